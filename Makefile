@@ -1,0 +1,28 @@
+# zerohop: the commands that do everything on a fresh Debian 12 or Ubuntu. Each installs what it misses.
+
+.PHONY: help demo test bench build setup
+.DEFAULT_GOAL := help
+
+help:
+	@echo "make demo    build, align real reads to a real genome, show what comes out (in demo-out/)"
+	@echo "make test    every check; ONLY=regex chooses steps, ZEROHOP_DATA=folder adds real data"
+	@echo "make bench   compare with the strobealign program; BENCH='--help' shows the choices"
+	@echo "make build   the program, as target/release/zerohop"
+
+setup:
+	@scripts/setup.sh build
+
+build: setup
+	@bash -c 'source scripts/env.sh && cargo build --release --locked'
+
+demo:
+	@scripts/setup.sh demo
+	@scripts/demo.sh
+
+test:
+	@scripts/setup.sh test
+	@scripts/test.sh
+
+bench:
+	@scripts/setup.sh bench
+	@bash -c 'source scripts/env.sh && cargo build -q --release --locked -p zerohop-cli -p zerohop-bench --bins && exec python3 bench/compare.py $(BENCH)'

@@ -1,0 +1,189 @@
+//! `zerohop align`: from what was typed to a run, and from the run to what is said of it.
+
+use crate::args::{AlignArgs, EngineName, FormatName, OrderName};
+use crate::failure::Failure;
+use crate::replicas::{IndexSource, Replicas};
+use crate::{lanes, progress, resources};
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+use zerohop_engine_null::Null;
+use zerohop_model::engine::{Engine, Law};
+use zerohop_model::machine::Machine;
+use zerohop_model::plan::Plan;
+use zerohop_plan::Request;
+use zerohop_reads::{LaneSpec, OpenLane};
+use zerohop_report::{SCHEMA_VERSION, Summary};
+use zerohop_runtime::{Job, Order, Outcome, Progress};
+use zerohop_sinks::{FileSink, Format, Header, OutputSpec, Program, ReadGroup, shard_path};
+
+/// The longest read that a lane is sampled for, in bases.
+const SAMPLED_READ_BASES: usize = 1 << 20;
+/// How the null engine wants its input cut: as strobealign.
+const NULL_LAW: Law = Law::Chunk { past_bases: 1_000_000 };
+
+/// Runs the command; `typed` are the lanes given by `--reads`.
+///
+/// # Errors
+/// Whatever goes wrong; then nothing that looks complete is left.
+pub fn run(args: &AlignArgs, typed: Vec<Vec<PathBuf>>) -> Result<(), Failure> {
+    let started = Instant::now();
+    let specs = lanes::specs(args, typed)?;
+    let (groups, lane_groups) = lanes::read_groups(args, specs.len())?;
+    check_output(args, &specs)?;
+    zerohop_memory::set_default_huge_pages(args.huge_pages.into());
+
+    let mut open: Vec<OpenLane> = specs.iter().map(OpenLane::open).collect::<Result<_, _>>()?;
+    let mean_read_length = match args.read_length {
+        Some(length) => length,
+        None => open[0].mean_read_length(SAMPLED_READ_BASES)?,
+    };
+    let mut notes: Vec<String> = open.iter().flat_map(|lane| lane.notes.clone()).collect();
+    let machine = zerohop_topology::detect()?;
+    let (plan, replicas) = make_index(args, &machine, mean_read_length)?;
+    let engine = &*replicas.engines[0];
+
+    let workers = plan.workers.len();
+    let deal = |(i, lane): (usize, OpenLane)| lane.deal(i as u32, engine.law(), engine.max_read_bases(), workers);
+    let dealt = open.into_iter().enumerate().map(deal).collect::<Result<Vec<_>, _>>()?;
+    let header = header(engine, groups.clone());
+    let sink = FileSink::create(output_spec(args, header, lane_groups))?;
+    let (order, watched) = (order(args), Progress::default());
+    let job = Job { lanes: dealt, engines: &replicas.engines, sink: &sink, order, plan: &plan, progress: &watched };
+    let Outcome { report, lengths } = progress::shown(!args.quiet, &watched, || zerohop_runtime::run(job))?;
+    if report.tally.reads != report.tally.primary_records {
+        let (reads, records) = (report.tally.reads, report.tally.primary_records);
+        return Err(Failure::Other(format!(
+            "{reads} reads came in, but {records} are accounted for: please report this"
+        )));
+    }
+    sink.finish(&lengths)?;
+
+    notes.extend(zerohop_memory::unplaced_refused());
+    let (name, version) = engine.program();
+    let summary = Summary {
+        schema_version: SCHEMA_VERSION,
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        command: command_line(),
+        engine: (name.to_owned(), version.to_owned()),
+        inputs: specs.iter().map(|lane| lane.files.iter().map(|f| f.display().to_string()).collect()).collect(),
+        outputs: output_names(args),
+        replicas: replicas.census(&plan),
+        index: replicas.report.clone(),
+        machine,
+        plan,
+        run: report,
+        wall: started.elapsed(),
+        resources: resources::used(),
+        notes,
+    };
+    tell(args, &summary, &groups, &specs)
+}
+
+fn make_index(args: &AlignArgs, machine: &Machine, mean_read_length: usize) -> Result<(Plan, Replicas), Failure> {
+    let request = |index_bytes| Request {
+        workers: args.threads,
+        replicas: args.replicas,
+        pages: args.pages.map(Into::into),
+        huge_pages: args.huge_pages.into(),
+        index_bytes,
+    };
+    if args.engine == EngineName::Null {
+        let plan = zerohop_plan::plan(machine, &request(0))?;
+        let contigs = zerohop_reads::reference::read(&args.reference, |_| {})?;
+        let replicas = Replicas::of(Box::new(Null::new(NULL_LAW, contigs)), &plan, mean_read_length)?;
+        return Ok((plan, replicas));
+    }
+    let source = IndexSource::find(&args.reference, mean_read_length, args.no_index)?;
+    let plan = zerohop_plan::plan(machine, &request(source.bytes))?;
+    let replicas = Replicas::make(&source, &plan)?;
+    Ok((plan, replicas))
+}
+
+/// Refuses an output that would destroy an input, and shards without a name.
+fn check_output(args: &AlignArgs, lanes: &[LaneSpec]) -> Result<(), Failure> {
+    let Some(output) = &args.output else {
+        return match args.shards {
+            1 => Ok(()),
+            _ => Err(Failure::Usage("--shards needs an output file (-o)".to_owned())),
+        };
+    };
+    let same = |input: &Path| match (input.canonicalize(), output.canonicalize()) {
+        (Ok(input), Ok(output)) => input == output && output.is_file(),
+        _ => false,
+    };
+    let mut inputs = lanes.iter().flat_map(|lane| &lane.files).chain([&args.reference]);
+    match inputs.find(|input| same(input)) {
+        Some(input) => Err(Failure::Usage(format!("{} is an input and cannot be the output too", input.display()))),
+        None => Ok(()),
+    }
+}
+
+fn header(engine: &dyn Engine, read_groups: Vec<ReadGroup>) -> Header {
+    let (name, version) = engine.program();
+    let program = |name: &str, version: &str, command_line| Program {
+        name: name.to_owned(),
+        version: version.to_owned(),
+        command_line,
+    };
+    let programs =
+        vec![program(name, version, None), program("zerohop", env!("CARGO_PKG_VERSION"), Some(command_line()))];
+    Header { contigs: engine.contigs().to_vec(), read_groups, programs }
+}
+
+fn output_spec(args: &AlignArgs, header: Header, lane_groups: Vec<Option<usize>>) -> OutputSpec {
+    let by_suffix = || match args.output.as_ref().and_then(|path| path.extension()) {
+        Some(suffix) if suffix.eq_ignore_ascii_case("bam") => FormatName::Bam,
+        _ => FormatName::Sam,
+    };
+    let format = match args.format.unwrap_or_else(by_suffix) {
+        FormatName::Sam => Format::Sam,
+        FormatName::Bam => Format::Bam { level: args.level },
+    };
+    let (path, shards, comments) = (args.output.clone(), args.shards, args.comments);
+    OutputSpec { path, shards, format, header, lane_groups, comments }
+}
+
+fn output_names(args: &AlignArgs) -> Vec<String> {
+    match &args.output {
+        None => Vec::new(),
+        Some(path) if args.shards == 1 => vec![path.display().to_string()],
+        Some(path) => (1..=args.shards).map(|i| shard_path(path, i).display().to_string()).collect(),
+    }
+}
+
+fn order(args: &AlignArgs) -> Order {
+    match args.order {
+        OrderName::Input => Order::Input,
+        OrderName::Any => Order::Any,
+    }
+}
+
+fn command_line() -> String {
+    let quoted = |arg: String| match arg.contains([' ', '\t', '\'', '"', '\\']) {
+        true => format!("'{}'", arg.replace('\'', r"'\''")),
+        false => arg,
+    };
+    let arguments = std::env::args_os().skip(1).map(|arg| quoted(arg.to_string_lossy().into_owned()));
+    std::iter::once("zerohop".to_owned()).chain(arguments).collect::<Vec<_>>().join(" ")
+}
+
+/// Says how it went, in words and in the files asked for.
+fn tell(args: &AlignArgs, summary: &Summary, groups: &[ReadGroup], lanes: &[LaneSpec]) -> Result<(), Failure> {
+    if !args.quiet {
+        eprint!("{}", summary.text());
+    }
+    let other = |e: serde_json::Error| Failure::Other(e.to_string());
+    let write = |path: &Path, text: String| {
+        std::fs::write(path, text).map_err(|e| Failure::Other(format!("{}: cannot write: {e}", path.display())))
+    };
+    if let Some(path) = &args.json {
+        write(path, summary.json().map_err(other)?)?;
+    }
+    if let Some(path) = &args.mqc {
+        let in_group = groups.iter().flat_map(|g| &g.fields).find_map(|field| field.strip_prefix("SM:"));
+        let of_file = lanes[0].files[0].file_name().map(|name| name.to_string_lossy().into_owned());
+        let sample = args.sample.clone().or_else(|| in_group.map(str::to_owned)).or(of_file).unwrap_or_default();
+        write(path, summary.multiqc(&sample).map_err(other)?)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,245 @@
+//! What can be typed.
+
+use clap::builder::RangedU64ValueParser;
+use clap::{Parser, Subcommand, ValueEnum};
+use std::path::PathBuf;
+use zerohop_model::plan;
+
+/// Aligns sequencing reads at the full speed of the machine: the records of strobealign, byte for byte, on every core and
+/// NUMA node
+#[derive(Debug, Parser)]
+#[command(name = "zerohop", version, arg_required_else_help = true, max_term_width = 100)]
+pub struct Args {
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Align reads to a reference
+    Align(Box<AlignArgs>),
+    /// Build the index of a reference once, for later runs of 'align'
+    Index(IndexArgs),
+    /// Show the nodes, CPUs, memory and caches of this machine, and what this process may use
+    Topo(TopoArgs),
+    /// Print a completion script for a shell
+    Completions {
+        /// The shell
+        shell: clap_complete::Shell,
+    },
+    /// Print the manual page of zerohop, or of one of its commands
+    Man {
+        /// The command
+        command: Option<String>,
+    },
+}
+
+#[derive(Debug, clap::Args)]
+pub struct AlignArgs {
+    /// Reference in FASTA (plain or gzip). An index that 'zerohop index' made is used when it lies beside it
+    pub reference: PathBuf,
+
+    /// Reads in FASTQ or FASTA, plain, gzip or BGZF (found out by content); '-' is standard input
+    pub reads_1: Option<PathBuf>,
+
+    /// Second mates, in step with the first ones
+    pub reads_2: Option<PathBuf>,
+
+    /// A further lane: one file of reads, or two with the mates in step; may be repeated
+    #[arg(long, num_args = 1..=2, value_names = ["READS_1", "READS_2"], action = clap::ArgAction::Append)]
+    pub reads: Vec<PathBuf>,
+
+    /// Each file holds single reads or pairs whose mates follow one another under the same name
+    #[arg(short = 'p', long, conflicts_with = "reads_2")]
+    pub interleaved: bool,
+
+    /// Number of workers [default: all CPUs that the cgroup quota, the cpuset and the affinity mask allow]
+    #[arg(short, long, value_name = "N", value_parser = RangedU64ValueParser::<usize>::new().range(1..=65536))]
+    pub threads: Option<usize>,
+
+    /// Mean read length for which the index is made [default: mean of the first 500 reads]
+    #[arg(short = 'r', long, value_name = "BASES")]
+    pub read_length: Option<usize>,
+
+    /// Build the index anew, even if there is an index file
+    #[arg(long)]
+    pub no_index: bool,
+
+    /// The engine
+    #[arg(long, value_enum, default_value_t = EngineName::Strobealign, hide = true)]
+    pub engine: EngineName,
+
+    /// Write to FILE [default: standard output]
+    #[arg(short, long, value_name = "FILE", help_heading = "Output")]
+    pub output: Option<PathBuf>,
+
+    /// Format of the output [default: bam if FILE ends in .bam, else sam]
+    #[arg(long, value_enum, help_heading = "Output")]
+    pub format: Option<FormatName>,
+
+    /// Compression level of BAM: 0 (none) to 9 (smallest), with the meaning of samtools
+    #[arg(long, value_name = "LEVEL", default_value_t = 6, value_parser = clap::value_parser!(u8).range(0..=9), help_heading = "Output")]
+    pub level: u8,
+
+    /// Order of the records; whatever it is, the records of a read or pair stay together
+    #[arg(long, value_enum, default_value_t = OrderName::Input, help_heading = "Output")]
+    pub order: OrderName,
+
+    /// Write N files, FILE.1.bam to FILE.N.bam, each complete with header
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = RangedU64ValueParser::<usize>::new().range(1..=4096), help_heading = "Output")]
+    pub shards: usize,
+
+    /// Read group line, as in '@RG\tID:x\tSM:y'; once for all lanes, or once per lane
+    #[arg(short = 'R', long = "read-group", value_name = "LINE", help_heading = "Output")]
+    pub read_group: Vec<String>,
+
+    /// Read group ID, as strobealign takes it [default: 1 if --rg is given]
+    #[arg(long, value_name = "ID", conflicts_with = "read_group", help_heading = "Output")]
+    pub rg_id: Option<String>,
+
+    /// Field of the read group, as in 'SM:sample'; may be repeated
+    #[arg(long, value_name = "TG:VALUE", conflicts_with = "read_group", help_heading = "Output")]
+    pub rg: Vec<String>,
+
+    /// Append the comment of each read's header line to its records
+    #[arg(short = 'C', help_heading = "Output")]
+    pub comments: bool,
+
+    /// Number of index copies, each on its own group of NUMA nodes: 'auto' or a number. auto: one per node if all copies
+    /// fit in 40 % of free memory and one is at most half of a node, else one
+    #[arg(long, value_name = "auto|K", default_value = "auto", value_parser = parse_replicas, help_heading = "Placement")]
+    pub replicas: zerohop_plan::Replicas,
+
+    /// Where the pages of an index copy go [default: local; interleave for one copy over several nodes]
+    #[arg(long, value_enum, help_heading = "Placement")]
+    pub pages: Option<PagesName>,
+
+    /// Whether the index asks for huge pages
+    #[arg(long, value_enum, default_value_t = HugePagesName::Auto, help_heading = "Placement")]
+    pub huge_pages: HugePagesName,
+
+    /// Write what the run says of itself to FILE, as JSON
+    #[arg(long, value_name = "FILE", help_heading = "Report")]
+    pub json: Option<PathBuf>,
+
+    /// Write it to FILE as custom content for MultiQC (which looks for names that end in _mqc.json)
+    #[arg(long, value_name = "FILE", help_heading = "Report")]
+    pub mqc: Option<PathBuf>,
+
+    /// Name of the sample in MultiQC's report [default: SM of the read group, else the name of the reads]
+    #[arg(long, value_name = "NAME", help_heading = "Report")]
+    pub sample: Option<String>,
+
+    /// Say nothing on standard error but errors
+    #[arg(short, long, help_heading = "Report")]
+    pub quiet: bool,
+}
+
+#[derive(Debug, clap::Args)]
+pub struct IndexArgs {
+    /// Reference in FASTA (plain or gzip)
+    pub reference: PathBuf,
+
+    /// Mean read length; indexes are made for 50, 75, 100, 125, 150, 250 and 400 bases, and the nearest is taken
+    #[arg(short = 'r', long, value_name = "BASES", default_value_t = 150, conflicts_with = "reads")]
+    pub read_length: usize,
+
+    /// Take the mean length of the first 500 reads of FILE instead
+    #[arg(long, value_name = "FILE")]
+    pub reads: Option<PathBuf>,
+
+    /// Number of threads [default: all CPUs that the cgroup quota, the cpuset and the affinity mask allow]
+    #[arg(short, long, value_name = "N", value_parser = RangedU64ValueParser::<usize>::new().range(1..=65536))]
+    pub threads: Option<usize>,
+
+    /// Say nothing on standard error but errors
+    #[arg(short, long)]
+    pub quiet: bool,
+}
+
+#[derive(Debug, clap::Args)]
+pub struct TopoArgs {
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum EngineName {
+    /// strobealign 0.19.1
+    Strobealign,
+    /// Maps nothing: what is left is the runtime
+    Null,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum FormatName {
+    /// Text
+    Sam,
+    /// Binary, compressed
+    Bam,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum OrderName {
+    /// That of the input
+    Input,
+    /// As chunks of reads are finished
+    Any,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum PagesName {
+    /// On the copy's own nodes only
+    Local,
+    /// In turn over the copy's nodes
+    Interleave,
+    /// Where they are written first (the kernel's default)
+    FirstTouch,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum HugePagesName {
+    /// Ask for them; what the kernel gave is reported
+    Auto,
+    /// Do without
+    Off,
+}
+
+impl From<PagesName> for plan::Pages {
+    fn from(name: PagesName) -> Self {
+        match name {
+            PagesName::Local => plan::Pages::Local,
+            PagesName::Interleave => plan::Pages::Interleave,
+            PagesName::FirstTouch => plan::Pages::FirstTouch,
+        }
+    }
+}
+
+impl From<HugePagesName> for plan::HugePages {
+    fn from(name: HugePagesName) -> Self {
+        match name {
+            HugePagesName::Auto => plan::HugePages::Auto,
+            HugePagesName::Off => plan::HugePages::Off,
+        }
+    }
+}
+
+fn parse_replicas(text: &str) -> Result<zerohop_plan::Replicas, String> {
+    match text.parse() {
+        _ if text == "auto" => Ok(zerohop_plan::Replicas::Auto),
+        Ok(count) if count > 0 => Ok(zerohop_plan::Replicas::Count(count)),
+        _ => Err("it must be 'auto' or a number from 1 on".to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Args;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_arguments_are_consistent() {
+        Args::command().debug_assert();
+    }
+}

@@ -1,0 +1,64 @@
+//! Why the program failed, and with which exit status.
+
+use zerohop_engine_strobealign::file::IndexFileError;
+use zerohop_model::error::{Error, InputError};
+use zerohop_plan::PlanError;
+use zerohop_sinks::ReadGroupError;
+use zerohop_topology::TopologyError;
+
+/// A failure. Its words are for the user.
+#[derive(Debug, thiserror::Error)]
+pub enum Failure {
+    /// The command makes no sense: exit status 2.
+    #[error("{0}")]
+    Usage(String),
+    /// The reader of our output went away: exit status 0, nothing is said.
+    #[error("the reader of the output has closed it")]
+    BrokenPipe,
+    /// The run failed.
+    #[error(transparent)]
+    Run(Error),
+    /// The index file cannot be used or written.
+    #[error(transparent)]
+    Index(#[from] IndexFileError),
+    /// There is no plan for it.
+    #[error(transparent)]
+    Plan(#[from] PlanError),
+    /// The machine cannot be looked at.
+    #[error(transparent)]
+    Topology(#[from] TopologyError),
+    /// A file for the user cannot be written.
+    #[error("{0}")]
+    Other(String),
+}
+
+impl Failure {
+    /// Standard output cannot be written.
+    pub fn standard_output(error: std::io::Error) -> Self {
+        match error.kind() {
+            std::io::ErrorKind::BrokenPipe => Failure::BrokenPipe,
+            _ => Failure::Other(format!("standard output: cannot write: {error}")),
+        }
+    }
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        match error {
+            Error::BrokenPipe => Failure::BrokenPipe,
+            other => Failure::Run(other),
+        }
+    }
+}
+
+impl From<InputError> for Failure {
+    fn from(error: InputError) -> Self {
+        Failure::Run(error.into())
+    }
+}
+
+impl From<ReadGroupError> for Failure {
+    fn from(error: ReadGroupError) -> Self {
+        Failure::Usage(error.to_string())
+    }
+}

@@ -1,0 +1,45 @@
+//! `zerohop index`: builds the index of a reference and writes it beside it.
+
+use crate::args::IndexArgs;
+use crate::failure::Failure;
+use crate::replicas::{build, read_reference};
+use std::time::Instant;
+use zerohop_engine_strobealign::canonical_read_length;
+use zerohop_engine_strobealign::file::{ReferenceId, index_path};
+use zerohop_model::machine::Bytes;
+use zerohop_reads::{LaneSpec, OpenLane};
+
+/// Runs the command.
+///
+/// # Errors
+/// When the reference cannot be read or the index cannot be written.
+pub fn run(args: &IndexArgs) -> Result<(), Failure> {
+    let started = Instant::now();
+    let mean = match &args.reads {
+        Some(reads) => {
+            let mut lane = OpenLane::open(&LaneSpec { files: vec![reads.clone()], interleaved: false })?;
+            lane.mean_read_length(strobealign_limit())?
+        }
+        None => args.read_length,
+    };
+    let read_length = canonical_read_length(mean);
+    let threads = match args.threads {
+        Some(threads) => threads,
+        None => zerohop_topology::detect()?.allowed.worker_count(),
+    };
+    zerohop_memory::set_default_huge_pages(zerohop_model::plan::HugePages::Auto);
+    let id = ReferenceId::of_file(&args.reference)?;
+    let engine = build(read_reference(&args.reference)?, read_length, threads, None)?;
+    let path = index_path(&args.reference, read_length);
+    let bytes = Bytes(engine.save(&path, &id, read_length)?);
+    if !args.quiet {
+        let (path, seconds) = (path.display(), started.elapsed().as_secs_f64());
+        eprintln!("{path}: {bytes}, for reads of about {read_length} bases, made in {seconds:.1} s");
+    }
+    Ok(())
+}
+
+/// The longest read that strobealign takes, in bases.
+fn strobealign_limit() -> usize {
+    1 << 20
+}

@@ -1,0 +1,84 @@
+//! The program `zerohop`: parse what was typed, resolve what it means, do it, and say how it went.
+//!
+//! 1. [`args`] is exactly what was typed;
+//! 2. [`align`], [`index`] and [`topo`] do the commands: [`lanes`] pairs reads with read groups, [`replicas`] makes the index
+//!    copies where the plan wants them, the runtime runs;
+//! 3. the exit status is 0 for success (also when the reader of our output went away), 1 for a failure, 2 for wrong usage.
+#![forbid(unsafe_code)]
+
+mod align;
+mod args;
+mod failure;
+mod index;
+mod lanes;
+mod progress;
+mod replicas;
+mod resources;
+mod topo;
+
+use args::{Args, Command};
+use clap::{CommandFactory, FromArgMatches};
+use failure::Failure;
+use std::io::Write;
+use std::process::ExitCode;
+use zerohop_memory::PlacedAlloc;
+
+/// Large blocks are placed where the plan says; small ones go to mimalloc.
+#[global_allocator]
+static ALLOCATOR: PlacedAlloc = PlacedAlloc;
+
+fn main() -> ExitCode {
+    zerohop_runtime::install_hook();
+    let matches = Args::command().get_matches();
+    let args = match Args::from_arg_matches(&matches) {
+        Ok(args) => args,
+        Err(error) => error.exit(),
+    };
+    match run(args, &matches) {
+        Ok(()) | Err(Failure::BrokenPipe) => ExitCode::SUCCESS,
+        Err(Failure::Usage(words)) => {
+            eprintln!("error: {words}\n\nFor more information, try '--help'.");
+            ExitCode::from(2)
+        }
+        Err(failure) => {
+            eprintln!("error: {failure}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(args: Args, matches: &clap::ArgMatches) -> Result<(), Failure> {
+    match args.command {
+        Command::Align(align) => {
+            let lanes = matches.subcommand_matches("align").map(lanes::typed).unwrap_or_default();
+            align::run(&align, lanes)
+        }
+        Command::Index(index) => index::run(&index),
+        Command::Topo(topo) => topo::run(&topo),
+        Command::Completions { shell } => {
+            let mut out = Vec::new();
+            clap_complete::generate(shell, &mut Args::command(), "zerohop", &mut out);
+            print(&out)
+        }
+        Command::Man { command } => {
+            let mut all = Args::command();
+            all.build();
+            let page = match &command {
+                None => all,
+                Some(name) => {
+                    let found = all.find_subcommand(name).cloned();
+                    found.ok_or_else(|| Failure::Usage(format!("there is no command '{name}'")))?
+                }
+            };
+            let mut out = Vec::new();
+            clap_mangen::Man::new(page).render(&mut out).map_err(|e| Failure::standard_output(e))?;
+            print(&out)
+        }
+    }
+}
+
+/// Writes to standard output.
+fn print(bytes: &[u8]) -> Result<(), Failure> {
+    let mut out = std::io::stdout().lock();
+    out.write_all(bytes).and_then(|()| out.flush()).map_err(Failure::standard_output)
+}

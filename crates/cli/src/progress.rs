@@ -1,0 +1,43 @@
+//! The progress line, on a terminal alone.
+
+use std::io::{IsTerminal, Write};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+use zerohop_runtime::Progress;
+
+/// How often it is renewed.
+const INTERVAL: Duration = Duration::from_millis(500);
+
+/// Runs `body` and shows the progress meanwhile, if standard error is a terminal and `wanted`.
+pub fn shown<R>(wanted: bool, progress: &Progress, body: impl FnOnce() -> R) -> R {
+    if !wanted || !std::io::stderr().is_terminal() {
+        return body();
+    }
+    let done = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        let show = scope.spawn(|| {
+            let started = Instant::now();
+            while !done.load(Ordering::Acquire) {
+                std::thread::park_timeout(INTERVAL);
+                eprint!("\r\x1b[K{}", line(progress, started.elapsed()));
+                // A terminal that has gone away is no reason to fail.
+                let _ = std::io::stderr().flush();
+            }
+            eprint!("\r\x1b[K");
+        });
+        let result = body();
+        done.store(true, Ordering::Release);
+        show.thread().unpark();
+        result
+    })
+}
+
+fn line(progress: &Progress, elapsed: Duration) -> String {
+    let (reads, seconds) = (progress.reads(), elapsed.as_secs_f64());
+    let mut line = format!("{:.2} M reads, {:.0} reads/s", reads as f64 / 1e6, reads as f64 / seconds.max(1e-9));
+    if let Some(share) = progress.dealt() {
+        let left = seconds / share - seconds;
+        line += &format!(", {:.0} % dealt, {left:.0} s left", 100.0 * share);
+    }
+    line
+}

@@ -1,0 +1,159 @@
+//! Makes the index copies, each where the plan wants it.
+
+use crate::failure::Failure;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+use zerohop_engine_strobealign::file::{ReferenceId, index_path};
+use zerohop_engine_strobealign::{Reference, ReferenceBuilder, Strobealign, canonical_read_length};
+use zerohop_memory::Placed;
+use zerohop_model::engine::Engine;
+use zerohop_model::error::Error;
+use zerohop_model::machine::Bytes;
+use zerohop_model::measurement::ReplicaReport;
+use zerohop_model::plan::Plan;
+use zerohop_report::{IndexOrigin, IndexReport};
+
+/// Bytes of strobealign's index per base, with some to spare (measured: 4.0 to 4.1).
+const INDEX_BYTES_PER_BASE: f64 = 4.2;
+/// Bases per byte of gzip: FASTA shrinks about fourfold.
+const BASES_PER_GZIP_BYTE: f64 = 4.0;
+
+/// Where the index will come from.
+pub struct IndexSource {
+    reference: PathBuf,
+    mean_read_length: usize,
+    file: Option<PathBuf>,
+    /// Bytes of one copy; an estimate if it is still to be built.
+    pub bytes: u64,
+}
+
+impl IndexSource {
+    /// Finds the index for reads of about `mean_read_length` bases; `no_file` ignores an index file.
+    ///
+    /// # Errors
+    /// When the reference is not there.
+    pub fn find(reference: &Path, mean_read_length: usize, no_file: bool) -> Result<Self, Failure> {
+        let length = |path: &Path| std::fs::metadata(path).map(|m| m.len());
+        let path = index_path(reference, canonical_read_length(mean_read_length));
+        let file = Some(path).filter(|path| !no_file && path.exists());
+        let bytes = match &file {
+            Some(path) => length(path).unwrap_or(0),
+            None => {
+                let gzip = std::fs::read(reference).ok().is_some_and(|_| false)
+                    || reference.extension().is_some_and(|e| e == "gz");
+                let bases = length(reference).unwrap_or(0) as f64 * if gzip { BASES_PER_GZIP_BYTE } else { 1.0 };
+                (bases * INDEX_BYTES_PER_BASE) as u64
+            }
+        };
+        Ok(IndexSource { reference: reference.to_owned(), mean_read_length, file, bytes })
+    }
+
+    /// Loads or builds the index, under the present thread's placement, which `placed` is.
+    fn make(&self, placed: Placed, threads: usize) -> Result<Strobealign, Failure> {
+        let read_length = canonical_read_length(self.mean_read_length);
+        if let Some(path) = &self.file {
+            let id = ReferenceId::of_file(&self.reference)?;
+            return Ok(Strobealign::load(path, &id, read_length, threads)?);
+        }
+        let reference = read_reference(&self.reference)?;
+        build(reference, read_length, threads, Some(placed))
+    }
+}
+
+/// Reads a reference.
+///
+/// # Errors
+/// When it cannot be read or is wrong.
+pub fn read_reference(path: &Path) -> Result<Reference, Failure> {
+    let mut builder = ReferenceBuilder::default();
+    let contigs = zerohop_reads::reference::read(path, |bases| builder.push(bases))?;
+    builder.build(contigs).map_err(|e| Failure::Other(format!("{}: {e}", path.display())))
+}
+
+/// Builds an index; its threads take on `placed`.
+///
+/// # Errors
+/// When threads cannot be started.
+pub fn build(
+    reference: Reference,
+    read_length: usize,
+    threads: usize,
+    placed: Option<Placed>,
+) -> Result<Strobealign, Failure> {
+    let take_on = move |_| {
+        // It holds for the thread's whole life, which is that of the pool.
+        std::mem::forget(placed.map(|placed| placed.enter()));
+    };
+    Ok(Strobealign::build(reference, read_length, threads, take_on)?)
+}
+
+/// The index copies of a run.
+pub struct Replicas {
+    /// One engine per replica of the plan.
+    pub engines: Vec<Box<dyn Engine>>,
+    placed: Vec<Placed>,
+    /// What is to be said of the index.
+    pub report: IndexReport,
+}
+
+impl Replicas {
+    /// Makes all copies: the first from `source`, the others from it, all at once.
+    ///
+    /// # Errors
+    /// When the index cannot be made.
+    pub fn make(source: &IndexSource, plan: &Plan) -> Result<Self, Failure> {
+        let started = Instant::now();
+        let placed: Vec<Placed> = plan.replicas.iter().map(Placed::new).collect();
+        let first: Box<dyn Engine> = Box::new(placed[0].run(|| source.make(placed[0], plan.workers.len()))?);
+        let others: Vec<Result<Box<dyn Engine>, Error>> = std::thread::scope(|scope| {
+            let copies: Vec<_> =
+                placed[1..].iter().map(|placed| scope.spawn(|| placed.run(|| first.replicate()))).collect();
+            let lost = || Err(Error::Internal("an index copy could not be made".to_owned()));
+            copies.into_iter().map(|copy| copy.join().unwrap_or_else(|_| lost())).collect()
+        });
+        let mut engines = vec![first];
+        for other in others {
+            engines.push(other?);
+        }
+        let origin = match &source.file {
+            Some(path) => IndexOrigin::File(path.display().to_string()),
+            None => IndexOrigin::Built,
+        };
+        let report = IndexReport {
+            origin,
+            bytes: Bytes(engines[0].index_bytes()),
+            time: started.elapsed(),
+            mean_read_length: source.mean_read_length,
+        };
+        Ok(Replicas { engines, placed, report })
+    }
+
+    /// Copies of an engine that has no index.
+    pub fn of(engine: Box<dyn Engine>, plan: &Plan, mean_read_length: usize) -> Result<Self, Failure> {
+        let mut engines = vec![engine];
+        while engines.len() < plan.replicas.len() {
+            engines.push(engines[0].replicate()?);
+        }
+        let (origin, bytes, time) = (IndexOrigin::Built, Bytes(0), std::time::Duration::ZERO);
+        Ok(Replicas { engines, placed: Vec::new(), report: IndexReport { origin, bytes, time, mean_read_length } })
+    }
+
+    /// Asks the kernel where the copies really lie.
+    pub fn census(&self, plan: &Plan) -> Vec<ReplicaReport> {
+        let report = |(placed, placement): (&Placed, &zerohop_model::plan::Placement)| {
+            let mut refused = placed.refused();
+            let census = match placed.census() {
+                Ok(census) => {
+                    refused.extend(census.notes);
+                    census.pages
+                }
+                Err(error) => {
+                    refused.push(format!("where its pages lie cannot be found out: {error}"));
+                    Default::default()
+                }
+            };
+            ReplicaReport { placement: placement.clone(), census, refused }
+        };
+        self.placed.iter().zip(&plan.replicas).map(report).collect()
+    }
+}

@@ -1,0 +1,29 @@
+//! What this process has used, from /proc (proc(5)).
+
+use std::time::Duration;
+use zerohop_model::machine::Bytes;
+use zerohop_report::ResourceUse;
+
+/// Clock ticks per second in /proc; fixed at 100 for user space (USER_HZ).
+const TICKS_PER_SECOND: f64 = 100.0;
+
+/// What was used so far; zeros where /proc cannot be read.
+pub fn used() -> ResourceUse {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    let kibibytes: u64 = peak.and_then(|text| text.trim().trim_end_matches(" kB").parse().ok()).unwrap_or(0);
+    let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
+    // The name of the program, in parentheses, may hold anything.
+    let fields: Vec<&str> = stat.rsplit_once(')').map_or("", |(_, rest)| rest).split_whitespace().collect();
+    let ticks = |at: usize| fields.get(at).and_then(|f| f.parse::<f64>().ok()).unwrap_or(0.0);
+    let time = |at| Duration::from_secs_f64(ticks(at) / TICKS_PER_SECOND);
+    ResourceUse { user: time(11), system: time(12), peak_memory: Bytes(kibibytes << 10) }
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn this_process_has_used_memory() {
+        assert!(super::used().peak_memory.0 > 1 << 20);
+    }
+}

@@ -1,0 +1,196 @@
+//! Builds the tables of strobealign's index: the same tables as its `make_index`, bit for bit (tested), but with all threads
+//! also on one long contig, and in vectors whose addresses we know.
+//!
+//! 1. The reference is split into stretches; a randstrobe belongs to the stretch in which its first strobe starts, and
+//!    depends on a few hundred bases after it and on none before.
+//! 2. The randstrobes of each stretch are counted, in parallel, so that the table can be made at its final size.
+//! 3. They are made again, now in place; twice the work, but half the memory at the peak.
+//! 4. The table is sorted (parallel), and bucket starts and the filter cut-off are read off it.
+
+use crate::reference::Reference;
+use crate::tables::{Tables, from_words};
+use rayon::prelude::*;
+use rayon::{ThreadPool, ThreadPoolBuildError, ThreadPoolBuilder};
+use strobealign::index::RefRandstrobe;
+use strobealign::packed_seq::PackedSeqSlice;
+use strobealign::seeding::{RandstrobeIterator, SeedingParameters, SyncmerIterator};
+
+/// Bases per stretch.
+const STRETCH: usize = 1 << 20;
+/// The part of the most frequent randstrobes that are filtered: strobealign's default.
+const FILTER_FRACTION: f64 = 0.0002;
+
+/// A stretch of one contig, by flat positions.
+#[derive(Clone, Copy)]
+struct Stretch {
+    start: usize,
+    end: usize,
+    /// The end of the contig.
+    contig_end: usize,
+}
+
+fn stretches(reference: &Reference) -> Vec<Stretch> {
+    let starts = &reference.sequence.starts.0;
+    let contigs = starts.windows(2).map(|w| (w[0], w[1]));
+    let split = |(start, contig_end): (usize, usize)| {
+        (start..contig_end).step_by(STRETCH).map(move |start| Stretch {
+            start,
+            end: (start + STRETCH).min(contig_end),
+            contig_end,
+        })
+    };
+    contigs.flat_map(split).collect()
+}
+
+/// The randstrobes whose first strobe starts in `stretch`, as they are indexed, in order.
+fn randstrobes<'r>(
+    reference: &'r Reference,
+    parameters: &SeedingParameters,
+    stretch: Stretch,
+    use_each: &mut dyn FnMut(RefRandstrobe),
+) {
+    let Stretch { start, end, contig_end } = stretch;
+    let syncmer = &parameters.syncmer;
+    // A second strobe starts at most `max_dist` bases behind the first one.
+    let beyond = usize::from(parameters.randstrobe.max_dist) + syncmer.k;
+    let length = (end + beyond).min(contig_end) - start;
+    let slice = PackedSeqSlice::new(reference.sequence.sequence(), start, length);
+    let syncmers = SyncmerIterator::new(&slice, syncmer.k, syncmer.s, syncmer.t);
+    let all = RandstrobeIterator::new(syncmers, parameters.randstrobe.clone());
+    for r in all.take_while(|r| start + r.strobe1_pos < end) {
+        use_each(RefRandstrobe::new(r.hash, start + r.strobe1_pos, (r.strobe2_pos - r.strobe1_pos) as u8));
+    }
+}
+
+/// A pool of `threads`, each of which calls `on_start` first (to take on the placement of the index).
+pub(crate) fn pool(
+    threads: usize,
+    on_start: impl Fn(usize) + Send + Sync + 'static,
+) -> Result<ThreadPool, ThreadPoolBuildError> {
+    ThreadPoolBuilder::new().num_threads(threads).start_handler(on_start).build()
+}
+
+/// Builds the tables for `reference` on the threads of `pool`.
+pub(crate) fn build(reference: &Reference, parameters: SeedingParameters, pool: &ThreadPool) -> Tables {
+    let bits = parameters.syncmer.pick_bits(&reference.sequence);
+    let stretches = stretches(reference);
+    let count = |stretch: &Stretch| {
+        let mut n = 0;
+        randstrobes(reference, &parameters, *stretch, &mut |_| n += 1);
+        n
+    };
+    let counts: Vec<usize> = pool.install(|| stretches.par_iter().map(count).collect());
+    // Zeroed words come from the system untouched, so that the threads below are the first to write them.
+    let mut table = from_words(vec![0; 2 * counts.iter().sum::<usize>()]);
+    let mut places = Vec::with_capacity(stretches.len());
+    let mut rest = &mut table[..];
+    for (stretch, count) in stretches.iter().zip(counts) {
+        let (place, behind) = rest.split_at_mut(count);
+        places.push((*stretch, place));
+        rest = behind;
+    }
+    pool.install(|| {
+        places.into_par_iter().for_each(|(stretch, place)| {
+            let mut slots = place.iter_mut();
+            randstrobes(reference, &parameters, stretch, &mut |r| {
+                if let Some(slot) = slots.next() {
+                    *slot = r;
+                }
+            });
+        });
+    });
+    pool.install(|| table.par_sort_unstable());
+    let bucket_starts = bucket_starts(&table, bits);
+    let filter_cutoff = filter_cutoff(&table);
+    Tables { parameters, bits, filter_cutoff, randstrobes: table, bucket_starts }
+}
+
+/// `starts[b]` is the position of the first randstrobe whose hash has top bits of `b` or more.
+fn bucket_starts(table: &[RefRandstrobe], bits: u8) -> Vec<usize> {
+    let buckets = 1usize << bits;
+    let mut starts = Vec::with_capacity(buckets + 1);
+    for (position, randstrobe) in table.iter().enumerate() {
+        let bucket = (randstrobe.hash() >> (64 - bits)) as usize;
+        while starts.len() <= bucket {
+            starts.push(position);
+        }
+    }
+    starts.resize(buckets + 1, table.len());
+    starts
+}
+
+/// How often a hash may occur before it is filtered: such that the given part of distinct hashes occurs more often,
+/// within 30 to 100 (strobealign, `make_index`).
+fn filter_cutoff(table: &[RefRandstrobe]) -> usize {
+    const MOST: usize = 1000;
+    let mut occurring = [0usize; MOST + 1];
+    let mut distinct = 0;
+    for run in table.chunk_by(|a, b| a.hash() == b.hash()) {
+        distinct += 1;
+        if run.len() > 1 {
+            occurring[run.len().min(MOST)] += 1;
+        }
+    }
+    // As there: the entry for hashes that occur once holds all distinct ones.
+    occurring[1] = distinct;
+    let wanted = (distinct as f64 * FILTER_FRACTION) as usize;
+    let mut total = 0;
+    let cutoff = (1..=MOST).rev().find(|&count| {
+        total += occurring[count];
+        total >= wanted
+    });
+    cutoff.unwrap_or(1).clamp(30, 100)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::reference::ReferenceBuilder;
+    use crate::tables::AddressedIndex;
+    use strobealign::index::StrobemerIndex;
+    use strobealign::indexer::make_index;
+    use zerohop_model::record::Contig;
+
+    /// Random contigs, with a repeat that is frequent enough to move the cut-off.
+    fn reference(lengths: &[usize]) -> Reference {
+        let mut random = fastrand::Rng::with_seed(5);
+        let repeat: Vec<u8> = (0..300).map(|_| b"ACGT"[random.usize(..4)]).collect();
+        let mut builder = ReferenceBuilder::default();
+        for &length in lengths {
+            let mut bases: Vec<u8> = (0..length).map(|_| b"ACGTN"[random.usize(..5).min(random.usize(..6))]).collect();
+            for at in (0..length.saturating_sub(repeat.len())).step_by(7000) {
+                bases[at..at + repeat.len()].copy_from_slice(&repeat);
+            }
+            builder.push(&bases);
+        }
+        let contig = |(i, &length): (usize, &usize)| Contig { name: format!("c{i}"), length: length as u64 };
+        builder.build(lengths.iter().enumerate().map(contig).collect()).unwrap()
+    }
+
+    #[test]
+    fn the_tables_are_those_of_make_index() {
+        let dir = tempfile::tempdir().unwrap();
+        for (lengths, read_length) in [
+            (&[2_500_000usize, 0, 10, 700_000][..], 150),
+            (&[STRETCH, STRETCH + 1, STRETCH - 1, 25][..], 50),
+            (&[1_200_000][..], 250),
+            (&[40][..], 100),
+            (&[5][..], 400),
+        ] {
+            let reference = reference(lengths);
+            let parameters = SeedingParameters::new(read_length);
+            let pool = pool(3, |_| {}).unwrap();
+            let tables = build(&reference, parameters.clone(), &pool);
+            let bits = tables.bits;
+            let ours = AddressedIndex::new(tables, reference.sequence.starts.clone());
+            let (theirs, _) = make_index(&reference.sequence, parameters, bits, FILTER_FRACTION, 2);
+            // Their own file format shows every byte of both.
+            let write = |name: &str, index: &StrobemerIndex| {
+                index.write(dir.path().join(name)).unwrap();
+                std::fs::read(dir.path().join(name)).unwrap()
+            };
+            assert!(write("ours", ours.index()) == write("theirs", &theirs), "{lengths:?}, {read_length}");
+            assert_eq!(ours.randstrobes().len(), theirs.len());
+        }
+    }
+}

@@ -1,0 +1,465 @@
+//! The index file: everything that a run needs, the reference too, so that no FASTA is read when it is there.
+//!
+//! Layout, little-endian: a first part that starts with [`MAGIC`], the format version (u32), the length of the description
+//! (u32) and its XXH3 (u64), followed by the description as JSON; then three sections, each at a multiple of [`PAGE`] bytes so
+//! that it can be mapped: the reference (2 bits per base, four to a byte), the randstrobes (16 bytes each) and the bucket
+//! starts (8 bytes each). Each section is covered by the XXH3 of each of its pieces of [`PIECE`] bytes.
+//!
+//! A file is written under a temporary name and renamed when it is complete. It is refused when it is of another version, cut
+//! off, damaged, or made from another reference than the one that lies beside it; nothing is guessed.
+
+use crate::reference::{Reference, ReferenceBuilder};
+use crate::tables::{AddressedIndex, Tables, as_bytes, from_words};
+use crate::{Strobealign, VERSION};
+use serde::{Deserialize, Serialize};
+use std::fs::File;
+use std::io::{BufWriter, Read, Write};
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use strobealign::packed_seq::PackedSeq;
+use strobealign::seeding::SeedingParameters;
+use xxhash_rust::xxh3::{Xxh3, xxh3_64};
+use zerohop_model::record::Contig;
+
+/// The first bytes of an index file.
+pub const MAGIC: [u8; 8] = *b"ZHINDEX\n";
+/// The version of the format.
+pub const FORMAT_VERSION: u32 = 1;
+/// Alignment of the sections: a page of any system we know.
+pub const PAGE: u64 = 1 << 16;
+/// Bytes of a section that are checked together.
+const PIECE: usize = 8 << 20;
+/// A description longer than this is none.
+const MAX_DESCRIPTION: u32 = 1 << 28;
+
+/// Why an index file cannot be used or written. Reads `FILE: what is wrong: what to do`.
+#[derive(Debug, thiserror::Error)]
+pub enum IndexFileError {
+    /// The file cannot be read or written.
+    #[error("{}: {what}: {source}", path.display())]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// What was tried.
+        what: &'static str,
+        /// What the system said.
+        source: std::io::Error,
+    },
+    /// It is no index of ours, or of another version.
+    #[error("{}: {what}: make it anew with 'zerohop index'", path.display())]
+    Unusable {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong.
+        what: String,
+    },
+}
+
+/// What identifies the reference that an index was made from: the length of its file and the XXH3-128 of the file's bytes.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ReferenceId {
+    bytes: u64,
+    xxh3_128: String,
+}
+
+impl ReferenceId {
+    /// Reads the reference file at `path`.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub fn of_file(path: &Path) -> Result<Self, IndexFileError> {
+        let fault = |source| IndexFileError::Io { path: path.to_owned(), what: "cannot read", source };
+        let mut file = File::open(path).map_err(fault)?;
+        let (mut hash, mut bytes, mut buffer) = (Xxh3::new(), 0, vec![0; 1 << 20]);
+        loop {
+            match file.read(&mut buffer).map_err(fault)? {
+                0 => return Ok(ReferenceId { bytes, xxh3_128: format!("{:032x}", hash.digest128()) }),
+                n => {
+                    hash.update(&buffer[..n]);
+                    bytes += n as u64;
+                }
+            }
+        }
+    }
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+struct Section {
+    offset: u64,
+    bytes: u64,
+    piece_xxh3: Vec<u64>,
+}
+
+/// The description: all that is not in the sections.
+#[derive(Debug, Serialize, Deserialize)]
+struct Description {
+    engine: String,
+    engine_version: String,
+    reference: ReferenceId,
+    read_length: usize,
+    /// Seeding parameters in words: an engine that has others under the same version number is noticed.
+    seeding: String,
+    bits: u8,
+    filter_cutoff: usize,
+    contigs: Vec<(String, u64)>,
+    sequence: Section,
+    randstrobes: Section,
+    bucket_starts: Section,
+}
+
+/// The name of the index file of the reference at `path`, for reads of the canonical length `read_length`.
+pub fn index_path(path: &Path, read_length: usize) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(format!(".r{read_length}.zhi"));
+    PathBuf::from(name)
+}
+
+fn describe_seeding(parameters: &SeedingParameters) -> String {
+    format!("{:?} {:?}", parameters.syncmer, parameters.randstrobe)
+}
+
+/// Counts and hashes the bytes of a section on their way to the file.
+struct SectionWriter<'f> {
+    out: &'f mut BufWriter<File>,
+    at: u64,
+}
+
+impl SectionWriter<'_> {
+    fn align(&mut self) -> std::io::Result<()> {
+        let padding = self.at.next_multiple_of(PAGE) - self.at;
+        self.out.write_all(&vec![0; padding as usize])?;
+        self.at += padding;
+        Ok(())
+    }
+
+    fn section(&mut self, pieces: impl Iterator<Item = Vec<u8>>) -> std::io::Result<Section> {
+        self.align()?;
+        let mut section = Section { offset: self.at, bytes: 0, piece_xxh3: Vec::new() };
+        for piece in pieces {
+            section.piece_xxh3.push(xxh3_64(&piece));
+            section.bytes += piece.len() as u64;
+            self.out.write_all(&piece)?;
+        }
+        self.at += section.bytes;
+        Ok(section)
+    }
+}
+
+impl Strobealign {
+    /// Writes the index for reads of the canonical length `read_length` to `path`.
+    ///
+    /// # Errors
+    /// When the file cannot be written; then none is left.
+    pub fn save(&self, path: &Path, reference: &ReferenceId, read_length: usize) -> Result<u64, IndexFileError> {
+        let mut name = path.file_name().unwrap_or_default().to_owned();
+        name.push(format!(".partial-{}", std::process::id()));
+        let temporary = path.with_file_name(name);
+        let written = self.write_file(&temporary, reference, read_length);
+        let done = written.and_then(|bytes| std::fs::rename(&temporary, path).map(|()| bytes));
+        done.map_err(|source| {
+            // The file is ours alone, and of no use.
+            let _ = std::fs::remove_file(&temporary);
+            IndexFileError::Io { path: path.to_owned(), what: "cannot write the index", source }
+        })
+    }
+
+    /// The sections go first, behind room for the description, whose length is known from a first try with no hashes wrong.
+    fn write_file(&self, path: &Path, reference: &ReferenceId, read_length: usize) -> std::io::Result<u64> {
+        let file = File::create(path)?;
+        let placeholder = self.description(reference, read_length, |bytes| Section {
+            offset: u64::MAX,
+            bytes: u64::MAX,
+            piece_xxh3: vec![u64::MAX; bytes.div_ceil(PIECE)],
+        })?;
+        let room = (24 + placeholder.len() as u64).next_multiple_of(PAGE);
+        let mut out = BufWriter::with_capacity(1 << 20, file.try_clone()?);
+        out.write_all(&vec![0; room as usize])?;
+        let mut writer = SectionWriter { out: &mut out, at: room };
+        let sequence = writer.section(packed_pieces(self.reference.sequence.sequence()))?;
+        let randstrobes = as_bytes(self.index.randstrobes());
+        let randstrobes = writer.section(randstrobes.chunks(PIECE).map(<[u8]>::to_vec))?;
+        let bucket_starts: &[u8] = bytemuck::cast_slice(self.index.bucket_starts());
+        let bucket_starts = writer.section(bucket_starts.chunks(PIECE).map(<[u8]>::to_vec))?;
+        let end = writer.at;
+        out.flush()?;
+        let mut sections = [Some(sequence), Some(randstrobes), Some(bucket_starts)].into_iter();
+        let empty = || Section { offset: 0, bytes: 0, piece_xxh3: Vec::new() };
+        let json = self.description(reference, read_length, |_| sections.next().flatten().unwrap_or_else(empty))?;
+        let mut head = MAGIC.to_vec();
+        head.extend_from_slice(&FORMAT_VERSION.to_le_bytes());
+        head.extend_from_slice(&(json.len() as u32).to_le_bytes());
+        head.extend_from_slice(&xxh3_64(&json).to_le_bytes());
+        head.extend_from_slice(&json);
+        file.write_all_at(&head, 0)?;
+        file.sync_all()?;
+        Ok(end)
+    }
+
+    fn description(
+        &self,
+        reference: &ReferenceId,
+        read_length: usize,
+        mut section: impl FnMut(usize) -> Section,
+    ) -> std::io::Result<Vec<u8>> {
+        let description = Description {
+            engine: "strobealign".to_owned(),
+            engine_version: VERSION.to_owned(),
+            reference: reference.clone(),
+            read_length,
+            seeding: describe_seeding(&self.index.index().parameters),
+            bits: self.index.bits(),
+            filter_cutoff: self.index.index().filter_cutoff(),
+            contigs: self.reference.contigs.iter().map(|c| (c.name.clone(), c.length)).collect(),
+            sequence: section(self.reference.sequence.total_length().div_ceil(4)),
+            randstrobes: section(size_of_val(self.index.randstrobes())),
+            bucket_starts: section(size_of_val(self.index.bucket_starts())),
+        };
+        serde_json::to_vec(&description).map_err(std::io::Error::other)
+    }
+
+    /// Loads the index at `path` with `threads` threads, into memory of the calling thread's placement.
+    ///
+    /// # Errors
+    /// When the file cannot be read, is of another version, cut off or damaged, was not made for reads of the canonical length
+    /// `read_length`, or was made from another reference than `reference`.
+    pub fn load(
+        path: &Path,
+        reference: &ReferenceId,
+        read_length: usize,
+        threads: usize,
+    ) -> Result<Self, IndexFileError> {
+        let loader = Loader::open(path)?;
+        let description = &loader.description;
+        if description.reference != *reference {
+            return Err(loader.unusable("it was made from another reference, or the reference has changed since"));
+        }
+        let parameters = SeedingParameters::new(read_length);
+        if description.read_length != read_length || description.seeding != describe_seeding(&parameters) {
+            return Err(loader.unusable("it was made with other parameters"));
+        }
+        // The reference has to be unpacked base by base, on one thread; the tables are read by the others meanwhile.
+        let (reference, tables) = std::thread::scope(|scope| {
+            let reference = scope.spawn(|| loader.reference());
+            let tables = loader.tables(parameters, threads);
+            (reference.join(), tables)
+        });
+        let reference = reference.map_err(|_| loader.unusable("its reference cannot be unpacked"))??;
+        let starts = reference.sequence.starts.clone();
+        Ok(Strobealign::assemble(reference, AddressedIndex::new(tables?, starts)))
+    }
+}
+
+/// Four bases to a byte, the first in the lowest bits.
+fn packed_pieces(sequence: &PackedSeq) -> impl Iterator<Item = Vec<u8>> {
+    let bases_per_piece = 4 * PIECE;
+    (0..sequence.len()).step_by(bases_per_piece).map(move |start| {
+        let end = (start + bases_per_piece).min(sequence.len());
+        let byte = |first: usize| {
+            (first..(first + 4).min(end)).rev().fold(0, |byte, i| byte << 2 | sequence.nucleotide_bits(i))
+        };
+        (start..end).step_by(4).map(byte).collect()
+    })
+}
+
+struct Loader {
+    path: PathBuf,
+    file: File,
+    description: Description,
+}
+
+impl Loader {
+    fn unusable(&self, what: impl Into<String>) -> IndexFileError {
+        IndexFileError::Unusable { path: self.path.clone(), what: what.into() }
+    }
+
+    fn open(path: &Path) -> Result<Self, IndexFileError> {
+        let io = |source| IndexFileError::Io { path: path.to_owned(), what: "cannot read the index", source };
+        let unusable = |what: &str| IndexFileError::Unusable { path: path.to_owned(), what: what.to_owned() };
+        let file = File::open(path).map_err(io)?;
+        let length = file.metadata().map_err(io)?.len();
+        let mut head = [0; 24];
+        file.read_exact_at(&mut head, 0).map_err(|_| unusable("it is no index of zerohop, or cut off"))?;
+        let word = |at: usize| u32::from_le_bytes([head[at], head[at + 1], head[at + 2], head[at + 3]]);
+        if head[..8] != MAGIC {
+            return Err(unusable("it is no index of zerohop"));
+        }
+        if word(8) != FORMAT_VERSION {
+            let what = format!("it has version {} of the format, and this zerohop reads {FORMAT_VERSION}", word(8));
+            return Err(unusable(&what));
+        }
+        if word(12) > MAX_DESCRIPTION {
+            return Err(unusable("its description is damaged"));
+        }
+        let mut json = vec![0; word(12) as usize];
+        file.read_exact_at(&mut json, 24).map_err(|_| unusable("it is cut off"))?;
+        if xxh3_64(&json) != u64::from(word(16)) | u64::from(word(20)) << 32 {
+            return Err(unusable("its description is damaged"));
+        }
+        let description: Description =
+            serde_json::from_slice(&json).map_err(|_| unusable("its description is damaged"))?;
+        if (description.engine.as_str(), description.engine_version.as_str()) != ("strobealign", VERSION) {
+            return Err(unusable("it was made by another engine, or by another version of it"));
+        }
+        let Description { sequence, randstrobes, bucket_starts, .. } = &description;
+        for section in [sequence, randstrobes, bucket_starts] {
+            if section.offset.checked_add(section.bytes).is_none_or(|end| end > length) {
+                return Err(unusable("it is cut off"));
+            }
+        }
+        Ok(Loader { path: path.to_owned(), file, description })
+    }
+
+    /// Reads piece `i` of a section and checks it.
+    fn read_piece(&self, section: &Section, i: usize, into: &mut [u8]) -> Result<(), IndexFileError> {
+        let offset = section.offset + (i * PIECE) as u64;
+        let read = self.file.read_exact_at(into, offset);
+        read.map_err(|source| IndexFileError::Io { path: self.path.clone(), what: "cannot read the index", source })?;
+        if section.piece_xxh3.get(i) != Some(&xxh3_64(into)) {
+            let end = offset + into.len() as u64;
+            return Err(self.unusable(format!("it is damaged between bytes {offset} and {end}")));
+        }
+        Ok(())
+    }
+
+    /// Reads a section of 8-byte words with `threads` threads.
+    fn words(&self, section: &Section, threads: usize) -> Result<Vec<u64>, IndexFileError> {
+        // Zeroed memory comes from the system untouched: these threads are the first to write it.
+        let mut words = vec![0u64; (section.bytes / 8) as usize];
+        let pieces = Mutex::new(bytemuck::cast_slice_mut::<u64, u8>(&mut words).chunks_mut(PIECE).enumerate());
+        std::thread::scope(|scope| {
+            let readers: Vec<_> = (0..threads.max(1))
+                .map(|_| {
+                    scope.spawn(|| {
+                        loop {
+                            let next = pieces.lock().unwrap_or_else(|p| p.into_inner()).next();
+                            let Some((i, piece)) = next else { return Ok(()) };
+                            self.read_piece(section, i, piece)?;
+                        }
+                    })
+                })
+                .collect();
+            readers.into_iter().try_for_each(|r| r.join().unwrap_or_else(|_| Err(self.unusable("it cannot be read"))))
+        })?;
+        Ok(words)
+    }
+
+    fn tables(&self, parameters: SeedingParameters, threads: usize) -> Result<Tables, IndexFileError> {
+        let Description { bits, filter_cutoff, randstrobes, bucket_starts, .. } = &self.description;
+        let randstrobes = from_words(self.words(randstrobes, threads)?);
+        let words = self.words(bucket_starts, threads)?;
+        // On the systems that strobealign can index a genome on, a usize is a u64: the cast costs nothing.
+        let bucket_starts: Vec<usize> =
+            bytemuck::allocation::try_cast_vec(words).map_err(|_| self.unusable("it needs a 64-bit system"))?;
+        let inconsistent = !(8..=31).contains(bits)
+            || bucket_starts.len() != (1 << bits) + 1
+            || bucket_starts.last() != Some(&randstrobes.len());
+        if inconsistent {
+            return Err(self.unusable("its tables do not fit together"));
+        }
+        Ok(Tables { parameters, bits: *bits, filter_cutoff: *filter_cutoff, randstrobes, bucket_starts })
+    }
+
+    fn reference(&self) -> Result<Reference, IndexFileError> {
+        let contig = |(name, length): &(String, u64)| Contig { name: name.clone(), length: *length };
+        let contigs: Vec<Contig> = self.description.contigs.iter().map(contig).collect();
+        let total: u64 = contigs.iter().map(|c| c.length).sum();
+        let section = &self.description.sequence;
+        if section.bytes != total.div_ceil(4) {
+            return Err(self.unusable("its reference does not fit its contigs"));
+        }
+        let (mut builder, mut piece, mut bases, mut left) =
+            (ReferenceBuilder::default(), vec![0; PIECE], Vec::with_capacity(4 * PIECE), total as usize);
+        for i in 0..section.bytes.div_ceil(PIECE as u64) as usize {
+            let length = (section.bytes as usize - i * PIECE).min(PIECE);
+            self.read_piece(section, i, &mut piece[..length])?;
+            bases.clear();
+            bases.extend(piece[..length].iter().flat_map(|&byte| LETTERS[usize::from(byte)]));
+            bases.truncate(left);
+            left -= bases.len();
+            builder.push(&bases);
+        }
+        builder.build(contigs).map_err(|e| self.unusable(e.to_string()))
+    }
+}
+
+/// The four bases of each byte.
+static LETTERS: [[u8; 4]; 256] = {
+    let (mut table, mut byte) = ([[0; 4]; 256], 0);
+    while byte < 256 {
+        let mut i = 0;
+        while i < 4 {
+            table[byte][i] = b"ACGT"[byte >> (2 * i) & 3];
+            i += 1;
+        }
+        byte += 1;
+    }
+    table
+};
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use zerohop_model::engine::Engine;
+
+    fn engine(length: usize) -> Strobealign {
+        let mut random = fastrand::Rng::with_seed(3);
+        let mut builder = ReferenceBuilder::default();
+        builder.push(&(0..length).map(|_| b"ACGTN"[random.usize(..5)]).collect::<Vec<u8>>());
+        let contigs =
+            vec![Contig { name: "a".into(), length: 1001 }, Contig { name: "b".into(), length: length as u64 - 1001 }];
+        Strobealign::build(builder.build(contigs).unwrap(), 150, 2, |_| {}).unwrap()
+    }
+
+    fn id(text: &str) -> ReferenceId {
+        ReferenceId { bytes: text.len() as u64, xxh3_128: text.to_owned() }
+    }
+
+    #[test]
+    fn what_is_loaded_is_what_was_saved() {
+        let dir = tempfile::tempdir().unwrap();
+        let (ours, path) = (engine(1_234_567), dir.path().join("x.zhi"));
+        let bytes = ours.save(&path, &id("x"), 150).unwrap();
+        assert_eq!(std::fs::metadata(&path).unwrap().len(), bytes);
+        let loaded = Strobealign::load(&path, &id("x"), 150, 3).unwrap();
+        assert!(loaded.index.randstrobes() == ours.index.randstrobes());
+        assert!(loaded.index.bucket_starts() == ours.index.bucket_starts());
+        assert_eq!(loaded.index.index().filter_cutoff(), ours.index.index().filter_cutoff());
+        assert_eq!(loaded.contigs(), ours.contigs());
+        let decode = |e: &Strobealign| e.reference.sequence.decode(0, 1_234_567);
+        assert!(decode(&loaded) == decode(&ours));
+        assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 1, "no temporary file is left");
+    }
+
+    #[test]
+    fn every_kind_of_wrong_file_is_refused() {
+        let dir = tempfile::tempdir().unwrap();
+        let (ours, path) = (engine(50_000), dir.path().join("x.zhi"));
+        ours.save(&path, &id("x"), 150).unwrap();
+        let good = std::fs::read(&path).unwrap();
+        let refused = |bytes: &[u8], reference: &str, read_length| {
+            std::fs::write(&path, bytes).unwrap();
+            let error = Strobealign::load(&path, &id(reference), read_length, 2).err().unwrap().to_string();
+            error.strip_prefix(&format!("{}: ", path.display())).unwrap().to_owned()
+        };
+        let again = ": make it anew with 'zerohop index'";
+        let other = "it was made from another reference, or the reference has changed since";
+        assert_eq!(refused(&good, "y", 150), format!("{other}{again}"));
+        assert_eq!(refused(&good, "x", 250), format!("it was made with other parameters{again}"));
+        assert_eq!(refused(&good[..good.len() - 1], "x", 150), format!("it is cut off{again}"));
+        assert_eq!(refused(b"short", "x", 150), format!("it is no index of zerohop, or cut off{again}"));
+        let changed = |at: usize| {
+            let mut bytes = good.clone();
+            bytes[at] ^= 1;
+            bytes
+        };
+        assert_eq!(refused(&changed(0), "x", 150), format!("it is no index of zerohop{again}"));
+        let version = "it has version 0 of the format, and this zerohop reads 1";
+        assert_eq!(refused(&changed(8), "x", 150), format!("{version}{again}"));
+        assert_eq!(refused(&changed(100), "x", 150), format!("its description is damaged{again}"));
+        // Every section, at its start and at its end.
+        for at in [PAGE as usize, 2 * PAGE as usize, good.len() - 1] {
+            assert!(refused(&changed(at), "x", 150).starts_with("it is damaged between bytes"), "{at}");
+        }
+    }
+}

@@ -1,0 +1,47 @@
+//! The reference as strobealign holds it. Its contigs are named by their numbers, so that a record's contig is a number
+//! again when it comes back; the real names are in the header.
+
+use strobealign::packed_seq::PackedSeq;
+use strobealign::refseq::{RefSequence, RefSequenceError};
+use zerohop_model::record::Contig;
+
+/// Collects the bases of a reference.
+#[derive(Default)]
+pub struct ReferenceBuilder {
+    sequence: PackedSeq,
+}
+
+impl ReferenceBuilder {
+    /// Adds bases at the end. Letters other than A, C, G, T and U become pseudo-random bases, as in strobealign.
+    pub fn push(&mut self, bases: &[u8]) {
+        self.sequence.extend(bases.iter().copied());
+    }
+
+    /// The reference, whose contigs follow one another in what was pushed.
+    ///
+    /// # Errors
+    /// When it is longer than strobealign can hold.
+    pub fn build(self, contigs: Vec<Contig>) -> Result<Reference, RefSequenceError> {
+        let starts = contigs.iter().scan(0, |at, contig| {
+            let start = *at;
+            *at += contig.length as usize;
+            Some(start)
+        });
+        let (starts, names) = (starts.collect(), (0..contigs.len()).map(|i| i.to_string()).collect());
+        Ok(Reference { sequence: RefSequence::new(self.sequence, starts, names)?, contigs })
+    }
+}
+
+/// A reference.
+#[derive(Clone)]
+pub struct Reference {
+    pub(crate) sequence: RefSequence,
+    pub(crate) contigs: Vec<Contig>,
+}
+
+impl Reference {
+    /// Its sequences, with their real names.
+    pub fn contigs(&self) -> &[Contig] {
+        &self.contigs
+    }
+}

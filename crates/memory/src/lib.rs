@@ -1,0 +1,34 @@
+//! Puts large blocks of memory on the wanted NUMA nodes, and counts where they really lie.
+//!
+//! An engine builds its index with ordinary `Vec`s and knows nothing of nodes. Its blocks are placed all the same:
+//!
+//! 1. The program makes [`PlacedAlloc`] its global allocator. Requests of [`LARGE`] bytes and more become mappings of
+//!    their own; smaller ones go to mimalloc.
+//! 2. [`Placed::new`] takes a [`Placement`](zerohop_model::plan::Placement) (nodes, policy, page size) and gives it an id.
+//! 3. [`Placed::run`] or [`with_placement`] builds the index: large blocks of this thread are bound (`mbind`) and advised
+//!    (`madvise`) before anyone writes to them; the task's memory policy (`set_mempolicy`) takes care of small blocks, and
+//!    of the threads and pools that are spawned meanwhile, which inherit it.
+//! 4. Each mapping is entered in a table with the placement's id.
+//! 5. [`census_of`] asks the kernel on which node each page of these blocks lies, and how much of it on huge pages.
+//!
+//! What the kernel refuses on this way is kept, each kind of refusal once, and told by [`Placed::refused`]; it is never
+//! fatal and never dropped.
+//!
+//! What this crate refuses to do: it does not choose nodes (the plan does), it does not move pages that are already
+//! written, it does not reserve hugetlb pages, and it does not check whether a node has room: binding more than a node
+//! holds ends with the kernel's out-of-memory killer, so the planner must count before.
+
+mod alloc;
+mod blocks;
+mod census;
+mod mask;
+mod placement;
+pub mod policy;
+mod refusals;
+mod region;
+mod vmas;
+
+pub use alloc::{LARGE, PlacedAlloc};
+pub use census::{Census, CensusError, census, census_of};
+pub use mask::NodeMask;
+pub use placement::{Entered, Placed, PlacementId, set_default_huge_pages, unplaced_refused, with_placement};

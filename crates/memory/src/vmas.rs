@@ -1,0 +1,108 @@
+//! The process's mappings as `/proc/self/smaps` and `/proc/self/numa_maps` tell them (`proc_pid_smaps(5)`,
+//! `proc_pid_numa_maps(5)`).
+
+use std::collections::BTreeMap;
+use std::io::{self, BufRead};
+
+/// A mapping; the kernel joins neighbours of equal policy and advice to one.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Vma {
+    pub(crate) start: usize,
+    pub(crate) end: usize,
+    /// Bytes on transparent huge pages.
+    pub(crate) huge: u64,
+}
+
+impl Vma {
+    /// The share of `amount` (known for the whole mapping) that falls to these ranges, by length.
+    pub(crate) fn share(&self, amount: u64, ranges: &[(usize, usize)]) -> u64 {
+        let overlap: u128 = ranges.iter().map(|&(start, bytes)| self.overlap(start, bytes) as u128).sum();
+        let share = u128::from(amount) * overlap / (self.end - self.start).max(1) as u128;
+        u64::try_from(share).unwrap_or(u64::MAX)
+    }
+
+    fn overlap(&self, start: usize, bytes: usize) -> usize {
+        let end = start.saturating_add(bytes).min(self.end);
+        end.saturating_sub(start.max(self.start))
+    }
+}
+
+/// Reads the text of `smaps`.
+pub(crate) fn read_smaps(smaps: impl BufRead) -> io::Result<Vec<Vma>> {
+    let mut vmas = Vec::new();
+    for line in smaps.lines() {
+        let line = line?;
+        if let Some((start, end)) = address_range(&line) {
+            vmas.push(Vma { start, end, huge: 0 });
+        } else if let (Some(vma), Some(value)) = (vmas.last_mut(), line.strip_prefix("AnonHugePages:")) {
+            let kib: u64 = value.trim().trim_end_matches("kB").trim_end().parse().unwrap_or(0);
+            vma.huge = kib * 1024;
+        }
+    }
+    Ok(vmas)
+}
+
+/// `7f0000000000-7f0000200000 rw-p ...`
+fn address_range(line: &str) -> Option<(usize, usize)> {
+    let (start, end) = line.split_once(' ')?.0.split_once('-')?;
+    Some((usize::from_str_radix(start, 16).ok()?, usize::from_str_radix(end, 16).ok()?))
+}
+
+/// Reads the text of `numa_maps`: for each mapping, by its start, the bytes on each node.
+pub(crate) fn read_numa_maps(numa_maps: impl BufRead) -> io::Result<BTreeMap<usize, Vec<(u32, u64)>>> {
+    let mut mappings = BTreeMap::new();
+    for line in numa_maps.lines() {
+        let line = line?;
+        let mut fields = line.split(' ');
+        let Some(start) = fields.next().and_then(|start| usize::from_str_radix(start, 16).ok()) else { continue };
+        let mut pages = Vec::new();
+        let mut page_size = 4096;
+        for field in fields {
+            let Some((name, value)) = field.split_once('=') else { continue };
+            let Ok(value) = value.parse::<u64>() else { continue };
+            match name.strip_prefix('N').map(str::parse::<u32>) {
+                Some(Ok(node)) => pages.push((node, value)),
+                _ if name == "kernelpagesize_kB" => page_size = value * 1024,
+                _ => {}
+            }
+        }
+        mappings.insert(start, pages.into_iter().map(|(node, pages)| (node, pages * page_size)).collect());
+    }
+    Ok(mappings)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn smaps() {
+        let text = "7fa0-7fb0 rw-p 00000000 00:00 0 \nSize: 16 kB\nAnonHugePages:      2048 kB\nVmFlags: rd wr\n\
+                    8000-9000 r--p 0 08:01 5   /lib/a-b.so\nAnonHugePages: 0 kB\n";
+        let vmas = read_smaps(text.as_bytes()).unwrap();
+        assert_eq!(
+            vmas,
+            [Vma { start: 0x7fa0, end: 0x7fb0, huge: 2 << 20 }, Vma { start: 0x8000, end: 0x9000, huge: 0 }]
+        );
+    }
+
+    #[test]
+    fn numa_maps() {
+        let text = "7fa103e00000 bind:3 anon=4096 dirty=4096 active=0 N3=4095 N10=1 kernelpagesize_kB=4\n\
+                    7fb000000000 default file=/usr/lib/N5=x huge N0=2 kernelpagesize_kB=2048\n\
+                    7fc000000000 default\n";
+        let maps = read_numa_maps(text.as_bytes()).unwrap();
+        assert_eq!(maps[&0x7fa1_03e0_0000], [(3, 4095 * 4096), (10, 4096)]);
+        assert_eq!(maps[&0x7fb0_0000_0000], [(0, 4 << 20)]);
+        assert_eq!(maps[&0x7fc0_0000_0000], []);
+    }
+
+    #[test]
+    fn shares() {
+        let vma = Vma { start: 100, end: 200, huge: 0 };
+        assert_eq!(vma.share(1000, &[(0, 100), (200, 50)]), 0);
+        assert_eq!(vma.share(1000, &[(50, 100)]), 500);
+        assert_eq!(vma.share(1000, &[(90, 20), (190, usize::MAX)]), 200);
+        assert_eq!(vma.share(u64::MAX, &[(0, 1000)]), u64::MAX);
+    }
+}

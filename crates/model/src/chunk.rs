@@ -1,0 +1,179 @@
+//! A run of whole fragments, as text and as the places of their fields in that text.
+
+use std::cell::Cell;
+
+/// The place of a chunk in the order of the input.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+pub struct Ticket {
+    /// Position of its lane (a read file or a pair of them) in the command.
+    pub lane: u32,
+    /// Its number in the lane, from 0, without gaps.
+    pub number: u64,
+    /// Number of its first fragment in the lane, from 0.
+    pub first_fragment: u64,
+}
+
+/// A part of one input file: whole records, inflated.
+#[derive(Debug, Default)]
+pub struct Text {
+    /// The bytes. They lie in memory of the worker that parses them.
+    pub bytes: Vec<u8>,
+    /// Number of the first record in its file, from 0.
+    pub first_record: u64,
+    /// Offset of the first byte in the inflated file.
+    pub first_byte: u64,
+}
+
+/// Half-open range of bytes in a [`Text`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Span {
+    /// First byte.
+    pub start: u32,
+    /// One past the last byte.
+    pub end: u32,
+}
+
+/// Where the fields of one read lie.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct ReadSpans {
+    /// Which of the chunk's two texts holds it: 0 or 1.
+    pub text: u8,
+    /// Its name, without `/1` or `/2`.
+    pub name: Span,
+    /// What follows the name in the header line; may be empty.
+    pub comment: Span,
+    /// Its bases, in upper case.
+    pub seq: Span,
+    /// Its qualities (Phred + 33), as long as the bases; `None` for FASTA.
+    pub qual: Option<Span>,
+}
+
+/// One read of a chunk.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Read<'a> {
+    /// Its name, without `/1` or `/2`.
+    pub name: &'a [u8],
+    /// What follows the name in the header line; may be empty.
+    pub comment: &'a [u8],
+    /// Its bases, in upper case.
+    pub seq: &'a [u8],
+    /// Its qualities (Phred + 33), as long as the bases; `None` for FASTA.
+    pub qual: Option<&'a [u8]>,
+}
+
+/// A single read, or the two mates of a pair.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Fragment<'a> {
+    /// The read, or the first mate.
+    pub first: Read<'a>,
+    /// The second mate.
+    pub mate: Option<Read<'a>>,
+}
+
+impl<'a> Fragment<'a> {
+    /// Its one or two reads.
+    pub fn reads(&self) -> impl Iterator<Item = Read<'a>> + use<'a> {
+        [Some(self.first), self.mate].into_iter().flatten()
+    }
+}
+
+/// A run of whole fragments: the unit that is claimed, mapped and committed. It is reused: nothing in it is freed
+/// between chunks.
+#[derive(Debug, Default)]
+pub struct Chunk {
+    /// Its place in the order of the input.
+    pub ticket: Ticket,
+    /// The text of the first and, for two-file pairs, of the second file.
+    pub text: [Text; 2],
+    reads: Vec<ReadSpans>,
+    /// `fragment_ends[i]` is one past the last read of fragment i.
+    fragment_ends: Vec<u32>,
+    /// The fragment handed out last: names the read when an engine panics.
+    current: Cell<usize>,
+}
+
+impl Chunk {
+    /// Makes it empty, keeping its memory.
+    pub fn clear(&mut self) {
+        self.text.iter_mut().for_each(|t| t.bytes.clear());
+        self.forget_reads();
+    }
+
+    /// Forgets the reads that were found, keeping the text.
+    pub fn forget_reads(&mut self) {
+        self.reads.clear();
+        self.fragment_ends.clear();
+        self.current.set(0);
+    }
+
+    /// Adds a fragment: a read, and its mate if it has one. Their spans must lie in the texts.
+    pub fn push(&mut self, first: ReadSpans, mate: Option<ReadSpans>) {
+        self.reads.push(first);
+        self.reads.extend(mate);
+        self.fragment_ends.push(self.reads.len() as u32);
+    }
+
+    /// Number of fragments.
+    pub fn len(&self) -> usize {
+        self.fragment_ends.len()
+    }
+
+    /// Whether it has no fragment.
+    pub fn is_empty(&self) -> bool {
+        self.fragment_ends.is_empty()
+    }
+
+    /// Its fragments in order. The chunk remembers the one handed out last, see [`Chunk::current`].
+    pub fn fragments(&self) -> impl ExactSizeIterator<Item = Fragment<'_>> {
+        (0..self.len()).map(|i| {
+            self.current.set(i);
+            self.fragment(i)
+        })
+    }
+
+    /// The fragment at `index`, which must be below [`Chunk::len`].
+    pub fn fragment(&self, index: usize) -> Fragment<'_> {
+        let start = if index == 0 { 0 } else { self.fragment_ends[index - 1] } as usize;
+        let reads = &self.reads[start..self.fragment_ends[index] as usize];
+        Fragment { first: self.read(&reads[0]), mate: reads.get(1).map(|r| self.read(r)) }
+    }
+
+    /// The index and the name of the fragment that [`Chunk::fragments`] handed out last; `None` for an empty chunk.
+    pub fn current(&self) -> Option<(usize, &[u8])> {
+        let index = self.current.get();
+        (index < self.len()).then(|| (index, self.fragment(index).first.name))
+    }
+
+    fn read(&self, spans: &ReadSpans) -> Read<'_> {
+        let bytes = &self.text[usize::from(spans.text)].bytes;
+        let slice = |s: Span| &bytes[s.start as usize..s.end as usize];
+        Read {
+            name: slice(spans.name),
+            comment: slice(spans.comment),
+            seq: slice(spans.seq),
+            qual: spans.qual.map(slice),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn mixed_fragments_come_back_in_order_and_the_last_one_is_remembered() {
+        let mut chunk = Chunk::default();
+        chunk.text[0].bytes.extend_from_slice(b"abACGTcdTT");
+        let read = |name: (u32, u32), seq: (u32, u32)| ReadSpans {
+            name: Span { start: name.0, end: name.1 },
+            seq: Span { start: seq.0, end: seq.1 },
+            ..ReadSpans::default()
+        };
+        assert_eq!(chunk.current(), None);
+        chunk.push(read((0, 2), (2, 6)), Some(read((0, 2), (8, 10))));
+        chunk.push(read((6, 8), (8, 10)), None);
+        let names: Vec<_> = chunk.fragments().map(|f| (f.first.name, f.reads().count())).collect();
+        assert_eq!(names, [(&b"ab"[..], 2), (&b"cd"[..], 1)]);
+        assert_eq!(chunk.current(), Some((1, &b"cd"[..])));
+    }
+}

@@ -1,0 +1,25 @@
+//! The vocabulary of zerohop: plain data, and the traits that join the crates. It imports none of them.
+//!
+//! The main path in five calls, and the trait that each belongs to:
+//!
+//! 1. *claim*: [`source::Claim`] gives a worker the text of a [`chunk::Chunk`] (or [`source::Emit`] gives it to the farm,
+//!    which deals it to a worker);
+//! 2. *parse*: [`source::Parse`] finds the reads in that text, in place;
+//! 3. *map*: [`engine::Mapper`] aligns them and hands each [`record::Record`] to a [`record::RecordWriter`];
+//! 4. *encode*: the [`sink::Encoder`] behind that writer makes SAM text or BAM blocks of them;
+//! 5. *commit*: the runtime puts the bytes at their place through a [`sink::Sink`].
+//!
+//! [`plan::Plan`] says how that is laid over a [`machine::Machine`], [`measurement::RunReport`] what came of it.
+//!
+//! What this crate refuses to do: anything. It holds no thread, no file and no knowledge of FASTQ, SAM or an aligner.
+#![forbid(unsafe_code)]
+
+pub mod chunk;
+pub mod engine;
+pub mod error;
+pub mod machine;
+pub mod measurement;
+pub mod plan;
+pub mod record;
+pub mod sink;
+pub mod source;

@@ -1,0 +1,179 @@
+//! What happened: plain data that the runtime and the engines fill and `report` turns into words, tables and files.
+
+use crate::machine::{Bytes, CpuId, NodeId};
+use serde::{Deserialize, Serialize};
+use std::ops::AddAssign;
+use std::time::Duration;
+
+/// Counts of reads and records; adds up over chunks and workers.
+///
+/// `reads` is what came in, `primary_records` what went out: each read has exactly one primary record, so the two must be
+/// equal, and a run in which they are not has failed.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Tally {
+    /// Fragments: single reads or pairs.
+    pub fragments: u64,
+    /// Reads (two per pair).
+    pub reads: u64,
+    /// Bases of these reads.
+    pub bases: u64,
+    /// Records that are neither secondary nor supplementary: one per read.
+    pub primary_records: u64,
+    /// Secondary and supplementary records.
+    pub other_records: u64,
+    /// Reads whose primary record is mapped.
+    pub mapped: u64,
+    /// Reads that are one of a pair.
+    pub paired: u64,
+    /// Reads in a pair that the engine flags as proper (flag 0x2).
+    pub properly_paired: u64,
+    /// Insert sizes of proper pairs.
+    pub insert: InsertSizes,
+}
+
+impl AddAssign<&Tally> for Tally {
+    fn add_assign(&mut self, other: &Tally) {
+        self.fragments += other.fragments;
+        self.reads += other.reads;
+        self.bases += other.bases;
+        self.primary_records += other.primary_records;
+        self.other_records += other.other_records;
+        self.mapped += other.mapped;
+        self.paired += other.paired;
+        self.properly_paired += other.properly_paired;
+        self.insert += &other.insert;
+    }
+}
+
+/// Template lengths of proper pairs (|TLEN| in bases), as a histogram of up to [`InsertSizes::LIMIT`] bases.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct InsertSizes {
+    /// `counts[l]` pairs with template length `l`.
+    counts: Vec<u64>,
+    /// Pairs with a longer template.
+    longer: u64,
+}
+
+impl InsertSizes {
+    /// Template lengths from here on are counted together.
+    pub const LIMIT: usize = 4096;
+
+    /// Adds one pair whose template spans `length` bases.
+    pub fn add(&mut self, length: u32) {
+        let length = length as usize;
+        if length >= Self::LIMIT {
+            self.longer += 1;
+            return;
+        }
+        if self.counts.is_empty() {
+            self.counts.resize(Self::LIMIT, 0);
+        }
+        self.counts[length] += 1;
+    }
+
+    /// Number of pairs.
+    pub fn pairs(&self) -> u64 {
+        self.counts.iter().sum::<u64>() + self.longer
+    }
+
+    /// The template length that the fraction `q` of the pairs does not exceed; `None` without pairs, or when it lies
+    /// at [`InsertSizes::LIMIT`] or beyond.
+    pub fn quantile(&self, q: f64) -> Option<u32> {
+        let pairs = self.pairs();
+        let wanted = ((pairs as f64 * q).ceil() as u64).max(1);
+        let mut seen = 0;
+        self.counts
+            .iter()
+            .position(|&n| {
+                seen += n;
+                pairs > 0 && seen >= wanted
+            })
+            .map(|length| length as u32)
+    }
+}
+
+impl AddAssign<&InsertSizes> for InsertSizes {
+    fn add_assign(&mut self, other: &InsertSizes) {
+        if self.counts.is_empty() {
+            self.counts.clone_from(&other.counts);
+        } else {
+            self.counts.iter_mut().zip(&other.counts).for_each(|(a, b)| *a += b);
+        }
+        self.longer += other.longer;
+    }
+}
+
+/// Where one worker's time went, and what it did. The stages are disjoint; what is missing to `wall` is scheduling.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct WorkerReport {
+    /// The CPUs that it was pinned to, as the plan says.
+    pub cpus: Vec<CpuId>,
+    /// The replica it read.
+    pub replica: usize,
+    /// Chunks it did.
+    pub chunks: u64,
+    /// Reading, inflating and surveying input.
+    pub claim: Duration,
+    /// Waiting for input that was not there yet.
+    pub wait_input: Duration,
+    /// Parsing.
+    pub parse: Duration,
+    /// Mapping, with the encoding of records as they come.
+    pub map: Duration,
+    /// Finishing the encoding: compression.
+    pub encode: Duration,
+    /// Writing.
+    pub commit: Duration,
+    /// Waiting for its turn to write, or for a slow output.
+    pub wait_output: Duration,
+    /// From its start to its end.
+    pub wall: Duration,
+}
+
+/// Time in which only one thread could make progress.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+pub struct Serial {
+    /// Cutting the input into chunks.
+    pub cut: Duration,
+    /// Putting outputs in order; for a pipe the writing itself.
+    pub order: Duration,
+}
+
+/// What the runtime did.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct RunReport {
+    /// All chunks of all workers.
+    pub tally: Tally,
+    /// One per worker.
+    pub workers: Vec<WorkerReport>,
+    /// Serial time of input and output.
+    pub serial: Serial,
+    /// What the kernel refused (pinning), a sentence each.
+    pub refused: Vec<String>,
+    /// Bytes written (after compression).
+    pub bytes_out: Bytes,
+    /// From the first claim to the last byte written.
+    pub wall: Duration,
+}
+
+/// Where the pages of some memory really lie, as the kernel says.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct PageCensus {
+    /// Bytes that were looked at (mapped and present).
+    pub present: Bytes,
+    /// Bytes per node, ascending by node.
+    pub per_node: Vec<(NodeId, Bytes)>,
+    /// Bytes of them on huge pages.
+    pub huge: Bytes,
+}
+
+/// One index copy: what was asked for and what the kernel did.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ReplicaReport {
+    /// What was asked for.
+    pub placement: crate::plan::Placement,
+    /// Where its large blocks lie.
+    pub census: PageCensus,
+    /// What the kernel refused, a sentence each.
+    pub refused: Vec<String>,
+}

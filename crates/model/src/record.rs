@@ -1,0 +1,130 @@
+//! An alignment record: what an engine says of a read, before it is SAM or BAM. Field names and meanings are those of
+//! the SAM specification (SAMv1, section 1.4).
+
+use crate::error::Error;
+
+/// Template having several segments (0x1).
+pub const PAIRED: u16 = 0x1;
+/// Each segment properly aligned according to the aligner (0x2).
+pub const PROPER_PAIR: u16 = 0x2;
+/// Segment unmapped (0x4).
+pub const UNMAPPED: u16 = 0x4;
+/// Next segment unmapped (0x8).
+pub const MATE_UNMAPPED: u16 = 0x8;
+/// SEQ is reverse complemented (0x10).
+pub const REVERSE: u16 = 0x10;
+/// First segment in the template (0x40).
+pub const FIRST: u16 = 0x40;
+/// Last segment in the template (0x80).
+pub const LAST: u16 = 0x80;
+/// Secondary alignment (0x100).
+pub const SECONDARY: u16 = 0x100;
+/// Supplementary alignment (0x800).
+pub const SUPPLEMENTARY: u16 = 0x800;
+
+/// A sequence of the reference.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Contig {
+    /// Its name, a valid SN.
+    pub name: String,
+    /// Its length in bases.
+    pub length: u64,
+}
+
+/// A CIGAR operation as BAM packs it: length << 4 | code, codes in the order `MIDNSHP=X`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CigarOp(pub u32);
+
+impl CigarOp {
+    /// The letters of the codes.
+    pub const LETTERS: &'static [u8; 9] = b"MIDNSHP=X";
+
+    /// Packs an operation; `None` for a letter that is none or a length of 2^28 or more.
+    ///
+    /// ```
+    /// use zerohop_model::record::CigarOp;
+    /// assert_eq!(CigarOp::new(5, b'S'), Some(CigarOp(5 << 4 | 4)));
+    /// ```
+    pub fn new(length: u32, letter: u8) -> Option<Self> {
+        let code = Self::LETTERS.iter().position(|&l| l == letter)? as u32;
+        (length < 1 << 28).then_some(CigarOp(length << 4 | code))
+    }
+
+    /// Its length in bases.
+    pub fn length(self) -> u32 {
+        self.0 >> 4
+    }
+
+    /// Its letter.
+    pub fn letter(self) -> u8 {
+        Self::LETTERS[(self.0 & 0xf).min(8) as usize]
+    }
+
+    /// Whether it moves along the reference.
+    pub fn consumes_reference(self) -> bool {
+        matches!(self.letter(), b'M' | b'D' | b'N' | b'=' | b'X')
+    }
+}
+
+/// The value of an optional field.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TagValue<'a> {
+    /// Type `i`.
+    Int(i64),
+    /// Type `Z`.
+    Text(&'a [u8]),
+}
+
+/// An optional field.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Tag<'a> {
+    /// Its two letters.
+    pub key: [u8; 2],
+    /// Its value.
+    pub value: TagValue<'a>,
+}
+
+/// A place on the reference.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Locus {
+    /// Position of the contig in the header.
+    pub contig: u32,
+    /// Leftmost base, from 0.
+    pub position: u32,
+}
+
+/// One alignment record. The writer adds RG and, when asked to, the comment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Record<'a> {
+    /// QNAME.
+    pub name: &'a [u8],
+    /// FLAG.
+    pub flags: u16,
+    /// RNAME and POS.
+    pub locus: Option<Locus>,
+    /// MAPQ.
+    pub mapq: u8,
+    /// CIGAR; empty for `*`.
+    pub cigar: &'a [CigarOp],
+    /// RNEXT and PNEXT.
+    pub mate_locus: Option<Locus>,
+    /// TLEN.
+    pub template_length: i32,
+    /// SEQ; empty for `*`.
+    pub seq: &'a [u8],
+    /// QUAL (Phred + 33); empty for `*`.
+    pub qual: &'a [u8],
+    /// Optional fields in the order in which they are written.
+    pub tags: &'a [Tag<'a>],
+    /// The comment of the read's header line.
+    pub comment: &'a [u8],
+}
+
+/// Takes the records of an engine, one by one, in order.
+pub trait RecordWriter {
+    /// Writes one record.
+    ///
+    /// # Errors
+    /// [`Error::Record`] when the record cannot be expressed in the format.
+    fn write(&mut self, record: &Record<'_>) -> Result<(), Error>;
+}

@@ -1,0 +1,49 @@
+//! Where records go.
+
+use crate::error::Error;
+use crate::record::RecordWriter;
+
+/// How bytes get into an output.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Access {
+    /// At any offset, by any thread (a regular file).
+    Positioned,
+    /// One after the other (a pipe, a terminal).
+    Sequential,
+}
+
+/// A set of one or more output files, all of one format.
+pub trait Sink: Send + Sync {
+    /// Number of files: 1, or the number of shards.
+    fn files(&self) -> usize;
+
+    /// How bytes get into the files.
+    fn access(&self) -> Access;
+
+    /// The offset at which records start in `file`: behind the header, which is written already.
+    fn start(&self, file: usize) -> u64;
+
+    /// Writes all of `bytes` at `offset` of `file`. For [`Access::Sequential`] the offset is where the last write ended.
+    ///
+    /// # Errors
+    /// [`Error::Output`], or [`Error::BrokenPipe`].
+    fn write_at(&self, file: usize, offset: u64, bytes: &[u8]) -> Result<(), Error>;
+
+    /// An encoder for one worker.
+    fn encoder(&self) -> Box<dyn Encoder + '_>;
+}
+
+/// Makes the bytes of one chunk out of its records. What comes out of it for different chunks can be put in any order.
+pub trait Encoder: RecordWriter {
+    /// Starts a chunk of `lane`; its bytes will be put into `buffer`, which is empty.
+    fn begin(&mut self, lane: u32, buffer: Vec<u8>);
+
+    /// Ends the chunk and returns its bytes.
+    ///
+    /// # Errors
+    /// [`Error::Output`] when compression fails.
+    fn finish(&mut self) -> Result<Vec<u8>, Error>;
+
+    /// What takes the records.
+    fn records(&mut self) -> &mut dyn RecordWriter;
+}

@@ -1,0 +1,76 @@
+//! Where chunks come from.
+
+use crate::chunk::Chunk;
+use crate::error::Error;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+/// What came of trying to claim a chunk.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Claimed {
+    /// The chunk was filled with text and has its ticket.
+    Chunk,
+    /// Nothing to do now, for other workers are at it: try again soon.
+    NotYet,
+    /// There are no more chunks.
+    End {
+        /// How many there were in the lane.
+        chunks: u64,
+    },
+}
+
+/// An input that workers deal themselves, without an emitter: regular files, plain or BGZF.
+pub trait Claim: Send + Sync {
+    /// Fills `chunk` with the next chunk's text. Never blocks on another thread; helps to survey the input where it can.
+    ///
+    /// # Errors
+    /// A fault of the input. It is reported once, with the ticket of the first chunk that it affects in `chunk`; all
+    /// chunks before are dealt.
+    fn claim(&self, chunk: &mut Chunk) -> Result<Claimed, Error>;
+
+    /// Time so far in which only one thread could go on.
+    fn serial_time(&self) -> Duration;
+
+    /// The part of the input dealt so far, 0 to 1, if it is known.
+    fn share_dealt(&self) -> Option<f64>;
+}
+
+/// An input that one emitter reads and the farm deals: pipes, plain gzip.
+pub trait Emit: Send {
+    /// Fills `chunk` with the next chunk's text; false at the end. Blocks while the input is slow, until `stop` is set.
+    ///
+    /// # Errors
+    /// A fault of the input, with the ticket of the chunk that it affects in `chunk`; [`Error::Stopped`].
+    fn emit(&mut self, chunk: &mut Chunk, stop: &AtomicBool) -> Result<bool, Error>;
+
+    /// Time so far in which only the emitter could go on: cutting and copying, not waiting for the input.
+    fn serial_time(&self) -> Duration;
+
+    /// The part of the input emitted so far, 0 to 1, if it is known.
+    fn share_dealt(&self) -> Option<f64>;
+}
+
+/// Finds the reads in a chunk's text.
+pub trait Parse: Send + Sync {
+    /// Fills in the fragments of `chunk` from its text, in place.
+    ///
+    /// # Errors
+    /// [`Error::Input`] naming file, record, byte and read.
+    fn parse(&self, chunk: &mut Chunk) -> Result<(), Error>;
+}
+
+/// How a lane's chunks reach the workers.
+pub enum Deal {
+    /// Workers take them.
+    Claim(Box<dyn Claim>),
+    /// An emitter gives them to the farm.
+    Emit(Box<dyn Emit>),
+}
+
+/// A read file, or a pair of them.
+pub struct Lane {
+    /// Where its chunks come from.
+    pub deal: Deal,
+    /// What finds the reads in them.
+    pub parser: Box<dyn Parse>,
+}

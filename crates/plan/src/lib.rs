@@ -1,0 +1,310 @@
+//! Strategies: which index copies lie where, and which worker reads which. Pure functions from plain data to plain data, so
+//! they can be asked about a machine that is not there.
+//!
+//! 1. [`plan`] takes the nodes that have CPUs for us and memory for us;
+//! 2. chooses the number of copies by the rule that the published measurements of Lenis & Senar (2016, 2017) support: one
+//!    per node when all copies fit in 40 % of the free memory and one is at most half of a node, else one copy, interleaved;
+//! 3. groups the nodes, and gives each worker a CPU (or a node's CPUs) and the copy of its group.
+//!
+//! What it refuses to do: touch the machine, measure, or place more copies than memory allows.
+#![forbid(unsafe_code)]
+
+use zerohop_model::machine::{Bytes, CpuId, Machine, Node, NodeId};
+use zerohop_model::plan::{HugePages, Pages, Placement, Plan, WorkerPlan};
+
+/// The part of free memory that copies may take by themselves.
+const COPIES_OF_FREE: f64 = 0.4;
+/// The part of a node that one copy may take by itself.
+const COPY_OF_NODE: f64 = 0.5;
+
+/// How many index copies are wanted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Replicas {
+    /// As the rule says.
+    Auto,
+    /// This many (at least one).
+    Count(usize),
+}
+
+/// What the user asks for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Request {
+    /// Number of workers; by default all that the machine allows.
+    pub workers: Option<usize>,
+    /// Number of index copies.
+    pub replicas: Replicas,
+    /// Page policy of each copy; by default local for several copies, interleaved for one over several nodes.
+    pub pages: Option<Pages>,
+    /// Huge pages or not.
+    pub huge_pages: HugePages,
+    /// Size of one index copy, if need be estimated.
+    pub index_bytes: u64,
+}
+
+/// Why there is no plan.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum PlanError {
+    /// The copies do not fit into memory.
+    #[error(
+        "{copies} index copies of {each} each do not fit into the {free} of memory that are free: ask for fewer replicas"
+    )]
+    TooLarge {
+        /// Copies asked for.
+        copies: usize,
+        /// Size of each.
+        each: Bytes,
+        /// Free memory.
+        free: Bytes,
+    },
+}
+
+/// The plan for `request` on `machine`.
+///
+/// # Errors
+/// [`PlanError::TooLarge`] when more copies are asked for than fit.
+pub fn plan(machine: &Machine, request: &Request) -> Result<Plan, PlanError> {
+    let mut reasons = Vec::new();
+    let nodes = cpu_nodes(machine);
+    let workers = request.workers.unwrap_or_else(|| machine.allowed.worker_count()).max(1);
+    let copies = copies(machine, &nodes, request, workers, &mut reasons)?;
+    let groups = group(&nodes, copies);
+    let replicas: Vec<Placement> =
+        groups.iter().map(|group| placement(machine, group, copies, request, &mut reasons)).collect();
+    let workers = place_workers(machine, &nodes, &groups, workers, &mut reasons);
+    Ok(Plan { replicas, helper_cpus: helper_cpus(machine, &workers), workers, reasons })
+}
+
+/// The CPUs of `node` that this process may use.
+fn allowed_cpus(machine: &Machine, node: &Node) -> Vec<CpuId> {
+    node.cpus.iter().copied().filter(|cpu| machine.allowed.cpus.contains(cpu)).collect()
+}
+
+/// The nodes that have CPUs for us.
+fn cpu_nodes(machine: &Machine) -> Vec<&Node> {
+    machine.nodes.iter().filter(|node| !allowed_cpus(machine, node).is_empty()).collect()
+}
+
+/// Memory that can be taken now, within the limit of the cgroup.
+fn free_memory(machine: &Machine) -> u64 {
+    let free: u64 = machine.memory_nodes().iter().map(|n| n.free.0).sum();
+    free.min(machine.allowed.memory_limit.map_or(u64::MAX, |limit| limit.0))
+}
+
+fn copies(
+    machine: &Machine,
+    nodes: &[&Node],
+    request: &Request,
+    workers: usize,
+    reasons: &mut Vec<String>,
+) -> Result<usize, PlanError> {
+    let (free, index) = (free_memory(machine), request.index_bytes);
+    if let Replicas::Count(copies) = request.replicas {
+        let copies = copies.clamp(1, workers);
+        if copies > 1 && (copies as u64).saturating_mul(index) > free {
+            return Err(PlanError::TooLarge { copies, each: Bytes(index), free: Bytes(free) });
+        }
+        reasons.push(format!("{copies} index {} asked for.", if copies == 1 { "copy was" } else { "copies were" }));
+        return Ok(copies);
+    }
+    let wanted = nodes.len().min(workers);
+    if wanted <= 1 {
+        reasons.push("One index copy, for there is one node to work on.".to_owned());
+        return Ok(1);
+    }
+    let smallest = nodes.iter().map(|n| n.memory.0).filter(|&m| m > 0).min().unwrap_or(0);
+    let (all, each) = (Bytes(wanted as u64 * index), Bytes(index));
+    if all.0 as f64 > COPIES_OF_FREE * free as f64 {
+        let free = Bytes(free);
+        reasons
+            .push(format!("One index copy, for {wanted} copies ({all}) are more than 40 % of free memory ({free})."));
+        Ok(1)
+    } else if index as f64 > COPY_OF_NODE * smallest as f64 {
+        let smallest = Bytes(smallest);
+        reasons.push(format!("One index copy, for it ({each}) is more than half of a node's memory ({smallest})."));
+        Ok(1)
+    } else {
+        reasons.push(format!("One index copy ({each}) per node, for they fit well."));
+        Ok(wanted)
+    }
+}
+
+/// Splits the nodes into `copies` groups of neighbours; with more copies than nodes, nodes are shared.
+fn group<'m>(nodes: &[&'m Node], copies: usize) -> Vec<Vec<&'m Node>> {
+    let n = nodes.len().max(1);
+    if copies >= n {
+        return (0..copies).map(|i| nodes.get(i % n).copied().into_iter().collect()).collect();
+    }
+    (0..copies).map(|i| nodes[i * n / copies..(i + 1) * n / copies].to_vec()).collect()
+}
+
+/// Where the copy of a group lies: on the group's own memory, or on the nearest there is.
+fn placement(
+    machine: &Machine,
+    group: &[&Node],
+    copies: usize,
+    request: &Request,
+    reasons: &mut Vec<String>,
+) -> Placement {
+    let memory = machine.memory_nodes();
+    let own = |node: &&&Node| copies == 1 || group.iter().any(|g| g.id == node.id);
+    let mut nodes: Vec<NodeId> = memory.iter().filter(own).map(|n| n.id).collect();
+    if let (true, Some(first)) = (nodes.is_empty(), group.first()) {
+        let nearest = memory.iter().min_by_key(|m| machine.distance(first.id, m.id).unwrap_or(u32::MAX));
+        nodes.extend(nearest.map(|n| n.id));
+        if let Some(node) = nodes.first() {
+            reasons.push(format!("Node {} has no memory for us: its copy lies on node {node}, the nearest.", first.id));
+        }
+    }
+    let default = if nodes.len() > 1 { Pages::Interleave } else { Pages::Local };
+    Placement { nodes, pages: request.pages.unwrap_or(default), huge_pages: request.huge_pages }
+}
+
+/// Deals workers to nodes in turn. If every CPU gets one, each is pinned to its own; if some CPUs stay free, to its node, so
+/// that several runs on one machine do not pile up on the same CPUs; if there are not enough CPUs, to none.
+fn place_workers(
+    machine: &Machine,
+    nodes: &[&Node],
+    groups: &[Vec<&Node>],
+    workers: usize,
+    reasons: &mut Vec<String>,
+) -> Vec<WorkerPlan> {
+    let cpus: Vec<Vec<CpuId>> = nodes.iter().map(|n| allowed_cpus(machine, n)).collect();
+    let available: usize = cpus.iter().map(Vec::len).sum();
+    if workers > available {
+        reasons.push(format!("{workers} workers on {available} CPUs: they are not pinned."));
+        return (0..workers).map(|i| WorkerPlan { cpus: Vec::new(), node: None, replica: i % groups.len() }).collect();
+    }
+    let whole = workers == available;
+    reasons.push(match whole {
+        true => format!("{workers} workers, each pinned to a CPU of its own."),
+        false => format!("{workers} workers on {available} CPUs: each is pinned to the CPUs of its node."),
+    });
+    // Rounds over the nodes; a node whose CPUs are used up is passed over.
+    let rounds = cpus.iter().map(Vec::len).max().unwrap_or(0);
+    let turns = (0..rounds).flat_map(|round| (0..nodes.len()).map(move |node| (round, node)));
+    let turns = turns.filter(|&(round, node)| round < cpus[node].len()).take(workers);
+    let mut seen = vec![0; nodes.len()];
+    turns
+        .map(|(round, node)| {
+            let reading: Vec<usize> =
+                (0..groups.len()).filter(|&g| groups[g].iter().any(|n| n.id == nodes[node].id)).collect();
+            let replica = reading.get(seen[node] % reading.len().max(1)).copied().unwrap_or(0);
+            seen[node] += 1;
+            let cpus = if whole { vec![cpus[node][round]] } else { cpus[node].clone() };
+            WorkerPlan { cpus, node: Some(nodes[node].id), replica }
+        })
+        .collect()
+}
+
+/// CPUs for the threads that are not workers: those that no worker has for itself, else all.
+fn helper_cpus(machine: &Machine, workers: &[WorkerPlan]) -> Vec<CpuId> {
+    let taken = |cpu: &CpuId| workers.iter().any(|w| w.cpus == [*cpu]);
+    let free: Vec<CpuId> = machine.allowed.cpus.iter().copied().filter(|cpu| !taken(cpu)).collect();
+    if free.is_empty() { machine.allowed.cpus.clone() } else { free }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use zerohop_model::machine::Allowed;
+
+    const GIB: u64 = 1 << 30;
+
+    /// `nodes` nodes of `cpus` CPUs and `gib` GiB each.
+    fn machine(nodes: u32, cpus: u32, gib: u64) -> Machine {
+        let node = |i: u32| Node {
+            id: NodeId(i),
+            cpus: (i * cpus..(i + 1) * cpus).map(CpuId).collect(),
+            memory: Bytes(gib * GIB),
+            free: Bytes(gib * GIB),
+        };
+        Machine {
+            name: "test".into(),
+            cpu_model: String::new(),
+            nodes: (0..nodes).map(node).collect(),
+            distances: (0..nodes).map(|i| (0..nodes).map(|j| 10 + 6 * i.abs_diff(j)).collect()).collect(),
+            caches: Vec::new(),
+            page_size: Bytes(4096),
+            huge_page_size: None,
+            allowed: Allowed {
+                cpus: (0..nodes * cpus).map(CpuId).collect(),
+                nodes: (0..nodes).map(NodeId).collect(),
+                cpu_quota: None,
+                memory_limit: None,
+            },
+        }
+    }
+
+    fn request(index_gib: u64) -> Request {
+        let (workers, pages, huge_pages) = (None, None, HugePages::Auto);
+        Request { workers, replicas: Replicas::Auto, pages, huge_pages, index_bytes: index_gib * GIB }
+    }
+
+    fn nodes(plan: &Plan) -> Vec<Vec<u32>> {
+        plan.replicas.iter().map(|r| r.nodes.iter().map(|n| n.0).collect()).collect()
+    }
+
+    #[test]
+    fn a_small_index_is_copied_to_each_node() {
+        let plan = plan(&machine(4, 2, 16), &request(4)).unwrap();
+        assert_eq!(nodes(&plan), [[0], [1], [2], [3]]);
+        assert!(plan.replicas.iter().all(|r| r.pages == Pages::Local));
+        let workers: Vec<_> = plan.workers.iter().map(|w| (w.cpus[0].0, w.replica)).collect();
+        assert_eq!(workers, [(0, 0), (2, 1), (4, 2), (6, 3), (1, 0), (3, 1), (5, 2), (7, 3)]);
+    }
+
+    #[test]
+    fn a_large_index_is_interleaved() {
+        for (index, free_part) in [(7, 1.0), (9, 1.0), (4, 0.5)] {
+            let mut machine = machine(4, 2, 16);
+            machine.nodes.iter_mut().for_each(|n| n.free = Bytes((n.memory.0 as f64 * free_part) as u64));
+            let plan = plan(&machine, &request(index)).unwrap();
+            assert_eq!(nodes(&plan), [[0, 1, 2, 3]], "{index} GiB");
+            assert_eq!(plan.replicas[0].pages, Pages::Interleave);
+        }
+    }
+
+    #[test]
+    fn copies_asked_for_share_out_the_nodes() {
+        let ask = |n| plan(&machine(4, 1, 16), &Request { replicas: Replicas::Count(n), ..request(1) }).unwrap();
+        assert_eq!(nodes(&ask(1)), [vec![0, 1, 2, 3]]);
+        assert_eq!(nodes(&ask(2)), [[0, 1], [2, 3]]);
+        assert_eq!(ask(2).replicas[0].pages, Pages::Interleave);
+        assert_eq!(nodes(&ask(3)), [vec![0], vec![1], vec![2, 3]]);
+        let single = Request { replicas: Replicas::Count(2), ..request(1) };
+        assert_eq!(nodes(&plan(&machine(1, 2, 16), &single).unwrap()), [[0], [0]]);
+        let workers = plan(&machine(1, 2, 16), &single).unwrap().workers;
+        assert_eq!(workers.iter().map(|w| w.replica).collect::<Vec<_>>(), [0, 1]);
+        let too_many = Request { replicas: Replicas::Count(4), ..request(17) };
+        assert!(matches!(plan(&machine(4, 1, 16), &too_many), Err(PlanError::TooLarge { copies: 4, .. })));
+    }
+
+    #[test]
+    fn workers_are_pinned_to_cpus_to_nodes_or_not() {
+        let ask = |workers| plan(&machine(2, 2, 16), &Request { workers: Some(workers), ..request(1) }).unwrap();
+        assert!(ask(4).workers.iter().all(|w| w.cpus.len() == 1));
+        assert!(ask(3).workers.iter().all(|w| w.cpus.len() == 2));
+        assert!(ask(5).workers.iter().all(|w| w.cpus.is_empty()));
+        assert_eq!(ask(1).replicas.len(), 1);
+    }
+
+    #[test]
+    fn odd_nodes_are_taken_as_they_are() {
+        let mut odd = machine(4, 2, 16);
+        odd.nodes[1].memory = Bytes(0);
+        odd.nodes[2].cpus.clear();
+        odd.allowed.cpus = [0, 2, 3, 6].map(CpuId).to_vec();
+        let plan = plan(&odd, &request(1)).unwrap();
+        // Node 1 has no memory: its nearest neighbour's. Node 2 has no CPUs: no copy is needed there.
+        assert_eq!(nodes(&plan), [[0], [0], [3]]);
+        let placed: Vec<_> = plan.workers.iter().map(|w| (w.cpus[0].0, w.replica)).collect();
+        assert_eq!(placed, [(0, 0), (2, 1), (6, 2), (3, 1)]);
+    }
+
+    #[test]
+    fn a_quota_limits_the_workers() {
+        let mut limited = machine(1, 8, 16);
+        limited.allowed.cpu_quota = Some(2.5);
+        assert_eq!(plan(&limited, &request(1)).unwrap().workers.len(), 3);
+    }
+}

@@ -1,0 +1,172 @@
+//! BGZF (SAMv1, section 4.1): a gzip file of independent members of at most 64 KiB, each of which says how long it is.
+
+use libdeflater::{Crc, Decompressor};
+use zerohop_model::error::InputError;
+
+/// The longest block, compressed or inflated.
+pub(crate) const MAX_BLOCK: usize = 1 << 16;
+
+/// The empty block that ends a BGZF file.
+pub(crate) const END_MARKER: [u8; 28] =
+    [0x1f, 0x8b, 0x08, 0x04, 0, 0, 0, 0, 0, 0xff, 6, 0, 0x42, 0x43, 2, 0, 0x1b, 0, 3, 0, 0, 0, 0, 0, 0, 0, 0, 0];
+
+/// A block's frame: where its compressed data start, and how long the whole block is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Frame {
+    data: usize,
+    pub(crate) length: usize,
+}
+
+/// Reads the frame of the block at the start of `bytes`; `None` if no BGZF block starts there.
+pub(crate) fn frame(bytes: &[u8]) -> Option<Frame> {
+    let fixed = bytes.get(..12)?;
+    if fixed[..4] != [0x1f, 0x8b, 0x08, 0x04] {
+        return None;
+    }
+    let extra_length = usize::from(u16::from_le_bytes([fixed[10], fixed[11]]));
+    let mut extra = bytes.get(12..12 + extra_length)?;
+    while let [id1, id2, low, high, rest @ ..] = extra {
+        let length = usize::from(u16::from_le_bytes([*low, *high]));
+        if (*id1, *id2, length) == (b'B', b'C', 2) {
+            let size = rest.get(..2)?;
+            let frame =
+                Frame { data: 12 + extra_length, length: usize::from(u16::from_le_bytes([size[0], size[1]])) + 1 };
+            return (frame.length >= frame.data + 8).then_some(frame);
+        }
+        extra = rest.get(length..)?;
+    }
+    None
+}
+
+/// Finds the first offset in `bytes` at which a block seems to start and is followed by another or by the end of
+/// `bytes`. Compressed data can look like a frame, so whoever uses this checks it against the chain of blocks.
+pub(crate) fn find_block(bytes: &[u8]) -> Option<usize> {
+    memchr::memmem::find_iter(bytes, &[0x1f, 0x8b, 0x08, 0x04]).find(|&at| match frame(&bytes[at..]) {
+        Some(block) => match bytes.get(at + block.length..) {
+            Some(next) if next.len() >= 18 => frame(next).is_some(),
+            _ => true,
+        },
+        None => false,
+    })
+}
+
+/// Inflates the whole block `bytes`, whose frame is `frame`, to the end of `out`, and checks its length and CRC.
+///
+/// # Errors
+/// A sentence that says what is wrong with the block.
+pub(crate) fn inflate(
+    decompressor: &mut Decompressor,
+    frame: Frame,
+    bytes: &[u8],
+    out: &mut Vec<u8>,
+) -> Result<(), &'static str> {
+    let footer = frame.length - 8;
+    let word = |at: usize| u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]);
+    let (crc, size) = (word(footer), word(footer + 4) as usize);
+    if size > MAX_BLOCK {
+        return Err("a BGZF block claims to hold more than 64 KiB: the file is damaged");
+    }
+    let start = out.len();
+    out.resize(start + size, 0);
+    match decompressor.deflate_decompress(&bytes[frame.data..footer], &mut out[start..]) {
+        Ok(n) if n == size => {}
+        _ => return Err("the compressed data of a BGZF block are damaged"),
+    }
+    let mut check = Crc::new();
+    check.update(&out[start..]);
+    if check.sum() != crc { Err("a BGZF block does not match its checksum (CRC): the file is damaged") } else { Ok(()) }
+}
+
+/// Walks the chain of blocks in `bytes` from its start, inflating all blocks that start before `limit`. Returns the
+/// offset behind the last of them.
+///
+/// # Errors
+/// The fault, with the offset in the compressed file, given that `bytes` starts at `offset` of `file`.
+pub(crate) fn inflate_chain(
+    file: &std::path::Path,
+    offset: u64,
+    bytes: &[u8],
+    limit: usize,
+    at_end: bool,
+    decompressor: &mut Decompressor,
+    out: &mut Vec<u8>,
+) -> Result<usize, InputError> {
+    let fault =
+        |at: usize, what: &str| InputError::new(file, format!("{what} (at compressed offset {})", offset + at as u64));
+    let mut at = 0;
+    while at < limit.min(bytes.len()) {
+        let rest = &bytes[at..];
+        match frame(rest) {
+            Some(block) if block.length <= rest.len() => {
+                inflate(decompressor, block, &rest[..block.length], out).map_err(|what| fault(at, what))?;
+                at += block.length;
+            }
+            Some(_) => return Err(fault(at, "the file ends inside a BGZF block: it is truncated")),
+            None if at_end && rest.len() < 18 => {
+                return Err(fault(at, "the file ends inside a BGZF block: it is truncated"));
+            }
+            None => return Err(fault(at, "no BGZF block starts here: the file is damaged")),
+        }
+    }
+    Ok(at)
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+    use libdeflater::{CompressionLvl, Compressor};
+
+    /// One block that holds `data`.
+    pub(crate) fn block(data: &[u8]) -> Vec<u8> {
+        let mut compressor = Compressor::new(CompressionLvl::fastest());
+        let mut body = vec![0; compressor.deflate_compress_bound(data.len())];
+        let n = compressor.deflate_compress(data, &mut body).unwrap();
+        let mut out = END_MARKER[..16].to_vec();
+        out.extend_from_slice(&((18 + n + 8 - 1) as u16).to_le_bytes());
+        out.extend_from_slice(&body[..n]);
+        let mut crc = Crc::new();
+        crc.update(data);
+        out.extend_from_slice(&crc.sum().to_le_bytes());
+        out.extend_from_slice(&(data.len() as u32).to_le_bytes());
+        out
+    }
+
+    /// A whole file in blocks of `size` bytes.
+    pub(crate) fn compress(data: &[u8], size: usize) -> Vec<u8> {
+        let mut out: Vec<u8> = data.chunks(size).flat_map(block).collect();
+        out.extend_from_slice(&END_MARKER);
+        out
+    }
+
+    #[test]
+    fn blocks_are_found_and_inflated() {
+        let data: Vec<u8> = (0..5000u32).flat_map(u32::to_le_bytes).collect();
+        let file = compress(&data, 700);
+        let first = frame(&file).unwrap();
+        assert_eq!(find_block(&file[1..]), Some(first.length - 1));
+        let mut out = Vec::new();
+        let path = std::path::Path::new("x");
+        let end = inflate_chain(path, 0, &file, file.len(), true, &mut Decompressor::new(), &mut out).unwrap();
+        assert_eq!((end, out), (file.len(), data));
+    }
+
+    #[test]
+    fn damage_is_named() {
+        let data = b"some text, some text, some text";
+        let file = compress(data, 100);
+        let read = |bytes: &[u8]| {
+            let path = std::path::Path::new("x");
+            inflate_chain(path, 0, bytes, bytes.len(), true, &mut Decompressor::new(), &mut Vec::new())
+                .map_err(|e| e.what)
+        };
+        assert!(read(&file[..20]).unwrap_err().contains("truncated"));
+        assert!(read(&file[..5]).unwrap_err().contains("truncated"));
+        let mut wrong_crc = file.clone();
+        let footer = frame(&file).unwrap().length - 8;
+        wrong_crc[footer] ^= 1;
+        assert!(read(&wrong_crc).unwrap_err().contains("CRC"));
+        let mut garbage = file.clone();
+        garbage[0] = 0;
+        assert!(read(&garbage).unwrap_err().contains("no BGZF block"));
+    }
+}

@@ -1,0 +1,383 @@
+//! Cuts one or two inputs into chunks at the engine's boundaries: the only serial step of dealing.
+//!
+//! Segments come in order. A chunk closes with the first fragment that takes its bases, those of both mates counted, to
+//! the engine's limit. All that is looked at per chunk is a few entries of the segments' marks, found by bisection, so a
+//! chunk of a million bases costs a few microseconds; the naive twin that walks all records is in the tests.
+
+use crate::segment::Segment;
+use std::collections::VecDeque;
+use std::ops::Range;
+use std::path::PathBuf;
+use std::sync::Arc;
+use zerohop_model::chunk::{Chunk, Ticket};
+use zerohop_model::error::InputError;
+
+/// What a chunk takes from one input: parts of consecutive segments.
+#[derive(Debug, Default)]
+pub(crate) struct Pieces {
+    parts: Vec<(Arc<Segment>, Range<usize>)>,
+    first_record: u64,
+    first_byte: u64,
+}
+
+/// A chunk before its text is copied together.
+#[derive(Debug)]
+pub(crate) struct Cut {
+    pub(crate) ticket: Ticket,
+    inputs: Vec<Pieces>,
+}
+
+impl Cut {
+    /// Copies the text into `chunk`, whose memory belongs to the worker that will parse it, and hands segments of which
+    /// this was the last user to `recycle`.
+    pub(crate) fn fill(self, chunk: &mut Chunk, mut recycle: impl FnMut(Vec<u8>)) {
+        chunk.clear();
+        chunk.ticket = self.ticket;
+        for (text, pieces) in chunk.text.iter_mut().zip(self.inputs) {
+            (text.first_record, text.first_byte) = (pieces.first_record, pieces.first_byte);
+            text.bytes.reserve(pieces.parts.iter().map(|(_, range)| range.len()).sum());
+            for (segment, range) in pieces.parts {
+                text.bytes.extend_from_slice(&segment.bytes[range]);
+                if let Some(segment) = Arc::into_inner(segment) {
+                    recycle(segment.bytes);
+                }
+            }
+        }
+    }
+}
+
+/// A segment with its place in its input.
+#[derive(Debug)]
+struct Held {
+    segment: Arc<Segment>,
+    /// Units, records, bases and bytes of the input before this segment.
+    units: u64,
+    records: u64,
+    bases: u64,
+    bytes: u64,
+}
+
+/// A place between two units of an input, or its end.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+struct Place {
+    record: u64,
+    byte: u64,
+    bases: u64,
+}
+
+/// One input: the segments not yet dealt, and where the next one will start.
+#[derive(Debug)]
+struct Input {
+    path: PathBuf,
+    held: VecDeque<Held>,
+    /// Behind the last segment.
+    units: u64,
+    records: u64,
+    bases: u64,
+    bytes: u64,
+    ended: bool,
+    fault: Option<InputError>,
+}
+
+impl Input {
+    fn push(&mut self, segment: Segment) {
+        let (marks, length) = (&segment.marks, segment.bytes.len() as u64);
+        let (units, records, bases) = (marks.starts.len() as u64, u64::from(marks.records), u64::from(marks.bases));
+        self.held.push_back(Held {
+            segment: Arc::new(segment),
+            units: self.units,
+            records: self.records,
+            bases: self.bases,
+            bytes: self.bytes,
+        });
+        self.units += units;
+        self.records += records;
+        self.bases += bases;
+        self.bytes += length;
+    }
+
+    /// The last unit boundary that is known: the start of the last unit, or the end of the input.
+    fn last_boundary(&self) -> u64 {
+        if self.ended { self.units } else { self.units.saturating_sub(1) }
+    }
+
+    /// The place before `unit`, which must not be dealt yet nor lie behind [`Input::last_boundary`].
+    fn place(&self, unit: u64) -> Place {
+        if unit >= self.units {
+            return Place { record: self.records, byte: self.bytes, bases: self.bases };
+        }
+        let held = &self.held[self.held.partition_point(|h| h.units <= unit).saturating_sub(1)];
+        let (marks, i) = (&held.segment.marks, (unit - held.units) as usize);
+        Place {
+            record: held.records + u64::from(marks.record_of(i)),
+            byte: held.bytes + u64::from(marks.starts[i]),
+            bases: held.bases + u64::from(marks.bases_before[i]),
+        }
+    }
+
+    /// Takes the bytes from `start` to `end`, and lets go of segments that lie before `end` as a whole.
+    fn take(&mut self, start: Place, end: Place) -> Pieces {
+        let mut pieces = Pieces { parts: Vec::with_capacity(3), first_record: start.record, first_byte: start.byte };
+        while let Some(held) = self.held.front() {
+            let length = held.segment.bytes.len() as u64;
+            let from = start.byte.max(held.bytes) - held.bytes;
+            let to = end.byte.min(held.bytes + length).saturating_sub(held.bytes);
+            let range = from.min(length) as usize..to as usize;
+            let whole = end.byte >= held.bytes + length;
+            if !range.is_empty() {
+                pieces.parts.push((Arc::clone(&held.segment), range));
+            }
+            if !whole {
+                break;
+            }
+            self.held.pop_front();
+        }
+        pieces
+    }
+}
+
+/// Cuts one input, or two in step.
+#[derive(Debug)]
+pub(crate) struct Cutter {
+    inputs: Vec<Input>,
+    closes_at: u64,
+    /// The longest read, where the last unit of a segment may be a part of one.
+    open_read_limit: Option<u64>,
+    ticket: Ticket,
+    done: bool,
+}
+
+impl Cutter {
+    /// A cutter for the inputs of `lane`, whose chunks close with the fragment that takes them to `closes_at` bases. Where
+    /// segments may end inside a record, `open_read_limit` is the number of bases beyond which such a record is not
+    /// waited for.
+    pub(crate) fn new(lane: u32, paths: Vec<PathBuf>, closes_at: u64, open_read_limit: Option<u64>) -> Self {
+        let input = |path| Input {
+            path,
+            held: VecDeque::new(),
+            units: 0,
+            records: 0,
+            bases: 0,
+            bytes: 0,
+            ended: false,
+            fault: None,
+        };
+        Cutter {
+            inputs: paths.into_iter().map(input).collect(),
+            closes_at,
+            open_read_limit,
+            ticket: Ticket { lane, ..Ticket::default() },
+            done: false,
+        }
+    }
+
+    /// Adds the next segment of `input`.
+    pub(crate) fn push(&mut self, input: usize, segment: Segment) {
+        self.inputs[input].push(segment);
+    }
+
+    /// Says that `input` has no more segments.
+    pub(crate) fn end(&mut self, input: usize) {
+        self.inputs[input].ended = true;
+    }
+
+    /// Says that `input` cannot be read beyond its last segment.
+    pub(crate) fn fault(&mut self, input: usize, fault: InputError) {
+        self.inputs[input].fault = Some(fault);
+    }
+
+    /// Units of `input` that are here and not dealt: the input with fewer of them is the one to read on.
+    pub(crate) fn units_ahead(&self, input: usize) -> u64 {
+        self.inputs[input].units - self.ticket.first_fragment
+    }
+
+    /// The ticket of the next chunk.
+    pub(crate) fn next_ticket(&self) -> Ticket {
+        self.ticket
+    }
+
+    /// Whether everything was cut, or a fault was reported.
+    pub(crate) fn is_done(&self) -> bool {
+        self.done
+    }
+
+    /// Cuts the next chunk; `None` when more segments are needed first, or when it is done.
+    ///
+    /// # Errors
+    /// A fault that lies in this chunk; it is reported once.
+    pub(crate) fn cut(&mut self) -> Option<Result<Cut, InputError>> {
+        if self.done {
+            return None;
+        }
+        let start = self.ticket.first_fragment;
+        let known = self.inputs.iter().map(Input::last_boundary).min().unwrap_or(0);
+        let starts: Vec<Place> = self.inputs.iter().map(|input| input.place(start)).collect();
+        let bases =
+            |to: u64| -> u64 { self.inputs.iter().zip(&starts).map(|(i, s)| i.place(to).bases - s.bases).sum() };
+        if known > start && bases(known) >= self.closes_at {
+            let (mut low, mut high) = (start, known);
+            while high - low > 1 {
+                let middle = low + (high - low) / 2;
+                if bases(middle) >= self.closes_at { high = middle } else { low = middle }
+            }
+            return Some(Ok(self.take(&starts, high)));
+        }
+        if let Some(fault) = self.inputs.iter_mut().find_map(|i| i.fault.take()).or_else(|| self.wrong(start)) {
+            self.done = true;
+            return Some(Err(fault));
+        }
+        if !self.inputs.iter().all(|i| i.ended) {
+            return None;
+        }
+        self.done = true;
+        (known > start).then(|| Ok(self.take(&starts, known)))
+    }
+
+    fn take(&mut self, starts: &[Place], end: u64) -> Cut {
+        let ends: Vec<Place> = self.inputs.iter().map(|input| input.place(end)).collect();
+        let inputs = self.inputs.iter_mut().zip(starts.iter().zip(&ends)).map(|(i, (s, e))| i.take(*s, *e)).collect();
+        let cut = Cut { ticket: self.ticket, inputs };
+        self.ticket.number += 1;
+        self.ticket.first_fragment = end;
+        cut
+    }
+
+    /// What can be seen to be wrong with the open chunk: a mate file that is shorter, or a record without an end.
+    fn wrong(&self, start: u64) -> Option<InputError> {
+        if let [one, two] = &self.inputs[..] {
+            for (short, long) in [(one, two), (two, one)] {
+                if short.ended && short.fault.is_none() && long.units > short.units {
+                    let what = format!(
+                        "the file has {} reads, but its mate file {} has more: they are not the two files of one run, or \
+                         one of them is truncated",
+                        short.records,
+                        long.path.display()
+                    );
+                    return Some(InputError::new(&short.path, what));
+                }
+            }
+        }
+        let limit = self.open_read_limit?;
+        self.inputs.iter().find_map(|input| {
+            let open = input.place(input.units.saturating_sub(1).max(start));
+            let (bases, bytes) = (input.bases - open.bases, input.bytes - open.byte);
+            let place = |e: InputError| e.at(open.record + 1, open.byte);
+            if !input.ended && bases > limit {
+                let what = format!("the read has more than {limit} bases, the longest that the engine can take");
+                Some(place(InputError::new(&input.path, what)))
+            } else if !input.ended && bytes > 4 * limit + (1 << 20) {
+                let what = "the record does not end: this is not FASTQ or FASTA, or it is damaged";
+                Some(place(InputError::new(&input.path, what)))
+            } else {
+                None
+            }
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::segment::{LineState, mark_fastq};
+    use proptest::prelude::*;
+
+    fn record(i: usize, length: usize) -> Vec<u8> {
+        format!("@r{i}\n{}\n+\n{}\n", "A".repeat(length), "#".repeat(length)).into_bytes()
+    }
+
+    /// Walks all fragments, as the engine's own program does.
+    fn naive(lengths: &[Vec<usize>], closes_at: u64) -> Vec<usize> {
+        let (mut counts, mut bases, mut n) = (vec![], 0, 0);
+        for i in 0..lengths[0].len() {
+            bases += lengths.iter().map(|l| l[i] as u64).sum::<u64>();
+            n += 1;
+            if bases >= closes_at {
+                counts.push(n);
+                (bases, n) = (0, 0);
+            }
+        }
+        counts.extend((n > 0).then_some(n));
+        counts
+    }
+
+    fn cut_all(cutter: &mut Cutter, chunks: &mut Vec<[Vec<u8>; 2]>) {
+        while let Some(cut) = cutter.cut() {
+            let mut chunk = Chunk::default();
+            cut.unwrap().fill(&mut chunk, |_| {});
+            let [a, b] = chunk.text;
+            chunks.push([a.bytes, b.bytes]);
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn chunks_are_those_of_the_naive_walk(
+            pairs in proptest::collection::vec((0usize..60, 0usize..60), 0..80),
+            two_files in any::<bool>(),
+            closes_at in 1u64..400,
+            sizes in proptest::collection::vec(1usize..200, 1..20),
+        ) {
+            let lengths: Vec<Vec<usize>> = if two_files {
+                vec![pairs.iter().map(|p| p.0).collect(), pairs.iter().map(|p| p.1).collect()]
+            } else {
+                vec![pairs.iter().map(|p| p.0).collect()]
+            };
+            let paths = lengths.iter().map(|_| PathBuf::from("x")).collect();
+            let texts: Vec<Vec<u8>> =
+                lengths.iter().map(|l| l.iter().enumerate().flat_map(|(i, &n)| record(i, n)).collect()).collect();
+            let mut cutter = Cutter::new(0, paths, closes_at, Some(1000));
+            let mut states = vec![(LineState::RECORD_START, 0); texts.len()];
+            let (mut chunks, mut turn) = (vec![], 0);
+            while states.iter().zip(&texts).any(|(s, t)| s.1 < t.len()) {
+                for (f, text) in texts.iter().enumerate() {
+                    let (state, at) = states[f];
+                    let to = (at + sizes[(turn + f) % sizes.len()]).min(text.len());
+                    if at < to {
+                        let (marks, next) = mark_fastq(&text[at..to], state);
+                        cutter.push(f, Segment { bytes: text[at..to].to_vec(), marks });
+                        states[f] = (next, to);
+                    }
+                }
+                turn += 1;
+                cut_all(&mut cutter, &mut chunks);
+            }
+            (0..texts.len()).for_each(|f| cutter.end(f));
+            cut_all(&mut cutter, &mut chunks);
+            prop_assert!(cutter.is_done());
+            for (f, text) in texts.iter().enumerate() {
+                prop_assert_eq!(&chunks.iter().flat_map(|c| c[f].clone()).collect::<Vec<u8>>(), text);
+            }
+            let counts: Vec<usize> = chunks.iter().map(|c| c[0].iter().filter(|&&b| b == b'@').count()).collect();
+            prop_assert_eq!(counts, naive(&lengths, closes_at));
+        }
+    }
+
+    #[test]
+    fn a_shorter_mate_file_is_an_error_after_the_chunks_before_it() {
+        let mut cutter = Cutter::new(0, vec!["1.fq".into(), "2.fq".into()], 10, Some(1000));
+        for (file, n) in [(0, 5), (1, 3)] {
+            let bytes: Vec<u8> = (0..n).flat_map(|i| record(i, 4)).collect();
+            let (marks, _) = mark_fastq(&bytes, LineState::RECORD_START);
+            cutter.push(file, Segment { bytes, marks });
+            cutter.end(file);
+        }
+        assert!(matches!(cutter.cut(), Some(Ok(cut)) if cut.ticket.number == 0));
+        let error = cutter.cut().unwrap().unwrap_err();
+        assert_eq!(error.file, PathBuf::from("2.fq"));
+        assert!(error.what.starts_with("the file has 3 reads, but its mate file 1.fq has more"));
+        assert!(cutter.cut().is_none() && cutter.is_done());
+    }
+
+    #[test]
+    fn a_read_over_the_limit_is_found_before_all_of_it_is_held() {
+        let mut cutter = Cutter::new(0, vec!["x.fq".into()], 100, Some(50));
+        let bytes = [record(0, 5), b"@long\n".to_vec(), vec![b'A'; 51]].concat();
+        let (marks, _) = mark_fastq(&bytes, LineState::RECORD_START);
+        cutter.push(0, Segment { bytes, marks });
+        let error = cutter.cut().unwrap().unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "x.fq: record 2 (byte 18): the read has more than 50 bases, the longest that the engine can take"
+        );
+    }
+}

@@ -1,0 +1,40 @@
+//! Reads from files and pipes, as chunks of whole fragments that are cut where the engine wants them cut.
+//!
+//! The path of a read through this crate:
+//!
+//! 1. [`OpenLane::open`] looks at a lane's files: plain, gzip or BGZF, FASTQ or FASTA, by their content;
+//! 2. [`OpenLane::deal`] chooses how they are dealt: regular plain or BGZF files of FASTQ by a *survey* that the workers do
+//!    themselves, without a lock; anything else (pipes, gzip, interleaved, FASTA) by an *emitter* with a thread per input that
+//!    inflates ahead;
+//! 3. either way *segments* of inflated text are marked (where records start, how many bases lie before each), and the
+//!    *cutter* bisects these marks for the ends of chunks, keeping two files in step by record number;
+//! 4. a chunk's text is copied into memory of the worker that will map it;
+//! 5. the *parser* finds the reads in that text, in place, and checks every byte of them.
+//!
+//! What it refuses to do: guess at damaged input (every fault is an error that names file, record, byte and read), keep more
+//! than a few segments per worker in memory, start threads for regular files, or know what is done with the reads.
+#![forbid(unsafe_code)]
+
+mod bgzf;
+mod cutter;
+mod fault;
+mod header;
+mod open;
+mod parse;
+pub mod reference;
+mod segment;
+mod stream;
+mod survey;
+
+pub use open::OpenLane;
+
+use std::path::PathBuf;
+
+/// The files of one lane, as the user named them; `-` is standard input.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LaneSpec {
+    /// One file, or two with the mates in step.
+    pub files: Vec<PathBuf>,
+    /// One file in which mates follow one another.
+    pub interleaved: bool,
+}

@@ -1,0 +1,228 @@
+//! Opens read files: finds out what they are by their content, and chooses how they are dealt.
+
+use crate::cutter::Cutter;
+use crate::fault::read_fault;
+use crate::parse::{Format, Layout, Parser};
+use crate::segment::{LineState, mark_fasta, mark_fastq};
+use crate::stream::{StreamEmitter, StreamSpec};
+use crate::survey::{Coding, Survey, has_end_marker};
+use crate::{LaneSpec, bgzf};
+use flate2::bufread::MultiGzDecoder;
+use std::fs::File;
+use std::io::{BufReader, Cursor, Read};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use zerohop_model::engine::Law;
+use zerohop_model::error::InputError;
+use zerohop_model::source::{Deal, Lane};
+
+/// strobealign takes the mean length of this many first reads as the length of all.
+const SAMPLE_READS: usize = 500;
+
+/// What a file's first bytes say of its compression.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Compression {
+    None,
+    Gzip,
+    Bgzf,
+}
+
+/// One opened file: its inflated text from the start, and what was learned of it.
+struct Opened {
+    path: PathBuf,
+    /// The file, if it is a regular one, for reading at any offset.
+    regular: Option<File>,
+    compression: Compression,
+    /// `None` for a file without any text.
+    format: Option<Format>,
+    /// Inflated text that was read for looking at it, and the rest.
+    prefix: Vec<u8>,
+    rest: Box<dyn Read + Send>,
+    progress: Option<(Arc<AtomicU64>, u64)>,
+}
+
+/// Counts the bytes that pass.
+struct Counting<R> {
+    inner: R,
+    count: Arc<AtomicU64>,
+}
+
+impl<R: Read> Read for Counting<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+        let n = self.inner.read(buffer)?;
+        self.count.fetch_add(n as u64, Ordering::Relaxed);
+        Ok(n)
+    }
+}
+
+/// Opens a file, or standard input for `-`; the regular file beside the reader if it is one.
+fn open_raw(path: &Path) -> Result<(Box<dyn Read + Send>, Option<File>), InputError> {
+    if path == Path::new("-") {
+        return Ok((Box::new(std::io::stdin()), None));
+    }
+    let fault = |e| InputError::new(path, format!("cannot open: {e}"));
+    let file = File::open(path).map_err(fault)?;
+    let kind = file.metadata().map_err(fault)?;
+    if kind.is_dir() {
+        return Err(InputError::new(path, "is a directory, not a file of reads"));
+    }
+    let regular = if kind.is_file() { Some(file.try_clone().map_err(fault)?) } else { None };
+    Ok((Box::new(file), regular))
+}
+
+fn open(path: &Path) -> Result<Opened, InputError> {
+    let (raw, regular) = open_raw(path)?;
+    let length = regular.as_ref().and_then(|f| f.metadata().ok()).map(|m| m.len());
+    let count = Arc::new(AtomicU64::new(0));
+    let mut raw = Counting { inner: raw, count: Arc::clone(&count) };
+    let mut first = Vec::new();
+    raw.by_ref().take(512).read_to_end(&mut first).map_err(|e| read_fault(path, &e))?;
+    let compression = match &first[..] {
+        bytes if bgzf::frame(bytes).is_some() => Compression::Bgzf,
+        [0x1f, 0x8b, ..] => Compression::Gzip,
+        _ => Compression::None,
+    };
+    let raw = Cursor::new(first).chain(raw);
+    let rest: Box<dyn Read + Send> = match compression {
+        Compression::None => Box::new(raw),
+        _ => Box::new(MultiGzDecoder::new(BufReader::with_capacity(1 << 18, raw))),
+    };
+    let progress = length.map(|length| (count, length));
+    let mut opened =
+        Opened { path: path.to_owned(), regular, compression, format: None, prefix: Vec::new(), rest, progress };
+    opened.read_more(1)?;
+    opened.format = match opened.prefix.first() {
+        None => None,
+        Some(b'@') => Some(Format::Fastq),
+        Some(b'>') => Some(Format::Fasta),
+        Some(&byte) => {
+            let what = format!(
+                "not FASTQ and not FASTA: it must start with '@' or '>', but starts with '{}'",
+                byte.escape_ascii()
+            );
+            return Err(InputError::new(path, what).at(1, 0));
+        }
+    };
+    Ok(opened)
+}
+
+impl Opened {
+    /// Reads until `prefix` holds `wanted` bytes; false when the text ends before.
+    fn read_more(&mut self, wanted: usize) -> Result<bool, InputError> {
+        let missing = wanted.saturating_sub(self.prefix.len()) as u64;
+        let got = self.rest.by_ref().take(missing).read_to_end(&mut self.prefix);
+        Ok(got.map_err(|e| read_fault(&self.path, &e))? as u64 == missing)
+    }
+
+    /// The mean length of the first reads, rounded down; 0 without reads. Stays within what a run can hold.
+    fn mean_read_length(&mut self, max_read_bases: usize) -> Result<usize, InputError> {
+        let Some(format) = self.format else { return Ok(0) };
+        let mut wanted = 1 << 18;
+        loop {
+            let more = self.read_more(wanted)?;
+            let marks = match format {
+                Format::Fastq => mark_fastq(&self.prefix, LineState::RECORD_START).0,
+                Format::Fasta => mark_fasta(&self.prefix),
+            };
+            let (reads, bases) = match marks.bases_before.get(SAMPLE_READS) {
+                Some(&bases) => (SAMPLE_READS, bases),
+                None if !more || self.prefix.len() > (SAMPLE_READS + 1) * max_read_bases => {
+                    (marks.starts.len(), marks.bases)
+                }
+                None => {
+                    wanted *= 4;
+                    continue;
+                }
+            };
+            return Ok((bases as usize).checked_div(reads).unwrap_or(0));
+        }
+    }
+
+    /// How its bytes can be read at any offset, if workers can deal it themselves.
+    fn coding(&self) -> Option<Coding> {
+        match (self.regular.is_some(), self.format, self.compression) {
+            (true, Some(Format::Fastq), Compression::None) => Some(Coding::Plain),
+            (true, Some(Format::Fastq), Compression::Bgzf) => Some(Coding::Bgzf),
+            // An empty file holds no stretch.
+            (true, None, Compression::None) => Some(Coding::Plain),
+            _ => None,
+        }
+    }
+}
+
+/// The files of one lane, opened; see [`crate::open_lane`].
+pub struct OpenLane {
+    files: Vec<Opened>,
+    layout: Layout,
+    /// What the user should know of the input, a sentence each.
+    pub notes: Vec<String>,
+}
+
+impl OpenLane {
+    /// Opens the files of a lane and looks at their first bytes.
+    ///
+    /// # Errors
+    /// A file that cannot be opened or read, or is neither FASTQ nor FASTA.
+    pub fn open(spec: &LaneSpec) -> Result<Self, InputError> {
+        let files = spec.files.iter().map(|path| open(path)).collect::<Result<Vec<_>, _>>()?;
+        let layout = match (files.len(), spec.interleaved) {
+            (2, _) => Layout::Pairs,
+            (_, true) => Layout::Interleaved,
+            _ => Layout::Single,
+        };
+        let mut notes = Vec::new();
+        for file in &files {
+            if let (Compression::Bgzf, Some(regular)) = (file.compression, &file.regular) {
+                if !has_end_marker(regular, &file.path)? {
+                    let path = file.path.display();
+                    notes.push(format!("{path} lacks the end marker of BGZF: it may be truncated between two blocks."));
+                }
+            }
+        }
+        Ok(OpenLane { files, layout, notes })
+    }
+
+    /// The mean length, in bases, of the first 500 reads of the first file, rounded down; 0 if it has none.
+    ///
+    /// # Errors
+    /// A file that cannot be read.
+    pub fn mean_read_length(&mut self, max_read_bases: usize) -> Result<usize, InputError> {
+        self.files.first_mut().map_or(Ok(0), |file| file.mean_read_length(max_read_bases))
+    }
+
+    /// Makes it lane number `lane` of a run of `workers`: its chunks are cut by `law`.
+    ///
+    /// Regular files, plain or BGZF, of single or paired FASTQ reads are dealt by the workers; all else by an emitter.
+    ///
+    /// # Errors
+    /// When a file has become unreadable.
+    pub fn deal(self, lane: u32, law: Law, max_read_bases: usize, workers: usize) -> Result<Lane, InputError> {
+        let OpenLane { files, layout, .. } = self;
+        let paths: Vec<PathBuf> = files.iter().map(|f| f.path.clone()).collect();
+        let formats = files.iter().map(|f| (f.path.clone(), f.format.unwrap_or(Format::Fastq))).collect();
+        let parser = Box::new(Parser { files: formats, layout, max_read_bases });
+        let cutter = |limit| Cutter::new(lane, paths, law.closes_at_bases(), limit);
+        let codings: Option<Vec<Coding>> = files.iter().map(Opened::coding).collect();
+        let deal = match codings {
+            Some(codings) if layout != Layout::Interleaved => {
+                let regular = |(file, coding): (Opened, Coding)| file.regular.map(|f| (file.path, f, coding));
+                let files = files.into_iter().zip(codings).filter_map(regular).collect();
+                Deal::Claim(Box::new(Survey::new(files, cutter(Some(max_read_bases as u64)), workers)?))
+            }
+            _ => {
+                let spec = |file: Opened| StreamSpec {
+                    path: file.path,
+                    format: file.format.unwrap_or(Format::Fastq),
+                    interleaved: layout == Layout::Interleaved,
+                    max_read_bases,
+                    text: Box::new(Cursor::new(file.prefix).chain(file.rest)),
+                    progress: file.progress,
+                };
+                let specs = files.into_iter().map(spec).collect();
+                Deal::Emit(Box::new(StreamEmitter::new(specs, cutter(None))))
+            }
+        };
+        Ok(Lane { deal, parser })
+    }
+}

@@ -1,0 +1,305 @@
+//! Finds the reads in a chunk's text, in place. This is where an input is checked: every byte of every record.
+
+use crate::header;
+use memchr::memchr;
+use std::path::PathBuf;
+use zerohop_model::chunk::{Chunk, ReadSpans, Span, Text};
+use zerohop_model::error::{Error, InputError};
+use zerohop_model::source::Parse;
+
+/// FASTQ or FASTA.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Format {
+    Fastq,
+    Fasta,
+}
+
+/// How reads make fragments.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Layout {
+    /// One file, one read each.
+    Single,
+    /// Two files, in step.
+    Pairs,
+    /// One file; two reads that follow one another and have the same name are mates.
+    Interleaved,
+}
+
+/// The parser of one lane.
+pub(crate) struct Parser {
+    pub(crate) files: Vec<(PathBuf, Format)>,
+    pub(crate) layout: Layout,
+    pub(crate) max_read_bases: usize,
+}
+
+impl Parse for Parser {
+    fn parse(&self, chunk: &mut Chunk) -> Result<(), Error> {
+        chunk.forget_reads();
+        let mut text = std::mem::take(&mut chunk.text);
+        let [one, two] = &mut text;
+        let outcome = match self.layout {
+            Layout::Pairs => self.parse_pairs(chunk, one, two),
+            Layout::Single => self.parse_single(chunk, one),
+            Layout::Interleaved => self.parse_interleaved(chunk, one),
+        };
+        chunk.text = text;
+        Ok(outcome?)
+    }
+}
+
+impl Parser {
+    fn records<'t>(&'t self, file: u8, text: &'t mut Text) -> Records<'t> {
+        let (path, format) = &self.files[usize::from(file)];
+        Records { path, format: *format, max_read_bases: self.max_read_bases, file, text, at: 0, record: 0, start: 0 }
+    }
+
+    fn parse_single(&self, chunk: &mut Chunk, text: &mut Text) -> Result<(), InputError> {
+        let mut records = self.records(0, text);
+        while let Some(read) = records.next()? {
+            chunk.push(read, None);
+        }
+        Ok(())
+    }
+
+    fn parse_pairs(&self, chunk: &mut Chunk, one: &mut Text, two: &mut Text) -> Result<(), InputError> {
+        let (mut ones, mut twos) = (self.records(0, one), self.records(1, two));
+        loop {
+            match (ones.next()?, twos.next()?) {
+                (Some(first), Some(mate)) => {
+                    if ones.slice(first.name) != twos.slice(mate.name) {
+                        let first_name = String::from_utf8_lossy(ones.slice(first.name));
+                        let what = format!(
+                            "its name differs from that of its mate, '{first_name}' in {}: the files are not in step",
+                            ones.path.display()
+                        );
+                        return Err(twos.fault(mate.name, what));
+                    }
+                    chunk.push(first, Some(mate));
+                }
+                (None, None) => return Ok(()),
+                (Some(read), None) => return Err(ones.fault(read.name, "it has no mate in the other file")),
+                (None, Some(read)) => return Err(twos.fault(read.name, "it has no mate in the other file")),
+            }
+        }
+    }
+
+    fn parse_interleaved(&self, chunk: &mut Chunk, text: &mut Text) -> Result<(), InputError> {
+        let mut records = self.records(0, text);
+        let mut open = records.next()?;
+        while let Some(first) = open {
+            open = records.next()?;
+            let mate = open.take_if(|next| records.slice(next.name) == records.slice(first.name));
+            chunk.push(first, mate);
+            if mate.is_some() {
+                open = records.next()?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The records of one text, in order.
+struct Records<'t> {
+    path: &'t PathBuf,
+    format: Format,
+    max_read_bases: usize,
+    file: u8,
+    text: &'t mut Text,
+    /// Where the next record starts.
+    at: usize,
+    /// Number, in the text and from 1, of the record read last, and where it starts.
+    record: u64,
+    start: usize,
+}
+
+impl Records<'_> {
+    fn slice(&self, span: Span) -> &[u8] {
+        &self.text.bytes[span.start as usize..span.end as usize]
+    }
+
+    /// A fault of the record read last.
+    fn fault(&self, name: Span, what: impl Into<String>) -> InputError {
+        InputError::new(self.path, what)
+            .at(self.text.first_record + self.record, self.text.first_byte + self.start as u64)
+            .read(self.slice(name))
+    }
+
+    /// The line that starts at `self.at`, without its line end, if there is one; moves behind it.
+    fn line(&mut self) -> Option<Span> {
+        let bytes = &self.text.bytes;
+        let start = self.at;
+        if start >= bytes.len() {
+            return None;
+        }
+        let newline = memchr(b'\n', &bytes[start..]).map_or(bytes.len(), |n| start + n);
+        self.at = newline + 1;
+        let end = if newline > start && bytes[newline - 1] == b'\r' { newline - 1 } else { newline };
+        Some(Span { start: start as u32, end: end as u32 })
+    }
+
+    fn next(&mut self) -> Result<Option<ReadSpans>, InputError> {
+        self.start = self.at;
+        let Some(line) = self.line() else { return Ok(None) };
+        self.record += 1;
+        let wanted = if self.format == Format::Fastq { b'@' } else { b'>' };
+        if self.slice(line).first() != Some(&wanted) {
+            return Err(self.not_a_header(line, wanted));
+        }
+        let (whole_name, comment) = header::split(&self.slice(line)[1..]);
+        let name = if self.format == Format::Fastq { header::without_mate_number(whole_name) } else { whole_name };
+        let (start, comment_start) = (line.start + 1, line.start + 1 + whole_name.len() as u32 + 1);
+        let name = Span { start, end: start + name.len() as u32 };
+        let comment = match comment.len() as u32 {
+            0 => Span::default(),
+            length => Span { start: comment_start, end: comment_start + length },
+        };
+        if name.start == name.end {
+            return Err(self.fault(name, "the read has no name"));
+        }
+        let (seq, qual) = match self.format {
+            Format::Fastq => self.fastq_body(name)?,
+            Format::Fasta => (self.fasta_body(), None),
+        };
+        self.check_bases(name, seq)?;
+        Ok(Some(ReadSpans { text: self.file, name, comment, seq, qual }))
+    }
+
+    fn not_a_header(&self, line: Span, wanted: u8) -> InputError {
+        let wanted = char::from(wanted);
+        let found = match self.slice(line).first() {
+            None => "an empty line".to_owned(),
+            Some(&byte) => format!("'{}'", byte.escape_ascii()),
+        };
+        self.fault(Span::default(), format!("a record must start with '{wanted}', but here is {found}"))
+    }
+
+    /// Sequence, `+` line and qualities of a FASTQ record.
+    fn fastq_body(&mut self, name: Span) -> Result<(Span, Option<Span>), InputError> {
+        let cut_off = "the file ends in the middle of this record: it is truncated";
+        let Some(seq) = self.line() else { return Err(self.fault(name, cut_off)) };
+        let Some(plus) = self.line() else { return Err(self.fault(name, cut_off)) };
+        if self.slice(plus).first() != Some(&b'+') {
+            return Err(self.fault(name, "its third line does not start with '+'"));
+        }
+        // A read of no bases at the end of a file may lack its empty last line.
+        let qual = match self.line() {
+            Some(line) => line,
+            None if seq.start == seq.end => Span { start: plus.end, end: plus.end },
+            None => return Err(self.fault(name, cut_off)),
+        };
+        let (bases, qualities) = (seq.end - seq.start, qual.end - qual.start);
+        if bases != qualities {
+            return Err(self.fault(name, format!("{bases} bases but {qualities} qualities")));
+        }
+        // Printable characters, checked without a branch per byte.
+        if self.slice(qual).iter().fold(false, |bad, b| bad | (b.wrapping_sub(b'!') > b'~' - b'!')) {
+            return Err(self.fault(name, "its qualities hold a character that is none (allowed are '!' to '~')"));
+        }
+        Ok((seq, Some(qual)))
+    }
+
+    /// The sequence lines up to the next header, moved together.
+    fn fasta_body(&mut self) -> Span {
+        let start = self.at.min(self.text.bytes.len());
+        let mut end = start;
+        while self.text.bytes.get(self.at).is_some_and(|&b| b != b'>') {
+            if let Some(line) = self.line() {
+                let bases = self.slice(line).trim_ascii_end().len();
+                self.text.bytes.copy_within(line.start as usize..line.start as usize + bases, end);
+                end += bases;
+            }
+        }
+        Span { start: start as u32, end: end as u32 }
+    }
+
+    /// Makes the bases upper case and checks that they are letters, or one of `.-*=`.
+    fn check_bases(&mut self, name: Span, seq: Span) -> Result<(), InputError> {
+        if (seq.end - seq.start) as usize > self.max_read_bases {
+            let limit = self.max_read_bases;
+            let what = format!("the read has more than {limit} bases, the longest that the engine can take");
+            return Err(self.fault(name, what));
+        }
+        let bases = &mut self.text.bytes[seq.start as usize..seq.end as usize];
+        bases.make_ascii_uppercase();
+        if bases.iter().fold(false, |odd, b| odd | (b.wrapping_sub(b'A') > 25)) {
+            if let Some(&odd) = bases.iter().find(|b| !(b.is_ascii_uppercase() || b".-*=".contains(b))) {
+                let what = format!("its sequence holds '{}', which is no base", odd.escape_ascii());
+                return Err(self.fault(name, what));
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(layout: Layout, format: Format, one: &[u8], two: &[u8]) -> Result<Chunk, String> {
+        let files = vec![("1.fq".into(), format), ("2.fq".into(), format)];
+        let parser = Parser { files, layout, max_read_bases: 10 };
+        let mut chunk = Chunk::default();
+        chunk.text[0] = Text { bytes: one.to_vec(), first_record: 100, first_byte: 1000 };
+        chunk.text[1] = Text { bytes: two.to_vec(), first_record: 100, first_byte: 2000 };
+        parser.parse(&mut chunk).map(|()| chunk).map_err(|e| e.to_string())
+    }
+
+    fn single(text: &[u8]) -> Result<Chunk, String> {
+        parse(Layout::Single, Format::Fastq, text, b"")
+    }
+
+    #[test]
+    fn reads_are_found_in_place() {
+        let chunk = single(b"@a/1 c d\r\nacgn\r\n+\r\nIIII\r\n@b\n\n+\n\n@c\nA\n+c\n#").unwrap();
+        let reads: Vec<_> = chunk.fragments().map(|f| f.first).collect();
+        assert_eq!(reads[0].name, b"a");
+        assert_eq!((reads[0].comment, reads[0].seq, reads[0].qual), (&b"c d"[..], &b"ACGN"[..], Some(&b"IIII"[..])));
+        assert_eq!((reads[1].name, reads[1].seq), (&b"b"[..], &b""[..]));
+        assert_eq!((reads[2].name, reads[2].seq, reads[2].qual), (&b"c"[..], &b"A"[..], Some(&b"#"[..])));
+    }
+
+    #[test]
+    fn an_empty_read_may_be_the_last() {
+        assert_eq!(single(b"@a\n\n+").unwrap().fragment(0).first.qual, Some(&b""[..]));
+    }
+
+    #[test]
+    fn pairs_and_interleaved_reads() {
+        let chunk = parse(Layout::Pairs, Format::Fastq, b"@a/1\nA\n+\n#\n", b"@a/2\nC\n+\n#\n").unwrap();
+        assert_eq!(chunk.fragment(0).mate.unwrap().seq, b"C");
+        let text = b"@a/1\nA\n+\n#\n@a/2\nC\n+\n#\n@b\nA\n+\n#\n@c\nA\n+\n#\n@c\nA\n+\n#\n";
+        let chunk = parse(Layout::Interleaved, Format::Fastq, text, b"").unwrap();
+        let shape: Vec<_> = chunk.fragments().map(|f| (f.first.name, f.mate.is_some())).collect();
+        assert_eq!(shape, [(&b"a"[..], true), (b"b", false), (b"c", true)]);
+    }
+
+    #[test]
+    fn fasta_lines_are_joined() {
+        let chunk = parse(Layout::Single, Format::Fasta, b">a/1 x\nAC\r\nGT \n>b\n>c\nTT\nT", b"").unwrap();
+        let reads: Vec<_> = chunk.fragments().map(|f| (f.first.name, f.first.seq)).collect();
+        assert_eq!(reads, [(&b"a/1"[..], &b"ACGT"[..]), (b"b", b""), (b"c", b"TTT")]);
+    }
+
+    #[test]
+    fn faults_name_file_record_byte_and_read() {
+        let first = b"@a\nA\n+\n#\n";
+        let fault = |rest: &[u8]| single(&[&first[..], rest].concat()).unwrap_err();
+        let at = "1.fq: record 102 (byte 1009)";
+        assert_eq!(fault(b"@x y\nACGT\n+\n###\n"), format!("{at}, read 'x': 4 bases but 3 qualities"));
+        assert_eq!(fault(b"@x\nACGT\nAC\n###\n"), format!("{at}, read 'x': its third line does not start with '+'"));
+        assert_eq!(fault(b"hello\nACGT\n"), format!("{at}: a record must start with '@', but here is 'h'"));
+        assert_eq!(fault(b"\n@x\nA\n"), format!("{at}: a record must start with '@', but here is an empty line"));
+        assert_eq!(fault(b"@ x\nA\n+\n#\n"), format!("{at}: the read has no name"));
+        assert_eq!(fault(b"@x\nA1\n+\n##\n"), format!("{at}, read 'x': its sequence holds '1', which is no base"));
+        let long = "the read has more than 10 bases, the longest that the engine can take";
+        assert_eq!(fault(b"@x\nACGTACGTACG\n+\n###########\n"), format!("{at}, read 'x': {long}"));
+        let cut = "the file ends in the middle of this record: it is truncated";
+        assert_eq!(fault(b"@x\nACGT\n+"), format!("{at}, read 'x': {cut}"));
+        assert_eq!(fault(b"@x\nACGT"), format!("{at}, read 'x': {cut}"));
+        let odd = "its qualities hold a character that is none (allowed are '!' to '~')";
+        assert_eq!(fault(b"@x\nAC\n+\n# \n"), format!("{at}, read 'x': {odd}"));
+        let error = parse(Layout::Pairs, Format::Fastq, first, b"@b\nA\n+\n#\n").unwrap_err();
+        let step = "its name differs from that of its mate, 'a' in 1.fq: the files are not in step";
+        assert_eq!(error, format!("2.fq: record 101 (byte 2000), read 'b': {step}"));
+    }
+}

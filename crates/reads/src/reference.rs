@@ -1,0 +1,118 @@
+//! A reference in FASTA: plain, gzip or BGZF, by content.
+
+use crate::fault::read_fault;
+use flate2::bufread::MultiGzDecoder;
+use std::collections::HashSet;
+use std::fs::File;
+use std::io::{BufRead, BufReader, Cursor, Read};
+use std::path::Path;
+use zerohop_model::error::InputError;
+use zerohop_model::record::Contig;
+
+/// Reads a reference, handing its bases to `bases` line by line, in order. Returns its contigs.
+///
+/// # Errors
+/// A file that cannot be read; text that is not FASTA; a name that is missing, used twice or not allowed in SAM; bases that
+/// are no letters; no sequence at all.
+pub fn read(path: &Path, mut bases: impl FnMut(&[u8])) -> Result<Vec<Contig>, InputError> {
+    let mut text = open(path)?;
+    let mut contigs: Vec<Contig> = Vec::new();
+    let mut names = HashSet::new();
+    let (mut line, mut byte) = (Vec::new(), 0u64);
+    loop {
+        line.clear();
+        let read = text.read_until(b'\n', &mut line).map_err(|e| read_fault(path, &e))?;
+        if read == 0 {
+            break;
+        }
+        let record = contigs.len() as u64;
+        let fault = |record, what: String| Err(InputError::new(path, what).at(record, byte));
+        let trimmed = line.trim_ascii_end();
+        if let Some(header) = trimmed.strip_prefix(b">") {
+            let name = String::from_utf8_lossy(crate::header::split(header).0).into_owned();
+            if let Some(what) = wrong_name(&name) {
+                return fault(record + 1, what);
+            }
+            if !names.insert(name.clone()) {
+                return fault(record + 1, format!("two sequences have the name '{name}'"));
+            }
+            contigs.push(Contig { name, length: 0 });
+        } else if let Some(contig) = contigs.last_mut() {
+            if let Some(odd) = trimmed.iter().find(|b| !(b.is_ascii_alphabetic() || b"*-.".contains(b))) {
+                let what = format!("sequence '{}' holds '{}', which is no base", contig.name, odd.escape_ascii());
+                return fault(record, what);
+            }
+            contig.length += trimmed.len() as u64;
+            bases(trimmed);
+        } else if !trimmed.is_empty() {
+            return fault(
+                1,
+                format!("not FASTA: it must start with '>', but starts with '{}'", trimmed[0].escape_ascii()),
+            );
+        }
+        byte += read as u64;
+    }
+    if contigs.iter().all(|c| c.length == 0) {
+        return Err(InputError::new(path, "the reference holds no sequence"));
+    }
+    Ok(contigs)
+}
+
+/// What forbids a name in SAM (SAMv1, section 1.2.1, but for the characters that real references use all the same).
+fn wrong_name(name: &str) -> Option<String> {
+    if name.is_empty() {
+        return Some("a sequence has no name".to_owned());
+    }
+    let odd = name.bytes().find(|b| !(33..=126).contains(b))?;
+    Some(format!("the name '{name}' holds '{}', which SAM does not allow", odd.escape_ascii()))
+}
+
+fn open(path: &Path) -> Result<Box<dyn BufRead>, InputError> {
+    let fault = |e| InputError::new(path, format!("cannot open: {e}"));
+    let mut file = File::open(path).map_err(fault)?;
+    if file.metadata().map_err(fault)?.is_dir() {
+        return Err(InputError::new(path, "is a directory, not a reference in FASTA"));
+    }
+    let mut first = Vec::new();
+    file.by_ref().take(2).read_to_end(&mut first).map_err(|e| read_fault(path, &e))?;
+    let gzip = first == [0x1f, 0x8b];
+    let raw = BufReader::with_capacity(1 << 20, Cursor::new(first).chain(file));
+    Ok(if gzip { Box::new(BufReader::with_capacity(1 << 20, MultiGzDecoder::new(raw))) } else { Box::new(raw) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Write;
+
+    fn try_read(text: &[u8]) -> Result<(Vec<Contig>, Vec<u8>), String> {
+        let mut file = tempfile::NamedTempFile::new().unwrap();
+        file.write_all(text).unwrap();
+        let mut all = Vec::new();
+        let contigs = read(file.path(), |b| all.extend_from_slice(b));
+        let name = file.path().display().to_string();
+        contigs.map(|c| (c, all)).map_err(|e| e.to_string().replace(&name, "ref.fa"))
+    }
+
+    #[test]
+    fn contigs_and_bases() {
+        let (contigs, bases) = try_read(b"\n>a x\r\nACGT\r\nnn\n>b\n>c\ntt").unwrap();
+        let found: Vec<_> = contigs.iter().map(|c| (c.name.as_str(), c.length)).collect();
+        assert_eq!(found, [("a", 6), ("b", 0), ("c", 2)]);
+        assert_eq!(bases, b"ACGTnntt");
+    }
+
+    #[test]
+    fn faults() {
+        let at = |text: &[u8]| try_read(text).unwrap_err();
+        assert_eq!(at(b">a\nAC\n>a\nA\n"), "ref.fa: record 2 (byte 6): two sequences have the name 'a'");
+        assert_eq!(at(b">a\nAC1\n"), "ref.fa: record 1 (byte 3): sequence 'a' holds '1', which is no base");
+        assert_eq!(
+            at(b"@a\nAC\n"),
+            "ref.fa: record 1 (byte 0): not FASTA: it must start with '>', but starts with '@'"
+        );
+        assert_eq!(at(b"> a\nAC\n"), "ref.fa: record 1 (byte 0): a sequence has no name");
+        assert_eq!(at(b""), "ref.fa: the reference holds no sequence");
+        assert_eq!(at(b">a\n>b\n"), "ref.fa: the reference holds no sequence");
+    }
+}

@@ -1,0 +1,248 @@
+//! Inputs that can only be read from front to back: pipes, standard input, plain gzip.
+//!
+//! One thread per input reads and inflates ahead, marks whole records, and hands segments through a bounded channel to the
+//! emitter, which cuts them into chunks and copies each chunk into the buffer of the worker that asked for it.
+
+use crate::cutter::Cutter;
+use crate::fault::read_fault;
+use crate::header;
+use crate::parse::Format;
+use crate::segment::{LineState, Marks, Segment, join_mates, mark_fasta, mark_fastq, trim_blank_end};
+use std::io::Read;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
+use std::time::{Duration, Instant};
+use zerohop_model::chunk::Chunk;
+use zerohop_model::error::{Error, InputError};
+use zerohop_model::source::Emit;
+
+/// Bytes of inflated text per segment.
+const SEGMENT: usize = 1 << 20;
+/// Segments that a reader may be ahead of the emitter.
+const AHEAD: usize = 3;
+/// How often a waiting emitter looks whether the run was stopped.
+const STOP_POLL: Duration = Duration::from_millis(20);
+
+/// How to read one stream.
+pub(crate) struct StreamSpec {
+    pub(crate) path: PathBuf,
+    pub(crate) format: Format,
+    pub(crate) interleaved: bool,
+    pub(crate) max_read_bases: usize,
+    /// Inflated text.
+    pub(crate) text: Box<dyn Read + Send>,
+    /// Compressed bytes read so far, of the file's length, where that is known.
+    pub(crate) progress: Option<(Arc<AtomicU64>, u64)>,
+}
+
+/// What a reader thread says. A channel that closes without one of the last two means that the thread died.
+enum Message {
+    Segment(Segment),
+    Fault(InputError),
+    End,
+}
+
+/// Reads one stream into segments of whole records.
+struct Reader {
+    spec: StreamSpec,
+    /// Records and bytes handed on.
+    records: u64,
+    bytes: u64,
+    spare: Receiver<Vec<u8>>,
+}
+
+impl Reader {
+    /// Hands on segments until the end, a fault, or until nobody wants them any more.
+    fn run(mut self, segments: &SyncSender<Message>) {
+        let mut carried = Vec::new();
+        loop {
+            let (messages, last) = match self.next_segment(&mut carried) {
+                Ok((segment, false)) => ([Some(Message::Segment(segment)), None], false),
+                Ok((segment, true)) => ([Some(Message::Segment(segment)), Some(Message::End)], true),
+                Err(fault) => ([Some(Message::Fault(fault)), None], true),
+            };
+            let unwanted = messages.into_iter().flatten().any(|message| segments.send(message).is_err());
+            if unwanted || last {
+                return;
+            }
+        }
+    }
+
+    /// The next segment, and whether it is the last; what follows its last whole unit goes to `carried`.
+    fn next_segment(&mut self, carried: &mut Vec<u8>) -> Result<(Segment, bool), InputError> {
+        let mut bytes = self.spare.try_recv().unwrap_or_default();
+        bytes.clear();
+        bytes.append(carried);
+        let mut wanted = SEGMENT;
+        loop {
+            if self.fill(&mut bytes, wanted)? {
+                trim_blank_end(&mut bytes);
+                let marks = self.mark(&bytes).0;
+                return Ok((Segment { bytes, marks }, true));
+            }
+            let (marks, ends_whole) = self.mark(&bytes);
+            let (marks, whole) = if ends_whole { (marks, bytes.len()) } else { without_last(marks) };
+            if whole > 0 {
+                carried.extend_from_slice(&bytes[whole..]);
+                bytes.truncate(whole);
+                self.records += u64::from(marks.records);
+                self.bytes += whole as u64;
+                return Ok((Segment { bytes, marks }, false));
+            }
+            if bytes.len() > 4 * self.spec.max_read_bases + SEGMENT {
+                let what = "the record does not end: this is not FASTQ or FASTA, or it is damaged";
+                return Err(InputError::new(&self.spec.path, what).at(self.records + 1, self.bytes));
+            }
+            wanted = bytes.len() + SEGMENT;
+        }
+    }
+
+    /// Reads until `bytes` holds `wanted` bytes; true at the end of the stream.
+    fn fill(&mut self, bytes: &mut Vec<u8>, wanted: usize) -> Result<bool, InputError> {
+        let missing = wanted.saturating_sub(bytes.len()) as u64;
+        let got = self.spec.text.by_ref().take(missing).read_to_end(bytes).map_err(|e| {
+            let at = self.bytes + bytes.len() as u64;
+            let mut fault = read_fault(&self.spec.path, &e);
+            fault.byte = Some(at);
+            fault
+        })?;
+        Ok((got as u64) < missing)
+    }
+
+    /// Marks the units of `bytes`; returns the marks and whether the last unit is surely whole.
+    fn mark(&self, bytes: &[u8]) -> (Marks, bool) {
+        let (marks, ends_whole) = match self.spec.format {
+            Format::Fastq => {
+                let (marks, after) = mark_fastq(bytes, LineState::RECORD_START);
+                (marks, after == LineState::RECORD_START)
+            }
+            // More lines of the last sequence may be still to come,
+            Format::Fasta => (mark_fasta(bytes), false),
+        };
+        if !self.spec.interleaved {
+            return (marks, ends_whole);
+        }
+        let name_at = |start: u32| {
+            let line = &bytes[start as usize + 1..];
+            let (name, _) = header::split(&line[..memchr::memchr(b'\n', line).unwrap_or(line.len())]);
+            if self.spec.format == Format::Fastq { header::without_mate_number(name) } else { name }
+        };
+        // or the mate of the last read.
+        (join_mates(marks, name_at), false)
+    }
+}
+
+/// The marks without the last unit, and where that one starts.
+fn without_last(mut marks: Marks) -> (Marks, usize) {
+    let (Some(start), Some(bases)) = (marks.starts.pop(), marks.bases_before.pop()) else { return (marks, 0) };
+    marks.bases = bases;
+    marks.records = marks.records_before.pop().unwrap_or(marks.starts.len() as u32);
+    (marks, start as usize)
+}
+
+/// The segments of one stream, as they come.
+struct Stream {
+    path: PathBuf,
+    segments: Receiver<Message>,
+    spare: SyncSender<Vec<u8>>,
+    progress: Option<(Arc<AtomicU64>, u64)>,
+    ended: bool,
+}
+
+impl Stream {
+    fn start(spec: StreamSpec) -> std::io::Result<Self> {
+        let (send, segments) = sync_channel(AHEAD);
+        let (spare, spares) = sync_channel(2 * AHEAD);
+        let (path, progress) = (spec.path.clone(), spec.progress.clone());
+        let reader = Reader { spec, records: 0, bytes: 0, spare: spares };
+        // It ends by itself when the input ends or when nobody takes its segments any more. It is not joined, for it may
+        // be blocked in a read that never comes back.
+        std::thread::Builder::new().name("inflate".into()).spawn(move || {
+            reader.run(&send);
+        })?;
+        Ok(Stream { path, segments, spare, progress, ended: false })
+    }
+}
+
+/// One stream, or two in step, as an input for the farm.
+pub(crate) struct StreamEmitter {
+    /// What is to be read, until the first chunk is asked for.
+    specs: Vec<StreamSpec>,
+    streams: Vec<Stream>,
+    cutter: Cutter,
+    serial: Duration,
+}
+
+impl StreamEmitter {
+    /// An emitter that starts to read when it is first asked for a chunk, with threads that inherit the emitter's CPUs.
+    pub(crate) fn new(specs: Vec<StreamSpec>, cutter: Cutter) -> Self {
+        StreamEmitter { specs, streams: Vec::new(), cutter, serial: Duration::ZERO }
+    }
+
+    /// Waits for the next segment of the stream that is behind.
+    fn receive(&mut self, stop: &AtomicBool) -> Result<(), Error> {
+        let open = (0..self.streams.len()).filter(|&i| !self.streams[i].ended);
+        let Some(behind) = open.min_by_key(|&i| self.cutter.units_ahead(i)) else { return Ok(()) };
+        let stream = &mut self.streams[behind];
+        loop {
+            match stream.segments.recv_timeout(STOP_POLL) {
+                Ok(Message::Segment(segment)) => self.cutter.push(behind, segment),
+                Ok(Message::Fault(fault)) => {
+                    stream.ended = true;
+                    self.cutter.fault(behind, fault);
+                }
+                Ok(Message::End) => {
+                    stream.ended = true;
+                    self.cutter.end(behind);
+                }
+                Err(RecvTimeoutError::Disconnected) => {
+                    stream.ended = true;
+                    let fault = InputError::new(&stream.path, "the thread that reads it died: please report this");
+                    self.cutter.fault(behind, fault);
+                }
+                Err(RecvTimeoutError::Timeout) if stop.load(Ordering::Acquire) => return Err(Error::Stopped),
+                Err(RecvTimeoutError::Timeout) => continue,
+            }
+            return Ok(());
+        }
+    }
+}
+
+impl Emit for StreamEmitter {
+    fn emit(&mut self, chunk: &mut Chunk, stop: &AtomicBool) -> Result<bool, Error> {
+        for spec in self.specs.drain(..) {
+            self.streams.push(Stream::start(spec).map_err(Error::Thread)?);
+        }
+        loop {
+            let ticket = self.cutter.next_ticket();
+            let started = Instant::now();
+            match self.cutter.cut() {
+                Some(Ok(cut)) => {
+                    let spare = self.streams.first().map(|s| s.spare.clone());
+                    cut.fill(chunk, |bytes| {
+                        let _ = spare.as_ref().map(|s| s.try_send(bytes));
+                    });
+                    self.serial += started.elapsed();
+                    return Ok(true);
+                }
+                Some(Err(fault)) => {
+                    chunk.ticket = ticket;
+                    return Err(fault.into());
+                }
+                None if self.cutter.is_done() => return Ok(false),
+                None => self.receive(stop)?,
+            }
+        }
+    }
+
+    fn serial_time(&self) -> Duration {
+        self.serial
+    }
+
+    fn share_dealt(&self) -> Option<f64> {
+        let (read, length) = self.streams.first()?.progress.as_ref()?;
+        Some(read.load(Ordering::Relaxed) as f64 / (*length).max(1) as f64)
+    }
+}

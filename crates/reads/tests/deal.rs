@@ -1,0 +1,254 @@
+//! Whatever an input is compressed with, and however many workers deal it, the chunks are those of a naive walk.
+
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use libdeflater::{CompressionLvl, Compressor, Crc};
+use std::collections::BTreeMap;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::sync::atomic::AtomicBool;
+use zerohop_model::chunk::Chunk;
+use zerohop_model::engine::Law;
+use zerohop_model::error::Error;
+use zerohop_model::source::{Claimed, Deal};
+use zerohop_reads::{LaneSpec, OpenLane};
+
+type Reads = Vec<(Vec<u8>, Vec<u8>)>;
+/// Names and bases of each chunk, by its number.
+type Chunks = BTreeMap<u64, Reads>;
+
+const MAX_READ_BASES: usize = 5000;
+
+/// A random number generator that anyone can check (xorshift64).
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, n: u64) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0 % n
+    }
+}
+
+fn reads(random: &mut Random, count: usize, longest: u64) -> Reads {
+    (0..count)
+        .map(|i| {
+            let bases = (0..random.below(longest + 1)).map(|_| b"ACGTN"[random.below(5) as usize]).collect();
+            (format!("read{i}").into_bytes(), bases)
+        })
+        .collect()
+}
+
+/// FASTQ whose qualities begin with the characters that tempt a parser: `@`, `+`, `>`.
+fn fastq(reads: &Reads, mate: u8, line_end: &str, random: &mut Random) -> Vec<u8> {
+    let mut out = Vec::new();
+    for (name, bases) in reads {
+        out.push(b'@');
+        out.extend_from_slice(name);
+        write!(out, "/{mate} comment{line_end}").unwrap();
+        out.extend_from_slice(bases);
+        write!(out, "{line_end}+{line_end}").unwrap();
+        out.extend((0..bases.len()).map(|_| b"@+>I#"[random.below(5) as usize]));
+        out.extend_from_slice(line_end.as_bytes());
+    }
+    out
+}
+
+fn bgzf(data: &[u8], random: &mut Random) -> Vec<u8> {
+    let mut out = Vec::new();
+    let mut block = |data: &[u8]| {
+        let mut compressor = Compressor::new(CompressionLvl::fastest());
+        let mut body = vec![0; compressor.deflate_compress_bound(data.len())];
+        let n = compressor.deflate_compress(data, &mut body).unwrap();
+        out.extend_from_slice(&[0x1f, 0x8b, 8, 4, 0, 0, 0, 0, 0, 0xff, 6, 0, 0x42, 0x43, 2, 0]);
+        out.extend_from_slice(&((18 + n + 7) as u16).to_le_bytes());
+        out.extend_from_slice(&body[..n]);
+        let mut crc = Crc::new();
+        crc.update(data);
+        out.extend_from_slice(&crc.sum().to_le_bytes());
+        out.extend_from_slice(&(data.len() as u32).to_le_bytes());
+    };
+    let mut rest = data;
+    while !rest.is_empty() {
+        let n = (1 + random.below(60_000) as usize).min(rest.len());
+        block(&rest[..n]);
+        rest = &rest[n..];
+    }
+    block(b"");
+    out
+}
+
+/// Several members.
+fn gzip(data: &[u8]) -> Vec<u8> {
+    let (one, two) = data.split_at(data.len() / 3);
+    let member = |part: &[u8]| {
+        let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
+        encoder.write_all(part).unwrap();
+        encoder.finish().unwrap()
+    };
+    [member(one), member(two)].concat()
+}
+
+fn deal(files: &[PathBuf], interleaved: bool, closes_past: u64, workers: usize) -> Result<Chunks, Error> {
+    let lane = OpenLane::open(&LaneSpec { files: files.to_vec(), interleaved })?;
+    let lane = lane.deal(0, Law::Chunk { past_bases: closes_past }, MAX_READ_BASES, workers)?;
+    let parsed = |chunk: &mut Chunk| -> Result<Reads, Error> {
+        lane.parser.parse(chunk)?;
+        let reads = chunk.fragments().flat_map(|f| f.reads().collect::<Vec<_>>());
+        Ok(reads.map(|r| (r.name.to_vec(), r.seq.to_vec())).collect())
+    };
+    let (chunks, failure) = (Mutex::new(Chunks::new()), Mutex::new(None));
+    match lane.deal {
+        Deal::Emit(mut emitter) => {
+            let mut chunk = Chunk::default();
+            while emitter.emit(&mut chunk, &AtomicBool::new(false))? {
+                let reads = parsed(&mut chunk)?;
+                chunks.lock().unwrap().insert(chunk.ticket.number, reads);
+            }
+        }
+        Deal::Claim(claim) => std::thread::scope(|scope| {
+            for _ in 0..workers {
+                scope.spawn(|| {
+                    let mut chunk = Chunk::default();
+                    loop {
+                        let step = claim.claim(&mut chunk).and_then(|claimed| match claimed {
+                            Claimed::Chunk => parsed(&mut chunk).map(|reads| {
+                                chunks.lock().unwrap().insert(chunk.ticket.number, reads);
+                                true
+                            }),
+                            Claimed::NotYet => {
+                                std::thread::yield_now();
+                                Ok(true)
+                            }
+                            Claimed::End { .. } => Ok(false),
+                        });
+                        match step {
+                            Ok(true) => {}
+                            Ok(false) => break,
+                            Err(e) => {
+                                *failure.lock().unwrap() = Some(e);
+                                break;
+                            }
+                        }
+                    }
+                });
+            }
+        }),
+    }
+    match failure.into_inner().unwrap() {
+        Some(e) => Err(e),
+        None => Ok(chunks.into_inner().unwrap()),
+    }
+}
+
+/// The chunks as the engine's program cuts them; `mates[i]` follows `firsts[i]`.
+fn naive(firsts: &Reads, mates: Option<&Reads>, closes_past: u64) -> Chunks {
+    let (mut chunks, mut open, mut bases) = (Chunks::new(), Reads::new(), 0);
+    for (i, first) in firsts.iter().enumerate() {
+        let mate = mates.map(|m| &m[i]);
+        bases += first.1.len() as u64 + mate.map_or(0, |m| m.1.len() as u64);
+        open.push(first.clone());
+        open.extend(mate.cloned());
+        if bases > closes_past {
+            chunks.insert(chunks.len() as u64, std::mem::take(&mut open));
+            bases = 0;
+        }
+    }
+    if !open.is_empty() {
+        chunks.insert(chunks.len() as u64, open);
+    }
+    chunks
+}
+
+fn write(dir: &Path, name: &str, bytes: &[u8]) -> PathBuf {
+    let path = dir.join(name);
+    std::fs::write(&path, bytes).unwrap();
+    path
+}
+
+#[test]
+fn chunks_do_not_depend_on_compression_or_workers() {
+    let dir = tempfile::tempdir().unwrap();
+    for (seed, longest, line_end) in [(1, 300, "\n"), (2, 300, "\r\n"), (3, 4000, "\n"), (4, 20, "\n")] {
+        let random = &mut Random(seed);
+        let count = (3_000_000 / (longest + 20)) as usize;
+        let (firsts, mates) = (reads(random, count, longest), reads(random, count, longest / 2));
+        let texts = [fastq(&firsts, 1, line_end, random), fastq(&mates, 2, line_end, random)];
+        let both: Reads = firsts.iter().zip(&mates).flat_map(|(a, b)| [a.clone(), b.clone()]).collect();
+        let interleaved = fastq(&both, 1, line_end, random);
+        let expected = [naive(&firsts, None, 50_000), naive(&firsts, Some(&mates), 50_000)];
+        type Coder = fn(&[u8], &mut Random) -> Vec<u8>;
+        let coders: [(&str, Coder); 3] = [("plain", |d, _| d.to_vec()), ("bgzf", bgzf), ("gz", |d, _| gzip(d))];
+        for (name, code) in coders {
+            let one = write(dir.path(), &format!("1.{name}"), &code(&texts[0], random));
+            let two = write(dir.path(), &format!("2.{name}"), &code(&texts[1], random));
+            let joined = write(dir.path(), &format!("12.{name}"), &code(&interleaved, random));
+            for workers in [1, 2, 5] {
+                let what = format!("seed {seed}, {name}, {workers} workers");
+                assert_eq!(deal(&[one.clone()], false, 50_000, workers).unwrap(), expected[0], "single, {what}");
+                let pair = [one.clone(), two.clone()];
+                assert_eq!(deal(&pair, false, 50_000, workers).unwrap(), expected[1], "pairs, {what}");
+            }
+            assert_eq!(deal(&[joined], true, 50_000, 1).unwrap(), expected[1], "interleaved, seed {seed}, {name}");
+        }
+        // Two files of different kinds go through the emitter.
+        let mixed = [dir.path().join("1.plain"), dir.path().join("2.gz")];
+        assert_eq!(deal(&mixed, false, 50_000, 2).unwrap(), expected[1]);
+    }
+}
+
+#[test]
+fn a_fault_in_the_middle_is_found_whatever_deals_it() {
+    let dir = tempfile::tempdir().unwrap();
+    let random = &mut Random(7);
+    let mut text = fastq(&reads(random, 20_000, 300), 1, "\n", random);
+    let at = text.windows(11).position(|w| w == b"@read12345/").unwrap();
+    text[at] = b'x';
+    for (name, bytes) in [("plain", text.clone()), ("bgzf", bgzf(&text, random)), ("gz", gzip(&text))] {
+        let path = write(dir.path(), name, &bytes);
+        let error = deal(&[path.clone()], false, 50_000, 3).unwrap_err().to_string();
+        let what = "a record must start with '@', but here is 'x'";
+        assert_eq!(error, format!("{}: record 12346 (byte {at}): {what}", path.display()));
+    }
+}
+
+#[test]
+fn truncated_and_damaged_compression_is_an_error() {
+    let dir = tempfile::tempdir().unwrap();
+    let random = &mut Random(9);
+    let text = fastq(&reads(random, 20_000, 300), 1, "\n", random);
+    for (name, bytes) in [("bgzf", bgzf(&text, random)), ("gz", gzip(&text))] {
+        let cut = write(dir.path(), name, &bytes[..bytes.len() * 4 / 5]);
+        let error = deal(&[cut], false, 50_000, 2).unwrap_err().to_string();
+        assert!(error.contains("truncated"), "{name}: {error}");
+        let mut flipped = bytes.clone();
+        flipped[bytes.len() / 2] ^= 0x55;
+        let flipped = write(dir.path(), name, &flipped);
+        let error = deal(&[flipped], false, 50_000, 2).unwrap_err().to_string();
+        assert!(error.contains("damaged") || error.contains("record"), "{name}: {error}");
+    }
+}
+
+#[test]
+fn the_mean_read_length_is_that_of_the_first_five_hundred() {
+    let dir = tempfile::tempdir().unwrap();
+    let random = &mut Random(11);
+    let mut all = reads(random, 2000, 300);
+    let mean = all.iter().take(500).map(|r| r.1.len()).sum::<usize>() / 500;
+    let text = fastq(&all, 1, "\n", random);
+    for (name, bytes) in [("plain", text.clone()), ("bgzf", bgzf(&text, random)), ("gz", gzip(&text))] {
+        let path = write(dir.path(), name, &bytes);
+        let mut lane = OpenLane::open(&LaneSpec { files: vec![path], interleaved: false }).unwrap();
+        assert_eq!(lane.mean_read_length(MAX_READ_BASES).unwrap(), mean, "{name}");
+    }
+    all.truncate(3);
+    let path = write(dir.path(), "few", &fastq(&all, 1, "\n", random));
+    let mut lane = OpenLane::open(&LaneSpec { files: vec![path], interleaved: false }).unwrap();
+    assert_eq!(lane.mean_read_length(MAX_READ_BASES).unwrap(), all.iter().map(|r| r.1.len()).sum::<usize>() / 3);
+    let empty = write(dir.path(), "empty", b"");
+    let mut lane = OpenLane::open(&LaneSpec { files: vec![empty.clone()], interleaved: false }).unwrap();
+    assert_eq!(lane.mean_read_length(MAX_READ_BASES).unwrap(), 0);
+    assert_eq!(deal(&[empty], false, 50_000, 2).unwrap(), Chunks::new());
+}

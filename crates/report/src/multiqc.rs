@@ -1,0 +1,39 @@
+//! The summary as custom content for MultiQC (its documentation, "Custom content"): columns of the general statistics table.
+
+use crate::summary::{Summary, percent};
+use serde_json::{Value, json};
+
+impl Summary {
+    /// The summary of `sample` for MultiQC. The file's name must end in `_mqc.json` for MultiQC to find it.
+    ///
+    /// # Errors
+    /// None in practice: all its parts can be expressed.
+    pub fn multiqc(&self, sample: &str) -> Result<String, serde_json::Error> {
+        let t = &self.run.tally;
+        let percentage = |title: &str, text: &str| json!({"title": title, "description": text, "min": 0, "max": 100, "suffix": "%", "format": "{:,.2f}"});
+        let mut row = json!({
+            "zerohop_reads": t.reads,
+            "zerohop_mapped": percent(t.mapped, t.reads),
+            "zerohop_reads_per_second": self.reads_per_second(),
+        });
+        if t.paired > 0 {
+            row["zerohop_proper"] = Value::from(percent(t.properly_paired, t.paired));
+        }
+        if let Some(median) = t.insert.quantile(0.5) {
+            row["zerohop_insert"] = Value::from(median);
+        }
+        let content = json!({
+            "id": "zerohop",
+            "plot_type": "generalstats",
+            "pconfig": [
+                {"zerohop_reads": {"title": "Reads", "description": "zerohop: reads in, all accounted for", "format": "{:,.0f}"}},
+                {"zerohop_mapped": percentage("Mapped", "zerohop: reads mapped")},
+                {"zerohop_proper": percentage("Proper", "zerohop: paired reads properly paired")},
+                {"zerohop_insert": {"title": "Insert", "description": "zerohop: median insert size", "suffix": " b"}},
+                {"zerohop_reads_per_second": {"title": "Reads/s", "description": "zerohop: reads mapped per second"}},
+            ],
+            "data": {sample: row},
+        });
+        serde_json::to_string_pretty(&content).map(|text| text + "\n")
+    }
+}

@@ -1,0 +1,107 @@
+//! What there is to say of a run.
+
+use serde::{Deserialize, Serialize};
+use std::time::Duration;
+use zerohop_model::machine::{Bytes, Machine};
+use zerohop_model::measurement::{ReplicaReport, RunReport};
+use zerohop_model::plan::Plan;
+
+/// Version of the JSON form. It grows by one whenever a field changes its meaning or goes; new fields may come without.
+pub const SCHEMA_VERSION: u32 = 1;
+
+/// Where the index came from.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum IndexOrigin {
+    /// Loaded from this file.
+    File(String),
+    /// Built from the reference.
+    Built,
+}
+
+/// The index of a run.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct IndexReport {
+    /// Where it came from.
+    pub origin: IndexOrigin,
+    /// Size of one copy.
+    pub bytes: Bytes,
+    /// Time until all copies were there.
+    pub time: Duration,
+    /// Mean length of the first reads, in bases, for which it was chosen.
+    pub mean_read_length: usize,
+}
+
+/// What the process as a whole used.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+pub struct ResourceUse {
+    /// CPU time in user mode.
+    pub user: Duration,
+    /// CPU time in the kernel.
+    pub system: Duration,
+    /// The largest resident set so far.
+    pub peak_memory: Bytes,
+}
+
+/// All that a run says of itself.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Summary {
+    /// [`SCHEMA_VERSION`].
+    pub schema_version: u32,
+    /// Version of zerohop.
+    pub version: String,
+    /// The command as it was given.
+    pub command: String,
+    /// Name and version of the engine.
+    pub engine: (String, String),
+    /// The read files, a lane each.
+    pub inputs: Vec<Vec<String>>,
+    /// The output files; none for standard output.
+    pub outputs: Vec<String>,
+    /// The machine.
+    pub machine: Machine,
+    /// What was planned, and why.
+    pub plan: Plan,
+    /// The index.
+    pub index: IndexReport,
+    /// Each index copy: what was asked for, and where it lies.
+    pub replicas: Vec<ReplicaReport>,
+    /// What the runtime did.
+    pub run: RunReport,
+    /// From the start of the program to its end.
+    pub wall: Duration,
+    /// What the process used.
+    pub resources: ResourceUse,
+    /// What else the user should know, a sentence each.
+    pub notes: Vec<String>,
+}
+
+impl Summary {
+    /// The summary as JSON.
+    ///
+    /// # Errors
+    /// None in practice: all its parts can be expressed.
+    pub fn json(&self) -> Result<String, serde_json::Error> {
+        serde_json::to_string_pretty(self).map(|text| text + "\n")
+    }
+
+    /// Reads per second of mapping.
+    pub(crate) fn reads_per_second(&self) -> f64 {
+        self.run.tally.reads as f64 / self.run.wall.as_secs_f64().max(1e-9)
+    }
+
+    /// The part of all workers' time that a stage took.
+    pub(crate) fn share_of_workers(
+        &self,
+        stage: impl Fn(&zerohop_model::measurement::WorkerReport) -> Duration,
+    ) -> f64 {
+        let all: f64 = self.run.workers.iter().map(|w| w.wall.as_secs_f64()).sum();
+        let part: f64 = self.run.workers.iter().map(|w| stage(w).as_secs_f64()).sum();
+        if all > 0.0 { part / all } else { 0.0 }
+    }
+}
+
+/// `part` of `all` in percent; 0 of nothing.
+pub(crate) fn percent(part: u64, all: u64) -> f64 {
+    if all == 0 { 0.0 } else { 100.0 * part as f64 / all as f64 }
+}

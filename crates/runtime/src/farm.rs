@@ -1,0 +1,156 @@
+//! The farm (after Misale et al., "Sequence Alignment Tools: One Parallel Pattern to Rule Them All?", 2014): one emitter
+//! deals chunks to workers through bounded lock-free queues, on demand.
+//!
+//! A worker asks for work by sending an empty chunk, which lies in memory of its node and comes back filled. So a slow worker
+//! gets less, no chunk waits behind another worker's long one, and memory is bounded by the chunks that the workers made.
+
+use crate::failure::Failure;
+use crate::patience::Patience;
+use crate::spsc::{Consumer, Producer, channel};
+use std::time::Duration;
+use zerohop_model::chunk::Chunk;
+use zerohop_model::error::Error;
+use zerohop_model::source::Emit;
+
+/// Chunks that each worker has: one that it maps, and one that is filled meanwhile.
+const CHUNKS_PER_WORKER: usize = 2;
+
+/// What the emitter tells a worker.
+#[derive(Debug)]
+pub(crate) enum Dealt {
+    /// A filled chunk.
+    Chunk(Box<Chunk>),
+    /// The lane is at its end; it had this many chunks.
+    LaneEnd { chunks: u64 },
+}
+
+/// A worker's end of the farm.
+pub(crate) struct Bench {
+    tasks: Consumer<Dealt>,
+    empty: Producer<Box<Chunk>>,
+}
+
+/// The emitter's end of the farm.
+pub(crate) struct Desk {
+    tasks: Vec<Producer<Dealt>>,
+    empty: Vec<Consumer<Box<Chunk>>>,
+    /// Who is asked first for an empty chunk.
+    turn: usize,
+    /// An empty chunk that was fetched and not used.
+    held: Option<(usize, Box<Chunk>)>,
+}
+
+/// The two ends of a farm of `workers`.
+pub(crate) fn farm(workers: usize) -> (Desk, Vec<Bench>) {
+    let mut desk = Desk { tasks: Vec::new(), empty: Vec::new(), turn: 0, held: None };
+    let benches = (0..workers)
+        .map(|_| {
+            // One more task than chunks, for the end of a lane.
+            let (task_in, task_out) = channel(CHUNKS_PER_WORKER + 1);
+            let (empty_in, empty_out) = channel(CHUNKS_PER_WORKER);
+            desk.tasks.push(task_in);
+            desk.empty.push(empty_out);
+            Bench { tasks: task_out, empty: empty_in }
+        })
+        .collect();
+    (desk, benches)
+}
+
+impl Bench {
+    /// Asks for as much work as a worker may have; called once, on the worker's own thread.
+    pub(crate) fn ask(&mut self) {
+        for _ in 0..CHUNKS_PER_WORKER {
+            self.give_back(Box::default());
+        }
+    }
+
+    /// Gives an empty chunk back, which asks for the next task.
+    pub(crate) fn give_back(&mut self, chunk: Box<Chunk>) {
+        // The queue has room for all chunks of this worker.
+        let _ = self.empty.push(chunk);
+    }
+
+    /// Waits for the next task; returns it with the time waited.
+    ///
+    /// # Errors
+    /// [`Error::Stopped`] when the run failed.
+    pub(crate) fn receive(&mut self, failure: &Failure) -> Result<(Dealt, Duration), Error> {
+        let mut patience = Patience::new();
+        loop {
+            let gone = self.tasks.is_closed();
+            if let Some(task) = self.tasks.pop() {
+                return Ok((task, patience.waited()));
+            }
+            if gone || failure.stopped() {
+                return Err(Error::Stopped);
+            }
+            patience.wait();
+        }
+    }
+}
+
+impl Desk {
+    /// Deals a whole lane; `dealt` is told the part of it that was dealt so far.
+    ///
+    /// # Errors
+    /// [`Error::Stopped`] when the run failed: elsewhere, or here by a fault of the input, which was reported then.
+    pub(crate) fn deal(
+        &mut self,
+        emitter: &mut dyn Emit,
+        failure: &Failure,
+        dealt: impl Fn(Option<f64>),
+    ) -> Result<(), Error> {
+        let mut chunks = 0;
+        loop {
+            let (worker, mut chunk) = self.next_empty(failure)?;
+            match emitter.emit(&mut chunk, failure.flag()) {
+                Ok(true) => {
+                    chunks += 1;
+                    self.send(worker, Dealt::Chunk(chunk), failure)?;
+                    dealt(emitter.share_dealt());
+                }
+                Ok(false) => {
+                    self.held = Some((worker, chunk));
+                    let end = || Dealt::LaneEnd { chunks };
+                    return (0..self.tasks.len()).try_for_each(|worker| self.send(worker, end(), failure));
+                }
+                Err(fault) => {
+                    failure.report(Some(chunk.ticket), fault);
+                    return Err(Error::Stopped);
+                }
+            }
+        }
+    }
+
+    /// Waits until some worker asks for work.
+    fn next_empty(&mut self, failure: &Failure) -> Result<(usize, Box<Chunk>), Error> {
+        if let Some(held) = self.held.take() {
+            return Ok(held);
+        }
+        let mut patience = Patience::new();
+        while !failure.stopped() {
+            for step in 0..self.empty.len() {
+                let worker = (self.turn + step) % self.empty.len();
+                if let Some(chunk) = self.empty[worker].pop() {
+                    self.turn = worker + 1;
+                    return Ok((worker, chunk));
+                }
+            }
+            patience.wait();
+        }
+        Err(Error::Stopped)
+    }
+
+    fn send(&mut self, worker: usize, task: Dealt, failure: &Failure) -> Result<(), Error> {
+        let mut patience = Patience::new();
+        let mut task = task;
+        while let Err(back) = self.tasks[worker].push(task) {
+            if failure.stopped() || self.tasks[worker].is_closed() {
+                return Err(Error::Stopped);
+            }
+            task = back;
+            patience.wait();
+        }
+        Ok(())
+    }
+}

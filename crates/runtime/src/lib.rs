@@ -1,0 +1,47 @@
+//! The runtime: pinned workers that claim, parse, map, encode and commit chunks.
+//!
+//! The path of a chunk, in [`worker`](self) order:
+//!
+//! 1. *claim*: from a source that workers deal themselves, or from the [farm](spsc), where an emitter fills the empty
+//!    chunks that a worker sends it through bounded lock-free queues;
+//! 2. *parse* its text, in memory of the worker's node;
+//! 3. *map* it with the engine copy (replica) that the plan gives the worker;
+//! 4. *encode* its records;
+//! 5. *commit*: on a regular file the [gate](gate) hands out offsets in order and the worker writes; on a pipe an
+//!    [ordered queue](queue) feeds one writer. A worker that is ahead holds at most two chunks, then waits.
+//!
+//! When a thread fails, the rest stop claiming, those who wait are woken, all are joined, and the failure that comes first in
+//! the input is reported.
+//!
+//! What it refuses to do: know FASTQ, SAM or any engine; hold an unbounded number of chunks; leave a thread behind.
+#![deny(unsafe_code)]
+
+pub mod gate;
+pub mod queue;
+pub mod spsc;
+mod sync;
+
+#[cfg(not(loom))]
+mod failure;
+#[cfg(not(loom))]
+mod farm;
+#[cfg(not(loom))]
+mod output;
+#[cfg(not(loom))]
+mod panics;
+#[cfg(not(loom))]
+mod patience;
+#[cfg(not(loom))]
+mod progress;
+#[cfg(not(loom))]
+mod run;
+#[cfg(not(loom))]
+mod worker;
+
+#[cfg(not(loom))]
+pub use {
+    output::Order,
+    panics::install_hook,
+    progress::Progress,
+    run::{Job, Outcome, run},
+};

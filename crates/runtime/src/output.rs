@@ -1,0 +1,217 @@
+//! Committing: the bytes of finished chunks to their places, in the order of the input or as they come.
+
+use crate::gate::{Closed, OrderGate};
+use crate::queue::OrderedQueue;
+use std::collections::VecDeque;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+use zerohop_model::error::Error;
+use zerohop_model::sink::{Access, Sink};
+
+/// The order of chunks in the output.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Order {
+    /// That of the input.
+    Input,
+    /// As they are finished.
+    Any,
+}
+
+/// Finished chunks that a worker may hold while earlier ones are still being mapped by others.
+const HELD_PER_WORKER: usize = 2;
+
+/// One output file.
+enum File {
+    /// Written by the workers, at offsets that the gate hands out.
+    Positioned(OrderGate),
+    /// Written by one writer thread.
+    Sequential(OrderedQueue<Vec<u8>>),
+}
+
+/// The output of a run.
+pub(crate) struct Output<'s> {
+    sink: &'s dyn Sink,
+    order: Order,
+    files: Vec<File>,
+    /// For [`Order::Any`]: numbers are given as chunks are finished.
+    next: Vec<AtomicU64>,
+    /// Emptied buffers, on their way back from the writer thread.
+    spare: Mutex<Vec<Vec<u8>>>,
+    spare_limit: usize,
+}
+
+impl<'s> Output<'s> {
+    pub(crate) fn new(sink: &'s dyn Sink, order: Order, workers: usize) -> Self {
+        let file = |i| match sink.access() {
+            Access::Positioned => File::Positioned(OrderGate::new(sink.start(i))),
+            Access::Sequential => File::Sequential(OrderedQueue::new((HELD_PER_WORKER * workers) as u64)),
+        };
+        Output {
+            sink,
+            order,
+            files: (0..sink.files()).map(file).collect(),
+            next: (0..sink.files()).map(|_| AtomicU64::new(0)).collect(),
+            spare: Mutex::new(Vec::new()),
+            spare_limit: (HELD_PER_WORKER + 1) * workers,
+        }
+    }
+
+    /// Which file chunk `number` of the run goes to, and its number there.
+    fn place(&self, number: u64) -> (usize, u64) {
+        let files = self.files.len() as u64;
+        let file = (number % files) as usize;
+        match self.order {
+            Order::Input => (file, number / files),
+            Order::Any => (file, self.next[file].fetch_add(1, Ordering::Relaxed)),
+        }
+    }
+
+    /// Says that no worker will commit any more.
+    pub(crate) fn end(&self) {
+        for file in &self.files {
+            if let File::Sequential(queue) = file {
+                queue.end();
+            }
+        }
+    }
+
+    /// Wakes all who wait, for the run failed.
+    pub(crate) fn close(&self) {
+        for file in &self.files {
+            match file {
+                File::Positioned(gate) => gate.close(),
+                File::Sequential(queue) => queue.close(),
+            }
+        }
+    }
+
+    /// The files that need a writer thread.
+    pub(crate) fn sequential_files(&self) -> Vec<usize> {
+        (0..self.files.len()).filter(|&i| matches!(self.files[i], File::Sequential(_))).collect()
+    }
+
+    /// The writer thread of `file`: writes what comes, in order. Returns the file's length and the time spent writing.
+    ///
+    /// # Errors
+    /// What the sink says; [`Error::Stopped`] when the run failed.
+    pub(crate) fn write_sequentially(&self, file: usize) -> Result<(u64, Duration), Error> {
+        let (mut offset, mut writing) = (self.sink.start(file), Duration::ZERO);
+        let File::Sequential(queue) = &self.files[file] else { return Ok((offset, writing)) };
+        while let Some(bytes) = queue.take().map_err(|Closed| Error::Stopped)? {
+            let started = Instant::now();
+            self.sink.write_at(file, offset, &bytes)?;
+            writing += started.elapsed();
+            offset += bytes.len() as u64;
+            self.give_back(bytes);
+        }
+        Ok((offset, writing))
+    }
+
+    /// The lengths of the files that workers wrote, after all was committed.
+    pub(crate) fn positioned_lengths(&self) -> Vec<u64> {
+        let length = |file: &File| match file {
+            File::Positioned(gate) => Some(gate.end()),
+            File::Sequential(_) => None,
+        };
+        self.files.iter().filter_map(length).collect()
+    }
+
+    fn give_back(&self, mut buffer: Vec<u8>) {
+        buffer.clear();
+        let mut spare = self.spare.lock().unwrap_or_else(|p| p.into_inner());
+        if spare.len() < self.spare_limit {
+            spare.push(buffer);
+        }
+    }
+}
+
+/// A chunk that was submitted and not written yet.
+struct Held {
+    file: usize,
+    number: u64,
+    bytes: Vec<u8>,
+}
+
+/// One worker's way to the output.
+pub(crate) struct Committer<'o, 's> {
+    output: &'o Output<'s>,
+    held: VecDeque<Held>,
+    spare: Vec<Vec<u8>>,
+    /// Time spent writing, and waiting for a turn.
+    pub(crate) writing: Duration,
+    pub(crate) waiting: Duration,
+    pub(crate) bytes: u64,
+}
+
+impl<'o, 's> Committer<'o, 's> {
+    pub(crate) fn new(output: &'o Output<'s>) -> Self {
+        let (writing, waiting) = (Duration::ZERO, Duration::ZERO);
+        Committer { output, held: VecDeque::new(), spare: Vec::new(), writing, waiting, bytes: 0 }
+    }
+
+    /// An empty buffer for the next chunk.
+    pub(crate) fn buffer(&mut self) -> Vec<u8> {
+        let shared = || self.output.spare.lock().unwrap_or_else(|p| p.into_inner()).pop();
+        self.spare.pop().or_else(shared).unwrap_or_default()
+    }
+
+    /// Commits the bytes of chunk `number` of the run. They are written now or, while earlier chunks are not finished,
+    /// kept; when too many are kept, it waits.
+    ///
+    /// # Errors
+    /// What the sink says; [`Error::Stopped`] when the run failed elsewhere.
+    pub(crate) fn commit(&mut self, number: u64, bytes: Vec<u8>) -> Result<(), Error> {
+        self.bytes += bytes.len() as u64;
+        let (file, number) = self.output.place(number);
+        match &self.output.files[file] {
+            File::Sequential(queue) => {
+                let started = Instant::now();
+                let outcome = queue.put(number, bytes);
+                self.waiting += started.elapsed();
+                outcome.map_err(|Closed| Error::Stopped)
+            }
+            File::Positioned(gate) => {
+                gate.submit(number, bytes.len() as u64);
+                self.held.push_back(Held { file, number, bytes });
+                self.write_held(HELD_PER_WORKER)
+            }
+        }
+    }
+
+    /// Writes what can be written, and waits until no more than `keep` chunks are kept.
+    ///
+    /// # Errors
+    /// As for [`Committer::commit`].
+    fn write_held(&mut self, keep: usize) -> Result<(), Error> {
+        while let Some(held) = self.held.front() {
+            let File::Positioned(gate) = &self.output.files[held.file] else { return Ok(()) };
+            let offset = match gate.try_fetch(held.number) {
+                Some(offset) => offset,
+                None if self.held.len() <= keep => return Ok(()),
+                None => {
+                    let started = Instant::now();
+                    let offset = gate.fetch(held.number);
+                    self.waiting += started.elapsed();
+                    offset.map_err(|Closed| Error::Stopped)?
+                }
+            };
+            let started = Instant::now();
+            self.output.sink.write_at(held.file, offset, &held.bytes)?;
+            self.writing += started.elapsed();
+            if let Some(Held { mut bytes, .. }) = self.held.pop_front() {
+                bytes.clear();
+                self.spare.push(bytes);
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes all that is kept.
+    ///
+    /// # Errors
+    /// As for [`Committer::commit`].
+    pub(crate) fn finish(&mut self) -> Result<(), Error> {
+        self.write_held(0)
+    }
+}

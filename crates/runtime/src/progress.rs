@@ -1,0 +1,35 @@
+//! What anyone may look at while a run goes on.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// How far a run is. Written by the workers, read by whoever shows it.
+#[derive(Debug, Default)]
+pub struct Progress {
+    reads: AtomicU64,
+    /// The part of the input that was dealt, in millionths.
+    millionths: AtomicU64,
+}
+
+impl Progress {
+    /// Reads that were mapped so far.
+    pub fn reads(&self) -> u64 {
+        self.reads.load(Ordering::Relaxed)
+    }
+
+    /// The part of all input that was dealt so far, 0 to 1, if it is known. Lanes count alike.
+    pub fn dealt(&self) -> Option<f64> {
+        let millionths = self.millionths.load(Ordering::Relaxed);
+        (millionths > 0).then_some(millionths as f64 / 1e6)
+    }
+
+    pub(crate) fn add(&self, reads: u64) {
+        self.reads.fetch_add(reads, Ordering::Relaxed);
+    }
+
+    pub(crate) fn set_dealt(&self, lane: usize, lanes: usize, share: Option<f64>) {
+        if let Some(share) = share {
+            let all = (lane as f64 + share.clamp(0.0, 1.0)) / lanes as f64;
+            self.millionths.fetch_max((all * 1e6) as u64, Ordering::Relaxed);
+        }
+    }
+}

@@ -1,0 +1,80 @@
+//! BGZF blocks (SAMv1, section 4.1), made by whoever has the data: a worker compresses its own.
+
+use libdeflater::{CompressionLvl, Compressor, Crc};
+use zerohop_model::error::Error;
+
+/// The empty block that ends a file.
+pub(crate) const END_MARKER: [u8; 28] =
+    [0x1f, 0x8b, 0x08, 0x04, 0, 0, 0, 0, 0, 0xff, 6, 0, 0x42, 0x43, 2, 0, 0x1b, 0, 3, 0, 0, 0, 0, 0, 0, 0, 0, 0];
+
+/// Data per block, as htslib has it: it fits into a block even if it cannot be compressed.
+const BLOCK_DATA: usize = 0xff00;
+const FRAME: usize = 18;
+const FOOTER: usize = 8;
+
+/// libdeflate's levels for those of zlib, as htslib maps them (bgzf.c): so the same number means the same effort.
+const LIBDEFLATE_LEVELS: [i32; 10] = [0, 1, 2, 3, 5, 6, 7, 8, 10, 12];
+
+/// Compresses data into blocks.
+pub(crate) struct BlockCompressor(Compressor);
+
+impl BlockCompressor {
+    /// `level` is 0 (none) to 9 (smallest).
+    pub(crate) fn new(level: u8) -> Self {
+        let level = LIBDEFLATE_LEVELS[usize::from(level.min(9))];
+        BlockCompressor(Compressor::new(CompressionLvl::new(level).unwrap_or_default()))
+    }
+
+    /// Appends `data` to `out` as blocks.
+    ///
+    /// # Errors
+    /// [`Error::Internal`] if the library refuses, which its documentation rules out.
+    pub(crate) fn compress(&mut self, data: &[u8], out: &mut Vec<u8>) -> Result<(), Error> {
+        for part in data.chunks(BLOCK_DATA) {
+            let start = out.len();
+            out.extend_from_slice(&END_MARKER[..16]);
+            out.resize(start + (1 << 16), 0);
+            let body = &mut out[start + FRAME..start + (1 << 16) - FOOTER];
+            let size = self.0.deflate_compress(part, body);
+            let size = size.map_err(|e| Error::Internal(format!("libdeflate: {e}")))?;
+            out[start + 16..start + FRAME].copy_from_slice(&((FRAME + size + FOOTER - 1) as u16).to_le_bytes());
+            out.truncate(start + FRAME + size);
+            let mut crc = Crc::new();
+            crc.update(part);
+            out.extend_from_slice(&crc.sum().to_le_bytes());
+            out.extend_from_slice(&(part.len() as u32).to_le_bytes());
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn data_that_cannot_be_compressed_fit_into_a_block_at_every_level() {
+        let mut x = 1u32;
+        let noise: Vec<u8> = std::iter::repeat_with(|| {
+            x = x.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            (x >> 24) as u8
+        })
+        .take(200_000)
+        .collect();
+        for level in 0..=9 {
+            let mut out = Vec::new();
+            BlockCompressor::new(level).compress(&noise, &mut out).unwrap();
+            let mut inflated = Vec::new();
+            let mut rest = &out[..];
+            while !rest.is_empty() {
+                let length = usize::from(u16::from_le_bytes([rest[16], rest[17]])) + 1;
+                let mut part = vec![0; 1 << 16];
+                let body = &rest[FRAME..length - FOOTER];
+                let n = libdeflater::Decompressor::new().deflate_decompress(body, &mut part).unwrap();
+                inflated.extend_from_slice(&part[..n]);
+                rest = &rest[length..];
+            }
+            assert_eq!(inflated, noise);
+        }
+    }
+}

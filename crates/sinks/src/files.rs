@@ -1,0 +1,229 @@
+//! The files that records go to. A regular file is written under a temporary name beside its own and renamed when it is
+//! complete, so that nothing that looks complete is left after a failure.
+
+use crate::bam::BamEncoder;
+use crate::bgzf::{BlockCompressor, END_MARKER};
+use crate::header::Header;
+use crate::sam::SamEncoder;
+use crate::tags::RecordContext;
+use std::fs::File;
+use std::io::{ErrorKind, Write};
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+use zerohop_model::error::Error;
+use zerohop_model::sink::{Access, Encoder, Sink};
+
+/// The format of an output.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Format {
+    /// Text.
+    Sam,
+    /// Binary, compressed.
+    Bam {
+        /// 0 (not compressed) to 9 (smallest), as for zlib and samtools.
+        level: u8,
+    },
+}
+
+/// What to write, and where.
+#[derive(Debug, Clone)]
+pub struct OutputSpec {
+    /// The file; `None` is standard output.
+    pub path: Option<PathBuf>,
+    /// Number of files that the records are dealt to; more than one needs a path.
+    pub shards: usize,
+    /// The format.
+    pub format: Format,
+    /// The header; each shard has all of it.
+    pub header: Header,
+    /// Position in the header of each lane's read group.
+    pub lane_groups: Vec<Option<usize>>,
+    /// Whether the comments of reads are copied.
+    pub comments: bool,
+}
+
+/// One open output file.
+#[derive(Debug)]
+struct Open {
+    /// As the user named it.
+    path: PathBuf,
+    /// What it is written under until it is complete.
+    temporary: Option<PathBuf>,
+    file: File,
+}
+
+/// The output of a run. Dropped before [`FileSink::finish`], it removes what it has written.
+#[derive(Debug)]
+pub struct FileSink {
+    spec: OutputSpec,
+    files: Vec<Open>,
+    access: Access,
+    start: u64,
+    finished: bool,
+}
+
+impl FileSink {
+    /// Opens the output and writes the header.
+    ///
+    /// # Errors
+    /// [`Error::Output`], or [`Error::BrokenPipe`].
+    pub fn create(spec: OutputSpec) -> Result<Self, Error> {
+        let mut header = Vec::new();
+        match spec.format {
+            Format::Sam => header.extend_from_slice(spec.header.text().as_bytes()),
+            Format::Bam { level } => BlockCompressor::new(level).compress(&spec.header.bam(), &mut header)?,
+        }
+        let files = match &spec.path {
+            None => vec![open_stdout()?],
+            Some(path) if spec.shards <= 1 => vec![open_file(path)?],
+            Some(path) => (1..=spec.shards).map(|i| open_file(&shard_path(path, i))).collect::<Result<_, _>>()?,
+        };
+        let access = match files.iter().all(|f| f.temporary.is_some()) {
+            true => Access::Positioned,
+            false => Access::Sequential,
+        };
+        let sink = FileSink { spec, files, access, start: header.len() as u64, finished: false };
+        (0..sink.files.len()).try_for_each(|file| sink.write_at(file, 0, &header))?;
+        Ok(sink)
+    }
+
+    /// Ends the files, whose lengths are `lengths`, and gives them their names. Returns the bytes of all files.
+    ///
+    /// # Errors
+    /// [`Error::Output`], or [`Error::BrokenPipe`]; then nothing that looks complete is left.
+    pub fn finish(mut self, lengths: &[u64]) -> Result<u64, Error> {
+        let end: &[u8] = match self.spec.format {
+            Format::Sam => b"",
+            Format::Bam { .. } => &END_MARKER,
+        };
+        for (file, &length) in lengths.iter().enumerate() {
+            self.write_at(file, length, end)?;
+        }
+        for open in &mut self.files {
+            let fault = |source| Error::Output { path: open.path.clone(), source };
+            open.file.flush().map_err(fault)?;
+            if let Some(temporary) = &open.temporary {
+                std::fs::rename(temporary, &open.path).map_err(fault)?;
+            }
+        }
+        self.finished = true;
+        Ok(lengths.iter().map(|length| length + end.len() as u64).sum())
+    }
+
+    fn context(&self) -> RecordContext<'_> {
+        RecordContext {
+            header: &self.spec.header,
+            lane_groups: &self.spec.lane_groups,
+            comments: self.spec.comments,
+            lane: 0,
+        }
+    }
+}
+
+impl Drop for FileSink {
+    fn drop(&mut self) {
+        if !self.finished {
+            for temporary in self.files.iter().filter_map(|f| f.temporary.as_ref()) {
+                // It was ours alone, and there is nobody left to tell.
+                let _ = std::fs::remove_file(temporary);
+            }
+        }
+    }
+}
+
+impl Sink for FileSink {
+    fn files(&self) -> usize {
+        self.files.len()
+    }
+
+    fn access(&self) -> Access {
+        self.access
+    }
+
+    fn start(&self, _file: usize) -> u64 {
+        self.start
+    }
+
+    fn write_at(&self, file: usize, offset: u64, bytes: &[u8]) -> Result<(), Error> {
+        let open = &self.files[file];
+        let written = match self.access {
+            Access::Positioned => open.file.write_all_at(bytes, offset),
+            Access::Sequential => (&open.file).write_all(bytes),
+        };
+        written.map_err(|source| match source.kind() {
+            ErrorKind::BrokenPipe => Error::BrokenPipe,
+            _ => Error::Output { path: open.path.clone(), source },
+        })
+    }
+
+    fn encoder(&self) -> Box<dyn Encoder + '_> {
+        match self.spec.format {
+            Format::Sam => Box::new(SamEncoder::new(self.context())),
+            Format::Bam { level } => Box::new(BamEncoder::new(self.context(), BlockCompressor::new(level))),
+        }
+    }
+}
+
+/// `out.bam` becomes `out.3.bam` for shard 3.
+pub fn shard_path(path: &Path, shard: usize) -> PathBuf {
+    let suffix = path.extension().map_or_else(|| shard.to_string(), |e| format!("{shard}.{}", e.to_string_lossy()));
+    path.with_extension(suffix)
+}
+
+fn open_stdout() -> Result<Open, Error> {
+    use std::os::fd::AsFd;
+    let path = PathBuf::from("standard output");
+    let file = std::io::stdout().as_fd().try_clone_to_owned().map(File::from);
+    let file = file.map_err(|source| Error::Output { path: path.clone(), source })?;
+    Ok(Open { path, temporary: None, file })
+}
+
+fn open_file(path: &Path) -> Result<Open, Error> {
+    let fault = |source| Error::Output { path: path.to_owned(), source };
+    // A pipe or a device is written as it is: it cannot be renamed, nor be left half written.
+    if std::fs::metadata(path).is_ok_and(|m| !m.is_file()) {
+        let file = File::options().write(true).open(path).map_err(fault)?;
+        return Ok(Open { path: path.to_owned(), temporary: None, file });
+    }
+    let mut name = path.file_name().ok_or_else(|| fault(ErrorKind::InvalidFilename.into()))?.to_owned();
+    name.push(format!(".partial-{}", std::process::id()));
+    let temporary = path.with_file_name(name);
+    let file = File::create(&temporary).map_err(fault)?;
+    Ok(Open { path: path.to_owned(), temporary: Some(temporary), file })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn spec(path: PathBuf, shards: usize) -> OutputSpec {
+        let (header, lane_groups) = (Header::default(), vec![None]);
+        OutputSpec { path: Some(path), shards, format: Format::Sam, header, lane_groups, comments: false }
+    }
+
+    #[test]
+    fn a_file_gets_its_name_when_it_is_complete() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("o.sam");
+        let sink = FileSink::create(spec(path.clone(), 1)).unwrap();
+        sink.write_at(0, sink.start(0), b"x\n").unwrap();
+        assert!(!path.exists());
+        let length = sink.start(0) + 2;
+        sink.finish(&[length]).unwrap();
+        assert_eq!(std::fs::read(&path).unwrap(), b"@HD\tVN:1.6\tSO:unsorted\nx\n");
+        assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn a_failed_run_leaves_nothing() {
+        let dir = tempfile::tempdir().unwrap();
+        drop(FileSink::create(spec(dir.path().join("o.sam"), 3)).unwrap());
+        assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn shards_are_numbered_before_the_suffix() {
+        assert_eq!(shard_path(Path::new("d/o.x.bam"), 2), Path::new("d/o.x.2.bam"));
+        assert_eq!(shard_path(Path::new("o"), 2), Path::new("o.2"));
+    }
+}

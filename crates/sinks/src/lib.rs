@@ -1,0 +1,22 @@
+//! Where alignment records go: SAM text or BAM, in one file, in shards, or down a pipe.
+//!
+//! The path of a record through this crate:
+//!
+//! 1. a worker's encoder turns it into a line of text, or into BAM's binary form, in a buffer of the worker's own, and adds
+//!    the read group of its lane;
+//! 2. at the end of a chunk a BAM encoder compresses the chunk into BGZF blocks that no other chunk shares;
+//! 3. the runtime has the bytes written at their place by [`FileSink`];
+//! 4. [`FileSink::finish`] writes BAM's end marker and renames the file from its temporary name.
+//!
+//! What it refuses to do: order anything, start threads, or leave a file that looks complete after a failure.
+#![forbid(unsafe_code)]
+
+mod bam;
+mod bgzf;
+mod files;
+mod header;
+mod sam;
+mod tags;
+
+pub use files::{FileSink, Format, OutputSpec, shard_path};
+pub use header::{Header, Program, ReadGroup, ReadGroupError};

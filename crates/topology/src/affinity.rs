@@ -1,0 +1,76 @@
+//! The CPU affinity of the calling thread (`sched_setaffinity(2)`), for any number of CPUs.
+
+use crate::{TopologyError, cpulist};
+use libc::c_ulong;
+use std::io;
+use zerohop_model::machine::CpuId;
+
+const BITS: usize = c_ulong::BITS as usize;
+
+/// Pins the calling thread to these CPUs.
+///
+/// # Errors
+/// [`TopologyError::Pin`] when none of them is online and in the process's cpuset. The kernel drops single CPUs that are
+/// not without an error; [`current_affinity`] tells what is left.
+pub fn pin_current_thread(cpus: &[CpuId]) -> Result<(), TopologyError> {
+    let numbers: Vec<u32> = cpus.iter().map(|cpu| cpu.0).collect();
+    let mask = mask_of(&numbers);
+    // SAFETY: the pointer and the length in bytes are those of `mask`, which lives until the call returns; the kernel
+    // only reads it.
+    let refused = unsafe { libc::sched_setaffinity(0, size_of_val(mask.as_slice()), mask.as_ptr().cast()) };
+    if refused == 0 {
+        return Ok(());
+    }
+    Err(TopologyError::Pin { cpus: cpulist::format(&numbers), source: io::Error::last_os_error() })
+}
+
+/// The CPUs on which the calling thread may run, ascending.
+///
+/// # Errors
+/// [`TopologyError::Affinity`] when the kernel does not tell.
+pub fn current_affinity() -> Result<Vec<CpuId>, TopologyError> {
+    // The kernel wants room for all CPUs that it could ever have, and says EINVAL until there is. `cpu_set_t` ends at
+    // 1024, so it is grown here.
+    for words in [1024, 8192, 65536, 1 << 20].map(|bits| bits / BITS) {
+        let mut mask: Vec<c_ulong> = vec![0; words];
+        // SAFETY: the pointer and the length in bytes are those of `mask`, which lives until the call returns and may be
+        // written as any bits are a valid `c_ulong`.
+        let refused = unsafe { libc::sched_getaffinity(0, size_of_val(mask.as_slice()), mask.as_mut_ptr().cast()) };
+        if refused == 0 {
+            return Ok(numbers_in(&mask).map(CpuId).collect());
+        }
+        let error = io::Error::last_os_error();
+        if error.raw_os_error() != Some(libc::EINVAL) {
+            return Err(TopologyError::Affinity(error));
+        }
+    }
+    Err(TopologyError::Affinity(io::Error::from_raw_os_error(libc::EINVAL)))
+}
+
+fn mask_of(cpus: &[u32]) -> Vec<c_ulong> {
+    let highest = cpus.iter().copied().max().unwrap_or(0) as usize;
+    let mut mask: Vec<c_ulong> = vec![0; highest / BITS + 1];
+    for &cpu in cpus {
+        mask[cpu as usize / BITS] |= 1 << (cpu as usize % BITS);
+    }
+    mask
+}
+
+fn numbers_in(mask: &[c_ulong]) -> impl Iterator<Item = u32> {
+    (0..u32::try_from(mask.len() * BITS).unwrap_or(u32::MAX))
+        .filter(|&cpu| mask[cpu as usize / BITS] >> (cpu as usize % BITS) & 1 == 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn masks_hold_what_went_in(set in proptest::collection::btree_set(0u32..5000, 0..100)) {
+            let cpus: Vec<u32> = set.into_iter().collect();
+            prop_assert_eq!(numbers_in(&mask_of(&cpus)).collect::<Vec<_>>(), cpus);
+        }
+    }
+}

@@ -1,0 +1,37 @@
+//! Reads the machine this process runs on, and pins threads to its CPUs.
+//!
+//! The result is a [`Machine`](zerohop_model::machine::Machine): plain data that a planner takes without knowing where
+//! it came from. Everything is read from `/sys` and `/proc` and asked of the kernel through `libc`; there is no library
+//! below.
+//!
+//! The path of [`detect`]:
+//!
+//! 1. `sysfs` opens files under a root directory. It is `/` for the live machine, and any copy or made-up tree for
+//!    [`detect_under`].
+//! 2. `nodes` lists the online NUMA nodes with their online CPUs, their memory and the firmware's distances. A kernel
+//!    that knows no nodes counts as one node with everything on it.
+//! 3. `caches` adds up the caches of all online CPUs.
+//! 4. `cgroup` walks from the process's control group to the root, for version 1 and 2, and keeps the tightest limits.
+//! 5. `allowed` intersects affinity mask, cpuset and limits: what this process may use.
+//! 6. [`describe`] turns the whole into the text of `zerohop topo`.
+//!
+//! What it refuses to do: it does not guess speeds from distances, it does not plan, and it does not correct what the
+//! kernel says, with one exception: memory sizes of nodes that contradict the machine's total are scaled to it (virtual
+//! machines with plugged-in memory report nodes far too small).
+
+mod affinity;
+mod allowed;
+mod caches;
+mod cgroup;
+pub mod cpulist;
+mod describe;
+mod detect;
+mod error;
+mod meminfo;
+mod nodes;
+mod sysfs;
+
+pub use affinity::{current_affinity, pin_current_thread};
+pub use describe::describe;
+pub use detect::{detect, detect_under};
+pub use error::TopologyError;

@@ -1,0 +1,22 @@
+# What every script here needs to know. Sourced by bash from anywhere; it changes to the root of the checkout.
+
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+ROOT=$PWD
+TARGET=${CARGO_TARGET_DIR:-$ROOT/target}
+case $TARGET in /*) ;; *) TARGET=$ROOT/$TARGET;; esac
+# a cargo of the distribution may be too old: the one that rustup installed comes first
+export PATH="$ROOT/.tools/bin:${CARGO_HOME:-${HOME:-/root}/.cargo}/bin:$PATH"
+
+STROBEALIGN_VERSION=0.19.1
+MULTIQC_VERSION=1.35
+CARGO_FUZZ_VERSION=0.13.1
+
+# For the end-to-end tests and the demo
+export ZEROHOP="$TARGET/release/zerohop"
+export STROBEALIGN="$TARGET/strobealign/bin/strobealign"
+export MULTIQC="$ROOT/.tools/multiqc/bin/multiqc"
+export DATA="$ROOT/tests/data"
+export NUMA_LAB="$ROOT/tests/numa-lab/numa-lab"
+
+# Whether rustup has a nightly toolchain
+has_nightly() { command -v rustup >/dev/null && rustup toolchain list 2>/dev/null | grep -q '^nightly'; }

@@ -1,0 +1,121 @@
+#!/bin/bash
+# Installs what is missing to build, demonstrate or test zerohop, on Debian 12 or Ubuntu.
+#
+#   scripts/setup.sh build    compiler, Rust
+#   scripts/setup.sh demo     and samtools, MultiQC
+#   scripts/setup.sh test     and bgzip, Picard, the NUMA lab, the strobealign program, cargo-fuzz where nightly Rust is
+#   scripts/setup.sh bench    and bgzip, the strobealign program
+#
+# System packages come by apt-get, as root or with sudo; all the rest goes into .tools/ and the target folder. What is
+# there already is left alone; when nothing is missing this takes a moment.
+set -euo pipefail
+source "$(dirname "$0")/env.sh"
+
+say() { echo "setup: $*"; }
+die() { echo "setup: $*" >&2; exit 1; }
+
+as_root() {
+    if [ "$(id -u)" = 0 ]; then "$@"
+    elif command -v sudo >/dev/null; then sudo "$@"
+    else return 1; fi
+}
+
+# --- system packages ------------------------------------------------------------------------------------------
+
+# arguments PROGRAM=PACKAGE: the packages whose program is not here
+missing_packages() {
+    local pair
+    for pair in "$@"; do
+        command -v "${pair%%=*}" >/dev/null || echo "${pair#*=}"
+    done
+    # a Debian python3 has the module venv but cannot make an environment without the package
+    if [[ " $* " == *" python3=python3 "* ]] && ! python3 -c 'import venv, ensurepip' 2>/dev/null; then echo python3-venv; fi
+}
+
+install_packages() {
+    local missing; missing=$(missing_packages "$@" | sort -u | tr '\n' ' ')
+    [ -n "$missing" ] || return 0
+    command -v apt-get >/dev/null || die "missing: $missing(Debian's names); there is no apt-get here, please install them"
+    say "installing $missing"
+    as_root true || die "missing: $missing- as root: apt-get install $missing"
+    as_root apt-get -qq update >/dev/null || say "apt-get update failed; going on with the lists that are there"
+    as_root env DEBIAN_FRONTEND=noninteractive apt-get -qq install -y --no-install-recommends $missing >/dev/null ||
+        die "apt-get could not install $missing"
+}
+
+BUILD_PACKAGES="cc=build-essential make=build-essential curl=curl pkg-config=pkg-config git=git"
+DEMO_PACKAGES="samtools=samtools python3=python3"
+TEST_PACKAGES="bgzip=tabix PicardCommandLine=picard-tools"
+
+# --- Rust -----------------------------------------------------------------------------------------------------
+
+wanted_rust() { sed -n 's/^rust-version *= *"\(.*\)"/\1/p' Cargo.toml; }
+
+rust_is_new_enough() {
+    local have; have=$(cargo --version 2>/dev/null | awk '{ print $2 }')
+    [ -n "$have" ] && [ "$(printf '%s\n' "$(wanted_rust)" "$have" | sort -V | head -n 1)" = "$(wanted_rust)" ]
+}
+
+setup_rust() {
+    if ! rust_is_new_enough; then
+        if command -v rustup >/dev/null; then
+            say "updating Rust: at least $(wanted_rust) is needed"
+            rustup -q update stable && rustup -q default stable
+        else
+            say "installing Rust with rustup"
+            [ -d /etc/ssl/certs ] || install_packages update-ca-certificates=ca-certificates
+            curl --proto '=https' --tlsv1.2 -sSf https://sh.rustup.rs | sh -s -- -q -y --no-modify-path >/dev/null
+        fi
+        rust_is_new_enough || die "cargo is $(cargo --version 2>&1), at least $(wanted_rust) is needed"
+    fi
+    cargo fmt --version >/dev/null 2>&1 && cargo clippy --version >/dev/null 2>&1 && return 0
+    say "adding rustfmt and clippy"
+    rustup -q component add rustfmt clippy || die "this Rust has no rustfmt or no clippy; please install them"
+}
+
+# --- programs that go into folders of this checkout -----------------------------------------------------------
+
+setup_multiqc() {
+    # asking the program itself takes a second
+    [ -x "$MULTIQC" ] && ls -d .tools/multiqc/lib/python*/site-packages/multiqc-"$MULTIQC_VERSION".dist-info >/dev/null 2>&1 && return 0
+    say "installing MultiQC $MULTIQC_VERSION into .tools (a minute)"
+    rm -rf .tools/multiqc
+    python3 -m venv .tools/multiqc
+    .tools/multiqc/bin/pip -q --disable-pip-version-check install "multiqc==$MULTIQC_VERSION" ||
+        die "pip could not install MultiQC $MULTIQC_VERSION"
+}
+
+setup_strobealign() {
+    [ "$("$STROBEALIGN" --version 2>/dev/null | awk '{ print $NF }')" = "$STROBEALIGN_VERSION" ] && return 0
+    say "building the strobealign program $STROBEALIGN_VERSION to compare with (a minute or two)"
+    cargo -q install strobealign --version "$STROBEALIGN_VERSION" --locked --root "$TARGET/strobealign" ||
+        die "cargo could not install strobealign $STROBEALIGN_VERSION"
+}
+
+# Fuzzing needs nightly Rust: it is used where it is, and not installed.
+setup_fuzz() {
+    has_nightly || return 0
+    cargo fuzz --version >/dev/null 2>&1 && return 0
+    say "installing cargo-fuzz $CARGO_FUZZ_VERSION into .tools"
+    cargo -q install cargo-fuzz --version "$CARGO_FUZZ_VERSION" --locked --root .tools ||
+        say "cargo-fuzz could not be installed: the fuzz targets will be skipped"
+}
+
+setup_lab() {
+    local out; out=$(as_root true 2>/dev/null && install_packages qemu-system-x86_64=qemu-system-x86 cpio=cpio \
+        xz=xz-utils busybox=busybox-static 2>&1) || say "the NUMA lab's packages are not there: its tests will be skipped"
+    [ -z "$out" ] || echo "$out"
+    "$NUMA_LAB" setup || [ $? = 77 ]
+}
+
+case ${1-} in
+    build) install_packages $BUILD_PACKAGES; setup_rust;;
+    demo) install_packages $BUILD_PACKAGES $DEMO_PACKAGES; setup_rust; setup_multiqc;;
+    test)
+        install_packages $BUILD_PACKAGES $DEMO_PACKAGES $TEST_PACKAGES
+        setup_rust; setup_multiqc; setup_strobealign; setup_fuzz; setup_lab;;
+    bench)
+        install_packages $BUILD_PACKAGES $DEMO_PACKAGES bgzip=tabix
+        setup_rust; setup_strobealign;;
+    *) sed -n '2,/^set -/{/^set -/!s/^# \{0,1\}//p}' "$0"; exit 2;;
+esac

@@ -1,0 +1,44 @@
+#!/bin/bash
+# The same bytes as the strobealign program, for every read set, number of threads, and input compression; single
+# reads and pairs; SAM and BAM.
+source "$(dirname "$0")/lib.sh"
+[ -x "$STROBEALIGN" ] || skip "no strobealign program at $STROBEALIGN"
+
+# check EXPECTED.sam NAME zerohop-arguments...
+check() {
+    local expected=$1 name=$2; shift 2
+    zerohop align "$@" > "$WORK/own.sam"
+    same_alignments "$WORK/own.sam" "$expected" "$name ($*)"
+}
+
+# plain, gzip of two members, and BGZF of the same reads
+repack() {
+    local plain=$1 lines half
+    lines=$(wc -l < "$plain"); half=$((lines / 8 * 4))
+    { head -n "$half" "$plain" | gzip -n; tail -n +$((half + 1)) "$plain" | gzip -n; } > "$plain.gz"
+    bgzip -c "$plain" > "$plain.bgzf.gz"
+}
+
+check_set() {
+    local name=$1 reference=$2 first=$3 second=$4 threads suffix
+    if [ ! -f "$first" ]; then echo "$name: not here"; return; fi
+    gzip -cdf "$first" > "$WORK/1.fq"; gzip -cdf "$second" > "$WORK/2.fq"
+    repack "$WORK/1.fq"; repack "$WORK/2.fq"
+    strobealign -t 2 "$reference" "$first" "$second" > "$WORK/pairs.sam"
+    strobealign -t 2 "$reference" "$first" > "$WORK/single.sam"
+    for threads in 1 2 5 16; do
+        for suffix in '' .gz .bgzf.gz; do
+            check "$WORK/pairs.sam" "$name" -t $threads "$reference" "$WORK/1.fq$suffix" "$WORK/2.fq$suffix"
+        done
+        check "$WORK/single.sam" "$name, single" -t $threads "$reference" "$WORK/1.fq"
+    done
+    zerohop align -t 2 -o "$WORK/own.bam" "$reference" "$first" "$second"
+    samtools view -h --no-PG "$WORK/own.bam" > "$WORK/own.sam"
+    samtools view -h --no-PG "$WORK/pairs.sam" > "$WORK/pairs.view.sam"
+    same_alignments "$WORK/own.sam" "$WORK/pairs.view.sam" "$name as BAM"
+    echo "$name: $(grep -vc '^@' "$WORK/pairs.sam") records, the same 17 times"
+}
+
+while read -r name reference first second; do
+    check_set "$name" "$reference" "$first" "$second"
+done < <(read_sets)

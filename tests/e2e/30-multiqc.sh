@@ -1,0 +1,13 @@
+#!/bin/bash
+# The summary for machines: JSON that parses, and a file that the real MultiQC puts into its report.
+source "$(dirname "$0")/lib.sh"
+[ -x "${MULTIQC-}" ] || skip "no MultiQC (scripts/setup.sh test installs it)"
+
+zerohop align -t 2 -o "$WORK/ecoli.bam" --json "$WORK/ecoli.json" --mqc "$WORK/ecoli_mqc.json" \
+    "$DATA/ecoli/GCF_000005845.2_ASM584v2_genomic.fna.gz" "$DATA/ecoli/ecoli_100_1.fq.gz" "$DATA/ecoli/ecoli_100_2.fq.gz"
+python3 -c 'import json, sys; json.load(open(sys.argv[1]))' "$WORK/ecoli.json" || fail "the JSON does not parse"
+"$MULTIQC" --quiet --force --strict --outdir "$WORK/report" "$WORK" > "$WORK/multiqc.log" 2>&1 ||
+    { cat "$WORK/multiqc.log" >&2; fail "MultiQC does not take the file"; }
+[ -s "$WORK/report/multiqc_report.html" ] || { cat "$WORK/multiqc.log" >&2; fail "MultiQC wrote no report"; }
+grep -qi zerohop "$WORK/report/multiqc_report.html" || fail "MultiQC's report does not name zerohop"
+echo "JSON parses; MultiQC $("$MULTIQC" --version | awk '{ print $NF }') shows it"

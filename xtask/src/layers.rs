@@ -1,0 +1,120 @@
+//! Which crate may import which: the one-way rule of the design, as a table.
+
+use crate::graph::{self, Graph};
+use crate::workspace::Package;
+
+/// What a crate may import from the workspace.
+enum Allowed {
+    /// These places only.
+    Only(&'static [&'static str]),
+    /// Everything but the leaves.
+    Everything,
+}
+
+const MODEL: &str = "crates/model";
+const TOPOLOGY: &str = "crates/topology";
+const MEMORY: &str = "crates/memory";
+const RUNTIME: &str = "crates/runtime";
+
+/// Crates that nobody imports.
+const LEAVES: &[&str] = &["crates/cli", "bench", "xtask"];
+
+/// The rule for the crate at `place`; `None` for a crate that the design does not know.
+fn allowed(place: &str) -> Option<Allowed> {
+    use Allowed::{Everything, Only};
+    Some(match place {
+        "crates/model" => Only(&[]),
+        "crates/topology" | "crates/memory" | "crates/reads" | "crates/sinks" | "crates/report" | "crates/plan" => {
+            Only(&[MODEL])
+        }
+        "crates/runtime" => Only(&[MODEL, TOPOLOGY, MEMORY]),
+        "crates/distribute" => Only(&[MODEL, TOPOLOGY, MEMORY, RUNTIME]),
+        "crates/cli" | "bench" | "xtask" => Everything,
+        _ if place.starts_with("crates/engines/") => Only(&[MODEL, MEMORY]),
+        _ => return None,
+    })
+}
+
+/// Every import that breaks the table, and the first circle between crates.
+pub fn problems(packages: &[Package]) -> Vec<String> {
+    let mut problems: Vec<String> = packages.iter().flat_map(package_problems).collect();
+    let graph: Graph =
+        packages.iter().map(|package| (package.place.clone(), package.imports.iter().cloned().collect())).collect();
+    if let Some(circle) = graph::circle(&graph) {
+        problems.push(format!("crates import each other in a circle: {}", circle.join(" -> ")));
+    }
+    problems
+}
+
+fn package_problems(package: &Package) -> Vec<String> {
+    let Some(allowed) = allowed(&package.place) else {
+        return vec![format!("{}: not in the table of layers (xtask/src/layers.rs)", package.place)];
+    };
+    package.imports.iter().filter_map(|import| import_problem(package, &allowed, import)).collect()
+}
+
+fn import_problem(package: &Package, allowed: &Allowed, import: &str) -> Option<String> {
+    let place = &package.place;
+    if LEAVES.contains(&import) {
+        return Some(format!("{place} imports {import}, which is a leaf"));
+    }
+    match allowed {
+        Allowed::Only(places) if !places.contains(&import) => {
+            Some(format!("{place} imports {import}; it may import {}", list(places)))
+        }
+        _ => None,
+    }
+}
+
+fn list(places: &[&str]) -> String {
+    if places.is_empty() { "nothing of the workspace".into() } else { format!("only {}", places.join(", ")) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn package(place: &str, imports: &[&str]) -> Package {
+        let imports = imports.iter().map(|import| import.to_string()).collect();
+        Package { name: place.into(), directory: place.into(), place: place.into(), imports }
+    }
+
+    #[test]
+    fn the_design_passes() {
+        let packages = [
+            package("crates/model", &[]),
+            package("crates/memory", &["crates/model"]),
+            package("crates/engines/null", &["crates/model", "crates/memory"]),
+            package("crates/runtime", &["crates/model", "crates/topology", "crates/memory"]),
+            package("crates/cli", &["crates/runtime", "crates/engines/null", "crates/reads"]),
+            package("bench", &["crates/runtime"]),
+        ];
+        assert_eq!(problems(&packages), Vec::<String>::new());
+    }
+
+    #[test]
+    fn runtime_never_names_an_engine_or_a_format() {
+        let packages = [package("crates/runtime", &["crates/engines/null", "crates/reads"])];
+        assert_eq!(problems(&packages).len(), 2);
+    }
+
+    #[test]
+    fn nobody_imports_a_leaf() {
+        let found = problems(&[package("crates/cli", &["bench"])]);
+        assert_eq!(found, ["crates/cli imports bench, which is a leaf"]);
+    }
+
+    #[test]
+    fn a_new_crate_needs_a_line_in_the_table() {
+        assert!(problems(&[package("crates/utils", &[])])[0].contains("not in the table"));
+    }
+
+    #[test]
+    fn a_circle_between_crates_is_named() {
+        let found =
+            problems(&[package("crates/model", &["crates/memory"]), package("crates/memory", &["crates/model"])]);
+        assert!(found.contains(
+            &"crates import each other in a circle: crates/memory -> crates/model -> crates/memory".to_string()
+        ));
+    }
+}

@@ -1,0 +1,69 @@
+//! Checks of the workspace that cargo does not make. `cargo xtask graph` is the only one so far:
+//!
+//! 1. `layers`: crates import each other one way, as the table there says;
+//! 2. `references`: inside a crate, no two top-level modules import each other, directly or over others.
+
+use std::path::Path;
+use std::process::ExitCode;
+
+mod graph;
+mod layers;
+mod references;
+mod tokens;
+mod workspace;
+
+const USAGE: &str = "usage: cargo xtask graph    checks that crates and modules import each other one way";
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+        ["graph"] => report(check_graph()),
+        ["help" | "-h" | "--help"] => {
+            println!("{USAGE}");
+            ExitCode::SUCCESS
+        }
+        _ => {
+            eprintln!("{USAGE}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+/// What `check_graph` saw: how much was checked, and what is wrong with it.
+struct Findings {
+    crates: usize,
+    modules: usize,
+    problems: Vec<String>,
+}
+
+fn check_graph() -> Result<Findings, String> {
+    let packages = workspace::packages()?;
+    let mut problems = layers::problems(&packages);
+    let mut modules = 0;
+    for package in &packages {
+        let graph = references::module_graph(Path::new(&package.directory))?;
+        modules += graph.len();
+        if let Some(circle) = graph::circle(&graph) {
+            problems.push(format!("{}: modules import each other in a circle: {}", package.name, circle.join(" -> ")));
+        }
+    }
+    Ok(Findings { crates: packages.len(), modules, problems })
+}
+
+fn report(findings: Result<Findings, String>) -> ExitCode {
+    let findings = match findings {
+        Ok(findings) => findings,
+        Err(error) => {
+            eprintln!("error: {error}");
+            return ExitCode::FAILURE;
+        }
+    };
+    for problem in &findings.problems {
+        eprintln!("error: {problem}");
+    }
+    if !findings.problems.is_empty() {
+        return ExitCode::FAILURE;
+    }
+    println!("{} crates and {} modules: imports go one way, no circle", findings.crates, findings.modules);
+    ExitCode::SUCCESS
+}
