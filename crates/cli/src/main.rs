@@ -71,7 +71,7 @@ fn run(args: Args, matches: &clap::ArgMatches) -> Result<(), Failure> {
                 }
             };
             let mut out = Vec::new();
-            clap_mangen::Man::new(page).render(&mut out).map_err(|e| Failure::standard_output(e))?;
+            clap_mangen::Man::new(page).render(&mut out).map_err(Failure::standard_output)?;
             print(&out)
         }
     }

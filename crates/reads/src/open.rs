@@ -173,11 +173,11 @@ impl OpenLane {
         };
         let mut notes = Vec::new();
         for file in &files {
-            if let (Compression::Bgzf, Some(regular)) = (file.compression, &file.regular) {
-                if !has_end_marker(regular, &file.path)? {
-                    let path = file.path.display();
-                    notes.push(format!("{path} lacks the end marker of BGZF: it may be truncated between two blocks."));
-                }
+            if let (Compression::Bgzf, Some(regular)) = (file.compression, &file.regular)
+                && !has_end_marker(regular, &file.path)?
+            {
+                let path = file.path.display();
+                notes.push(format!("{path} lacks the end marker of BGZF: it may be truncated between two blocks."));
             }
         }
         Ok(OpenLane { files, layout, notes })

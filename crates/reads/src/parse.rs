@@ -221,11 +221,11 @@ impl Records<'_> {
         }
         let bases = &mut self.text.bytes[seq.start as usize..seq.end as usize];
         bases.make_ascii_uppercase();
-        if bases.iter().fold(false, |odd, b| odd | (b.wrapping_sub(b'A') > 25)) {
-            if let Some(&odd) = bases.iter().find(|b| !(b.is_ascii_uppercase() || b".-*=".contains(b))) {
-                let what = format!("its sequence holds '{}', which is no base", odd.escape_ascii());
-                return Err(self.fault(name, what));
-            }
+        if bases.iter().fold(false, |odd, b| odd | (b.wrapping_sub(b'A') > 25))
+            && let Some(&odd) = bases.iter().find(|b| !(b.is_ascii_uppercase() || b".-*=".contains(b)))
+        {
+            let what = format!("its sequence holds '{}', which is no base", odd.escape_ascii());
+            return Err(self.fault(name, what));
         }
         Ok(())
     }

@@ -39,6 +39,8 @@ pub(crate) struct Output<'s> {
     /// Emptied buffers, on their way back from the writer thread.
     spare: Mutex<Vec<Vec<u8>>>,
     spare_limit: usize,
+    /// Time spent at the gates, where only one worker can be.
+    gate_nanos: AtomicU64,
 }
 
 impl<'s> Output<'s> {
@@ -54,6 +56,7 @@ impl<'s> Output<'s> {
             next: (0..sink.files()).map(|_| AtomicU64::new(0)).collect(),
             spare: Mutex::new(Vec::new()),
             spare_limit: (HELD_PER_WORKER + 1) * workers,
+            gate_nanos: AtomicU64::new(0),
         }
     }
 
@@ -117,6 +120,11 @@ impl<'s> Output<'s> {
         self.files.iter().filter_map(length).collect()
     }
 
+    /// Time spent at the gates so far.
+    pub(crate) fn gate_time(&self) -> Duration {
+        Duration::from_nanos(self.gate_nanos.load(Ordering::Relaxed))
+    }
+
     fn give_back(&self, mut buffer: Vec<u8>) {
         buffer.clear();
         let mut spare = self.spare.lock().unwrap_or_else(|p| p.into_inner());
@@ -172,7 +180,9 @@ impl<'o, 's> Committer<'o, 's> {
                 outcome.map_err(|Closed| Error::Stopped)
             }
             File::Positioned(gate) => {
+                let started = Instant::now();
                 gate.submit(number, bytes.len() as u64);
+                self.output.gate_nanos.fetch_add(started.elapsed().as_nanos() as u64, Ordering::Relaxed);
                 self.held.push_back(Held { file, number, bytes });
                 self.write_held(HELD_PER_WORKER)
             }

@@ -96,7 +96,8 @@ pub fn run(job: Job<'_>) -> Result<Outcome, Error> {
             Deal::Emit(_) => None,
         })
         .sum();
-    let order = written.iter().flatten().map(|(_, writing)| *writing).sum();
+    let writing: Duration = written.iter().flatten().map(|(_, writing)| *writing).sum();
+    let order = writing + output.gate_time();
     let lengths = match written.is_empty() {
         true => output.positioned_lengths(),
         false => written.into_iter().flatten().map(|(length, _)| length).collect(),

@@ -43,8 +43,8 @@ fn stretches(reference: &Reference) -> Vec<Stretch> {
 }
 
 /// The randstrobes whose first strobe starts in `stretch`, as they are indexed, in order.
-fn randstrobes<'r>(
-    reference: &'r Reference,
+fn randstrobes(
+    reference: &Reference,
     parameters: &SeedingParameters,
     stretch: Stretch,
     use_each: &mut dyn FnMut(RefRandstrobe),

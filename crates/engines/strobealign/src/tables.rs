@@ -92,7 +92,7 @@ pub(crate) fn from_words(words: Vec<u64>) -> Vec<RefRandstrobe> {
     const { assert!(RANDSTROBE_BYTES == 16 && align_of::<RefRandstrobe>() == align_of::<u64>()) };
     let mut words = words;
     words.shrink_to_fit();
-    if words.capacity() % 2 != 0 {
+    if !words.capacity().is_multiple_of(2) {
         // An odd table is none of ours: fall back to a copy of whole entries.
         words = words.chunks_exact(2).flatten().copied().collect();
     }
