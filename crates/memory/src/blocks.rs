@@ -3,7 +3,7 @@
 //! It is written from inside the allocator, so it has a fixed size, takes no lock and allocates nothing. A block has its
 //! slot among the [`WINDOW`] that follow the place its address hashes to; when these are all taken it is only counted.
 
-use crate::placement::PlacementId;
+use crate::id::PlacementId;
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering::*, fence};
 
 /// Room for 64 GiB in blocks of the smallest large size, and for far more in practice, where blocks are larger.

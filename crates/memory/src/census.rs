@@ -4,7 +4,7 @@
 //! [`SAMPLE_FROM`] one page of every k is asked for, chosen at random within its group so that no pattern of an
 //! interleaved mapping can hide, and counted k times.
 
-use crate::placement::PlacementId;
+use crate::id::PlacementId;
 use crate::vmas::{self, Vma};
 use crate::{blocks, policy, region};
 use std::collections::BTreeMap;

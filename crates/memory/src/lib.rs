@@ -21,6 +21,7 @@
 mod alloc;
 mod blocks;
 mod census;
+mod id;
 mod mask;
 mod placement;
 pub mod policy;
@@ -30,5 +31,6 @@ mod vmas;
 
 pub use alloc::{LARGE, PlacedAlloc};
 pub use census::{Census, CensusError, census, census_of};
+pub use id::PlacementId;
 pub use mask::NodeMask;
-pub use placement::{Entered, Placed, PlacementId, set_default_huge_pages, unplaced_refused, with_placement};
+pub use placement::{Entered, Placed, set_default_huge_pages, unplaced_refused, with_placement};

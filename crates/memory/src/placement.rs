@@ -1,6 +1,7 @@
 //! The placement under which the current thread allocates.
 
 use crate::census::{Census, CensusError, census_of};
+use crate::id::PlacementId;
 use crate::mask::NodeMask;
 use crate::policy::{self, Mode, TaskPolicy};
 use crate::refusals::{Call, Refusals};
@@ -8,17 +9,8 @@ use crate::region;
 use std::cell::Cell;
 use std::fmt;
 use std::marker::PhantomData;
-use std::sync::atomic::{AtomicU8, AtomicU32, Ordering::Relaxed};
+use std::sync::atomic::{AtomicU8, Ordering::Relaxed};
 use zerohop_model::plan::{HugePages, Pages, Placement};
-
-/// Names a placement of this process; blocks allocated under it carry it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct PlacementId(pub u32);
-
-impl PlacementId {
-    /// What blocks carry that were allocated outside any placement.
-    pub const UNPLACED: Self = Self(0);
-}
 
 /// All that the allocator needs to know of a placement, at an address that stays.
 #[derive(Debug)]
@@ -37,8 +29,6 @@ thread_local! {
     /// before and after all other thread-locals, and reading must not allocate.
     static CURRENT: Cell<Option<&'static Registered>> = const { Cell::new(None) };
 }
-
-static NEXT_ID: AtomicU32 = AtomicU32::new(PlacementId::UNPLACED.0 + 1);
 
 /// What the kernel refused for blocks outside any placement.
 static UNPLACED_REFUSALS: Refusals = Refusals::new();
@@ -86,7 +76,7 @@ impl Placed {
             Pages::FirstTouch => Mode::FirstTouch,
         };
         let registered = Registered {
-            id: PlacementId(NEXT_ID.fetch_add(1, Relaxed)),
+            id: PlacementId::fresh(),
             mode,
             mask: NodeMask::new(&placement.nodes),
             huge_pages: placement.huge_pages,

@@ -18,6 +18,7 @@ pub mod file;
 mod mapper;
 mod records;
 mod reference;
+mod seeds;
 mod tables;
 
 pub use reference::{Reference, ReferenceBuilder};

@@ -5,6 +5,7 @@
 
 use crate::Strobealign;
 use crate::records::RecordMaker;
+use crate::seeds::{Seeder, Seeds};
 use crate::tables::{AddressedIndex, prefetch};
 use fastrand::Rng;
 use std::collections::VecDeque;
@@ -16,7 +17,6 @@ use strobealign::insertsize::InsertSizeDistribution;
 use strobealign::io::record::SequenceRecord;
 use strobealign::io::sam::SamRecord;
 use strobealign::modes::align::{SamOutput, align_paired_end_read, align_single_end_read};
-use strobealign::seeding::{QueryRandstrobe, randstrobes_query};
 use strobealign::shuffle::shuffle_best;
 use zerohop_model::chunk::{Chunk, Fragment};
 use zerohop_model::engine::Mapper;
@@ -27,8 +27,18 @@ use zerohop_model::record::RecordWriter;
 /// Bandwidth of the piecewise aligner: the program's default.
 const BANDWIDTH: usize = 1024;
 
-/// The randstrobes of a read, of both orientations.
-type Seeds = [Vec<QueryRandstrobe>; 2];
+/// The seeds of a fragment's one or two reads.
+#[derive(Default)]
+struct FragmentSeeds {
+    reads: usize,
+    seeds: [Seeds; 2],
+}
+
+impl FragmentSeeds {
+    fn of_reads(&self) -> &[Seeds] {
+        &self.seeds[..self.reads]
+    }
+}
 
 /// Chains of a read, and how they were found.
 type Chains = (Vec<Chain>, ChainDetails, HitsDetails);
@@ -39,8 +49,11 @@ pub(crate) struct StrobealignMapper<'e> {
     sam_output: SamOutput,
     /// Reads in the form that strobealign takes; their memory is kept.
     reads: [SequenceRecord; 2],
+    seeder: Seeder,
     /// Seeds of the fragments that come next: of the first one the buckets were asked for already.
-    ahead: VecDeque<Vec<Seeds>>,
+    ahead: VecDeque<FragmentSeeds>,
+    /// Seeds that are used up: their memory is used again.
+    spare: Vec<FragmentSeeds>,
     records: RecordMaker,
 }
 
@@ -51,7 +64,9 @@ impl<'e> StrobealignMapper<'e> {
             aligner: Aligner::new(Scores::default(), engine.index.index().k(), BANDWIDTH),
             sam_output: SamOutput::default(),
             reads: [read(), read()],
+            seeder: Seeder::default(),
             ahead: VecDeque::new(),
+            spare: Vec::new(),
             records: RecordMaker::default(),
             engine,
         }
@@ -60,9 +75,14 @@ impl<'e> StrobealignMapper<'e> {
     /// Makes the seeds of `fragment` and asks for the starts of their buckets.
     fn seed(&mut self, fragment: &Fragment<'_>) {
         let index = &self.engine.index;
-        let seeds: Vec<Seeds> =
-            fragment.reads().map(|read| randstrobes_query(read.seq, &index.index().parameters)).collect();
-        for_each_hash(&seeds, |hash| prefetch(index.bucket_starts(), bucket(index, hash)));
+        let parameters = &index.index().parameters;
+        let mut seeds = self.spare.pop().unwrap_or_default();
+        seeds.reads = 0;
+        for read in fragment.reads() {
+            self.seeder.seed(read.seq, parameters, &mut seeds.seeds[seeds.reads]);
+            seeds.reads += 1;
+        }
+        for_each_hash(seeds.of_reads(), |hash| prefetch(index.bucket_starts(), bucket(index, hash)));
         self.ahead.push_back(seeds);
     }
 
@@ -70,7 +90,7 @@ impl<'e> StrobealignMapper<'e> {
     fn fetch_buckets(&self, ahead: usize) {
         let index = &self.engine.index;
         if let Some(seeds) = self.ahead.get(ahead) {
-            for_each_hash(seeds, |hash| {
+            for_each_hash(seeds.of_reads(), |hash| {
                 if let Some(&start) = index.bucket_starts().get(bucket(index, hash)) {
                     prefetch(index.randstrobes(), start);
                 }
@@ -167,7 +187,8 @@ impl Mapper for StrobealignMapper<'_> {
             }
             self.fetch_buckets(1);
             let Some(seeds) = self.ahead.pop_front() else { break };
-            let records = self.align(&fragment, &seeds, &mut insert_sizes, &mut rng);
+            let records = self.align(&fragment, seeds.of_reads(), &mut insert_sizes, &mut rng);
+            self.spare.push(seeds);
             self.records.write(&fragment, &records, out, &mut tally)?;
         }
         Ok(tally)

@@ -1,0 +1,236 @@
+//! The randstrobes of a read: those of strobealign's `randstrobes_query`, its naive twin in the tests, about three times as
+//! fast. There, syncmers and randstrobes come out of iterators that keep their windows in double-ended queues; here each
+//! step is a loop over an array, so that hashes are computed side by side, and all memory is kept.
+
+use strobealign::seeding::strobes::Randstrobe;
+use strobealign::seeding::{QueryRandstrobe, RandstrobeParameters, SeedingParameters};
+
+/// The randstrobes of one read, of both orientations.
+pub(crate) type Seeds = [Vec<QueryRandstrobe>; 2];
+
+/// A syncmer of a read.
+#[derive(Debug, Clone, Copy)]
+struct Syncmer {
+    hash: u64,
+    is_forward: bool,
+    position: usize,
+}
+
+/// Makes seeds; the arrays are its scratch.
+#[derive(Debug, Default)]
+pub(crate) struct Seeder {
+    /// Of one run of bases: the k-mer that starts at each, and the hash of the s-mer that starts at each.
+    kmers: Vec<u64>,
+    smer_hashes: Vec<u64>,
+    minima: Vec<u64>,
+    /// Of the whole read.
+    syncmers: Vec<Syncmer>,
+}
+
+/// A, C, G, T (or U) as 0 to 3; anything else as 4.
+static CODES: [u8; 256] = {
+    let mut table = [4; 256];
+    let letters = *b"AaCcGgTtUu";
+    let mut i = 0;
+    while i < letters.len() {
+        table[letters[i] as usize] = if i < 8 { i as u8 / 2 } else { 3 };
+        i += 1;
+    }
+    table
+};
+
+/// XXH64 of eight bytes, as strobealign hashes k-mers and s-mers.
+#[inline(always)]
+fn hash(value: u64) -> u64 {
+    const P1: u64 = 0x9E37_79B1_85EB_CA87;
+    const P2: u64 = 0xC2B2_AE3D_27D4_EB4F;
+    const P3: u64 = 0x1656_67B1_9E37_79F9;
+    const P4: u64 = 0x85EB_CA77_C2B2_AE63;
+    const P5: u64 = 0x27D4_EB2F_1656_67C5;
+    let mut h = P5.wrapping_add(8) ^ value.wrapping_mul(P2).rotate_left(31).wrapping_mul(P1);
+    h = h.rotate_left(27).wrapping_mul(P1).wrapping_add(P4);
+    h = (h ^ (h >> 33)).wrapping_mul(P2);
+    h = (h ^ (h >> 29)).wrapping_mul(P3);
+    h ^ (h >> 32)
+}
+
+/// The reverse complement of a k-mer of two bits per base.
+#[inline(always)]
+fn reverse_complement(kmer: u64, k: usize) -> u64 {
+    let mut x = !kmer;
+    x = (x >> 2 & 0x3333_3333_3333_3333) | (x & 0x3333_3333_3333_3333) << 2;
+    x = (x >> 4 & 0x0F0F_0F0F_0F0F_0F0F) | (x & 0x0F0F_0F0F_0F0F_0F0F) << 4;
+    x.swap_bytes() >> (64 - 2 * k)
+}
+
+impl Seeder {
+    /// Puts the randstrobes of `read` and of its reverse complement into `seeds`.
+    pub(crate) fn seed(&mut self, read: &[u8], parameters: &SeedingParameters, seeds: &mut Seeds) {
+        seeds.iter_mut().for_each(Vec::clear);
+        // As there: shorter reads have none.
+        if read.len() < parameters.randstrobe.w_max {
+            return;
+        }
+        self.find_syncmers(read, parameters);
+        let k = parameters.syncmer.k;
+        randstrobes(&self.syncmers, &parameters.randstrobe, k, &mut seeds[0]);
+        // Syncmers are canonical, so those of the reverse complement are the same, seen from the other end.
+        self.syncmers.reverse();
+        for syncmer in &mut self.syncmers {
+            syncmer.position = read.len() - syncmer.position - k;
+            syncmer.is_forward = !syncmer.is_forward;
+        }
+        randstrobes(&self.syncmers, &parameters.randstrobe, k, &mut seeds[1]);
+    }
+
+    fn find_syncmers(&mut self, read: &[u8], parameters: &SeedingParameters) {
+        self.syncmers.clear();
+        let mut start = 0;
+        for run in read.split(|&base| CODES[usize::from(base)] > 3) {
+            self.find_in_run(run, start, parameters);
+            start += run.len() + 1;
+        }
+    }
+
+    /// Finds the syncmers of a run without ambiguous bases: k-mers whose t-th s-mer has the smallest hash of all theirs.
+    fn find_in_run(&mut self, run: &[u8], start: usize, parameters: &SeedingParameters) {
+        let (k, s, t) = (parameters.syncmer.k, parameters.syncmer.s, parameters.syncmer.t);
+        if run.len() < k {
+            return;
+        }
+        self.hash_run(run, k, s);
+        let windows = run.len() - k + 1;
+        self.find_minima(k - s + 1, windows);
+        let middle = &self.smer_hashes[t - 1..t - 1 + windows];
+        for i in 0..windows {
+            if middle[i] == self.minima[i] {
+                let (forward, reverse) = (self.kmers[i], reverse_complement(self.kmers[i], k));
+                self.syncmers.push(Syncmer {
+                    hash: hash(forward.min(reverse)),
+                    is_forward: forward <= reverse,
+                    position: start + i,
+                });
+            }
+        }
+    }
+
+    /// Fills in the k-mer and the s-mer hash that start at each base.
+    fn hash_run(&mut self, run: &[u8], k: usize, s: usize) {
+        let mask = |length: usize| u64::MAX >> (64 - 2 * length);
+        let (kmask, smask) = (mask(k), mask(s));
+        self.kmers.clear();
+        self.smer_hashes.clear();
+        let (mut forward, mut smer_reverse) = (0u64, 0u64);
+        for (i, &base) in run.iter().enumerate() {
+            let code = u64::from(CODES[usize::from(base)]);
+            forward = forward << 2 | code;
+            smer_reverse = smer_reverse >> 2 | (3 - code) << (2 * (s - 1));
+            if i + 1 >= s {
+                self.smer_hashes.push((forward & smask).min(smer_reverse));
+            }
+            if i + 1 >= k {
+                self.kmers.push(forward & kmask);
+            }
+        }
+        self.smer_hashes.iter_mut().for_each(|smer| *smer = hash(*smer));
+    }
+
+    /// `minima[i]` becomes the smallest of the `width` hashes from `i` on, by doubling the width that is covered.
+    fn find_minima(&mut self, width: usize, windows: usize) {
+        self.minima.clear();
+        self.minima.extend_from_slice(&self.smer_hashes);
+        let mut covered = 1;
+        while covered < width {
+            let step = covered.min(width - covered);
+            let length = self.minima.len() - step;
+            for i in 0..length {
+                self.minima[i] = self.minima[i].min(self.minima[i + step]);
+            }
+            self.minima.truncate(length);
+            covered += step;
+        }
+        debug_assert_eq!(self.minima.len(), windows);
+    }
+}
+
+/// Pairs each syncmer with one of those that follow: within `w_min` to `w_max` syncmers and `max_dist` bases, the one whose
+/// hash differs in the fewest of the bits `q`; the syncmer itself if there is none.
+fn randstrobes(syncmers: &[Syncmer], parameters: &RandstrobeParameters, k: usize, out: &mut Vec<QueryRandstrobe>) {
+    for (i, first) in syncmers.iter().enumerate() {
+        let furthest = first.position + usize::from(parameters.max_dist);
+        let (mut second, mut fewest) = (first, u32::MAX);
+        let end = (i + parameters.w_max + 1).min(syncmers.len());
+        for candidate in syncmers.get(i + parameters.w_min..end).unwrap_or_default() {
+            if candidate.position > furthest {
+                break;
+            }
+            let differing = ((first.hash ^ candidate.hash) & parameters.q).count_ones();
+            if differing < fewest {
+                (second, fewest) = (candidate, differing);
+            }
+        }
+        let (forward1, forward2) = (u64::from(first.is_forward), u64::from(second.is_forward));
+        out.push(QueryRandstrobe {
+            hash: Randstrobe::hash(first.hash, second.hash, forward1, forward2, parameters),
+            hash_revcomp: Randstrobe::hash(second.hash, first.hash, forward1 ^ 1, forward2 ^ 1, parameters),
+            start: first.position,
+            end: second.position + k,
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use strobealign::seeding::randstrobes_query;
+
+    fn plain(seeds: &Seeds) -> Vec<Vec<(u64, u64, usize, usize)>> {
+        seeds.iter().map(|s| s.iter().map(|r| (r.hash, r.hash_revcomp, r.start, r.end)).collect()).collect()
+    }
+
+    fn check(read: &[u8], parameters: &SeedingParameters, seeder: &mut Seeder) {
+        let mut seeds = Seeds::default();
+        seeder.seed(read, parameters, &mut seeds);
+        assert_eq!(plain(&seeds), plain(&randstrobes_query(read, parameters)));
+    }
+
+    proptest! {
+        #[test]
+        fn seeds_are_those_of_strobealign(
+            read in proptest::collection::vec(proptest::sample::select(b"ACGTACGTACGTACGTACGTACGTACGTN".to_vec()), 0..500),
+            length in proptest::sample::select(vec![50usize, 75, 100, 125, 150, 250, 400]),
+        ) {
+            check(&read, &SeedingParameters::new(length), &mut Seeder::default());
+        }
+
+        #[test]
+        fn also_of_reads_full_of_ties(
+            unit in "[ACGT]{1,7}", times in 1usize..60, tail in "[ACGTN.*=]{0,40}",
+            length in proptest::sample::select(vec![50usize, 150, 400]),
+        ) {
+            check(format!("{}{tail}", unit.repeat(times)).as_bytes(), &SeedingParameters::new(length), &mut Seeder::default());
+        }
+    }
+
+    #[test]
+    fn long_reads_and_every_letter() {
+        let mut random = fastrand::Rng::with_seed(8);
+        let mut seeder = Seeder::default();
+        let long: Vec<u8> = (0..100_000).map(|_| b"ACGT"[random.usize(..4)]).collect();
+        check(&long, &SeedingParameters::new(150), &mut seeder);
+        let letters: Vec<u8> = (0..3000)
+            .map(|i| if i % 50 == 49 { b'A' + (i / 50 % 26) as u8 } else { b"ACGTU"[random.usize(..5)] })
+            .collect();
+        check(&letters, &SeedingParameters::new(100), &mut seeder);
+        check(b"ACG", &SeedingParameters::new(100), &mut seeder);
+    }
+
+    #[test]
+    fn reverse_complements_go_back_and_forth() {
+        for (kmer, k) in [(0b00_01_10_11u64, 4), (0x1234_5678_9abc_def0, 32), (0x3f, 20)] {
+            assert_eq!(reverse_complement(reverse_complement(kmer, k), k), kmer);
+        }
+        assert_eq!(reverse_complement(0b00_00_01, 3), 0b10_11_11);
+    }
+}
