@@ -91,8 +91,11 @@ impl<'e> StrobealignMapper<'e> {
         let index = &self.engine.index;
         if let Some(seeds) = self.ahead.get(ahead) {
             for_each_hash(seeds.of_reads(), |hash| {
-                if let Some(&start) = index.bucket_starts().get(bucket(index, hash)) {
+                let bucket = bucket(index, hash);
+                if let Some(&[start, end]) = index.bucket_starts().get(bucket..bucket + 2) {
                     prefetch(index.randstrobes(), start);
+                    // A short bucket is searched from its start, a longer one by bisection.
+                    prefetch(index.randstrobes(), start + (end - start) / 2);
                 }
             });
         }
