@@ -92,6 +92,14 @@ setup_strobealign() {
         die "cargo could not install strobealign $STROBEALIGN_VERSION"
 }
 
+# Miri needs nightly Rust: it is used where it is, and not installed.
+setup_miri() {
+    has_nightly || return 0
+    cargo +nightly miri --version >/dev/null 2>&1 && return 0
+    say "adding Miri to the nightly Rust"
+    rustup -q component add --toolchain nightly miri rust-src 2>/dev/null || say "Miri cannot be had: its step will be skipped"
+}
+
 # Fuzzing needs nightly Rust: it is used where it is, and not installed.
 setup_fuzz() {
     has_nightly || return 0
@@ -113,7 +121,7 @@ case ${1-} in
     demo) install_packages $BUILD_PACKAGES $DEMO_PACKAGES; setup_rust; setup_multiqc;;
     test)
         install_packages $BUILD_PACKAGES $DEMO_PACKAGES $TEST_PACKAGES
-        setup_rust; setup_multiqc; setup_strobealign; setup_fuzz; setup_lab;;
+        setup_rust; setup_multiqc; setup_strobealign; setup_miri; setup_fuzz; setup_lab;;
     bench)
         install_packages $BUILD_PACKAGES $DEMO_PACKAGES bgzip=tabix
         setup_rust; setup_strobealign;;

@@ -142,7 +142,12 @@ mod tests {
     use std::collections::VecDeque;
 
     proptest::proptest! {
-        #![proptest_config(proptest::prelude::ProptestConfig::with_cases(if cfg!(miri) { 8 } else { 256 }))]
+        // Under Miri there is no file system to keep failures in, and little time.
+        #![proptest_config(proptest::prelude::ProptestConfig {
+            cases: if cfg!(miri) { 8 } else { 256 },
+            failure_persistence: None,
+            ..Default::default()
+        })]
         #[test]
         fn it_is_a_bounded_fifo(capacity in 1usize..5, steps in proptest::collection::vec(proptest::bool::ANY, 0..60)) {
             let (mut producer, mut consumer) = channel(capacity);

@@ -1,0 +1,105 @@
+#!/usr/bin/env python3
+"""The runtime alone: `zerohop align --engine null`, which maps nothing.
+
+    python3 bench/serial.py [--pairs 1000000] [--repeats 5] [--threads N]
+
+Prints and records, for plain, BGZF and gzip input to SAM in a file, to SAM in a pipe and to BAM: GB of FASTQ per second, and
+the SERIAL time per pair, in which only one thread can make progress: cutting the input into chunks, and putting the output in
+order (on a pipe also writing it). From that the number of workers at which input or output saturates for an engine of 30
+microseconds per pair: 30 us / serial time; computed, not measured. Results go to bench/runs/DATE-HOST-serial/.
+"""
+
+import argparse
+import datetime
+import json
+import os
+import platform
+import statistics
+import subprocess
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+import compare  # noqa: E402  (machine, make, call)
+
+ENGINE_SECONDS_PER_PAIR = 30e-6
+
+
+def seconds(duration):
+    return duration["secs"] + duration["nanos"] / 1e9
+
+
+def run_once(options, reads, output):
+    """One run; returns its figures."""
+    report = options.work / "serial.json"
+    command = [options.zerohop, "align", "-q", "--engine", "null", "-t", str(options.threads), "--json", report]
+    path = options.work / ("serial.bam" if output == "bam" else "serial.sam")
+    command += [] if output == "pipe" else ["-o", path]
+    command += [options.work / "sim1M.fa"] + [options.work / name for name in reads]
+    if output == "pipe":
+        run = subprocess.Popen(list(map(str, command)), stdout=subprocess.PIPE)
+        sink = subprocess.run(["cat"], stdin=run.stdout, stdout=subprocess.DEVNULL, check=True)
+        run.stdout.close()
+        if run.wait() or sink.returncode:
+            raise SystemExit(f"failed: {command}")
+    else:
+        subprocess.run(list(map(str, command)), check=True)
+    run = json.loads(report.read_text())["run"]
+    pairs = run["tally"]["fragments"]
+    return {
+        "pairs": pairs,
+        "wall_s": seconds(run["wall"]),
+        "cut_ns_per_pair": seconds(run["serial"]["cut"]) * 1e9 / pairs,
+        "order_ns_per_pair": seconds(run["serial"]["order"]) * 1e9 / pairs,
+    }
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--pairs", type=int, default=1_000_000)
+    parser.add_argument("--repeats", type=int, default=5)
+    parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)))
+    options = parser.parse_args()
+    target = Path(os.environ.get("CARGO_TARGET_DIR", compare.ROOT / "target"))
+    options.work = (target / "bench-work").resolve()
+    options.zerohop, options.simulate = target / "release" / "zerohop", target / "release" / "simulate"
+    options.input, options.arms = ["plain", "gz", "bgzf"], []
+    inputs = compare.prepare(options, "sim1M")
+    fastq_bytes = sum((options.work / name).stat().st_size for name in inputs["plain"])
+
+    cases = [(kind, output) for kind in inputs for output in ("sam", "pipe", "bam")]
+    runs = {case: [] for case in cases}
+    out = compare.ROOT / "bench" / "runs" / f"{datetime.date.today()}-{platform.node()}-serial"
+    out.mkdir(parents=True, exist_ok=True)
+    with open(out / "raw.jsonl", "w") as raw:
+        for repeat in range(options.repeats + 1):  # the first one warms up
+            for kind, output in cases:
+                figures = run_once(options, inputs[kind], output)
+                raw.write(json.dumps({"input": kind, "output": output, "repeat": repeat, **figures}) + "\n")
+                raw.flush()
+                if repeat:
+                    runs[kind, output].append(figures)
+
+    lines = ["| input | output | FASTQ GB/s | serial: cutting, ns/pair | serial: order, ns/pair | workers at which it saturates (computed) |",
+             "|---|---|---|---|---|---|"]
+    for (kind, output), figures in runs.items():
+        median = lambda name: statistics.median(f[name] for f in figures)
+        cut, order = median("cut_ns_per_pair"), median("order_ns_per_pair")
+        workers = ENGINE_SECONDS_PER_PAIR * 1e9 / max(cut, order)
+        lines.append(f"| {kind} | {output} | {fastq_bytes / median('wall_s') / 1e9:.2f} | {cut:.1f} | {order:.1f} | {workers:,.0f} |")
+    table = "\n".join(lines)
+    command = f"python3 bench/serial.py --pairs {options.pairs} --repeats {options.repeats} --threads {options.threads}"
+    commit = subprocess.run(["git", "describe", "--always", "--dirty"], capture_output=True, text=True, cwd=compare.ROOT).stdout.strip()
+    version = subprocess.run([options.zerohop, "--version"], capture_output=True, text=True).stdout.strip()
+    cpu = next((line.split(":")[1].strip() for line in open("/proc/cpuinfo") if line.startswith("model name")), "?")
+    (out / "summary.md").write_text(f"Medians of {options.repeats} runs.\n\n{table}\n")
+    (out / "README.md").write_text(
+        f"# The runtime alone (null engine)\n\n    {command}\n\n{version}, commit {commit}; {cpu}, {os.cpu_count()} CPUs, "
+        f"Linux {platform.release()}.\n`summary.md` has the medians, `raw.jsonl` every run. What is measured: the head of "
+        f"bench/serial.py.\nThe last column is computed from the serial time and an engine of 30 us per pair. For gzip the "
+        f"time of the inflating threads, one per file, is not in it: it is what limits gzip input (GB/s column).\n")
+    print(table)
+
+
+if __name__ == "__main__":
+    main()

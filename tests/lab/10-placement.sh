@@ -1,0 +1,181 @@
+#!/bin/bash
+# Placement on a kernel with 8 NUMA nodes: where the index copies really lie, on which CPUs the workers really are, and
+# that the records are the host's. The nodes, pages and CPUs are real, the time is not.
+source "$(dirname "$0")/../e2e/lib.sh"
+: "${NUMA_LAB:?}"
+
+cd "$WORK"
+gzip -cd "$DATA/ecoli/GCF_000005845.2_ASM584v2_genomic.fna.gz" > ref.fa
+# for pages of 2 MiB over 8 nodes: 40 of them per node
+python3 -c '
+import random
+letters = bytes(b"ACGT"[i & 3] for i in range(256))
+text = random.Random(1).randbytes(80_000_000).translate(letters).decode()
+print(">random")
+print(text)' > large.fa
+for mate in 1 2; do gzip -cd "$DATA/ecoli/ecoli_150_$mate.fq.gz" | awk 'NR <= 800' > $mate.fq; done
+zerohop index -q -r 150 ref.fa
+zerohop index -q -r 150 large.fa
+zerohop align -t 2 ref.fa 1.fq 2.fq > expected.sam
+
+# lab LAB-OPTIONS...: runs the commands on standard input in the lab; what they write in this folder stays
+lab() {
+    local rc=0
+    { echo 'set -euo pipefail'; declare -f align threads; cat; } > guest.sh
+    "$NUMA_LAB" run "$@" --rw "$WORK" -- bash "$WORK/guest.sh" > lab.log 2>&1 || rc=$?
+    [ $rc != 77 ] || { cat lab.log; exit 77; }
+    [ $rc = 0 ] || { cat lab.log >&2; fail "exit status $rc in the lab: $*"; }
+}
+
+# In the lab. align NAME ARGUMENTS...: NAME.json and NAME.sam
+align() {
+    local name=$1; shift
+    "$ZEROHOP" align --json "$name.json" -o "$name.sam" "$@" 1.fq 2.fq 2> "$name.txt" || { cat "$name.txt"; exit 1; }
+}
+
+# In the lab. threads NAME ARGUMENTS...: the CPUs of each thread while the input stalls, as the kernel has them
+threads() {
+    local name=$1 pid task; shift
+    "$ZEROHOP" align -q "$@" <(cat 1.fq; exec sleep 100) > /dev/null & pid=$!
+    while [ "$(cat /proc/$pid/task/*/comm 2>/dev/null | grep -c worker)" -lt "$(nproc)" ]; do sleep 0.2; done
+    sleep 1
+    for task in /proc/$pid/task/*; do
+        echo "$(cat $task/comm) $(sed -n 's/^Cpus_allowed_list:\t//p' $task/status)"
+    done > "$name.threads"
+    kill $pid
+    wait $pid || true
+}
+
+# What the Python checks share
+cat > placement.py <<'END'
+import json
+
+def run(name):
+    """The JSON of a run, its census as one dictionary of bytes per node for each copy."""
+    j = json.load(open(name + '.json'))
+    return j, [dict(map(tuple, r['census']['per_node'])) for r in j['replicas']]
+
+def check_local(name, groups):
+    """At least 99 % of each copy on its own nodes, nothing refused, every worker by its copy and on a CPU of its own."""
+    j, copies = run(name)
+    nodes = {n['id']: n['cpus'] for n in j['machine']['nodes']}
+    assert [r['nodes'] for r in j['plan']['replicas']] == groups, j['plan']['replicas']
+    for replica, census in zip(j['replicas'], copies):
+        own = sum(census.get(n, 0) for n in replica['placement']['nodes'])
+        assert own >= 0.99 * sum(census.values()) and own > 10 << 20, (replica['placement'], census)
+        assert not replica['refused'], replica['refused']
+    check_workers(j, nodes)
+    return j, copies
+
+def check_workers(j, nodes):
+    assert not j['run']['refused'], j['run']['refused']
+    allowed = j['machine']['allowed']['cpus']
+    workers = j['plan']['workers']
+    assert sorted(c for w in workers for c in w['cpus']) == allowed, 'one worker on each CPU'
+    for worker, report in zip(workers, j['run']['workers']):
+        assert len(worker['cpus']) == 1 and worker['cpus'] == report['cpus'], (worker, report)
+        assert worker['cpus'][0] in nodes[worker['node']]
+        copies = [r for r in j['plan']['replicas'] if worker['node'] in r['nodes']]
+        assert not copies or worker['node'] in j['plan']['replicas'][worker['replica']]['nodes'], worker
+
+def check_even(census, nodes, slack=0):
+    """Within 5 % of the mean, or `slack` bytes."""
+    mean = sum(census.values()) / len(nodes)
+    for node in nodes:
+        assert abs(census.get(node, 0) - mean) <= max(0.05 * mean, slack), (node, mean, census)
+END
+
+check() { PYTHONPATH=$WORK python3 -B -c "from placement import *"$'\n'"$2" || { cat lab.log >&2; fail "$1"; }; }
+
+same_records() {
+    local name
+    for name in "$@"; do
+        cmp <(grep -v '^@PG' "$name.sam") <(grep -v '^@PG' expected.sam) || fail "$name: other records than on the host"
+    done
+}
+
+eight_nodes() {
+    lab --nodes 8 --cpus 16 --mem 6G --distances amd6376 <<'END'
+cd "$(dirname "$0")"
+align auto ref.fa
+align built --no-index ref.fa
+align one --replicas 1 ref.fa
+align small-pages --replicas 1 --huge-pages off ref.fa
+align large --replicas 1 large.fa
+align four --replicas 4 ref.fa
+align two --replicas 2 --pages interleave --huge-pages off ref.fa
+align touch --replicas 1 --pages first-touch ref.fa
+threads auto ref.fa
+END
+    same_records auto built one small-pages four two touch
+    check "auto: a copy on each node" '
+for name in "auto", "built":
+    j, copies = check_local(name, [[n] for n in range(8)])
+    assert all(r["pages"] == "local" for r in j["plan"]["replicas"])
+    assert j["run"]["tally"]["reads"] == j["run"]["tally"]["primary_records"] == 400'
+    check "the threads, as the kernel has them" '
+workers = [line.split() for line in open("auto.threads") if line.startswith("worker")]
+assert sorted(int(cpus) for _, cpus in workers) == list(range(16)), workers'
+    check "one copy: interleaved over all nodes" '
+MIB = 1 << 20
+for name, slack in ("one", 2 * MIB), ("small-pages", 0), ("large", 0):
+    j, copies = run(name)
+    assert j["plan"]["replicas"] == [{"nodes": list(range(8)), "pages": "interleave", "huge_pages": j["plan"]["replicas"][0]["huge_pages"]}]
+    assert not j["replicas"][0]["refused"], j["replicas"]
+    check_even(copies[0], range(8), slack)
+    check_workers(j, {n["id"]: n["cpus"] for n in j["machine"]["nodes"]})
+    huge = j["replicas"][0]["census"]["huge"]
+    assert (huge == 0) if name == "small-pages" else (huge > 0.9 * sum(copies[0].values())), (name, huge)'
+    check "four copies on groups of near nodes" '
+j, copies = run("four")
+groups = [r["nodes"] for r in j["plan"]["replicas"]]
+assert sorted(n for g in groups for n in g) == list(range(8)) and all(len(g) == 2 for g in groups), groups
+distances = j["machine"]["distances"]
+assert all(distances[a][b] == 16 for a, b in groups), (groups, distances)
+check_local("four", groups)'
+    check "two copies, each interleaved over its group" '
+j, copies = run("two")
+for replica, census in zip(j["replicas"], copies):
+    nodes = replica["placement"]["nodes"]
+    assert len(nodes) == 4 and sum(census.get(n, 0) for n in nodes) >= 0.99 * sum(census.values()), replica
+    check_even({n: census.get(n, 0) for n in nodes}, nodes)'
+    check "first touch: said as it is" '
+j, copies = run("touch")
+census = j["replicas"][0]["census"]
+assert j["plan"]["replicas"][0]["pages"] == "first-touch" and sum(copies[0].values()) == census["present"] > 10 << 20
+words = open("touch.txt").read()
+assert "where first touched; " in words
+for node, size in copies[0].items():
+    assert f"{100 * size / census['"'present'"']:.1f} % on node {node}" in words, words'
+}
+
+# Nodes of different size, one without memory, one without CPUs
+uneven_nodes() {
+    lab --nodes 4 --cpus 3 --mem 1536M,512M,0,512M <<'END'
+cd "$(dirname "$0")"
+align uneven ref.fa
+align uneven-one --replicas 1 --huge-pages off ref.fa
+align uneven-large large.fa
+END
+    same_records uneven uneven-one
+    check "nodes of different size, without memory, without CPUs" '
+for name in "uneven", "uneven-one", "uneven-large":
+    j, copies = run(name)
+    nodes = {n["id"]: n for n in j["machine"]["nodes"]}
+    assert [n for n in nodes if not nodes[n]["cpus"]] == [3] and [n for n in nodes if not nodes[n]["memory"]] == [2], nodes
+    planned = {n for r in j["plan"]["replicas"] for n in r["nodes"]}
+    assert 2 not in planned, "a copy on a node without memory"
+    for replica, census in zip(j["replicas"], copies):
+        own = sum(census.get(n, 0) for n in replica["placement"]["nodes"])
+        assert own >= 0.99 * sum(census.values()), (name, replica["placement"], census)
+        assert not replica["refused"], replica["refused"]
+    assert len(j["plan"]["workers"]) == 3
+    check_workers(j, {n: nodes[n]["cpus"] for n in nodes})
+    print(name, [r["nodes"] for r in j["plan"]["replicas"]], *j["plan"]["reasons"])'
+}
+
+for part in eight_nodes uneven_nodes; do
+    [[ $part =~ ${PART-} ]] || continue
+    (set -e; $part) || exit $?
+    echo "$part: as it should be"
+done
