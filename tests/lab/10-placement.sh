@@ -22,7 +22,7 @@ zerohop align -t 2 ref.fa 1.fq 2.fq > expected.sam
 lab() {
     local rc=0
     { echo 'set -euo pipefail'; declare -f align threads; cat; } > guest.sh
-    "$NUMA_LAB" run "$@" --rw "$WORK" -- bash "$WORK/guest.sh" > lab.log 2>&1 || rc=$?
+    "$NUMA_LAB" run "$@" --timeout 200 --rw "$WORK" -- bash "$WORK/guest.sh" > lab.log 2>&1 || rc=$?
     [ $rc != 77 ] || { cat lab.log; exit 77; }
     [ $rc = 0 ] || { cat lab.log >&2; fail "exit status $rc in the lab: $*"; }
 }
@@ -35,15 +35,14 @@ align() {
 
 # In the lab. threads NAME ARGUMENTS...: the CPUs of each thread while the input stalls, as the kernel has them
 threads() {
-    local name=$1 pid task; shift
-    "$ZEROHOP" align -q "$@" <(cat 1.fq; exec sleep 100) > /dev/null & pid=$!
-    while [ "$(cat /proc/$pid/task/*/comm 2>/dev/null | grep -c worker)" -lt "$(nproc)" ]; do sleep 0.2; done
+    local name=$1 pid task tries=100; shift
+    { cat 1.fq; exec sleep 100; } | "$ZEROHOP" align -q "$@" - > /dev/null & pid=$!
+    while [ $((tries -= 1)) -gt 0 ] && [ "$(cat /proc/$pid/task/*/comm 2>/dev/null | grep -c worker)" -lt "$(nproc)" ]; do sleep 0.2; done
     sleep 1
     for task in /proc/$pid/task/*; do
         echo "$(cat $task/comm) $(sed -n 's/^Cpus_allowed_list:\t//p' $task/status)"
     done > "$name.threads"
     kill $pid
-    wait $pid || true
 }
 
 # What the Python checks share
@@ -105,7 +104,7 @@ align large --replicas 1 large.fa
 align four --replicas 4 ref.fa
 align two --replicas 2 --pages interleave --huge-pages off ref.fa
 align touch --replicas 1 --pages first-touch ref.fa
-threads auto ref.fa
+threads auto -r 150 ref.fa
 END
     same_records auto built one small-pages four two touch
     check "auto: a copy on each node" '

@@ -1,6 +1,8 @@
 //! Makes the index copies, each where the plan wants it.
 
 use crate::failure::Failure;
+use std::fs::File;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 use zerohop_engine_strobealign::file::{ReferenceId, index_path};
@@ -39,10 +41,8 @@ impl IndexSource {
         let bytes = match &file {
             Some(path) => length(path).unwrap_or(0),
             None => {
-                let gzip = std::fs::read(reference).ok().is_some_and(|_| false)
-                    || reference.extension().is_some_and(|e| e == "gz");
-                let bases = length(reference).unwrap_or(0) as f64 * if gzip { BASES_PER_GZIP_BYTE } else { 1.0 };
-                (bases * INDEX_BYTES_PER_BASE) as u64
+                let bases_per_byte = if is_gzip(reference) { BASES_PER_GZIP_BYTE } else { 1.0 };
+                (length(reference).unwrap_or(0) as f64 * bases_per_byte * INDEX_BYTES_PER_BASE) as u64
             }
         };
         Ok(IndexSource { reference: reference.to_owned(), mean_read_length, file, bytes })
@@ -58,6 +58,12 @@ impl IndexSource {
         let reference = read_reference(&self.reference)?;
         build(reference, read_length, threads, Some(placed))
     }
+}
+
+/// Whether a file starts as gzip does. One that cannot be read is reported when it is read in full.
+fn is_gzip(path: &Path) -> bool {
+    let mut first = [0; 2];
+    File::open(path).and_then(|mut file| file.read_exact(&mut first)).is_ok() && first == [0x1f, 0x8b]
 }
 
 /// Reads a reference.

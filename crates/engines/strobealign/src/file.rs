@@ -291,6 +291,10 @@ impl Loader {
         if word(12) > MAX_DESCRIPTION {
             return Err(unusable("its description is damaged"));
         }
+        // Asked for before any memory is: the length may be what is damaged.
+        if length < 24 + u64::from(word(12)) {
+            return Err(unusable("it is cut off"));
+        }
         let mut json = vec![0; word(12) as usize];
         file.read_exact_at(&mut json, 24).map_err(|_| unusable("it is cut off"))?;
         if xxh3_64(&json) != u64::from(word(16)) | u64::from(word(20)) << 32 {
@@ -363,11 +367,11 @@ impl Loader {
     fn reference(&self) -> Result<Reference, IndexFileError> {
         let contig = |(name, length): &(String, u64)| Contig { name: name.clone(), length: *length };
         let contigs: Vec<Contig> = self.description.contigs.iter().map(contig).collect();
-        let total: u64 = contigs.iter().map(|c| c.length).sum();
         let section = &self.description.sequence;
-        if section.bytes != total.div_ceil(4) {
+        let total = contigs.iter().try_fold(0u64, |total, contig| total.checked_add(contig.length));
+        let Some(total) = total.filter(|total| section.bytes == total.div_ceil(4)) else {
             return Err(self.unusable("its reference does not fit its contigs"));
-        }
+        };
         let (mut builder, mut piece, mut bases, mut left) =
             (ReferenceBuilder::default(), vec![0; PIECE], Vec::with_capacity(4 * PIECE), total as usize);
         for i in 0..section.bytes.div_ceil(PIECE as u64) as usize {
@@ -457,6 +461,19 @@ mod tests {
         let version = "it has version 0 of the format, and this zerohop reads 1";
         assert_eq!(refused(&changed(8), "x", 150), format!("{version}{again}"));
         assert_eq!(refused(&changed(100), "x", 150), format!("its description is damaged{again}"));
+        let mut longer = good.clone();
+        longer[15] = 0x0f;
+        assert_eq!(refused(&longer, "x", 150), format!("it is cut off{again}"));
+        // Forged, checksum and all: lengths of contigs whose sum, cut to 64 bits, is the right one.
+        let end = 24 + u32::from_le_bytes(good[12..16].try_into().unwrap()) as usize;
+        let json = String::from_utf8(good[24..end].to_vec()).unwrap();
+        let json = json.replace(r#"["a",1001],["b",48999]"#, r#"["a",18446744073709551615],["b",50001]"#);
+        let mut forged = good.clone();
+        forged[24..24 + json.len()].copy_from_slice(json.as_bytes());
+        forged[12..16].copy_from_slice(&(json.len() as u32).to_le_bytes());
+        forged[16..24].copy_from_slice(&xxh3_64(json.as_bytes()).to_le_bytes());
+        let unfit = "its reference does not fit its contigs";
+        assert_eq!(refused(&forged, "x", 150), format!("{unfit}{again}"));
         // Every section, at its start and at its end.
         for at in [PAGE as usize, 2 * PAGE as usize, good.len() - 1] {
             assert!(refused(&changed(at), "x", 150).starts_with("it is damaged between bytes"), "{at}");
