@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 use zerohop_engine_null::Null;
 use zerohop_model::engine::{Engine, Law};
-use zerohop_model::machine::Machine;
+use zerohop_model::machine::{Bytes, Machine};
 use zerohop_model::plan::Plan;
 use zerohop_plan::Request;
 use zerohop_reads::{LaneSpec, OpenLane};
@@ -29,7 +29,7 @@ pub fn run(args: &AlignArgs, typed: Vec<Vec<PathBuf>>) -> Result<(), Failure> {
     let started = Instant::now();
     let specs = lanes::specs(args, typed)?;
     let (groups, lane_groups) = lanes::read_groups(args, specs.len())?;
-    check_output(args, &specs)?;
+    check_outputs(args, &specs)?;
     zerohop_memory::set_default_huge_pages(args.huge_pages.into());
 
     let mut open: Vec<OpenLane> = specs.iter().map(OpenLane::open).collect::<Result<_, _>>()?;
@@ -49,14 +49,14 @@ pub fn run(args: &AlignArgs, typed: Vec<Vec<PathBuf>>) -> Result<(), Failure> {
     let sink = FileSink::create(output_spec(args, header, lane_groups))?;
     let (order, watched) = (order(args), Progress::default());
     let job = Job { lanes: dealt, engines: &replicas.engines, sink: &sink, order, plan: &plan, progress: &watched };
-    let Outcome { report, lengths } = progress::shown(!args.quiet, &watched, || zerohop_runtime::run(job))?;
+    let Outcome { mut report, lengths } = progress::shown(!args.quiet, &watched, || zerohop_runtime::run(job))?;
     if report.tally.reads != report.tally.primary_records {
         let (reads, records) = (report.tally.reads, report.tally.primary_records);
         return Err(Failure::Other(format!(
             "{reads} reads came in, but {records} are accounted for: please report this"
         )));
     }
-    sink.finish(&lengths)?;
+    report.bytes_out = Bytes(sink.finish(&lengths)?);
 
     notes.extend(zerohop_memory::unplaced_refused());
     let (name, version) = engine.program();
@@ -66,7 +66,7 @@ pub fn run(args: &AlignArgs, typed: Vec<Vec<PathBuf>>) -> Result<(), Failure> {
         command: command_line(),
         engine: (name.to_owned(), version.to_owned()),
         inputs: specs.iter().map(|lane| lane.files.iter().map(|f| f.display().to_string()).collect()).collect(),
-        outputs: output_names(args),
+        outputs: output_paths(args).iter().map(|path| path.display().to_string()).collect(),
         replicas: replicas.census(&plan),
         index: replicas.report.clone(),
         machine,
@@ -99,23 +99,31 @@ fn make_index(args: &AlignArgs, machine: &Machine, mean_read_length: usize) -> R
     Ok((plan, replicas))
 }
 
-/// Refuses an output that would destroy an input, and shards without a name.
-fn check_output(args: &AlignArgs, lanes: &[LaneSpec]) -> Result<(), Failure> {
-    let Some(output) = &args.output else {
-        return match args.shards {
-            1 => Ok(()),
-            _ => Err(Failure::Usage("--shards needs an output file (-o)".to_owned())),
-        };
-    };
-    let same = |input: &Path| match (input.canonicalize(), output.canonicalize()) {
-        (Ok(input), Ok(output)) => input == output && output.is_file(),
-        _ => false,
-    };
-    let mut inputs = lanes.iter().flat_map(|lane| &lane.files).chain([&args.reference]);
-    match inputs.find(|input| same(input)) {
-        Some(input) => Err(Failure::Usage(format!("{} is an input and cannot be the output too", input.display()))),
-        None => Ok(()),
+/// Refuses shards without a name, outputs that would destroy an input or each other, and outputs that cannot be written:
+/// before hours of work, not after.
+fn check_outputs(args: &AlignArgs, lanes: &[LaneSpec]) -> Result<(), Failure> {
+    if args.shards > 1 && args.output.is_none() {
+        return Err(Failure::Usage("--shards needs an output file (-o)".to_owned()));
     }
+    let inputs: Vec<PathBuf> = lanes
+        .iter()
+        .flat_map(|lane| &lane.files)
+        .chain([&args.reference])
+        .filter_map(|path| lanes::file_of(path))
+        .collect();
+    let mut outputs: Vec<PathBuf> = Vec::new();
+    for path in output_paths(args).iter().chain(&args.json).chain(&args.mqc) {
+        let Some(file) = lanes::file_of(path) else { continue };
+        if inputs.contains(&file) {
+            return Err(Failure::Usage(format!("{} is an input and cannot be the output too", path.display())));
+        }
+        if outputs.contains(&file) {
+            return Err(Failure::Usage(format!("{} was given as two outputs", path.display())));
+        }
+        outputs.push(file);
+        zerohop_sinks::check_writable(path)?;
+    }
+    Ok(())
 }
 
 fn header(engine: &dyn Engine, read_groups: Vec<ReadGroup>) -> Header {
@@ -143,11 +151,11 @@ fn output_spec(args: &AlignArgs, header: Header, lane_groups: Vec<Option<usize>>
     OutputSpec { path, shards, format, header, lane_groups, comments }
 }
 
-fn output_names(args: &AlignArgs) -> Vec<String> {
+fn output_paths(args: &AlignArgs) -> Vec<PathBuf> {
     match &args.output {
         None => Vec::new(),
-        Some(path) if args.shards == 1 => vec![path.display().to_string()],
-        Some(path) => (1..=args.shards).map(|i| shard_path(path, i).display().to_string()).collect(),
+        Some(path) if args.shards == 1 => vec![path.clone()],
+        Some(path) => (1..=args.shards).map(|i| shard_path(path, i)).collect(),
     }
 }
 

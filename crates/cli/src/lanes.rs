@@ -13,6 +13,17 @@ pub fn typed(matches: &ArgMatches) -> Vec<Vec<PathBuf>> {
     occurrences.map(|all| all.map(|files| files.cloned().collect()).collect()).unwrap_or_default()
 }
 
+/// The regular file that `path` names, whatever way it is written, or will name when it is made; none for a pipe or device.
+pub fn file_of(path: &Path) -> Option<PathBuf> {
+    match path.canonicalize() {
+        Ok(found) => found.is_file().then_some(found),
+        Err(_) => {
+            let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+            Some(folder.canonicalize().ok()?.join(path.file_name()?))
+        }
+    }
+}
+
 /// All lanes: the positional files first.
 ///
 /// # Errors
@@ -34,9 +45,12 @@ pub fn specs(args: &AlignArgs, typed: Vec<Vec<PathBuf>>) -> Result<Vec<LaneSpec>
     if all().filter(|file| *file == Path::new("-")).count() > 1 {
         return Err(Failure::Usage("standard input ('-') can be read only once".to_owned()));
     }
-    if let Some(file) = lanes.iter().find(|l| l.files.len() == 2 && l.files[0] == l.files[1]) {
-        let file = file.files[0].display();
-        return Err(Failure::Usage(format!("{file} was given as both files of a pair")));
+    for lane in &lanes {
+        if let [one, two] = &lane.files[..]
+            && file_of(one).is_some_and(|file| file_of(two) == Some(file))
+        {
+            return Err(Failure::Usage(format!("{} was given as both files of a pair", two.display())));
+        }
     }
     Ok(lanes)
 }

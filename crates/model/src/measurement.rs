@@ -150,7 +150,7 @@ pub struct RunReport {
     pub serial: Serial,
     /// What the kernel refused (pinning), a sentence each.
     pub refused: Vec<String>,
-    /// Bytes written (after compression).
+    /// Bytes written, after compression; of all files, with headers and end markers once the output is finished.
     pub bytes_out: Bytes,
     /// From the first claim to the last byte written.
     pub wall: Duration,

@@ -66,10 +66,10 @@ pub fn plan(machine: &Machine, request: &Request) -> Result<Plan, PlanError> {
     let mut reasons = Vec::new();
     let nodes = cpu_nodes(machine);
     let workers = request.workers.unwrap_or_else(|| machine.allowed.worker_count()).max(1);
-    let copies = copies(machine, &nodes, request, workers, &mut reasons)?;
-    let groups = group(&nodes, copies);
-    let replicas: Vec<Placement> =
-        groups.iter().map(|group| placement(machine, group, copies, request, &mut reasons)).collect();
+    let homes = homes(machine, &nodes);
+    let copies = copies(machine, &homes, request, workers, &mut reasons)?;
+    let groups = group(&homes, copies);
+    let replicas: Vec<Placement> = groups.iter().map(|group| placement(machine, group, copies, request)).collect();
     let workers = place_workers(machine, &nodes, &groups, workers, &mut reasons);
     Ok(Plan { replicas, helper_cpus: helper_cpus(machine, &workers), workers, reasons })
 }
@@ -82,6 +82,13 @@ fn allowed_cpus(machine: &Machine, node: &Node) -> Vec<CpuId> {
 /// The nodes that have CPUs for us.
 fn cpu_nodes(machine: &Machine) -> Vec<&Node> {
     machine.nodes.iter().filter(|node| !allowed_cpus(machine, node).is_empty()).collect()
+}
+
+/// Those of `nodes` that have memory for us: a copy on each makes sense. All of them if none has.
+fn homes<'m>(machine: &Machine, nodes: &[&'m Node]) -> Vec<&'m Node> {
+    let memory = machine.memory_nodes();
+    let with_memory: Vec<&Node> = nodes.iter().copied().filter(|n| memory.iter().any(|m| m.id == n.id)).collect();
+    if with_memory.is_empty() { nodes.to_vec() } else { with_memory }
 }
 
 /// Memory that can be taken now, within the limit of the cgroup.
@@ -137,26 +144,23 @@ fn group<'m>(nodes: &[&'m Node], copies: usize) -> Vec<Vec<&'m Node>> {
     (0..copies).map(|i| nodes[i * n / copies..(i + 1) * n / copies].to_vec()).collect()
 }
 
-/// Where the copy of a group lies: on the group's own memory, or on the nearest there is.
-fn placement(
-    machine: &Machine,
-    group: &[&Node],
-    copies: usize,
-    request: &Request,
-    reasons: &mut Vec<String>,
-) -> Placement {
-    let memory = machine.memory_nodes();
-    let own = |node: &&&Node| copies == 1 || group.iter().any(|g| g.id == node.id);
-    let mut nodes: Vec<NodeId> = memory.iter().filter(own).map(|n| n.id).collect();
-    if let (true, Some(first)) = (nodes.is_empty(), group.first()) {
-        let nearest = memory.iter().min_by_key(|m| machine.distance(first.id, m.id).unwrap_or(u32::MAX));
-        nodes.extend(nearest.map(|n| n.id));
-        if let Some(node) = nodes.first() {
-            reasons.push(format!("Node {} has no memory for us: its copy lies on node {node}, the nearest.", first.id));
-        }
-    }
+/// Where the copy of a group lies: on the group's own memory; a single copy on all memory there is.
+fn placement(machine: &Machine, group: &[&Node], copies: usize, request: &Request) -> Placement {
+    let own = |node: &&Node| copies == 1 || group.iter().any(|g| g.id == node.id);
+    let nodes: Vec<NodeId> = machine.memory_nodes().into_iter().filter(own).map(|n| n.id).collect();
     let default = if nodes.len() > 1 { Pages::Interleave } else { Pages::Local };
     Placement { nodes, pages: request.pages.unwrap_or(default), huge_pages: request.huge_pages }
+}
+
+/// The groups whose copy is nearest to `node`: its own, or that of the nearest node that is in one.
+fn nearest_groups(machine: &Machine, groups: &[Vec<&Node>], node: NodeId) -> Vec<usize> {
+    let distance = |group: &Vec<&Node>| {
+        let each =
+            group.iter().map(|n| if n.id == node { 0 } else { machine.distance(node, n.id).unwrap_or(u32::MAX) });
+        each.min().unwrap_or(u32::MAX)
+    };
+    let nearest = groups.iter().map(distance).min().unwrap_or(0);
+    (0..groups.len()).filter(|&g| distance(&groups[g]) == nearest).collect()
 }
 
 /// Deals workers to nodes in turn. If every CPU gets one, each is pinned to its own; if some CPUs stay free, to its node, so
@@ -186,8 +190,7 @@ fn place_workers(
     let mut seen = vec![0; nodes.len()];
     turns
         .map(|(round, node)| {
-            let reading: Vec<usize> =
-                (0..groups.len()).filter(|&g| groups[g].iter().any(|n| n.id == nodes[node].id)).collect();
+            let reading = nearest_groups(machine, groups, nodes[node].id);
             let replica = reading.get(seen[node] % reading.len().max(1)).copied().unwrap_or(0);
             seen[node] += 1;
             let cpus = if whole { vec![cpus[node][round]] } else { cpus[node].clone() };
@@ -295,10 +298,10 @@ mod tests {
         odd.nodes[2].cpus.clear();
         odd.allowed.cpus = [0, 2, 3, 6].map(CpuId).to_vec();
         let plan = plan(&odd, &request(1)).unwrap();
-        // Node 1 has no memory: its nearest neighbour's. Node 2 has no CPUs: no copy is needed there.
-        assert_eq!(nodes(&plan), [[0], [0], [3]]);
+        // Node 1 has no memory: its workers read the nearest copy. Node 2 has no CPUs: no copy is needed there.
+        assert_eq!(nodes(&plan), [[0], [3]]);
         let placed: Vec<_> = plan.workers.iter().map(|w| (w.cpus[0].0, w.replica)).collect();
-        assert_eq!(placed, [(0, 0), (2, 1), (6, 2), (3, 1)]);
+        assert_eq!(placed, [(0, 0), (2, 0), (6, 1), (3, 0)]);
     }
 
     #[test]

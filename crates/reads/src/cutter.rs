@@ -4,6 +4,7 @@
 //! the engine's limit. All that is looked at per chunk is a few entries of the segments' marks, found by bisection, so a
 //! chunk of a million bases costs a few microseconds; the naive twin that walks all records is in the tests.
 
+use crate::fault::endless;
 use crate::segment::Segment;
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -113,6 +114,12 @@ impl Input {
             byte: held.bytes + u64::from(marks.starts[i]),
             bases: held.bases + u64::from(marks.bases_before[i]),
         }
+    }
+
+    /// The text from `place` on, as far as one segment holds it.
+    fn text_from(&self, place: Place) -> &[u8] {
+        let held = self.held.iter().rev().find(|held| held.bytes <= place.byte);
+        held.and_then(|held| held.segment.bytes.get((place.byte - held.bytes) as usize..)).unwrap_or_default()
     }
 
     /// Takes the bytes from `start` to `end`, and lets go of segments that lie before `end` as a whole.
@@ -258,19 +265,12 @@ impl Cutter {
             }
         }
         let limit = self.open_read_limit?;
-        self.inputs.iter().find_map(|input| {
-            let open = input.place(input.units.saturating_sub(1).max(start));
+        self.inputs.iter().filter(|input| !input.ended).find_map(|input| {
+            let unit = input.units.saturating_sub(1).max(start);
+            let open = input.place(unit);
             let (bases, bytes) = (input.bases - open.bases, input.bytes - open.byte);
-            let place = |e: InputError| e.at(open.record + 1, open.byte);
-            if !input.ended && bases > limit {
-                let what = format!("the read has more than {limit} bases, the longest that the engine can take");
-                Some(place(InputError::new(&input.path, what)))
-            } else if !input.ended && bytes > 4 * limit + (1 << 20) {
-                let what = "the record does not end: this is not FASTQ or FASTA, or it is damaged";
-                Some(place(InputError::new(&input.path, what)))
-            } else {
-                None
-            }
+            let too_long = bases > limit || bytes > 4 * limit + (1 << 20);
+            too_long.then(|| endless(&input.path, input.text_from(open), bases, limit).at(open.record + 1, open.byte))
         })
     }
 }
@@ -377,7 +377,7 @@ mod tests {
         let error = cutter.cut().unwrap().unwrap_err();
         assert_eq!(
             error.to_string(),
-            "x.fq: record 2 (byte 18): the read has more than 50 bases, the longest that the engine can take"
+            "x.fq: record 2 (byte 18), read 'long': the read has more than 50 bases, the longest that the engine can take"
         );
     }
 }

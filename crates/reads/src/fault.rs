@@ -1,5 +1,6 @@
 //! Errors of the system and of the inflater, in words for the user.
 
+use crate::header;
 use std::path::Path;
 use zerohop_model::error::InputError;
 
@@ -12,4 +13,20 @@ pub(crate) fn read_fault(path: &Path, e: &std::io::Error) -> InputError {
         _ => format!("cannot read: {e}"),
     };
     InputError::new(path, what)
+}
+
+/// What to say of a record that is longer than any can be. `record` is its text as far as it was read, with `bases` bases.
+pub(crate) fn endless(path: &Path, record: &[u8], bases: u64, limit: u64) -> InputError {
+    if bases <= limit {
+        return InputError::new(path, "the record does not end: this is not FASTQ or FASTA, or it is damaged");
+    }
+    let header = record.split(|&b| b == b'\n').next().unwrap_or_default();
+    let (name, _) = header::split(header.get(1..).unwrap_or_default());
+    let name = if header.starts_with(b"@") { header::without_mate_number(name) } else { name };
+    InputError::new(path, over_limit(limit)).read(name)
+}
+
+/// What to say of a read with too many bases.
+pub(crate) fn over_limit(limit: u64) -> String {
+    format!("the read has more than {limit} bases, the longest that the engine can take")
 }

@@ -18,6 +18,7 @@
 mod bgzf;
 mod cutter;
 mod fault;
+mod gzip;
 mod header;
 mod open;
 mod parse;

@@ -2,12 +2,12 @@
 
 use crate::cutter::Cutter;
 use crate::fault::read_fault;
+use crate::gzip::GzipMembers;
 use crate::parse::{Format, Layout, Parser};
 use crate::segment::{LineState, mark_fasta, mark_fastq};
 use crate::stream::{StreamEmitter, StreamSpec};
 use crate::survey::{Coding, Survey, has_end_marker};
 use crate::{LaneSpec, bgzf};
-use flate2::bufread::MultiGzDecoder;
 use std::fs::File;
 use std::io::{BufReader, Cursor, Read};
 use std::path::{Path, PathBuf};
@@ -86,17 +86,20 @@ fn open(path: &Path) -> Result<Opened, InputError> {
     let raw = Cursor::new(first).chain(raw);
     let rest: Box<dyn Read + Send> = match compression {
         Compression::None => Box::new(raw),
-        _ => Box::new(MultiGzDecoder::new(BufReader::with_capacity(1 << 18, raw))),
+        _ => Box::new(GzipMembers::new(BufReader::with_capacity(1 << 18, raw))),
     };
     let progress = length.map(|length| (count, length));
     let mut opened =
         Opened { path: path.to_owned(), regular, compression, format: None, prefix: Vec::new(), rest, progress };
     opened.read_more(1)?;
-    opened.format = match opened.prefix.first() {
+    let blank = |b: &u8| matches!(b, b'\n' | b'\r');
+    opened.format = match opened.prefix.first().copied() {
         None => None,
+        // A file of a few empty lines is as good as empty.
+        Some(first) if blank(&first) && !opened.read_more(512)? && opened.prefix.iter().all(blank) => None,
         Some(b'@') => Some(Format::Fastq),
         Some(b'>') => Some(Format::Fasta),
-        Some(&byte) => {
+        Some(byte) => {
             let what = format!(
                 "not FASTQ and not FASTA: it must start with '@' or '>', but starts with '{}'",
                 byte.escape_ascii()

@@ -1,5 +1,6 @@
 //! Finds the reads in a chunk's text, in place. This is where an input is checked: every byte of every record.
 
+use crate::fault::over_limit;
 use crate::header;
 use memchr::memchr;
 use std::path::PathBuf;
@@ -215,9 +216,7 @@ impl Records<'_> {
     /// Makes the bases upper case and checks that they are letters, or one of `.-*=`.
     fn check_bases(&mut self, name: Span, seq: Span) -> Result<(), InputError> {
         if (seq.end - seq.start) as usize > self.max_read_bases {
-            let limit = self.max_read_bases;
-            let what = format!("the read has more than {limit} bases, the longest that the engine can take");
-            return Err(self.fault(name, what));
+            return Err(self.fault(name, over_limit(self.max_read_bases as u64)));
         }
         let bases = &mut self.text.bytes[seq.start as usize..seq.end as usize];
         bases.make_ascii_uppercase();

@@ -1,7 +1,7 @@
 //! A reference in FASTA: plain, gzip or BGZF, by content.
 
 use crate::fault::read_fault;
-use flate2::bufread::MultiGzDecoder;
+use crate::gzip::GzipMembers;
 use std::collections::HashSet;
 use std::fs::File;
 use std::io::{BufRead, BufReader, Cursor, Read};
@@ -77,7 +77,7 @@ fn open(path: &Path) -> Result<Box<dyn BufRead>, InputError> {
     file.by_ref().take(2).read_to_end(&mut first).map_err(|e| read_fault(path, &e))?;
     let gzip = first == [0x1f, 0x8b];
     let raw = BufReader::with_capacity(1 << 20, Cursor::new(first).chain(file));
-    Ok(if gzip { Box::new(BufReader::with_capacity(1 << 20, MultiGzDecoder::new(raw))) } else { Box::new(raw) })
+    Ok(if gzip { Box::new(BufReader::with_capacity(1 << 20, GzipMembers::new(raw))) } else { Box::new(raw) })
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@
 //! emitter, which cuts them into chunks and copies each chunk into the buffer of the worker that asked for it.
 
 use crate::cutter::Cutter;
-use crate::fault::read_fault;
+use crate::fault::{endless, read_fault};
 use crate::header;
 use crate::parse::Format;
 use crate::segment::{LineState, Marks, Segment, join_mates, mark_fasta, mark_fastq, trim_blank_end};
@@ -92,8 +92,9 @@ impl Reader {
                 return Ok((Segment { bytes, marks }, false));
             }
             if bytes.len() > 4 * self.spec.max_read_bases + SEGMENT {
-                let what = "the record does not end: this is not FASTQ or FASTA, or it is damaged";
-                return Err(InputError::new(&self.spec.path, what).at(self.records + 1, self.bytes));
+                let (bases, limit) = (self.mark(&bytes).0.bases, self.spec.max_read_bases as u64);
+                let fault = endless(&self.spec.path, &bytes, u64::from(bases), limit);
+                return Err(fault.at(self.records + 1, self.bytes));
             }
             wanted = bytes.len() + SEGMENT;
         }

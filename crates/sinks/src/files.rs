@@ -170,6 +170,21 @@ pub fn shard_path(path: &Path, shard: usize) -> PathBuf {
     path.with_extension(suffix)
 }
 
+/// Finds out whether `path` can be written, without touching what is there.
+///
+/// # Errors
+/// [`Error::Output`] when it cannot.
+pub fn check_writable(path: &Path) -> Result<(), Error> {
+    if std::fs::metadata(path).is_ok_and(|m| !m.is_file()) {
+        return Ok(());
+    }
+    let open = open_file(path)?;
+    if let Some(temporary) = &open.temporary {
+        std::fs::remove_file(temporary).map_err(|source| Error::Output { path: path.to_owned(), source })?;
+    }
+    Ok(())
+}
+
 fn open_stdout() -> Result<Open, Error> {
     use std::os::fd::AsFd;
     let path = PathBuf::from("standard output");

@@ -18,5 +18,5 @@ mod header;
 mod sam;
 mod tags;
 
-pub use files::{FileSink, Format, OutputSpec, shard_path};
+pub use files::{FileSink, Format, OutputSpec, check_writable, shard_path};
 pub use header::{Header, Program, ReadGroup, ReadGroupError};

@@ -102,9 +102,9 @@ impl Seeder {
         let windows = run.len() - k + 1;
         self.find_minima(k - s + 1, windows);
         let middle = &self.smer_hashes[t - 1..t - 1 + windows];
-        for i in 0..windows {
-            if middle[i] == self.minima[i] {
-                let (forward, reverse) = (self.kmers[i], reverse_complement(self.kmers[i], k));
+        for (i, ((own, smallest), &forward)) in middle.iter().zip(&self.minima).zip(&self.kmers).enumerate() {
+            if own == smallest {
+                let reverse = reverse_complement(forward, k);
                 self.syncmers.push(Syncmer {
                     hash: hash(forward.min(reverse)),
                     is_forward: forward <= reverse,

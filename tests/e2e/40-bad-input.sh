@@ -1,0 +1,443 @@
+#!/bin/bash
+# Bad input: for each fault one exact line on stderr, exit status 1 (2 for wrong usage), and nothing left that looks
+# complete; as SAM and BAM, with one worker and three, plain, gzip and BGZF. Also the odd inputs that are fine.
+# PART=REGEX chooses parts.
+source "$(dirname "$0")/lib.sh"
+command -v bgzip >/dev/null || skip "no bgzip"
+command -v samtools >/dev/null || skip "no samtools"
+
+# The same names in three folders: what a file is, is found out by its content.
+CODINGS="plain gzip bgzf"
+cd "$WORK"
+mkdir $CODINGS out
+cp "$DATA/phix/phix.fasta" ref.fa
+cp "$DATA/phix/phix.1.fastq" good_1.fq
+cp "$DATA/phix/phix.2.fastq" good_2.fq
+gzip -cd "$DATA/ecoli/ecoli_150_1.fq.gz" > many_1.fq
+gzip -cd "$DATA/ecoli/ecoli_150_2.fq.gz" > many_2.fq
+
+failures=0
+wrong() { echo "FAIL: $*" >&2; failures=$((failures + 1)); }
+
+# zerohop's exit status goes to rc, its words to the files stdout and stderr
+attempt() {
+    rc=0
+    timeout -k 1 30 "$ZEROHOP" "$@" > "$WORK/stdout" 2> "$WORK/stderr" < /dev/null || rc=$?
+}
+
+# fault LINE ARGUMENTS...: the run fails with this line alone and leaves nothing
+fault() {
+    local line="error: $1" format threads; shift
+    for format in sam bam; do
+        for threads in 1 3; do
+            attempt align -t $threads -o "$WORK/out/x.$format" "$@"
+            [ $rc = 1 ] || wrong "exit status $rc with -t $threads, $format, in ${PWD##*/}: $*"
+            [ "$(cat "$WORK/stderr")" = "$line" ] ||
+                wrong "-t $threads, $format, in ${PWD##*/}: $*"$'\n'"  wanted: $line"$'\n'"  got:    $(head -c 600 "$WORK/stderr")"
+            [ ! -s "$WORK/stdout" ] || wrong "something on standard output: $*"
+            [ -z "$(ls -A "$WORK/out")" ] || { wrong "left $(ls -A "$WORK/out"): $*"; rm -f "$WORK"/out/*; }
+        done
+    done
+}
+
+# usage LINE ARGUMENTS...: exit status 2, and LINE is the first on stderr
+usage() {
+    local line="error: $1"; shift
+    attempt "$@"
+    [ $rc = 2 ] || wrong "exit status $rc: $*"
+    [ "$(head -n 1 "$WORK/stderr")" = "$line" ] || wrong "$*"$'\n'"  wanted: $line"$'\n'"  got:    $(head -n 1 "$WORK/stderr")"
+    [ ! -s "$WORK/stdout" ] || wrong "something on standard output: $*"
+}
+
+# reads FILE: takes standard input as FILE in all three codings
+reads() {
+    cat > "plain/$1"
+    gzip -cn "plain/$1" > "gzip/$1"
+    bgzip -c "plain/$1" > "bgzf/$1"
+}
+
+# read_fault LINE [OPTIONS...] [FILES...]: the same fault in each coding; by default single reads in 1.fq
+read_fault() {
+    local line=$1 coding; shift
+    [ $# -gt 0 ] || set -- 1.fq
+    for coding in $CODINGS; do
+        cd "$coding"
+        fault "$line" ../ref.fa "$@"
+        cd ..
+    done
+}
+
+first_records() { head -n $((4 * $2)) "$1"; }
+size() { stat -c %s "$1"; }
+
+# flip FILE OFFSET: another byte there (from the end if negative)
+flip() {
+    python3 - "$1" "$2" <<'END'
+import sys
+path, at = sys.argv[1], int(sys.argv[2])
+data = bytearray(open(path, 'rb').read())
+data[at] ^= 0x41
+open(path, 'wb').write(data)
+END
+}
+
+# blocks FILE: the offset of each BGZF block
+blocks() {
+    python3 - "$1" <<'END'
+import sys
+data, at = open(sys.argv[1], 'rb').read(), 0
+while at < len(data):
+    print(at)
+    at += int.from_bytes(data[at + 16:at + 18], 'little') + 1
+END
+}
+
+# --- records --------------------------------------------------------------------------------------------------------
+
+# odd_record LINE TEXT: a record after three good ones; LINE is what is said of it
+odd_record() {
+    { first_records good_1.fq 3; printf "$2"; } | reads 1.fq
+    read_fault "1.fq: record 4 (byte $(first_records good_1.fq 3 | wc -c))$1"
+}
+
+odd_records() {
+    local cut_off="the file ends in the middle of this record: it is truncated"
+    odd_record ", read 'x': 4 bases but 3 qualities" '@x\nACGT\n+\n###\n'
+    odd_record ", read 'x': 4 bases but 5 qualities" '@x\nACGT\n+\n#####\n@y\nA\n+\n#\n'
+    odd_record ", read 'x': its third line does not start with '+'" '@x\nACGT\n####\n@y\nACGT\n+\n####\n'
+    odd_record ", read 'x': its third line does not start with '+'" '@x y\nACGT\nACGT\n+\n########\n'
+    odd_record ", read 'x': its sequence holds '1', which is no base" '@x\nAC1T\n+\n####\n'
+    odd_record ", read 'x': its sequence holds '\\xff', which is no base" '@x\nAC\xffT\n+\n####\n'
+    odd_record ", read 'x': its sequence holds ' ', which is no base" '@x\nACG \n+\n####\n'
+    odd_record ", read 'x': its qualities hold a character that is none (allowed are '!' to '~')" '@x\nACGT\n+\n## #\n'
+    odd_record ": the read has no name" '@\nACGT\n+\n####\n'
+    odd_record ": the read has no name" '@ x\nACGT\n+\n####\n'
+    odd_record ": a record must start with '@', but here is an empty line" '\n@x\nACGT\n+\n####\n'
+    odd_record ": a record must start with '@', but here is 'A'" 'ACGT\n+\n####\n'
+    odd_record ": a record must start with '@', but here is '>'" '>x\nACGT\n'
+    odd_record ", read 'x': $cut_off" '@x'
+    odd_record ", read 'x': $cut_off" '@x\n'
+    odd_record ", read 'x': $cut_off" '@x\nAC'
+    odd_record ", read 'x': $cut_off" '@x\nACGT\n'
+    odd_record ", read 'x': $cut_off" '@x\nACGT\n+'
+    odd_record ", read 'x': $cut_off" '@x\nACGT\n+\n'
+    odd_record ", read 'x': 4 bases but 2 qualities" '@x\nACGT\n+\n##'
+}
+
+# Deep in a file of several chunks, so that workers are busy when it is found.
+deep_record() {
+    { first_records many_1.fq 8000; printf '@x\nACGT\n+\n###\n'; tail -n +32005 many_1.fq; } | reads 1.fq
+    reads 2.fq < many_2.fq
+    local line="1.fq: record 8001 (byte $(first_records many_1.fq 8000 | wc -c)), read 'x': 4 bases but 3 qualities"
+    read_fault "$line"
+    read_fault "$line" 1.fq 2.fq
+}
+
+long_read() {
+    local bases=$1
+    first_records good_1.fq 3
+    python3 -c "n = $bases; print('@long and a comment'); print('ACGT' * (n // 4) + 'A' * (n % 4)); print('+'); print('#' * n)"
+    tail -n +13 good_1.fq
+}
+
+long_reads() {
+    long_read $(((1 << 20) + 1)) | reads 1.fq
+    local at; at="1.fq: record 4 (byte $(first_records good_1.fq 3 | wc -c))"
+    read_fault "$at, read 'long': the read has more than 1048576 bases, the longest that the engine can take"
+    long_read 9000000 | reads 1.fq
+    read_fault "$at, read 'long': the read has more than 1048576 bases, the longest that the engine can take"
+}
+
+mates() {
+    local what="they are not the two files of one run, or one of them is truncated" set n
+    for set in good many; do
+        n=$(($(wc -l < ${set}_1.fq) / 4))
+        reads 1.fq < ${set}_1.fq; first_records ${set}_2.fq $((n - 1)) | reads 2.fq
+        read_fault "2.fq: the file has $((n - 1)) reads, but its mate file 1.fq has more: $what" 1.fq 2.fq
+        read_fault "2.fq: the file has $((n - 1)) reads, but its mate file 1.fq has more: $what" 2.fq 1.fq
+    done
+    reads 2.fq < /dev/null
+    read_fault "2.fq: the file has 0 reads, but its mate file 1.fq has more: $what" 1.fq 2.fq
+    sed '5s/.*/@other/' good_2.fq | reads 2.fq
+    reads 1.fq < good_1.fq
+    local name; name=$(sed -n '5s/^@\([^ /]*\).*/\1/p' good_1.fq)
+    read_fault "2.fq: record 2 (byte $(first_records good_2.fq 1 | wc -c)), read 'other': its name differs from that of its mate, '$name' in 1.fq: the files are not in step" 1.fq 2.fq
+}
+
+not_reads() {
+    local not="1.fq: record 1 (byte 0): not FASTQ and not FASTA: it must start with '@' or '>', but starts with"
+    echo "Dear reader" | reads 1.fq;          read_fault "$not 'D'"
+    printf '\x7fELF\x02\x01' | reads 1.fq;    read_fault "$not '\\x7f'"
+    head -c 3000 /dev/zero | reads 1.fq;      read_fault "$not '\\x00'"
+    printf '\n@x\nA\n+\n#\n' | reads 1.fq;    read_fault "$not '\\n'"
+    printf 'BZh91AY&SY' | reads 1.fq;         read_fault "$not 'B'"
+    printf '@HD\tVN:1.6\n@SQ\tSN:a\tLN:9\nr\t4\t*\n' | reads 1.fq
+    read_fault "1.fq: record 1 (byte 0), read 'HD': its third line does not start with '+'"
+    zerohop align -q -o out/x.bam ref.fa good_1.fq; mv out/x.bam plain/x.bam
+    fault "plain/x.bam: record 1 (byte 0): not FASTQ and not FASTA: it must start with '@' or '>', but starts with 'B'" ref.fa plain/x.bam
+}
+
+# --- compression ----------------------------------------------------------------------------------------------------
+
+gzip_faults() {
+    local cut truncated="the compressed data end early: the file is truncated" length
+    gzip -cn good_1.fq > whole.gz
+    for cut in 3 10 11 100 $(($(size whole.gz) / 2)) $(($(size whole.gz) - 9)) $(($(size whole.gz) - 8)) $(($(size whole.gz) - 1)); do
+        head -c "$cut" whole.gz > 1.fq
+        fault "1.fq: $truncated" ref.fa 1.fq
+    done
+    cp whole.gz 1.fq; flip 1.fq -6
+    fault "1.fq: the compressed data are damaged: corrupt gzip stream does not have a matching checksum" ref.fa 1.fq
+    cp whole.gz 1.fq; flip 1.fq -1
+    fault "1.fq: the compressed data are damaged: corrupt gzip stream does not have a matching checksum" ref.fa 1.fq
+    # where what was inflated until then is more than is read ahead
+    gzip -cn many_1.fq > whole.gz
+    length=$(size many_1.fq)
+    for cut in 8 1; do
+        head -c -$cut whole.gz > 1.fq
+        fault "1.fq: byte $length: $truncated" ref.fa 1.fq
+    done
+    cp whole.gz 1.fq; flip 1.fq -6
+    fault "1.fq: byte $length: the compressed data are damaged: corrupt gzip stream does not have a matching checksum" ref.fa 1.fq
+}
+
+bgzf_faults() {
+    local at last
+    bgzip -c good_1.fq > whole.bgzf
+    head -c 1000 whole.bgzf > 1.fq
+    fault "1.fq: the compressed data end early: the file is truncated" ref.fa 1.fq
+    bgzip -c many_1.fq > whole.bgzf
+    last=$(blocks whole.bgzf | tail -n 2 | head -n 1)
+    for at in $((last + 1)) $((last + 17)) $((last + 18)) $((last + 2000)) $(($(size whole.bgzf) - 29)); do
+        head -c "$at" whole.bgzf > 1.fq
+        fault "1.fq: the file ends inside a BGZF block: it is truncated (at compressed offset $last)" ref.fa 1.fq
+    done
+    # the checksum stands in front of the length, and both in front of the end marker
+    cp whole.bgzf 1.fq; flip 1.fq $(($(size whole.bgzf) - 28 - 5))
+    fault "1.fq: a BGZF block does not match its checksum (CRC): the file is damaged (at compressed offset $last)" ref.fa 1.fq
+    cp whole.bgzf 1.fq; flip 1.fq $((last + 1000))
+    fault "1.fq: the compressed data of a BGZF block are damaged (at compressed offset $last)" ref.fa 1.fq
+    cp whole.bgzf 1.fq; flip 1.fq "$last"
+    fault "1.fq: no BGZF block starts here: the file is damaged (at compressed offset $last)" ref.fa 1.fq
+}
+
+# Cut exactly between two blocks it can be a whole file: it is used, and the missing end marker is said.
+bgzf_without_end() {
+    local note="note      1.fq lacks the end marker of BGZF: it may be truncated between two blocks."
+    bgzip -c good_1.fq | head -c -28 > 1.fq
+    zerohop align -t 2 ref.fa 1.fq > own.sam
+    [ "$(grep -c '^note' zerohop.stderr)" = 1 ] && grep -qxF "$note" zerohop.stderr || wrong "a missing end marker is not said"
+    zerohop align -t 2 ref.fa good_1.fq > expected.sam
+    same_alignments own.sam expected.sam "without the end marker"
+    ! grep -q '^note' zerohop.stderr || wrong "a note without a cause: $(grep '^note' zerohop.stderr)"
+}
+
+# --- files ----------------------------------------------------------------------------------------------------------
+
+files() {
+    local none="cannot open: No such file or directory (os error 2)"
+    mkdir -p folder
+    fault "none.fq: $none" ref.fa none.fq
+    fault "none.fq: $none" ref.fa good_1.fq none.fq
+    fault "none.fa: $none" none.fa good_1.fq
+    fault "folder: is a directory, not a file of reads" ref.fa folder
+    fault "folder: is a directory, not a file of reads" ref.fa good_1.fq folder
+    fault "folder: is a directory, not a reference in FASTA" folder good_1.fq
+    attempt align -o nowhere/x.bam ref.fa good_1.fq
+    [ "$rc $(cat stderr)" = "1 error: nowhere/x.bam: cannot write: No such file or directory (os error 2)" ] || wrong "no output folder: $rc $(cat stderr)"
+    attempt align -o folder ref.fa good_1.fq
+    [ "$rc $(cat stderr)" = "1 error: folder: cannot write: Is a directory (os error 21)" ] || wrong "a folder as output: $rc $(cat stderr)"
+}
+
+# As somebody who is not root, for whom permissions do not count.
+permissions() {
+    [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null || { echo "permissions: not tested, that needs root and setpriv"; return; }
+    local nobody="setpriv --reuid=65534 --regid=65534 --clear-groups" denied="Permission denied (os error 13)" file rc
+    chmod 711 "$WORK"; chmod 755 out
+    cp "$ZEROHOP" program; cp good_1.fq secret.fq; cp ref.fa secret.fa; chmod 600 secret.*
+    for file in "secret.fq: cannot open:-o /dev/null ref.fa secret.fq" "secret.fa: cannot open:-o /dev/null secret.fa good_1.fq" \
+        "out/x.bam: cannot write:-o out/x.bam ref.fa good_1.fq"; do
+        rc=0
+        $nobody ./program align ${file##*:} > stdout 2> stderr || rc=$?
+        [ "$rc $(cat stderr)" = "1 error: ${file%:*}: $denied" ] || wrong "no permission: ${file##*:}: $rc $(cat stderr)"
+    done
+}
+
+references() {
+    local text what
+    reference_fault() { printf "$1" > bad.fa; fault "bad.fa: $2" bad.fa good_1.fq; gzip -n bad.fa; mv bad.fa.gz bad.fa; fault "bad.fa: $2" bad.fa good_1.fq; }
+    reference_fault '>a\nACGT\n>b\nAC\n>a c\nAC\n' "record 3 (byte 14): two sequences have the name 'a'"
+    reference_fault '' "the reference holds no sequence"
+    reference_fault '\n\n' "the reference holds no sequence"
+    reference_fault '>a\n>b\n' "the reference holds no sequence"
+    reference_fault '>a\nACGT\nAC1T\n' "record 1 (byte 8): sequence 'a' holds '1', which is no base"
+    reference_fault '>a\nAC GT\n' "record 1 (byte 3): sequence 'a' holds ' ', which is no base"
+    reference_fault '>\nACGT\n' "record 1 (byte 0): a sequence has no name"
+    reference_fault '>a\xc3\xa9\nACGT\n' "record 1 (byte 0): the name 'aé' holds '\\xc3', which SAM does not allow"
+    reference_fault 'ACGT\n' "record 1 (byte 0): not FASTA: it must start with '>', but starts with 'A'"
+    fault "good_1.fq: record 1 (byte 0): not FASTA: it must start with '>', but starts with '@'" good_1.fq good_2.fq
+    gzip -cn ref.fa | head -c 1000 > bad.fa
+    fault "bad.fa: the compressed data end early: the file is truncated" bad.fa good_1.fq
+    bgzip -c ref.fa > bad.fa; flip bad.fa $(($(size bad.fa) - 28 - 6))
+    fault "bad.fa: the compressed data are damaged: corrupt gzip stream does not have a matching checksum" bad.fa good_1.fq
+}
+
+# --- index files ----------------------------------------------------------------------------------------------------
+
+# index_fault LINE: with what now is the index of ix.fa
+index_fault() { fault "$index: $1: make it anew with 'zerohop index'" ix.fa good_1.fq good_2.fq; cp good.zhi "$index"; }
+
+# sections FILE: NAME OFFSET BYTES of each section of an index file
+sections() {
+    python3 - "$1" <<'END'
+import json, struct, sys
+data = open(sys.argv[1], 'rb').read()
+description = json.loads(data[24:24 + struct.unpack_from('<I', data, 12)[0]])
+for name in 'sequence', 'randstrobes', 'bucket_starts':
+    print(name, description[name]['offset'], description[name]['bytes'])
+END
+}
+
+index_files() {
+    local changed="it was made from another reference, or the reference has changed since" name offset bytes at
+    cp ref.fa ix.fa
+    zerohop align -t 2 ix.fa good_1.fq good_2.fq > built.sam
+    zerohop index --reads good_1.fq ix.fa
+    index=$(ls ix.fa.*.zhi)
+    [ "$(ls -d ix.fa*)" = "ix.fa"$'\n'"$index" ] || wrong "zerohop index left $(ls -d ix.fa*)"
+    cp "$index" good.zhi
+    for threads in 1 3; do
+        zerohop align -t $threads ix.fa good_1.fq good_2.fq > loaded.sam
+        same_alignments loaded.sam built.sam "with the index file"
+        grep -q "^index  *loaded from $index in " zerohop.stderr || wrong "the summary does not say that the index was loaded"
+    done
+    zerohop align --no-index ix.fa good_1.fq good_2.fq > rebuilt.sam
+    grep -q '^index  *built from the reference in ' zerohop.stderr || wrong "--no-index uses the index file"
+
+    printf '>other\nACGTACGTACGTCCCATGACTAG\n' > other.fa
+    zerohop index --reads good_1.fq other.fa
+    cp "$(ls other.fa.*.zhi)" "$index"; index_fault "$changed"
+    sed -i '2s/^...../ACGTA/' ix.fa; index_fault "$changed"; cp ref.fa ix.fa
+    echo >> ix.fa; index_fault "$changed"; cp ref.fa ix.fa
+    zerohop index -r 50 ix.fa; mv ix.fa.r50.zhi "$index"; index_fault "it was made with other parameters"
+    : > "$index"; index_fault "it is no index of zerohop, or cut off"
+    cp ref.fa "$index"; index_fault "it is no index of zerohop"
+    for at in 1 23; do head -c $at good.zhi > "$index"; index_fault "it is no index of zerohop, or cut off"; done
+    for at in 24 500 70000 $(($(size good.zhi) - 1)); do head -c $at good.zhi > "$index"; index_fault "it is cut off"; done
+    flip "$index" 3; index_fault "it is no index of zerohop"
+    printf '\x02' | dd of="$index" bs=1 seek=8 conv=notrunc status=none
+    index_fault "it has version 2 of the format, and this zerohop reads 1"
+    for at in 15 16 23 24 300; do flip "$index" $at; index_fault "its description is damaged"; done
+    while read -r name offset bytes; do
+        for at in 0 $((bytes / 2)) $((bytes - 1)); do
+            flip "$index" $((offset + at))
+            index_fault "it is damaged between bytes $offset and $((offset + bytes))"
+        done
+    done < <(sections good.zhi)
+}
+
+# --- usage ----------------------------------------------------------------------------------------------------------
+
+usage_errors() {
+    usage "no reads were given: name one or two files, or '-' for standard input" align ref.fa
+    usage "standard input ('-') can be read only once" align ref.fa - -
+    usage "standard input ('-') can be read only once" align ref.fa - --reads -
+    usage "good_1.fq was given as both files of a pair" align ref.fa good_1.fq good_1.fq
+    usage "good_1.fq was given as both files of a pair" align ref.fa --reads good_1.fq good_1.fq
+    usage "with --interleaved each lane has one file" align ref.fa -p --reads good_1.fq good_2.fq
+    usage "the read group line 'garbage' must start with '@RG' and a tab (or \\t), as in '@RG\\tID:x\\tSM:y'" align -R garbage ref.fa good_1.fq
+    usage "the read group line '@RG"$'\t'"SM:x' has no ID" align -R '@RG\tSM:x' ref.fa good_1.fq
+    usage "'sample' is not a read group field: it must be two letters, a colon and a value, as in 'SM:sample'" align --rg sample ref.fa good_1.fq
+    usage "2 read groups (-R) were given for 1 lanes: give one for all, or one each" align -R '@RG\tID:a' -R '@RG\tID:b' ref.fa good_1.fq
+    usage "two different read groups have the ID 'a'" align -R '@RG\tID:a' -R '@RG\tID:a\tSM:b' ref.fa good_1.fq --reads good_2.fq
+    usage "--shards needs an output file (-o)" align --shards 2 ref.fa good_1.fq
+    usage "invalid value '0' for '--replicas <auto|K>': it must be 'auto' or a number from 1 on" align --replicas 0 ref.fa good_1.fq
+    usage "invalid value 'two' for '--replicas <auto|K>': it must be 'auto' or a number from 1 on" align --replicas two ref.fa good_1.fq
+    usage "invalid value '0' for '--threads <N>': 0 is not in 1..=65536" align -t 0 ref.fa good_1.fq
+    usage "invalid value '10' for '--level <LEVEL>': 10 is not in 0..=9" align --level 10 ref.fa good_1.fq
+    usage "the argument '--interleaved' cannot be used with '[READS_2]'" align -p ref.fa good_1.fq good_2.fq
+    usage "unexpected argument '--bogus' found" align --bogus ref.fa good_1.fq
+    usage "unrecognized subcommand 'bogus'" bogus
+    usage "there is no command 'bogus'" man bogus
+    cp good_1.fq same.fq; cp ref.fa same.fa; ln -s same.fq link.fq
+    usage "same.fq is an input and cannot be the output too" align -o same.fq ref.fa same.fq
+    usage "same.fq is an input and cannot be the output too" align -o ./same.fq ref.fa good_2.fq same.fq
+    usage "same.fq is an input and cannot be the output too" align -o link.fq ref.fa same.fq
+    usage "same.fa is an input and cannot be the output too" align -o same.fa same.fa good_1.fq
+    local option
+    for option in --json --mqc; do
+        usage "same.fq is an input and cannot be the output too" align -o out.sam $option same.fq ref.fa same.fq
+        attempt align -o out.sam $option ./out.sam ref.fa good_1.fq
+        [ $rc = 2 ] || wrong "exit status $rc: $option writes over the output"
+    done
+    cmp -s same.fq good_1.fq && cmp -s same.fa ref.fa || wrong "an input was changed"
+}
+
+# --- odd, but fine --------------------------------------------------------------------------------------------------
+
+# fine NAME OPTIONS...: 1.fq and 2.fq give, in each coding, the records of the good pair
+fine() {
+    local name=$1 coding; shift
+    zerohop align -t 2 ref.fa good_1.fq good_2.fq > expected.sam
+    for coding in $CODINGS; do
+        zerohop align -t 3 ref.fa $coding/1.fq $coding/2.fq > own.sam
+        same_alignments own.sam expected.sam "$name, $coding"
+    done
+}
+
+fine_inputs() {
+    head -c -1 good_1.fq | reads 1.fq; head -c -1 good_2.fq | reads 2.fq; fine "no newline at the end"
+    sed 's/$/\r/' good_1.fq | reads 1.fq; sed 's/$/\r/' good_2.fq | reads 2.fq; fine "CRLF"
+    sed 's/$/\r/' good_1.fq | head -c -2 | reads 1.fq; fine "CRLF without the last one"
+    { cat good_1.fq; printf '\n\n'; } | reads 1.fq; { cat good_2.fq; printf '\r\n\n'; } | reads 2.fq; fine "blank lines at the end"
+    reads 1.fq < good_1.fq; reads 2.fq < good_2.fq; fine "as they are"
+}
+
+empty_inputs() {
+    local coding format
+    reads 1.fq < /dev/null; reads 2.fq < /dev/null
+    for coding in $CODINGS; do
+        for format in sam bam; do
+            zerohop align -t 3 -o x.$format ref.fa $coding/1.fq
+            samtools quickcheck x.$format && [ "$(samtools view -c x.$format)" = 0 ] || wrong "an empty file ($coding) as $format"
+            zerohop align -t 3 -o x.$format ref.fa $coding/1.fq $coding/2.fq
+            samtools quickcheck x.$format && [ "$(samtools view -c x.$format)" = 0 ] || wrong "two empty files ($coding) as $format"
+        done
+    done
+    zerohop align ref.fa - < /dev/null > x.sam
+    [ "$(grep -vc '^@' x.sam)" = 0 ] && grep -q '^@SQ' x.sam || wrong "empty standard input"
+    printf '@e\n\n+\n\n@f\nACGT\n+\n####\n' | reads 1.fq
+    for coding in $CODINGS; do
+        zerohop align ref.fa $coding/1.fq > x.sam
+        [ "$(grep -v '^@' x.sam | head -n 1 | cut -f 1-11 | tr '\t' ' ')" = "e 4 * 0 0 * * 0 0 * *" ] || wrong "an empty read: $(grep -v '^@' x.sam)"
+        [ "$(grep -vc '^@' x.sam)" = 2 ] || wrong "an empty read swallows the next"
+    done
+}
+
+# --- the reader of the output goes away -----------------------------------------------------------------------------
+
+broken_pipes() {
+    local status format
+    for format in sam bam; do
+        for threads in 1 3; do
+            set +e
+            timeout -k 1 30 "$ZEROHOP" align -t $threads --format $format ref.fa many_1.fq many_2.fq 2> stderr | head -c 1 > /dev/null
+            status=${PIPESTATUS[0]}
+            set -e
+            [ "$status" = 0 ] && [ ! -s stderr ] || wrong "a broken pipe ($format, -t $threads): exit status $status, $(head -c 300 stderr)"
+        done
+    done
+    set +e
+    "$ZEROHOP" man align 2> stderr | true; status=${PIPESTATUS[0]}
+    set -e
+    [ "$status" = 0 ] && [ ! -s stderr ] || wrong "a broken pipe (man): exit status $status"
+}
+
+for part in odd_records deep_record long_reads mates not_reads gzip_faults bgzf_faults bgzf_without_end files permissions \
+    references index_files usage_errors fine_inputs empty_inputs broken_pipes; do
+    [[ $part =~ ${PART-} ]] || continue
+    before=$failures
+    $part
+    echo "$part: $([ $failures = $before ] && echo as it should be || echo "$((failures - before)) wrong")"
+done
+[ $failures = 0 ] || fail "$failures of the above"

@@ -1,0 +1,81 @@
+#!/bin/bash
+# Memory is bounded: an input 20 times as large needs the same peak, whatever its kind and however slow the output.
+# The smaller input is large enough to fill all buffers (15 chunks for 2 workers). Most runs use the null engine, which
+# lets the input and the output go as fast as they can; a slow output lets the input run ahead as far as it may.
+source "$(dirname "$0")/lib.sh"
+command -v bgzip >/dev/null || skip "no bgzip"
+
+cd "$WORK"
+TIMES=20
+cp "$DATA/phix/phix.fasta" ref.fa
+gzip -cd "$DATA/ecoli/ecoli_150_1.fq.gz" > once.fq
+for _ in 1 2 3 4 5; do cat once.fq; done > small.fq
+gzip -1 -cn once.fq > once.gz
+for _ in 1 2 3 4 5; do cat once.gz; done > small.gz
+bgzip -l 1 -c small.fq > small.bgzf
+
+# both mates are the same reads, under two names
+link_mates() {
+    local size=$1 suffix=$2
+    ln -f "$size.$suffix" "${size}_1.$suffix"
+    ln -f "$size.$suffix" "${size}_2.$suffix"
+}
+
+enlarge() {
+    rm -f large*
+    for _ in $(seq $TIMES); do cat "small.$1"; done > "large.$1"
+    link_mates small "$1"; link_mates large "$1"
+}
+
+# a megabyte, then a pause
+read_slowly() {
+    python3 -c '
+import sys, time
+while sys.stdin.buffer.read(1 << 20):
+    time.sleep(0.01)'
+}
+
+# peak FILE: the largest resident set of a run, in bytes
+peak() { python3 -c 'import json, sys; print(json.load(open(sys.argv[1]))["resources"]["peak_memory"])' "$1"; }
+
+# run SHAPE SIZE SUFFIX OPTIONS...: prints the peak
+run() {
+    local shape=$1 one=${2}_1.$3 two=${2}_2.$3; shift 3
+    set -- align -q -t 2 --json run.json "$@"
+    case $shape in
+        fast) "$ZEROHOP" "$@" -o /dev/null ref.fa "$one" "$two";;
+        file) "$ZEROHOP" "$@" -o out.sam ref.fa "$one" "$two";;
+        pipes) "$ZEROHOP" "$@" -o /dev/null ref.fa <(cat "$one") <(cat "$two");;
+        stdin) cat "$one" | "$ZEROHOP" "$@" -o /dev/null -p ref.fa -;;
+        slow) "$ZEROHOP" "$@" ref.fa "$one" "$two" | read_slowly;;
+    esac 2> stderr || { cat stderr >&2; fail "$shape $one"; }
+    peak run.json
+}
+
+# compare SHAPE SUFFIX OPTIONS...
+compare() {
+    local shape=$1 suffix=$2 small=0 once large bound; shift
+    for _ in 1 2 3; do
+        once=$(run "$shape" small "$@")
+        [ "$small" -gt "$once" ] || small=$once
+    done
+    large=$(run "$shape" large "$@")
+    bound=$((small * 115 / 100 + (16 << 20)))
+    echo "$shape, $*: $((small >> 20)) MiB at the peak; with $TIMES times as much $((large >> 20)) MiB"
+    [ "$large" -le "$bound" ] || { echo "FAIL: more than $((bound >> 20)) MiB" >&2; failed="${failed-} ($shape, $suffix)"; }
+}
+
+enlarge fq
+compare fast fq --engine null
+compare file fq --engine null
+compare slow fq --engine null
+compare pipes fq --engine null
+compare stdin fq --engine null
+enlarge bgzf
+compare fast bgzf --engine null
+compare slow bgzf --engine null
+enlarge gz
+compare fast gz --engine null
+compare slow gz --engine null
+compare fast gz -r 150
+[ -z "${failed-}" ] || fail "memory grows with the input:$failed"
