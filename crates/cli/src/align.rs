@@ -7,6 +7,7 @@ use crate::{lanes, progress, resources};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 use zerohop_engine_null::Null;
+use zerohop_engine_strobealign::MAX_READ_BASES;
 use zerohop_model::engine::{Engine, Law};
 use zerohop_model::machine::{Bytes, Machine};
 use zerohop_model::plan::Plan;
@@ -16,8 +17,6 @@ use zerohop_report::{SCHEMA_VERSION, Summary};
 use zerohop_runtime::{Job, Order, Outcome, Progress};
 use zerohop_sinks::{FileSink, Format, Header, OutputSpec, Program, ReadGroup, shard_path};
 
-/// The longest read that a lane is sampled for, in bases.
-const SAMPLED_READ_BASES: usize = 1 << 20;
 /// How the null engine wants its input cut: as strobealign.
 const NULL_LAW: Law = Law::Chunk { past_bases: 1_000_000 };
 
@@ -35,7 +34,7 @@ pub fn run(args: &AlignArgs, typed: Vec<Vec<PathBuf>>) -> Result<(), Failure> {
     let mut open: Vec<OpenLane> = specs.iter().map(OpenLane::open).collect::<Result<_, _>>()?;
     let mean_read_length = match args.read_length {
         Some(length) => length,
-        None => open[0].mean_read_length(SAMPLED_READ_BASES)?,
+        None => open[0].mean_read_length(MAX_READ_BASES)?,
     };
     let mut notes: Vec<String> = open.iter().flat_map(|lane| lane.notes.clone()).collect();
     let machine = zerohop_topology::detect()?;
@@ -177,7 +176,10 @@ fn command_line() -> String {
 
 /// Says how it went, in words and in the files asked for.
 fn tell(args: &AlignArgs, summary: &Summary, groups: &[ReadGroup], lanes: &[LaneSpec]) -> Result<(), Failure> {
-    if !args.quiet {
+    if args.quiet {
+        // What may make the result wrong is never kept quiet.
+        summary.notes.iter().for_each(|note| eprintln!("note: {note}"));
+    } else {
         eprint!("{}", summary.text());
     }
     let other = |e: serde_json::Error| Failure::Other(e.to_string());

@@ -15,7 +15,7 @@ pub fn shown<R>(wanted: bool, progress: &Progress, body: impl FnOnce() -> R) -> 
     }
     let done = AtomicBool::new(false);
     std::thread::scope(|scope| {
-        let show = scope.spawn(|| {
+        let show = std::thread::Builder::new().name("progress".into()).spawn_scoped(scope, || {
             let started = Instant::now();
             while !done.load(Ordering::Acquire) {
                 std::thread::park_timeout(INTERVAL);
@@ -27,7 +27,10 @@ pub fn shown<R>(wanted: bool, progress: &Progress, body: impl FnOnce() -> R) -> 
         });
         let result = body();
         done.store(true, Ordering::Release);
-        show.thread().unpark();
+        // Without a thread for it there is no progress line; the run does not need one.
+        if let Ok(show) = show {
+            show.thread().unpark();
+        }
         result
     })
 }

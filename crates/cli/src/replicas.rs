@@ -112,10 +112,19 @@ impl Replicas {
         let placed: Vec<Placed> = plan.replicas.iter().map(Placed::new).collect();
         let first: Box<dyn Engine> = Box::new(placed[0].run(|| source.make(placed[0], plan.workers.len()))?);
         let others: Vec<Result<Box<dyn Engine>, Error>> = std::thread::scope(|scope| {
-            let copies: Vec<_> =
-                placed[1..].iter().map(|placed| scope.spawn(|| placed.run(|| first.replicate()))).collect();
+            let copy = |placed: &'_ Placed| {
+                let placed = *placed;
+                let first = &first;
+                let thread = std::thread::Builder::new().name("replicate".into());
+                thread.spawn_scoped(scope, move || placed.run(|| first.replicate()))
+            };
+            let copies: Vec<_> = placed[1..].iter().map(copy).collect();
             let lost = || Err(Error::Internal("an index copy could not be made".to_owned()));
-            copies.into_iter().map(|copy| copy.join().unwrap_or_else(|_| lost())).collect()
+            let join = |copy: std::io::Result<std::thread::ScopedJoinHandle<'_, _>>| match copy {
+                Ok(copy) => copy.join().unwrap_or_else(|_| lost()),
+                Err(error) => Err(Error::Thread(error)),
+            };
+            copies.into_iter().map(join).collect()
         });
         let mut engines = vec![first];
         for other in others {

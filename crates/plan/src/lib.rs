@@ -105,12 +105,18 @@ fn copies(
     reasons: &mut Vec<String>,
 ) -> Result<usize, PlanError> {
     let (free, index) = (free_memory(machine), request.index_bytes);
-    if let Replicas::Count(copies) = request.replicas {
-        let copies = copies.clamp(1, workers);
+    if let Replicas::Count(asked) = request.replicas {
+        let copies = asked.clamp(1, workers);
         if copies > 1 && (copies as u64).saturating_mul(index) > free {
             return Err(PlanError::TooLarge { copies, each: Bytes(index), free: Bytes(free) });
         }
-        reasons.push(format!("{copies} index {} asked for.", if copies == 1 { "copy was" } else { "copies were" }));
+        reasons.push(match (asked, copies) {
+            (1, _) => "One index copy, as was asked for.".to_owned(),
+            _ if asked == copies => format!("{copies} index copies, as was asked for."),
+            _ => format!(
+                "{asked} index copies were asked for, but there are {workers} workers to read them: {copies} made."
+            ),
+        });
         return Ok(copies);
     }
     let wanted = nodes.len().min(workers);

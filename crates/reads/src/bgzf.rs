@@ -105,6 +105,10 @@ pub(crate) fn inflate_chain(
             None if at_end && rest.len() < 18 => {
                 return Err(fault(at, "the file ends inside a BGZF block: it is truncated"));
             }
+            None if rest.starts_with(&[0x1f, 0x8b]) => {
+                let what = "a plain gzip member follows BGZF blocks: compress the whole anew with bgzip, or give it through a pipe";
+                return Err(fault(at, what));
+            }
             None => return Err(fault(at, "no BGZF block starts here: the file is damaged")),
         }
     }

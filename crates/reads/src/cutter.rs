@@ -13,6 +13,9 @@ use std::sync::Arc;
 use zerohop_model::chunk::{Chunk, Ticket};
 use zerohop_model::error::InputError;
 
+/// Text that an input may hold for one chunk: far more than any law asks for, far less than its spans can address.
+const MAX_CHUNK_TEXT: u64 = 1 << 30;
+
 /// What a chunk takes from one input: parts of consecutive segments.
 #[derive(Debug, Default)]
 pub(crate) struct Pieces {
@@ -30,17 +33,17 @@ pub(crate) struct Cut {
 
 impl Cut {
     /// Copies the text into `chunk`, whose memory belongs to the worker that will parse it, and hands segments of which
-    /// this was the last user to `recycle`.
-    pub(crate) fn fill(self, chunk: &mut Chunk, mut recycle: impl FnMut(Vec<u8>)) {
+    /// this was the last user, with the number of their input, to `recycle`.
+    pub(crate) fn fill(self, chunk: &mut Chunk, mut recycle: impl FnMut(usize, Vec<u8>)) {
         chunk.clear();
         chunk.ticket = self.ticket;
-        for (text, pieces) in chunk.text.iter_mut().zip(self.inputs) {
+        for (input, (text, pieces)) in chunk.text.iter_mut().zip(self.inputs).enumerate() {
             (text.first_record, text.first_byte) = (pieces.first_record, pieces.first_byte);
             text.bytes.reserve(pieces.parts.iter().map(|(_, range)| range.len()).sum());
             for (segment, range) in pieces.parts {
                 text.bytes.extend_from_slice(&segment.bytes[range]);
                 if let Some(segment) = Arc::into_inner(segment) {
-                    recycle(segment.bytes);
+                    recycle(input, segment.bytes);
                 }
             }
         }
@@ -116,6 +119,22 @@ impl Input {
         }
     }
 
+    /// Empty lines at the end of a file are no record: drops the last unit if it is made of such; true if it was.
+    fn drop_blank_unit(&mut self) -> bool {
+        let last = self.place(self.units - 1);
+        let blank = |held: &Held| {
+            let from = last.byte.saturating_sub(held.bytes) as usize;
+            held.segment.bytes.get(from..).unwrap_or_default().iter().all(|b| matches!(b, b'\n' | b'\r'))
+        };
+        let is_blank =
+            self.held.iter().rev().take_while(|h| h.bytes + h.segment.bytes.len() as u64 > last.byte).all(blank);
+        if is_blank {
+            self.units -= 1;
+            (self.records, self.bytes) = (last.record, last.byte);
+        }
+        is_blank
+    }
+
     /// The text from `place` on, as far as one segment holds it.
     fn text_from(&self, place: Place) -> &[u8] {
         let held = self.held.iter().rev().find(|held| held.bytes <= place.byte);
@@ -185,7 +204,12 @@ impl Cutter {
 
     /// Says that `input` has no more segments.
     pub(crate) fn end(&mut self, input: usize) {
-        self.inputs[input].ended = true;
+        let first = self.ticket.first_fragment;
+        let input = &mut self.inputs[input];
+        if !input.ended {
+            input.ended = true;
+            while input.units > first && input.drop_blank_unit() {}
+        }
     }
 
     /// Says that `input` cannot be read beyond its last segment.
@@ -229,7 +253,9 @@ impl Cutter {
             }
             return Some(Ok(self.take(&starts, high)));
         }
-        if let Some(fault) = self.inputs.iter_mut().find_map(|i| i.fault.take()).or_else(|| self.wrong(start)) {
+        // What the input that is known least far has to say comes first, whatever was read of the others by now.
+        let limiting = (0..self.inputs.len()).min_by_key(|&i| self.inputs[i].last_boundary()).unwrap_or(0);
+        if let Some(fault) = self.inputs[limiting].fault.take().or_else(|| self.wrong(limiting, &starts)) {
             self.done = true;
             return Some(Err(fault));
         }
@@ -249,29 +275,30 @@ impl Cutter {
         cut
     }
 
-    /// What can be seen to be wrong with the open chunk: a mate file that is shorter, or a record without an end.
-    fn wrong(&self, start: u64) -> Option<InputError> {
-        if let [one, two] = &self.inputs[..] {
-            for (short, long) in [(one, two), (two, one)] {
-                if short.ended && short.fault.is_none() && long.units > short.units {
-                    let what = format!(
-                        "the file has {} reads, but its mate file {} has more: they are not the two files of one run, or \
-                         one of them is truncated",
-                        short.records,
-                        long.path.display()
-                    );
-                    return Some(InputError::new(&short.path, what));
-                }
-            }
+    /// What can be seen to be wrong with `limiting`, the input that keeps the open chunk from being closed: it is shorter
+    /// than its mate file, its last record does not end, or there are next to no bases in it.
+    fn wrong(&self, limiting: usize, starts: &[Place]) -> Option<InputError> {
+        let input = &self.inputs[limiting];
+        if input.ended {
+            let longer = self.inputs.iter().find(|other| other.units > input.units)?;
+            let what = format!(
+                "the file has {} reads, but its mate file {} has more: they are not the two files of one run, or one of \
+                 them is truncated",
+                input.records,
+                longer.path.display()
+            );
+            return Some(InputError::new(&input.path, what));
+        }
+        let start = starts[limiting];
+        if input.bytes - start.byte > MAX_CHUNK_TEXT {
+            let what = "from here on there are hardly any bases in a gibibyte of text: that cannot be mapped";
+            return Some(InputError::new(&input.path, what).at(start.record + 1, start.byte));
         }
         let limit = self.open_read_limit?;
-        self.inputs.iter().filter(|input| !input.ended).find_map(|input| {
-            let unit = input.units.saturating_sub(1).max(start);
-            let open = input.place(unit);
-            let (bases, bytes) = (input.bases - open.bases, input.bytes - open.byte);
-            let too_long = bases > limit || bytes > 4 * limit + (1 << 20);
-            too_long.then(|| endless(&input.path, input.text_from(open), bases, limit).at(open.record + 1, open.byte))
-        })
+        let open = input.place(input.last_boundary().max(self.ticket.first_fragment));
+        let (bases, bytes) = (input.bases - open.bases, input.bytes - open.byte);
+        let too_long = bases > limit || bytes > 4 * limit + (1 << 20);
+        too_long.then(|| endless(&input.path, input.text_from(open), bases, limit).at(open.record + 1, open.byte))
     }
 }
 
@@ -303,7 +330,7 @@ mod tests {
     fn cut_all(cutter: &mut Cutter, chunks: &mut Vec<[Vec<u8>; 2]>) {
         while let Some(cut) = cutter.cut() {
             let mut chunk = Chunk::default();
-            cut.unwrap().fill(&mut chunk, |_| {});
+            cut.unwrap().fill(&mut chunk, |_, _| {});
             let [a, b] = chunk.text;
             chunks.push([a.bytes, b.bytes]);
         }
@@ -366,6 +393,35 @@ mod tests {
         assert_eq!(error.file, PathBuf::from("2.fq"));
         assert!(error.what.starts_with("the file has 3 reads, but its mate file 1.fq has more"));
         assert!(cutter.cut().is_none() && cutter.is_done());
+    }
+
+    #[test]
+    fn empty_lines_at_the_end_are_no_records_however_they_are_cut() {
+        let text = [record(0, 5), record(1, 5), b"\n\n\n\n\n\r\n".to_vec()].concat();
+        for cut in 0..text.len() {
+            let mut cutter = Cutter::new(0, vec!["x.fq".into()], 8, Some(100));
+            let (marks, state) = mark_fastq(&text[..cut], LineState::RECORD_START);
+            cutter.push(0, Segment { bytes: text[..cut].to_vec(), marks });
+            cutter.push(0, Segment { bytes: text[cut..].to_vec(), marks: mark_fastq(&text[cut..], state).0 });
+            cutter.end(0);
+            let mut chunks = vec![];
+            cut_all(&mut cutter, &mut chunks);
+            assert_eq!(chunks.iter().map(|c| c[0].clone()).collect::<Vec<_>>().concat(), text[..36], "{cut}");
+        }
+    }
+
+    #[test]
+    fn the_fault_of_the_file_ahead_waits() {
+        let mut cutter = Cutter::new(0, vec!["1.fq".into(), "2.fq".into()], 100, Some(1000));
+        cutter.fault(1, InputError::new(std::path::Path::new("2.fq"), "damaged"));
+        for (file, n) in [(0, 2), (1, 5)] {
+            let bytes: Vec<u8> = (0..n).flat_map(|i| record(i, 5)).collect();
+            cutter.push(file, Segment { marks: mark_fastq(&bytes, LineState::RECORD_START).0, bytes });
+        }
+        assert!(cutter.cut().is_none(), "the first file is not there yet: it may hold an earlier fault");
+        let bytes: Vec<u8> = (2..9).flat_map(|i| record(i, 5)).collect();
+        cutter.push(0, Segment { marks: mark_fastq(&bytes, LineState::RECORD_START).0, bytes });
+        assert_eq!(cutter.cut().unwrap().unwrap_err().what, "damaged");
     }
 
     #[test]

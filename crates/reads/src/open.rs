@@ -12,13 +12,16 @@ use std::fs::File;
 use std::io::{BufReader, Cursor, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use zerohop_model::engine::Law;
 use zerohop_model::error::InputError;
 use zerohop_model::source::{Deal, Lane};
 
 /// strobealign takes the mean length of this many first reads as the length of all.
 const SAMPLE_READS: usize = 500;
+
+/// Bytes that are read of a pipe at once while its length is sampled: less than a pipe holds.
+const PIPE_STEP: usize = 1 << 14;
 
 /// What a file's first bytes say of its compression.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -56,8 +59,11 @@ impl<R: Read> Read for Counting<R> {
     }
 }
 
-/// Opens a file, or standard input for `-`; the regular file beside the reader if it is one.
-fn open_raw(path: &Path) -> Result<(Box<dyn Read + Send>, Option<File>), InputError> {
+/// A file's bytes, and the file itself if it is a regular one.
+type Raw = (Box<dyn Read + Send>, Option<File>);
+
+/// Opens a file, or standard input for `-`.
+fn open_raw(path: &Path) -> Result<Raw, InputError> {
     if path == Path::new("-") {
         return Ok((Box::new(std::io::stdin()), None));
     }
@@ -71,8 +77,8 @@ fn open_raw(path: &Path) -> Result<(Box<dyn Read + Send>, Option<File>), InputEr
     Ok((Box::new(file), regular))
 }
 
-fn open(path: &Path) -> Result<Opened, InputError> {
-    let (raw, regular) = open_raw(path)?;
+/// Looks at the first bytes of a file.
+fn look(path: &Path, (raw, regular): Raw) -> Result<Opened, InputError> {
     let length = regular.as_ref().and_then(|f| f.metadata().ok()).map(|m| m.len());
     let count = Arc::new(AtomicU64::new(0));
     let mut raw = Counting { inner: raw, count: Arc::clone(&count) };
@@ -121,7 +127,7 @@ impl Opened {
     /// The mean length of the first reads, rounded down; 0 without reads. Stays within what a run can hold.
     fn mean_read_length(&mut self, max_read_bases: usize) -> Result<usize, InputError> {
         let Some(format) = self.format else { return Ok(0) };
-        let mut wanted = 1 << 18;
+        let mut wanted = 1 << 15;
         loop {
             let more = self.read_more(wanted)?;
             let marks = match format {
@@ -134,7 +140,7 @@ impl Opened {
                     (marks.starts.len(), marks.bases)
                 }
                 None => {
-                    wanted *= 4;
+                    wanted *= 2;
                     continue;
                 }
             };
@@ -154,7 +160,38 @@ impl Opened {
     }
 }
 
-/// The files of one lane, opened; see [`crate::open_lane`].
+/// One program may write both pipes in turn, and would wait for us to read the second one while we read the first: so both
+/// are read, until the first one has been read far enough and neither is in the middle of a read.
+fn sample_first_of_two_pipes(
+    first: &mut Opened,
+    second: &mut Opened,
+    max_read_bases: usize,
+) -> Result<usize, InputError> {
+    let (sampled, second_done) = (AtomicBool::new(false), AtomicBool::new(false));
+    std::thread::scope(|scope| {
+        let keep_up = || {
+            let mut more = Ok(true);
+            while !sampled.load(Ordering::Acquire) && matches!(more, Ok(true)) {
+                more = second.read_more(second.prefix.len() + PIPE_STEP);
+            }
+            second_done.store(true, Ordering::Release);
+            more.map(|_| ())
+        };
+        let thread = std::thread::Builder::new().name("second pipe".into()).spawn_scoped(scope, keep_up);
+        let mean = first.mean_read_length(max_read_bases);
+        sampled.store(true, Ordering::Release);
+        let Ok(thread) = thread else { return mean };
+        let mut more = mean.is_ok();
+        while more && !second_done.load(Ordering::Acquire) {
+            more = first.read_more(first.prefix.len() + PIPE_STEP)?;
+        }
+        let lost = |_| Err(InputError::new(Path::new("-"), "the thread that reads the second pipe died"));
+        thread.join().unwrap_or_else(lost)?;
+        mean
+    })
+}
+
+/// The files of one lane, opened.
 pub struct OpenLane {
     files: Vec<Opened>,
     layout: Layout,
@@ -168,7 +205,9 @@ impl OpenLane {
     /// # Errors
     /// A file that cannot be opened or read, or is neither FASTQ nor FASTA.
     pub fn open(spec: &LaneSpec) -> Result<Self, InputError> {
-        let files = spec.files.iter().map(|path| open(path)).collect::<Result<Vec<_>, _>>()?;
+        // All are opened before one is read: a program may wait for the second of two pipes to be opened.
+        let raw = spec.files.iter().map(|path| open_raw(path)).collect::<Result<Vec<_>, _>>()?;
+        let files = spec.files.iter().zip(raw).map(|(path, raw)| look(path, raw)).collect::<Result<Vec<_>, _>>()?;
         let layout = match (files.len(), spec.interleaved) {
             (2, _) => Layout::Pairs,
             (_, true) => Layout::Interleaved,
@@ -191,7 +230,13 @@ impl OpenLane {
     /// # Errors
     /// A file that cannot be read.
     pub fn mean_read_length(&mut self, max_read_bases: usize) -> Result<usize, InputError> {
-        self.files.first_mut().map_or(Ok(0), |file| file.mean_read_length(max_read_bases))
+        match &mut self.files[..] {
+            [] => Ok(0),
+            [first, second] if first.regular.is_none() && second.regular.is_none() => {
+                sample_first_of_two_pipes(first, second, max_read_bases)
+            }
+            [first, ..] => first.mean_read_length(max_read_bases),
+        }
     }
 
     /// Makes it lane number `lane` of a run of `workers`: its chunks are cut by `law`.

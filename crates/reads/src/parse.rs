@@ -157,6 +157,9 @@ impl Records<'_> {
         if name.start == name.end {
             return Err(self.fault(name, "the read has no name"));
         }
+        if let Some(odd) = self.slice(name).iter().find(|b| !(b'!'..=b'~').contains(b)) {
+            return Err(self.fault(name, format!("its name holds '{}', which SAM does not allow", odd.escape_ascii())));
+        }
         let (seq, qual) = match self.format {
             Format::Fastq => self.fastq_body(name)?,
             Format::Fasta => (self.fasta_body(), None),
@@ -289,6 +292,8 @@ mod tests {
         assert_eq!(fault(b"hello\nACGT\n"), format!("{at}: a record must start with '@', but here is 'h'"));
         assert_eq!(fault(b"\n@x\nA\n"), format!("{at}: a record must start with '@', but here is an empty line"));
         assert_eq!(fault(b"@ x\nA\n+\n#\n"), format!("{at}: the read has no name"));
+        let odd = "its name holds '\\x00', which SAM does not allow";
+        assert_eq!(fault(b"@x\0\nA\n+\n#\n"), format!("{at}, read 'x\0': {odd}"));
         assert_eq!(fault(b"@x\nA1\n+\n##\n"), format!("{at}, read 'x': its sequence holds '1', which is no base"));
         let long = "the read has more than 10 bases, the longest that the engine can take";
         assert_eq!(fault(b"@x\nACGTACGTACG\n+\n###########\n"), format!("{at}, read 'x': {long}"));

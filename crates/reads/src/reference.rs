@@ -63,6 +63,9 @@ fn wrong_name(name: &str) -> Option<String> {
     if name.is_empty() {
         return Some("a sequence has no name".to_owned());
     }
+    if name.starts_with(['*', '=']) {
+        return Some(format!("the name '{name}' starts with '{}', which SAM does not allow", &name[..1]));
+    }
     let odd = name.bytes().find(|b| !(33..=126).contains(b))?;
     Some(format!("the name '{name}' holds '{}', which SAM does not allow", odd.escape_ascii()))
 }

@@ -139,13 +139,6 @@ pub(crate) fn join_mates<'t>(records: Marks, name_at: impl Fn(u32) -> &'t [u8]) 
     marks
 }
 
-/// Line ends at the end of a file are dropped, for empty lines there are no records. True when the marks must be made anew.
-pub(crate) fn trim_blank_end(text: &mut Vec<u8>) -> bool {
-    let blank = text.iter().rev().take_while(|b| matches!(b, b'\n' | b'\r')).count();
-    text.truncate(text.len() - blank);
-    blank > 1 || text.is_empty()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

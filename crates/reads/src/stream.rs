@@ -7,7 +7,7 @@ use crate::cutter::Cutter;
 use crate::fault::{endless, read_fault};
 use crate::header;
 use crate::parse::Format;
-use crate::segment::{LineState, Marks, Segment, join_mates, mark_fasta, mark_fastq, trim_blank_end};
+use crate::segment::{LineState, Marks, Segment, join_mates, mark_fasta, mark_fastq};
 use std::io::Read;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -78,7 +78,6 @@ impl Reader {
         let mut wanted = SEGMENT;
         loop {
             if self.fill(&mut bytes, wanted)? {
-                trim_blank_end(&mut bytes);
                 let marks = self.mark(&bytes).0;
                 return Ok((Segment { bytes, marks }, true));
             }
@@ -221,9 +220,9 @@ impl Emit for StreamEmitter {
             let started = Instant::now();
             match self.cutter.cut() {
                 Some(Ok(cut)) => {
-                    let spare = self.streams.first().map(|s| s.spare.clone());
-                    cut.fill(chunk, |bytes| {
-                        let _ = spare.as_ref().map(|s| s.try_send(bytes));
+                    let streams = &self.streams;
+                    cut.fill(chunk, |input, bytes| {
+                        let _ = streams[input].spare.try_send(bytes);
                     });
                     self.serial += started.elapsed();
                     return Ok(true);

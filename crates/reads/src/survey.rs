@@ -14,7 +14,7 @@
 use crate::bgzf::{self, MAX_BLOCK};
 use crate::cutter::{Cut, Cutter};
 use crate::fault::read_fault;
-use crate::segment::{LineState, Segment, guess_state, mark_fastq, trim_blank_end};
+use crate::segment::{LineState, Segment, guess_state, mark_fastq};
 use crossbeam_queue::ArrayQueue;
 use libdeflater::Decompressor;
 use std::cell::RefCell;
@@ -75,6 +75,10 @@ impl Regular {
         }
     }
 
+    fn stretch_end(&self, index: u64) -> u64 {
+        ((index + 1) * self.stretch_size()).min(self.length)
+    }
+
     fn stretches(&self) -> u64 {
         self.length.div_ceil(self.stretch_size())
     }
@@ -98,7 +102,7 @@ impl Regular {
     /// Reads the text of stretch `index` into `text`, which is empty; returns the range of the file that it came from.
     /// For BGZF these are the blocks that start in the stretch; the first is at `block_start`, or looked for.
     fn read_text(&self, index: u64, block_start: Option<u64>, text: &mut Vec<u8>) -> Result<(u64, u64), InputError> {
-        let (start, end) = (index * self.stretch_size(), ((index + 1) * self.stretch_size()).min(self.length));
+        let (start, end) = (index * self.stretch_size(), self.stretch_end(index));
         if self.coding == Coding::Plain {
             self.read_at(text, start, end - start)?;
             return Ok((start, end));
@@ -268,7 +272,11 @@ impl Survey {
                 order.waiting.insert(index, stretch);
             }
             while let Some(stretch) = order.waiting.remove(&order.next).filter(|_| !order.faulty) {
-                match stretch.and_then(|s| settle(file, order, s)) {
+                let settled = match stretch {
+                    Ok(stretch) => settle(file, order, stretch),
+                    Err(_) => settle_anew(file, order),
+                };
+                match settled {
                     Ok(segment) => cutter.push(i, segment),
                     Err(fault) => {
                         cutter.fault(i, fault);
@@ -285,13 +293,23 @@ impl Survey {
     }
 }
 
+/// A stretch that could not be read may have been tried from a wrong place: reads it from the right one.
+fn settle_anew(file: &Regular, order: &mut InOrder) -> Result<Segment, InputError> {
+    let mut bytes = Vec::new();
+    if file.coding == Coding::Plain || order.block < file.stretch_end(order.next) {
+        order.block = file.read_text(order.next, Some(order.block), &mut bytes)?.1;
+    }
+    let (marks, after) = mark_fastq(&bytes, order.state);
+    order.state = after;
+    Ok(Segment { bytes, marks })
+}
+
 /// Checks the guesses of the stretch that is next in `order`, makes good what was guessed wrong, and moves on behind it.
 fn settle(file: &Regular, order: &mut InOrder, stretch: Stretch) -> Result<Segment, InputError> {
     let Stretch { mut segment, guess, mut after, mut range } = stretch;
-    let last = order.next + 1 == file.stretches();
     let mut trusted = guess == order.state;
     if file.coding == Coding::Bgzf {
-        let stretch_end = ((order.next + 1) * file.stretch_size()).min(file.length);
+        let stretch_end = file.stretch_end(order.next);
         if range.0 != order.block && order.block < stretch_end {
             segment.bytes.clear();
             range = file.read_text(order.next, Some(order.block), &mut segment.bytes)?;
@@ -304,8 +322,7 @@ fn settle(file: &Regular, order: &mut InOrder, stretch: Stretch) -> Result<Segme
         }
         order.block = range.1;
     }
-    let trimmed = if last { trim_blank_end(&mut segment.bytes) } else { false };
-    if !trusted || trimmed {
+    if !trusted {
         (segment.marks, after) = mark_fastq(&segment.bytes, order.state);
     }
     order.state = after;
@@ -319,7 +336,7 @@ impl Claim for Survey {
             if let Some(cut) = self.ready.pop() {
                 return match cut {
                     Ok(cut) => {
-                        cut.fill(chunk, |bytes| {
+                        cut.fill(chunk, |_, bytes| {
                             let _ = self.spare.push(bytes);
                         });
                         Ok(Claimed::Chunk)

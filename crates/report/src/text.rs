@@ -30,6 +30,7 @@ impl Summary {
             );
         }
         line("index", self.index_line());
+        line("plan", self.plan.reasons.join(" "));
         self.replicas.iter().enumerate().for_each(|(i, replica)| line(&format!("copy {i}"), replica_line(replica)));
         line(
             "workers",

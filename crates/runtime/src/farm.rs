@@ -70,6 +70,16 @@ impl Bench {
         let _ = self.empty.push(chunk);
     }
 
+    /// A filled chunk that was dealt and will not be mapped, because the run failed.
+    pub(crate) fn leftover(&mut self) -> Option<Box<Chunk>> {
+        loop {
+            match self.tasks.pop()? {
+                Dealt::Chunk(chunk) => return Some(chunk),
+                Dealt::LaneEnd { .. } => {}
+            }
+        }
+    }
+
     /// Waits for the next task; returns it with the time waited.
     ///
     /// # Errors

@@ -1,6 +1,6 @@
 //! The runtime: pinned workers that claim, parse, map, encode and commit chunks.
 //!
-//! The path of a chunk, in [`worker`](self) order:
+//! The path of a chunk (worker.rs):
 //!
 //! 1. *claim*: from a source that workers deal themselves, or from the [farm](spsc), where an emitter fills the empty
 //!    chunks that a worker sends it through bounded lock-free queues;

@@ -87,6 +87,27 @@ impl<'a> Worker<'a> {
     /// The failure, which was reported with its place in the input already.
     pub(crate) fn run(mut self) -> Result<Done, Error> {
         let started = Instant::now();
+        if let Err(error) = self.work() {
+            self.parse_leftovers();
+            return Err(error);
+        }
+        (self.report.commit, self.report.wait_output) = (self.committer.writing, self.committer.waiting);
+        self.report.wall = started.elapsed();
+        Ok(Done { worker: self.report, tally: self.tally, bytes: self.committer.bytes })
+    }
+
+    /// The chunks that were dealt to this worker and come too late may hold a fault that comes earlier in the input than
+    /// the one that stopped the run.
+    fn parse_leftovers(&mut self) {
+        while let Some(mut chunk) = self.bench.leftover() {
+            let (LaneView::Claim(_, parser) | LaneView::Farm(parser)) = self.shared.lanes[chunk.ticket.lane as usize];
+            if let Err(error) = parser.parse(&mut chunk) {
+                self.fail(&chunk, error);
+            }
+        }
+    }
+
+    fn work(&mut self) -> Result<(), Error> {
         let mut chunks_before = 0;
         for lane in 0..self.shared.lanes.len() {
             loop {
@@ -104,10 +125,7 @@ impl<'a> Worker<'a> {
                 }
             }
         }
-        self.committer.finish()?;
-        (self.report.commit, self.report.wait_output) = (self.committer.writing, self.committer.waiting);
-        self.report.wall = started.elapsed();
-        Ok(Done { worker: self.report, tally: self.tally, bytes: self.committer.bytes })
+        self.committer.finish()
     }
 
     /// The path of a read: parse, map, encode, commit. (Claiming went before.)

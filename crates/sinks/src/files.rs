@@ -10,6 +10,7 @@ use std::fs::File;
 use std::io::{ErrorKind, Write};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
 use zerohop_model::error::Error;
 use zerohop_model::sink::{Access, Encoder, Sink};
 
@@ -47,6 +48,8 @@ pub struct OutputSpec {
 struct Open {
     /// As the user named it.
     path: PathBuf,
+    /// What it will be when it is complete.
+    target: PathBuf,
     /// What it is written under until it is complete.
     temporary: Option<PathBuf>,
     file: File,
@@ -73,16 +76,20 @@ impl FileSink {
             Format::Sam => header.extend_from_slice(spec.header.text().as_bytes()),
             Format::Bam { level } => BlockCompressor::new(level).compress(&spec.header.bam(), &mut header)?,
         }
-        let files = match &spec.path {
-            None => vec![open_stdout()?],
-            Some(path) if spec.shards <= 1 => vec![open_file(path)?],
-            Some(path) => (1..=spec.shards).map(|i| open_file(&shard_path(path, i))).collect::<Result<_, _>>()?,
+        let paths = match &spec.path {
+            None => vec![None],
+            Some(path) if spec.shards <= 1 => vec![Some(path.clone())],
+            Some(path) => (1..=spec.shards).map(|i| Some(shard_path(path, i))).collect(),
         };
-        let access = match files.iter().all(|f| f.temporary.is_some()) {
-            true => Access::Positioned,
-            false => Access::Sequential,
-        };
-        let sink = FileSink { spec, files, access, start: header.len() as u64, finished: false };
+        // The sink owns each file from the start, so that it removes them all if one cannot be opened.
+        let (access, start) = (Access::Sequential, header.len() as u64);
+        let mut sink = FileSink { spec, files: Vec::new(), access, start, finished: false };
+        for path in paths {
+            sink.files.push(path.map_or_else(open_stdout, |path| open_file(&path))?);
+        }
+        if sink.files.iter().all(|f| f.temporary.is_some()) {
+            sink.access = Access::Positioned;
+        }
         (0..sink.files.len()).try_for_each(|file| sink.write_at(file, 0, &header))?;
         Ok(sink)
     }
@@ -103,7 +110,7 @@ impl FileSink {
             let fault = |source| Error::Output { path: open.path.clone(), source };
             open.file.flush().map_err(fault)?;
             if let Some(temporary) = &open.temporary {
-                std::fs::rename(temporary, &open.path).map_err(fault)?;
+                std::fs::rename(temporary, &open.target).map_err(fault)?;
             }
         }
         self.finished = true;
@@ -175,7 +182,8 @@ pub fn shard_path(path: &Path, shard: usize) -> PathBuf {
 /// # Errors
 /// [`Error::Output`] when it cannot.
 pub fn check_writable(path: &Path) -> Result<(), Error> {
-    if std::fs::metadata(path).is_ok_and(|m| !m.is_file()) {
+    // To open a pipe would be to use it.
+    if path == Path::new("-") || std::fs::metadata(path).is_ok_and(|m| !m.is_file()) {
         return Ok(());
     }
     let open = open_file(path)?;
@@ -190,21 +198,29 @@ fn open_stdout() -> Result<Open, Error> {
     let path = PathBuf::from("standard output");
     let file = std::io::stdout().as_fd().try_clone_to_owned().map(File::from);
     let file = file.map_err(|source| Error::Output { path: path.clone(), source })?;
-    Ok(Open { path, temporary: None, file })
+    Ok(Open { target: path.clone(), path, temporary: None, file })
 }
 
 fn open_file(path: &Path) -> Result<Open, Error> {
     let fault = |source| Error::Output { path: path.to_owned(), source };
-    // A pipe or a device is written as it is: it cannot be renamed, nor be left half written.
-    if std::fs::metadata(path).is_ok_and(|m| !m.is_file()) {
-        let file = File::options().write(true).open(path).map_err(fault)?;
-        return Ok(Open { path: path.to_owned(), temporary: None, file });
+    if path == Path::new("-") {
+        return open_stdout();
     }
-    let mut name = path.file_name().ok_or_else(|| fault(ErrorKind::InvalidFilename.into()))?.to_owned();
-    name.push(format!(".partial-{}", std::process::id()));
-    let temporary = path.with_file_name(name);
-    let file = File::create(&temporary).map_err(fault)?;
-    Ok(Open { path: path.to_owned(), temporary: Some(temporary), file })
+    // A pipe or a device is written as it is: it cannot be renamed, nor be left half written. So are names of open files.
+    let special = path.starts_with("/dev") || path.starts_with("/proc");
+    if special || std::fs::metadata(path).is_ok_and(|m| !m.is_file()) {
+        let file = File::options().write(true).open(path).map_err(fault)?;
+        return Ok(Open { path: path.to_owned(), target: path.to_owned(), temporary: None, file });
+    }
+    // What a link points to is replaced, not the link.
+    let target = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    let mut name = target.file_name().ok_or_else(|| fault(ErrorKind::InvalidFilename.into()))?.to_owned();
+    // On a shared disk another machine's process may have our number.
+    let nanos = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| d.subsec_nanos());
+    name.push(format!(".partial-{}-{nanos:09}", std::process::id()));
+    let temporary = target.with_file_name(name);
+    let file = File::create_new(&temporary).map_err(fault)?;
+    Ok(Open { path: path.to_owned(), target, temporary: Some(temporary), file })
 }
 
 #[cfg(test)]

@@ -18,8 +18,8 @@ pub enum ReadGroupError {
     /// It is not of the form of a header line.
     #[error("the read group line '{0}' must start with '@RG' and a tab (or \\t), as in '@RG\\tID:x\\tSM:y'")]
     NotALine(String),
-    /// It names no ID.
-    #[error("the read group line '{0}' has no ID")]
+    /// It names no ID, or several.
+    #[error("the read group line '{0}' must have one ID")]
     NoId(String),
     /// A field is not a field.
     #[error("'{0}' is not a read group field: it must be two letters, a colon and a value, as in 'SM:sample'")]
@@ -39,7 +39,8 @@ impl ReadGroup {
                 && bytes[..2].iter().all(u8::is_ascii_alphanumeric)
                 && !bytes.iter().any(u8::is_ascii_control)
         };
-        match fields.iter().find(|f| !is_field(f)) {
+        let id_field = format!("ID:{id}");
+        match fields.iter().chain([&id_field]).find(|f| !is_field(f)) {
             Some(odd) => Err(ReadGroupError::NotAField(odd.clone())),
             None => Ok(ReadGroup { id: id.to_owned(), fields: fields.to_vec() }),
         }
@@ -62,10 +63,8 @@ impl ReadGroup {
             return Err(ReadGroupError::NotALine(line));
         }
         let (ids, fields): (Vec<&str>, Vec<&str>) = parts.partition(|f| f.starts_with("ID:"));
-        match ids.first().and_then(|id| id.strip_prefix("ID:")) {
-            Some(id) if !id.is_empty() => {
-                ReadGroup::new(id, &fields.into_iter().map(str::to_owned).collect::<Vec<_>>())
-            }
+        match ids[..].iter().map(|id| &id[3..]).collect::<Vec<_>>()[..] {
+            [id] if !id.is_empty() => ReadGroup::new(id, &fields.into_iter().map(str::to_owned).collect::<Vec<_>>()),
             _ => Err(ReadGroupError::NoId(line.clone())),
         }
     }

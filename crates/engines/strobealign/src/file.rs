@@ -17,6 +17,7 @@ use std::io::{BufWriter, Read, Write};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
+use std::time::{SystemTime, UNIX_EPOCH};
 use strobealign::packed_seq::PackedSeq;
 use strobealign::seeding::SeedingParameters;
 use xxhash_rust::xxh3::{Xxh3, xxh3_64};
@@ -153,7 +154,9 @@ impl Strobealign {
     /// When the file cannot be written; then none is left.
     pub fn save(&self, path: &Path, reference: &ReferenceId, read_length: usize) -> Result<u64, IndexFileError> {
         let mut name = path.file_name().unwrap_or_default().to_owned();
-        name.push(format!(".partial-{}", std::process::id()));
+        // On a shared disk another machine's process may have our number.
+        let nanos = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| d.subsec_nanos());
+        name.push(format!(".partial-{}-{nanos:09}", std::process::id()));
         let temporary = path.with_file_name(name);
         let written = self.write_file(&temporary, reference, read_length);
         let done = written.and_then(|bytes| std::fs::rename(&temporary, path).map(|()| bytes));
@@ -166,7 +169,7 @@ impl Strobealign {
 
     /// The sections go first, behind room for the description, whose length is known from a first try with no hashes wrong.
     fn write_file(&self, path: &Path, reference: &ReferenceId, read_length: usize) -> std::io::Result<u64> {
-        let file = File::create(path)?;
+        let file = File::create_new(path)?;
         let placeholder = self.description(reference, read_length, |bytes| Section {
             offset: u64::MAX,
             bytes: u64::MAX,
@@ -238,15 +241,9 @@ impl Strobealign {
         if description.read_length != read_length || description.seeding != describe_seeding(&parameters) {
             return Err(loader.unusable("it was made with other parameters"));
         }
-        // The reference has to be unpacked base by base, on one thread; the tables are read by the others meanwhile.
-        let (reference, tables) = std::thread::scope(|scope| {
-            let reference = scope.spawn(|| loader.reference());
-            let tables = loader.tables(parameters, threads);
-            (reference.join(), tables)
-        });
-        let reference = reference.map_err(|_| loader.unusable("its reference cannot be unpacked"))??;
+        let (reference, tables) = loader.load(parameters, threads)?;
         let starts = reference.sequence.starts.clone();
-        Ok(Strobealign::assemble(reference, AddressedIndex::new(tables?, starts)))
+        Ok(Strobealign::assemble(reference, AddressedIndex::new(tables, starts)))
     }
 }
 
@@ -326,42 +323,52 @@ impl Loader {
         Ok(())
     }
 
-    /// Reads a section of 8-byte words with `threads` threads.
-    fn words(&self, section: &Section, threads: usize) -> Result<Vec<u64>, IndexFileError> {
-        // Zeroed memory comes from the system untouched: these threads are the first to write it.
-        let mut words = vec![0u64; (section.bytes / 8) as usize];
-        let pieces = Mutex::new(bytemuck::cast_slice_mut::<u64, u8>(&mut words).chunks_mut(PIECE).enumerate());
-        std::thread::scope(|scope| {
-            let readers: Vec<_> = (0..threads.max(1))
-                .map(|_| {
-                    scope.spawn(|| {
-                        loop {
-                            let next = pieces.lock().unwrap_or_else(|p| p.into_inner()).next();
-                            let Some((i, piece)) = next else { return Ok(()) };
-                            self.read_piece(section, i, piece)?;
-                        }
-                    })
-                })
-                .collect();
-            readers.into_iter().try_for_each(|r| r.join().unwrap_or_else(|_| Err(self.unusable("it cannot be read"))))
-        })?;
-        Ok(words)
-    }
-
-    fn tables(&self, parameters: SeedingParameters, threads: usize) -> Result<Tables, IndexFileError> {
+    /// Reads everything. The reference has to be unpacked base by base, on one thread: the calling one, which then helps
+    /// the others with the tables. All memory is taken by the calling thread, so it is placed where that one wants it.
+    fn load(&self, parameters: SeedingParameters, threads: usize) -> Result<(Reference, Tables), IndexFileError> {
         let Description { bits, filter_cutoff, randstrobes, bucket_starts, .. } = &self.description;
-        let randstrobes = from_words(self.words(randstrobes, threads)?);
-        let words = self.words(bucket_starts, threads)?;
+        // Zeroed memory comes from the system untouched: the readers are the first to write it.
+        let mut words = [randstrobes, bucket_starts].map(|section| vec![0u64; (section.bytes / 8) as usize]);
+        let [r, b] = &mut words;
+        let pieces = |section, words| {
+            let pieces = bytemuck::cast_slice_mut::<u64, u8>(words).chunks_mut(PIECE).enumerate();
+            pieces.map(move |(i, piece)| (section, i, piece))
+        };
+        let mut all: Vec<(&Section, usize, &mut [u8])> =
+            pieces(randstrobes, r).chain(pieces(bucket_starts, b)).collect();
+        // They are taken from the end.
+        all.reverse();
+        let (count, queue) = (all.len(), Mutex::new(all));
+        let read_pieces = || {
+            loop {
+                let next = queue.lock().unwrap_or_else(|p| p.into_inner()).pop();
+                let Some((section, i, piece)) = next else { return Ok(()) };
+                self.read_piece(section, i, piece)?;
+            }
+        };
+        let reference = std::thread::scope(|scope| {
+            // Where no more threads can be had, those that there are do it all.
+            let spawn = |_| std::thread::Builder::new().name("load".into()).spawn_scoped(scope, read_pieces).ok();
+            let readers: Vec<_> = (1..threads.min(count)).map_while(spawn).collect();
+            let reference = self.reference();
+            read_pieces()?;
+            let lost = || Err(self.unusable("it cannot be read"));
+            readers.into_iter().try_for_each(|reader| reader.join().unwrap_or_else(|_| lost()))?;
+            reference
+        })?;
+        drop(queue);
+        let [randstrobes, bucket_starts] = words;
+        let randstrobes = from_words(randstrobes);
         // On the systems that strobealign can index a genome on, a usize is a u64: the cast costs nothing.
         let bucket_starts: Vec<usize> =
-            bytemuck::allocation::try_cast_vec(words).map_err(|_| self.unusable("it needs a 64-bit system"))?;
+            bytemuck::allocation::try_cast_vec(bucket_starts).map_err(|_| self.unusable("it needs a 64-bit system"))?;
         let inconsistent = !(8..=31).contains(bits)
             || bucket_starts.len() != (1 << bits) + 1
             || bucket_starts.last() != Some(&randstrobes.len());
         if inconsistent {
             return Err(self.unusable("its tables do not fit together"));
         }
-        Ok(Tables { parameters, bits: *bits, filter_cutoff: *filter_cutoff, randstrobes, bucket_starts })
+        Ok((reference, Tables { parameters, bits: *bits, filter_cutoff: *filter_cutoff, randstrobes, bucket_starts }))
     }
 
     fn reference(&self) -> Result<Reference, IndexFileError> {

@@ -35,6 +35,9 @@ use zerohop_model::record::Contig;
 /// The version of the crate, and so of the program whose records these are.
 pub const VERSION: &str = "0.19.1";
 
+/// The longest read that strobealign takes, in bases.
+pub const MAX_READ_BASES: usize = MAXIMUM_QUERY_LENGTH;
+
 /// Bases that an open chunk does not exceed: `--chunk-size` of the program.
 const CHUNK_BASES: u64 = 1_000_000;
 
@@ -99,7 +102,7 @@ impl Engine for Strobealign {
     }
 
     fn max_read_bases(&self) -> usize {
-        MAXIMUM_QUERY_LENGTH
+        MAX_READ_BASES
     }
 
     fn contigs(&self) -> &[Contig] {

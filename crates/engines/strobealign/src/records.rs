@@ -44,17 +44,16 @@ impl RecordMaker {
     }
 
     fn write_one(&mut self, read: &Read<'_>, sam: &SamRecord, out: &mut dyn RecordWriter) -> Result<(), Error> {
-        let nonsense = |what: &str| Error::Engine {
+        let nonsense = |what: &str| Error::Record {
             read: String::from_utf8_lossy(read.name).into_owned(),
-            fragment: 0,
-            what: what.to_owned(),
+            what: format!("strobealign made a record of it that makes no sense: {what}"),
         };
-        self.take_cigar(sam).ok_or_else(|| nonsense("it gave a CIGAR that is none"))?;
+        self.take_cigar(sam).ok_or_else(|| nonsense("its CIGAR is none"))?;
         let contig = |name: &Option<String>| name.as_deref().map(str::parse::<u32>).transpose();
-        let own = contig(&sam.reference_name).map_err(|_| nonsense("it gave an unknown contig"))?;
+        let own = contig(&sam.reference_name).map_err(|_| nonsense("its contig is unknown"))?;
         let mate = match &sam.mate_reference_name {
             Some(same) if same == "=" => own,
-            other => contig(other).map_err(|_| nonsense("it gave an unknown contig"))?,
+            other => contig(other).map_err(|_| nonsense("its contig is unknown"))?,
         };
         let locus = |contig: Option<u32>, position: Option<strobealign::refseq::ContigPosition>| {
             contig.zip(position).map(|(contig, position)| Locus { contig, position: position.0 })
