@@ -346,7 +346,7 @@ usage_errors() {
     usage "good_1.fq was given as both files of a pair" align ref.fa --reads good_1.fq good_1.fq
     usage "with --interleaved each lane has one file" align ref.fa -p --reads good_1.fq good_2.fq
     usage "the read group line 'garbage' must start with '@RG' and a tab (or \\t), as in '@RG\\tID:x\\tSM:y'" align -R garbage ref.fa good_1.fq
-    usage "the read group line '@RG"$'\t'"SM:x' has no ID" align -R '@RG\tSM:x' ref.fa good_1.fq
+    usage "the read group line '@RG"$'\t'"SM:x' must have one ID" align -R '@RG\tSM:x' ref.fa good_1.fq
     usage "'sample' is not a read group field: it must be two letters, a colon and a value, as in 'SM:sample'" align --rg sample ref.fa good_1.fq
     usage "2 read groups (-R) were given for 1 lanes: give one for all, or one each" align -R '@RG\tID:a' -R '@RG\tID:b' ref.fa good_1.fq
     usage "two different read groups have the ID 'a'" align -R '@RG\tID:a' -R '@RG\tID:a\tSM:b' ref.fa good_1.fq --reads good_2.fq
@@ -361,8 +361,8 @@ usage_errors() {
     usage "there is no command 'bogus'" man bogus
     cp good_1.fq same.fq; cp ref.fa same.fa; ln -s same.fq link.fq
     usage "same.fq is an input and cannot be the output too" align -o same.fq ref.fa same.fq
-    usage "same.fq is an input and cannot be the output too" align -o ./same.fq ref.fa good_2.fq same.fq
-    usage "same.fq is an input and cannot be the output too" align -o link.fq ref.fa same.fq
+    usage "./same.fq is an input and cannot be the output too" align -o ./same.fq ref.fa good_2.fq same.fq
+    usage "link.fq is an input and cannot be the output too" align -o link.fq ref.fa same.fq
     usage "same.fa is an input and cannot be the output too" align -o same.fa same.fa good_1.fq
     local option
     for option in --json --mqc; do

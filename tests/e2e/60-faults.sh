@@ -151,7 +151,7 @@ stalled_input() {
 at_work() {
     local i
     for i in $(seq 200); do
-        [ "$(stat -c %s out/k.*.partial-"$1" 2>/dev/null || echo 0)" -gt 10000 ] && return
+        [ "$(stat -c %s out/k.*.partial-"$1"-* 2>/dev/null || echo 0)" -gt 10000 ] && return
         sleep 0.02
     done
     fail "the output does not grow"
@@ -173,7 +173,7 @@ signals() {
                 [ ! -e out/k.$format ] || fail "SIG$signal left an output under its name"
                 [ ! -e /proc/$pid ] || fail "SIG$signal left the process"
                 # what there was lies under its temporary name at most
-                [ "$(ls -A out | grep -vc "^k.$format.partial-$pid\$")" = 0 ] || fail "SIG$signal left $(ls out)"
+                [ "$(ls -A out | grep -vcE "^k.$format.partial-$pid-[0-9]+\$")" = 0 ] || fail "SIG$signal left $(ls out)"
                 ! tail -c 28 out/k.* 2>/dev/null | cmp -s - <(printf '\x1f\x8b\x08\x04\0\0\0\0\0\xff\x06\0BC\x02\0\x1b\0\x03\0\0\0\0\0\0\0\0\0') ||
                     fail "SIG$signal: what is left ends as a whole BAM does"
             done

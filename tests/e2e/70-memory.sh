@@ -60,7 +60,7 @@ compare() {
         [ "$small" -gt "$once" ] || small=$once
     done
     large=$(run "$shape" large "$@")
-    bound=$((small * 115 / 100 + (16 << 20)))
+    bound=$((small * 125 / 100 + (24 << 20)))
     echo "$shape, $*: $((small >> 20)) MiB at the peak; with $TIMES times as much $((large >> 20)) MiB"
     [ "$large" -le "$bound" ] || { echo "FAIL: more than $((bound >> 20)) MiB" >&2; failed="${failed-} ($shape, $suffix)"; }
 }

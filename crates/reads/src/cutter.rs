@@ -280,7 +280,8 @@ impl Cutter {
     fn wrong(&self, limiting: usize, starts: &[Place]) -> Option<InputError> {
         let input = &self.inputs[limiting];
         if input.ended {
-            let longer = self.inputs.iter().find(|other| other.units > input.units)?;
+            // Its last unit may be an empty line.
+            let longer = self.inputs.iter().find(|other| other.last_boundary() > input.units)?;
             let what = format!(
                 "the file has {} reads, but its mate file {} has more: they are not the two files of one run, or one of \
                  them is truncated",
