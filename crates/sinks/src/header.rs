@@ -42,6 +42,8 @@ impl ReadGroup {
         let id_field = format!("ID:{id}");
         match fields.iter().chain([&id_field]).find(|f| !is_field(f)) {
             Some(odd) => Err(ReadGroupError::NotAField(odd.clone())),
+            // It goes into each record as well, whose text fields hold nothing else (SAMv1, section 1.5).
+            None if !id.bytes().all(|b| matches!(b, b' '..=b'~')) => Err(ReadGroupError::NotAField(id_field.clone())),
             None => Ok(ReadGroup { id: id.to_owned(), fields: fields.to_vec() }),
         }
     }

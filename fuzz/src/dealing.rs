@@ -1,0 +1,120 @@
+//! Deals a lane to its end, as a run would, but with nothing behind it.
+
+use crate::naive::{Chunks, Read};
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Mutex;
+use std::sync::atomic::AtomicBool;
+use std::time::{Duration, Instant};
+use zerohop_model::chunk::Chunk;
+use zerohop_model::engine::Law;
+use zerohop_model::error::Error;
+use zerohop_model::source::{Claim, Claimed, Deal, Parse};
+use zerohop_reads::{LaneSpec, OpenLane};
+
+/// The longest read allowed here: within what a fuzzer writes.
+pub const MAX_READ_BASES: usize = 1000;
+
+/// How a lane is dealt.
+#[derive(Debug, Clone, Copy)]
+pub struct Manner {
+    /// One file in which mates follow one another.
+    pub interleaved: bool,
+    /// Bases that an open chunk does not exceed.
+    pub closes_past: u64,
+    /// Threads that claim chunks.
+    pub workers: usize,
+    /// Whether the mean read length is asked for first, which reads ahead.
+    pub sampled: bool,
+}
+
+/// The chunks of the lane of `files`.
+///
+/// # Errors
+/// What dealing or parsing says.
+pub fn deal(files: &[&Path], manner: Manner) -> Result<Chunks, Error> {
+    let files = files.iter().map(|path| path.to_path_buf()).collect();
+    let mut lane = OpenLane::open(&LaneSpec { files, interleaved: manner.interleaved })?;
+    if manner.sampled {
+        lane.mean_read_length(MAX_READ_BASES)?;
+    }
+    let lane = lane.deal(0, Law::Chunk { past_bases: manner.closes_past }, MAX_READ_BASES, manner.workers)?;
+    let (chunks, count) = match lane.deal {
+        Deal::Emit(mut emitter) => {
+            let (mut chunk, mut chunks) = (Chunk::default(), BTreeMap::new());
+            while emitter.emit(&mut chunk, &AtomicBool::new(false))? {
+                let reads = parse(&*lane.parser, &mut chunk)?;
+                assert_eq!(chunks.insert(chunk.ticket.number, reads), None, "a ticket was given twice");
+            }
+            let count = chunks.len() as u64;
+            (chunks, count)
+        }
+        Deal::Claim(claim) => claim_all(&*claim, &*lane.parser, manner.workers)?,
+    };
+    assert_eq!(chunks.len() as u64, count, "the lane says how many chunks it had");
+    assert!(chunks.keys().copied().eq(0..count), "chunks are numbered without gaps");
+    Ok(chunks.into_values().collect())
+}
+
+/// The number of threads before a lane is dealt. Nobody joins those that read streams: one that stays is a fault, and one
+/// that is just about to end is taken by the sanitizer for a leak.
+pub struct Threads(usize);
+
+impl Threads {
+    /// Counts the threads of this process.
+    pub fn now() -> Self {
+        Threads(std::fs::read_dir("/proc/self/task").unwrap().count())
+    }
+
+    /// Waits until there are no more than there were. To be called when all pipes are closed.
+    pub fn wait(&self) {
+        let started = Instant::now();
+        while Threads::now().0 > self.0 {
+            assert!(started.elapsed() < Duration::from_secs(5), "a thread that reads a stream outlives its lane");
+            std::thread::yield_now();
+        }
+    }
+}
+
+fn claim_all(claim: &dyn Claim, parser: &dyn Parse, workers: usize) -> Result<(BTreeMap<u64, Vec<Read>>, u64), Error> {
+    let all = Mutex::new(BTreeMap::new());
+    let work = || {
+        let mut chunk = Chunk::default();
+        loop {
+            match claim.claim(&mut chunk)? {
+                Claimed::Chunk => {
+                    let reads = parse(parser, &mut chunk)?;
+                    let former = all.lock().unwrap().insert(chunk.ticket.number, reads);
+                    assert_eq!(former, None, "a ticket was given twice");
+                }
+                Claimed::NotYet => std::thread::yield_now(),
+                Claimed::End { chunks } => return Ok(chunks),
+            }
+        }
+    };
+    let counts: Vec<Result<u64, Error>> = if workers == 1 {
+        vec![work()]
+    } else {
+        std::thread::scope(|scope| {
+            let workers: Vec<_> = (0..workers).map(|_| scope.spawn(work)).collect();
+            workers.into_iter().map(|worker| worker.join().unwrap()).collect()
+        })
+    };
+    // A fault is reported to one worker; the others see the end.
+    let counts = counts.into_iter().collect::<Result<Vec<u64>, Error>>()?;
+    assert!(counts.windows(2).all(|pair| pair[0] == pair[1]), "all workers see the same end");
+    Ok((all.into_inner().unwrap(), counts[0]))
+}
+
+fn parse(parser: &dyn Parse, chunk: &mut Chunk) -> Result<Vec<Read>, Error> {
+    parser.parse(chunk)?;
+    let reads = chunk.fragments().flat_map(|fragment| fragment.reads());
+    Ok(reads
+        .map(|read| Read {
+            name: read.name.to_vec(),
+            comment: read.comment.to_vec(),
+            seq: read.seq.to_vec(),
+            qual: read.qual.map(<[u8]>::to_vec),
+        })
+        .collect())
+}
