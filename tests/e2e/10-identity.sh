@@ -39,6 +39,22 @@ check_set() {
     echo "$name: $(grep -vc '^@' "$WORK/pairs.sam") records, the same 17 times"
 }
 
+# reads without mates, as they are and as BGZF
+check_singles() {
+    local name=$1 reference=$2 reads=$3 threads
+    if [ ! -f "$reads" ]; then echo "$name: not here"; return; fi
+    gzip -cdf "$reads" > "$WORK/1.fq"
+    bgzip -c "$WORK/1.fq" > "$WORK/1.fq.bgzf.gz"
+    strobealign -t 2 "$reference" "$reads" > "$WORK/single.sam"
+    for threads in 1 2 5 16; do
+        check "$WORK/single.sam" "$name" -t $threads "$reference" "$reads"
+        check "$WORK/single.sam" "$name" -t $threads "$reference" "$WORK/1.fq.bgzf.gz"
+    done
+    echo "$name: $(grep -vc '^@' "$WORK/single.sam") records, the same 8 times"
+}
+
 while read -r name reference first second; do
     check_set "$name" "$reference" "$first" "$second"
 done < <(read_sets)
+[ -z "${ZEROHOP_DATA-}" ] || check_singles ecoli_long "$ZEROHOP_DATA/ecoli/GCF_000005845.2_ASM584v2_genomic.fna.gz" \
+    "$ZEROHOP_DATA/longread/e_coli_k12_2008_subsampled.fq.gz"
