@@ -7,7 +7,7 @@
 //! 2. *parse* its text, in memory of the worker's node;
 //! 3. *map* it with the engine copy (replica) that the plan gives the worker;
 //! 4. *encode* its records;
-//! 5. *commit*: on a regular file the [gate](gate) hands out offsets in order and the worker writes; on a pipe an
+//! 5. *commit*: on a regular file the [gate] hands out offsets in order and the worker writes; on a pipe an
 //!    [ordered queue](queue) feeds one writer. A worker that is ahead holds at most two chunks, then waits.
 //!
 //! When a thread fails, the rest stop claiming, those who wait are woken, all are joined, and the failure that comes first in

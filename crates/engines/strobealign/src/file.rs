@@ -3,7 +3,7 @@
 //! Layout, little-endian: a first part that starts with [`MAGIC`], the format version (u32), the length of the description
 //! (u32) and its XXH3 (u64), followed by the description as JSON; then three sections, each at a multiple of [`PAGE`] bytes so
 //! that it can be mapped: the reference (2 bits per base, four to a byte), the randstrobes (16 bytes each) and the bucket
-//! starts (8 bytes each). Each section is covered by the XXH3 of each of its pieces of [`PIECE`] bytes.
+//! starts (8 bytes each). Each section is covered by the XXH3 of each of its pieces of 8 MiB.
 //!
 //! A file is written under a temporary name and renamed when it is complete. It is refused when it is of another version, cut
 //! off, damaged, or made from another reference than the one that lies beside it; nothing is guessed.
