@@ -159,7 +159,7 @@ at_work() {
 
 signals() {
     local signal reads format pid rc
-    for signal in TERM INT HUP KILL; do
+    for signal in TERM INT KILL; do
         for reads in "long_1.fq long_2.fq" "long_1.fq <(cat long_2.fq)"; do
             for format in sam bam; do
                 rm -f out/*
