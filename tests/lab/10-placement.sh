@@ -22,7 +22,7 @@ zerohop align -t 2 ref.fa 1.fq 2.fq > expected.sam
 lab() {
     local rc=0
     { echo 'set -euo pipefail'; declare -f align threads; cat; } > guest.sh
-    "$NUMA_LAB" run "$@" --timeout 200 --rw "$WORK" -- bash "$WORK/guest.sh" > lab.log 2>&1 || rc=$?
+    "$NUMA_LAB" run "$@" --timeout 290 --rw "$WORK" -- bash "$WORK/guest.sh" > lab.log 2>&1 || rc=$?
     [ $rc != 77 ] || { cat lab.log; exit 77; }
     [ $rc = 0 ] || { cat lab.log >&2; fail "exit status $rc in the lab: $*"; }
 }
@@ -36,7 +36,7 @@ align() {
 # In the lab. threads NAME ARGUMENTS...: the CPUs of each thread while the input stalls, as the kernel has them
 threads() {
     local name=$1 pid task tries=100; shift
-    { cat 1.fq; exec sleep 100; } | "$ZEROHOP" align -q "$@" - > /dev/null & pid=$!
+    { cat 1.fq; exec sleep 1000; } | "$ZEROHOP" align -q "$@" - > /dev/null & pid=$!
     while [ $((tries -= 1)) -gt 0 ] && [ "$(cat /proc/$pid/task/*/comm 2>/dev/null | grep -c worker)" -lt "$(nproc)" ]; do sleep 0.2; done
     sleep 1
     for task in /proc/$pid/task/*; do
@@ -117,7 +117,8 @@ workers = [line.split() for line in open("auto.threads") if line.startswith("wor
 assert sorted(int(cpus) for _, cpus in workers) == list(range(16)), workers'
     check "one copy: interleaved over all nodes" '
 MIB = 1 << 20
-for name, slack in ("one", 2 * MIB), ("small-pages", 0), ("large", 0):
+# with pages of 2 MiB each of the three blocks of an index is even to a page; with small pages it has to be even to 5 %
+for name, slack in ("one", 4 * MIB), ("small-pages", 0), ("large", 4 * MIB):
     j, copies = run(name)
     assert j["plan"]["replicas"] == [{"nodes": list(range(8)), "pages": "interleave", "huge_pages": j["plan"]["replicas"][0]["huge_pages"]}]
     assert not j["replicas"][0]["refused"], j["replicas"]
