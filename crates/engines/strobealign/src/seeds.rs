@@ -1,5 +1,4 @@
-//! The randstrobes of a read: those of strobealign's `randstrobes_query`, its naive twin in the tests, about three times as
-//! fast. There, syncmers and randstrobes come out of iterators that keep their windows in double-ended queues; here each
+//! The randstrobes of a read: those of strobealign's `randstrobes_query`, its naive twin in the tests, in less time. There, syncmers and randstrobes come out of iterators that keep their windows in double-ended queues; here each
 //! step is a loop over an array, so that hashes are computed side by side, and all memory is kept.
 
 use strobealign::seeding::strobes::Randstrobe;
