@@ -30,6 +30,8 @@ fn allowed(place: &str) -> Option<Allowed> {
         "crates/runtime" => Only(&[MODEL, TOPOLOGY, MEMORY]),
         "crates/distribute" => Only(&[MODEL, TOPOLOGY, MEMORY, RUNTIME]),
         "crates/cli" | "bench" | "xtask" => Everything,
+        // It starts processes on CPUs and nodes.
+        "crates/engines/external" => Only(&[MODEL, MEMORY, TOPOLOGY]),
         _ if place.starts_with("crates/engines/") => Only(&[MODEL, MEMORY]),
         _ => return None,
     })

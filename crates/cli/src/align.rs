@@ -1,20 +1,21 @@
 //! `zerohop align`: from what was typed to a run, and from the run to what is said of it.
 
-use crate::args::{AlignArgs, EngineName, FormatName, OrderName};
+use crate::args::{AlignArgs, FormatName, NULL, OrderName, STROBEALIGN};
 use crate::failure::Failure;
 use crate::replicas::{IndexSource, Replicas};
-use crate::{lanes, progress, resources};
+use crate::{external, lanes, progress, resources};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 use zerohop_engine_null::Null;
 use zerohop_engine_strobealign::MAX_READ_BASES;
 use zerohop_model::engine::{Engine, Law};
 use zerohop_model::machine::{Bytes, Machine};
+use zerohop_model::measurement::RunReport;
 use zerohop_model::plan::Plan;
 use zerohop_plan::Request;
 use zerohop_reads::{LaneSpec, OpenLane};
 use zerohop_report::{SCHEMA_VERSION, Summary};
-use zerohop_runtime::{Job, Order, Outcome, Progress};
+use zerohop_runtime::{Job, Mapping, Order, Outcome, Progress};
 use zerohop_sinks::{FileSink, Format, Header, OutputSpec, Program, ReadGroup, shard_path};
 
 /// How the null engine wants its input cut: as strobealign.
@@ -25,10 +26,22 @@ const NULL_LAW: Law = Law::Chunk { past_bases: 1_000_000 };
 /// # Errors
 /// Whatever goes wrong; then nothing that looks complete is left.
 pub fn run(args: &AlignArgs, typed: Vec<Vec<PathBuf>>) -> Result<(), Failure> {
-    let started = Instant::now();
     let specs = lanes::specs(args, typed)?;
-    let (groups, lane_groups) = lanes::read_groups(args, specs.len())?;
+    let groups = lanes::read_groups(args, specs.len())?;
     check_outputs(args, &specs)?;
+    match &*args.engine {
+        STROBEALIGN | NULL => embedded(args, specs, groups),
+        _ => external::run(args, specs, groups),
+    }
+}
+
+/// The read groups, and each lane's position among them.
+pub type Groups = (Vec<ReadGroup>, Vec<Option<usize>>);
+
+/// With an engine in our own process.
+fn embedded(args: &AlignArgs, specs: Vec<LaneSpec>, (groups, lane_groups): Groups) -> Result<(), Failure> {
+    external::refuse_options(args)?;
+    let started = Instant::now();
     zerohop_memory::set_default_huge_pages(args.huge_pages.into());
 
     let mut open: Vec<OpenLane> = specs.iter().map(OpenLane::open).collect::<Result<_, _>>()?;
@@ -47,14 +60,10 @@ pub fn run(args: &AlignArgs, typed: Vec<Vec<PathBuf>>) -> Result<(), Failure> {
     let header = header(engine, groups.clone());
     let sink = FileSink::create(output_spec(args, header, lane_groups))?;
     let (order, watched) = (order(args), Progress::default());
-    let job = Job { lanes: dealt, engines: &replicas.engines, sink: &sink, order, plan: &plan, progress: &watched };
+    let mapping = Mapping::Embedded { engines: &replicas.engines, sink: &sink };
+    let job = Job { lanes: dealt, mapping, order, plan: &plan, progress: &watched };
     let Outcome { mut report, lengths } = progress::shown(!args.quiet, &watched, || zerohop_runtime::run(job))?;
-    if report.tally.reads != report.tally.primary_records {
-        let (reads, records) = (report.tally.reads, report.tally.primary_records);
-        return Err(Failure::Other(format!(
-            "{reads} reads came in, but {records} are accounted for: please report this"
-        )));
-    }
+    check_account(&report)?;
     report.bytes_out = Bytes(sink.finish(&lengths)?);
 
     notes.extend(zerohop_memory::unplaced_refused());
@@ -73,27 +82,43 @@ pub fn run(args: &AlignArgs, typed: Vec<Vec<PathBuf>>) -> Result<(), Failure> {
         run: report,
         wall: started.elapsed(),
         resources: resources::used(),
+        comparison: None,
         notes,
     };
     tell(args, &summary, &groups, &specs)
 }
 
-fn make_index(args: &AlignArgs, machine: &Machine, mean_read_length: usize) -> Result<(Plan, Replicas), Failure> {
-    let request = |index_bytes| Request {
+/// Every read must have come out.
+pub fn check_account(report: &RunReport) -> Result<(), Failure> {
+    let (reads, records) = (report.tally.reads, report.tally.primary_records);
+    match reads == records {
+        true => Ok(()),
+        false => {
+            Err(Failure::Other(format!("{reads} reads came in, but {records} are accounted for: please report this")))
+        }
+    }
+}
+
+/// What the plan is asked for, for an index of this size.
+pub fn request(args: &AlignArgs, index_bytes: u64) -> Request {
+    Request {
         workers: args.threads,
         replicas: args.replicas,
         pages: args.pages.map(Into::into),
         huge_pages: args.huge_pages.into(),
         index_bytes,
-    };
-    if args.engine == EngineName::Null {
-        let plan = zerohop_plan::plan(machine, &request(0))?;
+    }
+}
+
+fn make_index(args: &AlignArgs, machine: &Machine, mean_read_length: usize) -> Result<(Plan, Replicas), Failure> {
+    if args.engine == NULL {
+        let plan = zerohop_plan::plan(machine, &request(args, 0))?;
         let contigs = zerohop_reads::reference::read(&args.reference, |_| {})?;
         let replicas = Replicas::of(Box::new(Null::new(NULL_LAW, contigs)), &plan, mean_read_length)?;
         return Ok((plan, replicas));
     }
     let source = IndexSource::find(&args.reference, mean_read_length, args.no_index)?;
-    let plan = zerohop_plan::plan(machine, &request(source.bytes))?;
+    let plan = zerohop_plan::plan(machine, &request(args, source.bytes))?;
     let replicas = Replicas::make(&source, &plan)?;
     Ok((plan, replicas))
 }
@@ -127,17 +152,17 @@ fn check_outputs(args: &AlignArgs, lanes: &[LaneSpec]) -> Result<(), Failure> {
 
 fn header(engine: &dyn Engine, read_groups: Vec<ReadGroup>) -> Header {
     let (name, version) = engine.program();
-    let program = |name: &str, version: &str, command_line| Program {
-        name: name.to_owned(),
-        version: version.to_owned(),
-        command_line,
-    };
-    let programs =
-        vec![program(name, version, None), program("zerohop", env!("CARGO_PKG_VERSION"), Some(command_line()))];
-    Header { contigs: engine.contigs().to_vec(), read_groups, programs }
+    let programs = vec![Program { name: name.to_owned(), version: version.to_owned(), command_line: None }, zerohop()];
+    Header { contigs: engine.contigs().to_vec(), read_groups, programs, ..Header::default() }
 }
 
-fn output_spec(args: &AlignArgs, header: Header, lane_groups: Vec<Option<usize>>) -> OutputSpec {
+/// zerohop itself, for @PG.
+pub fn zerohop() -> Program {
+    let version = env!("CARGO_PKG_VERSION").to_owned();
+    Program { name: "zerohop".to_owned(), version, command_line: Some(command_line()) }
+}
+
+pub fn output_spec(args: &AlignArgs, header: Header, lane_groups: Vec<Option<usize>>) -> OutputSpec {
     let by_suffix = || match args.output.as_ref().and_then(|path| path.extension()) {
         Some(suffix) if suffix.eq_ignore_ascii_case("bam") => FormatName::Bam,
         _ => FormatName::Sam,
@@ -150,7 +175,7 @@ fn output_spec(args: &AlignArgs, header: Header, lane_groups: Vec<Option<usize>>
     OutputSpec { path, shards, format, header, lane_groups, comments }
 }
 
-fn output_paths(args: &AlignArgs) -> Vec<PathBuf> {
+pub fn output_paths(args: &AlignArgs) -> Vec<PathBuf> {
     match &args.output {
         None => Vec::new(),
         Some(path) if args.shards == 1 => vec![path.clone()],
@@ -158,14 +183,14 @@ fn output_paths(args: &AlignArgs) -> Vec<PathBuf> {
     }
 }
 
-fn order(args: &AlignArgs) -> Order {
+pub fn order(args: &AlignArgs) -> Order {
     match args.order {
         OrderName::Input => Order::Input,
         OrderName::Any => Order::Any,
     }
 }
 
-fn command_line() -> String {
+pub fn command_line() -> String {
     let quoted = |arg: String| match arg.contains([' ', '\t', '\'', '"', '\\']) {
         true => format!("'{}'", arg.replace('\'', r"'\''")),
         false => arg,
@@ -175,7 +200,7 @@ fn command_line() -> String {
 }
 
 /// Says how it went, in words and in the files asked for.
-fn tell(args: &AlignArgs, summary: &Summary, groups: &[ReadGroup], lanes: &[LaneSpec]) -> Result<(), Failure> {
+pub fn tell(args: &AlignArgs, summary: &Summary, groups: &[ReadGroup], lanes: &[LaneSpec]) -> Result<(), Failure> {
     if args.quiet {
         // What may make the result wrong is never kept quiet.
         summary.notes.iter().for_each(|note| eprintln!("note: {note}"));

@@ -5,8 +5,8 @@ use clap::{Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
 use zerohop_model::plan;
 
-/// Aligns sequencing reads at the full speed of the machine: the records of strobealign, byte for byte, on every core and
-/// NUMA node
+/// Aligns sequencing reads at the full speed of the machine, on every core and NUMA node: with strobealign in its own process,
+/// or with other aligners, unmodified, as programs of their own
 #[derive(Debug, Parser)]
 #[command(name = "zerohop", version, arg_required_else_help = true, max_term_width = 100)]
 pub struct Args {
@@ -20,6 +20,15 @@ pub enum Command {
     Align(Box<AlignArgs>),
     /// Build the index of a reference once, for later runs of 'align'
     Index(IndexArgs),
+    /// List the aligners that 'align' can use, and what of them is on this machine
+    Engines(EnginesArgs),
+    /// Run any program under a plan: as pinned instances on groups of NUMA nodes, under a memory policy
+    Run(Box<RunArgs>),
+    /// List or remove the index copies in /dev/shm that 'align --farm' made
+    Cache(CacheArgs),
+    /// Clear away after a zerohop that was killed (started by zerohop itself)
+    #[command(hide = true)]
+    Reaper,
     /// Show the nodes, CPUs, memory and caches of this machine, and what this process may use
     Topo(TopoArgs),
     /// Print a completion script for a shell
@@ -65,9 +74,9 @@ pub struct AlignArgs {
     #[arg(long)]
     pub no_index: bool,
 
-    /// The engine
-    #[arg(long, value_enum, default_value_t = EngineName::Strobealign, hide = true)]
-    pub engine: EngineName,
+    /// The aligner: strobealign, which is built in, or one that runs as a program of its own ('zerohop engines' lists them)
+    #[arg(long, value_name = "NAME", default_value = STROBEALIGN)]
+    pub engine: String,
 
     /// Write to FILE [default: standard output]
     #[arg(short, long, value_name = "FILE", help_heading = "Output")]
@@ -118,6 +127,9 @@ pub struct AlignArgs {
     #[arg(long, value_enum, default_value_t = HugePagesName::Auto, help_heading = "Placement")]
     pub huge_pages: HugePagesName,
 
+    #[command(flatten)]
+    pub external: ExternalArgs,
+
     /// Write what the run says of itself to FILE, as JSON
     #[arg(long, value_name = "FILE", help_heading = "Report")]
     pub json: Option<PathBuf>,
@@ -133,6 +145,113 @@ pub struct AlignArgs {
     /// Say nothing on standard error but errors
     #[arg(short, long, help_heading = "Report")]
     pub quiet: bool,
+}
+
+/// Options for aligners that run as programs of their own.
+#[derive(Debug, clap::Args)]
+#[command(next_help_heading = "External aligners")]
+pub struct ExternalArgs {
+    /// Arguments for the aligner, as a shell would take them apart
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
+    pub engine_args: Option<String>,
+
+    /// A file that describes an aligner: a further one, or another way to run a built-in one; may be repeated
+    #[arg(long, value_name = "FILE")]
+    pub engine_file: Vec<PathBuf>,
+
+    /// Make the aligner's index with its own indexer if it is missing
+    #[arg(long)]
+    pub build_index: bool,
+
+    /// The reads are DNA: turns off spliced alignment where an aligner does it (hisat2)
+    #[arg(long)]
+    pub dna: bool,
+
+    /// One single-threaded process per worker; those on the same index copy share it in /dev/shm
+    #[arg(long)]
+    pub farm: bool,
+
+    /// Keep the copies in /dev/shm for later runs ('zerohop cache' removes them)
+    #[arg(long, requires = "farm")]
+    pub keep_copies: bool,
+
+    /// How reads are dealt to the instances
+    #[arg(long, value_enum, default_value_t = DealName::OnDemand)]
+    pub deal: DealName,
+
+    /// How long an instance may neither take reads nor write records while it has work, loading its index included
+    #[arg(long, value_name = "SECONDS", default_value_t = 1800, value_parser = RangedU64ValueParser::<u64>::new().range(1..))]
+    pub hang_limit: u64,
+
+    /// Keep what each instance writes on standard error in DIR, a file each [default: kept only when the run fails]
+    #[arg(long, value_name = "DIR")]
+    pub logs: Option<PathBuf>,
+
+    /// Run the aligner by itself as well, on the same reads, and count the records that differ
+    #[arg(long, value_enum, value_name = "WHAT")]
+    pub compare_with: Option<CompareName>,
+
+    /// Compare the first N reads or pairs only
+    #[arg(long, value_name = "N", requires = "compare_with")]
+    pub compare_first: Option<u64>,
+}
+
+#[derive(Debug, clap::Args)]
+pub struct EnginesArgs {
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+
+    /// A file that describes an aligner; may be repeated
+    #[arg(long, value_name = "FILE")]
+    pub engine_file: Vec<PathBuf>,
+}
+
+#[derive(Debug, clap::Args)]
+pub struct RunArgs {
+    /// Number of threads of all instances together [default: all CPUs that the cgroup quota, the cpuset and the affinity mask
+    /// allow]
+    #[arg(short, long, value_name = "N", value_parser = RangedU64ValueParser::<usize>::new().range(1..=65536))]
+    pub threads: Option<usize>,
+
+    /// Number of instances, each on its own group of NUMA nodes
+    #[arg(long, value_name = "K", default_value_t = 1, value_parser = RangedU64ValueParser::<usize>::new().range(1..=65536))]
+    pub replicas: usize,
+
+    /// Where the memory of an instance goes [default: local; interleave for one instance over several nodes]
+    #[arg(long, value_enum)]
+    pub pages: Option<PagesName>,
+
+    /// Write what instance I says to DIR/I.out and DIR/I.err [default: to ours]
+    #[arg(long, value_name = "DIR")]
+    pub logs: Option<PathBuf>,
+
+    /// Write to FILE where each instance ran and where its memory lay, as JSON
+    #[arg(long, value_name = "FILE")]
+    pub json: Option<PathBuf>,
+
+    /// Say nothing on standard error but errors
+    #[arg(short, long)]
+    pub quiet: bool,
+
+    /// The program and its arguments. {instance} (from 0), {instances}, {threads}, {cpus} and {nodes} in them are replaced
+    #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true, value_name = "PROGRAM")]
+    pub command: Vec<String>,
+}
+
+#[derive(Debug, clap::Args)]
+pub struct CacheArgs {
+    /// Remove the copies that no run uses
+    #[arg(long)]
+    pub clear: bool,
+
+    /// With --clear: also those that were to be kept
+    #[arg(long, requires = "clear")]
+    pub all: bool,
+
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
 }
 
 #[derive(Debug, clap::Args)]
@@ -164,12 +283,23 @@ pub struct TopoArgs {
     pub json: bool,
 }
 
+/// The embedded engines.
+pub const STROBEALIGN: &str = "strobealign";
+/// Maps nothing: what is left is the runtime.
+pub const NULL: &str = "null";
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum EngineName {
-    /// strobealign 0.19.1
-    Strobealign,
-    /// Maps nothing: what is left is the runtime
-    Null,
+pub enum DealName {
+    /// To whoever has room: a slow instance gets fewer
+    OnDemand,
+    /// To each in turn, equal parts; needs --order any
+    Static,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum CompareName {
+    /// The aligner as one process, neither pinned nor placed, with the same arguments
+    Original,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -196,6 +326,9 @@ pub enum PagesName {
     Interleave,
     /// Where they are written first (the kernel's default)
     FirstTouch,
+    /// On the node of the CPU that writes them first, asked for expressly (MPOL_LOCAL)
+    #[value(name = "localalloc")]
+    LocalAlloc,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -212,6 +345,7 @@ impl From<PagesName> for plan::Pages {
             PagesName::Local => plan::Pages::Local,
             PagesName::Interleave => plan::Pages::Interleave,
             PagesName::FirstTouch => plan::Pages::FirstTouch,
+            PagesName::LocalAlloc => plan::Pages::LocalAlloc,
         }
     }
 }

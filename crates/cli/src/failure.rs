@@ -1,9 +1,10 @@
 //! Why the program failed, and with which exit status.
 
+use zerohop_engine_external::ExternalError;
 use zerohop_engine_strobealign::file::IndexFileError;
 use zerohop_model::error::{Error, InputError};
 use zerohop_plan::PlanError;
-use zerohop_sinks::ReadGroupError;
+use zerohop_sinks::{HeaderError, ReadGroupError};
 use zerohop_topology::TopologyError;
 
 /// A failure. Its words are for the user.
@@ -21,6 +22,12 @@ pub enum Failure {
     /// The index file cannot be used or written.
     #[error(transparent)]
     Index(#[from] IndexFileError),
+    /// An external aligner cannot be used.
+    #[error(transparent)]
+    External(#[from] ExternalError),
+    /// The header of an external aligner cannot be used.
+    #[error("the header that the aligner wrote: {0}")]
+    Header(#[from] HeaderError),
     /// There is no plan for it.
     #[error(transparent)]
     Plan(#[from] PlanError),

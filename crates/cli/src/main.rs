@@ -1,19 +1,25 @@
 //! The program `zerohop`: parse what was typed, resolve what it means, do it, and say how it went.
 //!
 //! 1. [`args`] is exactly what was typed;
-//! 2. [`align`], [`index`] and [`topo`] do the commands: [`lanes`] pairs reads with read groups, [`replicas`] makes the index
-//!    copies where the plan wants them, the runtime runs;
+//! 2. [`align`], [`index`], [`topo`], [`engines`], [`run`] and [`cache`] do the commands: [`lanes`] pairs reads with read
+//!    groups, [`replicas`] makes the index copies where the plan wants them or [`external`] starts aligners there, the runtime
+//!    runs;
 //! 3. the exit status is 0 for success (also when the reader of our output went away), 1 for a failure, 2 for wrong usage.
 #![forbid(unsafe_code)]
 
 mod align;
 mod args;
+mod cache;
+mod compare;
+mod engines;
+mod external;
 mod failure;
 mod index;
 mod lanes;
 mod progress;
 mod replicas;
 mod resources;
+mod run;
 mod topo;
 
 use args::{Args, Command};
@@ -34,7 +40,7 @@ fn main() -> ExitCode {
         Ok(args) => args,
         Err(error) => error.exit(),
     };
-    match run(args, &matches) {
+    match dispatch(args, &matches) {
         Ok(()) | Err(Failure::BrokenPipe) => ExitCode::SUCCESS,
         Err(Failure::Usage(words)) => {
             eprintln!("error: {words}\n\nFor more information, try '--help'.");
@@ -47,13 +53,20 @@ fn main() -> ExitCode {
     }
 }
 
-fn run(args: Args, matches: &clap::ArgMatches) -> Result<(), Failure> {
+fn dispatch(args: Args, matches: &clap::ArgMatches) -> Result<(), Failure> {
     match args.command {
         Command::Align(align) => {
             let lanes = matches.subcommand_matches("align").map(lanes::typed).unwrap_or_default();
             align::run(&align, lanes)
         }
         Command::Index(index) => index::run(&index),
+        Command::Engines(args) => engines::run(&args),
+        Command::Run(args) => run::run(&args),
+        Command::Cache(args) => cache::run(&args),
+        Command::Reaper => {
+            zerohop_engine_external::reaper::reap(std::io::stdin().lock());
+            Ok(())
+        }
         Command::Topo(topo) => topo::run(&topo),
         Command::Completions { shell } => {
             let mut out = Vec::new();

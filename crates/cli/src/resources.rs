@@ -7,7 +7,7 @@ use zerohop_report::ResourceUse;
 /// Clock ticks per second in /proc; fixed at 100 for user space (USER_HZ).
 const TICKS_PER_SECOND: f64 = 100.0;
 
-/// What was used so far; zeros where /proc cannot be read.
+/// What was used so far, CPU time of children that have ended included; zeros where /proc cannot be read.
 pub fn used() -> ResourceUse {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
@@ -17,7 +17,7 @@ pub fn used() -> ResourceUse {
     let fields: Vec<&str> = stat.rsplit_once(')').map_or("", |(_, rest)| rest).split_whitespace().collect();
     let ticks = |at: usize| fields.get(at).and_then(|f| f.parse::<f64>().ok()).unwrap_or(0.0);
     let time = |at| Duration::from_secs_f64(ticks(at) / TICKS_PER_SECOND);
-    ResourceUse { user: time(11), system: time(12), peak_memory: Bytes(kibibytes << 10) }
+    ResourceUse { user: time(11) + time(13), system: time(12) + time(14), peak_memory: Bytes(kibibytes << 10) }
 }
 
 #[cfg(test)]

@@ -42,7 +42,8 @@ fn probe() -> Result<bool, Failure> {
             good &= spawned(node, huge_pages)?;
         }
         good &= interleave(&nodes, huge_pages)?;
-        good &= first_touch(&machine, huge_pages)?;
+        good &= first_touch(&machine, Pages::FirstTouch, huge_pages)?;
+        good &= first_touch(&machine, Pages::LocalAlloc, huge_pages)?;
     }
     Ok(good)
 }
@@ -94,11 +95,11 @@ fn interleave(nodes: &[NodeId], huge_pages: HugePages) -> Result<bool, CensusErr
 }
 
 /// On each node with CPUs and memory: memory follows the thread that writes.
-fn first_touch(machine: &Machine, huge_pages: HugePages) -> Result<bool, Failure> {
+fn first_touch(machine: &Machine, pages: Pages, huge_pages: HugePages) -> Result<bool, Failure> {
     let mut good = true;
     for node in machine.memory_nodes() {
         let Some(&cpu) = node.cpus.iter().find(|cpu| machine.allowed.cpus.contains(cpu)) else { continue };
-        let placed = Placed::new(&Placement { nodes: vec![], pages: Pages::FirstTouch, huge_pages });
+        let placed = Placed::new(&Placement { nodes: vec![], pages, huge_pages });
         let touch = move || {
             pin_current_thread(&[cpu])?;
             Ok::<_, zerohop_topology::TopologyError>(placed.run(|| vec![1u8; BYTES]))
@@ -106,7 +107,8 @@ fn first_touch(machine: &Machine, huge_pages: HugePages) -> Result<bool, Failure
         let block = thread::spawn(touch).join().map_err(|_| "the thread panicked")??;
         let census = placed.census()?;
         drop(block);
-        good &= report(&format!("first-touch:{}", node.id), &placed, &census, &[node.id]);
+        let name = if pages == Pages::LocalAlloc { "local-alloc" } else { "first-touch" };
+        good &= report(&format!("{name}:{}", node.id), &placed, &census, &[node.id]);
     }
     Ok(good)
 }

@@ -6,7 +6,7 @@
 
 use crate::id::PlacementId;
 use crate::vmas::{self, Vma};
-use crate::{blocks, policy, region};
+use crate::{blocks, numa_maps, policy, region};
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, BufReader};
@@ -30,12 +30,35 @@ pub struct Census {
 
 /// Why nothing could be counted.
 #[derive(Debug, thiserror::Error)]
-#[error("where pages lie is not known: move_pages: {move_pages}; /proc/self/numa_maps: {numa_maps}")]
-pub struct CensusError {
-    /// What the system call said.
-    pub move_pages: io::Error,
-    /// What reading the file instead said.
-    pub numa_maps: io::Error,
+pub enum CensusError {
+    /// The kernel (a sandbox, a kernel without NUMA) does not tell where this process's own pages lie.
+    #[error("where pages lie is not known: move_pages: {move_pages}; /proc/self/numa_maps: {numa_maps}")]
+    Untold {
+        /// What the system call said.
+        move_pages: io::Error,
+        /// What reading the file instead said.
+        numa_maps: io::Error,
+    },
+    /// The process does not exist, or has ended, or began another program while its pages were counted.
+    #[error("where the pages of process {pid} lie is not known: it has gone")]
+    Gone {
+        /// The process.
+        pid: u32,
+    },
+    /// The kernel was built without NUMA: it has no such file for any process.
+    #[error("where the pages of process {pid} lie is not known: this kernel has no /proc/{pid}/numa_maps")]
+    NoNumaMaps {
+        /// The process.
+        pid: u32,
+    },
+    /// The file is there and could not be read: the process is another user's, or a sandbox forbids it.
+    #[error("where the pages of process {pid} lie is not known: /proc/{pid}/numa_maps: {source}")]
+    Unreadable {
+        /// The process.
+        pid: u32,
+        /// What reading the file said.
+        source: io::Error,
+    },
 }
 
 /// Counts the pages of these ranges (address, bytes). A page that two ranges share is counted for each.
@@ -44,7 +67,7 @@ pub struct CensusError {
 /// hold the ranges, in proportion to the part that they take of them.
 ///
 /// # Errors
-/// [`CensusError`] when the kernel (a sandbox, a kernel without NUMA) does not tell in any way.
+/// [`CensusError::Untold`] when the kernel does not tell in any way.
 pub fn census(ranges: &[(usize, usize)]) -> Result<Census, CensusError> {
     let mut census = Census::default();
     let step = step_for(ranges.iter().map(|&(_, bytes)| bytes).sum());
@@ -60,7 +83,7 @@ pub fn census(ranges: &[(usize, usize)]) -> Result<Census, CensusError> {
             let per_node = by_numa_maps(ranges, &smaps);
             let reason = format!("move_pages: {move_pages}; pages per node are estimated from /proc/self/numa_maps");
             census.notes.push(reason);
-            per_node.map_err(|numa_maps| CensusError { move_pages, numa_maps })?
+            per_node.map_err(|numa_maps| CensusError::Untold { move_pages, numa_maps })?
         }
     };
     census.pages.present = Bytes(per_node.values().sum());
@@ -132,14 +155,14 @@ fn by_move_pages(ranges: &[(usize, usize)], step: usize) -> io::Result<PerNode> 
 }
 
 fn by_numa_maps(ranges: &[(usize, usize)], smaps: &io::Result<Vec<Vma>>) -> io::Result<PerNode> {
-    let mappings = read("/proc/self/numa_maps", vmas::read_numa_maps)?;
+    let mappings: BTreeMap<usize, _> = read("/proc/self/numa_maps", numa_maps::read)?.into_iter().collect();
     let vmas = smaps.as_ref().map_err(|error| io::Error::new(error.kind(), format!("/proc/self/smaps: {error}")))?;
     let mut per_node = PerNode::new();
     for vma in vmas {
-        for &(node, bytes) in mappings.get(&vma.start).map_or(&[][..], Vec::as_slice) {
-            let share = vma.share(bytes, ranges);
+        for &(node, bytes) in mappings.get(&vma.start).map_or(&[][..], |mapping| &mapping.per_node) {
+            let share = vma.share(bytes.0, ranges);
             if share > 0 {
-                *per_node.entry(node).or_default() += share;
+                *per_node.entry(node.0).or_default() += share;
             }
         }
     }

@@ -11,6 +11,9 @@
 //! 4. Each mapping is entered in a table with the placement's id.
 //! 5. [`census_of`] asks the kernel on which node each page of these blocks lies, and how much of it on huge pages.
 //!
+//! Of another process, which places its own memory under the policy that it inherited, [`process_census`] tells where its
+//! mappings lie.
+//!
 //! What the kernel refuses on this way is kept, each kind of refusal once, and told by [`Placed::refused`]; it is never
 //! fatal and never dropped.
 //!
@@ -23,8 +26,10 @@ mod blocks;
 mod census;
 mod id;
 mod mask;
+mod numa_maps;
 mod placement;
 pub mod policy;
+mod process;
 mod refusals;
 mod region;
 mod vmas;
@@ -33,4 +38,6 @@ pub use alloc::{LARGE, PlacedAlloc};
 pub use census::{Census, CensusError, census, census_of};
 pub use id::PlacementId;
 pub use mask::NodeMask;
+pub use numa_maps::MappedPages;
 pub use placement::{Entered, Placed, set_default_huge_pages, unplaced_refused, with_placement};
+pub use process::{ProcessCensus, process_census};

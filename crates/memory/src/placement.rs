@@ -74,6 +74,7 @@ impl Placed {
             Pages::Local => Mode::Bind,
             Pages::Interleave => Mode::Interleave,
             Pages::FirstTouch => Mode::FirstTouch,
+            Pages::LocalAlloc => Mode::LocalAlloc,
         };
         let registered = Registered {
             id: PlacementId::fresh(),
@@ -202,5 +203,6 @@ fn words(placement: &Placement) -> String {
         Pages::Local => format!("bind to {nodes}"),
         Pages::Interleave => format!("interleave over {nodes}"),
         Pages::FirstTouch => "first touch".to_owned(),
+        Pages::LocalAlloc => "local allocation".to_owned(),
     }
 }

@@ -15,6 +15,9 @@ pub enum Mode {
     Bind,
     /// In turn over these nodes (`MPOL_INTERLEAVE`).
     Interleave,
+    /// On the node of the CPU that first writes, asked for expressly (`MPOL_LOCAL`); the mask does not matter. It holds
+    /// against the policy of the thread, and the kernel's automatic balancing leaves such pages where they are.
+    LocalAlloc,
 }
 
 impl Mode {
@@ -23,7 +26,13 @@ impl Mode {
             Self::FirstTouch => libc::MPOL_DEFAULT,
             Self::Bind => libc::MPOL_BIND,
             Self::Interleave => libc::MPOL_INTERLEAVE,
+            Self::LocalAlloc => libc::MPOL_LOCAL,
         }
+    }
+
+    /// Whether it is a policy over nodes; the kernel refuses a mask with any node in it for the others.
+    fn takes_nodes(self) -> bool {
+        matches!(self, Self::Bind | Self::Interleave)
     }
 }
 
@@ -38,7 +47,7 @@ pub struct TaskPolicy {
 impl TaskPolicy {
     /// A policy over these nodes.
     pub fn new(mode: Mode, mask: &NodeMask) -> Self {
-        let mask = if mode == Mode::FirstTouch { NodeMask::EMPTY } else { mask.clone() };
+        let mask = if mode.takes_nodes() { mask.clone() } else { NodeMask::EMPTY };
         Self { mode: mode.number(), mask }
     }
 
@@ -91,6 +100,8 @@ impl TaskPolicy {
 /// # Errors
 /// As [`TaskPolicy::set`], and `EFAULT` when part of the range is not mapped.
 pub fn bind_range(address: usize, bytes: usize, mode: Mode, mask: &NodeMask) -> io::Result<()> {
+    let none = NodeMask::EMPTY;
+    let mask = if mode.takes_nodes() { mask } else { &none };
     // SAFETY: the kernel reads `maxnode - 1` bits of the mask, which is what it has. It does not touch the range itself:
     // a policy has no effect on what the memory holds, whoever owns it.
     done(unsafe {

@@ -1,7 +1,5 @@
-//! The process's mappings as `/proc/self/smaps` and `/proc/self/numa_maps` tell them (`proc_pid_smaps(5)`,
-//! `proc_pid_numa_maps(5)`).
+//! The process's mappings as `/proc/self/smaps` tells them (`proc_pid_smaps(5)`).
 
-use std::collections::BTreeMap;
 use std::io::{self, BufRead};
 
 /// A mapping; the kernel joins neighbours of equal policy and advice to one.
@@ -48,29 +46,6 @@ fn address_range(line: &str) -> Option<(usize, usize)> {
     Some((usize::from_str_radix(start, 16).ok()?, usize::from_str_radix(end, 16).ok()?))
 }
 
-/// Reads the text of `numa_maps`: for each mapping, by its start, the bytes on each node.
-pub(crate) fn read_numa_maps(numa_maps: impl BufRead) -> io::Result<BTreeMap<usize, Vec<(u32, u64)>>> {
-    let mut mappings = BTreeMap::new();
-    for line in numa_maps.lines() {
-        let line = line?;
-        let mut fields = line.split(' ');
-        let Some(start) = fields.next().and_then(|start| usize::from_str_radix(start, 16).ok()) else { continue };
-        let mut pages = Vec::new();
-        let mut page_size = 4096;
-        for field in fields {
-            let Some((name, value)) = field.split_once('=') else { continue };
-            let Ok(value) = value.parse::<u64>() else { continue };
-            match name.strip_prefix('N').map(str::parse::<u32>) {
-                Some(Ok(node)) => pages.push((node, value)),
-                _ if name == "kernelpagesize_kB" => page_size = value * 1024,
-                _ => {}
-            }
-        }
-        mappings.insert(start, pages.into_iter().map(|(node, pages)| (node, pages * page_size)).collect());
-    }
-    Ok(mappings)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -84,17 +59,6 @@ mod tests {
             vmas,
             [Vma { start: 0x7fa0, end: 0x7fb0, huge: 2 << 20 }, Vma { start: 0x8000, end: 0x9000, huge: 0 }]
         );
-    }
-
-    #[test]
-    fn numa_maps() {
-        let text = "7fa103e00000 bind:3 anon=4096 dirty=4096 active=0 N3=4095 N10=1 kernelpagesize_kB=4\n\
-                    7fb000000000 default file=/usr/lib/N5=x huge N0=2 kernelpagesize_kB=2048\n\
-                    7fc000000000 default\n";
-        let maps = read_numa_maps(text.as_bytes()).unwrap();
-        assert_eq!(maps[&0x7fa1_03e0_0000], [(3, 4095 * 4096), (10, 4096)]);
-        assert_eq!(maps[&0x7fb0_0000_0000], [(0, 4 << 20)]);
-        assert_eq!(maps[&0x7fc0_0000_0000], []);
     }
 
     #[test]

@@ -25,7 +25,7 @@ fn present(placed: &Placed) -> Option<u64> {
 #[test]
 fn blocks_are_marked_counted_and_given_back() {
     let size = 3 * LARGE;
-    for pages in [Pages::Local, Pages::Interleave, Pages::FirstTouch] {
+    for pages in [Pages::Local, Pages::Interleave, Pages::FirstTouch, Pages::LocalAlloc] {
         let placed = Placed::new(&placement(pages));
         let mut block = placed.run(|| vec![1u8; size]);
         eprintln!("{placed}: refused: {:?}", placed.refused());

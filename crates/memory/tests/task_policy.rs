@@ -33,6 +33,19 @@ fn a_placement_sets_the_policy_for_itself_and_its_threads_and_puts_the_former_ba
 }
 
 #[test]
+fn local_allocation_takes_any_nodes_and_is_a_policy_of_its_own() {
+    let Ok(former) = TaskPolicy::of_this_thread() else { return };
+    let nodes = vec![zerohop_model::machine::NodeId(1000)];
+    let local = Placed::new(&Placement { nodes, pages: Pages::LocalAlloc, huge_pages: HugePages::Off });
+    let inside = local.run(|| TaskPolicy::of_this_thread().unwrap());
+    assert_eq!(TaskPolicy::of_this_thread().unwrap(), former);
+    assert_eq!(local.to_string(), "local allocation");
+    if local.refused().is_empty() {
+        assert_ne!(inside, TaskPolicy::new(Mode::FirstTouch, &NodeMask::default()));
+    }
+}
+
+#[test]
 fn absent_nodes_are_an_error_and_change_nothing() {
     let Ok(former) = TaskPolicy::of_this_thread() else { return };
     let absent = NodeMask::new(&[zerohop_model::machine::NodeId(1000)]);

@@ -90,6 +90,19 @@ pub enum Error {
         /// Its own message.
         what: String,
     },
+    /// An instance of an external aligner died, hangs, or writes what it should not.
+    #[error("instance {instance} of {program} {what}")]
+    Instance {
+        /// Its number, from 0.
+        instance: usize,
+        /// The aligner.
+        program: String,
+        /// What is wrong, and the last lines of its own words.
+        what: String,
+    },
+    /// The header of an external aligner cannot be used.
+    #[error("{0}")]
+    Header(String),
     /// A thread of the runtime cannot be started.
     #[error("cannot start a thread: {0}")]
     Thread(std::io::Error),

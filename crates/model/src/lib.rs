@@ -9,6 +9,8 @@
 //! 4. *encode*: the [`sink::Encoder`] behind that writer makes SAM text or BAM blocks of them;
 //! 5. *commit*: the runtime puts the bytes at their place through a [`sink::Sink`].
 //!
+//! An aligner that is a program of its own stands at 3 as an [`instance::Instance`]: reads go into it, and SAM comes out.
+//!
 //! [`plan::Plan`] says how that is laid over a [`machine::Machine`], [`measurement::RunReport`] what came of it.
 //!
 //! What this crate refuses to do: anything. It holds no thread, no file and no knowledge of FASTQ, SAM or an aligner.
@@ -17,6 +19,7 @@
 pub mod chunk;
 pub mod engine;
 pub mod error;
+pub mod instance;
 pub mod machine;
 pub mod measurement;
 pub mod plan;

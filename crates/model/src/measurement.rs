@@ -1,6 +1,7 @@
 //! What happened: plain data that the runtime and the engines fill and `report` turns into words, tables and files.
 
 use crate::machine::{Bytes, CpuId, NodeId};
+use crate::plan::InstancePlan;
 use serde::{Deserialize, Serialize};
 use std::ops::AddAssign;
 use std::time::Duration;
@@ -130,6 +131,63 @@ pub struct WorkerReport {
     pub wall: Duration,
 }
 
+/// One instance of an external aligner: where it ran, what went in and came out, and where its memory lay.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct InstanceReport {
+    /// Where it was to run, and on which memory.
+    pub plan: InstancePlan,
+    /// Its process.
+    pub pid: u32,
+    /// Its command, word by word.
+    pub command: Vec<String>,
+    /// Chunks that it did.
+    pub chunks: u64,
+    /// Reads that it was given.
+    pub reads_in: u64,
+    /// Reads that came back, each with one record or more.
+    pub reads_out: u64,
+    /// Pages of its own (heap and large blocks), at the time when most were seen.
+    pub private: PageCensus,
+    /// Pages that it mapped of a shared index copy.
+    pub shared: PageCensus,
+    /// The largest resident set that was seen.
+    pub peak_memory: Bytes,
+    /// The file that holds what it wrote on standard error, if it was kept.
+    pub log: Option<String>,
+    /// What the kernel refused, a sentence each.
+    pub refused: Vec<String>,
+}
+
+/// How the records of a run compare with those of the aligner by itself. Counts are of records.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Comparison {
+    /// The command of the aligner by itself.
+    pub command: Vec<String>,
+    /// Single reads or pairs that were compared.
+    pub fragments: u64,
+    /// Records of the aligner by itself.
+    pub records: u64,
+    /// The same, byte for byte.
+    pub same: u64,
+    /// At another place of the same score: a choice between equals.
+    pub ties: u64,
+    /// At another place of another score (AS).
+    pub other_score: u64,
+    /// At the same place, but paired otherwise: FLAG, RNEXT, PNEXT or TLEN differ.
+    pub other_pairing: u64,
+    /// At the same place and paired the same, but MAPQ or optional fields differ.
+    pub other_fields: u64,
+    /// In one of the two alone.
+    pub unmatched: u64,
+}
+
+impl Comparison {
+    /// Whether all records are the same.
+    pub fn is_same(&self) -> bool {
+        self.same == self.records && self.unmatched == 0
+    }
+}
+
 /// Time in which only one thread could make progress.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct Serial {
@@ -148,6 +206,9 @@ pub struct RunReport {
     pub workers: Vec<WorkerReport>,
     /// Serial time of input and output.
     pub serial: Serial,
+    /// One per instance of an external aligner; none for an embedded engine.
+    #[serde(default)]
+    pub instances: Vec<InstanceReport>,
     /// What the kernel refused (pinning), a sentence each.
     pub refused: Vec<String>,
     /// Bytes written, after compression; of all files, with headers and end markers once the output is finished.

@@ -15,6 +15,8 @@ pub enum Pages {
     Interleave,
     /// Where the thread that first writes a page runs: the kernel's default (`MPOL_DEFAULT`).
     FirstTouch,
+    /// On the node of the CPU that first writes a page, asked for expressly (`MPOL_LOCAL`, `numactl --localalloc`).
+    LocalAlloc,
 }
 
 /// Whether large blocks ask for transparent huge pages.
@@ -30,7 +32,7 @@ pub enum HugePages {
 /// Where a block of memory shall lie: the nodes, the policy over them, the page size.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Placement {
-    /// The nodes, ascending. Not looked at for [`Pages::FirstTouch`].
+    /// The nodes, ascending. Not looked at for [`Pages::FirstTouch`] and [`Pages::LocalAlloc`].
     pub nodes: Vec<NodeId>,
     /// The policy over these nodes.
     pub pages: Pages,
@@ -61,4 +63,36 @@ pub struct Plan {
     pub helper_cpus: Vec<CpuId>,
     /// Why the plan is what it is, a sentence each, for the user.
     pub reasons: Vec<String>,
+}
+
+/// One process of an external aligner: the CPUs that it is kept to, and where its memory goes.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct InstancePlan {
+    /// Its CPUs, ascending; none leaves it to the scheduler.
+    pub cpus: Vec<CpuId>,
+    /// Threads that it is told to run.
+    pub threads: usize,
+    /// Position in [`Plan::replicas`] of the index copy that it reads.
+    pub replica: usize,
+    /// Where its memory goes.
+    pub placement: Placement,
+}
+
+impl Plan {
+    /// The processes of an external aligner: one per index copy, with the threads and CPUs of the workers that read it; or
+    /// one per worker, where many single-threaded processes share a copy (the farm of Misale et al.).
+    pub fn instances(&self, one_per_worker: bool) -> Vec<InstancePlan> {
+        let instance = |replica: usize, workers: &[&WorkerPlan]| {
+            let mut cpus: Vec<CpuId> = workers.iter().flat_map(|w| w.cpus.iter().copied()).collect();
+            cpus.sort_unstable();
+            cpus.dedup();
+            InstancePlan { cpus, threads: workers.len(), replica, placement: self.replicas[replica].clone() }
+        };
+        if one_per_worker {
+            return self.workers.iter().map(|worker| instance(worker.replica, &[worker])).collect();
+        }
+        let readers = |replica| self.workers.iter().filter(move |w| w.replica == replica).collect::<Vec<_>>();
+        let with_readers = (0..self.replicas.len()).map(|replica| (replica, readers(replica)));
+        with_readers.filter(|(_, workers)| !workers.is_empty()).map(|(r, workers)| instance(r, &workers)).collect()
+    }
 }

@@ -64,6 +64,11 @@ impl CigarOp {
     pub fn consumes_reference(self) -> bool {
         matches!(self.letter(), b'M' | b'D' | b'N' | b'=' | b'X')
     }
+
+    /// Whether it moves along the read.
+    pub fn consumes_query(self) -> bool {
+        matches!(self.letter(), b'M' | b'I' | b'S' | b'=' | b'X')
+    }
 }
 
 /// The value of an optional field.

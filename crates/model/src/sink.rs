@@ -44,6 +44,14 @@ pub trait Encoder: RecordWriter {
     /// [`Error::Output`] when compression fails.
     fn finish(&mut self) -> Result<Vec<u8>, Error>;
 
+    /// Takes a record that a program wrote as a `line` of SAM, without its newline, and checks it. SAM output gets the line as
+    /// it is, byte for byte; BAM gets it translated. The read group of the lane is added if the line has no RG field;
+    /// `comment` is that of the read's header line, and may be empty.
+    ///
+    /// # Errors
+    /// [`Error::Record`] when the line is not a valid record, or cannot be expressed in the format.
+    fn line(&mut self, line: &[u8], comment: &[u8]) -> Result<(), Error>;
+
     /// What takes the records.
     fn records(&mut self) -> &mut dyn RecordWriter;
 }

@@ -239,6 +239,26 @@ impl OpenLane {
         }
     }
 
+    /// Whether its reads are pairs.
+    pub fn is_paired(&self) -> bool {
+        self.layout != Layout::Single
+    }
+
+    /// Whether its reads are in FASTA; unknown if it has none.
+    pub fn is_fasta(&self) -> Option<bool> {
+        self.files.iter().find_map(|file| file.format).map(|format| format == Format::Fasta)
+    }
+
+    /// Whether its files can be opened again.
+    pub fn is_regular(&self) -> bool {
+        self.files.iter().all(|file| file.regular.is_some())
+    }
+
+    /// The text of each file, inflated, from the start.
+    pub fn into_texts(self) -> Vec<Box<dyn Read + Send>> {
+        self.files.into_iter().map(|f| Box::new(Cursor::new(f.prefix).chain(f.rest)) as Box<dyn Read + Send>).collect()
+    }
+
     /// Makes it lane number `lane` of a run of `workers`: its chunks are cut by `law`.
     ///
     /// Regular files, plain or BGZF, of single or paired FASTQ reads are dealt by the workers; all else by an emitter.

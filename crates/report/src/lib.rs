@@ -10,4 +10,6 @@ mod multiqc;
 mod summary;
 mod text;
 
+pub use text::instance_line;
+
 pub use summary::{IndexOrigin, IndexReport, ResourceUse, SCHEMA_VERSION, Summary};

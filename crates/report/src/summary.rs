@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 use zerohop_model::machine::{Bytes, Machine};
-use zerohop_model::measurement::{ReplicaReport, RunReport};
+use zerohop_model::measurement::{Comparison, ReplicaReport, RunReport};
 use zerohop_model::plan::Plan;
 
 /// Version of the JSON form. It grows by one whenever a field changes its meaning or goes; new fields may come without.
@@ -72,6 +72,9 @@ pub struct Summary {
     pub wall: Duration,
     /// What the process used.
     pub resources: ResourceUse,
+    /// How the records compare with those of the aligner by itself, if that was asked for.
+    #[serde(default)]
+    pub comparison: Option<Comparison>,
     /// What else the user should know, a sentence each.
     pub notes: Vec<String>,
 }

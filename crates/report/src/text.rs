@@ -3,8 +3,8 @@
 use crate::summary::{IndexOrigin, Summary, percent};
 use std::fmt::Write;
 use std::time::Duration;
-use zerohop_model::measurement::ReplicaReport;
-use zerohop_model::plan::Pages;
+use zerohop_model::measurement::{Comparison, InstanceReport, PageCensus, ReplicaReport};
+use zerohop_model::plan::{Pages, Placement};
 
 impl Summary {
     /// A few lines for the end of a run.
@@ -13,7 +13,7 @@ impl Summary {
         let t = &self.run.tally;
         let mut line = |name: &str, text: String| {
             // Writing to a string cannot fail.
-            let _ = writeln!(out, "{name:<10}{text}");
+            let _ = writeln!(out, "{name:<11}{text}");
         };
         line("zerohop", format!("{} ({} {})", self.version, self.engine.0, self.engine.1));
         line("command", self.command.clone());
@@ -32,8 +32,13 @@ impl Summary {
         line("index", self.index_line());
         line("plan", self.plan.reasons.join(" "));
         self.replicas.iter().enumerate().for_each(|(i, replica)| line(&format!("copy {i}"), replica_line(replica)));
+        let instances = &self.run.instances;
+        instances.iter().enumerate().for_each(|(i, instance)| line(&format!("instance {i}"), instance_words(instance)));
+        if let Some(comparison) = &self.comparison {
+            line("compared", comparison_words(comparison));
+        }
         line(
-            "workers",
+            if instances.is_empty() { "workers" } else { "feeders" },
             format!(
                 "{}, waiting {:.1} % of their time for input, {:.1} % for output",
                 self.run.workers.len(),
@@ -75,28 +80,81 @@ impl Summary {
             IndexOrigin::Built => "built from the reference".to_owned(),
         };
         let (bytes, time, length) = (self.index.bytes, seconds(self.index.time), self.index.mean_read_length);
+        if length == 0 {
+            return format!("{from}, {bytes} per copy");
+        }
         format!("{from} in {time}, {bytes} per copy, for reads of about {length} bases")
     }
 }
 
 fn replica_line(replica: &ReplicaReport) -> String {
-    let nodes: Vec<String> = replica.placement.nodes.iter().map(|n| n.to_string()).collect();
-    let nodes = nodes.join(",");
-    let wanted = match replica.placement.pages {
-        Pages::Local => format!("bound to node {nodes}"),
-        Pages::Interleave => format!("interleaved over nodes {nodes}"),
-        Pages::FirstTouch => "where first touched".to_owned(),
-    };
-    let present = replica.census.present.0;
-    let share = |bytes: u64| percent(bytes, present);
-    let found: Vec<String> =
-        replica.census.per_node.iter().map(|(node, bytes)| format!("{:.1} % on node {node}", share(bytes.0))).collect();
-    let mut text = format!("{wanted}; {} found", replica.census.present);
-    if !found.is_empty() {
-        text += &format!(": {}; {:.0} % on huge pages", found.join(", "), share(replica.census.huge.0));
+    let census = &replica.census;
+    let mut text = format!("{}; {} found", wanted(&replica.placement), census.present);
+    if !census.per_node.is_empty() {
+        text += &format!(": {}; {:.0} % on huge pages", nodes_found(census), percent(census.huge.0, census.present.0));
     }
     replica.refused.iter().for_each(|refused| text += &format!("; {refused}"));
     text
+}
+
+/// One instance of an external program, in a line.
+pub fn instance_line(number: usize, report: &InstanceReport) -> String {
+    format!("{:<11}{}", format!("instance {number}"), instance_words(report))
+}
+
+fn instance_words(report: &InstanceReport) -> String {
+    let InstanceReport { plan, reads_in, reads_out, private, shared, peak_memory, .. } = report;
+    let cpus: Vec<String> = plan.cpus.iter().map(|cpu| cpu.0.to_string()).collect();
+    let on = if cpus.is_empty() { "any CPU".to_owned() } else { format!("CPU {}", cpus.join(",")) };
+    let mut text = format!("{} threads on {on}, {}", plan.threads, wanted(&plan.placement));
+    if *reads_in > 0 {
+        text += &format!("; {} reads in, {} out", grouped(*reads_in), grouped(*reads_out));
+    }
+    text += &format!("; {peak_memory} at the peak");
+    for (what, census) in [("of its own", private), ("of a shared index", shared)] {
+        if census.present.0 > 0 {
+            text += &format!("; {} {what}: {}", census.present, nodes_found(census));
+        }
+    }
+    report.refused.iter().for_each(|refused| text += &format!("; {refused}"));
+    text
+}
+
+fn comparison_words(comparison: &Comparison) -> String {
+    let Comparison { fragments, records, same, ties, other_score, other_pairing, other_fields, unmatched, .. } =
+        comparison;
+    let part = |count: u64| format!("{} ({:.4} %)", grouped(count), percent(count, *records));
+    format!(
+        "with the aligner by itself, {} reads or pairs: {} of {} records the same; {} at another place of the same score, {} \
+         at a place of another score, {} paired otherwise, {} with other fields, {} in one of the two alone",
+        grouped(*fragments),
+        part(*same),
+        grouped(*records),
+        part(*ties),
+        part(*other_score),
+        part(*other_pairing),
+        part(*other_fields),
+        part(*unmatched),
+    )
+}
+
+/// The placement that was wanted.
+fn wanted(placement: &Placement) -> String {
+    let nodes: Vec<String> = placement.nodes.iter().map(|n| n.to_string()).collect();
+    let nodes = nodes.join(",");
+    match placement.pages {
+        Pages::Local => format!("bound to node {nodes}"),
+        Pages::Interleave => format!("interleaved over nodes {nodes}"),
+        Pages::FirstTouch => "where first touched".to_owned(),
+        Pages::LocalAlloc => "on the node of who first touched it (MPOL_LOCAL)".to_owned(),
+    }
+}
+
+/// What part of the pages was found where.
+fn nodes_found(census: &PageCensus) -> String {
+    let share = |bytes: u64| percent(bytes, census.present.0);
+    let found = census.per_node.iter().map(|(node, bytes)| format!("{:.1} % on node {node}", share(bytes.0)));
+    found.collect::<Vec<_>>().join(", ")
 }
 
 fn seconds(time: Duration) -> String {

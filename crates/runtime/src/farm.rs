@@ -7,10 +7,11 @@
 use crate::failure::Failure;
 use crate::patience::Patience;
 use crate::spsc::{Consumer, Producer, channel};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use zerohop_model::chunk::Chunk;
 use zerohop_model::error::Error;
-use zerohop_model::source::Emit;
+use zerohop_model::source::{Claim, Claimed, Deal, Emit};
 
 /// Chunks that each worker has: one that it maps, and one that is filled meanwhile.
 const CHUNKS_PER_WORKER: usize = 2;
@@ -36,13 +37,15 @@ pub(crate) struct Desk {
     empty: Vec<Consumer<Box<Chunk>>>,
     /// Who is asked first for an empty chunk.
     turn: usize,
+    /// Whether nobody else is asked while that one has none.
+    strict: bool,
     /// An empty chunk that was fetched and not used.
     held: Option<(usize, Box<Chunk>)>,
 }
 
 /// The two ends of a farm of `workers`.
 pub(crate) fn farm(workers: usize) -> (Desk, Vec<Bench>) {
-    let mut desk = Desk { tasks: Vec::new(), empty: Vec::new(), turn: 0, held: None };
+    let mut desk = Desk { tasks: Vec::new(), empty: Vec::new(), turn: 0, strict: false, held: None };
     let benches = (0..workers)
         .map(|_| {
             // One more task than chunks, for the end of a lane.
@@ -100,6 +103,11 @@ impl Bench {
 }
 
 impl Desk {
+    /// Deals each chunk to the next worker in turn from now on, whether it has room or not.
+    pub(crate) fn strictly_in_turn(&mut self) {
+        self.strict = true;
+    }
+
     /// Deals a whole lane; `dealt` is told the part of it that was dealt so far.
     ///
     /// # Errors
@@ -139,7 +147,8 @@ impl Desk {
         }
         let mut patience = Patience::new();
         while !failure.stopped() {
-            for step in 0..self.empty.len() {
+            let asked = if self.strict { 1 } else { self.empty.len() };
+            for step in 0..asked {
                 let worker = (self.turn + step) % self.empty.len();
                 if let Some(chunk) = self.empty[worker].pop() {
                     self.turn = worker + 1;
@@ -162,5 +171,38 @@ impl Desk {
             patience.wait();
         }
         Ok(())
+    }
+}
+
+/// The same input, to be dealt by the farm even if workers could take it themselves.
+pub(crate) fn emitted(deal: Deal) -> Deal {
+    match deal {
+        Deal::Claim(claim) => Deal::Emit(Box::new(Taker(claim))),
+        emit => emit,
+    }
+}
+
+/// An emitter that takes what it emits.
+struct Taker(Box<dyn Claim>);
+
+impl Emit for Taker {
+    fn emit(&mut self, chunk: &mut Chunk, stop: &AtomicBool) -> Result<bool, Error> {
+        let mut patience = Patience::new();
+        while !stop.load(Ordering::Acquire) {
+            match self.0.claim(chunk)? {
+                Claimed::Chunk => return Ok(true),
+                Claimed::End { .. } => return Ok(false),
+                Claimed::NotYet => patience.wait(),
+            }
+        }
+        Err(Error::Stopped)
+    }
+
+    fn serial_time(&self) -> Duration {
+        self.0.serial_time()
+    }
+
+    fn share_dealt(&self) -> Option<f64> {
+        self.0.share_dealt()
     }
 }

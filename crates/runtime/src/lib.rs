@@ -10,6 +10,8 @@
 //! 5. *commit*: on a regular file the [gate] hands out offsets in order and the worker writes; on a pipe an
 //!    [ordered queue](queue) feeds one writer. A worker that is ahead holds at most two chunks, then waits.
 //!
+//! An aligner that is a program of its own takes the place of 3: instances.rs.
+//!
 //! When a thread fails, the rest stop claiming, those who wait are woken, all are joined, and the failure that comes first in
 //! the input is reported.
 //!
@@ -26,9 +28,15 @@ mod failure;
 #[cfg(not(loom))]
 mod farm;
 #[cfg(not(loom))]
+mod instances;
+#[cfg(not(loom))]
+mod intake;
+#[cfg(not(loom))]
 mod output;
 #[cfg(not(loom))]
 mod panics;
+#[cfg(not(loom))]
+mod part;
 #[cfg(not(loom))]
 mod patience;
 #[cfg(not(loom))]
@@ -40,8 +48,9 @@ mod worker;
 
 #[cfg(not(loom))]
 pub use {
+    instances::{Dealing, LateSink},
     output::Order,
     panics::install_hook,
     progress::Progress,
-    run::{Job, Outcome, run},
+    run::{Job, Mapping, Outcome, run},
 };

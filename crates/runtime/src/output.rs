@@ -19,7 +19,7 @@ pub enum Order {
 }
 
 /// Finished chunks that a worker may hold while earlier ones are still being mapped by others.
-const HELD_PER_WORKER: usize = 2;
+pub(crate) const HELD_PER_WORKER: usize = 2;
 
 /// One output file.
 enum File {
@@ -39,15 +39,18 @@ pub(crate) struct Output<'s> {
     /// Emptied buffers, on their way back from the writer thread.
     spare: Mutex<Vec<Vec<u8>>>,
     spare_limit: usize,
+    /// Finished chunks that each committer may hold.
+    held: usize,
     /// Time spent at the gates, where only one worker can be.
     gate_nanos: AtomicU64,
 }
 
 impl<'s> Output<'s> {
-    pub(crate) fn new(sink: &'s dyn Sink, order: Order, workers: usize) -> Self {
+    /// An output for `committers`, each of which may hold `held` chunks that are finished too early.
+    pub(crate) fn new(sink: &'s dyn Sink, order: Order, committers: usize, held: usize) -> Self {
         let file = |i| match sink.access() {
             Access::Positioned => File::Positioned(OrderGate::new(sink.start(i))),
-            Access::Sequential => File::Sequential(OrderedQueue::new((HELD_PER_WORKER * workers) as u64)),
+            Access::Sequential => File::Sequential(OrderedQueue::new((held * committers) as u64)),
         };
         Output {
             sink,
@@ -55,9 +58,15 @@ impl<'s> Output<'s> {
             files: (0..sink.files()).map(file).collect(),
             next: (0..sink.files()).map(|_| AtomicU64::new(0)).collect(),
             spare: Mutex::new(Vec::new()),
-            spare_limit: (HELD_PER_WORKER + 1) * workers,
+            spare_limit: (HELD_PER_WORKER + 1) * committers,
+            held,
             gate_nanos: AtomicU64::new(0),
         }
+    }
+
+    /// Where the bytes go.
+    pub(crate) fn sink(&self) -> &'s dyn Sink {
+        self.sink
     }
 
     /// Which file chunk `number` of the run goes to, and its number there.
@@ -184,7 +193,7 @@ impl<'o, 's> Committer<'o, 's> {
                 gate.submit(number, bytes.len() as u64);
                 self.output.gate_nanos.fetch_add(started.elapsed().as_nanos() as u64, Ordering::Relaxed);
                 self.held.push_back(Held { file, number, bytes });
-                self.write_held(HELD_PER_WORKER)
+                self.write_held(self.output.held)
             }
         }
     }

@@ -13,7 +13,7 @@ use zerohop_model::plan::{HugePages, Pages, Placement, Plan, WorkerPlan};
 use zerohop_model::record::{Contig, Record, RecordWriter};
 use zerohop_model::sink::{Access, Encoder, Sink};
 use zerohop_model::source::{Claim, Claimed, Deal, Emit, Lane, Parse};
-use zerohop_runtime::{Job, Order, Outcome, Progress, run};
+use zerohop_runtime::{Job, Mapping, Order, Outcome, Progress, run};
 
 /// Where a fault is injected, at chunk 7 of lane 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -230,6 +230,12 @@ impl Encoder for Lines {
         self.out = buffer;
     }
 
+    fn line(&mut self, line: &[u8], _comment: &[u8]) -> Result<(), Error> {
+        self.out.extend_from_slice(line);
+        self.out.push(b'\n');
+        Ok(())
+    }
+
     fn finish(&mut self) -> Result<Vec<u8>, Error> {
         if self.fault == Fault::Encode && self.out == b"1.7\n" {
             return Err(fault());
@@ -283,7 +289,8 @@ fn run_shape(shape: Shape, fault: Fault) -> (Result<Outcome, Error>, Vec<String>
         let engines: Vec<Box<dyn Engine>> = vec![Box::new(Echo(fault))];
         let (lanes, progress) = ((0..3).map(lane).collect(), Progress::default());
         let (order, plan, progress) = (shape.order, &plan, &progress);
-        let outcome = run(Job { lanes, engines: &engines, sink: &sink, order, plan, progress });
+        let outcome =
+            run(Job { lanes, mapping: Mapping::Embedded { engines: &engines, sink: &sink }, order, plan, progress });
         let text = sink.files.iter().map(|f| String::from_utf8(f.lock().unwrap().clone()).unwrap()).collect();
         send.send((outcome, text)).unwrap();
     });

@@ -1,9 +1,10 @@
 //! BAM (SAMv1, section 4.2), as BGZF blocks of its own per chunk, so that chunks can be put one after the other.
 
 use crate::bgzf::BlockCompressor;
+use crate::line::{Fields, LineParser};
 use crate::tags::{RecordContext, push_comment, push_integer, push_text};
 use zerohop_model::error::Error;
-use zerohop_model::record::{Record, RecordWriter, TagValue};
+use zerohop_model::record::{CigarOp, Record, RecordWriter, TagValue};
 use zerohop_model::sink::Encoder;
 
 /// Longest read name, without its end.
@@ -25,6 +26,7 @@ const BASE_CODES: [u8; 256] = {
 /// Writes records as BAM.
 pub(crate) struct BamEncoder<'h> {
     context: RecordContext<'h>,
+    parser: LineParser<'h>,
     compressor: BlockCompressor,
     /// Records of the chunk, not compressed.
     raw: Vec<u8>,
@@ -32,8 +34,8 @@ pub(crate) struct BamEncoder<'h> {
 }
 
 impl<'h> BamEncoder<'h> {
-    pub(crate) fn new(context: RecordContext<'h>, compressor: BlockCompressor) -> Self {
-        BamEncoder { context, compressor, raw: Vec::new(), out: Vec::new() }
+    pub(crate) fn new(context: RecordContext<'h>, parser: LineParser<'h>, compressor: BlockCompressor) -> Self {
+        BamEncoder { context, parser, compressor, raw: Vec::new(), out: Vec::new() }
     }
 }
 
@@ -48,73 +50,108 @@ fn bin(start: i64, end: i64) -> u16 {
     0
 }
 
-fn wrong(record: &Record<'_>, what: impl Into<String>) -> Error {
-    Error::Record { read: String::from_utf8_lossy(record.name).into_owned(), what: what.into() }
+/// Appends a record; `push_tags` appends its optional fields. Nothing is left of a record that fails.
+fn put(
+    out: &mut Vec<u8>,
+    fields: &Fields<'_>,
+    push_tags: impl FnOnce(&mut Vec<u8>) -> Result<(), Error>,
+) -> Result<(), Error> {
+    let start = out.len();
+    let done = put_all(out, fields, push_tags);
+    if done.is_err() {
+        out.truncate(start);
+    }
+    done
+}
+
+fn put_all(
+    out: &mut Vec<u8>,
+    fields: &Fields<'_>,
+    push_tags: impl FnOnce(&mut Vec<u8>) -> Result<(), Error>,
+) -> Result<(), Error> {
+    let wrong = |what: &str| {
+        let read = String::from_utf8_lossy(fields.name).into_owned();
+        Error::Record { read, what: format!("{what}, which BAM cannot hold: write SAM") }
+    };
+    if fields.name.len() > MAX_NAME {
+        return Err(wrong("its name has more than 254 bytes"));
+    }
+    let start = out.len();
+    let spanning = fields.cigar.iter().filter(|op| op.consumes_reference());
+    let spans: u64 = spanning.map(|op| u64::from(op.length())).sum();
+    let position = i64::from(fields.place.position);
+    let in_tag = fields.cigar.len() > MAX_CIGAR;
+    if in_tag && (fields.seq.len() as u64).max(spans) >= 1 << 28 {
+        return Err(wrong("it has more than 65,535 CIGAR operations over 2^28 bases or more"));
+    }
+    let stand_in = [CigarOp((fields.seq.len() as u32) << 4 | 4), CigarOp((spans as u32) << 4 | 3)];
+    let cigar = if in_tag { &stand_in[..] } else { fields.cigar };
+
+    out.extend_from_slice(&[0; 4]);
+    out.extend_from_slice(&fields.place.contig.to_le_bytes());
+    out.extend_from_slice(&fields.place.position.to_le_bytes());
+    out.extend_from_slice(&[fields.name.len() as u8 + 1, fields.mapq]);
+    out.extend_from_slice(&bin(position, position + spans.max(1) as i64).to_le_bytes());
+    out.extend_from_slice(&(cigar.len() as u16).to_le_bytes());
+    out.extend_from_slice(&fields.flags.to_le_bytes());
+    out.extend_from_slice(&(fields.seq.len() as u32).to_le_bytes());
+    out.extend_from_slice(&fields.mate_place.contig.to_le_bytes());
+    out.extend_from_slice(&fields.mate_place.position.to_le_bytes());
+    out.extend_from_slice(&fields.template_length.to_le_bytes());
+    out.extend_from_slice(fields.name);
+    out.push(0);
+    cigar.iter().for_each(|op| out.extend_from_slice(&op.0.to_le_bytes()));
+    let code = |base: u8| BASE_CODES[usize::from(base)];
+    let (pairs, rest) = fields.seq.as_chunks::<2>();
+    out.extend(pairs.iter().map(|[a, b]| code(*a) << 4 | code(*b)));
+    out.extend(rest.first().map(|a| code(*a) << 4));
+    if fields.qual.is_empty() {
+        out.resize(out.len() + fields.seq.len(), 0xff);
+    } else {
+        out.extend(fields.qual.iter().map(|q| q.wrapping_sub(33)));
+    }
+    push_tags(out)?;
+    if in_tag {
+        // Behind all others, where htslib has it.
+        out.extend_from_slice(b"CGBI");
+        out.extend_from_slice(&(fields.cigar.len() as u32).to_le_bytes());
+        fields.cigar.iter().for_each(|op| out.extend_from_slice(&op.0.to_le_bytes()));
+    }
+    let size = i32::try_from(out.len() - start - 4).map_err(|_| wrong("it takes 2 GiB or more"))?;
+    out[start..start + 4].copy_from_slice(&size.to_le_bytes());
+    Ok(())
 }
 
 impl RecordWriter for BamEncoder<'_> {
     fn write(&mut self, record: &Record<'_>) -> Result<(), Error> {
-        if record.name.len() > MAX_NAME {
-            return Err(wrong(record, "its name has more than 254 bytes, which BAM cannot hold: write SAM"));
-        }
-        let out = &mut self.raw;
-        let start = out.len();
-        let integer = |value: Option<u32>| value.map_or(-1i32, |v| v as i32).to_le_bytes();
-        let spans: u32 = record.cigar.iter().filter(|op| op.consumes_reference()).map(|op| op.length()).sum();
-        let position = record.locus.map_or(-1, |l| i64::from(l.position));
-        let in_tag = record.cigar.len() > MAX_CIGAR;
-        let seq_length = record.seq.len() as u32;
-        let stand_in = [seq_length << 4 | 4, spans << 4 | 3];
-
-        out.extend_from_slice(&[0; 4]);
-        out.extend_from_slice(&integer(record.locus.map(|l| l.contig)));
-        out.extend_from_slice(&integer(record.locus.map(|l| l.position)));
-        out.extend_from_slice(&[record.name.len() as u8 + 1, record.mapq]);
-        out.extend_from_slice(&bin(position, position + i64::from(spans.max(1))).to_le_bytes());
-        let operations = if in_tag { stand_in.len() } else { record.cigar.len() };
-        out.extend_from_slice(&(operations as u16).to_le_bytes());
-        out.extend_from_slice(&record.flags.to_le_bytes());
-        out.extend_from_slice(&seq_length.to_le_bytes());
-        out.extend_from_slice(&integer(record.mate_locus.map(|l| l.contig)));
-        out.extend_from_slice(&integer(record.mate_locus.map(|l| l.position)));
-        out.extend_from_slice(&record.template_length.to_le_bytes());
-        out.extend_from_slice(record.name);
-        out.push(0);
-        if in_tag {
-            stand_in.iter().for_each(|op| out.extend_from_slice(&op.to_le_bytes()));
-        } else {
-            record.cigar.iter().for_each(|op| out.extend_from_slice(&op.0.to_le_bytes()));
-        }
-        let code = |base: u8| BASE_CODES[usize::from(base)];
-        let (pairs, rest) = record.seq.as_chunks::<2>();
-        out.extend(pairs.iter().map(|[a, b]| code(*a) << 4 | code(*b)));
-        out.extend(rest.first().map(|a| code(*a) << 4));
-        if record.qual.is_empty() {
-            out.resize(out.len() + record.seq.len(), 0xff);
-        } else {
-            out.extend(record.qual.iter().map(|q| q.wrapping_sub(33)));
-        }
-        for tag in record.tags {
-            match tag.value {
-                TagValue::Int(value) => push_integer(out, tag.key, value),
-                TagValue::Text(text) => push_text(out, tag.key, text),
+        let context = self.context;
+        put(&mut self.raw, &Fields::from(record), |out| {
+            for tag in record.tags {
+                match tag.value {
+                    TagValue::Int(value) => push_integer(out, tag.key, value),
+                    TagValue::Text(text) => push_text(out, tag.key, text),
+                }
             }
-        }
-        if let Some(id) = self.context.read_group() {
-            push_text(out, *b"RG", id);
-        }
-        if in_tag {
-            out.extend_from_slice(b"CGBI");
-            out.extend_from_slice(&(record.cigar.len() as u32).to_le_bytes());
-            record.cigar.iter().for_each(|op| out.extend_from_slice(&op.0.to_le_bytes()));
-        }
-        if self.context.comments && !record.comment.is_empty() {
-            push_comment(out, record.name, record.comment)?;
-        }
-        let size = (out.len() - start - 4) as u32;
-        out[start..start + 4].copy_from_slice(&size.to_le_bytes());
-        Ok(())
+            push_additions(&context, out, record.name, false, record.comment)
+        })
     }
+}
+
+/// What the output adds.
+fn push_additions(
+    context: &RecordContext<'_>,
+    out: &mut Vec<u8>,
+    name: &[u8],
+    has_read_group: bool,
+    comment: &[u8],
+) -> Result<(), Error> {
+    if let Some(id) = context.read_group().filter(|_| !has_read_group) {
+        push_text(out, *b"RG", id);
+    }
+    if context.comments && !comment.is_empty() {
+        push_comment(out, name, comment)?;
+    }
+    Ok(())
 }
 
 impl Encoder for BamEncoder<'_> {
@@ -122,6 +159,15 @@ impl Encoder for BamEncoder<'_> {
         self.context.lane = lane as usize;
         self.raw.clear();
         self.out = buffer;
+    }
+
+    fn line(&mut self, line: &[u8], comment: &[u8]) -> Result<(), Error> {
+        let context = self.context;
+        let line = self.parser.parse(line)?;
+        put(&mut self.raw, &line.fields, |out| {
+            let has_read_group = line.push_optional(out)?;
+            push_additions(&context, out, line.fields.name, has_read_group, comment)
+        })
     }
 
     fn finish(&mut self) -> Result<Vec<u8>, Error> {

@@ -4,6 +4,7 @@
 use crate::bam::BamEncoder;
 use crate::bgzf::{BlockCompressor, END_MARKER};
 use crate::header::Header;
+use crate::line::{ContigNumbers, LineParser};
 use crate::sam::SamEncoder;
 use crate::tags::RecordContext;
 use std::fs::File;
@@ -59,6 +60,7 @@ struct Open {
 #[derive(Debug)]
 pub struct FileSink {
     spec: OutputSpec,
+    contig_numbers: ContigNumbers,
     files: Vec<Open>,
     access: Access,
     start: u64,
@@ -83,7 +85,8 @@ impl FileSink {
         };
         // The sink owns each file from the start, so that it removes them all if one cannot be opened.
         let (access, start) = (Access::Sequential, header.len() as u64);
-        let mut sink = FileSink { spec, files: Vec::new(), access, start, finished: false };
+        let contig_numbers = ContigNumbers::default();
+        let mut sink = FileSink { spec, contig_numbers, files: Vec::new(), access, start, finished: false };
         for path in paths {
             sink.files.push(path.map_or_else(open_stdout, |path| open_file(&path))?);
         }
@@ -115,6 +118,11 @@ impl FileSink {
         }
         self.finished = true;
         Ok(lengths.iter().map(|length| length + end.len() as u64).sum())
+    }
+
+    /// The names under which the files are written until they are complete.
+    pub fn temporary_files(&self) -> Vec<PathBuf> {
+        self.files.iter().filter_map(|file| file.temporary.clone()).collect()
     }
 
     fn context(&self) -> RecordContext<'_> {
@@ -164,9 +172,10 @@ impl Sink for FileSink {
     }
 
     fn encoder(&self) -> Box<dyn Encoder + '_> {
+        let parser = LineParser::new(&self.spec.header.contigs, &self.contig_numbers);
         match self.spec.format {
-            Format::Sam => Box::new(SamEncoder::new(self.context())),
-            Format::Bam { level } => Box::new(BamEncoder::new(self.context(), BlockCompressor::new(level))),
+            Format::Sam => Box::new(SamEncoder::new(self.context(), parser)),
+            Format::Bam { level } => Box::new(BamEncoder::new(self.context(), parser, BlockCompressor::new(level))),
         }
     }
 }

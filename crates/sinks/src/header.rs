@@ -1,7 +1,13 @@
 //! The header of an alignment file (SAMv1, sections 1.3 and 4.2).
 
+use std::collections::HashSet;
 use std::fmt::Write;
 use zerohop_model::record::Contig;
+
+/// The @HD line of a program that writes none: its records come in the order of the reads, those of a read together.
+const PROGRAM_HEAD: &str = "@HD\tVN:1.6\tSO:unsorted\tGO:query";
+/// Bytes of a program's words that a message quotes at most.
+const QUOTED: usize = 80;
 
 /// A read group.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -83,36 +89,174 @@ pub struct Program {
     pub command_line: Option<String>,
 }
 
+/// What can be wrong with the header that a program wrote.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum HeaderError {
+    /// Something else stands there.
+    #[error("line {line} of the aligner's header, '{text}', is not a header line (as @SQ, a tab and fields are)")]
+    NotALine {
+        /// Its number, from 1.
+        line: usize,
+        /// The line, or its start.
+        text: String,
+    },
+    /// There are two @HD lines.
+    #[error("line {0} of the aligner's header is a second @HD line")]
+    SecondHead(usize),
+    /// A line lacks a field without which it says nothing.
+    #[error("line {line} of the aligner's header, an {kind} line, has no valid {field}")]
+    NoField {
+        /// Its number, from 1.
+        line: usize,
+        /// What it starts with.
+        kind: &'static str,
+        /// The field.
+        field: &'static str,
+    },
+    /// Two contigs cannot be told apart.
+    #[error("the aligner's header names the contig '{0}' twice")]
+    SameContig(String),
+    /// A read group of ours means something else to the program.
+    #[error("the read group '{0}' is in the aligner's header already, with other fields: give it another ID")]
+    OtherReadGroup(String),
+}
+
 /// What the header says.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Header {
-    /// The reference's sequences.
+    /// The lines of a program that wrote a header itself, without their ends, @HD first; empty when there is none. What they
+    /// say is not said again.
+    pub lines: Vec<String>,
+    /// The reference's sequences, also those in `lines`.
     pub contigs: Vec<Contig>,
-    /// The read groups.
+    /// Our read groups.
     pub read_groups: Vec<ReadGroup>,
-    /// The programs, first the one that ran first.
+    /// Our programs, first the one that ran first.
     pub programs: Vec<Program>,
 }
 
 impl Header {
-    /// The header as text. Its @HD line is that of strobealign, so that outputs can be compared as a whole.
-    pub fn text(&self) -> String {
-        let mut out = String::from("@HD\tVN:1.6\tSO:unsorted\n");
-        // Writing to a string cannot fail.
-        for contig in &self.contigs {
-            let _ = writeln!(out, "@SQ\tSN:{}\tLN:{}", contig.name, contig.length);
+    /// A header that a program wrote: lines that start with `@`. They stay as they are, in their order, but for @HD, which is
+    /// put first, or made if there is none.
+    ///
+    /// ```
+    /// use zerohop_sinks::Header;
+    /// let header = Header::from_program(b"@SQ\tSN:chr1\tLN:9\tM5:0123\n@PG\tID:bwa\n").unwrap();
+    /// assert_eq!(header.contigs[0].name, "chr1");
+    /// assert!(header.text().ends_with("@SQ\tSN:chr1\tLN:9\tM5:0123\n@PG\tID:bwa\n"));
+    /// ```
+    ///
+    /// # Errors
+    /// What is wrong with the text.
+    pub fn from_program(text: &[u8]) -> Result<Self, HeaderError> {
+        let mut header = Header::default();
+        let mut head = None;
+        for (line, number) in text.split_inclusive(|&b| b == b'\n').zip(1..) {
+            let line = checked_line(line.strip_suffix(b"\n").unwrap_or(line), number)?;
+            match line.starts_with("@HD") {
+                true if head.is_some() => return Err(HeaderError::SecondHead(number)),
+                true => head = Some(line.to_owned()),
+                false => header.keep(line, number)?,
+            }
         }
-        for group in &self.read_groups {
+        header.lines.insert(0, head.unwrap_or_else(|| PROGRAM_HEAD.to_owned()));
+        let mut names = HashSet::new();
+        match header.contigs.iter().find(|contig| !names.insert(&contig.name)) {
+            Some(contig) => Err(HeaderError::SameContig(contig.name.clone())),
+            None => Ok(header),
+        }
+    }
+
+    fn keep(&mut self, line: &str, number: usize) -> Result<(), HeaderError> {
+        let lacks = |kind, field| HeaderError::NoField { line: number, kind, field };
+        let has_id = field(line, "ID").is_some_and(|id| !id.is_empty());
+        match &line[..3] {
+            "@SQ" => self.contigs.push(contig(line).map_err(|field| lacks("@SQ", field))?),
+            "@RG" if !has_id => return Err(lacks("@RG", "ID")),
+            "@PG" if !has_id => return Err(lacks("@PG", "ID")),
+            _ => {}
+        }
+        self.lines.push(line.to_owned());
+        Ok(())
+    }
+
+    /// The same header with read groups of ours. One that the program has too is not written twice.
+    ///
+    /// # Errors
+    /// [`HeaderError::OtherReadGroup`] if they differ.
+    pub fn with_read_groups(mut self, groups: Vec<ReadGroup>) -> Result<Self, HeaderError> {
+        for group in &groups {
+            if self.kept("@RG").any(|line| field(line, "ID") == Some(&group.id) && !says_the_same(line, group)) {
+                return Err(HeaderError::OtherReadGroup(group.id.clone()));
+            }
+        }
+        self.read_groups = groups;
+        Ok(self)
+    }
+
+    /// Whether two copies of a program wrote the same header: they may differ in @PG and @CO lines, and in what we add.
+    pub fn same_as(&self, other: &Self) -> bool {
+        fn compared(header: &Header) -> impl Iterator<Item = &String> {
+            header.lines.iter().filter(|line| !line.starts_with("@PG") && !line.starts_with("@CO"))
+        }
+        self.contigs == other.contigs && compared(self).eq(compared(other))
+    }
+
+    /// The program's lines of a kind.
+    fn kept<'a>(&'a self, kind: &'a str) -> impl DoubleEndedIterator<Item = &'a str> {
+        self.lines.iter().map(String::as_str).filter(move |line| line.starts_with(kind))
+    }
+
+    /// The ID of the program's last @PG: that to which no other refers.
+    fn last_program(&self) -> Option<&str> {
+        let referred: HashSet<&str> = self.kept("@PG").filter_map(|line| field(line, "PP")).collect();
+        let mut ids = self.kept("@PG").filter_map(|line| field(line, "ID")).rev();
+        let last = ids.next()?;
+        // In a circle there is no end.
+        Some([last].into_iter().chain(ids).find(|id| !referred.contains(id)).unwrap_or(last))
+    }
+
+    /// The header as text. The @HD line of an embedded engine is that of strobealign, so that outputs can be compared as a
+    /// whole.
+    pub fn text(&self) -> String {
+        let mut out = String::new();
+        // Here and below: writing to a string cannot fail.
+        for line in &self.lines {
+            let _ = writeln!(out, "{line}");
+        }
+        if self.lines.is_empty() {
+            out.push_str("@HD\tVN:1.6\tSO:unsorted\n");
+            for contig in &self.contigs {
+                let _ = writeln!(out, "@SQ\tSN:{}\tLN:{}", contig.name, contig.length);
+            }
+        }
+        self.push_read_groups(&mut out);
+        self.push_programs(&mut out);
+        out
+    }
+
+    fn push_read_groups(&self, out: &mut String) {
+        let kept: HashSet<&str> = self.kept("@RG").filter_map(|line| field(line, "ID")).collect();
+        for group in self.read_groups.iter().filter(|group| !kept.contains(&*group.id)) {
             let _ = write!(out, "@RG\tID:{}", group.id);
             for field in &group.fields {
                 let _ = write!(out, "\t{field}");
             }
             out.push('\n');
         }
-        let mut previous = None;
+    }
+
+    /// Each program refers to the one before; the first of ours to the last of what is there.
+    fn push_programs(&self, out: &mut String) {
+        let mut taken: HashSet<String> =
+            self.kept("@PG").filter_map(|line| field(line, "ID")).map(str::to_owned).collect();
+        let mut previous = self.last_program().map(str::to_owned);
         for program in &self.programs {
-            let _ = write!(out, "@PG\tID:{0}\tPN:{0}", program.name);
-            if let Some(previous) = previous.replace(&program.name) {
+            let numbered = (1..).map(|n| format!("{}.{n}", program.name));
+            let mut ids = [program.name.clone()].into_iter().chain(numbered);
+            let id = ids.find(|id| !taken.contains(id)).unwrap_or_default();
+            let _ = write!(out, "@PG\tID:{id}\tPN:{}", program.name);
+            if let Some(previous) = previous.replace(id.clone()) {
                 let _ = write!(out, "\tPP:{previous}");
             }
             let _ = write!(out, "\tVN:{}", program.version);
@@ -122,8 +266,8 @@ impl Header {
                 let _ = write!(out, "\tCL:{line}");
             }
             out.push('\n');
+            taken.insert(id);
         }
-        out
     }
 
     /// The header as BAM has it, before compression.
@@ -141,6 +285,40 @@ impl Header {
         }
         out
     }
+}
+
+/// A line as text: `@`, two letters, a tab, and then no control characters but tabs.
+fn checked_line(line: &[u8], number: usize) -> Result<&str, HeaderError> {
+    let is_header = matches!(line, [b'@', a, b, b'\t', ..] if a.is_ascii_alphabetic() && b.is_ascii_alphabetic());
+    let controls = line.iter().any(|b| b.is_ascii_control() && *b != b'\t');
+    std::str::from_utf8(line).ok().filter(|_| is_header && !controls).ok_or_else(|| HeaderError::NotALine {
+        line: number,
+        text: line[..line.len().min(QUOTED)].escape_ascii().to_string(),
+    })
+}
+
+/// The value of the first field of that name: a command line may hold more that look like it.
+fn field<'a>(line: &'a str, name: &str) -> Option<&'a str> {
+    line.split('\t').skip(1).find_map(|field| field.strip_prefix(name)?.strip_prefix(':'))
+}
+
+/// The contig of an @SQ line, or the field that is at fault.
+fn contig(line: &str) -> Result<Contig, &'static str> {
+    let valid =
+        |name: &&str| !name.is_empty() && !name.starts_with(['*', '=']) && name.bytes().all(|b| b.is_ascii_graphic());
+    let name = field(line, "SN").filter(valid).ok_or("SN")?;
+    let length = field(line, "LN").and_then(|length| length.parse().ok());
+    // As far as positions go.
+    let length = length.filter(|&length: &u64| length <= i32::MAX as u64).ok_or("LN")?;
+    Ok(Contig { name: name.to_owned(), length })
+}
+
+fn says_the_same(line: &str, group: &ReadGroup) -> bool {
+    let mut theirs: Vec<&str> = line.split('\t').skip(1).filter(|field| !field.starts_with("ID:")).collect();
+    let mut ours: Vec<&str> = group.fields.iter().map(String::as_str).collect();
+    theirs.sort_unstable();
+    ours.sort_unstable();
+    theirs == ours
 }
 
 #[cfg(test)]
@@ -167,9 +345,98 @@ mod tests {
             contigs: vec![Contig { name: "c".into(), length: 9 }],
             read_groups: vec![ReadGroup::parse(r"@RG\tID:x\tSM:y").unwrap()],
             programs: vec![program("a", None), program("b", Some("b -R '\t'"))],
+            ..Header::default()
         };
         let expected = "@HD\tVN:1.6\tSO:unsorted\n@SQ\tSN:c\tLN:9\n@RG\tID:x\tSM:y\n@PG\tID:a\tPN:a\tVN:1\n\
                         @PG\tID:b\tPN:b\tPP:a\tVN:1\tCL:b -R ' '\n";
         assert_eq!(header.text(), expected);
+    }
+
+    fn program(name: &str) -> Program {
+        Program { name: name.into(), version: "2".into(), command_line: None }
+    }
+
+    #[test]
+    fn the_lines_of_a_program_are_kept() {
+        let text = "@SQ\tSN:c1\tLN:9\tM5:ab\tUR:file:/x y\n@SQ\tLN:7\tSN:HLA-A*01:01\n@CO\t\u{e4} b\tc\n@RG\tID:g\tSM:s\n\
+                    @PG\tID:bwa\tPN:bwa\tCL:bwa mem -R @RG\tID:zerohop\n@xx\tY:1\n";
+        let header = Header::from_program(text.as_bytes()).unwrap();
+        let contig = |name: &str, length| Contig { name: name.into(), length };
+        assert_eq!(header.contigs, [contig("c1", 9), contig("HLA-A*01:01", 7)]);
+        assert_eq!(header.text(), format!("@HD\tVN:1.6\tSO:unsorted\tGO:query\n{text}"));
+        let groups = [r"@RG\tID:g\tSM:s", r"@RG\tID:h\tSM:s"].map(|line| ReadGroup::parse(line).unwrap());
+        let header = Header { programs: vec![program("zerohop")], ..header.with_read_groups(groups.to_vec()).unwrap() };
+        let ours = "@RG\tID:h\tSM:s\n@PG\tID:zerohop\tPN:zerohop\tPP:bwa\tVN:2\n";
+        assert_eq!(header.text(), format!("@HD\tVN:1.6\tSO:unsorted\tGO:query\n{text}{ours}"));
+        let bam = header.bam();
+        assert!(bam.ends_with(b"\x02\0\0\0\x03\0\0\0c1\0\x09\0\0\0\x0c\0\0\0HLA-A*01:01\0\x07\0\0\0"));
+        assert_eq!(&bam[8..8 + header.text().len()], header.text().as_bytes());
+    }
+
+    #[test]
+    fn the_head_of_a_program_comes_first() {
+        let header = Header::from_program(b"@SQ\tSN:c\tLN:0\n@HD\tVN:1.0").unwrap();
+        assert_eq!(header.text(), "@HD\tVN:1.0\n@SQ\tSN:c\tLN:0\n");
+        assert_eq!(Header::from_program(b"").unwrap().text(), "@HD\tVN:1.6\tSO:unsorted\tGO:query\n");
+    }
+
+    #[test]
+    fn our_programs_follow_the_last_of_the_program() {
+        let chained = |kept: &str| {
+            let header = Header::from_program(kept.as_bytes()).unwrap();
+            let text = Header { programs: vec![program("zerohop"), program("x")], ..header }.text();
+            text.split_once(kept).unwrap().1.replace("\tVN:2", "")
+        };
+        let zerohop = |before: &str| format!("@PG\tID:zerohop\tPN:zerohop{before}\n@PG\tID:x\tPN:x\tPP:zerohop\n");
+        assert_eq!(chained("@CO\tno program\n"), zerohop(""));
+        assert_eq!(chained("@PG\tID:a\n@PG\tID:b\tPP:a\n"), zerohop("\tPP:b"));
+        assert_eq!(chained("@PG\tPP:a\tID:b\n@PG\tID:a\n"), zerohop("\tPP:b"));
+        assert_eq!(chained("@PG\tID:a\n@PG\tID:b\n"), zerohop("\tPP:b"));
+        assert_eq!(chained("@PG\tID:a\tPP:b\n@PG\tID:b\tPP:a\n"), zerohop("\tPP:b"));
+        let taken = "@PG\tID:zerohop.1\tPP:zerohop\n@PG\tID:zerohop\n";
+        let expected = "@PG\tID:zerohop.2\tPN:zerohop\tPP:zerohop.1\n@PG\tID:x\tPN:x\tPP:zerohop.2\n";
+        assert_eq!(chained(taken), expected);
+    }
+
+    #[test]
+    fn faults_of_a_program() {
+        let lines = [
+            (&b"r1\t4\t*"[..], "line 1 of the aligner's header, 'r1\\t4\\t*', is not a header line"),
+            (b"@SQ\tSN:a\tLN:1\n\n@CO\tx\n", "line 2 of the aligner's header, '', is not"),
+            (b"@SQ", "line 1 of the aligner's header, '@SQ', is not"),
+            (b"@1Q\tSN:a", "'@1Q\\tSN:a', is not"),
+            (b"@CO\t\xff", "'@CO\\t\\xff', is not"),
+            (b"@CO\ta\0", "'@CO\\ta\\x00', is not"),
+            (b"@HD\tVN:1.6\n@HD\tVN:1.6", "line 2 of the aligner's header is a second @HD line"),
+            (b"@SQ\tLN:1", "line 1 of the aligner's header, an @SQ line, has no valid SN"),
+            (b"@SQ\tSN:\tLN:1", "has no valid SN"),
+            (b"@SQ\tSN:*\tLN:1", "has no valid SN"),
+            (b"@SQ\tSN:a b\tLN:1", "has no valid SN"),
+            (b"@SQ\tSN:a", "has no valid LN"),
+            (b"@SQ\tSN:a\tLN:2147483648", "has no valid LN"),
+            (b"@SQ\tSN:a\tLN:1\n@SQ\tSN:a\tLN:1", "names the contig 'a' twice"),
+            (b"@RG\tSM:s", "an @RG line, has no valid ID"),
+            (b"@PG\tPN:s", "an @PG line, has no valid ID"),
+        ];
+        for (text, words) in lines {
+            let said = Header::from_program(text).unwrap_err().to_string();
+            assert!(said.contains(words), "{}: {said}", text.escape_ascii());
+        }
+        let header = Header::from_program(b"@RG\tID:g\tSM:s\tPL:x\n").unwrap();
+        let with = |line| header.clone().with_read_groups(vec![ReadGroup::parse(line).unwrap()]);
+        assert!(with(r"@RG\tID:g\tPL:x\tSM:s").is_ok());
+        assert_eq!(with(r"@RG\tID:g\tSM:s"), Err(HeaderError::OtherReadGroup("g".into())));
+    }
+
+    #[test]
+    fn copies_of_a_program_differ_in_programs_and_comments_alone() {
+        let header = |text: &str| Header::from_program(text.as_bytes()).unwrap();
+        let one = header("@SQ\tSN:a\tLN:1\n@PG\tID:a\tCL:a -p 1\n@CO\tx\n@RG\tID:g\n");
+        assert!(one.same_as(&header("@PG\tID:b\n@SQ\tSN:a\tLN:1\n@RG\tID:g\n")));
+        for other in ["@SQ\tSN:a\tLN:1\tM5:x\n@RG\tID:g\n", "@SQ\tSN:a\tLN:2\n@RG\tID:g", "@SQ\tSN:a\tLN:1\n", ""] {
+            assert!(!one.same_as(&header(other)), "{other}");
+        }
+        let ours = |name: &str| Header { contigs: vec![Contig { name: name.into(), length: 1 }], ..Header::default() };
+        assert!(ours("a").same_as(&ours("a")) && !ours("a").same_as(&ours("b")));
     }
 }

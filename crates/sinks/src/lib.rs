@@ -3,7 +3,8 @@
 //! The path of a record through this crate:
 //!
 //! 1. a worker's encoder turns it into a line of text, or into BAM's binary form, in a buffer of the worker's own, and adds
-//!    the read group of its lane;
+//!    the read group of its lane; what an aligner that is a program of its own wrote comes as a line of SAM instead, which is
+//!    checked, then copied or translated;
 //! 2. at the end of a chunk a BAM encoder compresses the chunk into BGZF blocks that no other chunk shares;
 //! 3. the runtime has the bytes written at their place by [`FileSink`];
 //! 4. [`FileSink::finish`] writes BAM's end marker and renames the file from its temporary name.
@@ -15,8 +16,9 @@ mod bam;
 mod bgzf;
 mod files;
 mod header;
+mod line;
 mod sam;
 mod tags;
 
 pub use files::{FileSink, Format, OutputSpec, check_writable, shard_path};
-pub use header::{Header, Program, ReadGroup, ReadGroupError};
+pub use header::{Header, HeaderError, Program, ReadGroup, ReadGroupError};

@@ -1,5 +1,6 @@
 //! SAM text (SAMv1, section 1.4).
 
+use crate::line::LineParser;
 use crate::tags::RecordContext;
 use zerohop_model::error::Error;
 use zerohop_model::record::{Locus, Record, RecordWriter, TagValue};
@@ -8,12 +9,16 @@ use zerohop_model::sink::Encoder;
 /// Writes records as lines of text.
 pub(crate) struct SamEncoder<'h> {
     context: RecordContext<'h>,
+    parser: LineParser<'h>,
+    /// What a line's optional fields would be in BAM: translating them is how they are checked, so that both formats take
+    /// the same lines.
+    translated: Vec<u8>,
     out: Vec<u8>,
 }
 
 impl<'h> SamEncoder<'h> {
-    pub(crate) fn new(context: RecordContext<'h>) -> Self {
-        SamEncoder { context, out: Vec::new() }
+    pub(crate) fn new(context: RecordContext<'h>, parser: LineParser<'h>) -> Self {
+        SamEncoder { context, parser, translated: Vec::new(), out: Vec::new() }
     }
 
     fn text(&mut self, text: &[u8]) {
@@ -42,6 +47,18 @@ impl<'h> SamEncoder<'h> {
             Some(locus) => self.contig(locus.contig),
         }
         locus.map_or(0, |l| i64::from(l.position) + 1)
+    }
+
+    /// Ends a line with what the output adds.
+    fn end(&mut self, has_read_group: bool, comment: &[u8]) {
+        if let Some(id) = self.context.read_group().filter(|_| !has_read_group) {
+            self.out.extend_from_slice(b"\tRG:Z:");
+            self.out.extend_from_slice(id);
+        }
+        if self.context.comments && !comment.is_empty() {
+            self.text(comment);
+        }
+        self.out.push(b'\n');
     }
 }
 
@@ -79,14 +96,7 @@ impl RecordWriter for SamEncoder<'_> {
                 }
             }
         }
-        if let Some(id) = self.context.read_group() {
-            self.out.extend_from_slice(b"\tRG:Z:");
-            self.out.extend_from_slice(id);
-        }
-        if self.context.comments && !record.comment.is_empty() {
-            self.text(record.comment);
-        }
-        self.out.push(b'\n');
+        self.end(false, record.comment);
         Ok(())
     }
 }
@@ -95,6 +105,14 @@ impl Encoder for SamEncoder<'_> {
     fn begin(&mut self, lane: u32, buffer: Vec<u8>) {
         self.context.lane = lane as usize;
         self.out = buffer;
+    }
+
+    fn line(&mut self, line: &[u8], comment: &[u8]) -> Result<(), Error> {
+        self.translated.clear();
+        let has_read_group = self.parser.parse(line)?.push_optional(&mut self.translated)?;
+        self.out.extend_from_slice(line);
+        self.end(has_read_group, comment);
+        Ok(())
     }
 
     fn finish(&mut self) -> Result<Vec<u8>, Error> {

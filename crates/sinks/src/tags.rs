@@ -1,6 +1,8 @@
-//! What the output adds to the records of an engine: the read group, and the comment of the read's header line.
+//! Optional fields (SAMv1, sections 1.5 and 4.2.4): what the output adds to the records, which is the read group and the
+//! comment of the read's header line, and the translation of text into BAM.
 
 use crate::header::Header;
+use std::ops::RangeInclusive;
 use zerohop_model::error::Error;
 
 /// What an encoder knows besides the record.
@@ -70,69 +72,106 @@ pub(crate) fn push_text(out: &mut Vec<u8>, key: [u8; 2], text: &[u8]) {
 /// # Errors
 /// [`Error::Record`] when the comment does not consist of SAM fields.
 pub(crate) fn push_comment(out: &mut Vec<u8>, name: &[u8], comment: &[u8]) -> Result<(), Error> {
-    for field in comment.split(|&b| b == b'\t') {
-        push_field(out, field).ok_or_else(|| Error::Record {
-            read: String::from_utf8_lossy(name).into_owned(),
-            what: format!(
-                "its comment '{}' does not consist of SAM fields (such as BC:Z:ACGT), so it cannot be copied to BAM: \
-                 drop -C, or write SAM",
-                String::from_utf8_lossy(comment)
-            ),
-        })?;
-    }
-    Ok(())
+    push_fields(out, comment).map(drop).map_err(|_| Error::Record {
+        read: String::from_utf8_lossy(name).into_owned(),
+        what: format!(
+            "its comment '{}' does not consist of SAM fields (such as BC:Z:ACGT), so it cannot be copied to BAM: \
+             drop -C, or write SAM",
+            String::from_utf8_lossy(comment)
+        ),
+    })
 }
 
+/// Appends optional fields, tab-separated, in their binary form. Returns whether RG is one of them, or the field that is none.
+pub(crate) fn push_fields<'a>(out: &mut Vec<u8>, fields: &'a [u8]) -> Result<bool, &'a [u8]> {
+    let (mut rest, mut has_read_group) = (Some(fields), false);
+    while let Some(field) = take_field(&mut rest) {
+        push_field(out, field).ok_or(field)?;
+        has_read_group |= field.starts_with(b"RG:");
+    }
+    Ok(has_read_group)
+}
+
+/// Takes the first field off, up to a tab; `None` when there is none left.
+pub(crate) fn take_field<'a>(rest: &mut Option<&'a [u8]>) -> Option<&'a [u8]> {
+    let text = (*rest)?;
+    let end = memchr::memchr(b'\t', text).unwrap_or(text.len());
+    *rest = text.get(end + 1..);
+    Some(&text[..end])
+}
+
+/// SAMv1, section 1.5.
 fn push_field(out: &mut Vec<u8>, field: &[u8]) -> Option<()> {
     let [k1, k2, b':', kind, b':', value @ ..] = field else { return None };
     let key = [*k1, *k2];
-    if !k1.is_ascii_alphabetic() || !k2.is_ascii_alphanumeric() || !value.iter().all(|b| (b' '..=b'~').contains(b)) {
+    if !k1.is_ascii_alphabetic() || !k2.is_ascii_alphanumeric() {
         return None;
     }
-    let text = std::str::from_utf8(value).ok()?;
     match kind {
-        b'Z' => push_text(out, key, value),
-        b'i' => push_integer(out, key, text.parse().ok().filter(|v| (-(1 << 31)..1 << 32).contains(v))?),
+        b'Z' if value.iter().fold(true, |all, b| all & (b' '..=b'~').contains(b)) => push_text(out, key, value),
+        b'i' => push_integer(out, key, integer(value, -(1 << 31)..=(1 << 32) - 1)?),
         b'A' => {
-            let [character] = value else { return None };
+            let [character @ b'!'..=b'~'] = value else { return None };
             out.extend_from_slice(&[*k1, *k2, b'A', *character]);
         }
         b'f' => {
-            let number: f32 = text.parse().ok()?;
             out.extend_from_slice(&[*k1, *k2, b'f']);
-            out.extend_from_slice(&number.to_le_bytes());
+            out.extend_from_slice(&float(value)?.to_le_bytes());
         }
         b'H' if value.len() % 2 == 0 && value.iter().all(u8::is_ascii_hexdigit) => {
             push_text(out, key, value);
             let at = out.len() - value.len() - 2;
             out[at] = b'H';
         }
-        b'B' => push_array(out, key, text)?,
+        b'B' => push_array(out, key, value)?,
         _ => return None,
     }
     Some(())
 }
 
-/// `c,1,-2`: an array of one type.
-fn push_array(out: &mut Vec<u8>, key: [u8; 2], text: &str) -> Option<()> {
-    let mut parts = text.split(',');
-    let kind = parts.next().filter(|k| k.len() == 1)?.bytes().next()?;
-    let numbers: Vec<&str> = parts.collect();
-    out.extend_from_slice(&key);
-    out.extend_from_slice(&[b'B', kind]);
-    out.extend_from_slice(&(numbers.len() as u32).to_le_bytes());
-    for number in numbers {
-        match kind {
-            b'c' => out.extend_from_slice(&number.parse::<i8>().ok()?.to_le_bytes()),
-            b'C' => out.extend_from_slice(&number.parse::<u8>().ok()?.to_le_bytes()),
-            b's' => out.extend_from_slice(&number.parse::<i16>().ok()?.to_le_bytes()),
-            b'S' => out.extend_from_slice(&number.parse::<u16>().ok()?.to_le_bytes()),
-            b'i' => out.extend_from_slice(&number.parse::<i32>().ok()?.to_le_bytes()),
-            b'I' => out.extend_from_slice(&number.parse::<u32>().ok()?.to_le_bytes()),
-            b'f' => out.extend_from_slice(&number.parse::<f32>().ok()?.to_le_bytes()),
-            _ => return None,
-        }
+fn integer(text: &[u8], range: RangeInclusive<i64>) -> Option<i64> {
+    let digits = text.strip_prefix(b"-").or_else(|| text.strip_prefix(b"+")).unwrap_or(text);
+    if digits.is_empty() || digits.len() > 10 {
+        return None;
     }
+    let add = |sum: i64, b: &u8| b.is_ascii_digit().then(|| sum * 10 + i64::from(b - b'0'));
+    let size = digits.iter().try_fold(0, add)?;
+    Some(if text[0] == b'-' { -size } else { size }).filter(|value| range.contains(value))
+}
+
+/// By way of a double, as htslib has it: where rounding twice makes a difference, it is the same.
+fn float(text: &[u8]) -> Option<f32> {
+    Some(std::str::from_utf8(text).ok()?.parse::<f64>().ok()? as f32)
+}
+
+/// `c,1,-2`: an array of one type.
+fn push_array(out: &mut Vec<u8>, key: [u8; 2], text: &[u8]) -> Option<()> {
+    let [kind, numbers @ ..] = text else { return None };
+    out.extend_from_slice(&key);
+    out.extend_from_slice(&[b'B', *kind]);
+    let count_at = out.len();
+    out.extend_from_slice(&[0; 4]);
+    let (range, bytes) = match kind {
+        b'c' => (-(1 << 7)..=(1 << 7) - 1, 1),
+        b'C' => (0..=(1 << 8) - 1, 1),
+        b's' => (-(1 << 15)..=(1 << 15) - 1, 2),
+        b'S' => (0..=(1 << 16) - 1, 2),
+        b'i' => (-(1 << 31)..=(1 << 31) - 1, 4),
+        b'I' => (0..=(1 << 32) - 1, 4),
+        b'f' => (0..=0, 4),
+        _ => return None,
+    };
+    let (mut parts, mut count) = (numbers.split(|&b| b == b','), 0u32);
+    // What stands before the first comma: nothing.
+    parts.next().filter(|before| before.is_empty())?;
+    for number in parts {
+        match kind {
+            b'f' => out.extend_from_slice(&float(number)?.to_le_bytes()),
+            _ => out.extend_from_slice(&integer(number, range.clone())?.to_le_bytes()[..bytes]),
+        }
+        count += 1;
+    }
+    out[count_at..count_at + 4].copy_from_slice(&count.to_le_bytes());
     Some(())
 }
 

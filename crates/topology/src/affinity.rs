@@ -3,6 +3,7 @@
 use crate::{TopologyError, cpulist};
 use libc::c_ulong;
 use std::io;
+use std::marker::PhantomData;
 use zerohop_model::machine::CpuId;
 
 const BITS: usize = c_ulong::BITS as usize;
@@ -45,6 +46,45 @@ pub fn current_affinity() -> Result<Vec<CpuId>, TopologyError> {
         }
     }
     Err(TopologyError::Affinity(io::Error::from_raw_os_error(libc::EINVAL)))
+}
+
+/// Keeps the calling thread on some CPUs, and gives it its former affinity back when dropped.
+///
+/// Threads and processes that it starts meanwhile inherit the CPUs, and keep them.
+#[derive(Debug)]
+pub struct Pinned {
+    /// The CPUs to give back; none when nothing was changed.
+    former: Option<Vec<CpuId>>,
+    /// The state of one thread: a guard dropped on another thread would spoil that one and leave this.
+    on_this_thread: PhantomData<*const ()>,
+}
+
+impl Pinned {
+    /// Pins the calling thread to these CPUs; an empty slice changes nothing.
+    ///
+    /// Guards that are nested are to be dropped in the reverse order. If the former CPUs are not allowed any more when the
+    /// guard is dropped, the thread stays where it is.
+    ///
+    /// # Errors
+    /// As [`pin_current_thread`] and [`current_affinity`]; then nothing has changed.
+    pub fn to(cpus: &[CpuId]) -> Result<Self, TopologyError> {
+        let mut former = None;
+        if !cpus.is_empty() {
+            let now = current_affinity()?;
+            pin_current_thread(cpus)?;
+            former = Some(now);
+        }
+        Ok(Self { former, on_this_thread: PhantomData })
+    }
+}
+
+impl Drop for Pinned {
+    fn drop(&mut self) {
+        if let Some(former) = &self.former {
+            // Refused only where an administrator took all these CPUs away meanwhile: there is nothing to go back to.
+            let _ = pin_current_thread(former);
+        }
+    }
 }
 
 fn mask_of(cpus: &[u32]) -> Vec<c_ulong> {

@@ -1,4 +1,4 @@
-//! Reads the machine this process runs on, and pins threads to its CPUs.
+//! Reads the machine this process runs on, pins threads to its CPUs, and does for child processes what `std` does not.
 //!
 //! The result is a [`Machine`](zerohop_model::machine::Machine): plain data that a planner takes without knowing where
 //! it came from. Everything is read from `/sys` and `/proc` and asked of the kernel through `libc`; there is no library
@@ -15,6 +15,9 @@
 //! 5. `allowed` intersects affinity mask, cpuset and limits: what this process may use.
 //! 6. [`describe`] turns the whole into the text of `zerohop topo`.
 //!
+//! A child process inherits CPUs ([`Pinned`]) and memory policy from the thread that spawns it. [`process`] has what is left:
+//! that it ends with us, which descriptors it gets, and pipes that can be asked.
+//!
 //! What it refuses to do: it does not guess speeds from distances, it does not plan, and it does not correct what the
 //! kernel says, with one exception: memory sizes of nodes that contradict the machine's total are scaled to it (virtual
 //! machines with plugged-in memory report nodes far too small).
@@ -29,9 +32,13 @@ mod detect;
 mod error;
 mod meminfo;
 mod nodes;
+pub mod process;
 mod sysfs;
 
-pub use affinity::{current_affinity, pin_current_thread};
+pub use affinity::{Pinned, current_affinity, pin_current_thread};
 pub use describe::describe;
 pub use detect::{detect, detect_under};
 pub use error::TopologyError;
+pub use process::{
+    Interest, Ready, die_with_parent, give_fds, kill_group, pipe, pipe_capacity, poll, set_nonblocking, unread_bytes,
+};

@@ -1,7 +1,7 @@
 //! The live machine. In a process of its own, as it changes affinities.
 
 use zerohop_model::machine::CpuId;
-use zerohop_topology::{TopologyError, current_affinity, describe, detect, pin_current_thread};
+use zerohop_topology::{Pinned, TopologyError, current_affinity, describe, detect, pin_current_thread};
 
 #[test]
 fn the_live_machine_is_plausible() {
@@ -27,6 +27,40 @@ fn a_thread_can_be_pinned_to_each_allowed_cpu_and_back() {
     })
     .join()
     .unwrap();
+}
+
+#[test]
+fn a_guard_gives_the_former_cpus_back() {
+    std::thread::spawn(|| {
+        let all = current_affinity().unwrap();
+        let last = all[all.len() - 1];
+        {
+            let _outer = Pinned::to(&all[..1]).unwrap();
+            // Widening is allowed, whatever was set before.
+            let inner = Pinned::to(&[last]).unwrap();
+            assert_eq!(current_affinity().unwrap(), [last]);
+            let unchanged = Pinned::to(&[]).unwrap();
+            drop(unchanged);
+            assert_eq!(current_affinity().unwrap(), [last]);
+            assert!(Pinned::to(&[CpuId(100_000)]).is_err());
+            assert_eq!(current_affinity().unwrap(), [last]);
+            drop(inner);
+            assert_eq!(current_affinity().unwrap(), all[..1]);
+        }
+        assert_eq!(current_affinity().unwrap(), all);
+    })
+    .join()
+    .unwrap();
+}
+
+#[test]
+fn a_child_inherits_the_cpus_of_the_thread_that_spawns_it() {
+    let last = *current_affinity().unwrap().last().unwrap();
+    let pinned = Pinned::to(&[last]).unwrap();
+    let child = std::process::Command::new("cat").arg("/proc/self/status").output();
+    drop(pinned);
+    let status = String::from_utf8(child.unwrap().stdout).unwrap();
+    assert!(status.contains(&format!("Cpus_allowed_list:\t{last}\n")), "{status}");
 }
 
 #[test]

@@ -1,0 +1,37 @@
+//! `zerohop cache`: the index copies in /dev/shm.
+
+use crate::args::CacheArgs;
+use crate::failure::Failure;
+use zerohop_engine_external::share;
+use zerohop_model::machine::Bytes;
+
+/// Lists or removes them.
+///
+/// # Errors
+/// When /dev/shm cannot be used, or standard output cannot be written.
+pub fn run(args: &CacheArgs) -> Result<(), Failure> {
+    if args.clear {
+        let gone = share::clear(args.all)?;
+        let text: String = gone.iter().map(|folder| format!("removed {}\n", folder.display())).collect();
+        return crate::print(text.as_bytes());
+    }
+    let copies = share::list()?;
+    if args.json {
+        let text = serde_json::to_string_pretty(&copies).map_err(|e| Failure::Other(e.to_string()))?;
+        return crate::print((text + "\n").as_bytes());
+    }
+    let mut text = String::new();
+    for copy in &copies {
+        let of = copy.manifest.as_ref().map_or("never completed".to_owned(), |manifest| {
+            let bytes = Bytes(manifest.files.iter().map(|file| file.bytes).sum());
+            format!("{bytes} of {}", manifest.source.display())
+        });
+        let state = match (&copy.manifest, copy.in_use) {
+            (_, true) => "in use",
+            (Some(manifest), false) if manifest.keep => "kept",
+            _ => "not in use",
+        };
+        text += &format!("{}  {of}  {state}\n", copy.folder.display());
+    }
+    crate::print(text.as_bytes())
+}

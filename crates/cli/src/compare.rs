@@ -1,0 +1,109 @@
+//! `--compare-with original`: the aligner by itself on the same reads, and what is different.
+
+use crate::args::{AlignArgs, OrderName};
+use crate::external::reader;
+use crate::failure::Failure;
+use crate::lanes;
+use std::fs::File;
+use std::io::{BufRead, BufReader, BufWriter, Read, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use zerohop_engine_external::Launch;
+use zerohop_model::measurement::Comparison;
+use zerohop_reads::{LaneSpec, OpenLane};
+
+/// Refuses what cannot be compared, before hours of work.
+///
+/// # Errors
+/// Wrong usage.
+pub fn check(args: &AlignArgs, specs: &[LaneSpec]) -> Result<(), Failure> {
+    if args.external.compare_with.is_none() {
+        return Ok(());
+    }
+    let usage = |words: &str| Err(Failure::Usage(format!("--compare-with {words}")));
+    let is_sam = args.output.as_ref().is_some_and(|path| path.extension().is_none_or(|suffix| suffix != "bam"));
+    if !is_sam || args.format.is_some_and(|format| format != crate::args::FormatName::Sam) || args.shards > 1 {
+        return usage("needs one output file in SAM (-o FILE.sam)");
+    }
+    if args.order != OrderName::Input {
+        return usage("needs --order input");
+    }
+    if specs.len() != 1 || specs[0].interleaved {
+        return usage("needs one file of reads, or two with the mates in step");
+    }
+    if specs[0].files.iter().any(|path| lanes::file_of(path).is_none_or(|file| !file.is_file())) {
+        return usage("needs reads in regular files, for they are read twice");
+    }
+    Ok(())
+}
+
+/// Runs the aligner by itself and compares, if that is wanted.
+///
+/// # Errors
+/// When it fails.
+pub fn with_original(
+    args: &AlignArgs,
+    launch: &Launch<'_>,
+    specs: &[LaneSpec],
+    same_order: bool,
+) -> Result<Option<Comparison>, Failure> {
+    let (Some(_), Some(ours)) = (args.external.compare_with, &args.output) else { return Ok(None) };
+    let work = tempfile::Builder::new().prefix("zerohop-compare-").tempdir();
+    let work = work.map_err(|e| Failure::Other(format!("a temporary folder cannot be made: {e}")))?;
+    let reads = plain_reads(&specs[0], work.path(), args.external.compare_first)?;
+    let threads = args.threads.map_or_else(|| zerohop_topology::detect().map(|m| m.allowed.worker_count()), Ok)?;
+    let words = launch.plain_command(&reads, threads)?;
+    let sam = work.path().join("original.sam");
+    let log = launch.logs.join("original.log");
+    run(&words, &sam, &log)?;
+    let first = args.external.compare_first;
+    let comparison = zerohop_engine_external::compare(reader(&sam)?, reader(ours)?, same_order, first);
+    let comparison = comparison.map_err(|e| Failure::Other(format!("the records cannot be compared: {e}")))?;
+    Ok(Some(Comparison { command: words, ..comparison }))
+}
+
+/// The reads as plain files: not every aligner inflates, and only the first may be wanted.
+fn plain_reads(spec: &LaneSpec, folder: &Path, first: Option<u64>) -> Result<Vec<PathBuf>, Failure> {
+    let open = OpenLane::open(spec)?;
+    let fasta = open.is_fasta() == Some(true);
+    let mut paths = Vec::new();
+    for (i, text) in open.into_texts().into_iter().enumerate() {
+        let path = folder.join(format!("{}.{}", i + 1, if fasta { "fa" } else { "fq" }));
+        copy_records(text, &path, fasta, first)
+            .map_err(|e| Failure::Other(format!("{}: cannot be copied for comparing: {e}", spec.files[i].display())))?;
+        paths.push(path);
+    }
+    Ok(paths)
+}
+
+/// Copies the first records, or all.
+fn copy_records(text: impl Read, path: &Path, fasta: bool, first: Option<u64>) -> std::io::Result<()> {
+    let (mut text, mut out) = (BufReader::with_capacity(1 << 18, text), BufWriter::new(File::create(path)?));
+    let Some(first) = first else { return std::io::copy(&mut text, &mut out).and_then(|_| out.flush()) };
+    let (mut line, mut lines, mut records) = (Vec::new(), 0, 0);
+    while text.read_until(b'\n', &mut line)? > 0 {
+        // FASTQ is four lines a record here: the run that was made before has checked it.
+        let begins = if fasta { line[0] == b'>' } else { lines % 4 == 0 };
+        records += u64::from(begins);
+        if records > first {
+            break;
+        }
+        out.write_all(&line)?;
+        line.clear();
+        lines += 1;
+    }
+    out.flush()
+}
+
+fn run(words: &[String], sam: &Path, log: &Path) -> Result<(), Failure> {
+    let fault = |e: std::io::Error| Failure::Other(format!("{} by itself cannot be run: {e}", words[0]));
+    let mut command = Command::new(&words[0]);
+    command.args(&words[1..]).stdin(Stdio::null());
+    command.stdout(File::create(sam).map_err(fault)?).stderr(File::create(log).map_err(fault)?);
+    zerohop_topology::die_with_parent(&mut command);
+    let status = command.status().map_err(fault)?;
+    match status.success() {
+        true => Ok(()),
+        false => Err(Failure::Other(format!("{} by itself failed ({status}): see {}", words[0], log.display()))),
+    }
+}

@@ -1,0 +1,74 @@
+//! `zerohop engines`: the aligners, and what of them is here.
+
+use crate::args::EnginesArgs;
+use crate::external;
+use crate::failure::Failure;
+use serde::Serialize;
+use std::path::PathBuf;
+use zerohop_engine_external::Found;
+use zerohop_engine_external::descriptor::{BatchLaw, Descriptor, How, Keeps};
+
+/// An aligner, as JSON has it.
+#[derive(Serialize)]
+struct Entry {
+    #[serde(flatten)]
+    descriptor: Descriptor,
+    /// Nothing if it is not here.
+    found: Option<PathBuf>,
+    found_version: Option<String>,
+}
+
+/// Lists them.
+///
+/// # Errors
+/// A descriptor that is wrong, or standard output that cannot be written.
+pub fn run(args: &EnginesArgs) -> Result<(), Failure> {
+    let entry = |descriptor: Descriptor| {
+        let found = Found::find(descriptor.clone()).ok();
+        let found_version = found.as_ref().map(|found| found.version.clone());
+        Entry { descriptor, found: found.map(|found| found.program), found_version }
+    };
+    let entries: Vec<Entry> = external::descriptors(&args.engine_file)?.into_iter().map(entry).collect();
+    let text = match args.json {
+        true => serde_json::to_string_pretty(&entries).map_err(|e| Failure::Other(e.to_string()))? + "\n",
+        false => table(&entries),
+    };
+    crate::print(text.as_bytes())
+}
+
+fn table(entries: &[Entry]) -> String {
+    let mut rows = vec![["engine", "version", "order of records", "index shared by", "found"].map(str::to_owned)];
+    rows.push(["strobealign", "0.19.1", "as the reads", "all workers", "built in"].map(str::to_owned));
+    for Entry { descriptor, found, found_version } in entries {
+        let order = match descriptor.order.keeps {
+            Keeps::Always => "as the reads".to_owned(),
+            Keeps::WithOption => format!("as the reads ({})", descriptor.order.option.join(" ")),
+            Keeps::Never => "put back by zerohop".to_owned(),
+        };
+        let sharing = match descriptor.sharing.how {
+            How::None => "nobody".to_owned(),
+            How::MappedFiles => format!("--farm ({})", descriptor.sharing.option.join(" ")),
+            How::BwaShm => "--farm (bwa shm)".to_owned(),
+        };
+        let found = found.as_ref().map_or("not on the PATH".to_owned(), |path| path.display().to_string());
+        rows.push([descriptor.name.clone(), found_version.clone().unwrap_or("-".to_owned()), order, sharing, found]);
+    }
+    let width = |column: usize| rows.iter().map(|row| row[column].len()).max().unwrap_or(0);
+    let widths: Vec<usize> = (0..5).map(width).collect();
+    let mut text = String::new();
+    for row in &rows {
+        let cells: Vec<String> = row.iter().zip(&widths).map(|(cell, width)| format!("{cell:<width$}")).collect();
+        text += cells.join("  ").trim_end();
+        text.push('\n');
+    }
+    text.push('\n');
+    for Entry { descriptor, .. } in entries.iter().filter(|entry| entry.found.is_some()) {
+        let law = match descriptor.batch.law {
+            BatchLaw::Free => "records depend on nothing but their reads",
+            BatchLaw::Cohort => "records depend on their batch",
+            BatchLaw::Chunk => "records depend on those before them in their chunk",
+        };
+        text += &format!("{}: {law}. {}\n", descriptor.name, descriptor.contract.notes);
+    }
+    text
+}

@@ -1,0 +1,121 @@
+//! Makes an index with the aligner's own indexer: under a name of its own, and moved to its place when it is complete.
+
+use crate::arguments::UserArguments;
+use crate::error::ExternalError;
+use crate::found::{Found, FoundIndex};
+use crate::process::{how_it_ended, last_lines};
+use flate2::read::MultiGzDecoder;
+use std::fs::File;
+use std::io::{BufReader, Read};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+impl Found {
+    /// The index of `reference`; made first with `threads` if it is not there. Runs that want the same index at the same
+    /// time wait for the first one to make it.
+    ///
+    /// # Errors
+    /// [`ExternalError::Build`], with the last lines of the indexer.
+    pub fn index_or_build(
+        &self,
+        reference: &Path,
+        user: &UserArguments,
+        threads: usize,
+    ) -> Result<FoundIndex, ExternalError> {
+        if let Ok(found) = self.index(reference, user) {
+            return Ok(found);
+        }
+        let prefix = self.new_prefix(reference, user);
+        let fault = |what: String| ExternalError::Build { reference: reference.to_owned(), what };
+        let name = prefix.file_name().ok_or_else(|| fault("it has no name".to_owned()))?.to_string_lossy().into_owned();
+        let folder = prefix.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let lock_path = folder.join(format!(".{name}.{}.lock", self.descriptor.name));
+        let lock = File::create(&lock_path).map_err(|e| fault(format!("{}: {e}", lock_path.display())))?;
+        lock.lock().map_err(|e| fault(format!("{}: {e}", lock_path.display())))?;
+        let outcome = match self.index(reference, user) {
+            Ok(found) => Ok(found),
+            Err(_) => self
+                .build(reference, user, threads, folder, &name)
+                .map_err(fault)
+                .and_then(|()| self.index(reference, user)),
+        };
+        // Whoever waits for it holds the same file open and finds the index.
+        let _ = std::fs::remove_file(&lock_path);
+        outcome
+    }
+
+    fn build(
+        &self,
+        reference: &Path,
+        user: &UserArguments,
+        threads: usize,
+        folder: &Path,
+        name: &str,
+    ) -> Result<(), String> {
+        let workshop = Workshop::new(folder.join(format!(".{name}.{}-{}", self.descriptor.name, std::process::id())))?;
+        let plain = match self.descriptor.index.build_reads_gzip {
+            true => reference.to_owned(),
+            false => workshop.plain(reference)?,
+        };
+        let made = workshop.0.join(name);
+        let command = self.build_command(&plain, &made, threads, user);
+        let log = workshop.0.join("log");
+        let out = File::create(&log).map_err(|e| e.to_string())?;
+        let err = out.try_clone().map_err(|e| e.to_string())?;
+        let (program, arguments) = command.split_first().ok_or("its descriptor names no command")?;
+        let status = Command::new(program).args(arguments).stdin(Stdio::null()).stdout(out).stderr(err).status();
+        let status = status.map_err(|e| format!("{program} cannot be started: {e}"))?;
+        if !status.success() {
+            return Err(format!("{program} {}{}", how_it_ended(status), last_lines(&log)));
+        }
+        self.move_to(&made, &folder.join(name))
+    }
+
+    /// Moves the files of the index that was made, whatever variant it is.
+    fn move_to(&self, made: &Path, place: &Path) -> Result<(), String> {
+        let rename = |from: &Path, to: &Path| std::fs::rename(from, to).map_err(|e| format!("{}: {e}", to.display()));
+        if self.descriptor.index.directory {
+            return rename(made, place);
+        }
+        let variants = self.descriptor.index.variant.iter().map(|variant| &variant.files);
+        for suffixes in std::iter::once(&self.descriptor.index.files).chain(variants) {
+            let (from, to) = (self.files(made, suffixes), self.files(place, suffixes));
+            if from.iter().all(|file| file.exists()) {
+                return from.iter().zip(&to).try_for_each(|(from, to)| rename(from, to));
+            }
+        }
+        Err("its indexer ended well, but did not write all files".to_owned())
+    }
+}
+
+/// A folder for what is being made; removed with all that is in it.
+struct Workshop(PathBuf);
+
+impl Workshop {
+    fn new(path: PathBuf) -> Result<Self, String> {
+        std::fs::create_dir(&path).map_err(|e| format!("{}: {e}", path.display()))?;
+        Ok(Workshop(path))
+    }
+
+    /// The reference, inflated if need be.
+    fn plain(&self, reference: &Path) -> Result<PathBuf, String> {
+        let fault = |e: std::io::Error| format!("{}: {e}", reference.display());
+        let mut first = [0; 2];
+        let is_gzip = File::open(reference).map_err(fault)?.read_exact(&mut first).is_ok() && first == [0x1f, 0x8b];
+        if !is_gzip {
+            return Ok(reference.to_owned());
+        }
+        let path = self.0.join("reference.fa");
+        let mut text = MultiGzDecoder::new(BufReader::new(File::open(reference).map_err(fault)?));
+        let mut plain = File::create(&path).map_err(fault)?;
+        std::io::copy(&mut text, &mut plain).map_err(fault)?;
+        Ok(path)
+    }
+}
+
+impl Drop for Workshop {
+    fn drop(&mut self) {
+        // Ours alone, and nobody is left to tell.
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}

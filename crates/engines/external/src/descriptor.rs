@@ -1,0 +1,419 @@
+//! What an aligner is, said once: how it is found, told its threads, its index and its reads, and what it promises.
+//!
+//! The built-in descriptors lie in `descriptors/`; a user's file of the same form adds an aligner or overrides one.
+
+use crate::error::ExternalError;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// The built-in descriptors, as text.
+const BUILT_IN: [&str; 9] = [
+    include_str!("../descriptors/bwa.toml"),
+    include_str!("../descriptors/bowtie2.toml"),
+    include_str!("../descriptors/bowtie.toml"),
+    include_str!("../descriptors/hisat2.toml"),
+    include_str!("../descriptors/snap.toml"),
+    include_str!("../descriptors/minimap2.toml"),
+    include_str!("../descriptors/bwa-mem2.toml"),
+    include_str!("../descriptors/gem3.toml"),
+    include_str!("../descriptors/strobealign-program.toml"),
+];
+
+/// An aligner that runs as a program of its own.
+///
+/// Words in braces in its arguments stand for values: `{index}`, `{reference}`, `{threads}`, `{reads_1}`, `{reads_2}`,
+/// `{layout}` (`single` or `paired`) and the names of its settings.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Descriptor {
+    /// What the user types after `--engine`.
+    pub name: String,
+    /// Its name in full.
+    pub title: String,
+    /// Where it is described.
+    #[serde(default)]
+    pub homepage: String,
+    /// Names of the program; the first that is found is taken.
+    pub program: Vec<String>,
+    /// Arguments that always come.
+    #[serde(default)]
+    pub arguments: Vec<String>,
+    /// In which order the arguments stand.
+    #[serde(default = "default_order")]
+    pub order_of_arguments: Vec<Part>,
+    /// How its version is asked.
+    pub version: Version,
+    /// Its index.
+    pub index: Index,
+    /// How it is told its reads.
+    pub reads: Reads,
+    /// How it is told its threads.
+    pub threads: Threads,
+    /// How it is told the read group; without it, zerohop adds it to the records.
+    #[serde(default)]
+    pub read_group: ReadGroup,
+    /// Whether its records keep the order of the reads.
+    pub order: Order,
+    /// Where its input may be cut.
+    #[serde(default)]
+    pub batch: Batch,
+    /// Values with a default that a user may override by giving the option.
+    #[serde(default)]
+    pub settings: BTreeMap<String, Setting>,
+    /// How several processes share one index.
+    #[serde(default)]
+    pub sharing: Sharing,
+    /// What it needs to be told for plain DNA.
+    #[serde(default)]
+    pub dna: Options,
+    /// Options that a user may not give.
+    #[serde(default)]
+    pub refused: Vec<Refused>,
+    /// What is promised of its records.
+    #[serde(default)]
+    pub contract: Contract,
+}
+
+/// A part of the command line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Part {
+    /// Those that always come.
+    Arguments,
+    /// Threads.
+    Threads,
+    /// What makes it keep the order.
+    Order,
+    /// Settings, what is needed for DNA and for sharing, and what the user gave.
+    EngineArgs,
+    /// The index.
+    Index,
+    /// The reads.
+    Reads,
+}
+
+fn default_order() -> Vec<Part> {
+    vec![Part::Arguments, Part::Threads, Part::Order, Part::EngineArgs, Part::Index, Part::Reads]
+}
+
+/// How the version is asked.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Version {
+    /// Arguments.
+    pub command: Vec<String>,
+    /// The version is the word behind this text; the first word of all if it is empty.
+    #[serde(default)]
+    pub pattern: String,
+}
+
+/// The index of an aligner.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Index {
+    /// What is appended to the prefix to get its files; with `directory`, their names in it.
+    pub files: Vec<String>,
+    /// Whether the index is a folder.
+    #[serde(default)]
+    pub directory: bool,
+    /// How it is named to the aligner.
+    pub option: Vec<String>,
+    /// The command that makes it.
+    pub build: Vec<String>,
+    /// Whether that command takes gzip.
+    #[serde(default)]
+    pub build_reads_gzip: bool,
+    /// What is appended to the reference's path to get the prefix.
+    #[serde(default)]
+    pub suffix: String,
+    /// Bytes of memory per base of the reference, roughly.
+    pub bytes_per_base: f64,
+    /// Other programs and files, for large references.
+    #[serde(default)]
+    pub variant: Vec<IndexVariant>,
+}
+
+/// An index that another program reads.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct IndexVariant {
+    /// Names of the program.
+    pub program: Vec<String>,
+    /// As [`Index::files`].
+    pub files: Vec<String>,
+}
+
+/// How an aligner is told its reads.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Reads {
+    /// Single reads; none if it takes no single reads.
+    #[serde(default)]
+    pub single: Vec<String>,
+    /// Pairs; none if it takes no pairs.
+    #[serde(default)]
+    pub paired: Vec<String>,
+    /// What it needs to be told of FASTA; absent if it takes none.
+    pub fasta: Option<Vec<String>>,
+    /// How they reach it.
+    #[serde(default)]
+    pub via: Via,
+    /// Single reads in an ordinary file, where that is told otherwise.
+    pub plain_single: Option<Vec<String>>,
+    /// Pairs in ordinary files, where that is told otherwise.
+    pub plain_paired: Option<Vec<String>>,
+}
+
+/// How an aligner is told the read group of all reads.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ReadGroup {
+    /// Arguments, with `{read_group}` for the header line, whose tabs are written as `\\t`.
+    #[serde(default)]
+    pub option: Vec<String>,
+    /// Whether it puts one into every record, its own if it is told none: then there can be only one.
+    #[serde(default)]
+    pub always: bool,
+}
+
+/// How reads reach a program.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Via {
+    /// Through inherited pipes, `/dev/fd/3` and `/dev/fd/4`.
+    #[default]
+    Fd,
+    /// Through standard input; the mates of a pair follow one another.
+    StdinInterleaved,
+    /// Through standard input, a fragment per line: name, sequence and qualities, with those of the mate (bowtie2's tab6).
+    StdinTab6,
+}
+
+/// How it is told its threads.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Threads {
+    /// Arguments, with `{threads}`.
+    pub option: Vec<String>,
+}
+
+/// Arguments.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Options {
+    /// The arguments.
+    #[serde(default)]
+    pub option: Vec<String>,
+}
+
+/// Whether records keep the order of the reads.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Order {
+    /// When they do.
+    pub keeps: Keeps,
+    /// What makes them keep it.
+    #[serde(default)]
+    pub option: Vec<String>,
+}
+
+/// When records keep the order of the reads.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Keeps {
+    /// Always.
+    Always,
+    /// With the option that the descriptor names.
+    WithOption,
+    /// Not with several threads: zerohop puts them back in order by their names.
+    Never,
+}
+
+/// Where the input of an aligner may be cut.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Batch {
+    /// What its records depend on.
+    #[serde(default)]
+    pub law: BatchLaw,
+    /// For a cohort or chunk: the setting that holds its bases.
+    #[serde(default)]
+    pub setting: String,
+}
+
+/// What the records of a read depend on besides the read.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum BatchLaw {
+    /// On nothing.
+    #[default]
+    Free,
+    /// On the reads of its batch, which closes with the fragment that takes it to so many bases.
+    Cohort,
+    /// On the reads before it in its chunk, which closes with the fragment that takes it past so many bases.
+    Chunk,
+}
+
+/// A value that a user may override with `option`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Setting {
+    /// The option that carries it.
+    pub option: String,
+    /// Its value if the user gives none.
+    pub default: String,
+}
+
+/// How several processes share one index.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Sharing {
+    /// In which way, if in any.
+    #[serde(default)]
+    pub how: How,
+    /// What makes a process do so.
+    #[serde(default)]
+    pub option: Vec<String>,
+    /// What makes it read a copy of its own, if it maps its index without being told: a page of a mapped file lies where
+    /// whoever read the file first wanted it, not where the process does.
+    #[serde(default)]
+    pub private: Vec<String>,
+}
+
+/// A way to share an index.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum How {
+    /// None: each process reads its own copy.
+    #[default]
+    None,
+    /// It maps its index files.
+    MappedFiles,
+    /// `bwa shm`: a segment that it finds by the index's name.
+    BwaShm,
+}
+
+/// An option that a user may not give.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Refused {
+    /// The option.
+    pub option: String,
+    /// Why not.
+    pub why: String,
+}
+
+/// What is promised of an aligner's records.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Contract {
+    /// What they do not depend on.
+    #[serde(default)]
+    pub same_records: SameRecords,
+    /// In words.
+    #[serde(default)]
+    pub notes: String,
+}
+
+/// Which changes of plan leave the records as they are.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum SameRecords {
+    /// All.
+    Free,
+    /// All, but for the choice between equally good places, as long as batches are the same.
+    Batch,
+    /// Not known.
+    #[default]
+    Unknown,
+}
+
+impl Descriptor {
+    /// Reads a descriptor; `origin` names it in errors.
+    ///
+    /// # Errors
+    /// [`ExternalError::Descriptor`].
+    pub fn parse(text: &str, origin: &str) -> Result<Self, ExternalError> {
+        let wrong = |what: String| ExternalError::Descriptor { origin: origin.to_owned(), what };
+        let descriptor: Descriptor = toml::from_str(text).map_err(|e| wrong(e.to_string().trim_end().to_owned()))?;
+        descriptor.check().map_err(wrong)?;
+        Ok(descriptor)
+    }
+
+    fn check(&self) -> Result<(), String> {
+        if self.name.is_empty() || self.program.is_empty() {
+            return Err("name and program must not be empty".to_owned());
+        }
+        if self.reads.single.is_empty() && self.reads.paired.is_empty() {
+            return Err("it takes neither single reads nor pairs".to_owned());
+        }
+        if self.batch.law != BatchLaw::Free && !self.settings.contains_key(&self.batch.setting) {
+            return Err(format!("batch.setting '{}' is not among the settings", self.batch.setting));
+        }
+        if self.index.files.is_empty() {
+            return Err("index.files must not be empty".to_owned());
+        }
+        Ok(())
+    }
+
+    /// Whether `option` is one that a user may not give, and why.
+    pub fn refuses(&self, option: &str) -> Option<&str> {
+        let is = |refused: &&Refused| match option.strip_prefix(&*refused.option) {
+            Some("") => true,
+            // Long options may be shortened (getopt_long(3)); two letters would hardly be unambiguous.
+            None => {
+                let word = option.split('=').next().unwrap_or_default();
+                word.len() >= 5 && word.starts_with("--") && refused.option.starts_with(word)
+            }
+            Some(rest) if refused.option.starts_with("--") => rest.starts_with('='),
+            // `-t4` is `-t 4`; that `-to` could be another option is left to the aligner
+            Some(rest) => refused.option.len() == 2 && rest.bytes().all(|b| b.is_ascii_digit()),
+        };
+        let refused = self.refused.iter().find(is);
+        refused.map(|refused| &*refused.why)
+    }
+}
+
+/// All aligners: the built-in ones, and those of `files`, which override built-in ones of the same name.
+///
+/// # Errors
+/// A file that cannot be read, or is no descriptor.
+pub fn all<'f>(files: impl IntoIterator<Item = &'f Path>) -> Result<Vec<Descriptor>, ExternalError> {
+    let mut all = BUILT_IN.iter().map(|text| Descriptor::parse(text, "built in")).collect::<Result<Vec<_>, _>>()?;
+    for file in files {
+        let origin = file.display().to_string();
+        let text = std::fs::read_to_string(file)
+            .map_err(|e| ExternalError::Descriptor { origin: origin.clone(), what: format!("cannot be read: {e}") })?;
+        let descriptor = Descriptor::parse(&text, &origin)?;
+        match all.iter_mut().find(|other| other.name == descriptor.name) {
+            Some(other) => *other = descriptor,
+            None => all.push(descriptor),
+        }
+    }
+    Ok(all)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_built_in_descriptors_are_right_and_have_different_names() {
+        let all = all([]).unwrap();
+        let names: std::collections::BTreeSet<_> = all.iter().map(|d| &d.name).collect();
+        assert_eq!(names.len(), BUILT_IN.len());
+    }
+
+    #[test]
+    fn a_file_overrides_a_built_in_descriptor() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("mine.toml");
+        std::fs::write(&file, BUILT_IN[0].replace("title = \"", "title = \"My ")).unwrap();
+        let all = all([&*file]).unwrap();
+        assert_eq!(all.len(), BUILT_IN.len());
+        assert!(all[0].title.starts_with("My "));
+        std::fs::write(&file, "name = \"x\"").unwrap();
+        assert!(super::all([&*file]).unwrap_err().to_string().contains("mine.toml"));
+    }
+}

@@ -1,0 +1,179 @@
+//! The end of a program where records come out.
+
+use crate::ledger::{Expected, Ledger};
+use crate::process::{Feeding, Running};
+use memchr::memchr;
+use std::fs::File;
+use std::io::{ErrorKind, Read};
+use std::os::fd::AsFd;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::Receiver;
+use std::time::Duration;
+use zerohop_model::error::Error;
+use zerohop_model::instance::{Answer, Drain};
+use zerohop_model::measurement::InstanceReport;
+use zerohop_topology::{Interest, poll};
+
+/// How often a drainer that waits looks whether the run was stopped, and whether the program moves.
+const STOP_POLL: Duration = Duration::from_millis(100);
+/// Bytes that are read at once.
+const READ: usize = 1 << 18;
+/// The longest line, in bytes: a read of 100 Mb has one of 200 MB.
+const MAX_LINE: usize = 1 << 30;
+
+/// Takes what one program writes.
+pub(crate) struct Drainer {
+    running: Arc<Running>,
+    output: File,
+    /// What was read, and how much of it was taken.
+    buffer: Vec<u8>,
+    taken: usize,
+    /// How much of what was not taken is known to hold no end of a line.
+    searched: usize,
+    /// Whether its output is at its end.
+    ended: bool,
+    /// Whether a record has come.
+    begun: bool,
+    /// Whether it ended without ever having had a read.
+    idle: bool,
+    expected: Receiver<Expected>,
+    ledger: Ledger,
+}
+
+impl Drainer {
+    pub(crate) fn new(running: Arc<Running>, output: File, expected: Receiver<Expected>, keeps_order: bool) -> Self {
+        let (buffer, ledger) = (Vec::new(), Ledger::new(keeps_order));
+        let (taken, searched, ended, begun, idle) = (0, 0, false, false, false);
+        Drainer { running, output, buffer, taken, searched, ended, begun, idle, expected, ledger }
+    }
+
+    /// Reads more; at the end of the output it notes that.
+    fn read_more(&mut self, stop: &AtomicBool) -> Result<(), Error> {
+        self.buffer.drain(..self.taken);
+        self.taken = 0;
+        if self.buffer.len() > MAX_LINE {
+            return Err(self.running.fault("wrote a line of more than 1 GiB"));
+        }
+        loop {
+            let start = self.buffer.len();
+            self.buffer.resize(start + READ, 0);
+            let outcome = (&self.output).read(&mut self.buffer[start..]);
+            self.buffer.truncate(start + outcome.as_ref().map_or(0, |&read| read));
+            match outcome {
+                Ok(0) => self.ended = true,
+                Ok(_) => self.running.moved(),
+                Err(error) if error.kind() == ErrorKind::WouldBlock => {
+                    self.wait(stop)?;
+                    continue;
+                }
+                Err(error) if error.kind() == ErrorKind::Interrupted => continue,
+                Err(error) => return Err(self.running.fault(format!("cannot be read from: {error}"))),
+            }
+            // What was given to the program before it wrote this is told by now.
+            self.expected.try_iter().for_each(|expected| self.ledger.expect(expected));
+            return Ok(());
+        }
+    }
+
+    fn wait(&self, stop: &AtomicBool) -> Result<(), Error> {
+        let ready = poll(&[(self.output.as_fd(), Interest::Read)], STOP_POLL);
+        let ready = ready.map_err(|error| self.running.fault(format!("cannot be read from: {error}")))?;
+        if ready[0].readable || ready[0].closed {
+            return Ok(());
+        }
+        if stop.load(Ordering::Acquire) {
+            return Err(Error::Stopped);
+        }
+        self.running.check_moves()
+    }
+
+    /// Where the next line ends, if it is whole.
+    fn line_end(&mut self) -> Option<usize> {
+        let from = self.taken + self.searched;
+        let end = memchr(b'\n', &self.buffer[from..]).map(|at| from + at);
+        self.searched = if end.is_some() { 0 } else { self.buffer.len() - self.taken };
+        end
+    }
+
+    /// Puts the next line to its read; false when no whole line is there.
+    fn place_line(&mut self) -> Result<bool, Error> {
+        let Some(end) = self.line_end() else { return Ok(false) };
+        if !std::mem::replace(&mut self.begun, true) {
+            self.running.look();
+        }
+        let line = &self.buffer[self.taken..end];
+        self.ledger.place(line).map_err(|what| self.running.fault(what))?;
+        self.taken = end + 1;
+        Ok(true)
+    }
+
+    /// It ended without a record. That must be well, unless it had no reads: some aligners call that a failure.
+    fn never_needed(&mut self, stop: &AtomicBool) -> Result<(), Error> {
+        let outcome = self.running.wait(stop);
+        self.expected.try_iter().for_each(|expected| self.ledger.expect(expected));
+        let had_none = self.ledger.reads_in == 0 && self.running.is_feeding(Feeding::Ended);
+        self.idle = had_none;
+        if had_none { Ok(()) } else { outcome }
+    }
+
+    /// The output is at its end: all must be there, and the program must have ended well.
+    fn finish(&mut self, stop: &AtomicBool) -> Result<(), Error> {
+        if self.idle {
+            return Ok(());
+        }
+        self.running.wait(stop)?;
+        if self.taken < self.buffer.len() {
+            return Err(self.running.fault("ended in the middle of a line"));
+        }
+        self.expected.try_iter().for_each(|expected| self.ledger.expect(expected));
+        self.ledger.close().map_err(|what| self.running.fault(what))?;
+        if self.ledger.owes() {
+            return Err(self.running.fault(format!("ended well, but {}", self.ledger.missing())));
+        }
+        if !self.running.is_feeding(Feeding::Ended) {
+            return Err(self.running.fault("ended before it was given all reads"));
+        }
+        Ok(())
+    }
+}
+
+impl Drain for Drainer {
+    fn header(&mut self, stop: &AtomicBool) -> Result<Vec<u8>, Error> {
+        let mut header = Vec::new();
+        loop {
+            while let Some(end) = self.line_end() {
+                if self.buffer[self.taken] != b'@' {
+                    return Ok(header);
+                }
+                header.extend_from_slice(&self.buffer[self.taken..=end]);
+                self.taken = end + 1;
+            }
+            if self.ended {
+                return self.never_needed(stop).map(|()| header);
+            }
+            self.read_more(stop)?;
+        }
+    }
+
+    fn drain(&mut self, answer: &mut Answer, stop: &AtomicBool) -> Result<bool, Error> {
+        loop {
+            if self.ledger.take(answer) {
+                return Ok(true);
+            }
+            if self.place_line()? {
+                continue;
+            }
+            if self.ended {
+                self.finish(stop)?;
+                return Ok(self.ledger.take(answer));
+            }
+            self.read_more(stop)?;
+        }
+    }
+
+    fn report(&self) -> InstanceReport {
+        let (chunks, reads_in, reads_out) = (self.ledger.chunks_out, self.ledger.reads_in, self.ledger.reads_out);
+        InstanceReport { chunks, reads_in, reads_out, ..self.running.report() }
+    }
+}

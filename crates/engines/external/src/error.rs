@@ -1,0 +1,66 @@
+//! What can go wrong before an aligner runs.
+
+use std::path::PathBuf;
+
+/// Why an aligner cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum ExternalError {
+    /// A descriptor is wrong.
+    #[error("the descriptor of an engine ({origin}) is wrong: {what}")]
+    Descriptor {
+        /// The file, or where else it is from.
+        origin: String,
+        /// What is wrong.
+        what: String,
+    },
+    /// The program is not on this machine.
+    #[error("{title} is not here: none of {} is on the PATH", names.join(", "))]
+    NotFound {
+        /// The aligner.
+        title: String,
+        /// The names looked for.
+        names: Vec<String>,
+    },
+    /// The index is not there.
+    #[error("{title} has no index of {}: {} is missing; --build-index makes it, or this command:\n  {command}", reference.display(), missing.display())]
+    NoIndex {
+        /// The aligner.
+        title: String,
+        /// The reference.
+        reference: PathBuf,
+        /// A file that is missing.
+        missing: PathBuf,
+        /// The command that makes it.
+        command: String,
+    },
+    /// The index could not be made.
+    #[error("the index of {} could not be made: {what}", reference.display())]
+    Build {
+        /// The reference.
+        reference: PathBuf,
+        /// What the indexer said.
+        what: String,
+    },
+    /// The user's arguments for the engine cannot be used.
+    #[error("--engine-args: {0}")]
+    Arguments(String),
+    /// The plan and the aligner do not go together.
+    #[error("{0}")]
+    Unsuited(String),
+    /// A system call failed.
+    #[error("{what}: {source}")]
+    System {
+        /// What was tried.
+        what: String,
+        /// What the system said.
+        source: std::io::Error,
+    },
+}
+
+impl ExternalError {
+    /// A system call that failed while `what` was tried.
+    pub(crate) fn system(what: impl Into<String>) -> impl FnOnce(std::io::Error) -> Self {
+        let what = what.into();
+        move |source| ExternalError::System { what, source }
+    }
+}

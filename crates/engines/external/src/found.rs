@@ -1,0 +1,212 @@
+//! What of an aligner is on this machine: its program, its version, its index.
+
+use crate::arguments::UserArguments;
+use crate::descriptor::Descriptor;
+use crate::error::ExternalError;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// Endings of a reference's name that an index's name may lack.
+const FASTA_ENDINGS: [&str; 3] = ["fa", "fasta", "fna"];
+
+/// An aligner that is on this machine.
+#[derive(Debug, Clone)]
+pub struct Found {
+    /// What it is.
+    pub descriptor: Descriptor,
+    /// Its program.
+    pub program: PathBuf,
+    /// Its version, as it says it; empty if it does not.
+    pub version: String,
+}
+
+/// An index that is complete.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FoundIndex {
+    /// What the aligner is told.
+    pub prefix: PathBuf,
+    /// Its files.
+    pub files: Vec<PathBuf>,
+    /// The program that reads it, where that is not the usual one.
+    pub program: Option<PathBuf>,
+}
+
+impl FoundIndex {
+    /// Bytes of all files.
+    pub fn bytes(&self) -> u64 {
+        self.files.iter().filter_map(|file| file.metadata().ok()).map(|m| m.len()).sum()
+    }
+}
+
+impl Found {
+    /// Looks for the aligner's program.
+    ///
+    /// # Errors
+    /// [`ExternalError::NotFound`].
+    pub fn find(descriptor: Descriptor) -> Result<Self, ExternalError> {
+        let Some(program) = on_path(&descriptor.program) else {
+            return Err(ExternalError::NotFound { title: descriptor.title, names: descriptor.program });
+        };
+        let version = version(&program, &descriptor).unwrap_or_default();
+        Ok(Found { descriptor, program, version })
+    }
+
+    /// Looks for the index of `reference`: under its name, under its name without `.gz` and `.fa`, or as `reference` itself.
+    ///
+    /// # Errors
+    /// [`ExternalError::NoIndex`], with the command that makes it.
+    pub fn index(&self, reference: &Path, user: &UserArguments) -> Result<FoundIndex, ExternalError> {
+        let index = &self.descriptor.index;
+        let others = index.variant.iter().map(|variant| (&variant.files, Some(&variant.program)));
+        let kinds: Vec<_> = std::iter::once((&index.files, None)).chain(others).collect();
+        for prefix in self.prefixes(reference, user) {
+            for (suffixes, program) in &kinds {
+                let files = self.files(&prefix, suffixes);
+                if files.iter().all(|file| file.exists()) {
+                    let program = program.map(|names| on_path(names).ok_or_else(|| self.lacks(names))).transpose()?;
+                    return Ok(FoundIndex { prefix, files, program });
+                }
+            }
+        }
+        let prefix = self.new_prefix(reference, user);
+        let missing = self.files(&prefix, &index.files).into_iter().find(|f| !f.exists()).unwrap_or(prefix.clone());
+        let command = self.build_command(reference, &prefix, 1, user);
+        let command = shlex::try_join(command.iter().map(String::as_str)).unwrap_or_default();
+        let (title, reference) = (self.descriptor.title.clone(), reference.to_owned());
+        Err(ExternalError::NoIndex { title, reference, missing, command })
+    }
+
+    fn lacks(&self, names: &[String]) -> ExternalError {
+        ExternalError::NotFound { title: self.descriptor.title.clone(), names: names.to_vec() }
+    }
+
+    /// The index that is made of `reference`, if there is none.
+    pub(crate) fn new_prefix(&self, reference: &Path, user: &UserArguments) -> PathBuf {
+        append(reference, &user.settings.fill(&self.descriptor.index.suffix))
+    }
+
+    /// The command that makes an index at `prefix`.
+    pub(crate) fn build_command(
+        &self,
+        reference: &Path,
+        prefix: &Path,
+        threads: usize,
+        user: &UserArguments,
+    ) -> Vec<String> {
+        let values = (user.settings.clone())
+            .with("reference", reference.to_string_lossy())
+            .with("index", prefix.to_string_lossy())
+            .with("threads", threads.to_string());
+        values.fill_all(&self.descriptor.index.build)
+    }
+
+    /// The files of an index.
+    pub(crate) fn files(&self, prefix: &Path, suffixes: &[String]) -> Vec<PathBuf> {
+        let file = |suffix: &String| match self.descriptor.index.directory {
+            true => prefix.join(suffix),
+            false => append(prefix, suffix),
+        };
+        suffixes.iter().map(file).collect()
+    }
+
+    /// Under which prefixes an index may lie, the likeliest first.
+    fn prefixes(&self, reference: &Path, user: &UserArguments) -> Vec<PathBuf> {
+        let index = &self.descriptor.index;
+        let suffix = user.settings.fill(&index.suffix);
+        let mut stems = vec![reference.to_owned()];
+        let is = |path: &Path, endings: &[&str]| path.extension().is_some_and(|e| endings.iter().any(|x| e == *x));
+        if is(reference, &["gz"]) {
+            stems.push(reference.with_extension(""));
+        }
+        if let Some(last) = stems.last().filter(|last| is(last, &FASTA_ENDINGS)) {
+            stems.push(last.with_extension(""));
+        }
+        let mut prefixes: Vec<PathBuf> = stems.iter().map(|stem| append(stem, &suffix)).collect();
+        // The user may have named the index itself.
+        let named = match (suffix.is_empty(), index.directory) {
+            (true, _) => false,
+            (false, true) => reference.is_dir(),
+            (false, false) => reference.extension() == Path::new(&suffix).extension().or(Some(suffix.as_ref())),
+        };
+        if named {
+            prefixes.insert(0, reference.to_owned());
+        }
+        prefixes
+    }
+}
+
+/// `path` with `suffix` at its end.
+fn append(path: &Path, suffix: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(suffix);
+    PathBuf::from(name)
+}
+
+/// The first of `names` that is a program on the PATH, or a path to one.
+pub fn on_path(names: &[String]) -> Option<PathBuf> {
+    let is_program =
+        |path: &PathBuf| path.metadata().is_ok_and(|meta| meta.is_file() && meta.permissions().mode() & 0o111 != 0);
+    let folders: Vec<PathBuf> =
+        std::env::var_os("PATH").map(|path| std::env::split_paths(&path).collect()).unwrap_or_default();
+    names.iter().find_map(|name| {
+        if name.contains('/') {
+            return Some(PathBuf::from(name)).filter(is_program);
+        }
+        folders.iter().map(|folder| folder.join(name)).find(is_program)
+    })
+}
+
+/// Asks a program for its version.
+fn version(program: &Path, descriptor: &Descriptor) -> Option<String> {
+    let output = Command::new(program).args(&descriptor.version.command).stdin(Stdio::null()).output().ok()?;
+    let text = [output.stdout, output.stderr].map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).concat();
+    let (_, rest) = text.split_once(&descriptor.version.pattern)?;
+    rest.split_whitespace().next().map(|word| word.trim_end_matches('.').to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn found(name: &str) -> Found {
+        let descriptor = crate::descriptor::all([]).unwrap().into_iter().find(|d| d.name == name).unwrap();
+        Found { descriptor, program: "/bin/true".into(), version: String::new() }
+    }
+
+    fn touch(folder: &Path, names: &[&str]) {
+        for name in names {
+            std::fs::write(folder.join(name), "").unwrap();
+        }
+    }
+
+    #[test]
+    fn an_index_is_found_under_any_of_its_names() {
+        let dir = tempfile::tempdir().unwrap();
+        let (bwa, reference) = (found("bwa"), dir.path().join("r.fa.gz"));
+        let user = UserArguments::parse(&bwa.descriptor, "", &[]).unwrap();
+        touch(dir.path(), &["r.amb", "r.ann", "r.bwt", "r.pac"]);
+        let error = bwa.index(&reference, &user).unwrap_err().to_string();
+        assert!(error.contains("--build-index") && error.contains("bwa index"), "{error}");
+        touch(dir.path(), &["r.sa"]);
+        assert_eq!(bwa.index(&reference, &user).unwrap().prefix, dir.path().join("r"));
+    }
+
+    #[test]
+    fn an_index_may_be_named_itself() {
+        let dir = tempfile::tempdir().unwrap();
+        let (minimap2, reference) = (found("minimap2"), dir.path().join("r.fa"));
+        let user = UserArguments::parse(&minimap2.descriptor, "", &[]).unwrap();
+        touch(dir.path(), &["r.fa"]);
+        assert!(minimap2.index(&reference, &user).is_err(), "a reference is no index");
+        touch(dir.path(), &["any.mmi"]);
+        assert_eq!(minimap2.index(&dir.path().join("any.mmi"), &user).unwrap().files, [dir.path().join("any.mmi")]);
+    }
+
+    #[test]
+    fn programs_are_found_by_name_or_path() {
+        assert!(on_path(&["no-such-program".into(), "sh".into()]).is_some());
+        assert_eq!(on_path(&["/bin/sh".into()]), Some("/bin/sh".into()));
+        assert_eq!(on_path(&["/no/sh".into()]), None);
+    }
+}

@@ -1,0 +1,237 @@
+//! Starts the programs: each on its CPUs and under its memory policy, with pipes for its reads and its records.
+
+use crate::arguments::{UserArguments, Values};
+use crate::descriptor::{BatchLaw, Descriptor, Keeps, Part, Via};
+use crate::drain::Drainer;
+use crate::error::ExternalError;
+use crate::feed::Feeder;
+use crate::found::{Found, FoundIndex};
+use crate::process::{Identity, Running};
+use std::fs::File;
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::Arc;
+use std::sync::mpsc::channel;
+use std::time::Duration;
+use zerohop_memory::Placed;
+use zerohop_model::engine::Law;
+use zerohop_model::instance::Instance;
+use zerohop_model::plan::InstancePlan;
+use zerohop_topology::{Pinned, die_with_parent, give_fds, pipe, set_nonblocking};
+
+/// Bytes that a pipe to or from a program holds, where the system grants them.
+const PIPE_BYTES: usize = 1 << 20;
+/// Bases of a chunk for programs whose input may be cut anywhere: some seconds of one thread's work.
+const FREE_BASES: u64 = 1_000_000;
+
+/// All that the instances of a run have in common.
+pub struct Launch<'a> {
+    /// The aligner.
+    pub found: &'a Found,
+    /// The index, as the user has it.
+    pub index: &'a FoundIndex,
+    /// What the aligner is told, for each replica of the plan: the index itself, or a copy of it that is shared.
+    pub prefixes: &'a [PathBuf],
+    /// The folders of these copies; none if the index is not shared.
+    pub shared: &'a [PathBuf],
+    /// What the user gave for the aligner.
+    pub user: &'a UserArguments,
+    /// The reference, as the user named it.
+    pub reference: &'a Path,
+    /// Whether the reads are pairs.
+    pub paired: bool,
+    /// Whether they are in FASTA.
+    pub fasta: bool,
+    /// The header line of the read group of all reads, if they have one in common.
+    pub read_group: Option<String>,
+    /// Whether the comments of reads are wanted with the records.
+    pub comments: bool,
+    /// Whether the aligner is told that it has plain DNA before it.
+    pub dna: bool,
+    /// Where logs go.
+    pub logs: &'a Path,
+    /// How long a program may neither take nor give anything while it has work.
+    pub hang_limit: Duration,
+}
+
+/// Where the input of an aligner is to be cut.
+///
+/// # Errors
+/// When the user's value for a batch is no number.
+pub fn law(descriptor: &Descriptor, user: &UserArguments) -> Result<Law, ExternalError> {
+    if descriptor.batch.law == BatchLaw::Free {
+        return Ok(Law::Free { preferred_bases: FREE_BASES });
+    }
+    let value = user.settings.get(&descriptor.batch.setting);
+    let bases = value.parse().ok().filter(|&bases| bases > 0).ok_or_else(|| {
+        ExternalError::Arguments(format!("the bases of a batch must be a number from 1 on, and '{value}' is none"))
+    })?;
+    Ok(match descriptor.batch.law {
+        BatchLaw::Chunk => Law::Chunk { past_bases: bases },
+        _ => Law::Cohort { at_bases: bases },
+    })
+}
+
+impl Launch<'_> {
+    /// Starts one program per plan, and tells `started` the process group of each. The calling thread must live as long as
+    /// they: they are killed when it ends.
+    ///
+    /// # Errors
+    /// What the aligner cannot do, or what the system says. Those that were started are killed.
+    pub fn start(&self, plans: Vec<InstancePlan>, started: impl Fn(u32)) -> Result<Vec<Instance>, ExternalError> {
+        plans.into_iter().enumerate().map(|(i, plan)| self.start_one(i, plan, &started)).collect()
+    }
+
+    fn start_one(&self, number: usize, plan: InstancePlan, started: &impl Fn(u32)) -> Result<Instance, ExternalError> {
+        let descriptor = &self.found.descriptor;
+        let what = format!("instance {number} of {} cannot be started", descriptor.name);
+        let fault = |e| ExternalError::System { what: what.clone(), source: e };
+        let words = self.command(&plan)?;
+        let log = self.logs.join(format!("{}.{number}.log", descriptor.name));
+        let mut command = Command::new(&words[0]);
+        command.args(&words[1..]).stdin(Stdio::null()).process_group(0);
+        command.stderr(File::create(&log).map_err(fault)?);
+        die_with_parent(&mut command);
+        let pipes = self.connect(&mut command).map_err(fault)?;
+        let (output, theirs) = pipe(PIPE_BYTES).map_err(fault)?;
+        set_nonblocking(output.as_fd()).map_err(fault)?;
+        command.stdout(theirs);
+
+        // A child is born with the CPUs and the memory policy of the thread that starts it.
+        let placed = Placed::new(&plan.placement);
+        let child = {
+            let _cpus = Pinned::to(&plan.cpus).map_err(|e| fault(std::io::Error::other(e)))?;
+            placed.run(|| command.spawn()).map_err(fault)?
+        };
+        // With it go our copies of the child's ends.
+        drop(command);
+        started(child.id());
+        let identity = Identity {
+            instance: number,
+            name: descriptor.name.clone(),
+            shared: self.shared.get(plan.replica).cloned(),
+            command: words,
+            log,
+            hang_limit: self.hang_limit,
+            refused: placed.refused(),
+            plan: plan.clone(),
+        };
+        let running = Arc::new(Running::new(identity, child));
+        let (tell, expected) = channel();
+        let keeps_order = descriptor.order.keeps != Keeps::Never || plan.threads == 1;
+        let feed = Box::new(Feeder {
+            running: Arc::clone(&running),
+            pipes,
+            via: descriptor.reads.via,
+            paired: self.paired,
+            comments: self.comments,
+            expected: tell,
+            written: Default::default(),
+        });
+        let drain = Box::new(Drainer::new(running, File::from(output), expected, keeps_order));
+        Ok(Instance { plan, feed, drain })
+    }
+
+    /// Gives the program the ends of its pipes, and returns ours.
+    fn connect(&self, command: &mut Command) -> std::io::Result<Vec<File>> {
+        let one = self.found.descriptor.reads.via != Via::Fd || !self.paired;
+        let mut theirs: Vec<OwnedFd> = Vec::new();
+        let mut ours = Vec::new();
+        for _ in 0..if one { 1 } else { 2 } {
+            let (read, write) = pipe(PIPE_BYTES)?;
+            set_nonblocking(write.as_fd())?;
+            theirs.push(read);
+            ours.push(File::from(write));
+        }
+        match self.found.descriptor.reads.via {
+            Via::Fd => give_fds(command, theirs),
+            Via::StdinInterleaved | Via::StdinTab6 => {
+                theirs.into_iter().for_each(|fd| {
+                    command.stdin(fd);
+                });
+            }
+        }
+        Ok(ours)
+    }
+
+    /// The command of one instance, word by word.
+    ///
+    /// # Errors
+    /// [`ExternalError::Unsuited`] when the aligner does not take such reads.
+    pub fn command(&self, plan: &InstancePlan) -> Result<Vec<String>, ExternalError> {
+        let values = |values: Values| {
+            values
+                .with("reads_1", "/dev/fd/3")
+                .with("reads_2", "/dev/fd/4")
+                .with("index", self.prefixes[plan.replica].to_string_lossy())
+        };
+        let reads = &self.found.descriptor.reads;
+        let reads = if self.paired { &reads.paired } else { &reads.single };
+        let sharing = &self.found.descriptor.sharing;
+        let sharing = if self.shared.is_empty() { &sharing.private } else { &sharing.option };
+        self.words(plan.threads, sharing, reads, values)
+    }
+
+    /// The command that a user would type to align `files` with this aligner alone, with `threads`.
+    ///
+    /// # Errors
+    /// As for [`Launch::command`].
+    pub fn plain_command(&self, files: &[PathBuf], threads: usize) -> Result<Vec<String>, ExternalError> {
+        let file = |i: usize| files.get(i).map(|file| file.to_string_lossy().into_owned()).unwrap_or_default();
+        let values = |values: Values| {
+            values.with("reads_1", file(0)).with("reads_2", file(1)).with("index", self.index.prefix.to_string_lossy())
+        };
+        let reads = &self.found.descriptor.reads;
+        let reads = match self.paired {
+            true => reads.plain_paired.as_ref().unwrap_or(&reads.paired),
+            false => reads.plain_single.as_ref().unwrap_or(&reads.single),
+        };
+        self.words(threads, &[], reads, values)
+    }
+
+    fn words(
+        &self,
+        threads: usize,
+        sharing: &[String],
+        reads: &[String],
+        values: impl Fn(Values) -> Values,
+    ) -> Result<Vec<String>, ExternalError> {
+        let descriptor = &self.found.descriptor;
+        let unsuited = |what: &str| ExternalError::Unsuited(format!("{} takes no {what}", descriptor.title));
+        let values = values(self.user.settings.clone())
+            .with("reference", self.reference.to_string_lossy())
+            .with("layout", if self.paired { "paired" } else { "single" })
+            .with("threads", threads.to_string());
+        if reads.is_empty() {
+            return Err(unsuited(if self.paired { "pairs" } else { "single reads" }));
+        }
+        let fasta = match (self.fasta, &descriptor.reads.fasta) {
+            (false, _) => &[][..],
+            (true, Some(option)) => option,
+            (true, None) => return Err(unsuited("reads in FASTA")),
+        };
+        let program = self.index.program.as_ref().unwrap_or(&self.found.program);
+        let mut words = vec![program.to_string_lossy().into_owned()];
+        for part in &descriptor.order_of_arguments {
+            match part {
+                Part::Arguments => words.extend(values.fill_all(&descriptor.arguments)),
+                Part::Threads => words.extend(values.fill_all(&descriptor.threads.option)),
+                Part::Order => words.extend(values.fill_all(&descriptor.order.option)),
+                Part::Index => words.extend(values.fill_all(&descriptor.index.option)),
+                Part::Reads => words.extend(values.fill_all(fasta).into_iter().chain(values.fill_all(reads))),
+                Part::EngineArgs => {
+                    let dna = if self.dna { &descriptor.dna.option[..] } else { &[] };
+                    words.extend(values.fill_all(dna).into_iter().chain(values.fill_all(sharing)));
+                    if let Some(line) = &self.read_group {
+                        let values = Values::default().with("read_group", line.replace('\t', "\\t"));
+                        words.extend(values.fill_all(&descriptor.read_group.option));
+                    }
+                    words.extend(self.user.words().cloned());
+                }
+            }
+        }
+        Ok(words)
+    }
+}

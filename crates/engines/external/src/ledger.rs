@@ -1,0 +1,349 @@
+//! What a program owes us: which reads it was given, and whose record a line is.
+//!
+//! A program that keeps the order of the reads is held to it: its records must be those of the next read. The records of one
+//! that does not are put back by the name of their read, and by count where several reads have the same name. Either way
+//! every read must come back, and no chunk leaves before those that the program was given earlier.
+
+use std::collections::{HashMap, VecDeque};
+use xxhash_rust::xxh3::xxh3_64;
+use zerohop_model::chunk::{Chunk, Read, Span};
+use zerohop_model::instance::{Answer, Line};
+use zerohop_model::measurement::Tally;
+use zerohop_model::record::{FIRST, LAST, PROPER_PAIR, SECONDARY, SUPPLEMENTARY, UNMAPPED};
+
+/// The reads of a chunk that a program was given.
+#[derive(Debug, Default)]
+pub(crate) struct Expected {
+    /// Number of the chunk in the run.
+    pub(crate) number: u64,
+    pub(crate) lane: u32,
+    bases: u64,
+    /// Whether its fragments are pairs.
+    paired: bool,
+    /// The names of the fragments, one after the other, and where each ends.
+    names: Vec<u8>,
+    name_ends: Vec<u32>,
+    /// The comments of the reads and where each ends, if they were asked for.
+    comments: Vec<u8>,
+    comment_ends: Vec<u32>,
+}
+
+impl Expected {
+    /// The reads of `chunk`, all of them pairs or none.
+    pub(crate) fn of(chunk: &Chunk, number: u64, paired: bool, comments: bool) -> Self {
+        let mut expected = Expected { number, lane: chunk.ticket.lane, paired, ..Expected::default() };
+        for fragment in chunk.fragments() {
+            expected.names.extend_from_slice(fragment.first.name);
+            expected.name_ends.push(expected.names.len() as u32);
+            fragment.reads().for_each(|read| expected.add(&read, comments));
+        }
+        expected
+    }
+
+    fn add(&mut self, read: &Read<'_>, comments: bool) {
+        self.bases += read.seq.len() as u64;
+        if comments {
+            self.comments.extend_from_slice(read.comment);
+            self.comment_ends.push(self.comments.len() as u32);
+        }
+    }
+
+    fn len(&self) -> usize {
+        self.name_ends.len()
+    }
+
+    fn reads(&self) -> u64 {
+        self.len() as u64 * if self.paired { 2 } else { 1 }
+    }
+
+    fn name(&self, fragment: usize) -> &[u8] {
+        &self.names[span(&self.name_ends, fragment)]
+    }
+
+    fn comment(&self, fragment: usize, mate: usize) -> Span {
+        if self.comment_ends.is_empty() {
+            return Span::default();
+        }
+        let range = span(&self.comment_ends, if self.paired { 2 * fragment + mate } else { fragment });
+        Span { start: range.start as u32, end: range.end as u32 }
+    }
+}
+
+fn span(ends: &[u32], index: usize) -> std::ops::Range<usize> {
+    let start = if index == 0 { 0 } else { ends[index - 1] };
+    start as usize..ends[index] as usize
+}
+
+/// A chunk whose records are coming.
+#[derive(Debug)]
+struct Open {
+    expected: Expected,
+    answer: Answer,
+    /// The fragment of each line of the answer.
+    owners: Vec<u32>,
+    /// Fragments that have not come back.
+    missing: usize,
+}
+
+/// The fragment whose records are coming: its chunk's position in the row, and its own in the chunk.
+#[derive(Debug, Clone, Copy)]
+struct Current {
+    chunk: u64,
+    fragment: usize,
+    /// Which mates have come; a single read is mate 0.
+    seen: [bool; 2],
+}
+
+/// A line's own fields, as far as they are looked at here.
+struct Fields<'l> {
+    name: &'l [u8],
+    flags: u16,
+    template_length: i64,
+}
+
+/// The account of one program.
+#[derive(Debug)]
+pub(crate) struct Ledger {
+    keeps_order: bool,
+    open: VecDeque<Open>,
+    /// Chunks that have left: the position in the row of the first that is open.
+    gone: u64,
+    /// Where the next fragment is looked for, if the order is kept.
+    next: (u64, usize),
+    /// Where fragments are, by the hash of their name, if it is not.
+    by_name: HashMap<u64, VecDeque<(u64, u32)>>,
+    current: Option<Current>,
+    pub(crate) chunks_out: u64,
+    pub(crate) reads_in: u64,
+    pub(crate) reads_out: u64,
+}
+
+impl Ledger {
+    pub(crate) fn new(keeps_order: bool) -> Self {
+        let (open, by_name) = (VecDeque::new(), HashMap::new());
+        let (gone, next, current, chunks_out, reads_in, reads_out) = (0, (0, 0), None, 0, 0, 0);
+        Ledger { keeps_order, open, gone, next, by_name, current, chunks_out, reads_in, reads_out }
+    }
+
+    /// Adds a chunk that the program is given.
+    pub(crate) fn expect(&mut self, expected: Expected) {
+        self.reads_in += expected.reads();
+        if !self.keeps_order {
+            let position = self.gone + self.open.len() as u64;
+            for fragment in 0..expected.len() {
+                let owners = self.by_name.entry(xxh3_64(expected.name(fragment))).or_default();
+                owners.push_back((position, fragment as u32));
+            }
+        }
+        let tally = Tally {
+            fragments: expected.len() as u64,
+            reads: expected.reads(),
+            bases: expected.bases,
+            paired: if expected.paired { expected.reads() } else { 0 },
+            ..Tally::default()
+        };
+        let answer = Answer { number: expected.number, lane: expected.lane, tally, ..Answer::default() };
+        let missing = expected.len();
+        self.open.push_back(Open { expected, answer, owners: Vec::new(), missing });
+    }
+
+    /// Whether a record must be waited for before the next chunk can be told from those behind it.
+    pub(crate) fn owes(&self) -> bool {
+        self.open.iter().any(|open| open.missing > 0)
+    }
+
+    /// Puts a line, without its end, to its read.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub(crate) fn place(&mut self, line: &[u8]) -> Result<(), String> {
+        let fields = fields(line).ok_or_else(|| {
+            let start = &line[..line.len().min(60)];
+            format!("wrote a line that is no SAM record: '{}'", start.escape_ascii())
+        })?;
+        let same = self.current.is_some_and(|current| {
+            let expected = &self.at(current.chunk).expected;
+            expected.name(current.fragment) == fields.name && !self.begins_another(&current, &fields)
+        });
+        if !same {
+            self.close()?;
+            self.current = Some(self.find(fields.name)?);
+        }
+        self.add(&fields, line)
+    }
+
+    /// Whether a line is of a further fragment of the same name: the present one has all its mates, this one too, and it is
+    /// not a further place of that mate.
+    fn begins_another(&self, current: &Current, fields: &Fields<'_>) -> bool {
+        let open = self.at(current.chunk);
+        let complete = current.seen[0] && (current.seen[1] || !open.expected.paired);
+        if !complete || fields.flags & (SECONDARY | SUPPLEMENTARY) != 0 {
+            return false;
+        }
+        if self.keeps_order {
+            let (chunk, fragment) = self.settle(self.next);
+            return self
+                .open
+                .get((chunk - self.gone) as usize)
+                .is_some_and(|o| o.expected.name(fragment) == fields.name);
+        }
+        self.by_name.get(&xxh3_64(fields.name)).is_some_and(|owners| !owners.is_empty())
+    }
+
+    /// Ends the present fragment.
+    ///
+    /// # Errors
+    /// When a mate has not come.
+    pub(crate) fn close(&mut self) -> Result<(), String> {
+        let Some(current) = self.current.take() else { return Ok(()) };
+        let open = self.at_mut(current.chunk);
+        let paired = open.expected.paired;
+        let absent = (0..if paired { 2 } else { 1 }).find(|&mate| !current.seen[mate]);
+        if let Some(mate) = absent {
+            let name = String::from_utf8_lossy(open.expected.name(current.fragment));
+            return Err(format!("left out mate {} of read '{name}'", mate + 1));
+        }
+        open.missing -= 1;
+        self.reads_out += if paired { 2 } else { 1 };
+        Ok(())
+    }
+
+    /// Takes the next chunk if all its reads have come back; `ended` says that no more lines come.
+    pub(crate) fn take(&mut self, answer: &mut Answer) -> bool {
+        let current = self.current.map(|current| current.chunk);
+        if self.open.front().is_none_or(|open| open.missing > 0) || current == Some(self.gone) {
+            return false;
+        }
+        let Some(mut open) = self.open.pop_front() else { return false };
+        if !self.keeps_order {
+            open.put_in_order();
+        }
+        open.answer.comments = open.expected.comments;
+        self.gone += 1;
+        self.chunks_out += 1;
+        *answer = open.answer;
+        true
+    }
+
+    /// In words, what has not come back.
+    pub(crate) fn missing(&self) -> String {
+        let reads = self.reads_in - self.reads_out;
+        let name = self.open.iter().find(|open| open.missing > 0).and_then(|open| {
+            let came: std::collections::HashSet<u32> = open.owners.iter().copied().collect();
+            let first = (0..open.expected.len()).find(|&i| !came.contains(&(i as u32)))?;
+            Some(String::from_utf8_lossy(open.expected.name(first)).into_owned())
+        });
+        let first = name.map(|name| format!(", the first of them '{name}'")).unwrap_or_default();
+        format!("{reads} of {} reads that it was given did not come back{first}", self.reads_in)
+    }
+
+    fn at(&self, chunk: u64) -> &Open {
+        &self.open[(chunk - self.gone) as usize]
+    }
+
+    fn at_mut(&mut self, chunk: u64) -> &mut Open {
+        &mut self.open[(chunk - self.gone) as usize]
+    }
+
+    /// The place itself, or the start of the next chunk that has fragments if it is the end of one.
+    fn settle(&self, (mut chunk, mut fragment): (u64, usize)) -> (u64, usize) {
+        while self.open.get((chunk - self.gone) as usize).is_some_and(|open| fragment >= open.expected.len()) {
+            (chunk, fragment) = (chunk + 1, 0);
+        }
+        (chunk, fragment)
+    }
+
+    fn find(&mut self, name: &[u8]) -> Result<Current, String> {
+        let shown = || String::from_utf8_lossy(name).into_owned();
+        let unknown = || format!("wrote a record of read '{}', which it was not given or had done", shown());
+        let (chunk, fragment) = if self.keeps_order {
+            let (chunk, fragment) = self.settle(self.next);
+            let Some(open) = self.open.get((chunk - self.gone) as usize) else { return Err(unknown()) };
+            let expected = open.expected.name(fragment);
+            if expected != name {
+                let expected = String::from_utf8_lossy(expected);
+                return Err(format!("wrote a record of read '{}' where one of '{expected}' was due", shown()));
+            }
+            self.next = (chunk, fragment + 1);
+            (chunk, fragment)
+        } else {
+            let hash = xxh3_64(name);
+            let owners = self.by_name.get_mut(&hash).ok_or_else(unknown)?;
+            let (chunk, fragment) = owners.pop_front().ok_or_else(unknown)?;
+            if owners.is_empty() {
+                self.by_name.remove(&hash);
+            }
+            (chunk, fragment as usize)
+        };
+        Ok(Current { chunk, fragment, seen: [false; 2] })
+    }
+
+    /// Adds a line to the present fragment.
+    fn add(&mut self, fields: &Fields<'_>, line: &[u8]) -> Result<(), String> {
+        let Some(mut current) = self.current else { return Ok(()) };
+        let open = self.at_mut(current.chunk);
+        let mate = match fields.flags & (FIRST | LAST) {
+            _ if !open.expected.paired => 0,
+            FIRST => 0,
+            LAST => 1,
+            _ => {
+                let name = String::from_utf8_lossy(fields.name);
+                return Err(format!("wrote a record of read '{name}' that does not say which mate it is of"));
+            }
+        };
+        open.count(fields, std::mem::replace(&mut current.seen[mate], true), mate);
+        let start = open.answer.text.len();
+        open.answer.text.extend_from_slice(line);
+        let end =
+            u32::try_from(open.answer.text.len()).map_err(|_| "wrote more than 4 GiB for one chunk".to_owned())?;
+        let text = Span { start: start as u32, end };
+        open.answer.lines.push(Line { text, comment: open.expected.comment(current.fragment, mate) });
+        open.owners.push(current.fragment as u32);
+        self.current = Some(current);
+        Ok(())
+    }
+}
+
+impl Open {
+    fn count(&mut self, fields: &Fields<'_>, seen: bool, mate: usize) {
+        let (tally, is) = (&mut self.answer.tally, |flag| fields.flags & flag != 0);
+        if seen {
+            tally.other_records += 1;
+            return;
+        }
+        tally.primary_records += 1;
+        tally.mapped += u64::from(!is(UNMAPPED));
+        if self.expected.paired && is(PROPER_PAIR) {
+            tally.properly_paired += 1;
+            if mate == 0 {
+                tally.insert.add(u32::try_from(fields.template_length.unsigned_abs()).unwrap_or(u32::MAX));
+            }
+        }
+    }
+
+    /// Puts the lines into the order of the reads.
+    fn put_in_order(&mut self) {
+        if self.owners.is_sorted() {
+            return;
+        }
+        let mut order: Vec<usize> = (0..self.owners.len()).collect();
+        order.sort_by_key(|&line| self.owners[line]);
+        self.answer.lines = order.into_iter().map(|line| self.answer.lines[line]).collect();
+    }
+}
+
+/// The fields of a line that are looked at; the whole of it is checked later.
+fn fields(line: &[u8]) -> Option<Fields<'_>> {
+    let mut tabs = memchr::memchr_iter(b'\t', line);
+    let (name_end, flags_end) = (tabs.next()?, tabs.next()?);
+    let (template_start, template_end) = (tabs.nth(5)?, tabs.next()?);
+    let number = |range: &[u8]| std::str::from_utf8(range).ok()?.parse::<i64>().ok();
+    let name = &line[..name_end];
+    // Names are compared without the number of the mate, which some programs keep and some drop.
+    let name = name.strip_suffix(b"/1").or_else(|| name.strip_suffix(b"/2")).unwrap_or(name);
+    let flags = u16::try_from(number(&line[name_end + 1..flags_end])?).ok()?;
+    Some(Fields { name, flags, template_length: number(&line[template_start + 1..template_end])? })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,84 @@
+//! What an aligner that runs as a program of its own is to the runtime: reads go in at one end, lines of SAM come out at the
+//! other, and the two ends are served by different threads, for neither may wait for the other.
+
+use crate::chunk::{Chunk, Span};
+use crate::error::Error;
+use crate::measurement::{InstanceReport, Tally};
+use crate::plan::InstancePlan;
+use std::sync::atomic::AtomicBool;
+
+/// One running copy of an aligner, taken apart into its two ends.
+pub struct Instance {
+    /// Where it runs.
+    pub plan: InstancePlan,
+    /// Takes reads.
+    pub feed: Box<dyn Feed>,
+    /// Gives records.
+    pub drain: Box<dyn Drain>,
+}
+
+/// The end where reads go in.
+pub trait Feed: Send {
+    /// Gives the program the reads of `chunk`, which was parsed and is number `number` of the run. Blocks while the program
+    /// is busy, until `stop` is set. False when the program takes no more reads: why, its [`Drain`] will say.
+    ///
+    /// # Errors
+    /// [`Error::Stopped`]; [`Error::Input`] for reads that this program cannot take; [`Error::Instance`] when it hangs.
+    fn feed(&mut self, chunk: &Chunk, number: u64, stop: &AtomicBool) -> Result<bool, Error>;
+
+    /// Says that there are no more reads.
+    fn end(&mut self, stop: &AtomicBool);
+}
+
+/// The end where records come out.
+pub trait Drain: Send {
+    /// Waits for the header and returns its text: lines that start with `@`.
+    ///
+    /// # Errors
+    /// [`Error::Stopped`]; [`Error::Instance`] when the program ended badly, hangs, or writes something else.
+    fn header(&mut self, stop: &AtomicBool) -> Result<Vec<u8>, Error>;
+
+    /// Waits for all records of a chunk; chunks come in ascending order of their numbers. False when the program has ended
+    /// well and every read that it was given is accounted for.
+    ///
+    /// # Errors
+    /// As for [`Drain::header`]; also when records are damaged, or belong to no read that the program was given.
+    fn drain(&mut self, answer: &mut Answer, stop: &AtomicBool) -> Result<bool, Error>;
+
+    /// What there is to say of the program, once it has ended.
+    fn report(&self) -> InstanceReport;
+}
+
+/// One record of an [`Answer`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Line {
+    /// The line, without its end, in [`Answer::text`].
+    pub text: Span,
+    /// The comment of its read, in [`Answer::comments`]; may be empty.
+    pub comment: Span,
+}
+
+/// The records of one chunk, in the order of its reads. It is reused.
+#[derive(Debug, Default)]
+pub struct Answer {
+    /// Number of the chunk in the run.
+    pub number: u64,
+    /// Its lane.
+    pub lane: u32,
+    /// Lines of SAM.
+    pub text: Vec<u8>,
+    /// The comments of the reads, if they were asked for.
+    pub comments: Vec<u8>,
+    /// The records, in order.
+    pub lines: Vec<Line>,
+    /// What was counted.
+    pub tally: Tally,
+}
+
+impl Answer {
+    /// Each line with the comment of its read.
+    pub fn records(&self) -> impl Iterator<Item = (&[u8], &[u8])> {
+        let range = |span: Span| span.start as usize..span.end as usize;
+        self.lines.iter().map(move |line| (&self.text[range(line.text)], &self.comments[range(line.comment)]))
+    }
+}

@@ -1,0 +1,150 @@
+//! One thread's way to its chunks: lane after lane, taken by itself or dealt by the farm.
+
+use crate::failure::Failure;
+use crate::farm::{Bench, Dealt};
+use crate::patience::Patience;
+use crate::progress::Progress;
+use std::time::{Duration, Instant};
+use zerohop_model::chunk::Chunk;
+use zerohop_model::error::Error;
+use zerohop_model::source::{Claim, Claimed, Parse};
+
+/// A lane as the threads that take its chunks see it.
+pub(crate) enum LaneView<'a> {
+    Claim(&'a dyn Claim, &'a dyn Parse),
+    Farm(&'a dyn Parse),
+}
+
+/// The input of a run, and what goes with it.
+pub(crate) struct Input<'a> {
+    pub(crate) lanes: Vec<LaneView<'a>>,
+    pub(crate) failure: &'a Failure,
+    pub(crate) progress: &'a Progress,
+}
+
+/// A chunk with text, and its number in the run: over all lanes, without gaps.
+pub(crate) struct Taken {
+    pub(crate) chunk: Box<Chunk>,
+    pub(crate) number: u64,
+}
+
+/// What came of looking for a chunk in a lane.
+enum Next {
+    Chunk(Box<Chunk>),
+    LaneEnd { chunks: u64 },
+}
+
+/// One thread's own things for taking chunks.
+pub(crate) struct Intake<'a> {
+    input: &'a Input<'a>,
+    bench: Bench,
+    /// The chunk that is used for lanes without an emitter.
+    own: Option<Box<Chunk>>,
+    lane: usize,
+    chunks_before: u64,
+    /// Time spent reading, inflating and surveying input; time spent waiting for input that was not there yet.
+    pub(crate) claiming: Duration,
+    pub(crate) waiting: Duration,
+}
+
+impl<'a> Intake<'a> {
+    /// Made on the thread that will use it, so that its memory lies on that thread's node.
+    pub(crate) fn new(input: &'a Input<'a>, mut bench: Bench) -> Self {
+        if input.lanes.iter().any(|lane| matches!(lane, LaneView::Farm(_))) {
+            bench.ask();
+        }
+        let (claiming, waiting) = (Duration::ZERO, Duration::ZERO);
+        Intake { input, bench, own: Some(Box::default()), lane: 0, chunks_before: 0, claiming, waiting }
+    }
+
+    /// The next chunk; `None` when the input is at its end.
+    ///
+    /// # Errors
+    /// [`Error::Stopped`]: a fault of the input was reported.
+    pub(crate) fn next(&mut self) -> Result<Option<Taken>, Error> {
+        while self.lane < self.input.lanes.len() {
+            match self.claim()? {
+                Next::Chunk(chunk) => {
+                    let number = self.chunks_before + chunk.ticket.number;
+                    return Ok(Some(Taken { chunk, number }));
+                }
+                Next::LaneEnd { chunks } => {
+                    self.chunks_before += chunks;
+                    self.lane += 1;
+                }
+            }
+        }
+        Ok(None)
+    }
+
+    /// Finds the reads of a chunk.
+    ///
+    /// # Errors
+    /// [`Error::Input`].
+    pub(crate) fn parse(&self, chunk: &mut Chunk) -> Result<(), Error> {
+        let (LaneView::Claim(_, parser) | LaneView::Farm(parser)) = self.input.lanes[chunk.ticket.lane as usize];
+        parser.parse(chunk)
+    }
+
+    /// Gives back a chunk that is done.
+    pub(crate) fn put_back(&mut self, chunk: Box<Chunk>) {
+        match self.input.lanes[self.lane] {
+            LaneView::Claim(claim, _) => {
+                self.own = Some(chunk);
+                self.input.progress.set_dealt(self.lane, self.input.lanes.len(), claim.share_dealt());
+            }
+            LaneView::Farm(_) => self.bench.give_back(chunk),
+        }
+    }
+
+    /// Reports a failure with its place in the input.
+    pub(crate) fn fail(&self, chunk: &Chunk, error: Error) -> Error {
+        // An output or a program that fails says nothing about the chunk that was being done.
+        let at_chunk = !matches!(error, Error::Output { .. } | Error::BrokenPipe | Error::Instance { .. });
+        self.input.failure.report(at_chunk.then_some(chunk.ticket), error);
+        Error::Stopped
+    }
+
+    /// The chunks that were dealt to this thread and come too late may hold a fault that comes earlier in the input than
+    /// the one that stopped the run.
+    pub(crate) fn parse_leftovers(&mut self) {
+        while let Some(mut chunk) = self.bench.leftover() {
+            if let Err(error) = self.parse(&mut chunk) {
+                self.fail(&chunk, error);
+            }
+        }
+    }
+
+    fn claim(&mut self) -> Result<Next, Error> {
+        let LaneView::Claim(claim, _) = self.input.lanes[self.lane] else {
+            let (task, waited) = self.bench.receive(self.input.failure)?;
+            self.waiting += waited;
+            return Ok(match task {
+                Dealt::Chunk(chunk) => Next::Chunk(chunk),
+                Dealt::LaneEnd { chunks } => Next::LaneEnd { chunks },
+            });
+        };
+        let started = Instant::now();
+        let mut patience = Patience::new();
+        let mut chunk = self.own.take().unwrap_or_default();
+        loop {
+            if self.input.failure.stopped() {
+                return Err(Error::Stopped);
+            }
+            let claimed = claim.claim(&mut chunk).map_err(|e| self.fail(&chunk, e))?;
+            if claimed == Claimed::NotYet {
+                patience.wait();
+                continue;
+            }
+            self.waiting += patience.waited();
+            self.claiming += started.elapsed().saturating_sub(patience.waited());
+            return Ok(match claimed {
+                Claimed::End { chunks } => {
+                    self.own = Some(chunk);
+                    Next::LaneEnd { chunks }
+                }
+                _ => Next::Chunk(chunk),
+            });
+        }
+    }
+}
