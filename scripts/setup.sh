@@ -3,7 +3,7 @@
 #
 #   scripts/setup.sh build    compiler, Rust
 #   scripts/setup.sh demo     and samtools, MultiQC
-#   scripts/setup.sh test     and bgzip, Picard, the NUMA lab, the strobealign program, cargo-fuzz where nightly Rust is
+#   scripts/setup.sh test     and bgzip, Picard, other aligners, the NUMA lab, the strobealign program, cargo-fuzz where nightly Rust is
 #   scripts/setup.sh bench    and bgzip, the strobealign program
 #
 # System packages come by apt-get, as root or with sudo; all the rest goes into .tools/ and the target folder. What is
@@ -45,7 +45,8 @@ install_packages() {
 
 BUILD_PACKAGES="cc=build-essential make=build-essential curl=curl pkg-config=pkg-config git=git"
 DEMO_PACKAGES="samtools=samtools python3=python3"
-TEST_PACKAGES="bgzip=tabix PicardCommandLine=picard-tools"
+TEST_PACKAGES="bgzip=tabix PicardCommandLine=picard-tools bwa=bwa bowtie2-align-s=bowtie2 bowtie-align-s=bowtie
+    hisat2-align-s=hisat2 snap-aligner=snap-aligner minimap2=minimap2"
 
 # --- Rust -----------------------------------------------------------------------------------------------------
 
@@ -123,7 +124,7 @@ case ${1-} in
         install_packages $BUILD_PACKAGES $DEMO_PACKAGES $TEST_PACKAGES
         setup_rust; setup_multiqc; setup_strobealign; setup_miri; setup_fuzz; setup_lab;;
     bench)
-        install_packages $BUILD_PACKAGES $DEMO_PACKAGES bgzip=tabix
+        install_packages $BUILD_PACKAGES $DEMO_PACKAGES bgzip=tabix bwa=bwa
         setup_rust; setup_strobealign;;
     *) sed -n '2,/^set -/{/^set -/!s/^# \{0,1\}//p}' "$0"; exit 2;;
 esac
