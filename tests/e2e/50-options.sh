@@ -153,7 +153,7 @@ shards() {
 copies() {
     local pages
     own pairs.sam "no huge pages" --huge-pages off ref.fa 1.fq 2.fq
-    for pages in local interleave first-touch; do
+    for pages in local localalloc interleave first-touch; do
         own pairs.sam "two copies" -t 3 --replicas 2 --pages $pages ref.fa 1.fq 2.fq
         own pairs.sam "three copies" -t 4 --replicas 3 --pages $pages --huge-pages off ref.fa 1.gz 2.gz
         own pairs.sam "one copy" -t 2 --pages $pages ref.fa 1.fq 2.fq

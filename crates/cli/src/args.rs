@@ -359,6 +359,19 @@ impl From<HugePagesName> for plan::HugePages {
     }
 }
 
+impl AlignArgs {
+    /// What the plan is asked for, for an index of this size.
+    pub fn request(&self, index_bytes: u64) -> zerohop_plan::Request {
+        zerohop_plan::Request {
+            workers: self.threads,
+            replicas: self.replicas,
+            pages: self.pages.map(Into::into),
+            huge_pages: self.huge_pages.into(),
+            index_bytes,
+        }
+    }
+}
+
 fn parse_replicas(text: &str) -> Result<zerohop_plan::Replicas, String> {
     match text.parse() {
         _ if text == "auto" => Ok(zerohop_plan::Replicas::Auto),

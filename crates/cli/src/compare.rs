@@ -1,7 +1,6 @@
 //! `--compare-with original`: the aligner by itself on the same reads, and what is different.
 
 use crate::args::{AlignArgs, OrderName};
-use crate::external::reader;
 use crate::failure::Failure;
 use crate::lanes;
 use std::fs::File;
@@ -106,4 +105,10 @@ fn run(words: &[String], sam: &Path, log: &Path) -> Result<(), Failure> {
         true => Ok(()),
         false => Err(Failure::Other(format!("{} by itself failed ({status}): see {}", words[0], log.display()))),
     }
+}
+
+/// A file for reading, with a good buffer.
+fn reader(path: &Path) -> Result<BufReader<File>, Failure> {
+    let file = File::open(path).map_err(|e| Failure::Other(format!("{}: cannot open: {e}", path.display())))?;
+    Ok(BufReader::with_capacity(1 << 18, file))
 }

@@ -5,12 +5,11 @@
 //! 3. a reaper is told what would have to be cleared away, index copies are laid out for a farm, the processes are started;
 //! 4. the runtime feeds and drains them; the output is opened with the first header that one of them writes.
 
-use crate::align::{self, Groups};
+use crate::account::{self, Account};
 use crate::args::{AlignArgs, DealName, OrderName};
-use crate::compare;
 use crate::failure::Failure;
-use crate::{progress, resources};
-use std::io::BufReader;
+use crate::lanes::Groups;
+use crate::{compare, outputs, progress};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
@@ -27,7 +26,7 @@ use zerohop_model::machine::{Bytes, Machine};
 use zerohop_model::plan::{InstancePlan, Plan};
 use zerohop_model::sink::Sink;
 use zerohop_reads::{LaneSpec, OpenLane};
-use zerohop_report::{IndexOrigin, IndexReport, SCHEMA_VERSION, Summary};
+use zerohop_report::{IndexOrigin, IndexReport};
 use zerohop_runtime::{Dealing, Job, LateSink, Mapping, Outcome, Progress};
 use zerohop_sinks::{FileSink, Header, ReadGroup};
 
@@ -92,7 +91,7 @@ pub fn run(args: &AlignArgs, specs: Vec<LaneSpec>, groups: Groups) -> Result<(),
 
     let machine = zerohop_topology::detect()?;
     let index = prepared.index(args, &machine)?;
-    let plan = zerohop_plan::plan(&machine, &align::request(args, index.bytes()))?;
+    let plan = zerohop_plan::plan(&machine, &args.request(index.bytes()))?;
     let plans = plan.instances(args.external.farm);
 
     let reaper = start_reaper()?;
@@ -123,7 +122,7 @@ pub fn run(args: &AlignArgs, specs: Vec<LaneSpec>, groups: Groups) -> Result<(),
     let late = Late { args, groups: groups.clone(), reaper: &reaper, sink: OnceLock::new() };
     let outcome = align_with(args, &prepared, &launch, plans, open, &plan, &late, &reaper);
     let Outcome { mut report, lengths } = outcome.map_err(|failure| workplace.keep(failure))?;
-    align::check_account(&report)?;
+    account::check(&report)?;
     if shared.as_ref().is_some_and(|shared| shared.reused > 0) {
         notes.push("Index copies that were in /dev/shm already were used.".to_owned());
     }
@@ -135,14 +134,9 @@ pub fn run(args: &AlignArgs, specs: Vec<LaneSpec>, groups: Groups) -> Result<(),
 
     let comparison =
         compare::with_original(args, &launch, &specs, prepared.found.descriptor.order.keeps != Keeps::Never)?;
-    let descriptor = &prepared.found.descriptor;
-    let summary = Summary {
-        schema_version: SCHEMA_VERSION,
-        version: env!("CARGO_PKG_VERSION").to_owned(),
-        command: align::command_line(),
-        engine: (descriptor.name.clone(), prepared.found.version.clone()),
-        inputs: specs.iter().map(|lane| lane.files.iter().map(|f| f.display().to_string()).collect()).collect(),
-        outputs: align::output_paths(args).iter().map(|path| path.display().to_string()).collect(),
+    let account = Account {
+        started,
+        engine: (prepared.found.descriptor.name.clone(), prepared.found.version.clone()),
         replicas: Vec::new(),
         index: IndexReport {
             origin: IndexOrigin::File(index.prefix.display().to_string()),
@@ -153,12 +147,10 @@ pub fn run(args: &AlignArgs, specs: Vec<LaneSpec>, groups: Groups) -> Result<(),
         machine,
         plan,
         run: report,
-        wall: started.elapsed(),
-        resources: resources::used(),
         comparison,
         notes,
     };
-    align::tell(args, &summary, &groups.0, &specs)
+    account.tell(args, &specs, &groups)
 }
 
 /// The aligner, and what the user gave for it.
@@ -326,7 +318,7 @@ fn align_with(
     let held = (HELD_BASES / prepared.law.closes_at_bases()).max(2) as usize;
     let mapping = Mapping::Instances { instances, sink: late, dealing, held };
     let watched = Progress::default();
-    let job = Job { lanes, mapping, order: align::order(args), plan, progress: &watched };
+    let job = Job { lanes, mapping, order: outputs::order(args), plan, progress: &watched };
     Ok(progress::shown(!args.quiet, &watched, || zerohop_runtime::run(job))?)
 }
 
@@ -349,8 +341,8 @@ impl Late<'_> {
         let header = Header::from_program(text)?;
         let (groups, lane_groups) = self.groups.clone();
         let mut whole = header.clone().with_read_groups(groups)?;
-        whole.programs = vec![align::zerohop()];
-        let sink = FileSink::create(align::output_spec(self.args, whole, lane_groups))?;
+        whole.programs = vec![account::zerohop()];
+        let sink = FileSink::create(outputs::spec(self.args, whole, lane_groups))?;
         for file in sink.temporary_files() {
             charge(self.reaper, &Charge::File(file))?;
         }
@@ -377,11 +369,4 @@ impl LateSink for Late<'_> {
             _ => Ok(()),
         }
     }
-}
-
-/// A file for reading, with a good buffer.
-pub fn reader(path: &Path) -> Result<BufReader<std::fs::File>, Failure> {
-    let file =
-        std::fs::File::open(path).map_err(|e| Failure::Other(format!("{}: cannot open: {e}", path.display())))?;
-    Ok(BufReader::with_capacity(1 << 18, file))
 }

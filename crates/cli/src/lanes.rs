@@ -56,10 +56,13 @@ pub fn specs(args: &AlignArgs, typed: Vec<Vec<PathBuf>>) -> Result<Vec<LaneSpec>
 }
 
 /// The read groups of the header, and each lane's position among them.
+pub type Groups = (Vec<ReadGroup>, Vec<Option<usize>>);
+
+/// The read groups that were typed.
 ///
 /// # Errors
 /// Wrong usage.
-pub fn read_groups(args: &AlignArgs, lanes: usize) -> Result<(Vec<ReadGroup>, Vec<Option<usize>>), Failure> {
+pub fn read_groups(args: &AlignArgs, lanes: usize) -> Result<Groups, Failure> {
     if args.read_group.is_empty() {
         // As in strobealign: fields without an ID make the group 1.
         let id = args.rg_id.clone().or_else(|| (!args.rg.is_empty()).then(|| "1".to_owned()));

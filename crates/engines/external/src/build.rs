@@ -58,6 +58,11 @@ impl Found {
             false => workshop.plain(reference)?,
         };
         let made = workshop.0.join(name);
+        if self.descriptor.index.suffix.is_empty() {
+            // Some indexers are told no name for the index: it comes beside the reference, which is to be under this name.
+            let target = plain.canonicalize().map_err(|e| format!("{}: {e}", plain.display()))?;
+            std::os::unix::fs::symlink(target, &made).map_err(|e| format!("{}: {e}", made.display()))?;
+        }
         let command = self.build_command(&plain, &made, threads, user);
         let log = workshop.0.join("log");
         let out = File::create(&log).map_err(|e| e.to_string())?;
@@ -68,18 +73,18 @@ impl Found {
         if !status.success() {
             return Err(format!("{program} {}{}", how_it_ended(status), last_lines(&log)));
         }
-        self.move_to(&made, &folder.join(name))
+        self.move_to(&made, &folder.join(name), user)
     }
 
     /// Moves the files of the index that was made, whatever variant it is.
-    fn move_to(&self, made: &Path, place: &Path) -> Result<(), String> {
+    fn move_to(&self, made: &Path, place: &Path, user: &UserArguments) -> Result<(), String> {
         let rename = |from: &Path, to: &Path| std::fs::rename(from, to).map_err(|e| format!("{}: {e}", to.display()));
         if self.descriptor.index.directory {
             return rename(made, place);
         }
         let variants = self.descriptor.index.variant.iter().map(|variant| &variant.files);
         for suffixes in std::iter::once(&self.descriptor.index.files).chain(variants) {
-            let (from, to) = (self.files(made, suffixes), self.files(place, suffixes));
+            let (from, to) = (self.files(made, suffixes, user), self.files(place, suffixes, user));
             if from.iter().all(|file| file.exists()) {
                 return from.iter().zip(&to).try_for_each(|(from, to)| rename(from, to));
             }

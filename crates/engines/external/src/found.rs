@@ -62,7 +62,7 @@ impl Found {
         let kinds: Vec<_> = std::iter::once((&index.files, None)).chain(others).collect();
         for prefix in self.prefixes(reference, user) {
             for (suffixes, program) in &kinds {
-                let files = self.files(&prefix, suffixes);
+                let files = self.files(&prefix, suffixes, user);
                 if files.iter().all(|file| file.exists()) {
                     let program = program.map(|names| on_path(names).ok_or_else(|| self.lacks(names))).transpose()?;
                     return Ok(FoundIndex { prefix, files, program });
@@ -70,7 +70,8 @@ impl Found {
             }
         }
         let prefix = self.new_prefix(reference, user);
-        let missing = self.files(&prefix, &index.files).into_iter().find(|f| !f.exists()).unwrap_or(prefix.clone());
+        let missing =
+            self.files(&prefix, &index.files, user).into_iter().find(|f| !f.exists()).unwrap_or(prefix.clone());
         let command = self.build_command(reference, &prefix, 1, user);
         let command = shlex::try_join(command.iter().map(String::as_str)).unwrap_or_default();
         let (title, reference) = (self.descriptor.title.clone(), reference.to_owned());
@@ -102,12 +103,12 @@ impl Found {
     }
 
     /// The files of an index.
-    pub(crate) fn files(&self, prefix: &Path, suffixes: &[String]) -> Vec<PathBuf> {
+    pub(crate) fn files(&self, prefix: &Path, suffixes: &[String], user: &UserArguments) -> Vec<PathBuf> {
         let file = |suffix: &String| match self.descriptor.index.directory {
             true => prefix.join(suffix),
             false => append(prefix, suffix),
         };
-        suffixes.iter().map(file).collect()
+        user.settings.fill_all(suffixes).iter().map(file).collect()
     }
 
     /// Under which prefixes an index may lie, the likeliest first.

@@ -1,0 +1,117 @@
+#!/usr/bin/env python3
+"""The identity contract of each external aligner, tested: `zerohop align --compare-with original` on real reads, under plans that
+cut the input differently. Counts, no times.
+
+    python3 bench/contract.py --data FOLDER       # FOLDER as ZEROHOP_DATA; default: the sets in tests/data
+
+Results go to bench/runs/DATE-HOST-contract/; docs/engines.md has the table.
+"""
+
+import argparse
+import datetime
+import gzip
+import json
+import os
+import platform
+import subprocess
+import sys
+from pathlib import Path
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+from compare import ROOT, machine, output_of
+
+# name: reference, reads, in tests/data or in --data
+SETS = {
+    "ecoli_150": ("ecoli/GCF_000005845.2_ASM584v2_genomic.fna.gz", "ecoli/ecoli_150_1.fq.gz", "ecoli/ecoli_150_2.fq.gz"),
+    "lambda": ("lambda/lambda_virus.fa.gz", "lambda/reads_1.fq.gz", "lambda/reads_2.fq.gz"),
+    "fly_48": ("fly/dm6.small.fa", "fly/rnaseq_sample1.tiny_R1.fastq.gz", "fly/rnaseq_sample1.tiny_R2.fastq.gz"),
+    "human_148": ("human_chr20/grch38.chr20_and_21_10M.fa.gz", "human_chr20/HG002_NIST_150bp_downsampled_30x.chr20.10_10p1mb_R1.fq.gz",
+                  "human_chr20/HG002_NIST_150bp_downsampled_30x.chr20.10_10p1mb_R2.fq.gz"),
+}
+ENGINES = ["bwa", "bowtie2", "bowtie", "hisat2", "hisat2 --dna", "snap", "minimap2", "bwa-mem2", "gem3", "strobealign-program"]
+PLANS = {"1x2": ["-t", "2"], "2x1": ["-t", "2", "--replicas", "2"], "4x1": ["-t", "4", "--replicas", "4"], "farm": ["-t", "3", "--farm"]}
+# Small batches, so that several instances have several each: by default all reads of these sets are one or two batches.
+EXTRA = {"bwa": ["--engine-args", "-K 1000000"], "bwa-mem2": ["--engine-args", "-K 1000000"]}
+COUNTS = ["records", "same", "ties", "other_score", "other_pairing", "other_fields", "unmatched"]
+
+
+def parse_arguments():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--data", type=Path, default=Path(os.environ.get("ZEROHOP_DATA", ROOT / "tests/data")))
+    parser.add_argument("--engine", type=lambda text: text.split(","), default=ENGINES, help="of: " + ", ".join(ENGINES))
+    parser.add_argument("--zerohop", type=Path, default=Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")) / "release/zerohop")
+    parser.add_argument("--work", type=Path, default=Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")) / "bench-work/contract")
+    parser.add_argument("--out", type=Path, default=ROOT / "bench/runs" / f"{datetime.date.today()}-{platform.node()}-contract")
+    return parser.parse_args()
+
+
+def reference(options, name):
+    """Unpacked once: not every indexer takes gzip."""
+    source, target = options.data / SETS[name][0], options.work / f"{name}.fa"
+    if not target.exists():
+        open_it = gzip.open if source.suffix == ".gz" else open
+        with open_it(source, "rb") as packed:
+            target.write_bytes(packed.read())
+    return target
+
+
+def compare(options, engine, name, layout, plan):
+    reads = [options.data / file for file in SETS[name][1:]][: 2 if layout == "paired" else 1]
+    words = engine.split()
+    command = [options.zerohop, "align", "-q", "--engine", *words, "--build-index", *PLANS[plan], *EXTRA.get(words[0], []), "--compare-with",
+               "original", "--json", options.work / "run.json", "-o", options.work / "out.sam", reference(options, name), *reads]
+    result = subprocess.run([str(word) for word in command], capture_output=True, text=True)
+    if result.returncode:
+        words = result.stderr.strip().split("\n")[0]
+        return {"failed": words}
+    run = json.loads((options.work / "run.json").read_text())
+    return {"version": run["engine"][1], **{count: run["comparison"][count] for count in ["fragments", *COUNTS]}}
+
+
+def main():
+    options = parse_arguments()
+    for folder in (options.work, options.out):
+        folder.mkdir(parents=True, exist_ok=True)
+    here = {entry["name"] for entry in json.loads(output_of(options.zerohop, "engines", "--json")) if entry["found"]}
+    results = []
+    with open(options.out / "raw.jsonl", "w") as raw:
+        for engine in (engine for engine in options.engine if engine.split()[0] in here):
+            for name in (name for name in SETS if (options.data / SETS[name][1]).exists()):
+                for layout in ("paired", "single"):
+                    for plan in PLANS:
+                        result = {"engine": engine, "set": name, "layout": layout, "plan": plan, **compare(options, engine, name, layout, plan)}
+                        raw.write(json.dumps(result) + "\n")
+                        raw.flush()
+                        results.append(result)
+                        print(result, file=sys.stderr)
+    text = summary(results)
+    (options.out / "summary.md").write_text(text)
+    write_readme(options, here)
+    print(text)
+
+
+def summary(results):
+    rows = [["aligner", "layout", "plan", *COUNTS], ["---"] * (3 + len(COUNTS))]
+    for key in dict.fromkeys((r["engine"], r["layout"], r["plan"]) for r in results):
+        of = [r for r in results if (r["engine"], r["layout"], r["plan"]) == key]
+        if all("failed" in r for r in of):
+            rows.append([*key, of[0]["failed"].removeprefix("error: ").split(" (")[0], *[""] * (len(COUNTS) - 1)])
+        else:
+            rows.append([*key, *[str(sum(r.get(count, 0) for r in of)) for count in COUNTS]])
+    return "".join("| " + " | ".join(row) + " |\n" for row in rows)
+
+
+def write_readme(options, here):
+    versions = [f"zerohop commit: {output_of('git', 'rev-parse', 'HEAD')}{' with changes' if output_of('git', 'status', '--porcelain') else ''}"]
+    versions += [line for line in output_of(options.zerohop, "engines").split("\n\n")[0].split("\n") if line.split()[0] in here]
+    text = ["# The identity contract of external aligners", "", "Command: `python3 bench/contract.py`; sets: " + ", ".join(SETS), "",
+            "Plans: " + "; ".join(f"{plan}: `{' '.join(words)}`" for plan, words in PLANS.items()),
+            "bwa has `-K 1000000` on both sides, so that every instance has several batches. Counts are of records, over all sets.", ""]
+    for title, lines in [("Versions", versions), ("Machine", machine())]:
+        text += [f"## {title}", "", *[f"- {line}" for line in lines], ""]
+    (options.out / "README.md").write_text("\n".join(text).rstrip() + "\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,70 @@
+//! The files that `zerohop align` writes.
+
+use crate::args::{AlignArgs, FormatName, OrderName};
+use crate::failure::Failure;
+use crate::lanes;
+use std::path::PathBuf;
+use zerohop_reads::LaneSpec;
+use zerohop_runtime::Order;
+use zerohop_sinks::{Format, Header, OutputSpec, shard_path};
+
+/// Refuses shards without a name, outputs that would destroy an input or each other, and outputs that cannot be written:
+/// before hours of work, not after.
+///
+/// # Errors
+/// Wrong usage, or what the system says.
+pub fn check(args: &AlignArgs, lanes: &[LaneSpec]) -> Result<(), Failure> {
+    if args.shards > 1 && args.output.is_none() {
+        return Err(Failure::Usage("--shards needs an output file (-o)".to_owned()));
+    }
+    let inputs: Vec<PathBuf> = lanes
+        .iter()
+        .flat_map(|lane| &lane.files)
+        .chain([&args.reference])
+        .filter_map(|path| lanes::file_of(path))
+        .collect();
+    let mut outputs: Vec<PathBuf> = Vec::new();
+    for path in paths(args).iter().chain(&args.json).chain(&args.mqc) {
+        let Some(file) = lanes::file_of(path) else { continue };
+        if inputs.contains(&file) {
+            return Err(Failure::Usage(format!("{} is an input and cannot be the output too", path.display())));
+        }
+        if outputs.contains(&file) {
+            return Err(Failure::Usage(format!("{} was given as two outputs", path.display())));
+        }
+        outputs.push(file);
+        zerohop_sinks::check_writable(path)?;
+    }
+    Ok(())
+}
+
+/// What is written where, with this header and each lane's read group.
+pub fn spec(args: &AlignArgs, header: Header, lane_groups: Vec<Option<usize>>) -> OutputSpec {
+    let by_suffix = || match args.output.as_ref().and_then(|path| path.extension()) {
+        Some(suffix) if suffix.eq_ignore_ascii_case("bam") => FormatName::Bam,
+        _ => FormatName::Sam,
+    };
+    let format = match args.format.unwrap_or_else(by_suffix) {
+        FormatName::Sam => Format::Sam,
+        FormatName::Bam => Format::Bam { level: args.level },
+    };
+    let (path, shards, comments) = (args.output.clone(), args.shards, args.comments);
+    OutputSpec { path, shards, format, header, lane_groups, comments }
+}
+
+/// The files of records; none for standard output.
+pub fn paths(args: &AlignArgs) -> Vec<PathBuf> {
+    match &args.output {
+        None => Vec::new(),
+        Some(path) if args.shards == 1 => vec![path.clone()],
+        Some(path) => (1..=args.shards).map(|i| shard_path(path, i)).collect(),
+    }
+}
+
+/// The order of the records.
+pub fn order(args: &AlignArgs) -> Order {
+    match args.order {
+        OrderName::Input => Order::Input,
+        OrderName::Any => Order::Any,
+    }
+}
