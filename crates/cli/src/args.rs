@@ -180,8 +180,9 @@ pub struct ExternalArgs {
     pub deal: DealName,
 
     /// How long an instance may neither take reads nor write records while it has work, loading its index included
-    #[arg(long, value_name = "SECONDS", default_value_t = 1800, value_parser = RangedU64ValueParser::<u64>::new().range(1..))]
-    pub hang_limit: u64,
+    /// [default: 1800]
+    #[arg(long, value_name = "SECONDS", value_parser = RangedU64ValueParser::<u64>::new().range(1..))]
+    pub hang_limit: Option<u64>,
 
     /// Keep what each instance writes on standard error in DIR, a file each [default: kept only when the run fails]
     #[arg(long, value_name = "DIR")]
@@ -292,7 +293,7 @@ pub const NULL: &str = "null";
 pub enum DealName {
     /// To whoever has room: a slow instance gets fewer
     OnDemand,
-    /// To each in turn, equal parts; needs --order any
+    /// To each in turn, chunk by chunk, whether it has room or not: equal parts; needs --order any
     Static,
 }
 

@@ -2,7 +2,7 @@
 
 use crate::args::CacheArgs;
 use crate::failure::Failure;
-use zerohop_engine_external::share;
+use zerohop_engine_external::copies;
 use zerohop_model::machine::Bytes;
 
 /// Lists or removes them.
@@ -11,11 +11,11 @@ use zerohop_model::machine::Bytes;
 /// When /dev/shm cannot be used, or standard output cannot be written.
 pub fn run(args: &CacheArgs) -> Result<(), Failure> {
     if args.clear {
-        let gone = share::clear(args.all)?;
+        let gone = copies::clear(args.all)?;
         let text: String = gone.iter().map(|folder| format!("removed {}\n", folder.display())).collect();
         return crate::print(text.as_bytes());
     }
-    let copies = share::list()?;
+    let copies = copies::list()?;
     if args.json {
         let text = serde_json::to_string_pretty(&copies).map_err(|e| Failure::Other(e.to_string()))?;
         return crate::print((text + "\n").as_bytes());

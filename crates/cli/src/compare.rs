@@ -3,11 +3,12 @@
 use crate::args::{AlignArgs, OrderName};
 use crate::failure::Failure;
 use crate::lanes;
+use crate::reaping::told;
 use std::fs::File;
 use std::io::{BufRead, BufReader, BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
-use zerohop_engine_external::Launch;
+use zerohop_engine_external::reaper::Reaper;
+use zerohop_engine_external::{Charge, Launch};
 use zerohop_model::measurement::Comparison;
 use zerohop_reads::{LaneSpec, OpenLane};
 
@@ -45,16 +46,18 @@ pub fn with_original(
     launch: &Launch<'_>,
     specs: &[LaneSpec],
     same_order: bool,
+    reaper: &Reaper,
 ) -> Result<Option<Comparison>, Failure> {
     let (Some(_), Some(ours)) = (args.external.compare_with, &args.output) else { return Ok(None) };
     let work = tempfile::Builder::new().prefix("zerohop-compare-").tempdir();
     let work = work.map_err(|e| Failure::Other(format!("a temporary folder cannot be made: {e}")))?;
+    told(reaper, &Charge::folder(work.path()))?;
     let reads = plain_reads(&specs[0], work.path(), args.external.compare_first)?;
     let threads = args.threads.map_or_else(|| zerohop_topology::detect().map(|m| m.allowed.worker_count()), Ok)?;
     let words = launch.plain_command(&reads, threads)?;
     let sam = work.path().join("original.sam");
     let log = launch.logs.join("original.log");
-    run(&words, &sam, &log)?;
+    run(&words, &sam, &log, reaper)?;
     let first = args.external.compare_first;
     let comparison = zerohop_engine_external::compare(reader(&sam)?, reader(ours)?, same_order, first);
     let comparison = comparison.map_err(|e| Failure::Other(format!("the records cannot be compared: {e}")))?;
@@ -94,17 +97,13 @@ fn copy_records(text: impl Read, path: &Path, fasta: bool, first: Option<u64>) -
     out.flush()
 }
 
-fn run(words: &[String], sam: &Path, log: &Path) -> Result<(), Failure> {
-    let fault = |e: std::io::Error| Failure::Other(format!("{} by itself cannot be run: {e}", words[0]));
-    let mut command = Command::new(&words[0]);
-    command.args(&words[1..]).stdin(Stdio::null());
-    command.stdout(File::create(sam).map_err(fault)?).stderr(File::create(log).map_err(fault)?);
-    zerohop_topology::die_with_parent(&mut command);
-    let status = command.status().map_err(fault)?;
-    match status.success() {
-        true => Ok(()),
-        false => Err(Failure::Other(format!("{} by itself failed ({status}): see {}", words[0], log.display()))),
-    }
+/// Runs the aligner by itself.
+fn run(words: &[String], sam: &Path, log: &Path, reaper: &Reaper) -> Result<(), Failure> {
+    let fault = |e: std::io::Error| Failure::Other(format!("{}: cannot be made: {e}", sam.display()));
+    let out = File::create(sam).map_err(fault)?;
+    let tell = |charge: Charge| told(reaper, &charge);
+    zerohop_engine_external::run_tool(words, out, log, &tell)
+        .map_err(|e| Failure::Other(format!("the records are written, but cannot be compared: {e}")))
 }
 
 /// A file for reading, with a good buffer.

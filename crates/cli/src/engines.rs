@@ -6,7 +6,7 @@ use crate::failure::Failure;
 use serde::Serialize;
 use std::path::PathBuf;
 use zerohop_engine_external::Found;
-use zerohop_engine_external::descriptor::{BatchLaw, Descriptor, How, Keeps};
+use zerohop_engine_external::descriptor::{Descriptor, How, Keeps, SameRecords};
 
 /// An aligner, as JSON has it.
 #[derive(Serialize)]
@@ -38,7 +38,10 @@ pub fn run(args: &EnginesArgs) -> Result<(), Failure> {
 
 fn table(entries: &[Entry]) -> String {
     let mut rows = vec![["engine", "version", "order of records", "index shared by", "found"].map(str::to_owned)];
-    rows.push(["strobealign", "0.19.1", "as the reads", "all workers", "built in"].map(str::to_owned));
+    rows.push(
+        ["strobealign", zerohop_engine_strobealign::VERSION, "as the reads", "all workers", "built in"]
+            .map(str::to_owned),
+    );
     for Entry { descriptor, found, found_version } in entries {
         let order = match descriptor.order.keeps {
             Keeps::Always => "as the reads".to_owned(),
@@ -63,12 +66,12 @@ fn table(entries: &[Entry]) -> String {
     }
     text.push('\n');
     for Entry { descriptor, .. } in entries.iter().filter(|entry| entry.found.is_some()) {
-        let law = match descriptor.batch.law {
-            BatchLaw::Free => "records depend on nothing but their reads",
-            BatchLaw::Cohort => "records depend on their batch",
-            BatchLaw::Chunk => "records depend on those before them in their chunk",
+        let same = match descriptor.contract.same_records {
+            SameRecords::Free => "the same records under every plan",
+            SameRecords::Batch => "the same records under every plan, ties apart",
+            SameRecords::Unknown => "records may depend on the plan",
         };
-        text += &format!("{}: {law}. {}\n", descriptor.name, descriptor.contract.notes);
+        text += &format!("{}: {same}. {}\n", descriptor.name, descriptor.contract.notes);
     }
     text
 }

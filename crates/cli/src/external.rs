@@ -1,40 +1,42 @@
 //! `zerohop align --engine NAME` for an aligner that runs as a program of its own.
 //!
-//! 1. the aligner, its index and the user's arguments for it are looked at (`prepare`);
-//! 2. the plan says how many processes there are, on which CPUs and nodes;
-//! 3. a reaper is told what would have to be cleared away, index copies are laid out for a farm, the processes are started;
-//! 4. the runtime feeds and drains them; the output is opened with the first header that one of them writes.
+//! 1. [`Wanted`]: the aligner, the user's arguments for it, and the reads are looked at;
+//! 2. [`Site`]: the index and the plan; a reaper, which is told of all that would have to be cleared away; index copies for a
+//!    farm;
+//! 3. [`Site::align`]: the processes are started, and the runtime feeds and drains them; the output is opened with the first
+//!    header that one of them writes.
 
 use crate::account::{self, Account};
-use crate::args::{AlignArgs, DealName, OrderName};
+use crate::args::{AlignArgs, DealName, HugePagesName, OrderName};
 use crate::failure::Failure;
 use crate::lanes::Groups;
+use crate::reaping::{self, told};
 use crate::{compare, outputs, progress};
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 use zerohop_engine_external::descriptor::{Descriptor, Keeps};
-use zerohop_engine_external::reaper::{Charge, Reaper};
-use zerohop_engine_external::share::SharedIndex;
-use zerohop_engine_external::{ExternalError, Found, FoundIndex, Launch, UserArguments, law};
+use zerohop_engine_external::reaper::Reaper;
+use zerohop_engine_external::{Charge, Found, FoundIndex, Launch, SharedIndex, UserArguments, law};
 use zerohop_engine_strobealign::canonical_read_length;
 use zerohop_model::engine::Law;
 use zerohop_model::error::Error;
 use zerohop_model::machine::{Bytes, Machine};
-use zerohop_model::plan::{InstancePlan, Plan};
+use zerohop_model::plan::Plan;
 use zerohop_model::sink::Sink;
 use zerohop_reads::{LaneSpec, OpenLane};
 use zerohop_report::{IndexOrigin, IndexReport};
 use zerohop_runtime::{Dealing, Job, LateSink, Mapping, Outcome, Progress};
-use zerohop_sinks::{FileSink, Header, ReadGroup};
+use zerohop_sinks::{FileSink, Header, Program, ReadGroup};
 
 /// The longest read that is passed on, in bases: what a chunk's text can hold twice over.
 const MAX_READ_BASES: usize = 1 << 30;
 /// Bases in finished chunks that an instance may hold while the others are behind: SNAP alone takes in as much as that
 /// before it puts anything out.
 const HELD_BASES: u64 = 100_000_000;
+/// How long an instance may stand still, in seconds, unless the user says otherwise.
+const HANG_LIMIT: u64 = 1800;
 
 /// Options that only make sense for a program of its own.
 ///
@@ -44,10 +46,12 @@ pub fn refuse_options(args: &AlignArgs) -> Result<(), Failure> {
     let external = &args.external;
     let given = [
         ("--engine-args", external.engine_args.is_some()),
+        ("--engine-file", !external.engine_file.is_empty()),
         ("--build-index", external.build_index),
         ("--dna", external.dna),
         ("--farm", external.farm),
         ("--deal static", external.deal == DealName::Static),
+        ("--hang-limit", external.hang_limit.is_some()),
         ("--logs", external.logs.is_some()),
         ("--compare-with", external.compare_with.is_some()),
     ];
@@ -81,83 +85,77 @@ pub fn descriptors(files: &[PathBuf]) -> Result<Vec<Descriptor>, Failure> {
 /// Whatever goes wrong; then nothing that looks complete is left, and no process.
 pub fn run(args: &AlignArgs, specs: Vec<LaneSpec>, groups: Groups) -> Result<(), Failure> {
     let started = Instant::now();
-    let descriptor = choose(args)?;
     compare::check(args, &specs)?;
-    let mut open: Vec<OpenLane> = specs.iter().map(OpenLane::open).collect::<Result<_, _>>()?;
-    let prepared = Prepared::new(args, descriptor, open[0].mean_read_length(MAX_READ_BASES)?)?;
-    let (paired, fasta) = one_kind(&open)?;
-    let read_group = prepared.read_group(&groups)?;
+    let (wanted, open) = Wanted::new(args, &specs, &groups)?;
     let mut notes: Vec<String> = open.iter().flat_map(|lane| lane.notes.clone()).collect();
-
-    let machine = zerohop_topology::detect()?;
-    let index = prepared.index(args, &machine)?;
-    let plan = zerohop_plan::plan(&machine, &args.request(index.bytes()))?;
-    let plans = plan.instances(args.external.farm);
-
-    let reaper = start_reaper()?;
-    let mut workplace = Workplace::new(args, &reaper)?;
-    let sharing = Instant::now();
-    let shared = share(args, &prepared.found, &index, &plan, &reaper)?;
-    let sharing = sharing.elapsed();
-    let prefixes = match &shared {
-        Some(shared) => shared.prefixes.clone(),
-        None => vec![index.prefix.clone(); plan.replicas.len()],
-    };
-    let logs = workplace.logs.clone();
-    let launch = Launch {
-        found: &prepared.found,
-        index: &index,
-        prefixes: &prefixes,
-        shared: shared.as_ref().map(|shared| &shared.folders[..]).unwrap_or_default(),
-        user: &prepared.user,
-        reference: &args.reference,
-        paired,
-        fasta,
-        read_group,
-        comments: args.comments,
-        dna: args.external.dna,
-        logs: &logs,
-        hang_limit: Duration::from_secs(args.external.hang_limit),
-    };
-    let late = Late { args, groups: groups.clone(), reaper: &reaper, sink: OnceLock::new() };
-    let outcome = align_with(args, &prepared, &launch, plans, open, &plan, &late, &reaper);
-    let Outcome { mut report, lengths } = outcome.map_err(|failure| workplace.keep(failure))?;
-    account::check(&report)?;
-    if shared.as_ref().is_some_and(|shared| shared.reused > 0) {
+    let mut site = Site::new(args, &wanted)?;
+    if site.shared.as_ref().is_some_and(|shared| shared.reused > 0) {
         notes.push("Index copies that were in /dev/shm already were used.".to_owned());
     }
-    let opened = late.sink.into_inner().ok_or_else(|| Failure::Other("no instance wrote a header".to_owned()))?;
-    report.bytes_out = Bytes(opened.sink.finish(&lengths)?);
+
+    let late = Late { args, found: &wanted.found, groups: groups.clone(), reaper: &site.reaper, sink: OnceLock::new() };
+    let outcome = site.align(args, &wanted, open, &specs, &late);
+    let opened = late.sink.into_inner();
+    let Outcome { report: mut run, lengths } = outcome.map_err(|failure| site.workplace.keep(failure))?;
+    account::check(&run)?;
+    let opened = opened.ok_or_else(|| {
+        Failure::Other(format!("{} wrote no header, for there were no reads: there is nothing to write", args.engine))
+    })?;
+    run.bytes_out = Bytes(opened.sink.finish(&lengths)?);
     if args.external.logs.is_none() {
-        report.instances.iter_mut().for_each(|instance| instance.log = None);
+        run.instances.iter_mut().for_each(|instance| instance.log = None);
     }
 
-    let comparison =
-        compare::with_original(args, &launch, &specs, prepared.found.descriptor.order.keeps != Keeps::Never)?;
+    let same_order = wanted.found.descriptor.order.keeps != Keeps::Never;
+    let compared = compare::with_original(args, &site.launch(args, &wanted, &specs), &specs, same_order, &site.reaper);
+    let (comparison, failed) = match compared {
+        Ok(comparison) => (comparison, None),
+        Err(failure) => (None, Some(failure)),
+    };
     let account = Account {
         started,
-        engine: (prepared.found.descriptor.name.clone(), prepared.found.version.clone()),
+        engine: (wanted.found.descriptor.name.clone(), wanted.found.version.clone()),
         replicas: Vec::new(),
-        index: IndexReport {
-            origin: IndexOrigin::File(index.prefix.display().to_string()),
-            bytes: Bytes(index.bytes()),
-            time: sharing,
-            mean_read_length: 0,
-        },
-        machine,
-        plan,
-        run: report,
+        index: site.index_report(),
+        machine: site.machine.clone(),
+        plan: site.plan.clone(),
+        run,
         comparison,
         notes,
     };
-    account.tell(args, &specs, &groups)
+    account.tell(args, &specs, &groups)?;
+    // The records are there all the same, and what was to be said of them is said.
+    failed.map_or(Ok(()), Err)
 }
 
-/// The aligner, and what the user gave for it.
-struct Prepared {
+/// What the user wants.
+struct Wanted {
     found: Found,
     user: UserArguments,
     law: Law,
+    paired: bool,
+    fasta: bool,
+    /// The header line of the read group that the aligner itself is told.
+    read_group: Option<String>,
+}
+
+impl Wanted {
+    /// The aligner and its arguments, and the lanes, opened.
+    fn new(args: &AlignArgs, specs: &[LaneSpec], groups: &Groups) -> Result<(Self, Vec<OpenLane>), Failure> {
+        let descriptor = choose(args)?;
+        let mut open: Vec<OpenLane> = specs.iter().map(OpenLane::open).collect::<Result<_, _>>()?;
+        let read_length = open[0].mean_read_length(MAX_READ_BASES)?;
+        let known = [
+            ("read_length", read_length.to_string()),
+            ("canonical_read_length", canonical_read_length(read_length).to_string()),
+        ];
+        let text = args.external.engine_args.as_deref().unwrap_or_default();
+        let user = UserArguments::parse(&descriptor, text, &known)?;
+        let law = law(&descriptor, &user)?;
+        let (paired, fasta) = one_kind(&open)?;
+        let read_group = read_group(&descriptor, groups)?;
+        Ok((Wanted { found: Found::find(descriptor)?, user, law, paired, fasta, read_group }, open))
+    }
 }
 
 /// The aligner that the user wants.
@@ -165,6 +163,9 @@ fn choose(args: &AlignArgs) -> Result<Descriptor, Failure> {
     let all = descriptors(&args.external.engine_file)?;
     if args.read_length.is_some() || args.no_index {
         return Err(Failure::Usage("--read-length and --no-index are for the built-in strobealign".to_owned()));
+    }
+    if args.huge_pages == HugePagesName::Off {
+        return Err(Failure::Usage("--huge-pages is for the built-in strobealign".to_owned()));
     }
     if args.external.deal == DealName::Static && args.order == OrderName::Input {
         let words = "--deal static needs --order any: to put equal parts in order, all that a fast instance is ahead would \
@@ -180,42 +181,6 @@ fn choose(args: &AlignArgs) -> Result<Descriptor, Failure> {
     })
 }
 
-impl Prepared {
-    fn new(args: &AlignArgs, descriptor: Descriptor, read_length: usize) -> Result<Self, Failure> {
-        let known = [
-            ("read_length", read_length.to_string()),
-            ("canonical_read_length", canonical_read_length(read_length).to_string()),
-        ];
-        let text = args.external.engine_args.as_deref().unwrap_or_default();
-        let user = UserArguments::parse(&descriptor, text, &known)?;
-        let law = law(&descriptor, &user)?;
-        Ok(Prepared { found: Found::find(descriptor)?, user, law })
-    }
-
-    /// The read group that the aligner itself is told: one for all reads, if it can be told any.
-    fn read_group(&self, (groups, lane_groups): &Groups) -> Result<Option<String>, Failure> {
-        let told = &self.found.descriptor.read_group;
-        let one = groups.len() == 1 && lane_groups.iter().all(|group| group == &Some(0));
-        if told.always && !groups.is_empty() && !one {
-            let title = &self.found.descriptor.title;
-            return Err(Failure::Usage(format!(
-                "{title} puts one read group into every record: align lanes of different read groups in runs of their own"
-            )));
-        }
-        let line =
-            |group: &ReadGroup| ["@RG".to_owned(), format!("ID:{}", group.id)].into_iter().chain(group.fields.clone());
-        Ok((one && !told.option.is_empty()).then(|| line(&groups[0]).collect::<Vec<_>>().join("\t")))
-    }
-
-    fn index(&self, args: &AlignArgs, machine: &Machine) -> Result<FoundIndex, ExternalError> {
-        if !args.external.build_index {
-            return self.found.index(&args.reference, &self.user);
-        }
-        let threads = args.threads.unwrap_or_else(|| machine.allowed.worker_count());
-        self.found.index_or_build(&args.reference, &self.user, threads)
-    }
-}
-
 /// One process takes either pairs or single reads, and either FASTQ or FASTA.
 fn one_kind(lanes: &[OpenLane]) -> Result<(bool, bool), Failure> {
     let paired = lanes.first().is_some_and(OpenLane::is_paired);
@@ -229,19 +194,110 @@ fn one_kind(lanes: &[OpenLane]) -> Result<(bool, bool), Failure> {
     Ok((paired, fasta))
 }
 
-/// Our own program again, as what clears away if we are killed.
-pub fn start_reaper() -> Result<Reaper, Failure> {
-    let mut command = Command::new("/proc/self/exe");
-    command.arg("reaper");
-    Reaper::start(command)
-        .map_err(|e| Failure::Other(format!("the process that would clear away after us cannot be started: {e}")))
+/// The read group that the aligner itself is told: one for all reads, if it can be told any.
+fn read_group(descriptor: &Descriptor, (groups, lane_groups): &Groups) -> Result<Option<String>, Failure> {
+    let told = &descriptor.read_group;
+    let one = groups.len() == 1 && lane_groups.iter().all(|group| group == &Some(0));
+    if told.always && !groups.is_empty() && !one {
+        let title = &descriptor.title;
+        return Err(Failure::Usage(format!(
+            "{title} puts one read group into every record: align lanes of different read groups in runs of their own"
+        )));
+    }
+    let line = |group: &ReadGroup| {
+        let fields: String = group.fields.iter().map(|field| format!("\t{field}")).collect();
+        format!("@RG\tID:{}{fields}", group.id)
+    };
+    Ok((one && !told.option.is_empty()).then(|| line(&groups[0])))
 }
 
-/// Charges the reaper; one that is gone is a failure, for then nobody would clear away.
-pub fn charge(reaper: &Reaper, charge: &Charge) -> Result<(), Failure> {
-    reaper
-        .charge(charge)
-        .map_err(|e| Failure::Other(format!("the process that would clear away after us is gone: {e}")))
+/// Where it happens.
+struct Site {
+    machine: Machine,
+    plan: Plan,
+    index: FoundIndex,
+    /// What the aligner is told as its index, for each replica.
+    prefixes: Vec<PathBuf>,
+    shared: Option<SharedIndex>,
+    /// Time that laying out the copies took.
+    sharing: Duration,
+    workplace: Workplace,
+    /// The last to go: until then it would clear away the rest.
+    reaper: Reaper,
+}
+
+impl Site {
+    fn new(args: &AlignArgs, wanted: &Wanted) -> Result<Self, Failure> {
+        let machine = zerohop_topology::detect()?;
+        let reaper = reaping::start()?;
+        let tell = |charge: Charge| told(&reaper, &charge);
+        let index = match args.external.build_index {
+            false => wanted.found.index(&args.reference, &wanted.user)?,
+            true => {
+                let threads = args.threads.unwrap_or_else(|| machine.allowed.worker_count());
+                wanted.found.index_or_build(&args.reference, &wanted.user, threads, &tell)?
+            }
+        };
+        let plan = zerohop_plan::plan(&machine, &args.request(wanted.found.memory_bytes(&args.reference, &index)))?;
+        let workplace = Workplace::new(args, &reaper)?;
+        let started = Instant::now();
+        let keep = args.external.keep_copies;
+        let share = || SharedIndex::make(&wanted.found, &index, &plan.replicas, keep, &tell);
+        let shared = args.external.farm.then(share).transpose()?;
+        let own = || vec![index.prefix.clone(); plan.replicas.len()];
+        let prefixes = shared.as_ref().map_or_else(own, |shared| shared.prefixes.clone());
+        Ok(Site { machine, plan, index, prefixes, shared, sharing: started.elapsed(), workplace, reaper })
+    }
+
+    fn launch<'a>(&'a self, args: &'a AlignArgs, wanted: &'a Wanted, specs: &[LaneSpec]) -> Launch<'a> {
+        Launch {
+            found: &wanted.found,
+            index: &self.index,
+            prefixes: &self.prefixes,
+            shared: self.shared.as_ref().map(|shared| &shared.folders[..]).unwrap_or_default(),
+            user: &wanted.user,
+            reference: &args.reference,
+            lanes: specs.iter().map(|lane| lane.files[0].clone()).collect(),
+            paired: wanted.paired,
+            fasta: wanted.fasta,
+            read_group: wanted.read_group.clone(),
+            comments: args.comments,
+            dna: args.external.dna,
+            logs: &self.workplace.logs,
+            hang_limit: Duration::from_secs(args.external.hang_limit.unwrap_or(HANG_LIMIT)),
+        }
+    }
+
+    /// Starts the instances, feeds and drains them.
+    fn align(
+        &self,
+        args: &AlignArgs,
+        wanted: &Wanted,
+        open: Vec<OpenLane>,
+        specs: &[LaneSpec],
+        late: &Late<'_>,
+    ) -> Result<Outcome, Failure> {
+        let plans = self.plan.instances(args.external.farm);
+        let count = plans.len();
+        let deal = |(i, lane): (usize, OpenLane)| lane.deal(i as u32, wanted.law, MAX_READ_BASES, count);
+        let lanes = open.into_iter().enumerate().map(deal).collect::<Result<Vec<_>, _>>()?;
+        let launch = self.launch(args, wanted, specs);
+        let instances = launch.start(plans, &|charge| told(&self.reaper, &charge))?;
+        let dealing = match args.external.deal {
+            DealName::OnDemand => Dealing::OnDemand,
+            DealName::Static => Dealing::Static,
+        };
+        let held = (HELD_BASES / wanted.law.closes_at_bases()).max(2) as usize;
+        let mapping = Mapping::Instances { instances, sink: late, dealing, held };
+        let watched = Progress::default();
+        let job = Job { lanes, mapping, order: outputs::order(args), plan: &self.plan, progress: &watched };
+        Ok(progress::shown(!args.quiet, &watched, || zerohop_runtime::run(job))?)
+    }
+
+    fn index_report(&self) -> IndexReport {
+        let origin = IndexOrigin::File(self.index.prefix.display().to_string());
+        IndexReport { origin, bytes: Bytes(self.index.bytes()), time: self.sharing, mean_read_length: 0 }
+    }
 }
 
 /// Where the logs go.
@@ -260,14 +316,14 @@ impl Workplace {
         }
         let temporary = tempfile::Builder::new().prefix("zerohop-").tempdir();
         let temporary = temporary.map_err(|e| fault(&std::env::temp_dir(), e))?;
-        charge(reaper, &Charge::Folder(temporary.path().to_owned()))?;
+        told(reaper, &Charge::folder(temporary.path()))?;
         Ok(Workplace { logs: temporary.path().to_owned(), temporary: Some(temporary) })
     }
 
     /// After a failure of an instance the logs stay.
     fn keep(&mut self, failure: Failure) -> Failure {
         match (failure, self.temporary.take()) {
-            (Failure::Run(error @ Error::Instance { .. }), Some(temporary)) => {
+            (Failure::Run(error @ (Error::Instance { .. } | Error::Header(_))), Some(temporary)) => {
                 let logs = temporary.keep();
                 Failure::Other(format!("{error}\n(all it said is in {})", logs.display()))
             }
@@ -276,55 +332,10 @@ impl Workplace {
     }
 }
 
-fn share(
-    args: &AlignArgs,
-    found: &Found,
-    index: &FoundIndex,
-    plan: &Plan,
-    reaper: &Reaper,
-) -> Result<Option<SharedIndex>, Failure> {
-    if !args.external.farm {
-        return Ok(None);
-    }
-    charge(reaper, &Charge::Copies)?;
-    let shared = SharedIndex::make(found, index, &plan.replicas, args.external.keep_copies, |segments| {
-        let _ = reaper.charge(&Charge::Segments(segments));
-    })?;
-    Ok(Some(shared))
-}
-
-/// Starts the instances and runs.
-#[allow(clippy::too_many_arguments)]
-fn align_with(
-    args: &AlignArgs,
-    prepared: &Prepared,
-    launch: &Launch<'_>,
-    plans: Vec<InstancePlan>,
-    open: Vec<OpenLane>,
-    plan: &Plan,
-    late: &Late<'_>,
-    reaper: &Reaper,
-) -> Result<Outcome, Failure> {
-    let count = plans.len();
-    let deal = |(i, lane): (usize, OpenLane)| lane.deal(i as u32, prepared.law, MAX_READ_BASES, count);
-    let lanes = open.into_iter().enumerate().map(deal).collect::<Result<Vec<_>, _>>()?;
-    let instances = launch.start(plans, |group| {
-        let _ = reaper.charge(&Charge::Group(group));
-    })?;
-    let dealing = match args.external.deal {
-        DealName::OnDemand => Dealing::OnDemand,
-        DealName::Static => Dealing::Static,
-    };
-    let held = (HELD_BASES / prepared.law.closes_at_bases()).max(2) as usize;
-    let mapping = Mapping::Instances { instances, sink: late, dealing, held };
-    let watched = Progress::default();
-    let job = Job { lanes, mapping, order: outputs::order(args), plan, progress: &watched };
-    Ok(progress::shown(!args.quiet, &watched, || zerohop_runtime::run(job))?)
-}
-
 /// The output, which is opened when its header is known.
 struct Late<'a> {
     args: &'a AlignArgs,
+    found: &'a Found,
     groups: Groups,
     reaper: &'a Reaper,
     sink: OnceLock<Opened>,
@@ -341,10 +352,15 @@ impl Late<'_> {
         let header = Header::from_program(text)?;
         let (groups, lane_groups) = self.groups.clone();
         let mut whole = header.clone().with_read_groups(groups)?;
-        whole.programs = vec![account::zerohop()];
+        // Most aligners name themselves.
+        if !header.lines.iter().any(|line| line.starts_with("@PG")) {
+            let (name, version) = (self.found.descriptor.name.clone(), self.found.version.clone());
+            whole.programs.push(Program { name, version, command_line: None });
+        }
+        whole.programs.push(account::zerohop());
         let sink = FileSink::create(outputs::spec(self.args, whole, lane_groups))?;
         for file in sink.temporary_files() {
-            charge(self.reaper, &Charge::File(file))?;
+            told(self.reaper, &Charge::file(&file))?;
         }
         Ok(Opened { sink, header })
     }
@@ -361,11 +377,13 @@ impl LateSink for Late<'_> {
     }
 
     fn check(&self, instance: usize, header: &[u8]) -> Result<(), Error> {
-        let header = Header::from_program(header).map_err(|e| Error::Header(e.to_string()))?;
+        let wrong = |what: String| Error::Header(format!("instance {instance} of {}: {what}", self.args.engine));
+        let header = Header::from_program(header).map_err(|e| wrong(format!("the header that it wrote: {e}")))?;
         match self.sink.get() {
-            Some(opened) if !header.same_as(&opened.header) => Err(Error::Header(format!(
-                "instance {instance} wrote another header than the first one that wrote its own: do they read the same index?"
-            ))),
+            Some(opened) if !header.same_as(&opened.header) => Err(wrong(
+                "it wrote another header than the first instance that wrote its own: do they read the same index?"
+                    .to_owned(),
+            )),
             _ => Ok(()),
         }
     }

@@ -20,6 +20,7 @@ mod index;
 mod lanes;
 mod outputs;
 mod progress;
+mod reaping;
 mod replicas;
 mod resources;
 mod run;

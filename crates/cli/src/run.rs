@@ -1,10 +1,9 @@
 //! `zerohop run`: any program under a plan (the framework of Lenis & Senar 2017, for programs that are no aligners).
 
 use crate::args::RunArgs;
-use crate::external;
 use crate::failure::Failure;
-use zerohop_engine_external::reaper::Charge;
-use zerohop_engine_external::{Command, Supervision};
+use crate::reaping;
+use zerohop_engine_external::Supervision;
 use zerohop_model::plan::HugePages;
 use zerohop_plan::{Replicas, Request};
 
@@ -26,15 +25,13 @@ pub fn run(args: &RunArgs) -> Result<(), Failure> {
         std::fs::create_dir_all(logs)
             .map_err(|e| Failure::Other(format!("{}: cannot be made: {e}", logs.display())))?;
     }
-    let reaper = external::start_reaper()?;
+    let reaper = reaping::start()?;
     let plans = plan.instances(false);
     if !args.quiet {
         eprintln!("zerohop   {}", plan.reasons.join(" "));
     }
     let supervision = Supervision { words: &args.command, logs: args.logs.as_deref() };
-    let reports = supervision.run(plans, |command: &Command| {
-        let _ = reaper.charge(&Charge::Group(command.group));
-    })?;
+    let reports = supervision.run(plans, &|charge| reaping::told(&reaper, &charge))?;
     if let Some(path) = &args.json {
         let text = serde_json::to_string_pretty(&reports).map_err(|e| Failure::Other(e.to_string()))?;
         std::fs::write(path, text + "\n")

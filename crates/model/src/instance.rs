@@ -15,6 +15,8 @@ pub struct Instance {
     pub feed: Box<dyn Feed>,
     /// Gives records.
     pub drain: Box<dyn Drain>,
+    /// An error of this program, for what was found wrong with its records later: it names the program and what it said last.
+    pub blame: Box<dyn Fn(&str) -> Error + Send + Sync>,
 }
 
 /// The end where reads go in.

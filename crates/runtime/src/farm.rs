@@ -43,13 +43,13 @@ pub(crate) struct Desk {
     held: Option<(usize, Box<Chunk>)>,
 }
 
-/// The two ends of a farm of `workers`.
-pub(crate) fn farm(workers: usize) -> (Desk, Vec<Bench>) {
+/// The two ends of a farm of `workers` for an input of `lanes`.
+pub(crate) fn farm(workers: usize, lanes: usize) -> (Desk, Vec<Bench>) {
     let mut desk = Desk { tasks: Vec::new(), empty: Vec::new(), turn: 0, strict: false, held: None };
     let benches = (0..workers)
         .map(|_| {
-            // One more task than chunks, for the end of a lane.
-            let (task_in, task_out) = channel(CHUNKS_PER_WORKER + 1);
+            // Room for the ends of all lanes: the emitter must never wait for a worker that stands still until others get on.
+            let (task_in, task_out) = channel(CHUNKS_PER_WORKER + lanes);
             let (empty_in, empty_out) = channel(CHUNKS_PER_WORKER);
             desk.tasks.push(task_in);
             desk.empty.push(empty_out);

@@ -113,6 +113,8 @@ pub(crate) struct Behind<'a, 's> {
     pub(crate) input: &'a Input<'a>,
     /// Open when the first header has come.
     pub(crate) output: &'a OnceLock<Output<'s>>,
+    /// Makes an error of the program's out of what is wrong with its records.
+    pub(crate) blame: &'a (dyn Fn(&str) -> Error + Send + Sync),
 }
 
 impl<'a, 's> Behind<'a, 's> {
@@ -222,6 +224,7 @@ pub(crate) fn finish(behind: &Behind<'_, '_>, inlet: &Inlet) -> Result<Part, Err
 /// What checks, encodes and commits answers.
 struct Finisher<'a, 's> {
     input: &'a Input<'a>,
+    blame: &'a (dyn Fn(&str) -> Error + Send + Sync),
     encoder: Box<dyn Encoder + 's>,
     committer: Committer<'a, 's>,
     encode: Duration,
@@ -231,14 +234,26 @@ struct Finisher<'a, 's> {
 impl<'a, 's> Finisher<'a, 's> {
     fn new(behind: &Behind<'a, 's>, output: &'a Output<'s>) -> Self {
         let (encoder, committer) = (output.sink().encoder(), Committer::new(output));
-        Finisher { input: behind.input, encoder, committer, encode: Duration::ZERO, tally: Tally::default() }
+        Finisher {
+            input: behind.input,
+            blame: behind.blame,
+            encoder,
+            committer,
+            encode: Duration::ZERO,
+            tally: Tally::default(),
+        }
     }
 
     fn finish(&mut self, answer: &Answer) -> Result<(), Error> {
         let started = Instant::now();
         self.encoder.begin(answer.lane, self.committer.buffer());
         for (line, comment) in answer.records() {
-            self.encoder.line(line, comment)?;
+            self.encoder.line(line, comment).map_err(|error| match error {
+                Error::Record { read, what } => {
+                    (self.blame)(&format!("wrote a damaged record of read '{read}': {what}"))
+                }
+                other => other,
+            })?;
         }
         let bytes = self.encoder.finish()?;
         self.encode += started.elapsed();

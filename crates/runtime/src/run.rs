@@ -10,6 +10,7 @@ use crate::progress::Progress;
 use crate::worker::Worker;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::OnceLock;
+use std::sync::atomic::{Ordering, fence};
 use std::sync::mpsc::{Receiver, channel};
 use std::thread::{Builder, Scope, ScopedJoinHandle};
 use std::time::{Duration, Instant};
@@ -76,7 +77,7 @@ pub fn run(job: Job<'_>) -> Result<Outcome, Error> {
     let started = Instant::now();
     let Job { mut lanes, mut mapping, order, plan, progress } = job;
     let (failure, output) = (Failure::default(), OnceLock::new());
-    let (mut desk, benches) = farm(takers(&mapping, plan));
+    let (mut desk, benches) = farm(takers(&mapping, plan), lanes.len());
     if let Mapping::Instances { dealing: Dealing::Static, .. } = mapping {
         desk.strictly_in_turn();
         lanes = lanes.into_iter().map(|lane| Lane { deal: emitted(lane.deal), ..lane }).collect();
@@ -198,6 +199,8 @@ impl<'scope, 's> Crew<'scope, '_, 's> {
     /// Ends the run: wakes all who wait.
     fn fail(self, error: Error) {
         self.failure.report(None, error);
+        // With the fence in `open_late`: either that sees the failure, or this sees the output.
+        fence(Ordering::SeqCst);
         if let Some(output) = self.output.get() {
             output.close();
         }
@@ -236,10 +239,10 @@ impl<'scope, 's> Crew<'scope, '_, 's> {
     ) -> (Vec<Team<'scope>>, Receiver<(usize, Vec<u8>)>) {
         let (tell, headers) = channel();
         let start = |(i, (instance, bench)): (usize, (&'scope mut Instance, Bench))| {
-            let Instance { plan, feed, drain } = instance;
-            let (tell, plan) = (tell.clone(), &*plan);
+            let Instance { plan, feed, drain, blame } = instance;
+            let (tell, plan, blame) = (tell.clone(), &*plan, &**blame);
             let (outlet, inlets) = instances::outlet(instances::finishers(plan.threads));
-            let behind = Behind { input, output: self.output };
+            let behind = Behind { input, output: self.output, blame };
             let report = WorkerReport { cpus: plan.cpus.clone(), replica: plan.replica, ..WorkerReport::default() };
             let first = Part { worker: report, ..Part::default() };
             let drainer = move || Ok(first.and(instances::drain(&behind, i, &mut **drain, tell, &outlet)?));
@@ -248,7 +251,7 @@ impl<'scope, 's> Crew<'scope, '_, 's> {
                 self.start("feeder", &plan.cpus, move || instances::feed(input, bench, &mut **feed)),
             ];
             threads.extend(inlets.into_iter().map(|inlet| {
-                let behind = Behind { input, output: self.output };
+                let behind = Behind { input, output: self.output, blame };
                 self.start("finisher", &plan.cpus, move || instances::finish(&behind, &inlet))
             }));
             Team(threads)
@@ -271,6 +274,10 @@ impl<'scope, 's> Crew<'scope, '_, 's> {
             } else {
                 late.open(&header).map(|sink| {
                     let _ = self.output.set(open(sink));
+                    fence(Ordering::SeqCst);
+                    if let (true, Some(output)) = (self.failure.stopped(), self.output.get()) {
+                        output.close();
+                    }
                     writers = self.start_writers(cpus);
                 })
             };

@@ -4,7 +4,7 @@
 
 mod made_up;
 
-use made_up::{Came, Fault, Memory, Shape, assert_all_there, assert_in_order, run_shape, shapes};
+use made_up::{Came, Fault, Memory, READS, Shape, assert_all_there, assert_in_order, run_shape, shapes};
 use std::collections::VecDeque;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -142,7 +142,9 @@ fn plan(threads: usize) -> InstancePlan {
 fn instance(i: usize, threads: usize, hoard: usize, fault: Fault) -> Instance {
     let (send, given) = sync_channel(1);
     let drain = Output { instance: i, given, hoard, held: VecDeque::new(), ended: false, fault, done: 0 };
-    Instance { plan: plan(threads), feed: Box::new(Input { given: Some(send), fault }), drain: Box::new(drain) }
+    let feed = Box::new(Input { given: Some(send), fault });
+    let blame = move |what: &str| Error::Instance { instance: i, program: "made-up".into(), what: what.into() };
+    Instance { plan: plan(threads), feed, drain: Box::new(drain), blame: Box::new(blame) }
 }
 
 struct Late<'s> {
@@ -179,8 +181,8 @@ fn outputs_keep_the_order_of_the_input_in_every_shape() {
         let (outcome, texts) = external(shape, threads, Dealing::OnDemand, Fault::None);
         let report = outcome.unwrap().report;
         assert_in_order(&texts, shape);
-        assert_eq!((report.tally.reads, report.instances.len()), (53, shape.workers));
-        assert_eq!(report.instances.iter().map(|instance| instance.reads_out).sum::<u64>(), 53);
+        assert_eq!((report.tally.reads, report.instances.len()), (READS, shape.workers));
+        assert_eq!(report.instances.iter().map(|instance| instance.reads_out).sum::<u64>(), READS);
 
         let shape = Shape { order: Order::Any, ..shape };
         let (outcome, texts) = external(shape, threads, Dealing::Static, Fault::None);

@@ -32,7 +32,7 @@ mod detect;
 mod error;
 mod meminfo;
 mod nodes;
-pub mod process;
+mod process;
 mod sysfs;
 
 pub use affinity::{Pinned, current_affinity, pin_current_thread};
@@ -40,5 +40,6 @@ pub use describe::describe;
 pub use detect::{detect, detect_under};
 pub use error::TopologyError;
 pub use process::{
-    Interest, Ready, die_with_parent, give_fds, kill_group, pipe, pipe_capacity, poll, set_nonblocking, unread_bytes,
+    Interest, Ready, die_with_parent, give_fds, has_ended, kill_group, pipe, pipe_capacity, poll, set_nonblocking,
+    unread_bytes, wait_unreaped,
 };

@@ -59,6 +59,37 @@ pub fn kill_group(group: u32) -> io::Result<()> {
     }
 }
 
+/// Waits until a child has ended, without taking its end from it: it still has to be waited for, and until then its number is
+/// its own (`waitid(2)`, `WNOWAIT`).
+///
+/// # Errors
+/// `ECHILD` for what is no child of this process.
+pub fn wait_unreaped(child: u32) -> io::Result<()> {
+    loop {
+        match wait_id(child, 0) {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            outcome => return outcome.map(|_| ()),
+        }
+    }
+}
+
+/// Whether a child has ended, without taking its end from it, as [`wait_unreaped`].
+///
+/// # Errors
+/// As for [`wait_unreaped`].
+pub fn has_ended(child: u32) -> io::Result<bool> {
+    wait_id(child, libc::WNOHANG)
+}
+
+fn wait_id(child: u32, option: c_int) -> io::Result<bool> {
+    // SAFETY: siginfo_t is plain numbers, for which zeros are values.
+    let mut told: libc::siginfo_t = unsafe { std::mem::zeroed() };
+    // SAFETY: the kernel writes one siginfo_t, for which there is room.
+    done(unsafe { libc::waitid(libc::P_PID, child, &raw mut told, libc::WEXITED | libc::WNOWAIT | option) })?;
+    // SAFETY: the kernel has written it, or left the zeros: then no child has ended.
+    Ok(unsafe { told.si_pid() } != 0)
+}
+
 /// Gives the child these descriptors as 3, 4, ... in their order (`/dev/fd/3`). Call it once for a command.
 ///
 /// They stay open in this process until the command is dropped. So drop it after spawning: as long as this process has the
@@ -322,6 +353,17 @@ mod tests {
         assert!(ends_within(&output, LONG));
         child.wait().unwrap();
         kill_group(child.id()).unwrap();
+    }
+
+    #[test]
+    fn the_end_of_a_child_can_be_seen_and_left_to_others() {
+        let mut child = shell("read x; exit 3").stdin(Stdio::piped()).spawn().unwrap();
+        assert!(!has_ended(child.id()).unwrap());
+        drop(child.stdin.take());
+        wait_unreaped(child.id()).unwrap();
+        assert!(has_ended(child.id()).unwrap());
+        assert_eq!(child.wait().unwrap().code(), Some(3));
+        assert!(has_ended(child.id()).is_err());
     }
 
     #[test]

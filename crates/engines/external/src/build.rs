@@ -1,14 +1,15 @@
 //! Makes an index with the aligner's own indexer: under a name of its own, and moved to its place when it is complete.
 
 use crate::arguments::UserArguments;
+use crate::charge::Charge;
 use crate::error::ExternalError;
 use crate::found::{Found, FoundIndex};
-use crate::process::{how_it_ended, last_lines};
+use crate::locks::{self, Hold};
+use crate::tool::{Tell, run_tool};
 use flate2::read::MultiGzDecoder;
 use std::fs::File;
 use std::io::{BufReader, Read};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
 
 impl Found {
     /// The index of `reference`; made first with `threads` if it is not there. Runs that want the same index at the same
@@ -21,25 +22,27 @@ impl Found {
         reference: &Path,
         user: &UserArguments,
         threads: usize,
+        tell: Tell<'_>,
     ) -> Result<FoundIndex, ExternalError> {
-        if let Ok(found) = self.index(reference, user) {
-            return Ok(found);
+        match self.index(reference, user) {
+            Err(ExternalError::NoIndex { .. }) => {}
+            found => return found,
         }
         let prefix = self.new_prefix(reference, user);
         let fault = |what: String| ExternalError::Build { reference: reference.to_owned(), what };
         let name = prefix.file_name().ok_or_else(|| fault("it has no name".to_owned()))?.to_string_lossy().into_owned();
         let folder = prefix.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
         let lock_path = folder.join(format!(".{name}.{}.lock", self.descriptor.name));
-        let lock = File::create(&lock_path).map_err(|e| fault(format!("{}: {e}", lock_path.display())))?;
-        lock.lock().map_err(|e| fault(format!("{}: {e}", lock_path.display())))?;
+        let _lock = locks::take(&lock_path, Hold::Alone)?;
+        tell(Charge::file(&lock_path))?;
         let outcome = match self.index(reference, user) {
-            Ok(found) => Ok(found),
-            Err(_) => self
-                .build(reference, user, threads, folder, &name)
-                .map_err(fault)
+            Err(ExternalError::NoIndex { .. }) => self
+                .build(reference, user, threads, (folder, &name), tell)
+                .map_err(|e| fault(e.to_string()))
                 .and_then(|()| self.index(reference, user)),
+            found => found,
         };
-        // Whoever waits for it holds the same file open and finds the index.
+        // Whoever waits for it will find that it is nobody's, and takes it anew.
         let _ = std::fs::remove_file(&lock_path);
         outcome
     }
@@ -49,31 +52,28 @@ impl Found {
         reference: &Path,
         user: &UserArguments,
         threads: usize,
-        folder: &Path,
-        name: &str,
-    ) -> Result<(), String> {
-        let workshop = Workshop::new(folder.join(format!(".{name}.{}-{}", self.descriptor.name, std::process::id())))?;
+        (folder, name): (&Path, &str),
+        tell: Tell<'_>,
+    ) -> Result<(), ExternalError> {
+        let failed = ExternalError::Failed;
+        let workshop = Workshop::new(folder.join(format!(".{name}.{}-{}", self.descriptor.name, std::process::id())));
+        let workshop = workshop.map_err(failed)?;
+        tell(Charge::folder(&workshop.0))?;
         let plain = match self.descriptor.index.build_reads_gzip {
             true => reference.to_owned(),
-            false => workshop.plain(reference)?,
+            false => workshop.plain(reference).map_err(failed)?,
         };
         let made = workshop.0.join(name);
         if self.descriptor.index.suffix.is_empty() {
             // Some indexers are told no name for the index: it comes beside the reference, which is to be under this name.
-            let target = plain.canonicalize().map_err(|e| format!("{}: {e}", plain.display()))?;
-            std::os::unix::fs::symlink(target, &made).map_err(|e| format!("{}: {e}", made.display()))?;
+            let target = plain.canonicalize().map_err(ExternalError::system(plain.display().to_string()))?;
+            std::os::unix::fs::symlink(target, &made).map_err(ExternalError::system(made.display().to_string()))?;
         }
         let command = self.build_command(&plain, &made, threads, user);
         let log = workshop.0.join("log");
-        let out = File::create(&log).map_err(|e| e.to_string())?;
-        let err = out.try_clone().map_err(|e| e.to_string())?;
-        let (program, arguments) = command.split_first().ok_or("its descriptor names no command")?;
-        let status = Command::new(program).args(arguments).stdin(Stdio::null()).stdout(out).stderr(err).status();
-        let status = status.map_err(|e| format!("{program} cannot be started: {e}"))?;
-        if !status.success() {
-            return Err(format!("{program} {}{}", how_it_ended(status), last_lines(&log)));
-        }
-        self.move_to(&made, &folder.join(name), user)
+        let out = File::create(workshop.0.join("out")).map_err(ExternalError::system(log.display().to_string()))?;
+        run_tool(&command, out, &log, tell)?;
+        self.move_to(&made, &folder.join(name), user).map_err(failed)
     }
 
     /// Moves the files of the index that was made, whatever variant it is.

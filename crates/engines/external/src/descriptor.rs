@@ -159,6 +159,8 @@ pub struct Reads {
     /// How they reach it.
     #[serde(default)]
     pub via: Via,
+    /// The exit status with which it ends if it gets no reads, where that is not 0.
+    pub none_exit: Option<i32>,
     /// Single reads in an ordinary file, where that is told otherwise.
     pub plain_single: Option<Vec<String>>,
     /// Pairs in ordinary files, where that is told otherwise.
@@ -186,8 +188,6 @@ pub enum Via {
     Fd,
     /// Through standard input; the mates of a pair follow one another.
     StdinInterleaved,
-    /// Through standard input, a fragment per line: name, sequence and qualities, with those of the mate (bowtie2's tab6).
-    StdinTab6,
 }
 
 /// How it is told its threads.
@@ -216,6 +216,9 @@ pub struct Order {
     /// What makes them keep it.
     #[serde(default)]
     pub option: Vec<String>,
+    /// Whether it may write several primary records of a read.
+    #[serde(default)]
+    pub repeats_primary: bool,
 }
 
 /// When records keep the order of the reads.
@@ -302,6 +305,9 @@ pub struct Refused {
     pub option: String,
     /// Why not.
     pub why: String,
+    /// Whether its value may follow without a blank, as in `-oFILE`.
+    #[serde(default)]
+    pub attached: bool,
 }
 
 /// What is promised of an aligner's records.
@@ -342,6 +348,9 @@ impl Descriptor {
     }
 
     fn check(&self) -> Result<(), String> {
+        if ["strobealign", "null"].contains(&&*self.name) {
+            return Err(format!("'{}' is the name of an engine inside zerohop", self.name));
+        }
         if self.name.is_empty() || self.program.is_empty() {
             return Err("name and program must not be empty".to_owned());
         }
@@ -366,6 +375,7 @@ impl Descriptor {
                 let word = option.split('=').next().unwrap_or_default();
                 word.len() >= 5 && word.starts_with("--") && refused.option.starts_with(word)
             }
+            Some(_) if refused.attached => true,
             Some(rest) if refused.option.starts_with("--") => rest.starts_with('='),
             // `-t4` is `-t 4`; that `-to` could be another option is left to the aligner
             Some(rest) => refused.option.len() == 2 && rest.bytes().all(|b| b.is_ascii_digit()),

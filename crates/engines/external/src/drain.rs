@@ -1,6 +1,6 @@
 //! The end of a program where records come out.
 
-use crate::ledger::{Expected, Ledger};
+use crate::ledger::{Expected, Ledger, Rules};
 use crate::process::{Feeding, Running};
 use memchr::memchr;
 use std::fs::File;
@@ -42,8 +42,8 @@ pub(crate) struct Drainer {
 }
 
 impl Drainer {
-    pub(crate) fn new(running: Arc<Running>, output: File, expected: Receiver<Expected>, keeps_order: bool) -> Self {
-        let (buffer, ledger) = (Vec::new(), Ledger::new(keeps_order));
+    pub(crate) fn new(running: Arc<Running>, output: File, expected: Receiver<Expected>, rules: Rules) -> Self {
+        let (buffer, ledger) = (Vec::new(), Ledger::new(rules));
         let (taken, searched, ended, begun, idle) = (0, 0, false, false, false);
         Drainer { running, output, buffer, taken, searched, ended, begun, idle, expected, ledger }
     }
@@ -100,7 +100,12 @@ impl Drainer {
     fn place_line(&mut self) -> Result<bool, Error> {
         let Some(end) = self.line_end() else { return Ok(false) };
         if !std::mem::replace(&mut self.begun, true) {
-            self.running.look();
+            let seen = self.running.look();
+            if seen && self.running.lacks_shared() {
+                return Err(self
+                    .running
+                    .fault("has not mapped the index copy that it was to share: it read one of its own"));
+            }
         }
         let line = &self.buffer[self.taken..end];
         self.ledger.place(line).map_err(|what| self.running.fault(what))?;
@@ -110,11 +115,12 @@ impl Drainer {
 
     /// It ended without a record. That must be well, unless it had no reads: some aligners call that a failure.
     fn never_needed(&mut self, stop: &AtomicBool) -> Result<(), Error> {
-        let outcome = self.running.wait(stop);
+        let status = self.running.wait(stop)?;
+        let was_given_all = self.running.is_feeding(Feeding::Ended);
         self.expected.try_iter().for_each(|expected| self.ledger.expect(expected));
-        let had_none = self.ledger.reads_in == 0 && self.running.is_feeding(Feeding::Ended);
-        self.idle = had_none;
-        if had_none { Ok(()) } else { outcome }
+        let as_usual = status.code().is_some_and(|code| Some(code) == self.running.identity.idle_exit);
+        self.idle = was_given_all && self.ledger.reads_in == 0 && as_usual;
+        if self.idle { Ok(()) } else { self.running.check(status) }
     }
 
     /// The output is at its end: all must be there, and the program must have ended well.
@@ -122,7 +128,10 @@ impl Drainer {
         if self.idle {
             return Ok(());
         }
-        self.running.wait(stop)?;
+        let status = self.running.wait(stop)?;
+        self.running.check(status)?;
+        // Asked before the last chunks are looked for: after that there are no more.
+        let was_given_all = self.running.is_feeding(Feeding::Ended);
         if self.taken < self.buffer.len() {
             return Err(self.running.fault("ended in the middle of a line"));
         }
@@ -131,7 +140,7 @@ impl Drainer {
         if self.ledger.owes() {
             return Err(self.running.fault(format!("ended well, but {}", self.ledger.missing())));
         }
-        if !self.running.is_feeding(Feeding::Ended) {
+        if !was_given_all {
             return Err(self.running.fault("ended before it was given all reads"));
         }
         Ok(())
@@ -157,6 +166,8 @@ impl Drain for Drainer {
     }
 
     fn drain(&mut self, answer: &mut Answer, stop: &AtomicBool) -> Result<bool, Error> {
+        // While its records waited for their turn, the program could not move.
+        self.running.moved();
         loop {
             if self.ledger.take(answer) {
                 return Ok(true);

@@ -47,6 +47,9 @@ pub enum ExternalError {
     /// The plan and the aligner do not go together.
     #[error("{0}")]
     Unsuited(String),
+    /// A command ended badly, or something else went wrong.
+    #[error("{0}")]
+    Failed(String),
     /// A system call failed.
     #[error("{what}: {source}")]
     System {

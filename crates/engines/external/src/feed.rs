@@ -6,7 +6,7 @@ use crate::process::{Feeding, Running};
 use std::fs::File;
 use std::io::{ErrorKind, Write};
 use std::os::fd::AsFd;
-use std::path::Path;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::Sender;
@@ -31,6 +31,8 @@ pub(crate) struct Feeder {
     pub(crate) via: Via,
     pub(crate) paired: bool,
     pub(crate) comments: bool,
+    /// The first file of each lane, for messages.
+    pub(crate) lanes: Arc<[PathBuf]>,
     /// Tells the draining end what to expect.
     pub(crate) expected: Sender<Expected>,
     /// What is written where the text cannot be given as it is.
@@ -54,7 +56,7 @@ impl Feed for Feeder {
             self.give([&written[0], &written[1]], stop)
         };
         self.written = written;
-        self.running.set_feeding(Feeding::Idle);
+        self.running.set_feeding(if let Ok(false) = outcome { Feeding::Refused } else { Feeding::Idle });
         outcome
     }
 
@@ -92,7 +94,8 @@ impl Feeder {
             true => "it has no mate: an external aligner takes interleaved files only if every read has one",
             false => "it is one of a pair",
         };
-        Err(InputError::new(Path::new("reads"), what).read(odd.first.name).into())
+        let file = &self.lanes[chunk.ticket.lane as usize];
+        Err(InputError::new(file, what).read(odd.first.name).into())
     }
 
     /// Writes the reads in the form that the program takes.
@@ -101,7 +104,6 @@ impl Feeder {
         let [one, two] = written;
         for fragment in chunk.fragments() {
             match (self.via, fragment.mate) {
-                (Via::StdinTab6, mate) => write_tab6(one, &fragment.first, mate.as_ref()),
                 (Via::StdinInterleaved, mate) => {
                     write_record(one, &fragment.first);
                     mate.iter().for_each(|mate| write_record(one, mate));
@@ -187,22 +189,4 @@ fn write_record(out: &mut Vec<u8>, read: &Read<'_>) {
         out.extend_from_slice(qual);
         out.push(b'\n');
     }
-}
-
-/// One line: name, bases, qualities, and those of the mate.
-fn write_tab6(out: &mut Vec<u8>, first: &Read<'_>, mate: Option<&Read<'_>>) {
-    for (i, read) in std::iter::once(first).chain(mate).enumerate() {
-        if i > 0 {
-            out.push(b'\t');
-        }
-        out.extend_from_slice(read.name);
-        out.push(b'\t');
-        out.extend_from_slice(read.seq);
-        out.push(b'\t');
-        match read.qual {
-            Some(qual) => out.extend_from_slice(qual),
-            None => out.resize(out.len() + read.seq.len(), b'I'),
-        }
-    }
-    out.push(b'\n');
 }

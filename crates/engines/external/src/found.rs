@@ -10,6 +10,9 @@ use std::process::{Command, Stdio};
 /// Endings of a reference's name that an index's name may lack.
 const FASTA_ENDINGS: [&str; 3] = ["fa", "fasta", "fna"];
 
+/// Bases per byte of gzip: FASTA shrinks about fourfold.
+const BASES_PER_GZIP_BYTE: f64 = 4.0;
+
 /// An aligner that is on this machine.
 #[derive(Debug, Clone)]
 pub struct Found {
@@ -76,6 +79,15 @@ impl Found {
         let command = shlex::try_join(command.iter().map(String::as_str)).unwrap_or_default();
         let (title, reference) = (self.descriptor.title.clone(), reference.to_owned());
         Err(ExternalError::NoIndex { title, reference, missing, command })
+    }
+
+    /// Bytes of memory that one copy of the index takes, roughly: by the bases of the reference if it is there, but not less
+    /// than its files.
+    pub fn memory_bytes(&self, reference: &Path, index: &FoundIndex) -> u64 {
+        let is_gzip = reference.extension().is_some_and(|suffix| suffix == "gz");
+        let length = reference.metadata().ok().filter(|meta| meta.is_file()).map_or(0, |meta| meta.len());
+        let bases = length as f64 * if is_gzip { BASES_PER_GZIP_BYTE } else { 1.0 };
+        index.bytes().max((bases * self.descriptor.index.bytes_per_base) as u64)
     }
 
     fn lacks(&self, names: &[String]) -> ExternalError {
@@ -145,7 +157,7 @@ fn append(path: &Path, suffix: &str) -> PathBuf {
 }
 
 /// The first of `names` that is a program on the PATH, or a path to one.
-pub fn on_path(names: &[String]) -> Option<PathBuf> {
+fn on_path(names: &[String]) -> Option<PathBuf> {
     let is_program =
         |path: &PathBuf| path.metadata().is_ok_and(|meta| meta.is_file() && meta.permissions().mode() & 0o111 != 0);
     let folders: Vec<PathBuf> =

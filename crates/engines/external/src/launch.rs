@@ -1,12 +1,15 @@
 //! Starts the programs: each on its CPUs and under its memory policy, with pipes for its reads and its records.
 
 use crate::arguments::{UserArguments, Values};
+use crate::charge::Charge;
 use crate::descriptor::{BatchLaw, Descriptor, Keeps, Part, Via};
 use crate::drain::Drainer;
 use crate::error::ExternalError;
 use crate::feed::Feeder;
 use crate::found::{Found, FoundIndex};
+use crate::ledger::Rules;
 use crate::process::{Identity, Running};
+use crate::tool::Tell;
 use std::fs::File;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::process::CommandExt;
@@ -21,8 +24,11 @@ use zerohop_model::instance::Instance;
 use zerohop_model::plan::InstancePlan;
 use zerohop_topology::{Pinned, die_with_parent, give_fds, pipe, set_nonblocking};
 
-/// Bytes that a pipe to or from a program holds, where the system grants them.
+/// Bytes that a pipe to or from a program holds at most, where the system grants them; and bytes of all pipes together: an
+/// ordinary user has 64 MiB for all of theirs (pipe(7), pipe-user-pages-soft).
 const PIPE_BYTES: usize = 1 << 20;
+const ALL_PIPES_BYTES: usize = 48 << 20;
+const LEAST_PIPE_BYTES: usize = 1 << 16;
 /// Bases of a chunk for programs whose input may be cut anywhere: some seconds of one thread's work.
 const FREE_BASES: u64 = 1_000_000;
 
@@ -40,6 +46,8 @@ pub struct Launch<'a> {
     pub user: &'a UserArguments,
     /// The reference, as the user named it.
     pub reference: &'a Path,
+    /// The first file of each lane, for messages.
+    pub lanes: Arc<[PathBuf]>,
     /// Whether the reads are pairs.
     pub paired: bool,
     /// Whether they are in FASTA.
@@ -75,16 +83,24 @@ pub fn law(descriptor: &Descriptor, user: &UserArguments) -> Result<Law, Externa
 }
 
 impl Launch<'_> {
-    /// Starts one program per plan, and tells `started` the process group of each. The calling thread must live as long as
+    /// Starts one program per plan, and has a reaper told of each. The calling thread must live as long as
     /// they: they are killed when it ends.
     ///
     /// # Errors
     /// What the aligner cannot do, or what the system says. Those that were started are killed.
-    pub fn start(&self, plans: Vec<InstancePlan>, started: impl Fn(u32)) -> Result<Vec<Instance>, ExternalError> {
-        plans.into_iter().enumerate().map(|(i, plan)| self.start_one(i, plan, &started)).collect()
+    pub fn start(&self, plans: Vec<InstancePlan>, tell: Tell<'_>) -> Result<Vec<Instance>, ExternalError> {
+        let pipes = plans.len() * if self.paired { 3 } else { 2 };
+        let bytes = (ALL_PIPES_BYTES / pipes.max(1)).clamp(LEAST_PIPE_BYTES, PIPE_BYTES);
+        plans.into_iter().enumerate().map(|(i, plan)| self.start_one(i, plan, bytes, tell)).collect()
     }
 
-    fn start_one(&self, number: usize, plan: InstancePlan, started: &impl Fn(u32)) -> Result<Instance, ExternalError> {
+    fn start_one(
+        &self,
+        number: usize,
+        plan: InstancePlan,
+        pipe_bytes: usize,
+        tell: Tell<'_>,
+    ) -> Result<Instance, ExternalError> {
         let descriptor = &self.found.descriptor;
         let what = format!("instance {number} of {} cannot be started", descriptor.name);
         let fault = |e| ExternalError::System { what: what.clone(), source: e };
@@ -94,8 +110,8 @@ impl Launch<'_> {
         command.args(&words[1..]).stdin(Stdio::null()).process_group(0);
         command.stderr(File::create(&log).map_err(fault)?);
         die_with_parent(&mut command);
-        let pipes = self.connect(&mut command).map_err(fault)?;
-        let (output, theirs) = pipe(PIPE_BYTES).map_err(fault)?;
+        let pipes = self.connect(&mut command, pipe_bytes).map_err(fault)?;
+        let (output, theirs) = pipe(pipe_bytes).map_err(fault)?;
         set_nonblocking(output.as_fd()).map_err(fault)?;
         command.stdout(theirs);
 
@@ -107,47 +123,53 @@ impl Launch<'_> {
         };
         // With it go our copies of the child's ends.
         drop(command);
-        started(child.id());
+        let told = tell(Charge::group(child.id()));
         let identity = Identity {
             instance: number,
             name: descriptor.name.clone(),
             shared: self.shared.get(plan.replica).cloned(),
             command: words,
             log,
+            idle_exit: descriptor.reads.none_exit,
             hang_limit: self.hang_limit,
             refused: placed.refused(),
             plan: plan.clone(),
         };
-        let running = Arc::new(Running::new(identity, child));
+        let running = Arc::new(Running::new(identity, child, true));
+        told?;
         let (tell, expected) = channel();
         let keeps_order = descriptor.order.keeps != Keeps::Never || plan.threads == 1;
+        let rules = Rules { keeps_order, repeats_primary: descriptor.order.repeats_primary };
+        let blamed = Arc::clone(&running);
         let feed = Box::new(Feeder {
             running: Arc::clone(&running),
             pipes,
             via: descriptor.reads.via,
             paired: self.paired,
             comments: self.comments,
+            lanes: Arc::clone(&self.lanes),
             expected: tell,
             written: Default::default(),
         });
-        let drain = Box::new(Drainer::new(running, File::from(output), expected, keeps_order));
-        Ok(Instance { plan, feed, drain })
+        let drain = Box::new(Drainer::new(running, File::from(output), expected, rules));
+        let blame = Box::new(move |what: &str| blamed.fault(what));
+        Ok(Instance { plan, feed, drain, blame })
     }
 
     /// Gives the program the ends of its pipes, and returns ours.
-    fn connect(&self, command: &mut Command) -> std::io::Result<Vec<File>> {
+    fn connect(&self, command: &mut Command, pipe_bytes: usize) -> std::io::Result<Vec<File>> {
         let one = self.found.descriptor.reads.via != Via::Fd || !self.paired;
         let mut theirs: Vec<OwnedFd> = Vec::new();
         let mut ours = Vec::new();
         for _ in 0..if one { 1 } else { 2 } {
-            let (read, write) = pipe(PIPE_BYTES)?;
+            let (read, write) = pipe(pipe_bytes)?;
             set_nonblocking(write.as_fd())?;
             theirs.push(read);
             ours.push(File::from(write));
         }
         match self.found.descriptor.reads.via {
             Via::Fd => give_fds(command, theirs),
-            Via::StdinInterleaved | Via::StdinTab6 => {
+            Via::StdinInterleaved => {
                 theirs.into_iter().for_each(|fd| {
                     command.stdin(fd);
                 });

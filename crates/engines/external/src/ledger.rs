@@ -33,7 +33,7 @@ impl Expected {
     pub(crate) fn of(chunk: &Chunk, number: u64, paired: bool, comments: bool) -> Self {
         let mut expected = Expected { number, lane: chunk.ticket.lane, paired, ..Expected::default() };
         for fragment in chunk.fragments() {
-            expected.names.extend_from_slice(fragment.first.name);
+            expected.names.extend_from_slice(bare(fragment.first.name));
             expected.name_ends.push(expected.names.len() as u32);
             fragment.reads().for_each(|read| expected.add(&read, comments));
         }
@@ -101,10 +101,19 @@ struct Fields<'l> {
     template_length: i64,
 }
 
+/// What a program promises.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Rules {
+    /// Its records keep the order of the reads.
+    pub(crate) keeps_order: bool,
+    /// It may write several primary records of a read (bowtie -k, which knows no secondary ones).
+    pub(crate) repeats_primary: bool,
+}
+
 /// The account of one program.
 #[derive(Debug)]
 pub(crate) struct Ledger {
-    keeps_order: bool,
+    rules: Rules,
     open: VecDeque<Open>,
     /// Chunks that have left: the position in the row of the first that is open.
     gone: u64,
@@ -119,16 +128,16 @@ pub(crate) struct Ledger {
 }
 
 impl Ledger {
-    pub(crate) fn new(keeps_order: bool) -> Self {
+    pub(crate) fn new(rules: Rules) -> Self {
         let (open, by_name) = (VecDeque::new(), HashMap::new());
         let (gone, next, current, chunks_out, reads_in, reads_out) = (0, (0, 0), None, 0, 0, 0);
-        Ledger { keeps_order, open, gone, next, by_name, current, chunks_out, reads_in, reads_out }
+        Ledger { rules, open, gone, next, by_name, current, chunks_out, reads_in, reads_out }
     }
 
     /// Adds a chunk that the program is given.
     pub(crate) fn expect(&mut self, expected: Expected) {
         self.reads_in += expected.reads();
-        if !self.keeps_order {
+        if !self.rules.keeps_order {
             let position = self.gone + self.open.len() as u64;
             for fragment in 0..expected.len() {
                 let owners = self.by_name.entry(xxh3_64(expected.name(fragment))).or_default();
@@ -147,7 +156,7 @@ impl Ledger {
         self.open.push_back(Open { expected, answer, owners: Vec::new(), missing });
     }
 
-    /// Whether a record must be waited for before the next chunk can be told from those behind it.
+    /// Whether a read has not come back.
     pub(crate) fn owes(&self) -> bool {
         self.open.iter().any(|open| open.missing > 0)
     }
@@ -180,7 +189,7 @@ impl Ledger {
         if !complete || fields.flags & (SECONDARY | SUPPLEMENTARY) != 0 {
             return false;
         }
-        if self.keeps_order {
+        if self.rules.keeps_order {
             let (chunk, fragment) = self.settle(self.next);
             return self
                 .open
@@ -208,14 +217,14 @@ impl Ledger {
         Ok(())
     }
 
-    /// Takes the next chunk if all its reads have come back; `ended` says that no more lines come.
+    /// Takes the next chunk if all its reads have come back and no further record of them can come.
     pub(crate) fn take(&mut self, answer: &mut Answer) -> bool {
         let current = self.current.map(|current| current.chunk);
         if self.open.front().is_none_or(|open| open.missing > 0) || current == Some(self.gone) {
             return false;
         }
         let Some(mut open) = self.open.pop_front() else { return false };
-        if !self.keeps_order {
+        if !self.rules.keeps_order {
             open.put_in_order();
         }
         open.answer.comments = open.expected.comments;
@@ -256,7 +265,7 @@ impl Ledger {
     fn find(&mut self, name: &[u8]) -> Result<Current, String> {
         let shown = || String::from_utf8_lossy(name).into_owned();
         let unknown = || format!("wrote a record of read '{}', which it was not given or had done", shown());
-        let (chunk, fragment) = if self.keeps_order {
+        let (chunk, fragment) = if self.rules.keeps_order {
             let (chunk, fragment) = self.settle(self.next);
             let Some(open) = self.open.get((chunk - self.gone) as usize) else { return Err(unknown()) };
             let expected = open.expected.name(fragment);
@@ -270,6 +279,9 @@ impl Ledger {
             let hash = xxh3_64(name);
             let owners = self.by_name.get_mut(&hash).ok_or_else(unknown)?;
             let (chunk, fragment) = owners.pop_front().ok_or_else(unknown)?;
+            if self.open[(chunk - self.gone) as usize].expected.name(fragment as usize) != name {
+                return Err(unknown());
+            }
             if owners.is_empty() {
                 self.by_name.remove(&hash);
             }
@@ -281,6 +293,7 @@ impl Ledger {
     /// Adds a line to the present fragment.
     fn add(&mut self, fields: &Fields<'_>, line: &[u8]) -> Result<(), String> {
         let Some(mut current) = self.current else { return Ok(()) };
+        let repeats = self.rules.repeats_primary;
         let open = self.at_mut(current.chunk);
         let mate = match fields.flags & (FIRST | LAST) {
             _ if !open.expected.paired => 0,
@@ -291,11 +304,18 @@ impl Ledger {
                 return Err(format!("wrote a record of read '{name}' that does not say which mate it is of"));
             }
         };
-        open.count(fields, std::mem::replace(&mut current.seen[mate], true), mate);
+        let primary = fields.flags & (SECONDARY | SUPPLEMENTARY) == 0;
+        if primary && current.seen[mate] && !repeats {
+            let name = String::from_utf8_lossy(fields.name);
+            return Err(format!("wrote a second primary record of read '{name}'"));
+        }
+        open.count(fields, primary && !current.seen[mate], mate);
+        current.seen[mate] |= primary;
         let start = open.answer.text.len();
         open.answer.text.extend_from_slice(line);
-        let end =
-            u32::try_from(open.answer.text.len()).map_err(|_| "wrote more than 4 GiB for one chunk".to_owned())?;
+        let end = u32::try_from(open.answer.text.len()).map_err(|_| {
+            format!("wrote more than 4 GiB for {} reads: have it write fewer records per read", open.expected.reads())
+        })?;
         let text = Span { start: start as u32, end };
         open.answer.lines.push(Line { text, comment: open.expected.comment(current.fragment, mate) });
         open.owners.push(current.fragment as u32);
@@ -305,9 +325,10 @@ impl Ledger {
 }
 
 impl Open {
-    fn count(&mut self, fields: &Fields<'_>, seen: bool, mate: usize) {
+    /// Counts a record; `counts` says whether it is the one that stands for its read.
+    fn count(&mut self, fields: &Fields<'_>, counts: bool, mate: usize) {
         let (tally, is) = (&mut self.answer.tally, |flag| fields.flags & flag != 0);
-        if seen {
+        if !counts {
             tally.other_records += 1;
             return;
         }
@@ -332,15 +353,21 @@ impl Open {
     }
 }
 
+/// A name without numbers of mates at its end, which some programs keep and some drop.
+fn bare(mut name: &[u8]) -> &[u8] {
+    while let [rest @ .., b'/', b'1' | b'2'] = name {
+        name = rest;
+    }
+    name
+}
+
 /// The fields of a line that are looked at; the whole of it is checked later.
 fn fields(line: &[u8]) -> Option<Fields<'_>> {
     let mut tabs = memchr::memchr_iter(b'\t', line);
     let (name_end, flags_end) = (tabs.next()?, tabs.next()?);
     let (template_start, template_end) = (tabs.nth(5)?, tabs.next()?);
     let number = |range: &[u8]| std::str::from_utf8(range).ok()?.parse::<i64>().ok();
-    let name = &line[..name_end];
-    // Names are compared without the number of the mate, which some programs keep and some drop.
-    let name = name.strip_suffix(b"/1").or_else(|| name.strip_suffix(b"/2")).unwrap_or(name);
+    let name = bare(&line[..name_end]);
     let flags = u16::try_from(number(&line[name_end + 1..flags_end])?).ok()?;
     Some(Fields { name, flags, template_length: number(&line[template_start + 1..template_end])? })
 }

@@ -2,7 +2,7 @@
 //!
 //! 1. A [`descriptor`] says once what an aligner is: a file per aligner, built in or the user's;
 //! 2. [`Found`] is such an aligner on this machine: its program, its version, its index (made by its own indexer if wanted);
-//! 3. [`share`] lays copies of the index into /dev/shm under the plan's policies, for processes that map it;
+//! 3. [`SharedIndex`] lays copies of the index into /dev/shm under the plan's policies, for processes that map it;
 //! 4. [`Launch`] starts the processes: a child is born with the CPUs and the memory policy of the thread that starts it;
 //! 5. each is an [`Instance`](zerohop_model::instance::Instance): its *feed* writes reads into its pipes, its *drain* takes
 //!    its records apart by the account of what it owes (`ledger`);
@@ -16,7 +16,9 @@
 
 mod arguments;
 mod build;
+mod charge;
 mod compare;
+pub mod copies;
 pub mod descriptor;
 mod drain;
 mod error;
@@ -24,15 +26,21 @@ mod feed;
 mod found;
 mod launch;
 mod ledger;
+mod locks;
 mod process;
 pub mod reaper;
-pub mod share;
+mod segments;
+mod share;
 mod supervise;
+mod tool;
 
 pub use arguments::UserArguments;
+pub use charge::Charge;
 pub use compare::compare;
 pub use descriptor::{Descriptor, all};
 pub use error::ExternalError;
-pub use found::{Found, FoundIndex, on_path};
+pub use found::{Found, FoundIndex};
 pub use launch::{Launch, law};
-pub use supervise::{Command, Supervision};
+pub use share::SharedIndex;
+pub use supervise::Supervision;
+pub use tool::{Tell, run_tool};

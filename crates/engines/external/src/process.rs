@@ -1,12 +1,11 @@
 //! A program that runs: its life, its words, and how it ended.
 
-use crate::error::ExternalError;
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, ExitStatus};
-use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 use zerohop_memory::process_census;
@@ -14,6 +13,7 @@ use zerohop_model::error::Error;
 use zerohop_model::machine::Bytes;
 use zerohop_model::measurement::{InstanceReport, PageCensus};
 use zerohop_model::plan::InstancePlan;
+use zerohop_topology::has_ended;
 
 /// How much of a log is read for its last lines, in bytes, and how many lines are shown.
 const TAIL_BYTES: u64 = 4096;
@@ -27,6 +27,8 @@ pub(crate) enum Feeding {
     Idle,
     /// It has reads that the program does not take.
     Busy,
+    /// The program takes no more, though there are.
+    Refused,
     /// It has said that there are no more.
     Ended,
 }
@@ -45,6 +47,8 @@ pub(crate) struct Identity {
     pub(crate) log: PathBuf,
     /// The folder of the index copy that it shares with others.
     pub(crate) shared: Option<PathBuf>,
+    /// The exit status with which it ends if it had no reads, where that is not 0.
+    pub(crate) idle_exit: Option<i32>,
     /// How long it may neither take nor give anything while it has work.
     pub(crate) hang_limit: Duration,
     /// What the kernel refused.
@@ -64,6 +68,8 @@ struct Seen {
 pub(crate) struct Running {
     pub(crate) identity: Identity,
     pid: u32,
+    /// Whether it leads a process group.
+    own_group: bool,
     child: Mutex<Child>,
     started: Instant,
     /// When it last took or gave something, in milliseconds from its start.
@@ -73,12 +79,14 @@ pub(crate) struct Running {
 }
 
 impl Running {
-    pub(crate) fn new(identity: Identity, child: Child) -> Self {
+    /// `child` runs; with `own_group` it leads a process group.
+    pub(crate) fn new(identity: Identity, child: Child, own_group: bool) -> Self {
         let (moved, feeding) = (AtomicU64::new(0), AtomicU8::new(Feeding::Idle as u8));
         let pid = child.id();
         Running {
             identity,
             pid,
+            own_group,
             child: Mutex::new(child),
             started: Instant::now(),
             moved,
@@ -109,10 +117,15 @@ impl Running {
 
     /// An error if the program has work and does not move.
     pub(crate) fn check_moves(&self) -> Result<(), Error> {
-        let still = self.started.elapsed().saturating_sub(Duration::from_millis(self.moved.load(Ordering::Relaxed)));
         let limit = self.identity.hang_limit;
-        if self.is_feeding(Feeding::Idle) || still <= limit {
+        if self.is_feeding(Feeding::Idle) || self.still() <= limit {
             return Ok(());
+        }
+        if self.is_feeding(Feeding::Refused) {
+            let limit = limit.as_secs();
+            return Err(self.fault(format!(
+                "has closed its input before it was given all reads, and has not ended for {limit} s"
+            )));
         }
         Err(self.fault(format!(
             "hangs: for {} s it took no reads and wrote no records (--hang-limit sets how long that may be)",
@@ -120,20 +133,19 @@ impl Running {
         )))
     }
 
-    /// Waits until it has ended.
+    /// Waits until it has ended, and says how.
     ///
     /// # Errors
-    /// When it ended badly, or does not end.
-    pub(crate) fn wait(&self, stop: &std::sync::atomic::AtomicBool) -> Result<(), Error> {
+    /// When it does not end; [`Error::Stopped`].
+    pub(crate) fn wait(&self, stop: &AtomicBool) -> Result<ExitStatus, Error> {
         self.moved();
         let mut pause = Duration::from_micros(200);
         loop {
-            let status = lock(&self.child).try_wait();
-            match status {
-                Ok(Some(status)) if status.success() => return Ok(()),
-                Ok(Some(status)) => return Err(self.fault(how_it_ended(status))),
+            match self.ended() {
+                Ok(Some(status)) => return Ok(status),
                 Ok(None) if stop.load(Ordering::Acquire) => return Err(Error::Stopped),
-                Ok(None) => self.check_ends()?,
+                Ok(None) if self.still() <= self.identity.hang_limit => {}
+                Ok(None) => return Err(self.fault("hangs: it has closed its output and does not end")),
                 Err(error) => return Err(self.fault(format!("cannot be waited for: {error}"))),
             }
             std::thread::sleep(pause);
@@ -141,30 +153,44 @@ impl Running {
         }
     }
 
-    /// Its process group.
-    pub(crate) fn group(&self) -> u32 {
+    /// An error unless it ended well.
+    pub(crate) fn check(&self, status: ExitStatus) -> Result<(), Error> {
+        if status.success() { Ok(()) } else { Err(self.fault(how_it_ended(status))) }
+    }
+
+    /// For how long it has not moved.
+    fn still(&self) -> Duration {
+        self.started.elapsed().saturating_sub(Duration::from_millis(self.moved.load(Ordering::Relaxed)))
+    }
+
+    /// Its number, and that of its process group.
+    pub(crate) fn pid(&self) -> u32 {
         self.pid
     }
 
-    /// How it ended, if it has.
-    pub(crate) fn ended(&self) -> Result<Option<ExitStatus>, ExternalError> {
-        let what = format!("instance {} cannot be waited for", self.identity.instance);
-        lock(&self.child).try_wait().map_err(ExternalError::system(what))
+    /// How it ended, if it has. What is left of its children is killed then.
+    pub(crate) fn ended(&self) -> std::io::Result<Option<ExitStatus>> {
+        let mut child = lock(&self.child);
+        // One that was waited for before is remembered by `Child`.
+        if let Ok(false) = has_ended(self.pid) {
+            return Ok(None);
+        }
+        self.clear_group();
+        child.try_wait()
     }
 
-    /// It has closed its output and should be ending.
-    fn check_ends(&self) -> Result<(), Error> {
-        let still = self.started.elapsed().saturating_sub(Duration::from_millis(self.moved.load(Ordering::Relaxed)));
-        match still > self.identity.hang_limit {
-            true => Err(self.fault("hangs: it has closed its output and does not end")),
-            false => Ok(()),
+    /// Kills its group. To be called as long as nobody has waited for it: until then the group's number is its own.
+    fn clear_group(&self) {
+        if self.own_group && has_ended(self.pid).is_ok() {
+            // There is nobody to tell, and nothing is left to be done about one that cannot be killed.
+            let _ = zerohop_topology::kill_group(self.pid);
         }
     }
 
-    /// Looks where its memory lies; what is seen when most is there is kept.
-    pub(crate) fn look(&self) {
+    /// Looks where its memory lies; what is seen when most is there is kept. Says whether it was seen at all.
+    pub(crate) fn look(&self) -> bool {
         // A program that has just ended, or a kernel that does not tell, leaves what was seen before.
-        let Ok(census) = process_census(self.pid) else { return };
+        let Ok(census) = process_census(self.pid) else { return false };
         let (private, peak) = (census.private(), peak_memory(self.pid));
         let shared = self.identity.shared.as_deref().map(|folder| census.files_under(folder)).unwrap_or_default();
         let mut seen = lock(&self.seen);
@@ -172,6 +198,12 @@ impl Running {
             (seen.private, seen.shared) = (private, shared);
         }
         seen.peak = seen.peak.max(peak);
+        true
+    }
+
+    /// Whether it was to map a shared index and has not.
+    pub(crate) fn lacks_shared(&self) -> bool {
+        self.identity.shared.is_some() && lock(&self.seen).shared.present.0 == 0
     }
 
     /// What there is to say of it, but for what it was given and gave.
@@ -196,12 +228,10 @@ impl Running {
 impl Drop for Running {
     fn drop(&mut self) {
         let mut child = lock(&self.child);
-        // One that has been waited for has ended well, and its number may be another's by now.
-        if let Ok(None) = child.try_wait() {
-            // There is nobody to tell; and nothing is left to be done about one that cannot be killed.
-            let _ = zerohop_topology::kill_group(self.pid);
-            let _ = child.wait();
-        }
+        self.clear_group();
+        // One that has been waited for before is not killed: `Child` knows.
+        let _ = child.kill();
+        let _ = child.wait();
     }
 }
 

@@ -4,31 +4,14 @@
 //! that are not complete. The reaper reads what it has to do from a pipe, line by line. When the pipe ends without a last
 //! word from us, we are dead, and it does it.
 
-use crate::share;
-use serde::{Deserialize, Serialize};
+use crate::charge::{Charge, start_ticks};
+use crate::{copies, segments};
+use std::ffi::OsStr;
 use std::io::{BufRead, Write};
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::process::CommandExt;
-use std::path::PathBuf;
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::Mutex;
-
-/// Something to be cleared away.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Charge {
-    /// A process group, to be killed.
-    Group(u32),
-    /// A file, to be removed.
-    File(PathBuf),
-    /// A folder, to be removed with all that is in it.
-    Folder(PathBuf),
-    /// Copies of indexes that nobody uses, to be removed.
-    Copies,
-    /// Segments of bwa, to be removed.
-    Segments(Vec<String>),
-    /// Nothing: we have done it all ourselves.
-    Dismissed,
-}
 
 /// Our end of a reaper. It is dismissed when dropped: whatever had to be cleared away was.
 #[derive(Debug)]
@@ -81,18 +64,22 @@ pub fn reap(input: impl BufRead) {
         }
     }
     // Processes first: they hold what the rest is about.
-    charges.sort_by_key(|charge| !matches!(charge, Charge::Group(_)));
+    charges.sort_by_key(|charge| !matches!(charge, Charge::Group(..)));
     charges.iter().for_each(clear);
 }
 
 /// Nobody is left who could be told if it fails.
 fn clear(charge: &Charge) {
     match charge {
-        Charge::Group(group) => drop(zerohop_topology::kill_group(*group)),
-        Charge::File(path) => drop(std::fs::remove_file(path)),
-        Charge::Folder(path) => drop(std::fs::remove_dir_all(path)),
-        Charge::Copies => drop(share::clear(false)),
-        Charge::Segments(names) => share::remove_segments(names),
+        // A leader that is gone has children at most; one of another age is a stranger.
+        Charge::Group(group, started) if start_ticks(*group).is_none_or(|now| Some(now) == *started) => {
+            drop(zerohop_topology::kill_group(*group));
+        }
+        Charge::Group(..) => {}
+        Charge::File(path) => drop(std::fs::remove_file(OsStr::from_bytes(path))),
+        Charge::Folder(path) => drop(std::fs::remove_dir_all(OsStr::from_bytes(path))),
+        Charge::Copies => drop(copies::clear(false)),
+        Charge::Segments(names) => segments::remove(names),
         Charge::Dismissed => {}
     }
 }
@@ -105,7 +92,7 @@ mod tests {
     fn it_clears_away_unless_it_is_dismissed() {
         let dir = tempfile::tempdir().unwrap();
         let (file, folder) = (dir.path().join("f"), dir.path().join("d"));
-        let charges = [Charge::File(file.clone()), Charge::Folder(folder.clone())];
+        let charges = [Charge::file(&file), Charge::folder(&folder)];
         let text: String = charges.iter().map(|c| serde_json::to_string(c).unwrap() + "\n").collect();
         for dismissed in [true, false] {
             std::fs::write(&file, "x").unwrap();

@@ -1,8 +1,10 @@
 //! Any program as instances under a plan: started, watched and ended together (after the framework of Lenis & Senar 2017).
 
 use crate::arguments::Values;
+use crate::charge::Charge;
 use crate::error::ExternalError;
 use crate::process::{Identity, Running, how_it_ended};
+use crate::tool::Tell;
 use std::fs::File;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
@@ -17,6 +19,8 @@ use zerohop_topology::{Pinned, cpulist, die_with_parent};
 const FIRST_POLL: Duration = Duration::from_millis(1);
 const LAST_POLL: Duration = Duration::from_millis(50);
 const LOOK: Duration = Duration::from_secs(1);
+/// Looking takes one part in so many of the time at most.
+const LOOK_SHARE: u32 = 100;
 
 /// What is to be run.
 #[derive(Debug, Clone, Copy)]
@@ -27,43 +31,39 @@ pub struct Supervision<'a> {
     pub logs: Option<&'a Path>,
 }
 
-/// A command that was started.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Command {
-    /// Its process group.
-    pub group: u32,
-}
-
 impl Supervision<'_> {
-    /// Runs one instance per plan to the end of all; `started` is told of each. Must be called on a thread that lives on: the
-    /// instances are killed when it ends.
+    /// Runs one instance per plan to the end of all. Must be called on a thread that lives on: the instances are killed when
+    /// it ends. A single one without logs stays in our process group, so that it can read our terminal and is interrupted
+    /// with us; several have nothing to read.
     ///
     /// # Errors
     /// The first instance that ends badly; the others are killed then.
-    pub fn run(
-        &self,
-        plans: Vec<InstancePlan>,
-        started: impl Fn(&Command),
-    ) -> Result<Vec<InstanceReport>, ExternalError> {
+    pub fn run(&self, plans: Vec<InstancePlan>, tell: Tell<'_>) -> Result<Vec<InstanceReport>, ExternalError> {
         let count = plans.len();
         let mut running = Vec::new();
         for (i, plan) in plans.into_iter().enumerate() {
-            let instance = self.start(i, count, plan)?;
-            started(&Command { group: instance.group() });
-            running.push(instance);
+            running.push(self.start(i, count, plan)?);
+            tell(Charge::group(running[i].pid()))?;
         }
         let mut open: Vec<usize> = (0..count).collect();
-        let (mut pause, mut looked) = (FIRST_POLL, Instant::now());
+        let (mut pause, mut looked, mut look_after) = (FIRST_POLL, Instant::now(), LOOK);
         while !open.is_empty() {
             std::thread::sleep(pause);
             pause = (pause * 2).min(LAST_POLL);
             // The first look comes early, for what ends soon; the others in their time.
-            if looked.elapsed() > LOOK || pause < LAST_POLL {
-                open.iter().for_each(|&i| running[i].look());
+            if looked.elapsed() > look_after || pause < LAST_POLL {
+                let begun = Instant::now();
+                for &i in &open {
+                    running[i].look();
+                }
                 looked = Instant::now();
+                // The kernel walks through all their pages for it.
+                look_after = LOOK.max((looked - begun) * LOOK_SHARE);
             }
             for i in open.clone() {
-                if let Some(status) = running[i].ended()? {
+                let ended =
+                    running[i].ended().map_err(ExternalError::system(format!("instance {i} cannot be waited for")))?;
+                if let Some(status) = ended {
                     self.check(i, status)?;
                     open.retain(|&other| other != i);
                 }
@@ -84,13 +84,15 @@ impl Supervision<'_> {
         let what = format!("instance {number} ({}) cannot be started", words[0]);
         let fault = |source| ExternalError::System { what: what.clone(), source };
         let mut command = std::process::Command::new(&words[0]);
-        command.args(&words[1..]).process_group(0);
+        command.args(&words[1..]);
+        let own_group = self.logs.is_some() || count > 1;
+        if own_group {
+            command.process_group(0).stdin(Stdio::null());
+        }
         if let Some(logs) = self.logs {
             let out = logs.join(format!("{number}.out"));
-            command.stdin(Stdio::null()).stdout(File::create(out).map_err(fault)?);
+            command.stdout(File::create(out).map_err(fault)?);
             command.stderr(File::create(self.log(number)).map_err(fault)?);
-        } else if count > 1 {
-            command.stdin(Stdio::null());
         }
         die_with_parent(&mut command);
         let placed = Placed::new(&plan.placement);
@@ -100,8 +102,9 @@ impl Supervision<'_> {
         };
         let (name, shared, hang_limit) = (words[0].clone(), None, Duration::MAX);
         let (log, refused) = (self.log(number), placed.refused());
-        let identity = Identity { instance: number, name, plan, command: words, log, shared, hang_limit, refused };
-        Ok(Running::new(identity, child))
+        let (instance, command, idle_exit) = (number, words, None);
+        let identity = Identity { instance, name, plan, command, log, shared, idle_exit, hang_limit, refused };
+        Ok(Running::new(identity, child, own_group))
     }
 
     fn log(&self, number: usize) -> PathBuf {
@@ -114,7 +117,7 @@ impl Supervision<'_> {
             false => {
                 let (name, how) = (&self.words[0], how_it_ended(status));
                 let last = crate::process::last_lines(&self.log(number));
-                Err(ExternalError::Unsuited(format!("instance {number} of {name} {how}{last}")))
+                Err(ExternalError::Failed(format!("instance {number} of {name} {how}{last}")))
             }
         }
     }

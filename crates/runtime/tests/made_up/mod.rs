@@ -192,14 +192,17 @@ impl Encoder for Lines {
 #[derive(Debug, Clone, Copy)]
 pub struct Shape {
     pub workers: usize,
-    /// Which lanes have an emitter.
+    /// Which lanes have an emitter, in turn.
     pub emitted: [bool; 3],
     pub access: Access,
     pub files: usize,
     pub order: Order,
 }
 
-pub const CHUNKS: [u64; 3] = [13, 40, 0];
+/// Chunks of each lane; the short ones at the end are over before a worker that stands still has seen them.
+pub const CHUNKS: [u64; 9] = [13, 40, 0, 1, 0, 2, 1, 1, 1];
+/// Reads of all lanes.
+pub const READS: u64 = 59;
 
 pub fn shapes() -> impl Iterator<Item = Shape> {
     let bools = [false, true];
@@ -231,7 +234,7 @@ pub fn run_shape(
         let lane = |lane: usize| {
             let (next, calls) = (AtomicU64::new(0), AtomicU64::new(0));
             let counter = Counter { lane: lane as u32, chunks: CHUNKS[lane], next, calls, fault };
-            let deal = match shape.emitted[lane] {
+            let deal = match shape.emitted[lane % 3] {
                 true => Deal::Emit(Box::new(counter)),
                 false => Deal::Claim(Box::new(counter)),
             };
@@ -245,7 +248,7 @@ pub fn run_shape(
         let plan = Plan { replicas: vec![placement], workers, helper_cpus: vec![], reasons: vec![] };
         let progress = Progress::default();
         let outcome = mapping(&sink, &|mapping| {
-            let lanes = (0..3).map(lane).collect();
+            let lanes = (0..CHUNKS.len()).map(lane).collect();
             run(Job { lanes, mapping, order: shape.order, plan: &plan, progress: &progress })
         });
         let text = sink.files.iter().map(|f| String::from_utf8(f.lock().unwrap().clone()).unwrap()).collect();
@@ -256,7 +259,7 @@ pub fn run_shape(
 
 /// The lines of all lanes, in order.
 pub fn all_lines() -> Vec<String> {
-    (0..3).flat_map(|lane| (0..CHUNKS[lane]).map(move |n| format!("{lane}.{n}\n"))).collect()
+    (0..CHUNKS.len()).flat_map(|lane| (0..CHUNKS[lane]).map(move |n| format!("{lane}.{n}\n"))).collect()
 }
 
 /// Checks that the files hold the lines in the order of the input.

@@ -32,7 +32,8 @@ fn text(answer: &Answer) -> Vec<String> {
 
 /// Gives a ledger the chunks, then the lines; returns the answers.
 fn run(keeps_order: bool, chunks: Vec<Expected>, lines: &[String]) -> Result<Vec<Answer>, String> {
-    let (mut ledger, mut answers, mut answer) = (Ledger::new(keeps_order), Vec::new(), Answer::default());
+    let rules = Rules { keeps_order, repeats_primary: false };
+    let (mut ledger, mut answers, mut answer) = (Ledger::new(rules), Vec::new(), Answer::default());
     chunks.into_iter().for_each(|chunk| ledger.expect(chunk));
     for line in lines {
         ledger.place(line.as_bytes())?;
@@ -90,12 +91,46 @@ fn what_is_lost_or_made_up_is_named() {
     let half = [line("a", 65), line("b", 65)];
     assert_eq!(run(true, pair(), &half).unwrap_err(), "left out mate 2 of read 'a'");
     assert!(run(true, pair(), &[line("a", 0)]).unwrap_err().contains("which mate"));
+    let not_primary = [line("a", 2113), line("a", 129), line("b", 65)];
+    assert_eq!(run(true, pair(), &not_primary).unwrap_err(), "left out mate 1 of read 'a'");
+    let twice = [line("a", 65), line("a", 129), line("a", 65)];
+    assert_eq!(run(true, pair(), &twice).unwrap_err(), "wrote a second primary record of read 'a'");
     for odd in ["", "a", "a\t65", "a\tx\t*\t0\t0\t*\t*\t0\t0\t*\t*", "a\t70000\t*\t0\t0\t*\t*\t0\t0\t*\t*"] {
         assert!(run(true, pair(), &[odd.to_owned()]).unwrap_err().contains("no SAM record"), "{odd}");
     }
 }
 
 proptest! {
+    /// Whatever a program writes is put to a read or refused.
+    #[test]
+    fn damaged_lines_are_refused(
+        keeps_order: bool,
+        paired: bool,
+        damage in prop::collection::vec((0usize..8, 0usize..60, any::<u8>()), 0..6),
+    ) {
+        let mut lines: Vec<Vec<u8>> = ["a", "a", "b", "b", "b", "c", "c", "a"]
+            .iter()
+            .zip([65, 129, 65, 129, 2177, 65, 129, 4])
+            .map(|(name, flags)| line(name, flags).into_bytes())
+            .collect();
+        for (index, at, byte) in damage {
+            match lines[index].get_mut(at) {
+                Some(place) => *place = byte,
+                None => lines[index].truncate(at / 2),
+            }
+        }
+        let mut ledger = Ledger::new(Rules { keeps_order, repeats_primary: paired });
+        ledger.expect(chunk(0, &["a", "b"], paired).1);
+        ledger.expect(chunk(1, &["c", "a"], paired).1);
+        let (mut answer, mut lines_out) = (Answer::default(), 0);
+        let outcome = lines.iter().try_for_each(|line| ledger.place(line)).and_then(|()| ledger.close());
+        while ledger.take(&mut answer) {
+            lines_out += answer.lines.len();
+        }
+        prop_assert!(lines_out <= lines.len());
+        prop_assert!(outcome.is_err() || ledger.owes() || lines_out == lines.len());
+    }
+
     /// Whatever order the fragments come back in, each chunk has its own in the order of its reads.
     #[test]
     fn fragments_in_any_order_are_put_back(sizes in prop::collection::vec(1usize..6, 1..6), names in 1usize..20, seed: u64) {

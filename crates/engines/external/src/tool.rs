@@ -1,0 +1,41 @@
+//! A command of the aligner's that is run to its end: its indexer, or `bwa shm`.
+
+use crate::charge::Charge;
+use crate::error::ExternalError;
+use crate::process::{how_it_ended, last_lines};
+use std::fs::File;
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use zerohop_topology::{die_with_parent, kill_group, wait_unreaped};
+
+/// Tells a reaper what would have to be cleared away.
+pub type Tell<'a> = &'a dyn Fn(Charge) -> Result<(), ExternalError>;
+
+/// Runs a command to its end, with its output in `out` and what it says in `log`. It ends with us, and so do its children.
+///
+/// # Errors
+/// [`ExternalError::Failed`] with its last words when it ends badly.
+pub fn run_tool(words: &[String], out: File, log: &Path, tell: Tell<'_>) -> Result<(), ExternalError> {
+    let Some((program, arguments)) = words.split_first() else {
+        return Err(ExternalError::Failed("the descriptor names no command".to_owned()));
+    };
+    let fault = |source| ExternalError::System { what: format!("{program} cannot be run"), source };
+    let file = File::create(log).map_err(fault)?;
+    let mut command = Command::new(program);
+    command.args(arguments).stdin(Stdio::null()).stdout(out).stderr(file).process_group(0);
+    die_with_parent(&mut command);
+    let mut child = command.spawn().map_err(fault)?;
+    let told = tell(Charge::group(child.id()));
+    if told.is_ok() {
+        wait_unreaped(child.id()).map_err(fault)?;
+    }
+    // As long as nobody has waited for it, the number of its group is its own.
+    kill_group(child.id()).map_err(fault)?;
+    let status = child.wait().map_err(fault)?;
+    told?;
+    match status.success() {
+        true => Ok(()),
+        false => Err(ExternalError::Failed(format!("{program} {}{}", how_it_ended(status), last_lines(log)))),
+    }
+}
