@@ -15,7 +15,7 @@
 //! 5. `allowed` intersects affinity mask, cpuset and limits: what this process may use.
 //! 6. [`describe`] turns the whole into the text of `zerohop topo`.
 //!
-//! A child process inherits CPUs ([`Pinned`]) and memory policy from the thread that spawns it. [`process`] has what is left:
+//! A child process inherits CPUs ([`Pinned`]) and memory policy from the thread that spawns it. `process` has what is left:
 //! that it ends with us, which descriptors it gets, and pipes that can be asked.
 //!
 //! What it refuses to do: it does not guess speeds from distances, it does not plan, and it does not correct what the

@@ -18,6 +18,9 @@ use tempfile::TempDir;
 use zerohop_memory::Placed;
 use zerohop_model::plan::Placement;
 
+/// What keeps our runs apart when they change bwa's list.
+const LOCK: &str = "bwactl.lock";
+
 /// Segments of this run; removed when dropped.
 #[derive(Debug)]
 pub(crate) struct Segments {
@@ -39,7 +42,7 @@ impl Segments {
         let names: Vec<String> = (0..placements.len()).map(|i| format!("zerohop-{}-{i}", std::process::id())).collect();
         tell(Charge::Segments(names.clone()))?;
         let segments = Segments { links, names };
-        let _lock = lock()?;
+        let _lock = locks::take(&copies::root()?.join(LOCK), Hold::Alone)?;
         let stage = |(i, placement)| segments.stage(found, index, i, placement, tell);
         let prefixes = placements.iter().enumerate().map(stage).collect::<Result<_, _>>()?;
         Ok((segments, prefixes))
@@ -76,23 +79,26 @@ impl Drop for Segments {
     }
 }
 
-fn lock() -> Result<File, ExternalError> {
-    locks::take(&copies::root()?.join("bwactl.lock"), Hold::Alone)
-}
-
 /// Removes segments, and their entries in bwa's list. What cannot be removed there names segments that are gone, which bwa takes
 /// as not there.
 pub(crate) fn remove(names: &[String]) {
-    let _lock = lock();
+    let path = copies::root().map(|root| root.join(LOCK));
+    let _lock = path.as_ref().map(|path| locks::take(path, Hold::Alone));
     for name in names {
         let _ = std::fs::remove_file(Path::new(copies::SHM).join(format!("bwaidx-{name}")));
     }
-    let path = Path::new(copies::SHM).join("bwactl");
-    let Ok(old) = std::fs::read(&path) else { return };
+    take_out(&Path::new(copies::SHM).join("bwactl"), names);
+    // Last, and while it is held: who waits for it will find that it is nobody's.
+    let _ = path.map(std::fs::remove_file);
+}
+
+/// Takes entries out of bwa's list.
+fn take_out(list: &Path, names: &[String]) {
+    let Ok(old) = std::fs::read(list) else { return };
     match without_entries(&old, names) {
-        Some(new) if new[..2] == [0, 0] => drop(std::fs::remove_file(&path)),
+        Some(new) if new[..2] == [0, 0] => drop(std::fs::remove_file(list)),
         // In place: a bwa that has the list mapped must not find it shorter.
-        Some(new) if new != old => drop(File::options().write(true).open(&path).and_then(|f| f.write_all_at(&new, 0))),
+        Some(new) if new != old => drop(File::options().write(true).open(list).and_then(|f| f.write_all_at(&new, 0))),
         _ => {}
     }
 }
