@@ -16,11 +16,10 @@ attempt() {
 # processes that carry our mark, but for this shell and its like
 marked() {
     local file pid
-    for file in /proc/[0-9]*/environ; do
+    for file in $(grep -lszxF "ZEROHOP_TEST_MARK=$WORK" /proc/[0-9]*/environ); do
         pid=${file#/proc/}; pid=${pid%/environ}
-        grep -qzxF "ZEROHOP_TEST_MARK=$WORK" "$file" 2>/dev/null || continue
-        case $(tr '\0' ' ' < "/proc/$pid/cmdline" 2>/dev/null) in *82-run-cache.sh* | "grep "* | "") ;; *) echo "$pid";; esac
-    done
+        case $(tr '\0' ' ' 2>/dev/null < "/proc/$pid/cmdline") in *82-run-cache.sh* | "grep "* | "") ;; *) echo "$pid";; esac
+    done 2>/dev/null
 }
 
 no_process_left() {

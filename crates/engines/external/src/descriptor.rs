@@ -188,6 +188,8 @@ pub enum Via {
     Fd,
     /// Through standard input; the mates of a pair follow one another.
     StdinInterleaved,
+    /// Through standard input, as SAM without a header and without places; the mates of a pair follow one another.
+    StdinSam,
 }
 
 /// How it is told its threads.

@@ -14,6 +14,7 @@ use std::time::Duration;
 use zerohop_model::chunk::{Chunk, Read};
 use zerohop_model::error::{Error, InputError};
 use zerohop_model::instance::Feed;
+use zerohop_model::record::{FIRST, LAST, MATE_UNMAPPED, PAIRED, UNMAPPED};
 use zerohop_topology::{Interest, poll, unread_bytes};
 
 /// How often a feeder that waits looks whether the run was stopped.
@@ -108,6 +109,12 @@ impl Feeder {
                     write_record(one, &fragment.first);
                     mate.iter().for_each(|mate| write_record(one, mate));
                 }
+                (Via::StdinSam, mate) => {
+                    let flags =
+                        mate.map_or([UNMAPPED, 0], |_| [FIRST, LAST].map(|f| PAIRED | UNMAPPED | MATE_UNMAPPED | f));
+                    write_sam(one, &fragment.first, flags[0]);
+                    mate.iter().for_each(|mate| write_sam(one, mate, flags[1]));
+                }
                 (Via::Fd, mate) => {
                     write_record(one, &fragment.first);
                     mate.iter().for_each(|mate| write_record(two, mate));
@@ -189,4 +196,14 @@ fn write_record(out: &mut Vec<u8>, read: &Read<'_>) {
         out.extend_from_slice(qual);
         out.push(b'\n');
     }
+}
+
+fn write_sam(out: &mut Vec<u8>, read: &Read<'_>, flags: u16) {
+    let or_star = |text| if <[u8]>::is_empty(text) { b"*" } else { text };
+    out.extend_from_slice(read.name);
+    out.extend_from_slice(format!("\t{flags}\t*\t0\t0\t*\t*\t0\t0\t").as_bytes());
+    out.extend_from_slice(or_star(read.seq));
+    out.push(b'\t');
+    out.extend_from_slice(or_star(read.qual.unwrap_or_default()));
+    out.push(b'\n');
 }

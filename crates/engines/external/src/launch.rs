@@ -169,7 +169,7 @@ impl Launch<'_> {
         }
         match self.found.descriptor.reads.via {
             Via::Fd => give_fds(command, theirs),
-            Via::StdinInterleaved => {
+            Via::StdinInterleaved | Via::StdinSam => {
                 theirs.into_iter().for_each(|fd| {
                     command.stdin(fd);
                 });
