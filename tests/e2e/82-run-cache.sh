@@ -116,7 +116,7 @@ prepare() {
     [ ! -e r.fa ] || return 0
     cp "$DATA/viral/NC_045512.2.fasta" r.fa
     bowtie2-build -q r.fa r.fa > /dev/null
-    for mate in 1 2; do gzip -cd "$DATA/viral/sarscov2_251_$mate.fq.gz" | head -n 2000 > $mate.fq; done
+    for mate in 1 2; do gzip -cd "$DATA/viral/sarscov2_251_$mate.fq.gz" | head -n 8000 > $mate.fq; done
     bowtie2 -p 2 --reorder -x r.fa -1 1.fq -2 2.fq 2>/dev/null | grep -v '^@' > expected
 }
 
@@ -209,7 +209,7 @@ copies_in_use() {
     prepare
     local run i other
     mkfifo slow
-    { head -n 1000 1.fq; sleep 4; tail -n +1001 1.fq; } > slow &
+    { head -n 4000 1.fq; sleep 4; tail -n +4001 1.fq; } > slow &
     timeout 60 "$ZEROHOP" align -q --engine bowtie2 -t 2 --farm -o slow.sam r.fa slow 2.fq 2> slow.err & run=$!
     for i in $(seq 100); do [[ "$(copies)" == *in-use ]] && break; sleep 0.05; done
     [[ "$(copies)" == *in-use ]] || fail "no copy in use: $(copies)"
@@ -228,7 +228,7 @@ copies_in_use() {
     farm --replicas 2 --pages local
     # a run that was killed leaves no copy, once its processes are gone
     mkfifo slow
-    { head -n 1000 1.fq; exec sleep 20; } > slow & other=$!
+    { head -n 4000 1.fq; exec sleep 20; } > slow & other=$!
     "$ZEROHOP" align -q --engine bowtie2 -t 2 --farm -o slow.sam r.fa slow 2.fq 2> slow.err & run=$!
     for i in $(seq 100); do [[ "$(copies)" == *in-use ]] && break; sleep 0.05; done
     kill -9 $run

@@ -2,10 +2,8 @@
 
 use crate::descriptor::Via;
 use crate::ledger::Expected;
+use crate::pipes::Pipes;
 use crate::process::{Feeding, Running};
-use std::fs::File;
-use std::io::{ErrorKind, Write};
-use std::os::fd::AsFd;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -15,10 +13,7 @@ use zerohop_model::chunk::{Chunk, Read};
 use zerohop_model::error::{Error, InputError};
 use zerohop_model::instance::Feed;
 use zerohop_model::record::{FIRST, LAST, MATE_UNMAPPED, PAIRED, UNMAPPED};
-use zerohop_topology::{Interest, poll, unread_bytes};
 
-/// How often a feeder that waits looks whether the run was stopped.
-const STOP_POLL: Duration = Duration::from_millis(100);
 /// How often it looks whether the last reads were taken.
 const LAST_POLL: Duration = Duration::from_millis(1);
 /// How long it waits for them while the program takes none.
@@ -27,8 +22,7 @@ const LAST_WAIT: Duration = Duration::from_millis(30);
 /// Gives one program its reads.
 pub(crate) struct Feeder {
     pub(crate) running: Arc<Running>,
-    /// The pipes: one, or one per mate. Empty when all was given.
-    pub(crate) pipes: Vec<File>,
+    pub(crate) pipes: Pipes,
     pub(crate) via: Via,
     pub(crate) paired: bool,
     pub(crate) comments: bool,
@@ -51,10 +45,10 @@ impl Feed for Feeder {
         let mut written = std::mem::take(&mut self.written);
         let as_it_is = self.via == Via::Fd && (!self.paired || !chunk.text[1].bytes.is_empty());
         let outcome = if as_it_is {
-            self.give([&chunk.text[0].bytes, &chunk.text[1].bytes], stop)
+            self.pipes.give([&chunk.text[0].bytes, &chunk.text[1].bytes], &self.running, stop)
         } else {
             self.write_anew(chunk, &mut written);
-            self.give([&written[0], &written[1]], stop)
+            self.pipes.give([&written[0], &written[1]], &self.running, stop)
         };
         self.written = written;
         self.running.set_feeding(if let Ok(false) = outcome { Feeding::Refused } else { Feeding::Idle });
@@ -63,9 +57,12 @@ impl Feed for Feeder {
 
     fn end(&mut self, stop: &AtomicBool) {
         self.running.set_feeding(Feeding::Ended);
-        self.await_last_reads(stop);
-        self.running.look();
-        self.pipes.clear();
+        // What goes wrong here, the draining end finds: the program ends, or hangs.
+        if self.pipes.give_rest(&self.running, stop).is_ok() {
+            self.await_last_reads(stop);
+            self.running.look();
+        }
+        self.pipes.close();
     }
 }
 
@@ -73,10 +70,9 @@ impl Feeder {
     /// Waits a little for the program to take the last reads: after that, and before it can end, is a good time to see its
     /// memory. It may leave the end of one pipe until it has seen the end of the other, so this must not wait for long.
     fn await_last_reads(&self, stop: &AtomicBool) {
-        let unread = |pipe: &File| unread_bytes(pipe.as_fd()).unwrap_or(0);
         let (mut before, mut still) = (usize::MAX, Duration::ZERO);
         while still < LAST_WAIT && !stop.load(Ordering::Acquire) {
-            let left = self.pipes.iter().map(unread).sum();
+            let left = self.pipes.unread();
             if left == 0 {
                 return;
             }
@@ -121,63 +117,6 @@ impl Feeder {
                 }
             }
         }
-    }
-
-    /// Writes both texts to the pipes, as the program takes them. False when it takes no more.
-    fn give(&mut self, texts: [&[u8]; 2], stop: &AtomicBool) -> Result<bool, Error> {
-        let mut left: Vec<[&[u8]; 2]> =
-            texts.iter().take(self.pipes.len()).map(|text| [*text, line_end(text)]).collect();
-        while left.iter().any(|parts| !parts[0].is_empty() || !parts[1].is_empty()) {
-            let mut moved = false;
-            for (pipe, parts) in self.pipes.iter().zip(&mut left) {
-                let part = if parts[0].is_empty() { &mut parts[1] } else { &mut parts[0] };
-                match write_some(pipe, part) {
-                    Ok(some) => moved |= some,
-                    Err(error) if error.kind() == ErrorKind::BrokenPipe => return Ok(false),
-                    Err(error) => return Err(self.running.fault(format!("cannot be given reads: {error}"))),
-                }
-            }
-            if moved {
-                self.running.moved();
-                continue;
-            }
-            self.wait(&left, stop)?;
-        }
-        Ok(true)
-    }
-
-    /// Waits until a pipe with something left to write has room.
-    fn wait(&self, left: &[[&[u8]; 2]], stop: &AtomicBool) -> Result<(), Error> {
-        let open = self.pipes.iter().zip(left).filter(|(_, parts)| !parts[0].is_empty() || !parts[1].is_empty());
-        let asked: Vec<_> = open.map(|(pipe, _)| (pipe.as_fd(), Interest::Write)).collect();
-        let outcome = poll(&asked, STOP_POLL);
-        if stop.load(Ordering::Acquire) {
-            return Err(Error::Stopped);
-        }
-        outcome.map(|_| ()).map_err(|error| self.running.fault(format!("cannot be given reads: {error}")))
-    }
-}
-
-/// What a text lacks at its end: the last line of a file may have no end, and more reads may follow.
-fn line_end(text: &[u8]) -> &'static [u8] {
-    match text.last() {
-        None | Some(b'\n') => b"",
-        Some(_) => b"\n",
-    }
-}
-
-/// Writes as much of `text` as there is room for; false if there is none.
-fn write_some(mut pipe: &File, text: &mut &[u8]) -> std::io::Result<bool> {
-    if text.is_empty() {
-        return Ok(false);
-    }
-    match pipe.write(text) {
-        Ok(written) => {
-            *text = &text[written..];
-            Ok(written > 0)
-        }
-        Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted) => Ok(false),
-        Err(error) => Err(error),
     }
 }
 

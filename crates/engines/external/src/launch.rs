@@ -8,6 +8,7 @@ use crate::error::ExternalError;
 use crate::feed::Feeder;
 use crate::found::{Found, FoundIndex};
 use crate::ledger::Rules;
+use crate::pipes::Pipes;
 use crate::process::{Identity, Running};
 use crate::tool::Tell;
 use std::fs::File;
@@ -143,7 +144,7 @@ impl Launch<'_> {
         let blamed = Arc::clone(&running);
         let feed = Box::new(Feeder {
             running: Arc::clone(&running),
-            pipes,
+            pipes: Pipes::new(pipes),
             via: descriptor.reads.via,
             paired: self.paired,
             comments: self.comments,

@@ -27,6 +27,7 @@ mod found;
 mod launch;
 mod ledger;
 mod locks;
+mod pipes;
 mod process;
 pub mod reaper;
 mod segments;

@@ -78,7 +78,11 @@ fn clear(charge: &Charge) {
         Charge::Group(..) => {}
         Charge::File(path) => drop(std::fs::remove_file(OsStr::from_bytes(path))),
         Charge::Folder(path) => drop(std::fs::remove_dir_all(OsStr::from_bytes(path))),
-        Charge::Copies => drop(copies::clear(false)),
+        // Our locks go with the last of us: that may be a moment after the pipe did.
+        Charge::Copies => [0, 20, 100, 500].into_iter().for_each(|pause| {
+            std::thread::sleep(std::time::Duration::from_millis(pause));
+            drop(copies::clear(false));
+        }),
         Charge::Segments(names) => segments::remove(names),
         Charge::Dismissed => {}
     }
