@@ -104,7 +104,7 @@ def summary(results):
 
 def write_readme(options, here):
     versions = [f"zerohop commit: {output_of('git', 'rev-parse', 'HEAD')}{' with changes' if output_of('git', 'status', '--porcelain') else ''}"]
-    versions += [line for line in output_of(options.zerohop, "engines").split("\n\n")[0].split("\n") if line.split()[0] in here]
+    versions += [" ".join(line.split()[:2]) for line in output_of(options.zerohop, "engines").split("\n\n")[0].split("\n") if line.split()[0] in here]
     text = ["# The identity contract of external aligners", "", "Command: `python3 bench/contract.py`; sets: " + ", ".join(SETS), "",
             "Plans: " + "; ".join(f"{plan}: `{' '.join(words)}`" for plan, words in PLANS.items()),
             "bwa has `-K 1000000` on both sides, so that every instance has several batches. Counts are of records, over all sets.", ""]

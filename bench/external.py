@@ -117,7 +117,7 @@ def summary(results):
 def write_readme(options):
     versions = [f"zerohop commit: {output_of('git', 'rev-parse', 'HEAD')}{' with changes' if output_of('git', 'status', '--porcelain') else ''}"]
     versions.append(output_of("samtools", "--version").split("\n")[0])
-    versions += [line for line in output_of(options.zerohop, "engines").split("\n\n")[0].split("\n") if line.split()[0] in options.engine]
+    versions += [" ".join(line.split()[:2]) for line in output_of(options.zerohop, "engines").split("\n\n")[0].split("\n") if line.split()[0] in options.engine]
     text = ["# `zerohop align --engine` and the aligner by itself", "", f"Options of `bench/external.py`: `{' '.join(sys.argv[1:]) or '(defaults)'}`", "",
             f"{options.pairs} simulated pairs of 2x150 bases of E. coli K-12; {options.threads} threads on {options.threads} CPUs, {options.repeats} counted",
             "runs of each arm after one that warms up, arms in turn. `raw.jsonl` has one line a run; the head of the script says what the arms are.", ""]

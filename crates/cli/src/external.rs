@@ -350,6 +350,11 @@ struct Opened {
 impl Late<'_> {
     fn open_sink(&self, text: &[u8]) -> Result<Opened, Failure> {
         let header = Header::from_program(text)?;
+        if header.contigs.is_empty() {
+            // minimap2 goes on without any, and ends well, if its index is cut off.
+            let words = "the header that the aligner wrote names no sequence: its index must be damaged";
+            return Err(Failure::Other(words.to_owned()));
+        }
         let (groups, lane_groups) = self.groups.clone();
         let mut whole = header.clone().with_read_groups(groups)?;
         // Most aligners name themselves.
