@@ -120,7 +120,7 @@ nothing_left() {
         for file in /dev/shm/bwaidx-zerohop-* /dev/shm/zerohop-"$(id -u)"/links-*; do
             [ ! -e "$file" ] || [ -e "/proc/$(sed 's/.*\(zerohop\|links\)-\([0-9]*\).*/\2/' <<< "$file")" ] || echo "$file"
         done; } || true)
-    [ -z "$left" ] || fail "$E: left behind: $left"
+    [ -z "$left" ] || { head -n 5 tmp/*/* 2>/dev/null; fail "$E: left behind: $left"; }
 }
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -179,6 +179,8 @@ build_index() {
         timeout 60 "$ZEROHOP" align -q --engine $E --build-index m/r.fa 1.fq > refused.out 2> refused.err || rc=$?
         [ $rc = 1 ] || [ "$E" = minimap2 ] || [ "$E" = bwa ] || echo "note: $E makes an index of an empty reference (exit status $rc)"
         [ -z "$(find m -name '.*' -mindepth 1)" ] || fail "$E: left of a failed building: $(find m)"
+        # an index of nothing may be made, and may be more than its aligner can stand: then its log is kept
+        rm -rf tmp/zerohop-*
     done
 }
 
@@ -337,7 +339,8 @@ comments() {
         awk -v m=$mate 'NR % 4 == 1 { print $1 "\tBC:Z:ACGT-" NR "-" m "\tXZ:i:" NR; next } { print }' $mate.fq > c_$mate.fq
     done
     for E in $engines; do
-        alone plain.sam 1.fq 2.fq
+        # with the comments in the reads: bowtie2 and its kin draw their random numbers from the whole header line
+        if [ $E = snap ]; then alone plain.sam 1.fq 2.fq; else alone plain.sam c_1.fq c_2.fq; fi
         awk -F '\t' 'FILENAME != ARGV[3] { if (FNR % 4 == 1) c[substr($1, 2), FILENAME == ARGV[1] ? 0 : 1] = $2 "\t" $3; next }
             /^@/ { print; next } { print $0 "\t" c[$1, int($2 / 128) % 2] }' c_1.fq c_2.fq plain.sam > expected.sam
         own expected.sam "comments" -C -t 2 --replicas 2 ref.fa c_1.fq c_2.fq
@@ -380,7 +383,7 @@ zero_reads() {
             rc=0
             timeout -s KILL 60 "$ZEROHOP" align -q --engine $E -t 2 -o zero.sam ref.fa $reads 2> zero.err || rc=$?
             # bowtie calls that a failure itself, and writes no header; strobealign's index is made for a length of reads
-            [ $rc:$E = 1:bowtie ] && [ ! -e zero.sam ] && grep -q "wrote a\? \?header" zero.err && continue
+            [ $rc:$E = 1:bowtie ] && [ ! -e zero.sam ] && grep -q "wrote no header, for there were no reads" zero.err && continue
             [ $rc:$E = 1:strobealign-program ] && [ ! -e zero.sam ] && grep -q "has no index" zero.err && continue
             [ $rc = 0 ] && [ "$(grep -c '^@PG' zero.sam)" -ge 2 ] || fail "$E: no reads: $rc, $(cat zero.err)"
             [ "$(grep -vc '^@' zero.sam)" = 0 ] || fail "$E: records of no reads"

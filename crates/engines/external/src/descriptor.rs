@@ -159,8 +159,9 @@ pub struct Reads {
     /// How they reach it.
     #[serde(default)]
     pub via: Via,
-    /// The exit status with which it ends if it gets no reads, where that is not 0.
-    pub none_exit: Option<i32>,
+    /// Whether it fails if it gets no reads at all: then a process for which none are left is ended by us.
+    #[serde(default)]
+    pub needed: bool,
     /// Single reads in an ordinary file, where that is told otherwise.
     pub plain_single: Option<Vec<String>>,
     /// Pairs in ordinary files, where that is told otherwise.

@@ -26,6 +26,8 @@ pub(crate) struct Feeder {
     pub(crate) via: Via,
     pub(crate) paired: bool,
     pub(crate) comments: bool,
+    /// Whether it has got a read, or needs none.
+    pub(crate) given: bool,
     /// The first file of each lane, for messages.
     pub(crate) lanes: Arc<[PathBuf]>,
     /// Tells the draining end what to expect.
@@ -41,6 +43,7 @@ impl Feed for Feeder {
         if self.expected.send(Expected::of(chunk, number, self.paired, self.comments)).is_err() {
             return Ok(false);
         }
+        self.given = true;
         self.running.set_feeding(Feeding::Busy);
         let mut written = std::mem::take(&mut self.written);
         let as_it_is = self.via == Via::Fd && (!self.paired || !chunk.text[1].bytes.is_empty());
@@ -56,6 +59,10 @@ impl Feed for Feeder {
     }
 
     fn end(&mut self, stop: &AtomicBool) {
+        if !self.given {
+            self.running.end_unneeded();
+            return;
+        }
         self.running.set_feeding(Feeding::Ended);
         // What goes wrong here, the draining end finds: the program ends, or hangs.
         if self.pipes.give_rest(&self.running, stop).is_ok() {

@@ -169,7 +169,6 @@ mod tests {
             command: vec![],
             log: "/dev/null".into(),
             shared: None,
-            idle_exit: None,
             hang_limit: Duration::from_secs(1000),
             refused: vec![],
         };

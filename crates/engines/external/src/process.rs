@@ -31,6 +31,8 @@ pub(crate) enum Feeding {
     Refused,
     /// It has said that there are no more.
     Ended,
+    /// There were none at all, and the program cannot stand that: it was killed.
+    Unneeded,
 }
 
 /// What a program is told to be, and what is known of it.
@@ -47,8 +49,6 @@ pub(crate) struct Identity {
     pub(crate) log: PathBuf,
     /// The folder of the index copy that it shares with others.
     pub(crate) shared: Option<PathBuf>,
-    /// The exit status with which it ends if it had no reads, where that is not 0.
-    pub(crate) idle_exit: Option<i32>,
     /// How long it may neither take nor give anything while it has work.
     pub(crate) hang_limit: Duration,
     /// What the kernel refused.
@@ -199,6 +199,13 @@ impl Running {
         }
         seen.peak = seen.peak.max(peak);
         true
+    }
+
+    /// Kills it, for there are no reads for it.
+    pub(crate) fn end_unneeded(&self) {
+        self.set_feeding(Feeding::Unneeded);
+        // One that has ended by itself is as good.
+        let _ = lock(&self.child).kill();
     }
 
     /// Whether it was to map a shared index and has not.

@@ -102,8 +102,8 @@ impl Supervision<'_> {
         };
         let (name, shared, hang_limit) = (words[0].clone(), None, Duration::MAX);
         let (log, refused) = (self.log(number), placed.refused());
-        let (instance, command, idle_exit) = (number, words, None);
-        let identity = Identity { instance, name, plan, command, log, shared, idle_exit, hang_limit, refused };
+        let (instance, command) = (number, words);
+        let identity = Identity { instance, name, plan, command, log, shared, hang_limit, refused };
         Ok(Running::new(identity, child, own_group))
     }
 
