@@ -216,7 +216,7 @@ fn open_file(path: &Path) -> Result<Open, Error> {
         return open_stdout();
     }
     // A pipe or a device is written as it is: it cannot be renamed, nor be left half written. So are names of open files.
-    let special = path.starts_with("/dev") || path.starts_with("/proc");
+    let special = path.starts_with("/dev") && !path.starts_with("/dev/shm") || path.starts_with("/proc");
     if special || std::fs::metadata(path).is_ok_and(|m| !m.is_file()) {
         let file = File::options().write(true).open(path).map_err(fault)?;
         return Ok(Open { path: path.to_owned(), target: path.to_owned(), temporary: None, file });

@@ -25,6 +25,9 @@ use zerohop_model::instance::Instance;
 use zerohop_model::plan::InstancePlan;
 use zerohop_topology::{Pinned, die_with_parent, give_fds, pipe, set_nonblocking};
 
+/// Where a program finds its reads; `/dev/fd` is a link to this that not every system has.
+const FIRST_READS: &str = "/proc/self/fd/3";
+const SECOND_READS: &str = "/proc/self/fd/4";
 /// Bytes that a pipe to or from a program holds at most, where the system grants them; and bytes of all pipes together: an
 /// ordinary user has 64 MiB for all of theirs (pipe(7), pipe-user-pages-soft).
 const PIPE_BYTES: usize = 1 << 20;
@@ -186,8 +189,8 @@ impl Launch<'_> {
     pub fn command(&self, plan: &InstancePlan) -> Result<Vec<String>, ExternalError> {
         let values = |values: Values| {
             values
-                .with("reads_1", "/dev/fd/3")
-                .with("reads_2", "/dev/fd/4")
+                .with("reads_1", FIRST_READS)
+                .with("reads_2", SECOND_READS)
                 .with("index", self.prefixes[plan.replica].to_string_lossy())
         };
         let reads = &self.found.descriptor.reads;
