@@ -110,7 +110,7 @@ def summary(results):
         cpu = lambda which: statistics.median(result["user_s"] + result["sys_s"] for result in of(which))
         walls, base = [result["wall_s"] for result in of(arm)], BASE.get(arm)
         compared = [f"{ratio(of(arm), of(base), 'wall_s'):.3f}x of {base}", f"{ratio(of(arm), of(base), 'user_s', 'sys_s'):.3f}x"] if base and of(base) else ["", ""]
-        rows.append([engine, arm, f"{wall(arm):.2f} ({min(walls):.2f}-{max(walls):.2f})", compared[0], f"{cpu(arm):.2f}", compared[1]])
+        rows.append([engine, arm, f"{statistics.median(walls):.2f} ({min(walls):.2f}-{max(walls):.2f})", compared[0], f"{cpu(arm):.2f}", compared[1]])
     return "".join("| " + " | ".join(row) + " |\n" for row in rows)
 
 

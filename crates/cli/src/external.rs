@@ -96,7 +96,7 @@ pub fn run(args: &AlignArgs, specs: Vec<LaneSpec>, groups: Groups) -> Result<(),
     let late = Late { args, found: &wanted.found, groups: groups.clone(), reaper: &site.reaper, sink: OnceLock::new() };
     let outcome = site.align(args, &wanted, open, &specs, &late);
     let opened = late.sink.into_inner();
-    let Outcome { report: mut run, lengths } = outcome.map_err(|failure| site.workplace.keep(failure))?;
+    let Outcome { report: mut run, lengths } = outcome.map_err(|failure| site.log_folder.keep(failure))?;
     account::check(&run)?;
     let opened = opened.ok_or_else(|| {
         Failure::Other(format!("{} wrote no header, for there were no reads: there is nothing to write", args.engine))
@@ -221,7 +221,7 @@ struct Site {
     shared: Option<SharedIndex>,
     /// Time that laying out the copies took.
     sharing: Duration,
-    workplace: Workplace,
+    log_folder: LogFolder,
     /// The last to go: until then it would clear away the rest.
     reaper: Reaper,
 }
@@ -239,14 +239,14 @@ impl Site {
             }
         };
         let plan = zerohop_plan::plan(&machine, &args.request(wanted.found.memory_bytes(&args.reference, &index)))?;
-        let workplace = Workplace::new(args, &reaper)?;
+        let log_folder = LogFolder::new(args, &reaper)?;
         let started = Instant::now();
         let keep = args.external.keep_copies;
         let share = || SharedIndex::make(&wanted.found, &index, &plan.replicas, keep, &tell);
         let shared = args.external.farm.then(share).transpose()?;
         let own = || vec![index.prefix.clone(); plan.replicas.len()];
         let prefixes = shared.as_ref().map_or_else(own, |shared| shared.prefixes.clone());
-        Ok(Site { machine, plan, index, prefixes, shared, sharing: started.elapsed(), workplace, reaper })
+        Ok(Site { machine, plan, index, prefixes, shared, sharing: started.elapsed(), log_folder, reaper })
     }
 
     fn launch<'a>(&'a self, args: &'a AlignArgs, wanted: &'a Wanted, specs: &[LaneSpec]) -> Launch<'a> {
@@ -263,7 +263,7 @@ impl Site {
             read_group: wanted.read_group.clone(),
             comments: args.comments,
             dna: args.external.dna,
-            logs: &self.workplace.logs,
+            logs: &self.log_folder.logs,
             hang_limit: Duration::from_secs(args.external.hang_limit.unwrap_or(HANG_LIMIT)),
         }
     }
@@ -301,23 +301,23 @@ impl Site {
 }
 
 /// Where the logs go.
-struct Workplace {
+struct LogFolder {
     logs: PathBuf,
     /// Removed at the end, unless the run failed.
     temporary: Option<TempDir>,
 }
 
-impl Workplace {
+impl LogFolder {
     fn new(args: &AlignArgs, reaper: &Reaper) -> Result<Self, Failure> {
         let fault = |path: &Path, e: std::io::Error| Failure::Other(format!("{}: cannot be made: {e}", path.display()));
         if let Some(logs) = &args.external.logs {
             std::fs::create_dir_all(logs).map_err(|e| fault(logs, e))?;
-            return Ok(Workplace { logs: logs.clone(), temporary: None });
+            return Ok(LogFolder { logs: logs.clone(), temporary: None });
         }
         let temporary = tempfile::Builder::new().prefix("zerohop-").tempdir();
         let temporary = temporary.map_err(|e| fault(&std::env::temp_dir(), e))?;
         told(reaper, &Charge::folder(temporary.path()))?;
-        Ok(Workplace { logs: temporary.path().to_owned(), temporary: Some(temporary) })
+        Ok(LogFolder { logs: temporary.path().to_owned(), temporary: Some(temporary) })
     }
 
     /// After a failure of an instance the logs stay.

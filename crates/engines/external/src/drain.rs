@@ -26,9 +26,10 @@ const MAX_LINE: usize = 1 << 30;
 pub(crate) struct Drainer {
     running: Arc<Running>,
     output: File,
-    /// What was read, and how much of it was taken.
+    /// What was read is `buffer[taken..filled]`; it keeps its length, for to make it longer is to write zeros.
     buffer: Vec<u8>,
     taken: usize,
+    filled: usize,
     /// How much of what was not taken is known to hold no end of a line.
     searched: usize,
     /// Whether its output is at its end.
@@ -44,25 +45,27 @@ pub(crate) struct Drainer {
 impl Drainer {
     pub(crate) fn new(running: Arc<Running>, output: File, expected: Receiver<Expected>, rules: Rules) -> Self {
         let (buffer, ledger) = (Vec::new(), Ledger::new(rules));
-        let (taken, searched, ended, begun, idle) = (0, 0, false, false, false);
-        Drainer { running, output, buffer, taken, searched, ended, begun, idle, expected, ledger }
+        let (taken, filled, searched, ended, begun, idle) = (0, 0, 0, false, false, false);
+        Drainer { running, output, buffer, taken, filled, searched, ended, begun, idle, expected, ledger }
     }
 
     /// Reads more; at the end of the output it notes that.
     fn read_more(&mut self, stop: &AtomicBool) -> Result<(), Error> {
-        self.buffer.drain(..self.taken);
-        self.taken = 0;
-        if self.buffer.len() > MAX_LINE {
+        self.buffer.copy_within(self.taken..self.filled, 0);
+        (self.filled, self.taken) = (self.filled - self.taken, 0);
+        if self.filled > MAX_LINE {
             return Err(self.running.fault("wrote a line of more than 1 GiB"));
         }
+        if self.buffer.len() < self.filled + READ {
+            self.buffer.resize(2 * (self.filled + READ), 0);
+        }
         loop {
-            let start = self.buffer.len();
-            self.buffer.resize(start + READ, 0);
-            let outcome = (&self.output).read(&mut self.buffer[start..]);
-            self.buffer.truncate(start + outcome.as_ref().map_or(0, |&read| read));
-            match outcome {
+            match (&self.output).read(&mut self.buffer[self.filled..]) {
                 Ok(0) => self.ended = true,
-                Ok(_) => self.running.moved(),
+                Ok(read) => {
+                    self.filled += read;
+                    self.running.moved();
+                }
                 Err(error) if error.kind() == ErrorKind::WouldBlock => {
                     self.wait(stop)?;
                     continue;
@@ -91,8 +94,8 @@ impl Drainer {
     /// Where the next line ends, if it is whole.
     fn line_end(&mut self) -> Option<usize> {
         let from = self.taken + self.searched;
-        let end = memchr(b'\n', &self.buffer[from..]).map(|at| from + at);
-        self.searched = if end.is_some() { 0 } else { self.buffer.len() - self.taken };
+        let end = memchr(b'\n', &self.buffer[from..self.filled]).map(|at| from + at);
+        self.searched = if end.is_some() { 0 } else { self.filled - self.taken };
         end
     }
 
@@ -129,7 +132,7 @@ impl Drainer {
         self.running.check(status)?;
         // Asked before the last chunks are looked for: after that there are no more.
         let was_given_all = self.running.is_feeding(Feeding::Ended);
-        if self.taken < self.buffer.len() {
+        if self.taken < self.filled {
             return Err(self.running.fault("ended in the middle of a line"));
         }
         self.expected.try_iter().for_each(|expected| self.ledger.expect(expected));
