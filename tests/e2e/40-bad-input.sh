@@ -223,7 +223,7 @@ bgzf_faults() {
 
 # Cut exactly between two blocks it can be a whole file: it is used, and the missing end marker is said.
 bgzf_without_end() {
-    local note="note      1.fq lacks the end marker of BGZF: it may be truncated between two blocks."
+    local note="note       1.fq lacks the end marker of BGZF: it may be truncated between two blocks."
     bgzip -c good_1.fq | head -c -28 > 1.fq
     zerohop align -t 2 ref.fa 1.fq > own.sam
     [ "$(grep -c '^note' zerohop.stderr)" = 1 ] && grep -qxF "$note" zerohop.stderr || wrong "a missing end marker is not said"
