@@ -16,6 +16,9 @@ use zerohop_model::error::InputError;
 /// Text that an input may hold for one chunk: far more than any law asks for, far less than its spans can address.
 const MAX_CHUNK_TEXT: u64 = 1 << 30;
 
+/// Buffers of stretches that are worth keeping.
+const MAX_SPARE: u64 = 128;
+
 /// What a chunk takes from one input: parts of consecutive segments.
 #[derive(Debug, Default)]
 pub(crate) struct Pieces {
@@ -195,6 +198,11 @@ impl Cutter {
             ticket: Ticket { lane, ..Ticket::default() },
             done: false,
         }
+    }
+
+    /// About how many stretches of so many bytes of text all inputs together give for one chunk: text is names and qualities, too.
+    pub(crate) fn stretches_per_chunk(&self, stretch: u64) -> usize {
+        self.closes_at.saturating_mul(3).div_ceil(stretch).min(MAX_SPARE) as usize
     }
 
     /// Adds the next segment of `input`.

@@ -89,6 +89,7 @@ impl Regular {
         self.next.fetch_update(Ordering::AcqRel, Ordering::Relaxed, |next| (next < allowed).then_some(next + 1)).ok()
     }
 
+    /// Reads over what `buffer` holds: to empty it first would be to write zeros into it again.
     fn read_at(&self, buffer: &mut Vec<u8>, offset: u64, length: u64) -> Result<(), InputError> {
         buffer.resize(length as usize, 0);
         self.file.read_exact_at(buffer, offset).map_err(|e| match e.kind() {
@@ -99,7 +100,7 @@ impl Regular {
         })
     }
 
-    /// Reads the text of stretch `index` into `text`, which is empty; returns the range of the file that it came from.
+    /// Reads the text of stretch `index` into `text`, over what it holds; returns the range of the file that it came from.
     /// For BGZF these are the blocks that start in the stretch; the first is at `block_start`, or looked for.
     fn read_text(&self, index: u64, block_start: Option<u64>, text: &mut Vec<u8>) -> Result<(u64, u64), InputError> {
         let (start, end) = (index * self.stretch_size(), self.stretch_end(index));
@@ -107,6 +108,7 @@ impl Regular {
             self.read_at(text, start, end - start)?;
             return Ok((start, end));
         }
+        text.clear();
         thread_local! {
             static SCRATCH: RefCell<(Vec<u8>, Decompressor)> = RefCell::new((Vec::new(), Decompressor::new()));
         }
@@ -130,7 +132,6 @@ impl Regular {
     }
 
     fn survey(&self, index: u64, mut text: Vec<u8>) -> Result<Stretch, InputError> {
-        text.clear();
         let range = self.read_text(index, None, &mut text)?;
         let guess =
             if index == 0 { LineState::RECORD_START } else { guess_state(&text).unwrap_or(LineState::RECORD_START) };
@@ -195,12 +196,12 @@ impl Survey {
         let in_order =
             |_| InOrder { waiting: BTreeMap::new(), next: 0, faulty: false, state: LineState::RECORD_START, block: 0 };
         Ok(Survey {
-            cutting: Mutex::new(Cutting { cutter, files: files.iter().map(in_order).collect() }),
-            files,
             ready: ArrayQueue::new(READY),
             all_cut: AtomicBool::new(false),
             chunks: AtomicU64::new(0),
-            spare: ArrayQueue::new(2 * window as usize),
+            spare: ArrayQueue::new(2 * window as usize + cutter.stretches_per_chunk(PLAIN_STRETCH)),
+            cutting: Mutex::new(Cutting { cutter, files: files.iter().map(in_order).collect() }),
+            files,
             window,
             serial_nanos: AtomicU64::new(0),
         })
@@ -311,7 +312,6 @@ fn settle(file: &Regular, order: &mut InOrder, stretch: Stretch) -> Result<Segme
     if file.coding == Coding::Bgzf {
         let stretch_end = file.stretch_end(order.next);
         if range.0 != order.block && order.block < stretch_end {
-            segment.bytes.clear();
             range = file.read_text(order.next, Some(order.block), &mut segment.bytes)?;
             trusted = false;
         } else if order.block >= stretch_end {
