@@ -7,6 +7,7 @@ peak memory, arms interleaved.
 
 Arms, all with N threads on N CPUs:
     alone        the aligner with -t N, SAM to a file
+    parts        N processes of the aligner with one thread each, on N parts of the reads that were made before
     zerohop      zerohop align --engine E -t N
     instances    zerohop align --engine E -t N --replicas N: N instances of one thread
     alone-bam    the aligner | samtools view -b
@@ -16,9 +17,11 @@ Results go to bench/runs/DATE-HOST-external/.
 
 import argparse
 import datetime
+import itertools
 import json
 import os
 import platform
+import shlex
 import statistics
 import sys
 from pathlib import Path
@@ -35,9 +38,9 @@ ALONE = {
     "bowtie2": (["bowtie2-align-s", "--wrapper", "basic-0", "-p", "{t}", "--reorder", "-x", "ref.fa", "-1", "r1.fq", "-2", "r2.fq"], "ref.fa.rev.2.bt2"),
     "hisat2": (["hisat2-align-s", "--wrapper", "basic-0", "-p", "{t}", "--reorder", "-x", "ref.fa", "-1", "r1.fq", "-2", "r2.fq"], "ref.fa.8.ht2"),
 }
-ARMS = ["instances", "alone", "zerohop", "zerohop-bam", "alone-bam"]
+ARMS = ["instances", "alone", "zerohop", "parts", "zerohop-bam", "alone-bam"]
 # Whose time each arm's is divided by.
-BASE = {"zerohop": "alone", "instances": "alone", "zerohop-bam": "alone-bam"}
+BASE = {"zerohop": ["alone"], "instances": ["alone", "parts"], "parts": ["alone"], "zerohop-bam": ["alone-bam"]}
 
 
 def parse_arguments():
@@ -61,9 +64,32 @@ def prepare(options, engine):
     make(options, ["r1.fq", "r2.fq"], lambda names: call([
         options.simulate, "pairs", "--reference", options.work / "ref.fa", "--pairs", options.pairs, "--length", "150", "--insert", "400",
         "--sd", "50", "--error", "0.002", "--snp", "0.001", "--seed", "2", "--out1", names[0], "--out2", names[1]]))
+    for mate in "12":
+        make(options, [part_name(part, mate) for part in range(options.threads)], lambda names: split(options, mate, names))
     if not (options.work / ALONE[engine][1]).exists():
         (options.work / "none.fq").write_text("")
         call([options.zerohop, "align", "--engine", engine, "--build-index", "-o", "/dev/null", "ref.fa", "none.fq"], cwd=options.work)
+
+
+def part_name(part, mate):
+    return f"part{part}.r{mate}.fq"
+
+
+def split(options, mate, names):
+    """Writes as many pairs to each of the files; the last may get fewer."""
+    lines = 4 * -(-options.pairs // len(names))
+    with open(options.work / f"r{mate}.fq", "rb") as reads:
+        for name in names:
+            with open(name, "wb") as part:
+                part.writelines(itertools.islice(reads, lines))
+
+
+def parts(options, engine):
+    """One shell that starts all and waits for all."""
+    def one(part):
+        words = [{"r1.fq": part_name(part, 1), "r2.fq": part_name(part, 2)}.get(word, word.format(t=1)) for word in ALONE[engine][0]]
+        return f"{shlex.join(words)} > part{part}.sam & pids=\"$pids $!\""
+    return ["sh", "-c", "\n".join([*map(one, range(options.threads)), "for pid in $pids; do wait $pid || exit 1; done"])]
 
 
 def pipeline(options, engine, arm):
@@ -72,6 +98,7 @@ def pipeline(options, engine, arm):
     return {
         "alone": [["sh", "-c", 'exec "$@" > out.sam', "sh", *alone]],
         "zerohop": [[*zerohop, "-o", "out.sam", "ref.fa", "r1.fq", "r2.fq"]],
+        "parts": [parts(options, engine)],
         "instances": [[*zerohop, "--replicas", str(options.threads), "-o", "out.sam", "ref.fa", "r1.fq", "r2.fq"]],
         "alone-bam": [alone, ["samtools", "view", "-b", "-o", "out.bam", "-"]],
         "zerohop-bam": [[*zerohop, "-o", "out.bam", "ref.fa", "r1.fq", "r2.fq"]],
@@ -108,9 +135,10 @@ def summary(results):
     for engine, arm in dict.fromkeys((result["engine"], result["arm"]) for result in sorted(results, key=lambda r: ARMS.index(r["arm"]))):
         of = lambda which: [result for result in counted if (result["engine"], result["arm"]) == (engine, which)]
         cpu = lambda which: statistics.median(result["user_s"] + result["sys_s"] for result in of(which))
-        walls, base = [result["wall_s"] for result in of(arm)], BASE.get(arm)
-        compared = [f"{ratio(of(arm), of(base), 'wall_s'):.3f}x of {base}", f"{ratio(of(arm), of(base), 'user_s', 'sys_s'):.3f}x"] if base and of(base) else ["", ""]
-        rows.append([engine, arm, f"{statistics.median(walls):.2f} ({min(walls):.2f}-{max(walls):.2f})", compared[0], f"{cpu(arm):.2f}", compared[1]])
+        walls, bases = [result["wall_s"] for result in of(arm)], [base for base in BASE.get(arm, []) if of(base)]
+        compared = lambda keys, text: ", ".join(text.format(ratio(of(arm), of(base), *keys), base) for base in bases)
+        rows.append([engine, arm, f"{statistics.median(walls):.2f} ({min(walls):.2f}-{max(walls):.2f})", compared(["wall_s"], "{:.3f}x of {}"),
+                     f"{cpu(arm):.2f}", compared(["user_s", "sys_s"], "{:.3f}x of {}")])
     return "".join("| " + " | ".join(row) + " |\n" for row in rows)
 
 
