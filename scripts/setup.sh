@@ -46,7 +46,7 @@ install_packages() {
 BUILD_PACKAGES="cc=build-essential make=build-essential curl=curl pkg-config=pkg-config git=git"
 DEMO_PACKAGES="samtools=samtools python3=python3"
 TEST_PACKAGES="bgzip=tabix PicardCommandLine=picard-tools bwa=bwa bowtie2-align-s=bowtie2 bowtie-align-s=bowtie
-    hisat2-align-s=hisat2 snap-aligner=snap-aligner minimap2=minimap2"
+    hisat2-align-s=hisat2 snap-aligner=snap-aligner minimap2=minimap2 seqtk=seqtk"
 
 # --- Rust -----------------------------------------------------------------------------------------------------
 

@@ -24,6 +24,8 @@ pub enum Command {
     Engines(EnginesArgs),
     /// Run any program under a plan: as pinned instances on groups of NUMA nodes, under a memory policy
     Run(Box<RunArgs>),
+    /// Write FASTQ in blocks of a fixed size, which can be read without looking for the ends of reads; and back
+    Block(BlockArgs),
     /// List or remove the index copies in /dev/shm that 'align --farm' made
     Cache(CacheArgs),
     /// Clear away after a zerohop that was killed (started by zerohop itself)
@@ -41,6 +43,47 @@ pub enum Command {
         /// The command
         command: Option<String>,
     },
+}
+
+#[derive(Debug, clap::Args)]
+pub struct BlockArgs {
+    /// Reads in FASTQ, plain, gzip or BGZF; with --unblock and --check a blocked file
+    pub reads_1: PathBuf,
+
+    /// Second mates, in step with the first ones: their blocks hold the same reads
+    pub reads_2: Option<PathBuf>,
+
+    /// Write to FILE; given once for each file of reads. FILE.blocks.json, which describes the blocks, goes beside it
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Vec<PathBuf>,
+
+    /// Bytes of a block [default: what needs the least padding]
+    #[arg(long, value_name = "BYTES", value_parser = RangedU64ValueParser::<usize>::new().range(1..=1 << 30))]
+    pub block_bytes: Option<usize>,
+
+    /// Reads of a block [default: what needs the least padding]
+    #[arg(long, value_name = "N", value_parser = RangedU64ValueParser::<usize>::new().range(1..=1 << 20))]
+    pub reads_per_block: Option<usize>,
+
+    /// The largest block that may be chosen
+    #[arg(long, value_name = "BYTES", default_value_t = 1 << 16, value_parser = RangedU64ValueParser::<usize>::new().range(1..=1 << 30))]
+    pub max_block_bytes: usize,
+
+    /// Compress the output with BGZF, also if FILE does not end in .gz; each block has members of its own
+    #[arg(long)]
+    pub bgzf: bool,
+
+    /// Level of the compression: 0 (none) to 9 (smallest)
+    #[arg(long, value_name = "LEVEL", default_value_t = 6, value_parser = clap::value_parser!(u8).range(0..=9))]
+    pub level: u8,
+
+    /// Write what was blocked, byte for byte
+    #[arg(long)]
+    pub unblock: bool,
+
+    /// Only check a blocked file against its description
+    #[arg(long, conflicts_with_all = ["unblock", "output"])]
+    pub check: bool,
 }
 
 #[derive(Debug, clap::Args)]

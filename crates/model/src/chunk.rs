@@ -14,7 +14,7 @@ pub struct Ticket {
 }
 
 /// A part of one input file: whole records, inflated.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Clone)]
 pub struct Text {
     /// The bytes. They lie in memory of the worker that parses them.
     pub bytes: Vec<u8>,

@@ -11,23 +11,30 @@
 //! 4. a chunk's text is copied into memory of the worker that will map it;
 //! 5. the *parser* finds the reads in that text, in place, and checks every byte of them.
 //!
+//! Two things beside that path serve the thread-scaling laboratory: [`Parsing`] takes reads as most aligners do, one holder of
+//! the reader at a time, and [`blocked`] writes and reads FASTQ in blocks of a fixed size.
+//!
 //! What it refuses to do: guess at damaged input (every fault is an error that names file, record, byte and read), keep more
 //! than a few segments per worker in memory, start threads for regular files, or know what is done with the reads.
 #![forbid(unsafe_code)]
 
 mod bgzf;
+pub mod blocked;
 mod cutter;
 mod fault;
 mod gzip;
 mod header;
 mod open;
 mod parse;
+mod parsing;
 pub mod reference;
 mod segment;
+mod serial;
 mod stream;
 mod survey;
 
 pub use open::OpenLane;
+pub use parsing::Parsing;
 
 use std::path::PathBuf;
 

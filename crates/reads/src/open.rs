@@ -1,10 +1,12 @@
 //! Opens read files: finds out what they are by their content, and chooses how they are dealt.
 
+use crate::blocked::BlockInput;
 use crate::cutter::Cutter;
 use crate::fault::read_fault;
 use crate::gzip::GzipMembers;
 use crate::parse::{Format, Layout, Parser};
 use crate::segment::{LineState, mark_fasta, mark_fastq};
+use crate::serial::SerialText;
 use crate::stream::{StreamEmitter, StreamSpec};
 use crate::survey::{Coding, Survey, has_end_marker};
 use crate::{LaneSpec, bgzf};
@@ -259,6 +261,61 @@ impl OpenLane {
         self.files.into_iter().map(|f| Box::new(Cursor::new(f.prefix).chain(f.rest)) as Box<dyn Read + Send>).collect()
     }
 
+    /// Its files, to be blocked; each with what checks its reads.
+    ///
+    /// # Errors
+    /// Files that hold something else than FASTQ, one read after the other.
+    pub fn into_block_inputs(self, max_read_bases: usize) -> Result<Vec<BlockInput>, InputError> {
+        self.refuse_all_but_fastq("can be blocked")?;
+        let files = self.files.iter().map(|file| vec![(file.path.clone(), Format::Fastq)]).collect::<Vec<_>>();
+        let parsers = files.into_iter().map(|files| Parser { files, layout: Layout::Single, max_read_bases });
+        Ok(self
+            .serial_texts(max_read_bases)
+            .into_iter()
+            .zip(parsers)
+            .map(|(text, parser)| BlockInput { text, parser })
+            .collect())
+    }
+
+    pub(crate) fn refuse_all_but_fastq(&self, what: &str) -> Result<(), InputError> {
+        if self.layout != Layout::Interleaved && self.is_fasta() != Some(true) {
+            return Ok(());
+        }
+        let first = self.files.first().map_or(Path::new("-"), |file| &file.path);
+        Err(InputError::new(first, format!("only FASTQ, single or in two files, {what}")))
+    }
+
+    pub(crate) fn paths(&self) -> impl Iterator<Item = &PathBuf> {
+        self.files.iter().map(|file| &file.path)
+    }
+
+    /// What finds the reads of chunks of both files.
+    pub(crate) fn parser(&self, max_read_bases: usize) -> Parser {
+        let files = self.files.iter().map(|file| (file.path.clone(), file.format.unwrap_or(Format::Fastq))).collect();
+        Parser { files, layout: self.layout, max_read_bases }
+    }
+
+    /// The text of each file, to be taken record by record.
+    pub(crate) fn serial_texts(self, max_read_bases: usize) -> Vec<SerialText> {
+        let text = |file: Opened| {
+            let text = Box::new(Cursor::new(file.prefix).chain(file.rest));
+            SerialText::new(file.path, text, max_read_bases)
+        };
+        self.files.into_iter().map(text).collect()
+    }
+
+    /// The bytes of each blocked file, as they lie in it.
+    ///
+    /// # Errors
+    /// A file that cannot be read anew.
+    pub(crate) fn block_texts(self) -> Result<Vec<SerialText>, InputError> {
+        let bytes = |file: Opened| -> Result<SerialText, InputError> {
+            let raw = File::open(&file.path).map_err(|e| InputError::new(&file.path, format!("cannot open: {e}")))?;
+            Ok(SerialText::new(file.path, Box::new(raw), 0))
+        };
+        self.files.into_iter().map(bytes).collect()
+    }
+
     /// Makes it lane number `lane` of a run of `workers`: its chunks are cut by `law`.
     ///
     /// Regular files, plain or BGZF, of single or paired FASTQ reads are dealt by the workers; all else by an emitter.
@@ -266,10 +323,8 @@ impl OpenLane {
     /// # Errors
     /// When a file has become unreadable.
     pub fn deal(self, lane: u32, law: Law, max_read_bases: usize, workers: usize) -> Result<Lane, InputError> {
+        let (paths, parser) = (self.paths().cloned().collect(), Box::new(self.parser(max_read_bases)));
         let OpenLane { files, layout, .. } = self;
-        let paths: Vec<PathBuf> = files.iter().map(|f| f.path.clone()).collect();
-        let formats = files.iter().map(|f| (f.path.clone(), f.format.unwrap_or(Format::Fastq))).collect();
-        let parser = Box::new(Parser { files: formats, layout, max_read_bases });
         let cutter = |limit| Cutter::new(lane, paths, law.closes_at_bases(), limit);
         let codings: Option<Vec<Coding>> = files.iter().map(Opened::coding).collect();
         let deal = match codings {

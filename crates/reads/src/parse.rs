@@ -27,6 +27,7 @@ pub(crate) enum Layout {
 }
 
 /// The parser of one lane.
+#[derive(Clone)]
 pub(crate) struct Parser {
     pub(crate) files: Vec<(PathBuf, Format)>,
     pub(crate) layout: Layout,

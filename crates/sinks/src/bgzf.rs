@@ -3,24 +3,24 @@
 use libdeflater::{CompressionLvl, Compressor, Crc};
 use zerohop_model::error::Error;
 
-/// The empty block that ends a file.
-pub(crate) const END_MARKER: [u8; 28] =
+/// The empty block that ends a BGZF file.
+pub const END_MARKER: [u8; 28] =
     [0x1f, 0x8b, 0x08, 0x04, 0, 0, 0, 0, 0, 0xff, 6, 0, 0x42, 0x43, 2, 0, 0x1b, 0, 3, 0, 0, 0, 0, 0, 0, 0, 0, 0];
 
 /// Data per block, as htslib has it: it fits into a block even if it cannot be compressed.
-const BLOCK_DATA: usize = 0xff00;
+pub const BLOCK_DATA: usize = 0xff00;
 const FRAME: usize = 18;
 const FOOTER: usize = 8;
 
 /// libdeflate's levels for those of zlib, as htslib maps them (bgzf.c): so the same number means the same effort.
 const LIBDEFLATE_LEVELS: [i32; 10] = [0, 1, 2, 3, 5, 6, 7, 8, 10, 12];
 
-/// Compresses data into blocks.
-pub(crate) struct BlockCompressor(Compressor);
+/// Compresses data into BGZF blocks.
+pub struct BlockCompressor(Compressor);
 
 impl BlockCompressor {
     /// `level` is 0 (none) to 9 (smallest).
-    pub(crate) fn new(level: u8) -> Self {
+    pub fn new(level: u8) -> Self {
         let level = LIBDEFLATE_LEVELS[usize::from(level.min(9))];
         BlockCompressor(Compressor::new(CompressionLvl::new(level).unwrap_or_default()))
     }
@@ -29,7 +29,7 @@ impl BlockCompressor {
     ///
     /// # Errors
     /// [`Error::Internal`] if the library refuses, which its documentation rules out.
-    pub(crate) fn compress(&mut self, data: &[u8], out: &mut Vec<u8>) -> Result<(), Error> {
+    pub fn compress(&mut self, data: &[u8], out: &mut Vec<u8>) -> Result<(), Error> {
         for part in data.chunks(BLOCK_DATA) {
             let start = out.len();
             out.extend_from_slice(&END_MARKER[..16]);

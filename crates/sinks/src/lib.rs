@@ -20,5 +20,6 @@ mod line;
 mod sam;
 mod tags;
 
+pub use bgzf::{BLOCK_DATA as BGZF_BLOCK_DATA, BlockCompressor, END_MARKER as BGZF_END};
 pub use files::{FileSink, Format, OutputSpec, check_writable, shard_path};
 pub use header::{Header, HeaderError, Program, ReadGroup, ReadGroupError};

@@ -1,0 +1,233 @@
+//! `zerohop block`: FASTQ in blocks of a fixed size, and back.
+
+use crate::args::BlockArgs;
+use crate::failure::Failure;
+use std::io::{BufWriter, Write};
+use std::path::{Path, PathBuf};
+use tempfile::NamedTempFile;
+use zerohop_model::error::{Error, InputError};
+use zerohop_reads::blocked::{Blocking, Compress, Fit, Sidecar, block, restore};
+use zerohop_reads::{LaneSpec, OpenLane};
+use zerohop_sinks::BlockCompressor;
+
+/// The longest read that is taken for one, in bases.
+const MAX_READ_BASES: usize = 1 << 27;
+
+/// Does the command.
+///
+/// # Errors
+/// Whatever goes wrong; then none of the outputs is there.
+pub fn run(args: &BlockArgs) -> Result<(), Failure> {
+    let files: Vec<PathBuf> = std::iter::once(&args.reads_1).chain(&args.reads_2).cloned().collect();
+    if args.check {
+        return files.iter().try_for_each(|file| check(file));
+    }
+    if args.output.len() != files.len() {
+        let words = format!("{} files of reads need as many outputs (-o), not {}", files.len(), args.output.len());
+        return Err(Failure::Usage(words));
+    }
+    if let Some(same) = args
+        .output
+        .iter()
+        .find(|output| files.iter().any(|file| crate::lanes::file_of(file) == crate::lanes::file_of(output)))
+    {
+        return Err(Failure::Usage(format!("{} is an input, too", same.display())));
+    }
+    if args.unblock { unblock_all(args, &files) } else { block_all(args, files) }
+}
+
+fn block_all(args: &BlockArgs, files: Vec<PathBuf>) -> Result<(), Failure> {
+    let spec = LaneSpec { files, interleaved: false };
+    let blockings = blockings(args, &spec)?;
+    let mut done = Vec::new();
+    let inputs = OpenLane::open(&spec)?.into_block_inputs(MAX_READ_BASES)?;
+    for ((mut input, blocking), path) in inputs.into_iter().zip(blockings).zip(&args.output) {
+        let mut output = Output::create(path, args)?;
+        let sidecar =
+            output.write(|out, compress| block(&mut input, blocking, out, compress, &|e| unwritten(path, e)))?;
+        done.push((output, sidecar));
+    }
+    if let [(_, one), (_, two)] = &done[..]
+        && one.reads != two.reads
+    {
+        let what = format!("it has {} reads, but {} has {}", two.reads, spec.files[0].display(), one.reads);
+        return Err(InputError::new(&spec.files[1], what).into());
+    }
+    for (output, sidecar) in done {
+        let path = output.path.to_owned();
+        output.keep()?;
+        // Last: without it the file is FASTQ like any other.
+        let description = Sidecar::path(&path);
+        let mut beside = Output::create(&description, args)?;
+        beside.file.write_all(sidecar.json().as_bytes()).map_err(|e| unwritten(&description, e))?;
+        beside.keep()?;
+        eprintln!("{}: {}", path.display(), words(&sidecar));
+    }
+    Ok(())
+}
+
+fn words(sidecar: &Sidecar) -> String {
+    format!(
+        "{} reads in {} blocks of {} bytes with {} reads each ({}); padding makes it {:.2} % larger",
+        sidecar.reads,
+        sidecar.blocks,
+        sidecar.block_bytes,
+        sidecar.reads_per_block,
+        sidecar.coding.name(),
+        100.0 * (sidecar.overhead() - 1.0)
+    )
+}
+
+/// The size of the blocks of each file: what was asked for, else what needs the least padding.
+fn blockings(args: &BlockArgs, spec: &LaneSpec) -> Result<Vec<Blocking>, Failure> {
+    if let (Some(bytes), Some(reads)) = (args.block_bytes, args.reads_per_block) {
+        return Ok(vec![Blocking { bytes, reads }; spec.files.len()]);
+    }
+    let lane = OpenLane::open(spec)?;
+    if !lane.is_regular() {
+        let words = "of a pipe the best blocks cannot be found beforehand: give --block-bytes and --reads-per-block";
+        return Err(Failure::Usage(words.to_owned()));
+    }
+    let limit = args.block_bytes.unwrap_or(args.max_block_bytes);
+    let mut fit = Fit::new(spec.files.len(), limit, args.reads_per_block);
+    for (file, input) in lane.into_block_inputs(MAX_READ_BASES)?.into_iter().enumerate() {
+        input.for_each_size(|bytes| fit.add(file, bytes))?;
+    }
+    let mut best = match fit.best() {
+        Some(best) => best,
+        None if args.reads_per_block.is_some() => {
+            let words =
+                format!("so many reads do not fit a block of {limit} bytes: allow larger blocks (--max-block-bytes)");
+            return Err(Failure::Other(words));
+        }
+        None => {
+            let words = format!(
+                "there is a read that does not fit a block of {limit} bytes: allow larger ones (--max-block-bytes)"
+            );
+            return Err(Failure::Other(words));
+        }
+    };
+    if let Some(bytes) = args.block_bytes {
+        best.iter_mut().for_each(|blocking| blocking.bytes = bytes);
+    }
+    Ok(best)
+}
+
+fn unblock_all(args: &BlockArgs, files: &[PathBuf]) -> Result<(), Failure> {
+    let mut done = Vec::new();
+    for (file, path) in files.iter().zip(&args.output) {
+        let mut output = Output::create(path, args)?;
+        output.write(|out, compress| match compress {
+            None => restore_file(file, out, &|e| unwritten(path, e)),
+            Some(compress) => {
+                let mut packed = Packing { out, compress, data: Vec::new() };
+                let sidecar = restore_file(file, &mut packed, &|e| unwritten(path, e))?;
+                packed.end().map_err(|e| unwritten(path, e))?;
+                Ok(sidecar)
+            }
+        })?;
+        done.push(output);
+    }
+    done.into_iter().try_for_each(Output::keep)
+}
+
+fn check(file: &Path) -> Result<(), Failure> {
+    let sidecar = restore_file(file, &mut std::io::sink(), &|e| Error::Internal(e.to_string()))?;
+    eprintln!("{}: {}. All is as it should be.", file.display(), words(&sidecar));
+    Ok(())
+}
+
+/// Writes what was blocked in `file` to `out`.
+fn restore_file(file: &Path, out: &mut dyn Write, failed: &dyn Fn(std::io::Error) -> Error) -> Result<Sidecar, Error> {
+    let Some(sidecar) = Sidecar::of(file)? else {
+        let what = format!("it is not blocked, for there is no {}", Sidecar::path(file).display());
+        return Err(InputError::new(file, what).into());
+    };
+    let lane = OpenLane::open(&LaneSpec { files: vec![file.to_owned()], interleaved: false })?;
+    for text in lane.into_texts() {
+        restore(file, text, &sidecar, out, failed)?;
+    }
+    Ok(sidecar)
+}
+
+fn unwritten(path: &Path, source: std::io::Error) -> Error {
+    Error::Output { path: path.to_owned(), source }
+}
+
+/// A file under a temporary name, which it loses when it is complete; dropped before, it is removed.
+struct Output<'a> {
+    path: &'a Path,
+    file: NamedTempFile,
+    compressor: Option<BlockCompressor>,
+}
+
+impl<'a> Output<'a> {
+    fn create(path: &'a Path, args: &BlockArgs) -> Result<Self, Error> {
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let mut builder = tempfile::Builder::new();
+        builder.prefix(".zerohop-").suffix(".partial");
+        let file = builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666)).tempfile_in(folder);
+        let compressed = args.bgzf || path.extension().is_some_and(|end| end == "gz" || end == "bgz");
+        let compressor = compressed.then(|| BlockCompressor::new(args.level));
+        Ok(Output { path, file: file.map_err(|e| unwritten(path, e))?, compressor })
+    }
+
+    /// Lets `write` write to the file; it is given a compressor if the file shall be compressed.
+    fn write<T>(
+        &mut self,
+        write: impl FnOnce(&mut dyn Write, Option<&mut Compress<'_>>) -> Result<T, Error>,
+    ) -> Result<T, Error> {
+        let mut out = BufWriter::with_capacity(1 << 20, self.file.as_file_mut());
+        let written = match &mut self.compressor {
+            None => write(&mut out, None),
+            Some(compressor) => {
+                write(&mut out, Some(&mut |data: &[u8], packed: &mut Vec<u8>| compressor.compress(data, packed)))
+            }
+        }?;
+        out.flush().map_err(|e| unwritten(self.path, e))?;
+        Ok(written)
+    }
+
+    fn keep(self) -> Result<(), Failure> {
+        self.file.persist(self.path).map_err(|e| unwritten(self.path, e.error))?;
+        Ok(())
+    }
+}
+
+/// Compresses what is written, some members at a time.
+struct Packing<'a, 'c> {
+    out: &'a mut dyn Write,
+    compress: &'a mut Compress<'c>,
+    data: Vec<u8>,
+}
+
+impl Packing<'_, '_> {
+    fn put(&mut self) -> std::io::Result<()> {
+        let mut packed = Vec::new();
+        (self.compress)(&self.data, &mut packed).map_err(std::io::Error::other)?;
+        self.data.clear();
+        self.out.write_all(&packed)
+    }
+
+    fn end(mut self) -> std::io::Result<()> {
+        self.put()?;
+        self.out.write_all(&zerohop_sinks::BGZF_END)
+    }
+}
+
+impl Write for Packing<'_, '_> {
+    fn write(&mut self, data: &[u8]) -> std::io::Result<usize> {
+        self.data.extend_from_slice(data);
+        if self.data.len() >= 16 * zerohop_sinks::BGZF_BLOCK_DATA {
+            let rest =
+                self.data.split_off(self.data.len() / zerohop_sinks::BGZF_BLOCK_DATA * zerohop_sinks::BGZF_BLOCK_DATA);
+            self.put()?;
+            self.data = rest;
+        }
+        Ok(data.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}

@@ -1,0 +1,127 @@
+//! What is known of a blocked file, in a small file beside it.
+
+use serde::{Deserialize, Serialize};
+use std::path::{Path, PathBuf};
+use zerohop_model::error::InputError;
+
+/// The version that is written and read.
+const VERSION: u32 = 1;
+const FORMAT: &str = "zerohop blocked FASTQ";
+
+/// How the blocks lie in the file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Coding {
+    /// As text: block i starts at byte i times the size of a block.
+    Plain,
+    /// Each compressed into BGZF members of its own.
+    Bgzf,
+}
+
+/// The description of a blocked file, `FILE.blocks.json`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Sidecar {
+    format: String,
+    version: u32,
+    /// How the blocks lie in the file.
+    pub coding: Coding,
+    /// Bytes of a block, inflated.
+    pub block_bytes: usize,
+    /// Reads of a block; the last one may have fewer.
+    pub reads_per_block: usize,
+    /// Blocks.
+    pub blocks: u64,
+    /// Reads of all blocks.
+    pub reads: u64,
+    /// Bytes of the blocked file.
+    pub file_bytes: u64,
+    /// Bytes of the original, inflated.
+    pub original_bytes: u64,
+    /// Over all blocks: the sum of the xxh3 of each, with its number as the seed.
+    pub digest: String,
+    /// Blocks that had spaces where padding goes, and how many.
+    pub own_spaces: Vec<(u64, usize)>,
+    /// Whether the original's last line had no end.
+    pub unended: bool,
+    /// Blank lines behind the last read of the original.
+    pub blank: String,
+}
+
+impl Sidecar {
+    /// A description of a file of no blocks yet.
+    pub(crate) fn new(coding: Coding, block_bytes: usize, reads_per_block: usize) -> Self {
+        Sidecar {
+            format: FORMAT.to_owned(),
+            version: VERSION,
+            coding,
+            block_bytes,
+            reads_per_block,
+            blocks: 0,
+            reads: 0,
+            file_bytes: 0,
+            original_bytes: 0,
+            digest: String::new(),
+            own_spaces: Vec::new(),
+            unended: false,
+            blank: String::new(),
+        }
+    }
+
+    /// Where the description of `file` lies.
+    pub fn path(file: &Path) -> PathBuf {
+        let mut name = file.as_os_str().to_owned();
+        name.push(".blocks.json");
+        name.into()
+    }
+
+    /// The description of `file`; none if there is none.
+    ///
+    /// # Errors
+    /// A description that cannot be read, is of another version, or does not fit the file.
+    pub fn of(file: &Path) -> Result<Option<Self>, InputError> {
+        let path = Self::path(file);
+        let text = match std::fs::read(&path) {
+            Ok(text) => text,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(InputError::new(&path, format!("cannot read: {error}"))),
+        };
+        let fault = |what: String| InputError::new(&path, what);
+        let sidecar: Self = serde_json::from_slice(&text).map_err(|error| {
+            fault(format!("it does not describe a blocked file in a way that this version knows: {error}"))
+        })?;
+        if sidecar.format != FORMAT || sidecar.version != VERSION {
+            let (format, version) = (&sidecar.format, sidecar.version);
+            return Err(fault(format!(
+                "it is version {version} of '{format}'; this program knows version {VERSION} of '{FORMAT}'"
+            )));
+        }
+        if sidecar.block_bytes == 0 || sidecar.reads_per_block == 0 {
+            return Err(fault("it has blocks of no bytes or no reads: it is damaged".to_owned()));
+        }
+        let length = std::fs::metadata(file).map_err(|e| InputError::new(file, format!("cannot open: {e}")))?.len();
+        if length != sidecar.file_bytes {
+            let what = format!(
+                "it has {length} bytes, but {} was made for {}: it was changed, or is truncated",
+                path.display(),
+                sidecar.file_bytes
+            );
+            return Err(InputError::new(file, what));
+        }
+        Ok(Some(sidecar))
+    }
+
+    /// Its text.
+    pub fn json(&self) -> String {
+        // A struct of numbers and strings can always be written.
+        serde_json::to_string_pretty(self).unwrap_or_default() + "\n"
+    }
+
+    /// What the padding costs: bytes of the blocks, inflated, for each byte of the original.
+    pub fn overhead(&self) -> f64 {
+        match self.original_bytes {
+            0 => 1.0,
+            original => (self.blocks * self.block_bytes as u64) as f64 / original as f64,
+        }
+    }
+}

@@ -1,0 +1,139 @@
+//! L: blocks of a known size, taken without looking at them. Of a BGZF file the compressed blocks are taken, by their frames;
+//! whoever parses inflates them.
+
+use super::{Coding, Sidecar, members};
+use crate::bgzf;
+use crate::parse::Parser;
+use crate::serial::{SerialText, Stopwatch};
+use libdeflater::Decompressor;
+use std::cell::RefCell;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+use zerohop_model::chunk::{Chunk, Text, Ticket};
+use zerohop_model::error::{Error, InputError};
+use zerohop_model::source::{Emit, Parse};
+
+/// Longest header of a BGZF block that is looked for.
+const FRAME: usize = 1 << 8;
+
+/// Takes a block at a time.
+pub(crate) struct BlockEmitter {
+    /// One text, or two whose blocks hold the same reads; as they lie in the file.
+    texts: Vec<(SerialText, Sidecar)>,
+    next: Ticket,
+    holding: Stopwatch,
+}
+
+impl BlockEmitter {
+    pub(crate) fn new(lane: u32, texts: Vec<SerialText>, sidecars: &[Sidecar]) -> Self {
+        let texts = texts.into_iter().zip(sidecars.iter().cloned()).collect();
+        BlockEmitter { texts, next: Ticket { lane, ..Ticket::default() }, holding: Stopwatch::default() }
+    }
+
+    fn take(&mut self, chunk: &mut Chunk) -> Result<bool, Error> {
+        chunk.clear();
+        chunk.ticket = self.next;
+        let reads = self.texts.first().map_or(0, |(_, sidecar)| sidecar.reads);
+        if self.next.first_fragment >= reads {
+            return Ok(false);
+        }
+        for ((text, sidecar), out) in self.texts.iter_mut().zip(&mut chunk.text) {
+            let there = match sidecar.coding {
+                Coding::Plain => text.take_bytes(sidecar.block_bytes, sidecar.reads_per_block, out)?,
+                Coding::Bgzf => take_members(text, sidecar, out)?,
+            };
+            if !there {
+                let what =
+                    format!("it ends after {} of {} reads: it is truncated", self.next.first_fragment, sidecar.reads);
+                return Err(text.fault(what).into());
+            }
+        }
+        self.next.number += 1;
+        self.next.first_fragment += self.texts.first().map_or(0, |(_, sidecar)| sidecar.reads_per_block as u64);
+        Ok(true)
+    }
+}
+
+/// Takes the BGZF blocks of one block, hopping from frame to frame.
+fn take_members(text: &mut SerialText, sidecar: &Sidecar, out: &mut Text) -> Result<bool, InputError> {
+    let wanted = members(sidecar.block_bytes);
+    let mut length = 0;
+    for member in 0..wanted {
+        let seen = text.look(length + FRAME)?;
+        if seen.len() == length && member == 0 {
+            return Ok(false);
+        }
+        let Some(frame) = seen.get(length..).and_then(bgzf::frame) else {
+            return Err(text
+                .fault("no BGZF block starts where one of its blocks should: it was compressed anew, or is damaged"));
+        };
+        length += frame.length;
+    }
+    text.take_bytes(length, sidecar.reads_per_block, out)
+}
+
+impl Emit for BlockEmitter {
+    fn emit(&mut self, chunk: &mut Chunk, _stop: &AtomicBool) -> Result<bool, Error> {
+        let started = self.holding.start();
+        let outcome = self.take(chunk);
+        self.holding.stop(started);
+        outcome
+    }
+
+    fn serial_time(&self) -> Duration {
+        self.holding.estimate()
+    }
+
+    fn share_dealt(&self) -> Option<f64> {
+        None
+    }
+}
+
+/// Inflates the block if it is compressed, parses it, and checks that it holds as many reads as it should.
+pub(crate) struct BlockParser {
+    parser: Parser,
+    sidecars: Vec<Sidecar>,
+}
+
+impl BlockParser {
+    pub(crate) fn new(parser: Parser, sidecars: &[Sidecar]) -> Self {
+        BlockParser { parser, sidecars: sidecars.to_vec() }
+    }
+
+    fn inflate(&self, file: usize, text: &mut Text) -> Result<(), InputError> {
+        thread_local! {
+            static SCRATCH: RefCell<(Vec<u8>, Decompressor)> = RefCell::new((Vec::new(), Decompressor::new()));
+        }
+        let path = &self.parser.files[file].0;
+        SCRATCH.with_borrow_mut(|(inflated, decompressor)| {
+            inflated.clear();
+            let (offset, length) = (text.first_byte, text.bytes.len());
+            bgzf::inflate_chain(path, offset, &text.bytes, length, true, decompressor, inflated)?;
+            std::mem::swap(inflated, &mut text.bytes);
+            Ok(())
+        })
+    }
+}
+
+impl Parse for BlockParser {
+    fn parse(&self, chunk: &mut Chunk) -> Result<(), Error> {
+        for (file, (sidecar, text)) in self.sidecars.iter().zip(&mut chunk.text).enumerate() {
+            if sidecar.coding == Coding::Bgzf {
+                self.inflate(file, text)?;
+            }
+        }
+        self.parser.parse(chunk)?;
+        let sidecar = &self.sidecars[0];
+        let left = sidecar.reads.saturating_sub(chunk.ticket.first_fragment);
+        let wanted = (sidecar.reads_per_block as u64).min(left);
+        if chunk.len() as u64 != wanted {
+            let (path, number) = (&self.parser.files[0].0, chunk.ticket.number);
+            let what = format!(
+                "block {number} holds {} reads instead of {wanted}: it was changed after it was blocked",
+                chunk.len()
+            );
+            return Err(InputError::new(path, what).into());
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,9 @@
+//! Reads taken from front to back, by whoever holds the reader.
+
+mod records;
+mod stopwatch;
+mod text;
+
+pub(crate) use records::{ParsedAlready, RecordEmitter};
+pub(crate) use stopwatch::Stopwatch;
+pub(crate) use text::SerialText;
