@@ -29,7 +29,8 @@ fn allowed(place: &str) -> Option<Allowed> {
         }
         "crates/runtime" => Only(&[MODEL, TOPOLOGY, MEMORY]),
         "crates/distribute" => Only(&[MODEL, TOPOLOGY, MEMORY, RUNTIME]),
-        "crates/cli" | "bench" | "xtask" => Everything,
+        // It measures them all.
+        "crates/cli" | "crates/lab" | "bench" | "xtask" => Everything,
         // It starts processes on CPUs and nodes.
         "crates/engines/external" => Only(&[MODEL, MEMORY, TOPOLOGY]),
         _ if place.starts_with("crates/engines/") => Only(&[MODEL, MEMORY]),

@@ -8,7 +8,7 @@ use zerohop_model::error::Error;
 /// Collects failures. The one that is reported does not depend on timing: chunks are claimed in order and every claimed
 /// chunk is parsed, so the fault that comes first in the input is among them.
 #[derive(Debug, Default)]
-pub(crate) struct Failure {
+pub struct Failure {
     stop: AtomicBool,
     first: Mutex<Option<(Option<Ticket>, Error)>>,
     /// What the kernel refused, a sentence each; no reason to fail.
@@ -18,7 +18,7 @@ pub(crate) struct Failure {
 impl Failure {
     /// Reports that a thread failed, at the chunk with `ticket` if at one. A failure at no chunk (an output that cannot be
     /// written) counts as later than all.
-    pub(crate) fn report(&self, ticket: Option<Ticket>, error: Error) {
+    pub fn report(&self, ticket: Option<Ticket>, error: Error) {
         self.stop.store(true, Ordering::Release);
         if matches!(error, Error::Stopped) {
             return;
@@ -31,17 +31,17 @@ impl Failure {
     }
 
     /// Whether somebody failed: claim no more.
-    pub(crate) fn stopped(&self) -> bool {
+    pub fn stopped(&self) -> bool {
         self.stop.load(Ordering::Acquire)
     }
 
     /// The flag itself, for those who wait on an input.
-    pub(crate) fn flag(&self) -> &AtomicBool {
+    pub fn flag(&self) -> &AtomicBool {
         &self.stop
     }
 
     /// Notes that the kernel refused something that a run can do without.
-    pub(crate) fn refused(&self, what: String) {
+    pub fn refused(&self, what: String) {
         let mut refused = self.refused.lock().unwrap_or_else(|p| p.into_inner());
         if !refused.contains(&what) {
             refused.push(what);
@@ -49,12 +49,12 @@ impl Failure {
     }
 
     /// Takes what was refused.
-    pub(crate) fn take_refused(&self) -> Vec<String> {
+    pub fn take_refused(&self) -> Vec<String> {
         std::mem::take(&mut *self.refused.lock().unwrap_or_else(|p| p.into_inner()))
     }
 
     /// What is reported to the user.
-    pub(crate) fn into_result(self) -> Result<(), Error> {
+    pub fn into_result(self) -> Result<(), Error> {
         match self.first.into_inner().unwrap_or_else(|p| p.into_inner()) {
             Some((_, error)) => Err(error),
             None if self.stop.into_inner() => Err(Error::Stopped),

@@ -3,36 +3,48 @@
 //!
 //! A worker asks for work by sending an empty chunk, which lies in memory of its node and comes back filled. So a slow worker
 //! gets less, no chunk waits behind another worker's long one, and memory is bounded by the chunks that the workers made.
+//!
+//! A chunk that is too small grows in the hands of the emitter, and then lies on the emitter's node. Its worker sees that when
+//! it comes, and makes itself another that is large enough before it asks again: after a few chunks none grows any more.
 
 use crate::failure::Failure;
 use crate::patience::Patience;
 use crate::spsc::{Consumer, Producer, channel};
+use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
-use zerohop_model::chunk::Chunk;
+use zerohop_model::chunk::{Chunk, Text};
 use zerohop_model::error::Error;
 use zerohop_model::source::{Claim, Claimed, Deal, Emit};
 
-/// Chunks that each worker has: one that it maps, and one that is filled meanwhile.
-const CHUNKS_PER_WORKER: usize = 2;
+/// Chunks that each worker has in a run: one that it maps, and one that is filled meanwhile.
+pub(crate) const CHUNKS_PER_WORKER: usize = 2;
 
 /// What the emitter tells a worker.
 #[derive(Debug)]
-pub(crate) enum Dealt {
+pub enum Dealt {
     /// A filled chunk.
     Chunk(Box<Chunk>),
     /// The lane is at its end; it had this many chunks.
-    LaneEnd { chunks: u64 },
+    LaneEnd {
+        /// How many.
+        chunks: u64,
+    },
 }
 
 /// A worker's end of the farm.
-pub(crate) struct Bench {
+pub struct Bench {
     tasks: Consumer<Dealt>,
     empty: Producer<Box<Chunk>>,
+    chunks: usize,
+    /// Bytes that the texts of each chunk had room for when it was sent, in the order in which they come back.
+    sent: VecDeque<[usize; 2]>,
+    /// Whether the chunk that came last has grown.
+    grown: bool,
 }
 
 /// The emitter's end of the farm.
-pub(crate) struct Desk {
+pub struct Desk {
     tasks: Vec<Producer<Dealt>>,
     empty: Vec<Consumer<Box<Chunk>>>,
     /// Who is asked first for an empty chunk.
@@ -43,17 +55,17 @@ pub(crate) struct Desk {
     held: Option<(usize, Box<Chunk>)>,
 }
 
-/// The two ends of a farm of `workers` for an input of `lanes`.
-pub(crate) fn farm(workers: usize, lanes: usize) -> (Desk, Vec<Bench>) {
+/// The two ends of a farm of `workers` for an input of `lanes`; each worker has so many `chunks`, at least 1.
+pub fn farm(workers: usize, lanes: usize, chunks: usize) -> (Desk, Vec<Bench>) {
     let mut desk = Desk { tasks: Vec::new(), empty: Vec::new(), turn: 0, strict: false, held: None };
     let benches = (0..workers)
         .map(|_| {
             // Room for the ends of all lanes: the emitter must never wait for a worker that stands still until others get on.
-            let (task_in, task_out) = channel(CHUNKS_PER_WORKER + lanes);
-            let (empty_in, empty_out) = channel(CHUNKS_PER_WORKER);
+            let (task_in, task_out) = channel(chunks + lanes);
+            let (empty_in, empty_out) = channel(chunks);
             desk.tasks.push(task_in);
             desk.empty.push(empty_out);
-            Bench { tasks: task_out, empty: empty_in }
+            Bench { tasks: task_out, empty: empty_in, chunks, sent: VecDeque::new(), grown: false }
         })
         .collect();
     (desk, benches)
@@ -61,20 +73,24 @@ pub(crate) fn farm(workers: usize, lanes: usize) -> (Desk, Vec<Bench>) {
 
 impl Bench {
     /// Asks for as much work as a worker may have; called once, on the worker's own thread.
-    pub(crate) fn ask(&mut self) {
-        for _ in 0..CHUNKS_PER_WORKER {
+    pub fn ask(&mut self) {
+        for _ in 0..self.chunks {
             self.give_back(Box::default());
         }
     }
 
     /// Gives an empty chunk back, which asks for the next task.
-    pub(crate) fn give_back(&mut self, chunk: Box<Chunk>) {
+    pub fn give_back(&mut self, mut chunk: Box<Chunk>) {
+        if std::mem::take(&mut self.grown) {
+            chunk.text.iter_mut().for_each(bring_home);
+        }
+        self.sent.push_back(capacities(&chunk));
         // The queue has room for all chunks of this worker.
         let _ = self.empty.push(chunk);
     }
 
     /// A filled chunk that was dealt and will not be mapped, because the run failed.
-    pub(crate) fn leftover(&mut self) -> Option<Box<Chunk>> {
+    pub fn leftover(&mut self) -> Option<Box<Chunk>> {
         loop {
             match self.tasks.pop()? {
                 Dealt::Chunk(chunk) => return Some(chunk),
@@ -87,11 +103,14 @@ impl Bench {
     ///
     /// # Errors
     /// [`Error::Stopped`] when the run failed.
-    pub(crate) fn receive(&mut self, failure: &Failure) -> Result<(Dealt, Duration), Error> {
+    pub fn receive(&mut self, failure: &Failure) -> Result<(Dealt, Duration), Error> {
         let mut patience = Patience::new();
         loop {
             let gone = self.tasks.is_closed();
             if let Some(task) = self.tasks.pop() {
+                if let Dealt::Chunk(chunk) = &task {
+                    self.grown = self.sent.pop_front().is_some_and(|sent| sent != capacities(chunk));
+                }
                 return Ok((task, patience.waited()));
             }
             if gone || failure.stopped() {
@@ -102,9 +121,21 @@ impl Bench {
     }
 }
 
+fn capacities(chunk: &Chunk) -> [usize; 2] {
+    [0, 1].map(|i| chunk.text[i].bytes.capacity())
+}
+
+/// Replaces memory that another thread got by memory that this one gets and writes to first, with some room to spare.
+fn bring_home(text: &mut Text) {
+    let room = text.bytes.capacity() + text.bytes.capacity() / 8;
+    text.bytes = Vec::new();
+    text.bytes.resize(room, 0);
+    text.bytes.clear();
+}
+
 impl Desk {
     /// Deals each chunk to the next worker in turn from now on, whether it has room or not.
-    pub(crate) fn strictly_in_turn(&mut self) {
+    pub fn strictly_in_turn(&mut self) {
         self.strict = true;
     }
 
@@ -112,7 +143,7 @@ impl Desk {
     ///
     /// # Errors
     /// [`Error::Stopped`] when the run failed: elsewhere, or here by a fault of the input, which was reported then.
-    pub(crate) fn deal(
+    pub fn deal(
         &mut self,
         emitter: &mut dyn Emit,
         failure: &Failure,

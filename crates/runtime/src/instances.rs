@@ -76,7 +76,7 @@ struct Feeder<'a> {
 
 impl Feeder<'_> {
     fn feed_all(&mut self, feed: &mut dyn Feed) -> Result<(), Error> {
-        while let Some(Taken { mut chunk, number }) = self.intake.next()? {
+        while let Some(Taken { mut chunk, number }) = self.intake.take()? {
             match self.feed_one(number, &mut chunk, feed) {
                 Ok(true) => self.intake.put_back(chunk),
                 Ok(false) => return Err(self.await_failure()),

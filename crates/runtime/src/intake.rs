@@ -10,22 +10,29 @@ use zerohop_model::error::Error;
 use zerohop_model::source::{Claim, Claimed, Parse};
 
 /// A lane as the threads that take its chunks see it.
-pub(crate) enum LaneView<'a> {
+pub enum LaneView<'a> {
+    /// They take them themselves.
     Claim(&'a dyn Claim, &'a dyn Parse),
+    /// The farm deals them.
     Farm(&'a dyn Parse),
 }
 
 /// The input of a run, and what goes with it.
-pub(crate) struct Input<'a> {
-    pub(crate) lanes: Vec<LaneView<'a>>,
-    pub(crate) failure: &'a Failure,
-    pub(crate) progress: &'a Progress,
+pub struct Input<'a> {
+    /// The lanes, in order.
+    pub lanes: Vec<LaneView<'a>>,
+    /// Where failures are reported.
+    pub failure: &'a Failure,
+    /// Where it is told how far the run is.
+    pub progress: &'a Progress,
 }
 
 /// A chunk with text, and its number in the run: over all lanes, without gaps.
-pub(crate) struct Taken {
-    pub(crate) chunk: Box<Chunk>,
-    pub(crate) number: u64,
+pub struct Taken {
+    /// The chunk.
+    pub chunk: Box<Chunk>,
+    /// Its number.
+    pub number: u64,
 }
 
 /// What came of looking for a chunk in a lane.
@@ -35,21 +42,22 @@ enum Next {
 }
 
 /// One thread's own things for taking chunks.
-pub(crate) struct Intake<'a> {
+pub struct Intake<'a> {
     input: &'a Input<'a>,
     bench: Bench,
     /// The chunk that is used for lanes without an emitter.
     own: Option<Box<Chunk>>,
     lane: usize,
     chunks_before: u64,
-    /// Time spent reading, inflating and surveying input; time spent waiting for input that was not there yet.
-    pub(crate) claiming: Duration,
-    pub(crate) waiting: Duration,
+    /// Time spent reading, inflating and surveying input.
+    pub claiming: Duration,
+    /// Time spent waiting for input that was not there yet.
+    pub waiting: Duration,
 }
 
 impl<'a> Intake<'a> {
     /// Made on the thread that will use it, so that its memory lies on that thread's node.
-    pub(crate) fn new(input: &'a Input<'a>, mut bench: Bench) -> Self {
+    pub fn new(input: &'a Input<'a>, mut bench: Bench) -> Self {
         if input.lanes.iter().any(|lane| matches!(lane, LaneView::Farm(_))) {
             bench.ask();
         }
@@ -61,7 +69,7 @@ impl<'a> Intake<'a> {
     ///
     /// # Errors
     /// [`Error::Stopped`]: a fault of the input was reported.
-    pub(crate) fn next(&mut self) -> Result<Option<Taken>, Error> {
+    pub fn take(&mut self) -> Result<Option<Taken>, Error> {
         while self.lane < self.input.lanes.len() {
             match self.claim()? {
                 Next::Chunk(chunk) => {
@@ -81,13 +89,13 @@ impl<'a> Intake<'a> {
     ///
     /// # Errors
     /// [`Error::Input`].
-    pub(crate) fn parse(&self, chunk: &mut Chunk) -> Result<(), Error> {
+    pub fn parse(&self, chunk: &mut Chunk) -> Result<(), Error> {
         let (LaneView::Claim(_, parser) | LaneView::Farm(parser)) = self.input.lanes[chunk.ticket.lane as usize];
         parser.parse(chunk)
     }
 
     /// Gives back a chunk that is done.
-    pub(crate) fn put_back(&mut self, chunk: Box<Chunk>) {
+    pub fn put_back(&mut self, chunk: Box<Chunk>) {
         match self.input.lanes[self.lane] {
             LaneView::Claim(claim, _) => {
                 self.own = Some(chunk);
@@ -98,7 +106,7 @@ impl<'a> Intake<'a> {
     }
 
     /// Reports a failure with its place in the input.
-    pub(crate) fn fail(&self, chunk: &Chunk, error: Error) -> Error {
+    pub fn fail(&self, chunk: &Chunk, error: Error) -> Error {
         // An output or a program that fails says nothing about the chunk that was being done.
         let at_chunk = !matches!(error, Error::Output { .. } | Error::BrokenPipe | Error::Instance { .. });
         self.input.failure.report(at_chunk.then_some(chunk.ticket), error);
@@ -107,7 +115,7 @@ impl<'a> Intake<'a> {
 
     /// The chunks that were dealt to this thread and come too late may hold a fault that comes earlier in the input than
     /// the one that stopped the run.
-    pub(crate) fn parse_leftovers(&mut self) {
+    pub fn parse_leftovers(&mut self) {
         while let Some(mut chunk) = self.bench.leftover() {
             if let Err(error) = self.parse(&mut chunk) {
                 self.fail(&chunk, error);

@@ -15,10 +15,13 @@
 //! When a thread fails, the rest stop claiming, those who wait are woken, all are joined, and the failure that comes first in
 //! the input is reported.
 //!
+//! The pieces of this path are public, for the thread-scaling laboratory puts them together with others: intake, farm, output.
+//!
 //! What it refuses to do: know FASTQ, SAM or any engine; hold an unbounded number of chunks; leave a thread behind.
 #![deny(unsafe_code)]
 
 pub mod gate;
+pub mod lock;
 pub mod queue;
 pub mod spsc;
 mod sync;
@@ -48,8 +51,12 @@ mod worker;
 
 #[cfg(not(loom))]
 pub use {
+    failure::Failure,
+    farm::{Bench, Dealt, Desk, farm},
     instances::{Dealing, LateSink},
+    intake::{Input, Intake, LaneView, Taken},
     output::Order,
+    output::{Committer, HELD_PER_WORKER, Output},
     panics::install_hook,
     progress::Progress,
     run::{Job, Mapping, Outcome, run},

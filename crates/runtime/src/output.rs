@@ -19,7 +19,7 @@ pub enum Order {
 }
 
 /// Finished chunks that a worker may hold while earlier ones are still being mapped by others.
-pub(crate) const HELD_PER_WORKER: usize = 2;
+pub const HELD_PER_WORKER: usize = 2;
 
 /// One output file.
 enum File {
@@ -30,7 +30,7 @@ enum File {
 }
 
 /// The output of a run.
-pub(crate) struct Output<'s> {
+pub struct Output<'s> {
     sink: &'s dyn Sink,
     order: Order,
     files: Vec<File>,
@@ -47,7 +47,7 @@ pub(crate) struct Output<'s> {
 
 impl<'s> Output<'s> {
     /// An output for `committers`, each of which may hold `held` chunks that are finished too early.
-    pub(crate) fn new(sink: &'s dyn Sink, order: Order, committers: usize, held: usize) -> Self {
+    pub fn new(sink: &'s dyn Sink, order: Order, committers: usize, held: usize) -> Self {
         let file = |i| match sink.access() {
             Access::Positioned => File::Positioned(OrderGate::new(sink.start(i))),
             Access::Sequential => File::Sequential(OrderedQueue::new((held * committers) as u64)),
@@ -65,7 +65,7 @@ impl<'s> Output<'s> {
     }
 
     /// Where the bytes go.
-    pub(crate) fn sink(&self) -> &'s dyn Sink {
+    pub fn sink(&self) -> &'s dyn Sink {
         self.sink
     }
 
@@ -80,7 +80,7 @@ impl<'s> Output<'s> {
     }
 
     /// Says that no worker will commit any more.
-    pub(crate) fn end(&self) {
+    pub fn end(&self) {
         for file in &self.files {
             if let File::Sequential(queue) = file {
                 queue.end();
@@ -89,7 +89,7 @@ impl<'s> Output<'s> {
     }
 
     /// Wakes all who wait, for the run failed.
-    pub(crate) fn close(&self) {
+    pub fn close(&self) {
         for file in &self.files {
             match file {
                 File::Positioned(gate) => gate.close(),
@@ -99,7 +99,7 @@ impl<'s> Output<'s> {
     }
 
     /// The files that need a writer thread.
-    pub(crate) fn sequential_files(&self) -> Vec<usize> {
+    pub fn sequential_files(&self) -> Vec<usize> {
         (0..self.files.len()).filter(|&i| matches!(self.files[i], File::Sequential(_))).collect()
     }
 
@@ -107,7 +107,7 @@ impl<'s> Output<'s> {
     ///
     /// # Errors
     /// What the sink says; [`Error::Stopped`] when the run failed.
-    pub(crate) fn write_sequentially(&self, file: usize) -> Result<(u64, Duration), Error> {
+    pub fn write_sequentially(&self, file: usize) -> Result<(u64, Duration), Error> {
         let (mut offset, mut writing) = (self.sink.start(file), Duration::ZERO);
         let File::Sequential(queue) = &self.files[file] else { return Ok((offset, writing)) };
         while let Some(bytes) = queue.take().map_err(|Closed| Error::Stopped)? {
@@ -121,7 +121,7 @@ impl<'s> Output<'s> {
     }
 
     /// The lengths of the files that workers wrote, after all was committed.
-    pub(crate) fn positioned_lengths(&self) -> Vec<u64> {
+    pub fn positioned_lengths(&self) -> Vec<u64> {
         let length = |file: &File| match file {
             File::Positioned(gate) => Some(gate.end()),
             File::Sequential(_) => None,
@@ -130,7 +130,7 @@ impl<'s> Output<'s> {
     }
 
     /// Time spent at the gates so far.
-    pub(crate) fn gate_time(&self) -> Duration {
+    pub fn gate_time(&self) -> Duration {
         Duration::from_nanos(self.gate_nanos.load(Ordering::Relaxed))
     }
 
@@ -151,24 +151,27 @@ struct Held {
 }
 
 /// One worker's way to the output.
-pub(crate) struct Committer<'o, 's> {
+pub struct Committer<'o, 's> {
     output: &'o Output<'s>,
     held: VecDeque<Held>,
     spare: Vec<Vec<u8>>,
-    /// Time spent writing, and waiting for a turn.
-    pub(crate) writing: Duration,
-    pub(crate) waiting: Duration,
-    pub(crate) bytes: u64,
+    /// Time spent writing.
+    pub writing: Duration,
+    /// Time spent waiting for a turn.
+    pub waiting: Duration,
+    /// Bytes committed.
+    pub bytes: u64,
 }
 
 impl<'o, 's> Committer<'o, 's> {
-    pub(crate) fn new(output: &'o Output<'s>) -> Self {
+    /// A way of one thread's own.
+    pub fn new(output: &'o Output<'s>) -> Self {
         let (writing, waiting) = (Duration::ZERO, Duration::ZERO);
         Committer { output, held: VecDeque::new(), spare: Vec::new(), writing, waiting, bytes: 0 }
     }
 
     /// An empty buffer for the next chunk.
-    pub(crate) fn buffer(&mut self) -> Vec<u8> {
+    pub fn buffer(&mut self) -> Vec<u8> {
         let shared = || self.output.spare.lock().unwrap_or_else(|p| p.into_inner()).pop();
         self.spare.pop().or_else(shared).unwrap_or_default()
     }
@@ -178,7 +181,7 @@ impl<'o, 's> Committer<'o, 's> {
     ///
     /// # Errors
     /// What the sink says; [`Error::Stopped`] when the run failed elsewhere.
-    pub(crate) fn commit(&mut self, number: u64, bytes: Vec<u8>) -> Result<(), Error> {
+    pub fn commit(&mut self, number: u64, bytes: Vec<u8>) -> Result<(), Error> {
         self.bytes += bytes.len() as u64;
         let (file, number) = self.output.place(number);
         match &self.output.files[file] {
@@ -230,7 +233,7 @@ impl<'o, 's> Committer<'o, 's> {
     ///
     /// # Errors
     /// As for [`Committer::commit`].
-    pub(crate) fn finish(&mut self) -> Result<(), Error> {
+    pub fn finish(&mut self) -> Result<(), Error> {
         self.write_held(0)
     }
 }

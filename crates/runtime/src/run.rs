@@ -1,7 +1,7 @@
 //! A whole run: threads are started, pinned and joined; nothing is left behind.
 
 use crate::failure::Failure;
-use crate::farm::{Bench, Desk, emitted, farm};
+use crate::farm::{Bench, CHUNKS_PER_WORKER, Desk, emitted, farm};
 use crate::instances::{self, Behind, Dealing, LateSink};
 use crate::intake::{Input, LaneView};
 use crate::output::{HELD_PER_WORKER, Order, Output};
@@ -77,7 +77,7 @@ pub fn run(job: Job<'_>) -> Result<Outcome, Error> {
     let started = Instant::now();
     let Job { mut lanes, mut mapping, order, plan, progress } = job;
     let (failure, output) = (Failure::default(), OnceLock::new());
-    let (mut desk, benches) = farm(takers(&mapping, plan), lanes.len());
+    let (mut desk, benches) = farm(takers(&mapping, plan), lanes.len(), CHUNKS_PER_WORKER);
     if let Mapping::Instances { dealing: Dealing::Static, .. } = mapping {
         desk.strictly_in_turn();
         lanes = lanes.into_iter().map(|lane| Lane { deal: emitted(lane.deal), ..lane }).collect();

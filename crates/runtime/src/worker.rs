@@ -62,7 +62,7 @@ impl<'a, 's> Worker<'a, 's> {
     }
 
     fn work(&mut self) -> Result<(), Error> {
-        while let Some(Taken { mut chunk, number }) = self.intake.next()? {
+        while let Some(Taken { mut chunk, number }) = self.intake.take()? {
             if let Err(error) = self.process(number, &mut chunk) {
                 return Err(self.intake.fail(&chunk, error));
             }

@@ -26,6 +26,7 @@ mod affinity;
 mod allowed;
 mod caches;
 mod cgroup;
+mod clock;
 pub mod cpulist;
 mod describe;
 mod detect;
@@ -36,6 +37,7 @@ mod process;
 mod sysfs;
 
 pub use affinity::{Pinned, current_affinity, pin_current_thread};
+pub use clock::thread_cpu_time;
 pub use describe::describe;
 pub use detect::{detect, detect_under};
 pub use error::TopologyError;

@@ -1,10 +1,16 @@
 //! An engine that maps nothing: every read comes out unmapped, at once. What is left is the runtime, so this is the engine of
 //! its benchmarks and of its tests, and the smallest example of what an engine is.
 //!
+//! [`Synthetic`] maps nothing either, but takes as long as it is told: for benchmarks that need an aligner of some cost.
+//!
 //! What it refuses to do: read a base.
 #![forbid(unsafe_code)]
 
-use zerohop_model::chunk::Chunk;
+mod synthetic;
+
+pub use synthetic::{Cost, Synthetic};
+
+use zerohop_model::chunk::{Chunk, Fragment};
 use zerohop_model::engine::{Engine, Law, Mapper};
 use zerohop_model::error::Error;
 use zerohop_model::measurement::Tally;
@@ -59,30 +65,34 @@ struct NullMapper;
 impl Mapper for NullMapper {
     fn map(&mut self, chunk: &Chunk, out: &mut dyn RecordWriter) -> Result<Tally, Error> {
         let mut tally = Tally::default();
-        for fragment in chunk.fragments() {
-            tally.fragments += 1;
-            let paired = fragment.mate.is_some();
-            for (read, end) in fragment.reads().zip([record::FIRST, record::LAST]) {
-                let pair = if paired { record::PAIRED | record::MATE_UNMAPPED | end } else { 0 };
-                out.write(&Record {
-                    name: read.name,
-                    flags: record::UNMAPPED | pair,
-                    locus: None,
-                    mapq: 0,
-                    cigar: &[],
-                    mate_locus: None,
-                    template_length: 0,
-                    seq: read.seq,
-                    qual: read.qual.unwrap_or_default(),
-                    tags: &[],
-                    comment: read.comment,
-                })?;
-                tally.reads += 1;
-                tally.primary_records += 1;
-                tally.paired += u64::from(paired);
-                tally.bases += read.seq.len() as u64;
-            }
-        }
+        chunk.fragments().try_for_each(|fragment| write_unmapped(&fragment, out, &mut tally))?;
         Ok(tally)
     }
+}
+
+/// Writes the reads of a fragment as unmapped.
+fn write_unmapped(fragment: &Fragment<'_>, out: &mut dyn RecordWriter, tally: &mut Tally) -> Result<(), Error> {
+    tally.fragments += 1;
+    let paired = fragment.mate.is_some();
+    for (read, end) in fragment.reads().zip([record::FIRST, record::LAST]) {
+        let pair = if paired { record::PAIRED | record::MATE_UNMAPPED | end } else { 0 };
+        out.write(&Record {
+            name: read.name,
+            flags: record::UNMAPPED | pair,
+            locus: None,
+            mapq: 0,
+            cigar: &[],
+            mate_locus: None,
+            template_length: 0,
+            seq: read.seq,
+            qual: read.qual.unwrap_or_default(),
+            tags: &[],
+            comment: read.comment,
+        })?;
+        tally.reads += 1;
+        tally.primary_records += 1;
+        tally.paired += u64::from(paired);
+        tally.bases += read.seq.len() as u64;
+    }
+    Ok(())
 }

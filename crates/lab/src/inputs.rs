@@ -1,0 +1,124 @@
+//! The reads of an experiment: as many as each process shall have, in files of its own, ordinary and blocked.
+
+use crate::error::LabError;
+use std::fs::File;
+use std::io::{BufWriter, Write};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
+use zerohop_model::chunk::Chunk;
+use zerohop_model::error::Error;
+use zerohop_model::source::Deal;
+use zerohop_reads::blocked::{Fit, Sidecar, block};
+use zerohop_reads::{LaneSpec, OpenLane, Parsing};
+
+/// The longest read that is taken for one, in bases.
+const MAX_READ_BASES: usize = 1 << 20;
+/// The largest block, in bytes: that of Langmead et al. (2019).
+const MAX_BLOCK: usize = 12_288;
+
+/// Fragments in memory, of which files of any number are made.
+pub struct Fragments {
+    /// The text of each file, and where each of its records ends.
+    files: Vec<(Vec<u8>, Vec<usize>)>,
+    folder: PathBuf,
+}
+
+impl Fragments {
+    /// Reads up to `limit` fragments of one file, or of two; files will be made in `folder`.
+    ///
+    /// # Errors
+    /// What reading says; no reads.
+    pub fn read(files: &[PathBuf], limit: usize, folder: &Path) -> Result<Self, LabError> {
+        let lane = OpenLane::open(&LaneSpec { files: files.to_vec(), interleaved: false })?;
+        let mut lane = lane.deal_serially(0, Parsing::Deferred, MAX_READ_BASES)?;
+        let mut fragments = Fragments { files: vec![(Vec::new(), Vec::new()); files.len()], folder: folder.to_owned() };
+        let (mut chunk, stop) = (Chunk::default(), AtomicBool::new(false));
+        while let Deal::Emit(emitter) = &mut lane.deal
+            && fragments.len() < limit
+            && emitter.emit(&mut chunk, &stop)?
+        {
+            for ((text, ends), part) in fragments.files.iter_mut().zip(&chunk.text) {
+                text.extend_from_slice(&part.bytes);
+                if !text.ends_with(b"\n") {
+                    text.push(b'\n');
+                }
+                ends.push(text.len());
+            }
+            lane.parser.parse(&mut chunk)?;
+        }
+        if fragments.len() == 0 {
+            return Err(LabError::file(&files[0], "it has no reads"));
+        }
+        Ok(fragments)
+    }
+
+    fn len(&self) -> usize {
+        self.files.first().map_or(0, |(_, ends)| ends.len())
+    }
+
+    /// Reads per fragment.
+    pub fn reads_each(&self) -> usize {
+        self.files.len()
+    }
+
+    /// Bases of the first fragment, about.
+    pub fn bytes_each(&self) -> usize {
+        self.files.iter().map(|(text, _)| text.len()).sum::<usize>() / self.len().max(1)
+    }
+
+    /// Files with `count` fragments from number `first` on, round and round; `blocked` ones with their descriptions.
+    ///
+    /// # Errors
+    /// A file that cannot be written.
+    pub fn files(&self, first: usize, count: usize, blocked: bool) -> Result<Vec<PathBuf>, LabError> {
+        let first = first % self.len();
+        let name = |mate: usize, kind| self.folder.join(format!("reads-{first}-{count}-{mate}{kind}.fq"));
+        let plain: Vec<PathBuf> = (1..=self.files.len()).map(|mate| name(mate, "")).collect();
+        for ((text, ends), path) in self.files.iter().zip(&plain).filter(|(_, path)| !path.exists()) {
+            let write = || -> std::io::Result<()> {
+                let mut out = BufWriter::new(File::create(path.with_extension("part"))?);
+                for number in (first..first + count).map(|number| number % self.len()) {
+                    let start = if number == 0 { 0 } else { ends[number - 1] };
+                    out.write_all(&text[start..ends[number]])?;
+                }
+                out.into_inner()?.sync_data()?;
+                std::fs::rename(path.with_extension("part"), path)
+            };
+            write().map_err(|error| LabError::file(path, error))?;
+        }
+        if !blocked {
+            return Ok(plain);
+        }
+        let paths: Vec<PathBuf> = (1..=self.files.len()).map(|mate| name(mate, "-blocked")).collect();
+        if !paths.iter().all(|path| Sidecar::path(path).exists()) {
+            block_files(&plain, &paths)?;
+        }
+        Ok(paths)
+    }
+}
+
+/// Blocks files so that their blocks hold the same fragments.
+fn block_files(plain: &[PathBuf], blocked: &[PathBuf]) -> Result<(), LabError> {
+    let open =
+        || OpenLane::open(&LaneSpec { files: plain.to_vec(), interleaved: false })?.into_block_inputs(MAX_READ_BASES);
+    // A read that is longer than a block of the study's size needs a larger one.
+    let blockings = [1, 64, 4096].into_iter().find_map(|times| {
+        let mut fit = Fit::new(plain.len(), MAX_BLOCK * times, None);
+        let sizes = open().and_then(|inputs| {
+            inputs
+                .into_iter()
+                .enumerate()
+                .try_for_each(|(file, input)| input.for_each_size(|bytes| fit.add(file, bytes)))
+        });
+        sizes.ok().and_then(|()| fit.best())
+    });
+    let blockings =
+        blockings.ok_or_else(|| LabError::file(&plain[0], "its reads cannot be blocked: they are too long"))?;
+    for ((mut input, blocking), path) in open()?.into_iter().zip(blockings).zip(blocked) {
+        let file = File::create(path).map_err(|error| LabError::file(path, error))?;
+        let failed = |source| Error::Output { path: path.clone(), source };
+        let sidecar = block(&mut input, blocking, &mut BufWriter::new(file), None, &failed)?;
+        std::fs::write(Sidecar::path(path), sidecar.json()).map_err(|error| LabError::file(path, error))?;
+    }
+    Ok(())
+}

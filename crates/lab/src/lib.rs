@@ -1,0 +1,24 @@
+//! The thread-scaling laboratory: how much of what a thread does stands in the way of the others?
+//!
+//! 1. an [`Arm`] is one way of taking reads (O, D, B, L, or zerohop's own two), one kind of lock, one kind of output, and a
+//!    number of threads and processes;
+//! 2. [`process::run`] runs one process of it: every thread claims, parses, maps, encodes and commits (worker.rs), with the
+//!    reader under the lock (pool.rs) and the output as the arm has it (output.rs).
+//!
+//! What it refuses to do: align for anybody. Nothing here is on the path of `zerohop align`.
+#![forbid(unsafe_code)]
+
+mod arm;
+mod error;
+mod experiment;
+mod inputs;
+mod output;
+mod pool;
+pub mod process;
+mod worker;
+
+pub use arm::{Arm, InputKind, LockKind, OutputKind};
+pub use error::LabError;
+pub use experiment::{Experiment, Point, Scaling, Starter};
+pub use inputs::Fragments;
+pub use worker::ThreadReport;

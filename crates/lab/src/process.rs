@@ -1,0 +1,201 @@
+//! One process of an arm: its threads, started together.
+
+use crate::arm::{Arm, InputKind, OutputKind};
+use crate::output::destination;
+use crate::pool::pool;
+use crate::worker::{ThreadReport, work};
+use serde::{Deserialize, Serialize};
+use std::path::PathBuf;
+use std::sync::Barrier;
+use std::time::Duration;
+use zerohop_engine_null::Cost;
+use zerohop_model::engine::{Engine, Law};
+use zerohop_model::error::Error;
+use zerohop_model::machine::CpuId;
+use zerohop_model::source::{Deal, Lane};
+use zerohop_reads::{LaneSpec, OpenLane, Parsing};
+use zerohop_runtime::{Desk, Failure, Input, LaneView, Progress, farm};
+use zerohop_sinks::{FileSink, Format, Header, OutputSpec};
+
+/// The engine of an experiment that runs inside.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum EngineSpec {
+    /// Maps nothing.
+    Null,
+    /// Maps nothing and takes its time.
+    Synthetic {
+        /// Work per read, in microseconds of a core that nothing disturbs.
+        work_us: f64,
+        /// Sleep per read, in microseconds.
+        sleep_us: f64,
+        /// Dependent accesses to the table per read.
+        accesses: u32,
+        /// Bytes of the table.
+        table_bytes: usize,
+        /// One fragment in so many costs so many times as much.
+        skew: Option<(u64, u32)>,
+    },
+    /// strobealign, with the index of a reference.
+    Strobealign {
+        /// The reference.
+        reference: PathBuf,
+    },
+}
+
+impl EngineSpec {
+    /// What a synthetic read costs.
+    pub fn cost(&self) -> Option<Cost> {
+        match *self {
+            EngineSpec::Synthetic { work_us, sleep_us, accesses, table_bytes, skew } => {
+                let time = |microseconds: f64| Duration::from_secs_f64(microseconds.max(0.0) / 1e6);
+                Some(Cost { work: time(work_us), sleep: time(sleep_us), accesses, table_bytes, skew })
+            }
+            _ => None,
+        }
+    }
+}
+
+/// What one process is told.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ProcessSpec {
+    /// The arm; its threads are those of this process.
+    pub arm: Arm,
+    /// The engine.
+    pub engine: EngineSpec,
+    /// One file of reads, or two.
+    pub files: Vec<PathBuf>,
+    /// Fragments that B and the farm take at once.
+    pub batch: usize,
+    /// Bases of a chunk that the survey cuts.
+    pub chunk_bases: u64,
+    /// Tasks that each worker of the farm has.
+    pub queue: usize,
+    /// Where records go; a file per thread gets a number.
+    pub output: PathBuf,
+    /// The CPU of each thread; none leaves it to the scheduler.
+    pub cpus: Vec<CpuId>,
+    /// Whether there are more threads, over all processes, than CPUs.
+    pub crowded: bool,
+}
+
+/// What one process says.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct ProcessReport {
+    /// Its threads.
+    pub threads: Vec<ThreadReport>,
+    /// Time in which somebody held the reader, in seconds: under the lock, in the emitter, or cutting.
+    pub input_hold_s: f64,
+    /// Bytes of all outputs.
+    pub bytes_out: u64,
+}
+
+/// Runs the threads of one process. `ready` is called when all are ready, and returns when they shall start.
+///
+/// # Errors
+/// Whatever fails first.
+pub fn run(
+    spec: &ProcessSpec,
+    engine: &dyn Engine,
+    ready: impl FnOnce() -> Result<(), Error>,
+) -> Result<ProcessReport, Error> {
+    let threads = spec.arm.threads;
+    let mut lane = open(spec, engine)?;
+    let sink = FileSink::create(output(spec, engine))?;
+    let out = destination(&sink, spec.arm.output, spec.arm.lock, threads, spec.crowded);
+    let (failure, progress) = (Failure::default(), Progress::default());
+    let (mut desk, benches) = farm(threads, 1, spec.queue);
+    let (view, emitter) = match &mut lane.deal {
+        Deal::Claim(claim) => (LaneView::Claim(&**claim, &*lane.parser), None),
+        Deal::Emit(emitter) => (LaneView::Farm(&*lane.parser), Some(&mut **emitter)),
+    };
+    let input = Input { lanes: vec![view], failure: &failure, progress: &progress };
+    // All threads, and this one: first when all are ready, then when they may go.
+    let gate = Barrier::new(threads + 1);
+    let wait_twice = || {
+        gate.wait();
+        gate.wait();
+    };
+    let reports = std::thread::scope(|scope| -> Result<Vec<ThreadReport>, Error> {
+        let start = |(number, bench)| {
+            let (spec, input, out, sink, failure) = (&spec, &input, &*out, &sink, &failure);
+            scope.spawn(move || {
+                if let Some(cpu) = spec.cpus.get(number)
+                    && let Err(refused) = zerohop_topology::pin_current_thread(&[*cpu])
+                {
+                    failure.refused(refused.to_string());
+                }
+                let outcome = work(input, bench, engine, sink, &mut *out.way(number), wait_twice);
+                if outcome.is_err() {
+                    out.close();
+                }
+                outcome
+            })
+        };
+        let workers: Vec<_> = benches.into_iter().enumerate().map(start).collect();
+        gate.wait();
+        let started = ready();
+        if let Err(error) = started {
+            failure.report(None, error);
+        }
+        gate.wait();
+        if let Some(emitter) = emitter {
+            // This thread is the emitter, without a CPU of its own.
+            let dealt: Result<(), Error> = Desk::deal(&mut desk, emitter, &failure, |_| ());
+            drop(dealt);
+        }
+        drop(desk);
+        let joined = workers
+            .into_iter()
+            .map(|worker| worker.join().unwrap_or_else(|_| Err(Error::Internal("a thread panicked".to_owned()))));
+        Ok(joined.collect::<Vec<_>>().into_iter().flatten().collect())
+    })?;
+    let refused = failure.take_refused();
+    failure.into_result()?;
+    if let Some(refused) = refused.first() {
+        return Err(Error::Internal(format!("{refused}: what was measured is not what was asked for")));
+    }
+    let input_hold_s = match &lane.deal {
+        Deal::Claim(claim) => claim.serial_time(),
+        Deal::Emit(emitter) => emitter.serial_time(),
+    };
+    let lengths = out.end()?;
+    drop(out);
+    let bytes_out = sink.finish(&lengths)?;
+    Ok(ProcessReport { threads: reports, input_hold_s: input_hold_s.as_secs_f64(), bytes_out })
+}
+
+/// Opens the reads as the arm takes them.
+fn open(spec: &ProcessSpec, engine: &dyn Engine) -> Result<Lane, Error> {
+    let lane = OpenLane::open(&LaneSpec { files: spec.files.clone(), interleaved: false })?;
+    let max_bases = engine.max_read_bases();
+    let parsing = match spec.arm.input {
+        InputKind::O => Parsing::Original,
+        InputKind::D => Parsing::Deferred,
+        InputKind::B | InputKind::Farm => Parsing::Batch(spec.batch),
+        InputKind::L => Parsing::Block,
+        InputKind::Survey => {
+            let law = Law::Free { preferred_bases: spec.chunk_bases };
+            return Ok(lane.deal(0, law, max_bases, spec.arm.threads)?);
+        }
+    };
+    let lane = lane.deal_serially(0, parsing, max_bases)?;
+    let deal = match lane.deal {
+        Deal::Emit(emitter) if spec.arm.input != InputKind::Farm => {
+            Deal::Claim(pool(emitter, spec.arm.lock, spec.crowded))
+        }
+        deal => deal,
+    };
+    Ok(Lane { deal, ..lane })
+}
+
+fn output(spec: &ProcessSpec, engine: &dyn Engine) -> OutputSpec {
+    OutputSpec {
+        path: Some(spec.output.clone()),
+        shards: if spec.arm.output == OutputKind::Files { spec.arm.threads } else { 1 },
+        format: Format::Sam,
+        header: Header { contigs: engine.contigs().to_vec(), ..Header::default() },
+        lane_groups: vec![None],
+        comments: false,
+    }
+}

@@ -1,0 +1,93 @@
+//! One thread: the path of a read, and where the time of the thread goes.
+
+use crate::output::Way;
+use serde::{Deserialize, Serialize};
+use std::time::{Duration, Instant};
+use zerohop_model::engine::Engine;
+use zerohop_model::error::Error;
+use zerohop_model::measurement::Tally;
+use zerohop_model::sink::Sink;
+use zerohop_runtime::{Bench, Input, Intake, Taken};
+
+/// Where the time of one thread went, in seconds.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct ThreadReport {
+    /// From the common start to its own end.
+    pub wall_s: f64,
+    /// Taking reads: waiting for the lock, holding it, or waiting for the emitter.
+    pub claim_s: f64,
+    /// Parsing outside the lock.
+    pub parse_s: f64,
+    /// Mapping and making records.
+    pub map_s: f64,
+    /// Putting out: waiting for the lock or for its turn, and writing.
+    pub commit_s: f64,
+    /// Holding the lock of the output.
+    pub output_hold_s: f64,
+    /// CPU time, from the common start to its own end.
+    pub cpu_s: f64,
+    /// Chunks that it did.
+    pub chunks: u64,
+    /// Reads that it did.
+    pub reads: u64,
+}
+
+/// Runs one thread until the input is at its end: claim, parse, map, encode, commit.
+///
+/// # Errors
+/// The failure, which was reported.
+pub(crate) fn work(
+    input: &Input<'_>,
+    bench: Bench,
+    engine: &dyn Engine,
+    sink: &dyn Sink,
+    way: &mut dyn Way,
+    start: impl FnOnce(),
+) -> Result<ThreadReport, Error> {
+    let (mut intake, mut mapper, mut encoder) = (Intake::new(input, bench), engine.mapper(), sink.encoder());
+    let (mut report, mut tally) = (ThreadReport::default(), Tally::default());
+    let (mut claim, mut parse, mut map, mut commit) = (Duration::ZERO, Duration::ZERO, Duration::ZERO, Duration::ZERO);
+    start();
+    let cpu_before = zerohop_topology::thread_cpu_time();
+    let started = Instant::now();
+    let mut last = started;
+    // One look at the clock ends one thing and starts the next.
+    let mut lap = || {
+        let now = Instant::now();
+        now - std::mem::replace(&mut last, now)
+    };
+    while let Some(Taken { mut chunk, number }) = intake.take()? {
+        claim += lap();
+        let mut process = || -> Result<(), Error> {
+            intake.parse(&mut chunk)?;
+            parse += lap();
+            encoder.begin(chunk.ticket.lane, way.buffer());
+            tally += &mapper.map(&chunk, encoder.records())?;
+            let bytes = encoder.finish()?;
+            map += lap();
+            way.commit(number, bytes)?;
+            commit += lap();
+            Ok(())
+        };
+        let outcome = process();
+        if let Err(error) = outcome {
+            return Err(intake.fail(&chunk, error));
+        }
+        report.chunks += 1;
+        intake.put_back(chunk);
+    }
+    claim += lap();
+    if let Err(error) = way.finish() {
+        input.failure.report(None, error);
+        return Err(Error::Stopped);
+    }
+    commit += lap();
+    let seconds = |time: Duration| time.as_secs_f64();
+    report.wall_s = seconds(started.elapsed());
+    (report.claim_s, report.parse_s, report.map_s, report.commit_s) =
+        (seconds(claim), seconds(parse), seconds(map), seconds(commit));
+    report.output_hold_s = seconds(way.holding());
+    report.cpu_s = seconds(zerohop_topology::thread_cpu_time() - cpu_before);
+    report.reads = tally.reads;
+    Ok(report)
+}

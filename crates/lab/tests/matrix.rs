@@ -1,0 +1,148 @@
+//! Every way of taking reads, lock and output, with any numbers of threads and of fragments at once, gives the same records.
+#![allow(clippy::unwrap_used)]
+
+use proptest::prelude::*;
+use std::path::{Path, PathBuf};
+use zerohop_engine_null::{Cost, Null, Synthetic};
+use zerohop_lab::process::{EngineSpec, ProcessSpec, run};
+use zerohop_lab::{Arm, Fragments, InputKind, LockKind, OutputKind};
+use zerohop_model::engine::{Engine, Law};
+
+const INPUTS: [InputKind; 6] =
+    [InputKind::O, InputKind::D, InputKind::B, InputKind::L, InputKind::Survey, InputKind::Farm];
+const LOCKS: [LockKind; 4] = [LockKind::Tas, LockKind::Ttas, LockKind::Futex, LockKind::Mcs];
+const OUTPUTS: [OutputKind; 3] = [OutputKind::Shared, OutputKind::Ordered, OutputKind::Files];
+
+/// Reads of random lengths; the mates of pairs have others.
+fn write_reads(folder: &Path, fragments: usize, paired: bool, seed: usize) -> Vec<PathBuf> {
+    let mates = if paired { 2 } else { 1 };
+    let file = |mate: usize| {
+        let read = |i: usize| {
+            let bases = (i * 7 + seed * 13 + mate * 5) % 90;
+            format!("@read{i}\n{}\n+\n{}\n", "ACGT".repeat(23).get(..bases).unwrap(), "I".repeat(bases))
+        };
+        let path = folder.join(format!("source-{mate}.fq"));
+        std::fs::write(&path, (0..fragments).map(read).collect::<String>()).unwrap();
+        path
+    };
+    (1..=mates).map(file).collect()
+}
+
+fn records(output: &Path, arm: &Arm) -> Vec<String> {
+    let files: Vec<PathBuf> = match arm.output {
+        OutputKind::Files if arm.threads > 1 => {
+            (1..=arm.threads).map(|i| zerohop_sinks::shard_path(output, i)).collect()
+        }
+        _ => vec![output.to_owned()],
+    };
+    let mut records: Vec<String> = Vec::new();
+    for file in files {
+        let text = std::fs::read_to_string(&file).unwrap();
+        records.extend(text.lines().filter(|line| !line.starts_with('@')).map(str::to_owned));
+        std::fs::remove_file(file).unwrap();
+    }
+    records
+}
+
+fn all_arms(threads: usize) -> impl Iterator<Item = Arm> {
+    let of_input = move |input| {
+        LOCKS.into_iter().flat_map(move |lock| {
+            OUTPUTS.into_iter().map(move |output| Arm { input, lock, output, threads, processes: 1 })
+        })
+    };
+    INPUTS.into_iter().flat_map(of_input)
+}
+
+fn spec(arm: Arm, files: Vec<PathBuf>, output: PathBuf, batch: usize, queue: usize) -> ProcessSpec {
+    ProcessSpec {
+        arm,
+        engine: EngineSpec::Null,
+        files,
+        batch,
+        chunk_bases: 300,
+        queue,
+        output,
+        cpus: vec![],
+        crowded: true,
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 6, ..ProptestConfig::default() })]
+
+    #[test]
+    fn every_combination_gives_the_same_records(
+        fragments in 1usize..300, paired: bool, seed in 0usize..50, threads in 1usize..6, batch in 1usize..50, queue in 1usize..4,
+    ) {
+        let folder = tempfile::tempdir().unwrap();
+        let source = write_reads(folder.path(), fragments, paired, seed);
+        let reads = Fragments::read(&source, usize::MAX, folder.path()).unwrap();
+        let engine = Null::new(Law::Free { preferred_bases: 300 }, vec![]);
+        let output = folder.path().join("out.sam");
+        let mut expected: Option<Vec<String>> = None;
+        for arm in all_arms(threads) {
+            let files = reads.files(0, fragments, arm.input == InputKind::L).unwrap();
+            let report = run(&spec(arm, files, output.clone(), batch, queue), &engine, || Ok(())).unwrap();
+            prop_assert_eq!(report.threads.len(), threads);
+            let mut got = records(&output, &arm);
+            prop_assert_eq!(got.len(), fragments * source.len());
+            if arm.output == OutputKind::Ordered {
+                prop_assert!(expected.as_ref().is_none_or(|_| got.windows(2).all(|pair| number(&pair[0]) <= number(&pair[1]))), "{}", arm);
+            }
+            got.sort();
+            match &expected {
+                None => expected = Some(got),
+                Some(expected) => prop_assert!(*expected == got, "{}", arm),
+            }
+        }
+    }
+}
+
+fn number(record: &str) -> usize {
+    record.strip_prefix("read").unwrap().split('\t').next().unwrap().parse().unwrap()
+}
+
+#[test]
+fn a_fault_ends_every_arm() {
+    let folder = tempfile::tempdir().unwrap();
+    let source = write_reads(folder.path(), 50, false, 1);
+    let mut text = std::fs::read_to_string(&source[0]).unwrap();
+    text.push_str("@broken\nACGT\n+\nI\n@more\nA\n+\nI\n");
+    std::fs::write(&source[0], text).unwrap();
+    let engine = Null::new(Law::Free { preferred_bases: 300 }, vec![]);
+    let output = folder.path().join("out.sam");
+    for arm in all_arms(3).filter(|arm| arm.input != InputKind::L) {
+        let error = run(&spec(arm, source.clone(), output.clone(), 4, 1), &engine, || Ok(())).unwrap_err().to_string();
+        assert!(error.contains("record 51") && error.contains("4 bases but 1 qualities"), "{arm}: {error}");
+        assert!(!output.exists());
+    }
+}
+
+#[test]
+fn a_file_that_was_not_blocked_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let source = write_reads(folder.path(), 5, false, 1);
+    let arm = Arm { input: InputKind::L, lock: LockKind::Futex, output: OutputKind::Shared, threads: 1, processes: 1 };
+    let engine = Null::new(Law::Free { preferred_bases: 300 }, vec![]);
+    let error =
+        run(&spec(arm, source, folder.path().join("out.sam"), 1, 1), &engine, || Ok(())).unwrap_err().to_string();
+    assert!(error.contains("it is not blocked"), "{error}");
+}
+
+/// The first read costs 3000 times as much as each of the others: who has it does little else, and the others do the rest.
+#[test]
+fn a_skewed_load_is_dealt_on_demand() {
+    let folder = tempfile::tempdir().unwrap();
+    let source = write_reads(folder.path(), 200, false, 3);
+    let skew = Some((200, 3000));
+    let engine = Synthetic::new(Cost { sleep: std::time::Duration::from_micros(100), skew, ..Cost::default() });
+    assert_eq!(engine.law(), Law::Free { preferred_bases: 100_000 });
+    for input in [InputKind::B, InputKind::Farm] {
+        let arm = Arm { input, lock: LockKind::Futex, output: OutputKind::Shared, threads: 4, processes: 1 };
+        let report = run(&spec(arm, source.clone(), folder.path().join("out.sam"), 1, 1), &engine, || Ok(())).unwrap();
+        // 300 ms for one read, some 30 ms for all others.
+        let most = report.threads.iter().map(|thread| thread.chunks).max().unwrap();
+        let fewest = report.threads.iter().map(|thread| thread.chunks).min().unwrap();
+        assert!(most > 4 * fewest, "{input}: {:?}", report.threads.iter().map(|t| t.chunks).collect::<Vec<_>>());
+    }
+}
