@@ -2,6 +2,7 @@
 
 use zerohop_engine_external::ExternalError;
 use zerohop_engine_strobealign::file::IndexFileError;
+use zerohop_lab::LabError;
 use zerohop_model::error::{Error, InputError};
 use zerohop_plan::PlanError;
 use zerohop_sinks::{HeaderError, ReadGroupError};
@@ -22,6 +23,9 @@ pub enum Failure {
     /// The index file cannot be used or written.
     #[error(transparent)]
     Index(#[from] IndexFileError),
+    /// An experiment of the laboratory failed.
+    #[error(transparent)]
+    Lab(#[from] LabError),
     /// An external aligner cannot be used.
     #[error(transparent)]
     External(#[from] ExternalError),

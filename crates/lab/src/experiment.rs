@@ -1,15 +1,13 @@
 //! An experiment: an engine, reads, and how they are measured; and one point of it.
 
+use crate::aligner;
 use crate::arm::{Arm, InputKind};
 use crate::error::LabError;
 use crate::inputs::Fragments;
 use crate::process::{EngineSpec, ProcessReport, ProcessSpec};
+use crate::starter::{Running, Starter};
 use serde::{Deserialize, Serialize};
-use std::io::{BufRead, BufReader, Write};
-use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
-use std::time::Instant;
-use zerohop_model::machine::CpuId;
+use std::path::Path;
 
 /// Whether more threads get more to do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -47,14 +45,16 @@ pub struct Point {
     pub arm: Arm,
     /// The name of the experiment.
     pub experiment: String,
+    /// The machine, in a few words.
+    pub machine: String,
     /// Which repetition; 0 warms up and does not count.
     pub repetition: usize,
     /// Fragments over all threads.
     pub fragments: usize,
     /// Time of the slowest thread, without the making of the index, in seconds.
     pub slowest_s: f64,
-    /// From the first start to the last end, in seconds.
-    pub span_s: f64,
+    /// Time that was taken off for the making or loading of the index, in seconds: for programs that do not tell.
+    pub load_s: f64,
     /// The processes.
     pub processes: Vec<ProcessReport>,
 }
@@ -76,80 +76,6 @@ impl Point {
     }
 }
 
-/// How processes of the laboratory are started.
-#[derive(Debug, Clone)]
-pub struct Starter {
-    /// The program and its arguments; it reads a [`ProcessSpec`] in JSON, one line, says a line when it is ready, waits for another
-    /// line, and says a [`ProcessReport`].
-    pub command: Vec<PathBuf>,
-    /// CPUs that may be used.
-    pub cpus: Vec<CpuId>,
-    /// Where outputs and reads go.
-    pub folder: PathBuf,
-}
-
-/// A process that was started, killed if it is let go.
-struct Running {
-    child: Child,
-    out: BufReader<std::process::ChildStdout>,
-    command: String,
-}
-
-impl Drop for Running {
-    fn drop(&mut self) {
-        // It has ended, or shall.
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
-}
-
-impl Running {
-    fn start(starter: &Starter, spec: &ProcessSpec, log: &Path) -> Result<Self, LabError> {
-        let mut words = starter.command.iter();
-        let mut command = Command::new(words.next().map_or(Path::new(""), |program| program));
-        command.args(words).stdin(Stdio::piped()).stdout(Stdio::piped());
-        command.stderr(std::fs::File::create(log).map_err(|error| LabError::file(log, error))?);
-        zerohop_topology::die_with_parent(&mut command);
-        let shown = format!("{} {}", starter.command[0].display(), spec.arm);
-        let fault = |what: String| LabError::Process { command: shown.clone(), what };
-        let mut child = command.spawn().map_err(|error| fault(format!("cannot be started: {error}")))?;
-        let Some(out) = child.stdout.take() else { return Err(fault("has no output".to_owned())) };
-        let mut running = Running { child, out: BufReader::new(out), command: shown.clone() };
-        let spec = serde_json::to_string(spec).map_err(|error| fault(error.to_string()))?;
-        running.say(&spec)?;
-        Ok(running)
-    }
-
-    fn say(&mut self, line: &str) -> Result<(), LabError> {
-        let said = self.child.stdin.as_mut().map(|stdin| writeln!(stdin, "{line}"));
-        // If it has ended, its output tells.
-        match said {
-            Some(Err(error)) if error.kind() != std::io::ErrorKind::BrokenPipe => {
-                Err(self.fault(format!("cannot be told: {error}")))
-            }
-            _ => Ok(()),
-        }
-    }
-
-    fn hear(&mut self, log: &Path) -> Result<String, LabError> {
-        let mut line = String::new();
-        let heard = self.out.read_line(&mut line);
-        match heard {
-            Ok(read) if read > 0 => Ok(line),
-            Err(error) => Err(self.fault(format!("cannot be heard: {error}"))),
-            Ok(_) => {
-                let words = std::fs::read_to_string(log).unwrap_or_default();
-                let status = self.child.wait().map_or_else(|error| error.to_string(), |status| status.to_string());
-                Err(self.fault(format!("ended with {status}; its last words: {}", words.trim())))
-            }
-        }
-    }
-
-    fn fault(&self, what: String) -> LabError {
-        LabError::Process { command: self.command.clone(), what }
-    }
-}
-
 impl Experiment {
     /// The name by which its points are known.
     pub fn name(&self) -> String {
@@ -157,6 +83,9 @@ impl Experiment {
             EngineSpec::Null => "null".to_owned(),
             EngineSpec::Strobealign { reference } => {
                 format!("strobealign {}", reference.file_name().unwrap_or_default().to_string_lossy())
+            }
+            EngineSpec::External { name, reference } => {
+                format!("{name} {}", reference.file_name().unwrap_or_default().to_string_lossy())
             }
             EngineSpec::Synthetic { work_us, sleep_us, accesses, table_bytes, skew } => {
                 let mut name = "synthetic".to_owned();
@@ -222,6 +151,34 @@ impl Experiment {
         fragments: &Fragments,
         starter: &Starter,
     ) -> Result<Point, LabError> {
+        let all = self.fragments_each(arm) * arm.processes;
+        let (slowest_s, load_s, processes) = match &self.engine {
+            EngineSpec::External { name, reference } => {
+                let ran = aligner::run(name, reference, arm, (all, fragments), starter)?;
+                (ran.mapping_s, ran.load_s, ran.processes)
+            }
+            _ => {
+                let processes = self.run_processes(arm, fragments, starter)?;
+                let walls = processes.iter().flat_map(|process| &process.threads).map(|thread| thread.wall_s);
+                (walls.fold(0.0, f64::max), 0.0, processes)
+            }
+        };
+        let reads: u64 = processes.iter().flat_map(|process| &process.threads).map(|thread| thread.reads).sum();
+        if reads != (all * fragments.reads_each()) as u64 {
+            let what = format!("{reads} reads came out of {}", all * fragments.reads_each());
+            return Err(LabError::Process { command: arm.to_string(), what });
+        }
+        let (experiment, machine) = (self.name(), starter.machine.clone());
+        Ok(Point { arm: *arm, experiment, machine, repetition, fragments: all, slowest_s, load_s, processes })
+    }
+
+    /// Starts the processes of `arm`, lets them go together, and waits for them.
+    fn run_processes(
+        &self,
+        arm: &Arm,
+        fragments: &Fragments,
+        starter: &Starter,
+    ) -> Result<Vec<ProcessReport>, LabError> {
         let specs = self.specs(arm, fragments, starter)?;
         let log = |process: usize| starter.folder.join(format!("process-{process}.log"));
         let mut running = Vec::new();
@@ -231,7 +188,6 @@ impl Experiment {
         for (process, child) in running.iter_mut().enumerate() {
             child.hear(&log(process))?;
         }
-        let started = Instant::now();
         for child in &mut running {
             child.say("go")?;
         }
@@ -242,20 +198,11 @@ impl Experiment {
                 .map_err(|error| child.fault(format!("says something else than a report: {error}")))?;
             processes.push(report);
         }
-        let span_s = started.elapsed().as_secs_f64();
         drop(running);
         for spec in &specs {
             remove_outputs(&spec.output)?;
         }
-        let all = self.fragments_each(arm) * arm.processes;
-        let threads = || processes.iter().flat_map(|process| &process.threads);
-        let reads: u64 = threads().map(|thread| thread.reads).sum();
-        if reads != (all * fragments.reads_each()) as u64 {
-            let what = format!("{reads} reads came out of {}", all * fragments.reads_each());
-            return Err(LabError::Process { command: arm.to_string(), what });
-        }
-        let slowest_s = threads().map(|thread| thread.wall_s).fold(0.0, f64::max);
-        Ok(Point { arm: *arm, experiment: self.name(), repetition, fragments: all, slowest_s, span_s, processes })
+        Ok(processes)
     }
 }
 

@@ -8,17 +8,27 @@
 //! What it refuses to do: align for anybody. Nothing here is on the path of `zerohop align`.
 #![forbid(unsafe_code)]
 
+mod aligner;
 mod arm;
 mod error;
 mod experiment;
+mod grid;
 mod inputs;
 mod output;
 mod pool;
+mod present;
 pub mod process;
+mod starter;
+mod store;
+pub mod summary;
 mod worker;
 
 pub use arm::{Arm, InputKind, LockKind, OutputKind};
 pub use error::LabError;
-pub use experiment::{Experiment, Point, Scaling, Starter};
+pub use experiment::{Experiment, Point, Scaling};
+pub use grid::Grid;
 pub use inputs::Fragments;
+pub use present::present;
+pub use starter::Starter;
+pub use store::Store;
 pub use worker::ThreadReport;

@@ -41,6 +41,13 @@ pub enum EngineSpec {
         /// The reference.
         reference: PathBuf,
     },
+    /// An aligner that runs as a program of its own, under `zerohop align`; it takes its reads, and locks, as it likes.
+    External {
+        /// Its name, as `zerohop engines` has it.
+        name: String,
+        /// The reference.
+        reference: PathBuf,
+    },
 }
 
 impl EngineSpec {

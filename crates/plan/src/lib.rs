@@ -6,8 +6,14 @@
 //!    per node when all copies fit in 40 % of the free memory and one is at most half of a node, else one copy, interleaved;
 //! 3. groups the nodes, and gives each worker a CPU (or a node's CPUs) and the copy of its group.
 //!
+//! [`Round`] says how many threads a lock can take, from times that were measured.
+//!
 //! What it refuses to do: touch the machine, measure, or place more copies than memory allows.
 #![forbid(unsafe_code)]
+
+mod queueing;
+
+pub use queueing::Round;
 
 use zerohop_model::machine::{Bytes, CpuId, Machine, Node, NodeId};
 use zerohop_model::plan::{HugePages, Pages, Placement, Plan, WorkerPlan};

@@ -1,0 +1,67 @@
+//! Aligners that run as programs of their own: the processes that threads are compared with.
+
+use crate::arm::Arm;
+use crate::error::LabError;
+use crate::inputs::Fragments;
+use crate::process::ProcessReport;
+use crate::starter::Starter;
+use crate::worker::ThreadReport;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// What came of one run.
+pub(crate) struct Ran {
+    /// Seconds without those of a run with as good as no reads: starting, and loading the index.
+    pub(crate) mapping_s: f64,
+    /// Those seconds.
+    pub(crate) load_s: f64,
+    pub(crate) processes: Vec<ProcessReport>,
+}
+
+/// Runs `engine` under `zerohop align`, as `arm.processes` instances, on `fragments` fragments for all.
+///
+/// # Errors
+/// What it says.
+pub(crate) fn run(
+    engine: &str,
+    reference: &Path,
+    arm: &Arm,
+    (all, fragments): (usize, &Fragments),
+    starter: &Starter,
+) -> Result<Ran, LabError> {
+    // Enough for each instance to be given something.
+    let load_s = align(engine, reference, arm, &fragments.files(0, arm.processes, false)?, starter)?.0;
+    let (wall_s, reads) = align(engine, reference, arm, &fragments.files(0, all, false)?, starter)?;
+    let mapping_s = (wall_s - load_s).max(0.0);
+    let thread = ThreadReport { wall_s: mapping_s, reads, ..ThreadReport::default() };
+    Ok(Ran { mapping_s, load_s, processes: vec![ProcessReport { threads: vec![thread], ..ProcessReport::default() }] })
+}
+
+/// Seconds from start to end, and reads.
+fn align(
+    engine: &str,
+    reference: &Path,
+    arm: &Arm,
+    files: &[PathBuf],
+    starter: &Starter,
+) -> Result<(f64, u64), LabError> {
+    let (output, json) = (starter.folder.join("out.sam"), starter.folder.join("align.json"));
+    let mut command = Command::new(&starter.command[0]);
+    command.args(["align", "-q", "--order", "any", "--engine", engine, "-t", &arm.threads.to_string()]);
+    command.args(["--replicas", &arm.processes.to_string()]).arg("-o").arg(&output).arg("--json").arg(&json);
+    command.arg(reference).args(files);
+    zerohop_topology::die_with_parent(&mut command);
+    let fault = |what: String| LabError::Process { command: format!("zerohop align --engine {engine}"), what };
+    let ended = command.output().map_err(|error| fault(format!("cannot be started: {error}")))?;
+    if !ended.status.success() {
+        return Err(fault(format!("{}: {}", ended.status, String::from_utf8_lossy(&ended.stderr).trim())));
+    }
+    let text = std::fs::read(&json).map_err(|error| LabError::file(&json, error))?;
+    let value: serde_json::Value = serde_json::from_slice(&text).map_err(|error| LabError::file(&json, error))?;
+    let number = |of: &serde_json::Value| of.as_f64().ok_or_else(|| LabError::file(&json, "it lacks a number"));
+    let wall = number(&value["wall"]["secs"])? + number(&value["wall"]["nanos"])? / 1e9;
+    for file in [output, json.clone()] {
+        std::fs::remove_file(&file).map_err(|error| LabError::file(&file, error))?;
+    }
+    Ok((wall, number(&value["run"]["tally"]["reads"])? as u64))
+}

@@ -1,0 +1,84 @@
+//! Processes of the laboratory, started and talked to line by line.
+
+use crate::error::LabError;
+use crate::process::ProcessSpec;
+use std::io::{BufRead, BufReader, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use zerohop_model::machine::CpuId;
+
+/// How processes of the laboratory are started.
+#[derive(Debug, Clone)]
+pub struct Starter {
+    /// The program and its arguments; it reads a [`ProcessSpec`] in JSON, one line, says a line when it is ready, waits for another
+    /// line, and says a [`ProcessReport`].
+    pub command: Vec<PathBuf>,
+    /// The machine, in a few words.
+    pub machine: String,
+    /// CPUs that may be used.
+    pub cpus: Vec<CpuId>,
+    /// Where outputs and reads go.
+    pub folder: PathBuf,
+}
+
+/// A process that was started, killed if it is let go.
+pub(crate) struct Running {
+    child: Child,
+    out: BufReader<std::process::ChildStdout>,
+    command: String,
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        // It has ended, or shall.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+impl Running {
+    pub(crate) fn start(starter: &Starter, spec: &ProcessSpec, log: &Path) -> Result<Self, LabError> {
+        let mut words = starter.command.iter();
+        let mut command = Command::new(words.next().map_or(Path::new(""), |program| program));
+        command.args(words).stdin(Stdio::piped()).stdout(Stdio::piped());
+        command.stderr(std::fs::File::create(log).map_err(|error| LabError::file(log, error))?);
+        zerohop_topology::die_with_parent(&mut command);
+        let shown = format!("{} {}", starter.command[0].display(), spec.arm);
+        let fault = |what: String| LabError::Process { command: shown.clone(), what };
+        let mut child = command.spawn().map_err(|error| fault(format!("cannot be started: {error}")))?;
+        let Some(out) = child.stdout.take() else { return Err(fault("has no output".to_owned())) };
+        let mut running = Running { child, out: BufReader::new(out), command: shown.clone() };
+        let spec = serde_json::to_string(spec).map_err(|error| fault(error.to_string()))?;
+        running.say(&spec)?;
+        Ok(running)
+    }
+
+    pub(crate) fn say(&mut self, line: &str) -> Result<(), LabError> {
+        let said = self.child.stdin.as_mut().map(|stdin| writeln!(stdin, "{line}"));
+        // If it has ended, its output tells.
+        match said {
+            Some(Err(error)) if error.kind() != std::io::ErrorKind::BrokenPipe => {
+                Err(self.fault(format!("cannot be told: {error}")))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    pub(crate) fn hear(&mut self, log: &Path) -> Result<String, LabError> {
+        let mut line = String::new();
+        let heard = self.out.read_line(&mut line);
+        match heard {
+            Ok(read) if read > 0 => Ok(line),
+            Err(error) => Err(self.fault(format!("cannot be heard: {error}"))),
+            Ok(_) => {
+                let words = std::fs::read_to_string(log).unwrap_or_default();
+                let status = self.child.wait().map_or_else(|error| error.to_string(), |status| status.to_string());
+                Err(self.fault(format!("ended with {status}; its last words: {}", words.trim())))
+            }
+        }
+    }
+
+    pub(crate) fn fault(&self, what: String) -> LabError {
+        LabError::Process { command: self.command.clone(), what }
+    }
+}

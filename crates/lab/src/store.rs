@@ -1,0 +1,102 @@
+//! Points on disk, a line each, saved as soon as they are measured.
+
+use crate::arm::Arm;
+use crate::error::LabError;
+use crate::experiment::Point;
+use std::fs::{File, OpenOptions};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+/// The points of a folder.
+#[derive(Debug)]
+pub struct Store {
+    path: PathBuf,
+    file: File,
+    points: Vec<Point>,
+}
+
+impl Store {
+    /// Opens `points.jsonl` in `folder`, which is made if it is not there. A last line that was cut off is dropped: its point will be
+    /// measured anew.
+    ///
+    /// # Errors
+    /// A file that cannot be read or written, or holds something else.
+    pub fn open(folder: &Path) -> Result<Self, LabError> {
+        let path = folder.join("points.jsonl");
+        std::fs::create_dir_all(folder).map_err(|error| LabError::file(folder, error))?;
+        let mut file = OpenOptions::new()
+            .create(true)
+            .append(true)
+            .read(true)
+            .open(&path)
+            .map_err(|error| LabError::file(&path, error))?;
+        let text = std::fs::read_to_string(&path).map_err(|error| LabError::file(&path, error))?;
+        let whole = text.rfind('\n').map_or(0, |end| end + 1);
+        if whole < text.len() {
+            file.set_len(whole as u64).and_then(|()| file.flush()).map_err(|error| LabError::file(&path, error))?;
+        }
+        let point = |(number, line): (usize, &str)| {
+            serde_json::from_str(line)
+                .map_err(|error| LabError::file(&path, format!("line {} is no point: {error}", number + 1)))
+        };
+        let points = text[..whole].lines().enumerate().map(point).collect::<Result<_, _>>()?;
+        Ok(Store { path, file, points })
+    }
+
+    /// Whether a point was measured already.
+    pub fn has(&self, experiment: &str, arm: &Arm, repetition: usize) -> bool {
+        self.points
+            .iter()
+            .any(|point| (&*point.experiment, &point.arm, point.repetition) == (experiment, arm, repetition))
+    }
+
+    /// Saves a point.
+    ///
+    /// # Errors
+    /// A file that cannot be written.
+    pub fn add(&mut self, point: Point) -> Result<(), LabError> {
+        let line = serde_json::to_string(&point).map_err(|error| LabError::file(&self.path, error))?;
+        self.file.write_all(format!("{line}\n").as_bytes()).map_err(|error| LabError::file(&self.path, error))?;
+        self.points.push(point);
+        Ok(())
+    }
+
+    /// All points.
+    pub fn points(&self) -> &[Point] {
+        &self.points
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::arm::{InputKind, LockKind, OutputKind};
+
+    #[test]
+    fn points_are_found_again_and_a_torn_line_is_dropped() {
+        let folder = tempfile::tempdir().unwrap();
+        let arm =
+            Arm { input: InputKind::O, lock: LockKind::Mcs, output: OutputKind::Shared, threads: 2, processes: 1 };
+        let point = Point {
+            arm,
+            experiment: "e".into(),
+            machine: "m".into(),
+            repetition: 1,
+            fragments: 3,
+            slowest_s: 1.0,
+            load_s: 0.0,
+            processes: vec![],
+        };
+        Store::open(folder.path()).unwrap().add(point.clone()).unwrap();
+        let path = folder.path().join("points.jsonl");
+        let mut text = std::fs::read_to_string(&path).unwrap();
+        text.push_str("{\"arm\":");
+        std::fs::write(&path, text).unwrap();
+        let mut store = Store::open(folder.path()).unwrap();
+        assert!(store.has("e", &arm, 1) && !store.has("e", &arm, 2));
+        store.add(Point { repetition: 2, ..point.clone() }).unwrap();
+        assert_eq!(Store::open(folder.path()).unwrap().points(), [point.clone(), Point { repetition: 2, ..point }]);
+        std::fs::write(&path, "what\n").unwrap();
+        assert!(Store::open(folder.path()).is_err());
+    }
+}
