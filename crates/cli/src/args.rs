@@ -57,6 +57,10 @@ pub struct BenchArgs {
 pub enum BenchCommand {
     /// Measure all combinations of input, lock, output, threads and processes; what FOLDER holds already is not measured again
     Scaling(Box<ScalingArgs>),
+    /// Compare the farm with lock pools: pinned or not, index interleaved or not, uniform and mixed read lengths
+    Farm(Box<FarmArgs>),
+    /// Put what the literature says of locks and parsing to the test; exit status 1 if something does not hold that could
+    Claims(Box<ClaimsArgs>),
     /// Make the page, the tables and the charts of a folder anew
     Page {
         /// The folder
@@ -91,6 +95,26 @@ pub struct ScalingArgs {
     /// Numbers of processes; a number that does not divide the threads evenly is left out
     #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "1", value_parser = RangedU64ValueParser::<usize>::new().range(1..=4096))]
     pub processes: Vec<usize>,
+}
+
+#[derive(Debug, clap::Args)]
+pub struct FarmArgs {
+    #[command(flatten)]
+    pub experiment: ExperimentArgs,
+
+    /// Numbers of threads
+    #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "1,2,4,8", value_parser = RangedU64ValueParser::<usize>::new().range(1..=4096))]
+    pub threads: Vec<usize>,
+}
+
+#[derive(Debug, clap::Args)]
+pub struct ClaimsArgs {
+    #[command(flatten)]
+    pub experiment: ExperimentArgs,
+
+    /// Threads of the arms with all CPUs [default: the CPUs that this process may use]
+    #[arg(long, value_name = "N", value_parser = RangedU64ValueParser::<usize>::new().range(1..=4096))]
+    pub cpus: Option<usize>,
 }
 
 #[derive(Debug, clap::Args)]
@@ -160,6 +184,10 @@ pub struct ExperimentArgs {
     /// Pin each thread to a CPU
     #[arg(long)]
     pub pin: bool,
+
+    /// Count where the pages of tasks lie; needs --pin
+    #[arg(long, requires = "pin")]
+    pub probe: bool,
 
     /// Counted runs of each arm; one more before them warms up
     #[arg(long, value_name = "N", default_value_t = 3)]

@@ -1,15 +1,20 @@
 //! `zerohop bench`: the thread-scaling laboratory.
 
-use crate::args::{BenchArgs, BenchCommand, ExperimentArgs, ScalingArgs};
+use crate::args::{BenchArgs, BenchCommand, ClaimsArgs, ExperimentArgs, FarmArgs, ScalingArgs};
 use crate::failure::Failure;
 use crate::replicas;
 use std::io::{BufRead, IsTerminal, Write};
 use std::path::Path;
 use zerohop_engine_null::{Null, Synthetic};
+use zerohop_lab::claims::{self, Verdict};
 use zerohop_lab::process::{EngineSpec, ProcessSpec};
-use zerohop_lab::{Experiment, Fragments, Grid, Scaling, Starter, Store, present};
+use zerohop_lab::{
+    Arm, Experiment, Fragments, Grid, InputKind, LockKind, OutputKind, Scaling, Starter, Store, present,
+};
 use zerohop_model::engine::{Engine, Law};
 use zerohop_model::error::Error;
+use zerohop_model::machine::CpuId;
+use zerohop_model::plan::{HugePages, Pages, Placement};
 
 /// Read length for which strobealign's index is made.
 const READ_LENGTH: usize = 150;
@@ -21,6 +26,8 @@ const READ_LENGTH: usize = 150;
 pub fn run(args: &BenchArgs) -> Result<(), Failure> {
     match &args.command {
         BenchCommand::Scaling(args) => scaling(args),
+        BenchCommand::Farm(args) => farm(args),
+        BenchCommand::Claims(args) => claims(args),
         BenchCommand::Page { folder } => page(folder),
         BenchCommand::Process => process(),
     }
@@ -37,13 +44,10 @@ fn scaling(args: &ScalingArgs) -> Result<(), Failure> {
     let experiment = experiment(&args.experiment)?;
     let arms = match experiment.engine {
         // It takes its reads as it likes.
-        EngineSpec::External { .. } => Grid {
-            inputs: vec![zerohop_lab::InputKind::Survey],
-            locks: vec![zerohop_lab::LockKind::Futex],
-            outputs: vec![zerohop_lab::OutputKind::Ordered],
-            ..grid
+        EngineSpec::External { .. } => {
+            let (inputs, locks, outputs) = (vec![InputKind::Survey], vec![LockKind::Futex], vec![OutputKind::Ordered]);
+            Grid { inputs, locks, outputs, ..grid }.arms()
         }
-        .arms(),
         _ => grid.arms(),
     };
     if arms.is_empty() {
@@ -55,17 +59,58 @@ fn scaling(args: &ScalingArgs) -> Result<(), Failure> {
     page(&args.experiment.out)
 }
 
+/// The farm against pools that differ from it in nothing but the lock, with and without pinning, interleaving and mixed lengths.
+fn farm(args: &FarmArgs) -> Result<(), Failure> {
+    let grid = Grid {
+        inputs: vec![InputKind::Farm, InputKind::B],
+        locks: vec![LockKind::Ttas, LockKind::Futex],
+        outputs: vec![OutputKind::Shared],
+        threads: args.threads.clone(),
+        processes: vec![1],
+    };
+    let base = experiment(&args.experiment)?;
+    for (pinned, interleaved) in [(false, false), (true, false), (true, true)] {
+        for mixed in [false, true] {
+            let experiment = Experiment { pinned, interleaved, mixed, ..base.clone() };
+            measure(&args.experiment, &experiment, &grid.arms())?;
+        }
+    }
+    page(&args.experiment.out)
+}
+
+/// Measures what claims are about, and fails if one of them does not hold that could.
+fn claims(args: &ClaimsArgs) -> Result<(), Failure> {
+    let cpus = args.cpus.unwrap_or(zerohop_topology::detect()?.allowed.cpus.len());
+    let plans = claims::plans(cpus, args.experiment.fragments);
+    for (experiment, arms) in &plans {
+        measure(&args.experiment, experiment, arms)?;
+    }
+    page(&args.experiment.out)?;
+    let store = Store::open(&args.experiment.out)?;
+    let findings = claims::findings(store.points(), &plans, cpus);
+    let table = claims::table(&findings).markdown();
+    let path = args.experiment.out.join("claims.md");
+    std::fs::write(&path, &table)
+        .map_err(|error| Failure::Other(format!("{}: cannot write: {error}", path.display())))?;
+    print!("{table}");
+    match findings.iter().filter(|finding| finding.verdict == Verdict::Fails).count() {
+        0 => Ok(()),
+        1 => Err(Failure::Other("one claim does not hold here".to_owned())),
+        n => Err(Failure::Other(format!("{n} claims do not hold here"))),
+    }
+}
+
 /// Measures all arms in turn, as often as was asked for; what is there already is not measured again.
-fn measure(args: &ExperimentArgs, experiment: &Experiment, arms: &[zerohop_lab::Arm]) -> Result<(), Failure> {
+fn measure(args: &ExperimentArgs, experiment: &Experiment, arms: &[Arm]) -> Result<(), Failure> {
     let mut store = Store::open(&args.out)?;
     let work = tempfile::Builder::new().prefix("zerohop-lab-").tempdir_in(args.work.as_deref().unwrap_or(&args.out));
     let work =
         work.map_err(|error| Failure::Other(format!("{}: cannot be written to: {error}", args.out.display())))?;
-    let starter = starter(work.path())?;
+    let starter = starter(work.path(), args.probe)?;
     let most = arms.iter().map(|arm| arm.threads).max().unwrap_or(1);
     let wanted = experiment.fragments * if experiment.scaling == Scaling::Weak { most } else { 1 };
     let files: Vec<_> = std::iter::once(&args.reads_1).chain(&args.reads_2).cloned().collect();
-    let fragments = Fragments::read(&files, wanted, work.path())?;
+    let fragments = Fragments::read(&files, wanted, experiment.mixed, work.path())?;
     let name = experiment.name();
     let todo = (args.repeats + 1) * arms.len();
     for repetition in 0..=args.repeats {
@@ -119,10 +164,12 @@ fn experiment(args: &ExperimentArgs) -> Result<Experiment, Failure> {
         chunk_bases: args.chunk_bases,
         queue: args.queue,
         pinned: args.pin,
+        interleaved: false,
+        mixed: false,
     })
 }
 
-fn starter(folder: &Path) -> Result<Starter, Failure> {
+fn starter(folder: &Path, probe: bool) -> Result<Starter, Failure> {
     let program =
         std::env::current_exe().map_err(|error| Failure::Other(format!("this program cannot be found: {error}")))?;
     let machine = zerohop_topology::detect()?;
@@ -130,7 +177,10 @@ fn starter(folder: &Path) -> Result<Starter, Failure> {
     let model = cpuinfo.lines().find_map(|line| line.strip_prefix("model name")).and_then(|rest| rest.split_once(':'));
     let model = model.map_or("a machine of unknown kind", |(_, name)| name.trim());
     let (cpus, nodes) = (machine.allowed.cpus.len(), machine.nodes.len());
+    let node_of = |cpu: &CpuId| machine.nodes.iter().find(|node| node.cpus.contains(cpu)).map(|node| node.id);
+    let nodes_of_cpus = if probe { machine.allowed.cpus.iter().filter_map(node_of).collect() } else { Vec::new() };
     Ok(Starter {
+        nodes: nodes_of_cpus,
         command: vec![program, "bench".into(), "process".into()],
         machine: format!("{model}, {cpus} CPUs, {nodes} {}", if nodes == 1 { "node" } else { "nodes" }),
         cpus: machine.allowed.cpus,
@@ -146,13 +196,24 @@ fn process() -> Result<(), Failure> {
         lines.next().ok_or_else(gone)?.map_err(|error| Error::Internal(error.to_string()))
     };
     let spec: ProcessSpec = serde_json::from_str(&line()?).map_err(|error| Failure::Other(error.to_string()))?;
-    let engine = engine(&spec)?;
+    let engine = if spec.interleaved { interleaved(|| engine(&spec))? } else { engine(&spec)? };
     let report = zerohop_lab::process::run(&spec, &*engine, || {
         println!("ready");
         line().map(|_| ())
     })?;
     let text = serde_json::to_string(&report).map_err(|error| Failure::Other(error.to_string()))?;
     writeln!(std::io::stdout(), "{text}").map_err(Failure::standard_output)
+}
+
+/// Makes something whose pages lie in turn on all nodes.
+fn interleaved<T>(make: impl FnOnce() -> Result<T, Failure>) -> Result<T, Failure> {
+    let nodes = zerohop_topology::detect()?.memory_nodes().iter().map(|node| node.id).collect();
+    let placement = Placement { nodes, pages: Pages::Interleave, huge_pages: HugePages::Auto };
+    let (made, refused) = zerohop_memory::with_placement(&placement, make);
+    match refused.first() {
+        Some(refused) => Err(Failure::Other(format!("{refused}: the index is not interleaved"))),
+        None => made,
+    }
 }
 
 fn engine(spec: &ProcessSpec) -> Result<Box<dyn Engine>, Failure> {

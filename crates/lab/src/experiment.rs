@@ -36,6 +36,10 @@ pub struct Experiment {
     pub queue: usize,
     /// Whether threads are pinned, each to a CPU of its own.
     pub pinned: bool,
+    /// Whether the index lies page by page in turn on all nodes.
+    pub interleaved: bool,
+    /// Whether every other read is cut to a quarter of its length.
+    pub mixed: bool,
 }
 
 /// One measurement of one arm.
@@ -108,7 +112,9 @@ impl Experiment {
             Scaling::Weak => format!("{} fragments per thread", self.fragments),
             Scaling::Strong => format!("{} fragments", self.fragments),
         };
-        format!("{engine}, {scaling}{}", if self.pinned { ", pinned" } else { "" })
+        let also = [(self.pinned, ", pinned"), (self.interleaved, ", interleaved"), (self.mixed, ", mixed lengths")];
+        let also: String = also.into_iter().filter(|(is, _)| *is).map(|(_, words)| words).collect();
+        format!("{engine}, {scaling}{also}")
     }
 
     /// Fragments of each process of `arm`.
@@ -124,16 +130,19 @@ impl Experiment {
         let (each, threads) = (self.fragments_each(arm), arm.threads / arm.processes);
         let cpus = &starter.cpus;
         let spec = |process: usize| {
-            let pins = (0..threads).map(|thread| cpus[(process * threads + thread) % cpus.len()]);
+            let places = || (0..threads).map(|thread| (process * threads + thread) % cpus.len());
+            let nodes = places().filter_map(|place| starter.nodes.get(place).copied()).collect();
             Ok(ProcessSpec {
                 arm: Arm { threads, processes: 1, ..*arm },
                 engine: self.engine.clone(),
                 files: fragments.files(process * each, each, arm.input == InputKind::L)?,
                 batch: self.batch,
+                interleaved: self.interleaved,
                 chunk_bases: self.chunk_bases,
                 queue: self.queue,
                 output: starter.folder.join(format!("out-{process}.sam")),
-                cpus: if self.pinned { pins.collect() } else { Vec::new() },
+                cpus: if self.pinned { places().map(|place| cpus[place]).collect() } else { Vec::new() },
+                nodes,
                 crowded: arm.threads > cpus.len(),
             })
         };

@@ -24,11 +24,12 @@ pub struct Fragments {
 }
 
 impl Fragments {
-    /// Reads up to `limit` fragments of one file, or of two; files will be made in `folder`.
+    /// Reads up to `limit` fragments of one file, or of two; files will be made in `folder`. If `mixed`, every other fragment is cut
+    /// to a quarter of its length.
     ///
     /// # Errors
     /// What reading says; no reads.
-    pub fn read(files: &[PathBuf], limit: usize, folder: &Path) -> Result<Self, LabError> {
+    pub fn read(files: &[PathBuf], limit: usize, mixed: bool, folder: &Path) -> Result<Self, LabError> {
         let lane = OpenLane::open(&LaneSpec { files: files.to_vec(), interleaved: false })?;
         let mut lane = lane.deal_serially(0, Parsing::Deferred, MAX_READ_BASES)?;
         let mut fragments = Fragments { files: vec![(Vec::new(), Vec::new()); files.len()], folder: folder.to_owned() };
@@ -38,10 +39,8 @@ impl Fragments {
             && emitter.emit(&mut chunk, &stop)?
         {
             for ((text, ends), part) in fragments.files.iter_mut().zip(&chunk.text) {
-                text.extend_from_slice(&part.bytes);
-                if !text.ends_with(b"\n") {
-                    text.push(b'\n');
-                }
+                let quarter = mixed && ends.len() % 2 == 1;
+                append(text, &part.bytes, if quarter { 4 } else { 1 });
                 ends.push(text.len());
             }
             lane.parser.parse(&mut chunk)?;
@@ -94,6 +93,16 @@ impl Fragments {
             block_files(&plain, &paths)?;
         }
         Ok(paths)
+    }
+}
+
+/// Appends a record, with its bases and qualities cut to the part `divisor` of their length.
+fn append(text: &mut Vec<u8>, record: &[u8], divisor: usize) {
+    let record = record.strip_suffix(b"\n").unwrap_or(record);
+    for (number, line) in record.split(|&byte| byte == b'\n').enumerate() {
+        let length = if number % 2 == 1 { line.len().div_ceil(divisor) } else { line.len() };
+        text.extend_from_slice(&line[..length]);
+        text.push(b'\n');
     }
 }
 

@@ -10,6 +10,7 @@
 
 mod aligner;
 mod arm;
+pub mod claims;
 mod error;
 mod experiment;
 mod grid;

@@ -11,7 +11,7 @@ use std::time::Duration;
 use zerohop_engine_null::Cost;
 use zerohop_model::engine::{Engine, Law};
 use zerohop_model::error::Error;
-use zerohop_model::machine::CpuId;
+use zerohop_model::machine::{CpuId, NodeId};
 use zerohop_model::source::{Deal, Lane};
 use zerohop_reads::{LaneSpec, OpenLane, Parsing};
 use zerohop_runtime::{Desk, Failure, Input, LaneView, Progress, farm};
@@ -74,6 +74,8 @@ pub struct ProcessSpec {
     pub files: Vec<PathBuf>,
     /// Fragments that B and the farm take at once.
     pub batch: usize,
+    /// Whether the index lies page by page in turn on all nodes.
+    pub interleaved: bool,
     /// Bases of a chunk that the survey cuts.
     pub chunk_bases: u64,
     /// Tasks that each worker of the farm has.
@@ -82,6 +84,8 @@ pub struct ProcessSpec {
     pub output: PathBuf,
     /// The CPU of each thread; none leaves it to the scheduler.
     pub cpus: Vec<CpuId>,
+    /// The node of each of these CPUs, if it shall be counted where the pages of tasks lie.
+    pub nodes: Vec<NodeId>,
     /// Whether there are more threads, over all processes, than CPUs.
     pub crowded: bool,
 }
@@ -132,7 +136,15 @@ pub fn run(
                 {
                     failure.refused(refused.to_string());
                 }
-                let outcome = work(input, bench, engine, sink, &mut *out.way(number), wait_twice);
+                let outcome = work(
+                    input,
+                    bench,
+                    engine,
+                    sink,
+                    &mut *out.way(number),
+                    spec.nodes.get(number).copied(),
+                    wait_twice,
+                );
                 if outcome.is_err() {
                     out.close();
                 }

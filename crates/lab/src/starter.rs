@@ -5,7 +5,7 @@ use crate::process::ProcessSpec;
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use zerohop_model::machine::CpuId;
+use zerohop_model::machine::{CpuId, NodeId};
 
 /// How processes of the laboratory are started.
 #[derive(Debug, Clone)]
@@ -17,6 +17,8 @@ pub struct Starter {
     pub machine: String,
     /// CPUs that may be used.
     pub cpus: Vec<CpuId>,
+    /// The node of each, if it shall be counted where the pages of tasks lie; else empty.
+    pub nodes: Vec<NodeId>,
     /// Where outputs and reads go.
     pub folder: PathBuf,
 }

@@ -3,8 +3,10 @@
 use crate::output::Way;
 use serde::{Deserialize, Serialize};
 use std::time::{Duration, Instant};
+use zerohop_model::chunk::Chunk;
 use zerohop_model::engine::Engine;
 use zerohop_model::error::Error;
+use zerohop_model::machine::NodeId;
 use zerohop_model::measurement::Tally;
 use zerohop_model::sink::Sink;
 use zerohop_runtime::{Bench, Input, Intake, Taken};
@@ -26,10 +28,26 @@ pub struct ThreadReport {
     pub output_hold_s: f64,
     /// CPU time, from the common start to its own end.
     pub cpu_s: f64,
+    /// Bytes of the pages of tasks that were looked at, and of those that lay on its own node; zeros if none were.
+    pub task_bytes: (u64, u64),
     /// Chunks that it did.
     pub chunks: u64,
     /// Reads that it did.
     pub reads: u64,
+}
+
+/// Tasks after which buffers have grown as large as they get.
+const SETTLED: u64 = 16;
+
+/// Adds the pages of a task, all and those on `node`.
+fn count_pages(chunk: &Chunk, node: NodeId, (all, here): &mut (u64, u64)) {
+    let ranges = [0, 1].map(|i| (chunk.text[i].bytes.as_ptr().addr(), chunk.text[i].bytes.len()));
+    let used: Vec<_> = ranges.into_iter().filter(|&(_, bytes)| bytes > 0).collect();
+    // Where the kernel does not tell, nothing is counted, and whoever asked sees zeros.
+    if let Ok(census) = zerohop_memory::census(&used) {
+        *all += census.pages.present.0;
+        *here += census.pages.per_node.iter().filter(|(on, _)| *on == node).map(|(_, bytes)| bytes.0).sum::<u64>();
+    }
 }
 
 /// Runs one thread until the input is at its end: claim, parse, map, encode, commit.
@@ -42,6 +60,7 @@ pub(crate) fn work(
     engine: &dyn Engine,
     sink: &dyn Sink,
     way: &mut dyn Way,
+    node: Option<NodeId>,
     start: impl FnOnce(),
 ) -> Result<ThreadReport, Error> {
     let (mut intake, mut mapper, mut encoder) = (Intake::new(input, bench), engine.mapper(), sink.encoder());
@@ -74,6 +93,9 @@ pub(crate) fn work(
             return Err(intake.fail(&chunk, error));
         }
         report.chunks += 1;
+        if let Some(node) = node.filter(|_| report.chunks >= SETTLED && report.chunks.is_power_of_two()) {
+            count_pages(&chunk, node, &mut report.task_bytes);
+        }
         intake.put_back(chunk);
     }
     claim += lap();

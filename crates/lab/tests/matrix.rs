@@ -59,10 +59,12 @@ fn spec(arm: Arm, files: Vec<PathBuf>, output: PathBuf, batch: usize, queue: usi
         engine: EngineSpec::Null,
         files,
         batch,
+        interleaved: false,
         chunk_bases: 300,
         queue,
         output,
         cpus: vec![],
+        nodes: vec![],
         crowded: true,
     }
 }
@@ -76,7 +78,7 @@ proptest! {
     ) {
         let folder = tempfile::tempdir().unwrap();
         let source = write_reads(folder.path(), fragments, paired, seed);
-        let reads = Fragments::read(&source, usize::MAX, folder.path()).unwrap();
+        let reads = Fragments::read(&source, usize::MAX, false, folder.path()).unwrap();
         let engine = Null::new(Law::Free { preferred_bases: 300 }, vec![]);
         let output = folder.path().join("out.sam");
         let mut expected: Option<Vec<String>> = None;
