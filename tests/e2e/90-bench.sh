@@ -1,0 +1,106 @@
+#!/bin/bash
+# The thread-scaling laboratory as a user meets it: points, resuming after a kill, processes, external aligners, the page, faults.
+# No time is asserted. PART=REGEX chooses parts.
+source "$(dirname "$0")/lib.sh"
+cd "$WORK"
+gzip -cd "$DATA/ecoli/ecoli_150_1.fq.gz" | head -n 4000 > 1.fq || true
+gzip -cd "$DATA/ecoli/ecoli_150_2.fq.gz" | head -n 4000 > 2.fq || true
+
+bench() { zerohop bench "$@" > page.txt; }
+points() { wc -l < "$1/points.jsonl"; }
+
+# Every arm once, over processes and threads; what is there is not measured again, not even after a kill.
+resuming() {
+    local arms=(--fragments 500 --threads 1,2,4 --processes 1,2,4 --locks ttas,mcs --outputs shared,files --repeats 1 1.fq 2.fq)
+    "$ZEROHOP" bench scaling -o killed "${arms[@]}" > /dev/null 2>&1 & local pid=$!
+    while [ "$(points killed 2>/dev/null || echo 0)" -lt 20 ]; do sleep 0.05; done
+    kill -9 $pid; wait $pid || true
+    printf '{"arm":' >> killed/points.jsonl
+    bench scaling -o killed "${arms[@]}"
+    bench scaling -o whole "${arms[@]}"
+    [ "$(points killed)" = "$(points whole)" ] || fail "$(points killed) points after a kill, $(points whole) in one go"
+    bench scaling -o whole "${arms[@]}"
+    [ "$(points killed)" = "$(points whole)" ] || fail "measured again"
+    [ -z "$(find whole killed -name 'zerohop-lab-*' -newer page.txt)" ] || fail "work is left"
+    python3 - <<'END'
+import json
+points = [json.loads(line) for line in open('whole/points.jsonl')]
+arms = {json.dumps(p['arm'], sort_keys=True) for p in points}
+# 1x1, 1x2, 2x1, 1x4, 2x2, 4x1; 6 inputs; 2 locks; 2 outputs: both use the lock
+assert len(arms) == 6 * 6 * 2 * 2, len(arms)
+assert len(points) == 2 * len(arms)
+for p in points:
+    reads = sum(t['reads'] for process in p['processes'] for t in process['threads'])
+    assert reads == 2 * 500 * p['arm']['threads'], p['arm']
+    assert len(p['processes']) == p['arm']['processes']
+END
+}
+
+page() {
+    bench scaling -o shown --fragments 300 --threads 1,2 --inputs B,survey --locks futex --outputs shared,ordered --repeats 1 1.fq
+    [ "$(cat page.txt)" = shown/index.html ] || fail "the page is not named"
+    python3 - <<'END'
+import glob
+from html.parser import HTMLParser
+class Count(HTMLParser):
+    tags = {}
+    def handle_starttag(self, tag, attributes):
+        self.tags[tag] = self.tags.get(tag, 0) + 1
+text = open('shown/index.html').read()
+Count().feed(text)
+assert Count.tags['svg'] == len(glob.glob('shown/chart-*.svg')) == len(glob.glob('shown/chart-*.png')) > 2, Count.tags
+assert 'http' not in text.replace('http://www.w3.org/2000/svg', ''), 'the page needs nothing else'
+assert all(open(path, 'rb').read(4) == b'\x89PNG' for path in glob.glob('shown/chart-*.png'))
+assert 'Predicted' in text and 'B | futex | shared | 1x2' in open('shown/summary.md').read().replace('  ', ' ')
+END
+    rm shown/index.html
+    bench page shown
+    [ -s shown/index.html ] || fail "no page"
+}
+
+engines() {
+    gzip -cd "$DATA/ecoli/GCF_000005845.2_ASM584v2_genomic.fna.gz" > ref.fa
+    bench scaling -o engines --engine synthetic --work-us 5 --accesses 10 --table-mib 8 --skew 100:50 --fragments 200 --threads 2 \
+        --locks mcs --outputs files --repeats 1 1.fq 2.fq
+    bench scaling -o engines --engine strobealign --reference ref.fa --fragments 200 --threads 2 --locks futex --outputs ordered --repeats 1 1.fq 2.fq
+    if command -v bwa > /dev/null; then
+        bwa index ref.fa 2> /dev/null
+        bench scaling -o engines --engine bwa --reference ref.fa --fragments 400 --threads 2 --processes 1,2 --repeats 1 1.fq 2.fq
+        grep -q '"experiment":"bwa ref.fa' engines/points.jsonl || fail "no point of bwa"
+    else
+        echo "no bwa: external aligners not tried"
+    fi
+    bench farm -o farm --engine synthetic --work-us 2 --accesses 5 --table-mib 8 --threads 1,2 --fragments 200 --repeats 1 1.fq
+    [ "$(grep -o '"experiment":"[^"]*"' farm/points.jsonl | sort -u | wc -l)" = 6 ] || fail "the farm's six experiments"
+}
+
+# Whether claims hold depends on the machine; that each is judged does not.
+claims() {
+    local rc=0
+    "$ZEROHOP" bench claims -o claims --fragments 2000 --repeats 2 1.fq > table.md 2> stderr || rc=$?
+    [ $rc = 0 ] || { [ $rc = 1 ] && grep -qE 'claims? do(es)? not hold here' stderr; } || fail "exit status $rc: $(cat stderr)"
+    [ "$(grep -cE '^\| (hold|[LPCZ][0-9]) ' table.md)" = 10 ] || fail "not ten claims: $(cat table.md)"
+    ! grep -q NaN table.md || fail "a claim was not measured: $(cat table.md)"
+    [ $rc = $(( $(grep -c FAILS table.md) > 0 )) ] || fail "exit status $rc, but: $(cat table.md)"
+}
+
+faults() {
+    local rc=0
+    { head -n 400 1.fq; printf '@broken\nACGT\n+\nI\n'; } > broken.fq
+    "$ZEROHOP" bench scaling -o faulty --fragments 1000 --threads 2 --repeats 0 broken.fq > out.txt 2> stderr || rc=$?
+    [ $rc = 1 ] && grep -q "broken.fq: record 101.*4 bases but 1 qualities" stderr || fail "a broken read: $rc $(cat stderr)"
+    rc=0; "$ZEROHOP" bench scaling -o faulty --threads 3 --processes 2 1.fq 2> stderr || rc=$?
+    [ $rc = 2 ] || fail "nothing to measure: $rc $(cat stderr)"
+    rc=0; "$ZEROHOP" bench scaling -o faulty --inputs Q 1.fq 2> stderr || rc=$?
+    [ $rc = 2 ] && grep -q "there is no 'Q': choose among O, D, B, L, survey, farm" stderr || fail "$rc $(cat stderr)"
+    rc=0; "$ZEROHOP" bench scaling -o faulty --engine bwa 1.fq 2> stderr || rc=$?
+    [ $rc = 2 ] && grep -q "needs --reference" stderr || fail "$rc $(cat stderr)"
+    rc=0; echo '{' | "$ZEROHOP" bench process 2> stderr || rc=$?
+    [ $rc = 1 ] || fail "a process without a task: $rc"
+}
+
+for part in resuming page engines claims faults; do
+    [[ $part =~ ${PART-} ]] || continue
+    $part
+    echo "$part: as it should be"
+done
