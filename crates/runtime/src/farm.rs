@@ -8,12 +8,13 @@
 //! it comes, and makes itself another that is large enough before it asks again: after a few chunks none grows any more.
 
 use crate::failure::Failure;
+use crate::home::bring_home;
 use crate::patience::Patience;
 use crate::spsc::{Consumer, Producer, channel};
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
-use zerohop_model::chunk::{Chunk, Text};
+use zerohop_model::chunk::Chunk;
 use zerohop_model::error::Error;
 use zerohop_model::source::{Claim, Claimed, Deal, Emit};
 
@@ -123,14 +124,6 @@ impl Bench {
 
 fn capacities(chunk: &Chunk) -> [usize; 2] {
     [0, 1].map(|i| chunk.text[i].bytes.capacity())
-}
-
-/// Replaces memory that another thread got by memory that this one gets and writes to first, with some room to spare.
-fn bring_home(text: &mut Text) {
-    let room = text.bytes.capacity() + text.bytes.capacity() / 8;
-    text.bytes = Vec::new();
-    text.bytes.resize(room, 0);
-    text.bytes.clear();
 }
 
 impl Desk {

@@ -2,6 +2,7 @@
 
 use crate::failure::Failure;
 use crate::farm::{Bench, Dealt};
+use crate::home;
 use crate::patience::Patience;
 use crate::progress::Progress;
 use std::time::{Duration, Instant};
@@ -62,7 +63,7 @@ impl<'a> Intake<'a> {
             bench.ask();
         }
         let (claiming, waiting) = (Duration::ZERO, Duration::ZERO);
-        Intake { input, bench, own: Some(Box::default()), lane: 0, chunks_before: 0, claiming, waiting }
+        Intake { input, bench, own: None, lane: 0, chunks_before: 0, claiming, waiting }
     }
 
     /// The next chunk; `None` when the input is at its end.
@@ -134,7 +135,7 @@ impl<'a> Intake<'a> {
         };
         let started = Instant::now();
         let mut patience = Patience::new();
-        let mut chunk = self.own.take().unwrap_or_default();
+        let mut chunk = self.own.take().unwrap_or_else(home::chunk);
         loop {
             if self.input.failure.stopped() {
                 return Err(Error::Stopped);

@@ -31,6 +31,8 @@ mod failure;
 #[cfg(not(loom))]
 mod farm;
 #[cfg(not(loom))]
+mod home;
+#[cfg(not(loom))]
 mod instances;
 #[cfg(not(loom))]
 mod intake;

@@ -1,6 +1,7 @@
 //! Committing: the bytes of finished chunks to their places, in the order of the input or as they come.
 
 use crate::gate::{Closed, OrderGate};
+use crate::home;
 use crate::queue::OrderedQueue;
 use std::collections::VecDeque;
 use std::sync::Mutex;
@@ -173,7 +174,7 @@ impl<'o, 's> Committer<'o, 's> {
     /// An empty buffer for the next chunk.
     pub fn buffer(&mut self) -> Vec<u8> {
         let shared = || self.output.spare.lock().unwrap_or_else(|p| p.into_inner()).pop();
-        self.spare.pop().or_else(shared).unwrap_or_default()
+        self.spare.pop().or_else(shared).unwrap_or_else(home::buffer)
     }
 
     /// Commits the bytes of chunk `number` of the run. They are written now or, while earlier chunks are not finished,
