@@ -13,6 +13,8 @@ use crate::patience::Patience;
 use crate::spsc::{Consumer, Producer, channel};
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
+use std::thread::Thread;
 use std::time::Duration;
 use zerohop_model::chunk::Chunk;
 use zerohop_model::error::Error;
@@ -20,6 +22,11 @@ use zerohop_model::source::{Claim, Claimed, Deal, Emit};
 
 /// Chunks that each worker has in a run: one that it maps, and one that is filled meanwhile.
 pub(crate) const CHUNKS_PER_WORKER: usize = 2;
+
+/// How often the emitter looks for an empty chunk before it sleeps.
+const LOOKS: u32 = 64;
+/// How often a sleeping emitter looks whether the run was stopped.
+const STOP_POLL: Duration = Duration::from_millis(20);
 
 /// What the emitter tells a worker.
 #[derive(Debug)]
@@ -38,6 +45,7 @@ pub struct Bench {
     tasks: Consumer<Dealt>,
     empty: Producer<Box<Chunk>>,
     chunks: usize,
+    emitter: Arc<OnceLock<Thread>>,
     /// Bytes that the texts of each chunk had room for when it was sent, in the order in which they come back.
     sent: VecDeque<[usize; 2]>,
     /// Whether the chunk that came last has grown.
@@ -50,6 +58,8 @@ pub struct Desk {
     empty: Vec<Consumer<Box<Chunk>>>,
     /// Who is asked first for an empty chunk.
     turn: usize,
+    /// The thread that deals, to be woken when a chunk comes back.
+    emitter: Arc<OnceLock<Thread>>,
     /// Whether nobody else is asked while that one has none.
     strict: bool,
     /// An empty chunk that was fetched and not used.
@@ -58,7 +68,9 @@ pub struct Desk {
 
 /// The two ends of a farm of `workers` for an input of `lanes`; each worker has so many `chunks`, at least 1.
 pub fn farm(workers: usize, lanes: usize, chunks: usize) -> (Desk, Vec<Bench>) {
-    let mut desk = Desk { tasks: Vec::new(), empty: Vec::new(), turn: 0, strict: false, held: None };
+    let emitter = Arc::new(OnceLock::new());
+    let (tasks, empty) = (Vec::new(), Vec::new());
+    let mut desk = Desk { tasks, empty, turn: 0, emitter: Arc::clone(&emitter), strict: false, held: None };
     let benches = (0..workers)
         .map(|_| {
             // Room for the ends of all lanes: the emitter must never wait for a worker that stands still until others get on.
@@ -66,7 +78,8 @@ pub fn farm(workers: usize, lanes: usize, chunks: usize) -> (Desk, Vec<Bench>) {
             let (empty_in, empty_out) = channel(chunks);
             desk.tasks.push(task_in);
             desk.empty.push(empty_out);
-            Bench { tasks: task_out, empty: empty_in, chunks, sent: VecDeque::new(), grown: false }
+            let emitter = Arc::clone(&emitter);
+            Bench { tasks: task_out, empty: empty_in, chunks, emitter, sent: VecDeque::new(), grown: false }
         })
         .collect();
     (desk, benches)
@@ -88,6 +101,9 @@ impl Bench {
         self.sent.push_back(capacities(&chunk));
         // The queue has room for all chunks of this worker.
         let _ = self.empty.push(chunk);
+        if let Some(emitter) = self.emitter.get() {
+            emitter.unpark();
+        }
     }
 
     /// A filled chunk that was dealt and will not be mapped, because the run failed.
@@ -142,6 +158,7 @@ impl Desk {
         failure: &Failure,
         dealt: impl Fn(Option<f64>),
     ) -> Result<(), Error> {
+        let _ = self.emitter.set(std::thread::current());
         let mut chunks = 0;
         loop {
             let (worker, mut chunk) = self.next_empty(failure)?;
@@ -169,7 +186,7 @@ impl Desk {
         if let Some(held) = self.held.take() {
             return Ok(held);
         }
-        let mut patience = Patience::new();
+        let mut looks = 0;
         while !failure.stopped() {
             let asked = if self.strict { 1 } else { self.empty.len() };
             for step in 0..asked {
@@ -179,7 +196,13 @@ impl Desk {
                     return Ok((worker, chunk));
                 }
             }
-            patience.wait();
+            looks += 1;
+            if looks < LOOKS {
+                std::hint::spin_loop();
+            } else {
+                // Asleep it takes no core from a worker. Who sends a chunk wakes it, and a wake before the sleep is not lost.
+                std::thread::park_timeout(STOP_POLL);
+            }
         }
         Err(Error::Stopped)
     }

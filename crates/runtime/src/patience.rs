@@ -5,6 +5,9 @@ use std::time::{Duration, Instant};
 /// The longest sleep: what a worker may come too late.
 const LONGEST: Duration = Duration::from_millis(1);
 
+/// The shortest sleep.
+const SHORTEST: Duration = Duration::from_micros(10);
+
 /// One wait. Cheap when short; when long, it neither burns the core nor collapses when threads outnumber cores.
 #[derive(Debug)]
 pub(crate) struct Patience {
@@ -24,7 +27,8 @@ impl Patience {
         match self.rounds {
             0..=6 => (0..1 << self.rounds).for_each(|_| std::hint::spin_loop()),
             7..=12 => std::thread::yield_now(),
-            n => std::thread::sleep(Duration::from_micros(10 << (n - 13).min(7)).min(LONGEST)),
+            // Too late by a quarter of the wait at most.
+            _ => std::thread::sleep((self.waited() / 4).clamp(SHORTEST, LONGEST)),
         }
     }
 
