@@ -106,7 +106,11 @@ fn claim_all(claim: &dyn Claim, parser: &dyn Parse, workers: usize) -> Result<(B
     Ok((all.into_inner().unwrap(), counts[0]))
 }
 
-fn parse(parser: &dyn Parse, chunk: &mut Chunk) -> Result<Vec<Read>, Error> {
+/// The reads of a chunk.
+///
+/// # Errors
+/// What parsing says.
+pub fn parse(parser: &dyn Parse, chunk: &mut Chunk) -> Result<Vec<Read>, Error> {
     parser.parse(chunk)?;
     let reads = chunk.fragments().flat_map(|fragment| fragment.reads());
     Ok(reads

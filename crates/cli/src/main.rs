@@ -1,7 +1,7 @@
 //! The program `zerohop`: parse what was typed, resolve what it means, do it, and say how it went.
 //!
 //! 1. [`args`] is exactly what was typed;
-//! 2. [`align`], [`index`], [`topo`], [`engines`], [`run`], [`block`], [`bench`] and [`cache`] do the commands. For [`align`], [`lanes`] pairs reads
+//! 2. [`align`], [`index`], [`topo`], [`engines`], [`run`], [`block`], [`bench`](mod@bench) and [`cache`] do the commands. For [`align`], [`lanes`] pairs reads
 //!    with read groups; [`embedded`] makes the index copies where the plan wants them, or [`external`] starts aligners there;
 //!    the runtime runs; [`account`] says how it went;
 //! 3. the exit status is 0 for success (also when the reader of our output went away), 1 for a failure, 2 for wrong usage.

@@ -164,15 +164,15 @@ fn prediction_chart(groups: &[Group<'_>], cpus: usize) -> Option<Chart> {
             if root.arm.uses_lock() { root.arm.lock.to_string() } else { String::new() },
             root.arm.output
         );
-        series.push(Series { name: format!("{label}, measured"), points: times(of_arm), predicted: false, colour });
+        series.push(Series { name: String::new(), points: times(of_arm), predicted: false, colour });
         series.push(Series {
-            name: format!("{label}, predicted"),
+            name: label,
             points: counts.iter().map(|&n| curve(n)).collect(),
             predicted: true,
             colour,
         });
     }
-    let title = format!("Predicted for as many cores as threads (measured: {cpus} CPUs)");
+    let title = format!("Predicted for as many cores as threads; measured up to {cpus} CPUs (points)");
     (!series.is_empty()).then(|| chart(title, series))
 }
 

@@ -7,8 +7,8 @@ use std::sync::Once;
 
 /// Size in pixels.
 const SIZE: (u32, u32) = (900, 540);
-/// Colours that people with any sight can tell apart (Okabe and Ito).
-const COLOURS: [RGBColor; 8] = [
+/// Colours that people with any sight can tell apart (Okabe and Ito), and some more.
+const COLOURS: [RGBColor; 12] = [
     RGBColor(0, 114, 178),
     RGBColor(213, 94, 0),
     RGBColor(0, 158, 115),
@@ -17,12 +17,16 @@ const COLOURS: [RGBColor; 8] = [
     RGBColor(86, 180, 233),
     RGBColor(80, 80, 80),
     RGBColor(150, 110, 20),
+    RGBColor(120, 60, 160),
+    RGBColor(160, 200, 60),
+    RGBColor(90, 40, 40),
+    RGBColor(0, 60, 60),
 ];
 
 /// A row of points.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Series {
-    /// Its name in the legend.
+    /// Its name in the legend; none if it is empty.
     pub name: String,
     /// Points, ascending in x.
     pub points: Vec<(f64, f64)>,
@@ -128,10 +132,11 @@ impl Chart {
                 chart.draw_series(marks).map_err(said)?;
                 chart.draw_series(LineSeries::new(series.points.iter().copied(), line))
             };
-            drawn
-                .map_err(said)?
-                .label(&series.name)
-                .legend(move |(x, y)| PathElement::new([(x, y), (x + 22, y)], line));
+            let drawn = drawn.map_err(said)?;
+            if series.name.is_empty() {
+                continue;
+            }
+            drawn.label(&series.name).legend(move |(x, y)| PathElement::new([(x, y), (x + 22, y)], line));
         }
         let mut legend = chart.configure_series_labels();
         legend

@@ -38,8 +38,8 @@ pub fn restore(
             return Err(changed(format!("block {number} lacks spaces that it had")));
         };
         bytes.drain(place - padding..place);
-        if sidecar.unended && number + 1 == sidecar.blocks {
-            bytes.pop();
+        if number + 1 == sidecar.blocks {
+            bytes.truncate(bytes.len().saturating_sub(sidecar.ends_added));
         }
         written += bytes.len() as u64;
         out.write_all(bytes).map_err(failed)?;

@@ -42,8 +42,8 @@ pub struct Sidecar {
     pub digest: String,
     /// Blocks that had spaces where padding goes, and how many.
     pub own_spaces: Vec<(u64, usize)>,
-    /// Whether the original's last line had no end.
-    pub unended: bool,
+    /// Line ends that the original's last read lacked: 1 if its last line had none; 2 if a read of no bases ended with its `+`.
+    pub ends_added: usize,
     /// Blank lines behind the last read of the original.
     pub blank: String,
 }
@@ -63,7 +63,7 @@ impl Sidecar {
             original_bytes: 0,
             digest: String::new(),
             own_spaces: Vec::new(),
-            unended: false,
+            ends_added: 0,
             blank: String::new(),
         }
     }

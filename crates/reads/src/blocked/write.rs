@@ -8,6 +8,9 @@ use zerohop_model::chunk::{Chunk, Text};
 use zerohop_model::error::{Error, InputError};
 use zerohop_model::source::Parse;
 
+/// Lines of a read.
+const LINES: usize = 4;
+
 /// Appends data to a buffer as BGZF members.
 pub type Compress<'c> = dyn FnMut(&[u8], &mut Vec<u8>) -> Result<(), Error> + 'c;
 
@@ -82,10 +85,8 @@ impl Blocked<'_, '_> {
         let sidecar = &mut self.sidecar;
         sidecar.original_bytes += bytes.len() as u64;
         sidecar.reads += reads as u64;
-        if bytes.last() != Some(&b'\n') {
-            sidecar.unended = true;
-            bytes.push(b'\n');
-        }
+        sidecar.ends_added = missing_ends(bytes, reads);
+        bytes.extend(std::iter::repeat_n(b'\n', sidecar.ends_added));
         let Some(padding) = sidecar.block_bytes.checked_sub(bytes.len()) else {
             return Err(Refused::TooLarge(bytes.len()));
         };
@@ -110,6 +111,11 @@ impl Blocked<'_, '_> {
     }
 }
 
+/// Line ends that the last of so many reads lacks.
+fn missing_ends(text: &[u8], reads: usize) -> usize {
+    (LINES * reads).saturating_sub(memchr::memchr_iter(b'\n', text).count())
+}
+
 /// A file of reads that will be blocked.
 pub struct BlockInput {
     pub(crate) text: SerialText,
@@ -125,8 +131,7 @@ impl BlockInput {
     pub fn for_each_size(mut self, mut each: impl FnMut(usize)) -> Result<(), InputError> {
         let mut text = Text::default();
         while self.text.take_records(1, &mut text)? > 0 {
-            // A last line without an end gets one.
-            each(text.bytes.len() + usize::from(!text.bytes.ends_with(b"\n")));
+            each(text.bytes.len() + missing_ends(&text.bytes, 1));
             text.bytes.clear();
         }
         Ok(())

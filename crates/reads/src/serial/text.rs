@@ -45,13 +45,28 @@ impl SerialText {
     /// What reading says; a record that is longer than any can be.
     pub(crate) fn take_records(&mut self, wanted: usize, out: &mut Text) -> Result<usize, InputError> {
         (out.first_record, out.first_byte) = (self.records, self.bytes);
-        let (mut lines, mut searched) = (0, 0);
+        let (mut lines, mut searched, mut whole) = (0, 0, 0);
         loop {
             let from = self.taken + searched;
             for at in memchr_iter(b'\n', &self.buffer[from..self.filled]) {
+                let line = at + from - self.taken;
+                if lines % LINES == 0 && is_blank(&self.buffer[self.taken + whole..self.taken + line]) {
+                    if whole > 0 {
+                        self.give(whole, lines / LINES, out);
+                        return Ok(lines / LINES);
+                    }
+                    if self.is_all_blank()? {
+                        return Ok(0);
+                    }
+                    // No record: what it is, the parser will say. The buffer may have moved.
+                    return self.take_blank(out);
+                }
                 lines += 1;
+                if lines % LINES == 0 {
+                    whole = line + 1;
+                }
                 if lines == LINES * wanted {
-                    self.give(from + at + 1 - self.taken, wanted, out);
+                    self.give(whole, wanted, out);
                     return Ok(wanted);
                 }
             }
@@ -69,14 +84,38 @@ impl SerialText {
         }
     }
 
+    /// Whether nothing but blank lines is left; reads it all, as far as it is blank.
+    fn is_all_blank(&mut self) -> Result<bool, InputError> {
+        let mut looked = 0;
+        loop {
+            if !self.buffer[self.taken + looked..self.filled].iter().all(|byte| b"\r\n".contains(byte)) {
+                return Ok(false);
+            }
+            looked = self.filled - self.taken;
+            if !self.read_more()? {
+                return Ok(true);
+            }
+        }
+    }
+
+    /// Gives a blank line as a record of its own.
+    fn take_blank(&mut self, out: &mut Text) -> Result<usize, InputError> {
+        let line = self.buffer[self.taken..self.filled].iter().take_while(|byte| **byte != b'\n').count() + 1;
+        self.give(line, 1, out);
+        Ok(1)
+    }
+
     /// Gives what is left, of which `lines` lines have an end.
     fn give_rest(&mut self, lines: usize, out: &mut Text) -> usize {
         let mut rest = &self.buffer[self.taken..self.filled];
         let mut lines = lines + usize::from(!rest.is_empty() && !rest.ends_with(b"\n"));
-        while !lines.is_multiple_of(LINES)
-            && (rest.ends_with(b"\n\n") || rest.ends_with(b"\n\r\n") || rest == b"\n" || rest == b"\r\n")
-        {
-            rest = rest.strip_suffix(b"\n").map_or(rest, |line| line.strip_suffix(b"\r").unwrap_or(line));
+        while !lines.is_multiple_of(LINES) {
+            let body = rest.strip_suffix(b"\n").unwrap_or(rest);
+            let start = memchr::memrchr(b'\n', body).map_or(0, |end| end + 1);
+            if !is_blank(&body[start..]) {
+                break;
+            }
+            rest = &rest[..start];
             lines -= 1;
         }
         let records = lines.div_ceil(LINES);
@@ -148,6 +187,11 @@ impl SerialText {
     }
 }
 
+/// Whether there is nothing in a line, its end aside.
+fn is_blank(line: &[u8]) -> bool {
+    line.iter().all(|&byte| byte == b'\r')
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -176,5 +220,11 @@ mod tests {
         assert_eq!(texts(one.trim_end(), 3), [(1, one.trim_end().to_owned())], "a last line without an end");
         assert_eq!(texts("@a\n\n+\n\n", 2), [(1, "@a\n\n+\n\n".to_owned())], "a read of no bases");
         assert_eq!(texts("", 2), []);
+        for blank in ["\n", "\r", "\n\r", "\n\n\n\n", "\r\n\r\n\n\n\n\n"] {
+            assert_eq!(texts(blank, 2), [], "{blank:?}");
+            assert_eq!(texts(&format!("{one}{blank}"), 3), [(1, one.to_owned())], "{blank:?}");
+        }
+        let torn = format!("{one}\n{one}");
+        assert_eq!(texts(&torn, 3), [(1, one.to_owned()), (1, "\n".to_owned()), (1, one.to_owned())]);
     }
 }
