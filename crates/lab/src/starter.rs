@@ -11,7 +11,7 @@ use zerohop_model::machine::{CpuId, NodeId};
 #[derive(Debug, Clone)]
 pub struct Starter {
     /// The program and its arguments; it reads a [`ProcessSpec`] in JSON, one line, says a line when it is ready, waits for another
-    /// line, and says a [`ProcessReport`].
+    /// line, and says a [`ProcessReport`](crate::process::ProcessReport).
     pub command: Vec<PathBuf>,
     /// The machine, in a few words.
     pub machine: String,
