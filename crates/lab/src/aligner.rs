@@ -30,8 +30,8 @@ pub(crate) fn run(
     starter: &Starter,
 ) -> Result<Ran, LabError> {
     // Enough for each instance to be given something.
-    let load_s = align(engine, reference, arm, &fragments.files(0, arm.processes, false)?, starter)?.0;
-    let (wall_s, reads) = align(engine, reference, arm, &fragments.files(0, all, false)?, starter)?;
+    let load_s = align(engine, reference, arm, &fragments.files(0, arm.processes, None)?, starter)?.0;
+    let (wall_s, reads) = align(engine, reference, arm, &fragments.files(0, all, None)?, starter)?;
     let mapping_s = (wall_s - load_s).max(0.0);
     let thread = ThreadReport { wall_s: mapping_s, reads, ..ThreadReport::default() };
     Ok(Ran { mapping_s, load_s, processes: vec![ProcessReport { threads: vec![thread], ..ProcessReport::default() }] })

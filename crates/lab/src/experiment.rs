@@ -3,7 +3,7 @@
 use crate::aligner;
 use crate::arm::{Arm, InputKind};
 use crate::error::LabError;
-use crate::inputs::Fragments;
+use crate::inputs::{BLOCK_BYTES, Fragments};
 use crate::process::{EngineSpec, ProcessReport, ProcessSpec};
 use crate::starter::{Running, Starter};
 use serde::{Deserialize, Serialize};
@@ -135,7 +135,7 @@ impl Experiment {
             Ok(ProcessSpec {
                 arm: Arm { threads, processes: 1, ..*arm },
                 engine: self.engine.clone(),
-                files: fragments.files(process * each, each, arm.input == InputKind::L)?,
+                files: fragments.files(process * each, each, (arm.input == InputKind::L).then_some(BLOCK_BYTES))?,
                 batch: self.batch,
                 interleaved: self.interleaved,
                 chunk_bases: self.chunk_bases,

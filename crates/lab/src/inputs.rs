@@ -13,8 +13,8 @@ use zerohop_reads::{LaneSpec, OpenLane, Parsing};
 
 /// The longest read that is taken for one, in bases.
 const MAX_READ_BASES: usize = 1 << 20;
-/// The largest block, in bytes: that of Langmead et al. (2019).
-const MAX_BLOCK: usize = 12_288;
+/// The largest block, in bytes, if no read needs a larger one: that of Langmead et al. (2019).
+pub const BLOCK_BYTES: usize = 12_288;
 
 /// Fragments in memory, of which files of any number are made.
 pub struct Fragments {
@@ -65,13 +65,14 @@ impl Fragments {
         self.files.iter().map(|(text, _)| text.len()).sum::<usize>() / self.len().max(1)
     }
 
-    /// Files with `count` fragments from number `first` on, round and round; `blocked` ones with their descriptions.
+    /// Files with `count` fragments from number `first` on, round and round; in blocks of at most so many bytes, with their
+    /// descriptions, if that is given (more if a read is longer).
     ///
     /// # Errors
     /// A file that cannot be written.
-    pub fn files(&self, first: usize, count: usize, blocked: bool) -> Result<Vec<PathBuf>, LabError> {
+    pub fn files(&self, first: usize, count: usize, block_bytes: Option<usize>) -> Result<Vec<PathBuf>, LabError> {
         let first = first % self.len();
-        let name = |mate: usize, kind| self.folder.join(format!("reads-{first}-{count}-{mate}{kind}.fq"));
+        let name = |mate: usize, kind: &str| self.folder.join(format!("reads-{first}-{count}-{mate}{kind}.fq"));
         let plain: Vec<PathBuf> = (1..=self.files.len()).map(|mate| name(mate, "")).collect();
         for ((text, ends), path) in self.files.iter().zip(&plain).filter(|(_, path)| !path.exists()) {
             let write = || -> std::io::Result<()> {
@@ -85,12 +86,10 @@ impl Fragments {
             };
             write().map_err(|error| LabError::file(path, error))?;
         }
-        if !blocked {
-            return Ok(plain);
-        }
-        let paths: Vec<PathBuf> = (1..=self.files.len()).map(|mate| name(mate, "-blocked")).collect();
+        let Some(block_bytes) = block_bytes else { return Ok(plain) };
+        let paths: Vec<PathBuf> = (1..=self.files.len()).map(|mate| name(mate, &format!("-{block_bytes}"))).collect();
         if !paths.iter().all(|path| Sidecar::path(path).exists()) {
-            block_files(&plain, &paths)?;
+            block_files(&plain, &paths, block_bytes)?;
         }
         Ok(paths)
     }
@@ -107,12 +106,12 @@ fn append(text: &mut Vec<u8>, record: &[u8], divisor: usize) {
 }
 
 /// Blocks files so that their blocks hold the same fragments.
-fn block_files(plain: &[PathBuf], blocked: &[PathBuf]) -> Result<(), LabError> {
+fn block_files(plain: &[PathBuf], blocked: &[PathBuf], block_bytes: usize) -> Result<(), LabError> {
     let open =
         || OpenLane::open(&LaneSpec { files: plain.to_vec(), interleaved: false })?.into_block_inputs(MAX_READ_BASES);
-    // A read that is longer than a block of the study's size needs a larger one.
-    let blockings = [1, 64, 4096].into_iter().find_map(|times| {
-        let mut fit = Fit::new(plain.len(), MAX_BLOCK * times, None);
+    // A read that is longer than a block needs a larger one.
+    let blockings = [1, 64, 4096, 1 << 18].into_iter().find_map(|times| {
+        let mut fit = Fit::new(plain.len(), block_bytes * times, None);
         let sizes = open().and_then(|inputs| {
             inputs
                 .into_iter()
