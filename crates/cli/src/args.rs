@@ -26,6 +26,8 @@ pub enum Command {
     Run(Box<RunArgs>),
     /// Write FASTQ in blocks of a fixed size, which can be read without looking for the ends of reads; and back
     Block(BlockArgs),
+    /// Show which strategy (index copies, page policy) is best for an index on a machine, by rule, and why
+    Plan(PlanArgs),
     /// Measure how threads scale, by lock, parsing, output and processes
     Bench(Box<BenchArgs>),
     /// List or remove the index copies in /dev/shm that 'align --farm' made
@@ -213,6 +215,36 @@ impl From<ScalingName> for zerohop_lab::Scaling {
 fn parse_skew(text: &str) -> Result<(u64, u32), String> {
     let parts = text.split_once(':').and_then(|(every, times)| Some((every.parse().ok()?, times.parse().ok()?)));
     parts.filter(|(every, _)| *every > 0).ok_or_else(|| format!("'{text}' is not like 100:1000"))
+}
+
+#[derive(Debug, clap::Args)]
+pub struct PlanArgs {
+    /// Size of one copy of the index, in bytes or with a unit: 5.1G, 900M (powers of 1024)
+    #[arg(long, value_name = "SIZE", value_parser = parse_size)]
+    pub index_size: zerohop_model::machine::Bytes,
+
+    /// A machine as 'zerohop topo --json' describes it there [default: this one]
+    #[arg(long, value_name = "FILE")]
+    pub machine: Option<PathBuf>,
+
+    /// Show all strategies, also those that are ruled out
+    #[arg(long)]
+    pub explain: bool,
+
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+fn parse_size(text: &str) -> Result<zerohop_model::machine::Bytes, String> {
+    let wrong = || format!("'{text}' is no size: give bytes, or a number with K, M, G or T");
+    let (number, shift) = match text.char_indices().last() {
+        Some((at, unit @ ('K' | 'M' | 'G' | 'T'))) => (&text[..at], 10 * (1 + "KMGT".find(unit).unwrap_or(0))),
+        _ => (text, 0),
+    };
+    let number: f64 = number.parse().map_err(|_| wrong())?;
+    let bytes = number * (1u64 << shift) as f64;
+    if (0.0..1e18).contains(&bytes) { Ok(zerohop_model::machine::Bytes(bytes as u64)) } else { Err(wrong()) }
 }
 
 #[derive(Debug, clap::Args)]

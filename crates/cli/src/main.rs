@@ -1,7 +1,7 @@
 //! The program `zerohop`: parse what was typed, resolve what it means, do it, and say how it went.
 //!
 //! 1. [`args`] is exactly what was typed;
-//! 2. [`align`], [`index`], [`topo`], [`engines`], [`run`], [`block`], [`bench`](mod@bench) and [`cache`] do the commands. For [`align`], [`lanes`] pairs reads
+//! 2. [`align`], [`index`], [`topo`], [`plan`], [`engines`], [`run`], [`block`], [`bench`](mod@bench) and [`cache`] do the commands. For [`align`], [`lanes`] pairs reads
 //!    with read groups; [`embedded`] makes the index copies where the plan wants them, or [`external`] starts aligners there;
 //!    the runtime runs; [`account`] says how it went;
 //! 3. the exit status is 0 for success (also when the reader of our output went away), 1 for a failure, 2 for wrong usage.
@@ -21,6 +21,7 @@ mod failure;
 mod index;
 mod lanes;
 mod outputs;
+mod plan;
 mod progress;
 mod reaping;
 mod replicas;
@@ -68,6 +69,7 @@ fn dispatch(args: Args, matches: &clap::ArgMatches) -> Result<(), Failure> {
         Command::Index(index) => index::run(&index),
         Command::Engines(args) => engines::run(&args),
         Command::Run(args) => run::run(&args),
+        Command::Plan(args) => plan::run(&args),
         Command::Bench(args) => bench::run(&args),
         Command::Block(args) => block::run(&args),
         Command::Cache(args) => cache::run(&args),

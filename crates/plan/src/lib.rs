@@ -11,9 +11,13 @@
 //! What it refuses to do: touch the machine, measure, or place more copies than memory allows.
 #![forbid(unsafe_code)]
 
+mod pilots;
 mod queueing;
+mod rank;
 
+pub use pilots::{PILOT_PART, Pilot, Pilots};
 pub use queueing::Round;
+pub use rank::{Ranked, Strategy, Verdict, rank};
 
 use zerohop_model::machine::{Bytes, CpuId, Machine, Node, NodeId};
 use zerohop_model::plan::{HugePages, Pages, Placement, Plan, WorkerPlan};
