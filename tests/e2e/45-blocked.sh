@@ -104,6 +104,24 @@ faults() {
     refused "it has 100 reads, but r1.fq has" --reads-per-block 4 -o out1.fq -o out2.fq r1.fq <(head -n 400 r2.fq) --block-bytes 2000
     sed 's/"version": 1/"version": 7/' b.fq.blocks.json > r2.fq.blocks.json
     refused "it is version 7" --check r2.fq
+    # what is wrong in a description
+    for change in 's/"reads": [0-9]*/"reads": 999/' 's/"coding": "plain"/"coding": "bgzf"/' 's/"block_bytes": [0-9]*/"block_bytes": 18446744073709551615/' \
+        's/"ends_added": 0/"ends_added": 7/' 's/"blocks": [0-9]*/"blocks": 3/'; do
+        cp b.fq.blocks.json kept.json; sed -i "$change" b.fq.blocks.json
+        cmp -s b.fq.blocks.json kept.json && fail "nothing was changed by $change"
+        refused "" --check b.fq
+        cp kept.json b.fq.blocks.json
+    done
+    # outputs
+    local rc=0
+    "$ZEROHOP" block -o s.fq -o s.fq r1.fq r1.fq 2> stderr || rc=$?
+    [ $rc = 2 ] && grep -q "named twice" stderr && [ ! -e s.fq ] || fail "two outputs of one name: $rc $(cat stderr)"
+    mkfifo pipe; rc=0; "$ZEROHOP" block -o pipe r1.fq 2> stderr || rc=$?
+    [ $rc = 2 ] && [ -p pipe ] || fail "a pipe as output: $rc $(cat stderr)"
+    mkdir out.fq.blocks.json; rc=0; "$ZEROHOP" block -o out.fq r1.fq 2> stderr || rc=$?
+    [ $rc != 0 ] && [ ! -e out.fq ] || fail "a description that cannot be written: $rc"
+    rmdir out.fq.blocks.json
+    "$ZEROHOP" block -o said.fq r1.fq 2> /dev/full && [ -s said.fq ] || fail "nobody hears what is said"
     [ "$("$ZEROHOP" block -o /dev/full/x r1.fq 2>&1 | head -c 6)" = "error:" ] || fail "no such folder"
 }
 

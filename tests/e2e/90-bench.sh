@@ -66,12 +66,12 @@ engines() {
     if command -v bwa > /dev/null; then
         bwa index ref.fa 2> /dev/null
         bench scaling -o engines --engine bwa --reference ref.fa --fragments 400 --threads 2 --processes 1,2 --repeats 1 1.fq 2.fq
-        grep -q '"experiment":"bwa ref.fa' engines/points.jsonl || fail "no point of bwa"
+        grep -q '"name":"bwa"' engines/points.jsonl || fail "no point of bwa"
     else
         echo "no bwa: external aligners not tried"
     fi
     bench farm -o farm --engine synthetic --work-us 2 --accesses 5 --table-mib 8 --threads 1,2 --fragments 200 --repeats 1 1.fq
-    [ "$(grep -o '"experiment":"[^"]*"' farm/points.jsonl | sort -u | wc -l)" = 6 ] || fail "the farm's six experiments"
+    [ "$(grep -o '"pinned":[a-z]*,"interleaved":[a-z]*,"mixed":[a-z]*' farm/points.jsonl | sort -u | wc -l)" = 6 ] || fail "the farm's six experiments"
 }
 
 # Whether claims hold depends on the machine; that each is judged does not.
@@ -82,6 +82,25 @@ claims() {
     [ "$(grep -cE '^\| (hold|[LPCZ][0-9]) ' table.md)" = 10 ] || fail "not ten claims: $(cat table.md)"
     ! grep -q NaN table.md || fail "a claim was not measured: $(cat table.md)"
     [ $rc = $(( $(grep -c FAILS table.md) > 0 )) ] || fail "exit status $rc, but: $(cat table.md)"
+}
+
+# Held is a part of claiming, and nobody ends before it began.
+sense() {
+    bench scaling -o sense --fragments 2000 --threads 1 --inputs O,D,B,L --locks mcs --outputs shared --repeats 3 1.fq
+    python3 - <<'END'
+import json
+for p in map(json.loads, open('sense/points.jsonl')):
+    thread, = p['processes'][0]['threads']
+    assert 0 < p['processes'][0]['input_hold_s'] <= thread['claim_s'] * 1.5, (p['arm'], p['processes'])
+    assert p['slowest_s'] >= thread['wall_s'], p
+END
+    # another batch is another experiment
+    bench scaling -o sense --fragments 2000 --threads 1 --inputs B --locks mcs --outputs shared --repeats 1 --batch 8 1.fq
+    [ "$(grep -c '"batch":8' sense/points.jsonl)" = 2 ] || fail "another experiment was not measured"
+    # threads that cannot be started end the run, with words
+    local rc=0
+    (ulimit -v 3000000; timeout 60 "$ZEROHOP" bench scaling -o many --threads 3000 --fragments 1 --inputs B --locks futex --outputs shared --repeats 0 1.fq) 2> stderr || rc=$?
+    [ $rc = 1 ] || [ $rc = 0 ] || fail "threads that cannot be started: $rc $(tail -n 3 stderr)"
 }
 
 faults() {
@@ -95,11 +114,15 @@ faults() {
     [ $rc = 2 ] && grep -q "there is no 'Q': choose among O, D, B, L, survey, farm" stderr || fail "$rc $(cat stderr)"
     rc=0; "$ZEROHOP" bench scaling -o faulty --engine bwa 1.fq 2> stderr || rc=$?
     [ $rc = 2 ] && grep -q "needs --reference" stderr || fail "$rc $(cat stderr)"
+    rc=0; "$ZEROHOP" bench page nowhere 2> stderr || rc=$?
+    [ $rc = 1 ] && [ ! -e nowhere ] || fail "a page of nothing: $rc $(cat stderr)"
+    rc=0; "$ZEROHOP" bench claims -o faulty --repeats 0 1.fq 2> stderr || rc=$?
+    [ $rc = 2 ] || fail "claims without a measurement: $rc"
     rc=0; echo '{' | "$ZEROHOP" bench process 2> stderr || rc=$?
     [ $rc = 1 ] || fail "a process without a task: $rc"
 }
 
-for part in resuming page engines claims faults; do
+for part in resuming page engines claims sense faults; do
     [[ $part =~ ${PART-} ]] || continue
     $part
     echo "$part: as it should be"

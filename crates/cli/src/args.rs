@@ -144,11 +144,11 @@ pub struct ExperimentArgs {
     pub reference: Option<PathBuf>,
 
     /// synthetic: work per read, in microseconds of an undisturbed core
-    #[arg(long, value_name = "US", default_value_t = 0.0)]
+    #[arg(long, value_name = "US", default_value_t = 0.0, value_parser = parse_microseconds)]
     pub work_us: f64,
 
     /// synthetic: sleep per read, in microseconds: as if each thread had a core of its own
-    #[arg(long, value_name = "US", default_value_t = 0.0)]
+    #[arg(long, value_name = "US", default_value_t = 0.0, value_parser = parse_microseconds)]
     pub sleep_us: f64,
 
     /// synthetic: memory accesses per read, each of which waits for the one before
@@ -210,6 +210,11 @@ impl From<ScalingName> for zerohop_lab::Scaling {
             ScalingName::Strong => Self::Strong,
         }
     }
+}
+
+fn parse_microseconds(text: &str) -> Result<f64, String> {
+    let number = text.parse().ok().filter(|number| (0.0..=1e9).contains(number));
+    number.ok_or_else(|| format!("'{text}' is no number of microseconds from 0 to 10^9"))
 }
 
 fn parse_skew(text: &str) -> Result<(u64, u32), String> {

@@ -4,7 +4,7 @@ use crate::args::{BenchArgs, BenchCommand, ClaimsArgs, ExperimentArgs, FarmArgs,
 use crate::failure::Failure;
 use crate::replicas;
 use std::io::{BufRead, IsTerminal, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use zerohop_engine_null::{Null, Synthetic};
 use zerohop_lab::claims::{self, Verdict};
 use zerohop_lab::process::{EngineSpec, ProcessSpec};
@@ -13,7 +13,7 @@ use zerohop_lab::{
 };
 use zerohop_model::engine::{Engine, Law};
 use zerohop_model::error::Error;
-use zerohop_model::machine::CpuId;
+use zerohop_model::machine::{CpuId, Machine};
 use zerohop_model::plan::{HugePages, Pages, Placement};
 
 /// Read length for which strobealign's index is made.
@@ -50,6 +50,10 @@ fn scaling(args: &ScalingArgs) -> Result<(), Failure> {
         }
         _ => grid.arms(),
     };
+    let most = arms.iter().map(|arm| arm.processes).max().unwrap_or(1);
+    if experiment.scaling == Scaling::Strong && experiment.fragments < most {
+        return Err(Failure::Usage(format!("{} fragments are too few for {most} processes", experiment.fragments)));
+    }
     if arms.is_empty() {
         return Err(Failure::Usage(
             "there is nothing to measure: no number of processes divides a number of threads evenly".to_owned(),
@@ -80,8 +84,13 @@ fn farm(args: &FarmArgs) -> Result<(), Failure> {
 
 /// Measures what claims are about, and fails if one of them does not hold that could.
 fn claims(args: &ClaimsArgs) -> Result<(), Failure> {
-    let cpus = args.cpus.unwrap_or(zerohop_topology::detect()?.allowed.cpus.len());
-    let plans = claims::plans(cpus, args.experiment.fragments);
+    if args.experiment.engine != "null" || args.experiment.repeats == 0 {
+        let words = "claims bring engines of their own, and need at least one repetition: leave --engine out, and give --repeats 1 or more";
+        return Err(Failure::Usage(words.to_owned()));
+    }
+    let like = experiment(&args.experiment)?;
+    let cpus = args.cpus.unwrap_or(like.cpus);
+    let plans = claims::plans(cpus, &like);
     for (experiment, arms) in &plans {
         measure(&args.experiment, experiment, arms)?;
     }
@@ -92,8 +101,9 @@ fn claims(args: &ClaimsArgs) -> Result<(), Failure> {
     let path = args.experiment.out.join("claims.md");
     std::fs::write(&path, &table)
         .map_err(|error| Failure::Other(format!("{}: cannot write: {error}", path.display())))?;
-    print!("{table}");
-    match findings.iter().filter(|finding| finding.verdict == Verdict::Fails).count() {
+    crate::print(table.as_bytes())?;
+    let failed = |finding: &&claims::Finding| matches!(finding.verdict, Verdict::Fails | Verdict::NotMeasured);
+    match findings.iter().filter(failed).count() {
         0 => Ok(()),
         1 => Err(Failure::Other("one claim does not hold here".to_owned())),
         n => Err(Failure::Other(format!("{n} claims do not hold here"))),
@@ -111,13 +121,12 @@ fn measure(args: &ExperimentArgs, experiment: &Experiment, arms: &[Arm]) -> Resu
     let wanted = experiment.fragments * if experiment.scaling == Scaling::Weak { most } else { 1 };
     let files: Vec<_> = std::iter::once(&args.reads_1).chain(&args.reads_2).cloned().collect();
     let fragments = Fragments::read(&files, wanted, experiment.mixed, work.path())?;
-    let name = experiment.name();
     let todo = (args.repeats + 1) * arms.len();
     for repetition in 0..=args.repeats {
         for i in 0..arms.len() {
             // Each repetition starts with another arm, so that none always follows the same one.
             let arm = &arms[(i + repetition) % arms.len()];
-            if store.has(&name, arm, repetition) {
+            if store.has(experiment, arm, repetition) {
                 continue;
             }
             let point = experiment.measure(arm, repetition, &fragments, &starter)?;
@@ -134,11 +143,9 @@ fn measure(args: &ExperimentArgs, experiment: &Experiment, arms: &[Arm]) -> Resu
 }
 
 fn page(folder: &Path) -> Result<(), Failure> {
-    let store = Store::open(folder)?;
-    let cpus = zerohop_topology::detect()?.allowed.cpus.len();
-    present(store.points(), cpus, folder)?;
-    println!("{}", folder.join("index.html").display());
-    Ok(())
+    let store = Store::existing(folder)?;
+    present(store.points(), folder)?;
+    crate::print(format!("{}\n", folder.join("index.html").display()).as_bytes())
 }
 
 fn experiment(args: &ExperimentArgs) -> Result<Experiment, Failure> {
@@ -156,6 +163,13 @@ fn experiment(args: &ExperimentArgs) -> Result<Experiment, Failure> {
         "strobealign" => EngineSpec::Strobealign { reference: reference()? },
         name => EngineSpec::External { name: name.to_owned(), reference: reference()? },
     };
+    let size = |file: &PathBuf| {
+        let metadata = std::fs::metadata(file)
+            .map_err(|error| Failure::Other(format!("{}: cannot open: {error}", file.display())))?;
+        Ok((file.clone(), metadata.len()))
+    };
+    let inputs = std::iter::once(&args.reads_1).chain(&args.reads_2).map(size).collect::<Result<_, Failure>>()?;
+    let machine = zerohop_topology::detect()?;
     Ok(Experiment {
         engine,
         scaling: args.scaling.into(),
@@ -166,6 +180,9 @@ fn experiment(args: &ExperimentArgs) -> Result<Experiment, Failure> {
         pinned: args.pin,
         interleaved: false,
         mixed: false,
+        inputs,
+        machine: machine_words(&machine),
+        cpus: machine.allowed.cpus.len(),
     })
 }
 
@@ -173,19 +190,22 @@ fn starter(folder: &Path, probe: bool) -> Result<Starter, Failure> {
     let program =
         std::env::current_exe().map_err(|error| Failure::Other(format!("this program cannot be found: {error}")))?;
     let machine = zerohop_topology::detect()?;
-    let cpuinfo = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
-    let model = cpuinfo.lines().find_map(|line| line.strip_prefix("model name")).and_then(|rest| rest.split_once(':'));
-    let model = model.map_or("a machine of unknown kind", |(_, name)| name.trim());
-    let (cpus, nodes) = (machine.allowed.cpus.len(), machine.nodes.len());
     let node_of = |cpu: &CpuId| machine.nodes.iter().find(|node| node.cpus.contains(cpu)).map(|node| node.id);
     let nodes_of_cpus = if probe { machine.allowed.cpus.iter().filter_map(node_of).collect() } else { Vec::new() };
     Ok(Starter {
         nodes: nodes_of_cpus,
+        rounds_per_second: zerohop_engine_null::rounds_per_second(),
         command: vec![program, "bench".into(), "process".into()],
-        machine: format!("{model}, {cpus} CPUs, {nodes} {}", if nodes == 1 { "node" } else { "nodes" }),
         cpus: machine.allowed.cpus,
         folder: folder.to_owned(),
     })
+}
+
+/// A machine in a few words.
+fn machine_words(machine: &Machine) -> String {
+    let (cpus, nodes) = (machine.allowed.cpus.len(), machine.nodes.len());
+    let model = if machine.cpu_model.is_empty() { "a machine of unknown kind" } else { &machine.cpu_model };
+    format!("{model}, {cpus} CPUs, {nodes} {}", if nodes == 1 { "node" } else { "nodes" })
 }
 
 /// One process of a point, driven by the one that measures.
@@ -198,7 +218,8 @@ fn process() -> Result<(), Failure> {
     let spec: ProcessSpec = serde_json::from_str(&line()?).map_err(|error| Failure::Other(error.to_string()))?;
     let engine = if spec.interleaved { interleaved(|| engine(&spec))? } else { engine(&spec)? };
     let report = zerohop_lab::process::run(&spec, &*engine, || {
-        println!("ready");
+        let gone = |error: std::io::Error| Error::Internal(error.to_string());
+        writeln!(std::io::stdout(), "ready").map_err(gone)?;
         line().map(|_| ())
     })?;
     let text = serde_json::to_string(&report).map_err(|error| Failure::Other(error.to_string()))?;
@@ -219,7 +240,9 @@ fn interleaved<T>(make: impl FnOnce() -> Result<T, Failure>) -> Result<T, Failur
 fn engine(spec: &ProcessSpec) -> Result<Box<dyn Engine>, Failure> {
     Ok(match &spec.engine {
         EngineSpec::Null => Box::new(Null::new(Law::Free { preferred_bases: spec.chunk_bases }, Vec::new())),
-        EngineSpec::Synthetic { .. } => Box::new(Synthetic::new(spec.engine.cost().unwrap_or_default())),
+        EngineSpec::Synthetic { .. } => {
+            Box::new(Synthetic::new(spec.engine.cost().unwrap_or_default(), spec.rounds_per_second))
+        }
         EngineSpec::Strobealign { reference } => {
             Box::new(replicas::build(replicas::read_reference(reference)?, READ_LENGTH, spec.arm.threads, None)?)
         }

@@ -2,11 +2,12 @@
 
 use crate::args::BlockArgs;
 use crate::failure::Failure;
+use crate::lanes::file_of;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 use tempfile::NamedTempFile;
 use zerohop_model::error::{Error, InputError};
-use zerohop_reads::blocked::{Blocking, Compress, Fit, Sidecar, block, restore};
+use zerohop_reads::blocked::{Blocking, Coding, Compress, Fit, Sidecar, block, restore};
 use zerohop_reads::{LaneSpec, OpenLane};
 use zerohop_sinks::BlockCompressor;
 
@@ -26,14 +27,26 @@ pub fn run(args: &BlockArgs) -> Result<(), Failure> {
         let words = format!("{} files of reads need as many outputs (-o), not {}", files.len(), args.output.len());
         return Err(Failure::Usage(words));
     }
-    if let Some(same) = args
-        .output
-        .iter()
-        .find(|output| files.iter().any(|file| crate::lanes::file_of(file) == crate::lanes::file_of(output)))
-    {
-        return Err(Failure::Usage(format!("{} is an input, too", same.display())));
-    }
+    check_outputs(args, &files)?;
     if args.unblock { unblock_all(args, &files) } else { block_all(args, files) }
+}
+
+/// All that will be written must be regular files of their own.
+fn check_outputs(args: &BlockArgs, inputs: &[PathBuf]) -> Result<(), Failure> {
+    let mut taken: Vec<PathBuf> = inputs.iter().filter_map(|input| file_of(input)).collect();
+    let described = args.output.iter().filter(|_| !args.unblock).map(|output| Sidecar::path(output));
+    for output in args.output.iter().cloned().chain(described) {
+        let shown = output.display();
+        if output == Path::new("-") || output.exists() && !output.is_file() {
+            return Err(Failure::Usage(format!("{shown}: the output must be a regular file")));
+        }
+        let file = file_of(&output);
+        if file.as_ref().is_some_and(|file| taken.contains(file)) {
+            return Err(Failure::Usage(format!("{shown} is named twice among the inputs and outputs")));
+        }
+        taken.extend(file);
+    }
+    Ok(())
 }
 
 fn block_all(args: &BlockArgs, files: Vec<PathBuf>) -> Result<(), Failure> {
@@ -53,17 +66,23 @@ fn block_all(args: &BlockArgs, files: Vec<PathBuf>) -> Result<(), Failure> {
         let what = format!("it has {} reads, but {} has {}", two.reads, spec.files[0].display(), one.reads);
         return Err(InputError::new(&spec.files[1], what).into());
     }
+    let (mut outputs, mut said) = (Vec::new(), Vec::new());
     for (output, sidecar) in done {
-        let path = output.path.to_owned();
-        output.keep()?;
-        // Last: without it the file is FASTQ like any other.
-        let description = Sidecar::path(&path);
-        let mut beside = Output::create(&description, args)?;
-        beside.file.write_all(sidecar.json().as_bytes()).map_err(|e| unwritten(&description, e))?;
-        beside.keep()?;
-        eprintln!("{}: {}", path.display(), words(&sidecar));
+        said.push(format!("{}: {}", output.path.display(), words(&sidecar)));
+        let mut beside = Output::create(&Sidecar::path(&output.path), args)?;
+        let written = beside.file.write_all(sidecar.json().as_bytes());
+        written.map_err(|error| unwritten(&beside.path, error))?;
+        // The description last: without it the file is FASTQ like any other.
+        outputs.extend([output, beside]);
     }
+    keep_all(outputs)?;
+    said.iter().for_each(|line| say(line));
     Ok(())
+}
+
+/// Words for the user; that nobody hears them is no reason to fail.
+fn say(line: &str) {
+    let _ = writeln!(std::io::stderr(), "{line}");
 }
 
 fn words(sidecar: &Sidecar) -> String {
@@ -128,12 +147,12 @@ fn unblock_all(args: &BlockArgs, files: &[PathBuf]) -> Result<(), Failure> {
         })?;
         done.push(output);
     }
-    done.into_iter().try_for_each(Output::keep)
+    keep_all(done)
 }
 
 fn check(file: &Path) -> Result<(), Failure> {
     let sidecar = restore_file(file, &mut std::io::sink(), &|e| Error::Internal(e.to_string()))?;
-    eprintln!("{}: {}. All is as it should be.", file.display(), words(&sidecar));
+    say(&format!("{}: {}. All is as it should be.", file.display(), words(&sidecar)));
     Ok(())
 }
 
@@ -144,6 +163,11 @@ fn restore_file(file: &Path, out: &mut dyn Write, failed: &dyn Fn(std::io::Error
         return Err(InputError::new(file, what).into());
     };
     let lane = OpenLane::open(&LaneSpec { files: vec![file.to_owned()], interleaved: false })?;
+    if lane.is_bgzf() != (sidecar.coding == Coding::Bgzf) {
+        let is = if lane.is_bgzf() { "BGZF" } else { "not BGZF" };
+        let what = format!("it is {is}, but its description says otherwise: it was changed after it was blocked");
+        return Err(InputError::new(file, what).into());
+    }
     for text in lane.into_texts() {
         restore(file, text, &sidecar, out, failed)?;
     }
@@ -155,21 +179,21 @@ fn unwritten(path: &Path, source: std::io::Error) -> Error {
 }
 
 /// A file under a temporary name, which it loses when it is complete; dropped before, it is removed.
-struct Output<'a> {
-    path: &'a Path,
+struct Output {
+    path: PathBuf,
     file: NamedTempFile,
     compressor: Option<BlockCompressor>,
 }
 
-impl<'a> Output<'a> {
-    fn create(path: &'a Path, args: &BlockArgs) -> Result<Self, Error> {
+impl Output {
+    fn create(path: &Path, args: &BlockArgs) -> Result<Self, Error> {
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
         let mut builder = tempfile::Builder::new();
         builder.prefix(".zerohop-").suffix(".partial");
         let file = builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666)).tempfile_in(folder);
         let compressed = args.bgzf || path.extension().is_some_and(|end| end == "gz" || end == "bgz");
         let compressor = compressed.then(|| BlockCompressor::new(args.level));
-        Ok(Output { path, file: file.map_err(|e| unwritten(path, e))?, compressor })
+        Ok(Output { path: path.to_owned(), file: file.map_err(|e| unwritten(path, e))?, compressor })
     }
 
     /// Lets `write` write to the file; it is given a compressor if the file shall be compressed.
@@ -184,14 +208,23 @@ impl<'a> Output<'a> {
                 write(&mut out, Some(&mut |data: &[u8], packed: &mut Vec<u8>| compressor.compress(data, packed)))
             }
         }?;
-        out.flush().map_err(|e| unwritten(self.path, e))?;
+        out.flush().map_err(|e| unwritten(&self.path, e))?;
         Ok(written)
     }
+}
 
-    fn keep(self) -> Result<(), Failure> {
-        self.file.persist(self.path).map_err(|e| unwritten(self.path, e.error))?;
-        Ok(())
+/// Gives all their names, or none.
+fn keep_all(outputs: Vec<Output>) -> Result<(), Failure> {
+    let mut kept: Vec<PathBuf> = Vec::new();
+    for Output { path, file, .. } in outputs {
+        if let Err(error) = file.persist(&path) {
+            // What was kept would look complete.
+            kept.iter().for_each(|path| drop(std::fs::remove_file(path)));
+            return Err(unwritten(&path, error.error).into());
+        }
+        kept.push(path);
     }
+    Ok(())
 }
 
 /// Compresses what is written, some members at a time.

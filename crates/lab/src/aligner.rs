@@ -9,6 +9,9 @@ use crate::worker::ThreadReport;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+/// The least that mapping must take, as a part of what loading takes.
+const SHORTEST: f64 = 0.05;
+
 /// What came of one run.
 pub(crate) struct Ran {
     /// Seconds without those of a run with as good as no reads: starting, and loading the index.
@@ -32,7 +35,13 @@ pub(crate) fn run(
     // Enough for each instance to be given something.
     let load_s = align(engine, reference, arm, &fragments.files(0, arm.processes, None)?, starter)?.0;
     let (wall_s, reads) = align(engine, reference, arm, &fragments.files(0, all, None)?, starter)?;
-    let mapping_s = (wall_s - load_s).max(0.0);
+    let mapping_s = wall_s - load_s;
+    if mapping_s < SHORTEST * load_s {
+        let what = format!(
+            "it took {wall_s:.2} s, and {load_s:.2} s with as good as no reads: too little to tell, give it more fragments"
+        );
+        return Err(LabError::Process { command: format!("zerohop align --engine {engine}"), what });
+    }
     let thread = ThreadReport { wall_s: mapping_s, reads, ..ThreadReport::default() };
     Ok(Ran { mapping_s, load_s, processes: vec![ProcessReport { threads: vec![thread], ..ProcessReport::default() }] })
 }

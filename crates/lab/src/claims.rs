@@ -25,6 +25,8 @@ pub enum Verdict {
     Fails,
     /// This machine cannot show it.
     NotHere,
+    /// Something that it needs was not measured.
+    NotMeasured,
 }
 
 /// A claim, and what came of it.
@@ -43,19 +45,11 @@ pub struct Finding {
 /// One experiment, and its arms.
 pub type Plan = (Experiment, Vec<Arm>);
 
-/// What must be measured, on `cpus` CPUs, with `fragments` fragments for each thread of the engine that does nothing.
-pub fn plans(cpus: usize, fragments: usize) -> Vec<Plan> {
-    let base = Experiment {
-        engine: EngineSpec::Null,
-        scaling: Scaling::Weak,
-        fragments,
-        batch: 32,
-        chunk_bases: 100_000,
-        queue: 2,
-        pinned: false,
-        interleaved: false,
-        mixed: false,
-    };
+/// What must be measured with `cpus` threads: first with the engine that does nothing, then with one that takes some time.
+/// Reads, machine and everything else are those of `like`.
+pub fn plans(cpus: usize, like: &Experiment) -> Vec<Plan> {
+    let fragments = like.fragments;
+    let base = Experiment { engine: EngineSpec::Null, scaling: Scaling::Weak, ..like.clone() };
     let aligner = EngineSpec::Synthetic { work_us: ALIGNER_US, sleep_us: 0.0, accesses: 0, table_bytes: 0, skew: None };
     let slow = Experiment { engine: aligner, fragments: (fragments / 10).max(1), ..base.clone() };
     vec![(base, arms_of_nothing(cpus)), (slow, arms_of_work(cpus))]
@@ -104,16 +98,48 @@ impl<'p> Measured<'p> {
     }
 
     /// Time of one arm over that of another, the median over repetitions.
-    fn ratio(&self, one: Arm, other: Arm) -> f64 {
-        match (self.group(one), self.group(other)) {
-            (Some(one), Some(other)) => ratio(one, other, |point| point.slowest_s),
-            _ => f64::NAN,
-        }
+    fn ratio(&self, one: Arm, other: Arm) -> Option<f64> {
+        ratio(self.group(one)?, self.group(other)?, |point| point.slowest_s).filter(|ratio| ratio.is_finite())
     }
 
     /// Nanoseconds per fragment in which the reader was held.
-    fn held_ns(&self, wanted: Arm) -> f64 {
-        self.group(wanted).map_or(f64::NAN, |group| 1e9 * group.median(Point::input_hold_s))
+    fn held_ns(&self, wanted: Arm) -> Option<f64> {
+        Some(1e9 * self.group(wanted)?.median(Point::input_hold_s))
+    }
+
+    /// Time of the slowest lock over that of the fastest.
+    fn spread(&self, arm: impl Fn(LockKind) -> Arm) -> Option<f64> {
+        let times =
+            LOCKS.map(|lock| self.ratio(arm(lock), arm(LockKind::Mcs))).into_iter().collect::<Option<Vec<f64>>>()?;
+        Some(times.iter().copied().fold(0.0, f64::max) / times.iter().copied().fold(f64::INFINITY, f64::min))
+    }
+}
+
+/// One claim: what it needs to have been measured, how that is said, and whether it holds.
+struct Claim {
+    claim: &'static str,
+    says: &'static str,
+    values: Option<Vec<f64>>,
+    words: fn(&[f64], usize) -> String,
+    holds: fn(&[f64]) -> bool,
+    can_show: bool,
+}
+
+impl Claim {
+    fn find(self, cpus: usize) -> Finding {
+        let Claim { claim, says, values, words, holds, can_show } = self;
+        let (measured, verdict) = match values {
+            None => ("not all of it".to_owned(), Verdict::NotMeasured),
+            Some(values) => (
+                words(&values, cpus),
+                match (can_show, holds(&values)) {
+                    (false, _) => Verdict::NotHere,
+                    (true, true) => Verdict::Holds,
+                    (true, false) => Verdict::Fails,
+                },
+            ),
+        };
+        Finding { claim, says, measured, verdict }
     }
 }
 
@@ -121,119 +147,111 @@ impl<'p> Measured<'p> {
 pub fn findings(points: &[Point], plans: &[Plan], cpus: usize) -> Vec<Finding> {
     use InputKind::{B, D, Farm, L, O, Survey};
     use LockKind::{Futex, Mcs, Tas, Ttas};
-    let [nothing, work] = [0, 1].map(|i| Measured { groups: groups(points, &plans[i].0.name()) });
-    let many = cpus >= MANY_CPUS;
+    let [nothing, work] = [0, 1].map(|i| Measured { groups: groups(points, &plans[i].0) });
+    let several = cpus > 1;
     let all = |input, lock| arm(input, lock, cpus, 1);
     let mp = |input| arm(input, Mcs, cpus, cpus);
-    let finding = |claim, says, measured: String, holds: bool, can_show: bool| {
-        let verdict = if !can_show {
-            Verdict::NotHere
-        } else if holds {
-            Verdict::Holds
-        } else {
-            Verdict::Fails
-        };
-        Finding { claim, says, measured, verdict }
-    };
-
-    let held = [O, D, B, L].map(|input| nothing.held_ns(arm(input, Mcs, 1, 1)));
-    let spin = nothing.ratio(all(O, Tas), all(O, Ttas));
-    let others = [Tas, Ttas, Futex].map(|lock| nothing.ratio(all(O, Mcs), all(O, lock)));
-    let mp_o = nothing.ratio(mp(O), all(O, Mcs));
-    let spread = |measured: &Measured<'_>| {
-        let times = LOCKS.map(|lock| measured.ratio(all(O, lock), all(O, Mcs)));
-        times.iter().copied().fold(0.0, f64::max) / times.iter().copied().fold(f64::INFINITY, f64::min)
-    };
-    let (spread_nothing, spread_work) = (spread(&nothing), spread(&work));
-    let parsing = [
-        nothing.ratio(all(D, Mcs), all(O, Mcs)),
-        nothing.ratio(all(B, Mcs), all(D, Mcs)),
-        nothing.ratio(all(L, Mcs), all(B, Mcs)),
+    let collected = |values: Vec<Option<f64>>| values.into_iter().collect::<Option<Vec<f64>>>();
+    let farms = thread_counts(cpus).into_iter().map(|threads| {
+        let to = |lock| work.ratio(arm(Farm, Futex, threads, 1), arm(B, lock, threads, 1));
+        Some(to(Ttas)?.max(to(Futex)?))
+    });
+    let claims = [
+        Claim {
+            claim: "hold",
+            says: "the reader is held for less time per read the later reads are looked at: O > D > B > L",
+            values: collected([O, D, B, L].map(|input| nothing.held_ns(arm(input, Mcs, 1, 1))).to_vec()),
+            words: |held, _| {
+                format!("{:.0} > {:.0} > {:.0} > {:.0} ns per fragment", held[0], held[1], held[2], held[3])
+            },
+            holds: |held| held.windows(2).all(|pair| pair[0] > pair[1]),
+            can_show: true,
+        },
+        Claim {
+            claim: "L1",
+            says: "the queueing lock is the best of the locks",
+            values: collected([Tas, Ttas, Futex].map(|lock| nothing.ratio(all(O, Mcs), all(O, lock))).to_vec()),
+            words: |to, _| format!("{:.2}x, {:.2}x, {:.2}x of tas, ttas, futex (O)", to[0], to[1], to[2]),
+            holds: |to| to.iter().all(|ratio| *ratio <= SAME),
+            can_show: cpus >= MANY_CPUS,
+        },
+        Claim {
+            claim: "L2",
+            says: "spinning on an atomic write is never better than spinning on a read",
+            values: collected(vec![nothing.ratio(all(O, Tas), all(O, Ttas))]),
+            words: |to, _| format!("tas takes {:.2}x of ttas (O)", to[0]),
+            holds: |to| to[0] >= 1.0 / SAME,
+            can_show: several,
+        },
+        Claim {
+            claim: "L3",
+            says: "with O, processes beat threads",
+            values: collected(vec![nothing.ratio(mp(O), all(O, Mcs))]),
+            words: |to, cpus| format!("{cpus} processes take {:.2}x of {cpus} threads (O, mcs)", to[0]),
+            holds: |to| to[0] < 1.0,
+            can_show: several,
+        },
+        Claim {
+            claim: "L4",
+            says: "the more work per read, the less locks differ",
+            values: collected(vec![nothing.spread(|lock| all(O, lock)), work.spread(|lock| all(O, lock))]),
+            words: |of, _| {
+                format!(
+                    "slowest over fastest lock: {:.2}x without work, {:.2}x with {ALIGNER_US} us per read",
+                    of[0], of[1]
+                )
+            },
+            holds: |of| of[1] <= of[0],
+            can_show: several,
+        },
+        Claim {
+            claim: "P1",
+            says: "time falls from O over D to B",
+            values: collected(vec![nothing.ratio(all(D, Mcs), all(O, Mcs)), nothing.ratio(all(B, Mcs), all(D, Mcs))]),
+            words: |to, _| format!("D {:.2}x of O, B {:.2}x of D (mcs)", to[0], to[1]),
+            holds: |to| to.iter().all(|ratio| *ratio <= SAME),
+            can_show: several,
+        },
+        Claim {
+            claim: "P2",
+            says: "L is at least as good as B",
+            values: collected(vec![nothing.ratio(all(L, Mcs), all(B, Mcs))]),
+            words: |to, _| format!("L {:.2}x of B (mcs)", to[0]),
+            holds: |to| to[0] <= SAME,
+            can_show: several,
+        },
+        Claim {
+            claim: "P5",
+            says: "with B and L and the queueing lock, threads compete with processes that parse under their own locks (O)",
+            values: collected([B, L].map(|input| nothing.ratio(all(input, Mcs), mp(O))).to_vec()),
+            words: |to, cpus| format!("B {:.2}x, L {:.2}x of {cpus} processes", to[0], to[1]),
+            holds: |to| to.iter().all(|ratio| *ratio <= 1.1),
+            can_show: several,
+        },
+        Claim {
+            claim: "C4",
+            says: "the farm is never slower than the lock pool",
+            values: farms.collect(),
+            words: |to, cpus| {
+                let each = thread_counts(cpus)
+                    .into_iter()
+                    .zip(to)
+                    .map(|(threads, ratio)| format!("{ratio:.2}x with {threads}"));
+                each.collect::<Vec<_>>().join(", ")
+            },
+            holds: |to| to.iter().all(|ratio| *ratio <= SAME),
+            can_show: true,
+        },
+        Claim {
+            claim: "Z1",
+            says: "ordinary FASTQ, cut without a lock, is as fast as blocked FASTQ (L)",
+            values: collected(vec![nothing.ratio(all(Survey, Mcs), all(L, Mcs))]),
+            words: |to, _| format!("{:.2}x (no work)", to[0]),
+            holds: |to| to[0] <= SAME,
+            can_show: true,
+        },
     ];
-    let to_mp = [B, L].map(|input| nothing.ratio(all(input, Mcs), mp(O)));
-    let ours = nothing.ratio(all(Survey, Mcs), all(L, Mcs));
-    let farms: Vec<(usize, f64)> = thread_counts(cpus)
-        .into_iter()
-        .map(|threads| {
-            let to = |lock| work.ratio(arm(Farm, Futex, threads, 1), arm(B, lock, threads, 1));
-            (threads, to(Ttas).max(to(Futex)))
-        })
-        .collect();
-
-    vec![
-        finding(
-            "hold",
-            "the reader is held for less time per read the later reads are looked at: O > D > B > L",
-            format!("{:.0} > {:.0} > {:.0} > {:.0} ns per fragment", held[0], held[1], held[2], held[3]),
-            held.windows(2).all(|pair| pair[0] > pair[1]),
-            true,
-        ),
-        finding(
-            "L1",
-            "the queueing lock is the best of the locks",
-            format!("{:.2}x, {:.2}x, {:.2}x of tas, ttas, futex (O)", others[0], others[1], others[2]),
-            others.iter().all(|r| *r <= SAME),
-            many,
-        ),
-        finding(
-            "L2",
-            "spinning on an atomic write is never better than spinning on a read",
-            format!("tas takes {spin:.2}x of ttas (O)"),
-            spin >= 1.0 / SAME,
-            cpus > 1,
-        ),
-        finding(
-            "L3",
-            "with O, processes beat threads",
-            format!("{cpus} processes take {mp_o:.2}x of {cpus} threads (O, mcs)"),
-            mp_o < 1.0,
-            cpus > 1,
-        ),
-        finding(
-            "L4",
-            "the more work per read, the less locks differ",
-            format!(
-                "slowest over fastest lock: {spread_nothing:.2}x without work, {spread_work:.2}x with {ALIGNER_US} us per read"
-            ),
-            spread_work <= spread_nothing,
-            cpus > 1,
-        ),
-        finding(
-            "P1",
-            "time falls from O over D to B",
-            format!("D {:.2}x of O, B {:.2}x of D (mcs)", parsing[0], parsing[1]),
-            parsing[0] <= SAME && parsing[1] <= SAME,
-            cpus > 1,
-        ),
-        finding(
-            "P2",
-            "L is at least as good as B",
-            format!("L {:.2}x of B (mcs)", parsing[2]),
-            parsing[2] <= SAME,
-            cpus > 1,
-        ),
-        finding(
-            "P5",
-            "with B and L and the queueing lock, threads compete with processes that parse under their own locks (O)",
-            format!("B {:.2}x, L {:.2}x of {cpus} processes", to_mp[0], to_mp[1]),
-            to_mp.iter().all(|r| *r <= 1.1),
-            cpus > 1,
-        ),
-        finding(
-            "C4",
-            "the farm is never slower than the lock pool",
-            farms.iter().map(|(threads, r)| format!("{r:.2}x with {threads}")).collect::<Vec<_>>().join(", "),
-            farms.iter().all(|(_, r)| *r <= SAME),
-            true,
-        ),
-        finding(
-            "Z1",
-            "ordinary FASTQ, cut without a lock, is as fast as blocked FASTQ (L)",
-            format!("{ours:.2}x (no work)"),
-            ours <= SAME,
-            true,
-        ),
-    ]
+    claims.into_iter().map(|claim| claim.find(cpus)).collect()
 }
 
 /// The findings as a table.
@@ -243,6 +261,7 @@ pub fn table(findings: &[Finding]) -> Table {
             Verdict::Holds => "holds",
             Verdict::Fails => "FAILS",
             Verdict::NotHere => "not to be judged on so few CPUs",
+            Verdict::NotMeasured => "NOT MEASURED",
         };
         vec![finding.claim.to_owned(), finding.says.to_owned(), finding.measured.clone(), verdict.to_owned()]
     };

@@ -7,7 +7,7 @@ use crate::inputs::{BLOCK_BYTES, Fragments};
 use crate::process::{EngineSpec, ProcessReport, ProcessSpec};
 use crate::starter::{Running, Starter};
 use serde::{Deserialize, Serialize};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Whether more threads get more to do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -40,6 +40,12 @@ pub struct Experiment {
     pub interleaved: bool,
     /// Whether every other read is cut to a quarter of its length.
     pub mixed: bool,
+    /// The files of reads, and their sizes in bytes.
+    pub inputs: Vec<(PathBuf, u64)>,
+    /// The machine, in a few words.
+    pub machine: String,
+    /// Its CPUs, as far as they may be used.
+    pub cpus: usize,
 }
 
 /// One measurement of one arm.
@@ -47,15 +53,13 @@ pub struct Experiment {
 pub struct Point {
     /// What was measured.
     pub arm: Arm,
-    /// The name of the experiment.
-    pub experiment: String,
-    /// The machine, in a few words.
-    pub machine: String,
+    /// What it has in common with others: only points of the same experiment are compared.
+    pub experiment: Experiment,
     /// Which repetition; 0 warms up and does not count.
     pub repetition: usize,
     /// Fragments over all threads.
     pub fragments: usize,
-    /// Time of the slowest thread, without the making of the index, in seconds.
+    /// From the moment when all were let go to the end of the slowest thread, in seconds: without the making of the index.
     pub slowest_s: f64,
     /// Time that was taken off for the making or loading of the index, in seconds: for programs that do not tell.
     pub load_s: f64,
@@ -142,7 +146,8 @@ impl Experiment {
                 queue: self.queue,
                 output: starter.folder.join(format!("out-{process}.sam")),
                 cpus: if self.pinned { places().map(|place| cpus[place]).collect() } else { Vec::new() },
-                nodes,
+                nodes: if self.pinned { nodes } else { Vec::new() },
+                rounds_per_second: starter.rounds_per_second,
                 crowded: arm.threads > cpus.len(),
             })
         };
@@ -167,9 +172,9 @@ impl Experiment {
                 (ran.mapping_s, ran.load_s, ran.processes)
             }
             _ => {
-                let processes = self.run_processes(arm, fragments, starter)?;
-                let walls = processes.iter().flat_map(|process| &process.threads).map(|thread| thread.wall_s);
-                (walls.fold(0.0, f64::max), 0.0, processes)
+                let (started_s, processes) = self.run_processes(arm, fragments, starter)?;
+                let ends = processes.iter().flat_map(|process| &process.threads).map(|thread| thread.ended_s);
+                (ends.fold(0.0, f64::max) - started_s, 0.0, processes)
             }
         };
         let reads: u64 = processes.iter().flat_map(|process| &process.threads).map(|thread| thread.reads).sum();
@@ -177,17 +182,16 @@ impl Experiment {
             let what = format!("{reads} reads came out of {}", all * fragments.reads_each());
             return Err(LabError::Process { command: arm.to_string(), what });
         }
-        let (experiment, machine) = (self.name(), starter.machine.clone());
-        Ok(Point { arm: *arm, experiment, machine, repetition, fragments: all, slowest_s, load_s, processes })
+        Ok(Point { arm: *arm, experiment: self.clone(), repetition, fragments: all, slowest_s, load_s, processes })
     }
 
-    /// Starts the processes of `arm`, lets them go together, and waits for them.
+    /// Starts the processes of `arm`, lets them go together, and waits for them; returns when they were let go, too.
     fn run_processes(
         &self,
         arm: &Arm,
         fragments: &Fragments,
         starter: &Starter,
-    ) -> Result<Vec<ProcessReport>, LabError> {
+    ) -> Result<(f64, Vec<ProcessReport>), LabError> {
         let specs = self.specs(arm, fragments, starter)?;
         let log = |process: usize| starter.folder.join(format!("process-{process}.log"));
         let mut running = Vec::new();
@@ -197,6 +201,7 @@ impl Experiment {
         for (process, child) in running.iter_mut().enumerate() {
             child.hear(&log(process))?;
         }
+        let started_s = zerohop_topology::monotonic_time().as_secs_f64();
         for child in &mut running {
             child.say("go")?;
         }
@@ -211,7 +216,7 @@ impl Experiment {
         for spec in &specs {
             remove_outputs(&spec.output)?;
         }
-        Ok(processes)
+        Ok((started_s, processes))
     }
 }
 

@@ -110,18 +110,18 @@ fn block_files(plain: &[PathBuf], blocked: &[PathBuf], block_bytes: usize) -> Re
     let open =
         || OpenLane::open(&LaneSpec { files: plain.to_vec(), interleaved: false })?.into_block_inputs(MAX_READ_BASES);
     // A read that is longer than a block needs a larger one.
-    let blockings = [1, 64, 4096, 1 << 18].into_iter().find_map(|times| {
+    let mut blockings = None;
+    for times in [1, 64, 4096, 1 << 18] {
         let mut fit = Fit::new(plain.len(), block_bytes * times, None);
-        let sizes = open().and_then(|inputs| {
-            inputs
-                .into_iter()
-                .enumerate()
-                .try_for_each(|(file, input)| input.for_each_size(|bytes| fit.add(file, bytes)))
-        });
-        sizes.ok().and_then(|()| fit.best())
-    });
-    let blockings =
-        blockings.ok_or_else(|| LabError::file(&plain[0], "its reads cannot be blocked: they are too long"))?;
+        for (file, input) in open()?.into_iter().enumerate() {
+            input.for_each_size(|bytes| fit.add(file, bytes))?;
+        }
+        blockings = fit.best();
+        if blockings.is_some() {
+            break;
+        }
+    }
+    let blockings = blockings.ok_or_else(|| LabError::file(&plain[0], "it has no reads that fit a block"))?;
     for ((mut input, blocking), path) in open()?.into_iter().zip(blockings).zip(blocked) {
         let file = File::create(path).map_err(|error| LabError::file(path, error))?;
         let failed = |source| Error::Output { path: path.clone(), source };

@@ -19,6 +19,7 @@ mod output;
 mod pool;
 mod present;
 pub mod process;
+mod start;
 mod starter;
 mod store;
 pub mod summary;

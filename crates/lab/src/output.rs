@@ -1,16 +1,15 @@
 //! Where records go: one file under a lock, one in order without, or a file per thread.
 
 use crate::arm::{LockKind, OutputKind};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use zerohop_model::error::Error;
 use zerohop_model::sink::Sink;
+use zerohop_reads::Stopwatch;
 use zerohop_runtime::lock::{Blocking, Lock, Queueing, Spin, TestAndSet, TestThenSet};
 use zerohop_runtime::{Committer, HELD_PER_WORKER, Order, Output};
 
 /// Bytes that are gathered under the lock before they are written, as a C library's stream would.
 const BUFFER: usize = 1 << 16;
-/// One commit in so many is measured.
-const EVERY: u64 = 16;
 
 /// The output of one process.
 pub(crate) trait Destination: Sync {
@@ -125,14 +124,7 @@ struct Shared<'s, L> {
 impl<L: Lock<Stream>> Destination for Shared<'_, L> {
     fn way(&self, thread: usize) -> Box<dyn Way + '_> {
         let lock = &self.locks[thread % self.locks.len()];
-        Box::new(ToStream {
-            sink: self.sink,
-            lock,
-            commits: 0,
-            measured: 0,
-            holding: Duration::ZERO,
-            spare: Vec::new(),
-        })
+        Box::new(ToStream { sink: self.sink, lock, holding: Stopwatch::default(), spare: Vec::new() })
     }
 
     fn close(&self) {}
@@ -145,9 +137,7 @@ impl<L: Lock<Stream>> Destination for Shared<'_, L> {
 struct ToStream<'l, L> {
     sink: &'l dyn Sink,
     lock: &'l L,
-    commits: u64,
-    measured: u64,
-    holding: Duration,
+    holding: Stopwatch,
     spare: Vec<u8>,
 }
 
@@ -157,17 +147,13 @@ impl<L: Lock<Stream>> Way for ToStream<'_, L> {
     }
 
     fn commit(&mut self, _number: u64, mut bytes: Vec<u8>) -> Result<(), Error> {
-        self.commits += 1;
-        if self.commits % EVERY == 1 {
-            let holding = self.lock.with(|stream| {
-                let started = Instant::now();
-                stream.add(&bytes, self.sink).map(|()| started.elapsed())
-            })?;
-            self.measured += 1;
-            self.holding += holding;
-        } else {
-            self.lock.with(|stream| stream.add(&bytes, self.sink))?;
-        }
+        let (sink, holding) = (self.sink, &mut self.holding);
+        self.lock.with(|stream| {
+            let started = holding.start();
+            let outcome = stream.add(&bytes, sink);
+            holding.stop(started);
+            outcome
+        })?;
         bytes.clear();
         self.spare = bytes;
         Ok(())
@@ -178,6 +164,6 @@ impl<L: Lock<Stream>> Way for ToStream<'_, L> {
     }
 
     fn holding(&self) -> Duration {
-        self.holding.mul_f64(self.commits as f64 / self.measured.max(1) as f64)
+        self.holding.estimate()
     }
 }

@@ -13,23 +13,27 @@ const FARTHEST: usize = 512;
 /// Predictions are compared with measurements up to so many threads per CPU.
 const CHECKED_PER_CPU: usize = 4;
 
-/// Writes `index.html`, `summary.md` and a chart each as `.svg` and `.png` for the points in `folder`, which were measured on `cpus`
-/// CPUs.
+/// Writes `index.html`, `summary.md` and a chart each as `.svg` and `.png` for the points in `folder`.
 ///
 /// # Errors
 /// A chart that cannot be drawn, a file that cannot be written.
-pub fn present(points: &[Point], cpus: usize, folder: &Path) -> Result<(), LabError> {
+pub fn present(points: &[Point], folder: &Path) -> Result<(), LabError> {
     let mut page = Page::new("Thread scaling");
     let mut markdown = String::from("# Thread scaling\n");
-    let mut machines: Vec<&str> = points.iter().map(|point| &*point.machine).collect();
+    let experiments = experiments(points);
+    let mut machines: Vec<&str> = experiments.iter().map(|experiment| &*experiment.machine).collect();
+    machines.sort_unstable();
     machines.dedup();
     page.paragraph(&format!("Measured on {}. Every chart has its points in the table below it.", machines.join("; ")));
     page.note("Time is that of the slowest thread, without the making of the index; medians over the repetitions. Solid lines with points are measured, dashed lines are computed.");
     let mut number = 0;
-    for experiment in experiments(points) {
-        let groups = groups(points, experiment);
-        page.heading(experiment);
-        markdown += &format!("\n## {experiment}\n\n");
+    for (place, experiment) in experiments.iter().enumerate() {
+        let (groups, cpus) = (groups(points, experiment), experiment.cpus);
+        let namesakes = experiments[..place].iter().filter(|other| other.name() == experiment.name()).count();
+        let name =
+            if namesakes == 0 { experiment.name() } else { format!("{} ({})", experiment.name(), namesakes + 1) };
+        page.heading(&name);
+        markdown += &format!("\n## {name}\n\n");
         for chart in charts(&groups, cpus) {
             number += 1;
             draw(&chart, &folder.join(format!("chart-{number:02}")))?;

@@ -3,10 +3,12 @@
 use crate::arm::{Arm, InputKind, OutputKind};
 use crate::output::destination;
 use crate::pool::pool;
+use crate::start::StartLine;
 use crate::worker::{ThreadReport, work};
 use serde::{Deserialize, Serialize};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
-use std::sync::Barrier;
+use std::thread::{Builder, ScopedJoinHandle};
 use std::time::Duration;
 use zerohop_engine_null::Cost;
 use zerohop_model::engine::{Engine, Law};
@@ -14,7 +16,7 @@ use zerohop_model::error::Error;
 use zerohop_model::machine::{CpuId, NodeId};
 use zerohop_model::source::{Deal, Lane};
 use zerohop_reads::{LaneSpec, OpenLane, Parsing};
-use zerohop_runtime::{Desk, Failure, Input, LaneView, Progress, farm};
+use zerohop_runtime::{Bench, Failure, Input, LaneView, Progress, farm};
 use zerohop_sinks::{FileSink, Format, Header, OutputSpec};
 
 /// The engine of an experiment that runs inside.
@@ -51,11 +53,16 @@ pub enum EngineSpec {
 }
 
 impl EngineSpec {
+    /// Whether its reads cost nothing but sleep, which needs no core.
+    pub fn only_sleeps(&self) -> bool {
+        matches!(self, EngineSpec::Synthetic { work_us, sleep_us, accesses: 0, .. } if *work_us == 0.0 && *sleep_us > 0.0)
+    }
+
     /// What a synthetic read costs.
     pub fn cost(&self) -> Option<Cost> {
         match *self {
             EngineSpec::Synthetic { work_us, sleep_us, accesses, table_bytes, skew } => {
-                let time = |microseconds: f64| Duration::from_secs_f64(microseconds.max(0.0) / 1e6);
+                let time = |microseconds: f64| Duration::try_from_secs_f64(microseconds / 1e6).unwrap_or_default();
                 Some(Cost { work: time(work_us), sleep: time(sleep_us), accesses, table_bytes, skew })
             }
             _ => None,
@@ -86,6 +93,8 @@ pub struct ProcessSpec {
     pub cpus: Vec<CpuId>,
     /// The node of each of these CPUs, if it shall be counted where the pages of tasks lie.
     pub nodes: Vec<NodeId>,
+    /// Rounds of work per second of a core, for the synthetic engine: measured once for all processes.
+    pub rounds_per_second: f64,
     /// Whether there are more threads, over all processes, than CPUs.
     pub crowded: bool,
 }
@@ -121,54 +130,43 @@ pub fn run(
         Deal::Emit(emitter) => (LaneView::Farm(&*lane.parser), Some(&mut **emitter)),
     };
     let input = Input { lanes: vec![view], failure: &failure, progress: &progress };
-    // All threads, and this one: first when all are ready, then when they may go.
-    let gate = Barrier::new(threads + 1);
-    let wait_twice = || {
-        gate.wait();
-        gate.wait();
+    let line = StartLine::default();
+    // Whatever makes a thread fail ends the run for all.
+    let fail = |error: Error| {
+        failure.report(None, error);
+        line.abort();
+        out.close();
     };
-    let reports = std::thread::scope(|scope| -> Result<Vec<ThreadReport>, Error> {
-        let start = |(number, bench)| {
-            let (spec, input, out, sink, failure) = (&spec, &input, &*out, &sink, &failure);
-            scope.spawn(move || {
-                if let Some(cpu) = spec.cpus.get(number)
-                    && let Err(refused) = zerohop_topology::pin_current_thread(&[*cpu])
-                {
-                    failure.refused(refused.to_string());
-                }
-                let outcome = work(
-                    input,
-                    bench,
-                    engine,
-                    sink,
-                    &mut *out.way(number),
-                    spec.nodes.get(number).copied(),
-                    wait_twice,
-                );
-                if outcome.is_err() {
-                    out.close();
-                }
-                outcome
-            })
-        };
-        let workers: Vec<_> = benches.into_iter().enumerate().map(start).collect();
-        gate.wait();
-        let started = ready();
-        if let Err(error) = started {
-            failure.report(None, error);
+    let body = |number: usize, bench: Bench| {
+        if let Some(cpu) = spec.cpus.get(number)
+            && let Err(refused) = zerohop_topology::pin_current_thread(&[*cpu])
+        {
+            failure.refused(refused.to_string());
         }
-        gate.wait();
+        let node = spec.nodes.get(number).copied();
+        let worked = || work(&input, bench, engine, &sink, &mut *out.way(number), node, || line.ready());
+        let outcome = catch_unwind(AssertUnwindSafe(worked));
+        outcome.unwrap_or_else(|_| Err(Error::Internal("a thread panicked".to_owned()))).map_err(&fail).ok()
+    };
+    let body = &body;
+    let reports = std::thread::scope(|scope| {
+        let start = |(number, bench): (usize, Bench)| {
+            let thread = Builder::new().name("worker".to_owned()).spawn_scoped(scope, move || body(number, bench));
+            thread.map_err(|error| fail(Error::Thread(error))).ok()
+        };
+        let workers: Vec<_> = benches.into_iter().enumerate().filter_map(start).collect();
+        match line.wait_for(threads).and_then(|()| ready()) {
+            Ok(()) => line.open(),
+            Err(error) => fail(error),
+        }
         if let Some(emitter) = emitter {
-            // This thread is the emitter, without a CPU of its own.
-            let dealt: Result<(), Error> = Desk::deal(&mut desk, emitter, &failure, |_| ());
-            drop(dealt);
+            // This thread is the emitter, without a CPU of its own. A fault of the input it has reported itself.
+            let _ = desk.deal(emitter, &failure, |_| ());
         }
         drop(desk);
-        let joined = workers
-            .into_iter()
-            .map(|worker| worker.join().unwrap_or_else(|_| Err(Error::Internal("a thread panicked".to_owned()))));
-        Ok(joined.collect::<Vec<_>>().into_iter().flatten().collect())
-    })?;
+        let join = |worker: ScopedJoinHandle<'_, Option<ThreadReport>>| worker.join().ok().flatten();
+        workers.into_iter().filter_map(join).collect::<Vec<ThreadReport>>()
+    });
     let refused = failure.take_refused();
     failure.into_result()?;
     if let Some(refused) = refused.first() {

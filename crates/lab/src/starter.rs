@@ -13,12 +13,12 @@ pub struct Starter {
     /// The program and its arguments; it reads a [`ProcessSpec`] in JSON, one line, says a line when it is ready, waits for another
     /// line, and says a [`ProcessReport`](crate::process::ProcessReport).
     pub command: Vec<PathBuf>,
-    /// The machine, in a few words.
-    pub machine: String,
     /// CPUs that may be used.
     pub cpus: Vec<CpuId>,
     /// The node of each, if it shall be counted where the pages of tasks lie; else empty.
     pub nodes: Vec<NodeId>,
+    /// Rounds of work per second of a core, see [`zerohop_engine_null::rounds_per_second`].
+    pub rounds_per_second: f64,
     /// Where outputs and reads go.
     pub folder: PathBuf,
 }

@@ -2,7 +2,7 @@
 
 use crate::arm::Arm;
 use crate::error::LabError;
-use crate::experiment::Point;
+use crate::experiment::{Experiment, Point};
 use std::fs::{File, OpenOptions};
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -16,6 +16,18 @@ pub struct Store {
 }
 
 impl Store {
+    /// The points of a folder that is there.
+    ///
+    /// # Errors
+    /// No points; as for [`Store::open`].
+    pub fn existing(folder: &Path) -> Result<Self, LabError> {
+        let path = folder.join("points.jsonl");
+        if !path.exists() {
+            return Err(LabError::file(&path, "there are no points"));
+        }
+        Self::open(folder)
+    }
+
     /// Opens `points.jsonl` in `folder`, which is made if it is not there. A last line that was cut off is dropped: its point will be
     /// measured anew.
     ///
@@ -44,10 +56,10 @@ impl Store {
     }
 
     /// Whether a point was measured already.
-    pub fn has(&self, experiment: &str, arm: &Arm, repetition: usize) -> bool {
+    pub fn has(&self, experiment: &Experiment, arm: &Arm, repetition: usize) -> bool {
         self.points
             .iter()
-            .any(|point| (&*point.experiment, &point.arm, point.repetition) == (experiment, arm, repetition))
+            .any(|point| (&point.arm, point.repetition, &point.experiment) == (arm, repetition, experiment))
     }
 
     /// Saves a point.
@@ -71,16 +83,31 @@ impl Store {
 mod tests {
     use super::*;
     use crate::arm::{InputKind, LockKind, OutputKind};
+    use crate::experiment::Scaling;
+    use crate::process::EngineSpec;
 
     #[test]
     fn points_are_found_again_and_a_torn_line_is_dropped() {
         let folder = tempfile::tempdir().unwrap();
         let arm =
             Arm { input: InputKind::O, lock: LockKind::Mcs, output: OutputKind::Shared, threads: 2, processes: 1 };
+        let experiment = Experiment {
+            engine: EngineSpec::Null,
+            scaling: Scaling::Weak,
+            fragments: 3,
+            batch: 1,
+            chunk_bases: 1,
+            queue: 1,
+            pinned: false,
+            interleaved: false,
+            mixed: false,
+            inputs: vec![("r.fq".into(), 7)],
+            machine: "m".into(),
+            cpus: 2,
+        };
         let point = Point {
             arm,
-            experiment: "e".into(),
-            machine: "m".into(),
+            experiment: experiment.clone(),
             repetition: 1,
             fragments: 3,
             slowest_s: 1.0,
@@ -93,7 +120,8 @@ mod tests {
         text.push_str("{\"arm\":");
         std::fs::write(&path, text).unwrap();
         let mut store = Store::open(folder.path()).unwrap();
-        assert!(store.has("e", &arm, 1) && !store.has("e", &arm, 2));
+        assert!(store.has(&experiment, &arm, 1) && !store.has(&experiment, &arm, 2));
+        assert!(!store.has(&Experiment { batch: 2, ..experiment }, &arm, 1), "another experiment");
         store.add(Point { repetition: 2, ..point.clone() }).unwrap();
         assert_eq!(Store::open(folder.path()).unwrap().points(), [point.clone(), Point { repetition: 2, ..point }]);
         std::fs::write(&path, "what\n").unwrap();

@@ -1,7 +1,7 @@
 //! What points come to: medians over repetitions, and what a simulation makes of them.
 
 use crate::arm::Arm;
-use crate::experiment::Point;
+use crate::experiment::{Experiment, Point};
 use std::collections::BTreeMap;
 use zerohop_plan::Round;
 
@@ -15,9 +15,9 @@ pub struct Group<'p> {
 }
 
 impl Group<'_> {
-    /// The median over the repetitions.
+    /// The median over the repetitions, of which there is at least one.
     pub fn median(&self, of: impl Fn(&Point) -> f64) -> f64 {
-        median(self.points.iter().map(|point| of(point)).collect())
+        median(self.points.iter().map(|point| of(point)).collect()).unwrap_or(f64::NAN)
     }
 
     /// The least and the greatest over the repetitions.
@@ -32,10 +32,9 @@ impl Group<'_> {
         let input_s = self.median(|point| point.input_hold_s() * point.fragments as f64 / chunks(point));
         let output_s = self.median(|point| point.output_hold_s() * point.fragments as f64 / chunks(point));
         let all_s = self.median(|point| point.sum(|thread| thread.wall_s) / chunks(point));
-        let cpu_s = self.median(|point| point.sum(|thread| thread.cpu_s) / chunks(point));
         let think_s = (all_s - input_s - output_s).max(0.0);
-        // An engine that sleeps takes little of a core.
-        Round { think_s, think_takes_core: cpu_s > 0.5 * all_s, input_s, output_s }
+        let sleeps = self.points.first().is_some_and(|point| point.experiment.engine.only_sleeps());
+        Round { think_s, think_takes_core: !sleeps, input_s, output_s }
     }
 
     /// Rounds of all threads.
@@ -44,38 +43,39 @@ impl Group<'_> {
     }
 }
 
-/// The median; 0 of nothing.
-pub(crate) fn median(mut values: Vec<f64>) -> f64 {
+/// The median; none of nothing.
+pub(crate) fn median(mut values: Vec<f64>) -> Option<f64> {
     values.sort_by(f64::total_cmp);
     match values.len() {
-        0 => 0.0,
-        n if n % 2 == 1 => values[n / 2],
-        n => (values[n / 2 - 1] + values[n / 2]) / 2.0,
+        0 => None,
+        n if n % 2 == 1 => Some(values[n / 2]),
+        n => Some((values[n / 2 - 1] + values[n / 2]) / 2.0),
     }
 }
 
 /// The groups of one experiment, by arm.
-pub fn groups<'p>(points: &'p [Point], experiment: &str) -> Vec<Group<'p>> {
+pub fn groups<'p>(points: &'p [Point], experiment: &Experiment) -> Vec<Group<'p>> {
     let mut by_arm: BTreeMap<Arm, Vec<&Point>> = BTreeMap::new();
-    for point in points.iter().filter(|point| point.experiment == experiment && point.repetition > 0) {
+    for point in points.iter().filter(|point| point.experiment == *experiment && point.repetition > 0) {
         by_arm.entry(point.arm).or_default().push(point);
     }
     by_arm.into_iter().map(|(arm, points)| Group { arm, points }).collect()
 }
 
-/// The names of all experiments, in the order in which they were made.
-pub fn experiments(points: &[Point]) -> Vec<&str> {
-    let mut names: Vec<&str> = Vec::new();
+/// All experiments, in the order in which they were made.
+pub fn experiments(points: &[Point]) -> Vec<&Experiment> {
+    let mut found: Vec<&Experiment> = Vec::new();
     for point in points {
-        if !names.contains(&&*point.experiment) {
-            names.push(&point.experiment);
+        if !found.contains(&&point.experiment) {
+            found.push(&point.experiment);
         }
     }
-    names
+    found
 }
 
-/// The median over repetitions of the ratio of two arms within a repetition: a machine that is slow for a while slows both.
-pub fn ratio(one: &Group<'_>, other: &Group<'_>, of: impl Fn(&Point) -> f64) -> f64 {
+/// The median over repetitions of the ratio of two arms within a repetition: a machine that is slow for a while slows both. None
+/// if there is no repetition of both.
+pub fn ratio(one: &Group<'_>, other: &Group<'_>, of: impl Fn(&Point) -> f64) -> Option<f64> {
     let same =
         |point: &&Point| other.points.iter().find(|o| o.repetition == point.repetition).map(|o| of(point) / of(o));
     median(one.points.iter().filter_map(same).collect())

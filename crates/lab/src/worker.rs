@@ -14,8 +14,10 @@ use zerohop_runtime::{Bench, Input, Intake, Taken};
 /// Where the time of one thread went, in seconds.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct ThreadReport {
-    /// From the common start to its own end.
+    /// From when it began, which may be a little after the common start, to its own end.
     pub wall_s: f64,
+    /// When it ended, on the clock that all processes share.
+    pub ended_s: f64,
     /// Taking reads: waiting for the lock, holding it, or waiting for the emitter.
     pub claim_s: f64,
     /// Parsing outside the lock.
@@ -26,7 +28,7 @@ pub struct ThreadReport {
     pub commit_s: f64,
     /// Holding the lock of the output.
     pub output_hold_s: f64,
-    /// CPU time, from the common start to its own end.
+    /// CPU time in that time.
     pub cpu_s: f64,
     /// Bytes of the pages of tasks that were looked at, and of those that lay on its own node; zeros if none were.
     pub task_bytes: (u64, u64),
@@ -61,12 +63,12 @@ pub(crate) fn work(
     sink: &dyn Sink,
     way: &mut dyn Way,
     node: Option<NodeId>,
-    start: impl FnOnce(),
+    start: impl FnOnce() -> Result<(), Error>,
 ) -> Result<ThreadReport, Error> {
     let (mut intake, mut mapper, mut encoder) = (Intake::new(input, bench), engine.mapper(), sink.encoder());
     let (mut report, mut tally) = (ThreadReport::default(), Tally::default());
     let (mut claim, mut parse, mut map, mut commit) = (Duration::ZERO, Duration::ZERO, Duration::ZERO, Duration::ZERO);
-    start();
+    start()?;
     let cpu_before = zerohop_topology::thread_cpu_time();
     let started = Instant::now();
     let mut last = started;
@@ -106,6 +108,7 @@ pub(crate) fn work(
     commit += lap();
     let seconds = |time: Duration| time.as_secs_f64();
     report.wall_s = seconds(started.elapsed());
+    report.ended_s = seconds(zerohop_topology::monotonic_time());
     (report.claim_s, report.parse_s, report.map_s, report.commit_s) =
         (seconds(claim), seconds(parse), seconds(map), seconds(commit));
     report.output_hold_s = seconds(way.holding());

@@ -65,6 +65,7 @@ fn spec(arm: Arm, files: Vec<PathBuf>, output: PathBuf, batch: usize, queue: usi
         output,
         cpus: vec![],
         nodes: vec![],
+        rounds_per_second: 1e9,
         crowded: true,
     }
 }
@@ -145,7 +146,8 @@ fn a_skewed_load_is_dealt_on_demand() {
     let folder = tempfile::tempdir().unwrap();
     let source = write_reads(folder.path(), 200, false, 3);
     let skew = Some((200, 3000));
-    let engine = Synthetic::new(Cost { sleep: std::time::Duration::from_micros(100), skew, ..Cost::default() });
+    let cost = Cost { sleep: std::time::Duration::from_micros(100), skew, ..Cost::default() };
+    let engine = Synthetic::new(cost, 1e9);
     assert_eq!(engine.law(), Law::Free { preferred_bases: 100_000 });
     for input in [InputKind::B, InputKind::Farm] {
         let arm = Arm { input, lock: LockKind::Futex, output: OutputKind::Shared, threads: 4, processes: 1 };

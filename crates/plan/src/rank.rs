@@ -93,7 +93,7 @@ impl Facts {
 
     fn judge(&self, strategy: Strategy) -> Ranked {
         let Strategy { copies, pages } = strategy;
-        let (each, all, free) = (Bytes(self.index), Bytes(self.index.saturating_mul(copies as u64)), Bytes(self.free));
+        let (all, free) = (Bytes(self.index.saturating_mul(copies as u64)), Bytes(self.free));
         let (verdict, reason) = if self.nodes == 1 {
             match pages {
                 Pages::Interleave => (Verdict::Chosen, "There is one node: all memory is near.".to_owned()),

@@ -35,6 +35,7 @@ mod survey;
 
 pub use open::OpenLane;
 pub use parsing::Parsing;
+pub use serial::Stopwatch;
 
 use std::path::PathBuf;
 

@@ -15,6 +15,7 @@ use std::io::{BufReader, Cursor, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::Duration;
 use zerohop_model::engine::Law;
 use zerohop_model::error::InputError;
 use zerohop_model::source::{Deal, Lane};
@@ -24,6 +25,9 @@ const SAMPLE_READS: usize = 500;
 
 /// Bytes that are read of a pipe at once while its length is sampled: less than a pipe holds.
 const PIPE_STEP: usize = 1 << 14;
+
+/// Milliseconds that the thread of the second pipe is given before more of the first one is read.
+const PATIENCE_MS: u32 = 20;
 
 /// What a file's first bytes say of its compression.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -184,13 +188,26 @@ fn sample_first_of_two_pipes(
         sampled.store(true, Ordering::Release);
         let Ok(thread) = thread else { return mean };
         let mut more = mean.is_ok();
-        while more && !second_done.load(Ordering::Acquire) {
+        while more && !is_soon(&second_done) {
             more = first.read_more(first.prefix.len() + PIPE_STEP)?;
         }
         let lost = |_| Err(InputError::new(Path::new("-"), "the thread that reads the second pipe died"));
         thread.join().unwrap_or_else(lost)?;
         mean
     })
+}
+
+/// Whether `done` is set, now or within a moment: the other thread may only need to be let run, and a pipe that nobody writes to at
+/// present would keep whoever reads it meanwhile.
+fn is_soon(done: &AtomicBool) -> bool {
+    let is_done = |_| {
+        let done = done.load(Ordering::Acquire);
+        if !done {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        done
+    };
+    (0..PATIENCE_MS).any(is_done)
 }
 
 /// The files of one lane, opened.
@@ -254,6 +271,11 @@ impl OpenLane {
     /// Whether its files can be opened again.
     pub fn is_regular(&self) -> bool {
         self.files.iter().all(|file| file.regular.is_some())
+    }
+
+    /// Whether all its files are BGZF.
+    pub fn is_bgzf(&self) -> bool {
+        self.files.iter().all(|file| file.compression == Compression::Bgzf)
     }
 
     /// The text of each file, inflated, from the start.

@@ -1,4 +1,4 @@
-//! CPU time.
+//! CPU time, and the clock that all processes share.
 
 use std::time::Duration;
 
@@ -8,6 +8,14 @@ pub fn thread_cpu_time() -> Duration {
     // SAFETY: the kernel writes one timespec to where the pointer leads: a variable of this function.
     let outcome = unsafe { libc::clock_gettime(libc::CLOCK_THREAD_CPUTIME_ID, &mut time) };
     if outcome == 0 { Duration::new(time.tv_sec as u64, time.tv_nsec as u32) } else { Duration::ZERO }
+}
+
+/// The time since some moment in the past that is the same for all processes of the machine (`CLOCK_MONOTONIC`).
+pub fn monotonic_time() -> Duration {
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: as above. This clock is always there (POSIX), so what it says need not be asked.
+    unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, &mut time) };
+    Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
 }
 
 #[cfg(test)]

@@ -37,7 +37,7 @@ mod process;
 mod sysfs;
 
 pub use affinity::{Pinned, current_affinity, pin_current_thread};
-pub use clock::thread_cpu_time;
+pub use clock::{monotonic_time, thread_cpu_time};
 pub use describe::describe;
 pub use detect::{detect, detect_under};
 pub use error::TopologyError;

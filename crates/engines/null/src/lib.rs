@@ -8,7 +8,7 @@
 
 mod synthetic;
 
-pub use synthetic::{Cost, Synthetic};
+pub use synthetic::{Cost, Synthetic, rounds_per_second};
 
 use zerohop_model::chunk::{Chunk, Fragment};
 use zerohop_model::engine::{Engine, Law, Mapper};

@@ -19,8 +19,7 @@ const TRIALS: usize = 5;
 /// What a read costs.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Cost {
-    /// Work that keeps the core busy. It is a number of rounds, measured when the engine is made, and not a time: a thread that
-    /// is not running gets on with nothing.
+    /// Work that keeps the core busy. It is a number of rounds and not a time: a thread that is not running gets on with nothing.
     pub work: Duration,
     /// Sleep, which needs no core: as if each thread had one of its own. All reads of a chunk sleep together.
     pub sleep: Duration,
@@ -46,16 +45,17 @@ pub struct Synthetic {
 }
 
 impl Synthetic {
-    /// Measures the core and makes the table, in memory as the calling thread has it placed.
-    pub fn new(cost: Cost) -> Self {
-        let rounds = (cost.work.as_secs_f64() * rounds_per_second()) as u64;
+    /// Makes the table, in memory as the calling thread has it placed. `rounds_per_second` is what [`rounds_per_second`] found: once
+    /// for all that are compared.
+    pub fn new(cost: Cost, rounds_per_second: f64) -> Self {
+        let rounds = (cost.work.as_secs_f64() * rounds_per_second) as u64;
         let table = if cost.accesses == 0 { Vec::new() } else { circle((cost.table_bytes / LINE).max(1)) };
         Synthetic { cost, rounds, table, contigs: Vec::new(), mappers: AtomicU64::new(0) }
     }
 }
 
-/// The speed of this core when nothing disturbs it: the best of some trials.
-fn rounds_per_second() -> f64 {
+/// Rounds of work per second of a core that nothing disturbs: the best of some trials.
+pub fn rounds_per_second() -> f64 {
     let trial = |_| {
         let started = Instant::now();
         black_box(work(1, ROUNDS));

@@ -21,6 +21,9 @@ pub use sidecar::{Coding, Sidecar};
 pub(crate) use take::{BlockEmitter, BlockParser};
 pub use write::{BlockInput, Compress, block};
 
+/// Lines of a read.
+const LINES: usize = 4;
+
 /// Data per BGZF member, as htslib has it.
 const MEMBER_DATA: usize = 0xff00;
 

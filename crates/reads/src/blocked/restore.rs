@@ -1,6 +1,6 @@
 //! Gives the original bytes back.
 
-use super::{Coding, Sidecar, block_digest, padding_place, spaces_before};
+use super::{Coding, LINES, Sidecar, block_digest, padding_place, spaces_before};
 use crate::serial::SerialText;
 use std::collections::HashMap;
 use std::io::{Read, Write};
@@ -9,7 +9,7 @@ use zerohop_model::chunk::Text;
 use zerohop_model::error::{Error, InputError};
 
 /// Writes to `out` what was blocked: `text` is the blocked file at `path`, inflated, and `sidecar` its description. All that the
-/// sidecar says is checked.
+/// sidecar says of the text is checked.
 ///
 /// # Errors
 /// A file that is not what its description says; what `failed` makes of an error of the output.
@@ -32,6 +32,11 @@ pub fn restore(
         }
         let bytes = &mut block.bytes;
         digest = digest.wrapping_add(block_digest(number, bytes));
+        let left = sidecar.reads - number * sidecar.reads_per_block as u64;
+        let lines = LINES as u64 * left.min(sidecar.reads_per_block as u64);
+        if memchr::memchr_iter(b'\n', bytes).count() as u64 != lines {
+            return Err(changed(format!("block {number} has other than {lines} lines")));
+        }
         let place = padding_place(bytes);
         let padding = spaces_before(bytes, place).checked_sub(own_spaces.get(&number).copied().unwrap_or(0));
         let Some(padding) = padding else {

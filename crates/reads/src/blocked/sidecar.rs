@@ -6,6 +6,9 @@ use zerohop_model::error::InputError;
 
 /// The version that is written and read.
 const VERSION: u32 = 1;
+/// The largest block, in bytes and in reads.
+const MAX_BLOCK_BYTES: usize = 1 << 30;
+const MAX_READS: usize = 1 << 20;
 const FORMAT: &str = "zerohop blocked FASTQ";
 
 /// How the blocks lie in the file.
@@ -96,8 +99,8 @@ impl Sidecar {
                 "it is version {version} of '{format}'; this program knows version {VERSION} of '{FORMAT}'"
             )));
         }
-        if sidecar.block_bytes == 0 || sidecar.reads_per_block == 0 {
-            return Err(fault("it has blocks of no bytes or no reads: it is damaged".to_owned()));
+        if let Some(what) = sidecar.contradiction() {
+            return Err(fault(format!("{what}: it is damaged")));
         }
         let length = std::fs::metadata(file).map_err(|e| InputError::new(file, format!("cannot open: {e}")))?.len();
         if length != sidecar.file_bytes {
@@ -109,6 +112,25 @@ impl Sidecar {
             return Err(InputError::new(file, what));
         }
         Ok(Some(sidecar))
+    }
+
+    /// What in it cannot be.
+    fn contradiction(&self) -> Option<&'static str> {
+        let blocks = self.reads.div_ceil(self.reads_per_block.max(1) as u64);
+        let in_range =
+            (1..=MAX_BLOCK_BYTES).contains(&self.block_bytes) && (1..=MAX_READS).contains(&self.reads_per_block);
+        let ascending = self.own_spaces.windows(2).all(|pair| pair[0].0 < pair[1].0);
+        let known = self.own_spaces.last().is_none_or(|(block, _)| *block < self.blocks);
+        let plain_bytes = self.blocks.checked_mul(self.block_bytes as u64);
+        match () {
+            () if !in_range => Some("its blocks have no bytes, no reads, or more than there can be"),
+            () if blocks != self.blocks => Some("its numbers of blocks and of reads do not fit"),
+            () if self.coding == Coding::Plain && plain_bytes != Some(self.file_bytes) => {
+                Some("its numbers of blocks and of bytes do not fit")
+            }
+            () if self.ends_added > 2 || !ascending || !known => Some("what was added to its blocks cannot have been"),
+            () => None,
+        }
     }
 
     /// Its text.

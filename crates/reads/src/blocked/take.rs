@@ -35,7 +35,7 @@ impl BlockEmitter {
         chunk.ticket = self.next;
         let reads = self.texts.first().map_or(0, |(_, sidecar)| sidecar.reads);
         if self.next.first_fragment >= reads {
-            return Ok(false);
+            return self.check_end();
         }
         for ((text, sidecar), out) in self.texts.iter_mut().zip(&mut chunk.text) {
             let there = match sidecar.coding {
@@ -51,6 +51,19 @@ impl BlockEmitter {
         self.next.number += 1;
         self.next.first_fragment += self.texts.first().map_or(0, |(_, sidecar)| sidecar.reads_per_block as u64);
         Ok(true)
+    }
+
+    /// Behind the last block there must be nothing, or the marker at the end of BGZF.
+    fn check_end(&mut self) -> Result<bool, Error> {
+        for (text, sidecar) in &mut self.texts {
+            let end: &[u8] = if sidecar.coding == Coding::Bgzf { &bgzf::END_MARKER } else { b"" };
+            if text.look(end.len() + 1)? != end {
+                return Err(text
+                    .fault(format!("it goes on after its {} reads: it was changed after it was blocked", sidecar.reads))
+                    .into());
+            }
+        }
+        Ok(false)
     }
 }
 

@@ -1,15 +1,12 @@
 //! Writes blocks.
 
-use super::{Blocking, Coding, Sidecar, block_digest, padding_place, spaces_before};
+use super::{Blocking, Coding, LINES, Sidecar, block_digest, padding_place, spaces_before};
 use crate::parse::Parser;
 use crate::serial::SerialText;
 use std::io::Write;
 use zerohop_model::chunk::{Chunk, Text};
 use zerohop_model::error::{Error, InputError};
 use zerohop_model::source::Parse;
-
-/// Lines of a read.
-const LINES: usize = 4;
 
 /// Appends data to a buffer as BGZF members.
 pub type Compress<'c> = dyn FnMut(&[u8], &mut Vec<u8>) -> Result<(), Error> + 'c;

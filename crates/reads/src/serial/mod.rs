@@ -5,5 +5,5 @@ mod stopwatch;
 mod text;
 
 pub(crate) use records::{ParsedAlready, RecordEmitter};
-pub(crate) use stopwatch::Stopwatch;
+pub use stopwatch::Stopwatch;
 pub(crate) use text::SerialText;
