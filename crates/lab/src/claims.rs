@@ -159,12 +159,13 @@ pub fn findings(points: &[Point], plans: &[Plan], cpus: usize) -> Vec<Finding> {
     let claims = [
         Claim {
             claim: "hold",
-            says: "the reader is held for less time per read the later reads are looked at: O > D > B > L",
+            says: "the reader is held for less time per read the later reads are looked at: O > D and B > L",
             values: collected([O, D, B, L].map(|input| nothing.held_ns(arm(input, Mcs, 1, 1))).to_vec()),
             words: |held, _| {
-                format!("{:.0} > {:.0} > {:.0} > {:.0} ns per fragment", held[0], held[1], held[2], held[3])
+                format!("{:.0} > {:.0} and {:.0} > {:.0} ns per fragment", held[0], held[1], held[2], held[3])
             },
-            holds: |held| held.windows(2).all(|pair| pair[0] > pair[1]),
+            // D and B do the same under the lock for each read; what B saves is taking the lock for each.
+            holds: |held| held[0] > held[1].max(held[2]) && held[1].min(held[2]) > held[3],
             can_show: true,
         },
         Claim {
@@ -230,17 +231,18 @@ pub fn findings(points: &[Point], plans: &[Plan], cpus: usize) -> Vec<Finding> {
         },
         Claim {
             claim: "C4",
-            says: "the farm is never slower than the lock pool",
+            says: "the farm is never slower than the lock pool, if there is a CPU for its emitter",
             values: farms.collect(),
             words: |to, cpus| {
-                let each = thread_counts(cpus)
-                    .into_iter()
-                    .zip(to)
-                    .map(|(threads, ratio)| format!("{ratio:.2}x with {threads}"));
+                let each = thread_counts(cpus).into_iter().zip(to);
+                let each = each.map(|(threads, ratio)| {
+                    let without = if threads == cpus { " (no CPU for the emitter)" } else { "" };
+                    format!("{ratio:.2}x with {threads}{without}")
+                });
                 each.collect::<Vec<_>>().join(", ")
             },
-            holds: |to| to.iter().all(|ratio| *ratio <= SAME),
-            can_show: true,
+            holds: |to| to[..to.len() - 1].iter().all(|ratio| *ratio <= SAME),
+            can_show: several,
         },
         Claim {
             claim: "Z1",
