@@ -1,6 +1,6 @@
 //! `zerohop bench`: the thread-scaling laboratory.
 
-use crate::args::{BenchArgs, BenchCommand, ClaimsArgs, ExperimentArgs, FarmArgs, ScalingArgs};
+use crate::args::bench::{BenchArgs, BenchCommand, ClaimsArgs, ExperimentArgs, FarmArgs, ScalingArgs};
 use crate::failure::Failure;
 use crate::replicas;
 use std::io::{BufRead, IsTerminal, Write};
@@ -84,11 +84,11 @@ fn farm(args: &FarmArgs) -> Result<(), Failure> {
 
 /// Measures what claims are about, and fails if one of them does not hold that could.
 fn claims(args: &ClaimsArgs) -> Result<(), Failure> {
-    if args.experiment.engine != "null" || args.experiment.repeats == 0 {
-        let words = "claims bring engines of their own, and need at least one repetition: leave --engine out, and give --repeats 1 or more";
+    let like = experiment(&args.experiment)?;
+    if like.engine != EngineSpec::Null || like.scaling != Scaling::Weak || args.experiment.repeats == 0 {
+        let words = "claims bring engines of their own, scale weakly and need at least one repetition: leave --engine and --scaling out, and give --repeats 1 or more";
         return Err(Failure::Usage(words.to_owned()));
     }
-    let like = experiment(&args.experiment)?;
     let cpus = args.cpus.unwrap_or(like.cpus);
     let plans = claims::plans(cpus, &like);
     for (experiment, arms) in &plans {

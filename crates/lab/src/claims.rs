@@ -145,33 +145,30 @@ impl Claim {
 
 /// What the points say of every claim.
 pub fn findings(points: &[Point], plans: &[Plan], cpus: usize) -> Vec<Finding> {
-    use InputKind::{B, D, Farm, L, O, Survey};
-    use LockKind::{Futex, Mcs, Tas, Ttas};
     let [nothing, work] = [0, 1].map(|i| Measured { groups: groups(points, &plans[i].0) });
-    let several = cpus > 1;
+    let mut claims = lock_claims(&nothing, &work, cpus);
+    claims.extend(parsing_claims(&nothing, cpus));
+    claims.extend(farm_claims(&work, cpus));
+    claims.into_iter().map(|claim| claim.find(cpus)).collect()
+}
+
+/// All values, if all were measured.
+fn collected<const N: usize>(values: [Option<f64>; N]) -> Option<Vec<f64>> {
+    values.into_iter().collect()
+}
+
+/// On kinds of lock, and on processes, which share none.
+fn lock_claims(nothing: &Measured<'_>, work: &Measured<'_>, cpus: usize) -> Vec<Claim> {
+    use InputKind::O;
+    use LockKind::{Futex, Mcs, Tas, Ttas};
     let all = |input, lock| arm(input, lock, cpus, 1);
     let mp = |input| arm(input, Mcs, cpus, cpus);
-    let collected = |values: Vec<Option<f64>>| values.into_iter().collect::<Option<Vec<f64>>>();
-    let farms = thread_counts(cpus).into_iter().map(|threads| {
-        let to = |lock| work.ratio(arm(Farm, Futex, threads, 1), arm(B, lock, threads, 1));
-        Some(to(Ttas)?.max(to(Futex)?))
-    });
-    let claims = [
-        Claim {
-            claim: "hold",
-            says: "the reader is held for less time per read the later reads are looked at: O > D and B > L",
-            values: collected([O, D, B, L].map(|input| nothing.held_ns(arm(input, Mcs, 1, 1))).to_vec()),
-            words: |held, _| {
-                format!("{:.0} > {:.0} and {:.0} > {:.0} ns per fragment", held[0], held[1], held[2], held[3])
-            },
-            // D and B do the same under the lock for each read; what B saves is taking the lock for each.
-            holds: |held| held[0] > held[1].max(held[2]) && held[1].min(held[2]) > held[3],
-            can_show: true,
-        },
+    let several = cpus > 1;
+    vec![
         Claim {
             claim: "L1",
             says: "the queueing lock is the best of the locks",
-            values: collected([Tas, Ttas, Futex].map(|lock| nothing.ratio(all(O, Mcs), all(O, lock))).to_vec()),
+            values: collected([Tas, Ttas, Futex].map(|lock| nothing.ratio(all(O, Mcs), all(O, lock)))),
             words: |to, _| format!("{:.2}x, {:.2}x, {:.2}x of tas, ttas, futex (O)", to[0], to[1], to[2]),
             holds: |to| to.iter().all(|ratio| *ratio <= SAME),
             can_show: cpus >= MANY_CPUS,
@@ -179,7 +176,7 @@ pub fn findings(points: &[Point], plans: &[Plan], cpus: usize) -> Vec<Finding> {
         Claim {
             claim: "L2",
             says: "spinning on an atomic write is never better than spinning on a read",
-            values: collected(vec![nothing.ratio(all(O, Tas), all(O, Ttas))]),
+            values: collected([nothing.ratio(all(O, Tas), all(O, Ttas))]),
             words: |to, _| format!("tas takes {:.2}x of ttas (O)", to[0]),
             holds: |to| to[0] >= 1.0 / SAME,
             can_show: several,
@@ -187,7 +184,7 @@ pub fn findings(points: &[Point], plans: &[Plan], cpus: usize) -> Vec<Finding> {
         Claim {
             claim: "L3",
             says: "with O, processes beat threads",
-            values: collected(vec![nothing.ratio(mp(O), all(O, Mcs))]),
+            values: collected([nothing.ratio(mp(O), all(O, Mcs))]),
             words: |to, cpus| format!("{cpus} processes take {:.2}x of {cpus} threads (O, mcs)", to[0]),
             holds: |to| to[0] < 1.0,
             can_show: several,
@@ -195,7 +192,7 @@ pub fn findings(points: &[Point], plans: &[Plan], cpus: usize) -> Vec<Finding> {
         Claim {
             claim: "L4",
             says: "the more work per read, the less locks differ",
-            values: collected(vec![nothing.spread(|lock| all(O, lock)), work.spread(|lock| all(O, lock))]),
+            values: collected([nothing.spread(|lock| all(O, lock)), work.spread(|lock| all(O, lock))]),
             words: |of, _| {
                 format!(
                     "slowest over fastest lock: {:.2}x without work, {:.2}x with {ALIGNER_US} us per read",
@@ -205,10 +202,32 @@ pub fn findings(points: &[Point], plans: &[Plan], cpus: usize) -> Vec<Finding> {
             holds: |of| of[1] <= of[0],
             can_show: several,
         },
+    ]
+}
+
+/// On what is done while the reader is held.
+fn parsing_claims(nothing: &Measured<'_>, cpus: usize) -> Vec<Claim> {
+    use InputKind::{B, D, L, O, Survey};
+    use LockKind::Mcs;
+    let all = |input, lock| arm(input, lock, cpus, 1);
+    let mp = |input| arm(input, Mcs, cpus, cpus);
+    let several = cpus > 1;
+    vec![
+        Claim {
+            claim: "hold",
+            says: "the reader is held for less time per read the later reads are looked at: O > D and B > L",
+            values: collected([O, D, B, L].map(|input| nothing.held_ns(arm(input, Mcs, 1, 1)))),
+            words: |held, _| {
+                format!("{:.0} > {:.0} and {:.0} > {:.0} ns per fragment", held[0], held[1], held[2], held[3])
+            },
+            // D and B do the same under the lock for each read; what B saves is taking the lock for each.
+            holds: |held| held[0] > held[1].max(held[2]) && held[1].min(held[2]) > held[3],
+            can_show: true,
+        },
         Claim {
             claim: "P1",
             says: "time falls from O over D to B",
-            values: collected(vec![nothing.ratio(all(D, Mcs), all(O, Mcs)), nothing.ratio(all(B, Mcs), all(D, Mcs))]),
+            values: collected([nothing.ratio(all(D, Mcs), all(O, Mcs)), nothing.ratio(all(B, Mcs), all(D, Mcs))]),
             words: |to, _| format!("D {:.2}x of O, B {:.2}x of D (mcs)", to[0], to[1]),
             holds: |to| to.iter().all(|ratio| *ratio <= SAME),
             can_show: several,
@@ -216,7 +235,7 @@ pub fn findings(points: &[Point], plans: &[Plan], cpus: usize) -> Vec<Finding> {
         Claim {
             claim: "P2",
             says: "L is at least as good as B",
-            values: collected(vec![nothing.ratio(all(L, Mcs), all(B, Mcs))]),
+            values: collected([nothing.ratio(all(L, Mcs), all(B, Mcs))]),
             words: |to, _| format!("L {:.2}x of B (mcs)", to[0]),
             holds: |to| to[0] <= SAME,
             can_show: several,
@@ -224,36 +243,46 @@ pub fn findings(points: &[Point], plans: &[Plan], cpus: usize) -> Vec<Finding> {
         Claim {
             claim: "P5",
             says: "with B and L and the queueing lock, threads compete with processes that parse under their own locks (O)",
-            values: collected([B, L].map(|input| nothing.ratio(all(input, Mcs), mp(O))).to_vec()),
+            values: collected([B, L].map(|input| nothing.ratio(all(input, Mcs), mp(O)))),
             words: |to, cpus| format!("B {:.2}x, L {:.2}x of {cpus} processes", to[0], to[1]),
             holds: |to| to.iter().all(|ratio| *ratio <= 1.1),
             can_show: several,
         },
         Claim {
-            claim: "C4",
-            says: "the farm is never slower than the lock pool, if there is a CPU for its emitter",
-            values: farms.collect(),
-            words: |to, cpus| {
-                let each = thread_counts(cpus).into_iter().zip(to);
-                let each = each.map(|(threads, ratio)| {
-                    let without = if threads == cpus { " (no CPU for the emitter)" } else { "" };
-                    format!("{ratio:.2}x with {threads}{without}")
-                });
-                each.collect::<Vec<_>>().join(", ")
-            },
-            holds: |to| to[..to.len() - 1].iter().all(|ratio| *ratio <= SAME),
-            can_show: several,
-        },
-        Claim {
             claim: "Z1",
             says: "ordinary FASTQ, cut without a lock, is as fast as blocked FASTQ (L)",
-            values: collected(vec![nothing.ratio(all(Survey, Mcs), all(L, Mcs))]),
+            values: collected([nothing.ratio(all(Survey, Mcs), all(L, Mcs))]),
             words: |to, _| format!("{:.2}x (no work)", to[0]),
             holds: |to| to[0] <= SAME,
             can_show: true,
         },
-    ];
-    claims.into_iter().map(|claim| claim.find(cpus)).collect()
+    ]
+}
+
+/// On dealing without a lock.
+fn farm_claims(work: &Measured<'_>, cpus: usize) -> Vec<Claim> {
+    use InputKind::{B, Farm};
+    use LockKind::{Futex, Ttas};
+    let several = cpus > 1;
+    let farms = thread_counts(cpus).into_iter().map(|threads| {
+        let to = |lock| work.ratio(arm(Farm, Futex, threads, 1), arm(B, lock, threads, 1));
+        Some(to(Ttas)?.max(to(Futex)?))
+    });
+    vec![Claim {
+        claim: "C4",
+        says: "the farm is never slower than the lock pool, if there is a CPU for its emitter",
+        values: farms.collect(),
+        words: |to, cpus| {
+            let each = thread_counts(cpus).into_iter().zip(to);
+            let each = each.map(|(threads, ratio)| {
+                let without = if threads == cpus { " (no CPU for the emitter)" } else { "" };
+                format!("{ratio:.2}x with {threads}{without}")
+            });
+            each.collect::<Vec<_>>().join(", ")
+        },
+        holds: |to| to[..to.len() - 1].iter().all(|ratio| *ratio <= SAME),
+        can_show: several,
+    }]
 }
 
 /// The findings as a table.

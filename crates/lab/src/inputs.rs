@@ -60,11 +60,6 @@ impl Fragments {
         self.files.len()
     }
 
-    /// Bases of the first fragment, about.
-    pub fn bytes_each(&self) -> usize {
-        self.files.iter().map(|(text, _)| text.len()).sum::<usize>() / self.len().max(1)
-    }
-
     /// Files with `count` fragments from number `first` on, round and round; in blocks of at most so many bytes, with their
     /// descriptions, if that is given (more if a read is longer).
     ///

@@ -9,10 +9,10 @@
 //!
 //! Each is an [`Emit`](zerohop_model::source::Emit): what a thread does under a lock, or the emitter of the farm without one.
 
-use crate::blocked::{BlockEmitter, BlockParser, Sidecar};
+use crate::blocked::{BlockParser, BlockTaker, Sidecar};
 use crate::open::OpenLane;
 use crate::parse::Parser;
-use crate::serial::{ParsedAlready, RecordEmitter};
+use crate::serial::{ParsedAlready, RecordTaker, Timed};
 use std::path::Path;
 use zerohop_model::error::InputError;
 use zerohop_model::source::{Deal, Lane, Parse};
@@ -48,10 +48,10 @@ impl OpenLane {
             Parsing::Batch(fragments) => (fragments.max(1), None),
             Parsing::Deferred | Parsing::Block => (1, None),
         };
-        let emitter = RecordEmitter::new(lane, texts, fragments, under_lock);
+        let taker = RecordTaker::new(lane, texts, fragments, under_lock);
         let parser: Box<dyn Parse> =
             if parsing == Parsing::Original { Box::new(ParsedAlready) } else { Box::new(parser) };
-        Ok(Lane { deal: Deal::Emit(Box::new(emitter)), parser })
+        Ok(Lane { deal: Deal::Emit(Box::new(Timed::new(taker))), parser })
     }
 
     fn deal_blocks(self, lane: u32, parser: Parser) -> Result<Lane, InputError> {
@@ -63,9 +63,9 @@ impl OpenLane {
             return Err(InputError::new(path, what));
         }
         let texts = self.block_texts()?;
-        let emitter = BlockEmitter::new(lane, texts, &sidecars);
+        let taker = BlockTaker::new(lane, texts, &sidecars);
         let parser = BlockParser::new(parser, &sidecars);
-        Ok(Lane { deal: Deal::Emit(Box::new(emitter)), parser: Box::new(parser) })
+        Ok(Lane { deal: Deal::Emit(Box::new(Timed::new(taker))), parser: Box::new(parser) })
     }
 }
 

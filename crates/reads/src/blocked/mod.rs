@@ -18,7 +18,7 @@ mod write;
 pub use fit::{Blocking, Fit};
 pub use restore::restore;
 pub use sidecar::{Coding, Sidecar};
-pub(crate) use take::{BlockEmitter, BlockParser};
+pub(crate) use take::{BlockParser, BlockTaker};
 pub use write::{BlockInput, Compress, block};
 
 /// Lines of a read.

@@ -4,32 +4,44 @@
 use super::{Coding, Sidecar, members};
 use crate::bgzf;
 use crate::parse::Parser;
-use crate::serial::{SerialText, Stopwatch};
+use crate::serial::{SerialText, Take};
 use libdeflater::Decompressor;
 use std::cell::RefCell;
-use std::sync::atomic::AtomicBool;
-use std::time::Duration;
 use zerohop_model::chunk::{Chunk, Text, Ticket};
 use zerohop_model::error::{Error, InputError};
-use zerohop_model::source::{Emit, Parse};
+use zerohop_model::source::Parse;
 
 /// Longest header of a BGZF block that is looked for.
 const FRAME: usize = 1 << 8;
 
 /// Takes a block at a time.
-pub(crate) struct BlockEmitter {
+pub(crate) struct BlockTaker {
     /// One text, or two whose blocks hold the same reads; as they lie in the file.
     texts: Vec<(SerialText, Sidecar)>,
     next: Ticket,
-    holding: Stopwatch,
 }
 
-impl BlockEmitter {
+impl BlockTaker {
     pub(crate) fn new(lane: u32, texts: Vec<SerialText>, sidecars: &[Sidecar]) -> Self {
         let texts = texts.into_iter().zip(sidecars.iter().cloned()).collect();
-        BlockEmitter { texts, next: Ticket { lane, ..Ticket::default() }, holding: Stopwatch::default() }
+        BlockTaker { texts, next: Ticket { lane, ..Ticket::default() } }
     }
 
+    /// Behind the last block there must be nothing, or the marker at the end of BGZF.
+    fn check_end(&mut self) -> Result<bool, Error> {
+        for (text, sidecar) in &mut self.texts {
+            let end: &[u8] = if sidecar.coding == Coding::Bgzf { &bgzf::END_MARKER } else { b"" };
+            if text.look(end.len() + 1)? != end {
+                return Err(text
+                    .fault(format!("it goes on after its {} reads: it was changed after it was blocked", sidecar.reads))
+                    .into());
+            }
+        }
+        Ok(false)
+    }
+}
+
+impl Take for BlockTaker {
     fn take(&mut self, chunk: &mut Chunk) -> Result<bool, Error> {
         chunk.clear();
         chunk.ticket = self.next;
@@ -52,19 +64,6 @@ impl BlockEmitter {
         self.next.first_fragment += self.texts.first().map_or(0, |(_, sidecar)| sidecar.reads_per_block as u64);
         Ok(true)
     }
-
-    /// Behind the last block there must be nothing, or the marker at the end of BGZF.
-    fn check_end(&mut self) -> Result<bool, Error> {
-        for (text, sidecar) in &mut self.texts {
-            let end: &[u8] = if sidecar.coding == Coding::Bgzf { &bgzf::END_MARKER } else { b"" };
-            if text.look(end.len() + 1)? != end {
-                return Err(text
-                    .fault(format!("it goes on after its {} reads: it was changed after it was blocked", sidecar.reads))
-                    .into());
-            }
-        }
-        Ok(false)
-    }
 }
 
 /// Takes the BGZF blocks of one block, hopping from frame to frame.
@@ -83,23 +82,6 @@ fn take_members(text: &mut SerialText, sidecar: &Sidecar, out: &mut Text) -> Res
         length += frame.length;
     }
     text.take_bytes(length, sidecar.reads_per_block, out)
-}
-
-impl Emit for BlockEmitter {
-    fn emit(&mut self, chunk: &mut Chunk, _stop: &AtomicBool) -> Result<bool, Error> {
-        let started = self.holding.start();
-        let outcome = self.take(chunk);
-        self.holding.stop(started);
-        outcome
-    }
-
-    fn serial_time(&self) -> Duration {
-        self.holding.estimate()
-    }
-
-    fn share_dealt(&self) -> Option<f64> {
-        None
-    }
 }
 
 /// Inflates the block if it is compressed, parses it, and checks that it holds as many reads as it should.

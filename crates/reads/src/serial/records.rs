@@ -1,31 +1,30 @@
 //! O, D and B: fragments found by their lines.
 
-use super::stopwatch::Stopwatch;
 use super::text::SerialText;
+use super::timed::Take;
 use crate::parse::Parser;
-use std::sync::atomic::AtomicBool;
-use std::time::Duration;
 use zerohop_model::chunk::{Chunk, Ticket};
 use zerohop_model::error::Error;
-use zerohop_model::source::{Emit, Parse};
+use zerohop_model::source::Parse;
 
 /// Takes a number of fragments at a time.
-pub(crate) struct RecordEmitter {
+pub(crate) struct RecordTaker {
     /// One text, or two in step.
     texts: Vec<SerialText>,
     fragments: usize,
     /// For O: parses what was taken.
     parser: Option<Parser>,
     next: Ticket,
-    holding: Stopwatch,
 }
 
-impl RecordEmitter {
+impl RecordTaker {
     pub(crate) fn new(lane: u32, texts: Vec<SerialText>, fragments: usize, parser: Option<Parser>) -> Self {
         let next = Ticket { lane, ..Ticket::default() };
-        RecordEmitter { texts, fragments, parser, next, holding: Stopwatch::default() }
+        RecordTaker { texts, fragments, parser, next }
     }
+}
 
+impl Take for RecordTaker {
     fn take(&mut self, chunk: &mut Chunk) -> Result<bool, Error> {
         chunk.clear();
         chunk.ticket = self.next;
@@ -41,23 +40,6 @@ impl RecordEmitter {
         // Files that are not in step are found by the parser.
         self.parser.as_ref().map_or(Ok(()), |parser| parser.parse(chunk))?;
         Ok(true)
-    }
-}
-
-impl Emit for RecordEmitter {
-    fn emit(&mut self, chunk: &mut Chunk, _stop: &AtomicBool) -> Result<bool, Error> {
-        let started = self.holding.start();
-        let outcome = self.take(chunk);
-        self.holding.stop(started);
-        outcome
-    }
-
-    fn serial_time(&self) -> Duration {
-        self.holding.estimate()
-    }
-
-    fn share_dealt(&self) -> Option<f64> {
-        None
     }
 }
 

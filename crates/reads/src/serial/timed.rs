@@ -1,0 +1,43 @@
+//! An emitter that measures how long it is held.
+
+use super::stopwatch::Stopwatch;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+use zerohop_model::chunk::Chunk;
+use zerohop_model::error::Error;
+use zerohop_model::source::Emit;
+
+/// Something that reads are taken from, a chunk at a time.
+pub(crate) trait Take: Send {
+    /// Fills `chunk`; false at the end.
+    fn take(&mut self, chunk: &mut Chunk) -> Result<bool, Error>;
+}
+
+/// Takes, and measures.
+pub(crate) struct Timed<T> {
+    from: T,
+    holding: Stopwatch,
+}
+
+impl<T: Take> Timed<T> {
+    pub(crate) fn new(from: T) -> Self {
+        Timed { from, holding: Stopwatch::default() }
+    }
+}
+
+impl<T: Take> Emit for Timed<T> {
+    fn emit(&mut self, chunk: &mut Chunk, _stop: &AtomicBool) -> Result<bool, Error> {
+        let started = self.holding.start();
+        let outcome = self.from.take(chunk);
+        self.holding.stop(started);
+        outcome
+    }
+
+    fn serial_time(&self) -> Duration {
+        self.holding.estimate()
+    }
+
+    fn share_dealt(&self) -> Option<f64> {
+        None
+    }
+}
