@@ -13,15 +13,6 @@ attempt() {
     timeout -s KILL 30 "$ZEROHOP" "$@" > stdout 2> stderr || rc=$?
 }
 
-# processes that carry our mark, but for this shell and its like
-marked() {
-    local file pid
-    for file in $(grep -lszxF "ZEROHOP_TEST_MARK=$WORK" /proc/[0-9]*/environ); do
-        pid=${file#/proc/}; pid=${pid%/environ}
-        case $(tr '\0' ' ' 2>/dev/null < "/proc/$pid/cmdline") in *82-run-cache.sh* | "grep "* | "") ;; *) echo "$pid";; esac
-    done 2>/dev/null
-}
-
 no_process_left() {
     local i
     for i in $(seq 50); do

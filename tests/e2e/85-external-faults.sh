@@ -111,15 +111,6 @@ attempt() {
     timeout -s KILL "$limit" "$ZEROHOP" align -q "$@" 2> stderr || rc=$?
 }
 
-# processes that carry our mark, but for this shell and its like
-marked() {
-    local file pid
-    for file in $(grep -lszxF "ZEROHOP_TEST_MARK=$WORK" /proc/[0-9]*/environ); do
-        pid=${file#/proc/}; pid=${pid%/environ}
-        case $(tr '\0' ' ' 2>/dev/null < "/proc/$pid/cmdline") in *85-external-faults.sh* | "grep "* | "") ;; *) echo "$pid";; esac
-    done 2>/dev/null
-}
-
 # what is in our places: processes but for $WRITER (a writer of ours), files, copies, segments of bwa
 what_is_left() {
     local pid file

@@ -57,3 +57,12 @@ plant_100_b $1/plant_chr4/reference.fasta $1/plant_chr4/Alsen_R1.fastq.gz $1/pla
 plant_100 $1/plant_chr4/reference.fasta $1/plant_chr4/Baxter_R1.fastq.gz $1/plant_chr4/Baxter_R2.fastq.gz
 END
 }
+
+# Processes that carry our mark (ZEROHOP_TEST_MARK=$WORK), but for this shell and its like
+marked() {
+    local file pid
+    for file in $(grep -lszxF "ZEROHOP_TEST_MARK=$WORK" /proc/[0-9]*/environ); do
+        pid=${file#/proc/}; pid=${pid%/environ}
+        case $(tr '\0' ' ' 2>/dev/null < "/proc/$pid/cmdline") in *"${0##*/}"* | "grep "* | "") ;; *) echo "$pid";; esac
+    done 2>/dev/null
+}
