@@ -103,11 +103,23 @@ pub(crate) unsafe fn grow(start: NonNull<u8>, old_bytes: usize, new_bytes: usize
     // The kernel's own choice of a new address would not be aligned: one is reserved and the pages moved on to it.
     let target = map_with(new_bytes, libc::PROT_NONE)?;
     let flags = libc::MREMAP_MAYMOVE | libc::MREMAP_FIXED;
+    // The system call itself, for UCX, which MPICH and OpenMPI bring along, puts a function of four arguments in the place of the C
+    // library's mremap, and the pages would go to address 0. What UCX does not learn here is that the old addresses are free: it must
+    // know that of memory that was sent, which never grows after.
     // SAFETY: the caller owns the old range; the target was reserved here with `new_bytes` and nobody else knows it.
-    let answer = unsafe { libc::mremap(start.as_ptr().cast(), old_bytes, new_bytes, flags, target.as_ptr()) };
+    let answer = unsafe {
+        libc::syscall(
+            libc::SYS_mremap,
+            start.as_ptr(),
+            old_bytes,
+            new_bytes,
+            libc::c_long::from(flags),
+            target.as_ptr(),
+        )
+    };
     // On failure the kernel may already have unmapped the target, and another thread's mapping be there by now: it must
     // not be unmapped again. An untouched reservation costs nothing but addresses.
-    (answer != libc::MAP_FAILED).then_some(target)
+    (answer != -1).then_some(target)
 }
 
 /// Asks for huge pages in a range, or forbids them.

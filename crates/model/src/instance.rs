@@ -5,7 +5,8 @@ use crate::chunk::{Chunk, Span};
 use crate::error::Error;
 use crate::measurement::{InstanceReport, Tally};
 use crate::plan::InstancePlan;
-use std::sync::atomic::AtomicBool;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// One running copy of an aligner, taken apart into its two ends.
 pub struct Instance {
@@ -16,7 +17,41 @@ pub struct Instance {
     /// Gives records.
     pub drain: Box<dyn Drain>,
     /// An error of this program, for what was found wrong with its records later: it names the program and what it said last.
-    pub blame: Box<dyn Fn(&str) -> Error + Send + Sync>,
+    pub blame: Blame,
+    /// Whether it shall leave before the input ends.
+    pub leave: Arc<Leave>,
+}
+
+/// What makes an error of what was found wrong.
+pub type Blame = Arc<dyn Fn(&str) -> Error + Send + Sync>;
+
+/// How an instance is relieved by others while the run goes on: it gives records for all reads that it has, and takes no more.
+#[derive(Debug, Default)]
+pub struct Leave {
+    asked: AtomicBool,
+    gone: AtomicBool,
+}
+
+impl Leave {
+    /// Asks it to take no more reads.
+    pub fn ask(&self) {
+        self.asked.store(true, Ordering::Release);
+    }
+
+    /// Whether it was asked to take no more reads.
+    pub fn is_asked(&self) -> bool {
+        self.asked.load(Ordering::Acquire)
+    }
+
+    /// Says that its last record has come.
+    pub fn go(&self) {
+        self.gone.store(true, Ordering::Release);
+    }
+
+    /// Whether its last record has come.
+    pub fn is_gone(&self) -> bool {
+        self.gone.load(Ordering::Acquire)
+    }
 }
 
 /// The end where reads go in.

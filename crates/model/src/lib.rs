@@ -19,10 +19,14 @@
 pub mod chunk;
 pub mod engine;
 pub mod error;
+pub mod exchange;
 pub mod instance;
 pub mod machine;
 pub mod measurement;
+pub mod memory_map;
 pub mod plan;
 pub mod record;
 pub mod sink;
 pub mod source;
+pub mod timeline;
+pub mod tuning;

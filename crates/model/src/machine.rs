@@ -115,7 +115,8 @@ pub struct Machine {
     pub cpu_model: String,
     /// All nodes that are online, ascending by id.
     pub nodes: Vec<Node>,
-    /// `distances[i][j]`: what the firmware says of the way from `nodes[i]` to `nodes[j]` (10 = local). A row per node.
+    /// `distances[i][j]`: what the firmware says of the way from `nodes[i]` to `nodes[j]` (10 = local). A row per node; no
+    /// row at all where a described machine does not tell.
     pub distances: Vec<Vec<u32>>,
     /// One entry per level and kind.
     pub caches: Vec<Cache>,

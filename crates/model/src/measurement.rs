@@ -2,6 +2,7 @@
 
 use crate::machine::{Bytes, CpuId, NodeId};
 use crate::plan::InstancePlan;
+use crate::timeline::Timeline;
 use serde::{Deserialize, Serialize};
 use std::ops::AddAssign;
 use std::time::Duration;
@@ -66,10 +67,15 @@ impl InsertSizes {
             self.longer += 1;
             return;
         }
-        if self.counts.is_empty() {
-            self.counts.resize(Self::LIMIT, 0);
-        }
+        self.reach(length + 1);
         self.counts[length] += 1;
+    }
+
+    /// Makes room for lengths below `end`: as much as is needed, for tallies of parts of a run are written down.
+    fn reach(&mut self, end: usize) {
+        if self.counts.len() < end {
+            self.counts.resize(end, 0);
+        }
     }
 
     /// Number of pairs.
@@ -95,11 +101,8 @@ impl InsertSizes {
 
 impl AddAssign<&InsertSizes> for InsertSizes {
     fn add_assign(&mut self, other: &InsertSizes) {
-        if self.counts.is_empty() {
-            self.counts.clone_from(&other.counts);
-        } else {
-            self.counts.iter_mut().zip(&other.counts).for_each(|(a, b)| *a += b);
-        }
+        self.reach(other.counts.len());
+        self.counts.iter_mut().zip(&other.counts).for_each(|(a, b)| *a += b);
         self.longer += other.longer;
     }
 }
@@ -129,6 +132,9 @@ pub struct WorkerReport {
     pub wait_output: Duration,
     /// From its start to its end.
     pub wall: Duration,
+    /// When it did what.
+    #[serde(default)]
+    pub timeline: Timeline,
 }
 
 /// One instance of an external aligner: where it ran, what went in and came out, and where its memory lay.

@@ -4,6 +4,7 @@
 
 use crate::machine::{CpuId, NodeId};
 use serde::{Deserialize, Serialize};
+use std::fmt;
 
 /// Where the pages of an index replica go.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -17,6 +18,18 @@ pub enum Pages {
     FirstTouch,
     /// On the node of the CPU that first writes a page, asked for expressly (`MPOL_LOCAL`, `numactl --localalloc`).
     LocalAlloc,
+}
+
+impl fmt::Display for Pages {
+    /// As it is typed: `local`, `interleave`, `first-touch`, `localalloc`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Pages::Local => "local",
+            Pages::Interleave => "interleave",
+            Pages::FirstTouch => "first-touch",
+            Pages::LocalAlloc => "localalloc",
+        })
+    }
 }
 
 /// Whether large blocks ask for transparent huge pages.

@@ -29,6 +29,12 @@ pub trait Sink: Send + Sync {
     /// [`Error::Output`], or [`Error::BrokenPipe`].
     fn write_at(&self, file: usize, offset: u64, bytes: &[u8]) -> Result<(), Error>;
 
+    /// Writes what goes before the records into every file, where several processes write them: the one with the first records does.
+    ///
+    /// # Errors
+    /// [`Error::Output`].
+    fn write_header(&self) -> Result<(), Error>;
+
     /// An encoder for one worker.
     fn encoder(&self) -> Box<dyn Encoder + '_>;
 }

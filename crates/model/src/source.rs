@@ -2,6 +2,7 @@
 
 use crate::chunk::Chunk;
 use crate::error::Error;
+use std::ops::Range;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
@@ -35,19 +36,62 @@ pub trait Claim: Send + Sync {
     fn share_dealt(&self) -> Option<f64>;
 }
 
+/// What came of asking an emitter for a chunk.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Emitted {
+    /// The chunk was filled with text and has its ticket.
+    Chunk,
+    /// There are no more chunks.
+    End {
+        /// How many there were in the lane, those that were passed over too.
+        chunks: u64,
+    },
+}
+
 /// An input that one emitter reads and the farm deals: pipes, plain gzip.
 pub trait Emit: Send {
-    /// Fills `chunk` with the next chunk's text; false at the end. Blocks while the input is slow, until `stop` is set.
+    /// Fills `chunk` with the next chunk's text. Blocks while the input is slow, until `stop` is set.
     ///
     /// # Errors
     /// A fault of the input, with the ticket of the chunk that it affects in `chunk`; [`Error::Stopped`].
-    fn emit(&mut self, chunk: &mut Chunk, stop: &AtomicBool) -> Result<bool, Error>;
+    fn emit(&mut self, chunk: &mut Chunk, stop: &AtomicBool) -> Result<Emitted, Error>;
 
     /// Time so far in which only the emitter could go on: cutting and copying, not waiting for the input.
     fn serial_time(&self) -> Duration;
 
     /// The part of the input emitted so far, 0 to 1, if it is known.
     fn share_dealt(&self) -> Option<f64>;
+}
+
+/// What one of several processes may deal next.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Granted {
+    /// These chunks, by their numbers over all lanes; never an empty range.
+    Chunks(Range<u64>),
+    /// It is not known yet: ask again soon.
+    NotYet,
+    /// There is nothing more for this process.
+    End,
+}
+
+/// A run of chunks of this process whose records are all made: their length is known.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Complete {
+    /// The chunks, as they were given.
+    pub chunks: Range<u64>,
+    /// Bytes of their records in each output file.
+    pub bytes: Vec<u64>,
+    /// Bytes before the first record of each file, if chunk 0 is one of them: its process writes what goes before.
+    pub header: Option<u64>,
+}
+
+/// Who says which chunks are this process's, where several align the same reads.
+pub trait Grant: Send + Sync {
+    /// The first chunks of ours from number `from` on. Calls come with ascending numbers. Never blocks.
+    fn granted(&self, from: u64) -> Granted;
+
+    /// Is told that these chunks do not exist, for the input ends before them.
+    fn absent(&self, chunks: Range<u64>);
 }
 
 /// Finds the reads in a chunk's text.

@@ -51,7 +51,7 @@ fn memory(bytes: Bytes) -> String {
 }
 
 fn distances(text: &mut String, machine: &Machine) {
-    if machine.nodes.len() < 2 {
+    if machine.nodes.len() < 2 || machine.distances.is_empty() {
         return;
     }
     line!(text, "\ndistances   (10 = local)");

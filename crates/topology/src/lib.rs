@@ -15,6 +15,8 @@
 //! 5. `allowed` intersects affinity mask, cpuset and limits: what this process may use.
 //! 6. [`describe`] turns the whole into the text of `zerohop topo`.
 //!
+//! A machine that is not here is read from a file: [`from_hwloc_xml`] takes what `lstopo --of xml` wrote there.
+//!
 //! A child process inherits CPUs ([`Pinned`]) and memory policy from the thread that spawns it. `process` has what is left:
 //! that it ends with us, which descriptors it gets, and pipes that can be asked.
 //!
@@ -24,6 +26,7 @@
 
 mod affinity;
 mod allowed;
+mod busy;
 mod caches;
 mod cgroup;
 mod clock;
@@ -31,17 +34,20 @@ pub mod cpulist;
 mod describe;
 mod detect;
 mod error;
+mod hwloc;
 mod meminfo;
 mod nodes;
 mod process;
 mod sysfs;
 
 pub use affinity::{Pinned, current_affinity, pin_current_thread};
+pub use busy::busy_time;
 pub use clock::{monotonic_time, thread_cpu_time};
 pub use describe::describe;
 pub use detect::{detect, detect_under};
 pub use error::TopologyError;
+pub use hwloc::{HwlocError, from_hwloc_xml};
 pub use process::{
-    Interest, Ready, die_with_parent, give_fds, has_ended, kill_group, pipe, pipe_capacity, poll, set_nonblocking,
-    unread_bytes, wait_unreaped,
+    Interest, Ready, die_with_parent, give_fds, has_ended, keep_fds, kill_group, pipe, pipe_capacity, poll,
+    set_nonblocking, unread_bytes, wait_unreaped,
 };

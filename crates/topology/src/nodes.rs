@@ -8,7 +8,7 @@ use zerohop_model::machine::{Bytes, CpuId, Node, NodeId};
 const NODES: &str = "sys/devices/system/node";
 
 /// The kernel's own values where the firmware says nothing (`include/linux/topology.h`).
-const LOCAL: u32 = 10;
+pub(crate) const LOCAL: u32 = 10;
 const REMOTE: u32 = 20;
 
 /// Nodes that differ from the machine's total by more than one part in this many are scaled to it.

@@ -1,11 +1,11 @@
 //! Child processes: that they end with us, which descriptors they get; and pipes that can be asked.
 //!
 //! A child inherits CPU affinity and memory policy from the thread that spawns it, so nothing of that is here. What runs
-//! between `fork` and `exec` ([`die_with_parent`], [`give_fds`]) runs in a copy of a process whose other threads are gone,
+//! between `fork` and `exec` ([`die_with_parent`], [`keep_fds`], [`give_fds`]) runs in a copy of a process whose other threads are gone,
 //! and with them whoever held a lock: it makes system calls that are safe there (`signal-safety(7)`) and nothing else; it
 //! does not allocate.
 
-use libc::{c_int, c_short, c_ulong, pid_t};
+use libc::{c_int, c_short, c_uint, c_ulong, pid_t};
 use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
 use std::os::unix::process::CommandExt;
@@ -88,6 +88,21 @@ fn wait_id(child: u32, option: c_int) -> io::Result<bool> {
     done(unsafe { libc::waitid(libc::P_PID, child, &raw mut told, libc::WEXITED | libc::WNOWAIT | option) })?;
     // SAFETY: the kernel has written it, or left the zeros: then no child has ended.
     Ok(unsafe { told.si_pid() } != 0)
+}
+
+/// Gives the child standard input, output and error, and no other descriptor of ours, also none that a library has opened without the flag
+/// to be closed by exec, as MPIs do with their sockets: whoever the child leaves behind would keep our connections open, and the
+/// other side would not hear that we are gone. To be called before [`give_fds`].
+///
+/// Kernels before 5.11 cannot do it; there it changes nothing.
+pub fn keep_fds(command: &mut Command) {
+    let close = || {
+        // SAFETY: this system call takes numbers; it marks descriptors to be closed by exec, and closes none now.
+        unsafe { libc::syscall(libc::SYS_close_range, FIRST_GIVEN as c_uint, c_uint::MAX, libc::CLOSE_RANGE_CLOEXEC) };
+        Ok(())
+    };
+    // SAFETY: the closure makes one system call, which is safe between fork and exec, and does not allocate.
+    unsafe { command.pre_exec(close) };
 }
 
 /// Gives the child these descriptors as 3, 4, ... in their order (`/dev/fd/3`). Call it once for a command.
@@ -406,9 +421,21 @@ mod tests {
         assert_eq!(ask(LONG), (readable, Ready::default()));
 
         drop(read);
-        let ready = poll(&[(write.as_fd(), Interest::Write)], LONG).unwrap();
-        assert!(ready[0].closed);
+        once_closed(|| poll(&[(write.as_fd(), Interest::Write)], LONG).unwrap()[0]);
         assert_eq!(writer.write(b"x").unwrap_err().kind(), io::ErrorKind::BrokenPipe);
+    }
+
+    /// Asks until the other end is closed: a child of a test beside this one has a copy of it between its fork and its exec.
+    fn once_closed(ask: impl Fn() -> Ready) -> Ready {
+        let start = Instant::now();
+        loop {
+            let ready = ask();
+            if ready.closed || start.elapsed() > LONG {
+                assert!(ready.closed);
+                return ready;
+            }
+            std::thread::sleep(Duration::from_millis(1));
+        }
     }
 
     #[test]
@@ -416,7 +443,7 @@ mod tests {
         let (read, write) = pipe(4096).unwrap();
         File::from(write).write_all(b"last").unwrap();
         let ask = || poll(&[(read.as_fd(), Interest::Read)], LONG).unwrap()[0];
-        assert_eq!(ask(), Ready { readable: true, writable: false, closed: true });
+        assert_eq!(once_closed(ask), Ready { readable: true, writable: false, closed: true });
         File::from(read.try_clone().unwrap()).read_exact(&mut [0; 4]).unwrap();
         assert_eq!(ask(), Ready { readable: false, writable: false, closed: true });
     }

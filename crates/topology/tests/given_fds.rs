@@ -8,13 +8,17 @@ use std::fs::File;
 use std::io::{ErrorKind, Write};
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::process::{Command, Stdio};
-use zerohop_topology::{Interest, die_with_parent, give_fds, pipe, poll};
+use zerohop_topology::{Interest, die_with_parent, give_fds, keep_fds, pipe, poll};
 
 /// What the child finds on 3, 4, ...; and all the numbers that are open in it.
 fn read_by_child(fds: Vec<OwnedFd>) -> (String, BTreeSet<u32>) {
+    read_by(Command::new("/bin/sh"), fds)
+}
+
+/// The same with a shell that is prepared.
+fn read_by(mut command: Command, fds: Vec<OwnedFd>) -> (String, BTreeSet<u32>) {
     let count = fds.len();
     let numbers: Vec<String> = (3..).take(count).map(|number| format!("/dev/fd/{number}")).collect();
-    let mut command = Command::new("/bin/sh");
     // Without a pipeline or a listing: the shell would open descriptors for these.
     let script = "cat \"$@\"; echo; for n in $(seq 0 40); do if [ -e /proc/$$/fd/$n ]; then echo $n; fi; done";
     command.args(["-c", script, "sh"]).args(numbers);
@@ -81,11 +85,23 @@ fn they_are_closed_with_the_command() {
     assert!(closed());
 }
 
+fn no_others_are_given(open: &BTreeSet<u32>) {
+    // SAFETY: a copy, without the flag to be closed by exec, of a number that is open; it is not used.
+    let left = unsafe { libc::dup(0) };
+    assert!(left > 2 && read_by_child(vec![]).1.len() > open.len());
+    let mut command = Command::new("/bin/sh");
+    keep_fds(&mut command);
+    assert_eq!(read_by(command, vec![filled("x")]), ("x".to_owned(), BTreeSet::from([0, 1, 2, 3])));
+    // SAFETY: it is ours.
+    unsafe { libc::close(left) };
+}
+
 #[test]
 fn descriptors_are_given() {
     // Whoever started this test may have left more open than the first three.
     let (nothing, mut open) = read_by_child(vec![]);
     assert!(nothing.is_empty() && open.len() >= 3);
+    no_others_are_given(&open);
     open.extend([3, 4]);
     assert_eq!(read_by_child(vec![filled("x"), filled("y")]), ("xy".to_owned(), open.clone()));
     a_program_that_is_not_there_is_told();

@@ -1,0 +1,74 @@
+//! What a rank did for a search over many ranks, and where its time went.
+
+use crate::timeline::{SearchStage, SearchTimeline};
+use serde::{Deserialize, Serialize};
+use std::time::Duration;
+
+/// Where the time of one rank went, in the thread that talks to the others.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+pub struct Times {
+    /// Waiting for our own results.
+    pub search: Duration,
+    /// Giving records to others.
+    pub put: Duration,
+    /// Waiting for the records of others.
+    pub wait: Duration,
+    /// Putting them in order.
+    pub merge: Duration,
+    /// Fetching results of others, or laying ours ready.
+    pub get: Duration,
+    /// Writing.
+    pub write: Duration,
+}
+
+/// What one rank did.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct RankReport {
+    /// Its number.
+    pub rank: usize,
+    /// Batches that it took part in, and wrote.
+    pub batches: u64,
+    /// Batches that it wrote.
+    pub written: u64,
+    /// Its records, and those that survived.
+    pub records: u64,
+    /// Its records that survived.
+    pub survived: u64,
+    /// Bytes of its results, and those that it fetched from others.
+    pub result_bytes: u64,
+    /// Bytes that it fetched from others.
+    pub fetched_bytes: u64,
+    /// Where its time went.
+    pub times: Times,
+    /// From the first batch to the last.
+    pub wall: Duration,
+    /// What the thread that searches did when.
+    #[serde(default, skip_serializing_if = "is_empty")]
+    pub searching: SearchTimeline,
+    /// What the thread that talks to the others did when.
+    #[serde(default, skip_serializing_if = "is_empty")]
+    pub talking: SearchTimeline,
+}
+
+fn is_empty(timeline: &SearchTimeline) -> bool {
+    timeline.steps.is_empty()
+}
+
+impl RankReport {
+    /// Adds what the thread that talks did, from `start` after its start on.
+    pub fn spent(&mut self, stage: SearchStage, start: Duration, length: Duration) {
+        let times = &mut self.times;
+        let sum = match stage {
+            SearchStage::WaitSearch => &mut times.search,
+            SearchStage::Put => &mut times.put,
+            SearchStage::WaitRecords => &mut times.wait,
+            SearchStage::Merge => &mut times.merge,
+            SearchStage::Get => &mut times.get,
+            SearchStage::Write => &mut times.write,
+            // Of the other thread.
+            SearchStage::Search | SearchStage::WaitExchange => return,
+        };
+        *sum += length;
+        self.talking.add(stage, start, length);
+    }
+}
