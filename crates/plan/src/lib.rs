@@ -11,13 +11,23 @@
 //! What it refuses to do: touch the machine, measure, or place more copies than memory allows.
 #![forbid(unsafe_code)]
 
+mod candidates;
+mod forecast;
 mod pilots;
 mod queueing;
+mod race;
 mod rank;
+mod remarks;
+mod strategy;
 
-pub use pilots::{PILOT_PART, Pilot, Pilots};
+pub use candidates::{Candidate, Engine, candidates};
+pub use forecast::{Forecast, forecast};
+pub use pilots::{PILOT_PART, Pilot, Pilots, overrules};
 pub use queueing::Round;
-pub use rank::{Ranked, Strategy, Verdict, rank};
+pub use race::{Heat, Race, Rules};
+pub use rank::{Ranked, Verdict, rank};
+pub use remarks::{Remark, remarks};
+pub use strategy::Strategy;
 
 use zerohop_model::machine::{Bytes, CpuId, Machine, Node, NodeId};
 use zerohop_model::plan::{HugePages, Pages, Placement, Plan, WorkerPlan};
@@ -195,9 +205,11 @@ fn place_workers(
         return (0..workers).map(|i| WorkerPlan { cpus: Vec::new(), node: None, replica: i % groups.len() }).collect();
     }
     let whole = workers == available;
-    reasons.push(match whole {
-        true => format!("{workers} workers, each pinned to a CPU of its own."),
-        false => format!("{workers} workers on {available} CPUs: each is pinned to the CPUs of its node."),
+    reasons.push(match (whole, workers) {
+        (true, 1) => "One worker, pinned to the one CPU.".to_owned(),
+        (true, _) => format!("{workers} workers, each pinned to a CPU of its own."),
+        (false, 1) => format!("One worker on {available} CPUs: it is pinned to the CPUs of its node."),
+        (false, _) => format!("{workers} workers on {available} CPUs: each is pinned to the CPUs of its node."),
     });
     // Rounds over the nodes; a node whose CPUs are used up is passed over.
     let rounds = cpus.iter().map(Vec::len).max().unwrap_or(0);
@@ -230,7 +242,7 @@ mod tests {
     const GIB: u64 = 1 << 30;
 
     /// `nodes` nodes of `cpus` CPUs and `gib` GiB each.
-    fn machine(nodes: u32, cpus: u32, gib: u64) -> Machine {
+    pub(crate) fn machine(nodes: u32, cpus: u32, gib: u64) -> Machine {
         let node = |i: u32| Node {
             id: NodeId(i),
             cpus: (i * cpus..(i + 1) * cpus).map(CpuId).collect(),

@@ -1,6 +1,7 @@
 //! Short runs that correct the rule where it is not sure.
 
-use crate::rank::{Ranked, Strategy, Verdict};
+use crate::rank::{Ranked, Verdict};
+use crate::strategy::Strategy;
 use std::time::Duration;
 
 /// The part of the reads that a pilot run maps.
@@ -9,6 +10,11 @@ pub const PILOT_PART: f64 = 0.01;
 const ABANDON: f64 = 1.3;
 /// Another strategy must be so much faster than the one chosen by rule: less could be noise.
 const GAIN: f64 = 0.10;
+
+/// Whether what took `time` overrules what the rule chose, which took `by_rule`; in any unit.
+pub fn overrules(time: f64, by_rule: f64) -> bool {
+    time < by_rule * (1.0 - GAIN)
+}
 
 /// A pilot run that is to be made.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -69,7 +75,7 @@ impl Pilots {
             || self.candidates.iter().zip(&self.took).filter_map(|(strategy, took)| Some((*strategy, (*took)?)));
         let Some((fastest, time)) = times().min_by_key(|(_, time)| *time) else { return Some(chosen) };
         let by_rule = self.took.first().copied().flatten();
-        let clearly = by_rule.is_none_or(|by_rule| time < by_rule.mul_f64(1.0 - GAIN));
+        let clearly = by_rule.is_none_or(|by_rule| overrules(time.as_secs_f64(), by_rule.as_secs_f64()));
         Some(if clearly { fastest } else { chosen })
     }
 }

@@ -4,19 +4,13 @@
 //! at most half of a node's memory, else one copy, interleaved; never more copies than 40 % of free memory; never localalloc with
 //! one copy. (crates/plan/tests/published.rs replays it over all of them.)
 
+use crate::forecast::{Forecast, forecast};
+use crate::strategy::Strategy;
 use crate::{COPIES_OF_FREE, COPY_OF_NODE, cpu_nodes, free_memory, homes};
 use serde::{Deserialize, Serialize};
 use zerohop_model::machine::{Bytes, Machine};
+use zerohop_model::memory_map::MemoryMap;
 use zerohop_model::plan::Pages;
-
-/// So many copies of the index, under a page policy.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Strategy {
-    /// Copies, each on its own group of nodes.
-    pub copies: usize,
-    /// Where the pages of each go. With one copy, [`Pages::FirstTouch`] is the unchanged program ("original").
-    pub pages: Pages,
-}
 
 /// What the rule makes of a strategy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -44,8 +38,9 @@ pub struct Ranked {
 }
 
 /// Every strategy of the two studies for an index of `index_bytes` on `machine`: the chosen one first, then those worth a pilot run,
-/// those that are possible, and those that are ruled out.
-pub fn rank(machine: &Machine, index_bytes: u64) -> Vec<Ranked> {
+/// those that are possible, and those that are ruled out. Within each of these, what should be fastest by the model comes first; `map`
+/// is what was measured of the machine, if it was.
+pub fn rank(machine: &Machine, index_bytes: u64, map: Option<&MemoryMap>) -> Vec<Ranked> {
     let nodes = homes(machine, &cpu_nodes(machine));
     let facts = Facts {
         nodes: nodes.len().max(1),
@@ -53,10 +48,31 @@ pub fn rank(machine: &Machine, index_bytes: u64) -> Vec<Ranked> {
         free: free_memory(machine),
         index: index_bytes,
     };
-    let mut ranked: Vec<Ranked> = strategies(facts.nodes).into_iter().map(|strategy| facts.judge(strategy)).collect();
-    // Stable: within a verdict they stay in the order of the studies.
-    ranked.sort_by_key(|ranked| ranked.verdict as u8);
-    ranked
+    let threads = machine.allowed.worker_count();
+    let forecast_of = |strategy| (strategy, forecast(machine, map, strategy, threads));
+    let forecasts: Vec<(Strategy, Forecast)> = strategies(facts.nodes).into_iter().map(forecast_of).collect();
+    let fastest = forecasts.iter().map(|(_, forecast)| forecast.speed).fold(0.0, f64::max);
+    let judged = |(strategy, forecast): (Strategy, Forecast)| {
+        let mut ranked = facts.judge(strategy);
+        if facts.nodes > 1 {
+            ranked.reasons.push(in_words(&forecast, fastest));
+        }
+        (ranked, forecast.speed)
+    };
+    let mut ranked: Vec<(Ranked, f64)> = forecasts.into_iter().map(judged).collect();
+    ranked.sort_by(|(a, fast), (b, other)| (a.verdict as u8).cmp(&(b.verdict as u8)).then(other.total_cmp(fast)));
+    ranked.into_iter().map(|(ranked, _)| ranked).collect()
+}
+
+fn in_words(forecast: &Forecast, fastest: f64) -> String {
+    let Forecast { speed, remote, busiest, measured } = forecast;
+    format!(
+        "Model ({}): {:.0} % of accesses remote, the busiest bank {:.0} % busy, {:.2} of the best speed.",
+        if *measured { "ways as measured" } else { "ways assumed from distances" },
+        100.0 * remote,
+        100.0 * busiest,
+        speed / fastest
+    )
 }
 
 /// One copy under each policy; then copies for every number of groups that the nodes can be split into evenly.

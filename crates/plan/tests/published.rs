@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 use zerohop_model::machine::{Allowed, Bytes, CpuId, Machine, Node, NodeId};
 use zerohop_model::plan::Pages;
-use zerohop_plan::{PILOT_PART, Pilots, Strategy, Verdict, rank};
+use zerohop_plan::{PILOT_PART, Pilots, Strategy, Verdict, forecast, rank};
 
 const GB: u64 = 1_000_000_000;
 /// Draws of the printed errors per case.
@@ -23,7 +23,7 @@ fn opteron() -> Machine {
         name: "AMD Opteron 6376".into(),
         cpu_model: "AMD Opteron 6376".into(),
         nodes: (0..8).map(node).collect(),
-        distances: Vec::new(),
+        distances: distances(),
         caches: Vec::new(),
         page_size: Bytes(4096),
         huge_page_size: None,
@@ -34,6 +34,13 @@ fn opteron() -> Machine {
             memory_limit: None,
         },
     }
+}
+
+/// As printed in Lenis & Senar (2016), and as docs/machines has them.
+fn distances() -> Vec<Vec<u32>> {
+    let text = include_str!("../../../docs/machines/amd-opteron-6376.json");
+    let described: Machine = serde_json::from_str(text).unwrap();
+    described.distances
 }
 
 fn table(name: &str) -> Vec<BTreeMap<String, String>> {
@@ -103,7 +110,7 @@ fn the_rule_alone() {
     let regrets: Vec<f64> = cases()
         .iter()
         .map(|case| {
-            let chosen = rank(&opteron(), case.index)[0].clone();
+            let chosen = rank(&opteron(), case.index, None)[0].clone();
             assert_eq!(chosen.verdict, Verdict::Chosen);
             let regret = case.time(chosen.strategy).unwrap().0 / case.best();
             println!("{}: {:?}, {regret:.3}x of the best", case.name, chosen.strategy);
@@ -131,7 +138,7 @@ fn the_rule_with_pilots() {
     for case in cases() {
         // What was not published cannot be replayed.
         let ranked: Vec<_> =
-            rank(&opteron(), case.index).into_iter().filter(|r| case.time(r.strategy).is_some()).collect();
+            rank(&opteron(), case.index, None).into_iter().filter(|r| case.time(r.strategy).is_some()).collect();
         let regrets: Vec<f64> = (0..DRAWS)
             .map(|_| {
                 let (mut pilots, mut cost) = (Pilots::new(&ranked), 0.0);
@@ -156,7 +163,7 @@ fn the_rule_with_pilots() {
 
 #[test]
 fn the_rule_for_the_four_indexes() {
-    let chosen = |gb: f64| rank(&opteron(), (gb * GB as f64) as u64)[0].clone();
+    let chosen = |gb: f64| rank(&opteron(), (gb * GB as f64) as u64, None)[0].clone();
     for gb in [3.9, 5.1] {
         let ranked = chosen(gb);
         assert_eq!(ranked.strategy, Strategy { copies: 8, pages: Pages::Local }, "{gb} GB");
@@ -167,10 +174,39 @@ fn the_rule_for_the_four_indexes() {
         assert_eq!(ranked.strategy, Strategy { copies: 1, pages: Pages::Interleave }, "{gb} GB");
         assert!(ranked.reasons[0].contains("spread over all banks"), "{:?}", ranked.reasons);
     }
-    let pilots =
-        |gb: f64| rank(&opteron(), (gb * GB as f64) as u64).iter().filter(|r| r.verdict == Verdict::Pilot).count();
+    let pilots = |gb: f64| {
+        rank(&opteron(), (gb * GB as f64) as u64, None).iter().filter(|r| r.verdict == Verdict::Pilot).count()
+    };
     assert_eq!([3.9, 5.1, 15.0, 29.0].map(pilots), [0, 0, 1, 0], "only GEM's index is a doubtful case");
-    let localalloc =
-        rank(&opteron(), GB).into_iter().find(|r| (r.strategy.copies, r.strategy.pages) == (1, Pages::LocalAlloc));
+    let localalloc = rank(&opteron(), GB, None)
+        .into_iter()
+        .find(|r| (r.strategy.copies, r.strategy.pages) == (1, Pages::LocalAlloc));
     assert_eq!(localalloc.unwrap().verdict, Verdict::RuledOut);
+}
+
+/// The model knows nothing of the aligners, and is not fitted to anything: how often is its order right?
+#[test]
+fn the_order_of_the_model() {
+    let machine = opteron();
+    let (mut right, mut all) = (0, 0);
+    for case in cases() {
+        let known: Vec<(f64, f64)> = (rank(&machine, case.index, None).iter())
+            .filter_map(|ranked| {
+                let (time, _) = case.time(ranked.strategy)?;
+                Some((time, forecast(&machine, None, ranked.strategy, 64).speed))
+            })
+            .collect();
+        for (i, one) in known.iter().enumerate() {
+            for other in &known[..i] {
+                // Differences that are hardly larger than the printed errors are no order.
+                if one.0.max(other.0) < 1.1 * one.0.min(other.0) {
+                    continue;
+                }
+                all += 1;
+                right += u32::from((one.0 < other.0) == (one.1 > other.1));
+            }
+        }
+    }
+    println!("{right} of {all} pairs of strategies that differ by 10 % or more are in the right order");
+    assert!(f64::from(right) >= 0.75 * f64::from(all), "{right} of {all}");
 }

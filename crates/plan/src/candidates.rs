@@ -1,0 +1,163 @@
+//! What `zerohop tune` may try: the two parts of the method of Lenis & Senar (2016, 2017).
+
+use crate::rank::{Verdict, rank};
+use crate::strategy::Strategy;
+use crate::{COPIES_OF_FREE, cpu_nodes, free_memory, homes};
+use zerohop_model::machine::{Bytes, Machine};
+use zerohop_model::plan::Pages;
+use zerohop_model::tuning::{Choice, Finding};
+
+/// What an aligner can do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Engine {
+    /// It runs inside zerohop.
+    Embedded,
+    /// It is a program of its own.
+    External {
+        /// Whether several processes can share one copy of its index.
+        shares: bool,
+    },
+}
+
+/// A choice that may be tried, or the reason why it need not be.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Candidate {
+    /// The choice.
+    pub choice: Choice,
+    /// Why it is not tried.
+    pub dropped: Option<String>,
+}
+
+impl Candidate {
+    /// A line of the result for a choice that was not tried.
+    pub fn not_tried(&self) -> Option<Finding> {
+        let dropped = Some(self.dropped.clone()?);
+        let (choice, seconds, relative_error, against_best) = (self.choice, None, None, None);
+        Some(Finding { choice, trials: 0, seconds, relative_error, against_best, dropped })
+    }
+}
+
+/// The choices for an index of `index_bytes`, the one that the rule prefers first. With `full`, also those that can be no better
+/// than another (fewer threads, page policies on one node).
+pub fn candidates(machine: &Machine, index_bytes: u64, engine: Engine, full: bool) -> Vec<Candidate> {
+    let all = machine.allowed.worker_count();
+    let nodes = homes(machine, &cpu_nodes(machine)).len().max(1);
+    let mut choices = part_a(machine, all, nodes, full);
+    choices.extend(part_b(all, nodes, engine));
+    let judge = |choice: Choice| {
+        let dropped = too_large(machine, index_bytes, choice)
+            .or_else(|| (!full && nodes == 1).then(|| same_on_one_node(choice, engine)).flatten());
+        Candidate { choice, dropped }
+    };
+    let mut candidates: Vec<Candidate> = choices.into_iter().map(judge).collect();
+    let by_rule = rank(machine, index_bytes, None);
+    let chosen = by_rule.iter().find(|ranked| ranked.verdict == Verdict::Chosen).map(|ranked| ranked.strategy);
+    let is_chosen = |choice: &Choice| {
+        let strategy = Strategy { copies: choice.copies, pages: choice.pages };
+        choice.threads == all && !choice.farm && (Some(strategy) == chosen || nodes == 1 && choice.copies == 1)
+    };
+    candidates.sort_by_key(|candidate| (candidate.dropped.is_some(), !is_chosen(&candidate.choice)));
+    candidates
+}
+
+/// One copy: numbers of threads against page policies.
+fn part_a(machine: &Machine, all: usize, nodes: usize, full: bool) -> Vec<Choice> {
+    let mut threads = vec![all];
+    if full {
+        threads.extend(std::iter::successors(Some(1), |count| Some(count * 2)).take_while(|count| *count < all));
+        threads.push(all.div_ceil(nodes));
+    }
+    threads.push(cores(machine).min(all));
+    threads.sort_unstable();
+    threads.dedup();
+    let pages = [Pages::FirstTouch, Pages::LocalAlloc, Pages::Interleave];
+    let choice = |threads| pages.map(|pages| Choice { copies: 1, threads, pages, farm: false });
+    threads.into_iter().rev().flat_map(choice).collect()
+}
+
+/// Several copies: as many as divide the nodes evenly, and then several on each node, as long as each has a thread.
+fn part_b(all: usize, nodes: usize, engine: Engine) -> Vec<Choice> {
+    let mut counts: Vec<usize> = (2..=nodes).filter(|copies| nodes.is_multiple_of(*copies)).collect();
+    counts
+        .extend(std::iter::successors(Some(2 * nodes), |copies| Some(copies * 2)).take_while(|copies| *copies <= all));
+    let of_count = |copies: usize| {
+        let pages = [Pages::Local, Pages::LocalAlloc, Pages::Interleave].into_iter();
+        let pages = pages.filter(move |pages| *pages != Pages::Interleave || copies < nodes);
+        pages.map(move |pages| Choice { copies, threads: all, pages, farm: false })
+    };
+    let farm = Choice { copies: nodes.min(all), threads: all, pages: Pages::Local, farm: true };
+    let farm = (engine == Engine::External { shares: true } && all > 1).then_some(farm);
+    counts.into_iter().filter(|copies| *copies <= all).flat_map(of_count).chain(farm).collect()
+}
+
+/// Cores with one hardware thread each counted once.
+pub(crate) fn cores(machine: &Machine) -> usize {
+    let (allowed, all) = (machine.allowed.cpus.len(), machine.nodes.iter().map(|node| node.cpus.len()).sum::<usize>());
+    if allowed < all {
+        // Which of them share a core is not known.
+        return allowed;
+    }
+    let per_core = machine.caches.iter().filter(|cache| cache.level == 1 && cache.kind != "Instruction");
+    let per_core = per_core.map(|cache| cache.shared_by.max(1)).min().unwrap_or(1);
+    (allowed / per_core as usize).max(1)
+}
+
+fn too_large(machine: &Machine, index_bytes: u64, choice: Choice) -> Option<String> {
+    let (all, free) = (index_bytes.saturating_mul(choice.copies as u64), free_memory(machine));
+    let fits = choice.copies == 1 || all as f64 <= COPIES_OF_FREE * free as f64;
+    (!fits).then(|| {
+        format!("{} copies ({}) are more than 40 % of free memory ({})", choice.copies, Bytes(all), Bytes(free))
+    })
+}
+
+/// On one node all memory is the same memory.
+fn same_on_one_node(choice: Choice, engine: Engine) -> Option<String> {
+    let first = if choice.copies == 1 { Pages::FirstTouch } else { Pages::Local };
+    if choice.pages != first && !choice.farm {
+        return Some("there is one node: the same as any other page policy".to_owned());
+    }
+    (engine == Engine::Embedded && choice.copies > 1)
+        .then(|| "there is one node, and the built-in engine has no locks to share out".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tests::machine;
+
+    const GIB: u64 = 1 << 30;
+
+    fn tried(nodes: u32, cpus: u32, index: u64, engine: Engine, full: bool) -> Vec<String> {
+        let all = candidates(&machine(nodes, cpus, 16), index, engine, full);
+        all.iter()
+            .filter(|candidate| candidate.dropped.is_none())
+            .map(|candidate| candidate.choice.to_string())
+            .collect()
+    }
+
+    #[test]
+    fn both_parts_are_there_and_the_rule_comes_first() {
+        let all = tried(4, 2, 2 * GIB, Engine::External { shares: true }, false);
+        assert_eq!(all[0], "4 x 2 threads, local");
+        for wanted in [
+            "1 x 8 threads, original",
+            "1 x 8 threads, interleave",
+            "2 x 4 threads, interleave",
+            "8 x 1 thread, local",
+            "4 x 2 threads, local, farm",
+        ] {
+            assert!(all.contains(&wanted.to_owned()), "{wanted} is not among {all:?}");
+        }
+        let large = tried(4, 2, 12 * GIB, Engine::External { shares: false }, false);
+        assert_eq!(large[0], "1 x 8 threads, interleave");
+        assert!(large.iter().all(|choice| choice.starts_with("1 x") || choice.starts_with("2 x")), "{large:?}");
+    }
+
+    #[test]
+    fn on_one_node_policies_are_not_tried_unless_all_is() {
+        assert_eq!(tried(1, 2, GIB, Engine::Embedded, false), ["1 x 2 threads, original"]);
+        let external = tried(1, 2, GIB, Engine::External { shares: true }, false);
+        assert_eq!(external, ["1 x 2 threads, original", "2 x 1 thread, local", "1 x 2 threads, local, farm"]);
+        assert_eq!(tried(1, 2, GIB, Engine::Embedded, true).len(), 2 * 3 + 3 - 1 + 1 - 1);
+    }
+}
