@@ -1,28 +1,13 @@
 //! Line charts, as SVG and as PNG.
 
+use crate::colour::COLOURS;
 use plotters::coord::ranged1d::{AsRangedCoord, ValueFormatter};
 use plotters::prelude::*;
 use plotters::style::{FontStyle, register_font};
 use std::sync::Once;
 
 /// Size in pixels.
-const SIZE: (u32, u32) = (900, 540);
-/// Colours that people with any sight can tell apart (Okabe and Ito), and some more.
-const COLOURS: [RGBColor; 12] = [
-    RGBColor(0, 114, 178),
-    RGBColor(213, 94, 0),
-    RGBColor(0, 158, 115),
-    RGBColor(204, 121, 167),
-    RGBColor(230, 159, 0),
-    RGBColor(86, 180, 233),
-    RGBColor(80, 80, 80),
-    RGBColor(150, 110, 20),
-    RGBColor(120, 60, 160),
-    RGBColor(160, 200, 60),
-    RGBColor(90, 40, 40),
-    RGBColor(0, 60, 60),
-];
-
+const SIZE: (u32, u32) = (720, 460);
 /// A row of points.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Series {
@@ -30,10 +15,21 @@ pub struct Series {
     pub name: String,
     /// Points, ascending in x.
     pub points: Vec<(f64, f64)>,
-    /// Computed and not measured: drawn as a dashed line without marks.
-    pub predicted: bool,
+    /// How its values were come by.
+    pub kind: Kind,
     /// Number of its colour; series that belong together share one.
     pub colour: usize,
+}
+
+/// How values were come by. It shows: nobody shall take one for the other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// Measured: a line with marks.
+    Measured,
+    /// Measured on a part and projected to the whole: a dashed line with hollow marks.
+    Projected,
+    /// Computed and not measured: a dashed line without marks.
+    Predicted,
 }
 
 /// A chart of several rows.
@@ -86,18 +82,29 @@ impl Chart {
 
     fn draw<B: DrawingBackend>(&self, backend: B) -> Result<(), String> {
         use_font();
-        let (x, y) = (self.range(|point| point.0), self.range(|point| point.1));
+        let (mut x, y) = (self.range(|point| point.0), self.range(|point| point.1));
+        if self.log {
+            // From one power of two to another: all labels between them are powers of two.
+            x = (x.0.log2().floor().exp2(), x.1.log2().ceil().exp2());
+        }
+        let corner = self.free_corner(x, y);
         let area = backend.into_drawing_area();
         area.fill(&WHITE).map_err(|error| error.to_string())?;
         let drawn = match self.log {
-            true => self.draw_on(&area, (x.0..x.1).log_scale(), (y.0..y.1).log_scale()),
-            false => self.draw_on(&area, 0.0..x.1, 0.0..y.1),
+            true => self.draw_on(&area, corner, (x.0..x.1).log_scale().base(2.0), (y.0..y.1).log_scale().base(2.0)),
+            false => self.draw_on(&area, corner, 0.0..x.1, 0.0..y.1),
         };
         drawn?;
         area.present().map_err(|error| error.to_string())
     }
 
-    fn draw_on<B, X, Y>(&self, area: &DrawingArea<B, plotters::coord::Shift>, x: X, y: Y) -> Result<(), String>
+    fn draw_on<B, X, Y>(
+        &self,
+        area: &DrawingArea<B, plotters::coord::Shift>,
+        corner: SeriesLabelPosition,
+        x: X,
+        y: Y,
+    ) -> Result<(), String>
     where
         B: DrawingBackend,
         X: AsRangedCoord<Value = f64>,
@@ -108,7 +115,7 @@ impl Chart {
         let said = |error: DrawingAreaErrorKind<B::ErrorType>| error.to_string();
         let mut builder = ChartBuilder::on(area);
         builder
-            .caption(&self.title, ("sans-serif", 20))
+            .caption(&self.title, ("sans-serif", 17))
             .margin(12)
             .margin_right(28)
             .x_label_area_size(44)
@@ -123,14 +130,18 @@ impl Chart {
             .y_label_formatter(&short);
         mesh.light_line_style(TRANSPARENT).bold_line_style(RGBColor(225, 225, 225)).draw().map_err(said)?;
         for series in &self.series {
-            let colour = COLOURS[series.colour % COLOURS.len()];
+            let (red, green, blue) = COLOURS[series.colour % COLOURS.len()];
+            let colour = RGBColor(red, green, blue);
             let line = colour.stroke_width(2);
-            let drawn = if series.predicted {
-                chart.draw_series(DashedLineSeries::new(series.points.iter().copied(), 6, 4, line))
-            } else {
-                let marks = series.points.iter().map(|&point| Circle::new(point, 4, colour.filled()));
+            if series.kind != Kind::Predicted {
+                let filled = if series.kind == Kind::Measured { colour.filled() } else { line };
+                let marks = series.points.iter().map(|&point| Circle::new(point, 4, filled));
                 chart.draw_series(marks).map_err(said)?;
-                chart.draw_series(LineSeries::new(series.points.iter().copied(), line))
+            }
+            let points = series.points.iter().copied();
+            let drawn = match series.kind {
+                Kind::Measured => chart.draw_series(LineSeries::new(points, line)),
+                _ => chart.draw_series(DashedLineSeries::new(points, 6, 4, line)),
             };
             let drawn = drawn.map_err(said)?;
             if series.name.is_empty() {
@@ -139,11 +150,30 @@ impl Chart {
             drawn.label(&series.name).legend(move |(x, y)| PathElement::new([(x, y), (x + 22, y)], line));
         }
         let mut legend = chart.configure_series_labels();
-        legend
-            .position(SeriesLabelPosition::UpperLeft)
-            .background_style(WHITE.mix(0.85))
-            .border_style(RGBColor(200, 200, 200));
+        legend.position(corner).background_style(WHITE.mix(0.85)).border_style(RGBColor(200, 200, 200));
         legend.label_font(("sans-serif", 14)).draw().map_err(said)
+    }
+
+    /// The corner in which the legend hides the fewest points.
+    fn free_corner(&self, x: (f64, f64), y: (f64, f64)) -> SeriesLabelPosition {
+        let place = |value: f64, (low, high): (f64, f64)| match self.log {
+            true => (value / low).ln() / (high / low).ln(),
+            false => value / high,
+        };
+        let points = || self.series.iter().flat_map(|series| &series.points);
+        let hidden = |right: bool, lower: bool| {
+            let near = |part: f64, far: bool| if far { part > 0.6 } else { part < 0.4 };
+            let is_hidden = |point: &&(f64, f64)| near(place(point.0, x), right) && (place(point.1, y) < 0.5) == lower;
+            points().filter(is_hidden).count()
+        };
+        let corners = [
+            (hidden(false, false), SeriesLabelPosition::UpperLeft),
+            (hidden(true, false), SeriesLabelPosition::UpperRight),
+            (hidden(false, true), SeriesLabelPosition::LowerLeft),
+            (hidden(true, true), SeriesLabelPosition::LowerRight),
+        ];
+        let free = corners.into_iter().min_by_key(|(hidden, _)| *hidden);
+        free.map_or(SeriesLabelPosition::UpperLeft, |(_, corner)| corner)
     }
 
     /// The least and the greatest value, with a little room.
@@ -171,15 +201,26 @@ mod tests {
     use super::*;
 
     fn chart(log: bool) -> Chart {
-        let series =
-            |predicted| Series { name: "row".into(), points: vec![(1.0, 2.0), (8.0, 3.0)], predicted, colour: 1 };
+        let series = |kind| Series { name: "row".into(), points: vec![(1.0, 2.0), (8.0, 3.0)], kind, colour: 1 };
         Chart {
             title: "Time & threads".into(),
             x: "threads".into(),
             y: "s".into(),
             log,
-            series: vec![series(false), series(true)],
+            series: [Kind::Measured, Kind::Projected, Kind::Predicted].map(series).to_vec(),
         }
+    }
+
+    #[test]
+    fn the_legend_goes_where_there_is_room() {
+        let corner = |first: f64, last: f64| {
+            let series =
+                Series { name: "n".into(), points: vec![(1.0, first), (8.0, last)], kind: Kind::Measured, colour: 0 };
+            let chart = Chart { series: vec![series], ..chart(true) };
+            chart.free_corner((0.5, 16.0), (0.5, 16.0))
+        };
+        assert!(matches!(corner(1.0, 8.0), SeriesLabelPosition::UpperLeft));
+        assert!(matches!(corner(8.0, 1.0), SeriesLabelPosition::UpperRight));
     }
 
     #[test]

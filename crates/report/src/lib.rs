@@ -3,18 +3,47 @@
 //! 1. the program fills a [`Summary`] from its command, its plan and its measurements;
 //! 2. [`Summary::text`], [`Summary::json`] and [`Summary::multiqc`] put it into words.
 //!
-//! [`Chart`], [`Table`] and [`Page`] make one HTML page of many runs.
+//! [`Recorded`] is what a file of results holds; [`show`] puts such files on one HTML [`Page`]: tunings (tuning_page.rs), runs
+//! (comparison.rs, runs.rs, placement.rs), searches (search_page.rs) and memory maps (map_page.rs), made of tables, charts, bars, shaded tables, time lines
+//! and machines (a file each).
 //!
 //! What it refuses to do: compute anything that was not measured, or leave out what the kernel refused.
 #![forbid(unsafe_code)]
 
+mod bars;
 mod chart;
+mod colour;
+mod comparison;
+mod escape;
+#[cfg(test)]
+mod fixtures;
+mod heat;
+mod lanes;
+mod map_page;
+mod map_text;
 mod multiqc;
 mod page;
+mod placement;
+mod recorded;
+mod runs;
+mod search_page;
+mod steps;
 mod summary;
 mod text;
+mod topology;
+mod tuning_page;
+mod tuning_text;
 
-pub use chart::{Chart, ChartError, Series};
+pub use bars::{Bar, Bars};
+pub use chart::{Chart, ChartError, Kind, Series};
+pub use heat::{Cell, Dark, Heat};
+pub use lanes::{Band, Lane, Lanes};
+pub use map_page::MeasuredMachine;
+pub use map_text::map_text;
 pub use page::{Page, Table};
-pub use summary::{IndexOrigin, IndexReport, ResourceUse, SCHEMA_VERSION, Summary};
+pub use recorded::{Recorded, RecordedError, SEARCH_VERSION, show};
+pub use search_page::SearchRun;
+pub use summary::{IndexOrigin, IndexReport, RankSummary, ResourceUse, SCHEMA_VERSION, Summary};
 pub use text::instance_line;
+pub use topology::Topology;
+pub use tuning_text::tuning_text;

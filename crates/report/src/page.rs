@@ -1,22 +1,17 @@
 //! One HTML page that needs nothing else: text, tables and charts.
 
+use crate::bars::Bars;
 use crate::chart::{Chart, ChartError};
+use crate::escape::escaped;
+use crate::heat::Heat;
+use crate::lanes::Lanes;
+use crate::topology::Topology;
 use std::fmt::Write;
 
 /// The look of a page, on screens of any width and on paper.
-const STYLE: &str = "
-:root { color-scheme: light; }
-body { font: 16px/1.5 system-ui, sans-serif; color: #1a1a1a; max-width: 60rem; margin: 0 auto; padding: 1rem; }
-h1 { font-size: 1.6rem; line-height: 1.2; } h2 { font-size: 1.25rem; margin-top: 2.5rem; border-bottom: 1px solid #ccc; }
-figure { margin: 1rem 0; break-inside: avoid; } figure svg { max-width: 100%; height: auto; }
-.wide { overflow-x: auto; }
-table { border-collapse: collapse; font-size: .85rem; font-variant-numeric: tabular-nums; }
-th, td { padding: .2rem .6rem; text-align: right; border-bottom: 1px solid #ddd; white-space: nowrap; }
-th:first-child, td:first-child { text-align: left; } thead th { border-bottom: 2px solid #888; }
-details { margin: .5rem 0; } summary { cursor: pointer; color: #0057a0; }
-.note { color: #555; font-size: .9rem; }
-@media print { body { max-width: none; } details > * { display: block; } }
-";
+const STYLE: &str = include_str!("style.css");
+/// Columns with longer cells than this are words: they may be broken into lines.
+const LONG: usize = 40;
 
 /// A table: its head, and its rows.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -38,8 +33,13 @@ impl Table {
     }
 
     fn html(&self) -> String {
+        let is_long =
+            |column: usize| self.rows.iter().any(|row| row.get(column).is_some_and(|cell| cell.chars().count() > LONG));
+        let classes: Vec<&str> =
+            (0..self.head.len()).map(|column| if is_long(column) { " class=\"long\"" } else { "" }).collect();
         let cells = |row: &[String], tag: &str| {
-            row.iter().map(|cell| format!("<{tag}>{}</{tag}>", escaped(cell))).collect::<String>()
+            let cell = |(cell, class): (&String, &&str)| format!("<{tag}{class}>{}</{tag}>", escaped(cell));
+            row.iter().zip(&classes).map(cell).collect::<String>()
         };
         let rows: String = self.rows.iter().map(|row| format!("<tr>{}</tr>\n", cells(row, "td"))).collect();
         format!(
@@ -53,18 +53,31 @@ impl Table {
 #[derive(Debug)]
 pub struct Page {
     title: String,
+    headings: Vec<String>,
     body: String,
 }
 
 impl Page {
     /// An empty page.
     pub fn new(title: &str) -> Self {
-        Page { title: title.to_owned(), body: format!("<h1>{}</h1>\n", escaped(title)) }
+        Page { title: title.to_owned(), headings: Vec::new(), body: String::new() }
     }
 
     /// A heading.
     pub fn heading(&mut self, text: &str) -> &mut Self {
-        self.push(format_args!("<h2>{}</h2>\n", escaped(text)))
+        self.headings.push(text.to_owned());
+        let number = self.headings.len();
+        self.push(format_args!("<h2 id=\"part-{number}\">{}</h2>\n", escaped(text)))
+    }
+
+    /// A heading below a heading.
+    pub fn subheading(&mut self, text: &str) -> &mut Self {
+        self.push(format_args!("<h3>{}</h3>\n", escaped(text)))
+    }
+
+    /// A few words above a table or a drawing.
+    pub fn caption(&mut self, text: &str) -> &mut Self {
+        self.push(format_args!("<h4>{}</h4>\n", escaped(text)))
     }
 
     /// A paragraph.
@@ -80,6 +93,35 @@ impl Page {
     /// A table.
     pub fn table(&mut self, table: &Table) -> &mut Self {
         self.push(format_args!("{}", table.html()))
+    }
+
+    /// Facts: a name and what is so called.
+    pub fn facts(&mut self, facts: &[(&str, String)]) -> &mut Self {
+        let row =
+            |(name, text): &(&str, String)| format!("<tr><th>{}</th><td>{}</td></tr>\n", escaped(name), escaped(text));
+        let rows: String = facts.iter().map(row).collect();
+        self.push(format_args!("<table class=\"facts\"><tbody>\n{rows}</tbody></table>\n"))
+    }
+
+    /// Bars.
+    pub fn bars(&mut self, bars: &Bars) -> &mut Self {
+        self.push(format_args!("{}", bars.html()))
+    }
+
+    /// A table with shaded cells.
+    pub fn heat(&mut self, heat: &Heat) -> &mut Self {
+        self.push(format_args!("{}", heat.html()))
+    }
+
+    /// Time lines.
+    pub fn lanes(&mut self, lanes: &Lanes) -> &mut Self {
+        self.push(format_args!("{}", lanes.html()))
+    }
+
+    /// A machine, and the distances between its nodes.
+    pub fn topology(&mut self, topology: &Topology<'_>) -> &mut Self {
+        let distances = topology.distances().map(|heat| heat.html()).unwrap_or_default();
+        self.push(format_args!("{}{distances}", topology.html()))
     }
 
     /// A chart.
@@ -98,11 +140,14 @@ impl Page {
 
     /// The page.
     pub fn html(&self) -> String {
-        let Page { title, body } = self;
+        let Page { title, headings, body } = self;
+        let title = escaped(title);
+        let link = |(i, text): (usize, &String)| format!("<li><a href=\"#part-{}\">{}</a></li>", i + 1, escaped(text));
+        let links: String = headings.iter().enumerate().map(link).collect();
+        let nav = if headings.len() > 1 { format!("<nav><ul>{links}</ul></nav>\n") } else { String::new() };
         format!(
             "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" content=\"width=device-width, \
-             initial-scale=1\">\n<title>{}</title>\n<style>{STYLE}</style></head><body>\n{body}</body></html>\n",
-            escaped(title)
+             initial-scale=1\">\n<title>{title}</title>\n<style>\n{STYLE}</style></head><body>\n<h1>{title}</h1>\n{nav}{body}</body></html>\n"
         )
     }
 
@@ -111,10 +156,6 @@ impl Page {
         let _ = self.body.write_fmt(text);
         self
     }
-}
-
-fn escaped(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
 
 #[cfg(test)]
@@ -126,8 +167,16 @@ mod tests {
         let table = Table { head: vec!["a".into(), "b".into()], rows: vec![vec!["<1>".into(), "x|y".into()]] };
         assert_eq!(table.markdown(), "| a | b |\n| --- | --- |\n| <1> | x\\|y |\n");
         let mut page = Page::new("A & B");
-        page.heading("h").paragraph("p").table(&table).folded("more", &table);
+        page.heading("h <1>")
+            .heading("h2")
+            .subheading("s")
+            .facts(&[("f&", "x".repeat(9))])
+            .paragraph("p")
+            .table(&table)
+            .folded("more", &table);
         let html = page.html();
         assert!(html.contains("A &amp; B") && html.contains("&lt;1&gt;") && html.ends_with("</html>\n"));
+        assert!(html.contains("<a href=\"#part-2\">h2</a>") && html.contains("<h2 id=\"part-1\">h &lt;1&gt;</h2>"));
+        assert!(html.contains("<th>f&amp;</th><td>xxxxxxxxx</td>"), "{html}");
     }
 }

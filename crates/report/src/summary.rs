@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 use zerohop_model::machine::{Bytes, Machine};
-use zerohop_model::measurement::{Comparison, ReplicaReport, RunReport};
+use zerohop_model::measurement::{Comparison, ReplicaReport, RunReport, Tally};
 use zerohop_model::plan::Plan;
 
 /// Version of the JSON form. It grows by one whenever a field changes its meaning or goes; new fields may come without.
@@ -75,8 +75,29 @@ pub struct Summary {
     /// How the records compare with those of the aligner by itself, if that was asked for.
     #[serde(default)]
     pub comparison: Option<Comparison>,
+    /// What each rank did; none if there was one process. What the runtime did is then told for the first rank, and the reads and
+    /// records of all of them, with those that were finished in an earlier run.
+    #[serde(default)]
+    pub ranks: Vec<RankSummary>,
     /// What else the user should know, a sentence each.
     pub notes: Vec<String>,
+}
+
+/// What one of several ranks did.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct RankSummary {
+    /// Its number, from 0.
+    pub rank: usize,
+    /// The machine's name.
+    pub host: String,
+    /// Its workers, or instances.
+    pub workers: usize,
+    /// Runs of chunks that it took.
+    pub grains: u64,
+    /// Reads and records.
+    pub tally: Tally,
+    /// From the first chunk to the last of all ranks.
+    pub wall: Duration,
 }
 
 impl Summary {
@@ -90,7 +111,10 @@ impl Summary {
 
     /// Reads per second of mapping.
     pub(crate) fn reads_per_second(&self) -> f64 {
-        self.run.tally.reads as f64 / self.run.wall.as_secs_f64().max(1e-9)
+        let by_ranks: u64 = self.ranks.iter().map(|rank| rank.tally.reads).sum();
+        // What was finished in an earlier run took none of this one's time.
+        let reads = if self.ranks.is_empty() { self.run.tally.reads } else { by_ranks };
+        reads as f64 / self.run.wall.as_secs_f64().max(1e-9)
     }
 
     /// The part of all workers' time that a stage took.

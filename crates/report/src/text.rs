@@ -1,8 +1,9 @@
 //! The summary in a few lines.
 
-use crate::summary::{IndexOrigin, Summary, percent};
+use crate::summary::{IndexOrigin, RankSummary, Summary, percent};
 use std::fmt::Write;
 use std::time::Duration;
+use zerohop_model::machine::{Bytes, Machine, NodeId};
 use zerohop_model::measurement::{Comparison, InstanceReport, PageCensus, ReplicaReport};
 use zerohop_model::plan::{Pages, Placement};
 
@@ -34,6 +35,7 @@ impl Summary {
         self.replicas.iter().enumerate().for_each(|(i, replica)| line(&format!("copy {i}"), replica_line(replica)));
         let instances = &self.run.instances;
         instances.iter().enumerate().for_each(|(i, instance)| line(&format!("instance {i}"), instance_words(instance)));
+        self.ranks.iter().for_each(|rank| line(&format!("rank {}", rank.rank), rank_words(rank)));
         if let Some(comparison) = &self.comparison {
             line("compared", comparison_words(comparison));
         }
@@ -74,7 +76,7 @@ impl Summary {
         }
     }
 
-    fn index_line(&self) -> String {
+    pub(crate) fn index_line(&self) -> String {
         let from = match &self.index.origin {
             IndexOrigin::File(path) => format!("loaded from {path}"),
             IndexOrigin::Built => "built from the reference".to_owned(),
@@ -85,6 +87,17 @@ impl Summary {
         }
         format!("{from} in {time}, {bytes} per copy, for reads of about {length} bases")
     }
+}
+
+fn rank_words(rank: &RankSummary) -> String {
+    format!(
+        "on {}, {} workers: {} reads in {} runs of chunks, {}",
+        rank.host,
+        rank.workers,
+        grouped(rank.tally.reads),
+        rank.grains,
+        seconds(rank.wall)
+    )
 }
 
 fn replica_line(replica: &ReplicaReport) -> String {
@@ -120,7 +133,7 @@ fn instance_words(report: &InstanceReport) -> String {
     text
 }
 
-fn comparison_words(comparison: &Comparison) -> String {
+pub(crate) fn comparison_words(comparison: &Comparison) -> String {
     let Comparison { fragments, records, same, ties, other_score, other_pairing, other_fields, unmatched, .. } =
         comparison;
     let part = |count: u64| format!("{} ({:.4} %)", grouped(count), percent(count, *records));
@@ -139,7 +152,7 @@ fn comparison_words(comparison: &Comparison) -> String {
 }
 
 /// The placement that was wanted.
-fn wanted(placement: &Placement) -> String {
+pub(crate) fn wanted(placement: &Placement) -> String {
     let nodes: Vec<String> = placement.nodes.iter().map(|n| n.to_string()).collect();
     let nodes = nodes.join(",");
     match placement.pages {
@@ -150,6 +163,21 @@ fn wanted(placement: &Placement) -> String {
     }
 }
 
+/// A machine in a line.
+pub(crate) fn machine_words(machine: &Machine) -> String {
+    let (nodes, cpus) = (machine.nodes.len(), machine.allowed.cpus.len());
+    let memory = Bytes(machine.nodes.iter().map(|node| node.memory.0).sum());
+    let count = |n: usize, what: &str| format!("{n} {what}{}", if n == 1 { "" } else { "s" });
+    let model = if machine.cpu_model.is_empty() { "processor unknown" } else { &machine.cpu_model };
+    format!("{}: {model}, {}, {} for us, {memory}", machine.name, count(nodes, "node"), count(cpus, "CPU"))
+}
+
+/// The part of these pages that lies on `node`, in percent.
+pub(crate) fn percent_on(census: &PageCensus, node: NodeId) -> f64 {
+    let on = |(at, bytes): &(NodeId, Bytes)| if *at == node { bytes.0 } else { 0 };
+    percent(census.per_node.iter().map(on).sum(), census.present.0)
+}
+
 /// What part of the pages was found where.
 fn nodes_found(census: &PageCensus) -> String {
     let share = |bytes: u64| percent(bytes, census.present.0);
@@ -157,12 +185,12 @@ fn nodes_found(census: &PageCensus) -> String {
     found.collect::<Vec<_>>().join(", ")
 }
 
-fn seconds(time: Duration) -> String {
+pub(crate) fn seconds(time: Duration) -> String {
     format!("{:.2} s", time.as_secs_f64())
 }
 
 /// `1234567` as `1,234,567`.
-fn grouped(n: u64) -> String {
+pub(crate) fn grouped(n: u64) -> String {
     let digits = n.to_string();
     let mut out = String::new();
     for (i, digit) in digits.chars().enumerate() {

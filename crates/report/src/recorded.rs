@@ -1,0 +1,257 @@
+//! What a file of results holds, found out by its content.
+
+use crate::chart::ChartError;
+use crate::map_page::MeasuredMachine;
+use crate::page::Page;
+use crate::search_page::SearchRun;
+use crate::summary::{SCHEMA_VERSION, Summary};
+use crate::{comparison, map_page, runs, search_page, tuning_page};
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+use zerohop_model::tuning::Tuning;
+
+/// The version of what `zerohop search --json` writes.
+pub const SEARCH_VERSION: u32 = 1;
+
+/// Results that can be shown.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Recorded {
+    /// A run of `zerohop align`.
+    Align(Box<Summary>),
+    /// A run of `zerohop search`.
+    Search(Box<SearchRun>),
+    /// A tuning.
+    Tuning(Box<Tuning>),
+    /// A machine with its memory map.
+    Map(Box<MeasuredMachine>),
+}
+
+/// Why a file cannot be shown.
+#[derive(Debug, thiserror::Error)]
+pub enum RecordedError {
+    /// It is not JSON.
+    #[error("it is not JSON ({0})")]
+    NotJson(serde_json::Error),
+    /// It is JSON of another kind.
+    #[error("it is JSON, but of another kind")]
+    Unknown,
+    /// It is of a known kind, but something is missing or wrong in it.
+    #[error("it looks like what 'zerohop {command}' writes, but cannot be used: {why}")]
+    Damaged {
+        /// The command that writes such files.
+        command: &'static str,
+        /// What is wrong.
+        why: String,
+    },
+}
+
+impl Recorded {
+    /// What `text` holds.
+    ///
+    /// # Errors
+    /// Text that is none of the results.
+    pub fn from_json(text: &str) -> Result<Self, RecordedError> {
+        let value: Value = serde_json::from_str(text).map_err(RecordedError::NotJson)?;
+        let has = |names: &[&str]| names.iter().all(|name| value.get(name).is_some());
+        if has(&["findings", "trials"]) {
+            Ok(Recorded::Tuning(parsed("tune", value)?))
+        } else if has(&["machine", "map"]) {
+            Ok(Recorded::Map(parsed("topo --measure --json", value)?))
+        } else if has(&["run", "plan", "index"]) {
+            is_version(&value, "align --json", SCHEMA_VERSION)?;
+            Ok(Recorded::Align(parsed("align --json", value)?))
+        } else if has(&["ranks", "queries", "variant"]) {
+            is_version(&value, "search --json", SEARCH_VERSION)?;
+            Ok(Recorded::Search(parsed("search --json", value)?))
+        } else {
+            Err(RecordedError::Unknown)
+        }
+    }
+}
+
+/// Whether `value` is this version of what a command writes.
+fn is_version(value: &Value, command: &'static str, expected: u32) -> Result<(), RecordedError> {
+    let version = value.get("schema_version").and_then(Value::as_u64);
+    if version == Some(u64::from(expected)) {
+        return Ok(());
+    }
+    let shown = version.map_or("no version".to_owned(), |version| format!("version {version}"));
+    let why = format!("it is {shown} of this form, and this zerohop reads version {expected}");
+    Err(RecordedError::Damaged { command, why })
+}
+
+fn parsed<T: DeserializeOwned>(command: &'static str, value: Value) -> Result<Box<T>, RecordedError> {
+    let why = |error: serde_json::Error| RecordedError::Damaged { command, why: error.to_string() };
+    serde_json::from_value(value).map(Box::new).map_err(why)
+}
+
+/// Adds to `page` all that there is to show of `records`, each with its name.
+///
+/// # Errors
+/// A chart that cannot be drawn.
+pub fn show(page: &mut Page, records: &[(String, Recorded)]) -> Result<(), ChartError> {
+    let mut heading = None;
+    let mut under = |page: &mut Page, text: &'static str| {
+        if heading.replace(text) != Some(text) {
+            page.heading(text);
+        }
+    };
+    for (name, record) in records {
+        if let Recorded::Tuning(tuning) = record {
+            under(page, "Tuning");
+            tuning_page::add(page, name, tuning)?;
+        }
+    }
+    let runs: Vec<comparison::Named<'_>> = records
+        .iter()
+        .filter_map(|(name, record)| if let Recorded::Align(run) = record { Some((&**name, &**run)) } else { None })
+        .collect();
+    if !runs.is_empty() {
+        under(page, "Runs");
+    }
+    comparison::add(page, &runs)?;
+    runs.iter().for_each(|(name, run)| runs::add(page, name, run));
+    for (name, record) in records {
+        if let Recorded::Search(run) = record {
+            under(page, "Searches");
+            search_page::add(page, name, run);
+        }
+    }
+    for (name, record) in records {
+        if let Recorded::Map(measured) = record {
+            under(page, "Memory");
+            map_page::add(page, name, measured);
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixtures;
+
+    fn page(records: &[(&str, Recorded)]) -> String {
+        let mut page = Page::new("t");
+        let records: Vec<_> = records.iter().map(|(name, record)| ((*name).to_owned(), record.clone())).collect();
+        show(&mut page, &records).unwrap();
+        page.html()
+    }
+
+    #[test]
+    fn each_kind_is_found_out_by_its_content() {
+        let (run, map) = (fixtures::summary(2, 2, 10.0), fixtures::map(2));
+        let tuning = fixtures::tuning(true);
+        let json = |value: serde_json::Result<String>| Recorded::from_json(&value.unwrap()).unwrap();
+        assert_eq!(json(run.json()), Recorded::Align(Box::new(run)));
+        assert_eq!(json(serde_json::to_string(&tuning)), Recorded::Tuning(Box::new(tuning)));
+        assert_eq!(json(serde_json::to_string(&map)), Recorded::Map(Box::new(map)));
+    }
+
+    #[test]
+    fn other_files_are_refused_with_words() {
+        let words = |text: &str| Recorded::from_json(text).unwrap_err().to_string();
+        assert!(words("@read\nACGT").starts_with("it is not JSON"));
+        assert_eq!(words("[1]"), "it is JSON, but of another kind");
+        assert_eq!(words(r#"{"machine": 1}"#), "it is JSON, but of another kind");
+        let damaged = words(r#"{"machine": 1, "map": 2}"#);
+        assert!(damaged.starts_with("it looks like what 'zerohop topo --measure --json' writes, but"), "{damaged}");
+        let later = words(r#"{"run": 1, "plan": 2, "index": 3, "schema_version": 99}"#);
+        assert!(later.contains("it is version 99 of this form, and this zerohop reads version 1"), "{later}");
+    }
+
+    #[test]
+    fn a_run_shows_all_that_it_has() {
+        let html = page(&[("r<1>.json", Recorded::Align(Box::new(fixtures::summary(8, 8, 10.0))))]);
+        for wanted in [
+            "r&lt;1&gt;.json",
+            "a &lt;b&gt;.fa",
+            "12,345,678 in, 12,345,678 accounted for",
+            "<td>map</td><td>425.600</td><td>66.5 %</td>",
+            "node 7 (8 workers)",
+            "bound to node 3",
+            "97.7 %",
+            "8 workers read copy 5",
+            "A note &amp; more.",
+            "Distances between nodes",
+        ] {
+            assert!(html.contains(wanted), "{wanted} is not in {html}");
+        }
+        let one_node = page(&[("r", Recorded::Align(Box::new(fixtures::summary(1, 64, 10.0))))]);
+        assert!(one_node.contains("<span>workers 62-63</span>") && one_node.contains("<span>workers 0-1</span>"));
+        assert!(!html.contains("Runs compared") && !html.contains("<nav>") && !html.contains("worker 9"));
+    }
+
+    #[test]
+    fn a_search_shows_what_both_threads_of_its_ranks_did() {
+        let search = |ranks| Recorded::from_json(&fixtures::search(ranks)).unwrap();
+        let html = page(&[("s.json", search(2))]);
+        for wanted in [
+            ">Searches</h2>",
+            "2 (a &lt;b&gt; network), two-sided",
+            "1,234 in, 1,234 answered",
+            "<span>rank 1, search</span>",
+            "<span>rank 1, exchange</span>",
+            "wait for records",
+            "<td>0.300</td>",
+        ] {
+            assert!(html.contains(wanted), "{wanted} is not in {html}");
+        }
+        let many = page(&[("s.json", search(33))]);
+        assert!(many.contains("<span>ranks 30-32, exchange</span>") && many.contains("There are many ranks"));
+    }
+
+    #[test]
+    fn only_runs_of_the_same_reads_are_compared() {
+        let (one, two) = (fixtures::summary(2, 2, 10.0), fixtures::summary(2, 4, 6.0));
+        let other = Summary { inputs: vec![vec!["other.fq".to_owned()]], ..one.clone() };
+        let record = |run: &Summary| Recorded::Align(Box::new(run.clone()));
+        let html = page(&[("1", record(&one)), ("2", record(&two)), ("3", record(&other))]);
+        assert!(html.contains("2 runs on fixture, each of the same 12,345,678 reads"), "{html}");
+        assert!(html.contains("Execution time by threads and policy") && html.contains("<td>13.500</td>"), "{html}");
+        assert!(!page(&[("1", record(&one)), ("3", record(&other))]).contains("Runs compared"));
+    }
+
+    #[test]
+    fn what_was_projected_says_so() {
+        let tuning = |full| page(&[("t.json", Recorded::Tuning(Box::new(fixtures::tuning(full))))]);
+        let (full, part) = (tuning(true), tuning(false));
+        assert!(
+            part.contains("projected (s)")
+                && part.contains("class=\"bars computed\"")
+                && part.contains("<th>mean s, projected</th>")
+        );
+        assert!(!full.contains("projected") && !full.contains("bars computed"));
+        for wanted in ["Part A: one copy", "Part B: several", "A: 1 x 64 threads, original", "1.00x", "took 1.31 times"]
+        {
+            assert!(full.contains(wanted), "{wanted} is not in {full}");
+        }
+        let tuning = Tuning { findings: Vec::new(), ..fixtures::tuning(true) };
+        assert!(page(&[("t", Recorded::Tuning(Box::new(tuning)))]).contains("there are no speed-ups to show"));
+    }
+
+    #[test]
+    fn a_map_shows_every_number() {
+        let html = page(&[("m.json", Recorded::Map(Box::new(fixtures::map(8))))]);
+        for wanted in [
+            ">95.0<",
+            ">13.5<",
+            ">190.0<",
+            "<td>all that of node 0</td><td>1234.5</td>",
+            "2026-11-18 11:06 UTC",
+            "&lt;refused&gt;",
+        ] {
+            assert!(html.contains(wanted), "{wanted} is not in {html}");
+        }
+    }
+
+    #[test]
+    fn results_without_anything_in_them_are_no_reason_to_fail() {
+        let whole = fixtures::summary(1, 1, 0.0);
+        let mut empty = Summary { replicas: Vec::new(), ..whole };
+        empty.run.workers.clear();
+        empty.run.tally = Default::default();
+        let html = page(&[("e", Recorded::Align(Box::new(empty)))]);
+        assert!(html.contains("There is no time line") && !html.contains("NaN") && !html.contains(">inf"), "{html}");
+    }
+}
