@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use zerohop_model::chunk::Chunk;
 use zerohop_model::error::Error;
-use zerohop_model::source::Deal;
+use zerohop_model::source::{Deal, Emitted};
 use zerohop_reads::blocked::{Fit, Sidecar, block};
 use zerohop_reads::{LaneSpec, OpenLane, Parsing};
 
@@ -36,7 +36,7 @@ impl Fragments {
         let (mut chunk, stop) = (Chunk::default(), AtomicBool::new(false));
         while let Deal::Emit(emitter) = &mut lane.deal
             && fragments.len() < limit
-            && emitter.emit(&mut chunk, &stop)?
+            && emitter.emit(&mut chunk, &stop)? == Emitted::Chunk
         {
             for ((text, ends), part) in fragments.files.iter_mut().zip(&chunk.text) {
                 let quarter = mixed && ends.len() % 2 == 1;

@@ -82,7 +82,7 @@ impl Way for Committer<'_, '_> {
     }
 
     fn commit(&mut self, number: u64, bytes: Vec<u8>) -> Result<(), Error> {
-        Committer::commit(self, number, bytes)
+        Committer::commit(self, number, bytes, &zerohop_model::measurement::Tally::default())
     }
 
     fn finish(&mut self) -> Result<(), Error> {

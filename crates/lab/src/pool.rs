@@ -5,7 +5,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 use zerohop_model::chunk::Chunk;
 use zerohop_model::error::Error;
-use zerohop_model::source::{Claim, Claimed, Emit};
+use zerohop_model::source::{Claim, Claimed, Emit, Emitted};
 use zerohop_runtime::lock::{Blocking, Lock, Queueing, Spin, TestAndSet, TestThenSet};
 
 /// Nobody stops an emitter that waits for no one.
@@ -37,7 +37,7 @@ impl Reader {
         if !self.ended {
             // After a fault there is nothing more.
             self.ended = true;
-            if self.emitter.emit(chunk, &NEVER)? {
+            if self.emitter.emit(chunk, &NEVER)? == Emitted::Chunk {
                 self.ended = false;
                 self.chunks += 1;
                 return Ok(Claimed::Chunk);

@@ -2,16 +2,23 @@
 
 use crate::arm::Arm;
 use crate::error::LabError;
-use crate::experiment::Point;
+use crate::experiment::{Experiment, Point};
 use crate::summary::{Group, experiments, groups};
 use std::collections::BTreeMap;
 use std::path::Path;
-use zerohop_report::{Chart, Page, Series, Table};
+use zerohop_report::{Chart, ChartError, Kind, Page, Series, Table};
 
 /// Threads of the machine that predictions are made for.
 const FARTHEST: usize = 512;
 /// Predictions are compared with measurements up to so many threads per CPU.
 const CHECKED_PER_CPU: usize = 4;
+
+/// What one experiment shows: charts, and tables with titles.
+struct Section {
+    name: String,
+    charts: Vec<Chart>,
+    tables: Vec<(&'static str, Table)>,
+}
 
 /// Writes `index.html`, `summary.md` and a chart each as `.svg` and `.png` for the points in `folder`.
 ///
@@ -19,40 +26,59 @@ const CHECKED_PER_CPU: usize = 4;
 /// A chart that cannot be drawn, a file that cannot be written.
 pub fn present(points: &[Point], folder: &Path) -> Result<(), LabError> {
     let mut page = Page::new("Thread scaling");
+    show(points, &mut page).map_err(|error| LabError::file(folder, error))?;
     let mut markdown = String::from("# Thread scaling\n");
-    let experiments = experiments(points);
-    let mut machines: Vec<&str> = experiments.iter().map(|experiment| &*experiment.machine).collect();
-    machines.sort_unstable();
-    machines.dedup();
-    page.paragraph(&format!("Measured on {}. Every chart has its points in the table below it.", machines.join("; ")));
-    page.note("Time is that of the slowest thread, without the making of the index; medians over the repetitions. Solid lines with points are measured, dashed lines are computed.");
     let mut number = 0;
-    for (place, experiment) in experiments.iter().enumerate() {
-        let (groups, cpus) = (groups(points, experiment), experiment.cpus);
-        let namesakes = experiments[..place].iter().filter(|other| other.name() == experiment.name()).count();
-        let name =
-            if namesakes == 0 { experiment.name() } else { format!("{} ({})", experiment.name(), namesakes + 1) };
-        page.heading(&name);
+    for Section { name, charts, tables } in sections(points) {
         markdown += &format!("\n## {name}\n\n");
-        for chart in charts(&groups, cpus) {
+        for chart in charts {
             number += 1;
             draw(&chart, &folder.join(format!("chart-{number:02}")))?;
-            page.chart(&chart).map_err(|error| LabError::file(folder, error))?;
         }
-        for (title, table) in
-            [("What was measured", measured(&groups)), ("Predicted and measured", predicted(&groups, cpus))]
-        {
-            if !table.rows.is_empty() {
-                page.folded(title, &table);
-                markdown += &format!("{title}:\n\n{}\n", table.markdown());
-            }
-        }
+        tables.iter().for_each(|(title, table)| markdown += &format!("{title}:\n\n{}\n", table.markdown()));
     }
     let write = |name: &str, text: String| {
         std::fs::write(folder.join(name), text).map_err(|error| LabError::file(&folder.join(name), error))
     };
     write("index.html", page.html())?;
     write("summary.md", markdown)
+}
+
+/// Adds to `page` what there is to show of `points`.
+///
+/// # Errors
+/// A chart that cannot be drawn.
+pub fn show(points: &[Point], page: &mut Page) -> Result<(), ChartError> {
+    let mut machines: Vec<&str> = experiments(points).iter().map(|experiment| &*experiment.machine).collect();
+    machines.sort_unstable();
+    machines.dedup();
+    page.paragraph(&format!("Measured on {}. Every chart has its points in the table below it.", machines.join("; ")));
+    page.note("Time is that of the slowest thread, without the making of the index; medians over the repetitions. Solid lines with points are measured, dashed lines are computed.");
+    for Section { name, charts, tables } in sections(points) {
+        page.heading(&name);
+        for chart in &charts {
+            page.chart(chart)?;
+        }
+        for (title, table) in &tables {
+            page.folded(title, table);
+        }
+    }
+    Ok(())
+}
+
+/// A section per experiment.
+fn sections(points: &[Point]) -> Vec<Section> {
+    let experiments = experiments(points);
+    let section = |(place, experiment): (usize, &&Experiment)| {
+        let (groups, cpus) = (groups(points, experiment), experiment.cpus);
+        let namesakes = experiments[..place].iter().filter(|other| other.name() == experiment.name()).count();
+        let name =
+            if namesakes == 0 { experiment.name() } else { format!("{} ({})", experiment.name(), namesakes + 1) };
+        let tables = [("What was measured", measured(&groups)), ("Predicted and measured", predicted(&groups, cpus))];
+        let tables = tables.into_iter().filter(|(_, table)| !table.rows.is_empty()).collect();
+        Section { name, charts: charts(&groups, cpus), tables }
+    };
+    experiments.iter().enumerate().map(section).collect()
 }
 
 fn draw(chart: &Chart, path: &Path) -> Result<(), LabError> {
@@ -118,7 +144,7 @@ fn charts(groups: &[Group<'_>], cpus: usize) -> Vec<Chart> {
             }
             let series = values.iter().enumerate().map(|(colour, value)| {
                 let of_value = groups.iter().filter(|group| (dimension.value)(&group.arm) == *value);
-                Series { name: value.clone(), points: times(of_value.copied()), predicted: false, colour }
+                Series { name: value.clone(), points: times(of_value.copied()), kind: Kind::Measured, colour }
             });
             charts.push(chart(format!("By {}: {rest}", dimension.name), series.collect()));
         }
@@ -168,11 +194,11 @@ fn prediction_chart(groups: &[Group<'_>], cpus: usize) -> Option<Chart> {
             if root.arm.uses_lock() { root.arm.lock.to_string() } else { String::new() },
             root.arm.output
         );
-        series.push(Series { name: String::new(), points: times(of_arm), predicted: false, colour });
+        series.push(Series { name: String::new(), points: times(of_arm), kind: Kind::Measured, colour });
         series.push(Series {
             name: label,
             points: counts.iter().map(|&n| curve(n)).collect(),
-            predicted: true,
+            kind: Kind::Predicted,
             colour,
         });
     }

@@ -47,11 +47,7 @@ impl Store {
         if whole < text.len() {
             file.set_len(whole as u64).and_then(|()| file.flush()).map_err(|error| LabError::file(&path, error))?;
         }
-        let point = |(number, line): (usize, &str)| {
-            serde_json::from_str(line)
-                .map_err(|error| LabError::file(&path, format!("line {} is no point: {error}", number + 1)))
-        };
-        let points = text[..whole].lines().enumerate().map(point).collect::<Result<_, _>>()?;
+        let points = points_of(&text[..whole]).map_err(|what| LabError::file(&path, what))?;
         Ok(Store { path, file, points })
     }
 
@@ -77,6 +73,18 @@ impl Store {
     pub fn points(&self) -> &[Point] {
         &self.points
     }
+}
+
+/// The points in `text`, one on each line. A last line that was cut off is left out.
+///
+/// # Errors
+/// Says which line is no point.
+pub fn points_of(text: &str) -> Result<Vec<Point>, String> {
+    let whole = text.rfind('\n').map_or(0, |end| end + 1);
+    let point = |(number, line): (usize, &str)| {
+        serde_json::from_str(line).map_err(|error| format!("line {} is no point: {error}", number + 1))
+    };
+    text[..whole].lines().enumerate().map(point).collect()
 }
 
 #[cfg(test)]

@@ -37,18 +37,24 @@ pub(crate) struct Cut {
 impl Cut {
     /// Copies the text into `chunk`, whose memory belongs to the worker that will parse it, and hands segments of which
     /// this was the last user, with the number of their input, to `recycle`.
-    pub(crate) fn fill(self, chunk: &mut Chunk, mut recycle: impl FnMut(usize, Vec<u8>)) {
+    pub(crate) fn fill(self, chunk: &mut Chunk, recycle: impl FnMut(usize, Vec<u8>)) {
         chunk.clear();
         chunk.ticket = self.ticket;
-        for (input, (text, pieces)) in chunk.text.iter_mut().zip(self.inputs).enumerate() {
+        for (text, pieces) in chunk.text.iter_mut().zip(&self.inputs) {
             (text.first_record, text.first_byte) = (pieces.first_record, pieces.first_byte);
             text.bytes.reserve(pieces.parts.iter().map(|(_, range)| range.len()).sum());
-            for (segment, range) in pieces.parts {
-                text.bytes.extend_from_slice(&segment.bytes[range]);
-                if let Some(segment) = Arc::into_inner(segment) {
-                    recycle(input, segment.bytes);
-                }
+            for (segment, range) in &pieces.parts {
+                text.bytes.extend_from_slice(&segment.bytes[range.clone()]);
             }
+        }
+        self.recycle(recycle);
+    }
+
+    /// Hands on the segments of which this was the last user, with the numbers of their inputs.
+    pub(crate) fn recycle(self, mut recycle: impl FnMut(usize, Vec<u8>)) {
+        for (input, pieces) in self.inputs.into_iter().enumerate() {
+            let last = pieces.parts.into_iter().filter_map(|(segment, _)| Arc::into_inner(segment));
+            last.for_each(|segment| recycle(input, segment.bytes));
         }
     }
 }
@@ -64,12 +70,12 @@ struct Held {
     bytes: u64,
 }
 
-/// A place between two units of an input, or its end.
+/// A place between two units of an input, or its end: what lies before it.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
-struct Place {
-    record: u64,
-    byte: u64,
-    bases: u64,
+pub(crate) struct Place {
+    pub(crate) record: u64,
+    pub(crate) byte: u64,
+    pub(crate) bases: u64,
 }
 
 /// One input: the segments not yet dealt, and where the next one will start.
@@ -165,6 +171,25 @@ impl Input {
     }
 }
 
+/// How the chunks of a lane are cut.
+#[derive(Debug, Clone)]
+pub(crate) struct Cutting {
+    pub(crate) lane: u32,
+    pub(crate) paths: Vec<PathBuf>,
+    pub(crate) closes_at: u64,
+    pub(crate) max_read_bases: u64,
+    /// Fragments after which it counts as ended.
+    pub(crate) first: Option<u64>,
+}
+
+impl Cutting {
+    /// What cuts it; segments may end inside a record, or not.
+    pub(crate) fn cutter(self, inside_records: bool) -> Cutter {
+        let open_read_limit = inside_records.then_some(self.max_read_bases);
+        Cutter::new(self.lane, self.paths, self.closes_at, open_read_limit).end_after(self.first)
+    }
+}
+
 /// Cuts one input, or two in step.
 #[derive(Debug)]
 pub(crate) struct Cutter {
@@ -172,6 +197,8 @@ pub(crate) struct Cutter {
     closes_at: u64,
     /// The longest read, where the last unit of a segment may be a part of one.
     open_read_limit: Option<u64>,
+    /// Fragments after which the input counts as ended, whatever follows.
+    last_fragment: u64,
     ticket: Ticket,
     done: bool,
 }
@@ -195,9 +222,26 @@ impl Cutter {
             inputs: paths.into_iter().map(input).collect(),
             closes_at,
             open_read_limit,
+            last_fragment: u64::MAX,
             ticket: Ticket { lane, ..Ticket::default() },
             done: false,
         }
+    }
+
+    /// Begins with the chunk of `ticket` instead of the first one; the first segment of each input will be the one in which that
+    /// chunk begins, and `before` is what lies before that segment. Each record must be a unit.
+    pub(crate) fn begin(mut self, ticket: Ticket, before: impl Iterator<Item = Place>) -> Self {
+        self.ticket = ticket;
+        for (input, Place { record, byte, bases }) in self.inputs.iter_mut().zip(before) {
+            (input.units, input.records, input.bytes, input.bases) = (record, record, byte, bases);
+        }
+        self
+    }
+
+    /// Ends after so many fragments; what follows is not looked at.
+    pub(crate) fn end_after(mut self, fragments: Option<u64>) -> Self {
+        self.last_fragment = fragments.unwrap_or(u64::MAX);
+        self
     }
 
     /// About how many stretches of so many bytes of text all inputs together give for one chunk: text is names and qualities, too.
@@ -225,9 +269,10 @@ impl Cutter {
         self.inputs[input].fault = Some(fault);
     }
 
-    /// Units of `input` that are here and not dealt: the input with fewer of them is the one to read on.
+    /// Units of `input` that are here and not dealt: the input with fewer of them is the one to read on. None as long as the first chunk
+    /// of a part does not begin yet.
     pub(crate) fn units_ahead(&self, input: usize) -> u64 {
-        self.inputs[input].units - self.ticket.first_fragment
+        self.inputs[input].units.saturating_sub(self.ticket.first_fragment)
     }
 
     /// The ticket of the next chunk.
@@ -249,7 +294,7 @@ impl Cutter {
             return None;
         }
         let start = self.ticket.first_fragment;
-        let known = self.inputs.iter().map(Input::last_boundary).min().unwrap_or(0);
+        let known = self.inputs.iter().map(Input::last_boundary).min().unwrap_or(0).min(self.last_fragment);
         let starts: Vec<Place> = self.inputs.iter().map(|input| input.place(start)).collect();
         let bases =
             |to: u64| -> u64 { self.inputs.iter().zip(&starts).map(|(i, s)| i.place(to).bases - s.bases).sum() };
@@ -260,6 +305,10 @@ impl Cutter {
                 if bases(middle) >= self.closes_at { high = middle } else { low = middle }
             }
             return Some(Ok(self.take(&starts, high)));
+        }
+        if known == self.last_fragment {
+            self.done = true;
+            return (known > start).then(|| Ok(self.take(&starts, known)));
         }
         // What the input that is known least far has to say comes first, whatever was read of the others by now.
         let limiting = (0..self.inputs.len()).min_by_key(|&i| self.inputs[i].last_boundary()).unwrap_or(0);
@@ -352,6 +401,7 @@ mod tests {
             two_files in any::<bool>(),
             closes_at in 1u64..400,
             sizes in proptest::collection::vec(1usize..200, 1..20),
+            first in 1usize..100,
         ) {
             let lengths: Vec<Vec<usize>> = if two_files {
                 vec![pairs.iter().map(|p| p.0).collect(), pairs.iter().map(|p| p.1).collect()]
@@ -361,7 +411,7 @@ mod tests {
             let paths = lengths.iter().map(|_| PathBuf::from("x")).collect();
             let texts: Vec<Vec<u8>> =
                 lengths.iter().map(|l| l.iter().enumerate().flat_map(|(i, &n)| record(i, n)).collect()).collect();
-            let mut cutter = Cutter::new(0, paths, closes_at, Some(1000));
+            let mut cutter = Cutter::new(0, paths, closes_at, Some(1000)).end_after(Some(first as u64));
             let mut states = vec![(LineState::RECORD_START, 0); texts.len()];
             let (mut chunks, mut turn) = (vec![], 0);
             while states.iter().zip(&texts).any(|(s, t)| s.1 < t.len()) {
@@ -381,8 +431,11 @@ mod tests {
             cut_all(&mut cutter, &mut chunks);
             prop_assert!(cutter.is_done());
             for (f, text) in texts.iter().enumerate() {
-                prop_assert_eq!(&chunks.iter().flat_map(|c| c[f].clone()).collect::<Vec<u8>>(), text);
+                let wanted: Vec<u8> = lengths[f].iter().enumerate().take(first).flat_map(|(i, &n)| record(i, n)).collect();
+                prop_assert!(text.starts_with(&wanted));
+                prop_assert_eq!(chunks.iter().flat_map(|c| c[f].clone()).collect::<Vec<u8>>(), wanted);
             }
+            let lengths: Vec<Vec<usize>> = lengths.into_iter().map(|l| l.into_iter().take(first).collect()).collect();
             let counts: Vec<usize> = chunks.iter().map(|c| c[0].iter().filter(|&&b| b == b'@').count()).collect();
             prop_assert_eq!(counts, naive(&lengths, closes_at));
         }

@@ -1,7 +1,22 @@
 //! A gzip stream of any number of members (RFC 1952, section 2.2). Zeros behind the last one are padding, as for gzip(1).
 
 use flate2::bufread::GzDecoder;
-use std::io::{self, BufRead, Read};
+use std::io::{self, BufRead, BufReader, Cursor, Read};
+
+/// How much is read at a time, in bytes.
+const BUFFER_BYTES: usize = 1 << 20;
+
+/// The text in `raw`: inflated if it begins as gzip or BGZF does, as it is otherwise.
+///
+/// # Errors
+/// What reading the first bytes says.
+pub fn inflated<'r>(mut raw: impl Read + 'r) -> io::Result<Box<dyn BufRead + 'r>> {
+    let mut first = Vec::new();
+    raw.by_ref().take(2).read_to_end(&mut first)?;
+    let is_gzip = first == [0x1f, 0x8b];
+    let raw = BufReader::with_capacity(BUFFER_BYTES, Cursor::new(first).chain(raw));
+    Ok(if is_gzip { Box::new(BufReader::with_capacity(BUFFER_BYTES, GzipMembers::new(raw))) } else { Box::new(raw) })
+}
 
 /// Inflates all members, one after the other.
 pub(crate) struct GzipMembers<R> {
@@ -53,7 +68,7 @@ mod tests {
     use super::*;
     use flate2::Compression;
     use flate2::write::GzEncoder;
-    use std::io::{BufReader, Write};
+    use std::io::Write;
 
     fn member(text: &[u8]) -> Vec<u8> {
         let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
@@ -65,6 +80,15 @@ mod tests {
         let mut out = Vec::new();
         // A small buffer, so that members and padding lie across its seams.
         GzipMembers::new(BufReader::with_capacity(7, bytes)).read_to_end(&mut out).map(|_| out)
+    }
+
+    #[test]
+    fn text_is_inflated_if_it_must_be() {
+        for (raw, text) in [(member(b">a\nM\n"), ">a\nM\n"), (b">a".into(), ">a"), (b">".into(), ">"), (vec![], "")] {
+            let mut read = String::new();
+            inflated(&raw[..]).unwrap().read_to_string(&mut read).unwrap();
+            assert_eq!(read, text);
+        }
     }
 
     #[test]

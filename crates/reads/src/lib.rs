@@ -11,6 +11,10 @@
 //! 4. a chunk's text is copied into memory of the worker that will map it;
 //! 5. the *parser* finds the reads in that text, in place, and checks every byte of them.
 //!
+//! Where several processes align the same reads ([`OpenLane::deal_granted`]), each deals the chunks that it was granted. Files that can
+//! be read at any place are first *counted*, by all of them together ([`OpenLane::count`]), so that each can begin with any chunk
+//! ([`Table`]); of other files each reads all and passes over what is not its own.
+//!
 //! Two things beside that path serve the thread-scaling laboratory: [`Parsing`] takes reads as most aligners do, one holder of
 //! the reader at a time, and [`blocked`] writes and reads FASTQ in blocks of a fixed size.
 //!
@@ -20,22 +24,30 @@
 
 mod bgzf;
 pub mod blocked;
+mod compact;
+mod count;
 mod cutter;
 mod fault;
+mod granted;
 mod gzip;
 mod header;
 mod open;
 mod parse;
 mod parsing;
 pub mod reference;
+mod regular;
 mod segment;
 mod serial;
 mod stream;
 mod survey;
+mod table;
 
+pub use granted::Shared;
+pub use gzip::inflated;
 pub use open::OpenLane;
 pub use parsing::Parsing;
 pub use serial::Stopwatch;
+pub use table::Table;
 
 use std::path::PathBuf;
 

@@ -1,14 +1,18 @@
 //! Opens read files: finds out what they are by their content, and chooses how they are dealt.
 
 use crate::blocked::BlockInput;
-use crate::cutter::Cutter;
+use crate::count;
+use crate::cutter::Cutting;
 use crate::fault::read_fault;
+use crate::granted::{GrantedClaim, GrantedEmit, Shared};
 use crate::gzip::GzipMembers;
 use crate::parse::{Format, Layout, Parser};
+use crate::regular::{Coding, Regular};
 use crate::segment::{LineState, mark_fasta, mark_fastq};
 use crate::serial::SerialText;
 use crate::stream::{StreamEmitter, StreamSpec};
-use crate::survey::{Coding, Survey, has_end_marker};
+use crate::survey::{Part, Survey, has_end_marker};
+use crate::table::Table;
 use crate::{LaneSpec, bgzf};
 use std::fs::File;
 use std::io::{BufReader, Cursor, Read};
@@ -214,6 +218,8 @@ fn is_soon(done: &AtomicBool) -> bool {
 pub struct OpenLane {
     files: Vec<Opened>,
     layout: Layout,
+    /// Fragments after which it counts as ended.
+    first: Option<u64>,
     /// What the user should know of the input, a sentence each.
     pub notes: Vec<String>,
 }
@@ -241,7 +247,7 @@ impl OpenLane {
                 notes.push(format!("{path} lacks the end marker of BGZF: it may be truncated between two blocks."));
             }
         }
-        Ok(OpenLane { files, layout, notes })
+        Ok(OpenLane { files, layout, first: None, notes })
     }
 
     /// The mean length, in bases, of the first 500 reads of the first file, rounded down; 0 if it has none.
@@ -256,6 +262,18 @@ impl OpenLane {
             }
             [first, ..] => first.mean_read_length(max_read_bases),
         }
+    }
+
+    /// The lane with its first `fragments` reads or pairs only, if a number is given; what follows is not checked either.
+    #[must_use]
+    pub fn first(mut self, fragments: Option<u64>) -> Self {
+        self.first = fragments;
+        self
+    }
+
+    /// Whether workers take its chunks by themselves; an emitter deals them otherwise ([`OpenLane::deal`]).
+    pub fn is_claimed(&self) -> bool {
+        self.layout != Layout::Interleaved && self.files.iter().all(|file| file.coding().is_some())
     }
 
     /// Whether its reads are pairs.
@@ -307,7 +325,8 @@ impl OpenLane {
         Err(InputError::new(first, format!("only FASTQ, single or in two files, {what}")))
     }
 
-    pub(crate) fn paths(&self) -> impl Iterator<Item = &PathBuf> {
+    /// Its files.
+    pub fn paths(&self) -> impl Iterator<Item = &PathBuf> {
         self.files.iter().map(|file| &file.path)
     }
 
@@ -345,29 +364,89 @@ impl OpenLane {
     /// # Errors
     /// When a file has become unreadable.
     pub fn deal(self, lane: u32, law: Law, max_read_bases: usize, workers: usize) -> Result<Lane, InputError> {
-        let (paths, parser) = (self.paths().cloned().collect(), Box::new(self.parser(max_read_bases)));
-        let OpenLane { files, layout, .. } = self;
-        let cutter = |limit| Cutter::new(lane, paths, law.closes_at_bases(), limit);
-        let codings: Option<Vec<Coding>> = files.iter().map(Opened::coding).collect();
-        let deal = match codings {
-            Some(codings) if layout != Layout::Interleaved => {
-                let regular = |(file, coding): (Opened, Coding)| file.regular.map(|f| (file.path, f, coding));
-                let files = files.into_iter().zip(codings).filter_map(regular).collect();
-                Deal::Claim(Box::new(Survey::new(files, cutter(Some(max_read_bases as u64)), workers)?))
+        let parser = Box::new(self.parser(max_read_bases));
+        let cutting = self.cutting(lane, law, max_read_bases);
+        let deal = match self.is_claimed() {
+            true => {
+                let parts = self.regular()?.into_iter().map(Part::all).collect();
+                Deal::Claim(Box::new(Survey::new(parts, cutting.cutter(true), workers)))
             }
-            _ => {
-                let spec = |file: Opened| StreamSpec {
-                    path: file.path,
-                    format: file.format.unwrap_or(Format::Fastq),
-                    interleaved: layout == Layout::Interleaved,
-                    max_read_bases,
-                    text: Box::new(Cursor::new(file.prefix).chain(file.rest)),
-                    progress: file.progress,
-                };
-                let specs = files.into_iter().map(spec).collect();
-                Deal::Emit(Box::new(StreamEmitter::new(specs, cutter(None))))
+            false => Deal::Emit(Box::new(StreamEmitter::new(self.streams(max_read_bases), cutting.cutter(false)))),
+        };
+        Ok(Lane { deal, parser })
+    }
+
+    /// Counts this rank's share of it, with so many threads, for [`OpenLane::table`]. Only of lanes that workers deal.
+    ///
+    /// # Errors
+    /// When a file has become unreadable.
+    pub fn count(&self, rank: usize, ranks: usize, threads: usize) -> Result<Vec<u8>, InputError> {
+        Ok(count::count(&self.regular()?, rank, ranks, threads))
+    }
+
+    /// Finds its chunks, from what all ranks have counted.
+    ///
+    /// # Errors
+    /// A file that cannot be read.
+    pub fn table(&self, counts: &[Vec<u8>], law: Law) -> Result<Table, InputError> {
+        count::add_up(&self.regular()?, counts, law.closes_at_bases(), self.first)
+    }
+
+    /// Makes it a lane of a run of which this process deals only what it is granted. `table` is for a lane that workers deal, with the
+    /// number of its first chunk over all lanes.
+    ///
+    /// # Errors
+    /// When a file has become unreadable.
+    pub fn deal_granted(
+        self,
+        (lane, lanes): (u32, u32),
+        law: Law,
+        max_read_bases: usize,
+        workers: usize,
+        table: Option<(Arc<Table>, u64)>,
+        shared: &Shared,
+    ) -> Result<Lane, InputError> {
+        let parser = Box::new(self.parser(max_read_bases));
+        let cutting = self.cutting(lane, law, max_read_bases);
+        let deal = match table {
+            Some((table, first)) => {
+                let (files, grant) = (self.regular()?, Arc::clone(&shared.grant));
+                Deal::Claim(Box::new(GrantedClaim::new(files, cutting, table, first, workers, grant)))
+            }
+            None => {
+                let all = StreamEmitter::new(self.streams(max_read_bases), cutting.cutter(false));
+                Deal::Emit(Box::new(GrantedEmit::new(all, shared.clone(), lane + 1 == lanes)))
             }
         };
         Ok(Lane { deal, parser })
+    }
+
+    fn cutting(&self, lane: u32, law: Law, max_read_bases: usize) -> Cutting {
+        let (paths, closes_at) = (self.paths().cloned().collect(), law.closes_at_bases());
+        Cutting { lane, paths, closes_at, max_read_bases: max_read_bases as u64, first: self.first }
+    }
+
+    /// Its files, to be read at any place.
+    fn regular(&self) -> Result<Vec<Regular>, InputError> {
+        let regular = |file: &Opened| {
+            let no = || InputError::new(&file.path, "it cannot be read at any place: please report this");
+            let (regular, coding) = file.regular.as_ref().zip(file.coding()).ok_or_else(no)?;
+            Regular::new(file.path.clone(), regular.try_clone().map_err(|e| read_fault(&file.path, &e))?, coding)
+        };
+        self.files.iter().map(regular).collect()
+    }
+
+    /// Its files, to be read from front to back.
+    fn streams(self, max_read_bases: usize) -> Vec<StreamSpec> {
+        let interleaved = self.layout == Layout::Interleaved;
+        let spec = |file: Opened| StreamSpec {
+            path: file.path,
+            format: file.format.unwrap_or(Format::Fastq),
+            interleaved,
+            max_read_bases,
+            text: Box::new(Cursor::new(file.prefix).chain(file.rest)),
+            progress: file.progress,
+        };
+        self.files.into_iter().map(spec).collect()
     }
 }

@@ -1,10 +1,10 @@
 //! A reference in FASTA: plain, gzip or BGZF, by content.
 
 use crate::fault::read_fault;
-use crate::gzip::GzipMembers;
+use crate::gzip::inflated;
 use std::collections::HashSet;
 use std::fs::File;
-use std::io::{BufRead, BufReader, Cursor, Read};
+use std::io::BufRead;
 use std::path::Path;
 use zerohop_model::error::InputError;
 use zerohop_model::record::Contig;
@@ -72,15 +72,11 @@ fn wrong_name(name: &str) -> Option<String> {
 
 fn open(path: &Path) -> Result<Box<dyn BufRead>, InputError> {
     let fault = |e| InputError::new(path, format!("cannot open: {e}"));
-    let mut file = File::open(path).map_err(fault)?;
+    let file = File::open(path).map_err(fault)?;
     if file.metadata().map_err(fault)?.is_dir() {
         return Err(InputError::new(path, "is a directory, not a reference in FASTA"));
     }
-    let mut first = Vec::new();
-    file.by_ref().take(2).read_to_end(&mut first).map_err(|e| read_fault(path, &e))?;
-    let gzip = first == [0x1f, 0x8b];
-    let raw = BufReader::with_capacity(1 << 20, Cursor::new(first).chain(file));
-    Ok(if gzip { Box::new(BufReader::with_capacity(1 << 20, GzipMembers::new(raw))) } else { Box::new(raw) })
+    inflated(file).map_err(|e| read_fault(path, &e))
 }
 
 #[cfg(test)]

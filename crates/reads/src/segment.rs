@@ -25,6 +25,16 @@ impl PartialEq for LineState {
 impl LineState {
     /// The start of a file, or of any record.
     pub(crate) const RECORD_START: LineState = LineState { phase: HEADER, at_line_start: true };
+
+    /// As a number below 8.
+    pub(crate) fn to_number(self) -> u64 {
+        u64::from(self.phase) * 2 + u64::from(self.at_line_start)
+    }
+
+    /// From such a number.
+    pub(crate) fn from_number(number: u64) -> Option<Self> {
+        (number < 8).then_some(LineState { phase: (number / 2) as u8, at_line_start: number % 2 == 1 })
+    }
 }
 
 /// Where records start in a stretch of text, and how many bases lie before each.

@@ -3,7 +3,7 @@
 //! One thread per input reads and inflates ahead, marks whole records, and hands segments through a bounded channel to the
 //! emitter, which cuts them into chunks and copies each chunk into the buffer of the worker that asked for it.
 
-use crate::cutter::Cutter;
+use crate::cutter::{Cut, Cutter};
 use crate::fault::{endless, read_fault};
 use crate::header;
 use crate::parse::Format;
@@ -14,9 +14,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::time::{Duration, Instant};
-use zerohop_model::chunk::Chunk;
+use zerohop_model::chunk::{Chunk, Ticket};
 use zerohop_model::error::{Error, InputError};
-use zerohop_model::source::Emit;
+use zerohop_model::source::{Emit, Emitted};
 
 /// Bytes of inflated text per segment.
 const SEGMENT: usize = 1 << 20;
@@ -210,31 +210,54 @@ impl StreamEmitter {
     }
 }
 
-impl Emit for StreamEmitter {
-    fn emit(&mut self, chunk: &mut Chunk, stop: &AtomicBool) -> Result<bool, Error> {
+impl StreamEmitter {
+    /// The next chunk, before its text is copied; none at the end. A fault is one of the chunk of [`StreamEmitter::ticket`].
+    pub(crate) fn next(&mut self, stop: &AtomicBool) -> Result<Option<Cut>, Error> {
         for spec in self.specs.drain(..) {
             self.streams.push(Stream::start(spec).map_err(Error::Thread)?);
         }
         loop {
-            let ticket = self.cutter.next_ticket();
             let started = Instant::now();
-            match self.cutter.cut() {
-                Some(Ok(cut)) => {
-                    let streams = &self.streams;
-                    cut.fill(chunk, |input, bytes| {
-                        let _ = streams[input].spare.try_send(bytes);
-                    });
-                    self.serial += started.elapsed();
-                    return Ok(true);
-                }
-                Some(Err(fault)) => {
-                    chunk.ticket = ticket;
-                    return Err(fault.into());
-                }
-                None if self.cutter.is_done() => return Ok(false),
+            let cut = self.cutter.cut();
+            self.serial += started.elapsed();
+            match cut {
+                Some(cut) => return cut.map(Some).map_err(Error::from),
+                None if self.cutter.is_done() => return Ok(None),
                 None => self.receive(stop)?,
             }
         }
+    }
+
+    /// Copies the text of a chunk.
+    pub(crate) fn fill(&mut self, cut: Cut, chunk: &mut Chunk) {
+        let started = Instant::now();
+        let streams = &self.streams;
+        cut.fill(chunk, |input, bytes| {
+            let _ = streams[input].spare.try_send(bytes);
+        });
+        self.serial += started.elapsed();
+    }
+
+    /// Passes over a chunk.
+    pub(crate) fn pass_over(&mut self, cut: Cut) {
+        let streams = &self.streams;
+        cut.recycle(|input, bytes| {
+            let _ = streams[input].spare.try_send(bytes);
+        });
+    }
+
+    /// The place of the next chunk; at the end its number is that of all chunks.
+    pub(crate) fn ticket(&self) -> Ticket {
+        self.cutter.next_ticket()
+    }
+}
+
+impl Emit for StreamEmitter {
+    fn emit(&mut self, chunk: &mut Chunk, stop: &AtomicBool) -> Result<Emitted, Error> {
+        let cut = self.next(stop).inspect_err(|_| chunk.ticket = self.ticket())?;
+        let Some(cut) = cut else { return Ok(Emitted::End { chunks: self.ticket().number }) };
+        self.fill(cut, chunk);
+        Ok(Emitted::Chunk)
     }
 
     fn serial_time(&self) -> Duration {

@@ -11,144 +11,77 @@
 //! Where in a record, or in a BGZF block, a stretch starts is not known when it is surveyed. It is guessed from its content,
 //! and checked when the stretches before it are there; a wrong guess (damaged text) costs time and nothing else.
 
-use crate::bgzf::{self, MAX_BLOCK};
+use crate::bgzf;
 use crate::cutter::{Cut, Cutter};
-use crate::fault::read_fault;
-use crate::segment::{LineState, Segment, guess_state, mark_fastq};
+use crate::regular::{Front, PLAIN_STRETCH, Regular, Stretch};
+use crate::table::Table;
 use crossbeam_queue::ArrayQueue;
-use libdeflater::Decompressor;
-use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::fs::File;
+use std::ops::Range;
 use std::os::unix::fs::FileExt;
-use std::path::{Path, PathBuf};
-use std::sync::Mutex;
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 use zerohop_model::chunk::Chunk;
 use zerohop_model::error::{Error, InputError};
 use zerohop_model::source::{Claim, Claimed};
 
-/// Bytes of a plain file that are surveyed at once: about the text of one chunk of strobealign.
-const PLAIN_STRETCH: u64 = 1 << 20;
-/// Bytes of a BGZF file that are surveyed at once; FASTQ shrinks about fourfold.
-const BGZF_STRETCH: u64 = 1 << 18;
 /// Chunks that may be ready before anyone asks for them.
 const READY: usize = 64;
 
-/// How a regular file's bytes become text.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Coding {
-    Plain,
-    Bgzf,
-}
-
-/// A stretch as surveyed, before it is known what comes before it.
-struct Stretch {
-    segment: Segment,
-    /// The state that the marks assume.
-    guess: LineState,
-    after: LineState,
-    /// Offsets in the file of the first byte that went into the segment, and of the first one behind.
-    range: (u64, u64),
-}
-
-/// One regular file. Its length is taken once, at the start.
-struct Regular {
-    path: PathBuf,
-    file: File,
-    coding: Coding,
-    length: u64,
-    /// The next stretch to be surveyed, and how far surveying may run ahead.
+/// One file of a survey: all of it, or a run of its stretches.
+struct Surveyed {
+    regular: Arc<Regular>,
+    /// What is known of its stretches, with its number there.
+    known: Option<(Arc<Table>, usize)>,
+    /// The next stretch to be surveyed, how far surveying may run ahead, and where it stops.
     next: AtomicU64,
     limit: AtomicU64,
+    stop: u64,
     /// Fragments known and not dealt: the file with fewer of them is surveyed first.
     units_ahead: AtomicU64,
     surveyed: ArrayQueue<(u64, Result<Stretch, InputError>)>,
 }
 
-impl Regular {
-    fn stretch_size(&self) -> u64 {
-        match self.coding {
-            Coding::Plain => PLAIN_STRETCH,
-            Coding::Bgzf => BGZF_STRETCH,
-        }
-    }
-
-    fn stretch_end(&self, index: u64) -> u64 {
-        ((index + 1) * self.stretch_size()).min(self.length)
-    }
-
-    fn stretches(&self) -> u64 {
-        self.length.div_ceil(self.stretch_size())
-    }
-
+impl Surveyed {
     /// Takes the next stretch, if surveying may go on.
     fn take_next(&self) -> Option<u64> {
-        let allowed = self.limit.load(Ordering::Acquire).min(self.stretches());
+        let allowed = self.limit.load(Ordering::Acquire).min(self.stop);
         self.next.fetch_update(Ordering::AcqRel, Ordering::Relaxed, |next| (next < allowed).then_some(next + 1)).ok()
     }
 
-    /// Reads over what `buffer` holds: to empty it first would be to write zeros into it again.
-    fn read_at(&self, buffer: &mut Vec<u8>, offset: u64, length: u64) -> Result<(), InputError> {
-        buffer.resize(length as usize, 0);
-        self.file.read_exact_at(buffer, offset).map_err(|e| match e.kind() {
-            std::io::ErrorKind::UnexpectedEof => {
-                InputError::new(&self.path, "the file became shorter while it was read")
-            }
-            _ => InputError::new(&self.path, format!("cannot read: {e}")),
-        })
+    fn survey(&self, index: u64, text: Vec<u8>) -> Result<Stretch, InputError> {
+        let known = self.known.as_ref().and_then(|(table, file)| table.front(*file, index));
+        self.regular.survey(index, known, text)
     }
+}
 
-    /// Reads the text of stretch `index` into `text`, over what it holds; returns the range of the file that it came from.
-    /// For BGZF these are the blocks that start in the stretch; the first is at `block_start`, or looked for.
-    fn read_text(&self, index: u64, block_start: Option<u64>, text: &mut Vec<u8>) -> Result<(u64, u64), InputError> {
-        let (start, end) = (index * self.stretch_size(), self.stretch_end(index));
-        if self.coding == Coding::Plain {
-            self.read_at(text, start, end - start)?;
-            return Ok((start, end));
-        }
-        text.clear();
-        thread_local! {
-            static SCRATCH: RefCell<(Vec<u8>, Decompressor)> = RefCell::new((Vec::new(), Decompressor::new()));
-        }
-        SCRATCH.with_borrow_mut(|(raw, decompressor)| {
-            // The last block may reach beyond the stretch.
-            let read_end = (end + MAX_BLOCK as u64).min(self.length);
-            let from = block_start.unwrap_or(start);
-            self.read_at(raw, from, read_end - from)?;
-            let skip = match block_start {
-                Some(_) => Some(0),
-                None if index == 0 => Some(0),
-                None => bgzf::find_block(raw).filter(|&at| start + (at as u64) < end),
-            };
-            let Some(skip) = skip else { return Ok((end, end)) };
-            let first = from + skip as u64;
-            let limit = (end - first) as usize;
-            let at_end = read_end == self.length;
-            let used = bgzf::inflate_chain(&self.path, first, &raw[skip..], limit, at_end, decompressor, text)?;
-            Ok((first, first + used as u64))
-        })
-    }
+/// What is to be surveyed of a file.
+pub(crate) struct Part {
+    pub(crate) regular: Arc<Regular>,
+    /// The stretches; to the file's last one if it is dealt to its end.
+    pub(crate) stretches: Range<u64>,
+    /// What is known of them, and the file's number there: it must be known, unless the file is surveyed from its start.
+    pub(crate) known: Option<(Arc<Table>, usize)>,
+}
 
-    fn survey(&self, index: u64, mut text: Vec<u8>) -> Result<Stretch, InputError> {
-        let range = self.read_text(index, None, &mut text)?;
-        let guess =
-            if index == 0 { LineState::RECORD_START } else { guess_state(&text).unwrap_or(LineState::RECORD_START) };
-        let (marks, after) = mark_fastq(&text, guess);
-        Ok(Stretch { segment: Segment { bytes: text, marks }, guess, after, range })
+impl Part {
+    /// All of a file.
+    pub(crate) fn all(regular: Regular) -> Self {
+        Part { stretches: 0..regular.stretches(), regular: Arc::new(regular), known: None }
     }
 }
 
 /// The stretches of one file, being put in order.
 struct InOrder {
     waiting: BTreeMap<u64, Result<Stretch, InputError>>,
+    /// The next stretch, and what lies before it.
     next: u64,
+    front: Front,
     /// A fault was found: nothing behind it counts.
     faulty: bool,
-    /// Where the next stretch must start: its line state, and its first BGZF block.
-    state: LineState,
-    block: u64,
 }
 
 struct Cutting {
@@ -158,7 +91,7 @@ struct Cutting {
 
 /// One or two regular files, dealt in step.
 pub(crate) struct Survey {
-    files: Vec<Regular>,
+    files: Vec<Surveyed>,
     cutting: Mutex<Cutting>,
     ready: ArrayQueue<Result<Cut, (zerohop_model::chunk::Ticket, InputError)>>,
     /// Set when all chunks are cut; `chunks` is their number then.
@@ -172,45 +105,39 @@ pub(crate) struct Survey {
 }
 
 impl Survey {
-    /// A survey of `files` (path, open file, coding) that `workers` will do.
-    ///
-    /// # Errors
-    /// When the length of a file cannot be had.
-    pub(crate) fn new(files: Vec<(PathBuf, File, Coding)>, cutter: Cutter, workers: usize) -> Result<Self, InputError> {
+    /// A survey of one or two files, in step, that `workers` will do.
+    pub(crate) fn new(parts: Vec<Part>, cutter: Cutter, workers: usize) -> Self {
         let window = workers as u64 + 2;
-        let files: Vec<Regular> = files
-            .into_iter()
-            .map(|(path, file, coding)| {
-                Ok(Regular {
-                    length: file.metadata().map_err(|e| read_fault(&path, &e))?.len(),
-                    path,
-                    file,
-                    coding,
-                    next: AtomicU64::new(0),
-                    limit: AtomicU64::new(window),
-                    units_ahead: AtomicU64::new(0),
-                    surveyed: ArrayQueue::new(4 * window as usize),
-                })
-            })
-            .collect::<Result<_, InputError>>()?;
-        let in_order =
-            |_| InOrder { waiting: BTreeMap::new(), next: 0, faulty: false, state: LineState::RECORD_START, block: 0 };
-        Ok(Survey {
+        let in_order = |part: &Part| {
+            let next = part.stretches.start;
+            let known = part.known.as_ref().and_then(|(table, file)| table.front(*file, next));
+            InOrder { waiting: BTreeMap::new(), next, front: known.unwrap_or(Front::START), faulty: false }
+        };
+        let surveyed = |Part { regular, stretches, known }: Part| Surveyed {
+            regular,
+            known,
+            next: AtomicU64::new(stretches.start),
+            limit: AtomicU64::new(stretches.start + window),
+            stop: stretches.end,
+            units_ahead: AtomicU64::new(0),
+            surveyed: ArrayQueue::new(4 * window as usize),
+        };
+        Survey {
             ready: ArrayQueue::new(READY),
             all_cut: AtomicBool::new(false),
             chunks: AtomicU64::new(0),
             spare: ArrayQueue::new(2 * window as usize + cutter.stretches_per_chunk(PLAIN_STRETCH)),
-            cutting: Mutex::new(Cutting { cutter, files: files.iter().map(in_order).collect() }),
-            files,
+            cutting: Mutex::new(Cutting { cutter, files: parts.iter().map(in_order).collect() }),
+            files: parts.into_iter().map(surveyed).collect(),
             window,
             serial_nanos: AtomicU64::new(0),
-        })
+        }
     }
 
     /// Surveys one stretch of the file that is behind; false when no stretch may be surveyed now.
     fn survey_one(&self) -> bool {
-        let behind = |f: &&Regular| (f.units_ahead.load(Ordering::Relaxed), f.next.load(Ordering::Relaxed));
-        let mut files: Vec<&Regular> = self.files.iter().collect();
+        let behind = |f: &&Surveyed| (f.units_ahead.load(Ordering::Relaxed), f.next.load(Ordering::Relaxed));
+        let mut files: Vec<&Surveyed> = self.files.iter().collect();
         files.sort_by_key(behind);
         for file in files {
             if let Some(index) = file.take_next() {
@@ -260,7 +187,7 @@ impl Survey {
 
     /// When everything that may be surveyed is here and still closes no chunk, more of the file that is behind may be.
     fn widen(&self, cutter: &Cutter, files: &[InOrder]) {
-        let unfinished = (0..files.len()).filter(|&i| files[i].next < self.files[i].stretches());
+        let unfinished = (0..files.len()).filter(|&i| files[i].next < self.files[i].stop);
         if let Some(behind) = unfinished.min_by_key(|&i| cutter.units_ahead(i)) {
             self.files[behind].limit.fetch_max(files[behind].next + self.window, Ordering::AcqRel);
         }
@@ -273,10 +200,7 @@ impl Survey {
                 order.waiting.insert(index, stretch);
             }
             while let Some(stretch) = order.waiting.remove(&order.next).filter(|_| !order.faulty) {
-                let settled = match stretch {
-                    Ok(stretch) => settle(file, order, stretch),
-                    Err(_) => settle_anew(file, order),
-                };
+                let settled = file.regular.settle(order.next, &mut order.front, stretch);
                 match settled {
                     Ok(segment) => cutter.push(i, segment),
                     Err(fault) => {
@@ -287,46 +211,11 @@ impl Survey {
                 }
                 order.next += 1;
             }
-            if order.next == file.stretches() && !order.faulty {
+            if order.next == file.regular.stretches() && !order.faulty {
                 cutter.end(i);
             }
         }
     }
-}
-
-/// A stretch that could not be read may have been tried from a wrong place: reads it from the right one.
-fn settle_anew(file: &Regular, order: &mut InOrder) -> Result<Segment, InputError> {
-    let mut bytes = Vec::new();
-    if file.coding == Coding::Plain || order.block < file.stretch_end(order.next) {
-        order.block = file.read_text(order.next, Some(order.block), &mut bytes)?.1;
-    }
-    let (marks, after) = mark_fastq(&bytes, order.state);
-    order.state = after;
-    Ok(Segment { bytes, marks })
-}
-
-/// Checks the guesses of the stretch that is next in `order`, makes good what was guessed wrong, and moves on behind it.
-fn settle(file: &Regular, order: &mut InOrder, stretch: Stretch) -> Result<Segment, InputError> {
-    let Stretch { mut segment, guess, mut after, mut range } = stretch;
-    let mut trusted = guess == order.state;
-    if file.coding == Coding::Bgzf {
-        let stretch_end = file.stretch_end(order.next);
-        if range.0 != order.block && order.block < stretch_end {
-            range = file.read_text(order.next, Some(order.block), &mut segment.bytes)?;
-            trusted = false;
-        } else if order.block >= stretch_end {
-            // A block of the stretch before reaches over all of this one.
-            segment.bytes.clear();
-            range = (order.block, order.block);
-            trusted = false;
-        }
-        order.block = range.1;
-    }
-    if !trusted {
-        (segment.marks, after) = mark_fastq(&segment.bytes, order.state);
-    }
-    order.state = after;
-    Ok(segment)
 }
 
 impl Claim for Survey {
@@ -364,7 +253,7 @@ impl Claim for Survey {
     fn share_dealt(&self) -> Option<f64> {
         let file = self.files.first()?;
         let surveyed = file.next.load(Ordering::Relaxed) as f64;
-        Some(if file.stretches() == 0 { 1.0 } else { surveyed / file.stretches() as f64 })
+        Some(if file.stop == 0 { 1.0 } else { surveyed / file.stop as f64 })
     }
 }
 

@@ -6,14 +6,15 @@ use flate2::write::GzEncoder;
 use libdeflater::{CompressionLvl, Compressor, Crc};
 use std::collections::BTreeMap;
 use std::io::Write;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
 use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Mutex};
 use zerohop_model::chunk::Chunk;
 use zerohop_model::engine::Law;
 use zerohop_model::error::Error;
-use zerohop_model::source::{Claimed, Deal};
-use zerohop_reads::{LaneSpec, OpenLane};
+use zerohop_model::source::{Claimed, Deal, Emitted, Grant, Granted, Lane};
+use zerohop_reads::{LaneSpec, OpenLane, Shared, Table};
 
 type Reads = Vec<(Vec<u8>, Vec<u8>)>;
 /// Names and bases of each chunk, by its number.
@@ -94,7 +95,11 @@ fn gzip(data: &[u8]) -> Vec<u8> {
 
 fn deal(files: &[PathBuf], interleaved: bool, closes_past: u64, workers: usize) -> Result<Chunks, Error> {
     let lane = OpenLane::open(&LaneSpec { files: files.to_vec(), interleaved })?;
-    let lane = lane.deal(0, Law::Chunk { past_bases: closes_past }, MAX_READ_BASES, workers)?;
+    collect(lane.deal(0, Law::Chunk { past_bases: closes_past }, MAX_READ_BASES, workers)?, workers)
+}
+
+/// All chunks of a lane, dealt to so many workers.
+fn collect(lane: Lane, workers: usize) -> Result<Chunks, Error> {
     let parsed = |chunk: &mut Chunk| -> Result<Reads, Error> {
         lane.parser.parse(chunk)?;
         let reads = chunk.fragments().flat_map(|f| f.reads().collect::<Vec<_>>());
@@ -104,7 +109,7 @@ fn deal(files: &[PathBuf], interleaved: bool, closes_past: u64, workers: usize) 
     match lane.deal {
         Deal::Emit(mut emitter) => {
             let mut chunk = Chunk::default();
-            while emitter.emit(&mut chunk, &AtomicBool::new(false))? {
+            while emitter.emit(&mut chunk, &AtomicBool::new(false))? == Emitted::Chunk {
                 let reads = parsed(&mut chunk)?;
                 chunks.lock().unwrap().insert(chunk.ticket.number, reads);
             }
@@ -256,4 +261,140 @@ fn the_mean_read_length_is_that_of_the_first_five_hundred() {
     let mut lane = OpenLane::open(&LaneSpec { files: vec![empty.clone()], interleaved: false }).unwrap();
     assert_eq!(lane.mean_read_length(MAX_READ_BASES).unwrap(), 0);
     assert_eq!(deal(&[empty], false, 50_000, 2).unwrap(), Chunks::new());
+}
+
+/// Every `ranks`-th of some grains, of different sizes.
+#[derive(Default)]
+struct Every {
+    grains: Vec<Range<u64>>,
+    absent: Mutex<Vec<Range<u64>>>,
+}
+
+impl Every {
+    fn new(rank: usize, ranks: usize, chunks: u64) -> Self {
+        let (mut grains, mut start) = (Vec::new(), 0);
+        for size in [3, 1, 7, 2].into_iter().cycle() {
+            if start >= chunks {
+                break;
+            }
+            grains.push(start..(start + size).min(chunks));
+            start += size;
+        }
+        Every { grains: grains.into_iter().skip(rank).step_by(ranks).collect(), absent: Mutex::default() }
+    }
+}
+
+impl Grant for Every {
+    fn granted(&self, from: u64) -> Granted {
+        let next = self.grains.iter().find(|grain| grain.end > from);
+        next.map_or(Granted::End, |grain| Granted::Chunks(grain.start.max(from)..grain.end))
+    }
+
+    fn absent(&self, chunks: Range<u64>) {
+        self.absent.lock().unwrap().push(chunks);
+    }
+}
+
+/// Deals lanes to so many processes, each of which does what it is granted; returns all chunks of each lane, and what was found not to be
+/// there.
+fn deal_over(lanes: &[Vec<PathBuf>], ranks: usize, workers: usize) -> Result<(Vec<Chunks>, Vec<Range<u64>>), Error> {
+    let law = Law::Chunk { past_bases: 50_000 };
+    let open = |files: &Vec<PathBuf>| OpenLane::open(&LaneSpec { files: files.clone(), interleaved: false });
+    let mut tables = Vec::new();
+    for files in lanes {
+        let lane = open(files)?;
+        let counts = (0..ranks).map(|rank| lane.count(rank, ranks, 2)).collect::<Result<Vec<_>, _>>();
+        tables.push(match lane.is_claimed() {
+            true => Some(Arc::new(Table::from_bytes(&lane.table(&counts?, law)?.to_bytes()).unwrap())),
+            false => None,
+        });
+    }
+    // Streams are read to their ends, whatever is granted behind them.
+    let chunks: u64 = tables.iter().map(|table| table.as_ref().map_or(500, |table| table.chunks())).sum();
+    let (mut found, mut absent) = (vec![Chunks::new(); lanes.len()], Vec::new());
+    for rank in 0..ranks {
+        let grant = Arc::new(Every::new(rank, ranks, chunks));
+        let (shared, mut first) = (Shared::new(grant.clone()), 0);
+        for (i, files) in lanes.iter().enumerate() {
+            let place = (i as u32, lanes.len() as u32);
+            let table = tables[i].clone().map(|table| (table, first));
+            first += tables[i].as_ref().map_or(0, |table| table.chunks());
+            let lane = open(files)?.deal_granted(place, law, MAX_READ_BASES, workers, table, &shared)?;
+            for (number, reads) in collect(lane, workers)? {
+                assert!(found[i].insert(number, reads).is_none(), "chunk {number} was dealt twice");
+            }
+        }
+        absent.extend(grant.absent.lock().unwrap().drain(..));
+    }
+    Ok((found, absent))
+}
+
+#[test]
+fn processes_that_are_granted_parts_deal_the_whole_together() {
+    let dir = tempfile::tempdir().unwrap();
+    for (seed, shortest, longest) in [(21, 0, 300), (22, 0, 4000), (23, 150, 150)] {
+        let random = &mut Random(seed);
+        let same = |all: Reads| match shortest {
+            0 => all,
+            length => all.into_iter().map(|(name, _)| (name, b"ACGTN".repeat(length / 5))).collect(),
+        };
+        let count = (2_000_000 / (longest + 20)) as usize;
+        let (firsts, mates) = (same(reads(random, count, longest)), same(reads(random, count, longest)));
+        let texts = [fastq(&firsts, 1, "\n", random), fastq(&mates, 2, "\r\n", random)];
+        let expected = [naive(&firsts, Some(&mates), 50_000), naive(&firsts, None, 50_000)];
+        type Coder = fn(&[u8], &mut Random) -> Vec<u8>;
+        let coders: [(&str, Coder); 3] = [("plain", |d, _| d.to_vec()), ("bgzf", bgzf), ("gz", |d, _| gzip(d))];
+        for (name, code) in coders {
+            let one = write(dir.path(), &format!("1.{name}"), &code(&texts[0], random));
+            let two = write(dir.path(), &format!("2.{name}"), &code(&texts[1], random));
+            for (ranks, workers) in [(1, 2), (2, 1), (3, 3)] {
+                let lanes = [vec![one.clone(), two.clone()], vec![one.clone()]];
+                let (found, absent) = deal_over(&lanes, ranks, workers).unwrap();
+                assert!(found == expected, "seed {seed}, {name}, {ranks} ranks");
+                let all = expected.iter().map(|chunks| chunks.len() as u64).sum::<u64>();
+                assert!(absent.iter().all(|chunks| name == "gz" && *chunks == (all..u64::MAX)), "{absent:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn faults_are_found_by_who_is_granted_their_place() {
+    let dir = tempfile::tempdir().unwrap();
+    let random = &mut Random(31);
+    let all = reads(random, 20_000, 300);
+    let whole = fastq(&all, 1, "\n", random);
+    let mut damaged = whole.clone();
+    let at = damaged.windows(11).position(|w| w == b"@read12345/").unwrap();
+    damaged[at] = b'x';
+    let shorter = fastq(&all[..15_000].to_vec(), 2, "\n", random);
+    for (name, code) in [("plain", false), ("bgzf", true)] {
+        let mut file = |what: &str, text: &[u8]| {
+            let bytes = if code { bgzf(text, random) } else { text.to_vec() };
+            write(dir.path(), &format!("{what}.{name}"), &bytes)
+        };
+        let (whole, damaged, shorter) = (file("whole", &whole), file("damaged", &damaged), file("shorter", &shorter));
+        let error = deal_over(&[vec![damaged.clone()]], 3, 2).unwrap_err().to_string();
+        assert_eq!(error, deal(&[damaged], false, 50_000, 3).unwrap_err().to_string());
+        for pair in [[&whole, &shorter], [&shorter, &whole]].map(|pair| pair.map(Clone::clone).to_vec()) {
+            let error = deal_over(std::slice::from_ref(&pair), 3, 2).unwrap_err().to_string();
+            assert_eq!(error, deal(&pair, false, 50_000, 3).unwrap_err().to_string(), "{name}");
+        }
+    }
+}
+
+#[test]
+fn empty_lines_at_the_end_are_no_chunk() {
+    let dir = tempfile::tempdir().unwrap();
+    // The last read closes its chunk, so that the empty lines would be another.
+    let all: Reads = (0..400).map(|i| (format!("read{i}").into_bytes(), b"ACGTA".repeat(51))).collect();
+    let expected = naive(&all, None, 50_000);
+    assert_eq!(expected.len() as u64, 400 / 197 + 1);
+    let exact: Reads = all[..394].to_vec();
+    let mut text = fastq(&exact, 1, "\n", &mut Random(41));
+    text.extend_from_slice(b"\n\n\n\n\n\n");
+    let path = write(dir.path(), "blank", &text);
+    let (found, absent) = deal_over(&[vec![path]], 2, 2).unwrap();
+    assert!(found == [naive(&exact, None, 50_000)]);
+    assert!(absent.contains(&(2..3)), "{absent:?}");
 }

@@ -18,7 +18,7 @@ use std::thread::Thread;
 use std::time::Duration;
 use zerohop_model::chunk::Chunk;
 use zerohop_model::error::Error;
-use zerohop_model::source::{Claim, Claimed, Deal, Emit};
+use zerohop_model::source::{Claim, Claimed, Deal, Emit, Emitted};
 
 /// Chunks that each worker has in a run: one that it maps, and one that is filled meanwhile.
 pub(crate) const CHUNKS_PER_WORKER: usize = 2;
@@ -159,16 +159,14 @@ impl Desk {
         dealt: impl Fn(Option<f64>),
     ) -> Result<(), Error> {
         let _ = self.emitter.set(std::thread::current());
-        let mut chunks = 0;
         loop {
             let (worker, mut chunk) = self.next_empty(failure)?;
             match emitter.emit(&mut chunk, failure.flag()) {
-                Ok(true) => {
-                    chunks += 1;
+                Ok(Emitted::Chunk) => {
                     self.send(worker, Dealt::Chunk(chunk), failure)?;
                     dealt(emitter.share_dealt());
                 }
-                Ok(false) => {
+                Ok(Emitted::End { chunks }) => {
                     self.held = Some((worker, chunk));
                     let end = || Dealt::LaneEnd { chunks };
                     return (0..self.tasks.len()).try_for_each(|worker| self.send(worker, end(), failure));
@@ -233,12 +231,12 @@ pub(crate) fn emitted(deal: Deal) -> Deal {
 struct Taker(Box<dyn Claim>);
 
 impl Emit for Taker {
-    fn emit(&mut self, chunk: &mut Chunk, stop: &AtomicBool) -> Result<bool, Error> {
+    fn emit(&mut self, chunk: &mut Chunk, stop: &AtomicBool) -> Result<Emitted, Error> {
         let mut patience = Patience::new();
         while !stop.load(Ordering::Acquire) {
             match self.0.claim(chunk)? {
-                Claimed::Chunk => return Ok(true),
-                Claimed::End { .. } => return Ok(false),
+                Claimed::Chunk => return Ok(Emitted::Chunk),
+                Claimed::End { chunks } => return Ok(Emitted::End { chunks }),
                 Claimed::NotYet => patience.wait(),
             }
         }

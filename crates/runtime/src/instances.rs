@@ -7,18 +7,20 @@
 
 use crate::farm::Bench;
 use crate::intake::{Input, Intake, Taken};
+use crate::marks::Marks;
 use crate::output::{Committer, Output};
 use crate::part::Part;
 use crate::patience::Patience;
-use std::sync::OnceLock;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 use zerohop_model::chunk::Chunk;
 use zerohop_model::error::Error;
-use zerohop_model::instance::{Answer, Drain, Feed};
+use zerohop_model::instance::{Answer, Blame, Drain, Feed, Instance, Leave};
 use zerohop_model::measurement::{Tally, WorkerReport};
 use zerohop_model::sink::{Encoder, Sink};
+use zerohop_model::timeline::Stage;
 
 /// How chunks reach the instances.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -44,6 +46,15 @@ pub trait LateSink: Sync {
     fn check(&self, instance: usize, header: &[u8]) -> Result<(), Error>;
 }
 
+/// Instances that come while the run goes on, to relieve others of their reads (which [`Leave`](zerohop_model::instance::Leave)
+/// asks them to).
+pub struct Relief {
+    /// Where they come from.
+    pub fresh: Receiver<Instance>,
+    /// How many may come.
+    pub most: usize,
+}
+
 /// Answers on their way from a drainer to a finisher.
 const ANSWERS_UNDER_WAY: usize = 2;
 /// Threads of an aligner that one finisher thread can keep up with, also with fast aligners and BAM.
@@ -58,25 +69,45 @@ pub(crate) fn finishers(threads: usize) -> usize {
 ///
 /// # Errors
 /// The failure, which was reported with its place in the input already.
-pub(crate) fn feed(input: &Input<'_>, bench: Bench, feed: &mut dyn Feed) -> Result<Part, Error> {
-    let mut feeder = Feeder { intake: Intake::new(input, bench), input, report: WorkerReport::default() };
+pub(crate) fn feed(
+    input: &Input<'_>,
+    bench: Bench,
+    feed: &mut dyn Feed,
+    leave: &Leave,
+    ended: &AtomicBool,
+    started: Instant,
+) -> Result<Part, Error> {
+    let (intake, report, marks) = (Intake::new(input, bench), WorkerReport::default(), Marks::since(started));
+    let mut feeder = Feeder { intake, input, leave, ended, report, marks };
     if let Err(error) = feeder.feed_all(feed) {
         feeder.intake.parse_leftovers();
         return Err(error);
     }
     (feeder.report.claim, feeder.report.wait_input) = (feeder.intake.claiming, feeder.intake.waiting);
+    feeder.report.timeline = feeder.marks.end();
     Ok(Part { worker: feeder.report, ..Part::default() })
 }
 
 struct Feeder<'a> {
     intake: Intake<'a>,
     input: &'a Input<'a>,
+    leave: &'a Leave,
+    /// Set when the input has ended.
+    ended: &'a AtomicBool,
     report: WorkerReport,
+    marks: Marks,
 }
 
 impl Feeder<'_> {
     fn feed_all(&mut self, feed: &mut dyn Feed) -> Result<(), Error> {
-        while let Some(Taken { mut chunk, number }) = self.intake.take()? {
+        while !self.leave.is_asked() {
+            let before = (Instant::now(), self.intake.claiming, self.intake.waiting);
+            let Some(Taken { mut chunk, number }) = self.intake.take()? else {
+                self.ended.store(true, Ordering::Release);
+                break;
+            };
+            let (claiming, waiting) = (self.intake.claiming - before.1, self.intake.waiting - before.2);
+            self.marks.add(before.0, [(Stage::Claim, claiming), (Stage::WaitInput, waiting)]);
             match self.feed_one(number, &mut chunk, feed) {
                 Ok(true) => self.intake.put_back(chunk),
                 Ok(false) => return Err(self.await_failure()),
@@ -101,8 +132,10 @@ impl Feeder<'_> {
         self.intake.parse(chunk)?;
         let parsed = Instant::now();
         let taken = feed.feed(chunk, number, self.input.failure.flag())?;
+        let feeding = parsed.elapsed();
         self.report.parse += parsed - started;
-        self.report.map += parsed.elapsed();
+        self.report.map += feeding;
+        self.marks.add(started, [(Stage::Parse, parsed - started), (Stage::Map, feeding)]);
         self.report.chunks += 1;
         Ok(taken)
     }
@@ -114,7 +147,9 @@ pub(crate) struct Behind<'a, 's> {
     /// Open when the first header has come.
     pub(crate) output: &'a OnceLock<Output<'s>>,
     /// Makes an error of the program's out of what is wrong with its records.
-    pub(crate) blame: &'a (dyn Fn(&str) -> Error + Send + Sync),
+    pub(crate) blame: Blame,
+    /// When the run began.
+    pub(crate) started: Instant,
 }
 
 impl<'a, 's> Behind<'a, 's> {
@@ -224,11 +259,12 @@ pub(crate) fn finish(behind: &Behind<'_, '_>, inlet: &Inlet) -> Result<Part, Err
 /// What checks, encodes and commits answers.
 struct Finisher<'a, 's> {
     input: &'a Input<'a>,
-    blame: &'a (dyn Fn(&str) -> Error + Send + Sync),
+    blame: Blame,
     encoder: Box<dyn Encoder + 's>,
     committer: Committer<'a, 's>,
     encode: Duration,
     tally: Tally,
+    marks: Marks,
 }
 
 impl<'a, 's> Finisher<'a, 's> {
@@ -236,11 +272,12 @@ impl<'a, 's> Finisher<'a, 's> {
         let (encoder, committer) = (output.sink().encoder(), Committer::new(output));
         Finisher {
             input: behind.input,
-            blame: behind.blame,
+            blame: Arc::clone(&behind.blame),
             encoder,
             committer,
             encode: Duration::ZERO,
             tally: Tally::default(),
+            marks: Marks::since(behind.started),
         }
     }
 
@@ -256,8 +293,13 @@ impl<'a, 's> Finisher<'a, 's> {
             })?;
         }
         let bytes = self.encoder.finish()?;
-        self.encode += started.elapsed();
-        self.committer.commit(answer.number, bytes)?;
+        let encoding = started.elapsed();
+        self.encode += encoding;
+        let before = (self.committer.writing, self.committer.waiting);
+        self.committer.commit(answer.number, bytes, &answer.tally)?;
+        let (writing, waiting) = (self.committer.writing - before.0, self.committer.waiting - before.1);
+        let stages = [(Stage::Encode, encoding), (Stage::WaitOutput, waiting), (Stage::Commit, writing)];
+        self.marks.add(started, stages);
         self.input.progress.add(answer.tally.reads);
         self.tally += &answer.tally;
         Ok(())
@@ -269,6 +311,7 @@ impl<'a, 's> Finisher<'a, 's> {
             encode: self.encode,
             commit: self.committer.writing,
             wait_output: self.committer.waiting,
+            timeline: self.marks.end(),
             ..WorkerReport::default()
         };
         Ok(Part { worker, tally: self.tally, bytes: self.committer.bytes, instance: None })

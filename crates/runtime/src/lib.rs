@@ -5,12 +5,14 @@
 //! 1. *claim*: from a source that workers deal themselves, or from the [farm](spsc), where an emitter fills the empty
 //!    chunks that a worker sends it through bounded lock-free queues;
 //! 2. *parse* its text, in memory of the worker's node;
-//! 3. *map* it with the engine copy (replica) that the plan gives the worker;
+//! 3. *map* it with the engine copy (replica) that lies for the worker on the [shelf](Shelf);
 //! 4. *encode* its records;
 //! 5. *commit*: on a regular file the [gate] hands out offsets in order and the worker writes; on a pipe an
 //!    [ordered queue](queue) feeds one writer. A worker that is ahead holds at most two chunks, then waits.
 //!
 //! An aligner that is a program of its own takes the place of 3: instances.rs.
+//!
+//! Where several processes align the same reads into one file, [`Grains`] says which chunks are ours and where their records go.
 //!
 //! When a thread fails, the rest stop claiming, those who wait are woken, all are joined, and the failure that comes first in
 //! the input is reported.
@@ -21,6 +23,7 @@
 #![deny(unsafe_code)]
 
 pub mod gate;
+mod grains;
 pub mod lock;
 pub mod queue;
 pub mod spsc;
@@ -37,6 +40,8 @@ mod instances;
 #[cfg(not(loom))]
 mod intake;
 #[cfg(not(loom))]
+mod marks;
+#[cfg(not(loom))]
 mod output;
 #[cfg(not(loom))]
 mod panics;
@@ -49,17 +54,21 @@ mod progress;
 #[cfg(not(loom))]
 mod run;
 #[cfg(not(loom))]
+mod shelf;
+#[cfg(not(loom))]
 mod worker;
 
 #[cfg(not(loom))]
 pub use {
     failure::Failure,
     farm::{Bench, Dealt, Desk, farm},
-    instances::{Dealing, LateSink},
+    grains::{Grains, Written},
+    instances::{Dealing, LateSink, Relief},
     intake::{Input, Intake, LaneView, Taken},
     output::Order,
     output::{Committer, HELD_PER_WORKER, Output},
     panics::install_hook,
     progress::Progress,
     run::{Job, Mapping, Outcome, run},
+    shelf::Shelf,
 };

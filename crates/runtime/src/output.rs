@@ -1,6 +1,7 @@
 //! Committing: the bytes of finished chunks to their places, in the order of the input or as they come.
 
 use crate::gate::{Closed, OrderGate};
+use crate::grains::Grains;
 use crate::home;
 use crate::queue::OrderedQueue;
 use std::collections::VecDeque;
@@ -8,6 +9,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 use zerohop_model::error::Error;
+use zerohop_model::measurement::Tally;
 use zerohop_model::sink::{Access, Sink};
 
 /// The order of chunks in the output.
@@ -23,18 +25,50 @@ pub enum Order {
 pub const HELD_PER_WORKER: usize = 2;
 
 /// One output file.
-enum File {
+enum File<'s> {
     /// Written by the workers, at offsets that the gate hands out.
     Positioned(OrderGate),
+    /// Written by the workers of several processes, at offsets that these agree on.
+    Granted(&'s Grains),
     /// Written by one writer thread.
     Sequential(OrderedQueue<Vec<u8>>),
+}
+
+impl File<'_> {
+    /// Says how long a chunk is, if that is to be known.
+    fn submit(&self, number: u64, bytes: u64, tally: &Tally) {
+        match self {
+            File::Positioned(gate) => gate.submit(number, bytes),
+            File::Granted(grains) => grains.submit(number, bytes, tally),
+            File::Sequential(_) => {}
+        }
+    }
+
+    /// Where a chunk goes, if it is known.
+    fn try_fetch(&self, number: u64) -> Option<u64> {
+        match self {
+            File::Positioned(gate) => gate.try_fetch(number),
+            File::Granted(grains) => grains.try_fetch(number),
+            File::Sequential(_) => None,
+        }
+    }
+
+    /// Waits for the place of a chunk.
+    fn fetch(&self, number: u64) -> Result<u64, Closed> {
+        match self {
+            File::Positioned(gate) => gate.fetch(number),
+            File::Granted(grains) => grains.fetch(number),
+            // A queue takes what it is given: nothing waits for it.
+            File::Sequential(_) => Err(Closed),
+        }
+    }
 }
 
 /// The output of a run.
 pub struct Output<'s> {
     sink: &'s dyn Sink,
     order: Order,
-    files: Vec<File>,
+    files: Vec<File<'s>>,
     /// For [`Order::Any`]: numbers are given as chunks are finished.
     next: Vec<AtomicU64>,
     /// Emptied buffers, on their way back from the writer thread.
@@ -53,11 +87,21 @@ impl<'s> Output<'s> {
             Access::Positioned => File::Positioned(OrderGate::new(sink.start(i))),
             Access::Sequential => File::Sequential(OrderedQueue::new((held * committers) as u64)),
         };
+        Self::of((0..sink.files()).map(file).collect(), sink, order, committers, held)
+    }
+
+    /// An output that several processes write together, in the order of the input.
+    pub fn granted(sink: &'s dyn Sink, grains: &'s Grains, committers: usize, held: usize) -> Self {
+        grains.begin(sink.start(0));
+        Self::of((0..sink.files()).map(|_| File::Granted(grains)).collect(), sink, Order::Input, committers, held)
+    }
+
+    fn of(files: Vec<File<'s>>, sink: &'s dyn Sink, order: Order, committers: usize, held: usize) -> Self {
         Output {
             sink,
             order,
-            files: (0..sink.files()).map(file).collect(),
-            next: (0..sink.files()).map(|_| AtomicU64::new(0)).collect(),
+            next: files.iter().map(|_| AtomicU64::new(0)).collect(),
+            files,
             spare: Mutex::new(Vec::new()),
             spare_limit: (HELD_PER_WORKER + 1) * committers,
             held,
@@ -70,13 +114,15 @@ impl<'s> Output<'s> {
         self.sink
     }
 
-    /// Which file chunk `number` of the run goes to, and its number there.
+    /// Which file chunk `number` of the run goes to, and what that file knows it by.
     fn place(&self, number: u64) -> (usize, u64) {
         let files = self.files.len() as u64;
         let file = (number % files) as usize;
-        match self.order {
-            Order::Input => (file, number / files),
-            Order::Any => (file, self.next[file].fetch_add(1, Ordering::Relaxed)),
+        match (&self.files[file], self.order) {
+            // All processes know a chunk by its number in the run.
+            (File::Granted(_), _) => (file, number),
+            (_, Order::Input) => (file, number / files),
+            (_, Order::Any) => (file, self.next[file].fetch_add(1, Ordering::Relaxed)),
         }
     }
 
@@ -94,6 +140,7 @@ impl<'s> Output<'s> {
         for file in &self.files {
             match file {
                 File::Positioned(gate) => gate.close(),
+                File::Granted(grains) => grains.close(),
                 File::Sequential(queue) => queue.close(),
             }
         }
@@ -125,7 +172,8 @@ impl<'s> Output<'s> {
     pub fn positioned_lengths(&self) -> Vec<u64> {
         let length = |file: &File| match file {
             File::Positioned(gate) => Some(gate.end()),
-            File::Sequential(_) => None,
+            // It ends where the last process ends, which this one does not know.
+            File::Granted(_) | File::Sequential(_) => None,
         };
         self.files.iter().filter_map(length).collect()
     }
@@ -178,11 +226,11 @@ impl<'o, 's> Committer<'o, 's> {
     }
 
     /// Commits the bytes of chunk `number` of the run. They are written now or, while earlier chunks are not finished,
-    /// kept; when too many are kept, it waits.
+    /// kept; when too many are kept, it waits. `tally` is what is in them.
     ///
     /// # Errors
     /// What the sink says; [`Error::Stopped`] when the run failed elsewhere.
-    pub fn commit(&mut self, number: u64, bytes: Vec<u8>) -> Result<(), Error> {
+    pub fn commit(&mut self, number: u64, bytes: Vec<u8>, tally: &Tally) -> Result<(), Error> {
         self.bytes += bytes.len() as u64;
         let (file, number) = self.output.place(number);
         match &self.output.files[file] {
@@ -192,9 +240,9 @@ impl<'o, 's> Committer<'o, 's> {
                 self.waiting += started.elapsed();
                 outcome.map_err(|Closed| Error::Stopped)
             }
-            File::Positioned(gate) => {
+            File::Positioned(_) | File::Granted(_) => {
                 let started = Instant::now();
-                gate.submit(number, bytes.len() as u64);
+                self.output.files[file].submit(number, bytes.len() as u64, tally);
                 self.output.gate_nanos.fetch_add(started.elapsed().as_nanos() as u64, Ordering::Relaxed);
                 self.held.push_back(Held { file, number, bytes });
                 self.write_held(self.output.held)
@@ -208,19 +256,27 @@ impl<'o, 's> Committer<'o, 's> {
     /// As for [`Committer::commit`].
     fn write_held(&mut self, keep: usize) -> Result<(), Error> {
         while let Some(held) = self.held.front() {
-            let File::Positioned(gate) = &self.output.files[held.file] else { return Ok(()) };
-            let offset = match gate.try_fetch(held.number) {
+            let file = &self.output.files[held.file];
+            let offset = match file.try_fetch(held.number) {
                 Some(offset) => offset,
                 None if self.held.len() <= keep => return Ok(()),
                 None => {
                     let started = Instant::now();
-                    let offset = gate.fetch(held.number);
+                    let offset = file.fetch(held.number);
                     self.waiting += started.elapsed();
                     offset.map_err(|Closed| Error::Stopped)?
                 }
             };
             let started = Instant::now();
+            if let File::Granted(_) = file
+                && held.number == 0
+            {
+                self.output.sink.write_header()?;
+            }
             self.output.sink.write_at(held.file, offset, &held.bytes)?;
+            if let File::Granted(grains) = file {
+                grains.wrote(held.number);
+            }
             self.writing += started.elapsed();
             if let Some(Held { mut bytes, .. }) = self.held.pop_front() {
                 bytes.clear();

@@ -25,6 +25,7 @@ impl Part {
         mine.encode += its.encode;
         mine.commit += its.commit;
         mine.wait_output += its.wait_output;
+        mine.timeline.join(its.timeline);
         mine.wall = mine.wall.max(its.wall);
         self.tally += &other.tally;
         self.bytes += other.bytes;

@@ -2,19 +2,20 @@
 
 use crate::failure::Failure;
 use crate::farm::{Bench, CHUNKS_PER_WORKER, Desk, emitted, farm};
-use crate::instances::{self, Behind, Dealing, LateSink};
+use crate::grains::Grains;
+use crate::instances::{self, Behind, Dealing, LateSink, Relief};
 use crate::intake::{Input, LaneView};
-use crate::output::{HELD_PER_WORKER, Order, Output};
+use crate::output::{Order, Output};
 use crate::part::Part;
 use crate::progress::Progress;
+use crate::shelf::Shelf;
 use crate::worker::Worker;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::OnceLock;
-use std::sync::atomic::{Ordering, fence};
-use std::sync::mpsc::{Receiver, channel};
+use std::sync::atomic::{AtomicBool, Ordering, fence};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::{Arc, OnceLock};
 use std::thread::{Builder, Scope, ScopedJoinHandle};
 use std::time::{Duration, Instant};
-use zerohop_model::engine::Engine;
 use zerohop_model::error::Error;
 use zerohop_model::instance::Instance;
 use zerohop_model::machine::CpuId;
@@ -22,6 +23,9 @@ use zerohop_model::measurement::{RunReport, Serial, WorkerReport};
 use zerohop_model::plan::{Plan, WorkerPlan};
 use zerohop_model::sink::Sink;
 use zerohop_model::source::{Deal, Emit, Lane};
+
+/// How often it is looked whether instances that may come later are still needed.
+const RELIEF_POLL: Duration = Duration::from_millis(20);
 
 /// What a run is made of.
 pub struct Job<'a> {
@@ -31,6 +35,8 @@ pub struct Job<'a> {
     pub mapping: Mapping<'a>,
     /// The order of chunks in the output.
     pub order: Order,
+    /// Our part of the input, if other processes align the rest into the same file; then the order is that of the input.
+    pub grains: Option<&'a Grains>,
     /// Workers, their CPUs and replicas.
     pub plan: &'a Plan,
     /// To be watched from another thread.
@@ -41,10 +47,13 @@ pub struct Job<'a> {
 pub enum Mapping<'a> {
     /// Workers of ours, with an engine in our own process.
     Embedded {
-        /// One engine per replica of the plan.
-        engines: &'a [Box<dyn Engine>],
+        /// The engine copy of each worker of the plan.
+        shelf: &'a Shelf,
         /// The output.
         sink: &'a dyn Sink,
+        /// Finished chunks that each worker may hold while earlier ones are not finished, [`HELD_PER_WORKER`](crate::HELD_PER_WORKER)
+        /// as a rule.
+        held: usize,
     },
     /// Programs of their own, which run already.
     Instances {
@@ -56,6 +65,8 @@ pub enum Mapping<'a> {
         dealing: Dealing,
         /// Finished chunks that each may hold while the others are behind.
         held: usize,
+        /// Others that may come later; none come if an emitter deals a lane, or all of them in turn.
+        relief: Option<Relief>,
     },
 }
 
@@ -75,17 +86,30 @@ pub struct Outcome {
 /// and may be blocked in it; they end with the program.
 pub fn run(job: Job<'_>) -> Result<Outcome, Error> {
     let started = Instant::now();
-    let Job { mut lanes, mut mapping, order, plan, progress } = job;
-    let (failure, output) = (Failure::default(), OnceLock::new());
-    let (mut desk, benches) = farm(takers(&mapping, plan), lanes.len(), CHUNKS_PER_WORKER);
-    if let Mapping::Instances { dealing: Dealing::Static, .. } = mapping {
-        desk.strictly_in_turn();
+    let Job { mut lanes, mut mapping, order, grains, plan, progress } = job;
+    let (failure, output, ended) = (Failure::default(), OnceLock::new(), AtomicBool::new(false));
+    let is_static = matches!(mapping, Mapping::Instances { dealing: Dealing::Static, .. });
+    if is_static {
         lanes = lanes.into_iter().map(|lane| Lane { deal: emitted(lane.deal), ..lane }).collect();
+    }
+    // What an emitter has dealt to an instance cannot be taken back from it.
+    if let Mapping::Instances { relief, .. } = &mut mapping
+        && lanes.iter().any(|lane| matches!(lane.deal, Deal::Emit(_)))
+    {
+        *relief = None;
+    }
+    let (mut desk, benches) = farm(takers(&mapping, plan), lanes.len(), CHUNKS_PER_WORKER);
+    if is_static {
+        desk.strictly_in_turn();
     }
     let (views, mut emitters) = views(&mut lanes);
     let input = Input { lanes: views, failure: &failure, progress };
-    if let Mapping::Embedded { sink, .. } = mapping {
-        let _ = output.set(Output::new(sink, order, plan.workers.len(), HELD_PER_WORKER));
+    let open = |sink, committers, held| match grains {
+        Some(grains) => Output::granted(sink, grains, committers, held),
+        None => Output::new(sink, order, committers, held),
+    };
+    if let Mapping::Embedded { sink, held, .. } = mapping {
+        let _ = output.set(open(sink, plan.workers.len(), held));
     }
 
     let (parts, written) = std::thread::scope(|scope| {
@@ -95,19 +119,29 @@ pub fn run(job: Job<'_>) -> Result<Outcome, Error> {
             let (emitters, input) = (&mut emitters, &input);
             crew.start("emitter", helpers, move || deal_all(desk, emitters, input))
         });
-        let (parts, writers) = match &mut mapping {
-            Mapping::Embedded { engines, sink } => {
+        let (teams, relief, writers) = match mapping {
+            Mapping::Embedded { shelf, sink, .. } => {
                 let writers = crew.start_writers(helpers);
-                (crew.start_workers(&input, benches, engines, *sink, plan), writers)
+                (crew.start_workers(&input, benches, shelf, sink, plan), None, writers)
             }
-            Mapping::Instances { instances, sink, held, .. } => {
-                let (parts, headers) = crew.start_instances(&input, benches, instances);
-                let committers = parts.len();
-                let open = |sink| Output::new(sink, order, committers, *held);
-                (parts, crew.open_late(&headers, *sink, open, helpers))
+            Mapping::Instances { instances, sink, held, relief, .. } => {
+                let (tell, headers) = channel();
+                let (committers, mut benches) = (benches.len(), benches.into_iter());
+                let place = Place { input: &input, ended: &ended, tell, started };
+                let start = |(i, (instance, bench))| crew.start_instance(&place, i, instance, bench);
+                let teams: Vec<Team<'_>> = instances.into_iter().zip(&mut benches).enumerate().map(start).collect();
+                let first = teams.len();
+                let relief = relief.map(|Relief { fresh, .. }| {
+                    let place = place.clone();
+                    crew.start("relief", helpers, move || Ok(crew.relieve(&place, &fresh, benches, first)))
+                });
+                drop(place);
+                let open = |sink| open(sink, committers, held);
+                (teams, relief, crew.open_late(&headers, sink, open, helpers))
             }
         };
-        let parts: Vec<Part> = parts.into_iter().flat_map(Team::join).collect();
+        let fresh = relief.and_then(join).into_iter().flatten();
+        let parts: Vec<Part> = teams.into_iter().chain(fresh).flat_map(Team::join).collect();
         if let Some(emitter) = emitter {
             join(emitter);
         }
@@ -143,7 +177,9 @@ pub fn run(job: Job<'_>) -> Result<Outcome, Error> {
 fn takers(mapping: &Mapping<'_>, plan: &Plan) -> usize {
     match mapping {
         Mapping::Embedded { .. } => plan.workers.len(),
-        Mapping::Instances { instances, .. } => instances.len(),
+        Mapping::Instances { instances, relief, .. } => {
+            instances.len() + relief.as_ref().map_or(0, |relief| relief.most)
+        }
     }
 }
 
@@ -162,6 +198,18 @@ fn views(lanes: &mut [Lane]) -> (Vec<LaneView<'_>>, Vec<(usize, &mut dyn Emit)>)
     (views, emitters)
 }
 
+/// What the threads around all instances share.
+#[derive(Clone)]
+struct Place<'scope> {
+    input: &'scope Input<'scope>,
+    /// Set when the input has ended.
+    ended: &'scope AtomicBool,
+    /// Is told the headers.
+    tell: Sender<(usize, Vec<u8>)>,
+    /// When the run began: time lines begin there.
+    started: Instant,
+}
+
 /// What the threads of a run have in common: where they live, and what happens when one fails.
 #[derive(Clone, Copy)]
 struct Crew<'scope, 'env, 's> {
@@ -177,13 +225,14 @@ impl<'scope, 's> Crew<'scope, '_, 's> {
     fn start<T: Send + 'scope>(
         self,
         name: &str,
-        cpus: &'scope [CpuId],
+        cpus: &[CpuId],
         body: impl FnOnce() -> Result<T, Error> + Send + 'scope,
     ) -> Thread<'scope, T> {
         let Crew { scope, failure, .. } = self;
+        let cpus = cpus.to_vec();
         let thread = Builder::new().name(name.to_owned()).spawn_scoped(scope, move || {
             if !cpus.is_empty()
-                && let Err(error) = zerohop_topology::pin_current_thread(cpus)
+                && let Err(error) = zerohop_topology::pin_current_thread(&cpus)
             {
                 failure.refused(error.to_string());
             }
@@ -207,7 +256,7 @@ impl<'scope, 's> Crew<'scope, '_, 's> {
     }
 
     /// The threads that write those files which only one thread can write.
-    fn start_writers(self, cpus: &'scope [CpuId]) -> Vec<Thread<'scope, (u64, Duration)>> {
+    fn start_writers(self, cpus: &[CpuId]) -> Vec<Thread<'scope, (u64, Duration)>> {
         let Some(output) = self.output.get() else { return Vec::new() };
         let start = |file| self.start("writer", cpus, move || output.write_sequentially(file));
         output.sequential_files().into_iter().map(start).collect()
@@ -217,46 +266,64 @@ impl<'scope, 's> Crew<'scope, '_, 's> {
         self,
         input: &'scope Input<'scope>,
         benches: Vec<Bench>,
-        engines: &'scope [Box<dyn Engine>],
+        shelf: &'scope Shelf,
         sink: &'scope dyn Sink,
         plan: &'scope Plan,
     ) -> Vec<Team<'scope>> {
         let Some(output) = self.output.get() else { return Vec::new() };
-        let start = |(plan, bench): (&'scope WorkerPlan, Bench)| {
-            let engine = &*engines[plan.replica];
-            let work = move || Worker::new(input, output, bench, engine, sink, plan).run();
+        let start = |(number, (plan, bench)): (usize, (&'scope WorkerPlan, Bench))| {
+            let work = move || Worker::new(input, output, bench, sink, plan).run(shelf, number);
             Team(vec![self.start("worker", &plan.cpus, work)])
         };
-        plan.workers.iter().zip(benches).map(start).collect()
+        plan.workers.iter().zip(benches).enumerate().map(start).collect()
     }
 
-    /// The threads around the instances, and what tells their headers.
-    fn start_instances(
-        self,
-        input: &'scope Input<'scope>,
-        benches: Vec<Bench>,
-        instances: &'scope mut [Instance],
-    ) -> (Vec<Team<'scope>>, Receiver<(usize, Vec<u8>)>) {
-        let (tell, headers) = channel();
-        let start = |(i, (instance, bench)): (usize, (&'scope mut Instance, Bench))| {
-            let Instance { plan, feed, drain, blame } = instance;
-            let (tell, plan, blame) = (tell.clone(), &*plan, &**blame);
-            let (outlet, inlets) = instances::outlet(instances::finishers(plan.threads));
-            let behind = Behind { input, output: self.output, blame };
-            let report = WorkerReport { cpus: plan.cpus.clone(), replica: plan.replica, ..WorkerReport::default() };
-            let first = Part { worker: report, ..Part::default() };
-            let drainer = move || Ok(first.and(instances::drain(&behind, i, &mut **drain, tell, &outlet)?));
-            let mut threads = vec![
-                self.start("drainer", &plan.cpus, drainer),
-                self.start("feeder", &plan.cpus, move || instances::feed(input, bench, &mut **feed)),
-            ];
-            threads.extend(inlets.into_iter().map(|inlet| {
-                let behind = Behind { input, output: self.output, blame };
-                self.start("finisher", &plan.cpus, move || instances::finish(&behind, &inlet))
-            }));
-            Team(threads)
+    /// The threads around an instance.
+    fn start_instance(self, place: &Place<'scope>, number: usize, instance: Instance, bench: Bench) -> Team<'scope> {
+        let Instance { plan, mut feed, mut drain, blame, leave } = instance;
+        let Place { input, ended, tell, started } = place.clone();
+        let (outlet, inlets) = instances::outlet(instances::finishers(plan.threads));
+        let behind = || Behind { input, output: self.output, blame: Arc::clone(&blame), started };
+        let report = WorkerReport { cpus: plan.cpus.clone(), replica: plan.replica, ..WorkerReport::default() };
+        let first = Part { worker: report, ..Part::default() };
+        let (behind_drainer, leaving) = (behind(), Arc::clone(&leave));
+        let drainer = move || {
+            let drained = instances::drain(&behind_drainer, number, &mut *drain, tell, &outlet);
+            leaving.go();
+            Ok(first.and(drained?))
         };
-        (instances.iter_mut().zip(benches).enumerate().map(start).collect(), headers)
+        let feeder = move || instances::feed(input, bench, &mut *feed, &leave, ended, started);
+        let mut threads = vec![self.start("drainer", &plan.cpus, drainer), self.start("feeder", &plan.cpus, feeder)];
+        threads.extend(inlets.into_iter().map(|inlet| {
+            let behind = behind();
+            self.start("finisher", &plan.cpus, move || instances::finish(&behind, &inlet))
+        }));
+        Team(threads)
+    }
+
+    /// Starts the threads around instances that come later, until the input ends or the run fails.
+    fn relieve(
+        self,
+        place: &Place<'scope>,
+        fresh: &Receiver<Instance>,
+        benches: impl Iterator<Item = Bench>,
+        first: usize,
+    ) -> Vec<Team<'scope>> {
+        let mut teams = Vec::new();
+        for bench in benches {
+            let instance = loop {
+                match fresh.recv_timeout(RELIEF_POLL) {
+                    Ok(instance) => break instance,
+                    Err(RecvTimeoutError::Disconnected) => return teams,
+                    Err(RecvTimeoutError::Timeout) => {}
+                }
+                if self.failure.stopped() || place.ended.load(Ordering::Acquire) {
+                    return teams;
+                }
+            };
+            teams.push(self.start_instance(place, first + teams.len(), instance, bench));
+        }
+        teams
     }
 
     /// Opens the output with the first header that comes, compares the others with it, and starts the writers.
@@ -265,12 +332,15 @@ impl<'scope, 's> Crew<'scope, '_, 's> {
         headers: &Receiver<(usize, Vec<u8>)>,
         late: &'s dyn LateSink,
         open: impl Fn(&'s dyn Sink) -> Output<'s>,
-        cpus: &'scope [CpuId],
+        cpus: &[CpuId],
     ) -> Vec<Thread<'scope, (u64, Duration)>> {
         let mut writers = Vec::new();
         for (instance, header) in headers {
             let outcome = if self.output.get().is_some() {
                 late.check(instance, &header)
+            } else if self.failure.stopped() {
+                // A program may say its header only because its input has ended with the failure: nothing is to be opened for it.
+                continue;
             } else {
                 late.open(&header).map(|sink| {
                     let _ = self.output.set(open(sink));

@@ -4,13 +4,15 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::time::Duration;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
 use zerohop_model::chunk::{Chunk, Ticket};
 use zerohop_model::error::Error;
-use zerohop_model::source::Emit;
+use zerohop_model::source::{Emit, Emitted};
 use zerohop_runtime::{Dealt, Failure, farm};
 
+/// How long the slow worker waits for the others.
+const PATIENCE: Duration = Duration::from_secs(20);
 /// Bytes of a task's text, about.
 const TASK: usize = 1000;
 
@@ -23,9 +25,9 @@ struct Watched<'w> {
 }
 
 impl Emit for Watched<'_> {
-    fn emit(&mut self, chunk: &mut Chunk, _stop: &AtomicBool) -> Result<bool, Error> {
+    fn emit(&mut self, chunk: &mut Chunk, _stop: &AtomicBool) -> Result<Emitted, Error> {
         if self.left == 0 {
-            return Ok(false);
+            return Ok(Emitted::End { chunks: self.number });
         }
         self.left -= 1;
         chunk.clear();
@@ -35,7 +37,7 @@ impl Emit for Watched<'_> {
         self.number += 1;
         let now = self.under_way.fetch_add(bytes, Ordering::SeqCst) + bytes;
         self.most.fetch_max(now, Ordering::SeqCst);
-        Ok(true)
+        Ok(Emitted::Chunk)
     }
 
     fn serial_time(&self) -> Duration {
@@ -61,10 +63,11 @@ struct Seen {
 fn deal(workers: usize, queue: usize, tasks: u64, lanes: usize, slow: bool) -> (Vec<Seen>, usize) {
     let (mut desk, benches) = farm(workers, lanes, queue);
     let (under_way, most, failure) = (AtomicUsize::new(0), AtomicUsize::new(0), Failure::default());
+    let by_others = AtomicU64::new(0);
     let seen = Mutex::new(Vec::new());
     std::thread::scope(|scope| {
         for (worker, mut bench) in benches.into_iter().enumerate() {
-            let (failure, under_way, seen) = (&failure, &under_way, &seen);
+            let (failure, under_way, seen, by_others) = (&failure, &under_way, &seen, &by_others);
             scope.spawn(move || {
                 let (mut own, mut ended) = (Seen::default(), 0);
                 bench.ask();
@@ -80,8 +83,14 @@ fn deal(workers: usize, queue: usize, tasks: u64, lanes: usize, slow: bool) -> (
                             if own.numbers.len() > 3 * queue {
                                 *own.texts.entry(chunk.text[0].bytes.as_ptr().addr()).or_default() += 1;
                             }
-                            if slow && worker == 0 && own.numbers.len() == 1 {
-                                std::thread::sleep(Duration::from_millis(200));
+                            if worker != 0 {
+                                by_others.fetch_add(1, Ordering::SeqCst);
+                            } else if slow && own.numbers.len() == 1 {
+                                // As slow as it takes: until the others have all the rest, if it is dealt to them.
+                                let (rest, start) = (tasks - queue as u64 - 1, Instant::now());
+                                while by_others.load(Ordering::SeqCst) < rest && start.elapsed() < PATIENCE {
+                                    std::thread::sleep(Duration::from_millis(1));
+                                }
                             }
                             under_way.fetch_sub(chunk.text[0].bytes.len(), Ordering::SeqCst);
                             bench.give_back(chunk);

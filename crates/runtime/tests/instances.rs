@@ -6,9 +6,9 @@ mod made_up;
 
 use made_up::{Came, Fault, Memory, READS, Shape, assert_all_there, assert_in_order, run_shape, shapes};
 use std::collections::VecDeque;
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TrySendError, sync_channel};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 use zerohop_model::chunk::{Chunk, Span};
 use zerohop_model::error::Error;
@@ -17,7 +17,7 @@ use zerohop_model::machine::Bytes;
 use zerohop_model::measurement::{InstanceReport, PageCensus, Tally};
 use zerohop_model::plan::{HugePages, InstancePlan, Pages, Placement};
 use zerohop_model::sink::Sink;
-use zerohop_runtime::{Dealing, LateSink, Mapping, Order};
+use zerohop_runtime::{Dealing, LateSink, Mapping, Order, Relief};
 
 const POLL: Duration = Duration::from_millis(5);
 
@@ -144,7 +144,8 @@ fn instance(i: usize, threads: usize, hoard: usize, fault: Fault) -> Instance {
     let drain = Output { instance: i, given, hoard, held: VecDeque::new(), ended: false, fault, done: 0 };
     let feed = Box::new(Input { given: Some(send), fault });
     let blame = move |what: &str| Error::Instance { instance: i, program: "made-up".into(), what: what.into() };
-    Instance { plan: plan(threads), feed, drain: Box::new(drain), blame: Box::new(blame) }
+    let leave = Arc::default();
+    Instance { plan: plan(threads), feed, drain: Box::new(drain), blame: Arc::new(blame), leave }
 }
 
 struct Late<'s> {
@@ -170,7 +171,7 @@ fn external(shape: Shape, threads: usize, dealing: Dealing, fault: Fault) -> Cam
     run_shape(shape, fault, move |sink, run| {
         let instances = (0..shape.workers).map(|i| instance(i, threads, 1 + i * 3, fault)).collect();
         let late = Late { sink, header: OnceLock::new() };
-        run(Mapping::Instances { instances, sink: &late, dealing, held: 2 })
+        run(Mapping::Instances { instances, sink: &late, dealing, held: 2, relief: None })
     })
 }
 
@@ -208,4 +209,54 @@ fn a_program_that_lets_us_down_ends_the_run_and_is_named() {
             assert!(words.contains("wrote another header"), "{words}");
         }
     }
+}
+
+/// Instances take turns: others come, those who were there leave, and so on until the input ends.
+#[test]
+fn instances_that_are_relieved_give_all_records_and_order_is_kept() {
+    const MOST: usize = 40;
+    let mut came_later = 0;
+    for (i, shape) in shapes().enumerate() {
+        let threads = [1, 9][i % 2];
+        let (outcome, texts) = run_shape(shape, Fault::None, move |sink, run| {
+            let instances: Vec<Instance> =
+                (0..shape.workers).map(|i| instance(i, threads, 1 + i * 3, Fault::None)).collect();
+            let mut present: Vec<_> = instances.iter().map(|instance| Arc::clone(&instance.leave)).collect();
+            let late = Late { sink, header: OnceLock::new() };
+            let (send, fresh) = std::sync::mpsc::channel();
+            let over = AtomicBool::new(false);
+            std::thread::scope(|scope| {
+                scope.spawn(|| {
+                    for number in 0..MOST {
+                        // Odd ones may end without a header.
+                        let other = instance(2 * number, threads, 2, Fault::None);
+                        let leave = Arc::clone(&other.leave);
+                        if send.send(other).is_err() {
+                            break;
+                        }
+                        if !shape.emitted.contains(&true) {
+                            present.drain(..).for_each(|old| old.ask());
+                        }
+                        present.push(leave);
+                        std::thread::sleep(Duration::from_millis(1));
+                        if over.load(Ordering::Acquire) {
+                            break;
+                        }
+                    }
+                    drop(send);
+                });
+                let relief = Some(Relief { fresh, most: MOST });
+                let outcome =
+                    run(Mapping::Instances { instances, sink: &late, dealing: Dealing::OnDemand, held: 2, relief });
+                over.store(true, Ordering::Release);
+                outcome
+            })
+        });
+        let report = outcome.unwrap().report;
+        assert_in_order(&texts, shape);
+        assert_eq!(report.tally.reads, READS, "{shape:?}");
+        assert_eq!(report.instances.iter().map(|instance| instance.reads_out).sum::<u64>(), READS, "{shape:?}");
+        came_later += report.instances.len() - shape.workers;
+    }
+    assert!(came_later > 0, "nobody was relieved");
 }

@@ -4,13 +4,15 @@
 mod made_up;
 
 use made_up::{Came, FAULTY, Fault, READS, Shape, assert_all_there, assert_in_order, fault, run_shape, shapes};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use zerohop_model::chunk::Chunk;
 use zerohop_model::engine::{Engine, Law, Mapper};
 use zerohop_model::error::Error;
 use zerohop_model::measurement::Tally;
 use zerohop_model::record::{Contig, Record, RecordWriter};
-use zerohop_runtime::{Mapping, Order};
+use zerohop_runtime::{HELD_PER_WORKER, Mapping, Order, Shelf};
 
 struct Echo(Fault);
 
@@ -80,8 +82,9 @@ impl Mapper for EchoMapper {
 
 fn embedded(shape: Shape, fault: Fault) -> Came {
     run_shape(shape, fault, move |sink, run| {
-        let engines: Vec<Box<dyn Engine>> = vec![Box::new(Echo(fault))];
-        run(Mapping::Embedded { engines: &engines, sink })
+        let engine: Arc<dyn Engine> = Arc::new(Echo(fault));
+        let shelf = Shelf::new(vec![engine; shape.workers]);
+        run(Mapping::Embedded { shelf: &shelf, sink, held: HELD_PER_WORKER })
     })
 }
 
@@ -122,4 +125,68 @@ fn a_worker_that_dies_does_not_leave_the_others_waiting() {
         let error = embedded(shape, Fault::MapperPanic).0.unwrap_err().to_string();
         assert_eq!(error, "internal error, please report it: no mapper today");
     }
+}
+
+/// An engine that counts those who read it.
+struct Counted(Echo, Arc<AtomicBool>);
+
+impl Engine for Counted {
+    fn program(&self) -> (&str, &str) {
+        self.0.program()
+    }
+
+    fn law(&self) -> Law {
+        self.0.law()
+    }
+
+    fn max_read_bases(&self) -> usize {
+        1
+    }
+
+    fn contigs(&self) -> &[Contig] {
+        &[]
+    }
+
+    fn index_bytes(&self) -> u64 {
+        0
+    }
+
+    fn replicate(&self) -> Result<Box<dyn Engine>, Error> {
+        self.0.replicate()
+    }
+
+    fn mapper(&self) -> Box<dyn Mapper + '_> {
+        self.1.store(true, Ordering::Relaxed);
+        self.0.mapper()
+    }
+}
+
+#[test]
+fn workers_move_to_copies_that_come_while_they_run() {
+    let read = Arc::new(AtomicBool::new(false));
+    for shape in shapes() {
+        let was_read = Arc::clone(&read);
+        let (outcome, texts) = run_shape(shape, Fault::None, move |sink, run| {
+            let first: Arc<dyn Engine> = Arc::new(Echo(Fault::None));
+            let shelf = Shelf::new(vec![Arc::clone(&first); shape.workers]);
+            let over = AtomicBool::new(false);
+            std::thread::scope(|scope| {
+                scope.spawn(|| {
+                    while !over.load(Ordering::Relaxed) {
+                        let copy: Arc<dyn Engine> = Arc::new(Counted(Echo(Fault::None), Arc::clone(&was_read)));
+                        (0..shape.workers).for_each(|worker| shelf.move_to(worker, Arc::clone(&copy)));
+                        std::thread::yield_now();
+                    }
+                    // Let go of by all who read it: nothing is kept.
+                    assert!(Arc::strong_count(&first) <= 1 + shape.workers);
+                });
+                let outcome = run(Mapping::Embedded { shelf: &shelf, sink, held: HELD_PER_WORKER });
+                over.store(true, Ordering::Relaxed);
+                outcome
+            })
+        });
+        outcome.unwrap();
+        assert_in_order(&texts, shape);
+    }
+    assert!(read.load(Ordering::Relaxed), "nobody moved");
 }

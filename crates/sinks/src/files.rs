@@ -27,6 +27,16 @@ pub enum Format {
     },
 }
 
+impl Format {
+    /// What a file ends with.
+    fn end_marker(self) -> &'static [u8] {
+        match self {
+            Format::Sam => b"",
+            Format::Bam { .. } => &END_MARKER,
+        }
+    }
+}
+
 /// What to write, and where.
 #[derive(Debug, Clone)]
 pub struct OutputSpec {
@@ -63,7 +73,8 @@ pub struct FileSink {
     contig_numbers: ContigNumbers,
     files: Vec<Open>,
     access: Access,
-    start: u64,
+    /// What goes before the records.
+    header: Vec<u8>,
     finished: bool,
 }
 
@@ -73,28 +84,61 @@ impl FileSink {
     /// # Errors
     /// [`Error::Output`], or [`Error::BrokenPipe`].
     pub fn create(spec: OutputSpec) -> Result<Self, Error> {
-        let mut header = Vec::new();
-        match spec.format {
-            Format::Sam => header.extend_from_slice(spec.header.text().as_bytes()),
-            Format::Bam { level } => BlockCompressor::new(level).compress(&spec.header.bam(), &mut header)?,
-        }
         let paths = match &spec.path {
             None => vec![None],
             Some(path) if spec.shards <= 1 => vec![Some(path.clone())],
             Some(path) => (1..=spec.shards).map(|i| Some(shard_path(path, i))).collect(),
         };
         // The sink owns each file from the start, so that it removes them all if one cannot be opened.
-        let (access, start) = (Access::Sequential, header.len() as u64);
-        let contig_numbers = ContigNumbers::default();
-        let mut sink = FileSink { spec, contig_numbers, files: Vec::new(), access, start, finished: false };
+        let mut sink = FileSink::without_files(spec)?;
         for path in paths {
             sink.files.push(path.map_or_else(open_stdout, |path| open_file(&path))?);
         }
         if sink.files.iter().all(|f| f.temporary.is_some()) {
             sink.access = Access::Positioned;
         }
-        (0..sink.files.len()).try_for_each(|file| sink.write_at(file, 0, &header))?;
+        sink.write_header()?;
         Ok(sink)
+    }
+
+    /// Opens files that several processes write together, under the names `partials`; they are there. Nothing is written before one of
+    /// them is asked to [write the header](Sink::write_header), and the files stay when this is dropped.
+    ///
+    /// # Errors
+    /// [`Error::Output`].
+    pub fn share(spec: OutputSpec, partials: &[PathBuf]) -> Result<Self, Error> {
+        let mut sink = FileSink::without_files(spec)?;
+        for path in partials {
+            let file = File::options().write(true).open(path);
+            let file = file.map_err(|source| Error::Output { path: path.clone(), source })?;
+            sink.files.push(Open { target: path.clone(), path: path.clone(), temporary: None, file });
+        }
+        (sink.access, sink.finished) = (Access::Positioned, true);
+        Ok(sink)
+    }
+
+    /// Ends a file that several processes have written: the records end at `length`. One of them does it, when all have written.
+    /// Returns the bytes of the file.
+    ///
+    /// # Errors
+    /// [`Error::Output`].
+    pub fn end_shared(partial: &Path, format: Format, length: u64) -> Result<u64, Error> {
+        let fault = |source| Error::Output { path: partial.to_owned(), source };
+        let (end, file) = (format.end_marker(), File::options().write(true).open(partial).map_err(fault)?);
+        file.write_all_at(end, length).map_err(fault)?;
+        let length = length + end.len() as u64;
+        file.set_len(length).map_err(fault)?;
+        Ok(length)
+    }
+
+    fn without_files(spec: OutputSpec) -> Result<Self, Error> {
+        let mut header = Vec::new();
+        match spec.format {
+            Format::Sam => header.extend_from_slice(spec.header.text().as_bytes()),
+            Format::Bam { level } => BlockCompressor::new(level).compress(&spec.header.bam(), &mut header)?,
+        }
+        let (contig_numbers, access) = (ContigNumbers::default(), Access::Sequential);
+        Ok(FileSink { spec, contig_numbers, files: Vec::new(), access, header, finished: false })
     }
 
     /// Ends the files, whose lengths are `lengths`, and gives them their names. Returns the bytes of all files.
@@ -102,10 +146,7 @@ impl FileSink {
     /// # Errors
     /// [`Error::Output`], or [`Error::BrokenPipe`]; then nothing that looks complete is left.
     pub fn finish(mut self, lengths: &[u64]) -> Result<u64, Error> {
-        let end: &[u8] = match self.spec.format {
-            Format::Sam => b"",
-            Format::Bam { .. } => &END_MARKER,
-        };
+        let end = self.spec.format.end_marker();
         for (file, &length) in lengths.iter().enumerate() {
             self.write_at(file, length, end)?;
         }
@@ -156,7 +197,11 @@ impl Sink for FileSink {
     }
 
     fn start(&self, _file: usize) -> u64 {
-        self.start
+        self.header.len() as u64
+    }
+
+    fn write_header(&self) -> Result<(), Error> {
+        (0..self.files.len()).try_for_each(|file| self.write_at(file, 0, &self.header))
     }
 
     fn write_at(&self, file: usize, offset: u64, bytes: &[u8]) -> Result<(), Error> {
@@ -259,6 +304,25 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         drop(FileSink::create(spec(dir.path().join("o.sam"), 3)).unwrap());
         assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn shared_files_are_written_by_all_and_ended_by_one() {
+        let dir = tempfile::tempdir().unwrap();
+        let (path, partials) = (dir.path().join("o.sam"), ["a", "b"].map(|name| dir.path().join(name)));
+        assert!(FileSink::share(spec(path.clone(), 2), &partials).is_err(), "they must be there");
+        let before = "left from before, and longer than what will be there in the end";
+        partials.iter().for_each(|partial| std::fs::write(partial, before).unwrap());
+        let sinks = [0, 1].map(|_| FileSink::share(spec(path.clone(), 2), &partials).unwrap());
+        let start = sinks[0].start(0);
+        sinks[1].write_at(1, start + 2, b"y\n").unwrap();
+        sinks[0].write_header().unwrap();
+        sinks[0].write_at(1, start, b"x\n").unwrap();
+        drop(sinks);
+        for (partial, length, text) in [(&partials[0], 0, ""), (&partials[1], 4, "x\ny\n")] {
+            assert_eq!(FileSink::end_shared(partial, Format::Sam, start + length).unwrap(), start + length);
+            assert_eq!(std::fs::read_to_string(partial).unwrap(), format!("@HD\tVN:1.6\tSO:unsorted\n{text}"));
+        }
     }
 
     #[test]

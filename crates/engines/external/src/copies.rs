@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 use zerohop_memory::Placed;
-use zerohop_model::plan::{Pages, Placement};
+use zerohop_model::plan::Placement;
 
 /// Bytes copied at once.
 const STEP: usize = 4 << 20;
@@ -150,13 +150,7 @@ impl Copy {
 fn name(engine: &str, source: &Path, placement: &Placement) -> String {
     let nodes: Vec<String> = placement.nodes.iter().map(|node| node.0.to_string()).collect();
     let key = xxh3_64(source.as_os_str().as_encoded_bytes());
-    let pages = match placement.pages {
-        Pages::Local => "local",
-        Pages::Interleave => "interleave",
-        Pages::FirstTouch => "first-touch",
-        Pages::LocalAlloc => "localalloc",
-    };
-    format!("{engine}-{key:016x}-{pages}-{}", nodes.join("-"))
+    format!("{engine}-{key:016x}-{}-{}", placement.pages, nodes.join("-"))
 }
 
 /// The folder of this user's copies, made if need be.

@@ -87,15 +87,20 @@ pub fn law(descriptor: &Descriptor, user: &UserArguments) -> Result<Law, Externa
 }
 
 impl Launch<'_> {
-    /// Starts one program per plan, and has a reaper told of each. The calling thread must live as long as
-    /// they: they are killed when it ends.
+    /// Starts one program per plan, and has a reaper told of each. They are numbered from `first` on. The calling thread must live as
+    /// long as they: they are killed when it ends.
     ///
     /// # Errors
     /// What the aligner cannot do, or what the system says. Those that were started are killed.
-    pub fn start(&self, plans: Vec<InstancePlan>, tell: Tell<'_>) -> Result<Vec<Instance>, ExternalError> {
+    pub fn start(
+        &self,
+        plans: Vec<InstancePlan>,
+        first: usize,
+        tell: Tell<'_>,
+    ) -> Result<Vec<Instance>, ExternalError> {
         let pipes = plans.len() * if self.paired { 3 } else { 2 };
         let bytes = (ALL_PIPES_BYTES / pipes.max(1)).clamp(LEAST_PIPE_BYTES, PIPE_BYTES);
-        plans.into_iter().enumerate().map(|(i, plan)| self.start_one(i, plan, bytes, tell)).collect()
+        plans.into_iter().zip(first..).map(|(plan, i)| self.start_one(i, plan, bytes, tell)).collect()
     }
 
     fn start_one(
@@ -156,8 +161,8 @@ impl Launch<'_> {
             written: Default::default(),
         });
         let drain = Box::new(Drainer::new(running, File::from(output), expected, rules));
-        let blame = Box::new(move |what: &str| blamed.fault(what));
-        Ok(Instance { plan, feed, drain, blame })
+        let blame = Arc::new(move |what: &str| blamed.fault(what));
+        Ok(Instance { plan, feed, drain, blame, leave: Arc::default() })
     }
 
     /// Gives the program the ends of its pipes, and returns ours.

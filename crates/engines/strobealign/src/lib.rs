@@ -39,7 +39,7 @@ pub const VERSION: &str = "0.19.1";
 pub const MAX_READ_BASES: usize = MAXIMUM_QUERY_LENGTH;
 
 /// Bases that an open chunk does not exceed: `--chunk-size` of the program.
-const CHUNK_BASES: u64 = 1_000_000;
+pub const CHUNK_BASES: u64 = 1_000_000;
 
 /// One copy of the reference and its index.
 pub struct Strobealign {

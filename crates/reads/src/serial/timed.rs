@@ -5,7 +5,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 use zerohop_model::chunk::Chunk;
 use zerohop_model::error::Error;
-use zerohop_model::source::Emit;
+use zerohop_model::source::{Emit, Emitted};
 
 /// Something that reads are taken from, a chunk at a time.
 pub(crate) trait Take: Send {
@@ -17,20 +17,25 @@ pub(crate) trait Take: Send {
 pub(crate) struct Timed<T> {
     from: T,
     holding: Stopwatch,
+    chunks: u64,
 }
 
 impl<T: Take> Timed<T> {
     pub(crate) fn new(from: T) -> Self {
-        Timed { from, holding: Stopwatch::default() }
+        Timed { from, holding: Stopwatch::default(), chunks: 0 }
     }
 }
 
 impl<T: Take> Emit for Timed<T> {
-    fn emit(&mut self, chunk: &mut Chunk, _stop: &AtomicBool) -> Result<bool, Error> {
+    fn emit(&mut self, chunk: &mut Chunk, _stop: &AtomicBool) -> Result<Emitted, Error> {
         let started = self.holding.start();
         let outcome = self.from.take(chunk);
         self.holding.stop(started);
-        outcome
+        if !outcome? {
+            return Ok(Emitted::End { chunks: self.chunks });
+        }
+        self.chunks += 1;
+        Ok(Emitted::Chunk)
     }
 
     fn serial_time(&self) -> Duration {

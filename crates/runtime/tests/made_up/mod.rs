@@ -11,7 +11,7 @@ use zerohop_model::error::{Error, InputError};
 use zerohop_model::plan::{HugePages, Pages, Placement, Plan, WorkerPlan};
 use zerohop_model::record::{Record, RecordWriter};
 use zerohop_model::sink::{Access, Encoder, Sink};
-use zerohop_model::source::{Claim, Claimed, Deal, Emit, Lane, Parse};
+use zerohop_model::source::{Claim, Claimed, Deal, Emit, Emitted, Lane, Parse};
 use zerohop_runtime::{Job, Mapping, Order, Outcome, Progress, run};
 
 /// Where a fault is injected, at chunk 7 of lane 1.
@@ -87,8 +87,9 @@ impl Claim for Counter {
 }
 
 impl Emit for Counter {
-    fn emit(&mut self, chunk: &mut Chunk, _stop: &AtomicBool) -> Result<bool, Error> {
-        self.next(chunk)
+    fn emit(&mut self, chunk: &mut Chunk, _stop: &AtomicBool) -> Result<Emitted, Error> {
+        let end = Emitted::End { chunks: self.chunks };
+        self.next(chunk).map(|more| if more { Emitted::Chunk } else { end })
     }
 
     fn serial_time(&self) -> Duration {
@@ -131,6 +132,10 @@ impl Sink for Memory {
 
     fn start(&self, _file: usize) -> u64 {
         2
+    }
+
+    fn write_header(&self) -> Result<(), Error> {
+        self.write_at(0, 0, b"h\n")
     }
 
     fn write_at(&self, file: usize, offset: u64, bytes: &[u8]) -> Result<(), Error> {
@@ -249,7 +254,7 @@ pub fn run_shape(
         let progress = Progress::default();
         let outcome = mapping(&sink, &|mapping| {
             let lanes = (0..CHUNKS.len()).map(lane).collect();
-            run(Job { lanes, mapping, order: shape.order, plan: &plan, progress: &progress })
+            run(Job { lanes, mapping, order: shape.order, grains: None, plan: &plan, progress: &progress })
         });
         let text = sink.files.iter().map(|f| String::from_utf8(f.lock().unwrap().clone()).unwrap()).collect();
         send.send((outcome, text)).unwrap();

@@ -1,0 +1,247 @@
+//! Counting a lane in parallel: every rank looks at its share of each file, a stretch at a time, and keeps the bases of each record and
+//! nothing else; one rank adds that up in the order of the input and finds where chunks begin ([`Table`]).
+//!
+//! Reads are mostly of one length, so the bases of a stretch's records are kept as runs: a few bytes. Where they are not, they are a few
+//! bytes a record.
+
+use crate::compact::{Reader, Writer};
+use crate::cutter::Place;
+use crate::regular::{Front, Regular, Stretch};
+use crate::segment::{LineState, Marks};
+use crate::table::{Before, Table};
+use std::ops::Range;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
+use zerohop_model::error::InputError;
+
+/// So many records with so many bases each, one after the other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Run {
+    bases: u64,
+    records: u64,
+}
+
+/// What was counted of a stretch, before it is known what lies before it.
+#[derive(Debug, Clone, PartialEq)]
+struct Count {
+    guess: LineState,
+    after: LineState,
+    /// Offsets in the file of the first byte that was read, and of the first one behind.
+    range: (u64, u64),
+    /// Bytes of text.
+    text: u64,
+    /// Bases before the first record that begins here; all of them if none does.
+    open: u64,
+    /// The records that begin here; of the last one only what lies here.
+    runs: Vec<Run>,
+}
+
+impl Count {
+    fn new(stretch: &Stretch) -> Self {
+        let Marks { starts, bases_before, bases, .. } = &stretch.segment.marks;
+        let ends = bases_before.iter().skip(1).chain(std::iter::once(bases));
+        let mut runs = Vec::new();
+        for (start, end) in bases_before.iter().zip(ends).take(starts.len()) {
+            push(&mut runs, Run { bases: u64::from(end - start), records: 1 });
+        }
+        Count {
+            guess: stretch.guess,
+            after: stretch.after,
+            range: stretch.range,
+            text: stretch.segment.bytes.len() as u64,
+            open: u64::from(bases_before.first().copied().unwrap_or(*bases)),
+            runs,
+        }
+    }
+
+    fn write(&self, out: &mut Writer) {
+        let (start, end) = self.range;
+        for number in [self.guess.to_number(), self.after.to_number(), start, end - start, self.text, self.open] {
+            out.put(number);
+        }
+        out.put(self.runs.len() as u64);
+        self.runs.iter().for_each(|run| [run.bases, run.records].into_iter().for_each(|number| out.put(number)));
+    }
+
+    fn read(from: &mut Reader<'_>) -> Option<Self> {
+        let guess = LineState::from_number(from.take()?)?;
+        let after = LineState::from_number(from.take()?)?;
+        let [start, length, text, open] = [from.take()?, from.take()?, from.take()?, from.take()?];
+        let runs = from.take()?;
+        let runs =
+            (0..runs).map(|_| Some(Run { bases: from.take()?, records: from.take()? })).collect::<Option<_>>()?;
+        Some(Count { guess, after, range: (start, start.checked_add(length)?), text, open, runs })
+    }
+}
+
+/// Adds to a list of runs.
+fn push(runs: &mut Vec<Run>, run: Run) {
+    match runs.last_mut() {
+        Some(last) if last.bases == run.bases => last.records += run.records,
+        _ => runs.push(run),
+    }
+}
+
+/// Counts the share of `rank` of `ranks` in each of `files`, with so many threads. A stretch that cannot be read is left to whoever adds
+/// up: it may have been tried from a wrong place.
+pub(crate) fn count(files: &[Regular], rank: usize, ranks: usize, threads: usize) -> Vec<u8> {
+    let mut out = Writer::default();
+    for file in files {
+        let (share, done) = (share(file, rank, ranks), Mutex::new(Vec::new()));
+        let next = AtomicU64::new(share.start);
+        std::thread::scope(|scope| {
+            for _ in 0..threads.max(1) {
+                scope.spawn(|| {
+                    let mut text = Vec::new();
+                    loop {
+                        let index = next.fetch_add(1, Ordering::Relaxed);
+                        if index >= share.end {
+                            return;
+                        }
+                        let counted = file.survey(index, None, std::mem::take(&mut text)).map(|stretch| {
+                            let counted = Count::new(&stretch);
+                            text = stretch.segment.bytes;
+                            counted
+                        });
+                        done.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).push((index, counted.ok()));
+                    }
+                });
+            }
+        });
+        let mut done = done.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner());
+        done.sort_unstable_by_key(|(index, _)| *index);
+        for (_, counted) in done {
+            out.put(u64::from(counted.is_some()));
+            if let Some(counted) = counted {
+                counted.write(&mut out);
+            }
+        }
+    }
+    out.bytes
+}
+
+/// The stretches of a file that a rank counts.
+fn share(file: &Regular, rank: usize, ranks: usize) -> Range<u64> {
+    let at = |rank: usize| (u128::from(file.stretches()) * rank as u128 / ranks as u128) as u64;
+    at(rank)..at(rank + 1)
+}
+
+/// Adds up what all ranks have counted.
+///
+/// # Errors
+/// A stretch that cannot be read.
+pub(crate) fn add_up(
+    files: &[Regular],
+    counts: &[Vec<u8>],
+    closes_at: u64,
+    first: Option<u64>,
+) -> Result<Table, InputError> {
+    let mut readers: Vec<Reader<'_>> = counts.iter().map(|bytes| Reader { bytes }).collect();
+    let (mut starts, mut lengths) = (Vec::new(), Vec::new());
+    for file in files {
+        let mut sum = Sum::default();
+        for (rank, from) in readers.iter_mut().enumerate() {
+            for index in share(file, rank, counts.len()) {
+                // Bytes that are no counts are as good as none: then it is counted here.
+                let counted = from.take().filter(|&is_there| is_there == 1).and_then(|_| Count::read(from));
+                sum.add(file, index, counted)?;
+            }
+        }
+        let (before, runs) = sum.end();
+        starts.push(before);
+        lengths.push(runs);
+    }
+    Ok(Table { files: starts, chunks: chunks(&lengths, closes_at, first.unwrap_or(u64::MAX)) })
+}
+
+/// What was added up of a file.
+struct Sum {
+    front: Front,
+    place: Place,
+    starts: Vec<Before>,
+    /// All records so far; the last one may go on.
+    runs: Vec<Run>,
+    open: Option<u64>,
+}
+
+impl Default for Sum {
+    fn default() -> Self {
+        Sum { front: Front::START, place: Place::default(), starts: Vec::new(), runs: Vec::new(), open: None }
+    }
+}
+
+impl Sum {
+    fn add(&mut self, file: &Regular, index: u64, counted: Option<Count>) -> Result<(), InputError> {
+        let is_right = |counted: &Count| {
+            counted.guess == self.front.state && file.is_read_right(index, &self.front, counted.range.0)
+        };
+        let counted = match counted.filter(is_right) {
+            Some(counted) => counted,
+            None => Count::new(&file.survey(index, Some(self.front), Vec::new())?),
+        };
+        self.starts.push(Before { front: self.front, place: self.place });
+        self.front = Front { state: counted.after, block: counted.range.1 };
+        let records: u64 = counted.runs.iter().map(|run| run.records).sum();
+        let bases: u64 = counted.runs.iter().map(|run| run.records * run.bases).sum();
+        self.place.record += records;
+        self.place.bases += counted.open + bases;
+        self.place.byte += counted.text;
+        // Bases before the first record of a file would be no record's: the cutter finds that out.
+        self.open = self.open.map(|open| open + counted.open);
+        let mut runs = counted.runs;
+        let Some(last) = runs.last_mut() else { return Ok(()) };
+        // The last record that begins here may go on in the next stretch.
+        let open = last.bases;
+        last.records -= 1;
+        if let Some(bases) = self.open.replace(open) {
+            push(&mut self.runs, Run { bases, records: 1 });
+        }
+        runs.into_iter().filter(|run| run.records > 0).for_each(|run| push(&mut self.runs, run));
+        Ok(())
+    }
+
+    /// The records of the whole file.
+    fn end(mut self) -> (Vec<Before>, Vec<Run>) {
+        if let Some(bases) = self.open {
+            push(&mut self.runs, Run { bases, records: 1 });
+        }
+        (self.starts, self.runs)
+    }
+}
+
+/// The first fragments of all chunks, from the bases of the records of one file, or of two in step. Where two files do not end together
+/// there is a chunk more, in which that is found.
+fn chunks(files: &[Vec<Run>], closes_at: u64, first: u64) -> Vec<u64> {
+    let mut left: Vec<_> = files.iter().map(|runs| runs.iter().copied().peekable()).collect();
+    let (mut chunks, mut fragment, mut bases) = (Vec::new(), 0, 0);
+    let mut is_open = false;
+    while fragment < first {
+        let next: Vec<Option<Run>> = left.iter_mut().map(|runs| runs.peek().copied()).collect();
+        let Some(runs) = next.iter().copied().collect::<Option<Vec<Run>>>().filter(|runs| !runs.is_empty()) else {
+            if !is_open && next.iter().any(Option::is_some) {
+                chunks.push(fragment);
+            }
+            break;
+        };
+        if !is_open {
+            chunks.push(fragment);
+            bases = 0;
+        }
+        let each: u64 = runs.iter().map(|run| run.bases).sum();
+        let alike = runs.iter().map(|run| run.records).min().unwrap_or(0).min(first - fragment);
+        // As many of these as the chunk takes.
+        let taken =
+            (closes_at - bases).checked_div(each).map_or(alike, |_| (closes_at - bases).div_ceil(each).min(alike));
+        (fragment, bases) = (fragment + taken, bases + taken * each);
+        is_open = bases < closes_at;
+        for runs in &mut left {
+            if let Some(run) = runs.peek_mut() {
+                run.records -= taken;
+                if run.records == 0 {
+                    runs.next();
+                }
+            }
+        }
+    }
+    chunks
+}

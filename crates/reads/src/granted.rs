@@ -1,0 +1,228 @@
+//! Dealing where several processes align the same reads: only the chunks that this one was granted.
+//!
+//! - Of files that can be read at any place, what was granted is surveyed by itself ([`GrantedClaim`]), from what is known of the place
+//!   where it begins ([`Table`]).
+//! - Of other files every process reads all, and passes over the chunks of the others ([`GrantedEmit`]): nothing can be known of a
+//!   stream before it is read.
+
+use crate::cutter::{Cut, Cutting};
+use crate::regular::Regular;
+use crate::stream::StreamEmitter;
+use crate::survey::{Part, Survey};
+use crate::table::Table;
+use std::ops::Range;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, PoisonError, RwLock};
+use std::time::Duration;
+use zerohop_model::chunk::{Chunk, Ticket};
+use zerohop_model::error::Error;
+use zerohop_model::source::{Claim, Claimed, Emit, Emitted, Grant, Granted};
+
+/// How long an emitter waits before it asks again what it was granted.
+const ASK_AGAIN: Duration = Duration::from_millis(1);
+
+/// What the lanes of a run have in common when chunks are granted.
+#[derive(Clone)]
+pub struct Shared {
+    /// Who grants them.
+    pub grant: Arc<dyn Grant>,
+    /// Chunks of the lanes that were emitted so far.
+    emitted: Arc<AtomicU64>,
+}
+
+impl Shared {
+    /// For one run.
+    pub fn new(grant: Arc<dyn Grant>) -> Self {
+        Shared { grant, emitted: Arc::default() }
+    }
+}
+
+/// A lane of regular files that workers deal by themselves.
+pub(crate) struct GrantedClaim {
+    files: Vec<Arc<Regular>>,
+    cutting: Cutting,
+    table: Arc<Table>,
+    /// Its chunks, by their numbers over all lanes.
+    chunks: Range<u64>,
+    workers: usize,
+    grant: Arc<dyn Grant>,
+    current: RwLock<Current>,
+    /// The serial time of the surveys that are over.
+    serial_nanos: AtomicU64,
+}
+
+/// What is being dealt.
+#[derive(Clone)]
+struct Current {
+    survey: Option<Arc<Survey>>,
+    /// The chunks behind it are the next to be asked for.
+    end: u64,
+}
+
+impl GrantedClaim {
+    /// A lane whose first chunk has number `first` over all lanes.
+    pub(crate) fn new(
+        files: Vec<Regular>,
+        cutting: Cutting,
+        table: Arc<Table>,
+        first: u64,
+        workers: usize,
+        grant: Arc<dyn Grant>,
+    ) -> Self {
+        GrantedClaim {
+            files: files.into_iter().map(Arc::new).collect(),
+            cutting,
+            chunks: first..first + table.chunks(),
+            table,
+            workers,
+            grant,
+            current: RwLock::new(Current { survey: None, end: first }),
+            serial_nanos: AtomicU64::new(0),
+        }
+    }
+
+    /// What deals some of the lane's chunks, by their numbers in the lane.
+    fn survey(&self, chunks: &Range<u64>) -> Survey {
+        let (first, end) = self.table.fragments(chunks);
+        let begins: Vec<_> = (0..self.files.len()).map(|file| self.table.begin(file, first)).collect();
+        let part = |(file, regular): (usize, &Arc<Regular>)| {
+            let stop = end.map_or(regular.stretches(), |end| self.table.begin(file, end).0 + 1);
+            Part {
+                regular: Arc::clone(regular),
+                stretches: begins[file].0..stop,
+                known: Some((Arc::clone(&self.table), file)),
+            }
+        };
+        let parts = self.files.iter().enumerate().map(part).collect();
+        let ticket = Ticket { lane: self.cutting.lane, number: chunks.start, first_fragment: first };
+        let places = begins.iter().map(|(_, place)| *place);
+        let cutting = Cutting { first: end.or(self.cutting.first), ..self.cutting.clone() };
+        let cutter = cutting.cutter(true).begin(ticket, places);
+        Survey::new(parts, cutter, self.workers)
+    }
+
+    /// Begins with what was granted next, unless another worker does; or says that there is nothing.
+    fn go_on(&self, dealt: &Current) -> Option<Claimed> {
+        let Ok(mut current) = self.current.try_write() else { return Some(Claimed::NotYet) };
+        if current.end != dealt.end {
+            return None;
+        }
+        let end = Claimed::End { chunks: self.table.chunks() };
+        match self.grant.granted(current.end) {
+            Granted::NotYet => Some(Claimed::NotYet),
+            Granted::Chunks(chunks) if chunks.start < self.chunks.end => {
+                let (start, end) =
+                    (chunks.start - self.chunks.start, chunks.end.min(self.chunks.end) - self.chunks.start);
+                let serial = current.survey.as_ref().map_or(Duration::ZERO, |survey| survey.serial_time());
+                self.serial_nanos.fetch_add(serial.as_nanos() as u64, Ordering::Relaxed);
+                let survey = Arc::new(self.survey(&(start..end)));
+                *current = Current { survey: Some(survey), end: self.chunks.start + end };
+                None
+            }
+            Granted::Chunks(_) | Granted::End => Some(end),
+        }
+    }
+}
+
+impl Claim for GrantedClaim {
+    fn claim(&self, chunk: &mut Chunk) -> Result<Claimed, Error> {
+        loop {
+            let current = self.current.read().unwrap_or_else(PoisonError::into_inner).clone();
+            if let Some(survey) = &current.survey {
+                match survey.claim(chunk)? {
+                    Claimed::End { chunks } => {
+                        // The table may have a chunk that turns out to be none: empty lines at the end of a file.
+                        let (found, end) = (self.chunks.start + chunks, current.end);
+                        if found < end {
+                            self.grant.absent(found..end);
+                        }
+                    }
+                    claimed => return Ok(claimed),
+                }
+            }
+            if let Some(claimed) = self.go_on(&current) {
+                return Ok(claimed);
+            }
+        }
+    }
+
+    fn serial_time(&self) -> Duration {
+        let current = self.current.read().unwrap_or_else(PoisonError::into_inner);
+        let now = current.survey.as_ref().map_or(Duration::ZERO, |survey| survey.serial_time());
+        now + Duration::from_nanos(self.serial_nanos.load(Ordering::Relaxed))
+    }
+
+    fn share_dealt(&self) -> Option<f64> {
+        let end = self.current.read().unwrap_or_else(PoisonError::into_inner).end;
+        let all = self.table.chunks().max(1);
+        Some((end - self.chunks.start) as f64 / all as f64)
+    }
+}
+
+/// A lane that one emitter reads from front to back.
+pub(crate) struct GrantedEmit {
+    all: StreamEmitter,
+    shared: Shared,
+    /// What was granted and is not dealt yet, by numbers over all lanes.
+    granted: Range<u64>,
+    is_last_lane: bool,
+    ended: bool,
+}
+
+impl GrantedEmit {
+    /// Of `all` chunks of a lane those that are granted.
+    pub(crate) fn new(all: StreamEmitter, shared: Shared, is_last_lane: bool) -> Self {
+        GrantedEmit { all, shared, granted: 0..0, is_last_lane, ended: false }
+    }
+
+    /// Whether chunk `number` is ours; waits until that is known.
+    fn is_ours(&mut self, number: u64, stop: &AtomicBool) -> Result<bool, Error> {
+        while self.granted.end <= number {
+            match self.shared.grant.granted(number) {
+                Granted::Chunks(chunks) => self.granted = chunks,
+                Granted::End => return Ok(false),
+                Granted::NotYet if stop.load(Ordering::Acquire) => return Err(Error::Stopped),
+                Granted::NotYet => std::thread::sleep(ASK_AGAIN),
+            }
+        }
+        Ok(self.granted.contains(&number))
+    }
+
+    /// The next chunk that is ours.
+    fn next(&mut self, stop: &AtomicBool) -> Result<Option<Cut>, Error> {
+        let before = self.shared.emitted.load(Ordering::Acquire);
+        while let Some(cut) = self.all.next(stop)? {
+            if self.is_ours(before + cut.ticket.number, stop)? {
+                return Ok(Some(cut));
+            }
+            self.all.pass_over(cut);
+        }
+        Ok(None)
+    }
+}
+
+impl Emit for GrantedEmit {
+    fn emit(&mut self, chunk: &mut Chunk, stop: &AtomicBool) -> Result<Emitted, Error> {
+        let cut = self.next(stop).inspect_err(|_| chunk.ticket = self.all.ticket())?;
+        if let Some(cut) = cut {
+            self.all.fill(cut, chunk);
+            return Ok(Emitted::Chunk);
+        }
+        let chunks = self.all.ticket().number;
+        if !std::mem::replace(&mut self.ended, true) {
+            let all = self.shared.emitted.fetch_add(chunks, Ordering::AcqRel) + chunks;
+            if self.is_last_lane {
+                self.shared.grant.absent(all..u64::MAX);
+            }
+        }
+        Ok(Emitted::End { chunks })
+    }
+
+    fn serial_time(&self) -> Duration {
+        self.all.serial_time()
+    }
+
+    fn share_dealt(&self) -> Option<f64> {
+        self.all.share_dealt()
+    }
+}

@@ -1,0 +1,170 @@
+//! A regular file as a row of stretches of fixed size, each of which can be read, inflated and marked by itself.
+//!
+//! Where in a record, or in a BGZF block, a stretch starts is not known when nothing before it was looked at. It is guessed from its
+//! content, and checked when the stretches before it are there ([`Front`]); a wrong guess (damaged text) costs time and nothing else.
+
+use crate::bgzf::{self, MAX_BLOCK};
+use crate::fault::read_fault;
+use crate::segment::{LineState, Segment, guess_state, mark_fastq};
+use libdeflater::Decompressor;
+use std::cell::RefCell;
+use std::fs::File;
+use std::os::unix::fs::FileExt;
+use std::path::PathBuf;
+use zerohop_model::error::InputError;
+
+/// Bytes of a plain file that are surveyed at once: about the text of one chunk of strobealign.
+pub(crate) const PLAIN_STRETCH: u64 = 1 << 20;
+/// Bytes of a BGZF file that are surveyed at once; FASTQ shrinks about fourfold.
+const BGZF_STRETCH: u64 = 1 << 18;
+
+/// How a regular file's bytes become text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Coding {
+    Plain,
+    Bgzf,
+}
+
+/// What lies before a stretch: where in a record it starts, and where its first BGZF block does.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Front {
+    pub(crate) state: LineState,
+    pub(crate) block: u64,
+}
+
+impl Front {
+    /// That of a file's first stretch.
+    pub(crate) const START: Front = Front { state: LineState::RECORD_START, block: 0 };
+}
+
+/// A stretch as surveyed.
+pub(crate) struct Stretch {
+    pub(crate) segment: Segment,
+    /// The state that the marks assume.
+    pub(crate) guess: LineState,
+    pub(crate) after: LineState,
+    /// Offsets in the file of the first byte that went into the segment, and of the first one behind.
+    pub(crate) range: (u64, u64),
+}
+
+/// One regular file. Its length is taken once, at the start.
+#[derive(Debug)]
+pub(crate) struct Regular {
+    pub(crate) path: PathBuf,
+    file: File,
+    coding: Coding,
+    length: u64,
+}
+
+impl Regular {
+    /// The file.
+    ///
+    /// # Errors
+    /// When its length cannot be had.
+    pub(crate) fn new(path: PathBuf, file: File, coding: Coding) -> Result<Self, InputError> {
+        let length = file.metadata().map_err(|e| read_fault(&path, &e))?.len();
+        Ok(Regular { path, file, coding, length })
+    }
+
+    fn stretch_size(&self) -> u64 {
+        match self.coding {
+            Coding::Plain => PLAIN_STRETCH,
+            Coding::Bgzf => BGZF_STRETCH,
+        }
+    }
+
+    fn stretch_end(&self, index: u64) -> u64 {
+        ((index + 1) * self.stretch_size()).min(self.length)
+    }
+
+    /// How many stretches it has.
+    pub(crate) fn stretches(&self) -> u64 {
+        self.length.div_ceil(self.stretch_size())
+    }
+
+    /// Reads over what `buffer` holds: to empty it first would be to write zeros into it again.
+    fn read_at(&self, buffer: &mut Vec<u8>, offset: u64, length: u64) -> Result<(), InputError> {
+        buffer.resize(length as usize, 0);
+        self.file.read_exact_at(buffer, offset).map_err(|e| match e.kind() {
+            std::io::ErrorKind::UnexpectedEof => {
+                InputError::new(&self.path, "the file became shorter while it was read")
+            }
+            _ => InputError::new(&self.path, format!("cannot read: {e}")),
+        })
+    }
+
+    /// Reads the text of stretch `index` into `text`, over what it holds; returns the range of the file that it came from.
+    /// For BGZF these are the blocks that start in the stretch; the first is at `block_start`, or looked for.
+    fn read_text(&self, index: u64, block_start: Option<u64>, text: &mut Vec<u8>) -> Result<(u64, u64), InputError> {
+        let (start, end) = (index * self.stretch_size(), self.stretch_end(index));
+        if self.coding == Coding::Plain {
+            self.read_at(text, start, end - start)?;
+            return Ok((start, end));
+        }
+        text.clear();
+        thread_local! {
+            static SCRATCH: RefCell<(Vec<u8>, Decompressor)> = RefCell::new((Vec::new(), Decompressor::new()));
+        }
+        SCRATCH.with_borrow_mut(|(raw, decompressor)| {
+            // The last block may reach beyond the stretch.
+            let read_end = (end + MAX_BLOCK as u64).min(self.length);
+            let from = block_start.unwrap_or(start);
+            self.read_at(raw, from, read_end - from)?;
+            let skip = match block_start {
+                Some(_) => Some(0),
+                None if index == 0 => Some(0),
+                None => bgzf::find_block(raw).filter(|&at| start + (at as u64) < end),
+            };
+            let Some(skip) = skip else { return Ok((end, end)) };
+            let first = from + skip as u64;
+            let limit = (end - first) as usize;
+            let at_end = read_end == self.length;
+            let used = bgzf::inflate_chain(&self.path, first, &raw[skip..], limit, at_end, decompressor, text)?;
+            Ok((first, first + used as u64))
+        })
+    }
+
+    /// Reads and marks a stretch, as if nothing were known of what lies before it, unless it is said.
+    pub(crate) fn survey(&self, index: u64, known: Option<Front>, mut text: Vec<u8>) -> Result<Stretch, InputError> {
+        if let Some(front) = known.filter(|front| self.is_passed_over(index, front)) {
+            text.clear();
+            let (guess, after, range) = (front.state, front.state, (front.block, front.block));
+            return Ok(Stretch { segment: Segment { bytes: text, ..Segment::default() }, guess, after, range });
+        }
+        let range = self.read_text(index, known.map(|front| front.block), &mut text)?;
+        let guessed = || if index == 0 { None } else { guess_state(&text) };
+        let guess = known.map(|front| front.state).or_else(guessed).unwrap_or(LineState::RECORD_START);
+        let (marks, after) = mark_fastq(&text, guess);
+        Ok(Stretch { segment: Segment { bytes: text, marks }, guess, after, range })
+    }
+
+    /// Whether a block of the stretch before reaches over all of this one.
+    fn is_passed_over(&self, index: u64, front: &Front) -> bool {
+        self.coding == Coding::Bgzf && front.block >= self.stretch_end(index)
+    }
+
+    /// Checks stretch `index` against what lies before it, makes good what was guessed wrong or could not be read, for it was tried
+    /// from a wrong place, and moves `front` on behind it.
+    pub(crate) fn settle(
+        &self,
+        index: u64,
+        front: &mut Front,
+        surveyed: Result<Stretch, InputError>,
+    ) -> Result<Segment, InputError> {
+        let mut stretch = match surveyed {
+            Ok(stretch) if self.is_read_right(index, front, stretch.range.0) => stretch,
+            Ok(stretch) => self.survey(index, Some(*front), stretch.segment.bytes)?,
+            Err(_) => self.survey(index, Some(*front), Vec::new())?,
+        };
+        if stretch.guess != front.state {
+            (stretch.segment.marks, stretch.after) = mark_fastq(&stretch.segment.bytes, front.state);
+        }
+        *front = Front { state: stretch.after, block: stretch.range.1 };
+        Ok(stretch.segment)
+    }
+
+    /// Whether stretch `index`, read from byte `start` of the file on, was read from the right place.
+    pub(crate) fn is_read_right(&self, index: u64, front: &Front, start: u64) -> bool {
+        self.coding == Coding::Plain || (start == front.block && !self.is_passed_over(index, front))
+    }
+}

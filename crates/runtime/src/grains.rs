@@ -1,0 +1,417 @@
+//! What one of several processes does of an input that all of them align: runs of chunks (*grains*) that it was given, and where
+//! their records go in the output that all of them write: one file, or chunk after chunk in turn to some.
+//!
+//! - Who deals asks which chunks are ours ([`Grant`]).
+//! - Who commits says how long each chunk's records are, and learns where they go: behind those of the chunks before it in the grain
+//!   and the same file, once it is known where the grain goes.
+//! - Who talks to the other processes gives grains ([`Grains::give`]), is told of complete ones ([`Grains::take_complete`]), says where
+//!   they go ([`Grains::place`]), and is told which are written ([`Grains::take_written`]).
+//!
+//! A mutex around a few numbers per chunk; nobody reads, maps or writes under it.
+
+use crate::gate::Closed;
+use crate::sync::{Condvar, Mutex, lock, wait};
+use std::collections::{BTreeMap, VecDeque};
+use std::ops::Range;
+use zerohop_model::measurement::Tally;
+use zerohop_model::source::{Complete, Grant, Granted};
+
+/// A grain whose records are all written.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Written {
+    /// The chunks, as they were given.
+    pub chunks: Range<u64>,
+    /// Where their records begin in each file.
+    pub offsets: Vec<u64>,
+    /// Bytes of their records in each file.
+    pub bytes: Vec<u64>,
+    /// Their reads.
+    pub tally: Tally,
+}
+
+/// A grain that is not written yet.
+#[derive(Debug)]
+struct Open {
+    chunks: Range<u64>,
+    /// Lengths of the chunks, as far as they are known.
+    lengths: Vec<Option<u64>>,
+    /// Where chunks begin behind the first one in their files, as far as all before them are known.
+    begins: Vec<u64>,
+    /// Bytes of those in each file.
+    bytes: Vec<u64>,
+    /// Where it goes in each file.
+    offsets: Option<Vec<u64>>,
+    unwritten: u64,
+    tally: Tally,
+}
+
+impl Open {
+    fn new(chunks: Range<u64>, files: usize) -> Self {
+        let count = chunks.end - chunks.start;
+        Open {
+            chunks,
+            lengths: vec![None; count as usize],
+            begins: Vec::new(),
+            bytes: vec![0; files],
+            offsets: None,
+            unwritten: count,
+            tally: Tally::default(),
+        }
+    }
+
+    /// Enters the length of a chunk; true if the grain is complete with it.
+    fn enter(&mut self, number: u64, bytes: u64) -> bool {
+        self.lengths[(number - self.chunks.start) as usize] = Some(bytes);
+        while let Some(&Some(bytes)) = self.lengths.get(self.begins.len()) {
+            let file = (self.chunks.start + self.begins.len() as u64) % self.bytes.len() as u64;
+            let all = &mut self.bytes[file as usize];
+            self.begins.push(*all);
+            *all += bytes;
+        }
+        self.begins.len() == self.lengths.len()
+    }
+
+    /// Where the records of a chunk go, if it is known.
+    fn offset(&self, number: u64) -> Option<u64> {
+        let begin = self.begins.get((number - self.chunks.start) as usize)?;
+        Some(self.offsets.as_ref()?[(number % self.bytes.len() as u64) as usize] + begin)
+    }
+}
+
+#[derive(Debug, Default)]
+struct State {
+    /// Output files: chunk `i` goes to file `i` modulo this.
+    files: usize,
+    /// Given and not asked for to their ends.
+    queue: VecDeque<Range<u64>>,
+    /// Chunks before this one are being dealt.
+    dealt: u64,
+    /// No more grains come.
+    ended: bool,
+    closed: bool,
+    /// The input ends before this chunk.
+    input_end: Option<u64>,
+    /// Bytes before the first record of each file.
+    header: u64,
+    open: BTreeMap<u64, Open>,
+    complete: Vec<Complete>,
+    written: Vec<Written>,
+}
+
+/// The grains of one process.
+#[derive(Debug)]
+pub struct Grains {
+    state: Mutex<State>,
+    /// Something was placed, or the run has failed.
+    placed: Condvar,
+}
+
+impl Grains {
+    /// For an output of so many files; not none.
+    pub fn new(files: usize) -> Self {
+        Grains { state: Mutex::new(State { files, ..State::default() }), placed: Condvar::new() }
+    }
+
+    /// Chunks that were given and are not being dealt yet.
+    pub fn ahead(&self) -> u64 {
+        let state = lock(&self.state);
+        state.queue.iter().map(|chunks| chunks.end.saturating_sub(chunks.start.max(state.dealt))).sum()
+    }
+
+    /// Gives a grain, behind all that were given before; not an empty one.
+    pub fn give(&self, chunks: Range<u64>) {
+        let mut state = lock(&self.state);
+        let open = Open::new(chunks.clone(), state.files);
+        state.open.insert(chunks.start, open);
+        state.queue.push_back(chunks);
+        if let Some(end) = state.input_end {
+            state.leave_out(&(end..u64::MAX));
+        }
+    }
+
+    /// Says that no more grains come.
+    pub fn end(&self) {
+        lock(&self.state).ended = true;
+    }
+
+    /// The first chunk that the input does not have, once that was found.
+    pub fn input_end(&self) -> Option<u64> {
+        lock(&self.state).input_end
+    }
+
+    /// The grains that became complete since the last call.
+    pub fn take_complete(&self) -> Vec<Complete> {
+        std::mem::take(&mut lock(&self.state).complete)
+    }
+
+    /// Says where in each file the records of the grain that begins with `chunk` go. A grain that is not ours, or is of no chunk, is passed over.
+    pub fn place(&self, chunk: u64, offsets: &[u64]) {
+        let mut state = lock(&self.state);
+        if let Some(open) = state.open.get_mut(&chunk) {
+            open.offsets = Some(offsets.to_vec());
+        }
+        state.let_go(chunk);
+        drop(state);
+        self.placed.notify_all();
+    }
+
+    /// The grains that became written since the last call.
+    pub fn take_written(&self) -> Vec<Written> {
+        std::mem::take(&mut lock(&self.state).written)
+    }
+
+    /// Ends the run, for it has failed, here or elsewhere: nothing more is granted, and all who wait are woken.
+    pub fn close(&self) {
+        lock(&self.state).closed = true;
+        self.placed.notify_all();
+    }
+
+    /// Says how many bytes go before the first record of each file; before any chunk is submitted.
+    pub(crate) fn begin(&self, header: u64) {
+        lock(&self.state).header = header;
+    }
+
+    /// Says that a chunk has so many bytes of records, of the reads in `tally`.
+    pub(crate) fn submit(&self, number: u64, bytes: u64, tally: &Tally) {
+        lock(&self.state).submit(number, bytes, Some(tally));
+    }
+
+    /// Where the records of a chunk go, if it is known.
+    pub(crate) fn try_fetch(&self, number: u64) -> Option<u64> {
+        lock(&self.state).offset(number)
+    }
+
+    /// Waits for the place of a chunk's records.
+    ///
+    /// # Errors
+    /// [`Closed`] when the run fails before.
+    pub(crate) fn fetch(&self, number: u64) -> Result<u64, Closed> {
+        let mut state = lock(&self.state);
+        loop {
+            if let Some(offset) = state.offset(number) {
+                return Ok(offset);
+            }
+            if state.closed {
+                return Err(Closed);
+            }
+            state = wait(&self.placed, state);
+        }
+    }
+
+    /// Says that the records of a chunk are at their place.
+    pub(crate) fn wrote(&self, number: u64) {
+        let mut state = lock(&self.state);
+        if let Some(open) = state.grain_of(number) {
+            open.unwritten -= 1;
+            let start = open.chunks.start;
+            state.let_go(start);
+        }
+    }
+}
+
+impl State {
+    /// The grain that holds a chunk.
+    fn grain_of(&mut self, number: u64) -> Option<&mut Open> {
+        let (_, open) = self.open.range_mut(..=number).next_back()?;
+        open.chunks.contains(&number).then_some(open)
+    }
+
+    fn submit(&mut self, number: u64, bytes: u64, tally: Option<&Tally>) {
+        let header = self.header;
+        let Some(open) = self.grain_of(number) else { return };
+        match tally {
+            Some(tally) => open.tally += tally,
+            // What does not exist need not be written.
+            None => open.unwritten -= 1,
+        }
+        if open.enter(number, bytes) {
+            let (chunks, bytes) = (open.chunks.clone(), open.bytes.clone());
+            let header = (chunks.start == 0).then_some(header);
+            self.complete.push(Complete { chunks, bytes, header });
+        }
+    }
+
+    fn offset(&mut self, number: u64) -> Option<u64> {
+        self.grain_of(number)?.offset(number)
+    }
+
+    /// Moves the grain that begins with `start` to those that are written, if it is.
+    fn let_go(&mut self, start: u64) {
+        if self.open.get(&start).is_none_or(|open| open.unwritten > 0 || open.offsets.is_none()) {
+            return;
+        }
+        if let Some(Open { chunks, bytes, offsets: Some(offsets), tally, .. }) = self.open.remove(&start) {
+            self.written.push(Written { chunks, offsets, bytes, tally });
+        }
+    }
+
+    /// These chunks do not exist: what was given of them is complete without.
+    fn leave_out(&mut self, chunks: &Range<u64>) {
+        let of_grain = |open: &Open| {
+            let start = open.chunks.start;
+            let is_unknown = |number: &u64| open.lengths[(number - start) as usize].is_none();
+            (start.max(chunks.start)..open.chunks.end.min(chunks.end)).filter(is_unknown).collect::<Vec<u64>>()
+        };
+        let left_out: Vec<u64> = self.open.values().flat_map(of_grain).collect();
+        left_out.into_iter().for_each(|number| self.submit(number, 0, None));
+    }
+}
+
+impl Grant for Grains {
+    fn granted(&self, from: u64) -> Granted {
+        let mut state = lock(&self.state);
+        if state.closed {
+            return Granted::End;
+        }
+        while state.queue.front().is_some_and(|chunks| chunks.end <= from) {
+            state.queue.pop_front();
+        }
+        match state.queue.front().cloned() {
+            Some(chunks) => {
+                state.dealt = chunks.end;
+                Granted::Chunks(chunks.start.max(from)..chunks.end)
+            }
+            None if state.ended => Granted::End,
+            None => Granted::NotYet,
+        }
+    }
+
+    fn absent(&self, chunks: Range<u64>) {
+        let mut state = lock(&self.state);
+        if chunks.end == u64::MAX {
+            state.input_end = Some(chunks.start);
+        }
+        state.leave_out(&chunks);
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn tally(reads: u64) -> Tally {
+        Tally { reads, ..Tally::default() }
+    }
+
+    proptest! {
+        /// Chunks of several grains are submitted in any order; grains are placed in any order; all learn the right places in one file,
+        /// or in some.
+        #[test]
+        fn places_are_those_of_one_process(
+            sizes in proptest::collection::vec(1u64..5, 1..8),
+            lengths in proptest::collection::vec(0u64..50, 40),
+            seed in 1u64..1000,
+            files in 1u64..4,
+        ) {
+            let (grains, mut start, mut given) = (Grains::new(files as usize), 0, Vec::new());
+            grains.begin(7);
+            for size in sizes {
+                grains.give(start..start + size);
+                given.push(start..start + size);
+                start += size;
+            }
+            let shuffled = |count: u64| {
+                let mut order: Vec<u64> = (0..count).collect();
+                order.sort_by_key(|&i| (i + 1).wrapping_mul(seed * 2 + 1) % 61);
+                order
+            };
+            let of_file = |chunks: Range<u64>, file: u64| -> u64 {
+                chunks.filter(|chunk| chunk % files == file).map(|chunk| lengths[chunk as usize]).sum()
+            };
+            let offsets = |number: u64| (0..files).map(|file| 7 + of_file(0..number, file)).collect::<Vec<u64>>();
+            for number in shuffled(start) {
+                grains.submit(number, lengths[number as usize], &tally(number));
+            }
+            let mut complete = grains.take_complete();
+            complete.sort_by_key(|grain| grain.chunks.start);
+            prop_assert_eq!(complete.iter().map(|grain| grain.chunks.clone()).collect::<Vec<_>>(), given.clone());
+            prop_assert!(complete.iter().all(|grain| grain.header == (grain.chunks.start == 0).then_some(7)));
+            for i in shuffled(given.len() as u64) {
+                let chunks = given[i as usize].clone();
+                prop_assert_eq!(grains.try_fetch(chunks.start), None);
+                grains.place(chunks.start, &offsets(chunks.start));
+                for number in chunks {
+                    prop_assert_eq!(grains.try_fetch(number), Some(offsets(number)[(number % files) as usize]));
+                    grains.wrote(number);
+                }
+            }
+            let mut written = grains.take_written();
+            written.sort_by_key(|grain| grain.chunks.start);
+            for (grain, complete) in written.iter().zip(&complete) {
+                prop_assert_eq!((&grain.chunks, &grain.bytes), (&complete.chunks, &complete.bytes));
+                let bytes: Vec<u64> = (0..files).map(|file| of_file(grain.chunks.clone(), file)).collect();
+                prop_assert_eq!((&grain.offsets, &grain.bytes), (&offsets(grain.chunks.start), &bytes));
+                prop_assert_eq!(grain.tally.reads, grain.chunks.clone().sum::<u64>());
+            }
+            prop_assert_eq!(written.len(), given.len());
+        }
+    }
+
+    #[test]
+    fn what_is_granted_ascends_and_ends() {
+        let grains = Grains::new(1);
+        assert_eq!(grains.granted(0), Granted::NotYet);
+        grains.give(3..5);
+        grains.give(9..10);
+        assert_eq!(grains.ahead(), 3);
+        assert_eq!(grains.granted(0), Granted::Chunks(3..5));
+        assert_eq!((grains.granted(4), grains.ahead()), (Granted::Chunks(4..5), 1));
+        assert_eq!(grains.granted(5), Granted::Chunks(9..10));
+        assert_eq!(grains.granted(10), Granted::NotYet);
+        grains.end();
+        assert_eq!(grains.granted(10), Granted::End);
+    }
+
+    #[test]
+    fn chunks_that_do_not_exist_are_not_waited_for() {
+        let grains = Grains::new(1);
+        grains.give(3..6);
+        grains.submit(3, 10, &tally(1));
+        grains.absent(4..5);
+        assert_eq!(grains.take_complete(), []);
+        grains.absent(5..u64::MAX);
+        assert_eq!((&*grains.take_complete()[0].bytes, grains.input_end()), (&[10][..], Some(5)));
+        grains.give(6..9);
+        assert_eq!(grains.take_complete(), [Complete { chunks: 6..9, bytes: vec![0], header: None }]);
+        grains.place(3, &[100]);
+        grains.place(6, &[110]);
+        assert_eq!(grains.take_written().len(), 1, "nothing of the second is to be written");
+        grains.wrote(3);
+        assert_eq!(grains.take_written()[0].offsets, [100]);
+    }
+
+    #[test]
+    fn a_failure_wakes_who_waits() {
+        let grains = Grains::new(1);
+        grains.give(0..1);
+        std::thread::scope(|scope| {
+            let waiter = scope.spawn(|| grains.fetch(0));
+            grains.close();
+            assert_eq!(waiter.join().unwrap(), Err(Closed));
+        });
+    }
+}
+
+#[cfg(all(test, loom))]
+mod loom_tests {
+    use super::*;
+    use crate::sync::Arc;
+
+    #[test]
+    fn loom_a_worker_learns_its_place() {
+        loom::model(|| {
+            let grains = Arc::new(Grains::new(1));
+            grains.give(4..5);
+            let worker = Arc::clone(&grains);
+            let worker = loom::thread::spawn(move || {
+                worker.submit(4, 10, &Tally::default());
+                assert_eq!(worker.fetch(4), Ok(17));
+                worker.wrote(4);
+            });
+            grains.place(4, &[17]);
+            worker.join().unwrap();
+            assert_eq!((grains.take_complete().len(), grains.take_written().len()), (1, 1));
+        });
+    }
+}
