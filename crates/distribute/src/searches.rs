@@ -1,0 +1,173 @@
+//! Searches to measure and to model an exchange with: made up, or recorded from a real one.
+
+use crate::exchange::Batch;
+use crate::made_up::{self, MadeUp, Searched};
+use serde::{Deserialize, Serialize};
+use std::time::Duration;
+
+/// Why a recording cannot be used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum RecordingError {
+    /// Nothing in it.
+    #[error("it has no rank, or no batch")]
+    Empty,
+    /// Every rank searches every batch.
+    #[error("rank {0} has another number of batches than rank 0")]
+    Batches(usize),
+    /// What no search can be.
+    #[error(
+        "rank {rank}, batch {batch}: a time below 0, results without queries or without bytes, or results of more than 1 MiB each"
+    )]
+    Impossible {
+        /// The rank.
+        rank: usize,
+        /// The batch.
+        batch: usize,
+    },
+}
+
+/// What each rank of a real search did, batch by batch.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Recording {
+    /// By rank and batch.
+    pub ranks: Vec<Vec<Searched>>,
+}
+
+/// The most bytes of one result.
+const MOST_OF_RESULT: u64 = 1 << 20;
+
+impl Recording {
+    /// Whether it can be used.
+    ///
+    /// # Errors
+    /// [`RecordingError`].
+    pub fn check(&self) -> Result<(), RecordingError> {
+        let batches = self.ranks.first().map_or(0, Vec::len);
+        if batches == 0 {
+            return Err(RecordingError::Empty);
+        }
+        for (rank, of_rank) in self.ranks.iter().enumerate() {
+            if of_rank.len() != batches {
+                return Err(RecordingError::Batches(rank));
+            }
+            let fits = |one: &Searched| {
+                let most = u64::from(one.records).saturating_mul(MOST_OF_RESULT);
+                let results = one.records == 0 || one.queries > 0 && one.result_bytes > 0;
+                (0.0..1e7).contains(&one.search_s) && results && one.result_bytes <= most
+            };
+            if let Some(batch) = of_rank.iter().position(|one| !fits(one)) {
+                return Err(RecordingError::Impossible { rank, batch });
+            }
+        }
+        Ok(())
+    }
+
+    /// The same with searches that take so many times less; results stay as they are.
+    pub fn faster(mut self, times: f64) -> Self {
+        self.ranks.iter_mut().flatten().for_each(|one| one.search_s /= times);
+        self
+    }
+}
+
+/// Searches of any number of ranks.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Searches {
+    /// Made up.
+    MadeUp(MadeUp),
+    /// Recorded, and [checked](Recording::check); with more ranks than were recorded, these come again in turn.
+    Recorded(Recording),
+}
+
+impl Searches {
+    /// Batches.
+    pub fn batches(&self) -> u64 {
+        match self {
+            Searches::MadeUp(made) => made.batches,
+            Searches::Recorded(recording) => recording.ranks.first().map_or(0, Vec::len) as u64,
+        }
+    }
+
+    /// What `rank` does for a batch.
+    pub fn searched(&self, rank: usize, batch: u64) -> Searched {
+        match self {
+            Searches::MadeUp(made) => made.searched(rank, batch),
+            Searches::Recorded(recording) => recording.ranks[rank % recording.ranks.len()][batch as usize],
+        }
+    }
+
+    /// How long `rank` searches for a batch.
+    pub fn search_time(&self, rank: usize, batch: u64) -> Duration {
+        Duration::from_secs_f64(self.searched(rank, batch).search_s)
+    }
+
+    /// Seconds that the slowest of so many ranks needs for searching alone: no exchange can be faster.
+    pub fn slowest_s(&self, ranks: usize) -> f64 {
+        let of = |rank| (0..self.batches()).map(|batch| self.searched(rank, batch).search_s).sum::<f64>();
+        (0..ranks).map(of).fold(0.0, f64::max)
+    }
+
+    /// Results as `rank` finds them for a batch. Of what was recorded, numbers and sizes are the same; which results are the best of a
+    /// query is made up, and every query and every result has its even share.
+    pub fn batch(&self, rank: usize, batch: u64) -> Batch {
+        match self {
+            Searches::MadeUp(made) => made.batch(rank, batch),
+            Searches::Recorded(_) => {
+                let one = self.searched(rank, batch);
+                let (records, queries) = (u64::from(one.records), u64::from(one.queries.max(1)));
+                let hits = |query: u32| share(records, queries, u64::from(query)) as u32;
+                let bytes = |number: usize| share(one.result_bytes, records.max(1), number as u64) as u32;
+                made_up::results(rank, batch, one.queries, &hits, &bytes)
+            }
+        }
+    }
+}
+
+/// The even share of `all` that number `one` of `of` has.
+fn share(all: u64, of: u64, one: u64) -> u64 {
+    all * (one + 1) / of - all * one / of
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn recording() -> Recording {
+        let one = |records, result_bytes| Searched { search_s: 0.5, queries: 7, records, result_bytes };
+        Recording { ranks: vec![vec![one(10, 1234), one(0, 0)], vec![one(3, 7), one(1, 99)]] }
+    }
+
+    #[test]
+    fn what_was_recorded_comes_back_in_turn() {
+        let searches = Searches::Recorded(recording());
+        for (rank, batch) in [(0, 0), (0, 1), (1, 0), (1, 1), (2, 0), (5, 1)] {
+            let (one, made) = (searches.searched(rank, batch), searches.batch(rank, batch));
+            assert_eq!(made.records.len(), one.records as usize);
+            assert_eq!(made.text.len() as u64, one.result_bytes);
+            assert_eq!(made.records.iter().map(|record| u64::from(record.bytes)).sum::<u64>(), one.result_bytes);
+            assert!(made.records.is_sorted() && made.records.iter().all(|record| record.query < one.queries));
+        }
+        assert_eq!(searches.searched(2, 1), searches.searched(0, 1));
+        assert_eq!(searches.slowest_s(3), 1.0);
+        assert_eq!(Searches::Recorded(recording().faster(4.0)).slowest_s(3), 0.25);
+    }
+
+    #[test]
+    fn a_recording_that_makes_no_sense_is_refused() {
+        assert_eq!(recording().check(), Ok(()));
+        assert_eq!(Recording { ranks: vec![] }.check(), Err(RecordingError::Empty));
+        let mut uneven = recording();
+        uneven.ranks[1].pop();
+        assert_eq!(uneven.check(), Err(RecordingError::Batches(1)));
+        let spoil: [fn(&mut Searched); 4] = [
+            |one| one.search_s = -1.0,
+            |one| one.search_s = f64::NAN,
+            |one| one.queries = 0,
+            |one| one.result_bytes = u64::MAX,
+        ];
+        for spoil in spoil {
+            let mut wrong = recording();
+            spoil(&mut wrong.ranks[1][0]);
+            assert_eq!(wrong.check(), Err(RecordingError::Impossible { rank: 1, batch: 0 }));
+        }
+    }
+}

@@ -1,0 +1,91 @@
+//! diamond's E-values, with the digits that it does not print.
+//!
+//! diamond sorts the subjects of a query by their E-values and prints three digits of them. Hits of two parts that print
+//! alike could not be put in its order. Its E-value is that of Park, Sheetlin, Ma, Madden and Spouge, "New finite-size
+//! correction for local alignment score distributions" (BMC Research Notes 2012, 5:286), with the whole database's letters;
+//! the constants are NCBI's for BLOSUM62 with gap costs 11 and 1 (`blosum62_values` in its blast_stat.c), which are diamond's
+//! defaults. All 29,156 printed E-values of the *E. coli* proteome against 55,398 proteins came out as diamond 2.1.3 prints them.
+
+use std::f64::consts::{PI, SQRT_2};
+
+const LAMBDA: f64 = 0.267;
+const K: f64 = 0.041;
+const ALPHA: f64 = 1.9;
+const ALPHA_V: f64 = 42.602_800;
+const SIGMA: f64 = 43.636_200;
+/// The same without gaps.
+const UNGAPPED_ALPHA: f64 = 0.791_6;
+const UNGAPPED_ALPHA_V: f64 = 4.964_660;
+/// What a gap of one letter costs.
+const GAP: f64 = 12.0;
+/// Below so many natural units of score variances are taken as constant.
+const LEAST_NATS: f64 = 2.0;
+
+/// The E-value of a raw score, for a query and a subject of so many letters in a database of so many letters in all.
+pub fn blosum62_11_1(score: u32, query: u64, subject: u64, database: u64) -> f64 {
+    let (score, query, subject) = (f64::from(score), query as f64, subject as f64);
+    let (reach_query, weight_query) = reach(score, query);
+    let (reach_subject, weight_subject) = reach(score, subject);
+    let covariance = (SIGMA * score + 2.0 * GAP * (UNGAPPED_ALPHA_V - SIGMA)).max(LEAST_NATS * SIGMA / LAMBDA);
+    let area = reach_query * reach_subject + covariance * weight_query * weight_subject;
+    (K * (-LAMBDA * score).exp() * area * database as f64 / subject).max(0.0)
+}
+
+/// How many letters of a sequence an alignment can begin at, in the mean, and how likely it fits at all.
+fn reach(score: f64, length: f64) -> (f64, f64) {
+    let left = length - (ALPHA * score + 2.0 * GAP * (UNGAPPED_ALPHA - ALPHA));
+    let variance = (ALPHA_V * score + 2.0 * GAP * (UNGAPPED_ALPHA_V - ALPHA_V)).max(LEAST_NATS * ALPHA / LAMBDA);
+    let deviation = variance.sqrt();
+    let fits = normal(left / deviation);
+    (left * fits + deviation * density(left / deviation), fits)
+}
+
+fn density(x: f64) -> f64 {
+    (-0.5 * x * x).exp() / (SQRT_2 * PI.sqrt())
+}
+
+/// The standard normal distribution, to some 15 decimals: Abramowitz and Stegun 26.2.11, whose terms all have one sign.
+fn normal(x: f64) -> f64 {
+    /// Beyond this the tails vanish beside one.
+    const FAR: f64 = 9.0;
+    if x.abs() >= FAR {
+        return if x > 0.0 { 1.0 } else { 0.0 };
+    }
+    let (mut term, mut sum, mut odd) = (x, x, 1.0);
+    while term.abs() > sum.abs() * f64::EPSILON / 8.0 {
+        odd += 2.0;
+        term *= x * x / odd;
+        sum += term;
+    }
+    0.5 + density(x) * sum
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn it_is_what_diamond_prints() {
+        // diamond 2.1.3, 19,581,084 letters: score, query, subject, E-value.
+        let printed = [
+            (455, 644, 791, "1.22e-47"),
+            (457, 644, 904, "1.22e-47"),
+            (175, 1197, 232, "1.46e-13"),
+            (183, 1197, 477, "1.46e-13"),
+            (248, 260, 289, "9.56e-25"),
+            (250, 260, 330, "9.56e-25"),
+        ];
+        for (score, query, subject, expected) in printed {
+            let mine = format!("{:.2e}", blosum62_11_1(score, query, subject, 19_581_084));
+            assert_eq!(mine, expected);
+        }
+        assert_eq!(blosum62_11_1(3032, 644, 644, 19_581_084), 0.0);
+    }
+
+    #[test]
+    fn the_normal_distribution_is_normal() {
+        for (x, p) in [(0.0, 0.5), (1.0, 0.841_344_746_068_542_9), (-2.5, 0.006_209_665_325_776_132), (40.0, 1.0)] {
+            assert!((normal(x) - p).abs() < 1e-14, "{x}");
+        }
+    }
+}

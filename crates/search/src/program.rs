@@ -1,0 +1,508 @@
+//! What is known of each program: its names, its command line, and what a user may not give it.
+
+use crate::error::SearchError;
+use crate::format::Format;
+use crate::tool::{command, run};
+use serde::{Deserialize, Serialize};
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+
+/// The columns that `std` stands for, behind the names of query and subject.
+const STANDARD: [&str; 10] =
+    ["pident", "length", "mismatch", "gapopen", "qstart", "qend", "sstart", "send", "evalue", "bitscore"];
+
+/// A program that searches sequences.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Program {
+    /// `diamond blastp`: proteins in proteins.
+    Diamond,
+    /// NCBI's `blastp`: proteins in proteins.
+    Blastp,
+    /// NCBI's `blastn`: nucleotides in nucleotides.
+    Blastn,
+    /// NCBI's `blastx`: translated nucleotides in proteins.
+    Blastx,
+}
+
+/// An option that a user may not give, and why.
+type Refused = (&'static [&'static str], &'static str);
+
+/// Where a program finds its queries, or its archive; `/dev/stdin` is a link to this that not every system has.
+const STDIN: &str = "/proc/self/fd/0";
+
+const OURS: &str = "zerohop gives it itself";
+const WHOLE: &str = "what it keeps of a part depends on what else is in the part";
+const CUTS: &str = "it leaves out a share of the database, whose size the E-values would not follow";
+
+const DIAMOND_REFUSED: &[Refused] = &[
+    (&["-d", "--db", "-q", "--query", "-o", "--out", "-f", "--outfmt", "-p", "--threads", "--dbsize"], OURS),
+    (&["-k", "--max-target-seqs", "-t", "--tmpdir", "-v", "--verbose", "--log", "--quiet"], OURS),
+    (&["--header"], "take --format headed or --format commented"),
+    (
+        &["-a", "--daa", "--compress", "--un", "--al", "--unfmt", "--alfmt"],
+        "it writes files of its own, which are not merged",
+    ),
+    (&["--unal"], "diamond 2.1.3 takes queries with hits for those without; --format pairwise names all"),
+    (&["--top", "--range-culling", "--long-reads", "--taxon-k", "-g", "--global-ranking"], WHOLE),
+    (&["--iterate", "--freq-masking", "--freq-sd", "--linsearch", "--lin-stage1"], WHOLE),
+    (&["--taxonlist", "--taxon-exclude", "--seqidlist"], CUTS),
+    (&["--multiprocessing", "--mp-init", "--mp-recover", "--mp-query-chunk", "--parallel-tmpdir"], OURS),
+];
+
+const BLAST_REFUSED: &[Refused] = &[
+    (&["-db", "-query", "-out", "-outfmt", "-num_threads", "-dbsize", "-searchsp", "-max_target_seqs"], OURS),
+    (&["-num_descriptions", "-num_alignments", "-html", "-show_gis", "-line_length"], "no such output is merged"),
+    (&["-sorthits", "-sorthsps", "-parse_deflines"], "the merge takes the program's own order and names"),
+    (&["-culling_limit", "-best_hit_overhang", "-best_hit_score_edge"], WHOLE),
+    (&["-gilist", "-seqidlist", "-negative_gilist", "-negative_seqidlist", "-taxids", "-negative_taxids"], CUTS),
+    (&["-taxidlist", "-negative_taxidlist", "-entrez_query", "-ipglist", "-negative_ipglist"], CUTS),
+    (&["-subject", "-subject_loc", "-remote", "-import_search_strategy", "-export_search_strategy"], OURS),
+    (&["-h", "-help", "-version"], "it does not search"),
+];
+
+/// Options under which diamond's E-values are not those of [`crate::evalue`].
+const DIAMOND_SCORING: [&str; 6] =
+    ["--matrix", "--custom-matrix", "--gapopen", "--gapextend", "--comp-based-stats", "--frameshift"];
+
+impl Program {
+    /// All that there are.
+    pub const ALL: [Program; 4] = [Program::Diamond, Program::Blastp, Program::Blastn, Program::Blastx];
+
+    /// The program that is called `name`, as [`Program::name`] gives it.
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|program| program.name() == name)
+    }
+
+    /// What its executable is called.
+    pub fn name(self) -> &'static str {
+        match self {
+            Program::Diamond => "diamond",
+            Program::Blastp => "blastp",
+            Program::Blastn => "blastn",
+            Program::Blastx => "blastx",
+        }
+    }
+
+    /// Whether it is one of NCBI's.
+    pub fn is_blast(self) -> bool {
+        self != Program::Diamond
+    }
+
+    /// Whether its database is of nucleotides.
+    pub fn has_nucleotides(self) -> bool {
+        self == Program::Blastn
+    }
+
+    /// How many subjects of a query it gives if it is not told.
+    pub fn usual_max_target_seqs(self) -> u32 {
+        if self.is_blast() { 500 } else { 25 }
+    }
+
+    /// Debian's package of it.
+    fn package(self) -> &'static str {
+        if self.is_blast() { "ncbi-blast+" } else { "diamond-aligner" }
+    }
+
+    fn refused(self) -> &'static [Refused] {
+        if self.is_blast() { BLAST_REFUSED } else { DIAMOND_REFUSED }
+    }
+
+    /// Why a user may not give `word`, if it is an option that he may not.
+    fn refuses(self, word: &str) -> Option<&'static str> {
+        let option = word.split('=').next().unwrap_or_default();
+        // BLAST takes an option with two dashes too.
+        let option = if self.is_blast() && option.starts_with("--") { &option[1..] } else { option };
+        // diamond takes `-k5` as `-k 5`.
+        let is = |refused: &str| {
+            option == refused || (!self.is_blast() && refused.len() == 2 && option.starts_with(refused))
+        };
+        self.refused().iter().find(|(options, _)| options.iter().any(|refused| is(refused))).map(|(_, why)| *why)
+    }
+
+    /// Why `format` is not to be had of it, if it is not.
+    fn lacks(self, format: Format) -> Option<&'static str> {
+        match (format, self.is_blast()) {
+            (Format::Headed, true) => Some("it has no line of names; take commented"),
+            (Format::Csv, false) => Some("it writes no commas; take tabular"),
+            (Format::Sam, true) => Some("its header lists the queries with hits, which are known only at the end"),
+            (Format::Pairwise, true) => Some("it lists the subjects of a query in two places"),
+            _ => None,
+        }
+    }
+
+    /// The columns that `std` stands for. The names are the same for both, but BLAST calls these columns otherwise in comments.
+    fn standard(self) -> impl Iterator<Item = String> {
+        let names = if self.is_blast() { ["qaccver", "saccver"] } else { ["qseqid", "sseqid"] };
+        names.into_iter().chain(STANDARD).map(str::to_owned)
+    }
+
+    /// Columns that the merge needs.
+    fn own_columns(self) -> &'static [&'static str] {
+        match self {
+            Program::Diamond => &["qseqid", "sseqid", "evalue", "score", "qlen", "slen"],
+            _ => &["qseqid", "sseqid", "evalue", "score"],
+        }
+    }
+}
+
+/// The columns that a program is asked for: the user's, and behind them ours, which are cut off.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Layout {
+    /// All of them.
+    pub(crate) columns: Vec<String>,
+    /// How many are the user's.
+    pub(crate) kept: usize,
+    /// Where those are that the merge needs: query, subject, E-value, score; with diamond the lengths of both.
+    pub(crate) own: Vec<usize>,
+}
+
+/// A program that is on this machine.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Installed {
+    /// Which it is.
+    pub program: Program,
+    /// Its version, as it says it.
+    pub version: String,
+}
+
+impl Installed {
+    /// Asks the program for its version.
+    ///
+    /// # Errors
+    /// [`SearchError::NotFound`], or what went wrong when it was run.
+    pub fn find(program: Program) -> Result<Self, SearchError> {
+        let name = program.name();
+        if !is_on_path(name) {
+            return Err(SearchError::NotFound { program: name, package: program.package() });
+        }
+        let question = if program.is_blast() { "-version" } else { "version" };
+        let said = run(command(name, [question]), Stdio::piped())?;
+        // "diamond version 2.1.3"; "blastp: 2.12.0+" and more lines.
+        let said = String::from_utf8_lossy(&said);
+        let version = said.lines().next().and_then(|line| line.split_whitespace().last()).unwrap_or_default();
+        Ok(Installed { program, version: version.to_owned() })
+    }
+}
+
+fn is_on_path(name: &str) -> bool {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    std::env::split_paths(&path).any(|folder| folder.join(name).is_file())
+}
+
+/// How a database is searched.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Settings {
+    /// The program.
+    pub program: Program,
+    /// The form of the output.
+    pub format: Format,
+    /// The columns of the output, one by one, where its form has any.
+    pub columns: Vec<String>,
+    /// How many subjects of a query are kept; all if there is none.
+    pub max_target_seqs: Option<u32>,
+    /// Threads of the program.
+    pub threads: usize,
+    /// Where it may put temporary files.
+    pub scratch: PathBuf,
+    /// The user's arguments for the program.
+    arguments: Vec<String>,
+}
+
+impl Settings {
+    /// The program's own settings, but for the user's `arguments`.
+    ///
+    /// # Errors
+    /// [`SearchError::Arguments`] for an option that a user may not give.
+    pub fn new(program: Program, arguments: Vec<String>) -> Result<Self, SearchError> {
+        let name = program.name();
+        if let Some((word, why)) = arguments.iter().find_map(|word| program.refuses(word).map(|why| (word, why))) {
+            return Err(SearchError::Arguments(format!("{word} cannot be given to {name}: {why}.")));
+        }
+        Ok(Settings {
+            program,
+            format: Format::default(),
+            columns: program.standard().collect(),
+            max_target_seqs: Some(program.usual_max_target_seqs()),
+            threads: 1,
+            scratch: std::env::temp_dir(),
+            arguments,
+        })
+    }
+
+    /// With another form of the output.
+    ///
+    /// # Errors
+    /// [`SearchError::Arguments`] for one that is not to be had of the program.
+    pub fn with_format(mut self, format: Format) -> Result<Self, SearchError> {
+        if let Some(why) = self.program.lacks(format) {
+            let name = self.program.name();
+            return Err(SearchError::Arguments(format!("The format {format} is not to be had of {name}: {why}.")));
+        }
+        self.format = format;
+        Ok(self)
+    }
+
+    /// With other columns, named with blanks between them as the program names them; `std` is the usual twelve.
+    ///
+    /// # Errors
+    /// [`SearchError::Arguments`] for what cannot be a column.
+    pub fn with_columns(mut self, columns: &str) -> Result<Self, SearchError> {
+        self.columns.clear();
+        for word in columns.split_whitespace() {
+            match word {
+                "std" => self.columns.extend(self.program.standard()),
+                _ if word.bytes().all(|b| b.is_ascii_lowercase() || b == b'_') => self.columns.push(word.to_owned()),
+                _ => return Err(SearchError::Arguments(format!("'{word}' is not the name of a column."))),
+            }
+        }
+        match self.columns.is_empty() {
+            true => Err(SearchError::Arguments("There must be a column at least.".to_owned())),
+            false => Ok(self),
+        }
+    }
+
+    /// With another number of subjects per query; none for all of them.
+    ///
+    /// # Errors
+    /// [`SearchError::Arguments`] for 0, and for no limit with BLAST, which always has one.
+    pub fn with_max_target_seqs(mut self, limit: Option<u32>) -> Result<Self, SearchError> {
+        if limit == Some(0) {
+            return Err(SearchError::Arguments("At least one subject per query must be kept.".to_owned()));
+        }
+        if limit.is_none() && self.program.is_blast() {
+            let name = self.program.name();
+            return Err(SearchError::Arguments(format!(
+                "{name} cannot keep all subjects; say how many it shall keep."
+            )));
+        }
+        self.max_target_seqs = limit;
+        Ok(self)
+    }
+
+    /// With so many threads for the program.
+    pub fn with_threads(mut self, threads: usize) -> Self {
+        self.threads = threads.max(1);
+        self
+    }
+
+    /// With temporary files in `folder`.
+    pub fn with_scratch(mut self, folder: &Path) -> Self {
+        self.scratch = folder.to_owned();
+        self
+    }
+
+    /// Whether diamond scores as [`crate::evalue`] does.
+    pub(crate) fn has_usual_scores(&self) -> bool {
+        let changes = |word: &String| {
+            let option = word.split('=').next().unwrap_or_default();
+            DIAMOND_SCORING.contains(&option) || option.starts_with("-F")
+        };
+        !self.arguments.iter().any(changes)
+    }
+
+    /// The arguments of `zerohop search` that decide about the output, for a database that is called `database`.
+    pub(crate) fn invocation(&self, database: &str) -> String {
+        let mut words = vec![format!("zerohop search --db {database} --format {} -k {}", self.format, self.limit())];
+        if self.format.has_columns() {
+            words.push(format!("--columns '{}'", self.columns.join(" ")));
+        }
+        if !self.arguments.is_empty() {
+            words.push(format!("--engine-args '{}'", self.arguments.join(" ")));
+        }
+        words.join(" ")
+    }
+
+    /// Whether the user's lines are made beside ours.
+    pub(crate) fn is_twofold(&self) -> bool {
+        self.program.is_blast() && self.format != Format::Tabular
+    }
+
+    /// The columns that the program is asked for. BLAST leaves out a column that it is asked for again, so ours are then the
+    /// user's.
+    pub(crate) fn layout(&self) -> Layout {
+        let is_blast = self.program.is_blast();
+        let mut columns: Vec<String> = Vec::new();
+        let asked = if self.is_twofold() { &[] } else { &*self.columns };
+        for column in asked {
+            if !is_blast || !columns.contains(column) {
+                columns.push(column.clone());
+            }
+        }
+        let kept = columns.len();
+        let mut own = Vec::new();
+        for &column in self.program.own_columns() {
+            let there = columns.iter().position(|other| other == column).filter(|_| is_blast);
+            own.push(there.unwrap_or(columns.len()));
+            if there.is_none() {
+                columns.push(column.to_owned());
+            }
+        }
+        Layout { columns, kept, own }
+    }
+
+    /// The arguments for a search of the database at `part`, with queries on standard input.
+    ///
+    /// diamond writes its lines, BLAST its archive, in which E-values have all their digits.
+    pub(crate) fn search(&self, part: &Path, letters: u64) -> Vec<String> {
+        let words = |words: &[&str]| words.iter().map(|&word| word.to_owned()).collect::<Vec<_>>();
+        let threads = self.threads.to_string();
+        let part = part.to_string_lossy();
+        let mut line = match self.program.is_blast() {
+            false => {
+                let (letters, scratch) = (letters.to_string(), self.scratch.to_string_lossy());
+                // diamond 2.1.3 crashes when it reads standard input as such, but not when it opens it. Which of its two
+                // algorithms it takes would depend on the machine's cache and on the letters of a part.
+                let mut line = words(&["blastp", "--quiet", "-d", &part, "-q", STDIN, "--dbsize", &letters]);
+                line.extend(words(&["-p", &threads, "-t", &scratch, "-k", &self.limit()]));
+                if !self.arguments.iter().any(|word| word == "--algo") {
+                    line.extend(words(&["--algo", "0"]));
+                }
+                line
+            }
+            true => {
+                let mut line = words(&["-db", &quoted(&part), "-num_threads", &threads, "-outfmt", "11"]);
+                line.extend(words(&["-max_target_seqs", &self.limit()]));
+                line
+            }
+        };
+        line.extend(self.arguments.iter().cloned());
+        if !self.program.is_blast() {
+            line.extend(self.diamond_format());
+        }
+        line
+    }
+
+    fn diamond_format(&self) -> Vec<String> {
+        let words = match self.format {
+            Format::Headed => "--header simple -f 6",
+            Format::Commented => "--header verbose -f 6",
+            Format::Sam => "-f 101",
+            Format::Pairwise => "-f 0",
+            Format::Tabular | Format::Csv => "-f 6",
+        };
+        let mut words: Vec<String> = words.split(' ').map(str::to_owned).collect();
+        if self.format.has_columns() {
+            // They go on to the next option, or to the end.
+            words.extend(self.layout().columns);
+        }
+        words
+    }
+
+    /// The arguments with which `blast_formatter` makes tabular lines of an archive on its standard input.
+    pub(crate) fn format_keys(&self) -> Vec<String> {
+        self.formatter(&format!("6 {}", self.layout().columns.join(" ")))
+    }
+
+    /// The arguments with which it makes the user's lines.
+    pub(crate) fn format_lines(&self) -> Vec<String> {
+        self.formatter(&self.blast_format())
+    }
+
+    /// BLAST's name of the user's format and columns.
+    pub(crate) fn blast_format(&self) -> String {
+        let number = if self.format == Format::Csv { 10 } else { 7 };
+        format!("{number} {}", self.columns.join(" "))
+    }
+
+    fn formatter(&self, format: &str) -> Vec<String> {
+        ["-archive", STDIN, "-max_target_seqs", &self.limit(), "-outfmt", format].map(str::to_owned).into()
+    }
+
+    /// To diamond 0 is no limit.
+    fn limit(&self) -> String {
+        self.max_target_seqs.unwrap_or(0).to_string()
+    }
+}
+
+/// BLAST takes a path with blanks for several databases unless it is quoted.
+fn quoted(path: &str) -> String {
+    if path.contains(char::is_whitespace) { format!("\"{path}\"") } else { path.to_owned() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refused(program: Program, word: &str) -> Option<String> {
+        Settings::new(program, vec![word.to_owned()]).err().map(|error| error.to_string())
+    }
+
+    #[test]
+    fn what_would_break_the_merge_is_refused() {
+        for word in ["-o", "--out", "--outfmt=5", "-k5", "--top", "--iterate", "--dbsize", "--freq-masking", "-d"] {
+            assert!(refused(Program::Diamond, word).is_some(), "{word}");
+        }
+        for word in ["-out", "--out", "-db", "-searchsp", "-culling_limit", "-taxids", "-help"] {
+            assert!(refused(Program::Blastx, word).is_some(), "{word}");
+        }
+        for word in ["--sensitive", "--evalue", "-e", "0.1", "--max-hsps", "-b4"] {
+            assert_eq!(refused(Program::Diamond, word), None);
+        }
+        for word in ["-evalue", "1e-5", "-task", "-seg", "-max_hsps"] {
+            assert_eq!(refused(Program::Blastp, word), None);
+        }
+        let told = refused(Program::Blastp, "-searchsp").unwrap();
+        assert_eq!(told, "-searchsp cannot be given to blastp: zerohop gives it itself.");
+    }
+
+    #[test]
+    fn columns_are_names() {
+        let settings = || Settings::new(Program::Blastp, Vec::new()).unwrap();
+        assert_eq!(settings().with_columns("std qlen").unwrap().columns.len(), 13);
+        assert!(settings().with_columns("6").is_err());
+        assert!(settings().with_columns(" ").is_err());
+        assert!(settings().with_max_target_seqs(Some(0)).is_err());
+        assert!(settings().with_max_target_seqs(None).is_err());
+    }
+
+    #[test]
+    fn blast_gives_a_column_once() {
+        let layout = |program| {
+            let settings = Settings::new(program, Vec::new()).unwrap().with_columns("evalue qlen evalue").unwrap();
+            let layout = settings.layout();
+            (layout.columns.join(" "), layout.kept, layout.own)
+        };
+        assert_eq!(layout(Program::Blastp), ("evalue qlen qseqid sseqid score".to_owned(), 2, vec![2, 3, 0, 4]));
+        let all = "evalue qlen evalue qseqid sseqid evalue score qlen slen".to_owned();
+        assert_eq!(layout(Program::Diamond), (all, 3, vec![3, 4, 5, 6, 7, 8]));
+    }
+
+    #[test]
+    fn formats_are_of_some_programs() {
+        for format in Format::ALL {
+            assert!(Program::ALL.iter().any(|program| program.lacks(format).is_none()), "{format}");
+        }
+        let settings = |program| Settings::new(program, vec!["-x".to_owned()]).unwrap();
+        let told = settings(Program::Blastn).with_format(Format::Sam).unwrap_err().to_string();
+        assert!(told.starts_with("The format sam is not to be had of blastn: its header lists"), "{told}");
+        let commented = settings(Program::Blastp).with_format(Format::Commented).unwrap();
+        let commented = commented.with_columns("evalue").unwrap();
+        assert_eq!(commented.format_keys().last().unwrap(), "6 qseqid sseqid evalue score");
+        assert_eq!(commented.format_lines().last().unwrap(), "7 evalue");
+        let words = "zerohop search --db d --format commented -k 500 --columns 'evalue' --engine-args '-x'";
+        assert_eq!(commented.invocation("d"), words);
+        let sam = settings(Program::Diamond).with_format(Format::Sam).unwrap();
+        assert_eq!(sam.diamond_format(), ["-f", "101"]);
+        assert_eq!(sam.invocation("d"), "zerohop search --db d --format sam -k 25 --engine-args '-x'");
+    }
+
+    #[test]
+    fn command_lines() {
+        let line = |program, user: &[&str]| {
+            let settings = Settings::new(program, user.iter().map(|&w| w.to_owned()).collect()).unwrap();
+            let settings = settings.with_columns("qseqid").unwrap().with_scratch(Path::new("/s")).with_threads(2);
+            settings.search(Path::new("/my db/part"), 99).join(" ")
+        };
+        assert_eq!(
+            line(Program::Diamond, &["--fast"]),
+            "blastp --quiet -d /my db/part -q /proc/self/fd/0 --dbsize 99 -p 2 -t /s -k 25 --algo 0 --fast -f 6 qseqid qseqid \
+             sseqid evalue score qlen slen"
+        );
+        assert_eq!(
+            line(Program::Blastp, &["-evalue", "1"]),
+            "-db \"/my db/part\" -num_threads 2 -outfmt 11 -max_target_seqs 500 -evalue 1"
+        );
+        assert!(!line(Program::Diamond, &["--algo", "1"]).contains("--algo 0"));
+    }
+}

@@ -1,0 +1,414 @@
+//! A search over parts gives the lines of one search of the whole database by the program itself, in the same order.
+//!
+//! With `ZEROHOP_DATA`, a folder with `protein/*.faa`: 40 proteins of *E. coli* against every 25th of the others; with
+//! `ZEROHOP_SEARCH=300` too, 300 against all. Otherwise the data of `tests/data/protein`.
+#![allow(clippy::unwrap_used, clippy::panic, clippy::explicit_write)]
+
+use std::fs;
+use std::io::Write;
+use std::os::unix::process::ExitStatusExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::Duration;
+use zerohop_search::build::{Sampling, build};
+use zerohop_search::database::FileEntry;
+use zerohop_search::fasta::{FastaReader, Limits, Record};
+use zerohop_search::{
+    Batch, Batches, Database, Format, Found, Hit, Installed, Key, Merge, Outcome, Place, Program, Sample, Search,
+    SearchError, Settings, Times,
+};
+
+const ECOLI: &str = "ecoli_K12_MG1655.faa";
+const COLUMNS: &str = "std qlen slen";
+
+/// Files with queries and subjects, in `folder`.
+fn data(folder: &Path) -> (PathBuf, PathBuf) {
+    let (queries, subjects) = (folder.join("queries.faa"), folder.join("subjects.faa"));
+    match std::env::var_os("ZEROHOP_DATA") {
+        Some(data) => {
+            let data = Path::new(&data).join("protein");
+            let most = std::env::var("ZEROHOP_SEARCH").ok().and_then(|most| most.parse().ok());
+            let (most, step) = most.map_or((40, 25), |most| (most, 1));
+            fs::write(&queries, records(&data.join(ECOLI)).into_iter().take(most).collect::<Vec<_>>().concat())
+                .unwrap();
+            let entries = fs::read_dir(&data).unwrap().map(|entry| entry.unwrap().path());
+            let mut others: Vec<PathBuf> =
+                entries.filter(|p| p.extension().is_some_and(|e| e == "faa") && !p.ends_with(ECOLI)).collect();
+            others.sort();
+            let all = others.iter().flat_map(|path| records(path));
+            fs::write(&subjects, all.step_by(step).collect::<Vec<_>>().concat()).unwrap();
+        }
+        None => {
+            let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/data/protein");
+            fs::copy(data.join("queries.faa"), &queries).unwrap();
+            fs::copy(data.join("subjects.faa"), &subjects).unwrap();
+        }
+    }
+    (queries, subjects)
+}
+
+fn records(path: &Path) -> Vec<Vec<u8>> {
+    let (mut reader, mut record, mut records) = (FastaReader::open(path).unwrap(), Record::default(), Vec::new());
+    while reader.next(&mut record).unwrap() {
+        records.push(record.text.clone());
+    }
+    records
+}
+
+/// Whether the program is here; says so if not.
+fn is_here(program: Program) -> bool {
+    match Installed::find(program) {
+        Ok(_) => true,
+        Err(error) => {
+            // Past the harness, which would keep it from who runs the tests.
+            writeln!(std::io::stderr(), "SKIPPED: {error}").unwrap();
+            false
+        }
+    }
+}
+
+fn output(program: &str, arguments: &[&str], folder: &Path) -> Vec<u8> {
+    // Once more if it stands still, as diamond 2.1.3 does once in thousands of runs (bbuchfink/diamond issues 801, 849, 943).
+    for _ in 0..3 {
+        let mut command = Command::new("timeout");
+        command.args(["-s", "KILL", "600", program]).args(arguments).current_dir(folder);
+        let output = command.env("BLAST_USAGE_REPORT", "false").stderr(Stdio::inherit()).output().unwrap();
+        if output.status.success() {
+            return output.stdout;
+        }
+        let stood_still = output.status.signal() == Some(9) || output.status.code() == Some(128 + 9);
+        assert!(stood_still, "{program} {arguments:?}: {}", output.status);
+    }
+    panic!("{program} {arguments:?} stands still");
+}
+
+/// One search of the whole database by the program itself, without anything of ours.
+fn whole(
+    program: Program,
+    subjects: &str,
+    queries: &str,
+    user: &[&str],
+    limit: &str,
+    form: &str,
+    folder: &Path,
+) -> Vec<u8> {
+    if program.is_blast() {
+        let kind = if program.has_nucleotides() { "nucl" } else { "prot" };
+        output("makeblastdb", &["-in", subjects, "-dbtype", kind, "-out", "whole"], folder);
+        let line = ["-db", "whole", "-query", queries, "-max_target_seqs", limit, "-outfmt", form];
+        return output(program.name(), &[&line, user].concat(), folder);
+    }
+    output("diamond", &["makedb", "--quiet", "--in", subjects, "-d", "whole"], folder);
+    let line = ["blastp", "--quiet", "-d", "whole", "-q", queries, "-k", limit];
+    let form: Vec<&str> = form.split(' ').collect();
+    output("diamond", &[&line, user, &form].concat(), folder)
+}
+
+/// What the program itself is told of a form of output.
+fn form_of(program: Program, format: Format) -> String {
+    const DIAMOND: &str =
+        "qseqid sseqid pident length mismatch gapopen qstart qend sstart send evalue bitscore qlen slen";
+    match (format, program.is_blast()) {
+        (Format::Tabular, true) => format!("6 {COLUMNS}"),
+        (Format::Commented, true) => format!("7 {COLUMNS}"),
+        (Format::Csv, _) => format!("10 {COLUMNS}"),
+        (Format::Tabular, false) => format!("-f 6 {DIAMOND}"),
+        (Format::Headed, _) => format!("--header simple -f 6 {DIAMOND}"),
+        (Format::Commented, false) => format!("--header verbose -f 6 {DIAMOND}"),
+        (Format::Sam, _) => "-f 101".to_owned(),
+        (Format::Pairwise, _) => "-f 0".to_owned(),
+    }
+}
+
+/// Lines, without the command line that diamond and zerohop each write of themselves.
+fn comparable(text: &[u8]) -> Vec<String> {
+    let line = |line: &str| match line.split_once("\tCL:") {
+        Some((before, _)) => before.to_owned(),
+        None if line.starts_with("# Invocation: ") => String::new(),
+        None => line.to_owned(),
+    };
+    String::from_utf8_lossy(text).split('\n').map(line).collect()
+}
+
+/// The same over the parts of a database, batch by batch.
+fn parted(search: &Search, queries: &Path, limits: Limits) -> Vec<u8> {
+    let mut batches = Batches::new(FastaReader::open(queries).unwrap(), limits);
+    let (mut batch, mut text, mut answered) = (Batch::default(), Vec::new(), 0);
+    while batches.next(&mut batch).unwrap() {
+        let found = |part| search.part(part, &batch).unwrap();
+        let found: Vec<Found> = (0..search.database().parts()).map(found).collect();
+        assert!(found.iter().all(|found| found.queries as usize == batch.queries()));
+        assert!(found.iter().all(|part| part.frame == found[0].frame), "all parts make the same frame");
+        answered += u64::from(found[0].queries);
+        let lists: Vec<&[Hit]> = found.iter().map(|found| &*found.hits).collect();
+        let places: Vec<Place> = Merge::new(&lists, search.settings().max_target_seqs).collect();
+        let hits: Vec<Hit> = places.iter().map(|place| found[place.part].hits[place.index]).collect();
+        let kept: Vec<(u32, Key)> = hits.iter().map(|hit| (hit.query, hit.key)).collect();
+        let mut pieces = found[0].frame.pieces(&kept).into_iter().peekable();
+        for at in 0..=hits.len() {
+            while let Some((_, piece)) = pieces.next_if(|(before, _)| *before == at) {
+                text.extend(piece);
+            }
+            if let Some(hit) = hits.get(at) {
+                text.extend_from_slice(found[places[at].part].lines(hit));
+            }
+        }
+        assert!(pieces.next().is_none());
+    }
+    assert_eq!(answered, batches.queries());
+    assert_eq!(answered, records(queries).len() as u64, "queries answered are queries in");
+    text
+}
+
+/// Compares over 1, 2, 4 and 8 parts; batches are of 7 queries with 2 parts.
+fn compare(program: Program, subjects: &Path, queries: &Path, user: &[&str], limit: u32, folder: &Path) {
+    for parts in [1, 2, 4, 8] {
+        compare_format(program, Format::Tabular, (subjects, queries), user, limit, parts, folder);
+    }
+}
+
+/// Compares every other form of the output over 2 parts, in batches of 7 queries.
+fn compare_formats(program: Program, subjects: &Path, queries: &Path, user: &[&str], limit: u32, folder: &Path) {
+    for format in Format::ALL.into_iter().filter(|format| *format != Format::Tabular) {
+        if Settings::new(program, Vec::new()).unwrap().with_format(format).is_ok() {
+            compare_format(program, format, (subjects, queries), user, limit, 2, folder);
+        }
+    }
+}
+
+fn compare_format(
+    program: Program,
+    format: Format,
+    (subjects, queries): (&Path, &Path),
+    user: &[&str],
+    limit: u32,
+    parts: usize,
+    folder: &Path,
+) {
+    let (subject_path, query_path) = (subjects.to_str().unwrap(), queries.to_str().unwrap());
+    let form = form_of(program, format);
+    let expected = whole(program, subject_path, query_path, user, &limit.to_string(), &form, folder);
+    assert!(!expected.is_empty());
+    let user = user.iter().map(|&word| word.to_owned()).collect();
+    let settings = Settings::new(program, user).unwrap().with_format(format).unwrap().with_columns(COLUMNS).unwrap();
+    let settings = settings.with_max_target_seqs(Some(limit)).unwrap().with_scratch(folder);
+    // A path with a blank.
+    let place = folder.join(format!("db {} {parts}", program.name()));
+    let database = match place.exists() {
+        true => Database::open(&place).unwrap(),
+        false => build(subjects, parts, program, &place, None, &|_| ()).unwrap(),
+    };
+    let queries_per_batch = if parts == 2 && expected.len() < 1 << 20 { 7 } else { 100_000 };
+    let limits = Limits { letters: 100_000_000, queries: queries_per_batch };
+    let merged = parted(&Search::new(database, settings, "whole").unwrap(), queries, limits);
+    let (merged, expected) = (comparable(&merged), comparable(&expected));
+    let what = format!("{} as {format} over {parts} parts", program.name());
+    if let Some(line) = merged.iter().zip(&expected).position(|(a, b)| a != b) {
+        panic!("{what}, line {}: {:?}", line + 1, (&merged[line], &expected[line]));
+    }
+    assert_eq!(merged.len(), expected.len(), "{what}");
+    eprintln!("{what}: {} lines, the same", expected.len() - 1);
+}
+
+#[test]
+fn diamond_gives_the_same_over_parts() {
+    if is_here(Program::Diamond) {
+        let folder = tempfile::tempdir().unwrap();
+        let (queries, subjects) = data(folder.path());
+        compare(Program::Diamond, &subjects, &queries, &[], 25, folder.path());
+        // Without this, parts find hits that the whole search gives up on: for 4 of 4,298 proteins of E. coli.
+        compare(Program::Diamond, &subjects, &queries, &["--sensitive", "--no-ranking"], 25, folder.path());
+        compare(Program::Diamond, &subjects, &queries, &["-e", "10"], 3, folder.path());
+        compare_formats(Program::Diamond, &subjects, &queries, &[], 2, folder.path());
+    }
+}
+
+#[test]
+fn blastp_gives_the_same_over_parts() {
+    if is_here(Program::Blastp) {
+        let folder = tempfile::tempdir().unwrap();
+        let (queries, subjects) = data(folder.path());
+        compare(Program::Blastp, &subjects, &queries, &[], 500, folder.path());
+        compare(Program::Blastp, &subjects, &queries, &["-evalue", "1e-3"], 5, folder.path());
+        compare_formats(Program::Blastp, &subjects, &queries, &["-evalue", "1e-3"], 5, folder.path());
+    }
+}
+
+/// DNA that has the proteins of a file in it: one codon for each amino acid.
+fn back_translated(proteins: &Path, to: &Path) {
+    let codon = |letter: u8| match letter {
+        b'A' => "GCT",
+        b'R' => "CGT",
+        b'N' => "AAC",
+        b'D' => "GAT",
+        b'C' => "TGC",
+        b'Q' => "CAG",
+        b'E' => "GAA",
+        b'G' => "GGC",
+        b'H' => "CAT",
+        b'I' => "ATC",
+        b'L' => "CTG",
+        b'K' => "AAA",
+        b'M' => "ATG",
+        b'F' => "TTC",
+        b'P' => "CCG",
+        b'S' => "AGC",
+        b'T' => "ACC",
+        b'W' => "TGG",
+        b'Y' => "TAC",
+        b'V' => "GTG",
+        b'*' => "TAA",
+        _ => "NNN",
+    };
+    let mut text = String::new();
+    for record in records(proteins) {
+        let record = String::from_utf8(record).unwrap();
+        let (header, sequence) = record.split_once('\n').unwrap();
+        let bases: String = sequence.bytes().filter(u8::is_ascii_graphic).map(codon).collect();
+        text += &format!("{header}\n{bases}\n");
+    }
+    fs::write(to, text).unwrap();
+}
+
+#[test]
+fn blastx_and_blastn_give_the_same_over_parts() {
+    if is_here(Program::Blastx) && is_here(Program::Blastn) && std::env::var_os("ZEROHOP_SEARCH").is_none() {
+        let folder = tempfile::tempdir().unwrap();
+        let (queries, subjects) = data(folder.path());
+        let (bases, contigs) = (folder.path().join("queries.fna"), folder.path().join("subjects.fna"));
+        back_translated(&queries, &bases);
+        back_translated(&subjects, &contigs);
+        compare(Program::Blastx, &subjects, &bases, &[], 500, folder.path());
+        compare(Program::Blastn, &contigs, &bases, &["-task", "blastn"], 500, folder.path());
+        compare_formats(Program::Blastx, &subjects, &bases, &["-evalue", "1e-9"], 5, folder.path());
+        // With few subjects kept, BLAST itself loses better ones before it knows their final scores.
+        compare_formats(Program::Blastn, &contigs, &bases, &["-evalue", "1e-9"], 500, folder.path());
+    }
+}
+
+#[test]
+fn what_is_found_is_nothing_when_there_is_nothing() {
+    for program in [Program::Diamond, Program::Blastp] {
+        if !is_here(program) {
+            continue;
+        }
+        let folder = tempfile::tempdir().unwrap();
+        let (_, subjects) = data(folder.path());
+        let database = build(&subjects, 2, program, &folder.path().join("db"), None, &|_| ()).unwrap();
+        let queries = folder.path().join("none.faa");
+        fs::write(&queries, ">none\nMWMWMWPGPGPCHCHCYW\n>two\nPWCHPWCHGGMWPWCH").unwrap();
+        let user = if program.is_blast() { ["-evalue", "1e-9"] } else { ["-e", "1e-9"] }.map(str::to_owned);
+        let settings = Settings::new(program, user.into()).unwrap().with_scratch(folder.path());
+        let search = Search::new(database, settings, "db").unwrap();
+        let text = parted(&search, &queries, Limits { letters: 1000, queries: 10 });
+        assert_eq!(String::from_utf8_lossy(&text), "");
+    }
+}
+
+/// A letter of a part takes the longer, the farther back in the database the part begins.
+struct Slope {
+    sequences: u64,
+}
+
+impl Sampling for Slope {
+    fn queries(&self) -> FileEntry {
+        FileEntry { name: "made up".to_owned(), bytes: 1, xxh3: String::new() }
+    }
+
+    fn threads(&self) -> usize {
+        1
+    }
+
+    fn time(&mut self, database: &Database, part: usize) -> Result<Duration, SearchError> {
+        let part = &database.manifest().parts[part];
+        let middle = (part.first as f64 + part.sequences as f64 / 2.0) / self.sequences as f64;
+        Ok(Duration::from_secs_f64(part.letters as f64 * (0.01 + middle)))
+    }
+}
+
+#[test]
+fn a_pilot_makes_search_times_more_equal_and_says_so() {
+    if is_here(Program::Diamond) {
+        let folder = tempfile::tempdir().unwrap();
+        let subjects = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/data/protein/subjects.faa");
+        let place = folder.path().join("db");
+        let mut slope = Slope { sequences: records(&subjects).len() as u64 };
+        let database = build(&subjects, 4, Program::Diamond, &place, Some(&mut slope), &|_| ()).unwrap();
+        database.check_digests().unwrap();
+        let pilot = Database::open(&place).unwrap().manifest().pilot.clone().unwrap();
+        assert_eq!((pilot.trial.outcome, pilot.queries.name.as_str()), (Outcome::Moved, "made up"));
+        let spread = |seconds: Vec<f64>| {
+            let (least, most) = seconds.iter().fold((f64::MAX, 0.0f64), |(l, m), &s| (l.min(s), m.max(s)));
+            most / least
+        };
+        let medians = |times: &[Times]| times.iter().map(|times| times.median).collect();
+        assert!(spread(medians(&pilot.trial.equal)) > 5.0);
+        assert!(spread(pilot.trial.predicted.clone()) < 1.1, "{:?}", pilot.trial);
+        assert!(spread(medians(&pilot.trial.measured)) < 2.0, "{:?}", pilot.trial);
+        let parts = &database.manifest().parts;
+        assert!(parts.is_sorted_by(|a, b| a.letters > b.letters && a.first + a.sequences == b.first));
+        assert_eq!(parts.iter().map(|part| part.sequences).sum::<u64>(), slope.sequences);
+
+        // Searches that are over at once tell nothing.
+        let queries = subjects.with_file_name("queries.faa");
+        let one = folder.path().join("one.faa");
+        fs::write(&one, records(&queries)[2].clone()).unwrap();
+        let mut sample = Sample::read(&one, Limits { letters: 1000, queries: 10 }, 1).unwrap();
+        let place = folder.path().join("short");
+        let short = build(&subjects, 2, Program::Diamond, &place, Some(&mut sample), &|_| ()).unwrap();
+        let trial = short.manifest().pilot.clone().unwrap().trial;
+        assert!(trial.outcome != Outcome::Moved || trial.measured.len() == 2, "{trial:?}");
+        assert_eq!(trial.equal.len(), 2);
+        fs::write(&one, "").unwrap();
+        let told = Sample::read(&one, Limits { letters: 1000, queries: 10 }, 1).unwrap_err().to_string();
+        assert!(told.contains("has no queries"), "{told}");
+    }
+}
+
+#[test]
+fn a_database_is_whole_or_refused() {
+    for program in [Program::Diamond, Program::Blastp] {
+        if !is_here(program) {
+            continue;
+        }
+        let folder = tempfile::tempdir().unwrap();
+        let (_, subjects) = data(folder.path());
+        let place = folder.path().join("db");
+        let told = |parts| build(&subjects, parts, program, &place, None, &|_| ()).unwrap_err().to_string();
+        assert!(told(0).contains("cannot be cut into 0 parts"));
+        assert!(told(1_000_000).contains("cannot be cut into 1000000 parts"));
+        let database = build(&subjects, 3, program, &place, None, &|_| ()).unwrap();
+        assert!(told(3).contains("is there already"));
+        database.check_digests().unwrap();
+        let manifest = database.manifest();
+        assert_eq!(manifest.sequences, manifest.parts.iter().map(|part| part.sequences).sum::<u64>());
+        assert_eq!(manifest.letters, manifest.parts.iter().map(|part| part.letters).sum::<u64>());
+        assert_eq!(manifest.parts[1].first, manifest.parts[0].sequences);
+        let settings = Settings::new(Program::Blastx, Vec::new()).unwrap();
+        let told = Search::new(database.clone(), settings, "db").unwrap_err().to_string();
+        assert!(told.contains("cannot be searched by blastx"), "{told}");
+        let search = Search::new(database.clone(), Settings::new(program, Vec::new()).unwrap(), "db").unwrap();
+        assert!(search.part(3, &Batch::default()).is_err());
+
+        let file = &manifest.parts[1].files[0];
+        let path = place.join(&file.name);
+        let mut bytes = fs::read(&path).unwrap();
+        bytes[0] ^= 1;
+        fs::write(&path, &bytes).unwrap();
+        let told = Database::open(&place).unwrap().check_digests().unwrap_err().to_string();
+        assert!(told.contains(&format!("{} is not as it was made", file.name)), "{told}");
+        bytes.pop();
+        fs::write(&path, &bytes).unwrap();
+        let told = Database::open(&place).unwrap_err().to_string();
+        assert!(told.contains(&format!("{} has {} bytes instead of", file.name, bytes.len())), "{told}");
+        fs::remove_file(&path).unwrap();
+        assert!(Database::open(&place).unwrap_err().to_string().contains("is missing"));
+
+        let twice = folder.path().join("twice.faa");
+        fs::write(&twice, ">a\nMKV\n>a\nMKV\n").unwrap();
+        let told = build(&twice, 1, program, &folder.path().join("no"), None, &|_| ()).unwrap_err().to_string();
+        assert!(told.contains("two sequences are named a"), "{told}");
+        let left: Vec<_> = fs::read_dir(folder.path()).unwrap().map(|e| e.unwrap().file_name()).collect();
+        assert!(left.iter().all(|name| !name.to_string_lossy().contains("zerohop")), "{left:?}");
+    }
+}
