@@ -13,7 +13,7 @@ use zerohop_fuzz::naive::Read;
 use zerohop_fuzz::take;
 use zerohop_model::chunk::Chunk;
 use zerohop_model::error::Error;
-use zerohop_model::source::Deal;
+use zerohop_model::source::{Deal, Emitted};
 use zerohop_reads::blocked::{Fit, Sidecar, block, restore};
 use zerohop_reads::{LaneSpec, OpenLane, Parsing};
 
@@ -25,7 +25,7 @@ fn taken(path: &Path, parsing: Parsing) -> Result<Vec<Read>, Error> {
     let mut lane = lane(path)?.deal_serially(0, parsing, MAX_READ_BASES)?;
     let Deal::Emit(emitter) = &mut lane.deal else { panic!("it is taken one after the other") };
     let (mut chunk, mut reads, mut number) = (Chunk::default(), Vec::new(), 0);
-    while emitter.emit(&mut chunk, &AtomicBool::new(false))? {
+    while emitter.emit(&mut chunk, &AtomicBool::new(false))? == Emitted::Chunk {
         assert_eq!((chunk.ticket.number, chunk.ticket.first_fragment), (number, reads.len() as u64));
         reads.extend(zerohop_fuzz::dealing::parse(&*lane.parser, &mut chunk)?);
         number += 1;

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use zerohop_model::chunk::Chunk;
 use zerohop_model::engine::Law;
 use zerohop_model::error::Error;
-use zerohop_model::source::{Claim, Claimed, Deal, Parse};
+use zerohop_model::source::{Claim, Claimed, Deal, Emitted, Parse};
 use zerohop_reads::{LaneSpec, OpenLane};
 
 /// The longest read allowed here: within what a fuzzer writes.
@@ -42,12 +42,13 @@ pub fn deal(files: &[&Path], manner: Manner) -> Result<Chunks, Error> {
     let (chunks, count) = match lane.deal {
         Deal::Emit(mut emitter) => {
             let (mut chunk, mut chunks) = (Chunk::default(), BTreeMap::new());
-            while emitter.emit(&mut chunk, &AtomicBool::new(false))? {
+            loop {
+                if let Emitted::End { chunks: count } = emitter.emit(&mut chunk, &AtomicBool::new(false))? {
+                    break (chunks, count);
+                }
                 let reads = parse(&*lane.parser, &mut chunk)?;
                 assert_eq!(chunks.insert(chunk.ticket.number, reads), None, "a ticket was given twice");
             }
-            let count = chunks.len() as u64;
-            (chunks, count)
         }
         Deal::Claim(claim) => claim_all(&*claim, &*lane.parser, manner.workers)?,
     };

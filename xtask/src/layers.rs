@@ -14,7 +14,7 @@ enum Allowed {
 const MODEL: &str = "crates/model";
 const TOPOLOGY: &str = "crates/topology";
 const MEMORY: &str = "crates/memory";
-const RUNTIME: &str = "crates/runtime";
+const READS: &str = "crates/reads";
 
 /// Crates that nobody imports.
 const LEAVES: &[&str] = &["crates/cli", "bench", "xtask"];
@@ -27,10 +27,12 @@ fn allowed(place: &str) -> Option<Allowed> {
         "crates/topology" | "crates/memory" | "crates/reads" | "crates/sinks" | "crates/report" | "crates/plan" => {
             Only(&[MODEL])
         }
-        "crates/runtime" => Only(&[MODEL, TOPOLOGY, MEMORY]),
-        "crates/distribute" => Only(&[MODEL, TOPOLOGY, MEMORY, RUNTIME]),
+        "crates/runtime" | "crates/probe" => Only(&[MODEL, TOPOLOGY, MEMORY]),
+        "crates/distribute" => Only(&[MODEL]),
         // It measures them all.
         "crates/cli" | "crates/lab" | "bench" | "xtask" => Everything,
+        // It starts programs that end with it, and inflates FASTA.
+        "crates/search" => Only(&[MODEL, TOPOLOGY, READS]),
         // It starts processes on CPUs and nodes.
         "crates/engines/external" => Only(&[MODEL, MEMORY, TOPOLOGY]),
         _ if place.starts_with("crates/engines/") => Only(&[MODEL, MEMORY]),

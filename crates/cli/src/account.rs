@@ -9,7 +9,7 @@ use zerohop_model::machine::Machine;
 use zerohop_model::measurement::{Comparison, ReplicaReport, RunReport};
 use zerohop_model::plan::Plan;
 use zerohop_reads::LaneSpec;
-use zerohop_report::{IndexReport, SCHEMA_VERSION, Summary};
+use zerohop_report::{IndexReport, RankSummary, SCHEMA_VERSION, Summary};
 use zerohop_sinks::Program;
 
 /// A run that went well.
@@ -30,6 +30,8 @@ pub struct Account {
     pub run: RunReport,
     /// How the records compare with the aligner's own.
     pub comparison: Option<Comparison>,
+    /// What each rank did, if there were several.
+    pub ranks: Vec<RankSummary>,
     /// What else is to be said.
     pub notes: Vec<String>,
 }
@@ -85,6 +87,7 @@ impl Account {
             wall: self.started.elapsed(),
             resources: resources::used(),
             comparison: self.comparison,
+            ranks: self.ranks,
             notes: self.notes,
         };
         tell(args, &summary, groups, lanes)

@@ -2,8 +2,13 @@
 
 use crate::args::{AlignArgs, NULL, STROBEALIGN};
 use crate::failure::Failure;
-use crate::{embedded, external, lanes, outputs};
+use crate::lanes::{self, Groups};
+use crate::ranks::{self, Ranks};
+use crate::{embedded, external, joint, outputs};
 use std::path::PathBuf;
+use std::time::Duration;
+use zerohop_distribute::Transport;
+use zerohop_reads::LaneSpec;
 
 /// Runs the command; `typed` are the lanes given by `--reads`.
 ///
@@ -13,11 +18,29 @@ pub fn run(args: &AlignArgs, typed: Vec<Vec<PathBuf>>) -> Result<(), Failure> {
     let specs = lanes::specs(args, typed)?;
     let groups = lanes::read_groups(args, specs.len())?;
     outputs::check(args, &specs)?;
+    if !Ranks::are_many() && !args.ranks.durable && !args.ranks.resume {
+        return with_engine(args, specs, groups, None);
+    }
+    joint::check(args, &specs)?;
+    let limit = Duration::from_secs(args.external.hang_limit.unwrap_or(external::HANG_LIMIT));
+    let ranks = Ranks::join(args.ranks.mpi.as_deref(), limit)?;
+    let outcome = with_engine(args, specs, groups, Some(ranks.transport()));
+    ranks.end(outcome)
+}
+
+/// Over `transport` together with other ranks, if it is given.
+fn with_engine(
+    args: &AlignArgs,
+    specs: Vec<LaneSpec>,
+    groups: Groups,
+    transport: Option<&dyn Transport>,
+) -> Result<(), Failure> {
+    let note = transport.map(ranks::share_cpus).transpose()?.flatten();
     match &*args.engine {
         STROBEALIGN | NULL => {
             external::refuse_options(args)?;
-            embedded::run(args, specs, groups)
+            embedded::run(args, specs, groups, transport, note)
         }
-        _ => external::run(args, specs, groups),
+        _ => external::run(args, specs, groups, transport, note),
     }
 }

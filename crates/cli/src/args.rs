@@ -1,11 +1,19 @@
 //! What can be typed.
 
 pub mod bench;
+pub mod ranks;
+pub mod report;
+pub mod search;
+pub mod tune;
 
 use bench::BenchArgs;
 use clap::builder::RangedU64ValueParser;
 use clap::{Parser, Subcommand, ValueEnum};
+use ranks::RankArgs;
+use report::ReportArgs;
+use search::{DbArgs, MpiArgs, SearchArgs};
 use std::path::PathBuf;
+use tune::TuneArgs;
 use zerohop_model::plan;
 
 /// Aligns sequencing reads at the full speed of the machine, on every core and NUMA node: with strobealign in its own process,
@@ -31,14 +39,24 @@ pub enum Command {
     Block(BlockArgs),
     /// Show which strategy (index copies, page policy) is best for an index on a machine, by rule, and why
     Plan(PlanArgs),
+    /// Find the best strategy for an aligner, an index and reads by trying them, and keep it for 'align'
+    Tune(Box<TuneArgs>),
+    /// Search a database in parts, on one machine or on many ranks, with diamond or BLAST: what one search of the whole would give
+    Search(Box<SearchArgs>),
+    /// Make a database in parts, for 'search'
+    Db(DbArgs),
+    /// Build the library by which ranks find each other, with the MPI's own compiler
+    Mpi(MpiArgs),
     /// Measure how threads scale, by lock, parsing, output and processes
     Bench(Box<BenchArgs>),
+    /// Make one HTML page of what other commands measured: runs, tunings, memory maps, thread scaling
+    Report(ReportArgs),
     /// List or remove the index copies in /dev/shm that 'align --farm' made
     Cache(CacheArgs),
     /// Clear away after a zerohop that was killed (started by zerohop itself)
     #[command(hide = true)]
     Reaper,
-    /// Show the nodes, CPUs, memory and caches of this machine, and what this process may use
+    /// Show the nodes, CPUs, memory and caches of this machine, and what this process may use; measure the ways to its memory
     Topo(TopoArgs),
     /// Print a completion script for a shell
     Completions {
@@ -54,17 +72,38 @@ pub enum Command {
 
 #[derive(Debug, clap::Args)]
 pub struct PlanArgs {
-    /// Size of one copy of the index, in bytes or with a unit: 5.1G, 900M (powers of 1024)
+    /// Size of one copy of the index, in bytes or with a unit: 5.1G, 900M (powers of 1024) [default: that of the engine's index
+    /// of the reference]
     #[arg(long, value_name = "SIZE", value_parser = parse_size)]
-    pub index_size: zerohop_model::machine::Bytes,
+    pub index_size: Option<zerohop_model::machine::Bytes>,
 
-    /// A machine as 'zerohop topo --json' describes it there [default: this one]
+    /// The aligner, as 'zerohop engines' lists it
+    #[arg(long, value_name = "NAME", default_value = STROBEALIGN, requires = "reference")]
+    pub engine: String,
+
+    /// A file that describes an aligner; may be repeated
+    #[arg(long, value_name = "FILE")]
+    pub engine_file: Vec<PathBuf>,
+
+    /// The reference whose index is meant
+    #[arg(long, value_name = "FASTA")]
+    pub reference: Option<PathBuf>,
+
+    /// Mean read length, on which the index may depend
+    #[arg(short = 'r', long, value_name = "BASES", default_value_t = 150)]
+    pub read_length: usize,
+
+    /// A machine as 'zerohop topo --json' describes it there, or as 'lstopo --of xml' does [default: this one]
     #[arg(long, value_name = "FILE")]
     pub machine: Option<PathBuf>,
 
     /// Show all strategies, also those that are ruled out
     #[arg(long)]
     pub explain: bool,
+
+    /// Write the best plan to FILE, for 'zerohop align --plan FILE'
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
 
     /// Print JSON
     #[arg(long)]
@@ -142,6 +181,10 @@ pub struct AlignArgs {
     #[arg(short = 'p', long, conflicts_with = "reads_2")]
     pub interleaved: bool,
 
+    /// Align the first N reads or pairs of each lane only
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub first: Option<u64>,
+
     /// Number of workers [default: all CPUs that the cgroup quota, the cpuset and the affinity mask allow]
     #[arg(short, long, value_name = "N", value_parser = RangedU64ValueParser::<usize>::new().range(1..=65536))]
     pub threads: Option<usize>,
@@ -207,8 +250,16 @@ pub struct AlignArgs {
     #[arg(long, value_enum, default_value_t = HugePagesName::Auto, help_heading = "Placement")]
     pub huge_pages: HugePagesName,
 
+    /// Where the plan comes from: 'rule'; 'auto' (tried on the first reads, whose records are kept); or FILE, as 'zerohop plan -o'
+    /// and 'zerohop tune' write it [default: what 'zerohop tune' found for this engine, index and kind of reads, else the rule]
+    #[arg(long, value_name = "rule|auto|FILE", value_parser = parse_plan, help_heading = "Placement")]
+    pub plan: Option<PlanFrom>,
+
     #[command(flatten)]
     pub external: ExternalArgs,
+
+    #[command(flatten)]
+    pub ranks: RankArgs,
 
     /// Write what the run says of itself to FILE, as JSON
     #[arg(long, value_name = "FILE", help_heading = "Report")]
@@ -259,8 +310,8 @@ pub struct ExternalArgs {
     #[arg(long, value_enum, default_value_t = DealName::OnDemand)]
     pub deal: DealName,
 
-    /// How long an instance may neither take reads nor write records while it has work, loading its index included
-    /// [default: 1800]
+    /// How long an instance may neither take reads nor write records while it has work, loading its index included; and how long
+    /// another rank may be silent [default: 1800]
     #[arg(long, value_name = "SECONDS", value_parser = RangedU64ValueParser::<u64>::new().range(1..))]
     pub hang_limit: Option<u64>,
 
@@ -362,6 +413,34 @@ pub struct TopoArgs {
     /// Print JSON
     #[arg(long)]
     pub json: bool,
+
+    /// Measure latency and bandwidth from the CPUs of each node to the memory of each, alone and all at once
+    #[arg(long)]
+    pub measure: bool,
+
+    /// Measure anew, even if it was measured before
+    #[arg(long, requires = "measure")]
+    pub again: bool,
+
+    /// Memory to read on each node, in bytes or with a unit [default: 256M, or 8 times the largest cache if that is more; at
+    /// most a quarter of what is free]
+    #[arg(long, value_name = "SIZE", value_parser = parse_size, requires = "measure")]
+    pub buffer: Option<zerohop_model::machine::Bytes>,
+
+    /// Whether the memory that is read asks for huge pages
+    #[arg(long, value_enum, default_value_t = HugePagesName::Auto, requires = "measure")]
+    pub huge_pages: HugePagesName,
+}
+
+/// Where a plan comes from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum PlanFrom {
+    /// The rule.
+    Rule,
+    /// The rule, corrected by trials on the first reads.
+    Auto,
+    /// A file.
+    File(PathBuf),
 }
 
 /// The embedded engines.
@@ -451,6 +530,14 @@ impl AlignArgs {
             index_bytes,
         }
     }
+}
+
+fn parse_plan(text: &str) -> Result<PlanFrom, std::convert::Infallible> {
+    Ok(match text {
+        "rule" => PlanFrom::Rule,
+        "auto" => PlanFrom::Auto,
+        path => PlanFrom::File(PathBuf::from(path)),
+    })
 }
 
 fn parse_replicas(text: &str) -> Result<zerohop_plan::Replicas, String> {

@@ -28,6 +28,7 @@ pub fn run(args: &BenchArgs) -> Result<(), Failure> {
         BenchCommand::Scaling(args) => scaling(args),
         BenchCommand::Farm(args) => farm(args),
         BenchCommand::Claims(args) => claims(args),
+        BenchCommand::Search(args) => crate::bench_search::run(args),
         BenchCommand::Page { folder } => page(folder),
         BenchCommand::Process => process(),
     }

@@ -52,13 +52,13 @@ pub fn with_original(
     let work = tempfile::Builder::new().prefix("zerohop-compare-").tempdir();
     let work = work.map_err(|e| Failure::Other(format!("a temporary folder cannot be made: {e}")))?;
     told(reaper, &Charge::folder(work.path()))?;
-    let reads = plain_reads(&specs[0], work.path(), args.external.compare_first)?;
+    let first = args.external.compare_first.into_iter().chain(args.first).min();
+    let reads = plain_reads(&specs[0], work.path(), first)?;
     let threads = args.threads.map_or_else(|| zerohop_topology::detect().map(|m| m.allowed.worker_count()), Ok)?;
     let words = launch.plain_command(&reads, threads)?;
     let sam = work.path().join("original.sam");
     let log = launch.logs.join("original.log");
     run(&words, &sam, &log, reaper)?;
-    let first = args.external.compare_first;
     let comparison = zerohop_engine_external::compare(reader(&sam)?, reader(ours)?, same_order, first);
     let comparison = comparison.map_err(|e| Failure::Other(format!("the records cannot be compared: {e}")))?;
     Ok(Some(Comparison { command: words, ..comparison }))

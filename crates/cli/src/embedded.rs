@@ -1,21 +1,29 @@
 //! `zerohop align` with an engine in our own process: index copies where the plan wants them, and workers of ours.
 
 use crate::account::{self, Account};
-use crate::args::{AlignArgs, NULL};
+use crate::args::{AlignArgs, NULL, PlanFrom};
+use crate::auto::{self, Pair, Watched};
 use crate::failure::Failure;
+use crate::joint::{self, Joint};
 use crate::lanes::Groups;
-use crate::replicas::{IndexSource, Replicas};
-use crate::{outputs, progress};
+use crate::replicas::{Copies, IndexSource, Move, Replicas};
+use crate::subject::{Profile, Subject};
+use crate::{kept, outputs, planning, subject};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::time::Instant;
+use zerohop_distribute::Transport;
 use zerohop_engine_null::Null;
 use zerohop_engine_strobealign::MAX_READ_BASES;
 use zerohop_model::engine::{Engine, Law};
 use zerohop_model::machine::{Bytes, Machine};
 use zerohop_model::plan::Plan;
 use zerohop_reads::{LaneSpec, OpenLane};
-use zerohop_runtime::{Job, Mapping, Outcome, Progress};
-use zerohop_sinks::{FileSink, Header, Program, ReadGroup};
+use zerohop_runtime::{HELD_PER_WORKER, Job, Mapping, Outcome, Progress};
+use zerohop_sinks::{Header, Program, ReadGroup};
 
+/// Further index copies are made only if what is left of the run takes so many times as long as making the first one took.
+const WORTH: f64 = 4.0;
 /// How the null engine wants its input cut: as strobealign.
 const NULL_LAW: Law = Law::Chunk { past_bases: 1_000_000 };
 
@@ -23,59 +31,140 @@ const NULL_LAW: Law = Law::Chunk { past_bases: 1_000_000 };
 ///
 /// # Errors
 /// Whatever goes wrong; then nothing that looks complete is left.
-pub fn run(args: &AlignArgs, specs: Vec<LaneSpec>, (groups, lane_groups): Groups) -> Result<(), Failure> {
+pub fn run(
+    args: &AlignArgs,
+    specs: Vec<LaneSpec>,
+    (groups, lane_groups): Groups,
+    transport: Option<&dyn Transport>,
+    note: Option<String>,
+) -> Result<(), Failure> {
     let started = Instant::now();
     zerohop_memory::set_default_huge_pages(args.huge_pages.into());
 
-    let mut open: Vec<OpenLane> = specs.iter().map(OpenLane::open).collect::<Result<_, _>>()?;
+    let mut open: Vec<OpenLane> =
+        specs.iter().map(|lane| Ok(OpenLane::open(lane)?.first(args.first))).collect::<Result<_, Failure>>()?;
     let mean_read_length = match args.read_length {
         Some(length) => length,
         None => open[0].mean_read_length(MAX_READ_BASES)?,
     };
-    let mut notes: Vec<String> = open.iter().flat_map(|lane| lane.notes.clone()).collect();
+    let mut notes: Vec<String> = open.iter().flat_map(|lane| lane.notes.clone()).chain(note).collect();
     let machine = zerohop_topology::detect()?;
-    let (plan, replicas) = make_index(args, &machine, mean_read_length)?;
-    let engine = &*replicas.engines[0];
+    let (plan, pair, mut replicas, content) = make_index(args, &machine, open[0].is_paired(), mean_read_length)?;
+    let engine = Arc::clone(&replicas.engines[0]);
+    let (name, version) = engine.program();
+    let program = (name.to_owned(), version.to_owned());
 
     let workers = plan.workers.len();
-    let deal = |(i, lane): (usize, OpenLane)| lane.deal(i as u32, engine.law(), engine.max_read_bases(), workers);
-    let dealt = open.into_iter().enumerate().map(deal).collect::<Result<Vec<_>, _>>()?;
-    let header = header(engine, groups.clone());
-    let sink = FileSink::create(outputs::spec(args, header, lane_groups.clone()))?;
-    let (order, watched) = (outputs::order(args), Progress::default());
-    let mapping = Mapping::Embedded { engines: &replicas.engines, sink: &sink };
-    let job = Job { lanes: dealt, mapping, order, plan: &plan, progress: &watched };
-    let Outcome { mut report, lengths } = progress::shown(!args.quiet, &watched, || zerohop_runtime::run(job))?;
+    let begin = |transport| Joint::begin(transport, args, &open, engine.law(), workers, &content);
+    let mut joint = transport.map(begin).transpose()?;
+    let (law, most) = (engine.law(), engine.max_read_bases());
+    let dealt = joint::deal_lanes(joint.as_ref(), open, law, most, workers)?;
+    let header = header(&*engine, groups.clone());
+    let header_digest = outputs::header_digest(&header);
+    let sink = outputs::open(args, header, lane_groups.clone(), joint.as_ref().map(Joint::partials))?;
+    let (order, progress) = (outputs::order(args), Progress::default());
+    // From here on a copy lives as long as somebody reads it.
+    let (shelf, over) = (replicas.shelf(&plan), AtomicBool::new(false));
+    replicas.engines.clear();
+    let (grains, held) = (joint.as_ref().map(Joint::grains), joint.as_ref().map_or(HELD_PER_WORKER, Joint::held));
+    let mapping = Mapping::Embedded { shelf: &shelf, sink: &sink, held };
+    let job = Job { lanes: dealt, mapping, order, grains: grains.as_deref(), plan: &plan, progress: &progress };
+    let run = || joint::run(joint.as_mut(), !args.quiet, &progress, || zerohop_runtime::run(job));
+    let (outcome, tried) = match &pair {
+        Some(pair) => {
+            let (making, worth, least_reads) = (Some(replicas.report.time), WORTH, 0);
+            let watched = Watched { pair, progress: &progress, over: &over, making, worth, least_reads };
+            let (outcome, tried) =
+                auto::beside(&watched, Move { shelf: &shelf, other: &pair.other, first: engine, copies: None }, run);
+            (outcome, tried.map(|(tried, moved)| (tried, moved.copies)))
+        }
+        None => (run(), None),
+    };
+    let (Outcome { mut report, lengths }, dealt) = outcome?;
     account::check(&report)?;
-    report.bytes_out = Bytes(sink.finish(&lengths)?);
-
+    let ranks = match joint.zip(dealt) {
+        None => {
+            report.bytes_out = Bytes(sink.finish(&lengths)?);
+            Vec::new()
+        }
+        Some((joint, dealt)) => {
+            notes.extend(joint.note());
+            let Some(ranks) = joint.finish(args, Some(sink), Some(header_digest), &dealt, &mut report)? else {
+                return Ok(());
+            };
+            ranks
+        }
+    };
+    let (plan, replicas) = match tried {
+        Some((tried, copies)) => followed(plan, pair, tried, copies, replicas),
+        None => (plan, replicas),
+    };
     notes.extend(zerohop_memory::unplaced_refused());
-    let (name, version) = engine.program();
     let account = Account {
         started,
-        engine: (name.to_owned(), version.to_owned()),
+        engine: program,
         replicas: replicas.census(&plan),
         index: replicas.report.clone(),
         machine,
         plan,
         run: report,
         comparison: None,
+        ranks,
         notes,
     };
     account.tell(args, &specs, &(groups, lane_groups))
 }
 
-fn make_index(args: &AlignArgs, machine: &Machine, mean_read_length: usize) -> Result<(Plan, Replicas), Failure> {
+/// The plan that was followed to the end, and its copies: `copies` are those that came while the run went on, and stayed.
+fn followed(
+    first: Plan,
+    pair: Option<Pair>,
+    tried: auto::Outcome,
+    copies: Option<Copies>,
+    replicas: Replicas,
+) -> (Plan, Replicas) {
+    let (mut plan, replicas) = match (pair, copies) {
+        (Some(pair), Some(copies)) => (pair.other, replicas.with(copies)),
+        _ => (first, replicas),
+    };
+    plan.reasons.insert(0, tried.said);
+    (plan, replicas)
+}
+
+/// The plan to begin with, what else may be tried, the index copies, and what stands for engine and index.
+fn make_index(
+    args: &AlignArgs,
+    machine: &Machine,
+    paired: bool,
+    mean_read_length: usize,
+) -> Result<(Plan, Option<Pair>, Replicas, String), Failure> {
     if args.engine == NULL {
-        let plan = zerohop_plan::plan(machine, &args.request(0))?;
+        let (plan, pair) = begin(args, machine, None)?;
         let contigs = zerohop_reads::reference::read(&args.reference, |_| {})?;
         let replicas = Replicas::of(Box::new(Null::new(NULL_LAW, contigs)), &plan, mean_read_length)?;
-        return Ok((plan, replicas));
+        let content = kept::digest(&(NULL, subject::ends(&args.reference).ok()));
+        return Ok((plan, pair, replicas, content));
     }
     let source = IndexSource::find(&args.reference, mean_read_length, args.no_index)?;
-    let plan = zerohop_plan::plan(machine, &args.request(source.bytes))?;
+    let subject = Subject::embedded(&source, Profile::new(paired, mean_read_length, None));
+    let (plan, pair) = begin(args, machine, Some(&subject))?;
     let replicas = Replicas::make(&source, &plan)?;
-    Ok((plan, replicas))
+    Ok((plan, pair, replicas, subject.content()))
+}
+
+/// The plan to begin with, and what else may be tried.
+fn begin(args: &AlignArgs, machine: &Machine, subject: Option<&Subject>) -> Result<(Plan, Option<Pair>), Failure> {
+    if args.plan == Some(PlanFrom::Auto)
+        && let Some(pair) =
+            Pair::of(args, machine, zerohop_plan::Engine::Embedded, subject.map_or(0, |subject| subject.index.0))?
+    {
+        return Ok((pair.first.clone(), Some(pair)));
+    }
+    let mut plan = planning::planned(args, machine, subject)?.plan;
+    if args.plan == Some(PlanFrom::Auto) {
+        plan.reasons.insert(0, "Nothing was tried, for the rule is sure.".to_owned());
+    }
+    Ok((plan, None))
 }
 
 fn header(engine: &dyn Engine, read_groups: Vec<ReadGroup>) -> Header {

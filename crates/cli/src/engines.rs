@@ -1,7 +1,7 @@
 //! `zerohop engines`: the aligners, and what of them is here.
 
+use crate::aligners;
 use crate::args::EnginesArgs;
-use crate::external;
 use crate::failure::Failure;
 use serde::Serialize;
 use std::path::PathBuf;
@@ -28,7 +28,7 @@ pub fn run(args: &EnginesArgs) -> Result<(), Failure> {
         let found_version = found.as_ref().map(|found| found.version.clone());
         Entry { descriptor, found: found.map(|found| found.program), found_version }
     };
-    let entries: Vec<Entry> = external::descriptors(&args.engine_file)?.into_iter().map(entry).collect();
+    let entries: Vec<Entry> = aligners::descriptors(&args.engine_file)?.into_iter().map(entry).collect();
     let text = match args.json {
         true => serde_json::to_string_pretty(&entries).map_err(|e| Failure::Other(e.to_string()))? + "\n",
         false => table(&entries),

@@ -7,16 +7,25 @@
 //!    header that one of them writes.
 
 use crate::account::{self, Account};
-use crate::args::{AlignArgs, DealName, HugePagesName, OrderName};
+use crate::aligners;
+use crate::args::{AlignArgs, DealName, HugePagesName, OrderName, PlanFrom};
+use crate::auto::{self, Outcome as Tried, Pair, Watched};
 use crate::failure::Failure;
+use crate::joint::{self, Came, Joint};
 use crate::lanes::Groups;
+use crate::planning::{self, Planned};
+use crate::ranks::Ranks;
 use crate::reaping::{self, told};
-use crate::{compare, outputs, progress};
+use crate::relief::Relieve;
+use crate::subject::{Profile, Subject};
+use crate::{compare, outputs};
 use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
+use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
-use zerohop_engine_external::descriptor::{Descriptor, Keeps};
+use zerohop_distribute::Transport;
+use zerohop_engine_external::descriptor::{Descriptor, Keeps, SameRecords};
 use zerohop_engine_external::reaper::Reaper;
 use zerohop_engine_external::{Charge, Found, FoundIndex, Launch, SharedIndex, UserArguments, law};
 use zerohop_engine_strobealign::canonical_read_length;
@@ -27,7 +36,7 @@ use zerohop_model::plan::Plan;
 use zerohop_model::sink::Sink;
 use zerohop_reads::{LaneSpec, OpenLane};
 use zerohop_report::{IndexOrigin, IndexReport};
-use zerohop_runtime::{Dealing, Job, LateSink, Mapping, Outcome, Progress};
+use zerohop_runtime::{Dealing, Job, LateSink, Mapping, Outcome, Progress, Relief};
 use zerohop_sinks::{FileSink, Header, Program, ReadGroup};
 
 /// The longest read that is passed on, in bases: what a chunk's text can hold twice over.
@@ -35,8 +44,16 @@ const MAX_READ_BASES: usize = 1 << 30;
 /// Bases in finished chunks that an instance may hold while the others are behind: SNAP alone takes in as much as that
 /// before it puts anything out.
 const HELD_BASES: u64 = 100_000_000;
-/// How long an instance may stand still, in seconds, unless the user says otherwise.
-const HANG_LIMIT: u64 = 1800;
+/// Instances are relieved only if what is left of the run takes so many times as long as loading took: a gain of a tenth has to pay for
+/// loading twice.
+const WORTH: f64 = 20.0;
+/// Said where records depend on which instance mapped them.
+const TIES: &str = "Where this aligner has to choose between equally good places, the choice depends on which instance had the \
+                    read, and so on when strategies were changed: for records that are the same in every run, do without --plan auto.";
+/// Batches that each instance should have mapped before it is judged.
+const BATCHES_TO_JUDGE: u64 = 4;
+/// How long an instance may stand still, or another rank be silent, in seconds, unless the user says otherwise.
+pub const HANG_LIMIT: u64 = 1800;
 
 /// Options that only make sense for a program of its own.
 ///
@@ -51,7 +68,7 @@ pub fn refuse_options(args: &AlignArgs) -> Result<(), Failure> {
         ("--dna", external.dna),
         ("--farm", external.farm),
         ("--deal static", external.deal == DealName::Static),
-        ("--hang-limit", external.hang_limit.is_some()),
+        ("--hang-limit", external.hang_limit.is_some() && !Ranks::are_many()),
         ("--logs", external.logs.is_some()),
         ("--compare-with", external.compare_with.is_some()),
     ];
@@ -64,44 +81,53 @@ pub fn refuse_options(args: &AlignArgs) -> Result<(), Failure> {
     }
 }
 
-/// All descriptors: built-in ones, the user's own folder, and the files named.
-///
-/// # Errors
-/// A file that is no descriptor.
-pub fn descriptors(files: &[PathBuf]) -> Result<Vec<Descriptor>, Failure> {
-    let config = std::env::var_os("XDG_CONFIG_HOME").map(PathBuf::from);
-    let config = config.or_else(|| std::env::var_os("HOME").map(|home| Path::new(&home).join(".config")));
-    let folder = config.map(|config| config.join("zerohop/engines"));
-    let entries = folder.and_then(|folder| std::fs::read_dir(folder).ok());
-    let mut own: Vec<PathBuf> = entries.into_iter().flatten().flatten().map(|entry| entry.path()).collect();
-    own.retain(|path| path.extension().is_some_and(|suffix| suffix == "toml"));
-    own.sort();
-    Ok(zerohop_engine_external::all(own.iter().chain(files).map(PathBuf::as_path))?)
-}
-
 /// Runs the command.
 ///
 /// # Errors
 /// Whatever goes wrong; then nothing that looks complete is left, and no process.
-pub fn run(args: &AlignArgs, specs: Vec<LaneSpec>, groups: Groups) -> Result<(), Failure> {
+pub fn run(
+    args: &AlignArgs,
+    specs: Vec<LaneSpec>,
+    groups: Groups,
+    transport: Option<&dyn Transport>,
+    note: Option<String>,
+) -> Result<(), Failure> {
     let started = Instant::now();
     compare::check(args, &specs)?;
     let (wanted, open) = Wanted::new(args, &specs, &groups)?;
-    let mut notes: Vec<String> = open.iter().flat_map(|lane| lane.notes.clone()).collect();
+    let mut notes: Vec<String> = open.iter().flat_map(|lane| lane.notes.clone()).chain(note).collect();
     let mut site = Site::new(args, &wanted)?;
+    let begin = |transport| Joint::begin(transport, args, &open, wanted.law, site.instances(), &site.content);
+    let mut joint = transport.map(begin).transpose()?;
     if site.shared.as_ref().is_some_and(|shared| shared.reused > 0) {
         notes.push("Index copies that were in /dev/shm already were used.".to_owned());
     }
 
-    let late = Late { args, found: &wanted.found, groups: groups.clone(), reaper: &site.reaper, sink: OnceLock::new() };
-    let outcome = site.align(args, &wanted, open, &specs, &late);
+    let (found, reaper, partials) =
+        (&wanted.found, &site.reaper, joint.as_ref().map(|joint| joint.partials().to_owned()));
+    let late = Late { args, found, groups: groups.clone(), reaper, partials, sink: OnceLock::new() };
+    let outcome = site.align(args, &wanted, open, &specs, &late, joint.as_mut());
     let opened = late.sink.into_inner();
-    let Outcome { report: mut run, lengths } = outcome.map_err(|failure| site.log_folder.keep(failure))?;
+    let ((outcome, dealt), tried) = outcome.map_err(|failure| site.log_folder.keep(failure))?;
+    if tried.as_ref().is_some_and(|tried| tried.changed)
+        && wanted.found.descriptor.contract.same_records != SameRecords::Free
+    {
+        notes.push(TIES.to_owned());
+    }
+    let Outcome { report: mut run, lengths } = outcome;
     account::check(&run)?;
-    let opened = opened.ok_or_else(|| {
-        Failure::Other(format!("{} wrote no header, for there were no reads: there is nothing to write", args.engine))
-    })?;
-    run.bytes_out = Bytes(opened.sink.finish(&lengths)?);
+    let ranks = match joint.zip(dealt) {
+        None => {
+            run.bytes_out = Bytes(opened.ok_or_else(|| joint::no_header(args))?.sink.finish(&lengths)?);
+            Vec::new()
+        }
+        Some((joint, dealt)) => {
+            notes.extend(joint.note());
+            let (sink, header) = opened.map(|opened| (opened.sink, outputs::header_digest(&opened.header))).unzip();
+            let Some(ranks) = joint.finish(args, sink, header, &dealt, &mut run)? else { return Ok(()) };
+            ranks
+        }
+    };
     if args.external.logs.is_none() {
         run.instances.iter_mut().for_each(|instance| instance.log = None);
     }
@@ -118,9 +144,10 @@ pub fn run(args: &AlignArgs, specs: Vec<LaneSpec>, groups: Groups) -> Result<(),
         replicas: Vec::new(),
         index: site.index_report(),
         machine: site.machine.clone(),
-        plan: site.plan.clone(),
+        plan: site.followed(tried),
         run,
         comparison,
+        ranks,
         notes,
     };
     account.tell(args, &specs, &groups)?;
@@ -135,6 +162,12 @@ struct Wanted {
     law: Law,
     paired: bool,
     fasta: bool,
+    /// Whether instances take chunks by themselves, in all lanes.
+    claimed: bool,
+    /// Mean length of the first reads, in bases.
+    read_length: usize,
+    /// The kind of reads.
+    profile: Profile,
     /// The header line of the read group that the aligner itself is told.
     read_group: Option<String>,
 }
@@ -143,7 +176,8 @@ impl Wanted {
     /// The aligner and its arguments, and the lanes, opened.
     fn new(args: &AlignArgs, specs: &[LaneSpec], groups: &Groups) -> Result<(Self, Vec<OpenLane>), Failure> {
         let descriptor = choose(args)?;
-        let mut open: Vec<OpenLane> = specs.iter().map(OpenLane::open).collect::<Result<_, _>>()?;
+        let mut open: Vec<OpenLane> =
+            specs.iter().map(|lane| Ok(OpenLane::open(lane)?.first(args.first))).collect::<Result<_, Failure>>()?;
         let read_length = open[0].mean_read_length(MAX_READ_BASES)?;
         let known = [
             ("read_length", read_length.to_string()),
@@ -154,13 +188,51 @@ impl Wanted {
         let law = law(&descriptor, &user)?;
         let (paired, fasta) = one_kind(&open)?;
         let read_group = read_group(&descriptor, groups)?;
-        Ok((Wanted { found: Found::find(descriptor)?, user, law, paired, fasta, read_group }, open))
+        let profile = Profile::new(paired, read_length, args.external.engine_args.as_deref());
+        let claimed = open.iter().all(OpenLane::is_claimed);
+        Ok((
+            Wanted {
+                found: Found::find(descriptor)?,
+                user,
+                law,
+                paired,
+                fasta,
+                claimed,
+                read_length,
+                profile,
+                read_group,
+            },
+            open,
+        ))
     }
+}
+
+/// The plan to begin with, and what else may be tried while it runs.
+fn begin(
+    args: &AlignArgs,
+    machine: &Machine,
+    subject: &Subject,
+    claimed: bool,
+) -> Result<(Planned, Option<Pair>), Failure> {
+    let auto = args.plan == Some(PlanFrom::Auto);
+    // What was dealt to an instance cannot be taken back from it.
+    let relievable = claimed && args.external.deal == DealName::OnDemand;
+    if auto
+        && relievable
+        && let Some(pair) = Pair::of(args, machine, subject.kind, subject.index.0)?
+    {
+        return Ok((Planned { plan: pair.first.clone(), farm: false }, Some(pair)));
+    }
+    let mut planned = planning::planned(args, machine, Some(subject))?;
+    if auto {
+        let why = if relievable { "the rule is sure" } else { "reads are dealt to the instances one after the other" };
+        planned.plan.reasons.insert(0, format!("Nothing was tried, for {why}."));
+    }
+    Ok((planned, None))
 }
 
 /// The aligner that the user wants.
 fn choose(args: &AlignArgs) -> Result<Descriptor, Failure> {
-    let all = descriptors(&args.external.engine_file)?;
     if args.read_length.is_some() || args.no_index {
         return Err(Failure::Usage("--read-length and --no-index are for the built-in strobealign".to_owned()));
     }
@@ -172,13 +244,7 @@ fn choose(args: &AlignArgs) -> Result<Descriptor, Failure> {
                      have to be held";
         return Err(Failure::Usage(words.to_owned()));
     }
-    all.iter().find(|descriptor| descriptor.name == args.engine).cloned().ok_or_else(|| {
-        let names: Vec<&str> = all.iter().map(|descriptor| &*descriptor.name).collect();
-        let (engine, names) = (&args.engine, names.join(", "));
-        Failure::Usage(format!(
-            "there is no engine '{engine}': there are strobealign (built in) and, as programs of their own, {names}"
-        ))
-    })
+    aligners::described(&args.engine, &args.external.engine_file)
 }
 
 /// One process takes either pairs or single reads, and either FASTQ or FASTA.
@@ -215,7 +281,13 @@ fn read_group(descriptor: &Descriptor, (groups, lane_groups): &Groups) -> Result
 struct Site {
     machine: Machine,
     plan: Plan,
+    /// Whether each worker is a process of its own, and shares an index copy.
+    farm: bool,
+    /// What else may be tried while it runs.
+    pair: Option<Pair>,
     index: FoundIndex,
+    /// Stands for the aligner and its index.
+    content: String,
     /// What the aligner is told as its index, for each replica.
     prefixes: Vec<PathBuf>,
     shared: Option<SharedIndex>,
@@ -238,15 +310,35 @@ impl Site {
                 wanted.found.index_or_build(&args.reference, &wanted.user, threads, &tell)?
             }
         };
-        let plan = zerohop_plan::plan(&machine, &args.request(wanted.found.memory_bytes(&args.reference, &index)))?;
+        let subject = Subject::external(&wanted.found, &index, &args.reference, wanted.law, wanted.profile.clone());
+        let (Planned { plan, farm }, pair) = begin(args, &machine, &subject, wanted.claimed)?;
         let log_folder = LogFolder::new(args, &reaper)?;
         let started = Instant::now();
         let keep = args.external.keep_copies;
         let share = || SharedIndex::make(&wanted.found, &index, &plan.replicas, keep, &tell);
-        let shared = args.external.farm.then(share).transpose()?;
-        let own = || vec![index.prefix.clone(); plan.replicas.len()];
+        let shared = farm.then(share).transpose()?;
+        let most = pair.as_ref().map_or(0, |pair| pair.other.replicas.len()).max(plan.replicas.len());
+        let own = || vec![index.prefix.clone(); most];
         let prefixes = shared.as_ref().map_or_else(own, |shared| shared.prefixes.clone());
-        Ok(Site { machine, plan, index, prefixes, shared, sharing: started.elapsed(), log_folder, reaper })
+        let content = subject.content();
+        Ok(Site {
+            machine,
+            plan,
+            farm,
+            pair,
+            index,
+            content,
+            prefixes,
+            shared,
+            sharing: started.elapsed(),
+            log_folder,
+            reaper,
+        })
+    }
+
+    /// Processes that take reads at once.
+    fn instances(&self) -> usize {
+        self.plan.instances(self.farm).len()
     }
 
     fn launch<'a>(&'a self, args: &'a AlignArgs, wanted: &'a Wanted, specs: &[LaneSpec]) -> Launch<'a> {
@@ -276,22 +368,60 @@ impl Site {
         open: Vec<OpenLane>,
         specs: &[LaneSpec],
         late: &Late<'_>,
-    ) -> Result<Outcome, Failure> {
-        let plans = self.plan.instances(args.external.farm);
+        joint: Option<&mut Joint<'_>>,
+    ) -> Result<(Came, Option<Tried>), Failure> {
+        let plans = self.plan.instances(self.farm);
         let count = plans.len();
-        let deal = |(i, lane): (usize, OpenLane)| lane.deal(i as u32, wanted.law, MAX_READ_BASES, count);
-        let lanes = open.into_iter().enumerate().map(deal).collect::<Result<Vec<_>, _>>()?;
+        let lanes = joint::deal_lanes(joint.as_deref(), open, wanted.law, MAX_READ_BASES, count)?;
         let launch = self.launch(args, wanted, specs);
-        let instances = launch.start(plans, &|charge| told(&self.reaper, &charge))?;
+        let instances = launch.start(plans, 0, &|charge| told(&self.reaper, &charge))?;
         let dealing = match args.external.deal {
             DealName::OnDemand => Dealing::OnDemand,
             DealName::Static => Dealing::Static,
         };
         let held = (HELD_BASES / wanted.law.closes_at_bases()).max(2) as usize;
-        let mapping = Mapping::Instances { instances, sink: late, dealing, held };
-        let watched = Progress::default();
-        let job = Job { lanes, mapping, order: outputs::order(args), plan: &self.plan, progress: &watched };
-        Ok(progress::shown(!args.quiet, &watched, || zerohop_runtime::run(job))?)
+        let held = held.max(joint.as_ref().map_or(0, |joint| joint.held()));
+        let grains = joint.as_ref().map(|joint| joint.grains());
+        let grains = grains.as_deref();
+        let (order, progress) = (outputs::order(args), Progress::default());
+        let Some(pair) = &self.pair else {
+            let mapping = Mapping::Instances { instances, sink: late, dealing, held, relief: None };
+            let job = Job { lanes, mapping, order, grains, plan: &self.plan, progress: &progress };
+            return Ok((joint::run(joint, !args.quiet, &progress, || zerohop_runtime::run(job))?, None));
+        };
+        let (send, fresh) = std::sync::mpsc::channel();
+        let relief = Relief { fresh, most: pair.other.replicas.len() + count };
+        let switch = Relieve {
+            launch: &launch,
+            reaper: &self.reaper,
+            plans: [&pair.first, &pair.other],
+            send,
+            present: instances.iter().map(|instance| Arc::clone(&instance.leave)).collect(),
+            started: count,
+            progress: &progress,
+        };
+        let mapping = Mapping::Instances { instances, sink: late, dealing, held, relief: Some(relief) };
+        let job = Job { lanes, mapping, order, grains, plan: &self.plan, progress: &progress };
+        let over = AtomicBool::new(false);
+        let least_reads = self.reads_to_judge(wanted, pair);
+        let watched = Watched { pair, progress: &progress, over: &over, making: None, worth: WORTH, least_reads };
+        let run = || joint::run(joint, !args.quiet, &progress, || zerohop_runtime::run(job));
+        let (outcome, tried) = auto::beside(&watched, switch, run);
+        Ok((outcome?, tried.map(|(tried, _)| tried)))
+    }
+
+    /// Reads that all instances together must have mapped before it can be said how fast they are: some batches each.
+    fn reads_to_judge(&self, wanted: &Wanted, pair: &Pair) -> u64 {
+        let batches = BATCHES_TO_JUDGE * pair.other.replicas.len() as u64;
+        batches * wanted.law.closes_at_bases() / wanted.read_length.max(1) as u64
+    }
+
+    /// The plan that was followed to the end.
+    fn followed(&self, tried: Option<Tried>) -> Plan {
+        let (Some(pair), Some(tried)) = (&self.pair, tried) else { return self.plan.clone() };
+        let mut plan = if tried.other { pair.other.clone() } else { self.plan.clone() };
+        plan.reasons.insert(0, tried.said);
+        plan
     }
 
     fn index_report(&self) -> IndexReport {
@@ -338,6 +468,8 @@ struct Late<'a> {
     found: &'a Found,
     groups: Groups,
     reaper: &'a Reaper,
+    /// The files that other ranks write as well.
+    partials: Option<Vec<PathBuf>>,
     sink: OnceLock<Opened>,
 }
 
@@ -363,7 +495,7 @@ impl Late<'_> {
             whole.programs.push(Program { name, version, command_line: None });
         }
         whole.programs.push(account::zerohop());
-        let sink = FileSink::create(outputs::spec(self.args, whole, lane_groups))?;
+        let sink = outputs::open(self.args, whole, lane_groups, self.partials.as_deref())?;
         for file in sink.temporary_files() {
             told(self.reaper, &Charge::file(&file))?;
         }

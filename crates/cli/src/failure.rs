@@ -1,5 +1,6 @@
 //! Why the program failed, and with which exit status.
 
+use std::io::Write;
 use zerohop_engine_external::ExternalError;
 use zerohop_engine_strobealign::file::IndexFileError;
 use zerohop_lab::LabError;
@@ -35,12 +36,24 @@ pub enum Failure {
     /// There is no plan for it.
     #[error(transparent)]
     Plan(#[from] PlanError),
+    /// A search, or its database, failed.
+    #[error(transparent)]
+    Search(#[from] zerohop_search::SearchError),
+    /// The ways to memory cannot be measured.
+    #[error(transparent)]
+    Probe(#[from] zerohop_probe::ProbeError),
     /// The machine cannot be looked at.
     #[error(transparent)]
     Topology(#[from] TopologyError),
     /// A file for the user cannot be written.
     #[error("{0}")]
     Other(String),
+}
+
+/// Says that it failed, in one piece: ranks share a terminal, and what one of them writes must not lie in what another does.
+pub fn say(words: &str) {
+    // If standard error cannot be written there is nobody to tell.
+    let _ = std::io::stderr().write_all(format!("error: {words}\n").as_bytes());
 }
 
 impl Failure {

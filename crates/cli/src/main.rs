@@ -1,33 +1,53 @@
 //! The program `zerohop`: parse what was typed, resolve what it means, do it, and say how it went.
 //!
 //! 1. [`args`] is exactly what was typed;
-//! 2. [`align`], [`index`], [`topo`], [`plan`], [`engines`], [`run`], [`block`], [`bench`](mod@bench) and [`cache`] do the commands. For [`align`], [`lanes`] pairs reads
-//!    with read groups; [`embedded`] makes the index copies where the plan wants them, or [`external`] starts aligners there;
+//! 2. [`align`], [`index`], [`topo`], [`plan`], [`tune`], [`search`], [`engines`], [`run`], [`block`], [`bench`](mod@bench),
+//!    [`report`] and [`cache`] do the commands. For [`align`], [`lanes`] pairs reads with read groups; [`embedded`] makes the index copies where the plan wants them, or [`external`] starts aligners there;
 //!    the runtime runs; [`account`] says how it went;
 //! 3. the exit status is 0 for success (also when the reader of our output went away), 1 for a failure, 2 for wrong usage.
 #![forbid(unsafe_code)]
 
 mod account;
 mod align;
+mod aligners;
 mod args;
+mod auto;
 mod bench;
+mod bench_search;
 mod block;
 mod cache;
 mod compare;
+mod counting;
+mod db;
 mod embedded;
 mod engines;
 mod external;
 mod failure;
 mod index;
+mod instances;
+mod joint;
+mod journal;
+mod kept;
 mod lanes;
 mod outputs;
 mod plan;
+mod planning;
+mod predictions;
 mod progress;
+mod ranks;
 mod reaping;
+mod recording;
+mod relief;
 mod replicas;
+mod report;
 mod resources;
 mod run;
+mod search;
+mod subject;
 mod topo;
+mod trials;
+mod tune;
+mod variant;
 
 use args::{Args, Command};
 use clap::{CommandFactory, FromArgMatches};
@@ -50,11 +70,11 @@ fn main() -> ExitCode {
     match dispatch(args, &matches) {
         Ok(()) | Err(Failure::BrokenPipe) => ExitCode::SUCCESS,
         Err(Failure::Usage(words)) => {
-            eprintln!("error: {words}\n\nFor more information, try '--help'.");
+            failure::say(&format!("{words}\n\nFor more information, try '--help'."));
             ExitCode::from(2)
         }
         Err(failure) => {
-            eprintln!("error: {failure}");
+            failure::say(&failure.to_string());
             ExitCode::FAILURE
         }
     }
@@ -70,7 +90,12 @@ fn dispatch(args: Args, matches: &clap::ArgMatches) -> Result<(), Failure> {
         Command::Engines(args) => engines::run(&args),
         Command::Run(args) => run::run(&args),
         Command::Plan(args) => plan::run(&args),
+        Command::Search(args) => search::run(&args),
+        Command::Db(args) => db::db(&args),
+        Command::Mpi(args) => ranks::build(&args),
+        Command::Tune(args) => tune::run(&args),
         Command::Bench(args) => bench::run(&args),
+        Command::Report(args) => report::run(&args),
         Command::Block(args) => block::run(&args),
         Command::Cache(args) => cache::run(&args),
         Command::Reaper => {

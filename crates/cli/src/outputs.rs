@@ -2,11 +2,12 @@
 
 use crate::args::{AlignArgs, FormatName, OrderName};
 use crate::failure::Failure;
-use crate::lanes;
+use crate::{kept, lanes};
 use std::path::PathBuf;
+use zerohop_model::error::Error;
 use zerohop_reads::LaneSpec;
 use zerohop_runtime::Order;
-use zerohop_sinks::{Format, Header, OutputSpec, shard_path};
+use zerohop_sinks::{FileSink, Format, Header, OutputSpec, shard_path};
 
 /// Refuses shards without a name, outputs that would destroy an input or each other, and outputs that cannot be written:
 /// before hours of work, not after.
@@ -38,18 +39,41 @@ pub fn check(args: &AlignArgs, lanes: &[LaneSpec]) -> Result<(), Failure> {
     Ok(())
 }
 
-/// What is written where, with this header and each lane's read group.
-pub fn spec(args: &AlignArgs, header: Header, lane_groups: Vec<Option<usize>>) -> OutputSpec {
+/// The format of the records.
+pub fn format(args: &AlignArgs) -> Format {
     let by_suffix = || match args.output.as_ref().and_then(|path| path.extension()) {
         Some(suffix) if suffix.eq_ignore_ascii_case("bam") => FormatName::Bam,
         _ => FormatName::Sam,
     };
-    let format = match args.format.unwrap_or_else(by_suffix) {
+    match args.format.unwrap_or_else(by_suffix) {
         FormatName::Sam => Format::Sam,
         FormatName::Bam => Format::Bam { level: args.level },
-    };
+    }
+}
+
+/// Opens the output, with this header and each lane's read group: that of this process, or `partials`, which other ranks write as well.
+///
+/// # Errors
+/// What the system says.
+pub fn open(
+    args: &AlignArgs,
+    header: Header,
+    lane_groups: Vec<Option<usize>>,
+    partials: Option<&[PathBuf]>,
+) -> Result<FileSink, Error> {
     let (path, shards, comments) = (args.output.clone(), args.shards, args.comments);
-    OutputSpec { path, shards, format, header, lane_groups, comments }
+    let spec = OutputSpec { path, shards, format: format(args), header, lane_groups, comments };
+    match partials {
+        Some(partials) => FileSink::share(spec, partials),
+        None => FileSink::create(spec),
+    }
+}
+
+/// Stands for a header, but for the programs that it names: their command lines may differ from process to process.
+pub fn header_digest(header: &Header) -> String {
+    let text = header.text();
+    let lines: Vec<&str> = text.lines().filter(|line| !line.starts_with("@PG") && !line.starts_with("@CO")).collect();
+    kept::digest(&lines)
 }
 
 /// The files of records; none for standard output.

@@ -2,9 +2,23 @@
 
 use crate::args::PlanArgs;
 use crate::failure::Failure;
+use crate::subject::{Profile, Subject};
+use crate::{kept, planning, topo};
+use serde::Serialize;
+use std::path::Path;
 use zerohop_model::machine::{Bytes, Machine};
-use zerohop_model::plan::Pages;
-use zerohop_plan::{Ranked, Verdict, rank};
+use zerohop_model::tuning::{Choice, SavedPlan};
+use zerohop_plan::{Ranked, Remark, Verdict, rank, remarks};
+
+/// What is said, as JSON has it.
+#[derive(Serialize)]
+struct Said<'a> {
+    machine: &'a str,
+    index: Bytes,
+    strategies: &'a [Ranked],
+    remarks: &'a [Remark],
+    plan: &'a SavedPlan,
+}
 
 /// Runs the command.
 ///
@@ -13,46 +27,71 @@ use zerohop_plan::{Ranked, Verdict, rank};
 pub fn run(args: &PlanArgs) -> Result<(), Failure> {
     let machine = match &args.machine {
         None => zerohop_topology::detect()?,
-        Some(path) => {
-            let fault = |what: String| Failure::Other(format!("{}: {what}", path.display()));
-            let text = std::fs::read(path).map_err(|error| fault(format!("cannot read: {error}")))?;
-            serde_json::from_slice::<Machine>(&text).map_err(|error| {
-                fault(format!("it does not describe a machine as 'zerohop topo --json' does: {error}"))
-            })?
+        Some(path) => described(path)?,
+    };
+    let map = if args.machine.is_none() { topo::kept_map(&machine) } else { None };
+    let subject = subject(args)?;
+    let index = match (&subject, args.index_size) {
+        (_, Some(size)) => size,
+        (Some(subject), None) => subject.index,
+        (None, None) => {
+            return Err(Failure::Usage("say how large the index is: --index-size, or --reference".to_owned()));
         }
     };
-    let ranked = rank(&machine, args.index_size.0);
+    let strategies = rank(&machine, index.0, map.as_ref());
+    let remarks = remarks(&machine, subject.as_ref().map(|subject| subject.kind));
+    let best = strategies.first().map(|ranked| ranked.strategy);
+    let best = best.ok_or_else(|| Failure::Other("there is no strategy for a machine without nodes".to_owned()))?;
+    let threads = machine.allowed.worker_count();
+    let choice = Choice { copies: best.copies, threads, pages: best.pages, farm: false };
+    let mut plan = planning::work_out(&machine, choice, index.0)?;
+    plan.reasons.splice(0..1, strategies[0].reasons.iter().cloned());
+    let plan = planning::saved(&machine, subject.as_ref(), index.0, choice, plan);
+    if let Some(path) = &args.output {
+        kept::write(path, &plan)?;
+    }
+    let said = Said { machine: &machine.name, index, strategies: &strategies, remarks: &remarks, plan: &plan };
     let text = match args.json {
-        true => serde_json::to_string_pretty(&ranked).map_err(|error| Failure::Other(error.to_string()))? + "\n",
-        false => words(&machine, args.index_size, &ranked, args.explain),
+        true => serde_json::to_string_pretty(&said).map_err(|error| Failure::Other(error.to_string()))? + "\n",
+        false => words(&machine, &said, args.explain),
     };
     crate::print(text.as_bytes())
 }
 
-fn words(machine: &Machine, index: Bytes, ranked: &[Ranked], all: bool) -> String {
+/// The machine that a file describes: as hwloc does if it begins as XML does, else as we do.
+fn described(path: &Path) -> Result<Machine, Failure> {
+    let fault = |what: String| Failure::Other(format!("{}: {what}", path.display()));
+    let text = std::fs::read_to_string(path).map_err(|error| fault(format!("cannot read: {error}")))?;
+    if text.trim_start().starts_with('<') {
+        zerohop_topology::from_hwloc_xml(&text)
+            .map_err(|error| fault(format!("it does not describe a machine as 'lstopo --of xml' does: {error}")))
+    } else {
+        serde_json::from_str(&text)
+            .map_err(|error| fault(format!("it does not describe a machine as 'zerohop topo --json' does: {error}")))
+    }
+}
+
+/// What the plan is for, if an index was named.
+fn subject(args: &PlanArgs) -> Result<Option<Subject>, Failure> {
+    let Some(reference) = &args.reference else { return Ok(None) };
+    let profile = Profile::new(true, args.read_length, None);
+    Subject::of(&args.engine, &args.engine_file, reference, profile).map(Some)
+}
+
+fn words(machine: &Machine, said: &Said<'_>, all: bool) -> String {
     let (nodes, free) = (machine.nodes.len(), machine.memory_nodes().iter().map(|node| node.free.0).sum());
     let cpus = machine.allowed.cpus.len();
     let mut text = format!(
-        "{}: {nodes} {}, {cpus} CPUs, {} of memory free; an index of {index}\n\n",
+        "{}: {nodes} {}, {cpus} CPUs, {} of memory free; an index of {}\n\n",
         machine.name,
         if nodes == 1 { "node" } else { "nodes" },
-        Bytes(free)
+        Bytes(free),
+        said.index
     );
-    let shown = |ranked: &&Ranked| all || matches!(ranked.verdict, Verdict::Chosen | Verdict::Pilot);
-    for Ranked { strategy, verdict, reasons } in ranked.iter().filter(shown) {
+    let shown = |verdict: Verdict| all || matches!(verdict, Verdict::Chosen | Verdict::Pilot);
+    for Ranked { strategy, verdict, reasons } in said.strategies.iter().filter(|ranked| shown(ranked.verdict)) {
         let copies = if strategy.copies == 1 { "1 copy".to_owned() } else { format!("{} copies", strategy.copies) };
-        let pages = match strategy.pages {
-            Pages::Local => "local",
-            Pages::Interleave => "interleave",
-            Pages::FirstTouch => "first-touch",
-            Pages::LocalAlloc => "localalloc",
-        };
-        let verdict = match verdict {
-            Verdict::Chosen => "best by rule",
-            Verdict::Pilot => "worth a trial",
-            Verdict::Possible => "possible",
-            Verdict::RuledOut => "ruled out",
-        };
+        let (pages, verdict) = (strategy.pages, verdict_words(*verdict));
         text += &format!("{verdict:13}  {copies:9}  {pages:11}  {}\n", reasons.join(" "));
         if verdict == "best by rule" {
             text += &format!(
@@ -61,5 +100,17 @@ fn words(machine: &Machine, index: Bytes, ranked: &[Ranked], all: bool) -> Strin
             );
         }
     }
+    for Remark { about, verdict, reason } in said.remarks.iter().filter(|remark| shown(remark.verdict)) {
+        text += &format!("{:13}  {about:22}  {reason}\n", verdict_words(*verdict));
+    }
     text
+}
+
+fn verdict_words(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::Chosen => "best by rule",
+        Verdict::Pilot => "worth a trial",
+        Verdict::Possible => "possible",
+        Verdict::RuledOut => "ruled out",
+    }
 }

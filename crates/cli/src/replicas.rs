@@ -1,9 +1,11 @@
 //! Makes the index copies, each where the plan wants it.
 
+use crate::auto::Switch;
 use crate::failure::Failure;
 use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Instant;
 use zerohop_engine_strobealign::file::{ReferenceId, index_path};
 use zerohop_engine_strobealign::{Reference, ReferenceBuilder, Strobealign, canonical_read_length};
@@ -14,6 +16,7 @@ use zerohop_model::machine::Bytes;
 use zerohop_model::measurement::ReplicaReport;
 use zerohop_model::plan::Plan;
 use zerohop_report::{IndexOrigin, IndexReport};
+use zerohop_runtime::Shelf;
 
 /// Bytes of strobealign's index per base, with some to spare (measured: 4.0 to 4.1).
 const INDEX_BYTES_PER_BASE: f64 = 4.2;
@@ -46,6 +49,11 @@ impl IndexSource {
             }
         };
         Ok(IndexSource { reference: reference.to_owned(), mean_read_length, file, bytes })
+    }
+
+    /// The index file, or the reference that the index is built from.
+    pub fn file(&self) -> &Path {
+        self.file.as_deref().unwrap_or(&self.reference)
     }
 
     /// Loads or builds the index, under the present thread's placement, which `placed` is.
@@ -93,10 +101,97 @@ pub fn build(
     Ok(Strobealign::build(reference, read_length, threads, take_on)?)
 }
 
+/// Copies made from one that is there already, each under its placement.
+pub struct Copies {
+    engines: Vec<Arc<dyn Engine>>,
+    placed: Vec<Placed>,
+}
+
+impl Copies {
+    /// A copy for each replica of `plan`, all at once; `ready` is told of each as it comes.
+    ///
+    /// # Errors
+    /// A copy that cannot be made.
+    pub fn of(first: &dyn Engine, plan: &Plan, ready: impl Fn(usize, &Arc<dyn Engine>) + Sync) -> Result<Self, Error> {
+        let placed: Vec<Placed> = plan.replicas.iter().map(Placed::new).collect();
+        let engines = replicate(first, &placed, &ready)?;
+        Ok(Copies { engines, placed })
+    }
+}
+
+/// Has the workers of a run read other copies.
+pub struct Move<'a> {
+    /// Who reads what.
+    pub shelf: &'a Shelf,
+    /// The strategy with several copies.
+    pub other: &'a Plan,
+    /// The copy of the beginning.
+    pub first: Arc<dyn Engine>,
+    /// The others, once they are there.
+    pub copies: Option<Copies>,
+}
+
+impl Move<'_> {
+    fn move_all_back(&self) {
+        (0..self.other.workers.len()).for_each(|number| self.shelf.move_to(number, Arc::clone(&self.first)));
+    }
+}
+
+impl Switch for Move<'_> {
+    fn over(&mut self, _: &dyn Fn() -> bool) -> Result<(), String> {
+        let move_readers = |replica: usize, copy: &Arc<dyn Engine>| {
+            let readers = self.other.workers.iter().enumerate().filter(|(_, worker)| worker.replica == replica);
+            readers.for_each(|(number, _)| self.shelf.move_to(number, Arc::clone(copy)));
+        };
+        match Copies::of(&*self.first, self.other, move_readers) {
+            Ok(copies) => self.copies = Some(copies),
+            Err(error) => {
+                self.move_all_back();
+                return Err(error.to_string());
+            }
+        }
+        Ok(())
+    }
+
+    fn back(&mut self, _: &dyn Fn() -> bool) -> Result<(), String> {
+        self.move_all_back();
+        self.copies = None;
+        Ok(())
+    }
+}
+
+/// Copies of `first` under each of these placements, all at once.
+fn replicate(
+    first: &dyn Engine,
+    placed: &[Placed],
+    ready: &(dyn Fn(usize, &Arc<dyn Engine>) + Sync),
+) -> Result<Vec<Arc<dyn Engine>>, Error> {
+    std::thread::scope(|scope| {
+        let copy = |(number, placed): (usize, &Placed)| {
+            let placed = *placed;
+            let thread = std::thread::Builder::new().name("replicate".into());
+            thread.spawn_scoped(scope, move || {
+                let copy: Arc<dyn Engine> = placed.run(|| first.replicate())?.into();
+                ready(number, &copy);
+                Ok(copy)
+            })
+        };
+        let copies: Vec<_> = placed.iter().enumerate().map(copy).collect();
+        let lost = || Err(Error::Internal("an index copy could not be made".to_owned()));
+        let join = |copy: std::io::Result<std::thread::ScopedJoinHandle<'_, Result<_, Error>>>| match copy {
+            Ok(copy) => copy.join().unwrap_or_else(|_| lost()),
+            Err(error) => Err(Error::Thread(error)),
+        };
+        // All are waited for before the first failure is told.
+        let copies: Vec<Result<_, Error>> = copies.into_iter().map(join).collect();
+        copies.into_iter().collect()
+    })
+}
+
 /// The index copies of a run.
 pub struct Replicas {
     /// One engine per replica of the plan.
-    pub engines: Vec<Box<dyn Engine>>,
+    pub engines: Vec<Arc<dyn Engine>>,
     placed: Vec<Placed>,
     /// What is to be said of the index.
     pub report: IndexReport,
@@ -110,26 +205,9 @@ impl Replicas {
     pub fn make(source: &IndexSource, plan: &Plan) -> Result<Self, Failure> {
         let started = Instant::now();
         let placed: Vec<Placed> = plan.replicas.iter().map(Placed::new).collect();
-        let first: Box<dyn Engine> = Box::new(placed[0].run(|| source.make(placed[0], plan.workers.len()))?);
-        let others: Vec<Result<Box<dyn Engine>, Error>> = std::thread::scope(|scope| {
-            let copy = |placed: &'_ Placed| {
-                let placed = *placed;
-                let first = &first;
-                let thread = std::thread::Builder::new().name("replicate".into());
-                thread.spawn_scoped(scope, move || placed.run(|| first.replicate()))
-            };
-            let copies: Vec<_> = placed[1..].iter().map(copy).collect();
-            let lost = || Err(Error::Internal("an index copy could not be made".to_owned()));
-            let join = |copy: std::io::Result<std::thread::ScopedJoinHandle<'_, _>>| match copy {
-                Ok(copy) => copy.join().unwrap_or_else(|_| lost()),
-                Err(error) => Err(Error::Thread(error)),
-            };
-            copies.into_iter().map(join).collect()
-        });
-        let mut engines = vec![first];
-        for other in others {
-            engines.push(other?);
-        }
+        let first: Arc<dyn Engine> = Arc::new(placed[0].run(|| source.make(placed[0], plan.workers.len()))?);
+        let others = replicate(&*first, &placed[1..], &|_, _| ())?;
+        let engines: Vec<Arc<dyn Engine>> = std::iter::once(first).chain(others).collect();
         let origin = match &source.file {
             Some(path) => IndexOrigin::File(path.display().to_string()),
             None => IndexOrigin::Built,
@@ -143,14 +221,24 @@ impl Replicas {
         Ok(Replicas { engines, placed, report })
     }
 
+    /// Other copies in the place of these.
+    pub fn with(self, copies: Copies) -> Self {
+        Replicas { engines: copies.engines, placed: copies.placed, report: self.report }
+    }
+
     /// Copies of an engine that has no index.
     pub fn of(engine: Box<dyn Engine>, plan: &Plan, mean_read_length: usize) -> Result<Self, Failure> {
-        let mut engines = vec![engine];
+        let mut engines: Vec<Arc<dyn Engine>> = vec![engine.into()];
         while engines.len() < plan.replicas.len() {
-            engines.push(engines[0].replicate()?);
+            engines.push(engines[0].replicate()?.into());
         }
         let (origin, bytes, time) = (IndexOrigin::Built, Bytes(0), std::time::Duration::ZERO);
         Ok(Replicas { engines, placed: Vec::new(), report: IndexReport { origin, bytes, time, mean_read_length } })
+    }
+
+    /// Each worker of `plan` with the copy that the plan gives it.
+    pub fn shelf(&self, plan: &Plan) -> Shelf {
+        Shelf::new(plan.workers.iter().map(|worker| Arc::clone(&self.engines[worker.replica])))
     }
 
     /// Asks the kernel where the copies really lie.

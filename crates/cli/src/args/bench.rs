@@ -18,6 +18,8 @@ pub enum BenchCommand {
     Farm(Box<FarmArgs>),
     /// Put what the literature says of locks and parsing to the test; exit status 1 if something does not hold that could
     Claims(Box<ClaimsArgs>),
+    /// Compare the ways in which ranks exchange what they found, with searches that are made up; under mpirun, or with threads as ranks
+    Search(Box<super::search::BenchSearchArgs>),
     /// Make the page, the tables and the charts of a folder anew
     Page {
         /// The folder

@@ -1,0 +1,264 @@
+//! What can be typed after `zerohop db`, `zerohop search` and `zerohop mpi`.
+
+use super::PagesName;
+use crate::variant::Choice;
+use clap::builder::RangedU64ValueParser;
+use clap::{Subcommand, ValueEnum};
+use std::path::PathBuf;
+use zerohop_distribute::Variant;
+use zerohop_search::{Format, Program};
+
+/// The usual size of a batch.
+pub const BATCH_LETTERS: u64 = 200_000;
+/// The most queries that it usually has.
+pub const BATCH_QUERIES: u32 = 1000;
+
+#[derive(Debug, clap::Args)]
+pub struct DbArgs {
+    #[command(subcommand)]
+    pub command: DbCommand,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum DbCommand {
+    /// Cut a database into parts of nearly equal letters or search time, and have the program format each
+    Build {
+        /// Sequences in FASTA, plain or gzip
+        fasta: PathBuf,
+
+        /// The program that will search it
+        #[arg(long, value_enum)]
+        engine: ProgramName,
+
+        /// Number of parts: one for each rank of a search, or more
+        #[arg(long, value_name = "J", default_value_t = 1, value_parser = RangedU64ValueParser::<usize>::new().range(1..=65536))]
+        partitions: usize,
+
+        /// Folder to be made
+        #[arg(short, long, value_name = "FOLDER")]
+        output: PathBuf,
+
+        /// Search the parts with these typical queries, and cut so that they take equal time [default: equal letters]
+        #[arg(long, value_name = "QUERIES")]
+        pilot: Option<PathBuf>,
+
+        /// Threads of the program in the pilot [default: all CPUs that may be used]
+        #[arg(short, long, value_name = "N", requires = "pilot", value_parser = RangedU64ValueParser::<usize>::new().range(1..=65536))]
+        threads: Option<usize>,
+
+        /// Say nothing on standard error but errors
+        #[arg(short, long)]
+        quiet: bool,
+    },
+    /// Check all files of a database against the digests in its manifest
+    Check {
+        /// The folder
+        folder: PathBuf,
+    },
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ProgramName {
+    /// diamond blastp
+    Diamond,
+    /// NCBI's blastp
+    Blastp,
+    /// NCBI's blastn
+    Blastn,
+    /// NCBI's blastx
+    Blastx,
+}
+
+impl From<ProgramName> for Program {
+    fn from(name: ProgramName) -> Self {
+        match name {
+            ProgramName::Diamond => Program::Diamond,
+            ProgramName::Blastp => Program::Blastp,
+            ProgramName::Blastn => Program::Blastn,
+            ProgramName::Blastx => Program::Blastx,
+        }
+    }
+}
+
+#[derive(Debug, clap::Args)]
+pub struct SearchArgs {
+    /// Queries in FASTA, plain or gzip; '-' is standard input, without ranks
+    pub queries: PathBuf,
+
+    /// A database that 'zerohop db build' made
+    #[arg(long, value_name = "FOLDER")]
+    pub db: PathBuf,
+
+    /// Write to FILE [default: standard output, without ranks]
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+
+    /// Form of the output: tabular, commented; of diamond also headed, sam, pairwise; of BLAST also csv
+    #[arg(long, value_name = "NAME", default_value = "tabular")]
+    pub format: Format,
+
+    /// Columns of the output, as the program names them: 'std' or 'qseqid sseqid evalue' [default: std]
+    #[arg(long, value_name = "COLUMNS")]
+    pub columns: Option<String>,
+
+    /// Subjects to keep of each query [default: that of the program]
+    #[arg(short = 'k', long, value_name = "N")]
+    pub max_target_seqs: Option<u32>,
+
+    /// Arguments for the program, as a shell would take them apart
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
+    pub engine_args: Option<String>,
+
+    /// Threads of the programs on each rank [default: all CPUs that the rank may use]
+    #[arg(short, long, value_name = "N", value_parser = RangedU64ValueParser::<usize>::new().range(1..=65536))]
+    pub threads: Option<usize>,
+
+    /// Parts that each rank searches at the same time, each by a program with its share of the threads, on CPUs and NUMA nodes of its own
+    /// [default: one for each node, if the rank has as many parts]
+    #[arg(long, value_name = "N", value_parser = RangedU64ValueParser::<usize>::new().range(1..=65536))]
+    pub instances: Option<usize>,
+
+    /// Where the memory of each program goes [default: local; interleave for one program over several nodes]
+    #[arg(long, value_enum, value_name = "PAGES")]
+    pub pages: Option<PagesName>,
+
+    /// Letters of a batch of queries
+    #[arg(long, value_name = "LETTERS", default_value_t = BATCH_LETTERS, value_parser = clap::value_parser!(u64).range(1..))]
+    pub batch_letters: u64,
+
+    /// Queries of a batch, at most
+    #[arg(long, value_name = "N", default_value_t = BATCH_QUERIES, value_parser = RangedU64ValueParser::<u32>::new().range(1..))]
+    pub batch_queries: u32,
+
+    /// Go on where a run of the same search was interrupted
+    #[arg(long)]
+    pub resume: bool,
+
+    /// Write what each rank did to FILE, as JSON
+    #[arg(long, value_name = "FILE")]
+    pub json: Option<PathBuf>,
+
+    /// Write times and sizes of each rank and batch to FILE, for 'zerohop bench search --replay'
+    #[arg(long, value_name = "FILE", conflicts_with = "resume")]
+    pub record: Option<PathBuf>,
+
+    /// Say nothing on standard error but errors
+    #[arg(short, long)]
+    pub quiet: bool,
+
+    /// How ranks exchange what they found: fence, fence-windows, pscw, pscw-windows, flush, flush-windows, two-sided, master; auto: what a
+    /// short self-test finds to be the best on these hosts, now or in an earlier run
+    #[arg(long, value_name = "VARIANT", default_value = "auto", help_heading = "Ranks")]
+    pub variant: Choice,
+
+    /// The library that 'zerohop mpi' built [default: $ZEROHOP_MPI, libzerohop_mpi.so beside zerohop, or that in the cache folder]
+    #[arg(long, value_name = "FILE", help_heading = "Ranks")]
+    pub mpi: Option<PathBuf>,
+
+    /// How long a rank may be waited for, in seconds, its search of a batch included
+    #[arg(long, value_name = "SECONDS", default_value_t = 1800, value_parser = clap::value_parser!(u64).range(1..), help_heading = "Ranks")]
+    pub hang_limit: u64,
+}
+
+#[derive(Debug, clap::Args)]
+pub struct MpiArgs {
+    /// The MPI's compiler: mpicc of the MPI whose mpirun will start zerohop
+    #[arg(long, value_name = "PROGRAM", default_value = "mpicc")]
+    pub compiler: PathBuf,
+
+    /// Write the library to FILE [default: into the cache folder, where zerohop finds it]
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+}
+
+#[derive(Debug, clap::Args)]
+pub struct BenchSearchArgs {
+    /// Write a line of JSON for each run to FILE
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+
+    /// Variants, separated by commas [default: all]
+    #[arg(long, value_name = "VARIANTS", value_delimiter = ',')]
+    pub variants: Vec<Variant>,
+
+    /// Ranks, as threads, where no launcher has started any
+    #[arg(long, value_name = "N", default_value_t = 4, value_parser = RangedU64ValueParser::<usize>::new().range(1..=1024))]
+    pub ranks: usize,
+
+    /// Rounds: each variant runs once in each
+    #[arg(long, value_name = "N", default_value_t = 5)]
+    pub repeats: usize,
+
+    /// Batches
+    #[arg(long, value_name = "N", default_value_t = 40)]
+    pub batches: u64,
+
+    /// Queries of a batch
+    #[arg(long, value_name = "N", default_value_t = 200)]
+    pub queries: u32,
+
+    /// Subjects that a rank finds for a query, on average
+    #[arg(long, value_name = "N", default_value_t = 10.0, value_parser = parse_amount)]
+    pub hits: f64,
+
+    /// Subjects that are kept of each query
+    #[arg(short = 'k', long, value_name = "N", default_value_t = 25)]
+    pub max_target_seqs: usize,
+
+    /// Bytes of a result
+    #[arg(long, value_name = "BYTES", default_value_t = 120)]
+    pub result_bytes: u32,
+
+    /// Milliseconds that a rank searches for a batch, on average (it sleeps)
+    #[arg(long, value_name = "MS", default_value_t = 20.0, value_parser = parse_amount)]
+    pub search_ms: f64,
+
+    /// How many times the average the longest searches and the largest batches are
+    #[arg(long, value_name = "TIMES", default_value_t = 2.0, value_parser = parse_amount)]
+    pub skew: f64,
+
+    /// Search as it was recorded in FILE ('zerohop search --record'), and not as it is made up: ranks sleep as long, and have as many results
+    /// of as many bytes; with more ranks than were recorded, these come again in turn
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["batches", "queries", "hits", "result_bytes", "search_ms", "skew"])]
+    pub replay: Option<PathBuf>,
+
+    /// Let recorded searches take so many times less, so that it does not last as long as they did
+    #[arg(long, value_name = "TIMES", default_value_t = 1.0, requires = "replay", value_parser = parse_speed)]
+    pub speed: f64,
+
+    /// Predict by simulation what so many ranks would take; the ranks that were measured are predicted too, to see the error
+    #[arg(long, value_name = "RANKS", value_delimiter = ',', value_parser = RangedU64ValueParser::<usize>::new().range(1..=65536))]
+    pub predict: Vec<usize>,
+
+    /// Cores that all predicted ranks share [default: one for each rank]
+    #[arg(long, value_name = "N", requires = "predict", value_parser = RangedU64ValueParser::<usize>::new().range(1..=65536))]
+    pub predict_cores: Option<usize>,
+
+    /// Write the predictions, and the times of single calls that they come from, to FILE, as JSON
+    #[arg(long, value_name = "FILE", requires = "predict")]
+    pub predictions: Option<PathBuf>,
+
+    /// A folder that all ranks see, for what they write [default: that for temporary files]
+    #[arg(long, value_name = "FOLDER")]
+    pub folder: Option<PathBuf>,
+
+    /// The library that 'zerohop mpi' built
+    #[arg(long, value_name = "FILE")]
+    pub mpi: Option<PathBuf>,
+}
+
+fn parse_amount(text: &str) -> Result<f64, String> {
+    let amount: f64 = text.parse().map_err(|_| format!("'{text}' is no number"))?;
+    if (0.0..1e6).contains(&amount) {
+        Ok(amount)
+    } else {
+        Err("it must be a number from 0 on, below a million".to_owned())
+    }
+}
+
+fn parse_speed(text: &str) -> Result<f64, String> {
+    parse_amount(text).and_then(|speed| match speed > 0.0 {
+        true => Ok(speed),
+        false => Err("it must be more than 0".to_owned()),
+    })
+}

@@ -1,0 +1,259 @@
+//! `zerohop bench search`: the variants of the exchange side by side, with searches that are made up or were recorded.
+
+use crate::args::search::BenchSearchArgs;
+use crate::failure::Failure;
+use crate::predictions::{self, Measured};
+use crate::ranks::Ranks;
+use crate::recording;
+use serde::Serialize;
+use std::fs::{File, OpenOptions};
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::{RecvTimeoutError, sync_channel};
+use std::time::Duration;
+use tempfile::TempDir;
+use zerohop_distribute::exchange::{self, Batch, Output, RankReport};
+use zerohop_distribute::{MadeUp, Searches, Settings, Transport, Twin, Variant, calibrate};
+use zerohop_model::timeline::SearchTimeline;
+
+/// How long a rank may be waited for.
+const LIMIT: Duration = Duration::from_secs(120);
+/// How often the network is looked after while a search goes on.
+const LOOK: Duration = Duration::from_millis(1);
+
+/// One run of one variant.
+#[derive(Debug, Serialize)]
+struct Run {
+    variant: String,
+    transport: String,
+    repetition: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    made_up: Option<MadeUp>,
+    /// The recording that was replayed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    replay: Option<PathBuf>,
+    /// How many times faster than recorded.
+    speed: f64,
+    /// What the slowest rank needs for searching alone, in seconds: no exchange can be faster.
+    search_s: f64,
+    ranks: Vec<RankReport>,
+}
+
+impl Run {
+    /// From the first batch to the last, of the slowest rank.
+    fn wall_s(&self) -> f64 {
+        self.ranks.iter().map(|rank| rank.wall.as_secs_f64()).fold(0.0, f64::max)
+    }
+}
+
+/// Runs the command.
+///
+/// # Errors
+/// Ranks that cannot go on, files that cannot be written.
+pub fn run(args: &BenchSearchArgs) -> Result<(), Failure> {
+    match Ranks::join(args.mpi.as_deref(), LIMIT)? {
+        Ranks::Alone(_) => with_threads(args),
+        ranks => {
+            let outcome = on_rank(args, ranks.transport());
+            ranks.end(outcome)
+        }
+    }
+}
+
+fn with_threads(args: &BenchSearchArgs) -> Result<(), Failure> {
+    let outcomes: Vec<Result<(), Failure>> = std::thread::scope(|scope| {
+        let start = |twin: Twin| {
+            scope.spawn(move || {
+                let outcome = on_rank(args, &twin);
+                if outcome.is_err() {
+                    twin.fail();
+                }
+                outcome
+            })
+        };
+        let threads: Vec<_> = Twin::ranks(args.ranks, LIMIT).into_iter().map(start).collect();
+        let lost = || Err(Failure::Other("a rank ended early".to_owned()));
+        threads.into_iter().map(|thread| thread.join().unwrap_or_else(|_| lost())).collect()
+    });
+    outcomes.into_iter().collect()
+}
+
+/// What is searched.
+fn searches(args: &BenchSearchArgs) -> Result<Searches, Failure> {
+    match &args.replay {
+        Some(path) => Ok(Searches::Recorded(recording::read(path)?.faster(args.speed))),
+        None => Ok(Searches::MadeUp(MadeUp {
+            batches: args.batches,
+            queries: args.queries,
+            hits: args.hits,
+            result_bytes: args.result_bytes,
+            search_s: args.search_ms / 1e3,
+            skew: args.skew.max(1.0),
+        })),
+    }
+}
+
+fn on_rank(args: &BenchSearchArgs, transport: &dyn Transport) -> Result<(), Failure> {
+    let other = |error: &dyn std::fmt::Display| Failure::Other(error.to_string());
+    let variants = if args.variants.is_empty() { Variant::ALL.to_vec() } else { args.variants.clone() };
+    let searches = searches(args)?;
+    let (folder, _owned) = common_folder(args, transport)?;
+    let path = folder.join("output");
+    let rank = transport.rank();
+    // Made before the first run: searches are asleep while they go on, so that more ranks than cores can be measured.
+    let work: Vec<Work> = (0..searches.batches())
+        .map(|number| Work { found: searches.batch(rank, number), time: searches.search_time(rank, number) })
+        .collect();
+    let search_s = searches.slowest_s(transport.size());
+    let made_up = if let Searches::MadeUp(made_up) = &searches { Some(*made_up) } else { None };
+    let mut runs: Vec<Run> = Vec::new();
+    // Repetition 0 warms up, and does not count.
+    for repetition in 0..=args.repeats {
+        for &variant in &variants {
+            transport.barrier().map_err(|error| other(&error))?;
+            let report = one(transport, Settings::new(variant, args.max_target_seqs), &work, &path)?;
+            let own = serde_json::to_vec(&report).map_err(|error| other(&error))?;
+            let all = transport.all_gather(&own).map_err(|error| other(&error))?;
+            let ranks = all.iter().map(|text| serde_json::from_slice(text)).collect::<Result<_, _>>();
+            let (variant, transport) = (variant.to_string(), transport.name());
+            let replay = args.replay.clone();
+            let ranks = ranks.map_err(|error| other(&error))?;
+            let speed = args.speed;
+            runs.push(Run { variant, transport, repetition, made_up, replay, speed, search_s, ranks });
+        }
+    }
+    let cores = predictions::cores_of_all(transport)?;
+    let costs = match args.predict.is_empty() {
+        true => None,
+        false => {
+            let mut output = Written(open(&folder.join("calibration"))?);
+            Some(calibrate(transport, &mut output, cores).map_err(|error| other(&error))?)
+        }
+    };
+    if rank > 0 {
+        return Ok(());
+    }
+    if let Some(path) = &args.output {
+        let lines = runs.iter().map(|run| serde_json::to_string(run).map(|line| line + "\n"));
+        let text = lines.collect::<Result<String, _>>().map_err(|error| other(&error))?;
+        crate::kept::write_text(path, text.as_bytes())?;
+    }
+    let mut text = table(&runs, search_s);
+    if let Some(costs) = &costs {
+        let wall = |variant: &Variant| median(&counted(&runs, &variant.to_string()), &Run::wall_s);
+        let wall_s = variants.iter().map(|variant| (*variant, wall(variant))).collect();
+        let measured = Measured { ranks: transport.size(), cores, transport: transport.name(), wall_s };
+        text += &predictions::tell(args, &searches, costs, &measured)?;
+    }
+    crate::print(text.as_bytes())
+}
+
+/// A folder that all ranks know: rank 0 makes it, and has it removed when it ends.
+fn common_folder(args: &BenchSearchArgs, transport: &dyn Transport) -> Result<(PathBuf, Option<TempDir>), Failure> {
+    let make = || {
+        let within = args.folder.clone().unwrap_or_else(std::env::temp_dir);
+        let made = tempfile::Builder::new().prefix("zerohop-bench-").tempdir_in(&within);
+        made.map_err(|error| Failure::Other(format!("{}: a folder cannot be made in it: {error}", within.display())))
+    };
+    let owned = (transport.rank() == 0).then(make).transpose()?;
+    let path = owned.as_ref().map(|owned| owned.path().display().to_string()).unwrap_or_default();
+    let all = transport.all_gather(path.as_bytes()).map_err(|error| Failure::Other(error.to_string()))?;
+    let first = all.into_iter().next().unwrap_or_default();
+    Ok((PathBuf::from(String::from_utf8_lossy(&first).into_owned()), owned))
+}
+
+struct Written(File);
+
+impl Output for Written {
+    fn write(&mut self, _: u64, offset: u64, bytes: &[u8]) -> std::io::Result<()> {
+        self.0.write_all_at(bytes, offset)
+    }
+}
+
+fn open(path: &Path) -> Result<File, Failure> {
+    let opened = OpenOptions::new().create(true).truncate(false).write(true).open(path);
+    opened.map_err(|error| Failure::Other(format!("{}: cannot write: {error}", path.display())))
+}
+
+/// A batch of one rank: how long it searches, and what it finds.
+struct Work {
+    time: Duration,
+    found: Batch,
+}
+
+fn one(transport: &dyn Transport, settings: Settings, work: &[Work], path: &Path) -> Result<RankReport, Failure> {
+    let file = open(path)?;
+    let (send, receive) = sync_channel(1);
+    std::thread::scope(|scope| {
+        scope.spawn(move || {
+            for batch in work {
+                let Batch { records, text, .. } = &batch.found;
+                let found = Batch { records: records.clone(), text: text.clone(), frame: None };
+                std::thread::sleep(batch.time);
+                if send.send(found).is_err() {
+                    break;
+                }
+            }
+        });
+        let mut next = || loop {
+            transport.poll().map_err(|error| error.to_string())?;
+            match receive.recv_timeout(LOOK) {
+                Ok(batch) => return Ok(Some(batch)),
+                Err(RecvTimeoutError::Disconnected) => return Ok(None),
+                Err(RecvTimeoutError::Timeout) => {}
+            }
+        };
+        let outcome = exchange::run(transport, settings, (0, 0), &mut next, &mut Written(file));
+        drop(receive);
+        // There are many runs: a time line is for one.
+        let report = |(report, _)| RankReport { talking: SearchTimeline::default(), ..report };
+        outcome.map(report).map_err(|error| Failure::Other(error.to_string()))
+    })
+}
+
+/// The runs of a variant that count.
+fn counted<'r>(runs: &'r [Run], variant: &str) -> Vec<&'r Run> {
+    runs.iter().filter(|run| run.variant == variant && run.repetition > 0).collect()
+}
+
+/// Of no runs it is no number.
+fn median(runs: &[&Run], of: &dyn Fn(&Run) -> f64) -> f64 {
+    let mut values: Vec<f64> = runs.iter().map(|run| of(run)).collect();
+    values.sort_by(f64::total_cmp);
+    values.get(values.len() / 2).copied().unwrap_or(f64::NAN)
+}
+
+/// A line per variant: medians over the runs.
+fn table(runs: &[Run], search_s: f64) -> String {
+    let (ranks, transport) = runs.first().map_or((0, ""), |run| (run.ranks.len(), &run.transport));
+    let made = runs.first().and_then(|run| run.replay.as_ref()).map_or("made up", |_| "recorded; here it sleeps");
+    let mut text = format!(
+        "{ranks} ranks, {transport}; the slowest rank searches for {search_s:.3} s ({})\n\n{:15}{:>9}{:>12}{:>9}{:>9}{:>9}{:>9}{:>9}\n",
+        made, "variant", "wall s", "exchange %", "put", "wait", "merge", "get", "write"
+    );
+    let mut names: Vec<&str> = Vec::new();
+    for run in runs {
+        if !names.contains(&&*run.variant) {
+            names.push(&run.variant);
+        }
+    }
+    for name in names {
+        let counted = counted(runs, name);
+        let median = |of: &dyn Fn(&Run) -> f64| median(&counted, of);
+        // Of all ranks, on average.
+        let stage = |of: &dyn Fn(&RankReport) -> Duration| {
+            median(&|run| run.ranks.iter().map(|rank| of(rank).as_secs_f64()).sum::<f64>() / run.ranks.len() as f64)
+        };
+        let wall = median(&Run::wall_s);
+        text += &format!(
+            "{name:15}{wall:>9.3}{:>12.1}{:>9.3}{:>9.3}{:>9.3}{:>9.3}{:>9.3}\n",
+            100.0 * (wall - search_s) / search_s.max(1e-9),
+            stage(&|rank| rank.times.put),
+            stage(&|rank| rank.times.wait),
+            stage(&|rank| rank.times.merge),
+            stage(&|rank| rank.times.get),
+            stage(&|rank| rank.times.write)
+        );
+    }
+    text
+}

@@ -1,0 +1,114 @@
+//! Programs that search at the same time: instances, each on CPUs and NUMA nodes of its own, with its memory there. Their programs know
+//! nothing of nodes; instances per node are what aligners gained most from (Lenis & Senar 2017).
+//!
+//! Each instance searches the same parts of every batch first, so that their files stay in the memory of its nodes, and then what others
+//! have not begun.
+
+use crate::args::search::SearchArgs;
+use crate::failure::Failure;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::Builder;
+use zerohop_memory::Placed;
+use zerohop_model::machine::Machine;
+use zerohop_model::plan::{HugePages, InstancePlan};
+use zerohop_plan::{Replicas, Request, plan};
+use zerohop_search::{Batch, Found, Search, SearchError};
+use zerohop_topology::Pinned;
+
+/// The instances of a rank.
+pub struct Instances(Vec<Instance>);
+
+struct Instance {
+    plan: InstancePlan,
+    placed: Placed,
+    search: Search,
+}
+
+impl Instances {
+    /// Instances for a rank that has so many parts: as many as asked for, or one for each node that has CPUs for us; not more than parts.
+    ///
+    /// # Errors
+    /// A machine that cannot be looked at.
+    pub fn new(args: &SearchArgs, search: &Search, parts: usize) -> Result<Self, Failure> {
+        let plans = plans(&zerohop_topology::detect()?, args, parts)?;
+        let instance = |plan: InstancePlan| Instance {
+            search: search.clone().with_threads(plan.threads),
+            placed: Placed::new(&plan.placement),
+            plan,
+        };
+        Ok(Instances(plans.into_iter().map(instance).collect()))
+    }
+
+    /// Where they are.
+    pub fn plans(&self) -> Vec<InstancePlan> {
+        self.0.iter().map(|instance| instance.plan.clone()).collect()
+    }
+
+    /// What the kernel refused of it, a sentence each.
+    pub fn refused(&self) -> Vec<String> {
+        self.0.iter().flat_map(|instance| instance.placed.refused()).collect()
+    }
+
+    /// Searches `parts` with a batch of queries; what was found is in the order of `parts`.
+    ///
+    /// # Errors
+    /// That of a program which failed; then no more parts are begun.
+    pub fn search(&self, parts: &[usize], batch: &Batch) -> Result<Vec<Found>, SearchError> {
+        let begun: Vec<AtomicBool> = parts.iter().map(|_| AtomicBool::new(false)).collect();
+        let work = |number: usize| self.work(number, parts, &begun, batch);
+        let all: Vec<Result<Vec<(usize, Found)>, SearchError>> = std::thread::scope(|scope| {
+            let start = |number| Builder::new().name("instance".into()).spawn_scoped(scope, move || work(number));
+            let threads: Vec<_> = (0..self.0.len()).map(start).collect();
+            let join = threads.into_iter().map(|thread| match thread.map(|thread| thread.join()) {
+                Ok(Ok(found)) => found,
+                Ok(Err(_)) => Err(none("the thread of an instance died")),
+                Err(source) => Err(SearchError::System { what: "a thread cannot be started".to_owned(), source }),
+            });
+            join.collect()
+        });
+        let mut found = all.into_iter().collect::<Result<Vec<_>, _>>()?.concat();
+        found.sort_by_key(|(place, _)| *place);
+        Ok(found.into_iter().map(|(_, found)| found).collect())
+    }
+
+    /// Instance `number` takes parts until all are begun; gives what was found and its place.
+    fn work(
+        &self,
+        number: usize,
+        parts: &[usize],
+        begun: &[AtomicBool],
+        batch: &Batch,
+    ) -> Result<Vec<(usize, Found)>, SearchError> {
+        let (Instance { plan, placed, search }, mut all) = (&self.0[number], Vec::new());
+        let is_own = |place: &usize| place % self.0.len() == number;
+        let others = (0..parts.len()).filter(|place| !is_own(place));
+        for place in (0..parts.len()).filter(is_own).chain(others) {
+            if begun[place].swap(true, Ordering::Relaxed) {
+                continue;
+            }
+            // A child is born with the CPUs and the memory policy of the thread that starts it.
+            let pinned = Pinned::to(&plan.cpus).map_err(|error| none(&error.to_string()));
+            let found = pinned.and_then(|_cpus| placed.run(|| search.part(parts[place], batch)));
+            let stop = |_: &SearchError| begun.iter().for_each(|part| part.store(true, Ordering::Relaxed));
+            all.push((place, found.inspect_err(stop)?));
+        }
+        Ok(all)
+    }
+}
+
+fn none(what: &str) -> SearchError {
+    SearchError::System { what: "a part was not searched".to_owned(), source: std::io::Error::other(what.to_owned()) }
+}
+
+fn plans(machine: &Machine, args: &SearchArgs, parts: usize) -> Result<Vec<InstancePlan>, Failure> {
+    let has_cpus = |cpus: &[_]| cpus.iter().any(|cpu| machine.allowed.cpus.contains(cpu));
+    let nodes = machine.nodes.iter().filter(|node| has_cpus(&node.cpus)).count();
+    let request = Request {
+        workers: args.threads,
+        replicas: Replicas::Count(args.instances.unwrap_or(nodes).min(parts)),
+        pages: args.pages.map(Into::into),
+        huge_pages: HugePages::Off,
+        index_bytes: 0,
+    };
+    Ok(plan(machine, &request)?.instances(false))
+}

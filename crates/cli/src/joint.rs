@@ -1,0 +1,446 @@
+//! One alignment by all ranks that a launcher has started, or by one that can be gone on with after a crash.
+//!
+//! 1. [`Joint::begin`]: the reads are counted by all ranks together, and what was finished before is looked up;
+//! 2. [`Joint::deal`]: each rank deals the chunks that it takes from the counter;
+//! 3. [`Joint::run`]: the runtime runs in threads of its own, while this one talks to the other ranks, and another enters what is written
+//!    into the journal;
+//! 4. [`Joint::finish`]: what all ranks did is gathered, and the files get their names.
+
+use crate::args::{AlignArgs, DealName};
+use crate::failure::Failure;
+use crate::journal::{self, Entry, Finished, Journal, Owner};
+use crate::{counting, kept, outputs, progress, ranks, subject};
+use std::fs::{File, OpenOptions};
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::Builder;
+use std::time::{Duration, Instant};
+use zerohop_distribute::Transport;
+use zerohop_distribute::deal::{DealError, Dealing, Dealt, Going, Local, deal};
+use zerohop_model::engine::Law;
+use zerohop_model::error::Error;
+use zerohop_model::machine::Bytes;
+use zerohop_model::measurement::RunReport;
+use zerohop_model::sink::Sink;
+use zerohop_model::source::{Complete, Lane};
+use zerohop_reads::{LaneSpec, OpenLane, Shared, Table};
+use zerohop_report::RankSummary;
+use zerohop_runtime::{Grains, Outcome, Progress, Written};
+use zerohop_sinks::FileSink;
+
+/// Bases that a rank takes at once, at most, if its threads do not want more. Less than a second's work for one thread: the records of
+/// what is taken lie in memory until all before them are made, and memory that was never touched costs more than a message.
+const GRAIN_BASES: u64 = 8_000_000;
+/// Bases that a rank may go on for while other ranks are behind.
+const HELD_BASES: u64 = 64_000_000;
+/// Chunks for each thread that a rank takes at once, at most.
+const GRAIN_CHUNKS: u64 = 2;
+/// How often what is written is made safe and entered into the journal.
+const SAFE: Duration = Duration::from_secs(1);
+/// How often it is looked whether the run is over.
+const LOOK: Duration = Duration::from_millis(20);
+
+/// An alignment that this rank takes part in.
+pub struct Joint<'t> {
+    transport: &'t dyn Transport,
+    /// The files of records, and under which names they are written until they are complete.
+    paths: Vec<PathBuf>,
+    partials: Vec<PathBuf>,
+    owner: Option<Owner>,
+    journal: Journal,
+    finished: Finished,
+    /// Where the chunks of each lane begin; nothing is known of inputs that must be read from front to back.
+    tables: Option<Vec<Arc<Table>>>,
+    law: Law,
+    workers: u64,
+    grains: Arc<Grains>,
+}
+
+impl<'t> Joint<'t> {
+    /// Counts the reads together with the other ranks, and looks up what was finished before. `subject` stands for the index and the
+    /// engine; `workers` are the threads, or instances, that take chunks.
+    ///
+    /// # Errors
+    /// Wrong usage, an input that cannot be read, another job's progress, ranks that see other files.
+    pub fn begin(
+        transport: &'t dyn Transport,
+        args: &AlignArgs,
+        open: &[OpenLane],
+        law: Law,
+        workers: usize,
+        subject: &str,
+    ) -> Result<Self, Failure> {
+        let path = args.output.clone().ok_or_else(no_output)?;
+        let tables = match open.iter().all(OpenLane::is_claimed) {
+            true => Some(counting::count(transport, open, law, workers)?),
+            false => None,
+        };
+        let identity = kept::digest(&(identity(args, open, law), subject, digest(&tables)));
+        let owner =
+            (transport.rank() == 0).then(|| journal::prepare(&path, &identity, args.ranks.resume)).transpose()?;
+        let (paths, folder) = (outputs::paths(args), journal::folder(&path));
+        let partials: Vec<PathBuf> = (1..=paths.len()).map(|i| folder.join(format!("output.{i}"))).collect();
+        for partial in partials.iter().filter(|_| owner.is_some()) {
+            let made = OpenOptions::new().create(true).append(true).open(partial);
+            made.map_err(|error| cannot_write(partial, &error))?;
+        }
+        transport.barrier().map_err(failed)?;
+        let (journal, finished) = Journal::open(&path, transport.rank())?;
+        same_on_all(transport, &format!("{identity} {}", kept::digest(&finished)))?;
+        for (partial, &end) in partials.iter().zip(&finished.ends) {
+            let there = std::fs::metadata(partial).map_err(|error| cannot_write(partial, &error))?.len();
+            if there < end {
+                let partial = partial.display();
+                return Err(Failure::Other(format!(
+                    "{partial}: it has {there} bytes of {end} that were finished: run it without --resume"
+                )));
+            }
+        }
+        let (workers, grains) = (workers as u64, Arc::new(Grains::new(paths.len())));
+        Ok(Joint { transport, paths, partials, owner, journal, finished, tables, law, workers, grains })
+    }
+
+    /// The files under the names that they have until they are complete.
+    pub fn partials(&self) -> &[PathBuf] {
+        &self.partials
+    }
+
+    /// Our part of the input.
+    pub fn grains(&self) -> Arc<Grains> {
+        Arc::clone(&self.grains)
+    }
+
+    /// The most chunks that this rank takes at once.
+    fn most(&self) -> u64 {
+        (GRAIN_BASES / self.law.closes_at_bases()).max(GRAIN_CHUNKS * self.workers).max(1)
+    }
+
+    /// Finished chunks that each committer may hold while other ranks are behind: two grains or more.
+    pub fn held(&self) -> usize {
+        let chunks = (HELD_BASES / self.law.closes_at_bases()).max(2 * self.most());
+        (chunks / self.workers.max(1)) as usize + zerohop_runtime::HELD_PER_WORKER
+    }
+
+    /// The lanes, of which this rank deals what it takes.
+    ///
+    /// # Errors
+    /// A file that has become unreadable.
+    fn deal(&self, open: Vec<OpenLane>, max_read_bases: usize) -> Result<Vec<Lane>, Failure> {
+        let (shared, count) = (Shared::new(self.grains()), open.len() as u32);
+        let (mut lanes, mut first) = (Vec::new(), 0);
+        for (i, lane) in open.into_iter().enumerate() {
+            let table = self.tables.as_ref().map(|tables| (Arc::clone(&tables[i]), first));
+            first += table.as_ref().map_or(0, |(table, _)| table.chunks());
+            let (place, workers) = ((i as u32, count), self.workers as usize);
+            lanes.push(lane.deal_granted(place, self.law, max_read_bases, workers, table, &shared)?);
+        }
+        Ok(lanes)
+    }
+
+    /// Runs `body`, which is to run the runtime, while this thread talks to the other ranks.
+    ///
+    /// # Errors
+    /// What made the run fail, here or elsewhere.
+    pub fn run(&mut self, body: impl FnOnce() -> Result<Outcome, Error> + Send) -> Result<(Outcome, Dealt), Failure> {
+        let open = |path: &PathBuf| File::open(path).map_err(|error| cannot_write(path, &error));
+        let files: Vec<File> = self.partials.iter().map(open).collect::<Result<_, _>>()?;
+        let first = self.finished.next;
+        let dealing = Dealing {
+            files: files.len(),
+            first,
+            offsets: (first > 0).then(|| self.finished.ends.clone()),
+            chunks: self.tables.as_ref().map(|tables| tables.iter().map(|table| table.chunks()).sum()),
+            most: self.most(),
+            ahead: self.workers,
+        };
+        let (grains, journal, transport) = (&*self.grains, &mut self.journal, self.transport);
+        let (over, has_failed) = (AtomicBool::new(false), AtomicBool::new(false));
+        let own = Work { grains, over: &over, failed: &has_failed };
+        let body = || {
+            let outcome = body();
+            has_failed.store(outcome.is_err(), Ordering::Release);
+            over.store(true, Ordering::Release);
+            outcome
+        };
+        let (outcome, dealt, kept) = std::thread::scope(|scope| {
+            let no_thread = |error: std::io::Error| {
+                over.store(true, Ordering::Release);
+                Failure::Other(format!("a thread cannot be started: {error}"))
+            };
+            let keeping = || keep(grains, journal, &files, &own).inspect_err(|_| grains.close());
+            let keeper = Builder::new().name("journal".into()).spawn_scoped(scope, keeping).map_err(no_thread)?;
+            let work = Builder::new().name("run".into()).spawn_scoped(scope, body).map_err(no_thread)?;
+            let dealt = deal(transport, &dealing, &own).inspect_err(|_| grains.close());
+            let outcome = work.join().unwrap_or_else(|_| Err(Error::Internal("the thread of the run died".to_owned())));
+            over.store(true, Ordering::Release);
+            let kept = keeper.join().unwrap_or_else(|_| Err(std::io::Error::other("the thread that keeps it died")));
+            Ok::<_, Failure>((outcome, dealt, kept))
+        })?;
+        kept.map_err(|error| cannot_write(self.journal.folder(), &error))?;
+        match (outcome, dealt) {
+            (Ok(outcome), Ok(dealt)) => Ok((outcome, dealt)),
+            (Err(error), Ok(_) | Err(DealError::Local)) => Err(error.into()),
+            // The run was only stopped because of it.
+            (Err(Error::Stopped) | Ok(_), Err(error)) => Err(Failure::Other(error.to_string())),
+            (Err(error), Err(_)) => Err(error.into()),
+        }
+    }
+
+    /// Gathers what all ranks did, adds up what they counted, and gives the files their names; the first rank learns what all did. `sink` is
+    /// this rank's way to the files, if it has had records; `header` stands for the header that it has.
+    ///
+    /// # Errors
+    /// Ranks with different headers, a file that cannot be written.
+    pub fn finish(
+        self,
+        args: &AlignArgs,
+        sink: Option<FileSink>,
+        header: Option<String>,
+        dealt: &Dealt,
+        report: &mut RunReport,
+    ) -> Result<Option<Vec<RankSummary>>, Failure> {
+        let own = RankSummary {
+            rank: self.transport.rank(),
+            host: ranks::host(),
+            workers: report.workers.len(),
+            grains: dealt.grains,
+            tally: report.tally.clone(),
+            wall: dealt.wall,
+        };
+        // Without records at all, the header is all there is.
+        let empty = sink.filter(|_| dealt.ends.is_none());
+        let own = serde_json::to_vec(&(&own, &header)).map_err(|error| Failure::Other(error.to_string()))?;
+        let all = self.transport.all_gather(&own).map_err(failed)?;
+        let read = |text: &Vec<u8>| serde_json::from_slice::<(RankSummary, Option<String>)>(text);
+        let all = all.iter().map(read).collect::<Result<Vec<_>, _>>();
+        let all = all.map_err(|error| Failure::Other(format!("what a rank says of itself cannot be read: {error}")))?;
+        let mut headers = all.iter().filter_map(|(_, header)| header.as_ref());
+        let first = headers.next();
+        if headers.any(|header| Some(header) != first) {
+            let words = "the aligners of the ranks wrote different headers: do all read the same index?";
+            return Err(Failure::Other(words.to_owned()));
+        }
+        report.tally = self.finished.tally.clone();
+        all.iter().for_each(|(rank, _)| report.tally += &rank.tally);
+        let Some(owner) = self.owner else { return Ok(None) };
+        let ends = match (&dealt.ends, &empty) {
+            (Some(ends), _) => ends.clone(),
+            (None, Some(sink)) => {
+                sink.write_header()?;
+                (0..sink.files()).map(|file| sink.start(file)).collect()
+            }
+            (None, None) => return Err(no_header(args)),
+        };
+        report.bytes_out = Bytes(0);
+        for (partial, end) in self.partials.iter().zip(ends) {
+            report.bytes_out.0 += FileSink::end_shared(partial, outputs::format(args), end)?;
+        }
+        owner.complete(&self.partials.into_iter().zip(self.paths).collect::<Vec<_>>())?;
+        Ok(Some(all.into_iter().map(|(rank, _)| rank).collect()))
+    }
+
+    /// What the user should know of what was finished before, and of the input.
+    pub fn note(&self) -> Vec<String> {
+        let reads = self.finished.tally.reads;
+        let before = (reads > 0).then(|| format!("{reads} reads were finished before, and were not aligned again."));
+        let is_slow = self.tables.is_none() && self.transport.size() > 1;
+        let slow = is_slow.then(|| {
+            "Reads in plain gzip, FASTA or interleaved files can only be read from front to back: every rank read all of them. Compress \
+             them with bgzip, mates in two files, and every rank reads its own part alone."
+                .to_owned()
+        });
+        before.into_iter().chain(slow).collect()
+    }
+}
+
+/// The lanes of a run, of which a rank deals what it takes, and one process all.
+///
+/// # Errors
+/// A file that has become unreadable.
+pub fn deal_lanes(
+    joint: Option<&Joint<'_>>,
+    open: Vec<OpenLane>,
+    law: Law,
+    max_read_bases: usize,
+    workers: usize,
+) -> Result<Vec<Lane>, Failure> {
+    if let Some(joint) = joint {
+        return joint.deal(open, max_read_bases);
+    }
+    let deal = |(i, lane): (usize, OpenLane)| Ok(lane.deal(i as u32, law, max_read_bases, workers)?);
+    open.into_iter().enumerate().map(deal).collect()
+}
+
+/// What came of a run; and of this rank's part in it, if there are ranks.
+pub type Came = (Outcome, Option<Dealt>);
+
+/// Runs the runtime, over ranks or not; the first rank shows how far it is.
+///
+/// # Errors
+/// What made it fail.
+pub fn run(
+    joint: Option<&mut Joint<'_>>,
+    shown: bool,
+    progress: &Progress,
+    body: impl FnOnce() -> Result<Outcome, Error> + Send,
+) -> Result<Came, Failure> {
+    let shown = shown && joint.as_ref().is_none_or(|joint| joint.transport.rank() == 0);
+    let body = || progress::shown(shown, progress, body);
+    match joint {
+        Some(joint) => joint.run(body).map(|(outcome, dealt)| (outcome, Some(dealt))),
+        None => Ok((body()?, None)),
+    }
+}
+
+/// An aligner that has said nothing, for there was nothing to be aligned.
+pub fn no_header(args: &AlignArgs) -> Failure {
+    Failure::Other(format!("{} wrote no header, for there were no reads: there is nothing to write", args.engine))
+}
+
+/// What must make sense before anything is done.
+///
+/// # Errors
+/// Wrong usage.
+pub fn check(args: &AlignArgs, lanes: &[LaneSpec]) -> Result<(), Failure> {
+    let refuse = |words: &str| Err(Failure::Usage(words.to_owned()));
+    let is_file = |path: &PathBuf| std::fs::metadata(path).is_ok_and(|there| there.is_file());
+    if let Some(stream) = lanes
+        .iter()
+        .flat_map(|lane| &lane.files)
+        .find(|path| path.exists() && !is_file(path) || **path == Path::new("-"))
+    {
+        return Err(Failure::Usage(format!(
+            "{}: with ranks, --durable and --resume reads are read by every rank, or more than once: they must be in regular files",
+            stream.display()
+        )));
+    }
+    args.output.as_ref().ok_or_else(no_output)?;
+    let no_file = |output: &PathBuf| std::fs::metadata(output).is_ok_and(|there| !there.is_file());
+    if let Some(output) = outputs::paths(args).into_iter().find(no_file) {
+        return Err(Failure::Usage(format!(
+            "{}: with ranks, --durable and --resume the output must be a regular file",
+            output.display()
+        )));
+    }
+    if args.external.deal == DealName::Static {
+        return refuse("--deal static is not for ranks, --durable and --resume: each takes what it has room for");
+    }
+    if args.external.compare_with.is_some() {
+        return refuse("--compare-with is not for ranks, --durable and --resume: compare in a run of one process");
+    }
+    Ok(())
+}
+
+fn no_output() -> Failure {
+    Failure::Usage("ranks, --durable and --resume need an output file (-o)".to_owned())
+}
+
+fn failed(error: impl std::fmt::Display) -> Failure {
+    Failure::Other(error.to_string())
+}
+
+fn cannot_write(path: &Path, error: &std::io::Error) -> Failure {
+    Failure::Other(format!("{}: cannot be written: {error}", path.display()))
+}
+
+/// Refuses ranks of which one sees something else.
+fn same_on_all(transport: &dyn Transport, own: &str) -> Result<(), Failure> {
+    let all = transport.all_gather(own.as_bytes()).map_err(failed)?;
+    match all.iter().position(|other| *other != own.as_bytes()) {
+        Some(other) => Err(Failure::Other(format!(
+            "rank {other} sees other reads, another index, other options or other progress than rank {}: all must lie where all ranks \
+             see them",
+            transport.rank()
+        ))),
+        None => Ok(()),
+    }
+}
+
+/// What the records depend on, but for the engine and its index.
+fn identity(args: &AlignArgs, open: &[OpenLane], law: Law) -> String {
+    let files: Vec<_> = open.iter().flat_map(OpenLane::paths).map(|path| (path, subject::ends(path).ok())).collect();
+    let output = outputs::format(args);
+    let groups = (&args.read_group, &args.rg_id, &args.rg);
+    let external = (&args.external.engine_args, args.external.dna);
+    let reads = (args.interleaved, args.first, args.read_length, law.closes_at_bases());
+    kept::digest(&(files, format!("{output:?}"), args.shards, groups, args.comments, external, reads))
+}
+
+fn digest(tables: &Option<Vec<Arc<Table>>>) -> Option<Vec<String>> {
+    let one = |table: &Arc<Table>| format!("{:016x}", xxhash_rust::xxh3::xxh3_64(&table.to_bytes()));
+    tables.as_ref().map(|tables| tables.iter().map(one).collect())
+}
+
+/// What is written is made safe, and then entered, until the run is over. After a run that went well the last need not be entered: the
+/// whole is complete then.
+fn keep(grains: &Grains, journal: &mut Journal, files: &[File], work: &Work<'_>) -> std::io::Result<()> {
+    loop {
+        let started = Instant::now();
+        while started.elapsed() < SAFE && work.going() == Going::On {
+            std::thread::sleep(LOOK);
+        }
+        let going = work.going();
+        let written = if going == Going::Done { Vec::new() } else { grains.take_written() };
+        if !written.is_empty() {
+            files.iter().try_for_each(File::sync_data)?;
+            enter(journal, written)?;
+        }
+        if going != Going::On {
+            return Ok(());
+        }
+    }
+}
+
+fn enter(journal: &mut Journal, written: Vec<Written>) -> std::io::Result<()> {
+    let entry = |Written { chunks, offsets, bytes, tally }: Written| Entry {
+        batch: chunks.start,
+        count: chunks.end - chunks.start,
+        offsets,
+        bytes,
+        tally: Some(tally),
+    };
+    journal.enter(&written.into_iter().map(entry).collect::<Vec<_>>())
+}
+
+/// This rank's own work, for who deals.
+struct Work<'a> {
+    grains: &'a Grains,
+    over: &'a AtomicBool,
+    failed: &'a AtomicBool,
+}
+
+impl Local for Work<'_> {
+    fn ahead(&self) -> u64 {
+        self.grains.ahead()
+    }
+
+    fn give(&self, chunks: Range<u64>) {
+        self.grains.give(chunks);
+    }
+
+    fn end(&self) {
+        self.grains.end();
+    }
+
+    fn take_complete(&self) -> Vec<Complete> {
+        self.grains.take_complete()
+    }
+
+    fn place(&self, chunk: u64, offsets: &[u64]) {
+        self.grains.place(chunk, offsets);
+    }
+
+    fn input_end(&self) -> Option<u64> {
+        self.grains.input_end()
+    }
+
+    fn going(&self) -> Going {
+        match (self.over.load(Ordering::Acquire), self.failed.load(Ordering::Acquire)) {
+            (true, true) => Going::Failed,
+            (true, false) => Going::Done,
+            (false, _) => Going::On,
+        }
+    }
+}

@@ -1,0 +1,77 @@
+//! What is kept from run to run, in the user's cache folder: memory maps and plans. Anything in it may be removed at any time.
+
+use crate::failure::Failure;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use std::path::{Path, PathBuf};
+use zerohop_model::machine::Machine;
+
+/// The folder: `$XDG_CACHE_HOME/zerohop`, or `~/.cache/zerohop`; none where neither is known.
+pub fn folder() -> Option<PathBuf> {
+    let set = |name| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    let cache = set("XDG_CACHE_HOME").or_else(|| set("HOME").map(|home| home.join(".cache")));
+    cache.map(|cache| cache.join("zerohop"))
+}
+
+/// A number that another machine, or another part of the same machine, does not have: what is kept for one is not used for another.
+/// What is free at the moment does not count, and memory only in GiB, for kernels keep back more or less of it.
+pub fn machine_id(machine: &Machine) -> String {
+    let nodes: Vec<_> = machine.nodes.iter().map(|node| (node.id, &node.cpus, node.memory.0 >> 30)).collect();
+    let allowed = (&machine.allowed.cpus, &machine.allowed.nodes, machine.allowed.cpu_quota.map(f64::to_bits));
+    let parts = (&machine.name, &machine.cpu_model, nodes, &machine.distances, &machine.caches, allowed);
+    digest(&parts)
+}
+
+/// Sixteen digits that stand for `value`.
+pub fn digest(value: &impl Serialize) -> String {
+    // What has no JSON form has no place here; an empty text would only mean that nothing is found.
+    let text = serde_json::to_string(value).unwrap_or_default();
+    format!("{:016x}", xxhash_rust::xxh3::xxh3_64(text.as_bytes()))
+}
+
+/// Reads what was kept; none if there is nothing, or nothing that can be used.
+pub fn read<T: DeserializeOwned>(path: &Path) -> Option<T> {
+    serde_json::from_slice(&std::fs::read(path).ok()?).ok()
+}
+
+/// Writes a JSON file that is there as a whole or not at all.
+///
+/// # Errors
+/// A folder that cannot be made, or a file that cannot be written.
+pub fn write(path: &Path, value: &impl Serialize) -> Result<(), Failure> {
+    let text = serde_json::to_string_pretty(value).map_err(|error| Failure::Other(error.to_string()))? + "\n";
+    write_text(path, text.as_bytes())
+}
+
+/// Writes a file that is there as a whole or not at all.
+///
+/// # Errors
+/// A folder that cannot be made, or a file that cannot be written.
+pub fn write_text(path: &Path, text: &[u8]) -> Result<(), Failure> {
+    let fault = |error: std::io::Error| Failure::Other(format!("{}: cannot write: {error}", path.display()));
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    std::fs::create_dir_all(folder).map_err(fault)?;
+    let file = tempfile::NamedTempFile::new_in(folder).map_err(fault)?;
+    std::fs::write(file.path(), text).map_err(fault)?;
+    readable(file.path()).map_err(fault)?;
+    file.persist(path).map(drop).map_err(|error| fault(error.error))
+}
+
+/// Temporary files are for their owner alone; what stays has the rights that any new file has.
+fn readable(path: &Path) -> std::io::Result<()> {
+    use std::os::unix::fs::PermissionsExt;
+    std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o644))
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn figures_come_back_as_they_were() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("figures.json");
+        // The square roots of the first numbers: the quick way of reading decimals gets some of them wrong in their last bit.
+        let figures: Vec<f64> = (0..5_000).map(|number| f64::from(number).sqrt() * 1e-3).collect();
+        super::write(&path, &figures).unwrap();
+        assert_eq!(super::read::<Vec<f64>>(&path), Some(figures));
+    }
+}

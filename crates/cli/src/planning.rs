@@ -1,0 +1,150 @@
+//! Which plan a run follows: the one that was typed, one that `zerohop tune` found for the same, or that of the rule.
+
+use crate::args::{AlignArgs, PlanFrom};
+use crate::failure::Failure;
+use crate::kept;
+use crate::subject::Subject;
+use std::path::Path;
+use zerohop_model::machine::{CpuId, Machine, NodeId};
+use zerohop_model::plan::{HugePages, Plan};
+use zerohop_model::tuning::{Choice, SavedPlan};
+use zerohop_plan::{Replicas, Request};
+
+/// A plan, and whether it is for single-threaded processes.
+#[derive(Debug, Clone)]
+pub struct Planned {
+    /// The plan.
+    pub plan: Plan,
+    /// Whether each worker is a process of its own.
+    pub farm: bool,
+}
+
+/// The plan for `subject`, or for an engine without an index.
+///
+/// # Errors
+/// A plan that does not fit the machine, a file that is none, or copies that do not fit into memory.
+pub fn planned(args: &AlignArgs, machine: &Machine, subject: Option<&Subject>) -> Result<Planned, Failure> {
+    let by_rule = || -> Result<Planned, Failure> {
+        let request = args.request(subject.map_or(0, |subject| subject.index.0));
+        Ok(Planned { plan: zerohop_plan::plan(machine, &request)?, farm: args.external.farm })
+    };
+    match &args.plan {
+        Some(PlanFrom::File(path)) => replay(path, args, machine, subject),
+        Some(PlanFrom::Rule | PlanFrom::Auto) => by_rule(),
+        None if asks_for_something(args) => by_rule(),
+        None => match subject.and_then(|subject| tuned(machine, subject)) {
+            Some(planned) => Ok(planned),
+            None => by_rule(),
+        },
+    }
+}
+
+/// Whether the user said how it shall run.
+fn asks_for_something(args: &AlignArgs) -> bool {
+    args.threads.is_some()
+        || args.replicas != Replicas::Auto
+        || args.pages.is_some()
+        || args.huge_pages == crate::args::HugePagesName::Off
+        || args.external.farm
+}
+
+/// What `zerohop tune` found for the same engine, index and kind of reads on this machine.
+fn tuned(machine: &Machine, subject: &Subject) -> Option<Planned> {
+    let saved: SavedPlan = kept::read(&subject.plan_file(machine)?)?;
+    // What was free then may not be free now.
+    let fits = too_little_memory(machine, &saved, subject).is_none();
+    if saved.schema_version != SavedPlan::SCHEMA_VERSION || misfit(machine, &saved.plan).is_some() || !fits {
+        return None;
+    }
+    let mut plan = saved.plan;
+    plan.reasons.insert(0, "As 'zerohop tune' found it best (--plan rule does without).".to_owned());
+    Some(Planned { plan, farm: saved.choice.farm })
+}
+
+fn replay(path: &Path, args: &AlignArgs, machine: &Machine, subject: Option<&Subject>) -> Result<Planned, Failure> {
+    let fault = |what: String| Failure::Other(format!("{}: {what}", path.display()));
+    if asks_for_something(args) {
+        let words = "--plan FILE says all of it: leave -t, --replicas, --pages, --huge-pages and --farm out";
+        return Err(Failure::Usage(words.to_owned()));
+    }
+    let text = std::fs::read(path).map_err(|error| fault(format!("cannot read: {error}")))?;
+    let saved: SavedPlan = serde_json::from_slice(&text)
+        .map_err(|error| fault(format!("it is no plan as 'zerohop plan -o' and 'zerohop tune' write it: {error}")))?;
+    if saved.schema_version != SavedPlan::SCHEMA_VERSION {
+        let (there, here) = (saved.schema_version, SavedPlan::SCHEMA_VERSION);
+        return Err(fault(format!(
+            "it is a plan of version {there}, and this zerohop reads version {here}: make it anew"
+        )));
+    }
+    if let (Some((planned_for, _)), Some(subject)) = (&saved.engine, subject)
+        && *planned_for != subject.engine.0
+    {
+        return Err(fault(format!("it is a plan for {planned_for}, not for {}", subject.engine.0)));
+    }
+    if let Some(misfit) = misfit(machine, &saved.plan) {
+        return Err(fault(format!("it was made for {}, and does not fit here: {misfit}", saved.machine)));
+    }
+    if let Some(too_little) = subject.and_then(|subject| too_little_memory(machine, &saved, subject)) {
+        return Err(fault(too_little));
+    }
+    if saved.choice.farm && matches!(subject.map(|subject| subject.kind), None | Some(zerohop_plan::Engine::Embedded)) {
+        return Err(fault(
+            "it is a plan for processes that share an index, and the engine runs inside zerohop".to_owned(),
+        ));
+    }
+    let mut plan = saved.plan;
+    plan.reasons.insert(0, format!("As {} says.", path.display()));
+    Ok(Planned { plan, farm: saved.choice.farm })
+}
+
+/// Why the copies of a plan do not fit into the memory that is free, if they do not.
+fn too_little_memory(machine: &Machine, saved: &SavedPlan, subject: &Subject) -> Option<String> {
+    work_out(machine, saved.choice, subject.index.0).err().map(|error| error.to_string())
+}
+
+/// Why a plan cannot be followed on `machine`, if it cannot.
+fn misfit(machine: &Machine, plan: &Plan) -> Option<String> {
+    if plan.replicas.is_empty() || plan.workers.is_empty() {
+        return Some("it has no workers or no index copies".to_owned());
+    }
+    if plan.workers.iter().any(|worker| worker.replica >= plan.replicas.len()) {
+        return Some("a worker reads an index copy that is not in it".to_owned());
+    }
+    let mut cpus = plan.workers.iter().flat_map(|worker| &worker.cpus).chain(&plan.helper_cpus);
+    let missing = |cpu: &&CpuId| !machine.allowed.cpus.contains(cpu);
+    if let Some(cpu) = cpus.find(missing) {
+        return Some(format!("CPU {cpu} is not there, or may not be used"));
+    }
+    let memory = machine.memory_nodes();
+    let mut nodes = plan.replicas.iter().flat_map(|replica| &replica.nodes);
+    let missing = |node: &&NodeId| !memory.iter().any(|has| has.id == **node);
+    nodes.find(missing).map(|node| format!("node {node} has no memory that may be used"))
+}
+
+/// A choice, worked out for a machine.
+///
+/// # Errors
+/// Copies that do not fit into memory.
+pub fn work_out(machine: &Machine, choice: Choice, index_bytes: u64) -> Result<Plan, Failure> {
+    let request = Request {
+        workers: Some(choice.threads),
+        replicas: Replicas::Count(choice.copies),
+        pages: Some(choice.pages),
+        huge_pages: HugePages::Auto,
+        index_bytes,
+    };
+    Ok(zerohop_plan::plan(machine, &request)?)
+}
+
+/// A plan as it is written to disk.
+pub fn saved(machine: &Machine, subject: Option<&Subject>, index: u64, choice: Choice, plan: Plan) -> SavedPlan {
+    SavedPlan {
+        schema_version: SavedPlan::SCHEMA_VERSION,
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        machine: machine.name.clone(),
+        engine: subject.map(|subject| subject.engine.clone()),
+        index: zerohop_model::machine::Bytes(index),
+        choice,
+        plan,
+    }
+}

@@ -1,0 +1,62 @@
+//! `--plan auto` with an aligner that runs as programs of its own: its instances are relieved by others while the run goes on.
+//!
+//! The new instances are started beside the old ones, which take no more reads from then on and end when all their records have come.
+//! Meanwhile both load and map on the same CPUs, so it is done only when much is left to do.
+
+use crate::auto::{Switch, wait_until};
+use crate::reaping::told;
+use std::sync::Arc;
+use std::sync::mpsc::Sender;
+use zerohop_engine_external::Launch;
+use zerohop_engine_external::reaper::Reaper;
+use zerohop_model::instance::{Instance, Leave};
+use zerohop_model::plan::Plan;
+use zerohop_runtime::Progress;
+
+/// Has other instances take the reads of a run.
+pub struct Relieve<'a> {
+    /// Starts them.
+    pub launch: &'a Launch<'a>,
+    /// Is told of them.
+    pub reaper: &'a Reaper,
+    /// The strategies: that of the beginning, and the other.
+    pub plans: [&'a Plan; 2],
+    /// Where the runtime takes them from.
+    pub send: Sender<Instance>,
+    /// Those that take reads now.
+    pub present: Vec<Arc<Leave>>,
+    /// How many were started so far.
+    pub started: usize,
+    /// How far the run is.
+    pub progress: &'a Progress,
+}
+
+impl Relieve<'_> {
+    fn relieve(&mut self, plan: &Plan, ended: &dyn Fn() -> bool) -> Result<(), String> {
+        let tell = |charge| told(self.reaper, &charge);
+        let fresh = self.launch.start(plan.instances(false), self.started, &tell).map_err(|error| error.to_string())?;
+        self.started += fresh.len();
+        let old = std::mem::replace(&mut self.present, fresh.iter().map(|one| Arc::clone(&one.leave)).collect());
+        for instance in fresh {
+            // Nobody takes it when the input has ended: it goes as it came.
+            let _ = self.send.send(instance);
+        }
+        old.iter().for_each(|leave| leave.ask());
+        // What the old ones still had is not counted for the new ones.
+        if wait_until(|| old.iter().all(|leave| leave.is_gone()), ended) {
+            let before = self.progress.reads();
+            wait_until(|| self.progress.reads() > before, ended);
+        }
+        Ok(())
+    }
+}
+
+impl Switch for Relieve<'_> {
+    fn over(&mut self, ended: &dyn Fn() -> bool) -> Result<(), String> {
+        self.relieve(self.plans[1], ended)
+    }
+
+    fn back(&mut self, ended: &dyn Fn() -> bool) -> Result<(), String> {
+        self.relieve(self.plans[0], ended)
+    }
+}

@@ -1,0 +1,95 @@
+//! `zerohop report`: one HTML page of what other commands measured.
+
+use crate::args::report::ReportArgs;
+use crate::failure::Failure;
+use crate::lanes::file_of;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use zerohop_lab::Point;
+use zerohop_report::{Page, Recorded, RecordedError, show};
+
+/// What a file can be.
+const EXPECTED: &str = "what 'zerohop align --json', 'zerohop search --json', 'zerohop tune', 'zerohop topo --measure --json' or 'zerohop bench' writes";
+
+/// Does the command.
+///
+/// # Errors
+/// A file that holds nothing that can be shown; an output that cannot be written, which is then not there.
+pub fn run(args: &ReportArgs) -> Result<(), Failure> {
+    let files: Vec<PathBuf> = args.runs.iter().map(|path| points_in(path)).collect();
+    if let Some(output) = &args.output {
+        check_output(output, &files)?;
+    }
+    let (mut records, mut points) = (Vec::new(), Vec::new());
+    for path in &files {
+        let fault = |what: String| Failure::Other(format!("{}: {what}", path.display()));
+        let text = std::fs::read_to_string(path).map_err(|error| fault(format!("cannot read: {error}")))?;
+        match are_points(&text) {
+            true => points.extend(zerohop_lab::points_of(&text).map_err(fault)?),
+            false => records.push((path.display().to_string(), recorded(&text).map_err(fault)?)),
+        }
+    }
+    let html = page(&args.title, &records, &points).map_err(|error| Failure::Other(error.to_string()))?;
+    match &args.output {
+        None => crate::print(html.as_bytes()),
+        Some(path) => {
+            write(path, &html).map_err(|error| Failure::Other(format!("{}: cannot write: {error}", path.display())))
+        }
+    }
+}
+
+/// Of a folder of bench its points.
+fn points_in(path: &Path) -> PathBuf {
+    if path.is_dir() { path.join("points.jsonl") } else { path.to_owned() }
+}
+
+fn check_output(output: &Path, inputs: &[PathBuf]) -> Result<(), Failure> {
+    let shown = output.display();
+    if output.exists() && !output.is_file() {
+        return Err(Failure::Usage(format!(
+            "{shown}: the output must be a regular file; without -o it is standard output"
+        )));
+    }
+    let file = file_of(output);
+    if file.is_some() && inputs.iter().any(|input| file_of(input) == file) {
+        return Err(Failure::Usage(format!("{shown} is an input and cannot be the output too")));
+    }
+    Ok(())
+}
+
+/// Whether the first thing in `text` is a point of bench.
+fn are_points(text: &str) -> bool {
+    let first = serde_json::Deserializer::from_str(text).into_iter::<serde_json::Value>().next();
+    matches!(first, Some(Ok(value)) if value.get("arm").is_some() && value.get("experiment").is_some())
+}
+
+fn recorded(text: &str) -> Result<Recorded, String> {
+    Recorded::from_json(text).map_err(|error| match error {
+        RecordedError::Damaged { .. } => error.to_string(),
+        RecordedError::NotJson(_) | RecordedError::Unknown => format!("{error}; expected is {EXPECTED}"),
+    })
+}
+
+fn page(title: &str, records: &[(String, Recorded)], points: &[Point]) -> Result<String, zerohop_report::ChartError> {
+    let mut page = Page::new(title);
+    show(&mut page, records)?;
+    if !points.is_empty() {
+        page.heading("Thread scaling");
+        zerohop_lab::show(points, &mut page)?;
+    }
+    page.note(&format!(
+        "Made by zerohop {}. What was projected or predicted, and not measured, says so.",
+        env!("CARGO_PKG_VERSION")
+    ));
+    Ok(page.html())
+}
+
+/// Writes under a temporary name, which is given up when all is written.
+fn write(path: &Path, html: &str) -> std::io::Result<()> {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(".zerohop-").suffix(".partial");
+    let mut file = builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666)).tempfile_in(folder)?;
+    file.write_all(html.as_bytes())?;
+    file.persist(path).map(drop).map_err(|error| error.error)
+}

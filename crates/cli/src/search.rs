@@ -1,0 +1,472 @@
+//! `zerohop search`: queries against a database in parts, on one machine or on as many ranks as a launcher has started.
+//!
+//! 1. every rank cuts the queries into the same batches, and searches its parts with each, by the unmodified program, in a thread of
+//!    its own that is one batch ahead;
+//! 2. the thread that talks to the others exchanges the results of each batch; one rank writes them, at a place that all know;
+//! 3. a batch whose results are safe is entered into the journal.
+
+use crate::args::search::SearchArgs;
+use crate::failure::Failure;
+use crate::instances::Instances;
+use crate::journal::{self, Entry, Journal, Owner};
+use crate::ranks::{self, Ranks};
+use crate::variant::{self, Taken};
+use crate::{kept, recording};
+use serde::Serialize;
+use std::fs::{File, OpenOptions};
+use std::io::{BufRead, BufReader, Write};
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
+use std::time::{Duration, Instant};
+use zerohop_distribute::exchange::{self, Batch, Output, RankReport, Record};
+use zerohop_distribute::{ExchangeError, Recording, Searched, Settings as ExchangeSettings, Transport};
+use zerohop_model::plan::InstancePlan;
+use zerohop_model::timeline::{SearchStage, SearchTimeline};
+use zerohop_report::SEARCH_VERSION;
+use zerohop_search::fasta::{FastaReader, Limits};
+use zerohop_search::{Batches, Database, Found, Frame, Key, Merge, Search, SearchError, Settings};
+use zerohop_topology::cpulist;
+
+/// Batches that are searched and not exchanged yet: a rank hands over what it has of a batch when it has taken the next, so whoever writes
+/// it waits for that search, and its own must be able to go on meanwhile.
+const AHEAD: usize = 4;
+/// How often the network is looked after while the search goes on.
+const LOOK: Duration = Duration::from_millis(5);
+
+/// `zerohop search`.
+///
+/// # Errors
+/// Whatever goes wrong, on any rank: then all of them end, and what is finished stays for --resume.
+pub fn run(args: &SearchArgs) -> Result<(), Failure> {
+    check(args)?;
+    let ranks = Ranks::join(args.mpi.as_deref(), Duration::from_secs(args.hang_limit))?;
+    let outcome = on_rank(args, ranks.transport());
+    ranks.end(outcome)
+}
+
+/// What is searched, and how.
+struct Job {
+    search: Search,
+    instances: Instances,
+    limits: Limits,
+    queries: PathBuf,
+    /// Our parts of the database.
+    parts: Vec<usize>,
+}
+
+impl Job {
+    fn new(args: &SearchArgs, transport: &dyn Transport) -> Result<Self, Failure> {
+        let database = Database::open(&args.db)?;
+        let words = args.engine_args.as_deref().unwrap_or_default();
+        let words =
+            shlex::split(words).ok_or_else(|| Failure::Usage("--engine-args: a quote is not closed".to_owned()))?;
+        let program = database.program();
+        let settings = Settings::new(program, words)?.with_format(args.format)?;
+        let mut settings = settings.with_columns(args.columns.as_deref().unwrap_or("std"))?;
+        if args.max_target_seqs.is_some() {
+            settings = settings.with_max_target_seqs(args.max_target_seqs)?;
+        }
+        let (rank, size) = (transport.rank(), transport.size());
+        let parts: Vec<usize> = (0..database.parts()).filter(|part| part % size == rank).collect();
+        if parts.is_empty() {
+            let parts = database.parts();
+            return Err(Failure::Usage(format!(
+                "the database has {parts} parts for {size} ranks: build it with --partitions {size}"
+            )));
+        }
+        let limits = Limits { letters: args.batch_letters, queries: args.batch_queries };
+        let name = args.db.to_string_lossy();
+        let search = Search::new(database, settings, &name)?;
+        let instances = Instances::new(args, &search, parts.len())?;
+        Ok(Job { search, instances, limits, queries: args.queries.clone(), parts })
+    }
+
+    /// What must be the same for a run to be gone on with; how many ranks there are need not be.
+    fn identity(&self, args: &SearchArgs) -> Result<String, Failure> {
+        let mut digest = xxhash_rust::xxh3::Xxh3::new();
+        if !is_stream(&args.queries) {
+            let fault = |error| Failure::Other(format!("{}: cannot read: {error}", args.queries.display()));
+            let mut queries = BufReader::new(File::open(&args.queries).map_err(fault)?);
+            std::io::copy(&mut queries, &mut Digesting(&mut digest)).map_err(fault)?;
+        }
+        let output = (&args.columns, args.max_target_seqs, &args.engine_args, args.format, &args.db);
+        let batches = (args.batch_letters, args.batch_queries);
+        Ok(kept::digest(&(self.search.database().manifest(), digest.digest(), output, batches)))
+    }
+
+    fn queries(&self) -> Result<FastaReader<Box<dyn BufRead>>, SearchError> {
+        match self.queries.as_os_str() == "-" {
+            true => FastaReader::inflate(std::io::stdin(), Path::new("standard input")),
+            false => FastaReader::open(&self.queries),
+        }
+    }
+
+    /// Searches our parts with every batch from number `first` on.
+    fn search(&self, first: u64, send: &SyncSender<Result<Batch, SearchError>>) -> Result<Done, SearchError> {
+        let started = Instant::now();
+        let mut batches = Batches::new(self.queries()?, self.limits);
+        let (mut batch, mut searched) = (zerohop_search::Batch::default(), Vec::new());
+        let mut timeline = SearchTimeline::default();
+        while batches.next(&mut batch)? {
+            if batch.number < first {
+                continue;
+            }
+            let begun = Instant::now();
+            let found = self.instances.search(&self.parts, &batch)?;
+            let results = merged(found, self.search.settings().max_target_seqs);
+            let took = begun.elapsed();
+            timeline.add(SearchStage::Search, begun - started, took);
+            searched.push(Searched {
+                search_s: took.as_secs_f64(),
+                queries: batch.queries() as u32,
+                records: results.records.len() as u32,
+                result_bytes: results.text.len() as u64,
+            });
+            let begun = Instant::now();
+            if send.send(Ok(results)).is_err() {
+                // The other side has failed, and says so.
+                break;
+            }
+            timeline.add(SearchStage::WaitExchange, begun - started, begun.elapsed());
+        }
+        Ok(Done { queries: batches.queries(), searched, timeline })
+    }
+}
+
+/// What the searching thread did.
+struct Done {
+    /// Queries that were read.
+    queries: u64,
+    /// Batch by batch.
+    searched: Vec<Searched>,
+    timeline: SearchTimeline,
+}
+
+/// Feeds what is written to a digest.
+struct Digesting<'d>(&'d mut xxhash_rust::xxh3::Xxh3);
+
+impl Write for Digesting<'_> {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0.update(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+/// What stands between results, as the exchange asks for it.
+#[derive(Debug)]
+struct Between(Frame);
+
+impl exchange::Frame for Between {
+    fn pieces(&self, survivors: &[(u32, Key)]) -> Vec<(usize, Vec<u8>)> {
+        self.0.pieces(survivors)
+    }
+}
+
+/// What our parts have for a batch, as one.
+fn merged(mut found: Vec<Found>, most: Option<u32>) -> Batch {
+    // That of any part: they are alike.
+    let frame = found.first_mut().map(|found| std::mem::take(&mut found.frame));
+    let hits: Vec<_> = found.iter().map(|found| &found.hits[..]).collect();
+    let frame = frame.map(|frame| -> Box<dyn exchange::Frame> { Box::new(Between(frame)) });
+    let mut batch = Batch { frame, ..Batch::default() };
+    for place in Merge::new(&hits, most) {
+        let hit = &found[place.part].hits[place.index];
+        batch.records.push(Record { query: hit.query, key: hit.key, bytes: hit.bytes });
+        batch.text.extend_from_slice(found[place.part].lines(hit));
+    }
+    batch
+}
+
+/// What a search says of itself.
+#[derive(Debug, Serialize)]
+struct Report {
+    schema_version: u32,
+    version: String,
+    command: String,
+    transport: String,
+    #[serde(flatten)]
+    taken: Taken,
+    /// Queries that were read; each was answered by every rank, also if nothing was found.
+    queries: u64,
+    output_bytes: u64,
+    ranks: Vec<RankReport>,
+    /// Of each rank, where its programs ran.
+    instances: Vec<Vec<InstancePlan>>,
+}
+
+fn on_rank(args: &SearchArgs, transport: &dyn Transport) -> Result<(), Failure> {
+    let note = if transport.size() > 1 { ranks::share_cpus(transport)? } else { None };
+    let job = Job::new(args, transport)?;
+    let (mut output, begin) = Results::open(args, &job, transport)?;
+    let most = job.search.settings().max_target_seqs.map_or(usize::MAX, |most| most as usize);
+    let taken = variant::choose(args.variant, transport)?;
+    let settings = ExchangeSettings::new(taken.variant, most);
+    let (send, receive) = sync_channel(AHEAD);
+    let (outcome, searched) = std::thread::scope(|scope| {
+        // The programs that it starts end with this thread.
+        let search = std::thread::Builder::new().name("search".into()).spawn_scoped(scope, || {
+            let outcome = job.search(begin.0, &send);
+            match outcome {
+                Ok(done) => Ok(done),
+                Err(error) => {
+                    let words = error.to_string();
+                    // Nobody to hear it has failed already.
+                    let _ = send.send(Err(error));
+                    Err(words)
+                }
+            }
+            .inspect(|_| drop(send))
+        });
+        let search = search.map_err(|error| Failure::Other(format!("a thread cannot be started: {error}")))?;
+        let mut next = || next_batch(&receive, transport);
+        let outcome = exchange::run(transport, settings, begin, &mut next, &mut output);
+        drop(receive);
+        let searched = search.join().unwrap_or_else(|_| Err("the search ended early".to_owned()));
+        Ok::<_, Failure>((outcome, searched))
+    })?;
+    let (mut report, end) = outcome.map_err(failure)?;
+    let mut done = searched.map_err(Failure::Other)?;
+    report.searching = std::mem::take(&mut done.timeline);
+    let reports = gathered(transport, &report, done.queries)?;
+    let instances = gathered_instances(transport, &job.instances)?;
+    output.finish(end, transport)?;
+    record(args, transport, &done)?;
+    if job.search.restarts() > 0 {
+        let (rank, program, restarts) = (transport.rank(), job.search.settings().program.name(), job.search.restarts());
+        eprintln!(
+            "note: rank {rank}: {program} hung and was started again, {restarts} times: its results are complete"
+        );
+    }
+    let notes = note.into_iter().chain(job.instances.refused());
+    notes.filter(|_| !args.quiet).for_each(|note| eprintln!("note: rank {}: {note}", transport.rank()));
+    tell(args, transport, taken, (reports, instances), done.queries, end)
+}
+
+/// Waits for the next batch of our own, and looks after the network meanwhile.
+fn next_batch(
+    receive: &Receiver<Result<Batch, SearchError>>,
+    transport: &dyn Transport,
+) -> Result<Option<Batch>, String> {
+    loop {
+        transport.poll().map_err(|error| error.to_string())?;
+        match receive.recv_timeout(LOOK) {
+            Ok(Ok(batch)) => return Ok(Some(batch)),
+            Ok(Err(error)) => return Err(error.to_string()),
+            Err(RecvTimeoutError::Disconnected) => return Ok(None),
+            Err(RecvTimeoutError::Timeout) => {}
+        }
+    }
+}
+
+fn failure(error: ExchangeError) -> Failure {
+    Failure::Other(error.to_string())
+}
+
+/// Where results go.
+enum Results {
+    /// A file that all ranks write to, under another name until it is complete. One of them owns the job.
+    File { file: File, partial: PathBuf, path: PathBuf, journal: Journal, owner: Option<Owner> },
+    /// Standard output, of one rank.
+    Standard,
+}
+
+impl Results {
+    /// Opens it; also gives the batch to begin with, and where its results go.
+    fn open(args: &SearchArgs, job: &Job, transport: &dyn Transport) -> Result<(Self, (u64, u64)), Failure> {
+        let Some(path) = &args.output else {
+            if transport.size() > 1 || args.resume {
+                return Err(Failure::Usage("ranks, and --resume, need an output file (-o)".to_owned()));
+            }
+            return Ok((Results::Standard, (0, 0)));
+        };
+        if is_stream(&args.queries) && (transport.size() > 1 || args.resume) {
+            let queries = args.queries.display();
+            return Err(Failure::Usage(format!(
+                "{queries}: ranks, and --resume, read queries more than once: they must be in a regular file"
+            )));
+        }
+        let identity = job.identity(args)?;
+        let owner = (transport.rank() == 0).then(|| journal::prepare(path, &identity, args.resume)).transpose()?;
+        transport.barrier().map_err(|error| Failure::Other(error.to_string()))?;
+        let (journal, finished) = Journal::open(path, transport.rank())?;
+        let begin = (finished.next, finished.ends.first().copied().unwrap_or(0));
+        // All must have read the journals before anybody enters something, and must work on the same.
+        let own = format!("{identity} {begin:?}");
+        let all = transport.all_gather(own.as_bytes()).map_err(|error| Failure::Other(error.to_string()))?;
+        if let Some(other) = all.iter().position(|other| *other != own.as_bytes()) {
+            return Err(Failure::Other(format!(
+                "rank {other} sees another database, other queries or other progress than rank {}: all must lie where all ranks see them",
+                transport.rank()
+            )));
+        }
+        let partial = journal.folder().join("output");
+        let fault = |error: std::io::Error| Failure::Other(format!("{}: cannot write: {error}", partial.display()));
+        // What is to be gone on with must be there.
+        let file = OpenOptions::new().create(begin.0 == 0).truncate(false).write(true).open(&partial).map_err(fault)?;
+        let there = file.metadata().map_err(fault)?.len();
+        if there < begin.1 {
+            let (partial, end) = (partial.display(), begin.1);
+            return Err(Failure::Other(format!(
+                "{partial}: it has {there} bytes of {end} that were finished: run it without --resume"
+            )));
+        }
+        Ok((Results::File { file, path: path.clone(), journal, partial, owner }, begin))
+    }
+
+    /// All ranks have written: the file is complete.
+    fn finish(self, end: u64, transport: &dyn Transport) -> Result<(), Failure> {
+        let Results::File { file, partial, path, journal, owner } = self else { return Ok(()) };
+        let fault = |error: std::io::Error| Failure::Other(format!("{}: cannot write: {error}", path.display()));
+        transport.barrier().map_err(|error| Failure::Other(error.to_string()))?;
+        if owner.is_some() {
+            file.set_len(end).and_then(|()| file.sync_all()).map_err(fault)?;
+        }
+        // Files that are open anywhere would keep the folder from going, on some file systems.
+        drop((file, journal));
+        transport.barrier().map_err(|error| Failure::Other(error.to_string()))?;
+        owner.map_or(Ok(()), |owner| owner.complete(&[(partial, path)]))
+    }
+}
+
+impl Output for Results {
+    fn write(&mut self, batch: u64, offset: u64, bytes: &[u8]) -> std::io::Result<()> {
+        match self {
+            Results::Standard => {
+                let mut out = std::io::stdout().lock();
+                out.write_all(bytes).and_then(|()| out.flush())
+            }
+            Results::File { file, journal, .. } => {
+                file.write_all_at(bytes, offset)?;
+                file.sync_data()?;
+                let (offsets, bytes) = (vec![offset], vec![bytes.len() as u64]);
+                journal.enter(&[Entry { batch, count: 1, offsets, bytes, tally: None }])
+            }
+        }
+    }
+}
+
+/// What all ranks did; they must have answered the same queries.
+fn gathered(transport: &dyn Transport, report: &RankReport, queries: u64) -> Result<Vec<RankReport>, Failure> {
+    let other = |error: &dyn std::fmt::Display| Failure::Other(error.to_string());
+    let own = serde_json::to_vec(&(report, queries)).map_err(|error| other(&error))?;
+    let all = transport.all_gather(&own).map_err(|error| other(&error))?;
+    let read = |text: &Vec<u8>| serde_json::from_slice::<(RankReport, u64)>(text).map_err(|error| other(&error));
+    let all = all.iter().map(read).collect::<Result<Vec<_>, _>>()?;
+    let differs = all.iter().map(|(_, queries)| *queries).enumerate().find(|(_, answered)| *answered != queries);
+    if let Some((rank, wrong)) = differs {
+        let own = transport.rank();
+        let words = format!("rank {own} has answered {queries} queries and rank {rank} {wrong}: please report this");
+        return Err(Failure::Other(words));
+    }
+    Ok(all.into_iter().map(|(report, _)| report).collect())
+}
+
+/// Where the programs of all ranks ran.
+fn gathered_instances(transport: &dyn Transport, own: &Instances) -> Result<Vec<Vec<InstancePlan>>, Failure> {
+    let other = |error: &dyn std::fmt::Display| Failure::Other(error.to_string());
+    let own = serde_json::to_vec(&own.plans()).map_err(|error| other(&error))?;
+    let all = transport.all_gather(&own).map_err(|error| other(&error))?;
+    all.iter().map(|text| serde_json::from_slice(text).map_err(|error| other(&error))).collect()
+}
+
+/// Records what all ranks searched, if that was asked for; one of them does.
+fn record(args: &SearchArgs, transport: &dyn Transport, done: &Done) -> Result<(), Failure> {
+    let Some(path) = &args.record else { return Ok(()) };
+    let other = |error: &dyn std::fmt::Display| Failure::Other(error.to_string());
+    let own = serde_json::to_vec(&done.searched).map_err(|error| other(&error))?;
+    let all = transport.all_gather(&own).map_err(|error| other(&error))?;
+    let ranks = all.iter().map(|text| serde_json::from_slice(text)).collect::<Result<_, _>>();
+    match transport.rank() {
+        0 => recording::write(path, Recording { ranks: ranks.map_err(|error| other(&error))? }),
+        _ => Ok(()),
+    }
+}
+
+/// Says what all ranks did; one of them does.
+fn tell(
+    args: &SearchArgs,
+    transport: &dyn Transport,
+    taken: Taken,
+    (ranks, instances): (Vec<RankReport>, Vec<Vec<InstancePlan>>),
+    queries: u64,
+    end: u64,
+) -> Result<(), Failure> {
+    if transport.rank() > 0 {
+        return Ok(());
+    }
+    let report = Report {
+        schema_version: SEARCH_VERSION,
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        command: crate::account::command_line(),
+        transport: transport.name(),
+        taken,
+        queries,
+        output_bytes: end,
+        ranks,
+        instances,
+    };
+    if let Some(path) = &args.json {
+        kept::write(path, &report)?;
+    }
+    if !args.quiet {
+        eprint!("{}", words(&report));
+    }
+    Ok(())
+}
+
+fn words(report: &Report) -> String {
+    let mut text = format!(
+        "queries    {} in, {} answered; {} bytes of results\nranks      {} ({}), {}\n",
+        report.queries,
+        report.queries,
+        report.output_bytes,
+        report.ranks.len(),
+        report.transport,
+        report.taken.words()
+    );
+    for (rank, instances) in report.ranks.iter().zip(&report.instances) {
+        let cpus = |plan: &InstancePlan| cpulist::format(&plan.cpus.iter().map(|cpu| cpu.0).collect::<Vec<_>>());
+        let cpus = instances.iter().map(cpus).collect::<Vec<_>>().join(" | ");
+        let times = &rank.times;
+        let [search, put, wait, merge, get, write] =
+            [times.search, times.put, times.wait, times.merge, times.get, times.write].map(|time| time.as_secs_f64());
+        text += &format!(
+            "rank {:<5} CPUs {cpus}; {} batches, wrote {}, {} of {} hits survived; s: search {search:.2}, put {put:.3}, wait {wait:.3}, merge \
+             {merge:.3}, get {get:.3}, write {write:.3}\n",
+            rank.rank, rank.batches, rank.written, rank.survived, rank.records
+        );
+    }
+    text
+}
+
+/// Whether queries can be read once only.
+fn is_stream(queries: &Path) -> bool {
+    queries.as_os_str() == "-" || (queries.exists() && !queries.is_file())
+}
+
+/// Refuses what does not go together, and an output that would destroy something else.
+fn check(args: &SearchArgs) -> Result<(), Failure> {
+    if args.queries.is_dir() {
+        return Err(Failure::Usage(format!("{}: it is a folder; give a file of queries", args.queries.display())));
+    }
+    if args.columns.is_some() && !args.format.has_columns() {
+        return Err(Failure::Usage(format!("--columns does not go with --format {}, which has none", args.format)));
+    }
+    if let Some(output) = args.output.as_ref().filter(|output| output.exists() && !output.is_file()) {
+        return Err(Failure::Usage(format!("{}: the output must be a regular file", output.display())));
+    }
+    let same = |path: &Path| {
+        args.output.as_deref().is_some_and(|output| {
+            crate::lanes::file_of(output).is_some_and(|output| crate::lanes::file_of(path) == Some(output))
+        })
+    };
+    match same(&args.queries) {
+        true => Err(Failure::Usage(format!("{} is an input and cannot be the output too", args.queries.display()))),
+        false => Ok(()),
+    }
+}

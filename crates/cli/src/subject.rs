@@ -1,0 +1,141 @@
+//! What a plan is for: an engine, its index, and the kind of reads.
+
+use crate::aligners;
+use crate::failure::Failure;
+use crate::kept;
+use crate::replicas::IndexSource;
+use serde::Serialize;
+use std::fs::File;
+use std::io::{Read, Seek, SeekFrom};
+use std::path::{Path, PathBuf};
+use zerohop_engine_external::descriptor::How;
+use zerohop_engine_external::{Found, FoundIndex, UserArguments, law};
+use zerohop_engine_strobealign::canonical_read_length;
+use zerohop_model::engine::Law;
+use zerohop_model::machine::{Bytes, Machine};
+use zerohop_plan::Engine;
+
+/// Bytes at the beginning and the end of each file of an index that stand for all of it.
+const ENDS: u64 = 1 << 16;
+
+/// What a plan is for.
+#[derive(Debug)]
+pub struct Subject {
+    /// Name and version of the engine.
+    pub engine: (String, String),
+    /// What it can do.
+    pub kind: Engine,
+    /// Size of one copy of the index.
+    pub index: Bytes,
+    /// Bases after which it is given the next chunk of reads.
+    pub chunk_bases: u64,
+    /// The files of the index, or the reference if it is built anew.
+    files: Vec<PathBuf>,
+    profile: Profile,
+}
+
+/// What of the reads, and of what is done with them, a plan depends on.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Profile {
+    /// Whether they are pairs.
+    pub paired: bool,
+    /// Their mean length, in bases, to the nearest of some lengths.
+    pub read_length: usize,
+    /// Arguments for the engine.
+    pub engine_args: String,
+}
+
+impl Profile {
+    /// Of reads of a mean length.
+    pub fn new(paired: bool, mean_read_length: usize, engine_args: Option<&str>) -> Self {
+        let read_length = canonical_read_length(mean_read_length);
+        Profile { paired, read_length, engine_args: engine_args.unwrap_or_default().to_owned() }
+    }
+}
+
+impl Subject {
+    /// The built-in strobealign.
+    pub fn embedded(source: &IndexSource, profile: Profile) -> Self {
+        let engine = ("strobealign".to_owned(), zerohop_engine_strobealign::VERSION.to_owned());
+        let files = vec![source.file().to_owned()];
+        let chunk_bases = zerohop_engine_strobealign::CHUNK_BASES;
+        Subject { engine, kind: Engine::Embedded, index: Bytes(source.bytes), chunk_bases, files, profile }
+    }
+
+    /// An aligner that runs as programs of its own.
+    pub fn external(found: &Found, index: &FoundIndex, reference: &Path, law: Law, profile: Profile) -> Self {
+        Subject {
+            engine: (found.descriptor.name.clone(), found.version.clone()),
+            kind: Engine::External { shares: found.descriptor.sharing.how != How::None },
+            index: Bytes(found.memory_bytes(reference, index)),
+            chunk_bases: law.closes_at_bases(),
+            files: index.files.clone(),
+            profile,
+        }
+    }
+
+    /// Any engine, by its name.
+    ///
+    /// # Errors
+    /// An engine that is not known or not here; an index that is missing.
+    pub fn of(name: &str, engine_files: &[PathBuf], reference: &Path, profile: Profile) -> Result<Self, Failure> {
+        if name == crate::args::STROBEALIGN {
+            let source = IndexSource::find(reference, profile.read_length, false)?;
+            if source.bytes == 0 {
+                return Err(Failure::Other(format!(
+                    "{}: there is no such reference, or it is empty",
+                    reference.display()
+                )));
+            }
+            return Ok(Self::embedded(&source, profile));
+        }
+        let descriptor = aligners::described(name, engine_files)?;
+        let known = [("read_length", profile.read_length), ("canonical_read_length", profile.read_length)];
+        let known = known.map(|(name, value)| (name, value.to_string()));
+        let user = UserArguments::parse(&descriptor, &profile.engine_args, &known)?;
+        let law = law(&descriptor, &user)?;
+        let found = Found::find(descriptor)?;
+        let index = found.index(reference, &user)?;
+        Ok(Self::external(&found, &index, reference, law, profile))
+    }
+
+    /// Bases of a read, or of a pair.
+    pub fn bases_of_a_fragment(&self) -> u64 {
+        self.profile.read_length as u64 * if self.profile.paired { 2 } else { 1 }
+    }
+
+    /// Sixteen digits that are others wherever another plan might be better.
+    pub fn identity(&self, machine: &Machine) -> String {
+        kept::digest(&(kept::machine_id(machine), &self.engine, self.index_digest(), &self.profile))
+    }
+
+    /// Sixteen digits that are others wherever the records might be.
+    pub fn content(&self) -> String {
+        kept::digest(&(&self.engine, self.index_digest(), &self.profile))
+    }
+
+    /// Where a plan for this on `machine` is kept; nowhere without a cache folder.
+    pub fn plan_file(&self, machine: &Machine) -> Option<PathBuf> {
+        Some(kept::folder()?.join("plans").join(self.identity(machine) + ".json"))
+    }
+
+    /// Names, lengths, beginnings and ends of all files: an index of human size would take longer to read than a plan saves.
+    fn index_digest(&self) -> String {
+        let of = |path: &PathBuf| {
+            let name = path.file_name().map(|name| name.to_string_lossy().into_owned());
+            (name, ends(path).unwrap_or_default())
+        };
+        kept::digest(&self.files.iter().map(of).collect::<Vec<_>>())
+    }
+}
+
+/// The length of a file, its first bytes and its last.
+pub fn ends(path: &Path) -> std::io::Result<(u64, Vec<u8>, Vec<u8>)> {
+    let mut file = File::open(path)?;
+    let length = file.metadata()?.len();
+    let (mut first, mut last) = (Vec::new(), Vec::new());
+    file.by_ref().take(ENDS).read_to_end(&mut first)?;
+    file.seek(SeekFrom::Start(length.saturating_sub(ENDS)))?;
+    file.take(ENDS).read_to_end(&mut last)?;
+    Ok((length, first, last))
+}
