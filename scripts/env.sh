@@ -18,5 +18,8 @@ export MULTIQC="$ROOT/.tools/multiqc/bin/multiqc"
 export DATA="$ROOT/tests/data"
 export NUMA_LAB="$ROOT/tests/numa-lab/numa-lab"
 
+# A registry that is not to be reached for a moment is no failure.
+export CARGO_NET_RETRY=${CARGO_NET_RETRY:-10}
+
 # Whether rustup has a nightly toolchain
 has_nightly() { command -v rustup >/dev/null && rustup toolchain list 2>/dev/null | grep -q '^nightly'; }

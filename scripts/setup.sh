@@ -3,7 +3,7 @@
 #
 #   scripts/setup.sh build    compiler, Rust
 #   scripts/setup.sh demo     and samtools, MultiQC
-#   scripts/setup.sh test     and bgzip, Picard, other aligners, the NUMA lab, the strobealign program, cargo-fuzz where nightly Rust is
+#   scripts/setup.sh test     and bgzip, Picard, hwloc, other aligners, diamond, BLAST, OpenMPI, MPICH, iproute2, Chromium, Slurm, the NUMA lab, the strobealign program, cargo-fuzz where nightly Rust is
 #   scripts/setup.sh bench    and bgzip, the strobealign program
 #
 # System packages come by apt-get, as root or with sudo; all the rest goes into .tools/ and the target folder. What is
@@ -38,15 +38,18 @@ install_packages() {
     command -v apt-get >/dev/null || die "missing: $missing(Debian's names); there is no apt-get here, please install them"
     say "installing $missing"
     as_root true || die "missing: $missing- as root: apt-get install $missing"
-    as_root apt-get -qq update >/dev/null || say "apt-get update failed; going on with the lists that are there"
-    as_root env DEBIAN_FRONTEND=noninteractive apt-get -qq install -y --no-install-recommends $missing >/dev/null ||
+    as_root apt-get -qq -o Acquire::Retries=3 update >/dev/null || say "apt-get update failed; going on with the lists that are there"
+    as_root env DEBIAN_FRONTEND=noninteractive apt-get -qq -o Acquire::Retries=3 install -y --no-install-recommends $missing >/dev/null ||
         die "apt-get could not install $missing"
 }
 
 BUILD_PACKAGES="cc=build-essential make=build-essential curl=curl pkg-config=pkg-config git=git"
 DEMO_PACKAGES="samtools=samtools python3=python3"
 TEST_PACKAGES="bgzip=tabix PicardCommandLine=picard-tools bwa=bwa bowtie2-align-s=bowtie2 bowtie-align-s=bowtie
-    hisat2-align-s=hisat2 snap-aligner=snap-aligner minimap2=minimap2 seqtk=seqtk"
+    hisat2-align-s=hisat2 snap-aligner=snap-aligner minimap2=minimap2 seqtk=seqtk
+    lstopo-no-graphics=hwloc-nox diamond=diamond-aligner blastp=ncbi-blast+
+    mpirun.openmpi=openmpi-bin mpicc.openmpi=libopenmpi-dev mpirun.mpich=mpich mpicc.mpich=libmpich-dev
+    ip=iproute2 unshare=util-linux"
 
 # --- Rust -----------------------------------------------------------------------------------------------------
 
@@ -65,7 +68,7 @@ setup_rust() {
         else
             say "installing Rust with rustup"
             [ -d /etc/ssl/certs ] || install_packages update-ca-certificates=ca-certificates
-            curl --proto '=https' --tlsv1.2 -sSf https://sh.rustup.rs | sh -s -- -q -y --no-modify-path >/dev/null
+            curl --proto '=https' --tlsv1.2 --retry 5 -sSf https://sh.rustup.rs | sh -s -- -q -y --no-modify-path >/dev/null
         fi
         rust_is_new_enough || die "cargo is $(cargo --version 2>&1), at least $(wanted_rust) is needed"
     fi
@@ -82,7 +85,7 @@ setup_multiqc() {
     say "installing MultiQC $MULTIQC_VERSION into .tools (a minute)"
     rm -rf .tools/multiqc
     python3 -m venv .tools/multiqc
-    .tools/multiqc/bin/pip -q --disable-pip-version-check install "multiqc==$MULTIQC_VERSION" ||
+    .tools/multiqc/bin/pip -q --disable-pip-version-check --retries 10 install "multiqc==$MULTIQC_VERSION" ||
         die "pip could not install MultiQC $MULTIQC_VERSION"
 }
 
@@ -117,12 +120,26 @@ setup_lab() {
     "$NUMA_LAB" setup || [ $? = 77 ]
 }
 
+# A test starts daemons of its own from it.
+setup_slurm() {
+    local out; out=$(install_packages munged=munge slurmctld=slurmctld slurmd=slurmd sbatch=slurm-client 2>&1) ||
+        say "Slurm cannot be had: its test will be skipped"
+    [ -z "$out" ] || echo "$out"
+}
+
+# Ubuntu has Chromium as a snap only: it is used where it is.
+setup_browser() {
+    command -v chromium >/dev/null && return 0
+    local out; out=$(install_packages chromium=chromium 2>&1) || say "Chromium cannot be had: pages will not be looked at in a browser"
+    [ -z "$out" ] || echo "$out"
+}
+
 case ${1-} in
     build) install_packages $BUILD_PACKAGES; setup_rust;;
     demo) install_packages $BUILD_PACKAGES $DEMO_PACKAGES; setup_rust; setup_multiqc;;
     test)
         install_packages $BUILD_PACKAGES $DEMO_PACKAGES $TEST_PACKAGES
-        setup_rust; setup_multiqc; setup_strobealign; setup_miri; setup_fuzz; setup_lab;;
+        setup_rust; setup_multiqc; setup_strobealign; setup_miri; setup_fuzz; setup_lab; setup_browser; setup_slurm;;
     bench)
         install_packages $BUILD_PACKAGES $DEMO_PACKAGES bgzip=tabix bwa=bwa
         setup_rust; setup_strobealign;;

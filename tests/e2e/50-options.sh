@@ -271,6 +271,6 @@ END
 
 for part in interleaved streams fasta lanes read_groups comments orders shards copies formats bam_bytes index_file words json; do
     [[ $part =~ ${PART-} ]] || continue
-    (set -e; $part) || exit 1
+    part $part
     echo "$part: as it should be"
 done

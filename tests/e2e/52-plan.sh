@@ -24,7 +24,7 @@ zerohop plan --machine here.json --index-size 1M --json > there.json
 zerohop plan --index-size 1M --json > here2.json
 python3 - <<'END'
 import json
-here, there = (json.load(open(name)) for name in ('here2.json', 'there.json'))
+here, there = (json.load(open(name))['strategies'] for name in ('here2.json', 'there.json'))
 assert [r['strategy'] for r in here] == [r['strategy'] for r in there] and here[0]['verdict'] == 'chosen', here
 END
 

@@ -87,8 +87,8 @@ signals() {
     local signal pid rc
     for signal in TERM INT KILL; do
         eval 'set -m; "$ZEROHOP" run -q -t 2 --replicas 2 --logs logs -- sh -c "touch started.{instance}; sleep 300 & sleep 300; :" & pid=$!; set +m'
-        for i in $(seq 100); do [ -e started.0 ] && [ -e started.1 ] && break; sleep 0.05; done
-        [ -e started.1 ] || fail "the instances do not start"
+        for i in $(seq 1200); do [ -e started.0 ] && [ -e started.1 ] && break; kill -0 $pid 2> /dev/null || break; sleep 0.05; done
+        [ -e started.0 ] && [ -e started.1 ] || fail "the instances do not start"
         rm started.*
         sleep 0.1
         kill -$signal $pid
@@ -200,9 +200,9 @@ copies_in_use() {
     prepare
     local run i other
     mkfifo slow
-    { head -n 4000 1.fq; sleep 4; tail -n +4001 1.fq; } > slow &
+    { head -n 4000 1.fq; for i in $(seq 500); do [ -e go ] && break; sleep 0.1; done; tail -n +4001 1.fq; } > slow &
     timeout 60 "$ZEROHOP" align -q --engine bowtie2 -t 2 --farm -o slow.sam r.fa slow 2.fq 2> slow.err & run=$!
-    for i in $(seq 100); do [[ "$(copies)" == *in-use ]] && break; sleep 0.05; done
+    for i in $(seq 600); do [[ "$(copies)" == *in-use ]] && break; sleep 0.05; done
     [[ "$(copies)" == *in-use ]] || fail "no copy in use: $(copies)"
     zerohop cache | grep -F "$(copy)" | grep -q "in use$" || fail "cache does not say that it is in use"
     zerohop cache --clear --all > /dev/null
@@ -211,6 +211,7 @@ copies_in_use() {
     reused || fail "a copy in use is not shared"
     kill -0 $run 2>/dev/null || fail "the slow run has ended: nothing was tested"
     [ -d "$(copy)" ] || fail "the end of another run removed a copy in use"
+    touch go
     wait $run || fail "the slow run: $(cat slow.err)"
     cmp <(grep -v '^@' slow.sam) expected || fail "records of the slow run"
     [ -z "$(copies)" ] || fail "left: $(copies)"
@@ -221,20 +222,20 @@ copies_in_use() {
     mkfifo slow
     { head -n 4000 1.fq; exec sleep 20; } > slow & other=$!
     "$ZEROHOP" align -q --engine bowtie2 -t 2 --farm -o slow.sam r.fa slow 2.fq 2> slow.err & run=$!
-    for i in $(seq 100); do [[ "$(copies)" == *in-use ]] && break; sleep 0.05; done
+    for i in $(seq 600); do [[ "$(copies)" == *in-use ]] && break; sleep 0.05; done
+    [[ "$(copies)" == *in-use ]] || fail "no copy in use: $(cat slow.err)"
     kill -9 $run
-    wait $run 2>/dev/null
+    wait $run 2>/dev/null || true
     for i in $(seq 100); do [ -z "$(copies)" ] && break; sleep 0.1; done
     [ -z "$(copies)" ] || fail "a killed run leaves $(copies)"
-    kill $other
-    wait $other 2>/dev/null || true
+    end $other
     no_process_left "a killed run"
 }
 
 for part in placeholders pinned failing signals kept_copies stale_copies copies_in_use; do
     [[ $part =~ ${PART-} ]] || continue
     start=$SECONDS
-    (set -e; $part) || exit 1
+    part $part
     echo "$part: as it should be"
     [ -z "${TIMES-}" ] || echo "    $((SECONDS - start)) s"
 done

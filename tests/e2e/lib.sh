@@ -6,10 +6,50 @@ set -euo pipefail
 
 WORK=$(mktemp -d "${TMPDIR:-/tmp}/zerohop-e2e.XXXXXX")
 trap 'rm -rf "$WORK"' EXIT
+# Where -e ends a script without a word, it is said where.
+set -E
+trap 'rc=$?; [[ $- != *e* ]] || echo "exit status $rc at ${BASH_SOURCE[0]}:$LINENO: $BASH_COMMAND" >&2' ERR
+# What a user has tuned must not decide what is tested.
+export XDG_CACHE_HOME="$WORK/cache"
 
 skip() { echo "SKIPPED: $*"; exit 77; }
 
 fail() { echo "FAIL: $*" >&2; exit 1; }
+
+# part COMMAND...: by itself, so that what it sets is gone after it; a command in it that fails ends the script. (With `part || exit`
+# nothing in it would end at a failure: bash ignores -e left of ||.)
+part() {
+    local rc
+    set +e
+    (set -e; "$@")
+    rc=$?
+    set -e
+    [ $rc = 0 ] || exit $rc
+}
+
+# steady COMMAND...: once more if it stands still for two minutes, as diamond 2.1.3 does once in thousands of runs
+# (github.com/bbuchfink/diamond, issues 801, 849, 943)
+steady() {
+    local try rc
+    for try in 1 2 3; do
+        rc=0
+        timeout -s KILL 120 "$@" || rc=$?
+        [ $rc = 137 ] || return $rc
+        echo "stood still: $*" >&2
+    done
+    return $rc
+}
+
+# end PID: ends a process that the script has started, if it has not ended yet
+end() { kill "$1" 2> /dev/null || true; wait "$1" 2> /dev/null || true; }
+
+# zerohops WORDS: the processes of the zerohop under test whose command line has WORDS, a regular expression; none is no failure
+zerohops() {
+    local pid
+    for pid in $(pgrep -f -- "$1"); do
+        if [ "$(readlink "/proc/$pid/exe")" = "$(readlink -f "$ZEROHOP")" ]; then echo "$pid"; fi
+    done
+}
 
 # Runs zerohop; its own words are shown only when it fails.
 zerohop() {

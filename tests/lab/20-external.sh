@@ -13,4 +13,4 @@ for program in bwa bowtie2-align-s bowtie-align-s hisat2-align-s snap-aligner mi
 done
 [ -n "$engines" ] || skip "no external aligner is on the PATH"
 
-timeout 500 "$(dirname "$0")/../../bench/placement" --test --engine "$engines" --zerohop "$ZEROHOP" --work "$WORK/placement"
+timeout 1400 "$(dirname "$0")/../../bench/placement" --test --engine "$engines" --zerohop "$ZEROHOP" --work "$WORK/placement"

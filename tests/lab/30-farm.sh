@@ -9,12 +9,14 @@ set -euo pipefail
 cd "$WORK"
 nproc
 for input in farm survey; do
+    # bytes are counted from a worker's 16th chunk on: of the survey's small ones it has that many
+    bases=300000; [ \$input = farm ] || bases=100000
     "$ZEROHOP" bench scaling --inputs \$input --locks futex --outputs ordered --threads 8 --pin --probe --batch 200 --fragments 40000 \
-        --chunk-bases 300000 --repeats 1 -o "$WORK/\$input" 1.fq 2.fq
+        --chunk-bases \$bases --repeats 1 -o "$WORK/\$input" 1.fq 2.fq
 done
 END
 rc=0
-"$NUMA_LAB" run --nodes 8 --cpus 8 --mem 4G --timeout 200 --rw "$WORK" -- bash "$WORK/guest.sh" > lab.log 2>&1 || rc=$?
+"$NUMA_LAB" run --nodes 8 --cpus 8 --mem 4G --timeout 500 --rw "$WORK" -- bash "$WORK/guest.sh" > lab.log 2>&1 || rc=$?
 [ $rc != 77 ] || { cat lab.log; exit 77; }
 [ $rc = 0 ] || { cat lab.log >&2; fail "exit status $rc in the lab"; }
 python3 - <<'END'

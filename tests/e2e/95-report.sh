@@ -1,0 +1,138 @@
+#!/bin/bash
+# zerohop report: runs, a tuning, a memory map and points of bench on one page, in words, on a wide and a narrow screen and on paper.
+# PART=REGEX chooses parts; with KEEP=FOLDER the page and its pictures are left there.
+source "$(dirname "$0")/lib.sh"
+cd "$WORK"
+reference=$DATA/ecoli/GCF_000005845.2_ASM584v2_genomic.fna.gz reads=("$DATA"/ecoli/ecoli_100_{1,2}.fq.gz)
+
+# real results, and results as a machine with 8 nodes and 64 CPUs would leave them
+results() {
+    zerohop align -q -t 2 -o 2.bam --json 2.json "$reference" "${reads[@]}"
+    zerohop align -q -t 1 -o 1.bam --json 1.json "$reference" "${reads[@]}"
+    gzip -cd "$DATA/ecoli/ecoli_150_1.fq.gz" | head -n 4000 > 1.fq || true
+    zerohop bench scaling -o bench --fragments 300 --threads 1,2 --inputs B,survey --locks futex --outputs ordered --repeats 1 1.fq > /dev/null
+    if command -v bwa > /dev/null; then
+        gzip -cd "$reference" > ref.fa
+        zerohop align -q --engine bwa --build-index --replicas 1 -t 2 -o bwa.bam --json bwa.json ref.fa "${reads[@]}"
+    else
+        echo "no bwa: external aligners not tried"
+    fi
+    python3 "$(dirname "$DATA")/e2e/large-machine.py" 2.json "$DATA/../../docs/machines/amd-opteron-6376.json"
+}
+
+page() {
+    zerohop report -o page.html --title 'Title <&>' 2.json 1.json $(ls bwa.json 2>/dev/null) large.json tuning.json map.json bench
+    zerohop report 2.json > one.html
+    grep -q '</html>' one.html && [ "$(ls -A | grep -c partial)" = 0 ] || fail "standard output, or a partial file"
+    python3 - <<'PYTHON'
+import json, os, re
+from html.parser import HTMLParser
+class Check(HTMLParser):
+    stack, outside = [], []
+    void = {'meta', 'br', 'link', 'img', 'input', 'hr'}
+    def handle_starttag(self, tag, attributes):
+        if tag not in self.void: self.stack.append(tag)
+        assert tag not in ('script', 'link', 'img', 'iframe'), tag
+        self.outside += [v for k, v in attributes if k in ('src', 'href') and not v.startswith('#')]
+    def handle_startendtag(self, tag, attributes): pass
+    def handle_endtag(self, tag):
+        assert self.stack.pop() == tag, (tag, self.getpos())
+text = open('page.html').read()
+check = Check(); check.feed(text)
+assert not check.stack and not check.outside, (check.stack, check.outside)
+assert 'url(' not in text and '@import' not in text and 'NaN' not in text and '<title>Title &lt;&amp;&gt;</title>' in text
+for wanted in ['Tuning', 'Part A', 'Part B', 'Speed-up over the best', 'What was found', 'Each run', 'The plan', 'Runs compared',
+               'Where the time of all workers went', 'What the workers did when', 'Where the memory lay', 'Distances between nodes',
+               'Nanoseconds per load', 'GB/s', 'All CPUs of all nodes at once', 'Thread scaling', 'What was measured',
+               'node 7 (8 workers)', '8 workers read copy 3']:
+    assert wanted in text, wanted
+run, tuning, measured = (json.load(open(name)) for name in ('2.json', 'tuning.json', 'map.json'))
+seconds = lambda time: time['secs'] + time['nanos'] / 1e9
+tally = run['run']['tally']
+assert f"{tally['reads']:,} in, {tally['primary_records']:,} accounted for" in text
+assert f"{sum(seconds(w['map']) for w in run['run']['workers']):.3f}" in text
+assert f"<td>{seconds(run['wall']):.3f}</td>" in text
+for finding in tuning['findings']: assert not finding['trials'] or f"<td>{finding['seconds']:.3f}</td>" in text
+for kind in ('latency_ns', 'bandwidth_gb_s'):
+    for row in measured['map']['one_thread'][kind]:
+        for value in row: assert f'>{value:.1f}</td>' in text, value
+points = [json.loads(line) for line in open('bench/points.jsonl')]
+assert any(f"{p['slowest_s']:.3f} (" in text for p in points if p['repetition'] == 1)
+if os.path.exists('bwa.json'):
+    assert 'is the feeding of that program' in text and 'instance 0, its own' in text
+PYTHON
+}
+
+# refused WORDS STATUS ARGUMENTS: an error that says so, and no page
+refused() {
+    local words=$1 status=$2 rc=0; shift 2
+    "$ZEROHOP" report -o refused.html "$@" > /dev/null 2> stderr || rc=$?
+    [ $rc = "$status" ] && grep -qF -- "$words" stderr || fail "$rc instead of $status for $*: $(cat stderr)"
+    [ ! -e refused.html ] && [ "$(ls -A | grep -c partial)" = 0 ] || fail "a page of $*"
+}
+
+faults() {
+    echo '{"a": 1}' > other.json
+    refused "other.json: it is JSON, but of another kind; expected is what 'zerohop align --json'" 1 2.json other.json
+    refused "1.fq: it is not JSON" 1 1.fq
+    refused "nowhere.json: cannot read" 1 nowhere.json
+    head -c 3000 2.json > torn.json
+    refused "torn.json: it is not JSON" 1 torn.json
+    sed 's/"schema_version": 1/"schema_version": 7/' 2.json > later.json
+    refused "it is version 7 of this form" 1 later.json
+    { cat bench/points.jsonl; echo what; } > points.jsonl
+    refused "is no point" 1 points.jsonl
+    refused "required" 2
+    cp 2.json keep.json
+    local rc=0; "$ZEROHOP" report -o ./keep.json keep.json 2> stderr || rc=$?
+    [ $rc = 2 ] && cmp -s 2.json keep.json && grep -q "is an input and cannot be the output too" stderr || fail "an input: $rc $(cat stderr)"
+    rc=0; "$ZEROHOP" report -o nowhere/page.html 2.json 2> stderr || rc=$?
+    [ $rc = 1 ] && grep -q "nowhere/page.html: cannot write" stderr || fail "no folder: $rc $(cat stderr)"
+}
+
+# Without a screen it hangs now and then; then it is started again.
+chromium_() {
+    local try rc
+    for try in 1 2 3; do
+        rc=0
+        timeout -k 5 60 chromium --headless --no-sandbox --disable-gpu --hide-scrollbars --user-data-dir="$WORK/profile.$try" "$@" 2> chromium.txt || rc=$?
+        [ $rc = 124 ] || [ $rc = 137 ] || break
+    done
+    [ $rc = 0 ] || { cat chromium.txt >&2; fail "chromium $*"; }
+}
+
+# The page in a browser: nothing is wider than the screen; the pictures are not empty.
+browser() {
+    command -v chromium > /dev/null || skip "no Chromium (scripts/setup.sh test installs it)"
+    local width
+    # Chromium's window is never narrower than 500 pixels: a frame is.
+    for width in 1200 390; do
+        cat > frame.html <<END_OF_FRAME
+<body style="margin:0"><iframe id="f" src="page.html" style="border:0;width:${width}px;height:2400px"></iframe><script>
+document.getElementById('f').onload = function () {
+    const page = this.contentDocument.documentElement, wide = [];
+    for (const box of page.querySelectorAll('body *')) {
+        if (box.closest('.wide, figure')?.contains(box) && !box.matches('.wide, figure')) continue;
+        if (box.getBoundingClientRect().right > $width + 1) wide.push(box.tagName + '.' + box.className);
+    }
+    document.title = page.scrollWidth > $width || wide.length ? 'TOO WIDE ' + page.scrollWidth + ' ' + wide.slice(0, 5) : 'FITS';
+};</script>
+END_OF_FRAME
+        chromium_ --allow-file-access-from-files --virtual-time-budget=5000 --dump-dom "file://$WORK/frame.html" > dom.txt
+        grep -q '<title>FITS</title>' dom.txt || fail "at $width pixels: $(grep -o '<title>.*</title>' dom.txt)"
+        chromium_ --allow-file-access-from-files --window-size=$((width < 500 ? 500 : width)),2400 --screenshot="$WORK/$width.png" "file://$WORK/frame.html"
+        [ "$(stat -c %s "$width.png")" -gt 40000 ] || fail "the picture at $width pixels is empty"
+    done
+    chromium_ --no-pdf-header-footer --print-to-pdf="$WORK/page.pdf" "file://$WORK/page.html"
+    [ "$(stat -c %s page.pdf)" -gt 60000 ] || fail "the paper is empty"
+}
+
+keep() { if [ -n "${KEEP-}" ]; then mkdir -p "$KEEP"; cp ./*.html ./*.json bench/points.jsonl "$KEEP"; cp ./*.png ./*.pdf "$KEEP" 2>/dev/null || true; fi; }
+
+trap 'keep; rm -rf "$WORK"' EXIT
+results
+for part in page faults browser; do
+    [[ $part =~ ${PART-} ]] || continue
+    $part
+    echo "$part: as it should be"
+done

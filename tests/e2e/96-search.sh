@@ -1,0 +1,281 @@
+#!/bin/bash
+# zerohop search: parts of a database give what one search of the whole gives, on one machine and over ranks of OpenMPI and MPICH, in every
+# variant; every form of the output is that of the program; the best variant is chosen and remembered; searches are recorded and replayed;
+# what is interrupted is gone on with; a launcher without the library, another job and damaged databases are refused.
+source "$(dirname "$0")/lib.sh"
+cd "$WORK"
+command -v diamond > /dev/null || skip "diamond is not on the PATH"
+protein=${ZEROHOP_DATA:+$ZEROHOP_DATA/protein}
+if [ -n "$protein" ]; then
+    awk '/^>/ { n++ } n <= 250' "$protein/ecoli_K12_MG1655.faa" > q.fa
+    cat "$protein/prokka_Archaea_sprot.faa" "$protein/prokka_Mitochondria_sprot.faa" > db.fa
+else
+    cp "$DATA/protein/queries.faa" q.fa
+    cp "$DATA/protein/subjects.faa" db.fa
+fi
+# whole PROGRAM OUT: one search of the whole database, by the program itself
+whole() {
+    case $1 in
+        diamond)
+            diamond makedb --quiet --in db.fa -d whole
+            steady diamond blastp --quiet -d whole -q q.fa -p 2 -o "$2";;
+        blastp)
+            makeblastdb -in db.fa -dbtype prot -out wholeb > /dev/null
+            blastp -db wholeb -query q.fa -num_threads 2 -outfmt 6 -out "$2";;
+    esac
+}
+# launchers: NAME COMPILER MPIRUN...
+mpis() {
+    command -v mpirun.openmpi > /dev/null && echo "openmpi mpicc.openmpi mpirun.openmpi --allow-run-as-root --oversubscribe"
+    command -v mpirun.mpich > /dev/null && echo "mpich mpicc.mpich mpirun.mpich"
+    return 0
+}
+
+parts() {
+    whole diamond whole.tsv
+    [ -s whole.tsv ] || fail "diamond finds nothing"
+    for parts in 1 2 4 8; do
+        zerohop db build -q --engine diamond --partitions $parts -o d$parts db.fa > /dev/null
+        zerohop search -q -t 2 --db d$parts -o d$parts.tsv --batch-queries 40 q.fa
+        cmp whole.tsv d$parts.tsv || fail "diamond, $parts parts: other results"
+    done
+    zerohop search -q -t 2 --db d4 q.fa > standard.tsv
+    cmp whole.tsv standard.tsv || fail "standard output"
+    [ ! -e d4.tsv.progress ] || fail "progress is left"
+    command -v blastp > /dev/null || { echo "SKIPPED part: blastp is not on the PATH"; return 0; }
+    awk '/^>/ { n++ } n <= 40' q.fa > few.fa && mv q.fa all.fa && mv few.fa q.fa
+    whole blastp wholeb.tsv
+    for parts in 1 4; do
+        zerohop db build -q --engine blastp --partitions $parts -o b$parts db.fa > /dev/null
+        zerohop search -q -t 2 --db b$parts -o b$parts.tsv --batch-queries 15 q.fa
+        cmp wholeb.tsv b$parts.tsv || fail "blastp, $parts parts: other results"
+    done
+    mv all.fa q.fa
+}
+
+# without what a program and zerohop each write of their own command line and database
+own() { sed -E 's/\tCL:.*//; s/^# (Invocation|Database): .*//' "$1"; }
+
+formats() {
+    awk '/^>/ { n++ } n <= 20' q.fa > some.fa
+    printf '>nothing at all\nMWMWMWPGPGPCHCHCYW\n' >> some.fa
+    gzip -k some.fa && gzip -k db.fa
+    diamond makedb --quiet --in db.fa -d whole
+    zerohop db build -q --engine diamond --partitions 3 -o f3 db.fa.gz > /dev/null
+    local name options program
+    while read -r name options; do
+        steady diamond blastp --quiet -d whole -q some.fa -p 2 $options > whole.out
+        zerohop search -q -t 2 --db f3 --format $name --batch-queries 8 -o parts.out some.fa.gz
+        cmp <(own whole.out) <(own parts.out) || fail "diamond, $name: another output"
+    done <<END
+headed -f 6 --header simple
+commented -f 6 --header verbose
+sam -f 101
+pairwise -f 0
+END
+    zerohop search -q -t 2 --db f3 - < some.fa.gz > standard.tsv
+    zerohop search -q -t 2 --db f3 some.fa > file.tsv
+    cmp file.tsv standard.tsv || fail "queries from standard input"
+    over_ranks f3 sam
+    head -c 2000 some.fa.gz > cut.fa.gz
+    rc=0; "$ZEROHOP" search -q --db f3 -o never.tsv cut.fa.gz 2> stderr || rc=$?
+    [ $rc = 1 ] && grep -q "cut.fa.gz cannot be read" stderr && [ ! -e never.tsv ] || fail "$rc $(cat stderr)"
+    rc=0; "$ZEROHOP" search -q --db f3 --format xml some.fa 2> stderr || rc=$?
+    [ $rc = 2 ] && grep -q "'xml' is not to be had" stderr || fail "$rc $(cat stderr)"
+    rc=0; "$ZEROHOP" search -q --db f3 --resume -o never.tsv - < some.fa 2> stderr || rc=$?
+    [ $rc = 2 ] && grep -q "must be in a regular file" stderr || fail "$rc $(cat stderr)"
+    command -v blastp > /dev/null || { echo "SKIPPED part: blastp is not on the PATH"; return 0; }
+    makeblastdb -in db.fa -dbtype prot -out wholeb > /dev/null
+    zerohop db build -q --engine blastp --partitions 3 -o g3 db.fa > /dev/null
+    while read -r name options; do
+        blastp -db wholeb -query some.fa -num_threads 2 -evalue 1e-3 $options > whole.out
+        zerohop search -q -t 2 --db g3 --format $name --engine-args '-evalue 1e-3' --batch-queries 8 -o parts.out some.fa
+        cmp <(own whole.out) <(own parts.out) || fail "blastp, $name: another output"
+    done <<END
+commented -outfmt 7
+csv -outfmt 10
+END
+    grep -q "^# Database: g3$" <(zerohop search -q -t 2 --db g3 --format commented some.fa) || fail "comments do not name the database"
+    over_ranks g3 commented
+}
+
+# over_ranks DATABASE FORMAT: ranks give what one process gives
+over_ranks() {
+    local name compiler launch
+    read -r name compiler launch < <(mpis) || return 0
+    [ -e "$name.so" ] || zerohop mpi --compiler "$compiler" -o "$WORK/$name.so" > /dev/null
+    zerohop search -q -t 2 --db $1 --format $2 --batch-queries 8 -o one.out some.fa
+    timeout -k 5 200 $launch -n 3 "$ZEROHOP" search -q -t 1 --mpi "$WORK/$name.so" --db $1 --format $2 --batch-queries 8 -o ranks.out some.fa \
+        > log 2>&1 < /dev/null || { cat log >&2; fail "$name, $2"; }
+    cmp one.out ranks.out || fail "$name, $2: another output over ranks"
+}
+
+pilot() {
+    awk '/^>/ { n++ } n <= 3' q.fa > sample.fa
+    zerohop db build -q --engine diamond --partitions 2 --pilot sample.fa -t 1 -o p2 db.fa > said
+    grep -q "^pilot: parts of equal letters take" said || fail "$(cat said)"
+    zerohop db check p2
+    python3 - <<'END' || fail "the pilot in the manifest"
+import json
+manifest = json.load(open('p2/manifest.json'))
+trial = manifest['pilot']['trial']
+assert len(trial['equal']) == 2 and manifest['pilot']['threads'] == 1, trial
+assert (trial['outcome'] == 'moved') == (len(trial['measured']) == 2), trial
+END
+}
+
+transports() {
+    (cd "$DATA/../.." && cargo build -q --locked -p zerohop-distribute --example ranks) || fail "the example cannot be built"
+    local ranks=${CARGO_TARGET_DIR:-$DATA/../../target}/debug/examples/ranks name compiler launch n
+    while read -r name compiler launch; do
+        zerohop mpi --compiler "$compiler" -o "$WORK/$name.so" > /dev/null
+        for n in 2 3; do
+            rm -rf out && mkdir out
+            timeout -k 5 300 $launch -n $n "$ranks" "$WORK/$name.so" out > log 2>&1 < /dev/null || { cat log >&2; fail "$name, $n ranks"; }
+            [ "$(grep -c "as it should be" log)" = 16 ] || { cat log >&2; fail "$name, $n ranks: not all variants"; }
+        done
+        echo "$name: every variant with 2 and 3 ranks"
+    done < <(mpis)
+    [ -n "$(mpis)" ] || echo "SKIPPED part: neither OpenMPI nor MPICH is here"
+}
+
+ranks() {
+    [ -e d4 ] || zerohop db build -q --engine diamond --partitions 4 -o d4 db.fa > /dev/null
+    [ -e whole.tsv ] || whole diamond whole.tsv
+    local name compiler launch variant n
+    while read -r name compiler launch; do
+        [ -e "$name.so" ] || zerohop mpi --compiler "$compiler" -o "$WORK/$name.so" > /dev/null
+        for variant in fence fence-windows pscw pscw-windows flush flush-windows two-sided master; do
+            [ "$variant" = two-sided ] && n=4 || n=2
+            timeout -k 5 200 $launch -n $n "$ZEROHOP" search -t 1 --mpi "$WORK/$name.so" --variant $variant --db d4 --batch-queries 60 \
+                --json ranks.json -o r.tsv q.fa > log 2>&1 < /dev/null || { cat log >&2; fail "$name, $variant"; }
+            cmp whole.tsv r.tsv || fail "$name, $variant: other results"
+            rm r.tsv
+        done
+        python3 - $(grep -c '^>' q.fa) <<'END' || fail "the report of ranks"
+import json, sys
+report = json.load(open('ranks.json'))
+assert report['queries'] == int(sys.argv[1]) and len(report['ranks']) == 2, report
+assert sum(rank['written'] for rank in report['ranks']) == report['ranks'][0]['batches'], report
+END
+        # without the library it does not run as so many copies of one
+        rc=0; timeout -k 5 60 $launch -n 2 "$ZEROHOP" search -q --db d4 -o never.tsv q.fa > log 2>&1 < /dev/null || rc=$?
+        [ $rc != 0 ] && grep -q "the library by which they find each other is not there" log && [ ! -e never.tsv ] || { cat log; fail "$name: without the library it runs"; }
+        # a rank that fails ends all of them
+        mv d4/manifest.json there
+        rc=0; timeout -k 5 60 $launch -n 2 "$ZEROHOP" search -q --mpi "$WORK/$name.so" --db d4 -o never.tsv q.fa > log 2>&1 < /dev/null || rc=$?
+        mv there d4/manifest.json
+        [ $rc != 0 ] && [ $rc -lt 124 ] && grep -q "error: rank . of 2: " log || { cat log; fail "$name: a rank that fails: $rc"; }
+        echo "$name: every variant gives what one search gives"
+    done < <(mpis)
+}
+
+# The variant is chosen by a self-test, and remembered; what was searched is recorded, and replayed and predicted with other ranks.
+chosen() {
+    [ -e d4 ] || zerohop db build -q --engine diamond --partitions 4 -o d4 db.fa > /dev/null
+    local name compiler launch why
+    while read -r name compiler launch; do
+        [ -e "$name.so" ] || zerohop mpi --compiler "$compiler" -o "$WORK/$name.so" > /dev/null
+        for why in measured remembered; do
+            timeout -k 5 200 $launch -n 2 "$ZEROHOP" search -t 1 --mpi "$WORK/$name.so" --db d4 --batch-queries 15 --json auto.json \
+                --record record.json -o auto.tsv q.fa > log 2>&1 < /dev/null || { cat log >&2; fail "$name: auto"; }
+            python3 - $why <<'PY' || fail "$name, $why: $(cat auto.json)"
+import json, sys
+report = json.load(open('auto.json'))
+assert report['variant_why'] == sys.argv[1], report['variant_why']
+tried = {one['variant']: one['batch_s'] for one in report['self_test']}
+assert set(tried) == {'two-sided', 'flush'} and tried['two-sided'] > 0 and report['variant'] in tried, tried
+record = json.load(open('record.json'))['ranks']
+assert len(record) == 2 and len({len(rank) for rank in record}) == 1, record
+assert sum(one['records'] for rank in record for one in rank) == sum(rank['records'] for rank in report['ranks'])
+PY
+        done
+        zerohop report auto.json -o page.html
+        grep -q "rank 1, exchange" page.html || fail "$name: there is no time line of both threads"
+        echo "$name: a variant is chosen, and remembered"
+    done < <(mpis)
+    zerohop search -t 2 --db d4 --batch-queries 15 --json auto.json --record record.json -o auto.tsv q.fa
+    grep -q '"one-rank"' auto.json || fail "one rank tests something"
+    local recording
+    for recording in record.json "$DATA/protein/ecoli-2ranks.recording.json"; do
+        zerohop bench search --replay "$recording" --speed 1000 --ranks 5 --variants two-sided,flush --repeats 1 -o runs.jsonl --predict 3,64 \
+            --predictions predictions.json > table
+        grep -q "SIMULATED" table || fail "$(cat table)"
+        python3 - "$recording" <<'PY' || fail "$recording: replay"
+import json, sys
+record = json.load(open(sys.argv[1]))['ranks']
+runs = [json.loads(line) for line in open('runs.jsonl')]
+assert len(runs) == 4, runs
+for run in runs:
+    for rank in run['ranks']:
+        wanted = record[rank['rank'] % len(record)]
+        assert rank['records'] == sum(one['records'] for one in wanted) and rank['batches'] == len(wanted), rank
+said = json.load(open('predictions.json'))
+assert said['what'] == 'simulated, not measured' and [p['ranks'] for p in said['predictions']] == [5, 3, 64] * 2, said
+assert all(('measured_wall_s' in p) == (p['ranks'] == 5) and p['simulated_wall_s'] > 0 for p in said['predictions']), said
+PY
+    done
+    echo '{"schema_version":1,"command":"","ranks":[[]]}' > none.json
+    rc=0; "$ZEROHOP" bench search --replay none.json 2> stderr || rc=$?
+    [ $rc = 1 ] && grep -q "it has no rank, or no batch" stderr || fail "$rc $(cat stderr)"
+}
+
+resume() {
+    [ -e d4 ] || zerohop db build -q --engine diamond --partitions 4 -o d4 db.fa > /dev/null
+    # SAM has a header, and lines between hits
+    [ -e whole.dmnd ] || diamond makedb --quiet --in db.fa -d whole
+    steady diamond blastp --quiet -d whole -q q.fa -p 2 -f 101 > whole.sam
+    # batches enough that two are finished long before the last
+    local name compiler launch i pid size=$(( $(grep -c '^>' q.fa) / 10 ))
+    read -r name compiler launch < <(mpis; echo "alone - env")
+    local go=("$ZEROHOP" search -q -t 1 --db d4 --batch-queries $size -o k.tsv --format sam q.fa)
+    [ "$name" = alone ] || { [ -e "$name.so" ] || zerohop mpi --compiler "$compiler" -o "$WORK/$name.so" > /dev/null; go=($launch -n 2 "${go[@]}" --mpi "$WORK/$name.so"); }
+    timeout -k 5 300 "${go[@]}" > log 2>&1 & pid=$!
+    for i in $(seq 4000); do [ "$(cat k.tsv.progress/rank-*.jsonl 2> /dev/null | grep -c batch)" -ge 2 ] && break; kill -0 $pid 2> /dev/null || break; sleep 0.05; done
+    # one rank is killed: the others end by themselves
+    pkill -KILL -n -f "search -q -t 1 --db d4 --batch-queries $size -o k.tsv" || true
+    rc=0; wait $pid || rc=$?
+    [ ! -e k.tsv ] || fail "k.tsv is there, though a rank was killed"
+    local finished; finished=$(cat k.tsv.progress/rank-*.jsonl | grep -c batch)
+    [ "$finished" -ge 2 ] || fail "nothing was finished: $(cat log)"
+    # other options, other queries: another job
+    rc=0; "$ZEROHOP" search -q --db d4 --batch-queries $((size + 1)) -o k.tsv --resume q.fa 2> stderr || rc=$?
+    [ $rc = 1 ] && grep -q "this is the progress of another job" stderr || fail "$rc $(cat stderr)"
+    # any number of ranks may go on
+    zerohop search -t 2 --db d4 --batch-queries $size -o k.tsv --format sam --json k.json --resume q.fa
+    cmp <(own whole.sam) <(own k.tsv) || fail "what was gone on with gives other results"
+    [ ! -e k.tsv.progress ] || fail "progress is left"
+    python3 -c "
+import json
+done = json.load(open('k.json'))['ranks'][0]['batches']
+assert done <= -(-$(grep -c '^>' q.fa) // $size) - $finished, done" || fail "finished batches were searched again"
+    rc=0; "$ZEROHOP" search -q --db d4 -o k.tsv --resume q.fa 2> stderr || rc=$?
+    [ $rc = 1 ] && grep -q "there is no progress to go on with" stderr || fail "$rc $(cat stderr)"
+}
+
+refusals() {
+    rc=0; "$ZEROHOP" search --db nowhere q.fa 2> stderr || rc=$?
+    [ $rc = 1 ] && grep -q "zerohop db build" stderr || fail "$rc $(cat stderr)"
+    zerohop db build -q --engine diamond --partitions 2 -o bad db.fa > /dev/null
+    zerohop db check bad
+    truncate -s -1 "$(ls bad/*.dmnd | head -n 1)"
+    rc=0; "$ZEROHOP" search --db bad q.fa 2> stderr || rc=$?
+    [ $rc = 1 ] && grep -q "make it again" stderr || fail "$rc $(cat stderr)"
+    rc=0; "$ZEROHOP" search --db bad -o q.fa q.fa 2> stderr || rc=$?
+    [ $rc = 2 ] && grep -q "cannot be the output too" stderr || fail "$rc $(cat stderr)"
+    zerohop db build -q --engine diamond --partitions 2 -o good db.fa > /dev/null
+    rc=0; "$ZEROHOP" search --db good --engine-args '--threads 3' q.fa 2> stderr || rc=$?
+    [ $rc != 0 ] && grep -q -- "--threads" stderr || fail "$rc $(cat stderr)"
+    rc=0; "$ZEROHOP" search --db good q.fa > /dev/full 2> stderr || rc=$?
+    [ $rc = 1 ] && grep -q "No space left" stderr || fail "$rc $(cat stderr)"
+    rc=0; "$ZEROHOP" search --db good --format csv q.fa 2> stderr || rc=$?
+    [ $rc = 1 ] && grep -q "csv is not to be had of diamond" stderr || fail "$rc $(cat stderr)"
+    rc=0; "$ZEROHOP" mpi --compiler no-such-compiler -o x.so 2> stderr || rc=$?
+    [ $rc = 1 ] && grep -q "name the MPI's compiler" stderr && [ ! -e x.so ] || fail "$rc $(cat stderr)"
+}
+
+for part in parts formats pilot transports ranks chosen resume refusals; do
+    [[ $part =~ ${PART-} ]] || continue
+    "$part"
+    echo "$part: as it should be"
+done
