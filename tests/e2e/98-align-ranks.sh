@@ -37,7 +37,7 @@ one() { zerohop align -q -t 2 -o "$@"; }
 same() {
     one one.sam ref.fa 1.fq 2.fq
     one one.bam ref.fa 1.fq 2.fq --reads 1.bgz
-    local name compiler launch n
+    local name compiler launch n nodes
     while read -r name compiler launch; do
         zerohop mpi --compiler "$compiler" -o "$WORK/$name.so" > /dev/null
         export ZEROHOP_MPI="$WORK/$name.so"
@@ -55,6 +55,8 @@ report = json.load(open('r.json'))
 assert len(report['ranks']) == int(sys.argv[1]), report['ranks']
 assert sum(rank['tally']['reads'] for rank in report['ranks']) == report['run']['tally']['reads'] == 120_000
 END
+            nodes=$(find /sys/devices/system/node -maxdepth 1 -name 'node[0-9]*' | wc -l)
+            [ $n -le "$nodes" ] || grep -q "$n ranks on .* hold an index of their own" log || { cat log >&2; fail "more copies than nodes are not told"; }
         done
         timeout -k 5 120 $launch -n 3 "$ZEROHOP" align -q -t 1 -o r.bam ref.fa 1.fq 2.fq --reads 1.bgz > log 2>&1 < /dev/null ||
             { cat log >&2; fail "$name, BAM"; }

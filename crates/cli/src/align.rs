@@ -3,7 +3,8 @@
 use crate::args::{AlignArgs, NULL, STROBEALIGN};
 use crate::failure::Failure;
 use crate::lanes::{self, Groups};
-use crate::ranks::{self, Ranks};
+use crate::ranks::Ranks;
+use crate::seat::Seat;
 use crate::{embedded, external, joint, outputs};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -35,12 +36,12 @@ fn with_engine(
     groups: Groups,
     transport: Option<&dyn Transport>,
 ) -> Result<(), Failure> {
-    let note = transport.map(ranks::share_cpus).transpose()?.flatten();
+    let seat = transport.map(Seat::take).transpose()?.unwrap_or_default();
     match &*args.engine {
         STROBEALIGN | NULL => {
             external::refuse_options(args)?;
-            embedded::run(args, specs, groups, transport, note)
+            embedded::run(args, specs, groups, transport, &seat)
         }
-        _ => external::run(args, specs, groups, transport, note),
+        _ => external::run(args, specs, groups, transport, &seat),
     }
 }

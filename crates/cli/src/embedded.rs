@@ -7,6 +7,7 @@ use crate::failure::Failure;
 use crate::joint::{self, Joint};
 use crate::lanes::Groups;
 use crate::replicas::{Copies, IndexSource, Move, Replicas};
+use crate::seat::Seat;
 use crate::subject::{Profile, Subject};
 use crate::{kept, outputs, planning, subject};
 use std::sync::Arc;
@@ -36,7 +37,7 @@ pub fn run(
     specs: Vec<LaneSpec>,
     (groups, lane_groups): Groups,
     transport: Option<&dyn Transport>,
-    note: Option<String>,
+    seat: &Seat,
 ) -> Result<(), Failure> {
     let started = Instant::now();
     zerohop_memory::set_default_huge_pages(args.huge_pages.into());
@@ -47,9 +48,10 @@ pub fn run(
         Some(length) => length,
         None => open[0].mean_read_length(MAX_READ_BASES)?,
     };
-    let mut notes: Vec<String> = open.iter().flat_map(|lane| lane.notes.clone()).chain(note).collect();
-    let machine = zerohop_topology::detect()?;
-    let (plan, pair, mut replicas, content) = make_index(args, &machine, open[0].is_paired(), mean_read_length)?;
+    let mut notes: Vec<String> = open.iter().flat_map(|lane| lane.notes.clone()).chain(seat.note.clone()).collect();
+    let machine = seat.machine()?;
+    let (plan, pair, mut replicas, content) =
+        make_index(args, (&machine, seat), open[0].is_paired(), mean_read_length, &mut notes)?;
     let engine = Arc::clone(&replicas.engines[0]);
     let (name, version) = engine.program();
     let program = (name.to_owned(), version.to_owned());
@@ -131,12 +133,14 @@ fn followed(
     (plan, replicas)
 }
 
-/// The plan to begin with, what else may be tried, the index copies, and what stands for engine and index.
+/// The plan to begin with, what else may be tried, the index copies, and what stands for engine and index. What the user should know of
+/// the copies goes to `notes`.
 fn make_index(
     args: &AlignArgs,
-    machine: &Machine,
+    (machine, seat): (&Machine, &Seat),
     paired: bool,
     mean_read_length: usize,
+    notes: &mut Vec<String>,
 ) -> Result<(Plan, Option<Pair>, Replicas, String), Failure> {
     if args.engine == NULL {
         let (plan, pair) = begin(args, machine, None)?;
@@ -148,6 +152,7 @@ fn make_index(
     let source = IndexSource::find(&args.reference, mean_read_length, args.no_index)?;
     let subject = Subject::embedded(&source, Profile::new(paired, mean_read_length, None));
     let (plan, pair) = begin(args, machine, Some(&subject))?;
+    notes.extend(seat.weigh(machine, plan.replicas.len(), subject.index)?);
     let replicas = Replicas::make(&source, &plan)?;
     Ok((plan, pair, replicas, subject.content()))
 }

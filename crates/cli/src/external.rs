@@ -17,6 +17,7 @@ use crate::planning::{self, Planned};
 use crate::ranks::Ranks;
 use crate::reaping::{self, told};
 use crate::relief::Relieve;
+use crate::seat::Seat;
 use crate::subject::{Profile, Subject};
 use crate::{compare, outputs};
 use std::path::{Path, PathBuf};
@@ -90,13 +91,13 @@ pub fn run(
     specs: Vec<LaneSpec>,
     groups: Groups,
     transport: Option<&dyn Transport>,
-    note: Option<String>,
+    seat: &Seat,
 ) -> Result<(), Failure> {
     let started = Instant::now();
     compare::check(args, &specs)?;
     let (wanted, open) = Wanted::new(args, &specs, &groups)?;
-    let mut notes: Vec<String> = open.iter().flat_map(|lane| lane.notes.clone()).chain(note).collect();
-    let mut site = Site::new(args, &wanted)?;
+    let mut notes: Vec<String> = open.iter().flat_map(|lane| lane.notes.clone()).chain(seat.note.clone()).collect();
+    let mut site = Site::new(args, &wanted, seat, &mut notes)?;
     let begin = |transport| Joint::begin(transport, args, &open, wanted.law, site.instances(), &site.content);
     let mut joint = transport.map(begin).transpose()?;
     if site.shared.as_ref().is_some_and(|shared| shared.reused > 0) {
@@ -299,8 +300,8 @@ struct Site {
 }
 
 impl Site {
-    fn new(args: &AlignArgs, wanted: &Wanted) -> Result<Self, Failure> {
-        let machine = zerohop_topology::detect()?;
+    fn new(args: &AlignArgs, wanted: &Wanted, seat: &Seat, notes: &mut Vec<String>) -> Result<Self, Failure> {
+        let machine = seat.machine()?;
         let reaper = reaping::start()?;
         let tell = |charge: Charge| told(&reaper, &charge);
         let index = match args.external.build_index {
@@ -312,6 +313,9 @@ impl Site {
         };
         let subject = Subject::external(&wanted.found, &index, &args.reference, wanted.law, wanted.profile.clone());
         let (Planned { plan, farm }, pair) = begin(args, &machine, &subject, wanted.claimed)?;
+        if !farm {
+            notes.extend(seat.weigh(&machine, plan.instances(farm).len(), subject.index)?);
+        }
         let log_folder = LogFolder::new(args, &reaper)?;
         let started = Instant::now();
         let keep = args.external.keep_copies;

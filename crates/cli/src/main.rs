@@ -43,6 +43,7 @@ mod report;
 mod resources;
 mod run;
 mod search;
+mod seat;
 mod subject;
 mod topo;
 mod trials;

@@ -3,12 +3,10 @@
 use crate::args::search::MpiArgs;
 use crate::failure::{self, Failure};
 use crate::kept;
-use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 use zerohop_distribute::{Mpi, SHIM, Transport, TransportError, Twin};
-use zerohop_model::machine::CpuId;
 
 /// The library's name.
 const LIBRARY: &str = "libzerohop_mpi.so";
@@ -99,47 +97,6 @@ pub fn host() -> String {
     std::fs::read_to_string("/proc/sys/kernel/hostname").map(|name| name.trim().to_owned()).unwrap_or_default()
 }
 
-/// Ranks that may use the same CPUs of one machine share them out, node by node, so that they do not sit on one another. Gives what the
-/// user should know.
-///
-/// # Errors
-/// Ranks that cannot go on together; what the system says.
-pub fn share_cpus(transport: &dyn Transport) -> Result<Option<String>, Failure> {
-    let other = |error: &dyn std::fmt::Display| Failure::Other(error.to_string());
-    let machine = zerohop_topology::detect()?;
-    let is_allowed = |cpu: &CpuId| machine.allowed.cpus.contains(cpu);
-    let cpus: Vec<CpuId> = machine.nodes.iter().flat_map(|node| node.cpus.iter().copied().filter(is_allowed)).collect();
-    let own = serde_json::to_vec(&(host(), &cpus)).map_err(|error| other(&error))?;
-    let all = transport.all_gather(&own).map_err(|error| other(&error))?;
-    let with_us =
-        |text: &Vec<u8>| serde_json::from_slice(text).is_ok_and(|(name, _): (String, Vec<CpuId>)| name == host());
-    let same = |rank: &usize| all[*rank] == own;
-    let ranks: Vec<usize> = (0..all.len()).filter(same).collect();
-    if let (2.., Some(place)) = (ranks.len(), ranks.iter().position(|&rank| rank == transport.rank())) {
-        zerohop_topology::pin_current_thread(share(&cpus, place, ranks.len()))?;
-    }
-    let used: BTreeSet<CpuId> = all
-        .iter()
-        .filter(|text| with_us(text))
-        .filter_map(|text| serde_json::from_slice::<(String, Vec<CpuId>)>(text).ok())
-        .flat_map(|(_, cpus)| cpus)
-        .collect();
-    let there = machine.nodes.iter().map(|node| node.cpus.len()).sum::<usize>();
-    Ok((2 * used.len() < there).then(|| {
-        format!(
-            "the ranks on {} may use {} of its {there} CPUs: the launcher has bound them (mpirun --bind-to none, srun --cpus-per-task)",
-            host(),
-            used.len()
-        )
-    }))
-}
-
-/// The share of one of several; a CPU at least.
-fn share(cpus: &[CpuId], place: usize, of: usize) -> &[CpuId] {
-    let (start, end) = (place * cpus.len() / of, (place + 1) * cpus.len() / of);
-    &cpus[start..end.max(start + 1).min(cpus.len())]
-}
-
 /// Where the library is.
 fn find(named: Option<&Path>) -> Option<PathBuf> {
     let beside = std::env::current_exe().ok().and_then(|own| Some(own.parent()?.join(LIBRARY)));
@@ -179,17 +136,4 @@ pub fn build(args: &MpiArgs) -> Result<(), Failure> {
     }
     std::fs::rename(&made, &output).map_err(|error| fault(&output, error))?;
     crate::print(format!("{}\n", output.display()).as_bytes())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn shares_are_as_even_as_can_be() {
-        let cpus: Vec<CpuId> = (0..5).map(CpuId).collect();
-        let shares = |of| (0..of).map(|place| share(&cpus, place, of).len()).collect::<Vec<_>>();
-        assert_eq!((shares(1), shares(2), shares(5)), (vec![5], vec![2, 3], vec![1; 5]));
-        assert_eq!(shares(7).iter().filter(|&&cpus| cpus == 1).count(), 7, "more ranks than CPUs");
-    }
 }

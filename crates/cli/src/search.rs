@@ -9,7 +9,8 @@ use crate::args::search::SearchArgs;
 use crate::failure::Failure;
 use crate::instances::Instances;
 use crate::journal::{self, Entry, Journal, Owner};
-use crate::ranks::{self, Ranks};
+use crate::ranks::Ranks;
+use crate::seat::Seat;
 use crate::variant::{self, Taken};
 use crate::{kept, recording};
 use serde::Serialize;
@@ -200,7 +201,7 @@ struct Report {
 }
 
 fn on_rank(args: &SearchArgs, transport: &dyn Transport) -> Result<(), Failure> {
-    let note = if transport.size() > 1 { ranks::share_cpus(transport)? } else { None };
+    let note = if transport.size() > 1 { Seat::take(transport)?.note } else { None };
     let job = Job::new(args, transport)?;
     let (mut output, begin) = Results::open(args, &job, transport)?;
     let most = job.search.settings().max_target_seqs.map_or(usize::MAX, |most| most as usize);

@@ -1,0 +1,139 @@
+//! A rank among those on its machine: its share of the CPUs and of the memory.
+
+use crate::failure::Failure;
+use crate::ranks::host;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
+use zerohop_distribute::Transport;
+use zerohop_model::machine::{Bytes, CpuId, Machine, NodeId};
+
+/// What a rank may use of its machine beside the others there; by default there are none.
+#[derive(Debug, Default)]
+pub struct Seat {
+    /// Ranks that take memory from the same nodes, this one too, and what of it was free before any of them took some.
+    beside: Option<(usize, Bytes)>,
+    /// What the user should know of the CPUs.
+    pub note: Option<String>,
+}
+
+impl Seat {
+    /// Ranks that may use the same CPUs of one machine share them out, node by node, so that they do not sit on one another.
+    ///
+    /// # Errors
+    /// Ranks that cannot go on together; what the system says.
+    pub fn take(transport: &dyn Transport) -> Result<Self, Failure> {
+        let other = |error: &dyn std::fmt::Display| Failure::Other(error.to_string());
+        let machine = zerohop_topology::detect()?;
+        let is_allowed = |cpu: &CpuId| machine.allowed.cpus.contains(cpu);
+        let cpus: Vec<CpuId> =
+            machine.nodes.iter().flat_map(|node| node.cpus.iter().copied().filter(is_allowed)).collect();
+        let own = Place { host: host(), cpus: cpus.clone(), nodes: machine.allowed.nodes.clone() };
+        let all = transport.all_gather(&serde_json::to_vec(&own).map_err(|error| other(&error))?);
+        let read = |text: &Vec<u8>| serde_json::from_slice::<Place>(text);
+        let all: Vec<Place> = all
+            .map_err(|error| other(&error))?
+            .iter()
+            .map(read)
+            .collect::<Result<_, _>>()
+            .map_err(|error| other(&error))?;
+        let ranks: Vec<usize> = (0..all.len()).filter(|&rank| all[rank] == own).collect();
+        if let (2.., Some(place)) = (ranks.len(), ranks.iter().position(|&rank| rank == transport.rank())) {
+            zerohop_topology::pin_current_thread(share(&cpus, place, ranks.len()))?;
+        }
+        let here = || all.iter().filter(|place| place.host == own.host);
+        let used: BTreeSet<CpuId> = here().flat_map(|place| place.cpus.iter().copied()).collect();
+        let there = machine.nodes.iter().map(|node| node.cpus.len()).sum::<usize>();
+        let note = (2 * used.len() < there).then(|| {
+            format!(
+                "the ranks on {} may use {} of its {there} CPUs: the launcher has bound them (mpirun --bind-to none, srun --cpus-per-task)",
+                own.host,
+                used.len()
+            )
+        });
+        Ok(Seat { beside: Some((here().filter(|place| place.nodes == own.nodes).count(), free(&machine))), note })
+    }
+
+    /// The machine, with this rank's share of its free memory as the limit.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn machine(&self) -> Result<Machine, Failure> {
+        let mut machine = zerohop_topology::detect()?;
+        if let Some((ranks @ 2.., free)) = self.beside {
+            machine.allowed.memory_limit = Some(Bytes(free.0 / ranks as u64));
+        }
+        Ok(machine)
+    }
+
+    /// What the user should know of the index copies of all ranks on this machine, of which each holds `copies`, if fewer would do.
+    ///
+    /// # Errors
+    /// More than its memory.
+    pub fn weigh(&self, machine: &Machine, copies: usize, each: Bytes) -> Result<Option<String>, Failure> {
+        let ranks = self.beside.map_or(1, |(ranks, _)| ranks);
+        let (nodes, all) = (machine.memory_nodes(), Bytes((ranks * copies) as u64 * each.0));
+        let memory = Bytes(nodes.iter().map(|node| node.memory.0).sum());
+        let held = format!("{ranks} ranks on {} hold an index of their own, {all} in all", machine.name);
+        if ranks > 1 && all > memory {
+            return Err(Failure::Other(format!(
+                "{held}, and there are {memory} of memory: start one rank for each machine, or for each NUMA node, with more threads (-t)"
+            )));
+        }
+        let more_than_needed = ranks > 1 && ranks * copies > nodes.len() && each.0 > 0;
+        Ok(more_than_needed
+            .then(|| format!("{held}: one for each NUMA node, with more threads (-t), needs less memory.")))
+    }
+}
+
+/// What of memory can be taken now.
+fn free(machine: &Machine) -> Bytes {
+    let free = machine.memory_nodes().iter().map(|node| node.free.0).sum::<u64>();
+    Bytes(free.min(machine.allowed.memory_limit.map_or(u64::MAX, |limit| limit.0)))
+}
+
+/// Where a rank is.
+#[derive(Debug, PartialEq, Serialize, Deserialize)]
+struct Place {
+    host: String,
+    cpus: Vec<CpuId>,
+    /// From which it may take memory.
+    nodes: Vec<NodeId>,
+}
+
+/// The share of one of several; a CPU at least.
+fn share(cpus: &[CpuId], place: usize, of: usize) -> &[CpuId] {
+    let (start, end) = (place * cpus.len() / of, (place + 1) * cpus.len() / of);
+    &cpus[start..end.max(start + 1).min(cpus.len())]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shares_are_as_even_as_can_be() {
+        let cpus: Vec<CpuId> = (0..5).map(CpuId).collect();
+        let shares = |of| (0..of).map(|place| share(&cpus, place, of).len()).collect::<Vec<_>>();
+        assert_eq!((shares(1), shares(2), shares(5)), (vec![5], vec![2, 3], vec![1; 5]));
+        assert_eq!(shares(7).iter().filter(|&&cpus| cpus == 1).count(), 7, "more ranks than CPUs");
+    }
+
+    #[test]
+    fn more_copies_than_memory_are_refused_and_more_than_nodes_are_told() {
+        let alone = Seat::default();
+        let machine = alone.machine().unwrap();
+        let (nodes, memory) = (machine.memory_nodes().len(), machine.memory_nodes().iter().map(|n| n.memory.0).sum());
+        let (small, huge) = (Bytes(1 << 20), Bytes(memory));
+        let seat = |ranks| Seat { beside: Some((ranks, Bytes(memory))), note: None };
+        let is_told = |seat: Seat, copies, each| seat.weigh(&machine, copies, each).unwrap().is_some();
+        assert!(!is_told(Seat::default(), nodes + 1, huge), "one process may have its reasons");
+        assert!(!is_told(seat(1), nodes + 1, small));
+        assert!(!is_told(seat(nodes), 1, small));
+        assert!(is_told(seat(nodes + 1), 1, small) && is_told(seat(2), nodes, small));
+        assert!(!is_told(seat(nodes + 1), 1, Bytes(0)), "an engine without an index");
+        let refused = seat(2).weigh(&machine, 1, huge).unwrap_err().to_string();
+        assert!(refused.contains("start one rank for each machine"), "{refused}");
+        let limit = seat(2).machine().unwrap().allowed.memory_limit;
+        assert_eq!(limit, Some(Bytes(memory / 2)));
+    }
+}
