@@ -264,12 +264,23 @@ refusals() {
     rc=0; "$ZEROHOP" search --db bad -o q.fa q.fa 2> stderr || rc=$?
     [ $rc = 2 ] && grep -q "cannot be the output too" stderr || fail "$rc $(cat stderr)"
     zerohop db build -q --engine diamond --partitions 2 -o good db.fa > /dev/null
+    rc=0; "$ZEROHOP" search --db good -o r.tsv --json r.tsv q.fa 2> stderr || rc=$?
+    [ $rc = 2 ] && grep -q "given as two outputs" stderr || fail "$rc $(cat stderr)"
+    rc=0; "$ZEROHOP" search --db good --record q.fa q.fa 2> stderr || rc=$?
+    [ $rc = 2 ] && grep -q "cannot be the output too" stderr || fail "$rc $(cat stderr)"
+    rc=0; "$ZEROHOP" search --db good -o good/manifest.json q.fa 2> stderr || rc=$?
+    [ $rc = 2 ] && grep -q "cannot be the output too" stderr || fail "$rc $(cat stderr)"
+    # who wants no more of it is no failure
+    set +o pipefail
+    { rc=0; "$ZEROHOP" search --db good --batch-queries 50 q.fa 2> stderr || rc=$?; echo $rc > status; } | head -n 1 > /dev/null
+    set -o pipefail
+    [ "$(cat status)" = 0 ] && ! grep -q error stderr || fail "a broken pipe: $(cat status stderr)"
     rc=0; "$ZEROHOP" search --db good --engine-args '--threads 3' q.fa 2> stderr || rc=$?
     [ $rc != 0 ] && grep -q -- "--threads" stderr || fail "$rc $(cat stderr)"
     rc=0; "$ZEROHOP" search --db good q.fa > /dev/full 2> stderr || rc=$?
     [ $rc = 1 ] && grep -q "No space left" stderr || fail "$rc $(cat stderr)"
     rc=0; "$ZEROHOP" search --db good --format csv q.fa 2> stderr || rc=$?
-    [ $rc = 1 ] && grep -q "csv is not to be had of diamond" stderr || fail "$rc $(cat stderr)"
+    [ $rc = 2 ] && grep -q "csv is not to be had of diamond" stderr || fail "$rc $(cat stderr)"
     rc=0; "$ZEROHOP" mpi --compiler no-such-compiler -o x.so 2> stderr || rc=$?
     [ $rc = 1 ] && grep -q "name the MPI's compiler" stderr && [ ! -e x.so ] || fail "$rc $(cat stderr)"
 }

@@ -13,7 +13,7 @@ use std::sync::mpsc::{RecvTimeoutError, sync_channel};
 use std::time::Duration;
 use tempfile::TempDir;
 use zerohop_distribute::exchange::{self, Batch, Output, RankReport};
-use zerohop_distribute::{MadeUp, Searches, Settings, Transport, Twin, Variant, calibrate};
+use zerohop_distribute::{MadeUp, Searches, Settings, Transport, TransportError, Twin, Variant, calibrate};
 use zerohop_model::timeline::SearchTimeline;
 
 /// How long a rank may be waited for.
@@ -61,7 +61,7 @@ pub fn run(args: &BenchSearchArgs) -> Result<(), Failure> {
 }
 
 fn with_threads(args: &BenchSearchArgs) -> Result<(), Failure> {
-    let outcomes: Vec<Result<(), Failure>> = std::thread::scope(|scope| {
+    let mut outcomes: Vec<Result<(), Failure>> = std::thread::scope(|scope| {
         let start = |twin: Twin| {
             scope.spawn(move || {
                 let outcome = on_rank(args, &twin);
@@ -75,6 +75,12 @@ fn with_threads(args: &BenchSearchArgs) -> Result<(), Failure> {
         let lost = || Err(Failure::Other("a rank ended early".to_owned()));
         threads.into_iter().map(|thread| thread.join().unwrap_or_else(|_| lost())).collect()
     });
+    // Who failed first says why; the others know only that somebody has.
+    let hearsay = TransportError::PeerFailed.to_string();
+    let is_cause =
+        |outcome: &Result<(), Failure>| outcome.as_ref().is_err_and(|failure| failure.to_string() != hearsay);
+    let cause = outcomes.iter().position(is_cause).unwrap_or(0);
+    outcomes.rotate_left(cause);
     outcomes.into_iter().collect()
 }
 

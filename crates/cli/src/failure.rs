@@ -6,6 +6,7 @@ use zerohop_engine_strobealign::file::IndexFileError;
 use zerohop_lab::LabError;
 use zerohop_model::error::{Error, InputError};
 use zerohop_plan::PlanError;
+use zerohop_search::SearchError;
 use zerohop_sinks::{HeaderError, ReadGroupError};
 use zerohop_topology::TopologyError;
 
@@ -38,7 +39,7 @@ pub enum Failure {
     Plan(#[from] PlanError),
     /// A search, or its database, failed.
     #[error(transparent)]
-    Search(#[from] zerohop_search::SearchError),
+    Search(SearchError),
     /// The ways to memory cannot be measured.
     #[error(transparent)]
     Probe(#[from] zerohop_probe::ProbeError),
@@ -56,6 +57,11 @@ pub fn say(words: &str) {
     let _ = std::io::stderr().write_all(format!("error: {words}\n").as_bytes());
 }
 
+/// Says what the user should know although it goes on.
+pub fn note(words: &str) {
+    let _ = std::io::stderr().write_all(format!("note: {words}\n").as_bytes());
+}
+
 impl Failure {
     /// Standard output cannot be written.
     pub fn standard_output(error: std::io::Error) -> Self {
@@ -71,6 +77,15 @@ impl From<Error> for Failure {
         match error {
             Error::BrokenPipe => Failure::BrokenPipe,
             other => Failure::Run(other),
+        }
+    }
+}
+
+impl From<SearchError> for Failure {
+    fn from(error: SearchError) -> Self {
+        match error {
+            SearchError::Arguments(words) => Failure::Usage(words),
+            other => Failure::Search(other),
         }
     }
 }

@@ -24,6 +24,29 @@ pub fn file_of(path: &Path) -> Option<PathBuf> {
     }
 }
 
+/// Refuses outputs that would destroy an input or each other.
+///
+/// # Errors
+/// Wrong usage.
+pub fn apart<'p>(
+    inputs: impl IntoIterator<Item = &'p PathBuf>,
+    outputs: impl IntoIterator<Item = &'p PathBuf>,
+) -> Result<(), Failure> {
+    let inputs: Vec<PathBuf> = inputs.into_iter().filter_map(|path| file_of(path)).collect();
+    let mut before: Vec<PathBuf> = Vec::new();
+    for path in outputs {
+        let Some(file) = file_of(path) else { continue };
+        if inputs.contains(&file) {
+            return Err(Failure::Usage(format!("{} is an input and cannot be the output too", path.display())));
+        }
+        if before.contains(&file) {
+            return Err(Failure::Usage(format!("{} was given as two outputs", path.display())));
+        }
+        before.push(file);
+    }
+    Ok(())
+}
+
 /// All lanes: the positional files first.
 ///
 /// # Errors

@@ -18,25 +18,11 @@ pub fn check(args: &AlignArgs, lanes: &[LaneSpec]) -> Result<(), Failure> {
     if args.shards > 1 && args.output.is_none() {
         return Err(Failure::Usage("--shards needs an output file (-o)".to_owned()));
     }
-    let inputs: Vec<PathBuf> = lanes
-        .iter()
-        .flat_map(|lane| &lane.files)
-        .chain([&args.reference])
-        .filter_map(|path| lanes::file_of(path))
-        .collect();
-    let mut outputs: Vec<PathBuf> = Vec::new();
-    for path in paths(args).iter().chain(&args.json).chain(&args.mqc) {
-        let Some(file) = lanes::file_of(path) else { continue };
-        if inputs.contains(&file) {
-            return Err(Failure::Usage(format!("{} is an input and cannot be the output too", path.display())));
-        }
-        if outputs.contains(&file) {
-            return Err(Failure::Usage(format!("{} was given as two outputs", path.display())));
-        }
-        outputs.push(file);
-        zerohop_sinks::check_writable(path)?;
-    }
-    Ok(())
+    let paths = paths(args);
+    let outputs = || paths.iter().chain(&args.json).chain(&args.mqc);
+    lanes::apart(lanes.iter().flat_map(|lane| &lane.files).chain([&args.reference]), outputs())?;
+    let is_file = |path: &&PathBuf| lanes::file_of(path).is_some();
+    outputs().filter(is_file).try_for_each(|path| Ok(zerohop_sinks::check_writable(path)?))
 }
 
 /// The format of the records.

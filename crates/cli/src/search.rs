@@ -12,10 +12,10 @@ use crate::journal::{self, Entry, Journal, Owner};
 use crate::ranks::Ranks;
 use crate::seat::Seat;
 use crate::variant::{self, Taken};
-use crate::{kept, recording};
+use crate::{kept, lanes, recording};
 use serde::Serialize;
 use std::fs::{File, OpenOptions};
-use std::io::{BufRead, BufReader, Write};
+use std::io::{BufRead, BufReader, ErrorKind, Write};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
@@ -91,7 +91,8 @@ impl Job {
             let mut queries = BufReader::new(File::open(&args.queries).map_err(fault)?);
             std::io::copy(&mut queries, &mut Digesting(&mut digest)).map_err(fault)?;
         }
-        let output = (&args.columns, args.max_target_seqs, &args.engine_args, args.format, &args.db);
+        let own = (env!("CARGO_PKG_VERSION"), args.db.as_os_str().as_encoded_bytes());
+        let output = (&args.columns, args.max_target_seqs, &args.engine_args, args.format, own);
         let batches = (args.batch_letters, args.batch_queries);
         Ok(kept::digest(&(self.search.database().manifest(), digest.digest(), output, batches)))
     }
@@ -226,6 +227,10 @@ fn on_rank(args: &SearchArgs, transport: &dyn Transport) -> Result<(), Failure> 
         let search = search.map_err(|error| Failure::Other(format!("a thread cannot be started: {error}")))?;
         let mut next = || next_batch(&receive, transport);
         let outcome = exchange::run(transport, settings, begin, &mut next, &mut output);
+        if outcome.is_err() {
+            // Else the other ranks, and the user, would learn of it only when the present search has ended.
+            zerohop_search::end_programs();
+        }
         drop(receive);
         let searched = search.join().unwrap_or_else(|_| Err("the search ended early".to_owned()));
         Ok::<_, Failure>((outcome, searched))
@@ -237,7 +242,7 @@ fn on_rank(args: &SearchArgs, transport: &dyn Transport) -> Result<(), Failure> 
     let instances = gathered_instances(transport, &job.instances)?;
     output.finish(end, transport)?;
     record(args, transport, &done)?;
-    if job.search.restarts() > 0 {
+    if job.search.restarts() > 0 && !args.quiet {
         let (rank, program, restarts) = (transport.rank(), job.search.settings().program.name(), job.search.restarts());
         eprintln!(
             "note: rank {rank}: {program} hung and was started again, {restarts} times: its results are complete"
@@ -265,7 +270,10 @@ fn next_batch(
 }
 
 fn failure(error: ExchangeError) -> Failure {
-    Failure::Other(error.to_string())
+    match error {
+        ExchangeError::Output(error) if error.kind() == ErrorKind::BrokenPipe => Failure::BrokenPipe,
+        other => Failure::Other(other.to_string()),
+    }
 }
 
 /// Where results go.
@@ -308,7 +316,10 @@ impl Results {
         let partial = journal.folder().join("output");
         let fault = |error: std::io::Error| Failure::Other(format!("{}: cannot write: {error}", partial.display()));
         // What is to be gone on with must be there.
-        let file = OpenOptions::new().create(begin.0 == 0).truncate(false).write(true).open(&partial).map_err(fault)?;
+        if begin.0 == 0 {
+            OpenOptions::new().create(true).truncate(false).write(true).open(&partial).map_err(fault)?;
+        }
+        let file = zerohop_sinks::open_shared(&partial).map_err(fault)?;
         let there = file.metadata().map_err(fault)?.len();
         if there < begin.1 {
             let (partial, end) = (partial.display(), begin.1);
@@ -461,13 +472,8 @@ fn check(args: &SearchArgs) -> Result<(), Failure> {
     if let Some(output) = args.output.as_ref().filter(|output| output.exists() && !output.is_file()) {
         return Err(Failure::Usage(format!("{}: the output must be a regular file", output.display())));
     }
-    let same = |path: &Path| {
-        args.output.as_deref().is_some_and(|output| {
-            crate::lanes::file_of(output).is_some_and(|output| crate::lanes::file_of(path) == Some(output))
-        })
-    };
-    match same(&args.queries) {
-        true => Err(Failure::Usage(format!("{} is an input and cannot be the output too", args.queries.display()))),
-        false => Ok(()),
-    }
+    // What is in a database is a file of it, whatever its name.
+    let in_database = std::fs::read_dir(&args.db).into_iter().flatten().flatten().map(|entry| entry.path());
+    let inputs: Vec<PathBuf> = std::iter::once(args.queries.clone()).chain(in_database).collect();
+    lanes::apart(&inputs, args.output.iter().chain(&args.json).chain(&args.record))
 }

@@ -139,15 +139,15 @@ fn measured(transport: &dyn Transport, path: Option<&Path>) -> Result<Taken, Fai
         let variant_why = if self_test.is_empty() { Why::Unfinished } else { Why::Remembered };
         return Ok(Taken { variant: trial::best(&self_test), variant_why, self_test });
     }
-    let keep = |kept: &Kept| match path.filter(|_| first) {
-        Some(path) => kept::write(path, kept),
-        None => Ok(()),
-    };
+    let keep = |kept: &Kept| path.filter(|_| first).map_or(Ok(()), |path| kept::write(path, kept));
     // If the library does not survive it, the next run finds this, and does without.
-    keep(&Kept::default())?;
+    if let Err(failure) = keep(&Kept::default()) {
+        failure::note(&format!("what the self-test of the exchange says cannot be remembered: {failure}"));
+    }
     let self_test = guarded(|| trial::try_variants(transport).map_err(|error| other(&error)))?;
     let kept = Kept { self_test };
-    keep(&kept)?;
+    // It was said above.
+    let _ = keep(&kept);
     Ok(Taken { variant: trial::best(&kept.self_test), variant_why: Why::Measured, self_test: kept.self_test })
 }
 

@@ -4,26 +4,41 @@
 //! report the same of many versions (bbuchfink/diamond, issues 801, 849 and 943). Nothing but time tells that from work, so a program
 //! that has used no processor time for long, and does not wait for a disk, is ended.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::Duration;
 
 /// How often it is looked.
 const LOOK: Duration = Duration::from_millis(500);
 
-/// Looks at process `pid` until `over` is closed; true if the process was idle for `limit` before.
+/// Set when nobody wants the results of any program any more.
+static UNWANTED: AtomicBool = AtomicBool::new(false);
+
+/// Has all programs ended that run now, for this process has failed and is about to end: those who wait for them learn within a second.
+pub fn end_programs() {
+    UNWANTED.store(true, Ordering::Release);
+}
+
+/// Looks at process `pid`, which leads a group of its own, until `over` is closed; true if the whole group was idle for `limit` before, or
+/// is not wanted any more.
 ///
 /// Looks are counted, and no clock is read: a job that was suspended as a whole, as schedulers do, was not idle meanwhile.
 pub(crate) fn is_idle(pid: u32, limit: Duration, over: &Receiver<()>) -> bool {
     let look = LOOK.min(limit);
-    let (mut idle, mut before) = (Duration::ZERO, None);
+    let (mut idle, mut before, mut group_before) = (Duration::ZERO, None, None);
     while idle < limit {
         match over.recv_timeout(look) {
             Err(RecvTimeoutError::Timeout) => {}
             _ => return false,
         }
+        if UNWANTED.load(Ordering::Acquire) {
+            return true;
+        }
         let now = used(pid);
-        idle = if now.is_some() && now == before { idle + look } else { Duration::ZERO };
-        before = now;
+        // Others of its group work where it is a script that has started them: they are looked for only while it does nothing itself.
+        let group = if now.is_some() && now == before { used_by_group(pid) } else { None };
+        idle = if group.is_some() && group == group_before { idle + look } else { Duration::ZERO };
+        (before, group_before) = (now, group);
     }
     true
 }
@@ -31,16 +46,55 @@ pub(crate) fn is_idle(pid: u32, limit: Duration, over: &Receiver<()>) -> bool {
 /// The processor time that a process and the children it has waited for have used, in ticks; none if one of its threads waits for a disk
 /// or was stopped, or if it is not known.
 fn used(pid: u32) -> Option<u64> {
-    let mut sum = 0;
+    let waited_for = Stat::read(&format!("/proc/{pid}/stat"))?.children;
+    let mut sum = waited_for;
     for thread in std::fs::read_dir(format!("/proc/{pid}/task")).ok()? {
-        let stat = std::fs::read_to_string(thread.ok()?.path().join("stat")).ok()?;
+        let stat = Stat::read(thread.ok()?.path().join("stat").to_str()?)?;
+        if stat.waits {
+            return None;
+        }
+        sum += stat.own;
+    }
+    Some(sum)
+}
+
+/// The same of all processes of a group.
+fn used_by_group(group: u32) -> Option<u64> {
+    let mut sum = 0;
+    for process in std::fs::read_dir("/proc").ok()? {
+        let Some(pid) = process.ok()?.file_name().to_str().and_then(|name| name.parse().ok()) else { continue };
+        // One that has ended meanwhile is no longer there.
+        if Stat::read(&format!("/proc/{pid}/stat")).is_some_and(|stat| stat.group == group) {
+            sum += used(pid)?;
+        }
+    }
+    Some(sum)
+}
+
+/// What the kernel tells of a process or a thread (proc_pid_stat(5)).
+struct Stat {
+    group: u32,
+    /// Whether it waits for a disk, or was stopped.
+    waits: bool,
+    /// Ticks that it has used; of a process, all its threads.
+    own: u64,
+    /// Ticks that the children have used that the process has waited for.
+    children: u64,
+}
+
+impl Stat {
+    fn read(path: &str) -> Option<Self> {
+        let stat = std::fs::read_to_string(path).ok()?;
         // The name stands in brackets and may hold anything; behind it come the state and numbers.
         let (_, fields) = stat.rsplit_once(')')?;
         let fields: Vec<&str> = fields.split_ascii_whitespace().collect();
-        if matches!(*fields.first()?, "D" | "T" | "t") {
-            return None;
-        }
-        sum += fields.get(11)?.parse::<u64>().ok()? + fields.get(12)?.parse::<u64>().ok()?;
+        let ticks =
+            |user: usize| Some(fields.get(user)?.parse::<u64>().ok()? + fields.get(user + 1)?.parse::<u64>().ok()?);
+        Some(Stat {
+            group: fields.get(2)?.parse().ok()?,
+            waits: matches!(*fields.first()?, "D" | "T" | "t"),
+            own: ticks(11)?,
+            children: ticks(13)?,
+        })
     }
-    Some(sum)
 }

@@ -44,6 +44,7 @@ pub use fasta::{Batch, Batches};
 pub use format::Format;
 pub use frame::Frame;
 pub use hit::{Hit, Key};
+pub use idle::end_programs;
 pub use local::{Found, Search};
 pub use merge::{Merge, Place};
 pub use pilot::Sample;

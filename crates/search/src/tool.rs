@@ -147,5 +147,8 @@ mod tests {
         let told = within("echo first; sleep 1000").unwrap_err().to_string();
         assert!(told.starts_with("sh has done nothing for"), "{told}");
         assert_eq!(within("i=0; while [ $i -lt 400000 ]; do i=$((i + 1)); done; echo $i").unwrap(), b"400000\n");
+        // as a script does that starts the program and waits for it
+        let works = "(end=$(($(date +%s) + 3)); while [ $(date +%s) -lt $end ]; do :; done; echo yes); true";
+        assert_eq!(within(works).unwrap(), b"yes\n");
     }
 }
