@@ -158,6 +158,7 @@ resume() {
     rc=0; "$ZEROHOP" align -t 2 --resume -o d.sam ref.fa long1.fq long2.fq > log 2>&1 || rc=$?
     [ $rc = 1 ] && grep -q "the progress of another job" log || { cat log >&2; fail "one file, where there were two, is gone on with"; }
     "$ZEROHOP" align -t 2 --resume --shards 2 -o d.sam ref.fa long1.fq long2.fq > log 2>&1 || { cat log >&2; fail "it is not gone on with"; }
+    [ ! -e d.sam.progress ] || fail "progress is left"
     for i in 1 2; do cmp <(records whole2.$i.sam) <(records d.$i.sam) || fail "--durable: other records"; done
     grep -q "reads were finished before, and were not aligned again" log || { cat log >&2; fail "it began anew"; }
 }
@@ -185,6 +186,23 @@ refusals() {
     ZEROHOP_MPI="$WORK/$name.so" timeout -k 5 60 $launch -n 2 "$ZEROHOP" align -q -t 1 -r 150 -o e.sam ref.fa empty.fq > log 2>&1 < /dev/null || { cat log >&2; fail "no reads"; }
     zerohop align -q -r 150 -o e1.sam ref.fa empty.fq
     cmp <(grep -v '^@PG' e1.sam) <(grep -v '^@PG' e.sam) || fail "no reads: another header"
+    # nor in files whose end is found only when they are read; and blank lines before the reads
+    : | gzip > empty.gz; : | bgzip > empty.bgz; yes '' | head -n 300 > blank.fq || true
+    local input
+    for input in empty.gz empty.bgz blank.fq; do
+        zerohop align -q -t 2 --durable -r 150 -o e.sam ref.fa $input
+        cmp <(grep -v '^@PG' e1.sam) <(grep -v '^@PG' e.sam) || fail "no reads in $input: another header"
+        zerohop align -q -r 150 -o f1.bam ref.fa --reads $input --reads 1.bgz
+        zerohop align -q -t 2 --durable -r 150 -o f.bam ref.fa --reads $input --reads 1.bgz
+        cmp <(records f1.bam) <(records f.bam) || fail "no reads in $input, then some: other records"
+        rm e.sam f.bam
+    done
+    # a run that was interrupted when only the names were missing
+    mkdir c.sam.progress; cp e1.sam c.sam.progress/output.1
+    echo "[[\"$WORK/c.sam.progress/output.1\",\"$WORK/c.sam\"]]" > c.sam.progress/complete.json
+    refused 1 "the output has its name now" --resume -o c.sam ref.fa 1.fq
+    cmp e1.sam c.sam || fail "what was complete has not got its name"
+    [ ! -e c.sam.progress ] || fail "progress is left"
     echo "what makes no sense is refused"
 }
 

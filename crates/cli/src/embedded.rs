@@ -57,7 +57,7 @@ pub fn run(
     let program = (name.to_owned(), version.to_owned());
 
     let workers = plan.workers.len();
-    let begin = |transport| Joint::begin(transport, args, &open, engine.law(), workers, &content);
+    let begin = |transport| Joint::begin(transport, args, &open, engine.law(), (workers, workers), &content);
     let mut joint = transport.map(begin).transpose()?;
     let (law, most) = (engine.law(), engine.max_read_bases());
     let dealt = joint::deal_lanes(joint.as_ref(), open, law, most, workers)?;

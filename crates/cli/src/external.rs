@@ -98,7 +98,8 @@ pub fn run(
     let (wanted, open) = Wanted::new(args, &specs, &groups)?;
     let mut notes: Vec<String> = open.iter().flat_map(|lane| lane.notes.clone()).chain(seat.note.clone()).collect();
     let mut site = Site::new(args, &wanted, seat, &mut notes)?;
-    let begin = |transport| Joint::begin(transport, args, &open, wanted.law, site.instances(), &site.content);
+    let takers = (site.instances(), site.plan.workers.len());
+    let begin = |transport| Joint::begin(transport, args, &open, wanted.law, takers, &site.content);
     let mut joint = transport.map(begin).transpose()?;
     if site.shared.as_ref().is_some_and(|shared| shared.reused > 0) {
         notes.push("Index copies that were in /dev/shm already were used.".to_owned());

@@ -60,7 +60,7 @@ pub struct Joint<'t> {
 
 impl<'t> Joint<'t> {
     /// Counts the reads together with the other ranks, and looks up what was finished before. `subject` stands for the index and the
-    /// engine; `workers` are the threads, or instances, that take chunks.
+    /// engine; `workers` are the threads, or instances, that take chunks, `threads` all that may count.
     ///
     /// # Errors
     /// Wrong usage, an input that cannot be read, another job's progress, ranks that see other files.
@@ -69,15 +69,15 @@ impl<'t> Joint<'t> {
         args: &AlignArgs,
         open: &[OpenLane],
         law: Law,
-        workers: usize,
+        (workers, threads): (usize, usize),
         subject: &str,
     ) -> Result<Self, Failure> {
         let path = args.output.clone().ok_or_else(no_output)?;
         let tables = match open.iter().all(OpenLane::is_claimed) {
-            true => Some(counting::count(transport, open, law, workers)?),
+            true => Some(counting::count(transport, open, law, threads)?),
             false => None,
         };
-        let identity = kept::digest(&(identity(args, open, law), subject, digest(&tables)));
+        let identity = kept::digest(&(identity(args, open, law)?, subject, digest(&tables)));
         let owner =
             (transport.rank() == 0).then(|| journal::prepare(&path, &identity, args.ranks.resume)).transpose()?;
         let (paths, folder) = (outputs::paths(args), journal::folder(&path));
@@ -160,16 +160,21 @@ impl<'t> Joint<'t> {
         let own = Work { grains, over: &over, failed: &has_failed };
         let body = || {
             let outcome = body();
-            has_failed.store(outcome.is_err(), Ordering::Release);
+            has_failed.fetch_or(outcome.is_err(), Ordering::AcqRel);
             over.store(true, Ordering::Release);
             outcome
+        };
+        let stop = || {
+            // Also where nobody holds anything and the work ends without noticing.
+            has_failed.store(true, Ordering::Release);
+            grains.close();
         };
         let (outcome, dealt, kept) = std::thread::scope(|scope| {
             let no_thread = |error: std::io::Error| {
                 over.store(true, Ordering::Release);
                 Failure::Other(format!("a thread cannot be started: {error}"))
             };
-            let keeping = || keep(grains, journal, &files, &own).inspect_err(|_| grains.close());
+            let keeping = || keep(grains, journal, &files, &own).inspect_err(|_| stop());
             let keeper = Builder::new().name("journal".into()).spawn_scoped(scope, keeping).map_err(no_thread)?;
             let work = Builder::new().name("run".into()).spawn_scoped(scope, body).map_err(no_thread)?;
             let dealt = deal(transport, &dealing, &own).inspect_err(|_| grains.close());
@@ -212,6 +217,8 @@ impl<'t> Joint<'t> {
         // Without records at all, the header is all there is.
         let empty = sink.filter(|_| dealt.ends.is_none());
         let own = serde_json::to_vec(&(&own, &header)).map_err(|error| Failure::Other(error.to_string()))?;
+        // Nobody may have a file of the job open when it is cleared away.
+        drop(self.journal);
         let all = self.transport.all_gather(&own).map_err(failed)?;
         let read = |text: &Vec<u8>| serde_json::from_slice::<(RankSummary, Option<String>)>(text);
         let all = all.iter().map(read).collect::<Result<Vec<_>, _>>();
@@ -359,13 +366,21 @@ fn same_on_all(transport: &dyn Transport, own: &str) -> Result<(), Failure> {
 }
 
 /// What the records depend on, but for the engine and its index.
-fn identity(args: &AlignArgs, open: &[OpenLane], law: Law) -> String {
-    let files: Vec<_> = open.iter().flat_map(OpenLane::paths).map(|path| (path, subject::ends(path).ok())).collect();
+///
+/// # Errors
+/// A description of an aligner that cannot be read.
+fn identity(args: &AlignArgs, open: &[OpenLane], law: Law) -> Result<String, Failure> {
+    let file = |path: &PathBuf| (path.as_os_str().as_encoded_bytes().to_vec(), subject::ends(path).ok());
+    let lanes: Vec<Vec<_>> = open.iter().map(|lane| lane.paths().map(file).collect()).collect();
+    let described =
+        |path: &PathBuf| std::fs::read(path).map_err(|error| failed(format!("{}: {error}", path.display())));
+    let described = args.external.engine_file.iter().map(described).collect::<Result<Vec<_>, _>>()?;
     let output = outputs::format(args);
     let groups = (&args.read_group, &args.rg_id, &args.rg);
     let external = (&args.external.engine_args, args.external.dna);
     let reads = (args.interleaved, args.first, args.read_length, law.closes_at_bases());
-    kept::digest(&(files, format!("{output:?}"), args.shards, groups, args.comments, external, reads))
+    let own = (env!("CARGO_PKG_VERSION"), described);
+    Ok(kept::digest(&(own, lanes, format!("{output:?}"), args.shards, groups, args.comments, external, reads)))
 }
 
 fn digest(tables: &Option<Vec<Arc<Table>>>) -> Option<Vec<String>> {
@@ -373,8 +388,8 @@ fn digest(tables: &Option<Vec<Arc<Table>>>) -> Option<Vec<String>> {
     tables.as_ref().map(|tables| tables.iter().map(one).collect())
 }
 
-/// What is written is made safe, and then entered, until the run is over. After a run that went well the last need not be entered: the
-/// whole is complete then.
+/// What is written is made safe, and then entered, until the run is over. After a run that went well the last need not be entered, for the
+/// whole is complete then; but it is made safe, and so learned if it cannot be: some disks say only then that they are full.
 fn keep(grains: &Grains, journal: &mut Journal, files: &[File], work: &Work<'_>) -> std::io::Result<()> {
     loop {
         let started = Instant::now();
@@ -382,9 +397,11 @@ fn keep(grains: &Grains, journal: &mut Journal, files: &[File], work: &Work<'_>)
             std::thread::sleep(LOOK);
         }
         let going = work.going();
-        let written = if going == Going::Done { Vec::new() } else { grains.take_written() };
-        if !written.is_empty() {
+        let written = grains.take_written();
+        if going == Going::Done || !written.is_empty() {
             files.iter().try_for_each(File::sync_data)?;
+        }
+        if going != Going::Done && !written.is_empty() {
             enter(journal, written)?;
         }
         if going != Going::On {

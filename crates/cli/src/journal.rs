@@ -1,11 +1,11 @@
 //! What is finished of a long job, on disk: a batch (of an alignment: a run of chunks) is entered after its results are safe, so that a
 //! job that was interrupted loses nothing and repeats only what was under way.
 
-use crate::failure::Failure;
+use crate::failure::{self, Failure};
 use crate::kept;
 use serde::{Deserialize, Serialize};
 use std::fs::{File, OpenOptions, TryLockError};
-use std::io::Write;
+use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use zerohop_model::measurement::Tally;
 
@@ -57,6 +57,8 @@ pub struct Owner {
 
 /// What says what job it is.
 const JOB: &str = "job.json";
+/// What says that all is complete, and which file gets which name.
+const COMPLETE: &str = "complete.json";
 
 /// The folder beside an output.
 pub fn folder(output: &Path) -> PathBuf {
@@ -79,9 +81,14 @@ pub fn prepare(output: &Path, identity: &str, resume: bool) -> Result<Owner, Fai
     let job = Job { identity: identity.to_owned() };
     let refuse = |what: &str| Err(Failure::Other(format!("{}: {what}", folder.display())));
     let there: Option<Job> = kept::read(&path);
+    if resume && end_interrupted(&folder)? {
+        return refuse(
+            "all was done, and only the names were missing: the output has its name now, there is nothing to go on with",
+        );
+    }
     if folder.exists() && there.is_none() && (!resume || !path.exists()) {
         let is_empty = std::fs::read_dir(&folder).map_err(|error| fault(&folder, error))?.next().is_none();
-        if !is_empty && !path.exists() {
+        if !is_empty && !path.exists() && !folder.join(COMPLETE).exists() {
             return refuse("it is no folder of ours: remove it, or choose another output");
         }
     }
@@ -107,9 +114,17 @@ pub fn prepare(output: &Path, identity: &str, resume: bool) -> Result<Owner, Fai
 /// Takes the job for this run.
 fn own(folder: PathBuf) -> Result<Owner, Failure> {
     let path = folder.join(JOB);
-    let job = File::open(&path).map_err(|error| fault(&path, error))?;
+    // NFS locks for one alone only what is open for writing.
+    let job = File::options().read(true).write(true).open(&path).map_err(|error| fault(&path, error))?;
     match job.try_lock() {
         Ok(()) => Ok(Owner { folder, job }),
+        Err(TryLockError::Error(error)) if zerohop_sinks::has_no_locks(&error) => {
+            failure::note(&format!(
+                "{}: this file system has no locks: take care that no other run is at this job ({error})",
+                folder.display()
+            ));
+            Ok(Owner { folder, job })
+        }
         Err(TryLockError::WouldBlock) => {
             Err(Failure::Other(format!("{}: another run is at this job now", folder.display())))
         }
@@ -127,6 +142,7 @@ impl Owner {
             lines.map_err(|error| Failure::Other(error.to_string()))?.iter().map(|line| format!("{line}\n")).collect();
         let before = self.folder.join("before.jsonl");
         kept::write_text(&before, text.as_bytes())?;
+        sync_folder(&self.folder)?;
         for file in files.iter().filter(|file| **file != before) {
             std::fs::remove_file(file).map_err(|error| fault(file, error))?;
         }
@@ -139,14 +155,47 @@ impl Owner {
     /// # Errors
     /// What the system says.
     pub fn complete(self, files: &[(PathBuf, PathBuf)]) -> Result<(), Failure> {
+        // What a link points to is replaced, not the link.
+        let target = |output: &PathBuf| output.canonicalize().unwrap_or_else(|_| output.clone());
+        let names: Vec<_> = files.iter().map(|(partial, output)| (partial.clone(), target(output))).collect();
+        kept::write(&self.folder.join(COMPLETE), &names)?;
+        sync_folder(&self.folder)?;
         // First the job goes: a run that is gone on with must not find it without its output.
         let job = self.folder.join(JOB);
         std::fs::remove_file(&job).map_err(|error| fault(&job, error))?;
-        for (partial, output) in files {
-            std::fs::rename(partial, output).map_err(|error| fault(output, error))?;
-        }
         drop(self.job);
-        std::fs::remove_dir_all(&self.folder).map_err(|error| fault(&self.folder, error))
+        end(&self.folder, &names)
+    }
+}
+
+/// Gives the files of a complete job their names, as far as they have not got them; nothing is left to go on with.
+fn end(folder: &Path, names: &[(PathBuf, PathBuf)]) -> Result<(), Failure> {
+    for (partial, output) in names.iter().filter(|(partial, _)| partial.exists()) {
+        std::fs::rename(partial, output).map_err(|error| fault(output, error))?;
+        sync_folder(output.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new(".")))?;
+    }
+    // The output is complete: what cannot be cleared away does not change that.
+    if let Err(error) = std::fs::remove_dir_all(folder) {
+        failure::note(&format!("{}: it is no longer needed, and cannot be removed: {error}", folder.display()));
+    }
+    Ok(())
+}
+
+/// Ends what was complete when it was interrupted; false if it was not complete.
+fn end_interrupted(folder: &Path) -> Result<bool, Failure> {
+    match kept::read::<Vec<(PathBuf, PathBuf)>>(&folder.join(COMPLETE)) {
+        Some(names) if !folder.join(JOB).exists() => end(folder, &names).map(|()| true),
+        _ => Ok(false),
+    }
+}
+
+/// Has the names in a folder outlast a loss of power.
+fn sync_folder(folder: &Path) -> Result<(), Failure> {
+    let synced = File::open(folder).and_then(|open| open.sync_all());
+    match synced {
+        // Some file systems cannot do that to folders, and need not.
+        Err(error) if error.kind() != ErrorKind::InvalidInput => Err(fault(folder, error)),
+        _ => Ok(()),
     }
 }
 

@@ -3,7 +3,9 @@
 use crate::failure::Failure;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use std::io::Write;
 use std::path::{Path, PathBuf};
+use std::time::Instant;
 use zerohop_model::machine::Machine;
 
 /// The folder: `$XDG_CACHE_HOME/zerohop`, or `~/.cache/zerohop`; none where neither is known.
@@ -24,8 +26,9 @@ pub fn machine_id(machine: &Machine) -> String {
 
 /// Sixteen digits that stand for `value`.
 pub fn digest(value: &impl Serialize) -> String {
-    // What has no JSON form has no place here; an empty text would only mean that nothing is found.
-    let text = serde_json::to_string(value).unwrap_or_default();
+    // What has no JSON form (a path that is not UTF-8) stands for nothing but itself at this moment: nothing is ever found by it.
+    let text = serde_json::to_string(value)
+        .unwrap_or_else(|error| format!("{error} {} {:?}", std::process::id(), Instant::now()));
     format!("{:016x}", xxhash_rust::xxh3::xxh3_64(text.as_bytes()))
 }
 
@@ -51,8 +54,9 @@ pub fn write_text(path: &Path, text: &[u8]) -> Result<(), Failure> {
     let fault = |error: std::io::Error| Failure::Other(format!("{}: cannot write: {error}", path.display()));
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     std::fs::create_dir_all(folder).map_err(fault)?;
-    let file = tempfile::NamedTempFile::new_in(folder).map_err(fault)?;
-    std::fs::write(file.path(), text).map_err(fault)?;
+    let mut file = tempfile::NamedTempFile::new_in(folder).map_err(fault)?;
+    // It may not have its name before it has its content, also after a loss of power.
+    file.write_all(text).and_then(|()| file.as_file().sync_all()).map_err(fault)?;
     readable(file.path()).map_err(fault)?;
     file.persist(path).map(drop).map_err(|error| fault(error.error))
 }

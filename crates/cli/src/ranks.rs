@@ -10,6 +10,8 @@ use zerohop_distribute::{Mpi, SHIM, Transport, TransportError, Twin};
 
 /// The library's name.
 const LIBRARY: &str = "libzerohop_mpi.so";
+/// How long a launcher is left to pass on what a rank says last: MPICH's may end without it when it hears of the abort first.
+const PASSED_ON: Duration = Duration::from_millis(300);
 /// Where launchers tell how many they have started, and which of them this is.
 const LAUNCHERS: [(&str, &str); 3] = [
     ("OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK"),
@@ -78,6 +80,7 @@ impl Ranks {
             Ok(()) => mpi.leave().map_err(|error| Failure::Other(error.to_string())),
             Err(failure) => {
                 failure::say(&format!("rank {} of {}: {failure}", mpi.rank(), mpi.size()));
+                std::thread::sleep(PASSED_ON);
                 mpi.abort(1);
                 Err(failure)
             }

@@ -84,6 +84,11 @@ pub enum DealError {
     /// This rank's own work has failed, and says why.
     #[error("the work of this rank has failed")]
     Local,
+    /// Nobody will ever say what goes before the records.
+    #[error(
+        "there are no reads where the input begins, and no header was written for them: leave out files without reads"
+    )]
+    NoHeader,
     /// A message that is none.
     #[error("rank {0} has sent what makes no sense: are all ranks the same zerohop?")]
     Message(usize),
@@ -112,7 +117,7 @@ pub fn deal(transport: &dyn Transport, dealing: &Dealing, local: &dyn Local) -> 
         transport.poll()?;
         talk.hear()?;
         talk.tell()?;
-        talk.place();
+        talk.place()?;
         talk.take()?;
         match local.going() {
             Going::Failed => return Err(DealError::Local),
@@ -235,7 +240,11 @@ impl<'t> Talk<'t> {
     }
 
     /// Places what can be placed, ours and that of others.
-    fn place(&mut self) {
+    fn place(&mut self) -> Result<(), DealError> {
+        let is_headless = self.offsets.is_none() && self.made.contains_key(&0);
+        if is_headless && self.chunks().is_some_and(|chunks| chunks > 0) {
+            return Err(DealError::NoHeader);
+        }
         while let Some(offsets) = &mut self.offsets
             && let Some(grain) = self.made.remove(&self.next)
         {
@@ -243,6 +252,7 @@ impl<'t> Talk<'t> {
             offsets.iter_mut().zip(&grain.bytes).for_each(|(offset, bytes)| *offset += bytes);
             self.next = grain.chunks.end;
         }
+        Ok(())
     }
 
     /// Gives a sign of life to the next rank, and looks for that of the one before.

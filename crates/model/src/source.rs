@@ -72,6 +72,8 @@ pub enum Granted {
     NotYet,
     /// There is nothing more for this process.
     End,
+    /// The run has failed, here or elsewhere.
+    Closed,
 }
 
 /// A run of chunks of this process whose records are all made: their length is known.

@@ -119,7 +119,7 @@ impl GrantedClaim {
                 *current = Current { survey: Some(survey), end: self.chunks.start + end };
                 None
             }
-            Granted::Chunks(_) | Granted::End => Some(end),
+            Granted::Chunks(_) | Granted::End | Granted::Closed => Some(end),
         }
     }
 }
@@ -130,6 +130,8 @@ impl Claim for GrantedClaim {
             let current = self.current.read().unwrap_or_else(PoisonError::into_inner).clone();
             if let Some(survey) = &current.survey {
                 match survey.claim(chunk)? {
+                    // What lies behind a fault exists, and nobody has seen it. Who found the fault stops the run.
+                    Claimed::End { .. } if survey.is_faulty() => return Ok(Claimed::NotYet),
                     Claimed::End { chunks } => {
                         // The table may have a chunk that turns out to be none: empty lines at the end of a file.
                         let (found, end) = (self.chunks.start + chunks, current.end);
@@ -181,6 +183,7 @@ impl GrantedEmit {
             match self.shared.grant.granted(number) {
                 Granted::Chunks(chunks) => self.granted = chunks,
                 Granted::End => return Ok(false),
+                Granted::Closed => return Err(Error::Stopped),
                 Granted::NotYet if stop.load(Ordering::Acquire) => return Err(Error::Stopped),
                 Granted::NotYet => std::thread::sleep(ASK_AGAIN),
             }
@@ -192,6 +195,10 @@ impl GrantedEmit {
     fn next(&mut self, stop: &AtomicBool) -> Result<Option<Cut>, Error> {
         let before = self.shared.emitted.load(Ordering::Acquire);
         while let Some(cut) = self.all.next(stop)? {
+            // Who passes over all that is left of a stream would see it only at its end.
+            if stop.load(Ordering::Acquire) {
+                return Err(Error::Stopped);
+            }
             if self.is_ours(before + cut.ticket.number, stop)? {
                 return Ok(Some(cut));
             }

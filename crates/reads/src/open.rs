@@ -89,7 +89,7 @@ fn open_raw(path: &Path) -> Result<Raw, InputError> {
 
 /// Looks at the first bytes of a file.
 fn look(path: &Path, (raw, regular): Raw) -> Result<Opened, InputError> {
-    let length = regular.as_ref().and_then(|f| f.metadata().ok()).map(|m| m.len());
+    let length = regular.as_ref().map(File::metadata).transpose().map_err(|e| read_fault(path, &e))?.map(|m| m.len());
     let count = Arc::new(AtomicU64::new(0));
     let mut raw = Counting { inner: raw, count: Arc::clone(&count) };
     let mut first = Vec::new();
@@ -431,7 +431,9 @@ impl OpenLane {
         let regular = |file: &Opened| {
             let no = || InputError::new(&file.path, "it cannot be read at any place: please report this");
             let (regular, coding) = file.regular.as_ref().zip(file.coding()).ok_or_else(no)?;
-            Regular::new(file.path.clone(), regular.try_clone().map_err(|e| read_fault(&file.path, &e))?, coding)
+            let (_, length) = file.progress.as_ref().ok_or_else(no)?;
+            let regular = regular.try_clone().map_err(|e| read_fault(&file.path, &e))?;
+            Ok(Regular::new(file.path.clone(), regular, coding, *length))
         };
         self.files.iter().map(regular).collect()
     }

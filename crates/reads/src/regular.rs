@@ -4,7 +4,6 @@
 //! content, and checked when the stretches before it are there ([`Front`]); a wrong guess (damaged text) costs time and nothing else.
 
 use crate::bgzf::{self, MAX_BLOCK};
-use crate::fault::read_fault;
 use crate::segment::{LineState, Segment, guess_state, mark_fastq};
 use libdeflater::Decompressor;
 use std::cell::RefCell;
@@ -47,7 +46,7 @@ pub(crate) struct Stretch {
     pub(crate) range: (u64, u64),
 }
 
-/// One regular file. Its length is taken once, at the start.
+/// One regular file. Its length is taken once, when it is opened: what is counted is what is dealt, also of a file that grows.
 #[derive(Debug)]
 pub(crate) struct Regular {
     pub(crate) path: PathBuf,
@@ -57,13 +56,9 @@ pub(crate) struct Regular {
 }
 
 impl Regular {
-    /// The file.
-    ///
-    /// # Errors
-    /// When its length cannot be had.
-    pub(crate) fn new(path: PathBuf, file: File, coding: Coding) -> Result<Self, InputError> {
-        let length = file.metadata().map_err(|e| read_fault(&path, &e))?.len();
-        Ok(Regular { path, file, coding, length })
+    /// The file, of which `length` bytes count.
+    pub(crate) fn new(path: PathBuf, file: File, coding: Coding, length: u64) -> Self {
+        Regular { path, file, coding, length }
     }
 
     fn stretch_size(&self) -> u64 {

@@ -97,6 +97,8 @@ pub(crate) struct Survey {
     /// Set when all chunks are cut; `chunks` is their number then.
     all_cut: AtomicBool,
     chunks: AtomicU64,
+    /// Set before `all_cut` if the last that was cut is a fault.
+    faulty: AtomicBool,
     /// Buffers of segments that are used up.
     spare: ArrayQueue<Vec<u8>>,
     /// How many stretches surveying may be ahead of dealing.
@@ -126,6 +128,7 @@ impl Survey {
             ready: ArrayQueue::new(READY),
             all_cut: AtomicBool::new(false),
             chunks: AtomicU64::new(0),
+            faulty: AtomicBool::new(false),
             spare: ArrayQueue::new(2 * window as usize + cutter.stretches_per_chunk(PLAIN_STRETCH)),
             cutting: Mutex::new(Cutting { cutter, files: parts.iter().map(in_order).collect() }),
             files: parts.into_iter().map(surveyed).collect(),
@@ -154,6 +157,11 @@ impl Survey {
         false
     }
 
+    /// Whether it ended with a fault of the input; to be asked when all is cut.
+    pub(crate) fn is_faulty(&self) -> bool {
+        self.faulty.load(Ordering::Relaxed)
+    }
+
     /// Cuts what can be cut, unless another worker is at it; true when chunks became ready.
     fn cut_ready(&self) -> bool {
         let Ok(mut guard) = self.cutting.try_lock() else { return false };
@@ -165,6 +173,7 @@ impl Survey {
             let ticket = cutter.next_ticket();
             let Some(cut) = cutter.cut() else { break };
             any = true;
+            self.faulty.fetch_or(cut.is_err(), Ordering::Relaxed);
             // Only this thread adds, so there is room.
             let _ = self.ready.push(cut.map_err(|e| (ticket, e)));
         }

@@ -91,10 +91,14 @@ struct State {
     closed: bool,
     /// The input ends before this chunk.
     input_end: Option<u64>,
-    /// Bytes before the first record of each file.
-    header: u64,
+    /// Bytes before the first record of each file, once that is known.
+    header: Option<u64>,
+    /// Chunk 0 is ours and does not exist: no committer of it will write what goes before it.
+    owes_header: bool,
     open: BTreeMap<u64, Open>,
     complete: Vec<Complete>,
+    /// The complete grain of chunk 0, as long as the header is not known.
+    first: Option<Complete>,
     written: Vec<Written>,
 }
 
@@ -168,12 +172,33 @@ impl Grains {
 
     /// Says how many bytes go before the first record of each file; before any chunk is submitted.
     pub(crate) fn begin(&self, header: u64) {
-        lock(&self.state).header = header;
+        let mut state = lock(&self.state);
+        state.header = Some(header);
+        let first = state.first.take().map(|grain| Complete { header: Some(header), ..grain });
+        state.complete.extend(first);
     }
 
-    /// Says that a chunk has so many bytes of records, of the reads in `tally`.
-    pub(crate) fn submit(&self, number: u64, bytes: u64, tally: &Tally) {
-        lock(&self.state).submit(number, bytes, Some(tally));
+    /// Says that a chunk has so many bytes of records, of the reads in `tally`; false if it was never given.
+    pub(crate) fn submit(&self, number: u64, bytes: u64, tally: &Tally) -> bool {
+        lock(&self.state).submit(number, bytes, Some(tally))
+    }
+
+    /// Whether what goes before the records is still to be written: chunk 0 was given, and turned out not to exist.
+    pub(crate) fn owes_header(&self) -> bool {
+        lock(&self.state).owes_header
+    }
+
+    /// Says that it was written.
+    pub(crate) fn wrote_header(&self) {
+        lock(&self.state).owes_header = false;
+        self.wrote(0);
+    }
+
+    /// Says that this process will never know what goes before the records, for it has had none.
+    pub(crate) fn no_header(&self) {
+        let mut state = lock(&self.state);
+        let first = state.first.take();
+        state.complete.extend(first);
     }
 
     /// Where the records of a chunk go, if it is known.
@@ -216,19 +241,27 @@ impl State {
         open.chunks.contains(&number).then_some(open)
     }
 
-    fn submit(&mut self, number: u64, bytes: u64, tally: Option<&Tally>) {
+    fn submit(&mut self, number: u64, bytes: u64, tally: Option<&Tally>) -> bool {
         let header = self.header;
-        let Some(open) = self.grain_of(number) else { return };
+        let Some(open) = self.grain_of(number) else { return false };
         match tally {
             Some(tally) => open.tally += tally,
+            // The grain is written when what goes before its records is.
+            None if number == 0 => {}
             // What does not exist need not be written.
             None => open.unwritten -= 1,
         }
-        if open.enter(number, bytes) {
-            let (chunks, bytes) = (open.chunks.clone(), open.bytes.clone());
-            let header = (chunks.start == 0).then_some(header);
-            self.complete.push(Complete { chunks, bytes, header });
+        let is_complete = open.enter(number, bytes);
+        let (chunks, bytes) = (open.chunks.clone(), open.bytes.clone());
+        self.owes_header |= tally.is_none() && number == 0;
+        match (is_complete, chunks.start == 0, header) {
+            (false, _, _) => {}
+            (true, true, None) => self.first = Some(Complete { chunks, bytes, header }),
+            (true, is_first, _) => {
+                self.complete.push(Complete { chunks, bytes, header: header.filter(|_| is_first) });
+            }
         }
+        true
     }
 
     fn offset(&mut self, number: u64) -> Option<u64> {
@@ -253,7 +286,9 @@ impl State {
             (start.max(chunks.start)..open.chunks.end.min(chunks.end)).filter(is_unknown).collect::<Vec<u64>>()
         };
         let left_out: Vec<u64> = self.open.values().flat_map(of_grain).collect();
-        left_out.into_iter().for_each(|number| self.submit(number, 0, None));
+        for number in left_out {
+            self.submit(number, 0, None);
+        }
     }
 }
 
@@ -261,7 +296,7 @@ impl Grant for Grains {
     fn granted(&self, from: u64) -> Granted {
         let mut state = lock(&self.state);
         if state.closed {
-            return Granted::End;
+            return Granted::Closed;
         }
         while state.queue.front().is_some_and(|chunks| chunks.end <= from) {
             state.queue.pop_front();
@@ -379,6 +414,27 @@ mod tests {
         assert_eq!(grains.take_written().len(), 1, "nothing of the second is to be written");
         grains.wrote(3);
         assert_eq!(grains.take_written()[0].offsets, [100]);
+    }
+
+    #[test]
+    fn who_has_a_first_chunk_that_does_not_exist_owes_what_goes_before_the_records() {
+        let grains = Grains::new(1);
+        grains.give(0..3);
+        grains.absent(0..1);
+        assert!(grains.submit(1, 10, &tally(1)) && grains.submit(2, 5, &tally(1)) && !grains.submit(3, 5, &tally(1)));
+        assert_eq!(grains.take_complete(), [], "others cannot place their records before they know where they begin");
+        grains.begin(7);
+        assert_eq!(grains.take_complete(), [Complete { chunks: 0..3, bytes: vec![15], header: Some(7) }]);
+        grains.place(0, &[7]);
+        [1, 2].into_iter().for_each(|number| grains.wrote(number));
+        assert!(grains.owes_header() && grains.take_written().is_empty());
+        grains.wrote_header();
+        assert_eq!((grains.owes_header(), grains.take_written().len()), (false, 1));
+        let silent = Grains::new(1);
+        silent.give(0..1);
+        silent.absent(0..u64::MAX);
+        silent.no_header();
+        assert_eq!(silent.take_complete(), [Complete { chunks: 0..1, bytes: vec![0], header: None }]);
     }
 
     #[test]

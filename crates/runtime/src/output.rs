@@ -36,12 +36,20 @@ enum File<'s> {
 
 impl File<'_> {
     /// Says how long a chunk is, if that is to be known.
-    fn submit(&self, number: u64, bytes: u64, tally: &Tally) {
+    ///
+    /// # Errors
+    /// A chunk that is not ours.
+    fn submit(&self, number: u64, bytes: u64, tally: &Tally) -> Result<(), Error> {
         match self {
             File::Positioned(gate) => gate.submit(number, bytes),
-            File::Granted(grains) => grains.submit(number, bytes, tally),
+            File::Granted(grains) if grains.submit(number, bytes, tally) => {}
+            File::Granted(_) => {
+                let what = format!("chunk {number} was never given: has a file of reads changed while it was read?");
+                return Err(Error::Internal(what));
+            }
             File::Sequential(_) => {}
         }
+        Ok(())
     }
 
     /// Where a chunk goes, if it is known.
@@ -124,6 +132,18 @@ impl<'s> Output<'s> {
             (_, Order::Input) => (file, number / files),
             (_, Order::Any) => (file, self.next[file].fetch_add(1, Ordering::Relaxed)),
         }
+    }
+
+    /// After all was committed: writes what goes before the records, if nobody else will, for the first chunk does not exist.
+    ///
+    /// # Errors
+    /// What the sink says.
+    pub fn write_owed_header(&self, grains: &Grains) -> Result<(), Error> {
+        if grains.owes_header() {
+            self.sink.write_header()?;
+            grains.wrote_header();
+        }
+        Ok(())
     }
 
     /// Says that no worker will commit any more.
@@ -242,7 +262,7 @@ impl<'o, 's> Committer<'o, 's> {
             }
             File::Positioned(_) | File::Granted(_) => {
                 let started = Instant::now();
-                self.output.files[file].submit(number, bytes.len() as u64, tally);
+                self.output.files[file].submit(number, bytes.len() as u64, tally)?;
                 self.output.gate_nanos.fetch_add(started.elapsed().as_nanos() as u64, Ordering::Relaxed);
                 self.held.push_back(Held { file, number, bytes });
                 self.write_held(self.output.held)

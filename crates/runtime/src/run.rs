@@ -155,6 +155,11 @@ pub fn run(job: Job<'_>) -> Result<Outcome, Error> {
     drop(input);
     let refused = failure.take_refused();
     failure.into_result()?;
+    match (grains, output.get()) {
+        (Some(grains), Some(output)) => output.write_owed_header(grains)?,
+        (Some(grains), None) => grains.no_header(),
+        (None, _) => {}
+    }
 
     let claiming: Duration = lanes
         .iter()

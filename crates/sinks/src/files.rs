@@ -7,13 +7,16 @@ use crate::header::Header;
 use crate::line::{ContigNumbers, LineParser};
 use crate::sam::SamEncoder;
 use crate::tags::RecordContext;
-use std::fs::File;
+use std::fs::{File, TryLockError};
 use std::io::{ErrorKind, Write};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 use zerohop_model::error::Error;
 use zerohop_model::sink::{Access, Encoder, Sink};
+
+/// ENOSYS, ENOLCK and EOPNOTSUPP (errno(3)): what locks are answered with where there are none.
+const NO_LOCKS: [i32; 3] = [38, 37, 95];
 
 /// The format of an output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -109,8 +112,7 @@ impl FileSink {
     pub fn share(spec: OutputSpec, partials: &[PathBuf]) -> Result<Self, Error> {
         let mut sink = FileSink::without_files(spec)?;
         for path in partials {
-            let file = File::options().write(true).open(path);
-            let file = file.map_err(|source| Error::Output { path: path.clone(), source })?;
+            let file = open_shared(path).map_err(|source| Error::Output { path: path.clone(), source })?;
             sink.files.push(Open { target: path.clone(), path: path.clone(), temporary: None, file });
         }
         (sink.access, sink.finished) = (Access::Positioned, true);
@@ -118,16 +120,16 @@ impl FileSink {
     }
 
     /// Ends a file that several processes have written: the records end at `length`. One of them does it, when all have written.
-    /// Returns the bytes of the file.
+    /// Returns the bytes of the file, which are on the disk then.
     ///
     /// # Errors
     /// [`Error::Output`].
     pub fn end_shared(partial: &Path, format: Format, length: u64) -> Result<u64, Error> {
         let fault = |source| Error::Output { path: partial.to_owned(), source };
-        let (end, file) = (format.end_marker(), File::options().write(true).open(partial).map_err(fault)?);
+        let (end, file) = (format.end_marker(), open_shared(partial).map_err(fault)?);
         file.write_all_at(end, length).map_err(fault)?;
         let length = length + end.len() as u64;
-        file.set_len(length).map_err(fault)?;
+        file.set_len(length).and_then(|()| file.sync_all()).map_err(fault)?;
         Ok(length)
     }
 
@@ -245,6 +247,27 @@ pub fn check_writable(path: &Path) -> Result<(), Error> {
         std::fs::remove_file(temporary).map_err(|source| Error::Output { path: path.to_owned(), source })?;
     }
     Ok(())
+}
+
+/// Opens a file of which several processes, on several hosts perhaps, write different parts.
+///
+/// Of a page of which Linux's NFS client has been given a part, it sends all from the beginning, and so zeros over what another host has
+/// written there, unless the file is locked (nfs_can_extend_write() in fs/nfs/write.c): a shared lock, which keeps nobody out, is held as
+/// long as the file is open. A file system without locks has no such client.
+///
+/// # Errors
+/// What the system says.
+pub fn open_shared(path: &Path) -> std::io::Result<File> {
+    let file = File::options().read(true).write(true).open(path)?;
+    match file.try_lock_shared() {
+        Err(TryLockError::Error(error)) if !has_no_locks(&error) => Err(error),
+        _ => Ok(file),
+    }
+}
+
+/// Whether the file system cannot lock files at all.
+pub fn has_no_locks(error: &std::io::Error) -> bool {
+    error.kind() == ErrorKind::Unsupported || error.raw_os_error().is_some_and(|code| NO_LOCKS.contains(&code))
 }
 
 fn open_stdout() -> Result<Open, Error> {

@@ -21,5 +21,5 @@ mod sam;
 mod tags;
 
 pub use bgzf::{BLOCK_DATA as BGZF_BLOCK_DATA, BlockCompressor, END_MARKER as BGZF_END};
-pub use files::{FileSink, Format, OutputSpec, check_writable, shard_path};
+pub use files::{FileSink, Format, OutputSpec, check_writable, has_no_locks, open_shared, shard_path};
 pub use header::{Header, HeaderError, Program, ReadGroup, ReadGroupError};
