@@ -6,9 +6,9 @@ set -euo pipefail
 
 WORK=$(mktemp -d "${TMPDIR:-/tmp}/zerohop-e2e.XXXXXX")
 trap 'rm -rf "$WORK"' EXIT
-# Where -e ends a script without a word, it is said where.
+# Where -e ends a script without a word, it is said where. (141: who reads our pipe wants no more of it.)
 set -E
-trap 'rc=$?; [[ $- != *e* ]] || echo "exit status $rc at ${BASH_SOURCE[0]}:$LINENO: $BASH_COMMAND" >&2' ERR
+trap 'rc=$?; [[ $- != *e* ]] || [ $rc = 141 ] || echo "exit status $rc at ${BASH_SOURCE[0]}:$LINENO: $BASH_COMMAND" >&2' ERR
 # What a user has tuned must not decide what is tested.
 export XDG_CACHE_HOME="$WORK/cache"
 

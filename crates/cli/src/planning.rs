@@ -19,6 +19,9 @@ pub struct Planned {
     pub farm: bool,
 }
 
+/// The most threads, and index copies, that can be asked for.
+const MOST: usize = 65_536;
+
 /// The plan for `subject`, or for an engine without an index.
 ///
 /// # Errors
@@ -51,9 +54,11 @@ fn asks_for_something(args: &AlignArgs) -> bool {
 /// What `zerohop tune` found for the same engine, index and kind of reads on this machine.
 fn tuned(machine: &Machine, subject: &Subject) -> Option<Planned> {
     let saved: SavedPlan = kept::read(&subject.plan_file(machine)?)?;
+    if saved.schema_version != SavedPlan::SCHEMA_VERSION || misfit(machine, &saved).is_some() {
+        return None;
+    }
     // What was free then may not be free now.
-    let fits = too_little_memory(machine, &saved, subject).is_none();
-    if saved.schema_version != SavedPlan::SCHEMA_VERSION || misfit(machine, &saved.plan).is_some() || !fits {
+    if too_little_memory(machine, &saved, subject).is_some() {
         return None;
     }
     let mut plan = saved.plan;
@@ -81,7 +86,7 @@ fn replay(path: &Path, args: &AlignArgs, machine: &Machine, subject: Option<&Sub
     {
         return Err(fault(format!("it is a plan for {planned_for}, not for {}", subject.engine.0)));
     }
-    if let Some(misfit) = misfit(machine, &saved.plan) {
+    if let Some(misfit) = misfit(machine, &saved) {
         return Err(fault(format!("it was made for {}, and does not fit here: {misfit}", saved.machine)));
     }
     if let Some(too_little) = subject.and_then(|subject| too_little_memory(machine, &saved, subject)) {
@@ -103,7 +108,10 @@ fn too_little_memory(machine: &Machine, saved: &SavedPlan, subject: &Subject) ->
 }
 
 /// Why a plan cannot be followed on `machine`, if it cannot.
-fn misfit(machine: &Machine, plan: &Plan) -> Option<String> {
+fn misfit(machine: &Machine, SavedPlan { plan, choice, .. }: &SavedPlan) -> Option<String> {
+    if choice.threads > MOST || choice.copies > MOST {
+        return Some(format!("nobody has more than {MOST} threads or index copies"));
+    }
     if plan.replicas.is_empty() || plan.workers.is_empty() {
         return Some("it has no workers or no index copies".to_owned());
     }

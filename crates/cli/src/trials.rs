@@ -5,7 +5,7 @@ use crate::failure::Failure;
 use serde::{Deserialize, Serialize};
 use std::fs::{File, OpenOptions};
 use std::io::{Read, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 use zerohop_model::machine::CpuId;
@@ -112,8 +112,12 @@ impl<'a> Trials<'a> {
     /// # Errors
     /// Reads that cannot be read.
     pub fn count(&self) -> Result<(u64, u64), Failure> {
-        let mut command = align(self.args, "null", self.args.first.unwrap_or(0))?;
         let folder = work_folder(self.args)?;
+        // No reference is needed, and what is named as one may be an index that only its aligner can read.
+        let reference = folder.path().join("none.fa");
+        std::fs::write(&reference, ">none\nN\n")
+            .map_err(|error| Failure::Other(format!("{}: cannot write: {error}", reference.display())))?;
+        let mut command = align(self.args, "null", &reference, self.args.first.unwrap_or(0))?;
         let json = folder.path().join("count.json");
         command.arg("-o").arg(folder.path().join("count.sam")).arg("--json").arg(&json);
         let (child, said) = start(command)?;
@@ -129,7 +133,7 @@ fn work_folder(args: &TuneArgs) -> Result<tempfile::TempDir, Failure> {
 }
 
 /// `zerohop align` on the reads of this tuning.
-fn align(args: &TuneArgs, engine: &str, fragments: u64) -> Result<Command, Failure> {
+fn align(args: &TuneArgs, engine: &str, reference: &Path, fragments: u64) -> Result<Command, Failure> {
     let own =
         std::env::current_exe().map_err(|error| Failure::Other(format!("zerohop cannot find itself: {error}")))?;
     let mut command = Command::new(own);
@@ -137,7 +141,7 @@ fn align(args: &TuneArgs, engine: &str, fragments: u64) -> Result<Command, Failu
     if fragments > 0 {
         command.arg("--first").arg(fragments.to_string());
     }
-    command.arg(&args.reference).arg(&args.reads_1).args(&args.reads_2);
+    command.arg(reference).arg(&args.reads_1).args(&args.reads_2);
     Ok(command)
 }
 
@@ -146,7 +150,7 @@ fn run_one(args: &TuneArgs, cpus: &[CpuId], order: Order, limit_s: Option<f64>) 
     let folder = work_folder(args)?;
     let json = folder.path().join("run.json");
     let all = args.first.unwrap_or(0);
-    let mut command = align(args, &args.engine, if fragments == 0 { all } else { fragments })?;
+    let mut command = align(args, &args.engine, &args.reference, if fragments == 0 { all } else { fragments })?;
     for file in &args.engine_file {
         command.arg("--engine-file").arg(file);
     }
@@ -169,7 +173,7 @@ fn run_one(args: &TuneArgs, cpus: &[CpuId], order: Order, limit_s: Option<f64>) 
         return Ok(Trial { choice, round, reads: 0, load_s, map_s, cpu_s, others_cpus, broken_off: true });
     }
     let summary = summary(&json)?;
-    let cpu_s = (summary.resources.user + summary.resources.system).as_secs_f64();
+    let cpu_s = summary.resources.user.as_secs_f64() + summary.resources.system.as_secs_f64();
     let (load_s, map_s) = (summary.index.time.as_secs_f64(), summary.run.wall.as_secs_f64());
     let others_cpus = (busy.as_secs_f64() - cpu_s).max(0.0) / wall_s;
     Ok(Trial { choice, round, reads: summary.run.tally.reads, load_s, map_s, cpu_s, others_cpus, broken_off: false })
@@ -218,7 +222,7 @@ fn finish(mut child: Child, said: Said, limit_s: Option<f64>) -> Result<bool, Fa
     }
 }
 
-fn summary(path: &std::path::Path) -> Result<Summary, Failure> {
+fn summary(path: &Path) -> Result<Summary, Failure> {
     let fault = |what: String| Failure::Other(format!("{}: {what}", path.display()));
     let text = std::fs::read(path).map_err(|error| fault(error.to_string()))?;
     serde_json::from_slice(&text).map_err(|error| fault(error.to_string()))

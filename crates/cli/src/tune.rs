@@ -7,7 +7,7 @@
 //! 4. what came of it, as a table like those of Lenis & Senar (2016, 2017), and as a plan that `zerohop align` will find.
 
 use crate::args::tune::TuneArgs;
-use crate::failure::Failure;
+use crate::failure::{self, Failure};
 use crate::subject::{Profile, Subject};
 use crate::trials::{Order, Trials};
 use crate::{kept, planning};
@@ -39,6 +39,7 @@ const FULL_ROUNDS: u32 = 10;
 /// Wrong usage, trials that fail, files that cannot be written.
 pub fn run(args: &TuneArgs) -> Result<(), Failure> {
     let started = Instant::now();
+    crate::lanes::apart(files(args).iter().chain([&args.reference]), args.output.as_ref())?;
     let machine = zerohop_topology::detect()?;
     let subject = subject(args)?;
     let trials = Trials::open(args, machine.allowed.cpus.clone(), identity(args, &machine, &subject)?)?;
@@ -66,7 +67,7 @@ pub fn run(args: &TuneArgs) -> Result<(), Failure> {
     let sure = race.sure() + &disturbed(&trials);
     plan.reasons = vec![format!("{best}: the best of {tried} choices in {} trials.", trials.len()), sure.clone()];
     let tuning = Tuning {
-        schema_version: 1,
+        schema_version: Tuning::SCHEMA_VERSION,
         version: env!("CARGO_PKG_VERSION").to_owned(),
         command: crate::account::command_line(),
         engine: subject.engine.clone(),
@@ -142,6 +143,11 @@ struct Tuner<'a> {
 impl Tuner<'_> {
     fn race(&mut self, tried: Vec<Choice>, rules: Rules) -> Result<Race, Failure> {
         let count = tried.len();
+        if let Some(&favourite) = tried.first() {
+            // Who reads an index first reads it from the disk, and should not be blamed for it.
+            self.show("the index is read once");
+            self.trials.run(Order { choice: favourite, fragments: 1, round: 0 }, None)?;
+        }
         let fragments = match tried.first() {
             Some(favourite) if rules.early => self.fragments_of_a_trial(*favourite, &tried)?,
             _ => self.fragments,
@@ -244,12 +250,15 @@ fn tell(args: &TuneArgs, subject: &Subject, best: Choice, tuning: &Tuning) -> Re
         kept::write(path, &saved)?;
     }
     let mut text = zerohop_report::tuning_text(tuning);
-    match subject.plan_file(machine).filter(|_| !args.no_keep) {
-        Some(path) => {
-            kept::write(&path, &saved)?;
-            text += "'zerohop align' will follow it for this aligner, index and kind of reads on this machine.\n";
-        }
-        None => text += "It is not kept for later runs of 'zerohop align'.\n",
+    let kept = subject.plan_file(machine).filter(|_| !args.no_keep).map(|path| kept::write(&path, &saved));
+    text += match kept {
+        Some(Ok(())) => "'zerohop align' will follow it for this aligner, index and kind of reads on this machine.\n",
+        Some(Err(_)) | None => "It is not kept for later runs of 'zerohop align'.\n",
+    };
+    crate::print(text.as_bytes())?;
+    // Hours of trials are not lost for it.
+    if let Some(Err(failure)) = kept {
+        failure::note(&format!("the plan cannot be kept: {failure}"));
     }
-    crate::print(text.as_bytes())
+    Ok(())
 }

@@ -3,6 +3,10 @@
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
+/// Length of a step at first, in microseconds; and how often it may double: to a hundred years for all.
+const FIRST_STEP_US: u64 = 10_000;
+const MOST_DOUBLINGS: u32 = 32;
+
 /// One of so many things that a thread does, one at a time.
 pub trait Stages<const COUNT: usize>: Copy {
     /// Its place in a step.
@@ -96,6 +100,7 @@ pub type SearchTimeline = Timeline<{ SearchStage::ALL.len() }>;
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(bound(serialize = "[u32; COUNT]: Serialize", deserialize = "[u32; COUNT]: Deserialize<'de>"))]
+#[serde(try_from = "Written<COUNT>")]
 pub struct Timeline<const COUNT: usize = { Stage::ALL.len() }> {
     /// Length of a step, in microseconds.
     pub step_us: u64,
@@ -103,9 +108,33 @@ pub struct Timeline<const COUNT: usize = { Stage::ALL.len() }> {
     pub steps: Vec<[u32; COUNT]>,
 }
 
+/// A time line as it was written, by us or somebody else.
+#[derive(Deserialize)]
+#[serde(bound(deserialize = "[u32; COUNT]: Deserialize<'de>"))]
+struct Written<const COUNT: usize> {
+    step_us: u64,
+    steps: Vec<[u32; COUNT]>,
+}
+
+impl<const COUNT: usize> TryFrom<Written<COUNT>> for Timeline<COUNT> {
+    type Error = String;
+
+    fn try_from(Written { step_us, steps }: Written<COUNT>) -> Result<Self, String> {
+        // Some doublings of the first length: time lines are made alike by doubling.
+        let doublings = step_us / FIRST_STEP_US;
+        if step_us % FIRST_STEP_US != 0 || !doublings.is_power_of_two() || doublings > 1 << MOST_DOUBLINGS {
+            return Err(format!("a time line has no steps of {step_us} us"));
+        }
+        if steps.len() > Self::MOST_STEPS {
+            return Err(format!("a time line has {} steps, and {} is the most", steps.len(), Self::MOST_STEPS));
+        }
+        Ok(Timeline { step_us, steps })
+    }
+}
+
 impl<const COUNT: usize> Default for Timeline<COUNT> {
     fn default() -> Self {
-        Timeline { step_us: 10_000, steps: Vec::new() }
+        Timeline { step_us: FIRST_STEP_US, steps: Vec::new() }
     }
 }
 
@@ -142,13 +171,17 @@ impl<const COUNT: usize> Timeline<COUNT> {
             other.coarsen();
         }
         self.steps.resize(self.steps.len().max(other.steps.len()), [0; COUNT]);
-        let sum = |(mine, its): (&mut [u32; COUNT], &[u32; COUNT])| mine.iter_mut().zip(its).for_each(|(a, b)| *a += b);
+        let sum = |(mine, its): (&mut [u32; COUNT], &[u32; COUNT])| {
+            mine.iter_mut().zip(its).for_each(|(a, b)| *a = a.saturating_add(*b))
+        };
         self.steps.iter_mut().zip(&other.steps).for_each(sum);
     }
 
     /// Two steps become one.
     fn coarsen(&mut self) {
-        let sum = |pair: &[[u32; COUNT]]| std::array::from_fn(|stage| pair.iter().map(|step| step[stage]).sum());
+        let sum = |pair: &[[u32; COUNT]]| {
+            std::array::from_fn(|stage| pair.iter().fold(0, |sum: u32, step| sum.saturating_add(step[stage])))
+        };
         self.steps = self.steps.chunks(2).map(sum).collect();
         self.step_us *= 2;
     }
@@ -157,6 +190,13 @@ impl<const COUNT: usize> Timeline<COUNT> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_no_time_line_is_is_refused() {
+        let read = |step_us, steps| Timeline::try_from(Written { step_us, steps: vec![[1; 7]; steps] }).is_ok();
+        assert!(read(10_000, 0) && read(40_000, 128));
+        assert!(!read(0, 1) && !read(10_001, 1) && !read(30_000, 1) && !read(1 << 63, 1) && !read(10_000, 129));
+    }
 
     #[test]
     fn no_time_is_lost_however_long_it_takes() {

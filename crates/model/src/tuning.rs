@@ -119,6 +119,11 @@ pub struct Tuning {
     pub plan: Plan,
 }
 
+impl Tuning {
+    /// Version of the JSON form.
+    pub const SCHEMA_VERSION: u32 = 1;
+}
+
 /// A plan on disk: written by `zerohop plan` and `zerohop tune`, replayed by `zerohop align --plan FILE`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct SavedPlan {

@@ -99,7 +99,7 @@ fn table(runs: &[Named<'_>]) -> Table {
             format!("{:.3}", run.index.time.as_secs_f64()),
             format!("{:.3}", run.run.wall.as_secs_f64()),
             format!("{:.0}", run.reads_per_second()),
-            format!("{:.2}", (run.resources.user + run.resources.system).as_secs_f64()),
+            format!("{:.2}", run.resources.user.as_secs_f64() + run.resources.system.as_secs_f64()),
             run.resources.peak_memory.to_string(),
             format!("{:.2}", percent(run.run.tally.mapped, run.run.tally.reads)),
         ]

@@ -54,6 +54,7 @@ impl Recorded {
         let value: Value = serde_json::from_str(text).map_err(RecordedError::NotJson)?;
         let has = |names: &[&str]| names.iter().all(|name| value.get(name).is_some());
         if has(&["findings", "trials"]) {
+            is_version(&value, "tune", Tuning::SCHEMA_VERSION)?;
             Ok(Recorded::Tuning(parsed("tune", value)?))
         } else if has(&["machine", "map"]) {
             Ok(Recorded::Map(parsed("topo --measure --json", value)?))
