@@ -199,7 +199,7 @@ refusals() {
     done
     # a run that was interrupted when only the names were missing
     mkdir c.sam.progress; cp e1.sam c.sam.progress/output.1
-    echo "[[\"$WORK/c.sam.progress/output.1\",\"$WORK/c.sam\"]]" > c.sam.progress/complete.json
+    python3 -c 'import json, os, sys; print(json.dumps([[list(os.fsencode(path)) for path in sys.argv[1:]]]))' "$WORK/c.sam.progress/output.1" "$WORK/c.sam" > c.sam.progress/complete.json
     refused 1 "the output has its name now" --resume -o c.sam ref.fa 1.fq
     cmp e1.sam c.sam || fail "what was complete has not got its name"
     [ ! -e c.sam.progress ] || fail "progress is left"

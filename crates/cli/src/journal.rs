@@ -4,8 +4,10 @@
 use crate::failure::{self, Failure};
 use crate::kept;
 use serde::{Deserialize, Serialize};
+use std::ffi::OsString;
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{ErrorKind, Write};
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 use zerohop_model::measurement::Tally;
 
@@ -155,16 +157,25 @@ impl Owner {
     /// # Errors
     /// What the system says.
     pub fn complete(self, files: &[(PathBuf, PathBuf)]) -> Result<(), Failure> {
+        let names = self.record(files)?;
+        drop(self.job);
+        end(&self.folder, &names)
+    }
+
+    /// Has the job be complete, whatever happens now; gives the names as they will be.
+    fn record(&self, files: &[(PathBuf, PathBuf)]) -> Result<Vec<(PathBuf, PathBuf)>, Failure> {
         // What a link points to is replaced, not the link.
         let target = |output: &PathBuf| output.canonicalize().unwrap_or_else(|_| output.clone());
         let names: Vec<_> = files.iter().map(|(partial, output)| (partial.clone(), target(output))).collect();
-        kept::write(&self.folder.join(COMPLETE), &names)?;
+        // Names of files are bytes, and need not be text.
+        let bytes = |path: &PathBuf| path.as_os_str().as_bytes().to_vec();
+        let lines: Vec<_> = names.iter().map(|(partial, target)| (bytes(partial), bytes(target))).collect();
+        kept::write(&self.folder.join(COMPLETE), &lines)?;
         sync_folder(&self.folder)?;
         // First the job goes: a run that is gone on with must not find it without its output.
         let job = self.folder.join(JOB);
         std::fs::remove_file(&job).map_err(|error| fault(&job, error))?;
-        drop(self.job);
-        end(&self.folder, &names)
+        Ok(names)
     }
 }
 
@@ -183,8 +194,12 @@ fn end(folder: &Path, names: &[(PathBuf, PathBuf)]) -> Result<(), Failure> {
 
 /// Ends what was complete when it was interrupted; false if it was not complete.
 fn end_interrupted(folder: &Path) -> Result<bool, Failure> {
-    match kept::read::<Vec<(PathBuf, PathBuf)>>(&folder.join(COMPLETE)) {
-        Some(names) if !folder.join(JOB).exists() => end(folder, &names).map(|()| true),
+    let path = |bytes| PathBuf::from(OsString::from_vec(bytes));
+    match kept::read::<Vec<(Vec<u8>, Vec<u8>)>>(&folder.join(COMPLETE)) {
+        Some(lines) if !folder.join(JOB).exists() => {
+            let names: Vec<_> = lines.into_iter().map(|(partial, target)| (path(partial), path(target))).collect();
+            end(folder, &names).map(|()| true)
+        }
         _ => Ok(false),
     }
 }
@@ -325,6 +340,15 @@ mod tests {
         owner.complete(&[(partial, output.clone())]).unwrap();
         assert_eq!(std::fs::read_to_string(&output).unwrap(), "x");
         assert!(!folder.path().join("out.tsv.progress").exists());
+        // A run that was killed when only the name was missing; the name is no text.
+        let odd = folder.path().join(OsString::from_vec(vec![b'o', 0xff]));
+        let owner = prepare(&odd, "a", false).unwrap();
+        let partial = super::folder(&odd).join("output");
+        std::fs::write(&partial, "y").unwrap();
+        owner.record(&[(partial, odd.clone())]).unwrap();
+        assert!(prepare(&odd, "a", true).is_err_and(|failure| failure.to_string().contains("has its name now")));
+        assert_eq!(std::fs::read_to_string(&odd).unwrap(), "y");
+        assert!(!super::folder(&odd).exists());
         std::fs::create_dir(folder.path().join("out.tsv.progress")).unwrap();
         std::fs::write(folder.path().join("out.tsv.progress/mine"), "").unwrap();
         assert!(prepare(&output, "a", false).is_err(), "a folder of somebody else");

@@ -146,7 +146,9 @@ impl Tuner<'_> {
         if let Some(&favourite) = tried.first() {
             // Who reads an index first reads it from the disk, and should not be blamed for it.
             self.show("the index is read once");
-            self.trials.run(Order { choice: favourite, fragments: 1, round: 0 }, None)?;
+            let fragments = (NEXT_TO_NONE * favourite.threads as u64 + 1).min(self.fragments);
+            // What fails here fails again where it is told.
+            let _ = self.trials.run(Order { choice: favourite, fragments, round: 0 }, None);
         }
         let fragments = match tried.first() {
             Some(favourite) if rules.early => self.fragments_of_a_trial(*favourite, &tried)?,

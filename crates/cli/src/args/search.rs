@@ -186,7 +186,7 @@ pub struct BenchSearchArgs {
     pub ranks: usize,
 
     /// Rounds: each variant runs once in each
-    #[arg(long, value_name = "N", default_value_t = 5)]
+    #[arg(long, value_name = "N", default_value_t = 5, value_parser = RangedU64ValueParser::<usize>::new().range(1..=10_000))]
     pub repeats: usize,
 
     /// Batches
