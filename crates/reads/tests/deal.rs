@@ -320,7 +320,13 @@ fn deal_over(lanes: &[Vec<PathBuf>], ranks: usize, workers: usize) -> Result<(Ve
             let table = tables[i].clone().map(|table| (table, first));
             first += tables[i].as_ref().map_or(0, |table| table.chunks());
             let lane = open(files)?.deal_granted(place, law, MAX_READ_BASES, workers, table, &shared)?;
-            for (number, reads) in collect(lane, workers)? {
+            let chunks = collect(lane, workers);
+            let is_table = tables[i].is_some();
+            assert!(
+                chunks.is_ok() || !is_table || grant.absent.lock().unwrap().is_empty(),
+                "what is behind a fault is there"
+            );
+            for (number, reads) in chunks? {
                 assert!(found[i].insert(number, reads).is_none(), "chunk {number} was dealt twice");
             }
         }
