@@ -161,21 +161,23 @@ pub fn run(job: Job<'_>) -> Result<Outcome, Error> {
         (None, _) => {}
     }
 
-    let claiming: Duration = lanes
-        .iter()
-        .filter_map(|lane| match &lane.deal {
-            Deal::Claim(claim) => Some(claim.serial_time()),
-            Deal::Emit(_) => None,
-        })
-        .sum();
     let writing: Duration = written.iter().flatten().map(|(_, writing)| *writing).sum();
     let at_gates = output.get().map_or(Duration::ZERO, Output::gate_time);
     let lengths = match written.is_empty() {
         true => output.get().map(Output::positioned_lengths).unwrap_or_default(),
         false => written.into_iter().flatten().map(|(length, _)| length).collect(),
     };
-    let serial = Serial { cut: claiming + emitting, order: writing + at_gates };
+    let serial = Serial { cut: claiming(&lanes) + emitting, order: writing + at_gates };
     Ok(Outcome { report: sum_up(parts, serial, refused, started.elapsed()), lengths })
+}
+
+/// Serial time of those lanes that workers deal.
+fn claiming(lanes: &[Lane]) -> Duration {
+    let time = |lane: &Lane| match &lane.deal {
+        Deal::Claim(claim) => Some(claim.serial_time()),
+        Deal::Emit(_) => None,
+    };
+    lanes.iter().filter_map(time).sum()
 }
 
 /// Threads that take chunks.
