@@ -47,7 +47,7 @@ pub enum Command {
     Db(DbArgs),
     /// Build the library by which ranks find each other, with the MPI's own compiler
     Mpi(MpiArgs),
-    /// Measure how threads scale, by lock, parsing, output and processes
+    /// Measure how threads scale, by lock, parsing, output and processes; and how ranks exchange results
     Bench(Box<BenchArgs>),
     /// Make one HTML page of what other commands measured: runs, tunings, memory maps, thread scaling
     Report(ReportArgs),

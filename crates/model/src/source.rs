@@ -83,7 +83,8 @@ pub struct Complete {
     pub chunks: Range<u64>,
     /// Bytes of their records in each output file.
     pub bytes: Vec<u64>,
-    /// Bytes before the first record of each file, if chunk 0 is one of them: its process writes what goes before.
+    /// Bytes before the first record of each file, if chunk 0 is one of them: its process writes what goes before. None also if that
+    /// process has had no reads, and so never learned of a header.
     pub header: Option<u64>,
 }
 
