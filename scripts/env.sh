@@ -12,7 +12,7 @@ MULTIQC_VERSION=1.35
 CARGO_FUZZ_VERSION=0.13.1
 
 # For the end-to-end tests and the demo
-export ZEROHOP="$TARGET/release/zerohop"
+export ZEROHOP="${ZEROHOP:-$TARGET/release/zerohop}"
 export STROBEALIGN="$TARGET/strobealign/bin/strobealign"
 export MULTIQC="$ROOT/.tools/multiqc/bin/multiqc"
 export DATA="$ROOT/tests/data"

@@ -9,6 +9,8 @@
 #   ZEROHOP_DATA=FOLDER       more real data for the end-to-end tests
 set -euo pipefail
 source "$(dirname "$0")/env.sh"
+# what the step `build` makes: the profile that the unit tests have too
+export ZEROHOP="$TARGET/debug/zerohop"
 
 passed=0 failed=0 skipped=0 unsteady=
 summary() {
@@ -107,7 +109,7 @@ step 1 docs docs
 step 1 loom loom
 step 1 miri miri
 step 1 fuzz fuzz
-step 1 build cargo build -q --release --locked
+step 1 build cargo build -q --locked
 scripts_in tests/e2e
 scripts_in tests/hosts
 scripts_in tests/lab
