@@ -14,6 +14,7 @@ enum Allowed {
 const MODEL: &str = "crates/model";
 const TOPOLOGY: &str = "crates/topology";
 const MEMORY: &str = "crates/memory";
+const PROCESS: &str = "crates/process";
 const READS: &str = "crates/reads";
 
 /// Crates that nobody imports.
@@ -23,19 +24,18 @@ const LEAVES: &[&str] = &["crates/cli", "bench", "xtask"];
 fn allowed(place: &str) -> Option<Allowed> {
     use Allowed::{Everything, Only};
     Some(match place {
-        "crates/model" => Only(&[]),
-        "crates/topology" | "crates/memory" | "crates/reads" | "crates/sinks" | "crates/report" | "crates/plan" => {
-            Only(&[MODEL])
-        }
+        "crates/model" | "crates/process" => Only(&[]),
+        "crates/topology" | "crates/memory" | "crates/reads" | "crates/report" | "crates/plan" => Only(&[MODEL]),
+        "crates/sinks" => Only(&[MODEL, PROCESS]),
         "crates/runtime" | "crates/probe" => Only(&[MODEL, TOPOLOGY, MEMORY]),
         "crates/distribute" => Only(&[MODEL]),
         // It measures them all.
         "crates/cli" | "crates/lab" | "bench" | "xtask" => Everything,
         // It starts programs that end with it, and inflates FASTA.
-        "crates/search" => Only(&[MODEL, TOPOLOGY, READS]),
+        "crates/search" => Only(&[MODEL, PROCESS, TOPOLOGY, READS]),
         // It starts processes on CPUs and nodes.
-        "crates/engines/external" => Only(&[MODEL, MEMORY, TOPOLOGY]),
-        _ if place.starts_with("crates/engines/") => Only(&[MODEL, MEMORY]),
+        "crates/engines/external" => Only(&[MODEL, MEMORY, PROCESS, TOPOLOGY]),
+        _ if place.starts_with("crates/engines/") => Only(&[MODEL, MEMORY, PROCESS]),
         _ => return None,
     })
 }

@@ -2,6 +2,7 @@
 //!
 //! 1. `layers`: crates import each other one way, as the table there says;
 //! 2. `references`: inside a crate, no two top-level modules import each other, directly or over others.
+#![allow(clippy::print_stdout, clippy::print_stderr, reason = "a developer reads it")]
 
 use std::path::Path;
 use std::process::ExitCode;

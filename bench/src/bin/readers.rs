@@ -9,6 +9,7 @@
 //! - strobealign: parsing, which one thread does for all, in a loop of its own.
 //!
 //! A line of JSON per measurement goes to standard output, a table of medians to standard error.
+#![allow(clippy::print_stdout, clippy::print_stderr, reason = "a developer reads it")]
 
 use clap::Parser;
 use paraseq::parallel::{PairedParallelProcessor, ParallelReader};

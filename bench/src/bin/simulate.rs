@@ -1,4 +1,5 @@
 //! Makes references with repeats, and read pairs from a reference.
+#![allow(clippy::print_stdout, clippy::print_stderr, reason = "a developer reads it")]
 
 use clap::{Args, Parser, Subcommand};
 use std::fs::File;

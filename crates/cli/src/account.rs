@@ -3,11 +3,11 @@
 use crate::args::AlignArgs;
 use crate::failure::Failure;
 use crate::{lanes::Groups, outputs, resources};
-use std::path::Path;
 use std::time::Instant;
 use zerohop_model::machine::Machine;
 use zerohop_model::measurement::{Comparison, ReplicaReport, RunReport};
 use zerohop_model::plan::Plan;
+use zerohop_process::tell;
 use zerohop_reads::LaneSpec;
 use zerohop_report::{IndexReport, RankSummary, SCHEMA_VERSION, Summary};
 use zerohop_sinks::Program;
@@ -98,22 +98,19 @@ impl Account {
 fn tell(args: &AlignArgs, summary: &Summary, (groups, _): &Groups, lanes: &[LaneSpec]) -> Result<(), Failure> {
     if args.quiet {
         // What may make the result wrong is never kept quiet.
-        summary.notes.iter().for_each(|note| eprintln!("note: {note}"));
+        summary.notes.iter().for_each(|note| tell::note(note));
     } else {
-        eprint!("{}", summary.text());
+        tell::text(&summary.text());
     }
     let other = |e: serde_json::Error| Failure::Other(e.to_string());
-    let write = |path: &Path, text: String| {
-        std::fs::write(path, text).map_err(|e| Failure::Other(format!("{}: cannot write: {e}", path.display())))
-    };
     if let Some(path) = &args.json {
-        write(path, summary.json().map_err(other)?)?;
+        zerohop_process::write(path, summary.json().map_err(other)?.as_bytes())?;
     }
     if let Some(path) = &args.mqc {
         let in_group = groups.iter().flat_map(|g| &g.fields).find_map(|field| field.strip_prefix("SM:"));
         let of_file = lanes[0].files[0].file_name().map(|name| name.to_string_lossy().into_owned());
         let sample = args.sample.clone().or_else(|| in_group.map(str::to_owned)).or(of_file).unwrap_or_default();
-        write(path, summary.multiqc(&sample).map_err(other)?)?;
+        zerohop_process::write(path, summary.multiqc(&sample).map_err(other)?.as_bytes())?;
     }
     Ok(())
 }

@@ -3,7 +3,7 @@
 use crate::args::bench::{BenchArgs, BenchCommand, ClaimsArgs, ExperimentArgs, FarmArgs, ScalingArgs};
 use crate::failure::Failure;
 use crate::replicas;
-use std::io::{BufRead, IsTerminal, Write};
+use std::io::{BufRead, Write};
 use std::path::{Path, PathBuf};
 use zerohop_engine_null::{Null, Synthetic};
 use zerohop_lab::claims::{self, Verdict};
@@ -15,6 +15,7 @@ use zerohop_model::engine::{Engine, Law};
 use zerohop_model::error::Error;
 use zerohop_model::machine::{CpuId, Machine};
 use zerohop_model::plan::{HugePages, Pages, Placement};
+use zerohop_process::tell;
 
 /// Read length for which strobealign's index is made.
 const READ_LENGTH: usize = 150;
@@ -100,8 +101,7 @@ fn claims(args: &ClaimsArgs) -> Result<(), Failure> {
     let findings = claims::findings(store.points(), &plans, cpus);
     let table = claims::table(&findings).markdown();
     let path = args.experiment.out.join("claims.md");
-    std::fs::write(&path, &table)
-        .map_err(|error| Failure::Other(format!("{}: cannot write: {error}", path.display())))?;
+    zerohop_process::write(&path, table.as_bytes())?;
     crate::print(table.as_bytes())?;
     let failed = |finding: &&claims::Finding| matches!(finding.verdict, Verdict::Fails | Verdict::NotMeasured);
     match findings.iter().filter(failed).count() {
@@ -131,15 +131,12 @@ fn measure(args: &ExperimentArgs, experiment: &Experiment, arms: &[Arm]) -> Resu
                 continue;
             }
             let point = experiment.measure(arm, repetition, &fragments, &starter)?;
-            if std::io::stderr().is_terminal() {
-                eprint!("\r{} of {todo}: {arm}: {:.3} s        ", repetition * arms.len() + i + 1, point.slowest_s);
-            }
+            let done = repetition * arms.len() + i + 1;
+            tell::progress(&format!("{done} of {todo}: {arm}: {:.3} s", point.slowest_s));
             store.add(point)?;
         }
     }
-    if std::io::stderr().is_terminal() {
-        eprintln!();
-    }
+    tell::progress("");
     Ok(())
 }
 

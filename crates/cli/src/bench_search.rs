@@ -142,7 +142,7 @@ fn on_rank(args: &BenchSearchArgs, transport: &dyn Transport) -> Result<(), Fail
     if let Some(path) = &args.output {
         let lines = runs.iter().map(|run| serde_json::to_string(run).map(|line| line + "\n"));
         let text = lines.collect::<Result<String, _>>().map_err(|error| other(&error))?;
-        crate::kept::write_text(path, text.as_bytes())?;
+        zerohop_process::write(path, text.as_bytes())?;
     }
     let mut text = table(&runs, search_s);
     if let Some(costs) = &costs {

@@ -5,8 +5,8 @@ use crate::failure::Failure;
 use crate::lanes::file_of;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
-use tempfile::NamedTempFile;
 use zerohop_model::error::{Error, InputError};
+use zerohop_process::{NewFile, WriteError, complete_all, tell};
 use zerohop_reads::blocked::{Blocking, Coding, Compress, Fit, Sidecar, block, restore};
 use zerohop_reads::{LaneSpec, OpenLane};
 use zerohop_sinks::BlockCompressor;
@@ -68,21 +68,15 @@ fn block_all(args: &BlockArgs, files: Vec<PathBuf>) -> Result<(), Failure> {
     }
     let (mut outputs, mut said) = (Vec::new(), Vec::new());
     for (output, sidecar) in done {
-        said.push(format!("{}: {}", output.path.display(), words(&sidecar)));
-        let mut beside = Output::create(&Sidecar::path(&output.path), args)?;
-        let written = beside.file.write_all(sidecar.json().as_bytes());
-        written.map_err(|error| unwritten(&beside.path, error))?;
+        said.push(format!("{}: {}\n", output.new.path().display(), words(&sidecar)));
+        let beside = NewFile::create(&Sidecar::path(output.new.path()))?;
+        beside.file().write_all(sidecar.json().as_bytes()).map_err(WriteError::of(beside.path()))?;
         // The description last: without it the file is FASTQ like any other.
-        outputs.extend([output, beside]);
+        outputs.extend([output.new, beside]);
     }
-    keep_all(outputs)?;
-    said.iter().for_each(|line| say(line));
+    complete_all(outputs)?;
+    tell::text(&said.concat());
     Ok(())
-}
-
-/// Words for the user; that nobody hears them is no reason to fail.
-fn say(line: &str) {
-    let _ = writeln!(std::io::stderr(), "{line}");
 }
 
 fn words(sidecar: &Sidecar) -> String {
@@ -145,14 +139,14 @@ fn unblock_all(args: &BlockArgs, files: &[PathBuf]) -> Result<(), Failure> {
                 Ok(sidecar)
             }
         })?;
-        done.push(output);
+        done.push(output.new);
     }
-    keep_all(done)
+    Ok(complete_all(done)?)
 }
 
 fn check(file: &Path) -> Result<(), Failure> {
     let sidecar = restore_file(file, &mut std::io::sink(), &|e| Error::Internal(e.to_string()))?;
-    say(&format!("{}: {}. All is as it should be.", file.display(), words(&sidecar)));
+    tell::text(&format!("{}: {}. All is as it should be.\n", file.display(), words(&sidecar)));
     Ok(())
 }
 
@@ -178,22 +172,17 @@ fn unwritten(path: &Path, source: std::io::Error) -> Error {
     Error::Output { path: path.to_owned(), source }
 }
 
-/// A file under a temporary name, which it loses when it is complete; dropped before, it is removed.
+/// A file, and what compresses it.
 struct Output {
-    path: PathBuf,
-    file: NamedTempFile,
+    new: NewFile,
     compressor: Option<BlockCompressor>,
 }
 
 impl Output {
-    fn create(path: &Path, args: &BlockArgs) -> Result<Self, Error> {
-        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        let mut builder = tempfile::Builder::new();
-        builder.prefix(".zerohop-").suffix(".partial");
-        let file = builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666)).tempfile_in(folder);
+    fn create(path: &Path, args: &BlockArgs) -> Result<Self, WriteError> {
         let compressed = args.bgzf || path.extension().is_some_and(|end| end == "gz" || end == "bgz");
         let compressor = compressed.then(|| BlockCompressor::new(args.level));
-        Ok(Output { path: path.to_owned(), file: file.map_err(|e| unwritten(path, e))?, compressor })
+        Ok(Output { new: NewFile::create(path)?, compressor })
     }
 
     /// Lets `write` write to the file; it is given a compressor if the file shall be compressed.
@@ -201,30 +190,16 @@ impl Output {
         &mut self,
         write: impl FnOnce(&mut dyn Write, Option<&mut Compress<'_>>) -> Result<T, Error>,
     ) -> Result<T, Error> {
-        let mut out = BufWriter::with_capacity(1 << 20, self.file.as_file_mut());
+        let mut out = BufWriter::with_capacity(1 << 20, self.new.file());
         let written = match &mut self.compressor {
             None => write(&mut out, None),
             Some(compressor) => {
                 write(&mut out, Some(&mut |data: &[u8], packed: &mut Vec<u8>| compressor.compress(data, packed)))
             }
         }?;
-        out.flush().map_err(|e| unwritten(&self.path, e))?;
+        out.flush().map_err(|e| unwritten(self.new.path(), e))?;
         Ok(written)
     }
-}
-
-/// Gives all their names, or none.
-fn keep_all(outputs: Vec<Output>) -> Result<(), Failure> {
-    let mut kept: Vec<PathBuf> = Vec::new();
-    for Output { path, file, .. } in outputs {
-        if let Err(error) = file.persist(&path) {
-            // What was kept would look complete.
-            kept.iter().for_each(|path| drop(std::fs::remove_file(path)));
-            return Err(unwritten(&path, error.error).into());
-        }
-        kept.push(path);
-    }
-    Ok(())
 }
 
 /// Compresses what is written, some members at a time.

@@ -17,7 +17,7 @@ pub fn db(args: &DbArgs) -> Result<(), Failure> {
         DbCommand::Build { fasta, engine, partitions, output, pilot, threads, quiet } => {
             let tell = |what: &str| {
                 if !quiet {
-                    eprintln!("{what}");
+                    zerohop_process::tell::text(&format!("{what}\n"));
                 }
             };
             let mut sample = sample(pilot.as_ref(), *threads)?;

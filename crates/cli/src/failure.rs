@@ -1,11 +1,12 @@
 //! Why the program failed, and with which exit status.
 
-use std::io::Write;
+use std::io::ErrorKind;
 use zerohop_engine_external::ExternalError;
 use zerohop_engine_strobealign::file::IndexFileError;
 use zerohop_lab::LabError;
 use zerohop_model::error::{Error, InputError};
 use zerohop_plan::PlanError;
+use zerohop_process::WriteError;
 use zerohop_search::SearchError;
 use zerohop_sinks::{HeaderError, ReadGroupError};
 use zerohop_topology::TopologyError;
@@ -47,26 +48,18 @@ pub enum Failure {
     #[error(transparent)]
     Topology(#[from] TopologyError),
     /// A file for the user cannot be written.
+    #[error(transparent)]
+    Write(WriteError),
+    /// Anything else.
     #[error("{0}")]
     Other(String),
-}
-
-/// Says that it failed, in one piece: ranks share a terminal, and what one of them writes must not lie in what another does.
-pub fn say(words: &str) {
-    // If standard error cannot be written there is nobody to tell.
-    let _ = std::io::stderr().write_all(format!("error: {words}\n").as_bytes());
-}
-
-/// Says what the user should know although it goes on.
-pub fn note(words: &str) {
-    let _ = std::io::stderr().write_all(format!("note: {words}\n").as_bytes());
 }
 
 impl Failure {
     /// Standard output cannot be written.
     pub fn standard_output(error: std::io::Error) -> Self {
         match error.kind() {
-            std::io::ErrorKind::BrokenPipe => Failure::BrokenPipe,
+            ErrorKind::BrokenPipe => Failure::BrokenPipe,
             _ => Failure::Other(format!("standard output: cannot write: {error}")),
         }
     }
@@ -77,6 +70,15 @@ impl From<Error> for Failure {
         match error {
             Error::BrokenPipe => Failure::BrokenPipe,
             other => Failure::Run(other),
+        }
+    }
+}
+
+impl From<WriteError> for Failure {
+    fn from(error: WriteError) -> Self {
+        match error.source.kind() {
+            ErrorKind::BrokenPipe => Failure::BrokenPipe,
+            _ => Failure::Write(error),
         }
     }
 }

@@ -28,13 +28,15 @@ pub fn run(args: &IndexArgs) -> Result<(), Failure> {
         None => zerohop_topology::detect()?.allowed.worker_count(),
     };
     zerohop_memory::set_default_huge_pages(zerohop_model::plan::HugePages::Auto);
+    let path = index_path(&args.reference, read_length);
+    zerohop_process::check_writable(&path)?;
     let id = ReferenceId::of_file(&args.reference)?;
     let engine = build(read_reference(&args.reference)?, read_length, threads, None)?;
-    let path = index_path(&args.reference, read_length);
     let bytes = Bytes(engine.save(&path, &id, read_length)?);
     if !args.quiet {
         let (path, seconds) = (path.display(), started.elapsed().as_secs_f64());
-        eprintln!("{path}: {bytes}, for reads of about {read_length} bases, made in {seconds:.1} s");
+        let words = format!("{path}: {bytes}, for reads of about {read_length} bases, made in {seconds:.1} s\n");
+        zerohop_process::tell::text(&words);
     }
     Ok(())
 }

@@ -1,7 +1,7 @@
 //! What is finished of a long job, on disk: a batch (of an alignment: a run of chunks) is entered after its results are safe, so that a
 //! job that was interrupted loses nothing and repeats only what was under way.
 
-use crate::failure::{self, Failure};
+use crate::failure::Failure;
 use crate::kept;
 use serde::{Deserialize, Serialize};
 use std::ffi::OsString;
@@ -10,6 +10,7 @@ use std::io::{ErrorKind, Write};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 use zerohop_model::measurement::Tally;
+use zerohop_process::tell;
 
 /// Batches, or chunks, that are written.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -120,8 +121,8 @@ fn own(folder: PathBuf) -> Result<Owner, Failure> {
     let job = File::options().read(true).write(true).open(&path).map_err(|error| fault(&path, error))?;
     match job.try_lock() {
         Ok(()) => Ok(Owner { folder, job }),
-        Err(TryLockError::Error(error)) if zerohop_sinks::has_no_locks(&error) => {
-            failure::note(&format!(
+        Err(TryLockError::Error(error)) if zerohop_process::has_no_locks(&error) => {
+            tell::note(&format!(
                 "{}: this file system has no locks: take care that no other run is at this job ({error})",
                 folder.display()
             ));
@@ -143,7 +144,7 @@ impl Owner {
         let text: String =
             lines.map_err(|error| Failure::Other(error.to_string()))?.iter().map(|line| format!("{line}\n")).collect();
         let before = self.folder.join("before.jsonl");
-        kept::write_text(&before, text.as_bytes())?;
+        zerohop_process::write(&before, text.as_bytes())?;
         sync_folder(&self.folder)?;
         for file in files.iter().filter(|file| **file != before) {
             std::fs::remove_file(file).map_err(|error| fault(file, error))?;
@@ -187,7 +188,7 @@ fn end(folder: &Path, names: &[(PathBuf, PathBuf)]) -> Result<(), Failure> {
     }
     // The output is complete: what cannot be cleared away does not change that.
     if let Err(error) = std::fs::remove_dir_all(folder) {
-        failure::note(&format!("{}: it is no longer needed, and cannot be removed: {error}", folder.display()));
+        tell::note(&format!("{}: it is no longer needed, and cannot be removed: {error}", folder.display()));
     }
     Ok(())
 }

@@ -1,12 +1,13 @@
 //! What is kept from run to run, in the user's cache folder: memory maps and plans. Anything in it may be removed at any time.
 
 use crate::failure::Failure;
+use crate::json;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 use zerohop_model::machine::Machine;
+use zerohop_process::WriteError;
 
 /// The folder: `$XDG_CACHE_HOME/zerohop`, or `~/.cache/zerohop`; none where neither is known.
 pub fn folder() -> Option<PathBuf> {
@@ -37,34 +38,15 @@ pub fn read<T: DeserializeOwned>(path: &Path) -> Option<T> {
     serde_json::from_slice(&std::fs::read(path).ok()?).ok()
 }
 
-/// Writes a JSON file that is there as a whole or not at all.
+/// Writes a JSON file, and the folders that lead to it.
 ///
 /// # Errors
 /// A folder that cannot be made, or a file that cannot be written.
 pub fn write(path: &Path, value: &impl Serialize) -> Result<(), Failure> {
-    let text = serde_json::to_string_pretty(value).map_err(|error| Failure::Other(error.to_string()))? + "\n";
-    write_text(path, text.as_bytes())
-}
-
-/// Writes a file that is there as a whole or not at all.
-///
-/// # Errors
-/// A folder that cannot be made, or a file that cannot be written.
-pub fn write_text(path: &Path, text: &[u8]) -> Result<(), Failure> {
-    let fault = |error: std::io::Error| Failure::Other(format!("{}: cannot write: {error}", path.display()));
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    std::fs::create_dir_all(folder).map_err(fault)?;
-    let mut file = tempfile::NamedTempFile::new_in(folder).map_err(fault)?;
-    // It may not have its name before it has its content, also after a loss of power.
-    file.write_all(text).and_then(|()| file.as_file().sync_all()).map_err(fault)?;
-    readable(file.path()).map_err(fault)?;
-    file.persist(path).map(drop).map_err(|error| fault(error.error))
-}
-
-/// Temporary files are for their owner alone; what stays has the rights that any new file has.
-fn readable(path: &Path) -> std::io::Result<()> {
-    use std::os::unix::fs::PermissionsExt;
-    std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o644))
+    if let Some(folder) = path.parent() {
+        std::fs::create_dir_all(folder).map_err(WriteError::of(folder))?;
+    }
+    json::write(path, value)
 }
 
 #[cfg(test)]

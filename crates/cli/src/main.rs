@@ -27,6 +27,7 @@ mod index;
 mod instances;
 mod joint;
 mod journal;
+mod json;
 mod kept;
 mod lanes;
 mod outputs;
@@ -56,6 +57,7 @@ use failure::Failure;
 use std::io::Write;
 use std::process::ExitCode;
 use zerohop_memory::PlacedAlloc;
+use zerohop_process::tell;
 
 /// Large blocks are placed where the plan says; small ones go to mimalloc.
 #[global_allocator]
@@ -71,11 +73,11 @@ fn main() -> ExitCode {
     match dispatch(args, &matches) {
         Ok(()) | Err(Failure::BrokenPipe) => ExitCode::SUCCESS,
         Err(Failure::Usage(words)) => {
-            failure::say(&format!("{words}\n\nFor more information, try '--help'."));
+            tell::error(&format!("{words}\n\nFor more information, try '--help'."));
             ExitCode::from(2)
         }
         Err(failure) => {
-            failure::say(&failure.to_string());
+            tell::error(&failure.to_string());
             ExitCode::FAILURE
         }
     }

@@ -3,14 +3,16 @@
 use crate::args::{AlignArgs, FormatName, OrderName};
 use crate::failure::Failure;
 use crate::{kept, lanes};
-use std::path::PathBuf;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
 use zerohop_model::error::Error;
+use zerohop_process::WriteError;
 use zerohop_reads::LaneSpec;
 use zerohop_runtime::Order;
 use zerohop_sinks::{FileSink, Format, Header, OutputSpec, shard_path};
 
-/// Refuses shards without a name, outputs that would destroy an input or each other, and outputs that cannot be written:
-/// before hours of work, not after.
+/// Refuses shards without a name, formats that cannot be written, outputs that would destroy an input or each other, and
+/// outputs that cannot be written: before hours of work, not after.
 ///
 /// # Errors
 /// Wrong usage, or what the system says.
@@ -21,8 +23,36 @@ pub fn check(args: &AlignArgs, lanes: &[LaneSpec]) -> Result<(), Failure> {
     let paths = paths(args);
     let outputs = || paths.iter().chain(&args.json).chain(&args.mqc);
     lanes::apart(lanes.iter().flat_map(|lane| &lane.files).chain([&args.reference]), outputs())?;
-    let is_file = |path: &&PathBuf| lanes::file_of(path).is_some();
-    outputs().filter(is_file).try_for_each(|path| Ok(zerohop_sinks::check_writable(path)?))
+    if args.format.is_none() {
+        args.output.iter().try_for_each(|path| check_suffix(path))?;
+    }
+    args.external.logs.iter().try_for_each(|logs| check_folder(logs))?;
+    outputs().try_for_each(|path| Ok(zerohop_process::check_writable(path)?))
+}
+
+/// A suffix must not promise a format that the file has not got. A pipe may have any name.
+fn check_suffix(path: &Path) -> Result<(), Failure> {
+    let is_pipe = std::fs::metadata(path).is_ok_and(|there| !there.is_file());
+    let Some(suffix) = path.extension().filter(|_| !is_pipe && !path.starts_with("/dev")) else { return Ok(()) };
+    if ["sam", "bam"].iter().any(|known| suffix.eq_ignore_ascii_case(known)) {
+        return Ok(());
+    }
+    Err(Failure::Usage(format!(
+        "{}: zerohop writes SAM and BAM, and '.{}' is neither: name the file .sam or .bam, or say --format sam or --format bam",
+        path.display(),
+        suffix.to_string_lossy()
+    )))
+}
+
+/// A folder that is there, or can be made.
+fn check_folder(path: &Path) -> Result<(), Failure> {
+    let check = |folder: &Path| tempfile::tempdir_in(folder).map(drop);
+    let checked = match std::fs::create_dir(path) {
+        Ok(()) => std::fs::remove_dir(path),
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => check(path),
+        Err(error) => Err(error),
+    };
+    Ok(checked.map_err(WriteError::of(path))?)
 }
 
 /// The format of the records.

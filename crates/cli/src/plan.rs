@@ -3,7 +3,7 @@
 use crate::args::PlanArgs;
 use crate::failure::Failure;
 use crate::subject::{Profile, Subject};
-use crate::{kept, planning, topo};
+use crate::{json, planning, topo};
 use serde::Serialize;
 use std::path::Path;
 use zerohop_model::machine::{Bytes, Machine};
@@ -48,11 +48,11 @@ pub fn run(args: &PlanArgs) -> Result<(), Failure> {
     plan.reasons.splice(0..1, strategies[0].reasons.iter().cloned());
     let plan = planning::saved(&machine, subject.as_ref(), index.0, choice, plan);
     if let Some(path) = &args.output {
-        kept::write(path, &plan)?;
+        json::write(path, &plan)?;
     }
     let said = Said { machine: &machine.name, index, strategies: &strategies, remarks: &remarks, plan: &plan };
     let text = match args.json {
-        true => serde_json::to_string_pretty(&said).map_err(|error| Failure::Other(error.to_string()))? + "\n",
+        true => json::text(&said)?,
         false => words(&machine, &said, args.explain),
     };
     crate::print(text.as_bytes())

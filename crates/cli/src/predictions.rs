@@ -2,7 +2,7 @@
 
 use crate::args::search::BenchSearchArgs;
 use crate::failure::Failure;
-use crate::kept;
+use crate::json;
 use serde::Serialize;
 use std::collections::BTreeSet;
 use zerohop_distribute::model::{self, Costs};
@@ -108,7 +108,7 @@ pub fn tell(
             costs,
             predictions: &all,
         };
-        kept::write(path, &report)?;
+        json::write(path, &report)?;
     }
     Ok(table(args, measured, &all))
 }

@@ -1,8 +1,8 @@
 //! The progress line, on a terminal alone.
 
-use std::io::{IsTerminal, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
+use zerohop_process::tell;
 use zerohop_runtime::Progress;
 
 /// How often it is renewed.
@@ -10,7 +10,7 @@ const INTERVAL: Duration = Duration::from_millis(500);
 
 /// Runs `body` and shows the progress meanwhile, if standard error is a terminal and `wanted`.
 pub fn shown<R>(wanted: bool, progress: &Progress, body: impl FnOnce() -> R) -> R {
-    if !wanted || !std::io::stderr().is_terminal() {
+    if !wanted || !tell::shows_progress() {
         return body();
     }
     let done = AtomicBool::new(false);
@@ -19,11 +19,9 @@ pub fn shown<R>(wanted: bool, progress: &Progress, body: impl FnOnce() -> R) -> 
             let started = Instant::now();
             while !done.load(Ordering::Acquire) {
                 std::thread::park_timeout(INTERVAL);
-                eprint!("\r\x1b[K{}", line(progress, started.elapsed()));
-                // A terminal that has gone away is no reason to fail.
-                let _ = std::io::stderr().flush();
+                tell::progress(&line(progress, started.elapsed()));
             }
-            eprint!("\r\x1b[K");
+            tell::progress("");
         });
         let result = body();
         done.store(true, Ordering::Release);

@@ -1,12 +1,13 @@
 //! Ranks: who has started us, and how the others are reached.
 
 use crate::args::search::MpiArgs;
-use crate::failure::{self, Failure};
+use crate::failure::Failure;
 use crate::kept;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 use zerohop_distribute::{Mpi, SHIM, Transport, TransportError, Twin};
+use zerohop_process::tell;
 
 /// The library's name.
 const LIBRARY: &str = "libzerohop_mpi.so";
@@ -44,7 +45,7 @@ impl Ranks {
             ))
         };
         let library = find(library).ok_or_else(missing)?;
-        let stuck = move |error: &TransportError| failure::say(&format!("rank {rank} of {size}: {error}"));
+        let stuck = move |error: &TransportError| tell::error(&format!("rank {rank} of {size}: {error}"));
         let mpi = Mpi::join(&library, limit, stuck).map_err(|error| Failure::Other(error.to_string()))?;
         if mpi.size() != size {
             let found = mpi.size();
@@ -79,7 +80,7 @@ impl Ranks {
         match outcome {
             Ok(()) => mpi.leave().map_err(|error| Failure::Other(error.to_string())),
             Err(failure) => {
-                failure::say(&format!("rank {} of {}: {failure}", mpi.rank(), mpi.size()));
+                tell::error(&format!("rank {} of {}: {failure}", mpi.rank(), mpi.size()));
                 std::thread::sleep(PASSED_ON);
                 mpi.abort(1);
                 Err(failure)
@@ -137,6 +138,7 @@ pub fn build(args: &MpiArgs) -> Result<(), Failure> {
         let said = String::from_utf8_lossy(&outcome.stderr).into_owned();
         return Err(Failure::Other(format!("{} failed: {}", args.compiler.display(), said.trim())));
     }
-    std::fs::rename(&made, &output).map_err(|error| fault(&output, error))?;
+    let library = std::fs::read(&made).map_err(|error| fault(&made, error))?;
+    zerohop_process::write(&output, &library)?;
     crate::print(format!("{}\n", output.display()).as_bytes())
 }

@@ -1,7 +1,7 @@
 //! What a search did, batch by batch and rank by rank, in a file: to be replayed by `zerohop bench search`.
 
 use crate::failure::Failure;
-use crate::kept;
+use crate::json;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 use zerohop_distribute::Recording;
@@ -23,7 +23,7 @@ const SCHEMA_VERSION: u32 = 1;
 /// # Errors
 /// A file that cannot be written.
 pub fn write(path: &Path, recording: Recording) -> Result<(), Failure> {
-    kept::write(path, &Recorded { schema_version: SCHEMA_VERSION, command: crate::account::command_line(), recording })
+    json::write(path, &Recorded { schema_version: SCHEMA_VERSION, command: crate::account::command_line(), recording })
 }
 
 /// Reads one.

@@ -3,7 +3,6 @@
 use crate::args::report::ReportArgs;
 use crate::failure::Failure;
 use crate::lanes::file_of;
-use std::io::Write;
 use std::path::{Path, PathBuf};
 use zerohop_lab::Point;
 use zerohop_report::{Page, Recorded, RecordedError, show};
@@ -32,9 +31,7 @@ pub fn run(args: &ReportArgs) -> Result<(), Failure> {
     let html = page(&args.title, &records, &points).map_err(|error| Failure::Other(error.to_string()))?;
     match &args.output {
         None => crate::print(html.as_bytes()),
-        Some(path) => {
-            write(path, &html).map_err(|error| Failure::Other(format!("{}: cannot write: {error}", path.display())))
-        }
+        Some(path) => Ok(zerohop_process::write(path, html.as_bytes())?),
     }
 }
 
@@ -45,11 +42,6 @@ fn points_in(path: &Path) -> PathBuf {
 
 fn check_output(output: &Path, inputs: &[PathBuf]) -> Result<(), Failure> {
     let shown = output.display();
-    if output.exists() && !output.is_file() {
-        return Err(Failure::Usage(format!(
-            "{shown}: the output must be a regular file; without -o it is standard output"
-        )));
-    }
     let file = file_of(output);
     if file.is_some() && inputs.iter().any(|input| file_of(input) == file) {
         return Err(Failure::Usage(format!("{shown} is an input and cannot be the output too")));
@@ -82,14 +74,4 @@ fn page(title: &str, records: &[(String, Recorded)], points: &[Point]) -> Result
         env!("CARGO_PKG_VERSION")
     ));
     Ok(page.html())
-}
-
-/// Writes under a temporary name, which is given up when all is written.
-fn write(path: &Path, html: &str) -> std::io::Result<()> {
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let mut builder = tempfile::Builder::new();
-    builder.prefix(".zerohop-").suffix(".partial");
-    let mut file = builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666)).tempfile_in(folder)?;
-    file.write_all(html.as_bytes())?;
-    file.persist(path).map(drop).map_err(|error| error.error)
 }

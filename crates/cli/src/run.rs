@@ -2,16 +2,18 @@
 
 use crate::args::RunArgs;
 use crate::failure::Failure;
-use crate::reaping;
+use crate::{json, reaping};
 use zerohop_engine_external::Supervision;
 use zerohop_model::plan::HugePages;
 use zerohop_plan::{Replicas, Request};
+use zerohop_process::tell;
 
 /// Runs the instances to their end.
 ///
 /// # Errors
 /// The first instance that fails; the others are killed.
 pub fn run(args: &RunArgs) -> Result<(), Failure> {
+    args.json.iter().try_for_each(|path| zerohop_process::check_writable(path))?;
     let machine = zerohop_topology::detect()?;
     let request = Request {
         workers: args.threads,
@@ -28,17 +30,16 @@ pub fn run(args: &RunArgs) -> Result<(), Failure> {
     let reaper = reaping::start()?;
     let plans = plan.instances(false);
     if !args.quiet {
-        eprintln!("zerohop   {}", plan.reasons.join(" "));
+        tell::text(&format!("zerohop   {}\n", plan.reasons.join(" ")));
     }
     let supervision = Supervision { words: &args.command, logs: args.logs.as_deref() };
     let reports = supervision.run(plans, &|charge| reaping::told(&reaper, &charge))?;
     if let Some(path) = &args.json {
-        let text = serde_json::to_string_pretty(&reports).map_err(|e| Failure::Other(e.to_string()))?;
-        std::fs::write(path, text + "\n")
-            .map_err(|e| Failure::Other(format!("{}: cannot write: {e}", path.display())))?;
+        json::write(path, &reports)?;
     }
     if !args.quiet {
-        reports.iter().enumerate().for_each(|(i, report)| eprintln!("{}", zerohop_report::instance_line(i, report)));
+        let line = |(i, report)| zerohop_report::instance_line(i, report) + "\n";
+        tell::text(&reports.iter().enumerate().map(line).collect::<String>());
     }
     Ok(())
 }

@@ -12,7 +12,7 @@ use crate::journal::{self, Entry, Journal, Owner};
 use crate::ranks::Ranks;
 use crate::seat::Seat;
 use crate::variant::{self, Taken};
-use crate::{kept, lanes, recording};
+use crate::{json, kept, lanes, recording};
 use serde::Serialize;
 use std::fs::{File, OpenOptions};
 use std::io::{BufRead, BufReader, ErrorKind, Write};
@@ -24,6 +24,7 @@ use zerohop_distribute::exchange::{self, Batch, Output, RankReport, Record};
 use zerohop_distribute::{ExchangeError, Recording, Searched, Settings as ExchangeSettings, Transport};
 use zerohop_model::plan::InstancePlan;
 use zerohop_model::timeline::{SearchStage, SearchTimeline};
+use zerohop_process::tell;
 use zerohop_report::SEARCH_VERSION;
 use zerohop_search::fasta::{FastaReader, Limits};
 use zerohop_search::{Batches, Database, Found, Frame, Key, Merge, Search, SearchError, Settings};
@@ -244,12 +245,12 @@ fn on_rank(args: &SearchArgs, transport: &dyn Transport) -> Result<(), Failure> 
     record(args, transport, &done)?;
     if job.search.restarts() > 0 && !args.quiet {
         let (rank, program, restarts) = (transport.rank(), job.search.settings().program.name(), job.search.restarts());
-        eprintln!(
-            "note: rank {rank}: {program} hung and was started again, {restarts} times: its results are complete"
-        );
+        tell::note(&format!(
+            "rank {rank}: {program} hung and was started again, {restarts} times: its results are complete"
+        ));
     }
     let notes = note.into_iter().chain(job.instances.refused());
-    notes.filter(|_| !args.quiet).for_each(|note| eprintln!("note: rank {}: {note}", transport.rank()));
+    notes.filter(|_| !args.quiet).for_each(|note| tell::note(&format!("rank {}: {note}", transport.rank())));
     tell(args, transport, taken, (reports, instances), done.queries, end)
 }
 
@@ -423,10 +424,10 @@ fn tell(
         instances,
     };
     if let Some(path) = &args.json {
-        kept::write(path, &report)?;
+        json::write(path, &report)?;
     }
     if !args.quiet {
-        eprint!("{}", words(&report));
+        tell::text(&words(&report));
     }
     Ok(())
 }

@@ -2,12 +2,11 @@
 
 use crate::args::TopoArgs;
 use crate::failure::Failure;
-use crate::kept;
-use serde::Serialize;
-use std::io::{IsTerminal, Write};
+use crate::{json, kept};
 use std::path::PathBuf;
 use zerohop_model::machine::Machine;
 use zerohop_model::memory_map::MemoryMap;
+use zerohop_process::tell;
 use zerohop_report::MeasuredMachine;
 
 /// Runs the command.
@@ -17,18 +16,14 @@ use zerohop_report::MeasuredMachine;
 pub fn run(args: &TopoArgs) -> Result<(), Failure> {
     let machine = zerohop_topology::detect()?;
     let text = match (args.measure, args.json) {
-        (false, true) => json(&machine)?,
+        (false, true) => json::text(&machine)?,
         (false, false) => zerohop_topology::describe(&machine),
         (true, as_json) => {
             let map = map(args, &machine)?;
-            if as_json { json(&MeasuredMachine { machine, map })? } else { zerohop_report::map_text(&map) }
+            if as_json { json::text(&MeasuredMachine { machine, map })? } else { zerohop_report::map_text(&map) }
         }
     };
     crate::print(text.as_bytes())
-}
-
-fn json(value: &impl Serialize) -> Result<String, Failure> {
-    serde_json::to_string_pretty(value).map(|text| text + "\n").map_err(|error| Failure::Other(error.to_string()))
 }
 
 /// Where the map of a machine is kept.
@@ -46,26 +41,19 @@ fn map(args: &TopoArgs, machine: &Machine) -> Result<MemoryMap, Failure> {
     // With a size or pages of its own it is not what others would expect to find.
     let usual = args.buffer.is_none() && args.huge_pages == crate::args::HugePagesName::Auto;
     if let Some(map) = kept_map(machine).filter(|_| usual && !args.again) {
-        eprintln!("note: this is what was measured before; --again measures anew");
+        tell::note("this is what was measured before; --again measures anew");
         return Ok(map);
     }
-    let shown = std::io::stderr().is_terminal();
     let mut progress = |part: f64| {
-        if shown {
-            eprint!(
-                "\r\x1b[K{}",
-                if part < 1.0 { format!("measuring, {:.0} % done", 100.0 * part) } else { String::new() }
-            );
-            // A terminal that has gone away is no reason to fail.
-            let _ = std::io::stderr().flush();
-        }
+        let line = if part < 1.0 { format!("measuring, {:.0} % done", 100.0 * part) } else { String::new() };
+        tell::progress(&line);
     };
     let extent = zerohop_probe::Extent { bytes: args.buffer, huge_pages: args.huge_pages.into() };
     let map = zerohop_probe::measure(machine, extent, &mut progress)?;
     if let Some(path) = map_file(machine).filter(|_| usual)
         && let Err(failure) = kept::write(&path, &map)
     {
-        eprintln!("note: what was measured cannot be kept: {failure}");
+        tell::note(&format!("what was measured cannot be kept: {failure}"));
     }
     Ok(map)
 }

@@ -7,17 +7,17 @@
 //! 4. what came of it, as a table like those of Lenis & Senar (2016, 2017), and as a plan that `zerohop align` will find.
 
 use crate::args::tune::TuneArgs;
-use crate::failure::{self, Failure};
+use crate::failure::Failure;
 use crate::subject::{Profile, Subject};
 use crate::trials::{Order, Trials};
-use crate::{kept, planning};
+use crate::{json, kept, planning};
 use std::collections::BTreeMap;
-use std::io::{IsTerminal, Write};
 use std::path::PathBuf;
 use std::time::Instant;
 use zerohop_model::machine::Machine;
 use zerohop_model::tuning::{Choice, Trial, Tuning};
 use zerohop_plan::{Candidate, Engine, Heat, Race, Rules, candidates};
+use zerohop_process::tell;
 use zerohop_reads::{LaneSpec, OpenLane};
 
 /// The part of the reads that a trial maps, and the least time that it should take.
@@ -40,6 +40,7 @@ const FULL_ROUNDS: u32 = 10;
 pub fn run(args: &TuneArgs) -> Result<(), Failure> {
     let started = Instant::now();
     crate::lanes::apart(files(args).iter().chain([&args.reference]), args.output.as_ref())?;
+    args.output.iter().try_for_each(|path| zerohop_process::check_writable(path))?;
     let machine = zerohop_topology::detect()?;
     let subject = subject(args)?;
     let trials = Trials::open(args, machine.allowed.cpus.clone(), identity(args, &machine, &subject)?)?;
@@ -235,10 +236,8 @@ impl Tuner<'_> {
 
     /// Tells on a terminal what goes on.
     fn show(&self, what: &str) {
-        if !self.args.quiet && std::io::stderr().is_terminal() {
-            eprint!("\r\x1b[K{what}");
-            // A terminal that has gone away is no reason to fail.
-            let _ = std::io::stderr().flush();
+        if !self.args.quiet {
+            tell::progress(what);
         }
     }
 }
@@ -249,7 +248,7 @@ fn tell(args: &TuneArgs, subject: &Subject, best: Choice, tuning: &Tuning) -> Re
     let machine = &tuning.machine;
     let saved = planning::saved(machine, Some(subject), subject.index.0, best, tuning.plan.clone());
     if let Some(path) = &args.output {
-        kept::write(path, &saved)?;
+        json::write(path, &saved)?;
     }
     let mut text = zerohop_report::tuning_text(tuning);
     let kept = subject.plan_file(machine).filter(|_| !args.no_keep).map(|path| kept::write(&path, &saved));
@@ -260,7 +259,7 @@ fn tell(args: &TuneArgs, subject: &Subject, best: Choice, tuning: &Tuning) -> Re
     crate::print(text.as_bytes())?;
     // Hours of trials are not lost for it.
     if let Some(Err(failure)) = kept {
-        failure::note(&format!("the plan cannot be kept: {failure}"));
+        tell::note(&format!("the plan cannot be kept: {failure}"));
     }
     Ok(())
 }

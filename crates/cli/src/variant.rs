@@ -1,6 +1,6 @@
 //! Which variant of the exchange a search takes, and why: as it was asked for, as it was remembered, or as a self-test finds it now.
 
-use crate::failure::{self, Failure};
+use crate::failure::Failure;
 use crate::kept;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -11,6 +11,7 @@ use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::Duration;
 use zerohop_distribute::trial::{self, Tried};
 use zerohop_distribute::{Transport, Variant};
+use zerohop_process::tell;
 
 /// After this time the self-test hangs in a call of the library that nothing can interrupt.
 const HANGS: Duration = Duration::from_secs(60);
@@ -142,7 +143,7 @@ fn measured(transport: &dyn Transport, path: Option<&Path>) -> Result<Taken, Fai
     let keep = |kept: &Kept| path.filter(|_| first).map_or(Ok(()), |path| kept::write(path, kept));
     // If the library does not survive it, the next run finds this, and does without.
     if let Err(failure) = keep(&Kept::default()) {
-        failure::note(&format!("what the self-test of the exchange says cannot be remembered: {failure}"));
+        tell::note(&format!("what the self-test of the exchange says cannot be remembered: {failure}"));
     }
     let self_test = guarded(|| trial::try_variants(transport).map_err(|error| other(&error)))?;
     let kept = Kept { self_test };
@@ -157,7 +158,7 @@ fn guarded<T>(test: impl FnOnce() -> Result<T, Failure>) -> Result<T, Failure> {
     std::thread::scope(|scope| {
         scope.spawn(move || {
             if wait.recv_timeout(HANGS) == Err(RecvTimeoutError::Timeout) {
-                failure::say(
+                tell::error(
                     "the self-test of the exchange hangs within the MPI library: run the command again, which will do without the test, \
                      or name a variant with --variant",
                 );

@@ -3,6 +3,7 @@
 //!     mpirun -n 4 ranks LIBRARY OUTPUT-FOLDER
 //!
 //! Every variant writes a file; rank 0 compares each with what sorting all results gives.
+#![allow(clippy::print_stdout, clippy::print_stderr, reason = "a developer reads it")]
 #![allow(missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 #[path = "../tests/made_up/mod.rs"]

@@ -1,5 +1,5 @@
 //! As the global allocator of a process, with placements in force. One test: they share the table of blocks.
-
+#![allow(clippy::print_stdout, clippy::print_stderr, reason = "a developer reads it")]
 // The helpers below are test code too, though clippy sees only `#[test]` functions as such.
 #![allow(clippy::unwrap_used)]
 

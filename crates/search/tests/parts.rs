@@ -2,6 +2,7 @@
 //!
 //! With `ZEROHOP_DATA`, a folder with `protein/*.faa`: 40 proteins of *E. coli* against every 25th of the others; with
 //! `ZEROHOP_SEARCH=300` too, 300 against all. Otherwise the data of `tests/data/protein`.
+#![allow(clippy::print_stdout, clippy::print_stderr, reason = "a developer reads it")]
 #![allow(clippy::unwrap_used, clippy::panic, clippy::explicit_write)]
 
 use std::fs;

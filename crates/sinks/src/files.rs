@@ -1,5 +1,5 @@
-//! The files that records go to. A regular file is written under a temporary name beside its own and renamed when it is
-//! complete, so that nothing that looks complete is left after a failure.
+//! The files that records go to: files of this run alone, which are there when they are complete, or files that several
+//! processes write together.
 
 use crate::bam::BamEncoder;
 use crate::bgzf::{BlockCompressor, END_MARKER};
@@ -11,12 +11,9 @@ use std::fs::{File, TryLockError};
 use std::io::{ErrorKind, Write};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
-use std::time::{SystemTime, UNIX_EPOCH};
 use zerohop_model::error::Error;
 use zerohop_model::sink::{Access, Encoder, Sink};
-
-/// ENOSYS, ENOLCK and EOPNOTSUPP (errno(3)): what locks are answered with where there are none.
-const NO_LOCKS: [i32; 3] = [38, 37, 95];
+use zerohop_process::{NewFile, WriteError, complete_all, has_no_locks};
 
 /// The format of an output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -59,14 +56,35 @@ pub struct OutputSpec {
 
 /// One open output file.
 #[derive(Debug)]
-struct Open {
-    /// As the user named it.
-    path: PathBuf,
-    /// What it will be when it is complete.
-    target: PathBuf,
-    /// What it is written under until it is complete.
-    temporary: Option<PathBuf>,
-    file: File,
+enum Open {
+    /// Of this run alone.
+    New(NewFile),
+    /// Written by several processes, under the name that it has until it is complete.
+    Shared { path: PathBuf, file: File },
+}
+
+impl Open {
+    fn file(&self) -> &File {
+        match self {
+            Open::New(new) => new.file(),
+            Open::Shared { file, .. } => file,
+        }
+    }
+
+    fn path(&self) -> &Path {
+        match self {
+            Open::New(new) => new.path(),
+            Open::Shared { path, .. } => path,
+        }
+    }
+
+    /// Whether it can be written from any place on.
+    fn is_positioned(&self) -> bool {
+        match self {
+            Open::New(new) => new.temporary_path().is_some(),
+            Open::Shared { .. } => true,
+        }
+    }
 }
 
 /// The output of a run. Dropped before [`FileSink::finish`], it removes what it has written.
@@ -78,7 +96,6 @@ pub struct FileSink {
     access: Access,
     /// What goes before the records.
     header: Vec<u8>,
-    finished: bool,
 }
 
 impl FileSink {
@@ -95,9 +112,9 @@ impl FileSink {
         // The sink owns each file from the start, so that it removes them all if one cannot be opened.
         let mut sink = FileSink::without_files(spec)?;
         for path in paths {
-            sink.files.push(path.map_or_else(open_stdout, |path| open_file(&path))?);
+            sink.files.push(Open::New(open(path.as_deref())?));
         }
-        if sink.files.iter().all(|f| f.temporary.is_some()) {
+        if sink.files.iter().all(Open::is_positioned) {
             sink.access = Access::Positioned;
         }
         sink.write_header()?;
@@ -113,9 +130,9 @@ impl FileSink {
         let mut sink = FileSink::without_files(spec)?;
         for path in partials {
             let file = open_shared(path).map_err(|source| Error::Output { path: path.clone(), source })?;
-            sink.files.push(Open { target: path.clone(), path: path.clone(), temporary: None, file });
+            sink.files.push(Open::Shared { path: path.clone(), file });
         }
-        (sink.access, sink.finished) = (Access::Positioned, true);
+        sink.access = Access::Positioned;
         Ok(sink)
     }
 
@@ -140,7 +157,7 @@ impl FileSink {
             Format::Bam { level } => BlockCompressor::new(level).compress(&spec.header.bam(), &mut header)?,
         }
         let (contig_numbers, access) = (ContigNumbers::default(), Access::Sequential);
-        Ok(FileSink { spec, contig_numbers, files: Vec::new(), access, header, finished: false })
+        Ok(FileSink { spec, contig_numbers, files: Vec::new(), access, header })
     }
 
     /// Ends the files, whose lengths are `lengths`, and gives them their names. Returns the bytes of all files.
@@ -152,20 +169,21 @@ impl FileSink {
         for (file, &length) in lengths.iter().enumerate() {
             self.write_at(file, length, end)?;
         }
-        for open in &mut self.files {
-            let fault = |source| Error::Output { path: open.path.clone(), source };
-            open.file.flush().map_err(fault)?;
-            if let Some(temporary) = &open.temporary {
-                std::fs::rename(temporary, &open.target).map_err(fault)?;
-            }
-        }
-        self.finished = true;
+        let own = std::mem::take(&mut self.files).into_iter().filter_map(|open| match open {
+            Open::New(new) => Some(new),
+            Open::Shared { .. } => None,
+        });
+        complete_all(own.collect()).map_err(unwritten)?;
         Ok(lengths.iter().map(|length| length + end.len() as u64).sum())
     }
 
     /// The names under which the files are written until they are complete.
     pub fn temporary_files(&self) -> Vec<PathBuf> {
-        self.files.iter().filter_map(|file| file.temporary.clone()).collect()
+        let temporary = |open: &Open| match open {
+            Open::New(new) => new.temporary_path().map(Path::to_owned),
+            Open::Shared { .. } => None,
+        };
+        self.files.iter().filter_map(temporary).collect()
     }
 
     fn context(&self) -> RecordContext<'_> {
@@ -174,17 +192,6 @@ impl FileSink {
             lane_groups: &self.spec.lane_groups,
             comments: self.spec.comments,
             lane: 0,
-        }
-    }
-}
-
-impl Drop for FileSink {
-    fn drop(&mut self) {
-        if !self.finished {
-            for temporary in self.files.iter().filter_map(|f| f.temporary.as_ref()) {
-                // It was ours alone, and there is nobody left to tell.
-                let _ = std::fs::remove_file(temporary);
-            }
         }
     }
 }
@@ -209,13 +216,10 @@ impl Sink for FileSink {
     fn write_at(&self, file: usize, offset: u64, bytes: &[u8]) -> Result<(), Error> {
         let open = &self.files[file];
         let written = match self.access {
-            Access::Positioned => open.file.write_all_at(bytes, offset),
-            Access::Sequential => (&open.file).write_all(bytes),
+            Access::Positioned => open.file().write_all_at(bytes, offset),
+            Access::Sequential => open.file().write_all(bytes),
         };
-        written.map_err(|source| match source.kind() {
-            ErrorKind::BrokenPipe => Error::BrokenPipe,
-            _ => Error::Output { path: open.path.clone(), source },
-        })
+        written.map_err(|source| unwritten(WriteError { path: open.path().to_owned(), source }))
     }
 
     fn encoder(&self) -> Box<dyn Encoder + '_> {
@@ -231,22 +235,6 @@ impl Sink for FileSink {
 pub fn shard_path(path: &Path, shard: usize) -> PathBuf {
     let suffix = path.extension().map_or_else(|| shard.to_string(), |e| format!("{shard}.{}", e.to_string_lossy()));
     path.with_extension(suffix)
-}
-
-/// Finds out whether `path` can be written, without touching what is there.
-///
-/// # Errors
-/// [`Error::Output`] when it cannot.
-pub fn check_writable(path: &Path) -> Result<(), Error> {
-    // To open a pipe would be to use it.
-    if path == Path::new("-") || std::fs::metadata(path).is_ok_and(|m| !m.is_file()) {
-        return Ok(());
-    }
-    let open = open_file(path)?;
-    if let Some(temporary) = &open.temporary {
-        std::fs::remove_file(temporary).map_err(|source| Error::Output { path: path.to_owned(), source })?;
-    }
-    Ok(())
 }
 
 /// Opens a file of which several processes, on several hosts perhaps, write different parts.
@@ -265,39 +253,20 @@ pub fn open_shared(path: &Path) -> std::io::Result<File> {
     }
 }
 
-/// Whether the file system cannot lock files at all.
-pub fn has_no_locks(error: &std::io::Error) -> bool {
-    error.kind() == ErrorKind::Unsupported || error.raw_os_error().is_some_and(|code| NO_LOCKS.contains(&code))
+/// None is standard output, and so is `-`.
+fn open(path: Option<&Path>) -> Result<NewFile, Error> {
+    let open = match path.filter(|path| *path != Path::new("-")) {
+        None => NewFile::standard_output(),
+        Some(path) => NewFile::create(path),
+    };
+    open.map_err(unwritten)
 }
 
-fn open_stdout() -> Result<Open, Error> {
-    use std::os::fd::AsFd;
-    let path = PathBuf::from("standard output");
-    let file = std::io::stdout().as_fd().try_clone_to_owned().map(File::from);
-    let file = file.map_err(|source| Error::Output { path: path.clone(), source })?;
-    Ok(Open { target: path.clone(), path, temporary: None, file })
-}
-
-fn open_file(path: &Path) -> Result<Open, Error> {
-    let fault = |source| Error::Output { path: path.to_owned(), source };
-    if path == Path::new("-") {
-        return open_stdout();
+fn unwritten(WriteError { path, source }: WriteError) -> Error {
+    match source.kind() {
+        ErrorKind::BrokenPipe => Error::BrokenPipe,
+        _ => Error::Output { path, source },
     }
-    // A pipe or a device is written as it is: it cannot be renamed, nor be left half written. So are names of open files.
-    let special = path.starts_with("/dev") && !path.starts_with("/dev/shm") || path.starts_with("/proc");
-    if special || std::fs::metadata(path).is_ok_and(|m| !m.is_file()) {
-        let file = File::options().write(true).open(path).map_err(fault)?;
-        return Ok(Open { path: path.to_owned(), target: path.to_owned(), temporary: None, file });
-    }
-    // What a link points to is replaced, not the link.
-    let target = path.canonicalize().unwrap_or_else(|_| path.to_owned());
-    let mut name = target.file_name().ok_or_else(|| fault(ErrorKind::InvalidFilename.into()))?.to_owned();
-    // On a shared disk another machine's process may have our number.
-    let nanos = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| d.subsec_nanos());
-    name.push(format!(".partial-{}-{nanos:09}", std::process::id()));
-    let temporary = target.with_file_name(name);
-    let file = File::create_new(&temporary).map_err(fault)?;
-    Ok(Open { path: path.to_owned(), target, temporary: Some(temporary), file })
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@
 //!    checked, then copied or translated;
 //! 2. at the end of a chunk a BAM encoder compresses the chunk into BGZF blocks that no other chunk shares;
 //! 3. the runtime has the bytes written at their place by [`FileSink`];
-//! 4. [`FileSink::finish`] writes BAM's end marker and renames the file from its temporary name.
+//! 4. [`FileSink::finish`] writes BAM's end marker and gives the files their names.
 //!
 //! What it refuses to do: order anything, start threads, or leave a file that looks complete after a failure.
 #![forbid(unsafe_code)]
@@ -21,5 +21,5 @@ mod sam;
 mod tags;
 
 pub use bgzf::{BLOCK_DATA as BGZF_BLOCK_DATA, BlockCompressor, END_MARKER as BGZF_END};
-pub use files::{FileSink, Format, OutputSpec, check_writable, has_no_locks, open_shared, shard_path};
+pub use files::{FileSink, Format, OutputSpec, open_shared, shard_path};
 pub use header::{Header, HeaderError, Program, ReadGroup, ReadGroupError};

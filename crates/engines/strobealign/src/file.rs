@@ -17,11 +17,11 @@ use std::io::{BufWriter, Read, Write};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
-use std::time::{SystemTime, UNIX_EPOCH};
 use strobealign::packed_seq::PackedSeq;
 use strobealign::seeding::SeedingParameters;
 use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 use zerohop_model::record::Contig;
+use zerohop_process::NewFile;
 
 /// The first bytes of an index file.
 pub const MAGIC: [u8; 8] = *b"ZHINDEX\n";
@@ -121,12 +121,12 @@ fn describe_seeding(parameters: &SeedingParameters) -> String {
 }
 
 /// Counts and hashes the bytes of a section on their way to the file.
-struct SectionWriter<'f> {
-    out: &'f mut BufWriter<File>,
+struct SectionWriter<'w, 'f> {
+    out: &'w mut BufWriter<&'f File>,
     at: u64,
 }
 
-impl SectionWriter<'_> {
+impl SectionWriter<'_, '_> {
     fn align(&mut self) -> std::io::Result<()> {
         let padding = self.at.next_multiple_of(PAGE) - self.at;
         self.out.write_all(&vec![0; padding as usize])?;
@@ -153,30 +153,22 @@ impl Strobealign {
     /// # Errors
     /// When the file cannot be written; then none is left.
     pub fn save(&self, path: &Path, reference: &ReferenceId, read_length: usize) -> Result<u64, IndexFileError> {
-        let mut name = path.file_name().unwrap_or_default().to_owned();
-        // On a shared disk another machine's process may have our number.
-        let nanos = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| d.subsec_nanos());
-        name.push(format!(".partial-{}-{nanos:09}", std::process::id()));
-        let temporary = path.with_file_name(name);
-        let written = self.write_file(&temporary, reference, read_length);
-        let done = written.and_then(|bytes| std::fs::rename(&temporary, path).map(|()| bytes));
-        done.map_err(|source| {
-            // The file is ours alone, and of no use.
-            let _ = std::fs::remove_file(&temporary);
-            IndexFileError::Io { path: path.to_owned(), what: "cannot write the index", source }
-        })
+        let unwritten = |source| IndexFileError::Io { path: path.to_owned(), what: "cannot write the index", source };
+        let new = NewFile::create(path).map_err(|error| unwritten(error.source))?;
+        let bytes = self.write_file(new.file(), reference, read_length).map_err(unwritten)?;
+        new.complete().map_err(|error| unwritten(error.source))?;
+        Ok(bytes)
     }
 
     /// The sections go first, behind room for the description, whose length is known from a first try with no hashes wrong.
-    fn write_file(&self, path: &Path, reference: &ReferenceId, read_length: usize) -> std::io::Result<u64> {
-        let file = File::create_new(path)?;
+    fn write_file(&self, file: &File, reference: &ReferenceId, read_length: usize) -> std::io::Result<u64> {
         let placeholder = self.description(reference, read_length, |bytes| Section {
             offset: u64::MAX,
             bytes: u64::MAX,
             piece_xxh3: vec![u64::MAX; bytes.div_ceil(PIECE)],
         })?;
         let room = (24 + placeholder.len() as u64).next_multiple_of(PAGE);
-        let mut out = BufWriter::with_capacity(1 << 20, file.try_clone()?);
+        let mut out = BufWriter::with_capacity(1 << 20, file);
         out.write_all(&vec![0; room as usize])?;
         let mut writer = SectionWriter { out: &mut out, at: room };
         let sequence = writer.section(packed_pieces(self.reference.sequence.sequence()))?;
@@ -195,7 +187,6 @@ impl Strobealign {
         head.extend_from_slice(&xxh3_64(&json).to_le_bytes());
         head.extend_from_slice(&json);
         file.write_all_at(&head, 0)?;
-        file.sync_all()?;
         Ok(end)
     }
 

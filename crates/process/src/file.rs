@@ -1,0 +1,365 @@
+//! The one way in which zerohop writes files.
+
+use crate::temporary::{Naming, Temporary};
+use std::collections::BTreeSet;
+use std::ffi::OsStr;
+use std::fs::{File, Metadata, TryLockError};
+use std::io::{Error, ErrorKind, Write};
+use std::os::fd::AsFd;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+/// ENOSYS, ENOLCK and EOPNOTSUPP (errno(3)): what locks are answered with where there are none.
+const NO_LOCKS: [i32; 3] = [38, 37, 95];
+/// EINVAL and EROFS: what pipes, terminals and the like answer when they are to be synced (fsync(2)).
+const NOT_TO_BE_SYNCED: [i32; 2] = [22, 30];
+/// What stands between the name of a file and the numbers that make its temporary name unique.
+const PARTIAL: &str = ".partial-";
+/// Symbolic links that are followed, as the kernel does (path_resolution(7)).
+const MOST_LINKS: usize = 40;
+
+/// A file cannot be written.
+#[derive(Debug, thiserror::Error)]
+#[error("{}: cannot write: {source}", path.display())]
+pub struct WriteError {
+    /// The file, as the user named it.
+    pub path: PathBuf,
+    /// What the system said.
+    pub source: Error,
+}
+
+impl WriteError {
+    /// For `map_err`: what the system said of `path`.
+    pub fn of(path: &Path) -> impl Fn(Error) -> WriteError {
+        move |source| WriteError { path: path.to_owned(), source }
+    }
+}
+
+/// A file while it is written.
+///
+/// A regular file is written under a temporary name beside it, and gets its name in [`NewFile::complete`], when it is on the
+/// disk; dropped before, or ended by a signal, it is removed. A file that it replaces keeps its permissions, a new one has
+/// those that the umask leaves. Where a symbolic link points is replaced, not the link. A device, a FIFO and the name of an
+/// open file (`/dev/stdout`, `/proc/self/fd/3`) are written in place.
+#[derive(Debug)]
+pub struct NewFile {
+    path: PathBuf,
+    file: File,
+    /// None for what is written in place.
+    replaces: Option<Replaces>,
+}
+
+#[derive(Debug)]
+struct Replaces {
+    /// Without symbolic links.
+    target: PathBuf,
+    temporary_path: PathBuf,
+    temporary: Temporary,
+}
+
+impl NewFile {
+    /// Opens `path`. What earlier runs that were killed have left of it is removed.
+    ///
+    /// # Errors
+    /// A folder that is not there or cannot be written, a file that may not be written, a folder of that name.
+    pub fn create(path: &Path) -> Result<Self, WriteError> {
+        NewFile::open(path).map_err(WriteError::of(path))
+    }
+
+    /// Standard output.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn standard_output() -> Result<Self, WriteError> {
+        let path = PathBuf::from("standard output");
+        let file = std::io::stdout().as_fd().try_clone_to_owned().map_err(WriteError::of(&path))?;
+        Ok(NewFile { path, file: File::from(file), replaces: None })
+    }
+
+    fn open(path: &Path) -> Result<Self, Error> {
+        let there = std::fs::metadata(path).ok();
+        if is_name_of_open_file(path) || there.as_ref().is_some_and(|there| !there.is_file()) {
+            let file = File::options().write(true).open(path)?;
+            return Ok(NewFile { path: path.to_owned(), file, replaces: None });
+        }
+        let target = target_of(path)?;
+        if there.is_some() {
+            // Renaming would replace a file that may not be written.
+            File::options().write(true).open(&target)?;
+        }
+        remove_left(&target);
+        let (temporary_path, temporary, file) = create_temporary(&target)?;
+        if let Some(there) = there {
+            file.set_permissions(there.permissions())?;
+        }
+        let replaces = Some(Replaces { target, temporary_path, temporary });
+        Ok(NewFile { path: path.to_owned(), file, replaces })
+    }
+
+    /// As the user named it.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// What to write to.
+    pub fn file(&self) -> &File {
+        &self.file
+    }
+
+    /// The name that it has until it is complete; none for what is written in place, and then only from front to back.
+    pub fn temporary_path(&self) -> Option<&Path> {
+        self.replaces.as_ref().map(|replaces| &*replaces.temporary_path)
+    }
+
+    /// Syncs the file and gives it its name.
+    ///
+    /// # Errors
+    /// What the system says of either; then there is no such file.
+    pub fn complete(self) -> Result<(), WriteError> {
+        complete_all(vec![self])
+    }
+
+    fn sync(&self) -> Result<(), WriteError> {
+        match self.file.sync_all() {
+            Err(error) if error.raw_os_error().is_some_and(|code| NOT_TO_BE_SYNCED.contains(&code)) => Ok(()),
+            synced => synced.map_err(WriteError::of(&self.path)),
+        }
+    }
+}
+
+/// Syncs all files, then gives all their names, or none.
+///
+/// # Errors
+/// What the system says of one of them; then none of them is there.
+pub fn complete_all(files: Vec<NewFile>) -> Result<(), WriteError> {
+    files.iter().try_for_each(NewFile::sync)?;
+    let _naming = Naming::begin();
+    let mut named = Vec::new();
+    let outcome = name_all(files, &mut named);
+    if outcome.is_err() {
+        // Some of them would look like all. There is nobody left to tell of those that cannot be removed.
+        named.iter().for_each(|target| drop(std::fs::remove_file(target)));
+    }
+    outcome
+}
+
+/// Gives the files their names; `named` are those that have got theirs.
+fn name_all(files: Vec<NewFile>, named: &mut Vec<PathBuf>) -> Result<(), WriteError> {
+    let mut folders = BTreeSet::new();
+    for NewFile { path, replaces, .. } in files {
+        let Some(Replaces { target, temporary_path, temporary }) = replaces else { continue };
+        std::fs::rename(&temporary_path, &target).map_err(WriteError::of(&path))?;
+        temporary.keep();
+        folders.insert(folder_of(&target));
+        named.push(target);
+    }
+    folders.iter().try_for_each(|folder| sync_folder(folder).map_err(WriteError::of(folder)))
+}
+
+/// Has the names in a folder outlast a loss of power. Some file systems cannot sync folders, and need not.
+fn sync_folder(folder: &Path) -> Result<(), Error> {
+    match File::open(folder).and_then(|open| open.sync_all()) {
+        Err(error) if matches!(error.kind(), ErrorKind::InvalidInput | ErrorKind::PermissionDenied) => Ok(()),
+        synced => synced,
+    }
+}
+
+/// Writes a whole file.
+///
+/// # Errors
+/// As for [`NewFile::create`] and [`NewFile::complete`].
+pub fn write(path: &Path, bytes: &[u8]) -> Result<(), WriteError> {
+    let new = NewFile::create(path)?;
+    (&new.file).write_all(bytes).map_err(WriteError::of(path))?;
+    new.complete()
+}
+
+/// Finds out whether `path` can be written, and leaves what is there as it is. `-` is standard output.
+///
+/// # Errors
+/// As for [`NewFile::create`].
+pub fn check_writable(path: &Path) -> Result<(), WriteError> {
+    // To open a pipe would be to use it.
+    let in_place =
+        path == Path::new("-") || std::fs::metadata(path).is_ok_and(|there| !there.is_file() && !there.is_dir());
+    if in_place { Ok(()) } else { NewFile::create(path).map(drop) }
+}
+
+/// Whether the file system cannot lock files at all.
+pub fn has_no_locks(error: &Error) -> bool {
+    error.kind() == ErrorKind::Unsupported || error.raw_os_error().is_some_and(|code| NO_LOCKS.contains(&code))
+}
+
+fn is_name_of_open_file(path: &Path) -> bool {
+    path.starts_with("/dev") && !path.starts_with("/dev/shm") || path.starts_with("/proc")
+}
+
+/// What `path` names when symbolic links are followed; the last one need not point to anything yet.
+fn target_of(path: &Path) -> Result<PathBuf, Error> {
+    let mut target = path.to_owned();
+    for _ in 0..MOST_LINKS {
+        match std::fs::read_link(&target) {
+            Ok(link) => target = folder_of(&target).join(link),
+            Err(_) => {
+                let name = target.file_name().ok_or(ErrorKind::InvalidFilename)?;
+                return Ok(folder_of(&target).canonicalize()?.join(name));
+            }
+        }
+    }
+    Err(ErrorKind::InvalidFilename.into())
+}
+
+fn folder_of(path: &Path) -> PathBuf {
+    path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new(".")).to_owned()
+}
+
+/// A new file beside `target`, locked: who finds it unlocked knows that the run which made it is gone.
+fn create_temporary(target: &Path) -> Result<(PathBuf, Temporary, File), Error> {
+    loop {
+        let mut name = target.file_name().ok_or(ErrorKind::InvalidFilename)?.to_owned();
+        // On a shared disk another machine's process may have our number.
+        let nanos = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |now| now.subsec_nanos());
+        name.push(format!("{PARTIAL}{}-{nanos:09}", std::process::id()));
+        let path = target.with_file_name(name);
+        let temporary = Temporary::enter(&path)?;
+        let file = match File::create_new(&path) {
+            Ok(file) => file,
+            Err(error) => {
+                // It may be somebody else's.
+                temporary.keep();
+                match error.kind() {
+                    ErrorKind::AlreadyExists => continue,
+                    _ => return Err(error),
+                }
+            }
+        };
+        match file.try_lock() {
+            // Another run may have taken it for one that was left, before it was locked.
+            Err(TryLockError::WouldBlock) => continue,
+            Ok(()) if file.metadata()?.nlink() == 0 => continue,
+            Err(TryLockError::Error(error)) if !has_no_locks(&error) => return Err(error),
+            _ => return Ok((path, temporary, file)),
+        }
+    }
+}
+
+/// Removes what killed runs have left of `target`: temporary names of it that nobody has locked. What cannot be looked at
+/// or removed is left alone, for it is in nobody's way.
+fn remove_left(target: &Path) {
+    let Some(name) = target.file_name() else { return };
+    let Ok(folder) = std::fs::read_dir(folder_of(target)) else { return };
+    for entry in folder.flatten().filter(|entry| is_temporary_of(name, &entry.file_name())) {
+        let path = entry.path();
+        let is_the_same = |file: &File| {
+            let id = |there: Metadata| (there.dev(), there.ino());
+            let ids = (file.metadata().map(id), std::fs::metadata(&path).map(id));
+            matches!(ids, (Ok(one), Ok(other)) if one == other)
+        };
+        // To lock a file for one alone NFS wants it open for writing.
+        if let Ok(file) = File::options().write(true).open(&path)
+            && file.try_lock().is_ok()
+            && is_the_same(&file)
+        {
+            let _ = std::fs::remove_file(&path);
+        }
+    }
+}
+
+/// Whether `other` is a temporary name of `name`: with `.partial-PID-NANOSECONDS` behind it.
+fn is_temporary_of(name: &OsStr, other: &OsStr) -> bool {
+    let rest = other.as_bytes().strip_prefix(name.as_bytes()).and_then(|rest| rest.strip_prefix(PARTIAL.as_bytes()));
+    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    let numbers = rest.and_then(|rest| std::str::from_utf8(rest).ok()).and_then(|rest| rest.split_once('-'));
+    numbers.is_some_and(|(process, nanos)| is_number(process) && is_number(nanos))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::{PermissionsExt, symlink};
+
+    fn names(folder: &Path) -> Vec<String> {
+        let mut names: Vec<_> =
+            std::fs::read_dir(folder).unwrap().map(|e| e.unwrap().file_name().into_string().unwrap()).collect();
+        names.sort();
+        names
+    }
+
+    #[test]
+    fn a_file_gets_its_name_when_it_is_complete() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("o.json");
+        let new = NewFile::create(&path).unwrap();
+        new.file().write_all(b"x").unwrap();
+        assert!(!path.exists() && new.temporary_path().unwrap().exists());
+        new.complete().unwrap();
+        assert_eq!((std::fs::read(&path).unwrap(), names(folder.path())), (b"x".to_vec(), vec!["o.json".to_owned()]));
+        drop(NewFile::create(&folder.path().join("other")).unwrap());
+        assert_eq!(names(folder.path()), ["o.json"], "what is not complete leaves nothing");
+    }
+
+    #[test]
+    fn links_stay_links_and_replaced_files_keep_their_permissions() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        std::fs::write(at("private"), "old").unwrap();
+        std::fs::set_permissions(at("private"), PermissionsExt::from_mode(0o600)).unwrap();
+        symlink("private", at("link")).unwrap();
+        symlink("link", at("link-to-link")).unwrap();
+        symlink("nothing-yet", at("dangling")).unwrap();
+        write(&at("link-to-link"), b"new").unwrap();
+        write(&at("dangling"), b"first").unwrap();
+        assert_eq!(names(folder.path()), ["dangling", "link", "link-to-link", "nothing-yet", "private"]);
+        assert!(at("dangling").is_symlink() && at("link").is_symlink() && at("link-to-link").is_symlink());
+        assert_eq!(std::fs::read(at("private")).unwrap(), b"new");
+        assert_eq!(std::fs::metadata(at("private")).unwrap().permissions().mode() & 0o777, 0o600);
+    }
+
+    #[test]
+    fn devices_stay_devices() {
+        write(Path::new("/dev/null"), b"x").unwrap();
+        let there = std::fs::metadata("/dev/null").unwrap();
+        assert!(!there.is_file());
+        check_writable(Path::new("/dev/null")).unwrap();
+    }
+
+    #[test]
+    fn what_cannot_be_written_is_found_before_it_is() {
+        let folder = tempfile::tempdir().unwrap();
+        assert!(check_writable(folder.path()).is_err(), "a folder");
+        let missing = check_writable(&folder.path().join("none/o.sam")).unwrap_err();
+        assert!(missing.to_string().contains("none/o.sam: cannot write"), "{missing}");
+        std::fs::write(folder.path().join("o"), "old").unwrap();
+        check_writable(&folder.path().join("o")).unwrap();
+        assert_eq!(
+            (std::fs::read(folder.path().join("o")).unwrap(), names(folder.path())),
+            (b"old".to_vec(), vec!["o".to_owned()])
+        );
+    }
+
+    #[test]
+    fn of_several_files_all_get_their_names_or_none() {
+        let folder = tempfile::tempdir().unwrap();
+        let files = ["a", "b", "c"].map(|name| NewFile::create(&folder.path().join(name)).unwrap());
+        // A folder that has come since cannot be replaced.
+        std::fs::create_dir(folder.path().join("b")).unwrap();
+        let error = complete_all(files.into()).unwrap_err();
+        assert_eq!((error.path, names(folder.path())), (folder.path().join("b"), vec!["b".to_owned()]));
+    }
+
+    #[test]
+    fn what_a_killed_run_has_left_is_removed_and_what_a_run_writes_is_not() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        for name in ["o.partial-12-000000034", "o.partial-x", "o.partial-12", "oo.partial-1-2"] {
+            std::fs::write(at(name), "").unwrap();
+        }
+        let one = NewFile::create(&at("o")).unwrap();
+        let other = NewFile::create(&at("o")).unwrap();
+        assert!(one.temporary_path().unwrap().exists(), "somebody writes it");
+        drop((one, other));
+        assert_eq!(names(folder.path()), ["o.partial-12", "o.partial-x", "oo.partial-1-2"]);
+    }
+}

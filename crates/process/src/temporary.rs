@@ -1,0 +1,213 @@
+//! Names of files that are not complete, and their removal when a signal ends the process.
+//!
+//! A signal handler may do very little: no allocation, no lock. So each name is a C string that is never freed (about
+//! 100 bytes for each file of a run), in a list that only grows, and the handler calls unlink(2), which is
+//! async-signal-safe (signal-safety(7)). SIGKILL cannot be handled: what it leaves is removed by the next run that writes
+//! the same file, see [`crate::NewFile`].
+#![allow(unsafe_code)]
+
+use libc::{c_char, c_int, c_void, siginfo_t};
+use std::ffi::CString;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+use std::ptr::null_mut;
+use std::sync::atomic::{AtomicI32, AtomicPtr, AtomicUsize, Ordering};
+use std::sync::{Once, OnceLock};
+
+/// What ends a process unless it is handled, but for SIGKILL, and for SIGPIPE, which Rust ignores.
+const ASKED: [c_int; 14] = [
+    libc::SIGHUP,
+    libc::SIGINT,
+    libc::SIGQUIT,
+    libc::SIGTERM,
+    libc::SIGUSR1,
+    libc::SIGUSR2,
+    libc::SIGALRM,
+    libc::SIGVTALRM,
+    libc::SIGPROF,
+    libc::SIGIO,
+    libc::SIGPWR,
+    libc::SIGSTKFLT,
+    libc::SIGXCPU,
+    libc::SIGABRT,
+];
+/// What a faulty instruction raises. Rust handles SIGSEGV and SIGBUS itself, to tell of stack overflows.
+const FAULTS: [c_int; 6] = [libc::SIGSEGV, libc::SIGBUS, libc::SIGILL, libc::SIGFPE, libc::SIGTRAP, libc::SIGSYS];
+
+/// The last entry of the list.
+static LAST: AtomicPtr<Entry> = AtomicPtr::new(null_mut());
+/// How many are giving files their names now: a signal waits for them, so that all files of a run get their names or none.
+static NAMING: AtomicUsize = AtomicUsize::new(0);
+/// The signal that has waited; 0 for none.
+static PENDING: AtomicI32 = AtomicI32::new(0);
+/// What the signals did before.
+static BEFORE: OnceLock<Vec<(c_int, libc::sigaction)>> = OnceLock::new();
+static HANDLED: Once = Once::new();
+
+struct Entry {
+    /// Null when the file has its name, or is gone. What it points to is never freed.
+    name: AtomicPtr<c_char>,
+    before: *mut Entry,
+}
+
+/// A file that is not complete: dropped, it is removed.
+#[derive(Debug)]
+pub(crate) struct Temporary(&'static AtomicPtr<c_char>);
+
+impl Temporary {
+    /// Enters an absolute path, before the file is made.
+    ///
+    /// # Errors
+    /// A path with a NUL byte.
+    pub(crate) fn enter(path: &Path) -> std::io::Result<Self> {
+        let name = CString::new(path.as_os_str().as_bytes())?.into_raw();
+        HANDLED.call_once(|| handle(BEFORE.get_or_init(unhandled)));
+        let entry = Box::leak(Box::new(Entry { name: AtomicPtr::new(name), before: LAST.load(Ordering::Acquire) }));
+        let new: *mut Entry = entry;
+        loop {
+            // SAFETY: `new` points to the leaked entry, which nobody else can reach before the exchange succeeds.
+            let before = unsafe { (*new).before };
+            match LAST.compare_exchange(before, new, Ordering::AcqRel, Ordering::Acquire) {
+                // SAFETY: the entry is leaked, so it lives as long as the process, and from here on only its atomic is written.
+                Ok(_) => return Ok(Temporary(unsafe { &(*new).name })),
+                // SAFETY: as above, nobody else can reach it yet.
+                Err(other) => unsafe { (*new).before = other },
+            }
+        }
+    }
+
+    /// The file has its name: it stays.
+    pub(crate) fn keep(self) {
+        self.0.store(null_mut(), Ordering::Release);
+    }
+}
+
+impl Drop for Temporary {
+    fn drop(&mut self) {
+        remove(self.0);
+    }
+}
+
+fn remove(name: &AtomicPtr<c_char>) {
+    let name = name.swap(null_mut(), Ordering::AcqRel);
+    if !name.is_null() {
+        // SAFETY: it came from `CString::into_raw` in `enter` and is never freed. A file that is not there is no harm.
+        unsafe { libc::unlink(name) };
+    }
+}
+
+/// Removes all files that are not complete. To be called by who is about to end the process without unwinding; it
+/// allocates nothing and takes no lock.
+pub fn remove_temporaries() {
+    let mut entry = LAST.load(Ordering::Acquire);
+    // SAFETY: entries are leaked and never changed but for their atomic, once they can be reached from `LAST`.
+    while let Some(found) = unsafe { entry.as_ref() } {
+        remove(&found.name);
+        entry = found.before;
+    }
+}
+
+/// While this lives, a signal waits.
+pub(crate) struct Naming;
+
+impl Naming {
+    pub(crate) fn begin() -> Self {
+        NAMING.fetch_add(1, Ordering::AcqRel);
+        Naming
+    }
+}
+
+impl Drop for Naming {
+    fn drop(&mut self) {
+        if NAMING.fetch_sub(1, Ordering::AcqRel) == 1 {
+            let signal = PENDING.swap(0, Ordering::AcqRel);
+            if signal != 0 {
+                // SAFETY: raise(3) takes any signal; that of a signal that came before is one.
+                unsafe { libc::raise(signal) };
+            }
+        }
+    }
+}
+
+/// The signals that would end the process, and what they do now. Who ignores a signal (nohup), or handles it, is left alone.
+fn unhandled() -> Vec<(c_int, libc::sigaction)> {
+    let mut handled = Vec::new();
+    for signal in ASKED.into_iter().chain(FAULTS).chain([libc::SIGXFSZ]) {
+        // SAFETY: an all-zero sigaction is a valid one; sigaction(2) only writes to it.
+        let mut before: libc::sigaction = unsafe { std::mem::zeroed() };
+        // SAFETY: the old action is asked for and none is set; the pointer is to a local variable.
+        let asked = unsafe { libc::sigaction(signal, std::ptr::null(), &mut before) };
+        let is_default = before.sa_sigaction == libc::SIG_DFL;
+        let is_fault = FAULTS.contains(&signal) && before.sa_sigaction != libc::SIG_IGN;
+        if asked == 0 && (is_default || is_fault) {
+            handled.push((signal, before));
+        }
+    }
+    handled
+}
+
+/// Installs the handler.
+fn handle(signals: &[(c_int, libc::sigaction)]) {
+    for (signal, _) in signals {
+        // SAFETY: an all-zero sigaction is a valid one.
+        let mut action: libc::sigaction = unsafe { std::mem::zeroed() };
+        action.sa_sigaction = on_signal as *const () as usize;
+        action.sa_flags = libc::SA_SIGINFO | libc::SA_RESTART | libc::SA_ONSTACK;
+        // SAFETY: the handler has the signature that SA_SIGINFO asks for, and does what signal-safety(7) allows alone.
+        unsafe { libc::sigaction(*signal, &action, null_mut()) };
+    }
+}
+
+/// Removes what is not complete, and has the signal do what it would have done.
+extern "C" fn on_signal(signal: c_int, info: *mut siginfo_t, _: *mut c_void) {
+    if signal == libc::SIGXFSZ {
+        // The write that went too far fails with EFBIG, and is told as any other.
+        return;
+    }
+    // SAFETY: with SA_SIGINFO the kernel gives a valid pointer. Codes above 0 are the kernel's: an instruction was at fault.
+    let at_fault = FAULTS.contains(&signal) && unsafe { (*info).si_code } > 0;
+    if !at_fault && NAMING.load(Ordering::Acquire) > 0 {
+        PENDING.store(signal, Ordering::Release);
+        // Whoever was naming may have ended in between.
+        if NAMING.load(Ordering::Acquire) > 0 || PENDING.swap(0, Ordering::AcqRel) == 0 {
+            return;
+        }
+    }
+    // SAFETY: __errno_location(3) points to this thread's errno; it is put back, for the handler may return.
+    let errno = unsafe { *libc::__errno_location() };
+    remove_temporaries();
+    // Rust's own action for faults expects the instruction to fault again, which one that was sent does not.
+    // SAFETY: an all-zero sigaction is the default action.
+    let default: libc::sigaction = unsafe { std::mem::zeroed() };
+    let before = BEFORE.get().and_then(|handled| handled.iter().find(|(handled, _)| *handled == signal));
+    let action = before.filter(|_| at_fault).map_or(&default, |(_, before)| before);
+    // SAFETY: the action is the default one, or the one that was found there.
+    unsafe { libc::sigaction(signal, action, null_mut()) };
+    if !at_fault {
+        // SAFETY: raise(3) takes the signal that has just come; it is delivered when this handler returns.
+        unsafe { libc::raise(signal) };
+    }
+    // SAFETY: as above. An instruction at fault is executed once more, and meets the action that was there before.
+    unsafe { *libc::__errno_location() = errno };
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_dropped_is_removed_and_what_is_kept_stays() {
+        let folder = tempfile::tempdir().unwrap();
+        let paths = ["dropped", "kept", "left"].map(|name| folder.path().join(name));
+        let [dropped, kept, left] = paths.each_ref().map(|path| {
+            let entered = Temporary::enter(path).unwrap();
+            std::fs::write(path, "x").unwrap();
+            entered
+        });
+        drop(dropped);
+        kept.keep();
+        assert_eq!(paths.each_ref().map(|path| path.exists()), [false, true, true]);
+        drop(left);
+        assert!(Temporary::enter(Path::new("a\0b")).is_err(), "no file has such a name");
+    }
+}

@@ -1,0 +1,208 @@
+#!/bin/bash
+# The files that commands write: complete or not there, whatever ends the run; devices, FIFOs and links stay what they are;
+# what cannot be written is found before the work begins. And words: nobody need be there to read them.
+source "$(dirname "$0")/lib.sh"
+
+cd "$WORK"
+mkdir out
+cp "$DATA/phix/phix.fasta" ref.fa
+cp "$DATA/phix/phix.1.fastq" 1.fq
+cp "$DATA/phix/phix.2.fastq" 2.fq
+for _ in $(seq 20); do cat 1.fq; done > many.fq  # more than are looked at for the read length
+zerohop align -t 1 -o expected.sam ref.fa 1.fq 2.fq
+
+# faults.so: fsync(2) of a file fails with the error number in FAIL_SYNC, the Nth rename(2) with that in FAIL_RENAME=N:CODE
+cat > faults.c <<'C'
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+static int fails(const char *name) {
+    const char *code = getenv(name);
+    if (code) errno = atoi(code);
+    return code != NULL;
+}
+int fsync(int fd) {
+    struct stat there;
+    if (!fstat(fd, &there) && S_ISREG(there.st_mode) && fails("FAIL_SYNC")) return -1;
+    return ((int (*)(int))dlsym(RTLD_NEXT, "fsync"))(fd);
+}
+int rename(const char *from, const char *to) {
+    static int calls;
+    int number, code;
+    const char *text = getenv("FAIL_RENAME");
+    if (text && sscanf(text, "%d:%d", &number, &code) == 2 && ++calls == number) { errno = code; return -1; }
+    return ((int (*)(const char *, const char *))dlsym(RTLD_NEXT, "rename"))(from, to);
+}
+C
+cc -shared -fPIC -o faults.so faults.c -ldl
+
+# attempt ARGUMENTS...: exit status in rc, words in stderr
+attempt() {
+    rc=0
+    timeout -s KILL 60 "$ZEROHOP" "$@" > stdout 2> stderr < /dev/null || rc=$?
+}
+
+# refused STATUS WORDS ARGUMENTS...: ends so, with these words in its first line, and leaves nothing in out
+refused() {
+    local status=$1 words=$2; shift 2
+    attempt "$@"
+    [ $rc = $status ] || fail "exit status $rc, not $status: $*: $(head -n 3 stderr)"
+    [[ "$(head -n 1 stderr)" == "error: "*"$words"* ]] || fail "$*"$'\n'"  wanted: $words"$'\n'"  got:    $(head -n 1 stderr)"
+    [ -z "$(ls -A out)" ] || fail "left $(ls -A out): $*"
+}
+
+# A file system that tells only at the end that it could not write (NFS, quota).
+synced() {
+    export LD_PRELOAD=$WORK/faults.so
+    local eio="cannot write: Input/output error (os error 5)"
+    FAIL_SYNC=5 refused 1 "out/x.sam: $eio" align -t 2 -o out/x.sam ref.fa 1.fq 2.fq
+    FAIL_SYNC=5 refused 1 "out/x.bam: $eio" align -t 2 -o out/x.bam ref.fa 1.fq 2.fq
+    FAIL_SYNC=122 refused 1 "Disk quota exceeded" align -t 2 --shards 3 -o out/x.sam ref.fa 1.fq 2.fq
+    FAIL_SYNC=5 refused 1 "out/run.json: $eio" align -q -t 1 -o /dev/null --json out/run.json ref.fa 1.fq
+    FAIL_SYNC=5 refused 1 "out/plan.json: $eio" plan --index-size 1M -o out/plan.json
+    FAIL_SYNC=5 refused 1 "$eio" block -o out/x.fq 1.fq
+    FAIL_SYNC=5 refused 1 "Input/output error" index -q ref.fa
+    [ ! -e ref.fa.r50.zhi ] && [ -z "$(ls | grep zhi)" ] || fail "an index that was not synced"
+    FAIL_RENAME=2:13 refused 1 "out/x.2.sam: cannot write: Permission denied" align --shards 3 -o out/x.sam ref.fa 1.fq
+}
+
+# Every signal that ends a process, while the output is open: from a reader that never ends.
+signals() {
+    local signal pid writer left
+    mkfifo never
+
+    for signal in HUP INT QUIT USR1 USR2 TERM ALRM XCPU ABRT SEGV; do
+        { cat many.fq; exec sleep 60; } > never & writer=$!
+        (ulimit -c 0; exec env --default-signal=INT,QUIT "$ZEROHOP" align -q -t 2 --shards 2 -o out/x.sam ref.fa 1.fq --reads never) 2> stderr & pid=$!
+        until [ "$(ls -A out | grep -c partial)" = 2 ]; do
+            kill -0 $pid 2> /dev/null || fail "it has ended before SIG$signal: $(cat stderr)"
+            sleep 0.02
+        done
+        kill -s $signal $pid
+        rc=0
+        wait $pid 2> /dev/null || rc=$?
+        end $writer
+        [ $rc = $((128 + $(kill -l $signal))) ] || fail "exit status $rc after SIG$signal"
+        [ -z "$(ls -A out)" ] || fail "left after SIG$signal: $(ls -A out)"
+    done
+    # Nobody can do anything about SIGKILL; the next run of the same output clears away what it left.
+    { cat many.fq; exec sleep 60; } > never & writer=$!
+    "$ZEROHOP" align -q -o out/x.sam ref.fa never 2> stderr & pid=$!
+    until ls out | grep -q partial; do sleep 0.02; done
+    echo > out/x.sam.partial-of-mine
+    kill -s KILL $pid
+    { wait $pid || true; } 2> /dev/null
+    end $writer
+    zerohop align -o out/x.sam ref.fa 1.fq 2.fq
+    [ "$(ls -A out | tr '\n' ' ')" = "x.sam x.sam.partial-of-mine " ] || fail "left after SIGKILL: $(ls -A out)"
+    rm out/*
+}
+
+# A limit on the size of files is told as a full disk is.
+size_limit() {
+    rc=0
+    (ulimit -f 8; exec "$ZEROHOP" align -q -o out/x.sam ref.fa 1.fq 2.fq) 2> stderr || rc=$?
+    [ $rc = 1 ] && grep -q "out/x.sam: cannot write: File too large" stderr || fail "file size limit: $rc, $(cat stderr)"
+    [ -z "$(ls -A out)" ] || fail "left: $(ls -A out)"
+}
+
+# writers FILE: each command that writes a file beside its records, told to write FILE
+writers() {
+    zerohop align -q -o /dev/null --json "$1" ref.fa 1.fq
+    zerohop align -q -o /dev/null --mqc "$1" ref.fa 1.fq
+    zerohop plan --index-size 1M -o "$1" > /dev/null
+    zerohop run -q --json "$1" -- true
+    zerohop bench search -o "$1" --ranks 2 --repeats 1 --batches 1 --variants two-sided --search-ms 0 > /dev/null
+    zerohop report -o "$1" run.json
+    zerohop align -q -o "$1" --format sam ref.fa 1.fq
+}
+
+what_files_are() {
+    local reader
+    zerohop align -q -o /dev/null --json run.json ref.fa 1.fq
+    mknod null c 1 3 2> /dev/null && mknod full c 1 7 && {
+        if echo 2> /dev/null > null; then writers null; else echo "devices: not tested, they cannot be used here"; fi
+        [ -c null ] || fail "a device was replaced: $(ls -l null)"
+        rm -f null full
+    } || echo "devices: not tested, none can be made here"
+    echo old > target
+    chmod 600 target
+    ln -s target link
+    writers link
+    [ -L link ] && [ -s target ] && [ "$(stat -c %a target)" = 600 ] || fail "a link was replaced: $(ls -l link target)"
+    mkfifo pipe
+    while cat pipe; do :; done > read 2> /dev/null & reader=$!
+    writers pipe
+    kill $reader
+    [ -p pipe ] || fail "a FIFO was replaced: $(ls -l pipe)"
+    (umask 027; writers new; [ "$(stat -c %a new)" = 640 ] || fail "the umask was not followed: $(ls -l new)")
+    rm -f link target pipe new
+}
+
+# What cannot be written is found before anything is read.
+before_the_work() {
+    local option
+    for option in -o --json --mqc --logs; do
+        refused 1 "out/none/x" align $option out/none/x.sam ref.fa 1.fq
+        refused 1 "out/none/x" align $option out/none/x.sam no-such-ref.fa 1.fq
+        [ ! -e out/none ] || fail "$option made a folder"
+    done
+    mkdir read-only.sam
+    refused 1 "read-only.sam: cannot write: Is a directory" align -o read-only.sam ref.fa 1.fq
+    refused 1 "out/none/p.json: cannot write" tune -o out/none/p.json no-such-ref.fa 1.fq
+    refused 1 "out/none/p.json: cannot write" run --json out/none/p.json -- touch out/started
+}
+
+# A name must not promise what is not written.
+suffixes() {
+    local name
+    for name in x.cram x.sam.gz x.bam.bai x.txt; do
+        refused 2 "out/$name: zerohop writes SAM and BAM" align -o out/$name ref.fa 1.fq
+    done
+    for name in x.SAM x; do zerohop align -o out/$name ref.fa 1.fq 2.fq; same_alignments out/$name expected.sam; done
+    zerohop align --format sam -o out/x.txt ref.fa 1.fq 2.fq
+    rm out/*
+}
+
+# Standard error that is closed, a pipe that nobody reads, a terminal that has gone away.
+words() {
+    local closed
+    "$ZEROHOP" align -o out/x.sam ref.fa 1.fq 2.fq 2>&- || fail "standard error closed: $?"
+    same_alignments out/x.sam expected.sam "standard error closed"
+    "$ZEROHOP" align -o out/x.sam --no-such-option ref.fa 2>&- && fail "a wrong option"
+    mkfifo words
+    { exec 3< words; } & exec 4> words; wait $!
+    "$ZEROHOP" align -o out/y.sam ref.fa 1.fq 2.fq 2>&4 || fail "nobody reads standard error: $?"
+    same_alignments out/y.sam expected.sam "nobody reads standard error"
+    exec 4>&-
+    rm words out/*
+    # The terminal is the slave of a pseudo-terminal whose master is closed while the run waits for its reads.
+    python3 - "$ZEROHOP" <<'PY' || fail "a terminal that has gone away: $?"
+import os, pty, subprocess, sys, time
+master, slave = pty.openpty()
+run = subprocess.Popen([sys.argv[1], "align", "-t", "2", "-o", "out/x.sam", "ref.fa", "-"], stdin=subprocess.PIPE,
+                       stderr=slave, preexec_fn=lambda: os.setsid())
+os.close(slave)
+reads = open("many.fq", "rb").read()
+run.stdin.write(reads)
+run.stdin.flush()
+os.read(master, 1)  # the first progress line
+os.close(master)
+run.stdin.close()
+sys.exit(run.wait(60))
+PY
+    zerohop align -t 2 ref.fa many.fq > single.sam
+    same_alignments out/x.sam single.sam "a terminal that has gone away"
+    rm out/*
+}
+
+part synced
+part signals
+part size_limit
+part what_files_are
+part before_the_work
+part suffixes
+part words
