@@ -3,6 +3,7 @@
 use crate::output::Way;
 use serde::{Deserialize, Serialize};
 use std::time::{Duration, Instant};
+use zerohop_model::alignment::Alignments;
 use zerohop_model::chunk::Chunk;
 use zerohop_model::engine::Engine;
 use zerohop_model::error::Error;
@@ -66,7 +67,7 @@ pub(crate) fn work(
     start: impl FnOnce() -> Result<(), Error>,
 ) -> Result<ThreadReport, Error> {
     let (mut intake, mut mapper, mut encoder) = (Intake::new(input, bench), engine.mapper(), sink.encoder());
-    let (mut report, mut tally) = (ThreadReport::default(), Tally::default());
+    let (mut report, mut tally, mut alignments) = (ThreadReport::default(), Tally::default(), Alignments::default());
     let (mut claim, mut parse, mut map, mut commit) = (Duration::ZERO, Duration::ZERO, Duration::ZERO, Duration::ZERO);
     start()?;
     let cpu_before = zerohop_topology::thread_cpu_time();
@@ -83,7 +84,10 @@ pub(crate) fn work(
             intake.parse(&mut chunk)?;
             parse += lap();
             encoder.begin(chunk.ticket.lane, way.buffer());
-            tally += &mapper.map(&chunk, encoder.records())?;
+            alignments.clear();
+            mapper.map(&chunk, &mut alignments)?;
+            tally += &Tally::of(&chunk, &alignments);
+            encoder.encode(&chunk, &alignments)?;
             let bytes = encoder.finish()?;
             map += lap();
             way.commit(number, bytes)?;

@@ -1,9 +1,9 @@
 //! What an aligner is to the runtime.
 
+use crate::alignment::Alignments;
 use crate::chunk::Chunk;
 use crate::error::Error;
-use crate::measurement::Tally;
-use crate::record::{Contig, RecordWriter};
+use crate::record::Contig;
 
 /// Where an engine's own program would cut the input, because its output depends on it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -70,9 +70,10 @@ pub trait Engine: Send + Sync {
 
 /// One worker of an engine.
 pub trait Mapper {
-    /// Maps all fragments of `chunk` and writes their records in order. Nothing may be carried over to the next chunk.
+    /// Maps all fragments of `chunk`, in order, and puts their alignments into `out`, which is empty: of each read one that is
+    /// neither secondary nor supplementary. Nothing may be carried over to the next chunk.
     ///
     /// # Errors
-    /// What `out` reports, or [`Error::Engine`].
-    fn map(&mut self, chunk: &Chunk, out: &mut dyn RecordWriter) -> Result<Tally, Error>;
+    /// [`Error::Engine`], [`Error::Record`].
+    fn map(&mut self, chunk: &Chunk, out: &mut Alignments) -> Result<(), Error>;
 }

@@ -5,8 +5,8 @@
 //! 1. *claim*: [`source::Claim`] gives a worker the text of a [`chunk::Chunk`] (or [`source::Emit`] gives it to the farm,
 //!    which deals it to a worker);
 //! 2. *parse*: [`source::Parse`] finds the reads in that text, in place;
-//! 3. *map*: [`engine::Mapper`] aligns them and hands each [`record::Record`] to a [`record::RecordWriter`];
-//! 4. *encode*: the [`sink::Encoder`] behind that writer makes SAM text or BAM blocks of them;
+//! 3. *map*: [`engine::Mapper`] aligns them: [`alignment::Alignments`];
+//! 4. *encode*: a [`sink::Encoder`] makes SAM text or BAM blocks of the chunk and its alignments;
 //! 5. *commit*: the runtime puts the bytes at their place through a [`sink::Sink`].
 //!
 //! An aligner that is a program of its own stands at 3 as an [`instance::Instance`]: reads go into it, and SAM comes out.
@@ -16,6 +16,7 @@
 //! What this crate refuses to do: anything. It holds no thread, no file and no knowledge of FASTQ, SAM or an aligner.
 #![forbid(unsafe_code)]
 
+pub mod alignment;
 pub mod chunk;
 pub mod engine;
 pub mod error;

@@ -1,7 +1,10 @@
 //! What happened: plain data that the runtime and the engines fill and `report` turns into words, tables and files.
 
+use crate::alignment::{Alignment, Alignments};
+use crate::chunk::Chunk;
 use crate::machine::{Bytes, CpuId, NodeId};
 use crate::plan::InstancePlan;
+use crate::record;
 use crate::timeline::Timeline;
 use serde::{Deserialize, Serialize};
 use std::ops::AddAssign;
@@ -31,6 +34,38 @@ pub struct Tally {
     pub properly_paired: u64,
     /// Insert sizes of proper pairs.
     pub insert: InsertSizes,
+}
+
+impl Tally {
+    /// Counts the reads of a chunk and their alignments.
+    pub fn of(chunk: &Chunk, alignments: &Alignments) -> Self {
+        let mut tally = Tally { fragments: chunk.len() as u64, ..Tally::default() };
+        for index in 0..chunk.len().min(alignments.fragments()) {
+            let fragment = chunk.fragment(index);
+            for read in fragment.reads() {
+                tally.reads += 1;
+                tally.bases += read.seq.len() as u64;
+                tally.paired += u64::from(fragment.mate.is_some());
+            }
+            alignments.fragment(index).for_each(|aligned| tally.add(&aligned.alignment));
+        }
+        tally
+    }
+
+    fn add(&mut self, Alignment { flags, template_length, .. }: &Alignment) {
+        if flags & (record::SECONDARY | record::SUPPLEMENTARY) != 0 {
+            self.other_records += 1;
+            return;
+        }
+        self.primary_records += 1;
+        self.mapped += u64::from(flags & record::UNMAPPED == 0);
+        if flags & record::PROPER_PAIR != 0 {
+            self.properly_paired += 1;
+            if flags & record::FIRST != 0 {
+                self.insert.add(template_length.unsigned_abs());
+            }
+        }
+    }
 }
 
 impl AddAssign<&Tally> for Tally {
@@ -122,9 +157,9 @@ pub struct WorkerReport {
     pub wait_input: Duration,
     /// Parsing.
     pub parse: Duration,
-    /// Mapping, with the encoding of records as they come.
+    /// Mapping.
     pub map: Duration,
-    /// Finishing the encoding: compression.
+    /// Encoding, with the compression of BAM.
     pub encode: Duration,
     /// Writing.
     pub commit: Duration,

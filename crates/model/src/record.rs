@@ -1,7 +1,4 @@
-//! An alignment record: what an engine says of a read, before it is SAM or BAM. Field names and meanings are those of
-//! the SAM specification (SAMv1, section 1.4).
-
-use crate::error::Error;
+//! What alignment records are made of. Field names and meanings are those of the SAM specification (SAMv1, section 1.4).
 
 /// Template having several segments (0x1).
 pub const PAIRED: u16 = 0x1;
@@ -96,40 +93,4 @@ pub struct Locus {
     pub contig: u32,
     /// Leftmost base, from 0.
     pub position: u32,
-}
-
-/// One alignment record. The writer adds RG and, when asked to, the comment.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Record<'a> {
-    /// QNAME.
-    pub name: &'a [u8],
-    /// FLAG.
-    pub flags: u16,
-    /// RNAME and POS.
-    pub locus: Option<Locus>,
-    /// MAPQ.
-    pub mapq: u8,
-    /// CIGAR; empty for `*`.
-    pub cigar: &'a [CigarOp],
-    /// RNEXT and PNEXT.
-    pub mate_locus: Option<Locus>,
-    /// TLEN.
-    pub template_length: i32,
-    /// SEQ; empty for `*`.
-    pub seq: &'a [u8],
-    /// QUAL (Phred + 33); empty for `*`.
-    pub qual: &'a [u8],
-    /// Optional fields in the order in which they are written.
-    pub tags: &'a [Tag<'a>],
-    /// The comment of the read's header line.
-    pub comment: &'a [u8],
-}
-
-/// Takes the records of an engine, one by one, in order.
-pub trait RecordWriter {
-    /// Writes one record.
-    ///
-    /// # Errors
-    /// [`Error::Record`] when the record cannot be expressed in the format.
-    fn write(&mut self, record: &Record<'_>) -> Result<(), Error>;
 }

@@ -1,7 +1,8 @@
 //! Where records go.
 
+use crate::alignment::Alignments;
+use crate::chunk::Chunk;
 use crate::error::Error;
-use crate::record::RecordWriter;
 
 /// How bytes get into an output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,9 +41,15 @@ pub trait Sink: Send + Sync {
 }
 
 /// Makes the bytes of one chunk out of its records. What comes out of it for different chunks can be put in any order.
-pub trait Encoder: RecordWriter {
+pub trait Encoder {
     /// Starts a chunk of `lane`; its bytes will be put into `buffer`, which is empty.
     fn begin(&mut self, lane: u32, buffer: Vec<u8>);
+
+    /// Takes the records of a chunk: names, bases and qualities from `chunk`, all else from `alignments`.
+    ///
+    /// # Errors
+    /// [`Error::Record`] when a record cannot be expressed in the format.
+    fn encode(&mut self, chunk: &Chunk, alignments: &Alignments) -> Result<(), Error>;
 
     /// Ends the chunk and returns its bytes.
     ///
@@ -57,7 +64,4 @@ pub trait Encoder: RecordWriter {
     /// # Errors
     /// [`Error::Record`] when the line is not a valid record, or cannot be expressed in the format.
     fn line(&mut self, line: &[u8], comment: &[u8]) -> Result<(), Error>;
-
-    /// What takes the records.
-    fn records(&mut self) -> &mut dyn RecordWriter;
 }

@@ -8,6 +8,7 @@ use crate::part::Part;
 use crate::shelf::Shelf;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Instant;
+use zerohop_model::alignment::Alignments;
 use zerohop_model::chunk::Chunk;
 use zerohop_model::engine::Mapper;
 use zerohop_model::error::Error;
@@ -27,6 +28,7 @@ enum Left {
 pub(crate) struct Worker<'a, 's> {
     input: &'a Input<'a>,
     intake: Intake<'a>,
+    alignments: Alignments,
     encoder: Box<dyn Encoder + 'a>,
     committer: Committer<'a, 's>,
     report: WorkerReport,
@@ -46,6 +48,7 @@ impl<'a, 's> Worker<'a, 's> {
         Worker {
             input,
             intake: Intake::new(input, bench),
+            alignments: Alignments::default(),
             encoder: sink.encoder(),
             committer: Committer::new(output),
             report: WorkerReport { cpus: plan.cpus.clone(), replica: plan.replica, ..WorkerReport::default() },
@@ -102,9 +105,11 @@ impl<'a, 's> Worker<'a, 's> {
         let started = Instant::now();
         self.intake.parse(chunk)?;
         let parsed = Instant::now();
-        self.encoder.begin(chunk.ticket.lane, self.committer.buffer());
-        let tally = map_guarded(mapper, chunk, &mut *self.encoder)?;
+        map_guarded(mapper, chunk, &mut self.alignments)?;
         let mapped = Instant::now();
+        let tally = Tally::of(chunk, &self.alignments);
+        self.encoder.begin(chunk.ticket.lane, self.committer.buffer());
+        self.encoder.encode(chunk, &self.alignments)?;
         let bytes = self.encoder.finish()?;
         let encoded = Instant::now();
         let before = (self.committer.writing, self.committer.waiting);
@@ -129,8 +134,9 @@ impl<'a, 's> Worker<'a, 's> {
 }
 
 /// Maps a chunk, and turns a panic of the engine into an error that names the read.
-fn map_guarded(mapper: &mut dyn Mapper, chunk: &Chunk, encoder: &mut dyn Encoder) -> Result<Tally, Error> {
-    let outcome = crate::panics::quietly(|| catch_unwind(AssertUnwindSafe(|| mapper.map(chunk, encoder.records()))));
+fn map_guarded(mapper: &mut dyn Mapper, chunk: &Chunk, alignments: &mut Alignments) -> Result<(), Error> {
+    alignments.clear();
+    let outcome = crate::panics::quietly(|| catch_unwind(AssertUnwindSafe(|| mapper.map(chunk, alignments))));
     outcome.unwrap_or_else(|payload| {
         let (index, name) = chunk.current().unwrap_or((0, b"?"));
         Err(Error::Engine {

@@ -7,11 +7,11 @@ use made_up::{Came, FAULTY, Fault, READS, Shape, assert_all_there, assert_in_ord
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
+use zerohop_model::alignment::{Alignment, Alignments};
 use zerohop_model::chunk::Chunk;
 use zerohop_model::engine::{Engine, Law, Mapper};
 use zerohop_model::error::Error;
-use zerohop_model::measurement::Tally;
-use zerohop_model::record::{Contig, Record, RecordWriter};
+use zerohop_model::record::{Contig, UNMAPPED};
 use zerohop_runtime::{HELD_PER_WORKER, Mapping, Order, Shelf};
 
 struct Echo(Fault);
@@ -50,8 +50,8 @@ impl Engine for Echo {
 struct EchoMapper(Fault);
 
 impl Mapper for EchoMapper {
-    fn map(&mut self, chunk: &Chunk, out: &mut dyn RecordWriter) -> Result<Tally, Error> {
-        for fragment in chunk.fragments() {
+    fn map(&mut self, chunk: &Chunk, out: &mut Alignments) -> Result<(), Error> {
+        for _ in chunk.fragments() {
             if (chunk.ticket.lane, chunk.ticket.number) == FAULTY {
                 match self.0 {
                     Fault::Map => return Err(fault()),
@@ -61,22 +61,10 @@ impl Mapper for EchoMapper {
             }
             // Chunks take different times, so that they are finished out of order.
             std::thread::sleep(Duration::from_micros(chunk.ticket.number * 37 % 11 * 20));
-            let name = fragment.first.name;
-            out.write(&Record {
-                name,
-                flags: 4,
-                locus: None,
-                mapq: 0,
-                cigar: &[],
-                mate_locus: None,
-                template_length: 0,
-                seq: &[],
-                qual: &[],
-                tags: &[],
-                comment: &[],
-            })?;
+            out.push(Alignment { flags: UNMAPPED, ..Alignment::default() }, [], []);
+            out.end_fragment();
         }
-        Ok(Tally { reads: chunk.len() as u64, ..Tally::default() })
+        Ok(())
     }
 }
 

@@ -2,9 +2,12 @@
 
 use crate::bgzf::BlockCompressor;
 use crate::line::{Fields, LineParser};
+use crate::records::Bases;
 use crate::tags::{RecordContext, push_comment, push_integer, push_text};
+use zerohop_model::alignment::Alignments;
+use zerohop_model::chunk::Chunk;
 use zerohop_model::error::Error;
-use zerohop_model::record::{CigarOp, Record, RecordWriter, TagValue};
+use zerohop_model::record::{CigarOp, TagValue};
 use zerohop_model::sink::Encoder;
 
 /// Longest read name, without its end.
@@ -28,6 +31,7 @@ pub(crate) struct BamEncoder<'h> {
     context: RecordContext<'h>,
     parser: LineParser<'h>,
     compressor: BlockCompressor,
+    bases: Bases,
     /// Records of the chunk, not compressed.
     raw: Vec<u8>,
     out: Vec<u8>,
@@ -35,7 +39,7 @@ pub(crate) struct BamEncoder<'h> {
 
 impl<'h> BamEncoder<'h> {
     pub(crate) fn new(context: RecordContext<'h>, parser: LineParser<'h>, compressor: BlockCompressor) -> Self {
-        BamEncoder { context, parser, compressor, raw: Vec::new(), out: Vec::new() }
+        BamEncoder { context, parser, compressor, bases: Bases::default(), raw: Vec::new(), out: Vec::new() }
     }
 }
 
@@ -122,21 +126,6 @@ fn put_all(
     Ok(())
 }
 
-impl RecordWriter for BamEncoder<'_> {
-    fn write(&mut self, record: &Record<'_>) -> Result<(), Error> {
-        let context = self.context;
-        put(&mut self.raw, &Fields::from(record), |out| {
-            for tag in record.tags {
-                match tag.value {
-                    TagValue::Int(value) => push_integer(out, tag.key, value),
-                    TagValue::Text(text) => push_text(out, tag.key, text),
-                }
-            }
-            push_additions(&context, out, record.name, false, record.comment)
-        })
-    }
-}
-
 /// What the output adds.
 fn push_additions(
     context: &RecordContext<'_>,
@@ -170,13 +159,24 @@ impl Encoder for BamEncoder<'_> {
         })
     }
 
+    fn encode(&mut self, chunk: &Chunk, alignments: &Alignments) -> Result<(), Error> {
+        let (context, raw) = (self.context, &mut self.raw);
+        self.bases.records(chunk, alignments, |record| {
+            put(raw, &record.fields, |out| {
+                for tag in record.aligned.tags() {
+                    match tag.value {
+                        TagValue::Int(value) => push_integer(out, tag.key, value),
+                        TagValue::Text(text) => push_text(out, tag.key, text),
+                    }
+                }
+                push_additions(&context, out, record.fields.name, false, record.comment)
+            })
+        })
+    }
+
     fn finish(&mut self) -> Result<Vec<u8>, Error> {
         self.compressor.compress(&self.raw, &mut self.out)?;
         Ok(std::mem::take(&mut self.out))
-    }
-
-    fn records(&mut self) -> &mut dyn RecordWriter {
-        self
     }
 }
 

@@ -2,8 +2,8 @@
 //!
 //! The path of a record through this crate:
 //!
-//! 1. a worker's encoder turns it into a line of text, or into BAM's binary form, in a buffer of the worker's own, and adds
-//!    the read group of its lane; what an aligner that is a program of its own wrote comes as a line of SAM instead, which is
+//! 1. a worker's encoder makes a line of text of it, or BAM's binary form, in a buffer of the worker's own: names, bases and
+//!    qualities come from the chunk, all else from the engine's alignments, and the read group from the lane; what an aligner that is a program of its own wrote comes as a line of SAM instead, which is
 //!    checked, then copied or translated;
 //! 2. at the end of a chunk a BAM encoder compresses the chunk into BGZF blocks that no other chunk shares;
 //! 3. the runtime has the bytes written at their place by [`FileSink`];
@@ -17,6 +17,7 @@ mod bgzf;
 mod files;
 mod header;
 mod line;
+mod records;
 mod sam;
 mod tags;
 

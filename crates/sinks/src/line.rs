@@ -5,7 +5,7 @@ use crate::tags::{push_fields, take_field};
 use std::collections::HashMap;
 use std::sync::OnceLock;
 use zerohop_model::error::Error;
-use zerohop_model::record::{CigarOp, Contig, Locus, Record};
+use zerohop_model::record::{CigarOp, Contig, Locus};
 
 /// Columns that every line has.
 const COLUMNS: usize = 11;
@@ -26,7 +26,7 @@ impl From<Option<Locus>> for Place {
     }
 }
 
-/// The fields of a record that are not optional, whoever made it; empty for `*` as in [`Record`].
+/// The fields of a record that are not optional, whoever made it; bases, qualities and CIGAR are empty for `*`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Fields<'a> {
     pub(crate) name: &'a [u8],
@@ -38,22 +38,6 @@ pub(crate) struct Fields<'a> {
     pub(crate) template_length: i32,
     pub(crate) seq: &'a [u8],
     pub(crate) qual: &'a [u8],
-}
-
-impl<'a> From<&Record<'a>> for Fields<'a> {
-    fn from(record: &Record<'a>) -> Self {
-        Fields {
-            name: record.name,
-            flags: record.flags,
-            place: record.locus.into(),
-            mapq: record.mapq,
-            cigar: record.cigar,
-            mate_place: record.mate_locus.into(),
-            template_length: record.template_length,
-            seq: record.seq,
-            qual: record.qual,
-        }
-    }
 }
 
 /// A line, taken apart.

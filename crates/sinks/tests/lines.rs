@@ -8,8 +8,10 @@ use proptest::option;
 use proptest::prelude::*;
 use proptest::sample::select;
 use std::path::PathBuf;
+use zerohop_model::alignment::{Alignment, Alignments};
+use zerohop_model::chunk::{Chunk, ReadSpans, Span};
 use zerohop_model::error::Error;
-use zerohop_model::record::{CigarOp, Contig, Locus, Record, Tag, TagValue};
+use zerohop_model::record::{CigarOp, Contig, Locus, Tag, TagValue};
 use zerohop_model::sink::{Encoder, Sink};
 use zerohop_sinks::{FileSink, Format, Header, OutputSpec, ReadGroup};
 
@@ -304,36 +306,46 @@ fn made() -> impl Strategy<Value = Made> {
 }
 
 impl Made {
-    /// The record; its bases are repeated or cut until there are as many as its CIGAR says.
-    fn with(&self, check: impl FnOnce(&Record<'_>)) {
-        let said: usize = self.cigar.iter().filter(|op| op.consumes_query()).map(|op| op.length() as usize).sum();
+    /// The read and its alignment; its bases are repeated or cut until there are as many as its CIGAR says.
+    fn chunk(&self) -> (Chunk, Alignments) {
+        let clipped = |op: &&CigarOp| op.letter() == b'H';
+        let ends = match &self.cigar[..] {
+            [first, .., last] => vec![first, last],
+            _ => Vec::new(),
+        };
+        let said = self.cigar.iter().filter(|op| op.consumes_query()).chain(ends.into_iter().filter(clipped));
+        let said: usize = said.map(|op| op.length() as usize).sum();
         let count = if self.cigar.is_empty() { self.bases.len() } else { said };
+        let with = |has: bool| self.bases.iter().cycle().take(if has { count } else { 0 });
         // One quality that is '*' would be none.
         let has_qual = self.has == (true, true) && count != 1;
-        let repeated = || self.bases.iter().cycle();
-        let seq: Vec<u8> = repeated().map(|base| base.0).take(if self.has.0 { count } else { 0 }).collect();
-        let qual: Vec<u8> = repeated().map(|base| base.1).take(if has_qual { count } else { 0 }).collect();
-        fn borrowed(value: &Value) -> TagValue<'_> {
-            match value {
-                Value::Int(number) => TagValue::Int(*number),
-                Value::Text(text) => TagValue::Text(text),
-            }
-        }
-        let tags: Vec<Tag<'_>> = self.tags.iter().map(|(key, v)| Tag { key: *key, value: borrowed(v) }).collect();
+        let mut chunk = Chunk::default();
+        let text = &mut chunk.text[0].bytes;
+        let mut put = |bytes: &mut dyn Iterator<Item = u8>| {
+            let start = text.len() as u32;
+            text.extend(bytes);
+            Span { start, end: text.len() as u32 }
+        };
+        let spans = ReadSpans {
+            text: 0,
+            name: put(&mut self.name.iter().copied()),
+            comment: put(&mut self.comment.bytes()),
+            seq: put(&mut with(self.has.0).map(|base| base.0)),
+            qual: has_qual.then(|| put(&mut with(true).map(|base| base.1))),
+        };
+        chunk.push(spans, None);
+        let value = |value| match value {
+            &Value::Int(number) => TagValue::Int(number),
+            Value::Text(text) => TagValue::Text(text),
+        };
+        let tags = self.tags.iter().map(|(key, v)| Tag { key: *key, value: value(v) });
         let (flags, mapq, template_length) = self.numbers;
-        check(&Record {
-            name: &self.name,
-            flags,
-            locus: self.loci[0],
-            mapq,
-            cigar: &self.cigar,
-            mate_locus: self.loci[1],
-            template_length,
-            seq: &seq,
-            qual: &qual,
-            tags: &tags,
-            comment: self.comment.as_bytes(),
-        });
+        let [locus, mate_locus] = self.loci;
+        let mut alignments = Alignments::default();
+        let alignment = Alignment { mate: 0, flags, locus, mapq, mate_locus, template_length };
+        alignments.push(alignment, self.cigar.iter().copied(), tags);
+        alignments.end_fragment();
+        (chunk, alignments)
     }
 }
 
@@ -342,14 +354,13 @@ proptest! {
     fn a_record_of_ours_comes_back_as_a_line(made in vec(made(), 1..4), lane in 0u32..2) {
         let [sam, bam] = [sink(Format::Sam, true), sink(BAM, true)];
         for made in &made {
-            made.with(|record| {
-                let ours = |sink| encode(sink, lane, |encoder| encoder.records().write(record)).unwrap();
-                let text = ours(&sam);
-                // What we added is in the line already.
-                let theirs = |sink| encode(sink, lane, |encoder| encoder.line(&text[..text.len() - 1], b"")).unwrap();
-                assert_eq!(theirs(&sam).escape_ascii().to_string(), text.escape_ascii().to_string());
-                assert_eq!(theirs(&bam), ours(&bam));
-            });
+            let (chunk, alignments) = made.chunk();
+            let ours = |sink| encode(sink, lane, |encoder| encoder.encode(&chunk, &alignments)).unwrap();
+            let text = ours(&sam);
+            // What we added is in the line already.
+            let theirs = |sink| encode(sink, lane, |encoder| encoder.line(&text[..text.len() - 1], b"")).unwrap();
+            assert_eq!(theirs(&sam).escape_ascii().to_string(), text.escape_ascii().to_string());
+            assert_eq!(theirs(&bam), ours(&bam));
         }
     }
 }

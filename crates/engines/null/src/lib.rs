@@ -10,11 +10,11 @@ mod synthetic;
 
 pub use synthetic::{Cost, Synthetic, rounds_per_second};
 
-use zerohop_model::chunk::{Chunk, Fragment};
+use zerohop_model::alignment::{Alignment, Alignments};
+use zerohop_model::chunk::Chunk;
 use zerohop_model::engine::{Engine, Law, Mapper};
 use zerohop_model::error::Error;
-use zerohop_model::measurement::Tally;
-use zerohop_model::record::{self, Contig, Record, RecordWriter};
+use zerohop_model::record::{self, Contig};
 
 /// The engine; [`Null::new`] says how it wants the input cut.
 #[derive(Debug, Clone)]
@@ -63,36 +63,22 @@ impl Engine for Null {
 struct NullMapper;
 
 impl Mapper for NullMapper {
-    fn map(&mut self, chunk: &Chunk, out: &mut dyn RecordWriter) -> Result<Tally, Error> {
-        let mut tally = Tally::default();
-        chunk.fragments().try_for_each(|fragment| write_unmapped(&fragment, out, &mut tally))?;
-        Ok(tally)
+    fn map(&mut self, chunk: &Chunk, out: &mut Alignments) -> Result<(), Error> {
+        chunk.fragments().for_each(|fragment| add_unmapped(fragment.mate.is_some(), out));
+        Ok(())
     }
 }
 
-/// Writes the reads of a fragment as unmapped.
-fn write_unmapped(fragment: &Fragment<'_>, out: &mut dyn RecordWriter, tally: &mut Tally) -> Result<(), Error> {
-    tally.fragments += 1;
-    let paired = fragment.mate.is_some();
-    for (read, end) in fragment.reads().zip([record::FIRST, record::LAST]) {
-        let pair = if paired { record::PAIRED | record::MATE_UNMAPPED | end } else { 0 };
-        out.write(&Record {
-            name: read.name,
-            flags: record::UNMAPPED | pair,
-            locus: None,
-            mapq: 0,
-            cigar: &[],
-            mate_locus: None,
-            template_length: 0,
-            seq: read.seq,
-            qual: read.qual.unwrap_or_default(),
-            tags: &[],
-            comment: read.comment,
-        })?;
-        tally.reads += 1;
-        tally.primary_records += 1;
-        tally.paired += u64::from(paired);
-        tally.bases += read.seq.len() as u64;
+/// Adds the reads of a fragment as unmapped.
+fn add_unmapped(paired: bool, out: &mut Alignments) {
+    let unmapped = |mate, pair| Alignment { mate, flags: record::UNMAPPED | pair, ..Alignment::default() };
+    let pair = record::PAIRED | record::MATE_UNMAPPED;
+    match paired {
+        true => {
+            out.push(unmapped(0, pair | record::FIRST), [], []);
+            out.push(unmapped(1, pair | record::LAST), [], []);
+        }
+        false => out.push(unmapped(0, 0), [], []),
     }
-    Ok(())
+    out.end_fragment();
 }

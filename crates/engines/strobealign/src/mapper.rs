@@ -4,7 +4,7 @@
 //! is mapped, the buckets of the next are on their way, and the bucket starts of the one after that.
 
 use crate::Strobealign;
-use crate::records::RecordMaker;
+use crate::records::AlignmentMaker;
 use crate::seeds::{Seeder, Seeds};
 use crate::tables::{AddressedIndex, prefetch};
 use fastrand::Rng;
@@ -18,11 +18,10 @@ use strobealign::io::record::SequenceRecord;
 use strobealign::io::sam::SamRecord;
 use strobealign::modes::align::{SamOutput, align_paired_end_read, align_single_end_read};
 use strobealign::shuffle::shuffle_best;
+use zerohop_model::alignment::Alignments;
 use zerohop_model::chunk::{Chunk, Fragment};
 use zerohop_model::engine::Mapper;
 use zerohop_model::error::Error;
-use zerohop_model::measurement::Tally;
-use zerohop_model::record::RecordWriter;
 
 /// Bandwidth of the piecewise aligner: the program's default.
 const BANDWIDTH: usize = 1024;
@@ -54,7 +53,7 @@ pub(crate) struct StrobealignMapper<'e> {
     ahead: VecDeque<FragmentSeeds>,
     /// Seeds that are used up: their memory is used again.
     spare: Vec<FragmentSeeds>,
-    records: RecordMaker,
+    alignments: AlignmentMaker,
 }
 
 impl<'e> StrobealignMapper<'e> {
@@ -67,7 +66,7 @@ impl<'e> StrobealignMapper<'e> {
             seeder: Seeder::default(),
             ahead: VecDeque::new(),
             spare: Vec::new(),
-            records: RecordMaker::default(),
+            alignments: AlignmentMaker::default(),
             engine,
         }
     }
@@ -177,10 +176,9 @@ fn for_each_hash(seeds: &[Seeds], mut f: impl FnMut(u64)) {
 }
 
 impl Mapper for StrobealignMapper<'_> {
-    fn map(&mut self, chunk: &Chunk, out: &mut dyn RecordWriter) -> Result<Tally, Error> {
+    fn map(&mut self, chunk: &Chunk, out: &mut Alignments) -> Result<(), Error> {
         // The program starts each chunk with the same random numbers and with nothing known of insert sizes.
         let (mut rng, mut insert_sizes) = (Rng::with_seed(0), InsertSizeDistribution::new());
-        let mut tally = Tally::default();
         self.ahead.clear();
         (0..chunk.len().min(2)).for_each(|i| self.seed(&chunk.fragment(i)));
         self.fetch_buckets(0);
@@ -192,8 +190,8 @@ impl Mapper for StrobealignMapper<'_> {
             let Some(seeds) = self.ahead.pop_front() else { break };
             let records = self.align(&fragment, seeds.of_reads(), &mut insert_sizes, &mut rng);
             self.spare.push(seeds);
-            self.records.write(&fragment, &records, out, &mut tally)?;
+            self.alignments.add(&fragment, &records, out)?;
         }
-        Ok(tally)
+        Ok(())
     }
 }

@@ -6,10 +6,10 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::channel;
 use std::time::Duration;
+use zerohop_model::alignment::Alignments;
 use zerohop_model::chunk::{Chunk, ReadSpans, Span, Ticket};
 use zerohop_model::error::{Error, InputError};
 use zerohop_model::plan::{HugePages, Pages, Placement, Plan, WorkerPlan};
-use zerohop_model::record::{Record, RecordWriter};
 use zerohop_model::sink::{Access, Encoder, Sink};
 use zerohop_model::source::{Claim, Claimed, Deal, Emit, Emitted, Lane, Parse};
 use zerohop_runtime::{Job, Mapping, Order, Outcome, Progress, run};
@@ -162,18 +162,19 @@ pub struct Lines {
     pub fault: Fault,
 }
 
-impl RecordWriter for Lines {
-    fn write(&mut self, record: &Record<'_>) -> Result<(), Error> {
-        self.out.extend_from_slice(record.name);
-        self.out.push(b'\n');
-        Ok(())
-    }
-}
-
 impl Encoder for Lines {
     fn begin(&mut self, _lane: u32, buffer: Vec<u8>) {
         assert!(buffer.is_empty());
         self.out = buffer;
+    }
+
+    fn encode(&mut self, chunk: &Chunk, alignments: &Alignments) -> Result<(), Error> {
+        assert_eq!(alignments.fragments(), chunk.len());
+        for fragment in chunk.fragments() {
+            self.out.extend_from_slice(fragment.first.name);
+            self.out.push(b'\n');
+        }
+        Ok(())
     }
 
     fn line(&mut self, line: &[u8], _comment: &[u8]) -> Result<(), Error> {
@@ -187,10 +188,6 @@ impl Encoder for Lines {
             return Err(fault());
         }
         Ok(std::mem::take(&mut self.out))
-    }
-
-    fn records(&mut self) -> &mut dyn RecordWriter {
-        self
     }
 }
 

@@ -1,0 +1,178 @@
+//! What an engine says of the reads of a chunk: their alignments, without the names, bases and qualities, which stay in the
+//! chunk. Field names and meanings are those of the SAM specification (SAMv1, section 1.4).
+
+use crate::record::{CigarOp, Locus, Tag, TagValue};
+use std::ops::Range;
+
+/// An alignment of a read; of an unmapped read, that there is none.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Alignment {
+    /// Which read of its fragment: 0, or 1 for the second mate.
+    pub mate: u8,
+    /// FLAG.
+    pub flags: u16,
+    /// RNAME and POS.
+    pub locus: Option<Locus>,
+    /// MAPQ.
+    pub mapq: u8,
+    /// RNEXT and PNEXT.
+    pub mate_locus: Option<Locus>,
+    /// TLEN.
+    pub template_length: i32,
+}
+
+/// An alignment with its CIGAR and tags.
+#[derive(Debug, Clone, Copy)]
+pub struct Aligned<'a> {
+    /// What has a fixed size.
+    pub alignment: Alignment,
+    /// CIGAR; empty for `*`.
+    pub cigar: &'a [CigarOp],
+    tags: &'a [StoredTag],
+    texts: &'a [u8],
+}
+
+impl<'a> Aligned<'a> {
+    /// The optional fields, in the order in which they are written.
+    pub fn tags(&self) -> impl Iterator<Item = Tag<'a>> + use<'a> {
+        let texts = self.texts;
+        let value = move |stored: &StoredTag| match &stored.value {
+            StoredValue::Int(value) => TagValue::Int(*value),
+            StoredValue::Text(range) => TagValue::Text(&texts[range.start as usize..range.end as usize]),
+        };
+        self.tags.iter().map(move |stored| Tag { key: stored.key, value: value(stored) })
+    }
+}
+
+#[derive(Debug, Clone)]
+struct StoredTag {
+    key: [u8; 2],
+    value: StoredValue,
+}
+
+#[derive(Debug, Clone)]
+enum StoredValue {
+    Int(i64),
+    /// A range of [`Alignments::texts`].
+    Text(Range<u32>),
+}
+
+/// The alignments of a chunk: for each of its fragments, in order, those of its reads. It is reused: nothing in it is freed
+/// between chunks.
+///
+/// ```
+/// use zerohop_model::alignment::{Alignment, Alignments};
+/// use zerohop_model::record::{CigarOp, Locus, Tag, TagValue};
+///
+/// let mut out = Alignments::default();
+/// let locus = Some(Locus { contig: 0, position: 41 });
+/// let tag = Tag { key: *b"NM", value: TagValue::Int(0) };
+/// out.push(Alignment { locus, mapq: 60, ..Alignment::default() }, CigarOp::new(100, b'M'), [tag]);
+/// out.end_fragment();
+/// let aligned = out.fragment(0).next().unwrap();
+/// assert_eq!((aligned.cigar.len(), aligned.tags().next()), (1, Some(tag)));
+/// ```
+#[derive(Debug, Default)]
+pub struct Alignments {
+    alignments: Vec<Stored>,
+    /// `fragment_ends[i]` is one past the last alignment of fragment i.
+    fragment_ends: Vec<u32>,
+    cigars: Vec<CigarOp>,
+    tags: Vec<StoredTag>,
+    /// Values of tags that are text.
+    texts: Vec<u8>,
+}
+
+#[derive(Debug)]
+struct Stored {
+    alignment: Alignment,
+    cigar: Range<u32>,
+    tags: Range<u32>,
+}
+
+impl Alignments {
+    /// Makes it empty, keeping its memory.
+    pub fn clear(&mut self) {
+        self.alignments.clear();
+        self.fragment_ends.clear();
+        self.cigars.clear();
+        self.tags.clear();
+        self.texts.clear();
+    }
+
+    /// Adds an alignment to the fragment that is not ended yet.
+    pub fn push<'t>(
+        &mut self,
+        alignment: Alignment,
+        cigar: impl IntoIterator<Item = CigarOp>,
+        tags: impl IntoIterator<Item = Tag<'t>>,
+    ) {
+        let (cigar_start, tags_start) = (self.cigars.len() as u32, self.tags.len() as u32);
+        self.cigars.extend(cigar);
+        for Tag { key, value } in tags {
+            let value = match value {
+                TagValue::Int(value) => StoredValue::Int(value),
+                TagValue::Text(text) => {
+                    let start = self.texts.len() as u32;
+                    self.texts.extend_from_slice(text);
+                    StoredValue::Text(start..self.texts.len() as u32)
+                }
+            };
+            self.tags.push(StoredTag { key, value });
+        }
+        let (cigar, tags) = (cigar_start..self.cigars.len() as u32, tags_start..self.tags.len() as u32);
+        self.alignments.push(Stored { alignment, cigar, tags });
+    }
+
+    /// Ends a fragment: what is added from now on belongs to the next.
+    pub fn end_fragment(&mut self) {
+        self.fragment_ends.push(self.alignments.len() as u32);
+    }
+
+    /// Number of fragments.
+    pub fn fragments(&self) -> usize {
+        self.fragment_ends.len()
+    }
+
+    /// The alignments of the fragment at `index`, which must be below [`Alignments::fragments`].
+    pub fn fragment(&self, index: usize) -> impl ExactSizeIterator<Item = Aligned<'_>> {
+        let start = if index == 0 { 0 } else { self.fragment_ends[index - 1] } as usize;
+        let stored = &self.alignments[start..self.fragment_ends[index] as usize];
+        stored.iter().map(|stored| Aligned {
+            alignment: stored.alignment,
+            cigar: &self.cigars[stored.cigar.start as usize..stored.cigar.end as usize],
+            tags: &self.tags[stored.tags.start as usize..stored.tags.end as usize],
+            texts: &self.texts,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_fragment_has_its_own_alignments_and_memory_is_used_again() {
+        let mut out = Alignments::default();
+        for _ in 0..2 {
+            out.clear();
+            let op = |length| CigarOp::new(length, b'M').unwrap();
+            let text = |text: &'static str| Tag { key: *b"XA", value: TagValue::Text(text.as_bytes()) };
+            out.push(Alignment { mate: 0, ..Alignment::default() }, [op(5), op(6)], [text("one"), text("two")]);
+            out.push(Alignment { mate: 1, ..Alignment::default() }, [], []);
+            out.end_fragment();
+            out.end_fragment();
+            out.push(Alignment::default(), [op(7)], [text("three")]);
+            out.end_fragment();
+            let counts: Vec<usize> = (0..out.fragments()).map(|i| out.fragment(i).len()).collect();
+            assert_eq!(counts, [2, 0, 1]);
+            let all: Vec<_> = out.fragment(0).chain(out.fragment(2)).collect();
+            assert_eq!(
+                all.iter().map(|aligned| aligned.cigar.to_vec()).collect::<Vec<_>>(),
+                [vec![op(5), op(6)], vec![], vec![op(7)]]
+            );
+            let tags: Vec<_> = all.iter().flat_map(Aligned::tags).collect();
+            assert_eq!(tags, [text("one"), text("two"), text("three")]);
+        }
+    }
+}

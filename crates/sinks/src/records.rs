@@ -1,0 +1,132 @@
+//! The records of an embedded engine: its alignments, with the bases and qualities of the reads as they lie in the chunk.
+
+use crate::line::{Fields, Place};
+use zerohop_model::alignment::{Aligned, Alignments};
+use zerohop_model::chunk::{Chunk, Read};
+use zerohop_model::error::Error;
+use zerohop_model::record::{CigarOp, REVERSE, SECONDARY};
+
+/// What each base pairs with; anything but A, C, G, T and U becomes N, as in strobealign and bwa.
+const COMPLEMENT: [u8; 256] = {
+    let (mut table, from, to) = ([b'N'; 256], *b"ACGTU", *b"TGCAA");
+    let mut i = 0;
+    while i < from.len() {
+        table[from[i] as usize] = to[i];
+        table[from[i].to_ascii_lowercase() as usize] = to[i];
+        i += 1;
+    }
+    table
+};
+
+/// A record: what SAM and BAM have in common.
+pub(crate) struct Record<'a> {
+    pub(crate) fields: Fields<'a>,
+    pub(crate) aligned: Aligned<'a>,
+    /// The comment of the read's header line.
+    pub(crate) comment: &'a [u8],
+}
+
+/// Bases and qualities of one record; scratch of one encoder.
+#[derive(Debug, Default)]
+pub(crate) struct Bases {
+    seq: Vec<u8>,
+    qual: Vec<u8>,
+}
+
+impl Bases {
+    /// Gives `write` all records of a chunk, in order.
+    ///
+    /// # Errors
+    /// What `write` says; alignments that do not belong to the chunk.
+    pub(crate) fn records(
+        &mut self,
+        chunk: &Chunk,
+        alignments: &Alignments,
+        mut write: impl FnMut(&Record<'_>) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        if alignments.fragments() != chunk.len() {
+            let (found, wanted) = (alignments.fragments(), chunk.len());
+            return Err(Error::Internal(format!("the engine aligned {found} fragments of {wanted}")));
+        }
+        for index in 0..chunk.len() {
+            let fragment = chunk.fragment(index);
+            for aligned in alignments.fragment(index) {
+                let read = if aligned.alignment.mate == 0 { Some(fragment.first) } else { fragment.mate };
+                let unknown = || Error::Internal("the engine aligned a mate that is not there".to_owned());
+                let read = read.ok_or_else(unknown)?;
+                let (seq, qual) = self.of(&read, &aligned)?;
+                let alignment = &aligned.alignment;
+                let fields = Fields {
+                    name: read.name,
+                    flags: alignment.flags,
+                    place: Place::from(alignment.locus),
+                    mapq: alignment.mapq,
+                    cigar: aligned.cigar,
+                    mate_place: Place::from(alignment.mate_locus),
+                    template_length: alignment.template_length,
+                    seq,
+                    qual,
+                };
+                write(&Record { fields, aligned, comment: read.comment })?;
+            }
+        }
+        Ok(())
+    }
+
+    /// SEQ and QUAL: those of the read in the direction of the reference, without what is clipped off; none of secondary
+    /// alignments.
+    fn of<'a>(&'a mut self, read: &Read<'a>, aligned: &Aligned<'_>) -> Result<(&'a [u8], &'a [u8]), Error> {
+        let flags = aligned.alignment.flags;
+        if flags & SECONDARY != 0 || read.seq.is_empty() {
+            return Ok((&[], &[]));
+        }
+        let (seq, qual) = (read.seq, read.qual.unwrap_or_default());
+        let clipped = |op: Option<&CigarOp>| op.filter(|op| op.letter() == b'H').map_or(0, |op| op.length() as usize);
+        let (before, behind) = match aligned.cigar {
+            [] | [_] => (0, 0),
+            cigar => (clipped(cigar.first()), clipped(cigar.last())),
+        };
+        let nonsense = || Error::Internal("the engine clipped more bases than a read has".to_owned());
+        let kept = seq.len().checked_sub(before + behind).ok_or_else(nonsense)?;
+        let is_reverse = flags & REVERSE != 0;
+        let start = if is_reverse { behind } else { before };
+        let seq = &seq[start..start + kept];
+        let qual = qual.get(start..start + kept).unwrap_or_default();
+        if !is_reverse {
+            return Ok((seq, qual));
+        }
+        self.seq.clear();
+        self.seq.extend(seq.iter().rev().map(|&base| COMPLEMENT[usize::from(base)]));
+        self.qual.clear();
+        self.qual.extend(qual.iter().rev());
+        Ok((&self.seq, &self.qual))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use zerohop_model::alignment::Alignment;
+
+    #[test]
+    fn bases_lie_in_the_direction_of_the_reference_without_what_is_clipped() {
+        let read = Read { name: b"r", comment: b"", seq: b"AACGTN", qual: Some(b"abcdef") };
+        let op = |length, letter| CigarOp::new(length, letter).unwrap();
+        for (flags, cigar, wanted) in [
+            (0, vec![op(6, b'M')], Some(("AACGTN", "abcdef"))),
+            (REVERSE, vec![op(6, b'M')], Some(("NACGTT", "fedcba"))),
+            (0, vec![op(1, b'H'), op(3, b'M'), op(2, b'H')], Some(("ACG", "bcd"))),
+            (REVERSE, vec![op(1, b'H'), op(3, b'M'), op(2, b'H')], Some(("ACG", "edc"))),
+            (SECONDARY, vec![op(6, b'M')], Some(("", ""))),
+            (0, vec![op(5, b'H'), op(2, b'H')], None),
+        ] {
+            let mut alignments = Alignments::default();
+            alignments.push(Alignment { flags, ..Alignment::default() }, cigar, []);
+            alignments.end_fragment();
+            let (aligned, mut bases) = (alignments.fragment(0).next().unwrap(), Bases::default());
+            let found = bases.of(&read, &aligned).ok();
+            let wanted = wanted.map(|(seq, qual)| (seq.as_bytes(), qual.as_bytes()));
+            assert_eq!(found, wanted, "{flags} {:?}", aligned.cigar);
+        }
+    }
+}
