@@ -30,7 +30,7 @@ NAMES = ["put", "wait", "merge", "get", "write"]
 
 def run_once(options, queries, mpi, variant):
     out, report, record = (options.work / name for name in ["hits.tsv", "report.json", "record.json"])
-    command = ranks.LAUNCHERS[mpi] + ["-n", options.ranks, options.zerohop, "search", "-q", "-t", 1, "--db", options.work / f"db{options.ranks}"]
+    command = ranks.LAUNCHERS[mpi] + ["-n", options.ranks, options.zerohop, "search", "--ranks", "-q", "-t", 1, "--db", options.work / f"db{options.ranks}"]
     command += ["--mpi", options.work / f"{mpi}.so", "--variant", variant, "--json", report, "--record", record, "-o", out, queries]
     subprocess.run([str(word) for word in command], check=True, stdin=subprocess.DEVNULL)
     searches = [sum(batch["search_s"] for batch in batches) for batches in json.loads(record.read_text())["ranks"]]

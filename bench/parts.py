@@ -69,7 +69,7 @@ def parted(options, parts, queries, subjects, out, log):
     if not database.exists():
         compare.call([options.zerohop, "db", "build", "-q", "--engine", options.engine, "--partitions", parts, "-o", database, subjects])
     command = [options.zerohop, "search", "-q", "--db", database, "-t", options.threads, "-o", out, queries]
-    return timed(command + (["--resume"] if Path(f"{out}.progress").exists() else []), log)
+    return timed(command, log)
 
 
 def by_query(path):

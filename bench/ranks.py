@@ -48,7 +48,7 @@ def run_once(options, arm, reads):
     if arm in ALONE:
         command = align + ["-t", options.ranks] + [word.format(options.ranks) for word in ALONE[arm][0]]
     else:
-        command = LAUNCHERS[arm] + ["-n", options.ranks] + align + ["-t", 1, "--mpi", options.work / f"{arm}.so"]
+        command = LAUNCHERS[arm] + ["-n", options.ranks] + align + ["--ranks", "-t", 1, "--mpi", options.work / f"{arm}.so"]
     command = [str(word) for word in command + [options.work / f"{options.reference}.fa", *reads]]
     before, started = os.times(), time.monotonic()
     subprocess.run(command, check=True, stdin=subprocess.DEVNULL)

@@ -105,7 +105,7 @@ over_ranks() {
     read -r name compiler launch < <(mpis) || return 0
     [ -e "$name.so" ] || zerohop mpi --compiler "$compiler" -o "$WORK/$name.so" > /dev/null
     zerohop search -q -t 2 --db $1 --format $2 --batch-queries 8 -o one.out some.fa
-    timeout -k 5 200 $launch -n 3 "$ZEROHOP" search -q -t 1 --mpi "$WORK/$name.so" --db $1 --format $2 --batch-queries 8 -o ranks.out some.fa \
+    timeout -k 5 200 $launch -n 3 "$ZEROHOP" search --ranks -q -t 1 --mpi "$WORK/$name.so" --db $1 --format $2 --batch-queries 8 -o ranks.out some.fa \
         > log 2>&1 < /dev/null || { cat log >&2; fail "$name, $2"; }
     cmp one.out ranks.out || fail "$name, $2: another output over ranks"
 }
@@ -147,7 +147,7 @@ ranks() {
         [ -e "$name.so" ] || zerohop mpi --compiler "$compiler" -o "$WORK/$name.so" > /dev/null
         for variant in fence fence-windows pscw pscw-windows flush flush-windows two-sided master; do
             [ "$variant" = two-sided ] && n=4 || n=2
-            timeout -k 5 200 $launch -n $n "$ZEROHOP" search -t 1 --mpi "$WORK/$name.so" --variant $variant --db d4 --batch-queries 60 \
+            timeout -k 5 200 $launch -n $n "$ZEROHOP" search --ranks -t 1 --mpi "$WORK/$name.so" --variant $variant --db d4 --batch-queries 60 \
                 --json ranks.json -o r.tsv q.fa > log 2>&1 < /dev/null || { cat log >&2; fail "$name, $variant"; }
             cmp whole.tsv r.tsv || fail "$name, $variant: other results"
             rm r.tsv
@@ -159,11 +159,11 @@ assert report['queries'] == int(sys.argv[1]) and len(report['ranks']) == 2, repo
 assert sum(rank['written'] for rank in report['ranks']) == report['ranks'][0]['batches'], report
 END
         # without the library it does not run as so many copies of one
-        rc=0; timeout -k 5 60 $launch -n 2 "$ZEROHOP" search -q --db d4 -o never.tsv q.fa > log 2>&1 < /dev/null || rc=$?
+        rc=0; timeout -k 5 60 $launch -n 2 "$ZEROHOP" search --ranks -q --db d4 -o never.tsv q.fa > log 2>&1 < /dev/null || rc=$?
         [ $rc != 0 ] && grep -q "the library by which they find each other is not there" log && [ ! -e never.tsv ] || { cat log; fail "$name: without the library it runs"; }
         # a rank that fails ends all of them
         mv d4/manifest.json there
-        rc=0; timeout -k 5 60 $launch -n 2 "$ZEROHOP" search -q --mpi "$WORK/$name.so" --db d4 -o never.tsv q.fa > log 2>&1 < /dev/null || rc=$?
+        rc=0; timeout -k 5 60 $launch -n 2 "$ZEROHOP" search --ranks -q --mpi "$WORK/$name.so" --db d4 -o never.tsv q.fa > log 2>&1 < /dev/null || rc=$?
         mv there d4/manifest.json
         [ $rc != 0 ] && [ $rc -lt 124 ] && grep -q "error: rank . of 2: " log || { cat log; fail "$name: a rank that fails: $rc"; }
         echo "$name: every variant gives what one search gives"
@@ -177,7 +177,7 @@ chosen() {
     while read -r name compiler launch; do
         [ -e "$name.so" ] || zerohop mpi --compiler "$compiler" -o "$WORK/$name.so" > /dev/null
         for why in measured remembered; do
-            timeout -k 5 200 $launch -n 2 "$ZEROHOP" search -t 1 --mpi "$WORK/$name.so" --db d4 --batch-queries 15 --json auto.json \
+            timeout -k 5 200 $launch -n 2 "$ZEROHOP" search --ranks -t 1 --mpi "$WORK/$name.so" --db d4 --batch-queries 15 --json auto.json \
                 --record record.json -o auto.tsv q.fa > log 2>&1 < /dev/null || { cat log >&2; fail "$name: auto"; }
             python3 - $why <<'PY' || fail "$name, $why: $(cat auto.json)"
 import json, sys
@@ -198,7 +198,7 @@ PY
     grep -q '"one-rank"' auto.json || fail "one rank tests something"
     local recording
     for recording in record.json "$DATA/protein/ecoli-2ranks.recording.json"; do
-        zerohop bench search --replay "$recording" --speed 1000 --ranks 5 --variants two-sided,flush --repeats 1 -o runs.jsonl --predict 3,64 \
+        zerohop bench search --replay "$recording" --speed 1000 --threads 5 --variants two-sided,flush --repeats 1 -o runs.jsonl --predict 3,64 \
             --predictions predictions.json > table
         grep -q "SIMULATED" table || fail "$(cat table)"
         python3 - "$recording" <<'PY' || fail "$recording: replay"
@@ -229,7 +229,7 @@ resume() {
     local name compiler launch i pid size=$(( $(grep -c '^>' q.fa) / 10 ))
     read -r name compiler launch < <(mpis; echo "alone - env")
     local go=("$ZEROHOP" search -q -t 1 --db d4 --batch-queries $size -o k.tsv --format sam q.fa)
-    [ "$name" = alone ] || { [ -e "$name.so" ] || zerohop mpi --compiler "$compiler" -o "$WORK/$name.so" > /dev/null; go=($launch -n 2 "${go[@]}" --mpi "$WORK/$name.so"); }
+    [ "$name" = alone ] || { [ -e "$name.so" ] || zerohop mpi --compiler "$compiler" -o "$WORK/$name.so" > /dev/null; go=($launch -n 2 "${go[@]}" --ranks=2 --mpi "$WORK/$name.so"); }
     timeout -k 5 300 "${go[@]}" > log 2>&1 & pid=$!
     for i in $(seq 4000); do [ "$(cat k.tsv.progress/rank-*.jsonl 2> /dev/null | grep -c batch)" -ge 2 ] && break; kill -0 $pid 2> /dev/null || break; sleep 0.05; done
     # one rank is killed: the others end by themselves
@@ -240,9 +240,10 @@ resume() {
     [ "$finished" -ge 2 ] || fail "nothing was finished: $(cat log)"
     # other options, other queries: another job
     rc=0; "$ZEROHOP" search -q --db d4 --batch-queries $((size + 1)) -o k.tsv --resume q.fa 2> stderr || rc=$?
-    [ $rc = 1 ] && grep -q "this is the progress of another job" stderr || fail "$rc $(cat stderr)"
+    [ $rc = 1 ] && grep -q "another job (--format: sam then, tabular now; --batch-queries: $size then, $((size + 1)) now)" stderr || fail "$rc $(cat stderr)"
     # any number of ranks may go on
-    zerohop search -t 2 --db d4 --batch-queries $size -o k.tsv --format sam --json k.json --resume q.fa
+    zerohop search -t 2 --db d4 --batch-queries $size -o k.tsv --format sam --json k.json q.fa
+    grep -q "$finished batches were finished before" "$WORK/zerohop.stderr" || fail "it is not said what was finished: $(cat "$WORK/zerohop.stderr")"
     cmp <(own whole.sam) <(own k.tsv) || fail "what was gone on with gives other results"
     [ ! -e k.tsv.progress ] || fail "progress is left"
     python3 -c "
@@ -250,7 +251,7 @@ import json
 done = json.load(open('k.json'))['ranks'][0]['batches']
 assert done <= -(-$(grep -c '^>' q.fa) // $size) - $finished, done" || fail "finished batches were searched again"
     rc=0; "$ZEROHOP" search -q --db d4 -o k.tsv --resume q.fa 2> stderr || rc=$?
-    [ $rc = 1 ] && grep -q "there is no progress to go on with" stderr || fail "$rc $(cat stderr)"
+    [ $rc = 1 ] && grep -q "there is no progress to resume" stderr || fail "$rc $(cat stderr)"
 }
 
 refusals() {

@@ -43,7 +43,7 @@ same() {
         export ZEROHOP_MPI="$WORK/$name.so"
         for n in 1 2 3 4; do
             for input in "1.fq 2.fq" "1.bgz 2.bgz" "1.fq.gz 2.fq.gz"; do
-                timeout -k 5 120 $launch -n $n "$ZEROHOP" align -t 1 -o r.sam ref.fa $input --json r.json > log 2>&1 < /dev/null ||
+                timeout -k 5 120 $launch -n $n "$ZEROHOP" align --ranks=$n -t 1 -o r.sam ref.fa $input --json r.json > log 2>&1 < /dev/null ||
                     { cat log >&2; fail "$name, $n ranks, $input"; }
                 cmp <(records one.sam) <(records r.sam) || fail "$name, $n ranks, $input: other records"
                 [ ! -e r.sam.progress ] || fail "progress is left"
@@ -58,7 +58,7 @@ END
             nodes=$(find /sys/devices/system/node -maxdepth 1 -name 'node[0-9]*' | wc -l)
             [ $n -le "$nodes" ] || grep -q "$n ranks on .* hold an index of their own" log || { cat log >&2; fail "more copies than nodes are not told"; }
         done
-        timeout -k 5 120 $launch -n 3 "$ZEROHOP" align -q -t 1 -o r.bam ref.fa 1.fq 2.fq --reads 1.bgz > log 2>&1 < /dev/null ||
+        timeout -k 5 120 $launch -n 3 "$ZEROHOP" align --ranks -q -t 1 -o r.bam ref.fa 1.fq 2.fq --reads 1.bgz > log 2>&1 < /dev/null ||
             { cat log >&2; fail "$name, BAM"; }
         samtools quickcheck r.bam || fail "$name: the BAM is damaged"
         cmp <(records one.bam) <(records r.bam) || fail "$name, two lanes, BAM: other records"
@@ -80,7 +80,7 @@ shards() {
         [ -e "$ZEROHOP_MPI" ] || zerohop mpi --compiler "$compiler" -o "$ZEROHOP_MPI" > /dev/null
         while read -r engine n shards; do
             [ -e $engine-$shards.1.bam ] || continue
-            timeout -k 5 120 $launch -n $n "$ZEROHOP" align -q -t 1 --engine $engine --shards $shards -o r.bam ref.fa 1.fq 2.fq > log 2>&1 < /dev/null ||
+            timeout -k 5 120 $launch -n $n "$ZEROHOP" align --ranks -q -t 1 --engine $engine --shards $shards -o r.bam ref.fa 1.fq 2.fq > log 2>&1 < /dev/null ||
                 { cat log >&2; fail "$name, $engine, $n ranks, $shards shards"; }
             for i in $(seq $shards); do
                 samtools quickcheck r.$i.bam || fail "$name, $engine: shard $i of $shards is damaged"
@@ -105,7 +105,7 @@ external() {
         export ZEROHOP_MPI="$WORK/$name.so"
         [ -e "$ZEROHOP_MPI" ] || zerohop mpi --compiler "$compiler" -o "$ZEROHOP_MPI" > /dev/null
         for n in 2 3; do
-            timeout -k 5 120 $launch -n $n "$ZEROHOP" align -q -t 1 --engine bwa -o r.sam ref.fa 1.fq 2.fq > log 2>&1 < /dev/null ||
+            timeout -k 5 120 $launch -n $n "$ZEROHOP" align --ranks -q -t 1 --engine bwa -o r.sam ref.fa 1.fq 2.fq > log 2>&1 < /dev/null ||
                 { cat log >&2; fail "$name, bwa, $n ranks"; }
             cmp <(records bwa.sam) <(records r.sam) || fail "$name, bwa, $n ranks: other records"
             rm r.sam
@@ -125,11 +125,11 @@ resume() {
     export ZEROHOP_MPI="$WORK/$name.so"
     [ -e "$ZEROHOP_MPI" ] || zerohop mpi --compiler "$compiler" -o "$ZEROHOP_MPI" > /dev/null
     for round in $(seq 1 "${KILLS:-4}"); do
-        timeout -k 5 120 $launch -n 2 "$ZEROHOP" align -q -t 1 $again -o k.sam ref.fa long1.fq long2.fq > log 2>&1 < /dev/null &
+        timeout -k 5 120 $launch -n 2 "$ZEROHOP" align --ranks -q -t 1 $again -o k.sam ref.fa long1.fq long2.fq > log 2>&1 < /dev/null &
         local job=$!
         # at any time up to three quarters of what the whole takes: later rounds have less to do, and may have ended by then
         sleep "$(python3 -c "import random; print(0.75e-3 * $whole_ms * random.random())")"
-        victim=$(zerohops "align -q -t 1.*-o k.sam" | shuf -n 1)
+        victim=$(zerohops "align --ranks -q -t 1.*-o k.sam" | shuf -n 1)
         [ -z "$victim" ] || ! kill -9 "$victim" 2> /dev/null || kills=$((kills + 1))
         rc=0; wait $job || rc=$?
         # also if a rank was killed that had done its work: what is there must be whole, and is compared below
@@ -139,7 +139,7 @@ resume() {
     done
     if [ ! -e k.sam ]; then
         # with another number of ranks
-        timeout -k 5 120 $launch -n 3 "$ZEROHOP" align -q -t 1 $again -o k.sam ref.fa long1.fq long2.fq > log 2>&1 < /dev/null ||
+        timeout -k 5 120 $launch -n 3 "$ZEROHOP" align --ranks -q -t 1 $again -o k.sam ref.fa long1.fq long2.fq > log 2>&1 < /dev/null ||
             { cat log >&2; fail "the last go"; }
         rc=0
     fi
@@ -174,16 +174,16 @@ refusals() {
     refused 2 "must be in regular files" --durable -o x.sam ref.fa -
     refused 1 "no progress to go on with" --resume -o x.sam ref.fa 1.fq
     read -r name compiler launch < <(mpis)
-    rc=0; ZEROHOP_MPI= timeout -k 5 60 env -u ZEROHOP_MPI XDG_CACHE_HOME="$WORK/none" $launch -n 2 "$ZEROHOP" align -q -o x.sam ref.fa 1.fq > log 2>&1 < /dev/null || rc=$?
+    rc=0; ZEROHOP_MPI= timeout -k 5 60 env -u ZEROHOP_MPI XDG_CACHE_HOME="$WORK/none" $launch -n 2 "$ZEROHOP" align --ranks -q -o x.sam ref.fa 1.fq > log 2>&1 < /dev/null || rc=$?
     [ $rc != 0 ] && grep -q "the library by which they find each other is not there" log || { cat log >&2; fail "R copies of one rank run"; }
     # a damaged input ends all ranks, and says where
     { head -n 100000 1.fq; echo "xxx"; tail -n +100001 1.fq; } > bad.fq
-    rc=0; ZEROHOP_MPI="$WORK/$name.so" timeout -k 5 60 $launch -n 2 "$ZEROHOP" align -q -t 1 -o x.sam ref.fa bad.fq > log 2>&1 < /dev/null || rc=$?
+    rc=0; ZEROHOP_MPI="$WORK/$name.so" timeout -k 5 60 $launch -n 2 "$ZEROHOP" align --ranks -q -t 1 -o x.sam ref.fa bad.fq > log 2>&1 < /dev/null || rc=$?
     [ $rc != 0 ] && [ $rc -lt 124 ] && grep -q "bad.fq: record 25001" log || { cat log >&2; fail "a damaged input"; }
     [ ! -e x.sam ] || fail "a failed run has left its output"
     # no reads at all: the header
     : > empty.fq
-    ZEROHOP_MPI="$WORK/$name.so" timeout -k 5 60 $launch -n 2 "$ZEROHOP" align -q -t 1 -r 150 -o e.sam ref.fa empty.fq > log 2>&1 < /dev/null || { cat log >&2; fail "no reads"; }
+    ZEROHOP_MPI="$WORK/$name.so" timeout -k 5 60 $launch -n 2 "$ZEROHOP" align --ranks -q -t 1 -r 150 -o e.sam ref.fa empty.fq > log 2>&1 < /dev/null || { cat log >&2; fail "no reads"; }
     zerohop align -q -r 150 -o e1.sam ref.fa empty.fq
     cmp <(grep -v '^@PG' e1.sam) <(grep -v '^@PG' e.sam) || fail "no reads: another header"
     # nor in files whose end is found only when they are read; and blank lines before the reads

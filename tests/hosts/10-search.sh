@@ -29,7 +29,7 @@ chmod +x slow/diamond
 # search MPI OPTION...: over all hosts, to r.tsv; what it says goes to log
 search() {
     local mpi=$1; shift
-    on_hosts "$mpi" 3 "$ZEROHOP" search -q -t 1 --mpi "$WORK/$mpi.so" --db "$WORK/db" --batch-queries $((QUERIES / BATCHES)) \
+    on_hosts "$mpi" 3 "$ZEROHOP" search --ranks -q -t 1 --mpi "$WORK/$mpi.so" --db "$WORK/db" --batch-queries $((QUERIES / BATCHES)) \
         -o "$WORK/r.tsv" "$@" "$WORK/q.fa" > log 2>&1
 }
 

@@ -28,7 +28,7 @@ zerohop align -q -t 2 -o one.sam ref.fa 1.fq 2.fq
 # align MPI RANKS OPTION...: over all hosts, to r.sam; what it says goes to log
 align() {
     local mpi=$1 ranks=$2; shift 2
-    on_hosts "$mpi" "$ranks" "$ZEROHOP" align -q -t 1 --mpi "$WORK/$mpi.so" -o "$WORK/r.sam" "$@" "$WORK/ref.fa" "$WORK/1.fq" "$WORK/2.fq" > log 2>&1
+    on_hosts "$mpi" "$ranks" "$ZEROHOP" align --ranks="$ranks" -q -t 1 --mpi "$WORK/$mpi.so" -o "$WORK/r.sam" "$@" "$WORK/ref.fa" "$WORK/1.fq" "$WORK/2.fq" > log 2>&1
 }
 
 finished() { cat r.sam.progress/*.jsonl 2> /dev/null | grep -c batch || true; }

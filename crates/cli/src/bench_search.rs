@@ -51,13 +51,12 @@ impl Run {
 /// # Errors
 /// Ranks that cannot go on, files that cannot be written.
 pub fn run(args: &BenchSearchArgs) -> Result<(), Failure> {
-    match Ranks::join(args.mpi.as_deref(), LIMIT)? {
-        Ranks::Alone(_) => with_threads(args),
-        ranks => {
-            let outcome = on_rank(args, ranks.transport());
-            ranks.end(outcome)
-        }
+    if args.ranks.is_none() {
+        return with_threads(args);
     }
+    let (ranks, ()) = Ranks::join(args.ranks, args.mpi.as_deref(), LIMIT, Ok(()))?;
+    let outcome = on_rank(args, ranks.transport());
+    ranks.end(outcome)
 }
 
 fn with_threads(args: &BenchSearchArgs) -> Result<(), Failure> {
@@ -71,7 +70,7 @@ fn with_threads(args: &BenchSearchArgs) -> Result<(), Failure> {
                 outcome
             })
         };
-        let threads: Vec<_> = Twin::ranks(args.ranks, LIMIT).into_iter().map(start).collect();
+        let threads: Vec<_> = Twin::ranks(args.threads, LIMIT).into_iter().map(start).collect();
         let lost = || Err(Failure::Other("a rank ended early".to_owned()));
         threads.into_iter().map(|thread| thread.join().unwrap_or_else(|_| lost())).collect()
     });

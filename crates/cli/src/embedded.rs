@@ -4,12 +4,12 @@ use crate::account::{self, Account};
 use crate::args::{AlignArgs, NULL, PlanFrom};
 use crate::auto::{self, Pair, Watched};
 use crate::failure::Failure;
-use crate::joint::{self, Joint};
+use crate::joint::{self, Begun, Joint};
 use crate::lanes::Groups;
 use crate::replicas::{Copies, IndexSource, Move, Replicas};
 use crate::seat::Seat;
-use crate::subject::{Profile, Subject};
-use crate::{kept, outputs, planning, subject};
+use crate::subject::{AlignedWith, Profile, Subject};
+use crate::{outputs, planning};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
@@ -50,15 +50,15 @@ pub fn run(
     };
     let mut notes: Vec<String> = open.iter().flat_map(|lane| lane.notes.clone()).chain(seat.note.clone()).collect();
     let machine = seat.machine()?;
-    let (plan, pair, mut replicas, content) =
+    let (plan, pair, mut replicas, with) =
         make_index(args, (&machine, seat), open[0].is_paired(), mean_read_length, &mut notes)?;
     let engine = Arc::clone(&replicas.engines[0]);
     let (name, version) = engine.program();
     let program = (name.to_owned(), version.to_owned());
 
     let workers = plan.workers.len();
-    let begin = |transport| Joint::begin(transport, args, &open, engine.law(), (workers, workers), &content);
-    let mut joint = transport.map(begin).transpose()?;
+    let begun = Joint::begin(transport, args, &open, engine.law(), (workers, workers), &with)?;
+    let Begun::ToDo(mut joint) = begun else { return Ok(()) };
     let (law, most) = (engine.law(), engine.max_read_bases());
     let dealt = joint::deal_lanes(joint.as_ref(), open, law, most, workers)?;
     let header = header(&*engine, groups.clone());
@@ -133,7 +133,7 @@ fn followed(
     (plan, replicas)
 }
 
-/// The plan to begin with, what else may be tried, the index copies, and what stands for engine and index. What the user should know of
+/// The plan to begin with, what else may be tried, the index copies, and what the records depend on. What the user should know of
 /// the copies goes to `notes`.
 fn make_index(
     args: &AlignArgs,
@@ -141,20 +141,21 @@ fn make_index(
     paired: bool,
     mean_read_length: usize,
     notes: &mut Vec<String>,
-) -> Result<(Plan, Option<Pair>, Replicas, String), Failure> {
+) -> Result<(Plan, Option<Pair>, Replicas, AlignedWith), Failure> {
     if args.engine == NULL {
         let (plan, pair) = begin(args, machine, None)?;
         let contigs = zerohop_reads::reference::read(&args.reference, |_| {})?;
         let replicas = Replicas::of(Box::new(Null::new(NULL_LAW, contigs)), &plan, mean_read_length)?;
-        let content = kept::digest(&(NULL, subject::ends(&args.reference).ok()));
-        return Ok((plan, pair, replicas, content));
+        let files = vec![args.reference.clone()];
+        let with = AlignedWith { engine: NULL.to_owned(), reads: mean_read_length.to_string(), files };
+        return Ok((plan, pair, replicas, with));
     }
     let source = IndexSource::find(&args.reference, mean_read_length, args.no_index)?;
     let subject = Subject::embedded(&source, Profile::new(paired, mean_read_length, None));
     let (plan, pair) = begin(args, machine, Some(&subject))?;
     notes.extend(seat.weigh(machine, plan.replicas.len(), subject.index)?);
     let replicas = Replicas::make(&source, &plan)?;
-    Ok((plan, pair, replicas, subject.content()))
+    Ok((plan, pair, replicas, subject.aligned_with()))
 }
 
 /// The plan to begin with, and what else may be tried.

@@ -11,14 +11,13 @@ use crate::aligners;
 use crate::args::{AlignArgs, DealName, HugePagesName, OrderName, PlanFrom};
 use crate::auto::{self, Outcome as Tried, Pair, Watched};
 use crate::failure::Failure;
-use crate::joint::{self, Came, Joint};
+use crate::joint::{self, Begun, Came, Joint};
 use crate::lanes::Groups;
 use crate::planning::{self, Planned};
-use crate::ranks::Ranks;
 use crate::reaping::{self, told};
 use crate::relief::Relieve;
 use crate::seat::Seat;
-use crate::subject::{Profile, Subject};
+use crate::subject::{AlignedWith, Profile, Subject};
 use crate::{compare, outputs};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
@@ -69,7 +68,7 @@ pub fn refuse_options(args: &AlignArgs) -> Result<(), Failure> {
         ("--dna", external.dna),
         ("--farm", external.farm),
         ("--deal static", external.deal == DealName::Static),
-        ("--hang-limit", external.hang_limit.is_some() && !Ranks::are_many()),
+        ("--hang-limit", external.hang_limit.is_some() && args.ranks.ranks.is_none()),
         ("--logs", external.logs.is_some()),
         ("--compare-with", external.compare_with.is_some()),
     ];
@@ -99,8 +98,8 @@ pub fn run(
     let mut notes: Vec<String> = open.iter().flat_map(|lane| lane.notes.clone()).chain(seat.note.clone()).collect();
     let mut site = Site::new(args, &wanted, seat, &mut notes)?;
     let takers = (site.instances(), site.plan.workers.len());
-    let begin = |transport| Joint::begin(transport, args, &open, wanted.law, takers, &site.content);
-    let mut joint = transport.map(begin).transpose()?;
+    let begun = Joint::begin(transport, args, &open, wanted.law, takers, &site.with)?;
+    let Begun::ToDo(mut joint) = begun else { return Ok(()) };
     if site.shared.as_ref().is_some_and(|shared| shared.reused > 0) {
         notes.push("Index copies that were in /dev/shm already were used.".to_owned());
     }
@@ -288,8 +287,8 @@ struct Site {
     /// What else may be tried while it runs.
     pair: Option<Pair>,
     index: FoundIndex,
-    /// Stands for the aligner and its index.
-    content: String,
+    /// What the records depend on.
+    with: AlignedWith,
     /// What the aligner is told as its index, for each replica.
     prefixes: Vec<PathBuf>,
     shared: Option<SharedIndex>,
@@ -325,14 +324,14 @@ impl Site {
         let most = pair.as_ref().map_or(0, |pair| pair.other.replicas.len()).max(plan.replicas.len());
         let own = || vec![index.prefix.clone(); most];
         let prefixes = shared.as_ref().map_or_else(own, |shared| shared.prefixes.clone());
-        let content = subject.content();
+        let with = subject.aligned_with();
         Ok(Site {
             machine,
             plan,
             farm,
             pair,
             index,
-            content,
+            with,
             prefixes,
             shared,
             sharing: started.elapsed(),

@@ -11,6 +11,9 @@ use zerohop_search::SearchError;
 use zerohop_sinks::{HeaderError, ReadGroupError};
 use zerohop_topology::TopologyError;
 
+/// What follows wrong usage.
+const HELP: &str = "\n\nFor more information, try '--help'.";
+
 /// A failure. Its words are for the user.
 #[derive(Debug, thiserror::Error)]
 pub enum Failure {
@@ -20,6 +23,9 @@ pub enum Failure {
     /// The reader of our output went away: exit status 0, nothing is said.
     #[error("the reader of the output has closed it")]
     BrokenPipe,
+    /// Another rank says it; with the exit status of this one.
+    #[error("another rank says it")]
+    Said(u8),
     /// The run failed.
     #[error(transparent)]
     Run(Error),
@@ -56,6 +62,38 @@ pub enum Failure {
 }
 
 impl Failure {
+    /// The exit status of the program.
+    pub fn status(&self) -> u8 {
+        match self {
+            Failure::BrokenPipe => 0,
+            Failure::Usage(_) => 2,
+            Failure::Said(status) => *status,
+            _ => 1,
+        }
+    }
+
+    /// What is said of it; nothing if that is for others to say, or if nobody wants to know.
+    pub fn words(&self) -> Option<String> {
+        match self {
+            Failure::BrokenPipe | Failure::Said(_) => None,
+            Failure::Usage(words) => Some(format!("{words}{HELP}")),
+            failure => Some(failure.to_string()),
+        }
+    }
+
+    /// The same failure, of which another rank speaks.
+    pub fn said(self) -> Self {
+        Failure::Said(self.status())
+    }
+
+    /// The same failure, with the rank that has it.
+    pub fn of_rank(self, rank: usize, ranks: usize) -> Self {
+        match self {
+            Failure::Usage(words) => Failure::Usage(format!("rank {rank} of {ranks}: {words}")),
+            failure => Failure::Other(format!("rank {rank} of {ranks}: {failure}")),
+        }
+    }
+
     /// Standard output cannot be written.
     pub fn standard_output(error: std::io::Error) -> Self {
         match error.kind() {

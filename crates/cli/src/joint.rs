@@ -8,8 +8,10 @@
 
 use crate::args::{AlignArgs, DealName};
 use crate::failure::Failure;
-use crate::journal::{self, Entry, Finished, Journal, Owner};
-use crate::{counting, kept, outputs, progress, ranks, subject};
+use crate::identity::Identity;
+use crate::journal::{self, Begin, Entry, Finished, Journal, Owner};
+use crate::subject::AlignedWith;
+use crate::{content, counting, kept, outputs, progress, ranks, subject};
 use std::fs::{File, OpenOptions};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -25,6 +27,7 @@ use zerohop_model::machine::Bytes;
 use zerohop_model::measurement::RunReport;
 use zerohop_model::sink::Sink;
 use zerohop_model::source::{Complete, Lane};
+use zerohop_process::tell;
 use zerohop_reads::{LaneSpec, OpenLane, Shared, Table};
 use zerohop_report::RankSummary;
 use zerohop_runtime::{Grains, Outcome, Progress, Written};
@@ -58,28 +61,40 @@ pub struct Joint<'t> {
     grains: Arc<Grains>,
 }
 
+/// How an alignment begins.
+pub enum Begun<'t> {
+    /// It is to be done, or what is left of it: together with others, or where progress is recorded, as a [`Joint`].
+    ToDo(Option<Joint<'t>>),
+    /// An earlier run had written all of it, and its files have their names now.
+    Complete,
+}
+
 impl<'t> Joint<'t> {
-    /// Counts the reads together with the other ranks, and looks up what was finished before. `subject` stands for the index and the
-    /// engine; `workers` are the threads, or instances, that take chunks, `threads` all that may count.
+    /// Without a transport there is nothing to begin. Else counts the reads together with the other ranks, and looks up what was finished
+    /// before. `workers` are the threads, or instances, that take chunks, `threads` all that may count.
     ///
     /// # Errors
     /// Wrong usage, an input that cannot be read, another job's progress, ranks that see other files.
     pub fn begin(
-        transport: &'t dyn Transport,
+        transport: Option<&'t dyn Transport>,
         args: &AlignArgs,
         open: &[OpenLane],
         law: Law,
         (workers, threads): (usize, usize),
-        subject: &str,
-    ) -> Result<Self, Failure> {
+        with: &AlignedWith,
+    ) -> Result<Begun<'t>, Failure> {
+        let Some(transport) = transport else { return Ok(Begun::ToDo(None)) };
         let path = args.output.clone().ok_or_else(no_output)?;
         let tables = match open.iter().all(OpenLane::is_claimed) {
             true => Some(counting::count(transport, open, law, threads)?),
             false => None,
         };
-        let identity = kept::digest(&(identity(args, open, law)?, subject, digest(&tables)));
-        let owner =
-            (transport.rank() == 0).then(|| journal::prepare(&path, &identity, args.ranks.resume)).transpose()?;
+        let identity = identity(transport, args, open, law, (&tables, threads), with)?;
+        let seen = ends(open.iter().flat_map(OpenLane::paths).chain(&with.files));
+        let how = Begin::asked(args.ranks.resume, args.ranks.restart);
+        let Some((owner, journal, finished)) = journal::begin(transport, &path, &identity, how, &seen)? else {
+            return Ok(Begun::Complete);
+        };
         let (paths, folder) = (outputs::paths(args), journal::folder(&path));
         let partials: Vec<PathBuf> = (1..=paths.len()).map(|i| folder.join(format!("output.{i}"))).collect();
         for partial in partials.iter().filter(|_| owner.is_some()) {
@@ -87,19 +102,19 @@ impl<'t> Joint<'t> {
             made.map_err(|error| cannot_write(partial, &error))?;
         }
         transport.barrier().map_err(failed)?;
-        let (journal, finished) = Journal::open(&path, transport.rank())?;
-        same_on_all(transport, &format!("{identity} {}", kept::digest(&finished)))?;
         for (partial, &end) in partials.iter().zip(&finished.ends) {
-            let there = std::fs::metadata(partial).map_err(|error| cannot_write(partial, &error))?.len();
-            if there < end {
-                let partial = partial.display();
-                return Err(Failure::Other(format!(
-                    "{partial}: it has {there} bytes of {end} that were finished: run it without --resume"
-                )));
-            }
+            journal::check_length(partial, end)?;
+        }
+        let reads = finished.tally.reads;
+        if owner.is_some() && reads > 0 && !args.quiet {
+            tell::note(&format!(
+                "{}: {reads} reads were finished before; only the others are aligned",
+                folder.display()
+            ));
         }
         let (workers, grains) = (workers as u64, Arc::new(Grains::new(paths.len())));
-        Ok(Joint { transport, paths, partials, owner, journal, finished, tables, law, workers, grains })
+        let joint = Joint { transport, paths, partials, owner, journal, finished, tables, law, workers, grains };
+        Ok(Begun::ToDo(Some(joint)))
     }
 
     /// The files under the names that they have until they are complete.
@@ -319,7 +334,7 @@ pub fn check(args: &AlignArgs, lanes: &[LaneSpec]) -> Result<(), Failure> {
         .find(|path| path.exists() && !is_file(path) || **path == Path::new("-"))
     {
         return Err(Failure::Usage(format!(
-            "{}: with ranks, --durable and --resume reads are read by every rank, or more than once: they must be in regular files",
+            "{}: with --ranks, --durable, --resume and --restart reads are read by every rank, or more than once: they must be in regular files",
             stream.display()
         )));
     }
@@ -327,21 +342,25 @@ pub fn check(args: &AlignArgs, lanes: &[LaneSpec]) -> Result<(), Failure> {
     let no_file = |output: &PathBuf| std::fs::metadata(output).is_ok_and(|there| !there.is_file());
     if let Some(output) = outputs::paths(args).into_iter().find(no_file) {
         return Err(Failure::Usage(format!(
-            "{}: with ranks, --durable and --resume the output must be a regular file",
+            "{}: with --ranks, --durable, --resume and --restart the output must be a regular file",
             output.display()
         )));
     }
     if args.external.deal == DealName::Static {
-        return refuse("--deal static is not for ranks, --durable and --resume: each takes what it has room for");
+        return refuse(
+            "--deal static is not for --ranks, --durable, --resume and --restart: each takes what it has room for",
+        );
     }
     if args.external.compare_with.is_some() {
-        return refuse("--compare-with is not for ranks, --durable and --resume: compare in a run of one process");
+        return refuse(
+            "--compare-with is not for --ranks, --durable, --resume and --restart: compare in a run of one process",
+        );
     }
     Ok(())
 }
 
 fn no_output() -> Failure {
-    Failure::Usage("ranks, --durable and --resume need an output file (-o)".to_owned())
+    Failure::Usage("--ranks, --durable, --resume and --restart need an output file (-o)".to_owned())
 }
 
 fn failed(error: impl std::fmt::Display) -> Failure {
@@ -352,40 +371,62 @@ fn cannot_write(path: &Path, error: &std::io::Error) -> Failure {
     Failure::Other(format!("{}: cannot be written: {error}", path.display()))
 }
 
-/// Refuses ranks of which one sees something else.
-fn same_on_all(transport: &dyn Transport, own: &str) -> Result<(), Failure> {
-    let all = transport.all_gather(own.as_bytes()).map_err(failed)?;
-    match all.iter().position(|other| *other != own.as_bytes()) {
-        Some(other) => Err(Failure::Other(format!(
-            "rank {other} sees other reads, another index, other options or other progress than rank {}: all must lie where all ranks \
-             see them",
-            transport.rank()
-        ))),
-        None => Ok(()),
-    }
-}
-
-/// What the records depend on, but for the engine and its index.
+/// What the records depend on. Of reads that are counted the text counts, of other files all bytes: a change in the middle is another job.
 ///
 /// # Errors
-/// A description of an aligner that cannot be read.
-fn identity(args: &AlignArgs, open: &[OpenLane], law: Law) -> Result<String, Failure> {
-    let file = |path: &PathBuf| (path.as_os_str().as_encoded_bytes().to_vec(), subject::ends(path).ok());
-    let lanes: Vec<Vec<_>> = open.iter().map(|lane| lane.paths().map(file).collect()).collect();
-    let described =
-        |path: &PathBuf| std::fs::read(path).map_err(|error| failed(format!("{}: {error}", path.display())));
-    let described = args.external.engine_file.iter().map(described).collect::<Result<Vec<_>, _>>()?;
-    let output = outputs::format(args);
-    let groups = (&args.read_group, &args.rg_id, &args.rg);
-    let external = (&args.external.engine_args, args.external.dna);
-    let reads = (args.interleaved, args.first, args.read_length, law.closes_at_bases());
-    let own = (env!("CARGO_PKG_VERSION"), described);
-    Ok(kept::digest(&(own, lanes, format!("{output:?}"), args.shards, groups, args.comments, external, reads)))
+/// A file that cannot be read; ranks that cannot go on together.
+fn identity(
+    transport: &dyn Transport,
+    args: &AlignArgs,
+    open: &[OpenLane],
+    law: Law,
+    (tables, threads): (&Option<Vec<Arc<Table>>>, usize),
+    with: &AlignedWith,
+) -> Result<Identity, Failure> {
+    let external = &args.external;
+    let mut identity = Identity::new("align")
+        .with("the aligner", &with.engine)
+        .with("the kind of reads", &with.reads)
+        .with("the format of the output", format!("{:?}", outputs::format(args)))
+        .with("--shards", args.shards)
+        .with("--read-group", format!("{:?}", args.read_group))
+        .with_option("--rg-id", &args.rg_id)
+        .with("--rg", format!("{:?}", args.rg))
+        .with("-C", args.comments)
+        .with_option("--engine-args", &external.engine_args)
+        .with("--dna", external.dna)
+        .with("--interleaved", args.interleaved)
+        .with_option("--first", &args.first)
+        .with_option("--read-length", &args.read_length)
+        .with("bases of a chunk", law.closes_at_bases());
+    let described = content::of_files(transport, &external.engine_file, threads)?;
+    let index = content::of_files(transport, &with.files, threads)?;
+    let files: Vec<Vec<PathBuf>> = open.iter().map(|lane| lane.paths().cloned().collect()).collect();
+    let reads = match tables {
+        Some(tables) => counted(&files, tables)?,
+        None => content::of_files(transport, &files.concat(), threads)?,
+    };
+    for (kind, files) in [("--engine-file", described), ("the index, file", index), ("the reads, file", reads)] {
+        for (number, file) in files.iter().enumerate() {
+            identity = identity.with(&format!("{kind} {}", number + 1), file);
+        }
+    }
+    Ok(identity)
 }
 
-fn digest(tables: &Option<Vec<Arc<Table>>>) -> Option<Vec<String>> {
-    let one = |table: &Arc<Table>| format!("{:016x}", xxhash_rust::xxh3::xxh3_64(&table.to_bytes()));
-    tables.as_ref().map(|tables| tables.iter().map(one).collect())
+/// What stands for files of reads that were counted.
+fn counted(files: &[Vec<PathBuf>], tables: &[Arc<Table>]) -> Result<Vec<String>, Failure> {
+    let contents = tables.iter().flat_map(|table| table.contents());
+    let words = |(path, content): (&PathBuf, &u64)| {
+        let bytes = std::fs::metadata(path).map_err(|error| failed(format!("{}: {error}", path.display())))?.len();
+        Ok(content::words(path, bytes, *content))
+    };
+    files.iter().flatten().zip(contents).map(words).collect()
+}
+
+/// What this rank sees of files: of those that all ranks should see, all see the same.
+fn ends<'p>(files: impl Iterator<Item = &'p PathBuf>) -> String {
+    kept::digest(&files.map(|path| subject::ends(path).ok()).collect::<Vec<_>>())
 }
 
 /// What is written is made safe, and then entered, until the run is over. After a run that went well the last need not be entered, for the

@@ -2,13 +2,16 @@
 //! job that was interrupted loses nothing and repeats only what was under way.
 
 use crate::failure::Failure;
-use crate::kept;
+use crate::identity::Identity;
+use crate::{kept, lanes};
 use serde::{Deserialize, Serialize};
 use std::ffi::OsString;
-use std::fs::{File, OpenOptions, TryLockError};
+use std::fs::{File, Metadata, OpenOptions, TryLockError};
 use std::io::{ErrorKind, Write};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+use zerohop_distribute::{Transport, TransportError};
 use zerohop_model::measurement::Tally;
 use zerohop_process::tell;
 
@@ -39,10 +42,52 @@ pub struct Finished {
     pub tally: Tally,
 }
 
-/// What the job is: another one cannot be gone on with.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-struct Job {
-    identity: String,
+/// What to do with progress that is there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Begin {
+    /// Take up that of the same job, or begin.
+    Any,
+    /// There must be some to take up.
+    Resume,
+    /// Throw it away.
+    Restart,
+}
+
+impl Begin {
+    /// As `--resume` and `--restart` say; they exclude each other.
+    pub fn asked(resume: bool, restart: bool) -> Self {
+        match (resume, restart) {
+            (_, true) => Begin::Restart,
+            (true, false) => Begin::Resume,
+            (false, false) => Begin::Any,
+        }
+    }
+}
+
+/// How a job begins.
+enum Begun {
+    /// It is to be done, or what is left of it.
+    Ours(Owner),
+    /// An earlier run had written all of it, and only the names were missing: the files have them now.
+    Complete,
+}
+
+/// A job whose results are complete.
+#[derive(Debug, Serialize, Deserialize)]
+struct Complete {
+    identity: Identity,
+    /// Of each file its name in the folder, and the path that it gets. They are bytes, and need not be text.
+    names: Vec<(Vec<u8>, Vec<u8>)>,
+}
+
+/// What a folder has of a job.
+enum Found {
+    /// Nothing that could be used.
+    Nothing,
+    /// A job that is not finished.
+    Unfinished(Identity),
+    /// A job that is complete but for the names of its files.
+    Complete(Complete),
 }
 
 /// The folder of a job: a file for each rank, and one that says what job it is.
@@ -54,8 +99,9 @@ pub struct Journal {
 /// One rank's right to a job: nobody else works on it meanwhile.
 pub struct Owner {
     folder: PathBuf,
+    identity: Identity,
     /// Locked as long as it is open.
-    job: File,
+    _job: File,
 }
 
 /// What says what job it is.
@@ -74,64 +120,209 @@ fn fault(path: &Path, error: std::io::Error) -> Failure {
     Failure::Other(format!("{}: cannot be read or written: {error}", path.display()))
 }
 
-/// For one rank, before the others look: makes the folder of a new job, or checks that the job that is there is this one.
+/// For one rank, before the others look: makes the folder of a new job, or takes up what was done of the same.
 ///
 /// # Errors
-/// Another job, or none, where one was to be gone on with; a job that another run is at; a folder that is no job's.
-pub fn prepare(output: &Path, identity: &str, resume: bool) -> Result<Owner, Failure> {
+/// Another job; none, where one was to be resumed; a job that another run is at; a folder that is no job's.
+fn prepare(output: &Path, identity: &Identity, begin: Begin) -> Result<Begun, Failure> {
     let folder = folder(output);
-    let path = folder.join(JOB);
-    let job = Job { identity: identity.to_owned() };
     let refuse = |what: &str| Err(Failure::Other(format!("{}: {what}", folder.display())));
-    let there: Option<Job> = kept::read(&path);
-    if resume && end_interrupted(&folder)? {
-        return refuse(
-            "all was done, and only the names were missing: the output has its name now, there is nothing to go on with",
-        );
-    }
-    if folder.exists() && there.is_none() && (!resume || !path.exists()) {
-        let is_empty = std::fs::read_dir(&folder).map_err(|error| fault(&folder, error))?.next().is_none();
-        if !is_empty && !path.exists() && !folder.join(COMPLETE).exists() {
-            return refuse("it is no folder of ours: remove it, or choose another output");
+    // Who is at it now must not lose it.
+    let held = folder.join(JOB).exists().then(|| lock(&folder)).transpose()?;
+    let found = match begin {
+        // What cannot be read may go, too.
+        Begin::Restart => Found::Nothing,
+        Begin::Any | Begin::Resume => look(&folder)?,
+    };
+    let changes = match &found {
+        Found::Unfinished(before) | Found::Complete(Complete { identity: before, .. }) => {
+            identity.changes_since(before)
         }
+        Found::Nothing => Vec::new(),
+    };
+    if !changes.is_empty() {
+        return refuse(&format!(
+            "this is the progress of another job ({}). Give the command that began it to finish that job, --restart to throw its \
+             progress away, or another output",
+            changes.join("; ")
+        ));
     }
-    match (resume, there) {
-        (true, Some(there)) if there == job => own(folder).and_then(Owner::prune),
-        (true, Some(_)) => refuse(
-            "this is the progress of another job: an input, the index or an option have changed; run it without --resume",
-        ),
-        (true, None) => refuse("there is no progress to go on with"),
-        (false, _) => {
-            // Who is at it now must not lose it.
-            let before = path.exists().then(|| own(folder.clone())).transpose()?;
-            if folder.exists() {
-                std::fs::remove_dir_all(&folder).map_err(|error| fault(&folder, error))?;
-            }
-            drop(before);
-            kept::write(&path, &job)?;
-            own(folder)
+    let new = || {
+        clear(&folder)?;
+        create(&folder, identity)
+    };
+    match (found, held) {
+        (Found::Nothing, _) if begin == Begin::Resume => refuse("there is no progress to resume: leave out --resume"),
+        (Found::Unfinished(identity), Some(job)) => {
+            let owner = Owner { folder, identity, _job: job };
+            owner.prune().map(Begun::Ours)
+        }
+        (Found::Complete(complete), _) if complete.is_there(&folder) => {
+            end(&folder, &complete.paths(&folder))?;
+            Ok(Begun::Complete)
+        }
+        (_, held) => {
+            let owner = new()?;
+            // Until the new job is locked.
+            drop(held);
+            Ok(Begun::Ours(owner))
         }
     }
 }
 
+/// For all ranks: the first one takes the job, and all learn what was finished before; none if all was, and the files have their names.
+/// `seen` stands for what this rank sees of the inputs.
+///
+/// # Errors
+/// As for [`prepare`]; ranks that see different files.
+pub fn begin(
+    transport: &dyn Transport,
+    output: &Path,
+    identity: &Identity,
+    how: Begin,
+    seen: &str,
+) -> Result<Option<(Option<Owner>, Journal, Finished)>, Failure> {
+    let failed = |error: TransportError| Failure::Other(error.to_string());
+    let begun = (transport.rank() == 0).then(|| prepare(output, identity, how)).transpose()?;
+    // All must have read the journals before anybody enters something, and nobody before the first has cleared away.
+    let is_complete = [u8::from(matches!(begun, Some(Begun::Complete)))];
+    if transport.all_gather(&is_complete).map_err(failed)?.first().is_some_and(|first| *first == [1]) {
+        if transport.rank() == 0 {
+            tell::note(&format!(
+                "{}: an earlier run of this command had written all of it, and has its name now; nothing was done again. For reports \
+                 (--json and the like) run it with --restart",
+                output.display()
+            ));
+        }
+        return Ok(None);
+    }
+    let (journal, finished) = Journal::open(output, transport.rank())?;
+    let own = kept::digest(&(identity, seen, &finished));
+    let all = transport.all_gather(own.as_bytes()).map_err(failed)?;
+    if let Some(other) = all.iter().position(|other| *other != own.as_bytes()) {
+        let rank = transport.rank();
+        return Err(Failure::Other(format!(
+            "rank {other} sees other inputs, other options or other progress than rank {rank}: give all ranks the same command, and put \
+             all files where all ranks see them"
+        )));
+    }
+    let owner = begun.and_then(|begun| match begun {
+        Begun::Ours(owner) => Some(owner),
+        Begun::Complete => None,
+    });
+    Ok(Some((owner, journal, finished)))
+}
+
+/// Refuses a file that has fewer bytes than were finished.
+///
+/// # Errors
+/// Such a file, or one that is not there.
+pub fn check_length(partial: &Path, finished: u64) -> Result<(), Failure> {
+    let there = std::fs::metadata(partial).map_err(|error| fault(partial, error))?.len();
+    match there < finished {
+        true => Err(Failure::Other(format!(
+            "{}: it has {there} bytes of {finished} that were finished: begin anew with --restart",
+            partial.display()
+        ))),
+        false => Ok(()),
+    }
+}
+
+/// What there is of a job.
+fn look(folder: &Path) -> Result<Found, Failure> {
+    if let Some(complete) = kept::read(&folder.join(COMPLETE)) {
+        return Ok(Found::Complete(complete));
+    }
+    if let Some(identity) = kept::read(&folder.join(JOB)) {
+        return Ok(Found::Unfinished(identity));
+    }
+    if let Some(path) = [JOB, COMPLETE].map(|name| folder.join(name)).into_iter().find(|path| path.exists()) {
+        return Err(Failure::Other(format!(
+            "{}: this cannot be read, another version of zerohop may have written it: run it with --restart to throw that progress \
+             away, or choose another output",
+            path.display()
+        )));
+    }
+    Ok(Found::Nothing)
+}
+
+/// Whether a file of this name in a job's folder is one of a job's. Names that begin with a dot are those of files that are being written.
+fn is_of_a_job(name: &str) -> bool {
+    [JOB, COMPLETE].contains(&name) || name.ends_with(".jsonl") || name.starts_with("output") || name.starts_with('.')
+}
+
+/// Removes what is there of a job, in an order of which any beginning leaves a job that can be taken up: a run may be killed here.
+fn clear(folder: &Path) -> Result<(), Failure> {
+    let mut names: Vec<String> = match std::fs::read_dir(folder) {
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
+        found => found
+            .and_then(|all| all.map(|entry| Ok(entry?.file_name().to_string_lossy().into_owned())).collect())
+            .map_err(|error| fault(folder, error))?,
+    };
+    if !names.iter().all(|name| is_of_a_job(name)) {
+        let folder = folder.display();
+        return Err(Failure::Other(format!(
+            "{folder}: this folder has files that zerohop did not make: remove it, or choose another output"
+        )));
+    }
+    // What is recorded of results goes before the results.
+    names.sort_by_key(|name| (name != COMPLETE, !name.ends_with(".jsonl"), name == JOB));
+    names.iter().try_for_each(|name| remove(&folder.join(name)))
+}
+
+/// Removes a file, if it is there.
+fn remove(path: &Path) -> Result<(), Failure> {
+    match std::fs::remove_file(path) {
+        Err(error) if error.kind() != ErrorKind::NotFound => Err(fault(path, error)),
+        _ => Ok(()),
+    }
+}
+
+/// A new job.
+fn create(folder: &Path, identity: &Identity) -> Result<Owner, Failure> {
+    match std::fs::create_dir(folder) {
+        Err(error) if error.kind() != ErrorKind::AlreadyExists => return Err(fault(folder, error)),
+        _ => kept::write(&folder.join(JOB), identity)?,
+    }
+    sync_folder(folder)?;
+    Ok(Owner { folder: folder.to_owned(), identity: identity.clone(), _job: lock(folder)? })
+}
+
 /// Takes the job for this run.
-fn own(folder: PathBuf) -> Result<Owner, Failure> {
+fn lock(folder: &Path) -> Result<File, Failure> {
     let path = folder.join(JOB);
     // NFS locks for one alone only what is open for writing.
     let job = File::options().read(true).write(true).open(&path).map_err(|error| fault(&path, error))?;
+    let busy = || Failure::Other(format!("{}: another run is at this job now", folder.display()));
     match job.try_lock() {
-        Ok(()) => Ok(Owner { folder, job }),
+        Ok(()) => {
+            // Another run may have replaced it meanwhile.
+            let number = |found: std::io::Result<Metadata>| found.map(|found| (found.dev(), found.ino()));
+            let is_it = number(job.metadata()).ok() == number(std::fs::metadata(&path)).ok();
+            if is_it { Ok(job) } else { Err(busy()) }
+        }
         Err(TryLockError::Error(error)) if zerohop_process::has_no_locks(&error) => {
             tell::note(&format!(
                 "{}: this file system has no locks: take care that no other run is at this job ({error})",
                 folder.display()
             ));
-            Ok(Owner { folder, job })
+            Ok(job)
         }
-        Err(TryLockError::WouldBlock) => {
-            Err(Failure::Other(format!("{}: another run is at this job now", folder.display())))
-        }
+        Err(TryLockError::WouldBlock) => Err(busy()),
         Err(TryLockError::Error(error)) => Err(fault(&path, error)),
+    }
+}
+
+impl Complete {
+    /// The files as they are, and the paths that they get.
+    fn paths(&self, folder: &Path) -> Vec<(PathBuf, PathBuf)> {
+        let path = |bytes: &Vec<u8>| PathBuf::from(OsString::from_vec(bytes.clone()));
+        self.names.iter().map(|(partial, target)| (folder.join(path(partial)), path(target))).collect()
+    }
+
+    /// Whether every file is there, under one of its names.
+    fn is_there(&self, folder: &Path) -> bool {
+        self.paths(folder).iter().all(|(partial, target)| partial.exists() || target.exists())
     }
 }
 
@@ -152,57 +343,63 @@ impl Owner {
         Ok(self)
     }
 
-    /// The job is complete: each file gets its name (`(partial, output)`), and nothing is left to go on with. All ranks have closed
-    /// their files by then.
+    /// The job is complete: each file gets its name (`(partial, output)`), and no progress is left. All ranks have closed their files by
+    /// then, and what they wrote is on the disk.
     ///
     /// # Errors
-    /// What the system says.
+    /// What the system says: then no file has its name, and a run of the same job gives them their names.
     pub fn complete(self, files: &[(PathBuf, PathBuf)]) -> Result<(), Failure> {
         let names = self.record(files)?;
-        drop(self.job);
         end(&self.folder, &names)
     }
 
     /// Has the job be complete, whatever happens now; gives the names as they will be.
     fn record(&self, files: &[(PathBuf, PathBuf)]) -> Result<Vec<(PathBuf, PathBuf)>, Failure> {
-        // What a link points to is replaced, not the link.
-        let target = |output: &PathBuf| output.canonicalize().unwrap_or_else(|_| output.clone());
-        let names: Vec<_> = files.iter().map(|(partial, output)| (partial.clone(), target(output))).collect();
-        // Names of files are bytes, and need not be text.
-        let bytes = |path: &PathBuf| path.as_os_str().as_bytes().to_vec();
-        let lines: Vec<_> = names.iter().map(|(partial, target)| (bytes(partial), bytes(target))).collect();
-        kept::write(&self.folder.join(COMPLETE), &lines)?;
+        // What a link points to is replaced, not the link; and the next run may be started in another folder.
+        let target = |output: &PathBuf| lanes::file_of(output).unwrap_or_else(|| output.clone());
+        let name = |partial: &PathBuf| partial.file_name().unwrap_or_default().as_bytes().to_vec();
+        let names =
+            files.iter().map(|(partial, output)| (name(partial), target(output).into_os_string().into_vec())).collect();
+        let complete = Complete { identity: self.identity.clone(), names };
+        kept::write(&self.folder.join(COMPLETE), &complete)?;
         sync_folder(&self.folder)?;
-        // First the job goes: a run that is gone on with must not find it without its output.
-        let job = self.folder.join(JOB);
-        std::fs::remove_file(&job).map_err(|error| fault(&job, error))?;
-        Ok(names)
+        Ok(complete.paths(&self.folder))
     }
 }
 
-/// Gives the files of a complete job their names, as far as they have not got them; nothing is left to go on with.
+/// Gives the files of a complete job their names, all that have not got them or none; then no progress is left.
 fn end(folder: &Path, names: &[(PathBuf, PathBuf)]) -> Result<(), Failure> {
-    for (partial, output) in names.iter().filter(|(partial, _)| partial.exists()) {
-        std::fs::rename(partial, output).map_err(|error| fault(output, error))?;
+    let mut named: Vec<&(PathBuf, PathBuf)> = Vec::new();
+    for name in names.iter().filter(|(partial, _)| partial.exists()) {
+        let (partial, output) = name;
+        if let Err(error) = std::fs::rename(partial, output) {
+            for (partial, output) in named {
+                std::fs::rename(output, partial).map_err(|error| fault(output, error))?;
+            }
+            return Err(Failure::Other(format!(
+                "{}: the file is complete, and cannot get its name: {error}. Once it can, the same command ends this job",
+                output.display()
+            )));
+        }
+        named.push(name);
+    }
+    for (_, output) in named {
         sync_folder(output.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new(".")))?;
     }
     // The output is complete: what cannot be cleared away does not change that.
-    if let Err(error) = std::fs::remove_dir_all(folder) {
+    if let Err(error) = leave(folder) {
         tell::note(&format!("{}: it is no longer needed, and cannot be removed: {error}", folder.display()));
     }
     Ok(())
 }
 
-/// Ends what was complete when it was interrupted; false if it was not complete.
-fn end_interrupted(folder: &Path) -> Result<bool, Failure> {
-    let path = |bytes| PathBuf::from(OsString::from_vec(bytes));
-    match kept::read::<Vec<(Vec<u8>, Vec<u8>)>>(&folder.join(COMPLETE)) {
-        Some(lines) if !folder.join(JOB).exists() => {
-            let names: Vec<_> = lines.into_iter().map(|(partial, target)| (path(partial), path(target))).collect();
-            end(folder, &names).map(|()| true)
-        }
-        _ => Ok(false),
-    }
+/// Removes the folder of a job whose files have their names; that the job is complete is the last to be forgotten.
+fn leave(folder: &Path) -> std::io::Result<()> {
+    let all = std::fs::read_dir(folder)?.map(|entry| Ok(entry?.path())).collect::<std::io::Result<Vec<_>>>()?;
+    let complete = folder.join(COMPLETE);
+    all.iter().filter(|path| **path != complete).try_for_each(std::fs::remove_file)?;
+    std::fs::remove_file(complete)?;
+    std::fs::remove_dir(folder)
 }
 
 /// Has the names in a folder outlast a loss of power.
@@ -317,41 +514,102 @@ mod tests {
         assert_eq!(of(&[(0, 3, 70, 5), (2, 4, 73, 5), (3, 2, 75, 4)]), (5, vec![79, 14], 5));
     }
 
+    fn job(name: &str) -> Identity {
+        Identity::new("align").with("reads", name)
+    }
+
+    fn begin(output: &Path, name: &str, begin: Begin) -> Result<Begun, String> {
+        prepare(output, &job(name), begin).map_err(|failure| failure.to_string())
+    }
+
+    fn owner(output: &Path, name: &str, begin: Begin) -> Owner {
+        match prepare(output, &job(name), begin).unwrap() {
+            Begun::Ours(owner) => owner,
+            Begun::Complete => panic!("it was complete"),
+        }
+    }
+
     #[test]
-    fn a_job_is_gone_on_with_and_another_is_refused() {
+    fn the_same_job_is_taken_up_and_another_is_refused_unless_it_is_to_begin_anew() {
         let folder = tempfile::tempdir().unwrap();
         let output = folder.path().join("out.tsv");
-        assert!(prepare(&output, "a", true).is_err(), "there is nothing");
-        let owner = prepare(&output, "a", false).unwrap();
-        assert!(prepare(&output, "a", true).is_err() && prepare(&output, "b", false).is_err(), "somebody is at it");
-        drop(owner);
-        let (mut one, begin) = Journal::open(&output, 0).unwrap();
-        assert_eq!(begin, Finished::default());
+        assert!(begin(&output, "a", Begin::Resume).is_err_and(|words| words.contains("no progress to resume")));
+        let first = owner(&output, "a", Begin::Any);
+        for how in [Begin::Any, Begin::Resume, Begin::Restart] {
+            assert!(begin(&output, "a", how).is_err_and(|words| words.contains("another run is at this job")));
+        }
+        drop(first);
+        let (mut one, before) = Journal::open(&output, 0).unwrap();
+        assert_eq!(before, Finished::default());
         one.enter(&[entry(0, 1, 0, 10)]).unwrap();
         let (mut other, _) = Journal::open(&output, 1).unwrap();
         other.enter(&[entry(1, 1, 10, 7), entry(3, 1, 20, 7)]).unwrap();
         std::fs::write(one.folder().join("rank-2.jsonl"), "{\"batch\":2,\"off").unwrap();
-        assert!(prepare(&output, "b", true).is_err());
-        let owner = prepare(&output, "a", true).unwrap();
-        let begin = Journal::open(&output, 2).unwrap().1;
-        assert_eq!((begin.next, begin.ends, begin.tally.reads), (2, vec![17, 11], 2));
+        for how in [Begin::Any, Begin::Resume] {
+            assert!(begin(&output, "b", how).is_err_and(|words| words.contains("(reads: a then, b now)")));
+        }
+        for how in [Begin::Any, Begin::Resume] {
+            drop(owner(&output, "a", how));
+            let finished = Journal::open(&output, 2).unwrap().1;
+            assert_eq!((finished.next, finished.ends, finished.tally.reads), (2, vec![17, 11], 2));
+        }
         assert!(!one.folder().join("rank-1.jsonl").exists(), "what lies behind a gap is forgotten");
+        drop(owner(&output, "b", Begin::Restart));
+        assert_eq!(Journal::open(&output, 0).unwrap().1, Finished::default());
+        let last = owner(&output, "b", Begin::Any);
         let partial = one.folder().join("output");
         std::fs::write(&partial, "x").unwrap();
-        owner.complete(&[(partial, output.clone())]).unwrap();
+        last.complete(&[(partial, output.clone())]).unwrap();
         assert_eq!(std::fs::read_to_string(&output).unwrap(), "x");
-        assert!(!folder.path().join("out.tsv.progress").exists());
-        // A run that was killed when only the name was missing; the name is no text.
+        assert!(!super::folder(&output).exists());
+    }
+
+    #[test]
+    fn what_was_complete_gets_its_names_all_of_them_or_none() {
+        let folder = tempfile::tempdir().unwrap();
+        // A name that is no text.
         let odd = folder.path().join(OsString::from_vec(vec![b'o', 0xff]));
-        let owner = prepare(&odd, "a", false).unwrap();
-        let partial = super::folder(&odd).join("output");
-        std::fs::write(&partial, "y").unwrap();
-        owner.record(&[(partial, odd.clone())]).unwrap();
-        assert!(prepare(&odd, "a", true).is_err_and(|failure| failure.to_string().contains("has its name now")));
-        assert_eq!(std::fs::read_to_string(&odd).unwrap(), "y");
+        let targets = [odd.clone(), folder.path().join("second")];
+        let first = owner(&odd, "a", Begin::Any);
+        let partials = [1, 2].map(|i| super::folder(&odd).join(format!("output.{i}")));
+        partials.iter().for_each(|partial| std::fs::write(partial, "y").unwrap());
+        std::fs::create_dir(&targets[1]).unwrap();
+        let files: Vec<_> = partials.iter().cloned().zip(targets.iter().cloned()).collect();
+        let words = first.complete(&files).unwrap_err().to_string();
+        assert!(words.contains("cannot get its name") && !odd.exists() && partials[0].exists(), "{words}");
+        std::fs::remove_dir(&targets[1]).unwrap();
+        assert!(begin(&odd, "b", Begin::Any).is_err_and(|words| words.contains("another job")));
+        // As a run leaves it that is killed between two names.
+        std::fs::rename(&partials[0], &targets[0]).unwrap();
+        assert!(matches!(begin(&odd, "a", Begin::Any), Ok(Begun::Complete)));
+        assert!(targets.iter().all(|target| std::fs::read_to_string(target).unwrap() == "y"));
         assert!(!super::folder(&odd).exists());
-        std::fs::create_dir(folder.path().join("out.tsv.progress")).unwrap();
-        std::fs::write(folder.path().join("out.tsv.progress/mine"), "").unwrap();
-        assert!(prepare(&output, "a", false).is_err(), "a folder of somebody else");
+    }
+
+    #[test]
+    fn what_a_killed_run_leaves_can_be_begun_anew_and_files_of_others_stay() {
+        let folder = tempfile::tempdir().unwrap();
+        let output = folder.path().join("out.tsv");
+        let progress = super::folder(&output);
+        std::fs::create_dir(&progress).unwrap();
+        // Killed while the job was written down.
+        std::fs::write(progress.join(".tmpAbc"), "{").unwrap();
+        drop(owner(&output, "a", Begin::Any));
+        // Killed while the folder was removed: all names were given.
+        let complete =
+            Complete { identity: job("a"), names: vec![(b"output".to_vec(), output.as_os_str().as_bytes().to_vec())] };
+        std::fs::write(&output, "z").unwrap();
+        kept::write(&progress.join(COMPLETE), &complete).unwrap();
+        std::fs::remove_file(progress.join(JOB)).unwrap();
+        assert!(matches!(begin(&output, "a", Begin::Any), Ok(Begun::Complete)));
+        assert!(!progress.exists());
+        // What another version has written is not thrown away without a word.
+        std::fs::create_dir(&progress).unwrap();
+        std::fs::write(progress.join(JOB), "{\"identity\":\"0123\"}").unwrap();
+        assert!(begin(&output, "a", Begin::Any).is_err_and(|words| words.contains("--restart")));
+        drop(owner(&output, "a", Begin::Restart));
+        std::fs::remove_file(progress.join(JOB)).unwrap();
+        std::fs::write(progress.join("mine"), "").unwrap();
+        assert!(begin(&output, "a", Begin::Restart).is_err_and(|words| words.contains("zerohop did not make")));
     }
 }

@@ -17,12 +17,14 @@ mod bench_search;
 mod block;
 mod cache;
 mod compare;
+mod content;
 mod counting;
 mod db;
 mod embedded;
 mod engines;
 mod external;
 mod failure;
+mod identity;
 mod index;
 mod instances;
 mod joint;
@@ -71,14 +73,10 @@ fn main() -> ExitCode {
         Err(error) => error.exit(),
     };
     match dispatch(args, &matches) {
-        Ok(()) | Err(Failure::BrokenPipe) => ExitCode::SUCCESS,
-        Err(Failure::Usage(words)) => {
-            tell::error(&format!("{words}\n\nFor more information, try '--help'."));
-            ExitCode::from(2)
-        }
+        Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
-            tell::error(&failure.to_string());
-            ExitCode::FAILURE
+            failure.words().iter().for_each(|words| tell::error(words));
+            ExitCode::from(failure.status())
         }
     }
 }

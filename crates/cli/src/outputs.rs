@@ -22,11 +22,12 @@ pub fn check(args: &AlignArgs, lanes: &[LaneSpec]) -> Result<(), Failure> {
     }
     let paths = paths(args);
     let outputs = || paths.iter().chain(&args.json).chain(&args.mqc);
+    outputs().chain(&args.external.logs).try_for_each(|path| check_folder(path))?;
     lanes::apart(lanes.iter().flat_map(|lane| &lane.files).chain([&args.reference]), outputs())?;
     if args.format.is_none() {
         args.output.iter().try_for_each(|path| check_suffix(path))?;
     }
-    args.external.logs.iter().try_for_each(|logs| check_folder(logs))?;
+    args.external.logs.iter().try_for_each(|logs| check_logs(logs))?;
     outputs().try_for_each(|path| Ok(zerohop_process::check_writable(path)?))
 }
 
@@ -44,8 +45,8 @@ fn check_suffix(path: &Path) -> Result<(), Failure> {
     )))
 }
 
-/// A folder that is there, or can be made.
-fn check_folder(path: &Path) -> Result<(), Failure> {
+/// A folder that can be written to, or made.
+fn check_logs(path: &Path) -> Result<(), Failure> {
     let check = |folder: &Path| tempfile::tempdir_in(folder).map(drop);
     let checked = match std::fs::create_dir(path) {
         Ok(()) => std::fs::remove_dir(path),
@@ -53,6 +54,20 @@ fn check_folder(path: &Path) -> Result<(), Failure> {
         Err(error) => Err(error),
     };
     Ok(checked.map_err(WriteError::of(path))?)
+}
+
+/// Refuses an output in a folder that is not there: none is made, for its name may be mistyped.
+///
+/// # Errors
+/// A folder that is missing, or is none.
+pub fn check_folder(path: &Path) -> Result<(), Failure> {
+    match path.parent().filter(|folder| !folder.as_os_str().is_empty() && !folder.is_dir()) {
+        Some(folder) => {
+            let (path, folder) = (path.display(), folder.display());
+            Err(Failure::Other(format!("{path}: cannot be written: there is no folder {folder}; make it first")))
+        }
+        None => Ok(()),
+    }
 }
 
 /// The format of the records.

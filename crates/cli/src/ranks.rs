@@ -1,5 +1,6 @@
 //! Ranks: who has started us, and how the others are reached.
 
+use crate::args::ranks::RankCount;
 use crate::args::search::MpiArgs;
 use crate::failure::Failure;
 use crate::kept;
@@ -29,14 +30,26 @@ pub enum Ranks {
 }
 
 impl Ranks {
-    /// Joins the others, if a launcher has started any; `library` is what the user named.
+    /// Joins the others, if ranks are `wanted`; `library` is what the user named. What each rank has `checked` by itself must be right on
+    /// all of them, before any of them loads something.
     ///
     /// # Errors
-    /// A launcher without a library: so many copies of one rank would each do the whole.
-    pub fn join(library: Option<&Path>, limit: Duration) -> Result<Self, Failure> {
-        let Some((size, rank)) = launched() else {
+    /// What is wrong, on the first rank that finds it so. No others, or not as many as wanted; no library to reach them: so many copies of
+    /// one rank would each do the whole.
+    pub fn join<T>(
+        wanted: Option<RankCount>,
+        library: Option<&Path>,
+        limit: Duration,
+        checked: Result<T, Failure>,
+    ) -> Result<(Self, T), Failure> {
+        let launched = launched();
+        let is_first = launched.is_none_or(|(_, rank)| rank == 0);
+        // All see the same.
+        let found = found(wanted, launched).map_err(|failure| if is_first { failure } else { failure.said() })?;
+        let Some((size, rank)) = found else {
             let alone = Twin::ranks(1, limit).pop();
-            return alone.map(Ranks::Alone).ok_or_else(|| Failure::Other("there is no rank".to_owned()));
+            let alone = alone.map(Ranks::Alone).ok_or_else(|| Failure::Other("there is no rank".to_owned()));
+            return Ok((alone?, checked?));
         };
         let missing = || {
             Failure::Other(format!(
@@ -55,12 +68,13 @@ impl Ranks {
                 library.display()
             )));
         }
-        Ok(Ranks::Many(Box::new(mpi)))
-    }
-
-    /// Whether a launcher has started several ranks.
-    pub fn are_many() -> bool {
-        launched().is_some()
+        match common(&mpi, checked)? {
+            Ok(checked) => Ok((Ranks::Many(Box::new(mpi)), checked)),
+            Err(failure) => {
+                mpi.leave().map_err(|error| Failure::Other(error.to_string()))?;
+                Err(failure)
+            }
+        }
     }
 
     /// The transport.
@@ -71,29 +85,86 @@ impl Ranks {
         }
     }
 
-    /// Ends: after success together with the others; after a failure all of them, at once.
+    /// Ends: after success together with the others; after a failure all of them, with the rank's number before its message.
     ///
     /// # Errors
-    /// The failure, with the rank's number before it if there are several.
+    /// The failure of one that is alone.
     pub fn end(self, outcome: Result<(), Failure>) -> Result<(), Failure> {
         let Ranks::Many(mpi) = self else { return outcome };
         match outcome {
             Ok(()) => mpi.leave().map_err(|error| Failure::Other(error.to_string())),
             Err(failure) => {
+                let_the_first_speak();
                 tell::error(&format!("rank {} of {}: {failure}", mpi.rank(), mpi.size()));
                 std::thread::sleep(PASSED_ON);
                 mpi.abort(1);
-                Err(failure)
+                // An abort that comes back must not let it be said again.
+                std::process::exit(1)
             }
         }
     }
 }
 
-/// How many ranks a launcher has started, and which this is; none if there is only one.
+/// How many tasks a launcher has started, and which this is.
 fn launched() -> Option<(usize, usize)> {
     let number = |name| std::env::var(name).ok()?.parse::<usize>().ok();
-    let found = LAUNCHERS.iter().find_map(|(size, rank)| Some((number(size)?, number(rank)?)))?;
-    (found.0 > 1).then_some(found)
+    LAUNCHERS.iter().find_map(|(size, rank)| Some((number(size)?, number(rank)?)))
+}
+
+/// How many ranks there are, and which this is; none if this one is alone, as it should be.
+fn found(wanted: Option<RankCount>, launched: Option<(usize, usize)>) -> Result<Option<(usize, usize)>, Failure> {
+    let tasks = launched.map_or(1, |(size, _)| size);
+    let needed = match wanted {
+        None => return Ok(None),
+        Some(RankCount::All) if tasks > 1 => tasks,
+        Some(RankCount::All) => 2,
+        Some(RankCount::Exactly(ranks)) => ranks,
+    };
+    if tasks == needed {
+        return Ok(launched.filter(|_| tasks > 1));
+    }
+    let names = LAUNCHERS.map(|(size, _)| size).join(", ");
+    let there = match launched {
+        None => format!("no launcher has started this: none of {names} is set"),
+        Some((size, _)) => format!("the launcher has started {size} task{}", if size == 1 { "" } else { "s" }),
+    };
+    let wanted = match wanted {
+        Some(RankCount::Exactly(ranks)) => format!("--ranks={ranks}"),
+        _ => "--ranks".to_owned(),
+    };
+    Err(Failure::Usage(format!(
+        "{wanted}: {there}. Start it with 'mpirun -n N' or 'srun -n N'; for one process leave out --ranks, or give --ranks=1"
+    )))
+}
+
+/// What ranks have checked, each by itself: an error for all of them if it is one for any. It is said by the first rank that has it.
+fn common<T>(transport: &dyn Transport, checked: Result<T, Failure>) -> Result<Result<T, Failure>, Failure> {
+    let own = checked.as_ref().err().map(ToString::to_string).unwrap_or_default();
+    let all = transport.all_gather(own.as_bytes()).map_err(|error| Failure::Other(error.to_string()))?;
+    let first = all.iter().position(|words| *words == own.as_bytes());
+    Ok(match checked {
+        Ok(checked) if all.iter().all(Vec::is_empty) => Ok(checked),
+        Ok(_) => Err(Failure::Other(String::new()).said()),
+        Err(failure) if first != Some(transport.rank()) => Err(failure.said()),
+        Err(failure) if all.iter().all(|words| *words == own.as_bytes()) => Err(failure),
+        Err(failure) => Err(failure.of_rank(transport.rank(), transport.size())),
+    })
+}
+
+/// All ranks may fail for the same reason: the first one says so at once and ends the others, who come to say it only if it does not.
+fn let_the_first_speak() {
+    if launched().is_some_and(|(_, rank)| rank > 0) {
+        std::thread::sleep(3 * PASSED_ON);
+    }
+}
+
+/// Tasks of a launcher that each work alone may be meant to work together: the first one says so.
+pub fn note_if_alone(wanted: Option<RankCount>) {
+    if let (None, Some((tasks @ 2.., 0))) = (wanted, launched()) {
+        tell::note(&format!(
+            "a launcher has started {tasks} tasks, and each does all of its command alone; with --ranks they work together on one output"
+        ));
+    }
 }
 
 /// The machine's name.
@@ -141,4 +212,62 @@ pub fn build(args: &MpiArgs) -> Result<(), Failure> {
     let library = std::fs::read(&made).map_err(|error| fault(&made, error))?;
     zerohop_process::write(&output, &library)?;
     crate::print(format!("{}\n", output.display()).as_bytes())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn first_line(words: &str) -> String {
+        words.lines().next().unwrap_or_default().to_owned()
+    }
+
+    #[test]
+    fn what_is_wrong_is_said_once() {
+        let on_ranks = |faults: [Option<&'static str>; 3]| {
+            std::thread::scope(|scope| {
+                let twins = Twin::ranks(3, Duration::from_secs(60)).into_iter().zip(faults);
+                let check = |(twin, fault): (Twin, Option<&'static str>)| {
+                    scope.spawn(move || {
+                        let checked = fault.map_or(Ok(()), |words| Err(Failure::Usage(words.to_owned())));
+                        common(&twin, checked)
+                            .unwrap()
+                            .map_err(|failure| failure.words().map(|words| first_line(&words)))
+                    })
+                };
+                let threads: Vec<_> = twins.map(check).collect();
+                threads.into_iter().map(|thread| thread.join().unwrap()).collect::<Vec<_>>()
+            })
+        };
+        let said = |words: &str| Err(Some(words.to_owned()));
+        assert_eq!(on_ranks([None; 3]), [Ok(()), Ok(()), Ok(())]);
+        assert_eq!(on_ranks([Some("x"); 3]), [said("x"), Err(None), Err(None)]);
+        assert_eq!(on_ranks([None, Some("x"), None]), [Err(None), said("rank 1 of 3: x"), Err(None)]);
+        assert_eq!(
+            on_ranks([Some("y"), Some("x"), Some("x")]),
+            [said("rank 0 of 3: y"), said("rank 1 of 3: x"), Err(None)]
+        );
+    }
+
+    #[test]
+    fn ranks_are_asked_for_and_must_be_there() {
+        let all = Some(RankCount::All);
+        let exactly = |ranks| Some(RankCount::Exactly(ranks));
+        assert_eq!(found(None, Some((8, 3))).unwrap(), None, "a task of its own");
+        assert_eq!(found(None, None).unwrap(), None);
+        assert_eq!(found(all, Some((8, 3))).unwrap(), Some((8, 3)));
+        assert_eq!(found(exactly(8), Some((8, 3))).unwrap(), Some((8, 3)));
+        assert_eq!(found(exactly(1), Some((1, 0))).unwrap(), None);
+        assert_eq!(found(exactly(1), None).unwrap(), None);
+        for (wanted, launched, words) in [
+            (all, None, "--ranks: no launcher has started this: none of OMPI_COMM_WORLD_SIZE, PMI_SIZE, SLURM"),
+            (all, Some((1, 0)), "--ranks: the launcher has started 1 task."),
+            (exactly(8), Some((4, 0)), "--ranks=8: the launcher has started 4 tasks."),
+            (exactly(1), Some((2, 1)), "--ranks=1: the launcher has started 2 tasks."),
+            (exactly(2), None, "--ranks=2: no launcher"),
+        ] {
+            let said = found(wanted, launched).unwrap_err().to_string();
+            assert!(said.starts_with(words), "{said}");
+        }
+    }
 }

@@ -7,15 +7,16 @@
 
 use crate::args::search::SearchArgs;
 use crate::failure::Failure;
+use crate::identity::Identity;
 use crate::instances::Instances;
-use crate::journal::{self, Entry, Journal, Owner};
-use crate::ranks::Ranks;
+use crate::journal::{self, Begin, Entry, Journal, Owner};
+use crate::ranks::{self, Ranks};
 use crate::seat::Seat;
 use crate::variant::{self, Taken};
-use crate::{json, kept, lanes, recording};
+use crate::{content, json, kept, lanes, outputs, recording, subject};
 use serde::Serialize;
 use std::fs::{File, OpenOptions};
-use std::io::{BufRead, BufReader, ErrorKind, Write};
+use std::io::{BufRead, ErrorKind, Write};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
@@ -41,8 +42,12 @@ const LOOK: Duration = Duration::from_millis(5);
 /// # Errors
 /// Whatever goes wrong, on any rank: then all of them end, and what is finished stays for --resume.
 pub fn run(args: &SearchArgs) -> Result<(), Failure> {
-    check(args)?;
-    let ranks = Ranks::join(args.mpi.as_deref(), Duration::from_secs(args.hang_limit))?;
+    let checked = check(args);
+    if args.output.is_some() && !args.quiet {
+        ranks::note_if_alone(args.ranks);
+    }
+    let limit = Duration::from_secs(args.hang_limit);
+    let (ranks, ()) = Ranks::join(args.ranks, args.mpi.as_deref(), limit, checked)?;
     let outcome = on_rank(args, ranks.transport());
     ranks.end(outcome)
 }
@@ -84,18 +89,22 @@ impl Job {
         Ok(Job { search, instances, limits, queries: args.queries.clone(), parts })
     }
 
-    /// What must be the same for a run to be gone on with; how many ranks there are need not be.
-    fn identity(&self, args: &SearchArgs) -> Result<String, Failure> {
-        let mut digest = xxhash_rust::xxh3::Xxh3::new();
-        if !is_stream(&args.queries) {
-            let fault = |error| Failure::Other(format!("{}: cannot read: {error}", args.queries.display()));
-            let mut queries = BufReader::new(File::open(&args.queries).map_err(fault)?);
-            std::io::copy(&mut queries, &mut Digesting(&mut digest)).map_err(fault)?;
-        }
-        let own = (env!("CARGO_PKG_VERSION"), args.db.as_os_str().as_encoded_bytes());
-        let output = (&args.columns, args.max_target_seqs, &args.engine_args, args.format, own);
-        let batches = (args.batch_letters, args.batch_queries);
-        Ok(kept::digest(&(self.search.database().manifest(), digest.digest(), output, batches)))
+    /// What the results depend on; how many ranks there are is no part of it.
+    fn identity(&self, args: &SearchArgs, transport: &dyn Transport) -> Result<Identity, Failure> {
+        let manifest = self.search.database().manifest();
+        let name = args.db.file_name().unwrap_or(args.db.as_os_str()).to_string_lossy();
+        let identity = Identity::new("search")
+            .with("the database", format!("{name}, {} parts, content {}", manifest.parts.len(), kept::digest(manifest)))
+            .with("the path of the database", args.db.display())
+            .with("--format", args.format)
+            .with_option("--columns", &args.columns)
+            .with_option("--max-target-seqs", &args.max_target_seqs)
+            .with_option("--engine-args", &args.engine_args)
+            .with("--batch-letters", args.batch_letters)
+            .with("--batch-queries", args.batch_queries);
+        let queries = if is_stream(&args.queries) { &[][..] } else { std::slice::from_ref(&args.queries) };
+        let queries = content::of_files(transport, queries, args.threads.unwrap_or(1))?;
+        Ok(queries.iter().fold(identity, |identity, queries| identity.with("the queries", queries)))
     }
 
     fn queries(&self) -> Result<FastaReader<Box<dyn BufRead>>, SearchError> {
@@ -146,20 +155,6 @@ struct Done {
     timeline: SearchTimeline,
 }
 
-/// Feeds what is written to a digest.
-struct Digesting<'d>(&'d mut xxhash_rust::xxh3::Xxh3);
-
-impl Write for Digesting<'_> {
-    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-        self.0.update(bytes);
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> std::io::Result<()> {
-        Ok(())
-    }
-}
-
 /// What stands between results, as the exchange asks for it.
 #[derive(Debug)]
 struct Between(Frame);
@@ -205,7 +200,7 @@ struct Report {
 fn on_rank(args: &SearchArgs, transport: &dyn Transport) -> Result<(), Failure> {
     let note = if transport.size() > 1 { Seat::take(transport)?.note } else { None };
     let job = Job::new(args, transport)?;
-    let (mut output, begin) = Results::open(args, &job, transport)?;
+    let Some((mut output, begin)) = Results::open(args, &job, transport)? else { return Ok(()) };
     let most = job.search.settings().max_target_seqs.map_or(usize::MAX, |most| most as usize);
     let taken = variant::choose(args.variant, transport)?;
     let settings = ExchangeSettings::new(taken.variant, most);
@@ -286,33 +281,28 @@ enum Results {
 }
 
 impl Results {
-    /// Opens it; also gives the batch to begin with, and where its results go.
-    fn open(args: &SearchArgs, job: &Job, transport: &dyn Transport) -> Result<(Self, (u64, u64)), Failure> {
+    /// Opens it; also gives the batch to begin with, and where its results go. None if an earlier run had written all of it.
+    fn open(args: &SearchArgs, job: &Job, transport: &dyn Transport) -> Result<Option<(Self, (u64, u64))>, Failure> {
         let Some(path) = &args.output else {
-            if transport.size() > 1 || args.resume {
-                return Err(Failure::Usage("ranks, and --resume, need an output file (-o)".to_owned()));
-            }
-            return Ok((Results::Standard, (0, 0)));
+            return Ok(Some((Results::Standard, (0, 0))));
         };
-        if is_stream(&args.queries) && (transport.size() > 1 || args.resume) {
-            let queries = args.queries.display();
+        let identity = job.identity(args, transport)?;
+        let how = Begin::asked(args.resume, args.restart);
+        let seen = kept::digest(&subject::ends(&args.queries).ok());
+        let Some((owner, journal, finished)) = journal::begin(transport, path, &identity, how, &seen)? else {
+            return Ok(None);
+        };
+        let begin = (finished.next, finished.ends.first().copied().unwrap_or(0));
+        if begin.0 > 0 && args.record.is_some() {
             return Err(Failure::Usage(format!(
-                "{queries}: ranks, and --resume, read queries more than once: they must be in a regular file"
+                "{}: {} batches were finished before, and --record needs all of them: begin anew with --restart",
+                journal.folder().display(),
+                begin.0
             )));
         }
-        let identity = job.identity(args)?;
-        let owner = (transport.rank() == 0).then(|| journal::prepare(path, &identity, args.resume)).transpose()?;
-        transport.barrier().map_err(|error| Failure::Other(error.to_string()))?;
-        let (journal, finished) = Journal::open(path, transport.rank())?;
-        let begin = (finished.next, finished.ends.first().copied().unwrap_or(0));
-        // All must have read the journals before anybody enters something, and must work on the same.
-        let own = format!("{identity} {begin:?}");
-        let all = transport.all_gather(own.as_bytes()).map_err(|error| Failure::Other(error.to_string()))?;
-        if let Some(other) = all.iter().position(|other| *other != own.as_bytes()) {
-            return Err(Failure::Other(format!(
-                "rank {other} sees another database, other queries or other progress than rank {}: all must lie where all ranks see them",
-                transport.rank()
-            )));
+        if begin.0 > 0 && owner.is_some() && !args.quiet {
+            let folder = journal.folder().display();
+            tell::note(&format!("{folder}: {} batches were finished before; only the others are searched", begin.0));
         }
         let partial = journal.folder().join("output");
         let fault = |error: std::io::Error| Failure::Other(format!("{}: cannot write: {error}", partial.display()));
@@ -321,14 +311,8 @@ impl Results {
             OpenOptions::new().create(true).truncate(false).write(true).open(&partial).map_err(fault)?;
         }
         let file = zerohop_sinks::open_shared(&partial).map_err(fault)?;
-        let there = file.metadata().map_err(fault)?.len();
-        if there < begin.1 {
-            let (partial, end) = (partial.display(), begin.1);
-            return Err(Failure::Other(format!(
-                "{partial}: it has {there} bytes of {end} that were finished: run it without --resume"
-            )));
-        }
-        Ok((Results::File { file, path: path.clone(), journal, partial, owner }, begin))
+        journal::check_length(&partial, begin.1)?;
+        Ok(Some((Results::File { file, path: path.clone(), journal, partial, owner }, begin)))
     }
 
     /// All ranks have written: the file is complete.
@@ -473,6 +457,17 @@ fn check(args: &SearchArgs) -> Result<(), Failure> {
     if let Some(output) = args.output.as_ref().filter(|output| output.exists() && !output.is_file()) {
         return Err(Failure::Usage(format!("{}: the output must be a regular file", output.display())));
     }
+    let again = args.ranks.is_some() || args.resume || args.restart;
+    if again && args.output.is_none() {
+        return Err(Failure::Usage("--ranks, --resume and --restart need an output file (-o)".to_owned()));
+    }
+    if again && is_stream(&args.queries) {
+        return Err(Failure::Usage(format!(
+            "{}: with --ranks, --resume and --restart queries are read more than once: they must be in a regular file",
+            args.queries.display()
+        )));
+    }
+    args.output.iter().chain(&args.json).chain(&args.record).try_for_each(|path| outputs::check_folder(path))?;
     // What is in a database is a file of it, whatever its name.
     let in_database = std::fs::read_dir(&args.db).into_iter().flatten().flatten().map(|entry| entry.path());
     let inputs: Vec<PathBuf> = std::iter::once(args.queries.clone()).chain(in_database).collect();

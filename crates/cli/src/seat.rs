@@ -10,10 +10,31 @@ use zerohop_model::machine::{Bytes, CpuId, Machine, NodeId};
 /// What a rank may use of its machine beside the others there; by default there are none.
 #[derive(Debug, Default)]
 pub struct Seat {
-    /// Ranks that take memory from the same nodes, this one too, and what of it was free before any of them took some.
-    beside: Option<(usize, Bytes)>,
+    /// The ranks on its machine; none for one process.
+    beside: Option<Beside>,
     /// What the user should know of the CPUs.
     pub note: Option<String>,
+}
+
+/// The ranks on one machine, this one too.
+#[derive(Debug)]
+struct Beside {
+    /// All of them: a control group's limit is for all together.
+    here: usize,
+    /// Those that take memory from the same nodes.
+    same_nodes: usize,
+    /// What of the memory of these nodes was free before any of them took some.
+    free: Bytes,
+    /// What the control group allows all of them.
+    limit: Option<Bytes>,
+}
+
+impl Beside {
+    /// A rank's share of the memory.
+    fn share(&self) -> Bytes {
+        let of_limit = self.limit.map_or(u64::MAX, |limit| limit.0 / self.here as u64);
+        Bytes(of_limit.min(self.free.0 / self.same_nodes as u64))
+    }
 }
 
 impl Seat {
@@ -50,7 +71,13 @@ impl Seat {
                 used.len()
             )
         });
-        Ok(Seat { beside: Some((here().filter(|place| place.nodes == own.nodes).count(), free(&machine))), note })
+        let beside = Beside {
+            here: here().count(),
+            same_nodes: here().filter(|place| place.nodes == own.nodes).count(),
+            free: Bytes(machine.memory_nodes().iter().map(|node| node.free.0).sum()),
+            limit: machine.allowed.memory_limit,
+        };
+        Ok(Seat { beside: Some(beside), note })
     }
 
     /// The machine, with this rank's share of its free memory as the limit.
@@ -59,8 +86,8 @@ impl Seat {
     /// What the system says.
     pub fn machine(&self) -> Result<Machine, Failure> {
         let mut machine = zerohop_topology::detect()?;
-        if let Some((ranks @ 2.., free)) = self.beside {
-            machine.allowed.memory_limit = Some(Bytes(free.0 / ranks as u64));
+        if let Some(beside) = self.beside.as_ref().filter(|beside| beside.here > 1) {
+            machine.allowed.memory_limit = Some(beside.share());
         }
         Ok(machine)
     }
@@ -70,25 +97,35 @@ impl Seat {
     /// # Errors
     /// More than its memory.
     pub fn weigh(&self, machine: &Machine, copies: usize, each: Bytes) -> Result<Option<String>, Failure> {
-        let ranks = self.beside.map_or(1, |(ranks, _)| ranks);
-        let (nodes, all) = (machine.memory_nodes(), Bytes((ranks * copies) as u64 * each.0));
+        let Some(beside) = &self.beside else { return Ok(None) };
+        let nodes = machine.memory_nodes();
         let memory = Bytes(nodes.iter().map(|node| node.memory.0).sum());
-        let held = format!("{ranks} ranks on {} hold an index of their own, {all} in all", machine.name);
-        if ranks > 1 && all > memory {
-            return Err(Failure::Other(format!(
-                "{held}, and there are {memory} of memory: start one rank for each machine, or for each NUMA node, with more threads (-t)"
-            )));
+        let held = |ranks: usize| {
+            let all = Bytes((ranks * copies) as u64 * each.0);
+            let (ranks, hold) =
+                if ranks == 1 { ("1 rank".to_owned(), "holds") } else { (format!("{ranks} ranks"), "hold") };
+            (all, format!("{ranks} on {} {hold} an index of their own, {all} in all", machine.name))
+        };
+        let refuse = |held: String, there: String| {
+            Err(Failure::Other(format!(
+                "{held}, and {there}: start one rank for each machine, or for each NUMA node, with more threads (-t)"
+            )))
+        };
+        let (all, words) = held(beside.here);
+        if let Some(limit) = beside.limit.filter(|limit| all > *limit) {
+            return refuse(
+                words,
+                format!("their control group (of the job or the container) allows {limit} of memory"),
+            );
         }
-        let more_than_needed = ranks > 1 && ranks * copies > nodes.len() && each.0 > 0;
+        let (all, words) = held(beside.same_nodes);
+        if beside.same_nodes > 1 && all > memory {
+            return refuse(words, format!("there are {memory} of memory"));
+        }
+        let more_than_needed = beside.same_nodes > 1 && beside.same_nodes * copies > nodes.len() && each.0 > 0;
         Ok(more_than_needed
-            .then(|| format!("{held}: one for each NUMA node, with more threads (-t), needs less memory.")))
+            .then(|| format!("{words}: one for each NUMA node, with more threads (-t), needs less memory.")))
     }
-}
-
-/// What of memory can be taken now.
-fn free(machine: &Machine) -> Bytes {
-    let free = machine.memory_nodes().iter().map(|node| node.free.0).sum::<u64>();
-    Bytes(free.min(machine.allowed.memory_limit.map_or(u64::MAX, |limit| limit.0)))
 }
 
 /// Where a rank is.
@@ -124,7 +161,11 @@ mod tests {
         let machine = alone.machine().unwrap();
         let (nodes, memory) = (machine.memory_nodes().len(), machine.memory_nodes().iter().map(|n| n.memory.0).sum());
         let (small, huge) = (Bytes(1 << 20), Bytes(memory));
-        let seat = |ranks| Seat { beside: Some((ranks, Bytes(memory))), note: None };
+        let seat_under = |ranks, limit| {
+            let beside = Beside { here: ranks, same_nodes: ranks, free: Bytes(memory), limit };
+            Seat { beside: Some(beside), note: None }
+        };
+        let seat = |ranks| seat_under(ranks, None);
         let is_told = |seat: Seat, copies, each| seat.weigh(&machine, copies, each).unwrap().is_some();
         assert!(!is_told(Seat::default(), nodes + 1, huge), "one process may have its reasons");
         assert!(!is_told(seat(1), nodes + 1, small));
@@ -135,5 +176,12 @@ mod tests {
         assert!(refused.contains("start one rank for each machine"), "{refused}");
         let limit = seat(2).machine().unwrap().allowed.memory_limit;
         assert_eq!(limit, Some(Bytes(memory / 2)));
+        // The limit of a container or a job is for all ranks in it together.
+        let (each, limit) = (Bytes(3 << 30), Some(Bytes(5 << 30)));
+        assert!(seat_under(1, limit).weigh(&machine, 1, each).is_ok());
+        let refused = seat_under(2, limit).weigh(&machine, 1, each).unwrap_err().to_string();
+        assert!(refused.contains("6.0 GiB in all") && refused.contains("allows 5.0 GiB of memory"), "{refused}");
+        let share = seat_under(2, limit).machine().unwrap().allowed.memory_limit;
+        assert_eq!(share, Some(Bytes((5 << 29).min(memory / 2))));
     }
 }

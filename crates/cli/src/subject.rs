@@ -18,6 +18,17 @@ use zerohop_plan::Engine;
 /// Bytes at the beginning and the end of each file of an index that stand for all of it.
 const ENDS: u64 = 1 << 16;
 
+/// What records depend on beside the reads and options: the engine, and all of its index.
+#[derive(Debug, Clone)]
+pub struct AlignedWith {
+    /// Name and version of the engine.
+    pub engine: String,
+    /// The kind of reads, on which an index that is built may depend.
+    pub reads: String,
+    /// The files of the index, or the reference if it is built anew.
+    pub files: Vec<PathBuf>,
+}
+
 /// What a plan is for.
 #[derive(Debug)]
 pub struct Subject {
@@ -109,9 +120,12 @@ impl Subject {
         kept::digest(&(kept::machine_id(machine), &self.engine, self.index_digest(), &self.profile))
     }
 
-    /// Sixteen digits that are others wherever the records might be.
-    pub fn content(&self) -> String {
-        kept::digest(&(&self.engine, self.index_digest(), &self.profile))
+    /// What the records depend on.
+    pub fn aligned_with(&self) -> AlignedWith {
+        let (name, version) = &self.engine;
+        let mates = if self.profile.paired { "pairs" } else { "single reads" };
+        let reads = format!("{mates} of about {} bases", self.profile.read_length);
+        AlignedWith { engine: format!("{name} {version}"), reads, files: self.files.clone() }
     }
 
     /// Where a plan for this on `machine` is kept; nowhere without a cache folder.

@@ -12,6 +12,7 @@ use crate::table::{Before, Table};
 use std::ops::Range;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
+use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 use zerohop_model::error::InputError;
 
 /// So many records with so many bases each, one after the other.
@@ -34,6 +35,8 @@ struct Count {
     open: u64,
     /// The records that begin here; of the last one only what lies here.
     runs: Vec<Run>,
+    /// Stands for the text, with names and qualities.
+    digest: u64,
 }
 
 impl Count {
@@ -51,14 +54,15 @@ impl Count {
             text: stretch.segment.bytes.len() as u64,
             open: u64::from(bases_before.first().copied().unwrap_or(*bases)),
             runs,
+            digest: xxh3_64(&stretch.segment.bytes),
         }
     }
 
     fn write(&self, out: &mut Writer) {
         let (start, end) = self.range;
-        for number in [self.guess.to_number(), self.after.to_number(), start, end - start, self.text, self.open] {
-            out.put(number);
-        }
+        let state = [self.guess.to_number(), self.after.to_number()];
+        let sizes = [start, end - start, self.text, self.open, self.digest];
+        state.into_iter().chain(sizes).for_each(|number| out.put(number));
         out.put(self.runs.len() as u64);
         self.runs.iter().for_each(|run| [run.bases, run.records].into_iter().for_each(|number| out.put(number)));
     }
@@ -67,10 +71,10 @@ impl Count {
         let guess = LineState::from_number(from.take()?)?;
         let after = LineState::from_number(from.take()?)?;
         let [start, length, text, open] = [from.take()?, from.take()?, from.take()?, from.take()?];
-        let runs = from.take()?;
+        let (digest, runs) = (from.take()?, from.take()?);
         let runs =
             (0..runs).map(|_| Some(Run { bases: from.take()?, records: from.take()? })).collect::<Option<_>>()?;
-        Some(Count { guess, after, range: (start, start.checked_add(length)?), text, open, runs })
+        Some(Count { guess, after, range: (start, start.checked_add(length)?), text, open, runs, digest })
     }
 }
 
@@ -137,7 +141,7 @@ pub(crate) fn add_up(
     first: Option<u64>,
 ) -> Result<Table, InputError> {
     let mut readers: Vec<Reader<'_>> = counts.iter().map(|bytes| Reader { bytes }).collect();
-    let (mut starts, mut lengths) = (Vec::new(), Vec::new());
+    let (mut starts, mut lengths, mut contents) = (Vec::new(), Vec::new(), Vec::new());
     for file in files {
         let mut sum = Sum::default();
         for (rank, from) in readers.iter_mut().enumerate() {
@@ -147,11 +151,12 @@ pub(crate) fn add_up(
                 sum.add(file, index, counted)?;
             }
         }
+        contents.push(sum.content.digest());
         let (before, runs) = sum.end();
         starts.push(before);
         lengths.push(runs);
     }
-    Ok(Table { files: starts, chunks: chunks(&lengths, closes_at, first.unwrap_or(u64::MAX)) })
+    Ok(Table { files: starts, chunks: chunks(&lengths, closes_at, first.unwrap_or(u64::MAX)), contents })
 }
 
 /// What was added up of a file.
@@ -162,11 +167,14 @@ struct Sum {
     /// All records so far; the last one may go on.
     runs: Vec<Run>,
     open: Option<u64>,
+    /// Of the digests of all stretches.
+    content: Xxh3,
 }
 
 impl Default for Sum {
     fn default() -> Self {
-        Sum { front: Front::START, place: Place::default(), starts: Vec::new(), runs: Vec::new(), open: None }
+        let (front, place, content) = (Front::START, Place::default(), Xxh3::new());
+        Sum { front, place, starts: Vec::new(), runs: Vec::new(), open: None, content }
     }
 }
 
@@ -179,6 +187,7 @@ impl Sum {
             Some(counted) => counted,
             None => Count::new(&file.survey(index, Some(self.front), Vec::new())?),
         };
+        self.content.update(&counted.digest.to_le_bytes());
         self.starts.push(Before { front: self.front, place: self.place });
         self.front = Front { state: counted.after, block: counted.range.1 };
         let records: u64 = counted.runs.iter().map(|run| run.records).sum();

@@ -20,12 +20,19 @@ pub struct Table {
     pub(crate) files: Vec<Vec<Before>>,
     /// Number of the first fragment of each chunk.
     pub(crate) chunks: Vec<u64>,
+    /// For each file, what stands for its text.
+    pub(crate) contents: Vec<u64>,
 }
 
 impl Table {
     /// How many chunks there are. If the input is faulty, the last one may be none: whoever deals it finds the fault.
     pub fn chunks(&self) -> u64 {
         self.chunks.len() as u64
+    }
+
+    /// A number for each file that stands for all of its text: names, bases and qualities.
+    pub fn contents(&self) -> &[u64] {
+        &self.contents
     }
 
     /// What lies before a stretch of a file.
@@ -57,8 +64,10 @@ impl Table {
                 [front.block, place.record, place.byte, place.bases].into_iter().for_each(|number| out.put(number));
             }
         }
-        out.put(self.chunks.len() as u64);
-        self.chunks.iter().for_each(|&first| out.put(first));
+        for numbers in [&self.chunks, &self.contents] {
+            out.put(numbers.len() as u64);
+            numbers.iter().for_each(|&number| out.put(number));
+        }
         out.bytes
     }
 
@@ -75,8 +84,8 @@ impl Table {
             }
             files.push(file);
         }
-        let count = from.take()?;
-        let chunks = (0..count).map(|_| from.take()).collect::<Option<_>>()?;
-        from.bytes.is_empty().then_some(Table { files, chunks })
+        let mut numbers = || (0..from.take()?).map(|_| from.take()).collect::<Option<Vec<u64>>>();
+        let (chunks, contents) = (numbers()?, numbers()?);
+        from.bytes.is_empty().then_some(Table { files, chunks, contents })
     }
 }

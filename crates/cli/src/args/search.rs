@@ -1,6 +1,7 @@
 //! What can be typed after `zerohop db`, `zerohop search` and `zerohop mpi`.
 
 use super::PagesName;
+use super::ranks::RankCount;
 use crate::variant::Choice;
 use clap::builder::RangedU64ValueParser;
 use clap::{Subcommand, ValueEnum};
@@ -130,9 +131,14 @@ pub struct SearchArgs {
     #[arg(long, value_name = "N", default_value_t = BATCH_QUERIES, value_parser = RangedU64ValueParser::<u32>::new().range(1..))]
     pub batch_queries: u32,
 
-    /// Go on where a run of the same search was interrupted
+    /// Finish a search that was begun before: an error if there is none. Without it, too, one that was begun by the same command is
+    /// finished, and that of another is refused
     #[arg(long)]
     pub resume: bool,
+
+    /// Throw away what was finished of a search that was begun before, and begin anew
+    #[arg(long, conflicts_with = "resume")]
+    pub restart: bool,
 
     /// Write what each rank did to FILE, as JSON
     #[arg(long, value_name = "FILE")]
@@ -145,6 +151,11 @@ pub struct SearchArgs {
     /// Say nothing on standard error but errors
     #[arg(short, long)]
     pub quiet: bool,
+
+    /// Work together with the other tasks that mpirun or srun has started, as ranks of one search; =N: there must be N of them. Without it,
+    /// each task of a launcher works alone
+    #[arg(long, value_name = "N", num_args = 0..=1, require_equals = true, default_missing_value = "all", help_heading = "Ranks")]
+    pub ranks: Option<RankCount>,
 
     /// How ranks exchange what they found: fence, fence-windows, pscw, pscw-windows, flush, flush-windows, two-sided, master; auto: what a
     /// short self-test finds to be the best on these hosts, now or in an earlier run
@@ -181,9 +192,13 @@ pub struct BenchSearchArgs {
     #[arg(long, value_name = "VARIANTS", value_delimiter = ',')]
     pub variants: Vec<Variant>,
 
-    /// Ranks, as threads, where no launcher has started any
-    #[arg(long, value_name = "N", default_value_t = 4, value_parser = RangedU64ValueParser::<usize>::new().range(1..=1024))]
-    pub ranks: usize,
+    /// Measure the tasks that mpirun or srun has started, as ranks; =N: there must be N of them [default: threads of this process]
+    #[arg(long, value_name = "N", num_args = 0..=1, require_equals = true, default_missing_value = "all", conflicts_with = "threads")]
+    pub ranks: Option<RankCount>,
+
+    /// Threads of this process that take the place of ranks
+    #[arg(short, long, value_name = "N", default_value_t = 4, value_parser = RangedU64ValueParser::<usize>::new().range(1..=1024))]
+    pub threads: usize,
 
     /// Rounds: each variant runs once in each
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = RangedU64ValueParser::<usize>::new().range(1..=10_000))]
