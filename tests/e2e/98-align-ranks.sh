@@ -1,6 +1,7 @@
 #!/bin/bash
 # zerohop align over ranks: the same bytes as one process, with OpenMPI and MPICH, embedded and external engines, plain, BGZF and gzip
-# input, SAM and BAM, one file or shards; runs that are killed are gone on with; another job and streams are refused.
+# input, SAM and BAM, one file or shards. What was interrupted is finished by the same command, wherever it was killed; another job, streams,
+# missing folders, too few ranks and too little memory are refused, in words that are said once.
 source "$(dirname "$0")/lib.sh"
 cd "$WORK"
 mpis() {
@@ -67,12 +68,12 @@ END
     done < <(mpis)
 }
 
-# a file for each rank, with more files than ranks, and with more than there are chunks; embedded and external
+# a file for each rank, with more files than ranks, and with more than there are chunks; embedded and external. (bwa's records depend on
+# which process had the reads, says its descriptor.)
 shards() {
     local name compiler launch n shards engine i
-    for engine in strobealign bwa; do
-        command -v $engine > /dev/null || [ $engine = strobealign ] || { echo "SKIPPED part: bwa is not on the PATH"; continue; }
-        [ $engine = strobealign ] || bwa index ref.fa 2> /dev/null
+    for engine in strobealign minimap2; do
+        command -v $engine > /dev/null || [ $engine = strobealign ] || { echo "SKIPPED part: $engine is not on the PATH"; continue; }
         for shards in 3 40; do one $engine-$shards.bam --engine $engine --shards $shards ref.fa 1.fq 2.fq; done
     done
     while read -r name compiler launch; do
@@ -90,34 +91,33 @@ shards() {
             [ ! -e r.bam ] && [ ! -e r.bam.progress ] || fail "something is left"
         done <<< "strobealign 3 3
 strobealign 2 40
-bwa 2 3
-bwa 3 40"
+minimap2 2 3
+minimap2 3 40"
         echo "$name: shards have the records of those of one process"
     done < <(mpis)
 }
 
 external() {
-    command -v bwa > /dev/null || { echo "SKIPPED part: bwa is not on the PATH"; return 0; }
-    bwa index ref.fa 2> /dev/null
-    one bwa.sam --engine bwa ref.fa 1.fq 2.fq
+    command -v minimap2 > /dev/null || { echo "SKIPPED part: minimap2 is not on the PATH"; return 0; }
+    one minimap2.sam --engine minimap2 ref.fa 1.fq 2.fq
     local name compiler launch n
     while read -r name compiler launch; do
         export ZEROHOP_MPI="$WORK/$name.so"
         [ -e "$ZEROHOP_MPI" ] || zerohop mpi --compiler "$compiler" -o "$ZEROHOP_MPI" > /dev/null
         for n in 2 3; do
-            timeout -k 5 120 $launch -n $n "$ZEROHOP" align --ranks -q -t 1 --engine bwa -o r.sam ref.fa 1.fq 2.fq > log 2>&1 < /dev/null ||
-                { cat log >&2; fail "$name, bwa, $n ranks"; }
-            cmp <(records bwa.sam) <(records r.sam) || fail "$name, bwa, $n ranks: other records"
+            timeout -k 5 120 $launch -n $n "$ZEROHOP" align --ranks -q -t 1 --engine minimap2 -o r.sam ref.fa 1.fq 2.fq > log 2>&1 < /dev/null ||
+                { cat log >&2; fail "$name, minimap2, $n ranks"; }
+            cmp <(records minimap2.sam) <(records r.sam) || fail "$name, minimap2, $n ranks: other records"
             rm r.sam
         done
-        echo "$name: bwa over 2 and 3 ranks gives the records of one process"
+        echo "$name: minimap2 over 2 and 3 ranks gives the records of one process"
     done < <(mpis)
 }
 
 # an alignment that takes long enough to be killed in the middle: many more reads
 resume() {
     for n in 1 2; do for i in 1 2 3 4 5 6; do head -n 240000 $n.fq; done > long$n.fq; done
-    local name compiler launch kills=0 round rc victim again=
+    local name compiler launch kills=0 round rc victim
     local begun whole_ms; begun=$(date +%s%N)
     one whole.sam ref.fa long1.fq long2.fq
     whole_ms=$((($(date +%s%N) - begun) / 1000000))
@@ -125,7 +125,7 @@ resume() {
     export ZEROHOP_MPI="$WORK/$name.so"
     [ -e "$ZEROHOP_MPI" ] || zerohop mpi --compiler "$compiler" -o "$ZEROHOP_MPI" > /dev/null
     for round in $(seq 1 "${KILLS:-4}"); do
-        timeout -k 5 120 $launch -n 2 "$ZEROHOP" align --ranks -q -t 1 $again -o k.sam ref.fa long1.fq long2.fq > log 2>&1 < /dev/null &
+        timeout -k 5 120 $launch -n 2 "$ZEROHOP" align --ranks -q -t 1 -o k.sam ref.fa long1.fq long2.fq > log 2>&1 < /dev/null &
         local job=$!
         # at any time up to three quarters of what the whole takes: later rounds have less to do, and may have ended by then
         sleep "$(python3 -c "import random; print(0.75e-3 * $whole_ms * random.random())")"
@@ -135,17 +135,16 @@ resume() {
         # also if a rank was killed that had done its work: what is there must be whole, and is compared below
         [ ! -e k.sam ] || break
         [ $rc != 0 ] && [ $rc != 124 ] || { cat log >&2; fail "a rank was killed: $rc"; }
-        [ ! -e k.sam.progress/job.json ] || again=--resume
     done
     if [ ! -e k.sam ]; then
         # with another number of ranks
-        timeout -k 5 120 $launch -n 3 "$ZEROHOP" align --ranks -q -t 1 $again -o k.sam ref.fa long1.fq long2.fq > log 2>&1 < /dev/null ||
+        timeout -k 5 120 $launch -n 3 "$ZEROHOP" align --ranks -q -t 1 -o k.sam ref.fa long1.fq long2.fq > log 2>&1 < /dev/null ||
             { cat log >&2; fail "the last go"; }
         rc=0
     fi
     cmp <(records whole.sam) <(records k.sam) || fail "after $kills kills: other records"
     [ $rc != 0 ] || [ ! -e k.sam.progress ] || fail "progress is left"
-    echo "killed $kills times, and gone on with: the records of one process"
+    echo "killed $kills times, and finished by the same command: the records of one process"
     # one process by itself
     one whole2.sam --shards 2 ref.fa long1.fq long2.fq
     "$ZEROHOP" align -q -t 1 --durable --shards 2 -o d.sam ref.fa long1.fq long2.fq > log 2>&1 & job=$!
@@ -153,11 +152,7 @@ resume() {
     kill -9 $job 2> /dev/null || true
     wait $job || true
     [ ! -e d.1.sam ] || fail "killed, and the output is there"
-    rc=0; "$ZEROHOP" align -q -t 1 --resume -o d.sam ref.fa 1.fq 2.fq > log 2>&1 || rc=$?
-    [ $rc = 1 ] && grep -q "the progress of another job" log || { cat log >&2; fail "another job is gone on with"; }
-    rc=0; "$ZEROHOP" align -t 2 --resume -o d.sam ref.fa long1.fq long2.fq > log 2>&1 || rc=$?
-    [ $rc = 1 ] && grep -q "the progress of another job" log || { cat log >&2; fail "one file, where there were two, is gone on with"; }
-    "$ZEROHOP" align -t 2 --resume --shards 2 -o d.sam ref.fa long1.fq long2.fq > log 2>&1 || { cat log >&2; fail "it is not gone on with"; }
+    "$ZEROHOP" align -t 2 --resume --shards 2 -o d.sam ref.fa long1.fq long2.fq > log 2>&1 || { cat log >&2; fail "it is not resumed"; }
     [ ! -e d.sam.progress ] || fail "progress is left"
     for i in 1 2; do cmp <(records whole2.$i.sam) <(records d.$i.sam) || fail "--durable: other records"; done
     grep -q "reads were finished before, and were not aligned again" log || { cat log >&2; fail "it began anew"; }
@@ -172,7 +167,7 @@ refusals() {
     }
     refused 2 "need an output file" --durable ref.fa 1.fq
     refused 2 "must be in regular files" --durable -o x.sam ref.fa -
-    refused 1 "no progress to go on with" --resume -o x.sam ref.fa 1.fq
+    refused 1 "there is no progress to resume" --resume -o x.sam ref.fa 1.fq
     read -r name compiler launch < <(mpis)
     rc=0; ZEROHOP_MPI= timeout -k 5 60 env -u ZEROHOP_MPI XDG_CACHE_HOME="$WORK/none" $launch -n 2 "$ZEROHOP" align --ranks -q -o x.sam ref.fa 1.fq > log 2>&1 < /dev/null || rc=$?
     [ $rc != 0 ] && grep -q "the library by which they find each other is not there" log || { cat log >&2; fail "R copies of one rank run"; }
@@ -197,16 +192,197 @@ refusals() {
         cmp <(records f1.bam) <(records f.bam) || fail "no reads in $input, then some: other records"
         rm e.sam f.bam
     done
-    # a run that was interrupted when only the names were missing
-    mkdir c.sam.progress; cp e1.sam c.sam.progress/output.1
-    python3 -c 'import json, os, sys; print(json.dumps([[list(os.fsencode(path)) for path in sys.argv[1:]]]))' "$WORK/c.sam.progress/output.1" "$WORK/c.sam" > c.sam.progress/complete.json
-    refused 1 "the output has its name now" --resume -o c.sam ref.fa 1.fq
-    cmp e1.sam c.sam || fail "what was complete has not got its name"
-    [ ! -e c.sam.progress ] || fail "progress is left"
     echo "what makes no sense is refused"
 }
 
-for part in same external shards resume refusals; do
+# unfinished OPTION...: a job of one process, to p.sam, that fails in the middle, when the disk is full, and has recorded something
+unfinished() {
+    local blocks=25000
+    # without qualities
+    [[ $* != *.fa\ *.fa\ *.fa* ]] || blocks=16000
+    rm -rf p.*
+    ! (trap '' XFSZ; ulimit -f $blocks; exec "$ZEROHOP" align -q -t 1 --durable -o p.sam "$@") > log 2>&1 || fail "there was no limit"
+    grep -q "p.sam.progress.*File too large" log && grep -q batch p.sam.progress/rank-0.jsonl || { cat log >&2; fail "nothing is recorded"; }
+}
+
+# after unfinished: what a job is made of
+progress() {
+    local words what
+    one one.sam ref.fa 1.fq 2.fq
+    unfinished ref.fa 1.fq 2.fq
+    zerohop align -t 1 --durable -o p.sam ref.fa 1.fq 2.fq
+    grep -q "^note: p.sam.progress: [1-9][0-9]* reads were finished before" "$WORK/zerohop.stderr" || { cat "$WORK/zerohop.stderr" >&2; fail "it began anew"; }
+    cmp <(records one.sam) <(records p.sam) && [ ! -e p.sam.progress ] || fail "the same job is not finished"
+    # other options and other files: refused in words, and the progress stays
+    unfinished ref.fa 1.fq 2.fq
+    cp p.sam.progress/rank-0.jsonl before
+    while IFS='|' read -r words what; do
+        ! "$ZEROHOP" align -q -t 1 --durable -o p.sam $what > log 2>&1 || fail "another job is finished: $what"
+        grep -q "the progress of another job (.*$words.*--restart" log || { cat log >&2; fail "no clear words: $what"; }
+        [ ! -e p.sam ] && cmp before p.sam.progress/rank-0.jsonl || fail "the progress is lost: $what"
+    done <<'END'
+--shards: 1 then, 2 now|--shards 2 ref.fa 1.fq 2.fq
+-C: false then, true now|--resume -C ref.fa 1.fq 2.fq
+--rg-id: not given then, x now|--rg-id x ref.fa 1.fq 2.fq
+the reads, file 2: 2.fq, [0-9]* bytes, .* then, not given now|ref.fa 1.fq
+the aligner: strobealign .* then, null now|--engine null ref.fa 1.fq 2.fq
+END
+    zerohop align -t 1 --durable --restart -o p.sam ref.fa 1.fq 2.fq
+    ! grep -q "finished before" "$WORK/zerohop.stderr" || fail "--restart begins in the middle"
+    cmp <(records one.sam) <(records p.sam) || fail "--restart: other records"
+    ! "$ZEROHOP" align -q --resume --restart -o p.sam ref.fa 1.fq 2> /dev/null || fail "both --resume and --restart"
+}
+
+# A file that was changed in the middle is another one: of reads that are counted, of others, and of an index.
+changed() {
+    local files name at
+    for name in 1 2; do awk 'NR % 4 == 1 && NF { print ">" substr($0, 2) } NR % 4 == 2 && NF' $name.fq > $name.fa; done
+    cp ref.fa c.fa; for name in 1.fq 1.fa 1.fq.gz; do cp $name c.$name; done
+    while read -r name files; do
+        unfinished $files
+        at=$(($(stat -c %s $name) / 2))
+        # one byte, in no line of its own
+        python3 - $name $at <<'END'
+import sys
+with open(sys.argv[1], 'r+b') as file:
+    file.seek(int(sys.argv[2]))
+    text = file.read(4096)
+    at = next((i for i, byte in enumerate(text) if byte in b'ACGT'), 0)
+    file.seek(int(sys.argv[2]) + at)
+    file.write(b'A' if text[at:at + 1] != b'A' else b'C')
+END
+        ! "$ZEROHOP" align -q -t 1 --durable --resume -o p.sam $files > log 2>&1 || fail "$name: a change is not noticed"
+        grep -q "another job (.*$name, .* then, $name, .* now)" log || { cat log >&2; fail "$name: no clear words"; }
+    done <<'END'
+c.1.fq ref.fa c.1.fq 2.fq
+c.1.fa ref.fa c.1.fa 2.fa
+c.1.fq.gz ref.fa c.1.fq.gz 2.fq.gz
+c.fa c.fa 1.fq 2.fq
+END
+}
+
+# Killed at any call that changes a name or waits for the disk: the same command finishes it.
+killed() {
+    command -v strace > /dev/null && strace -qq -o /dev/null true 2> /dev/null || { echo "SKIPPED part: there is no strace that works"; return 0; }
+    head -n 400 1.fq > s1.fq; head -n 400 2.fq > s2.fq
+    local job=(align -q -t 1 --durable --shards 2 -o s.sam ref.fa s1.fq s2.fq) call number rc kills=0
+    "$ZEROHOP" align -q -t 1 --shards 2 -o w.sam ref.fa s1.fq s2.fq
+    for call in mkdir fsync fdatasync rename unlink,unlinkat rmdir; do
+        for number in $(seq 20); do
+            rm -rf s.*sam*
+            rc=0
+            # (the shell would tell of each)
+            { strace -f -qq -o /dev/null -e trace=$call -e inject=$call:signal=KILL:when=$number "$ZEROHOP" "${job[@]}" > log 2>&1 || rc=$?; } 2> /dev/null
+            [ $rc != 0 ] || break
+            kills=$((kills + 1))
+            zerohop "${job[@]}"
+            for i in 1 2; do cmp <(records w.$i.sam) <(records s.$i.sam) || fail "killed at $call $number: other records"; done
+            [ ! -e s.sam.progress ] || fail "killed at $call $number: progress is left"
+        done
+    done
+    [ $kills -ge 10 ] || fail "killed only $kills times"
+    echo "killed at $kills calls, and finished each time"
+}
+
+# A disk that is full ends all ranks with one message; when it has room, the same command finishes the job.
+full_disk() {
+    local name compiler launch rc
+    one one.sam ref.fa 1.fq 2.fq
+    mkdir -p disk
+    while read -r name compiler launch; do
+        [ -e "$name.so" ] || zerohop mpi --compiler "$compiler" -o "$WORK/$name.so" > /dev/null
+        job="timeout -k 5 120 $launch -n 2 $ZEROHOP align --ranks -t 1 --mpi $WORK/$name.so -o disk/f.sam ref.fa 1.fq 2.fq"
+        rc=0; unshare -m sh -c "mount -t tmpfs -o size=20m none disk 2> /dev/null || exit 77
+            $job > log 2>&1 < /dev/null && exit 78
+            ls disk/f.sam 2> /dev/null && exit 79
+            mount -o remount,size=200m disk && $job > log2 2>&1 < /dev/null && cp disk/f.sam f.sam && ls disk > left" 2> /dev/null || rc=$?
+        [ $rc != 77 ] && [ $rc != 1 -o -e log ] || { echo "SKIPPED part: nothing can be mounted here"; return 0; }
+        [ $rc = 0 ] || { cat log log2 >&2; fail "$name: $rc"; }
+        [ "$(grep -c "^error: " log)" = 1 ] && grep -q "^error: rank [01] of 2: .*disk/f.sam.progress.*No space left" log || { cat log >&2; fail "$name: no clear words"; }
+        grep -q "reads were finished before" log2 || { cat log log2 >&2; fail "$name: it began anew"; }
+        cmp <(records one.sam) <(records f.sam) && [ "$(cat left)" = f.sam ] || fail "$name: other records, or something is left"
+        echo "$name: a full disk ends the ranks, and the job is finished later"
+    done < <(mpis)
+}
+
+# What is wrong with a command is said once, whoever runs it, before anything is made.
+wrong() {
+    local name compiler launch status words options how
+    read -r -d '' table <<'END' || true
+2|/dev/null: .* must be a regular file|-o /dev/null ref.fa 1.fq
+2|--ranks, .* need an output file|ref.fa 1.fq
+2|-: .* must be in regular files|-o x.sam ref.fa -
+1|none/x.sam: .* there is no folder none|-o none/x.sam ref.fa 1.fq
+1|none/x.json: .* there is no folder none|-o x.sam --json none/x.json ref.fa 1.fq
+1|none/x.mqc: .* there is no folder none|-o x.sam --mqc none/x.mqc ref.fa 1.fq
+1|none/logs: .* there is no folder none|-o x.sam --engine bwa --logs none/logs ref.fa 1.fq
+END
+    while read -r name compiler launch; do
+        [ "$name" = alone ] || [ -e "$name.so" ] || zerohop mpi --compiler "$compiler" -o "$WORK/$name.so" > /dev/null
+        while IFS='|' read -r status words options; do
+            how="--ranks=2 --mpi $WORK/$name.so"; [ "$name" != alone ] || how=--durable
+            rc=0; head -n 100 1.fq | timeout -k 5 60 $launch "$ZEROHOP" align -q -t 1 $how $options > log 2>&1 || rc=$?
+            [ $rc = "$status" ] && [ "$(grep -c "^error: " log)" = 1 ] && grep -q "^error: $words" log || { cat log >&2; fail "$name: $rc: $options"; }
+            [ ! -e none ] && [ ! -e x.sam ] && [ ! -e x.sam.progress ] || fail "$name: something was made: $options"
+        done <<< "$table"
+    done < <(echo "alone - env"; mpis | sed 's/$/ -n 2/')
+    while IFS='|' read -r status words options; do
+        [ "$status" = 1 ] || continue
+        rc=0; timeout -k 5 60 "$ZEROHOP" align -q $options > log 2>&1 < /dev/null || rc=$?
+        [ $rc = 1 ] && grep -q "^error: $words" log && [ ! -e none ] && [ ! -e x.sam ] || { cat log >&2; fail "$rc: $options"; }
+    done <<< "$table"
+}
+
+# Ranks are asked for: without --ranks each task works alone, and with it there must be others.
+asked() {
+    local name compiler launch rank
+    one one.sam ref.fa 1.fq 2.fq
+    while read -r name compiler launch; do
+        rank='${OMPI_COMM_WORLD_RANK-$PMI_RANK}'
+        timeout -k 5 120 $launch -n 2 sh -c "exec $ZEROHOP align -t 1 -o task-$rank.sam ref.fa 1.fq 2.fq" > log 2>&1 < /dev/null ||
+            { cat log >&2; fail "$name: tasks of their own"; }
+        for rank in 0 1; do cmp <(records one.sam) <(records task-$rank.sam) || fail "$name: task $rank: other records"; done
+        [ "$(grep -c "^note: a launcher has started 2 tasks, .* alone; with --ranks" log)" = 1 ] || { cat log >&2; fail "$name: it is not said"; }
+        rm task-*
+        rc=0; timeout -k 5 60 $launch -n 2 "$ZEROHOP" align -q --ranks=3 -o x.sam ref.fa 1.fq > log 2>&1 < /dev/null || rc=$?
+        [ $rc = 2 ] && [ "$(grep -c "^error: --ranks=3: the launcher has started 2 tasks" log)" = 1 ] || { cat log >&2; fail "$name: --ranks=3: $rc"; }
+        rc=0; timeout -k 5 60 $launch -n 1 "$ZEROHOP" align -q --ranks -o x.sam ref.fa 1.fq > log 2>&1 < /dev/null || rc=$?
+        [ $rc = 2 ] && grep -q "^error: --ranks: the launcher has started 1 task" log || { cat log >&2; fail "$name: one rank: $rc"; }
+    done < <(mpis)
+    rc=0; "$ZEROHOP" align -q --ranks -o x.sam ref.fa 1.fq > log 2>&1 || rc=$?
+    [ $rc = 2 ] && grep -q "^error: --ranks: no launcher has started this" log && [ ! -e x.sam ] || { cat log >&2; fail "no launcher: $rc"; }
+}
+
+# under MEMORY COMMAND...: in a control group of its own; 77 if there can be none
+under() {
+    local group file memory=$1 rc=0; shift
+    for file in /sys/fs/cgroup/memory/memory.limit_in_bytes /sys/fs/cgroup/memory.max; do
+        group=$(dirname $file)/zerohop-test-$$ file=$(basename $file)
+        [ -e "$(dirname "$group")/cgroup.procs" ] && mkdir "$group" 2> /dev/null || continue
+        if [ -e "$group/$file" ] && echo "$memory" > "$group/$file"; then
+            bash -c 'echo $$ > "$0/cgroup.procs" && exec "$@"' "$group" "$@" || rc=$?
+            rmdir "$group"
+            return $rc
+        fi
+        rmdir "$group"
+    done
+    return 77
+}
+
+# The memory that a container or a job allows is for all ranks in it together.
+memory() {
+    local name compiler launch rc
+    python3 -c "import random; random.seed(3); print('>a'); print(''.join(random.choices('ACGT', k=12_000_000)))" > large.fa
+    head -n 4000 1.fq > few.fq
+    while read -r name compiler launch; do
+        [ -e "$name.so" ] || zerohop mpi --compiler "$compiler" -o "$WORK/$name.so" > /dev/null
+        rc=0; under 90M timeout -k 5 120 $launch -n 2 "$ZEROHOP" align -q --ranks -t 1 --mpi "$WORK/$name.so" -o m.sam large.fa few.fq > log 2>&1 < /dev/null || rc=$?
+        [ $rc != 77 ] || { echo "SKIPPED part: no control group can be made here"; return 0; }
+        [ $rc = 1 ] && [ "$(grep -c "^error: rank . of 2: 2 ranks on .* control group .* allows 90.0 MiB" log)" = 1 ] && [ ! -e m.sam ] || { cat log >&2; fail "$name: $rc"; }
+    done < <(mpis)
+}
+
+for part in same external shards resume progress changed killed full_disk wrong asked memory refusals; do
     [[ $part =~ ${PART-} ]] || continue
     "$part"
     echo "$part: as it should be"
