@@ -1,5 +1,6 @@
 #!/bin/bash
-# zerohop topo --measure: figures for each way, kept for the machine, measured anew when asked for; text, JSON, a heat map.
+# zerohop topo --measure: figures for each way, kept for the machine, measured anew when asked for; text, JSON, a heat map;
+# threads that cannot be started; machines without /sys and /proc.
 source "$(dirname "$0")/lib.sh"
 cd "$WORK"
 "$ZEROHOP" topo --measure > first.txt 2> stderr
@@ -36,4 +37,35 @@ XDG_CACHE_HOME=/proc/nowhere "$ZEROHOP" topo --measure > /dev/null 2> stderr || 
 grep -q "cannot be kept" stderr || fail "it does not say that nothing is kept"
 rc=0; "$ZEROHOP" topo --buffer 1M 2> stderr || rc=$?
 [ $rc = 2 ] || fail "--buffer without --measure ends with $rc"
+
+# a thread that cannot be started is an error, whichever of them it is; root has no limit and so becomes another user
+user=(); [ "$(id -u)" != 0 ] || user=(setpriv --reuid 54321 --regid 54321 --clear-groups)
+[ "$(nproc)" -gt 1 ] || echo "SKIPPED part: one CPU needs one thread to be measured"
+for most in $(seq $(($(nproc) < 3 ? $(nproc) : 3))); do
+    rc=0
+    timeout -s KILL 60 "${user[@]}" prlimit --nproc="$most" "$ZEROHOP" topo --measure --buffer 16M > /dev/null 2> stderr || rc=$?
+    [ $rc = 1 ] && grep -q "^error: a thread that measures memory cannot be started: .*ulimit -u" stderr ||
+        fail "with $most processes at most it ends with $rc: $(tail -n 3 stderr)"
+done
+
+# without /sys and /proc, as in some containers: one node with the CPUs of the affinity mask, and what is not known is said
+bare() {
+    gzip -cd "$DATA"/ecoli/GCF_*.fna.gz > r.fa; gzip -cd "$DATA/ecoli/ecoli_150_1.fq.gz" > 1.fq
+    "$ZEROHOP" align -q -t 1 -o there.sam r.fa 1.fq
+    local hide="$1" tell="$2" rc=0
+    hidden() { unshare -m bash -c "for folder in $hide; do mount -t tmpfs none \$folder; done; exec taskset -c 0 \"\$@\"" - "$@"; }
+    hidden "$ZEROHOP" topo > topo.txt 2> stderr || fail "without $hide topo ends with $?: $(cat stderr)"
+    grep -q "^in all      1 node, 1 CPU" topo.txt || grep -q "CPUs      0$" topo.txt || fail "without $hide: $(cat topo.txt)"
+    grep -q "^note: $tell is missing: " stderr || fail "without $hide topo does not say so: $(cat stderr)"
+    hidden "$ZEROHOP" plan --index-size 1M > plan.txt 2> stderr || fail "without $hide plan ends with $?: $(cat stderr)"
+    grep -qE "^best by rule +1 copy" plan.txt && grep -q "^note: $tell is missing: " stderr || fail "without $hide: $(cat plan.txt stderr)"
+    hidden "$ZEROHOP" align -q -o here.sam r.fa 1.fq 2> stderr || fail "without $hide align ends with $?: $(cat stderr)"
+    grep -q "^note: $tell is missing: " stderr || fail "without $hide align does not say so: $(cat stderr)"
+    cmp <(grep -v '^@PG' there.sam) <(grep -v '^@PG' here.sam) || fail "without $hide the records are others"
+}
+if unshare -m true 2> /dev/null; then
+    part bare /sys /sys; part bare /proc /proc; part bare "/sys /proc" /proc
+else
+    echo "SKIPPED part: a namespace for mounts is refused (unshare -m), so nothing was tried without /sys and /proc"
+fi
 echo "topo: as it should be"

@@ -9,6 +9,7 @@ use std::path::Path;
 use zerohop_model::machine::{Bytes, Machine};
 use zerohop_model::tuning::{Choice, SavedPlan};
 use zerohop_plan::{Ranked, Remark, Verdict, rank, remarks};
+use zerohop_process::tell;
 
 /// What is said, as JSON has it.
 #[derive(Serialize)]
@@ -26,7 +27,10 @@ struct Said<'a> {
 /// A file that describes no machine; standard output that cannot be written.
 pub fn run(args: &PlanArgs) -> Result<(), Failure> {
     let machine = match &args.machine {
-        None => zerohop_topology::detect()?,
+        None => {
+            zerohop_topology::unknown().iter().for_each(|what| tell::note(what));
+            zerohop_topology::detect()?
+        }
         Some(path) => described(path)?,
     };
     let map = if args.machine.is_none() { topo::kept_map(&machine) } else { None };

@@ -15,6 +15,7 @@ use zerohop_report::MeasuredMachine;
 /// When the machine cannot be looked at or standard output cannot be written.
 pub fn run(args: &TopoArgs) -> Result<(), Failure> {
     let machine = zerohop_topology::detect()?;
+    zerohop_topology::unknown().iter().for_each(|what| tell::note(what));
     let text = match (args.measure, args.json) {
         (false, true) => json::text(&machine)?,
         (false, false) => zerohop_topology::describe(&machine),

@@ -2,7 +2,7 @@
 
 use crate::ring::{LINE, Ring};
 use std::hint::black_box;
-use std::sync::Barrier;
+use std::sync::RwLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 use zerohop_model::machine::CpuId;
@@ -44,9 +44,12 @@ pub enum ProbeError {
     /// A thread could not be pinned.
     #[error(transparent)]
     Pin(#[from] TopologyError),
-    /// A thread could not be started, or came to an early end.
-    #[error("a measuring thread could not be run: {0}")]
+    /// A thread could not be started.
+    #[error("a thread that measures memory cannot be started: {0}; allow more processes (ulimit -u, pids.max)")]
     Thread(String),
+    /// A thread came to an early end.
+    #[error("a thread that measures memory panicked: please report this")]
+    Panicked,
     /// There is no CPU or no memory to measure.
     #[error("there is nothing to measure: no node has both CPUs and memory for this process")]
     Nothing,
@@ -69,37 +72,32 @@ impl<'r> Crowd<'r> {
     /// # Errors
     /// A thread that cannot be started or pinned: then nothing was measured.
     pub fn read(&self, kind: Kind, time: Duration) -> Result<Pace, ProbeError> {
-        let (start, over) = (Barrier::new(self.readers.len() + 1), AtomicBool::new(false));
+        // All wait until this is let go, which happens also if one of them cannot be started.
+        let (gate, over) = (RwLock::new(()), AtomicBool::new(false));
         let count = self.readers.len();
         let read = |(number, reader): (usize, Reader<'_>)| {
-            // Nobody must be left waiting at the barrier: it is passed also by who could not be pinned.
             let pinned = zerohop_topology::pin_current_thread(&[reader.cpu]);
-            start.wait();
+            drop(gate.read());
             pinned.map(|()| lines_until(&over, kind, reader.ring, number as f64 / count as f64))
         };
         let read = &read;
         let outcomes = std::thread::scope(|scope| {
+            let closed = gate.write();
             let begin = |task: (usize, Reader<'r>)| std::thread::Builder::new().spawn_scoped(scope, move || read(task));
-            let threads: Vec<_> = self.readers.iter().copied().enumerate().map(begin).collect();
-            if let Some(error) = threads.iter().find_map(|thread| thread.as_ref().err()) {
-                let words = error.to_string();
+            // After the first failure no further thread is tried.
+            let threads: std::io::Result<Vec<_>> = self.readers.iter().copied().enumerate().map(begin).collect();
+            let none = threads.is_err();
+            over.store(none, Ordering::Relaxed);
+            drop(closed);
+            if !none {
+                std::thread::sleep(time);
                 over.store(true, Ordering::Relaxed);
-                // In place of those who are not there, so that the others can go on and end.
-                for _ in threads.iter().filter(|thread| thread.is_err()) {
-                    let start = &start;
-                    scope.spawn(move || start.wait());
-                }
-                start.wait();
-                return Err(ProbeError::Thread(words));
             }
-            start.wait();
-            std::thread::sleep(time);
-            over.store(true, Ordering::Relaxed);
-            let join = |thread: std::io::Result<std::thread::ScopedJoinHandle<'_, Result<(u64, Duration), _>>>| {
-                let thread = thread.map_err(|error| ProbeError::Thread(error.to_string()))?;
-                let outcome = thread.join().map_err(|_| ProbeError::Thread("it panicked".to_owned()))?;
+            let join = |thread: std::thread::ScopedJoinHandle<'_, Result<(u64, Duration), TopologyError>>| {
+                let outcome = thread.join().map_err(|_| ProbeError::Panicked)?;
                 Ok::<_, ProbeError>(outcome?)
             };
+            let threads = threads.map_err(|error| ProbeError::Thread(error.to_string()))?;
             threads.into_iter().map(join).collect::<Result<Vec<_>, _>>()
         })?;
         let line_ns = outcomes.iter().map(|(lines, took)| took.as_nanos() as f64 / *lines as f64).sum::<f64>();

@@ -1,18 +1,23 @@
 //! Puts a [`Machine`] together.
 
 use crate::sysfs::Sysfs;
-use crate::{TopologyError, affinity, allowed, caches, nodes};
+use crate::{TopologyError, affinity, allowed, bare, caches, nodes};
 use std::path::Path;
 use zerohop_model::machine::{Bytes, Machine};
+
+/// The name of a machine, or of its processors, that nothing tells.
+pub(crate) const UNKNOWN: &str = "unknown";
 
 /// Reads the machine that this process runs on.
 ///
 /// # Errors
 /// When files of `/sys` and `/proc` contradict their documentation. Files that are merely absent are no error: a kernel
-/// without NUMA is one node.
+/// without NUMA is one node, and so is a container without `/sys` and `/proc`, of which [`unknown`](crate::unknown) tells.
 pub fn detect() -> Result<Machine, TopologyError> {
     let cpus = affinity::current_affinity()?.into_iter().map(|cpu| cpu.0).collect();
-    machine(&Sysfs::at("/"), Some(cpus))
+    let mut machine = machine(&Sysfs::at("/"), Some(cpus))?;
+    bare::complete(&mut machine);
+    Ok(machine)
 }
 
 /// Reads a machine from a tree that holds its `sys` and `proc` folders: a copy from elsewhere, or one made for a test.
@@ -26,11 +31,11 @@ pub fn detect_under(root: &Path) -> Result<Machine, TopologyError> {
 }
 
 fn machine(sysfs: &Sysfs, affinity: Option<Vec<u32>>) -> Result<Machine, TopologyError> {
-    let online = nodes::online_cpus(sysfs)?;
+    let online = nodes::online_cpus(sysfs, affinity.as_deref())?;
     let (nodes, distances) = nodes::nodes(sysfs, &online)?;
     let allowed = allowed::allowed(sysfs, &online, &nodes, affinity)?;
     Ok(Machine {
-        name: sysfs.text("proc/sys/kernel/hostname").unwrap_or_else(|| "unknown".to_owned()),
+        name: sysfs.text("proc/sys/kernel/hostname").unwrap_or_else(|| UNKNOWN.to_owned()),
         cpu_model: cpu_model(sysfs),
         caches: caches::caches(sysfs, &online)?,
         page_size: page_size(),
@@ -52,7 +57,7 @@ fn cpu_model(sysfs: &Sysfs) -> String {
     match (value("model name"), value("CPU implementer"), value("CPU part")) {
         (Some(name), _, _) => name.to_owned(),
         (None, Some(implementer), Some(part)) => format!("Arm implementer {implementer} part {part}"),
-        _ => value("cpu").unwrap_or("unknown").to_owned(),
+        _ => value("cpu").unwrap_or(UNKNOWN).to_owned(),
     }
 }
 

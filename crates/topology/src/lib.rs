@@ -13,7 +13,8 @@
 //! 3. `caches` adds up the caches of all online CPUs.
 //! 4. `cgroup` walks from the process's control group to the root, for version 1 and 2, and keeps the tightest limits.
 //! 5. `allowed` intersects affinity mask, cpuset and limits: what this process may use.
-//! 6. [`describe`] turns the whole into the text of `zerohop topo`.
+//! 6. `bare` asks the kernel for memory and name where neither `/sys` nor `/proc` tells them.
+//! 7. [`describe`] turns the whole into the text of `zerohop topo`.
 //!
 //! A machine that is not here is read from a file: [`from_hwloc_xml`] takes what `lstopo --of xml` wrote there.
 //!
@@ -26,6 +27,7 @@
 
 mod affinity;
 mod allowed;
+mod bare;
 mod busy;
 mod caches;
 mod cgroup;
@@ -41,6 +43,7 @@ mod process;
 mod sysfs;
 
 pub use affinity::{Pinned, current_affinity, pin_current_thread};
+pub use bare::unknown;
 pub use busy::busy_time;
 pub use clock::{monotonic_time, thread_cpu_time};
 pub use describe::describe;

@@ -29,14 +29,16 @@ pub(crate) fn nodes(sysfs: &Sysfs, online: &[u32]) -> Result<(Vec<Node>, Vec<Vec
     Ok((nodes, distances))
 }
 
-/// The CPUs that are online; an old or trimmed `/sys` falls back to what the process may run on.
-pub(crate) fn online_cpus(sysfs: &Sysfs) -> Result<Vec<u32>, TopologyError> {
+/// The CPUs that are online; an old or trimmed `/sys` falls back to what the process may run on, which is `affinity` where
+/// the kernel was asked.
+pub(crate) fn online_cpus(sysfs: &Sysfs, affinity: Option<&[u32]>) -> Result<Vec<u32>, TopologyError> {
     if let Some(cpus) = sysfs.list("sys/devices/system/cpu/online")?.filter(|cpus| !cpus.is_empty()) {
         return Ok(cpus);
     }
-    let cpus = match status_list(sysfs, "Cpus_allowed_list")? {
-        Some(cpus) => cpus,
-        None => sysfs.numbered("sys/devices/system/cpu", "cpu"),
+    let cpus = match (status_list(sysfs, "Cpus_allowed_list")?, affinity) {
+        (Some(cpus), _) => cpus,
+        (None, Some(cpus)) => cpus.to_vec(),
+        (None, None) => sysfs.numbered("sys/devices/system/cpu", "cpu"),
     };
     if cpus.is_empty() { Err(TopologyError::NoCpus(sysfs.root().to_owned())) } else { Ok(cpus) }
 }
