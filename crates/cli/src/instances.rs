@@ -6,6 +6,7 @@
 
 use crate::args::search::SearchArgs;
 use crate::failure::Failure;
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::Builder;
 use zerohop_memory::Placed;
@@ -21,6 +22,8 @@ pub struct Instances(Vec<Instance>);
 struct Instance {
     plan: InstancePlan,
     placed: Placed,
+    /// Why its programs are not kept to its CPUs, if they are not.
+    unpinned: OnceLock<String>,
     search: Search,
 }
 
@@ -34,6 +37,7 @@ impl Instances {
         let instance = |plan: InstancePlan| Instance {
             search: search.clone().with_threads(plan.threads),
             placed: Placed::new(&plan.placement),
+            unpinned: OnceLock::new(),
             plan,
         };
         Ok(Instances(plans.into_iter().map(instance).collect()))
@@ -46,7 +50,7 @@ impl Instances {
 
     /// What the kernel refused of it, a sentence each.
     pub fn refused(&self) -> Vec<String> {
-        self.0.iter().flat_map(|instance| instance.placed.refused()).collect()
+        self.0.iter().flat_map(Instance::refused).collect()
     }
 
     /// Searches `parts` with a batch of queries; what was found is in the order of `parts`.
@@ -79,7 +83,7 @@ impl Instances {
         begun: &[AtomicBool],
         batch: &Batch,
     ) -> Result<Vec<(usize, Found)>, SearchError> {
-        let (Instance { plan, placed, search }, mut all) = (&self.0[number], Vec::new());
+        let (Instance { plan, placed, unpinned, search }, mut all) = (&self.0[number], Vec::new());
         let is_own = |place: &usize| place % self.0.len() == number;
         let others = (0..parts.len()).filter(|place| !is_own(place));
         for place in (0..parts.len()).filter(is_own).chain(others) {
@@ -87,12 +91,21 @@ impl Instances {
                 continue;
             }
             // A child is born with the CPUs and the memory policy of the thread that starts it.
-            let pinned = Pinned::to(&plan.cpus).map_err(|error| none(&error.to_string()));
-            let found = pinned.and_then(|_cpus| placed.run(|| search.part(parts[place], batch)));
+            let (_cpus, refused) = Pinned::where_allowed(&plan.cpus);
+            if let Some(refused) = refused {
+                unpinned.get_or_init(|| refused);
+            }
+            let found = placed.run(|| search.part(parts[place], batch));
             let stop = |_: &SearchError| begun.iter().for_each(|part| part.store(true, Ordering::Relaxed));
             all.push((place, found.inspect_err(stop)?));
         }
         Ok(all)
+    }
+}
+
+impl Instance {
+    fn refused(&self) -> Vec<String> {
+        self.placed.refused().into_iter().chain(self.unpinned.get().cloned()).collect()
     }
 }
 

@@ -58,13 +58,15 @@ impl Seat {
             .collect::<Result<_, _>>()
             .map_err(|error| other(&error))?;
         let ranks: Vec<usize> = (0..all.len()).filter(|&rank| all[rank] == own).collect();
+        let mut unpinned = None;
         if let (2.., Some(place)) = (ranks.len(), ranks.iter().position(|&rank| rank == transport.rank())) {
-            zerohop_topology::pin_current_thread(share(&cpus, place, ranks.len()))?;
+            let refused = zerohop_topology::pin_current_thread(share(&cpus, place, ranks.len())).err();
+            unpinned = refused.map(|refused| format!("the ranks on {} use the same CPUs: {refused}", own.host));
         }
         let here = || all.iter().filter(|place| place.host == own.host);
         let used: BTreeSet<CpuId> = here().flat_map(|place| place.cpus.iter().copied()).collect();
         let there = machine.nodes.iter().map(|node| node.cpus.len()).sum::<usize>();
-        let note = (2 * used.len() < there).then(|| {
+        let bound = (2 * used.len() < there).then(|| {
             format!(
                 "the ranks on {} may use {} of its {there} CPUs: the launcher has bound them (mpirun --bind-to none, srun --cpus-per-task)",
                 own.host,
@@ -77,7 +79,7 @@ impl Seat {
             free: Bytes(machine.memory_nodes().iter().map(|node| node.free.0).sum()),
             limit: machine.allowed.memory_limit,
         };
-        Ok(Seat { beside: Some(beside), note })
+        Ok(Seat { beside: Some(beside), note: unpinned.or(bound) })
     }
 
     /// The machine, with this rank's share of its free memory as the limit.

@@ -126,9 +126,9 @@ impl Launch<'_> {
 
         // A child is born with the CPUs and the memory policy of the thread that starts it.
         let placed = Placed::new(&plan.placement);
-        let child = {
-            let _cpus = Pinned::to(&plan.cpus).map_err(|e| fault(std::io::Error::other(e)))?;
-            placed.run(|| command.spawn()).map_err(fault)?
+        let (child, unpinned) = {
+            let (_cpus, unpinned) = Pinned::where_allowed(&plan.cpus);
+            (placed.run(|| command.spawn()).map_err(fault)?, unpinned)
         };
         // With it go our copies of the child's ends.
         drop(command);
@@ -140,7 +140,7 @@ impl Launch<'_> {
             command: words,
             log,
             hang_limit: self.hang_limit,
-            refused: placed.refused(),
+            refused: placed.refused().into_iter().chain(unpinned).collect(),
             plan: plan.clone(),
         };
         let running = Arc::new(Running::new(identity, child, true));

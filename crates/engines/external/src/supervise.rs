@@ -96,12 +96,12 @@ impl Supervision<'_> {
         }
         die_with_parent(&mut command);
         let placed = Placed::new(&plan.placement);
-        let child = {
-            let _cpus = Pinned::to(&plan.cpus).map_err(|e| fault(std::io::Error::other(e)))?;
-            placed.run(|| command.spawn()).map_err(fault)?
+        let (child, unpinned) = {
+            let (_cpus, unpinned) = Pinned::where_allowed(&plan.cpus);
+            (placed.run(|| command.spawn()).map_err(fault)?, unpinned)
         };
         let (name, shared, hang_limit) = (words[0].clone(), None, Duration::MAX);
-        let (log, refused) = (self.log(number), placed.refused());
+        let (log, refused) = (self.log(number), placed.refused().into_iter().chain(unpinned).collect());
         let (instance, command) = (number, words);
         let identity = Identity { instance, name, plan, command, log, shared, hang_limit, refused };
         Ok(Running::new(identity, child, own_group))
