@@ -85,6 +85,10 @@ pub struct Allowed {
     pub cpu_quota: Option<f64>,
     /// The smallest memory limit among the cgroups that hold this process, if there is one.
     pub memory_limit: Option<Bytes>,
+    /// What this process can still take before one of these limits is reached: the limit less what its group uses, page
+    /// cache that can be given up not counted as used. The kernel kills who takes more.
+    #[serde(default)]
+    pub memory_left: Option<Bytes>,
 }
 
 impl Allowed {
@@ -97,6 +101,7 @@ impl Allowed {
     ///     nodes: vec![NodeId(0)],
     ///     cpu_quota: Some(7.5),
     ///     memory_limit: None,
+    ///     memory_left: None,
     /// };
     /// assert_eq!(allowed.worker_count(), 8);
     /// ```

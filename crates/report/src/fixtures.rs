@@ -40,6 +40,7 @@ pub(crate) fn machine(nodes: u32, cpus: u32) -> Machine {
             nodes: node_ids(nodes),
             cpu_quota: None,
             memory_limit: None,
+            memory_left: None,
         },
     }
 }

@@ -28,6 +28,7 @@ pub(crate) fn allowed(
         nodes: nodes.into_iter().map(NodeId).collect(),
         cpu_quota: limits.cpu_quota,
         memory_limit: limits.memory.map(Bytes),
+        memory_left: limits.memory_left.map(Bytes),
     })
 }
 

@@ -16,6 +16,10 @@ pub(crate) struct Limits {
     pub(crate) cpu_quota: Option<f64>,
     /// Bytes.
     pub(crate) memory: Option<u64>,
+    /// Bytes that can still be taken before one of the limits on the way to the root is reached.
+    pub(crate) memory_left: Option<u64>,
+    /// The directory of the group that leaves least.
+    pub(crate) memory_group: Option<String>,
     pub(crate) cpus: Option<Vec<u32>>,
     pub(crate) nodes: Option<Vec<u32>>,
 }
@@ -26,7 +30,12 @@ pub(crate) fn limits(sysfs: &Sysfs) -> Result<Limits, TopologyError> {
     for hierarchy in hierarchies(sysfs) {
         for group in hierarchy.groups() {
             limits.cpu_quota = tighter(limits.cpu_quota, quota(sysfs, &group), f64::min);
-            limits.memory = tighter(limits.memory, memory(sysfs, &group), u64::min);
+            let memory = memory(sysfs, &group);
+            limits.memory = tighter(limits.memory, memory, u64::min);
+            let left = memory.map(|limit| limit.saturating_sub(memory_in_use(sysfs, &group)));
+            if left.is_some_and(|left| limits.memory_left.is_none_or(|least| left < least)) {
+                (limits.memory_left, limits.memory_group) = (left, Some(group.clone()));
+            }
             // The nearest group that knows its cpuset has the effective one.
             if limits.cpus.is_none() {
                 limits.cpus =
@@ -136,18 +145,31 @@ fn quota(sysfs: &Sysfs, group: &str) -> Option<f64> {
     (quota > 0.0 && period > 0.0).then(|| quota / period)
 }
 
-/// `memory.max`, or version 1's own limit and the one of the ancestors that a container cannot see.
+/// `memory.max` or `memory.high`, beyond which a group is slowed down to a standstill; or version 1's own limit, and the one
+/// of the ancestors that a container cannot see.
 fn memory(sysfs: &Sysfs, group: &str) -> Option<u64> {
-    let own = sysfs
-        .number(&format!("{group}/memory.max"))
-        .or_else(|| sysfs.number(&format!("{group}/memory.limit_in_bytes")))
-        .filter(|&limit| limit < NO_LIMIT);
-    let stat = sysfs.text(&format!("{group}/memory.stat")).unwrap_or_default();
-    let inherited = stat
-        .lines()
-        .find_map(|line| line.strip_prefix("hierarchical_memory_limit ")?.trim().parse().ok())
-        .filter(|&limit| limit < NO_LIMIT);
-    tighter(own, inherited, u64::min)
+    let own = ["memory.max", "memory.high", "memory.limit_in_bytes"];
+    let own = own.iter().filter_map(|name| sysfs.number(&format!("{group}/{name}")));
+    let inherited = memory_stat(sysfs, group, &["hierarchical_memory_limit"]);
+    own.chain(inherited).filter(|&limit| limit < NO_LIMIT).min()
+}
+
+/// What a group uses and cannot give up: all but files that were read or written, which the kernel drops when it needs room.
+fn memory_in_use(sysfs: &Sysfs, group: &str) -> u64 {
+    let used = sysfs.number(&format!("{group}/memory.current"));
+    let used = used.or_else(|| sysfs.number(&format!("{group}/memory.usage_in_bytes"))).unwrap_or(0);
+    // Version 1 counts the groups below in fields of their own; version 2 always does.
+    let given_up = memory_stat(sysfs, group, &["total_inactive_file", "total_active_file"])
+        .or_else(|| memory_stat(sysfs, group, &["inactive_file", "active_file", "slab_reclaimable"]));
+    used.saturating_sub(given_up.unwrap_or(0))
+}
+
+/// The sum of these fields of `memory.stat`, of those that are there; none without any.
+fn memory_stat(sysfs: &Sysfs, group: &str, names: &[&str]) -> Option<u64> {
+    let stat = sysfs.text(&format!("{group}/memory.stat"))?;
+    let fields = stat.lines().filter_map(|line| line.split_once(' '));
+    let wanted = fields.filter(|(name, _)| names.contains(name)).filter_map(|(_, value)| value.trim().parse().ok());
+    wanted.reduce(u64::saturating_add)
 }
 
 /// The first of these files that holds a list with anything in it.

@@ -103,9 +103,10 @@ fn allowed(text: &mut String, allowed: &Allowed) {
         None => line!(text, "  quota     none"),
     }
     wrapped(text, "  nodes     ", &nodes);
-    match allowed.memory_limit {
-        Some(limit) => line!(text, "  memory    at most {limit}"),
-        None => line!(text, "  memory    no limit"),
+    match (allowed.memory_limit, allowed.memory_left) {
+        (Some(limit), Some(left)) => line!(text, "  memory    at most {limit}, of which {left} can still be taken"),
+        (Some(limit), None) => line!(text, "  memory    at most {limit}"),
+        (None, _) => line!(text, "  memory    no limit"),
     }
     line!(text, "  workers   {} by default", allowed.worker_count());
 }
@@ -156,6 +157,7 @@ mod tests {
                 nodes: (0..count).map(NodeId).collect(),
                 cpu_quota: Some(2.5),
                 memory_limit: None,
+                memory_left: None,
             },
         }
     }

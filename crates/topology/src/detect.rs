@@ -1,7 +1,7 @@
 //! Puts a [`Machine`] together.
 
 use crate::sysfs::Sysfs;
-use crate::{TopologyError, affinity, allowed, bare, caches, nodes};
+use crate::{TopologyError, affinity, allowed, bare, caches, cgroup, nodes};
 use std::path::Path;
 use zerohop_model::machine::{Bytes, Machine};
 
@@ -18,6 +18,15 @@ pub fn detect() -> Result<Machine, TopologyError> {
     let mut machine = machine(&Sysfs::at("/"), Some(cpus))?;
     bare::complete(&mut machine);
     Ok(machine)
+}
+
+/// The directory of the control group whose memory limit leaves least to this process; none without a limit. Processes with
+/// the same one share what is left.
+///
+/// # Errors
+/// As [`detect`].
+pub fn memory_group() -> Result<Option<String>, TopologyError> {
+    Ok(cgroup::limits(&Sysfs::at("/"))?.memory_group)
 }
 
 /// Reads a machine from a tree that holds its `sys` and `proc` folders: a copy from elsewhere, or one made for a test.

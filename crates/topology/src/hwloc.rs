@@ -90,6 +90,7 @@ fn machine(topology: Element) -> Result<Machine, HwlocError> {
             nodes: allowed_nodes,
             cpu_quota: None,
             memory_limit: None,
+            memory_left: None,
         },
         nodes,
     })

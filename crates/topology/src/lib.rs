@@ -47,7 +47,7 @@ pub use bare::unknown;
 pub use busy::busy_time;
 pub use clock::{monotonic_time, thread_cpu_time};
 pub use describe::describe;
-pub use detect::{detect, detect_under};
+pub use detect::{detect, detect_under, memory_group};
 pub use error::TopologyError;
 pub use hwloc::{HwlocError, from_hwloc_xml};
 pub use process::{

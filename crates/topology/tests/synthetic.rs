@@ -144,13 +144,21 @@ fn cgroup_2_counts_the_tightest_on_the_way_to_the_root() {
         .file("sys/fs/cgroup/user/job/memory.max", "max")
         .file("sys/fs/cgroup/user/cpu.max", "250000 100000")
         .file("sys/fs/cgroup/user/memory.max", "1073741824")
+        .file("sys/fs/cgroup/user/memory.current", "671088640")
+        .file(
+            "sys/fs/cgroup/user/memory.stat",
+            "anon 402653184\nfile 268435456\ninactive_file 134217728\nactive_file 67108864\nslab_reclaimable 67108864",
+        )
         .file("sys/fs/cgroup/memory.max", "2147483648")
+        .file("sys/fs/cgroup/memory.current", "1610612736")
         .file("sys/fs/cgroup/user/cpuset.cpus.effective", "2-5")
         .file("sys/fs/cgroup/user/cpuset.mems.effective", "1")
         .file("proc/self/status", "Cpus_allowed_list:\t0-4\nMems_allowed_list:\t0-1")
         .machine();
     assert_eq!(machine.allowed.cpu_quota, Some(2.5));
     assert_eq!(machine.allowed.memory_limit, Some(Bytes(GIB)));
+    // 1024 less 640 MiB, of which 256 are files; an ancestor with a wider limit may leave less.
+    assert_eq!(machine.allowed.memory_left, Some(Bytes(512 << 20)));
     assert_eq!(machine.allowed.cpus, cpus(2..5));
     assert_eq!(machine.allowed.nodes, [NodeId(1)]);
     assert_eq!(machine.allowed.worker_count(), 3);
@@ -162,7 +170,13 @@ fn cgroup_1_has_a_hierarchy_per_controller() {
         .file("proc/self/cgroup", "4:memory:/a/b\n3:cpuset:/c\n2:cpu,cpuacct:/a\n0::/")
         .file("sys/fs/cgroup/memory/a/b/memory.limit_in_bytes", "9223372036854771712")
         .file("sys/fs/cgroup/memory/a/b/memory.stat", "cache 1\nhierarchical_memory_limit 536870912")
+        .file("sys/fs/cgroup/memory/a/b/memory.usage_in_bytes", "67108864")
         .file("sys/fs/cgroup/memory/a/memory.limit_in_bytes", "1073741824")
+        .file("sys/fs/cgroup/memory/a/memory.usage_in_bytes", "939524096")
+        .file(
+            "sys/fs/cgroup/memory/a/memory.stat",
+            "inactive_file 1\ntotal_inactive_file 134217728\ntotal_active_file 67108864",
+        )
         .file("sys/fs/cgroup/cpu,cpuacct/a/cpu.cfs_quota_us", "150000")
         .file("sys/fs/cgroup/cpu,cpuacct/a/cpu.cfs_period_us", "100000")
         .file("sys/fs/cgroup/cpu,cpuacct/cpu.cfs_quota_us", "-1")
@@ -170,7 +184,22 @@ fn cgroup_1_has_a_hierarchy_per_controller() {
         .machine();
     assert_eq!(machine.allowed.cpu_quota, Some(1.5));
     assert_eq!(machine.allowed.memory_limit, Some(Bytes(512 << 20)));
+    // In the group 512 - 64 MiB; in the one above 1024 - 896 + 192, which is less.
+    assert_eq!(machine.allowed.memory_left, Some(Bytes(320 << 20)));
     assert_eq!(machine.allowed.cpus, cpus([1, 3]));
+}
+
+#[test]
+fn a_group_that_would_be_slowed_down_is_limited_too() {
+    let machine = Tree::new("0", 4)
+        .file("proc/self/cgroup", "0::/job")
+        .file("sys/fs/cgroup/job/memory.max", "max")
+        .file("sys/fs/cgroup/job/memory.high", "1073741824")
+        .file("sys/fs/cgroup/job/memory.current", "2147483648")
+        .machine();
+    assert_eq!(machine.allowed.memory_limit, Some(Bytes(GIB)));
+    assert_eq!(machine.allowed.memory_left, Some(Bytes(0)));
+    assert_eq!(Tree::new("0", 4).machine().allowed.memory_left, None);
 }
 
 #[test]
