@@ -77,13 +77,17 @@ pub struct PlanArgs {
     #[arg(long, value_name = "SIZE", value_parser = parse_size)]
     pub index_size: Option<zerohop_model::machine::Bytes>,
 
-    /// The aligner, as 'zerohop engines' lists it
-    #[arg(long, value_name = "NAME", default_value = STROBEALIGN, requires = "reference")]
-    pub engine: String,
+    /// The aligner, as 'zerohop engines' lists it [default: strobealign with --reference, else any program of its own]
+    #[arg(long, value_name = "NAME")]
+    pub engine: Option<String>,
 
     /// A file that describes an aligner; may be repeated
     #[arg(long, value_name = "FILE")]
     pub engine_file: Vec<PathBuf>,
+
+    /// Number of threads of all index copies together [default: all CPUs that may be used]
+    #[arg(short, long, value_name = "N", value_parser = RangedU64ValueParser::<usize>::new().range(1..=65_536))]
+    pub threads: Option<usize>,
 
     /// The reference whose index is meant
     #[arg(long, value_name = "FASTA")]
@@ -521,13 +525,20 @@ impl From<HugePagesName> for plan::HugePages {
 
 impl AlignArgs {
     /// What the plan is asked for, for an index of this size.
-    pub fn request(&self, index_bytes: u64) -> zerohop_plan::Request {
+    pub fn request<'a>(
+        &self,
+        index_bytes: u64,
+        engine: zerohop_plan::Engine,
+        map: Option<&'a zerohop_model::memory_map::MemoryMap>,
+    ) -> zerohop_plan::Request<'a> {
         zerohop_plan::Request {
             workers: self.threads,
             replicas: self.replicas,
             pages: self.pages.map(Into::into),
             huge_pages: self.huge_pages.into(),
             index_bytes,
+            engine,
+            map,
         }
     }
 }

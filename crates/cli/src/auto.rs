@@ -1,102 +1,101 @@
-//! `--plan auto`: two strategies on the first reads of the run itself, whose records are kept.
+//! `--plan auto`: strategies on the first reads of the run itself, whose records are kept.
 //!
-//! The run begins with one index copy. When it has gone on for a while, a [`Switch`] has it follow the other strategy: an embedded
-//! engine's copies are made beside it, and workers move over as each is ready (replicas.rs); instances of an external aligner are
-//! relieved by others (relief.rs). After as long again, what was slower goes. Nothing is mapped twice.
+//! Which strategies are tried, for how long each is watched, and which one stays, the planner says ([`Pilots`]). A [`Switch`] has the
+//! run follow them in turn: an embedded engine's copies are made beside the first, and workers move over as each is ready
+//! (replicas.rs); instances of an external aligner are relieved by others (relief.rs). Nothing is mapped twice.
 
 use crate::args::AlignArgs;
 use crate::failure::Failure;
+use crate::topo;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 use zerohop_model::machine::Machine;
 use zerohop_model::plan::{Pages, Plan};
-use zerohop_plan::{Engine, Ranked, Replicas as Count, Request, Verdict, overrules, rank};
+use zerohop_plan::{Engine, Need, Pilots, PlanError, Replicas as Count, Request, Strategy, rank, watch_for};
 use zerohop_runtime::Progress;
 
-/// How long each strategy is watched: so long at least, a hundredth of the run if that is more, but so long at most.
-const LEAST_WATCH: Duration = Duration::from_secs(2);
-const MOST_WATCH: Duration = Duration::from_secs(60);
-const PART: f64 = 0.01;
 /// How often the run is looked at.
 const LOOK: Duration = Duration::from_millis(20);
 
-/// Two strategies: that of the beginning, with one copy, and one with several.
+/// Strategies that a run may follow, worked out for the machine.
 #[derive(Debug, Clone)]
-pub struct Pair {
-    /// One copy.
-    pub first: Plan,
-    /// Several.
-    pub other: Plan,
-    /// Whether the rule prefers the other.
-    other_by_rule: bool,
+pub struct Alternatives {
+    /// A plan for each; the run begins with the first.
+    pub plans: Vec<Plan>,
+    pilots: Pilots,
 }
 
-impl Pair {
-    /// What there is to be tried for an index of this size; none if the rule is sure. Copies of an embedded engine can come while the
-    /// run goes on, so the rule's copies are always compared with the one that the run begins with.
+impl Alternatives {
+    /// What there is to be tried for an index of this size; none if the rule is sure. With a number of copies that the user asked
+    /// for, that is compared with one copy.
     ///
     /// # Errors
     /// Copies that do not fit into memory.
     pub fn of(args: &AlignArgs, machine: &Machine, engine: Engine, index_bytes: u64) -> Result<Option<Self>, Failure> {
-        let request = args.request(index_bytes);
-        let by_rule = zerohop_plan::plan(machine, &request)?;
-        if args.external.farm
-            || engine != Engine::Embedded && by_rule.replicas.len() > 1 && request.replicas == Count::Auto
-        {
+        let map = topo::kept_map(machine);
+        let request = args.request(index_bytes, engine, map.as_ref());
+        if args.external.farm || request.replicas == Count::Count(1) {
             return Ok(None);
         }
-        if by_rule.replicas.len() > 1 {
-            let first = zerohop_plan::plan(machine, &Request { replicas: Count::Count(1), pages: None, ..request })?;
-            return Ok(Some(Pair { first, other: by_rule, other_by_rule: engine == Engine::Embedded }));
+        if request.replicas != Count::Auto {
+            let one = zerohop_plan::plan(machine, &Request { replicas: Count::Count(1), ..request })?;
+            let plans = vec![one, zerohop_plan::plan(machine, &request)?];
+            let [one, asked] = [0, 1].map(|number| strategy_of(&plans[number]));
+            return Ok((one != asked).then(|| Alternatives { pilots: Pilots::between(one, asked, engine), plans }));
         }
-        let ranked = rank(machine, index_bytes, None);
-        let doubtful = |ranked: &&Ranked| ranked.verdict == Verdict::Pilot;
-        let Some(Ranked { strategy, .. }) = ranked.iter().find(doubtful).filter(|_| request.replicas == Count::Auto)
-        else {
+        let threads = request.workers.unwrap_or_else(|| machine.allowed.worker_count());
+        let mut ranked = rank(machine, &Need { index_bytes, engine, threads }, map.as_ref());
+        ranked.retain(|ranked| request.pages.is_none_or(|pages| ranked.strategy.pages == pages));
+        let pilots = Pilots::new(&ranked, engine);
+        if pilots.next().is_none() {
             return Ok(None);
+        }
+        let plan = |strategy: &Strategy| {
+            let (replicas, pages) = (Count::Count(strategy.copies), Some(strategy.pages));
+            zerohop_plan::plan(machine, &Request { replicas, pages, ..request })
         };
-        let (replicas, pages) = (Count::Count(strategy.copies), Some(strategy.pages));
-        let other = zerohop_plan::plan(machine, &Request { replicas, pages, ..request })?;
-        Ok(Some(Pair { first: by_rule, other, other_by_rule: false }))
+        let plans = pilots.strategies().iter().map(plan).collect::<Result<_, PlanError>>()?;
+        Ok(Some(Alternatives { plans, pilots }))
     }
 
-    /// The strategy to stay with, by the reads per second of each.
-    fn other_stays(&self, first: f64, other: f64) -> bool {
-        let (first, other) = (1.0 / first, 1.0 / other);
-        if self.other_by_rule { !overrules(first, other) } else { overrules(other, first) }
+    /// Index copies of the plan that has most.
+    pub fn most_copies(&self) -> usize {
+        self.plans.iter().map(|plan| plan.replicas.len()).max().unwrap_or(0)
     }
+}
+
+fn strategy_of(plan: &Plan) -> Strategy {
+    let pages = plan.replicas.first().map_or(Pages::Local, |replica| replica.pages);
+    Strategy { copies: plan.replicas.len(), pages }
 }
 
 /// What came of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Outcome {
-    /// Whether the run changed from one strategy to another, once or twice.
+    /// Whether the run changed from one strategy to another.
     pub changed: bool,
-    /// Whether it stayed with the other strategy.
-    pub other: bool,
+    /// The number of the strategy that it stayed with.
+    pub kept: usize,
     /// What was found, a sentence.
     pub said: String,
 }
 
 /// What has a run follow another strategy.
 pub trait Switch: Send {
-    /// Has the run follow the other strategy, and waits until it does, or until it ends.
+    /// Has the run follow the strategy of this number, and waits until it does, or until it ends.
     ///
     /// # Errors
-    /// Why it cannot, in words; the run then goes on as before.
-    fn over(&mut self, ended: &dyn Fn() -> bool) -> Result<(), String>;
+    /// Why it cannot, in words; [`Switch::present`] then tells which one the run follows.
+    fn follow(&mut self, number: usize, ended: &dyn Fn() -> bool) -> Result<(), String>;
 
-    /// Has it follow the first one again.
-    ///
-    /// # Errors
-    /// Why it cannot, in words; the run then goes on with the other.
-    fn back(&mut self, ended: &dyn Fn() -> bool) -> Result<(), String>;
+    /// The strategy that the run follows; 0 in the beginning.
+    fn present(&self) -> usize;
 }
 
 /// A run that is watched, and changed.
 pub struct Watched<'a> {
-    /// The two strategies.
-    pub pair: &'a Pair,
+    /// The strategies.
+    pub alternatives: &'a Alternatives,
     /// How far it is.
     pub progress: &'a Progress,
     /// Set when it is over.
@@ -110,40 +109,63 @@ pub struct Watched<'a> {
 }
 
 impl Watched<'_> {
-    /// Watches the run with the first copy, switches over, watches again, and lets the slower strategy go.
-    fn try_both(&self, switch: &mut dyn Switch) -> Outcome {
-        let nothing =
-            |said: &str| Outcome { changed: false, other: false, said: format!("{said}, so nothing was tried.") };
+    /// Watches the run under each strategy in turn, and has it follow the best of them.
+    fn try_all(&self, switch: &mut dyn Switch) -> Outcome {
+        let mut pilots = self.alternatives.pilots.clone();
         let (started, ended) = (Instant::now(), || self.over.load(Ordering::Acquire));
         let waited = self.wait_until(|| self.progress.reads() > 0).map(|()| started.elapsed());
         let making = self.making.or(waited).unwrap_or_default();
-        let Some(rate_first) = self.watch(started) else { return nothing("The input was short") };
-        if self.left(started).is_some_and(|left| left < making.mul_f64(self.worth)) {
-            return nothing("What was left of the input was not worth further index copies");
+        let is_worth_it = || self.left(started).is_none_or(|left| left >= making.mul_f64(self.worth));
+        let mut why = "The input was short".to_owned();
+        while let Some(number) = pilots.next() {
+            if number > 0 && !is_worth_it() {
+                why = "What was left of the input was not worth further index copies".to_owned();
+                break;
+            }
+            if number > 0
+                && let Err(error) = switch.follow(number, &ended)
+            {
+                why = format!("Further index copies could not be made ({error})");
+                pilots.ran(None);
+                continue;
+            }
+            let Some(rate) = self.watch(started) else { break };
+            pilots.ran(Some(rate));
         }
-        if let Err(error) = switch.over(&ended) {
-            return nothing(&format!("Further index copies could not be made ({error})"));
+        let tried = (0..self.alternatives.plans.len()).filter(|number| pilots.speed(*number).is_some()).count();
+        let present = switch.present();
+        if tried < 2 {
+            let said = match present {
+                0 => format!("{why}, so nothing was tried."),
+                other => {
+                    format!("The input ended before {} could be compared with {}.", self.words(other), self.words(0))
+                }
+            };
+            return Outcome { changed: present != 0, kept: present, said };
         }
-        let rate_other = self.watch(started);
-        let (one, several) = (words(&self.pair.first), words(&self.pair.other));
-        let Some(rate_other) = rate_other else {
-            let said = format!("The input ended before {several} could be compared with {one}.");
-            return Outcome { changed: true, other: true, said };
+        let best = pilots.best();
+        // Going back to a first copy that is still there costs nothing.
+        let is_free = best == present || best == 0 && self.making.is_some();
+        let stays = !(is_free || is_worth_it()) || best != present && switch.follow(best, &ended).is_err();
+        let kept = switch.present();
+        let stays = if stays { ", for what was left was not worth going back" } else { "" };
+        let said = format!("Tried on the first reads: {}: {} stays{stays}.", self.speeds(&pilots), self.words(kept));
+        Outcome { changed: true, kept, said }
+    }
+
+    /// What each strategy reached, in words.
+    fn speeds(&self, pilots: &Pilots) -> String {
+        let first = pilots.speed(0).unwrap_or(1.0).max(1.0);
+        let one = |number: usize| {
+            let speed = pilots.speed(number)?;
+            let times = if number > 0 { format!(" ({:.2}x)", speed / first) } else { String::new() };
+            Some(format!("{} {speed:.0} reads/s{times}", self.words(number)))
         };
-        let mut other = self.pair.other_stays(rate_first, rate_other);
-        let slower = !other;
-        // Going back costs nothing where the first copy is still there.
-        let worth_it = self.making.is_some() || self.left(started).is_none_or(|left| left > making.mul_f64(self.worth));
-        if slower {
-            other = !worth_it || switch.back(&ended).is_err();
-        }
-        let said = format!(
-            "Tried on the first reads: {one} {rate_first:.0} reads/s, {several} {rate_other:.0} ({:.2}x): {} kept{}.",
-            rate_other / rate_first.max(1.0),
-            if other { &several } else { &one },
-            if other && slower { ", for what was left was not worth going back" } else { "" }
-        );
-        Outcome { changed: true, other, said }
+        (0..self.alternatives.plans.len()).filter_map(one).collect::<Vec<_>>().join(", ")
+    }
+
+    fn words(&self, number: usize) -> String {
+        words(&self.alternatives.plans[number])
     }
 
     /// Reads per second over a while; none if the run ends first.
@@ -152,7 +174,7 @@ impl Watched<'_> {
         let before = self.progress.reads();
         self.wait_until(|| self.progress.reads() > before)?;
         let (from, at) = (self.progress.reads(), Instant::now());
-        let length = self.left(started).map_or(LEAST_WATCH, |left| left.mul_f64(PART)).clamp(LEAST_WATCH, MOST_WATCH);
+        let length = watch_for(self.left(started));
         self.wait_until(|| at.elapsed() >= length && self.progress.reads() >= from + self.least_reads)?;
         Some((self.progress.reads() - from) as f64 / at.elapsed().as_secs_f64())
     }
@@ -184,6 +206,7 @@ fn words(plan: &Plan) -> String {
     let pages = match plan.replicas.first().map(|replica| replica.pages) {
         Some(Pages::Interleave) => ", interleaved",
         Some(Pages::Local) => ", local",
+        Some(Pages::FirstTouch) => ", as it is",
         _ => "",
     };
     match plan.replicas.len() {
@@ -192,7 +215,7 @@ fn words(plan: &Plan) -> String {
     }
 }
 
-/// Runs `body` while both strategies of `watched` are tried.
+/// Runs `body` while the strategies of `watched` are tried.
 pub fn beside<T, S: Switch>(
     watched: &Watched<'_>,
     mut switch: S,
@@ -200,7 +223,7 @@ pub fn beside<T, S: Switch>(
 ) -> (T, Option<(Outcome, S)>) {
     std::thread::scope(|scope| {
         let trial = std::thread::Builder::new().name("trial".into()).spawn_scoped(scope, move || {
-            let outcome = watched.try_both(&mut switch);
+            let outcome = watched.try_all(&mut switch);
             // Programs that this thread has started would end with it.
             while !watched.over.load(Ordering::Acquire) {
                 std::thread::sleep(LOOK);
@@ -212,17 +235,4 @@ pub fn beside<T, S: Switch>(
         // Without a thread for it nothing is tried; the run does not need one.
         (result, trial.ok().and_then(|trial| trial.join().ok()))
     })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn only_a_clear_gain_overrules_the_rule() {
-        let plan = Plan { replicas: vec![], workers: vec![], helper_cpus: vec![], reasons: vec![] };
-        let pair = |other_by_rule| Pair { first: plan.clone(), other: plan.clone(), other_by_rule };
-        assert!(pair(true).other_stays(100.0, 95.0) && !pair(true).other_stays(100.0, 80.0));
-        assert!(!pair(false).other_stays(100.0, 105.0) && pair(false).other_stays(100.0, 120.0));
-    }
 }

@@ -2,7 +2,7 @@
 
 use crate::account::{self, Account};
 use crate::args::{AlignArgs, NULL, PlanFrom};
-use crate::auto::{self, Pair, Watched};
+use crate::auto::{self, Alternatives, Watched};
 use crate::failure::Failure;
 use crate::joint::{self, Begun, Joint};
 use crate::lanes::Groups;
@@ -50,7 +50,7 @@ pub fn run(
     };
     let mut notes: Vec<String> = open.iter().flat_map(|lane| lane.notes.clone()).chain(seat.note.clone()).collect();
     let machine = seat.machine()?;
-    let (plan, pair, mut replicas, with) =
+    let (plan, alternatives, mut replicas, with) =
         make_index(args, (&machine, seat), open[0].is_paired(), mean_read_length, &mut notes)?;
     let engine = Arc::clone(&replicas.engines[0]);
     let (name, version) = engine.program();
@@ -72,12 +72,13 @@ pub fn run(
     let mapping = Mapping::Embedded { shelf: &shelf, sink: &sink, held };
     let job = Job { lanes: dealt, mapping, order, grains: grains.as_deref(), plan: &plan, progress: &progress };
     let run = || joint::run(joint.as_mut(), !args.quiet, &progress, || zerohop_runtime::run(job));
-    let (outcome, tried) = match &pair {
-        Some(pair) => {
+    let (outcome, tried) = match &alternatives {
+        Some(alternatives) => {
             let (making, worth, least_reads) = (Some(replicas.report.time), WORTH, 0);
-            let watched = Watched { pair, progress: &progress, over: &over, making, worth, least_reads };
-            let (outcome, tried) =
-                auto::beside(&watched, Move { shelf: &shelf, other: &pair.other, first: engine, copies: None }, run);
+            let watched = Watched { alternatives, progress: &progress, over: &over, making, worth, least_reads };
+            let plans = &alternatives.plans;
+            let switch = Move { shelf: &shelf, plans, followed: 0, first: engine, copies: None };
+            let (outcome, tried) = auto::beside(&watched, switch, run);
             (outcome, tried.map(|(tried, moved)| (tried, moved.copies)))
         }
         None => (run(), None),
@@ -98,7 +99,7 @@ pub fn run(
         }
     };
     let (plan, replicas) = match tried {
-        Some((tried, copies)) => followed(plan, pair, tried, copies, replicas),
+        Some((tried, copies)) => followed(plan, alternatives, tried, copies, replicas),
         None => (plan, replicas),
     };
     notes.extend(zerohop_memory::unplaced_refused());
@@ -120,13 +121,13 @@ pub fn run(
 /// The plan that was followed to the end, and its copies: `copies` are those that came while the run went on, and stayed.
 fn followed(
     first: Plan,
-    pair: Option<Pair>,
+    alternatives: Option<Alternatives>,
     tried: auto::Outcome,
     copies: Option<Copies>,
     replicas: Replicas,
 ) -> (Plan, Replicas) {
-    let (mut plan, replicas) = match (pair, copies) {
-        (Some(pair), Some(copies)) => (pair.other, replicas.with(copies)),
+    let (mut plan, replicas) = match (alternatives, copies) {
+        (Some(mut alternatives), Some(copies)) => (alternatives.plans.swap_remove(tried.kept), replicas.with(copies)),
         _ => (first, replicas),
     };
     plan.reasons.insert(0, tried.said);
@@ -141,30 +142,34 @@ fn make_index(
     paired: bool,
     mean_read_length: usize,
     notes: &mut Vec<String>,
-) -> Result<(Plan, Option<Pair>, Replicas, AlignedWith), Failure> {
+) -> Result<(Plan, Option<Alternatives>, Replicas, AlignedWith), Failure> {
     if args.engine == NULL {
-        let (plan, pair) = begin(args, machine, None)?;
+        let (plan, alternatives) = begin(args, machine, None)?;
         let contigs = zerohop_reads::reference::read(&args.reference, |_| {})?;
         let replicas = Replicas::of(Box::new(Null::new(NULL_LAW, contigs)), &plan, mean_read_length)?;
         let files = vec![args.reference.clone()];
         let with = AlignedWith { engine: NULL.to_owned(), reads: mean_read_length.to_string(), files };
-        return Ok((plan, pair, replicas, with));
+        return Ok((plan, alternatives, replicas, with));
     }
     let source = IndexSource::find(&args.reference, mean_read_length, args.no_index)?;
     let subject = Subject::embedded(&source, Profile::new(paired, mean_read_length, None));
-    let (plan, pair) = begin(args, machine, Some(&subject))?;
+    let (plan, alternatives) = begin(args, machine, Some(&subject))?;
     notes.extend(seat.weigh(machine, plan.replicas.len(), subject.index)?);
     let replicas = Replicas::make(&source, &plan)?;
-    Ok((plan, pair, replicas, subject.aligned_with()))
+    Ok((plan, alternatives, replicas, subject.aligned_with()))
 }
 
 /// The plan to begin with, and what else may be tried.
-fn begin(args: &AlignArgs, machine: &Machine, subject: Option<&Subject>) -> Result<(Plan, Option<Pair>), Failure> {
+fn begin(
+    args: &AlignArgs,
+    machine: &Machine,
+    subject: Option<&Subject>,
+) -> Result<(Plan, Option<Alternatives>), Failure> {
+    let index_bytes = subject.map_or(0, |subject| subject.index.0);
     if args.plan == Some(PlanFrom::Auto)
-        && let Some(pair) =
-            Pair::of(args, machine, zerohop_plan::Engine::Embedded, subject.map_or(0, |subject| subject.index.0))?
+        && let Some(alternatives) = Alternatives::of(args, machine, zerohop_plan::Engine::Embedded, index_bytes)?
     {
-        return Ok((pair.first.clone(), Some(pair)));
+        return Ok((alternatives.plans[0].clone(), Some(alternatives)));
     }
     let mut plan = planning::planned(args, machine, subject)?.plan;
     if args.plan == Some(PlanFrom::Auto) {

@@ -9,7 +9,7 @@
 use crate::account::{self, Account};
 use crate::aligners;
 use crate::args::{AlignArgs, DealName, HugePagesName, OrderName, PlanFrom};
-use crate::auto::{self, Outcome as Tried, Pair, Watched};
+use crate::auto::{self, Alternatives, Outcome as Tried, Watched};
 use crate::failure::Failure;
 use crate::joint::{self, Begun, Came, Joint};
 use crate::lanes::Groups;
@@ -214,15 +214,15 @@ fn begin(
     machine: &Machine,
     subject: &Subject,
     claimed: bool,
-) -> Result<(Planned, Option<Pair>), Failure> {
+) -> Result<(Planned, Option<Alternatives>), Failure> {
     let auto = args.plan == Some(PlanFrom::Auto);
     // What was dealt to an instance cannot be taken back from it.
     let relievable = claimed && args.external.deal == DealName::OnDemand;
     if auto
         && relievable
-        && let Some(pair) = Pair::of(args, machine, subject.kind, subject.index.0)?
+        && let Some(alternatives) = Alternatives::of(args, machine, subject.kind, subject.index.0)?
     {
-        return Ok((Planned { plan: pair.first.clone(), farm: false }, Some(pair)));
+        return Ok((Planned { plan: alternatives.plans[0].clone(), farm: false }, Some(alternatives)));
     }
     let mut planned = planning::planned(args, machine, Some(subject))?;
     if auto {
@@ -285,7 +285,7 @@ struct Site {
     /// Whether each worker is a process of its own, and shares an index copy.
     farm: bool,
     /// What else may be tried while it runs.
-    pair: Option<Pair>,
+    alternatives: Option<Alternatives>,
     index: FoundIndex,
     /// What the records depend on.
     with: AlignedWith,
@@ -312,7 +312,7 @@ impl Site {
             }
         };
         let subject = Subject::external(&wanted.found, &index, &args.reference, wanted.law, wanted.profile.clone());
-        let (Planned { plan, farm }, pair) = begin(args, &machine, &subject, wanted.claimed)?;
+        let (Planned { plan, farm }, alternatives) = begin(args, &machine, &subject, wanted.claimed)?;
         if !farm {
             notes.extend(seat.weigh(&machine, plan.instances(farm).len(), subject.index)?);
         }
@@ -321,7 +321,7 @@ impl Site {
         let keep = args.external.keep_copies;
         let share = || SharedIndex::make(&wanted.found, &index, &plan.replicas, keep, &tell);
         let shared = farm.then(share).transpose()?;
-        let most = pair.as_ref().map_or(0, |pair| pair.other.replicas.len()).max(plan.replicas.len());
+        let most = alternatives.as_ref().map_or(0, Alternatives::most_copies).max(plan.replicas.len());
         let own = || vec![index.prefix.clone(); most];
         let prefixes = shared.as_ref().map_or_else(own, |shared| shared.prefixes.clone());
         let with = subject.aligned_with();
@@ -329,7 +329,7 @@ impl Site {
             machine,
             plan,
             farm,
-            pair,
+            alternatives,
             index,
             with,
             prefixes,
@@ -388,17 +388,21 @@ impl Site {
         let grains = joint.as_ref().map(|joint| joint.grains());
         let grains = grains.as_deref();
         let (order, progress) = (outputs::order(args), Progress::default());
-        let Some(pair) = &self.pair else {
+        let Some(alternatives) = &self.alternatives else {
             let mapping = Mapping::Instances { instances, sink: late, dealing, held, relief: None };
             let job = Job { lanes, mapping, order, grains, plan: &self.plan, progress: &progress };
             return Ok((joint::run(joint, !args.quiet, &progress, || zerohop_runtime::run(job))?, None));
         };
         let (send, fresh) = std::sync::mpsc::channel();
-        let relief = Relief { fresh, most: pair.other.replicas.len() + count };
+        // Each strategy may come once more when it is the best.
+        let most =
+            alternatives.plans.iter().map(|plan| plan.replicas.len()).sum::<usize>() + alternatives.most_copies();
+        let relief = Relief { fresh, most };
         let switch = Relieve {
             launch: &launch,
             reaper: &self.reaper,
-            plans: [&pair.first, &pair.other],
+            plans: &alternatives.plans,
+            followed: 0,
             send,
             present: instances.iter().map(|instance| Arc::clone(&instance.leave)).collect(),
             started: count,
@@ -407,23 +411,24 @@ impl Site {
         let mapping = Mapping::Instances { instances, sink: late, dealing, held, relief: Some(relief) };
         let job = Job { lanes, mapping, order, grains, plan: &self.plan, progress: &progress };
         let over = AtomicBool::new(false);
-        let least_reads = self.reads_to_judge(wanted, pair);
-        let watched = Watched { pair, progress: &progress, over: &over, making: None, worth: WORTH, least_reads };
-        let run = || joint::run(joint, !args.quiet, &progress, || zerohop_runtime::run(job));
+        let least_reads = Self::reads_to_judge(wanted, alternatives);
+        let (progress, over, worth) = (&progress, &over, WORTH);
+        let watched = Watched { alternatives, progress, over, making: None, worth, least_reads };
+        let run = || joint::run(joint, !args.quiet, progress, || zerohop_runtime::run(job));
         let (outcome, tried) = auto::beside(&watched, switch, run);
         Ok((outcome?, tried.map(|(tried, _)| tried)))
     }
 
     /// Reads that all instances together must have mapped before it can be said how fast they are: some batches each.
-    fn reads_to_judge(&self, wanted: &Wanted, pair: &Pair) -> u64 {
-        let batches = BATCHES_TO_JUDGE * pair.other.replicas.len() as u64;
+    fn reads_to_judge(wanted: &Wanted, alternatives: &Alternatives) -> u64 {
+        let batches = BATCHES_TO_JUDGE * alternatives.most_copies() as u64;
         batches * wanted.law.closes_at_bases() / wanted.read_length.max(1) as u64
     }
 
     /// The plan that was followed to the end.
     fn followed(&self, tried: Option<Tried>) -> Plan {
-        let (Some(pair), Some(tried)) = (&self.pair, tried) else { return self.plan.clone() };
-        let mut plan = if tried.other { pair.other.clone() } else { self.plan.clone() };
+        let (Some(alternatives), Some(tried)) = (&self.alternatives, tried) else { return self.plan.clone() };
+        let mut plan = alternatives.plans[tried.kept].clone();
         plan.reasons.insert(0, tried.said);
         plan
     }

@@ -122,6 +122,8 @@ fn plans(machine: &Machine, args: &SearchArgs, parts: usize) -> Result<Vec<Insta
         pages: args.pages.map(Into::into),
         huge_pages: HugePages::Off,
         index_bytes: 0,
+        engine: zerohop_plan::Engine::External { shares: false },
+        map: None,
     };
     Ok(plan(machine, &request)?.instances(false))
 }

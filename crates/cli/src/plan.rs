@@ -1,6 +1,6 @@
 //! `zerohop plan`: which strategy is best for an index on a machine, and why.
 
-use crate::args::PlanArgs;
+use crate::args::{PlanArgs, STROBEALIGN};
 use crate::failure::Failure;
 use crate::subject::{Profile, Subject};
 use crate::{json, planning, topo};
@@ -8,7 +8,7 @@ use serde::Serialize;
 use std::path::Path;
 use zerohop_model::machine::{Bytes, Machine};
 use zerohop_model::tuning::{Choice, SavedPlan};
-use zerohop_plan::{Ranked, Remark, Verdict, rank, remarks};
+use zerohop_plan::{Engine, Need, Ranked, Remark, Strategy, Verdict, rank, remarks};
 use zerohop_process::tell;
 
 /// What is said, as JSON has it.
@@ -16,6 +16,13 @@ use zerohop_process::tell;
 struct Said<'a> {
     machine: &'a str,
     index: Bytes,
+    threads: usize,
+    /// The aligner that was named.
+    #[serde(skip)]
+    engine: Option<&'a str>,
+    /// Whether the number of threads was.
+    #[serde(skip)]
+    asked: bool,
     strategies: &'a [Ranked],
     remarks: &'a [Remark],
     plan: &'a SavedPlan,
@@ -33,6 +40,7 @@ pub fn run(args: &PlanArgs) -> Result<(), Failure> {
         }
         Some(path) => described(path)?,
     };
+    let threads = args.threads.unwrap_or_else(|| machine.allowed.worker_count());
     let map = if args.machine.is_none() { topo::kept_map(&machine) } else { None };
     let subject = subject(args)?;
     let index = match (&subject, args.index_size) {
@@ -42,11 +50,16 @@ pub fn run(args: &PlanArgs) -> Result<(), Failure> {
             return Err(Failure::Usage("say how large the index is: --index-size, or --reference".to_owned()));
         }
     };
-    let strategies = rank(&machine, index.0, map.as_ref());
-    let remarks = remarks(&machine, subject.as_ref().map(|subject| subject.kind));
+    let engine = match (&subject, &args.engine) {
+        (Some(subject), _) => Some(subject.kind),
+        (None, Some(name)) => Some(Subject::kind(name, &args.engine_file)?),
+        (None, None) => None,
+    };
+    let need = Need { index_bytes: index.0, engine: engine.unwrap_or(Engine::External { shares: false }), threads };
+    let strategies = rank(&machine, &need, map.as_ref());
+    let remarks = remarks(&machine, engine);
     let best = strategies.first().map(|ranked| ranked.strategy);
     let best = best.ok_or_else(|| Failure::Other("there is no strategy for a machine without nodes".to_owned()))?;
-    let threads = machine.allowed.worker_count();
     let choice = Choice { copies: best.copies, threads, pages: best.pages, farm: false };
     let mut plan = planning::work_out(&machine, choice, index.0)?;
     plan.reasons.splice(0..1, strategies[0].reasons.iter().cloned());
@@ -54,7 +67,16 @@ pub fn run(args: &PlanArgs) -> Result<(), Failure> {
     if let Some(path) = &args.output {
         json::write(path, &plan)?;
     }
-    let said = Said { machine: &machine.name, index, strategies: &strategies, remarks: &remarks, plan: &plan };
+    let said = Said {
+        machine: &machine.name,
+        index,
+        threads,
+        engine: args.engine.as_deref().filter(|name| *name != STROBEALIGN),
+        asked: args.threads.is_some(),
+        strategies: &strategies,
+        remarks: &remarks,
+        plan: &plan,
+    };
     let text = match args.json {
         true => json::text(&said)?,
         false => words(&machine, &said, args.explain),
@@ -79,18 +101,21 @@ fn described(path: &Path) -> Result<Machine, Failure> {
 fn subject(args: &PlanArgs) -> Result<Option<Subject>, Failure> {
     let Some(reference) = &args.reference else { return Ok(None) };
     let profile = Profile::new(true, args.read_length, None);
-    Subject::of(&args.engine, &args.engine_file, reference, profile).map(Some)
+    let name = args.engine.as_deref().unwrap_or(STROBEALIGN);
+    Subject::of(name, &args.engine_file, reference, profile).map(Some)
 }
 
 fn words(machine: &Machine, said: &Said<'_>, all: bool) -> String {
-    let (nodes, free) = (machine.nodes.len(), machine.memory_nodes().iter().map(|node| node.free.0).sum());
+    let (nodes, free) = (machine.nodes.len(), machine.memory_nodes().iter().map(|node| node.free.0).sum::<u64>());
+    let free = free.min(machine.allowed.memory_left.map_or(u64::MAX, |left| left.0));
     let cpus = machine.allowed.cpus.len();
     let mut text = format!(
-        "{}: {nodes} {}, {cpus} CPUs, {} of memory free; an index of {}\n\n",
+        "{}: {nodes} {}, {cpus} CPUs, {} of memory free; an index of {}, {} threads\n\n",
         machine.name,
         if nodes == 1 { "node" } else { "nodes" },
         Bytes(free),
-        said.index
+        said.index,
+        said.threads
     );
     let shown = |verdict: Verdict| all || matches!(verdict, Verdict::Chosen | Verdict::Pilot);
     for Ranked { strategy, verdict, reasons } in said.strategies.iter().filter(|ranked| shown(ranked.verdict)) {
@@ -98,16 +123,20 @@ fn words(machine: &Machine, said: &Said<'_>, all: bool) -> String {
         let (pages, verdict) = (strategy.pages, verdict_words(*verdict));
         text += &format!("{verdict:13}  {copies:9}  {pages:11}  {}\n", reasons.join(" "));
         if verdict == "best by rule" {
-            text += &format!(
-                "{:13}  {:9}  {:11}  zerohop align --replicas {} --pages {pages}\n",
-                "", "", "", strategy.copies
-            );
+            text += &format!("{:13}  {:9}  {:11}  {}\n", "", "", "", command(said, *strategy));
         }
     }
     for Remark { about, verdict, reason } in said.remarks.iter().filter(|remark| shown(remark.verdict)) {
         text += &format!("{:13}  {about:22}  {reason}\n", verdict_words(*verdict));
     }
     text
+}
+
+/// The command that follows a strategy.
+fn command(said: &Said<'_>, strategy: Strategy) -> String {
+    let threads = if said.asked { format!(" -t {}", said.threads) } else { String::new() };
+    let name = said.engine.map_or_else(String::new, |name| format!(" --engine {name}"));
+    format!("zerohop align{name}{threads} --replicas {} --pages {}", strategy.copies, strategy.pages)
 }
 
 fn verdict_words(verdict: Verdict) -> &'static str {

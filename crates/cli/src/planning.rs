@@ -2,8 +2,8 @@
 
 use crate::args::{AlignArgs, PlanFrom};
 use crate::failure::Failure;
-use crate::kept;
 use crate::subject::Subject;
+use crate::{kept, topo};
 use std::path::Path;
 use zerohop_model::machine::{CpuId, Machine, NodeId};
 use zerohop_model::plan::{HugePages, Plan};
@@ -28,7 +28,9 @@ const MOST: usize = 65_536;
 /// A plan that does not fit the machine, a file that is none, or copies that do not fit into memory.
 pub fn planned(args: &AlignArgs, machine: &Machine, subject: Option<&Subject>) -> Result<Planned, Failure> {
     let by_rule = || -> Result<Planned, Failure> {
-        let request = args.request(subject.map_or(0, |subject| subject.index.0));
+        let engine = subject.map_or(zerohop_plan::Engine::Embedded, |subject| subject.kind);
+        let map = topo::kept_map(machine);
+        let request = args.request(subject.map_or(0, |subject| subject.index.0), engine, map.as_ref());
         Ok(Planned { plan: zerohop_plan::plan(machine, &request)?, farm: args.external.farm })
     };
     match &args.plan {
@@ -140,6 +142,9 @@ pub fn work_out(machine: &Machine, choice: Choice, index_bytes: u64) -> Result<P
         pages: Some(choice.pages),
         huge_pages: HugePages::Auto,
         index_bytes,
+        // With everything given, neither is looked at.
+        engine: zerohop_plan::Engine::Embedded,
+        map: None,
     };
     Ok(zerohop_plan::plan(machine, &request)?)
 }

@@ -19,8 +19,10 @@ pub struct Relieve<'a> {
     pub launch: &'a Launch<'a>,
     /// Is told of them.
     pub reaper: &'a Reaper,
-    /// The strategies: that of the beginning, and the other.
-    pub plans: [&'a Plan; 2],
+    /// The strategies; the run begins with the first.
+    pub plans: &'a [Plan],
+    /// The number of the one that is followed.
+    pub followed: usize,
     /// Where the runtime takes them from.
     pub send: Sender<Instance>,
     /// Those that take reads now.
@@ -52,11 +54,14 @@ impl Relieve<'_> {
 }
 
 impl Switch for Relieve<'_> {
-    fn over(&mut self, ended: &dyn Fn() -> bool) -> Result<(), String> {
-        self.relieve(self.plans[1], ended)
+    fn follow(&mut self, number: usize, ended: &dyn Fn() -> bool) -> Result<(), String> {
+        let plans = self.plans;
+        self.relieve(&plans[number], ended)?;
+        self.followed = number;
+        Ok(())
     }
 
-    fn back(&mut self, ended: &dyn Fn() -> bool) -> Result<(), String> {
-        self.relieve(self.plans[0], ended)
+    fn present(&self) -> usize {
+        self.followed
     }
 }

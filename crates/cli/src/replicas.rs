@@ -123,28 +123,37 @@ impl Copies {
 pub struct Move<'a> {
     /// Who reads what.
     pub shelf: &'a Shelf,
-    /// The strategy with several copies.
-    pub other: &'a Plan,
+    /// The strategies; the run begins with the first.
+    pub plans: &'a [Plan],
+    /// The number of the one that is followed.
+    pub followed: usize,
     /// The copy of the beginning.
     pub first: Arc<dyn Engine>,
-    /// The others, once they are there.
+    /// Those of the strategy that is followed, unless it is the first.
     pub copies: Option<Copies>,
 }
 
 impl Move<'_> {
-    fn move_all_back(&self) {
-        (0..self.other.workers.len()).for_each(|number| self.shelf.move_to(number, Arc::clone(&self.first)));
+    /// The first copy is there all the time; others make room before more are made.
+    fn move_all_back(&mut self) {
+        (0..self.plans[0].workers.len()).for_each(|number| self.shelf.move_to(number, Arc::clone(&self.first)));
+        (self.copies, self.followed) = (None, 0);
     }
 }
 
 impl Switch for Move<'_> {
-    fn over(&mut self, _: &dyn Fn() -> bool) -> Result<(), String> {
+    fn follow(&mut self, number: usize, _: &dyn Fn() -> bool) -> Result<(), String> {
+        self.move_all_back();
+        if number == 0 {
+            return Ok(());
+        }
+        let plan = &self.plans[number];
         let move_readers = |replica: usize, copy: &Arc<dyn Engine>| {
-            let readers = self.other.workers.iter().enumerate().filter(|(_, worker)| worker.replica == replica);
+            let readers = plan.workers.iter().enumerate().filter(|(_, worker)| worker.replica == replica);
             readers.for_each(|(number, _)| self.shelf.move_to(number, Arc::clone(copy)));
         };
-        match Copies::of(&*self.first, self.other, move_readers) {
-            Ok(copies) => self.copies = Some(copies),
+        match Copies::of(&*self.first, plan, move_readers) {
+            Ok(copies) => (self.copies, self.followed) = (Some(copies), number),
             Err(error) => {
                 self.move_all_back();
                 return Err(error.to_string());
@@ -153,10 +162,8 @@ impl Switch for Move<'_> {
         Ok(())
     }
 
-    fn back(&mut self, _: &dyn Fn() -> bool) -> Result<(), String> {
-        self.move_all_back();
-        self.copies = None;
-        Ok(())
+    fn present(&self) -> usize {
+        self.followed
     }
 }
 

@@ -21,6 +21,8 @@ pub fn run(args: &RunArgs) -> Result<(), Failure> {
         pages: args.pages.map(Into::into),
         huge_pages: HugePages::Auto,
         index_bytes: 0,
+        engine: zerohop_plan::Engine::External { shares: false },
+        map: None,
     };
     let plan = zerohop_plan::plan(&machine, &request)?;
     if let Some(logs) = &args.logs {

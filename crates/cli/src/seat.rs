@@ -10,31 +10,12 @@ use zerohop_model::machine::{Bytes, CpuId, Machine, NodeId};
 /// What a rank may use of its machine beside the others there; by default there are none.
 #[derive(Debug, Default)]
 pub struct Seat {
-    /// The ranks on its machine; none for one process.
-    beside: Option<Beside>,
+    /// Ranks that take memory from the same nodes, this one too, and what of it was free before any of them took some.
+    beside: Option<(usize, Bytes)>,
+    /// Ranks under the same memory limit of a control group, this one too, and what it left before any of them took some.
+    limited: Option<(usize, Bytes)>,
     /// What the user should know of the CPUs.
     pub note: Option<String>,
-}
-
-/// The ranks on one machine, this one too.
-#[derive(Debug)]
-struct Beside {
-    /// All of them: a control group's limit is for all together.
-    here: usize,
-    /// Those that take memory from the same nodes.
-    same_nodes: usize,
-    /// What of the memory of these nodes was free before any of them took some.
-    free: Bytes,
-    /// What the control group allows all of them.
-    limit: Option<Bytes>,
-}
-
-impl Beside {
-    /// A rank's share of the memory.
-    fn share(&self) -> Bytes {
-        let of_limit = self.limit.map_or(u64::MAX, |limit| limit.0 / self.here as u64);
-        Bytes(of_limit.min(self.free.0 / self.same_nodes as u64))
-    }
 }
 
 impl Seat {
@@ -49,14 +30,14 @@ impl Seat {
         let cpus: Vec<CpuId> =
             machine.nodes.iter().flat_map(|node| node.cpus.iter().copied().filter(is_allowed)).collect();
         let own = Place { host: host(), cpus: cpus.clone(), nodes: machine.allowed.nodes.clone() };
-        let all = transport.all_gather(&serde_json::to_vec(&own).map_err(|error| other(&error))?);
-        let read = |text: &Vec<u8>| serde_json::from_slice::<Place>(text);
-        let all: Vec<Place> = all
-            .map_err(|error| other(&error))?
-            .iter()
-            .map(read)
-            .collect::<Result<_, _>>()
-            .map_err(|error| other(&error))?;
+        let group = zerohop_topology::memory_group()?;
+        let all = transport.all_gather(&serde_json::to_vec(&(&own, &group)).map_err(|error| other(&error))?);
+        let read = |text: &Vec<u8>| serde_json::from_slice::<(Place, Option<String>)>(text);
+        let all = all.map_err(|error| other(&error))?;
+        let all = all.iter().map(read).collect::<Result<Vec<_>, _>>().map_err(|error| other(&error))?;
+        let under_limit = all.iter().filter(|(place, of)| place.host == own.host && *of == group).count();
+        let limited = machine.allowed.memory_left.map(|left| (under_limit, left));
+        let all: Vec<Place> = all.into_iter().map(|(place, _)| place).collect();
         let ranks: Vec<usize> = (0..all.len()).filter(|&rank| all[rank] == own).collect();
         let mut unpinned = None;
         if let (2.., Some(place)) = (ranks.len(), ranks.iter().position(|&rank| rank == transport.rank())) {
@@ -73,13 +54,8 @@ impl Seat {
                 used.len()
             )
         });
-        let beside = Beside {
-            here: here().count(),
-            same_nodes: here().filter(|place| place.nodes == own.nodes).count(),
-            free: Bytes(machine.memory_nodes().iter().map(|node| node.free.0).sum()),
-            limit: machine.allowed.memory_limit,
-        };
-        Ok(Seat { beside: Some(beside), note: unpinned.or(bound) })
+        let beside = Some((here().filter(|place| place.nodes == own.nodes).count(), free(&machine)));
+        Ok(Seat { beside, limited, note: unpinned.or(bound) })
     }
 
     /// The machine, with this rank's share of its free memory as the limit.
@@ -88,8 +64,8 @@ impl Seat {
     /// What the system says.
     pub fn machine(&self) -> Result<Machine, Failure> {
         let mut machine = zerohop_topology::detect()?;
-        if let Some(beside) = self.beside.as_ref().filter(|beside| beside.here > 1) {
-            machine.allowed.memory_limit = Some(beside.share());
+        if let Some((ranks @ 2.., free)) = self.beside {
+            machine.allowed.memory_limit = Some(Bytes(free.0 / ranks as u64));
         }
         Ok(machine)
     }
@@ -99,35 +75,34 @@ impl Seat {
     /// # Errors
     /// More than its memory.
     pub fn weigh(&self, machine: &Machine, copies: usize, each: Bytes) -> Result<Option<String>, Failure> {
-        let Some(beside) = &self.beside else { return Ok(None) };
-        let nodes = machine.memory_nodes();
+        let ranks = self.beside.map_or(1, |(ranks, _)| ranks);
+        let (nodes, all) = (machine.memory_nodes(), Bytes((ranks * copies) as u64 * each.0));
         let memory = Bytes(nodes.iter().map(|node| node.memory.0).sum());
-        let held = |ranks: usize| {
+        let held = format!("{ranks} ranks on {} hold an index of their own, {all} in all", machine.name);
+        if ranks > 1 && all > memory {
+            return Err(Failure::Other(format!(
+                "{held}, and there are {memory} of memory: start one rank for each machine, or for each NUMA node, with more threads (-t)"
+            )));
+        }
+        if let Some((ranks @ 2.., left)) = self.limited
+            && (ranks * copies) as u64 * each.0 > left.0
+        {
             let all = Bytes((ranks * copies) as u64 * each.0);
-            let (ranks, hold) =
-                if ranks == 1 { ("1 rank".to_owned(), "holds") } else { (format!("{ranks} ranks"), "hold") };
-            (all, format!("{ranks} on {} {hold} an index of their own, {all} in all", machine.name))
-        };
-        let refuse = |held: String, there: String| {
-            Err(Failure::Other(format!(
-                "{held}, and {there}: start one rank for each machine, or for each NUMA node, with more threads (-t)"
-            )))
-        };
-        let (all, words) = held(beside.here);
-        if let Some(limit) = beside.limit.filter(|limit| all > *limit) {
-            return refuse(
-                words,
-                format!("their control group (of the job or the container) allows {limit} of memory"),
-            );
+            return Err(Failure::Other(format!(
+                "{ranks} ranks on {} need {all} for an index of their own each, and they may use {left}: their control group has a memory limit; ask for more (sbatch --mem), or start fewer ranks with more threads (-t)",
+                machine.name
+            )));
         }
-        let (all, words) = held(beside.same_nodes);
-        if beside.same_nodes > 1 && all > memory {
-            return refuse(words, format!("there are {memory} of memory"));
-        }
-        let more_than_needed = beside.same_nodes > 1 && beside.same_nodes * copies > nodes.len() && each.0 > 0;
+        let more_than_needed = ranks > 1 && ranks * copies > nodes.len() && each.0 > 0;
         Ok(more_than_needed
-            .then(|| format!("{words}: one for each NUMA node, with more threads (-t), needs less memory.")))
+            .then(|| format!("{held}: one for each NUMA node, with more threads (-t), needs less memory.")))
     }
+}
+
+/// What of memory can be taken now.
+fn free(machine: &Machine) -> Bytes {
+    let free = machine.memory_nodes().iter().map(|node| node.free.0).sum::<u64>();
+    Bytes(free.min(machine.allowed.memory_limit.map_or(u64::MAX, |limit| limit.0)))
 }
 
 /// Where a rank is.
@@ -163,11 +138,7 @@ mod tests {
         let machine = alone.machine().unwrap();
         let (nodes, memory) = (machine.memory_nodes().len(), machine.memory_nodes().iter().map(|n| n.memory.0).sum());
         let (small, huge) = (Bytes(1 << 20), Bytes(memory));
-        let seat_under = |ranks, limit| {
-            let beside = Beside { here: ranks, same_nodes: ranks, free: Bytes(memory), limit };
-            Seat { beside: Some(beside), note: None }
-        };
-        let seat = |ranks| seat_under(ranks, None);
+        let seat = |ranks| Seat { beside: Some((ranks, Bytes(memory))), limited: None, note: None };
         let is_told = |seat: Seat, copies, each| seat.weigh(&machine, copies, each).unwrap().is_some();
         assert!(!is_told(Seat::default(), nodes + 1, huge), "one process may have its reasons");
         assert!(!is_told(seat(1), nodes + 1, small));
@@ -176,14 +147,12 @@ mod tests {
         assert!(!is_told(seat(nodes + 1), 1, Bytes(0)), "an engine without an index");
         let refused = seat(2).weigh(&machine, 1, huge).unwrap_err().to_string();
         assert!(refused.contains("start one rank for each machine"), "{refused}");
+        let limited = |ranks, left| Seat { limited: Some((ranks, Bytes(left))), ..seat(ranks) };
+        let refused = limited(2, 3 << 20).weigh(&machine, 2, small).unwrap_err().to_string();
+        assert!(refused.contains("need 4.0 MiB") && refused.contains("they may use 3.0 MiB"), "{refused}");
+        assert!(limited(2, 4 << 20).weigh(&machine, 2, small).is_ok());
+        assert!(limited(1, 3 << 20).weigh(&machine, 4, small).is_ok(), "the plan of one process has been looked at");
         let limit = seat(2).machine().unwrap().allowed.memory_limit;
         assert_eq!(limit, Some(Bytes(memory / 2)));
-        // The limit of a container or a job is for all ranks in it together.
-        let (each, limit) = (Bytes(3 << 30), Some(Bytes(5 << 30)));
-        assert!(seat_under(1, limit).weigh(&machine, 1, each).is_ok());
-        let refused = seat_under(2, limit).weigh(&machine, 1, each).unwrap_err().to_string();
-        assert!(refused.contains("6.0 GiB in all") && refused.contains("allows 5.0 GiB of memory"), "{refused}");
-        let share = seat_under(2, limit).machine().unwrap().allowed.memory_limit;
-        assert_eq!(share, Some(Bytes((5 << 29).min(memory / 2))));
     }
 }

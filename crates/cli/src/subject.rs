@@ -110,6 +110,18 @@ impl Subject {
         Ok(Self::external(&found, &index, reference, law, profile))
     }
 
+    /// What an engine can do, by its name; it need not be here.
+    ///
+    /// # Errors
+    /// An engine that is not known.
+    pub fn kind(name: &str, engine_files: &[PathBuf]) -> Result<Engine, Failure> {
+        if name == crate::args::STROBEALIGN {
+            return Ok(Engine::Embedded);
+        }
+        let descriptor = aligners::described(name, engine_files)?;
+        Ok(Engine::External { shares: descriptor.sharing.how != How::None })
+    }
+
     /// Bases of a read, or of a pair.
     pub fn bases_of_a_fragment(&self) -> u64 {
         self.profile.read_length as u64 * if self.profile.paired { 2 } else { 1 }

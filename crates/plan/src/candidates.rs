@@ -1,9 +1,10 @@
 //! What `zerohop tune` may try: the two parts of the method of Lenis & Senar (2016, 2017).
 
 use crate::rank::{Verdict, rank};
-use crate::strategy::Strategy;
-use crate::{COPIES_OF_FREE, cpu_nodes, free_memory, homes};
-use zerohop_model::machine::{Bytes, Machine};
+use crate::room::{Fit, Room};
+use crate::strategy::{Need, Strategy, copy_counts};
+use crate::{cpu_nodes, homes};
+use zerohop_model::machine::Machine;
 use zerohop_model::plan::Pages;
 use zerohop_model::tuning::{Choice, Finding};
 
@@ -42,15 +43,16 @@ impl Candidate {
 pub fn candidates(machine: &Machine, index_bytes: u64, engine: Engine, full: bool) -> Vec<Candidate> {
     let all = machine.allowed.worker_count();
     let nodes = homes(machine, &cpu_nodes(machine)).len().max(1);
+    let (need, room) = (Need { index_bytes, engine, threads: all }, Room::of(machine, index_bytes));
     let mut choices = part_a(machine, all, nodes, full);
-    choices.extend(part_b(all, nodes, engine));
+    choices.extend(part_b(nodes, &need));
     let judge = |choice: Choice| {
-        let dropped = too_large(machine, index_bytes, choice)
-            .or_else(|| (!full && nodes == 1).then(|| same_on_one_node(choice, engine)).flatten());
+        let dropped =
+            too_large(room, choice).or_else(|| (!full && nodes == 1).then(|| same_on_one_node(choice)).flatten());
         Candidate { choice, dropped }
     };
     let mut candidates: Vec<Candidate> = choices.into_iter().map(judge).collect();
-    let by_rule = rank(machine, index_bytes, None);
+    let by_rule = rank(machine, &need, None);
     let chosen = by_rule.iter().find(|ranked| ranked.verdict == Verdict::Chosen).map(|ranked| ranked.strategy);
     let is_chosen = |choice: &Choice| {
         let strategy = Strategy { copies: choice.copies, pages: choice.pages };
@@ -75,19 +77,18 @@ fn part_a(machine: &Machine, all: usize, nodes: usize, full: bool) -> Vec<Choice
     threads.into_iter().rev().flat_map(choice).collect()
 }
 
-/// Several copies: as many as divide the nodes evenly, and then several on each node, as long as each has a thread.
-fn part_b(all: usize, nodes: usize, engine: Engine) -> Vec<Choice> {
-    let mut counts: Vec<usize> = (2..=nodes).filter(|copies| nodes.is_multiple_of(*copies)).collect();
-    counts
-        .extend(std::iter::successors(Some(2 * nodes), |copies| Some(copies * 2)).take_while(|copies| *copies <= all));
+/// Several copies, as many as make sense, and processes that share copies.
+fn part_b(nodes: usize, need: &Need) -> Vec<Choice> {
+    let all = need.threads;
     let of_count = |copies: usize| {
         let pages = [Pages::Local, Pages::LocalAlloc, Pages::Interleave].into_iter();
         let pages = pages.filter(move |pages| *pages != Pages::Interleave || copies < nodes);
         pages.map(move |pages| Choice { copies, threads: all, pages, farm: false })
     };
     let farm = Choice { copies: nodes.min(all), threads: all, pages: Pages::Local, farm: true };
-    let farm = (engine == Engine::External { shares: true } && all > 1).then_some(farm);
-    counts.into_iter().filter(|copies| *copies <= all).flat_map(of_count).chain(farm).collect()
+    let farm = (need.engine == Engine::External { shares: true } && all > 1).then_some(farm);
+    let several = copy_counts(nodes, need).into_iter().filter(|copies| *copies > 1);
+    several.flat_map(of_count).chain(farm).collect()
 }
 
 /// Cores with one hardware thread each counted once.
@@ -102,22 +103,17 @@ pub(crate) fn cores(machine: &Machine) -> usize {
     (allowed / per_core as usize).max(1)
 }
 
-fn too_large(machine: &Machine, index_bytes: u64, choice: Choice) -> Option<String> {
-    let (all, free) = (index_bytes.saturating_mul(choice.copies as u64), free_memory(machine));
-    let fits = choice.copies == 1 || all as f64 <= COPIES_OF_FREE * free as f64;
-    (!fits).then(|| {
-        format!("{} copies ({}) are more than 40 % of free memory ({})", choice.copies, Bytes(all), Bytes(free))
-    })
+fn too_large(room: Room, choice: Choice) -> Option<String> {
+    match room.fit(choice.copies) {
+        Fit::No(why) => Some(why.trim_end_matches('.').to_owned()),
+        Fit::Well | Fit::Tight(_) => None,
+    }
 }
 
 /// On one node all memory is the same memory.
-fn same_on_one_node(choice: Choice, engine: Engine) -> Option<String> {
+fn same_on_one_node(choice: Choice) -> Option<String> {
     let first = if choice.copies == 1 { Pages::FirstTouch } else { Pages::Local };
-    if choice.pages != first && !choice.farm {
-        return Some("there is one node: the same as any other page policy".to_owned());
-    }
-    (engine == Engine::Embedded && choice.copies > 1)
-        .then(|| "there is one node, and the built-in engine has no locks to share out".to_owned())
+    (choice.pages != first && !choice.farm).then(|| "there is one node: the same as any other page policy".to_owned())
 }
 
 #[cfg(test)]
@@ -158,6 +154,6 @@ mod tests {
         assert_eq!(tried(1, 2, GIB, Engine::Embedded, false), ["1 x 2 threads, original"]);
         let external = tried(1, 2, GIB, Engine::External { shares: true }, false);
         assert_eq!(external, ["1 x 2 threads, original", "2 x 1 thread, local", "1 x 2 threads, local, farm"]);
-        assert_eq!(tried(1, 2, GIB, Engine::Embedded, true).len(), 2 * 3 + 3 - 1 + 1 - 1);
+        assert_eq!(tried(1, 2, GIB, Engine::Embedded, true).len(), 2 * 3);
     }
 }

@@ -1,25 +1,66 @@
-//! What a strategy should come to: threads that queue at memory banks.
+//! What a strategy should come to: threads that queue at memory banks, and at what only one thread of a program does at a time.
 //!
 //! Each thread computes for a while, then needs a cache line that lies in some bank: the line takes the time of the way there, and
 //! waits while the bank serves others. That is a closed network with one station per bank, solved by mean value analysis (Reiser and
-//! Lavenberg, 1980). Latencies and bandwidths are those that `zerohop topo --measure` found on this machine, or assumed from the
-//! firmware's distances; how often an aligner needs a line is assumed. So it explains a strategy and puts those in order that nobody
-//! tried; it never overrules what was tried (crates/plan/tests/published.rs says how often its order is right).
+//! Lavenberg, 1980). A program of its own has besides a part of work that its threads do one after the other (Amdahl, 1967):
+//! reading, writing, and the locks of its allocator.
+//!
+//! Latencies and bandwidths are those that `zerohop topo --measure` found on this machine, or assumed from the firmware's distances
+//! and the number of cores; of the aligner nothing is known but whether it is a program of its own. [`Assumed`] says what is taken
+//! for the rest. No figure in it was fitted to the published times, and the rule asks what would be best if each were half or
+//! twice as large (rank.rs).
 
-use crate::strategy::Strategy;
+use crate::candidates::{Engine, cores};
+use crate::strategy::{Need, Strategy};
 use crate::{cpu_nodes, group, homes};
 use zerohop_model::machine::{Machine, Node, NodeId};
 use zerohop_model::memory_map::MemoryMap;
 use zerohop_model::plan::Pages;
 
-/// Nanoseconds that a thread computes between two lines that it must wait for: about as long as a line takes to come, for aligners
-/// spend a third to a half of their time waiting for memory.
-const THINK_NS: f64 = 100.0;
-/// Assumed where nothing was measured: the way to a node's own memory, and what a bank gives.
+/// Assumed where nothing was measured: the way to a node's own memory, in nanoseconds.
 const LOCAL_NS: f64 = 100.0;
-const BANK_GB_S: f64 = 10.0;
 /// Bytes of a line.
 const LINE: f64 = 64.0;
+/// Random lines get about half of what a bank gives in order, for each opens another row of it.
+const RANDOM: f64 = 0.5;
+/// The part of lines that are a thread's own: reads, records, and what it computes with.
+const PRIVATE: f64 = 0.25;
+/// The part of index lines at most that the last cache holds: the rest of it is for the threads' own.
+const CACHED: f64 = 0.5;
+/// A thread that shares its core with another one computes so many times as long: two threads of a core are a third faster than one.
+const SHARED_CORE: f64 = 1.5;
+
+/// What is assumed of an aligner, and of banks that were not measured.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Assumed {
+    /// Nanoseconds that a thread computes between two lines that it must wait for: about as long as a line takes to come, for
+    /// aligners spend a third to a half of their time waiting for memory.
+    pub think_ns: f64,
+    /// The part of its work that a program of its own does in one thread at a time: with 16 threads, which Langmead et al. (2019)
+    /// found processes best with, a hundredth costs an eighth of the speed.
+    pub serial: f64,
+    /// GB/s that a bank gives in order for each core of its node: one channel of memory for eight cores, or eight channels for 64.
+    pub core_gb_s: f64,
+}
+
+impl Assumed {
+    /// What is assumed unless somebody asks what would be if.
+    pub const USUAL: Assumed = Assumed { think_ns: 100.0, serial: 0.01, core_gb_s: 1.25 };
+
+    /// These assumptions, and all others in which each figure is the same, twice as large, or half as large; a program may also do
+    /// nothing in one thread at a time. The first are these.
+    pub fn around(self) -> Vec<Assumed> {
+        const TIMES: [f64; 3] = [1.0, 0.5, 2.0];
+        const TIMES_SERIAL: [f64; 3] = [1.0, 0.0, 2.0];
+        let of = |think: f64, serial: f64, bank: f64| Assumed {
+            think_ns: think * self.think_ns,
+            serial: serial * self.serial,
+            core_gb_s: bank * self.core_gb_s,
+        };
+        let banks = |think, serial| TIMES.map(|bank| of(think, serial, bank));
+        TIMES.iter().flat_map(|&think| TIMES_SERIAL.iter().flat_map(move |&serial| banks(think, serial))).collect()
+    }
+}
 
 /// What a strategy should come to.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -34,26 +75,40 @@ pub struct Forecast {
     pub measured: bool,
 }
 
-/// What `strategy` should come to with `threads` threads on `machine`.
-pub fn forecast(machine: &Machine, map: Option<&MemoryMap>, strategy: Strategy, threads: usize) -> Forecast {
-    let ways = Ways { machine, map };
+/// What `strategy` should come to for `need` on `machine`.
+pub fn forecast(
+    machine: &Machine,
+    map: Option<&MemoryMap>,
+    need: &Need,
+    strategy: Strategy,
+    assumed: &Assumed,
+) -> Forecast {
     let nodes = cpu_nodes(machine);
     let homes = homes(machine, &nodes);
-    let groups = group(&homes, strategy.copies);
-    // Copies on one node share its bank; copies on nodes of their own do not meet.
-    let per_bank = strategy.copies.div_ceil(homes.len().max(1));
-    let threads_each = (threads as f64 * per_bank as f64 / strategy.copies as f64).round().max(1.0) as usize;
+    let copies = strategy.copies.max(1);
+    let groups = group(&homes, copies);
+    // Copies on one node share its bank and its cache; copies on nodes of their own do not meet.
+    let per_node = copies.div_ceil(homes.len().max(1));
+    let model = Model { machine, map, need, assumed, per_node };
+    let threads_each = (need.threads as f64 * per_node as f64 / copies as f64).round().max(1.0) as usize;
     let (mut speed, mut remote, mut busiest) = (0.0, 0.0, 0.0f64);
-    let distinct = groups.len() / per_bank;
+    let distinct = groups.len() / per_node;
     for readers in groups.iter().take(distinct) {
-        let readers = if strategy.copies == 1 { &nodes } else { readers };
+        let readers = if copies == 1 { &nodes } else { readers };
         let banks = banks(machine, &homes, readers, strategy);
-        let network = ways.network(readers, &banks, threads_each);
+        let network = model.network(readers, &banks, strategy.pages, threads_each);
         speed += network.speed;
         remote += network.remote / distinct as f64;
         busiest = busiest.max(network.busiest);
     }
-    Forecast { speed: speed * 1e3, remote, busiest, measured: map.is_some() }
+    let in_order = match need.engine {
+        Engine::Embedded => 1.0,
+        Engine::External { .. } => {
+            let threads = need.threads as f64 / copies as f64;
+            1.0 / (1.0 + assumed.serial * (threads - 1.0).max(0.0))
+        }
+    };
+    Forecast { speed: speed * in_order * 1e3, remote, busiest, measured: map.is_some() }
 }
 
 /// The banks that hold a copy, and the part of it that each holds.
@@ -71,13 +126,17 @@ fn banks(machine: &Machine, homes: &[&Node], readers: &[&Node], strategy: Strate
     nodes.into_iter().map(|node| (node, part)).collect()
 }
 
-/// What is known of the ways between nodes.
-struct Ways<'a> {
+/// What is known and assumed.
+struct Model<'a> {
     machine: &'a Machine,
     map: Option<&'a MemoryMap>,
+    need: &'a Need,
+    assumed: &'a Assumed,
+    /// Copies that share a node.
+    per_node: usize,
 }
 
-impl Ways<'_> {
+impl Model<'_> {
     fn latency_ns(&self, from: NodeId, to: NodeId) -> f64 {
         let measured = self.map.and_then(|map| {
             let (row, column) = Self::place(map, from, to)?;
@@ -89,12 +148,36 @@ impl Ways<'_> {
         measured.unwrap_or_else(assumed)
     }
 
+    /// GB/s of random lines.
     fn bank_gb_s(&self, bank: NodeId) -> f64 {
         let measured = self.map.and_then(|map| {
             let (row, column) = Self::place(map, bank, bank)?;
             map.all_threads.bandwidth_gb_s.get(row)?.get(column).copied()
         });
-        measured.unwrap_or(BANK_GB_S)
+        let cores = || self.machine.nodes.iter().find(|node| node.id == bank).map_or(0, |node| node.cpus.len());
+        let assumed = || self.assumed.core_gb_s * (cores() as f64 / self.threads_of_a_core()).max(1.0);
+        RANDOM * measured.unwrap_or_else(assumed)
+    }
+
+    fn threads_of_a_core(&self) -> f64 {
+        self.machine.allowed.cpus.len().max(1) as f64 / cores(self.machine) as f64
+    }
+
+    /// Nanoseconds of computing between two lines; longer where threads share cores.
+    fn think_ns(&self) -> f64 {
+        match self.need.threads > cores(self.machine) && self.threads_of_a_core() > 1.0 {
+            true => SHARED_CORE * self.assumed.think_ns,
+            false => self.assumed.think_ns,
+        }
+    }
+
+    /// The part of index lines that the last cache of a node holds.
+    fn cached(&self) -> f64 {
+        let last =
+            self.machine.caches.iter().filter(|cache| cache.kind != "Instruction").max_by_key(|cache| cache.level);
+        let all = last.map_or(0.0, |cache| cache.size.0 as f64 * f64::from(cache.count));
+        let of_a_copy = all / self.machine.nodes.len().max(1) as f64 / self.per_node as f64;
+        (of_a_copy / self.need.index_bytes.max(1) as f64).min(CACHED)
     }
 
     fn place(map: &MemoryMap, from: NodeId, to: NodeId) -> Option<(usize, usize)> {
@@ -102,18 +185,34 @@ impl Ways<'_> {
         Some((row, map.targets.iter().position(|target| *target == to)?))
     }
 
-    fn network(&self, readers: &[&Node], banks: &[(NodeId, f64)], threads: usize) -> Forecast {
+    /// Threads of `readers` whose copy lies on `banks`, and what is their own where the policy puts it: an interleaved program has
+    /// all its memory interleaved, while workers of an embedded engine keep their own on their node.
+    fn network(&self, readers: &[&Node], banks: &[(NodeId, f64)], pages: Pages, threads: usize) -> Forecast {
+        let spread_out = pages == Pages::Interleave && self.need.engine != Engine::Embedded;
+        let of_index = (1.0 - PRIVATE) * (1.0 - self.cached());
+        let at = |bank: NodeId, reader: NodeId, part: f64| {
+            let own = if spread_out { part } else { f64::from(u8::from(bank == reader)) };
+            of_index * part + PRIVATE * own
+        };
+        // A reader without a bank of its own among these has its own lines there where the copy is.
+        let mut parts: Vec<(NodeId, f64)> = banks.to_vec();
+        let missing = readers.iter().filter(|reader| banks.iter().all(|(bank, _)| *bank != reader.id));
+        parts.extend(missing.map(|reader| (reader.id, 0.0)));
+        let share = 1.0 / readers.len().max(1) as f64;
         let (mut way_ns, mut remote) = (0.0, 0.0);
-        for reader in readers {
-            for (bank, part) in banks {
-                let share = part / readers.len() as f64;
-                way_ns += share * self.latency_ns(reader.id, *bank);
-                remote += if reader.id == *bank { 0.0 } else { share };
+        let mut demands = Vec::with_capacity(parts.len());
+        for &(bank, part) in &parts {
+            let mut asked = 0.0;
+            for reader in readers {
+                let lines = share * at(bank, reader.id, part);
+                way_ns += lines * self.latency_ns(reader.id, bank);
+                remote += if reader.id == bank { 0.0 } else { lines };
+                asked += lines;
             }
+            demands.push(asked * LINE / self.bank_gb_s(bank));
         }
-        let demands: Vec<f64> = banks.iter().map(|(bank, part)| part * LINE / self.bank_gb_s(*bank)).collect();
         // The way includes being served once.
-        let delay_ns = THINK_NS + (way_ns - demands.iter().sum::<f64>()).max(0.0);
+        let delay_ns = self.think_ns() + (way_ns - demands.iter().sum::<f64>()).max(0.0);
         let speed = mean_value_analysis(delay_ns, &demands, threads);
         let busiest = demands.iter().fold(0.0, |most: f64, demand| most.max(demand * speed));
         Forecast { speed, remote, busiest, measured: self.map.is_some() }
@@ -143,5 +242,11 @@ mod tests {
         assert!((0.099..=0.1).contains(&many), "{many}");
         // Two customers at one station, worked out by hand: at it 10 * (1 + 0.1) = 11, so 2 / 101.
         assert!((mean_value_analysis(90.0, &[10.0], 2) - 2.0 / 101.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn the_first_assumptions_are_the_usual_ones() {
+        let all = Assumed::USUAL.around();
+        assert_eq!((all.len(), all[0]), (27, Assumed::USUAL));
     }
 }

@@ -2,8 +2,8 @@
 //! they can be asked about a machine that is not there.
 //!
 //! 1. [`plan`] takes the nodes that have CPUs for us and memory for us;
-//! 2. chooses the number of copies by the rule that the published measurements of Lenis & Senar (2016, 2017) support: one
-//!    per node when all copies fit in 40 % of the free memory and one is at most half of a node, else one copy, interleaved;
+//! 2. chooses the number of copies and where their pages lie by a rule that reasons from the machine's description: what fits
+//!    into memory (room.rs), and what a model of memory banks and of locks says of it (forecast.rs, rank.rs);
 //! 3. groups the nodes, and gives each worker a CPU (or a node's CPUs) and the copy of its group.
 //!
 //! [`Round`] says how many threads a lock can take, from times that were measured.
@@ -18,24 +18,21 @@ mod queueing;
 mod race;
 mod rank;
 mod remarks;
+mod room;
 mod strategy;
 
 pub use candidates::{Candidate, Engine, candidates};
-pub use forecast::{Forecast, forecast};
-pub use pilots::{PILOT_PART, Pilot, Pilots, overrules};
+pub use forecast::{Assumed, Forecast, forecast};
+pub use pilots::{Pilots, watch_for};
 pub use queueing::Round;
 pub use race::{Heat, Race, Rules};
-pub use rank::{Ranked, Verdict, rank};
+pub use rank::{Ranked, Verdict, rank, rank_assuming};
 pub use remarks::{Remark, remarks};
-pub use strategy::Strategy;
+pub use strategy::{Need, Strategy};
 
 use zerohop_model::machine::{Bytes, CpuId, Machine, Node, NodeId};
+use zerohop_model::memory_map::MemoryMap;
 use zerohop_model::plan::{HugePages, Pages, Placement, Plan, WorkerPlan};
-
-/// The part of free memory that copies may take by themselves.
-const COPIES_OF_FREE: f64 = 0.4;
-/// The part of a node that one copy may take by itself.
-const COPY_OF_NODE: f64 = 0.5;
 
 /// How many index copies are wanted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -47,23 +44,38 @@ pub enum Replicas {
 }
 
 /// What the user asks for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Request {
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Request<'a> {
     /// Number of workers; by default all that the machine allows.
     pub workers: Option<usize>,
     /// Number of index copies.
     pub replicas: Replicas,
-    /// Page policy of each copy; by default local for several copies, interleaved for one over several nodes.
+    /// Page policy of each copy; by default as the rule says, or for a number of copies that was asked for: interleaved for a copy
+    /// over several nodes, else local.
     pub pages: Option<Pages>,
     /// Huge pages or not.
     pub huge_pages: HugePages,
     /// Size of one index copy, if need be estimated.
     pub index_bytes: u64,
+    /// What kind of aligner reads it.
+    pub engine: Engine,
+    /// What was measured of the machine, if it was.
+    pub map: Option<&'a MemoryMap>,
 }
 
 /// Why there is no plan.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum PlanError {
+    /// One copy is more than this process may use.
+    #[error("the index needs {needs}, this process may use {room}: {why}")]
+    NoRoom {
+        /// Size of one copy.
+        needs: Bytes,
+        /// What may be used.
+        room: Bytes,
+        /// Why it is not more, and what to do.
+        why: &'static str,
+    },
     /// The copies do not fit into memory.
     #[error(
         "{copies} index copies of {each} each do not fit into the {free} of memory that are free: ask for fewer replicas"
@@ -81,15 +93,16 @@ pub enum PlanError {
 /// The plan for `request` on `machine`.
 ///
 /// # Errors
-/// [`PlanError::TooLarge`] when more copies are asked for than fit.
-pub fn plan(machine: &Machine, request: &Request) -> Result<Plan, PlanError> {
+/// [`PlanError::NoRoom`] when not even one copy fits; [`PlanError::TooLarge`] when more copies are asked for than fit.
+pub fn plan(machine: &Machine, request: &Request<'_>) -> Result<Plan, PlanError> {
     let mut reasons = Vec::new();
     let nodes = cpu_nodes(machine);
     let workers = request.workers.unwrap_or_else(|| machine.allowed.worker_count()).max(1);
     let homes = homes(machine, &nodes);
-    let copies = copies(machine, &homes, request, workers, &mut reasons)?;
+    let (copies, pages) = strategy(machine, request, workers, &mut reasons)?;
     let groups = group(&homes, copies);
-    let replicas: Vec<Placement> = groups.iter().map(|group| placement(machine, group, copies, request)).collect();
+    let placement = |group: &Vec<&Node>| placement(machine, group, copies, pages, request.huge_pages);
+    let replicas: Vec<Placement> = groups.iter().map(placement).collect();
     let workers = place_workers(machine, &nodes, &groups, workers, &mut reasons);
     Ok(Plan { replicas, helper_cpus: helper_cpus(machine, &workers), workers, reasons })
 }
@@ -111,54 +124,37 @@ fn homes<'m>(machine: &Machine, nodes: &[&'m Node]) -> Vec<&'m Node> {
     if with_memory.is_empty() { nodes.to_vec() } else { with_memory }
 }
 
-/// Memory that can be taken now, within the limit of the cgroup.
-fn free_memory(machine: &Machine) -> u64 {
-    let free: u64 = machine.memory_nodes().iter().map(|n| n.free.0).sum();
-    free.min(machine.allowed.memory_limit.map_or(u64::MAX, |limit| limit.0))
-}
-
-fn copies(
+/// How many copies, and where the pages of each go if that was asked for or chosen.
+fn strategy(
     machine: &Machine,
-    nodes: &[&Node],
-    request: &Request,
+    request: &Request<'_>,
     workers: usize,
     reasons: &mut Vec<String>,
-) -> Result<usize, PlanError> {
-    let (free, index) = (free_memory(machine), request.index_bytes);
-    if let Replicas::Count(asked) = request.replicas {
-        let copies = asked.clamp(1, workers);
-        if copies > 1 && (copies as u64).saturating_mul(index) > free {
-            return Err(PlanError::TooLarge { copies, each: Bytes(index), free: Bytes(free) });
+) -> Result<(usize, Option<Pages>), PlanError> {
+    let Replicas::Count(asked) = request.replicas else {
+        room::check(machine, request.index_bytes, 1)?;
+        let need = Need { index_bytes: request.index_bytes, engine: request.engine, threads: workers };
+        let best = rank(machine, &need, request.map).into_iter().next();
+        let Some(Ranked { strategy, reasons: why, .. }) = best else { return Ok((1, request.pages)) };
+        let copies = if strategy.copies == 1 {
+            "One index copy".to_owned()
+        } else {
+            format!("{} index copies", strategy.copies)
+        };
+        reasons.push(format!("{copies}, by rule."));
+        reasons.extend(why);
+        return Ok((strategy.copies, request.pages.or(Some(strategy.pages))));
+    };
+    let copies = asked.clamp(1, workers);
+    room::check(machine, request.index_bytes, copies)?;
+    reasons.push(match (asked, copies) {
+        (1, _) => "One index copy, as was asked for.".to_owned(),
+        _ if asked == copies => format!("{copies} index copies, as was asked for."),
+        _ => {
+            format!("{asked} index copies were asked for, but there are {workers} workers to read them: {copies} made.")
         }
-        reasons.push(match (asked, copies) {
-            (1, _) => "One index copy, as was asked for.".to_owned(),
-            _ if asked == copies => format!("{copies} index copies, as was asked for."),
-            _ => format!(
-                "{asked} index copies were asked for, but there are {workers} workers to read them: {copies} made."
-            ),
-        });
-        return Ok(copies);
-    }
-    let wanted = nodes.len().min(workers);
-    if wanted <= 1 {
-        reasons.push("One index copy, for there is one node to work on.".to_owned());
-        return Ok(1);
-    }
-    let smallest = nodes.iter().map(|n| n.memory.0).filter(|&m| m > 0).min().unwrap_or(0);
-    let (all, each) = (Bytes(wanted as u64 * index), Bytes(index));
-    if all.0 as f64 > COPIES_OF_FREE * free as f64 {
-        let free = Bytes(free);
-        reasons
-            .push(format!("One index copy, for {wanted} copies ({all}) are more than 40 % of free memory ({free})."));
-        Ok(1)
-    } else if index as f64 > COPY_OF_NODE * smallest as f64 {
-        let smallest = Bytes(smallest);
-        reasons.push(format!("One index copy, for it ({each}) is more than half of a node's memory ({smallest})."));
-        Ok(1)
-    } else {
-        reasons.push(format!("One index copy ({each}) per node, for they fit well."));
-        Ok(wanted)
-    }
+    });
+    Ok((copies, request.pages))
 }
 
 /// Splits the nodes into `copies` groups of neighbours; with more copies than nodes, nodes are shared.
@@ -171,11 +167,17 @@ fn group<'m>(nodes: &[&'m Node], copies: usize) -> Vec<Vec<&'m Node>> {
 }
 
 /// Where the copy of a group lies: on the group's own memory; a single copy on all memory there is.
-fn placement(machine: &Machine, group: &[&Node], copies: usize, request: &Request) -> Placement {
+fn placement(
+    machine: &Machine,
+    group: &[&Node],
+    copies: usize,
+    pages: Option<Pages>,
+    huge_pages: HugePages,
+) -> Placement {
     let own = |node: &&Node| copies == 1 || group.iter().any(|g| g.id == node.id);
     let nodes: Vec<NodeId> = machine.memory_nodes().into_iter().filter(own).map(|n| n.id).collect();
     let default = if nodes.len() > 1 { Pages::Interleave } else { Pages::Local };
-    Placement { nodes, pages: request.pages.unwrap_or(default), huge_pages: request.huge_pages }
+    Placement { nodes, pages: pages.unwrap_or(default), huge_pages }
 }
 
 /// The groups whose copy is nearest to `node`: its own, or that of the nearest node that is in one.
@@ -262,13 +264,21 @@ mod tests {
                 nodes: (0..nodes).map(NodeId).collect(),
                 cpu_quota: None,
                 memory_limit: None,
+                memory_left: None,
             },
         }
     }
 
-    fn request(index_gib: u64) -> Request {
-        let (workers, pages, huge_pages) = (None, None, HugePages::Auto);
-        Request { workers, replicas: Replicas::Auto, pages, huge_pages, index_bytes: index_gib * GIB }
+    fn request(index_gib: u64) -> Request<'static> {
+        Request {
+            workers: None,
+            replicas: Replicas::Auto,
+            pages: None,
+            huge_pages: HugePages::Auto,
+            index_bytes: index_gib * GIB,
+            engine: Engine::Embedded,
+            map: None,
+        }
     }
 
     fn nodes(plan: &Plan) -> Vec<Vec<u32>> {
@@ -286,13 +296,22 @@ mod tests {
 
     #[test]
     fn a_large_index_is_interleaved() {
-        for (index, free_part) in [(7, 1.0), (9, 1.0), (4, 0.5)] {
+        for (index, free_part) in [(12, 1.0), (16, 1.0), (6, 0.5)] {
             let mut machine = machine(4, 2, 16);
             machine.nodes.iter_mut().for_each(|n| n.free = Bytes((n.memory.0 as f64 * free_part) as u64));
             let plan = plan(&machine, &request(index)).unwrap();
             assert_eq!(nodes(&plan), [[0, 1, 2, 3]], "{index} GiB");
             assert_eq!(plan.replicas[0].pages, Pages::Interleave);
         }
+    }
+
+    #[test]
+    fn what_does_not_fit_on_each_node_is_copied_to_groups() {
+        let plan = plan(&machine(4, 2, 16), &request(7)).unwrap();
+        assert_eq!(nodes(&plan), [[0, 1], [2, 3]]);
+        assert!(plan.replicas.iter().all(|replica| replica.pages == Pages::Interleave));
+        let one = super::plan(&machine(1, 2, 16), &request(7)).unwrap();
+        assert_eq!((nodes(&one), one.replicas[0].pages), (vec![vec![0]], Pages::Local), "one node is not interleaved");
     }
 
     #[test]

@@ -1,16 +1,33 @@
 //! All strategies for an index on a machine, best first by rule, with what speaks for and against each.
 //!
-//! The rule is what the published measurements of Lenis & Senar (2016, 2017) support: a copy per node with local pages when one copy is
-//! at most half of a node's memory, else one copy, interleaved; never more copies than 40 % of free memory; never localalloc with
-//! one copy. (crates/plan/tests/published.rs replays it over all of them.)
+//! The rule reasons from the machine's description and from nothing else:
+//!
+//! 1. what does not fit into memory is ruled out, what fits tightly is not chosen without a trial (room.rs);
+//! 2. the model says what each strategy should come to, under its usual assumptions and with each of them half and twice as large
+//!    (forecast.rs); twice the copies must bring some per cent to be worth their loading and their memory;
+//! 3. chosen is the strategy that loses least where the assumptions are worst for it;
+//! 4. those which in the mean of all assumptions are not far behind it, or better, are worth a trial.
+//!
+//! On one node all memory is near: nothing but an aligner's own locks can speak for several copies there, so one is chosen.
+//! crates/plan/tests/published.rs replays it over the published times of Lenis & Senar (2016, 2017).
 
-use crate::forecast::{Forecast, forecast};
-use crate::strategy::Strategy;
-use crate::{COPIES_OF_FREE, COPY_OF_NODE, cpu_nodes, free_memory, homes};
+use crate::forecast::{Assumed, Forecast, forecast};
+use crate::room::{Fit, Room};
+use crate::strategy::{Need, Strategy, strategies};
+use crate::{cpu_nodes, homes};
 use serde::{Deserialize, Serialize};
 use zerohop_model::machine::{Bytes, Machine};
 use zerohop_model::memory_map::MemoryMap;
 use zerohop_model::plan::Pages;
+
+/// What twice as many copies must bring to be worth their loading and their memory: up to one for each node, which brings its accesses
+/// home; and beyond that, where the gain depends on an aligner's own locks.
+const DOUBLING: f64 = 1.02;
+const DOUBLING_ON_A_NODE: f64 = 1.05;
+/// A strategy that comes to less than this part of the chosen one, in the mean of all assumptions, is not worth a trial.
+const WORTH_A_TRIAL: f64 = 0.8;
+/// Trials at most: each costs about a hundredth of the run where it is slower, and loading.
+const MOST_TRIALS: usize = 3;
 
 /// What the rule makes of a strategy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -37,162 +54,164 @@ pub struct Ranked {
     pub reasons: Vec<String>,
 }
 
-/// Every strategy of the two studies for an index of `index_bytes` on `machine`: the chosen one first, then those worth a pilot run,
-/// those that are possible, and those that are ruled out. Within each of these, what should be fastest by the model comes first; `map`
-/// is what was measured of the machine, if it was.
-pub fn rank(machine: &Machine, index_bytes: u64, map: Option<&MemoryMap>) -> Vec<Ranked> {
-    let nodes = homes(machine, &cpu_nodes(machine));
-    let facts = Facts {
-        nodes: nodes.len().max(1),
-        smallest: nodes.iter().map(|node| node.memory.0).filter(|&bytes| bytes > 0).min().unwrap_or(0),
-        free: free_memory(machine),
-        index: index_bytes,
+/// Every strategy for `need` on `machine`: the chosen one first, then those worth a pilot run, those that are possible, and those
+/// that are ruled out. Within each of these, what should be fastest by the model comes first; `map` is what was measured of the
+/// machine, if it was.
+pub fn rank(machine: &Machine, need: &Need, map: Option<&MemoryMap>) -> Vec<Ranked> {
+    rank_assuming(machine, need, map, Assumed::USUAL)
+}
+
+/// As [`rank`], from other assumptions: how much the order depends on them.
+pub fn rank_assuming(machine: &Machine, need: &Need, map: Option<&MemoryMap>, usual: Assumed) -> Vec<Ranked> {
+    let nodes = homes(machine, &cpu_nodes(machine)).len().max(1);
+    let (room, around) = (Room::of(machine, need.index_bytes), usual.around());
+    let judged = |strategy: Strategy| {
+        let forecasts = || around.iter().map(|assumed| forecast(machine, map, need, strategy, assumed));
+        let cost = cost(strategy.copies, nodes);
+        let scores = forecasts().map(|forecast| forecast.speed / cost).collect();
+        Judged { strategy, fit: room.fit(strategy.copies), scores, usual: forecasts().next() }
     };
-    let threads = machine.allowed.worker_count();
-    let forecast_of = |strategy| (strategy, forecast(machine, map, strategy, threads));
-    let forecasts: Vec<(Strategy, Forecast)> = strategies(facts.nodes).into_iter().map(forecast_of).collect();
-    let fastest = forecasts.iter().map(|(_, forecast)| forecast.speed).fold(0.0, f64::max);
-    let judged = |(strategy, forecast): (Strategy, Forecast)| {
-        let mut ranked = facts.judge(strategy);
-        if facts.nodes > 1 {
-            ranked.reasons.push(in_words(&forecast, fastest));
-        }
-        (ranked, forecast.speed)
-    };
-    let mut ranked: Vec<(Ranked, f64)> = forecasts.into_iter().map(judged).collect();
-    ranked.sort_by(|(a, fast), (b, other)| (a.verdict as u8).cmp(&(b.verdict as u8)).then(other.total_cmp(fast)));
-    ranked.into_iter().map(|(ranked, _)| ranked).collect()
-}
-
-fn in_words(forecast: &Forecast, fastest: f64) -> String {
-    let Forecast { speed, remote, busiest, measured } = forecast;
-    format!(
-        "Model ({}): {:.0} % of accesses remote, the busiest bank {:.0} % busy, {:.2} of the best speed.",
-        if *measured { "ways as measured" } else { "ways assumed from distances" },
-        100.0 * remote,
-        100.0 * busiest,
-        speed / fastest
-    )
-}
-
-/// One copy under each policy; then copies for every number of groups that the nodes can be split into evenly.
-fn strategies(nodes: usize) -> Vec<Strategy> {
-    let one = [Pages::FirstTouch, Pages::LocalAlloc, Pages::Interleave].map(|pages| Strategy { copies: 1, pages });
-    let groups = (2..=nodes).filter(|copies| nodes.is_multiple_of(*copies));
-    let of_groups = groups.flat_map(|copies| {
-        let pages = [Pages::Local, Pages::LocalAlloc, Pages::Interleave];
-        // On a single node there is nothing to interleave.
-        let pages = pages.into_iter().filter(move |pages| *pages != Pages::Interleave || copies < nodes);
-        pages.map(move |pages| Strategy { copies, pages })
-    });
-    one.into_iter().chain(of_groups).collect()
-}
-
-/// What the rule looks at.
-struct Facts {
-    nodes: usize,
-    /// Memory of the smallest node, free memory of all, and the size of one copy, in bytes.
-    smallest: u64,
-    free: u64,
-    index: u64,
-}
-
-impl Facts {
-    fn fits_copies(&self, copies: usize) -> bool {
-        (copies as u64).saturating_mul(self.index) as f64 <= COPIES_OF_FREE * self.free as f64
-    }
-
-    /// Whether a copy per node is the rule's choice.
-    fn one_per_node(&self) -> bool {
-        self.nodes > 1 && self.index as f64 <= COPY_OF_NODE * self.smallest as f64 && self.fits_copies(self.nodes)
-    }
-
-    fn judge(&self, strategy: Strategy) -> Ranked {
-        let Strategy { copies, pages } = strategy;
-        let (all, free) = (Bytes(self.index.saturating_mul(copies as u64)), Bytes(self.free));
-        let (verdict, reason) = if self.nodes == 1 {
-            match pages {
-                Pages::Interleave => (Verdict::Chosen, "There is one node: all memory is near.".to_owned()),
-                _ => (Verdict::Possible, "There is one node: the same as any other.".to_owned()),
-            }
-        } else if copies > 1 && !self.fits_copies(copies) {
-            (Verdict::RuledOut, format!("{copies} copies ({all}) are more than 40 % of free memory ({free})."))
-        } else if (copies, pages) == (1, Pages::LocalAlloc) {
-            (Verdict::RuledOut, "With one copy, localalloc puts it where the loading thread runs: in the published cases with 64 threads it was up to 7.6x slower than interleaving, and never more than 1.1x faster.".to_owned())
-        } else if copies == self.nodes {
-            self.judge_one_per_node(strategy)
-        } else if copies == 1 {
-            match (pages, self.one_per_node()) {
-                (Pages::Interleave, false) => (Verdict::Chosen, self.why_one_copy()),
-                (Pages::Interleave, true) => (
-                    Verdict::Possible,
-                    "Seven of eight accesses would be remote, but no bank is flooded."
-                        .replace("Seven of eight", &self.remote()),
-                ),
-                _ => (
-                    Verdict::Possible,
-                    format!(
-                        "The program as it is: all accesses go to the bank of the loading thread, {} of them from afar.",
-                        self.remote().to_lowercase()
-                    ),
-                ),
-            }
-        } else if pages == Pages::Interleave && !self.one_per_node() {
-            (
-                Verdict::Pilot,
-                format!(
-                    "{copies} copies ({all}) fit, and accesses would stay within {} nodes; whether that is worth the memory a trial must say.",
-                    self.nodes / copies
-                ),
-            )
-        } else {
-            (
-                Verdict::Possible,
-                format!("{copies} copies ({all}) fit; each is shared by {} nodes.", self.nodes / copies),
-            )
+    let all: Vec<Judged> = strategies(nodes, need).into_iter().map(judged).collect();
+    let Some(chosen) = chosen(&all, nodes) else { return Vec::new() };
+    let trials = trials(&all, chosen, nodes);
+    let words = Words { nodes, need: *need, fastest: fastest(&all) };
+    let ranked = |(number, judged): (usize, &Judged)| {
+        let verdict = match &judged.fit {
+            _ if number == chosen => Verdict::Chosen,
+            Fit::No(_) => Verdict::RuledOut,
+            _ if trials.contains(&number) => Verdict::Pilot,
+            _ => Verdict::Possible,
         };
-        Ranked { strategy, verdict, reasons: vec![reason] }
+        let why_not_more = all.iter().find(|other| other.strategy.copies == nodes).map(|other| &other.fit);
+        Ranked { strategy: judged.strategy, verdict, reasons: words.reasons(judged, verdict, why_not_more) }
+    };
+    let mut in_order: Vec<(Ranked, f64)> =
+        all.iter().enumerate().map(|each| (ranked(each), each.1.scores[0])).collect();
+    in_order.sort_by(|(a, fast), (b, other)| (a.verdict as u8).cmp(&(b.verdict as u8)).then(other.total_cmp(fast)));
+    in_order.into_iter().map(|(ranked, _)| ranked).collect()
+}
+
+/// A strategy, how it fits, and what it should come to.
+struct Judged {
+    strategy: Strategy,
+    fit: Fit,
+    /// Speeds less what copies cost, under each of the assumptions; the usual ones first.
+    scores: Vec<f64>,
+    usual: Option<Forecast>,
+}
+
+impl Judged {
+    fn speed(&self) -> f64 {
+        self.usual.map_or(0.0, |usual| usual.speed)
+    }
+}
+
+/// What so many copies cost, as times one copy's time.
+fn cost(copies: usize, nodes: usize) -> f64 {
+    let doublings = |times: usize| (times.max(1) as f64).log2();
+    DOUBLING.powf(doublings(copies.min(nodes))) * DOUBLING_ON_A_NODE.powf(doublings(copies / nodes))
+}
+
+/// The best speed by the model of those that fit.
+fn fastest(all: &[Judged]) -> f64 {
+    let fit = all.iter().filter(|judged| !matches!(judged.fit, Fit::No(_)));
+    fit.map(Judged::speed).fold(f64::MIN_POSITIVE, f64::max)
+}
+
+/// The strategy that fits well and loses least to the best one where the assumptions are worst for it; of equals the first.
+fn chosen(all: &[Judged], nodes: usize) -> Option<usize> {
+    let may_be = |judged: &&Judged| judged.fit == Fit::Well && (nodes > 1 || judged.strategy.copies == 1);
+    let best_at = |at: usize| all.iter().filter(may_be).map(|judged| judged.scores[at]).fold(0.0, f64::max);
+    let best: Vec<f64> = (0..all.first()?.scores.len()).map(best_at).collect();
+    let loss = |judged: &Judged| best.iter().zip(&judged.scores).map(|(best, own)| best / own).fold(0.0, f64::max);
+    let candidates = all.iter().enumerate().filter(|(_, judged)| may_be(judged));
+    candidates.min_by(|(_, a), (_, b)| loss(a).total_cmp(&loss(b))).map(|(number, _)| number)
+}
+
+/// Those worth a trial beside the chosen one, the most promising first.
+fn trials(all: &[Judged], chosen: usize, nodes: usize) -> Vec<usize> {
+    let promise = |judged: &Judged| {
+        let ratios = judged.scores.iter().zip(&all[chosen].scores).map(|(own, chosen)| own / chosen);
+        ratios.sum::<f64>() / judged.scores.len() as f64
+    };
+    let differs = |judged: &Judged| {
+        let Strategy { copies, pages } = judged.strategy;
+        // Localalloc puts pages where local and first-touch do, and with one node all do the same.
+        pages != Pages::LocalAlloc && (copies > 1 || nodes > 1)
+    };
+    let mut others: Vec<(usize, f64)> = (all.iter().enumerate())
+        .filter(|(number, judged)| *number != chosen && !matches!(judged.fit, Fit::No(_)) && differs(judged))
+        .map(|(number, judged)| (number, promise(judged)))
+        .filter(|(_, promise)| *promise >= WORTH_A_TRIAL)
+        .collect();
+    others.sort_by(|(_, a), (_, b)| b.total_cmp(a));
+    others.into_iter().take(MOST_TRIALS).map(|(number, _)| number).collect()
+}
+
+/// What is needed to say why.
+struct Words {
+    nodes: usize,
+    need: Need,
+    /// The best speed by the model.
+    fastest: f64,
+}
+
+impl Words {
+    fn reasons(&self, judged: &Judged, verdict: Verdict, why_not_more: Option<&Fit>) -> Vec<String> {
+        let mut reasons = vec![match &judged.fit {
+            Fit::No(why) | Fit::Tight(why) => why.clone(),
+            Fit::Well => self.what(judged.strategy),
+        }];
+        if let (Verdict::Chosen, Some(Fit::No(why) | Fit::Tight(why))) = (verdict, why_not_more) {
+            reasons.push(why.clone());
+        }
+        if let Some(usual) = judged.usual.filter(|_| self.nodes > 1) {
+            reasons.push(self.model(&usual));
+        }
+        reasons
     }
 
-    fn judge_one_per_node(&self, strategy: Strategy) -> (Verdict, String) {
-        let (each, smallest) = (Bytes(self.index), Bytes(self.smallest));
-        if self.index > self.smallest {
-            return (Verdict::RuledOut, format!("A copy ({each}) is more than a node's memory ({smallest})."));
-        }
-        match (self.one_per_node(), strategy.pages) {
-            (true, Pages::Local) => (
-                Verdict::Chosen,
+    /// What a strategy does, a sentence.
+    fn what(&self, Strategy { copies, pages }: Strategy) -> String {
+        let (nodes, each) = (self.nodes, Bytes(self.need.index_bytes));
+        let threads = |copies: usize| self.need.threads.div_ceil(copies);
+        match (copies, pages) {
+            (1, Pages::Local) if nodes == 1 => "There is one node: all memory is near.".to_owned(),
+            (1, _) if nodes == 1 => "There is one node: the same as local.".to_owned(),
+            (1, Pages::Interleave) => {
                 format!(
-                    "A copy ({each}) is at most half of a node's memory ({smallest}), and all copies fit: every access is local."
-                ),
-            ),
-            (true, _) => {
-                (Verdict::Possible, "A copy per node, but its pages may leave the node when that is full.".to_owned())
+                    "One for all ({each}), spread over all banks: none is flooded, {} of {nodes} accesses are remote.",
+                    nodes - 1
+                )
             }
-            (false, _) => (
-                Verdict::RuledOut,
+            (1, _) => format!(
+                "The program as it is: all accesses go to the bank of the loading thread, {} of {nodes} of them from afar.",
+                nodes - 1
+            ),
+            _ if copies > nodes => format!(
+                "{} copies ({each}) on each node: every access is local, and {} threads instead of {} share the locks of a program.",
+                copies / nodes,
+                threads(copies),
+                threads(nodes)
+            ),
+            _ if copies == nodes => format!("A copy ({each}) on each node: every access is local."),
+            (_, Pages::Interleave) => {
                 format!(
-                    "A copy ({each}) is more than half of a node's memory ({smallest}): it would crowd out the reads and the rest."
-                ),
-            ),
+                    "{copies} copies ({each}), each spread over {} nodes, to which its accesses keep.",
+                    nodes / copies
+                )
+            }
+            _ => format!("{copies} copies ({each}), each on one of the {} nodes that share it.", nodes / copies),
         }
     }
 
-    fn why_one_copy(&self) -> String {
-        let (each, smallest, free) = (Bytes(self.index), Bytes(self.smallest), Bytes(self.free));
-        match self.fits_copies(self.nodes) {
-            true => format!(
-                "A copy ({each}) is more than half of a node's memory ({smallest}): one for all, spread over all banks."
-            ),
-            false => format!(
-                "A copy ({each}) for each of {} nodes would be more than 40 % of free memory ({free}): one for all, spread over all banks.",
-                self.nodes
-            ),
-        }
-    }
-
-    /// The part of accesses to an index anywhere that come from other nodes, in words.
-    fn remote(&self) -> String {
-        format!("{} of {}", self.nodes - 1, self.nodes)
+    fn model(&self, Forecast { speed, remote, busiest, measured }: &Forecast) -> String {
+        format!(
+            "Model ({}): {:.0} % of accesses remote, the busiest bank {:.0} % busy, {:.2} of the best speed.",
+            if *measured { "ways as measured" } else { "ways assumed from distances" },
+            100.0 * remote,
+            100.0 * busiest,
+            speed / self.fastest
+        )
     }
 }

@@ -1,0 +1,136 @@
+//! Whether index copies fit into memory, and with how much to spare.
+
+use crate::{PlanError, cpu_nodes, homes};
+use zerohop_model::machine::{Bytes, Machine};
+
+/// The part of free memory, and of each node, that index copies may take. The other half is for reads and records on their way
+/// to and from the disk, and for what the aligner takes for itself.
+const PART_FOR_COPIES: f64 = 0.5;
+
+/// How a number of copies fits.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Fit {
+    /// Well, also while they are loaded.
+    Well,
+    /// Once they are loaded; why it may be too tight before.
+    Tight(String),
+    /// Not at all, and why.
+    No(String),
+}
+
+/// Memory, seen by who places copies of an index.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Room {
+    /// Nodes that can hold a copy for their own CPUs.
+    nodes: usize,
+    /// Memory of the smallest of them, in bytes.
+    smallest: u64,
+    /// What of all memory can be taken now, in bytes.
+    free: u64,
+    /// Bytes of one copy.
+    index: u64,
+}
+
+impl Room {
+    pub(crate) fn of(machine: &Machine, index_bytes: u64) -> Self {
+        let nodes = homes(machine, &cpu_nodes(machine));
+        let smallest = nodes.iter().map(|node| node.memory.0).filter(|&bytes| bytes > 0).min().unwrap_or(0);
+        Room { nodes: nodes.len().max(1), smallest, free: free_memory(machine), index: index_bytes }
+    }
+
+    /// Whether `copies` fit. One always does: whether there is memory for it at all, [`check`] says.
+    pub(crate) fn fit(&self, copies: usize) -> Fit {
+        let Room { nodes, smallest, free, index } = *self;
+        if copies == 1 {
+            return Fit::Well;
+        }
+        let on_a_node = index.saturating_mul(copies.div_ceil(nodes) as u64) / (nodes / copies).max(1) as u64;
+        let all = index.saturating_mul(copies as u64);
+        // A copy is read through the page cache, which holds the index files once as long as copies are loaded.
+        let loading = all.saturating_add(index);
+        let more_than_half = |bytes: u64, of: u64| bytes as f64 > PART_FOR_COPIES * of as f64;
+        let (each_node, smallest) = (Bytes(on_a_node), Bytes(smallest));
+        if more_than_half(on_a_node, smallest.0) {
+            return Fit::No(format!(
+                "{copies} copies put {each_node} on each node, more than half of its memory ({smallest})."
+            ));
+        }
+        let (all, free) = (Bytes(all), Bytes(free));
+        if more_than_half(all.0, free.0) {
+            return Fit::No(format!("{copies} copies ({all}) are more than half of free memory ({free})."));
+        }
+        match more_than_half(loading, free.0) {
+            true => Fit::Tight(format!(
+                "{copies} copies ({all}) and the index files in the page cache are more than half of free memory ({free})."
+            )),
+            false => Fit::Well,
+        }
+    }
+}
+
+/// Memory that can be taken now, in bytes, within the limits of control groups.
+pub(crate) fn free_memory(machine: &Machine) -> u64 {
+    let free: u64 = machine.memory_nodes().iter().map(|node| node.free.0).sum();
+    let limits = [machine.allowed.memory_limit, machine.allowed.memory_left];
+    limits.into_iter().flatten().fold(free, |least, limit| least.min(limit.0))
+}
+
+/// Whether there is memory for `copies` of an index at all.
+///
+/// # Errors
+/// [`PlanError::NoRoom`] where one is larger than what this process may use, so that the kernel would kill it;
+/// [`PlanError::TooLarge`] where several do not fit into what is free now.
+pub(crate) fn check(machine: &Machine, index_bytes: u64, copies: usize) -> Result<(), PlanError> {
+    let all: u64 = machine.memory_nodes().iter().map(|node| node.memory.0).sum();
+    let (needs, free) = (Bytes(index_bytes), free_memory(machine));
+    if let Some(left) = machine.allowed.memory_left.filter(|left| index_bytes > left.0) {
+        let why = "its control group has a memory limit: ask for more memory (sbatch --mem, docker --memory)";
+        return Err(PlanError::NoRoom { needs, room: left, why });
+    }
+    // A machine that does not tell its memory may have enough.
+    if all > 0 && index_bytes > all {
+        let why = "that is all the memory of its nodes: take a machine with more, or a smaller index";
+        return Err(PlanError::NoRoom { needs, room: Bytes(all), why });
+    }
+    if copies > 1 && (copies as u64).saturating_mul(index_bytes) > free {
+        return Err(PlanError::TooLarge { copies, each: needs, free: Bytes(free) });
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tests::machine;
+
+    const GIB: u64 = 1 << 30;
+
+    #[test]
+    fn copies_fit_well_tightly_or_not() {
+        let fit = |copies, index_gib: u64| Room::of(&machine(4, 2, 16), index_gib * GIB).fit(copies);
+        assert_eq!(fit(4, 4), Fit::Well, "20 of 64 GiB while loading");
+        assert!(matches!(fit(4, 7), Fit::Tight(_)), "28 of 64, but 35 while loading");
+        assert!(matches!(fit(4, 8), Fit::Tight(_)) && matches!(fit(4, 9), Fit::No(_)), "half of a node and no more");
+        assert!(matches!(fit(8, 4), Fit::Tight(_)), "two on each node");
+        assert!(matches!(fit(16, 3), Fit::No(_)) && fit(2, 9) == Fit::Well && fit(1, 60) == Fit::Well);
+    }
+
+    #[test]
+    fn what_the_kernel_would_kill_is_refused() {
+        let mut limited = machine(2, 2, 16);
+        assert_eq!(check(&limited, 32 * GIB, 1), Ok(()));
+        let refused = check(&limited, 33 * GIB, 1).unwrap_err().to_string();
+        assert!(
+            refused.starts_with("the index needs 33.0 GiB, this process may use 32.0 GiB: that is all"),
+            "{refused}"
+        );
+        (limited.allowed.memory_limit, limited.allowed.memory_left) = (Some(Bytes(8 * GIB)), Some(Bytes(5 * GIB)));
+        let refused = check(&limited, 6 * GIB, 1).unwrap_err().to_string();
+        assert!(
+            refused.starts_with("the index needs 6.0 GiB, this process may use 5.0 GiB: its control group"),
+            "{refused}"
+        );
+        assert!(matches!(check(&limited, 3 * GIB, 2), Err(PlanError::TooLarge { copies: 2, .. })));
+        assert!(matches!(Room::of(&limited, 2 * GIB).fit(2), Fit::No(_)));
+    }
+}
