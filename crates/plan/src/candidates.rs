@@ -2,23 +2,11 @@
 
 use crate::rank::{Verdict, rank};
 use crate::room::{Fit, Room};
-use crate::strategy::{Need, Strategy, copy_counts};
-use crate::{cpu_nodes, homes};
+use crate::strategy::{Engine, Need, Strategy, copy_counts};
+use crate::{cores, cpu_nodes, homes};
 use zerohop_model::machine::Machine;
 use zerohop_model::plan::Pages;
 use zerohop_model::tuning::{Choice, Finding};
-
-/// What an aligner can do.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Engine {
-    /// It runs inside zerohop.
-    Embedded,
-    /// It is a program of its own.
-    External {
-        /// Whether several processes can share one copy of its index.
-        shares: bool,
-    },
-}
 
 /// A choice that may be tried, or the reason why it need not be.
 #[derive(Debug, Clone, PartialEq)]
@@ -89,18 +77,6 @@ fn part_b(nodes: usize, need: &Need) -> Vec<Choice> {
     let farm = (need.engine == Engine::External { shares: true } && all > 1).then_some(farm);
     let several = copy_counts(nodes, need).into_iter().filter(|copies| *copies > 1);
     several.flat_map(of_count).chain(farm).collect()
-}
-
-/// Cores with one hardware thread each counted once.
-pub(crate) fn cores(machine: &Machine) -> usize {
-    let (allowed, all) = (machine.allowed.cpus.len(), machine.nodes.iter().map(|node| node.cpus.len()).sum::<usize>());
-    if allowed < all {
-        // Which of them share a core is not known.
-        return allowed;
-    }
-    let per_core = machine.caches.iter().filter(|cache| cache.level == 1 && cache.kind != "Instruction");
-    let per_core = per_core.map(|cache| cache.shared_by.max(1)).min().unwrap_or(1);
-    (allowed / per_core as usize).max(1)
 }
 
 fn too_large(room: Room, choice: Choice) -> Option<String> {

@@ -10,9 +10,8 @@
 //! for the rest. No figure in it was fitted to the published times, and the rule asks what would be best if each were half or
 //! twice as large (rank.rs).
 
-use crate::candidates::{Engine, cores};
-use crate::strategy::{Need, Strategy};
-use crate::{cpu_nodes, group, homes};
+use crate::strategy::{Engine, Need, Strategy};
+use crate::{cores, cpu_nodes, group, homes};
 use zerohop_model::machine::{Machine, Node, NodeId};
 use zerohop_model::memory_map::MemoryMap;
 use zerohop_model::plan::Pages;

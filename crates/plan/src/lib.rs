@@ -21,14 +21,14 @@ mod remarks;
 mod room;
 mod strategy;
 
-pub use candidates::{Candidate, Engine, candidates};
+pub use candidates::{Candidate, candidates};
 pub use forecast::{Assumed, Forecast, forecast};
 pub use pilots::{Pilots, watch_for};
 pub use queueing::Round;
 pub use race::{Heat, Race, Rules};
 pub use rank::{Ranked, Verdict, rank, rank_assuming};
 pub use remarks::{Remark, remarks};
-pub use strategy::{Need, Strategy};
+pub use strategy::{Engine, Need, Strategy};
 
 use zerohop_model::machine::{Bytes, CpuId, Machine, Node, NodeId};
 use zerohop_model::memory_map::MemoryMap;
@@ -155,6 +155,18 @@ fn strategy(
         }
     });
     Ok((copies, request.pages))
+}
+
+/// Cores with one hardware thread each counted once.
+fn cores(machine: &Machine) -> usize {
+    let (allowed, all) = (machine.allowed.cpus.len(), machine.nodes.iter().map(|node| node.cpus.len()).sum::<usize>());
+    if allowed < all {
+        // Which of them share a core is not known.
+        return allowed;
+    }
+    let per_core = machine.caches.iter().filter(|cache| cache.level == 1 && cache.kind != "Instruction");
+    let per_core = per_core.map(|cache| cache.shared_by.max(1)).min().unwrap_or(1);
+    (allowed / per_core as usize).max(1)
 }
 
 /// Splits the nodes into `copies` groups of neighbours; with more copies than nodes, nodes are shared.

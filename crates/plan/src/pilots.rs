@@ -3,9 +3,8 @@
 //! `zerohop align --plan auto` runs each for a while and maps on meanwhile, so nothing is lost but speed. The same functions choose,
 //! time and judge them in the replay of published times (crates/plan/tests/published.rs).
 
-use crate::candidates::Engine;
 use crate::rank::{Ranked, Verdict};
-use crate::strategy::Strategy;
+use crate::strategy::{Engine, Strategy};
 use std::time::Duration;
 
 /// How long each strategy is watched: a hundredth of what is left of the run, but so long at least, and so long at most.

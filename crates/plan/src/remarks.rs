@@ -1,7 +1,8 @@
 //! What else a user should know of a machine and an aligner before choosing a strategy.
 
-use crate::candidates::{Engine, cores};
+use crate::cores;
 use crate::rank::Verdict;
+use crate::strategy::Engine;
 use serde::{Deserialize, Serialize};
 use zerohop_model::machine::Machine;
 

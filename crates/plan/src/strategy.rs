@@ -1,8 +1,19 @@
 //! What the rule, pilots and the model speak of.
 
-use crate::candidates::Engine;
 use serde::{Deserialize, Serialize};
 use zerohop_model::plan::Pages;
+
+/// What an aligner can do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Engine {
+    /// It runs inside zerohop.
+    Embedded,
+    /// It is a program of its own.
+    External {
+        /// Whether several processes can share one copy of its index.
+        shares: bool,
+    },
+}
 
 /// So many copies of the index, under a page policy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

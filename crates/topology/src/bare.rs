@@ -1,8 +1,10 @@
 //! The live machine where `/sys` and `/proc` are missing, as in some containers: what system calls tell in their place.
 
-use crate::detect::UNKNOWN;
 use std::path::Path;
 use zerohop_model::machine::{Bytes, Machine};
+
+/// The name of a machine, or of its processors, that nothing tells.
+pub(crate) const UNKNOWN: &str = "unknown";
 
 /// What is not known of this machine because `/sys` or `/proc` is missing, a sentence each; empty where both are there.
 pub fn unknown() -> Vec<String> {

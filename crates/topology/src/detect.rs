@@ -1,12 +1,10 @@
 //! Puts a [`Machine`] together.
 
+use crate::bare::UNKNOWN;
 use crate::sysfs::Sysfs;
 use crate::{TopologyError, affinity, allowed, bare, caches, cgroup, nodes};
 use std::path::Path;
 use zerohop_model::machine::{Bytes, Machine};
-
-/// The name of a machine, or of its processors, that nothing tells.
-pub(crate) const UNKNOWN: &str = "unknown";
 
 /// Reads the machine that this process runs on.
 ///
