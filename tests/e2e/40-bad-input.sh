@@ -110,6 +110,7 @@ odd_records() {
     odd_record ", read 'x': its sequence holds '\\xff', which is no base" '@x\nAC\xffT\n+\n####\n'
     odd_record ", read 'x': its sequence holds ' ', which is no base" '@x\nACG \n+\n####\n'
     odd_record ", read 'x': its qualities hold a character that is none (allowed are '!' to '~')" '@x\nACGT\n+\n## #\n'
+    odd_record ", read 'x\\x1b[31m\\x07': its name holds '\\x1b', which SAM does not allow" '@x\033[31m\a\nACGT\n+\n####\n'
     odd_record ": the read has no name" '@\nACGT\n+\n####\n'
     odd_record ": the read has no name" '@ x\nACGT\n+\n####\n'
     odd_record ": a record must start with '@', but here is an empty line" '\n@x\nACGT\n+\n####\n'
@@ -131,6 +132,30 @@ deep_record() {
     local line="1.fq: record 8001 (byte $(first_records many_1.fq 8000 | wc -c)), read 'x': 4 bases but 3 qualities"
     read_fault "$line"
     read_fault "$line" 1.fq 2.fq
+}
+
+# What SAM can hold and BAM cannot: file, record and read are named, and of a long name its beginning.
+records_for_bam() {
+    local long coding what="its name has more than 254 bytes, which BAM cannot hold: write SAM" shown
+    long=$(head -c 70000 /dev/zero | tr '\0' x)
+    shown=${long::80}…
+    { first_records good_1.fq 3; printf "@$long\nACGT\n+\n####\n"; } | reads 1.fq
+    { first_records good_2.fq 3; printf "@$long\nACGT\n+\n####\n"; } | reads 2.fq
+    for coding in $CODINGS; do
+        attempt align -t 2 -o out/x.bam ref.fa $coding/1.fq $coding/2.fq
+        [ "$rc $(cat stderr)" = "1 error: $coding/1.fq: record 4, read '$shown': $what" ] || wrong "a name of 70,000 bytes ($coding): $rc, $(head -c 300 stderr)"
+    done
+    # interleaved, and a single read in between
+    { first_records good_1.fq 1; printf '@y z\nACGT\n+\n####\n@y z%s\nACGT\n+\n####\n' "$long"; } > plain/1.fq
+    what="its comment 'z${long::79}…' does not consist of SAM fields (such as BC:Z:ACGT), so it cannot be copied to BAM: drop -C, or write SAM"
+    sed -i '1s/ .*//; 5s/ .*//' plain/1.fq
+    attempt align -C -p -o out/x.bam ref.fa plain/1.fq
+    [ "$rc $(cat stderr)" = "1 error: plain/1.fq: record 3, read 'y': $what" ] || wrong "a comment of 70,000 bytes: $rc, $(head -c 600 stderr)"
+    first_records good_1.fq 1 | sed '1s/ .*//' > plain/1.fq
+    first_records good_2.fq 1 | sed '1s/ .*//; 1s/$/ odd/' > plain/2.fq
+    attempt align -C -o out/x.bam ref.fa plain/1.fq plain/2.fq
+    grep -q "^error: plain/2.fq: record 1, read '.*': its comment 'odd' does not" stderr || wrong "a comment of a mate: $(cat stderr)"
+    [ -z "$(ls -A out)" ] || wrong "left $(ls -A out)"
 }
 
 long_read() {
@@ -414,6 +439,30 @@ empty_inputs() {
     done
 }
 
+# Mates with names of their own: what the strobealign program writes of them.
+mate_names() {
+    local form mate
+    for form in . _ /; do
+        for mate in 1 2; do
+            awk -v end=$form$mate 'NR % 4 == 1 { print "@r" (NR + 3) / 4 end; next } { print }' good_$mate.fq > $mate.fq
+            awk 'NR % 4 == 1 { print ">" substr($0, 2) } NR % 4 == 2' $mate.fq > $mate.fa
+        done
+        strobealign ref.fa 1.fq 2.fq > expected.sam
+        zerohop align -t 3 ref.fa 1.fq 2.fq > own.sam
+        same_alignments own.sam expected.sam "mates named x${form}1 and x${form}2"
+        strobealign ref.fa 1.fa 2.fa > expected.sam
+        zerohop align -t 3 ref.fa 1.fa 2.fa > own.sam
+        same_alignments own.sam expected.sam "mates named x${form}1 and x${form}2, FASTA"
+        # in one file, equal names alone make mates
+        paste <(paste - - - - < 1.fq) <(paste - - - - < 2.fq) | tr '\t' '\n' > i.fq
+        strobealign --interleaved ref.fa i.fq > expected.sam
+        zerohop align -t 3 -p ref.fa i.fq > own.sam
+        same_alignments own.sam expected.sam "mates named x${form}1 and x${form}2, interleaved"
+    done
+    sed 's,/2$,.3,' 2.fq > 3.fq
+    fault "3.fq: record 1 (byte 0), read 'r1.3': its name differs from that of its mate, 'r1' in 1.fq: the files are not in step" ref.fa 1.fq 3.fq
+}
+
 # --- the reader of the output goes away -----------------------------------------------------------------------------
 
 broken_pipes() {
@@ -433,7 +482,7 @@ broken_pipes() {
     [ "$status" = 0 ] && [ ! -s stderr ] || wrong "a broken pipe (man): exit status $status"
 }
 
-for part in odd_records deep_record long_reads mates not_reads gzip_faults bgzf_faults bgzf_without_end files permissions \
+for part in odd_records deep_record records_for_bam long_reads mates mate_names not_reads gzip_faults bgzf_faults bgzf_without_end files permissions \
     references index_files usage_errors fine_inputs empty_inputs broken_pipes; do
     [[ $part =~ ${PART-} ]] || continue
     before=$failures

@@ -133,9 +133,30 @@ impl Chunk {
 
     /// The fragment at `index`, which must be below [`Chunk::len`].
     pub fn fragment(&self, index: usize) -> Fragment<'_> {
-        let start = if index == 0 { 0 } else { self.fragment_ends[index - 1] } as usize;
-        let reads = &self.reads[start..self.fragment_ends[index] as usize];
+        let reads = &self.reads[self.first_read(index)..self.fragment_ends[index] as usize];
         Fragment { first: self.read(&reads[0]), mate: reads.get(1).map(|r| self.read(r)) }
+    }
+
+    /// The header line of read `mate` (0 or 1) of the fragment at `fragment`, as it stands in the input: without its
+    /// first character and its line end. The fragment must have that read.
+    pub fn header(&self, fragment: usize, mate: usize) -> &[u8] {
+        let spans = &self.reads[self.first_read(fragment) + mate];
+        let rest = &self.text[usize::from(spans.text)].bytes[spans.name.start as usize..];
+        let line = rest.split(|&byte| byte == b'\n').next().unwrap_or_default();
+        line.strip_suffix(b"\r").unwrap_or(line)
+    }
+
+    /// Which text read `mate` of a fragment lies in, and its number in the file of that text, from 1. The fragment must
+    /// have that read.
+    pub fn place(&self, fragment: usize, mate: usize) -> (usize, u64) {
+        let read = self.first_read(fragment) + mate;
+        let text = self.reads[read].text;
+        let before = self.reads[..read].iter().filter(|other| other.text == text).count();
+        (usize::from(text), self.text[usize::from(text)].first_record + before as u64 + 1)
+    }
+
+    fn first_read(&self, fragment: usize) -> usize {
+        if fragment == 0 { 0 } else { self.fragment_ends[fragment - 1] as usize }
     }
 
     /// The index and the name of the fragment that [`Chunk::fragments`] handed out last; `None` for an empty chunk.
@@ -159,6 +180,18 @@ impl Chunk {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn header_lines_and_places_of_reads() {
+        let mut chunk = Chunk::default();
+        chunk.text[0].bytes.extend_from_slice(b"@a/1 x \r\nA\n@a/2 y\n>b");
+        chunk.text[0].first_record = 10;
+        let read = |start: u32| ReadSpans { name: Span { start, end: start + 1 }, ..ReadSpans::default() };
+        chunk.push(read(1), Some(read(12)));
+        chunk.push(read(19), None);
+        assert_eq!([chunk.header(0, 0), chunk.header(0, 1), chunk.header(1, 0)], [&b"a/1 x "[..], b"a/2 y", b"b"]);
+        assert_eq!([chunk.place(0, 0), chunk.place(0, 1), chunk.place(1, 0)], [(0, 11), (0, 12), (0, 13)]);
+    }
 
     #[test]
     fn mixed_fragments_come_back_in_order_and_the_last_one_is_remembered() {

@@ -1,7 +1,40 @@
 //! What can go wrong, in words for the user.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::path::{Path, PathBuf};
+
+/// Characters of a name that a message shows.
+const SHOWN: usize = 80;
+
+/// A name, or other bytes of the input, as a message shows it: control characters are escaped as in `\x1b`, and what
+/// follows the first 80 characters is cut off, with `…` in its place.
+pub fn shown(bytes: &[u8]) -> String {
+    // A character has at most 4 bytes: these hold more than is shown.
+    let start = String::from_utf8_lossy(&bytes[..bytes.len().min(4 * (SHOWN + 1))]);
+    let end = start.char_indices().nth(SHOWN).map(|(end, _)| end);
+    let mut text = printable(end.map_or(&*start, |end| &start[..end])).into_owned();
+    text.extend(end.map(|_| '…'));
+    text
+}
+
+/// A text as a terminal can show it without being controlled by it: control characters are escaped, but for tabs and
+/// line ends.
+pub fn printable(text: &str) -> Cow<'_, str> {
+    let is_harmful = |c: char| c.is_control() && !matches!(c, '\n' | '\t');
+    if !text.contains(is_harmful) {
+        return Cow::Borrowed(text);
+    }
+    let mut out = String::with_capacity(text.len() + 16);
+    for c in text.chars() {
+        match u8::try_from(c) {
+            _ if !is_harmful(c) => out.push(c),
+            Ok(byte) if byte.is_ascii() => out.extend(byte.escape_ascii().map(char::from)),
+            _ => out.extend(c.escape_unicode()),
+        }
+    }
+    Cow::Owned(out)
+}
 
 /// A fault in an input file. Reads `FILE: record N (byte B), read 'NAME': what is wrong`, without the parts not known.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -32,24 +65,24 @@ impl InputError {
 
     /// The same fault, with the name of the read.
     pub fn read(mut self, name: &[u8]) -> Self {
-        self.read = (!name.is_empty()).then(|| String::from_utf8_lossy(name).into_owned());
+        self.read = (!name.is_empty()).then(|| shown(name));
         self
     }
 }
 
 impl fmt::Display for InputError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: ", self.file.display())?;
-        match (self.record, self.byte) {
-            (Some(record), Some(byte)) => write!(f, "record {record} (byte {byte})")?,
-            (None, Some(byte)) => write!(f, "byte {byte}")?,
-            (Some(record), None) => write!(f, "record {record}")?,
-            (None, None) => return write!(f, "{}", self.what),
-        }
-        if let Some(read) = &self.read {
-            write!(f, ", read '{read}'")?;
-        }
-        write!(f, ": {}", self.what)
+        let place = match (self.record, self.byte) {
+            (Some(record), Some(byte)) => Some(format!("record {record} (byte {byte})")),
+            (None, Some(byte)) => Some(format!("byte {byte}")),
+            (Some(record), None) => Some(format!("record {record}")),
+            (None, None) => None,
+        };
+        let read = self.read.as_ref().map(|read| format!("read '{}'", printable(read)));
+        let parts: Vec<String> = place.into_iter().chain(read).collect();
+        let file = self.file.to_string_lossy();
+        write!(f, "{}: {}", printable(&file), parts.join(", "))?;
+        write!(f, "{}{}", if parts.is_empty() { "" } else { ": " }, printable(&self.what))
     }
 }
 
@@ -73,15 +106,25 @@ pub enum Error {
     #[error("the reader of the output has closed it")]
     BrokenPipe,
     /// A record cannot be written in the output's format.
-    #[error("read '{read}': {what}")]
+    #[error("read '{}': {}", printable(read), printable(what))]
     Record {
-        /// Name of the read.
+        /// Name of the read, as [`shown`] gives it.
+        read: String,
+        /// Which mate it is: 0, or 1 for the second of a pair.
+        mate: usize,
+        /// What is wrong.
+        what: String,
+    },
+    /// An external aligner wrote a line that is no valid record.
+    #[error("a damaged record of read '{}': {}", printable(read), printable(what))]
+    Damaged {
+        /// Name of the read, as far as there is one.
         read: String,
         /// What is wrong.
         what: String,
     },
     /// The engine failed on a read.
-    #[error("the engine failed on read '{read}' (fragment {fragment}): {what}")]
+    #[error("the engine failed on read '{}' (fragment {fragment}): {}", printable(read), printable(what))]
     Engine {
         /// Name of the read that it was given last.
         read: String,
@@ -91,7 +134,7 @@ pub enum Error {
         what: String,
     },
     /// An instance of an external aligner died, hangs, or writes what it should not.
-    #[error("instance {instance} of {program} {what}")]
+    #[error("instance {instance} of {program} {}", printable(what))]
     Instance {
         /// Its number, from 0.
         instance: usize,
@@ -101,7 +144,7 @@ pub enum Error {
         what: String,
     },
     /// The header of an external aligner cannot be used.
-    #[error("{0}")]
+    #[error("{}", printable(.0))]
     Header(String),
     /// A thread of the runtime cannot be started.
     #[error("cannot start a thread: {0}")]
@@ -112,4 +155,43 @@ pub enum Error {
     /// Another thread failed; this one only stopped. Never shown to the user.
     #[error("stopped because another thread failed")]
     Stopped,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_cut_and_control_characters_are_escaped() {
+        assert_eq!(shown(b"read/1"), "read/1");
+        assert_eq!(shown(b"a\x1b[31m\x07"), "a\\x1b[31m\\x07");
+        assert_eq!(shown("\u{9b}é".as_bytes()), "\\u{9b}é");
+        assert_eq!(shown("é".repeat(80).as_bytes()), "é".repeat(80));
+        assert_eq!(shown("é".repeat(81).as_bytes()), "é".repeat(80) + "…");
+        assert_eq!(shown(&[b'x'; 70_000]), "x".repeat(80) + "…");
+    }
+
+    #[test]
+    fn no_message_holds_a_control_character() {
+        let input = InputError::new(Path::new("a\x1b.fq"), "what\x1b").at(1, 0).read(b"r\x1b");
+        assert_eq!(input.to_string(), "a\\x1b.fq: record 1 (byte 0), read 'r\\x1b': what\\x1b");
+        let (read, what, program) = ("r\x1b".to_owned(), "what\x1b\nline".to_owned(), "p".to_owned());
+        let errors = [
+            Error::Record { read: read.clone(), mate: 0, what: what.clone() },
+            Error::Damaged { read: read.clone(), what: what.clone() },
+            Error::Engine { read, fragment: 1, what: what.clone() },
+            Error::Instance { instance: 0, program, what: what.clone() },
+            Error::Header(what),
+        ];
+        for error in errors {
+            assert!(error.to_string().ends_with("what\\x1b\nline"), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_fault_without_a_place_names_the_read() {
+        let fault = InputError::new(Path::new("1.fq"), "what");
+        assert_eq!(fault.to_string(), "1.fq: what");
+        assert_eq!(fault.read(b"r").to_string(), "1.fq: read 'r': what");
+    }
 }

@@ -24,6 +24,9 @@ pub struct Tally {
     pub bases: u64,
     /// Records that are neither secondary nor supplementary: one per read.
     pub primary_records: u64,
+    /// Reads without a record: mates of no bases, of which an external aligner wrote none.
+    #[serde(default)]
+    pub left_out: u64,
     /// Secondary and supplementary records.
     pub other_records: u64,
     /// Reads whose primary record is mapped.
@@ -74,6 +77,7 @@ impl AddAssign<&Tally> for Tally {
         self.reads += other.reads;
         self.bases += other.bases;
         self.primary_records += other.primary_records;
+        self.left_out += other.left_out;
         self.other_records += other.other_records;
         self.mapped += other.mapped;
         self.paired += other.paired;

@@ -14,6 +14,11 @@ pub const REVERSE: u16 = 0x10;
 pub const FIRST: u16 = 0x40;
 /// Last segment in the template (0x80).
 pub const LAST: u16 = 0x80;
+/// Which mate a record with such flags is of: 1 for the second of a pair, else 0.
+pub fn mate(flags: u16) -> usize {
+    usize::from(flags & (FIRST | LAST) == LAST)
+}
+
 /// Secondary alignment (0x100).
 pub const SECONDARY: u16 = 0x100;
 /// Supplementary alignment (0x800).

@@ -3,6 +3,7 @@
 use crate::chunk::Chunk;
 use crate::error::Error;
 use std::ops::Range;
+use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
@@ -104,6 +105,12 @@ pub trait Parse: Send + Sync {
     /// # Errors
     /// [`Error::Input`] naming file, record, byte and read.
     fn parse(&self, chunk: &mut Chunk) -> Result<(), Error>;
+
+    /// The file that `text` (0 or 1) of a chunk comes from, for messages; none where that is not known.
+    fn path(&self, text: usize) -> Option<&Path> {
+        let _ = text;
+        None
+    }
 }
 
 /// How a lane's chunks reach the workers.

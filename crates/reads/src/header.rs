@@ -15,9 +15,30 @@ pub(crate) fn without_mate_number(name: &[u8]) -> &[u8] {
     name.strip_suffix(b"/1").or_else(|| name.strip_suffix(b"/2")).unwrap_or(name)
 }
 
+/// Whether two reads that stand at the same place of two files are mates: their names, without `/1` and `/2`, are the same,
+/// or differ in the number of the mate alone, as in `x.1` and `x.2` (`fastq-dump -I`) or `x_1` and `x_2`.
+pub(crate) fn are_mates(first: &[u8], mate: &[u8]) -> bool {
+    first == mate
+        || matches!((first, mate), ([one @ .., a, b'1'], [two @ .., b, b'2'])
+            if a == b && b"/._".contains(a) && one == two)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn names_of_mates() {
+        for (first, mate) in [("r", "r"), ("r.1", "r.2"), ("r_1", "r_2"), ("r/1", "r/2"), ("r.1", "r.1"), (".1", ".2")]
+        {
+            assert!(are_mates(first.as_bytes(), mate.as_bytes()), "{first} {mate}");
+        }
+        let not =
+            [("r.1", "s.2"), ("r.2", "r.1"), ("r1", "r2"), ("r.1", "r_2"), ("r.2", "r.3"), ("r.1", "r"), ("", "1")];
+        for (first, mate) in not {
+            assert!(!are_mates(first.as_bytes(), mate.as_bytes()), "{first} {mate}");
+        }
+    }
 
     #[test]
     fn names_and_comments() {

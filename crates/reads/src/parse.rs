@@ -3,9 +3,9 @@
 use crate::fault::over_limit;
 use crate::header;
 use memchr::memchr;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use zerohop_model::chunk::{Chunk, ReadSpans, Span, Text};
-use zerohop_model::error::{Error, InputError};
+use zerohop_model::error::{Error, InputError, shown};
 use zerohop_model::source::Parse;
 
 /// FASTQ or FASTA.
@@ -22,7 +22,7 @@ pub(crate) enum Layout {
     Single,
     /// Two files, in step.
     Pairs,
-    /// One file; two reads that follow one another and have the same name are mates.
+    /// One file; two reads that follow one another and have the same name (without `/1` and `/2`) are mates, as in strobealign.
     Interleaved,
 }
 
@@ -37,6 +37,7 @@ pub(crate) struct Parser {
 impl Parse for Parser {
     fn parse(&self, chunk: &mut Chunk) -> Result<(), Error> {
         chunk.forget_reads();
+        self.check_sizes(&chunk.text)?;
         let mut text = std::mem::take(&mut chunk.text);
         let [one, two] = &mut text;
         let outcome = match self.layout {
@@ -47,9 +48,23 @@ impl Parse for Parser {
         chunk.text = text;
         Ok(outcome?)
     }
+
+    fn path(&self, text: usize) -> Option<&Path> {
+        self.files.get(text).map(|(path, _)| &**path)
+    }
 }
 
 impl Parser {
+    /// Places in a text are numbers of 32 bits.
+    fn check_sizes(&self, texts: &[Text; 2]) -> Result<(), InputError> {
+        let is_too_long = |text: &Text| u32::try_from(text.bytes.len()).is_err();
+        let too_long = texts.iter().zip(&self.files).find(|(text, _)| is_too_long(text));
+        too_long.map_or(Ok(()), |(text, (path, _))| {
+            let what = "the reads of one batch have more than 4 GiB of text from here on: have smaller batches";
+            Err(InputError::new(path, what).at(text.first_record + 1, text.first_byte))
+        })
+    }
+
     fn records<'t>(&'t self, file: u8, text: &'t mut Text) -> Records<'t> {
         let (path, format) = &self.files[usize::from(file)];
         Records { path, format: *format, max_read_bases: self.max_read_bases, file, text, at: 0, record: 0, start: 0 }
@@ -68,8 +83,8 @@ impl Parser {
         loop {
             match (ones.next()?, twos.next()?) {
                 (Some(first), Some(mate)) => {
-                    if ones.slice(first.name) != twos.slice(mate.name) {
-                        let first_name = String::from_utf8_lossy(ones.slice(first.name));
+                    if !header::are_mates(ones.slice(first.name), twos.slice(mate.name)) {
+                        let first_name = shown(ones.slice(first.name));
                         let what = format!(
                             "its name differs from that of its mate, '{first_name}' in {}: the files are not in step",
                             ones.path.display()
@@ -189,7 +204,7 @@ impl Records<'_> {
         // A read of no bases at the end of a file may lack its empty last line.
         let qual = match self.line() {
             Some(line) => line,
-            None if seq.start == seq.end => Span { start: plus.end, end: plus.end },
+            None if seq.start == seq.end => self.empty_line(),
             None => return Err(self.fault(name, cut_off)),
         };
         let (bases, qualities) = (seq.end - seq.start, qual.end - qual.start);
@@ -201,6 +216,18 @@ impl Records<'_> {
             return Err(self.fault(name, "its qualities hold a character that is none (allowed are '!' to '~')"));
         }
         Ok((seq, Some(qual)))
+    }
+
+    /// An empty line, added at the end of the text: programs take a record of four whole lines.
+    fn empty_line(&mut self) -> Span {
+        let bytes = &mut self.text.bytes;
+        if bytes.last() != Some(&b'\n') {
+            bytes.push(b'\n');
+        }
+        let at = bytes.len() as u32;
+        bytes.push(b'\n');
+        self.at = bytes.len();
+        Span { start: at, end: at }
     }
 
     /// The sequence lines up to the next header, moved together.
@@ -263,7 +290,11 @@ mod tests {
 
     #[test]
     fn an_empty_read_may_be_the_last() {
-        assert_eq!(single(b"@a\n\n+").unwrap().fragment(0).first.qual, Some(&b""[..]));
+        for text in [&b"@a\n\n+"[..], b"@a\n\n+\n", b"@a\n\n+\n\n"] {
+            let chunk = single(text).unwrap();
+            assert_eq!((chunk.len(), chunk.fragment(0).first.qual), (1, Some(&b""[..])));
+            assert_eq!(chunk.text[0].bytes, b"@a\n\n+\n\n");
+        }
     }
 
     #[test]
@@ -274,6 +305,16 @@ mod tests {
         let chunk = parse(Layout::Interleaved, Format::Fastq, text, b"").unwrap();
         let shape: Vec<_> = chunk.fragments().map(|f| (f.first.name, f.mate.is_some())).collect();
         assert_eq!(shape, [(&b"a"[..], true), (b"b", false), (b"c", true)]);
+    }
+
+    #[test]
+    fn mates_may_differ_in_their_numbers() {
+        for (one, two) in [("x.1", "x.2"), ("x_1", "x_2"), ("x/1", "x/2")] {
+            let text = |name| format!(">{name}\nA\n");
+            let chunk = parse(Layout::Pairs, Format::Fasta, text(one).as_bytes(), text(two).as_bytes()).unwrap();
+            let names: Vec<_> = chunk.fragment(0).reads().map(|read| read.name.to_owned()).collect();
+            assert_eq!(names, [one.as_bytes(), two.as_bytes()]);
+        }
     }
 
     #[test]
@@ -294,7 +335,7 @@ mod tests {
         assert_eq!(fault(b"\n@x\nA\n"), format!("{at}: a record must start with '@', but here is an empty line"));
         assert_eq!(fault(b"@ x\nA\n+\n#\n"), format!("{at}: the read has no name"));
         let odd = "its name holds '\\x00', which SAM does not allow";
-        assert_eq!(fault(b"@x\0\nA\n+\n#\n"), format!("{at}, read 'x\0': {odd}"));
+        assert_eq!(fault(b"@x\0\nA\n+\n#\n"), format!("{at}, read 'x\\x00': {odd}"));
         assert_eq!(fault(b"@x\nA1\n+\n##\n"), format!("{at}, read 'x': its sequence holds '1', which is no base"));
         let long = "the read has more than 10 bases, the longest that the engine can take";
         assert_eq!(fault(b"@x\nACGTACGTACG\n+\n###########\n"), format!("{at}, read 'x': {long}"));

@@ -11,12 +11,13 @@ use crate::marks::Marks;
 use crate::output::{Committer, Output};
 use crate::part::Part;
 use crate::patience::Patience;
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 use zerohop_model::chunk::Chunk;
-use zerohop_model::error::Error;
+use zerohop_model::error::{Error, InputError};
 use zerohop_model::instance::{Answer, Blame, Drain, Feed, Instance, Leave};
 use zerohop_model::measurement::{Tally, WorkerReport};
 use zerohop_model::sink::{Encoder, Sink};
@@ -286,10 +287,10 @@ impl<'a, 's> Finisher<'a, 's> {
         self.encoder.begin(answer.lane, self.committer.buffer());
         for (line, comment) in answer.records() {
             self.encoder.line(line, comment).map_err(|error| match error {
-                Error::Record { read, what } => {
+                Error::Damaged { read, what } => {
                     (self.blame)(&format!("wrote a damaged record of read '{read}': {what}"))
                 }
-                other => other,
+                other => self.with_file(answer.lane, other),
             })?;
         }
         let bytes = self.encoder.finish()?;
@@ -303,6 +304,21 @@ impl<'a, 's> Finisher<'a, 's> {
         self.input.progress.add(answer.tally.reads);
         self.tally += &answer.tally;
         Ok(())
+    }
+
+    /// An error of a record, with the file of its read.
+    fn with_file(&self, lane: u32, error: Error) -> Error {
+        match error {
+            Error::Record { read, mate, what } => {
+                let parser = self.input.parser(lane);
+                // Interleaved mates lie in one file.
+                match parser.path(mate).or_else(|| parser.path(0)).map(Path::to_owned) {
+                    Some(file) => Error::Input(InputError { file, record: None, byte: None, read: Some(read), what }),
+                    None => Error::Record { read, mate, what },
+                }
+            }
+            other => other,
+        }
     }
 
     fn end(mut self) -> Result<Part, Error> {

@@ -7,7 +7,7 @@ use crate::patience::Patience;
 use crate::progress::Progress;
 use std::time::{Duration, Instant};
 use zerohop_model::chunk::Chunk;
-use zerohop_model::error::Error;
+use zerohop_model::error::{Error, InputError};
 use zerohop_model::source::{Claim, Claimed, Parse};
 
 /// A lane as the threads that take its chunks see it.
@@ -26,6 +26,14 @@ pub struct Input<'a> {
     pub failure: &'a Failure,
     /// Where it is told how far the run is.
     pub progress: &'a Progress,
+}
+
+impl Input<'_> {
+    /// What finds the reads of a lane.
+    pub fn parser(&self, lane: u32) -> &dyn Parse {
+        let (LaneView::Claim(_, parser) | LaneView::Farm(parser)) = self.lanes[lane as usize];
+        parser
+    }
 }
 
 /// A chunk with text, and its number in the run: over all lanes, without gaps.
@@ -91,8 +99,21 @@ impl<'a> Intake<'a> {
     /// # Errors
     /// [`Error::Input`].
     pub fn parse(&self, chunk: &mut Chunk) -> Result<(), Error> {
-        let (LaneView::Claim(_, parser) | LaneView::Farm(parser)) = self.input.lanes[chunk.ticket.lane as usize];
-        parser.parse(chunk)
+        self.input.parser(chunk.ticket.lane).parse(chunk)
+    }
+
+    /// An error of a record of the fragment that `chunk` handed out last, with the file and the number of its read.
+    pub fn with_place(&self, chunk: &Chunk, error: Error) -> Error {
+        let Error::Record { read, mate, what } = error else { return error };
+        let parser = self.input.parser(chunk.ticket.lane);
+        let place = chunk.current().map(|(fragment, _)| chunk.place(fragment, mate));
+        match place.and_then(|(text, record)| Some((parser.path(text)?, record))) {
+            Some((path, record)) => {
+                let (file, record) = (path.to_owned(), Some(record));
+                Error::Input(InputError { file, record, byte: None, read: Some(read), what })
+            }
+            None => Error::Record { read, mate, what },
+        }
     }
 
     /// Gives back a chunk that is done.

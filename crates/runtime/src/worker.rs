@@ -11,7 +11,7 @@ use std::time::Instant;
 use zerohop_model::alignment::Alignments;
 use zerohop_model::chunk::Chunk;
 use zerohop_model::engine::Mapper;
-use zerohop_model::error::Error;
+use zerohop_model::error::{Error, shown};
 use zerohop_model::measurement::{Tally, WorkerReport};
 use zerohop_model::plan::WorkerPlan;
 use zerohop_model::sink::{Encoder, Sink};
@@ -105,11 +105,12 @@ impl<'a, 's> Worker<'a, 's> {
         let started = Instant::now();
         self.intake.parse(chunk)?;
         let parsed = Instant::now();
-        map_guarded(mapper, chunk, &mut self.alignments)?;
+        let in_place = |error| self.intake.with_place(chunk, error);
+        map_guarded(mapper, chunk, &mut self.alignments).map_err(in_place)?;
         let mapped = Instant::now();
         let tally = Tally::of(chunk, &self.alignments);
         self.encoder.begin(chunk.ticket.lane, self.committer.buffer());
-        self.encoder.encode(chunk, &self.alignments)?;
+        self.encoder.encode(chunk, &self.alignments).map_err(in_place)?;
         let bytes = self.encoder.finish()?;
         let encoded = Instant::now();
         let before = (self.committer.writing, self.committer.waiting);
@@ -140,7 +141,7 @@ fn map_guarded(mapper: &mut dyn Mapper, chunk: &Chunk, alignments: &mut Alignmen
     outcome.unwrap_or_else(|payload| {
         let (index, name) = chunk.current().unwrap_or((0, b"?"));
         Err(Error::Engine {
-            read: String::from_utf8_lossy(name).into_owned(),
+            read: shown(name),
             fragment: chunk.ticket.first_fragment + index as u64 + 1,
             what: crate::panics::message(&*payload),
         })

@@ -6,8 +6,8 @@ use crate::records::Bases;
 use crate::tags::{RecordContext, push_comment, push_integer, push_text};
 use zerohop_model::alignment::Alignments;
 use zerohop_model::chunk::Chunk;
-use zerohop_model::error::Error;
-use zerohop_model::record::{CigarOp, TagValue};
+use zerohop_model::error::{Error, shown};
+use zerohop_model::record::{CigarOp, TagValue, mate};
 use zerohop_model::sink::Encoder;
 
 /// Longest read name, without its end.
@@ -74,8 +74,8 @@ fn put_all(
     push_tags: impl FnOnce(&mut Vec<u8>) -> Result<(), Error>,
 ) -> Result<(), Error> {
     let wrong = |what: &str| {
-        let read = String::from_utf8_lossy(fields.name).into_owned();
-        Error::Record { read, what: format!("{what}, which BAM cannot hold: write SAM") }
+        let what = format!("{what}, which BAM cannot hold: write SAM");
+        Error::Record { read: shown(fields.name), mate: mate(fields.flags), what }
     };
     if fields.name.len() > MAX_NAME {
         return Err(wrong("its name has more than 254 bytes"));
@@ -130,7 +130,7 @@ fn put_all(
 fn push_additions(
     context: &RecordContext<'_>,
     out: &mut Vec<u8>,
-    name: &[u8],
+    (name, flags): (&[u8], u16),
     has_read_group: bool,
     comment: &[u8],
 ) -> Result<(), Error> {
@@ -138,7 +138,7 @@ fn push_additions(
         push_text(out, *b"RG", id);
     }
     if context.comments && !comment.is_empty() {
-        push_comment(out, name, comment)?;
+        push_comment(out, comment).map_err(|what| Error::Record { read: shown(name), mate: mate(flags), what })?;
     }
     Ok(())
 }
@@ -155,7 +155,7 @@ impl Encoder for BamEncoder<'_> {
         let line = self.parser.parse(line)?;
         put(&mut self.raw, &line.fields, |out| {
             let has_read_group = line.push_optional(out)?;
-            push_additions(&context, out, line.fields.name, has_read_group, comment)
+            push_additions(&context, out, (line.fields.name, line.fields.flags), has_read_group, comment)
         })
     }
 
@@ -169,7 +169,7 @@ impl Encoder for BamEncoder<'_> {
                         TagValue::Text(text) => push_text(out, tag.key, text),
                     }
                 }
-                push_additions(&context, out, record.fields.name, false, record.comment)
+                push_additions(&context, out, (record.fields.name, record.fields.flags), false, record.comment)
             })
         })
     }

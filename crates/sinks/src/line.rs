@@ -5,7 +5,7 @@ use crate::tags::{push_fields, take_field};
 use std::collections::HashMap;
 use std::sync::OnceLock;
 use zerohop_model::error::Error;
-use zerohop_model::record::{CigarOp, Contig, Locus};
+use zerohop_model::record::{CigarOp, Contig, Locus, UNMAPPED};
 
 /// Columns that every line has.
 const COLUMNS: usize = 11;
@@ -53,7 +53,7 @@ impl Line<'_> {
     /// Appends the optional fields in their binary form. Returns whether RG is one of them.
     ///
     /// # Errors
-    /// [`Error::Record`].
+    /// [`Error::Damaged`].
     pub(crate) fn push_optional(&self, out: &mut Vec<u8>) -> Result<bool, Error> {
         let Some(optional) = self.optional else { return Ok(false) };
         push_fields(out, optional).map_err(|odd| {
@@ -92,7 +92,7 @@ impl<'h> LineParser<'h> {
     /// Takes `line` apart and checks everything but its optional fields.
     ///
     /// # Errors
-    /// [`Error::Record`].
+    /// [`Error::Damaged`].
     pub(crate) fn parse<'a>(&'a mut self, line: &'a [u8]) -> Result<Line<'a>, Error> {
         self.parse_columns(line).map_err(|what| fault(line, &what))
     }
@@ -110,11 +110,16 @@ impl<'h> LineParser<'h> {
         check_name(name)?;
         let contig = self.contig("RNAME", contig)?;
         let mate_contig = if mate_contig == b"=" { contig } else { self.contig("RNEXT", mate_contig)? };
-        let (seq, qual) = bases(seq, qual)?;
+        let flags = number("FLAG", flags, u16::MAX.into())? as u16;
+        let (seq, qual) = match (seq, qual) {
+            // bwa and minimap2 write a read of no bases so.
+            ([], [] | b"*") if flags & UNMAPPED != 0 && cigar == b"*" => (&seq[..0], &seq[..0]),
+            _ => bases(seq, qual)?,
+        };
         self.parse_cigar(cigar, seq.len())?;
         let fields = Fields {
             name,
-            flags: number("FLAG", flags, u16::MAX.into())? as u16,
+            flags,
             place: Place { contig, position: place("POS", position)? },
             mapq: number("MAPQ", mapq, u8::MAX.into())? as u8,
             cigar: &self.cigar,
@@ -157,7 +162,7 @@ impl<'h> LineParser<'h> {
 #[cold]
 fn fault(line: &[u8], what: &str) -> Error {
     let name = line.split(|&b| b == b'\t').next().unwrap_or_default();
-    Error::Record { read: quote(name), what: format!("the aligner's record is not valid SAM: {what}") }
+    Error::Damaged { read: quote(name), what: format!("the aligner's record is not valid SAM: {what}") }
 }
 
 /// What the program wrote, as a message can hold it.

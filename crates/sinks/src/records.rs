@@ -48,8 +48,8 @@ impl Bases {
             let (found, wanted) = (alignments.fragments(), chunk.len());
             return Err(Error::Internal(format!("the engine aligned {found} fragments of {wanted}")));
         }
-        for index in 0..chunk.len() {
-            let fragment = chunk.fragment(index);
+        // Of the fragment that was handed out last an error names the place.
+        for (index, fragment) in chunk.fragments().enumerate() {
             for aligned in alignments.fragment(index) {
                 let read = if aligned.alignment.mate == 0 { Some(fragment.first) } else { fragment.mate };
                 let unknown = || Error::Internal("the engine aligned a mate that is not there".to_owned());

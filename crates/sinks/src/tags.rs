@@ -3,7 +3,7 @@
 
 use crate::header::Header;
 use std::ops::RangeInclusive;
-use zerohop_model::error::Error;
+use zerohop_model::error::shown;
 
 /// What an encoder knows besides the record.
 #[derive(Debug, Clone, Copy)]
@@ -70,15 +70,14 @@ pub(crate) fn push_text(out: &mut Vec<u8>, key: [u8; 2], text: &[u8]) {
 /// Appends the fields that a comment holds (`BC:Z:ACGT`, tab-separated) in their binary form.
 ///
 /// # Errors
-/// [`Error::Record`] when the comment does not consist of SAM fields.
-pub(crate) fn push_comment(out: &mut Vec<u8>, name: &[u8], comment: &[u8]) -> Result<(), Error> {
-    push_fields(out, comment).map(drop).map_err(|_| Error::Record {
-        read: String::from_utf8_lossy(name).into_owned(),
-        what: format!(
+/// What is wrong, in words, when the comment does not consist of SAM fields.
+pub(crate) fn push_comment(out: &mut Vec<u8>, comment: &[u8]) -> Result<(), String> {
+    push_fields(out, comment).map(drop).map_err(|_| {
+        format!(
             "its comment '{}' does not consist of SAM fields (such as BC:Z:ACGT), so it cannot be copied to BAM: \
              drop -C, or write SAM",
-            String::from_utf8_lossy(comment)
-        ),
+            shown(comment)
+        )
     })
 }
 
@@ -183,11 +182,11 @@ mod tests {
     fn comments_become_fields_or_errors() {
         let mut out = Vec::new();
         let comment = b"BC:Z:AC\tXI:i:-300\tXA:A:q\tXF:f:1.5\tXH:H:1AE3\tXB:B:s,1,-2";
-        push_comment(&mut out, b"r", comment).unwrap();
+        push_comment(&mut out, comment).unwrap();
         let mut expected = b"BCZAC\0XIs\xd4\xfeXAAqXFf\x00\x00\xc0\x3fXHH1AE3\0XBBs\x02\0\0\0\x01\0\xfe\xff".to_vec();
         assert_eq!(out, expected);
         for odd in [&b"1:N:0:ACGT"[..], b"BC:Z", b"BC:Q:x", b"XI:i:x", b"X:i:1"] {
-            assert!(push_comment(&mut expected, b"r", odd).is_err(), "{}", odd.escape_ascii());
+            assert!(push_comment(&mut expected, odd).is_err(), "{}", odd.escape_ascii());
         }
     }
 

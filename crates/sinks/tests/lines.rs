@@ -169,7 +169,7 @@ fn damage_is_told_in_words() {
         "XB:B:A,1",
     ];
     let said = |line: &str, format| match encode_line(format, line.as_bytes()) {
-        Err(error @ Error::Record { .. }) => error.to_string(),
+        Err(error @ Error::Damaged { .. }) => error.to_string(),
         other => panic!("{}: {other:?}", line.escape_debug()),
     };
     for format in [Format::Sam, BAM] {

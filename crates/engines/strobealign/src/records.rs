@@ -6,7 +6,7 @@ use strobealign::io::sam::SamRecord;
 use strobealign::refseq::ContigPosition;
 use zerohop_model::alignment::{Alignment, Alignments};
 use zerohop_model::chunk::Fragment;
-use zerohop_model::error::Error;
+use zerohop_model::error::{Error, shown};
 use zerohop_model::record::{self, CigarOp, Locus, Tag, TagValue};
 
 /// Scratch for one worker.
@@ -29,7 +29,8 @@ impl AlignmentMaker {
     ) -> Result<(), Error> {
         for sam in records {
             self.add_one(sam, fragment.mate.is_some(), out).map_err(|what| Error::Record {
-                read: String::from_utf8_lossy(fragment.first.name).into_owned(),
+                read: shown(fragment.first.name),
+                mate: record::mate(sam.flags),
                 what: format!("strobealign made a record of it that makes no sense: {what}"),
             })?;
         }

@@ -7,6 +7,7 @@ use crate::parse::Parser;
 use crate::serial::{SerialText, Take};
 use libdeflater::Decompressor;
 use std::cell::RefCell;
+use std::path::Path;
 use zerohop_model::chunk::{Chunk, Text, Ticket};
 use zerohop_model::error::{Error, InputError};
 use zerohop_model::source::Parse;
@@ -111,6 +112,10 @@ impl BlockParser {
 }
 
 impl Parse for BlockParser {
+    fn path(&self, text: usize) -> Option<&Path> {
+        self.parser.path(text)
+    }
+
     fn parse(&self, chunk: &mut Chunk) -> Result<(), Error> {
         for (file, (sidecar, text)) in self.sidecars.iter().zip(&mut chunk.text).enumerate() {
             if sidecar.coding == Coding::Bgzf {
