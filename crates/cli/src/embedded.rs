@@ -15,7 +15,6 @@ use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 use zerohop_distribute::Transport;
 use zerohop_engine_null::Null;
-use zerohop_engine_strobealign::MAX_READ_BASES;
 use zerohop_model::engine::{Engine, Law};
 use zerohop_model::machine::{Bytes, Machine};
 use zerohop_model::plan::Plan;
@@ -46,7 +45,7 @@ pub fn run(
         specs.iter().map(|lane| Ok(OpenLane::open(lane)?.first(args.first))).collect::<Result<_, Failure>>()?;
     let mean_read_length = match args.read_length {
         Some(length) => length,
-        None => open[0].mean_read_length(MAX_READ_BASES)?,
+        None => open[0].mean_read_length()?,
     };
     let mut notes: Vec<String> = open.iter().flat_map(|lane| lane.notes.clone()).chain(seat.note.clone()).collect();
     let machine = seat.machine()?;

@@ -4,8 +4,8 @@ use crate::args::IndexArgs;
 use crate::failure::Failure;
 use crate::replicas::{build, read_reference};
 use std::time::Instant;
+use zerohop_engine_strobealign::canonical_read_length;
 use zerohop_engine_strobealign::file::{ReferenceId, index_path};
-use zerohop_engine_strobealign::{MAX_READ_BASES, canonical_read_length};
 use zerohop_model::machine::Bytes;
 use zerohop_reads::{LaneSpec, OpenLane};
 
@@ -18,7 +18,7 @@ pub fn run(args: &IndexArgs) -> Result<(), Failure> {
     let mean = match &args.reads {
         Some(reads) => {
             let mut lane = OpenLane::open(&LaneSpec { files: vec![reads.clone()], interleaved: false })?;
-            lane.mean_read_length(MAX_READ_BASES)?
+            lane.mean_read_length()?
         }
         None => args.read_length,
     };

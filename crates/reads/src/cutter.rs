@@ -4,7 +4,7 @@
 //! the engine's limit. All that is looked at per chunk is a few entries of the segments' marks, found by bisection, so a
 //! chunk of a million bases costs a few microseconds; the naive twin that walks all records is in the tests.
 
-use crate::fault::endless;
+use crate::fault::{endless, record_text_limit};
 use crate::segment::Segment;
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -355,7 +355,7 @@ impl Cutter {
         let limit = self.open_read_limit?;
         let open = input.place(input.last_boundary().max(self.ticket.first_fragment));
         let (bases, bytes) = (input.bases - open.bases, input.bytes - open.byte);
-        let too_long = bases > limit || bytes > 4 * limit + (1 << 20);
+        let too_long = bases > limit || bytes > record_text_limit(limit);
         too_long.then(|| endless(&input.path, input.text_from(open), bases, limit).at(open.record + 1, open.byte))
     }
 }
@@ -365,6 +365,13 @@ mod tests {
     use super::*;
     use crate::segment::{LineState, mark_fastq};
     use proptest::prelude::*;
+
+    #[test]
+    fn places_in_the_longest_text_of_a_chunk_fit_in_32_bits() {
+        assert!(MAX_CHUNK_TEXT + record_text_limit(1 << 30) + (1 << 21) < u64::from(u32::MAX));
+        assert!(record_text_limit(1 << 30) > 2 << 30, "a read of 2^30 bases and its qualities");
+        assert_eq!(record_text_limit(1000), 4000 + (1 << 20));
+    }
 
     fn record(i: usize, length: usize) -> Vec<u8> {
         format!("@r{i}\n{}\n+\n{}\n", "A".repeat(length), "#".repeat(length)).into_bytes()

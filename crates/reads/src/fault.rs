@@ -15,6 +15,14 @@ pub(crate) fn read_fault(path: &Path, e: &std::io::Error) -> InputError {
     InputError::new(path, what)
 }
 
+/// Bytes of text that one record may have: with what a chunk may hold before it, its places fit in 32 bits.
+const MAX_RECORD_TEXT: u64 = (3 << 30) - (1 << 24);
+
+/// Bytes of text after which a record of reads of at most so many bases cannot end any more.
+pub(crate) fn record_text_limit(max_read_bases: u64) -> u64 {
+    max_read_bases.saturating_mul(4).saturating_add(1 << 20).min(MAX_RECORD_TEXT)
+}
+
 /// What to say of a record that is longer than any can be. `record` is its text as far as it was read, with `bases` bases.
 pub(crate) fn endless(path: &Path, record: &[u8], bases: u64, limit: u64) -> InputError {
     if bases <= limit {

@@ -27,6 +27,9 @@ use zerohop_model::source::{Deal, Lane};
 /// strobealign takes the mean length of this many first reads as the length of all.
 const SAMPLE_READS: usize = 500;
 
+/// Bytes of text of these reads that are looked at: longer reads are all alike to who asks for their length.
+const SAMPLE_TEXT: usize = 1 << 26;
+
 /// Bytes that are read of a pipe at once while its length is sampled: less than a pipe holds.
 const PIPE_STEP: usize = 1 << 14;
 
@@ -134,8 +137,8 @@ impl Opened {
         Ok(got.map_err(|e| read_fault(&self.path, &e))? as u64 == missing)
     }
 
-    /// The mean length of the first reads, rounded down; 0 without reads. Stays within what a run can hold.
-    fn mean_read_length(&mut self, max_read_bases: usize) -> Result<usize, InputError> {
+    /// The mean length of the first reads, rounded down; 0 without reads. What is read for it is held until it is dealt.
+    fn mean_read_length(&mut self) -> Result<usize, InputError> {
         let Some(format) = self.format else { return Ok(0) };
         let mut wanted = 1 << 15;
         loop {
@@ -146,9 +149,7 @@ impl Opened {
             };
             let (reads, bases) = match marks.bases_before.get(SAMPLE_READS) {
                 Some(&bases) => (SAMPLE_READS, bases),
-                None if !more || self.prefix.len() > (SAMPLE_READS + 1) * max_read_bases => {
-                    (marks.starts.len(), marks.bases)
-                }
+                None if !more || self.prefix.len() >= SAMPLE_TEXT => (marks.starts.len(), marks.bases),
                 None => {
                     wanted *= 2;
                     continue;
@@ -172,11 +173,7 @@ impl Opened {
 
 /// One program may write both pipes in turn, and would wait for us to read the second one while we read the first: so both
 /// are read, until the first one has been read far enough and neither is in the middle of a read.
-fn sample_first_of_two_pipes(
-    first: &mut Opened,
-    second: &mut Opened,
-    max_read_bases: usize,
-) -> Result<usize, InputError> {
+fn sample_first_of_two_pipes(first: &mut Opened, second: &mut Opened) -> Result<usize, InputError> {
     let (sampled, second_done) = (AtomicBool::new(false), AtomicBool::new(false));
     std::thread::scope(|scope| {
         let keep_up = || {
@@ -188,7 +185,7 @@ fn sample_first_of_two_pipes(
             more.map(|_| ())
         };
         let thread = std::thread::Builder::new().name("second pipe".into()).spawn_scoped(scope, keep_up);
-        let mean = first.mean_read_length(max_read_bases);
+        let mean = first.mean_read_length();
         sampled.store(true, Ordering::Release);
         let Ok(thread) = thread else { return mean };
         let mut more = mean.is_ok();
@@ -250,17 +247,18 @@ impl OpenLane {
         Ok(OpenLane { files, layout, first: None, notes })
     }
 
-    /// The mean length, in bases, of the first 500 reads of the first file, rounded down; 0 if it has none.
+    /// The mean length, in bases, of the first 500 reads of the first file, or of those in its first 64 MiB of text if these
+    /// are fewer; rounded down, and 0 if it has none.
     ///
     /// # Errors
     /// A file that cannot be read.
-    pub fn mean_read_length(&mut self, max_read_bases: usize) -> Result<usize, InputError> {
+    pub fn mean_read_length(&mut self) -> Result<usize, InputError> {
         match &mut self.files[..] {
             [] => Ok(0),
             [first, second] if first.regular.is_none() && second.regular.is_none() => {
-                sample_first_of_two_pipes(first, second, max_read_bases)
+                sample_first_of_two_pipes(first, second)
             }
-            [first, ..] => first.mean_read_length(max_read_bases),
+            [first, ..] => first.mean_read_length(),
         }
     }
 
@@ -450,5 +448,44 @@ impl OpenLane {
             progress: file.progress,
         };
         self.files.into_iter().map(spec).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// FASTA without end, of records of so many bytes in lines of 60 bases; it counts what is read.
+    struct Endless {
+        record: u64,
+        at: u64,
+        read: Arc<AtomicU64>,
+    }
+
+    impl Read for Endless {
+        fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+            for byte in buffer.iter_mut() {
+                *byte = match self.at % self.record {
+                    0 => b'>',
+                    1 => b'r',
+                    at if at % 61 == 2 || at + 1 == self.record => b'\n',
+                    _ => b'A',
+                };
+                self.at += 1;
+            }
+            self.read.fetch_add(buffer.len() as u64, Ordering::Relaxed);
+            Ok(buffer.len())
+        }
+    }
+
+    #[test]
+    fn of_long_reads_a_bounded_text_is_sampled() {
+        let read = Arc::new(AtomicU64::new(0));
+        let text = Endless { record: 610_000, at: 0, read: Arc::clone(&read) };
+        let mut opened = look(Path::new("x.fa"), (Box::new(text), None)).unwrap();
+        // 500 reads would be 305 MB.
+        let mean = opened.mean_read_length().unwrap();
+        assert!((590_000..610_000).contains(&mean), "{mean}");
+        assert!(read.load(Ordering::Relaxed) <= SAMPLE_TEXT as u64 + 1024);
     }
 }

@@ -4,7 +4,7 @@
 //! emitter, which cuts them into chunks and copies each chunk into the buffer of the worker that asked for it.
 
 use crate::cutter::{Cut, Cutter};
-use crate::fault::{endless, read_fault};
+use crate::fault::{endless, read_fault, record_text_limit};
 use crate::header;
 use crate::parse::Format;
 use crate::segment::{LineState, Marks, Segment, join_mates, mark_fasta, mark_fastq};
@@ -90,12 +90,14 @@ impl Reader {
                 self.bytes += whole as u64;
                 return Ok((Segment { bytes, marks }, false));
             }
-            if bytes.len() > 4 * self.spec.max_read_bases + SEGMENT {
+            let most = record_text_limit(self.spec.max_read_bases as u64) as usize;
+            if bytes.len() > most {
                 let (bases, limit) = (self.mark(&bytes).0.bases, self.spec.max_read_bases as u64);
                 let fault = endless(&self.spec.path, &bytes, u64::from(bases), limit);
                 return Err(fault.at(self.records + 1, self.bytes));
             }
-            wanted = bytes.len() + SEGMENT;
+            // All that is there is marked anew: so each time there is to be twice as much.
+            wanted = (2 * bytes.len()).min(most) + SEGMENT;
         }
     }
 

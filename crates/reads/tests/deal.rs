@@ -251,15 +251,15 @@ fn the_mean_read_length_is_that_of_the_first_five_hundred() {
     for (name, bytes) in [("plain", text.clone()), ("bgzf", bgzf(&text, random)), ("gz", gzip(&text))] {
         let path = write(dir.path(), name, &bytes);
         let mut lane = OpenLane::open(&LaneSpec { files: vec![path], interleaved: false }).unwrap();
-        assert_eq!(lane.mean_read_length(MAX_READ_BASES).unwrap(), mean, "{name}");
+        assert_eq!(lane.mean_read_length().unwrap(), mean, "{name}");
     }
     all.truncate(3);
     let path = write(dir.path(), "few", &fastq(&all, 1, "\n", random));
     let mut lane = OpenLane::open(&LaneSpec { files: vec![path], interleaved: false }).unwrap();
-    assert_eq!(lane.mean_read_length(MAX_READ_BASES).unwrap(), all.iter().map(|r| r.1.len()).sum::<usize>() / 3);
+    assert_eq!(lane.mean_read_length().unwrap(), all.iter().map(|r| r.1.len()).sum::<usize>() / 3);
     let empty = write(dir.path(), "empty", b"");
     let mut lane = OpenLane::open(&LaneSpec { files: vec![empty.clone()], interleaved: false }).unwrap();
-    assert_eq!(lane.mean_read_length(MAX_READ_BASES).unwrap(), 0);
+    assert_eq!(lane.mean_read_length().unwrap(), 0);
     assert_eq!(deal(&[empty], false, 50_000, 2).unwrap(), Chunks::new());
 }
 
