@@ -218,6 +218,7 @@ fasta() {
         alone single.sam 1.fa
         alone pairs.sam 1.fa 2.fa
         own single.sam "FASTA" ref.fa 1.fa
+        own single.sam "FASTA in several lines" ref.fa <(awk '/^[^>]/ { print substr($0, 1, 60); $0 = substr($0, 61) } { print }' 1.fa)
         own pairs.sam "FASTA pairs" ref.fa 1.fa <(gzip -c 2.fa)
         refused 2 "either FASTQ or FASTA" --engine $E ref.fa 1.fq --reads 1.fa
     done
@@ -373,6 +374,97 @@ names() {
         own expected.sam "300 equal names" -t 2 ref.fa dup_1.fq dup_2.fq
         alone expected.sam dup_1.fq
         own expected.sam "300 equal names, single reads" -t 2 ref.fa dup_1.fq
+    done
+}
+
+# with_headers MATE FORM...: the reads on standard input with headers of these forms in turn
+with_headers() {
+    awk -v mate=$1 -v names="${*:2}" '
+    BEGIN { count = split(names, form, " ") }
+    NR % 4 != 1 { print; next }
+    { n = (NR + 3) / 4 }
+    form[n % count + 1] == "ena" { print "@ERR6005894." n " K00287:12023:" n "/" mate }
+    form[n % count + 1] == "sra" { print "@SRR3927310." n " " n " length=150" }
+    form[n % count + 1] == "split" { print "@SRR3927310." n "." mate " " n " length=150" }
+    form[n % count + 1] == "illumina" { print "@A00123:8:H7:1:1101:" n ":1000 " mate ":N:0:ACGT" }
+    form[n % count + 1] == "bgi" { print "@V350012345L1C001R001" n "/" mate }
+    form[n % count + 1] == "ont" { print "@1ab-" n "-9c runid=ab read=" n " ch=3 start_time=2020-01-01T00:00:00Z" }
+    form[n % count + 1] == "underscore" { print "@x" n "_" mate }'
+}
+
+# headers as archives and machines write them: the records are those of the aligner, in two files and interleaved
+headers() {
+    local mate
+    for mate in 1 2; do
+        with_headers $mate ena sra illumina bgi ont < $mate.fq > header_$mate.fq
+        with_headers $mate split underscore < $mate.fq > mate_$mate.fq
+    done
+    paste <(paste - - - - < header_1.fq) <(paste - - - - < header_2.fq) | tr '\t' '\n' > header_i.fq
+    for E in $engines; do
+        alone expected.sam header_1.fq header_2.fq
+        own expected.sam "headers" ref.fa header_1.fq header_2.fq
+        own expected.sam "headers, pairs in one file" -p ref.fa header_i.fq
+        alone expected.sam header_1.fq
+        [ $E != snap ] || sed -i 's,/1\t,\t,' expected.sam
+        own expected.sam "headers, single reads" ref.fa header_1.fq
+        case $E in
+            # these do not take X.1 and X.2 for mates themselves
+            bwa | bwa-mem2 | snap) refused 1 "instance 0 of $E ended" --engine $E -o no.sam ref.fa mate_1.fq mate_2.fq; rm -r tmp/zerohop-*;;
+            *) alone expected.sam mate_1.fq mate_2.fq; own expected.sam "mates with names of their own" ref.fa mate_1.fq mate_2.fq;;
+        esac
+    done
+}
+
+# GEM3 can be installed by few: what its source says of names (src/io/input_fasta.c), on unmapped reads
+gem3_names() {
+    local mate
+    mkdir -p stand-in
+    cat > stand-in/gem-mapper <<'END'
+#!/usr/bin/env python3
+import re, sys
+if sys.argv[1] == '--version': print('v3.6.1', file=sys.stderr); sys.exit()
+files = [open(sys.argv[sys.argv.index(option) + 1]) for option in ('-1', '-2', '-i') if option in sys.argv]
+def read(file):
+    header, seq, _, qual = [file.readline() for _ in range(4)]
+    if not header: return
+    name, *words = re.split('[ \t]', header[1:].rstrip('\n'))
+    name = re.sub('/[123]$', '', name)
+    for word in words:
+        if word.count(':') != 3 and re.search('./[123]$', word): name += '_' + word[:-2]
+    return name, seq.strip(), qual.strip()
+print('@SQ\tSN:c\tLN:9')
+while True:
+    for file, flags in zip(files, (77, 141) if len(files) == 2 else (4,)):
+        found = read(file)
+        if not found: sys.exit()
+        print(found[0], flags, '*\t0\t0\t*\t*\t0\t0', *found[1:], sep='\t')
+END
+    chmod +x stand-in/gem-mapper
+    touch stand.fa stand.fa.gem
+    for mate in 1 2; do head -n 400 $mate.fq | with_headers $mate ena > ena_$mate.fq; done
+    awk 'BEGIN { for (i = 1; i <= 100; i++) print "ERR6005894." i "_K00287:12023:" i }' > expected.names
+    PATH=$WORK/stand-in:$PATH zerohop align -q --engine gem3 -t 1 stand.fa ena_1.fq ena_2.fq > own.sam
+    cmp <(records own.sam | cut -f 1) <(awk '{ print; print }' expected.names) || fail "names of GEM3"
+    PATH=$WORK/stand-in:$PATH zerohop align -q --engine gem3 -t 2 --replicas 2 stand.fa ena_1.fq > own.sam
+    cmp <(records own.sam | cut -f 1) expected.names || fail "names of GEM3, single reads"
+}
+
+# reads of no bases, as trimming leaves them: of a first mate, of a second, of both
+empty_reads() {
+    local reads
+    awk 'int((NR - 1) / 4) % 40 ~ /^[37]$/ && NR % 2 == 0 { print ""; next } { print }' 1.fq > zero_1.fq
+    awk 'int((NR - 1) / 4) % 40 ~ /^[57]$/ && NR % 2 == 0 { print ""; next } { print }' 2.fq > zero_2.fq
+    for E in $engines; do
+        # bowtie, GEM3 and SNAP by themselves do not take them, nor does minimap2 take such pairs
+        case $E in bowtie | gem3 | snap) continue;; esac
+        for reads in zero_1.fq "zero_1.fq zero_2.fq"; do
+            [ "$E $reads" != "minimap2 zero_1.fq zero_2.fq" ] || continue
+            alone expected.sam $reads
+            own expected.sam "reads of no bases" ref.fa $reads
+            align -o own.bam ref.fa $reads
+            cmp <(samtools view own.bam) <(samtools view expected.sam) || fail "$E: reads of no bases, BAM"
+            [ "$E $reads" != "bowtie2 zero_1.fq zero_2.fq" ] || grep -qx "note: Bowtie 2 wrote no record of 20 mates of no bases." align.stderr || fail "$E: what is left out is not told: $(cat align.stderr)"
+        done
     done
 }
 
@@ -547,7 +639,7 @@ END
 }
 
 for E in $engines; do make_index $E; done
-for part in listing missing_index build_index inputs fasta plans farm outputs groups comments names zero_reads engine_args refusals own_descriptors programs comparison; do
+for part in listing missing_index build_index inputs fasta plans farm outputs groups comments names headers gem3_names empty_reads zero_reads engine_args refusals own_descriptors programs comparison; do
     [[ $part =~ ${PART-} ]] || continue
     start=$SECONDS
     EXTRA=()

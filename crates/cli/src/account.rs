@@ -41,7 +41,7 @@ pub struct Account {
 /// # Errors
 /// If one has not.
 pub fn check(report: &RunReport) -> Result<(), Failure> {
-    let (reads, records) = (report.tally.reads, report.tally.primary_records);
+    let (reads, records) = (report.tally.reads, report.tally.primary_records + report.tally.left_out);
     match reads == records {
         true => Ok(()),
         false => {

@@ -117,6 +117,10 @@ pub fn run(
     }
     let Outcome { report: mut run, lengths } = outcome;
     account::check(&run)?;
+    if run.tally.left_out > 0 {
+        let (title, reads) = (&wanted.found.descriptor.title, run.tally.left_out);
+        notes.push(format!("{title} wrote no record of {reads} mates of no bases."));
+    }
     let ranks = match joint.zip(dealt) {
         None => {
             run.bytes_out = Bytes(opened.ok_or_else(|| joint::no_header(args))?.sink.finish(&lengths)?);
@@ -179,7 +183,7 @@ impl Wanted {
         let descriptor = choose(args)?;
         let mut open: Vec<OpenLane> =
             specs.iter().map(|lane| Ok(OpenLane::open(lane)?.first(args.first))).collect::<Result<_, Failure>>()?;
-        let read_length = open[0].mean_read_length(MAX_READ_BASES)?;
+        let read_length = open[0].mean_read_length()?;
         let known = [
             ("read_length", read_length.to_string()),
             ("canonical_read_length", canonical_read_length(read_length).to_string()),

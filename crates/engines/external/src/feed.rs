@@ -25,6 +25,7 @@ pub(crate) struct Feeder {
     pub(crate) pipes: Pipes,
     pub(crate) via: Via,
     pub(crate) paired: bool,
+    pub(crate) fasta: bool,
     pub(crate) comments: bool,
     /// Whether it has got a read, or needs none.
     pub(crate) given: bool,
@@ -46,7 +47,8 @@ impl Feed for Feeder {
         self.given = true;
         self.running.set_feeding(Feeding::Busy);
         let mut written = std::mem::take(&mut self.written);
-        let as_it_is = self.via == Via::Fd && (!self.paired || !chunk.text[1].bytes.is_empty());
+        // Of FASTA the parser has joined the lines of a sequence, which leaves bytes behind it.
+        let as_it_is = self.via == Via::Fd && !self.fasta && (!self.paired || !chunk.text[1].bytes.is_empty());
         let outcome = if as_it_is {
             self.pipes.give([&chunk.text[0].bytes, &chunk.text[1].bytes], &self.running, stop)
         } else {
@@ -102,15 +104,15 @@ impl Feeder {
         Err(InputError::new(file, what).read(odd.first.name).into())
     }
 
-    /// Writes the reads in the form that the program takes.
+    /// Writes the reads in the form that the program takes, with their header lines as they are in the input.
     fn write_anew(&self, chunk: &Chunk, written: &mut [Vec<u8>; 2]) {
         written.iter_mut().for_each(Vec::clear);
         let [one, two] = written;
-        for fragment in chunk.fragments() {
+        for (i, fragment) in chunk.fragments().enumerate() {
             match (self.via, fragment.mate) {
                 (Via::StdinInterleaved, mate) => {
-                    write_record(one, &fragment.first);
-                    mate.iter().for_each(|mate| write_record(one, mate));
+                    write_record(one, chunk.header(i, 0), &fragment.first);
+                    mate.iter().for_each(|mate| write_record(one, chunk.header(i, 1), mate));
                 }
                 (Via::StdinSam, mate) => {
                     let flags =
@@ -119,21 +121,17 @@ impl Feeder {
                     mate.iter().for_each(|mate| write_sam(one, mate, flags[1]));
                 }
                 (Via::Fd, mate) => {
-                    write_record(one, &fragment.first);
-                    mate.iter().for_each(|mate| write_record(two, mate));
+                    write_record(one, chunk.header(i, 0), &fragment.first);
+                    mate.iter().for_each(|mate| write_record(two, chunk.header(i, 1), mate));
                 }
             }
         }
     }
 }
 
-fn write_record(out: &mut Vec<u8>, read: &Read<'_>) {
+fn write_record(out: &mut Vec<u8>, header: &[u8], read: &Read<'_>) {
     out.push(if read.qual.is_some() { b'@' } else { b'>' });
-    out.extend_from_slice(read.name);
-    if !read.comment.is_empty() {
-        out.push(b' ');
-        out.extend_from_slice(read.comment);
-    }
+    out.extend_from_slice(header);
     out.push(b'\n');
     out.extend_from_slice(read.seq);
     out.push(b'\n');

@@ -147,13 +147,18 @@ impl Launch<'_> {
         told?;
         let (tell, expected) = channel();
         let keeps_order = descriptor.order.keeps != Keeps::Never || plan.threads == 1;
-        let rules = Rules { keeps_order, repeats_primary: descriptor.order.repeats_primary };
+        let rules = Rules {
+            keeps_order,
+            repeats_primary: descriptor.order.repeats_primary,
+            names_take_comments: descriptor.reads.names_take_comments,
+        };
         let blamed = Arc::clone(&running);
         let feed = Box::new(Feeder {
             running: Arc::clone(&running),
             pipes: Pipes::new(pipes),
             via: descriptor.reads.via,
             paired: self.paired,
+            fasta: self.fasta,
             comments: self.comments,
             given: !descriptor.reads.needed,
             lanes: Arc::clone(&self.lanes),

@@ -6,13 +6,23 @@
 
 use std::collections::{HashMap, VecDeque};
 use xxhash_rust::xxh3::xxh3_64;
-use zerohop_model::chunk::{Chunk, Read, Span};
+use zerohop_model::chunk::{Chunk, Fragment, Span};
+use zerohop_model::error::shown;
 use zerohop_model::instance::{Answer, Line};
 use zerohop_model::measurement::Tally;
 use zerohop_model::record::{FIRST, LAST, PROPER_PAIR, SECONDARY, SUPPLEMENTARY, UNMAPPED};
 
+/// What is to be known of a fragment besides its name.
+#[derive(Debug, Clone, Copy)]
+struct Kind {
+    /// Whether its mates have names of their own, which differ in the last character alone (`x.1` and `x.2`).
+    numbered: bool,
+    /// Which of its reads have no bases: a program may write no record of such a mate.
+    empty: [bool; 2],
+}
+
 /// The reads of a chunk that a program was given.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Expected {
     /// Number of the chunk in the run.
     pub(crate) number: u64,
@@ -20,9 +30,10 @@ pub(crate) struct Expected {
     bases: u64,
     /// Whether its fragments are pairs.
     paired: bool,
-    /// The names of the fragments, one after the other, and where each ends.
+    /// The names of the first reads of the fragments, one after the other, and where each ends.
     names: Vec<u8>,
     name_ends: Vec<u32>,
+    kinds: Vec<Kind>,
     /// The comments of the reads and where each ends, if they were asked for.
     comments: Vec<u8>,
     comment_ends: Vec<u32>,
@@ -32,20 +43,41 @@ impl Expected {
     /// The reads of `chunk`, all of them pairs or none.
     pub(crate) fn of(chunk: &Chunk, number: u64, paired: bool, comments: bool) -> Self {
         let mut expected = Expected { number, lane: chunk.ticket.lane, paired, ..Expected::default() };
-        for fragment in chunk.fragments() {
-            expected.names.extend_from_slice(bare(fragment.first.name));
-            expected.name_ends.push(expected.names.len() as u32);
-            fragment.reads().for_each(|read| expected.add(&read, comments));
-        }
+        chunk.fragments().for_each(|fragment| expected.add(&fragment, comments));
         expected
     }
 
-    fn add(&mut self, read: &Read<'_>, comments: bool) {
-        self.bases += read.seq.len() as u64;
-        if comments {
-            self.comments.extend_from_slice(read.comment);
-            self.comment_ends.push(self.comments.len() as u32);
+    fn add(&mut self, fragment: &Fragment<'_>, comments: bool) {
+        let name = bare(fragment.first.name);
+        self.names.extend_from_slice(name);
+        self.name_ends.push(self.names.len() as u32);
+        let mut empty = [false; 2];
+        for (read, empty) in fragment.reads().zip(&mut empty) {
+            self.bases += read.seq.len() as u64;
+            *empty = read.seq.is_empty();
+            if comments {
+                self.comments.extend_from_slice(read.comment);
+                self.comment_ends.push(self.comments.len() as u32);
+            }
         }
+        let numbered = fragment.mate.is_some_and(|mate| bare(mate.name) != name);
+        self.kinds.push(Kind { numbered, empty });
+    }
+
+    /// Which mate of a fragment a record of this name is of, as far as names tell: 0 where they are the same. None if it is
+    /// of another fragment.
+    fn mate_named(&self, fragment: usize, name: &[u8], rules: Rules) -> Option<usize> {
+        let own = self.name(fragment);
+        let (start, rest) = name.split_at_checked(own.len())?;
+        let may_follow = rest.is_empty() || rules.names_take_comments && rest[0] == b'_';
+        if !may_follow {
+            return None;
+        }
+        if start == own {
+            return Some(0);
+        }
+        let numbered = self.kinds[fragment].numbered && other_number(own).eq(start.iter().copied());
+        numbered.then_some(1)
     }
 
     fn len(&self) -> usize {
@@ -108,6 +140,8 @@ pub(crate) struct Rules {
     pub(crate) keeps_order: bool,
     /// It may write several primary records of a read (bowtie -k, which knows no secondary ones).
     pub(crate) repeats_primary: bool,
+    /// Names of its records may go on with `_` and words of the comment.
+    pub(crate) names_take_comments: bool,
 }
 
 /// The account of one program.
@@ -166,13 +200,9 @@ impl Ledger {
     /// # Errors
     /// What is wrong with it.
     pub(crate) fn place(&mut self, line: &[u8]) -> Result<(), String> {
-        let fields = fields(line).ok_or_else(|| {
-            let start = &line[..line.len().min(60)];
-            format!("wrote a line that is no SAM record: '{}'", start.escape_ascii())
-        })?;
+        let fields = fields(line).ok_or_else(|| format!("wrote a line that is no SAM record: '{}'", shown(line)))?;
         let same = self.current.is_some_and(|current| {
-            let expected = &self.at(current.chunk).expected;
-            expected.name(current.fragment) == fields.name && !self.begins_another(&current, &fields)
+            self.is_of(self.at(current.chunk), current.fragment, fields.name) && !self.begins_another(&current, &fields)
         });
         if !same {
             self.close()?;
@@ -191,12 +221,15 @@ impl Ledger {
         }
         if self.rules.keeps_order {
             let (chunk, fragment) = self.settle(self.next);
-            return self
-                .open
-                .get((chunk - self.gone) as usize)
-                .is_some_and(|o| o.expected.name(fragment) == fields.name);
+            let open = self.open.get((chunk - self.gone) as usize);
+            return open.is_some_and(|open| self.is_of(open, fragment, fields.name));
         }
-        self.by_name.get(&xxh3_64(fields.name)).is_some_and(|owners| !owners.is_empty())
+        self.by_name.contains_key(&xxh3_64(fields.name))
+    }
+
+    /// Whether a record of this name is of that fragment.
+    fn is_of(&self, open: &Open, fragment: usize, name: &[u8]) -> bool {
+        open.expected.mate_named(fragment, name, self.rules).is_some()
     }
 
     /// Ends the present fragment.
@@ -206,11 +239,13 @@ impl Ledger {
     pub(crate) fn close(&mut self) -> Result<(), String> {
         let Some(current) = self.current.take() else { return Ok(()) };
         let open = self.at_mut(current.chunk);
-        let paired = open.expected.paired;
-        let absent = (0..if paired { 2 } else { 1 }).find(|&mate| !current.seen[mate]);
-        if let Some(mate) = absent {
-            let name = String::from_utf8_lossy(open.expected.name(current.fragment));
-            return Err(format!("left out mate {} of read '{name}'", mate + 1));
+        let (paired, kind) = (open.expected.paired, open.expected.kinds[current.fragment]);
+        for mate in (0..if paired { 2 } else { 1 }).filter(|&mate| !current.seen[mate]) {
+            if !kind.empty[mate] {
+                let name = shown(open.expected.name(current.fragment));
+                return Err(format!("left out mate {} of read '{name}'", mate + 1));
+            }
+            open.answer.tally.left_out += 1;
         }
         open.missing -= 1;
         self.reads_out += if paired { 2 } else { 1 };
@@ -240,7 +275,7 @@ impl Ledger {
         let name = self.open.iter().find(|open| open.missing > 0).and_then(|open| {
             let came: std::collections::HashSet<u32> = open.owners.iter().copied().collect();
             let first = (0..open.expected.len()).find(|&i| !came.contains(&(i as u32)))?;
-            Some(String::from_utf8_lossy(open.expected.name(first)).into_owned())
+            Some(shown(open.expected.name(first)))
         });
         let first = name.map(|name| format!(", the first of them '{name}'")).unwrap_or_default();
         format!("{reads} of {} reads that it was given did not come back{first}", self.reads_in)
@@ -263,51 +298,51 @@ impl Ledger {
     }
 
     fn find(&mut self, name: &[u8]) -> Result<Current, String> {
-        let shown = || String::from_utf8_lossy(name).into_owned();
-        let unknown = || format!("wrote a record of read '{}', which it was not given or had done", shown());
+        let unknown = || format!("wrote a record of read '{}', which it was not given or had done", shown(name));
         let (chunk, fragment) = if self.rules.keeps_order {
             let (chunk, fragment) = self.settle(self.next);
             let Some(open) = self.open.get((chunk - self.gone) as usize) else { return Err(unknown()) };
-            let expected = open.expected.name(fragment);
-            if expected != name {
-                let expected = String::from_utf8_lossy(expected);
-                return Err(format!("wrote a record of read '{}' where one of '{expected}' was due", shown()));
+            if !self.is_of(open, fragment, name) {
+                let due = shown(open.expected.name(fragment));
+                return Err(format!("wrote a record of read '{}' where one of '{due}' was due", shown(name)));
             }
             self.next = (chunk, fragment + 1);
             (chunk, fragment)
         } else {
-            let hash = xxh3_64(name);
-            let owners = self.by_name.get_mut(&hash).ok_or_else(unknown)?;
-            let (chunk, fragment) = owners.pop_front().ok_or_else(unknown)?;
-            if self.open[(chunk - self.gone) as usize].expected.name(fragment as usize) != name {
+            let (chunk, fragment) = self.take_named(name).ok_or_else(unknown)?;
+            if !self.is_of(self.at(chunk), fragment, name) {
                 return Err(unknown());
             }
-            if owners.is_empty() {
-                self.by_name.remove(&hash);
-            }
-            (chunk, fragment as usize)
+            (chunk, fragment)
         };
         Ok(Current { chunk, fragment, seen: [false; 2] })
+    }
+
+    /// Takes the first fragment of this name, or of the name of its first mate where this is the second's.
+    fn take_named(&mut self, name: &[u8]) -> Option<(u64, usize)> {
+        let mut hash = xxh3_64(name);
+        if !self.by_name.contains_key(&hash) {
+            hash = xxh3_64(&other_number(name).collect::<Vec<u8>>());
+        }
+        let owners = self.by_name.get_mut(&hash)?;
+        let (chunk, fragment) = owners.pop_front()?;
+        if owners.is_empty() {
+            self.by_name.remove(&hash);
+        }
+        Some((chunk, fragment as usize))
     }
 
     /// Adds a line to the present fragment.
     fn add(&mut self, fields: &Fields<'_>, line: &[u8]) -> Result<(), String> {
         let Some(mut current) = self.current else { return Ok(()) };
-        let repeats = self.rules.repeats_primary;
+        let rules = self.rules;
         let open = self.at_mut(current.chunk);
-        let mate = match fields.flags & (FIRST | LAST) {
-            _ if !open.expected.paired => 0,
-            FIRST => 0,
-            LAST => 1,
-            _ => {
-                let name = String::from_utf8_lossy(fields.name);
-                return Err(format!("wrote a record of read '{name}' that does not say which mate it is of"));
-            }
-        };
+        let mate = open.mate_of(current.fragment, fields, rules).ok_or_else(|| {
+            format!("wrote a record of read '{}' that does not say which mate it is of", shown(fields.name))
+        })?;
         let primary = fields.flags & (SECONDARY | SUPPLEMENTARY) == 0;
-        if primary && current.seen[mate] && !repeats {
-            let name = String::from_utf8_lossy(fields.name);
-            return Err(format!("wrote a second primary record of read '{name}'"));
+        if primary && current.seen[mate] && !rules.repeats_primary {
+            return Err(format!("wrote a second primary record of read '{}'", shown(fields.name)));
         }
         open.count(fields, primary && !current.seen[mate], mate);
         current.seen[mate] |= primary;
@@ -325,6 +360,21 @@ impl Ledger {
 }
 
 impl Open {
+    /// Which mate of a fragment a record is of: its flags say so. Where the program took the mates for single reads, it is
+    /// the one of that name, or the one that has bases.
+    fn mate_of(&self, fragment: usize, fields: &Fields<'_>, rules: Rules) -> Option<usize> {
+        let Kind { numbered, empty } = self.expected.kinds[fragment];
+        match (fields.flags & (FIRST | LAST), empty) {
+            _ if !self.expected.paired => Some(0),
+            (FIRST, _) => Some(0),
+            (LAST, _) => Some(1),
+            (0, _) if numbered => self.expected.mate_named(fragment, fields.name, rules),
+            (0, [_, true]) => Some(0),
+            (0, [true, _]) => Some(1),
+            _ => None,
+        }
+    }
+
     /// Counts a record; `counts` says whether it is the one that stands for its read.
     fn count(&mut self, fields: &Fields<'_>, counts: bool, mate: usize) {
         let (tally, is) = (&mut self.answer.tally, |flag| fields.flags & flag != 0);
@@ -359,6 +409,16 @@ fn bare(mut name: &[u8]) -> &[u8] {
         name = rest;
     }
     name
+}
+
+/// The name with the number of the other mate at its end: 2 for 1, and 1 for 2.
+fn other_number(name: &[u8]) -> impl Iterator<Item = u8> {
+    let last = name.len().wrapping_sub(1);
+    name.iter().enumerate().map(move |(i, &byte)| match byte {
+        b'1' if i == last => b'2',
+        b'2' if i == last => b'1',
+        byte => byte,
+    })
 }
 
 /// The fields of a line that are looked at; the whole of it is checked later.

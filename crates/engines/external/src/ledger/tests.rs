@@ -2,7 +2,7 @@ use super::*;
 use proptest::prelude::*;
 use zerohop_model::chunk::{ReadSpans, Ticket};
 
-/// A chunk of fragments with these names and a comment `c:NAME` for each.
+/// A chunk of fragments with these names and a comment `c:NAME` for each; each read has a base.
 fn chunk(number: u64, names: &[&str], paired: bool) -> (Chunk, Expected) {
     let mut chunk = Chunk::default();
     chunk.ticket = Ticket { lane: 0, number, first_fragment: 0 };
@@ -14,7 +14,8 @@ fn chunk(number: u64, names: &[&str], paired: bool) -> (Chunk, Expected) {
         bytes.extend_from_slice(format!("c:{name}").as_bytes());
         let end = bytes.len() as u32;
         let name = Span { start, end: name_end };
-        let spans = ReadSpans { name, comment: Span { start: name_end, end }, ..ReadSpans::default() };
+        let (comment, seq) = (Span { start: name_end, end }, Span { start: 0, end: 1 });
+        let spans = ReadSpans { name, comment, seq, ..ReadSpans::default() };
         chunk.push(spans, paired.then_some(spans));
     }
     let expected = Expected::of(&chunk, number, paired, true);
@@ -32,7 +33,7 @@ fn text(answer: &Answer) -> Vec<String> {
 
 /// Gives a ledger the chunks, then the lines; returns the answers.
 fn run(keeps_order: bool, chunks: Vec<Expected>, lines: &[String]) -> Result<Vec<Answer>, String> {
-    let rules = Rules { keeps_order, repeats_primary: false };
+    let rules = Rules { keeps_order, repeats_primary: false, names_take_comments: true };
     let (mut ledger, mut answers, mut answer) = (Ledger::new(rules), Vec::new(), Answer::default());
     chunks.into_iter().for_each(|chunk| ledger.expect(chunk));
     for line in lines {
@@ -58,7 +59,7 @@ fn pairs_with_further_records_and_equal_names_go_to_their_fragments() {
             .map(|&(name, flags)| line(name, flags))
             .collect();
     for keeps_order in [true, false] {
-        let answers = run(keeps_order, [&chunks[0], &chunks[1]].map(clone).into(), &lines).unwrap();
+        let answers = run(keeps_order, chunks.to_vec(), &lines).unwrap();
         assert_eq!(answers.iter().map(|a| a.number).collect::<Vec<_>>(), [3, 5]);
         assert_eq!([text(&answers[0]), text(&answers[1])].concat(), lines);
         let tally = &answers[0].tally;
@@ -68,11 +69,62 @@ fn pairs_with_further_records_and_equal_names_go_to_their_fragments() {
     }
 }
 
-fn clone(expected: &Expected) -> Expected {
-    let Expected { number, lane, bases, paired, names, name_ends, comments, comment_ends } = expected;
-    let (names, name_ends) = (names.clone(), name_ends.clone());
-    let (comments, comment_ends) = (comments.clone(), comment_ends.clone());
-    Expected { number: *number, lane: *lane, bases: *bases, paired: *paired, names, name_ends, comments, comment_ends }
+/// Pairs, as `(name, bases)` of both mates.
+fn pairs(reads: &[[(&str, u32); 2]]) -> Expected {
+    let mut chunk = Chunk::default();
+    for pair in reads {
+        let [first, mate] = pair.map(|(name, bases)| {
+            let bytes = &mut chunk.text[0].bytes;
+            let start = bytes.len() as u32;
+            bytes.extend_from_slice(name.as_bytes());
+            let end = bytes.len() as u32;
+            ReadSpans { name: Span { start, end }, seq: Span { start: 0, end: bases }, ..ReadSpans::default() }
+        });
+        chunk.push(first, Some(mate));
+    }
+    Expected::of(&chunk, 0, true, false)
+}
+
+#[test]
+fn mates_may_have_names_of_their_own() {
+    let expected = pairs(&[[("x.1", 1), ("x.2", 1)], [("y_1", 1), ("y_2", 1)], [("z/1", 1), ("z/2", 1)]]);
+    // minimap2 takes mates of different names for single reads
+    for flags in [[65, 129], [0, 0]] {
+        let lines: Vec<String> = ["x.1", "x.2", "y_1", "y_2", "z", "z"]
+            .iter()
+            .enumerate()
+            .map(|(i, name)| line(name, if *name == "z" { [65, 129][i % 2] } else { flags[i % 2] }))
+            .collect();
+        let answers = run(true, vec![expected.clone()], &lines).unwrap();
+        assert_eq!((text(&answers[0]), answers[0].tally.primary_records), (lines.clone(), 6));
+        let turned = [2, 3, 1, 0, 4, 5].map(|i| lines[i].clone());
+        let answers = run(false, vec![expected.clone()], &turned).unwrap();
+        assert_eq!(text(&answers[0]), [1, 0, 2, 3, 4, 5].map(|i| lines[i].clone()));
+    }
+    let odd = [line("x.1", 65), line("x.3", 129)];
+    assert!(run(true, vec![expected], &odd).unwrap_err().starts_with("left out mate 2 of read 'x.1'"));
+}
+
+#[test]
+fn a_mate_of_no_bases_may_be_left_out() {
+    let expected = pairs(&[[("a", 1), ("a", 0)], [("b", 0), ("b", 1)], [("c", 0), ("c", 0)], [("d", 1), ("d", 1)]]);
+    let lines = [line("a", 0), line("b", 4), line("c", 4), line("d", 65), line("d", 129)];
+    for keeps_order in [true, false] {
+        let tally = run(keeps_order, vec![expected.clone()], &lines).unwrap().remove(0).tally;
+        assert_eq!((tally.reads, tally.primary_records, tally.left_out), (8, 5, 3));
+    }
+    let without = [line("a", 0), line("b", 4), line("d", 65), line("d", 129)];
+    assert!(run(true, vec![expected], &without).unwrap_err().contains("one of 'c' was due"));
+}
+
+#[test]
+fn a_name_may_go_on_with_a_comment() {
+    let expected = chunk(0, &["r1", "r1_2", "r1"], true).1;
+    let names = ["r1_K:1", "r1_K:1", "r1_2", "r1_2_x", "r1_", "r1"];
+    let lines: Vec<String> = names.iter().enumerate().map(|(i, name)| line(name, [65, 129][i % 2])).collect();
+    assert_eq!(text(&run(true, vec![expected.clone()], &lines).unwrap()[0]), lines);
+    let odd = [line("r1K", 65)];
+    assert!(run(true, vec![expected], &odd).unwrap_err().contains("'r1K' where one of 'r1' was due"));
 }
 
 #[test]
@@ -119,7 +171,7 @@ proptest! {
                 None => lines[index].truncate(at / 2),
             }
         }
-        let mut ledger = Ledger::new(Rules { keeps_order, repeats_primary: paired });
+        let mut ledger = Ledger::new(Rules { keeps_order, repeats_primary: paired, names_take_comments: false });
         ledger.expect(chunk(0, &["a", "b"], paired).1);
         ledger.expect(chunk(1, &["c", "a"], paired).1);
         let (mut answer, mut lines_out) = (Answer::default(), 0);
