@@ -36,7 +36,7 @@ pub fn deal(files: &[&Path], manner: Manner) -> Result<Chunks, Error> {
     let files = files.iter().map(|path| path.to_path_buf()).collect();
     let mut lane = OpenLane::open(&LaneSpec { files, interleaved: manner.interleaved })?;
     if manner.sampled {
-        lane.mean_read_length(MAX_READ_BASES)?;
+        zerohop_reads::mean_read_length(std::slice::from_mut(&mut lane))?;
     }
     let lane = lane.deal(0, Law::Chunk { past_bases: manner.closes_past }, MAX_READ_BASES, manner.workers)?;
     let (chunks, count) = match lane.deal {

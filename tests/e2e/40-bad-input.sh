@@ -243,7 +243,39 @@ bgzf_faults() {
     cp whole.bgzf 1.fq; flip 1.fq $((last + 1000))
     fault "1.fq: the compressed data of a BGZF block are damaged (at compressed offset $last)" ref.fa 1.fq
     cp whole.bgzf 1.fq; flip 1.fq "$last"
-    fault "1.fq: no BGZF block starts here: the file is damaged (at compressed offset $last)" ref.fa 1.fq
+    fault "1.fq: $(garbage "$last")" ref.fa 1.fq
+}
+
+# garbage OFFSET: what is said of trailing garbage
+garbage() {
+    echo "trailing garbage follows the compressed data, from compressed offset $1 on: if nothing is missing," \
+        "keep the first $1 bytes alone ('head -c $1'); otherwise the file is damaged: get it again"
+}
+
+# One rule for gzip and BGZF, files and pipes: zeros behind the last member are padding, anything else is garbage.
+trailing_bytes() {
+    local coding zeros end
+    zerohop align -t 2 ref.fa good_1.fq > expected.sam
+    gzip -cn good_1.fq > whole.gzip; bgzip -c good_1.fq > whole.bgzf
+    for coding in gzip bgzf; do
+        end=$(size whole.$coding)
+        for zeros in 1 1000; do
+            head -c $zeros /dev/zero | cat whole.$coding - > 1.fq
+            zerohop align -t 2 ref.fa 1.fq > own.sam
+            same_alignments own.sam expected.sam "$coding, $zeros zeros of padding"
+            ! grep -q '^note' zerohop.stderr || wrong "$coding, $zeros zeros of padding: $(grep '^note' zerohop.stderr)"
+            zerohop align -t 2 ref.fa - < <(cat 1.fq) > own.sam
+            same_alignments own.sam expected.sam "$coding, $zeros zeros of padding, a pipe"
+            cat whole.$coding >> 1.fq
+            fault "1.fq: $(garbage $((end + zeros)))" ref.fa 1.fq
+            ! "$ZEROHOP" align -q -o out/x.sam ref.fa - 2> stderr < <(cat 1.fq) ||
+                wrong "$coding, a pipe: a member behind padding is taken"
+            [ "$(cat stderr)" = "error: -: $(garbage $((end + zeros)))" ] || wrong "$coding, a pipe: $(cat stderr)"
+        done
+        { cat whole.$coding; echo "and text"; } > 1.fq
+        fault "1.fq: $(garbage "$end")" ref.fa 1.fq
+        head -c "$end" 1.fq > 2.fq; cmp -s 2.fq whole.$coding || wrong "$coding: the advice does not help"
+    done
 }
 
 # Cut exactly between two blocks it can be a whole file: it is used, and the missing end marker is said.
@@ -301,6 +333,15 @@ references() {
     reference_fault '>a\xc3\xa9\nACGT\n' "record 1 (byte 0): the name 'aé' holds '\\xc3', which SAM does not allow"
     reference_fault 'ACGT\n' "record 1 (byte 0): not FASTA: it must start with '>', but starts with 'A'"
     fault "good_1.fq: record 1 (byte 0): not FASTA: it must start with '>', but starts with '@'" good_1.fq good_2.fq
+    # 2^31 bases, as lines of a mebibyte in members of 64 lines
+    python3 -c '
+import gzip, sys
+out, line = sys.stdout.buffer, b"A" * (1 << 20) + b"\n"
+out.write(gzip.compress(b">a\nACGT\n>chr1A\n", mtime=0) + gzip.compress(64 * line, 1, mtime=0) * 32)' > bad.fa
+    attempt align --engine null -o out/x.bam bad.fa good_1.fq
+    what="the contig 'chr1A' has 2147483648 bases, and SAM and BAM can hold positions up to 2147483647: split it"
+    [ "$rc $(cat stderr)" = "1 error: bad.fa: record 2: $what" ] && [ -z "$(ls -A out)" ] ||
+        { wrong "a contig of 2^31 bases: $rc $(head -c 600 stderr)"; rm -f out/*; }
     gzip -cn ref.fa | head -c 1000 > bad.fa
     fault "bad.fa: the compressed data end early: the file is truncated" bad.fa good_1.fq
     bgzip -c ref.fa > bad.fa; flip bad.fa $(($(size bad.fa) - 28 - 6))
@@ -482,8 +523,8 @@ broken_pipes() {
     [ "$status" = 0 ] && [ ! -s stderr ] || wrong "a broken pipe (man): exit status $status"
 }
 
-for part in odd_records deep_record records_for_bam long_reads mates mate_names not_reads gzip_faults bgzf_faults bgzf_without_end files permissions \
-    references index_files usage_errors fine_inputs empty_inputs broken_pipes; do
+for part in odd_records deep_record records_for_bam long_reads mates mate_names not_reads gzip_faults bgzf_faults \
+    trailing_bytes bgzf_without_end files permissions references index_files usage_errors fine_inputs empty_inputs broken_pipes; do
     [[ $part =~ ${PART-} ]] || continue
     before=$failures
     $part

@@ -100,6 +100,29 @@ lanes() {
     cmp <(records own.sam) <(records a.sam; records b.sam | sed 's/\tRG:Z:B/\tRG:Z:A/') || fail "one read group for two lanes"
 }
 
+# The read length is that of the first 500 reads over all lanes, as of the lanes' files put one after the other.
+lanes_and_read_length() {
+    : > none.fq; gzip -cn none.fq > none.gz
+    head -n 400 b_1.fq | awk 'NR % 2 == 0 { $0 = substr($0, 1, 60) } { print }' > short.fq
+    own single.sam "an empty first lane" -t 2 ref.fa --reads none.fq --reads 1.fq
+    own pairs.sam "two empty lanes" -t 3 ref.fa --reads none.gz none.fq --reads none.fq --reads 1.gz 2.gz
+    own single.sam "an empty first lane, standard input" ref.fa --reads none.fq --reads - < <(cat 1.fq)
+    cat short.fq 1.fq > all.fq
+    strobealign -t 2 ref.fa all.fq > expected.sam
+    own expected.sam "short reads first" --json one.json ref.fa all.fq
+    # Chunks, and with them random numbers, begin anew with each lane: so the read length is compared.
+    zerohop align --json two.json -o /dev/null ref.fa --reads short.fq --reads 1.fq
+    python3 -c '
+import json
+one, two = (json.load(open(f))["index"]["mean_read_length"] for f in ("one.json", "two.json"))
+assert one == two == (100 * 60 + 400 * 150) // 500, (one, two)' ||
+        fail "the read length of two lanes is another than of one file"
+    zerohop align ref.fa --reads none.fq --reads none.gz > own.sam
+    strobealign -t 2 ref.fa none.fq > expected.sam
+    same_alignments own.sam expected.sam "nothing but empty lanes"
+    grep -q '^@SQ' own.sam || fail "nothing but empty lanes: no header"
+}
+
 read_groups() {
     strobealign -t 2 --rg-id=x --rg=SM:s --rg=PL:ILLUMINA ref.fa a_1.fq a_2.fq > expected.sam
     own expected.sam "read group as strobealign takes it" --rg-id=x --rg=SM:s --rg=PL:ILLUMINA ref.fa a_1.fq a_2.fq
@@ -269,7 +292,8 @@ assert json.load(open('j_mqc.json'))
 END
 }
 
-for part in interleaved streams fasta lanes read_groups comments orders shards copies formats bam_bytes index_file words json; do
+for part in interleaved streams fasta lanes lanes_and_read_length read_groups comments orders shards copies formats \
+    bam_bytes index_file words json; do
     [[ $part =~ ${PART-} ]] || continue
     part $part
     echo "$part: as it should be"

@@ -48,6 +48,22 @@ devices() {
     [ -c /dev/full ] || fail "/dev/full is gone"
 }
 
+# What is printed would be lost: it is said, and at the start. /dev/null is an output like any other, however it was
+# opened.
+closed_output() {
+    local command closed="standard output is closed: what would be written there would be lost"
+    for command in "align -t 2 ref.fa 1.fq" "align --engine null no.fa 1.fq" "search --db no no.fa" topo "topo --json" \
+        "plan --index-size 1G" engines cache "man align" "completions bash" "tune no.fa 1.fq"; do
+        attempt 20 $command >&-
+        expect_failure "$command" "$closed"
+    done
+    attempt 20 align -q -t 2 -o closed.sam ref.fa 1.fq 2.fq >&-
+    [ $rc = 0 ] || fail "an output file needs no standard output: exit status $rc, $(cat stderr)"
+    same_alignments closed.sam expected.sam "with standard output closed"
+    attempt 20 topo > /dev/null; [ $rc = 0 ] || fail "topo > /dev/null: $rc"
+    attempt 20 topo 1<> /dev/null; [ $rc = 0 ] || fail "topo 1<> /dev/null: $rc"
+}
+
 full_disks() {
     local threads reads output full="cannot write: No space left on device (os error 28)"
     mkdir -p disk
@@ -114,6 +130,61 @@ slow_input() {
     done
     "$ZEROHOP" align -q -t 3 ref.fa <(write_slowly 1.gz) <(write_slowly 2.gz) | read_slowly > own.sam
     same_alignments own.sam expected.sam "slow on both sides"
+}
+
+# feed_in_turn FIFO_1 FIFO_2 READS: one program writes so many reads to the first pipe, and then all that the second one
+# takes, 200 MB at most; the file `accepted` says how many bytes those were. When the second one takes no more, both get
+# the same number of reads.
+feed_in_turn() {
+    python3 - "$@" <<'END'
+import os, select, sys, threading
+reads = int(sys.argv[3])
+record = b'@r%d\n' + b'ACGT' * 40 + b'\n+\n' + b'#' * 160 + b'\n'
+one, two = os.open(sys.argv[1], os.O_WRONLY), os.open(sys.argv[2], os.O_WRONLY)
+# What both are is looked at first.
+for pipe in one, two:
+    for i in range(4): os.write(pipe, record % i)
+for i in range(4, reads): os.write(one, record % i)
+os.set_blocking(two, False)
+accepted, number, pending = 0, 4, b''
+while accepted < 200 << 20:
+    while len(pending) < 1 << 16:
+        pending += record % number
+        number += 1
+    # Half a second is no measure of the program: where it only is slow, less is counted than it would take.
+    if not select.select([], [two], [], 0.5)[1]: break
+    n = os.write(two, pending)
+    accepted, pending = accepted + n, pending[n:]
+print(accepted, file=open('accepted', 'w'))
+def end_first():
+    for i in range(reads, number): os.write(one, record % i)
+    os.close(one)
+thread = threading.Thread(target=end_first)
+thread.start()
+os.set_blocking(two, True)
+while pending: pending = pending[os.write(two, pending):]
+os.close(two)
+thread.join()
+END
+}
+
+# Who is ahead waits, while the length of reads is sampled (4 reads, 300 reads) and after (600).
+slow_first_pipe() {
+    local reads feeder
+    mkfifo slow fast
+    for reads in 4 300 600; do
+        feed_in_turn slow fast $reads & feeder=$!
+        attempt 60 align -q --engine null -t 2 --json slow.json -o /dev/null ref.fa slow fast
+        [ $rc = 0 ] || fail "a slow first pipe, $reads reads: exit status $rc, $(cat stderr)"
+        wait $feeder
+        [ "$(cat accepted)" -lt 50000000 ] ||
+            fail "after $reads reads of the first pipe $(cat accepted) bytes of the second one were read"
+        python3 -c '
+import json
+t = json.load(open("slow.json"))["run"]["tally"]
+assert t["reads"] == 2 * t["fragments"] > 200, t' || fail "reads of a slow first pipe are lost"
+    done
+    rm slow fast
 }
 
 # An input that never ends: what fails elsewhere ends the run all the same.
@@ -238,7 +309,8 @@ assert t["reads"] == t["primary_records"] == 12000, t' || fail "odd reads are lo
     }
 }
 
-for part in devices full_disks slow_output slow_input stalled_input signals old_output odd_reads; do
+for part in devices closed_output full_disks slow_output slow_input slow_first_pipe stalled_input signals old_output \
+    odd_reads; do
     [[ $part =~ ${PART-} ]] || continue
     part $part
     echo "$part: as it should be"

@@ -171,7 +171,8 @@ pub struct AlignArgs {
     /// Reference in FASTA (plain or gzip). An index that 'zerohop index' made is used when it lies beside it
     pub reference: PathBuf,
 
-    /// Reads in FASTQ or FASTA, plain, gzip or BGZF (found out by content); '-' is standard input
+    /// Reads in FASTQ or FASTA, plain, gzip or BGZF (found out by content); '-' is standard input. Behind compressed
+    /// data only zeros may follow, as for gzip
     pub reads_1: Option<PathBuf>,
 
     /// Second mates, in step with the first ones
@@ -193,7 +194,7 @@ pub struct AlignArgs {
     #[arg(short, long, value_name = "N", value_parser = RangedU64ValueParser::<usize>::new().range(1..=65536))]
     pub threads: Option<usize>,
 
-    /// Mean read length for which the index is made [default: mean of the first 500 reads]
+    /// Mean read length for which the index is made [default: mean of the first 500 reads over all lanes]
     #[arg(short = 'r', long, value_name = "BASES")]
     pub read_length: Option<usize>,
 

@@ -45,7 +45,7 @@ pub fn run(
         specs.iter().map(|lane| Ok(OpenLane::open(lane)?.first(args.first))).collect::<Result<_, Failure>>()?;
     let mean_read_length = match args.read_length {
         Some(length) => length,
-        None => open[0].mean_read_length()?,
+        None => zerohop_reads::mean_read_length(&mut open)?,
     };
     let mut notes: Vec<String> = open.iter().flat_map(|lane| lane.notes.clone()).chain(seat.note.clone()).collect();
     let machine = seat.machine()?;

@@ -183,7 +183,7 @@ impl Wanted {
         let descriptor = choose(args)?;
         let mut open: Vec<OpenLane> =
             specs.iter().map(|lane| Ok(OpenLane::open(lane)?.first(args.first))).collect::<Result<_, Failure>>()?;
-        let read_length = open[0].mean_read_length()?;
+        let read_length = zerohop_reads::mean_read_length(&mut open)?;
         let known = [
             ("read_length", read_length.to_string()),
             ("canonical_read_length", canonical_read_length(read_length).to_string()),

@@ -17,8 +17,8 @@ pub fn run(args: &IndexArgs) -> Result<(), Failure> {
     let started = Instant::now();
     let mean = match &args.reads {
         Some(reads) => {
-            let mut lane = OpenLane::open(&LaneSpec { files: vec![reads.clone()], interleaved: false })?;
-            lane.mean_read_length()?
+            let lane = OpenLane::open(&LaneSpec { files: vec![reads.clone()], interleaved: false })?;
+            zerohop_reads::mean_read_length(&mut [lane])?
         }
         None => args.read_length,
     };

@@ -53,6 +53,7 @@ mod trials;
 mod tune;
 mod variant;
 
+use args::search::DbCommand;
 use args::{Args, Command};
 use clap::{CommandFactory, FromArgMatches};
 use failure::Failure;
@@ -81,7 +82,22 @@ fn main() -> ExitCode {
     }
 }
 
+/// Whether what a command is for goes to standard output.
+fn prints(command: &Command) -> bool {
+    match command {
+        Command::Align(args) => args.output.is_none(),
+        Command::Search(args) => args.output.is_none(),
+        Command::Report(args) => args.output.is_none(),
+        Command::Db(args) => !matches!(args.command, DbCommand::Check { .. }),
+        Command::Index(_) | Command::Run(_) | Command::Block(_) | Command::Reaper => false,
+        _ => true,
+    }
+}
+
 fn dispatch(args: Args, matches: &clap::ArgMatches) -> Result<(), Failure> {
+    if prints(&args.command) && zerohop_topology::standard_output_was_closed() {
+        return Err(Failure::Other("standard output is closed: what would be written there would be lost".to_owned()));
+    }
     match args.command {
         Command::Align(align) => {
             let lanes = matches.subcommand_matches("align").map(lanes::typed).unwrap_or_default();

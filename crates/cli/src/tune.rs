@@ -113,7 +113,7 @@ fn subject(args: &TuneArgs) -> Result<Subject, Failure> {
         )));
     }
     let mut lane = OpenLane::open(&LaneSpec { interleaved: false, files })?;
-    let read_length = lane.mean_read_length()?;
+    let read_length = zerohop_reads::mean_read_length(std::slice::from_mut(&mut lane))?;
     let profile = Profile::new(lane.is_paired(), read_length, args.engine_args.as_deref());
     Subject::of(&args.engine, &args.engine_file, &args.reference, profile)
 }

@@ -24,6 +24,10 @@ pub const SECONDARY: u16 = 0x100;
 /// Supplementary alignment (0x800).
 pub const SUPPLEMENTARY: u16 = 0x800;
 
+/// Bases of the longest contig that SAM and BAM can name (SAMv1, section 1.3, @SQ LN): positions are signed numbers of
+/// 32 bits.
+pub const MAX_CONTIG_BASES: u64 = i32::MAX as u64;
+
 /// A sequence of the reference.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Contig {
@@ -31,6 +35,18 @@ pub struct Contig {
     pub name: String,
     /// Its length in bases.
     pub length: u64,
+}
+
+impl Contig {
+    /// What to say of it if it is too long for SAM and BAM.
+    pub fn too_long(&self) -> Option<String> {
+        (self.length > MAX_CONTIG_BASES).then(|| {
+            format!(
+                "the contig '{}' has {} bases, and SAM and BAM can hold positions up to {MAX_CONTIG_BASES}: split it",
+                self.name, self.length
+            )
+        })
+    }
 }
 
 /// A CIGAR operation as BAM packs it: length << 4 | code, codes in the order `MIDNSHP=X`.

@@ -1,5 +1,6 @@
 //! Errors of the system and of the inflater, in words for the user.
 
+use crate::gzip::TrailingGarbage;
 use crate::header;
 use std::path::Path;
 use zerohop_model::error::InputError;
@@ -7,6 +8,10 @@ use zerohop_model::error::InputError;
 /// What an error of the system or of the inflater means.
 pub(crate) fn read_fault(path: &Path, e: &std::io::Error) -> InputError {
     use std::io::ErrorKind;
+    let garbage = e.get_ref().and_then(|inner| inner.downcast_ref::<TrailingGarbage>());
+    if let Some(garbage) = garbage {
+        return InputError::new(path, garbage.to_string());
+    }
     let what = match e.kind() {
         ErrorKind::UnexpectedEof => "the compressed data end early: the file is truncated".to_owned(),
         ErrorKind::InvalidData | ErrorKind::InvalidInput => format!("the compressed data are damaged: {e}"),

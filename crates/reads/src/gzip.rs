@@ -1,10 +1,34 @@
-//! A gzip stream of any number of members (RFC 1952, section 2.2). Zeros behind the last one are padding, as for gzip(1).
+//! A gzip stream of any number of members (RFC 1952, section 2.2), with the rule of gzip(1) for what follows the last
+//! one: zeros up to the end are padding, anything else is trailing garbage. gzip(1) passes over garbage with a warning;
+//! here it is a fault.
 
 use flate2::bufread::GzDecoder;
 use std::io::{self, BufRead, BufReader, Cursor, Read};
 
 /// How much is read at a time, in bytes.
 const BUFFER_BYTES: usize = 1 << 20;
+/// The first bytes of a member.
+const MAGIC: [u8; 2] = [0x1f, 0x8b];
+
+/// Bytes that are neither a member nor padding follow the last member.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct TrailingGarbage {
+    /// Where they begin in the compressed file.
+    pub(crate) offset: u64,
+}
+
+impl std::fmt::Display for TrailingGarbage {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let offset = self.offset;
+        write!(
+            f,
+            "trailing garbage follows the compressed data, from compressed offset {offset} on: if nothing is missing, \
+             keep the first {offset} bytes alone ('head -c {offset}'); otherwise the file is damaged: get it again"
+        )
+    }
+}
+
+impl std::error::Error for TrailingGarbage {}
 
 /// The text in `raw`: inflated if it begins as gzip or BGZF does, as it is otherwise.
 ///
@@ -13,37 +37,99 @@ const BUFFER_BYTES: usize = 1 << 20;
 pub fn inflated<'r>(mut raw: impl Read + 'r) -> io::Result<Box<dyn BufRead + 'r>> {
     let mut first = Vec::new();
     raw.by_ref().take(2).read_to_end(&mut first)?;
-    let is_gzip = first == [0x1f, 0x8b];
-    let raw = BufReader::with_capacity(BUFFER_BYTES, Cursor::new(first).chain(raw));
-    Ok(if is_gzip { Box::new(BufReader::with_capacity(BUFFER_BYTES, GzipMembers::new(raw))) } else { Box::new(raw) })
+    let is_gzip = first == MAGIC;
+    let raw = Cursor::new(first).chain(raw);
+    Ok(match is_gzip {
+        true => Box::new(BufReader::with_capacity(BUFFER_BYTES, GzipMembers::new(raw, BUFFER_BYTES))),
+        false => Box::new(BufReader::with_capacity(BUFFER_BYTES, raw)),
+    })
+}
+
+/// Whether a member begins here, also one that is cut off after its first byte.
+pub(crate) fn is_member(bytes: &[u8]) -> bool {
+    bytes.starts_with(&MAGIC) || bytes == &MAGIC[..1]
+}
+
+/// Compressed bytes, of which the next two can be looked at, and the place in them.
+struct Compressed<R> {
+    raw: R,
+    buffer: Vec<u8>,
+    /// The part of the buffer that is not taken yet.
+    start: usize,
+    end: usize,
+    /// Bytes that were taken.
+    taken: u64,
+}
+
+impl<R: Read> Compressed<R> {
+    /// The bytes that come next: two at least, but at the end.
+    fn next_two(&mut self) -> io::Result<&[u8]> {
+        while self.end - self.start < 2 {
+            self.buffer.copy_within(self.start..self.end, 0);
+            (self.start, self.end) = (0, self.end - self.start);
+            match self.raw.read(&mut self.buffer[self.end..]) {
+                Ok(0) => break,
+                Ok(n) => self.end += n,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(&self.buffer[self.start..self.end])
+    }
+
+    /// Whether another member follows. If not, all that is left is taken.
+    fn has_member(&mut self) -> io::Result<bool> {
+        if is_member(self.next_two()?) {
+            return Ok(true);
+        }
+        loop {
+            let zeros = self.next_two()?.iter().take_while(|&&b| b == 0).count();
+            self.consume(zeros);
+            if self.start < self.end {
+                let garbage = TrailingGarbage { offset: self.taken };
+                return Err(io::Error::new(io::ErrorKind::InvalidData, garbage));
+            }
+            if zeros == 0 {
+                return Ok(false);
+            }
+        }
+    }
+}
+
+impl<R: Read> Read for Compressed<R> {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        let n = self.fill_buf()?.read(out)?;
+        self.consume(n);
+        Ok(n)
+    }
+}
+
+impl<R: Read> BufRead for Compressed<R> {
+    fn fill_buf(&mut self) -> io::Result<&[u8]> {
+        self.next_two()
+    }
+
+    fn consume(&mut self, bytes: usize) {
+        self.start += bytes;
+        self.taken += bytes as u64;
+    }
 }
 
 /// Inflates all members, one after the other.
 pub(crate) struct GzipMembers<R> {
     /// The member being read; none at the end.
-    member: Option<GzDecoder<R>>,
+    member: Option<GzDecoder<Compressed<R>>>,
 }
 
-impl<R: BufRead> GzipMembers<R> {
-    pub(crate) fn new(compressed: R) -> Self {
+impl<R: Read> GzipMembers<R> {
+    /// Reads `buffer_bytes` at a time, two at least.
+    pub(crate) fn new(raw: R, buffer_bytes: usize) -> Self {
+        let compressed = Compressed { raw, buffer: vec![0; buffer_bytes.max(2)], start: 0, end: 0, taken: 0 };
         GzipMembers { member: Some(GzDecoder::new(compressed)) }
     }
 }
 
-/// Skips zeros; true at the end.
-fn only_padding(compressed: &mut impl BufRead) -> io::Result<bool> {
-    loop {
-        let buffer = compressed.fill_buf()?;
-        let zeros = buffer.iter().take_while(|&&b| b == 0).count();
-        let (empty, other) = (buffer.is_empty(), zeros < buffer.len());
-        compressed.consume(zeros);
-        if empty || other {
-            return Ok(empty);
-        }
-    }
-}
-
-impl<R: BufRead> Read for GzipMembers<R> {
+impl<R: Read> Read for GzipMembers<R> {
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
         if out.is_empty() {
             return Ok(0);
@@ -55,7 +141,7 @@ impl<R: BufRead> Read for GzipMembers<R> {
                 return Ok(n);
             }
             let mut compressed = member.into_inner();
-            if !only_padding(&mut compressed)? {
+            if compressed.has_member()? {
                 self.member = Some(GzDecoder::new(compressed));
             }
         }
@@ -79,7 +165,7 @@ mod tests {
     fn inflate(bytes: &[u8]) -> io::Result<Vec<u8>> {
         let mut out = Vec::new();
         // A small buffer, so that members and padding lie across its seams.
-        GzipMembers::new(BufReader::with_capacity(7, bytes)).read_to_end(&mut out).map(|_| out)
+        GzipMembers::new(bytes, 7).read_to_end(&mut out).map(|_| out)
     }
 
     #[test]
@@ -96,10 +182,20 @@ mod tests {
         let both = [member(b"abc"), member(b""), member(b"def")].concat();
         assert_eq!(inflate(&both).unwrap(), b"abcdef");
         assert_eq!(inflate(&[&both[..], &[0; 512]].concat()).unwrap(), b"abcdef");
-        assert_eq!(
-            inflate(&[&both[..], b"no gzip member, only text"].concat()).unwrap_err().kind(),
-            io::ErrorKind::InvalidInput
-        );
-        assert_eq!(inflate(&both[..both.len() - 1]).unwrap_err().kind(), io::ErrorKind::UnexpectedEof);
+        let at = both.len();
+        for (trailing, offset) in [
+            (&b"no gzip"[..], at),
+            (b"\0\0\0x", at + 3),
+            (b"x", at),
+            (b"\x1fx", at),
+            (&[&[0; 9], &both[..]].concat(), at + 9),
+        ] {
+            let error = inflate(&[&both[..], trailing].concat()).unwrap_err().to_string();
+            let wanted = format!("trailing garbage follows the compressed data, from compressed offset {offset} on: ");
+            assert!(error.starts_with(&wanted), "{trailing:?}: {error}");
+        }
+        for cut in [&both[..at - 1], &[&both[..], b"\x1f"].concat(), &[&both[..], &both[..5]].concat()] {
+            assert_eq!(inflate(cut).unwrap_err().kind(), io::ErrorKind::UnexpectedEof);
+        }
     }
 }

@@ -3,13 +3,14 @@
 //! The path of a read through this crate:
 //!
 //! 1. [`OpenLane::open`] looks at a lane's files: plain, gzip or BGZF, FASTQ or FASTA, by their content;
-//! 2. [`OpenLane::deal`] chooses how they are dealt: regular plain or BGZF files of FASTQ by a *survey* that the workers do
-//!    themselves, without a lock; anything else (pipes, gzip, interleaved, FASTA) by an *emitter* with a thread per input that
-//!    inflates ahead;
-//! 3. either way *segments* of inflated text are marked (where records start, how many bases lie before each), and the
+//! 2. [`mean_read_length`] samples the first reads, for the index depends on their length;
+//! 3. [`OpenLane::deal`] chooses how they are dealt: regular plain or BGZF files of FASTQ by a *survey* that the
+//!    workers do themselves, without a lock; anything else (pipes, gzip, interleaved, FASTA) by an *emitter* with a
+//!    thread per input that inflates ahead;
+//! 4. either way *segments* of inflated text are marked (where records start, how many bases lie before each), and the
 //!    *cutter* bisects these marks for the ends of chunks, keeping two files in step by record number;
-//! 4. a chunk's text is copied into memory of the worker that will map it;
-//! 5. the *parser* finds the reads in that text, in place, and checks every byte of them.
+//! 5. a chunk's text is copied into memory of the worker that will map it;
+//! 6. the *parser* finds the reads in that text, in place, and checks every byte of them.
 //!
 //! Where several processes align the same reads ([`OpenLane::deal_granted`]), each deals the chunks that it was granted. Files that can
 //! be read at any place are first *counted*, by all of them together ([`OpenLane::count`]), so that each can begin with any chunk
@@ -36,6 +37,7 @@ mod parse;
 mod parsing;
 pub mod reference;
 mod regular;
+mod sample;
 mod segment;
 mod serial;
 mod stream;
@@ -46,6 +48,7 @@ pub use granted::Shared;
 pub use gzip::inflated;
 pub use open::OpenLane;
 pub use parsing::Parsing;
+pub use sample::mean_read_length;
 pub use serial::Stopwatch;
 pub use table::Table;
 

@@ -8,33 +8,19 @@ use crate::granted::{GrantedClaim, GrantedEmit, Shared};
 use crate::gzip::GzipMembers;
 use crate::parse::{Format, Layout, Parser};
 use crate::regular::{Coding, Regular};
-use crate::segment::{LineState, mark_fasta, mark_fastq};
 use crate::serial::SerialText;
 use crate::stream::{StreamEmitter, StreamSpec};
 use crate::survey::{Part, Survey, has_end_marker};
 use crate::table::Table;
 use crate::{LaneSpec, bgzf};
 use std::fs::File;
-use std::io::{BufReader, Cursor, Read};
+use std::io::{Cursor, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::time::Duration;
+use std::sync::atomic::{AtomicU64, Ordering};
 use zerohop_model::engine::Law;
 use zerohop_model::error::InputError;
 use zerohop_model::source::{Deal, Lane};
-
-/// strobealign takes the mean length of this many first reads as the length of all.
-const SAMPLE_READS: usize = 500;
-
-/// Bytes of text of these reads that are looked at: longer reads are all alike to who asks for their length.
-const SAMPLE_TEXT: usize = 1 << 26;
-
-/// Bytes that are read of a pipe at once while its length is sampled: less than a pipe holds.
-const PIPE_STEP: usize = 1 << 14;
-
-/// Milliseconds that the thread of the second pipe is given before more of the first one is read.
-const PATIENCE_MS: u32 = 20;
 
 /// What a file's first bytes say of its compression.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -45,16 +31,18 @@ enum Compression {
 }
 
 /// One opened file: its inflated text from the start, and what was learned of it.
-struct Opened {
+pub(crate) struct Opened {
     path: PathBuf,
     /// The file, if it is a regular one, for reading at any offset.
-    regular: Option<File>,
+    pub(crate) regular: Option<File>,
     compression: Compression,
     /// `None` for a file without any text.
-    format: Option<Format>,
+    pub(crate) format: Option<Format>,
     /// Inflated text that was read for looking at it, and the rest.
-    prefix: Vec<u8>,
-    rest: Box<dyn Read + Send>,
+    pub(crate) prefix: Vec<u8>,
+    rest: Counting<Box<dyn Read + Send>>,
+    /// Bytes of text that were read so far.
+    pub(crate) text_read: Arc<AtomicU64>,
     progress: Option<(Arc<AtomicU64>, u64)>,
 }
 
@@ -105,11 +93,13 @@ fn look(path: &Path, (raw, regular): Raw) -> Result<Opened, InputError> {
     let raw = Cursor::new(first).chain(raw);
     let rest: Box<dyn Read + Send> = match compression {
         Compression::None => Box::new(raw),
-        _ => Box::new(GzipMembers::new(BufReader::with_capacity(1 << 18, raw))),
+        _ => Box::new(GzipMembers::new(raw, 1 << 18)),
     };
     let progress = length.map(|length| (count, length));
-    let mut opened =
-        Opened { path: path.to_owned(), regular, compression, format: None, prefix: Vec::new(), rest, progress };
+    let text_read = Arc::new(AtomicU64::new(0));
+    let rest = Counting { inner: rest, count: Arc::clone(&text_read) };
+    let (path_owned, prefix) = (path.to_owned(), Vec::new());
+    let mut opened = Opened { path: path_owned, regular, compression, format: None, prefix, rest, text_read, progress };
     opened.read_more(1)?;
     let blank = |b: &u8| matches!(b, b'\n' | b'\r');
     opened.format = match opened.prefix.first().copied() {
@@ -131,32 +121,10 @@ fn look(path: &Path, (raw, regular): Raw) -> Result<Opened, InputError> {
 
 impl Opened {
     /// Reads until `prefix` holds `wanted` bytes; false when the text ends before.
-    fn read_more(&mut self, wanted: usize) -> Result<bool, InputError> {
+    pub(crate) fn read_more(&mut self, wanted: usize) -> Result<bool, InputError> {
         let missing = wanted.saturating_sub(self.prefix.len()) as u64;
         let got = self.rest.by_ref().take(missing).read_to_end(&mut self.prefix);
         Ok(got.map_err(|e| read_fault(&self.path, &e))? as u64 == missing)
-    }
-
-    /// The mean length of the first reads, rounded down; 0 without reads. What is read for it is held until it is dealt.
-    fn mean_read_length(&mut self) -> Result<usize, InputError> {
-        let Some(format) = self.format else { return Ok(0) };
-        let mut wanted = 1 << 15;
-        loop {
-            let more = self.read_more(wanted)?;
-            let marks = match format {
-                Format::Fastq => mark_fastq(&self.prefix, LineState::RECORD_START).0,
-                Format::Fasta => mark_fasta(&self.prefix),
-            };
-            let (reads, bases) = match marks.bases_before.get(SAMPLE_READS) {
-                Some(&bases) => (SAMPLE_READS, bases),
-                None if !more || self.prefix.len() >= SAMPLE_TEXT => (marks.starts.len(), marks.bases),
-                None => {
-                    wanted *= 2;
-                    continue;
-                }
-            };
-            return Ok((bases as usize).checked_div(reads).unwrap_or(0));
-        }
     }
 
     /// How its bytes can be read at any offset, if workers can deal it themselves.
@@ -171,49 +139,9 @@ impl Opened {
     }
 }
 
-/// One program may write both pipes in turn, and would wait for us to read the second one while we read the first: so both
-/// are read, until the first one has been read far enough and neither is in the middle of a read.
-fn sample_first_of_two_pipes(first: &mut Opened, second: &mut Opened) -> Result<usize, InputError> {
-    let (sampled, second_done) = (AtomicBool::new(false), AtomicBool::new(false));
-    std::thread::scope(|scope| {
-        let keep_up = || {
-            let mut more = Ok(true);
-            while !sampled.load(Ordering::Acquire) && matches!(more, Ok(true)) {
-                more = second.read_more(second.prefix.len() + PIPE_STEP);
-            }
-            second_done.store(true, Ordering::Release);
-            more.map(|_| ())
-        };
-        let thread = std::thread::Builder::new().name("second pipe".into()).spawn_scoped(scope, keep_up);
-        let mean = first.mean_read_length();
-        sampled.store(true, Ordering::Release);
-        let Ok(thread) = thread else { return mean };
-        let mut more = mean.is_ok();
-        while more && !is_soon(&second_done) {
-            more = first.read_more(first.prefix.len() + PIPE_STEP)?;
-        }
-        let lost = |_| Err(InputError::new(Path::new("-"), "the thread that reads the second pipe died"));
-        thread.join().unwrap_or_else(lost)?;
-        mean
-    })
-}
-
-/// Whether `done` is set, now or within a moment: the other thread may only need to be let run, and a pipe that nobody writes to at
-/// present would keep whoever reads it meanwhile.
-fn is_soon(done: &AtomicBool) -> bool {
-    let is_done = |_| {
-        let done = done.load(Ordering::Acquire);
-        if !done {
-            std::thread::sleep(Duration::from_millis(1));
-        }
-        done
-    };
-    (0..PATIENCE_MS).any(is_done)
-}
-
 /// The files of one lane, opened.
 pub struct OpenLane {
-    files: Vec<Opened>,
+    pub(crate) files: Vec<Opened>,
     layout: Layout,
     /// Fragments after which it counts as ended.
     first: Option<u64>,
@@ -245,21 +173,6 @@ impl OpenLane {
             }
         }
         Ok(OpenLane { files, layout, first: None, notes })
-    }
-
-    /// The mean length, in bases, of the first 500 reads of the first file, or of those in its first 64 MiB of text if these
-    /// are fewer; rounded down, and 0 if it has none.
-    ///
-    /// # Errors
-    /// A file that cannot be read.
-    pub fn mean_read_length(&mut self) -> Result<usize, InputError> {
-        match &mut self.files[..] {
-            [] => Ok(0),
-            [first, second] if first.regular.is_none() && second.regular.is_none() => {
-                sample_first_of_two_pipes(first, second)
-            }
-            [first, ..] => first.mean_read_length(),
-        }
     }
 
     /// The lane with its first `fragments` reads or pairs only, if a number is given; what follows is not checked either.
@@ -454,6 +367,8 @@ impl OpenLane {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::sample::{TEXT, sample};
+    use std::sync::atomic::Ordering;
 
     /// FASTA without end, of records of so many bytes in lines of 60 bases; it counts what is read.
     struct Endless {
@@ -484,8 +399,9 @@ mod tests {
         let text = Endless { record: 610_000, at: 0, read: Arc::clone(&read) };
         let mut opened = look(Path::new("x.fa"), (Box::new(text), None)).unwrap();
         // 500 reads would be 305 MB.
-        let mean = opened.mean_read_length().unwrap();
+        let sample = sample(&mut opened, 500).unwrap();
+        let mean = sample.bases / sample.reads as u64;
         assert!((590_000..610_000).contains(&mean), "{mean}");
-        assert!(read.load(Ordering::Relaxed) <= SAMPLE_TEXT as u64 + 1024);
+        assert!(read.load(Ordering::Relaxed) <= TEXT as u64 + 1024);
     }
 }

@@ -7,13 +7,13 @@ use std::fs::File;
 use std::io::BufRead;
 use std::path::Path;
 use zerohop_model::error::InputError;
-use zerohop_model::record::Contig;
+use zerohop_model::record::{Contig, MAX_CONTIG_BASES};
 
 /// Reads a reference, handing its bases to `bases` line by line, in order. Returns its contigs.
 ///
 /// # Errors
 /// A file that cannot be read; text that is not FASTA; a name that is missing, used twice or not allowed in SAM; bases that
-/// are no letters; no sequence at all.
+/// are no letters; a contig that is too long for SAM and BAM; no sequence at all.
 pub fn read(path: &Path, mut bases: impl FnMut(&[u8])) -> Result<Vec<Contig>, InputError> {
     let mut text = open(path)?;
     let mut contigs: Vec<Contig> = Vec::new();
@@ -43,7 +43,10 @@ pub fn read(path: &Path, mut bases: impl FnMut(&[u8])) -> Result<Vec<Contig>, In
                 return fault(record, what);
             }
             contig.length += trimmed.len() as u64;
-            bases(trimmed);
+            // What is too long is read on, for its length is told, but not held.
+            if contig.length <= MAX_CONTIG_BASES {
+                bases(trimmed);
+            }
         } else if !trimmed.is_empty() {
             return fault(
                 1,
@@ -51,6 +54,10 @@ pub fn read(path: &Path, mut bases: impl FnMut(&[u8])) -> Result<Vec<Contig>, In
             );
         }
         byte += read as u64;
+    }
+    let too_long = contigs.iter().zip(1..).find_map(|(contig, record)| Some((contig.too_long()?, record)));
+    if let Some((what, record)) = too_long {
+        return Err(InputError { record: Some(record), ..InputError::new(path, what) });
     }
     if contigs.iter().all(|c| c.length == 0) {
         return Err(InputError::new(path, "the reference holds no sequence"));
@@ -82,6 +89,8 @@ fn open(path: &Path) -> Result<Box<dyn BufRead>, InputError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use flate2::Compression;
+    use flate2::write::GzEncoder;
     use std::io::Write;
 
     fn try_read(text: &[u8]) -> Result<(Vec<Contig>, Vec<u8>), String> {
@@ -113,5 +122,32 @@ mod tests {
         assert_eq!(at(b"> a\nAC\n"), "ref.fa: record 1 (byte 0): a sequence has no name");
         assert_eq!(at(b""), "ref.fa: the reference holds no sequence");
         assert_eq!(at(b">a\n>b\n"), "ref.fa: the reference holds no sequence");
+    }
+    /// A gzip member of so many lines of a mebibyte.
+    fn member(lines: usize) -> Vec<u8> {
+        let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
+        let line = [&[b'A'; 1 << 20][..], b"\n"].concat();
+        (0..lines).for_each(|_| encoder.write_all(&line).unwrap());
+        encoder.finish().unwrap()
+    }
+
+    #[test]
+    fn a_contig_of_two_to_the_31_bases_is_refused_before_it_is_held() {
+        let mut file = tempfile::NamedTempFile::new().unwrap();
+        let part = member(64);
+        let mut write = |bytes: &[u8]| file.write_all(bytes).unwrap();
+        let mut name = GzEncoder::new(Vec::new(), Compression::fast());
+        name.write_all(b">short\nACGT\n>long\n").unwrap();
+        write(&name.finish().unwrap());
+        (0..32).for_each(|_| write(&part));
+        let mut held = 0;
+        let error = read(file.path(), |bases| held += bases.len()).unwrap_err().to_string();
+        let wanted = format!(
+            "{}: record 2: the contig 'long' has 2147483648 bases, and SAM and BAM can hold positions up to \
+             2147483647: split it",
+            file.path().display()
+        );
+        assert_eq!(error, wanted);
+        assert!(held < 1 << 31);
     }
 }

@@ -4,6 +4,7 @@
 //! content, and checked when the stretches before it are there ([`Front`]); a wrong guess (damaged text) costs time and nothing else.
 
 use crate::bgzf::{self, MAX_BLOCK};
+use crate::gzip::TrailingGarbage;
 use crate::segment::{LineState, Segment, guess_state, mark_fastq};
 use libdeflater::Decompressor;
 use std::cell::RefCell;
@@ -115,8 +116,29 @@ impl Regular {
             let limit = (end - first) as usize;
             let at_end = read_end == self.length;
             let used = bgzf::inflate_chain(&self.path, first, &raw[skip..], limit, at_end, decompressor, text)?;
+            if used < limit {
+                self.check_padding(first + used as u64)?;
+                return Ok((first, self.length));
+            }
             Ok((first, first + used as u64))
         })
+    }
+
+    /// Zeros up to the end of a compressed file are padding.
+    ///
+    /// # Errors
+    /// Anything else from byte `offset` on, where the last gzip member ends.
+    fn check_padding(&self, mut offset: u64) -> Result<(), InputError> {
+        let mut buffer = Vec::new();
+        while offset < self.length {
+            self.read_at(&mut buffer, offset, (self.length - offset).min(BGZF_STRETCH))?;
+            if let Some(other) = buffer.iter().position(|&b| b != 0) {
+                let garbage = TrailingGarbage { offset: offset + other as u64 };
+                return Err(InputError::new(&self.path, garbage.to_string()));
+            }
+            offset += buffer.len() as u64;
+        }
+        Ok(())
     }
 
     /// Reads and marks a stretch, as if nothing were known of what lies before it, unless it is said.

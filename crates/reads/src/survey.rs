@@ -266,12 +266,27 @@ impl Claim for Survey {
     }
 }
 
-/// Whether a BGZF file ends with the marker that its writer puts there last.
+/// Whether a BGZF file ends with the marker that its writer puts there last; zeros behind it are padding.
 pub(crate) fn has_end_marker(file: &File, path: &Path) -> Result<bool, InputError> {
     let fault = |e| InputError::new(path, format!("cannot read: {e}"));
-    let length = file.metadata().map_err(fault)?.len();
-    let mut end = [0; bgzf::END_MARKER.len()];
-    let Some(offset) = length.checked_sub(end.len() as u64) else { return Ok(false) };
-    file.read_exact_at(&mut end, offset).map_err(fault)?;
-    Ok(end == bgzf::END_MARKER)
+    let marker = bgzf::END_MARKER;
+    // The marker ends with zeros itself.
+    let own_zeros = marker.iter().rev().take_while(|&&b| b == 0).count() as u64;
+    let (mut end, mut buffer) = (file.metadata().map_err(fault)?.len(), vec![0; 1 << 16]);
+    let text_end = loop {
+        let bytes = end.min(buffer.len() as u64);
+        let part = &mut buffer[..bytes as usize];
+        file.read_exact_at(part, end - bytes).map_err(fault)?;
+        match part.iter().rposition(|&b| b != 0) {
+            Some(last) => break end - bytes + last as u64 + 1,
+            None if end == bytes => return Ok(false),
+            None => end -= bytes,
+        }
+    };
+    let mut found = marker;
+    let Some(offset) = (text_end + own_zeros).checked_sub(marker.len() as u64) else { return Ok(false) };
+    match file.read_exact_at(&mut found, offset) {
+        Err(error) if error.kind() != std::io::ErrorKind::UnexpectedEof => Err(fault(error)),
+        read => Ok(read.is_ok() && found == marker),
+    }
 }

@@ -7,6 +7,7 @@ use libdeflater::{CompressionLvl, Compressor, Crc};
 use std::collections::BTreeMap;
 use std::io::Write;
 use std::ops::Range;
+use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex};
@@ -241,25 +242,94 @@ fn truncated_and_damaged_compression_is_an_error() {
     }
 }
 
+/// Deals what a pipe delivers.
+fn deal_pipe(bytes: &[u8]) -> Result<Chunks, Error> {
+    let (read, mut write) = std::io::pipe().unwrap();
+    let path = PathBuf::from(format!("/proc/self/fd/{}", read.as_raw_fd()));
+    std::thread::scope(|scope| {
+        scope.spawn(move || {
+            // Who found a fault reads no more.
+            let _ = write.write_all(bytes);
+        });
+        let dealt = deal(&[path], false, 50_000, 1);
+        drop(read);
+        dealt
+    })
+}
+
 #[test]
-fn the_mean_read_length_is_that_of_the_first_five_hundred() {
+fn what_follows_the_last_member_is_padding_or_garbage_whatever_it_is_read_from() {
+    let dir = tempfile::tempdir().unwrap();
+    let random = &mut Random(13);
+    let all = reads(random, 20_000, 300);
+    let text = fastq(&all, 1, "\n", random);
+    let expected = naive(&all, None, 50_000);
+    let member = gzip(b"@x\nA\n+\n#\n");
+    for (name, bytes) in [("bgzf", bgzf(&text, random)), ("gz", gzip(&text))] {
+        let end = bytes.len();
+        // More than is read at once.
+        for zeros in [1, 512, 700_000] {
+            let padding = vec![0; zeros];
+            let garbage = Some(end + zeros);
+            for (what, trailing, garbage_at) in [
+                ("padding", padding.clone(), None),
+                ("padding and a member", [&padding[..], &member].concat(), garbage),
+                ("padding and BGZF", [&padding[..], &bgzf(b"@x\nA\n+\n#\n", random)].concat(), garbage),
+                ("padding and text", [&padding[..], b"x"].concat(), garbage),
+                ("text", vec![b'x'; zeros], Some(end)),
+            ] {
+                let whole = [&bytes[..], &trailing].concat();
+                let path = write(dir.path(), name, &whole);
+                for (kind, dealt) in [("file", deal(&[path], false, 50_000, 3)), ("pipe", deal_pipe(&whole))] {
+                    let what = format!("{name}, {kind}, {zeros} bytes of {what}");
+                    match (garbage_at, dealt) {
+                        (None, dealt) => assert!(dealt.unwrap() == expected, "{what}"),
+                        (Some(at), dealt) => {
+                            let error = dealt.unwrap_err().to_string();
+                            let wanted = format!(
+                                "trailing garbage follows the compressed data, from compressed offset {at} on: "
+                            );
+                            assert!(error.contains(&wanted), "{what}: {error}");
+                        }
+                    }
+                }
+            }
+        }
+        for cut in [1, 9, 40] {
+            let path = write(dir.path(), name, &bytes[..end - cut]);
+            for dealt in [deal(&[path], false, 50_000, 3), deal_pipe(&bytes[..end - cut])] {
+                let error = dealt.unwrap_err().to_string();
+                assert!(error.contains("truncated"), "{name}, {cut} bytes cut off: {error}");
+            }
+        }
+    }
+}
+
+/// The mean read length over lanes of these files.
+fn mean(lanes: &[&[&PathBuf]]) -> usize {
+    let files = |lane: &&[&PathBuf]| lane.iter().map(|&file| file.clone()).collect();
+    let open = |lane| OpenLane::open(&LaneSpec { files: files(lane), interleaved: false }).unwrap();
+    zerohop_reads::mean_read_length(&mut lanes.iter().map(open).collect::<Vec<_>>()).unwrap()
+}
+
+#[test]
+fn the_mean_read_length_is_that_of_the_first_five_hundred_over_all_lanes() {
     let dir = tempfile::tempdir().unwrap();
     let random = &mut Random(11);
-    let mut all = reads(random, 2000, 300);
-    let mean = all.iter().take(500).map(|r| r.1.len()).sum::<usize>() / 500;
+    let all = reads(random, 2000, 300);
+    let of = |reads: &[(Vec<u8>, Vec<u8>)]| reads.iter().map(|r| r.1.len()).sum::<usize>() / reads.len();
     let text = fastq(&all, 1, "\n", random);
     for (name, bytes) in [("plain", text.clone()), ("bgzf", bgzf(&text, random)), ("gz", gzip(&text))] {
-        let path = write(dir.path(), name, &bytes);
-        let mut lane = OpenLane::open(&LaneSpec { files: vec![path], interleaved: false }).unwrap();
-        assert_eq!(lane.mean_read_length().unwrap(), mean, "{name}");
+        assert_eq!(mean(&[&[&write(dir.path(), name, &bytes)]]), of(&all[..500]), "{name}");
     }
-    all.truncate(3);
-    let path = write(dir.path(), "few", &fastq(&all, 1, "\n", random));
-    let mut lane = OpenLane::open(&LaneSpec { files: vec![path], interleaved: false }).unwrap();
-    assert_eq!(lane.mean_read_length().unwrap(), all.iter().map(|r| r.1.len()).sum::<usize>() / 3);
-    let empty = write(dir.path(), "empty", b"");
-    let mut lane = OpenLane::open(&LaneSpec { files: vec![empty.clone()], interleaved: false }).unwrap();
-    assert_eq!(lane.mean_read_length().unwrap(), 0);
+    let whole = dir.path().join("plain");
+    let few = write(dir.path(), "few", &[&fastq(&all[..3].to_vec(), 1, "\n", random)[..], b"\n\n"].concat());
+    assert_eq!(mean(&[&[&few]]), of(&all[..3]), "empty lines are no reads");
+    let (empty, blank) = (write(dir.path(), "empty", b""), write(dir.path(), "blank", b"\n\n"));
+    assert_eq!(mean(&[&[&empty]]), 0);
+    assert_eq!(mean(&[&[&empty], &[&blank, &empty], &[&whole]]), of(&all[..500]), "an empty first lane");
+    let both: Reads = all[..3].iter().chain(&all[..497]).cloned().collect();
+    assert_eq!(mean(&[&[&few, &whole], &[&whole, &few]]), of(&both), "a first lane of three reads");
     assert_eq!(deal(&[empty], false, 50_000, 2).unwrap(), Chunks::new());
 }
 

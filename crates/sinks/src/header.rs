@@ -113,6 +113,14 @@ pub enum HeaderError {
         /// The field.
         field: &'static str,
     },
+    /// A contig is longer than positions go.
+    #[error("line {line} of the aligner's header: {what}")]
+    TooLong {
+        /// Its number, from 1.
+        line: usize,
+        /// Which contig, and how long it is.
+        what: String,
+    },
     /// Two contigs cannot be told apart.
     #[error("the aligner's header names the contig '{0}' twice")]
     SameContig(String),
@@ -171,7 +179,13 @@ impl Header {
         let lacks = |kind, field| HeaderError::NoField { line: number, kind, field };
         let has_id = field(line, "ID").is_some_and(|id| !id.is_empty());
         match &line[..3] {
-            "@SQ" => self.contigs.push(contig(line).map_err(|field| lacks("@SQ", field))?),
+            "@SQ" => {
+                let contig = contig(line).map_err(|field| lacks("@SQ", field))?;
+                if let Some(what) = contig.too_long() {
+                    return Err(HeaderError::TooLong { line: number, what });
+                }
+                self.contigs.push(contig);
+            }
             "@RG" if !has_id => return Err(lacks("@RG", "ID")),
             "@PG" if !has_id => return Err(lacks("@PG", "ID")),
             _ => {}
@@ -307,9 +321,7 @@ fn contig(line: &str) -> Result<Contig, &'static str> {
     let valid =
         |name: &&str| !name.is_empty() && !name.starts_with(['*', '=']) && name.bytes().all(|b| b.is_ascii_graphic());
     let name = field(line, "SN").filter(valid).ok_or("SN")?;
-    let length = field(line, "LN").and_then(|length| length.parse().ok());
-    // As far as positions go.
-    let length = length.filter(|&length: &u64| length <= i32::MAX as u64).ok_or("LN")?;
+    let length = field(line, "LN").and_then(|length| length.parse().ok()).ok_or("LN")?;
     Ok(Contig { name: name.to_owned(), length })
 }
 
@@ -413,7 +425,15 @@ mod tests {
             (b"@SQ\tSN:*\tLN:1", "has no valid SN"),
             (b"@SQ\tSN:a b\tLN:1", "has no valid SN"),
             (b"@SQ\tSN:a", "has no valid LN"),
-            (b"@SQ\tSN:a\tLN:2147483648", "has no valid LN"),
+            (b"@SQ\tSN:a\tLN:-1", "has no valid LN"),
+            (
+                b"@SQ\tSN:a\tLN:2147483648",
+                "line 1 of the aligner's header: the contig 'a' has 2147483648 bases, and SAM and BAM",
+            ),
+            (
+                b"@SQ\tSN:b\tLN:2147483647\n@SQ\tSN:a\tLN:4294967301",
+                "line 2 of the aligner's header: the contig 'a' has 4294967301",
+            ),
             (b"@SQ\tSN:a\tLN:1\n@SQ\tSN:a\tLN:1", "names the contig 'a' twice"),
             (b"@RG\tSM:s", "an @RG line, has no valid ID"),
             (b"@PG\tPN:s", "an @PG line, has no valid ID"),

@@ -40,6 +40,7 @@ mod hwloc;
 mod meminfo;
 mod nodes;
 mod process;
+mod standard;
 mod sysfs;
 
 pub use affinity::{Pinned, current_affinity, pin_current_thread};
@@ -54,3 +55,4 @@ pub use process::{
     Interest, Ready, die_with_parent, give_fds, has_ended, keep_fds, kill_group, pipe, pipe_capacity, poll,
     set_nonblocking, unread_bytes, wait_unreaped,
 };
+pub use standard::standard_output_was_closed;

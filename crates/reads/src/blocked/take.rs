@@ -104,7 +104,12 @@ impl BlockParser {
         SCRATCH.with_borrow_mut(|(inflated, decompressor)| {
             inflated.clear();
             let (offset, length) = (text.first_byte, text.bytes.len());
-            bgzf::inflate_chain(path, offset, &text.bytes, length, true, decompressor, inflated)?;
+            let used = bgzf::inflate_chain(path, offset, &text.bytes, length, true, decompressor, inflated)?;
+            if used < length {
+                let at = offset + used as u64;
+                let what = format!("no BGZF block starts here: the file is damaged (at compressed offset {at})");
+                return Err(InputError::new(path, what));
+            }
             std::mem::swap(inflated, &mut text.bytes);
             Ok(())
         })

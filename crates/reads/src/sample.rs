@@ -1,0 +1,159 @@
+//! The mean length of the first reads of a run, on which the index depends.
+
+use crate::open::{OpenLane, Opened};
+use crate::parse::Format;
+use crate::segment::{LineState, mark_fasta, mark_fastq};
+use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+use zerohop_model::error::InputError;
+
+/// strobealign takes the mean length of this many first reads as the length of all.
+const READS: usize = 500;
+/// Bytes of text after which fewer reads must do. Such reads have tens of thousands of bases: all indexes for more than
+/// 400 are the same.
+pub(crate) const TEXT: usize = 64 << 20;
+/// Bytes of text that are read at first.
+const BEGIN: usize = 1 << 15;
+/// Bytes that are read of a pipe at once: less than a pipe holds.
+const PIPE_STEP: usize = 1 << 14;
+/// Bytes of text by which one of two pipes may be read ahead of the other: more than programs that write both write to
+/// one at once.
+const LEAD: u64 = 16 << 20;
+/// Milliseconds that the thread of the other pipe is given to end a read before more of this one is read.
+const PATIENCE_MS: u32 = 20;
+
+/// Some reads, and all their bases.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Sample {
+    pub(crate) reads: usize,
+    pub(crate) bases: u64,
+}
+
+/// The mean length, in bases and rounded down, of the first 500 reads of all lanes in their order (of pairs the first
+/// mates); 0 if there are none. It is what the strobealign program finds in the lanes' files put one after the other.
+///
+/// # Errors
+/// A file that cannot be read.
+pub fn mean_read_length(lanes: &mut [OpenLane]) -> Result<usize, InputError> {
+    let mut all = Sample::default();
+    for lane in lanes {
+        if all.reads == READS {
+            break;
+        }
+        let found = match &mut lane.files[..] {
+            [] => continue,
+            [first, second] if first.regular.is_none() && second.regular.is_none() => {
+                sample_first_of_two_pipes(first, second, READS - all.reads)?
+            }
+            [first, ..] => sample(first, READS - all.reads)?,
+        };
+        all = Sample { reads: all.reads + found.reads, bases: all.bases + found.bases };
+    }
+    Ok((all.bases as usize).checked_div(all.reads).unwrap_or(0))
+}
+
+/// The first `most` reads of a file, or as many as it has.
+pub(crate) fn sample(file: &mut Opened, most: usize) -> Result<Sample, InputError> {
+    let Some(format) = file.format else { return Ok(Sample::default()) };
+    let mut wanted = BEGIN;
+    loop {
+        let more = file.read_more(wanted)?;
+        // Empty lines at the end are no record.
+        let text = if more { &file.prefix[..] } else { file.prefix.trim_ascii_end() };
+        let marks = match format {
+            Format::Fastq => mark_fastq(text, LineState::RECORD_START).0,
+            Format::Fasta => mark_fasta(text),
+        };
+        match marks.bases_before.get(most) {
+            Some(&bases) => return Ok(Sample { reads: most, bases: u64::from(bases) }),
+            None if !more || wanted >= TEXT => {
+                return Ok(Sample { reads: marks.starts.len(), bases: u64::from(marks.bases) });
+            }
+            None => wanted = (2 * wanted).min(TEXT),
+        }
+    }
+}
+
+/// Two pipes that are read at the same time.
+struct TwoPipes {
+    state: Mutex<State>,
+    /// Bytes of text that were read of each.
+    read: [Arc<AtomicU64>; 2],
+}
+
+#[derive(Default)]
+struct State {
+    /// The first one has been read far enough.
+    sampled: bool,
+    /// Who is in a read, which may take as long as the writer likes.
+    in_read: [bool; 2],
+}
+
+impl TwoPipes {
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The first one has been read far enough.
+    fn end_sample(&self) {
+        let mut state = self.state();
+        (state.sampled, state.in_read[0]) = (true, false);
+    }
+
+    fn is_ahead(&self, own: usize) -> bool {
+        let [own, other] = [own, 1 - own].map(|pipe| self.read[pipe].load(Ordering::Relaxed));
+        own >= other + LEAD
+    }
+
+    /// Waits until pipe `own` is to be read on, which the caller then does; false when both are read far enough.
+    fn is_next(&self, own: usize) -> bool {
+        let mut waited = 0;
+        loop {
+            {
+                let mut state = self.state();
+                if state.sampled && !state.in_read[1 - own] {
+                    return false;
+                }
+                let is_patient = state.sampled && waited < PATIENCE_MS;
+                if !is_patient && !self.is_ahead(own) {
+                    state.in_read[own] = true;
+                    return true;
+                }
+            }
+            std::thread::sleep(Duration::from_millis(1));
+            waited += 1;
+        }
+    }
+
+    /// Reads `file`, which is pipe `own`, as long as it is its turn and there is more.
+    fn read_on(&self, own: usize, file: &mut Opened) -> Result<(), InputError> {
+        let mut more = Ok(true);
+        while matches!(more, Ok(true)) && self.is_next(own) {
+            more = file.read_more(file.prefix.len() + PIPE_STEP);
+            self.state().in_read[own] = false;
+        }
+        more.map(|_| ())
+    }
+}
+
+/// One program may write both pipes in turn, and would wait for us to read the second one while we read the first. So
+/// both are read, until the first one has been read far enough and neither is in the middle of a read. Whoever is far
+/// ahead of the other waits.
+fn sample_first_of_two_pipes(first: &mut Opened, second: &mut Opened, most: usize) -> Result<Sample, InputError> {
+    let read = [&first.text_read, &second.text_read].map(Arc::clone);
+    let pipes = TwoPipes { state: Mutex::new(State { sampled: false, in_read: [true, false] }), read };
+    std::thread::scope(|scope| {
+        let keep_up = || pipes.read_on(1, second);
+        let thread = std::thread::Builder::new().name("second pipe".into()).spawn_scoped(scope, keep_up);
+        let found = sample(first, most);
+        pipes.end_sample();
+        let Ok(thread) = thread else { return found };
+        let read = if found.is_ok() { pipes.read_on(0, first) } else { Ok(()) };
+        let lost = |_| Err(InputError::new(Path::new("-"), "the thread that reads the second pipe died"));
+        thread.join().unwrap_or_else(lost)?;
+        read?;
+        found
+    })
+}
