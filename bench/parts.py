@@ -26,7 +26,7 @@ import compare  # noqa: E402  (call, machine, versions)
 ECOLI = "ecoli_K12_MG1655.faa"
 WHOLE = {
     "diamond": (["diamond", "makedb", "--quiet", "--in", "{subjects}", "-d", "{work}/whole"],
-                ["diamond", "blastp", "--quiet", "-d", "{work}/whole", "-q", "{queries}", "-p", "{threads}", "-o", "{out}"]),
+                ["diamond", "blastp", "--no-ranking", "--quiet", "-d", "{work}/whole", "-q", "{queries}", "-p", "{threads}", "-o", "{out}"]),
     "blastp": (["makeblastdb", "-in", "{subjects}", "-dbtype", "prot", "-out", "{work}/whole"],
                ["blastp", "-db", "{work}/whole", "-query", "{queries}", "-num_threads", "{threads}", "-outfmt", "6", "-out", "{out}"]),
 }

@@ -18,7 +18,7 @@ whole() {
     case $1 in
         diamond)
             diamond makedb --quiet --in db.fa -d whole
-            steady diamond blastp --quiet -d whole -q q.fa -p 2 -o "$2";;
+            steady diamond blastp --no-ranking --quiet -d whole -q q.fa -p 2 -o "$2";;
         blastp)
             makeblastdb -in db.fa -dbtype prot -out wholeb > /dev/null
             blastp -db wholeb -query q.fa -num_threads 2 -outfmt 6 -out "$2";;
@@ -53,6 +53,30 @@ parts() {
     mv all.fa q.fa
 }
 
+# Hits that print the same E-value stand in diamond's order, far below the smallest that a double holds in full; and no subject is lost that
+# diamond gives up on by its ranking: one search of the whole is without it, too.
+close() {
+    zcat "$DATA/protein/transporters.faa.gz" | cat "$DATA/protein/close.faa" - > near.fa
+    awk '/^>/ { is_it = $1 == ">NP_415286.1" } is_it' near.fa > transporter.fa
+    diamond makedb --quiet --in near.fa -d near
+    local parts queries mode
+    for parts in 1 4; do
+        zerohop db build -q --engine diamond --partitions $parts -o n$parts near.fa > /dev/null
+        while read -r queries mode; do
+            steady diamond blastp --quiet --no-ranking -d near -q "$queries" $mode -o near.tsv
+            zerohop search -q -t 2 --db n$parts ${mode:+--engine-args "$mode"} -o close.tsv "$queries"
+            cmp near.tsv close.tsv || fail "$queries $mode, $parts parts: other results"
+        done <<END
+$DATA/protein/close.faa
+transporter.fa --sensitive
+END
+    done
+    steady diamond blastp --quiet -d near -q transporter.fa --sensitive -o ranked.tsv
+    ! cmp -s near.tsv ranked.tsv || fail "the ranking loses nothing here: other proteins are needed"
+    rc=0; "$ZEROHOP" search --db n4 --engine-args '--max-hsps 0' transporter.fa 2> stderr || rc=$?
+    [ $rc = 2 ] && grep -q -- "--max-hsps can only be 1" stderr || fail "$rc $(cat stderr)"
+}
+
 # without what a program and zerohop each write of their own command line and database
 own() { sed -E 's/\tCL:.*//; s/^# (Invocation|Database): .*//' "$1"; }
 
@@ -64,7 +88,7 @@ formats() {
     zerohop db build -q --engine diamond --partitions 3 -o f3 db.fa.gz > /dev/null
     local name options program
     while read -r name options; do
-        steady diamond blastp --quiet -d whole -q some.fa -p 2 $options > whole.out
+        steady diamond blastp --no-ranking --quiet -d whole -q some.fa -p 2 $options > whole.out
         zerohop search -q -t 2 --db f3 --format $name --batch-queries 8 -o parts.out some.fa.gz
         cmp <(own whole.out) <(own parts.out) || fail "diamond, $name: another output"
     done <<END
@@ -224,7 +248,7 @@ resume() {
     [ -e d4 ] || zerohop db build -q --engine diamond --partitions 4 -o d4 db.fa > /dev/null
     # SAM has a header, and lines between hits
     [ -e whole.dmnd ] || diamond makedb --quiet --in db.fa -d whole
-    steady diamond blastp --quiet -d whole -q q.fa -p 2 -f 101 > whole.sam
+    steady diamond blastp --no-ranking --quiet -d whole -q q.fa -p 2 -f 101 > whole.sam
     # batches enough that two are finished long before the last
     local name compiler launch i pid size=$(( $(grep -c '^>' q.fa) / 10 ))
     read -r name compiler launch < <(mpis; echo "alone - env")
@@ -286,7 +310,7 @@ refusals() {
     [ $rc = 1 ] && grep -q "name the MPI's compiler" stderr && [ ! -e x.so ] || fail "$rc $(cat stderr)"
 }
 
-for part in parts formats pilot transports ranks chosen resume refusals; do
+for part in parts close formats pilot transports ranks chosen resume refusals; do
     [[ $part =~ ${PART-} ]] || continue
     "$part"
     echo "$part: as it should be"

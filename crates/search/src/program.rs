@@ -61,6 +61,14 @@ const BLAST_REFUSED: &[Refused] = &[
     (&["-h", "-help", "-version"], "it does not search"),
 ];
 
+/// What diamond is always told. Its ranking gives up on subjects by what else is in the part. Its guess that a sequence of the
+/// letters ACGTN is DNA is made for the first ten of a batch: of all queries together it is made here ([`crate::check`]).
+const DIAMOND_ALWAYS: [&str; 2] = ["--no-ranking", "--ignore-warnings"];
+
+/// How many alignments of a subject diamond may be asked for. With more, it chooses subjects before it looks for their other
+/// alignments, of which one may be better than the first (`recompute_alt_hsps` in its align/alt_hsp.cpp): a part chooses otherwise.
+const DIAMOND_HSPS: &str = "1";
+
 /// Options under which diamond's E-values are not those of [`crate::evalue`].
 const DIAMOND_SCORING: [&str; 6] =
     ["--matrix", "--custom-matrix", "--gapopen", "--gapextend", "--comp-based-stats", "--frameshift"];
@@ -219,6 +227,12 @@ impl Settings {
         if let Some((word, why)) = arguments.iter().find_map(|word| program.refuses(word).map(|why| (word, why))) {
             return Err(SearchError::Arguments(format!("{word} cannot be given to {name}: {why}.")));
         }
+        if program == Program::Diamond && hsps(&arguments).is_some_and(|number| number != DIAMOND_HSPS) {
+            return Err(SearchError::Arguments(format!(
+                "--max-hsps can only be {DIAMOND_HSPS}, diamond's default: with more alignments of a subject, parts would give other \
+                 subjects than one search of the whole database."
+            )));
+        }
         Ok(Settings {
             program,
             format: Format::default(),
@@ -353,7 +367,9 @@ impl Settings {
                 let (letters, scratch) = (letters.to_string(), self.scratch.to_string_lossy());
                 // diamond 2.1.3 crashes when it reads standard input as such, but not when it opens it. Which of its two
                 // algorithms it takes would depend on the machine's cache and on the letters of a part.
-                let mut line = words(&["blastp", "--quiet", "-d", &part, "-q", STDIN, "--dbsize", &letters]);
+                let mut line = words(&["blastp", "--quiet", "-d", &part, "-q", STDIN]);
+                line.extend(words(&DIAMOND_ALWAYS));
+                line.extend(words(&["--dbsize", &letters]));
                 line.extend(words(&["-p", &threads, "-t", &scratch, "-k", &self.limit()]));
                 if !self.arguments.iter().any(|word| word == "--algo") {
                     line.extend(words(&["--algo", "0"]));
@@ -415,6 +431,15 @@ impl Settings {
     }
 }
 
+/// What `--max-hsps` is given, if it is.
+fn hsps(arguments: &[String]) -> Option<&str> {
+    let at = arguments.iter().rposition(|word| word.split('=').next() == Some("--max-hsps"))?;
+    match arguments[at].split_once('=') {
+        Some((_, number)) => Some(number),
+        None => Some(arguments.get(at + 1).map_or("", String::as_str)),
+    }
+}
+
 /// BLAST takes a path with blanks for several databases unless it is quoted.
 fn quoted(path: &str) -> String {
     if path.contains(char::is_whitespace) { format!("\"{path}\"") } else { path.to_owned() }
@@ -436,7 +461,17 @@ mod tests {
         for word in ["-out", "--out", "-db", "-searchsp", "-culling_limit", "-taxids", "-help"] {
             assert!(refused(Program::Blastx, word).is_some(), "{word}");
         }
-        for word in ["--sensitive", "--evalue", "-e", "0.1", "--max-hsps", "-b4"] {
+        let hsps = |words: &str| {
+            let words = words.split(' ').map(str::to_owned).collect();
+            Settings::new(Program::Diamond, words).err().map(|error| error.to_string())
+        };
+        for words in
+            ["--max-hsps 0", "--max-hsps=2", "--sensitive --max-hsps 3", "--max-hsps", "--max-hsps 1 --max-hsps 2"]
+        {
+            assert!(hsps(words).is_some_and(|told| told.starts_with("--max-hsps can only be 1")), "{words}");
+        }
+        assert_eq!(hsps("--max-hsps 1 --sensitive"), None);
+        for word in ["--sensitive", "--evalue", "-e", "0.1", "-b4", "--no-ranking"] {
             assert_eq!(refused(Program::Diamond, word), None);
         }
         for word in ["-evalue", "1e-5", "-task", "-seg", "-max_hsps"] {
@@ -496,7 +531,7 @@ mod tests {
         };
         assert_eq!(
             line(Program::Diamond, &["--fast"]),
-            "blastp --quiet -d /my db/part -q /proc/self/fd/0 --dbsize 99 -p 2 -t /s -k 25 --algo 0 --fast -f 6 qseqid qseqid \
+            "blastp --quiet -d /my db/part -q /proc/self/fd/0 --no-ranking --ignore-warnings --dbsize 99 -p 2 -t /s -k 25 --algo 0 --fast -f 6 qseqid qseqid \
              sseqid evalue score qlen slen"
         );
         assert_eq!(

@@ -106,7 +106,8 @@ pub struct SearchArgs {
     #[arg(short = 'k', long, value_name = "N")]
     pub max_target_seqs: Option<u32>,
 
-    /// Arguments for the program, as a shell would take them apart
+    /// Arguments for the program, as a shell would take them apart. diamond always gets --no-ranking, --ignore-warnings and --algo 0 as
+    /// well: without the first, parts would give other hits than the whole database
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     pub engine_args: Option<String>,
 
