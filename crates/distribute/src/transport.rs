@@ -113,11 +113,11 @@ pub trait Window {
     /// [`TransportError`].
     fn put(&self, rank: usize, offset: usize, bytes: Vec<u8>) -> Result<(), TransportError>;
 
-    /// Reads from the memory of `rank`, and waits for it.
+    /// Reads so many bytes from the memory of `rank`, and waits for them.
     ///
     /// # Errors
     /// [`TransportError`].
-    fn get(&self, rank: usize, offset: usize, into: &mut [u8]) -> Result<(), TransportError>;
+    fn get(&self, rank: usize, offset: usize, bytes: usize) -> Result<Vec<u8>, TransportError>;
 
     /// Adds to a number (eight bytes, in the machine's order) in the memory of `rank`, and gives what it was.
     ///

@@ -80,7 +80,7 @@ fn refusal(transport: &dyn Transport) -> Result<Option<String>, TransportError> 
         let window = transport.window(64, Reach::Passive)?;
         window.put(next, 0, vec![1; 8])?;
         window.flush(next)?;
-        window.get(next, 0, &mut [0; 8])?;
+        window.get(next, 0, 8)?;
         Ok::<_, TransportError>(window)
     };
     let made = probe();

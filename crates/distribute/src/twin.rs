@@ -177,9 +177,8 @@ impl Window for TwinWindow<'_> {
         Ok(())
     }
 
-    fn get(&self, rank: usize, offset: usize, into: &mut [u8]) -> Result<(), TransportError> {
-        into.copy_from_slice(&lock(&self.memory.of_rank[rank])[offset..offset + into.len()]);
-        Ok(())
+    fn get(&self, rank: usize, offset: usize, bytes: usize) -> Result<Vec<u8>, TransportError> {
+        Ok(lock(&self.memory.of_rank[rank])[offset..offset + bytes].to_vec())
     }
 
     fn fetch_add(&self, rank: usize, offset: usize, value: u64) -> Result<u64, TransportError> {
@@ -241,7 +240,8 @@ impl Window for TwinWindow<'_> {
     }
 
     fn read(&self, offset: usize, into: &mut [u8]) -> Result<(), TransportError> {
-        self.get(self.twin.rank, offset, into)
+        into.copy_from_slice(&lock(&self.memory.of_rank[self.twin.rank])[offset..offset + into.len()]);
+        Ok(())
     }
 
     fn write(&self, offset: usize, bytes: &[u8]) -> Result<(), TransportError> {

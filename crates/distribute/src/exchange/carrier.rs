@@ -92,10 +92,10 @@ impl Carrier for Windows<'_> {
 
     fn fetch(&self, channel: usize, rank: usize, bytes: usize) -> Result<Vec<u8>, TransportError> {
         let (before, _) = self.pieces.borrow()[channel][rank];
-        let mut results = vec![0; bytes];
-        for (number, piece) in (before..).zip(results.chunks_mut(self.room)) {
+        let mut results = Vec::with_capacity(bytes);
+        for (number, start) in (before..).zip((0..bytes).step_by(self.room)) {
             self.until_flag(rank, self.ready_flag(channel, rank), number + 1)?;
-            self.results[channel].get(rank, 0, piece)?;
+            results.extend(self.results[channel].get(rank, 0, self.room.min(bytes - start))?);
             self.set(rank, self.fetched_flag(channel), number + 1)?;
         }
         Ok(results)

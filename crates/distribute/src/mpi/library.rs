@@ -1,10 +1,11 @@
 //! The compiled shim: its functions, behind types that cannot be mixed up.
 //!
 //! All calls but `zh_exit` are made by one thread ([`super::Mpi`] is neither `Send` nor `Sync`, for it holds pointers), after `zh_init`.
-//! Requests keep their buffers alive by their callers: each is waited for before its buffer goes ([`super::Mpi`] holds what is sent,
-//! collectives and gets are waited for at once).
+//! Memory that the library uses after a call has come back is lent to it ([`super::loan`]): it goes only when the
+//! library has said that it is done with it.
 #![allow(unsafe_code)]
 
+use super::loan::{Loan, Request, Requests};
 use super::watch::Watch;
 use crate::transport::TransportError;
 use std::ffi::{CStr, c_char, c_int, c_void};
@@ -19,7 +20,7 @@ const VERSION: c_int = 2;
 pub(super) struct Pointer(*mut c_void);
 
 impl Pointer {
-    const NULL: Pointer = Pointer(std::ptr::null_mut());
+    pub(super) const NULL: Pointer = Pointer(std::ptr::null_mut());
 }
 
 /// Declares the functions of shim.c, and how they are found in the library.
@@ -67,6 +68,20 @@ functions! {
     exposed = b"zh_exposed\0": fn(*mut c_void, *mut c_int);
 }
 
+/// Bytes of one put, get or message: their counts are of 31 bits.
+pub(super) const MOST_AT_ONCE: usize = 1 << 30;
+
+/// What ranks give each other, all to all.
+pub(super) struct Gathered {
+    /// What this rank gives.
+    pub(super) mine: Vec<u8>,
+    /// What all give, one after the other.
+    pub(super) all: Vec<u8>,
+    /// How many bytes each gives, and where they begin in `all`; nothing if all give as many.
+    pub(super) counts: Vec<c_int>,
+    pub(super) starts: Vec<c_int>,
+}
+
 /// The library, loaded.
 pub(super) struct Library {
     functions: Functions,
@@ -77,12 +92,21 @@ pub(super) struct Library {
 macro_rules! call {
     ($library:expr, $function:ident($($argument:expr),*)) => {{
         let watched = $library.watch.begin(stringify!($function));
-        // SAFETY: the arguments are those of shim.c; pointers are of this call, of live windows or requests, or of buffers whose callers
-        // keep them (module comment); only one thread calls.
+        // SAFETY: the arguments are those of shim.c; only one thread calls. Pointers are of this call, of live windows
+        // or requests, or of memory that the library uses after this call: that is in a `Loan`, which neither moves nor
+        // frees it before the library has said that it is done, also when nobody waits for that any more.
         let error = unsafe { ($library.functions.$function)($($argument),*) };
         drop(watched);
         $library.outcome(stringify!($function), error)
     }};
+}
+
+impl Requests for Library {
+    fn test(&self, request: Pointer) -> Result<bool, TransportError> {
+        let mut done = 0;
+        call!(self, test(request.0, &mut done))?;
+        Ok(done != 0)
+    }
 }
 
 impl Library {
@@ -168,45 +192,42 @@ impl Library {
         whole.unwrap_or_default().lines().next().unwrap_or("MPI").trim().to_owned()
     }
 
-    /// Whether a request is done; it is forgotten then, and after an error.
-    pub(super) fn test(&self, request: Pointer) -> Result<bool, TransportError> {
-        let mut done = 0;
-        call!(self, test(request.0, &mut done))?;
-        Ok(done != 0)
+    /// Begins a request with memory that is lent to it, also if beginning it fails: then nobody knows how far it came.
+    fn begun<M>(
+        memory: M,
+        begin: impl FnOnce(&mut M, *mut *mut c_void) -> Result<(), TransportError>,
+    ) -> Result<Request<M>, TransportError> {
+        let (mut loan, mut request) = (Loan::new(memory), Pointer::NULL);
+        loan.memory().map_or(Ok(()), |memory| begin(memory, &mut request.0))?;
+        Ok(Request::new(request, loan))
     }
 
-    fn begun(begin: impl FnOnce(*mut *mut c_void) -> Result<(), TransportError>) -> Result<Pointer, TransportError> {
-        let mut request = Pointer::NULL;
-        begin(&mut request.0)?;
-        Ok(request)
+    pub(super) fn barrier(&self) -> Result<Request<()>, TransportError> {
+        Self::begun((), |(), out| call!(self, barrier(out)))
     }
 
-    pub(super) fn barrier(&self) -> Result<Pointer, TransportError> {
-        Self::begun(|out| call!(self, barrier(out)))
-    }
-
-    /// `all` has room for as many bytes of each rank.
-    pub(super) fn all_gather(&self, mine: &[u8], all: &mut [u8]) -> Result<Pointer, TransportError> {
-        Self::begun(|out| call!(self, allgather(mine.as_ptr(), mine.len() as c_int, all.as_mut_ptr(), out)))
-    }
-
-    /// `all` has room for `counts` bytes of each rank, from `starts` on.
-    pub(super) fn all_gather_varying(
-        &self,
-        mine: &[u8],
-        all: &mut [u8],
-        counts: &[c_int],
-        starts: &[c_int],
-    ) -> Result<Pointer, TransportError> {
-        let (bytes, count) = (mine.as_ptr(), mine.len() as c_int);
-        Self::begun(|out| {
-            call!(self, allgatherv(bytes, count, all.as_mut_ptr(), counts.as_ptr(), starts.as_ptr(), out))
+    /// `all` has room for as many bytes of each rank as `mine` has.
+    pub(super) fn all_gather(&self, mine: Vec<u8>, all: Vec<u8>) -> Result<Request<Gathered>, TransportError> {
+        let gathered = Gathered { mine, all, counts: Vec::new(), starts: Vec::new() };
+        Self::begun(gathered, |memory, out| {
+            let (bytes, count) = (memory.mine.as_ptr(), memory.mine.len() as c_int);
+            call!(self, allgather(bytes, count, memory.all.as_mut_ptr(), out))
         })
     }
 
-    pub(super) fn send(&self, to: usize, tag: u32, bytes: &[u8]) -> Result<Pointer, TransportError> {
-        let (start, count) = (bytes.as_ptr(), bytes.len() as c_int);
-        Self::begun(|out| call!(self, send(to as c_int, tag as c_int, start, count, out)))
+    /// `all` has room for `counts` bytes of each rank, from `starts` on.
+    pub(super) fn all_gather_varying(&self, gathered: Gathered) -> Result<Request<Gathered>, TransportError> {
+        Self::begun(gathered, |memory, out| {
+            let (bytes, count) = (memory.mine.as_ptr(), memory.mine.len() as c_int);
+            let (counts, starts) = (memory.counts.as_ptr(), memory.starts.as_ptr());
+            call!(self, allgatherv(bytes, count, memory.all.as_mut_ptr(), counts, starts, out))
+        })
+    }
+
+    pub(super) fn send(&self, to: usize, tag: u32, bytes: Vec<u8>) -> Result<Request<Vec<u8>>, TransportError> {
+        Self::begun(bytes, |bytes, out| {
+            call!(self, send(to as c_int, tag as c_int, bytes.as_ptr(), bytes.len() as c_int, out))
+        })
     }
 
     /// Lets the library get on.
@@ -236,19 +257,34 @@ impl Library {
         call!(self, window_free(window.0, c_int::from(passive)))
     }
 
-    pub(super) fn put(&self, window: Pointer, rank: usize, offset: usize, bytes: &[u8]) -> Result<(), TransportError> {
-        call!(self, put(window.0, rank as c_int, offset as i64, bytes.as_ptr(), bytes.len() as c_int))
+    /// Begins to write what `loan` holds; it must be taken back after the epoch, or a flush, that ends it. Also with an
+    /// error it may be under way in part.
+    pub(super) fn put(
+        &self,
+        window: Pointer,
+        rank: usize,
+        offset: usize,
+        loan: &mut Loan<Vec<u8>>,
+    ) -> Result<(), TransportError> {
+        let pieces = loan.memory().into_iter().flat_map(|bytes| bytes.chunks(MOST_AT_ONCE)).enumerate();
+        for (number, piece) in pieces {
+            let at = (offset + number * MOST_AT_ONCE) as i64;
+            call!(self, put(window.0, rank as c_int, at, piece.as_ptr(), piece.len() as c_int))?;
+        }
+        Ok(())
     }
 
+    /// Begins to read `bytes` bytes, [`MOST_AT_ONCE`] at most.
     pub(super) fn get(
         &self,
         window: Pointer,
         rank: usize,
         offset: usize,
-        into: &mut [u8],
-    ) -> Result<Pointer, TransportError> {
-        let (start, count) = (into.as_mut_ptr(), into.len() as c_int);
-        Self::begun(|out| call!(self, get(window.0, rank as c_int, offset as i64, start, count, out)))
+        bytes: usize,
+    ) -> Result<Request<Vec<u8>>, TransportError> {
+        Self::begun(vec![0; bytes], |into, out| {
+            call!(self, get(window.0, rank as c_int, offset as i64, into.as_mut_ptr(), bytes as c_int, out))
+        })
     }
 
     pub(super) fn fetch_add(

@@ -2,19 +2,19 @@
 //! and without one. The only module that touches MPI.
 
 mod library;
+mod loan;
 mod watch;
 
 use crate::patience::until;
 use crate::transport::{Reach, Transport, TransportError, Window};
-use library::{Library, Pointer};
+use library::{Gathered, Library, MOST_AT_ONCE, Pointer};
+use loan::{Loan, Request};
 use std::cell::RefCell;
 use std::path::Path;
 use std::time::Duration;
 
 /// Source of the library.
 pub const SHIM: &str = include_str!("shim.c");
-/// Bytes of one put, get or message: their counts are of 31 bits.
-const MOST_AT_ONCE: usize = 1 << 30;
 /// Sizes of windows are multiples of this.
 const LINE: usize = 64;
 
@@ -25,7 +25,7 @@ pub struct Mpi {
     size: usize,
     limit: Duration,
     /// Messages that are under way, with their bytes.
-    sending: RefCell<Vec<(Pointer, Vec<u8>)>>,
+    sending: RefCell<Vec<Request<Vec<u8>>>>,
 }
 
 impl Mpi {
@@ -65,8 +65,8 @@ impl Mpi {
         self.library.abort(status);
     }
 
-    fn until_done(&self, request: Pointer, what: &dyn Fn() -> String) -> Result<(), TransportError> {
-        until(self.limit, what, || Ok(self.library.test(request)?.then_some(())))
+    fn until_done<M>(&self, request: Request<M>, what: &dyn Fn() -> String) -> Result<M, TransportError> {
+        request.end(&self.library, self.limit, what)
     }
 }
 
@@ -92,9 +92,8 @@ impl Transport for Mpi {
     }
 
     fn all_gather(&self, mine: &[u8]) -> Result<Vec<Vec<u8>>, TransportError> {
-        let mut lengths = vec![0u8; 8 * self.size];
-        let own = (mine.len() as u64).to_ne_bytes();
-        self.until_done(self.library.all_gather(&own, &mut lengths)?, &others)?;
+        let own = (mine.len() as u64).to_ne_bytes().to_vec();
+        let lengths = self.until_done(self.library.all_gather(own, vec![0; 8 * self.size])?, &others)?.all;
         let length = |bytes: &[u8]| u64::from_ne_bytes(std::array::from_fn(|i| bytes[i])) as usize;
         let counts: Vec<i32> = lengths.chunks_exact(8).map(|bytes| length(bytes) as i32).collect();
         let starts: Vec<i32> = counts
@@ -109,16 +108,17 @@ impl Transport for Mpi {
         if counts.iter().all(|&count| count == 0) {
             return Ok(vec![Vec::new(); self.size]);
         }
-        let mut all = vec![0u8; counts.iter().map(|&count| count as usize).sum()];
-        self.until_done(self.library.all_gather_varying(mine, &mut all, &counts, &starts)?, &others)?;
+        let all = vec![0u8; counts.iter().map(|&count| count as usize).sum()];
+        let gathered = Gathered { mine: mine.to_vec(), all, counts, starts };
+        let gathered = self.until_done(self.library.all_gather_varying(gathered)?, &others)?;
+        let Gathered { all, counts, starts, .. } = gathered;
         let part = |(start, count): (&i32, &i32)| all[*start as usize..(*start + *count) as usize].to_vec();
         Ok(starts.iter().zip(&counts).map(part).collect())
     }
 
     fn send(&self, to: usize, tag: u32, bytes: Vec<u8>) -> Result<(), TransportError> {
         self.poll()?;
-        let request = self.library.send(to, tag, &bytes)?;
-        self.sending.borrow_mut().push((request, bytes));
+        self.sending.borrow_mut().push(self.library.send(to, tag, bytes)?);
         Ok(())
     }
 
@@ -137,8 +137,8 @@ impl Transport for Mpi {
     fn poll(&self) -> Result<(), TransportError> {
         self.library.progress()?;
         let mut failed = None;
-        self.sending.borrow_mut().retain(|(request, _)| match self.library.test(*request) {
-            Ok(done) => !done,
+        self.sending.borrow_mut().retain_mut(|request| match request.try_end(&self.library) {
+            Ok(bytes) => bytes.is_none(),
             Err(error) => {
                 failed = Some(error);
                 false
@@ -160,31 +160,43 @@ struct MpiWindow<'m> {
     bytes: usize,
     passive: bool,
     /// What is being put, and where to: it must stay where it is until the epoch ends or is flushed.
-    putting: RefCell<Vec<(usize, Vec<u8>)>>,
+    putting: RefCell<Vec<(usize, Loan<Vec<u8>>)>>,
 }
 
 impl MpiWindow<'_> {
-    fn settle(&self, outcome: Result<(), TransportError>) -> Result<(), TransportError> {
-        self.putting.borrow_mut().clear();
+    /// Frees what was put to a rank, or to all, if what was to bring it there came to its end; else it stays lent.
+    fn settle(&self, to: Option<usize>, outcome: Result<(), TransportError>) -> Result<(), TransportError> {
+        if outcome.is_ok() {
+            self.putting.borrow_mut().retain_mut(|(rank, loan)| {
+                let is_there = to.is_none_or(|to| to == *rank);
+                if is_there {
+                    drop(loan.take_back());
+                }
+                !is_there
+            });
+        }
         outcome
     }
 }
 
 impl Window for MpiWindow<'_> {
     fn put(&self, rank: usize, offset: usize, bytes: Vec<u8>) -> Result<(), TransportError> {
-        for (number, piece) in bytes.chunks(MOST_AT_ONCE).enumerate() {
-            self.mpi.library.put(self.window, rank, offset + number * MOST_AT_ONCE, piece)?;
-        }
-        self.putting.borrow_mut().push((rank, bytes));
-        Ok(())
+        let mut loan = Loan::new(bytes);
+        let outcome = self.mpi.library.put(self.window, rank, offset, &mut loan);
+        self.putting.borrow_mut().push((rank, loan));
+        outcome
     }
 
-    fn get(&self, rank: usize, offset: usize, into: &mut [u8]) -> Result<(), TransportError> {
-        for (number, piece) in into.chunks_mut(MOST_AT_ONCE).enumerate() {
-            let request = self.mpi.library.get(self.window, rank, offset + number * MOST_AT_ONCE, piece)?;
-            self.mpi.until_done(request, &|| format!("rank {rank}"))?;
+    fn get(&self, rank: usize, offset: usize, bytes: usize) -> Result<Vec<u8>, TransportError> {
+        let mut all = Vec::new();
+        for start in (0..bytes).step_by(MOST_AT_ONCE) {
+            let piece = MOST_AT_ONCE.min(bytes - start);
+            let request = self.mpi.library.get(self.window, rank, offset + start, piece)?;
+            let piece = self.mpi.until_done(request, &|| format!("rank {rank}"))?;
+            // Nearly always there is only one.
+            if all.is_empty() { all = piece } else { all.extend(piece) }
         }
-        Ok(())
+        Ok(all)
     }
 
     fn fetch_add(&self, rank: usize, offset: usize, value: u64) -> Result<u64, TransportError> {
@@ -192,15 +204,13 @@ impl Window for MpiWindow<'_> {
     }
 
     fn flush(&self, rank: usize) -> Result<(), TransportError> {
-        let outcome = self.mpi.library.flush(self.window, rank);
-        self.putting.borrow_mut().retain(|(to, _)| *to != rank);
-        outcome
+        self.settle(Some(rank), self.mpi.library.flush(self.window, rank))
     }
 
     fn fence(&self) -> Result<(), TransportError> {
         // A fence blocks without a limit: all are here when it begins.
         self.mpi.barrier()?;
-        self.settle(self.mpi.library.fence(self.window))
+        self.settle(None, self.mpi.library.fence(self.window))
     }
 
     fn post(&self, sources: &[usize]) -> Result<(), TransportError> {
@@ -214,7 +224,7 @@ impl Window for MpiWindow<'_> {
     }
 
     fn complete(&self) -> Result<(), TransportError> {
-        self.settle(self.mpi.library.complete(self.window))
+        self.settle(None, self.mpi.library.complete(self.window))
     }
 
     fn wait(&self) -> Result<(), TransportError> {
@@ -228,7 +238,7 @@ impl Window for MpiWindow<'_> {
     }
 
     fn close(self: Box<Self>) -> Result<(), TransportError> {
-        self.mpi.library.free(self.window, self.passive)
+        self.settle(None, self.mpi.library.free(self.window, self.passive))
     }
 
     fn write(&self, offset: usize, bytes: &[u8]) -> Result<(), TransportError> {

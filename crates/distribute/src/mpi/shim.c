@@ -161,8 +161,17 @@ int zh_get(window *w, int rank, int64_t offset, void *bytes, int count, void **o
 }
 
 int zh_fetch_add(window *w, int rank, int64_t offset, uint64_t value, uint64_t *before) {
-    int error = MPI_Fetch_and_op(&value, before, MPI_UINT64_T, rank, (MPI_Aint)offset, MPI_SUM, w->win);
-    return error ? error : MPI_Win_flush(rank, w->win);
+    /* What is given up after an error may still be read and written: it is not freed then. */
+    uint64_t *cell = malloc(2 * sizeof *cell);
+    int error;
+    if (!cell) return MPI_ERR_NO_MEM;
+    cell[0] = value;
+    error = MPI_Fetch_and_op(&cell[0], &cell[1], MPI_UINT64_T, rank, (MPI_Aint)offset, MPI_SUM, w->win);
+    if (!error) error = MPI_Win_flush(rank, w->win);
+    if (error) return error;
+    *before = cell[1];
+    free(cell);
+    return 0;
 }
 
 int zh_flush(window *w, int rank) { return MPI_Win_flush(rank, w->win); }
