@@ -439,6 +439,81 @@ usage_errors() {
     cmp -s same.fq good_1.fq && cmp -s same.fa ref.fa || wrong "an input was changed"
 }
 
+# --- outputs that would destroy something ---------------------------------------------------------------------------
+
+# stays FILE WORDS ARGUMENTS...: exit status 2, FILE is what it was, and the message is "FILE WORDS"
+stays() {
+    local file=$1 words=$2; shift 2
+    cp "$file" "$WORK/before"
+    attempt "$@"
+    cmp -s "$file" "$WORK/before" || { wrong "$file was destroyed: $*"; cp "$WORK/before" "$file"; }
+    [ $rc = 2 ] || wrong "exit status $rc: $*"
+    [[ "$(head -n 1 "$WORK/stderr")" == "error: $file $words"* ]] || wrong "$*: $(head -n 1 "$WORK/stderr")"
+}
+
+destroyed_inputs() {
+    local input="is an input and cannot be the output too" other="is there and does not hold"
+    local option file
+    mkdir stay; cd stay
+    cp ../good_1.fq 1.fq; cp ../good_2.fq 2.fq; cp ../ref.fa .
+    zerohop index --reads 1.fq ref.fa
+    zerohop plan --reference ref.fa -o plan.json > /dev/null
+    zerohop topo --json > machine.json
+    zerohop align -o out.sam --json run.json ref.fa 1.fq
+    zerohop align -o out.bam ref.fa 1.fq
+    sed 's/^name = .*/name = "mine"/' "$DATA/../../crates/engines/external/descriptors/bwa.toml" > mine.toml
+    ln 1.fq hard.fq; ln plan.json hard.json; ln -s plan.json soft.json; cp /bin/true program
+    # inputs, under any of their names
+    for option in -o --json --mqc; do
+        stays hard.fq "$input" align $option hard.fq ref.fa 1.fq
+        stays "$(ls ref.fa.*.zhi)" "$other" align $option "$(ls ref.fa.*.zhi)" ref.fa 1.fq
+        stays mine.toml "$input" align --engine mine --engine-file mine.toml $option mine.toml ref.fa 1.fq
+        stays program "$input" align --mpi program $option program ref.fa 1.fq
+        for file in plan hard soft; do
+            stays $file.json "$input" align --plan plan.json $option $file.json ref.fa 1.fq
+        done
+    done
+    rc=0; "$ZEROHOP" align -o hard.fq ref.fa - < 1.fq > /dev/null 2>&1 || rc=$?
+    [ $rc = 2 ] && cmp -s 1.fq ../good_1.fq || wrong "standard input is destroyed"
+    stays machine.json "$input" plan --machine machine.json --index-size 1G -o machine.json
+    stays ref.fa "$input" plan --reference ref.fa -o ref.fa
+    stays mine.toml "$input" plan --reference ref.fa --engine-file mine.toml -o mine.toml
+    stays 2.fq "$input" tune ref.fa 1.fq 2.fq -o 2.fq
+    stays "$(ls ref.fa.*.zhi)" "$other" tune ref.fa 1.fq 2.fq -o "$(ls ref.fa.*.zhi)"
+    stays "$(ls ref.fa.*.zhi)" "$other" plan --reference ref.fa -o "$(ls ref.fa.*.zhi)"
+    stays hard.fq "$input" block 1.fq -o hard.fq
+    stays run.json "$input" report run.json -o run.json
+    stays program "$input" run -q --json program -- ./program
+    stays program "$input" mpi --compiler ./program -o program
+    ln -s ref.fa ref.fa.r50.zhi
+    attempt index -r 50 ref.fa
+    [ $rc = 2 ] && cmp -s ref.fa ../ref.fa || wrong "the index is written over the reference: $rc"
+    # files of another kind, which nobody reads
+    for file in 2.fq mine.toml run.json program; do
+        stays $file "$other SAM or BAM" align -o $file ref.fa 1.fq
+        stays $file "$other an HTML page" report -o $file plan.json
+    done
+    for file in 2.fq mine.toml out.sam out.bam program; do
+        for option in --json --mqc; do stays $file "$other JSON" align -o x.sam $option $file ref.fa 1.fq; done
+        stays $file "$other JSON" plan --index-size 1G -o $file
+        stays $file "$other JSON" run -q --json $file -- true
+        [ $file = 2.fq ] || stays $file "$other FASTQ" block 1.fq -o $file
+        stays $file "$other a library" mpi -o $file
+    done
+    stays ref.fa "$other SAM or BAM" align -o ref.fa ../ref.fa 1.fq
+    [ ! -e x.sam ] || wrong "an output although another was refused"
+    # the like is replaced, whatever its format, and what is empty
+    : > empty; printf 'r\t4\t*\t0\t0\t*\t*\t0\t0\tA\t#\n' > bare.sam
+    for file in out.sam out.bam bare.sam empty; do
+        zerohop align --format bam -o $file ref.fa 1.fq
+        samtools quickcheck $file || wrong "$file is not replaced"
+    done
+    zerohop align --json run.json --mqc plan.json ref.fa 1.fq > /dev/null
+    zerohop block 1.fq -o b.fq; zerohop block 1.fq -o b.fq
+    zerohop report run.json -o page.html; zerohop report run.json -o page.html
+    cd ..
+}
+
 # --- odd, but fine --------------------------------------------------------------------------------------------------
 
 # fine NAME OPTIONS...: 1.fq and 2.fq give, in each coding, the records of the good pair
@@ -524,7 +599,8 @@ broken_pipes() {
 }
 
 for part in odd_records deep_record records_for_bam long_reads mates mate_names not_reads gzip_faults bgzf_faults \
-    trailing_bytes bgzf_without_end files permissions references index_files usage_errors fine_inputs empty_inputs broken_pipes; do
+    trailing_bytes bgzf_without_end files permissions references index_files usage_errors destroyed_inputs fine_inputs \
+    empty_inputs broken_pipes; do
     [[ $part =~ ${PART-} ]] || continue
     before=$failures
     $part

@@ -115,7 +115,8 @@ faults() {
     # outputs
     local rc=0
     "$ZEROHOP" block -o s.fq -o s.fq r1.fq r1.fq 2> stderr || rc=$?
-    [ $rc = 2 ] && grep -q "named twice" stderr && [ ! -e s.fq ] || fail "two outputs of one name: $rc $(cat stderr)"
+    [ $rc = 2 ] && grep -q "given as two outputs" stderr && [ ! -e s.fq ] ||
+        fail "two outputs of one name: $rc $(cat stderr)"
     mkfifo pipe; rc=0; "$ZEROHOP" block -o pipe r1.fq 2> stderr || rc=$?
     [ $rc = 2 ] && [ -p pipe ] || fail "a pipe as output: $rc $(cat stderr)"
     mkdir out.fq.blocks.json; rc=0; "$ZEROHOP" block -o out.fq r1.fq 2> stderr || rc=$?

@@ -9,6 +9,11 @@ use zerohop_engine_external::Descriptor;
 /// # Errors
 /// A file that is no descriptor.
 pub fn descriptors(files: &[PathBuf]) -> Result<Vec<Descriptor>, Failure> {
+    Ok(zerohop_engine_external::all(self::files(files).iter().map(PathBuf::as_path))?)
+}
+
+/// The files that describe aligners: those in the user's own folder, then those named.
+pub fn files(named: &[PathBuf]) -> Vec<PathBuf> {
     let config = std::env::var_os("XDG_CONFIG_HOME").map(PathBuf::from);
     let config = config.or_else(|| std::env::var_os("HOME").map(|home| Path::new(&home).join(".config")));
     let folder = config.map(|config| config.join("zerohop/engines"));
@@ -16,7 +21,8 @@ pub fn descriptors(files: &[PathBuf]) -> Result<Vec<Descriptor>, Failure> {
     let mut own: Vec<PathBuf> = entries.into_iter().flatten().flatten().map(|entry| entry.path()).collect();
     own.retain(|path| path.extension().is_some_and(|suffix| suffix == "toml"));
     own.sort();
-    Ok(zerohop_engine_external::all(own.iter().chain(files).map(PathBuf::as_path))?)
+    own.extend_from_slice(named);
+    own
 }
 
 /// The aligner of this name, among those that are built in and those that `files` describe.

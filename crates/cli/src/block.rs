@@ -2,7 +2,7 @@
 
 use crate::args::BlockArgs;
 use crate::failure::Failure;
-use crate::lanes::file_of;
+use crate::inputs::{self, Kind};
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 use zerohop_model::error::{Error, InputError};
@@ -31,22 +31,20 @@ pub fn run(args: &BlockArgs) -> Result<(), Failure> {
     if args.unblock { unblock_all(args, &files) } else { block_all(args, files) }
 }
 
-/// All that will be written must be regular files of their own.
+/// All that will be written must be regular files of their own, and replace nothing but the like.
 fn check_outputs(args: &BlockArgs, inputs: &[PathBuf]) -> Result<(), Failure> {
-    let mut taken: Vec<PathBuf> = inputs.iter().filter_map(|input| file_of(input)).collect();
-    let described = args.output.iter().filter(|_| !args.unblock).map(|output| Sidecar::path(output));
-    for output in args.output.iter().cloned().chain(described) {
-        let shown = output.display();
+    let beside = |paths: &[PathBuf], wanted: bool| -> Vec<PathBuf> {
+        paths.iter().filter(|_| wanted).map(|path| Sidecar::path(path)).collect()
+    };
+    let (read, written) = (beside(inputs, args.unblock), beside(&args.output, !args.unblock));
+    for output in args.output.iter().chain(&written) {
         if output == Path::new("-") || output.exists() && !output.is_file() {
-            return Err(Failure::Usage(format!("{shown}: the output must be a regular file")));
+            return Err(Failure::Usage(format!("{}: the output must be a regular file", output.display())));
         }
-        let file = file_of(&output);
-        if file.as_ref().is_some_and(|file| taken.contains(file)) {
-            return Err(Failure::Usage(format!("{shown} is named twice among the inputs and outputs")));
-        }
-        taken.extend(file);
     }
-    Ok(())
+    inputs::apart(inputs.iter().chain(&read), args.output.iter().chain(&written))?;
+    args.output.iter().try_for_each(|path| inputs::replaceable(path, Kind::Fastq))?;
+    written.iter().try_for_each(|path| inputs::replaceable(path, Kind::Json))
 }
 
 fn block_all(args: &BlockArgs, files: Vec<PathBuf>) -> Result<(), Failure> {

@@ -2,7 +2,6 @@
 
 use crate::args::{AlignArgs, OrderName};
 use crate::failure::Failure;
-use crate::lanes;
 use crate::reaping::told;
 use std::fs::File;
 use std::io::{BufRead, BufReader, BufWriter, Read, Write};
@@ -31,7 +30,7 @@ pub fn check(args: &AlignArgs, specs: &[LaneSpec]) -> Result<(), Failure> {
     if specs.len() != 1 || specs[0].interleaved {
         return usage("needs one file of reads, or two with the mates in step");
     }
-    if specs[0].files.iter().any(|path| lanes::file_of(path).is_none_or(|file| !file.is_file())) {
+    if specs[0].files.iter().any(|path| !path.is_file()) {
         return usage("needs reads in regular files, for they are read twice");
     }
     Ok(())

@@ -151,6 +151,7 @@ fn make_index(
         return Ok((plan, alternatives, replicas, with));
     }
     let source = IndexSource::find(&args.reference, mean_read_length, args.no_index)?;
+    outputs::apart_from(args, [&source.file().to_owned()])?;
     let subject = Subject::embedded(&source, Profile::new(paired, mean_read_length, None));
     let (plan, alternatives) = begin(args, machine, Some(&subject))?;
     notes.extend(seat.weigh(machine, plan.replicas.len(), subject.index)?);

@@ -315,6 +315,7 @@ impl Site {
                 wanted.found.index_or_build(&args.reference, &wanted.user, threads, &tell)?
             }
         };
+        outputs::apart_from(args, index.files.iter().chain(&index.program).chain([&wanted.found.program]))?;
         let subject = Subject::external(&wanted.found, &index, &args.reference, wanted.law, wanted.profile.clone());
         let (Planned { plan, farm }, alternatives) = begin(args, &machine, &subject, wanted.claimed)?;
         if !farm {

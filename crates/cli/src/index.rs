@@ -2,6 +2,7 @@
 
 use crate::args::IndexArgs;
 use crate::failure::Failure;
+use crate::inputs;
 use crate::replicas::{build, read_reference};
 use std::time::Instant;
 use zerohop_engine_strobealign::canonical_read_length;
@@ -23,6 +24,8 @@ pub fn run(args: &IndexArgs) -> Result<(), Failure> {
         None => args.read_length,
     };
     let read_length = canonical_read_length(mean);
+    let path = index_path(&args.reference, read_length);
+    inputs::apart(args.reads.iter().chain([&args.reference]), [&path])?;
     let threads = match args.threads {
         Some(threads) => threads,
         None => zerohop_topology::detect()?.allowed.worker_count(),

@@ -356,7 +356,7 @@ impl Owner {
     /// Has the job be complete, whatever happens now; gives the names as they will be.
     fn record(&self, files: &[(PathBuf, PathBuf)]) -> Result<Vec<(PathBuf, PathBuf)>, Failure> {
         // What a link points to is replaced, not the link; and the next run may be started in another folder.
-        let target = |output: &PathBuf| lanes::file_of(output).unwrap_or_else(|| output.clone());
+        let target = |output: &PathBuf| zerohop_process::target_of(output).unwrap_or_else(|_| output.clone());
         let name = |partial: &PathBuf| partial.file_name().unwrap_or_default().as_bytes().to_vec();
         let names =
             files.iter().map(|(partial, output)| (name(partial), target(output).into_os_string().into_vec())).collect();

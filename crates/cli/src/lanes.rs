@@ -2,6 +2,7 @@
 
 use crate::args::AlignArgs;
 use crate::failure::Failure;
+use crate::inputs;
 use clap::ArgMatches;
 use std::path::{Path, PathBuf};
 use zerohop_reads::LaneSpec;
@@ -11,40 +12,6 @@ use zerohop_sinks::ReadGroup;
 pub fn typed(matches: &ArgMatches) -> Vec<Vec<PathBuf>> {
     let occurrences = matches.get_occurrences::<PathBuf>("reads");
     occurrences.map(|all| all.map(|files| files.cloned().collect()).collect()).unwrap_or_default()
-}
-
-/// The regular file that `path` names, whatever way it is written, or will name when it is made; none for a pipe or device.
-pub fn file_of(path: &Path) -> Option<PathBuf> {
-    match path.canonicalize() {
-        Ok(found) => found.is_file().then_some(found),
-        Err(_) => {
-            let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-            Some(folder.canonicalize().ok()?.join(path.file_name()?))
-        }
-    }
-}
-
-/// Refuses outputs that would destroy an input or each other.
-///
-/// # Errors
-/// Wrong usage.
-pub fn apart<'p>(
-    inputs: impl IntoIterator<Item = &'p PathBuf>,
-    outputs: impl IntoIterator<Item = &'p PathBuf>,
-) -> Result<(), Failure> {
-    let inputs: Vec<PathBuf> = inputs.into_iter().filter_map(|path| file_of(path)).collect();
-    let mut before: Vec<PathBuf> = Vec::new();
-    for path in outputs {
-        let Some(file) = file_of(path) else { continue };
-        if inputs.contains(&file) {
-            return Err(Failure::Usage(format!("{} is an input and cannot be the output too", path.display())));
-        }
-        if before.contains(&file) {
-            return Err(Failure::Usage(format!("{} was given as two outputs", path.display())));
-        }
-        before.push(file);
-    }
-    Ok(())
 }
 
 /// All lanes: the positional files first.
@@ -70,7 +37,7 @@ pub fn specs(args: &AlignArgs, typed: Vec<Vec<PathBuf>>) -> Result<Vec<LaneSpec>
     }
     for lane in &lanes {
         if let [one, two] = &lane.files[..]
-            && file_of(one).is_some_and(|file| file_of(two) == Some(file))
+            && inputs::is_same(one, two)
         {
             return Err(Failure::Usage(format!("{} was given as both files of a pair", two.display())));
         }

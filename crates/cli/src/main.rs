@@ -26,6 +26,7 @@ mod external;
 mod failure;
 mod identity;
 mod index;
+mod inputs;
 mod instances;
 mod joint;
 mod journal;

@@ -1,8 +1,9 @@
 //! The files that `zerohop align` writes.
 
-use crate::args::{AlignArgs, FormatName, OrderName};
+use crate::args::{AlignArgs, FormatName, OrderName, PlanFrom};
 use crate::failure::Failure;
-use crate::{kept, lanes};
+use crate::inputs::{self, Kind};
+use crate::{aligners, kept, ranks};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use zerohop_model::error::Error;
@@ -11,8 +12,8 @@ use zerohop_reads::LaneSpec;
 use zerohop_runtime::Order;
 use zerohop_sinks::{FileSink, Format, Header, OutputSpec, shard_path};
 
-/// Refuses shards without a name, formats that cannot be written, outputs that would destroy an input or each other, and
-/// outputs that cannot be written: before hours of work, not after.
+/// Refuses shards without a name, formats that cannot be written, outputs that would destroy an input, each other or a file
+/// of another kind, and outputs that cannot be written: before hours of work, not after.
 ///
 /// # Errors
 /// Wrong usage, or what the system says.
@@ -20,15 +21,43 @@ pub fn check(args: &AlignArgs, lanes: &[LaneSpec]) -> Result<(), Failure> {
     if args.shards > 1 && args.output.is_none() {
         return Err(Failure::Usage("--shards needs an output file (-o)".to_owned()));
     }
-    let paths = paths(args);
-    let outputs = || paths.iter().chain(&args.json).chain(&args.mqc);
-    outputs().chain(&args.external.logs).try_for_each(|path| check_folder(path))?;
-    lanes::apart(lanes.iter().flat_map(|lane| &lane.files).chain([&args.reference]), outputs())?;
+    let plan = match &args.plan {
+        Some(PlanFrom::File(path)) => Some(path),
+        _ => None,
+    };
+    let (descriptors, library) = (aligners::files(&args.external.engine_file), ranks::find(args.ranks.mpi.as_deref()));
+    let reads = lanes.iter().flat_map(|lane| &lane.files);
+    let records = paths(args);
+    let all = || records.iter().chain(&args.json).chain(&args.mqc);
+    all().chain(&args.external.logs).try_for_each(|path| check_folder(path))?;
+    apart_from(args, reads.chain([&args.reference]).chain(plan).chain(&descriptors).chain(&library))?;
     if args.format.is_none() {
         args.output.iter().try_for_each(|path| check_suffix(path))?;
     }
+    records.iter().try_for_each(|path| inputs::replaceable(path, Kind::Records))?;
+    args.json.iter().chain(&args.mqc).try_for_each(|path| inputs::replaceable(path, Kind::Json))?;
     args.external.logs.iter().try_for_each(|logs| check_logs(logs))?;
-    outputs().try_for_each(|path| Ok(zerohop_process::check_writable(path)?))
+    all().try_for_each(|path| Ok(zerohop_process::check_writable(path)?))
+}
+
+/// Refuses outputs that would destroy one of `inputs`, such as the files of the index once it is found, or each other.
+///
+/// # Errors
+/// Wrong usage.
+pub fn apart_from<'p>(args: &AlignArgs, inputs: impl IntoIterator<Item = &'p PathBuf>) -> Result<(), Failure> {
+    let (records, logs) = (paths(args), logs_there(args));
+    inputs::apart(inputs, records.iter().chain(&args.json).chain(&args.mqc).chain(&logs))
+}
+
+/// What is in the folder for logs already, under names that logs of this run may have.
+fn logs_there(args: &AlignArgs) -> Vec<PathBuf> {
+    let entries = args.external.logs.as_ref().and_then(|folder| std::fs::read_dir(folder).ok());
+    let entries = entries.into_iter().flatten().flatten().map(|entry| entry.path());
+    let is_ours = |path: &PathBuf| {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        name.ends_with(".log") && name.starts_with(&*args.engine) || name == "original.log"
+    };
+    entries.filter(is_ours).collect()
 }
 
 /// A suffix must not promise a format that the file has not got. A pipe may have any name.

@@ -2,10 +2,11 @@
 
 use crate::args::{PlanArgs, STROBEALIGN};
 use crate::failure::Failure;
+use crate::inputs::{self, Kind};
 use crate::subject::{Profile, Subject};
-use crate::{json, planning, topo};
+use crate::{aligners, json, planning, topo};
 use serde::Serialize;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use zerohop_model::machine::{Bytes, Machine};
 use zerohop_model::tuning::{Choice, SavedPlan};
 use zerohop_plan::{Engine, Need, Ranked, Remark, Strategy, Verdict, rank, remarks};
@@ -33,6 +34,7 @@ struct Said<'a> {
 /// # Errors
 /// A file that describes no machine; standard output that cannot be written.
 pub fn run(args: &PlanArgs) -> Result<(), Failure> {
+    check_output(args, &[])?;
     let machine = match &args.machine {
         None => {
             zerohop_topology::unknown().iter().for_each(|what| tell::note(what));
@@ -43,6 +45,7 @@ pub fn run(args: &PlanArgs) -> Result<(), Failure> {
     let threads = args.threads.unwrap_or_else(|| machine.allowed.worker_count());
     let map = if args.machine.is_none() { topo::kept_map(&machine) } else { None };
     let subject = subject(args)?;
+    check_output(args, subject.as_ref().map(|subject| &subject.files[..]).unwrap_or_default())?;
     let index = match (&subject, args.index_size) {
         (_, Some(size)) => size,
         (Some(subject), None) => subject.index,
@@ -82,6 +85,13 @@ pub fn run(args: &PlanArgs) -> Result<(), Failure> {
         false => words(&machine, &said, args.explain),
     };
     crate::print(text.as_bytes())
+}
+
+/// Refuses an output that would destroy what is read: what was typed, and the files of the index.
+fn check_output(args: &PlanArgs, index: &[PathBuf]) -> Result<(), Failure> {
+    let descriptors = aligners::files(&args.engine_file);
+    inputs::apart(args.reference.iter().chain(&args.machine).chain(&descriptors).chain(index), &args.output)?;
+    args.output.iter().try_for_each(|path| inputs::replaceable(path, Kind::Json))
 }
 
 /// The machine that a file describes: as hwloc does if it begins as XML does, else as we do.

@@ -3,6 +3,7 @@
 use crate::args::ranks::RankCount;
 use crate::args::search::MpiArgs;
 use crate::failure::Failure;
+use crate::inputs::{self, Kind};
 use crate::kept;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -172,8 +173,8 @@ pub fn host() -> String {
     std::fs::read_to_string("/proc/sys/kernel/hostname").map(|name| name.trim().to_owned()).unwrap_or_default()
 }
 
-/// Where the library is.
-fn find(named: Option<&Path>) -> Option<PathBuf> {
+/// Where the library is, if it is anywhere.
+pub fn find(named: Option<&Path>) -> Option<PathBuf> {
     let beside = std::env::current_exe().ok().and_then(|own| Some(own.parent()?.join(LIBRARY)));
     let named = named.map(Path::to_owned).or_else(|| std::env::var_os("ZEROHOP_MPI").map(PathBuf::from));
     named.or_else(|| beside.into_iter().chain(in_cache()).find(|path| path.exists()))
@@ -190,6 +191,8 @@ fn in_cache() -> Option<PathBuf> {
 pub fn build(args: &MpiArgs) -> Result<(), Failure> {
     let no_folder = || Failure::Other("there is no cache folder: name a file with -o".to_owned());
     let output = args.output.clone().or_else(in_cache).ok_or_else(no_folder)?;
+    inputs::apart([&args.compiler], [&output])?;
+    inputs::replaceable(&output, Kind::Library)?;
     let fault =
         |path: &Path, error: std::io::Error| Failure::Other(format!("{}: cannot write: {error}", path.display()));
     let folder = output.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));

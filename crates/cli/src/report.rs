@@ -2,7 +2,7 @@
 
 use crate::args::report::ReportArgs;
 use crate::failure::Failure;
-use crate::lanes::file_of;
+use crate::inputs::{self, Kind};
 use std::path::{Path, PathBuf};
 use zerohop_lab::Point;
 use zerohop_report::{Page, Recorded, RecordedError, show};
@@ -40,13 +40,9 @@ fn points_in(path: &Path) -> PathBuf {
     if path.is_dir() { path.join("points.jsonl") } else { path.to_owned() }
 }
 
-fn check_output(output: &Path, inputs: &[PathBuf]) -> Result<(), Failure> {
-    let shown = output.display();
-    let file = file_of(output);
-    if file.is_some() && inputs.iter().any(|input| file_of(input) == file) {
-        return Err(Failure::Usage(format!("{shown} is an input and cannot be the output too")));
-    }
-    Ok(())
+fn check_output(output: &PathBuf, runs: &[PathBuf]) -> Result<(), Failure> {
+    inputs::apart(runs, [output])?;
+    inputs::replaceable(output, Kind::Page)
 }
 
 /// Whether the first thing in `text` is a point of bench.

@@ -13,7 +13,7 @@ use crate::journal::{self, Begin, Entry, Journal, Owner};
 use crate::ranks::{self, Ranks};
 use crate::seat::Seat;
 use crate::variant::{self, Taken};
-use crate::{content, json, kept, lanes, outputs, recording, subject};
+use crate::{content, inputs, json, kept, outputs, recording, subject};
 use serde::Serialize;
 use std::fs::{File, OpenOptions};
 use std::io::{BufRead, ErrorKind, Write};
@@ -470,6 +470,6 @@ fn check(args: &SearchArgs) -> Result<(), Failure> {
     args.output.iter().chain(&args.json).chain(&args.record).try_for_each(|path| outputs::check_folder(path))?;
     // What is in a database is a file of it, whatever its name.
     let in_database = std::fs::read_dir(&args.db).into_iter().flatten().flatten().map(|entry| entry.path());
-    let inputs: Vec<PathBuf> = std::iter::once(args.queries.clone()).chain(in_database).collect();
-    lanes::apart(&inputs, args.output.iter().chain(&args.json).chain(&args.record))
+    let read: Vec<PathBuf> = std::iter::once(args.queries.clone()).chain(in_database).collect();
+    inputs::apart(&read, args.output.iter().chain(&args.json).chain(&args.record))
 }

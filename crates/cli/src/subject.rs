@@ -41,7 +41,7 @@ pub struct Subject {
     /// Bases after which it is given the next chunk of reads.
     pub chunk_bases: u64,
     /// The files of the index, or the reference if it is built anew.
-    files: Vec<PathBuf>,
+    pub files: Vec<PathBuf>,
     profile: Profile,
 }
 

@@ -8,9 +8,10 @@
 
 use crate::args::tune::TuneArgs;
 use crate::failure::Failure;
+use crate::inputs::{self, Kind};
 use crate::subject::{Profile, Subject};
 use crate::trials::{Order, Trials};
-use crate::{json, kept, planning};
+use crate::{aligners, json, kept, planning};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Instant;
@@ -39,10 +40,11 @@ const FULL_ROUNDS: u32 = 10;
 /// Wrong usage, trials that fail, files that cannot be written.
 pub fn run(args: &TuneArgs) -> Result<(), Failure> {
     let started = Instant::now();
-    crate::lanes::apart(files(args).iter().chain([&args.reference]), args.output.as_ref())?;
+    check_outputs(args, &[])?;
     args.output.iter().try_for_each(|path| zerohop_process::check_writable(path))?;
     let machine = zerohop_topology::detect()?;
     let subject = subject(args)?;
+    check_outputs(args, &subject.files)?;
     let trials = Trials::open(args, machine.allowed.cpus.clone(), identity(args, &machine, &subject)?)?;
     let (reads, fragments) = trials.count()?;
     if reads == 0 {
@@ -103,10 +105,20 @@ fn files(args: &TuneArgs) -> Vec<PathBuf> {
     std::iter::once(&args.reads_1).chain(&args.reads_2).cloned().collect()
 }
 
+/// Refuses outputs that would destroy what is read: what was typed, and the files of the index.
+fn check_outputs(args: &TuneArgs, index: &[PathBuf]) -> Result<(), Failure> {
+    let descriptors = aligners::files(&args.engine_file);
+    let reads = files(args);
+    let inputs = reads.iter().chain([&args.reference]).chain(&descriptors).chain(index);
+    let in_runs = ["tuning.json", "trials.jsonl"].map(|name| args.runs.join(name));
+    inputs::apart(inputs, args.output.iter().chain(&in_runs))?;
+    args.output.iter().chain(&in_runs).try_for_each(|path| inputs::replaceable(path, Kind::Json))
+}
+
 /// What is tuned, with the kind of its reads.
 fn subject(args: &TuneArgs) -> Result<Subject, Failure> {
     let files = files(args);
-    if let Some(file) = files.iter().find(|file| crate::lanes::file_of(file).is_none_or(|file| !file.is_file())) {
+    if let Some(file) = files.iter().find(|file| !file.is_file()) {
         return Err(Failure::Usage(format!(
             "{}: reads are read many times over, and so must be in a regular file",
             file.display()

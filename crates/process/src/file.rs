@@ -196,8 +196,11 @@ fn is_name_of_open_file(path: &Path) -> bool {
     path.starts_with("/dev") && !path.starts_with("/dev/shm") || path.starts_with("/proc")
 }
 
-/// What `path` names when symbolic links are followed; the last one need not point to anything yet.
-fn target_of(path: &Path) -> Result<PathBuf, Error> {
+/// What `path` names when symbolic links are followed, as an absolute path; the last link need not point to anything yet.
+///
+/// # Errors
+/// A folder that is not there, links that go in a circle.
+pub fn target_of(path: &Path) -> Result<PathBuf, Error> {
     let mut target = path.to_owned();
     for _ in 0..MOST_LINKS {
         match std::fs::read_link(&target) {

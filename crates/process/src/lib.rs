@@ -11,5 +11,5 @@ mod file;
 pub mod tell;
 mod temporary;
 
-pub use file::{NewFile, WriteError, check_writable, complete_all, has_no_locks, write};
+pub use file::{NewFile, WriteError, check_writable, complete_all, has_no_locks, target_of, write};
 pub use temporary::remove_temporaries;
