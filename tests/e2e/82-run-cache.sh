@@ -45,6 +45,18 @@ assert r[1]["command"][-1].startswith("echo i=1 n=2"), r[1]["command"]' || fail 
     [ "$(timeout 30 "$ZEROHOP" run -q -t 1 -- cat < in)" = hello ] || fail "standard input of one instance"
     attempt run -t 1 -- true
     [ $rc = 0 ] && grep -q "^instance 0 " stderr || fail "what it says: $(cat stderr)"
+    # with more threads than CPUs nothing is pinned: the CPUs are those that may be used
+    attempt run -q -t 64 --replicas 2 --logs logs -- sh -c 'grep Cpus_allowed_list /proc/self/status; echo cpus {cpus}'
+    for i in 0 1; do
+        [ "$(sed -n 's/^Cpus_allowed_list:\t//p' logs/$i.out)" = "$(sed -n 's/^cpus //p' logs/$i.out)" ] ||
+            fail "CPUs: $(cat logs/$i.out)"
+    done
+    # words are bytes
+    attempt run -q -- printf '%s' $'\xff{instance}'
+    [ $rc = 0 ] && cmp -s stdout <(printf '\xff0') || fail "words that are no UTF-8: $rc $(cat stderr)"
+    attempt run -q -t 2 --replicas 3 -- touch ran
+    [ $rc = 2 ] && [ ! -e ran ] && grep -q "^error: --replicas 3 needs 3 threads .* and -t 2 gives fewer" stderr ||
+        fail "more instances than threads: $rc $(cat stderr)"
     no_process_left placeholders
 }
 
@@ -63,17 +75,32 @@ pinned() {
     grep -qE $'^Cpus_allowed_list:\t[0-9]+$' logs/0.out || fail "it leaves the CPUs that it may use: $(cat logs/0.out)"
 }
 
-# one that fails ends the others; the first failure is told
+# one that fails ends the others; the first failure is told, and is our exit status
 failing() {
-    local start=$SECONDS how words
-    for how in "exit 3;ended with exit status 3" "kill -9 \$\$;was killed (signal 9)" "kill -15 \$\$;was killed by signal 15"; do
-        words=${how#*;}
+    local start=$SECONDS how words status
+    for how in "3 exit 3;ended with exit status 3" "137 kill -9 \$\$;was killed (signal 9)" \
+        "143 kill -15 \$\$;was killed by signal 15"; do
+        words=${how#*;}; status=${how%% *}; how=${how#* }
+        attempt run -q -- sh -c "${how%%;*}"
+        [ $rc = $status ] && grep -qF "instance 0 of sh $words" stderr || fail "one that fails: $rc, $(cat stderr)"
         attempt run -q -t 2 --replicas 2 --logs logs -- sh -c "echo words of {instance} >&2; [ {instance} = 0 ] || { sleep 0.3; ${how%%;*}; }; sleep 60 & sleep 60"
-        [ $rc = 1 ] && grep -qF "instance 1 of sh $words" stderr || fail "a failing instance: $rc, $(cat stderr)"
+        [ $rc = $status ] && grep -qF "instance 1 of sh $words" stderr || fail "a failing instance: $rc, $(cat stderr)"
         grep -q "words of 1" stderr || fail "its last words are not told: $(cat stderr)"
         no_process_left "after a failure"
     done
     [ $((SECONDS - start)) -lt 30 ] || fail "the others were waited for"
+    # of several that fail, the first by its number
+    attempt run -q -t 3 --replicas 3 --logs logs -- sh -c 'touch up.{instance}
+        until [ -e up.0 ] && [ -e up.1 ] && [ -e up.2 ]; do sleep 0.05; done
+        trap "exit 1{instance}" TERM; sleep 0.3 & wait; exit 1{instance}'
+    [[ $rc = 1[012] ]] && grep -q "instance ${rc#1} of sh ended with exit status $rc" stderr ||
+        fail "several that fail: $rc, $(cat stderr)"
+    # who is asked to end has time for it
+    attempt run -q -t 2 --replicas 2 --logs logs -- sh -c '
+        if [ {instance} = 1 ]; then until [ -e ready ]; do sleep 0.05; done; exit 5; fi
+        trap "sleep 0.5; touch tidied; exit 0" TERM; touch ready; sleep 60 & wait'
+    [ $rc = 5 ] && [ -e tidied ] || fail "the others have no time to end: $rc, $(cat stderr)"
+    no_process_left "a failure, and others that end"
     attempt run -q -- no-such-program
     [ $rc = 1 ] && grep -q "no-such-program.*cannot be started" stderr || fail "no program: $rc, $(cat stderr)"
     attempt run
@@ -82,11 +109,67 @@ failing() {
     [ $rc != 0 ] || fail "100000 instances"
 }
 
+# begin_run OPTIONS... -- SCRIPT: zerohop in the background, in pid, when all its instances have made started.N
+begin_run() {
+    local i
+    rm -f started.*
+    eval 'set -m; "$ZEROHOP" run -q "$@" 2> stderr & pid=$!; set +m'
+    for i in $(seq 1200); do
+        [ -e started.0 ] && { [ "$count" = 1 ] || [ -e started.1 ]; } && return
+        kill -0 $pid 2> /dev/null || break
+        sleep 0.05
+    done
+    fail "the instances do not start: $(cat stderr)"
+}
+
+# signals go on to the programs, which do with them what they like
+passed_on() {
+    local signal number pid count rc script i
+    # the program's own handler is waited for, and its status is ours; one in our group, or two in groups of their own
+    script='trap "echo got >> got.{instance}; sleep 0.3; touch tidied.{instance}; exit 1{instance}" NAME
+        touch started.{instance}; while :; do sleep 0.1; done'
+    for signal in TERM INT HUP QUIT USR1 USR2; do
+        for count in 1 2; do
+            rm -f got.* tidied.*
+            begin_run -t $count --replicas $count -- sh -c "${script/NAME/$signal}"
+            kill -$signal $pid
+            rc=0; wait $pid 2> /dev/null || rc=$?
+            [ $rc = 10 ] || fail "SIG$signal to $count: exit status $rc, $(cat stderr)"
+            for i in $(seq 0 $((count - 1))); do
+                [ -e tidied.$i ] && [ "$(cat got.$i)" = got ] || fail "SIG$signal to $count: $(ls; cat got.*)"
+            done
+            no_process_left "SIG$signal to $count"
+        done
+    done
+    # one that is no reason to end
+    count=1
+    begin_run -- sh -c 'trap "touch told" USR1; touch started.0; until [ -e told ]; do sleep 0.1; done; exit 0'
+    kill -USR1 $pid
+    rc=0; wait $pid || rc=$?
+    [ $rc = 0 ] && [ -e told ] || fail "SIGUSR1 ends a run: $rc, $(cat stderr)"
+    # what a program has started has time, too
+    begin_run -t 2 --logs logs -- sh -c '
+        sh -c "trap \"sleep 0.4; touch child\" TERM; touch started.0; sleep 60 & wait"; :'
+    kill -TERM $pid
+    rc=0; wait $pid 2> /dev/null || rc=$?
+    [ $rc = 143 ] && [ -e child ] || fail "the child of a program has no time: $rc"
+    no_process_left "the child of a program"
+    # what nobody handles
+    for signal in TERM INT QUIT USR1 USR2 HUP; do
+        number=$(kill -l $signal)
+        begin_run -- sh -c 'ulimit -c 0; touch started.0; exec sleep 60'
+        kill -$signal $pid
+        rc=0; wait $pid 2> /dev/null || rc=$?
+        [ $rc = $((128 + number)) ] || fail "SIG$signal that nobody handles: $rc"
+    done
+}
+
 # a signal to zerohop ends all, grandchildren too
 signals() {
     local signal pid rc
-    for signal in TERM INT KILL; do
-        eval 'set -m; "$ZEROHOP" run -q -t 2 --replicas 2 --logs logs -- sh -c "touch started.{instance}; sleep 300 & sleep 300; :" & pid=$!; set +m'
+    for signal in TERM XFSZ XCPU ALRM KILL; do
+        eval 'set -m; "$ZEROHOP" run -q -t 2 --replicas 2 --logs logs -- \
+            sh -c "touch started.{instance}; sleep 300 & sleep 300; :" 2> /dev/null & pid=$!; set +m'
         for i in $(seq 1200); do [ -e started.0 ] && [ -e started.1 ] && break; kill -0 $pid 2> /dev/null || break; sleep 0.05; done
         [ -e started.0 ] && [ -e started.1 ] || fail "the instances do not start"
         rm started.*
@@ -146,6 +229,31 @@ kept_copies() {
     [ -z "$(copies)" ] || fail "cache --clear --all leaves $(copies)"
     attempt cache --all
     [ $rc = 2 ] || fail "--all without --clear"
+}
+
+# several runs make, use and keep the same copy at the same time
+copies_at_once() {
+    need || return 0
+    prepare
+    local round i pids
+    for round in 1 2; do
+        pids=
+        for i in $(seq 6); do
+            timeout -s KILL 120 "$ZEROHOP" align -q --engine bowtie2 -t 1 --farm --keep-copies -o at.$i.sam \
+                r.fa 1.fq 2.fq 2> at.$i.err & pids+=" $!"
+        done
+        i=0
+        for pid in $pids; do
+            i=$((i + 1))
+            wait $pid || fail "one of several that keep a copy: $(cat at.$i.err)"
+            cmp <(grep -v '^@' at.$i.sam) expected || fail "records of one of several"
+        done
+        [ "$(copies | awk '{ print $2 }')" = kept ] || fail "copies: $(copies)"
+        [ -z "$(find "$(copy)" -name '.*' -type f)" ] || fail "left in the copy: $(ls -A "$(copy)")"
+        # the second time it is there
+    done
+    zerohop cache --clear --all > /dev/null
+    [ -z "$(copies)" ] || fail "copies: $(copies)"
 }
 
 # an index that has changed, and a copy that is damaged
@@ -232,7 +340,7 @@ copies_in_use() {
     no_process_left "a killed run"
 }
 
-for part in placeholders pinned failing signals kept_copies stale_copies copies_in_use; do
+for part in placeholders pinned failing passed_on signals kept_copies copies_at_once stale_copies copies_in_use; do
     [[ $part =~ ${PART-} ]] || continue
     start=$SECONDS
     part $part

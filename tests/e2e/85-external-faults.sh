@@ -328,7 +328,9 @@ truncated_indexes() {
 # killed NAME ARGUMENTS...: by each signal in turn, while children are at work
 killed() {
     local name=$1 signal child; shift
-    for signal in KILL TERM INT; do
+    for signal in KILL TERM INT HUP QUIT USR1 USR2 XFSZ XCPU ALRM; do
+        # what clears away is the same after all of them: the less usual ones are tried once
+        [[ $signal =~ KILL|TERM|INT ]] || [ "$name" = "bwa, farm" ] || continue
         begin "$@" r.fa slow
         child=$(child_of $run)
         [ -n "$child" ] || fail "$name: no child: $(cat stderr)"
@@ -354,6 +356,110 @@ killed_itself() {
     done
 }
 
+# what clears away gets the signal as well, as from a scheduler that sends it to all processes of a job
+killed_job() {
+    local signal child all
+    make_indexes
+    for E in bwa bowtie2; do
+        [[ " $engines " == *" $E "* ]] || continue
+        for signal in TERM INT USR1 QUIT XFSZ; do
+            begin --engine $E -t 2 --farm -o out/x.sam r.fa slow
+            child=$(child_of $run)
+            [ -n "$child" ] || fail "$E: no child: $(cat stderr)"
+            sleep 0.2
+            all=$(pgrep -P $run)
+            kill -$signal $run $all
+            await 10 "$E, SIG$signal to all"
+            nothing_left "$E, SIG$signal to all"
+            finish
+        done
+    done
+}
+
+# nobody is left to clear away: `zerohop cache` does it, and the next run
+killed_reaper() {
+    local child reaper segment next
+    make_indexes
+    [[ " $engines " == *" bwa "* ]] || return 0
+    for next in cache run; do
+        begin --engine bwa -t 2 --farm -o out/x.sam r.fa slow
+        child=$(child_of $run)
+        [ -n "$child" ] || fail "no child: $(cat stderr)"
+        segment=$(basename /dev/shm/bwaidx-zerohop-$run-*)
+        "$ZEROHOP" cache > list
+        grep -qE "^/dev/shm/$segment  .*[0-9] [KMGi]*B of r.fa  in use$" list || fail "a segment in use: $(cat list)"
+        "$ZEROHOP" cache --clear --all > list
+        [ -e /dev/shm/$segment ] && ! grep $segment list || fail "a segment in use is removed"
+        reaper=$(pgrep -P $run -f reaper)
+        kill -9 $reaper $run
+        await 10 "killed with its reaper"
+        finish
+        [ -e /dev/shm/$segment ] || fail "it is gone: nothing is tested"
+        "$ZEROHOP" cache | grep -qE "^/dev/shm/$segment  .* of r.fa  not in use$" ||
+            fail "a segment that is left: $("$ZEROHOP" cache)"
+        "$ZEROHOP" cache --json | python3 -c "
+import json, sys
+[c] = [c for c in json.load(sys.stdin) if c['segment'] == '/dev/shm/$segment']
+assert not c['in_use'] and c['manifest']['engine'] == 'bwa' and c['manifest']['source'] == 'r.fa', c" ||
+    fail "cache --json"
+        case $next in
+            cache) "$ZEROHOP" cache --clear | grep -qx "removed /dev/shm/$segment" ||
+                fail "cache --clear does not say it";;
+            run) attempt 60 --engine bwa -t 2 --farm -o out/y.sam r.fa v.fq; [ $rc = 0 ] ||
+                fail "the next run: $(cat stderr)"; rm out/y.sam;;
+        esac
+        [ ! -e /dev/shm/$segment ] || fail "$next leaves it"
+        ! grep -q $segment /dev/shm/bwactl 2> /dev/null || fail "$next leaves its entry in the list"
+        # what else was left: the output and the logs
+        rm -rf out/.x* out/x* tmp/zerohop-*
+        nothing_left "after $next"
+    done
+}
+
+# /dev/shm without room: one line, before anything is copied; and nothing is left there
+small_shm() {
+    local E
+    unshare -m true 2> /dev/null ||
+        { echo "SKIPPED part: small /dev/shm: no mount namespace can be made here"; return 0; }
+    make_indexes
+    for E in bwa bowtie2; do
+        [[ " $engines " == *" $E "* ]] || continue
+        rc=0
+        timeout -s KILL 60 unshare -m sh -c 'mount -t tmpfs -o size=100k none /dev/shm && "$@"; rc=$?
+            ls -A /dev/shm/zerohop-* /dev/shm/bwa* > left 2> /dev/null; exit $rc' sh \
+            "$ZEROHOP" align -q --engine $E -t 2 --farm -o out/x.sam r.fa v.fq 2> stderr || rc=$?
+        [ $rc = 1 ] && [ "$(wc -l < stderr)" = 1 ] || fail "$E, small /dev/shm: exit status $rc, $(cat stderr)"
+        grep -qE "^error: /dev/shm is too small .*: it needs [0-9.]+ [KMGi]*B, and [0-9.]+ [KMGi]*B are free" stderr ||
+            fail "$E, small /dev/shm: $(cat stderr)"
+        [ -z "$(grep -v ':$' left)" ] || fail "$E, small /dev/shm: left $(cat left)"
+        nothing_left "$E, small /dev/shm"
+    done
+}
+
+# a byte that is no UTF-8 in every path
+odd_paths() {
+    local E odd=$'odd\xff' kind
+    make_indexes
+    mkdir -p "$odd/tmp" "$odd/logs"
+    for E in bwa bowtie2; do
+        [[ " $engines " == *" $E "* ]] || continue
+        cp r.fa "$odd/r$odd.fa"; cp v.fq "$odd/v$odd.fq"
+        for kind in "-t 2 --build-index" "-t 2 --replicas 2" "-t 2 --farm" "-t 2 --farm --keep-copies" "-t 2 --farm" \
+            "-t 1 --compare-with original"; do
+            TMPDIR="$WORK/$odd/tmp" attempt 60 --engine $E $kind --logs "$odd/logs" -o "$odd/x$odd.sam" \
+                --json "$odd/x$odd.json" "$odd/r$odd.fa" "$odd/v$odd.fq"
+            [ $rc = 0 ] || fail "$E $kind, odd paths: $rc, $(cat stderr)"
+            cmp <(grep -v '^@' "$odd/x$odd.sam") <(grep -v '^@' whole.$E.sam) ||
+                fail "$E $kind, odd paths: other records"
+            [ -s "$odd/x$odd.json" ] && [ -e "$odd/logs/$E.0.log" ] && [ -z "$(ls -A "$odd/tmp")" ] ||
+                fail "$E $kind: $(ls -A "$odd" "$odd"/*)"
+        done
+        "$ZEROHOP" cache --clear --all > /dev/null
+        rm -f "$odd"/*.*
+        nothing_left "$E, odd paths"
+    done
+}
+
 # while the aligner runs by itself to be compared with
 killed_comparison() {
     local i
@@ -372,6 +478,31 @@ killed_comparison() {
     wait $run 2>/dev/null || true
     rm -f c.sam
     nothing_left "killed while it compares"
+}
+
+# no output is written over what the aligner reads, which is known only when its index is found
+kept_inputs() {
+    local option file
+    make_indexes
+    for option in -o --json --mqc; do
+        # an empty file of an index is of no other kind
+        attempt 60 --engine fake $FAKES $option r.fa.fake r.fa 1.fq > /dev/null
+        [ $rc = 2 ] && [ ! -s r.fa.fake ] && grep -q "^error: r.fa.fake is an input and cannot be the output" stderr ||
+            fail "$option: $rc, $(cat stderr)"
+    done
+    mkdir linked; ln -s ../r.fa.fake linked/fake.0.log
+    attempt 60 --engine fake $FAKES --logs linked r.fa 1.fq > /dev/null
+    [ $rc = 2 ] && [ ! -s r.fa.fake ] && grep -q "^error: linked/fake.0.log is an input" stderr ||
+        fail "--logs: $rc, $(cat stderr)"
+    for file in $(ls r.fa.bwt r.fa.sa r.fa.*.bt2 r.fa.*.mmi 2> /dev/null); do
+        case $file in *.bt2) E=bowtie2;; *.mmi) E=minimap2;; *) E=bwa;; esac
+        cp $file before
+        for option in -o --json --mqc --logs; do
+            attempt 60 --engine $E $option $file r.fa v.fq > /dev/null
+            [ $rc != 0 ] && cmp -s $file before || fail "$option $file: $rc, $(cat stderr)"
+        done
+    done
+    nothing_left "outputs that are inputs"
 }
 
 # --- inputs and outputs ---------------------------------------------------------------------------------------------
@@ -446,7 +577,8 @@ damaged_reads() {
     failed "$E: a mate is missing" "read"
 }
 
-for part in sound deaths hangs damage headers killed_children truncated_indexes killed_itself killed_comparison outputs full_disks damaged_reads; do
+for part in sound deaths hangs damage headers killed_children truncated_indexes killed_itself killed_job killed_reaper \
+    small_shm odd_paths killed_comparison kept_inputs outputs full_disks damaged_reads; do
     [[ $part =~ ${PART-} ]] || continue
     start=$SECONDS
     part $part

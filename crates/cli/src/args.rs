@@ -12,6 +12,7 @@ use clap::{Parser, Subcommand, ValueEnum};
 use ranks::RankArgs;
 use report::ReportArgs;
 use search::{DbArgs, MpiArgs, SearchArgs};
+use std::ffi::OsString;
 use std::path::PathBuf;
 use tune::TuneArgs;
 use zerohop_model::plan;
@@ -333,6 +334,17 @@ pub struct ExternalArgs {
     pub compare_first: Option<u64>,
 }
 
+/// What `zerohop run` ends with.
+const RUN_STATUS: &str = "\
+Exit status:
+  That of the program; 128 + N if signal N ended it. Of several instances, that of the first one, by its
+  number, that fails. The others get SIGTERM then, and SIGKILL after 10 seconds. 1 if zerohop itself fails,
+  2 for wrong usage.
+
+Signals:
+  SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1 and SIGUSR2 are passed on to all instances, and zerohop waits
+  until they end.";
+
 #[derive(Debug, clap::Args)]
 pub struct EnginesArgs {
     /// Print JSON
@@ -345,13 +357,14 @@ pub struct EnginesArgs {
 }
 
 #[derive(Debug, clap::Args)]
+#[command(after_long_help = RUN_STATUS)]
 pub struct RunArgs {
     /// Number of threads of all instances together [default: all CPUs that the cgroup quota, the cpuset and the affinity mask
     /// allow]
     #[arg(short, long, value_name = "N", value_parser = RangedU64ValueParser::<usize>::new().range(1..=65536))]
     pub threads: Option<usize>,
 
-    /// Number of instances, each on its own group of NUMA nodes
+    /// Number of instances, each on its own group of NUMA nodes; there must be as many threads
     #[arg(long, value_name = "K", default_value_t = 1, value_parser = RangedU64ValueParser::<usize>::new().range(1..=65536))]
     pub replicas: usize,
 
@@ -373,7 +386,7 @@ pub struct RunArgs {
 
     /// The program and its arguments. {instance} (from 0), {instances}, {threads}, {cpus} and {nodes} in them are replaced
     #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true, value_name = "PROGRAM")]
-    pub command: Vec<String>,
+    pub command: Vec<OsString>,
 }
 
 #[derive(Debug, clap::Args)]

@@ -2,7 +2,8 @@
 
 use crate::args::CacheArgs;
 use crate::failure::Failure;
-use zerohop_engine_external::copies;
+use std::path::Path;
+use zerohop_engine_external::copies::{self, CopyReport};
 use zerohop_model::machine::Bytes;
 
 /// Lists or removes them.
@@ -12,7 +13,7 @@ use zerohop_model::machine::Bytes;
 pub fn run(args: &CacheArgs) -> Result<(), Failure> {
     if args.clear {
         let gone = copies::clear(args.all)?;
-        let text: String = gone.iter().map(|folder| format!("removed {}\n", folder.display())).collect();
+        let text: String = gone.iter().map(|copy| format!("removed {}\n", place(copy).display())).collect();
         return crate::print(text.as_bytes());
     }
     let copies = copies::list()?;
@@ -24,14 +25,19 @@ pub fn run(args: &CacheArgs) -> Result<(), Failure> {
     for copy in &copies {
         let of = copy.manifest.as_ref().map_or("never completed".to_owned(), |manifest| {
             let bytes = Bytes(manifest.files.iter().map(|file| file.bytes).sum());
-            format!("{bytes} of {}", manifest.source.display())
+            format!("{bytes} of {}", manifest.source)
         });
         let state = match (&copy.manifest, copy.in_use) {
             (_, true) => "in use",
             (Some(manifest), false) if manifest.keep => "kept",
             _ => "not in use",
         };
-        text += &format!("{}  {of}  {state}\n", copy.folder.display());
+        text += &format!("{}  {of}  {state}\n", place(copy).display());
     }
     crate::print(text.as_bytes())
+}
+
+/// Where its pages lie.
+fn place(copy: &CopyReport) -> &Path {
+    copy.segment.as_ref().unwrap_or(&copy.folder)
 }

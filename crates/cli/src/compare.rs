@@ -3,6 +3,7 @@
 use crate::args::{AlignArgs, OrderName};
 use crate::failure::Failure;
 use crate::reaping::told;
+use std::ffi::OsString;
 use std::fs::File;
 use std::io::{BufRead, BufReader, BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
@@ -60,7 +61,10 @@ pub fn with_original(
     run(&words, &sam, &log, reaper)?;
     let comparison = zerohop_engine_external::compare(reader(&sam)?, reader(ours)?, same_order, first);
     let comparison = comparison.map_err(|e| Failure::Other(format!("the records cannot be compared: {e}")))?;
-    Ok(Some(Comparison { command: words, ..comparison }))
+    Ok(Some(Comparison {
+        command: words.iter().map(|word| word.to_string_lossy().into_owned()).collect(),
+        ..comparison
+    }))
 }
 
 /// The reads as plain files: not every aligner inflates, and only the first may be wanted.
@@ -97,7 +101,7 @@ fn copy_records(text: impl Read, path: &Path, fasta: bool, first: Option<u64>) -
 }
 
 /// Runs the aligner by itself.
-fn run(words: &[String], sam: &Path, log: &Path, reaper: &Reaper) -> Result<(), Failure> {
+fn run(words: &[OsString], sam: &Path, log: &Path, reaper: &Reaper) -> Result<(), Failure> {
     let fault = |e: std::io::Error| Failure::Other(format!("{}: cannot be made: {e}", sam.display()));
     let out = File::create(sam).map_err(fault)?;
     let tell = |charge: Charge| told(reaper, &charge);

@@ -62,12 +62,12 @@ pub enum Failure {
 }
 
 impl Failure {
-    /// The exit status of the program.
+    /// The exit status of zerohop: that of a program that it was to run, if that is what failed.
     pub fn status(&self) -> u8 {
         match self {
             Failure::BrokenPipe => 0,
             Failure::Usage(_) => 2,
-            Failure::Said(status) => *status,
+            Failure::Said(status) | Failure::External(ExternalError::Ended { status, .. }) => *status,
             _ => 1,
         }
     }

@@ -43,11 +43,6 @@ fn identity_of_input(path: &Path) -> Option<Identity> {
     identity(if path == Path::new("-") { Path::new("/dev/stdin") } else { path })
 }
 
-/// Whether `path` is a regular file, or will be one when it is made: no pipe and no device.
-pub fn is_file(path: &Path) -> bool {
-    identity(path).is_some()
-}
-
 /// Whether both are the same regular file.
 pub fn is_same(one: &Path, other: &Path) -> bool {
     identity(one).is_some_and(|one| identity(other) == Some(one))

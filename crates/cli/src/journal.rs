@@ -3,7 +3,7 @@
 
 use crate::failure::Failure;
 use crate::identity::Identity;
-use crate::{kept, lanes};
+use crate::kept;
 use serde::{Deserialize, Serialize};
 use std::ffi::OsString;
 use std::fs::{File, Metadata, OpenOptions, TryLockError};

@@ -2,8 +2,11 @@
 
 use crate::args::RunArgs;
 use crate::failure::Failure;
+use crate::inputs::{self, Kind};
 use crate::{json, reaping};
+use std::path::PathBuf;
 use zerohop_engine_external::Supervision;
+use zerohop_model::machine::Machine;
 use zerohop_model::plan::HugePages;
 use zerohop_plan::{Replicas, Request};
 use zerohop_process::tell;
@@ -11,10 +14,12 @@ use zerohop_process::tell;
 /// Runs the instances to their end.
 ///
 /// # Errors
-/// The first instance that fails; the others are killed.
+/// The first instance that fails; the others are ended.
 pub fn run(args: &RunArgs) -> Result<(), Failure> {
+    check_outputs(args)?;
     args.json.iter().try_for_each(|path| zerohop_process::check_writable(path))?;
     let machine = zerohop_topology::detect()?;
+    check_threads(args, &machine)?;
     let request = Request {
         workers: args.threads,
         replicas: Replicas::Count(args.replicas),
@@ -34,7 +39,7 @@ pub fn run(args: &RunArgs) -> Result<(), Failure> {
     if !args.quiet {
         tell::text(&format!("zerohop   {}\n", plan.reasons.join(" ")));
     }
-    let supervision = Supervision { words: &args.command, logs: args.logs.as_deref() };
+    let supervision = Supervision { words: &args.command, logs: args.logs.as_deref(), cpus: &machine.allowed.cpus };
     let reports = supervision.run(plans, &|charge| reaping::told(&reaper, &charge))?;
     if let Some(path) = &args.json {
         json::write(path, &reports)?;
@@ -44,4 +49,33 @@ pub fn run(args: &RunArgs) -> Result<(), Failure> {
         tell::text(&reports.iter().enumerate().map(line).collect::<String>());
     }
     Ok(())
+}
+
+/// Refuses outputs that would destroy the program or a file that is named to it.
+fn check_outputs(args: &RunArgs) -> Result<(), Failure> {
+    let inputs: Vec<PathBuf> = args.command.iter().map(PathBuf::from).filter(|path| path.is_file()).collect();
+    let logs = args.logs.iter().flat_map(|folder| {
+        let names = (0..args.replicas).flat_map(|number| [format!("{number}.out"), format!("{number}.err")]);
+        names.map(|name| folder.join(name))
+    });
+    let logs: Vec<PathBuf> = logs.collect();
+    inputs::apart(&inputs, args.json.iter().chain(&logs))?;
+    args.json.iter().try_for_each(|path| inputs::replaceable(path, Kind::Json))
+}
+
+/// Refuses more instances than threads.
+fn check_threads(args: &RunArgs, machine: &Machine) -> Result<(), Failure> {
+    let threads = args.threads.unwrap_or_else(|| machine.allowed.worker_count());
+    if args.replicas <= threads {
+        return Ok(());
+    }
+    let replicas = args.replicas;
+    let why = match args.threads {
+        Some(threads) => format!("-t {threads} gives fewer"),
+        None => format!("without -t there are as many as CPUs that may be used, {threads}"),
+    };
+    Err(Failure::Usage(format!(
+        "--replicas {replicas} needs {replicas} threads at least, one for each instance, and {why}: give -t {replicas} \
+         or more"
+    )))
 }

@@ -1,5 +1,6 @@
 //! The header of an alignment file (SAMv1, sections 1.3 and 4.2).
 
+use std::borrow::Cow;
 use std::collections::HashSet;
 use std::fmt::Write;
 use zerohop_model::record::Contig;
@@ -163,8 +164,8 @@ impl Header {
             let line = checked_line(line.strip_suffix(b"\n").unwrap_or(line), number)?;
             match line.starts_with("@HD") {
                 true if head.is_some() => return Err(HeaderError::SecondHead(number)),
-                true => head = Some(line.to_owned()),
-                false => header.keep(line, number)?,
+                true => head = Some(line.into_owned()),
+                false => header.keep(&line, number)?,
             }
         }
         header.lines.insert(0, head.unwrap_or_else(|| PROGRAM_HEAD.to_owned()));
@@ -301,11 +302,16 @@ impl Header {
     }
 }
 
-/// A line as text: `@`, two letters, a tab, and then no control characters but tabs.
-fn checked_line(line: &[u8], number: usize) -> Result<&str, HeaderError> {
+/// A line as text: `@`, two letters, a tab, and then no control characters but tabs. A header is UTF-8 (SAMv1, section
+/// 1.3); the command line in @PG has paths, which may be any bytes: those that are no text are replaced.
+fn checked_line(line: &[u8], number: usize) -> Result<Cow<'_, str>, HeaderError> {
     let is_header = matches!(line, [b'@', a, b, b'\t', ..] if a.is_ascii_alphabetic() && b.is_ascii_alphabetic());
     let controls = line.iter().any(|b| b.is_ascii_control() && *b != b'\t');
-    std::str::from_utf8(line).ok().filter(|_| is_header && !controls).ok_or_else(|| HeaderError::NotALine {
+    let text = match line.starts_with(b"@PG") {
+        true => Some(String::from_utf8_lossy(line)),
+        false => std::str::from_utf8(line).ok().map(Cow::Borrowed),
+    };
+    text.filter(|_| is_header && !controls).ok_or_else(|| HeaderError::NotALine {
         line: number,
         text: line[..line.len().min(QUOTED)].escape_ascii().to_string(),
     })
@@ -389,6 +395,8 @@ mod tests {
     fn the_head_of_a_program_comes_first() {
         let header = Header::from_program(b"@SQ\tSN:c\tLN:0\n@HD\tVN:1.0").unwrap();
         assert_eq!(header.text(), "@HD\tVN:1.0\n@SQ\tSN:c\tLN:0\n");
+        let odd = Header::from_program(b"@PG\tID:a\tCL:x \xff.fa\n").unwrap();
+        assert!(odd.text().ends_with("@PG\tID:a\tCL:x \u{fffd}.fa\n"));
         assert_eq!(Header::from_program(b"").unwrap().text(), "@HD\tVN:1.6\tSO:unsorted\tGO:query\n");
     }
 

@@ -19,7 +19,8 @@
 //! A machine that is not here is read from a file: [`from_hwloc_xml`] takes what `lstopo --of xml` wrote there.
 //!
 //! A child process inherits CPUs ([`Pinned`]) and memory policy from the thread that spawns it. `process` has what is left:
-//! that it ends with us, which descriptors it gets, and pipes that can be asked.
+//! that it ends with us, which descriptors it gets, and pipes that can be asked; `signals` has which signals reach it,
+//! and `room` what space a file system has for its files.
 //!
 //! What it refuses to do: it does not guess speeds from distances, it does not plan, and it does not correct what the
 //! kernel says, with one exception: memory sizes of nodes that contradict the machine's total are scaled to it (virtual
@@ -40,6 +41,8 @@ mod hwloc;
 mod meminfo;
 mod nodes;
 mod process;
+mod room;
+mod signals;
 mod standard;
 mod sysfs;
 
@@ -55,4 +58,6 @@ pub use process::{
     Interest, Ready, die_with_parent, give_fds, has_ended, keep_fds, kill_group, pipe, pipe_capacity, poll,
     set_nonblocking, unread_bytes, wait_unreaped,
 };
+pub use room::{allocate, free_bytes};
+pub use signals::{HeldSignals, Signal, spare_signals};
 pub use standard::standard_output_was_closed;

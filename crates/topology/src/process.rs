@@ -292,7 +292,8 @@ fn milliseconds(time: Duration) -> c_int {
     c_int::try_from(time.as_nanos().div_ceil(1_000_000)).unwrap_or(c_int::MAX)
 }
 
-fn done(answer: c_int) -> io::Result<()> {
+/// What a system call says that answers with less than 0 on failure.
+pub(crate) fn done(answer: c_int) -> io::Result<()> {
     if answer < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
 }
 

@@ -3,45 +3,60 @@
 use crate::descriptor::Descriptor;
 use crate::error::ExternalError;
 use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
 
-/// Values for the words in braces.
+/// Values for the words in braces. They may be paths, and so any bytes.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Values(BTreeMap<String, String>);
+pub(crate) struct Values(BTreeMap<String, OsString>);
 
 impl Values {
-    pub(crate) fn with(mut self, name: &str, value: impl Into<String>) -> Self {
+    pub(crate) fn with(mut self, name: &str, value: impl Into<OsString>) -> Self {
         self.0.insert(name.to_owned(), value.into());
         self
     }
 
+    /// The value that is text; empty if there is none.
     pub(crate) fn get(&self, name: &str) -> &str {
-        self.0.get(name).map_or("", String::as_str)
+        self.0.get(name).and_then(|value| value.to_str()).unwrap_or_default()
     }
 
     /// `text` with each `{name}` that has a value replaced by it; the value is not looked at again.
-    pub(crate) fn fill(&self, text: &str) -> String {
-        let (mut out, mut rest) = (String::new(), text);
-        while let Some(open) = rest.find('{') {
-            out.push_str(&rest[..open]);
+    pub(crate) fn fill(&self, text: impl AsRef<OsStr>) -> OsString {
+        let (mut out, mut rest) = (Vec::new(), text.as_ref().as_bytes());
+        while let Some(open) = memchr::memchr(b'{', rest) {
+            out.extend_from_slice(&rest[..open]);
             rest = &rest[open..];
-            let value = rest.find('}').and_then(|close| Some((close, self.0.get(&rest[1..close])?)));
-            match value {
-                Some((close, value)) => {
-                    out.push_str(value);
-                    rest = &rest[close + 1..];
+            match self.value_before(rest) {
+                Some((length, value)) => {
+                    out.extend_from_slice(value.as_bytes());
+                    rest = &rest[length..];
                 }
                 None => {
-                    out.push('{');
+                    out.push(b'{');
                     rest = &rest[1..];
                 }
             }
         }
-        out + rest
+        out.extend_from_slice(rest);
+        OsString::from_vec(out)
     }
 
-    pub(crate) fn fill_all(&self, words: &[String]) -> Vec<String> {
+    /// The value of the word in braces that `text` begins with, and the word's length with its braces.
+    fn value_before(&self, text: &[u8]) -> Option<(usize, &OsString)> {
+        let close = memchr::memchr(b'}', text)?;
+        let name = std::str::from_utf8(&text[1..close]).ok()?;
+        Some((close + 1, self.0.get(name)?))
+    }
+
+    pub(crate) fn fill_all(&self, words: &[impl AsRef<OsStr>]) -> Vec<OsString> {
         words.iter().map(|word| self.fill(word)).collect()
     }
+}
+
+/// Words of a command for people, who read text.
+pub(crate) fn shown(words: &[OsString]) -> Vec<String> {
+    words.iter().map(|word| word.to_string_lossy().into_owned()).collect()
 }
 
 /// What the user gave for the aligner, and the settings that follow from it.
@@ -74,7 +89,7 @@ impl UserArguments {
             let value = match given(&words, &setting.option) {
                 Some(value) => value,
                 None => {
-                    let default = known.fill(&setting.default);
+                    let default = known.fill(&setting.default).to_string_lossy().into_owned();
                     defaults.extend([setting.option.clone(), default.clone()]);
                     default
                 }
@@ -113,6 +128,8 @@ mod tests {
     fn words_in_braces_are_filled_once() {
         let values = Values::default().with("a", "{b}").with("b", "x");
         assert_eq!(values.fill("{a}-{b}-{c}-{"), "{b}-x-{c}-{");
+        let path = OsString::from_vec(b"\xff/{b}".to_vec());
+        assert_eq!(values.with("path", path.clone()).fill("{path}:{b}"), OsString::from_vec(b"\xff/{b}:x".to_vec()));
     }
 
     #[test]

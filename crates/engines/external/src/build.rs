@@ -7,6 +7,7 @@ use crate::found::{Found, FoundIndex};
 use crate::locks::{self, Hold};
 use crate::tool::{Tell, run_tool};
 use flate2::read::MultiGzDecoder;
+use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io::{BufReader, Read};
 use std::path::{Path, PathBuf};
@@ -30,14 +31,14 @@ impl Found {
         }
         let prefix = self.new_prefix(reference, user);
         let fault = |what: String| ExternalError::Build { reference: reference.to_owned(), what };
-        let name = prefix.file_name().ok_or_else(|| fault("it has no name".to_owned()))?.to_string_lossy().into_owned();
+        let name = prefix.file_name().ok_or_else(|| fault("it has no name".to_owned()))?;
         let folder = prefix.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        let lock_path = folder.join(format!(".{name}.{}.lock", self.descriptor.name));
+        let lock_path = folder.join(hidden(name, &format!("{}.lock", self.descriptor.name)));
         let _lock = locks::take(&lock_path, Hold::Alone)?;
         tell(Charge::file(&lock_path))?;
         let outcome = match self.index(reference, user) {
             Err(ExternalError::NoIndex { .. }) => self
-                .build(reference, user, threads, (folder, &name), tell)
+                .build(reference, user, threads, (folder, name), tell)
                 .map_err(|e| fault(e.to_string()))
                 .and_then(|()| self.index(reference, user)),
             found => found,
@@ -52,11 +53,12 @@ impl Found {
         reference: &Path,
         user: &UserArguments,
         threads: usize,
-        (folder, name): (&Path, &str),
+        (folder, name): (&Path, &OsStr),
         tell: Tell<'_>,
     ) -> Result<(), ExternalError> {
         let failed = ExternalError::Failed;
-        let workshop = Workshop::new(folder.join(format!(".{name}.{}-{}", self.descriptor.name, std::process::id())));
+        let workshop =
+            Workshop::new(folder.join(hidden(name, &format!("{}-{}", self.descriptor.name, std::process::id()))));
         let workshop = workshop.map_err(failed)?;
         tell(Charge::folder(&workshop.0))?;
         let plain = match self.descriptor.index.build_reads_gzip {
@@ -91,6 +93,15 @@ impl Found {
         }
         Err("its indexer ended well, but did not write all files".to_owned())
     }
+}
+
+/// A name beside `name` that listings leave out.
+fn hidden(name: &OsStr, ending: &str) -> OsString {
+    let mut hidden = OsString::from(".");
+    hidden.push(name);
+    hidden.push(".");
+    hidden.push(ending);
+    hidden
 }
 
 /// A folder for what is being made; removed with all that is in it.

@@ -15,10 +15,8 @@ pub enum Charge {
     File(Vec<u8>),
     /// A folder, to be removed with all that is in it.
     Folder(Vec<u8>),
-    /// Copies of indexes that nobody uses, to be removed.
+    /// Copies of indexes that nobody uses, and segments of bwa, to be removed.
     Copies,
-    /// Segments of bwa, to be removed.
-    Segments(Vec<String>),
     /// Nothing: we have done it all ourselves.
     Dismissed,
 }
@@ -40,10 +38,28 @@ impl Charge {
     }
 }
 
-/// When a process was started, if there is one (proc_pid_stat(5), field 22).
+/// When a process was started, if there is one (field 22 of proc_pid_stat(5)).
 pub(crate) fn start_ticks(pid: u32) -> Option<u64> {
-    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    stat(&pid.to_string(), |fields| fields.nth(19)?.parse().ok())
+}
+
+/// Whether a process of a group runs: one that has ended and was not waited for does not.
+pub(crate) fn group_runs(group: u32) -> bool {
+    let processes = std::fs::read_dir("/proc").into_iter().flatten().flatten();
+    let runs = |name: &str| {
+        stat(name, |fields| {
+            let (state, of) = (fields.next()?, fields.nth(1)?);
+            Some(!matches!(state, "Z" | "X") && of.parse() == Ok(group))
+        })
+    };
+    processes.into_iter().any(|entry| entry.file_name().to_str().and_then(runs) == Some(true))
+}
+
+/// What `take` finds in the fields of a process that stand behind its name.
+fn stat<T>(pid: &str, take: impl FnOnce(&mut std::str::SplitWhitespace<'_>) -> Option<T>) -> Option<T> {
+    let stat = std::fs::read(format!("/proc/{pid}/stat")).ok()?;
+    let stat = String::from_utf8_lossy(&stat);
     // The name of the program, in parentheses, may hold anything.
     let (_, fields) = stat.rsplit_once(')')?;
-    fields.split_whitespace().nth(19)?.parse().ok()
+    take(&mut fields.split_whitespace())
 }

@@ -6,35 +6,41 @@
 //! A copy is a folder in `/dev/shm/zerohop-UID`, with a *manifest* beside it (what it was copied from: sizes, times, digests)
 //! and a *lock* that every run that uses it holds. Nobody's lock means nobody's copy: it is removed at the end of the last
 //! run, or by whoever comes next, unless its user wanted it kept.
+//!
+//! A segment of bwa's (`segments`) is a copy like the others: its folder holds links to the index, and its pages lie
+//! beside it.
 
+use crate::bwactl;
 use crate::error::ExternalError;
 use crate::found::{Found, FoundIndex};
 use crate::locks::{self, Hold};
+use crate::shm::{SHM, check_room, no_room, root};
 use serde::{Deserialize, Serialize};
-use std::fs::{DirBuilder, File};
-use std::io::{Read, Write};
-use std::os::unix::fs::{DirBuilderExt, MetadataExt};
+use std::fs::{File, Metadata};
+use std::io::{ErrorKind, Read, Write};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
+use tempfile::NamedTempFile;
 use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 use zerohop_memory::Placed;
 use zerohop_model::plan::Placement;
+use zerohop_topology::allocate;
 
 /// Bytes copied at once.
 const STEP: usize = 4 << 20;
 /// How often, and after what pause each, a copy that others hold is looked at again.
 const TRIES: usize = 20;
 const RETRY: Duration = Duration::from_millis(50);
-/// Where the kernel keeps files in memory.
-pub(crate) const SHM: &str = "/dev/shm";
-
+/// What the name of a copy's lock ends in.
+const LOCK: &str = ".lock";
 /// What is known of a copy that lies in /dev/shm.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Manifest {
     /// The aligner.
     pub engine: String,
-    /// The index that it is a copy of.
-    pub source: PathBuf,
+    /// The index that it is a copy of, for people to read: bytes that are no text are replaced.
+    pub source: String,
     /// Where it was to lie.
     pub placement: Placement,
     /// Whether it stays when no run uses it.
@@ -46,25 +52,32 @@ pub struct Manifest {
 /// A file of a copy.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CopiedFile {
-    /// Its name in the copy's folder.
+    /// The end of the original's path, for people to read.
     pub name: String,
     /// Its length.
     pub bytes: u64,
     /// When the original was changed last, in seconds and nanoseconds.
     pub modified: (i64, i64),
-    /// XXH3 of its content.
+    /// XXH3 of its content; 0 in a segment of bwa's.
     pub digest: u64,
 }
 
 /// A copy as `zerohop cache` shows it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct CopyReport {
-    /// Its folder.
+    /// Its folder, for people to read.
+    #[serde(serialize_with = "as_text")]
     pub folder: PathBuf,
+    /// The file beside its folder that holds its pages, if it is a segment of bwa's.
+    pub segment: Option<PathBuf>,
     /// What is known of it; nothing if it was never completed.
     pub manifest: Option<Manifest>,
     /// Whether a run uses it.
     pub in_use: bool,
+}
+
+fn as_text<S: serde::Serializer>(path: &Path, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_str(&path.display())
 }
 
 /// One copy and our hold on it.
@@ -89,7 +102,7 @@ impl Copy {
             std::path::absolute(&index.prefix).map_err(ExternalError::system(index.prefix.display().to_string()))?;
         let engine = &found.descriptor.name;
         let folder = root()?.join(name(engine, &source, placement));
-        let path = beside(&folder, ".lock");
+        let path = beside(&folder, LOCK);
         for _ in 0..TRIES {
             // Whoever makes the copy holds the lock alone meanwhile.
             let lock = locks::take(&path, Hold::Shared)?;
@@ -109,12 +122,11 @@ impl Copy {
             }
             // Nobody uses what is there, for we hold the lock alone.
             remove(&folder);
-            let made = copy_files(&folder, index, placement)
-                .map_err(ExternalError::system(format!("the index cannot be copied to {SHM}")))
-                .and_then(|files| {
-                    let (engine, source, placement) = (engine.clone(), source.clone(), placement.clone());
-                    write_manifest(&folder, &Manifest { engine, source, placement, keep, files })
-                });
+            let made = copy_files(&folder, index, placement).and_then(|files| {
+                let (engine, placement) = (engine.clone(), placement.clone());
+                let source = source.display().to_string();
+                write_manifest(&folder, &Manifest { engine, source, placement, keep, files })
+            });
             if let Err(error) = made {
                 remove(&folder);
                 let _ = std::fs::remove_file(&path);
@@ -130,6 +142,36 @@ impl Copy {
             "{} is a copy of an index that has changed since, and other runs still use it: wait for them",
             folder.display()
         )))
+    }
+
+    /// A copy of `index` under a name that begins with `prefix` and that nobody else has, for the aligner to make; its
+    /// folder is there.
+    ///
+    /// # Errors
+    /// When the folder, or what is known of the copy, cannot be written.
+    pub(crate) fn begin(
+        found: &Found,
+        index: &FoundIndex,
+        placement: &Placement,
+        prefix: &str,
+    ) -> Result<Self, ExternalError> {
+        let root = root()?;
+        let fault = |error| ExternalError::System { what: root.display().to_string(), source: error };
+        let lock = tempfile::Builder::new().prefix(prefix).suffix(LOCK).tempfile_in(&root).map_err(fault)?;
+        let (lock, path) = lock.keep().map_err(|error| fault(error.error))?;
+        // Before there is a folder: who clears away would take it for nobody's.
+        lock.lock_shared().map_err(fault)?;
+        let copy = Copy { folder: path.with_extension(""), lock };
+        std::fs::create_dir(&copy.folder).map_err(fault)?;
+        let file = |original: &PathBuf| {
+            let fault = ExternalError::system(original.display().to_string());
+            Ok(copied(original, &original.metadata().map_err(fault)?, 0))
+        };
+        let files = index.files.iter().map(file).collect::<Result<_, ExternalError>>()?;
+        let (engine, source) = (found.descriptor.name.clone(), index.prefix.display().to_string());
+        let manifest = Manifest { engine, source, placement: placement.clone(), keep: false, files };
+        write_manifest(&copy.folder, &manifest)?;
+        Ok(copy)
     }
 
     /// Its folder.
@@ -153,19 +195,6 @@ fn name(engine: &str, source: &Path, placement: &Placement) -> String {
     format!("{engine}-{key:016x}-{}-{}", placement.pages, nodes.join("-"))
 }
 
-/// The folder of this user's copies, made if need be.
-pub(crate) fn root() -> Result<PathBuf, ExternalError> {
-    let user = std::fs::metadata("/proc/self").map_err(ExternalError::system("/proc/self"))?.uid();
-    let root = Path::new(SHM).join(format!("zerohop-{user}"));
-    let fault = |e| ExternalError::System { what: root.display().to_string(), source: e };
-    DirBuilder::new().recursive(true).mode(0o700).create(&root).map_err(fault)?;
-    let owner = std::fs::symlink_metadata(&root).map_err(fault)?;
-    if owner.uid() != user || !owner.is_dir() {
-        return Err(fault(std::io::Error::other("is not a folder of this user's")));
-    }
-    Ok(root)
-}
-
 fn beside(folder: &Path, ending: &str) -> PathBuf {
     let mut name = folder.as_os_str().to_owned();
     name.push(ending);
@@ -183,7 +212,7 @@ fn is_fresh(folder: &Path, index: &FoundIndex) -> Result<bool, ExternalError> {
     }
     for (copied, original) in manifest.files.iter().zip(&index.files) {
         let now = original.metadata().map_err(ExternalError::system(original.display().to_string()))?;
-        let copy = folder.join(&copied.name);
+        let copy = folder.join(original.file_name().unwrap_or_default());
         let same = now.len() == copied.bytes
             && (now.mtime(), now.mtime_nsec()) == copied.modified
             && digest(&copy).is_ok_and(|digest| digest == copied.digest);
@@ -212,17 +241,31 @@ fn pass_through(path: &Path, mut each: impl FnMut(&[u8]) -> std::io::Result<()>)
 }
 
 /// Copies the files of `index` under `placement`.
-fn copy_files(folder: &Path, index: &FoundIndex, placement: &Placement) -> std::io::Result<Vec<CopiedFile>> {
-    std::fs::create_dir(folder)?;
+fn copy_files(folder: &Path, index: &FoundIndex, placement: &Placement) -> Result<Vec<CopiedFile>, ExternalError> {
+    let needed = index.bytes();
+    check_room(needed)?;
+    let fault = |error: std::io::Error| match error.kind() {
+        ErrorKind::StorageFull => no_room(needed),
+        _ => ExternalError::system(format!("the index cannot be copied to {SHM}"))(error),
+    };
+    std::fs::create_dir(folder).map_err(fault)?;
     let placed = Placed::new(placement);
     let copy = |original: &PathBuf| {
-        let name = original.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let name = original.file_name().unwrap_or_default();
         let before = original.metadata()?;
-        let mut copy = File::create(folder.join(&name))?;
+        let mut copy = File::create(folder.join(name))?;
+        // Whoever maps a page for which there is no room is ended by the kernel; here it is an error.
+        placed.run(|| allocate(&copy, before.len()))?;
         let digest = pass_through(original, |bytes| placed.run(|| copy.write_all(bytes)))?;
-        Ok(CopiedFile { name, bytes: before.len(), modified: (before.mtime(), before.mtime_nsec()), digest })
+        Ok(copied(original, &before, digest))
     };
-    index.files.iter().map(copy).collect()
+    index.files.iter().map(|original| copy(original).map_err(fault)).collect()
+}
+
+/// What is known of the copy of a file.
+fn copied(original: &Path, before: &Metadata, digest: u64) -> CopiedFile {
+    let name = original.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    CopiedFile { name, bytes: before.len(), modified: (before.mtime(), before.mtime_nsec()), digest }
 }
 
 fn read_manifest(folder: &Path) -> Option<Manifest> {
@@ -230,15 +273,23 @@ fn read_manifest(folder: &Path) -> Option<Manifest> {
 }
 
 fn write_manifest(folder: &Path, manifest: &Manifest) -> Result<(), ExternalError> {
-    let (path, new) = (beside(folder, ".json"), beside(folder, ".json.new"));
+    let path = beside(folder, ".json");
+    let fault = ExternalError::system(path.display().to_string());
     let text = serde_json::to_vec_pretty(manifest).map_err(|e| ExternalError::Failed(e.to_string()))?;
-    // Who lists the copies must not find half of one.
-    let written = std::fs::write(&new, text).and_then(|()| std::fs::rename(&new, &path));
-    written.map_err(ExternalError::system(path.display().to_string()))
+    // Who lists the copies must not find half of one. Several runs that share a copy may write at the same time, each
+    // under a name of its own; one that is killed leaves it in the folder, with which it goes.
+    let written = NamedTempFile::new_in(folder).and_then(|mut new| {
+        new.write_all(&text)?;
+        new.persist(&path).map_err(|error| error.error)
+    });
+    written.map(drop).map_err(fault)
 }
 
 /// Removes a copy's folder and manifest; the caller holds its lock alone.
 fn remove(folder: &Path) {
+    if let Some(name) = bwactl::name_of(folder) {
+        bwactl::remove(name);
+    }
     // The manifest first: a copy without one counts as never made. What cannot be removed is found again.
     let _ = std::fs::remove_file(beside(folder, ".json"));
     let _ = std::fs::remove_dir_all(folder);
@@ -246,7 +297,7 @@ fn remove(folder: &Path) {
 
 /// Removes a copy that no run uses; one that its user wanted kept only with `kept_too`. Says whether it is gone.
 fn remove_unused(folder: &Path, kept_too: bool) -> Result<bool, ExternalError> {
-    let path = beside(folder, ".lock");
+    let path = beside(folder, LOCK);
     let Some(_lock) = locks::try_take_alone(&path)? else { return Ok(false) };
     if !kept_too && read_manifest(folder).is_some_and(|manifest| manifest.keep) {
         return Ok(false);
@@ -262,11 +313,14 @@ fn remove_unused(folder: &Path, kept_too: bool) -> Result<bool, ExternalError> {
 /// # Errors
 /// When /dev/shm cannot be used.
 pub fn list() -> Result<Vec<CopyReport>, ExternalError> {
-    let report = |folder: PathBuf| {
-        let in_use = matches!(locks::try_take_alone(&beside(&folder, ".lock")), Ok(None));
-        CopyReport { manifest: read_manifest(&folder), in_use, folder }
-    };
     Ok(folders()?.into_iter().map(report).collect())
+}
+
+/// What there is to say of a copy.
+fn report(folder: PathBuf) -> CopyReport {
+    let in_use = matches!(locks::try_take_alone(&beside(&folder, LOCK)), Ok(None));
+    let segment = bwactl::name_of(&folder).map(bwactl::file);
+    CopyReport { manifest: read_manifest(&folder), in_use, segment, folder }
 }
 
 fn folders() -> Result<Vec<PathBuf>, ExternalError> {
@@ -284,16 +338,41 @@ fn folders() -> Result<Vec<PathBuf>, ExternalError> {
     Ok(folders)
 }
 
-/// Removes the copies of this user that no run uses; those that are to be kept only with `kept_too`. Returns their folders.
+/// Removes the copies of this user that no run uses; those that are to be kept only with `kept_too`. Returns what they
+/// were.
 ///
 /// # Errors
 /// When /dev/shm cannot be used.
-pub fn clear(kept_too: bool) -> Result<Vec<PathBuf>, ExternalError> {
+pub fn clear(kept_too: bool) -> Result<Vec<CopyReport>, ExternalError> {
     let mut gone = Vec::new();
     for folder in folders()? {
-        if remove_unused(&folder, kept_too)? {
-            gone.push(folder);
+        let copy = report(folder);
+        if remove_unused(&copy.folder, kept_too)? {
+            gone.push(copy);
         }
     }
     Ok(gone)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use zerohop_model::plan::{HugePages, Pages};
+
+    #[test]
+    fn many_runs_may_write_what_is_known_of_a_copy() {
+        let dir = tempfile::tempdir().unwrap();
+        let folder = dir.path().join("copy");
+        std::fs::create_dir(&folder).unwrap();
+        let placement = Placement { nodes: Vec::new(), pages: Pages::Local, huge_pages: HugePages::Auto };
+        let (engine, source) = ("e".to_owned(), "s".to_owned());
+        let manifest = Manifest { engine, source, placement, keep: true, files: Vec::new() };
+        std::thread::scope(|scope| {
+            let write = || (0..500).try_for_each(|_| write_manifest(&folder, &manifest));
+            let threads: Vec<_> = (0..4).map(|_| scope.spawn(write)).collect();
+            threads.into_iter().for_each(|thread| thread.join().unwrap().unwrap());
+        });
+        assert_eq!(read_manifest(&folder), Some(manifest));
+        assert_eq!(std::fs::read_dir(&folder).unwrap().count(), 0);
+    }
 }

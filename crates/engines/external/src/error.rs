@@ -47,6 +47,14 @@ pub enum ExternalError {
     /// The plan and the aligner do not go together.
     #[error("{0}")]
     Unsuited(String),
+    /// A program under supervision ended badly.
+    #[error("{what}")]
+    Ended {
+        /// Which one, how, and its last words.
+        what: String,
+        /// Its exit status; 128 + N if signal N ended it.
+        status: u8,
+    },
     /// A command ended badly, or something else went wrong.
     #[error("{0}")]
     Failed(String),

@@ -3,6 +3,8 @@
 use crate::arguments::UserArguments;
 use crate::descriptor::Descriptor;
 use crate::error::ExternalError;
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -76,7 +78,10 @@ impl Found {
         let missing =
             self.files(&prefix, &index.files, user).into_iter().find(|f| !f.exists()).unwrap_or(prefix.clone());
         let command = self.build_command(reference, &prefix, 1, user);
-        let command = shlex::try_join(command.iter().map(String::as_str)).unwrap_or_default();
+        let command = String::from_utf8_lossy(
+            &shlex::bytes::try_join(command.iter().map(|word| word.as_bytes())).unwrap_or_default(),
+        )
+        .into_owned();
         let (title, reference) = (self.descriptor.title.clone(), reference.to_owned());
         Err(ExternalError::NoIndex { title, reference, missing, command })
     }
@@ -106,21 +111,21 @@ impl Found {
         prefix: &Path,
         threads: usize,
         user: &UserArguments,
-    ) -> Vec<String> {
+    ) -> Vec<OsString> {
         let values = (user.settings.clone())
-            .with("reference", reference.to_string_lossy())
-            .with("index", prefix.to_string_lossy())
+            .with("reference", reference)
+            .with("index", prefix)
             .with("threads", threads.to_string());
         values.fill_all(&self.descriptor.index.build)
     }
 
     /// The files of an index.
     pub(crate) fn files(&self, prefix: &Path, suffixes: &[String], user: &UserArguments) -> Vec<PathBuf> {
-        let file = |suffix: &String| match self.descriptor.index.directory {
+        let file = |suffix: &OsStr| match self.descriptor.index.directory {
             true => prefix.join(suffix),
             false => append(prefix, suffix),
         };
-        user.settings.fill_all(suffixes).iter().map(file).collect()
+        user.settings.fill_all(suffixes).iter().map(|suffix| file(suffix)).collect()
     }
 
     /// Under which prefixes an index may lie, the likeliest first.
@@ -140,7 +145,7 @@ impl Found {
         let named = match (suffix.is_empty(), index.directory) {
             (true, _) => false,
             (false, true) => reference.is_dir(),
-            (false, false) => reference.extension() == Path::new(&suffix).extension().or(Some(suffix.as_ref())),
+            (false, false) => reference.extension() == Path::new(&suffix).extension().or(Some(&suffix)),
         };
         if named {
             prefixes.insert(0, reference.to_owned());
@@ -150,7 +155,7 @@ impl Found {
 }
 
 /// `path` with `suffix` at its end.
-fn append(path: &Path, suffix: &str) -> PathBuf {
+fn append(path: &Path, suffix: &OsStr) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(suffix);
     PathBuf::from(name)

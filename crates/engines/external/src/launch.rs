@@ -1,6 +1,6 @@
 //! Starts the programs: each on its CPUs and under its memory policy, with pipes for its reads and its records.
 
-use crate::arguments::{UserArguments, Values};
+use crate::arguments::{UserArguments, Values, shown};
 use crate::charge::Charge;
 use crate::descriptor::{BatchLaw, Descriptor, Keeps, Part, Via};
 use crate::drain::Drainer;
@@ -11,6 +11,7 @@ use crate::ledger::Rules;
 use crate::pipes::Pipes;
 use crate::process::{Identity, Running};
 use crate::tool::Tell;
+use std::ffi::OsString;
 use std::fs::File;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::process::CommandExt;
@@ -137,7 +138,7 @@ impl Launch<'_> {
             instance: number,
             name: descriptor.name.clone(),
             shared: self.shared.get(plan.replica).cloned(),
-            command: words,
+            command: shown(&words),
             log,
             hang_limit: self.hang_limit,
             refused: placed.refused().into_iter().chain(unpinned).collect(),
@@ -196,12 +197,12 @@ impl Launch<'_> {
     ///
     /// # Errors
     /// [`ExternalError::Unsuited`] when the aligner does not take such reads.
-    pub fn command(&self, plan: &InstancePlan) -> Result<Vec<String>, ExternalError> {
+    pub fn command(&self, plan: &InstancePlan) -> Result<Vec<OsString>, ExternalError> {
         let values = |values: Values| {
             values
                 .with("reads_1", FIRST_READS)
                 .with("reads_2", SECOND_READS)
-                .with("index", self.prefixes[plan.replica].to_string_lossy())
+                .with("index", &self.prefixes[plan.replica])
         };
         let reads = &self.found.descriptor.reads;
         let reads = if self.paired { &reads.paired } else { &reads.single };
@@ -214,11 +215,10 @@ impl Launch<'_> {
     ///
     /// # Errors
     /// As for [`Launch::command`].
-    pub fn plain_command(&self, files: &[PathBuf], threads: usize) -> Result<Vec<String>, ExternalError> {
-        let file = |i: usize| files.get(i).map(|file| file.to_string_lossy().into_owned()).unwrap_or_default();
-        let values = |values: Values| {
-            values.with("reads_1", file(0)).with("reads_2", file(1)).with("index", self.index.prefix.to_string_lossy())
-        };
+    pub fn plain_command(&self, files: &[PathBuf], threads: usize) -> Result<Vec<OsString>, ExternalError> {
+        let file = |i: usize| files.get(i).cloned().unwrap_or_default();
+        let values =
+            |values: Values| values.with("reads_1", file(0)).with("reads_2", file(1)).with("index", &self.index.prefix);
         let reads = &self.found.descriptor.reads;
         let reads = match self.paired {
             true => reads.plain_paired.as_ref().unwrap_or(&reads.paired),
@@ -233,11 +233,11 @@ impl Launch<'_> {
         sharing: &[String],
         reads: &[String],
         values: impl Fn(Values) -> Values,
-    ) -> Result<Vec<String>, ExternalError> {
+    ) -> Result<Vec<OsString>, ExternalError> {
         let descriptor = &self.found.descriptor;
         let unsuited = |what: &str| ExternalError::Unsuited(format!("{} takes no {what}", descriptor.title));
         let values = values(self.user.settings.clone())
-            .with("reference", self.reference.to_string_lossy())
+            .with("reference", self.reference)
             .with("layout", if self.paired { "paired" } else { "single" })
             .with("threads", threads.to_string());
         if reads.is_empty() {
@@ -249,7 +249,7 @@ impl Launch<'_> {
             (true, None) => return Err(unsuited("reads in FASTA")),
         };
         let program = self.index.program.as_ref().unwrap_or(&self.found.program);
-        let mut words = vec![program.to_string_lossy().into_owned()];
+        let mut words = vec![program.clone().into_os_string()];
         for part in &descriptor.order_of_arguments {
             match part {
                 Part::Arguments => words.extend(values.fill_all(&descriptor.arguments)),
@@ -264,7 +264,7 @@ impl Launch<'_> {
                         let values = Values::default().with("read_group", line.replace('\t', "\\t"));
                         words.extend(values.fill_all(&descriptor.read_group.option));
                     }
-                    words.extend(self.user.words().cloned());
+                    words.extend(self.user.words().map(OsString::from));
                 }
             }
         }

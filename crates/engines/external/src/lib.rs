@@ -16,6 +16,7 @@
 
 mod arguments;
 mod build;
+mod bwactl;
 mod charge;
 mod compare;
 pub mod copies;
@@ -32,6 +33,7 @@ mod process;
 pub mod reaper;
 mod segments;
 mod share;
+mod shm;
 mod supervise;
 mod tool;
 

@@ -1,5 +1,6 @@
 //! A program that runs: its life, its words, and how it ended.
 
+use crate::charge::group_runs;
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
 use std::os::unix::process::ExitStatusExt;
@@ -13,7 +14,7 @@ use zerohop_model::error::Error;
 use zerohop_model::machine::Bytes;
 use zerohop_model::measurement::{InstanceReport, PageCensus};
 use zerohop_model::plan::InstancePlan;
-use zerohop_topology::has_ended;
+use zerohop_topology::{Signal, has_ended};
 
 /// How much of a log is read for its last lines, in bytes, and how many lines are shown.
 const TAIL_BYTES: u64 = 4096;
@@ -177,6 +178,20 @@ impl Running {
         }
         self.clear_group();
         child.try_wait()
+    }
+
+    /// Sends it a signal, and all that it has started with it. One that has ended gets none. One that is in our group
+    /// has got what a terminal sent already.
+    pub(crate) fn send(&self, signal: Signal) {
+        if (self.own_group || !signal.from_terminal) && has_ended(self.pid).is_ok() {
+            // One that may not be signalled has changed its user, and is its user's.
+            let _ = signal.send(self.pid, self.own_group);
+        }
+    }
+
+    /// Whether it has ended and left others of its group behind.
+    pub(crate) fn has_left_some(&self) -> bool {
+        self.own_group && matches!(has_ended(self.pid), Ok(true)) && group_runs(self.pid)
     }
 
     /// Kills its group. To be called as long as nobody has waited for it: until then the group's number is its own.

@@ -5,13 +5,14 @@
 //! word from us, we are dead, and it does it.
 
 use crate::charge::{Charge, start_ticks};
-use crate::{copies, segments};
+use crate::copies;
 use std::ffi::OsStr;
 use std::io::{BufRead, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::process::CommandExt;
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::Mutex;
+use zerohop_topology::spare_signals;
 
 /// Our end of a reaper. It is dismissed when dropped: whatever had to be cleared away was.
 #[derive(Debug)]
@@ -21,13 +22,14 @@ pub struct Reaper {
 }
 
 impl Reaper {
-    /// Starts `command`, which is to call [`reap`] with its standard input, in a process group of its own: signals from a
-    /// terminal do not reach it.
+    /// Starts `command`, which is to call [`reap`] with its standard input, in a process group of its own and without
+    /// signals: what a terminal or a scheduler sends to all of a job does not end it.
     ///
     /// # Errors
     /// When it cannot be started.
     pub fn start(mut command: Command) -> std::io::Result<Self> {
         command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null()).process_group(0);
+        spare_signals(&mut command);
         let mut child = command.spawn()?;
         let input = Mutex::new(child.stdin.take());
         Ok(Reaper { child, input })
@@ -83,7 +85,6 @@ fn clear(charge: &Charge) {
             std::thread::sleep(std::time::Duration::from_millis(pause));
             drop(copies::clear(false));
         }),
-        Charge::Segments(names) => segments::remove(names),
         Charge::Dismissed => {}
     }
 }

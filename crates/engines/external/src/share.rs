@@ -6,6 +6,7 @@ use crate::descriptor::How;
 use crate::error::ExternalError;
 use crate::found::{Found, FoundIndex};
 use crate::segments::Segments;
+use crate::shm::SHM;
 use crate::tool::Tell;
 use std::path::PathBuf;
 use zerohop_model::plan::Placement;
@@ -37,6 +38,8 @@ impl SharedIndex {
         keep: bool,
         tell: Tell<'_>,
     ) -> Result<Self, ExternalError> {
+        // What runs have left that nobody could clear away after takes room.
+        let clear = || tell(Charge::Copies).and_then(|()| copies::clear(false).map(drop));
         match found.descriptor.sharing.how {
             How::None => {
                 let title = &found.descriptor.title;
@@ -46,12 +49,13 @@ impl SharedIndex {
                 )))
             }
             How::MappedFiles => {
-                tell(Charge::Copies)?;
+                clear()?;
                 SharedIndex::map(found, index, placements, keep)
             }
             How::BwaShm => {
+                clear()?;
                 let (segments, prefixes) = Segments::make(found, index, placements, tell)?;
-                let folders = vec![PathBuf::from(copies::SHM); prefixes.len()];
+                let folders = vec![PathBuf::from(SHM); prefixes.len()];
                 let (copies, _segments) = (Vec::new(), Some(segments));
                 Ok(SharedIndex { prefixes, folders, reused: 0, copies, _segments })
             }

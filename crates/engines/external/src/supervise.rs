@@ -1,19 +1,21 @@
 //! Any program as instances under a plan: started, watched and ended together (after the framework of Lenis & Senar 2017).
 
-use crate::arguments::Values;
+use crate::arguments::{Values, shown};
 use crate::charge::Charge;
 use crate::error::ExternalError;
 use crate::process::{Identity, Running, how_it_ended};
 use crate::tool::Tell;
+use std::ffi::OsString;
 use std::fs::File;
-use std::os::unix::process::CommandExt;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
 use std::process::{ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 use zerohop_memory::Placed;
+use zerohop_model::machine::CpuId;
 use zerohop_model::measurement::InstanceReport;
 use zerohop_model::plan::InstancePlan;
-use zerohop_topology::{Pinned, cpulist, die_with_parent};
+use zerohop_topology::{HeldSignals, Interest, Pinned, Signal, cpulist, die_with_parent, poll};
 
 /// How often it is looked whether an instance has ended, at first and at last; and how often where its memory lies.
 const FIRST_POLL: Duration = Duration::from_millis(1);
@@ -22,66 +24,99 @@ const LOOK: Duration = Duration::from_secs(1);
 /// Looking takes one part in so many of the time at most.
 const LOOK_SHARE: u32 = 100;
 
+/// How long instances that were asked to end may take before they are killed.
+const GRACE: Duration = Duration::from_secs(10);
+
 /// What is to be run.
 #[derive(Debug, Clone, Copy)]
 pub struct Supervision<'a> {
     /// The program and its arguments; `{instance}`, `{instances}`, `{threads}`, `{cpus}` and `{nodes}` are replaced.
-    pub words: &'a [String],
+    pub words: &'a [OsString],
     /// Where the output of each instance goes; to ours if none is named.
     pub logs: Option<&'a Path>,
+    /// The CPUs that this process may use: those of an instance that is not pinned.
+    pub cpus: &'a [CpuId],
+}
+
+/// The instances, and what became of them.
+struct Crew {
+    running: Vec<Running>,
+    /// Those that have not ended.
+    open: Vec<usize>,
+    /// The first one by its number that failed by itself.
+    failed: Option<(usize, ExitStatus)>,
+    /// When they were asked to end, by somebody's signal or by us.
+    asked: Option<Instant>,
+    /// Whether it was we who asked: what they end with then is not their own.
+    by_us: bool,
 }
 
 impl Supervision<'_> {
-    /// Runs one instance per plan to the end of all. Must be called on a thread that lives on: the instances are killed when
-    /// it ends. A single one without logs stays in our process group, so that it can read our terminal and is interrupted
-    /// with us; several have nothing to read.
+    /// Runs one instance per plan to the end of all. Must be called on a thread that lives on, before others are
+    /// started: the instances are killed when it ends, and signals are held back for it. A single one without logs
+    /// stays in our process group, so that it can read our terminal and is interrupted with us; several have nothing to
+    /// read.
+    ///
+    /// SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1 and SIGUSR2 are passed on; what the instances do then is theirs. When
+    /// one fails, the others are asked to end (SIGTERM), and killed after ten seconds.
     ///
     /// # Errors
-    /// The first instance that ends badly; the others are killed then.
+    /// [`ExternalError::Ended`] with the status of the first instance, by its number, that failed.
     pub fn run(&self, plans: Vec<InstancePlan>, tell: Tell<'_>) -> Result<Vec<InstanceReport>, ExternalError> {
         let count = plans.len();
+        let signals = HeldSignals::new().map_err(ExternalError::system("signals cannot be passed on"))?;
         let mut running = Vec::new();
         for (i, plan) in plans.into_iter().enumerate() {
-            running.push(self.start(i, count, plan)?);
+            running.push(self.start(i, count, plan, &signals)?);
             tell(Charge::group(running[i].pid()))?;
         }
-        let mut open: Vec<usize> = (0..count).collect();
+        let mut crew = Crew { running, open: (0..count).collect(), failed: None, asked: None, by_us: false };
         let (mut pause, mut looked, mut look_after) = (FIRST_POLL, Instant::now(), LOOK);
-        while !open.is_empty() {
-            std::thread::sleep(pause);
+        while !crew.open.is_empty() {
+            // What cannot be waited for shows where it is read.
+            let _ = poll(&[(signals.as_fd(), Interest::Read)], pause);
             pause = (pause * 2).min(LAST_POLL);
+            while let Some(signal) = signals.next().map_err(ExternalError::system("signals cannot be passed on"))? {
+                crew.pass_on(signal);
+            }
             // The first look comes early, for what ends soon; the others in their time.
             if looked.elapsed() > look_after || pause < LAST_POLL {
                 let begun = Instant::now();
-                for &i in &open {
-                    running[i].look();
+                for &i in &crew.open {
+                    crew.running[i].look();
                 }
                 looked = Instant::now();
                 // The kernel walks through all their pages for it.
                 look_after = LOOK.max((looked - begun) * LOOK_SHARE);
             }
-            for i in open.clone() {
-                let ended =
-                    running[i].ended().map_err(ExternalError::system(format!("instance {i} cannot be waited for")))?;
-                if let Some(status) = ended {
-                    self.check(i, status)?;
-                    open.retain(|&other| other != i);
-                }
+            crew.collect()?;
+            if crew.by_us && crew.asked.is_some_and(|asked| asked.elapsed() > GRACE) {
+                break;
             }
         }
-        Ok(running.iter().map(Running::report).collect())
+        match crew.failed {
+            Some((number, status)) => Err(self.fault(number, status)),
+            None => Ok(crew.running.iter().map(Running::report).collect()),
+        }
     }
 
-    fn start(&self, number: usize, count: usize, plan: InstancePlan) -> Result<Running, ExternalError> {
+    fn start(
+        &self,
+        number: usize,
+        count: usize,
+        plan: InstancePlan,
+        signals: &HeldSignals,
+    ) -> Result<Running, ExternalError> {
         let numbers = |numbers: Vec<u32>| cpulist::format(&numbers);
+        let cpus = if plan.cpus.is_empty() { self.cpus } else { &plan.cpus };
         let values = Values::default()
             .with("instance", number.to_string())
             .with("instances", count.to_string())
             .with("threads", plan.threads.to_string())
-            .with("cpus", numbers(plan.cpus.iter().map(|cpu| cpu.0).collect()))
+            .with("cpus", numbers(cpus.iter().map(|cpu| cpu.0).collect()))
             .with("nodes", numbers(plan.placement.nodes.iter().map(|node| node.0).collect()));
         let words = values.fill_all(self.words);
-        let what = format!("instance {number} ({}) cannot be started", words[0]);
+        let what = format!("instance {number} ({}) cannot be started", words[0].display());
         let fault = |source| ExternalError::System { what: what.clone(), source };
         let mut command = std::process::Command::new(&words[0]);
         command.args(&words[1..]);
@@ -95,14 +130,15 @@ impl Supervision<'_> {
             command.stderr(File::create(self.log(number)).map_err(fault)?);
         }
         die_with_parent(&mut command);
+        signals.let_through(&mut command);
         let placed = Placed::new(&plan.placement);
         let (child, unpinned) = {
             let (_cpus, unpinned) = Pinned::where_allowed(&plan.cpus);
             (placed.run(|| command.spawn()).map_err(fault)?, unpinned)
         };
-        let (name, shared, hang_limit) = (words[0].clone(), None, Duration::MAX);
+        let (name, shared, hang_limit) = (words[0].display().to_string(), None, Duration::MAX);
         let (log, refused) = (self.log(number), placed.refused().into_iter().chain(unpinned).collect());
-        let (instance, command) = (number, words);
+        let (instance, command) = (number, shown(&words));
         let identity = Identity { instance, name, plan, command, log, shared, hang_limit, refused };
         Ok(Running::new(identity, child, own_group))
     }
@@ -111,14 +147,45 @@ impl Supervision<'_> {
         self.logs.map(|logs| logs.join(format!("{number}.err"))).unwrap_or_default()
     }
 
-    fn check(&self, number: usize, status: ExitStatus) -> Result<(), ExternalError> {
-        match status.success() {
-            true => Ok(()),
-            false => {
-                let (name, how) = (&self.words[0], how_it_ended(status));
-                let last = crate::process::last_lines(&self.log(number));
-                Err(ExternalError::Failed(format!("instance {number} of {name} {how}{last}")))
+    fn fault(&self, number: usize, status: ExitStatus) -> ExternalError {
+        let (name, how) = (self.words[0].display(), how_it_ended(status));
+        let last = crate::process::last_lines(&self.log(number));
+        let what = format!("instance {number} of {name} {how}{last}");
+        let code = status.code().or_else(|| status.signal().map(|signal| 128 + signal));
+        ExternalError::Ended { what, status: code.and_then(|code| u8::try_from(code).ok()).unwrap_or(1) }
+    }
+}
+
+impl Crew {
+    /// Passes a signal on to those that have not ended.
+    fn pass_on(&mut self, signal: Signal) {
+        for &i in &self.open {
+            self.running[i].send(signal);
+        }
+        if signal.asks_to_end && self.asked.is_none() {
+            self.asked = Some(Instant::now());
+        }
+    }
+
+    /// Sees who has ended. At the first failure, the others are asked to end.
+    fn collect(&mut self) -> Result<(), ExternalError> {
+        for i in self.open.clone() {
+            // What an instance has started may have something to do before it ends, too.
+            if self.asked.is_some_and(|asked| asked.elapsed() <= GRACE) && self.running[i].has_left_some() {
+                continue;
+            }
+            let ended =
+                self.running[i].ended().map_err(ExternalError::system(format!("instance {i} cannot be waited for")))?;
+            let Some(status) = ended else { continue };
+            self.open.retain(|&other| other != i);
+            if !status.success() && !self.by_us && self.failed.is_none_or(|(first, _)| i < first) {
+                self.failed = Some((i, status));
             }
         }
+        if self.failed.is_some() && self.asked.is_none() {
+            self.pass_on(Signal::TERMINATE);
+            self.by_us = true;
+        }
+        Ok(())
     }
 }

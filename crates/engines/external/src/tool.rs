@@ -3,6 +3,7 @@
 use crate::charge::Charge;
 use crate::error::ExternalError;
 use crate::process::{how_it_ended, last_lines};
+use std::ffi::OsString;
 use std::fs::File;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
@@ -16,11 +17,12 @@ pub type Tell<'a> = &'a dyn Fn(Charge) -> Result<(), ExternalError>;
 ///
 /// # Errors
 /// [`ExternalError::Failed`] with its last words when it ends badly.
-pub fn run_tool(words: &[String], out: File, log: &Path, tell: Tell<'_>) -> Result<(), ExternalError> {
+pub fn run_tool(words: &[OsString], out: File, log: &Path, tell: Tell<'_>) -> Result<(), ExternalError> {
     let Some((program, arguments)) = words.split_first() else {
         return Err(ExternalError::Failed("the descriptor names no command".to_owned()));
     };
-    let fault = |source| ExternalError::System { what: format!("{program} cannot be run"), source };
+    let program_name = program.display();
+    let fault = |source| ExternalError::System { what: format!("{program_name} cannot be run"), source };
     let file = File::create(log).map_err(fault)?;
     let mut command = Command::new(program);
     command.args(arguments).stdin(Stdio::null()).stdout(out).stderr(file).process_group(0);
@@ -36,6 +38,6 @@ pub fn run_tool(words: &[String], out: File, log: &Path, tell: Tell<'_>) -> Resu
     told?;
     match status.success() {
         true => Ok(()),
-        false => Err(ExternalError::Failed(format!("{program} {}{}", how_it_ended(status), last_lines(log)))),
+        false => Err(ExternalError::Failed(format!("{program_name} {}{}", how_it_ended(status), last_lines(log)))),
     }
 }

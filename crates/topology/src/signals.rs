@@ -1,0 +1,197 @@
+//! Signals: those that are passed on to child processes, and those that a child is spared.
+
+use crate::process::done;
+use libc::{c_int, pid_t};
+use std::io;
+use std::marker::PhantomData;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
+use std::os::unix::process::CommandExt;
+use std::process::Command;
+
+/// Signals by which a process is asked to end, as its user, a terminal or a scheduler sends them.
+const ENDING: [c_int; 4] = [libc::SIGINT, libc::SIGTERM, libc::SIGHUP, libc::SIGQUIT];
+/// Signals that programs give a meaning of their own.
+const OWN: [c_int; 2] = [libc::SIGUSR1, libc::SIGUSR2];
+
+/// A signal that came.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Signal {
+    /// Its number.
+    pub number: i32,
+    /// Whether it asks a process to end: SIGINT, SIGTERM, SIGHUP or SIGQUIT.
+    pub asks_to_end: bool,
+    /// Whether the kernel sent it, for a terminal: then every process of our group has got it.
+    pub from_terminal: bool,
+}
+
+impl Signal {
+    /// SIGTERM, sent by us.
+    pub const TERMINATE: Signal = Signal { number: libc::SIGTERM, asks_to_end: true, from_terminal: false };
+
+    /// Sends it to a process, or with `group` to all processes of its group; none there is no error.
+    ///
+    /// # Errors
+    /// `InvalidInput` for 0, 1 and what is no process id; else what the kernel says.
+    pub fn send(self, process: u32, group: bool) -> io::Result<()> {
+        let Some(process) = pid_t::try_from(process).ok().filter(|&process| process > 1) else {
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, "not a process to send a signal to"));
+        };
+        // SAFETY: kill takes no pointers; a negative number means a group.
+        match done(unsafe { libc::kill(if group { -process } else { process }, self.number) }) {
+            Err(error) if error.raw_os_error() == Some(libc::ESRCH) => Ok(()),
+            outcome => outcome,
+        }
+    }
+}
+
+/// Holds SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1 and SIGUSR2 back from this process, for somebody to pass them on.
+/// Dropped, it lets them through again.
+///
+/// It holds them for the thread that made it, and for those that this one starts: so it must be made before others are.
+#[derive(Debug)]
+pub struct HeldSignals {
+    descriptor: OwnedFd,
+    /// What was held before.
+    before: libc::sigset_t,
+    /// The mask is the thread's.
+    _of_this_thread: PhantomData<*const ()>,
+}
+
+impl HeldSignals {
+    /// Begins to hold them.
+    ///
+    /// # Errors
+    /// When there are too many open files.
+    pub fn new() -> io::Result<Self> {
+        let held = set_of(ENDING.iter().chain(&OWN).copied());
+        // SAFETY: the kernel reads one set and makes a descriptor, which belongs to nobody else.
+        let descriptor = unsafe {
+            let descriptor = libc::signalfd(-1, &raw const held, libc::SFD_NONBLOCK | libc::SFD_CLOEXEC);
+            done(descriptor)?;
+            OwnedFd::from_raw_fd(descriptor)
+        };
+        let before = change_mask(libc::SIG_BLOCK, &held)?;
+        Ok(HeldSignals { descriptor, before, _of_this_thread: PhantomData })
+    }
+
+    /// Becomes readable when one comes.
+    pub fn as_fd(&self) -> BorrowedFd<'_> {
+        self.descriptor.as_fd()
+    }
+
+    /// The next one, if one has come.
+    ///
+    /// # Errors
+    /// What the kernel says.
+    pub fn next(&self) -> io::Result<Option<Signal>> {
+        // SAFETY: signalfd_siginfo is plain numbers, for which zeros are values.
+        let mut told: libc::signalfd_siginfo = unsafe { std::mem::zeroed() };
+        let size = size_of_val(&told);
+        // SAFETY: the kernel writes at most `size` bytes, for which there is room.
+        if unsafe { libc::read(self.descriptor.as_raw_fd(), (&raw mut told).cast(), size) } < 0 {
+            let error = io::Error::last_os_error();
+            return match error.kind() {
+                io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted => Ok(None),
+                _ => Err(error),
+            };
+        }
+        let number = told.ssi_signo as c_int;
+        let from_terminal = told.ssi_code == libc::SI_KERNEL;
+        Ok(Some(Signal { number, asks_to_end: ENDING.contains(&number), from_terminal }))
+    }
+
+    /// Lets them through to a child, which would be born without them otherwise.
+    pub fn let_through(&self, command: &mut Command) {
+        let before = self.before;
+        // SAFETY: the closure makes a system call that is safe between fork and exec, and does not allocate.
+        unsafe { command.pre_exec(move || change_mask(libc::SIG_SETMASK, &before).map(drop)) };
+    }
+}
+
+impl Drop for HeldSignals {
+    fn drop(&mut self) {
+        // It cannot fail with a mask that was in force before.
+        let _ = change_mask(libc::SIG_SETMASK, &self.before);
+    }
+}
+
+/// Has no signal but SIGKILL and SIGSTOP reach the child: a scheduler sends signals to all processes of a job at once,
+/// and the child is to outlive the others.
+pub fn spare_signals(command: &mut Command) {
+    let block = || {
+        // SAFETY: sigset_t is plain numbers, for which zeros are values; it is filled then.
+        let all = unsafe {
+            let mut all: libc::sigset_t = std::mem::zeroed();
+            libc::sigfillset(&raw mut all);
+            all
+        };
+        change_mask(libc::SIG_SETMASK, &all).map(drop)
+    };
+    // SAFETY: the closure makes a system call that is safe between fork and exec, and does not allocate.
+    unsafe { command.pre_exec(block) };
+}
+
+fn set_of(numbers: impl Iterator<Item = c_int>) -> libc::sigset_t {
+    // SAFETY: sigset_t is plain numbers, for which zeros are values; it is emptied then.
+    let mut set: libc::sigset_t = unsafe { std::mem::zeroed() };
+    // SAFETY: both functions write to the set alone.
+    unsafe {
+        libc::sigemptyset(&raw mut set);
+        for number in numbers {
+            libc::sigaddset(&raw mut set, number);
+        }
+    }
+    set
+}
+
+/// Changes the thread's mask, and returns what it was before.
+fn change_mask(how: c_int, set: &libc::sigset_t) -> io::Result<libc::sigset_t> {
+    // SAFETY: sigset_t is plain numbers, for which zeros are values.
+    let mut before: libc::sigset_t = unsafe { std::mem::zeroed() };
+    // SAFETY: the kernel reads one set and writes another.
+    match unsafe { libc::pthread_sigmask(how, set, &raw mut before) } {
+        0 => Ok(before),
+        error => Err(io::Error::from_raw_os_error(error)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::process::ExitStatusExt;
+
+    fn shell(script: &str) -> Command {
+        let mut command = Command::new("/bin/sh");
+        command.args(["-c", script]);
+        command
+    }
+
+    #[test]
+    fn what_is_held_can_be_passed_on() {
+        let held = HeldSignals::new().unwrap();
+        assert_eq!(held.next().unwrap(), None);
+        // SAFETY: it sends a signal to this thread, which holds it.
+        assert_eq!(unsafe { libc::pthread_kill(libc::pthread_self(), libc::SIGUSR1) }, 0);
+        let signal = held.next().unwrap().unwrap();
+        assert_eq!((signal.number, signal.asks_to_end, signal.from_terminal), (libc::SIGUSR1, false, false));
+        let mut command = shell("kill -TERM $$");
+        held.let_through(&mut command);
+        assert_eq!(command.status().unwrap().signal(), Some(libc::SIGTERM));
+    }
+
+    #[test]
+    fn a_child_can_be_spared() {
+        let mut command = shell("kill -TERM $$; kill -USR1 $$; kill -HUP $$; exit 3");
+        spare_signals(&mut command);
+        assert_eq!(command.status().unwrap().code(), Some(3));
+    }
+
+    #[test]
+    fn signals_to_nobody_are_refused() {
+        for process in [0, 1, u32::MAX] {
+            assert!(Signal::TERMINATE.send(process, true).is_err(), "{process}");
+        }
+        // Beyond the greatest process id: nobody.
+        Signal::TERMINATE.send(1 << 30, false).unwrap();
+    }
+}
