@@ -1,7 +1,7 @@
 #!/bin/bash
 # zerohop align over ranks: the same bytes as one process, with OpenMPI and MPICH, embedded and external engines, plain, BGZF and gzip
-# input, SAM and BAM, one file or shards. What was interrupted is finished by the same command, wherever it was killed; another job, streams,
-# missing folders, too few ranks and too little memory are refused, in words that are said once.
+# input, SAM and BAM, one file or shards. What was interrupted is finished by the same command, wherever it was killed; another
+# job, streams, missing folders, too few ranks and too little memory are refused, in words that are said once.
 source "$(dirname "$0")/lib.sh"
 cd "$WORK"
 mpis() {
@@ -68,13 +68,14 @@ END
     done < <(mpis)
 }
 
-# a file for each rank, with more files than ranks, and with more than there are chunks; embedded and external. (bwa's records depend on
-# which process had the reads, says its descriptor.)
+# a file for each rank, with more files than ranks, and with more than there are chunks; embedded and external. (bwa's records
+# depend on which process had the reads, says its descriptor.)
 shards() {
-    local name compiler launch n shards engine i
+    local name compiler launch n shards engine i options
     for engine in strobealign minimap2; do
         command -v $engine > /dev/null || [ $engine = strobealign ] || { echo "SKIPPED part: $engine is not on the PATH"; continue; }
-        for shards in 3 40; do one $engine-$shards.bam --engine $engine --shards $shards ref.fa 1.fq 2.fq; done
+        [ $engine = strobealign ] && options= || options=--build-index
+        for shards in 3 40; do one $engine-$shards.bam $options --engine $engine --shards $shards ref.fa 1.fq 2.fq; done
     done
     while read -r name compiler launch; do
         export ZEROHOP_MPI="$WORK/$name.so"
@@ -99,7 +100,7 @@ minimap2 3 40"
 
 external() {
     command -v minimap2 > /dev/null || { echo "SKIPPED part: minimap2 is not on the PATH"; return 0; }
-    one minimap2.sam --engine minimap2 ref.fa 1.fq 2.fq
+    one minimap2.sam --engine minimap2 --build-index ref.fa 1.fq 2.fq
     local name compiler launch n
     while read -r name compiler launch; do
         export ZEROHOP_MPI="$WORK/$name.so"
@@ -169,6 +170,7 @@ refusals() {
     refused 2 "must be in regular files" --durable -o x.sam ref.fa -
     refused 1 "there is no progress to resume" --resume -o x.sam ref.fa 1.fq
     read -r name compiler launch < <(mpis)
+    [ -e "$name.so" ] || zerohop mpi --compiler "$compiler" -o "$WORK/$name.so" > /dev/null
     rc=0; ZEROHOP_MPI= timeout -k 5 60 env -u ZEROHOP_MPI XDG_CACHE_HOME="$WORK/none" $launch -n 2 "$ZEROHOP" align --ranks -q -o x.sam ref.fa 1.fq > log 2>&1 < /dev/null || rc=$?
     [ $rc != 0 ] && grep -q "the library by which they find each other is not there" log || { cat log >&2; fail "R copies of one rank run"; }
     # a damaged input ends all ranks, and says where
@@ -195,14 +197,15 @@ refusals() {
     echo "what makes no sense is refused"
 }
 
-# unfinished OPTION...: a job of one process, to p.sam, that fails in the middle, when the disk is full, and has recorded something
+# unfinished OPTION...: a job of one process, to p.sam, that fails in the middle and has recorded something
 unfinished() {
     local blocks=25000
     # without qualities
     [[ $* != *.fa\ *.fa\ *.fa* ]] || blocks=16000
     rm -rf p.*
     ! (trap '' XFSZ; ulimit -f $blocks; exec "$ZEROHOP" align -q -t 1 --durable -o p.sam "$@") > log 2>&1 || fail "there was no limit"
-    grep -q "p.sam.progress.*File too large" log && grep -q batch p.sam.progress/rank-0.jsonl || { cat log >&2; fail "nothing is recorded"; }
+    grep -q "p.sam.progress.*File too large" log && grep -q batch p.sam.progress/rank-0.jsonl ||
+        { cat log >&2; fail "nothing is recorded"; }
 }
 
 # after unfinished: what a job is made of
@@ -211,7 +214,8 @@ progress() {
     one one.sam ref.fa 1.fq 2.fq
     unfinished ref.fa 1.fq 2.fq
     zerohop align -t 1 --durable -o p.sam ref.fa 1.fq 2.fq
-    grep -q "^note: p.sam.progress: [1-9][0-9]* reads were finished before" "$WORK/zerohop.stderr" || { cat "$WORK/zerohop.stderr" >&2; fail "it began anew"; }
+    grep -q "^note: p.sam.progress: [1-9][0-9]* reads were finished before" "$WORK/zerohop.stderr" ||
+        { cat "$WORK/zerohop.stderr" >&2; fail "it began anew"; }
     cmp <(records one.sam) <(records p.sam) && [ ! -e p.sam.progress ] || fail "the same job is not finished"
     # other options and other files: refused in words, and the progress stays
     unfinished ref.fa 1.fq 2.fq
@@ -263,7 +267,8 @@ END
 
 # Killed at any call that changes a name or waits for the disk: the same command finishes it.
 killed() {
-    command -v strace > /dev/null && strace -qq -o /dev/null true 2> /dev/null || { echo "SKIPPED part: there is no strace that works"; return 0; }
+    command -v strace > /dev/null && strace -qq -o /dev/null true 2> /dev/null ||
+        { echo "SKIPPED part: there is no strace that works"; return 0; }
     head -n 400 1.fq > s1.fq; head -n 400 2.fq > s2.fq
     local job=(align -q -t 1 --durable --shards 2 -o s.sam ref.fa s1.fq s2.fq) call number rc kills=0
     "$ZEROHOP" align -q -t 1 --shards 2 -o w.sam ref.fa s1.fq s2.fq
@@ -272,7 +277,8 @@ killed() {
             rm -rf s.*sam*
             rc=0
             # (the shell would tell of each)
-            { strace -f -qq -o /dev/null -e trace=$call -e inject=$call:signal=KILL:when=$number "$ZEROHOP" "${job[@]}" > log 2>&1 || rc=$?; } 2> /dev/null
+            { strace -f -qq -o /dev/null -e trace=$call -e inject=$call:signal=KILL:when=$number \
+                "$ZEROHOP" "${job[@]}" > log 2>&1 || rc=$?; } 2> /dev/null
             [ $rc != 0 ] || break
             kills=$((kills + 1))
             zerohop "${job[@]}"
@@ -286,19 +292,22 @@ killed() {
 
 # A disk that is full ends all ranks with one message; when it has room, the same command finishes the job.
 full_disk() {
-    local name compiler launch rc
+    local name compiler launch rc job
     one one.sam ref.fa 1.fq 2.fq
     mkdir -p disk
     while read -r name compiler launch; do
         [ -e "$name.so" ] || zerohop mpi --compiler "$compiler" -o "$WORK/$name.so" > /dev/null
-        job="timeout -k 5 120 $launch -n 2 $ZEROHOP align --ranks -t 1 --mpi $WORK/$name.so -o disk/f.sam ref.fa 1.fq 2.fq"
+        job="timeout -k 5 120 $launch -n 2 $ZEROHOP align --ranks -t 1 --mpi $WORK/$name.so"
+        job="$job -o disk/f.sam ref.fa 1.fq 2.fq"
         rc=0; unshare -m sh -c "mount -t tmpfs -o size=20m none disk 2> /dev/null || exit 77
             $job > log 2>&1 < /dev/null && exit 78
             ls disk/f.sam 2> /dev/null && exit 79
-            mount -o remount,size=200m disk && $job > log2 2>&1 < /dev/null && cp disk/f.sam f.sam && ls disk > left" 2> /dev/null || rc=$?
+            mount -o remount,size=200m disk && $job > log2 2>&1 < /dev/null || exit 80
+            cp disk/f.sam f.sam && ls disk > left" 2> /dev/null || rc=$?
         [ $rc != 77 ] && [ $rc != 1 -o -e log ] || { echo "SKIPPED part: nothing can be mounted here"; return 0; }
         [ $rc = 0 ] || { cat log log2 >&2; fail "$name: $rc"; }
-        [ "$(grep -c "^error: " log)" = 1 ] && grep -q "^error: rank [01] of 2: .*disk/f.sam.progress.*No space left" log || { cat log >&2; fail "$name: no clear words"; }
+        [ "$(grep -c "^error: " log)" = 1 ] && grep -q "^error: rank [01] of 2: .*disk/f.sam.progress.*No space left" log ||
+            { cat log >&2; fail "$name: no clear words"; }
         grep -q "reads were finished before" log2 || { cat log log2 >&2; fail "$name: it began anew"; }
         cmp <(records one.sam) <(records f.sam) && [ "$(cat left)" = f.sam ] || fail "$name: other records, or something is left"
         echo "$name: a full disk ends the ranks, and the job is finished later"
@@ -322,35 +331,41 @@ END
         while IFS='|' read -r status words options; do
             how="--ranks=2 --mpi $WORK/$name.so"; [ "$name" != alone ] || how=--durable
             rc=0; head -n 100 1.fq | timeout -k 5 60 $launch "$ZEROHOP" align -q -t 1 $how $options > log 2>&1 || rc=$?
-            [ $rc = "$status" ] && [ "$(grep -c "^error: " log)" = 1 ] && grep -q "^error: $words" log || { cat log >&2; fail "$name: $rc: $options"; }
+            [ $rc = "$status" ] && [ "$(grep -c "^error: " log)" = 1 ] && grep -q "^error: $words" log ||
+                { cat log >&2; fail "$name: $rc: $options"; }
             [ ! -e none ] && [ ! -e x.sam ] && [ ! -e x.sam.progress ] || fail "$name: something was made: $options"
         done <<< "$table"
     done < <(echo "alone - env"; mpis | sed 's/$/ -n 2/')
     while IFS='|' read -r status words options; do
         [ "$status" = 1 ] || continue
         rc=0; timeout -k 5 60 "$ZEROHOP" align -q $options > log 2>&1 < /dev/null || rc=$?
-        [ $rc = 1 ] && grep -q "^error: $words" log && [ ! -e none ] && [ ! -e x.sam ] || { cat log >&2; fail "$rc: $options"; }
+        [ $rc = 1 ] && grep -q "^error: $words" log && [ ! -e none ] && [ ! -e x.sam ] ||
+            { cat log >&2; fail "$rc: $options"; }
     done <<< "$table"
 }
 
 # Ranks are asked for: without --ranks each task works alone, and with it there must be others.
 asked() {
-    local name compiler launch rank
+    local name compiler launch rank job
     one one.sam ref.fa 1.fq 2.fq
     while read -r name compiler launch; do
         rank='${OMPI_COMM_WORLD_RANK-$PMI_RANK}'
-        timeout -k 5 120 $launch -n 2 sh -c "exec $ZEROHOP align -t 1 -o task-$rank.sam ref.fa 1.fq 2.fq" > log 2>&1 < /dev/null ||
-            { cat log >&2; fail "$name: tasks of their own"; }
+        job="exec $ZEROHOP align -t 1 -o task-$rank.sam ref.fa 1.fq 2.fq"
+        timeout -k 5 120 $launch -n 2 sh -c "$job" > log 2>&1 < /dev/null || { cat log >&2; fail "$name: tasks of their own"; }
         for rank in 0 1; do cmp <(records one.sam) <(records task-$rank.sam) || fail "$name: task $rank: other records"; done
-        [ "$(grep -c "^note: a launcher has started 2 tasks, .* alone; with --ranks" log)" = 1 ] || { cat log >&2; fail "$name: it is not said"; }
+        [ "$(grep -c "^note: a launcher has started 2 tasks, .* alone; with --ranks" log)" = 1 ] ||
+            { cat log >&2; fail "$name: it is not said"; }
         rm task-*
         rc=0; timeout -k 5 60 $launch -n 2 "$ZEROHOP" align -q --ranks=3 -o x.sam ref.fa 1.fq > log 2>&1 < /dev/null || rc=$?
-        [ $rc = 2 ] && [ "$(grep -c "^error: --ranks=3: the launcher has started 2 tasks" log)" = 1 ] || { cat log >&2; fail "$name: --ranks=3: $rc"; }
+        [ $rc = 2 ] && [ "$(grep -c "^error: --ranks=3: the launcher has started 2 tasks" log)" = 1 ] ||
+            { cat log >&2; fail "$name: --ranks=3: $rc"; }
         rc=0; timeout -k 5 60 $launch -n 1 "$ZEROHOP" align -q --ranks -o x.sam ref.fa 1.fq > log 2>&1 < /dev/null || rc=$?
-        [ $rc = 2 ] && grep -q "^error: --ranks: the launcher has started 1 task" log || { cat log >&2; fail "$name: one rank: $rc"; }
+        [ $rc = 2 ] && grep -q "^error: --ranks: the launcher has started 1 task" log ||
+            { cat log >&2; fail "$name: one rank: $rc"; }
     done < <(mpis)
     rc=0; "$ZEROHOP" align -q --ranks -o x.sam ref.fa 1.fq > log 2>&1 || rc=$?
-    [ $rc = 2 ] && grep -q "^error: --ranks: no launcher has started this" log && [ ! -e x.sam ] || { cat log >&2; fail "no launcher: $rc"; }
+    [ $rc = 2 ] && grep -q "^error: --ranks: no launcher has started this" log && [ ! -e x.sam ] ||
+        { cat log >&2; fail "no launcher: $rc"; }
 }
 
 # under MEMORY COMMAND...: in a control group of its own; 77 if there can be none
@@ -376,9 +391,11 @@ memory() {
     head -n 4000 1.fq > few.fq
     while read -r name compiler launch; do
         [ -e "$name.so" ] || zerohop mpi --compiler "$compiler" -o "$WORK/$name.so" > /dev/null
-        rc=0; under 90M timeout -k 5 120 $launch -n 2 "$ZEROHOP" align -q --ranks -t 1 --mpi "$WORK/$name.so" -o m.sam large.fa few.fq > log 2>&1 < /dev/null || rc=$?
+        rc=0; under 90M timeout -k 5 120 $launch -n 2 "$ZEROHOP" align -q --ranks -t 1 --mpi "$WORK/$name.so" \
+            -o m.sam large.fa few.fq > log 2>&1 < /dev/null || rc=$?
         [ $rc != 77 ] || { echo "SKIPPED part: no control group can be made here"; return 0; }
-        [ $rc = 1 ] && [ "$(grep -c "^error: rank . of 2: 2 ranks on .* need .* control group has a memory limit" log)" = 1 ] && [ ! -e m.sam ] || { cat log >&2; fail "$name: $rc"; }
+        [ "$(grep -c "^error: rank . of 2: 2 ranks on .* need .* control group has a memory limit" log)" = 1 ] && [ $rc = 1 ] &&
+            [ ! -e m.sam ] || { cat log >&2; fail "$name: $rc"; }
     done < <(mpis)
 }
 

@@ -1,4 +1,5 @@
-//! What stands for the whole content of files: reading all of it is the only way to notice a change in the middle. Each rank reads a part.
+//! What stands for the whole content of files: reading all of it is the only way to notice a change in the middle. Each
+//! rank reads a part.
 
 use crate::failure::Failure;
 use std::fs::File;
@@ -12,7 +13,8 @@ use zerohop_distribute::Transport;
 /// Bytes that are read at once.
 const PIECE: u64 = 8 << 20;
 
-/// For each file its name, its length in bytes and a number that stands for its content. All ranks come to it, each with so many threads.
+/// For each file its name, its length in bytes and a number that stands for its content. All ranks come to it, each
+/// with so many threads.
 ///
 /// # Errors
 /// A file that cannot be read; ranks that see files of different lengths, or have failed.

@@ -59,18 +59,18 @@ pub fn run(
     let begun = Joint::begin(transport, args, &open, engine.law(), (workers, workers), &with)?;
     let Begun::ToDo(mut joint) = begun else { return Ok(()) };
     let (law, most) = (engine.law(), engine.max_read_bases());
-    let dealt = joint::deal_lanes(joint.as_ref(), open, law, most, workers)?;
+    let dealt = joint::deal_lanes(joint.as_deref(), open, law, most, workers)?;
     let header = header(&*engine, groups.clone());
     let header_digest = outputs::header_digest(&header);
-    let sink = outputs::open(args, header, lane_groups.clone(), joint.as_ref().map(Joint::partials))?;
+    let sink = outputs::open(args, header, lane_groups.clone(), joint.as_deref().map(Joint::partials))?;
     let (order, progress) = (outputs::order(args), Progress::default());
     // From here on a copy lives as long as somebody reads it.
     let (shelf, over) = (replicas.shelf(&plan), AtomicBool::new(false));
     replicas.engines.clear();
-    let (grains, held) = (joint.as_ref().map(Joint::grains), joint.as_ref().map_or(HELD_PER_WORKER, Joint::held));
+    let (grains, held) = (joint.as_deref().map(Joint::grains), joint.as_deref().map_or(HELD_PER_WORKER, Joint::held));
     let mapping = Mapping::Embedded { shelf: &shelf, sink: &sink, held };
     let job = Job { lanes: dealt, mapping, order, grains: grains.as_deref(), plan: &plan, progress: &progress };
-    let run = || joint::run(joint.as_mut(), !args.quiet, &progress, || zerohop_runtime::run(job));
+    let run = || joint::run(joint.as_deref_mut(), !args.quiet, &progress, || zerohop_runtime::run(job));
     let (outcome, tried) = match &alternatives {
         Some(alternatives) => {
             let (making, worth, least_reads) = (Some(replicas.report.time), WORTH, 0);
@@ -133,8 +133,8 @@ fn followed(
     (plan, replicas)
 }
 
-/// The plan to begin with, what else may be tried, the index copies, and what the records depend on. What the user should know of
-/// the copies goes to `notes`.
+/// The plan to begin with, what else may be tried, the index copies, and what the records depend on. What the user
+/// should know of the copies goes to `notes`.
 fn make_index(
     args: &AlignArgs,
     (machine, seat): (&Machine, &Seat),

@@ -105,9 +105,9 @@ pub fn run(
     }
 
     let (found, reaper, partials) =
-        (&wanted.found, &site.reaper, joint.as_ref().map(|joint| joint.partials().to_owned()));
+        (&wanted.found, &site.reaper, joint.as_deref().map(|joint| joint.partials().to_owned()));
     let late = Late { args, found, groups: groups.clone(), reaper, partials, sink: OnceLock::new() };
-    let outcome = site.align(args, &wanted, open, &specs, &late, joint.as_mut());
+    let outcome = site.align(args, &wanted, open, &specs, &late, joint.as_deref_mut());
     let opened = late.sink.into_inner();
     let ((outcome, dealt), tried) = outcome.map_err(|failure| site.log_folder.keep(failure))?;
     if tried.as_ref().is_some_and(|tried| tried.changed)

@@ -1,4 +1,5 @@
-//! What a job is made of: everything that its output depends on, each under a name, so that it can be said what has changed.
+//! What a job is made of: everything that its output depends on, each under a name, so that it can be said what has
+//! changed.
 
 use serde::{Deserialize, Serialize};
 

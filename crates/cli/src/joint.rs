@@ -64,14 +64,15 @@ pub struct Joint<'t> {
 /// How an alignment begins.
 pub enum Begun<'t> {
     /// It is to be done, or what is left of it: together with others, or where progress is recorded, as a [`Joint`].
-    ToDo(Option<Joint<'t>>),
+    ToDo(Option<Box<Joint<'t>>>),
     /// An earlier run had written all of it, and its files have their names now.
     Complete,
 }
 
 impl<'t> Joint<'t> {
-    /// Without a transport there is nothing to begin. Else counts the reads together with the other ranks, and looks up what was finished
-    /// before. `workers` are the threads, or instances, that take chunks, `threads` all that may count.
+    /// Without a transport there is nothing to begin. Else counts the reads together with the other ranks, and looks up
+    /// what was finished before. `workers` are the threads, or instances, that take chunks, `threads` all that may
+    /// count.
     ///
     /// # Errors
     /// Wrong usage, an input that cannot be read, another job's progress, ranks that see other files.
@@ -114,7 +115,7 @@ impl<'t> Joint<'t> {
         }
         let (workers, grains) = (workers as u64, Arc::new(Grains::new(paths.len())));
         let joint = Joint { transport, paths, partials, owner, journal, finished, tables, law, workers, grains };
-        Ok(Begun::ToDo(Some(joint)))
+        Ok(Begun::ToDo(Some(Box::new(joint))))
     }
 
     /// The files under the names that they have until they are complete.
@@ -334,7 +335,8 @@ pub fn check(args: &AlignArgs, lanes: &[LaneSpec]) -> Result<(), Failure> {
         .find(|path| path.exists() && !is_file(path) || **path == Path::new("-"))
     {
         return Err(Failure::Usage(format!(
-            "{}: with --ranks, --durable, --resume and --restart reads are read by every rank, or more than once: they must be in regular files",
+            "{}: with --ranks, --durable, --resume and --restart reads are read by every rank, or more than once: they \
+             must be in regular files",
             stream.display()
         )));
     }
@@ -371,7 +373,8 @@ fn cannot_write(path: &Path, error: &std::io::Error) -> Failure {
     Failure::Other(format!("{}: cannot be written: {error}", path.display()))
 }
 
-/// What the records depend on. Of reads that are counted the text counts, of other files all bytes: a change in the middle is another job.
+/// What the records depend on. Of reads that are counted the text counts, of other files all bytes: a change in the
+/// middle is another job.
 ///
 /// # Errors
 /// A file that cannot be read; ranks that cannot go on together.

@@ -31,12 +31,12 @@ pub enum Ranks {
 }
 
 impl Ranks {
-    /// Joins the others, if ranks are `wanted`; `library` is what the user named. What each rank has `checked` by itself must be right on
-    /// all of them, before any of them loads something.
+    /// Joins the others, if ranks are `wanted`; `library` is what the user named. What each rank has `checked` by
+    /// itself must be right on all of them, before any of them loads something.
     ///
     /// # Errors
-    /// What is wrong, on the first rank that finds it so. No others, or not as many as wanted; no library to reach them: so many copies of
-    /// one rank would each do the whole.
+    /// What is wrong, on the first rank that finds it so. No others, or not as many as wanted; no library to reach
+    /// them: so many copies of one rank would each do the whole.
     pub fn join<T>(
         wanted: Option<RankCount>,
         library: Option<&Path>,
@@ -86,7 +86,8 @@ impl Ranks {
         }
     }
 
-    /// Ends: after success together with the others; after a failure all of them, with the rank's number before its message.
+    /// Ends: after success together with the others; after a failure all of them, with the rank's number before its
+    /// message.
     ///
     /// # Errors
     /// The failure of one that is alone.
@@ -134,11 +135,13 @@ fn found(wanted: Option<RankCount>, launched: Option<(usize, usize)>) -> Result<
         _ => "--ranks".to_owned(),
     };
     Err(Failure::Usage(format!(
-        "{wanted}: {there}. Start it with 'mpirun -n N' or 'srun -n N'; for one process leave out --ranks, or give --ranks=1"
+        "{wanted}: {there}. Start it with 'mpirun -n N' or 'srun -n N'; for one process leave out --ranks, or give \
+         --ranks=1"
     )))
 }
 
-/// What ranks have checked, each by itself: an error for all of them if it is one for any. It is said by the first rank that has it.
+/// What ranks have checked, each by itself: an error for all of them if it is one for any. It is said by the first rank
+/// that has it.
 fn common<T>(transport: &dyn Transport, checked: Result<T, Failure>) -> Result<Result<T, Failure>, Failure> {
     let own = checked.as_ref().err().map(ToString::to_string).unwrap_or_default();
     let all = transport.all_gather(own.as_bytes()).map_err(|error| Failure::Other(error.to_string()))?;
@@ -152,7 +155,8 @@ fn common<T>(transport: &dyn Transport, checked: Result<T, Failure>) -> Result<R
     })
 }
 
-/// All ranks may fail for the same reason: the first one says so at once and ends the others, who come to say it only if it does not.
+/// All ranks may fail for the same reason: the first one says so at once and ends the others, who come to say it only
+/// if it does not.
 fn let_the_first_speak() {
     if launched().is_some_and(|(_, rank)| rank > 0) {
         std::thread::sleep(3 * PASSED_ON);
@@ -163,7 +167,8 @@ fn let_the_first_speak() {
 pub fn note_if_alone(wanted: Option<RankCount>) {
     if let (None, Some((tasks @ 2.., 0))) = (wanted, launched()) {
         tell::note(&format!(
-            "a launcher has started {tasks} tasks, and each does all of its command alone; with --ranks they work together on one output"
+            "a launcher has started {tasks} tasks, and each does all of its command alone; with --ranks they work \
+             together on one output"
         ));
     }
 }

@@ -272,6 +272,9 @@ fn failure(error: ExchangeError) -> Failure {
     }
 }
 
+/// Where results go; the batch to begin with, and where its results go there.
+type Opened = (Results, (u64, u64));
+
 /// Where results go.
 enum Results {
     /// A file that all ranks write to, under another name until it is complete. One of them owns the job.
@@ -281,8 +284,9 @@ enum Results {
 }
 
 impl Results {
-    /// Opens it; also gives the batch to begin with, and where its results go. None if an earlier run had written all of it.
-    fn open(args: &SearchArgs, job: &Job, transport: &dyn Transport) -> Result<Option<(Self, (u64, u64))>, Failure> {
+    /// Opens it; also gives the batch to begin with, and where its results go. None if an earlier run had written all
+    /// of it.
+    fn open(args: &SearchArgs, job: &Job, transport: &dyn Transport) -> Result<Option<Opened>, Failure> {
         let Some(path) = &args.output else {
             return Ok(Some((Results::Standard, (0, 0))));
         };

@@ -7,13 +7,13 @@ use std::str::FromStr;
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Ranks")]
 pub struct RankArgs {
-    /// Work together with the other tasks that mpirun or srun has started, as ranks of one job; =N: there must be N of them. Without it, each
-    /// task of a launcher works alone
+    /// Work together with the other tasks that mpirun or srun has started, as ranks of one job; =N: there must be N of
+    /// them. Without it, each task of a launcher works alone
     #[arg(long, value_name = "N", num_args = 0..=1, require_equals = true, default_missing_value = "all")]
     pub ranks: Option<RankCount>,
 
-    /// Record what is finished, so that the same command can finish the job after a crash, also without ranks (with ranks it is always
-    /// recorded). A job that was begun before is finished; if anything has changed it is refused
+    /// Record what is finished, so that the same command can finish the job after a crash, also without ranks (with
+    /// ranks it is always recorded). A job that was begun before is finished; if anything has changed it is refused
     #[arg(long)]
     pub durable: bool,
 

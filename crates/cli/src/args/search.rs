@@ -132,8 +132,8 @@ pub struct SearchArgs {
     #[arg(long, value_name = "N", default_value_t = BATCH_QUERIES, value_parser = RangedU64ValueParser::<u32>::new().range(1..))]
     pub batch_queries: u32,
 
-    /// Finish a search that was begun before: an error if there is none. Without it, too, one that was begun by the same command is
-    /// finished, and that of another is refused
+    /// Finish a search that was begun before: an error if there is none. Without it, too, one that was begun by the
+    /// same command is finished, and that of another is refused
     #[arg(long)]
     pub resume: bool,
 
@@ -153,9 +153,10 @@ pub struct SearchArgs {
     #[arg(short, long)]
     pub quiet: bool,
 
-    /// Work together with the other tasks that mpirun or srun has started, as ranks of one search; =N: there must be N of them. Without it,
-    /// each task of a launcher works alone
-    #[arg(long, value_name = "N", num_args = 0..=1, require_equals = true, default_missing_value = "all", help_heading = "Ranks")]
+    /// Work together with the other tasks that mpirun or srun has started, as ranks of one search; =N: there must be N
+    /// of them. Without it, each task of a launcher works alone
+    #[arg(long, value_name = "N", num_args = 0..=1, require_equals = true, default_missing_value = "all")]
+    #[arg(help_heading = "Ranks")]
     pub ranks: Option<RankCount>,
 
     /// How ranks exchange what they found: fence, fence-windows, pscw, pscw-windows, flush, flush-windows, two-sided, master; auto: what a
@@ -193,12 +194,15 @@ pub struct BenchSearchArgs {
     #[arg(long, value_name = "VARIANTS", value_delimiter = ',')]
     pub variants: Vec<Variant>,
 
-    /// Measure the tasks that mpirun or srun has started, as ranks; =N: there must be N of them [default: threads of this process]
-    #[arg(long, value_name = "N", num_args = 0..=1, require_equals = true, default_missing_value = "all", conflicts_with = "threads")]
+    /// Measure the tasks that mpirun or srun has started, as ranks; =N: there must be N of them [default: threads of
+    /// this process]
+    #[arg(long, value_name = "N", num_args = 0..=1, require_equals = true, default_missing_value = "all")]
+    #[arg(conflicts_with = "threads")]
     pub ranks: Option<RankCount>,
 
     /// Threads of this process that take the place of ranks
-    #[arg(short, long, value_name = "N", default_value_t = 4, value_parser = RangedU64ValueParser::<usize>::new().range(1..=1024))]
+    #[arg(short, long, value_name = "N", default_value_t = 4)]
+    #[arg(value_parser = RangedU64ValueParser::<usize>::new().range(1..=1024))]
     pub threads: usize,
 
     /// Rounds: each variant runs once in each
