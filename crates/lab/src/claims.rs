@@ -1,6 +1,7 @@
 //! What the literature says of threads, locks and parsing, put to the test on this machine.
 //!
-//! A claim that a machine cannot show (because it has too few CPUs) is told with what was measured, and does not fail.
+//! A claim that a machine cannot show (because it has too few CPUs) is told with what was measured, and does not fail. On a machine
+//! that others kept busy nothing is judged: they disturb one arm more than another.
 
 use crate::arm::{Arm, InputKind, LockKind, OutputKind};
 use crate::experiment::{Experiment, Point, Scaling};
@@ -27,6 +28,8 @@ pub enum Verdict {
     NotHere,
     /// Something that it needs was not measured.
     NotMeasured,
+    /// Others kept the machine busy.
+    NotJudged,
 }
 
 /// A claim, and what came of it.
@@ -143,13 +146,35 @@ impl Claim {
     }
 }
 
+/// A point during which others kept more CPUs busy is measured again; and if that is the mean of all points, nothing is judged.
+const QUIET_CPUS: f64 = 0.2;
+
+/// Whether others disturbed a point.
+pub fn is_disturbed(point: &Point) -> bool {
+    point.others.is_some_and(|others| others.cpus() > QUIET_CPUS)
+}
+
+/// CPUs that others kept busy on average while the points of `plans` were measured, if that was too much to judge by them.
+pub fn too_busy(points: &[Point], plans: &[Plan]) -> Option<f64> {
+    let of_plans = |point: &&Point| plans.iter().any(|(experiment, _)| point.experiment == *experiment);
+    let others =
+        || points.iter().filter(of_plans).filter(|point| point.repetition > 0).filter_map(|point| point.others);
+    let (cpu_s, window_s) = others().fold((0.0, 0.0), |(cpu, window), o| (cpu + o.cpu_s, window + o.window_s));
+    Some(cpu_s / window_s).filter(|cpus| *cpus > QUIET_CPUS)
+}
+
 /// What the points say of every claim.
 pub fn findings(points: &[Point], plans: &[Plan], cpus: usize) -> Vec<Finding> {
+    let busy = too_busy(points, plans).is_some();
     let [nothing, work] = [0, 1].map(|i| Measured { groups: groups(points, &plans[i].0) });
     let mut claims = lock_claims(&nothing, &work, cpus);
     claims.extend(parsing_claims(&nothing, cpus));
     claims.extend(farm_claims(&work, cpus));
-    claims.into_iter().map(|claim| claim.find(cpus)).collect()
+    let judged = |finding: Finding| match finding.verdict {
+        Verdict::Holds | Verdict::Fails if busy => Finding { verdict: Verdict::NotJudged, ..finding },
+        _ => finding,
+    };
+    claims.into_iter().map(|claim| judged(claim.find(cpus))).collect()
 }
 
 /// All values, if all were measured.
@@ -293,6 +318,7 @@ pub fn table(findings: &[Finding]) -> Table {
             Verdict::Fails => "FAILS",
             Verdict::NotHere => "not to be judged on so few CPUs",
             Verdict::NotMeasured => "NOT MEASURED",
+            Verdict::NotJudged => "not judged",
         };
         vec![finding.claim.to_owned(), finding.says.to_owned(), finding.measured.clone(), verdict.to_owned()]
     };

@@ -19,6 +19,9 @@ pub enum Scaling {
     Strong,
 }
 
+/// The kernel counts the time of each CPU in so many seconds, at the beginning and at the end.
+const COUNTED_S: f64 = 0.02;
+
 /// What all points of an experiment have in common.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Experiment {
@@ -65,6 +68,25 @@ pub struct Point {
     pub load_s: f64,
     /// The processes.
     pub processes: Vec<ProcessReport>,
+    /// What others used of the CPUs meanwhile; none for points that were measured before this was looked at.
+    #[serde(default)]
+    pub others: Option<Others>,
+}
+
+/// What others used of the CPUs while a point was measured, its preparation included.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Others {
+    /// CPU seconds; may be a little less than nothing, for the kernel counts in hundredths.
+    pub cpu_s: f64,
+    /// Seconds that it took.
+    pub window_s: f64,
+}
+
+impl Others {
+    /// CPUs that others kept busy on average beyond what the kernel's counting may make of nothing.
+    pub fn cpus(&self) -> f64 {
+        (self.cpu_s - COUNTED_S).max(0.0) / self.window_s.max(COUNTED_S)
+    }
 }
 
 impl Point {
@@ -166,6 +188,7 @@ impl Experiment {
         starter: &Starter,
     ) -> Result<Point, LabError> {
         let all = self.fragments_each(arm) * arm.processes;
+        let watch = zerohop_topology::Others::on(&starter.cpus);
         let (slowest_s, load_s, processes) = match &self.engine {
             EngineSpec::External { name, reference } => {
                 let ran = aligner::run(name, reference, arm, (all, fragments), starter)?;
@@ -182,7 +205,9 @@ impl Experiment {
             let what = format!("{reads} reads came out of {}", all * fragments.reads_each());
             return Err(LabError::Process { command: arm.to_string(), what });
         }
-        Ok(Point { arm: *arm, experiment: self.clone(), repetition, fragments: all, slowest_s, load_s, processes })
+        let (cpu_s, window_s) = watch.used_s();
+        let (experiment, others) = (self.clone(), Some(Others { cpu_s, window_s }));
+        Ok(Point { arm: *arm, experiment, repetition, fragments: all, slowest_s, load_s, processes, others })
     }
 
     /// Starts the processes of `arm`, lets them go together, and waits for them; returns when they were let go, too.

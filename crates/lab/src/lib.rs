@@ -27,7 +27,7 @@ mod worker;
 
 pub use arm::{Arm, InputKind, LockKind, OutputKind};
 pub use error::LabError;
-pub use experiment::{Experiment, Point, Scaling};
+pub use experiment::{Experiment, Others, Point, Scaling};
 pub use grid::Grid;
 pub use inputs::Fragments;
 pub use present::{present, show};

@@ -121,6 +121,7 @@ mod tests {
             slowest_s: 1.0,
             load_s: 0.0,
             processes: vec![],
+            others: None,
         };
         Store::open(folder.path()).unwrap().add(point.clone()).unwrap();
         let path = folder.path().join("points.jsonl");

@@ -48,8 +48,8 @@ mod sysfs;
 
 pub use affinity::{Pinned, current_affinity, pin_current_thread};
 pub use bare::unknown;
-pub use busy::busy_time;
-pub use clock::{monotonic_time, thread_cpu_time};
+pub use busy::{Others, busy_time};
+pub use clock::{cpu_time, monotonic_time, thread_cpu_time};
 pub use describe::describe;
 pub use detect::{detect, detect_under, memory_group};
 pub use error::TopologyError;
