@@ -1,6 +1,6 @@
 #!/bin/bash
-# zerohop topo --measure: figures for each way, kept for the machine, measured anew when asked for; text, JSON, a heat map;
-# threads that cannot be started; machines without /sys and /proc.
+# zerohop topo --measure: figures for each way, kept for the machine, measured anew when asked for; text, JSON, a heat
+# map; threads that cannot be started; machines without /sys and /proc; containers that forbid pinning.
 source "$(dirname "$0")/lib.sh"
 cd "$WORK"
 "$ZEROHOP" topo --measure > first.txt 2> stderr
@@ -43,22 +43,29 @@ user=(); [ "$(id -u)" != 0 ] || user=(setpriv --reuid 54321 --regid 54321 --clea
 [ "$(nproc)" -gt 1 ] || echo "SKIPPED part: one CPU needs one thread to be measured"
 for most in $(seq $(($(nproc) < 3 ? $(nproc) : 3))); do
     rc=0
-    timeout -s KILL 60 "${user[@]}" prlimit --nproc="$most" "$ZEROHOP" topo --measure --buffer 16M > /dev/null 2> stderr || rc=$?
+    timeout -s KILL 60 "${user[@]}" prlimit --nproc="$most" \
+        "$ZEROHOP" topo --measure --buffer 16M > /dev/null 2> stderr || rc=$?
     [ $rc = 1 ] && grep -q "^error: a thread that measures memory cannot be started: .*ulimit -u" stderr ||
         fail "with $most processes at most it ends with $rc: $(tail -n 3 stderr)"
 done
 
-# without /sys and /proc, as in some containers: one node with the CPUs of the affinity mask, and what is not known is said
+# without /sys and /proc, as in some containers: one node with the CPUs of the affinity mask, and a note of what is not
+# known
 bare() {
     gzip -cd "$DATA"/ecoli/GCF_*.fna.gz > r.fa; gzip -cd "$DATA/ecoli/ecoli_150_1.fq.gz" > 1.fq
     "$ZEROHOP" align -q -t 1 -o there.sam r.fa 1.fq
     local hide="$1" tell="$2" rc=0
-    hidden() { unshare -m bash -c "for folder in $hide; do mount -t tmpfs none \$folder; done; exec taskset -c 0 \"\$@\"" - "$@"; }
+    hidden() {
+        unshare -m bash -c "for folder in $hide; do mount -t tmpfs none \$folder; done
+            exec taskset -c 0 \"\$@\"" - "$@"
+    }
     hidden "$ZEROHOP" topo > topo.txt 2> stderr || fail "without $hide topo ends with $?: $(cat stderr)"
-    grep -q "^in all      1 node, 1 CPU" topo.txt || grep -q "CPUs      0$" topo.txt || fail "without $hide: $(cat topo.txt)"
+    grep -q "^in all      1 node, 1 CPU" topo.txt || grep -q "CPUs      0$" topo.txt ||
+        fail "without $hide: $(cat topo.txt)"
     grep -q "^note: $tell is missing: " stderr || fail "without $hide topo does not say so: $(cat stderr)"
     hidden "$ZEROHOP" plan --index-size 1M > plan.txt 2> stderr || fail "without $hide plan ends with $?: $(cat stderr)"
-    grep -qE "^best by rule +1 copy" plan.txt && grep -q "^note: $tell is missing: " stderr || fail "without $hide: $(cat plan.txt stderr)"
+    grep -qE "^best by rule +1 copy" plan.txt && grep -q "^note: $tell is missing: " stderr ||
+        fail "without $hide: $(cat plan.txt stderr)"
     hidden "$ZEROHOP" align -q -o here.sam r.fa 1.fq 2> stderr || fail "without $hide align ends with $?: $(cat stderr)"
     grep -q "^note: $tell is missing: " stderr || fail "without $hide align does not say so: $(cat stderr)"
     cmp <(grep -v '^@PG' there.sam) <(grep -v '^@PG' here.sam) || fail "without $hide the records are others"
@@ -71,7 +78,7 @@ fi
 
 # where pinning is forbidden, as by a filter of system calls in a container, all engines run and say so
 cat > forbidden.py <<'END'
-# forbidden.py COMMAND...: sched_setaffinity(2) answers EPERM to the command and all that it starts (seccomp(2), classic BPF)
+# forbidden.py COMMAND...: sched_setaffinity(2) answers EPERM to the command and all that it starts (seccomp(2))
 import ctypes, os, platform, struct, sys
 number = {'x86_64': 203, 'aarch64': 122}[platform.machine()]
 steps = [(0x20, 0, 0, 0), (0x15, 0, 1, number), (0x06, 0, 0, 0x00050000 | 1), (0x06, 0, 0, 0x7fff0000)]
@@ -86,9 +93,10 @@ END
 unpinned() {
     local name=$1 rc=0; shift
     python3 forbidden.py "$ZEROHOP" "$@" > out.txt 2> stderr || rc=$?
-    [ $rc != 77 ] || { echo "SKIPPED part: this kernel filters no system calls, so nothing was tried without pinning"; return 0; }
+    [ $rc != 77 ] || { echo "SKIPPED part: this kernel filters no system calls: pinning was not forbidden"; return 0; }
     [ $rc = 0 ] || fail "$name without pinning ends with $rc: $(cat stderr)"
-    grep -q "cannot pin this thread to CPU [0-9,-]*: Operation not permitted" stderr || fail "$name does not say that pinning is forbidden: $(cat stderr)"
+    grep -q "cannot pin this thread to CPU [0-9,-]*: Operation not permitted" stderr ||
+        fail "$name does not say that pinning is forbidden: $(cat stderr)"
 }
 gzip -cd "$DATA"/ecoli/GCF_*.fna.gz > r.fa; gzip -cd "$DATA/ecoli/ecoli_150_1.fq.gz" > 1.fq
 unpinned strobealign align -o x.sam r.fa 1.fq

@@ -93,7 +93,8 @@ claims() {
     for cpu in "${busy[@]}"; do end "$cpu"; done
     [ $rc = 1 ] && grep -q "other programs kept [0-9.]* CPUs busy meanwhile, so the claims were not judged" stderr ||
         fail "on a busy machine it ends with $rc: $(cat stderr)"
-    grep -q "| not judged |" table.md && ! grep -qE '\| (holds|FAILS) \|' table.md || fail "on a busy machine: $(cat table.md)"
+    grep -q "| not judged |" table.md && ! grep -qE '\| (holds|FAILS) \|' table.md ||
+        fail "on a busy machine: $(cat table.md)"
 }
 
 # Held is a part of claiming, and nobody ends before it began.

@@ -243,8 +243,8 @@ pub struct AlignArgs {
     #[arg(short = 'C', help_heading = "Output")]
     pub comments: bool,
 
-    /// Number of index copies, each on its own group of NUMA nodes: 'auto' or a number. auto: one per node if all copies
-    /// fit in 40 % of free memory and one is at most half of a node, else one
+    /// Number of index copies, each on its own group of NUMA nodes: 'auto' or a number. auto: what 'zerohop plan' finds
+    /// best for this machine, index and number of threads
     #[arg(long, value_name = "auto|K", default_value = "auto", value_parser = parse_replicas, help_heading = "Placement")]
     pub replicas: zerohop_plan::Replicas,
 

@@ -1,8 +1,9 @@
 //! `--plan auto`: strategies on the first reads of the run itself, whose records are kept.
 //!
-//! Which strategies are tried, for how long each is watched, and which one stays, the planner says ([`Pilots`]). A [`Switch`] has the
-//! run follow them in turn: an embedded engine's copies are made beside the first, and workers move over as each is ready
-//! (replicas.rs); instances of an external aligner are relieved by others (relief.rs). Nothing is mapped twice.
+//! Which strategies are tried, for how long each is watched, and which one stays, the planner says ([`Pilots`]). A
+//! [`Switch`] has the run follow them in turn: an embedded engine's copies are made beside the first, and workers move
+//! over as each is ready (replicas.rs); instances of an external aligner are relieved by others (relief.rs). Nothing is
+//! mapped twice.
 
 use crate::args::AlignArgs;
 use crate::failure::Failure;
@@ -26,8 +27,8 @@ pub struct Alternatives {
 }
 
 impl Alternatives {
-    /// What there is to be tried for an index of this size; none if the rule is sure. With a number of copies that the user asked
-    /// for, that is compared with one copy.
+    /// What there is to be tried for an index of this size; none if the rule is sure. With a number of copies that the
+    /// user asked for, that is compared with one copy.
     ///
     /// # Errors
     /// Copies that do not fit into memory.

@@ -107,7 +107,8 @@ fn claims(args: &ClaimsArgs) -> Result<(), Failure> {
     crate::print(table.as_bytes())?;
     if let Some(busy) = claims::too_busy(store.points(), &plans) {
         return Err(Failure::Other(format!(
-            "other programs kept {busy:.1} CPUs busy meanwhile, so the claims were not judged: measure again into another folder while the machine is idle"
+            "other programs kept {busy:.1} CPUs busy meanwhile, so the claims were not judged: measure again into \
+             another folder while the machine is idle"
         )));
     }
     let failed = |finding: &&claims::Finding| matches!(finding.verdict, Verdict::Fails | Verdict::NotMeasured);
@@ -118,8 +119,8 @@ fn claims(args: &ClaimsArgs) -> Result<(), Failure> {
     }
 }
 
-/// Measures all arms in turn, as often as was asked for; what is there already is not measured again. Points that others disturbed are
-/// measured up to `more` times again, and the least disturbed one counts.
+/// Measures all arms in turn, as often as was asked for; what is there already is not measured again. Points that
+/// others disturbed are measured up to `more` times again, and the least disturbed one counts.
 fn measure(args: &ExperimentArgs, experiment: &Experiment, arms: &[Arm], more: usize) -> Result<(), Failure> {
     let mut store = Store::open(&args.out)?;
     let work = tempfile::Builder::new().prefix("zerohop-lab-").tempdir_in(args.work.as_deref().unwrap_or(&args.out));

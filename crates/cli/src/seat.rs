@@ -12,7 +12,8 @@ use zerohop_model::machine::{Bytes, CpuId, Machine, NodeId};
 pub struct Seat {
     /// Ranks that take memory from the same nodes, this one too, and what of it was free before any of them took some.
     beside: Option<(usize, Bytes)>,
-    /// Ranks under the same memory limit of a control group, this one too, and what it left before any of them took some.
+    /// Ranks under the same memory limit of a control group, this one too, and what it left before any of them took
+    /// some.
     limited: Option<(usize, Bytes)>,
     /// What the user should know of the CPUs.
     pub note: Option<String>,
@@ -89,7 +90,8 @@ impl Seat {
         {
             let all = Bytes((ranks * copies) as u64 * each.0);
             return Err(Failure::Other(format!(
-                "{ranks} ranks on {} need {all} for an index of their own each, and they may use {left}: their control group has a memory limit; ask for more (sbatch --mem), or start fewer ranks with more threads (-t)",
+                "{ranks} ranks on {} need {all} for an index of their own each, and they may use {left}: their control \
+                 group has a memory limit; ask for more (sbatch --mem), or start fewer ranks with more threads (-t)",
                 machine.name
             )));
         }

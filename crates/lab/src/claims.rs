@@ -1,7 +1,7 @@
 //! What the literature says of threads, locks and parsing, put to the test on this machine.
 //!
-//! A claim that a machine cannot show (because it has too few CPUs) is told with what was measured, and does not fail. On a machine
-//! that others kept busy nothing is judged: they disturb one arm more than another.
+//! A claim that a machine cannot show (because it has too few CPUs) is told with what was measured, and does not fail.
+//! On a machine that others kept busy nothing is judged: they disturb one arm more than another.
 
 use crate::arm::{Arm, InputKind, LockKind, OutputKind};
 use crate::experiment::{Experiment, Point, Scaling};
@@ -146,7 +146,8 @@ impl Claim {
     }
 }
 
-/// A point during which others kept more CPUs busy is measured again; and if that is the mean of all points, nothing is judged.
+/// A point during which others kept more CPUs busy is measured again; and if that is the mean of all points, nothing is
+/// judged.
 const QUIET_CPUS: f64 = 0.2;
 
 /// Whether others disturbed a point.
@@ -154,7 +155,8 @@ pub fn is_disturbed(point: &Point) -> bool {
     point.others.is_some_and(|others| others.cpus() > QUIET_CPUS)
 }
 
-/// CPUs that others kept busy on average while the points of `plans` were measured, if that was too much to judge by them.
+/// CPUs that others kept busy on average while the points of `plans` were measured, if that was too much to judge by
+/// them.
 pub fn too_busy(points: &[Point], plans: &[Plan]) -> Option<f64> {
     let of_plans = |point: &&Point| plans.iter().any(|(experiment, _)| point.experiment == *experiment);
     let others =

@@ -1,14 +1,15 @@
-//! What a strategy should come to: threads that queue at memory banks, and at what only one thread of a program does at a time.
+//! What a strategy should come to: threads that queue at memory banks, and at what only one thread of a program does at
+//! a time.
 //!
-//! Each thread computes for a while, then needs a cache line that lies in some bank: the line takes the time of the way there, and
-//! waits while the bank serves others. That is a closed network with one station per bank, solved by mean value analysis (Reiser and
-//! Lavenberg, 1980). A program of its own has besides a part of work that its threads do one after the other (Amdahl, 1967):
-//! reading, writing, and the locks of its allocator.
+//! Each thread computes for a while, then needs a cache line that lies in some bank: the line takes the time of the way
+//! there, and waits while the bank serves others. That is a closed network with one station per bank, solved by mean
+//! value analysis (Reiser and Lavenberg, 1980). A program of its own has besides a part of work that its threads do one
+//! after the other (Amdahl, 1967): reading, writing, and the locks of its allocator.
 //!
-//! Latencies and bandwidths are those that `zerohop topo --measure` found on this machine, or assumed from the firmware's distances
-//! and the number of cores; of the aligner nothing is known but whether it is a program of its own. [`Assumed`] says what is taken
-//! for the rest. No figure in it was fitted to the published times, and the rule asks what would be best if each were half or
-//! twice as large (rank.rs).
+//! Latencies and bandwidths are those that `zerohop topo --measure` found on this machine, or assumed from the
+//! firmware's distances and the number of cores; of the aligner nothing is known but whether it is a program of its
+//! own. [`Assumed`] says what is taken for the rest. No figure in it was fitted to the published times, and the rule
+//! asks what would be best if each were half or twice as large (rank.rs).
 
 use crate::strategy::{Engine, Need, Strategy};
 use crate::{cores, cpu_nodes, group, homes};
@@ -26,19 +27,21 @@ const RANDOM: f64 = 0.5;
 const PRIVATE: f64 = 0.25;
 /// The part of index lines at most that the last cache holds: the rest of it is for the threads' own.
 const CACHED: f64 = 0.5;
-/// A thread that shares its core with another one computes so many times as long: two threads of a core are a third faster than one.
+/// A thread that shares its core with another one computes so many times as long: two threads of a core are a third
+/// faster than one.
 const SHARED_CORE: f64 = 1.5;
 
 /// What is assumed of an aligner, and of banks that were not measured.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Assumed {
-    /// Nanoseconds that a thread computes between two lines that it must wait for: about as long as a line takes to come, for
-    /// aligners spend a third to a half of their time waiting for memory.
+    /// Nanoseconds that a thread computes between two lines that it must wait for: about as long as a line takes to
+    /// come, for aligners spend a third to a half of their time waiting for memory.
     pub think_ns: f64,
-    /// The part of its work that a program of its own does in one thread at a time: with 16 threads, which Langmead et al. (2019)
-    /// found processes best with, a hundredth costs an eighth of the speed.
+    /// The part of its work that a program of its own does in one thread at a time: with 16 threads, which Langmead et
+    /// al. (2019) found processes best with, a hundredth costs an eighth of the speed.
     pub serial: f64,
-    /// GB/s that a bank gives in order for each core of its node: one channel of memory for eight cores, or eight channels for 64.
+    /// GB/s that a bank gives in order for each core of its node: one channel of memory for eight cores, or eight
+    /// channels for 64.
     pub core_gb_s: f64,
 }
 
@@ -46,8 +49,8 @@ impl Assumed {
     /// What is assumed unless somebody asks what would be if.
     pub const USUAL: Assumed = Assumed { think_ns: 100.0, serial: 0.01, core_gb_s: 1.25 };
 
-    /// These assumptions, and all others in which each figure is the same, twice as large, or half as large; a program may also do
-    /// nothing in one thread at a time. The first are these.
+    /// These assumptions, and all others in which each figure is the same, twice as large, or half as large; a program
+    /// may also do nothing in one thread at a time. The first are these.
     pub fn around(self) -> Vec<Assumed> {
         const TIMES: [f64; 3] = [1.0, 0.5, 2.0];
         const TIMES_SERIAL: [f64; 3] = [1.0, 0.0, 2.0];
@@ -184,8 +187,8 @@ impl Model<'_> {
         Some((row, map.targets.iter().position(|target| *target == to)?))
     }
 
-    /// Threads of `readers` whose copy lies on `banks`, and what is their own where the policy puts it: an interleaved program has
-    /// all its memory interleaved, while workers of an embedded engine keep their own on their node.
+    /// Threads of `readers` whose copy lies on `banks`, and what is their own where the policy puts it: an interleaved
+    /// program has all its memory interleaved, while workers of an embedded engine keep their own on their node.
     fn network(&self, readers: &[&Node], banks: &[(NodeId, f64)], pages: Pages, threads: usize) -> Forecast {
         let spread_out = pages == Pages::Interleave && self.need.engine != Engine::Embedded;
         let of_index = (1.0 - PRIVATE) * (1.0 - self.cached());

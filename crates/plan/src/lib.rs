@@ -2,8 +2,8 @@
 //! they can be asked about a machine that is not there.
 //!
 //! 1. [`plan`] takes the nodes that have CPUs for us and memory for us;
-//! 2. chooses the number of copies and where their pages lie by a rule that reasons from the machine's description: what fits
-//!    into memory (room.rs), and what a model of memory banks and of locks says of it (forecast.rs, rank.rs);
+//! 2. chooses the number of copies and where their pages lie by a rule that reasons from the machine's description:
+//!    what fits into memory (room.rs), and what a model of memory banks and of locks says of it (forecast.rs, rank.rs);
 //! 3. groups the nodes, and gives each worker a CPU (or a node's CPUs) and the copy of its group.
 //!
 //! [`Round`] says how many threads a lock can take, from times that were measured.
@@ -50,8 +50,8 @@ pub struct Request<'a> {
     pub workers: Option<usize>,
     /// Number of index copies.
     pub replicas: Replicas,
-    /// Page policy of each copy; by default as the rule says, or for a number of copies that was asked for: interleaved for a copy
-    /// over several nodes, else local.
+    /// Page policy of each copy; by default as the rule says, or for a number of copies that was asked for: interleaved
+    /// for a copy over several nodes, else local.
     pub pages: Option<Pages>,
     /// Huge pages or not.
     pub huge_pages: HugePages,

@@ -1,13 +1,14 @@
 //! Short runs that correct the rule where it is not sure: which strategies, one after the other, and what they say.
 //!
-//! `zerohop align --plan auto` runs each for a while and maps on meanwhile, so nothing is lost but speed. The same functions choose,
-//! time and judge them in the replay of published times (crates/plan/tests/published.rs).
+//! `zerohop align --plan auto` runs each for a while and maps on meanwhile, so nothing is lost but speed. The same
+//! functions choose, time and judge them in the replay of published times (crates/plan/tests/published.rs).
 
 use crate::rank::{Ranked, Verdict};
 use crate::strategy::{Engine, Strategy};
 use std::time::Duration;
 
-/// How long each strategy is watched: a hundredth of what is left of the run, but so long at least, and so long at most.
+/// How long each strategy is watched: a hundredth of what is left of the run, but so long at least, and so long at
+/// most.
 const PART: f64 = 0.01;
 const LEAST_WATCH: Duration = Duration::from_secs(2);
 const MOST_WATCH: Duration = Duration::from_secs(60);
@@ -46,8 +47,8 @@ pub struct Pilots {
 impl Pilots {
     /// The pilots for strategies as they were ranked: nothing to compare if the rule is sure.
     ///
-    /// With an embedded engine the run begins with one copy, which is there soonest, and others are made while it goes on; so the
-    /// rule's copies are always compared with it.
+    /// With an embedded engine the run begins with one copy, which is there soonest, and others are made while it goes
+    /// on; so the rule's copies are always compared with it.
     pub fn new(ranked: &[Ranked], engine: Engine) -> Self {
         let of = |verdict| ranked.iter().filter(move |ranked| ranked.verdict == verdict).map(|ranked| ranked.strategy);
         let mut strategies: Vec<Strategy> = of(Verdict::Chosen).chain(of(Verdict::Pilot)).collect();

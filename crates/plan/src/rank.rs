@@ -3,13 +3,14 @@
 //! The rule reasons from the machine's description and from nothing else:
 //!
 //! 1. what does not fit into memory is ruled out, what fits tightly is not chosen without a trial (room.rs);
-//! 2. the model says what each strategy should come to, under its usual assumptions and with each of them half and twice as large
-//!    (forecast.rs); twice the copies must bring some per cent to be worth their loading and their memory;
+//! 2. the model says what each strategy should come to, under its usual assumptions and with each of them half and
+//!    twice as large (forecast.rs); twice the copies must bring some per cent to be worth their loading and their
+//!    memory;
 //! 3. chosen is the strategy that loses least where the assumptions are worst for it;
 //! 4. those which in the mean of all assumptions are not far behind it, or better, are worth a trial.
 //!
-//! On one node all memory is near: nothing but an aligner's own locks can speak for several copies there, so one is chosen.
-//! crates/plan/tests/published.rs replays it over the published times of Lenis & Senar (2016, 2017).
+//! On one node all memory is near: nothing but an aligner's own locks can speak for several copies there, so one is
+//! chosen. crates/plan/tests/published.rs replays it over the published times of Lenis & Senar (2016, 2017).
 
 use crate::forecast::{Assumed, Forecast, forecast};
 use crate::room::{Fit, Room};
@@ -20,11 +21,12 @@ use zerohop_model::machine::{Bytes, Machine};
 use zerohop_model::memory_map::MemoryMap;
 use zerohop_model::plan::Pages;
 
-/// What twice as many copies must bring to be worth their loading and their memory: up to one for each node, which brings its accesses
-/// home; and beyond that, where the gain depends on an aligner's own locks.
+/// What twice as many copies must bring to be worth their loading and their memory: up to one for each node, which
+/// brings its accesses home; and beyond that, where the gain depends on an aligner's own locks.
 const DOUBLING: f64 = 1.02;
 const DOUBLING_ON_A_NODE: f64 = 1.05;
-/// A strategy that comes to less than this part of the chosen one, in the mean of all assumptions, is not worth a trial.
+/// A strategy that comes to less than this part of the chosen one, in the mean of all assumptions, is not worth a
+/// trial.
 const WORTH_A_TRIAL: f64 = 0.8;
 /// Trials at most: each costs about a hundredth of the run where it is slower, and loading.
 const MOST_TRIALS: usize = 3;
@@ -54,9 +56,9 @@ pub struct Ranked {
     pub reasons: Vec<String>,
 }
 
-/// Every strategy for `need` on `machine`: the chosen one first, then those worth a pilot run, those that are possible, and those
-/// that are ruled out. Within each of these, what should be fastest by the model comes first; `map` is what was measured of the
-/// machine, if it was.
+/// Every strategy for `need` on `machine`: the chosen one first, then those worth a pilot run, those that are possible,
+/// and those that are ruled out. Within each of these, what should be fastest by the model comes first; `map` is what
+/// was measured of the machine, if it was.
 pub fn rank(machine: &Machine, need: &Need, map: Option<&MemoryMap>) -> Vec<Ranked> {
     rank_assuming(machine, need, map, Assumed::USUAL)
 }
@@ -118,7 +120,8 @@ fn fastest(all: &[Judged]) -> f64 {
     fit.map(Judged::speed).fold(f64::MIN_POSITIVE, f64::max)
 }
 
-/// The strategy that fits well and loses least to the best one where the assumptions are worst for it; of equals the first.
+/// The strategy that fits well and loses least to the best one where the assumptions are worst for it; of equals the
+/// first.
 fn chosen(all: &[Judged], nodes: usize) -> Option<usize> {
     let may_be = |judged: &&Judged| judged.fit == Fit::Well && (nodes > 1 || judged.strategy.copies == 1);
     let best_at = |at: usize| all.iter().filter(may_be).map(|judged| judged.scores[at]).fold(0.0, f64::max);
@@ -185,11 +188,13 @@ impl Words {
                 )
             }
             (1, _) => format!(
-                "The program as it is: all accesses go to the bank of the loading thread, {} of {nodes} of them from afar.",
+                "The program as it is: all accesses go to the bank of the loading thread, {} of {nodes} of them from \
+                 afar.",
                 nodes - 1
             ),
             _ if copies > nodes => format!(
-                "{} copies ({each}) on each node: every access is local, and {} threads instead of {} share the locks of a program.",
+                "{} copies ({each}) on each node: every access is local, and {} threads instead of {} share the locks \
+                 of a program.",
                 copies / nodes,
                 threads(copies),
                 threads(nodes)

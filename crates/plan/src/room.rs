@@ -3,8 +3,8 @@
 use crate::{PlanError, cpu_nodes, homes};
 use zerohop_model::machine::{Bytes, Machine};
 
-/// The part of free memory, and of each node, that index copies may take. The other half is for reads and records on their way
-/// to and from the disk, and for what the aligner takes for itself.
+/// The part of free memory, and of each node, that index copies may take. The other half is for reads and records on
+/// their way to and from the disk, and for what the aligner takes for itself.
 const PART_FOR_COPIES: f64 = 0.5;
 
 /// How a number of copies fits.
@@ -61,7 +61,8 @@ impl Room {
         }
         match more_than_half(loading, free.0) {
             true => Fit::Tight(format!(
-                "{copies} copies ({all}) and the index files in the page cache are more than half of free memory ({free})."
+                "{copies} copies ({all}), with the index files in the page cache, are more than half of free memory \
+                 ({free})."
             )),
             false => Fit::Well,
         }

@@ -37,9 +37,9 @@ pub struct Need {
 
 /// Numbers of copies on `nodes` nodes: one, those that divide the nodes evenly, and then several on each node.
 ///
-/// Several on a node are for aligners that are programs of their own, as long as each has a thread: fewer threads then wait for
-/// what only one thread of a program can do at a time. Workers of an embedded engine share no lock and no allocator; a second copy
-/// on their node would only push the first one out of its caches.
+/// Several on a node are for aligners that are programs of their own, as long as each has a thread: fewer threads then
+/// wait for what only one thread of a program can do at a time. Workers of an embedded engine share no lock and no
+/// allocator; a second copy on their node would only push the first one out of its caches.
 pub(crate) fn copy_counts(nodes: usize, need: &Need) -> Vec<usize> {
     let groups = (1..=nodes).filter(|copies| nodes.is_multiple_of(*copies));
     let several = std::iter::successors(Some(2 * nodes), |copies| Some(2 * copies));

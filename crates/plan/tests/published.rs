@@ -1,6 +1,6 @@
-//! The rule, `align --plan auto` and `tune` replayed over all published cases of ONE machine, an AMD Opteron 6376, with all 64
-//! threads (tests/data/papers). Choosing, timing, judging and deciding are done by the functions that these commands call; what is
-//! replayed is the time that a strategy takes, with noise as large as the printed errors.
+//! The rule, `align --plan auto` and `tune` replayed over all published cases of ONE machine, an AMD Opteron 6376, with
+//! all 64 threads (tests/data/papers). Choosing, timing, judging and deciding are done by the functions that these
+//! commands call; what is replayed is the time that a strategy takes, with noise as large as the printed errors.
 #![allow(clippy::unwrap_used)]
 
 use std::collections::BTreeMap;
@@ -145,8 +145,9 @@ fn noise(random: &mut u64) -> f64 {
     (0..12).map(|_| draw()).sum::<f64>() - 6.0
 }
 
-/// Times the best that a run takes which tries strategies as `align --plan auto` does: each for as long, and judged in the same way.
-/// The times of the papers do not tell how long loading takes, so starting further instances is not in it.
+/// Times the best that a run takes which tries strategies as `align --plan auto` does: each for as long, and judged in
+/// the same way. The times of the papers do not tell how long loading takes, so starting further instances is not in
+/// it.
 fn of_pilots(case: &Case, ranked: &[Ranked], random: &mut u64) -> f64 {
     let mut pilots = Pilots::new(ranked, ENGINE);
     let (mut spent, mut left) = (0.0, 1.0);
@@ -250,8 +251,8 @@ fn groupings() -> [(&'static str, Group); 4] {
     ]
 }
 
-/// What the rule would lose had its assumptions been fitted: they are chosen on all cases but those of a group, among the usual ones,
-/// half and twice as large, and the rule is then asked about that group.
+/// What the rule would lose had its assumptions been fitted: they are chosen on all cases but those of a group, among
+/// the usual ones, half and twice as large, and the rule is then asked about that group.
 #[test]
 fn left_out_in_turn() {
     heading("Times the best, the rule alone, with the usual assumptions, and with those fitted to the other cases");
@@ -279,7 +280,8 @@ fn left_out_in_turn() {
     assert!(worst <= 1.11 && most <= 1.06, "{worst} {most}");
 }
 
-/// Fewer threads than CPUs, for which the studies have one copy only: whether the program as it is or interleaving is better.
+/// Fewer threads than CPUs, for which the studies have one copy only: whether the program as it is or interleaving is
+/// better.
 #[test]
 fn fewer_threads() {
     heading("Interleaving against the program as it is, by threads");
@@ -329,7 +331,8 @@ fn the_rule_for_the_four_indexes() {
     );
 }
 
-/// `machine` with other nodes: so many, each with so many CPUs, the same memory in all; all others at the same distance.
+/// `machine` with other nodes: so many, each with so many CPUs, the same memory in all; all others at the same
+/// distance.
 fn perturbed(nodes: u32, cpus: u32) -> Machine {
     let mut machine = opteron();
     let memory = Bytes(128 * GB / u64::from(nodes));

@@ -77,8 +77,8 @@ impl Pinned {
         Ok(Self { former, on_this_thread: PhantomData })
     }
 
-    /// As [`Pinned::to`]; where the kernel refuses, as in containers that forbid pinning, the thread stays where it is. The
-    /// second part then says why, for the user: a program on any CPU is slower, but its results are the same.
+    /// As [`Pinned::to`]; where the kernel refuses, as in containers that forbid pinning, the thread stays where it is.
+    /// The second part then says why, for the user: a program on any CPU is slower, but its results are the same.
     pub fn where_allowed(cpus: &[CpuId]) -> (Self, Option<String>) {
         match Self::to(cpus) {
             Ok(pinned) => (pinned, None),

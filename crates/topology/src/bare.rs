@@ -11,11 +11,11 @@ pub fn unknown() -> Vec<String> {
     let missing = |path: &str| !Path::new(path).exists();
     let sys = (
         missing("/sys/devices/system/cpu"),
-        "/sys is missing: nodes, distances and caches are not known, and the machine counts as one node.",
+        "/sys is missing: nodes, distances and caches are not known; the machine counts as one node.",
     );
     let proc = (
         missing("/proc/self"),
-        "/proc is missing: limits of control groups and what others keep busy are not known, and free memory only roughly.",
+        "/proc is missing: limits of control groups are not known, and free memory only roughly.",
     );
     [sys, proc].into_iter().filter(|(missing, _)| *missing).map(|(_, words)| words.to_owned()).collect()
 }
@@ -32,8 +32,8 @@ pub(crate) fn complete(machine: &mut Machine) {
     }
 }
 
-/// All memory, and what of it is free (`sysinfo(2)`, which does not count the page cache as free); zeros where the kernel
-/// does not tell.
+/// All memory, and what of it is free (`sysinfo(2)`, which does not count the page cache as free); zeros where the
+/// kernel does not tell.
 fn memory() -> (Bytes, Bytes) {
     // SAFETY: sysinfo is plain numbers, for which zeros are values.
     let mut told: libc::sysinfo = unsafe { std::mem::zeroed() };

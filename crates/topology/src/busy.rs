@@ -28,8 +28,8 @@ impl Others {
         Others { cpus: cpus.to_vec(), began: Instant::now(), busy: busy_time(cpus), own: cpu_time() }
     }
 
-    /// CPU seconds that others used since, and seconds that have gone by. Children count from when they were waited for. The
-    /// first is good to some hundredths of a second, and may be less than nothing by as much.
+    /// CPU seconds that others used since, and seconds that have gone by. Children count from when they were waited
+    /// for. The first is good to some hundredths of a second, and may be less than nothing by as much.
     pub fn used_s(&self) -> (f64, f64) {
         let busy = busy_time(&self.cpus).saturating_sub(self.busy).as_secs_f64();
         (busy - cpu_time().saturating_sub(self.own).as_secs_f64(), self.began.elapsed().as_secs_f64())

@@ -145,8 +145,8 @@ fn quota(sysfs: &Sysfs, group: &str) -> Option<f64> {
     (quota > 0.0 && period > 0.0).then(|| quota / period)
 }
 
-/// `memory.max` or `memory.high`, beyond which a group is slowed down to a standstill; or version 1's own limit, and the one
-/// of the ancestors that a container cannot see.
+/// `memory.max` or `memory.high`, beyond which a group is slowed down to a standstill; or version 1's own limit, and
+/// the one of the ancestors that a container cannot see.
 fn memory(sysfs: &Sysfs, group: &str) -> Option<u64> {
     let own = ["memory.max", "memory.high", "memory.limit_in_bytes"];
     let own = own.iter().filter_map(|name| sysfs.number(&format!("{group}/{name}")));
@@ -154,7 +154,8 @@ fn memory(sysfs: &Sysfs, group: &str) -> Option<u64> {
     own.chain(inherited).filter(|&limit| limit < NO_LIMIT).min()
 }
 
-/// What a group uses and cannot give up: all but files that were read or written, which the kernel drops when it needs room.
+/// What a group uses and cannot give up: all but files that were read or written, which the kernel drops when it needs
+/// room.
 fn memory_in_use(sysfs: &Sysfs, group: &str) -> u64 {
     let used = sysfs.number(&format!("{group}/memory.current"));
     let used = used.or_else(|| sysfs.number(&format!("{group}/memory.usage_in_bytes"))).unwrap_or(0);

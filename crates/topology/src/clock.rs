@@ -10,7 +10,8 @@ pub fn thread_cpu_time() -> Duration {
     if outcome == 0 { Duration::new(time.tv_sec as u64, time.tv_nsec as u32) } else { Duration::ZERO }
 }
 
-/// CPU time that this process and those of its children that were waited for have used, kernel included (`getrusage(2)`).
+/// CPU time that this process and those of its children that were waited for have used, kernel included
+/// (`getrusage(2)`).
 pub fn cpu_time() -> Duration {
     let of = |whose| {
         // SAFETY: rusage is plain numbers, for which zeros are values.

@@ -8,9 +8,9 @@ use zerohop_model::machine::{Bytes, Machine};
 
 /// Reads the machine that this process runs on.
 ///
-/// # Errors
-/// When files of `/sys` and `/proc` contradict their documentation. Files that are merely absent are no error: a kernel
-/// without NUMA is one node, and so is a container without `/sys` and `/proc`, of which [`unknown`](crate::unknown) tells.
+/// # Errors When files of `/sys` and `/proc` contradict their documentation. Files that are merely absent are no error:
+/// a kernel without NUMA is one node, and so is a container without `/sys` and `/proc`, of which
+/// [`unknown`](crate::unknown) tells.
 pub fn detect() -> Result<Machine, TopologyError> {
     let cpus = affinity::current_affinity()?.into_iter().map(|cpu| cpu.0).collect();
     let mut machine = machine(&Sysfs::at("/"), Some(cpus))?;
@@ -18,8 +18,8 @@ pub fn detect() -> Result<Machine, TopologyError> {
     Ok(machine)
 }
 
-/// The directory of the control group whose memory limit leaves least to this process; none without a limit. Processes with
-/// the same one share what is left.
+/// The directory of the control group whose memory limit leaves least to this process; none without a limit. Processes
+/// with the same one share what is left.
 ///
 /// # Errors
 /// As [`detect`].

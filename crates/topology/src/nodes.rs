@@ -29,8 +29,8 @@ pub(crate) fn nodes(sysfs: &Sysfs, online: &[u32]) -> Result<(Vec<Node>, Vec<Vec
     Ok((nodes, distances))
 }
 
-/// The CPUs that are online; an old or trimmed `/sys` falls back to what the process may run on, which is `affinity` where
-/// the kernel was asked.
+/// The CPUs that are online; an old or trimmed `/sys` falls back to what the process may run on, which is `affinity`
+/// where the kernel was asked.
 pub(crate) fn online_cpus(sysfs: &Sysfs, affinity: Option<&[u32]>) -> Result<Vec<u32>, TopologyError> {
     if let Some(cpus) = sysfs.list("sys/devices/system/cpu/online")?.filter(|cpus| !cpus.is_empty()) {
         return Ok(cpus);

@@ -16,7 +16,8 @@ pub enum BenchCommand {
     Scaling(Box<ScalingArgs>),
     /// Compare the farm with lock pools: pinned or not, index interleaved or not, uniform and mixed read lengths
     Farm(Box<FarmArgs>),
-    /// Put what the literature says of locks and parsing to the test; exit status 1 if something does not hold that could
+    /// Put what the literature says of locks and parsing to the test; exit status 1 if something does not hold that
+    /// could, or if other programs kept the machine too busy to judge
     Claims(Box<ClaimsArgs>),
     /// Compare the ways in which ranks exchange what they found, with searches that are made up; under mpirun, or with threads as ranks
     Search(Box<super::search::BenchSearchArgs>),
