@@ -23,6 +23,9 @@ what = os.environ.get('FAKE', '')
 if sys.argv[1:] == ['--version']: print('fake 1'); sys.exit()
 say = lambda words: print(words, file=sys.stderr, flush=True)
 say(f'fake begins, {what}')
+if what == 'warn':
+    for i in range(8): say(f'Warning: odd index {i % 7}\n[M::main] batch {i}')
+    say('WARNING: \x1b[1;31mred\x1b[0m \x07')
 if what == 'exit': say('no licence was found'); sys.exit(3)
 if what == 'deaf': time.sleep(300)
 if what.startswith('child'):
@@ -168,6 +171,13 @@ sound() {
     [ $rc = 0 ] || fail "other order where none is promised: $rc, $(cat stderr)"
     cmp <(awk 'NR % 4 == 1 { print substr($1, 2) }' 1.fq) <(grep -v '^@' out/x.sam | cut -f 1) || fail "the order is not put back"
     rm out/x.sam
+    # what it warns of is told, once for all instances
+    FAKE=warn attempt 60 --engine fake $FAKES -t 2 --replicas 2 -o out/x.sam r.fa long_1.fq
+    rm out/x.sam
+    [ "$rc $(grep -c '^note: fake says: ' stderr)" = "0 5" ] && ! grep -q "M::main" stderr || fail "warnings: $rc, $(cat stderr)"
+    [ "$(grep -xc 'note: fake says: Warning: odd index [0-4]' stderr)" = 5 ] || fail "warnings: $(cat stderr)"
+    grep -qx "note: fake has 6 further lines of warnings: --logs DIR keeps all that it says." stderr || fail "warnings: $(cat stderr)"
+    nothing_left "warnings"
     # logs where the user wants them
     FAKE=exit attempt 60 --engine fake $FAKES --logs logs -o out/x.sam r.fa 1.fq
     [ $rc = 1 ] && grep -q "no licence" logs/fake.0.log || fail "--logs: $(cat stderr)"

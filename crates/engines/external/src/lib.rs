@@ -36,6 +36,7 @@ mod share;
 mod shm;
 mod supervise;
 mod tool;
+mod warnings;
 
 pub use arguments::UserArguments;
 pub use charge::Charge;
@@ -47,3 +48,4 @@ pub use launch::{Launch, law};
 pub use share::SharedIndex;
 pub use supervise::Supervision;
 pub use tool::{Tell, run_tool};
+pub use warnings::warnings;
