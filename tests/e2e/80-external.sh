@@ -224,6 +224,17 @@ fasta() {
     done
 }
 
+# what an aligner warns of is told: minimap2, of an index for other reads
+warnings() {
+    [[ "$engines " == *" minimap2 "* ]] || return 0
+    minimap2 -x map-ont -d ont.mmi ref.fa 2> index.log || fail "$(cat index.log)"
+    E=minimap2
+    align -o own.sam ont.mmi 1.fq 2.fq
+    grep -q "^note: minimap2 says: .*[Ww][Aa][Rr][Nn][Ii][Nn][Gg].*overridden" align.stderr || fail "a warning is not told: $(cat align.stderr)"
+    align -o own.sam ref.fa 1.fq 2.fq
+    [ ! -s align.stderr ] || fail "a note without a warning: $(cat align.stderr)"
+}
+
 # enough reads for three chunks
 plans() {
     local pages
@@ -254,7 +265,44 @@ END
         own_set big.sam "equal parts" -t 2 --replicas 2 --deal static --order any ref.fa big_1.fq big_2.fq
         nothing_left
     done
-    refused 2 "--deal static needs --order any" --engine bwa --deal static ref.fa 1.fq
+    [[ "$engines " != *" bwa "* ]] || static_in_order
+}
+
+# bwa's choices depend on the reads that a process had before: dealt in turn, they are those of a process for every second
+# batch and one for the others, with the records put back in order
+static_in_order() {
+    local i note="process had the reads. Every run with --deal static and as many instances gives these"
+    E=bwa
+    python3 - <<'END'
+records = [list(zip(*[open(f'big_{mate}.fq')] * 4)) for mate in (1, 2)]
+files = [[open(f'turn{i}_{mate}.fq', 'w') for mate in (1, 2)] for i in (0, 1)]
+batch, bases, turns = 0, 0, open('turns', 'w')
+for pair in zip(*records):
+    for file, read in zip(files[batch % 2], pair): file.writelines(read)
+    turns.write(f'{batch % 2}\n')
+    bases += sum(len(read[1]) - 1 for read in pair)
+    if bases >= 100000: batch, bases = batch + 1, 0
+assert batch > 15
+END
+    EXTRA=(-K 100000)
+    for i in 0 1; do alone turn$i.sam turn${i}_1.fq turn${i}_2.fq; done
+    EXTRA=()
+    python3 - > expected.sam <<'END'
+import itertools
+groups = [(list(lines) for _, lines in itertools.groupby((l for l in open(f'turn{i}.sam') if l[0] != '@'), lambda l: l.split()[0])) for i in (0, 1)]
+for turn in open('turns'): print(end=''.join(next(groups[int(turn)])))
+END
+    grep '^@SQ' turn0.sam >> expected.sam
+    for i in 1 2; do
+        own expected.sam "equal parts in order" -t $((2 * i)) --replicas 2 --deal static --engine-args '-K 100000' ref.fa big_1.fq big_2.fq
+        grep -q "^note: Some records of BWA-MEM .*$note" align.stderr || fail "bwa: what it depends on is not told: $(cat align.stderr)"
+    done
+    # with two finished chunks at most that an instance may be ahead, and over a pipe
+    own expected.sam "equal parts in order, from a pipe" -t 2 --replicas 2 --deal static --engine-args '-K 100000' ref.fa <(cat big_1.fq) <(cat big_2.fq)
+    align -t 2 --replicas 2 -o own.sam ref.fa big_1.fq big_2.fq
+    grep -q "^note: Some records of BWA-MEM .* use --deal static with as many instances" align.stderr || fail "bwa: two instances without a note: $(cat align.stderr)"
+    align -t 2 --replicas 1 -o own.sam ref.fa big_1.fq big_2.fq
+    [ ! -s align.stderr ] || fail "bwa: a note of one instance: $(cat align.stderr)"
 }
 
 farm() {
@@ -639,7 +687,7 @@ END
 }
 
 for E in $engines; do make_index $E; done
-for part in listing missing_index build_index inputs fasta plans farm outputs groups comments names headers gem3_names empty_reads zero_reads engine_args refusals own_descriptors programs comparison; do
+for part in listing missing_index build_index inputs fasta warnings plans farm outputs groups comments names headers gem3_names empty_reads zero_reads engine_args refusals own_descriptors programs comparison; do
     [[ $part =~ ${PART-} ]] || continue
     start=$SECONDS
     EXTRA=()

@@ -470,7 +470,7 @@ pub const NULL: &str = "null";
 pub enum DealName {
     /// To whoever has room: a slow instance gets fewer
     OnDemand,
-    /// To each in turn, chunk by chunk, whether it has room or not: equal parts; needs --order any
+    /// To each in turn, chunk by chunk, whether it has room or not: equal parts, and the same in every run
     Static,
 }
 

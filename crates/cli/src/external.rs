@@ -8,7 +8,7 @@
 
 use crate::account::{self, Account};
 use crate::aligners;
-use crate::args::{AlignArgs, DealName, HugePagesName, OrderName, PlanFrom};
+use crate::args::{AlignArgs, DealName, HugePagesName, PlanFrom};
 use crate::auto::{self, Alternatives, Outcome as Tried, Watched};
 use crate::failure::Failure;
 use crate::joint::{self, Begun, Came, Joint};
@@ -27,11 +27,12 @@ use tempfile::TempDir;
 use zerohop_distribute::Transport;
 use zerohop_engine_external::descriptor::{Descriptor, Keeps, SameRecords};
 use zerohop_engine_external::reaper::Reaper;
-use zerohop_engine_external::{Charge, Found, FoundIndex, Launch, SharedIndex, UserArguments, law};
+use zerohop_engine_external::{Charge, Found, FoundIndex, Launch, SharedIndex, UserArguments, law, warnings};
 use zerohop_engine_strobealign::canonical_read_length;
 use zerohop_model::engine::Law;
 use zerohop_model::error::Error;
 use zerohop_model::machine::{Bytes, Machine};
+use zerohop_model::measurement::RunReport;
 use zerohop_model::plan::Plan;
 use zerohop_model::sink::Sink;
 use zerohop_reads::{LaneSpec, OpenLane};
@@ -47,9 +48,6 @@ const HELD_BASES: u64 = 100_000_000;
 /// Instances are relieved only if what is left of the run takes so many times as long as loading took: a gain of a tenth has to pay for
 /// loading twice.
 const WORTH: f64 = 20.0;
-/// Said where records depend on which instance mapped them.
-const TIES: &str = "Where this aligner has to choose between equally good places, the choice depends on which instance had the \
-                    read, and so on when strategies were changed: for records that are the same in every run, do without --plan auto.";
 /// Batches that each instance should have mapped before it is judged.
 const BATCHES_TO_JUDGE: u64 = 4;
 /// How long an instance may stand still, or another rank be silent, in seconds, unless the user says otherwise.
@@ -110,13 +108,11 @@ pub fn run(
     let outcome = site.align(args, &wanted, open, &specs, &late, joint.as_deref_mut());
     let opened = late.sink.into_inner();
     let ((outcome, dealt), tried) = outcome.map_err(|failure| site.log_folder.keep(failure))?;
-    if tried.as_ref().is_some_and(|tried| tried.changed)
-        && wanted.found.descriptor.contract.same_records != SameRecords::Free
-    {
-        notes.push(TIES.to_owned());
-    }
+    let changed = tried.as_ref().is_some_and(|tried| tried.changed);
+    notes.extend(varying(args, &wanted.found.descriptor, site.instances(), changed));
     let Outcome { report: mut run, lengths } = outcome;
     account::check(&run)?;
+    notes.extend(warned(&wanted.found.descriptor.name, &run));
     if run.tally.left_out > 0 {
         let (title, reads) = (&wanted.found.descriptor.title, run.tally.left_out);
         notes.push(format!("{title} wrote no record of {reads} mates of no bases."));
@@ -158,6 +154,44 @@ pub fn run(
     account.tell(args, &specs, &groups)?;
     // The records are there all the same, and what was to be said of them is said.
     failed.map_or(Ok(()), Err)
+}
+
+/// What the instances of this process warned of.
+fn warned(name: &str, run: &RunReport) -> Vec<String> {
+    let logs: Vec<PathBuf> =
+        run.instances.iter().filter_map(|instance| instance.log.as_ref().map(PathBuf::from)).collect();
+    let (warnings, more) = warnings(&logs);
+    let mut notes: Vec<String> = warnings.iter().map(|warning| format!("{name} says: {warning}")).collect();
+    if more > 0 {
+        notes.push(format!("{name} has {more} further lines of warnings: --logs DIR keeps all that it says."));
+    }
+    notes
+}
+
+/// What is to be said where records depend on which instance had the read; `changed` if instances were replaced by
+/// others.
+fn varying(args: &AlignArgs, descriptor: &Descriptor, instances: usize, changed: bool) -> Option<String> {
+    let title = &descriptor.title;
+    let ranks = Ranks::are_many();
+    if descriptor.contract.same_records == SameRecords::Free || (instances == 1 && !ranks && !changed) {
+        return None;
+    }
+    let same = match () {
+        _ if ranks => "For the same records in every run, do without ranks, with --deal static or --replicas 1.",
+        _ if changed => "For the same records in every run, do without --plan auto.",
+        _ if args.external.deal == DealName::Static => {
+            "Every run with --deal static and as many instances gives these; --replicas 1 gives those of the aligner by \
+             itself."
+        }
+        _ => {
+            "For the same records in every run, use --deal static with as many instances; --replicas 1 gives those of \
+             the aligner by itself."
+        }
+    };
+    Some(format!(
+        "Some records of {title} (the choice between equally good places, and what follows from it) depend on which \
+         process had the reads. {same}"
+    ))
 }
 
 /// What the user wants.
@@ -243,11 +277,6 @@ fn choose(args: &AlignArgs) -> Result<Descriptor, Failure> {
     }
     if args.huge_pages == HugePagesName::Off {
         return Err(Failure::Usage("--huge-pages is for the built-in strobealign".to_owned()));
-    }
-    if args.external.deal == DealName::Static && args.order == OrderName::Input {
-        let words = "--deal static needs --order any: to put equal parts in order, all that a fast instance is ahead would \
-                     have to be held";
-        return Err(Failure::Usage(words.to_owned()));
     }
     aligners::described(&args.engine, &args.external.engine_file)
 }

@@ -15,8 +15,8 @@ pub(crate) fn without_mate_number(name: &[u8]) -> &[u8] {
     name.strip_suffix(b"/1").or_else(|| name.strip_suffix(b"/2")).unwrap_or(name)
 }
 
-/// Whether two reads that stand at the same place of two files are mates: their names, without `/1` and `/2`, are the same,
-/// or differ in the number of the mate alone, as in `x.1` and `x.2` (`fastq-dump -I`) or `x_1` and `x_2`.
+/// Whether two reads that stand at the same place of two files are mates: their names, without `/1` and `/2`, are the
+/// same, or differ in the number of the mate alone, as in `x.1` and `x.2` (`fastq-dump -I`) or `x_1` and `x_2`.
 pub(crate) fn are_mates(first: &[u8], mate: &[u8]) -> bool {
     first == mate
         || matches!((first, mate), ([one @ .., a, b'1'], [two @ .., b, b'2'])

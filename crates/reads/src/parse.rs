@@ -22,7 +22,8 @@ pub(crate) enum Layout {
     Single,
     /// Two files, in step.
     Pairs,
-    /// One file; two reads that follow one another and have the same name (without `/1` and `/2`) are mates, as in strobealign.
+    /// One file; two reads that follow one another and have the same name (without `/1` and `/2`) are mates, as in
+    /// strobealign.
     Interleaved,
 }
 

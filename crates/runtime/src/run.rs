@@ -63,12 +63,15 @@ pub enum Mapping<'a> {
         sink: &'a dyn LateSink,
         /// How chunks reach them.
         dealing: Dealing,
-        /// Finished chunks that each may hold while the others are behind.
+        /// Finished chunks that each may hold while the others are behind, if reads are dealt on demand.
         held: usize,
         /// Others that may come later; none come if an emitter deals a lane, or all of them in turn.
         relief: Option<Relief>,
     },
 }
+
+/// Finished chunks that an instance may hold if reads are dealt in turn.
+const HELD_IN_TURN: usize = 1 << 24;
 
 /// What came of a run.
 #[derive(Debug)]
@@ -124,7 +127,11 @@ pub fn run(job: Job<'_>) -> Result<Outcome, Error> {
                 let writers = crew.start_writers(helpers);
                 (crew.start_workers(&input, benches, shelf, sink, plan), None, writers)
             }
-            Mapping::Instances { instances, sink, held, relief, .. } => {
+            Mapping::Instances { instances, sink, dealing, held, relief } => {
+                // In turn, chunks are held for as long as the program whose turn it is takes in more: if they were
+                // not, it would get no more and put nothing out. No more is dealt than that program takes, which
+                // bounds them.
+                let held = if dealing == Dealing::Static { HELD_IN_TURN } else { held };
                 let (tell, headers) = channel();
                 let (committers, mut benches) = (benches.len(), benches.into_iter());
                 let place = Place { input: &input, ended: &ended, tell, started };

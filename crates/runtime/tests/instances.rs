@@ -185,11 +185,17 @@ fn outputs_keep_the_order_of_the_input_in_every_shape() {
         assert_eq!((report.tally.reads, report.instances.len()), (READS, shape.workers));
         assert_eq!(report.instances.iter().map(|instance| instance.reads_out).sum::<u64>(), READS);
 
-        let shape = Shape { order: Order::Any, ..shape };
-        let (outcome, texts) = external(shape, threads, Dealing::Static, Fault::None);
-        assert_all_there(&texts, shape);
-        let parts: Vec<u64> = outcome.unwrap().report.instances.iter().map(|instance| instance.chunks).collect();
-        assert!(parts.iter().max().unwrap() - parts.iter().min().unwrap() <= 1, "equal parts: {parts:?}");
+        for order in [Order::Input, Order::Any] {
+            let shape = Shape { order, ..shape };
+            let (outcome, texts) = external(shape, threads, Dealing::Static, Fault::None);
+            if order == Order::Input {
+                assert_in_order(&texts, shape)
+            } else {
+                assert_all_there(&texts, shape)
+            }
+            let parts: Vec<u64> = outcome.unwrap().report.instances.iter().map(|instance| instance.chunks).collect();
+            assert!(parts.iter().max().unwrap() - parts.iter().min().unwrap() <= 1, "equal parts: {parts:?}");
+        }
     }
 }
 

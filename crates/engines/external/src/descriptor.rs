@@ -159,7 +159,8 @@ pub struct Reads {
     /// How they reach it.
     #[serde(default)]
     pub via: Via,
-    /// Whether the name of a record may go on with `_` and words of the read's comment. (GEM3 writes `r_x` for `@r x/1`.)
+    /// Whether the name of a record may go on with `_` and words of the read's comment. (GEM3 writes `r_x` for `@r
+    /// x/1`.)
     #[serde(default)]
     pub names_take_comments: bool,
     /// Whether it fails if it gets no reads at all: then a process for which none are left is ended by us.

@@ -64,8 +64,8 @@ impl Expected {
         self.kinds.push(Kind { numbered, empty });
     }
 
-    /// Which mate of a fragment a record of this name is of, as far as names tell: 0 where they are the same. None if it is
-    /// of another fragment.
+    /// Which mate of a fragment a record of this name is of, as far as names tell: 0 where they are the same. None if
+    /// it is of another fragment.
     fn mate_named(&self, fragment: usize, name: &[u8], rules: Rules) -> Option<usize> {
         let own = self.name(fragment);
         let (start, rest) = name.split_at_checked(own.len())?;
@@ -360,8 +360,8 @@ impl Ledger {
 }
 
 impl Open {
-    /// Which mate of a fragment a record is of: its flags say so. Where the program took the mates for single reads, it is
-    /// the one of that name, or the one that has bases.
+    /// Which mate of a fragment a record is of: its flags say so. Where the program took the mates for single reads,
+    /// it is the one of that name, or the one that has bases.
     fn mate_of(&self, fragment: usize, fields: &Fields<'_>, rules: Rules) -> Option<usize> {
         let Kind { numbered, empty } = self.expected.kinds[fragment];
         match (fields.flags & (FIRST | LAST), empty) {
