@@ -131,7 +131,7 @@ listing() {
     for name in strobealign $all; do grep -q "^$name " engines.txt || fail "zerohop engines does not name $name"; done
     for E in $engines; do
         grep "^$E " engines.txt | grep -qF "$(about $E 'e["found"]')" || fail "engines: where is $E?"
-        [[ "$(about $E 'e["found_version"]')" =~ ^[0-9] ]] || fail "engines: version of $E"
+        [[ "$(about $E 'e["found_version"]')" =~ ^v?[0-9] ]] || fail "engines: version of $E"
         [ -n "$(about $E 'e["contract"]["notes"]')" ] || fail "no contract of $E"
     done
     PATH=/nowhere "$ZEROHOP" engines > none.txt || fail "engines without any aligner"

@@ -108,8 +108,9 @@ pub fn run(
     let outcome = site.align(args, &wanted, open, &specs, &late, joint.as_deref_mut());
     let opened = late.sink.into_inner();
     let ((outcome, dealt), tried) = outcome.map_err(|failure| site.log_folder.keep(failure))?;
+    let ranks = transport.map_or(1, Transport::size);
     let changed = tried.as_ref().is_some_and(|tried| tried.changed);
-    notes.extend(varying(args, &wanted.found.descriptor, site.instances(), changed));
+    notes.extend(varying(args, &wanted.found.descriptor, (site.instances(), ranks > 1), changed));
     let Outcome { report: mut run, lengths } = outcome;
     account::check(&run)?;
     notes.extend(warned(&wanted.found.descriptor.name, &run));
@@ -168,11 +169,15 @@ fn warned(name: &str, run: &RunReport) -> Vec<String> {
     notes
 }
 
-/// What is to be said where records depend on which instance had the read; `changed` if instances were replaced by
-/// others.
-fn varying(args: &AlignArgs, descriptor: &Descriptor, instances: usize, changed: bool) -> Option<String> {
+/// What is to be said where records depend on which instance had the read: of several, of which other ranks have some if
+/// `ranks`; `changed` if they were replaced by others.
+fn varying(
+    args: &AlignArgs,
+    descriptor: &Descriptor,
+    (instances, ranks): (usize, bool),
+    changed: bool,
+) -> Option<String> {
     let title = &descriptor.title;
-    let ranks = Ranks::are_many();
     if descriptor.contract.same_records == SameRecords::Free || (instances == 1 && !ranks && !changed) {
         return None;
     }

@@ -6,7 +6,7 @@ use std::collections::HashSet;
 use std::fs::File;
 use std::io::BufRead;
 use std::path::Path;
-use zerohop_model::error::InputError;
+use zerohop_model::error::{InputError, shown};
 use zerohop_model::record::{Contig, MAX_CONTIG_BASES};
 
 /// Reads a reference, handing its bases to `bases` line by line, in order. Returns its contigs.
@@ -34,12 +34,13 @@ pub fn read(path: &Path, mut bases: impl FnMut(&[u8])) -> Result<Vec<Contig>, In
                 return fault(record + 1, what);
             }
             if !names.insert(name.clone()) {
-                return fault(record + 1, format!("two sequences have the name '{name}'"));
+                return fault(record + 1, format!("two sequences have the name '{}'", shown(name.as_bytes())));
             }
             contigs.push(Contig { name, length: 0 });
         } else if let Some(contig) = contigs.last_mut() {
             if let Some(odd) = trimmed.iter().find(|b| !(b.is_ascii_alphabetic() || b"*-.".contains(b))) {
-                let what = format!("sequence '{}' holds '{}', which is no base", contig.name, odd.escape_ascii());
+                let name = shown(contig.name.as_bytes());
+                let what = format!("sequence '{name}' holds '{}', which is no base", odd.escape_ascii());
                 return fault(record, what);
             }
             contig.length += trimmed.len() as u64;
@@ -70,11 +71,12 @@ fn wrong_name(name: &str) -> Option<String> {
     if name.is_empty() {
         return Some("a sequence has no name".to_owned());
     }
+    let shown = shown(name.as_bytes());
     if name.starts_with(['*', '=']) {
-        return Some(format!("the name '{name}' starts with '{}', which SAM does not allow", &name[..1]));
+        return Some(format!("the name '{shown}' starts with '{}', which SAM does not allow", &name[..1]));
     }
     let odd = name.bytes().find(|b| !(33..=126).contains(b))?;
-    Some(format!("the name '{name}' holds '{}', which SAM does not allow", odd.escape_ascii()))
+    Some(format!("the name '{shown}' holds '{}', which SAM does not allow", odd.escape_ascii()))
 }
 
 fn open(path: &Path) -> Result<Box<dyn BufRead>, InputError> {
