@@ -39,14 +39,14 @@ static VALID: LazyLock<Valid> = LazyLock::new(|| {
     let reference = builder.build(vec![contig("one", 2001), contig("two", 999)]).unwrap();
     let engine = Strobealign::build(reference, READ_LENGTH, 1, |_| {}).unwrap();
     let folder = tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap();
-    let reference = ReferenceId::of_file(Regular::new(&bases).path()).unwrap();
+    let reference = ReferenceId::of_file(Regular::new(&bases).path(), 1).unwrap();
     let path = folder.path().join("valid");
     engine.save(&path, &reference, READ_LENGTH).unwrap();
     Valid { bytes: std::fs::read(&path).unwrap(), folder, reference }
 });
 
 fn load(path: &Path) -> Result<Strobealign, IndexFileError> {
-    Strobealign::load(path, &VALID.reference, READ_LENGTH, 1)
+    Strobealign::load(path, None, READ_LENGTH, 1)
 }
 
 /// The description of a file, if it has one.

@@ -365,7 +365,7 @@ END
 }
 
 index_files() {
-    local changed="it was made from another reference, or the reference has changed since" name offset bytes at
+    local changed="it was made from another reference, or the reference has changed since" what name offset bytes at
     cp ref.fa ix.fa
     zerohop align -t 2 ix.fa good_1.fq good_2.fq > built.sam
     zerohop index --reads good_1.fq ix.fa
@@ -380,6 +380,33 @@ index_files() {
     zerohop align --no-index ix.fa good_1.fq good_2.fq > rebuilt.sam
     grep -q '^index  *built from the reference in ' zerohop.stderr || wrong "--no-index uses the index file"
 
+    # it holds the reference, which need not be there, and is not read if it has not changed
+    mv ix.fa gone.fa
+    zerohop align ix.fa good_1.fq good_2.fq > loaded.sam
+    same_alignments loaded.sam built.sam "with the index file alone"
+    what="ix.fa is not there: $index holds the reference, too, and was used without it."
+    grep -qxF "note       $what" zerohop.stderr ||
+        wrong "nothing is said of a reference that is not there"
+    cp "$index" alone.zhi
+    zerohop align alone.zhi good_1.fq good_2.fq > loaded.sam
+    same_alignments loaded.sam built.sam "with the index file as reference"
+    what="it is an index for reads of about 250 bases, and these have 100: give the reference in FASTA, or use the"
+    fault "alone.zhi: $what index all the same with -r 250" -r 100 alone.zhi good_1.fq
+    usage "alone.zhi is an index: --no-index needs the reference in FASTA" align --no-index alone.zhi good_1.fq
+    mv gone.fa ix.fa
+    if command -v strace > /dev/null; then
+        # it is opened once, to see what it is, and again where it is read
+        strace -f -o trace -e trace=openat "$ZEROHOP" align -q -o out/x.sam ix.fa good_1.fq good_2.fq
+        [ "$(grep -c '"ix.fa"' trace)" = 1 ] || wrong "a reference that has not changed is read"
+    fi
+    touch ix.fa
+    if command -v strace > /dev/null; then
+        strace -f -o trace -e trace=openat "$ZEROHOP" align -q -o out/x.sam ix.fa good_1.fq good_2.fq; rm out/x.sam
+        [ "$(grep -c '"ix.fa"' trace)" = 2 ] || wrong "a reference of another time is not read"
+    fi
+    zerohop align ix.fa good_1.fq good_2.fq > loaded.sam
+    same_alignments loaded.sam built.sam "with another time of the reference"
+
     printf '>other\nACGTACGTACGTCCCATGACTAG\n' > other.fa
     zerohop index --reads good_1.fq other.fa
     cp "$(ls other.fa.*.zhi)" "$index"; index_fault "$changed"
@@ -391,8 +418,8 @@ index_files() {
     for at in 1 23; do head -c $at good.zhi > "$index"; index_fault "it is no index of zerohop, or cut off"; done
     for at in 24 500 70000 $(($(size good.zhi) - 1)); do head -c $at good.zhi > "$index"; index_fault "it is cut off"; done
     flip "$index" 3; index_fault "it is no index of zerohop"
-    printf '\x02' | dd of="$index" bs=1 seek=8 conv=notrunc status=none
-    index_fault "it has version 2 of the format, and this zerohop reads 1"
+    printf '\x03' | dd of="$index" bs=1 seek=8 conv=notrunc status=none
+    index_fault "it has version 3 of the format, and this zerohop reads 2"
     for at in 15 16 23 24 300; do flip "$index" $at; index_fault "its description is damaged"; done
     while read -r name offset bytes; do
         for at in 0 $((bytes / 2)) $((bytes - 1)); do

@@ -65,6 +65,43 @@ compare() {
     [ "$large" -le "$bound" ] || { echo "FAIL: more than $((bound >> 20)) MiB" >&2; failed="${failed-} ($shape, $suffix)"; }
 }
 
+# Where memory is limited: one line and exit status 1, or success, and never a part of an output under any name.
+limits() {
+    local kib last=1 rc count wanted reference
+    gzip -cd "$DATA/ecoli/GCF_000005845.2_ASM584v2_genomic.fna.gz" > limit.fa
+    "$ZEROHOP" index -q -r 150 limit.fa 2> stderr || fail "$(cat stderr)"
+    mkdir limited
+    for reference in limit.fa "--no-index limit.fa" "--replicas 3 limit.fa"; do
+        last=1
+        for kib in 30000 45000 60000 80000 100000 130000 160000 200000 300000 500000 1000000 2000000 4000000; do
+            rc=0
+            (ulimit -v $kib; exec "$ZEROHOP" align -q -t 2 -r 150 -o limited/x.bam $reference once.fq) 2> stderr ||
+                rc=$?
+            # below that not even the program itself can be loaded
+            grep -q 'error while loading shared libraries\|failed to map segment' stderr && continue
+            count=$(wc -l < stderr)
+            case $rc in
+                0) [ "$count" = 0 ] && rm limited/x.bam || fail "ulimit -v $kib, $reference: $(cat stderr)";;
+                1) [ "$count" = 1 ] || fail "ulimit -v $kib, $reference: $(cat stderr)";;
+                *) fail "ulimit -v $kib, $reference: exit status $rc, $(head -c 1000 stderr)";;
+            esac
+            [ -z "$(ls -A limited)" ] ||
+                fail "ulimit -v $kib, $reference: left $(ls -A limited)"
+            rm -f limited/*; last=$rc
+        done
+        [ $last = 0 ] || fail "$reference: not even 4 GB are enough"
+    done
+    # refused before anything is loaded
+    rc=0
+    (ulimit -v 1048576; exec "$ZEROHOP" align -t 99 --replicas 99 -o limited/x.bam -r 150 limit.fa once.fq) 2> stderr ||
+        rc=$?
+    wanted='^error: limit.fa: 99 copies of its index take .* of memory, and this process may take .* more'
+    wanted+=' (ulimit -v is 1.0 GiB): raise the limit, or use fewer copies (--replicas)$'
+    [ "$rc $(wc -l < stderr)" = "1 1" ] && grep -q "$wanted" stderr &&
+        [ -z "$(ls -A limited)" ] || fail "99 copies in 1 GB: $rc, $(cat stderr)"
+}
+
+limits
 enlarge fq
 compare fast fq --engine null
 compare file fq --engine null

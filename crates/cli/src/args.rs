@@ -169,7 +169,8 @@ pub struct BlockArgs {
 
 #[derive(Debug, clap::Args)]
 pub struct AlignArgs {
-    /// Reference in FASTA (plain or gzip). An index that 'zerohop index' made is used when it lies beside it
+    /// Reference in FASTA (plain or gzip). An index that 'zerohop index' made is used when it lies beside it, also
+    /// without the FASTA; or it can be given here
     pub reference: PathBuf,
 
     /// Reads in FASTQ or FASTA, plain, gzip or BGZF (found out by content); '-' is standard input. Behind compressed

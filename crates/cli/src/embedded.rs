@@ -155,6 +155,8 @@ fn make_index(
     let subject = Subject::embedded(&source, Profile::new(paired, mean_read_length, None));
     let (plan, alternatives) = begin(args, machine, Some(&subject))?;
     notes.extend(seat.weigh(machine, plan.replicas.len(), subject.index)?);
+    notes.extend(source.note());
+    source.check_memory(plan.replicas.len())?;
     let replicas = Replicas::make(&source, &plan)?;
     Ok((plan, alternatives, replicas, subject.aligned_with()))
 }

@@ -3,7 +3,7 @@
 use crate::args::IndexArgs;
 use crate::failure::Failure;
 use crate::inputs;
-use crate::replicas::{build, read_reference};
+use crate::replicas::{IndexSource, build, read_reference};
 use std::time::Instant;
 use zerohop_engine_strobealign::canonical_read_length;
 use zerohop_engine_strobealign::file::{ReferenceId, index_path};
@@ -26,14 +26,14 @@ pub fn run(args: &IndexArgs) -> Result<(), Failure> {
     let read_length = canonical_read_length(mean);
     let path = index_path(&args.reference, read_length);
     inputs::apart(args.reads.iter().chain([&args.reference]), [&path])?;
+    zerohop_process::check_writable(&path)?;
     let threads = match args.threads {
         Some(threads) => threads,
         None => zerohop_topology::detect()?.allowed.worker_count(),
     };
     zerohop_memory::set_default_huge_pages(zerohop_model::plan::HugePages::Auto);
-    let path = index_path(&args.reference, read_length);
-    zerohop_process::check_writable(&path)?;
-    let id = ReferenceId::of_file(&args.reference)?;
+    IndexSource::find(&args.reference, mean, true)?.check_memory(1)?;
+    let id = ReferenceId::of_file(&args.reference, threads)?;
     let engine = build(read_reference(&args.reference)?, read_length, threads, None)?;
     let bytes = Bytes(engine.save(&path, &id, read_length)?);
     if !args.quiet {

@@ -70,6 +70,7 @@ static ALLOCATOR: PlacedAlloc = PlacedAlloc;
 
 fn main() -> ExitCode {
     zerohop_runtime::install_hook();
+    zerohop_memory::on_exhausted(zerohop_process::remove_temporaries);
     let matches = Args::command().get_matches();
     let args = match Args::from_arg_matches(&matches) {
         Ok(args) => args,

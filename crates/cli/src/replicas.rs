@@ -7,7 +7,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
-use zerohop_engine_strobealign::file::{ReferenceId, index_path};
+use zerohop_engine_strobealign::file::{index_path, is_index, read_length};
 use zerohop_engine_strobealign::{Reference, ReferenceBuilder, Strobealign, canonical_read_length};
 use zerohop_memory::Placed;
 use zerohop_model::engine::Engine;
@@ -17,30 +17,44 @@ use zerohop_model::measurement::ReplicaReport;
 use zerohop_model::plan::Plan;
 use zerohop_report::{IndexOrigin, IndexReport};
 use zerohop_runtime::Shelf;
+use zerohop_topology::MemoryBound;
 
 /// Bytes of strobealign's index per base, with some to spare (measured: 4.0 to 4.1).
 const INDEX_BYTES_PER_BASE: f64 = 4.2;
 /// Bases per byte of gzip: FASTA shrinks about fourfold.
 const BASES_PER_GZIP_BYTE: f64 = 4.0;
+/// The part of an estimate that an index has at least: lines end, and some FASTA shrinks less.
+const SURE_OF_ESTIMATE: f64 = 0.6;
 
 /// Where the index will come from.
 pub struct IndexSource {
     reference: PathBuf,
     mean_read_length: usize,
     file: Option<PathBuf>,
+    /// Whether the FASTA is there.
+    has_fasta: bool,
     /// Bytes of one copy; an estimate if it is still to be built.
     pub bytes: u64,
 }
 
 impl IndexSource {
-    /// Finds the index for reads of about `mean_read_length` bases; `no_file` ignores an index file.
+    /// Finds the index for reads of about `mean_read_length` bases: the reference is an index itself, or one lies
+    /// beside it, or it will be built. `no_file` ignores an index file.
     ///
     /// # Errors
-    /// When the reference is not there.
+    /// An index that is for other reads, or is not to be used.
     pub fn find(reference: &Path, mean_read_length: usize, no_file: bool) -> Result<Self, Failure> {
         let length = |path: &Path| std::fs::metadata(path).map(|m| m.len());
-        let path = index_path(reference, canonical_read_length(mean_read_length));
-        let file = Some(path).filter(|path| !no_file && path.exists());
+        let is_index = is_index(reference);
+        if is_index {
+            check_given(reference, mean_read_length, no_file)?;
+        }
+        let beside = index_path(reference, canonical_read_length(mean_read_length));
+        let file = match is_index {
+            true => Some(reference.to_owned()),
+            false => Some(beside).filter(|path| !no_file && path.exists()),
+        };
+        let has_fasta = !is_index && reference.exists();
         let bytes = match &file {
             Some(path) => length(path).unwrap_or(0),
             None => {
@@ -48,7 +62,36 @@ impl IndexSource {
                 (length(reference).unwrap_or(0) as f64 * bases_per_byte * INDEX_BYTES_PER_BASE) as u64
             }
         };
-        Ok(IndexSource { reference: reference.to_owned(), mean_read_length, file, bytes })
+        Ok(IndexSource { reference: reference.to_owned(), mean_read_length, file, has_fasta, bytes })
+    }
+
+    /// What the user should know of it.
+    pub fn note(&self) -> Option<String> {
+        let file = self.file.as_deref().filter(|file| !self.has_fasta && *file != self.reference)?;
+        Some(format!(
+            "{} is not there: {} holds the reference, too, and was used without it.",
+            self.reference.display(),
+            file.display()
+        ))
+    }
+
+    /// Looks whether so many copies fit under the limits of this process.
+    ///
+    /// # Errors
+    /// When they surely do not.
+    pub fn check_memory(&self, copies: usize) -> Result<(), Failure> {
+        let least = if self.file.is_some() { 1.0 } else { SURE_OF_ESTIMATE };
+        let need = Bytes((self.bytes as f64 * least) as u64 * copies as u64);
+        let Some(bound) = zerohop_topology::memory_bound().filter(|bound| need > bound.left) else { return Ok(()) };
+        let (reference, MemoryBound { left, limit, name }) = (self.reference.display(), bound);
+        let (all, fewer) = match copies {
+            1 => ("its index takes".to_owned(), ""),
+            _ => (format!("{copies} copies of its index take"), ", or use fewer copies (--replicas)"),
+        };
+        Err(Failure::Other(format!(
+            "{reference}: {all} {need} of memory, and this process may take {left} more ({name} is {limit}): raise the \
+             limit{fewer}"
+        )))
     }
 
     /// The index file, or the reference that the index is built from.
@@ -60,12 +103,28 @@ impl IndexSource {
     fn make(&self, placed: Placed, threads: usize) -> Result<Strobealign, Failure> {
         let read_length = canonical_read_length(self.mean_read_length);
         if let Some(path) = &self.file {
-            let id = ReferenceId::of_file(&self.reference)?;
-            return Ok(Strobealign::load(path, &id, read_length, threads)?);
+            let fasta = Some(&*self.reference).filter(|_| self.has_fasta);
+            return Ok(Strobealign::load(path, fasta, read_length, threads)?);
         }
         let reference = read_reference(&self.reference)?;
         build(reference, read_length, threads, Some(placed))
     }
+}
+
+/// Looks whether an index that was given in place of the reference is one for reads of this mean length.
+fn check_given(path: &Path, mean_read_length: usize, no_file: bool) -> Result<(), Failure> {
+    let index = path.display();
+    if no_file {
+        return Err(Failure::Usage(format!("{index} is an index: --no-index needs the reference in FASTA")));
+    }
+    let (made_for, wanted) = (read_length(path)?, canonical_read_length(mean_read_length));
+    if made_for == wanted {
+        return Ok(());
+    }
+    Err(Failure::Other(format!(
+        "{index}: it is an index for reads of about {made_for} bases, and these have {mean_read_length}: give the \
+         reference in FASTA, or use the index all the same with -r {made_for}"
+    )))
 }
 
 /// Whether a file starts as gzip does. One that cannot be read is reported when it is read in full.

@@ -1,5 +1,6 @@
 //! The allocator: large blocks as placed mappings, small ones by mimalloc.
 
+use crate::exhausted::refuse;
 use crate::{blocks, placement, region};
 use mimalloc::MiMalloc;
 use std::alloc::{GlobalAlloc, Layout};
@@ -30,19 +31,19 @@ fn is_large(size: usize, alignment: usize) -> bool {
 unsafe impl GlobalAlloc for PlacedAlloc {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         if is_large(layout.size(), layout.align()) {
-            return allocate(layout.size());
+            return had(allocate(layout.size()), layout.size());
         }
         // SAFETY: the caller's promise (a size that is not 0) is the one that mimalloc needs.
-        unsafe { MiMalloc.alloc(layout) }
+        had(unsafe { MiMalloc.alloc(layout) }, layout.size())
     }
 
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
         if is_large(layout.size(), layout.align()) {
             // A new mapping reads as zeros; writing them would also place the pages on this thread's node.
-            return allocate(layout.size());
+            return had(allocate(layout.size()), layout.size());
         }
         // SAFETY: as in `alloc`.
-        unsafe { MiMalloc.alloc_zeroed(layout) }
+        had(unsafe { MiMalloc.alloc_zeroed(layout) }, layout.size())
     }
 
     unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
@@ -67,11 +68,16 @@ unsafe impl GlobalAlloc for PlacedAlloc {
                     return resized;
                 }
             } else if !was_large && !is_large(new_size, layout.align()) {
-                return MiMalloc.realloc(block, layout, new_size);
+                return had(MiMalloc.realloc(block, layout, new_size), new_size);
             }
             self.copy_over(block, layout, new_size)
         }
     }
+}
+
+/// A block of `size` bytes, or what is returned in its place if there is none.
+fn had(block: *mut u8, size: usize) -> *mut u8 {
+    if block.is_null() { refuse(size) } else { block }
 }
 
 impl PlacedAlloc {

@@ -14,6 +14,9 @@
 //! Of another process, which places its own memory under the policy that it inherited, [`process_census`] tells where its
 //! mappings lie.
 //!
+//! Memory that cannot be had ends the program with one line, after what [`on_exhausted`] says was done, or is an error
+//! inside [`fallible`].
+//!
 //! What the kernel refuses on this way is kept, each kind of refusal once, and told by [`Placed::refused`]; it is never
 //! fatal and never dropped.
 //!
@@ -24,6 +27,7 @@
 mod alloc;
 mod blocks;
 mod census;
+mod exhausted;
 mod id;
 mod mask;
 mod numa_maps;
@@ -36,6 +40,7 @@ mod vmas;
 
 pub use alloc::{LARGE, PlacedAlloc};
 pub use census::{Census, CensusError, census, census_of};
+pub use exhausted::{fallible, on_exhausted};
 pub use id::PlacementId;
 pub use mask::NodeMask;
 pub use numa_maps::MappedPages;

@@ -1,5 +1,6 @@
 //! What can go wrong, in words for the user.
 
+use crate::machine::Bytes;
 use std::borrow::Cow;
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -146,6 +147,12 @@ pub enum Error {
     /// The header of an external aligner cannot be used.
     #[error("{}", printable(.0))]
     Header(String),
+    /// Memory cannot be had.
+    #[error(
+        "out of memory: {0} for the index cannot be had: allow more (ulimit -v, the memory of the job), or use fewer \
+         index copies (--replicas)"
+    )]
+    Memory(Bytes),
     /// A thread of the runtime cannot be started.
     #[error("cannot start a thread: {0}")]
     Thread(std::io::Error),

@@ -38,6 +38,7 @@ mod describe;
 mod detect;
 mod error;
 mod hwloc;
+mod limits;
 mod meminfo;
 mod nodes;
 mod process;
@@ -54,6 +55,7 @@ pub use describe::describe;
 pub use detect::{detect, detect_under, memory_group};
 pub use error::TopologyError;
 pub use hwloc::{HwlocError, from_hwloc_xml};
+pub use limits::{MemoryBound, memory_bound};
 pub use process::{
     Interest, Ready, die_with_parent, give_fds, has_ended, keep_fds, kill_group, pipe, pipe_capacity, poll,
     set_nonblocking, unread_bytes, wait_unreaped,

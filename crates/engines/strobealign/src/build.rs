@@ -8,12 +8,13 @@
 //! 4. The table is sorted (parallel), and bucket starts and the filter cut-off are read off it.
 
 use crate::reference::Reference;
-use crate::tables::{Tables, from_words};
+use crate::tables::{Tables, from_words, reserved, zeroed};
 use rayon::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuildError, ThreadPoolBuilder};
 use strobealign::index::RefRandstrobe;
 use strobealign::packed_seq::PackedSeqSlice;
 use strobealign::seeding::{RandstrobeIterator, SeedingParameters, SyncmerIterator};
+use zerohop_model::error::Error;
 
 /// Bases per stretch.
 const STRETCH: usize = 1 << 20;
@@ -71,7 +72,10 @@ pub(crate) fn pool(
 }
 
 /// Builds the tables for `reference` on the threads of `pool`.
-pub(crate) fn build(reference: &Reference, parameters: SeedingParameters, pool: &ThreadPool) -> Tables {
+///
+/// # Errors
+/// Memory that cannot be had.
+pub(crate) fn build(reference: &Reference, parameters: SeedingParameters, pool: &ThreadPool) -> Result<Tables, Error> {
     let bits = parameters.syncmer.pick_bits(&reference.sequence);
     let stretches = stretches(reference);
     let count = |stretch: &Stretch| {
@@ -80,8 +84,8 @@ pub(crate) fn build(reference: &Reference, parameters: SeedingParameters, pool: 
         n
     };
     let counts: Vec<usize> = pool.install(|| stretches.par_iter().map(count).collect());
-    // Zeroed words come from the system untouched, so that the threads below are the first to write them.
-    let mut table = from_words(vec![0; 2 * counts.iter().sum::<usize>()]);
+    // The threads below are the first to write them.
+    let mut table = from_words(zeroed(2 * counts.iter().sum::<usize>())?);
     let mut places = Vec::with_capacity(stretches.len());
     let mut rest = &mut table[..];
     for (stretch, count) in stretches.iter().zip(counts) {
@@ -100,15 +104,15 @@ pub(crate) fn build(reference: &Reference, parameters: SeedingParameters, pool: 
         });
     });
     pool.install(|| table.par_sort_unstable());
-    let bucket_starts = bucket_starts(&table, bits);
+    let bucket_starts = bucket_starts(&table, bits)?;
     let filter_cutoff = filter_cutoff(&table);
-    Tables { parameters, bits, filter_cutoff, randstrobes: table, bucket_starts }
+    Ok(Tables { parameters, bits, filter_cutoff, randstrobes: table, bucket_starts })
 }
 
 /// `starts[b]` is the position of the first randstrobe whose hash has top bits of `b` or more.
-fn bucket_starts(table: &[RefRandstrobe], bits: u8) -> Vec<usize> {
+fn bucket_starts(table: &[RefRandstrobe], bits: u8) -> Result<Vec<usize>, Error> {
     let buckets = 1usize << bits;
-    let mut starts = Vec::with_capacity(buckets + 1);
+    let mut starts = reserved(buckets + 1)?;
     for (position, randstrobe) in table.iter().enumerate() {
         let bucket = (randstrobe.hash() >> (64 - bits)) as usize;
         while starts.len() <= bucket {
@@ -116,7 +120,7 @@ fn bucket_starts(table: &[RefRandstrobe], bits: u8) -> Vec<usize> {
         }
     }
     starts.resize(buckets + 1, table.len());
-    starts
+    Ok(starts)
 }
 
 /// How often a hash may occur before it is filtered: such that the given part of distinct hashes occurs more often,
@@ -180,7 +184,7 @@ mod tests {
             let reference = reference(lengths);
             let parameters = SeedingParameters::new(read_length);
             let pool = pool(3, |_| {}).unwrap();
-            let tables = build(&reference, parameters.clone(), &pool);
+            let tables = build(&reference, parameters.clone(), &pool).unwrap();
             let bits = tables.bits;
             let ours = AddressedIndex::new(tables, reference.sequence.starts.clone());
             let (theirs, _) = make_index(&reference.sequence, parameters, bits, FILTER_FRACTION, 2);

@@ -6,27 +6,31 @@
 //! starts (8 bytes each). Each section is covered by the XXH3 of each of its pieces of 8 MiB.
 //!
 //! A file is written under a temporary name and renamed when it is complete. It is refused when it is of another version, cut
-//! off, damaged, or made from another reference than the one that lies beside it; nothing is guessed.
+//! off, damaged, or made from another reference than the one that lies beside it; nothing is guessed. No reference need
+//! lie there.
+
+pub use crate::identity::ReferenceId;
 
 use crate::reference::{Reference, ReferenceBuilder};
-use crate::tables::{AddressedIndex, Tables, as_bytes, from_words};
+use crate::tables::{AddressedIndex, Tables, as_bytes, from_words, zeroed};
 use crate::{Strobealign, VERSION};
 use serde::{Deserialize, Serialize};
 use std::fs::File;
-use std::io::{BufWriter, Read, Write};
+use std::io::{BufWriter, Write};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use strobealign::packed_seq::PackedSeq;
 use strobealign::seeding::SeedingParameters;
-use xxhash_rust::xxh3::{Xxh3, xxh3_64};
+use xxhash_rust::xxh3::xxh3_64;
+use zerohop_model::error::Error;
 use zerohop_model::record::Contig;
 use zerohop_process::NewFile;
 
 /// The first bytes of an index file.
 pub const MAGIC: [u8; 8] = *b"ZHINDEX\n";
 /// The version of the format.
-pub const FORMAT_VERSION: u32 = 1;
+pub const FORMAT_VERSION: u32 = 2;
 /// Alignment of the sections: a page of any system we know.
 pub const PAGE: u64 = 1 << 16;
 /// Bytes of a section that are checked together.
@@ -55,34 +59,24 @@ pub enum IndexFileError {
         /// What is wrong.
         what: String,
     },
-}
-
-/// What identifies the reference that an index was made from: the length of its file and the XXH3-128 of the file's bytes.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ReferenceId {
-    bytes: u64,
-    xxh3_128: String,
+    /// Memory cannot be had.
+    #[error(transparent)]
+    Memory(#[from] Error),
 }
 
 impl ReferenceId {
-    /// Reads the reference file at `path`.
+    /// Reads the FASTA at `path` with so many threads.
     ///
     /// # Errors
     /// When it cannot be read.
-    pub fn of_file(path: &Path) -> Result<Self, IndexFileError> {
-        let fault = |source| IndexFileError::Io { path: path.to_owned(), what: "cannot read", source };
-        let mut file = File::open(path).map_err(fault)?;
-        let (mut hash, mut bytes, mut buffer) = (Xxh3::new(), 0, vec![0; 1 << 20]);
-        loop {
-            match file.read(&mut buffer).map_err(fault)? {
-                0 => return Ok(ReferenceId { bytes, xxh3_128: format!("{:032x}", hash.digest128()) }),
-                n => {
-                    hash.update(&buffer[..n]);
-                    bytes += n as u64;
-                }
-            }
-        }
+    pub fn of_file(path: &Path, threads: usize) -> Result<Self, IndexFileError> {
+        Self::read(path, threads).map_err(|source| unread(path, source))
     }
+}
+
+/// A reference that cannot be read.
+fn unread(path: &Path, source: std::io::Error) -> IndexFileError {
+    IndexFileError::Io { path: path.to_owned(), what: "cannot read", source }
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -114,6 +108,22 @@ pub fn index_path(path: &Path, read_length: usize) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(format!(".r{read_length}.zhi"));
     PathBuf::from(name)
+}
+
+/// Whether the file at `path` begins as an index does. One that cannot be read is reported when it is read in full.
+pub fn is_index(path: &Path) -> bool {
+    let mut first = MAGIC.map(|_| 0);
+    // Not of a pipe, which could be read only once.
+    let is_file = std::fs::metadata(path).is_ok_and(|metadata| metadata.is_file());
+    is_file && File::open(path).is_ok_and(|file| file.read_exact_at(&mut first, 0).is_ok()) && first == MAGIC
+}
+
+/// The canonical length of the reads that the index at `path` is for.
+///
+/// # Errors
+/// As for [`Strobealign::load`].
+pub fn read_length(path: &Path) -> Result<usize, IndexFileError> {
+    Ok(Loader::open(path)?.description.read_length)
 }
 
 fn describe_seeding(parameters: &SeedingParameters) -> String {
@@ -216,16 +226,19 @@ impl Strobealign {
     ///
     /// # Errors
     /// When the file cannot be read, is of another version, cut off or damaged, was not made for reads of the canonical length
-    /// `read_length`, or was made from another reference than `reference`.
+    /// `read_length`, or was made from another FASTA than that at `reference`, if one is given; memory that cannot be
+    /// had.
     pub fn load(
         path: &Path,
-        reference: &ReferenceId,
+        reference: Option<&Path>,
         read_length: usize,
         threads: usize,
     ) -> Result<Self, IndexFileError> {
         let loader = Loader::open(path)?;
         let description = &loader.description;
-        if description.reference != *reference {
+        if let Some(reference) = reference
+            && !description.reference.is_of(reference, threads).map_err(|source| unread(reference, source))?
+        {
             return Err(loader.unusable("it was made from another reference, or the reference has changed since"));
         }
         let parameters = SeedingParameters::new(read_length);
@@ -299,6 +312,11 @@ impl Loader {
                 return Err(unusable("it is cut off"));
             }
         }
+        let contigs = description.contigs.iter();
+        let mut contigs = contigs.map(|(name, length)| Contig { name: name.clone(), length: *length });
+        if let Some(what) = contigs.find_map(|contig| contig.too_long()) {
+            return Err(unusable(&what));
+        }
         Ok(Loader { path: path.to_owned(), file, description })
     }
 
@@ -318,15 +336,15 @@ impl Loader {
     /// the others with the tables. All memory is taken by the calling thread, so it is placed where that one wants it.
     fn load(&self, parameters: SeedingParameters, threads: usize) -> Result<(Reference, Tables), IndexFileError> {
         let Description { bits, filter_cutoff, randstrobes, bucket_starts, .. } = &self.description;
-        // Zeroed memory comes from the system untouched: the readers are the first to write it.
-        let mut words = [randstrobes, bucket_starts].map(|section| vec![0u64; (section.bytes / 8) as usize]);
-        let [r, b] = &mut words;
+        // The readers are the first to write it.
+        let mut randstrobe_words = zeroed((randstrobes.bytes / 8) as usize)?;
+        let mut bucket_words = zeroed((bucket_starts.bytes / 8) as usize)?;
         let pieces = |section, words| {
             let pieces = bytemuck::cast_slice_mut::<u64, u8>(words).chunks_mut(PIECE).enumerate();
             pieces.map(move |(i, piece)| (section, i, piece))
         };
         let mut all: Vec<(&Section, usize, &mut [u8])> =
-            pieces(randstrobes, r).chain(pieces(bucket_starts, b)).collect();
+            pieces(randstrobes, &mut randstrobe_words).chain(pieces(bucket_starts, &mut bucket_words)).collect();
         // They are taken from the end.
         all.reverse();
         let (count, queue) = (all.len(), Mutex::new(all));
@@ -348,11 +366,10 @@ impl Loader {
             reference
         })?;
         drop(queue);
-        let [randstrobes, bucket_starts] = words;
-        let randstrobes = from_words(randstrobes);
+        let randstrobes = from_words(randstrobe_words);
         // On the systems that strobealign can index a genome on, a usize is a u64: the cast costs nothing.
         let bucket_starts: Vec<usize> =
-            bytemuck::allocation::try_cast_vec(bucket_starts).map_err(|_| self.unusable("it needs a 64-bit system"))?;
+            bytemuck::allocation::try_cast_vec(bucket_words).map_err(|_| self.unusable("it needs a 64-bit system"))?;
         let inconsistent = !(8..=31).contains(bits)
             || bucket_starts.len() != (1 << bits) + 1
             || bucket_starts.last() != Some(&randstrobes.len());
@@ -413,35 +430,45 @@ mod tests {
         Strobealign::build(builder.build(contigs).unwrap(), 150, 2, |_| {}).unwrap()
     }
 
-    fn id(text: &str) -> ReferenceId {
-        ReferenceId { bytes: text.len() as u64, xxh3_128: text.to_owned() }
+    /// A file beside `path`, and what identifies it.
+    fn reference(path: &Path, text: &str) -> (PathBuf, ReferenceId) {
+        let path = path.with_extension(text);
+        std::fs::write(&path, text).unwrap();
+        let id = ReferenceId::of_file(&path, 1).unwrap();
+        (path, id)
     }
 
     #[test]
     fn what_is_loaded_is_what_was_saved() {
         let dir = tempfile::tempdir().unwrap();
         let (ours, path) = (engine(1_234_567), dir.path().join("x.zhi"));
-        let bytes = ours.save(&path, &id("x"), 150).unwrap();
+        let (fasta, id) = reference(&path, "fa");
+        let bytes = ours.save(&path, &id, 150).unwrap();
         assert_eq!(std::fs::metadata(&path).unwrap().len(), bytes);
-        let loaded = Strobealign::load(&path, &id("x"), 150, 3).unwrap();
+        assert!(is_index(&path) && !is_index(&fasta) && !is_index(dir.path()));
+        assert_eq!(read_length(&path).unwrap(), 150);
+        assert!(Strobealign::load(&path, None, 150, 3).is_ok(), "the reference is in the index");
+        let loaded = Strobealign::load(&path, Some(&fasta), 150, 3).unwrap();
         assert!(loaded.index.randstrobes() == ours.index.randstrobes());
         assert!(loaded.index.bucket_starts() == ours.index.bucket_starts());
         assert_eq!(loaded.index.index().filter_cutoff(), ours.index.index().filter_cutoff());
         assert_eq!(loaded.contigs(), ours.contigs());
         let decode = |e: &Strobealign| e.reference.sequence.decode(0, 1_234_567);
         assert!(decode(&loaded) == decode(&ours));
-        assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 1, "no temporary file is left");
+        assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 2, "no temporary file is left");
     }
 
     #[test]
     fn every_kind_of_wrong_file_is_refused() {
         let dir = tempfile::tempdir().unwrap();
         let (ours, path) = (engine(50_000), dir.path().join("x.zhi"));
-        ours.save(&path, &id("x"), 150).unwrap();
+        let ((own, id), (other_fasta, _)) = (reference(&path, "x"), reference(&path, "yy"));
+        ours.save(&path, &id, 150).unwrap();
         let good = std::fs::read(&path).unwrap();
         let refused = |bytes: &[u8], reference: &str, read_length| {
             std::fs::write(&path, bytes).unwrap();
-            let error = Strobealign::load(&path, &id(reference), read_length, 2).err().unwrap().to_string();
+            let reference = if reference == "x" { &own } else { &other_fasta };
+            let error = Strobealign::load(&path, Some(reference), read_length, 2).err().unwrap().to_string();
             error.strip_prefix(&format!("{}: ", path.display())).unwrap().to_owned()
         };
         let again = ": make it anew with 'zerohop index'";
@@ -456,22 +483,32 @@ mod tests {
             bytes
         };
         assert_eq!(refused(&changed(0), "x", 150), format!("it is no index of zerohop{again}"));
-        let version = "it has version 0 of the format, and this zerohop reads 1";
+        let version = "it has version 3 of the format, and this zerohop reads 2";
         assert_eq!(refused(&changed(8), "x", 150), format!("{version}{again}"));
         assert_eq!(refused(&changed(100), "x", 150), format!("its description is damaged{again}"));
         let mut longer = good.clone();
         longer[15] = 0x0f;
         assert_eq!(refused(&longer, "x", 150), format!("it is cut off{again}"));
-        // Forged, checksum and all: lengths of contigs whose sum, cut to 64 bits, is the right one.
+        // Forged, checksum and all: lengths of contigs that are too long, or do not fit the reference.
         let end = 24 + u32::from_le_bytes(good[12..16].try_into().unwrap()) as usize;
         let json = String::from_utf8(good[24..end].to_vec()).unwrap();
-        let json = json.replace(r#"["a",1001],["b",48999]"#, r#"["a",18446744073709551615],["b",50001]"#);
-        let mut forged = good.clone();
-        forged[24..24 + json.len()].copy_from_slice(json.as_bytes());
-        forged[12..16].copy_from_slice(&(json.len() as u32).to_le_bytes());
-        forged[16..24].copy_from_slice(&xxh3_64(json.as_bytes()).to_le_bytes());
+        let forged = |contigs: &str| {
+            let json = json.replace(r#"["a",1001],["b",48999]"#, contigs);
+            let mut forged = good.clone();
+            forged[24..24 + json.len()].copy_from_slice(json.as_bytes());
+            forged[12..16].copy_from_slice(&(json.len() as u32).to_le_bytes());
+            forged[16..24].copy_from_slice(&xxh3_64(json.as_bytes()).to_le_bytes());
+            forged
+        };
         let unfit = "its reference does not fit its contigs";
-        assert_eq!(refused(&forged, "x", 150), format!("{unfit}{again}"));
+        assert_eq!(refused(&forged(r#"["a",1001],["b",49003]"#), "x", 150), format!("{unfit}{again}"));
+        for length in [1u64 << 31, u64::MAX] {
+            let long = format!(
+                "the contig 'a' has {length} bases, and SAM and BAM can hold positions up to 2147483647: split it"
+            );
+            let forged = forged(&format!(r#"["a",{length}],["b",50001]"#));
+            assert_eq!(refused(&forged, "x", 150), format!("{long}{again}"));
+        }
         // Every section, at its start and at its end.
         for at in [PAGE as usize, 2 * PAGE as usize, good.len() - 1] {
             assert!(refused(&changed(at), "x", 150).starts_with("it is damaged between bytes"), "{at}");

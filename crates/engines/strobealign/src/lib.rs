@@ -15,6 +15,7 @@
 
 mod build;
 pub mod file;
+mod identity;
 mod mapper;
 mod records;
 mod reference;
@@ -73,7 +74,7 @@ impl Strobealign {
     /// `on_start` first.
     ///
     /// # Errors
-    /// When threads cannot be started.
+    /// When threads cannot be started, or memory cannot be had.
     pub fn build(
         reference: Reference,
         read_length: usize,
@@ -81,7 +82,7 @@ impl Strobealign {
         on_start: impl Fn(usize) + Send + Sync + 'static,
     ) -> Result<Self, Error> {
         let pool = build::pool(threads, on_start).map_err(|e| Error::Thread(std::io::Error::other(e)))?;
-        let tables = build::build(&reference, SeedingParameters::new(read_length), &pool);
+        let tables = build::build(&reference, SeedingParameters::new(read_length), &pool)?;
         let starts = reference.sequence.starts.clone();
         Ok(Strobealign::assemble(reference, AddressedIndex::new(tables, starts)))
     }
@@ -115,7 +116,7 @@ impl Engine for Strobealign {
     }
 
     fn replicate(&self) -> Result<Box<dyn Engine>, Error> {
-        Ok(Box::new(Strobealign::assemble(self.reference.clone(), self.index.copy())))
+        Ok(Box::new(Strobealign::assemble(self.reference.clone(), self.index.copy()?)))
     }
 
     fn mapper(&self) -> Box<dyn Mapper + '_> {

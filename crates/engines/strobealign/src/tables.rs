@@ -7,6 +7,8 @@
 use strobealign::index::{BucketIndex, RefRandstrobe, StrobemerIndex};
 use strobealign::refseq::ContigStarts;
 use strobealign::seeding::SeedingParameters;
+use zerohop_model::error::Error;
+use zerohop_model::machine::Bytes;
 
 /// Bytes of one entry of the table of randstrobes.
 pub(crate) const RANDSTROBE_BYTES: usize = size_of::<RefRandstrobe>();
@@ -69,16 +71,42 @@ impl AddressedIndex {
     }
 
     /// A copy, in memory of the calling thread's placement.
-    pub(crate) fn copy(&self) -> Self {
+    pub(crate) fn copy(&self) -> Result<Self, Error> {
         let tables = Tables {
             parameters: self.index.parameters.clone(),
             bits: self.bits,
             filter_cutoff: self.index.filter_cutoff(),
-            randstrobes: self.randstrobes().to_vec(),
-            bucket_starts: self.bucket_starts().to_vec(),
+            randstrobes: copied(self.randstrobes())?,
+            bucket_starts: copied(self.bucket_starts())?,
         };
-        AddressedIndex::new(tables, self.index.contig_starts.clone())
+        Ok(AddressedIndex::new(tables, self.index.contig_starts.clone()))
     }
+}
+
+/// An empty vector with room for `length` entries.
+///
+/// # Errors
+/// Memory that cannot be had.
+pub(crate) fn reserved<T>(length: usize) -> Result<Vec<T>, Error> {
+    let mut vector = Vec::new();
+    let outcome = zerohop_memory::fallible(|| vector.try_reserve_exact(length));
+    outcome.map_err(|_| Error::Memory(Bytes((length * size_of::<T>()) as u64)))?;
+    Ok(vector)
+}
+
+/// So many words that read as zero. They come from the system untouched: who writes them first places their pages.
+///
+/// # Errors
+/// Memory that cannot be had.
+pub(crate) fn zeroed(words: usize) -> Result<Vec<u64>, Error> {
+    let vector = zerohop_memory::fallible(|| bytemuck::allocation::try_zeroed_vec(words));
+    vector.map_err(|()| Error::Memory(Bytes(words as u64 * 8)))
+}
+
+fn copied<T: Clone>(slice: &[T]) -> Result<Vec<T>, Error> {
+    let mut vector = reserved(slice.len())?;
+    vector.extend_from_slice(slice);
+    Ok(vector)
 }
 
 /// Randstrobes as bytes.

@@ -1,0 +1,150 @@
+//! What identifies the FASTA that an index was made from.
+
+use serde::{Deserialize, Serialize};
+use std::fs::{File, Metadata};
+use std::io::{self, Read, Seek, SeekFrom};
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
+use xxhash_rust::xxh3::{Xxh3, xxh3_128};
+
+/// Bytes that one thread hashes at a time; part of the format of the index file.
+const BLOCK: u64 = 32 << 20;
+/// Times before 1981 are made up (Nix sets all to one second after 1970, zip files begin in 1980), and say nothing.
+const FIRST_TIME: i64 = 347_155_200;
+/// Bytes that are read at once.
+const BUFFER: usize = 1 << 20;
+
+/// What identifies a FASTA file: its length, the time of its last change, and what it holds.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ReferenceId {
+    bytes: u64,
+    /// Seconds since 1970, and nanoseconds.
+    modified: (i64, i64),
+    /// The XXH3-128 of the XXH3-128 of each 32 MiB of the file.
+    blocks_xxh3_128: String,
+}
+
+impl ReferenceId {
+    /// Reads the file at `path` with so many threads.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub(crate) fn read(path: &Path, threads: usize) -> io::Result<Self> {
+        // Before it is read: what changes meanwhile is noticed later.
+        let metadata = std::fs::metadata(path)?;
+        let blocks_xxh3_128 = hash(path, metadata.len(), threads)?;
+        Ok(ReferenceId { bytes: metadata.len(), modified: modified(&metadata), blocks_xxh3_128 })
+    }
+
+    /// Whether it identifies the file at `path`. That is read, with so many threads, only if it has the same length and
+    /// was changed at another time: copied, say, or fetched again.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub(crate) fn is_of(&self, path: &Path, threads: usize) -> io::Result<bool> {
+        let metadata = std::fs::metadata(path)?;
+        if metadata.len() != self.bytes {
+            return Ok(false);
+        }
+        let is_unchanged = modified(&metadata) == self.modified && self.modified.0 >= FIRST_TIME;
+        Ok(is_unchanged || hash(path, self.bytes, threads)? == self.blocks_xxh3_128)
+    }
+}
+
+fn modified(metadata: &Metadata) -> (i64, i64) {
+    (metadata.mtime(), metadata.mtime_nsec())
+}
+
+/// The hash of a file of `length` bytes.
+fn hash(path: &Path, length: u64, threads: usize) -> io::Result<String> {
+    let (blocks, next) = (length.div_ceil(BLOCK), AtomicU64::new(0));
+    let hash_blocks = || -> io::Result<Vec<(u64, u128)>> {
+        let (mut file, mut buffer, mut done) = (File::open(path)?, vec![0; BUFFER], Vec::new());
+        loop {
+            let block = next.fetch_add(1, Ordering::Relaxed);
+            if block >= blocks {
+                return Ok(done);
+            }
+            file.seek(SeekFrom::Start(block * BLOCK))?;
+            done.push((block, hash_block((&mut file).take(BLOCK), &mut buffer)?));
+        }
+    };
+    let mut all = std::thread::scope(|scope| {
+        // Where no more threads can be had, those that there are do it all.
+        let spawn = |_| std::thread::Builder::new().name("hash".into()).spawn_scoped(scope, hash_blocks).ok();
+        let others: Vec<_> = (1..(threads as u64).min(blocks)).map_while(spawn).collect();
+        let mut all = hash_blocks()?;
+        for other in others {
+            let lost = |_| Err(io::Error::other("a thread that read it died"));
+            all.extend(other.join().unwrap_or_else(lost)?);
+        }
+        io::Result::Ok(all)
+    })?;
+    all.sort_unstable();
+    let hashes: Vec<u8> = all.into_iter().flat_map(|(_, hash)| hash.to_le_bytes()).collect();
+    Ok(format!("{:032x}", xxh3_128(&hashes)))
+}
+
+fn hash_block(mut block: impl Read, buffer: &mut [u8]) -> io::Result<u128> {
+    let mut hash = Xxh3::new();
+    loop {
+        match block.read(buffer)? {
+            0 => return Ok(hash.digest128()),
+            n => hash.update(&buffer[..n]),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::{Duration, SystemTime};
+
+    #[test]
+    fn time_stands_for_content_only_where_it_is_the_same() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("x.fa");
+        let text = vec![b'A'; 2 * BLOCK as usize + 5];
+        std::fs::write(&path, &text).unwrap();
+        let ids = [1, 2, 5].map(|threads| ReferenceId::read(&path, threads).unwrap());
+        assert!(ids.iter().all(|id| *id == ids[0]), "whatever the number of threads");
+        let id = &ids[0];
+        let is_of = |text: &[u8], seconds| {
+            std::fs::write(&path, text).unwrap();
+            let (modified, nanos) = (id.modified.0 as u64 + seconds, id.modified.1 as u32);
+            let time = SystemTime::UNIX_EPOCH + Duration::new(modified, nanos);
+            File::options().append(true).open(&path).unwrap().set_modified(time).unwrap();
+            id.is_of(&path, 3).unwrap()
+        };
+        assert!(is_of(&text, 0) && is_of(&text, 1));
+        for at in [0, BLOCK as usize, text.len() - 1] {
+            let mut other = text.clone();
+            other[at] = b'C';
+            assert!(!is_of(&other, 1), "{at}");
+            assert!(is_of(&other, 0), "it is not read");
+        }
+        assert!(!is_of(&text[1..], 0));
+        let with = |at: usize| {
+            let mut other = text.clone();
+            other[at] = b'C';
+            std::fs::write(&path, other).unwrap();
+            ReferenceId::read(&path, 2).unwrap()
+        };
+        assert_ne!(with(0).blocks_xxh3_128, with(BLOCK as usize).blocks_xxh3_128, "blocks have places");
+        let old = ReferenceId { modified: (1, 0), ..id.clone() };
+        let set_old = |text: &[u8]| {
+            std::fs::write(&path, text).unwrap();
+            File::options()
+                .append(true)
+                .open(&path)
+                .unwrap()
+                .set_modified(SystemTime::UNIX_EPOCH + Duration::from_secs(1))
+        };
+        set_old(&text[1..]).unwrap();
+        assert!(!old.is_of(&path, 1).unwrap());
+        set_old(&[&text[1..], b"C"].concat()).unwrap();
+        assert!(!old.is_of(&path, 1).unwrap(), "a time that was made up says nothing");
+        assert!(ReferenceId::read(&dir.path().join("none"), 1).is_err());
+    }
+}
