@@ -3,6 +3,8 @@
 //! commands call; what is replayed is the time that a strategy takes, with noise as large as the printed errors.
 #![allow(clippy::unwrap_used)]
 
+#![allow(clippy::print_stdout, reason = "a developer reads it")]
+
 use std::collections::BTreeMap;
 use std::time::Duration;
 use zerohop_model::machine::{Allowed, Bytes, CpuId, Machine, Node, NodeId};
