@@ -370,14 +370,15 @@ asked() {
 
 # under MEMORY COMMAND...: in a control group of its own; 77 if there can be none
 under() {
-    local group file memory=$1 rc=0; shift
+    local group file i memory=$1 rc=0; shift
     for file in /sys/fs/cgroup/memory/memory.limit_in_bytes /sys/fs/cgroup/memory.max; do
         group=$(dirname $file)/zerohop-test-$$ file=$(basename $file)
         [ -e "$(dirname "$group")/cgroup.procs" ] && mkdir "$group" 2> /dev/null || continue
         if [ -e "$group/$file" ] && echo "$memory" > "$group/$file"; then
             bash -c 'echo $$ > "$0/cgroup.procs" && exec "$@"' "$group" "$@" || rc=$?
-            rmdir "$group"
-            return $rc
+            # once the launcher's last processes have ended
+            for i in $(seq 100); do rmdir "$group" 2> /dev/null && return $rc; sleep 0.1; done
+            fail "$group cannot be removed"
         fi
         rmdir "$group"
     done
