@@ -123,6 +123,69 @@ END
     over_ranks g3 commented
 }
 
+# What a program alone completes is completed; what it cannot do is told before the first search, with file and record.
+queries() {
+    local proteins="$DATA/protein" bad
+    zerohop db build -q --engine diamond --partitions 2 -o small "$proteins/subjects.faa" > /dev/null
+    # the letters ACGTN alone in a batch: diamond looks at the first ten of all queries
+    { cat "$proteins/queries.faa"; printf '>bases\nACGTNACGTNGGGAAATTTCCC\n'; } > mixed.fa
+    diamond makedb --quiet --in "$proteins/subjects.faa" -d small-whole
+    steady diamond blastp --quiet --no-ranking -d small-whole -q mixed.fa -o mixed.whole
+    zerohop search -q --db small --batch-queries 20 -o mixed.tsv mixed.fa
+    cmp mixed.whole mixed.tsv || fail "a batch of bases alone: other results"
+    for bad in '>bases\nACGTN\n|2|all queries have the letters A, C, G, T and N alone' \
+        '>a\nMKV\n>b\n\n|1|bad.fa, record 2, byte 7: b has no letters' \
+        '>a\nMKV\n> b\nMKV\n|1|bad.fa, record 2, byte 7: the record has no name'; do
+        printf "${bad%%|*}" > bad.fa
+        refused "$(cut -d '|' -f 2 <<< "$bad")" "${bad##*|}" search --db small --batch-queries 1 -o never.tsv bad.fa
+        [ ! -e never.tsv.progress ] || fail "searched before its queries were checked: $bad"
+    done
+    printf '>bases\nACGTN\n' | refused 1 "standard input: all queries have the letters A, C, G, T and N alone" search --db small -
+    printf '>bases\nACGTN\n' | zerohop search -q --db small --engine-args --ignore-warnings -
+    command -v blastp > /dev/null || { echo "SKIPPED part: blastp is not on the PATH"; return 0; }
+    zerohop db build -q --engine blastp --partitions 2 -o smallb "$proteins/subjects.faa" > /dev/null
+    { head -n 8 "$proteins/queries.faa"; printf '>M\303\274ller\nMKV\n'; } > bad.fa
+    refused 1 "bad.fa, record $(grep -c '>' bad.fa), byte" search --db smallb -o never.tsv bad.fa
+    grep -q "the name Müller is not ASCII" stderr || fail "$(cat stderr)"
+    # a title is no name; what BLAST warns of is told once, although both parts warn
+    { awk '/^>/ { n++; $0 = $0 " M\303\274ller" } n <= 3' "$proteins/queries.faa"; printf '>digits\nMKV1234LLAGGHHKKLL\n'; } > titles.fa
+    makeblastdb -in "$proteins/subjects.faa" -dbtype prot -out smallb-whole > /dev/null
+    blastp -db smallb-whole -query titles.fa -evalue 1e-3 -outfmt 7 > titles.whole 2> /dev/null
+    "$ZEROHOP" search --db smallb --engine-args '-evalue 1e-3' --format commented -o titles.out titles.fa 2> stderr
+    cmp <(own titles.whole) <(own titles.out) || fail "titles that are not ASCII"
+    [ "$(grep -c "^note: blastp: FASTA-Reader: Ignoring invalid residues" stderr)" = 1 ] || fail "BLAST's warning: $(cat stderr)"
+    [ "$(grep -c "^note: " stderr)" = 1 ] || fail "$(cat stderr)"
+}
+
+# refused STATUS WORDS ARGUMENTS: zerohop ends so, and says so
+refused() {
+    local wanted=$1 words=$2 rc=0
+    shift 2
+    "$ZEROHOP" "$@" > /dev/null 2> stderr || rc=$?
+    [ $rc = "$wanted" ] && grep -qF -- "$words" stderr || fail "$rc instead of $wanted, '$words': $* $(cat stderr)"
+}
+
+# A program that works without an end is ended at --hang-limit, also in one process; a database of many names needs little memory.
+limits() {
+    [ -e small ] || zerohop db build -q --engine diamond --partitions 2 -o small "$DATA/protein/subjects.faa" > /dev/null
+    mkdir -p endless
+    printf '#!/bin/bash\n[ "$1" != blastp ] || while :; do :; done\nexec %s "$@"\n' "$(command -v diamond)" > endless/diamond
+    chmod +x endless/diamond
+    rc=0; PATH="$PWD/endless:$PATH" timeout -k 5 60 "$ZEROHOP" search -q --hang-limit 2 --db small -o never.tsv "$DATA/protein/queries.faa" 2> stderr || rc=$?
+    [ $rc = 1 ] && grep -q "diamond has not ended after 2 s, the limit of --hang-limit" stderr || fail "$rc $(cat stderr)"
+    python3 - "$ZEROHOP" <<'PY' || fail "names need too much memory"
+import resource, subprocess, sys
+with open('names.fa', 'w') as fasta:
+    fasta.writelines(f'>n{number}\nM\n' for number in range(1, 2_500_001))
+    fasta.write('>n17\nM\n')
+run = subprocess.run([sys.argv[1], 'db', 'build', '-q', '--engine', 'diamond', '-o', 'names', 'names.fa'], stderr=subprocess.PIPE, text=True)
+assert run.returncode == 1 and 'records 17 and 2500001 are both named n17' in run.stderr, run
+most = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss >> 10
+assert most < 80, f'{most} MiB'
+PY
+    rm names.fa
+}
+
 # over_ranks DATABASE FORMAT: ranks give what one process gives
 over_ranks() {
     local name compiler launch
@@ -265,6 +328,9 @@ resume() {
     # other options, other queries: another job
     rc=0; "$ZEROHOP" search -q --db d4 --batch-queries $((size + 1)) -o k.tsv --resume q.fa 2> stderr || rc=$?
     [ $rc = 1 ] && grep -q "another job (--format: sam then, tabular now; --batch-queries: $size then, $((size + 1)) now)" stderr || fail "$rc $(cat stderr)"
+    # queries that were mended meanwhile: what has changed is said
+    tail -n +2 q.fa | cat <(echo ">mended") - > mended.fa
+    refused 1 "another job (the queries" search -q --db d4 --batch-queries $size -o k.tsv --format sam mended.fa
     # any number of ranks may go on
     zerohop search -t 2 --db d4 --batch-queries $size -o k.tsv --format sam --json k.json q.fa
     grep -q "$finished batches were finished before" "$WORK/zerohop.stderr" || fail "it is not said what was finished: $(cat "$WORK/zerohop.stderr")"
@@ -286,6 +352,15 @@ refusals() {
     truncate -s -1 "$(ls bad/*.dmnd | head -n 1)"
     rc=0; "$ZEROHOP" search --db bad q.fa 2> stderr || rc=$?
     [ $rc = 1 ] && grep -q "make it again" stderr || fail "$rc $(cat stderr)"
+    # one byte of the second part is another one
+    rm -r bad
+    zerohop db build -q --engine diamond --partitions 2 -o bad db.fa > /dev/null
+    python3 -c "
+with open('bad/part-0001.dmnd', 'r+b') as part:
+    part.seek(-100, 2); byte = part.read(1); part.seek(-100, 2); part.write(bytes([byte[0] ^ 1]))"
+    refused 1 "the bytes of part-0001.dmnd are not those that 'zerohop db build' wrote" search --db bad -o never.tsv q.fa
+    [ ! -e never.tsv.progress ] || fail "a damaged database was searched"
+    refused 1 "part-0001.dmnd" db check bad
     rc=0; "$ZEROHOP" search --db bad -o q.fa q.fa 2> stderr || rc=$?
     [ $rc = 2 ] && grep -q "cannot be the output too" stderr || fail "$rc $(cat stderr)"
     zerohop db build -q --engine diamond --partitions 2 -o good db.fa > /dev/null
@@ -310,7 +385,7 @@ refusals() {
     [ $rc = 1 ] && grep -q "name the MPI's compiler" stderr && [ ! -e x.so ] || fail "$rc $(cat stderr)"
 }
 
-for part in parts close formats pilot transports ranks chosen resume refusals; do
+for part in parts close formats queries limits pilot transports ranks chosen resume refusals; do
     [[ $part =~ ${PART-} ]] || continue
     "$part"
     echo "$part: as it should be"

@@ -25,7 +25,11 @@ pub fn db(args: &DbArgs) -> Result<(), Failure> {
             let database = build(fasta, *partitions, (*engine).into(), output, sampling, &tell)?;
             crate::print(words(output, database.manifest()).as_bytes())
         }
-        DbCommand::Check { folder } => Ok(Database::open(folder)?.check_digests()?),
+        DbCommand::Check { folder } => {
+            let database = Database::open(folder)?;
+            let threads = zerohop_topology::detect()?.allowed.worker_count();
+            Ok(database.check_digests(0..database.parts(), threads)?)
+        }
     }
 }
 

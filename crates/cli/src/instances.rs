@@ -8,7 +8,7 @@ use crate::args::search::SearchArgs;
 use crate::failure::Failure;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread::Builder;
+use std::thread::{Builder, ScopedJoinHandle};
 use zerohop_memory::Placed;
 use zerohop_model::machine::Machine;
 use zerohop_model::plan::{HugePages, InstancePlan};
@@ -53,6 +53,25 @@ impl Instances {
         self.0.iter().flat_map(Instance::refused).collect()
     }
 
+    /// Reads the files of `parts` and compares their digests; each instance reads those that it will search first, so that they lie in
+    /// the memory of its nodes.
+    ///
+    /// # Errors
+    /// A file that has changed since the database was made.
+    pub fn check_files(&self, parts: &[usize]) -> Result<(), SearchError> {
+        let check = |number: usize| {
+            let Instance { plan, placed, search, .. } = &self.0[number];
+            let own = parts.iter().copied().skip(number).step_by(self.0.len());
+            let _pinned = Pinned::where_allowed(&plan.cpus);
+            placed.run(|| search.database().check_digests(own, plan.threads))
+        };
+        std::thread::scope(|scope| {
+            let start = |number| Builder::new().name("check".into()).spawn_scoped(scope, move || check(number));
+            let threads: Vec<_> = (0..self.0.len()).map(start).collect();
+            threads.into_iter().try_for_each(joined)
+        })
+    }
+
     /// Searches `parts` with a batch of queries; what was found is in the order of `parts`.
     ///
     /// # Errors
@@ -63,12 +82,7 @@ impl Instances {
         let all: Vec<Result<Vec<(usize, Found)>, SearchError>> = std::thread::scope(|scope| {
             let start = |number| Builder::new().name("instance".into()).spawn_scoped(scope, move || work(number));
             let threads: Vec<_> = (0..self.0.len()).map(start).collect();
-            let join = threads.into_iter().map(|thread| match thread.map(|thread| thread.join()) {
-                Ok(Ok(found)) => found,
-                Ok(Err(_)) => Err(none("the thread of an instance died")),
-                Err(source) => Err(SearchError::System { what: "a thread cannot be started".to_owned(), source }),
-            });
-            join.collect()
+            threads.into_iter().map(joined).collect()
         });
         let mut found = all.into_iter().collect::<Result<Vec<_>, _>>()?.concat();
         found.sort_by_key(|(place, _)| *place);
@@ -106,6 +120,15 @@ impl Instances {
 impl Instance {
     fn refused(&self) -> Vec<String> {
         self.placed.refused().into_iter().chain(self.unpinned.get().cloned()).collect()
+    }
+}
+
+/// What a thread came to.
+fn joined<T>(thread: std::io::Result<ScopedJoinHandle<'_, Result<T, SearchError>>>) -> Result<T, SearchError> {
+    match thread.map(|thread| thread.join()) {
+        Ok(Ok(outcome)) => outcome,
+        Ok(Err(_)) => Err(none("the thread of an instance died")),
+        Err(source) => Err(SearchError::System { what: "a thread cannot be started".to_owned(), source }),
     }
 }
 

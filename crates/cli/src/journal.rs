@@ -246,10 +246,9 @@ fn look(folder: &Path) -> Result<Found, Failure> {
     Ok(Found::Nothing)
 }
 
-/// Whether a file of this name in a job's folder is one of a job's. Names that begin with a dot are those of files that
-/// are being written.
+/// Whether a file of this name in a job's folder is one of a job's, or was to become one (`job.json.partial-...`).
 fn is_of_a_job(name: &str) -> bool {
-    [JOB, COMPLETE].contains(&name) || name.ends_with(".jsonl") || name.starts_with("output") || name.starts_with('.')
+    name.starts_with(JOB) || name.starts_with(COMPLETE) || name.contains(".jsonl") || name.starts_with("output")
 }
 
 /// Removes what is there of a job, in an order of which any beginning leaves a job that can be taken up: a run may be

@@ -27,6 +27,7 @@ use zerohop_model::plan::InstancePlan;
 use zerohop_model::timeline::{SearchStage, SearchTimeline};
 use zerohop_process::tell;
 use zerohop_report::SEARCH_VERSION;
+use zerohop_search::check::{self, Checked};
 use zerohop_search::fasta::{FastaReader, Limits};
 use zerohop_search::{Batches, Database, Found, Frame, Key, Merge, Search, SearchError, Settings};
 use zerohop_topology::cpulist;
@@ -34,6 +35,10 @@ use zerohop_topology::cpulist;
 /// Batches that are searched and not exchanged yet: a rank hands over what it has of a batch when it has taken the next, so whoever writes
 /// it waits for that search, and its own must be able to go on meanwhile.
 const AHEAD: usize = 4;
+/// What errors call it.
+const STANDARD_INPUT: &str = "standard input";
+/// How long a rank may be waited for, unless the user says.
+const HANG_LIMIT: u64 = 1800;
 /// How often the network is looked after while the search goes on.
 const LOOK: Duration = Duration::from_millis(5);
 
@@ -46,7 +51,7 @@ pub fn run(args: &SearchArgs) -> Result<(), Failure> {
     if args.output.is_some() && !args.quiet {
         ranks::note_if_alone(args.ranks);
     }
-    let limit = Duration::from_secs(args.hang_limit);
+    let limit = Duration::from_secs(args.hang_limit.unwrap_or(HANG_LIMIT));
     let (ranks, ()) = Ranks::join(args.ranks, args.mpi.as_deref(), limit, checked)?;
     let outcome = on_rank(args, ranks.transport());
     ranks.end(outcome)
@@ -58,6 +63,8 @@ struct Job {
     instances: Instances,
     limits: Limits,
     queries: PathBuf,
+    /// What a look at all of them found; nothing of a stream.
+    checked: Option<Checked>,
     /// Our parts of the database.
     parts: Vec<usize>,
 }
@@ -84,9 +91,12 @@ impl Job {
         }
         let limits = Limits { letters: args.batch_letters, queries: args.batch_queries };
         let name = args.db.to_string_lossy();
-        let search = Search::new(database, settings, &name)?;
+        let checked = (!is_stream(&args.queries)).then(|| check::check(&args.queries, &settings)).transpose()?;
+        let limit = args.hang_limit.map(Duration::from_secs);
+        let search = Search::new(database, settings, &name)?.with_time_limit(limit);
         let instances = Instances::new(args, &search, parts.len())?;
-        Ok(Job { search, instances, limits, queries: args.queries.clone(), parts })
+        instances.check_files(&parts)?;
+        Ok(Job { search, instances, limits, queries: args.queries.clone(), checked, parts })
     }
 
     /// What the results depend on; how many ranks there are is no part of it.
@@ -107,11 +117,17 @@ impl Job {
         Ok(queries.iter().fold(identity, |identity, queries| identity.with("the queries", queries)))
     }
 
+    /// What errors call the queries.
+    fn queries_name(&self) -> &Path {
+        if self.queries.as_os_str() == "-" { Path::new(STANDARD_INPUT) } else { &self.queries }
+    }
+
     fn queries(&self) -> Result<FastaReader<Box<dyn BufRead>>, SearchError> {
-        match self.queries.as_os_str() == "-" {
-            true => FastaReader::inflate(std::io::stdin(), Path::new("standard input")),
+        let reader = match self.queries.as_os_str() == "-" {
+            true => FastaReader::inflate(std::io::stdin(), self.queries_name()),
             false => FastaReader::open(&self.queries),
-        }
+        };
+        reader.map(|reader| check::reader(reader, self.search.settings()))
     }
 
     /// Searches our parts with every batch from number `first` on.
@@ -123,6 +139,9 @@ impl Job {
         while batches.next(&mut batch)? {
             if batch.number < first {
                 continue;
+            }
+            if self.checked.is_none() && batch.number == 0 {
+                check::check_first(&batch, self.queries_name(), self.search.settings())?;
             }
             let begun = Instant::now();
             let found = self.instances.search(&self.parts, &batch)?;
@@ -238,14 +257,10 @@ fn on_rank(args: &SearchArgs, transport: &dyn Transport) -> Result<(), Failure> 
     let instances = gathered_instances(transport, &job.instances)?;
     output.finish(end, transport)?;
     record(args, transport, &done)?;
-    if job.search.restarts() > 0 && !args.quiet {
-        let (rank, program, restarts) = (transport.rank(), job.search.settings().program.name(), job.search.restarts());
-        tell::note(&format!(
-            "rank {rank}: {program} hung and was started again, {restarts} times: its results are complete"
-        ));
-    }
-    let notes = note.into_iter().chain(job.instances.refused());
-    notes.filter(|_| !args.quiet).for_each(|note| tell::note(&format!("rank {}: {note}", transport.rank())));
+    let warnings = gathered_warnings(transport, &job.search)?;
+    let notes = note.into_iter().chain(hung(&job.search)).chain(job.instances.refused());
+    let notes = notes.map(|note| format!("rank {}: {note}", transport.rank())).chain(warnings);
+    notes.filter(|_| !args.quiet).for_each(|note| tell::note(&note));
     tell(args, transport, taken, (reports, instances), done.queries, end)
 }
 
@@ -373,6 +388,27 @@ fn gathered_instances(transport: &dyn Transport, own: &Instances) -> Result<Vec<
     let own = serde_json::to_vec(&own.plans()).map_err(|error| other(&error))?;
     let all = transport.all_gather(&own).map_err(|error| other(&error))?;
     all.iter().map(|text| serde_json::from_slice(text).map_err(|error| other(&error))).collect()
+}
+
+/// That programs hung, if any did.
+fn hung(search: &Search) -> Option<String> {
+    let (program, restarts) = (search.settings().program.name(), search.restarts());
+    let note = || format!("{program} hung and was started again, {restarts} times: its results are complete");
+    (restarts > 0).then(note)
+}
+
+/// What the programs of all ranks said although they ended well, each line once, for rank 0 to tell.
+fn gathered_warnings(transport: &dyn Transport, search: &Search) -> Result<Vec<String>, Failure> {
+    let other = |error: &dyn std::fmt::Display| Failure::Other(error.to_string());
+    let own = serde_json::to_vec(&search.warnings()).map_err(|error| other(&error))?;
+    let all = transport.all_gather(&own).map_err(|error| other(&error))?;
+    let mut told: Vec<String> = Vec::new();
+    for text in all.iter().filter(|_| transport.rank() == 0) {
+        let lines: Vec<String> = serde_json::from_slice(text).map_err(|error| other(&error))?;
+        let new = lines.into_iter().filter(|line| !told.contains(line)).collect::<Vec<_>>();
+        told.extend(new);
+    }
+    Ok(told)
 }
 
 /// Records what all ranks searched, if that was asked for; one of them does.

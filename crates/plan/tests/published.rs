@@ -2,7 +2,6 @@
 //! all 64 threads (tests/data/papers). Choosing, timing, judging and deciding are done by the functions that these
 //! commands call; what is replayed is the time that a strategy takes, with noise as large as the printed errors.
 #![allow(clippy::unwrap_used)]
-
 #![allow(clippy::print_stdout, reason = "a developer reads it")]
 
 use std::collections::BTreeMap;

@@ -4,16 +4,14 @@ use crate::cuts::{Costs, Cuts};
 use crate::database::{Database, Digesting, FORM, FileEntry, MANIFEST, Manifest, Part, Pilot, file_entry};
 use crate::error::SearchError;
 use crate::fasta::{FastaReader, Record};
+use crate::names::Names;
 use crate::program::{Installed, Program};
 use crate::tool::{command, run};
 use crate::trial::{self, Outcome, Trial};
-use std::collections::HashSet;
 use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
-use std::process::Stdio;
 use std::time::Duration;
-use xxhash_rust::xxh3::xxh3_128;
 
 /// How much of a file is written at a time, in bytes.
 const BUFFER_BYTES: usize = 1 << 20;
@@ -52,14 +50,15 @@ pub fn build(
         return Err(fail(format!("{} is there already; remove it or choose another name", folder.display())));
     }
     let version = Installed::find(program)?.version;
+    // Beside its final place, so that renaming is one step.
+    let beside = folder.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let beside = beside.canonicalize().map_err(SearchError::file("found", beside))?;
     tell("counting letters");
-    let source = Source::survey(fasta)?;
+    let source = Source::survey(fasta, &beside)?;
     if parts == 0 || parts as u64 > source.sequences {
         return Err(fail(format!("{} sequences cannot be cut into {parts} parts; take fewer", source.sequences)));
     }
-    // Beside its final place, so that renaming is one step; removed when dropped.
-    let beside = folder.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let beside = beside.canonicalize().map_err(SearchError::file("found", beside))?;
+    // Removed when dropped.
     let temporary = tempfile::Builder::new()
         .prefix(".zerohop-db-")
         .tempdir_in(&beside)
@@ -172,25 +171,38 @@ struct Source {
 }
 
 impl Source {
-    fn survey(fasta: &Path) -> Result<Self, SearchError> {
+    /// Reads all of it; temporary files go to `folder`.
+    fn survey(fasta: &Path, folder: &Path) -> Result<Self, SearchError> {
         let file = File::open(fasta).map_err(SearchError::file("opened", fasta))?;
         let mut read = Digesting::new(file);
         let mut reader = FastaReader::inflate(&mut read, fasta)?;
-        let (mut record, mut names) = (Record::default(), HashSet::new());
+        let (mut record, mut names) = (Record::default(), Names::new(folder));
         let (mut sequences, mut letters) = (0, 0);
         while reader.next(&mut record)? {
-            if !names.insert(xxh3_128(record.name())) {
-                let name = String::from_utf8_lossy(record.name()).into_owned();
-                let what = format!("two sequences are named {name}, and hits could not be told apart; rename one");
-                return Err(SearchError::Build { file: fasta.to_owned(), what });
-            }
+            names.add(record.name())?;
             sequences += 1;
             letters += record.letters;
         }
         drop(reader);
+        if let Some((one, other)) = names.twice()? {
+            let name = name_of(fasta, other)?;
+            let what = format!(
+                "records {one} and {other} are both named {name}, and their hits could not be told apart; rename one, or take it out"
+            );
+            return Err(SearchError::Build { file: fasta.to_owned(), what });
+        }
         let entry = read.entry(fasta.to_string_lossy().into_owned());
         Ok(Source { entry, sequences, letters })
     }
+}
+
+/// The name of a record, by its number from 1.
+fn name_of(fasta: &Path, number: u64) -> Result<String, SearchError> {
+    let (mut reader, mut record) = (FastaReader::open(fasta)?, Record::default());
+    for _ in 0..number {
+        reader.next(&mut record)?;
+    }
+    Ok(String::from_utf8_lossy(record.name()).into_owned())
 }
 
 /// Writes the FASTA of each part and gives its sequences and letters.
@@ -251,7 +263,7 @@ fn format_part(program: Program, folder: &Path, part: usize, source: &Source) ->
     };
     let mut maker = command(if program.is_blast() { "makeblastdb" } else { "diamond" }, arguments);
     maker.current_dir(folder);
-    run(maker, Stdio::piped())?;
+    run(maker)?;
     let path = folder.join(&fasta);
     std::fs::remove_file(&path).map_err(SearchError::file("removed", &path))?;
     if !program.is_blast() {
@@ -277,7 +289,7 @@ fn counted(program: Program, folder: &Path, part: &Path) -> Result<(u64, u64), S
     };
     let mut asker = command(name, arguments);
     asker.current_dir(folder);
-    let said = run(asker, Stdio::piped())?;
+    let said = run(asker)?;
     let said = String::from_utf8_lossy(&said);
     // "	55,398 sequences; 19,581,084 total residues"; or lines "Sequences  55398" and "Letters  19581084".
     let number = |word: &str| word.replace(',', "").parse::<u64>().ok();

@@ -13,6 +13,8 @@ use serde::{Deserialize, Serialize};
 use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread::Builder;
 use xxhash_rust::xxh3::Xxh3;
 
 /// The form of the manifest that is written and read here.
@@ -136,18 +138,34 @@ impl Database {
         Ok(database)
     }
 
-    /// Reads all files and compares their digests.
+    /// Reads the files of some parts, so many at a time, and compares their digests. Threads are placed as the calling one is.
     ///
     /// # Errors
-    /// [`SearchError::Database`] if one is not as it was made.
-    pub fn check_digests(&self) -> Result<(), SearchError> {
-        for (path, entry) in self.files() {
-            if file_entry(&path)?.xxh3 != entry.xxh3 {
-                let what = format!("{} is not as it was made; make it again", entry.name);
-                return Err(SearchError::Database { folder: self.folder.clone(), what });
+    /// [`SearchError::Database`] if one is not as it was made, [`SearchError::System`] if one cannot be read.
+    pub fn check_digests(&self, parts: impl IntoIterator<Item = usize>, threads: usize) -> Result<(), SearchError> {
+        let parts = parts.into_iter().filter_map(|part| self.manifest.parts.get(part));
+        let files: Vec<&FileEntry> = parts.flat_map(|part| &part.files).collect();
+        let next = AtomicUsize::new(0);
+        let check = || -> Result<(), SearchError> {
+            while let Some(entry) = files.get(next.fetch_add(1, Ordering::Relaxed)) {
+                if file_entry(&self.folder.join(&entry.name))?.xxh3 != entry.xxh3 {
+                    let what = format!(
+                        "the bytes of {} are not those that 'zerohop db build' wrote: copy this file again if the database is a copy, or \
+                         build the database again",
+                        entry.name
+                    );
+                    return Err(SearchError::Database { folder: self.folder.clone(), what });
+                }
             }
-        }
-        Ok(())
+            Ok(())
+        };
+        std::thread::scope(|scope| {
+            // What a thread that cannot be started would have read, others read.
+            let start = |_| Builder::new().spawn_scoped(scope, check).ok();
+            let others: Vec<_> = (1..threads.min(files.len())).filter_map(start).collect();
+            let died = |_| Err(SearchError::system("a file was not checked")(std::io::Error::other("a thread died")));
+            others.into_iter().map(|thread| thread.join().unwrap_or_else(died)).fold(check(), Result::and)
+        })
     }
 
     /// What it says of itself.

@@ -70,6 +70,18 @@ pub enum SearchError {
         /// How long.
         limit: std::time::Duration,
     },
+    /// A program has not come to its end, although it works, and was ended.
+    #[error(
+        "{program} has not ended after {} s, the limit of --hang-limit, and was ended: give a longer limit, or smaller batches \
+         (--batch-letters)",
+        limit.as_secs()
+    )]
+    TooLong {
+        /// Its name.
+        program: String,
+        /// How long it may take for a batch in a part.
+        limit: std::time::Duration,
+    },
     /// A system call failed.
     #[error("{what}: {source}")]
     System {

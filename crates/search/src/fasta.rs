@@ -36,6 +36,8 @@ pub struct FastaReader<R> {
     records: u64,
     /// Bytes read before the header.
     byte: u64,
+    /// A program that takes names in ASCII alone.
+    ascii_for: Option<&'static str>,
 }
 
 impl<'r> FastaReader<Box<dyn BufRead + 'r>> {
@@ -62,7 +64,8 @@ impl<R: BufRead> FastaReader<R> {
     /// # Errors
     /// As for [`FastaReader::open`].
     pub fn new(input: R, file: &Path) -> Result<Self, SearchError> {
-        let mut reader = FastaReader { input, file: file.to_owned(), header: Vec::new(), records: 0, byte: 0 };
+        let mut reader =
+            FastaReader { input, file: file.to_owned(), header: Vec::new(), records: 0, byte: 0, ascii_for: None };
         while reader.header.trim_ascii().is_empty() {
             reader.byte += reader.header.len() as u64;
             reader.header.clear();
@@ -78,10 +81,16 @@ impl<R: BufRead> FastaReader<R> {
         }
     }
 
+    /// The same, for `program`, which takes names in ASCII alone.
+    pub fn with_ascii_names(mut self, program: &'static str) -> Self {
+        self.ascii_for = Some(program);
+        self
+    }
+
     /// The next record; `false` when there are no more.
     ///
     /// # Errors
-    /// [`SearchError::Fasta`] for a record without a name or without letters, or with bytes that are no text;
+    /// [`SearchError::Fasta`] for a record without a name, with one that the program does not take, or without letters, or with bytes that are no text;
     /// [`SearchError::System`] if the file cannot be read.
     pub fn next(&mut self, record: &mut Record) -> Result<bool, SearchError> {
         record.text.clear();
@@ -96,6 +105,12 @@ impl<R: BufRead> FastaReader<R> {
         record.name = 1..end;
         if end == 1 {
             return Err(self.wrong("the record has no name; a name follows '>' without a blank"));
+        }
+        if let Some(program) = self.ascii_for.filter(|_| !record.name().is_ascii()) {
+            let name = String::from_utf8_lossy(record.name()).into_owned();
+            return Err(self.wrong(&format!(
+                "the name {name} is not ASCII, and {program} would write '#' for some of its bytes; rename it"
+            )));
         }
         loop {
             let start = record.text.len();

@@ -9,7 +9,6 @@ use crate::program::{Program, Settings};
 use crate::tool::{command, run};
 use crate::written::{Alignment, Fault, Lines, commented, pairwise, sam, tabular};
 use std::io::Write;
-use std::process::Stdio;
 
 /// A protein and its gene, which every program finds in themselves.
 const PROTEIN: &str = ">p\nMKVLAAGIVGLPNVGKSTLFNALTGAKVEVGNYPGVTVERKEG\n";
@@ -108,7 +107,7 @@ fn fields(settings: &Settings) -> Result<String, SearchError> {
     let format = format!("7 {}", settings.columns.join(" "));
     let mut search = command(program.name(), ["-outfmt", &format, "-query"]);
     search.arg(query.path()).arg("-subject").arg(subject.path());
-    let text = run(search, Stdio::piped())?;
+    let text = run(search)?;
     let mut columns = settings.columns.clone();
     columns.sort();
     columns.dedup();

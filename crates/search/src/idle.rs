@@ -19,20 +19,43 @@ pub fn end_programs() {
     UNWANTED.store(true, Ordering::Release);
 }
 
-/// Looks at process `pid`, which leads a group of its own, until `over` is closed; true if the whole group was idle for `limit` before, or
-/// is not wanted any more.
+/// How long a program may take.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Patience {
+    /// Without doing anything.
+    pub(crate) idle: Duration,
+    /// In all, whatever it does; none for no limit.
+    pub(crate) whole: Option<Duration>,
+}
+
+/// Why a program is to be ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Stopped {
+    /// It did nothing any more.
+    Idle,
+    /// It has run for so long.
+    TooLong(Duration),
+    /// Nobody wants its results any more.
+    Unwanted,
+}
+
+/// Looks at process `pid`, which leads a group of its own, until `over` is closed; tells if its whole group was idle for too long before,
+/// ran for too long, or is not wanted any more.
 ///
 /// Looks are counted, and no clock is read: a job that was suspended as a whole, as schedulers do, was not idle meanwhile.
-pub(crate) fn is_idle(pid: u32, limit: Duration, over: &Receiver<()>) -> bool {
-    let look = LOOK.min(limit);
-    let (mut idle, mut before, mut group_before) = (Duration::ZERO, None, None);
-    while idle < limit {
+pub(crate) fn watch(pid: u32, patience: Patience, over: &Receiver<()>) -> Option<Stopped> {
+    let look = LOOK.min(patience.idle);
+    let (mut whole, mut idle, mut before, mut group_before) = (Duration::ZERO, Duration::ZERO, None, None);
+    while idle < patience.idle {
         match over.recv_timeout(look) {
-            Err(RecvTimeoutError::Timeout) => {}
-            _ => return false,
+            Err(RecvTimeoutError::Timeout) => whole += look,
+            _ => return None,
         }
         if UNWANTED.load(Ordering::Acquire) {
-            return true;
+            return Some(Stopped::Unwanted);
+        }
+        if let Some(limit) = patience.whole.filter(|limit| *limit <= whole) {
+            return Some(Stopped::TooLong(limit));
         }
         let now = used(pid);
         // Others of its group work where it is a script that has started them: they are looked for only while it does nothing itself.
@@ -40,7 +63,7 @@ pub(crate) fn is_idle(pid: u32, limit: Duration, over: &Receiver<()>) -> bool {
         idle = if group.is_some() && group == group_before { idle + look } else { Duration::ZERO };
         (before, group_before) = (now, group);
     }
-    true
+    Some(Stopped::Idle)
 }
 
 /// The processor time that a process and the children it has waited for have used, in ticks; none if one of its threads waits for a disk

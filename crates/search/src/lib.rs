@@ -19,6 +19,7 @@
 #![forbid(unsafe_code)]
 
 pub mod build;
+pub mod check;
 mod collect;
 mod cuts;
 pub mod database;
@@ -32,10 +33,12 @@ mod hit;
 mod idle;
 pub mod local;
 pub mod merge;
+mod names;
 mod pilot;
 pub mod program;
 mod tool;
 mod trial;
+mod warnings;
 mod written;
 
 pub use database::Database;

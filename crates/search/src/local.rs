@@ -8,14 +8,18 @@ use crate::frame::Frame;
 use crate::framing::Framing;
 use crate::hit::Hit;
 use crate::program::Settings;
-use crate::tool::{command, rewound, run, scratch_file};
+use crate::tool::{Run, Said, command, rewound, scratch_file};
+use crate::warnings::Warnings;
 use crate::written::{Fault, Lines, tabular};
+use std::borrow::Cow;
 use std::fs::File;
 use std::io::{BufRead, BufReader, Write};
-use std::path::Path;
-use std::process::Stdio;
-use std::sync::Arc;
+use std::os::fd::OwnedFd;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 /// The lines of a BLAST archive of which one stands before each E-value, the second where HSPs are linked (blastx). No text
 /// in an archive can look so: it would double the quotes.
@@ -53,6 +57,9 @@ pub struct Search {
     framing: Framing,
     /// Programs that hung and were started again.
     restarts: Arc<AtomicU64>,
+    /// How long a program may take for a batch in a part.
+    time_limit: Option<Duration>,
+    warnings: Arc<Mutex<Warnings>>,
 }
 
 impl Search {
@@ -68,7 +75,7 @@ impl Search {
             )));
         }
         let framing = Framing::new(&settings, &database, name)?;
-        Ok(Search { database, settings, framing, restarts: Arc::default() })
+        Ok(Search { database, settings, framing, restarts: Arc::default(), time_limit: None, warnings: Arc::default() })
     }
 
     /// What is searched.
@@ -87,6 +94,17 @@ impl Search {
         self
     }
 
+    /// The same with a limit for the time that a program may take for a batch in a part; none for no limit.
+    pub fn with_time_limit(mut self, limit: Option<Duration>) -> Self {
+        self.time_limit = limit;
+        self
+    }
+
+    /// What programs that ended well wrote on standard error so far, a line each; no line comes twice.
+    pub fn warnings(&self) -> Vec<String> {
+        self.warnings.lock().unwrap_or_else(PoisonError::into_inner).told()
+    }
+
     /// How often a program hung, and was started again, so far.
     pub fn restarts(&self) -> u64 {
         self.restarts.load(Ordering::Relaxed)
@@ -95,8 +113,8 @@ impl Search {
     /// Searches a part with a batch of queries. The program ends with the calling thread; one that hangs is started again, twice.
     ///
     /// # Errors
-    /// [`SearchError::Failed`] if the program ends badly, [`SearchError::Idle`] if it hangs each time, [`SearchError::Output`] if it writes what cannot be understood,
-    /// [`SearchError::Arguments`] for a part that there is not.
+    /// [`SearchError::Failed`] if the program ends badly, [`SearchError::Idle`] if it hangs each time, [`SearchError::TooLong`] if
+    /// it takes longer than it may, [`SearchError::Output`] if it writes what cannot be understood, [`SearchError::Arguments`] for a part that there is not.
     pub fn part(&self, part: usize, batch: &Batch) -> Result<Found, SearchError> {
         let path = self.database.part_path(part).ok_or_else(|| {
             SearchError::Arguments(format!(
@@ -105,8 +123,9 @@ impl Search {
             ))
         })?;
         let mut queries = scratch_file(&self.settings.scratch)?;
-        queries.write_all(&batch.text).map_err(SearchError::system("queries cannot be written to a temporary file"))?;
         let is_blast = self.settings.program.is_blast();
+        let text = if is_blast { in_ascii(&batch.text) } else { Cow::Borrowed(&*batch.text) };
+        queries.write_all(&text).map_err(SearchError::system("queries cannot be written to a temporary file"))?;
         let sorter = Sorter {
             program: self.settings.program,
             // Of equals diamond takes the earlier first, BLAST the later.
@@ -131,7 +150,7 @@ impl Search {
 
     fn diamond(&self, part: &Path, queries: File, batch: &Batch, sorter: &Sorter) -> Result<Found, SearchError> {
         let fault = |fault: Fault| fault.of(sorter.program);
-        let text = self.run(part, queries, Stdio::piped())?;
+        let text = self.search(part, queries, Stdio::piped())?;
         let (alignments, frame) = self.framing.diamond(&text, batch, &self.settings).map_err(fault)?;
         let (hits, text) = collect(&alignments, None, sorter).map_err(fault)?;
         Ok(Found { hits, text, frame, queries: 0 })
@@ -140,12 +159,13 @@ impl Search {
     fn blast(&self, part: &Path, queries: File, batch: &Batch, sorter: &Sorter) -> Result<Found, SearchError> {
         let fault = |fault: Fault| fault.of(sorter.program);
         let archive = scratch_file(&self.settings.scratch)?;
-        self.run(part, queries, Stdio::from(rewound(&archive)?))?;
+        self.search(part, queries, Stdio::from(rewound(&archive)?))?;
         let exact = archived_evalues(sorter.program.name(), rewound(&archive)?)?;
         let formatted = |arguments: Vec<String>| {
             let mut format = command("blast_formatter", arguments);
             format.stdin(rewound(&archive)?);
-            run(format, Stdio::piped())
+            // What it says on standard error is what the search has said before.
+            self.run(format, Stdio::piped()).map(|said| said.output)
         };
         let keys = formatted(self.settings.format_keys())?;
         let lines = if self.settings.is_twofold() { Some(formatted(self.settings.format_lines())?) } else { None };
@@ -160,11 +180,43 @@ impl Search {
     }
 
     /// Runs the program on a part.
-    fn run(&self, part: &Path, queries: File, out: Stdio) -> Result<Vec<u8>, SearchError> {
-        let arguments = self.settings.search(part, self.database.manifest().letters);
+    fn search(&self, part: &Path, queries: File, out: Stdio) -> Result<Vec<u8>, SearchError> {
+        let part = if self.is_given_folder() { given(part) } else { part.to_owned() };
+        let arguments = self.settings.search(&part, self.database.manifest().letters);
         let mut search = command(self.settings.program.name(), arguments);
         search.stdin(queries);
-        run(search, out)
+        let said = self.run(search, out)?;
+        let name = self.settings.program.name();
+        self.warnings.lock().unwrap_or_else(PoisonError::into_inner).add(name, &said.words);
+        Ok(said.output)
+    }
+
+    /// Whether BLAST's programs get the database's folder as a descriptor: they write the database's path into the archive, and find it
+    /// there again only if it is ASCII.
+    fn is_given_folder(&self) -> bool {
+        self.settings.program.is_blast() && !self.database.folder.as_os_str().is_ascii()
+    }
+
+    /// Runs the program, or one that belongs to it.
+    fn run(&self, command: Command, out: Stdio) -> Result<Said, SearchError> {
+        let folder = &self.database.folder;
+        let open = || Ok(OwnedFd::from(File::open(folder).map_err(SearchError::file("opened", folder))?));
+        let folder = self.is_given_folder().then(open).transpose()?;
+        let run = Run::new(command).to(out).within(self.time_limit).given(folder.into_iter().collect());
+        run.said()
+    }
+}
+
+/// The path of a part within the folder that a program is given as its first descriptor.
+fn given(part: &Path) -> PathBuf {
+    Path::new("/proc/self/fd/3").join(part.file_name().unwrap_or_default())
+}
+
+/// Queries as BLAST's archive can hold them; it would complain of each letter of a header that is not ASCII, and take `#` for it.
+fn in_ascii(text: &[u8]) -> Cow<'_, [u8]> {
+    match text.is_ascii() {
+        true => Cow::Borrowed(text),
+        false => text.iter().map(|byte| if byte.is_ascii() { *byte } else { b'#' }).collect(),
     }
 }
 

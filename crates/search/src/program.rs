@@ -4,8 +4,9 @@ use crate::error::SearchError;
 use crate::format::Format;
 use crate::tool::{command, run};
 use serde::{Deserialize, Serialize};
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
-use std::process::Stdio;
 
 /// The columns that `std` stands for, behind the names of query and subject.
 const STANDARD: [&str; 10] =
@@ -185,7 +186,7 @@ impl Installed {
             return Err(SearchError::NotFound { program: name, package: program.package() });
         }
         let question = if program.is_blast() { "-version" } else { "version" };
-        let said = run(command(name, [question]), Stdio::piped())?;
+        let said = run(command(name, [question]))?;
         // "diamond version 2.1.3"; "blastp: 2.12.0+" and more lines.
         let said = String::from_utf8_lossy(&said);
         let version = said.lines().next().and_then(|line| line.split_whitespace().last()).unwrap_or_default();
@@ -306,6 +307,11 @@ impl Settings {
         self
     }
 
+    /// Whether the user has told diamond to take proteins of the letters ACGTN alone.
+    pub(crate) fn ignores_warnings(&self) -> bool {
+        self.arguments.iter().any(|word| word == "--ignore-warnings")
+    }
+
     /// Whether diamond scores as [`crate::evalue`] does.
     pub(crate) fn has_usual_scores(&self) -> bool {
         let changes = |word: &String| {
@@ -358,33 +364,31 @@ impl Settings {
     /// The arguments for a search of the database at `part`, with queries on standard input.
     ///
     /// diamond writes its lines, BLAST its archive, in which E-values have all their digits.
-    pub(crate) fn search(&self, part: &Path, letters: u64) -> Vec<String> {
-        let words = |words: &[&str]| words.iter().map(|&word| word.to_owned()).collect::<Vec<_>>();
-        let threads = self.threads.to_string();
-        let part = part.to_string_lossy();
+    pub(crate) fn search(&self, part: &Path, letters: u64) -> Vec<OsString> {
+        // Names of files are bytes, and need not be text.
+        let words = |words: &[&dyn AsRef<OsStr>]| words.iter().map(|word| word.as_ref().to_owned()).collect::<Vec<_>>();
+        let (threads, limit) = (self.threads.to_string(), self.limit());
         let mut line = match self.program.is_blast() {
             false => {
-                let (letters, scratch) = (letters.to_string(), self.scratch.to_string_lossy());
+                let letters = letters.to_string();
                 // diamond 2.1.3 crashes when it reads standard input as such, but not when it opens it. Which of its two
                 // algorithms it takes would depend on the machine's cache and on the letters of a part.
-                let mut line = words(&["blastp", "--quiet", "-d", &part, "-q", STDIN]);
-                line.extend(words(&DIAMOND_ALWAYS));
-                line.extend(words(&["--dbsize", &letters]));
-                line.extend(words(&["-p", &threads, "-t", &scratch, "-k", &self.limit()]));
+                let mut line = words(&[&"blastp", &"--quiet", &"-d", &part, &"-q", &STDIN]);
+                line.extend(DIAMOND_ALWAYS.map(OsString::from));
+                line.extend(words(&[&"--dbsize", &letters, &"-p", &threads, &"-t", &self.scratch, &"-k", &limit]));
                 if !self.arguments.iter().any(|word| word == "--algo") {
-                    line.extend(words(&["--algo", "0"]));
+                    line.extend(words(&[&"--algo", &"0"]));
                 }
                 line
             }
             true => {
-                let mut line = words(&["-db", &quoted(&part), "-num_threads", &threads, "-outfmt", "11"]);
-                line.extend(words(&["-max_target_seqs", &self.limit()]));
-                line
+                let part = quoted(part.as_os_str());
+                words(&[&"-db", &part, &"-num_threads", &threads, &"-outfmt", &"11", &"-max_target_seqs", &limit])
             }
         };
-        line.extend(self.arguments.iter().cloned());
+        line.extend(self.arguments.iter().map(OsString::from));
         if !self.program.is_blast() {
-            line.extend(self.diamond_format());
+            line.extend(self.diamond_format().into_iter().map(OsString::from));
         }
         line
     }
@@ -441,8 +445,11 @@ fn hsps(arguments: &[String]) -> Option<&str> {
 }
 
 /// BLAST takes a path with blanks for several databases unless it is quoted.
-fn quoted(path: &str) -> String {
-    if path.contains(char::is_whitespace) { format!("\"{path}\"") } else { path.to_owned() }
+fn quoted(path: &OsStr) -> OsString {
+    match path.as_bytes().iter().any(u8::is_ascii_whitespace) {
+        true => [OsStr::new("\""), path, OsStr::new("\"")].into_iter().collect(),
+        false => path.to_owned(),
+    }
 }
 
 #[cfg(test)]
@@ -527,7 +534,7 @@ mod tests {
         let line = |program, user: &[&str]| {
             let settings = Settings::new(program, user.iter().map(|&w| w.to_owned()).collect()).unwrap();
             let settings = settings.with_columns("qseqid").unwrap().with_scratch(Path::new("/s")).with_threads(2);
-            settings.search(Path::new("/my db/part"), 99).join(" ")
+            settings.search(Path::new("/my db/part"), 99).join(OsStr::new(" ")).into_string().unwrap()
         };
         assert_eq!(
             line(Program::Diamond, &["--fast"]),
@@ -539,5 +546,8 @@ mod tests {
             "-db \"/my db/part\" -num_threads 2 -outfmt 11 -max_target_seqs 500 -evalue 1"
         );
         assert!(!line(Program::Diamond, &["--algo", "1"]).contains("--algo 0"));
+        let path = Path::new(OsStr::from_bytes(b"/a\xff"));
+        let line = Settings::new(Program::Diamond, Vec::new()).unwrap().with_scratch(path).search(path, 1);
+        assert_eq!(line.iter().filter(|word| *word == path).count(), 2);
     }
 }

@@ -1,16 +1,17 @@
 //! A program that is run to its end.
 
 use crate::error::SearchError;
-use crate::idle::is_idle;
+use crate::idle::{Patience, Stopped, watch};
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{ErrorKind, Read, Seek};
+use std::os::fd::OwnedFd;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Output, Stdio};
 use std::sync::mpsc::channel;
 use std::time::Duration;
-use zerohop_topology::{die_with_parent, keep_fds, kill_group, wait_unreaped};
+use zerohop_topology::{die_with_parent, give_fds, keep_fds, kill_group, wait_unreaped};
 
 /// How much of what a program said is shown when it fails.
 const LAST_LINES: usize = 8;
@@ -26,56 +27,105 @@ pub(crate) fn command<A: AsRef<OsStr>>(name: &str, arguments: impl IntoIterator<
     command
 }
 
-/// Runs a command to its end and gives what it wrote on standard output, unless that goes elsewhere. It ends with the thread
-/// that calls this, and when it has done nothing for long.
-///
-/// # Errors
-/// [`SearchError::Failed`] with its last words if it ends badly, [`SearchError::Idle`] if it had to be ended,
-/// [`SearchError::System`] if it cannot be started.
-pub(crate) fn run(command: Command, out: Stdio) -> Result<Vec<u8>, SearchError> {
-    run_within(command, out, IDLE_LIMIT)
+/// What a program wrote that ended well.
+#[derive(Debug)]
+pub(crate) struct Said {
+    /// On standard output, unless that went elsewhere.
+    pub(crate) output: Vec<u8>,
+    /// On standard error.
+    pub(crate) words: Vec<u8>,
 }
 
-fn run_within(mut command: Command, out: Stdio, idle_limit: Duration) -> Result<Vec<u8>, SearchError> {
-    let name = command.get_program().to_string_lossy().into_owned();
-    // A group of its own, for it may be a script that starts others.
-    command.stdout(out).stderr(Stdio::piped()).process_group(0);
-    die_with_parent(&mut command);
-    keep_fds(&mut command);
-    let cannot = |source: std::io::Error| match source.kind() {
-        ErrorKind::NotFound => SearchError::Failed { program: name.clone(), what: "is not on the PATH".to_owned() },
-        _ => SearchError::System { what: format!("{name} cannot be run"), source },
-    };
-    let (output, was_idle) = watched(command.spawn().map_err(cannot)?, idle_limit).map_err(cannot)?;
-    if was_idle {
-        return Err(SearchError::Idle { program: name, limit: idle_limit });
+/// A program, and how it is run.
+pub(crate) struct Run {
+    command: Command,
+    out: Stdio,
+    idle_limit: Duration,
+    time_limit: Option<Duration>,
+    given: Vec<OwnedFd>,
+}
+
+impl Run {
+    /// A command whose standard output is collected.
+    pub(crate) fn new(command: Command) -> Self {
+        Run { command, out: Stdio::piped(), idle_limit: IDLE_LIMIT, time_limit: None, given: Vec::new() }
     }
-    match output.status.success() {
-        true => Ok(output.stdout),
-        false => {
-            let what = format!("{}{}", how_it_ended(output.status), last_lines(&output.stderr));
-            Err(SearchError::Failed { program: name, what })
+
+    /// With standard output elsewhere.
+    pub(crate) fn to(mut self, out: Stdio) -> Self {
+        self.out = out;
+        self
+    }
+
+    /// With an end after so long, also if it works; none for no limit.
+    pub(crate) fn within(mut self, limit: Option<Duration>) -> Self {
+        self.time_limit = limit;
+        self
+    }
+
+    /// With these descriptors, as 3, 4, ...
+    pub(crate) fn given(mut self, descriptors: Vec<OwnedFd>) -> Self {
+        self.given = descriptors;
+        self
+    }
+
+    /// Runs it to its end. It ends with the thread that calls this, when it has done nothing for long, and at its limit.
+    ///
+    /// # Errors
+    /// [`SearchError::Failed`] with its last words if it ends badly, [`SearchError::Idle`] and [`SearchError::TooLong`] if it had to
+    /// be ended, [`SearchError::System`] if it cannot be started.
+    pub(crate) fn said(mut self) -> Result<Said, SearchError> {
+        let name = self.command.get_program().to_string_lossy().into_owned();
+        // A group of its own, for it may be a script that starts others.
+        self.command.stdout(self.out).stderr(Stdio::piped()).process_group(0);
+        die_with_parent(&mut self.command);
+        keep_fds(&mut self.command);
+        give_fds(&mut self.command, self.given);
+        let cannot = |source: std::io::Error| match source.kind() {
+            ErrorKind::NotFound => SearchError::Failed { program: name.clone(), what: "is not on the PATH".to_owned() },
+            _ => SearchError::System { what: format!("{name} cannot be run"), source },
+        };
+        let patience = Patience { idle: self.idle_limit, whole: self.time_limit };
+        let (output, stopped) = watched(self.command.spawn().map_err(cannot)?, patience).map_err(cannot)?;
+        match (stopped, output.status.success()) {
+            (Some(Stopped::TooLong(limit)), _) => Err(SearchError::TooLong { program: name, limit }),
+            (Some(Stopped::Idle | Stopped::Unwanted), _) => {
+                Err(SearchError::Idle { program: name, limit: self.idle_limit })
+            }
+            (None, true) => Ok(Said { output: output.stdout, words: output.stderr }),
+            (None, false) => {
+                let what = format!("{}{}", how_it_ended(output.status), last_lines(&output.stderr));
+                Err(SearchError::Failed { program: name, what })
+            }
         }
     }
 }
 
-/// What a child says until it ends; and whether it was ended, for it did nothing any more.
-fn watched(mut child: Child, idle_limit: Duration) -> std::io::Result<(Output, bool)> {
+/// Runs a command to its end and gives what it wrote on standard output.
+///
+/// # Errors
+/// As for [`Run::said`].
+pub(crate) fn run(command: Command) -> Result<Vec<u8>, SearchError> {
+    Run::new(command).said().map(|said| said.output)
+}
+
+/// What a child says until it ends; and why it was ended, if it was.
+fn watched(mut child: Child, patience: Patience) -> std::io::Result<(Output, Option<Stopped>)> {
     let (pid, stderr) = (child.id(), child.stderr.take());
     let (end, over) = channel();
     std::thread::scope(|scope| {
         let watch = std::thread::Builder::new().spawn_scoped(scope, move || {
-            let is_idle = is_idle(pid, idle_limit, &over);
+            let stopped = watch(pid, patience, &over);
             // It is not waited for before this thread has ended, so the number is still its own.
-            is_idle.then(|| kill_group(pid))
+            stopped.map(|why| kill_group(pid).map(|_| why))
         })?;
         let words = std::thread::Builder::new().spawn_scoped(scope, || read_all(stderr))?;
         let stdout = read_all(child.stdout.take())?;
         let stderr = words.join().unwrap_or_else(|_| Ok(Vec::new()))?;
         wait_unreaped(pid)?;
         drop(end);
-        let killed = watch.join().ok().flatten().transpose()?.is_some();
-        Ok((Output { status: child.wait()?, stdout, stderr }, killed))
+        let stopped = watch.join().ok().flatten().transpose()?;
+        Ok((Output { status: child.wait()?, stdout, stderr }, stopped))
     })
 }
 
@@ -127,7 +177,7 @@ mod tests {
     use super::*;
 
     fn shell(script: &str) -> Result<Vec<u8>, SearchError> {
-        run(command("sh", ["-c", script]), Stdio::piped())
+        run(command("sh", ["-c", script]))
     }
 
     #[test]
@@ -136,19 +186,32 @@ mod tests {
         let told = shell("echo why >&2; exit 3").unwrap_err().to_string();
         assert_eq!(told, "sh ended with exit status 3, saying:\n  why");
         assert_eq!(shell("kill -9 $$").unwrap_err().to_string(), "sh was ended by signal 9 and said nothing");
-        let told = run(command("no-such-program", ["x"]), Stdio::piped()).unwrap_err().to_string();
+        let told = run(command("no-such-program", ["x"])).unwrap_err().to_string();
         assert_eq!(told, "no-such-program is not on the PATH");
     }
 
     #[test]
     fn a_command_that_does_nothing_is_ended_and_one_that_works_is_not() {
-        let within =
-            |script: &str| run_within(command("sh", ["-c", script]), Stdio::piped(), Duration::from_millis(700));
+        let within = |script: &str| {
+            let idle_limit = Duration::from_millis(700);
+            Run { idle_limit, ..Run::new(command("sh", ["-c", script])) }.said().map(|said| said.output)
+        };
         let told = within("echo first; sleep 1000").unwrap_err().to_string();
         assert!(told.starts_with("sh has done nothing for"), "{told}");
         assert_eq!(within("i=0; while [ $i -lt 400000 ]; do i=$((i + 1)); done; echo $i").unwrap(), b"400000\n");
         // as a script does that starts the program and waits for it
         let works = "(end=$(($(date +%s) + 3)); while [ $(date +%s) -lt $end ]; do :; done; echo yes); true";
         assert_eq!(within(works).unwrap(), b"yes\n");
+    }
+
+    #[test]
+    fn a_command_that_never_comes_to_an_end_is_ended_at_its_limit() {
+        let run = |script: &str, seconds| {
+            Run::new(command("sh", ["-c", script])).within(Some(Duration::from_secs(seconds))).said()
+        };
+        let told = run("while :; do :; done", 1).unwrap_err().to_string();
+        assert!(told.starts_with("sh has not ended after 1 s, the limit of --hang-limit"), "{told}");
+        let said = run("echo out; echo words >&2", 100).unwrap();
+        assert_eq!((said.output, said.words), (b"out\n".to_vec(), b"words\n".to_vec()));
     }
 }

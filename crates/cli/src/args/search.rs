@@ -83,7 +83,8 @@ impl From<ProgramName> for Program {
 
 #[derive(Debug, clap::Args)]
 pub struct SearchArgs {
-    /// Queries in FASTA, plain or gzip; '-' is standard input, without ranks
+    /// Queries in FASTA, plain or gzip; '-' is standard input, without ranks. A file is checked as a whole before the first search, a
+    /// stream batch by batch
     pub queries: PathBuf,
 
     /// A database that 'zerohop db build' made
@@ -168,9 +169,10 @@ pub struct SearchArgs {
     #[arg(long, value_name = "FILE", help_heading = "Ranks")]
     pub mpi: Option<PathBuf>,
 
-    /// How long a rank may be waited for, in seconds, its search of a batch included
-    #[arg(long, value_name = "SECONDS", default_value_t = 1800, value_parser = clap::value_parser!(u64).range(1..), help_heading = "Ranks")]
-    pub hang_limit: u64,
+    /// How long a program may take for a batch in a part, in seconds, also if it works, and a rank may be waited for [default: 1800 for
+    /// ranks; none for a program]
+    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..))]
+    pub hang_limit: Option<u64>,
 }
 
 #[derive(Debug, clap::Args)]

@@ -33,7 +33,7 @@ pub(crate) fn comments<'a>(
     let mut frame = Frame::default();
     let mut rest = alignments;
     let (queries, mut processed) = (batch.queries() as u32, 0);
-    for query in 0..queries {
+    for (query, details) in (0..queries).zip(batch.details()) {
         let mut program = lines.expect("# ")?;
         // An archive has its queries in chunks, and each has its end.
         if program == end(query - processed).as_bytes() {
@@ -41,6 +41,9 @@ pub(crate) fn comments<'a>(
             program = lines.expect("# ")?;
         }
         let name = lines.expect("# Query: ")?;
+        // BLAST's archive holds ASCII alone; from its own memory BLAST prints all bytes.
+        let own = [b"# Query: ", details.title].concat();
+        let name = if own.is_ascii() { name } else { &own };
         lines.expect("# Database: ")?;
         let count = rest.iter().take_while(|alignment| alignment.query == query).count();
         if count > 0 {
