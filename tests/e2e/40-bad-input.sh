@@ -301,7 +301,7 @@ files() {
     fault "folder: is a directory, not a file of reads" ref.fa good_1.fq folder
     fault "folder: is a directory, not a reference in FASTA" folder good_1.fq
     attempt align -o nowhere/x.bam ref.fa good_1.fq
-    [ "$rc $(cat stderr)" = "1 error: nowhere/x.bam: cannot write: No such file or directory (os error 2)" ] || wrong "no output folder: $rc $(cat stderr)"
+    [ "$rc $(cat stderr)" = "1 error: nowhere/x.bam: cannot be written: there is no folder nowhere; make it first" ] || wrong "no output folder: $rc $(cat stderr)"
     attempt align -o folder ref.fa good_1.fq
     [ "$rc $(cat stderr)" = "1 error: folder: cannot write: Is a directory (os error 21)" ] || wrong "a folder as output: $rc $(cat stderr)"
 }

@@ -31,11 +31,11 @@ pub fn check(args: &AlignArgs, lanes: &[LaneSpec]) -> Result<(), Failure> {
     let all = || records.iter().chain(&args.json).chain(&args.mqc);
     all().chain(&args.external.logs).try_for_each(|path| check_folder(path))?;
     apart_from(args, reads.chain([&args.reference]).chain(plan).chain(&descriptors).chain(&library))?;
+    records.iter().try_for_each(|path| inputs::replaceable(path, Kind::Records))?;
+    args.json.iter().chain(&args.mqc).try_for_each(|path| inputs::replaceable(path, Kind::Json))?;
     if args.format.is_none() {
         args.output.iter().try_for_each(|path| check_suffix(path))?;
     }
-    records.iter().try_for_each(|path| inputs::replaceable(path, Kind::Records))?;
-    args.json.iter().chain(&args.mqc).try_for_each(|path| inputs::replaceable(path, Kind::Json))?;
     args.external.logs.iter().try_for_each(|logs| check_logs(logs))?;
     all().try_for_each(|path| Ok(zerohop_process::check_writable(path)?))
 }

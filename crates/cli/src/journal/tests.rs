@@ -100,7 +100,7 @@ fn what_a_killed_run_leaves_can_be_begun_anew_and_files_of_others_stay() {
     let progress = super::folder(&output);
     std::fs::create_dir(&progress).unwrap();
     // Killed while the job was written down.
-    std::fs::write(progress.join(".tmpAbc"), "{").unwrap();
+    std::fs::write(progress.join("job.json.partial-12-000000034"), "{").unwrap();
     drop(owner(&output, "a", Begin::Any));
     // Killed while the folder was removed: all names were given.
     let complete =
