@@ -344,6 +344,61 @@ assert done <= -(-$(grep -c '^>' q.fa) // $size) - $finished, done" || fail "fin
     [ $rc = 1 ] && grep -q "there is no progress to resume" stderr || fail "$rc $(cat stderr)"
 }
 
+# No output of any command replaces one of its inputs.
+destroys_nothing() {
+    local rest output before
+    zerohop search -q --db good --record in.json --json run.json -o in.tsv q.fa
+    zerohop bench search --replay in.json --speed 1000 --ranks 2 --variants two-sided,flush --repeats 2 -o runs.jsonl > /dev/null
+    zerohop report runs.jsonl run.json -o page.html
+    grep -q "<td>two-sided</td><td>2</td>" page.html && grep -q ">Searches</h2>" page.html || fail "report of bench search"
+    cp in.json library.so && ln -s in.json link.json
+    before=$(cat in.json library.so q.fa runs.jsonl good/manifest.json | md5sum)
+    while read -r output rest; do
+        refused 2 "$output is an input and cannot be the output too" $rest
+    done <<END
+in.json bench search --replay in.json -o in.json
+./in.json bench search --replay in.json -o ./in.json
+link.json bench search --replay in.json -o link.json
+in.json bench search --replay in.json --predict 8 --predictions in.json
+library.so bench search --mpi library.so -o library.so
+library.so search --db good --mpi library.so -o library.so q.fa
+library.so search --db good --mpi library.so --json library.so q.fa
+q.fa search --db good --json q.fa q.fa
+good/part-0000.dmnd search --db good --record good/part-0000.dmnd q.fa
+runs.jsonl report runs.jsonl -o runs.jsonl
+link.json report in.json runs.jsonl -o link.json
+END
+    refused 2 "was given as two outputs" bench search --replay in.json --predict 8 -o x.json --predictions x.json
+    refused 1 "q.fa is there already" db build --engine diamond -o q.fa q.fa
+    refused 1 "q.fa is there already" db build --engine diamond --pilot q.fa -o q.fa db.fa
+    [ "$before" = "$(cat in.json library.so q.fa runs.jsonl good/manifest.json | md5sum)" ] || fail "an input was replaced"
+}
+
+# Names of files are bytes: queries, database, temporary files and outputs in a folder whose name is no UTF-8, and not ASCII.
+names() {
+    local folder engine options
+    folder=$(printf 'no\377utf \303\274')
+    mkdir -p "$folder/tmp"
+    cp "$DATA/protein/queries.faa" "$folder/q.fa"
+    while read -r engine options; do
+        command -v $engine > /dev/null || { echo "SKIPPED part: $engine is not on the PATH"; continue; }
+        cp "$DATA/protein/subjects.faa" "$folder/s.fa"
+        zerohop db build -q --engine $engine --partitions 2 -o plain-$engine "$folder/s.fa" > /dev/null
+        zerohop db build -q --engine $engine --partitions 2 -o "$folder/$engine" "$folder/s.fa" > /dev/null
+        zerohop search -q --db plain-$engine --engine-args "$options" -o plain.tsv "$folder/q.fa"
+        TMPDIR="$folder/tmp" zerohop search -q --db "$folder/$engine" --engine-args "$options" --json "$folder/j" --record "$folder/r" \
+            -o "$folder/o" "$folder/q.fa"
+        [ -s plain.tsv ] && cmp plain.tsv "$folder/o" || fail "$engine: other results"
+    done <<END
+diamond -e 1e-3
+blastp -evalue 1e-3
+END
+    zerohop bench search --replay "$folder/r" --speed 1000 --ranks 2 --variants two-sided --repeats 1 --folder "$folder" -o "$folder/runs" > /dev/null
+    zerohop report "$folder/runs" "$folder/j" -o "$folder/page.html"
+    zerohop db check "$folder/diamond"
+    [ -s "$folder/page.html" ] || fail "no page"
+}
+
 refusals() {
     rc=0; "$ZEROHOP" search --db nowhere q.fa 2> stderr || rc=$?
     [ $rc = 1 ] && grep -q "zerohop db build" stderr || fail "$rc $(cat stderr)"
@@ -370,6 +425,9 @@ with open('bad/part-0001.dmnd', 'r+b') as part:
     [ $rc = 2 ] && grep -q "cannot be the output too" stderr || fail "$rc $(cat stderr)"
     rc=0; "$ZEROHOP" search --db good -o good/manifest.json q.fa 2> stderr || rc=$?
     [ $rc = 2 ] && grep -q "cannot be the output too" stderr || fail "$rc $(cat stderr)"
+    rc=0; "$ZEROHOP" search --db good -o q.fa - < q.fa 2> stderr || rc=$?
+    [ $rc = 2 ] && grep -q "cannot be the output too" stderr || fail "standard input: $rc $(cat stderr)"
+    destroys_nothing
     # who wants no more of it is no failure
     set +o pipefail
     { rc=0; "$ZEROHOP" search --db good --batch-queries 50 q.fa 2> stderr || rc=$?; echo $rc > status; } | head -n 1 > /dev/null
@@ -385,7 +443,7 @@ with open('bad/part-0001.dmnd', 'r+b') as part:
     [ $rc = 1 ] && grep -q "name the MPI's compiler" stderr && [ ! -e x.so ] || fail "$rc $(cat stderr)"
 }
 
-for part in parts close formats queries limits pilot transports ranks chosen resume refusals; do
+for part in parts close formats queries limits names pilot transports ranks chosen resume refusals; do
     [[ $part =~ ${PART-} ]] || continue
     "$part"
     echo "$part: as it should be"

@@ -3,10 +3,12 @@
 use crate::args::search::BenchSearchArgs;
 use crate::failure::Failure;
 use crate::predictions::{self, Measured};
-use crate::ranks::Ranks;
-use crate::recording;
+use crate::ranks::{self, Ranks};
+use crate::{inputs, recording};
 use serde::Serialize;
+use std::ffi::OsString;
 use std::fs::{File, OpenOptions};
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{RecvTimeoutError, sync_channel};
@@ -31,7 +33,7 @@ struct Run {
     made_up: Option<MadeUp>,
     /// The recording that was replayed.
     #[serde(skip_serializing_if = "Option::is_none")]
-    replay: Option<PathBuf>,
+    replay: Option<String>,
     /// How many times faster than recorded.
     speed: f64,
     /// What the slowest rank needs for searching alone, in seconds: no exchange can be faster.
@@ -51,6 +53,10 @@ impl Run {
 /// # Errors
 /// Ranks that cannot go on, files that cannot be written.
 pub fn run(args: &BenchSearchArgs) -> Result<(), Failure> {
+    inputs::apart(
+        args.replay.iter().chain(&ranks::find(args.mpi.as_deref())),
+        args.output.iter().chain(&args.predictions),
+    )?;
     if args.ranks.is_none() {
         return with_threads(args);
     }
@@ -121,7 +127,8 @@ fn on_rank(args: &BenchSearchArgs, transport: &dyn Transport) -> Result<(), Fail
             let all = transport.all_gather(&own).map_err(|error| other(&error))?;
             let ranks = all.iter().map(|text| serde_json::from_slice(text)).collect::<Result<_, _>>();
             let (variant, transport) = (variant.to_string(), transport.name());
-            let replay = args.replay.clone();
+            // A path need not be text; JSON is.
+            let replay = args.replay.as_ref().map(|path| path.to_string_lossy().into_owned());
             let ranks = ranks.map_err(|error| other(&error))?;
             let speed = args.speed;
             runs.push(Run { variant, transport, repetition, made_up, replay, speed, search_s, ranks });
@@ -161,10 +168,11 @@ fn common_folder(args: &BenchSearchArgs, transport: &dyn Transport) -> Result<(P
         made.map_err(|error| Failure::Other(format!("{}: a folder cannot be made in it: {error}", within.display())))
     };
     let owned = (transport.rank() == 0).then(make).transpose()?;
-    let path = owned.as_ref().map(|owned| owned.path().display().to_string()).unwrap_or_default();
-    let all = transport.all_gather(path.as_bytes()).map_err(|error| Failure::Other(error.to_string()))?;
+    // Names of files are bytes, and need not be text.
+    let path = owned.as_ref().map(|owned| owned.path().as_os_str().as_bytes()).unwrap_or_default();
+    let all = transport.all_gather(path).map_err(|error| Failure::Other(error.to_string()))?;
     let first = all.into_iter().next().unwrap_or_default();
-    Ok((PathBuf::from(String::from_utf8_lossy(&first).into_owned()), owned))
+    Ok((PathBuf::from(OsString::from_vec(first)), owned))
 }
 
 struct Written(File);

@@ -510,6 +510,7 @@ fn check(args: &SearchArgs) -> Result<(), Failure> {
     args.output.iter().chain(&args.json).chain(&args.record).try_for_each(|path| outputs::check_folder(path))?;
     // What is in a database is a file of it, whatever its name.
     let in_database = std::fs::read_dir(&args.db).into_iter().flatten().flatten().map(|entry| entry.path());
-    let read: Vec<PathBuf> = std::iter::once(args.queries.clone()).chain(in_database).collect();
+    let library = ranks::find(args.mpi.as_deref());
+    let read: Vec<PathBuf> = std::iter::once(args.queries.clone()).chain(library).chain(in_database).collect();
     inputs::apart(&read, args.output.iter().chain(&args.json).chain(&args.record))
 }

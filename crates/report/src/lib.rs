@@ -4,7 +4,7 @@
 //! 2. [`Summary::text`], [`Summary::json`] and [`Summary::multiqc`] put it into words.
 //!
 //! [`Recorded`] is what a file of results holds; [`show`] puts such files on one HTML [`Page`]: tunings (tuning_page.rs), runs
-//! (comparison.rs, runs.rs, placement.rs), searches (search_page.rs) and memory maps (map_page.rs), made of tables, charts, bars, shaded tables, time lines
+//! (comparison.rs, runs.rs, placement.rs), searches (search_page.rs), exchanges (exchange_page.rs) and memory maps (map_page.rs), made of tables, charts, bars, shaded tables, time lines
 //! and machines (a file each).
 //!
 //! What it refuses to do: compute anything that was not measured, or leave out what the kernel refused.
@@ -15,6 +15,7 @@ mod chart;
 mod colour;
 mod comparison;
 mod escape;
+mod exchange_page;
 #[cfg(test)]
 mod fixtures;
 mod heat;
@@ -36,6 +37,7 @@ mod tuning_text;
 
 pub use bars::{Bar, Bars};
 pub use chart::{Chart, ChartError, Kind, Series};
+pub use exchange_page::ExchangeRun;
 pub use heat::{Cell, Dark, Heat};
 pub use lanes::{Band, Lane, Lanes};
 pub use map_page::MeasuredMachine;

@@ -1,0 +1,95 @@
+//! What `zerohop bench search -o` measured: the variants of the exchange side by side.
+
+use crate::page::{Page, Table};
+use crate::text::seconds;
+use serde::Deserialize;
+use serde::de::IgnoredAny;
+use std::time::Duration;
+use zerohop_model::exchange::RankReport;
+
+/// One run of one variant, of which repetition 0 warms up; what is shown of it.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+pub struct ExchangeRun {
+    variant: String,
+    transport: String,
+    repetition: usize,
+    speed: f64,
+    search_s: f64,
+    ranks: Vec<RankReport>,
+    #[serde(default, rename = "replay", deserialize_with = "is_there")]
+    is_replay: bool,
+}
+
+fn is_there<'d, D: serde::Deserializer<'d>>(from: D) -> Result<bool, D::Error> {
+    Option::<IgnoredAny>::deserialize(from).map(|value| value.is_some())
+}
+
+impl ExchangeRun {
+    /// From the first batch to the last, of the slowest rank.
+    fn wall(&self) -> f64 {
+        self.ranks.iter().map(|rank| rank.wall.as_secs_f64()).fold(0.0, f64::max)
+    }
+
+    /// What a rank needs for one stage, on average.
+    fn stage(&self, of: fn(&RankReport) -> Duration) -> f64 {
+        let all: f64 = self.ranks.iter().map(|rank| of(rank).as_secs_f64()).sum();
+        all / self.ranks.len().max(1) as f64
+    }
+}
+
+/// The name of a stage, and what a rank spent in it.
+type Stage = (&'static str, fn(&RankReport) -> Duration);
+
+/// The stages of the exchange that are shown.
+const STAGES: [Stage; 5] = [
+    ("put (s)", |rank| rank.times.put),
+    ("wait for records (s)", |rank| rank.times.wait),
+    ("merge (s)", |rank| rank.times.merge),
+    ("get (s)", |rank| rank.times.get),
+    ("write (s)", |rank| rank.times.write),
+];
+
+/// The section of one file.
+pub(crate) fn add(page: &mut Page, name: &str, runs: &[ExchangeRun]) {
+    let Some(first) = runs.first() else { return };
+    let searches = match first.is_replay {
+        true => format!("recorded, slept {} times as fast", first.speed),
+        false => "made up, slept".to_owned(),
+    };
+    page.subheading(name).facts(&[
+        ("ranks", format!("{} ({})", first.ranks.len(), first.transport)),
+        ("searches", searches),
+        ("search of the slowest rank", seconds(Duration::from_secs_f64(first.search_s.max(0.0)))),
+    ]);
+    page.caption("Variants of the exchange, medians");
+    page.note("No exchange can be faster than the searches of the slowest rank. Of its stages, the mean over all ranks is shown.");
+    page.table(&by_variant(runs));
+}
+
+fn by_variant(runs: &[ExchangeRun]) -> Table {
+    let mut names: Vec<&str> = Vec::new();
+    for run in runs {
+        if !names.contains(&&*run.variant) {
+            names.push(&run.variant);
+        }
+    }
+    let head = ["variant", "runs", "time (s)", "shortest", "longest", "more than the searches"].into_iter();
+    let head = head.chain(STAGES.iter().map(|(name, _)| *name)).map(str::to_owned).collect();
+    let row = |name: &&str| {
+        let counted: Vec<&ExchangeRun> = runs.iter().filter(|run| run.variant == *name && run.repetition > 0).collect();
+        let sorted = |of: &dyn Fn(&ExchangeRun) -> f64| {
+            let mut values: Vec<f64> = counted.iter().map(|run| of(run)).collect();
+            values.sort_by(f64::total_cmp);
+            values
+        };
+        let (walls, search) = (sorted(&ExchangeRun::wall), runs.first().map_or(0.0, |run| run.search_s));
+        let at = |values: &[f64], place: usize| values.get(place).map_or("-".to_owned(), |value| format!("{value:.3}"));
+        let median = |values: &[f64]| at(values, values.len() / 2);
+        let more = walls.get(walls.len() / 2).filter(|_| search > 0.0);
+        let more = more.map_or("-".to_owned(), |wall| format!("{:.1} %", 100.0 * (wall / search - 1.0)));
+        let facts = [name.to_string(), counted.len().to_string(), median(&walls), at(&walls, 0)];
+        let facts = facts.into_iter().chain([at(&walls, walls.len().saturating_sub(1)), more]);
+        facts.chain(STAGES.map(|(_, of)| median(&sorted(&|run| run.stage(of))))).collect()
+    };
+    Table { head, rows: names.iter().map(row).collect() }
+}
