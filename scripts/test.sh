@@ -5,7 +5,7 @@
 #
 #   scripts/test.sh           all (what `make test` runs after the set-up)
 #   ONLY=REGEX scripts/test.sh   the steps whose name matches, e.g. ONLY='fmt|clippy' or ONLY=e2e
-#   FUZZ_SECONDS=N            time for each fuzz target (default 20)
+#   FUZZ_SECONDS=N            time for each fuzz target; by default each runs its seeds alone
 #   ZEROHOP_DATA=FOLDER       more real data for the end-to-end tests
 set -euo pipefail
 source "$(dirname "$0")/env.sh"
@@ -85,9 +85,11 @@ fuzz_one() {
     local target=$1 corpus=$TARGET/fuzz/corpus/$1 seeds=fuzz/seeds/$1 rc=0
     mkdir -p "$corpus" "$TARGET/fuzz/artifacts"
     [ -d "$seeds" ] || seeds=
-    echo "fuzz target $target, ${FUZZ_SECONDS:-20} s"
+    local limit=-runs=0
+    [ "${FUZZ_SECONDS:-0}" = 0 ] || limit=-max_total_time=$FUZZ_SECONDS
+    echo "fuzz target $target, $limit"
     cargo +nightly fuzz run --target-dir "$TARGET/fuzz" "$target" "$corpus" $seeds -- \
-        -max_total_time="${FUZZ_SECONDS:-20}" -timeout=10 -rss_limit_mb=2048 -verbosity=0 -print_final_stats=1 \
+        $limit -timeout=10 -rss_limit_mb=2048 -verbosity=0 -print_final_stats=1 \
         -artifact_prefix="$TARGET/fuzz/artifacts/$target-" > "$TARGET/fuzz/$target.log" 2>&1 || rc=$?
     if [ $rc != 0 ]; then tail -n 60 "$TARGET/fuzz/$target.log"; return $rc; fi
     grep -E 'number_of_executed_units|peak_rss_mb' "$TARGET/fuzz/$target.log" || true
