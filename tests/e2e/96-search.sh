@@ -53,8 +53,8 @@ parts() {
     mv all.fa q.fa
 }
 
-# Hits that print the same E-value stand in diamond's order, far below the smallest that a double holds in full; and no subject is lost that
-# diamond gives up on by its ranking: one search of the whole is without it, too.
+# Hits that print the same E-value stand in diamond's order, far below the smallest that a double holds in full; and
+# no subject is lost that diamond gives up on by its ranking: one search of the whole is without it, too.
 close() {
     zcat "$DATA/protein/transporters.faa.gz" | cat "$DATA/protein/close.faa" - > near.fa
     awk '/^>/ { is_it = $1 == ">NP_415286.1" } is_it' near.fa > transporter.fa
@@ -137,10 +137,11 @@ queries() {
         '>a\nMKV\n>b\n\n|1|bad.fa, record 2, byte 7: b has no letters' \
         '>a\nMKV\n> b\nMKV\n|1|bad.fa, record 2, byte 7: the record has no name'; do
         printf "${bad%%|*}" > bad.fa
-        refused "$(cut -d '|' -f 2 <<< "$bad")" "${bad##*|}" search --db small --batch-queries 1 -o never.tsv bad.fa
-        [ ! -e never.tsv.progress ] || fail "searched before its queries were checked: $bad"
+        refused "$(cut -d '|' -f 2 <<< "$bad")" "${bad##*|}" search --db small --batch-queries 1 -o unchecked.tsv bad.fa
+        [ ! -e unchecked.tsv.progress ] || fail "searched before its queries were checked: $bad"
     done
-    printf '>bases\nACGTN\n' | refused 1 "standard input: all queries have the letters A, C, G, T and N alone" search --db small -
+    printf '>bases\nACGTN\n' | \
+        refused 1 "standard input: all queries have the letters A, C, G, T and N alone" search --db small -
     printf '>bases\nACGTN\n' | zerohop search -q --db small --engine-args --ignore-warnings -
     command -v blastp > /dev/null || { echo "SKIPPED part: blastp is not on the PATH"; return 0; }
     zerohop db build -q --engine blastp --partitions 2 -o smallb "$proteins/subjects.faa" > /dev/null
@@ -148,12 +149,14 @@ queries() {
     refused 1 "bad.fa, record $(grep -c '>' bad.fa), byte" search --db smallb -o never.tsv bad.fa
     grep -q "the name Müller is not ASCII" stderr || fail "$(cat stderr)"
     # a title is no name; what BLAST warns of is told once, although both parts warn
-    { awk '/^>/ { n++; $0 = $0 " M\303\274ller" } n <= 3' "$proteins/queries.faa"; printf '>digits\nMKV1234LLAGGHHKKLL\n'; } > titles.fa
+    { awk '/^>/ { n++; $0 = $0 " M\303\274ller" } n <= 3' "$proteins/queries.faa"
+        printf '>digits\nMKV1234LLAGGHHKKLL\n'; } > titles.fa
     makeblastdb -in "$proteins/subjects.faa" -dbtype prot -out smallb-whole > /dev/null
     blastp -db smallb-whole -query titles.fa -evalue 1e-3 -outfmt 7 > titles.whole 2> /dev/null
     "$ZEROHOP" search --db smallb --engine-args '-evalue 1e-3' --format commented -o titles.out titles.fa 2> stderr
     cmp <(own titles.whole) <(own titles.out) || fail "titles that are not ASCII"
-    [ "$(grep -c "^note: blastp: FASTA-Reader: Ignoring invalid residues" stderr)" = 1 ] || fail "BLAST's warning: $(cat stderr)"
+    [ "$(grep -c "^note: blastp: FASTA-Reader: Ignoring invalid residues" stderr)" = 1 ] \
+        || fail "BLAST's warning: $(cat stderr)"
     [ "$(grep -c "^note: " stderr)" = 1 ] || fail "$(cat stderr)"
 }
 
@@ -165,20 +168,27 @@ refused() {
     [ $rc = "$wanted" ] && grep -qF -- "$words" stderr || fail "$rc instead of $wanted, '$words': $* $(cat stderr)"
 }
 
-# A program that works without an end is ended at --hang-limit, also in one process; a database of many names needs little memory.
+# A program that works without an end is ended at --hang-limit, also in one process; a database of many names needs
+# little memory.
 limits() {
-    [ -e small ] || zerohop db build -q --engine diamond --partitions 2 -o small "$DATA/protein/subjects.faa" > /dev/null
+    local proteins="$DATA/protein"
+    [ -e small ] || zerohop db build -q --engine diamond --partitions 2 -o small "$proteins/subjects.faa" > /dev/null
     mkdir -p endless
-    printf '#!/bin/bash\n[ "$1" != blastp ] || while :; do :; done\nexec %s "$@"\n' "$(command -v diamond)" > endless/diamond
+    printf '#!/bin/bash\n[ "$1" != blastp ] || while :; do :; done\nexec %s "$@"\n' \
+        "$(command -v diamond)" > endless/diamond
     chmod +x endless/diamond
-    rc=0; PATH="$PWD/endless:$PATH" timeout -k 5 60 "$ZEROHOP" search -q --hang-limit 2 --db small -o never.tsv "$DATA/protein/queries.faa" 2> stderr || rc=$?
-    [ $rc = 1 ] && grep -q "diamond has not ended after 2 s, the limit of --hang-limit" stderr || fail "$rc $(cat stderr)"
+    rc=0
+    PATH="$PWD/endless:$PATH" timeout -k 5 60 "$ZEROHOP" search -q --hang-limit 2 --db small -o endless.tsv \
+        "$proteins/queries.faa" 2> stderr || rc=$?
+    [ $rc = 1 ] && grep -q "diamond has not ended after 2 s, the limit of --hang-limit" stderr \
+        || fail "$rc $(cat stderr)"
     python3 - "$ZEROHOP" <<'PY' || fail "names need too much memory"
 import resource, subprocess, sys
 with open('names.fa', 'w') as fasta:
     fasta.writelines(f'>n{number}\nM\n' for number in range(1, 2_500_001))
     fasta.write('>n17\nM\n')
-run = subprocess.run([sys.argv[1], 'db', 'build', '-q', '--engine', 'diamond', '-o', 'names', 'names.fa'], stderr=subprocess.PIPE, text=True)
+command = [sys.argv[1], 'db', 'build', '-q', '--engine', 'diamond', '-o', 'names', 'names.fa']
+run = subprocess.run(command, stderr=subprocess.PIPE, text=True)
 assert run.returncode == 1 and 'records 17 and 2500001 are both named n17' in run.stderr, run
 most = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss >> 10
 assert most < 80, f'{most} MiB'
@@ -348,9 +358,11 @@ assert done <= -(-$(grep -c '^>' q.fa) // $size) - $finished, done" || fail "fin
 destroys_nothing() {
     local rest output before
     zerohop search -q --db good --record in.json --json run.json -o in.tsv q.fa
-    zerohop bench search --replay in.json --speed 1000 --ranks 2 --variants two-sided,flush --repeats 2 -o runs.jsonl > /dev/null
+    zerohop bench search --replay in.json --speed 1000 -t 2 --variants two-sided,flush --repeats 2 \
+        -o runs.jsonl > /dev/null
     zerohop report runs.jsonl run.json -o page.html
-    grep -q "<td>two-sided</td><td>2</td>" page.html && grep -q ">Searches</h2>" page.html || fail "report of bench search"
+    grep -q "<td>two-sided</td><td>2</td>" page.html && grep -q ">Searches</h2>" page.html \
+        || fail "report of bench search"
     cp in.json library.so && ln -s in.json link.json
     before=$(cat in.json library.so q.fa runs.jsonl good/manifest.json | md5sum)
     while read -r output rest; do
@@ -371,10 +383,12 @@ END
     refused 2 "was given as two outputs" bench search --replay in.json --predict 8 -o x.json --predictions x.json
     refused 1 "q.fa is there already" db build --engine diamond -o q.fa q.fa
     refused 1 "q.fa is there already" db build --engine diamond --pilot q.fa -o q.fa db.fa
-    [ "$before" = "$(cat in.json library.so q.fa runs.jsonl good/manifest.json | md5sum)" ] || fail "an input was replaced"
+    [ "$before" = "$(cat in.json library.so q.fa runs.jsonl good/manifest.json | md5sum)" ] \
+        || fail "an input was replaced"
 }
 
-# Names of files are bytes: queries, database, temporary files and outputs in a folder whose name is no UTF-8, and not ASCII.
+# Names of files are bytes: queries, database, temporary files and outputs in a folder whose name is no UTF-8, and not
+# ASCII.
 names() {
     local folder engine options
     folder=$(printf 'no\377utf \303\274')
@@ -386,14 +400,15 @@ names() {
         zerohop db build -q --engine $engine --partitions 2 -o plain-$engine "$folder/s.fa" > /dev/null
         zerohop db build -q --engine $engine --partitions 2 -o "$folder/$engine" "$folder/s.fa" > /dev/null
         zerohop search -q --db plain-$engine --engine-args "$options" -o plain.tsv "$folder/q.fa"
-        TMPDIR="$folder/tmp" zerohop search -q --db "$folder/$engine" --engine-args "$options" --json "$folder/j" --record "$folder/r" \
-            -o "$folder/o" "$folder/q.fa"
+        TMPDIR="$folder/tmp" zerohop search -q --db "$folder/$engine" --engine-args "$options" --json "$folder/j" \
+            --record "$folder/r" -o "$folder/o" "$folder/q.fa"
         [ -s plain.tsv ] && cmp plain.tsv "$folder/o" || fail "$engine: other results"
     done <<END
 diamond -e 1e-3
 blastp -evalue 1e-3
 END
-    zerohop bench search --replay "$folder/r" --speed 1000 --ranks 2 --variants two-sided --repeats 1 --folder "$folder" -o "$folder/runs" > /dev/null
+    zerohop bench search --replay "$folder/r" --speed 1000 -t 2 --variants two-sided --repeats 1 \
+        --folder "$folder" -o "$folder/runs" > /dev/null
     zerohop report "$folder/runs" "$folder/j" -o "$folder/page.html"
     zerohop db check "$folder/diamond"
     [ -s "$folder/page.html" ] || fail "no page"
@@ -413,8 +428,9 @@ refusals() {
     python3 -c "
 with open('bad/part-0001.dmnd', 'r+b') as part:
     part.seek(-100, 2); byte = part.read(1); part.seek(-100, 2); part.write(bytes([byte[0] ^ 1]))"
-    refused 1 "the bytes of part-0001.dmnd are not those that 'zerohop db build' wrote" search --db bad -o never.tsv q.fa
-    [ ! -e never.tsv.progress ] || fail "a damaged database was searched"
+    refused 1 "the bytes of part-0001.dmnd are not those that 'zerohop db build' wrote" \
+        search --db bad -o damaged.tsv q.fa
+    [ ! -e damaged.tsv.progress ] || fail "a damaged database was searched"
     refused 1 "part-0001.dmnd" db check bad
     rc=0; "$ZEROHOP" search --db bad -o q.fa q.fa 2> stderr || rc=$?
     [ $rc = 2 ] && grep -q "cannot be the output too" stderr || fail "$rc $(cat stderr)"

@@ -53,8 +53,8 @@ impl Instances {
         self.0.iter().flat_map(Instance::refused).collect()
     }
 
-    /// Reads the files of `parts` and compares their digests; each instance reads those that it will search first, so that they lie in
-    /// the memory of its nodes.
+    /// Reads the files of `parts` and compares their digests; each instance reads those that it will search first, so
+    /// that they lie in the memory of its nodes.
     ///
     /// # Errors
     /// A file that has changed since the database was made.

@@ -8,7 +8,8 @@ use zerohop_lab::Point;
 use zerohop_report::{Page, Recorded, RecordedError, show};
 
 /// What a file can be.
-const EXPECTED: &str = "what 'zerohop align --json', 'zerohop search --json', 'zerohop tune', 'zerohop topo --measure --json', 'zerohop bench' or 'zerohop bench search -o' writes";
+const EXPECTED: &str = "what 'zerohop align --json', 'zerohop search --json', 'zerohop tune', \
+                        'zerohop topo --measure --json', 'zerohop bench' or 'zerohop bench search -o' writes";
 
 /// Does the command.
 ///

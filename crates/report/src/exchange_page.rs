@@ -62,7 +62,7 @@ pub(crate) fn add(page: &mut Page, name: &str, runs: &[ExchangeRun]) {
         ("search of the slowest rank", seconds(Duration::from_secs_f64(first.search_s.max(0.0)))),
     ]);
     page.caption("Variants of the exchange, medians");
-    page.note("No exchange can be faster than the searches of the slowest rank. Of its stages, the mean over all ranks is shown.");
+    page.note("No exchange can be faster than the searches of the slowest rank. Stages are means over all ranks.");
     page.table(&by_variant(runs));
 }
 

@@ -187,7 +187,8 @@ impl Source {
         if let Some((one, other)) = names.twice()? {
             let name = name_of(fasta, other)?;
             let what = format!(
-                "records {one} and {other} are both named {name}, and their hits could not be told apart; rename one, or take it out"
+                "records {one} and {other} are both named {name}, and their hits could not be told apart; rename one, \
+                 or take it out"
             );
             return Err(SearchError::Build { file: fasta.to_owned(), what });
         }

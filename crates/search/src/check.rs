@@ -20,8 +20,8 @@ pub struct Checked {
 /// Reads all of `queries`, a regular file, and looks for what would end a search with `settings`.
 ///
 /// # Errors
-/// [`SearchError::Fasta`] for the first record that cannot be searched, [`SearchError::Arguments`] for queries that diamond would take
-/// for DNA, [`SearchError::System`] if the file cannot be read.
+/// [`SearchError::Fasta`] for the first record that cannot be searched, [`SearchError::Arguments`] for queries that
+/// diamond would take for DNA, [`SearchError::System`] if the file cannot be read.
 pub fn check(queries: &Path, settings: &Settings) -> Result<Checked, SearchError> {
     let file = File::open(queries).map_err(SearchError::file("opened", queries))?;
     let mut read = Digesting::new(file);
@@ -64,8 +64,8 @@ fn no_dna(queries: &Path, settings: &Settings) -> Result<(), SearchError> {
         return Ok(());
     }
     Err(SearchError::Arguments(format!(
-        "{}: all queries have the letters A, C, G, T and N alone, and diamond blastp searches proteins: translate them first, or, if they are \
-         proteins, add --engine-args '--ignore-warnings'.",
+        "{}: all queries have the letters A, C, G, T and N alone, and diamond blastp searches proteins: \
+         translate them first, or, if they are proteins, add --engine-args '--ignore-warnings'.",
         queries.display()
     )))
 }
@@ -105,7 +105,8 @@ mod tests {
         let text = ">b Müller\nMKV\n>Müller\nMKV\n".as_bytes();
         assert_eq!(told(Program::Diamond, &[], text), Ok(2));
         let words = told(Program::Blastp, &[], text).unwrap_err();
-        let expected = "q.fa, record 2, byte 15: the name Müller is not ASCII, and blastp would write '#' for some of its bytes; rename it";
+        let expected = "q.fa, record 2, byte 15: the name Müller is not ASCII, and blastp would write '#' for some of \
+                        its bytes; rename it";
         assert_eq!(words, expected);
     }
 

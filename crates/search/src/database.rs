@@ -138,7 +138,8 @@ impl Database {
         Ok(database)
     }
 
-    /// Reads the files of some parts, so many at a time, and compares their digests. Threads are placed as the calling one is.
+    /// Reads the files of some parts, so many at a time, and compares their digests. Threads are placed as the
+    /// calling one is.
     ///
     /// # Errors
     /// [`SearchError::Database`] if one is not as it was made, [`SearchError::System`] if one cannot be read.
@@ -150,8 +151,8 @@ impl Database {
             while let Some(entry) = files.get(next.fetch_add(1, Ordering::Relaxed)) {
                 if file_entry(&self.folder.join(&entry.name))?.xxh3 != entry.xxh3 {
                     let what = format!(
-                        "the bytes of {} are not those that 'zerohop db build' wrote: copy this file again if the database is a copy, or \
-                         build the database again",
+                        "the bytes of {} are not those that 'zerohop db build' wrote: copy this file again if the \
+                         database is a copy, or build the database again",
                         entry.name
                     );
                     return Err(SearchError::Database { folder: self.folder.clone(), what });

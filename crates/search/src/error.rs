@@ -72,8 +72,8 @@ pub enum SearchError {
     },
     /// A program has not come to its end, although it works, and was ended.
     #[error(
-        "{program} has not ended after {} s, the limit of --hang-limit, and was ended: give a longer limit, or smaller batches \
-         (--batch-letters)",
+        "{program} has not ended after {} s, the limit of --hang-limit, and was ended: give a longer limit, \
+         or smaller batches (--batch-letters)",
         limit.as_secs()
     )]
     TooLong {

@@ -44,8 +44,9 @@ fn density(x: f64) -> f64 {
     (-0.5 * x * x).exp() / (SQRT_2 * PI.sqrt())
 }
 
-/// The standard normal distribution. The tail of `erfc` keeps its digits down to 5e-324, where a sum around 0.5 has none left below
-/// nine standard deviations; diamond computes it so too (`normal_probability` in its lib/alp/sls_basic.hpp).
+/// The standard normal distribution. The tail of `erfc` keeps its digits down to 5e-324, where a sum around 0.5 has
+/// none left below nine standard deviations; diamond computes it so too (`normal_probability` in its
+/// lib/alp/sls_basic.hpp).
 fn normal(x: f64) -> f64 {
     0.5 * libm::erfc(-FRAC_1_SQRT_2 * x)
 }
@@ -74,8 +75,8 @@ mod tests {
 
     #[test]
     fn it_is_what_diamond_prints_of_long_and_equal_sequences() {
-        // diamond 2.1.3, 22,226,918 letters: score, query, subject, E-value. Sequences that are nearly equal are many standard
-        // deviations shorter than their score tells; below 2.2e-308 numbers lose their digits one by one.
+        // diamond 2.1.3, 22,226,918 letters: score, query, subject, E-value. Sequences that are nearly equal are many
+        // standard deviations shorter than their score tells; below 2.2e-308 numbers lose their digits one by one.
         let printed = [
             (1631, 581, 314, "4.36e-228"),
             (1660, 581, 593, "4.36e-228"),

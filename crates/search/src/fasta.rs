@@ -90,7 +90,8 @@ impl<R: BufRead> FastaReader<R> {
     /// The next record; `false` when there are no more.
     ///
     /// # Errors
-    /// [`SearchError::Fasta`] for a record without a name, with one that the program does not take, or without letters, or with bytes that are no text;
+    /// [`SearchError::Fasta`] for a record without a name, with one that the program does not take, or without
+    /// letters, or with bytes that are no text;
     /// [`SearchError::System`] if the file cannot be read.
     pub fn next(&mut self, record: &mut Record) -> Result<bool, SearchError> {
         record.text.clear();

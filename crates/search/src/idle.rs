@@ -39,8 +39,8 @@ pub(crate) enum Stopped {
     Unwanted,
 }
 
-/// Looks at process `pid`, which leads a group of its own, until `over` is closed; tells if its whole group was idle for too long before,
-/// ran for too long, or is not wanted any more.
+/// Looks at process `pid`, which leads a group of its own, until `over` is closed; tells if its whole group was idle
+/// for too long before, ran for too long, or is not wanted any more.
 ///
 /// Looks are counted, and no clock is read: a job that was suspended as a whole, as schedulers do, was not idle meanwhile.
 pub(crate) fn watch(pid: u32, patience: Patience, over: &Receiver<()>) -> Option<Stopped> {

@@ -113,8 +113,9 @@ impl Search {
     /// Searches a part with a batch of queries. The program ends with the calling thread; one that hangs is started again, twice.
     ///
     /// # Errors
-    /// [`SearchError::Failed`] if the program ends badly, [`SearchError::Idle`] if it hangs each time, [`SearchError::TooLong`] if
-    /// it takes longer than it may, [`SearchError::Output`] if it writes what cannot be understood, [`SearchError::Arguments`] for a part that there is not.
+    /// [`SearchError::Failed`] if the program ends badly, [`SearchError::Idle`] if it hangs each time,
+    /// [`SearchError::TooLong`] if it takes longer than it may, [`SearchError::Output`] if it writes what cannot be
+    /// understood, [`SearchError::Arguments`] for a part that there is not.
     pub fn part(&self, part: usize, batch: &Batch) -> Result<Found, SearchError> {
         let path = self.database.part_path(part).ok_or_else(|| {
             SearchError::Arguments(format!(
@@ -191,8 +192,8 @@ impl Search {
         Ok(said.output)
     }
 
-    /// Whether BLAST's programs get the database's folder as a descriptor: they write the database's path into the archive, and find it
-    /// there again only if it is ASCII.
+    /// Whether BLAST's programs get the database's folder as a descriptor: they write the database's path into the
+    /// archive, and find it there again only if it is ASCII.
     fn is_given_folder(&self) -> bool {
         self.settings.program.is_blast() && !self.database.folder.as_os_str().is_ascii()
     }
@@ -212,7 +213,8 @@ fn given(part: &Path) -> PathBuf {
     Path::new("/proc/self/fd/3").join(part.file_name().unwrap_or_default())
 }
 
-/// Queries as BLAST's archive can hold them; it would complain of each letter of a header that is not ASCII, and take `#` for it.
+/// Queries as BLAST's archive can hold them; it would complain of each letter of a header that is not ASCII, and take
+/// `#` for it.
 fn in_ascii(text: &[u8]) -> Cow<'_, [u8]> {
     match text.is_ascii() {
         true => Cow::Borrowed(text),

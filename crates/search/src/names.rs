@@ -1,7 +1,7 @@
 //! Whether two sequences have the same name, in little memory: a database may have a billion of them.
 //!
-//! Of each name 128 bits and the number of its record are noted. What does not fit is sorted and written to a temporary file, run after
-//! run; at the end the runs are merged, and equal names meet.
+//! Of each name 128 bits and the number of its record are noted. What does not fit is sorted and written to a
+//! temporary file, run after run; at the end the runs are merged, and equal names meet.
 
 use crate::error::SearchError;
 use crate::tool::scratch_file;
@@ -84,7 +84,8 @@ impl Names {
         Ok(())
     }
 
-    /// The numbers of two records that have the same name, of those of which the second comes first; none if there are none.
+    /// The numbers of two records that have the same name, of those of which the second comes first; none if there
+    /// are none.
     pub(crate) fn twice(mut self) -> Result<Option<(u64, u64)>, SearchError> {
         let mut found: Option<(u64, u64)> = None;
         let mut before: Option<Name> = None;
@@ -171,7 +172,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn it_finds_what_a_table_of_all_names_finds(numbers in prop::collection::vec(0u32..60, 0..40), most_held in 1usize..50) {
+        fn it_finds_what_a_table_finds(numbers in prop::collection::vec(0u32..60, 0..40), most_held in 1usize..50) {
             let names: Vec<String> = numbers.iter().map(u32::to_string).collect();
             let (mut first, mut expected) = (HashMap::new(), None);
             for (record, name) in (1..).zip(&names) {

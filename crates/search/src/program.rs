@@ -62,12 +62,14 @@ const BLAST_REFUSED: &[Refused] = &[
     (&["-h", "-help", "-version"], "it does not search"),
 ];
 
-/// What diamond is always told. Its ranking gives up on subjects by what else is in the part. Its guess that a sequence of the
-/// letters ACGTN is DNA is made for the first ten of a batch: of all queries together it is made here ([`crate::check`]).
+/// What diamond is always told. Its ranking gives up on subjects by what else is in the part. Its guess that a
+/// sequence of the letters ACGTN is DNA is made for the first ten of a batch: of all queries together it is made here
+/// ([`crate::check`]).
 const DIAMOND_ALWAYS: [&str; 2] = ["--no-ranking", "--ignore-warnings"];
 
-/// How many alignments of a subject diamond may be asked for. With more, it chooses subjects before it looks for their other
-/// alignments, of which one may be better than the first (`recompute_alt_hsps` in its align/alt_hsp.cpp): a part chooses otherwise.
+/// How many alignments of a subject diamond may be asked for. With more, it chooses subjects before it looks for
+/// their other alignments, of which one may be better than the first (`recompute_alt_hsps` in its align/alt_hsp.cpp):
+/// a part chooses otherwise.
 const DIAMOND_HSPS: &str = "1";
 
 /// Options under which diamond's E-values are not those of [`crate::evalue`].
@@ -230,8 +232,8 @@ impl Settings {
         }
         if program == Program::Diamond && hsps(&arguments).is_some_and(|number| number != DIAMOND_HSPS) {
             return Err(SearchError::Arguments(format!(
-                "--max-hsps can only be {DIAMOND_HSPS}, diamond's default: with more alignments of a subject, parts would give other \
-                 subjects than one search of the whole database."
+                "--max-hsps can only be {DIAMOND_HSPS}, diamond's default: with more alignments of a subject, parts \
+                 would give other subjects than one search of the whole database."
             )));
         }
         Ok(Settings {
@@ -538,8 +540,8 @@ mod tests {
         };
         assert_eq!(
             line(Program::Diamond, &["--fast"]),
-            "blastp --quiet -d /my db/part -q /proc/self/fd/0 --no-ranking --ignore-warnings --dbsize 99 -p 2 -t /s -k 25 --algo 0 --fast -f 6 qseqid qseqid \
-             sseqid evalue score qlen slen"
+            "blastp --quiet -d /my db/part -q /proc/self/fd/0 --no-ranking --ignore-warnings --dbsize 99 -p 2 \
+             -t /s -k 25 --algo 0 --fast -f 6 qseqid qseqid sseqid evalue score qlen slen"
         );
         assert_eq!(
             line(Program::Blastp, &["-evalue", "1"]),

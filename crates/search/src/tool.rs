@@ -69,11 +69,12 @@ impl Run {
         self
     }
 
-    /// Runs it to its end. It ends with the thread that calls this, when it has done nothing for long, and at its limit.
+    /// Runs it to its end. It ends with the thread that calls this, when it has done nothing for long, and at its
+    /// limit.
     ///
     /// # Errors
-    /// [`SearchError::Failed`] with its last words if it ends badly, [`SearchError::Idle`] and [`SearchError::TooLong`] if it had to
-    /// be ended, [`SearchError::System`] if it cannot be started.
+    /// [`SearchError::Failed`] with its last words if it ends badly, [`SearchError::Idle`] and
+    /// [`SearchError::TooLong`] if it had to be ended, [`SearchError::System`] if it cannot be started.
     pub(crate) fn said(mut self) -> Result<Said, SearchError> {
         let name = self.command.get_program().to_string_lossy().into_owned();
         // A group of its own, for it may be a script that starts others.

@@ -83,8 +83,8 @@ impl From<ProgramName> for Program {
 
 #[derive(Debug, clap::Args)]
 pub struct SearchArgs {
-    /// Queries in FASTA, plain or gzip; '-' is standard input, without ranks. A file is checked as a whole before the first search, a
-    /// stream batch by batch
+    /// Queries in FASTA, plain or gzip; '-' is standard input, without ranks. A file is checked as a whole before the
+    /// first search, a stream batch by batch
     pub queries: PathBuf,
 
     /// A database that 'zerohop db build' made
@@ -107,8 +107,8 @@ pub struct SearchArgs {
     #[arg(short = 'k', long, value_name = "N")]
     pub max_target_seqs: Option<u32>,
 
-    /// Arguments for the program, as a shell would take them apart. diamond always gets --no-ranking, --ignore-warnings and --algo 0 as
-    /// well: without the first, parts would give other hits than the whole database
+    /// Arguments for the program, as a shell would take them apart. diamond always gets --no-ranking,
+    /// --ignore-warnings and --algo 0 as well: without the first, parts would give other hits than the whole database
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     pub engine_args: Option<String>,
 
@@ -169,8 +169,8 @@ pub struct SearchArgs {
     #[arg(long, value_name = "FILE", help_heading = "Ranks")]
     pub mpi: Option<PathBuf>,
 
-    /// How long a program may take for a batch in a part, in seconds, also if it works, and a rank may be waited for [default: 1800 for
-    /// ranks; none for a program]
+    /// How long a program may take for a batch in a part, in seconds, also if it works, and a rank may be waited for
+    /// [default: 1800 for ranks; none for a program]
     #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..))]
     pub hang_limit: Option<u64>,
 }
