@@ -338,7 +338,7 @@ truncated_indexes() {
 # killed NAME ARGUMENTS...: by each signal in turn, while children are at work
 killed() {
     local name=$1 signal child; shift
-    for signal in KILL TERM INT HUP QUIT USR1 USR2 XFSZ XCPU ALRM; do
+    for signal in KILL TERM INT HUP QUIT USR1 USR2 XCPU ALRM; do
         # what clears away is the same after all of them: the less usual ones are tried once
         [[ $signal =~ KILL|TERM|INT ]] || [ "$name" = "bwa, farm" ] || continue
         begin "$@" r.fa slow
@@ -372,7 +372,7 @@ killed_job() {
     make_indexes
     for E in bwa bowtie2; do
         [[ " $engines " == *" $E "* ]] || continue
-        for signal in TERM INT USR1 QUIT XFSZ; do
+        for signal in TERM INT USR1 QUIT; do
             begin --engine $E -t 2 --farm -o out/x.sam r.fa slow
             child=$(child_of $run)
             [ -n "$child" ] || fail "$E: no child: $(cat stderr)"

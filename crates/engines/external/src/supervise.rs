@@ -45,6 +45,8 @@ struct Crew {
     open: Vec<usize>,
     /// The first one by its number that failed by itself.
     failed: Option<(usize, ExitStatus)>,
+    /// When the last signal was passed on: their handlers may still be at work.
+    told: Option<Instant>,
     /// When they were asked to end, by somebody's signal or by us.
     asked: Option<Instant>,
     /// Whether it was we who asked: what they end with then is not their own.
@@ -58,7 +60,8 @@ impl Supervision<'_> {
     /// read.
     ///
     /// SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1 and SIGUSR2 are passed on; what the instances do then is theirs. When
-    /// one fails, the others are asked to end (SIGTERM), and killed after ten seconds.
+    /// one fails, the others are asked to end (SIGTERM), and killed after ten seconds; after a signal, their handlers
+    /// get ten seconds before that.
     ///
     /// # Errors
     /// [`ExternalError::Ended`] with the status of the first instance, by its number, that failed.
@@ -70,7 +73,8 @@ impl Supervision<'_> {
             running.push(self.start(i, count, plan, &signals)?);
             tell(Charge::group(running[i].pid()))?;
         }
-        let mut crew = Crew { running, open: (0..count).collect(), failed: None, asked: None, by_us: false };
+        let mut crew =
+            Crew { running, open: (0..count).collect(), failed: None, told: None, asked: None, by_us: false };
         let (mut pause, mut looked, mut look_after) = (FIRST_POLL, Instant::now(), LOOK);
         while !crew.open.is_empty() {
             // What cannot be waited for shows where it is read.
@@ -162,6 +166,7 @@ impl Crew {
         for &i in &self.open {
             self.running[i].send(signal);
         }
+        self.told = Some(Instant::now());
         if signal.asks_to_end && self.asked.is_none() {
             self.asked = Some(Instant::now());
         }
@@ -182,7 +187,8 @@ impl Crew {
                 self.failed = Some((i, status));
             }
         }
-        if self.failed.is_some() && self.asked.is_none() {
+        let is_told = self.told.is_some_and(|told| told.elapsed() <= GRACE);
+        if self.failed.is_some() && self.asked.is_none() && !is_told {
             self.pass_on(Signal::TERMINATE);
             self.by_us = true;
         }
