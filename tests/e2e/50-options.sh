@@ -190,7 +190,7 @@ formats() {
     zerohop align -o A.BAM ref.fa a_1.fq a_2.fq
     zerohop align -o bam.sam --format bam ref.fa a_1.fq a_2.fq
     zerohop align -o sam.bam --format sam ref.fa a_1.fq a_2.fq
-    zerohop align -o neither.txt ref.fa a_1.fq a_2.fq
+    zerohop align -o neither.txt --format sam ref.fa a_1.fq a_2.fq
     records a.sam > expected
     [ "$(head -c 3 a.sam)$(head -c 3 sam.bam)$(head -c 3 neither.txt)" = "@HD@HD@HD" ] || fail "SAM by suffix or --format"
     for file in a.bam A.BAM bam.sam sam.bam neither.txt; do

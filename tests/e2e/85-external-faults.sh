@@ -496,7 +496,7 @@ kept_inputs() {
     make_indexes
     for option in -o --json --mqc; do
         # an empty file of an index is of no other kind
-        attempt 60 --engine fake $FAKES $option r.fa.fake r.fa 1.fq > /dev/null
+        attempt 60 --engine fake $FAKES --format sam $option r.fa.fake r.fa 1.fq > /dev/null
         [ $rc = 2 ] && [ ! -s r.fa.fake ] && grep -q "^error: r.fa.fake is an input and cannot be the output" stderr ||
             fail "$option: $rc, $(cat stderr)"
     done

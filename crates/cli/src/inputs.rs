@@ -43,9 +43,10 @@ fn identity_of_input(path: &Path) -> Option<Identity> {
     identity(if path == Path::new("-") { Path::new("/dev/stdin") } else { path })
 }
 
-/// Whether both are the same regular file.
+/// Whether both name one regular file; hard links are files of their own here, for nothing is lost by reading both.
 pub fn is_same(one: &Path, other: &Path) -> bool {
-    identity(one).is_some_and(|one| identity(other) == Some(one))
+    let file = |path: &Path| path.canonicalize().ok().filter(|file| file.is_file());
+    file(one).is_some_and(|one| file(other) == Some(one))
 }
 
 /// Refuses outputs that would destroy an input or each other.

@@ -71,6 +71,7 @@ static ALLOCATOR: PlacedAlloc = PlacedAlloc;
 fn main() -> ExitCode {
     zerohop_runtime::install_hook();
     zerohop_memory::on_exhausted(zerohop_process::remove_temporaries);
+    end_where_exhausted();
     let matches = Args::command().get_matches();
     let args = match Args::from_arg_matches(&matches) {
         Ok(args) => args,
@@ -95,6 +96,22 @@ fn prints(command: &Command) -> bool {
         Command::Index(_) | Command::Run(_) | Command::Block(_) | Command::Reaper => false,
         _ => true,
     }
+}
+
+/// A library that allocates by itself (libdeflate) panics where memory cannot be had: one line, as for our own memory.
+fn end_where_exhausted() {
+    let hook = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |info| {
+        let payload = info.payload();
+        let text = payload.downcast_ref::<String>().map(String::as_str);
+        let text = text.or_else(|| payload.downcast_ref::<&str>().copied());
+        if text.is_some_and(|text| text.contains("out of memory")) {
+            zerohop_process::remove_temporaries();
+            tell::error("out of memory: allow more (ulimit -v, the memory of the job), or use fewer threads (-t)");
+            std::process::exit(1);
+        }
+        hook(info);
+    }));
 }
 
 fn dispatch(args: Args, matches: &clap::ArgMatches) -> Result<(), Failure> {
