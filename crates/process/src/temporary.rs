@@ -11,7 +11,7 @@ use std::ffi::CString;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::ptr::null_mut;
-use std::sync::atomic::{AtomicI32, AtomicPtr, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicPtr, AtomicUsize, Ordering};
 use std::sync::{Once, OnceLock};
 
 /// What ends a process unless it is handled, but for SIGKILL, and for SIGPIPE, which Rust ignores.
@@ -44,15 +44,21 @@ static PENDING: AtomicI32 = AtomicI32::new(0);
 static BEFORE: OnceLock<Vec<(c_int, libc::sigaction)>> = OnceLock::new();
 static HANDLED: Once = Once::new();
 
+#[derive(Debug)]
 struct Entry {
-    /// Null when the file has its name, or is gone. What it points to is never freed.
-    name: AtomicPtr<c_char>,
+    /// Never freed.
+    name: *const c_char,
+    /// Whether the file is there under this name; false when it has another, or is gone.
+    is_there: AtomicBool,
     before: *mut Entry,
 }
 
+// SAFETY: once an entry can be reached from `LAST` its pointers are only read, and what they point to is never freed.
+unsafe impl Sync for Entry {}
+
 /// A file that is not complete: dropped, it is removed.
 #[derive(Debug)]
-pub(crate) struct Temporary(&'static AtomicPtr<c_char>);
+pub(crate) struct Temporary(&'static Entry);
 
 impl Temporary {
     /// Enters an absolute path, before the file is made.
@@ -62,14 +68,15 @@ impl Temporary {
     pub(crate) fn enter(path: &Path) -> std::io::Result<Self> {
         let name = CString::new(path.as_os_str().as_bytes())?.into_raw();
         HANDLED.call_once(|| handle(BEFORE.get_or_init(unhandled)));
-        let entry = Box::leak(Box::new(Entry { name: AtomicPtr::new(name), before: LAST.load(Ordering::Acquire) }));
+        let (is_there, before) = (AtomicBool::new(true), LAST.load(Ordering::Acquire));
+        let entry = Box::leak(Box::new(Entry { name, is_there, before }));
         let new: *mut Entry = entry;
         loop {
             // SAFETY: `new` points to the leaked entry, which nobody else can reach before the exchange succeeds.
             let before = unsafe { (*new).before };
             match LAST.compare_exchange(before, new, Ordering::AcqRel, Ordering::Acquire) {
                 // SAFETY: the entry is leaked, so it lives as long as the process, and from here on only its atomic is written.
-                Ok(_) => return Ok(Temporary(unsafe { &(*new).name })),
+                Ok(_) => return Ok(Temporary(unsafe { &*new })),
                 // SAFETY: as above, nobody else can reach it yet.
                 Err(other) => unsafe { (*new).before = other },
             }
@@ -78,7 +85,7 @@ impl Temporary {
 
     /// The file has its name: it stays.
     pub(crate) fn keep(self) {
-        self.0.store(null_mut(), Ordering::Release);
+        self.0.is_there.store(false, Ordering::Release);
     }
 }
 
@@ -88,11 +95,10 @@ impl Drop for Temporary {
     }
 }
 
-fn remove(name: &AtomicPtr<c_char>) {
-    let name = name.swap(null_mut(), Ordering::AcqRel);
-    if !name.is_null() {
-        // SAFETY: it came from `CString::into_raw` in `enter` and is never freed. A file that is not there is no harm.
-        unsafe { libc::unlink(name) };
+fn remove(entry: &Entry) {
+    if entry.is_there.swap(false, Ordering::AcqRel) {
+        // SAFETY: the name came from `CString::into_raw` in `enter` and is never freed.
+        unsafe { libc::unlink(entry.name) };
     }
 }
 
@@ -102,7 +108,7 @@ pub fn remove_temporaries() {
     let mut entry = LAST.load(Ordering::Acquire);
     // SAFETY: entries are leaked and never changed but for their atomic, once they can be reached from `LAST`.
     while let Some(found) = unsafe { entry.as_ref() } {
-        remove(&found.name);
+        remove(found);
         entry = found.before;
     }
 }
