@@ -222,7 +222,7 @@ END
 }
 
 transports() {
-    (cd "$DATA/../.." && cargo build -q --locked -p zerohop-distribute --example ranks) || fail "the example cannot be built"
+    (cd "$DATA/../.." && cargo build -q --locked -p zerohop-ranks --example ranks) || fail "the example cannot be built"
     local ranks=${CARGO_TARGET_DIR:-$DATA/../../target}/debug/examples/ranks name compiler launch n
     while read -r name compiler launch; do
         zerohop mpi --compiler "$compiler" -o "$WORK/$name.so" > /dev/null

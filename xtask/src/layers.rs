@@ -16,6 +16,14 @@ const TOPOLOGY: &str = "crates/topology";
 const MEMORY: &str = "crates/memory";
 const PROCESS: &str = "crates/process";
 const READS: &str = "crates/reads";
+const SINKS: &str = "crates/sinks";
+const RUNTIME: &str = "crates/runtime";
+const PLAN: &str = "crates/plan";
+const RANKS: &str = "crates/ranks";
+const REPORT: &str = "crates/report";
+const NULL: &str = "crates/engines/null";
+const STROBEALIGN: &str = "crates/engines/strobealign";
+const EXTERNAL: &str = "crates/engines/external";
 
 /// Crates that nobody imports.
 const LEAVES: &[&str] = &["crates/cli", "bench", "xtask"];
@@ -28,14 +36,29 @@ fn allowed(place: &str) -> Option<Allowed> {
         "crates/topology" | "crates/memory" | "crates/reads" | "crates/report" | "crates/plan" => Only(&[MODEL]),
         "crates/sinks" => Only(&[MODEL, PROCESS]),
         "crates/runtime" | "crates/probe" => Only(&[MODEL, TOPOLOGY, MEMORY]),
-        "crates/distribute" => Only(&[MODEL]),
+        "crates/ranks" => Only(&[MODEL, PROCESS, TOPOLOGY]),
         // It measures them all.
+        "crates/align" => Only(&[
+            MODEL,
+            PROCESS,
+            TOPOLOGY,
+            MEMORY,
+            READS,
+            SINKS,
+            RUNTIME,
+            PLAN,
+            RANKS,
+            REPORT,
+            NULL,
+            STROBEALIGN,
+            EXTERNAL,
+        ]),
         "crates/cli" | "crates/lab" | "bench" | "xtask" => Everything,
         // It starts programs that end with it, and inflates FASTA.
         "crates/search" => Only(&[MODEL, PROCESS, TOPOLOGY, READS]),
         // It starts processes on CPUs and nodes.
         "crates/engines/external" => Only(&[MODEL, MEMORY, PROCESS, TOPOLOGY]),
-        _ if place.starts_with("crates/engines/") => Only(&[MODEL, MEMORY, PROCESS]),
+        _ if place.starts_with("crates/engines/") => Only(&[MODEL, MEMORY, PROCESS, READS]),
         _ => return None,
     })
 }

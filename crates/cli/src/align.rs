@@ -1,59 +1,97 @@
-//! `zerohop align`: what was typed is made sense of, and goes to the aligner that was asked for.
+//! `zerohop align`: what was typed becomes a job.
 
-use crate::args::{AlignArgs, NULL, STROBEALIGN};
+use crate::args::{AlignArgs, CompareName, DealName, FormatName, OrderName};
 use crate::failure::Failure;
-use crate::lanes::{self, Groups};
-use crate::ranks::{self, Ranks};
-use crate::seat::Seat;
-use crate::{embedded, external, joint, outputs};
 use std::path::PathBuf;
 use std::time::Duration;
-use zerohop_distribute::Transport;
-use zerohop_reads::LaneSpec;
+use zerohop_align::lanes::{self, ReadGroups};
+use zerohop_align::{External, Job, Output, Placement, Ranks, Report};
+use zerohop_runtime::{Dealing, Order};
+use zerohop_sinks::ReadGroup;
 
-/// Runs the command; `typed` are the lanes given by `--reads`.
+/// Runs the command; `further` are the lanes given by `--reads`.
 ///
 /// # Errors
 /// Whatever goes wrong; then nothing that looks complete is left.
-pub fn run(args: &AlignArgs, typed: Vec<Vec<PathBuf>>) -> Result<(), Failure> {
-    let checked = check(args, typed);
-    if args.output.is_some() && !args.quiet {
-        ranks::note_if_alone(args.ranks.ranks);
-    }
-    if !args.ranks.is_recorded() {
-        let (specs, groups) = checked?;
-        return with_engine(args, specs, groups, None);
-    }
-    let limit = Duration::from_secs(args.external.hang_limit.unwrap_or(external::HANG_LIMIT));
-    let (ranks, (specs, groups)) = Ranks::join(args.ranks.ranks, args.ranks.mpi.as_deref(), limit, checked)?;
-    let outcome = with_engine(args, specs, groups, Some(ranks.transport()));
-    ranks.end(outcome)
+pub fn run(args: AlignArgs, further: Vec<Vec<PathBuf>>) -> Result<(), Failure> {
+    let job = job(args, further)?;
+    let Some(done) = zerohop_align::align(&job)? else { return Ok(()) };
+    zerohop_align::tell(&job, &done.summary)?;
+    done.not_compared.map_or(Ok(()), |error| Err(error.into()))
 }
 
-/// What can be refused before anything is loaded.
-fn check(args: &AlignArgs, typed: Vec<Vec<PathBuf>>) -> Result<(Vec<LaneSpec>, Groups), Failure> {
-    let specs = lanes::specs(args, typed)?;
-    let groups = lanes::read_groups(args, specs.len())?;
-    outputs::check(args, &specs)?;
-    if args.ranks.is_recorded() {
-        joint::check(args, &specs)?;
-    }
-    Ok((specs, groups))
+/// The files of each `--reads` that was typed, in order. (The parsed arguments have them all in one row.)
+pub fn further_lanes(matches: &clap::ArgMatches) -> Vec<Vec<PathBuf>> {
+    let occurrences = matches.get_occurrences::<PathBuf>("reads");
+    occurrences.map(|all| all.map(|files| files.cloned().collect()).collect()).unwrap_or_default()
 }
 
-/// Over `transport` together with other ranks, if it is given.
-fn with_engine(
-    args: &AlignArgs,
-    specs: Vec<LaneSpec>,
-    groups: Groups,
-    transport: Option<&dyn Transport>,
-) -> Result<(), Failure> {
-    let seat = transport.map(Seat::take).transpose()?.unwrap_or_default();
-    match &*args.engine {
-        STROBEALIGN | NULL => {
-            external::refuse_options(args)?;
-            embedded::run(args, specs, groups, transport, &seat)
+fn job(args: AlignArgs, further: Vec<Vec<PathBuf>>) -> Result<Job, Failure> {
+    let first: Vec<PathBuf> = args.reads_1.into_iter().chain(args.reads_2).collect();
+    let lanes = lanes::lanes(std::iter::once(first).chain(further).collect(), args.interleaved)?;
+    let read_groups = match args.read_group.is_empty() {
+        false => ReadGroups::parse(&args.read_group, lanes.len())?,
+        true => {
+            // As in strobealign: fields without an ID make the group 1.
+            let id = args.rg_id.or_else(|| (!args.rg.is_empty()).then(|| "1".to_owned()));
+            ReadGroups::one(id.map(|id| ReadGroup::new(&id, &args.rg)).transpose()?, lanes.len())
         }
-        _ => external::run(args, specs, groups, transport, &seat),
-    }
+    };
+    let external = args.external;
+    Ok(Job {
+        reference: args.reference,
+        lanes,
+        read_groups,
+        first: args.first,
+        engine: args.engine,
+        read_length: args.read_length,
+        no_index: args.no_index,
+        output: Output {
+            path: args.output,
+            format: args.format.map(|format| match format {
+                FormatName::Sam => zerohop_align::FormatName::Sam,
+                FormatName::Bam => zerohop_align::FormatName::Bam,
+            }),
+            level: args.level,
+            order: match args.order {
+                OrderName::Input => Order::Input,
+                OrderName::Any => Order::Any,
+            },
+            shards: args.shards,
+            comments: args.comments,
+        },
+        placement: Placement {
+            threads: args.threads,
+            replicas: args.replicas,
+            pages: args.pages.map(Into::into),
+            huge_pages: args.huge_pages.into(),
+            plan: args.plan,
+        },
+        external: External {
+            engine_args: external.engine_args,
+            engine_file: external.engine_file,
+            build_index: external.build_index,
+            dna: external.dna,
+            farm: external.farm,
+            keep_copies: external.keep_copies,
+            deal: match external.deal {
+                DealName::OnDemand => Dealing::OnDemand,
+                DealName::Static => Dealing::Static,
+            },
+            hang_limit: external.hang_limit.map(Duration::from_secs),
+            logs: external.logs,
+            compare: external.compare_with == Some(CompareName::Original),
+            compare_first: external.compare_first,
+        },
+        ranks: Ranks {
+            wanted: args.ranks.ranks,
+            durable: args.ranks.durable,
+            resume: args.ranks.resume,
+            restart: args.ranks.restart,
+            mpi: args.ranks.mpi,
+        },
+        report: Report { json: args.json, mqc: args.mqc, sample: args.sample },
+        command: crate::command_line(),
+        quiet: args.quiet,
+    })
 }

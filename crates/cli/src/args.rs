@@ -15,6 +15,7 @@ use search::{DbArgs, MpiArgs, SearchArgs};
 use std::ffi::OsString;
 use std::path::PathBuf;
 use tune::TuneArgs;
+use zerohop_align::{PlanFrom, STROBEALIGN};
 use zerohop_model::plan;
 
 /// Aligns sequencing reads at the full speed of the machine, on every core and NUMA node: with strobealign in its own process,
@@ -54,9 +55,6 @@ pub enum Command {
     Report(ReportArgs),
     /// List or remove the index copies in /dev/shm that 'align --farm' made
     Cache(CacheArgs),
-    /// Clear away after a zerohop that was killed (started by zerohop itself)
-    #[command(hide = true)]
-    Reaper,
     /// Show the nodes, CPUs, memory and caches of this machine, and what this process may use; measure the ways to its memory
     Topo(TopoArgs),
     /// Print a completion script for a shell
@@ -451,22 +449,6 @@ pub struct TopoArgs {
     pub huge_pages: HugePagesName,
 }
 
-/// Where a plan comes from.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum PlanFrom {
-    /// The rule.
-    Rule,
-    /// The rule, corrected by trials on the first reads.
-    Auto,
-    /// A file.
-    File(PathBuf),
-}
-
-/// The embedded engines.
-pub const STROBEALIGN: &str = "strobealign";
-/// Maps nothing: what is left is the runtime.
-pub const NULL: &str = "null";
-
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum DealName {
     /// To whoever has room: a slow instance gets fewer
@@ -534,26 +516,6 @@ impl From<HugePagesName> for plan::HugePages {
         match name {
             HugePagesName::Auto => plan::HugePages::Auto,
             HugePagesName::Off => plan::HugePages::Off,
-        }
-    }
-}
-
-impl AlignArgs {
-    /// What the plan is asked for, for an index of this size.
-    pub fn request<'a>(
-        &self,
-        index_bytes: u64,
-        engine: zerohop_plan::Engine,
-        map: Option<&'a zerohop_model::memory_map::MemoryMap>,
-    ) -> zerohop_plan::Request<'a> {
-        zerohop_plan::Request {
-            workers: self.threads,
-            replicas: self.replicas,
-            pages: self.pages.map(Into::into),
-            huge_pages: self.huge_pages.into(),
-            index_bytes,
-            engine,
-            map,
         }
     }
 }

@@ -2,10 +2,10 @@
 
 use crate::args::bench::{BenchArgs, BenchCommand, ClaimsArgs, ExperimentArgs, FarmArgs, ScalingArgs};
 use crate::failure::Failure;
-use crate::replicas;
 use std::io::{BufRead, Write};
 use std::path::{Path, PathBuf};
 use zerohop_engine_null::{Null, Synthetic};
+use zerohop_engine_strobealign::Provider;
 use zerohop_lab::claims::{self, Verdict};
 use zerohop_lab::process::{EngineSpec, ProcessSpec};
 use zerohop_lab::{
@@ -13,6 +13,7 @@ use zerohop_lab::{
 };
 use zerohop_model::engine::{Engine, Law};
 use zerohop_model::error::Error;
+use zerohop_model::index::{IndexProvider, Wanted};
 use zerohop_model::machine::{CpuId, Machine};
 use zerohop_model::plan::{HugePages, Pages, Placement};
 use zerohop_process::tell;
@@ -259,7 +260,8 @@ fn engine(spec: &ProcessSpec) -> Result<Box<dyn Engine>, Failure> {
             Box::new(Synthetic::new(spec.engine.cost().unwrap_or_default(), spec.rounds_per_second))
         }
         EngineSpec::Strobealign { reference } => {
-            Box::new(replicas::build(replicas::read_reference(reference)?, READ_LENGTH, spec.arm.threads, None)?)
+            let wanted = Wanted { reference, mean_read_length: READ_LENGTH, anew: true };
+            Provider.find(&wanted)?.make(spec.arm.threads, Box::new(|| ()))?
         }
         EngineSpec::External { name, .. } => return Err(Failure::Other(format!("{name} is a program of its own"))),
     })

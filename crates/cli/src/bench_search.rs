@@ -3,8 +3,7 @@
 use crate::args::search::BenchSearchArgs;
 use crate::failure::Failure;
 use crate::predictions::{self, Measured};
-use crate::ranks::{self, Ranks};
-use crate::{inputs, recording};
+use crate::recording;
 use serde::Serialize;
 use std::ffi::OsString;
 use std::fs::{File, OpenOptions};
@@ -14,9 +13,11 @@ use std::path::{Path, PathBuf};
 use std::sync::mpsc::{RecvTimeoutError, sync_channel};
 use std::time::Duration;
 use tempfile::TempDir;
-use zerohop_distribute::exchange::{self, Batch, Output, RankReport};
-use zerohop_distribute::{MadeUp, Searches, Settings, Transport, TransportError, Twin, Variant, calibrate};
 use zerohop_model::timeline::SearchTimeline;
+use zerohop_process::overwrite;
+use zerohop_ranks::Ranks;
+use zerohop_ranks::exchange::{self, Batch, Output, RankReport};
+use zerohop_ranks::{MadeUp, Searches, Settings, Transport, TransportError, Twin, Variant, calibrate};
 
 /// How long a rank may be waited for.
 const LIMIT: Duration = Duration::from_secs(120);
@@ -53,14 +54,14 @@ impl Run {
 /// # Errors
 /// Ranks that cannot go on, files that cannot be written.
 pub fn run(args: &BenchSearchArgs) -> Result<(), Failure> {
-    inputs::apart(
-        args.replay.iter().chain(&ranks::find(args.mpi.as_deref())),
+    overwrite::apart(
+        args.replay.iter().chain(&zerohop_ranks::find(args.mpi.as_deref())),
         args.output.iter().chain(&args.predictions),
     )?;
     if args.ranks.is_none() {
         return with_threads(args);
     }
-    let (ranks, ()) = Ranks::join(args.ranks, args.mpi.as_deref(), LIMIT, Ok(()))?;
+    let (ranks, ()) = Ranks::join(args.ranks, args.mpi.as_deref(), LIMIT, Ok::<_, Failure>(()))?;
     let outcome = on_rank(args, ranks.transport());
     ranks.end(outcome)
 }

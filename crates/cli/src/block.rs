@@ -2,10 +2,10 @@
 
 use crate::args::BlockArgs;
 use crate::failure::Failure;
-use crate::inputs::{self, Kind};
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 use zerohop_model::error::{Error, InputError};
+use zerohop_process::overwrite::{self, Kind};
 use zerohop_process::{NewFile, WriteError, complete_all, tell};
 use zerohop_reads::blocked::{Blocking, Coding, Compress, Fit, Sidecar, block, restore};
 use zerohop_reads::{LaneSpec, OpenLane};
@@ -42,9 +42,9 @@ fn check_outputs(args: &BlockArgs, inputs: &[PathBuf]) -> Result<(), Failure> {
             return Err(Failure::Usage(format!("{}: the output must be a regular file", output.display())));
         }
     }
-    inputs::apart(inputs.iter().chain(&read), args.output.iter().chain(&written))?;
-    args.output.iter().try_for_each(|path| inputs::replaceable(path, Kind::Fastq))?;
-    written.iter().try_for_each(|path| inputs::replaceable(path, Kind::Json))
+    overwrite::apart(inputs.iter().chain(&read), args.output.iter().chain(&written))?;
+    args.output.iter().try_for_each(|path| overwrite::replaceable(path, Kind::Fastq))?;
+    Ok(written.iter().try_for_each(|path| overwrite::replaceable(path, Kind::Json))?)
 }
 
 fn block_all(args: &BlockArgs, files: Vec<PathBuf>) -> Result<(), Failure> {

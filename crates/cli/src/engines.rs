@@ -1,12 +1,13 @@
 //! `zerohop engines`: the aligners, and what of them is here.
 
-use crate::aligners;
 use crate::args::EnginesArgs;
 use crate::failure::Failure;
 use serde::Serialize;
 use std::path::PathBuf;
+use zerohop_align::{descriptors, engines};
 use zerohop_engine_external::Found;
 use zerohop_engine_external::descriptor::{Descriptor, How, Keeps, SameRecords};
+use zerohop_process::json;
 
 /// An aligner, as JSON has it.
 #[derive(Serialize)]
@@ -28,9 +29,9 @@ pub fn run(args: &EnginesArgs) -> Result<(), Failure> {
         let found_version = found.as_ref().map(|found| found.version.clone());
         Entry { descriptor, found: found.map(|found| found.program), found_version }
     };
-    let entries: Vec<Entry> = aligners::descriptors(&args.engine_file)?.into_iter().map(entry).collect();
+    let entries: Vec<Entry> = descriptors::all(&args.engine_file)?.into_iter().map(entry).collect();
     let text = match args.json {
-        true => serde_json::to_string_pretty(&entries).map_err(|e| Failure::Other(e.to_string()))? + "\n",
+        true => json::text(&entries)?,
         false => table(&entries),
     };
     crate::print(text.as_bytes())
@@ -38,10 +39,10 @@ pub fn run(args: &EnginesArgs) -> Result<(), Failure> {
 
 fn table(entries: &[Entry]) -> String {
     let mut rows = vec![["engine", "version", "order of records", "index shared by", "found"].map(str::to_owned)];
-    rows.push(
-        ["strobealign", zerohop_engine_strobealign::VERSION, "as the reads", "all workers", "built in"]
-            .map(str::to_owned),
-    );
+    for provider in engines::all_embedded() {
+        let (name, version) = provider.engine();
+        rows.push([name, version, "as the reads", "all workers", "built in"].map(str::to_owned));
+    }
     for Entry { descriptor, found, found_version } in entries {
         let order = match descriptor.order.keeps {
             Keeps::Always => "as the reads".to_owned(),

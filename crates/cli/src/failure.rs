@@ -1,14 +1,18 @@
 //! Why the program failed, and with which exit status.
 
 use std::io::ErrorKind;
+use zerohop_align::AlignError;
 use zerohop_engine_external::ExternalError;
-use zerohop_engine_strobealign::file::IndexFileError;
 use zerohop_lab::LabError;
 use zerohop_model::error::{Error, InputError};
+use zerohop_model::index::IndexError;
 use zerohop_plan::PlanError;
 use zerohop_process::WriteError;
+use zerohop_process::overwrite::OverwriteError;
+use zerohop_ranks::TransportError;
+use zerohop_ranks::{RankFailure, RanksError};
 use zerohop_search::SearchError;
-use zerohop_sinks::{HeaderError, ReadGroupError};
+use zerohop_sinks::ReadGroupError;
 use zerohop_topology::TopologyError;
 
 /// What follows wrong usage.
@@ -29,18 +33,21 @@ pub enum Failure {
     /// The run failed.
     #[error(transparent)]
     Run(Error),
-    /// The index file cannot be used or written.
+    /// An alignment failed.
     #[error(transparent)]
-    Index(#[from] IndexFileError),
+    Align(AlignError),
+    /// Ranks cannot work on a job.
+    #[error(transparent)]
+    Ranks(RanksError),
+    /// The index of an embedded engine cannot be made.
+    #[error(transparent)]
+    Index(IndexError),
     /// An experiment of the laboratory failed.
     #[error(transparent)]
     Lab(#[from] LabError),
     /// An external aligner cannot be used.
     #[error(transparent)]
     External(#[from] ExternalError),
-    /// The header of an external aligner cannot be used.
-    #[error("the header that the aligner wrote: {0}")]
-    Header(#[from] HeaderError),
     /// There is no plan for it.
     #[error(transparent)]
     Plan(#[from] PlanError),
@@ -68,6 +75,8 @@ impl Failure {
             Failure::BrokenPipe => 0,
             Failure::Usage(_) => 2,
             Failure::Said(status) | Failure::External(ExternalError::Ended { status, .. }) => *status,
+            Failure::Align(error) => error.status(),
+            Failure::Ranks(error) => error.status(),
             _ => 1,
         }
     }
@@ -81,25 +90,75 @@ impl Failure {
         }
     }
 
-    /// The same failure, of which another rank speaks.
-    pub fn said(self) -> Self {
-        Failure::Said(self.status())
-    }
-
-    /// The same failure, with the rank that has it.
-    pub fn of_rank(self, rank: usize, ranks: usize) -> Self {
-        match self {
-            Failure::Usage(words) => Failure::Usage(format!("rank {rank} of {ranks}: {words}")),
-            failure => Failure::Other(format!("rank {rank} of {ranks}: {failure}")),
-        }
-    }
-
     /// Standard output cannot be written.
     pub fn standard_output(error: std::io::Error) -> Self {
         match error.kind() {
             ErrorKind::BrokenPipe => Failure::BrokenPipe,
             _ => Failure::Other(format!("standard output: cannot write: {error}")),
         }
+    }
+}
+
+impl RankFailure for Failure {
+    fn status(&self) -> u8 {
+        Failure::status(self)
+    }
+
+    fn of_rank(self, rank: usize, ranks: usize) -> Self {
+        let words = format!("rank {rank} of {ranks}: {self}");
+        if self.status() == 2 { Failure::Usage(words) } else { Failure::Other(words) }
+    }
+}
+
+impl From<AlignError> for Failure {
+    fn from(error: AlignError) -> Self {
+        match error {
+            AlignError::Usage(words) => Failure::Usage(words),
+            AlignError::BrokenPipe => Failure::BrokenPipe,
+            AlignError::Ranks(error) => error.into(),
+            other => Failure::Align(other),
+        }
+    }
+}
+
+impl From<RanksError> for Failure {
+    fn from(error: RanksError) -> Self {
+        match error {
+            RanksError::Usage(words) => Failure::Usage(words),
+            RanksError::ToldElsewhere(status) => Failure::Said(status),
+            RanksError::Overwrite(error) => error.into(),
+            other => Failure::Ranks(other),
+        }
+    }
+}
+
+impl From<TransportError> for Failure {
+    fn from(error: TransportError) -> Self {
+        Failure::Ranks(error.into())
+    }
+}
+
+impl From<OverwriteError> for Failure {
+    fn from(error: OverwriteError) -> Self {
+        match error {
+            OverwriteError::Refused(words) => Failure::Usage(words),
+            other => Failure::Other(other.to_string()),
+        }
+    }
+}
+
+impl From<IndexError> for Failure {
+    fn from(error: IndexError) -> Self {
+        match error {
+            IndexError::Usage(words) => Failure::Usage(words),
+            other => Failure::Index(other),
+        }
+    }
+}
+
+impl From<serde_json::Error> for Failure {
+    fn from(error: serde_json::Error) -> Self {
+        Failure::Other(error.to_string())
     }
 }
 

@@ -8,48 +8,24 @@
 //!    usage, and that of the program for [`run`](mod@run).
 #![forbid(unsafe_code)]
 
-mod account;
 mod align;
-mod aligners;
 mod args;
-mod auto;
 mod bench;
 mod bench_search;
 mod block;
 mod cache;
-mod compare;
-mod content;
-mod counting;
 mod db;
-mod embedded;
 mod engines;
-mod external;
 mod failure;
-mod identity;
 mod index;
-mod inputs;
-mod instances;
-mod joint;
-mod journal;
-mod json;
-mod kept;
-mod lanes;
-mod outputs;
+mod mpi;
 mod plan;
-mod planning;
 mod predictions;
-mod progress;
-mod ranks;
-mod reaping;
 mod recording;
-mod relief;
-mod replicas;
 mod report;
-mod resources;
 mod run;
 mod search;
-mod seat;
-mod subject;
+mod search_instances;
 mod topo;
 mod trials;
 mod tune;
@@ -69,6 +45,7 @@ use zerohop_process::tell;
 static ALLOCATOR: PlacedAlloc = PlacedAlloc;
 
 fn main() -> ExitCode {
+    zerohop_align::reap_if_asked();
     zerohop_runtime::install_hook();
     zerohop_memory::on_exhausted(zerohop_process::remove_temporaries);
     end_where_exhausted();
@@ -93,7 +70,7 @@ fn prints(command: &Command) -> bool {
         Command::Search(args) => args.output.is_none(),
         Command::Report(args) => args.output.is_none(),
         Command::Db(args) => !matches!(args.command, DbCommand::Check { .. }),
-        Command::Index(_) | Command::Run(_) | Command::Block(_) | Command::Reaper => false,
+        Command::Index(_) | Command::Run(_) | Command::Block(_) => false,
         _ => true,
     }
 }
@@ -120,8 +97,8 @@ fn dispatch(args: Args, matches: &clap::ArgMatches) -> Result<(), Failure> {
     }
     match args.command {
         Command::Align(align) => {
-            let lanes = matches.subcommand_matches("align").map(lanes::typed).unwrap_or_default();
-            align::run(&align, lanes)
+            let further = matches.subcommand_matches("align").map(align::further_lanes).unwrap_or_default();
+            align::run(*align, further)
         }
         Command::Index(index) => index::run(&index),
         Command::Engines(args) => engines::run(&args),
@@ -129,16 +106,12 @@ fn dispatch(args: Args, matches: &clap::ArgMatches) -> Result<(), Failure> {
         Command::Plan(args) => plan::run(&args),
         Command::Search(args) => search::run(&args),
         Command::Db(args) => db::db(&args),
-        Command::Mpi(args) => ranks::build(&args),
+        Command::Mpi(args) => mpi::run(&args),
         Command::Tune(args) => tune::run(&args),
         Command::Bench(args) => bench::run(&args),
         Command::Report(args) => report::run(&args),
         Command::Block(args) => block::run(&args),
         Command::Cache(args) => cache::run(&args),
-        Command::Reaper => {
-            zerohop_engine_external::reaper::reap(std::io::stdin().lock());
-            Ok(())
-        }
         Command::Topo(topo) => topo::run(&topo),
         Command::Completions { shell } => {
             let mut out = Vec::new();
@@ -160,6 +133,16 @@ fn dispatch(args: Args, matches: &clap::ArgMatches) -> Result<(), Failure> {
             print(&out)
         }
     }
+}
+
+/// The command as it was typed.
+fn command_line() -> String {
+    let quoted = |arg: String| match arg.contains([' ', '\t', '\'', '"', '\\']) {
+        true => format!("'{}'", arg.replace('\'', r"'\''")),
+        false => arg,
+    };
+    let arguments = std::env::args_os().skip(1).map(|arg| quoted(arg.to_string_lossy().into_owned()));
+    std::iter::once("zerohop".to_owned()).chain(arguments).collect::<Vec<_>>().join(" ")
 }
 
 /// Writes to standard output.

@@ -1,15 +1,16 @@
 //! `zerohop plan`: which strategy is best for an index on a machine, and why.
 
-use crate::args::{PlanArgs, STROBEALIGN};
+use crate::args::PlanArgs;
 use crate::failure::Failure;
-use crate::inputs::{self, Kind};
-use crate::subject::{Profile, Subject};
-use crate::{aligners, json, planning, topo};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
+use zerohop_align::tuning_key::{Profile, TuningKey};
+use zerohop_align::{STROBEALIGN, descriptors, plan_cache, planning};
 use zerohop_model::machine::{Bytes, Machine};
 use zerohop_model::tuning::{Choice, SavedPlan};
 use zerohop_plan::{Engine, Need, Ranked, Remark, Strategy, Verdict, rank, remarks};
+use zerohop_process::json;
+use zerohop_process::overwrite::{self, Kind};
 use zerohop_process::tell;
 
 /// What is said, as JSON has it.
@@ -43,19 +44,19 @@ pub fn run(args: &PlanArgs) -> Result<(), Failure> {
         Some(path) => described(path)?,
     };
     let threads = args.threads.unwrap_or_else(|| machine.allowed.worker_count());
-    let map = if args.machine.is_none() { topo::kept_map(&machine) } else { None };
-    let subject = subject(args)?;
-    check_output(args, subject.as_ref().map(|subject| &subject.files[..]).unwrap_or_default())?;
-    let index = match (&subject, args.index_size) {
+    let map = if args.machine.is_none() { plan_cache::memory_map(&machine) } else { None };
+    let key = key(args)?;
+    check_output(args, key.as_ref().map(|key| &key.files[..]).unwrap_or_default())?;
+    let index = match (&key, args.index_size) {
         (_, Some(size)) => size,
-        (Some(subject), None) => subject.index,
+        (Some(key), None) => key.index,
         (None, None) => {
             return Err(Failure::Usage("say how large the index is: --index-size, or --reference".to_owned()));
         }
     };
-    let engine = match (&subject, &args.engine) {
-        (Some(subject), _) => Some(subject.kind),
-        (None, Some(name)) => Some(Subject::kind(name, &args.engine_file)?),
+    let engine = match (&key, &args.engine) {
+        (Some(key), _) => Some(key.kind),
+        (None, Some(name)) => Some(TuningKey::kind(name, &args.engine_file)?),
         (None, None) => None,
     };
     let need = Need { index_bytes: index.0, engine: engine.unwrap_or(Engine::External { shares: false }), threads };
@@ -66,7 +67,7 @@ pub fn run(args: &PlanArgs) -> Result<(), Failure> {
     let choice = Choice { copies: best.copies, threads, pages: best.pages, farm: false };
     let mut plan = planning::work_out(&machine, choice, index.0)?;
     plan.reasons.splice(0..1, strategies[0].reasons.iter().cloned());
-    let plan = planning::saved(&machine, subject.as_ref(), index.0, choice, plan);
+    let plan = planning::saved(&machine, key.as_ref(), index.0, choice, plan);
     if let Some(path) = &args.output {
         json::write(path, &plan)?;
     }
@@ -89,9 +90,9 @@ pub fn run(args: &PlanArgs) -> Result<(), Failure> {
 
 /// Refuses an output that would destroy what is read: what was typed, and the files of the index.
 fn check_output(args: &PlanArgs, index: &[PathBuf]) -> Result<(), Failure> {
-    let descriptors = aligners::files(&args.engine_file);
-    inputs::apart(args.reference.iter().chain(&args.machine).chain(&descriptors).chain(index), &args.output)?;
-    args.output.iter().try_for_each(|path| inputs::replaceable(path, Kind::Json))
+    let descriptors = descriptors::files(&args.engine_file);
+    overwrite::apart(args.reference.iter().chain(&args.machine).chain(&descriptors).chain(index), &args.output)?;
+    Ok(args.output.iter().try_for_each(|path| overwrite::replaceable(path, Kind::Json))?)
 }
 
 /// The machine that a file describes: as hwloc does if it begins as XML does, else as we do.
@@ -108,11 +109,11 @@ fn described(path: &Path) -> Result<Machine, Failure> {
 }
 
 /// What the plan is for, if an index was named.
-fn subject(args: &PlanArgs) -> Result<Option<Subject>, Failure> {
+fn key(args: &PlanArgs) -> Result<Option<TuningKey>, Failure> {
     let Some(reference) = &args.reference else { return Ok(None) };
     let profile = Profile::new(true, args.read_length, None);
     let name = args.engine.as_deref().unwrap_or(STROBEALIGN);
-    Subject::of(name, &args.engine_file, reference, profile).map(Some)
+    Ok(Some(TuningKey::of(name, &args.engine_file, reference, profile)?))
 }
 
 fn words(machine: &Machine, said: &Said<'_>, all: bool) -> String {

@@ -2,12 +2,12 @@
 
 use crate::args::search::BenchSearchArgs;
 use crate::failure::Failure;
-use crate::json;
 use serde::Serialize;
 use std::collections::BTreeSet;
-use zerohop_distribute::model::{self, Costs};
-use zerohop_distribute::{Searches, Settings, Transport, Variant};
 use zerohop_model::machine::CpuId;
+use zerohop_process::json;
+use zerohop_ranks::model::{self, Costs};
+use zerohop_ranks::{Searches, Settings, Transport, Variant};
 
 /// What was measured before.
 pub struct Measured {
@@ -102,7 +102,7 @@ pub fn tell(
         let report = Report {
             schema_version: 1,
             what: "simulated, not measured",
-            command: crate::account::command_line(),
+            command: crate::command_line(),
             transport: &measured.transport,
             ranks: measured.ranks,
             costs,

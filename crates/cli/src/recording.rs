@@ -1,10 +1,10 @@
 //! What a search did, batch by batch and rank by rank, in a file: to be replayed by `zerohop bench search`.
 
 use crate::failure::Failure;
-use crate::json;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
-use zerohop_distribute::Recording;
+use zerohop_process::json;
+use zerohop_ranks::Recording;
 
 /// The file.
 #[derive(Debug, Serialize, Deserialize)]
@@ -23,7 +23,8 @@ const SCHEMA_VERSION: u32 = 1;
 /// # Errors
 /// A file that cannot be written.
 pub fn write(path: &Path, recording: Recording) -> Result<(), Failure> {
-    json::write(path, &Recorded { schema_version: SCHEMA_VERSION, command: crate::account::command_line(), recording })
+    let command = crate::command_line();
+    Ok(json::write(path, &Recorded { schema_version: SCHEMA_VERSION, command, recording })?)
 }
 
 /// Reads one.

@@ -2,9 +2,9 @@
 
 use crate::args::report::ReportArgs;
 use crate::failure::Failure;
-use crate::inputs::{self, Kind};
 use std::path::{Path, PathBuf};
 use zerohop_lab::Point;
+use zerohop_process::overwrite::{self, Kind};
 use zerohop_report::{Page, Recorded, RecordedError, show};
 
 /// What a file can be.
@@ -42,8 +42,8 @@ fn points_in(path: &Path) -> PathBuf {
 }
 
 fn check_output(output: &PathBuf, runs: &[PathBuf]) -> Result<(), Failure> {
-    inputs::apart(runs, [output])?;
-    inputs::replaceable(output, Kind::Page)
+    overwrite::apart(runs, [output])?;
+    Ok(overwrite::replaceable(output, Kind::Page)?)
 }
 
 /// Whether the first thing in `text` is a point of bench.

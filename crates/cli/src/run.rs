@@ -2,13 +2,13 @@
 
 use crate::args::RunArgs;
 use crate::failure::Failure;
-use crate::inputs::{self, Kind};
-use crate::{json, reaping};
 use std::path::PathBuf;
 use zerohop_engine_external::Supervision;
 use zerohop_model::machine::Machine;
 use zerohop_model::plan::HugePages;
 use zerohop_plan::{Replicas, Request};
+use zerohop_process::json;
+use zerohop_process::overwrite::{self, Kind};
 use zerohop_process::tell;
 
 /// Runs the instances to their end.
@@ -34,13 +34,13 @@ pub fn run(args: &RunArgs) -> Result<(), Failure> {
         std::fs::create_dir_all(logs)
             .map_err(|e| Failure::Other(format!("{}: cannot be made: {e}", logs.display())))?;
     }
-    let reaper = reaping::start()?;
+    let reaper = zerohop_align::reaping::start()?;
     let plans = plan.instances(false);
     if !args.quiet {
         tell::text(&format!("zerohop   {}\n", plan.reasons.join(" ")));
     }
     let supervision = Supervision { words: &args.command, logs: args.logs.as_deref(), cpus: &machine.allowed.cpus };
-    let reports = supervision.run(plans, &|charge| reaping::told(&reaper, &charge))?;
+    let reports = supervision.run(plans, &|charge| zerohop_align::reaping::told(&reaper, &charge))?;
     if let Some(path) = &args.json {
         json::write(path, &reports)?;
     }
@@ -59,8 +59,8 @@ fn check_outputs(args: &RunArgs) -> Result<(), Failure> {
         names.map(|name| folder.join(name))
     });
     let logs: Vec<PathBuf> = logs.collect();
-    inputs::apart(&inputs, args.json.iter().chain(&logs))?;
-    args.json.iter().try_for_each(|path| inputs::replaceable(path, Kind::Json))
+    overwrite::apart(&inputs, args.json.iter().chain(&logs))?;
+    Ok(args.json.iter().try_for_each(|path| overwrite::replaceable(path, Kind::Json))?)
 }
 
 /// Refuses more instances than threads.

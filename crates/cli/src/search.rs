@@ -7,13 +7,9 @@
 
 use crate::args::search::SearchArgs;
 use crate::failure::Failure;
-use crate::identity::Identity;
-use crate::instances::Instances;
-use crate::journal::{self, Begin, Entry, Journal, Owner};
-use crate::ranks::{self, Ranks};
-use crate::seat::Seat;
+use crate::recording;
+use crate::search_instances::Instances;
 use crate::variant::{self, Taken};
-use crate::{content, inputs, json, kept, outputs, recording, subject};
 use serde::Serialize;
 use std::fs::{File, OpenOptions};
 use std::io::{BufRead, ErrorKind, Write};
@@ -21,11 +17,18 @@ use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::time::{Duration, Instant};
-use zerohop_distribute::exchange::{self, Batch, Output, RankReport, Record};
-use zerohop_distribute::{ExchangeError, Recording, Searched, Settings as ExchangeSettings, Transport};
+use zerohop_align::tuning_key;
 use zerohop_model::plan::InstancePlan;
 use zerohop_model::timeline::{SearchStage, SearchTimeline};
 use zerohop_process::tell;
+use zerohop_process::{cache, json, overwrite};
+use zerohop_ranks::Identity;
+use zerohop_ranks::RankShare;
+use zerohop_ranks::Ranks;
+use zerohop_ranks::content;
+use zerohop_ranks::exchange::{self, Batch, Output, RankReport, Record};
+use zerohop_ranks::journal::{self, Begin, Entry, Journal, Owner};
+use zerohop_ranks::{ExchangeError, Recording, Searched, Settings as ExchangeSettings, Transport};
 use zerohop_report::SEARCH_VERSION;
 use zerohop_search::check::{self, Checked};
 use zerohop_search::fasta::{FastaReader, Limits};
@@ -49,7 +52,7 @@ const LOOK: Duration = Duration::from_millis(5);
 pub fn run(args: &SearchArgs) -> Result<(), Failure> {
     let checked = check(args);
     if args.output.is_some() && !args.quiet {
-        ranks::note_if_alone(args.ranks);
+        zerohop_ranks::note_if_alone(args.ranks);
     }
     let limit = Duration::from_secs(args.hang_limit.unwrap_or(HANG_LIMIT));
     let (ranks, ()) = Ranks::join(args.ranks, args.mpi.as_deref(), limit, checked)?;
@@ -104,7 +107,10 @@ impl Job {
         let manifest = self.search.database().manifest();
         let name = args.db.file_name().unwrap_or(args.db.as_os_str()).to_string_lossy();
         let identity = Identity::new("search")
-            .with("the database", format!("{name}, {} parts, content {}", manifest.parts.len(), kept::digest(manifest)))
+            .with(
+                "the database",
+                format!("{name}, {} parts, content {}", manifest.parts.len(), cache::digest(manifest)),
+            )
             .with("the path of the database", args.db.display())
             .with("--format", args.format)
             .with_option("--columns", &args.columns)
@@ -217,7 +223,7 @@ struct Report {
 }
 
 fn on_rank(args: &SearchArgs, transport: &dyn Transport) -> Result<(), Failure> {
-    let note = if transport.size() > 1 { Seat::take(transport)?.note } else { None };
+    let note = if transport.size() > 1 { RankShare::take(transport)?.note } else { None };
     let job = Job::new(args, transport)?;
     let Some((mut output, begin)) = Results::open(args, &job, transport)? else { return Ok(()) };
     let most = job.search.settings().max_target_seqs.map_or(usize::MAX, |most| most as usize);
@@ -307,7 +313,7 @@ impl Results {
         };
         let identity = job.identity(args, transport)?;
         let how = Begin::asked(args.resume, args.restart);
-        let seen = kept::digest(&subject::ends(&args.queries).ok());
+        let seen = cache::digest(&tuning_key::ends(&args.queries).ok());
         let Some((owner, journal, finished)) = journal::begin(transport, path, &identity, how, &seen)? else {
             return Ok(None);
         };
@@ -345,7 +351,7 @@ impl Results {
         // Files that are open anywhere would keep the folder from going, on some file systems.
         drop((file, journal));
         transport.barrier().map_err(|error| Failure::Other(error.to_string()))?;
-        owner.map_or(Ok(()), |owner| owner.complete(&[(partial, path)]))
+        Ok(owner.map_or(Ok(()), |owner| owner.complete(&[(partial, path)]))?)
     }
 }
 
@@ -439,7 +445,7 @@ fn tell(
     let report = Report {
         schema_version: SEARCH_VERSION,
         version: env!("CARGO_PKG_VERSION").to_owned(),
-        command: crate::account::command_line(),
+        command: crate::command_line(),
         transport: transport.name(),
         taken,
         queries,
@@ -507,10 +513,14 @@ fn check(args: &SearchArgs) -> Result<(), Failure> {
             args.queries.display()
         )));
     }
-    args.output.iter().chain(&args.json).chain(&args.record).try_for_each(|path| outputs::check_folder(path))?;
+    args.output
+        .iter()
+        .chain(&args.json)
+        .chain(&args.record)
+        .try_for_each(|path| zerohop_process::check_folder(path))?;
     // What is in a database is a file of it, whatever its name.
     let in_database = std::fs::read_dir(&args.db).into_iter().flatten().flatten().map(|entry| entry.path());
-    let library = ranks::find(args.mpi.as_deref());
+    let library = zerohop_ranks::find(args.mpi.as_deref());
     let read: Vec<PathBuf> = std::iter::once(args.queries.clone()).chain(library).chain(in_database).collect();
-    inputs::apart(&read, args.output.iter().chain(&args.json).chain(&args.record))
+    Ok(overwrite::apart(&read, args.output.iter().chain(&args.json).chain(&args.record))?)
 }

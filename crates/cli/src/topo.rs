@@ -2,11 +2,11 @@
 
 use crate::args::TopoArgs;
 use crate::failure::Failure;
-use crate::{json, kept};
-use std::path::PathBuf;
+use zerohop_align::plan_cache::{map_file, memory_map};
 use zerohop_model::machine::Machine;
 use zerohop_model::memory_map::MemoryMap;
 use zerohop_process::tell;
+use zerohop_process::{cache, json};
 use zerohop_report::MeasuredMachine;
 
 /// Runs the command.
@@ -27,21 +27,11 @@ pub fn run(args: &TopoArgs) -> Result<(), Failure> {
     crate::print(text.as_bytes())
 }
 
-/// Where the map of a machine is kept.
-fn map_file(machine: &Machine) -> Option<PathBuf> {
-    kept::folder().map(|folder| folder.join("maps").join(kept::machine_id(machine) + ".json"))
-}
-
-/// The map that was measured on a machine, if one was.
-pub fn kept_map(machine: &Machine) -> Option<MemoryMap> {
-    kept::read(&map_file(machine)?)
-}
-
 /// The kept map, or one that is measured now and kept.
 fn map(args: &TopoArgs, machine: &Machine) -> Result<MemoryMap, Failure> {
     // With a size or pages of its own it is not what others would expect to find.
     let usual = args.buffer.is_none() && args.huge_pages == crate::args::HugePagesName::Auto;
-    if let Some(map) = kept_map(machine).filter(|_| usual && !args.again) {
+    if let Some(map) = memory_map(machine).filter(|_| usual && !args.again) {
         tell::note("this is what was measured before; --again measures anew");
         return Ok(map);
     }
@@ -52,7 +42,7 @@ fn map(args: &TopoArgs, machine: &Machine) -> Result<MemoryMap, Failure> {
     let extent = zerohop_probe::Extent { bytes: args.buffer, huge_pages: args.huge_pages.into() };
     let map = zerohop_probe::measure(machine, extent, &mut progress)?;
     if let Some(path) = map_file(machine).filter(|_| usual)
-        && let Err(failure) = kept::write(&path, &map)
+        && let Err(failure) = cache::write(&path, &map)
     {
         tell::note(&format!("what was measured cannot be kept: {failure}"));
     }

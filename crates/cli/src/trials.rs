@@ -36,7 +36,7 @@ pub struct Order {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 struct Line {
     /// What is tuned: trials of another aligner, index, input or machine do not count.
-    subject: String,
+    key: String,
     order: Order,
     trial: Trial,
 }
@@ -46,7 +46,7 @@ pub struct Trials<'a> {
     args: &'a TuneArgs,
     /// The CPUs that we may use.
     cpus: Vec<CpuId>,
-    subject: String,
+    key: String,
     path: PathBuf,
     file: File,
     lines: Vec<Line>,
@@ -57,7 +57,7 @@ impl<'a> Trials<'a> {
     ///
     /// # Errors
     /// A file that cannot be read or written, or holds something else.
-    pub fn open(args: &'a TuneArgs, cpus: Vec<CpuId>, subject: String) -> Result<Self, Failure> {
+    pub fn open(args: &'a TuneArgs, cpus: Vec<CpuId>, key: String) -> Result<Self, Failure> {
         let path = args.runs.join("trials.jsonl");
         let fault = |what: String| Failure::Other(format!("{}: {what}", path.display()));
         std::fs::create_dir_all(&args.runs).map_err(|error| fault(error.to_string()))?;
@@ -71,12 +71,12 @@ impl<'a> Trials<'a> {
             serde_json::from_str(line).map_err(|error| fault(format!("line {} is no trial: {error}", number + 1)))
         };
         let lines = text[..whole].lines().enumerate().map(line).collect::<Result<Vec<Line>, _>>()?;
-        Ok(Trials { args, cpus, subject, path, file, lines })
+        Ok(Trials { args, cpus, key, path, file, lines })
     }
 
-    /// All trials of this subject that count.
+    /// All trials of this key that count.
     pub fn of_rounds(&self) -> Vec<Trial> {
-        let mine = self.lines.iter().filter(|line| line.subject == self.subject && line.order.round > 0);
+        let mine = self.lines.iter().filter(|line| line.key == self.key && line.order.round > 0);
         mine.map(|line| line.trial.clone()).collect()
     }
 
@@ -86,7 +86,7 @@ impl<'a> Trials<'a> {
     /// # Errors
     /// A trial that fails, or cannot be saved.
     pub fn run(&mut self, order: Order, limit_s: Option<f64>) -> Result<Trial, Failure> {
-        if let Some(line) = self.lines.iter().find(|line| line.subject == self.subject && line.order == order) {
+        if let Some(line) = self.lines.iter().find(|line| line.key == self.key && line.order == order) {
             return Ok(line.trial.clone());
         }
         let mut trial = run_one(self.args, &self.cpus, order, limit_s)?;
@@ -99,7 +99,7 @@ impl<'a> Trials<'a> {
                 trial = again;
             }
         }
-        let line = Line { subject: self.subject.clone(), order, trial: trial.clone() };
+        let line = Line { key: self.key.clone(), order, trial: trial.clone() };
         let fault = |what: String| Failure::Other(format!("{}: cannot write: {what}", self.path.display()));
         let text = serde_json::to_string(&line).map_err(|error| fault(error.to_string()))?;
         self.file.write_all(format!("{text}\n").as_bytes()).map_err(|error| fault(error.to_string()))?;

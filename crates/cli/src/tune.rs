@@ -8,17 +8,18 @@
 
 use crate::args::tune::TuneArgs;
 use crate::failure::Failure;
-use crate::inputs::{self, Kind};
-use crate::subject::{Profile, Subject};
 use crate::trials::{Order, Trials};
-use crate::{aligners, json, kept, planning};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Instant;
+use zerohop_align::tuning_key::{Profile, TuningKey};
+use zerohop_align::{descriptors, planning};
 use zerohop_model::machine::Machine;
 use zerohop_model::tuning::{Choice, Trial, Tuning};
 use zerohop_plan::{Candidate, Engine, Heat, Race, Rules, candidates};
+use zerohop_process::overwrite::{self, Kind};
 use zerohop_process::tell;
+use zerohop_process::{cache, json};
 use zerohop_reads::{LaneSpec, OpenLane};
 
 /// The part of the reads that a trial maps, and the least time that it should take.
@@ -43,18 +44,18 @@ pub fn run(args: &TuneArgs) -> Result<(), Failure> {
     check_outputs(args, &[])?;
     args.output.iter().try_for_each(|path| zerohop_process::check_writable(path))?;
     let machine = zerohop_topology::detect()?;
-    let subject = subject(args)?;
-    check_outputs(args, &subject.files)?;
-    let trials = Trials::open(args, machine.allowed.cpus.clone(), identity(args, &machine, &subject)?)?;
+    let key = key(args)?;
+    check_outputs(args, &key.files)?;
+    let trials = Trials::open(args, machine.allowed.cpus.clone(), identity(args, &machine, &key)?)?;
     let (reads, fragments) = trials.count()?;
     if reads == 0 {
         return Err(Failure::Other(format!("{}: there are no reads to try anything on", args.reads_1.display())));
     }
-    let all = candidates(&machine, subject.index.0, subject.kind, args.full);
+    let all = candidates(&machine, key.index.0, key.kind, args.full);
     let tried = all.iter().filter(|candidate| candidate.dropped.is_none()).map(|candidate| candidate.choice).collect();
     let rules =
         Rules { rounds: args.repeat.unwrap_or(if args.full { FULL_ROUNDS } else { ROUNDS }), early: !args.full };
-    let mut tuner = Tuner { args, subject: &subject, trials, reads, fragments, loads: BTreeMap::new() };
+    let mut tuner = Tuner { args, key: &key, trials, reads, fragments, loads: BTreeMap::new() };
     let race = tuner.race(tried, rules)?;
 
     let mut findings = race.findings();
@@ -64,7 +65,7 @@ pub fn run(args: &TuneArgs) -> Result<(), Failure> {
         None => Failure::Other("there was nothing to try".to_owned()),
     })?;
     findings.extend(all.iter().filter_map(Candidate::not_tried));
-    let mut plan = planning::work_out(&machine, best, subject.index.0)?;
+    let mut plan = planning::work_out(&machine, best, key.index.0)?;
     let tried = findings.iter().filter(|finding| finding.trials > 0).count();
     let trials = tuner.trials.of_rounds();
     let sure = race.sure() + &disturbed(&trials);
@@ -72,11 +73,11 @@ pub fn run(args: &TuneArgs) -> Result<(), Failure> {
     let tuning = Tuning {
         schema_version: Tuning::SCHEMA_VERSION,
         version: env!("CARGO_PKG_VERSION").to_owned(),
-        command: crate::account::command_line(),
-        engine: subject.engine.clone(),
+        command: crate::command_line(),
+        engine: key.engine.clone(),
         inputs: files(args).iter().map(|file| file.display().to_string()).collect(),
         machine,
-        index: subject.index,
+        index: key.index,
         reads,
         full: args.full,
         trials,
@@ -85,7 +86,7 @@ pub fn run(args: &TuneArgs) -> Result<(), Failure> {
         took_s: started.elapsed().as_secs_f64(),
         plan,
     };
-    tell(args, &subject, best, &tuning)
+    tell(args, &key, best, &tuning)
 }
 
 /// What is to be said if others used the machine at the same time.
@@ -107,16 +108,16 @@ fn files(args: &TuneArgs) -> Vec<PathBuf> {
 
 /// Refuses outputs that would destroy what is read: what was typed, and the files of the index.
 fn check_outputs(args: &TuneArgs, index: &[PathBuf]) -> Result<(), Failure> {
-    let descriptors = aligners::files(&args.engine_file);
+    let descriptors = descriptors::files(&args.engine_file);
     let reads = files(args);
     let inputs = reads.iter().chain([&args.reference]).chain(&descriptors).chain(index);
     let in_runs = ["tuning.json", "trials.jsonl"].map(|name| args.runs.join(name));
-    inputs::apart(inputs, args.output.iter().chain(&in_runs))?;
-    args.output.iter().chain(&in_runs).try_for_each(|path| inputs::replaceable(path, Kind::Json))
+    overwrite::apart(inputs, args.output.iter().chain(&in_runs))?;
+    Ok(args.output.iter().chain(&in_runs).try_for_each(|path| overwrite::replaceable(path, Kind::Json))?)
 }
 
 /// What is tuned, with the kind of its reads.
-fn subject(args: &TuneArgs) -> Result<Subject, Failure> {
+fn key(args: &TuneArgs) -> Result<TuningKey, Failure> {
     let files = files(args);
     if let Some(file) = files.iter().find(|file| !file.is_file()) {
         return Err(Failure::Usage(format!(
@@ -127,24 +128,24 @@ fn subject(args: &TuneArgs) -> Result<Subject, Failure> {
     let mut lane = OpenLane::open(&LaneSpec { interleaved: false, files })?;
     let read_length = zerohop_reads::mean_read_length(std::slice::from_mut(&mut lane))?;
     let profile = Profile::new(lane.is_paired(), read_length, args.engine_args.as_deref());
-    Subject::of(&args.engine, &args.engine_file, &args.reference, profile)
+    Ok(TuningKey::of(&args.engine, &args.engine_file, &args.reference, profile)?)
 }
 
-/// Sixteen digits that stand for the subject, the input and the machine.
-fn identity(args: &TuneArgs, machine: &Machine, subject: &Subject) -> Result<String, Failure> {
+/// Sixteen digits that stand for the key, the input and the machine.
+fn identity(args: &TuneArgs, machine: &Machine, key: &TuningKey) -> Result<String, Failure> {
     let size = |file: PathBuf| {
         let fault = |error: std::io::Error| Failure::Other(format!("{}: cannot read: {error}", file.display()));
         let canonical = file.canonicalize().map_err(fault)?;
         Ok((canonical.metadata().map_err(fault)?.len(), canonical))
     };
     let inputs = files(args).into_iter().map(size).collect::<Result<Vec<_>, Failure>>()?;
-    Ok(kept::digest(&(subject.identity(machine), inputs, args.first, args.full)))
+    Ok(cache::digest(&(key.identity(machine), inputs, args.first, args.full)))
 }
 
 /// A race, with what it needs.
 struct Tuner<'a> {
     args: &'a TuneArgs,
-    subject: &'a Subject,
+    key: &'a TuningKey,
     trials: Trials<'a>,
     /// Of the whole input.
     reads: u64,
@@ -196,7 +197,7 @@ impl Tuner<'_> {
         let borne_s = self.loads.get(&key).map_or(2.0 * longest, |load| 1.5 * load);
         let limit_s = limit_s.map(|limit| borne_s + (limit - borne_s).max(0.0) * part);
         let trial = self.trials.run(Order { choice, fragments, round }, limit_s)?;
-        if self.subject.kind == Engine::Embedded && !trial.broken_off {
+        if self.key.kind == Engine::Embedded && !trial.broken_off {
             self.loads.insert(key, trial.load_s);
         }
         Ok((!trial.broken_off).then(|| self.whole(&trial, load_s)))
@@ -205,7 +206,7 @@ impl Tuner<'_> {
     /// Seconds for the whole input, from a trial on part of it.
     fn whole(&self, trial: &Trial, load_s: f64) -> f64 {
         let times = self.reads as f64 / trial.reads.max(1) as f64;
-        match self.subject.kind {
+        match self.key.kind {
             Engine::Embedded => trial.load_s + trial.map_s * times,
             // Its own time holds the loading of every instance.
             Engine::External { .. } => trial.load_s + load_s + (trial.map_s - load_s).max(0.0) * times,
@@ -214,7 +215,7 @@ impl Tuner<'_> {
 
     /// How long instances take to load: what a run takes with next to no reads. Embedded engines tell.
     fn load_s(&mut self, choice: Choice, matters: bool) -> Result<f64, Failure> {
-        if self.subject.kind == Engine::Embedded || !matters {
+        if self.key.kind == Engine::Embedded || !matters {
             return Ok(0.0);
         }
         let key = (choice.copies, choice.farm);
@@ -229,13 +230,13 @@ impl Tuner<'_> {
 
     /// How many reads or pairs a trial needs, found out with the favourite.
     fn fragments_of_a_trial(&mut self, favourite: Choice, tried: &[Choice]) -> Result<u64, Failure> {
-        let takers = tried.iter().map(|choice| match self.subject.kind {
+        let takers = tried.iter().map(|choice| match self.key.kind {
             Engine::External { .. } if !choice.farm => choice.copies,
             _ => choice.threads,
         });
         let chunks = CHUNKS_EACH * takers.max().unwrap_or(1) as u64;
-        let bases_each = self.subject.bases_of_a_fragment().max(1);
-        let least = (chunks * self.subject.chunk_bases / bases_each).max((self.fragments as f64 * PART) as u64);
+        let bases_each = self.key.bases_of_a_fragment().max(1);
+        let least = (chunks * self.key.chunk_bases / bases_each).max((self.fragments as f64 * PART) as u64);
         if least >= self.fragments {
             return Ok(self.fragments);
         }
@@ -255,15 +256,15 @@ impl Tuner<'_> {
 }
 
 /// Writes what came of it, and keeps the plan.
-fn tell(args: &TuneArgs, subject: &Subject, best: Choice, tuning: &Tuning) -> Result<(), Failure> {
-    kept::write(&args.runs.join("tuning.json"), tuning)?;
+fn tell(args: &TuneArgs, key: &TuningKey, best: Choice, tuning: &Tuning) -> Result<(), Failure> {
+    cache::write(&args.runs.join("tuning.json"), tuning)?;
     let machine = &tuning.machine;
-    let saved = planning::saved(machine, Some(subject), subject.index.0, best, tuning.plan.clone());
+    let saved = planning::saved(machine, Some(key), key.index.0, best, tuning.plan.clone());
     if let Some(path) = &args.output {
         json::write(path, &saved)?;
     }
     let mut text = zerohop_report::tuning_text(tuning);
-    let kept = subject.plan_file(machine).filter(|_| !args.no_keep).map(|path| kept::write(&path, &saved));
+    let kept = key.plan_file(machine).filter(|_| !args.no_keep).map(|path| cache::write(&path, &saved));
     text += match kept {
         Some(Ok(())) => "'zerohop align' will follow it for this aligner, index and kind of reads on this machine.\n",
         Some(Err(_)) | None => "It is not kept for later runs of 'zerohop align'.\n",

@@ -1,7 +1,6 @@
 //! Which variant of the exchange a search takes, and why: as it was asked for, as it was remembered, or as a self-test finds it now.
 
 use crate::failure::Failure;
-use crate::kept;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -9,9 +8,10 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::Duration;
-use zerohop_distribute::trial::{self, Tried};
-use zerohop_distribute::{Transport, Variant};
+use zerohop_process::cache;
 use zerohop_process::tell;
+use zerohop_ranks::trial::{self, Tried};
+use zerohop_ranks::{Transport, Variant};
 
 /// After this time the self-test hangs in a call of the library that nothing can interrupt.
 const HANGS: Duration = Duration::from_secs(60);
@@ -109,8 +109,8 @@ impl Hosts {
 
     /// Where the answer for this transport, these hosts and this order of ranks on them is kept; nowhere without a cache folder.
     fn file(&self, transport: &dyn Transport) -> Option<PathBuf> {
-        let name = kept::digest(&(env!("CARGO_PKG_VERSION"), transport.name(), &self.ranks, choices_of_transport()));
-        Some(kept::folder()?.join("variants").join(name + ".json"))
+        let name = cache::digest(&(env!("CARGO_PKG_VERSION"), transport.name(), &self.ranks, choices_of_transport()));
+        Some(cache::folder()?.join("variants").join(name + ".json"))
     }
 }
 
@@ -132,7 +132,7 @@ fn choices_of_transport() -> BTreeMap<String, String> {
 fn measured(transport: &dyn Transport, path: Option<&Path>) -> Result<Taken, Failure> {
     let other = |error: &dyn std::fmt::Display| Failure::Other(error.to_string());
     let first = transport.rank() == 0;
-    let kept: Option<Kept> = path.filter(|_| first).and_then(kept::read);
+    let kept: Option<Kept> = path.filter(|_| first).and_then(cache::read);
     let kept = kept.map(|kept| serde_json::to_vec(&kept)).transpose().map_err(|error| other(&error))?;
     let all = transport.all_gather(&kept.unwrap_or_default()).map_err(|error| other(&error))?;
     if let Some(kept) = all.first().filter(|kept| !kept.is_empty()) {
@@ -140,7 +140,7 @@ fn measured(transport: &dyn Transport, path: Option<&Path>) -> Result<Taken, Fai
         let variant_why = if self_test.is_empty() { Why::Unfinished } else { Why::Remembered };
         return Ok(Taken { variant: trial::best(&self_test), variant_why, self_test });
     }
-    let keep = |kept: &Kept| path.filter(|_| first).map_or(Ok(()), |path| kept::write(path, kept));
+    let keep = |kept: &Kept| path.filter(|_| first).map_or(Ok(()), |path| cache::write(path, kept));
     // If the library does not survive it, the next run finds this, and does without.
     if let Err(failure) = keep(&Kept::default()) {
         tell::note(&format!("what the self-test of the exchange says cannot be remembered: {failure}"));
@@ -201,7 +201,7 @@ impl Taken {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use zerohop_distribute::Twin;
+    use zerohop_ranks::Twin;
 
     /// What every rank takes.
     fn on_ranks(ranks: usize, path: &Path) -> Vec<Taken> {
@@ -230,7 +230,7 @@ mod tests {
     fn a_self_test_that_did_not_end_is_not_begun_again() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("one.json");
-        kept::write(&path, &Kept::default()).unwrap();
+        cache::write(&path, &Kept::default()).unwrap();
         let taken = on_ranks(2, &path);
         assert!(taken.iter().all(|taken| taken.variant_why == Why::Unfinished && taken.variant == trial::BASELINE));
     }

@@ -21,6 +21,7 @@ pub mod chunk;
 pub mod engine;
 pub mod error;
 pub mod exchange;
+pub mod index;
 pub mod instance;
 pub mod machine;
 pub mod measurement;

@@ -176,6 +176,20 @@ pub fn write(path: &Path, bytes: &[u8]) -> Result<(), WriteError> {
     new.complete()
 }
 
+/// Refuses an output in a folder that is not there: none is made, for its name may be mistyped.
+///
+/// # Errors
+/// A folder that is missing, or is none.
+pub fn check_folder(path: &Path) -> Result<(), WriteError> {
+    match path.parent().filter(|folder| !folder.as_os_str().is_empty() && !folder.is_dir()) {
+        Some(folder) => {
+            let words = format!("there is no folder {}; make it first", folder.display());
+            Err(WriteError::of(path)(std::io::Error::other(words)))
+        }
+        None => Ok(()),
+    }
+}
+
 /// Finds out whether `path` can be written, and leaves what is there as it is. `-` is standard output.
 ///
 /// # Errors

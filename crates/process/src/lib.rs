@@ -2,14 +2,19 @@
 //!
 //! - [`NewFile`] writes every file of zerohop: under a temporary name, synced before it gets its name, and removed when
 //!   the run fails or a signal ends it. A device, a FIFO or a symbolic link stays what it is.
+//! - [`overwrite`] refuses an output that is an input, or that holds something else than the command writes.
+//! - [`json`] and [`cache`] write JSON for the user, and for later runs.
 //! - [`tell`] writes to standard error. A terminal that has gone away, or a closed pipe, is no reason to fail.
 //!
-//! What it refuses to do: know what is in a file, or write a temporary file that a signal would leave behind.
+//! What it refuses to do: write a temporary file that a signal would leave behind.
 #![deny(unsafe_code)]
 
+pub mod cache;
 mod file;
+pub mod json;
+pub mod overwrite;
 pub mod tell;
 mod temporary;
 
-pub use file::{NewFile, WriteError, check_writable, complete_all, has_no_locks, target_of, write};
+pub use file::{NewFile, WriteError, check_folder, check_writable, complete_all, has_no_locks, target_of, write};
 pub use temporary::remove_temporaries;

@@ -1,7 +1,7 @@
 //! What can be typed of ranks after `zerohop align`.
 
 use std::path::PathBuf;
-use std::str::FromStr;
+use zerohop_ranks::RankCount;
 
 /// Options for alignments by several ranks, or in several goes.
 #[derive(Debug, clap::Args)]
@@ -28,32 +28,4 @@ pub struct RankArgs {
     /// The library that 'zerohop mpi' built [default: $ZEROHOP_MPI, libzerohop_mpi.so beside zerohop, or that in the cache folder]
     #[arg(long, value_name = "FILE")]
     pub mpi: Option<PathBuf>,
-}
-
-impl RankArgs {
-    /// Whether it is recorded what is finished.
-    pub fn is_recorded(&self) -> bool {
-        self.ranks.is_some() || self.durable || self.resume || self.restart
-    }
-}
-
-/// How many ranks there must be.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum RankCount {
-    /// All tasks of the launcher, two or more.
-    All,
-    /// As many as these.
-    Exactly(usize),
-}
-
-impl FromStr for RankCount {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        match (text, text.parse()) {
-            ("all", _) => Ok(RankCount::All),
-            (_, Ok(ranks @ 1..)) => Ok(RankCount::Exactly(ranks)),
-            _ => Err(format!("'{text}' is no number of ranks")),
-        }
-    }
 }

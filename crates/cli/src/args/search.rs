@@ -1,12 +1,12 @@
 //! What can be typed after `zerohop db`, `zerohop search` and `zerohop mpi`.
 
 use super::PagesName;
-use super::ranks::RankCount;
 use crate::variant::Choice;
 use clap::builder::RangedU64ValueParser;
 use clap::{Subcommand, ValueEnum};
 use std::path::PathBuf;
-use zerohop_distribute::Variant;
+use zerohop_ranks::RankCount;
+use zerohop_ranks::Variant;
 use zerohop_search::{Format, Program};
 
 /// The usual size of a batch.

@@ -6,8 +6,10 @@
 //! What it refuses to do: read a base.
 #![forbid(unsafe_code)]
 
+mod provider;
 mod synthetic;
 
+pub use provider::Provider;
 pub use synthetic::{Cost, Synthetic, rounds_per_second};
 
 use zerohop_model::alignment::{Alignment, Alignments};

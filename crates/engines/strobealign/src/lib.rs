@@ -7,7 +7,7 @@
 //! 2. hits become chains (`Chainer::get_chains`), chains alignments (`align_paired_end_read`);
 //! 3. strobealign's records are turned into ours, with names and qualities straight from the chunk.
 //!
-//! The index comes from [`Strobealign::build`], from a file ([`Strobealign::load`]) or from another copy
+//! [`Provider`] finds the index. It comes from [`Strobealign::build`], from a file ([`Strobealign::load`]) or from another copy
 //! ([`Engine::replicate`]).
 //!
 //! What it refuses to do: start threads while it maps, print, or use an index of which a byte is wrong.
@@ -17,11 +17,13 @@ mod build;
 pub mod file;
 mod identity;
 mod mapper;
+mod provider;
 mod records;
 mod reference;
 mod seeds;
 mod tables;
 
+pub use provider::Provider;
 pub use reference::{Reference, ReferenceBuilder};
 
 use crate::mapper::StrobealignMapper;

@@ -1,0 +1,41 @@
+//! The aligners that run as programs of their own, as descriptors know them.
+
+use crate::error::AlignError;
+use std::path::{Path, PathBuf};
+use zerohop_engine_external::Descriptor;
+
+/// All descriptors: built-in ones, the user's own folder, and the files named.
+///
+/// # Errors
+/// A file that is no descriptor.
+pub fn all(files: &[PathBuf]) -> Result<Vec<Descriptor>, AlignError> {
+    Ok(zerohop_engine_external::all(self::files(files).iter().map(PathBuf::as_path))?)
+}
+
+/// The files that describe aligners: those in the user's own folder, then those named.
+pub fn files(named: &[PathBuf]) -> Vec<PathBuf> {
+    let config = std::env::var_os("XDG_CONFIG_HOME").map(PathBuf::from);
+    let config = config.or_else(|| std::env::var_os("HOME").map(|home| Path::new(&home).join(".config")));
+    let folder = config.map(|config| config.join("zerohop/engines"));
+    let entries = folder.and_then(|folder| std::fs::read_dir(folder).ok());
+    let mut own: Vec<PathBuf> = entries.into_iter().flatten().flatten().map(|entry| entry.path()).collect();
+    own.retain(|path| path.extension().is_some_and(|suffix| suffix == "toml"));
+    own.sort();
+    own.extend_from_slice(named);
+    own
+}
+
+/// The aligner of this name, among those that are built in and those that `files` describe.
+///
+/// # Errors
+/// A name that none has; a file that is no descriptor.
+pub fn described(name: &str, files: &[PathBuf]) -> Result<Descriptor, AlignError> {
+    let all = self::all(files)?;
+    all.iter().find(|descriptor| descriptor.name == name).cloned().ok_or_else(|| {
+        let names: Vec<&str> = all.iter().map(|descriptor| &*descriptor.name).collect();
+        let names = names.join(", ");
+        AlignError::Usage(format!(
+            "there is no engine '{name}': there are strobealign (built in) and, as programs of their own, {names}"
+        ))
+    })
+}

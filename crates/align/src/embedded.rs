@@ -1,0 +1,176 @@
+//! An engine in our own process: index copies where the plan wants them, and workers of ours.
+
+use crate::error::AlignError;
+use crate::job::{Job, PlanFrom};
+use crate::multi_rank::{self, MultiRank};
+use crate::pilots::{self, Alternatives, Watched};
+use crate::ready::{Ran, Ready};
+use crate::replicas::{Copies, Move, Replicas, check_memory};
+use crate::summary::Told;
+use crate::tuning_key::{AlignedWith, Profile, TuningKey};
+use crate::{output_files, planning};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use zerohop_model::engine::{Engine, Law};
+use zerohop_model::index::{IndexProvider, Wanted};
+use zerohop_model::machine::Machine;
+use zerohop_model::measurement::{Comparison, RunReport};
+use zerohop_model::plan::Plan;
+use zerohop_ranks::RankShare;
+use zerohop_reads::OpenLane;
+use zerohop_runtime::{HELD_PER_WORKER, Job as Run, Mapping, Progress};
+use zerohop_sinks::{Header, Program};
+
+/// Further index copies are made only if what is left of the run takes so many times as long as making the first one took.
+const WORTH: f64 = 4.0;
+
+/// An engine with its index.
+pub struct Embedded<'j> {
+    job: &'j Job,
+    machine: Machine,
+    plan: Plan,
+    /// What else may be tried.
+    alternatives: Option<Alternatives>,
+    replicas: Replicas,
+    engine: Arc<dyn Engine>,
+    with: AlignedWith,
+    /// What was tried, and the copies that came while the run went on, and stayed.
+    tried: Option<(pilots::Outcome, Option<Copies>)>,
+}
+
+impl<'j> Embedded<'j> {
+    /// Plans, and makes the index copies. What the user should know of them goes to `notes`.
+    ///
+    /// # Errors
+    /// An index that cannot be found or made, or does not fit into memory; a plan that does not fit the machine.
+    pub fn new(
+        job: &'j Job,
+        provider: &dyn IndexProvider,
+        lanes: &mut [OpenLane],
+        share: &RankShare,
+        notes: &mut Vec<String>,
+    ) -> Result<Self, AlignError> {
+        zerohop_memory::set_default_huge_pages(job.placement.huge_pages);
+        let mean_read_length = match job.read_length {
+            Some(length) => length,
+            None => zerohop_reads::mean_read_length(lanes)?,
+        };
+        let machine = share.machine()?;
+        let source = provider.find(&Wanted { reference: &job.reference, mean_read_length, anew: job.no_index })?;
+        output_files::apart_from(job, [&source.file().to_owned()])?;
+        let paired = lanes.first().is_some_and(OpenLane::is_paired);
+        let key = TuningKey::embedded(provider, &*source, Profile::new(paired, mean_read_length, None));
+        let (plan, alternatives) = begin(job, &machine, &key)?;
+        notes.extend(share.weigh(&machine, plan.replicas.len(), key.index)?);
+        notes.extend(source.note());
+        check_memory(&*source, &job.reference, plan.replicas.len())?;
+        let replicas = Replicas::make(&*source, &plan, mean_read_length)?;
+        let (engine, with) = (Arc::clone(&replicas.engines[0]), key.aligned_with());
+        Ok(Embedded { job, machine, plan, alternatives, replicas, engine, with, tried: None })
+    }
+
+    fn header(&self) -> Header {
+        let (name, version) = self.engine.program();
+        let own = Program { name: name.to_owned(), version: version.to_owned(), command_line: None };
+        Header {
+            contigs: self.engine.contigs().to_vec(),
+            read_groups: self.job.read_groups.groups.clone(),
+            programs: vec![own, output_files::zerohop(self.job)],
+            ..Header::default()
+        }
+    }
+}
+
+impl Ready for Embedded<'_> {
+    fn law(&self) -> Law {
+        self.engine.law()
+    }
+
+    fn takers(&self) -> (usize, usize) {
+        (self.plan.workers.len(), self.plan.workers.len())
+    }
+
+    fn aligned_with(&self) -> &AlignedWith {
+        &self.with
+    }
+
+    fn run(&mut self, lanes: Vec<OpenLane>, ranks: Option<&mut MultiRank<'_>>) -> Result<Ran, AlignError> {
+        let (law, most, workers) = (self.engine.law(), self.engine.max_read_bases(), self.plan.workers.len());
+        let lanes = multi_rank::deal_lanes(ranks.as_deref(), lanes, law, most, workers)?;
+        let header = self.header();
+        let digest = output_files::header_digest(&header);
+        let sink = output_files::open(self.job, header, ranks.as_deref().map(MultiRank::partials))?;
+        let (order, progress) = (self.job.output.order, Progress::default());
+        // From here on a copy lives as long as somebody reads it.
+        let (shelf, over) = (self.replicas.shelf(&self.plan), AtomicBool::new(false));
+        self.replicas.engines.clear();
+        let grains = ranks.as_deref().map(MultiRank::grains);
+        let held = ranks.as_deref().map_or(HELD_PER_WORKER, MultiRank::held);
+        let mapping = Mapping::Embedded { shelf: &shelf, sink: &sink, held };
+        let run = Run { lanes, mapping, order, grains: grains.as_deref(), plan: &self.plan, progress: &progress };
+        let shown = !self.job.quiet;
+        let run = || multi_rank::run(ranks, shown, &progress, || zerohop_runtime::run(run));
+        let (came, tried) = match &self.alternatives {
+            None => (run(), None),
+            Some(alternatives) => {
+                let (making, worth, least_reads) = (Some(self.replicas.report.time), WORTH, 0);
+                let watched = Watched { alternatives, progress: &progress, over: &over, making, worth, least_reads };
+                let (plans, first) = (&alternatives.plans, Arc::clone(&self.engine));
+                let switch = Move { shelf: &shelf, plans, followed: 0, first, copies: None };
+                let (came, tried) = pilots::beside(&watched, switch, run);
+                (came, tried.map(|(tried, moved)| (tried, moved.copies)))
+            }
+        };
+        self.tried = tried;
+        Ok(Ran { came: came?, sink: Some((sink, digest)) })
+    }
+
+    fn notes(&self, _: &RunReport, _: usize) -> Vec<String> {
+        Vec::new()
+    }
+
+    fn compare(&self) -> Result<Option<Comparison>, AlignError> {
+        Ok(None)
+    }
+
+    fn told(self: Box<Self>, run: RunReport) -> Told {
+        let (name, version) = self.engine.program();
+        let engine = (name.to_owned(), version.to_owned());
+        let (plan, replicas) = match self.tried {
+            Some((tried, copies)) => followed(self.plan, self.alternatives, tried, copies, self.replicas),
+            None => (self.plan, self.replicas),
+        };
+        let census = replicas.census(&plan);
+        Told { engine, replicas: census, index: replicas.report, machine: self.machine, plan, run }
+    }
+}
+
+/// The plan that was followed to the end, and its copies: `copies` are those that came while the run went on, and stayed.
+fn followed(
+    first: Plan,
+    alternatives: Option<Alternatives>,
+    tried: pilots::Outcome,
+    copies: Option<Copies>,
+    replicas: Replicas,
+) -> (Plan, Replicas) {
+    let (mut plan, replicas) = match (alternatives, copies) {
+        (Some(mut alternatives), Some(copies)) => (alternatives.plans.swap_remove(tried.kept), replicas.with(copies)),
+        _ => (first, replicas),
+    };
+    plan.reasons.insert(0, tried.said);
+    (plan, replicas)
+}
+
+/// The plan to begin with, and what else may be tried.
+fn begin(job: &Job, machine: &Machine, key: &TuningKey) -> Result<(Plan, Option<Alternatives>), AlignError> {
+    if job.placement.plan == Some(PlanFrom::Auto)
+        && let Some(alternatives) = Alternatives::of(job, machine, zerohop_plan::Engine::Embedded, key.index.0)?
+    {
+        return Ok((alternatives.plans[0].clone(), Some(alternatives)));
+    }
+    let mut plan = planning::planned(job, machine, key)?.plan;
+    if job.placement.plan == Some(PlanFrom::Auto) {
+        plan.reasons.insert(0, "Nothing was tried, for the rule is sure.".to_owned());
+    }
+    Ok((plan, None))
+}

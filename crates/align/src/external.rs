@@ -1,0 +1,118 @@
+//! An aligner that runs as a program of its own.
+//!
+//! 1. [`Wanted`]: the aligner, the user's arguments for it, and the reads are looked at;
+//! 2. [`Site`]: the index and the plan; a reaper, which is told of all that would have to be cleared away; index copies for
+//!    processes that share them;
+//! 3. [`Site::align`]: the processes are started, and the runtime feeds and drains them; the output is opened with the first
+//!    header that one of them writes ([`Late`]).
+
+mod late;
+mod logs;
+mod notes;
+mod site;
+mod wanted;
+
+pub use wanted::refuse_options;
+
+use crate::compare;
+use crate::error::AlignError;
+use crate::job::Job;
+use crate::multi_rank::MultiRank;
+use crate::output_files;
+use crate::pilots::Outcome as Tried;
+use crate::ready::{Ran, Ready};
+use crate::summary::Told;
+use crate::tuning_key::AlignedWith;
+use late::Late;
+use site::Site;
+use wanted::Wanted;
+use zerohop_engine_external::descriptor::Keeps;
+use zerohop_model::engine::Law;
+use zerohop_model::measurement::{Comparison, RunReport};
+use zerohop_ranks::RankShare;
+use zerohop_reads::OpenLane;
+
+/// An external aligner that is ready to be started.
+pub struct External<'j> {
+    job: &'j Job,
+    wanted: Wanted,
+    site: Site,
+    /// What was tried while it ran.
+    tried: Option<Tried>,
+}
+
+impl<'j> External<'j> {
+    /// Finds the aligner and its index, and plans. What the user should know goes to `notes`.
+    ///
+    /// # Errors
+    /// An aligner or an index that is not here; wrong usage; a plan that does not fit.
+    pub fn new(
+        job: &'j Job,
+        lanes: &mut [OpenLane],
+        share: &RankShare,
+        notes: &mut Vec<String>,
+    ) -> Result<Self, AlignError> {
+        let wanted = Wanted::new(job, lanes)?;
+        let site = Site::new(job, &wanted, share, notes)?;
+        if site.shared.as_ref().is_some_and(|shared| shared.reused > 0) {
+            notes.push("Index copies that were in /dev/shm already were used.".to_owned());
+        }
+        Ok(External { job, wanted, site, tried: None })
+    }
+}
+
+impl Ready for External<'_> {
+    fn law(&self) -> Law {
+        self.wanted.law
+    }
+
+    fn takers(&self) -> (usize, usize) {
+        (self.site.instances(), self.site.plan.workers.len())
+    }
+
+    fn aligned_with(&self) -> &AlignedWith {
+        &self.site.with
+    }
+
+    fn run(&mut self, lanes: Vec<OpenLane>, ranks: Option<&mut MultiRank<'_>>) -> Result<Ran, AlignError> {
+        let partials = ranks.as_deref().map(|ranks| ranks.partials().to_owned());
+        let late = Late::new(self.job, &self.wanted.found, &self.site.reaper, partials);
+        let outcome = self.site.align(self.job, &self.wanted, lanes, &late, ranks);
+        let opened = late.into_opened();
+        let (came, tried) = outcome.map_err(|error| self.site.log_folder.keep(error))?;
+        self.tried = tried;
+        let sink = opened.map(|opened| (opened.sink, output_files::header_digest(&opened.header)));
+        Ok(Ran { came, sink })
+    }
+
+    fn notes(&self, run: &RunReport, ranks: usize) -> Vec<String> {
+        let descriptor = &self.wanted.found.descriptor;
+        let changed = self.tried.as_ref().is_some_and(|tried| tried.changed);
+        let varying = notes::varying(self.job, descriptor, (self.site.instances(), ranks > 1), changed);
+        let left_out = run.tally.left_out;
+        let left_out =
+            (left_out > 0).then(|| format!("{} wrote no record of {left_out} mates of no bases.", descriptor.title));
+        varying.into_iter().chain(notes::warned(&descriptor.name, run)).chain(left_out).collect()
+    }
+
+    fn compare(&self) -> Result<Option<Comparison>, AlignError> {
+        let same_order = self.wanted.found.descriptor.order.keeps != Keeps::Never;
+        let launch = self.site.launch(self.job, &self.wanted);
+        compare::with_original(self.job, &launch, same_order, &self.site.reaper)
+    }
+
+    fn told(self: Box<Self>, mut run: RunReport) -> Told {
+        if self.job.external.logs.is_none() {
+            run.instances.iter_mut().for_each(|instance| instance.log = None);
+        }
+        let descriptor = &self.wanted.found.descriptor;
+        Told {
+            engine: (descriptor.name.clone(), self.wanted.found.version.clone()),
+            replicas: Vec::new(),
+            index: self.site.index_report(),
+            machine: self.site.machine.clone(),
+            plan: self.site.followed(self.tried.clone()),
+            run,
+        }
+    }
+}

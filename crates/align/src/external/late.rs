@@ -1,0 +1,88 @@
+//! The output, which is opened with the first header that an instance writes.
+
+use crate::error::AlignError;
+use crate::job::Job;
+use crate::output_files;
+use crate::reaping::told;
+use std::path::PathBuf;
+use std::sync::OnceLock;
+use zerohop_engine_external::reaper::Reaper;
+use zerohop_engine_external::{Charge, Found};
+use zerohop_model::error::Error;
+use zerohop_model::sink::Sink;
+use zerohop_runtime::LateSink;
+use zerohop_sinks::{FileSink, Header, Program};
+
+/// The output, which is opened when its header is known.
+pub struct Late<'a> {
+    job: &'a Job,
+    found: &'a Found,
+    reaper: &'a Reaper,
+    /// The files that other ranks write as well.
+    partials: Option<Vec<PathBuf>>,
+    sink: OnceLock<Opened>,
+}
+
+pub struct Opened {
+    /// Where the records go.
+    pub sink: FileSink,
+    /// The header of the instance that was first.
+    pub header: Header,
+}
+
+impl<'a> Late<'a> {
+    /// Nothing is opened yet. `partials` are the files that other ranks write as well.
+    pub fn new(job: &'a Job, found: &'a Found, reaper: &'a Reaper, partials: Option<Vec<PathBuf>>) -> Self {
+        Late { job, found, reaper, partials, sink: OnceLock::new() }
+    }
+
+    /// The output, if it was opened.
+    pub fn into_opened(self) -> Option<Opened> {
+        self.sink.into_inner()
+    }
+
+    fn open_sink(&self, text: &[u8]) -> Result<Opened, AlignError> {
+        let header = Header::from_program(text)?;
+        if header.contigs.is_empty() {
+            // minimap2 goes on without any, and ends well, if its index is cut off.
+            let words = "the header that the aligner wrote names no sequence: its index must be damaged";
+            return Err(AlignError::Failed(words.to_owned()));
+        }
+        let groups = self.job.read_groups.groups.clone();
+        let mut whole = header.clone().with_read_groups(groups)?;
+        // Most aligners name themselves.
+        if !header.lines.iter().any(|line| line.starts_with("@PG")) {
+            let (name, version) = (self.found.descriptor.name.clone(), self.found.version.clone());
+            whole.programs.push(Program { name, version, command_line: None });
+        }
+        whole.programs.push(output_files::zerohop(self.job));
+        let sink = output_files::open(self.job, whole, self.partials.as_deref())?;
+        for file in sink.temporary_files() {
+            told(self.reaper, &Charge::file(&file))?;
+        }
+        Ok(Opened { sink, header })
+    }
+}
+
+impl LateSink for Late<'_> {
+    fn open(&self, header: &[u8]) -> Result<&dyn Sink, Error> {
+        let opened = self.open_sink(header).map_err(|failure| match failure {
+            AlignError::Run(error) => error,
+            AlignError::BrokenPipe => Error::BrokenPipe,
+            other => Error::Header(other.to_string()),
+        })?;
+        Ok(&self.sink.get_or_init(|| opened).sink)
+    }
+
+    fn check(&self, instance: usize, header: &[u8]) -> Result<(), Error> {
+        let wrong = |what: String| Error::Header(format!("instance {instance} of {}: {what}", self.job.engine));
+        let header = Header::from_program(header).map_err(|e| wrong(format!("the header that it wrote: {e}")))?;
+        match self.sink.get() {
+            Some(opened) if !header.same_as(&opened.header) => Err(wrong(
+                "it wrote another header than the first instance that wrote its own: do they read the same index?"
+                    .to_owned(),
+            )),
+            _ => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,227 @@
+//! Where an external aligner runs: its index, the plan, index copies, logs, and who clears away.
+
+use super::late::Late;
+use super::logs::LogFolder;
+use super::wanted::Wanted;
+use crate::error::AlignError;
+use crate::handover::HandOver;
+use crate::job::{Job, PlanFrom};
+use crate::multi_rank::{self, Came, MultiRank};
+use crate::output_files;
+use crate::pilots::{self, Alternatives, Outcome as Tried, Watched};
+use crate::planning::{self, Planned};
+use crate::reaping::{self, told};
+use crate::tuning_key::{AlignedWith, TuningKey};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::{Duration, Instant};
+use zerohop_engine_external::reaper::Reaper;
+use zerohop_engine_external::{Charge, FoundIndex, Launch, SharedIndex};
+use zerohop_model::machine::{Bytes, Machine};
+use zerohop_model::plan::Plan;
+use zerohop_ranks::RankShare;
+use zerohop_reads::OpenLane;
+use zerohop_report::{IndexOrigin, IndexReport};
+use zerohop_runtime::{Dealing, Job as Run, Mapping, Progress, Relief};
+
+/// The longest read that is passed on, in bases: what a chunk's text can hold twice over.
+const MAX_READ_BASES: usize = 1 << 30;
+/// Bases in finished chunks that an instance may hold while the others are behind: SNAP alone takes in as much as that
+/// before it puts anything out.
+const HELD_BASES: u64 = 100_000_000;
+/// Instances are relieved only if what is left of the run takes so many times as long as loading took: a gain of a tenth has to pay for
+/// loading twice.
+const WORTH: f64 = 20.0;
+/// Batches that each instance should have mapped before it is judged.
+const BATCHES_TO_JUDGE: u64 = 4;
+/// Where it happens.
+pub struct Site {
+    pub machine: Machine,
+    pub plan: Plan,
+    /// Whether each worker is a process of its own, and shares an index copy.
+    pub farm: bool,
+    /// What else may be tried while it runs.
+    pub alternatives: Option<Alternatives>,
+    pub index: FoundIndex,
+    /// What the records depend on.
+    pub with: AlignedWith,
+    /// What the aligner is told as its index, for each replica.
+    pub prefixes: Vec<PathBuf>,
+    pub shared: Option<SharedIndex>,
+    /// Time that laying out the copies took.
+    pub sharing: Duration,
+    pub log_folder: LogFolder,
+    /// The last to go: until then it would clear away the rest.
+    pub reaper: Reaper,
+}
+
+impl Site {
+    /// Finds or builds the index, plans, and lays out copies. What the user should know goes to `notes`.
+    ///
+    /// # Errors
+    /// An index that is missing; copies that do not fit; a folder or a process that cannot be made.
+    pub fn new(job: &Job, wanted: &Wanted, share: &RankShare, notes: &mut Vec<String>) -> Result<Self, AlignError> {
+        let machine = share.machine()?;
+        let reaper = reaping::start()?;
+        let tell = |charge: Charge| told(&reaper, &charge);
+        let index = match job.external.build_index {
+            false => wanted.found.index(&job.reference, &wanted.user)?,
+            true => {
+                let threads = job.placement.threads.unwrap_or_else(|| machine.allowed.worker_count());
+                wanted.found.index_or_build(&job.reference, &wanted.user, threads, &tell)?
+            }
+        };
+        output_files::apart_from(job, index.files.iter().chain(&index.program).chain([&wanted.found.program]))?;
+        let key = TuningKey::external(&wanted.found, &index, &job.reference, wanted.law, wanted.profile.clone());
+        let (Planned { plan, farm }, alternatives) = begin(job, &machine, &key, wanted.claimed)?;
+        if !farm {
+            notes.extend(share.weigh(&machine, plan.instances(farm).len(), key.index)?);
+        }
+        let log_folder = LogFolder::new(job, &reaper)?;
+        let started = Instant::now();
+        let keep = job.external.keep_copies;
+        let share = || SharedIndex::make(&wanted.found, &index, &plan.replicas, keep, &tell);
+        let shared = farm.then(share).transpose()?;
+        let most = alternatives.as_ref().map_or(0, Alternatives::most_copies).max(plan.replicas.len());
+        let own = || vec![index.prefix.clone(); most];
+        let prefixes = shared.as_ref().map_or_else(own, |shared| shared.prefixes.clone());
+        let with = key.aligned_with();
+        Ok(Site {
+            machine,
+            plan,
+            farm,
+            alternatives,
+            index,
+            with,
+            prefixes,
+            shared,
+            sharing: started.elapsed(),
+            log_folder,
+            reaper,
+        })
+    }
+
+    /// Processes that take reads at once.
+    pub fn instances(&self) -> usize {
+        self.plan.instances(self.farm).len()
+    }
+
+    /// How instances are started.
+    pub fn launch<'a>(&'a self, job: &'a Job, wanted: &'a Wanted) -> Launch<'a> {
+        Launch {
+            found: &wanted.found,
+            index: &self.index,
+            prefixes: &self.prefixes,
+            shared: self.shared.as_ref().map(|shared| &shared.folders[..]).unwrap_or_default(),
+            user: &wanted.user,
+            reference: &job.reference,
+            lanes: job.lanes.iter().map(|lane| lane.files[0].clone()).collect(),
+            paired: wanted.paired,
+            fasta: wanted.fasta,
+            read_group: wanted.read_group.clone(),
+            comments: job.output.comments,
+            dna: job.external.dna,
+            logs: &self.log_folder.logs,
+            hang_limit: job.hang_limit(),
+        }
+    }
+
+    /// Starts the instances, feeds and drains them.
+    ///
+    /// # Errors
+    /// What made it fail.
+    pub fn align(
+        &self,
+        job: &Job,
+        wanted: &Wanted,
+        open: Vec<OpenLane>,
+        late: &Late<'_>,
+        multi_rank: Option<&mut MultiRank<'_>>,
+    ) -> Result<(Came, Option<Tried>), AlignError> {
+        let plans = self.plan.instances(self.farm);
+        let count = plans.len();
+        let lanes = multi_rank::deal_lanes(multi_rank.as_deref(), open, wanted.law, MAX_READ_BASES, count)?;
+        let launch = self.launch(job, wanted);
+        let instances = launch.start(plans, 0, &|charge| told(&self.reaper, &charge))?;
+        let dealing = job.external.deal;
+        let held = (HELD_BASES / wanted.law.closes_at_bases()).max(2) as usize;
+        let held = held.max(multi_rank.as_ref().map_or(0, |multi_rank| multi_rank.held()));
+        let grains = multi_rank.as_ref().map(|multi_rank| multi_rank.grains());
+        let grains = grains.as_deref();
+        let (order, progress) = (job.output.order, Progress::default());
+        let Some(alternatives) = &self.alternatives else {
+            let mapping = Mapping::Instances { instances, sink: late, dealing, held, relief: None };
+            let run = Run { lanes, mapping, order, grains, plan: &self.plan, progress: &progress };
+            return Ok((multi_rank::run(multi_rank, !job.quiet, &progress, || zerohop_runtime::run(run))?, None));
+        };
+        let (send, fresh) = std::sync::mpsc::channel();
+        // Each strategy may come once more when it is the best.
+        let most =
+            alternatives.plans.iter().map(|plan| plan.replicas.len()).sum::<usize>() + alternatives.most_copies();
+        let relief = Relief { fresh, most };
+        let switch = HandOver {
+            launch: &launch,
+            reaper: &self.reaper,
+            plans: &alternatives.plans,
+            followed: 0,
+            send,
+            present: instances.iter().map(|instance| Arc::clone(&instance.leave)).collect(),
+            started: count,
+            progress: &progress,
+        };
+        let mapping = Mapping::Instances { instances, sink: late, dealing, held, relief: Some(relief) };
+        let run = Run { lanes, mapping, order, grains, plan: &self.plan, progress: &progress };
+        let over = AtomicBool::new(false);
+        let least_reads = Self::reads_to_judge(wanted, alternatives);
+        let (progress, over, worth) = (&progress, &over, WORTH);
+        let watched = Watched { alternatives, progress, over, making: None, worth, least_reads };
+        let run = || multi_rank::run(multi_rank, !job.quiet, progress, || zerohop_runtime::run(run));
+        let (outcome, tried) = pilots::beside(&watched, switch, run);
+        Ok((outcome?, tried.map(|(tried, _)| tried)))
+    }
+
+    /// Reads that all instances together must have mapped before it can be said how fast they are: some batches each.
+    fn reads_to_judge(wanted: &Wanted, alternatives: &Alternatives) -> u64 {
+        let batches = BATCHES_TO_JUDGE * alternatives.most_copies() as u64;
+        batches * wanted.law.closes_at_bases() / wanted.read_length.max(1) as u64
+    }
+
+    /// The plan that was followed to the end.
+    pub fn followed(&self, tried: Option<Tried>) -> Plan {
+        let (Some(alternatives), Some(tried)) = (&self.alternatives, tried) else { return self.plan.clone() };
+        let mut plan = alternatives.plans[tried.kept].clone();
+        plan.reasons.insert(0, tried.said);
+        plan
+    }
+
+    /// What is to be said of the index.
+    pub fn index_report(&self) -> IndexReport {
+        let origin = IndexOrigin::File(self.index.prefix.display().to_string());
+        IndexReport { origin, bytes: Bytes(self.index.bytes()), time: self.sharing, mean_read_length: 0 }
+    }
+}
+
+/// The plan to begin with, and what else may be tried while it runs.
+fn begin(
+    job: &Job,
+    machine: &Machine,
+    key: &TuningKey,
+    claimed: bool,
+) -> Result<(Planned, Option<Alternatives>), AlignError> {
+    let auto = job.placement.plan == Some(PlanFrom::Auto);
+    // What was dealt to an instance cannot be taken back from it.
+    let relievable = claimed && job.external.deal == Dealing::OnDemand;
+    if auto
+        && relievable
+        && let Some(alternatives) = Alternatives::of(job, machine, key.kind, key.index.0)?
+    {
+        return Ok((Planned { plan: alternatives.plans[0].clone(), farm: false }, Some(alternatives)));
+    }
+    let mut planned = planning::planned(job, machine, key)?;
+    if auto {
+        let why = if relievable { "the rule is sure" } else { "reads are dealt to the instances one after the other" };
+        planned.plan.reasons.insert(0, format!("Nothing was tried, for {why}."));
+    }
+    Ok((planned, None))
+}

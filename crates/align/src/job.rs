@@ -1,0 +1,238 @@
+//! What is to be aligned, with what, and where the records go.
+
+use crate::lanes::ReadGroups;
+use std::path::PathBuf;
+use std::time::Duration;
+use zerohop_model::memory_map::MemoryMap;
+use zerohop_model::plan::{HugePages, Pages};
+use zerohop_plan::Replicas;
+use zerohop_ranks::RankCount;
+use zerohop_reads::LaneSpec;
+use zerohop_runtime::{Dealing, Order};
+
+/// The engine that a job takes unless it names another.
+pub const STROBEALIGN: &str = "strobealign";
+/// An engine that maps nothing: what is left is the runtime.
+pub const NULL: &str = "null";
+/// How long an instance, or another rank, may be silent unless the job says otherwise.
+pub const HANG_LIMIT: Duration = Duration::from_secs(1800);
+
+/// One alignment: reads, reference, engine, output, and how the machine is used. The records depend on the first three
+/// alone, but for aligners whose own choices depend on the process (see `docs/engines.md`).
+///
+/// ```
+/// use zerohop_align::{Job, lanes};
+/// let reads = lanes::lanes(vec![vec!["reads.fq".into()]], false)?;
+/// let mut job = Job::new("ref.fa".into(), reads);
+/// job.output.path = Some("out.bam".into());
+/// job.placement.threads = Some(8);
+/// # Ok::<_, zerohop_align::AlignError>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct Job {
+    /// The reference in FASTA, or an index of the engine.
+    pub reference: PathBuf,
+    /// The reads.
+    pub lanes: Vec<LaneSpec>,
+    /// The read groups.
+    pub read_groups: ReadGroups,
+    /// Reads or pairs of each lane that are aligned; all by default.
+    pub first: Option<u64>,
+    /// The aligner, by its name.
+    pub engine: String,
+    /// Mean read length in bases for which the index is chosen; by default that of the first reads.
+    pub read_length: Option<usize>,
+    /// Whether the index is built anew even if there is one.
+    pub no_index: bool,
+    /// Where the records go.
+    pub output: Output,
+    /// How the machine is used.
+    pub placement: Placement,
+    /// For aligners that are programs of their own.
+    pub external: External,
+    /// For several processes, or one that can be taken up after a crash.
+    pub ranks: Ranks,
+    /// What is written about the run.
+    pub report: Report,
+    /// The command that asked for it, for @PG and the summary.
+    pub command: String,
+    /// Whether progress and summary are kept back.
+    pub quiet: bool,
+}
+
+/// Where the records go.
+#[derive(Debug, Clone)]
+pub struct Output {
+    /// The file; standard output by default.
+    pub path: Option<PathBuf>,
+    /// The format; by default BAM if the file's name ends in .bam, else SAM.
+    pub format: Option<FormatName>,
+    /// Compression level of BAM, 0 to 9 as in samtools.
+    pub level: u8,
+    /// The order of chunks.
+    pub order: Order,
+    /// Number of files.
+    pub shards: usize,
+    /// Whether the comments of header lines are appended to records.
+    pub comments: bool,
+}
+
+/// A format of records.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FormatName {
+    /// Text.
+    Sam,
+    /// Binary, compressed.
+    Bam,
+}
+
+/// How the machine is used.
+#[derive(Debug, Clone)]
+pub struct Placement {
+    /// Number of workers; by default all CPUs that may be used.
+    pub threads: Option<usize>,
+    /// Number of index copies.
+    pub replicas: Replicas,
+    /// Where the pages of a copy go; by default as the planner says.
+    pub pages: Option<Pages>,
+    /// Whether the index asks for huge pages.
+    pub huge_pages: HugePages,
+    /// Where the plan comes from; by default from an earlier `tune` of the same, else from the rule.
+    pub plan: Option<PlanFrom>,
+}
+
+/// Where a plan comes from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum PlanFrom {
+    /// The rule.
+    Rule,
+    /// The rule, corrected by trials on the first reads.
+    Auto,
+    /// A file.
+    File(PathBuf),
+}
+
+/// Options for aligners that run as programs of their own.
+#[derive(Debug, Clone)]
+pub struct External {
+    /// Arguments for the aligner, as a shell would take them apart.
+    pub engine_args: Option<String>,
+    /// Files that describe aligners.
+    pub engine_file: Vec<PathBuf>,
+    /// Whether a missing index is made with the aligner's own indexer.
+    pub build_index: bool,
+    /// Whether spliced alignment is turned off.
+    pub dna: bool,
+    /// Whether each worker is a process of its own, on a shared index copy.
+    pub farm: bool,
+    /// Whether shared copies stay for later runs.
+    pub keep_copies: bool,
+    /// How reads are dealt to the instances.
+    pub deal: Dealing,
+    /// How long an instance, or another rank, may be silent.
+    pub hang_limit: Option<Duration>,
+    /// The folder for what instances write on standard error.
+    pub logs: Option<PathBuf>,
+    /// Whether the records are compared with those of the aligner by itself.
+    pub compare: bool,
+    /// Reads or pairs that are compared; all by default.
+    pub compare_first: Option<u64>,
+}
+
+/// Several processes, or one that records what it has finished.
+#[derive(Debug, Clone, Default)]
+pub struct Ranks {
+    /// How many ranks there must be; none by default.
+    pub wanted: Option<RankCount>,
+    /// Whether progress is recorded without ranks, too.
+    pub durable: bool,
+    /// Whether there must be progress to take up.
+    pub resume: bool,
+    /// Whether progress is thrown away.
+    pub restart: bool,
+    /// The library that `zerohop mpi` built.
+    pub mpi: Option<PathBuf>,
+}
+
+impl Ranks {
+    /// Whether it is recorded what is finished.
+    pub fn is_recorded(&self) -> bool {
+        self.wanted.is_some() || self.durable || self.resume || self.restart
+    }
+}
+
+/// What is written about the run.
+#[derive(Debug, Clone, Default)]
+pub struct Report {
+    /// The summary as JSON.
+    pub json: Option<PathBuf>,
+    /// The summary for MultiQC.
+    pub mqc: Option<PathBuf>,
+    /// The name of the sample in MultiQC's report; by default SM of the read group, else the name of the reads.
+    pub sample: Option<String>,
+}
+
+impl Job {
+    /// A job with the defaults of the command: strobealign, SAM on standard output, all CPUs.
+    pub fn new(reference: PathBuf, lanes: Vec<LaneSpec>) -> Self {
+        Job {
+            reference,
+            read_groups: ReadGroups::none(lanes.len()),
+            lanes,
+            first: None,
+            engine: STROBEALIGN.to_owned(),
+            read_length: None,
+            no_index: false,
+            output: Output { path: None, format: None, level: 6, order: Order::Input, shards: 1, comments: false },
+            placement: Placement {
+                threads: None,
+                replicas: Replicas::Auto,
+                pages: None,
+                huge_pages: HugePages::Auto,
+                plan: None,
+            },
+            external: External {
+                engine_args: None,
+                engine_file: Vec::new(),
+                build_index: false,
+                dna: false,
+                farm: false,
+                keep_copies: false,
+                deal: Dealing::OnDemand,
+                hang_limit: None,
+                logs: None,
+                compare: false,
+                compare_first: None,
+            },
+            ranks: Ranks::default(),
+            report: Report::default(),
+            command: "zerohop".to_owned(),
+            quiet: false,
+        }
+    }
+
+    /// How long an instance, or another rank, may be silent.
+    pub fn hang_limit(&self) -> Duration {
+        self.external.hang_limit.unwrap_or(HANG_LIMIT)
+    }
+}
+
+impl Placement {
+    /// What the plan is asked for, for an index of this size.
+    pub fn request<'a>(
+        &self,
+        index_bytes: u64,
+        engine: zerohop_plan::Engine,
+        map: Option<&'a MemoryMap>,
+    ) -> zerohop_plan::Request<'a> {
+        zerohop_plan::Request {
+            workers: self.threads,
+            replicas: self.replicas,
+            pages: self.pages,
+            huge_pages: self.huge_pages,
+            index_bytes,
+            engine,
+            map,
+        }
+    }
+}

@@ -1,0 +1,87 @@
+//! One alignment, from reads to records, without a command line: what `zerohop align` does, for every other program.
+//!
+//! [`align`] takes a [`Job`] and goes these steps:
+//!
+//! 1. what makes no sense, or cannot be written, is refused before anything is loaded ([`check`]);
+//! 2. ranks find each other, if the job wants them, and share the machine;
+//! 3. the session (session.rs) opens the reads, gets the engine ready (embedded.rs or external.rs), has the runtime claim,
+//!    parse, map, encode and commit, and gives the files their names;
+//! 4. [`tell`] writes what there is to say.
+//!
+//! The engines in our own process are listed in [`engines`]; those that are programs of their own in [`descriptors`].
+//!
+//! What it refuses to do: parse a command line, write to standard output anything but records, or leave a file that looks
+//! complete after a failure.
+//!
+//! A program that runs external aligners must begin by calling [`reap_if_asked`]: what clears away after a killed run is the
+//! same program, started again.
+#![forbid(unsafe_code)]
+
+mod compare;
+mod counting;
+pub mod descriptors;
+mod embedded;
+pub mod engines;
+mod error;
+mod external;
+mod handover;
+mod job;
+pub mod lanes;
+mod multi_rank;
+mod output_files;
+mod pilots;
+pub mod plan_cache;
+pub mod planning;
+mod progress;
+mod ready;
+pub mod reaping;
+mod replicas;
+mod resources;
+mod session;
+mod summary;
+pub mod tuning_key;
+
+pub use error::AlignError;
+pub use job::{External, FormatName, HANG_LIMIT, Job, NULL, Output, Placement, PlanFrom, Ranks, Report, STROBEALIGN};
+pub use reaping::reap_if_asked;
+pub use replicas::check_memory;
+pub use session::Done;
+pub use summary::tell;
+
+use zerohop_ranks::{RankShare, Ranks as Started};
+
+/// Aligns, and gives what there is to say of it. None where another rank says it, and where an earlier run of a recorded
+/// job had written everything.
+///
+/// # Errors
+/// Whatever goes wrong; then nothing that looks complete is left, and no process.
+pub fn align(job: &Job) -> Result<Option<Done>, AlignError> {
+    let checked = check(job);
+    if job.output.path.is_some() && !job.quiet {
+        zerohop_ranks::note_if_alone(job.ranks.wanted);
+    }
+    if !job.ranks.is_recorded() {
+        checked?;
+        return session::run(job, None, &RankShare::default());
+    }
+    let (ranks, ()) = Started::join(job.ranks.wanted, job.ranks.mpi.as_deref(), job.hang_limit(), checked)?;
+    let transport = ranks.transport();
+    let share = RankShare::take(transport).map_err(AlignError::from);
+    let outcome = share.and_then(|share| session::run(job, Some(transport), &share));
+    ranks.end(outcome)
+}
+
+/// Refuses what makes no sense, and what cannot be read or written, before anything is loaded.
+///
+/// # Errors
+/// Wrong usage, or what the system says.
+pub fn check(job: &Job) -> Result<(), AlignError> {
+    output_files::check(job)?;
+    if job.ranks.is_recorded() {
+        multi_rank::check(job)?;
+    }
+    match engines::embedded(&job.engine) {
+        Some(_) => external::refuse_options(job),
+        None => compare::check(job),
+    }
+}

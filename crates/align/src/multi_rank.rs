@@ -1,0 +1,505 @@
+//! One alignment by all ranks that a launcher has started, or by one that can be gone on with after a crash.
+//!
+//! 1. [`MultiRank::begin`]: the reads are counted by all ranks together, and what was finished before is looked up;
+//! 2. [`MultiRank::deal`]: each rank deals the chunks that it takes from the counter;
+//! 3. [`MultiRank::run`]: the runtime runs in threads of its own, while this one talks to the other ranks, and another enters what is written
+//!    into the journal;
+//! 4. [`MultiRank::finish`]: what all ranks did is gathered, and the files get their names.
+
+use crate::error::AlignError;
+use crate::job::Job;
+use crate::tuning_key::{self, AlignedWith};
+use crate::{counting, output_files, progress};
+use std::fs::{File, OpenOptions};
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::Builder;
+use std::time::{Duration, Instant};
+use zerohop_model::engine::Law;
+use zerohop_model::error::Error;
+use zerohop_model::machine::Bytes;
+use zerohop_model::measurement::RunReport;
+use zerohop_model::sink::Sink;
+use zerohop_model::source::{Complete, Lane};
+use zerohop_process::{cache, tell};
+use zerohop_ranks::deal::{DealError, Dealing, Dealt, Going, Local, deal};
+use zerohop_ranks::journal::{self, Begin, Entry, Finished, Journal, Owner};
+use zerohop_ranks::{Identity, Transport, content, host};
+use zerohop_reads::{OpenLane, Shared, Table};
+use zerohop_report::RankSummary;
+use zerohop_runtime::{Grains, Outcome, Progress, Written};
+use zerohop_sinks::FileSink;
+
+/// Bases that a rank takes at once, at most, if its threads do not want more. Less than a second's work for one thread: the records of
+/// what is taken lie in memory until all before them are made, and memory that was never touched costs more than a message.
+const GRAIN_BASES: u64 = 8_000_000;
+/// Bases that a rank may go on for while other ranks are behind.
+const HELD_BASES: u64 = 64_000_000;
+/// Chunks for each thread that a rank takes at once, at most.
+const GRAIN_CHUNKS: u64 = 2;
+/// How often what is written is made safe and entered into the journal.
+const SAFE: Duration = Duration::from_secs(1);
+/// How often it is looked whether the run is over.
+const LOOK: Duration = Duration::from_millis(20);
+
+/// An alignment that this rank takes part in.
+pub struct MultiRank<'t> {
+    transport: &'t dyn Transport,
+    /// The files of records, and under which names they are written until they are complete.
+    paths: Vec<PathBuf>,
+    partials: Vec<PathBuf>,
+    owner: Option<Owner>,
+    journal: Journal,
+    finished: Finished,
+    /// Where the chunks of each lane begin; nothing is known of inputs that must be read from front to back.
+    tables: Option<Vec<Arc<Table>>>,
+    law: Law,
+    workers: u64,
+    grains: Arc<Grains>,
+}
+
+/// How an alignment begins.
+pub enum Begun<'t> {
+    /// It is to be done, or what is left of it: together with others, or where progress is recorded, as a [`MultiRank`].
+    ToDo(Option<Box<MultiRank<'t>>>),
+    /// An earlier run had written all of it, and its files have their names now.
+    Complete,
+}
+
+impl<'t> MultiRank<'t> {
+    /// Without a transport there is nothing to begin. Else counts the reads together with the other ranks, and looks up
+    /// what was finished before. `workers` are the threads, or instances, that take chunks, `threads` all that may
+    /// count.
+    ///
+    /// # Errors
+    /// Wrong usage, an input that cannot be read, another job's progress, ranks that see other files.
+    pub fn begin(
+        transport: Option<&'t dyn Transport>,
+        job: &Job,
+        open: &[OpenLane],
+        law: Law,
+        (workers, threads): (usize, usize),
+        with: &AlignedWith,
+    ) -> Result<Begun<'t>, AlignError> {
+        let Some(transport) = transport else { return Ok(Begun::ToDo(None)) };
+        let path = job.output.path.clone().ok_or_else(no_output)?;
+        let tables = match open.iter().all(OpenLane::is_claimed) {
+            true => Some(counting::count(transport, open, law, threads)?),
+            false => None,
+        };
+        let identity = identity(transport, job, open, law, (&tables, threads), with)?;
+        let seen = ends(open.iter().flat_map(OpenLane::paths).chain(&with.files));
+        let how = Begin::asked(job.ranks.resume, job.ranks.restart);
+        let Some((owner, journal, finished)) = journal::begin(transport, &path, &identity, how, &seen)? else {
+            return Ok(Begun::Complete);
+        };
+        let (paths, folder) = (output_files::paths(job), journal::folder(&path));
+        let partials: Vec<PathBuf> = (1..=paths.len()).map(|i| folder.join(format!("output.{i}"))).collect();
+        for partial in partials.iter().filter(|_| owner.is_some()) {
+            let made = OpenOptions::new().create(true).append(true).open(partial);
+            made.map_err(|error| cannot_write(partial, &error))?;
+        }
+        transport.barrier().map_err(failed)?;
+        for (partial, &end) in partials.iter().zip(&finished.ends) {
+            journal::check_length(partial, end)?;
+        }
+        let reads = finished.tally.reads;
+        if owner.is_some() && reads > 0 && !job.quiet {
+            tell::note(&format!(
+                "{}: {reads} reads were finished before; only the others are aligned",
+                folder.display()
+            ));
+        }
+        let (workers, grains) = (workers as u64, Arc::new(Grains::new(paths.len())));
+        let multi_rank =
+            MultiRank { transport, paths, partials, owner, journal, finished, tables, law, workers, grains };
+        Ok(Begun::ToDo(Some(Box::new(multi_rank))))
+    }
+
+    /// The files under the names that they have until they are complete.
+    pub fn partials(&self) -> &[PathBuf] {
+        &self.partials
+    }
+
+    /// Our part of the input.
+    pub fn grains(&self) -> Arc<Grains> {
+        Arc::clone(&self.grains)
+    }
+
+    /// The most chunks that this rank takes at once.
+    fn most(&self) -> u64 {
+        (GRAIN_BASES / self.law.closes_at_bases()).max(GRAIN_CHUNKS * self.workers).max(1)
+    }
+
+    /// Finished chunks that each committer may hold while other ranks are behind: two grains or more.
+    pub fn held(&self) -> usize {
+        let chunks = (HELD_BASES / self.law.closes_at_bases()).max(2 * self.most());
+        (chunks / self.workers.max(1)) as usize + zerohop_runtime::HELD_PER_WORKER
+    }
+
+    /// The lanes, of which this rank deals what it takes.
+    ///
+    /// # Errors
+    /// A file that has become unreadable.
+    fn deal(&self, open: Vec<OpenLane>, max_read_bases: usize) -> Result<Vec<Lane>, AlignError> {
+        let (shared, count) = (Shared::new(self.grains()), open.len() as u32);
+        let (mut lanes, mut first) = (Vec::new(), 0);
+        for (i, lane) in open.into_iter().enumerate() {
+            let table = self.tables.as_ref().map(|tables| (Arc::clone(&tables[i]), first));
+            first += table.as_ref().map_or(0, |(table, _)| table.chunks());
+            let (place, workers) = ((i as u32, count), self.workers as usize);
+            lanes.push(lane.deal_granted(place, self.law, max_read_bases, workers, table, &shared)?);
+        }
+        Ok(lanes)
+    }
+
+    /// Runs `body`, which is to run the runtime, while this thread talks to the other ranks.
+    ///
+    /// # Errors
+    /// What made the run fail, here or elsewhere.
+    pub fn run(
+        &mut self,
+        body: impl FnOnce() -> Result<Outcome, Error> + Send,
+    ) -> Result<(Outcome, Dealt), AlignError> {
+        let open = |path: &PathBuf| File::open(path).map_err(|error| cannot_write(path, &error));
+        let files: Vec<File> = self.partials.iter().map(open).collect::<Result<_, _>>()?;
+        let first = self.finished.next;
+        let dealing = Dealing {
+            files: files.len(),
+            first,
+            offsets: (first > 0).then(|| self.finished.ends.clone()),
+            chunks: self.tables.as_ref().map(|tables| tables.iter().map(|table| table.chunks()).sum()),
+            most: self.most(),
+            ahead: self.workers,
+        };
+        let (grains, journal, transport) = (&*self.grains, &mut self.journal, self.transport);
+        let (over, has_failed) = (AtomicBool::new(false), AtomicBool::new(false));
+        let own = Work { grains, over: &over, failed: &has_failed };
+        let body = || {
+            let outcome = body();
+            has_failed.fetch_or(outcome.is_err(), Ordering::AcqRel);
+            over.store(true, Ordering::Release);
+            outcome
+        };
+        let stop = || {
+            // Also where nobody holds anything and the work ends without noticing.
+            has_failed.store(true, Ordering::Release);
+            grains.close();
+        };
+        let (outcome, dealt, kept) = std::thread::scope(|scope| {
+            let no_thread = |error: std::io::Error| {
+                over.store(true, Ordering::Release);
+                AlignError::Failed(format!("a thread cannot be started: {error}"))
+            };
+            let keeping = || keep(grains, journal, &files, &own).inspect_err(|_| stop());
+            let keeper = Builder::new().name("journal".into()).spawn_scoped(scope, keeping).map_err(no_thread)?;
+            let work = Builder::new().name("run".into()).spawn_scoped(scope, body).map_err(no_thread)?;
+            let dealt = deal(transport, &dealing, &own).inspect_err(|_| grains.close());
+            let outcome = work.join().unwrap_or_else(|_| Err(Error::Internal("the thread of the run died".to_owned())));
+            over.store(true, Ordering::Release);
+            let kept = keeper.join().unwrap_or_else(|_| Err(std::io::Error::other("the thread that keeps it died")));
+            Ok::<_, AlignError>((outcome, dealt, kept))
+        })?;
+        kept.map_err(|error| cannot_write(self.journal.folder(), &error))?;
+        match (outcome, dealt) {
+            (Ok(outcome), Ok(dealt)) => Ok((outcome, dealt)),
+            (Err(error), Ok(_) | Err(DealError::Local)) => Err(error.into()),
+            // The run was only stopped because of it.
+            (Err(Error::Stopped) | Ok(_), Err(error)) => Err(AlignError::Failed(error.to_string())),
+            (Err(error), Err(_)) => Err(error.into()),
+        }
+    }
+
+    /// Gathers what all ranks did, adds up what they counted, and gives the files their names; the first rank learns what all did. `sink` is
+    /// this rank's way to the files, and what stands for its header, if it has had records.
+    ///
+    /// # Errors
+    /// Ranks with different headers, a file that cannot be written.
+    pub fn finish(
+        self,
+        job: &Job,
+        sink: Option<(FileSink, String)>,
+        dealt: &Dealt,
+        report: &mut RunReport,
+    ) -> Result<Option<Vec<RankSummary>>, AlignError> {
+        let own = RankSummary {
+            rank: self.transport.rank(),
+            host: host(),
+            workers: report.workers.len(),
+            grains: dealt.grains,
+            tally: report.tally.clone(),
+            wall: dealt.wall,
+        };
+        let (sink, header) = sink.unzip();
+        // Without records at all, the header is all there is.
+        let empty = sink.filter(|_| dealt.ends.is_none());
+        let own = serde_json::to_vec(&(&own, &header)).map_err(|error| AlignError::Failed(error.to_string()))?;
+        // Nobody may have a file of the job open when it is cleared away.
+        drop(self.journal);
+        let all = self.transport.all_gather(&own).map_err(failed)?;
+        let read = |text: &Vec<u8>| serde_json::from_slice::<(RankSummary, Option<String>)>(text);
+        let all = all.iter().map(read).collect::<Result<Vec<_>, _>>();
+        let all =
+            all.map_err(|error| AlignError::Failed(format!("what a rank says of itself cannot be read: {error}")))?;
+        let mut headers = all.iter().filter_map(|(_, header)| header.as_ref());
+        let first = headers.next();
+        if headers.any(|header| Some(header) != first) {
+            let words = "the aligners of the ranks wrote different headers: do all read the same index?";
+            return Err(AlignError::Failed(words.to_owned()));
+        }
+        report.tally = self.finished.tally.clone();
+        all.iter().for_each(|(rank, _)| report.tally += &rank.tally);
+        let Some(owner) = self.owner else { return Ok(None) };
+        let ends = match (&dealt.ends, &empty) {
+            (Some(ends), _) => ends.clone(),
+            (None, Some(sink)) => {
+                sink.write_header()?;
+                (0..sink.files()).map(|file| sink.start(file)).collect()
+            }
+            (None, None) => return Err(output_files::no_header(job)),
+        };
+        report.bytes_out = Bytes(0);
+        for (partial, end) in self.partials.iter().zip(ends) {
+            report.bytes_out.0 += FileSink::end_shared(partial, output_files::format(job), end)?;
+        }
+        owner.complete(&self.partials.into_iter().zip(self.paths).collect::<Vec<_>>())?;
+        Ok(Some(all.into_iter().map(|(rank, _)| rank).collect()))
+    }
+
+    /// What the user should know of what was finished before, and of the input.
+    pub fn note(&self) -> Vec<String> {
+        let reads = self.finished.tally.reads;
+        let before = (reads > 0).then(|| format!("{reads} reads were finished before, and were not aligned again."));
+        let is_slow = self.tables.is_none() && self.transport.size() > 1;
+        let slow = is_slow.then(|| {
+            "Reads in plain gzip, FASTA or interleaved files can only be read from front to back: every rank read all of them. Compress \
+             them with bgzip, mates in two files, and every rank reads its own part alone."
+                .to_owned()
+        });
+        before.into_iter().chain(slow).collect()
+    }
+}
+
+/// The lanes of a run, of which a rank deals what it takes, and one process all.
+///
+/// # Errors
+/// A file that has become unreadable.
+pub fn deal_lanes(
+    multi_rank: Option<&MultiRank<'_>>,
+    open: Vec<OpenLane>,
+    law: Law,
+    max_read_bases: usize,
+    workers: usize,
+) -> Result<Vec<Lane>, AlignError> {
+    if let Some(multi_rank) = multi_rank {
+        return multi_rank.deal(open, max_read_bases);
+    }
+    let deal = |(i, lane): (usize, OpenLane)| Ok(lane.deal(i as u32, law, max_read_bases, workers)?);
+    open.into_iter().enumerate().map(deal).collect()
+}
+
+/// What came of a run; and of this rank's part in it, if there are ranks.
+pub type Came = (Outcome, Option<Dealt>);
+
+/// Runs the runtime, over ranks or not; the first rank shows how far it is.
+///
+/// # Errors
+/// What made it fail.
+pub fn run(
+    multi_rank: Option<&mut MultiRank<'_>>,
+    shown: bool,
+    progress: &Progress,
+    body: impl FnOnce() -> Result<Outcome, Error> + Send,
+) -> Result<Came, AlignError> {
+    let shown = shown && multi_rank.as_ref().is_none_or(|multi_rank| multi_rank.transport.rank() == 0);
+    let body = || progress::shown(shown, progress, body);
+    match multi_rank {
+        Some(multi_rank) => multi_rank.run(body).map(|(outcome, dealt)| (outcome, Some(dealt))),
+        None => Ok((body()?, None)),
+    }
+}
+
+/// What must make sense before anything is done.
+///
+/// # Errors
+/// Wrong usage.
+pub fn check(job: &Job) -> Result<(), AlignError> {
+    let refuse = |words: &str| Err(AlignError::Usage(words.to_owned()));
+    let is_file = |path: &PathBuf| std::fs::metadata(path).is_ok_and(|there| there.is_file());
+    if let Some(stream) = job
+        .lanes
+        .iter()
+        .flat_map(|lane| &lane.files)
+        .find(|path| path.exists() && !is_file(path) || **path == Path::new("-"))
+    {
+        return Err(AlignError::Usage(format!(
+            "{}: with --ranks, --durable, --resume and --restart reads are read by every rank, or more than once: they \
+             must be in regular files",
+            stream.display()
+        )));
+    }
+    job.output.path.as_ref().ok_or_else(no_output)?;
+    let no_file = |output: &PathBuf| std::fs::metadata(output).is_ok_and(|there| !there.is_file());
+    if let Some(output) = output_files::paths(job).into_iter().find(no_file) {
+        return Err(AlignError::Usage(format!(
+            "{}: with --ranks, --durable, --resume and --restart the output must be a regular file",
+            output.display()
+        )));
+    }
+    if job.external.deal == zerohop_runtime::Dealing::Static {
+        return refuse(
+            "--deal static is not for --ranks, --durable, --resume and --restart: each takes what it has room for",
+        );
+    }
+    if job.external.compare {
+        return refuse(
+            "--compare-with is not for --ranks, --durable, --resume and --restart: compare in a run of one process",
+        );
+    }
+    Ok(())
+}
+
+fn no_output() -> AlignError {
+    AlignError::Usage("--ranks, --durable, --resume and --restart need an output file (-o)".to_owned())
+}
+
+fn failed(error: impl std::fmt::Display) -> AlignError {
+    AlignError::Failed(error.to_string())
+}
+
+fn cannot_write(path: &Path, error: &std::io::Error) -> AlignError {
+    AlignError::Failed(format!("{}: cannot be written: {error}", path.display()))
+}
+
+/// What the records depend on. Of reads that are counted the text counts, of other files all bytes: a change in the
+/// middle is another job.
+///
+/// # Errors
+/// A file that cannot be read; ranks that cannot go on together.
+fn identity(
+    transport: &dyn Transport,
+    job: &Job,
+    open: &[OpenLane],
+    law: Law,
+    (tables, threads): (&Option<Vec<Arc<Table>>>, usize),
+    with: &AlignedWith,
+) -> Result<Identity, AlignError> {
+    let external = &job.external;
+    let mut identity = Identity::new("align")
+        .with("the aligner", &with.engine)
+        .with("the kind of reads", &with.reads)
+        .with("the format of the output", format!("{:?}", output_files::format(job)))
+        .with("--shards", job.output.shards)
+        .with("the read groups", format!("{:?}", job.read_groups))
+        .with("-C", job.output.comments)
+        .with_option("--engine-job", &external.engine_args)
+        .with("--dna", external.dna)
+        .with("--interleaved", job.lanes.iter().any(|lane| lane.interleaved))
+        .with_option("--first", &job.first)
+        .with_option("--read-length", &job.read_length)
+        .with("bases of a chunk", law.closes_at_bases());
+    let described = content::of_files(transport, &external.engine_file, threads)?;
+    let index = content::of_files(transport, &with.files, threads)?;
+    let files: Vec<Vec<PathBuf>> = open.iter().map(|lane| lane.paths().cloned().collect()).collect();
+    let reads = match tables {
+        Some(tables) => counted(&files, tables)?,
+        None => content::of_files(transport, &files.concat(), threads)?,
+    };
+    for (kind, files) in [("--engine-file", described), ("the index, file", index), ("the reads, file", reads)] {
+        for (number, file) in files.iter().enumerate() {
+            identity = identity.with(&format!("{kind} {}", number + 1), file);
+        }
+    }
+    Ok(identity)
+}
+
+/// What stands for files of reads that were counted.
+fn counted(files: &[Vec<PathBuf>], tables: &[Arc<Table>]) -> Result<Vec<String>, AlignError> {
+    let contents = tables.iter().flat_map(|table| table.contents());
+    let words = |(path, content): (&PathBuf, &u64)| {
+        let bytes = std::fs::metadata(path).map_err(|error| failed(format!("{}: {error}", path.display())))?.len();
+        Ok(content::words(path, bytes, *content))
+    };
+    files.iter().flatten().zip(contents).map(words).collect()
+}
+
+/// What this rank sees of files: of those that all ranks should see, all see the same.
+fn ends<'p>(files: impl Iterator<Item = &'p PathBuf>) -> String {
+    cache::digest(&files.map(|path| tuning_key::ends(path).ok()).collect::<Vec<_>>())
+}
+
+/// What is written is made safe, and then entered, until the run is over. After a run that went well the last need not be entered, for the
+/// whole is complete then; but it is made safe, and so learned if it cannot be: some disks say only then that they are full.
+fn keep(grains: &Grains, journal: &mut Journal, files: &[File], work: &Work<'_>) -> std::io::Result<()> {
+    loop {
+        let started = Instant::now();
+        while started.elapsed() < SAFE && work.going() == Going::On {
+            std::thread::sleep(LOOK);
+        }
+        let going = work.going();
+        let written = grains.take_written();
+        if going == Going::Done || !written.is_empty() {
+            files.iter().try_for_each(File::sync_data)?;
+        }
+        if going != Going::Done && !written.is_empty() {
+            enter(journal, written)?;
+        }
+        if going != Going::On {
+            return Ok(());
+        }
+    }
+}
+
+fn enter(journal: &mut Journal, written: Vec<Written>) -> std::io::Result<()> {
+    let entry = |Written { chunks, offsets, bytes, tally }: Written| Entry {
+        batch: chunks.start,
+        count: chunks.end - chunks.start,
+        offsets,
+        bytes,
+        tally: Some(tally),
+    };
+    journal.enter(&written.into_iter().map(entry).collect::<Vec<_>>())
+}
+
+/// This rank's own work, for who deals.
+struct Work<'a> {
+    grains: &'a Grains,
+    over: &'a AtomicBool,
+    failed: &'a AtomicBool,
+}
+
+impl Local for Work<'_> {
+    fn ahead(&self) -> u64 {
+        self.grains.ahead()
+    }
+
+    fn give(&self, chunks: Range<u64>) {
+        self.grains.give(chunks);
+    }
+
+    fn end(&self) {
+        self.grains.end();
+    }
+
+    fn take_complete(&self) -> Vec<Complete> {
+        self.grains.take_complete()
+    }
+
+    fn place(&self, chunk: u64, offsets: &[u64]) {
+        self.grains.place(chunk, offsets);
+    }
+
+    fn input_end(&self) -> Option<u64> {
+        self.grains.input_end()
+    }
+
+    fn going(&self) -> Going {
+        match (self.over.load(Ordering::Acquire), self.failed.load(Ordering::Acquire)) {
+            (true, true) => Going::Failed,
+            (true, false) => Going::Done,
+            (false, _) => Going::On,
+        }
+    }
+}

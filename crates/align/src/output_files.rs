@@ -1,0 +1,138 @@
+//! The files that `zerohop align` writes.
+
+use crate::descriptors;
+use crate::error::AlignError;
+use crate::job::{FormatName, Job, PlanFrom};
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+use zerohop_model::error::Error;
+use zerohop_process::overwrite::{self, Kind};
+use zerohop_process::{WriteError, cache};
+use zerohop_sinks::{FileSink, Format, Header, OutputSpec, Program, shard_path};
+
+/// Refuses shards without a name, formats that cannot be written, outputs that would destroy an input, each other or a file
+/// of another kind, and outputs that cannot be written: before hours of work, not after.
+///
+/// # Errors
+/// Wrong usage, or what the system says.
+pub fn check(job: &Job) -> Result<(), AlignError> {
+    if job.output.shards > 1 && job.output.path.is_none() {
+        return Err(AlignError::Usage("--shards needs an output file (-o)".to_owned()));
+    }
+    let plan = match &job.placement.plan {
+        Some(PlanFrom::File(path)) => Some(path),
+        _ => None,
+    };
+    let (descriptors, library) =
+        (descriptors::files(&job.external.engine_file), zerohop_ranks::find(job.ranks.mpi.as_deref()));
+    let reads = job.lanes.iter().flat_map(|lane| &lane.files);
+    let records = paths(job);
+    let all = || records.iter().chain(&job.report.json).chain(&job.report.mqc);
+    all().chain(&job.external.logs).try_for_each(|path| zerohop_process::check_folder(path))?;
+    apart_from(job, reads.chain([&job.reference]).chain(plan).chain(&descriptors).chain(&library))?;
+    records.iter().try_for_each(|path| overwrite::replaceable(path, Kind::Records))?;
+    job.report.json.iter().chain(&job.report.mqc).try_for_each(|path| overwrite::replaceable(path, Kind::Json))?;
+    if job.output.format.is_none() {
+        job.output.path.iter().try_for_each(|path| check_suffix(path))?;
+    }
+    job.external.logs.iter().try_for_each(|logs| check_logs(logs))?;
+    all().try_for_each(|path| Ok(zerohop_process::check_writable(path)?))
+}
+
+/// Refuses outputs that would destroy one of `inputs`, such as the files of the index once it is found, or each other.
+///
+/// # Errors
+/// Wrong usage.
+pub fn apart_from<'p>(job: &Job, inputs: impl IntoIterator<Item = &'p PathBuf>) -> Result<(), AlignError> {
+    let (records, logs) = (paths(job), logs_there(job));
+    Ok(overwrite::apart(inputs, records.iter().chain(&job.report.json).chain(&job.report.mqc).chain(&logs))?)
+}
+
+/// What is in the folder for logs already, under names that logs of this run may have.
+fn logs_there(job: &Job) -> Vec<PathBuf> {
+    let entries = job.external.logs.as_ref().and_then(|folder| std::fs::read_dir(folder).ok());
+    let entries = entries.into_iter().flatten().flatten().map(|entry| entry.path());
+    let is_ours = |path: &PathBuf| {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        name.ends_with(".log") && name.starts_with(&*job.engine) || name == "original.log"
+    };
+    entries.filter(is_ours).collect()
+}
+
+/// A suffix must not promise a format that the file has not got. A pipe may have any name.
+fn check_suffix(path: &Path) -> Result<(), AlignError> {
+    let is_pipe = std::fs::metadata(path).is_ok_and(|there| !there.is_file());
+    let Some(suffix) = path.extension().filter(|_| !is_pipe && !path.starts_with("/dev")) else { return Ok(()) };
+    if ["sam", "bam"].iter().any(|known| suffix.eq_ignore_ascii_case(known)) {
+        return Ok(());
+    }
+    Err(AlignError::Usage(format!(
+        "{}: zerohop writes SAM and BAM, and '.{}' is neither: name the file .sam or .bam, or say --format sam or --format bam",
+        path.display(),
+        suffix.to_string_lossy()
+    )))
+}
+
+/// A folder that can be written to, or made.
+fn check_logs(path: &Path) -> Result<(), AlignError> {
+    let check = |folder: &Path| tempfile::tempdir_in(folder).map(drop);
+    let checked = match std::fs::create_dir(path) {
+        Ok(()) => std::fs::remove_dir(path),
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => check(path),
+        Err(error) => Err(error),
+    };
+    Ok(checked.map_err(WriteError::of(path))?)
+}
+
+/// The format of the records.
+pub fn format(job: &Job) -> Format {
+    let by_suffix = || match job.output.path.as_ref().and_then(|path| path.extension()) {
+        Some(suffix) if suffix.eq_ignore_ascii_case("bam") => FormatName::Bam,
+        _ => FormatName::Sam,
+    };
+    match job.output.format.unwrap_or_else(by_suffix) {
+        FormatName::Sam => Format::Sam,
+        FormatName::Bam => Format::Bam { level: job.output.level },
+    }
+}
+
+/// Opens the output, with this header: that of this process, or `partials`, which other ranks write as well.
+///
+/// # Errors
+/// What the system says.
+pub fn open(job: &Job, header: Header, partials: Option<&[PathBuf]>) -> Result<FileSink, Error> {
+    let (path, shards, comments) = (job.output.path.clone(), job.output.shards, job.output.comments);
+    let lane_groups = job.read_groups.of_lanes.clone();
+    let spec = OutputSpec { path, shards, format: format(job), header, lane_groups, comments };
+    match partials {
+        Some(partials) => FileSink::share(spec, partials),
+        None => FileSink::create(spec),
+    }
+}
+
+/// Stands for a header, but for the programs that it names: their command lines may differ from process to process.
+pub fn header_digest(header: &Header) -> String {
+    let text = header.text();
+    let lines: Vec<&str> = text.lines().filter(|line| !line.starts_with("@PG") && !line.starts_with("@CO")).collect();
+    cache::digest(&lines)
+}
+
+/// The files of records; none for standard output.
+pub fn paths(job: &Job) -> Vec<PathBuf> {
+    match &job.output.path {
+        None => Vec::new(),
+        Some(path) if job.output.shards == 1 => vec![path.clone()],
+        Some(path) => (1..=job.output.shards).map(|i| shard_path(path, i)).collect(),
+    }
+}
+
+/// An aligner that has said nothing, for there was nothing to be aligned.
+pub fn no_header(job: &Job) -> AlignError {
+    AlignError::Failed(format!("{} wrote no header, for there were no reads: there is nothing to write", job.engine))
+}
+
+/// zerohop itself, for @PG.
+pub fn zerohop(job: &Job) -> Program {
+    let version = env!("CARGO_PKG_VERSION").to_owned();
+    Program { name: "zerohop".to_owned(), version, command_line: Some(job.command.clone()) }
+}

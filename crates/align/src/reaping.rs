@@ -1,0 +1,38 @@
+//! The process that clears away after us if we are killed.
+
+use crate::error::AlignError;
+use std::process::Command;
+use zerohop_engine_external::reaper::Reaper;
+use zerohop_engine_external::{Charge, ExternalError};
+
+/// Our own program again, as what clears away if we are killed.
+///
+/// # Errors
+/// When it cannot be started.
+pub fn start() -> Result<Reaper, AlignError> {
+    let mut command = Command::new("/proc/self/exe");
+    command.arg(REAPER);
+    Reaper::start(command)
+        .map_err(|e| AlignError::Failed(format!("the process that would clear away after us cannot be started: {e}")))
+}
+
+/// Charges the reaper; one that is gone is a failure, for then nobody would clear away.
+///
+/// # Errors
+/// [`ExternalError::Failed`].
+pub fn told(reaper: &Reaper, charge: &Charge) -> Result<(), ExternalError> {
+    let gone = |e| ExternalError::Failed(format!("the process that would clear away after us is gone: {e}"));
+    reaper.charge(charge).map_err(gone)
+}
+
+/// The word that starts this program as the one that clears away.
+const REAPER: &str = "reaper";
+
+/// Clears away, and ends, if this program was started for that: with `reaper` as its only argument.
+pub fn reap_if_asked() {
+    let mut arguments = std::env::args_os().skip(1);
+    if arguments.next().is_some_and(|first| first == REAPER) && arguments.next().is_none() {
+        zerohop_engine_external::reaper::reap(std::io::stdin().lock());
+        std::process::exit(0);
+    }
+}

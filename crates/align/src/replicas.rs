@@ -1,0 +1,190 @@
+//! Makes the index copies, each where the plan wants it.
+
+use crate::error::AlignError;
+use crate::pilots::Switch;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Instant;
+use zerohop_memory::Placed;
+use zerohop_model::engine::Engine;
+use zerohop_model::error::Error;
+use zerohop_model::index::{IndexSource, OnStart};
+use zerohop_model::machine::Bytes;
+use zerohop_model::measurement::ReplicaReport;
+use zerohop_model::plan::Plan;
+use zerohop_report::{IndexOrigin, IndexReport};
+use zerohop_runtime::Shelf;
+use zerohop_topology::MemoryBound;
+
+/// Looks whether so many copies fit under the limits of this process.
+///
+/// # Errors
+/// When they surely do not.
+pub fn check_memory(source: &dyn IndexSource, reference: &Path, copies: usize) -> Result<(), AlignError> {
+    let need = Bytes(source.least_bytes().0 * copies as u64);
+    let Some(bound) = zerohop_topology::memory_bound().filter(|bound| need > bound.left) else { return Ok(()) };
+    let (reference, MemoryBound { left, limit, name }) = (reference.display(), bound);
+    let (all, fewer) = match copies {
+        1 => ("its index takes".to_owned(), ""),
+        _ => (format!("{copies} copies of its index take"), ", or use fewer copies (--replicas)"),
+    };
+    Err(AlignError::Failed(format!(
+        "{reference}: {all} {need} of memory, and this process may take {left} more ({name} is {limit}): raise the \
+         limit{fewer}"
+    )))
+}
+
+/// Copies made from one that is there already, each under its placement.
+pub struct Copies {
+    engines: Vec<Arc<dyn Engine>>,
+    placed: Vec<Placed>,
+}
+
+impl Copies {
+    /// A copy for each replica of `plan`, all at once; `ready` is told of each as it comes.
+    ///
+    /// # Errors
+    /// A copy that cannot be made.
+    pub fn of(first: &dyn Engine, plan: &Plan, ready: impl Fn(usize, &Arc<dyn Engine>) + Sync) -> Result<Self, Error> {
+        let placed: Vec<Placed> = plan.replicas.iter().map(Placed::new).collect();
+        let engines = replicate(first, &placed, &ready)?;
+        Ok(Copies { engines, placed })
+    }
+}
+
+/// Has the workers of a run read other copies.
+pub struct Move<'a> {
+    /// Who reads what.
+    pub shelf: &'a Shelf,
+    /// The strategies; the run begins with the first.
+    pub plans: &'a [Plan],
+    /// The number of the one that is followed.
+    pub followed: usize,
+    /// The copy of the beginning.
+    pub first: Arc<dyn Engine>,
+    /// Those of the strategy that is followed, unless it is the first.
+    pub copies: Option<Copies>,
+}
+
+impl Move<'_> {
+    /// The first copy is there all the time; others make room before more are made.
+    fn move_all_back(&mut self) {
+        (0..self.plans[0].workers.len()).for_each(|number| self.shelf.move_to(number, Arc::clone(&self.first)));
+        (self.copies, self.followed) = (None, 0);
+    }
+}
+
+impl Switch for Move<'_> {
+    fn follow(&mut self, number: usize, _: &dyn Fn() -> bool) -> Result<(), String> {
+        self.move_all_back();
+        if number == 0 {
+            return Ok(());
+        }
+        let plan = &self.plans[number];
+        let move_readers = |replica: usize, copy: &Arc<dyn Engine>| {
+            let readers = plan.workers.iter().enumerate().filter(|(_, worker)| worker.replica == replica);
+            readers.for_each(|(number, _)| self.shelf.move_to(number, Arc::clone(copy)));
+        };
+        match Copies::of(&*self.first, plan, move_readers) {
+            Ok(copies) => (self.copies, self.followed) = (Some(copies), number),
+            Err(error) => {
+                self.move_all_back();
+                return Err(error.to_string());
+            }
+        }
+        Ok(())
+    }
+
+    fn present(&self) -> usize {
+        self.followed
+    }
+}
+
+/// Copies of `first` under each of these placements, all at once.
+fn replicate(
+    first: &dyn Engine,
+    placed: &[Placed],
+    ready: &(dyn Fn(usize, &Arc<dyn Engine>) + Sync),
+) -> Result<Vec<Arc<dyn Engine>>, Error> {
+    std::thread::scope(|scope| {
+        let copy = |(number, placed): (usize, &Placed)| {
+            let placed = *placed;
+            let thread = std::thread::Builder::new().name("replicate".into());
+            thread.spawn_scoped(scope, move || {
+                let copy: Arc<dyn Engine> = placed.run(|| first.replicate())?.into();
+                ready(number, &copy);
+                Ok(copy)
+            })
+        };
+        let copies: Vec<_> = placed.iter().enumerate().map(copy).collect();
+        let lost = || Err(Error::Internal("an index copy could not be made".to_owned()));
+        let join = |copy: std::io::Result<std::thread::ScopedJoinHandle<'_, Result<_, Error>>>| match copy {
+            Ok(copy) => copy.join().unwrap_or_else(|_| lost()),
+            Err(error) => Err(Error::Thread(error)),
+        };
+        // All are waited for before the first failure is told.
+        let copies: Vec<Result<_, Error>> = copies.into_iter().map(join).collect();
+        copies.into_iter().collect()
+    })
+}
+
+/// The index copies of a run.
+pub struct Replicas {
+    /// One engine per replica of the plan.
+    pub engines: Vec<Arc<dyn Engine>>,
+    placed: Vec<Placed>,
+    /// What is to be said of the index.
+    pub report: IndexReport,
+}
+
+impl Replicas {
+    /// Makes all copies: the first from `source`, the others from it, all at once.
+    ///
+    /// # Errors
+    /// When the index cannot be made.
+    pub fn make(source: &dyn IndexSource, plan: &Plan, mean_read_length: usize) -> Result<Self, AlignError> {
+        let started = Instant::now();
+        let placed: Vec<Placed> = plan.replicas.iter().map(Placed::new).collect();
+        let own = placed[0];
+        // A thread is under it for the whole of its life, which is that of the pool.
+        let on_start: OnStart = Box::new(move || std::mem::forget(own.enter()));
+        let first: Arc<dyn Engine> = own.run(|| source.make(plan.workers.len(), on_start))?.into();
+        let others = replicate(&*first, &placed[1..], &|_, _| ())?;
+        let engines: Vec<Arc<dyn Engine>> = std::iter::once(first).chain(others).collect();
+        let origin = match source.is_built() {
+            true => IndexOrigin::Built,
+            false => IndexOrigin::File(source.file().display().to_string()),
+        };
+        let (bytes, time) = (Bytes(engines[0].index_bytes()), started.elapsed());
+        Ok(Replicas { engines, placed, report: IndexReport { origin, bytes, time, mean_read_length } })
+    }
+
+    /// Other copies in the place of these.
+    pub fn with(self, copies: Copies) -> Self {
+        Replicas { engines: copies.engines, placed: copies.placed, report: self.report }
+    }
+
+    /// Each worker of `plan` with the copy that the plan gives it.
+    pub fn shelf(&self, plan: &Plan) -> Shelf {
+        Shelf::new(plan.workers.iter().map(|worker| Arc::clone(&self.engines[worker.replica])))
+    }
+
+    /// Asks the kernel where the copies really lie.
+    pub fn census(&self, plan: &Plan) -> Vec<ReplicaReport> {
+        let report = |(placed, placement): (&Placed, &zerohop_model::plan::Placement)| {
+            let mut refused = placed.refused();
+            let census = match placed.census() {
+                Ok(census) => {
+                    refused.extend(census.notes);
+                    census.pages
+                }
+                Err(error) => {
+                    refused.push(format!("where its pages lie cannot be found out: {error}"));
+                    Default::default()
+                }
+            };
+            ReplicaReport { placement: placement.clone(), census, refused }
+        };
+        self.placed.iter().zip(&plan.replicas).map(report).collect()
+    }
+}

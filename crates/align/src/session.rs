@@ -1,0 +1,73 @@
+//! One run, from reads to files with names, whatever the engine.
+//!
+//! 1. the lanes are opened, and the first reads looked at;
+//! 2. the engine is got ready: in our process (embedded.rs), or as programs of their own (external.rs);
+//! 3. with ranks, or with progress on record, the reads are counted, and what is finished is looked up (multi_rank.rs);
+//! 4. the engine has the runtime run;
+//! 5. the files get their names, and what there is to say is gathered.
+
+use crate::engines;
+use crate::error::AlignError;
+use crate::job::Job;
+use crate::multi_rank::{Begun, MultiRank};
+use crate::output_files;
+use crate::ready::{Ran, Ready};
+use crate::summary;
+use crate::{embedded::Embedded, external::External};
+use std::time::Instant;
+use zerohop_model::machine::Bytes;
+use zerohop_ranks::{RankShare, Transport};
+use zerohop_reads::OpenLane;
+use zerohop_report::Summary;
+use zerohop_runtime::Outcome;
+
+/// A run that went well, as the first rank tells it.
+pub struct Done {
+    /// What there is to say.
+    pub summary: Summary,
+    /// Why the records could not be compared, if they should have been. They are there all the same.
+    pub not_compared: Option<AlignError>,
+}
+
+/// Aligns, over `transport` together with other ranks if there is one. None on other ranks than the first, and if an
+/// earlier run had written everything.
+///
+/// # Errors
+/// Whatever goes wrong; then nothing that looks complete is left, and no process.
+pub fn run(job: &Job, transport: Option<&dyn Transport>, share: &RankShare) -> Result<Option<Done>, AlignError> {
+    let started = Instant::now();
+    let open = |lane| Ok(OpenLane::open(lane)?.first(job.first));
+    let mut lanes: Vec<OpenLane> = job.lanes.iter().map(open).collect::<Result<_, AlignError>>()?;
+    let mut notes: Vec<String> = Vec::new();
+    let mut engine: Box<dyn Ready + '_> = match engines::embedded(&job.engine) {
+        Some(provider) => Box::new(Embedded::new(job, provider, &mut lanes, share, &mut notes)?),
+        None => Box::new(External::new(job, &mut lanes, share, &mut notes)?),
+    };
+    let of_lanes = lanes.iter().flat_map(|lane| lane.notes.clone());
+    notes = of_lanes.chain(share.note.clone()).chain(notes).collect();
+
+    let begun = MultiRank::begin(transport, job, &lanes, engine.law(), engine.takers(), engine.aligned_with())?;
+    let Begun::ToDo(mut ranks) = begun else { return Ok(None) };
+    let Ran { came: (Outcome { mut report, lengths }, dealt), sink } = engine.run(lanes, ranks.as_deref_mut())?;
+    summary::check(&report)?;
+    notes.extend(engine.notes(&report, transport.map_or(1, Transport::size)));
+    let of_ranks = match ranks.zip(dealt) {
+        None => {
+            let (sink, _) = sink.ok_or_else(|| output_files::no_header(job))?;
+            report.bytes_out = Bytes(sink.finish(&lengths)?);
+            Vec::new()
+        }
+        Some((ranks, dealt)) => {
+            notes.extend(ranks.note());
+            let Some(of_ranks) = ranks.finish(job, sink, &dealt, &mut report)? else { return Ok(None) };
+            of_ranks
+        }
+    };
+    let (comparison, not_compared) = match engine.compare() {
+        Ok(comparison) => (comparison, None),
+        Err(error) => (None, Some(error)),
+    };
+    notes.extend(zerohop_memory::unplaced_refused());
+    let summary = engine.told(report).summary(job, started, comparison, of_ranks, notes);
+    Ok(Some(Done { summary, not_compared }))
+}

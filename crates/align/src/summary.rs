@@ -1,0 +1,103 @@
+//! What is said of a run that went well.
+
+use crate::error::AlignError;
+use crate::job::Job;
+use crate::{output_files, resources};
+use std::time::Instant;
+use zerohop_model::machine::Machine;
+use zerohop_model::measurement::{Comparison, ReplicaReport, RunReport};
+use zerohop_model::plan::Plan;
+use zerohop_process::tell;
+use zerohop_report::{IndexReport, RankSummary, SCHEMA_VERSION, Summary};
+
+/// What an engine says of a run.
+pub struct Told {
+    /// Name and version of the aligner.
+    pub engine: (String, String),
+    /// The index copies of an embedded engine.
+    pub replicas: Vec<ReplicaReport>,
+    /// The index.
+    pub index: IndexReport,
+    /// The machine.
+    pub machine: Machine,
+    /// The plan that was followed to the end.
+    pub plan: Plan,
+    /// What the runtime did.
+    pub run: RunReport,
+}
+
+impl Told {
+    /// All that a run says of itself.
+    pub fn summary(
+        self,
+        job: &Job,
+        started: Instant,
+        comparison: Option<Comparison>,
+        ranks: Vec<RankSummary>,
+        notes: Vec<String>,
+    ) -> Summary {
+        let names = |files: &Vec<std::path::PathBuf>| files.iter().map(|f| f.display().to_string()).collect();
+        Summary {
+            schema_version: SCHEMA_VERSION,
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            command: job.command.clone(),
+            engine: self.engine,
+            inputs: job.lanes.iter().map(|lane| names(&lane.files)).collect(),
+            outputs: names(&output_files::paths(job)),
+            replicas: self.replicas,
+            index: self.index,
+            machine: self.machine,
+            plan: self.plan,
+            run: self.run,
+            wall: started.elapsed(),
+            resources: resources::used(),
+            comparison,
+            ranks,
+            notes: [notes, zerohop_topology::unknown()].concat(),
+        }
+    }
+}
+
+/// Every read must have come out.
+///
+/// # Errors
+/// If one has not.
+pub fn check(report: &RunReport) -> Result<(), AlignError> {
+    let (reads, records) = (report.tally.reads, report.tally.primary_records + report.tally.left_out);
+    match reads == records {
+        true => Ok(()),
+        false => Err(AlignError::Failed(format!(
+            "{reads} reads came in, but {records} are accounted for: please report this"
+        ))),
+    }
+}
+
+/// Says how it went: on standard error, and in the files that the job asks for.
+///
+/// # Errors
+/// A file that cannot be written.
+pub fn tell(job: &Job, summary: &Summary) -> Result<(), AlignError> {
+    if job.quiet {
+        // What may make the result wrong is never kept quiet.
+        summary.notes.iter().for_each(|note| tell::note(note));
+    } else {
+        tell::text(&summary.text());
+    }
+    let other = |e: serde_json::Error| AlignError::Failed(e.to_string());
+    if let Some(path) = &job.report.json {
+        zerohop_process::write(path, summary.json().map_err(other)?.as_bytes())?;
+    }
+    if let Some(path) = &job.report.mqc {
+        zerohop_process::write(path, summary.multiqc(&sample(job)).map_err(other)?.as_bytes())?;
+    }
+    Ok(())
+}
+
+/// The name of the sample: that of the job, SM of a read group, or the name of the reads.
+fn sample(job: &Job) -> String {
+    let fields = || job.read_groups.groups.iter().flat_map(|group| &group.fields);
+    let in_group = || fields().find_map(|field| field.strip_prefix("SM:")).map(str::to_owned);
+    let first = || job.lanes.first()?.files.first()?.file_name();
+    let of_file = || first().map(|name| name.to_string_lossy().into_owned());
+    job.report.sample.clone().or_else(in_group).or_else(of_file).unwrap_or_default()
+}

@@ -1,0 +1,172 @@
+//! What a plan is for: an engine, its index, and the kind of reads.
+
+use crate::error::AlignError;
+use crate::{descriptors, engines, plan_cache};
+use serde::Serialize;
+use std::fs::File;
+use std::io::{Read, Seek, SeekFrom};
+use std::path::{Path, PathBuf};
+use zerohop_engine_external::descriptor::How;
+use zerohop_engine_external::{Found, FoundIndex, UserArguments, law};
+use zerohop_model::engine::Law;
+use zerohop_model::index::{IndexProvider, IndexSource, Wanted};
+use zerohop_model::machine::{Bytes, Machine};
+use zerohop_plan::Engine;
+use zerohop_process::cache;
+
+/// Bytes at the beginning and the end of each file of an index that stand for all of it.
+const ENDS: u64 = 1 << 16;
+
+/// What records depend on beside the reads and options: the engine, and all of its index.
+#[derive(Debug, Clone)]
+pub struct AlignedWith {
+    /// Name and version of the engine.
+    pub engine: String,
+    /// The kind of reads, on which an index that is built may depend.
+    pub reads: String,
+    /// The files of the index, or the reference if it is built anew.
+    pub files: Vec<PathBuf>,
+}
+
+/// What a plan is for.
+#[derive(Debug)]
+pub struct TuningKey {
+    /// Name and version of the engine.
+    pub engine: (String, String),
+    /// What it can do.
+    pub kind: Engine,
+    /// Size of one copy of the index.
+    pub index: Bytes,
+    /// Bases after which it is given the next chunk of reads.
+    pub chunk_bases: u64,
+    /// The files of the index, or the reference if it is built anew.
+    pub files: Vec<PathBuf>,
+    profile: Profile,
+}
+
+/// What of the reads, and of what is done with them, a plan depends on.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Profile {
+    /// Whether they are pairs.
+    pub paired: bool,
+    /// Their mean length, in bases, to the nearest of some lengths.
+    pub read_length: usize,
+    /// Arguments for the engine.
+    pub engine_args: String,
+}
+
+impl Profile {
+    /// Of reads of a mean length.
+    pub fn new(paired: bool, mean_read_length: usize, engine_args: Option<&str>) -> Self {
+        let read_length = engines::canonical_read_length(mean_read_length);
+        Profile { paired, read_length, engine_args: engine_args.unwrap_or_default().to_owned() }
+    }
+}
+
+impl TuningKey {
+    /// An engine in our own process.
+    pub fn embedded(provider: &dyn IndexProvider, source: &dyn IndexSource, profile: Profile) -> Self {
+        let (name, version) = provider.engine();
+        TuningKey {
+            engine: (name.to_owned(), version.to_owned()),
+            kind: Engine::Embedded,
+            index: source.bytes(),
+            chunk_bases: provider.chunk_bases(),
+            files: vec![source.file().to_owned()],
+            profile,
+        }
+    }
+
+    /// An aligner that runs as programs of its own.
+    pub fn external(found: &Found, index: &FoundIndex, reference: &Path, law: Law, profile: Profile) -> Self {
+        TuningKey {
+            engine: (found.descriptor.name.clone(), found.version.clone()),
+            kind: Engine::External { shares: found.descriptor.sharing.how != How::None },
+            index: Bytes(found.memory_bytes(reference, index)),
+            chunk_bases: law.closes_at_bases(),
+            files: index.files.clone(),
+            profile,
+        }
+    }
+
+    /// Any engine, by its name.
+    ///
+    /// # Errors
+    /// An engine that is not known or not here; an index that is missing.
+    pub fn of(name: &str, engine_files: &[PathBuf], reference: &Path, profile: Profile) -> Result<Self, AlignError> {
+        if let Some(provider) = engines::embedded(name) {
+            let wanted = Wanted { reference, mean_read_length: profile.read_length, anew: false };
+            let source = provider.find(&wanted)?;
+            if source.bytes().0 == 0 {
+                return Err(AlignError::Failed(format!(
+                    "{}: there is no such reference, or it is empty",
+                    reference.display()
+                )));
+            }
+            return Ok(Self::embedded(provider, &*source, profile));
+        }
+        let descriptor = descriptors::described(name, engine_files)?;
+        let known = [("read_length", profile.read_length), ("canonical_read_length", profile.read_length)];
+        let known = known.map(|(name, value)| (name, value.to_string()));
+        let user = UserArguments::parse(&descriptor, &profile.engine_args, &known)?;
+        let law = law(&descriptor, &user)?;
+        let found = Found::find(descriptor)?;
+        let index = found.index(reference, &user)?;
+        Ok(Self::external(&found, &index, reference, law, profile))
+    }
+
+    /// What an engine can do, by its name; it need not be here.
+    ///
+    /// # Errors
+    /// An engine that is not known.
+    pub fn kind(name: &str, engine_files: &[PathBuf]) -> Result<Engine, AlignError> {
+        if engines::embedded(name).is_some() {
+            return Ok(Engine::Embedded);
+        }
+        let descriptor = descriptors::described(name, engine_files)?;
+        Ok(Engine::External { shares: descriptor.sharing.how != How::None })
+    }
+
+    /// Bases of a read, or of a pair.
+    pub fn bases_of_a_fragment(&self) -> u64 {
+        self.profile.read_length as u64 * if self.profile.paired { 2 } else { 1 }
+    }
+
+    /// Sixteen digits that are others wherever another plan might be better.
+    pub fn identity(&self, machine: &Machine) -> String {
+        cache::digest(&(plan_cache::machine_id(machine), &self.engine, self.index_digest(), &self.profile))
+    }
+
+    /// What the records depend on.
+    pub fn aligned_with(&self) -> AlignedWith {
+        let (name, version) = &self.engine;
+        let mates = if self.profile.paired { "pairs" } else { "single reads" };
+        let reads = format!("{mates} of about {} bases", self.profile.read_length);
+        AlignedWith { engine: format!("{name} {version}"), reads, files: self.files.clone() }
+    }
+
+    /// Where a plan for this on `machine` is kept; nowhere without a cache folder.
+    pub fn plan_file(&self, machine: &Machine) -> Option<PathBuf> {
+        plan_cache::plan_file(&self.identity(machine))
+    }
+
+    /// Names, lengths, beginnings and ends of all files: an index of human size would take longer to read than a plan saves.
+    fn index_digest(&self) -> String {
+        let of = |path: &PathBuf| {
+            let name = path.file_name().map(|name| name.to_string_lossy().into_owned());
+            (name, ends(path).unwrap_or_default())
+        };
+        cache::digest(&self.files.iter().map(of).collect::<Vec<_>>())
+    }
+}
+
+/// The length of a file, its first bytes and its last.
+pub fn ends(path: &Path) -> std::io::Result<(u64, Vec<u8>, Vec<u8>)> {
+    let mut file = File::open(path)?;
+    let length = file.metadata()?.len();
+    let (mut first, mut last) = (Vec::new(), Vec::new());
+    file.by_ref().take(ENDS).read_to_end(&mut first)?;
+    file.seek(SeekFrom::Start(length.saturating_sub(ENDS)))?;
+    file.take(ENDS).read_to_end(&mut last)?;
+    Ok((length, first, last))
+}

@@ -1,0 +1,69 @@
+//! Nothing to find, load or build: the reference gives the names of the header.
+
+use crate::Null;
+use std::path::{Path, PathBuf};
+use zerohop_model::engine::{Engine, Law};
+use zerohop_model::index::{IndexError, IndexProvider, IndexSource, OnStart, Wanted};
+use zerohop_model::machine::Bytes;
+
+/// The null engine.
+#[derive(Debug, Clone, Copy)]
+pub struct Provider;
+
+/// It wants its input cut as strobealign does.
+const LAW: Law = Law::Chunk { past_bases: 1_000_000 };
+
+impl IndexProvider for Provider {
+    fn engine(&self) -> (&str, &str) {
+        ("null", env!("CARGO_PKG_VERSION"))
+    }
+
+    fn canonical_read_length(&self, mean_bases: usize) -> usize {
+        mean_bases
+    }
+
+    fn chunk_bases(&self) -> u64 {
+        LAW.closes_at_bases()
+    }
+
+    fn find(&self, wanted: &Wanted<'_>) -> Result<Box<dyn IndexSource>, IndexError> {
+        Ok(Box::new(Reference(wanted.reference.to_owned())))
+    }
+
+    fn path(&self, _: &Path, _: usize) -> Option<PathBuf> {
+        None
+    }
+
+    fn save(&self, _: &Path, _: usize, _: usize) -> Result<Bytes, IndexError> {
+        Err(IndexError::Usage("the null engine has no index".to_owned()))
+    }
+}
+
+struct Reference(PathBuf);
+
+impl IndexSource for Reference {
+    fn file(&self) -> &Path {
+        &self.0
+    }
+
+    fn is_built(&self) -> bool {
+        true
+    }
+
+    fn bytes(&self) -> Bytes {
+        Bytes(0)
+    }
+
+    fn least_bytes(&self) -> Bytes {
+        Bytes(0)
+    }
+
+    fn note(&self) -> Option<String> {
+        None
+    }
+
+    fn make(&self, _: usize, _: OnStart) -> Result<Box<dyn Engine>, IndexError> {
+        let contigs = zerohop_reads::reference::read(&self.0, |_| {});
+        Ok(Box::new(Null::new(LAW, contigs.map_err(|error| IndexError::Failed(Box::new(error)))?)))
+    }
+}

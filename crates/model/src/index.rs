@@ -1,0 +1,91 @@
+//! Where the index of an embedded engine comes from: what every command asks of it, and all that it asks.
+
+use crate::engine::Engine;
+use crate::machine::Bytes;
+use std::error::Error;
+use std::path::{Path, PathBuf};
+
+/// An embedded engine, before there is an index. One constant of it per engine is all that a job needs to know.
+pub trait IndexProvider: Sync {
+    /// Name and version of the engine, as `--engine` and @PG have them.
+    fn engine(&self) -> (&str, &str);
+
+    /// The read length in bases, of the few for which indexes differ, that is nearest to a mean of `mean_bases`.
+    fn canonical_read_length(&self, mean_bases: usize) -> usize;
+
+    /// Bases after which a worker takes the next chunk, as [`Engine`] will cut the input.
+    fn chunk_bases(&self) -> u64;
+
+    /// Finds the index: `reference` is one itself, or one lies beside it, or it is to be built. Nothing of it is loaded.
+    ///
+    /// # Errors
+    /// An index that is for other reads, or is not to be used.
+    fn find(&self, wanted: &Wanted<'_>) -> Result<Box<dyn IndexSource>, IndexError>;
+
+    /// The file that [`IndexProvider::save`] writes; none for an engine without an index.
+    fn path(&self, reference: &Path, mean_read_length: usize) -> Option<PathBuf>;
+
+    /// Builds the index with `threads` threads and writes it to its path. Gives its size.
+    ///
+    /// # Errors
+    /// A reference that cannot be read, an index that cannot be written.
+    fn save(&self, reference: &Path, mean_read_length: usize, threads: usize) -> Result<Bytes, IndexError>;
+}
+
+/// Which index is wanted.
+#[derive(Debug, Clone, Copy)]
+pub struct Wanted<'a> {
+    /// The reference in FASTA, or an index.
+    pub reference: &'a Path,
+    /// Mean length of the reads, in bases.
+    pub mean_read_length: usize,
+    /// Whether it is built anew even if there is one.
+    pub anew: bool,
+}
+
+/// An index that was found, or will be built.
+pub trait IndexSource: Send + Sync {
+    /// The file of the index, or the reference that it is built from: what must not be written over, and what records
+    /// depend on.
+    fn file(&self) -> &Path;
+
+    /// Whether it is built from the reference in every run.
+    fn is_built(&self) -> bool;
+
+    /// Size of one copy in memory; an estimate if it is to be built.
+    fn bytes(&self) -> Bytes;
+
+    /// What one copy takes at least, for refusing what cannot fit.
+    fn least_bytes(&self) -> Bytes;
+
+    /// What the user should know of it.
+    fn note(&self) -> Option<String>;
+
+    /// Loads or builds it with `threads` threads, each of which calls `on_start` first. The caller's thread is under the
+    /// placement of the copy; `on_start` puts others under it.
+    ///
+    /// # Errors
+    /// A file that is damaged or was made from another reference; a reference that cannot be read; no memory.
+    fn make(&self, threads: usize, on_start: OnStart) -> Result<Box<dyn Engine>, IndexError>;
+}
+
+/// What each thread that makes an index calls first.
+pub type OnStart = Box<dyn Fn() + Send + Sync>;
+
+/// Why there is no index.
+#[derive(Debug, thiserror::Error)]
+pub enum IndexError {
+    /// The command makes no sense.
+    #[error("{0}")]
+    Usage(String),
+    /// It cannot be found, read, built or written.
+    #[error(transparent)]
+    Failed(Box<dyn Error + Send + Sync>),
+}
+
+impl IndexError {
+    /// One in words.
+    pub fn failed(words: String) -> Self {
+        IndexError::Failed(words.into())
+    }
+}

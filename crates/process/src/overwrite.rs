@@ -1,0 +1,243 @@
+//! What a command reads is not what it writes: the one rule that keeps inputs from being destroyed.
+//!
+//! Every command lists its inputs (the index that it uses among them, once it is found) and its outputs. [`apart`]
+//! refuses an output that is one of the inputs, by device and inode, so under any name, through links too.
+//! [`replaceable`] refuses to write over a file that holds something else than the command writes there.
+
+use flate2::read::MultiGzDecoder;
+use std::ffi::OsString;
+use std::fs::File;
+use std::io::Read;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+/// How much of a file is looked at to tell what it holds, in bytes.
+const LOOKED_AT: u64 = 1 << 18;
+/// What a library that 'zerohop mpi' built has in its table of names.
+const OF_OUR_LIBRARY: &[u8] = b"zh_version";
+
+/// An output that is not to be written over what is there.
+#[derive(Debug, thiserror::Error)]
+pub enum OverwriteError {
+    /// The command makes no sense.
+    #[error("{0}")]
+    Refused(String),
+    /// What is there cannot be looked at.
+    #[error("{}: it is there and cannot be read: {source}", path.display())]
+    Unreadable {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: std::io::Error,
+    },
+}
+
+/// What a file is, whatever its name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Identity {
+    /// A regular file, by device and inode.
+    There(u64, u64),
+    /// A file that would be made: device and inode of its folder, and its name there.
+    ToBeMade(u64, u64, OsString),
+}
+
+/// What `path` is; none for a pipe, a device or a folder, and for what cannot be made either.
+fn identity(path: &Path) -> Option<Identity> {
+    match path.metadata() {
+        Ok(found) => found.is_file().then(|| Identity::There(found.dev(), found.ino())),
+        Err(_) => {
+            let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+            let folder = folder.metadata().ok()?;
+            Some(Identity::ToBeMade(folder.dev(), folder.ino(), path.file_name()?.to_owned()))
+        }
+    }
+}
+
+/// What an input is: `-` is standard input, which may be a file.
+fn identity_of_input(path: &Path) -> Option<Identity> {
+    identity(if path == Path::new("-") { Path::new("/dev/stdin") } else { path })
+}
+
+/// Whether both name one regular file; hard links are files of their own here, for nothing is lost by reading both.
+pub fn is_same(one: &Path, other: &Path) -> bool {
+    let file = |path: &Path| path.canonicalize().ok().filter(|file| file.is_file());
+    file(one).is_some_and(|one| file(other) == Some(one))
+}
+
+/// Refuses outputs that would destroy an input or each other.
+///
+/// # Errors
+/// [`OverwriteError::Refused`].
+pub fn apart<'i, 'o>(
+    inputs: impl IntoIterator<Item = &'i PathBuf>,
+    outputs: impl IntoIterator<Item = &'o PathBuf>,
+) -> Result<(), OverwriteError> {
+    let inputs: Vec<Identity> = inputs.into_iter().filter_map(|path| identity_of_input(path)).collect();
+    let mut before: Vec<Identity> = Vec::new();
+    for path in outputs {
+        let Some(file) = identity(path) else { continue };
+        if inputs.contains(&file) {
+            return Err(OverwriteError::Refused(format!(
+                "{} is an input and cannot be the output too",
+                path.display()
+            )));
+        }
+        if before.contains(&file) {
+            return Err(OverwriteError::Refused(format!("{} was given as two outputs", path.display())));
+        }
+        before.push(file);
+    }
+    Ok(())
+}
+
+/// What an output holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// Alignments: SAM or BAM.
+    Records,
+    /// JSON.
+    Json,
+    /// A page in HTML.
+    Page,
+    /// Reads in FASTQ.
+    Fastq,
+    /// The library that 'zerohop mpi' builds.
+    Library,
+}
+
+impl Kind {
+    /// In words that go on after "it does not hold".
+    fn words(self) -> &'static str {
+        match self {
+            Kind::Records => "SAM or BAM",
+            Kind::Json => "JSON",
+            Kind::Page => "an HTML page",
+            Kind::Fastq => "FASTQ",
+            Kind::Library => "a library that 'zerohop mpi' built",
+        }
+    }
+
+    /// Whether what begins with `head`, inflated, may be of this kind.
+    fn begins(self, head: &[u8]) -> bool {
+        let text = head.trim_ascii_start();
+        let starts = |word: &[u8]| text.len() >= word.len() && text[..word.len()].eq_ignore_ascii_case(word);
+        match self {
+            Kind::Records => head.starts_with(b"BAM\x01") || is_sam(head),
+            Kind::Json => starts(b"{") || starts(b"["),
+            Kind::Page => starts(b"<!doctype html") || starts(b"<html"),
+            Kind::Fastq => head.starts_with(b"@") && !is_sam(head),
+            Kind::Library => {
+                head.starts_with(b"\x7fELF")
+                    && head.windows(OF_OUR_LIBRARY.len()).any(|window| window == OF_OUR_LIBRARY)
+            }
+        }
+    }
+}
+
+/// Whether a text begins with a line of a SAM header, or with a record.
+fn is_sam(text: &[u8]) -> bool {
+    let line = text.split(|&byte| byte == b'\n').next().unwrap_or_default();
+    let fields: Vec<&[u8]> = line.split(|&byte| byte == b'\t').collect();
+    let is_header = matches!(fields[0], [b'@', one, two] if one.is_ascii_uppercase() && two.is_ascii_uppercase());
+    let is_number = |at: usize| fields[at].iter().all(u8::is_ascii_digit) && !fields[at].is_empty();
+    fields.len() > 1 && is_header || fields.len() >= 11 && [1, 3, 4].into_iter().all(is_number)
+}
+
+/// Refuses to write over a file that holds something else than `kind`: it was named by mistake. What is not there, is
+/// empty, or is no regular file may be written to.
+///
+/// # Errors
+/// [`OverwriteError`]; a file that cannot be read is refused too, for nobody knows what it holds.
+pub fn replaceable(path: &Path, kind: Kind) -> Result<(), OverwriteError> {
+    if path.metadata().is_ok_and(|found| !found.is_file() || found.len() == 0) || path.metadata().is_err() {
+        return Ok(());
+    }
+    let head = head(path).map_err(|source| OverwriteError::Unreadable { path: path.to_owned(), source })?;
+    if kind.begins(&head) {
+        return Ok(());
+    }
+    Err(OverwriteError::Refused(format!(
+        "{} is there and does not hold {}: remove it first, or name another file",
+        path.display(),
+        kind.words()
+    )))
+}
+
+/// The first bytes of a file, inflated if it is in gzip.
+fn head(path: &Path) -> std::io::Result<Vec<u8>> {
+    let mut head = Vec::new();
+    File::open(path)?.take(LOOKED_AT).read_to_end(&mut head)?;
+    if !head.starts_with(&[0x1f, 0x8b]) {
+        return Ok(head);
+    }
+    let mut inflated = Vec::new();
+    // What is damaged, or goes on behind what was read, is an error after the first bytes, which are enough.
+    let _ = MultiGzDecoder::new(&head[..]).take(LOOKED_AT).read_to_end(&mut inflated);
+    Ok(inflated)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_is_the_same_under_any_name() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = |name: &str| dir.path().join(name);
+        std::fs::write(path("reads"), "x").unwrap();
+        std::fs::hard_link(path("reads"), path("hard")).unwrap();
+        std::os::unix::fs::symlink("reads", path("soft")).unwrap();
+        std::os::unix::fs::symlink(dir.path(), path("folder")).unwrap();
+        let refused = |output: PathBuf| apart([&path("reads")], [&output]).is_err();
+        for name in ["reads", "./reads", "hard", "soft", "folder/reads"] {
+            assert!(refused(path(name)), "{name}");
+        }
+        assert!(!refused(path("other")) && !refused(PathBuf::from("/dev/null")));
+        assert!(
+            apart([], [&path("new"), &path("folder/new")]).is_err(),
+            "two outputs are one file that is not there yet"
+        );
+        apart([], [&PathBuf::from("/dev/null"), &PathBuf::from("/dev/null")]).unwrap();
+    }
+
+    #[test]
+    fn contents_are_told_apart() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("there");
+        let (sam, record, fastq) = ("@HD\tVN:1.6\n", "r\t4\t*\t0\t0\t*\t*\t0\t0\tA\t#\n", "@r\nA\n+\n#\n");
+        let (json, html) = ("\n{\"a\": 1}", "<!DOCTYPE html>\n<html>");
+        let texts = [
+            (sam, Some(Kind::Records)),
+            (record, Some(Kind::Records)),
+            ("BAM\u{1}", Some(Kind::Records)),
+            (fastq, Some(Kind::Fastq)),
+            (json, Some(Kind::Json)),
+            (html, Some(Kind::Page)),
+            ("\u{7f}ELF zh_version", Some(Kind::Library)),
+            ("\u{7f}ELF", None),
+            (">contig\nACGT\n", None),
+            ("a\tb\tc\td\te\tf\tg\th\ti\tj\tk\n", None),
+            ("\n", None),
+        ];
+        for (text, holds) in texts {
+            for packed in [false, true] {
+                let mut file = File::create(&path).unwrap();
+                match packed {
+                    false => std::io::Write::write_all(&mut file, text.as_bytes()).unwrap(),
+                    true => {
+                        let mut gzip = flate2::write::GzEncoder::new(file, flate2::Compression::fast());
+                        std::io::Write::write_all(&mut gzip, text.as_bytes()).unwrap();
+                        gzip.finish().unwrap();
+                    }
+                }
+                for kind in [Kind::Records, Kind::Json, Kind::Page, Kind::Fastq, Kind::Library] {
+                    assert_eq!(replaceable(&path, kind).is_ok(), holds == Some(kind), "{text:?} as {kind:?}");
+                }
+            }
+        }
+        File::create(&path).unwrap();
+        replaceable(&path, Kind::Records).unwrap();
+        replaceable(&dir.path().join("new"), Kind::Json).unwrap();
+        replaceable(Path::new("/dev/null"), Kind::Json).unwrap();
+    }
+}

@@ -1,0 +1,500 @@
+//! What is finished of a long job, on disk: a batch (of an alignment: a run of chunks) is entered after its results are safe, so that a
+//! job that was interrupted loses nothing and repeats only what was under way.
+
+use crate::error::RanksError;
+use crate::identity::Identity;
+use crate::{Transport, TransportError};
+use serde::{Deserialize, Serialize};
+use std::ffi::OsString;
+use std::fs::{File, Metadata, OpenOptions, TryLockError};
+use std::io::{ErrorKind, Write};
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use zerohop_model::measurement::Tally;
+use zerohop_process::cache;
+use zerohop_process::tell;
+
+/// Batches, or chunks, that are written.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Entry {
+    /// The first of them.
+    pub batch: u64,
+    /// How many.
+    pub count: u64,
+    /// Where their results begin in each file of the output.
+    pub offsets: Vec<u64>,
+    /// Bytes of their results in each.
+    pub bytes: Vec<u64>,
+    /// The reads in them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tally: Option<Tally>,
+}
+
+/// What all ranks together have finished.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct Finished {
+    /// The first batch, or chunk, that is not finished.
+    pub next: u64,
+    /// Where its results go in each file of the output; nothing if nothing is finished.
+    pub ends: Vec<u64>,
+    /// The reads before it.
+    pub tally: Tally,
+}
+
+/// What to do with progress that is there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Begin {
+    /// Take up that of the same job, or begin.
+    Any,
+    /// There must be some to take up.
+    Resume,
+    /// Throw it away.
+    Restart,
+}
+
+impl Begin {
+    /// As `--resume` and `--restart` say; they exclude each other.
+    pub fn asked(resume: bool, restart: bool) -> Self {
+        match (resume, restart) {
+            (_, true) => Begin::Restart,
+            (true, false) => Begin::Resume,
+            (false, false) => Begin::Any,
+        }
+    }
+}
+
+/// How a job begins.
+enum Begun {
+    /// It is to be done, or what is left of it.
+    Ours(Owner),
+    /// An earlier run had written all of it, and only the names were missing: the files have them now.
+    Complete,
+}
+
+/// A job whose results are complete.
+#[derive(Debug, Serialize, Deserialize)]
+struct Complete {
+    identity: Identity,
+    /// Of each file its name in the folder, and the path that it gets. They are bytes, and need not be text.
+    names: Vec<(Vec<u8>, Vec<u8>)>,
+}
+
+/// What a folder has of a job.
+enum Found {
+    /// Nothing that could be used.
+    Nothing,
+    /// A job that is not finished.
+    Unfinished(Identity),
+    /// A job that is complete but for the names of its files.
+    Complete(Complete),
+}
+
+/// The folder of a job: a file for each rank, and one that says what job it is.
+pub struct Journal {
+    folder: PathBuf,
+    file: File,
+}
+
+/// One rank's right to a job: nobody else works on it meanwhile.
+pub struct Owner {
+    folder: PathBuf,
+    identity: Identity,
+    /// Locked as long as it is open.
+    _job: File,
+}
+
+/// What says what job it is.
+const JOB: &str = "job.json";
+/// What says that all is complete, and which file gets which name.
+const COMPLETE: &str = "complete.json";
+
+/// The folder beside an output.
+pub fn folder(output: &Path) -> PathBuf {
+    let mut name = output.as_os_str().to_owned();
+    name.push(".progress");
+    PathBuf::from(name)
+}
+
+fn fault(path: &Path, error: std::io::Error) -> RanksError {
+    RanksError::File { path: path.to_owned(), source: error }
+}
+
+/// For one rank, before the others look: makes the folder of a new job, or takes up what was done of the same.
+///
+/// # Errors
+/// Another job; none, where one was to be resumed; a job that another run is at; a folder that is no job's.
+fn prepare(output: &Path, identity: &Identity, begin: Begin) -> Result<Begun, RanksError> {
+    let folder = folder(output);
+    let refuse = |what: &str| Err(RanksError::Failed(format!("{}: {what}", folder.display())));
+    // Who is at it now must not lose it.
+    let held = folder.join(JOB).exists().then(|| lock(&folder)).transpose()?;
+    let found = match begin {
+        // What cannot be read may go, too.
+        Begin::Restart => Found::Nothing,
+        Begin::Any | Begin::Resume => look(&folder)?,
+    };
+    let changes = match &found {
+        Found::Unfinished(before) | Found::Complete(Complete { identity: before, .. }) => {
+            identity.changes_since(before)
+        }
+        Found::Nothing => Vec::new(),
+    };
+    if !changes.is_empty() {
+        return refuse(&format!(
+            "this is the progress of another job ({}). Give the command that began it to finish that job, --restart to \
+             throw its progress away, or another output",
+            changes.join("; ")
+        ));
+    }
+    let new = || {
+        clear(&folder)?;
+        create(&folder, identity)
+    };
+    match (found, held) {
+        (Found::Nothing, _) if begin == Begin::Resume => refuse("there is no progress to resume: leave out --resume"),
+        (Found::Unfinished(identity), Some(job)) => {
+            let owner = Owner { folder, identity, _job: job };
+            owner.prune().map(Begun::Ours)
+        }
+        (Found::Complete(complete), _) if complete.is_there(&folder) => {
+            end(&folder, &complete.paths(&folder))?;
+            Ok(Begun::Complete)
+        }
+        (_, held) => {
+            let owner = new()?;
+            // Until the new job is locked.
+            drop(held);
+            Ok(Begun::Ours(owner))
+        }
+    }
+}
+
+/// For all ranks: the first one takes the job, and all learn what was finished before; none if all was, and the files
+/// have their names. `seen` stands for what this rank sees of the inputs.
+///
+/// # Errors
+/// As for [`prepare`]; ranks that see different files.
+pub fn begin(
+    transport: &dyn Transport,
+    output: &Path,
+    identity: &Identity,
+    how: Begin,
+    seen: &str,
+) -> Result<Option<(Option<Owner>, Journal, Finished)>, RanksError> {
+    let failed = |error: TransportError| RanksError::Failed(error.to_string());
+    let begun = (transport.rank() == 0).then(|| prepare(output, identity, how)).transpose()?;
+    // All must have read the journals before anybody enters something, and nobody before the first has cleared away.
+    let is_complete = [u8::from(matches!(begun, Some(Begun::Complete)))];
+    if transport.all_gather(&is_complete).map_err(failed)?.first().is_some_and(|first| *first == [1]) {
+        if transport.rank() == 0 {
+            tell::note(&format!(
+                "{}: an earlier run of this command had written all of it, and has its name now; nothing was done again. \
+                 For reports (--json and the like) run it with --restart",
+                output.display()
+            ));
+        }
+        return Ok(None);
+    }
+    let (journal, finished) = Journal::open(output, transport.rank())?;
+    let own = cache::digest(&(identity, seen, &finished));
+    let all = transport.all_gather(own.as_bytes()).map_err(failed)?;
+    if let Some(other) = all.iter().position(|other| *other != own.as_bytes()) {
+        let rank = transport.rank();
+        return Err(RanksError::Failed(format!(
+            "rank {other} sees other inputs, other options or other progress than rank {rank}: give all ranks the same \
+             command, and put all files where all ranks see them"
+        )));
+    }
+    let owner = begun.and_then(|begun| match begun {
+        Begun::Ours(owner) => Some(owner),
+        Begun::Complete => None,
+    });
+    Ok(Some((owner, journal, finished)))
+}
+
+/// Refuses a file that has fewer bytes than were finished.
+///
+/// # Errors
+/// Such a file, or one that is not there.
+pub fn check_length(partial: &Path, finished: u64) -> Result<(), RanksError> {
+    let there = std::fs::metadata(partial).map_err(|error| fault(partial, error))?.len();
+    match there < finished {
+        true => Err(RanksError::Failed(format!(
+            "{}: it has {there} bytes of {finished} that were finished: begin anew with --restart",
+            partial.display()
+        ))),
+        false => Ok(()),
+    }
+}
+
+/// What there is of a job.
+fn look(folder: &Path) -> Result<Found, RanksError> {
+    if let Some(complete) = cache::read(&folder.join(COMPLETE)) {
+        return Ok(Found::Complete(complete));
+    }
+    if let Some(identity) = cache::read(&folder.join(JOB)) {
+        return Ok(Found::Unfinished(identity));
+    }
+    if let Some(path) = [JOB, COMPLETE].map(|name| folder.join(name)).into_iter().find(|path| path.exists()) {
+        return Err(RanksError::Failed(format!(
+            "{}: this cannot be read, another version of zerohop may have written it: run it with --restart to throw \
+             that progress away, or choose another output",
+            path.display()
+        )));
+    }
+    Ok(Found::Nothing)
+}
+
+/// Whether a file of this name in a job's folder is one of a job's, or was to become one (`job.json.partial-...`).
+fn is_of_a_job(name: &str) -> bool {
+    name.starts_with(JOB) || name.starts_with(COMPLETE) || name.contains(".jsonl") || name.starts_with("output")
+}
+
+/// Removes what is there of a job, in an order of which any beginning leaves a job that can be taken up: a run may be
+/// killed here.
+fn clear(folder: &Path) -> Result<(), RanksError> {
+    let mut names: Vec<String> = match std::fs::read_dir(folder) {
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
+        found => found
+            .and_then(|all| all.map(|entry| Ok(entry?.file_name().to_string_lossy().into_owned())).collect())
+            .map_err(|error| fault(folder, error))?,
+    };
+    if !names.iter().all(|name| is_of_a_job(name)) {
+        let folder = folder.display();
+        return Err(RanksError::Failed(format!(
+            "{folder}: this folder has files that zerohop did not make: remove it, or choose another output"
+        )));
+    }
+    // What is recorded of results goes before the results.
+    names.sort_by_key(|name| (name != COMPLETE, !name.ends_with(".jsonl"), name == JOB));
+    names.iter().try_for_each(|name| remove(&folder.join(name)))
+}
+
+/// Removes a file, if it is there.
+fn remove(path: &Path) -> Result<(), RanksError> {
+    match std::fs::remove_file(path) {
+        Err(error) if error.kind() != ErrorKind::NotFound => Err(fault(path, error)),
+        _ => Ok(()),
+    }
+}
+
+/// A new job.
+fn create(folder: &Path, identity: &Identity) -> Result<Owner, RanksError> {
+    match std::fs::create_dir(folder) {
+        Err(error) if error.kind() != ErrorKind::AlreadyExists => return Err(fault(folder, error)),
+        _ => cache::write(&folder.join(JOB), identity)?,
+    }
+    sync_folder(folder)?;
+    Ok(Owner { folder: folder.to_owned(), identity: identity.clone(), _job: lock(folder)? })
+}
+
+/// Takes the job for this run.
+fn lock(folder: &Path) -> Result<File, RanksError> {
+    let path = folder.join(JOB);
+    // NFS locks for one alone only what is open for writing.
+    let job = File::options().read(true).write(true).open(&path).map_err(|error| fault(&path, error))?;
+    let busy = || RanksError::Failed(format!("{}: another run is at this job now", folder.display()));
+    match job.try_lock() {
+        Ok(()) => {
+            // Another run may have replaced it meanwhile.
+            let number = |found: std::io::Result<Metadata>| found.map(|found| (found.dev(), found.ino()));
+            let is_it = number(job.metadata()).ok() == number(std::fs::metadata(&path)).ok();
+            if is_it { Ok(job) } else { Err(busy()) }
+        }
+        Err(TryLockError::Error(error)) if zerohop_process::has_no_locks(&error) => {
+            tell::note(&format!(
+                "{}: this file system has no locks: take care that no other run is at this job ({error})",
+                folder.display()
+            ));
+            Ok(job)
+        }
+        Err(TryLockError::WouldBlock) => Err(busy()),
+        Err(TryLockError::Error(error)) => Err(fault(&path, error)),
+    }
+}
+
+impl Complete {
+    /// The files as they are, and the paths that they get.
+    fn paths(&self, folder: &Path) -> Vec<(PathBuf, PathBuf)> {
+        let path = |bytes: &Vec<u8>| PathBuf::from(OsString::from_vec(bytes.clone()));
+        self.names.iter().map(|(partial, target)| (folder.join(path(partial)), path(target))).collect()
+    }
+
+    /// Whether every file is there, under one of its names.
+    fn is_there(&self, folder: &Path) -> bool {
+        self.paths(folder).iter().all(|(partial, target)| partial.exists() || target.exists())
+    }
+}
+
+impl Owner {
+    /// Keeps of the progress what can be gone on with: what comes behind a gap will be done anew, and cut otherwise.
+    fn prune(self) -> Result<Self, RanksError> {
+        let (files, entries) = entries(&self.folder)?;
+        let kept: Vec<Entry> = in_a_row(entries).collect();
+        let lines = kept.iter().map(serde_json::to_string).collect::<Result<Vec<_>, _>>();
+        let text: String = lines
+            .map_err(|error| RanksError::Failed(error.to_string()))?
+            .iter()
+            .map(|line| format!("{line}\n"))
+            .collect();
+        let before = self.folder.join("before.jsonl");
+        zerohop_process::write(&before, text.as_bytes())?;
+        sync_folder(&self.folder)?;
+        for file in files.iter().filter(|file| **file != before) {
+            std::fs::remove_file(file).map_err(|error| fault(file, error))?;
+        }
+        Ok(self)
+    }
+
+    /// The job is complete: each file gets its name (`(partial, output)`), and no progress is left. All ranks have
+    /// closed their files by then, and what they wrote is on the disk.
+    ///
+    /// # Errors
+    /// What the system says: then no file has its name, and a run of the same job gives them their names.
+    pub fn complete(self, files: &[(PathBuf, PathBuf)]) -> Result<(), RanksError> {
+        let names = self.record(files)?;
+        end(&self.folder, &names)
+    }
+
+    /// Has the job be complete, whatever happens now; gives the names as they will be.
+    fn record(&self, files: &[(PathBuf, PathBuf)]) -> Result<Vec<(PathBuf, PathBuf)>, RanksError> {
+        // What a link points to is replaced, not the link; and the next run may be started in another folder.
+        let target = |output: &PathBuf| zerohop_process::target_of(output).unwrap_or_else(|_| output.clone());
+        let name = |partial: &PathBuf| partial.file_name().unwrap_or_default().as_bytes().to_vec();
+        let names =
+            files.iter().map(|(partial, output)| (name(partial), target(output).into_os_string().into_vec())).collect();
+        let complete = Complete { identity: self.identity.clone(), names };
+        cache::write(&self.folder.join(COMPLETE), &complete)?;
+        sync_folder(&self.folder)?;
+        Ok(complete.paths(&self.folder))
+    }
+}
+
+/// Gives the files of a complete job their names, all that have not got them or none; then no progress is left.
+fn end(folder: &Path, names: &[(PathBuf, PathBuf)]) -> Result<(), RanksError> {
+    let mut named: Vec<&(PathBuf, PathBuf)> = Vec::new();
+    for name in names.iter().filter(|(partial, _)| partial.exists()) {
+        let (partial, output) = name;
+        if let Err(error) = std::fs::rename(partial, output) {
+            for (partial, output) in named {
+                std::fs::rename(output, partial).map_err(|error| fault(output, error))?;
+            }
+            return Err(RanksError::Failed(format!(
+                "{}: the file is complete, and cannot get its name: {error}. Once it can, the same command \
+                 ends this job",
+                output.display()
+            )));
+        }
+        named.push(name);
+    }
+    for (_, output) in named {
+        sync_folder(output.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new(".")))?;
+    }
+    // The output is complete: what cannot be cleared away does not change that.
+    if let Err(error) = leave(folder) {
+        tell::note(&format!("{}: it is no longer needed, and cannot be removed: {error}", folder.display()));
+    }
+    Ok(())
+}
+
+/// Removes the folder of a job whose files have their names; that the job is complete is the last to be forgotten.
+fn leave(folder: &Path) -> std::io::Result<()> {
+    let all = std::fs::read_dir(folder)?.map(|entry| Ok(entry?.path())).collect::<std::io::Result<Vec<_>>>()?;
+    let complete = folder.join(COMPLETE);
+    all.iter().filter(|path| **path != complete).try_for_each(std::fs::remove_file)?;
+    std::fs::remove_file(complete)?;
+    std::fs::remove_dir(folder)
+}
+
+/// Has the names in a folder outlast a loss of power.
+fn sync_folder(folder: &Path) -> Result<(), RanksError> {
+    let synced = File::open(folder).and_then(|open| open.sync_all());
+    match synced {
+        // Some file systems cannot do that to folders, and need not.
+        Err(error) if error.kind() != ErrorKind::InvalidInput => Err(fault(folder, error)),
+        _ => Ok(()),
+    }
+}
+
+impl Journal {
+    /// The journal of `rank`, and what all ranks together have finished before.
+    ///
+    /// # Errors
+    /// A file that cannot be read or written.
+    pub fn open(output: &Path, rank: usize) -> Result<(Self, Finished), RanksError> {
+        let folder = folder(output);
+        let (_, entries) = entries(&folder)?;
+        let path = folder.join(format!("rank-{rank}.jsonl"));
+        let mut file = OpenOptions::new().create(true).append(true).open(&path).map_err(|error| fault(&path, error))?;
+        // So that the next entry does not go on a line that was cut off.
+        file.write_all(b"\n").map_err(|error| fault(&path, error))?;
+        Ok((Journal { folder, file }, finished(entries)))
+    }
+
+    /// Enters batches.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn enter(&mut self, entries: &[Entry]) -> std::io::Result<()> {
+        for entry in entries {
+            let text = serde_json::to_string(entry)?;
+            self.file.write_all(format!("{text}\n").as_bytes())?;
+        }
+        self.file.sync_data()
+    }
+
+    /// Where it is.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+}
+
+/// The files of a folder's journals, and what is entered in them.
+fn entries(folder: &Path) -> Result<(Vec<PathBuf>, Vec<Entry>), RanksError> {
+    let (mut files, mut entries) = (Vec::new(), Vec::new());
+    for found in std::fs::read_dir(folder).map_err(|error| fault(folder, error))? {
+        let path = found.map_err(|error| fault(folder, error))?.path();
+        if path.extension().is_some_and(|suffix| suffix == "jsonl") {
+            let text = std::fs::read_to_string(&path).map_err(|error| fault(&path, error))?;
+            // A line that was cut off is a batch that is not finished.
+            entries.extend(text.lines().filter_map(|line| serde_json::from_str::<Entry>(line).ok()));
+            files.push(path);
+        }
+    }
+    Ok((files, entries))
+}
+
+/// The entries from the first batch on that are there without a gap, each where the one before ends.
+fn in_a_row(mut entries: Vec<Entry>) -> impl Iterator<Item = Entry> {
+    entries.sort_by_key(|entry| entry.batch);
+    let (mut next, mut ends) = (0, None);
+    entries.into_iter().filter(move |entry| {
+        let is_next = entry.batch == next && ends.as_ref().is_none_or(|ends| entry.offsets == *ends);
+        if is_next {
+            (next, ends) = (next + entry.count, Some(entry.ends()));
+        }
+        is_next
+    })
+}
+
+impl Entry {
+    /// Where its results end in each file.
+    fn ends(&self) -> Vec<u64> {
+        self.offsets.iter().zip(&self.bytes).map(|(offset, bytes)| offset + bytes).collect()
+    }
+}
+
+fn finished(entries: Vec<Entry>) -> Finished {
+    let mut finished = Finished::default();
+    for entry in in_a_row(entries) {
+        (finished.next, finished.ends) = (entry.batch + entry.count, entry.ends());
+        if let Some(tally) = &entry.tally {
+            finished.tally += tally;
+        }
+    }
+    finished
+}
+
+#[cfg(test)]
+mod tests;

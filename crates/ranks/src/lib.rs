@@ -1,0 +1,45 @@
+//! Ranks that work on one job, on one machine or on many.
+//!
+//! - [`Transport`] and [`Window`](transport::Window) are what ranks can do with one another: collectives, messages, and memory that others
+//!   reach one-sided. [`Mpi`] does it with any MPI, through a small library that is loaded at run time; [`Twin`] with the threads of one
+//!   process, so that everything is tested without MPI as well.
+//! - The exchange of search results (after H. Wang's design of one-sided search over a partitioned database), batch by batch:
+//!   every rank *puts* what it knows of its results (query, order, size) into memory of the others, *merges* what all have put, in the
+//!   same way on every rank, and so knows without a message who *writes* the batch and at which place; that rank *gets* the bytes
+//!   that survived, and the others go on with the next batch.
+//! - [`deal`](mod@deal): one input dealt to all ranks, and one output that all of them write.
+//! - [`model`] says how long an exchange over more ranks would take, fed with what [`calibrate`](fn@calibrate) measures.
+//!
+//! What it refuses to do: know what a result means, start programs, or run as so many copies of one rank when a launcher has started it.
+#![deny(unsafe_code)]
+
+mod back_off;
+mod calibrate;
+pub mod content;
+pub mod deal;
+mod error;
+pub mod exchange;
+mod identity;
+pub mod journal;
+mod launch;
+mod made_up;
+pub mod model;
+mod mpi;
+mod searches;
+mod share;
+pub mod transport;
+pub mod trial;
+mod twin;
+
+pub use back_off::receive;
+pub use calibrate::calibrate;
+pub use error::{RankFailure, RanksError};
+pub use exchange::{ExchangeError, Settings, Variant};
+pub use identity::Identity;
+pub use launch::{RankCount, Ranks, build, find, host, note_if_alone};
+pub use made_up::{MadeUp, Searched};
+pub use mpi::{Mpi, SHIM};
+pub use searches::{Recording, RecordingError, Searches};
+pub use share::RankShare;
+pub use transport::{Reach, Transport, TransportError};
+pub use twin::Twin;

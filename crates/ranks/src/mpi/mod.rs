@@ -1,0 +1,248 @@
+//! MPI, through a small library that is compiled by the MPI's own compiler (shim.c) and loaded at run time: so one zerohop runs on any MPI,
+//! and without one. The only module that touches MPI.
+
+mod library;
+mod loan;
+mod watch;
+
+use crate::back_off::until;
+use crate::transport::{Reach, Transport, TransportError, Window};
+use library::{Gathered, Library, MOST_AT_ONCE, Pointer};
+use loan::{Loan, Request};
+use std::cell::RefCell;
+use std::path::Path;
+use std::time::Duration;
+
+/// Source of the library.
+pub const SHIM: &str = include_str!("shim.c");
+/// Sizes of windows are multiples of this.
+const LINE: usize = 64;
+
+/// Ranks that MPI connects.
+pub struct Mpi {
+    library: Library,
+    rank: usize,
+    size: usize,
+    limit: Duration,
+    /// Messages that are under way, with their bytes.
+    sending: RefCell<Vec<Request<Vec<u8>>>>,
+}
+
+impl Mpi {
+    /// Loads the library at `path` and joins the other ranks. To be called once, by the thread that will make all other calls.
+    ///
+    /// A call of MPI that takes longer than `limit` can only be ended with its process: `tell` is told of it, in another thread, and the
+    /// process ends with status 1. The launcher then ends the other ranks.
+    ///
+    /// # Errors
+    /// A library that cannot be loaded, or is another version; what MPI says.
+    pub fn join(
+        path: &Path,
+        limit: Duration,
+        tell: impl FnOnce(&TransportError) + Send + 'static,
+    ) -> Result<Self, TransportError> {
+        let library = Library::load(path, limit, tell)?;
+        let (rank, size) = library.init()?;
+        Ok(Mpi { library, rank, size, limit, sending: RefCell::default() })
+    }
+
+    /// Leaves the other ranks; all must come to it.
+    ///
+    /// # Errors
+    /// What MPI says.
+    pub fn leave(self) -> Result<(), TransportError> {
+        until(self.limit, &|| "messages under way".to_owned(), || {
+            self.poll()?;
+            Ok(self.sending.borrow().is_empty().then_some(()))
+        })?;
+        // They come to the end at the same time (zh_finalize).
+        self.barrier()?;
+        self.library.finalize()
+    }
+
+    /// Ends all ranks at once.
+    pub fn abort(&self, status: i32) {
+        self.library.abort(status);
+    }
+
+    fn until_done<M>(&self, request: Request<M>, what: &dyn Fn() -> String) -> Result<M, TransportError> {
+        request.end(&self.library, self.limit, what)
+    }
+}
+
+fn others() -> String {
+    "the other ranks".to_owned()
+}
+
+impl Transport for Mpi {
+    fn rank(&self) -> usize {
+        self.rank
+    }
+
+    fn size(&self) -> usize {
+        self.size
+    }
+
+    fn name(&self) -> String {
+        self.library.name()
+    }
+
+    fn barrier(&self) -> Result<(), TransportError> {
+        self.until_done(self.library.barrier()?, &others)
+    }
+
+    fn all_gather(&self, mine: &[u8]) -> Result<Vec<Vec<u8>>, TransportError> {
+        let own = (mine.len() as u64).to_ne_bytes().to_vec();
+        let lengths = self.until_done(self.library.all_gather(own, vec![0; 8 * self.size])?, &others)?.all;
+        let length = |bytes: &[u8]| u64::from_ne_bytes(std::array::from_fn(|i| bytes[i])) as usize;
+        let counts: Vec<i32> = lengths.chunks_exact(8).map(|bytes| length(bytes) as i32).collect();
+        let starts: Vec<i32> = counts
+            .iter()
+            .scan(0, |at, count| {
+                let start = *at;
+                *at += count;
+                Some(start)
+            })
+            .collect();
+        // OpenMPI takes it for an error if nobody gives anything; all know it, so none calls.
+        if counts.iter().all(|&count| count == 0) {
+            return Ok(vec![Vec::new(); self.size]);
+        }
+        let all = vec![0u8; counts.iter().map(|&count| count as usize).sum()];
+        let gathered = Gathered { mine: mine.to_vec(), all, counts, starts };
+        let gathered = self.until_done(self.library.all_gather_varying(gathered)?, &others)?;
+        let Gathered { all, counts, starts, .. } = gathered;
+        let part = |(start, count): (&i32, &i32)| all[*start as usize..(*start + *count) as usize].to_vec();
+        Ok(starts.iter().zip(&counts).map(part).collect())
+    }
+
+    fn send(&self, to: usize, tag: u32, bytes: Vec<u8>) -> Result<(), TransportError> {
+        self.poll()?;
+        self.sending.borrow_mut().push(self.library.send(to, tag, bytes)?);
+        Ok(())
+    }
+
+    fn try_receive(&self, from: usize, tag: u32) -> Result<Option<Vec<u8>>, TransportError> {
+        self.library.receive(from, tag)
+    }
+
+    fn window(&self, bytes: usize, reach: Reach) -> Result<Box<dyn Window + '_>, TransportError> {
+        // MPICH 4.0.2 reads beside the memory of a rank on the same machine if its size is no multiple of a word.
+        let bytes = bytes.max(1).next_multiple_of(LINE);
+        let (window, base) = self.library.window(bytes, reach == Reach::Passive)?;
+        let passive = reach == Reach::Passive;
+        Ok(Box::new(MpiWindow { mpi: self, window, base, bytes, passive, putting: RefCell::default() }))
+    }
+
+    fn poll(&self) -> Result<(), TransportError> {
+        self.library.progress()?;
+        let mut failed = None;
+        self.sending.borrow_mut().retain_mut(|request| match request.try_end(&self.library) {
+            Ok(bytes) => bytes.is_none(),
+            Err(error) => {
+                failed = Some(error);
+                false
+            }
+        });
+        failed.map_or(Ok(()), Err)
+    }
+
+    fn limit(&self) -> Duration {
+        self.limit
+    }
+}
+
+struct MpiWindow<'m> {
+    mpi: &'m Mpi,
+    window: Pointer,
+    /// Our own memory in it.
+    base: Pointer,
+    bytes: usize,
+    passive: bool,
+    /// What is being put, and where to: it must stay where it is until the epoch ends or is flushed.
+    putting: RefCell<Vec<(usize, Loan<Vec<u8>>)>>,
+}
+
+impl MpiWindow<'_> {
+    /// Frees what was put to a rank, or to all, if what was to bring it there came to its end; else it stays lent.
+    fn settle(&self, to: Option<usize>, outcome: Result<(), TransportError>) -> Result<(), TransportError> {
+        if outcome.is_ok() {
+            self.putting.borrow_mut().retain_mut(|(rank, loan)| {
+                let is_there = to.is_none_or(|to| to == *rank);
+                if is_there {
+                    drop(loan.take_back());
+                }
+                !is_there
+            });
+        }
+        outcome
+    }
+}
+
+impl Window for MpiWindow<'_> {
+    fn put(&self, rank: usize, offset: usize, bytes: Vec<u8>) -> Result<(), TransportError> {
+        let mut loan = Loan::new(bytes);
+        let outcome = self.mpi.library.put(self.window, rank, offset, &mut loan);
+        self.putting.borrow_mut().push((rank, loan));
+        outcome
+    }
+
+    fn get(&self, rank: usize, offset: usize, bytes: usize) -> Result<Vec<u8>, TransportError> {
+        let mut all = Vec::new();
+        for start in (0..bytes).step_by(MOST_AT_ONCE) {
+            let piece = MOST_AT_ONCE.min(bytes - start);
+            let request = self.mpi.library.get(self.window, rank, offset + start, piece)?;
+            let piece = self.mpi.until_done(request, &|| format!("rank {rank}"))?;
+            // Nearly always there is only one.
+            if all.is_empty() { all = piece } else { all.extend(piece) }
+        }
+        Ok(all)
+    }
+
+    fn fetch_add(&self, rank: usize, offset: usize, value: u64) -> Result<u64, TransportError> {
+        self.mpi.library.fetch_add(self.window, rank, offset, value)
+    }
+
+    fn flush(&self, rank: usize) -> Result<(), TransportError> {
+        self.settle(Some(rank), self.mpi.library.flush(self.window, rank))
+    }
+
+    fn fence(&self) -> Result<(), TransportError> {
+        // A fence blocks without a limit: all are here when it begins.
+        self.mpi.barrier()?;
+        self.settle(None, self.mpi.library.fence(self.window))
+    }
+
+    fn post(&self, sources: &[usize]) -> Result<(), TransportError> {
+        self.mpi.library.post(self.window, sources)
+    }
+
+    fn start(&self, targets: &[usize]) -> Result<(), TransportError> {
+        // It blocks until they let us in: all have come so far when it begins, for all ranks begin their epochs together.
+        self.mpi.barrier()?;
+        self.mpi.library.start(self.window, targets)
+    }
+
+    fn complete(&self) -> Result<(), TransportError> {
+        self.settle(None, self.mpi.library.complete(self.window))
+    }
+
+    fn wait(&self) -> Result<(), TransportError> {
+        until(self.mpi.limit, &others, || Ok(self.mpi.library.exposed(self.window)?.then_some(())))
+    }
+
+    fn read(&self, offset: usize, into: &mut [u8]) -> Result<(), TransportError> {
+        self.mpi.library.sync(self.window, self.passive)?;
+        self.mpi.library.read(self.base, self.bytes, offset, into);
+        Ok(())
+    }
+
+    fn close(self: Box<Self>) -> Result<(), TransportError> {
+        self.settle(None, self.mpi.library.free(self.window, self.passive))
+    }
+
+    fn write(&self, offset: usize, bytes: &[u8]) -> Result<(), TransportError> {
+        self.mpi.library.write(self.base, self.bytes, offset, bytes);
+        self.mpi.library.sync(self.window, self.passive)
+    }
+}
