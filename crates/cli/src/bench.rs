@@ -239,7 +239,7 @@ fn process() -> Result<(), Failure> {
         line().map(|_| ())
     })?;
     let text = serde_json::to_string(&report).map_err(|error| Failure::Other(error.to_string()))?;
-    writeln!(std::io::stdout(), "{text}").map_err(Failure::standard_output)
+    writeln!(std::io::stdout(), "{text}").map_err(|error| Failure::Other(error.to_string()))
 }
 
 /// Makes something whose pages lie in turn on all nodes.

@@ -7,16 +7,14 @@ use zerohop_lab::LabError;
 use zerohop_model::error::{Error, InputError};
 use zerohop_model::index::IndexError;
 use zerohop_plan::PlanError;
-use zerohop_process::WriteError;
+use zerohop_process::standard::ClosedError;
+use zerohop_process::{Ending, WriteError};
 use zerohop_process::overwrite::OverwriteError;
 use zerohop_ranks::TransportError;
 use zerohop_ranks::{RankFailure, RanksError};
 use zerohop_search::SearchError;
 use zerohop_sinks::ReadGroupError;
 use zerohop_topology::TopologyError;
-
-/// What follows wrong usage.
-const HELP: &str = "\n\nFor more information, try '--help'.";
 
 /// A failure. Its words are for the user.
 #[derive(Debug, thiserror::Error)]
@@ -69,39 +67,23 @@ pub enum Failure {
 }
 
 impl Failure {
-    /// The exit status of zerohop: that of a program that it was to run, if that is what failed.
-    pub fn status(&self) -> u8 {
+    /// How zerohop ends with it: with the exit status of a program that it was to run, if that is what failed.
+    pub fn ending(&self) -> Ending {
         match self {
-            Failure::BrokenPipe => 0,
-            Failure::Usage(_) => 2,
-            Failure::Said(status) | Failure::External(ExternalError::Ended { status, .. }) => *status,
-            Failure::Align(error) => error.status(),
-            Failure::Ranks(error) => error.status(),
-            _ => 1,
-        }
-    }
-
-    /// What is said of it; nothing if that is for others to say, or if nobody wants to know.
-    pub fn words(&self) -> Option<String> {
-        match self {
-            Failure::BrokenPipe | Failure::Said(_) => None,
-            Failure::Usage(words) => Some(format!("{words}{HELP}")),
-            failure => Some(failure.to_string()),
-        }
-    }
-
-    /// Standard output cannot be written.
-    pub fn standard_output(error: std::io::Error) -> Self {
-        match error.kind() {
-            ErrorKind::BrokenPipe => Failure::BrokenPipe,
-            _ => Failure::Other(format!("standard output: cannot write: {error}")),
+            Failure::BrokenPipe => Ending::Silent(0),
+            Failure::Said(status) => Ending::Silent(*status),
+            Failure::Usage(words) => Ending::Usage(words.clone()),
+            Failure::External(ExternalError::Ended { status, .. }) => Ending::Failed(self.to_string(), *status),
+            Failure::Align(error) => Ending::Failed(error.to_string(), error.status()),
+            Failure::Ranks(error) => Ending::Failed(error.to_string(), error.status()),
+            _ => Ending::Failed(self.to_string(), 1),
         }
     }
 }
 
 impl RankFailure for Failure {
     fn status(&self) -> u8 {
-        Failure::status(self)
+        self.ending().status()
     }
 
     fn of_rank(self, rank: usize, ranks: usize) -> Self {
@@ -198,5 +180,11 @@ impl From<InputError> for Failure {
 impl From<ReadGroupError> for Failure {
     fn from(error: ReadGroupError) -> Self {
         Failure::Usage(error.to_string())
+    }
+}
+
+impl From<ClosedError> for Failure {
+    fn from(error: ClosedError) -> Self {
+        Failure::Other(error.to_string())
     }
 }

@@ -35,10 +35,9 @@ use args::search::DbCommand;
 use args::{Args, Command};
 use clap::{CommandFactory, FromArgMatches};
 use failure::Failure;
-use std::io::Write;
 use std::process::ExitCode;
 use zerohop_memory::PlacedAlloc;
-use zerohop_process::tell;
+use zerohop_process::standard;
 
 /// Large blocks are placed where the plan says; small ones go to mimalloc.
 #[global_allocator]
@@ -48,7 +47,7 @@ fn main() -> ExitCode {
     zerohop_align::reap_if_asked();
     zerohop_runtime::install_hook();
     zerohop_memory::on_exhausted(zerohop_process::remove_temporaries);
-    end_where_exhausted();
+    zerohop_process::end_where_exhausted();
     let matches = Args::command().get_matches();
     let args = match Args::from_arg_matches(&matches) {
         Ok(args) => args,
@@ -56,10 +55,7 @@ fn main() -> ExitCode {
     };
     match dispatch(args, &matches) {
         Ok(()) => ExitCode::SUCCESS,
-        Err(failure) => {
-            failure.words().iter().for_each(|words| tell::error(words));
-            ExitCode::from(failure.status())
-        }
+        Err(failure) => failure.ending().tell(),
     }
 }
 
@@ -75,25 +71,9 @@ fn prints(command: &Command) -> bool {
     }
 }
 
-/// A library that allocates by itself (libdeflate) panics where memory cannot be had: one line, as for our own memory.
-fn end_where_exhausted() {
-    let hook = std::panic::take_hook();
-    std::panic::set_hook(Box::new(move |info| {
-        let payload = info.payload();
-        let text = payload.downcast_ref::<String>().map(String::as_str);
-        let text = text.or_else(|| payload.downcast_ref::<&str>().copied());
-        if text.is_some_and(|text| text.contains("out of memory")) {
-            zerohop_process::remove_temporaries();
-            tell::error("out of memory: allow more (ulimit -v, the memory of the job), or use fewer threads (-t)");
-            std::process::exit(1);
-        }
-        hook(info);
-    }));
-}
-
 fn dispatch(args: Args, matches: &clap::ArgMatches) -> Result<(), Failure> {
-    if prints(&args.command) && zerohop_topology::standard_output_was_closed() {
-        return Err(Failure::Other("standard output is closed: what would be written there would be lost".to_owned()));
+    if prints(&args.command) {
+        standard::check_open()?;
     }
     match args.command {
         Command::Align(align) => {
@@ -129,7 +109,7 @@ fn dispatch(args: Args, matches: &clap::ArgMatches) -> Result<(), Failure> {
                 }
             };
             let mut out = Vec::new();
-            clap_mangen::Man::new(page).render(&mut out).map_err(Failure::standard_output)?;
+            clap_mangen::Man::new(page).render(&mut out).map_err(|error| Failure::Other(error.to_string()))?;
             print(&out)
         }
     }
@@ -137,16 +117,10 @@ fn dispatch(args: Args, matches: &clap::ArgMatches) -> Result<(), Failure> {
 
 /// The command as it was typed.
 fn command_line() -> String {
-    let quoted = |arg: String| match arg.contains([' ', '\t', '\'', '"', '\\']) {
-        true => format!("'{}'", arg.replace('\'', r"'\''")),
-        false => arg,
-    };
-    let arguments = std::env::args_os().skip(1).map(|arg| quoted(arg.to_string_lossy().into_owned()));
-    std::iter::once("zerohop".to_owned()).chain(arguments).collect::<Vec<_>>().join(" ")
+    zerohop_process::command_line("zerohop")
 }
 
 /// Writes to standard output.
 fn print(bytes: &[u8]) -> Result<(), Failure> {
-    let mut out = std::io::stdout().lock();
-    out.write_all(bytes).and_then(|()| out.flush()).map_err(Failure::standard_output)
+    Ok(standard::print(bytes)?)
 }

@@ -4,17 +4,25 @@
 //!   the run fails or a signal ends it. A device, a FIFO or a symbolic link stays what it is.
 //! - [`overwrite`] refuses an output that is an input, or that holds something else than the command writes.
 //! - [`json`] and [`cache`] write JSON for the user, and for later runs.
+//! - [`standard`] is standard output, and [`Ending`] how a program ends that failed: its exit status, and its last words.
 //! - [`tell`] writes to standard error. A terminal that has gone away, or a closed pipe, is no reason to fail.
 //!
 //! What it refuses to do: write a temporary file that a signal would leave behind.
 #![deny(unsafe_code)]
 
 pub mod cache;
+mod ending;
+mod environment;
+mod exhausted;
 mod file;
 pub mod json;
 pub mod overwrite;
+pub mod standard;
 pub mod tell;
 mod temporary;
 
+pub use ending::Ending;
+pub use environment::command_line;
+pub use exhausted::end_where_exhausted;
 pub use file::{NewFile, WriteError, check_folder, check_writable, complete_all, has_no_locks, target_of, write};
 pub use temporary::remove_temporaries;

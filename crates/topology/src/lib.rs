@@ -44,7 +44,6 @@ mod nodes;
 mod process;
 mod room;
 mod signals;
-mod standard;
 mod sysfs;
 
 pub use affinity::{Pinned, current_affinity, pin_current_thread};
@@ -62,4 +61,3 @@ pub use process::{
 };
 pub use room::{allocate, free_bytes};
 pub use signals::{HeldSignals, Signal, spare_signals};
-pub use standard::standard_output_was_closed;

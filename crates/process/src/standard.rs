@@ -1,12 +1,17 @@
-//! Whether standard output was closed when the program was started.
+//! Standard output: what a command is for.
 //!
-//! Rust's runtime opens /dev/null in the place of standard streams that are closed, before `main`
+//! It may have been closed before the program was started. Rust's runtime opens /dev/null in the place of standard streams that are closed, before `main`
 //! (library/std/src/sys/pal/unix/mod.rs, `sanitize_standard_fds`): what is written there is lost, and no error says so.
 //! In `main` this cannot be told from a /dev/null that was asked for. It is opened for reading and writing, where a
 //! shell's `> /dev/null` is for writing alone, but Python's `subprocess.DEVNULL` is for both as well
 //! (Lib/subprocess.py, `_get_devnull`). So the descriptor is looked at before: the loader calls the functions in
 //! `.init_array` ahead of `main` (System V ABI, "Initialization and Termination Functions").
 
+#![allow(unsafe_code)]
+
+use crate::file::WriteError;
+use std::io::Write;
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 static WAS_CLOSED: AtomicBool = AtomicBool::new(false);
@@ -23,7 +28,24 @@ extern "C" fn look() {
 #[unsafe(link_section = ".init_array")]
 static LOOK: extern "C" fn() = look;
 
-/// Whether standard output was closed (`>&-` in a shell) when the program was started.
-pub fn standard_output_was_closed() -> bool {
-    WAS_CLOSED.load(Ordering::Relaxed)
+/// Standard output was closed (`>&-` in a shell) when the program was started.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("standard output is closed: what would be written there would be lost")]
+pub struct ClosedError;
+
+/// For whoever is about to do something that ends on standard output.
+///
+/// # Errors
+/// [`ClosedError`].
+pub fn check_open() -> Result<(), ClosedError> {
+    if WAS_CLOSED.load(Ordering::Relaxed) { Err(ClosedError) } else { Ok(()) }
+}
+
+/// Writes to standard output.
+///
+/// # Errors
+/// What the system says; a broken pipe, where the reader has gone away.
+pub fn print(bytes: &[u8]) -> Result<(), WriteError> {
+    let mut out = std::io::stdout().lock();
+    out.write_all(bytes).and_then(|()| out.flush()).map_err(WriteError::of(Path::new("standard output")))
 }
