@@ -7,7 +7,7 @@ help:
 	@echo "make demo    build, align real reads to a real genome, show what comes out (in demo-out/)"
 	@echo "make test    every check; ONLY=regex chooses steps, ZEROHOP_DATA=folder adds real data"
 	@echo "make bench   compare with the strobealign program; BENCH='--help' shows the choices"
-	@echo "make build   the program, as target/release/zerohop"
+	@echo "make build   the programs, as target/release/zerohop and zerohop-lab"
 
 setup:
 	@scripts/setup.sh build

@@ -10,7 +10,7 @@
 set -euo pipefail
 source "$(dirname "$0")/env.sh"
 # what the step `build` makes: the profile that the unit tests have too
-export ZEROHOP="$TARGET/debug/zerohop"
+export ZEROHOP="$TARGET/debug/zerohop" ZEROHOP_LAB="$TARGET/debug/zerohop-lab"
 
 passed=0 failed=0 skipped=0 unsteady=
 summary() {

@@ -12,7 +12,7 @@ gzip -cd "$DATA/viral/sarscov2_251_1.fq.gz" > variable.fq
 # refused WORDS ARGUMENTS...: exit status 1, the words are said, and no output is left
 refused() {
     local words=$1 rc=0; shift
-    "$ZEROHOP" block "$@" 2> stderr || rc=$?
+    "$ZEROHOP_LAB" block "$@" 2> stderr || rc=$?
     [ $rc = 1 ] || fail "exit status $rc: block $*"
     grep -qF "$words" stderr || fail "block $*: wanted '$words', got: $(cat stderr)"
     ! ls out* .zerohop* 2>/dev/null || fail "something is left: block $*"
@@ -22,28 +22,28 @@ round_trips() {
     local file coding
     for file in r1 variable; do
         for coding in fq fq.gz; do
-            zerohop block -o "b.$coding" $file.fq
-            zerohop block --check "b.$coding"
-            zerohop block --unblock -o back.fq "b.$coding"
+            zerohop_lab block -o "b.$coding" $file.fq
+            zerohop_lab block --check "b.$coding"
+            zerohop_lab block --unblock -o back.fq "b.$coding"
             cmp back.fq $file.fq || fail "$file as $coding does not come back"
         done
-        zerohop block --unblock -o back.fq.gz b.fq
+        zerohop_lab block --unblock -o back.fq.gz b.fq
         bgzip -t back.fq.gz && cmp <(gzip -cd back.fq.gz) $file.fq || fail "$file does not come back as BGZF"
         gzip -cd b.fq.gz | cmp - b.fq || fail "BGZF holds other blocks"
         tail -n 1 zerohop.stderr
     done
     # from a pipe, when the size of the blocks is given
-    cat r1.fq | zerohop block --block-bytes 20000 --reads-per-block 40 -o b.fq -
-    zerohop block --unblock -o back.fq b.fq
+    cat r1.fq | zerohop_lab block --block-bytes 20000 --reads-per-block 40 -o b.fq -
+    zerohop_lab block --unblock -o back.fq b.fq
     cmp back.fq r1.fq || fail "from a pipe"
     # mixed lengths, blank lines, CRLF, spaces where padding goes, no last line end
     printf '@a b\r\nACGT\r\n+  \r\n!!!!\r\n@c\nA\n+c \nI\n@d\nACGTACGTAC\n+\nIIIIIIIIII' > odd.fq
-    zerohop block --reads-per-block 2 -o b.fq odd.fq
-    zerohop block --unblock -o back.fq b.fq
+    zerohop_lab block --reads-per-block 2 -o b.fq odd.fq
+    zerohop_lab block --unblock -o back.fq b.fq
     cmp back.fq odd.fq || fail "odd reads do not come back"
     : > empty.fq
-    zerohop block --block-bytes 100 --reads-per-block 2 -o b.fq empty.fq
-    zerohop block --unblock -o back.fq b.fq
+    zerohop_lab block --block-bytes 100 --reads-per-block 2 -o b.fq empty.fq
+    zerohop_lab block --unblock -o back.fq b.fq
     cmp back.fq empty.fq || fail "an empty file does not come back"
 }
 
@@ -51,8 +51,8 @@ round_trips() {
 seen() { seqtk seq "$1" | awk 'NR % 4 != 3' | md5sum; }
 
 other_programs() {
-    zerohop block -o b1.fq -o b2.fq --max-block-bytes 20000 r1.fq r2.fq
-    zerohop block -o b1.fq.gz -o b2.fq.gz r1.fq r2.fq
+    zerohop_lab block -o b1.fq -o b2.fq --max-block-bytes 20000 r1.fq r2.fq
+    zerohop_lab block -o b1.fq.gz -o b2.fq.gz r1.fq r2.fq
     for coding in fq fq.gz; do
         [ "$(seen b1.$coding)" = "$(seen r1.fq)" ] || fail "seqtk sees something else in $coding"
     done
@@ -87,8 +87,8 @@ padding_of_the_literature() {
 }
 
 faults() {
-    zerohop block --reads-per-block 40 -o b.fq r1.fq
-    zerohop block -o b.fq.gz r1.fq
+    zerohop_lab block --reads-per-block 40 -o b.fq r1.fq
+    zerohop_lab block -o b.fq.gz r1.fq
     cp b.fq.blocks.json out-of-the-way.json; rm out-of-the-way.json
     head -c -100 b.fq > cut.fq; cp b.fq.blocks.json cut.fq.blocks.json
     refused "it was changed, or is truncated" --unblock -o out.fq cut.fq
@@ -114,16 +114,16 @@ faults() {
     done
     # outputs
     local rc=0
-    "$ZEROHOP" block -o s.fq -o s.fq r1.fq r1.fq 2> stderr || rc=$?
+    "$ZEROHOP_LAB" block -o s.fq -o s.fq r1.fq r1.fq 2> stderr || rc=$?
     [ $rc = 2 ] && grep -q "given as two outputs" stderr && [ ! -e s.fq ] ||
         fail "two outputs of one name: $rc $(cat stderr)"
-    mkfifo pipe; rc=0; "$ZEROHOP" block -o pipe r1.fq 2> stderr || rc=$?
+    mkfifo pipe; rc=0; "$ZEROHOP_LAB" block -o pipe r1.fq 2> stderr || rc=$?
     [ $rc = 2 ] && [ -p pipe ] || fail "a pipe as output: $rc $(cat stderr)"
-    mkdir out.fq.blocks.json; rc=0; "$ZEROHOP" block -o out.fq r1.fq 2> stderr || rc=$?
+    mkdir out.fq.blocks.json; rc=0; "$ZEROHOP_LAB" block -o out.fq r1.fq 2> stderr || rc=$?
     [ $rc != 0 ] && [ ! -e out.fq ] || fail "a description that cannot be written: $rc"
     rmdir out.fq.blocks.json
-    "$ZEROHOP" block -o said.fq r1.fq 2> /dev/full && [ -s said.fq ] || fail "nobody hears what is said"
-    [ "$("$ZEROHOP" block -o /dev/full/x r1.fq 2>&1 | head -c 6)" = "error:" ] || fail "no such folder"
+    "$ZEROHOP_LAB" block -o said.fq r1.fq 2> /dev/full && [ -s said.fq ] || fail "nobody hears what is said"
+    [ "$("$ZEROHOP_LAB" block -o /dev/full/x r1.fq 2>&1 | head -c 6)" = "error:" ] || fail "no such folder"
 }
 
 for part in round_trips other_programs padding_of_the_literature faults; do

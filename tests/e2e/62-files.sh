@@ -118,7 +118,7 @@ writers() {
     to align -q -o /dev/null --mqc "$file" ref.fa 1.fq
     to plan --index-size 1M -o "$file"
     to run -q --json "$file" -- true
-    to bench search -o "$file" -t 2 --repeats 1 --batches 1 --variants two-sided --search-ms 0
+    ZEROHOP=$ZEROHOP_LAB to exchange -o "$file" -t 2 --repeats 1 --batches 1 --variants two-sided --search-ms 0
     to report -o "$file" run.json
     to align -q -o "$file" --format sam ref.fa 1.fq
 }

@@ -6,20 +6,20 @@ cd "$WORK"
 gzip -cd "$DATA/ecoli/ecoli_150_1.fq.gz" | head -n 4000 > 1.fq || true
 gzip -cd "$DATA/ecoli/ecoli_150_2.fq.gz" | head -n 4000 > 2.fq || true
 
-bench() { zerohop bench "$@" > page.txt; }
+lab() { zerohop_lab "$@" > page.txt; }
 points() { wc -l < "$1/points.jsonl"; }
 
 # Every arm once, over processes and threads; what is there is not measured again, not even after a kill.
 resuming() {
     local arms=(--fragments 500 --threads 1,2,4 --processes 1,2,4 --locks ttas,mcs --outputs shared,files --repeats 1 1.fq 2.fq)
-    "$ZEROHOP" bench scaling -o killed "${arms[@]}" > /dev/null 2>&1 & local pid=$!
+    "$ZEROHOP_LAB" scaling -o killed "${arms[@]}" > /dev/null 2>&1 & local pid=$!
     while [ "$(points killed 2>/dev/null || echo 0)" -lt 20 ]; do sleep 0.05; done
     kill -9 $pid; wait $pid || true
     printf '{"arm":' >> killed/points.jsonl
-    bench scaling -o killed "${arms[@]}"
-    bench scaling -o whole "${arms[@]}"
+    lab scaling -o killed "${arms[@]}"
+    lab scaling -o whole "${arms[@]}"
     [ "$(points killed)" = "$(points whole)" ] || fail "$(points killed) points after a kill, $(points whole) in one go"
-    bench scaling -o whole "${arms[@]}"
+    lab scaling -o whole "${arms[@]}"
     [ "$(points killed)" = "$(points whole)" ] || fail "measured again"
     [ -z "$(find whole killed -name 'zerohop-lab-*' -newer page.txt)" ] || fail "work is left"
     python3 - <<'END'
@@ -37,7 +37,7 @@ END
 }
 
 page() {
-    bench scaling -o shown --fragments 300 --threads 1,2 --inputs B,survey --locks futex --outputs shared,ordered --repeats 1 1.fq
+    lab scaling -o shown --fragments 300 --threads 1,2 --inputs B,survey --locks futex --outputs shared,ordered --repeats 1 1.fq
     [ "$(cat page.txt)" = shown/index.html ] || fail "the page is not named"
     python3 - <<'END'
 import glob
@@ -54,30 +54,30 @@ assert all(open(path, 'rb').read(4) == b'\x89PNG' for path in glob.glob('shown/c
 assert 'Predicted' in text and 'B | futex | shared | 1x2' in open('shown/summary.md').read().replace('  ', ' ')
 END
     rm shown/index.html
-    bench page shown
+    lab page shown
     [ -s shown/index.html ] || fail "no page"
 }
 
 engines() {
     gzip -cd "$DATA/ecoli/GCF_000005845.2_ASM584v2_genomic.fna.gz" > ref.fa
-    bench scaling -o engines --engine synthetic --work-us 5 --accesses 10 --table-mib 8 --skew 100:50 --fragments 200 --threads 2 \
+    lab scaling -o engines --engine synthetic --work-us 5 --accesses 10 --table-mib 8 --skew 100:50 --fragments 200 --threads 2 \
         --locks mcs --outputs files --repeats 1 1.fq 2.fq
-    bench scaling -o engines --engine strobealign --reference ref.fa --fragments 200 --threads 2 --locks futex --outputs ordered --repeats 1 1.fq 2.fq
+    lab scaling -o engines --engine strobealign --reference ref.fa --fragments 200 --threads 2 --locks futex --outputs ordered --repeats 1 1.fq 2.fq
     if command -v bwa > /dev/null; then
         bwa index ref.fa 2> /dev/null
-        bench scaling -o engines --engine bwa --reference ref.fa --fragments 400 --threads 2 --processes 1,2 --repeats 1 1.fq 2.fq
+        lab scaling -o engines --engine bwa --reference ref.fa --fragments 400 --threads 2 --processes 1,2 --repeats 1 1.fq 2.fq
         grep -q '"name":"bwa"' engines/points.jsonl || fail "no point of bwa"
     else
         echo "no bwa: external aligners not tried"
     fi
-    bench farm -o farm --engine synthetic --work-us 2 --accesses 5 --table-mib 8 --threads 1,2 --fragments 200 --repeats 1 1.fq
+    lab farm -o farm --engine synthetic --work-us 2 --accesses 5 --table-mib 8 --threads 1,2 --fragments 200 --repeats 1 1.fq
     [ "$(grep -o '"pinned":[a-z]*,"interleaved":[a-z]*,"mixed":[a-z]*' farm/points.jsonl | sort -u | wc -l)" = 6 ] || fail "the farm's six experiments"
 }
 
 # Whether claims hold depends on the machine; that each is judged does not.
 claims() {
     local rc=0
-    "$ZEROHOP" bench claims -o claims --fragments 2000 --repeats 2 1.fq > table.md 2> stderr || rc=$?
+    "$ZEROHOP_LAB" claims -o claims --fragments 2000 --repeats 2 1.fq > table.md 2> stderr || rc=$?
     [ $rc = 0 ] || { [ $rc = 1 ] && grep -qE 'claims? do(es)? not hold here|the claims were not judged' stderr; } ||
         fail "exit status $rc: $(cat stderr)"
     [ "$(grep -cE '^\| (hold|[LPCZ][0-9]) ' table.md)" = 10 ] || fail "not ten claims: $(cat table.md)"
@@ -89,7 +89,7 @@ claims() {
     for cpu in $(seq "$(nproc)"); do
         timeout 600 sh -c 'while :; do :; done' & busy+=($!)
     done
-    rc=0; "$ZEROHOP" bench claims -o disturbed --fragments 500 --repeats 1 1.fq > table.md 2> stderr || rc=$?
+    rc=0; "$ZEROHOP_LAB" claims -o disturbed --fragments 500 --repeats 1 1.fq > table.md 2> stderr || rc=$?
     for cpu in "${busy[@]}"; do end "$cpu"; done
     [ $rc = 1 ] && grep -q "other programs kept [0-9.]* CPUs busy meanwhile, so the claims were not judged" stderr ||
         fail "on a busy machine it ends with $rc: $(cat stderr)"
@@ -99,7 +99,7 @@ claims() {
 
 # Held is a part of claiming, and nobody ends before it began.
 sense() {
-    bench scaling -o sense --fragments 2000 --threads 1 --inputs O,D,B,L --locks mcs --outputs shared --repeats 3 1.fq
+    lab scaling -o sense --fragments 2000 --threads 1 --inputs O,D,B,L --locks mcs --outputs shared --repeats 3 1.fq
     python3 - <<'END'
 import collections, json
 held = collections.defaultdict(list)
@@ -112,34 +112,57 @@ for p in map(json.loads, open('sense/points.jsonl')):
 assert len(held) == 4 and all(min(shares) <= 1.5 for shares in held.values()), held
 END
     # another batch is another experiment
-    bench scaling -o sense --fragments 2000 --threads 1 --inputs B --locks mcs --outputs shared --repeats 1 --batch 8 1.fq
+    lab scaling -o sense --fragments 2000 --threads 1 --inputs B --locks mcs --outputs shared --repeats 1 --batch 8 1.fq
     [ "$(grep -c '"batch":8' sense/points.jsonl)" = 2 ] || fail "another experiment was not measured"
     # threads that cannot be started end the run, with words
     local rc=0
-    (ulimit -v 3000000; timeout 60 "$ZEROHOP" bench scaling -o many --threads 3000 --fragments 1 --inputs B --locks futex --outputs shared --repeats 0 1.fq) 2> stderr || rc=$?
+    (ulimit -v 3000000; timeout 60 "$ZEROHOP_LAB" scaling -o many --threads 3000 --fragments 1 --inputs B --locks futex --outputs shared --repeats 0 1.fq) 2> stderr || rc=$?
     [ $rc = 1 ] || [ $rc = 0 ] || fail "threads that cannot be started: $rc $(tail -n 3 stderr)"
 }
 
 faults() {
     local rc=0
     { head -n 400 1.fq; printf '@broken\nACGT\n+\nI\n'; } > broken.fq
-    "$ZEROHOP" bench scaling -o faulty --fragments 1000 --threads 2 --repeats 0 broken.fq > out.txt 2> stderr || rc=$?
+    "$ZEROHOP_LAB" scaling -o faulty --fragments 1000 --threads 2 --repeats 0 broken.fq > out.txt 2> stderr || rc=$?
     [ $rc = 1 ] && grep -q "broken.fq: record 101.*4 bases but 1 qualities" stderr || fail "a broken read: $rc $(cat stderr)"
-    rc=0; "$ZEROHOP" bench scaling -o faulty --threads 3 --processes 2 1.fq 2> stderr || rc=$?
+    rc=0; "$ZEROHOP_LAB" scaling -o faulty --threads 3 --processes 2 1.fq 2> stderr || rc=$?
     [ $rc = 2 ] || fail "nothing to measure: $rc $(cat stderr)"
-    rc=0; "$ZEROHOP" bench scaling -o faulty --inputs Q 1.fq 2> stderr || rc=$?
+    rc=0; "$ZEROHOP_LAB" scaling -o faulty --inputs Q 1.fq 2> stderr || rc=$?
     [ $rc = 2 ] && grep -q "there is no 'Q': choose among O, D, B, L, survey, farm" stderr || fail "$rc $(cat stderr)"
-    rc=0; "$ZEROHOP" bench scaling -o faulty --engine bwa 1.fq 2> stderr || rc=$?
+    rc=0; "$ZEROHOP_LAB" scaling -o faulty --engine bwa 1.fq 2> stderr || rc=$?
     [ $rc = 2 ] && grep -q "needs --reference" stderr || fail "$rc $(cat stderr)"
-    rc=0; "$ZEROHOP" bench page nowhere 2> stderr || rc=$?
+    # aligners are run by zerohop, which must be there
+    mkdir alone; cp "$ZEROHOP_LAB" alone/zerohop-lab; echo ">r" > ref.fa
+    rc=0; alone/zerohop-lab scaling -o faulty --engine bwa --reference ref.fa --threads 1 --fragments 10 1.fq 2> stderr || rc=$?
+    [ $rc = 1 ] && grep -q "alone/zerohop is not there, and zerohop runs this aligner" stderr || fail "no zerohop: $rc $(cat stderr)"
+    rm -r alone
+    rc=0; "$ZEROHOP_LAB" page nowhere 2> stderr || rc=$?
     [ $rc = 1 ] && [ ! -e nowhere ] || fail "a page of nothing: $rc $(cat stderr)"
-    rc=0; "$ZEROHOP" bench claims -o faulty --repeats 0 1.fq 2> stderr || rc=$?
+    rc=0; "$ZEROHOP_LAB" claims -o faulty --repeats 0 1.fq 2> stderr || rc=$?
     [ $rc = 2 ] || fail "claims without a measurement: $rc"
-    rc=0; echo '{' | "$ZEROHOP" bench process 2> stderr || rc=$?
+    rc=0; echo '{' | "$ZEROHOP_LAB" process 2> stderr || rc=$?
     [ $rc = 1 ] || fail "a process without a task: $rc"
 }
 
-for part in resuming page engines claims sense faults; do
+# What belongs to a program: its version, manual, completions; its exit status where nobody can read what it prints.
+manual() {
+    [[ "$("$ZEROHOP_LAB" --version)" == "zerohop-lab "* ]] || fail "--version"
+    zerohop_lab man scaling > scaling.1
+    grep -q '^\.TH' scaling.1 && grep -q 'fragments' scaling.1 || fail "man scaling"
+    zerohop_lab completions bash > completions
+    bash -n completions && bash -c 'source completions; complete -p zerohop-lab' > /dev/null || fail "bash does not take the completions"
+    local rc=0
+    "$ZEROHOP_LAB" man bogus 2> stderr || rc=$?
+    [ $rc = 2 ] && grep -q "there is no command 'bogus'" stderr || fail "man bogus: $rc $(cat stderr)"
+    rc=0; "$ZEROHOP_LAB" man >&- 2> stderr || rc=$?
+    [ $rc = 1 ] && grep -q "standard output is closed" stderr || fail "closed: $rc $(cat stderr)"
+    rc=0; "$ZEROHOP_LAB" man > /dev/full 2> stderr || rc=$?
+    [ $rc = 1 ] && grep -q "standard output: cannot write: No space left" stderr || fail "full: $rc $(cat stderr)"
+    "$ZEROHOP_LAB" man | true
+    [ "${PIPESTATUS[0]}" = 0 ] || fail "a reader that goes away is no failure"
+}
+
+for part in resuming page engines claims sense faults manual; do
     [[ $part =~ ${PART-} ]] || continue
     $part
     echo "$part: as it should be"

@@ -1,5 +1,5 @@
 #!/bin/bash
-# zerohop report: runs, a tuning, a memory map and points of bench on one page, in words, on a wide and a narrow screen and on paper.
+# zerohop report: runs, a tuning, a memory map and points of the laboratory on one page, in words, on a wide and a narrow screen and on paper.
 # PART=REGEX chooses parts; with KEEP=FOLDER the page and its pictures are left there.
 source "$(dirname "$0")/lib.sh"
 cd "$WORK"
@@ -10,7 +10,7 @@ results() {
     zerohop align -q -t 2 -o 2.bam --json 2.json "$reference" "${reads[@]}"
     zerohop align -q -t 1 -o 1.bam --json 1.json "$reference" "${reads[@]}"
     gzip -cd "$DATA/ecoli/ecoli_150_1.fq.gz" | head -n 4000 > 1.fq || true
-    zerohop bench scaling -o bench --fragments 300 --threads 1,2 --inputs B,survey --locks futex --outputs ordered --repeats 1 1.fq > /dev/null
+    zerohop_lab scaling -o bench --fragments 300 --threads 1,2 --inputs B,survey --locks futex --outputs ordered --repeats 1 1.fq > /dev/null
     if command -v bwa > /dev/null; then
         gzip -cd "$reference" > ref.fa
         zerohop align -q --engine bwa --build-index --replicas 1 -t 2 -o bwa.bam --json bwa.json ref.fa "${reads[@]}"

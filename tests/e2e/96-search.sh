@@ -295,7 +295,7 @@ PY
     grep -q '"one-rank"' auto.json || fail "one rank tests something"
     local recording
     for recording in record.json "$DATA/protein/ecoli-2ranks.recording.json"; do
-        zerohop bench search --replay "$recording" --speed 1000 --threads 5 --variants two-sided,flush --repeats 1 -o runs.jsonl --predict 3,64 \
+        zerohop_lab exchange --replay "$recording" --speed 1000 --threads 5 --variants two-sided,flush --repeats 1 -o runs.jsonl --predict 3,64 \
             --predictions predictions.json > table
         grep -q "SIMULATED" table || fail "$(cat table)"
         python3 - "$recording" <<'PY' || fail "$recording: replay"
@@ -313,7 +313,7 @@ assert all(('measured_wall_s' in p) == (p['ranks'] == 5) and p['simulated_wall_s
 PY
     done
     echo '{"schema_version":1,"command":"","ranks":[[]]}' > none.json
-    rc=0; "$ZEROHOP" bench search --replay none.json 2> stderr || rc=$?
+    rc=0; "$ZEROHOP_LAB" exchange --replay none.json 2> stderr || rc=$?
     [ $rc = 1 ] && grep -q "it has no rank, or no batch" stderr || fail "$rc $(cat stderr)"
 }
 
@@ -356,31 +356,31 @@ assert done <= -(-$(grep -c '^>' q.fa) // $size) - $finished, done" || fail "fin
 
 # No output of any command replaces one of its inputs.
 destroys_nothing() {
-    local rest output before
+    local program rest output before
     zerohop search -q --db good --record in.json --json run.json -o in.tsv q.fa
-    zerohop bench search --replay in.json --speed 1000 -t 2 --variants two-sided,flush --repeats 2 \
+    zerohop_lab exchange --replay in.json --speed 1000 -t 2 --variants two-sided,flush --repeats 2 \
         -o runs.jsonl > /dev/null
     zerohop report runs.jsonl run.json -o page.html
     grep -q "<td>two-sided</td><td>2</td>" page.html && grep -q ">Searches</h2>" page.html \
-        || fail "report of bench search"
+        || fail "report of an exchange"
     cp in.json library.so && ln -s in.json link.json
     before=$(cat in.json library.so q.fa runs.jsonl good/manifest.json | md5sum)
-    while read -r output rest; do
-        refused 2 "$output is an input and cannot be the output too" $rest
+    while read -r program output rest; do
+        ZEROHOP=$program refused 2 "$output is an input and cannot be the output too" $rest
     done <<END
-in.json bench search --replay in.json -o in.json
-./in.json bench search --replay in.json -o ./in.json
-link.json bench search --replay in.json -o link.json
-in.json bench search --replay in.json --predict 8 --predictions in.json
-library.so bench search --mpi library.so -o library.so
-library.so search --db good --mpi library.so -o library.so q.fa
-library.so search --db good --mpi library.so --json library.so q.fa
-q.fa search --db good --json q.fa q.fa
-good/part-0000.dmnd search --db good --record good/part-0000.dmnd q.fa
-runs.jsonl report runs.jsonl -o runs.jsonl
-link.json report in.json runs.jsonl -o link.json
+$ZEROHOP_LAB in.json exchange --replay in.json -o in.json
+$ZEROHOP_LAB ./in.json exchange --replay in.json -o ./in.json
+$ZEROHOP_LAB link.json exchange --replay in.json -o link.json
+$ZEROHOP_LAB in.json exchange --replay in.json --predict 8 --predictions in.json
+$ZEROHOP_LAB library.so exchange --mpi library.so -o library.so
+$ZEROHOP library.so search --db good --mpi library.so -o library.so q.fa
+$ZEROHOP library.so search --db good --mpi library.so --json library.so q.fa
+$ZEROHOP q.fa search --db good --json q.fa q.fa
+$ZEROHOP good/part-0000.dmnd search --db good --record good/part-0000.dmnd q.fa
+$ZEROHOP runs.jsonl report runs.jsonl -o runs.jsonl
+$ZEROHOP link.json report in.json runs.jsonl -o link.json
 END
-    refused 2 "was given as two outputs" bench search --replay in.json --predict 8 -o x.json --predictions x.json
+    ZEROHOP=$ZEROHOP_LAB refused 2 "was given as two outputs" exchange --replay in.json --predict 8 -o x.json --predictions x.json
     refused 1 "q.fa is there already" db build --engine diamond -o q.fa q.fa
     refused 1 "q.fa is there already" db build --engine diamond --pilot q.fa -o q.fa db.fa
     [ "$before" = "$(cat in.json library.so q.fa runs.jsonl good/manifest.json | md5sum)" ] \
@@ -407,7 +407,7 @@ names() {
 diamond -e 1e-3
 blastp -evalue 1e-3
 END
-    zerohop bench search --replay "$folder/r" --speed 1000 -t 2 --variants two-sided --repeats 1 \
+    zerohop_lab exchange --replay "$folder/r" --speed 1000 -t 2 --variants two-sided --repeats 1 \
         --folder "$folder" -o "$folder/runs" > /dev/null
     zerohop report "$folder/runs" "$folder/j" -o "$folder/page.html"
     zerohop db check "$folder/diamond"

@@ -1,8 +1,9 @@
-# What the end-to-end tests share. They get ZEROHOP, STROBEALIGN, MULTIQC, DATA (tests/data) and, where it is set,
-# ZEROHOP_DATA (a folder with more sets); scripts/test.sh sets them. Exit status 77 after a line "SKIPPED: ..." means
-# that a test could not run.
+# What the end-to-end tests share. They get ZEROHOP, ZEROHOP_LAB (by default beside ZEROHOP), STROBEALIGN, MULTIQC, DATA
+# (tests/data) and, where it is set, ZEROHOP_DATA (a folder with more sets); scripts/test.sh sets them. Exit status 77
+# after a line "SKIPPED: ..." means that a test could not run.
 set -euo pipefail
 : "${ZEROHOP:?}" "${STROBEALIGN:?}" "${DATA:?}"
+export ZEROHOP_LAB=${ZEROHOP_LAB:-$(dirname "$ZEROHOP")/zerohop-lab}
 
 WORK=$(mktemp -d "${TMPDIR:-/tmp}/zerohop-e2e.XXXXXX")
 trap 'rm -rf "$WORK"' EXIT
@@ -53,8 +54,11 @@ zerohops() {
 
 # Runs zerohop; its own words are shown only when it fails.
 zerohop() {
-    "$ZEROHOP" "$@" 2>"$WORK/zerohop.stderr" || { cat "$WORK/zerohop.stderr" >&2; fail "exit status $?: zerohop $*"; }
+    "$ZEROHOP" "$@" 2>"$WORK/zerohop.stderr" || { cat "$WORK/zerohop.stderr" >&2; fail "exit status $?: ${ZEROHOP##*/} $*"; }
 }
+
+# Runs zerohop-lab likewise.
+zerohop_lab() { ZEROHOP=$ZEROHOP_LAB zerohop "$@"; }
 
 strobealign() {
     "$STROBEALIGN" "$@" 2>"$WORK/strobealign.stderr" || { cat "$WORK/strobealign.stderr" >&2; fail "strobealign $*"; }

@@ -28,6 +28,9 @@ const EXTERNAL: &str = "crates/engines/external";
 /// Crates that nobody imports.
 const LEAVES: &[&str] = &["crates/cli", "bench", "xtask"];
 
+/// Crates with programs, which take arguments: only they know clap.
+const PROGRAMS: &[&str] = &["crates/cli", "crates/lab", "bench"];
+
 /// The rule for the crate at `place`; `None` for a crate that the design does not know.
 fn allowed(place: &str) -> Option<Allowed> {
     use Allowed::{Everything, Only};
@@ -78,7 +81,12 @@ fn package_problems(package: &Package) -> Vec<String> {
     let Some(allowed) = allowed(&package.place) else {
         return vec![format!("{}: not in the table of layers (xtask/src/layers.rs)", package.place)];
     };
-    package.imports.iter().filter_map(|import| import_problem(package, &allowed, import)).collect()
+    let mut problems: Vec<String> =
+        package.imports.iter().filter_map(|import| import_problem(package, &allowed, import)).collect();
+    if package.from_elsewhere.iter().any(|name| name == "clap") && !PROGRAMS.contains(&&*package.place) {
+        problems.push(format!("{} uses clap; {} may", package.place, list(PROGRAMS)));
+    }
+    problems
 }
 
 fn import_problem(package: &Package, allowed: &Allowed, import: &str) -> Option<String> {
@@ -104,7 +112,8 @@ mod tests {
 
     fn package(place: &str, imports: &[&str]) -> Package {
         let imports = imports.iter().map(|import| import.to_string()).collect();
-        Package { name: place.into(), directory: place.into(), place: place.into(), imports }
+        let from_elsewhere = Vec::new();
+        Package { name: place.into(), directory: place.into(), place: place.into(), imports, from_elsewhere }
     }
 
     #[test]
@@ -124,6 +133,13 @@ mod tests {
     fn runtime_never_names_an_engine_or_a_format() {
         let packages = [package("crates/runtime", &["crates/engines/null", "crates/reads"])];
         assert_eq!(problems(&packages).len(), 2);
+    }
+
+    #[test]
+    fn arguments_are_for_programs() {
+        let with_clap = |place| Package { from_elsewhere: vec!["clap".to_owned()], ..package(place, &[]) };
+        assert_eq!(problems(&[with_clap("crates/cli"), with_clap("crates/lab")]), Vec::<String>::new());
+        assert!(problems(&[with_clap("crates/plan")])[0].contains("crates/plan uses clap"));
     }
 
     #[test]

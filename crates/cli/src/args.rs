@@ -1,12 +1,10 @@
 //! What can be typed.
 
-pub mod bench;
 pub mod ranks;
 pub mod report;
 pub mod search;
 pub mod tune;
 
-use bench::BenchArgs;
 use clap::builder::RangedU64ValueParser;
 use clap::{Parser, Subcommand, ValueEnum};
 use ranks::RankArgs;
@@ -37,8 +35,6 @@ pub enum Command {
     Engines(EnginesArgs),
     /// Run any program under a plan: as pinned instances on groups of NUMA nodes, under a memory policy
     Run(Box<RunArgs>),
-    /// Write FASTQ in blocks of a fixed size, which can be read without looking for the ends of reads; and back
-    Block(BlockArgs),
     /// Show which strategy (index copies, page policy) is best for an index on a machine, by rule, and why
     Plan(PlanArgs),
     /// Find the best strategy for an aligner, an index and reads by trying them, and keep it for 'align'
@@ -49,8 +45,6 @@ pub enum Command {
     Db(DbArgs),
     /// Build the library by which ranks find each other, with the MPI's own compiler
     Mpi(MpiArgs),
-    /// Measure how threads scale, by lock, parsing, output and processes; and how ranks exchange results
-    Bench(Box<BenchArgs>),
     /// Make one HTML page of what other commands measured: runs, tunings, memory maps, thread scaling
     Report(ReportArgs),
     /// List or remove the index copies in /dev/shm that 'align --farm' made
@@ -122,47 +116,6 @@ fn parse_size(text: &str) -> Result<zerohop_model::machine::Bytes, String> {
     let number: f64 = number.parse().map_err(|_| wrong())?;
     let bytes = number * (1u64 << shift) as f64;
     if (0.0..1e18).contains(&bytes) { Ok(zerohop_model::machine::Bytes(bytes as u64)) } else { Err(wrong()) }
-}
-
-#[derive(Debug, clap::Args)]
-pub struct BlockArgs {
-    /// Reads in FASTQ, plain, gzip or BGZF; with --unblock and --check a blocked file
-    pub reads_1: PathBuf,
-
-    /// Second mates, in step with the first ones: their blocks hold the same reads
-    pub reads_2: Option<PathBuf>,
-
-    /// Write to FILE; given once for each file of reads. FILE.blocks.json, which describes the blocks, goes beside it
-    #[arg(short, long, value_name = "FILE")]
-    pub output: Vec<PathBuf>,
-
-    /// Bytes of a block [default: what needs the least padding]
-    #[arg(long, value_name = "BYTES", value_parser = RangedU64ValueParser::<usize>::new().range(1..=1 << 30))]
-    pub block_bytes: Option<usize>,
-
-    /// Reads of a block [default: what needs the least padding]
-    #[arg(long, value_name = "N", value_parser = RangedU64ValueParser::<usize>::new().range(1..=1 << 20))]
-    pub reads_per_block: Option<usize>,
-
-    /// The largest block that may be chosen
-    #[arg(long, value_name = "BYTES", default_value_t = 65_280, value_parser = RangedU64ValueParser::<usize>::new().range(1..=1 << 30))]
-    pub max_block_bytes: usize,
-
-    /// Compress the output with BGZF, also if FILE does not end in .gz; each block has members of its own
-    #[arg(long)]
-    pub bgzf: bool,
-
-    /// Level of the compression: 0 (none) to 9 (smallest)
-    #[arg(long, value_name = "LEVEL", default_value_t = 6, value_parser = clap::value_parser!(u8).range(0..=9))]
-    pub level: u8,
-
-    /// Write what was blocked, byte for byte
-    #[arg(long)]
-    pub unblock: bool,
-
-    /// Only check a blocked file against its description
-    #[arg(long, conflicts_with_all = ["unblock", "output"])]
-    pub check: bool,
 }
 
 #[derive(Debug, clap::Args)]

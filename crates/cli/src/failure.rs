@@ -3,13 +3,12 @@
 use std::io::ErrorKind;
 use zerohop_align::AlignError;
 use zerohop_engine_external::ExternalError;
-use zerohop_lab::LabError;
 use zerohop_model::error::{Error, InputError};
 use zerohop_model::index::IndexError;
 use zerohop_plan::PlanError;
+use zerohop_process::overwrite::OverwriteError;
 use zerohop_process::standard::ClosedError;
 use zerohop_process::{Ending, WriteError};
-use zerohop_process::overwrite::OverwriteError;
 use zerohop_ranks::TransportError;
 use zerohop_ranks::{RankFailure, RanksError};
 use zerohop_search::SearchError;
@@ -40,9 +39,6 @@ pub enum Failure {
     /// The index of an embedded engine cannot be made.
     #[error(transparent)]
     Index(IndexError),
-    /// An experiment of the laboratory failed.
-    #[error(transparent)]
-    Lab(#[from] LabError),
     /// An external aligner cannot be used.
     #[error(transparent)]
     External(#[from] ExternalError),

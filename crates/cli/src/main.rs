@@ -1,7 +1,7 @@
 //! The program `zerohop`: parse what was typed, resolve what it means, do it, and say how it went.
 //!
 //! 1. [`args`] is exactly what was typed;
-//! 2. [`align`], [`index`], [`topo`], [`plan`], [`tune`], [`search`], [`engines`], [`run`], [`block`], [`bench`](mod@bench),
+//! 2. [`align`], [`index`], [`topo`], [`plan`], [`tune`], [`search`], [`engines`], [`run`],
 //!    [`report`] and [`cache`] do the commands. For [`align`], [`lanes`] pairs reads with read groups; [`embedded`] makes the index copies where the plan wants them, or [`external`] starts aligners there;
 //!    the runtime runs; [`account`] says how it went;
 //! 3. the exit status is 0 for success (also when the reader of our output went away), 1 for a failure, 2 for wrong
@@ -10,9 +10,6 @@
 
 mod align;
 mod args;
-mod bench;
-mod bench_search;
-mod block;
 mod cache;
 mod db;
 mod engines;
@@ -20,8 +17,6 @@ mod failure;
 mod index;
 mod mpi;
 mod plan;
-mod predictions;
-mod recording;
 mod report;
 mod run;
 mod search;
@@ -66,7 +61,7 @@ fn prints(command: &Command) -> bool {
         Command::Search(args) => args.output.is_none(),
         Command::Report(args) => args.output.is_none(),
         Command::Db(args) => !matches!(args.command, DbCommand::Check { .. }),
-        Command::Index(_) | Command::Run(_) | Command::Block(_) => false,
+        Command::Index(_) | Command::Run(_) => false,
         _ => true,
     }
 }
@@ -88,9 +83,7 @@ fn dispatch(args: Args, matches: &clap::ArgMatches) -> Result<(), Failure> {
         Command::Db(args) => db::db(&args),
         Command::Mpi(args) => mpi::run(&args),
         Command::Tune(args) => tune::run(&args),
-        Command::Bench(args) => bench::run(&args),
         Command::Report(args) => report::run(&args),
-        Command::Block(args) => block::run(&args),
         Command::Cache(args) => cache::run(&args),
         Command::Topo(topo) => topo::run(&topo),
         Command::Completions { shell } => {

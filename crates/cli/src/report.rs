@@ -9,7 +9,7 @@ use zerohop_report::{Page, Recorded, RecordedError, show};
 
 /// What a file can be.
 const EXPECTED: &str = "what 'zerohop align --json', 'zerohop search --json', 'zerohop tune', \
-                        'zerohop topo --measure --json', 'zerohop bench' or 'zerohop bench search -o' writes";
+                        'zerohop topo --measure --json', 'zerohop-lab scaling' or 'zerohop-lab exchange -o' writes";
 
 /// Does the command.
 ///
@@ -36,7 +36,7 @@ pub fn run(args: &ReportArgs) -> Result<(), Failure> {
     }
 }
 
-/// Of a folder of bench its points.
+/// Of a folder of the laboratory its points.
 fn points_in(path: &Path) -> PathBuf {
     if path.is_dir() { path.join("points.jsonl") } else { path.to_owned() }
 }
@@ -46,7 +46,7 @@ fn check_output(output: &PathBuf, runs: &[PathBuf]) -> Result<(), Failure> {
     Ok(overwrite::replaceable(output, Kind::Page)?)
 }
 
-/// Whether the first thing in `text` is a point of bench.
+/// Whether the first thing in `text` is a point of the laboratory.
 fn are_points(text: &str) -> bool {
     let first = serde_json::Deserializer::from_str(text).into_iter::<serde_json::Value>().next();
     matches!(first, Some(Ok(value)) if value.get("arm").is_some() && value.get("experiment").is_some())

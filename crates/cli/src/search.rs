@@ -7,7 +7,6 @@
 
 use crate::args::search::SearchArgs;
 use crate::failure::Failure;
-use crate::recording;
 use crate::search_instances::Instances;
 use crate::variant::{self, Taken};
 use serde::Serialize;
@@ -425,7 +424,7 @@ fn record(args: &SearchArgs, transport: &dyn Transport, done: &Done) -> Result<(
     let all = transport.all_gather(&own).map_err(|error| other(&error))?;
     let ranks = all.iter().map(|text| serde_json::from_slice(text)).collect::<Result<_, _>>();
     match transport.rank() {
-        0 => recording::write(path, Recording { ranks: ranks.map_err(|error| other(&error))? }),
+        0 => Ok(Recording { ranks: ranks.map_err(|error| other(&error))? }.write(path, crate::command_line())?),
         _ => Ok(()),
     }
 }

@@ -182,7 +182,7 @@ impl Taken {
             }
             Why::Measured => "the best of a self-test",
             Why::Remembered => "the best of an earlier self-test",
-            Why::Unfinished => "for an earlier self-test did not end; 'zerohop bench search' tries all variants",
+            Why::Unfinished => "for an earlier self-test did not end; 'zerohop-lab exchange' tries all variants",
         };
         let figure = |one: &Tried| match (one.batch_s, &one.fault) {
             (Some(time), _) => format!("{} {:.3}", one.variant, time * 1e3),

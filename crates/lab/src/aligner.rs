@@ -6,6 +6,7 @@ use crate::inputs::Fragments;
 use crate::process::ProcessReport;
 use crate::starter::Starter;
 use crate::worker::ThreadReport;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -55,13 +56,19 @@ fn align(
     starter: &Starter,
 ) -> Result<(f64, u64), LabError> {
     let (output, json) = (starter.folder.join("out.sam"), starter.folder.join("align.json"));
-    let mut command = Command::new(&starter.command[0]);
+    let mut command = Command::new(&starter.zerohop);
     command.args(["align", "-q", "--order", "any", "--engine", engine, "-t", &arm.threads.to_string()]);
     command.args(["--replicas", &arm.processes.to_string()]).arg("-o").arg(&output).arg("--json").arg(&json);
     command.arg(reference).args(files);
     zerohop_topology::die_with_parent(&mut command);
     let fault = |what: String| LabError::Process { command: format!("zerohop align --engine {engine}"), what };
-    let ended = command.output().map_err(|error| fault(format!("cannot be started: {error}")))?;
+    let ended = command.output().map_err(|error| match error.kind() {
+        ErrorKind::NotFound => {
+            let zerohop = starter.zerohop.display();
+            fault(format!("{zerohop} is not there, and zerohop runs this aligner: 'make build' makes both programs"))
+        }
+        _ => fault(format!("cannot be started: {error}")),
+    })?;
     if !ended.status.success() {
         return Err(fault(format!("{}: {}", ended.status, String::from_utf8_lossy(&ended.stderr).trim())));
     }

@@ -3,7 +3,7 @@
 //! Each thread goes round and round: it thinks (parses, maps, makes records), waits for the reader and holds it, thinks on, and
 //! waits for the writer and holds it. Those who are at work share the cores; each station serves one at a time, first come,
 //! first served. From times that were measured with one thread it says what more threads would reach; it knows nothing of caches,
-//! of the cost of handing a lock over, nor of the scheduler, so it is checked against measurements (`zerohop bench scaling`).
+//! of the cost of handing a lock over, nor of the scheduler, so it is checked against measurements (`zerohop-lab scaling`).
 
 use std::collections::VecDeque;
 

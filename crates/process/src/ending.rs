@@ -18,6 +18,11 @@ pub enum Ending {
 }
 
 impl Ending {
+    /// Why the run failed, with the usual exit status.
+    pub fn failed(why: impl ToString) -> Self {
+        Ending::Failed(why.to_string(), 1)
+    }
+
     /// The exit status.
     pub fn status(&self) -> u8 {
         match self {

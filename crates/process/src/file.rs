@@ -1,5 +1,6 @@
 //! The one way in which zerohop writes files.
 
+use crate::ending::Ending;
 use crate::temporary::{Naming, Temporary};
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
@@ -31,6 +32,14 @@ pub struct WriteError {
 }
 
 impl WriteError {
+    /// How the program ends with it: without a word where the reader has gone away.
+    pub fn ending(&self) -> Ending {
+        match self.source.kind() {
+            ErrorKind::BrokenPipe => Ending::Silent(0),
+            _ => Ending::failed(self),
+        }
+    }
+
     /// For `map_err`: what the system said of `path`.
     pub fn of(path: &Path) -> impl Fn(Error) -> WriteError {
         move |source| WriteError { path: path.to_owned(), source }

@@ -3,6 +3,7 @@
 //! - [`Transport`] and [`Window`](transport::Window) are what ranks can do with one another: collectives, messages, and memory that others
 //!   reach one-sided. [`Mpi`] does it with any MPI, through a small library that is loaded at run time; [`Twin`] with the threads of one
 //!   process, so that everything is tested without MPI as well.
+//! - [`launch`] finds out who has started us, and joins the others.
 //! - The exchange of search results (after H. Wang's design of one-sided search over a partitioned database), batch by batch:
 //!   every rank *puts* what it knows of its results (query, order, size) into memory of the others, *merges* what all have put, in the
 //!   same way on every rank, and so knows without a message who *writes* the batch and at which place; that rank *gets* the bytes
@@ -25,6 +26,7 @@ mod launch;
 mod made_up;
 pub mod model;
 mod mpi;
+mod recording;
 mod searches;
 mod share;
 pub mod transport;
@@ -39,7 +41,8 @@ pub use identity::Identity;
 pub use launch::{RankCount, Ranks, build, find, host, note_if_alone};
 pub use made_up::{MadeUp, Searched};
 pub use mpi::{Mpi, SHIM};
-pub use searches::{Recording, RecordingError, Searches};
+pub use recording::{RecordedError, Recording, RecordingError};
+pub use searches::Searches;
 pub use share::RankShare;
 pub use transport::{Reach, Transport, TransportError};
 pub use twin::Twin;

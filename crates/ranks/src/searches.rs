@@ -2,72 +2,8 @@
 
 use crate::exchange::Batch;
 use crate::made_up::{self, MadeUp, Searched};
-use serde::{Deserialize, Serialize};
+use crate::recording::Recording;
 use std::time::Duration;
-
-/// Why a recording cannot be used.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum RecordingError {
-    /// Nothing in it.
-    #[error("it has no rank, or no batch")]
-    Empty,
-    /// Every rank searches every batch.
-    #[error("rank {0} has another number of batches than rank 0")]
-    Batches(usize),
-    /// What no search can be.
-    #[error(
-        "rank {rank}, batch {batch}: a time below 0, results without queries or without bytes, or results of more than 1 MiB each"
-    )]
-    Impossible {
-        /// The rank.
-        rank: usize,
-        /// The batch.
-        batch: usize,
-    },
-}
-
-/// What each rank of a real search did, batch by batch.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Recording {
-    /// By rank and batch.
-    pub ranks: Vec<Vec<Searched>>,
-}
-
-/// The most bytes of one result.
-const MOST_OF_RESULT: u64 = 1 << 20;
-
-impl Recording {
-    /// Whether it can be used.
-    ///
-    /// # Errors
-    /// [`RecordingError`].
-    pub fn check(&self) -> Result<(), RecordingError> {
-        let batches = self.ranks.first().map_or(0, Vec::len);
-        if batches == 0 {
-            return Err(RecordingError::Empty);
-        }
-        for (rank, of_rank) in self.ranks.iter().enumerate() {
-            if of_rank.len() != batches {
-                return Err(RecordingError::Batches(rank));
-            }
-            let fits = |one: &Searched| {
-                let most = u64::from(one.records).saturating_mul(MOST_OF_RESULT);
-                let results = one.records == 0 || one.queries > 0 && one.result_bytes > 0;
-                (0.0..1e7).contains(&one.search_s) && results && one.result_bytes <= most
-            };
-            if let Some(batch) = of_rank.iter().position(|one| !fits(one)) {
-                return Err(RecordingError::Impossible { rank, batch });
-            }
-        }
-        Ok(())
-    }
-
-    /// The same with searches that take so many times less; results stay as they are.
-    pub fn faster(mut self, times: f64) -> Self {
-        self.ranks.iter_mut().flatten().for_each(|one| one.search_s /= times);
-        self
-    }
-}
 
 /// Searches of any number of ranks.
 #[derive(Debug, Clone, PartialEq)]
@@ -149,25 +85,5 @@ mod tests {
         assert_eq!(searches.searched(2, 1), searches.searched(0, 1));
         assert_eq!(searches.slowest_s(3), 1.0);
         assert_eq!(Searches::Recorded(recording().faster(4.0)).slowest_s(3), 0.25);
-    }
-
-    #[test]
-    fn a_recording_that_makes_no_sense_is_refused() {
-        assert_eq!(recording().check(), Ok(()));
-        assert_eq!(Recording { ranks: vec![] }.check(), Err(RecordingError::Empty));
-        let mut uneven = recording();
-        uneven.ranks[1].pop();
-        assert_eq!(uneven.check(), Err(RecordingError::Batches(1)));
-        let spoil: [fn(&mut Searched); 4] = [
-            |one| one.search_s = -1.0,
-            |one| one.search_s = f64::NAN,
-            |one| one.queries = 0,
-            |one| one.result_bytes = u64::MAX,
-        ];
-        for spoil in spoil {
-            let mut wrong = recording();
-            spoil(&mut wrong.ranks[1][0]);
-            assert_eq!(wrong.check(), Err(RecordingError::Impossible { rank: 1, batch: 0 }));
-        }
     }
 }

@@ -28,6 +28,19 @@ struct Shared {
     failed: AtomicBool,
 }
 
+impl Shared {
+    fn new(size: usize, limit: Duration) -> Self {
+        Shared {
+            size,
+            limit,
+            collectives: Mutex::default(),
+            messages: Mutex::default(),
+            windows: Mutex::default(),
+            failed: AtomicBool::new(false),
+        }
+    }
+}
+
 /// From whom, to whom, under which tag.
 type Way = (usize, usize, u32);
 
@@ -51,16 +64,17 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 impl Twin {
     /// So many ranks; each is to be moved to a thread of its own.
     pub fn ranks(size: usize, limit: Duration) -> Vec<Twin> {
-        let shared = Arc::new(Shared {
-            size,
-            limit,
-            collectives: Mutex::default(),
-            messages: Mutex::default(),
-            windows: Mutex::default(),
-            failed: AtomicBool::new(false),
-        });
-        let rank = |rank| Twin { rank, shared: Arc::clone(&shared), collectives: Cell::new(0), windows: Cell::new(0) };
-        (0..size).map(rank).collect()
+        let shared = Arc::new(Shared::new(size, limit));
+        (0..size).map(|rank| Twin::of(rank, Arc::clone(&shared))).collect()
+    }
+
+    /// The one rank of a program that works alone.
+    pub fn alone(limit: Duration) -> Twin {
+        Twin::of(0, Arc::new(Shared::new(1, limit)))
+    }
+
+    fn of(rank: usize, shared: Arc<Shared>) -> Twin {
+        Twin { rank, shared, collectives: Cell::new(0), windows: Cell::new(0) }
     }
 
     /// Tells the others that this rank has failed: they end as well.

@@ -71,8 +71,10 @@ impl OpenLane {
 
 fn sidecar_of(path: &Path) -> Result<Sidecar, InputError> {
     Sidecar::of(path)?.ok_or_else(|| {
-        let what =
-            format!("it is not blocked, for there is no {}: 'zerohop block' makes one", Sidecar::path(path).display());
+        let what = format!(
+            "it is not blocked, for there is no {}: 'zerohop-lab block' makes one",
+            Sidecar::path(path).display()
+        );
         InputError::new(path, what)
     })
 }

@@ -1,4 +1,4 @@
-//! What `zerohop bench search -o` measured: the variants of the exchange side by side.
+//! What `zerohop-lab exchange -o` measured: the variants of the exchange side by side.
 
 use crate::page::{Page, Table};
 use crate::text::seconds;

@@ -21,7 +21,7 @@ pub enum Recorded {
     Align(Box<Summary>),
     /// A run of `zerohop search`.
     Search(Box<SearchRun>),
-    /// Runs of `zerohop bench search`.
+    /// Runs of `zerohop-lab exchange`.
     Exchange(Vec<ExchangeRun>),
     /// A tuning.
     Tuning(Box<Tuning>),
@@ -39,7 +39,7 @@ pub enum RecordedError {
     #[error("it is JSON, but of another kind")]
     Unknown,
     /// It is of a known kind, but something is missing or wrong in it.
-    #[error("it looks like what 'zerohop {command}' writes, but cannot be used: {why}")]
+    #[error("it looks like what '{command}' writes, but cannot be used: {why}")]
     Damaged {
         /// The command that writes such files.
         command: &'static str,
@@ -60,29 +60,29 @@ impl Recorded {
         let value: Value = serde_json::from_str(text).map_err(RecordedError::NotJson)?;
         let has = |names: &[&str]| names.iter().all(|name| value.get(name).is_some());
         if has(&["findings", "trials"]) {
-            is_version(&value, "tune", Tuning::SCHEMA_VERSION)?;
-            Ok(Recorded::Tuning(parsed("tune", value)?))
+            is_version(&value, "zerohop tune", Tuning::SCHEMA_VERSION)?;
+            Ok(Recorded::Tuning(parsed("zerohop tune", value)?))
         } else if has(&["machine", "map"]) {
-            Ok(Recorded::Map(parsed("topo --measure --json", value)?))
+            Ok(Recorded::Map(parsed("zerohop topo --measure --json", value)?))
         } else if has(&["run", "plan", "index"]) {
-            is_version(&value, "align --json", SCHEMA_VERSION)?;
-            Ok(Recorded::Align(parsed("align --json", value)?))
+            is_version(&value, "zerohop align --json", SCHEMA_VERSION)?;
+            Ok(Recorded::Align(parsed("zerohop align --json", value)?))
         } else if has(&["ranks", "queries", "variant"]) {
-            is_version(&value, "search --json", SEARCH_VERSION)?;
-            Ok(Recorded::Search(parsed("search --json", value)?))
+            is_version(&value, "zerohop search --json", SEARCH_VERSION)?;
+            Ok(Recorded::Search(parsed("zerohop search --json", value)?))
         } else {
             Err(RecordedError::Unknown)
         }
     }
 }
 
-/// The runs of `zerohop bench search`, a line each; none if the first line is no such run.
+/// The runs of `zerohop-lab exchange`, a line each; none if the first line is no such run.
 fn exchanges(text: &str) -> Result<Option<Vec<ExchangeRun>>, RecordedError> {
     let mut values = serde_json::Deserializer::from_str(text).into_iter::<Value>();
     let is_run =
         |value: &Value| ["variant", "repetition", "search_s", "ranks"].iter().all(|name| value.get(name).is_some());
     let Some(Ok(first)) = values.next().filter(|first| first.as_ref().is_ok_and(is_run)) else { return Ok(None) };
-    let command = "bench search -o";
+    let command = "zerohop-lab exchange -o";
     let damaged = |error: serde_json::Error| RecordedError::Damaged { command, why: error.to_string() };
     let runs = std::iter::once(Ok(first)).chain(values);
     runs.map(|value| serde_json::from_value(value?)).collect::<Result<_, _>>().map(Some).map_err(damaged)
@@ -223,7 +223,7 @@ mod tests {
             assert!(html.contains(wanted), "{wanted} is not in {html}");
         }
         let told = Recorded::from_json(&(lines(1) + "{\"variant\"")).unwrap_err().to_string();
-        assert!(told.starts_with("it looks like what 'zerohop bench search -o' writes, but"), "{told}");
+        assert!(told.starts_with("it looks like what 'zerohop-lab exchange -o' writes, but"), "{told}");
         // Of warming up alone there is nothing to tell.
         assert!(page(&[("e.jsonl", Recorded::from_json(&lines(0)).unwrap())]).contains("<td>0</td><td>-</td>"));
     }

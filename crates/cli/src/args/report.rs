@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 #[derive(Debug, clap::Args)]
 pub struct ReportArgs {
-    /// What 'zerohop align --json', 'search --json', 'tune', 'topo --measure --json' or 'bench' wrote (of bench: the folder, or its points.jsonl);
-    /// found out by content. Several of a kind are shown together
+    /// What 'zerohop align --json', 'search --json', 'tune', 'topo --measure --json' or 'zerohop-lab' wrote (a folder of points,
+    /// or its points.jsonl, or 'exchange -o'); found out by content. Several of a kind are shown together
     #[arg(required = true, value_name = "RUN")]
     pub runs: Vec<PathBuf>,
 

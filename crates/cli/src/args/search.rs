@@ -6,7 +6,6 @@ use clap::builder::RangedU64ValueParser;
 use clap::{Subcommand, ValueEnum};
 use std::path::PathBuf;
 use zerohop_ranks::RankCount;
-use zerohop_ranks::Variant;
 use zerohop_search::{Format, Program};
 
 /// The usual size of a batch.
@@ -146,7 +145,7 @@ pub struct SearchArgs {
     #[arg(long, value_name = "FILE")]
     pub json: Option<PathBuf>,
 
-    /// Write times and sizes of each rank and batch to FILE, for 'zerohop bench search --replay'
+    /// Write times and sizes of each rank and batch to FILE, for 'zerohop-lab exchange --replay'
     #[arg(long, value_name = "FILE", conflicts_with = "resume")]
     pub record: Option<PathBuf>,
 
@@ -184,103 +183,4 @@ pub struct MpiArgs {
     /// Write the library to FILE [default: into the cache folder, where zerohop finds it]
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
-}
-
-#[derive(Debug, clap::Args)]
-pub struct BenchSearchArgs {
-    /// Write a line of JSON for each run to FILE
-    #[arg(short, long, value_name = "FILE")]
-    pub output: Option<PathBuf>,
-
-    /// Variants, separated by commas [default: all]
-    #[arg(long, value_name = "VARIANTS", value_delimiter = ',')]
-    pub variants: Vec<Variant>,
-
-    /// Measure the tasks that mpirun or srun has started, as ranks; =N: there must be N of them [default: threads of
-    /// this process]
-    #[arg(long, value_name = "N", num_args = 0..=1, require_equals = true, default_missing_value = "all")]
-    #[arg(conflicts_with = "threads")]
-    pub ranks: Option<RankCount>,
-
-    /// Threads of this process that take the place of ranks
-    #[arg(short, long, value_name = "N", default_value_t = 4)]
-    #[arg(value_parser = RangedU64ValueParser::<usize>::new().range(1..=1024))]
-    pub threads: usize,
-
-    /// Rounds: each variant runs once in each
-    #[arg(long, value_name = "N", default_value_t = 5, value_parser = RangedU64ValueParser::<usize>::new().range(1..=10_000))]
-    pub repeats: usize,
-
-    /// Batches
-    #[arg(long, value_name = "N", default_value_t = 40)]
-    pub batches: u64,
-
-    /// Queries of a batch
-    #[arg(long, value_name = "N", default_value_t = 200)]
-    pub queries: u32,
-
-    /// Subjects that a rank finds for a query, on average
-    #[arg(long, value_name = "N", default_value_t = 10.0, value_parser = parse_amount)]
-    pub hits: f64,
-
-    /// Subjects that are kept of each query
-    #[arg(short = 'k', long, value_name = "N", default_value_t = 25)]
-    pub max_target_seqs: usize,
-
-    /// Bytes of a result
-    #[arg(long, value_name = "BYTES", default_value_t = 120)]
-    pub result_bytes: u32,
-
-    /// Milliseconds that a rank searches for a batch, on average (it sleeps)
-    #[arg(long, value_name = "MS", default_value_t = 20.0, value_parser = parse_amount)]
-    pub search_ms: f64,
-
-    /// How many times the average the longest searches and the largest batches are
-    #[arg(long, value_name = "TIMES", default_value_t = 2.0, value_parser = parse_amount)]
-    pub skew: f64,
-
-    /// Search as it was recorded in FILE ('zerohop search --record'), and not as it is made up: ranks sleep as long, and have as many results
-    /// of as many bytes; with more ranks than were recorded, these come again in turn
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["batches", "queries", "hits", "result_bytes", "search_ms", "skew"])]
-    pub replay: Option<PathBuf>,
-
-    /// Let recorded searches take so many times less, so that it does not last as long as they did
-    #[arg(long, value_name = "TIMES", default_value_t = 1.0, requires = "replay", value_parser = parse_speed)]
-    pub speed: f64,
-
-    /// Predict by simulation what so many ranks would take; the ranks that were measured are predicted too, to see the error
-    #[arg(long, value_name = "RANKS", value_delimiter = ',', value_parser = RangedU64ValueParser::<usize>::new().range(1..=65536))]
-    pub predict: Vec<usize>,
-
-    /// Cores that all predicted ranks share [default: one for each rank]
-    #[arg(long, value_name = "N", requires = "predict", value_parser = RangedU64ValueParser::<usize>::new().range(1..=65536))]
-    pub predict_cores: Option<usize>,
-
-    /// Write the predictions, and the times of single calls that they come from, to FILE, as JSON
-    #[arg(long, value_name = "FILE", requires = "predict")]
-    pub predictions: Option<PathBuf>,
-
-    /// A folder that all ranks see, for what they write [default: that for temporary files]
-    #[arg(long, value_name = "FOLDER")]
-    pub folder: Option<PathBuf>,
-
-    /// The library that 'zerohop mpi' built
-    #[arg(long, value_name = "FILE")]
-    pub mpi: Option<PathBuf>,
-}
-
-fn parse_amount(text: &str) -> Result<f64, String> {
-    let amount: f64 = text.parse().map_err(|_| format!("'{text}' is no number"))?;
-    if (0.0..1e6).contains(&amount) {
-        Ok(amount)
-    } else {
-        Err("it must be a number from 0 on, below a million".to_owned())
-    }
-}
-
-fn parse_speed(text: &str) -> Result<f64, String> {
-    parse_amount(text).and_then(|speed| match speed > 0.0 {
-        true => Ok(speed),
-        false => Err("it must be more than 0".to_owned()),
-    })
 }

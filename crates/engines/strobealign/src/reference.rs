@@ -1,8 +1,10 @@
 //! The reference as strobealign holds it. Its contigs are named by their numbers, so that a record's contig is a number
 //! again when it comes back; the real names are in the header.
 
+use std::path::Path;
 use strobealign::packed_seq::PackedSeq;
 use strobealign::refseq::{RefSequence, RefSequenceError};
+use zerohop_model::error::InputError;
 use zerohop_model::record::Contig;
 
 /// Collects the bases of a reference.
@@ -40,6 +42,16 @@ pub struct Reference {
 }
 
 impl Reference {
+    /// Reads FASTA: plain, gzip or BGZF, by content.
+    ///
+    /// # Errors
+    /// When it cannot be read, is wrong, or is longer than strobealign can hold.
+    pub fn read(path: &Path) -> Result<Self, InputError> {
+        let mut builder = ReferenceBuilder::default();
+        let contigs = zerohop_reads::reference::read(path, |bases| builder.push(bases))?;
+        builder.build(contigs).map_err(|error| InputError::new(path, error.to_string()))
+    }
+
     /// Its sequences, with their real names.
     pub fn contigs(&self) -> &[Contig] {
         &self.contigs

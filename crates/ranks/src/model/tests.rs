@@ -1,7 +1,7 @@
 //! The model where the answer is known by other means.
 
 use super::*;
-use crate::searches::Recording;
+use crate::recording::Recording;
 use proptest::prelude::*;
 
 /// Searches of these seconds, by rank and batch, with as many results everywhere.

@@ -1,4 +1,4 @@
-//! `zerohop block`: FASTQ in blocks of a fixed size, and back.
+//! `zerohop-lab block`: FASTQ in blocks of a fixed size, and back.
 
 use crate::args::BlockArgs;
 use crate::failure::Failure;

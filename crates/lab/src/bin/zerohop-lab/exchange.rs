@@ -1,9 +1,8 @@
-//! `zerohop bench search`: the variants of the exchange side by side, with searches that are made up or were recorded.
+//! `zerohop-lab exchange`: the variants of the exchange side by side, with searches that are made up or were recorded.
 
-use crate::args::search::BenchSearchArgs;
+use crate::args::ExchangeArgs;
 use crate::failure::Failure;
 use crate::predictions::{self, Measured};
-use crate::recording;
 use serde::Serialize;
 use std::ffi::OsString;
 use std::fs::{File, OpenOptions};
@@ -14,10 +13,10 @@ use std::sync::mpsc::{RecvTimeoutError, sync_channel};
 use std::time::Duration;
 use tempfile::TempDir;
 use zerohop_model::timeline::SearchTimeline;
-use zerohop_process::overwrite;
-use zerohop_ranks::Ranks;
+use zerohop_process::{overwrite, standard};
 use zerohop_ranks::exchange::{self, Batch, Output, RankReport};
-use zerohop_ranks::{MadeUp, Searches, Settings, Transport, TransportError, Twin, Variant, calibrate};
+use zerohop_ranks::{MadeUp, Recording, Searches, Settings, Transport, TransportError, Twin, Variant, calibrate};
+use zerohop_ranks::{Ranks, find};
 
 /// How long a rank may be waited for.
 const LIMIT: Duration = Duration::from_secs(120);
@@ -53,9 +52,9 @@ impl Run {
 ///
 /// # Errors
 /// Ranks that cannot go on, files that cannot be written.
-pub fn run(args: &BenchSearchArgs) -> Result<(), Failure> {
+pub fn run(args: &ExchangeArgs) -> Result<(), Failure> {
     overwrite::apart(
-        args.replay.iter().chain(&zerohop_ranks::find(args.mpi.as_deref())),
+        args.replay.iter().chain(&find(args.mpi.as_deref())),
         args.output.iter().chain(&args.predictions),
     )?;
     if args.ranks.is_none() {
@@ -66,7 +65,7 @@ pub fn run(args: &BenchSearchArgs) -> Result<(), Failure> {
     ranks.end(outcome)
 }
 
-fn with_threads(args: &BenchSearchArgs) -> Result<(), Failure> {
+fn with_threads(args: &ExchangeArgs) -> Result<(), Failure> {
     let mut outcomes: Vec<Result<(), Failure>> = std::thread::scope(|scope| {
         let start = |twin: Twin| {
             scope.spawn(move || {
@@ -91,9 +90,9 @@ fn with_threads(args: &BenchSearchArgs) -> Result<(), Failure> {
 }
 
 /// What is searched.
-fn searches(args: &BenchSearchArgs) -> Result<Searches, Failure> {
+fn searches(args: &ExchangeArgs) -> Result<Searches, Failure> {
     match &args.replay {
-        Some(path) => Ok(Searches::Recorded(recording::read(path)?.faster(args.speed))),
+        Some(path) => Ok(Searches::Recorded(Recording::read(path)?.faster(args.speed))),
         None => Ok(Searches::MadeUp(MadeUp {
             batches: args.batches,
             queries: args.queries,
@@ -105,7 +104,7 @@ fn searches(args: &BenchSearchArgs) -> Result<Searches, Failure> {
     }
 }
 
-fn on_rank(args: &BenchSearchArgs, transport: &dyn Transport) -> Result<(), Failure> {
+fn on_rank(args: &ExchangeArgs, transport: &dyn Transport) -> Result<(), Failure> {
     let other = |error: &dyn std::fmt::Display| Failure::Other(error.to_string());
     let variants = if args.variants.is_empty() { Variant::ALL.to_vec() } else { args.variants.clone() };
     let searches = searches(args)?;
@@ -158,14 +157,14 @@ fn on_rank(args: &BenchSearchArgs, transport: &dyn Transport) -> Result<(), Fail
         let measured = Measured { ranks: transport.size(), cores, transport: transport.name(), wall_s };
         text += &predictions::tell(args, &searches, costs, &measured)?;
     }
-    crate::print(text.as_bytes())
+    Ok(standard::print(text.as_bytes())?)
 }
 
 /// A folder that all ranks know: rank 0 makes it, and has it removed when it ends.
-fn common_folder(args: &BenchSearchArgs, transport: &dyn Transport) -> Result<(PathBuf, Option<TempDir>), Failure> {
+fn common_folder(args: &ExchangeArgs, transport: &dyn Transport) -> Result<(PathBuf, Option<TempDir>), Failure> {
     let make = || {
         let within = args.folder.clone().unwrap_or_else(std::env::temp_dir);
-        let made = tempfile::Builder::new().prefix("zerohop-bench-").tempdir_in(&within);
+        let made = tempfile::Builder::new().prefix("zerohop-lab-").tempdir_in(&within);
         made.map_err(|error| Failure::Other(format!("{}: a folder cannot be made in it: {error}", within.display())))
     };
     let owned = (transport.rank() == 0).then(make).transpose()?;

@@ -1,6 +1,6 @@
-//! What `zerohop bench search` says about ranks that it has not got: simulated, and never among what was measured.
+//! What `zerohop-lab exchange` says about ranks that it has not got: simulated, and never among what was measured.
 
-use crate::args::search::BenchSearchArgs;
+use crate::args::ExchangeArgs;
 use crate::failure::Failure;
 use serde::Serialize;
 use std::collections::BTreeSet;
@@ -70,12 +70,7 @@ pub fn cores_of_all(transport: &dyn Transport) -> Result<Option<usize>, Failure>
 ///
 /// # Errors
 /// A file that cannot be written.
-pub fn tell(
-    args: &BenchSearchArgs,
-    searches: &Searches,
-    costs: &Costs,
-    measured: &Measured,
-) -> Result<String, Failure> {
+pub fn tell(args: &ExchangeArgs, searches: &Searches, costs: &Costs, measured: &Measured) -> Result<String, Failure> {
     let mut all = Vec::new();
     for &(variant, wall_s) in &measured.wall_s {
         let settings = Settings::new(variant, args.max_target_seqs);
@@ -102,7 +97,7 @@ pub fn tell(
         let report = Report {
             schema_version: 1,
             what: "simulated, not measured",
-            command: crate::command_line(),
+            command: zerohop_process::command_line("zerohop-lab"),
             transport: &measured.transport,
             ranks: measured.ranks,
             costs,
@@ -114,7 +109,7 @@ pub fn tell(
 }
 
 /// A line per variant, a column per number of ranks.
-fn table(args: &BenchSearchArgs, measured: &Measured, all: &[Prediction]) -> String {
+fn table(args: &ExchangeArgs, measured: &Measured, all: &[Prediction]) -> String {
     let shared = match args.predict_cores {
         Some(cores) => format!("all ranks share {cores} cores"),
         None => "each rank has a core of its own".to_owned(),

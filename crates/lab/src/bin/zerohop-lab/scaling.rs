@@ -1,11 +1,11 @@
-//! `zerohop bench`: the thread-scaling laboratory.
+//! `zerohop-lab scaling`, `farm`, `claims` and `page`: how threads scale.
 
-use crate::args::bench::{BenchArgs, BenchCommand, ClaimsArgs, ExperimentArgs, FarmArgs, ScalingArgs};
+use crate::args::{ClaimsArgs, ExperimentArgs, FarmArgs, ScalingArgs};
 use crate::failure::Failure;
 use std::io::{BufRead, Write};
 use std::path::{Path, PathBuf};
 use zerohop_engine_null::{Null, Synthetic};
-use zerohop_engine_strobealign::Provider;
+use zerohop_engine_strobealign::{Reference, Strobealign};
 use zerohop_lab::claims::{self, Verdict};
 use zerohop_lab::process::{EngineSpec, ProcessSpec};
 use zerohop_lab::{
@@ -13,32 +13,20 @@ use zerohop_lab::{
 };
 use zerohop_model::engine::{Engine, Law};
 use zerohop_model::error::Error;
-use zerohop_model::index::{IndexProvider, Wanted};
 use zerohop_model::machine::{CpuId, Machine};
 use zerohop_model::plan::{HugePages, Pages, Placement};
-use zerohop_process::tell;
+use zerohop_process::{standard, tell};
 
 /// How often a point of `claims` is measured again that others disturbed.
 const MORE_ATTEMPTS: usize = 2;
 /// Read length for which strobealign's index is made.
 const READ_LENGTH: usize = 150;
 
-/// Does the command.
+/// Measures all combinations.
 ///
 /// # Errors
 /// Whatever goes wrong; points that were measured stay.
-pub fn run(args: &BenchArgs) -> Result<(), Failure> {
-    match &args.command {
-        BenchCommand::Scaling(args) => scaling(args),
-        BenchCommand::Farm(args) => farm(args),
-        BenchCommand::Claims(args) => claims(args),
-        BenchCommand::Search(args) => crate::bench_search::run(args),
-        BenchCommand::Page { folder } => page(folder),
-        BenchCommand::Process => process(),
-    }
-}
-
-fn scaling(args: &ScalingArgs) -> Result<(), Failure> {
+pub fn scaling(args: &ScalingArgs) -> Result<(), Failure> {
     let grid = Grid {
         inputs: args.inputs.clone(),
         locks: args.locks.clone(),
@@ -69,7 +57,10 @@ fn scaling(args: &ScalingArgs) -> Result<(), Failure> {
 }
 
 /// The farm against pools that differ from it in nothing but the lock, with and without pinning, interleaving and mixed lengths.
-fn farm(args: &FarmArgs) -> Result<(), Failure> {
+///
+/// # Errors
+/// Whatever goes wrong; points that were measured stay.
+pub fn farm(args: &FarmArgs) -> Result<(), Failure> {
     let grid = Grid {
         inputs: vec![InputKind::Farm, InputKind::B],
         locks: vec![LockKind::Ttas, LockKind::Futex],
@@ -88,7 +79,10 @@ fn farm(args: &FarmArgs) -> Result<(), Failure> {
 }
 
 /// Measures what claims are about, and fails if one of them does not hold that could.
-fn claims(args: &ClaimsArgs) -> Result<(), Failure> {
+///
+/// # Errors
+/// Whatever goes wrong; also claims that do not hold; points that were measured stay.
+pub fn claims(args: &ClaimsArgs) -> Result<(), Failure> {
     let like = experiment(&args.experiment)?;
     if like.engine != EngineSpec::Null || like.scaling != Scaling::Weak || args.experiment.repeats == 0 {
         let words = "claims bring engines of their own, scale weakly and need at least one repetition: leave --engine and --scaling out, and give --repeats 1 or more";
@@ -105,7 +99,7 @@ fn claims(args: &ClaimsArgs) -> Result<(), Failure> {
     let table = claims::table(&findings).markdown();
     let path = args.experiment.out.join("claims.md");
     zerohop_process::write(&path, table.as_bytes())?;
-    crate::print(table.as_bytes())?;
+    standard::print(table.as_bytes())?;
     if let Some(busy) = claims::too_busy(store.points(), &plans) {
         return Err(Failure::Other(format!(
             "other programs kept {busy:.1} CPUs busy meanwhile, so the claims were not judged: measure again into \
@@ -158,10 +152,14 @@ fn measure(args: &ExperimentArgs, experiment: &Experiment, arms: &[Arm], more: u
     Ok(())
 }
 
-fn page(folder: &Path) -> Result<(), Failure> {
+/// Makes the page of a folder.
+///
+/// # Errors
+/// A folder without points; files that cannot be written.
+pub fn page(folder: &Path) -> Result<(), Failure> {
     let store = Store::existing(folder)?;
     present(store.points(), folder)?;
-    crate::print(format!("{}\n", folder.join("index.html").display()).as_bytes())
+    Ok(standard::print(format!("{}\n", folder.join("index.html").display()).as_bytes())?)
 }
 
 fn experiment(args: &ExperimentArgs) -> Result<Experiment, Failure> {
@@ -211,7 +209,8 @@ fn starter(folder: &Path, probe: bool) -> Result<Starter, Failure> {
     Ok(Starter {
         nodes: nodes_of_cpus,
         rounds_per_second: zerohop_engine_null::rounds_per_second(),
-        command: vec![program, "bench".into(), "process".into()],
+        zerohop: program.with_file_name("zerohop"),
+        command: vec![program, "process".into()],
         cpus: machine.allowed.cpus,
         folder: folder.to_owned(),
     })
@@ -225,7 +224,10 @@ fn machine_words(machine: &Machine) -> String {
 }
 
 /// One process of a point, driven by the one that measures.
-fn process() -> Result<(), Failure> {
+///
+/// # Errors
+/// Whatever goes wrong in it; no program that measures.
+pub fn process() -> Result<(), Failure> {
     let mut lines = std::io::stdin().lock().lines();
     let mut line = || -> Result<String, Error> {
         let gone = || Error::Internal("the program that measures has gone".to_owned());
@@ -239,7 +241,7 @@ fn process() -> Result<(), Failure> {
         line().map(|_| ())
     })?;
     let text = serde_json::to_string(&report).map_err(|error| Failure::Other(error.to_string()))?;
-    writeln!(std::io::stdout(), "{text}").map_err(|error| Failure::Other(error.to_string()))
+    Ok(standard::print(format!("{text}\n").as_bytes())?)
 }
 
 /// Makes something whose pages lie in turn on all nodes.
@@ -260,8 +262,7 @@ fn engine(spec: &ProcessSpec) -> Result<Box<dyn Engine>, Failure> {
             Box::new(Synthetic::new(spec.engine.cost().unwrap_or_default(), spec.rounds_per_second))
         }
         EngineSpec::Strobealign { reference } => {
-            let wanted = Wanted { reference, mean_read_length: READ_LENGTH, anew: true };
-            Provider.find(&wanted)?.make(spec.arm.threads, Box::new(|| ()))?
+            Box::new(Strobealign::build(Reference::read(reference)?, READ_LENGTH, spec.arm.threads, |_| ())?)
         }
         EngineSpec::External { name, .. } => return Err(Failure::Other(format!("{name} is a program of its own"))),
     })
