@@ -16,8 +16,8 @@ use tune::TuneArgs;
 use zerohop_align::{PlanFrom, STROBEALIGN};
 use zerohop_model::plan;
 
-/// Aligns sequencing reads at the full speed of the machine, on every core and NUMA node: with strobealign in its own process,
-/// or with other aligners, unmodified, as programs of their own
+/// Aligns sequencing reads on all cores, NUMA nodes and machines: with the built-in strobealign, or with other,
+/// unmodified aligners
 #[derive(Debug, Parser)]
 #[command(name = "zerohop", version, arg_required_else_help = true, max_term_width = 100)]
 pub struct Args {
@@ -28,28 +28,32 @@ pub struct Args {
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Align reads to a reference
+    #[command(after_help = ALL_OPTIONS, after_long_help = ALIGN_STATUS)]
     Align(Box<AlignArgs>),
-    /// Build the index of a reference once, for later runs of 'align'
+    /// Build the index of a reference, for later runs of 'align'
     Index(IndexArgs),
-    /// List the aligners that 'align' can use, and what of them is on this machine
+    /// List the aligners that 'align' can use, and which of them are installed
     Engines(EnginesArgs),
-    /// Run any program under a plan: as pinned instances on groups of NUMA nodes, under a memory policy
+    /// Run any program as pinned instances on groups of NUMA nodes, under a memory policy
     Run(Box<RunArgs>),
-    /// Show which strategy (index copies, page policy) is best for an index on a machine, by rule, and why
+    /// Show which strategy (index copies, threads, page policy) the rule chooses, and why
     Plan(PlanArgs),
-    /// Find the best strategy for an aligner, an index and reads by trying them, and keep it for 'align'
+    /// Try strategies on your reads, and save the best one for later runs of 'align'
     Tune(Box<TuneArgs>),
-    /// Search a database in parts, on one machine or on many ranks, with diamond or BLAST: what one search of the whole would give
+    /// Search a database in parts with diamond or BLAST, on one machine or over ranks
+    ///
+    /// The output is that of one search of the whole database.
+    #[command(after_help = ALL_OPTIONS, after_long_help = "")]
     Search(Box<SearchArgs>),
     /// Make a database in parts, for 'search'
     Db(DbArgs),
-    /// Build the library by which ranks find each other, with the MPI's own compiler
+    /// Build the library that connects zerohop to your MPI
     Mpi(MpiArgs),
-    /// Make one HTML page of what other commands measured: runs, tunings, memory maps, thread scaling
+    /// Make one HTML page of the JSON files that other commands wrote
     Report(ReportArgs),
     /// List or remove the index copies in /dev/shm that 'align --farm' made
     Cache(CacheArgs),
-    /// Show the nodes, CPUs, memory and caches of this machine, and what this process may use; measure the ways to its memory
+    /// Show the NUMA nodes, CPUs, caches and memory of this machine, and measure its memory
     Topo(TopoArgs),
     /// Print a completion script for a shell
     Completions {
@@ -63,38 +67,49 @@ pub enum Command {
     },
 }
 
+/// The last line of a short help that leaves options out.
+const ALL_OPTIONS: &str = "'--help' shows all options, with details.";
+
+/// What `zerohop align` ends with.
+const ALIGN_STATUS: &str = "\
+Exit status:
+  0 success, also if the reader of a pipe closes it early
+  1 failure: no output file is left that looks complete
+  2 wrong usage";
+
 #[derive(Debug, clap::Args)]
 pub struct PlanArgs {
-    /// Size of one copy of the index, in bytes or with a unit: 5.1G, 900M (powers of 1024) [default: that of the engine's index
-    /// of the reference]
+    /// Size of one index copy, in bytes or as in 5.1G [default: that of the index of --reference]
+    ///
+    /// K, M, G and T are powers of 1024.
     #[arg(long, value_name = "SIZE", value_parser = parse_size)]
     pub index_size: Option<zerohop_model::machine::Bytes>,
 
-    /// The aligner, as 'zerohop engines' lists it [default: strobealign with --reference, else any program of its own]
+    /// Aligner, as 'zerohop engines' lists it [default: strobealign with --reference, else any other]
     #[arg(long, value_name = "NAME")]
     pub engine: Option<String>,
 
-    /// A file that describes an aligner; may be repeated
+    /// File that describes an aligner; may be repeated
     #[arg(long, value_name = "FILE")]
     pub engine_file: Vec<PathBuf>,
 
-    /// Number of threads of all index copies together [default: all CPUs that may be used]
+    /// Threads of all index copies together [default: all CPUs that zerohop may use]
     #[arg(short, long, value_name = "N", value_parser = RangedU64ValueParser::<usize>::new().range(1..=65_536))]
     pub threads: Option<usize>,
 
-    /// The reference whose index is meant
+    /// Reference whose index the plan is for
     #[arg(long, value_name = "FASTA")]
     pub reference: Option<PathBuf>,
 
-    /// Mean read length, on which the index may depend
+    /// Mean read length, which the index may depend on
     #[arg(short = 'r', long, value_name = "BASES", default_value_t = 150)]
     pub read_length: usize,
 
-    /// A machine as 'zerohop topo --json' describes it there, or as 'lstopo --of xml' does [default: this one]
+    /// Another machine, in a file that 'zerohop topo --json' or 'lstopo --of xml' wrote there
     #[arg(long, value_name = "FILE")]
     pub machine: Option<PathBuf>,
 
-    /// Show all strategies, also those that are ruled out
+    /// Show all strategies, also those that cannot be used
     #[arg(long)]
     pub explain: bool,
 
@@ -120,96 +135,125 @@ fn parse_size(text: &str) -> Result<zerohop_model::machine::Bytes, String> {
 
 #[derive(Debug, clap::Args)]
 pub struct AlignArgs {
-    /// Reference in FASTA (plain or gzip). An index that 'zerohop index' made is used when it lies beside it, also
-    /// without the FASTA; or it can be given here
+    /// Reference in FASTA, plain or gzip
+    ///
+    /// An index that 'zerohop index' wrote beside it is used, also if the FASTA is not there. The index file itself
+    /// can be given, too.
+    #[arg(value_name = "REF")]
     pub reference: PathBuf,
 
-    /// Reads in FASTQ or FASTA, plain, gzip or BGZF (found out by content); '-' is standard input. Behind compressed
-    /// data only zeros may follow, as for gzip
+    /// Reads in FASTQ or FASTA, plain, gzip or BGZF; '-' is standard input
+    ///
+    /// The format is recognised by content. After the last member of a compressed file only zeros may follow, as for
+    /// gzip.
     pub reads_1: Option<PathBuf>,
 
-    /// Second mates, in step with the first ones
+    /// Second mates, in the same order as the first ones
     pub reads_2: Option<PathBuf>,
 
-    /// A further lane: one file of reads, or two with the mates in step; may be repeated
+    /// One more lane: a file of reads, or two files of mates; may be repeated
     #[arg(long, num_args = 1..=2, value_names = ["READS_1", "READS_2"], action = clap::ArgAction::Append)]
     pub reads: Vec<PathBuf>,
 
-    /// Each file holds single reads or pairs whose mates follow one another under the same name
+    /// Mates follow one another in one file
+    ///
+    /// Two reads in a row with the same name are a pair, any other read is a single read.
     #[arg(short = 'p', long, conflicts_with = "reads_2")]
     pub interleaved: bool,
 
-    /// Align the first N reads or pairs of each lane only
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    /// Align only the first N reads or pairs of each lane
+    #[arg(long, value_name = "N", hide_short_help = true, value_parser = clap::value_parser!(u64).range(1..))]
     pub first: Option<u64>,
 
-    /// Number of workers [default: all CPUs that the cgroup quota, the cpuset and the affinity mask allow]
+    /// Threads [default: all CPUs that zerohop may use]
+    ///
+    /// These are the CPUs that the quota of the control group, the cpuset and the affinity mask allow.
     #[arg(short, long, value_name = "N", value_parser = RangedU64ValueParser::<usize>::new().range(1..=65536))]
     pub threads: Option<usize>,
 
-    /// Mean read length for which the index is made [default: mean of the first 500 reads over all lanes]
-    #[arg(short = 'r', long, value_name = "BASES")]
+    /// Mean read length of the index [default: that of the first 500 reads of all lanes]
+    #[arg(short = 'r', long, value_name = "BASES", hide_short_help = true)]
     pub read_length: Option<usize>,
 
-    /// Build the index anew, even if there is an index file
-    #[arg(long)]
+    /// Build the index in memory, even if there is an index file
+    #[arg(long, hide_short_help = true)]
     pub no_index: bool,
 
-    /// The aligner: strobealign, which is built in, or one that runs as a program of its own ('zerohop engines' lists them)
+    /// Aligner; 'zerohop engines' lists them
+    ///
+    /// strobealign is built in. The others run as programs from your PATH, unmodified.
     #[arg(long, value_name = "NAME", default_value = STROBEALIGN)]
     pub engine: String,
 
-    /// Write to FILE [default: standard output]
+    /// Write SAM or BAM to FILE [default: SAM to standard output]
     #[arg(short, long, value_name = "FILE", help_heading = "Output")]
     pub output: Option<PathBuf>,
 
     /// Format of the output [default: bam if FILE ends in .bam, else sam]
-    #[arg(long, value_enum, help_heading = "Output")]
+    #[arg(long, value_name = "sam|bam", value_enum, hide_possible_values = true, help_heading = "Output")]
     pub format: Option<FormatName>,
 
-    /// Compression level of BAM: 0 (none) to 9 (smallest), with the meaning of samtools
-    #[arg(long, value_name = "LEVEL", default_value_t = 6, value_parser = clap::value_parser!(u8).range(0..=9), help_heading = "Output")]
+    /// Compression level of BAM, 0 to 9, as in samtools
+    #[arg(long, value_name = "LEVEL", default_value_t = 6, value_parser = clap::value_parser!(u8).range(0..=9))]
+    #[arg(help_heading = "Output")]
     pub level: u8,
 
-    /// Order of the records; whatever it is, the records of a read or pair stay together
+    /// Order of the records: that of the input, or any
+    ///
+    /// With any, chunks of reads are written as they are finished. The records of a read or pair always stay together.
     #[arg(long, value_enum, default_value_t = OrderName::Input, help_heading = "Output")]
+    #[arg(value_name = "input|any", hide_possible_values = true)]
     pub order: OrderName,
 
-    /// Write N files, FILE.1.bam to FILE.N.bam, each complete with header
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = RangedU64ValueParser::<usize>::new().range(1..=4096), help_heading = "Output")]
+    /// Write N files, FILE.1.bam to FILE.N.bam, each with the header
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    #[arg(value_parser = RangedU64ValueParser::<usize>::new().range(1..=4096))]
+    #[arg(help_heading = "Output", hide_short_help = true)]
     pub shards: usize,
 
-    /// Read group line, as in '@RG\tID:x\tSM:y'; once for all lanes, or once per lane
+    /// Read group, as in '@RG\tID:x\tSM:y'; once, or once per lane
     #[arg(short = 'R', long = "read-group", value_name = "LINE", help_heading = "Output")]
     pub read_group: Vec<String>,
 
-    /// Read group ID, as strobealign takes it [default: 1 if --rg is given]
-    #[arg(long, value_name = "ID", conflicts_with = "read_group", help_heading = "Output")]
+    /// Read group ID, as in strobealign [default: 1 if --rg is given]
+    #[arg(long, value_name = "ID", conflicts_with = "read_group", help_heading = "Output", hide_short_help = true)]
     pub rg_id: Option<String>,
 
     /// Field of the read group, as in 'SM:sample'; may be repeated
-    #[arg(long, value_name = "TG:VALUE", conflicts_with = "read_group", help_heading = "Output")]
+    #[arg(
+        long,
+        value_name = "TG:VALUE",
+        conflicts_with = "read_group",
+        help_heading = "Output",
+        hide_short_help = true
+    )]
     pub rg: Vec<String>,
 
-    /// Append the comment of each read's header line to its records
+    /// Append FASTQ comments to the records
     #[arg(short = 'C', help_heading = "Output")]
     pub comments: bool,
 
-    /// Number of index copies, each on its own group of NUMA nodes: 'auto' or a number. auto: what 'zerohop plan' finds
-    /// best for this machine, index and number of threads
-    #[arg(long, value_name = "auto|K", default_value = "auto", value_parser = parse_replicas, help_heading = "Placement")]
+    /// Number of index copies or instances, each on its own group of NUMA nodes
+    ///
+    /// auto: what 'zerohop plan' chooses for this machine, index and number of threads.
+    #[arg(long, value_name = "auto|K", default_value = "auto")]
+    #[arg(value_parser = parse_replicas, help_heading = "Placement")]
+    #[arg(hide_short_help = true)]
     pub replicas: zerohop_plan::Replicas,
 
-    /// Where the pages of an index copy go [default: local; interleave for one copy over several nodes]
-    #[arg(long, value_enum, help_heading = "Placement")]
+    /// Where the pages of an index copy lie [default: local; interleave for one copy over several nodes]
+    #[arg(long, value_enum, help_heading = "Placement", hide_short_help = true)]
     pub pages: Option<PagesName>,
 
     /// Whether the index asks for huge pages
-    #[arg(long, value_enum, default_value_t = HugePagesName::Auto, help_heading = "Placement")]
+    #[arg(long, value_enum, default_value_t = HugePagesName::Auto, help_heading = "Placement", hide_short_help = true)]
     pub huge_pages: HugePagesName,
 
-    /// Where the plan comes from: 'rule'; 'auto' (tried on the first reads, whose records are kept); or FILE, as 'zerohop plan -o'
-    /// and 'zerohop tune' write it [default: what 'zerohop tune' found for this engine, index and kind of reads, else the rule]
+    /// Where the plan comes from [default: 'zerohop tune', else the rule]
+    ///
+    /// rule: the plan that 'zerohop plan' chooses. auto: some plans are tried during the run. FILE: a plan that
+    /// 'zerohop plan -o' or 'zerohop tune -o' wrote. Without the option, the plan that 'zerohop tune' saved for this
+    /// aligner, index and kind of reads is used, else the rule.
     #[arg(long, value_name = "rule|auto|FILE", value_parser = parse_plan, help_heading = "Placement")]
     pub plan: Option<PlanFrom>,
 
@@ -219,19 +263,21 @@ pub struct AlignArgs {
     #[command(flatten)]
     pub ranks: RankArgs,
 
-    /// Write what the run says of itself to FILE, as JSON
+    /// Write the run summary to FILE, as JSON
     #[arg(long, value_name = "FILE", help_heading = "Report")]
     pub json: Option<PathBuf>,
 
-    /// Write it to FILE as custom content for MultiQC (which looks for names that end in _mqc.json)
+    /// Write the run summary to FILE, for MultiQC
+    ///
+    /// MultiQC looks for names that end in _mqc.json.
     #[arg(long, value_name = "FILE", help_heading = "Report")]
     pub mqc: Option<PathBuf>,
 
     /// Name of the sample in MultiQC's report [default: SM of the read group, else the name of the reads]
-    #[arg(long, value_name = "NAME", help_heading = "Report")]
+    #[arg(long, value_name = "NAME", help_heading = "Report", hide_short_help = true)]
     pub sample: Option<String>,
 
-    /// Say nothing on standard error but errors
+    /// Print only errors on standard error
     #[arg(short, long, help_heading = "Report")]
     pub quiet: bool,
 }
@@ -240,49 +286,51 @@ pub struct AlignArgs {
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "External aligners")]
 pub struct ExternalArgs {
-    /// Arguments for the aligner, as a shell would take them apart
+    /// Arguments for the aligner, quoted as in a shell
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     pub engine_args: Option<String>,
 
-    /// A file that describes an aligner: a further one, or another way to run a built-in one; may be repeated
-    #[arg(long, value_name = "FILE")]
+    /// File that describes an aligner, or another way to run a known one; may be repeated
+    #[arg(long, value_name = "FILE", hide_short_help = true)]
     pub engine_file: Vec<PathBuf>,
 
-    /// Make the aligner's index with its own indexer if it is missing
+    /// Build the aligner's index with its own indexer if it is missing
     #[arg(long)]
     pub build_index: bool,
 
-    /// The reads are DNA: turns off spliced alignment where an aligner does it (hisat2)
-    #[arg(long)]
+    /// The reads are DNA: no spliced alignment (hisat2)
+    #[arg(long, hide_short_help = true)]
     pub dna: bool,
 
-    /// One single-threaded process per worker; those on the same index copy share it in /dev/shm
-    #[arg(long)]
+    /// Run one single-threaded process per worker; those on the same nodes share an index copy in /dev/shm
+    #[arg(long, hide_short_help = true)]
     pub farm: bool,
 
-    /// Keep the copies in /dev/shm for later runs ('zerohop cache' removes them)
-    #[arg(long, requires = "farm")]
+    /// Keep the index copies in /dev/shm for later runs; 'zerohop cache' removes them
+    #[arg(long, requires = "farm", hide_short_help = true)]
     pub keep_copies: bool,
 
-    /// How reads are dealt to the instances
-    #[arg(long, value_enum, default_value_t = DealName::OnDemand)]
+    /// How reads are divided among the instances
+    #[arg(long, value_enum, default_value_t = DealName::OnDemand, hide_short_help = true)]
     pub deal: DealName,
 
-    /// How long an instance may neither take reads nor write records while it has work, loading its index included; and how long
-    /// another rank may be silent [default: 1800]
+    /// End the run if an instance, or another rank, does nothing for so long [default: 1800]
+    ///
+    /// An instance does nothing if it has work and neither takes reads nor writes records. Loading its index counts.
     #[arg(long, value_name = "SECONDS", value_parser = RangedU64ValueParser::<u64>::new().range(1..))]
+    #[arg(hide_short_help = true)]
     pub hang_limit: Option<u64>,
 
-    /// Keep what each instance writes on standard error in DIR, a file each [default: kept only when the run fails]
-    #[arg(long, value_name = "DIR")]
+    /// Save the standard error of each instance in a file in DIR [default: only if the run fails]
+    #[arg(long, value_name = "DIR", hide_short_help = true)]
     pub logs: Option<PathBuf>,
 
-    /// Run the aligner by itself as well, on the same reads, and count the records that differ
-    #[arg(long, value_enum, value_name = "WHAT")]
+    /// Also run the aligner by itself on the same reads, and count the records that differ
+    #[arg(long, value_enum, value_name = "WHAT", hide_short_help = true)]
     pub compare_with: Option<CompareName>,
 
-    /// Compare the first N reads or pairs only
-    #[arg(long, value_name = "N", requires = "compare_with")]
+    /// Compare only the first N reads or pairs
+    #[arg(long, value_name = "N", requires = "compare_with", hide_short_help = true)]
     pub compare_first: Option<u64>,
 }
 
@@ -303,7 +351,7 @@ pub struct EnginesArgs {
     #[arg(long)]
     pub json: bool,
 
-    /// A file that describes an aligner; may be repeated
+    /// File that describes an aligner; may be repeated
     #[arg(long, value_name = "FILE")]
     pub engine_file: Vec<PathBuf>,
 }
@@ -311,32 +359,34 @@ pub struct EnginesArgs {
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = RUN_STATUS)]
 pub struct RunArgs {
-    /// Number of threads of all instances together [default: all CPUs that the cgroup quota, the cpuset and the affinity mask
-    /// allow]
+    /// Threads of all instances together [default: all CPUs that zerohop may use]
     #[arg(short, long, value_name = "N", value_parser = RangedU64ValueParser::<usize>::new().range(1..=65536))]
     pub threads: Option<usize>,
 
-    /// Number of instances, each on its own group of NUMA nodes; there must be as many threads
-    #[arg(long, value_name = "K", default_value_t = 1, value_parser = RangedU64ValueParser::<usize>::new().range(1..=65536))]
+    /// Number of instances, each on its own group of NUMA nodes; not more than threads
+    #[arg(long, value_name = "K", default_value_t = 1)]
+    #[arg(value_parser = RangedU64ValueParser::<usize>::new().range(1..=65536))]
     pub replicas: usize,
 
-    /// Where the memory of an instance goes [default: local; interleave for one instance over several nodes]
+    /// Where the memory of an instance lies [default: local; interleave for one over several nodes]
     #[arg(long, value_enum)]
     pub pages: Option<PagesName>,
 
-    /// Write what instance I says to DIR/I.out and DIR/I.err [default: to ours]
+    /// Write the output of instance I to DIR/I.out and DIR/I.err [default: that of zerohop]
     #[arg(long, value_name = "DIR")]
     pub logs: Option<PathBuf>,
 
-    /// Write to FILE where each instance ran and where its memory lay, as JSON
+    /// Write where each instance ran and where its memory lay to FILE, as JSON
     #[arg(long, value_name = "FILE")]
     pub json: Option<PathBuf>,
 
-    /// Say nothing on standard error but errors
+    /// Print only errors on standard error
     #[arg(short, long)]
     pub quiet: bool,
 
-    /// The program and its arguments. {instance} (from 0), {instances}, {threads}, {cpus} and {nodes} in them are replaced
+    /// Program and arguments, in which {instance}, {instances}, {threads}, {cpus} and {nodes} are replaced
+    ///
+    /// Instances are numbered from 0.
     #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true, value_name = "PROGRAM")]
     pub command: Vec<OsString>,
 }
@@ -347,7 +397,7 @@ pub struct CacheArgs {
     #[arg(long)]
     pub clear: bool,
 
-    /// With --clear: also those that were to be kept
+    /// With --clear: also remove copies that '--keep-copies' made
     #[arg(long, requires = "clear")]
     pub all: bool,
 
@@ -358,22 +408,23 @@ pub struct CacheArgs {
 
 #[derive(Debug, clap::Args)]
 pub struct IndexArgs {
-    /// Reference in FASTA (plain or gzip)
+    /// Reference in FASTA, plain or gzip
+    #[arg(value_name = "REF")]
     pub reference: PathBuf,
 
-    /// Mean read length; indexes are made for 50, 75, 100, 125, 150, 250 and 400 bases, and the nearest is taken
+    /// Mean read length; the nearest of 50, 75, 100, 125, 150, 250 and 400 is used
     #[arg(short = 'r', long, value_name = "BASES", default_value_t = 150, conflicts_with = "reads")]
     pub read_length: usize,
 
-    /// Take the mean length of the first 500 reads of FILE instead
+    /// Use the mean length of the first 500 reads of FILE instead
     #[arg(long, value_name = "FILE")]
     pub reads: Option<PathBuf>,
 
-    /// Number of threads [default: all CPUs that the cgroup quota, the cpuset and the affinity mask allow]
+    /// Threads [default: all CPUs that zerohop may use]
     #[arg(short, long, value_name = "N", value_parser = RangedU64ValueParser::<usize>::new().range(1..=65536))]
     pub threads: Option<usize>,
 
-    /// Say nothing on standard error but errors
+    /// Print only errors on standard error
     #[arg(short, long)]
     pub quiet: bool,
 }
@@ -384,16 +435,19 @@ pub struct TopoArgs {
     #[arg(long)]
     pub json: bool,
 
-    /// Measure latency and bandwidth from the CPUs of each node to the memory of each, alone and all at once
+    /// Measure latency and bandwidth from the CPUs of each node to the memory of each node
+    ///
+    /// Bandwidth is measured for one node at a time and for all nodes at once.
     #[arg(long)]
     pub measure: bool,
 
-    /// Measure anew, even if it was measured before
+    /// Measure again, even if it was measured before
     #[arg(long, requires = "measure")]
     pub again: bool,
 
-    /// Memory to read on each node, in bytes or with a unit [default: 256M, or 8 times the largest cache if that is more; at
-    /// most a quarter of what is free]
+    /// Memory to read on each node, in bytes or as in 512M [default: 256M or more]
+    ///
+    /// The default is 8 times the largest cache if that is more than 256M, and at most a quarter of the free memory.
     #[arg(long, value_name = "SIZE", value_parser = parse_size, requires = "measure")]
     pub buffer: Option<zerohop_model::machine::Bytes>,
 
@@ -404,15 +458,15 @@ pub struct TopoArgs {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum DealName {
-    /// To whoever has room: a slow instance gets fewer
+    /// An instance gets more when it has room: a slow one gets fewer reads
     OnDemand,
-    /// To each in turn, chunk by chunk, whether it has room or not: equal parts, and the same in every run
+    /// In turn, chunk by chunk: equal numbers of chunks, and the same ones in every run
     Static,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum CompareName {
-    /// The aligner as one process, neither pinned nor placed, with the same arguments
+    /// The aligner as one process with the same arguments, neither pinned nor under a memory policy
     Original,
 }
 
@@ -426,7 +480,7 @@ pub enum FormatName {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum OrderName {
-    /// That of the input
+    /// Order of the input
     Input,
     /// As chunks of reads are finished
     Any,
@@ -434,22 +488,22 @@ pub enum OrderName {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum PagesName {
-    /// On the copy's own nodes only
+    /// Only on the nodes of the copy
     Local,
-    /// In turn over the copy's nodes
+    /// In turn on the nodes of the copy
     Interleave,
-    /// Where they are written first (the kernel's default)
+    /// Where they are first written (the kernel's default)
     FirstTouch,
-    /// On the node of the CPU that writes them first, asked for expressly (MPOL_LOCAL)
+    /// On the node of the CPU that first writes them (MPOL_LOCAL)
     #[value(name = "localalloc")]
     LocalAlloc,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum HugePagesName {
-    /// Ask for them; what the kernel gave is reported
+    /// Ask for huge pages; the summary says what the kernel gave
     Auto,
-    /// Do without
+    /// Do not ask for them
     Off,
 }
 
@@ -493,6 +547,25 @@ fn parse_replicas(text: &str) -> Result<zerohop_plan::Replicas, String> {
 mod tests {
     use super::Args;
     use clap::CommandFactory;
+
+    /// `-h` of every command fits a screen.
+    #[test]
+    fn short_help_is_one_screen() {
+        let mut program = Args::command().term_width(100);
+        program.build();
+        check(&mut program, "");
+    }
+
+    fn check(command: &mut clap::Command, path: &str) {
+        let path = format!("{path} {}", command.get_name());
+        let help = command.render_help().to_string();
+        let lines = help.lines().count();
+        assert!(lines <= 45, "{path} -h: {lines} lines\n{help}");
+        for line in help.lines() {
+            assert!(line.chars().count() <= 100, "{path} -h: a long line\n{line}");
+        }
+        command.get_subcommands_mut().for_each(|below| check(below, &path));
+    }
 
     #[test]
     fn the_arguments_are_consistent() {

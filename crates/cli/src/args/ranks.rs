@@ -7,25 +7,30 @@ use zerohop_ranks::RankCount;
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Ranks")]
 pub struct RankArgs {
-    /// Work together with the other tasks that mpirun or srun has started, as ranks of one job; =N: there must be N of
-    /// them. Without it, each task of a launcher works alone
+    /// Be one of the ranks of a job that mpirun or srun started
+    ///
+    /// With =N, it is an error if there are not N ranks. Without the option each task that mpirun or srun starts
+    /// aligns all reads by itself.
     #[arg(long, value_name = "N", num_args = 0..=1, require_equals = true, default_missing_value = "all")]
     pub ranks: Option<RankCount>,
 
-    /// Record what is finished, so that the same command can finish the job after a crash, also without ranks (with
-    /// ranks it is always recorded). A job that was begun before is finished; if anything has changed it is refused
-    #[arg(long)]
+    /// Record what is finished, so that the same command can finish the job after a crash
+    ///
+    /// With ranks this is always on. A job that was begun before is finished; if options or files have changed since,
+    /// it is refused.
+    #[arg(long, hide_short_help = true)]
     pub durable: bool,
 
-    /// Finish a job that was begun before: an error if there is none
-    #[arg(long)]
+    /// Finish a job that was begun before; it is an error if there is none
+    #[arg(long, hide_short_help = true)]
     pub resume: bool,
 
-    /// Throw away what was finished of a job that was begun before, and begin anew
-    #[arg(long, conflicts_with = "resume")]
+    /// Discard what was finished of a job that was begun before, and start again
+    #[arg(long, conflicts_with = "resume", hide_short_help = true)]
     pub restart: bool,
 
-    /// The library that 'zerohop mpi' built [default: $ZEROHOP_MPI, libzerohop_mpi.so beside zerohop, or that in the cache folder]
-    #[arg(long, value_name = "FILE")]
+    /// Library that 'zerohop mpi' built [default: $ZEROHOP_MPI, else libzerohop_mpi.so beside zerohop, else that in the
+    /// cache folder]
+    #[arg(long, value_name = "FILE", hide_short_help = true)]
     pub mpi: Option<PathBuf>,
 }

@@ -4,8 +4,10 @@ use std::path::PathBuf;
 
 #[derive(Debug, clap::Args)]
 pub struct ReportArgs {
-    /// What 'zerohop align --json', 'search --json', 'tune', 'topo --measure --json' or 'zerohop-lab' wrote (a folder of points,
-    /// or its points.jsonl, or 'exchange -o'); found out by content. Several of a kind are shown together
+    /// Files that 'align --json', 'search --json', 'tune' or 'topo --measure --json' wrote
+    ///
+    /// Also what 'zerohop-lab' wrote: a folder of points, or the points.jsonl in it, or 'exchange -o'. The kind of a file is recognised by
+    /// content. Several of a kind are shown together.
     #[arg(required = true, value_name = "RUN")]
     pub runs: Vec<PathBuf>,
 

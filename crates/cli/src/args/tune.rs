@@ -6,20 +6,21 @@ use std::path::PathBuf;
 
 #[derive(Debug, clap::Args)]
 pub struct TuneArgs {
-    /// Reference, as for 'align'; its index must be there for aligners that are programs of their own
+    /// Reference, as for 'align'; other aligners than strobealign need their index
+    #[arg(value_name = "REF")]
     pub reference: PathBuf,
 
-    /// Reads as they will be aligned, in a regular file
+    /// Reads of the kind that you will align, in a regular file
     pub reads_1: PathBuf,
 
     /// Second mates
     pub reads_2: Option<PathBuf>,
 
-    /// The aligner, as 'zerohop engines' lists it
+    /// Aligner, as 'zerohop engines' lists it
     #[arg(long, value_name = "NAME", default_value = STROBEALIGN)]
     pub engine: String,
 
-    /// A file that describes an aligner; may be repeated
+    /// File that describes an aligner; may be repeated
     #[arg(long, value_name = "FILE")]
     pub engine_file: Vec<PathBuf>,
 
@@ -27,31 +28,33 @@ pub struct TuneArgs {
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     pub engine_args: Option<String>,
 
-    /// Take the first N reads or pairs for the whole input
+    /// Use only the first N reads or pairs
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub first: Option<u64>,
 
-    /// Run all choices on all reads, to the end, instead of short trials that end early
+    /// Run every strategy on all reads, to the end, instead of short trials
     #[arg(long)]
     pub full: bool,
 
-    /// Rounds: each choice runs once in each [default: 10 with --full, else 5 at most]
+    /// Rounds; each strategy runs once in a round [default: 10 with --full, else at most 5]
     #[arg(long, value_name = "N", value_parser = RangedU64ValueParser::<u32>::new().range(1..=1000))]
     pub repeat: Option<u32>,
 
-    /// Folder for the trials, saved one by one: what is there is not tried again; trial output goes there, too
+    /// Folder for the results of trials; a trial whose result is there is not run again
+    ///
+    /// The records that trials write go there, too.
     #[arg(long, value_name = "FOLDER", default_value = "zerohop-tune")]
     pub runs: PathBuf,
 
-    /// Write the plan to FILE as well, for 'zerohop align --plan FILE'
+    /// Also write the plan to FILE, for 'zerohop align --plan FILE'
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
 
-    /// Do not keep the plan for later runs of 'align'
+    /// Do not save the plan for later runs of 'align'
     #[arg(long)]
     pub no_keep: bool,
 
-    /// Say nothing on standard error but errors
+    /// Print only errors on standard error
     #[arg(short, long)]
     pub quiet: bool,
 }
