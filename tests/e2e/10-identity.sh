@@ -1,12 +1,14 @@
 #!/bin/bash
 # The same bytes as the strobealign program, for every read set, number of threads, and input compression; single
-# reads and pairs; SAM and BAM.
+# reads and pairs; SAM and BAM; with an index that is built on the way, and with one that was built before. LONG=1: every
+# number of threads with every compression.
 source "$(dirname "$0")/lib.sh"
 [ -x "$STROBEALIGN" ] || skip "no strobealign program at $STROBEALIGN"
 
 # check EXPECTED.sam NAME zerohop-arguments...
 check() {
     local expected=$1 name=$2; shift 2
+    runs=$((runs + 1))
     zerohop align "$@" > "$WORK/own.sam"
     same_alignments "$WORK/own.sam" "$expected" "$name ($*)"
 }
@@ -19,38 +21,48 @@ repack() {
     bgzip -c "$plain" > "$plain.bgzf.gz"
 }
 
+# Lines THREADS SUFFIX: a number of threads, and how its input is compressed
+ways() {
+    if [ -z "${LONG-}" ]; then printf '%s\n' 1 '2 .gz' '5 .bgzf.gz' 16; return; fi
+    local threads suffix
+    for threads in 1 2 5 16; do for suffix in '' .gz .bgzf.gz; do echo "$threads $suffix"; done; done
+}
+
 check_set() {
-    local name=$1 reference=$2 first=$3 second=$4 threads suffix
+    local name=$1 reference=$2 first=$3 second=$4 threads suffix runs=0 indexed
     if [ ! -f "$first" ]; then echo "$name: not here"; return; fi
     gzip -cdf "$first" > "$WORK/1.fq"; gzip -cdf "$second" > "$WORK/2.fq"
     repack "$WORK/1.fq"; repack "$WORK/2.fq"
     strobealign -t 2 "$reference" "$first" "$second" > "$WORK/pairs.sam"
     strobealign -t 2 "$reference" "$first" > "$WORK/single.sam"
-    for threads in 1 2 5 16; do
-        for suffix in '' .gz .bgzf.gz; do
-            check "$WORK/pairs.sam" "$name" -t $threads "$reference" "$WORK/1.fq$suffix" "$WORK/2.fq$suffix"
-        done
-        check "$WORK/single.sam" "$name, single" -t $threads "$reference" "$WORK/1.fq"
-    done
-    zerohop align -t 2 -o "$WORK/own.bam" "$reference" "$first" "$second"
+    indexed=$WORK/indexed.${reference##*/}
+    rm -f "$WORK"/indexed.*
+    cp "$reference" "$indexed"
+    zerohop index -q --reads "$WORK/1.fq" "$indexed"
+    while read -r threads suffix; do
+        check "$WORK/pairs.sam" "$name" -t $threads "$indexed" "$WORK/1.fq$suffix" "$WORK/2.fq$suffix"
+    done < <(ways)
+    check "$WORK/pairs.sam" "$name, index built on the way" -t 2 "$reference" "$WORK/1.fq" "$WORK/2.fq"
+    for threads in ${LONG:+1 2 16} 5; do check "$WORK/single.sam" "$name, single" -t $threads "$indexed" "$WORK/1.fq"; done
+    zerohop align -t 2 -o "$WORK/own.bam" "$indexed" "$first" "$second"
     samtools view -h --no-PG "$WORK/own.bam" > "$WORK/own.sam"
     samtools view -h --no-PG "$WORK/pairs.sam" > "$WORK/pairs.view.sam"
     same_alignments "$WORK/own.sam" "$WORK/pairs.view.sam" "$name as BAM"
-    echo "$name: $(grep -vc '^@' "$WORK/pairs.sam") records, the same 17 times"
+    echo "$name: $(grep -vc '^@' "$WORK/pairs.sam") records, the same $((runs + 1)) times"
 }
 
 # reads without mates, as they are and as BGZF
 check_singles() {
-    local name=$1 reference=$2 reads=$3 threads
+    local name=$1 reference=$2 reads=$3 threads runs=0
     if [ ! -f "$reads" ]; then echo "$name: not here"; return; fi
     gzip -cdf "$reads" > "$WORK/1.fq"
     bgzip -c "$WORK/1.fq" > "$WORK/1.fq.bgzf.gz"
     strobealign -t 2 "$reference" "$reads" > "$WORK/single.sam"
-    for threads in 1 2 5 16; do
+    for threads in ${LONG:+1 5} 2 16; do
         check "$WORK/single.sam" "$name" -t $threads "$reference" "$reads"
         check "$WORK/single.sam" "$name" -t $threads "$reference" "$WORK/1.fq.bgzf.gz"
     done
-    echo "$name: $(grep -vc '^@' "$WORK/single.sam") records, the same 8 times"
+    echo "$name: $(grep -vc '^@' "$WORK/single.sam") records, the same $runs times"
 }
 
 while read -r name reference first second; do
