@@ -1,11 +1,12 @@
 # zerohop: the commands that do everything on a fresh Debian 12 or Ubuntu. Each installs what it misses.
 
-.PHONY: help demo test bench build setup
+.PHONY: help demo test test-long bench build setup
 .DEFAULT_GOAL := help
 
 help:
 	@echo "make demo    build, align real reads to a real genome, show what comes out (in demo-out/)"
-	@echo "make test    every check; ONLY=regex chooses steps, ZEROHOP_DATA=folder adds real data"
+	@echo "make test    every kind of check; ONLY=regex chooses steps, ZEROHOP_DATA=folder adds real data"
+	@echo "make test-long   every combination, and hours of fuzzing; FUZZ_SECONDS=N for each target"
 	@echo "make bench   compare with the strobealign program; BENCH='--help' shows the choices"
 	@echo "make build   the programs, as target/release/zerohop and zerohop-lab"
 
@@ -22,6 +23,10 @@ demo:
 test:
 	@scripts/setup.sh test
 	@scripts/test.sh
+
+test-long:
+	@scripts/setup.sh test
+	@LONG=1 scripts/test.sh
 
 bench:
 	@scripts/setup.sh bench

@@ -1,22 +1,39 @@
 #!/bin/bash
-# Runs every check, from the quick ones to the slow ones, and stops at the first that fails. The last line counts the
-# steps: `N passed, N failed, N skipped`. A script that meets killed processes, networks and emulated machines is run once
-# more when it fails, and named at the end if it passes then: that is a defect, of it or of zerohop, for somebody to mend.
+# Runs every check, from the quick ones to the slow ones, and stops at the first that fails. The last line counts the steps:
+# `N passed, N failed, N skipped, N only at the second try`. A script that meets killed processes, networks and emulated machines
+# is run once more when it fails; if it passes then, it is counted as passed and as one of the second try, and is named: that is
+# a defect, of it or of zerohop, for somebody to mend.
 #
-#   scripts/test.sh           all (what `make test` runs after the set-up)
+# Two lanes run beside each other. The second has what compiles in a folder of its own (loom, Miri, fuzz targets), and the
+# scripts that mostly wait: for time limits, hosts and emulated machines. What one of its steps says is shown when it has ended.
+#
+#   scripts/test.sh              the short set: every kind of check (what `make test` runs after the set-up)
+#   LONG=1 scripts/test.sh       the long set: every combination, and half an hour for each fuzz target (`make test-long`)
 #   ONLY=REGEX scripts/test.sh   the steps whose name matches, e.g. ONLY='fmt|clippy' or ONLY=e2e
-#   FUZZ_SECONDS=N            time for each fuzz target; by default each runs its seeds alone
-#   ZEROHOP_DATA=FOLDER       more real data for the end-to-end tests
+#   FUZZ_SECONDS=N               time for each fuzz target; in the short set each runs its seeds alone
+#   ZEROHOP_DATA=FOLDER          more real data for the end-to-end tests
 set -euo pipefail
 source "$(dirname "$0")/env.sh"
 # what the step `build` makes: the profile that the unit tests have too
 export ZEROHOP="$TARGET/debug/zerohop" ZEROHOP_LAB="$TARGET/debug/zerohop-lab"
+export LONG=${LONG-}
+[ -z "$LONG" ] || FUZZ_SECONDS=${FUZZ_SECONDS:-1800}
 
-passed=0 failed=0 skipped=0 unsteady=
+# Lines VERDICT STEP of both lanes, and what the steps of the second lane say
+REPORTS=$(mktemp -d)
+touch "$REPORTS/verdicts"
+lane= ended=0
+
+verdict() { echo "$*" >> "$REPORTS/verdicts"; }
+verdicts() { grep -c "^$1 " "$REPORTS/verdicts" || true; }
+
 summary() {
+    [ -z "$lane" ] || { kill -TERM -- "-$lane" 2> /dev/null || true; wait "$lane" 2> /dev/null || true; }
+    show_ended
     echo
-    [ -z "$unsteady" ] || echo "FAILED ONCE, passed when run again, see above:$unsteady"
-    echo "$passed passed, $failed failed, $skipped skipped"
+    sed -n 's/^unsteady /FAILED ONCE, passed when run again, see above: /p' "$REPORTS/verdicts"
+    echo "$(verdicts passed) passed, $(verdicts failed) failed, $(verdicts skipped) skipped, $(verdicts unsteady) only at the second try"
+    rm -rf "$REPORTS"
 }
 trap summary EXIT
 
@@ -28,23 +45,57 @@ by_itself() {
     set -e
 }
 
-# step GOES NAME COMMAND...: exit status 77 means skipped (the command has said why); with 2 GOES, a failure is looked at twice
+# step TRIES NAME COMMAND...: exit status 77 means skipped (the command has said why); with 2 TRIES, a failure is looked at twice
 step() {
-    local goes=$1 name=$2 start=$SECONDS rc; shift 2
+    local tries=$1 name=$2 start=$SECONDS rc; shift 2
     [[ $name =~ ${ONLY-} ]] || return 0
     echo
     echo "=== $name"
     by_itself "$@"
-    if [ $goes -gt 1 ] && [ $rc != 0 ] && [ $rc != 77 ]; then
+    if [ $tries -gt 1 ] && [ $rc != 0 ] && [ $rc != 77 ]; then
         echo "--- $name: failed with exit status $rc, and is run again"
         by_itself "$@"
-        [ $rc != 0 ] || unsteady+=" $name"
+        [ $rc != 0 ] || verdict unsteady "$name"
     fi
     case $rc in
-        0) passed=$((passed + 1)); echo "--- $name: passed, $((SECONDS - start)) s";;
-        77) skipped=$((skipped + 1)); echo "--- $name: skipped, $((SECONDS - start)) s";;
-        *) failed=$((failed + 1)); echo "--- $name: FAILED with exit status $rc, $((SECONDS - start)) s"; exit 1;;
+        0) verdict passed "$name"; echo "--- $name: passed, $((SECONDS - start)) s";;
+        77) verdict skipped "$name"; echo "--- $name: skipped, $((SECONDS - start)) s";;
+        *) verdict failed "$name"; echo "--- $name: FAILED with exit status $rc, $((SECONDS - start)) s"; exit 1;;
     esac
+    [ "$BASHPID" != $$ ] || look_at_second_lane
+}
+
+# second_lane COMMAND...: its steps, all by `beside`, run beside those that come next here, until `join`
+second_lane() {
+    set -m
+    (set +m; "$@") < /dev/null & lane=$!
+    set +m
+}
+
+# A step of the second lane: what it says is kept until it has ended.
+beside() {
+    local rc=0
+    (step "$@") > "$REPORTS/running" 2>&1 || rc=$?
+    mv "$REPORTS/running" "$REPORTS/ended.$((++ended))"
+    [ $rc = 0 ] || exit $rc
+}
+
+show_ended() {
+    local report
+    for report in $(ls -v "$REPORTS"); do
+        [[ $report != ended.* ]] || { cat "$REPORTS/$report"; rm "$REPORTS/$report"; }
+    done
+}
+
+look_at_second_lane() {
+    show_ended
+    [ "$(verdicts failed)" = 0 ] || exit 1
+}
+
+join() {
+    wait "$lane" || true
+    lane=
+    look_at_second_lane
 }
 
 skip() { echo "SKIPPED: $*"; exit 77; }
@@ -95,23 +146,41 @@ fuzz_one() {
     grep -E 'number_of_executed_units|peak_rss_mb' "$TARGET/fuzz/$target.log" || true
 }
 
-# Who starts this in the background without job control has SIGINT ignored in it and in all that it starts, and tests send that.
+# What mostly waits, among the end-to-end tests
+WAITING="60-faults 97-slurm"
+
+# scripts_in FOLDER LANE WHICH...: the scripts for which the command WHICH is true, given their name. (Who starts this in the
+# background without job control has SIGINT ignored in it and in all that it starts, and tests send that.)
 scripts_in() {
-    local script
-    for script in "$1"/*.sh; do
-        [ "$(basename "$script")" = lib.sh ] || [ ! -f "$script" ] || step 2 "$(basename "$1")/$(basename "$script" .sh)" env --default-signal=INT bash "$script"
+    local folder=$1 runner=$2 script name; shift 2
+    for script in "$folder"/[0-9]*.sh; do
+        name=$(basename "$script" .sh)
+        ! "$@" "$name" || $runner 2 "$(basename "$folder")/$name" env --default-signal=INT bash "$script"
     done
+}
+waits() { [[ " $WAITING " == *" $1 "* ]]; }
+computes() { ! waits "$1"; }
+
+compilers() {
+    beside 1 loom loom
+    beside 1 miri miri
+    beside 1 fuzz fuzz
+}
+
+waiting_scripts() {
+    scripts_in tests/hosts beside true
+    scripts_in tests/e2e beside waits
+    scripts_in tests/lab beside true
 }
 
 step 1 fmt cargo fmt --all --check
 step 1 clippy cargo clippy -q --workspace --all-targets --locked -- -D warnings
 step 1 graph cargo xtask graph
+second_lane compilers
 step 1 tests cargo test -q --workspace --locked
 step 1 docs docs
-step 1 loom loom
-step 1 miri miri
-step 1 fuzz fuzz
 step 1 build cargo build -q --locked
-scripts_in tests/e2e
-scripts_in tests/hosts
-scripts_in tests/lab
+join
+second_lane waiting_scripts
+scripts_in tests/e2e step computes
+join
