@@ -57,8 +57,8 @@ fn allowed(place: &str) -> Option<Allowed> {
             EXTERNAL,
         ]),
         "crates/cli" | "crates/lab" | "bench" | "xtask" => Everything,
-        // It starts programs that end with it, and inflates FASTA.
-        "crates/search" => Only(&[MODEL, PROCESS, TOPOLOGY, READS]),
+        // It starts programs, and inflates FASTA.
+        "crates/search" => Only(&[MODEL, PROCESS, READS]),
         // It starts processes on CPUs and nodes.
         "crates/engines/external" => Only(&[MODEL, MEMORY, PROCESS, TOPOLOGY]),
         _ if place.starts_with("crates/engines/") => Only(&[MODEL, MEMORY, PROCESS, READS]),

@@ -7,9 +7,9 @@ use std::ffi::OsString;
 use std::fs::File;
 use std::io::{BufRead, BufReader, BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
-use zerohop_engine_external::reaper::Reaper;
-use zerohop_engine_external::{Charge, Launch};
+use zerohop_engine_external::Launch;
 use zerohop_model::measurement::Comparison;
+use zerohop_process::{Charge, Reaper};
 use zerohop_reads::{LaneSpec, OpenLane};
 use zerohop_runtime::Order;
 

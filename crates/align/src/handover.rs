@@ -8,9 +8,9 @@ use crate::reaping::told;
 use std::sync::Arc;
 use std::sync::mpsc::Sender;
 use zerohop_engine_external::Launch;
-use zerohop_engine_external::reaper::Reaper;
 use zerohop_model::instance::{Instance, Leave};
 use zerohop_model::plan::Plan;
+use zerohop_process::Reaper;
 use zerohop_runtime::Progress;
 
 /// Has other instances take the reads of a run.

@@ -2,8 +2,8 @@
 
 use crate::error::AlignError;
 use std::process::Command;
-use zerohop_engine_external::reaper::Reaper;
-use zerohop_engine_external::{Charge, ExternalError};
+use zerohop_engine_external::ExternalError;
+use zerohop_process::{Charge, Reaper};
 
 /// Our own program again, as what clears away if we are killed.
 ///
@@ -32,7 +32,7 @@ const REAPER: &str = "reaper";
 pub fn reap_if_asked() {
     let mut arguments = std::env::args_os().skip(1);
     if arguments.next().is_some_and(|first| first == REAPER) && arguments.next().is_none() {
-        zerohop_engine_external::reaper::reap(std::io::stdin().lock());
+        zerohop_engine_external::reap(std::io::stdin().lock());
         std::process::exit(0);
     }
 }

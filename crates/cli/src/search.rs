@@ -249,7 +249,7 @@ fn on_rank(args: &SearchArgs, transport: &dyn Transport) -> Result<(), Failure> 
         let outcome = exchange::run(transport, settings, begin, &mut next, &mut output);
         if outcome.is_err() {
             // Else the other ranks, and the user, would learn of it only when the present search has ended.
-            zerohop_search::end_programs();
+            zerohop_process::end_programs();
         }
         drop(receive);
         let searched = search.join().unwrap_or_else(|_| Err("the search ended early".to_owned()));

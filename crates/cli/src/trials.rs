@@ -183,7 +183,7 @@ fn run_one(args: &TuneArgs, cpus: &[CpuId], order: Order, limit_s: Option<f64>) 
 type Said = std::thread::JoinHandle<String>;
 
 fn start(mut command: Command) -> Result<(Child, Said), Failure> {
-    zerohop_topology::die_with_parent(&mut command);
+    zerohop_process::die_with_parent(&mut command);
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
     let cannot = |error: std::io::Error| Failure::Other(format!("a trial cannot be started: {error}"));
     let mut child = command.spawn().map_err(cannot)?;

@@ -60,7 +60,7 @@ fn align(
     command.args(["align", "-q", "--order", "any", "--engine", engine, "-t", &arm.threads.to_string()]);
     command.args(["--replicas", &arm.processes.to_string()]).arg("-o").arg(&output).arg("--json").arg(&json);
     command.arg(reference).args(files);
-    zerohop_topology::die_with_parent(&mut command);
+    zerohop_process::die_with_parent(&mut command);
     let fault = |what: String| LabError::Process { command: format!("zerohop align --engine {engine}"), what };
     let ended = command.output().map_err(|error| match error.kind() {
         ErrorKind::NotFound => {

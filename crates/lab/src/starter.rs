@@ -46,7 +46,7 @@ impl Running {
         let mut command = Command::new(words.next().map_or(Path::new(""), |program| program));
         command.args(words).stdin(Stdio::piped()).stdout(Stdio::piped());
         command.stderr(std::fs::File::create(log).map_err(|error| LabError::file(log, error))?);
-        zerohop_topology::die_with_parent(&mut command);
+        zerohop_process::die_with_parent(&mut command);
         let shown = format!("{} {}", starter.command[0].display(), spec.arm);
         let fault = |what: String| LabError::Process { command: shown.clone(), what };
         let mut child = command.spawn().map_err(|error| fault(format!("cannot be started: {error}")))?;

@@ -1,10 +1,11 @@
 //! The one way in which zerohop writes files.
 
 use crate::ending::Ending;
+use crate::lock::{has_no_locks, is_still_there};
 use crate::temporary::{Naming, Temporary};
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
-use std::fs::{File, Metadata, TryLockError};
+use std::fs::{File, TryLockError};
 use std::io::{Error, ErrorKind, Write};
 use std::os::fd::AsFd;
 use std::os::unix::ffi::OsStrExt;
@@ -12,8 +13,6 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// ENOSYS, ENOLCK and EOPNOTSUPP (errno(3)): what locks are answered with where there are none.
-const NO_LOCKS: [i32; 3] = [38, 37, 95];
 /// EINVAL and EROFS: what pipes, terminals and the like answer when they are to be synced (fsync(2)).
 const NOT_TO_BE_SYNCED: [i32; 2] = [22, 30];
 /// What stands between the name of a file and the numbers that make its temporary name unique.
@@ -210,11 +209,6 @@ pub fn check_writable(path: &Path) -> Result<(), WriteError> {
     if in_place { Ok(()) } else { NewFile::create(path).map(drop) }
 }
 
-/// Whether the file system cannot lock files at all.
-pub fn has_no_locks(error: &Error) -> bool {
-    error.kind() == ErrorKind::Unsupported || error.raw_os_error().is_some_and(|code| NO_LOCKS.contains(&code))
-}
-
 fn is_name_of_open_file(path: &Path) -> bool {
     path.starts_with("/dev") && !path.starts_with("/dev/shm") || path.starts_with("/proc")
 }
@@ -278,15 +272,10 @@ fn remove_left(target: &Path) {
     let Ok(folder) = std::fs::read_dir(folder_of(target)) else { return };
     for entry in folder.flatten().filter(|entry| is_temporary_of(name, &entry.file_name())) {
         let path = entry.path();
-        let is_the_same = |file: &File| {
-            let id = |there: Metadata| (there.dev(), there.ino());
-            let ids = (file.metadata().map(id), std::fs::metadata(&path).map(id));
-            matches!(ids, (Ok(one), Ok(other)) if one == other)
-        };
         // To lock a file for one alone NFS wants it open for writing.
         if let Ok(file) = File::options().write(true).open(&path)
             && file.try_lock().is_ok()
-            && is_the_same(&file)
+            && is_still_there(&file, &path)
         {
             let _ = std::fs::remove_file(&path);
         }

@@ -11,18 +11,35 @@
 #![deny(unsafe_code)]
 
 pub mod cache;
+mod charge;
+mod child;
 mod ending;
 mod environment;
 mod exhausted;
 mod file;
+mod idle;
 pub mod json;
+pub mod lock;
 pub mod overwrite;
+mod reaper;
+mod signals;
 pub mod standard;
+mod stat;
 pub mod tell;
 mod temporary;
 
+pub use charge::Charge;
+pub use child::{
+    Interest, Ready, die_with_parent, give_fds, has_ended, keep_fds, kill_group, pipe, pipe_capacity, poll,
+    set_nonblocking, unread_bytes, wait_unreaped,
+};
 pub use ending::Ending;
 pub use environment::command_line;
 pub use exhausted::end_where_exhausted;
-pub use file::{NewFile, WriteError, check_folder, check_writable, complete_all, has_no_locks, target_of, write};
+pub use file::{NewFile, WriteError, check_folder, check_writable, complete_all, target_of, write};
+pub use idle::{Patience, Stopped, end_programs, watch};
+pub use lock::has_no_locks;
+pub use reaper::{Reaper, reap};
+pub use signals::{HeldSignals, Signal, spare_signals};
+pub use stat::group_runs;
 pub use temporary::remove_temporaries;

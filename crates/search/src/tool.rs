@@ -1,7 +1,6 @@
 //! A program that is run to its end.
 
 use crate::error::SearchError;
-use crate::idle::{Patience, Stopped, watch};
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{ErrorKind, Read, Seek};
@@ -11,7 +10,7 @@ use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Output, Stdio};
 use std::sync::mpsc::channel;
 use std::time::Duration;
-use zerohop_topology::{die_with_parent, give_fds, keep_fds, kill_group, wait_unreaped};
+use zerohop_process::{Patience, Stopped, die_with_parent, give_fds, keep_fds, kill_group, wait_unreaped, watch};
 
 /// How much of what a program said is shown when it fails.
 const LAST_LINES: usize = 8;

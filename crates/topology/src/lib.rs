@@ -1,4 +1,4 @@
-//! Reads the machine this process runs on, pins threads to its CPUs, and does for child processes what `std` does not.
+//! Reads the machine this process runs on, and pins threads to its CPUs.
 //!
 //! The result is a [`Machine`](zerohop_model::machine::Machine): plain data that a planner takes without knowing where
 //! it came from. Everything is read from `/sys` and `/proc` and asked of the kernel through `libc`; there is no library
@@ -18,9 +18,8 @@
 //!
 //! A machine that is not here is read from a file: [`from_hwloc_xml`] takes what `lstopo --of xml` wrote there.
 //!
-//! A child process inherits CPUs ([`Pinned`]) and memory policy from the thread that spawns it. `process` has what is left:
-//! that it ends with us, which descriptors it gets, and pipes that can be asked; `signals` has which signals reach it,
-//! and `room` what space a file system has for its files.
+//! A child process inherits CPUs ([`Pinned`]) and memory policy from the thread that spawns it. `room` is what space a file
+//! system has for files.
 //!
 //! What it refuses to do: it does not guess speeds from distances, it does not plan, and it does not correct what the
 //! kernel says, with one exception: memory sizes of nodes that contradict the machine's total are scaled to it (virtual
@@ -41,9 +40,7 @@ mod hwloc;
 mod limits;
 mod meminfo;
 mod nodes;
-mod process;
 mod room;
-mod signals;
 mod sysfs;
 
 pub use affinity::{Pinned, current_affinity, pin_current_thread};
@@ -55,9 +52,4 @@ pub use detect::{detect, detect_under, memory_group};
 pub use error::TopologyError;
 pub use hwloc::{HwlocError, from_hwloc_xml};
 pub use limits::{MemoryBound, memory_bound};
-pub use process::{
-    Interest, Ready, die_with_parent, give_fds, has_ended, keep_fds, kill_group, pipe, pipe_capacity, poll,
-    set_nonblocking, unread_bytes, wait_unreaped,
-};
 pub use room::{allocate, free_bytes};
-pub use signals::{HeldSignals, Signal, spare_signals};

@@ -6,10 +6,11 @@ use crate::output_files;
 use crate::reaping::told;
 use std::path::PathBuf;
 use std::sync::OnceLock;
-use zerohop_engine_external::reaper::Reaper;
-use zerohop_engine_external::{Charge, Found};
+use zerohop_engine_external::Found;
 use zerohop_model::error::Error;
 use zerohop_model::sink::Sink;
+use zerohop_process::Charge;
+use zerohop_process::Reaper;
 use zerohop_runtime::LateSink;
 use zerohop_sinks::{FileSink, Header, Program};
 

@@ -5,9 +5,9 @@ use crate::job::Job;
 use crate::reaping::told;
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
-use zerohop_engine_external::Charge;
-use zerohop_engine_external::reaper::Reaper;
 use zerohop_model::error::Error;
+use zerohop_process::Charge;
+use zerohop_process::Reaper;
 
 /// Where the logs go.
 pub struct LogFolder {

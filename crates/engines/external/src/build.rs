@@ -1,16 +1,16 @@
 //! Makes an index with the aligner's own indexer: under a name of its own, and moved to its place when it is complete.
 
 use crate::arguments::UserArguments;
-use crate::charge::Charge;
 use crate::error::ExternalError;
 use crate::found::{Found, FoundIndex};
-use crate::locks::{self, Hold};
 use crate::tool::{Tell, run_tool};
 use flate2::read::MultiGzDecoder;
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io::{BufReader, Read};
 use std::path::{Path, PathBuf};
+use zerohop_process::Charge;
+use zerohop_process::lock::{self, Hold};
 
 impl Found {
     /// The index of `reference`; made first with `threads` if it is not there. Runs that want the same index at the same
@@ -34,7 +34,7 @@ impl Found {
         let name = prefix.file_name().ok_or_else(|| fault("it has no name".to_owned()))?;
         let folder = prefix.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
         let lock_path = folder.join(hidden(name, &format!("{}.lock", self.descriptor.name)));
-        let _lock = locks::take(&lock_path, Hold::Alone)?;
+        let _lock = lock::take(&lock_path, Hold::Alone)?;
         tell(Charge::file(&lock_path))?;
         let outcome = match self.index(reference, user) {
             Err(ExternalError::NoIndex { .. }) => self

@@ -5,13 +5,13 @@
 //! entries alone. bwa knows no lock for it; ours keeps at least our own runs apart.
 
 use crate::error::ExternalError;
-use crate::locks::{self, Hold};
 use crate::shm;
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
+use zerohop_process::lock::{self, Hold};
 
 /// What keeps our runs apart when they change bwa's list.
 const LOCK: &str = "bwactl.lock";
@@ -23,7 +23,7 @@ pub(crate) const OURS: &str = "zerohop-";
 /// # Errors
 /// When /dev/shm cannot be used.
 pub(crate) fn lock() -> Result<File, ExternalError> {
-    locks::take(&shm::root()?.join(LOCK), Hold::Alone)
+    Ok(lock::take(&shm::root()?.join(LOCK), Hold::Alone)?)
 }
 
 /// The name of the segment that a copy's folder stands for, if it stands for one.
@@ -42,7 +42,7 @@ pub(crate) fn file(name: &OsStr) -> PathBuf {
 /// takes as not there.
 pub(crate) fn remove(name: &OsStr) {
     let path = shm::root().map(|root| root.join(LOCK));
-    let _lock = path.as_ref().map(|path| locks::take(path, Hold::Alone));
+    let _lock = path.as_ref().map(|path| lock::take(path, Hold::Alone));
     let _ = std::fs::remove_file(file(name));
     take_out(&Path::new(shm::SHM).join("bwactl"), name.as_bytes());
     // Last, and while it is held: who waits for it will find that it is nobody's.

@@ -13,7 +13,6 @@
 use crate::bwactl;
 use crate::error::ExternalError;
 use crate::found::{Found, FoundIndex};
-use crate::locks::{self, Hold};
 use crate::shm::{SHM, check_room, no_room, root};
 use serde::{Deserialize, Serialize};
 use std::fs::{File, Metadata};
@@ -25,6 +24,7 @@ use tempfile::NamedTempFile;
 use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 use zerohop_memory::Placed;
 use zerohop_model::plan::Placement;
+use zerohop_process::lock::{self, Hold};
 use zerohop_topology::allocate;
 
 /// Bytes copied at once.
@@ -105,7 +105,7 @@ impl Copy {
         let path = beside(&folder, LOCK);
         for _ in 0..TRIES {
             // Whoever makes the copy holds the lock alone meanwhile.
-            let lock = locks::take(&path, Hold::Shared)?;
+            let lock = lock::take(&path, Hold::Shared)?;
             if is_fresh(&folder, index)? {
                 if keep && let Some(manifest) = read_manifest(&folder) {
                     write_manifest(&folder, &Manifest { keep, ..manifest })?;
@@ -113,7 +113,7 @@ impl Copy {
                 return Ok((Copy { folder, lock }, true));
             }
             drop(lock);
-            let Some(lock) = locks::try_take_alone(&path)? else {
+            let Some(lock) = lock::try_take_alone(&path)? else {
                 std::thread::sleep(RETRY);
                 continue;
             };
@@ -298,7 +298,7 @@ fn remove(folder: &Path) {
 /// Removes a copy that no run uses; one that its user wanted kept only with `kept_too`. Says whether it is gone.
 fn remove_unused(folder: &Path, kept_too: bool) -> Result<bool, ExternalError> {
     let path = beside(folder, LOCK);
-    let Some(_lock) = locks::try_take_alone(&path)? else { return Ok(false) };
+    let Some(_lock) = lock::try_take_alone(&path)? else { return Ok(false) };
     if !kept_too && read_manifest(folder).is_some_and(|manifest| manifest.keep) {
         return Ok(false);
     }
@@ -318,7 +318,7 @@ pub fn list() -> Result<Vec<CopyReport>, ExternalError> {
 
 /// What there is to say of a copy.
 fn report(folder: PathBuf) -> CopyReport {
-    let in_use = matches!(locks::try_take_alone(&beside(&folder, LOCK)), Ok(None));
+    let in_use = matches!(lock::try_take_alone(&beside(&folder, LOCK)), Ok(None));
     let segment = bwactl::name_of(&folder).map(bwactl::file);
     CopyReport { manifest: read_manifest(&folder), in_use, segment, folder }
 }

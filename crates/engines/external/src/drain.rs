@@ -13,7 +13,7 @@ use std::time::Duration;
 use zerohop_model::error::Error;
 use zerohop_model::instance::{Answer, Drain};
 use zerohop_model::measurement::InstanceReport;
-use zerohop_topology::{Interest, poll};
+use zerohop_process::{Interest, poll};
 
 /// How often a drainer that waits looks whether the run was stopped, and whether the program moves.
 const STOP_POLL: Duration = Duration::from_millis(100);

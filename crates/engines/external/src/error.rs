@@ -1,6 +1,7 @@
 //! What can go wrong before an aligner runs.
 
 use std::path::PathBuf;
+use zerohop_process::lock::LockError;
 
 /// Why an aligner cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -66,6 +67,12 @@ pub enum ExternalError {
         /// What the system said.
         source: std::io::Error,
     },
+}
+
+impl From<LockError> for ExternalError {
+    fn from(LockError { path, source }: LockError) -> Self {
+        ExternalError::System { what: path.display().to_string(), source }
+    }
 }
 
 impl ExternalError {

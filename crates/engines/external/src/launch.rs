@@ -1,7 +1,6 @@
 //! Starts the programs: each on its CPUs and under its memory policy, with pipes for its reads and its records.
 
 use crate::arguments::{UserArguments, Values, shown};
-use crate::charge::Charge;
 use crate::descriptor::{BatchLaw, Descriptor, Keeps, Part, Via};
 use crate::drain::Drainer;
 use crate::error::ExternalError;
@@ -24,7 +23,8 @@ use zerohop_memory::Placed;
 use zerohop_model::engine::Law;
 use zerohop_model::instance::Instance;
 use zerohop_model::plan::InstancePlan;
-use zerohop_topology::{Pinned, die_with_parent, give_fds, pipe, set_nonblocking};
+use zerohop_process::{Charge, die_with_parent, give_fds, pipe, set_nonblocking};
+use zerohop_topology::Pinned;
 
 /// Where a program finds its reads; `/dev/fd` is a link to this that not every system has.
 const FIRST_READS: &str = "/proc/self/fd/3";

@@ -6,7 +6,7 @@
 //! 4. [`Launch`] starts the processes: a child is born with the CPUs and the memory policy of the thread that starts it;
 //! 5. each is an [`Instance`](zerohop_model::instance::Instance): its *feed* writes reads into its pipes, its *drain* takes
 //!    its records apart by the account of what it owes (`ledger`);
-//! 6. a [`reaper`] outlives us if we are killed, and clears away what we leave.
+//! 6. a [`Reaper`](zerohop_process::Reaper) outlives us if we are killed, and clears away what we leave.
 //!
 //! [`Supervision`] runs any other program under a plan, without reads.
 //!
@@ -17,7 +17,7 @@
 mod arguments;
 mod build;
 mod bwactl;
-mod charge;
+mod clearing;
 mod compare;
 pub mod copies;
 pub mod descriptor;
@@ -27,10 +27,8 @@ mod feed;
 mod found;
 mod launch;
 mod ledger;
-mod locks;
 mod pipes;
 mod process;
-pub mod reaper;
 mod segments;
 mod share;
 mod shm;
@@ -39,7 +37,7 @@ mod tool;
 mod warnings;
 
 pub use arguments::UserArguments;
-pub use charge::Charge;
+pub use clearing::reap;
 pub use compare::compare;
 pub use descriptor::{Descriptor, all};
 pub use error::ExternalError;

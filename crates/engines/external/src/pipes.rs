@@ -10,7 +10,7 @@ use std::os::fd::AsFd;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use zerohop_model::error::Error;
-use zerohop_topology::{Interest, poll, unread_bytes};
+use zerohop_process::{Interest, poll, unread_bytes};
 
 /// How often a feeder that waits looks whether the run was stopped.
 const STOP_POLL: Duration = Duration::from_millis(100);
@@ -157,7 +157,7 @@ mod tests {
     use std::io::Read;
     use std::process::Command;
     use zerohop_model::plan::{HugePages, InstancePlan, Pages, Placement};
-    use zerohop_topology::{pipe, set_nonblocking};
+    use zerohop_process::{pipe, set_nonblocking};
 
     fn running() -> Running {
         let child = Command::new("sleep").arg("1000").spawn().unwrap();

@@ -1,6 +1,5 @@
 //! A program that runs: its life, its words, and how it ended.
 
-use crate::charge::group_runs;
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
 use std::os::unix::process::ExitStatusExt;
@@ -14,7 +13,7 @@ use zerohop_model::error::Error;
 use zerohop_model::machine::Bytes;
 use zerohop_model::measurement::{InstanceReport, PageCensus};
 use zerohop_model::plan::InstancePlan;
-use zerohop_topology::{Signal, has_ended};
+use zerohop_process::{Signal, group_runs, has_ended, kill_group};
 
 /// How much of a log is read for its last lines, in bytes, and how many lines are shown.
 const TAIL_BYTES: u64 = 4096;
@@ -198,7 +197,7 @@ impl Running {
     fn clear_group(&self) {
         if self.own_group && has_ended(self.pid).is_ok() {
             // There is nobody to tell, and nothing is left to be done about one that cannot be killed.
-            let _ = zerohop_topology::kill_group(self.pid);
+            let _ = kill_group(self.pid);
         }
     }
 

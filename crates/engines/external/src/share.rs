@@ -1,6 +1,6 @@
 //! One index copy for many processes, in the way that the aligner knows.
 
-use crate::charge::Charge;
+use crate::clearing;
 use crate::copies::{self, Copy};
 use crate::descriptor::How;
 use crate::error::ExternalError;
@@ -39,7 +39,7 @@ impl SharedIndex {
         tell: Tell<'_>,
     ) -> Result<Self, ExternalError> {
         // What runs have left that nobody could clear away after takes room.
-        let clear = || tell(Charge::Copies).and_then(|()| copies::clear(false).map(drop));
+        let clear = || tell(clearing::charge()).and_then(|()| copies::clear(false).map(drop));
         match found.descriptor.sharing.how {
             How::None => {
                 let title = &found.descriptor.title;

@@ -1,7 +1,6 @@
 //! Any program as instances under a plan: started, watched and ended together (after the framework of Lenis & Senar 2017).
 
 use crate::arguments::{Values, shown};
-use crate::charge::Charge;
 use crate::error::ExternalError;
 use crate::process::{Identity, Running, how_it_ended};
 use crate::tool::Tell;
@@ -15,7 +14,8 @@ use zerohop_memory::Placed;
 use zerohop_model::machine::CpuId;
 use zerohop_model::measurement::InstanceReport;
 use zerohop_model::plan::InstancePlan;
-use zerohop_topology::{HeldSignals, Interest, Pinned, Signal, cpulist, die_with_parent, poll};
+use zerohop_process::{Charge, HeldSignals, Interest, Signal, die_with_parent, poll};
+use zerohop_topology::{Pinned, cpulist};
 
 /// How often it is looked whether an instance has ended, at first and at last; and how often where its memory lies.
 const FIRST_POLL: Duration = Duration::from_millis(1);

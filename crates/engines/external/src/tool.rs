@@ -1,6 +1,5 @@
 //! A command of the aligner's that is run to its end: its indexer, or `bwa shm`.
 
-use crate::charge::Charge;
 use crate::error::ExternalError;
 use crate::process::{how_it_ended, last_lines};
 use std::ffi::OsString;
@@ -8,7 +7,7 @@ use std::fs::File;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
-use zerohop_topology::{die_with_parent, kill_group, wait_unreaped};
+use zerohop_process::{Charge, die_with_parent, kill_group, wait_unreaped};
 
 /// Tells a reaper what would have to be cleared away.
 pub type Tell<'a> = &'a dyn Fn(Charge) -> Result<(), ExternalError>;

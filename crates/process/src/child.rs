@@ -4,6 +4,7 @@
 //! between `fork` and `exec` ([`die_with_parent`], [`keep_fds`], [`give_fds`]) runs in a copy of a process whose other threads are gone,
 //! and with them whoever held a lock: it makes system calls that are safe there (`signal-safety(7)`) and nothing else; it
 //! does not allocate.
+#![allow(unsafe_code)]
 
 use libc::{c_int, c_short, c_uint, c_ulong, pid_t};
 use std::io;

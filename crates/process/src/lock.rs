@@ -1,13 +1,32 @@
 //! Locks as files, for what several runs share. The kernel gives them back when their holder ends, however it ends.
 
-use crate::error::ExternalError;
 use std::fs::{File, TryLockError};
+use std::io::{Error, ErrorKind};
 use std::os::unix::fs::MetadataExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+
+/// ENOSYS, ENOLCK and EOPNOTSUPP (errno(3)): what locks are answered with where there are none.
+const NO_LOCKS: [i32; 3] = [38, 37, 95];
+
+/// A lock cannot be taken.
+#[derive(Debug, thiserror::Error)]
+#[error("{}: {source}", path.display())]
+pub struct LockError {
+    /// The lock's file.
+    pub path: PathBuf,
+    /// What the system said.
+    pub source: Error,
+}
+
+impl LockError {
+    fn of(path: &Path) -> impl FnOnce(Error) -> LockError {
+        move |source| LockError { path: path.to_owned(), source }
+    }
+}
 
 /// How a lock is held.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Hold {
+pub enum Hold {
     /// With others.
     Shared,
     /// By one alone.
@@ -18,14 +37,14 @@ pub(crate) enum Hold {
 ///
 /// # Errors
 /// What the system says.
-pub(crate) fn take(path: &Path, hold: Hold) -> Result<File, ExternalError> {
+pub fn take(path: &Path, hold: Hold) -> Result<File, LockError> {
     loop {
         let file = open(path)?;
         let outcome = match hold {
             Hold::Shared => file.lock_shared(),
             Hold::Alone => file.lock(),
         };
-        outcome.map_err(ExternalError::system(path.display().to_string()))?;
+        outcome.map_err(LockError::of(path))?;
         if is_still_there(&file, path) {
             return Ok(file);
         }
@@ -36,26 +55,31 @@ pub(crate) fn take(path: &Path, hold: Hold) -> Result<File, ExternalError> {
 ///
 /// # Errors
 /// As for [`take`].
-pub(crate) fn try_take_alone(path: &Path) -> Result<Option<File>, ExternalError> {
+pub fn try_take_alone(path: &Path) -> Result<Option<File>, LockError> {
     loop {
         let file = open(path)?;
         match file.try_lock() {
             Err(TryLockError::WouldBlock) => return Ok(None),
-            Err(TryLockError::Error(error)) => return Err(ExternalError::system(path.display().to_string())(error)),
+            Err(TryLockError::Error(error)) => return Err(LockError::of(path)(error)),
             Ok(()) if is_still_there(&file, path) => return Ok(Some(file)),
             Ok(()) => {}
         }
     }
 }
 
-fn open(path: &Path) -> Result<File, ExternalError> {
+fn open(path: &Path) -> Result<File, LockError> {
     let file = File::options().create(true).truncate(false).write(true).open(path);
-    file.map_err(ExternalError::system(path.display().to_string()))
+    file.map_err(LockError::of(path))
 }
 
-/// Whoever removes what is locked removes the lock's file too. Then one that was held open is nobody's any more: others
+/// Whether the file system cannot lock files at all.
+pub fn has_no_locks(error: &Error) -> bool {
+    error.kind() == ErrorKind::Unsupported || error.raw_os_error().is_some_and(|code| NO_LOCKS.contains(&code))
+}
+
+/// Whether `path` still names `file`. Whoever removes what is locked removes the lock's file too. Then one that was held open is nobody's any more: others
 /// may hold the lock at the same path, in another file.
-fn is_still_there(file: &File, path: &Path) -> bool {
+pub(crate) fn is_still_there(file: &File, path: &Path) -> bool {
     match (file.metadata(), std::fs::metadata(path)) {
         (Ok(ours), Ok(there)) => (ours.dev(), ours.ino()) == (there.dev(), there.ino()),
         _ => false,

@@ -1,6 +1,7 @@
 //! Signals: those that are passed on to child processes, and those that a child is spared.
+#![allow(unsafe_code)]
 
-use crate::process::done;
+use crate::child::done;
 use libc::{c_int, pid_t};
 use std::io;
 use std::marker::PhantomData;

@@ -8,7 +8,7 @@ use std::fs::File;
 use std::io::{ErrorKind, Write};
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::process::{Command, Stdio};
-use zerohop_topology::{Interest, die_with_parent, give_fds, keep_fds, pipe, poll};
+use zerohop_process::{Interest, die_with_parent, give_fds, keep_fds, pipe, poll};
 
 /// What the child finds on 3, 4, ...; and all the numbers that are open in it.
 fn read_by_child(fds: Vec<OwnedFd>) -> (String, BTreeSet<u32>) {

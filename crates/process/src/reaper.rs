@@ -1,18 +1,19 @@
 //! What is left to be done when we are killed: a small process of its own that notices our end and clears away.
 //!
-//! The kernel kills our children with us, but not their children; and nobody would remove index copies, logs and outputs
-//! that are not complete. The reaper reads what it has to do from a pipe, line by line. When the pipe ends without a last
+//! The kernel kills our children with us, but not their children; and nobody would remove files and folders that are not
+//! complete. The reaper reads what it has to do from a pipe, line by line. When the pipe ends without a last
 //! word from us, we are dead, and it does it.
 
-use crate::charge::{Charge, start_ticks};
-use crate::copies;
+use crate::charge::Charge;
+use crate::child::kill_group;
+use crate::signals::spare_signals;
+use crate::stat::start_ticks;
 use std::ffi::OsStr;
 use std::io::{BufRead, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::process::CommandExt;
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::Mutex;
-use zerohop_topology::spare_signals;
 
 /// Our end of a reaper. It is dismissed when dropped: whatever had to be cleared away was.
 #[derive(Debug)]
@@ -55,8 +56,9 @@ impl Drop for Reaper {
     }
 }
 
-/// The reaper's life: reads charges until the input ends, and does them unless it was dismissed.
-pub fn reap(input: impl BufRead) {
+/// The reaper's life: reads charges until the input ends, and does them unless it was dismissed. `clear_own` clears away what
+/// [`Charge::Own`] names.
+pub fn reap(input: impl BufRead, clear_own: impl Fn(&str)) {
     let mut charges = Vec::new();
     for line in input.lines().map_while(Result::ok) {
         match serde_json::from_str(&line) {
@@ -67,24 +69,20 @@ pub fn reap(input: impl BufRead) {
     }
     // Processes first: they hold what the rest is about.
     charges.sort_by_key(|charge| !matches!(charge, Charge::Group(..)));
-    charges.iter().for_each(clear);
+    charges.iter().for_each(|charge| clear(charge, &clear_own));
 }
 
 /// Nobody is left who could be told if it fails.
-fn clear(charge: &Charge) {
+fn clear(charge: &Charge, clear_own: &dyn Fn(&str)) {
     match charge {
         // A leader that is gone has children at most; one of another age is a stranger.
         Charge::Group(group, started) if start_ticks(*group).is_none_or(|now| Some(now) == *started) => {
-            drop(zerohop_topology::kill_group(*group));
+            drop(kill_group(*group));
         }
         Charge::Group(..) => {}
         Charge::File(path) => drop(std::fs::remove_file(OsStr::from_bytes(path))),
         Charge::Folder(path) => drop(std::fs::remove_dir_all(OsStr::from_bytes(path))),
-        // Our locks go with the last of us: that may be a moment after the pipe did.
-        Charge::Copies => [0, 20, 100, 500].into_iter().for_each(|pause| {
-            std::thread::sleep(std::time::Duration::from_millis(pause));
-            drop(copies::clear(false));
-        }),
+        Charge::Own(name) => clear_own(name),
         Charge::Dismissed => {}
     }
 }
@@ -97,14 +95,16 @@ mod tests {
     fn it_clears_away_unless_it_is_dismissed() {
         let dir = tempfile::tempdir().unwrap();
         let (file, folder) = (dir.path().join("f"), dir.path().join("d"));
-        let charges = [Charge::file(&file), Charge::folder(&folder)];
+        let charges = [Charge::file(&file), Charge::folder(&folder), Charge::Own("own".to_owned())];
         let text: String = charges.iter().map(|c| serde_json::to_string(c).unwrap() + "\n").collect();
         for dismissed in [true, false] {
             std::fs::write(&file, "x").unwrap();
             let _ = std::fs::create_dir(&folder);
             let end = if dismissed { serde_json::to_string(&Charge::Dismissed).unwrap() } else { String::new() };
-            reap((text.clone() + &end).as_bytes());
+            let own = std::cell::RefCell::new(String::new());
+            reap((text.clone() + &end).as_bytes(), |name| own.borrow_mut().push_str(name));
             assert_eq!((file.exists(), folder.exists()), (dismissed, dismissed));
+            assert_eq!(own.into_inner(), if dismissed { "" } else { "own" });
         }
     }
 }

@@ -4,6 +4,7 @@
 //! report the same of many versions (bbuchfink/diamond, issues 801, 849 and 943). Nothing but time tells that from work, so a program
 //! that has used no processor time for long, and does not wait for a disk, is ended.
 
+use crate::stat::{Stat, processes};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::Duration;
@@ -21,16 +22,16 @@ pub fn end_programs() {
 
 /// How long a program may take.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Patience {
+pub struct Patience {
     /// Without doing anything.
-    pub(crate) idle: Duration,
+    pub idle: Duration,
     /// In all, whatever it does; none for no limit.
-    pub(crate) whole: Option<Duration>,
+    pub whole: Option<Duration>,
 }
 
 /// Why a program is to be ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Stopped {
+pub enum Stopped {
     /// It did nothing any more.
     Idle,
     /// It has run for so long.
@@ -43,7 +44,7 @@ pub(crate) enum Stopped {
 /// for too long before, ran for too long, or is not wanted any more.
 ///
 /// Looks are counted, and no clock is read: a job that was suspended as a whole, as schedulers do, was not idle meanwhile.
-pub(crate) fn watch(pid: u32, patience: Patience, over: &Receiver<()>) -> Option<Stopped> {
+pub fn watch(pid: u32, patience: Patience, over: &Receiver<()>) -> Option<Stopped> {
     let look = LOOK.min(patience.idle);
     let (mut whole, mut idle, mut before, mut group_before) = (Duration::ZERO, Duration::ZERO, None, None);
     while idle < patience.idle {
@@ -69,11 +70,11 @@ pub(crate) fn watch(pid: u32, patience: Patience, over: &Receiver<()>) -> Option
 /// The processor time that a process and the children it has waited for have used, in ticks; none if one of its threads waits for a disk
 /// or was stopped, or if it is not known.
 fn used(pid: u32) -> Option<u64> {
-    let waited_for = Stat::read(&format!("/proc/{pid}/stat"))?.children;
+    let waited_for = Stat::of(pid)?.children;
     let mut sum = waited_for;
     for thread in std::fs::read_dir(format!("/proc/{pid}/task")).ok()? {
-        let stat = Stat::read(thread.ok()?.path().join("stat").to_str()?)?;
-        if stat.waits {
+        let stat = Stat::read(&thread.ok()?.path().join("stat"))?;
+        if stat.waits() {
             return None;
         }
         sum += stat.own;
@@ -84,40 +85,11 @@ fn used(pid: u32) -> Option<u64> {
 /// The same of all processes of a group.
 fn used_by_group(group: u32) -> Option<u64> {
     let mut sum = 0;
-    for process in std::fs::read_dir("/proc").ok()? {
-        let Some(pid) = process.ok()?.file_name().to_str().and_then(|name| name.parse().ok()) else { continue };
+    for pid in processes()? {
         // One that has ended meanwhile is no longer there.
-        if Stat::read(&format!("/proc/{pid}/stat")).is_some_and(|stat| stat.group == group) {
+        if Stat::of(pid).is_some_and(|stat| stat.group == group) {
             sum += used(pid)?;
         }
     }
     Some(sum)
-}
-
-/// What the kernel tells of a process or a thread (proc_pid_stat(5)).
-struct Stat {
-    group: u32,
-    /// Whether it waits for a disk, or was stopped.
-    waits: bool,
-    /// Ticks that it has used; of a process, all its threads.
-    own: u64,
-    /// Ticks that the children have used that the process has waited for.
-    children: u64,
-}
-
-impl Stat {
-    fn read(path: &str) -> Option<Self> {
-        let stat = std::fs::read_to_string(path).ok()?;
-        // The name stands in brackets and may hold anything; behind it come the state and numbers.
-        let (_, fields) = stat.rsplit_once(')')?;
-        let fields: Vec<&str> = fields.split_ascii_whitespace().collect();
-        let ticks =
-            |user: usize| Some(fields.get(user)?.parse::<u64>().ok()? + fields.get(user + 1)?.parse::<u64>().ok()?);
-        Some(Stat {
-            group: fields.get(2)?.parse().ok()?,
-            waits: matches!(*fields.first()?, "D" | "T" | "t"),
-            own: ticks(11)?,
-            children: ticks(13)?,
-        })
-    }
 }

@@ -1,0 +1,32 @@
+//! Index copies that nobody removed because the run was killed: its reaper does.
+
+use crate::copies;
+use std::io::BufRead;
+use std::time::Duration;
+use zerohop_process::Charge;
+
+/// What the reaper calls them.
+const COPIES: &str = "index-copies";
+
+/// Copies of indexes that nobody uses, and segments of bwa, to be removed.
+pub(crate) fn charge() -> Charge {
+    Charge::Own(COPIES.to_owned())
+}
+
+/// The reaper's life, see [`zerohop_process::reap`].
+pub fn reap(input: impl BufRead) {
+    zerohop_process::reap(input, |name| {
+        if name == COPIES {
+            clear();
+        }
+    });
+}
+
+/// Our locks go with the last of us: that may be a moment after the pipe did.
+fn clear() {
+    for pause in [0, 20, 100, 500] {
+        std::thread::sleep(Duration::from_millis(pause));
+        // Nobody is left who could be told if it fails.
+        drop(copies::clear(false));
+    }
+}
