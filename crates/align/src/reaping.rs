@@ -1,7 +1,6 @@
 //! The process that clears away after us if we are killed.
 
 use crate::error::AlignError;
-use std::process::Command;
 use zerohop_engine_external::ExternalError;
 use zerohop_process::{Charge, Reaper};
 
@@ -10,9 +9,7 @@ use zerohop_process::{Charge, Reaper};
 /// # Errors
 /// When it cannot be started.
 pub fn start() -> Result<Reaper, AlignError> {
-    let mut command = Command::new("/proc/self/exe");
-    command.arg(REAPER);
-    Reaper::start(command)
+    Reaper::start("/proc/self/exe", &[REAPER])
         .map_err(|e| AlignError::Failed(format!("the process that would clear away after us cannot be started: {e}")))
 }
 

@@ -136,7 +136,7 @@ fn work_folder(args: &TuneArgs) -> Result<tempfile::TempDir, Failure> {
 fn align(args: &TuneArgs, engine: &str, reference: &Path, fragments: u64) -> Result<Command, Failure> {
     let own =
         std::env::current_exe().map_err(|error| Failure::Other(format!("zerohop cannot find itself: {error}")))?;
-    let mut command = Command::new(own);
+    let mut command = zerohop_process::command(own);
     command.arg("align").args(["-q", "--plan", "rule", "--engine", engine]);
     if fragments > 0 {
         command.arg("--first").arg(fragments.to_string());
@@ -183,7 +183,6 @@ fn run_one(args: &TuneArgs, cpus: &[CpuId], order: Order, limit_s: Option<f64>) 
 type Said = std::thread::JoinHandle<String>;
 
 fn start(mut command: Command) -> Result<(Child, Said), Failure> {
-    zerohop_process::die_with_parent(&mut command);
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
     let cannot = |error: std::io::Error| Failure::Other(format!("a trial cannot be started: {error}"));
     let mut child = command.spawn().map_err(cannot)?;

@@ -8,7 +8,7 @@ use crate::starter::Starter;
 use crate::worker::ThreadReport;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use zerohop_process::command;
 
 /// The least that mapping must take, as a part of what loading takes.
 const SHORTEST: f64 = 0.05;
@@ -56,11 +56,10 @@ fn align(
     starter: &Starter,
 ) -> Result<(f64, u64), LabError> {
     let (output, json) = (starter.folder.join("out.sam"), starter.folder.join("align.json"));
-    let mut command = Command::new(&starter.zerohop);
+    let mut command = command(&starter.zerohop);
     command.args(["align", "-q", "--order", "any", "--engine", engine, "-t", &arm.threads.to_string()]);
     command.args(["--replicas", &arm.processes.to_string()]).arg("-o").arg(&output).arg("--json").arg(&json);
     command.arg(reference).args(files);
-    zerohop_process::die_with_parent(&mut command);
     let fault = |what: String| LabError::Process { command: format!("zerohop align --engine {engine}"), what };
     let ended = command.output().map_err(|error| match error.kind() {
         ErrorKind::NotFound => {

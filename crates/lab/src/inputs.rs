@@ -8,6 +8,7 @@ use std::sync::atomic::AtomicBool;
 use zerohop_model::chunk::Chunk;
 use zerohop_model::error::Error;
 use zerohop_model::source::{Deal, Emitted};
+use zerohop_process::NewFile;
 use zerohop_reads::blocked::{Fit, Sidecar, block};
 use zerohop_reads::{LaneSpec, OpenLane, Parsing};
 
@@ -70,16 +71,17 @@ impl Fragments {
         let name = |mate: usize, kind: &str| self.folder.join(format!("reads-{first}-{count}-{mate}{kind}.fq"));
         let plain: Vec<PathBuf> = (1..=self.files.len()).map(|mate| name(mate, "")).collect();
         for ((text, ends), path) in self.files.iter().zip(&plain).filter(|(_, path)| !path.exists()) {
+            let new = NewFile::create(path).map_err(|error| LabError::file(path, error.source))?;
             let write = || -> std::io::Result<()> {
-                let mut out = BufWriter::new(File::create(path.with_extension("part"))?);
+                let mut out = BufWriter::new(new.file());
                 for number in (first..first + count).map(|number| number % self.len()) {
                     let start = if number == 0 { 0 } else { ends[number - 1] };
                     out.write_all(&text[start..ends[number]])?;
                 }
-                out.into_inner()?.sync_data()?;
-                std::fs::rename(path.with_extension("part"), path)
+                out.flush()
             };
             write().map_err(|error| LabError::file(path, error))?;
+            new.complete().map_err(|error| LabError::file(path, error.source))?;
         }
         let Some(block_bytes) = block_bytes else { return Ok(plain) };
         let paths: Vec<PathBuf> = (1..=self.files.len()).map(|mate| name(mate, &format!("-{block_bytes}"))).collect();

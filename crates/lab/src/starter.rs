@@ -4,8 +4,9 @@ use crate::error::LabError;
 use crate::process::ProcessSpec;
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Stdio};
 use zerohop_model::machine::{CpuId, NodeId};
+use zerohop_process::command;
 
 /// How processes of the laboratory are started.
 #[derive(Debug, Clone)]
@@ -43,10 +44,9 @@ impl Drop for Running {
 impl Running {
     pub(crate) fn start(starter: &Starter, spec: &ProcessSpec, log: &Path) -> Result<Self, LabError> {
         let mut words = starter.command.iter();
-        let mut command = Command::new(words.next().map_or(Path::new(""), |program| program));
+        let mut command = command(words.next().map_or(Path::new(""), |program| program));
         command.args(words).stdin(Stdio::piped()).stdout(Stdio::piped());
         command.stderr(std::fs::File::create(log).map_err(|error| LabError::file(log, error))?);
-        zerohop_process::die_with_parent(&mut command);
         let shown = format!("{} {}", starter.command[0].display(), spec.arm);
         let fault = |what: String| LabError::Process { command: shown.clone(), what };
         let mut child = command.spawn().map_err(|error| fault(format!("cannot be started: {error}")))?;

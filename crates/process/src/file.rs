@@ -1,6 +1,6 @@
 //! The one way in which zerohop writes files.
 
-use crate::ending::Ending;
+use crate::exit::Ending;
 use crate::lock::{has_no_locks, is_still_there};
 use crate::temporary::{Naming, Temporary};
 use std::collections::BTreeSet;
@@ -164,6 +164,15 @@ fn name_all(files: Vec<NewFile>, named: &mut Vec<PathBuf>) -> Result<(), WriteEr
         named.push(target);
     }
     folders.iter().try_for_each(|folder| sync_folder(folder).map_err(WriteError::of(folder)))
+}
+
+/// Gives a file or a folder that is complete another name on the same file system, in one step; a file of that name is
+/// replaced. For what other programs have made, and for folders: [`NewFile`] names what we write ourselves.
+///
+/// # Errors
+/// What the system says.
+pub fn give_name(path: &Path, name: &Path) -> Result<(), Error> {
+    std::fs::rename(path, name)
 }
 
 /// Has the names in a folder outlast a loss of power. Some file systems cannot sync folders, and need not.

@@ -15,14 +15,15 @@ const LOOK: Duration = Duration::from_millis(500);
 /// Set when nobody wants the results of any program any more.
 static UNWANTED: AtomicBool = AtomicBool::new(false);
 
-/// Has all programs ended that run now, for this process has failed and is about to end: those who wait for them learn within a second.
+/// Has all programs ended that [`output_within`](crate::output_within) waits for, for this process has failed and is about to end:
+/// those who wait learn within a second.
 pub fn end_programs() {
     UNWANTED.store(true, Ordering::Release);
 }
 
 /// How long a program may take.
 #[derive(Debug, Clone, Copy)]
-pub struct Patience {
+pub struct Limits {
     /// Without doing anything.
     pub idle: Duration,
     /// In all, whatever it does; none for no limit.
@@ -44,10 +45,10 @@ pub enum Stopped {
 /// for too long before, ran for too long, or is not wanted any more.
 ///
 /// Looks are counted, and no clock is read: a job that was suspended as a whole, as schedulers do, was not idle meanwhile.
-pub fn watch(pid: u32, patience: Patience, over: &Receiver<()>) -> Option<Stopped> {
-    let look = LOOK.min(patience.idle);
+pub(crate) fn watch(pid: u32, limits: Limits, over: &Receiver<()>) -> Option<Stopped> {
+    let look = LOOK.min(limits.idle);
     let (mut whole, mut idle, mut before, mut group_before) = (Duration::ZERO, Duration::ZERO, None, None);
-    while idle < patience.idle {
+    while idle < limits.idle {
         match over.recv_timeout(look) {
             Err(RecvTimeoutError::Timeout) => whole += look,
             _ => return None,
@@ -55,7 +56,7 @@ pub fn watch(pid: u32, patience: Patience, over: &Receiver<()>) -> Option<Stoppe
         if UNWANTED.load(Ordering::Acquire) {
             return Some(Stopped::Unwanted);
         }
-        if let Some(limit) = patience.whole.filter(|limit| *limit <= whole) {
+        if let Some(limit) = limits.whole.filter(|limit| *limit <= whole) {
             return Some(Stopped::TooLong(limit));
         }
         let now = used(pid);

@@ -1,45 +1,72 @@
-//! What a process owes to whoever started it: files that are complete or not there, and words that cannot end a run.
+//! What a process owes to whoever started it, and to the children that it starts: the one place for both.
+//!
+//! Files and words:
 //!
 //! - [`NewFile`] writes every file of zerohop: under a temporary name, synced before it gets its name, and removed when
-//!   the run fails or a signal ends it. A device, a FIFO or a symbolic link stays what it is.
+//!   the run fails or a signal ends it. A device, a FIFO or a symbolic link stays what it is. [`give_name`] names what
+//!   others have made.
 //! - [`overwrite`] refuses an output that is an input, or that holds something else than the command writes.
-//! - [`json`] and [`cache`] write JSON for the user, and for later runs.
+//! - [`json`] and [`cache`] write JSON for the user, and for later runs. [`lock`] has locks as files.
 //! - [`standard`] is standard output, and [`Ending`] how a program ends that failed: its exit status, and its last words.
 //! - [`tell`] writes to standard error. A terminal that has gone away, or a closed pipe, is no reason to fail.
 //!
-//! What it refuses to do: write a temporary file that a signal would leave behind.
+//! Children, in the order of their lives:
+//!
+//! 1. [`on_path`] finds a program, [`command`] is its command: the child is killed when the thread ends that spawned it.
+//!    It inherits CPUs and memory policy from that thread; a process group of its own is std's
+//!    [`process_group`](std::os::unix::process::CommandExt::process_group).
+//! 2. [`keep_fds`] and [`give_fds`] say which descriptors it gets, [`HeldSignals`] which signals are passed on to it;
+//!    [`pipe`] and [`poll`] are for those who talk to it.
+//! 3. [`output_within`] runs it to its end, for what it says, unless it does nothing any more or takes too long.
+//! 4. [`has_ended`] and [`wait_unreaped`] see its end without taking it, [`kill_group`] and [`end_group`] end what it has
+//!    started.
+//! 5. A [`Reaper`] outlives us if we are killed, and does what it was [charged](Charge) with.
+//!
+//! What it refuses to do: know what a program is for, or write a temporary file that a signal would leave behind.
 #![deny(unsafe_code)]
 
 pub mod cache;
 mod charge;
-mod child;
+mod command;
+mod descriptors;
 mod ending;
 mod environment;
 mod exhausted;
+mod exit;
 mod file;
 mod idle;
 pub mod json;
 pub mod lock;
+mod on_path;
+mod output;
 pub mod overwrite;
+mod pipe;
+mod poll;
 mod reaper;
 mod signals;
 pub mod standard;
 mod stat;
+mod system;
 pub mod tell;
 mod temporary;
+#[cfg(test)]
+mod test_children;
 
 pub use charge::Charge;
-pub use child::{
-    Interest, Ready, die_with_parent, give_fds, has_ended, keep_fds, kill_group, pipe, pipe_capacity, poll,
-    set_nonblocking, unread_bytes, wait_unreaped,
-};
-pub use ending::Ending;
+pub use command::command;
+pub use descriptors::{give_fds, keep_fds};
+pub use ending::{end_group, has_ended, kill_group, wait_unreaped};
 pub use environment::command_line;
 pub use exhausted::end_where_exhausted;
-pub use file::{NewFile, WriteError, check_folder, check_writable, complete_all, target_of, write};
-pub use idle::{Patience, Stopped, end_programs, watch};
+pub use exit::Ending;
+pub use file::{NewFile, WriteError, check_folder, check_writable, complete_all, give_name, target_of, write};
+pub use idle::{Limits, Stopped, end_programs};
 pub use lock::has_no_locks;
+pub use on_path::on_path;
+pub use output::output_within;
+pub use pipe::{pipe, pipe_capacity, set_nonblocking, unread_bytes};
+pub use poll::{Interest, Ready, poll};
 pub use reaper::{Reaper, reap};
-pub use signals::{HeldSignals, Signal, spare_signals};
+pub use signals::{HeldSignals, Signal};
 pub use stat::group_runs;
 pub use temporary::remove_temporaries;

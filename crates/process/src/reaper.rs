@@ -5,7 +5,7 @@
 //! word from us, we are dead, and it does it.
 
 use crate::charge::Charge;
-use crate::child::kill_group;
+use crate::ending::kill_group;
 use crate::signals::spare_signals;
 use crate::stat::start_ticks;
 use std::ffi::OsStr;
@@ -23,13 +23,14 @@ pub struct Reaper {
 }
 
 impl Reaper {
-    /// Starts `command`, which is to call [`reap`] with its standard input, in a process group of its own and without
-    /// signals: what a terminal or a scheduler sends to all of a job does not end it.
+    /// Starts `program`, which is to call [`reap`] with its standard input, in a process group of its own and without
+    /// signals: what a terminal or a scheduler sends to all of a job does not end it. Nor does our end.
     ///
     /// # Errors
     /// When it cannot be started.
-    pub fn start(mut command: Command) -> std::io::Result<Self> {
-        command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null()).process_group(0);
+    pub fn start(program: impl AsRef<OsStr>, arguments: &[&str]) -> std::io::Result<Self> {
+        let mut command = Command::new(program);
+        command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null()).process_group(0);
         spare_signals(&mut command);
         let mut child = command.spawn()?;
         let input = Mutex::new(child.stdin.take());

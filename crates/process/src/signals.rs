@@ -1,7 +1,7 @@
 //! Signals: those that are passed on to child processes, and those that a child is spared.
 #![allow(unsafe_code)]
 
-use crate::child::done;
+use crate::system::done;
 use libc::{c_int, pid_t};
 use std::io;
 use std::marker::PhantomData;
@@ -118,7 +118,7 @@ impl Drop for HeldSignals {
 
 /// Has no signal but SIGKILL and SIGSTOP reach the child: a scheduler sends signals to all processes of a job at once,
 /// and the child is to outlive the others.
-pub fn spare_signals(command: &mut Command) {
+pub(crate) fn spare_signals(command: &mut Command) {
     let block = || {
         // SAFETY: sigset_t is plain numbers, for which zeros are values; it is filled then.
         let all = unsafe {

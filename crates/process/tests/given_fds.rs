@@ -8,11 +8,11 @@ use std::fs::File;
 use std::io::{ErrorKind, Write};
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::process::{Command, Stdio};
-use zerohop_process::{Interest, die_with_parent, give_fds, keep_fds, pipe, poll};
+use zerohop_process::{Interest, command, give_fds, keep_fds, pipe, poll};
 
 /// What the child finds on 3, 4, ...; and all the numbers that are open in it.
 fn read_by_child(fds: Vec<OwnedFd>) -> (String, BTreeSet<u32>) {
-    read_by(Command::new("/bin/sh"), fds)
+    read_by(command("/bin/sh"), fds)
 }
 
 /// The same with a shell that is prepared.
@@ -23,7 +23,6 @@ fn read_by(mut command: Command, fds: Vec<OwnedFd>) -> (String, BTreeSet<u32>) {
     let script = "cat \"$@\"; echo; for n in $(seq 0 40); do if [ -e /proc/$$/fd/$n ]; then echo $n; fi; done";
     command.args(["-c", script, "sh"]).args(numbers);
     give_fds(&mut command, fds);
-    die_with_parent(&mut command);
     let output = String::from_utf8(command.stdin(Stdio::null()).output().unwrap().stdout).unwrap();
     let (text, open) = output.split_once('\n').unwrap();
     (text.to_owned(), open.lines().map(|number| number.parse().unwrap()).collect())
@@ -56,7 +55,7 @@ fn a_program_that_is_not_there_is_told() {
         (filled("a"), filled("b"))
     };
     assert!(first.as_raw_fd() > 4 && second.as_raw_fd() > 4);
-    let mut command = Command::new("/nowhere/no-program");
+    let mut command = command("/nowhere/no-program");
     give_fds(&mut command, vec![first, second]);
     assert_eq!(command.spawn().unwrap_err().kind(), ErrorKind::NotFound);
 }
@@ -74,7 +73,7 @@ fn numbers_may_overlap(expected: &BTreeSet<u32>) {
 
 fn they_are_closed_with_the_command() {
     let (read, write) = pipe(4096).unwrap();
-    let mut command = Command::new("true");
+    let mut command = command("true");
     give_fds(&mut command, vec![read]);
     command.spawn().unwrap().wait().unwrap();
     let closed = || poll(&[(write.as_fd(), Interest::Write)], std::time::Duration::ZERO).unwrap()[0].closed;
@@ -89,7 +88,7 @@ fn no_others_are_given(open: &BTreeSet<u32>) {
     // SAFETY: a copy, without the flag to be closed by exec, of a number that is open; it is not used.
     let left = unsafe { libc::dup(0) };
     assert!(left > 2 && read_by_child(vec![]).1.len() > open.len());
-    let mut command = Command::new("/bin/sh");
+    let mut command = command("/bin/sh");
     keep_fds(&mut command);
     assert_eq!(read_by(command, vec![filled("x")]), ("x".to_owned(), BTreeSet::from([0, 1, 2, 3])));
     // SAFETY: it is ours.

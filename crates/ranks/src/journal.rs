@@ -376,9 +376,9 @@ fn end(folder: &Path, names: &[(PathBuf, PathBuf)]) -> Result<(), RanksError> {
     let mut named: Vec<&(PathBuf, PathBuf)> = Vec::new();
     for name in names.iter().filter(|(partial, _)| partial.exists()) {
         let (partial, output) = name;
-        if let Err(error) = std::fs::rename(partial, output) {
+        if let Err(error) = zerohop_process::give_name(partial, output) {
             for (partial, output) in named {
-                std::fs::rename(output, partial).map_err(|error| fault(output, error))?;
+                zerohop_process::give_name(output, partial).map_err(|error| fault(output, error))?;
             }
             return Err(RanksError::Failed(format!(
                 "{}: the file is complete, and cannot get its name: {error}. Once it can, the same command \

@@ -3,7 +3,6 @@
 use crate::error::{RankFailure, RanksError};
 use crate::{Mpi, SHIM, Transport, TransportError, Twin};
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::str::FromStr;
 use std::time::Duration;
 use zerohop_process::overwrite::{self, Kind};
@@ -228,7 +227,7 @@ pub fn build(compiler: &Path, output: Option<&Path>) -> Result<PathBuf, RanksErr
         tempfile::Builder::new().prefix(".zerohop-mpi-").tempdir_in(folder).map_err(|error| fault(folder, error))?;
     let (source, made) = (work.path().join("shim.c"), work.path().join(LIBRARY));
     std::fs::write(&source, SHIM).map_err(|error| fault(&source, error))?;
-    let mut command = Command::new(compiler);
+    let mut command = zerohop_process::command(compiler);
     command.args(["-O2", "-shared", "-fPIC", "-o"]).arg(&made).arg(&source);
     let cannot = |error: std::io::Error| {
         let compiler = compiler.display();

@@ -12,6 +12,7 @@ use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
+use zerohop_process::give_name;
 
 /// How much of a file is written at a time, in bytes.
 const BUFFER_BYTES: usize = 1 << 20;
@@ -88,7 +89,7 @@ pub fn build(
     };
     write().map_err(SearchError::file("written", &path))?;
     readable_by_all(temporary.path())?;
-    std::fs::rename(temporary.path(), folder).map_err(SearchError::file("renamed", temporary.path()))?;
+    give_name(temporary.path(), folder).map_err(SearchError::file("renamed", temporary.path()))?;
     Database::open(folder)
 }
 

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
+use zerohop_process::on_path;
 
 /// The columns that `std` stands for, behind the names of query and subject.
 const STANDARD: [&str; 10] =
@@ -184,7 +185,7 @@ impl Installed {
     /// [`SearchError::NotFound`], or what went wrong when it was run.
     pub fn find(program: Program) -> Result<Self, SearchError> {
         let name = program.name();
-        if !is_on_path(name) {
+        if on_path(name).is_none() {
             return Err(SearchError::NotFound { program: name, package: program.package() });
         }
         let question = if program.is_blast() { "-version" } else { "version" };
@@ -194,11 +195,6 @@ impl Installed {
         let version = said.lines().next().and_then(|line| line.split_whitespace().last()).unwrap_or_default();
         Ok(Installed { program, version: version.to_owned() })
     }
-}
-
-fn is_on_path(name: &str) -> bool {
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    std::env::split_paths(&path).any(|folder| folder.join(name).is_file())
 }
 
 /// How a database is searched.

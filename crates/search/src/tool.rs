@@ -3,14 +3,13 @@
 use crate::error::SearchError;
 use std::ffi::OsStr;
 use std::fs::File;
-use std::io::{ErrorKind, Read, Seek};
+use std::io::{ErrorKind, Seek};
 use std::os::fd::OwnedFd;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::Path;
-use std::process::{Child, Command, ExitStatus, Output, Stdio};
-use std::sync::mpsc::channel;
+use std::process::{Command, ExitStatus, Stdio};
 use std::time::Duration;
-use zerohop_process::{Patience, Stopped, die_with_parent, give_fds, keep_fds, kill_group, wait_unreaped, watch};
+use zerohop_process::{Limits, Stopped, give_fds, keep_fds, output_within};
 
 /// How much of what a program said is shown when it fails.
 const LAST_LINES: usize = 8;
@@ -20,7 +19,7 @@ const IDLE_LIMIT: Duration = Duration::from_secs(60);
 
 /// The program `name` with arguments.
 pub(crate) fn command<A: AsRef<OsStr>>(name: &str, arguments: impl IntoIterator<Item = A>) -> Command {
-    let mut command = Command::new(name);
+    let mut command = zerohop_process::command(name);
     // BLAST's programs would report to NCBI that they are used.
     command.args(arguments).env("BLAST_USAGE_REPORT", "false").stdin(Stdio::null());
     command
@@ -78,15 +77,15 @@ impl Run {
         let name = self.command.get_program().to_string_lossy().into_owned();
         // A group of its own, for it may be a script that starts others.
         self.command.stdout(self.out).stderr(Stdio::piped()).process_group(0);
-        die_with_parent(&mut self.command);
         keep_fds(&mut self.command);
         give_fds(&mut self.command, self.given);
         let cannot = |source: std::io::Error| match source.kind() {
             ErrorKind::NotFound => SearchError::Failed { program: name.clone(), what: "is not on the PATH".to_owned() },
             _ => SearchError::System { what: format!("{name} cannot be run"), source },
         };
-        let patience = Patience { idle: self.idle_limit, whole: self.time_limit };
-        let (output, stopped) = watched(self.command.spawn().map_err(cannot)?, patience).map_err(cannot)?;
+        let limits = Limits { idle: self.idle_limit, whole: self.time_limit };
+        let child = self.command.spawn().map_err(cannot)?;
+        let (output, stopped) = output_within(child, limits).map_err(cannot)?;
         match (stopped, output.status.success()) {
             (Some(Stopped::TooLong(limit)), _) => Err(SearchError::TooLong { program: name, limit }),
             (Some(Stopped::Idle | Stopped::Unwanted), _) => {
@@ -107,34 +106,6 @@ impl Run {
 /// As for [`Run::said`].
 pub(crate) fn run(command: Command) -> Result<Vec<u8>, SearchError> {
     Run::new(command).said().map(|said| said.output)
-}
-
-/// What a child says until it ends; and why it was ended, if it was.
-fn watched(mut child: Child, patience: Patience) -> std::io::Result<(Output, Option<Stopped>)> {
-    let (pid, stderr) = (child.id(), child.stderr.take());
-    let (end, over) = channel();
-    std::thread::scope(|scope| {
-        let watch = std::thread::Builder::new().spawn_scoped(scope, move || {
-            let stopped = watch(pid, patience, &over);
-            // It is not waited for before this thread has ended, so the number is still its own.
-            stopped.map(|why| kill_group(pid).map(|_| why))
-        })?;
-        let words = std::thread::Builder::new().spawn_scoped(scope, || read_all(stderr))?;
-        let stdout = read_all(child.stdout.take())?;
-        let stderr = words.join().unwrap_or_else(|_| Ok(Vec::new()))?;
-        wait_unreaped(pid)?;
-        drop(end);
-        let stopped = watch.join().ok().flatten().transpose()?;
-        Ok((Output { status: child.wait()?, stdout, stderr }, stopped))
-    })
-}
-
-fn read_all(from: Option<impl Read>) -> std::io::Result<Vec<u8>> {
-    let mut all = Vec::new();
-    if let Some(mut from) = from {
-        from.read_to_end(&mut all)?;
-    }
-    Ok(all)
 }
 
 fn how_it_ended(status: ExitStatus) -> String {

@@ -9,8 +9,8 @@ use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io::{BufReader, Read};
 use std::path::{Path, PathBuf};
-use zerohop_process::Charge;
 use zerohop_process::lock::{self, Hold};
+use zerohop_process::{Charge, give_name};
 
 impl Found {
     /// The index of `reference`; made first with `threads` if it is not there. Runs that want the same index at the same
@@ -80,15 +80,15 @@ impl Found {
 
     /// Moves the files of the index that was made, whatever variant it is.
     fn move_to(&self, made: &Path, place: &Path, user: &UserArguments) -> Result<(), String> {
-        let rename = |from: &Path, to: &Path| std::fs::rename(from, to).map_err(|e| format!("{}: {e}", to.display()));
+        let give = |from: &Path, to: &Path| give_name(from, to).map_err(|e| format!("{}: {e}", to.display()));
         if self.descriptor.index.directory {
-            return rename(made, place);
+            return give(made, place);
         }
         let variants = self.descriptor.index.variant.iter().map(|variant| &variant.files);
         for suffixes in std::iter::once(&self.descriptor.index.files).chain(variants) {
             let (from, to) = (self.files(made, suffixes, user), self.files(place, suffixes, user));
             if from.iter().all(|file| file.exists()) {
-                return from.iter().zip(&to).try_for_each(|(from, to)| rename(from, to));
+                return from.iter().zip(&to).try_for_each(|(from, to)| give(from, to));
             }
         }
         Err("its indexer ended well, but did not write all files".to_owned())

@@ -5,9 +5,9 @@ use crate::descriptor::Descriptor;
 use crate::error::ExternalError;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Stdio;
+use zerohop_process::{command, on_path};
 
 /// Endings of a reference's name that an index's name may lack.
 const FASTA_ENDINGS: [&str; 3] = ["fa", "fasta", "fna"];
@@ -50,7 +50,7 @@ impl Found {
     /// # Errors
     /// [`ExternalError::NotFound`].
     pub fn find(descriptor: Descriptor) -> Result<Self, ExternalError> {
-        let Some(program) = on_path(&descriptor.program) else {
+        let Some(program) = first_on_path(&descriptor.program) else {
             return Err(ExternalError::NotFound { title: descriptor.title, names: descriptor.program });
         };
         let version = version(&program, &descriptor).unwrap_or_default();
@@ -69,7 +69,8 @@ impl Found {
             for (suffixes, program) in &kinds {
                 let files = self.files(&prefix, suffixes, user);
                 if files.iter().all(|file| file.exists()) {
-                    let program = program.map(|names| on_path(names).ok_or_else(|| self.lacks(names))).transpose()?;
+                    let program =
+                        program.map(|names| first_on_path(names).ok_or_else(|| self.lacks(names))).transpose()?;
                     return Ok(FoundIndex { prefix, files, program });
                 }
             }
@@ -162,22 +163,13 @@ fn append(path: &Path, suffix: &OsStr) -> PathBuf {
 }
 
 /// The first of `names` that is a program on the PATH, or a path to one.
-fn on_path(names: &[String]) -> Option<PathBuf> {
-    let is_program =
-        |path: &PathBuf| path.metadata().is_ok_and(|meta| meta.is_file() && meta.permissions().mode() & 0o111 != 0);
-    let folders: Vec<PathBuf> =
-        std::env::var_os("PATH").map(|path| std::env::split_paths(&path).collect()).unwrap_or_default();
-    names.iter().find_map(|name| {
-        if name.contains('/') {
-            return Some(PathBuf::from(name)).filter(is_program);
-        }
-        folders.iter().map(|folder| folder.join(name)).find(is_program)
-    })
+fn first_on_path(names: &[String]) -> Option<PathBuf> {
+    names.iter().find_map(|name| on_path(name))
 }
 
 /// Asks a program for its version.
 fn version(program: &Path, descriptor: &Descriptor) -> Option<String> {
-    let output = Command::new(program).args(&descriptor.version.command).stdin(Stdio::null()).output().ok()?;
+    let output = command(program).args(&descriptor.version.command).stdin(Stdio::null()).output().ok()?;
     let text = [output.stdout, output.stderr].map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).concat();
     let (_, rest) = text.split_once(&descriptor.version.pattern)?;
     rest.split_whitespace().next().map(|word| word.trim_end_matches('.').to_owned())
@@ -222,9 +214,8 @@ mod tests {
     }
 
     #[test]
-    fn programs_are_found_by_name_or_path() {
-        assert!(on_path(&["no-such-program".into(), "sh".into()]).is_some());
-        assert_eq!(on_path(&["/bin/sh".into()]), Some("/bin/sh".into()));
-        assert_eq!(on_path(&["/no/sh".into()]), None);
+    fn the_first_program_that_is_there_is_taken() {
+        assert!(first_on_path(&["no-such-program".into(), "sh".into()]).is_some());
+        assert_eq!(first_on_path(&["/no/sh".into()]), None);
     }
 }

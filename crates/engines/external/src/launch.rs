@@ -8,7 +8,7 @@ use crate::feed::Feeder;
 use crate::found::{Found, FoundIndex};
 use crate::ledger::Rules;
 use crate::pipes::Pipes;
-use crate::process::{Identity, Running};
+use crate::process::{Identity, Running, spawn};
 use crate::tool::Tell;
 use std::ffi::OsString;
 use std::fs::File;
@@ -19,12 +19,10 @@ use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::sync::mpsc::channel;
 use std::time::Duration;
-use zerohop_memory::Placed;
 use zerohop_model::engine::Law;
 use zerohop_model::instance::Instance;
 use zerohop_model::plan::InstancePlan;
-use zerohop_process::{Charge, die_with_parent, give_fds, pipe, set_nonblocking};
-use zerohop_topology::Pinned;
+use zerohop_process::{Charge, command, give_fds, pipe, set_nonblocking};
 
 /// Where a program finds its reads; `/dev/fd` is a link to this that not every system has.
 const FIRST_READS: &str = "/proc/self/fd/3";
@@ -116,23 +114,14 @@ impl Launch<'_> {
         let fault = |e| ExternalError::System { what: what.clone(), source: e };
         let words = self.command(&plan)?;
         let log = self.logs.join(format!("{}.{number}.log", descriptor.name));
-        let mut command = Command::new(&words[0]);
+        let mut command = command(&words[0]);
         command.args(&words[1..]).stdin(Stdio::null()).process_group(0);
         command.stderr(File::create(&log).map_err(fault)?);
-        die_with_parent(&mut command);
         let pipes = self.connect(&mut command, pipe_bytes).map_err(fault)?;
         let (output, theirs) = pipe(pipe_bytes).map_err(fault)?;
         set_nonblocking(output.as_fd()).map_err(fault)?;
         command.stdout(theirs);
-
-        // A child is born with the CPUs and the memory policy of the thread that starts it.
-        let placed = Placed::new(&plan.placement);
-        let (child, unpinned) = {
-            let (_cpus, unpinned) = Pinned::where_allowed(&plan.cpus);
-            (placed.run(|| command.spawn()).map_err(fault)?, unpinned)
-        };
-        // With it go our copies of the child's ends.
-        drop(command);
+        let (child, refused) = spawn(command, &plan).map_err(fault)?;
         let told = tell(Charge::group(child.id()));
         let identity = Identity {
             instance: number,
@@ -141,7 +130,7 @@ impl Launch<'_> {
             command: shown(&words),
             log,
             hang_limit: self.hang_limit,
-            refused: placed.refused().into_iter().chain(unpinned).collect(),
+            refused,
             plan: plan.clone(),
         };
         let running = Arc::new(Running::new(identity, child, true));

@@ -4,16 +4,17 @@ use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
-use std::process::{Child, ExitStatus};
+use std::process::{Child, Command, ExitStatus};
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard};
 use std::time::{Duration, Instant};
-use zerohop_memory::process_census;
+use zerohop_memory::{Placed, process_census};
 use zerohop_model::error::Error;
 use zerohop_model::machine::Bytes;
 use zerohop_model::measurement::{InstanceReport, PageCensus};
 use zerohop_model::plan::InstancePlan;
 use zerohop_process::{Signal, group_runs, has_ended, kill_group};
+use zerohop_topology::Pinned;
 
 /// How much of a log is read for its last lines, in bytes, and how many lines are shown.
 const TAIL_BYTES: u64 = 4096;
@@ -61,6 +62,19 @@ struct Seen {
     private: PageCensus,
     shared: PageCensus,
     peak: Bytes,
+}
+
+/// Starts a program on the CPUs and under the memory policy of its plan, and says what the kernel refused of them. Our copies
+/// of the descriptors that it is given go with the command.
+///
+/// # Errors
+/// When it cannot be started.
+pub(crate) fn spawn(mut command: Command, plan: &InstancePlan) -> std::io::Result<(Child, Vec<String>)> {
+    let placed = Placed::new(&plan.placement);
+    // A child is born with the CPUs and the memory policy of the thread that starts it.
+    let (_cpus, unpinned) = Pinned::where_allowed(&plan.cpus);
+    let child = placed.run(|| command.spawn())?;
+    Ok((child, placed.refused().into_iter().chain(unpinned).collect()))
 }
 
 /// A program that runs. Dropped, it is killed with all its children.

@@ -2,7 +2,7 @@
 
 use crate::arguments::{Values, shown};
 use crate::error::ExternalError;
-use crate::process::{Identity, Running, how_it_ended};
+use crate::process::{Identity, Running, how_it_ended, spawn};
 use crate::tool::Tell;
 use std::ffi::OsString;
 use std::fs::File;
@@ -10,12 +10,11 @@ use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
 use std::process::{ExitStatus, Stdio};
 use std::time::{Duration, Instant};
-use zerohop_memory::Placed;
 use zerohop_model::machine::CpuId;
 use zerohop_model::measurement::InstanceReport;
 use zerohop_model::plan::InstancePlan;
-use zerohop_process::{Charge, HeldSignals, Interest, Signal, die_with_parent, poll};
-use zerohop_topology::{Pinned, cpulist};
+use zerohop_process::{Charge, HeldSignals, Interest, Signal, command, poll};
+use zerohop_topology::cpulist;
 
 /// How often it is looked whether an instance has ended, at first and at last; and how often where its memory lies.
 const FIRST_POLL: Duration = Duration::from_millis(1);
@@ -122,7 +121,7 @@ impl Supervision<'_> {
         let words = values.fill_all(self.words);
         let what = format!("instance {number} ({}) cannot be started", words[0].display());
         let fault = |source| ExternalError::System { what: what.clone(), source };
-        let mut command = std::process::Command::new(&words[0]);
+        let mut command = command(&words[0]);
         command.args(&words[1..]);
         let own_group = self.logs.is_some() || count > 1;
         if own_group {
@@ -133,16 +132,10 @@ impl Supervision<'_> {
             command.stdout(File::create(out).map_err(fault)?);
             command.stderr(File::create(self.log(number)).map_err(fault)?);
         }
-        die_with_parent(&mut command);
         signals.let_through(&mut command);
-        let placed = Placed::new(&plan.placement);
-        let (child, unpinned) = {
-            let (_cpus, unpinned) = Pinned::where_allowed(&plan.cpus);
-            (placed.run(|| command.spawn()).map_err(fault)?, unpinned)
-        };
+        let (child, refused) = spawn(command, &plan).map_err(fault)?;
         let (name, shared, hang_limit) = (words[0].display().to_string(), None, Duration::MAX);
-        let (log, refused) = (self.log(number), placed.refused().into_iter().chain(unpinned).collect());
-        let (instance, command) = (number, shown(&words));
+        let (log, instance, command) = (self.log(number), number, shown(&words));
         let identity = Identity { instance, name, plan, command, log, shared, hang_limit, refused };
         Ok(Running::new(identity, child, own_group))
     }

@@ -6,8 +6,8 @@ use std::ffi::OsString;
 use std::fs::File;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
-use std::process::{Command, Stdio};
-use zerohop_process::{Charge, die_with_parent, kill_group, wait_unreaped};
+use std::process::Stdio;
+use zerohop_process::{Charge, command, end_group, wait_unreaped};
 
 /// Tells a reaper what would have to be cleared away.
 pub type Tell<'a> = &'a dyn Fn(Charge) -> Result<(), ExternalError>;
@@ -23,17 +23,14 @@ pub fn run_tool(words: &[OsString], out: File, log: &Path, tell: Tell<'_>) -> Re
     let program_name = program.display();
     let fault = |source| ExternalError::System { what: format!("{program_name} cannot be run"), source };
     let file = File::create(log).map_err(fault)?;
-    let mut command = Command::new(program);
+    let mut command = command(program);
     command.args(arguments).stdin(Stdio::null()).stdout(out).stderr(file).process_group(0);
-    die_with_parent(&mut command);
     let mut child = command.spawn().map_err(fault)?;
     let told = tell(Charge::group(child.id()));
     if told.is_ok() {
         wait_unreaped(child.id()).map_err(fault)?;
     }
-    // As long as nobody has waited for it, the number of its group is its own.
-    kill_group(child.id()).map_err(fault)?;
-    let status = child.wait().map_err(fault)?;
+    let status = end_group(&mut child).map_err(fault)?;
     told?;
     match status.success() {
         true => Ok(()),
