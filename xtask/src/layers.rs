@@ -25,11 +25,11 @@ const NULL: &str = "crates/engines/null";
 const STROBEALIGN: &str = "crates/engines/strobealign";
 const EXTERNAL: &str = "crates/engines/external";
 
+/// Who reads command lines, and so may import clap and what belongs to it.
+const READS_COMMAND_LINES: &[&str] = &["crates/cli", "crates/lab", "bench"];
+
 /// Crates that nobody imports.
 const LEAVES: &[&str] = &["crates/cli", "bench", "xtask"];
-
-/// Crates with programs, which take arguments: only they know clap.
-const PROGRAMS: &[&str] = &["crates/cli", "crates/lab", "bench"];
 
 /// The rule for the crate at `place`; `None` for a crate that the design does not know.
 fn allowed(place: &str) -> Option<Allowed> {
@@ -81,12 +81,15 @@ fn package_problems(package: &Package) -> Vec<String> {
     let Some(allowed) = allowed(&package.place) else {
         return vec![format!("{}: not in the table of layers (xtask/src/layers.rs)", package.place)];
     };
-    let mut problems: Vec<String> =
-        package.imports.iter().filter_map(|import| import_problem(package, &allowed, import)).collect();
-    if package.from_elsewhere.iter().any(|name| name == "clap") && !PROGRAMS.contains(&&*package.place) {
-        problems.push(format!("{} uses clap; {} may", package.place, list(PROGRAMS)));
-    }
-    problems
+    let imports = package.imports.iter().filter_map(|import| import_problem(package, &allowed, import));
+    let libraries = package.libraries.iter().filter_map(|library| library_problem(package, library));
+    imports.chain(libraries).collect()
+}
+
+fn library_problem(package: &Package, library: &str) -> Option<String> {
+    let (place, is_clap) = (&package.place, library == "clap" || library.starts_with("clap_"));
+    let is_refused = is_clap && !READS_COMMAND_LINES.contains(&place.as_str());
+    is_refused.then(|| format!("{place} imports {library}; that is for {}", READS_COMMAND_LINES.join(", ")))
 }
 
 fn import_problem(package: &Package, allowed: &Allowed, import: &str) -> Option<String> {
@@ -112,8 +115,7 @@ mod tests {
 
     fn package(place: &str, imports: &[&str]) -> Package {
         let imports = imports.iter().map(|import| import.to_string()).collect();
-        let from_elsewhere = Vec::new();
-        Package { name: place.into(), directory: place.into(), place: place.into(), imports, from_elsewhere }
+        Package { name: place.into(), directory: place.into(), place: place.into(), imports, libraries: Vec::new() }
     }
 
     #[test]
@@ -146,6 +148,16 @@ mod tests {
     fn nobody_imports_a_leaf() {
         let found = problems(&[package("crates/cli", &["bench"])]);
         assert_eq!(found, ["crates/cli imports bench, which is a leaf"]);
+    }
+
+    #[test]
+    fn clap_is_for_those_who_read_command_lines() {
+        let with = |place| Package { libraries: vec!["clap".into(), "libc".into()], ..package(place, &[]) };
+        assert_eq!(problems(&[with("crates/cli"), with("crates/lab")]), Vec::<String>::new());
+        assert_eq!(
+            problems(&[with("crates/plan")]),
+            ["crates/plan imports clap; that is for crates/cli, crates/lab, bench"]
+        );
     }
 
     #[test]

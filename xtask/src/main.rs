@@ -1,19 +1,22 @@
 //! Checks of the workspace that cargo does not make. `cargo xtask graph` is the only one so far:
 //!
-//! 1. `layers`: crates import each other one way, as the table there says;
-//! 2. `references`: inside a crate, no two top-level modules import each other, directly or over others.
+//! 1. `layers`: crates import each other one way, as the table there says, and clap where command lines are read;
+//! 2. `references`: inside a crate, no two top-level modules import each other, directly or over others;
+//! 3. `calls`: children are started, and files given names, in crates/process alone.
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a developer reads it")]
 
 use std::path::Path;
 use std::process::ExitCode;
 
+mod calls;
 mod graph;
 mod layers;
 mod references;
+mod sources;
 mod tokens;
 mod workspace;
 
-const USAGE: &str = "usage: cargo xtask graph    checks that crates and modules import each other one way";
+const USAGE: &str = "usage: cargo xtask graph    checks who imports whom, and who starts children and names files";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -40,6 +43,7 @@ struct Findings {
 fn check_graph() -> Result<Findings, String> {
     let packages = workspace::packages()?;
     let mut problems = layers::problems(&packages);
+    problems.extend(calls::problems(&packages)?);
     let mut modules = 0;
     for package in &packages {
         let graph = references::module_graph(Path::new(&package.directory))?;
@@ -65,6 +69,9 @@ fn report(findings: Result<Findings, String>) -> ExitCode {
     if !findings.problems.is_empty() {
         return ExitCode::FAILURE;
     }
-    println!("{} crates and {} modules: imports go one way, no circle", findings.crates, findings.modules);
+    println!(
+        "{} crates and {} modules: imports go one way, no circle; one crate starts children and names files",
+        findings.crates, findings.modules
+    );
     ExitCode::SUCCESS
 }

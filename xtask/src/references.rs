@@ -6,198 +6,21 @@
 //! glob re-export or a macro makes visible is not followed.
 
 use crate::graph::Graph;
-use crate::tokens::{Token, tokens};
+use crate::sources::{self, Source};
+use crate::tokens::{Token, group_length, nesting};
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::{Path, PathBuf};
-
-/// Words before an item that ends at its own `;` or `}`, not at a comma.
-const ITEMS: &[&str] = &[
-    "fn",
-    "mod",
-    "struct",
-    "impl",
-    "enum",
-    "trait",
-    "type",
-    "use",
-    "const",
-    "static",
-    "unsafe",
-    "async",
-    "extern",
-    "macro_rules",
-    "union",
-];
-
-/// Items whose braces are followed by a `;`.
-const ENDS_AT_SEMICOLON: &[&str] = &["use", "const", "static", "let", "type"];
+use std::path::Path;
 
 /// The graph of the top-level modules of the crate in `directory`.
 pub fn module_graph(directory: &Path) -> Result<Graph, String> {
-    let root = directory.join("src");
-    let mut files = Vec::new();
-    collect(&root, &mut files)?;
-    let mut sources = Vec::new();
-    for file in files {
-        let text = std::fs::read_to_string(&file).map_err(|error| format!("{}: {error}", file.display()))?;
-        let relative = file.strip_prefix(&root).map_err(|error| format!("{}: {error}", file.display()))?;
-        sources.extend(module_path(relative).map(|path| Source::new(path, &text)));
-    }
-    Ok(graph_of(&sources))
+    Ok(graph_of(sources::read(&directory.join("src"))?))
 }
 
-fn collect(directory: &Path, files: &mut Vec<PathBuf>) -> Result<(), String> {
-    let Ok(entries) = std::fs::read_dir(directory) else { return Ok(()) };
-    for entry in entries {
-        let path = entry.map_err(|error| format!("{}: {error}", directory.display()))?.path();
-        if path.is_dir() {
-            collect(&path, files)?;
-        } else if path.extension().is_some_and(|extension| extension == "rs") {
-            files.push(path);
-        }
-    }
-    files.sort();
-    Ok(())
-}
-
-/// `a/b.rs` is the module a::b; the root has the empty path; a file of src/bin is none of the crate's modules.
-fn module_path(relative: &Path) -> Option<Vec<String>> {
-    let text = relative.with_extension("");
-    let mut path: Vec<String> = text.iter().map(|part| part.to_string_lossy().into_owned()).collect();
-    if path.first().is_some_and(|first| first == "bin") {
-        return None;
-    }
-    if path.last().is_some_and(|last| last == "mod") || path == ["lib"] || path == ["main"] {
-        path.pop();
-    }
-    Some(path)
-}
-
-/// A source file without its tests.
-struct Source {
-    path: Vec<String>,
-    tokens: Vec<Token>,
-    /// Modules in files of their own that it declares under `#[cfg(test)]`.
-    test_modules: Vec<Vec<String>>,
-}
-
-impl Source {
-    fn new(path: Vec<String>, text: &str) -> Self {
-        let mut source = Source { path, tokens: Vec::new(), test_modules: Vec::new() };
-        source.keep_all_but_tests(&tokens(text));
-        source
-    }
-
-    fn keep_all_but_tests(&mut self, all: &[Token]) {
-        let mut at = 0;
-        while at < all.len() {
-            match test_attribute(&all[at..]) {
-                Some(Attribute::OfFile) => return,
-                Some(Attribute::OfItem(length)) => {
-                    let start = at + length;
-                    at = start + item_length(&all[start..]);
-                    self.note_test_module(&all[start..at]);
-                }
-                None => {
-                    self.tokens.push(all[at].clone());
-                    at += 1;
-                }
-            }
-        }
-    }
-
-    fn note_test_module(&mut self, item: &[Token]) {
-        if let [.., module, Token::Word(name), Token::Sign(';')] = item
-            && module.is_word("mod")
-        {
-            self.test_modules.push(self.path.iter().chain([name]).cloned().collect());
-        }
-    }
-}
-
-enum Attribute {
-    OfItem(usize),
-    OfFile,
-}
-
-/// Whether `tokens` begins with an attribute `#[cfg(..test..)]`, and its length.
-fn test_attribute(tokens: &[Token]) -> Option<Attribute> {
-    let (inner, start) = match tokens {
-        [Token::Sign('#'), Token::Sign('['), ..] => (false, 1),
-        [Token::Sign('#'), Token::Sign('!'), Token::Sign('['), ..] => (true, 2),
-        _ => return None,
-    };
-    let length = start + group_length(&tokens[start..]);
-    let attribute = &tokens[start + 1..length];
-    if !attribute.first()?.is_word("cfg") || !asks_for_test(attribute) {
-        return None;
-    }
-    Some(if inner { Attribute::OfFile } else { Attribute::OfItem(length) })
-}
-
-fn asks_for_test(attribute: &[Token]) -> bool {
-    let negated = |at: usize| at >= 2 && attribute[at - 2].is_word("not");
-    attribute.iter().enumerate().any(|(at, token)| token.is_word("test") && !negated(at))
-}
-
-/// Length of the bracketed group that `tokens` begins with.
-fn group_length(tokens: &[Token]) -> usize {
-    let mut depth = 0;
-    for (at, token) in tokens.iter().enumerate() {
-        depth += nesting(token);
-        if depth <= 0 {
-            return at + 1;
-        }
-    }
-    tokens.len()
-}
-
-fn nesting(token: &Token) -> i32 {
-    match token {
-        Token::Sign('(' | '[' | '{') => 1,
-        Token::Sign(')' | ']' | '}') => -1,
-        _ => 0,
-    }
-}
-
-/// Length of the item, field, variant or statement that `tokens` begins with, its other attributes included.
-fn item_length(tokens: &[Token]) -> usize {
-    let head = head_length(tokens);
-    let is = |words: &[&str]| tokens.get(head).is_some_and(|token| words.iter().any(|word| token.is_word(word)));
-    let (is_item, ends_at_semicolon) = (is(ITEMS), is(ENDS_AT_SEMICOLON));
-    let mut depth = 0;
-    for (at, token) in tokens.iter().enumerate().skip(head) {
-        depth += nesting(token);
-        match token {
-            _ if depth < 0 => return at,
-            Token::Sign(';') if depth == 0 => return at + 1,
-            Token::Sign(',') if depth == 0 && !is_item => return at + 1,
-            Token::Sign('}') if depth == 0 && !ends_at_semicolon => return at + 1,
-            _ => {}
-        }
-    }
-    tokens.len()
-}
-
-/// Length of the attributes and the visibility before an item's keyword.
-fn head_length(tokens: &[Token]) -> usize {
-    let mut at = 0;
-    loop {
-        match &tokens[at..] {
-            [Token::Sign('#'), Token::Sign('['), ..] => at += 1 + group_length(&tokens[at + 1..]),
-            [word, Token::Sign('('), ..] if word.is_word("pub") => at += 1 + group_length(&tokens[at + 1..]),
-            [word, ..] if word.is_word("pub") => at += 1,
-            _ => return at,
-        }
-    }
-}
-
-fn graph_of(sources: &[Source]) -> Graph {
-    let tests: Vec<&Vec<String>> = sources.iter().flat_map(|source| &source.test_modules).collect();
-    let is_test = |path: &[String]| tests.iter().any(|test| path.starts_with(test));
+fn graph_of(sources: Vec<Source>) -> Graph {
+    let is_module = |source: &Source| source.path.first().is_none_or(|first| first != "bin");
     let mut references: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
     let mut exports = BTreeMap::new();
-    for source in sources.iter().filter(|source| !is_test(&source.path)) {
+    for source in sources::without_tests(sources).iter().filter(|source| is_module(source)) {
         if source.path.is_empty() {
             root_names(&source.tokens, &mut exports);
         }
@@ -345,8 +168,7 @@ mod tests {
     use crate::graph::circle;
 
     fn modules(files: &[(&str, &str)]) -> Graph {
-        let source = |&(file, text): &(&str, &str)| module_path(Path::new(file)).map(|path| Source::new(path, text));
-        graph_of(&files.iter().filter_map(source).collect::<Vec<_>>())
+        graph_of(files.iter().map(|&(file, text)| Source::new(Path::new(file), text)).collect())
     }
 
     fn edges(files: &[(&str, &str)]) -> String {

@@ -28,6 +28,27 @@ pub fn tokens(source: &str) -> Vec<Token> {
     scanner.tokens
 }
 
+/// Length of the bracketed group that `tokens` begins with.
+pub fn group_length(tokens: &[Token]) -> usize {
+    let mut depth = 0;
+    for (at, token) in tokens.iter().enumerate() {
+        depth += nesting(token);
+        if depth <= 0 {
+            return at + 1;
+        }
+    }
+    tokens.len()
+}
+
+/// What a token adds to the depth of brackets.
+pub fn nesting(token: &Token) -> i32 {
+    match token {
+        Token::Sign('(' | '[' | '{') => 1,
+        Token::Sign(')' | ']' | '}') => -1,
+        _ => 0,
+    }
+}
+
 struct Scanner<'s> {
     characters: &'s [char],
     at: usize,

@@ -14,8 +14,8 @@ pub struct Package {
     pub place: String,
     /// Places of the workspace's packages that its normal and build dependencies name.
     pub imports: Vec<String>,
-    /// Names of the packages from elsewhere that its normal and build dependencies name.
-    pub from_elsewhere: Vec<String>,
+    /// Names of its other normal and build dependencies.
+    pub libraries: Vec<String>,
 }
 
 /// Asks cargo, without network.
@@ -40,14 +40,14 @@ fn parse(metadata: &Value) -> Result<Vec<Package>, String> {
 fn parse_package(package: &Value, root: &str) -> Result<Package, String> {
     let manifest = text(package, "manifest_path")?;
     let directory = manifest.trim_end_matches("/Cargo.toml");
-    let (mut imports, mut from_elsewhere) = (Vec::new(), Vec::new());
+    let (mut imports, mut libraries) = (Vec::new(), Vec::new());
     for dependency in list(package, "dependencies")? {
         if dependency["kind"].as_str() == Some("dev") {
             continue;
         }
         match dependency["path"].as_str() {
             Some(path) => imports.push(place(path, root)),
-            None => from_elsewhere.push(text(dependency, "name")?.to_owned()),
+            None => libraries.push(text(dependency, "name")?.to_owned()),
         }
     }
     Ok(Package {
@@ -55,7 +55,7 @@ fn parse_package(package: &Value, root: &str) -> Result<Package, String> {
         directory: directory.into(),
         place: place(directory, root),
         imports,
-        from_elsewhere,
+        libraries,
     })
 }
 
@@ -90,7 +90,7 @@ mod tests {
         let packages = parse(&metadata).unwrap();
         assert_eq!(packages[0].place, "crates/runtime");
         assert_eq!(packages[0].imports, ["crates/model", "crates/memory"]);
-        assert_eq!(packages[0].from_elsewhere, ["libc"]);
+        assert_eq!(packages[0].libraries, ["libc"]);
     }
 
     #[test]
