@@ -21,7 +21,7 @@ zerohop align -t 2 ref.fa 1.fq 2.fq > expected.sam
 # lab LAB-OPTIONS...: runs the commands on standard input in the lab; what they write in this folder stays
 lab() {
     local rc=0
-    { echo 'set -euo pipefail'; declare -f align threads bound; cat; } > guest.sh
+    { echo 'set -euo pipefail'; declare -f align threads cpus_of; cat; } > guest.sh
     "$NUMA_LAB" run "$@" --timeout 700 --rw "$WORK" -- bash "$WORK/guest.sh" > lab.log 2>&1 || rc=$?
     [ $rc != 77 ] || { cat lab.log; exit 77; }
     [ $rc = 0 ] || { cat lab.log >&2; fail "exit status $rc in the lab: $*"; }
@@ -33,23 +33,16 @@ align() {
     "$ZEROHOP" align --json "$name.json" -o "$name.sam" "$@" 1.fq 2.fq 2> "$name.txt" || { cat "$name.txt"; exit 1; }
 }
 
-# In the lab. bound PID: how many of its workers have one CPU
-bound() {
-    local task
-    for task in /proc/$1/task/*; do
-        grep -qs worker $task/comm && grep -sE 'Cpus_allowed_list:[[:space:]][0-9]+$' $task/status
-    done | wc -l
-}
+# In the lab. cpus_of PID: lines THREAD CPUS. (By one program for all threads: to start some for each takes an emulated machine seconds.)
+cpus_of() { awk '$1 == "Name:" { name = $2 } $1 == "Cpus_allowed_list:" { print name, $2 }' /proc/$1/task/*/status; }
 
 # In the lab. threads NAME ARGUMENTS...: the CPUs of each thread while the input stalls, as the kernel has them
 threads() {
-    local name=$1 pid task tries=600; shift
+    local name=$1 pid tries=600; shift
     { cat 1.fq; exec sleep 1000; } | "$ZEROHOP" align -q "$@" - > /dev/null & pid=$!
     # until each has bound itself to one CPU
-    while [ $((tries -= 1)) -gt 0 ] && [ "$(bound $pid)" -lt "$(nproc)" ]; do sleep 0.2; done
-    for task in /proc/$pid/task/*; do
-        echo "$(cat $task/comm) $(sed -n 's/^Cpus_allowed_list:\t//p' $task/status)"
-    done > "$name.threads"
+    while [ $((tries -= 1)) -gt 0 ] && [ "$(cpus_of $pid | grep -cE '^worker.* [0-9]+$')" -lt "$(nproc)" ]; do sleep 0.2; done
+    cpus_of $pid > "$name.threads"
     kill $pid
 }
 
