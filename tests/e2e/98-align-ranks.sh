@@ -1,7 +1,8 @@
 #!/bin/bash
 # zerohop align over ranks: the same bytes as one process, with OpenMPI and MPICH, embedded and external engines, plain, BGZF and gzip
 # input, SAM and BAM, one file or shards. What was interrupted is finished by the same command, wherever it was killed; another
-# job, streams, missing folders, too few ranks and too little memory are refused, in words that are said once.
+# job, streams, missing folders, too few ranks and too little memory are refused, in words that are said once. LONG=1: every number of
+# ranks with every compression, more shards, more reads to be killed in, and every call to be killed at instead of every second.
 source "$(dirname "$0")/lib.sh"
 cd "$WORK"
 mpis() {
@@ -35,21 +36,26 @@ records() { samtools view --no-PG -h "$1" | grep -v '^@PG'; }
 # aligns with one process: ARGUMENTS..., to one.sam
 one() { zerohop align -q -t 2 -o "$@"; }
 
+# Lines RANKS FIRST SECOND: a number of ranks, and the files that they read
+ways() {
+    printf '%s\n' "1 1.fq 2.fq" "2 1.bgz 2.bgz" "3 1.fq.gz 2.fq.gz" "4 1.fq 2.fq"
+    [ -z "${LONG-}" ] || printf '%s\n' "1 1.bgz 2.bgz" "1 1.fq.gz 2.fq.gz" "2 1.fq 2.fq" "2 1.fq.gz 2.fq.gz" "3 1.fq 2.fq" \
+        "3 1.bgz 2.bgz" "4 1.bgz 2.bgz" "4 1.fq.gz 2.fq.gz"
+}
+
 same() {
     one one.sam ref.fa 1.fq 2.fq
     one one.bam ref.fa 1.fq 2.fq --reads 1.bgz
-    local name compiler launch n nodes
+    local name compiler launch n nodes input
     while read -r name compiler launch; do
         zerohop mpi --compiler "$compiler" -o "$WORK/$name.so" > /dev/null
         export ZEROHOP_MPI="$WORK/$name.so"
-        for n in 1 2 3 4; do
-            for input in "1.fq 2.fq" "1.bgz 2.bgz" "1.fq.gz 2.fq.gz"; do
-                timeout -k 5 120 $launch -n $n "$ZEROHOP" align --ranks=$n -t 1 -o r.sam ref.fa $input --json r.json > log 2>&1 < /dev/null ||
-                    { cat log >&2; fail "$name, $n ranks, $input"; }
-                cmp <(records one.sam) <(records r.sam) || fail "$name, $n ranks, $input: other records"
-                [ ! -e r.sam.progress ] || fail "progress is left"
-                rm r.sam
-            done
+        while read -r n input; do
+            timeout -k 5 120 $launch -n $n "$ZEROHOP" align --ranks=$n -t 1 -o r.sam ref.fa $input --json r.json > log 2>&1 < /dev/null ||
+                { cat log >&2; fail "$name, $n ranks, $input"; }
+            cmp <(records one.sam) <(records r.sam) || fail "$name, $n ranks, $input: other records"
+            [ ! -e r.sam.progress ] || fail "progress is left"
+            rm r.sam
             [ $n = 1 ] || python3 - $n <<'END' || { cat log >&2; fail "the report of $n ranks"; }
 import json, sys
 report = json.load(open('r.json'))
@@ -58,7 +64,7 @@ assert sum(rank['tally']['reads'] for rank in report['ranks']) == report['run'][
 END
             nodes=$(find /sys/devices/system/node -maxdepth 1 -name 'node[0-9]*' | wc -l)
             [ $n -le "$nodes" ] || grep -q "$n ranks on .* hold an index of their own" log || { cat log >&2; fail "more copies than nodes are not told"; }
-        done
+        done < <(ways)
         timeout -k 5 120 $launch -n 3 "$ZEROHOP" align --ranks -q -t 1 -o r.bam ref.fa 1.fq 2.fq --reads 1.bgz > log 2>&1 < /dev/null ||
             { cat log >&2; fail "$name, BAM"; }
         samtools quickcheck r.bam || fail "$name: the BAM is damaged"
@@ -71,11 +77,15 @@ END
 # a file for each rank, with more files than ranks, and with more than there are chunks; embedded and external. (bwa's records
 # depend on which process had the reads, says its descriptor.)
 shards() {
-    local name compiler launch n shards engine i options
+    local name compiler launch n shards engine i options table="strobealign 2 40
+minimap2 2 3"
+    [ -z "${LONG-}" ] || table+="
+strobealign 3 3
+minimap2 3 40"
     for engine in strobealign minimap2; do
         command -v $engine > /dev/null || [ $engine = strobealign ] || { echo "SKIPPED part: $engine is not on the PATH"; continue; }
         [ $engine = strobealign ] && options= || options=--build-index
-        for shards in 3 40; do one $engine-$shards.bam $options --engine $engine --shards $shards ref.fa 1.fq 2.fq; done
+        for shards in $(grep "^$engine " <<< "$table" | cut -d ' ' -f 3); do one $engine-$shards.bam $options --engine $engine --shards $shards ref.fa 1.fq 2.fq; done
     done
     while read -r name compiler launch; do
         export ZEROHOP_MPI="$WORK/$name.so"
@@ -90,10 +100,7 @@ shards() {
             done
             rm r.*.bam
             [ ! -e r.bam ] && [ ! -e r.bam.progress ] || fail "something is left"
-        done <<< "strobealign 3 3
-strobealign 2 40
-minimap2 2 3
-minimap2 3 40"
+        done <<< "$table"
         echo "$name: shards have the records of those of one process"
     done < <(mpis)
 }
@@ -105,19 +112,19 @@ external() {
     while read -r name compiler launch; do
         export ZEROHOP_MPI="$WORK/$name.so"
         [ -e "$ZEROHOP_MPI" ] || zerohop mpi --compiler "$compiler" -o "$ZEROHOP_MPI" > /dev/null
-        for n in 2 3; do
+        for n in ${LONG:+2} 3; do
             timeout -k 5 120 $launch -n $n "$ZEROHOP" align --ranks -q -t 1 --engine minimap2 -o r.sam ref.fa 1.fq 2.fq > log 2>&1 < /dev/null ||
                 { cat log >&2; fail "$name, minimap2, $n ranks"; }
             cmp <(records minimap2.sam) <(records r.sam) || fail "$name, minimap2, $n ranks: other records"
             rm r.sam
         done
-        echo "$name: minimap2 over 2 and 3 ranks gives the records of one process"
+        echo "$name: minimap2 over ranks gives the records of one process"
     done < <(mpis)
 }
 
 # an alignment that takes long enough to be killed in the middle: many more reads
 resume() {
-    for n in 1 2; do for i in 1 2 3 4 5 6; do head -n 240000 $n.fq; done > long$n.fq; done
+    for n in 1 2; do for i in 1 2 3 ${LONG:+4 5 6}; do head -n 240000 $n.fq; done > long$n.fq; done
     local name compiler launch kills=0 round rc victim
     local begun whole_ms; begun=$(date +%s%N)
     one whole.sam ref.fa long1.fq long2.fq
@@ -270,10 +277,11 @@ killed() {
     command -v strace > /dev/null && strace -qq -o /dev/null true 2> /dev/null ||
         { echo "SKIPPED part: there is no strace that works"; return 0; }
     head -n 400 1.fq > s1.fq; head -n 400 2.fq > s2.fq
-    local job=(align -q -t 1 --durable --shards 2 -o s.sam ref.fa s1.fq s2.fq) call number rc kills=0
+    local job=(align -q -t 1 --durable --shards 2 -o s.sam ref.fa s1.fq s2.fq) call number rc kills=0 every=2
+    [ -z "${LONG-}" ] || every=1
     "$ZEROHOP" align -q -t 1 --shards 2 -o w.sam ref.fa s1.fq s2.fq
     for call in mkdir fsync fdatasync rename unlink,unlinkat rmdir; do
-        for number in $(seq 20); do
+        for number in $(seq 1 $every 20); do
             rm -rf s.*sam*
             rc=0
             # (the shell would tell of each)
@@ -388,7 +396,10 @@ under() {
 # The memory that a container or a job allows is for all ranks in it together.
 memory() {
     local name compiler launch rc
-    python3 -c "import random; random.seed(3); print('>a'); print(''.join(random.choices('ACGT', k=12_000_000)))" > large.fa
+    python3 -c "
+import random
+print('>a')
+print(random.Random(3).randbytes(12_000_000).translate(bytes(b'ACGT'[i & 3] for i in range(256))).decode())" > large.fa
     head -n 4000 1.fq > few.fq
     while read -r name compiler launch; do
         [ -e "$name.so" ] || zerohop mpi --compiler "$compiler" -o "$WORK/$name.so" > /dev/null
