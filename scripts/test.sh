@@ -1,14 +1,15 @@
 #!/bin/bash
-# Runs every check, from the quick ones to the slow ones, and stops at the first that fails. The last line counts the steps:
-# `N passed, N failed, N skipped, N only at the second try`. A script that meets killed processes, networks and emulated machines
-# is run once more when it fails; if it passes then, it is counted as passed and as one of the second try, and is named: that is
-# a defect, of it or of zerohop, for somebody to mend.
+# Runs every check, from the quick ones to the slow ones, and stops at the first that fails. The last line counts the
+# steps: `N passed, N failed, N skipped, N only at the second try`. A script that meets killed processes, networks and
+# emulated machines is run once more when it fails; if it passes then, it is counted as passed and as one of the second
+# try, and is named: that is a defect, of it or of zerohop, for somebody to mend.
 #
-# Two lanes run beside each other. The second has what compiles in a folder of its own (loom, Miri, fuzz targets), and the
-# scripts that mostly wait: for time limits, hosts and emulated machines. What one of its steps says is shown when it has ended.
+# Two lanes run beside each other. The second has what compiles in a folder of its own (loom, Miri, fuzz targets), and
+# the scripts that mostly wait: for time limits, hosts and emulated machines. What one of its steps says is shown when
+# it has ended.
 #
 #   scripts/test.sh              the short set: every kind of check (what `make test` runs after the set-up)
-#   LONG=1 scripts/test.sh       the long set: every combination, and half an hour for each fuzz target (`make test-long`)
+#   LONG=1 scripts/test.sh       the long set: every combination, each fuzz target for half an hour (`make test-long`)
 #   ONLY=REGEX scripts/test.sh   the steps whose name matches, e.g. ONLY='fmt|clippy' or ONLY=e2e
 #   FUZZ_SECONDS=N               time for each fuzz target; in the short set each runs its seeds alone
 #   ZEROHOP_DATA=FOLDER          more real data for the end-to-end tests
@@ -32,7 +33,8 @@ summary() {
     show_ended
     echo
     sed -n 's/^unsteady /FAILED ONCE, passed when run again, see above: /p' "$REPORTS/verdicts"
-    echo "$(verdicts passed) passed, $(verdicts failed) failed, $(verdicts skipped) skipped, $(verdicts unsteady) only at the second try"
+    echo "$(verdicts passed) passed, $(verdicts failed) failed, $(verdicts skipped) skipped," \
+        "$(verdicts unsteady) only at the second try"
     rm -rf "$REPORTS"
 }
 trap summary EXIT
@@ -45,7 +47,8 @@ by_itself() {
     set -e
 }
 
-# step TRIES NAME COMMAND...: exit status 77 means skipped (the command has said why); with 2 TRIES, a failure is looked at twice
+# step TRIES NAME COMMAND...: exit status 77 means skipped (the command has said why); with 2 TRIES, a failure is looked
+# at twice
 step() {
     local tries=$1 name=$2 start=$SECONDS rc; shift 2
     [[ $name =~ ${ONLY-} ]] || return 0
@@ -149,8 +152,9 @@ fuzz_one() {
 # What mostly waits, among the end-to-end tests
 WAITING="60-faults 97-slurm"
 
-# scripts_in FOLDER LANE WHICH...: the scripts for which the command WHICH is true, given their name. (Who starts this in the
-# background without job control has SIGINT ignored in it and in all that it starts, and tests send that.)
+# scripts_in FOLDER RUNNER WHICH...: has RUNNER (step, beside) run the scripts for which the command WHICH, given their
+# name, is true. (Who starts this in the background without job control has SIGINT ignored in it and in all that it
+# starts, and tests send that.)
 scripts_in() {
     local folder=$1 runner=$2 script name; shift 2
     for script in "$folder"/[0-9]*.sh; do

@@ -1,7 +1,7 @@
 #!/bin/bash
 # The same bytes as the strobealign program, for every read set, number of threads, and input compression; single
-# reads and pairs; SAM and BAM; with an index that is built on the way, and with one that was built before. LONG=1: every
-# number of threads with every compression.
+# reads and pairs; SAM and BAM; with an index that is built on the way, and with one that was built before.
+# LONG=1: every number of threads with every compression.
 source "$(dirname "$0")/lib.sh"
 [ -x "$STROBEALIGN" ] || skip "no strobealign program at $STROBEALIGN"
 
@@ -43,7 +43,9 @@ check_set() {
         check "$WORK/pairs.sam" "$name" -t $threads "$indexed" "$WORK/1.fq$suffix" "$WORK/2.fq$suffix"
     done < <(ways)
     check "$WORK/pairs.sam" "$name, index built on the way" -t 2 "$reference" "$WORK/1.fq" "$WORK/2.fq"
-    for threads in ${LONG:+1 2 16} 5; do check "$WORK/single.sam" "$name, single" -t $threads "$indexed" "$WORK/1.fq"; done
+    for threads in ${LONG:+1 2 16} 5; do
+        check "$WORK/single.sam" "$name, single" -t $threads "$indexed" "$WORK/1.fq"
+    done
     zerohop align -t 2 -o "$WORK/own.bam" "$indexed" "$first" "$second"
     samtools view -h --no-PG "$WORK/own.bam" > "$WORK/own.sam"
     samtools view -h --no-PG "$WORK/pairs.sam" > "$WORK/pairs.view.sam"

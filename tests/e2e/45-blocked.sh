@@ -58,13 +58,13 @@ other_programs() {
     done
     gzip -cd "$DATA/ecoli/GCF_000005845.2_ASM584v2_genomic.fna.gz" > ref.fa
     if command -v bwa >/dev/null; then
-        bwa index ref.fa 2> /dev/null
+        ecoli_index bwa ref.fa
         bwa mem -C -v1 ref.fa r1.fq r2.fq 2>/dev/null | grep -v '^@PG' > bwa.sam
         bwa mem -C -v1 ref.fa b1.fq b2.fq 2>/dev/null | grep -v '^@PG' | cmp - bwa.sam || fail "bwa sees something else"
         echo "bwa: the same, with -C too"
     fi
     if command -v bowtie2 >/dev/null; then
-        bowtie2-build -q ref.fa ref
+        ecoli_index bowtie2-build ref
         bowtie2 -x ref -1 r1.fq -2 r2.fq 2>/dev/null | grep -v '^@PG' > bowtie2.sam
         bowtie2 -x ref -1 b1.fq.gz -2 b2.fq.gz 2>/dev/null | grep -v '^@PG' | cmp - bowtie2.sam || fail "bowtie2 sees something else"
         echo "bowtie2: the same"
@@ -80,7 +80,7 @@ padding_of_the_literature() {
     head -n 4000 r1.fq > plain.fq
     awk 'NR % 176 == 173 { $0 = $0 "          " } { print }' plain.fq > padded.fq
     gzip -cd "$DATA/ecoli/GCF_000005845.2_ASM584v2_genomic.fna.gz" > ref.fa
-    [ -f ref.fa.bwt ] || bwa index ref.fa 2> /dev/null
+    ecoli_index bwa ref.fa
     for file in plain padded; do bwa mem -v1 -C ref.fa $file.fq 2>/dev/null | grep -v '^@' > $file.sam; done
     echo "padding in the header line: $(cmp -s plain.sam padded.sam && echo the same || echo "another output") of bwa mem -C," \
         "$(diff <(seqtk seq plain.fq) <(seqtk seq padded.fq) | grep -c '^>' || true) other reads of seqtk"

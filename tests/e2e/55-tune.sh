@@ -1,5 +1,6 @@
 #!/bin/bash
 # zerohop tune: finds, tells, saves, resumes and keeps; align follows what was found; plans on disk; --plan auto.
+# LONG=1: more reads.
 source "$(dirname "$0")/lib.sh"
 cd "$WORK"
 gzip -cd "$DATA"/ecoli/GCF_*.fna.gz > r.fa
@@ -38,25 +39,27 @@ tune() {
 
 external() {
     command -v bwa > /dev/null || { echo "SKIPPED part: bwa is not on the PATH"; return 0; }
-    bwa index r.fa 2> /dev/null
-    zerohop tune r.fa 1.fq 2.fq --engine bwa --engine-args '-K 300000' --runs bwa --repeat 2 -o plan.json > tune.txt
+    ecoli_index bwa r.fa
+    local options="--engine-args=-K100000 --first 1500" first=300
+    [ -z "${LONG-}" ] || { options=--engine-args=-K300000; first=1000; }
+    zerohop tune r.fa 1.fq 2.fq --engine bwa $options --runs bwa --repeat 2 -o plan.json > tune.txt
     grep -q "copies x threads" tune.txt || fail "no part B: $(cat tune.txt)"
     # a trial that was cut off in the middle of its line is run again, the others are not
     local lines; lines=$(wc -l < bwa/trials.jsonl)
     [ "$lines" -ge 4 ] || fail "only $lines trials"
     cp bwa/trials.jsonl all
     head -c -20 all > bwa/trials.jsonl
-    zerohop tune r.fa 1.fq 2.fq --engine bwa --engine-args '-K 300000' --runs bwa --repeat 2 > again.txt
+    zerohop tune r.fa 1.fq 2.fq --engine bwa $options --runs bwa --repeat 2 > again.txt
     cmp <(head -n $((lines - 1)) all) <(head -n $((lines - 1)) bwa/trials.jsonl) || fail "trials that were there were run again"
     [ "$(wc -l < bwa/trials.jsonl)" -ge "$lines" ] || fail "the trial that was cut off was not run again"
     [ -z "$(ls -d bwa/trial-* 2> /dev/null)" ] || fail "left: $(ls bwa)"
     # the plan, by name
-    zerohop align -q --engine bwa --engine-args '-K 300000' --plan plan.json --json run.json -o x.sam r.fa 1.fq 2.fq
+    zerohop align -q --engine bwa ${options%% *} --plan plan.json --json run.json -o x.sam r.fa 1.fq 2.fq
     [[ "$(reason run.json)" == "As plan.json says." ]] || fail "$(reason run.json)"
     rc=0; "$ZEROHOP" align -q --plan plan.json -o y.sam r.fa 1.fq 2.fq 2> stderr || rc=$?
     [ $rc = 1 ] && grep -q "it is a plan for bwa, not for strobealign" stderr || fail "$rc $(cat stderr)"
     # in full, with means and errors
-    zerohop tune r.fa 1.fq 2.fq --engine bwa --first 1000 --full --repeat 2 --runs full --no-keep > full.txt
+    zerohop tune r.fa 1.fq 2.fq --engine bwa --first $first --full --repeat 2 --runs full --no-keep > full.txt
     grep -qE "[0-9] \([0-9.]+ %\)" full.txt || fail "no errors: $(cat full.txt)"
     zerohop report full/tuning.json -o tuning.html
     grep -q "interleave" tuning.html || fail "the report does not show all policies"
@@ -93,8 +96,10 @@ first() {
 }
 
 auto() {
-    for i in $(seq 30); do cat 1.fq; done > l1.fq
-    for i in $(seq 30); do cat 2.fq; done > l2.fq
+    local i times=20 lines=240000
+    [ -z "${LONG-}" ] || { times=30; lines=600000; }
+    for i in $(seq $times); do cat 1.fq; done > l1.fq
+    for i in $(seq $times); do cat 2.fq; done > l2.fq
     zerohop align -q --plan rule -o rule.sam r.fa l1.fq l2.fq
     zerohop align -q --plan auto --replicas 2 --json run.json -o auto.sam r.fa l1.fq l2.fq
     cmp <(records auto.sam) <(records rule.sam) || fail "--plan auto changes records"
@@ -103,8 +108,8 @@ auto() {
     zerohop align -q --plan auto --replicas 2 --json run.json -o short.sam r.fa s1.fq s2.fq
     [[ "$(reason run.json)" == "The input was short, so nothing was tried." ]] || fail "short: $(reason run.json)"
     command -v bowtie2 > /dev/null || { echo "SKIPPED part: bowtie2 is not on the PATH"; return 0; }
-    bowtie2-build -q r.fa r.fa
-    head -n 1000000 l1.fq > m1.fq; head -n 1000000 l2.fq > m2.fq
+    ecoli_index bowtie2-build r.fa
+    head -n $lines l1.fq > m1.fq; head -n $lines l2.fq > m2.fq
     zerohop align -q --engine bowtie2 --plan rule -o rule.sam r.fa m1.fq m2.fq
     zerohop align -q --engine bowtie2 --plan auto --replicas 2 --json run.json -o auto.sam r.fa m1.fq m2.fq
     cmp <(records auto.sam) <(records rule.sam) || fail "relieved instances change records"

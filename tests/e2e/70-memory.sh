@@ -1,5 +1,6 @@
 #!/bin/bash
-# Memory is bounded: an input 10 times as large needs the same peak, whatever its kind and however slow the output (LONG=1: 20 times).
+# Memory is bounded: an input 10 times as large (LONG=1: 20) needs the same peak, whatever its kind and however slow the
+# output.
 # The smaller input is large enough to fill all buffers (15 chunks for 2 workers). Most runs use the null engine, which
 # lets the input and the output go as fast as they can; a slow output lets the input run ahead as far as it may.
 source "$(dirname "$0")/lib.sh"

@@ -1,6 +1,6 @@
 #!/bin/bash
 # The thread-scaling laboratory as a user meets it: points, resuming after a kill, processes, external aligners, the page, faults.
-# No time is asserted. PART=REGEX chooses parts.
+# No time is asserted. PART=REGEX chooses parts. LONG=1: up to 4 processes and threads, not 2.
 source "$(dirname "$0")/lib.sh"
 cd "$WORK"
 gzip -cd "$DATA/ecoli/ecoli_150_1.fq.gz" | head -n 4000 > 1.fq || true
@@ -11,7 +11,8 @@ points() { wc -l < "$1/points.jsonl"; }
 
 # Every arm once, over processes and threads; what is there is not measured again, not even after a kill.
 resuming() {
-    local arms=(--fragments 500 --threads 1,2,4 --processes 1,2,4 --locks ttas,mcs --outputs shared,files --repeats 1 1.fq 2.fq)
+    local to4=${LONG:+,4}
+    local arms=(--fragments 500 --threads 1,2$to4 --processes 1,2$to4 --locks ttas,mcs --outputs shared,files --repeats 1 1.fq 2.fq)
     "$ZEROHOP_LAB" scaling -o killed "${arms[@]}" > /dev/null 2>&1 & local pid=$!
     while [ "$(points killed 2>/dev/null || echo 0)" -lt 20 ]; do sleep 0.05; done
     kill -9 $pid; wait $pid || true
@@ -22,12 +23,12 @@ resuming() {
     lab scaling -o whole "${arms[@]}"
     [ "$(points killed)" = "$(points whole)" ] || fail "measured again"
     [ -z "$(find whole killed -name 'zerohop-lab-*' -newer page.txt)" ] || fail "work is left"
-    python3 - <<'END'
-import json
+    python3 - "$to4" <<'END'
+import json, sys
 points = [json.loads(line) for line in open('whole/points.jsonl')]
 arms = {json.dumps(p['arm'], sort_keys=True) for p in points}
-# 1x1, 1x2, 2x1, 1x4, 2x2, 4x1; 6 inputs; 2 locks; 2 outputs: both use the lock
-assert len(arms) == 6 * 6 * 2 * 2, len(arms)
+# 1x1, 1x2, 2x1 (1x4, 2x2, 4x1); 6 inputs; 2 locks; 2 outputs: both use the lock
+assert len(arms) == (6 if sys.argv[1] else 3) * 6 * 2 * 2, len(arms)
 assert len(points) == 2 * len(arms)
 for p in points:
     reads = sum(t['reads'] for process in p['processes'] for t in process['threads'])
@@ -64,7 +65,7 @@ engines() {
         --locks mcs --outputs files --repeats 1 1.fq 2.fq
     lab scaling -o engines --engine strobealign --reference ref.fa --fragments 200 --threads 2 --locks futex --outputs ordered --repeats 1 1.fq 2.fq
     if command -v bwa > /dev/null; then
-        bwa index ref.fa 2> /dev/null
+        ecoli_index bwa ref.fa
         lab scaling -o engines --engine bwa --reference ref.fa --fragments 400 --threads 2 --processes 1,2 --repeats 1 1.fq 2.fq
         grep -q '"name":"bwa"' engines/points.jsonl || fail "no point of bwa"
     else

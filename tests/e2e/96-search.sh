@@ -1,8 +1,9 @@
 #!/bin/bash
 # zerohop search: parts of a database give what one search of the whole gives, on one machine and over ranks of OpenMPI and MPICH, in every
 # variant; every form of the output is that of the program; the best variant is chosen and remembered; searches are recorded and replayed;
-# what is interrupted is gone on with; a launcher without the library, another job and damaged databases are refused. LONG=1: more
-# numbers of parts, and searches with the variants that only --variant gives (the transports try all of them by themselves).
+# what is interrupted is gone on with; a launcher without the library, another job and damaged databases are refused.
+# LONG=1: more numbers of parts, and searches with the variants that only --variant gives (the transports try all of
+# them by themselves).
 source "$(dirname "$0")/lib.sh"
 cd "$WORK"
 command -v diamond > /dev/null || skip "diamond is not on the PATH"

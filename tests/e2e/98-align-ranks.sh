@@ -1,8 +1,9 @@
 #!/bin/bash
 # zerohop align over ranks: the same bytes as one process, with OpenMPI and MPICH, embedded and external engines, plain, BGZF and gzip
 # input, SAM and BAM, one file or shards. What was interrupted is finished by the same command, wherever it was killed; another
-# job, streams, missing folders, too few ranks and too little memory are refused, in words that are said once. LONG=1: every number of
-# ranks with every compression, more shards, more reads to be killed in, and every call to be killed at instead of every second.
+# job, streams, missing folders, too few ranks and too little memory are refused, in words that are said once.
+# LONG=1: every number of ranks with every compression, more shards, more reads to be killed in, and every call to be
+# killed at instead of every second.
 source "$(dirname "$0")/lib.sh"
 cd "$WORK"
 mpis() {
@@ -39,8 +40,8 @@ one() { zerohop align -q -t 2 -o "$@"; }
 # Lines RANKS FIRST SECOND: a number of ranks, and the files that they read
 ways() {
     printf '%s\n' "1 1.fq 2.fq" "2 1.bgz 2.bgz" "3 1.fq.gz 2.fq.gz" "4 1.fq 2.fq"
-    [ -z "${LONG-}" ] || printf '%s\n' "1 1.bgz 2.bgz" "1 1.fq.gz 2.fq.gz" "2 1.fq 2.fq" "2 1.fq.gz 2.fq.gz" "3 1.fq 2.fq" \
-        "3 1.bgz 2.bgz" "4 1.bgz 2.bgz" "4 1.fq.gz 2.fq.gz"
+    [ -z "${LONG-}" ] || printf '%s\n' "1 1.bgz 2.bgz" "1 1.fq.gz 2.fq.gz" "2 1.fq 2.fq" "2 1.fq.gz 2.fq.gz" \
+        "3 1.fq 2.fq" "3 1.bgz 2.bgz" "4 1.bgz 2.bgz" "4 1.fq.gz 2.fq.gz"
 }
 
 same() {
@@ -51,8 +52,8 @@ same() {
         zerohop mpi --compiler "$compiler" -o "$WORK/$name.so" > /dev/null
         export ZEROHOP_MPI="$WORK/$name.so"
         while read -r n input; do
-            timeout -k 5 120 $launch -n $n "$ZEROHOP" align --ranks=$n -t 1 -o r.sam ref.fa $input --json r.json > log 2>&1 < /dev/null ||
-                { cat log >&2; fail "$name, $n ranks, $input"; }
+            timeout -k 5 120 $launch -n $n "$ZEROHOP" align --ranks=$n -t 1 -o r.sam --json r.json ref.fa $input \
+                > log 2>&1 < /dev/null || { cat log >&2; fail "$name, $n ranks, $input"; }
             cmp <(records one.sam) <(records r.sam) || fail "$name, $n ranks, $input: other records"
             [ ! -e r.sam.progress ] || fail "progress is left"
             rm r.sam
@@ -85,7 +86,9 @@ minimap2 3 40"
     for engine in strobealign minimap2; do
         command -v $engine > /dev/null || [ $engine = strobealign ] || { echo "SKIPPED part: $engine is not on the PATH"; continue; }
         [ $engine = strobealign ] && options= || options=--build-index
-        for shards in $(grep "^$engine " <<< "$table" | cut -d ' ' -f 3); do one $engine-$shards.bam $options --engine $engine --shards $shards ref.fa 1.fq 2.fq; done
+        for shards in $(grep "^$engine " <<< "$table" | cut -d ' ' -f 3); do
+            one $engine-$shards.bam $options --engine $engine --shards $shards ref.fa 1.fq 2.fq
+        done
     done
     while read -r name compiler launch; do
         export ZEROHOP_MPI="$WORK/$name.so"

@@ -69,6 +69,24 @@ same_alignments() {
     cmp <(grep -v '^@PG' "$1") <(grep -v '^@PG' "$2") || fail "${3-$1} and $2 differ"
 }
 
+# ecoli_index PROGRAM BASE: the index that PROGRAM makes of the E. coli genome, as BASE.*; made once, and kept for other scripts
+ecoli_index() {
+    local program=$1 base=$2 kept new file
+    kept=${CARGO_TARGET_DIR:-$DATA/../../target}/test-indexes/$program-$(stat -L -c %s-%Y "$(command -v "$program")")
+    if [ ! -e "$kept" ]; then
+        mkdir -p "${kept%/*}"
+        new=$(mktemp -d "$kept.XXXXXX")
+        gzip -cd "$DATA/ecoli/GCF_000005845.2_ASM584v2_genomic.fna.gz" > "$new/ecoli"
+        case $program in
+            bwa) bwa index "$new/ecoli";;
+            bowtie2-build) bowtie2-build -q "$new/ecoli" "$new/ecoli";;
+        esac > "$WORK/indexer.log" 2>&1 || { cat "$WORK/indexer.log" >&2; rm -r "$new"; fail "$program makes no index"; }
+        # another script may have been faster
+        mv -T "$new" "$kept" 2> /dev/null || rm -r "$new"
+    fi
+    for file in "$kept"/ecoli.*; do cp "$file" "$base${file#"$kept/ecoli"}"; done
+}
+
 # Lines NAME REFERENCE READS_1 READS_2 of every set that is here
 read_sets() {
     local folder=$DATA

@@ -33,7 +33,7 @@ align() {
     "$ZEROHOP" align --json "$name.json" -o "$name.sam" "$@" 1.fq 2.fq 2> "$name.txt" || { cat "$name.txt"; exit 1; }
 }
 
-# In the lab. cpus_of PID: lines THREAD CPUS. (By one program for all threads: to start some for each takes an emulated machine seconds.)
+# In the lab. cpus_of PID: lines THREAD CPUS. (One program for all threads: an emulated machine is slow to start them.)
 cpus_of() { awk '$1 == "Name:" { name = $2 } $1 == "Cpus_allowed_list:" { print name, $2 }' /proc/$1/task/*/status; }
 
 # In the lab. threads NAME ARGUMENTS...: the CPUs of each thread while the input stalls, as the kernel has them
@@ -41,7 +41,9 @@ threads() {
     local name=$1 pid tries=600; shift
     { cat 1.fq; exec sleep 1000; } | "$ZEROHOP" align -q "$@" - > /dev/null & pid=$!
     # until each has bound itself to one CPU
-    while [ $((tries -= 1)) -gt 0 ] && [ "$(cpus_of $pid | grep -cE '^worker.* [0-9]+$')" -lt "$(nproc)" ]; do sleep 0.2; done
+    while [ $((tries -= 1)) -gt 0 ] && [ "$(cpus_of $pid | grep -cE '^worker.* [0-9]+$')" -lt "$(nproc)" ]; do
+        sleep 0.2
+    done
     cpus_of $pid > "$name.threads"
     kill $pid
 }

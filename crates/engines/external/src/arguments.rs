@@ -151,4 +151,19 @@ mod tests {
             assert!(error.contains(why), "{error}");
         }
     }
+
+    /// The end-to-end test gives one option of each aligner on a command line.
+    #[test]
+    fn every_option_that_a_descriptor_refuses_is_refused_for_its_reason() {
+        let mut count = 0;
+        for descriptor in crate::descriptor::all([]).unwrap() {
+            for refused in &descriptor.refused {
+                let text = format!("{} 1", refused.option);
+                let error = UserArguments::parse(&descriptor, &text, &[]).unwrap_err().to_string();
+                assert!(error.contains(&*refused.why), "{}, {text}: {error}", descriptor.name);
+                count += 1;
+            }
+        }
+        assert!(count > 100, "only {count} options are refused");
+    }
 }
