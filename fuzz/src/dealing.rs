@@ -7,7 +7,7 @@ use std::sync::Mutex;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 use zerohop_model::chunk::Chunk;
-use zerohop_model::engine::Law;
+use zerohop_model::engine::Cut;
 use zerohop_model::error::Error;
 use zerohop_model::source::{Claim, Claimed, Deal, Emitted, Parse};
 use zerohop_reads::{LaneSpec, OpenLane};
@@ -38,12 +38,12 @@ pub fn deal(files: &[&Path], manner: Manner) -> Result<Chunks, Error> {
     if manner.sampled {
         zerohop_reads::mean_read_length(std::slice::from_mut(&mut lane))?;
     }
-    let lane = lane.deal(0, Law::Chunk { past_bases: manner.closes_past }, MAX_READ_BASES, manner.workers)?;
+    let lane = lane.deal(0, Cut::at(manner.closes_past.saturating_add(1)), MAX_READ_BASES, manner.workers)?;
     let (chunks, count) = match lane.deal {
         Deal::Emit(mut emitter) => {
             let (mut chunk, mut chunks) = (Chunk::default(), BTreeMap::new());
             loop {
-                if let Emitted::End { chunks: count } = emitter.emit(&mut chunk, &AtomicBool::new(false))? {
+                if let Emitted::End { chunks: count, .. } = emitter.emit(&mut chunk, &AtomicBool::new(false))? {
                     break (chunks, count);
                 }
                 let reads = parse(&*lane.parser, &mut chunk)?;
@@ -89,7 +89,7 @@ fn claim_all(claim: &dyn Claim, parser: &dyn Parse, workers: usize) -> Result<(B
                     assert_eq!(former, None, "a ticket was given twice");
                 }
                 Claimed::NotYet => std::thread::yield_now(),
-                Claimed::End { chunks } => return Ok(chunks),
+                Claimed::End { chunks, .. } => return Ok(chunks),
             }
         }
     };

@@ -138,13 +138,6 @@ mod tests {
     }
 
     #[test]
-    fn arguments_are_for_programs() {
-        let with_clap = |place| Package { from_elsewhere: vec!["clap".to_owned()], ..package(place, &[]) };
-        assert_eq!(problems(&[with_clap("crates/cli"), with_clap("crates/lab")]), Vec::<String>::new());
-        assert!(problems(&[with_clap("crates/plan")])[0].contains("crates/plan uses clap"));
-    }
-
-    #[test]
     fn nobody_imports_a_leaf() {
         let found = problems(&[package("crates/cli", &["bench"])]);
         assert_eq!(found, ["crates/cli imports bench, which is a leaf"]);

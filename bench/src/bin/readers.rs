@@ -25,7 +25,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Instant;
 use strobealign::io::fastq::FastqReader;
 use strobealign::io::record::SequenceRecord;
-use zerohop_model::engine::Law;
+use zerohop_model::engine::Cut;
 use zerohop_model::source::Deal;
 use zerohop_reads::{LaneSpec, OpenLane};
 use zerohop_runtime::{Failure, Input, Intake, LaneView, Progress, farm};
@@ -110,9 +110,9 @@ fn median(mut values: Vec<f64>) -> f64 {
 /// The survey, and the intake of the runtime.
 fn zerohop(files: &[PathBuf; 2], threads: usize) -> Outcome {
     let started = Instant::now();
-    let law = Law::Chunk { past_bases: CHUNK_BASES };
+    let cut = Cut::at(CHUNK_BASES + 1);
     let mut lane =
-        OpenLane::open(&LaneSpec { files: files.to_vec(), interleaved: false })?.deal(0, law, 1 << 20, threads)?;
+        OpenLane::open(&LaneSpec { files: files.to_vec(), interleaved: false })?.deal(0, cut, 1 << 20, threads)?;
     let Deal::Claim(claim) = &mut lane.deal else { return Err("not a regular file".into()) };
     let (failure, progress) = (Failure::default(), Progress::default());
     let input = Input { lanes: vec![LaneView::Claim(&**claim, &*lane.parser)], failure: &failure, progress: &progress };

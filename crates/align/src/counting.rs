@@ -2,7 +2,7 @@
 
 use crate::error::AlignError;
 use std::sync::Arc;
-use zerohop_model::engine::Law;
+use zerohop_model::engine::Cut;
 use zerohop_ranks::{Transport, TransportError, receive};
 use zerohop_reads::{OpenLane, Table};
 
@@ -17,7 +17,7 @@ fn other(error: TransportError) -> AlignError {
 pub fn count(
     transport: &dyn Transport,
     open: &[OpenLane],
-    law: Law,
+    cut: Cut,
     threads: usize,
 ) -> Result<Vec<Arc<Table>>, AlignError> {
     let (rank, ranks) = (transport.rank(), transport.size());
@@ -27,7 +27,7 @@ pub fn count(
     for lane in open {
         let counts = gather_at_first(transport, lane.count(rank, ranks, threads)?)?;
         let table = match rank {
-            0 => lane.table(&counts, law)?.to_bytes(),
+            0 => lane.table(&counts, cut)?.to_bytes(),
             _ => Vec::new(),
         };
         let all = transport.all_gather(&table).map_err(other)?;

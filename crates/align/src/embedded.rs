@@ -11,7 +11,7 @@ use crate::tuning_key::{AlignedWith, Profile, TuningKey};
 use crate::{output_files, planning};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
-use zerohop_model::engine::{Engine, Law};
+use zerohop_model::engine::{Cut, Engine};
 use zerohop_model::index::{IndexProvider, Wanted};
 use zerohop_model::machine::Machine;
 use zerohop_model::measurement::{Comparison, RunReport};
@@ -82,8 +82,8 @@ impl<'j> Embedded<'j> {
 }
 
 impl Ready for Embedded<'_> {
-    fn law(&self) -> Law {
-        self.engine.law()
+    fn cut(&self) -> Cut {
+        self.engine.cut()
     }
 
     fn takers(&self) -> (usize, usize) {
@@ -95,8 +95,8 @@ impl Ready for Embedded<'_> {
     }
 
     fn run(&mut self, lanes: Vec<OpenLane>, ranks: Option<&mut MultiRank<'_>>) -> Result<Ran, AlignError> {
-        let (law, most, workers) = (self.engine.law(), self.engine.max_read_bases(), self.plan.workers.len());
-        let lanes = multi_rank::deal_lanes(ranks.as_deref(), lanes, law, most, workers)?;
+        let (cut, most, workers) = (self.engine.cut(), self.engine.max_read_bases(), self.plan.workers.len());
+        let lanes = multi_rank::deal_lanes(ranks.as_deref(), lanes, cut, most, workers)?;
         let header = self.header();
         let digest = output_files::header_digest(&header);
         let sink = output_files::open(self.job, header, ranks.as_deref().map(MultiRank::partials))?;

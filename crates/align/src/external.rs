@@ -27,7 +27,7 @@ use late::Late;
 use site::Site;
 use wanted::Wanted;
 use zerohop_engine_external::descriptor::Keeps;
-use zerohop_model::engine::Law;
+use zerohop_model::engine::Cut;
 use zerohop_model::measurement::{Comparison, RunReport};
 use zerohop_ranks::RankShare;
 use zerohop_reads::OpenLane;
@@ -62,8 +62,8 @@ impl<'j> External<'j> {
 }
 
 impl Ready for External<'_> {
-    fn law(&self) -> Law {
-        self.wanted.law
+    fn cut(&self) -> Cut {
+        self.wanted.cut
     }
 
     fn takers(&self) -> (usize, usize) {

@@ -17,7 +17,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::Builder;
 use std::time::{Duration, Instant};
-use zerohop_model::engine::Law;
+use zerohop_model::engine::Cut;
 use zerohop_model::error::Error;
 use zerohop_model::machine::Bytes;
 use zerohop_model::measurement::RunReport;
@@ -55,7 +55,7 @@ pub struct MultiRank<'t> {
     finished: Finished,
     /// Where the chunks of each lane begin; nothing is known of inputs that must be read from front to back.
     tables: Option<Vec<Arc<Table>>>,
-    law: Law,
+    cut: Cut,
     workers: u64,
     grains: Arc<Grains>,
 }
@@ -79,17 +79,17 @@ impl<'t> MultiRank<'t> {
         transport: Option<&'t dyn Transport>,
         job: &Job,
         open: &[OpenLane],
-        law: Law,
+        cut: Cut,
         (workers, threads): (usize, usize),
         with: &AlignedWith,
     ) -> Result<Begun<'t>, AlignError> {
         let Some(transport) = transport else { return Ok(Begun::ToDo(None)) };
         let path = job.output.path.clone().ok_or_else(no_output)?;
         let tables = match open.iter().all(OpenLane::is_claimed) {
-            true => Some(counting::count(transport, open, law, threads)?),
+            true => Some(counting::count(transport, open, cut, threads)?),
             false => None,
         };
-        let identity = identity(transport, job, open, law, (&tables, threads), with)?;
+        let identity = identity(transport, job, open, cut, (&tables, threads), with)?;
         let seen = ends(open.iter().flat_map(OpenLane::paths).chain(&with.files));
         let how = Begin::asked(job.ranks.resume, job.ranks.restart);
         let Some((owner, journal, finished)) = journal::begin(transport, &path, &identity, how, &seen)? else {
@@ -114,7 +114,7 @@ impl<'t> MultiRank<'t> {
         }
         let (workers, grains) = (workers as u64, Arc::new(Grains::new(paths.len())));
         let multi_rank =
-            MultiRank { transport, paths, partials, owner, journal, finished, tables, law, workers, grains };
+            MultiRank { transport, paths, partials, owner, journal, finished, tables, cut, workers, grains };
         Ok(Begun::ToDo(Some(Box::new(multi_rank))))
     }
 
@@ -130,12 +130,12 @@ impl<'t> MultiRank<'t> {
 
     /// The most chunks that this rank takes at once.
     fn most(&self) -> u64 {
-        (GRAIN_BASES / self.law.closes_at_bases()).max(GRAIN_CHUNKS * self.workers).max(1)
+        (GRAIN_BASES / self.cut.chunk_bases()).max(GRAIN_CHUNKS * self.workers).max(1)
     }
 
     /// Finished chunks that each committer may hold while other ranks are behind: two grains or more.
     pub fn held(&self) -> usize {
-        let chunks = (HELD_BASES / self.law.closes_at_bases()).max(2 * self.most());
+        let chunks = (HELD_BASES / self.cut.chunk_bases()).max(2 * self.most());
         (chunks / self.workers.max(1)) as usize + zerohop_runtime::HELD_PER_WORKER
     }
 
@@ -150,7 +150,7 @@ impl<'t> MultiRank<'t> {
             let table = self.tables.as_ref().map(|tables| (Arc::clone(&tables[i]), first));
             first += table.as_ref().map_or(0, |(table, _)| table.chunks());
             let (place, workers) = ((i as u32, count), self.workers as usize);
-            lanes.push(lane.deal_granted(place, self.law, max_read_bases, workers, table, &shared)?);
+            lanes.push(lane.deal_granted(place, self.cut, max_read_bases, workers, table, &shared)?);
         }
         Ok(lanes)
     }
@@ -289,14 +289,14 @@ impl<'t> MultiRank<'t> {
 pub fn deal_lanes(
     multi_rank: Option<&MultiRank<'_>>,
     open: Vec<OpenLane>,
-    law: Law,
+    cut: Cut,
     max_read_bases: usize,
     workers: usize,
 ) -> Result<Vec<Lane>, AlignError> {
     if let Some(multi_rank) = multi_rank {
         return multi_rank.deal(open, max_read_bases);
     }
-    let deal = |(i, lane): (usize, OpenLane)| Ok(lane.deal(i as u32, law, max_read_bases, workers)?);
+    let deal = |(i, lane): (usize, OpenLane)| Ok(lane.deal(i as u32, cut, max_read_bases, workers)?);
     open.into_iter().enumerate().map(deal).collect()
 }
 
@@ -382,7 +382,7 @@ fn identity(
     transport: &dyn Transport,
     job: &Job,
     open: &[OpenLane],
-    law: Law,
+    cut: Cut,
     (tables, threads): (&Option<Vec<Arc<Table>>>, usize),
     with: &AlignedWith,
 ) -> Result<Identity, AlignError> {
@@ -399,7 +399,8 @@ fn identity(
         .with("--interleaved", job.lanes.iter().any(|lane| lane.interleaved))
         .with_option("--first", &job.first)
         .with_option("--read-length", &job.read_length)
-        .with("bases of a chunk", law.closes_at_bases());
+        .with("bases of a chunk", cut.chunk_bases())
+        .with_option("bases of a cohort in pieces", &cut.piece_bases.map(|_| cut.closes_at_bases));
     let described = content::of_files(transport, &external.engine_file, threads)?;
     let index = content::of_files(transport, &with.files, threads)?;
     let files: Vec<Vec<PathBuf>> = open.iter().map(|lane| lane.paths().cloned().collect()).collect();

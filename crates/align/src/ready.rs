@@ -4,7 +4,7 @@ use crate::error::AlignError;
 use crate::multi_rank::{Came, MultiRank};
 use crate::summary::Told;
 use crate::tuning_key::AlignedWith;
-use zerohop_model::engine::Law;
+use zerohop_model::engine::Cut;
 use zerohop_model::measurement::{Comparison, RunReport};
 use zerohop_reads::OpenLane;
 use zerohop_sinks::FileSink;
@@ -12,7 +12,7 @@ use zerohop_sinks::FileSink;
 /// An engine that is ready to run.
 pub trait Ready {
     /// Where it wants the input cut.
-    fn law(&self) -> Law;
+    fn cut(&self) -> Cut;
 
     /// Threads or instances that take chunks, and threads in all.
     fn takers(&self) -> (usize, usize);

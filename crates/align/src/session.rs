@@ -46,7 +46,7 @@ pub fn run(job: &Job, transport: Option<&dyn Transport>, share: &RankShare) -> R
     let of_lanes = lanes.iter().flat_map(|lane| lane.notes.clone());
     notes = of_lanes.chain(share.note.clone()).chain(notes).collect();
 
-    let begun = MultiRank::begin(transport, job, &lanes, engine.law(), engine.takers(), engine.aligned_with())?;
+    let begun = MultiRank::begin(transport, job, &lanes, engine.cut(), engine.takers(), engine.aligned_with())?;
     let Begun::ToDo(mut ranks) = begun else { return Ok(None) };
     let Ran { came: (Outcome { mut report, lengths }, dealt), sink } = engine.run(lanes, ranks.as_deref_mut())?;
     summary::check(&report)?;

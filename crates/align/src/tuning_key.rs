@@ -7,8 +7,8 @@ use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use zerohop_engine_external::descriptor::How;
-use zerohop_engine_external::{Found, FoundIndex, UserArguments, law};
-use zerohop_model::engine::Law;
+use zerohop_engine_external::{Found, FoundIndex, UserArguments, cut};
+use zerohop_model::engine::Cut;
 use zerohop_model::index::{IndexProvider, IndexSource, Wanted};
 use zerohop_model::machine::{Bytes, Machine};
 use zerohop_plan::Engine;
@@ -78,12 +78,12 @@ impl TuningKey {
     }
 
     /// An aligner that runs as programs of its own.
-    pub fn external(found: &Found, index: &FoundIndex, reference: &Path, law: Law, profile: Profile) -> Self {
+    pub fn external(found: &Found, index: &FoundIndex, reference: &Path, cut: Cut, profile: Profile) -> Self {
         TuningKey {
             engine: (found.descriptor.name.clone(), found.version.clone()),
             kind: Engine::External { shares: found.descriptor.sharing.how != How::None },
             index: Bytes(found.memory_bytes(reference, index)),
-            chunk_bases: law.closes_at_bases(),
+            chunk_bases: cut.chunk_bases(),
             files: index.files.clone(),
             profile,
         }
@@ -109,10 +109,10 @@ impl TuningKey {
         let known = [("read_length", profile.read_length), ("canonical_read_length", profile.read_length)];
         let known = known.map(|(name, value)| (name, value.to_string()));
         let user = UserArguments::parse(&descriptor, &profile.engine_args, &known)?;
-        let law = law(&descriptor, &user)?;
+        let cut = cut(&descriptor, &user)?;
         let found = Found::find(descriptor)?;
         let index = found.index(reference, &user)?;
-        Ok(Self::external(&found, &index, reference, law, profile))
+        Ok(Self::external(&found, &index, reference, cut, profile))
     }
 
     /// What an engine can do, by its name; it need not be here.

@@ -15,6 +15,8 @@ static NEVER: AtomicBool = AtomicBool::new(false);
 struct Reader {
     emitter: Box<dyn Emit>,
     chunks: u64,
+    /// Known at the end.
+    reads: u64,
     ended: bool,
 }
 
@@ -23,7 +25,7 @@ struct Pool<L>(L);
 
 /// A claim on what `emitter` gives, under a lock of `kind`; threads are `crowded` if there are more of them than cores.
 pub(crate) fn pool(emitter: Box<dyn Emit>, kind: LockKind, crowded: bool) -> Box<dyn Claim> {
-    let reader = Reader { emitter, chunks: 0, ended: false };
+    let reader = Reader { emitter, chunks: 0, reads: 0, ended: false };
     match kind {
         LockKind::Tas => Box::new(Pool(Spin::<_, TestAndSet>::new(reader, crowded))),
         LockKind::Ttas => Box::new(Pool(Spin::<_, TestThenSet>::new(reader, crowded))),
@@ -37,13 +39,16 @@ impl Reader {
         if !self.ended {
             // After a fault there is nothing more.
             self.ended = true;
-            if self.emitter.emit(chunk, &NEVER)? == Emitted::Chunk {
-                self.ended = false;
-                self.chunks += 1;
-                return Ok(Claimed::Chunk);
+            match self.emitter.emit(chunk, &NEVER)? {
+                Emitted::Chunk => {
+                    self.ended = false;
+                    self.chunks += 1;
+                    return Ok(Claimed::Chunk);
+                }
+                Emitted::End { reads, .. } => self.reads = reads,
             }
         }
-        Ok(Claimed::End { chunks: self.chunks })
+        Ok(Claimed::End { chunks: self.chunks, reads: self.reads })
     }
 }
 

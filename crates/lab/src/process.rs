@@ -11,7 +11,7 @@ use std::path::PathBuf;
 use std::thread::{Builder, ScopedJoinHandle};
 use std::time::Duration;
 use zerohop_engine_null::Cost;
-use zerohop_model::engine::{Engine, Law};
+use zerohop_model::engine::{Cut, Engine};
 use zerohop_model::error::Error;
 use zerohop_model::machine::{CpuId, NodeId};
 use zerohop_model::source::{Deal, Lane};
@@ -192,8 +192,8 @@ fn open(spec: &ProcessSpec, engine: &dyn Engine) -> Result<Lane, Error> {
         InputKind::B | InputKind::Farm => Parsing::Batch(spec.batch),
         InputKind::L => Parsing::Block,
         InputKind::Survey => {
-            let law = Law::Free { preferred_bases: spec.chunk_bases };
-            return Ok(lane.deal(0, law, max_bases, spec.arm.threads)?);
+            let cut = Cut::at(spec.chunk_bases);
+            return Ok(lane.deal(0, cut, max_bases, spec.arm.threads)?);
         }
     };
     let lane = lane.deal_serially(0, parsing, max_bases)?;

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use zerohop_engine_null::{Cost, Null, Synthetic};
 use zerohop_lab::process::{EngineSpec, ProcessSpec, run};
 use zerohop_lab::{Arm, Fragments, InputKind, LockKind, OutputKind};
-use zerohop_model::engine::{Engine, Law};
+use zerohop_model::engine::{Cut, Engine};
 
 const INPUTS: [InputKind; 6] =
     [InputKind::O, InputKind::D, InputKind::B, InputKind::L, InputKind::Survey, InputKind::Farm];
@@ -82,7 +82,7 @@ proptest! {
         let fragments = each * processes;
         let source = write_reads(folder.path(), fragments, paired, seed);
         let reads = Fragments::read(&source, usize::MAX, false, folder.path()).unwrap();
-        let engine = Null::new(Law::Free { preferred_bases: 300 }, vec![]);
+        let engine = Null::new(Cut::at(300), vec![]);
         let output = folder.path().join("out.sam");
         let mut expected: Option<Vec<String>> = None;
         for arm in all_arms(threads) {
@@ -120,7 +120,7 @@ fn a_fault_ends_every_arm() {
     let mut text = std::fs::read_to_string(&source[0]).unwrap();
     text.push_str("@broken\nACGT\n+\nI\n@more\nA\n+\nI\n");
     std::fs::write(&source[0], text).unwrap();
-    let engine = Null::new(Law::Free { preferred_bases: 300 }, vec![]);
+    let engine = Null::new(Cut::at(300), vec![]);
     let output = folder.path().join("out.sam");
     for arm in all_arms(3).filter(|arm| arm.input != InputKind::L) {
         let error = run(&spec(arm, source.clone(), output.clone(), 4, 1), &engine, || Ok(())).unwrap_err().to_string();
@@ -134,7 +134,7 @@ fn a_file_that_was_not_blocked_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     let source = write_reads(folder.path(), 5, false, 1);
     let arm = Arm { input: InputKind::L, lock: LockKind::Futex, output: OutputKind::Shared, threads: 1, processes: 1 };
-    let engine = Null::new(Law::Free { preferred_bases: 300 }, vec![]);
+    let engine = Null::new(Cut::at(300), vec![]);
     let error =
         run(&spec(arm, source, folder.path().join("out.sam"), 1, 1), &engine, || Ok(())).unwrap_err().to_string();
     assert!(error.contains("it is not blocked"), "{error}");
@@ -148,7 +148,7 @@ fn a_skewed_load_is_dealt_on_demand() {
     let skew = Some((200, 20_000));
     let cost = Cost { sleep: std::time::Duration::from_micros(100), skew, ..Cost::default() };
     let engine = Synthetic::new(cost, 1e9);
-    assert_eq!(engine.law(), Law::Free { preferred_bases: 100_000 });
+    assert_eq!(engine.cut(), Cut::at(100_000));
     for input in [InputKind::B, InputKind::Farm] {
         let arm = Arm { input, lock: LockKind::Futex, output: OutputKind::Shared, threads: 4, processes: 1 };
         let report = run(&spec(arm, source.clone(), folder.path().join("out.sam"), 1, 1), &engine, || Ok(())).unwrap();

@@ -2,8 +2,8 @@
 
 use std::cell::Cell;
 
-/// The place of a chunk in the order of the input.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+/// The place of a chunk in the order of the input, and in its cohort ([`Cut`](crate::engine::Cut)).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Ticket {
     /// Position of its lane (a read file or a pair of them) in the command.
     pub lane: u32,
@@ -11,6 +11,39 @@ pub struct Ticket {
     pub number: u64,
     /// Number of its first fragment in the lane, from 0.
     pub first_fragment: u64,
+    /// Number of its first read over the whole input, from 0: mates count as two reads. (What deals a lane counts from the
+    /// first read of the lane; the runtime adds the reads of the lanes before.)
+    pub first_read: u64,
+    /// Number of its cohort in the lane, from 0.
+    pub cohort: u64,
+    /// Which piece of the cohort it is, from 0.
+    pub piece: u32,
+    /// Whether it is the last piece of the cohort.
+    pub is_last_piece: bool,
+}
+
+impl Ticket {
+    /// The ticket of the first chunk of `lane`, where each chunk is a cohort of its own.
+    pub fn first_of(lane: u32) -> Self {
+        Ticket { lane, is_last_piece: true, ..Ticket::default() }
+    }
+
+    /// The ticket of the chunk behind a chunk of so many fragments and reads, where each chunk is a cohort of its own.
+    pub fn next_cohort(self, fragments: u64, reads: u64) -> Self {
+        Ticket {
+            number: self.number + 1,
+            first_fragment: self.first_fragment + fragments,
+            first_read: self.first_read + reads,
+            cohort: self.cohort + 1,
+            piece: 0,
+            ..self
+        }
+    }
+
+    /// Whether the chunk is a cohort by itself.
+    pub fn is_whole_cohort(self) -> bool {
+        self.piece == 0 && self.is_last_piece
+    }
 }
 
 /// A part of one input file: whole records, inflated.

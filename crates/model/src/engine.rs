@@ -5,36 +5,43 @@ use crate::chunk::Chunk;
 use crate::error::Error;
 use crate::record::Contig;
 
-/// Where an engine's own program would cut the input, because its output depends on it.
+/// Where the input is cut for an engine, because the output of its own program depends on it.
+///
+/// A *cohort* is a run of fragments that its program treats as one batch. It closes with the first fragment that takes its bases,
+/// those of both mates counted, to `closes_at_bases`, or with the end of its lane. Examples:
+///
+/// - no state passes from fragment to fragment (bowtie2, minimap2): any number of bases, whichever the engine works best with;
+/// - state passes along a chunk and ends with it (strobealign: random numbers, insert size): that of its program;
+/// - statistics over a batch come before its alignments (the bwa family's `-K`): that of `-K`, maybe in pieces.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Law {
-    /// No state passes from fragment to fragment: cut anywhere (bowtie2, minimap2).
-    Free {
-        /// The number of bases at which it works best.
-        preferred_bases: u64,
-    },
-    /// State passes along a chunk and ends with it (strobealign: the random numbers and the insert size). A chunk
-    /// closes with the fragment that takes it past this number of bases.
-    Chunk {
-        /// The number of bases that an open chunk does not exceed.
-        past_bases: u64,
-    },
-    /// Statistics over a whole batch, then a second phase over it (the bwa family's `-K`). A batch closes with the
-    /// fragment that takes it to this number of bases. The runtime gives an engine its batch as one chunk.
-    Cohort {
-        /// The number of bases that closes a batch.
-        at_bases: u64,
-    },
+pub struct Cut {
+    /// The number of bases that closes a cohort.
+    pub closes_at_bases: u64,
+    /// None: a cohort is one chunk, and one worker maps it. Otherwise it is cut into *pieces* of about so many bases, a chunk each,
+    /// for any number of workers: a piece closes with the first fragment that takes it to so many bases, and with its cohort.
+    pub piece_bases: Option<u64>,
 }
 
-impl Law {
-    /// A chunk closes with the first fragment that takes it to this number of bases or more.
-    pub fn closes_at_bases(self) -> u64 {
-        match self {
-            Law::Free { preferred_bases } => preferred_bases,
-            Law::Chunk { past_bases } => past_bases + 1,
-            Law::Cohort { at_bases } => at_bases,
-        }
+impl Cut {
+    /// A cohort, which is one chunk, closes with the fragment that takes it to so many bases.
+    pub const fn at(closes_at_bases: u64) -> Self {
+        Cut { closes_at_bases, piece_bases: None }
+    }
+
+    /// The same cohorts in pieces.
+    pub const fn in_pieces_of(self, piece_bases: u64) -> Self {
+        Cut { piece_bases: Some(piece_bases), ..self }
+    }
+
+    /// The number of bases that closes the next chunk, when the pieces before it in its cohort have so many together.
+    pub fn next_chunk_closes_at(self, bases_before: u64) -> u64 {
+        let left = self.closes_at_bases.saturating_sub(bases_before);
+        self.piece_bases.map_or(left, |piece| piece.max(1).min(left))
+    }
+
+    /// About how many bases a chunk has.
+    pub fn chunk_bases(self) -> u64 {
+        self.piece_bases.map_or(self.closes_at_bases, |piece| piece.min(self.closes_at_bases))
     }
 }
 
@@ -47,7 +54,7 @@ pub trait Engine: Send + Sync {
     fn program(&self) -> (&str, &str);
 
     /// Where it wants the input cut.
-    fn law(&self) -> Law;
+    fn cut(&self) -> Cut;
 
     /// The longest read it can take, in bases.
     fn max_read_bases(&self) -> usize;

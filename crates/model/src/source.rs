@@ -18,6 +18,8 @@ pub enum Claimed {
     End {
         /// How many there were in the lane.
         chunks: u64,
+        /// How many reads were in them.
+        reads: u64,
     },
 }
 
@@ -46,6 +48,8 @@ pub enum Emitted {
     End {
         /// How many there were in the lane, those that were passed over too.
         chunks: u64,
+        /// How many reads were in them.
+        reads: u64,
     },
 }
 

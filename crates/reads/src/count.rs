@@ -8,11 +8,12 @@ use crate::compact::{Reader, Writer};
 use crate::cutter::Place;
 use crate::regular::{Front, Regular, Stretch};
 use crate::segment::{LineState, Marks};
-use crate::table::{Before, Table};
+use crate::table::{Before, ChunkStart, Table};
 use std::ops::Range;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 use xxhash_rust::xxh3::{Xxh3, xxh3_64};
+use zerohop_model::engine::Cut;
 use zerohop_model::error::InputError;
 
 /// So many records with so many bases each, one after the other.
@@ -35,6 +36,9 @@ struct Count {
     open: u64,
     /// The records that begin here; of the last one only what lies here.
     runs: Vec<Run>,
+    /// How many of them begin where only line ends follow, and whether there is nothing else here: at the end of a file they are none.
+    blank: u64,
+    is_blank: bool,
     /// Stands for the text, with names and qualities.
     digest: u64,
 }
@@ -47,6 +51,8 @@ impl Count {
         for (start, end) in bases_before.iter().zip(ends).take(starts.len()) {
             push(&mut runs, Run { bases: u64::from(end - start), records: 1 });
         }
+        let text_end =
+            stretch.segment.bytes.iter().rposition(|b| !matches!(b, b'\n' | b'\r')).map_or(0, |last| last + 1);
         Count {
             guess: stretch.guess,
             after: stretch.after,
@@ -54,6 +60,8 @@ impl Count {
             text: stretch.segment.bytes.len() as u64,
             open: u64::from(bases_before.first().copied().unwrap_or(*bases)),
             runs,
+            blank: starts.iter().rev().take_while(|&&start| start as usize >= text_end).count() as u64,
+            is_blank: text_end == 0,
             digest: xxh3_64(&stretch.segment.bytes),
         }
     }
@@ -61,7 +69,7 @@ impl Count {
     fn write(&self, out: &mut Writer) {
         let (start, end) = self.range;
         let state = [self.guess.to_number(), self.after.to_number()];
-        let sizes = [start, end - start, self.text, self.open, self.digest];
+        let sizes = [start, end - start, self.text, self.open, self.blank, u64::from(self.is_blank), self.digest];
         state.into_iter().chain(sizes).for_each(|number| out.put(number));
         out.put(self.runs.len() as u64);
         self.runs.iter().for_each(|run| [run.bases, run.records].into_iter().for_each(|number| out.put(number)));
@@ -71,10 +79,21 @@ impl Count {
         let guess = LineState::from_number(from.take()?)?;
         let after = LineState::from_number(from.take()?)?;
         let [start, length, text, open] = [from.take()?, from.take()?, from.take()?, from.take()?];
+        let (blank, is_blank) = (from.take()?, from.take()? == 1);
         let (digest, runs) = (from.take()?, from.take()?);
         let runs =
             (0..runs).map(|_| Some(Run { bases: from.take()?, records: from.take()? })).collect::<Option<_>>()?;
-        Some(Count { guess, after, range: (start, start.checked_add(length)?), text, open, runs, digest })
+        Some(Count {
+            guess,
+            after,
+            range: (start, start.checked_add(length)?),
+            text,
+            open,
+            runs,
+            blank,
+            is_blank,
+            digest,
+        })
     }
 }
 
@@ -134,14 +153,11 @@ fn share(file: &Regular, rank: usize, ranks: usize) -> Range<u64> {
 ///
 /// # Errors
 /// A stretch that cannot be read.
-pub(crate) fn add_up(
-    files: &[Regular],
-    counts: &[Vec<u8>],
-    closes_at: u64,
-    first: Option<u64>,
-) -> Result<Table, InputError> {
+pub(crate) fn add_up(files: &[Regular], counts: &[Vec<u8>], cut: Cut, first: Option<u64>) -> Result<Table, InputError> {
     let mut readers: Vec<Reader<'_>> = counts.iter().map(|bytes| Reader { bytes }).collect();
     let (mut starts, mut lengths, mut contents) = (Vec::new(), Vec::new(), Vec::new());
+    let first = first.unwrap_or(u64::MAX);
+    let mut fragments = first;
     for file in files {
         let mut sum = Sum::default();
         for (rank, from) in readers.iter_mut().enumerate() {
@@ -152,11 +168,13 @@ pub(crate) fn add_up(
             }
         }
         contents.push(sum.content.digest());
+        fragments = fragments.min(sum.place.record.saturating_sub(sum.blank));
         let (before, runs) = sum.end();
         starts.push(before);
         lengths.push(runs);
     }
-    Ok(Table { files: starts, chunks: chunks(&lengths, closes_at, first.unwrap_or(u64::MAX)), contents })
+    let reads = if files.is_empty() { 0 } else { fragments * files.len() as u64 };
+    Ok(Table { files: starts, chunks: chunks(&lengths, cut, first), reads, contents })
 }
 
 /// What was added up of a file.
@@ -167,6 +185,8 @@ struct Sum {
     /// All records so far; the last one may go on.
     runs: Vec<Run>,
     open: Option<u64>,
+    /// Records behind the last byte so far that is no line end.
+    blank: u64,
     /// Of the digests of all stretches.
     content: Xxh3,
 }
@@ -174,7 +194,7 @@ struct Sum {
 impl Default for Sum {
     fn default() -> Self {
         let (front, place, content) = (Front::START, Place::default(), Xxh3::new());
-        Sum { front, place, starts: Vec::new(), runs: Vec::new(), open: None, content }
+        Sum { front, place, starts: Vec::new(), runs: Vec::new(), open: None, blank: 0, content }
     }
 }
 
@@ -192,6 +212,7 @@ impl Sum {
         self.front = Front { state: counted.after, block: counted.range.1 };
         let records: u64 = counted.runs.iter().map(|run| run.records).sum();
         let bases: u64 = counted.runs.iter().map(|run| run.records * run.bases).sum();
+        self.blank = if counted.is_blank { self.blank } else { 0 } + counted.blank;
         self.place.record += records;
         self.place.bases += counted.open + bases;
         self.place.byte += counted.text;
@@ -218,24 +239,25 @@ impl Sum {
     }
 }
 
-/// The first fragments of all chunks, from the bases of the records of one file, or of two in step. Where two files do not end together
+/// Where all chunks begin, from the bases of the records of one file, or of two in step. Where two files do not end together
 /// there is a chunk more, in which that is found.
-fn chunks(files: &[Vec<Run>], closes_at: u64, first: u64) -> Vec<u64> {
+fn chunks(files: &[Vec<Run>], cut: Cut, first: u64) -> Vec<ChunkStart> {
     let mut left: Vec<_> = files.iter().map(|runs| runs.iter().copied().peekable()).collect();
-    let (mut chunks, mut fragment, mut bases) = (Vec::new(), 0, 0);
-    let mut is_open = false;
+    let (mut chunks, mut next_start, mut bases) = (Vec::new(), ChunkStart::default(), 0);
+    let (mut is_open, mut fragment) = (false, 0);
     while fragment < first {
         let next: Vec<Option<Run>> = left.iter_mut().map(|runs| runs.peek().copied()).collect();
         let Some(runs) = next.iter().copied().collect::<Option<Vec<Run>>>().filter(|runs| !runs.is_empty()) else {
             if !is_open && next.iter().any(Option::is_some) {
-                chunks.push(fragment);
+                chunks.push(next_start);
             }
             break;
         };
         if !is_open {
-            chunks.push(fragment);
+            chunks.push(next_start);
             bases = 0;
         }
+        let closes_at = cut.next_chunk_closes_at(next_start.cohort_bases);
         let each: u64 = runs.iter().map(|run| run.bases).sum();
         let alike = runs.iter().map(|run| run.records).min().unwrap_or(0).min(first - fragment);
         // As many of these as the chunk takes.
@@ -243,6 +265,14 @@ fn chunks(files: &[Vec<Run>], closes_at: u64, first: u64) -> Vec<u64> {
             (closes_at - bases).checked_div(each).map_or(alike, |_| (closes_at - bases).div_ceil(each).min(alike));
         (fragment, bases) = (fragment + taken, bases + taken * each);
         is_open = bases < closes_at;
+        if !is_open {
+            let ChunkStart { cohort, piece, cohort_bases, .. } = next_start;
+            let cohort_bases = cohort_bases + bases;
+            next_start = match cohort_bases < cut.closes_at_bases {
+                true => ChunkStart { fragment, cohort, piece: piece + 1, cohort_bases },
+                false => ChunkStart { fragment, cohort: cohort + 1, piece: 0, cohort_bases: 0 },
+            };
+        }
         for runs in &mut left {
             if let Some(run) = runs.peek_mut() {
                 run.records -= taken;

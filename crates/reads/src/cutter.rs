@@ -1,7 +1,7 @@
 //! Cuts one or two inputs into chunks at the engine's boundaries: the only serial step of dealing.
 //!
-//! Segments come in order. A chunk closes with the first fragment that takes its bases, those of both mates counted, to
-//! the engine's limit. All that is looked at per chunk is a few entries of the segments' marks, found by bisection, so a
+//! Segments come in order. A chunk, a cohort or a piece of one, closes with the first fragment that takes its bases, those of both
+//! mates counted, to the engine's limit. All that is looked at per chunk is a few entries of the segments' marks, found by bisection, so a
 //! chunk of a million bases costs a few microseconds; the naive twin that walks all records is in the tests.
 
 use crate::fault::{endless, record_text_limit};
@@ -11,10 +11,14 @@ use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::Arc;
 use zerohop_model::chunk::{Chunk, Ticket};
+use zerohop_model::engine::Cut;
 use zerohop_model::error::InputError;
 
-/// Text that an input may hold for one chunk: far more than any law asks for, far less than its spans can address.
+/// Text that an input may hold for one chunk: far more than any engine asks for, far less than its spans can address.
 const MAX_CHUNK_TEXT: u64 = 1 << 30;
+
+/// Text without a base, at the end of what is known, of which it is waited for whether a record follows.
+const MAX_BLANK_TEXT: u64 = 1 << 26;
 
 /// Buffers of stretches that are worth keeping.
 const MAX_SPARE: u64 = 128;
@@ -29,12 +33,12 @@ pub(crate) struct Pieces {
 
 /// A chunk before its text is copied together.
 #[derive(Debug)]
-pub(crate) struct Cut {
+pub(crate) struct CutChunk {
     pub(crate) ticket: Ticket,
     inputs: Vec<Pieces>,
 }
 
-impl Cut {
+impl CutChunk {
     /// Copies the text into `chunk`, whose memory belongs to the worker that will parse it, and hands segments of which
     /// this was the last user, with the number of their input, to `recycle`.
     pub(crate) fn fill(self, chunk: &mut Chunk, recycle: impl FnMut(usize, Vec<u8>)) {
@@ -128,6 +132,21 @@ impl Input {
         }
     }
 
+    /// Whether there is a record at `unit`, or a fault to be found, and not the end of the input, maybe with empty lines before it;
+    /// `None` if that is not known yet.
+    fn goes_on_at(&self, unit: u64) -> Option<bool> {
+        if unit >= self.units {
+            return Some(false);
+        }
+        let place = self.place(unit);
+        let has_text = |held: &Held| {
+            let from = place.byte.saturating_sub(held.bytes) as usize;
+            held.segment.bytes.get(from..).unwrap_or_default().iter().any(|b| !matches!(b, b'\n' | b'\r'))
+        };
+        let is_known = self.ended || self.fault.is_some() || self.bytes - place.byte > MAX_BLANK_TEXT;
+        (is_known || self.held.iter().any(has_text)).then_some(true)
+    }
+
     /// Empty lines at the end of a file are no record: drops the last unit if it is made of such; true if it was.
     fn drop_blank_unit(&mut self) -> bool {
         let last = self.place(self.units - 1);
@@ -176,17 +195,26 @@ impl Input {
 pub(crate) struct Cutting {
     pub(crate) lane: u32,
     pub(crate) paths: Vec<PathBuf>,
-    pub(crate) closes_at: u64,
+    pub(crate) cut: Cut,
     pub(crate) max_read_bases: u64,
-    /// Fragments after which it counts as ended.
-    pub(crate) first: Option<u64>,
+    /// Where it counts as ended.
+    pub(crate) end: End,
+}
+
+/// Where an input counts as ended, whatever follows.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct End {
+    /// After so many fragments; none: where it ends.
+    pub(crate) fragments: Option<u64>,
+    /// Whether the cohort goes on there, in a part of the input that is dealt by another.
+    pub(crate) inside_cohort: bool,
 }
 
 impl Cutting {
     /// What cuts it; segments may end inside a record, or not.
     pub(crate) fn cutter(self, inside_records: bool) -> Cutter {
         let open_read_limit = inside_records.then_some(self.max_read_bases);
-        Cutter::new(self.lane, self.paths, self.closes_at, open_read_limit).end_after(self.first)
+        Cutter::new(self.lane, self.paths, self.cut, open_read_limit).end_at(self.end)
     }
 }
 
@@ -194,20 +222,20 @@ impl Cutting {
 #[derive(Debug)]
 pub(crate) struct Cutter {
     inputs: Vec<Input>,
-    closes_at: u64,
+    cut: Cut,
     /// The longest read, where the last unit of a segment may be a part of one.
     open_read_limit: Option<u64>,
-    /// Fragments after which the input counts as ended, whatever follows.
-    last_fragment: u64,
+    end: End,
     ticket: Ticket,
+    /// Bases of the open cohort that were dealt.
+    cohort_bases: u64,
     done: bool,
 }
 
 impl Cutter {
-    /// A cutter for the inputs of `lane`, whose chunks close with the fragment that takes them to `closes_at` bases. Where
-    /// segments may end inside a record, `open_read_limit` is the number of bases beyond which such a record is not
+    /// A cutter for the inputs of `lane`, whose chunks close where `cut` says. Where segments may end inside a record, `open_read_limit` is the number of bases beyond which such a record is not
     /// waited for.
-    pub(crate) fn new(lane: u32, paths: Vec<PathBuf>, closes_at: u64, open_read_limit: Option<u64>) -> Self {
+    pub(crate) fn new(lane: u32, paths: Vec<PathBuf>, cut: Cut, open_read_limit: Option<u64>) -> Self {
         let input = |path| Input {
             path,
             held: VecDeque::new(),
@@ -220,33 +248,35 @@ impl Cutter {
         };
         Cutter {
             inputs: paths.into_iter().map(input).collect(),
-            closes_at,
+            cut,
             open_read_limit,
-            last_fragment: u64::MAX,
+            end: End::default(),
             ticket: Ticket { lane, ..Ticket::default() },
+            cohort_bases: 0,
             done: false,
         }
     }
 
-    /// Begins with the chunk of `ticket` instead of the first one; the first segment of each input will be the one in which that
-    /// chunk begins, and `before` is what lies before that segment. Each record must be a unit.
-    pub(crate) fn begin(mut self, ticket: Ticket, before: impl Iterator<Item = Place>) -> Self {
-        self.ticket = ticket;
+    /// Begins with the chunk of `ticket` instead of the first one, with `cohort_bases` in its cohort before it; the first segment of
+    /// each input will be the one in which that chunk begins, and `before` is what lies before that segment. Each record must be a
+    /// unit.
+    pub(crate) fn begin(mut self, ticket: Ticket, cohort_bases: u64, before: impl Iterator<Item = Place>) -> Self {
+        (self.ticket, self.cohort_bases) = (ticket, cohort_bases);
         for (input, Place { record, byte, bases }) in self.inputs.iter_mut().zip(before) {
             (input.units, input.records, input.bytes, input.bases) = (record, record, byte, bases);
         }
         self
     }
 
-    /// Ends after so many fragments; what follows is not looked at.
-    pub(crate) fn end_after(mut self, fragments: Option<u64>) -> Self {
-        self.last_fragment = fragments.unwrap_or(u64::MAX);
+    /// Ends there; what follows is not looked at.
+    pub(crate) fn end_at(mut self, end: End) -> Self {
+        self.end = end;
         self
     }
 
     /// About how many stretches of so many bytes of text all inputs together give for one chunk: text is names and qualities, too.
     pub(crate) fn stretches_per_chunk(&self, stretch: u64) -> usize {
-        self.closes_at.saturating_mul(3).div_ceil(stretch).min(MAX_SPARE) as usize
+        self.cut.chunk_bases().saturating_mul(3).div_ceil(stretch).min(MAX_SPARE) as usize
     }
 
     /// Adds the next segment of `input`.
@@ -289,26 +319,31 @@ impl Cutter {
     ///
     /// # Errors
     /// A fault that lies in this chunk; it is reported once.
-    pub(crate) fn cut(&mut self) -> Option<Result<Cut, InputError>> {
+    pub(crate) fn cut(&mut self) -> Option<Result<CutChunk, InputError>> {
         if self.done {
             return None;
         }
         let start = self.ticket.first_fragment;
-        let known = self.inputs.iter().map(Input::last_boundary).min().unwrap_or(0).min(self.last_fragment);
+        let end = self.end.fragments.unwrap_or(u64::MAX);
+        let known = self.inputs.iter().map(Input::last_boundary).min().unwrap_or(0).min(end);
         let starts: Vec<Place> = self.inputs.iter().map(|input| input.place(start)).collect();
         let bases =
             |to: u64| -> u64 { self.inputs.iter().zip(&starts).map(|(i, s)| i.place(to).bases - s.bases).sum() };
-        if known > start && bases(known) >= self.closes_at {
+        let closes_at = self.cut.next_chunk_closes_at(self.cohort_bases);
+        if known > start && bases(known) >= closes_at {
             let (mut low, mut high) = (start, known);
             while high - low > 1 {
                 let middle = low + (high - low) / 2;
-                if bases(middle) >= self.closes_at { high = middle } else { low = middle }
+                if bases(middle) >= closes_at { high = middle } else { low = middle }
             }
-            return Some(Ok(self.take(&starts, high)));
+            let closes_cohort = self.cohort_bases + bases(high) >= self.cut.closes_at_bases;
+            let is_last = if closes_cohort { true } else { !self.goes_on_at(high)? };
+            return Some(Ok(self.take(&starts, high, is_last)));
         }
-        if known == self.last_fragment {
+        if known == end {
             self.done = true;
-            return (known > start).then(|| Ok(self.take(&starts, known)));
+            let is_last = !self.end.inside_cohort;
+            return (known > start).then(|| Ok(self.take(&starts, known, is_last)));
         }
         // What the input that is known least far has to say comes first, whatever was read of the others by now.
         let limiting = (0..self.inputs.len()).min_by_key(|&i| self.inputs[i].last_boundary()).unwrap_or(0);
@@ -320,16 +355,34 @@ impl Cutter {
             return None;
         }
         self.done = true;
-        (known > start).then(|| Ok(self.take(&starts, known)))
+        (known > start).then(|| Ok(self.take(&starts, known, true)))
     }
 
-    fn take(&mut self, starts: &[Place], end: u64) -> Cut {
+    /// Whether the input goes on behind a chunk that does not close its cohort; `None` if that is not known yet. Of two inputs one may
+    /// go on without the other: that is a fault, to be found with the next chunk.
+    fn goes_on_at(&self, fragment: u64) -> Option<bool> {
+        if self.end.fragments == Some(fragment) {
+            return Some(self.end.inside_cohort);
+        }
+        let each = || self.inputs.iter().map(|input| input.goes_on_at(fragment));
+        if each().any(|goes_on| goes_on == Some(true)) { Some(true) } else { each().min().flatten() }
+    }
+
+    fn take(&mut self, starts: &[Place], end: u64, is_last_piece: bool) -> CutChunk {
         let ends: Vec<Place> = self.inputs.iter().map(|input| input.place(end)).collect();
         let inputs = self.inputs.iter_mut().zip(starts.iter().zip(&ends)).map(|(i, (s, e))| i.take(*s, *e)).collect();
-        let cut = Cut { ticket: self.ticket, inputs };
-        self.ticket.number += 1;
-        self.ticket.first_fragment = end;
-        cut
+        let taken = CutChunk { ticket: Ticket { is_last_piece, ..self.ticket }, inputs };
+        let count = |of: fn(&Place) -> u64| -> u64 { starts.iter().zip(&ends).map(|(s, e)| of(e) - of(s)).sum() };
+        let ticket = &mut self.ticket;
+        ticket.number += 1;
+        ticket.first_fragment = end;
+        ticket.first_read += count(|place| place.record);
+        if is_last_piece {
+            (ticket.cohort, ticket.piece, self.cohort_bases) = (ticket.cohort + 1, 0, 0);
+        } else {
+            (ticket.piece, self.cohort_bases) = (ticket.piece + 1, self.cohort_bases + count(|place| place.bases));
+        }
+        taken
     }
 
     /// What can be seen to be wrong with `limiting`, the input that keeps the open chunk from being closed: it is shorter
@@ -377,28 +430,44 @@ mod tests {
         format!("@r{i}\n{}\n+\n{}\n", "A".repeat(length), "#".repeat(length)).into_bytes()
     }
 
-    /// Walks all fragments, as the engine's own program does.
-    fn naive(lengths: &[Vec<usize>], closes_at: u64) -> Vec<usize> {
-        let (mut counts, mut bases, mut n) = (vec![], 0, 0);
-        for i in 0..lengths[0].len() {
-            bases += lengths.iter().map(|l| l[i] as u64).sum::<u64>();
-            n += 1;
-            if bases >= closes_at {
-                counts.push(n);
-                (bases, n) = (0, 0);
+    /// Walks all fragments: cohorts as the engine's own program closes them, then their pieces. The tickets of all chunks.
+    fn naive(lengths: &[Vec<usize>], cut: Cut) -> Vec<Ticket> {
+        let all: Vec<u64> = (0..lengths[0].len()).map(|i| lengths.iter().map(|l| l[i] as u64).sum()).collect();
+        let closed = |fragments: &[u64], at: u64| {
+            let mut bases = 0;
+            let closes = |&n: &u64| {
+                bases += n;
+                bases >= at
+            };
+            fragments.iter().position(closes).map_or(fragments.len(), |last| last + 1)
+        };
+        let (mut tickets, mut fragment, mut cohort) = (vec![], 0, 0);
+        while fragment < all.len() {
+            let end = fragment + closed(&all[fragment..], cut.closes_at_bases);
+            let mut piece = 0;
+            while fragment < end {
+                let next = fragment + closed(&all[fragment..end], cut.piece_bases.unwrap_or(u64::MAX));
+                let (number, first_fragment) = (tickets.len() as u64, fragment as u64);
+                let first_read = first_fragment * lengths.len() as u64;
+                let is_last_piece = next == end;
+                tickets.push(Ticket { lane: 0, number, first_fragment, first_read, cohort, piece, is_last_piece });
+                (fragment, piece) = (next, piece + 1);
             }
+            cohort += 1;
         }
-        counts.extend((n > 0).then_some(n));
-        counts
+        tickets
     }
 
-    fn cut_all(cutter: &mut Cutter, chunks: &mut Vec<[Vec<u8>; 2]>) {
+    fn cut_all(cutter: &mut Cutter, chunks: &mut Vec<[Vec<u8>; 2]>) -> Vec<Ticket> {
+        let mut tickets = vec![];
         while let Some(cut) = cutter.cut() {
             let mut chunk = Chunk::default();
             cut.unwrap().fill(&mut chunk, |_, _| {});
             let [a, b] = chunk.text;
             chunks.push([a.bytes, b.bytes]);
+            tickets.push(chunk.ticket);
         }
+        tickets
     }
 
     proptest! {
@@ -407,6 +476,8 @@ mod tests {
             pairs in proptest::collection::vec((0usize..60, 0usize..60), 0..80),
             two_files in any::<bool>(),
             closes_at in 1u64..400,
+            pieces in proptest::option::of(0u64..150),
+            blank in 0usize..3,
             sizes in proptest::collection::vec(1usize..200, 1..20),
             first in 1usize..100,
         ) {
@@ -416,11 +487,14 @@ mod tests {
                 vec![pairs.iter().map(|p| p.0).collect()]
             };
             let paths = lengths.iter().map(|_| PathBuf::from("x")).collect();
-            let texts: Vec<Vec<u8>> =
-                lengths.iter().map(|l| l.iter().enumerate().flat_map(|(i, &n)| record(i, n)).collect()).collect();
-            let mut cutter = Cutter::new(0, paths, closes_at, Some(1000)).end_after(Some(first as u64));
+            let cut = Cut { closes_at_bases: closes_at, piece_bases: pieces };
+            let first = if blank > 0 { usize::MAX } else { first };
+            let end = End { fragments: (blank == 0).then_some(first as u64), inside_cohort: false };
+            let text = |l: &Vec<usize>| -> Vec<u8> { l.iter().enumerate().flat_map(|(i, &n)| record(i, n)).collect() };
+            let texts: Vec<Vec<u8>> = lengths.iter().map(|l| [text(l), b"\n".repeat(7 * blank)].concat()).collect();
+            let mut cutter = Cutter::new(0, paths, cut, Some(1000)).end_at(end);
             let mut states = vec![(LineState::RECORD_START, 0); texts.len()];
-            let (mut chunks, mut turn) = (vec![], 0);
+            let (mut chunks, mut tickets, mut turn) = (vec![], vec![], 0);
             while states.iter().zip(&texts).any(|(s, t)| s.1 < t.len()) {
                 for (f, text) in texts.iter().enumerate() {
                     let (state, at) = states[f];
@@ -432,10 +506,10 @@ mod tests {
                     }
                 }
                 turn += 1;
-                cut_all(&mut cutter, &mut chunks);
+                tickets.extend(cut_all(&mut cutter, &mut chunks));
             }
             (0..texts.len()).for_each(|f| cutter.end(f));
-            cut_all(&mut cutter, &mut chunks);
+            tickets.extend(cut_all(&mut cutter, &mut chunks));
             prop_assert!(cutter.is_done());
             for (f, text) in texts.iter().enumerate() {
                 let wanted: Vec<u8> = lengths[f].iter().enumerate().take(first).flat_map(|(i, &n)| record(i, n)).collect();
@@ -443,14 +517,14 @@ mod tests {
                 prop_assert_eq!(chunks.iter().flat_map(|c| c[f].clone()).collect::<Vec<u8>>(), wanted);
             }
             let lengths: Vec<Vec<usize>> = lengths.into_iter().map(|l| l.into_iter().take(first).collect()).collect();
-            let counts: Vec<usize> = chunks.iter().map(|c| c[0].iter().filter(|&&b| b == b'@').count()).collect();
-            prop_assert_eq!(counts, naive(&lengths, closes_at));
+            prop_assert_eq!(tickets, naive(&lengths, cut));
+            prop_assert_eq!(cutter.next_ticket().first_read, (lengths[0].len() * lengths.len()) as u64);
         }
     }
 
     #[test]
     fn a_shorter_mate_file_is_an_error_after_the_chunks_before_it() {
-        let mut cutter = Cutter::new(0, vec!["1.fq".into(), "2.fq".into()], 10, Some(1000));
+        let mut cutter = Cutter::new(0, vec!["1.fq".into(), "2.fq".into()], Cut::at(10), Some(1000));
         for (file, n) in [(0, 5), (1, 3)] {
             let bytes: Vec<u8> = (0..n).flat_map(|i| record(i, 4)).collect();
             let (marks, _) = mark_fastq(&bytes, LineState::RECORD_START);
@@ -468,7 +542,7 @@ mod tests {
     fn empty_lines_at_the_end_are_no_records_however_they_are_cut() {
         let text = [record(0, 5), record(1, 5), b"\n\n\n\n\n\r\n".to_vec()].concat();
         for cut in 0..text.len() {
-            let mut cutter = Cutter::new(0, vec!["x.fq".into()], 8, Some(100));
+            let mut cutter = Cutter::new(0, vec!["x.fq".into()], Cut::at(8), Some(100));
             let (marks, state) = mark_fastq(&text[..cut], LineState::RECORD_START);
             cutter.push(0, Segment { bytes: text[..cut].to_vec(), marks });
             cutter.push(0, Segment { bytes: text[cut..].to_vec(), marks: mark_fastq(&text[cut..], state).0 });
@@ -481,7 +555,7 @@ mod tests {
 
     #[test]
     fn the_fault_of_the_file_ahead_waits() {
-        let mut cutter = Cutter::new(0, vec!["1.fq".into(), "2.fq".into()], 100, Some(1000));
+        let mut cutter = Cutter::new(0, vec!["1.fq".into(), "2.fq".into()], Cut::at(100), Some(1000));
         cutter.fault(1, InputError::new(std::path::Path::new("2.fq"), "damaged"));
         for (file, n) in [(0, 2), (1, 5)] {
             let bytes: Vec<u8> = (0..n).flat_map(|i| record(i, 5)).collect();
@@ -495,7 +569,7 @@ mod tests {
 
     #[test]
     fn a_read_over_the_limit_is_found_before_all_of_it_is_held() {
-        let mut cutter = Cutter::new(0, vec!["x.fq".into()], 100, Some(50));
+        let mut cutter = Cutter::new(0, vec!["x.fq".into()], Cut::at(100), Some(50));
         let bytes = [record(0, 5), b"@long\n".to_vec(), vec![b'A'; 51]].concat();
         let (marks, _) = mark_fastq(&bytes, LineState::RECORD_START);
         cutter.push(0, Segment { bytes, marks });

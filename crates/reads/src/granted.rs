@@ -5,11 +5,11 @@
 //! - Of other files every process reads all, and passes over the chunks of the others ([`GrantedEmit`]): nothing can be known of a
 //!   stream before it is read.
 
-use crate::cutter::{Cut, Cutting};
+use crate::cutter::{CutChunk, Cutting, End};
 use crate::regular::Regular;
 use crate::stream::StreamEmitter;
 use crate::survey::{Part, Survey};
-use crate::table::Table;
+use crate::table::{ChunkStart, Table};
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
@@ -83,10 +83,12 @@ impl GrantedClaim {
 
     /// What deals some of the lane's chunks, by their numbers in the lane.
     fn survey(&self, chunks: &Range<u64>) -> Survey {
-        let (first, end) = self.table.fragments(chunks);
+        let ChunkStart { fragment: first, cohort, piece, cohort_bases } =
+            self.table.start(chunks.start).unwrap_or_default();
+        let end = self.table.start(chunks.end);
         let begins: Vec<_> = (0..self.files.len()).map(|file| self.table.begin(file, first)).collect();
         let part = |(file, regular): (usize, &Arc<Regular>)| {
-            let stop = end.map_or(regular.stretches(), |end| self.table.begin(file, end).0 + 1);
+            let stop = end.map_or(regular.stretches(), |end| self.table.begin(file, end.fragment).0 + 1);
             Part {
                 regular: Arc::clone(regular),
                 stretches: begins[file].0..stop,
@@ -94,11 +96,26 @@ impl GrantedClaim {
             }
         };
         let parts = self.files.iter().enumerate().map(part).collect();
-        let ticket = Ticket { lane: self.cutting.lane, number: chunks.start, first_fragment: first };
+        let (lane, first_read) = (self.cutting.lane, first * self.files.len() as u64);
+        let ticket = Ticket {
+            lane,
+            number: chunks.start,
+            first_fragment: first,
+            first_read,
+            cohort,
+            piece,
+            is_last_piece: false,
+        };
         let places = begins.iter().map(|(_, place)| *place);
-        let cutting = Cutting { first: end.or(self.cutting.first), ..self.cutting.clone() };
-        let cutter = cutting.cutter(true).begin(ticket, places);
+        let end = end.map(|end| End { fragments: Some(end.fragment), inside_cohort: end.piece > 0 });
+        let cutting = Cutting { end: end.unwrap_or(self.cutting.end), ..self.cutting.clone() };
+        let cutter = cutting.cutter(true).begin(ticket, cohort_bases, places);
         Survey::new(parts, cutter, self.workers)
+    }
+
+    /// What is said of its end.
+    fn end(&self) -> Claimed {
+        Claimed::End { chunks: self.table.chunks(), reads: self.table.reads() }
     }
 
     /// Begins with what was granted next, unless another worker does; or says that there is nothing.
@@ -107,7 +124,7 @@ impl GrantedClaim {
         if current.end != dealt.end {
             return None;
         }
-        let end = Claimed::End { chunks: self.table.chunks() };
+        let end = self.end();
         match self.grant.granted(current.end) {
             Granted::NotYet => Some(Claimed::NotYet),
             Granted::Chunks(chunks) if chunks.start < self.chunks.end => {
@@ -132,9 +149,9 @@ impl Claim for GrantedClaim {
                 match survey.claim(chunk)? {
                     // What lies behind a fault is not absent: nobody has seen it. Who found the fault stops the run.
                     Claimed::End { .. } if survey.is_faulty() => {
-                        return Ok(Claimed::End { chunks: self.table.chunks() });
+                        return Ok(self.end());
                     }
-                    Claimed::End { chunks } => {
+                    Claimed::End { chunks, .. } => {
                         // The table may have a chunk that turns out to be none: empty lines at the end of a file.
                         let (found, end) = (self.chunks.start + chunks, current.end);
                         if found < end {
@@ -194,7 +211,7 @@ impl GrantedEmit {
     }
 
     /// The next chunk that is ours.
-    fn next(&mut self, stop: &AtomicBool) -> Result<Option<Cut>, Error> {
+    fn next(&mut self, stop: &AtomicBool) -> Result<Option<CutChunk>, Error> {
         let before = self.shared.emitted.load(Ordering::Acquire);
         while let Some(cut) = self.all.next(stop)? {
             // Who passes over all that is left of a stream would see it only at its end.
@@ -217,14 +234,14 @@ impl Emit for GrantedEmit {
             self.all.fill(cut, chunk);
             return Ok(Emitted::Chunk);
         }
-        let chunks = self.all.ticket().number;
+        let Ticket { number: chunks, first_read: reads, .. } = self.all.ticket();
         if !std::mem::replace(&mut self.ended, true) {
             let all = self.shared.emitted.fetch_add(chunks, Ordering::AcqRel) + chunks;
             if self.is_last_lane {
                 self.shared.grant.absent(all..u64::MAX);
             }
         }
-        Ok(Emitted::End { chunks })
+        Ok(Emitted::End { chunks, reads })
     }
 
     fn serial_time(&self) -> Duration {

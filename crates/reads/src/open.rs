@@ -2,7 +2,7 @@
 
 use crate::blocked::BlockInput;
 use crate::count;
-use crate::cutter::Cutting;
+use crate::cutter::{Cutting, End};
 use crate::fault::read_fault;
 use crate::granted::{GrantedClaim, GrantedEmit, Shared};
 use crate::gzip::GzipMembers;
@@ -18,7 +18,7 @@ use std::io::{Cursor, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use zerohop_model::engine::Law;
+use zerohop_model::engine::Cut;
 use zerohop_model::error::InputError;
 use zerohop_model::source::{Deal, Lane};
 
@@ -268,15 +268,15 @@ impl OpenLane {
         self.files.into_iter().map(bytes).collect()
     }
 
-    /// Makes it lane number `lane` of a run of `workers`: its chunks are cut by `law`.
+    /// Makes it lane number `lane` of a run of `workers`: its chunks are cut by `cut`.
     ///
     /// Regular files, plain or BGZF, of single or paired FASTQ reads are dealt by the workers; all else by an emitter.
     ///
     /// # Errors
     /// When a file has become unreadable.
-    pub fn deal(self, lane: u32, law: Law, max_read_bases: usize, workers: usize) -> Result<Lane, InputError> {
+    pub fn deal(self, lane: u32, cut: Cut, max_read_bases: usize, workers: usize) -> Result<Lane, InputError> {
         let parser = Box::new(self.parser(max_read_bases));
-        let cutting = self.cutting(lane, law, max_read_bases);
+        let cutting = self.cutting(lane, cut, max_read_bases);
         let deal = match self.is_claimed() {
             true => {
                 let parts = self.regular()?.into_iter().map(Part::all).collect();
@@ -299,8 +299,8 @@ impl OpenLane {
     ///
     /// # Errors
     /// A file that cannot be read.
-    pub fn table(&self, counts: &[Vec<u8>], law: Law) -> Result<Table, InputError> {
-        count::add_up(&self.regular()?, counts, law.closes_at_bases(), self.first)
+    pub fn table(&self, counts: &[Vec<u8>], cut: Cut) -> Result<Table, InputError> {
+        count::add_up(&self.regular()?, counts, cut, self.first)
     }
 
     /// Makes it a lane of a run of which this process deals only what it is granted. `table` is for a lane that workers deal, with the
@@ -311,14 +311,14 @@ impl OpenLane {
     pub fn deal_granted(
         self,
         (lane, lanes): (u32, u32),
-        law: Law,
+        cut: Cut,
         max_read_bases: usize,
         workers: usize,
         table: Option<(Arc<Table>, u64)>,
         shared: &Shared,
     ) -> Result<Lane, InputError> {
         let parser = Box::new(self.parser(max_read_bases));
-        let cutting = self.cutting(lane, law, max_read_bases);
+        let cutting = self.cutting(lane, cut, max_read_bases);
         let deal = match table {
             Some((table, first)) => {
                 let (files, grant) = (self.regular()?, Arc::clone(&shared.grant));
@@ -332,9 +332,9 @@ impl OpenLane {
         Ok(Lane { deal, parser })
     }
 
-    fn cutting(&self, lane: u32, law: Law, max_read_bases: usize) -> Cutting {
-        let (paths, closes_at) = (self.paths().cloned().collect(), law.closes_at_bases());
-        Cutting { lane, paths, closes_at, max_read_bases: max_read_bases as u64, first: self.first }
+    fn cutting(&self, lane: u32, cut: Cut, max_read_bases: usize) -> Cutting {
+        let (paths, end) = (self.paths().cloned().collect(), End { fragments: self.first, inside_cohort: false });
+        Cutting { lane, paths, cut, max_read_bases: max_read_bases as u64, end }
     }
 
     /// Its files, to be read at any place.

@@ -3,7 +3,7 @@
 //! One thread per input reads and inflates ahead, marks whole records, and hands segments through a bounded channel to the
 //! emitter, which cuts them into chunks and copies each chunk into the buffer of the worker that asked for it.
 
-use crate::cutter::{Cut, Cutter};
+use crate::cutter::{CutChunk, Cutter};
 use crate::fault::{endless, read_fault, record_text_limit};
 use crate::header;
 use crate::parse::Format;
@@ -214,7 +214,7 @@ impl StreamEmitter {
 
 impl StreamEmitter {
     /// The next chunk, before its text is copied; none at the end. A fault is one of the chunk of [`StreamEmitter::ticket`].
-    pub(crate) fn next(&mut self, stop: &AtomicBool) -> Result<Option<Cut>, Error> {
+    pub(crate) fn next(&mut self, stop: &AtomicBool) -> Result<Option<CutChunk>, Error> {
         for spec in self.specs.drain(..) {
             self.streams.push(Stream::start(spec).map_err(Error::Thread)?);
         }
@@ -231,7 +231,7 @@ impl StreamEmitter {
     }
 
     /// Copies the text of a chunk.
-    pub(crate) fn fill(&mut self, cut: Cut, chunk: &mut Chunk) {
+    pub(crate) fn fill(&mut self, cut: CutChunk, chunk: &mut Chunk) {
         let started = Instant::now();
         let streams = &self.streams;
         cut.fill(chunk, |input, bytes| {
@@ -241,14 +241,14 @@ impl StreamEmitter {
     }
 
     /// Passes over a chunk.
-    pub(crate) fn pass_over(&mut self, cut: Cut) {
+    pub(crate) fn pass_over(&mut self, cut: CutChunk) {
         let streams = &self.streams;
         cut.recycle(|input, bytes| {
             let _ = streams[input].spare.try_send(bytes);
         });
     }
 
-    /// The place of the next chunk; at the end its number is that of all chunks.
+    /// The place of the next chunk; at the end it counts all chunks and reads.
     pub(crate) fn ticket(&self) -> Ticket {
         self.cutter.next_ticket()
     }
@@ -257,7 +257,10 @@ impl StreamEmitter {
 impl Emit for StreamEmitter {
     fn emit(&mut self, chunk: &mut Chunk, stop: &AtomicBool) -> Result<Emitted, Error> {
         let cut = self.next(stop).inspect_err(|_| chunk.ticket = self.ticket())?;
-        let Some(cut) = cut else { return Ok(Emitted::End { chunks: self.ticket().number }) };
+        let Some(cut) = cut else {
+            let Ticket { number: chunks, first_read: reads, .. } = self.ticket();
+            return Ok(Emitted::End { chunks, reads });
+        };
         self.fill(cut, chunk);
         Ok(Emitted::Chunk)
     }

@@ -12,7 +12,7 @@
 //! and checked when the stretches before it are there; a wrong guess (damaged text) costs time and nothing else.
 
 use crate::bgzf;
-use crate::cutter::{Cut, Cutter};
+use crate::cutter::{CutChunk, Cutter};
 use crate::regular::{Front, PLAIN_STRETCH, Regular, Stretch};
 use crate::table::Table;
 use crossbeam_queue::ArrayQueue;
@@ -93,10 +93,11 @@ struct Cutting {
 pub(crate) struct Survey {
     files: Vec<Surveyed>,
     cutting: Mutex<Cutting>,
-    ready: ArrayQueue<Result<Cut, (zerohop_model::chunk::Ticket, InputError)>>,
-    /// Set when all chunks are cut; `chunks` is their number then.
+    ready: ArrayQueue<Result<CutChunk, (zerohop_model::chunk::Ticket, InputError)>>,
+    /// Set when all chunks are cut; `chunks` and `reads` are their numbers then.
     all_cut: AtomicBool,
     chunks: AtomicU64,
+    reads: AtomicU64,
     /// Set before `all_cut` if the last that was cut is a fault.
     faulty: AtomicBool,
     /// Buffers of segments that are used up.
@@ -128,6 +129,7 @@ impl Survey {
             ready: ArrayQueue::new(READY),
             all_cut: AtomicBool::new(false),
             chunks: AtomicU64::new(0),
+            reads: AtomicU64::new(0),
             faulty: AtomicBool::new(false),
             spare: ArrayQueue::new(2 * window as usize + cutter.stretches_per_chunk(PLAIN_STRETCH)),
             cutting: Mutex::new(Cutting { cutter, files: parts.iter().map(in_order).collect() }),
@@ -187,7 +189,9 @@ impl Survey {
             }
         }
         if cutter.is_done() {
-            self.chunks.store(cutter.next_ticket().number, Ordering::Relaxed);
+            let end = cutter.next_ticket();
+            self.chunks.store(end.number, Ordering::Relaxed);
+            self.reads.store(end.first_read, Ordering::Relaxed);
             self.all_cut.store(true, Ordering::Release);
         }
         self.serial_nanos.fetch_add(started.elapsed().as_nanos() as u64, Ordering::Relaxed);
@@ -246,7 +250,8 @@ impl Claim for Survey {
                 };
             }
             if all_cut {
-                return Ok(Claimed::End { chunks: self.chunks.load(Ordering::Relaxed) });
+                let (chunks, reads) = (self.chunks.load(Ordering::Relaxed), self.reads.load(Ordering::Relaxed));
+                return Ok(Claimed::End { chunks, reads });
             }
             let surveyed = self.survey_one();
             if !self.cut_ready() && !surveyed {

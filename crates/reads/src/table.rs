@@ -4,7 +4,6 @@ use crate::compact::{Reader, Writer};
 use crate::cutter::Place;
 use crate::regular::Front;
 use crate::segment::LineState;
-use std::ops::Range;
 
 /// What lies before a stretch of a file.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -13,13 +12,24 @@ pub(crate) struct Before {
     pub(crate) place: Place,
 }
 
+/// Where a chunk begins: its first fragment, and its place in its cohort.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub(crate) struct ChunkStart {
+    pub(crate) fragment: u64,
+    pub(crate) cohort: u64,
+    pub(crate) piece: u32,
+    /// Bases of the pieces before it.
+    pub(crate) cohort_bases: u64,
+}
+
 /// Where the stretches and the chunks of a lane begin. The same on all ranks: one of them makes it, the others read its bytes.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Table {
     /// For each file, what lies before each stretch.
     pub(crate) files: Vec<Vec<Before>>,
-    /// Number of the first fragment of each chunk.
-    pub(crate) chunks: Vec<u64>,
+    pub(crate) chunks: Vec<ChunkStart>,
+    /// Reads in all of them.
+    pub(crate) reads: u64,
     /// For each file, what stands for its text.
     pub(crate) contents: Vec<u64>,
 }
@@ -28,6 +38,11 @@ impl Table {
     /// How many chunks there are. If the input is faulty, the last one may be none: whoever deals it finds the fault.
     pub fn chunks(&self) -> u64 {
         self.chunks.len() as u64
+    }
+
+    /// How many reads there are, if the input is not faulty.
+    pub(crate) fn reads(&self) -> u64 {
+        self.reads
     }
 
     /// A number for each file that stands for all of its text: names, bases and qualities.
@@ -47,10 +62,9 @@ impl Table {
         (stretch as u64, starts.get(stretch).map(|before| before.place).unwrap_or_default())
     }
 
-    /// The fragments of some chunks; without an end if the last of them is that of the lane.
-    pub(crate) fn fragments(&self, chunks: &Range<u64>) -> (u64, Option<u64>) {
-        let first = |chunk: u64| self.chunks.get(chunk as usize).copied();
-        (first(chunks.start).unwrap_or(0), first(chunks.end))
+    /// Where a chunk begins; none behind the last one.
+    pub(crate) fn start(&self, chunk: u64) -> Option<ChunkStart> {
+        self.chunks.get(chunk as usize).copied()
     }
 
     /// As bytes, for the other ranks.
@@ -64,10 +78,12 @@ impl Table {
                 [front.block, place.record, place.byte, place.bases].into_iter().for_each(|number| out.put(number));
             }
         }
-        for numbers in [&self.chunks, &self.contents] {
-            out.put(numbers.len() as u64);
-            numbers.iter().for_each(|&number| out.put(number));
+        [self.reads, self.chunks.len() as u64].into_iter().for_each(|number| out.put(number));
+        for &ChunkStart { fragment, cohort, piece, cohort_bases } in &self.chunks {
+            [fragment, cohort, u64::from(piece), cohort_bases].into_iter().for_each(|number| out.put(number));
         }
+        out.put(self.contents.len() as u64);
+        self.contents.iter().for_each(|&number| out.put(number));
         out.bytes
     }
 
@@ -84,8 +100,13 @@ impl Table {
             }
             files.push(file);
         }
-        let mut numbers = || (0..from.take()?).map(|_| from.take()).collect::<Option<Vec<u64>>>();
-        let (chunks, contents) = (numbers()?, numbers()?);
-        from.bytes.is_empty().then_some(Table { files, chunks, contents })
+        let reads = from.take()?;
+        let mut chunks = Vec::new();
+        for _ in 0..from.take()? {
+            let [fragment, cohort, piece, cohort_bases] = [from.take()?, from.take()?, from.take()?, from.take()?];
+            chunks.push(ChunkStart { fragment, cohort, piece: u32::try_from(piece).ok()?, cohort_bases });
+        }
+        let contents = (0..from.take()?).map(|_| from.take()).collect::<Option<Vec<u64>>>()?;
+        from.bytes.is_empty().then_some(Table { files, chunks, reads, contents })
     }
 }

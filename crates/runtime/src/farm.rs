@@ -33,10 +33,12 @@ const STOP_POLL: Duration = Duration::from_millis(20);
 pub enum Dealt {
     /// A filled chunk.
     Chunk(Box<Chunk>),
-    /// The lane is at its end; it had this many chunks.
+    /// The lane is at its end.
     LaneEnd {
-        /// How many.
+        /// How many chunks it had.
         chunks: u64,
+        /// How many reads were in them.
+        reads: u64,
     },
 }
 
@@ -166,9 +168,9 @@ impl Desk {
                     self.send(worker, Dealt::Chunk(chunk), failure)?;
                     dealt(emitter.share_dealt());
                 }
-                Ok(Emitted::End { chunks }) => {
+                Ok(Emitted::End { chunks, reads }) => {
                     self.held = Some((worker, chunk));
-                    let end = || Dealt::LaneEnd { chunks };
+                    let end = || Dealt::LaneEnd { chunks, reads };
                     return (0..self.tasks.len()).try_for_each(|worker| self.send(worker, end(), failure));
                 }
                 Err(fault) => {
@@ -236,7 +238,7 @@ impl Emit for Taker {
         while !stop.load(Ordering::Acquire) {
             match self.0.claim(chunk)? {
                 Claimed::Chunk => return Ok(Emitted::Chunk),
-                Claimed::End { chunks } => return Ok(Emitted::End { chunks }),
+                Claimed::End { chunks, reads } => return Ok(Emitted::End { chunks, reads }),
                 Claimed::NotYet => patience.wait(),
             }
         }

@@ -47,7 +47,7 @@ pub struct Taken {
 /// What came of looking for a chunk in a lane.
 enum Next {
     Chunk(Box<Chunk>),
-    LaneEnd { chunks: u64 },
+    LaneEnd { chunks: u64, reads: u64 },
 }
 
 /// One thread's own things for taking chunks.
@@ -57,7 +57,9 @@ pub struct Intake<'a> {
     /// The chunk that is used for lanes without an emitter.
     own: Option<Box<Chunk>>,
     lane: usize,
+    /// Chunks and reads of the lanes before.
     chunks_before: u64,
+    reads_before: u64,
     /// Time spent reading, inflating and surveying input.
     pub claiming: Duration,
     /// Time spent waiting for input that was not there yet.
@@ -71,7 +73,7 @@ impl<'a> Intake<'a> {
             bench.ask();
         }
         let (claiming, waiting) = (Duration::ZERO, Duration::ZERO);
-        Intake { input, bench, own: None, lane: 0, chunks_before: 0, claiming, waiting }
+        Intake { input, bench, own: None, lane: 0, chunks_before: 0, reads_before: 0, claiming, waiting }
     }
 
     /// The next chunk; `None` when the input is at its end.
@@ -81,12 +83,14 @@ impl<'a> Intake<'a> {
     pub fn take(&mut self) -> Result<Option<Taken>, Error> {
         while self.lane < self.input.lanes.len() {
             match self.claim()? {
-                Next::Chunk(chunk) => {
+                Next::Chunk(mut chunk) => {
+                    chunk.ticket.first_read += self.reads_before;
                     let number = self.chunks_before + chunk.ticket.number;
                     return Ok(Some(Taken { chunk, number }));
                 }
-                Next::LaneEnd { chunks } => {
+                Next::LaneEnd { chunks, reads } => {
                     self.chunks_before += chunks;
+                    self.reads_before += reads;
                     self.lane += 1;
                 }
             }
@@ -151,7 +155,7 @@ impl<'a> Intake<'a> {
             self.waiting += waited;
             return Ok(match task {
                 Dealt::Chunk(chunk) => Next::Chunk(chunk),
-                Dealt::LaneEnd { chunks } => Next::LaneEnd { chunks },
+                Dealt::LaneEnd { chunks, reads } => Next::LaneEnd { chunks, reads },
             });
         };
         let started = Instant::now();
@@ -169,9 +173,9 @@ impl<'a> Intake<'a> {
             self.waiting += patience.waited();
             self.claiming += started.elapsed().saturating_sub(patience.waited());
             return Ok(match claimed {
-                Claimed::End { chunks } => {
+                Claimed::End { chunks, reads } => {
                     self.own = Some(chunk);
-                    Next::LaneEnd { chunks }
+                    Next::LaneEnd { chunks, reads }
                 }
                 _ => Next::Chunk(chunk),
             });

@@ -27,7 +27,7 @@ struct Watched<'w> {
 impl Emit for Watched<'_> {
     fn emit(&mut self, chunk: &mut Chunk, _stop: &AtomicBool) -> Result<Emitted, Error> {
         if self.left == 0 {
-            return Ok(Emitted::End { chunks: self.number });
+            return Ok(Emitted::End { chunks: self.number, reads: self.number });
         }
         self.left -= 1;
         chunk.clear();
@@ -73,8 +73,8 @@ fn deal(workers: usize, queue: usize, tasks: u64, lanes: usize, slow: bool) -> (
                 bench.ask();
                 while ended < lanes {
                     match bench.receive(failure).unwrap().0 {
-                        Dealt::LaneEnd { chunks } => {
-                            assert_eq!(chunks, tasks);
+                        Dealt::LaneEnd { chunks, reads } => {
+                            assert_eq!((chunks, reads), (tasks, tasks));
                             ended += 1;
                         }
                         Dealt::Chunk(chunk) => {

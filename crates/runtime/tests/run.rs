@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use zerohop_model::alignment::{Alignment, Alignments};
 use zerohop_model::chunk::Chunk;
-use zerohop_model::engine::{Engine, Law, Mapper};
+use zerohop_model::engine::{Cut, Engine, Mapper};
 use zerohop_model::error::Error;
 use zerohop_model::record::{Contig, UNMAPPED};
 use zerohop_runtime::{HELD_PER_WORKER, Mapping, Order, Shelf};
@@ -21,8 +21,8 @@ impl Engine for Echo {
         ("echo", "0")
     }
 
-    fn law(&self) -> Law {
-        Law::Free { preferred_bases: 1 }
+    fn cut(&self) -> Cut {
+        Cut::at(1)
     }
 
     fn max_read_bases(&self) -> usize {
@@ -123,8 +123,8 @@ impl Engine for Counted {
         self.0.program()
     }
 
-    fn law(&self) -> Law {
-        self.0.law()
+    fn cut(&self) -> Cut {
+        self.0.cut()
     }
 
     fn max_read_bases(&self) -> usize {

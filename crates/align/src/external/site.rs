@@ -74,7 +74,7 @@ impl Site {
             }
         };
         output_files::apart_from(job, index.files.iter().chain(&index.program).chain([&wanted.found.program]))?;
-        let key = TuningKey::external(&wanted.found, &index, &job.reference, wanted.law, wanted.profile.clone());
+        let key = TuningKey::external(&wanted.found, &index, &job.reference, wanted.cut, wanted.profile.clone());
         let (Planned { plan, farm }, alternatives) = begin(job, &machine, &key, wanted.claimed)?;
         if !farm {
             notes.extend(share.weigh(&machine, plan.instances(farm).len(), key.index)?);
@@ -142,11 +142,11 @@ impl Site {
     ) -> Result<(Came, Option<Tried>), AlignError> {
         let plans = self.plan.instances(self.farm);
         let count = plans.len();
-        let lanes = multi_rank::deal_lanes(multi_rank.as_deref(), open, wanted.law, MAX_READ_BASES, count)?;
+        let lanes = multi_rank::deal_lanes(multi_rank.as_deref(), open, wanted.cut, MAX_READ_BASES, count)?;
         let launch = self.launch(job, wanted);
         let instances = launch.start(plans, 0, &|charge| told(&self.reaper, &charge))?;
         let dealing = job.external.deal;
-        let held = (HELD_BASES / wanted.law.closes_at_bases()).max(2) as usize;
+        let held = (HELD_BASES / wanted.cut.chunk_bases()).max(2) as usize;
         let held = held.max(multi_rank.as_ref().map_or(0, |multi_rank| multi_rank.held()));
         let grains = multi_rank.as_ref().map(|multi_rank| multi_rank.grains());
         let grains = grains.as_deref();
@@ -185,7 +185,7 @@ impl Site {
     /// Reads that all instances together must have mapped before it can be said how fast they are: some batches each.
     fn reads_to_judge(wanted: &Wanted, alternatives: &Alternatives) -> u64 {
         let batches = BATCHES_TO_JUDGE * alternatives.most_copies() as u64;
-        batches * wanted.law.closes_at_bases() / wanted.read_length.max(1) as u64
+        batches * wanted.cut.closes_at_bases / wanted.read_length.max(1) as u64
     }
 
     /// The plan that was followed to the end.

@@ -7,8 +7,8 @@ use crate::job::Job;
 use crate::lanes::ReadGroups;
 use crate::tuning_key::Profile;
 use zerohop_engine_external::descriptor::Descriptor;
-use zerohop_engine_external::{Found, UserArguments, law};
-use zerohop_model::engine::Law;
+use zerohop_engine_external::{Found, UserArguments, cut};
+use zerohop_model::engine::Cut;
 use zerohop_model::plan::HugePages;
 use zerohop_reads::OpenLane;
 use zerohop_runtime::Dealing;
@@ -44,7 +44,7 @@ pub fn refuse_options(job: &Job) -> Result<(), AlignError> {
 pub struct Wanted {
     pub found: Found,
     pub user: UserArguments,
-    pub law: Law,
+    pub cut: Cut,
     pub paired: bool,
     pub fasta: bool,
     /// Whether instances take chunks by themselves, in all lanes.
@@ -71,7 +71,7 @@ impl Wanted {
         ];
         let text = job.external.engine_args.as_deref().unwrap_or_default();
         let user = UserArguments::parse(&descriptor, text, &known)?;
-        let law = law(&descriptor, &user)?;
+        let cut = cut(&descriptor, &user)?;
         let (paired, fasta) = one_kind(open)?;
         let read_group = read_group(&descriptor, &job.read_groups)?;
         let profile = Profile::new(paired, read_length, job.external.engine_args.as_deref());
@@ -79,7 +79,7 @@ impl Wanted {
         Ok(Wanted {
             found: Found::find(descriptor)?,
             user,
-            law,
+            cut,
             paired,
             fasta,
             claimed,

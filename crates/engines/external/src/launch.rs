@@ -19,7 +19,7 @@ use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::sync::mpsc::channel;
 use std::time::Duration;
-use zerohop_model::engine::Law;
+use zerohop_model::engine::Cut;
 use zerohop_model::instance::Instance;
 use zerohop_model::plan::InstancePlan;
 use zerohop_process::{Charge, command, give_fds, pipe, set_nonblocking};
@@ -71,17 +71,17 @@ pub struct Launch<'a> {
 ///
 /// # Errors
 /// When the user's value for a batch is no number.
-pub fn law(descriptor: &Descriptor, user: &UserArguments) -> Result<Law, ExternalError> {
+pub fn cut(descriptor: &Descriptor, user: &UserArguments) -> Result<Cut, ExternalError> {
     if descriptor.batch.law == BatchLaw::Free {
-        return Ok(Law::Free { preferred_bases: FREE_BASES });
+        return Ok(Cut::at(FREE_BASES));
     }
     let value = user.settings.get(&descriptor.batch.setting);
-    let bases = value.parse().ok().filter(|&bases| bases > 0).ok_or_else(|| {
+    let bases: u64 = value.parse().ok().filter(|&bases| bases > 0).ok_or_else(|| {
         ExternalError::Arguments(format!("the bases of a batch must be a number from 1 on, and '{value}' is none"))
     })?;
     Ok(match descriptor.batch.law {
-        BatchLaw::Chunk => Law::Chunk { past_bases: bases },
-        _ => Law::Cohort { at_bases: bases },
+        BatchLaw::Chunk => Cut::at(bases.saturating_add(1)),
+        _ => Cut::at(bases),
     })
 }
 

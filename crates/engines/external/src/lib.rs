@@ -42,7 +42,7 @@ pub use compare::compare;
 pub use descriptor::{Descriptor, all};
 pub use error::ExternalError;
 pub use found::{Found, FoundIndex};
-pub use launch::{Launch, law};
+pub use launch::{Launch, cut};
 pub use share::SharedIndex;
 pub use supervise::Supervision;
 pub use tool::{Tell, run_tool};

@@ -14,21 +14,21 @@ pub use synthetic::{Cost, Synthetic, rounds_per_second};
 
 use zerohop_model::alignment::{Alignment, Alignments};
 use zerohop_model::chunk::Chunk;
-use zerohop_model::engine::{Engine, Law, Mapper};
+use zerohop_model::engine::{Cut, Engine, Mapper};
 use zerohop_model::error::Error;
 use zerohop_model::record::{self, Contig};
 
 /// The engine; [`Null::new`] says how it wants the input cut.
 #[derive(Debug, Clone)]
 pub struct Null {
-    law: Law,
+    cut: Cut,
     contigs: Vec<Contig>,
 }
 
 impl Null {
-    /// An engine under `law`, with a header that names `contigs`.
-    pub fn new(law: Law, contigs: Vec<Contig>) -> Self {
-        Null { law, contigs }
+    /// An engine whose input is cut by `cut`, with a header that names `contigs`.
+    pub fn new(cut: Cut, contigs: Vec<Contig>) -> Self {
+        Null { cut, contigs }
     }
 }
 
@@ -37,8 +37,8 @@ impl Engine for Null {
         ("zerohop-null", env!("CARGO_PKG_VERSION"))
     }
 
-    fn law(&self) -> Law {
-        self.law
+    fn cut(&self) -> Cut {
+        self.cut
     }
 
     fn max_read_bases(&self) -> usize {

@@ -2,7 +2,7 @@
 
 use crate::Null;
 use std::path::{Path, PathBuf};
-use zerohop_model::engine::{Engine, Law};
+use zerohop_model::engine::{Cut, Engine};
 use zerohop_model::index::{IndexError, IndexProvider, IndexSource, OnStart, Wanted};
 use zerohop_model::machine::Bytes;
 
@@ -11,7 +11,7 @@ use zerohop_model::machine::Bytes;
 pub struct Provider;
 
 /// It wants its input cut as strobealign does.
-const LAW: Law = Law::Chunk { past_bases: 1_000_000 };
+const CUT: Cut = Cut::at(1_000_001);
 
 impl IndexProvider for Provider {
     fn engine(&self) -> (&str, &str) {
@@ -23,7 +23,7 @@ impl IndexProvider for Provider {
     }
 
     fn chunk_bases(&self) -> u64 {
-        LAW.closes_at_bases()
+        CUT.closes_at_bases
     }
 
     fn find(&self, wanted: &Wanted<'_>) -> Result<Box<dyn IndexSource>, IndexError> {
@@ -64,6 +64,6 @@ impl IndexSource for Reference {
 
     fn make(&self, _: usize, _: OnStart) -> Result<Box<dyn Engine>, IndexError> {
         let contigs = zerohop_reads::reference::read(&self.0, |_| {});
-        Ok(Box::new(Null::new(LAW, contigs.map_err(|error| IndexError::Failed(Box::new(error)))?)))
+        Ok(Box::new(Null::new(CUT, contigs.map_err(|error| IndexError::Failed(Box::new(error)))?)))
     }
 }

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 use zerohop_model::alignment::Alignments;
 use zerohop_model::chunk::Chunk;
-use zerohop_model::engine::{Engine, Law, Mapper};
+use zerohop_model::engine::{Cut, Engine, Mapper};
 use zerohop_model::error::Error;
 use zerohop_model::record::Contig;
 
@@ -88,8 +88,8 @@ impl Engine for Synthetic {
         ("zerohop-synthetic", env!("CARGO_PKG_VERSION"))
     }
 
-    fn law(&self) -> Law {
-        Law::Free { preferred_bases: 100_000 }
+    fn cut(&self) -> Cut {
+        Cut::at(100_000)
     }
 
     fn max_read_bases(&self) -> usize {

@@ -1,7 +1,7 @@
 //! [strobealign](https://github.com/ksahlin/strobealign) 0.19.1 (Sahlin 2022, MIT) as an embedded engine.
 //!
 //! Its records are those of the strobealign program with its defaults, byte for byte, because the input is cut where the
-//! program cuts it ([`Law::Chunk`]) and each chunk starts with the same random numbers. The path of a read:
+//! program cuts it ([`Cut`]) and each chunk starts with the same random numbers. The path of a read:
 //!
 //! 1. its randstrobes are made two fragments ahead, and the places in the index where they will be looked up are prefetched;
 //! 2. hits become chains (`Chainer::get_chains`), chains alignments (`align_paired_end_read`);
@@ -31,7 +31,7 @@ use crate::tables::{AddressedIndex, RANDSTROBE_BYTES};
 use strobealign::chainer::{Chainer, ChainingParameters, MAXIMUM_QUERY_LENGTH};
 use strobealign::modes::align::MappingParameters;
 use strobealign::seeding::SeedingParameters;
-use zerohop_model::engine::{Engine, Law, Mapper};
+use zerohop_model::engine::{Cut, Engine, Mapper};
 use zerohop_model::error::Error;
 use zerohop_model::record::Contig;
 
@@ -100,8 +100,8 @@ impl Engine for Strobealign {
         ("strobealign", VERSION)
     }
 
-    fn law(&self) -> Law {
-        Law::Chunk { past_bases: CHUNK_BASES }
+    fn cut(&self) -> Cut {
+        Cut::at(CHUNK_BASES + 1)
     }
 
     fn max_read_bases(&self) -> usize {

@@ -25,7 +25,7 @@ pub(crate) struct BlockTaker {
 impl BlockTaker {
     pub(crate) fn new(lane: u32, texts: Vec<SerialText>, sidecars: &[Sidecar]) -> Self {
         let texts = texts.into_iter().zip(sidecars.iter().cloned()).collect();
-        BlockTaker { texts, next: Ticket { lane, ..Ticket::default() } }
+        BlockTaker { texts, next: Ticket::first_of(lane) }
     }
 
     /// Behind the last block there must be nothing, or the marker at the end of BGZF.
@@ -61,8 +61,9 @@ impl Take for BlockTaker {
                 return Err(text.fault(what).into());
             }
         }
-        self.next.number += 1;
-        self.next.first_fragment += self.texts.first().map_or(0, |(_, sidecar)| sidecar.reads_per_block as u64);
+        let in_block = self.texts.first().map_or(0, |(_, sidecar)| sidecar.reads_per_block as u64);
+        let taken = in_block.min(reads - self.next.first_fragment);
+        self.next = self.next.next_cohort(taken, taken * self.texts.len() as u64);
         Ok(true)
     }
 }

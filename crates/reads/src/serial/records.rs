@@ -19,7 +19,7 @@ pub(crate) struct RecordTaker {
 
 impl RecordTaker {
     pub(crate) fn new(lane: u32, texts: Vec<SerialText>, fragments: usize, parser: Option<Parser>) -> Self {
-        let next = Ticket { lane, ..Ticket::default() };
+        let next = Ticket::first_of(lane);
         RecordTaker { texts, fragments, parser, next }
     }
 }
@@ -28,15 +28,15 @@ impl Take for RecordTaker {
     fn take(&mut self, chunk: &mut Chunk) -> Result<bool, Error> {
         chunk.clear();
         chunk.ticket = self.next;
-        let mut taken = 0;
+        let (mut taken, mut reads) = (0, 0);
         for (text, out) in self.texts.iter_mut().zip(&mut chunk.text) {
-            taken = text.take_records(self.fragments, out)?.max(taken);
+            let records = text.take_records(self.fragments, out)?;
+            (taken, reads) = (records.max(taken), reads + records as u64);
         }
         if taken == 0 {
             return Ok(false);
         }
-        self.next.number += 1;
-        self.next.first_fragment += taken as u64;
+        self.next = self.next.next_cohort(taken as u64, reads);
         // Files that are not in step are found by the parser.
         self.parser.as_ref().map_or(Ok(()), |parser| parser.parse(chunk))?;
         Ok(true)

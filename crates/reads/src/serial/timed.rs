@@ -9,7 +9,7 @@ use zerohop_model::source::{Emit, Emitted};
 
 /// Something that reads are taken from, a chunk at a time.
 pub(crate) trait Take: Send {
-    /// Fills `chunk`; false at the end.
+    /// Fills `chunk`; false at the end, with the ticket that another chunk would have had.
     fn take(&mut self, chunk: &mut Chunk) -> Result<bool, Error>;
 }
 
@@ -17,12 +17,11 @@ pub(crate) trait Take: Send {
 pub(crate) struct Timed<T> {
     from: T,
     holding: Stopwatch,
-    chunks: u64,
 }
 
 impl<T: Take> Timed<T> {
     pub(crate) fn new(from: T) -> Self {
-        Timed { from, holding: Stopwatch::default(), chunks: 0 }
+        Timed { from, holding: Stopwatch::default() }
     }
 }
 
@@ -32,9 +31,8 @@ impl<T: Take> Emit for Timed<T> {
         let outcome = self.from.take(chunk);
         self.holding.stop(started);
         if !outcome? {
-            return Ok(Emitted::End { chunks: self.chunks });
+            return Ok(Emitted::End { chunks: chunk.ticket.number, reads: chunk.ticket.first_read });
         }
-        self.chunks += 1;
         Ok(Emitted::Chunk)
     }
 

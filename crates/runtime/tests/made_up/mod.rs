@@ -44,7 +44,8 @@ pub fn fault() -> Error {
 /// Chunk n of a lane has the one read "LANE.n".
 fn fill(chunk: &mut Chunk, lane: u32, number: u64) {
     chunk.clear();
-    chunk.ticket = Ticket { lane, number, first_fragment: number };
+    let first = Ticket::first_of(lane);
+    chunk.ticket = Ticket { number, first_fragment: number, first_read: number, cohort: number, ..first };
     chunk.text[0].bytes.extend_from_slice(format!("{lane}.{number}").as_bytes());
 }
 
@@ -73,7 +74,7 @@ impl Claim for Counter {
         if self.calls.fetch_add(1, Ordering::Relaxed) % 3 == 1 {
             return Ok(Claimed::NotYet);
         }
-        let end = Claimed::End { chunks: self.chunks };
+        let end = Claimed::End { chunks: self.chunks, reads: self.chunks };
         self.next(chunk).map(|more| if more { Claimed::Chunk } else { end })
     }
 
@@ -88,7 +89,7 @@ impl Claim for Counter {
 
 impl Emit for Counter {
     fn emit(&mut self, chunk: &mut Chunk, _stop: &AtomicBool) -> Result<Emitted, Error> {
-        let end = Emitted::End { chunks: self.chunks };
+        let end = Emitted::End { chunks: self.chunks, reads: self.chunks };
         self.next(chunk).map(|more| if more { Emitted::Chunk } else { end })
     }
 

@@ -5,7 +5,7 @@ use zerohop_model::chunk::{ReadSpans, Ticket};
 /// A chunk of fragments with these names and a comment `c:NAME` for each; each read has a base.
 fn chunk(number: u64, names: &[&str], paired: bool) -> (Chunk, Expected) {
     let mut chunk = Chunk::default();
-    chunk.ticket = Ticket { lane: 0, number, first_fragment: 0 };
+    chunk.ticket = Ticket { number, ..Ticket::first_of(0) };
     for name in names {
         let bytes = &mut chunk.text[0].bytes;
         let start = bytes.len() as u32;

@@ -11,7 +11,7 @@ use zerohop_lab::process::{EngineSpec, ProcessSpec};
 use zerohop_lab::{
     Arm, Experiment, Fragments, Grid, InputKind, LockKind, OutputKind, Point, Scaling, Starter, Store, present,
 };
-use zerohop_model::engine::{Engine, Law};
+use zerohop_model::engine::{Cut, Engine};
 use zerohop_model::error::Error;
 use zerohop_model::machine::{CpuId, Machine};
 use zerohop_model::plan::{HugePages, Pages, Placement};
@@ -257,7 +257,7 @@ fn interleaved<T>(make: impl FnOnce() -> Result<T, Failure>) -> Result<T, Failur
 
 fn engine(spec: &ProcessSpec) -> Result<Box<dyn Engine>, Failure> {
     Ok(match &spec.engine {
-        EngineSpec::Null => Box::new(Null::new(Law::Free { preferred_bases: spec.chunk_bases }, Vec::new())),
+        EngineSpec::Null => Box::new(Null::new(Cut::at(spec.chunk_bases), Vec::new())),
         EngineSpec::Synthetic { .. } => {
             Box::new(Synthetic::new(spec.engine.cost().unwrap_or_default(), spec.rounds_per_second))
         }
