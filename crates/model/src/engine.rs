@@ -3,6 +3,7 @@
 use crate::alignment::Alignments;
 use crate::chunk::Chunk;
 use crate::error::Error;
+use crate::phases::PhasedMapper;
 use crate::record::Contig;
 
 /// Where the input is cut for an engine, because the output of its own program depends on it.
@@ -12,7 +13,7 @@ use crate::record::Contig;
 ///
 /// - no state passes from fragment to fragment (bowtie2, minimap2): any number of bases, whichever the engine works best with;
 /// - state passes along a chunk and ends with it (strobealign: random numbers, insert size): that of its program;
-/// - statistics over a batch come before its alignments (the bwa family's `-K`): that of `-K`, maybe in pieces.
+/// - statistics over a batch come before its alignments (the bwa family's `-K`): that of `-K`, and pieces ([`Phases`](crate::phases::Phases)).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Cut {
     /// The number of bases that closes a cohort.
@@ -47,8 +48,20 @@ impl Cut {
 
 /// One index copy of an embedded aligner, shared by all its workers.
 ///
-/// It is made (built, loaded or replicated) on the node where it shall lie. It starts no threads while it maps, opens no
-/// reads or outputs, prints nothing and never exits. A panic inside it is caught and reported with the read's name.
+/// What is called when:
+///
+/// 1. the copy is made (built, loaded, or by [`replicate`](Engine::replicate)) by a thread whose memory lies where the copy shall lie;
+/// 2. [`cut`](Engine::cut), [`max_read_bases`](Engine::max_read_bases), [`contigs`](Engine::contigs) and
+///    [`program`](Engine::program) before the run; they always say the same;
+/// 3. [`mapper`](Engine::mapper) on each worker's pinned thread, for scratch in memory of its node; again if the worker goes over to
+///    another copy while the run goes on;
+/// 4. [`Mapper::map`] for one chunk after the other; or, if the mapper is one of [two phases](Mapper::phases), what
+///    [`Phases`](crate::phases::Phases) says.
+///
+/// What must not be done: start threads while it maps, use a pool that others share, wait for another worker, open reads or outputs,
+/// print, exit, or carry anything from one chunk to the next in which the records could show. The records of a chunk depend on the
+/// chunk, its ticket and (in two phases) its cohort, not on the worker, the copy, or what was mapped before. A panic is caught and
+/// reported with the read's name; it ends the run.
 pub trait Engine: Send + Sync {
     /// Its name and version as @PG has them: `("strobealign", "0.19.1")`.
     fn program(&self) -> (&str, &str);
@@ -83,4 +96,10 @@ pub trait Mapper {
     /// # Errors
     /// [`Error::Engine`], [`Error::Record`].
     fn map(&mut self, chunk: &Chunk, out: &mut Alignments) -> Result<(), Error>;
+
+    /// If it maps in two phases: how. Then the runtime calls that and not [`Mapper::map`]. Not to be written by hand:
+    /// [`Phased`](crate::phases::Phased) does it.
+    fn phases(&mut self) -> Option<&mut dyn PhasedMapper> {
+        None
+    }
 }

@@ -26,6 +26,7 @@ pub mod instance;
 pub mod machine;
 pub mod measurement;
 pub mod memory_map;
+pub mod phases;
 pub mod plan;
 pub mod record;
 pub mod sink;

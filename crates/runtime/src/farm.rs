@@ -108,6 +108,14 @@ impl Bench {
         }
     }
 
+    /// Keeps the chunk that came last, and asks for the next task with another one in its place; returns whether the chunk that is kept
+    /// has grown.
+    pub(crate) fn keep(&mut self, other: Box<Chunk>) -> bool {
+        let grown = std::mem::take(&mut self.grown);
+        self.give_back(other);
+        grown
+    }
+
     /// A filled chunk that was dealt and will not be mapped, because the run failed.
     pub fn leftover(&mut self) -> Option<Box<Chunk>> {
         loop {
@@ -123,6 +131,16 @@ impl Bench {
     /// # Errors
     /// [`Error::Stopped`] when the run failed.
     pub fn receive(&mut self, failure: &Failure) -> Result<(Dealt, Duration), Error> {
+        let (task, waited) = self.receive_unless(failure, &|| false)?;
+        Ok((task.ok_or(Error::Stopped)?, waited))
+    }
+
+    /// Waits for the next task, or until there is something `better` to do; returns it with the time waited.
+    pub(crate) fn receive_unless(
+        &mut self,
+        failure: &Failure,
+        better: &dyn Fn() -> bool,
+    ) -> Result<(Option<Dealt>, Duration), Error> {
         let mut patience = Patience::new();
         loop {
             let gone = self.tasks.is_closed();
@@ -130,10 +148,13 @@ impl Bench {
                 if let Dealt::Chunk(chunk) = &task {
                     self.grown = self.sent.pop_front().is_some_and(|sent| sent != capacities(chunk));
                 }
-                return Ok((task, patience.waited()));
+                return Ok((Some(task), patience.waited()));
             }
             if gone || failure.stopped() {
                 return Err(Error::Stopped);
+            }
+            if better() {
+                return Ok((None, patience.waited()));
             }
             patience.wait();
         }

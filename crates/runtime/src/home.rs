@@ -24,9 +24,23 @@ pub(crate) fn bring_home(text: &mut Text) {
     if text.bytes.capacity() == 0 {
         return;
     }
-    let room = text.bytes.capacity() + text.bytes.capacity() / 8;
-    text.bytes = Vec::with_capacity(room.max(zerohop_memory::LARGE));
+    text.bytes = written_to(text.bytes.capacity() + text.bytes.capacity() / 8);
+}
+
+/// An empty chunk with as much room as `other`, to be filled by another thread in memory of this one's node.
+pub(crate) fn another(other: &Chunk) -> Box<Chunk> {
+    let mut chunk = Box::<Chunk>::default();
+    for (text, other) in chunk.text.iter_mut().zip(&other.text).filter(|(_, other)| other.bytes.capacity() > 0) {
+        text.bytes = written_to(other.bytes.capacity());
+    }
+    chunk
+}
+
+/// An empty buffer whose pages the calling thread has written to.
+fn written_to(room: usize) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(room.max(zerohop_memory::LARGE));
     // Not zeros: the compiler would ask for zeroed memory, and pages that nobody has written to are nowhere yet.
-    text.bytes.resize(room, 1);
-    text.bytes.clear();
+    bytes.resize(room, 1);
+    bytes.clear();
+    bytes
 }

@@ -44,8 +44,26 @@ pub struct Taken {
     pub number: u64,
 }
 
+/// What came of asking for a chunk.
+pub(crate) enum Asked {
+    /// It came.
+    Came(Taken),
+    /// There was something better to do while it was waited for.
+    Not,
+    /// The input is at its end.
+    End,
+}
+
+/// A chunk that is kept when others are taken.
+pub(crate) struct Kept {
+    pub(crate) chunk: Box<Chunk>,
+    /// Whether another thread made it larger: it lies on that one's node, then.
+    grown: bool,
+}
+
 /// What came of looking for a chunk in a lane.
 enum Next {
+    Not,
     Chunk(Box<Chunk>),
     LaneEnd { chunks: u64, reads: u64 },
 }
@@ -54,8 +72,9 @@ enum Next {
 pub struct Intake<'a> {
     input: &'a Input<'a>,
     bench: Bench,
-    /// The chunk that is used for lanes without an emitter.
-    own: Option<Box<Chunk>>,
+    /// Empty chunks, boxed as they go through the farm, of which one at a time is used for lanes without an emitter.
+    #[allow(clippy::vec_box)]
+    spare: Vec<Box<Chunk>>,
     lane: usize,
     /// Chunks and reads of the lanes before.
     chunks_before: u64,
@@ -73,7 +92,7 @@ impl<'a> Intake<'a> {
             bench.ask();
         }
         let (claiming, waiting) = (Duration::ZERO, Duration::ZERO);
-        Intake { input, bench, own: None, lane: 0, chunks_before: 0, reads_before: 0, claiming, waiting }
+        Intake { input, bench, spare: Vec::new(), lane: 0, chunks_before: 0, reads_before: 0, claiming, waiting }
     }
 
     /// The next chunk; `None` when the input is at its end.
@@ -81,12 +100,24 @@ impl<'a> Intake<'a> {
     /// # Errors
     /// [`Error::Stopped`]: a fault of the input was reported.
     pub fn take(&mut self) -> Result<Option<Taken>, Error> {
+        Ok(match self.take_unless(&|| false)? {
+            Asked::Came(taken) => Some(taken),
+            Asked::Not | Asked::End => None,
+        })
+    }
+
+    /// The next chunk, unless there is something `better` to do while it is waited for.
+    ///
+    /// # Errors
+    /// As for [`Intake::take`].
+    pub(crate) fn take_unless(&mut self, better: &dyn Fn() -> bool) -> Result<Asked, Error> {
         while self.lane < self.input.lanes.len() {
-            match self.claim()? {
+            match self.claim(better)? {
+                Next::Not => return Ok(Asked::Not),
                 Next::Chunk(mut chunk) => {
                     chunk.ticket.first_read += self.reads_before;
                     let number = self.chunks_before + chunk.ticket.number;
-                    return Ok(Some(Taken { chunk, number }));
+                    return Ok(Asked::Came(Taken { chunk, number }));
                 }
                 Next::LaneEnd { chunks, reads } => {
                     self.chunks_before += chunks;
@@ -95,7 +126,7 @@ impl<'a> Intake<'a> {
                 }
             }
         }
-        Ok(None)
+        Ok(Asked::End)
     }
 
     /// Finds the reads of a chunk.
@@ -124,11 +155,38 @@ impl<'a> Intake<'a> {
     pub fn put_back(&mut self, chunk: Box<Chunk>) {
         match self.input.lanes[self.lane] {
             LaneView::Claim(claim, _) => {
-                self.own = Some(chunk);
-                self.input.progress.set_dealt(self.lane, self.input.lanes.len(), claim.share_dealt());
+                self.spare.push(chunk);
+                self.say_dealt(claim);
             }
             LaneView::Farm(_) => self.bench.give_back(chunk),
         }
+    }
+
+    /// Keeps the chunk that was taken last while others are taken.
+    pub(crate) fn keep(&mut self, chunk: Box<Chunk>) -> Kept {
+        let grown = match self.input.lanes[self.lane] {
+            LaneView::Claim(claim, _) => {
+                self.say_dealt(claim);
+                false
+            }
+            LaneView::Farm(_) => {
+                let other = self.spare.pop().unwrap_or_else(|| home::another(&chunk));
+                self.bench.keep(other)
+            }
+        };
+        Kept { chunk, grown }
+    }
+
+    /// Gives back a chunk that was kept.
+    pub(crate) fn put_back_kept(&mut self, Kept { mut chunk, grown }: Kept) {
+        if grown {
+            chunk.text.iter_mut().for_each(home::bring_home);
+        }
+        self.spare.push(chunk);
+    }
+
+    fn say_dealt(&self, claim: &dyn Claim) {
+        self.input.progress.set_dealt(self.lane, self.input.lanes.len(), claim.share_dealt());
     }
 
     /// Reports a failure with its place in the input.
@@ -149,36 +207,38 @@ impl<'a> Intake<'a> {
         }
     }
 
-    fn claim(&mut self) -> Result<Next, Error> {
+    fn claim(&mut self, better: &dyn Fn() -> bool) -> Result<Next, Error> {
         let LaneView::Claim(claim, _) = self.input.lanes[self.lane] else {
-            let (task, waited) = self.bench.receive(self.input.failure)?;
+            let (task, waited) = self.bench.receive_unless(self.input.failure, better)?;
             self.waiting += waited;
             return Ok(match task {
-                Dealt::Chunk(chunk) => Next::Chunk(chunk),
-                Dealt::LaneEnd { chunks, reads } => Next::LaneEnd { chunks, reads },
+                Some(Dealt::Chunk(chunk)) => Next::Chunk(chunk),
+                Some(Dealt::LaneEnd { chunks, reads }) => Next::LaneEnd { chunks, reads },
+                None => Next::Not,
             });
         };
         let started = Instant::now();
         let mut patience = Patience::new();
-        let mut chunk = self.own.take().unwrap_or_else(home::chunk);
+        let mut chunk = self.spare.pop().unwrap_or_else(home::chunk);
         loop {
             if self.input.failure.stopped() {
                 return Err(Error::Stopped);
             }
             let claimed = claim.claim(&mut chunk).map_err(|e| self.fail(&chunk, e))?;
-            if claimed == Claimed::NotYet {
+            let is_better = claimed == Claimed::NotYet && better();
+            if claimed == Claimed::NotYet && !is_better {
                 patience.wait();
                 continue;
             }
             self.waiting += patience.waited();
             self.claiming += started.elapsed().saturating_sub(patience.waited());
-            return Ok(match claimed {
-                Claimed::End { chunks, reads } => {
-                    self.own = Some(chunk);
-                    Next::LaneEnd { chunks, reads }
-                }
-                _ => Next::Chunk(chunk),
-            });
+            let next = match claimed {
+                Claimed::Chunk => return Ok(Next::Chunk(chunk)),
+                Claimed::NotYet => Next::Not,
+                Claimed::End { chunks, reads } => Next::LaneEnd { chunks, reads },
+            };
+            self.spare.push(chunk);
+            return Ok(next);
         }
     }
 }

@@ -10,6 +10,9 @@
 //! 5. *commit*: on a regular file the [gate] hands out offsets in order and the worker writes; on a pipe an
 //!    [ordered queue](queue) feeds one writer. A worker that is ahead holds at most two chunks, then waits.
 //!
+//! Where an engine needs statistics over a cohort, 3 is two phases with these between them, and a worker keeps a chunk until its second
+//! phase (cohorts.rs says who does what when).
+//!
 //! An aligner that is a program of its own takes the place of 3: instances.rs.
 //!
 //! Where several processes align the same reads into one file, [`Grains`] says which chunks are ours and where their records go.
@@ -22,6 +25,7 @@
 //! What it refuses to do: know FASTQ, SAM or any engine; hold an unbounded number of chunks; leave a thread behind.
 #![deny(unsafe_code)]
 
+mod cohorts;
 pub mod gate;
 mod grains;
 pub mod lock;

@@ -1,5 +1,6 @@
 //! A whole run: threads are started, pinned and joined; nothing is left behind.
 
+use crate::cohorts::{self, Cohorts};
 use crate::failure::Failure;
 use crate::farm::{Bench, CHUNKS_PER_WORKER, Desk, emitted, farm};
 use crate::grains::Grains;
@@ -20,6 +21,7 @@ use zerohop_model::error::Error;
 use zerohop_model::instance::Instance;
 use zerohop_model::machine::CpuId;
 use zerohop_model::measurement::{RunReport, Serial, WorkerReport};
+use zerohop_model::phases::{Statistics, Summary};
 use zerohop_model::plan::{Plan, WorkerPlan};
 use zerohop_model::sink::Sink;
 use zerohop_model::source::{Deal, Emit, Lane};
@@ -107,6 +109,13 @@ pub fn run(job: Job<'_>) -> Result<Outcome, Error> {
     }
     let (views, mut emitters) = views(&mut lanes);
     let input = Input { lanes: views, failure: &failure, progress };
+    let cohorts = match &mapping {
+        Mapping::Embedded { shelf, .. } => {
+            let most_text = shelf.cut().map_or(0, |cut| cohorts::most_text(cut, plan.workers.len()));
+            Cohorts::new(plan.workers.len(), most_text)
+        }
+        Mapping::Instances { .. } => Cohorts::new(0, 0),
+    };
     let open = |sink, committers, held| match grains {
         Some(grains) => Output::granted(sink, grains, committers, held),
         None => Output::new(sink, order, committers, held),
@@ -116,7 +125,7 @@ pub fn run(job: Job<'_>) -> Result<Outcome, Error> {
     }
 
     let (parts, written) = std::thread::scope(|scope| {
-        let crew = Crew { scope, failure: &failure, output: &output };
+        let crew = Crew { scope, failure: &failure, output: &output, cohorts: &cohorts };
         let helpers = &plan.helper_cpus;
         let emitter = (!emitters.is_empty()).then(|| {
             let (emitters, input) = (&mut emitters, &input);
@@ -230,6 +239,7 @@ struct Crew<'scope, 'env, 's> {
     scope: &'scope Scope<'scope, 'env>,
     failure: &'scope Failure,
     output: &'scope OnceLock<Output<'s>>,
+    cohorts: &'scope Cohorts<Summary, Statistics>,
 }
 
 type Thread<'scope, T> = Option<ScopedJoinHandle<'scope, Option<T>>>;
@@ -262,6 +272,7 @@ impl<'scope, 's> Crew<'scope, '_, 's> {
     /// Ends the run: wakes all who wait.
     fn fail(self, error: Error) {
         self.failure.report(None, error);
+        self.cohorts.close();
         // With the fence in `open_late`: either that sees the failure, or this sees the output.
         fence(Ordering::SeqCst);
         if let Some(output) = self.output.get() {
@@ -286,7 +297,7 @@ impl<'scope, 's> Crew<'scope, '_, 's> {
     ) -> Vec<Team<'scope>> {
         let Some(output) = self.output.get() else { return Vec::new() };
         let start = |(number, (plan, bench)): (usize, (&'scope WorkerPlan, Bench))| {
-            let work = move || Worker::new(input, output, bench, sink, plan).run(shelf, number);
+            let work = move || Worker::new(input, output, self.cohorts, bench, sink, plan).run(shelf, number);
             Team(vec![self.start("worker", &plan.cpus, work)])
         };
         plan.workers.iter().zip(benches).enumerate().map(start).collect()

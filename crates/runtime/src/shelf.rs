@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
-use zerohop_model::engine::Engine;
+use zerohop_model::engine::{Cut, Engine};
 
 /// What each worker reads. A copy is freed when the last worker that read it has moved on.
 pub struct Shelf {
@@ -35,6 +35,12 @@ impl Shelf {
         let reader = &self.readers[worker];
         *reader.engine.lock().unwrap_or_else(PoisonError::into_inner) = engine;
         reader.moves.fetch_add(1, Ordering::Release);
+    }
+
+    /// Where the copies want the input cut; none if nobody reads.
+    pub(crate) fn cut(&self) -> Option<Cut> {
+        let engine = self.readers.first()?.engine.lock().unwrap_or_else(PoisonError::into_inner);
+        Some(engine.cut())
     }
 
     /// What `worker` reads, and how often it has moved by then.

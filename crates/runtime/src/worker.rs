@@ -1,18 +1,21 @@
 //! A worker of an embedded engine: the path of a read through the program.
 
+use crate::cohorts::{Cohorts, Next, Over};
 use crate::farm::Bench;
-use crate::intake::{Input, Intake, Taken};
+use crate::intake::{Asked, Input, Intake, Kept, Taken};
 use crate::marks::Marks;
 use crate::output::{Committer, Output};
 use crate::part::Part;
 use crate::shelf::Shelf;
+use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 use zerohop_model::alignment::Alignments;
 use zerohop_model::chunk::Chunk;
 use zerohop_model::engine::Mapper;
 use zerohop_model::error::{Error, shown};
 use zerohop_model::measurement::{Tally, WorkerReport};
+use zerohop_model::phases::{Partial, PhasedMapper, Statistics, Summary};
 use zerohop_model::plan::WorkerPlan;
 use zerohop_model::sink::{Encoder, Sink};
 use zerohop_model::timeline::Stage;
@@ -24,6 +27,15 @@ enum Left {
     ForAnotherCopy,
 }
 
+/// A piece of a cohort whose first phase is done.
+struct Piece {
+    number: u64,
+    kept: Kept,
+    partial: Partial,
+    /// Bytes of its text.
+    text: u64,
+}
+
 /// One worker's own things.
 pub(crate) struct Worker<'a, 's> {
     input: &'a Input<'a>,
@@ -31,6 +43,11 @@ pub(crate) struct Worker<'a, 's> {
     alignments: Alignments,
     encoder: Box<dyn Encoder + 'a>,
     committer: Committer<'a, 's>,
+    cohorts: &'a Cohorts<Summary, Statistics>,
+    /// What waits for its second phase, in the order of the input.
+    held: VecDeque<Piece>,
+    /// Whether there is nothing more to be claimed, where there are two phases.
+    ended: bool,
     report: WorkerReport,
     tally: Tally,
     marks: Marks,
@@ -41,6 +58,7 @@ impl<'a, 's> Worker<'a, 's> {
     pub(crate) fn new(
         input: &'a Input<'a>,
         output: &'a Output<'s>,
+        cohorts: &'a Cohorts<Summary, Statistics>,
         bench: Bench,
         sink: &'a dyn Sink,
         plan: &WorkerPlan,
@@ -51,6 +69,9 @@ impl<'a, 's> Worker<'a, 's> {
             alignments: Alignments::default(),
             encoder: sink.encoder(),
             committer: Committer::new(output),
+            cohorts,
+            held: VecDeque::new(),
+            ended: false,
             report: WorkerReport { cpus: plan.cpus.clone(), replica: plan.replica, ..WorkerReport::default() },
             tally: Tally::default(),
             marks: Marks::since(Instant::now()),
@@ -79,19 +100,22 @@ impl<'a, 's> Worker<'a, 's> {
         loop {
             let (moves, engine) = shelf.read_by(number);
             let mut mapper = engine.mapper();
-            if self.work(&mut *mapper, &|| shelf.has_moved(number, moves))? == Left::ForAnotherCopy {
-                continue;
+            let moved = || shelf.has_moved(number, moves);
+            let left = match mapper.phases() {
+                Some(mapper) => self.work_in_phases(mapper, &moved)?,
+                None => self.work(&mut *mapper, &moved)?,
+            };
+            if left == Left::AtTheEnd {
+                return self.committer.finish();
             }
-            return self.committer.finish();
         }
     }
 
     fn work(&mut self, mapper: &mut dyn Mapper, moved: &dyn Fn() -> bool) -> Result<Left, Error> {
         while !moved() {
-            let before = (Instant::now(), self.intake.claiming, self.intake.waiting);
+            let before = self.before_claim();
             let Some(Taken { mut chunk, number }) = self.intake.take()? else { return Ok(Left::AtTheEnd) };
-            let (claiming, waiting) = (self.intake.claiming - before.1, self.intake.waiting - before.2);
-            self.marks.add(before.0, [(Stage::Claim, claiming), (Stage::WaitInput, waiting)]);
+            self.mark_claim(before);
             if let Err(error) = self.process(number, &mut chunk, mapper) {
                 return Err(self.intake.fail(&chunk, error));
             }
@@ -100,44 +124,152 @@ impl<'a, 's> Worker<'a, 's> {
         Ok(Left::ForAnotherCopy)
     }
 
+    /// The same with an engine that maps in two phases.
+    fn work_in_phases(&mut self, mapper: &mut dyn PhasedMapper, moved: &dyn Fn() -> bool) -> Result<Left, Error> {
+        while !moved() {
+            let before = Instant::now();
+            let held = self.held.front().zip(self.held.back());
+            let held = held.map(|(first, last)| (&first.kept.chunk.ticket, &last.kept.chunk.ticket));
+            let next = self.cohorts.next(held, self.ended).map_err(|over| match over {
+                Over::Closed => Error::Stopped,
+                Over::Missing => Error::Internal("the input has ended and pieces of a cohort never came".to_owned()),
+            })?;
+            let waited = before.elapsed();
+            self.intake.waiting += waited;
+            self.marks.add(before, [(Stage::WaitInput, waited)]);
+            match next {
+                Next::Second(statistics) => self.second(mapper, &statistics)?,
+                Next::Claim => self.claim_piece(mapper)?,
+                Next::Nothing => return Ok(Left::AtTheEnd),
+            }
+        }
+        Ok(Left::ForAnotherCopy)
+    }
+
+    /// Takes a piece and does its first phase, unless a second phase can be done while it is waited for.
+    fn claim_piece(&mut self, mapper: &mut dyn PhasedMapper) -> Result<(), Error> {
+        let before = self.before_claim();
+        let (cohorts, held) = (self.cohorts, self.held.front().map(|piece| piece.kept.chunk.ticket));
+        let asked = self.intake.take_unless(&|| held.is_some_and(|first| cohorts.is_ready(&first)))?;
+        self.mark_claim(before);
+        match asked {
+            Asked::Not => {}
+            Asked::End => {
+                self.ended = true;
+                cohorts.end();
+            }
+            Asked::Came(Taken { mut chunk, number }) => {
+                let text = chunk.text.iter().map(|text| text.bytes.len() as u64).sum();
+                cohorts.claimed(&chunk.ticket, text);
+                match self.first(&mut chunk, mapper) {
+                    Ok(partial) => {
+                        let kept = self.intake.keep(chunk);
+                        self.held.push_back(Piece { number, kept, partial, text });
+                    }
+                    Err(error) => return Err(self.intake.fail(&chunk, error)),
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The first half of the path of a read, where there are two phases: parse, first phase; and the statistics of its cohort, if this
+    /// was the last piece that they waited for.
+    fn first(&mut self, chunk: &mut Chunk, mapper: &mut dyn PhasedMapper) -> Result<Partial, Error> {
+        let parsed = self.parse(chunk)?;
+        let in_place = |error| self.intake.with_place(chunk, error);
+        let (partial, summary) = guarded(chunk, || mapper.first(chunk)).map_err(in_place)?;
+        if let Some(summaries) = self.cohorts.summarised(&chunk.ticket, summary) {
+            let statistics = guarded(chunk, || mapper.combine(summaries)).map_err(of_statistics)?;
+            self.cohorts.combined(&chunk.ticket, statistics);
+        }
+        self.mark_map(parsed);
+        Ok(partial)
+    }
+
+    /// The second half, of the first piece that is held: second phase, encode, commit.
+    fn second(&mut self, mapper: &mut dyn PhasedMapper, statistics: &Statistics) -> Result<(), Error> {
+        let Some(Piece { number, kept, partial, text }) = self.held.pop_front() else { return Ok(()) };
+        let chunk = &*kept.chunk;
+        let started = Instant::now();
+        self.alignments.clear();
+        let alignments = &mut self.alignments;
+        let mapped = guarded(chunk, || mapper.second(chunk, partial, statistics, alignments));
+        let outcome = mapped.map_err(|error| self.intake.with_place(chunk, error)).and_then(|()| {
+            let mapped = self.mark_map(started);
+            self.put_out(number, chunk, mapped)
+        });
+        if let Err(error) = outcome {
+            return Err(self.intake.fail(chunk, error));
+        }
+        self.cohorts.finished(&chunk.ticket, text);
+        self.intake.put_back_kept(kept);
+        Ok(())
+    }
+
     /// The path of a read: parse, map, encode, commit. (Claiming went before.)
     fn process(&mut self, number: u64, chunk: &mut Chunk, mapper: &mut dyn Mapper) -> Result<(), Error> {
+        let parsed = self.parse(chunk)?;
+        self.alignments.clear();
+        let alignments = &mut self.alignments;
+        let mapped = guarded(chunk, || mapper.map(chunk, alignments));
+        mapped.map_err(|error| self.intake.with_place(chunk, error))?;
+        let mapped = self.mark_map(parsed);
+        self.put_out(number, chunk, mapped)
+    }
+
+    /// Parses a chunk, and says when that was done.
+    fn parse(&mut self, chunk: &mut Chunk) -> Result<Instant, Error> {
         let started = Instant::now();
         self.intake.parse(chunk)?;
         let parsed = Instant::now();
-        let in_place = |error| self.intake.with_place(chunk, error);
-        map_guarded(mapper, chunk, &mut self.alignments).map_err(in_place)?;
-        let mapped = Instant::now();
+        self.marks.add(started, [(Stage::Parse, parsed - started)]);
+        self.report.parse += parsed - started;
+        Ok(parsed)
+    }
+
+    /// Encodes and commits a chunk that is mapped.
+    fn put_out(&mut self, number: u64, chunk: &Chunk, mapped: Instant) -> Result<(), Error> {
         let tally = Tally::of(chunk, &self.alignments);
         self.encoder.begin(chunk.ticket.lane, self.committer.buffer());
-        self.encoder.encode(chunk, &self.alignments).map_err(in_place)?;
+        let encoded = self.encoder.encode(chunk, &self.alignments);
+        encoded.map_err(|error| self.intake.with_place(chunk, error))?;
         let bytes = self.encoder.finish()?;
         let encoded = Instant::now();
         let before = (self.committer.writing, self.committer.waiting);
         self.committer.commit(number, bytes, &tally)?;
         let (writing, waiting) = (self.committer.writing - before.0, self.committer.waiting - before.1);
-        let stages = [
-            (Stage::Parse, parsed - started),
-            (Stage::Map, mapped - parsed),
-            (Stage::Encode, encoded - mapped),
-            (Stage::WaitOutput, waiting),
-            (Stage::Commit, writing),
-        ];
-        self.marks.add(started, stages);
-        self.report.parse += parsed - started;
-        self.report.map += mapped - parsed;
+        let stages = [(Stage::Encode, encoded - mapped), (Stage::WaitOutput, waiting), (Stage::Commit, writing)];
+        self.marks.add(mapped, stages);
         self.report.encode += encoded - mapped;
         self.report.chunks += 1;
         self.input.progress.add(tally.reads);
         self.tally += &tally;
         Ok(())
     }
+
+    /// When a claim begins, and what was claimed and waited until then.
+    fn before_claim(&self) -> (Instant, Duration, Duration) {
+        (Instant::now(), self.intake.claiming, self.intake.waiting)
+    }
+
+    fn mark_claim(&mut self, before: (Instant, Duration, Duration)) {
+        let (claiming, waiting) = (self.intake.claiming - before.1, self.intake.waiting - before.2);
+        self.marks.add(before.0, [(Stage::Claim, claiming), (Stage::WaitInput, waiting)]);
+    }
+
+    /// Notes that it was mapped from then until now, and says when that is.
+    fn mark_map(&mut self, started: Instant) -> Instant {
+        let mapped = Instant::now();
+        self.marks.add(started, [(Stage::Map, mapped - started)]);
+        self.report.map += mapped - started;
+        mapped
+    }
 }
 
-/// Maps a chunk, and turns a panic of the engine into an error that names the read.
-fn map_guarded(mapper: &mut dyn Mapper, chunk: &Chunk, alignments: &mut Alignments) -> Result<(), Error> {
-    alignments.clear();
-    let outcome = crate::panics::quietly(|| catch_unwind(AssertUnwindSafe(|| mapper.map(chunk, alignments))));
+/// Has an engine map a chunk, and turns its panic into an error that names the read.
+fn guarded<R>(chunk: &Chunk, map: impl FnOnce() -> Result<R, Error>) -> Result<R, Error> {
+    let outcome = crate::panics::quietly(|| catch_unwind(AssertUnwindSafe(map)));
     outcome.unwrap_or_else(|payload| {
         let (index, name) = chunk.current().unwrap_or((0, b"?"));
         Err(Error::Engine {
@@ -146,4 +278,14 @@ fn map_guarded(mapper: &mut dyn Mapper, chunk: &Chunk, alignments: &mut Alignmen
             what: crate::panics::message(&*payload),
         })
     })
+}
+
+/// An error of the engine that is one of all reads of a cohort, of which it names one.
+fn of_statistics(error: Error) -> Error {
+    match error {
+        Error::Engine { read, fragment, what } => {
+            Error::Engine { read, fragment, what: format!("the statistics of its cohort: {what}") }
+        }
+        error => error,
+    }
 }

@@ -1,0 +1,375 @@
+//! Who may do what next, where an engine maps in two phases with statistics over a cohort between them.
+//!
+//! Workers take pieces of cohorts, do their first phases and keep what comes of them. Who finishes the last first phase of a cohort
+//! combines the summaries; after that each worker does the second phases of its own pieces. There is no barrier:
+//!
+//! - a second phase that can be done goes before another claim;
+//! - until then a worker goes on claiming, pieces of this cohort or of later ones, as long as the text that is held is within a bound;
+//! - beyond the bound it claims only if a cohort could not be completed otherwise, and waits else.
+//!
+//! Nobody waits for ever. Pieces are claimed in the order of the input, so the first open cohort that is not combined has pieces that
+//! nobody has claimed, which everybody may claim who holds no piece behind it, or pieces in a first phase, whose workers do not wait.
+//! Second phases are done in the order of the input by each worker: one that waits for its turn to write waits for pieces before its
+//! own only, whose cohorts are combined or about to be by workers that hold them.
+
+use crate::sync::{Condvar, Mutex, lock, wait};
+use std::collections::BTreeMap;
+use zerohop_model::chunk::Ticket;
+use zerohop_model::engine::Cut;
+
+/// Bytes of text for each base, about: names and qualities too.
+const TEXT_PER_BASE: u64 = 3;
+/// Cohorts whose text may be held in any case: while the last pieces of one are mapped, the next is begun.
+const COHORTS: u64 = 2;
+/// Chunks that each worker may hold in any case, where cohorts have fewer pieces than there are workers.
+const CHUNKS_PER_WORKER: u64 = 4;
+
+/// Bytes of text that may wait for statistics before workers stop claiming.
+pub(crate) fn most_text(cut: Cut, workers: usize) -> u64 {
+    let by_worker = (CHUNKS_PER_WORKER * workers as u64).saturating_mul(cut.chunk_bases());
+    COHORTS.saturating_mul(cut.closes_at_bases).saturating_add(by_worker).saturating_mul(TEXT_PER_BASE)
+}
+
+/// Why nothing more can be done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Over {
+    /// The run failed.
+    Closed,
+    /// The input has ended, and pieces of a cohort never came.
+    Missing,
+}
+
+/// What a worker does next.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Next<T> {
+    /// The second phase of its first piece, with these statistics.
+    Second(T),
+    /// It claims another piece.
+    Claim,
+    /// Nothing: the input has ended, and it holds no piece.
+    Nothing,
+}
+
+/// Lane and number of a cohort.
+type Place = (u32, u64);
+
+fn place(ticket: &Ticket) -> Place {
+    (ticket.lane, ticket.cohort)
+}
+
+/// A cohort of which a piece was claimed and not all second phases are done.
+#[derive(Debug)]
+struct Cohort<S, T> {
+    claimed: u32,
+    /// How many there are; known when the last was claimed.
+    pieces: Option<u32>,
+    /// By piece.
+    summaries: Vec<Option<S>>,
+    summarised: u32,
+    statistics: Option<T>,
+    finished: u32,
+}
+
+impl<S, T> Cohort<S, T> {
+    fn new() -> Self {
+        Cohort { claimed: 0, pieces: None, summaries: Vec::new(), summarised: 0, statistics: None, finished: 0 }
+    }
+
+    fn is_claimed(&self) -> bool {
+        self.pieces == Some(self.claimed)
+    }
+}
+
+#[derive(Debug)]
+struct State<S, T> {
+    open: BTreeMap<Place, Cohort<S, T>>,
+    /// Bytes of text of all pieces that were claimed and are not finished.
+    held: u64,
+    /// Workers that will claim no more.
+    ended: usize,
+    waiting: usize,
+    over: Option<Over>,
+}
+
+/// The open cohorts of a run, with summaries of type `S` and statistics of type `T`.
+#[derive(Debug)]
+pub(crate) struct Cohorts<S, T> {
+    state: Mutex<State<S, T>>,
+    moved: Condvar,
+    workers: usize,
+    most_text: u64,
+}
+
+impl<S, T: Clone> Cohorts<S, T> {
+    /// For so many workers, which may hold so many bytes of text.
+    pub(crate) fn new(workers: usize, most_text: u64) -> Self {
+        let state = State { open: BTreeMap::new(), held: 0, ended: 0, waiting: 0, over: None };
+        Cohorts { state: Mutex::new(state), moved: Condvar::new(), workers, most_text }
+    }
+
+    /// Changes the state, and wakes those who wait.
+    fn change<R>(&self, change: impl FnOnce(&mut State<S, T>) -> R) -> R {
+        let mut state = lock(&self.state);
+        let result = change(&mut state);
+        let anyone_waits = state.waiting > 0;
+        drop(state);
+        if anyone_waits {
+            self.moved.notify_all();
+        }
+        result
+    }
+
+    /// A piece was claimed, with so many bytes of text.
+    pub(crate) fn claimed(&self, ticket: &Ticket, text: u64) {
+        self.change(|state| {
+            state.held += text;
+            let cohort = state.open.entry(place(ticket)).or_insert_with(Cohort::new);
+            cohort.claimed += 1;
+            if ticket.is_last_piece {
+                cohort.pieces = Some(ticket.piece + 1);
+            }
+        });
+    }
+
+    /// The first phase of a piece is done. If it was the last of its cohort: the summaries of all, to be combined by the caller.
+    pub(crate) fn summarised(&self, ticket: &Ticket, summary: S) -> Option<Vec<S>> {
+        let mut state = lock(&self.state);
+        let cohort = state.open.get_mut(&place(ticket))?;
+        let at = ticket.piece as usize;
+        if cohort.summaries.len() <= at {
+            cohort.summaries.resize_with(at + 1, || None);
+        }
+        cohort.summaries[at] = Some(summary);
+        cohort.summarised += 1;
+        let is_complete = cohort.pieces == Some(cohort.summarised);
+        is_complete.then(|| cohort.summaries.drain(..).flatten().collect())
+    }
+
+    /// The statistics of the cohort of `ticket` are there.
+    pub(crate) fn combined(&self, ticket: &Ticket, statistics: T) {
+        self.change(|state| {
+            if let Some(cohort) = state.open.get_mut(&place(ticket)) {
+                cohort.statistics = Some(statistics);
+            }
+        });
+    }
+
+    /// The second phase of a piece is done, and its text is held no more.
+    pub(crate) fn finished(&self, ticket: &Ticket, text: u64) {
+        self.change(|state| {
+            state.held -= text;
+            if let Some(cohort) = state.open.get_mut(&place(ticket)) {
+                cohort.finished += 1;
+                if cohort.pieces == Some(cohort.finished) {
+                    state.open.remove(&place(ticket));
+                }
+            }
+        });
+    }
+
+    /// What a worker does next that holds pieces from `first` to `last`; `ended` says that there is nothing to be claimed. Waits while
+    /// that is nothing, and others work.
+    ///
+    /// # Errors
+    /// [`Over`].
+    pub(crate) fn next(&self, held: Option<(&Ticket, &Ticket)>, ended: bool) -> Result<Next<T>, Over> {
+        let mut state = lock(&self.state);
+        loop {
+            if let Some(over) = state.over {
+                return Err(over);
+            }
+            if let Some(statistics) = held.and_then(|(first, _)| state.statistics(first)) {
+                return Ok(Next::Second(statistics));
+            }
+            if ended && held.is_none() {
+                return Ok(Next::Nothing);
+            }
+            if !ended && (state.held < self.most_text || state.must_claim(held.map(|(_, last)| place(last)))) {
+                return Ok(Next::Claim);
+            }
+            state.waiting += 1;
+            state = wait(&self.moved, state);
+            state.waiting -= 1;
+        }
+    }
+
+    /// Whether the second phase of a piece can be done, or nothing more at all: to be asked while waiting for input.
+    pub(crate) fn is_ready(&self, first: &Ticket) -> bool {
+        let state = lock(&self.state);
+        state.over.is_some() || state.statistics(first).is_some()
+    }
+
+    /// A worker will claim no more. Said once by each, after its last first phase.
+    pub(crate) fn end(&self) {
+        self.change(|state| {
+            state.ended += 1;
+            let is_incomplete = |cohort: &Cohort<S, T>| cohort.statistics.is_none();
+            if state.ended == self.workers && state.open.values().any(is_incomplete) {
+                state.over.get_or_insert(Over::Missing);
+            }
+        });
+    }
+
+    /// Lets all who wait go, for the run failed.
+    pub(crate) fn close(&self) {
+        self.change(|state| *state.over.get_or_insert(Over::Closed));
+    }
+}
+
+impl<S, T: Clone> State<S, T> {
+    fn statistics(&self, ticket: &Ticket) -> Option<T> {
+        self.open.get(&place(ticket)).and_then(|cohort| cohort.statistics.clone())
+    }
+
+    /// Whether a worker whose last piece is of cohort `last` claims beyond the bound: nothing is held, or the first cohort of which a
+    /// piece is not claimed is not before its last. (If it is, another worker was dealt that piece.)
+    fn must_claim(&self, last: Option<Place>) -> bool {
+        let unclaimed = self.open.iter().find(|(_, cohort)| !cohort.is_claimed());
+        match unclaimed {
+            Some((first, _)) => last.is_none_or(|last| last <= *first),
+            None => self.open.is_empty(),
+        }
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    fn piece(cohort: u64, piece: u32, is_last_piece: bool) -> Ticket {
+        Ticket { cohort, piece, is_last_piece, ..Ticket::default() }
+    }
+
+    #[test]
+    fn second_phases_go_before_claims_and_summaries_come_in_order() {
+        let cohorts = Cohorts::<u32, u32>::new(1, 100);
+        let (a, b) = (piece(0, 0, false), piece(0, 1, true));
+        assert_eq!(cohorts.next(None, false), Ok(Next::Claim));
+        cohorts.claimed(&b, 10);
+        cohorts.claimed(&a, 10);
+        assert_eq!(cohorts.summarised(&b, 2), None);
+        assert_eq!(cohorts.next(Some((&a, &b)), false), Ok(Next::Claim));
+        assert_eq!(cohorts.summarised(&a, 1), Some(vec![1, 2]));
+        assert!(!cohorts.is_ready(&a));
+        cohorts.combined(&a, 3);
+        assert!(cohorts.is_ready(&a));
+        assert_eq!(cohorts.next(Some((&a, &b)), false), Ok(Next::Second(3)));
+        cohorts.finished(&a, 10);
+        assert_eq!(cohorts.next(Some((&b, &b)), true), Ok(Next::Second(3)));
+        cohorts.finished(&b, 10);
+        cohorts.end();
+        assert_eq!(cohorts.next(None, true), Ok(Next::Nothing));
+        assert!(lock(&cohorts.state).open.is_empty());
+    }
+
+    #[test]
+    fn beyond_the_bound_only_what_completes_a_cohort_is_claimed() {
+        let cohorts = Cohorts::<(), ()>::new(2, 15);
+        let (a, b, c) = (piece(0, 0, false), piece(0, 1, true), piece(1, 0, false));
+        cohorts.claimed(&a, 10);
+        cohorts.claimed(&c, 10);
+        let must = |last: Option<&Ticket>| lock(&cohorts.state).must_claim(last.map(place));
+        assert!(must(None) && must(Some(&a)), "cohort 0 has a piece that nobody has claimed");
+        assert!(!must(Some(&c)), "that piece was dealt to the other worker");
+        cohorts.claimed(&b, 10);
+        assert!(must(Some(&a)) && must(Some(&c)), "now cohort 1 is the first with such a piece");
+        cohorts.claimed(&piece(1, 1, true), 10);
+        assert!(!must(None) && !must(Some(&c)), "all pieces are claimed");
+    }
+
+    #[test]
+    fn a_cohort_that_is_never_completed_is_an_error() {
+        let cohorts = Cohorts::<(), ()>::new(2, 100);
+        let first = piece(0, 0, false);
+        cohorts.claimed(&first, 1);
+        assert_eq!(cohorts.summarised(&first, ()), None);
+        cohorts.end();
+        assert_eq!(cohorts.next(None, true), Ok(Next::Nothing));
+        cohorts.end();
+        assert_eq!(cohorts.next(Some((&first, &first)), true), Err(Over::Missing));
+    }
+
+    #[test]
+    fn the_bound_holds_two_cohorts_and_some_chunks_of_each_worker() {
+        assert_eq!(most_text(Cut::at(1000).in_pieces_of(10), 8), 3 * (2 * 1000 + 32 * 10));
+        assert_eq!(most_text(Cut::at(u64::MAX), 8), u64::MAX);
+    }
+}
+
+#[cfg(all(test, loom))]
+mod loom_tests {
+    use super::*;
+    use crate::sync::{Arc, AtomicUsize, Ordering};
+
+    /// Two cohorts of two pieces.
+    fn ticket(number: usize) -> Ticket {
+        let (cohort, piece) = (number as u64 / 2, number as u32 % 2);
+        Ticket { number: number as u64, cohort, piece, is_last_piece: piece == 1, ..Ticket::default() }
+    }
+
+    /// A worker that claims by adding to `next`, and gives up at piece `fails`; returns the pieces that it finished.
+    fn work(cohorts: &Cohorts<usize, usize>, next: &AtomicUsize, fails: usize) -> Result<usize, Over> {
+        let (mut held, mut ended, mut finished) = (std::collections::VecDeque::new(), false, 0);
+        loop {
+            match cohorts.next(held.front().zip(held.back()), ended)? {
+                Next::Second(statistics) => {
+                    let ticket: Ticket = held.pop_front().unwrap();
+                    assert_eq!(statistics, if ticket.cohort == 0 { 1 } else { 5 }, "the sum of its pieces' numbers");
+                    cohorts.finished(&ticket, 1);
+                    finished += 1;
+                }
+                Next::Claim => {
+                    let number = next.fetch_add(1, Ordering::Relaxed);
+                    if number >= 4 {
+                        ended = true;
+                        cohorts.end();
+                        continue;
+                    }
+                    let ticket = ticket(number);
+                    cohorts.claimed(&ticket, 1);
+                    if number == fails {
+                        cohorts.close();
+                        return Err(Over::Closed);
+                    }
+                    if let Some(summaries) = cohorts.summarised(&ticket, number) {
+                        cohorts.combined(&ticket, summaries.into_iter().sum());
+                    }
+                    held.push_back(ticket);
+                }
+                Next::Nothing => return Ok(finished),
+            }
+        }
+    }
+
+    fn two_workers(most_text: u64, fails: usize) {
+        loom::model(move || {
+            let (cohorts, next) = (Arc::new(Cohorts::new(2, most_text)), Arc::new(AtomicUsize::new(0)));
+            let other = {
+                let (cohorts, next) = (Arc::clone(&cohorts), Arc::clone(&next));
+                loom::thread::spawn(move || work(&cohorts, &next, fails))
+            };
+            let finished = [work(&cohorts, &next, fails), other.join().unwrap()];
+            if fails == usize::MAX {
+                assert_eq!(finished.map(Result::unwrap).iter().sum::<usize>(), 4);
+            } else {
+                assert!(finished.contains(&Err(Over::Closed)));
+            }
+        });
+    }
+
+    #[test]
+    fn loom_cohorts_all_pieces_are_finished_with_a_bound_of_one_piece() {
+        two_workers(1, usize::MAX);
+    }
+
+    #[test]
+    fn loom_cohorts_all_pieces_are_finished_with_a_bound_of_a_cohort() {
+        two_workers(2, usize::MAX);
+    }
+
+    #[test]
+    fn loom_cohorts_who_fails_wakes_the_other() {
+        two_workers(1, 1);
+        two_workers(1, 2);
+    }
+}
