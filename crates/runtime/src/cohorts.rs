@@ -35,7 +35,7 @@ pub(crate) fn most_text(cut: Cut, workers: usize) -> u64 {
 pub(crate) enum Over {
     /// The run failed.
     Closed,
-    /// The input has ended, and pieces of a cohort never came.
+    /// Pieces of a cohort were passed over: every worker has gone on behind it.
     Missing,
 }
 
@@ -52,6 +52,9 @@ pub(crate) enum Next<T> {
 
 /// Lane and number of a cohort.
 type Place = (u32, u64);
+
+/// What is behind all cohorts.
+const BEHIND_ALL: Place = (u32::MAX, u64::MAX);
 
 fn place(ticket: &Ticket) -> Place {
     (ticket.lane, ticket.cohort)
@@ -85,8 +88,8 @@ struct State<S, T> {
     open: BTreeMap<Place, Cohort<S, T>>,
     /// Bytes of text of all pieces that were claimed and are not finished.
     held: u64,
-    /// Workers that will claim no more.
-    ended: usize,
+    /// The cohort of the last piece that each worker has claimed; behind all if it will claim no more.
+    reached: Vec<Option<Place>>,
     waiting: usize,
     over: Option<Over>,
 }
@@ -96,15 +99,15 @@ struct State<S, T> {
 pub(crate) struct Cohorts<S, T> {
     state: Mutex<State<S, T>>,
     moved: Condvar,
-    workers: usize,
     most_text: u64,
 }
 
 impl<S, T: Clone> Cohorts<S, T> {
     /// For so many workers, which may hold so many bytes of text.
     pub(crate) fn new(workers: usize, most_text: u64) -> Self {
-        let state = State { open: BTreeMap::new(), held: 0, ended: 0, waiting: 0, over: None };
-        Cohorts { state: Mutex::new(state), moved: Condvar::new(), workers, most_text }
+        let reached = vec![None; workers];
+        let state = State { open: BTreeMap::new(), held: 0, reached, waiting: 0, over: None };
+        Cohorts { state: Mutex::new(state), moved: Condvar::new(), most_text }
     }
 
     /// Changes the state, and wakes those who wait.
@@ -119,8 +122,8 @@ impl<S, T: Clone> Cohorts<S, T> {
         result
     }
 
-    /// A piece was claimed, with so many bytes of text.
-    pub(crate) fn claimed(&self, ticket: &Ticket, text: u64) {
+    /// `worker` has claimed a piece, with so many bytes of text.
+    pub(crate) fn claimed(&self, worker: usize, ticket: &Ticket, text: u64) {
         self.change(|state| {
             state.held += text;
             let cohort = state.open.entry(place(ticket)).or_insert_with(Cohort::new);
@@ -128,6 +131,7 @@ impl<S, T: Clone> Cohorts<S, T> {
             if ticket.is_last_piece {
                 cohort.pieces = Some(ticket.piece + 1);
             }
+            state.has_reached(worker, place(ticket));
         });
     }
 
@@ -199,15 +203,9 @@ impl<S, T: Clone> Cohorts<S, T> {
         state.over.is_some() || state.statistics(first).is_some()
     }
 
-    /// A worker will claim no more. Said once by each, after its last first phase.
-    pub(crate) fn end(&self) {
-        self.change(|state| {
-            state.ended += 1;
-            let is_incomplete = |cohort: &Cohort<S, T>| cohort.statistics.is_none();
-            if state.ended == self.workers && state.open.values().any(is_incomplete) {
-                state.over.get_or_insert(Over::Missing);
-            }
-        });
+    /// `worker` will claim no more.
+    pub(crate) fn end(&self, worker: usize) {
+        self.change(|state| state.has_reached(worker, BEHIND_ALL));
     }
 
     /// Lets all who wait go, for the run failed.
@@ -224,10 +222,22 @@ impl<S, T: Clone> State<S, T> {
     /// Whether a worker whose last piece is of cohort `last` claims beyond the bound: nothing is held, or the first cohort of which a
     /// piece is not claimed is not before its last. (If it is, another worker was dealt that piece.)
     fn must_claim(&self, last: Option<Place>) -> bool {
-        let unclaimed = self.open.iter().find(|(_, cohort)| !cohort.is_claimed());
-        match unclaimed {
-            Some((first, _)) => last.is_none_or(|last| last <= *first),
+        match self.first_unclaimed() {
+            Some(first) => last.is_none_or(|last| last <= first),
             None => self.open.is_empty(),
+        }
+    }
+
+    /// The first open cohort of which a piece is not claimed.
+    fn first_unclaimed(&self) -> Option<Place> {
+        self.open.iter().find(|(_, cohort)| !cohort.is_claimed()).map(|(place, _)| *place)
+    }
+
+    /// Notes how far a worker has come. Pieces are claimed in order: what all have gone past is not claimed any more.
+    fn has_reached(&mut self, worker: usize, place: Place) {
+        self.reached[worker] = Some(place);
+        if self.first_unclaimed().is_some_and(|first| self.reached.iter().all(|reached| *reached > Some(first))) {
+            self.over.get_or_insert(Over::Missing);
         }
     }
 }
@@ -245,8 +255,8 @@ mod tests {
         let cohorts = Cohorts::<u32, u32>::new(1, 100);
         let (a, b) = (piece(0, 0, false), piece(0, 1, true));
         assert_eq!(cohorts.next(None, false), Ok(Next::Claim));
-        cohorts.claimed(&b, 10);
-        cohorts.claimed(&a, 10);
+        cohorts.claimed(0, &b, 10);
+        cohorts.claimed(0, &a, 10);
         assert_eq!(cohorts.summarised(&b, 2), None);
         assert_eq!(cohorts.next(Some((&a, &b)), false), Ok(Next::Claim));
         assert_eq!(cohorts.summarised(&a, 1), Some(vec![1, 2]));
@@ -257,7 +267,7 @@ mod tests {
         cohorts.finished(&a, 10);
         assert_eq!(cohorts.next(Some((&b, &b)), true), Ok(Next::Second(3)));
         cohorts.finished(&b, 10);
-        cohorts.end();
+        cohorts.end(0);
         assert_eq!(cohorts.next(None, true), Ok(Next::Nothing));
         assert!(lock(&cohorts.state).open.is_empty());
     }
@@ -266,14 +276,14 @@ mod tests {
     fn beyond_the_bound_only_what_completes_a_cohort_is_claimed() {
         let cohorts = Cohorts::<(), ()>::new(2, 15);
         let (a, b, c) = (piece(0, 0, false), piece(0, 1, true), piece(1, 0, false));
-        cohorts.claimed(&a, 10);
-        cohorts.claimed(&c, 10);
+        cohorts.claimed(0, &a, 10);
+        cohorts.claimed(1, &c, 10);
         let must = |last: Option<&Ticket>| lock(&cohorts.state).must_claim(last.map(place));
         assert!(must(None) && must(Some(&a)), "cohort 0 has a piece that nobody has claimed");
         assert!(!must(Some(&c)), "that piece was dealt to the other worker");
-        cohorts.claimed(&b, 10);
+        cohorts.claimed(0, &b, 10);
         assert!(must(Some(&a)) && must(Some(&c)), "now cohort 1 is the first with such a piece");
-        cohorts.claimed(&piece(1, 1, true), 10);
+        cohorts.claimed(0, &piece(1, 1, true), 10);
         assert!(!must(None) && !must(Some(&c)), "all pieces are claimed");
     }
 
@@ -281,11 +291,11 @@ mod tests {
     fn a_cohort_that_is_never_completed_is_an_error() {
         let cohorts = Cohorts::<(), ()>::new(2, 100);
         let first = piece(0, 0, false);
-        cohorts.claimed(&first, 1);
+        cohorts.claimed(0, &first, 1);
         assert_eq!(cohorts.summarised(&first, ()), None);
-        cohorts.end();
+        cohorts.end(1);
         assert_eq!(cohorts.next(None, true), Ok(Next::Nothing));
-        cohorts.end();
+        cohorts.claimed(0, &piece(1, 0, false), 1);
         assert_eq!(cohorts.next(Some((&first, &first)), true), Err(Over::Missing));
     }
 
@@ -308,7 +318,7 @@ mod loom_tests {
     }
 
     /// A worker that claims by adding to `next`, and gives up at piece `fails`; returns the pieces that it finished.
-    fn work(cohorts: &Cohorts<usize, usize>, next: &AtomicUsize, fails: usize) -> Result<usize, Over> {
+    fn work(worker: usize, cohorts: &Cohorts<usize, usize>, next: &AtomicUsize, fails: usize) -> Result<usize, Over> {
         let (mut held, mut ended, mut finished) = (std::collections::VecDeque::new(), false, 0);
         loop {
             match cohorts.next(held.front().zip(held.back()), ended)? {
@@ -322,11 +332,11 @@ mod loom_tests {
                     let number = next.fetch_add(1, Ordering::Relaxed);
                     if number >= 4 {
                         ended = true;
-                        cohorts.end();
+                        cohorts.end(worker);
                         continue;
                     }
                     let ticket = ticket(number);
-                    cohorts.claimed(&ticket, 1);
+                    cohorts.claimed(worker, &ticket, 1);
                     if number == fails {
                         cohorts.close();
                         return Err(Over::Closed);
@@ -346,9 +356,9 @@ mod loom_tests {
             let (cohorts, next) = (Arc::new(Cohorts::new(2, most_text)), Arc::new(AtomicUsize::new(0)));
             let other = {
                 let (cohorts, next) = (Arc::clone(&cohorts), Arc::clone(&next));
-                loom::thread::spawn(move || work(&cohorts, &next, fails))
+                loom::thread::spawn(move || work(1, &cohorts, &next, fails))
             };
-            let finished = [work(&cohorts, &next, fails), other.join().unwrap()];
+            let finished = [work(0, &cohorts, &next, fails), other.join().unwrap()];
             if fails == usize::MAX {
                 assert_eq!(finished.map(Result::unwrap).iter().sum::<usize>(), 4);
             } else {

@@ -297,7 +297,7 @@ impl<'scope, 's> Crew<'scope, '_, 's> {
     ) -> Vec<Team<'scope>> {
         let Some(output) = self.output.get() else { return Vec::new() };
         let start = |(number, (plan, bench)): (usize, (&'scope WorkerPlan, Bench))| {
-            let work = move || Worker::new(input, output, self.cohorts, bench, sink, plan).run(shelf, number);
+            let work = move || Worker::new(input, output, self.cohorts, bench, sink, (number, plan)).run(shelf);
             Team(vec![self.start("worker", &plan.cpus, work)])
         };
         plan.workers.iter().zip(benches).enumerate().map(start).collect()

@@ -38,6 +38,7 @@ struct Piece {
 
 /// One worker's own things.
 pub(crate) struct Worker<'a, 's> {
+    number: usize,
     input: &'a Input<'a>,
     intake: Intake<'a>,
     alignments: Alignments,
@@ -61,9 +62,10 @@ impl<'a, 's> Worker<'a, 's> {
         cohorts: &'a Cohorts<Summary, Statistics>,
         bench: Bench,
         sink: &'a dyn Sink,
-        plan: &WorkerPlan,
+        (number, plan): (usize, &WorkerPlan),
     ) -> Self {
         Worker {
+            number,
             input,
             intake: Intake::new(input, bench),
             alignments: Alignments::default(),
@@ -82,9 +84,9 @@ impl<'a, 's> Worker<'a, 's> {
     ///
     /// # Errors
     /// The failure, which was reported with its place in the input already.
-    pub(crate) fn run(mut self, shelf: &Shelf, number: usize) -> Result<Part, Error> {
+    pub(crate) fn run(mut self, shelf: &Shelf) -> Result<Part, Error> {
         let started = self.marks.started;
-        if let Err(error) = self.read_from(shelf, number) {
+        if let Err(error) = self.read_from(shelf) {
             self.intake.parse_leftovers();
             return Err(error);
         }
@@ -96,14 +98,16 @@ impl<'a, 's> Worker<'a, 's> {
     }
 
     /// Works with the copy that lies on the shelf, and with the next when there is another.
-    fn read_from(&mut self, shelf: &Shelf, number: usize) -> Result<(), Error> {
+    fn read_from(&mut self, shelf: &Shelf) -> Result<(), Error> {
+        let number = self.number;
         loop {
             let (moves, engine) = shelf.read_by(number);
             let mut mapper = engine.mapper();
             let moved = || shelf.has_moved(number, moves);
             let left = match mapper.phases() {
                 Some(mapper) => self.work_in_phases(mapper, &moved)?,
-                None => self.work(&mut *mapper, &moved)?,
+                None if self.held.is_empty() => self.work(&mut *mapper, &moved)?,
+                None => return Err(Error::Internal("the copies of an index are of different engines".to_owned())),
             };
             if left == Left::AtTheEnd {
                 return self.committer.finish();
@@ -132,7 +136,7 @@ impl<'a, 's> Worker<'a, 's> {
             let held = held.map(|(first, last)| (&first.kept.chunk.ticket, &last.kept.chunk.ticket));
             let next = self.cohorts.next(held, self.ended).map_err(|over| match over {
                 Over::Closed => Error::Stopped,
-                Over::Missing => Error::Internal("the input has ended and pieces of a cohort never came".to_owned()),
+                Over::Missing => Error::Internal("pieces of a cohort never came".to_owned()),
             })?;
             let waited = before.elapsed();
             self.intake.waiting += waited;
@@ -156,11 +160,11 @@ impl<'a, 's> Worker<'a, 's> {
             Asked::Not => {}
             Asked::End => {
                 self.ended = true;
-                cohorts.end();
+                cohorts.end(self.number);
             }
             Asked::Came(Taken { mut chunk, number }) => {
                 let text = chunk.text.iter().map(|text| text.bytes.len() as u64).sum();
-                cohorts.claimed(&chunk.ticket, text);
+                cohorts.claimed(self.number, &chunk.ticket, text);
                 match self.first(&mut chunk, mapper) {
                     Ok(partial) => {
                         let kept = self.intake.keep(chunk);
