@@ -58,7 +58,7 @@ fn allowed(place: &str) -> Option<Allowed> {
         ]),
         "crates/cli" | "crates/lab" | "bench" | "xtask" => Everything,
         // It starts programs, and inflates FASTA.
-        "crates/search" => Only(&[MODEL, PROCESS, READS]),
+        "crates/search" => Only(&[MODEL, PROCESS, TOPOLOGY, MEMORY, READS, PLAN, RANKS, REPORT]),
         // It starts processes on CPUs and nodes.
         "crates/engines/external" => Only(&[MODEL, MEMORY, PROCESS, TOPOLOGY]),
         _ if place.starts_with("crates/engines/") => Only(&[MODEL, MEMORY, PROCESS, READS]),

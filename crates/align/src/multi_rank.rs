@@ -8,7 +8,7 @@
 
 use crate::error::AlignError;
 use crate::job::Job;
-use crate::tuning_key::{self, AlignedWith};
+use crate::tuning_key::AlignedWith;
 use crate::{counting, output_files, progress};
 use std::fs::{File, OpenOptions};
 use std::ops::Range;
@@ -428,7 +428,7 @@ fn counted(files: &[Vec<PathBuf>], tables: &[Arc<Table>]) -> Result<Vec<String>,
 
 /// What this rank sees of files: of those that all ranks should see, all see the same.
 fn ends<'p>(files: impl Iterator<Item = &'p PathBuf>) -> String {
-    cache::digest(&files.map(|path| tuning_key::ends(path).ok()).collect::<Vec<_>>())
+    cache::digest(&files.map(|path| content::ends(path).ok()).collect::<Vec<_>>())
 }
 
 /// What is written is made safe, and then entered, until the run is over. After a run that went well the last need not be entered, for the

@@ -3,8 +3,6 @@
 use crate::error::AlignError;
 use crate::{descriptors, engines, plan_cache};
 use serde::Serialize;
-use std::fs::File;
-use std::io::{Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use zerohop_engine_external::descriptor::How;
 use zerohop_engine_external::{Found, FoundIndex, UserArguments, cut};
@@ -13,9 +11,7 @@ use zerohop_model::index::{IndexProvider, IndexSource, Wanted};
 use zerohop_model::machine::{Bytes, Machine};
 use zerohop_plan::Engine;
 use zerohop_process::cache;
-
-/// Bytes at the beginning and the end of each file of an index that stand for all of it.
-const ENDS: u64 = 1 << 16;
+use zerohop_ranks::content;
 
 /// What records depend on beside the reads and options: the engine, and all of its index.
 #[derive(Debug, Clone)]
@@ -154,19 +150,8 @@ impl TuningKey {
     fn index_digest(&self) -> String {
         let of = |path: &PathBuf| {
             let name = path.file_name().map(|name| name.to_string_lossy().into_owned());
-            (name, ends(path).unwrap_or_default())
+            (name, content::ends(path).unwrap_or_default())
         };
         cache::digest(&self.files.iter().map(of).collect::<Vec<_>>())
     }
-}
-
-/// The length of a file, its first bytes and its last.
-pub fn ends(path: &Path) -> std::io::Result<(u64, Vec<u8>, Vec<u8>)> {
-    let mut file = File::open(path)?;
-    let length = file.metadata()?.len();
-    let (mut first, mut last) = (Vec::new(), Vec::new());
-    file.by_ref().take(ENDS).read_to_end(&mut first)?;
-    file.seek(SeekFrom::Start(length.saturating_sub(ENDS)))?;
-    file.take(ENDS).read_to_end(&mut last)?;
-    Ok((length, first, last))
 }

@@ -12,6 +12,7 @@ use zerohop_process::{Ending, WriteError};
 use zerohop_ranks::TransportError;
 use zerohop_ranks::{RankFailure, RanksError};
 use zerohop_search::SearchError;
+use zerohop_search::job::JobError;
 use zerohop_sinks::ReadGroupError;
 use zerohop_topology::TopologyError;
 
@@ -95,6 +96,17 @@ impl From<AlignError> for Failure {
             AlignError::BrokenPipe => Failure::BrokenPipe,
             AlignError::Ranks(error) => error.into(),
             other => Failure::Align(other),
+        }
+    }
+}
+
+impl From<JobError> for Failure {
+    fn from(error: JobError) -> Self {
+        match error {
+            JobError::Usage(words) => Failure::Usage(words),
+            JobError::BrokenPipe => Failure::BrokenPipe,
+            JobError::Ranks(error) => error.into(),
+            other => Failure::Other(other.to_string()),
         }
     }
 }

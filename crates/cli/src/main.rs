@@ -20,11 +20,9 @@ mod plan;
 mod report;
 mod run;
 mod search;
-mod search_instances;
 mod topo;
 mod trials;
 mod tune;
-mod variant;
 
 use args::search::DbCommand;
 use args::{Args, Command};
@@ -79,7 +77,7 @@ fn dispatch(args: Args, matches: &clap::ArgMatches) -> Result<(), Failure> {
         Command::Engines(args) => engines::run(&args),
         Command::Run(args) => run::run(&args),
         Command::Plan(args) => plan::run(&args),
-        Command::Search(args) => search::run(&args),
+        Command::Search(args) => search::run(*args),
         Command::Db(args) => db::db(&args),
         Command::Mpi(args) => mpi::run(&args),
         Command::Tune(args) => tune::run(&args),

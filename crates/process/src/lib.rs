@@ -61,7 +61,7 @@ pub use exhausted::end_where_exhausted;
 pub use exit::Ending;
 pub use file::{NewFile, WriteError, check_folder, check_writable, complete_all, give_name, target_of, write};
 pub use idle::{Limits, Stopped, end_programs};
-pub use lock::has_no_locks;
+pub use lock::{has_no_locks, open_shared};
 pub use on_path::on_path;
 pub use output::output_within;
 pub use pipe::{pipe, pipe_capacity, set_nonblocking, unread_bytes};

@@ -86,6 +86,22 @@ pub(crate) fn is_still_there(file: &File, path: &Path) -> bool {
     }
 }
 
+/// Opens a file of which several processes, on several hosts perhaps, write different parts.
+///
+/// Of a page of which Linux's NFS client has been given a part, it sends all from the beginning, and so zeros over what
+/// another host has written there, unless the file is locked (nfs_can_extend_write() in fs/nfs/write.c): a shared lock,
+/// which keeps nobody out, is held as long as the file is open. A file system without locks has no such client.
+///
+/// # Errors
+/// What the system says.
+pub fn open_shared(path: &Path) -> std::io::Result<File> {
+    let file = File::options().read(true).write(true).open(path)?;
+    match file.try_lock_shared() {
+        Err(TryLockError::Error(error)) if !has_no_locks(&error) => Err(error),
+        _ => Ok(file),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -9,7 +9,9 @@
 //! 5. [`merge`] puts the hits of all parts in that order and cuts it off where the program would;
 //! 6. a [`Frame`] is what the program would write between them.
 //!
-//! It knows nothing of ranks or networks: whoever has all hits of a batch, from wherever, merges them alike.
+//! 7. a [`job`] does it on one machine or over ranks, which exchange their hits, with one output and a journal.
+//!
+//! All but the job knows nothing of ranks or networks: whoever has all hits of a batch, from wherever, merges them alike.
 //!
 //! Ties are the programs' own. diamond: E-value, then the higher raw score, then the earlier subject. BLAST: E-value (all
 //! below 1e-180 are equal), then the higher raw score, then the *later* subject (`s_EvalueCompareHSPLists` in its
@@ -30,6 +32,7 @@ pub mod format;
 mod frame;
 mod framing;
 mod hit;
+pub mod job;
 pub mod local;
 pub mod merge;
 mod names;

@@ -7,13 +7,13 @@ use crate::header::Header;
 use crate::line::{ContigNumbers, LineParser};
 use crate::sam::SamEncoder;
 use crate::tags::RecordContext;
-use std::fs::{File, TryLockError};
+use std::fs::File;
 use std::io::{ErrorKind, Write};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use zerohop_model::error::Error;
 use zerohop_model::sink::{Access, Encoder, Sink};
-use zerohop_process::{NewFile, WriteError, complete_all, has_no_locks};
+use zerohop_process::{NewFile, WriteError, complete_all};
 
 /// The format of an output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -129,7 +129,8 @@ impl FileSink {
     pub fn share(spec: OutputSpec, partials: &[PathBuf]) -> Result<Self, Error> {
         let mut sink = FileSink::without_files(spec)?;
         for path in partials {
-            let file = open_shared(path).map_err(|source| Error::Output { path: path.clone(), source })?;
+            let file =
+                zerohop_process::open_shared(path).map_err(|source| Error::Output { path: path.clone(), source })?;
             sink.files.push(Open::Shared { path: path.clone(), file });
         }
         sink.access = Access::Positioned;
@@ -143,7 +144,7 @@ impl FileSink {
     /// [`Error::Output`].
     pub fn end_shared(partial: &Path, format: Format, length: u64) -> Result<u64, Error> {
         let fault = |source| Error::Output { path: partial.to_owned(), source };
-        let (end, file) = (format.end_marker(), open_shared(partial).map_err(fault)?);
+        let (end, file) = (format.end_marker(), zerohop_process::open_shared(partial).map_err(fault)?);
         file.write_all_at(end, length).map_err(fault)?;
         let length = length + end.len() as u64;
         file.set_len(length).and_then(|()| file.sync_all()).map_err(fault)?;
@@ -235,22 +236,6 @@ impl Sink for FileSink {
 pub fn shard_path(path: &Path, shard: usize) -> PathBuf {
     let suffix = path.extension().map_or_else(|| shard.to_string(), |e| format!("{shard}.{}", e.to_string_lossy()));
     path.with_extension(suffix)
-}
-
-/// Opens a file of which several processes, on several hosts perhaps, write different parts.
-///
-/// Of a page of which Linux's NFS client has been given a part, it sends all from the beginning, and so zeros over what another host has
-/// written there, unless the file is locked (nfs_can_extend_write() in fs/nfs/write.c): a shared lock, which keeps nobody out, is held as
-/// long as the file is open. A file system without locks has no such client.
-///
-/// # Errors
-/// What the system says.
-pub fn open_shared(path: &Path) -> std::io::Result<File> {
-    let file = File::options().read(true).write(true).open(path)?;
-    match file.try_lock_shared() {
-        Err(TryLockError::Error(error)) if !has_no_locks(&error) => Err(error),
-        _ => Ok(file),
-    }
 }
 
 /// None is standard output, and so is `-`.

@@ -22,5 +22,5 @@ mod sam;
 mod tags;
 
 pub use bgzf::{BLOCK_DATA as BGZF_BLOCK_DATA, BlockCompressor, END_MARKER as BGZF_END};
-pub use files::{FileSink, Format, OutputSpec, open_shared, shard_path};
+pub use files::{FileSink, Format, OutputSpec, shard_path};
 pub use header::{Header, HeaderError, Program, ReadGroup, ReadGroupError};

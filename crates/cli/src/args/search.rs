@@ -1,11 +1,11 @@
 //! What can be typed after `zerohop db`, `zerohop search` and `zerohop mpi`.
 
 use super::PagesName;
-use crate::variant::Choice;
 use clap::builder::RangedU64ValueParser;
 use clap::{Subcommand, ValueEnum};
 use std::path::PathBuf;
 use zerohop_ranks::RankCount;
+use zerohop_search::job::variant::Choice;
 use zerohop_search::{Format, Program};
 
 /// The usual size of a batch.

@@ -1,6 +1,6 @@
 //! Which variant of the exchange a search takes, and why: as it was asked for, as it was remembered, or as a self-test finds it now.
 
-use crate::failure::Failure;
+use super::error::JobError;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -75,7 +75,7 @@ struct Kept {
 ///
 /// # Errors
 /// Ranks that cannot go on together.
-pub fn choose(choice: Choice, transport: &dyn Transport) -> Result<Taken, Failure> {
+pub fn choose(choice: Choice, transport: &dyn Transport) -> Result<Taken, JobError> {
     match choice {
         Choice::Asked(variant) => Ok(Taken { variant, variant_why: Why::Asked, self_test: Vec::new() }),
         Choice::Auto if transport.size() == 1 => {
@@ -99,9 +99,9 @@ struct Hosts {
 }
 
 impl Hosts {
-    fn of(transport: &dyn Transport) -> Result<Self, Failure> {
+    fn of(transport: &dyn Transport) -> Result<Self, JobError> {
         let own = format!("{} {}", zerohop_topology::detect()?.name, has_remote_memory(Path::new("/sys/class")));
-        let ranks = transport.all_gather(own.as_bytes()).map_err(|error| Failure::Other(error.to_string()))?;
+        let ranks = transport.all_gather(own.as_bytes()).map_err(|error| JobError::Failed(error.to_string()))?;
         let is_one = ranks.iter().all(|rank| *rank == ranks[0]);
         let put = is_one || ranks.iter().all(|rank| rank.ends_with(b" true"));
         Ok(Hosts { ranks, put })
@@ -129,8 +129,8 @@ fn choices_of_transport() -> BTreeMap<String, String> {
 }
 
 /// As it is remembered, or measured now. What rank 0 has kept counts for all.
-fn measured(transport: &dyn Transport, path: Option<&Path>) -> Result<Taken, Failure> {
-    let other = |error: &dyn std::fmt::Display| Failure::Other(error.to_string());
+fn measured(transport: &dyn Transport, path: Option<&Path>) -> Result<Taken, JobError> {
+    let other = |error: &dyn std::fmt::Display| JobError::Failed(error.to_string());
     let first = transport.rank() == 0;
     let kept: Option<Kept> = path.filter(|_| first).and_then(cache::read);
     let kept = kept.map(|kept| serde_json::to_vec(&kept)).transpose().map_err(|error| other(&error))?;
@@ -153,7 +153,7 @@ fn measured(transport: &dyn Transport, path: Option<&Path>) -> Result<Taken, Fai
 }
 
 /// Runs the self-test; ends the process if it hangs.
-fn guarded<T>(test: impl FnOnce() -> Result<T, Failure>) -> Result<T, Failure> {
+fn guarded<T>(test: impl FnOnce() -> Result<T, JobError>) -> Result<T, JobError> {
     let (done, wait) = channel::<()>();
     std::thread::scope(|scope| {
         scope.spawn(move || {

@@ -4,8 +4,11 @@
 //! Each instance searches the same parts of every batch first, so that their files stay in the memory of its nodes, and then what others
 //! have not begun.
 
-use crate::args::search::SearchArgs;
-use crate::failure::Failure;
+use super::SearchJob;
+use super::error::JobError;
+use crate::error::SearchError;
+use crate::fasta::Batch;
+use crate::local::{Found, Search};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{Builder, ScopedJoinHandle};
@@ -13,7 +16,6 @@ use zerohop_memory::Placed;
 use zerohop_model::machine::Machine;
 use zerohop_model::plan::{HugePages, InstancePlan};
 use zerohop_plan::{Replicas, Request, plan};
-use zerohop_search::{Batch, Found, Search, SearchError};
 use zerohop_topology::Pinned;
 
 /// The instances of a rank.
@@ -32,8 +34,8 @@ impl Instances {
     ///
     /// # Errors
     /// A machine that cannot be looked at.
-    pub fn new(args: &SearchArgs, search: &Search, parts: usize) -> Result<Self, Failure> {
-        let plans = plans(&zerohop_topology::detect()?, args, parts)?;
+    pub fn new(job: &SearchJob, search: &Search, parts: usize) -> Result<Self, JobError> {
+        let plans = plans(&zerohop_topology::detect()?, job, parts)?;
         let instance = |plan: InstancePlan| Instance {
             search: search.clone().with_threads(plan.threads),
             placed: Placed::new(&plan.placement),
@@ -136,13 +138,13 @@ fn none(what: &str) -> SearchError {
     SearchError::System { what: "a part was not searched".to_owned(), source: std::io::Error::other(what.to_owned()) }
 }
 
-fn plans(machine: &Machine, args: &SearchArgs, parts: usize) -> Result<Vec<InstancePlan>, Failure> {
+fn plans(machine: &Machine, job: &SearchJob, parts: usize) -> Result<Vec<InstancePlan>, JobError> {
     let has_cpus = |cpus: &[_]| cpus.iter().any(|cpu| machine.allowed.cpus.contains(cpu));
     let nodes = machine.nodes.iter().filter(|node| has_cpus(&node.cpus)).count();
     let request = Request {
-        workers: args.threads,
-        replicas: Replicas::Count(args.instances.unwrap_or(nodes).min(parts)),
-        pages: args.pages.map(Into::into),
+        workers: job.threads,
+        replicas: Replicas::Count(job.instances.unwrap_or(nodes).min(parts)),
+        pages: job.pages,
         huge_pages: HugePages::Off,
         index_bytes: 0,
         engine: zerohop_plan::Engine::External { shares: false },

@@ -1,0 +1,127 @@
+//! A search job: queries against a database in parts, on one machine or on as many ranks as a launcher has started.
+//!
+//! 1. every rank cuts the queries into the same batches, and searches its parts with each, by the unmodified program, in a
+//!    thread of its own that is one batch ahead (searching.rs, on the [`Instances`](instances::Instances) of the rank);
+//! 2. the thread that talks to the others exchanges the results of each batch, in the [`variant`] that was chosen; one rank
+//!    writes them, at a place that all know (rank.rs, results.rs);
+//! 3. a batch whose results are safe is entered into the journal;
+//! 4. what all ranks did is gathered and told (report.rs).
+
+mod error;
+mod instances;
+mod rank;
+mod report;
+mod results;
+mod searching;
+pub mod variant;
+
+pub use error::JobError;
+
+use crate::format::Format;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+use variant::Choice;
+use zerohop_model::plan::Pages;
+use zerohop_process::overwrite;
+use zerohop_ranks::{RankCount, Ranks};
+
+/// How long a rank may be waited for, unless the job says.
+const HANG_LIMIT: Duration = Duration::from_secs(1800);
+
+/// What is searched, how, and where the results go.
+#[derive(Debug, Clone)]
+pub struct SearchJob {
+    /// Queries in FASTA; `-` is standard input.
+    pub queries: PathBuf,
+    /// The folder of the database.
+    pub db: PathBuf,
+    /// Where the results go; standard output by default.
+    pub output: Option<PathBuf>,
+    /// The form of the output.
+    pub format: Format,
+    /// The columns of the output, as the program names them; by default its own.
+    pub columns: Option<String>,
+    /// Subjects to keep of each query; by default as the program does.
+    pub max_target_seqs: Option<u32>,
+    /// Arguments for the program, as a shell would take them apart.
+    pub engine_args: Option<String>,
+    /// Threads of the programs on each rank; by default all CPUs that the rank may use.
+    pub threads: Option<usize>,
+    /// Parts that each rank searches at the same time; by default one for each node.
+    pub instances: Option<usize>,
+    /// Where the memory of each program goes; by default as the planner says.
+    pub pages: Option<Pages>,
+    /// Letters of a batch of queries.
+    pub batch_letters: u64,
+    /// Queries of a batch, at most.
+    pub batch_queries: u32,
+    /// Whether there must be progress to take up.
+    pub resume: bool,
+    /// Whether progress is thrown away.
+    pub restart: bool,
+    /// Where the report goes, as JSON.
+    pub json: Option<PathBuf>,
+    /// Where times and sizes of each rank and batch go.
+    pub record: Option<PathBuf>,
+    /// How many ranks there must be; none by default.
+    pub ranks: Option<RankCount>,
+    /// How ranks exchange what they found.
+    pub variant: Choice,
+    /// The library that `zerohop mpi` built.
+    pub mpi: Option<PathBuf>,
+    /// How long a program may take for a batch in a part, and how long a rank may be waited for.
+    pub hang_limit: Option<Duration>,
+    /// The command that asked for it, for reports.
+    pub command: String,
+    /// Whether the report and notes are kept back.
+    pub quiet: bool,
+}
+
+/// Searches.
+///
+/// # Errors
+/// Whatever goes wrong, on any rank: then all of them end, and what is finished stays for the same job to take up.
+pub fn search(job: &SearchJob) -> Result<(), JobError> {
+    let checked = check(job);
+    if job.output.is_some() && !job.quiet {
+        zerohop_ranks::note_if_alone(job.ranks);
+    }
+    let limit = job.hang_limit.unwrap_or(HANG_LIMIT);
+    let (ranks, ()) = Ranks::join(job.ranks, job.mpi.as_deref(), limit, checked)?;
+    let outcome = rank::run(job, ranks.transport());
+    ranks.end(outcome)
+}
+
+/// Whether queries can be read once only.
+fn is_stream(queries: &Path) -> bool {
+    queries.as_os_str() == "-" || (queries.exists() && !queries.is_file())
+}
+
+/// Refuses what does not go together, and an output that would destroy something else.
+fn check(job: &SearchJob) -> Result<(), JobError> {
+    if job.queries.is_dir() {
+        return Err(JobError::Usage(format!("{}: it is a folder; give a file of queries", job.queries.display())));
+    }
+    if job.columns.is_some() && !job.format.has_columns() {
+        return Err(JobError::Usage(format!("--columns does not go with --format {}, which has none", job.format)));
+    }
+    if let Some(output) = job.output.as_ref().filter(|output| output.exists() && !output.is_file()) {
+        return Err(JobError::Usage(format!("{}: the output must be a regular file", output.display())));
+    }
+    let again = job.ranks.is_some() || job.resume || job.restart;
+    if again && job.output.is_none() {
+        return Err(JobError::Usage("--ranks, --resume and --restart need an output file (-o)".to_owned()));
+    }
+    if again && is_stream(&job.queries) {
+        return Err(JobError::Usage(format!(
+            "{}: with --ranks, --resume and --restart queries are read more than once: they must be in a regular file",
+            job.queries.display()
+        )));
+    }
+    job.output.iter().chain(&job.json).chain(&job.record).try_for_each(|path| zerohop_process::check_folder(path))?;
+    // What is in a database is a file of it, whatever its name.
+    let in_database = std::fs::read_dir(&job.db).into_iter().flatten().flatten().map(|entry| entry.path());
+    let library = zerohop_ranks::find(job.mpi.as_deref());
+    let read: Vec<PathBuf> = std::iter::once(job.queries.clone()).chain(library).chain(in_database).collect();
+    Ok(overwrite::apart(&read, job.output.iter().chain(&job.json).chain(&job.record))?)
+}

@@ -1,0 +1,98 @@
+//! Where results go: into one file, at a place that all ranks know, or to standard output.
+
+use super::SearchJob;
+use super::error::JobError;
+use super::searching::Searching;
+use std::fs::{File, OpenOptions};
+use std::io::Write;
+use std::os::unix::fs::FileExt;
+use std::path::PathBuf;
+use zerohop_process::{cache, tell};
+use zerohop_ranks::exchange::Output;
+use zerohop_ranks::journal::{self, Begin, Entry, Journal, Owner};
+use zerohop_ranks::{Transport, content};
+
+/// Where results go; the batch to begin with, and where its results go there.
+pub type Opened = (Results, (u64, u64));
+
+/// Where results go.
+pub enum Results {
+    /// A file that all ranks write to, under another name until it is complete. One of them owns the job.
+    File { file: File, partial: PathBuf, path: PathBuf, journal: Journal, owner: Option<Owner> },
+    /// Standard output, of one rank.
+    Standard,
+}
+
+impl Results {
+    /// Opens it; also gives the batch to begin with, and where its results go. None if an earlier run had written all
+    /// of it.
+    ///
+    /// # Errors
+    /// Another job's progress; a file that cannot be opened.
+    pub fn open(job: &SearchJob, searching: &Searching, transport: &dyn Transport) -> Result<Option<Opened>, JobError> {
+        let Some(path) = &job.output else {
+            return Ok(Some((Results::Standard, (0, 0))));
+        };
+        let identity = searching.identity(job, transport)?;
+        let how = Begin::asked(job.resume, job.restart);
+        let seen = cache::digest(&content::ends(&job.queries).ok());
+        let Some((owner, journal, finished)) = journal::begin(transport, path, &identity, how, &seen)? else {
+            return Ok(None);
+        };
+        let begin = (finished.next, finished.ends.first().copied().unwrap_or(0));
+        if begin.0 > 0 && job.record.is_some() {
+            return Err(JobError::Usage(format!(
+                "{}: {} batches were finished before, and --record needs all of them: begin anew with --restart",
+                journal.folder().display(),
+                begin.0
+            )));
+        }
+        if begin.0 > 0 && owner.is_some() && !job.quiet {
+            let folder = journal.folder().display();
+            tell::note(&format!("{folder}: {} batches were finished before; only the others are searched", begin.0));
+        }
+        let partial = journal.folder().join("output");
+        let fault = |error: std::io::Error| JobError::Failed(format!("{}: cannot write: {error}", partial.display()));
+        // What is to be gone on with must be there.
+        if begin.0 == 0 {
+            OpenOptions::new().create(true).truncate(false).write(true).open(&partial).map_err(fault)?;
+        }
+        let file = zerohop_process::open_shared(&partial).map_err(fault)?;
+        journal::check_length(&partial, begin.1)?;
+        Ok(Some((Results::File { file, path: path.clone(), journal, partial, owner }, begin)))
+    }
+
+    /// All ranks have written: the file is complete.
+    ///
+    /// # Errors
+    /// A file that cannot be written.
+    pub fn finish(self, end: u64, transport: &dyn Transport) -> Result<(), JobError> {
+        let Results::File { file, partial, path, journal, owner } = self else { return Ok(()) };
+        let fault = |error: std::io::Error| JobError::Failed(format!("{}: cannot write: {error}", path.display()));
+        transport.barrier().map_err(|error| JobError::Failed(error.to_string()))?;
+        if owner.is_some() {
+            file.set_len(end).and_then(|()| file.sync_all()).map_err(fault)?;
+        }
+        // Files that are open anywhere would keep the folder from going, on some file systems.
+        drop((file, journal));
+        transport.barrier().map_err(|error| JobError::Failed(error.to_string()))?;
+        Ok(owner.map_or(Ok(()), |owner| owner.complete(&[(partial, path)]))?)
+    }
+}
+
+impl Output for Results {
+    fn write(&mut self, batch: u64, offset: u64, bytes: &[u8]) -> std::io::Result<()> {
+        match self {
+            Results::Standard => {
+                let mut out = std::io::stdout().lock();
+                out.write_all(bytes).and_then(|()| out.flush())
+            }
+            Results::File { file, journal, .. } => {
+                file.write_all_at(bytes, offset)?;
+                file.sync_data()?;
+                let (offsets, bytes) = (vec![offset], vec![bytes.len() as u64]);
+                journal.enter(&[Entry { batch, count: 1, offsets, bytes, tally: None }])
+            }
+        }
+    }
+}
