@@ -51,10 +51,12 @@ def parse_arguments():
     parser.add_argument("--repeats", type=int, default=5, help="counted runs of each arm (default: %(default)s)")
     parser.add_argument("--arms", type=words, default=["strobealign", "zerohop"], help="strobealign, zerohop")
     parser.add_argument("--zerohop", default=os.environ.get("ZEROHOP", ROOT / "target/release/zerohop"))
-    parser.add_argument("--strobealign", default=os.environ.get("STROBEALIGN", ROOT / "target/strobealign/bin/strobealign"))
+    parser.add_argument("--strobealign", default=os.environ.get("STROBEALIGN",
+        ROOT / "target/strobealign/bin/strobealign"))
     parser.add_argument("--simulate", default=None, help="the simulator (default: beside zerohop)")
     parser.add_argument("--zerohop-options", type=str.split, default=[], help="more options for zerohop align")
-    parser.add_argument("--work", type=Path, default=None, help="folder for large files (default: bench-work in the target folder)")
+    parser.add_argument("--work", type=Path, default=None,
+        help="folder for large files (default: bench-work in the target folder)")
     parser.add_argument("--out", type=Path, default=None, help="folder for results (default: bench/runs/DATE-HOST)")
     options = parser.parse_args()
     target = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
@@ -66,7 +68,8 @@ def parse_arguments():
 
 
 def check_arguments(parser, options):
-    for name, known in [("output", {"sam", "bam"}), ("input", {"plain", "gz", "bgzf"}), ("arms", {"strobealign", "zerohop"})]:
+    for name, known in [("output", {"sam", "bam"}), ("input", {"plain", "gz", "bgzf"}),
+            ("arms", {"strobealign", "zerohop"})]:
         unknown = set(getattr(options, name)) - known
         if unknown:
             parser.error(f"--{name}: what is {', '.join(unknown)}?")
@@ -91,15 +94,20 @@ def prepare(options, reference):
         sources = [DATA / "ecoli" / f"ecoli_150_{mate}.fq.gz" for mate in (1, 2)]
         make(options, plain, lambda names: [unpack(*pair, REAL_REPEATS) for pair in zip(sources, names)])
     else:
-        make(options, [fasta], lambda names: call([options.simulate, "reference", "--bases", reference[3:], "--seed", "1", "--out", names[0]]))
+        make(options, [fasta], lambda names: call([options.simulate, "reference", "--bases", reference[3:], "--seed",
+            "1", "--out", names[0]]))
         make(options, plain, lambda names: call([
-            options.simulate, "pairs", "--reference", options.work / fasta, "--pairs", options.pairs, "--length", READ_LENGTH,
-            "--insert", "400", "--sd", "50", "--error", "0.002", "--snp", "0.001", "--seed", "2", "--out1", names[0], "--out2", names[1]]))
+            options.simulate, "pairs", "--reference", options.work / fasta, "--pairs", options.pairs, "--length",
+            READ_LENGTH,
+            "--insert", "400", "--sd", "50", "--error", "0.002", "--snp", "0.001", "--seed", "2", "--out1", names[0],
+            "--out2", names[1]]))
     inputs = {"plain": plain, "gz": [f"{name}.gz" for name in plain], "bgzf": [f"{name}.bgzf.gz" for name in plain]}
     if "gz" in options.input:
-        make(options, inputs["gz"], lambda names: [call(["gzip", "-6", "-n", "-c", options.work / name], stdout=out) for name, out in zip(plain, names)])
+        make(options, inputs["gz"], lambda names: [call(["gzip", "-6", "-n", "-c", options.work / name], stdout=out)
+            for name, out in zip(plain, names)])
     if "bgzf" in options.input:
-        make(options, inputs["bgzf"], lambda names: [call(["bgzip", "-@", options.threads, "-c", options.work / name], stdout=out) for name, out in zip(plain, names)])
+        make(options, inputs["bgzf"], lambda names: [call(["bgzip", "-@", options.threads, "-c", options.work / name],
+            stdout=out) for name, out in zip(plain, names)])
     make_indexes(options, fasta)
     return inputs
 
@@ -139,7 +147,8 @@ def call(command, stdout=None, cwd=None):
     out = open(stdout, "wb") if stdout else subprocess.DEVNULL
     result = subprocess.run(command, stdout=out, stderr=subprocess.PIPE, cwd=cwd)
     if result.returncode:
-        raise Failure(f"{' '.join(command)}: exit status {result.returncode}\n{result.stderr.decode(errors='replace')[-2000:]}")
+        raise Failure(
+            f"{' '.join(command)}: exit status {result.returncode}\n{result.stderr.decode(errors='replace')[-2000:]}")
 
 
 # --- one run --------------------------------------------------------------------------------------------------
@@ -150,11 +159,13 @@ def commands(options, arm, fasta, reads, output, out):
     threads = str(options.threads)
     if arm == "zerohop":
         level = ["--level", str(options.level)] if output == "bam" else []
-        return [[str(options.zerohop), "align", "-t", threads, *options.zerohop_options, "--format", output, *level, "-o", out, fasta, *reads]]
+        return [[str(options.zerohop), "align", "-t", threads, *options.zerohop_options, "--format", output, *level,
+            "-o", out, fasta, *reads]]
     align = [str(options.strobealign), "--use-index", "-t", threads]
     if output == "sam":
         return [[*align, "-o", out, fasta, *reads]]
-    return [[*align, fasta, *reads], ["samtools", "view", "-@", threads, "-b", "--output-fmt-option", f"level={options.level}", "-o", out, "-"]]
+    return [[*align, fasta, *reads], ["samtools", "view", "-@", threads, "-b", "--output-fmt-option",
+        f"level={options.level}", "-o", out, "-"]]
 
 
 def measure(pipeline, options, log):
@@ -166,7 +177,8 @@ def measure(pipeline, options, log):
             last = number == len(pipeline) - 1
             before = processes[-1].stdout if processes else subprocess.DEVNULL
             processes.append(subprocess.Popen(
-                command, cwd=options.work, stdin=before, stdout=subprocess.DEVNULL if last else subprocess.PIPE, stderr=errors))
+                command, cwd=options.work, stdin=before, stdout=subprocess.DEVNULL if last else subprocess.PIPE,
+                stderr=errors))
             if number:
                 before.close()
         ends = [os.wait4(process.pid, 0) for process in processes]
@@ -174,7 +186,9 @@ def measure(pipeline, options, log):
     for process, (_, status, _) in zip(processes, ends):
         process.returncode = os.waitstatus_to_exitcode(status)
         if process.returncode:
-            raise Failure(f"{' '.join(process.args)}: exit status {process.returncode}\n{Path(log).read_text(errors='replace')[-2000:]}")
+            raise Failure(
+                f"{' '.join(process.args)}: exit status {process.returncode}\n"
+                f"{Path(log).read_text(errors='replace')[-2000:]}")
     usages = [usage for _, _, usage in ends]
     return {
         "wall_s": round(wall, 4),
@@ -210,7 +224,8 @@ def run_case(options, case, inputs, raw):
             out = f"out.{arm}.{case['output']}"
             (options.work / out).unlink(missing_ok=True)
             pipeline = commands(options, arm, fasta, reads, case["output"], out)
-            result = {**case, "arm": arm, "repetition": repetition, **measure(pipeline, options, options.work / "stderr.log")}
+            result = {**case, "arm": arm, "repetition": repetition, **measure(pipeline, options,
+                options.work / "stderr.log")}
             result["output_bytes"] = (options.work / out).stat().st_size
             if repetition == 0:
                 result["digest"] = digest(options.work / out)
@@ -237,14 +252,18 @@ def case_name(case):
 
 def output_of(*command):
     try:
-        return subprocess.run([str(word) for word in command], capture_output=True, text=True, errors="replace", cwd=ROOT).stdout.strip()
+        return subprocess.run([str(word) for word in command], capture_output=True, text=True, errors="replace",
+            cwd=ROOT).stdout.strip()
     except OSError:
         return "not here"
 
 
 def machine():
-    wanted = re.compile(r"^(Architecture|CPU\(s\)|Model name|Thread\(s\)|Core\(s\)|Socket\(s\)|NUMA node.*|L2 cache|L3 cache|Hypervisor.*)\s*:")
-    lines = [re.sub(r"\s{2,}", " ", line.strip()) for line in output_of("lscpu").splitlines() if wanted.match(line.strip())]
+    wanted = re.compile(
+        r"^(Architecture|CPU\(s\)|Model name|Thread\(s\)|Core\(s\)|Socket\(s\)|NUMA node.*|L2 cache|L3 cache|"
+        r"Hypervisor.*)\s*:")
+    lines = [re.sub(r"\s{2,}", " ", line.strip()) for line in output_of("lscpu").splitlines()
+        if wanted.match(line.strip())]
     thp = Path("/sys/kernel/mm/transparent_hugepage/enabled")
     memory = re.search(r"MemTotal:\s+(\d+)", Path("/proc/meminfo").read_text())
     return lines + [
@@ -255,7 +274,9 @@ def machine():
 
 
 def versions(options):
-    lines = [f"zerohop commit: {output_of('git', 'rev-parse', 'HEAD') or 'none'}{' with changes' if output_of('git', 'status', '--porcelain') else ''}"]
+    lines = [f"zerohop commit: "
+             f"{output_of('git', 'rev-parse', 'HEAD') or 'none'}"
+             f"{' with changes' if output_of('git', 'status', '--porcelain') else ''}"]
     for arm in options.arms:
         lines.append(f"{arm}: {output_of(getattr(options, arm), '--version')}")
     lines.append(output_of("samtools", "--version").split("\n")[0])
@@ -266,7 +287,8 @@ def write_readme(options):
     arguments = " ".join(Path(word).name if word.startswith("/") else word for word in sys.argv[1:]) or "(defaults)"
     commands_seen = [f"`{line}`" for line in example_commands(options)]
     text = ["# Comparison with the strobealign program", "", f"Options of `bench/compare.py`: `{arguments}`", "",
-            f"{options.threads} threads on {options.threads} CPUs, {options.repeats} counted runs of each arm after one that warms up, arms in turn.",
+            f"{options.threads} threads on {options.threads} CPUs, {options.repeats} counted runs of each arm after "
+            f"one that warms up, arms in turn.",
             "`raw.jsonl` has one line a run, `summary.md` the medians; `bench/README.md` says how it is measured.", ""]
     for title, lines in [("Versions", versions(options)), ("Machine", machine()), ("Commands", commands_seen)]:
         text += [f"## {title}", "", *[f"- {line}" for line in lines], ""]
@@ -276,7 +298,8 @@ def write_readme(options):
 def example_commands(options):
     for output in options.output:
         for arm in options.arms:
-            yield " | ".join(shown(command) for command in commands(options, arm, "REF.fa", ["R1", "R2"], output, f"OUT.{output}"))
+            yield " | ".join(shown(command) for command in commands(options, arm, "REF.fa", ["R1", "R2"], output,
+                f"OUT.{output}"))
 
 
 def median(results, key):
@@ -288,14 +311,18 @@ def summary_rows(results, arms):
     cpu = lambda result: result["user_s"] + result["sys_s"]
     rows = []
     for name in dict.fromkeys(case_name(result) for result in results):
-        of_arm = {arm: [result for result in counted if case_name(result) == name and result["arm"] == arm] for arm in arms}
+        of_arm = {arm: [result for result in counted if case_name(result) == name and result["arm"] == arm]
+            for arm in arms}
         digests = {result["digest"] for result in results if case_name(result) == name and "digest" in result}
         for arm in arms:
             runs = of_arm[arm]
             walls = [run["wall_s"] for run in runs]
-            row = [name, arm, f"{statistics.median(walls):.2f} ({min(walls):.2f}-{max(walls):.2f})", f"{median(runs, cpu):.2f}",
-                   f"{median(runs, lambda run: run['peak_rss_kib']) / 1024:.0f}", f"{runs[0]['output_bytes'] / 1e6:.1f}"]
-            row += ratios(of_arm["strobealign"], runs, cpu, digests) if arm == "zerohop" and "strobealign" in arms else ["", "", "", ""]
+            row = [name, arm, f"{statistics.median(walls):.2f} ({min(walls):.2f}-{max(walls):.2f})",
+                f"{median(runs, cpu):.2f}",
+                   f"{median(runs, lambda run: run['peak_rss_kib']) / 1024:.0f}",
+                   f"{runs[0]['output_bytes'] / 1e6:.1f}"]
+            row += ratios(of_arm["strobealign"], runs, cpu,
+                digests) if arm == "zerohop" and "strobealign" in arms else ["", "", "", ""]
             rows.append(row)
     return rows
 
@@ -303,11 +330,13 @@ def summary_rows(results, arms):
 def ratios(other, own, cpu, digests):
     wall = median(other, lambda run: run["wall_s"]) / median(own, lambda run: run["wall_s"])
     rss = median(own, lambda run: run["peak_rss_kib"]) / median(other, lambda run: run["peak_rss_kib"])
-    return [f"{wall:.2f}x", f"{median(other, cpu) / median(own, cpu):.2f}x", f"{rss:.2f}x", "yes" if len(digests) == 1 else "NO"]
+    return [f"{wall:.2f}x", f"{median(other, cpu) / median(own, cpu):.2f}x", f"{rss:.2f}x", "yes" if len(digests) == 1
+        else "NO"]
 
 
 def write_summary(options, results):
-    head = ["case", "arm", "wall s: median (range)", "CPU s", "peak MiB", "output MB", "faster", "less CPU", "memory", "same records"]
+    head = ["case", "arm", "wall s: median (range)", "CPU s", "peak MiB", "output MB", "faster", "less CPU", "memory",
+        "same records"]
     lines = ["| " + " | ".join(row) + " |" for row in [head, ["---"] * len(head), *summary_rows(results, options.arms)]]
     text = "\n".join(lines) + "\n"
     (options.out / "summary.md").write_text(text)

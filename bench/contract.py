@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""The identity contract of each external aligner, tested: `zerohop align --compare-with original` on real reads, under plans that
-cut the input differently. Counts, no times.
+"""The identity contract of each external aligner, tested: `zerohop align --compare-with original` on real reads, under
+plans that cut the input differently. Counts, no times.
 
     python3 bench/contract.py --data FOLDER       # FOLDER as ZEROHOP_DATA; default: the sets in tests/data
 
@@ -23,14 +23,18 @@ from compare import ROOT, machine, output_of
 
 # name: reference, reads, in tests/data or in --data
 SETS = {
-    "ecoli_150": ("ecoli/GCF_000005845.2_ASM584v2_genomic.fna.gz", "ecoli/ecoli_150_1.fq.gz", "ecoli/ecoli_150_2.fq.gz"),
+    "ecoli_150": ("ecoli/GCF_000005845.2_ASM584v2_genomic.fna.gz", "ecoli/ecoli_150_1.fq.gz",
+    "ecoli/ecoli_150_2.fq.gz"),
     "lambda": ("lambda/lambda_virus.fa.gz", "lambda/reads_1.fq.gz", "lambda/reads_2.fq.gz"),
     "fly_48": ("fly/dm6.small.fa", "fly/rnaseq_sample1.tiny_R1.fastq.gz", "fly/rnaseq_sample1.tiny_R2.fastq.gz"),
-    "human_148": ("human_chr20/grch38.chr20_and_21_10M.fa.gz", "human_chr20/HG002_NIST_150bp_downsampled_30x.chr20.10_10p1mb_R1.fq.gz",
+    "human_148": ("human_chr20/grch38.chr20_and_21_10M.fa.gz",
+    "human_chr20/HG002_NIST_150bp_downsampled_30x.chr20.10_10p1mb_R1.fq.gz",
                   "human_chr20/HG002_NIST_150bp_downsampled_30x.chr20.10_10p1mb_R2.fq.gz"),
 }
-ENGINES = ["bwa", "bowtie2", "bowtie", "hisat2", "hisat2 --dna", "snap", "minimap2", "bwa-mem2", "gem3", "strobealign-program"]
-PLANS = {"1x2": ["-t", "2"], "2x1": ["-t", "2", "--replicas", "2"], "4x1": ["-t", "4", "--replicas", "4"], "farm": ["-t", "3", "--farm"]}
+ENGINES = ["bwa", "bowtie2", "bowtie", "hisat2", "hisat2 --dna", "snap", "minimap2", "bwa-mem2", "gem3",
+    "strobealign-program"]
+PLANS = {"1x2": ["-t", "2"], "2x1": ["-t", "2", "--replicas", "2"], "4x1": ["-t", "4", "--replicas", "4"],
+    "farm": ["-t", "3", "--farm"]}
 # Small batches, so that several instances have several each: by default all reads of these sets are one or two batches.
 EXTRA = {"bwa": ["--engine-args", "-K 1000000"], "bwa-mem2": ["--engine-args", "-K 1000000"]}
 COUNTS = ["records", "same", "ties", "other_score", "other_pairing", "other_fields", "unmatched"]
@@ -39,10 +43,14 @@ COUNTS = ["records", "same", "ties", "other_score", "other_pairing", "other_fiel
 def parse_arguments():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, default=Path(os.environ.get("ZEROHOP_DATA", ROOT / "tests/data")))
-    parser.add_argument("--engine", type=lambda text: text.split(","), default=ENGINES, help="of: " + ", ".join(ENGINES))
-    parser.add_argument("--zerohop", type=Path, default=Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")) / "release/zerohop")
-    parser.add_argument("--work", type=Path, default=Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")) / "bench-work/contract")
-    parser.add_argument("--out", type=Path, default=ROOT / "bench/runs" / f"{datetime.date.today()}-{platform.node()}-contract")
+    parser.add_argument("--engine", type=lambda text: text.split(","), default=ENGINES, help="of: "
+        + ", ".join(ENGINES))
+    parser.add_argument("--zerohop", type=Path, default=Path(os.environ.get("CARGO_TARGET_DIR",
+        ROOT / "target")) / "release/zerohop")
+    parser.add_argument("--work", type=Path, default=Path(os.environ.get("CARGO_TARGET_DIR",
+        ROOT / "target")) / "bench-work/contract")
+    parser.add_argument("--out", type=Path,
+        default=ROOT / "bench/runs" / f"{datetime.date.today()}-{platform.node()}-contract")
     return parser.parse_args()
 
 
@@ -59,8 +67,10 @@ def reference(options, name):
 def compare(options, engine, name, layout, plan):
     reads = [options.data / file for file in SETS[name][1:]][: 2 if layout == "paired" else 1]
     words = engine.split()
-    command = [options.zerohop, "align", "-q", "--engine", *words, "--build-index", *PLANS[plan], *EXTRA.get(words[0], []), "--compare-with",
-               "original", "--json", options.work / "run.json", "-o", options.work / "out.sam", reference(options, name), *reads]
+    command = [options.zerohop, "align", "-q", "--engine", *words, "--build-index", *PLANS[plan],
+        *EXTRA.get(words[0], []), "--compare-with",
+               "original", "--json", options.work / "run.json", "-o", options.work / "out.sam",
+               reference(options, name), *reads]
     result = subprocess.run([str(word) for word in command], capture_output=True, text=True)
     if result.returncode:
         words = result.stderr.strip().split("\n")[0]
@@ -80,7 +90,8 @@ def main():
             for name in (name for name in SETS if (options.data / SETS[name][1]).exists()):
                 for layout in ("paired", "single"):
                     for plan in PLANS:
-                        result = {"engine": engine, "set": name, "layout": layout, "plan": plan, **compare(options, engine, name, layout, plan)}
+                        result = {"engine": engine, "set": name, "layout": layout, "plan": plan,
+                            **compare(options, engine, name, layout, plan)}
                         raw.write(json.dumps(result) + "\n")
                         raw.flush()
                         results.append(result)
@@ -103,11 +114,17 @@ def summary(results):
 
 
 def write_readme(options, here):
-    versions = [f"zerohop commit: {output_of('git', 'rev-parse', 'HEAD')}{' with changes' if output_of('git', 'status', '--porcelain') else ''}"]
-    versions += [" ".join(line.split()[:2]) for line in output_of(options.zerohop, "engines").split("\n\n")[0].split("\n") if line.split()[0] in here]
-    text = ["# The identity contract of external aligners", "", "Command: `python3 bench/contract.py`; sets: " + ", ".join(SETS), "",
+    versions = [
+        f"zerohop commit: "
+        f"{output_of('git', 'rev-parse', 'HEAD')}"
+        f"{' with changes' if output_of('git', 'status', '--porcelain') else ''}"]
+    versions += [" ".join(line.split()[:2]) for line in output_of(options.zerohop, "engines").split("\n\n")[0].split(
+        "\n") if line.split()[0] in here]
+    text = ["# The identity contract of external aligners", "", "Command: `python3 bench/contract.py`; sets: "
+        + ", ".join(SETS), "",
             "Plans: " + "; ".join(f"{plan}: `{' '.join(words)}`" for plan, words in PLANS.items()),
-            "bwa has `-K 1000000` on both sides, so that every instance has several batches. Counts are of records, over all sets.", ""]
+            "bwa has `-K 1000000` on both sides, so that every instance has several batches. Counts are of records, "
+            "over all sets.", ""]
     for title, lines in [("Versions", versions), ("Machine", machine())]:
         text += [f"## {title}", "", *[f"- {line}" for line in lines], ""]
     (options.out / "README.md").write_text("\n".join(text).rstrip() + "\n")

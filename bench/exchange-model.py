@@ -1,4 +1,4 @@
-"""Tables of measured and simulated times: python3 bench/exchange-model.py FOLDER, with the results of exchange-model.sh"""
+"""Tables of measured and simulated times: python3 bench/exchange-model.py FOLDER, with results of exchange-model.sh"""
 import glob, json, os, re, sys
 os.chdir(sys.argv[1])
 runs = {}
@@ -19,10 +19,12 @@ for name in names:
         cells = []
         for n in sizes:
             p = here(name, n, variant)
-            cells.append(f"{p['measured_wall_s']:.3f} / {p['simulated_wall_s']:.3f} ({p['error_percent']:+.0f})" if p else 'not run')
+            cells.append(f"{p['measured_wall_s']:.3f} / {p['simulated_wall_s']:.3f} ({p['error_percent']:+.0f})" if p
+                else 'not run')
         print(f'| {variant} | ' + ' | '.join(cells) + ' |')
     print(f'\n{name}: simulated from calls timed over 2 ranks, against what was measured with more (error %)\n')
-    print('| variant | ' + ' | '.join(f'{n} ranks' for n in sizes if n > 2) + ' |\n|---' + '|---' * len([n for n in sizes if n > 2]) + '|')
+    print('| variant | ' + ' | '.join(f'{n} ranks' for n in sizes if n > 2) + ' |\n|---'
+        + '|---' * len([n for n in sizes if n > 2]) + '|')
     for variant in variants:
         cells = []
         for n in sizes:
@@ -32,6 +34,7 @@ for name in names:
                 cells.append('not run')
                 continue
             measured = here(name, n, variant)['measured_wall_s']
-            s = [p for p in runs[name, 2] if p['variant'] == variant and 'measured_wall_s' not in p and p['ranks'] == n][0]['simulated_wall_s']
+            s = [p for p in runs[name, 2] if p['variant'] == variant and 'measured_wall_s' not in p
+                and p['ranks'] == n][0]['simulated_wall_s']
             cells.append(f"{100 * (s / measured - 1):+.0f}")
         print(f'| {variant} | ' + ' | '.join(cells) + ' |')

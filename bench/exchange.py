@@ -3,10 +3,10 @@
 
     python3 bench/exchange.py --data FOLDER [--variants two-sided,master,flush,fence,pscw] [--repeats 5] [--ranks 2]
 
-The proteome of E. coli (4,298 queries) with diamond against all other proteins of FOLDER/protein, one thread per rank, OpenMPI and MPICH,
-arms in turn. The exchange is what is left of a rank's time from the first batch to the last when the sum of its searches is taken
-away, for the rank with the longest sum: waiting for slower ranks is no cost of it, and what overlaps a search costs nothing.
-Results go to bench/runs/DATE-HOST-exchange/.
+The proteome of E. coli (4,298 queries) with diamond against all other proteins of FOLDER/protein, one thread per rank,
+OpenMPI and MPICH, arms in turn. The exchange is what is left of a rank's time from the first batch to the last when
+the sum of its searches is taken away, for the rank with the longest sum: waiting for slower ranks is no cost of it,
+and what overlaps a search costs nothing. Results go to bench/runs/DATE-HOST-exchange/.
 """
 
 import argparse
@@ -30,8 +30,10 @@ NAMES = ["put", "wait", "merge", "get", "write"]
 
 def run_once(options, queries, mpi, variant):
     out, report, record = (options.work / name for name in ["hits.tsv", "report.json", "record.json"])
-    command = ranks.LAUNCHERS[mpi] + ["-n", options.ranks, options.zerohop, "search", "--ranks", "-q", "-t", 1, "--db", options.work / f"db{options.ranks}"]
-    command += ["--mpi", options.work / f"{mpi}.so", "--variant", variant, "--json", report, "--record", record, "-o", out, queries]
+    command = ranks.LAUNCHERS[mpi] + ["-n", options.ranks, options.zerohop, "search", "--ranks", "-q", "-t", 1, "--db",
+        options.work / f"db{options.ranks}"]
+    command += ["--mpi", options.work / f"{mpi}.so", "--variant", variant, "--json", report, "--record", record, "-o",
+        out, queries]
     subprocess.run([str(word) for word in command], check=True, stdin=subprocess.DEVNULL)
     searches = [sum(batch["search_s"] for batch in batches) for batches in json.loads(record.read_text())["ranks"]]
     told = json.loads(report.read_text())["ranks"]
@@ -40,7 +42,8 @@ def run_once(options, queries, mpi, variant):
     times = {name: seconds(told[slowest]["times"][name]) for name in NAMES}
     digest = subprocess.run(["md5sum", out], capture_output=True, text=True, check=True).stdout.split()[0]
     out.unlink()
-    return {"mpi": mpi, "variant": variant, "searches_s": searches, "wall_s": seconds(told[slowest]["wall"]), "slowest": slowest, **times, "digest": digest}
+    return {"mpi": mpi, "variant": variant, "searches_s": searches, "wall_s": seconds(told[slowest]["wall"]),
+        "slowest": slowest, **times, "digest": digest}
 
 
 def main():
@@ -57,7 +60,8 @@ def main():
     queries, subjects = parts.prepare(options)
     database = options.work / f"db{options.ranks}"
     if not database.exists():
-        compare.call([options.zerohop, "db", "build", "-q", "--engine", "diamond", "--partitions", options.ranks, "-o", database, subjects])
+        compare.call([options.zerohop, "db", "build", "-q", "--engine", "diamond", "--partitions", options.ranks, "-o",
+            database, subjects])
     mpis = [name for name, launcher in ranks.LAUNCHERS.items() if shutil.which(launcher[0])]
     for name in mpis:
         compare.call([options.zerohop, "mpi", "--compiler", f"mpicc.{name}", "-o", options.work / f"{name}.so"])
@@ -77,8 +81,10 @@ def main():
 
 
 def report(options, out, runs):
-    lines = [f"diamond, the proteome of E. coli, {options.ranks} ranks of one thread; medians of {options.repeats} rounds, of the rank with the longest searches.", "",
-             "| MPI | variant | wall s | searches s | exchange, % of wall | put | wait | merge | get | write |", "|---|---|---|---|---|---|---|---|---|---|"]
+    lines = [f"diamond, the proteome of E. coli, {options.ranks} ranks of one thread; medians of {options.repeats} "
+             f"rounds, of the rank with the longest searches.", "",
+             "| MPI | variant | wall s | searches s | exchange, % of wall | put | wait | merge | get | write |",
+             "|---|---|---|---|---|---|---|---|---|---|"]
     for (mpi, variant), figures in runs.items():
         share = statistics.median(100 * (run["wall_s"] - max(run["searches_s"])) / run["wall_s"] for run in figures)
         median = lambda name: statistics.median(run[name] for run in figures)
@@ -86,9 +92,11 @@ def report(options, out, runs):
         times = " | ".join(f"{median(name):.3f}" for name in NAMES)
         lines.append(f"| {mpi} | {variant} | {median('wall_s'):.2f} | {search:.2f} | {share:.2f} | {times} |")
     digests = {run["digest"] for figures in runs.values() for run in figures}
-    lines += ["", "The results of all runs are the same." if len(digests) == 1 else f"DIFFERENT RESULTS: {len(digests)} digests"]
+    lines += ["", "The results of all runs are the same." if len(digests) == 1
+        else f"DIFFERENT RESULTS: {len(digests)} digests"]
     (out / "summary.md").write_text("\n".join(lines) + "\n")
-    about = [f"# What the exchange costs\n\n    python3 bench/exchange.py --data FOLDER --repeats {options.repeats} --ranks {options.ranks}\n\nWhat is measured: the head of bench/exchange.py.\n"]
+    about = [f"# What the exchange costs\n\n    python3 bench/exchange.py --data FOLDER --repeats {options.repeats} "
+             f"--ranks {options.ranks}\n\nWhat is measured: the head of bench/exchange.py.\n"]
     about += [f"- {line}" for line in compare.versions(options) + compare.machine()]
     (out / "README.md").write_text("\n".join(about) + "\n")
     print("\n".join(lines))

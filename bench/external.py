@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Compares `zerohop align --engine E` with the same aligner by itself, on simulated pairs of E. coli: wall time, CPU time and
-peak memory, arms interleaved.
+"""Compares `zerohop align --engine E` with the same aligner by itself, on simulated pairs of E. coli: wall time, CPU
+time and peak memory, arms interleaved.
 
     python3 bench/external.py                      # bwa
     python3 bench/external.py --engine bwa,minimap2 --pairs 400000 --repeats 5
@@ -35,8 +35,10 @@ from compare import ECOLI, ROOT, Failure, call, machine, make, measure, output_o
 ALONE = {
     "bwa": (["bwa", "mem", "-t", "{t}", "ref.fa", "r1.fq", "r2.fq"], "ref.fa.sa"),
     "minimap2": (["minimap2", "-ax", "sr", "-t", "{t}", "ref.fa.sr.mmi", "r1.fq", "r2.fq"], "ref.fa.sr.mmi"),
-    "bowtie2": (["bowtie2-align-s", "--wrapper", "basic-0", "-p", "{t}", "--reorder", "-x", "ref.fa", "-1", "r1.fq", "-2", "r2.fq"], "ref.fa.rev.2.bt2"),
-    "hisat2": (["hisat2-align-s", "--wrapper", "basic-0", "-p", "{t}", "--reorder", "-x", "ref.fa", "-1", "r1.fq", "-2", "r2.fq"], "ref.fa.8.ht2"),
+    "bowtie2": (["bowtie2-align-s", "--wrapper", "basic-0", "-p", "{t}", "--reorder", "-x", "ref.fa", "-1", "r1.fq",
+    "-2", "r2.fq"], "ref.fa.rev.2.bt2"),
+    "hisat2": (["hisat2-align-s", "--wrapper", "basic-0", "-p", "{t}", "--reorder", "-x", "ref.fa", "-1", "r1.fq", "-2",
+    "r2.fq"], "ref.fa.8.ht2"),
 }
 ARMS = ["instances", "alone", "zerohop", "parts", "zerohop-bam", "alone-bam"]
 # Whose time each arm's is divided by.
@@ -50,7 +52,8 @@ def parse_arguments():
     parser.add_argument("--pairs", type=int, default=150_000, help="simulated pairs (default: %(default)s)")
     parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)), help="(default: all CPUs)")
     parser.add_argument("--repeats", type=int, default=7, help="counted runs of each arm (default: %(default)s)")
-    parser.add_argument("--out", type=Path, default=ROOT / "bench/runs" / f"{datetime.date.today()}-{platform.node()}-external")
+    parser.add_argument("--out", type=Path,
+        default=ROOT / "bench/runs" / f"{datetime.date.today()}-{platform.node()}-external")
     options = parser.parse_args()
     target = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
     options.zerohop, options.simulate = target / "release/zerohop", target / "release/simulate"
@@ -62,13 +65,16 @@ def prepare(options, engine):
     options.work.mkdir(parents=True, exist_ok=True)
     make(options, ["ref.fa"], lambda names: unpack(ECOLI, names[0], 1))
     make(options, ["r1.fq", "r2.fq"], lambda names: call([
-        options.simulate, "pairs", "--reference", options.work / "ref.fa", "--pairs", options.pairs, "--length", "150", "--insert", "400",
+        options.simulate, "pairs", "--reference", options.work / "ref.fa", "--pairs", options.pairs, "--length", "150",
+        "--insert", "400",
         "--sd", "50", "--error", "0.002", "--snp", "0.001", "--seed", "2", "--out1", names[0], "--out2", names[1]]))
     for mate in "12":
-        make(options, [part_name(part, mate) for part in range(options.threads)], lambda names: split(options, mate, names))
+        make(options, [part_name(part, mate) for part in range(options.threads)], lambda names: split(options, mate,
+            names))
     if not (options.work / ALONE[engine][1]).exists():
         (options.work / "none.fq").write_text("")
-        call([options.zerohop, "align", "--engine", engine, "--build-index", "-o", "/dev/null", "ref.fa", "none.fq"], cwd=options.work)
+        call([options.zerohop, "align", "--engine", engine, "--build-index", "-o", "/dev/null", "ref.fa", "none.fq"],
+            cwd=options.work)
 
 
 def part_name(part, mate):
@@ -87,9 +93,11 @@ def split(options, mate, names):
 def parts(options, engine):
     """One shell that starts all and waits for all."""
     def one(part):
-        words = [{"r1.fq": part_name(part, 1), "r2.fq": part_name(part, 2)}.get(word, word.format(t=1)) for word in ALONE[engine][0]]
+        words = [{"r1.fq": part_name(part, 1), "r2.fq": part_name(part, 2)}.get(word, word.format(t=1))
+            for word in ALONE[engine][0]]
         return f"{shlex.join(words)} > part{part}.sam & pids=\"$pids $!\""
-    return ["sh", "-c", "\n".join([*map(one, range(options.threads)), "for pid in $pids; do wait $pid || exit 1; done"])]
+    return ["sh", "-c", "\n".join([*map(one, range(options.threads)),
+        "for pid in $pids; do wait $pid || exit 1; done"])]
 
 
 def pipeline(options, engine, arm):
@@ -113,7 +121,8 @@ def run(options, raw):
             shift = repetition % len(options.arms)
             for arm in options.arms[shift:] + options.arms[:shift]:
                 commands = pipeline(options, engine, arm)
-                result = {"engine": engine, "arm": arm, "repetition": repetition, **measure(commands, options, options.work / "stderr.log")}
+                result = {"engine": engine, "arm": arm, "repetition": repetition, **measure(commands, options,
+                    options.work / "stderr.log")}
                 result["command"] = " | ".join(shown(command) for command in commands)
                 raw.write(json.dumps(result) + "\n")
                 raw.flush()
@@ -123,32 +132,43 @@ def run(options, raw):
 
 
 def ratio(ours, theirs, *keys):
-    """The median over the repetitions of the ratio within one repetition: a machine that slows down for a while slows both."""
+    """The median over the repetitions of the ratio within one repetition: a machine that slows down for a while slows
+    both."""
     of = lambda results: {result["repetition"]: sum(result[key] for key in keys) for result in results}
     ours, theirs = of(ours), of(theirs)
     return statistics.median(ours[repetition] / theirs[repetition] for repetition in ours)
 
 
 def summary(results):
-    rows = [["engine", "arm", "wall s: median (range)", "of the time of (median of ratios)", "CPU s", "of its CPU"], ["---"] * 6]
+    rows = [["engine", "arm", "wall s: median (range)", "of the time of (median of ratios)", "CPU s", "of its CPU"],
+        ["---"] * 6]
     counted = [result for result in results if result["repetition"]]
-    for engine, arm in dict.fromkeys((result["engine"], result["arm"]) for result in sorted(results, key=lambda r: ARMS.index(r["arm"]))):
+    for engine, arm in dict.fromkeys((result["engine"], result["arm"])
+            for result in sorted(results, key=lambda r: ARMS.index(r["arm"]))):
         of = lambda which: [result for result in counted if (result["engine"], result["arm"]) == (engine, which)]
         cpu = lambda which: statistics.median(result["user_s"] + result["sys_s"] for result in of(which))
         walls, bases = [result["wall_s"] for result in of(arm)], [base for base in BASE.get(arm, []) if of(base)]
         compared = lambda keys, text: ", ".join(text.format(ratio(of(arm), of(base), *keys), base) for base in bases)
-        rows.append([engine, arm, f"{statistics.median(walls):.2f} ({min(walls):.2f}-{max(walls):.2f})", compared(["wall_s"], "{:.3f}x of {}"),
+        rows.append([engine, arm, f"{statistics.median(walls):.2f} ({min(walls):.2f}-{max(walls):.2f})",
+            compared(["wall_s"], "{:.3f}x of {}"),
                      f"{cpu(arm):.2f}", compared(["user_s", "sys_s"], "{:.3f}x of {}")])
     return "".join("| " + " | ".join(row) + " |\n" for row in rows)
 
 
 def write_readme(options):
-    versions = [f"zerohop commit: {output_of('git', 'rev-parse', 'HEAD')}{' with changes' if output_of('git', 'status', '--porcelain') else ''}"]
+    versions = [
+        f"zerohop commit: "
+        f"{output_of('git', 'rev-parse', 'HEAD')}"
+        f"{' with changes' if output_of('git', 'status', '--porcelain') else ''}"]
     versions.append(output_of("samtools", "--version").split("\n")[0])
-    versions += [" ".join(line.split()[:2]) for line in output_of(options.zerohop, "engines").split("\n\n")[0].split("\n") if line.split()[0] in options.engine]
-    text = ["# `zerohop align --engine` and the aligner by itself", "", f"Options of `bench/external.py`: `{' '.join(sys.argv[1:]) or '(defaults)'}`", "",
-            f"{options.pairs} simulated pairs of 2x150 bases of E. coli K-12; {options.threads} threads on {options.threads} CPUs, {options.repeats} counted",
-            "runs of each arm after one that warms up, arms in turn. `raw.jsonl` has one line a run; the head of the script says what the arms are.", ""]
+    versions += [" ".join(line.split()[:2]) for line in output_of(options.zerohop, "engines").split("\n\n")[0].split(
+        "\n") if line.split()[0] in options.engine]
+    text = ["# `zerohop align --engine` and the aligner by itself", "",
+        f"Options of `bench/external.py`: `{' '.join(sys.argv[1:]) or '(defaults)'}`", "",
+            f"{options.pairs} simulated pairs of 2x150 bases of E. coli K-12; {options.threads} threads on "
+            f"{options.threads} CPUs, {options.repeats} counted",
+            "runs of each arm after one that warms up, arms in turn. `raw.jsonl` has one line a run; the head of the "
+            "script says what the arms are.", ""]
     for title, lines in [("Versions", versions), ("Machine", machine())]:
         text += [f"## {title}", "", *[f"- {line}" for line in lines], ""]
     (options.out / "README.md").write_text("\n".join(text).rstrip() + "\n")

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""Search over the parts of a database against one search of the whole by the program itself: which lines differ, of all queries.
+"""Search over the parts of a database against one search of the whole by the program itself: which lines differ, of
+all queries.
 
     python3 bench/parts.py --data FOLDER [--engine blastp] [--parts 1,2,4,8] [--step 1]
 
-FOLDER/protein has FASTA (*.faa): the proteins of E. coli are the queries (every STEP-th), all others the database. Hours for blastp: what
-is done stays in the work folder, and the same command goes on. Times are kept, but runs are not interleaved: they compare nothing.
-Results go to bench/runs/DATE-HOST-parts-ENGINE/.
+FOLDER/protein has FASTA (*.faa): the proteins of E. coli are the queries (every STEP-th), all others the database.
+Hours for blastp: what is done stays in the work folder, and the same command goes on. Times are kept, but runs are not
+interleaved: they compare nothing. Results go to bench/runs/DATE-HOST-parts-ENGINE/.
 """
 
 import argparse
@@ -26,9 +27,11 @@ import compare  # noqa: E402  (call, machine, versions)
 ECOLI = "ecoli_K12_MG1655.faa"
 WHOLE = {
     "diamond": (["diamond", "makedb", "--quiet", "--in", "{subjects}", "-d", "{work}/whole"],
-                ["diamond", "blastp", "--no-ranking", "--quiet", "-d", "{work}/whole", "-q", "{queries}", "-p", "{threads}", "-o", "{out}"]),
+                ["diamond", "blastp", "--no-ranking", "--quiet", "-d", "{work}/whole", "-q", "{queries}", "-p",
+                "{threads}", "-o", "{out}"]),
     "blastp": (["makeblastdb", "-in", "{subjects}", "-dbtype", "prot", "-out", "{work}/whole"],
-               ["blastp", "-db", "{work}/whole", "-query", "{queries}", "-num_threads", "{threads}", "-outfmt", "6", "-out", "{out}"]),
+               ["blastp", "-db", "{work}/whole", "-query", "{queries}", "-num_threads", "{threads}", "-outfmt", "6",
+               "-out", "{out}"]),
 }
 
 
@@ -67,7 +70,8 @@ def whole(options, _, queries, subjects, out, log):
 def parted(options, parts, queries, subjects, out, log):
     database = options.work / f"db{parts}"
     if not database.exists():
-        compare.call([options.zerohop, "db", "build", "-q", "--engine", options.engine, "--partitions", parts, "-o", database, subjects])
+        compare.call([options.zerohop, "db", "build", "-q", "--engine", options.engine, "--partitions", parts, "-o",
+            database, subjects])
     command = [options.zerohop, "search", "-q", "--db", database, "-t", options.threads, "-o", out, queries]
     return timed(command, log)
 
@@ -114,8 +118,10 @@ def main():
             lines = by_query(out)
             expected = by_query(options.work / "whole.tsv")
             found = differences(expected, lines)
-            row |= {"queries_with_hits": len(lines), "lines": sum(map(len, lines.values())), "queries_that_differ": len(found),
-                    "lines_that_differ": sum(len(diff) for diff in found.values()), "same_bytes": out.read_bytes() == (options.work / "whole.tsv").read_bytes()}
+            row |= {"queries_with_hits": len(lines), "lines": sum(map(len, lines.values())),
+                "queries_that_differ": len(found),
+                    "lines_that_differ": sum(len(diff) for diff in found.values()), "same_bytes": out.read_bytes() == (
+                    options.work / "whole.tsv").read_bytes()}
             rows.append(row)
             differing[arm] = found
             print(row, flush=True)
@@ -126,18 +132,26 @@ def report(options, queries, rows, differing):
     out = compare.ROOT / "bench" / "runs" / f"{datetime.date.today()}-{platform.node()}-parts-{options.engine}"
     out.mkdir(parents=True, exist_ok=True)
     (out / "raw.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    (out / "differences.json").write_text(json.dumps({str(arm): found for arm, found in differing.items() if found}, indent=1) + "\n")
+    (out / "differences.json").write_text(json.dumps({str(arm): found for arm, found in differing.items() if found},
+        indent=1) + "\n")
     count = len(records(queries))
-    table = [f"{count:,} proteins of E. coli against all others of the data, {options.engine}'s own settings, tabular.", "",
-             "| search | lines | queries with hits | queries that differ | lines that differ | same bytes |", "|---|---|---|---|---|---|"]
+    table = [f"{count:,} proteins of E. coli against all others of the data, {options.engine}'s own settings, tabular.",
+        "",
+             "| search | lines | queries with hits | queries that differ | lines that differ | same bytes |",
+             "|---|---|---|---|---|---|"]
     for row in rows:
         name = f"{options.engine} itself" if row["arm"] == "whole" else f"zerohop, parts: {row['arm']}"
         same = "yes" if row["same_bytes"] else "no"
-        table.append(f"| {name} | {row['lines']:,} | {row['queries_with_hits']:,} | {row['queries_that_differ']} | {row['lines_that_differ']} | {same} |")
+        table.append(
+            f"| {name} | {row['lines']:,} | {row['queries_with_hits']:,} | {row['queries_that_differ']} | "
+            f"{row['lines_that_differ']} | {same} |")
     (out / "summary.md").write_text("\n".join(table) + "\n")
-    version = subprocess.run([options.engine, "version" if options.engine == "diamond" else "-version"], capture_output=True, text=True)
-    command = f"python3 bench/parts.py --data FOLDER --engine {options.engine} --parts {options.parts} --step {options.step} --threads {options.threads}"
-    about = [f"# Parts against the whole\n\n    {command}\n\nWhat is measured: the head of bench/parts.py. differences.json has the lines that only one side has.\n"]
+    version = subprocess.run([options.engine, "version" if options.engine == "diamond" else "-version"],
+        capture_output=True, text=True)
+    command = (f"python3 bench/parts.py --data FOLDER --engine {options.engine} --parts {options.parts} "
+        f"--step {options.step} --threads {options.threads}")
+    about = [f"# Parts against the whole\n\n    {command}\n\nWhat is measured: the head of bench/parts.py. "
+             f"differences.json has the lines that only one side has.\n"]
     about += [f"- {line}" for line in compare.versions(options) + [version.stdout.splitlines()[0]] + compare.machine()]
     (out / "README.md").write_text("\n".join(about) + "\n")
     print("\n".join(table))

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""What ranks cost: one process with N threads against N ranks with one thread each, on one machine, arms in turn, and another one first each round.
-Two more arms are one process with an index copy for each thread, and one process that keeps its progress safe on the disk, for ranks do both: what these cost is not
-the ranks' own.
+"""What ranks cost: one process with N threads against N ranks with one thread each, on one machine, arms in turn, and
+another one first each round. Two more arms are one process with an index copy for each thread, and one process that
+keeps its progress safe on the disk, for ranks do both: what these cost is not the ranks' own.
 
     python3 bench/ranks.py [--pairs 700000] [--repeats 5] [--reference sim100M] [--ranks 2]
 
-Wall and CPU time of the whole command, loading the index and starting MPI included, to SAM in a file; the records must be the same.
-Results go to bench/runs/DATE-HOST-ranks/.
+Wall and CPU time of the whole command, loading the index and starting MPI included, to SAM in a file; the records must
+be the same. Results go to bench/runs/DATE-HOST-ranks/.
 """
 
 import argparse
@@ -48,7 +48,8 @@ def run_once(options, arm, reads):
     if arm in ALONE:
         command = align + ["-t", options.ranks] + [word.format(options.ranks) for word in ALONE[arm][0]]
     else:
-        command = LAUNCHERS[arm] + ["-n", options.ranks] + align + ["--ranks", "-t", 1, "--mpi", options.work / f"{arm}.so"]
+        command = LAUNCHERS[arm] + ["-n", options.ranks] + align + ["--ranks", "-t", 1, "--mpi",
+            options.work / f"{arm}.so"]
     command = [str(word) for word in command + [options.work / f"{options.reference}.fa", *reads]]
     before, started = os.times(), time.monotonic()
     subprocess.run(command, check=True, stdin=subprocess.DEVNULL)
@@ -66,7 +67,8 @@ def main():
     parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument("--reference", default="sim100M")
     parser.add_argument("--ranks", type=int, default=2)
-    parser.add_argument("--only", type=lambda text: text.split(","), default=[*ALONE, *LAUNCHERS], help="these arms; 'one' must be one of them")
+    parser.add_argument("--only", type=lambda text: text.split(","), default=[*ALONE, *LAUNCHERS],
+        help="these arms; 'one' must be one of them")
     options = parser.parse_args()
     if "one" not in options.only or (unknown := set(options.only) - {*ALONE, *LAUNCHERS}):
         parser.error(f"--only: 'one' and others of {', '.join([*ALONE, *LAUNCHERS])}")
@@ -93,16 +95,21 @@ def main():
                     runs[arm].append(figures)
     digests = {run["digest"] for figures in runs.values() for run in figures}
     median = lambda arm, name: statistics.median(run[name] for run in runs[arm])
-    lines = [f"{options.pairs:,} pairs of 150 bases, {options.reference}, SAM; medians of {options.repeats} rounds, arms in turn.", "",
+    lines = [f"{options.pairs:,} pairs of 150 bases, {options.reference}, SAM; medians of {options.repeats} rounds, "
+             f"arms in turn.", "",
              "| arm | wall s | CPU s | of it in the kernel | wall, times one process |", "|---|---|---|---|---|"]
     for arm in arms:
         name = ALONE[arm][1].format(options.ranks) if arm in ALONE else f"{options.ranks} ranks x 1 thread, {arm}"
         # Of each round by itself: the machine's speed drifts.
         ratio = statistics.median(run["wall_s"] / one["wall_s"] for run, one in zip(runs[arm], runs["one"]))
-        lines.append(f"| {name} | {median(arm, 'wall_s'):.2f} | {median(arm, 'cpu_s'):.2f} | {median(arm, 'system_s'):.2f} | {ratio:.3f} |")
-    lines += ["", "The records of all runs are the same." if len(digests) == 1 else f"DIFFERENT RECORDS: {len(digests)} digests"]
+        lines.append(
+            f"| {name} | {median(arm, 'wall_s'):.2f} | {median(arm, 'cpu_s'):.2f} | {median(arm, 'system_s'):.2f} | "
+            f"{ratio:.3f} |")
+    lines += ["", "The records of all runs are the same." if len(digests) == 1
+        else f"DIFFERENT RECORDS: {len(digests)} digests"]
     (out / "summary.md").write_text("\n".join(lines) + "\n")
-    command = f"python3 bench/ranks.py --pairs {options.pairs} --repeats {options.repeats} --reference {options.reference} --ranks {options.ranks} --only {','.join(arms)}"
+    command = (f"python3 bench/ranks.py --pairs {options.pairs} --repeats {options.repeats} "
+        f"--reference {options.reference} --ranks {options.ranks} --only {','.join(arms)}")
     about = [f"# What ranks cost\n\n    {command}\n\nWhat is measured: the head of bench/ranks.py.\n"]
     about += [f"- {line}" for line in compare.versions(options) + compare.machine()]
     (out / "README.md").write_text("\n".join(about) + "\n")

@@ -3,10 +3,11 @@
 
     python3 bench/serial.py [--pairs 1000000] [--repeats 5] [--threads N]
 
-Prints and records, for plain, BGZF and gzip input to SAM in a file, to SAM in a pipe and to BAM: GB of FASTQ per second, and
-the SERIAL time per pair, in which only one thread can make progress: cutting the input into chunks, and putting the output in
-order (on a pipe also writing it). From that the number of workers at which input or output saturates for an engine of 30
-microseconds per pair: 30 us / serial time; computed, not measured. Results go to bench/runs/DATE-HOST-serial/.
+Prints and records, for plain, BGZF and gzip input to SAM in a file, to SAM in a pipe and to BAM: GB of FASTQ per
+second, and the SERIAL time per pair, in which only one thread can make progress: cutting the input into chunks, and
+putting the output in order (on a pipe also writing it). From that the number of workers at which input or output
+saturates for an engine of 30 microseconds per pair: 30 us / serial time; computed, not measured. Results go to
+bench/runs/DATE-HOST-serial/.
 """
 
 import argparse
@@ -80,23 +81,30 @@ def main():
                 if repeat:
                     runs[kind, output].append(figures)
 
-    lines = ["| input | output | FASTQ GB/s | serial: cutting, ns/pair | serial: order, ns/pair | workers at which it saturates (computed) |",
+    lines = ["| input | output | FASTQ GB/s | serial: cutting, ns/pair | serial: order, ns/pair | workers at which it "
+             "saturates (computed) |",
              "|---|---|---|---|---|---|"]
     for (kind, output), figures in runs.items():
         median = lambda name: statistics.median(f[name] for f in figures)
         cut, order = median("cut_ns_per_pair"), median("order_ns_per_pair")
         workers = ENGINE_SECONDS_PER_PAIR * 1e9 / max(cut, order)
-        lines.append(f"| {kind} | {output} | {fastq_bytes / median('wall_s') / 1e9:.2f} | {cut:.1f} | {order:.1f} | {workers:,.0f} |")
+        lines.append(
+            f"| {kind} | {output} | {fastq_bytes / median('wall_s') / 1e9:.2f} | {cut:.1f} | {order:.1f} | "
+            f"{workers:,.0f} |")
     table = "\n".join(lines)
     command = f"python3 bench/serial.py --pairs {options.pairs} --repeats {options.repeats} --threads {options.threads}"
-    commit = subprocess.run(["git", "describe", "--always", "--dirty"], capture_output=True, text=True, cwd=compare.ROOT).stdout.strip()
+    commit = subprocess.run(["git", "describe", "--always", "--dirty"], capture_output=True, text=True,
+        cwd=compare.ROOT).stdout.strip()
     version = subprocess.run([options.zerohop, "--version"], capture_output=True, text=True).stdout.strip()
     cpu = next((line.split(":")[1].strip() for line in open("/proc/cpuinfo") if line.startswith("model name")), "?")
     (out / "summary.md").write_text(f"Medians of {options.repeats} runs.\n\n{table}\n")
     (out / "README.md").write_text(
-        f"# The runtime alone (null engine)\n\n    {command}\n\n{version}, commit {commit}; {cpu}, {os.cpu_count()} CPUs, "
-        f"Linux {platform.release()}.\n`summary.md` has the medians, `raw.jsonl` every run. What is measured: the head of "
-        f"bench/serial.py.\nThe last column is computed from the serial time and an engine of 30 us per pair. For gzip the "
+        f"# The runtime alone (null engine)\n\n    {command}\n\n{version}, commit {commit}; {cpu}, {os.cpu_count()} "
+        f"CPUs, "
+        f"Linux {platform.release()}.\n`summary.md` has the medians, `raw.jsonl` every run. What is measured: the "
+        f"head of "
+        f"bench/serial.py.\nThe last column is computed from the serial time and an engine of 30 us per pair. For "
+        f"gzip the "
         f"time of the inflating threads, one per file, is not in it: it is what limits gzip input (GB/s column).\n")
     print(table)
 

@@ -3,10 +3,10 @@
 
     python3 bench/tune.py                            # the built-in engine and bwa, simulated pairs of E. coli
 
-For each engine: `zerohop tune --full --repeat N`, every choice over all reads to the end, N times, in rounds; and `zerohop tune`, short
-trials that end early. Both on the same reads, one after the other. What is asked: how much slower, within the rounds of the full run, is
-the choice that the trials found than the best of the full run; and what part of the full run's time did the trials take?
-Results go to bench/runs/DATE-HOST-tune/.
+For each engine: `zerohop tune --full --repeat N`, every choice over all reads to the end, N times, in rounds; and
+`zerohop tune`, short trials that end early. Both on the same reads, one after the other. What is asked: how much
+slower, within the rounds of the full run, is the choice that the trials found than the best of the full run; and what
+part of the full run's time did the trials take? Results go to bench/runs/DATE-HOST-tune/.
 """
 
 import argparse
@@ -31,11 +31,14 @@ ENGINES = {
 
 def parse_arguments():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--engine", type=lambda text: text.split(","), default=list(ENGINES), help="of: " + ", ".join(ENGINES))
+    parser.add_argument("--engine", type=lambda text: text.split(","), default=list(ENGINES), help="of: "
+        + ", ".join(ENGINES))
     parser.add_argument("--pairs", type=int, default=30_000, help="simulated pairs for bwa (default: %(default)s)")
-    parser.add_argument("--times", type=int, default=4, help="so many times as many for strobealign (default: %(default)s)")
+    parser.add_argument("--times", type=int, default=4,
+        help="so many times as many for strobealign (default: %(default)s)")
     parser.add_argument("--repeat", type=int, default=10, help="rounds of the full run (default: %(default)s)")
-    parser.add_argument("--out", type=Path, default=ROOT / "bench/runs" / f"{datetime.date.today()}-{platform.node()}-tune")
+    parser.add_argument("--out", type=Path,
+        default=ROOT / "bench/runs" / f"{datetime.date.today()}-{platform.node()}-tune")
     options = parser.parse_args()
     target = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
     options.zerohop, options.simulate = target / "release/zerohop", target / "release/simulate"
@@ -49,7 +52,8 @@ def tune(options, engine, pairs, *more):
     runs = options.work / f"{engine}-{name}"
     if (runs / "trials.jsonl").exists():
         (runs / "trials.jsonl").unlink()
-    command = [options.zerohop, "tune", "ref.fa", "r1.fq", "r2.fq", *ENGINES[engine], "--first", pairs, "--no-keep", "--runs", runs.name, *more]
+    command = [options.zerohop, "tune", "ref.fa", "r1.fq", "r2.fq", *ENGINES[engine], "--first", pairs, "--no-keep",
+        "--runs", runs.name, *more]
     command = [str(word) for word in command]
     print(" ".join(command[1:]), flush=True)
     call(command, stdout=options.out / f"{engine}-{name}.txt", cwd=options.work)
@@ -74,7 +78,8 @@ def main():
     most = options.pairs * options.times
     make(options, ["ref.fa"], lambda names: unpack(ECOLI, names[0], 1))
     make(options, ["r1.fq", "r2.fq"], lambda names: call([
-        options.simulate, "pairs", "--reference", options.work / "ref.fa", "--pairs", most, "--length", "150", "--insert", "400",
+        options.simulate, "pairs", "--reference", options.work / "ref.fa", "--pairs", most, "--length", "150",
+        "--insert", "400",
         "--sd", "50", "--error", "0.002", "--snp", "0.001", "--seed", "2", "--out1", names[0], "--out2", names[1]]))
     if "bwa" in options.engine and not (options.work / "ref.fa.sa").exists():
         call(["bwa", "index", "ref.fa"], cwd=options.work)
@@ -93,17 +98,24 @@ def main():
         errors = [f["relative_error"] for f in full["findings"] if f["relative_error"]]
         row = {
             "engine": engine, "pairs": pairs, "choices": len(times), "found": words(found), "best": words(best_choice),
-            "slower": max(ratios.values()), "means": statistics.mean(times[key(found)]) / min(map(statistics.mean, times.values())), "part_of_time": trials["took_s"] / full["took_s"], "trials_s": trials["took_s"],
+            "slower": max(ratios.values()), "means": statistics.mean(times[key(found)]) / min(map(statistics.mean,
+            times.values())), "part_of_time": trials["took_s"] / full["took_s"], "trials_s": trials["took_s"],
             "full_s": full["took_s"], "error": sum(errors) / len(errors),
         }
         rows.append(row)
         print(json.dumps(row), flush=True)
-    (options.out / "summary.json").write_text(json.dumps({"machine": machine(), "commit": output_of("git", "rev-parse", "HEAD"), "rows": rows}, indent=1) + "\n")
-    lines = ["# Tuning by trials and in full", "", "Command: `python3 bench/tune.py " + " ".join(sys.argv[1:]) + "`", "",
-             "| engine | pairs | choices of the full run | best of the full run | found by trials | its time over the best, median within rounds | its mean over the best mean | trials, s | full, s | part of the time | mean relative error of the full run |",
+    (options.out / "summary.json").write_text(json.dumps({"machine": machine(), "commit": output_of("git", "rev-parse",
+        "HEAD"), "rows": rows}, indent=1) + "\n")
+    lines = ["# Tuning by trials and in full", "", "Command: `python3 bench/tune.py " + " ".join(sys.argv[1:]) + "`",
+        "",
+             "| engine | pairs | choices of the full run | best of the full run | found by trials | its time over the "
+             "best, median within rounds | its mean over the best mean | trials, s | full, s | part of the time | "
+             "mean relative error of the full run |",
              "|---|---|---|---|---|---|---|---|---|---|---|"]
     for r in rows:
-        lines.append(f"| {r['engine']} | {r['pairs']:,} | {r['choices']} | {r['best']} | {r['found']} | {r['slower']:.3f} | {r['means']:.3f} | {r['trials_s']:.0f} | {r['full_s']:.0f} "
+        lines.append(
+            f"| {r['engine']} | {r['pairs']:,} | {r['choices']} | {r['best']} | {r['found']} | {r['slower']:.3f} | "
+            f"{r['means']:.3f} | {r['trials_s']:.0f} | {r['full_s']:.0f} "
                      f"| {100 * r['part_of_time']:.1f} % | {100 * r['error']:.1f} % |")
     (options.out / "summary.md").write_text("\n".join(lines) + "\n")
 

@@ -3,7 +3,8 @@
 #
 #   scripts/setup.sh build    compiler, Rust
 #   scripts/setup.sh demo     and samtools, MultiQC
-#   scripts/setup.sh test     and bgzip, Picard, hwloc, other aligners, diamond, BLAST, OpenMPI, MPICH, iproute2, Chromium, Slurm, the NUMA lab, the strobealign program, cargo-fuzz where nightly Rust is
+#   scripts/setup.sh test     and bgzip, Picard, hwloc, other aligners, diamond, BLAST, OpenMPI, MPICH, iproute2,
+#                             Chromium, Slurm, the NUMA lab, the strobealign program, cargo-fuzz where nightly Rust is
 #   scripts/setup.sh bench    and bgzip, the strobealign program
 #
 # System packages come by apt-get, as root or with sudo; all the rest goes into .tools/ and the target folder. What is
@@ -29,17 +30,22 @@ missing_packages() {
         command -v "${pair%%=*}" >/dev/null || echo "${pair#*=}"
     done
     # a Debian python3 has the module venv but cannot make an environment without the package
-    if [[ " $* " == *" python3=python3 "* ]] && ! python3 -c 'import venv, ensurepip' 2>/dev/null; then echo python3-venv; fi
+    if [[ " $* " == *" python3=python3 "* ]] && ! python3 -c 'import venv, ensurepip' 2>/dev/null; then
+        echo python3-venv
+    fi
 }
 
 install_packages() {
     local missing; missing=$(missing_packages "$@" | sort -u | tr '\n' ' ')
     [ -n "$missing" ] || return 0
-    command -v apt-get >/dev/null || die "missing: $missing(Debian's names); there is no apt-get here, please install them"
+    command -v apt-get >/dev/null ||
+        die "missing: $missing(Debian's names); there is no apt-get here, please install them"
     say "installing $missing"
     as_root true || die "missing: $missing- as root: apt-get install $missing"
-    as_root apt-get -qq -o Acquire::Retries=3 update >/dev/null || say "apt-get update failed; going on with the lists that are there"
-    as_root env DEBIAN_FRONTEND=noninteractive apt-get -qq -o Acquire::Retries=3 install -y --no-install-recommends $missing >/dev/null ||
+    as_root apt-get -qq -o Acquire::Retries=3 update >/dev/null ||
+        say "apt-get update failed; going on with the lists that are there"
+    as_root env DEBIAN_FRONTEND=noninteractive apt-get -qq -o Acquire::Retries=3 install -y --no-install-recommends \
+        $missing >/dev/null ||
         die "apt-get could not install $missing"
 }
 
@@ -68,7 +74,8 @@ setup_rust() {
         else
             say "installing Rust with rustup"
             [ -d /etc/ssl/certs ] || install_packages update-ca-certificates=ca-certificates
-            curl --proto '=https' --tlsv1.2 --retry 5 -sSf https://sh.rustup.rs | sh -s -- -q -y --no-modify-path >/dev/null
+            curl --proto '=https' --tlsv1.2 --retry 5 -sSf https://sh.rustup.rs |
+                sh -s -- -q -y --no-modify-path >/dev/null
         fi
         rust_is_new_enough || die "cargo is $(cargo --version 2>&1), at least $(wanted_rust) is needed"
     fi
@@ -81,7 +88,8 @@ setup_rust() {
 
 setup_multiqc() {
     # asking the program itself takes a second
-    [ -x "$MULTIQC" ] && ls -d .tools/multiqc/lib/python*/site-packages/multiqc-"$MULTIQC_VERSION".dist-info >/dev/null 2>&1 && return 0
+    [ -x "$MULTIQC" ] && ls -d .tools/multiqc/lib/python*/site-packages/multiqc-"$MULTIQC_VERSION".dist-info \
+        >/dev/null 2>&1 && return 0
     say "installing MultiQC $MULTIQC_VERSION into .tools (a minute)"
     rm -rf .tools/multiqc
     python3 -m venv .tools/multiqc
@@ -101,7 +109,8 @@ setup_miri() {
     has_nightly || return 0
     cargo +nightly miri --version >/dev/null 2>&1 && return 0
     say "adding Miri to the nightly Rust"
-    rustup -q component add --toolchain nightly miri rust-src 2>/dev/null || say "Miri cannot be had: its step will be skipped"
+    rustup -q component add --toolchain nightly miri rust-src 2>/dev/null ||
+        say "Miri cannot be had: its step will be skipped"
 }
 
 # Fuzzing needs nightly Rust: it is used where it is, and not installed.
@@ -115,7 +124,8 @@ setup_fuzz() {
 
 setup_lab() {
     local out; out=$(as_root true 2>/dev/null && install_packages qemu-system-x86_64=qemu-system-x86 cpio=cpio \
-        xz=xz-utils busybox=busybox-static 2>&1) || say "the NUMA lab's packages are not there: its tests will be skipped"
+        xz=xz-utils busybox=busybox-static 2>&1) ||
+            say "the NUMA lab's packages are not there: its tests will be skipped"
     [ -z "$out" ] || echo "$out"
     "$NUMA_LAB" setup || [ $? = 77 ]
 }
@@ -130,7 +140,8 @@ setup_slurm() {
 # Ubuntu has Chromium as a snap only: it is used where it is.
 setup_browser() {
     command -v chromium >/dev/null && return 0
-    local out; out=$(install_packages chromium=chromium 2>&1) || say "Chromium cannot be had: pages will not be looked at in a browser"
+    local out; out=$(install_packages chromium=chromium 2>&1) ||
+        say "Chromium cannot be had: pages will not be looked at in a browser"
     [ -z "$out" ] || echo "$out"
 }
 

@@ -15,7 +15,8 @@ check_set() {
     local name=$1 reference=$2 first=$3 second=$4 format reads records
     reads=$(($(gzip -cdf "$first" "$second" | wc -l) / 4))
     for format in bam sam; do
-        zerohop align -t 2 -R '@RG\tID:one\tSM:sample\tPL:ILLUMINA' -o "$WORK/out.$format" "$reference" "$first" "$second"
+        zerohop align -t 2 -R '@RG\tID:one\tSM:sample\tPL:ILLUMINA' -o "$WORK/out.$format" "$reference" "$first" \
+            "$second"
         samtools quickcheck -v "$WORK/out.$format" || fail "samtools quickcheck: $name as $format"
         records=$(samtools view -c -F 0x900 "$WORK/out.$format")
         [ "$records" = "$reads" ] || fail "$name as $format: $reads reads, $records primary records"

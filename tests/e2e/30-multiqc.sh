@@ -4,7 +4,8 @@ source "$(dirname "$0")/lib.sh"
 [ -x "${MULTIQC-}" ] || skip "no MultiQC (scripts/setup.sh test installs it)"
 
 zerohop align -t 2 -o "$WORK/ecoli.bam" --json "$WORK/ecoli.json" --mqc "$WORK/ecoli_mqc.json" \
-    "$DATA/ecoli/GCF_000005845.2_ASM584v2_genomic.fna.gz" "$DATA/ecoli/ecoli_100_1.fq.gz" "$DATA/ecoli/ecoli_100_2.fq.gz"
+    "$DATA/ecoli/GCF_000005845.2_ASM584v2_genomic.fna.gz" "$DATA/ecoli/ecoli_100_1.fq.gz" \
+        "$DATA/ecoli/ecoli_100_2.fq.gz"
 python3 -c 'import json, sys; json.load(open(sys.argv[1]))' "$WORK/ecoli.json" || fail "the JSON does not parse"
 "$MULTIQC" --quiet --force --strict --outdir "$WORK/report" "$WORK" > "$WORK/multiqc.log" 2>&1 ||
     { cat "$WORK/multiqc.log" >&2; fail "MultiQC does not take the file"; }

@@ -1,6 +1,6 @@
 #!/bin/bash
-# zerohop plan --machine FILE.xml: this machine as hwloc describes it, machines made up by hwloc, version 1 of its files;
-# damaged ones.
+# zerohop plan --machine FILE.xml: this machine as hwloc describes it, machines made up by hwloc, version 1 of its
+# files; damaged ones.
 source "$(dirname "$0")/lib.sh"
 command -v lstopo-no-graphics >/dev/null || skip "no lstopo-no-graphics (scripts/setup.sh test installs hwloc)"
 cd "$WORK"
@@ -25,7 +25,8 @@ for flags in 0 1; do # 1: as version 1 writes it
     zerohop plan --index-size 1M --json > here.json
     python3 - <<'END'
 import json
-here, there = ([(r['strategy'], r['verdict']) for r in json.load(open(name))['strategies']] for name in ('here.json', 'there.json'))
+here, there = ([(r['strategy'], r['verdict']) for r in json.load(open(name))['strategies']]
+               for name in ('here.json', 'there.json'))
 assert here == there, (here, there)
 END
 done
@@ -40,7 +41,8 @@ said smt.xml '2 nodes, 192 CPUs, 128.0 GiB of memory free'
 # refused WORDS: what is said of bad.xml
 refused() {
     local rc=0; "$ZEROHOP" plan --machine bad.xml --index-size 5G > /dev/null 2> stderr || rc=$?
-    [ $rc = 1 ] && grep -qF "bad.xml: it does not describe a machine as 'lstopo --of xml' does: $1" stderr || fail "$rc $(cat stderr)"
+    [ $rc = 1 ] && grep -qF "bad.xml: it does not describe a machine as 'lstopo --of xml' does: $1" stderr ||
+        fail "$rc $(cat stderr)"
 }
 head -n 100 eight.xml > bad.xml; refused "it is not well-formed XML"
 echo '<svg/>' > bad.xml; refused "its outermost element is <svg>"

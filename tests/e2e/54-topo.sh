@@ -33,7 +33,8 @@ END
 zerohop report map.json -o map.html
 grep -qi "ns" map.html || fail "the report shows no latency"
 # a folder that cannot be written to is no reason to fail
-XDG_CACHE_HOME=/proc/nowhere "$ZEROHOP" topo --measure > /dev/null 2> stderr || fail "without a cache folder it fails: $(cat stderr)"
+XDG_CACHE_HOME=/proc/nowhere "$ZEROHOP" topo --measure > /dev/null 2> stderr ||
+    fail "without a cache folder it fails: $(cat stderr)"
 grep -q "cannot be kept" stderr || fail "it does not say that nothing is kept"
 rc=0; "$ZEROHOP" topo --buffer 1M 2> stderr || rc=$?
 [ $rc = 2 ] || fail "--buffer without --measure ends with $rc"

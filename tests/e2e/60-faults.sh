@@ -1,6 +1,7 @@
 #!/bin/bash
-# What the world does to a run: disks that are full, readers and writers that are slow, stalled or gone, signals. A run
-# ends with one clear line or with the right records; nothing hangs, no thread is left, nothing that looks complete either.
+# What the world does to a run: disks that are full, readers and writers that are slow, stalled or gone, signals. A
+# run ends with one clear line or with the right records; nothing hangs, no thread is left, nothing that looks
+# complete either.
 source "$(dirname "$0")/lib.sh"
 
 cd "$WORK"
@@ -26,7 +27,8 @@ attempt() {
 expect_failure() {
     local name=$1 line=$2
     [ $rc = 1 ] || fail "$name: exit status $rc, $(head -c 300 stderr)"
-    [ "$(cat stderr)" = "error: $line" ] || fail "$name:"$'\n'"  wanted: error: $line"$'\n'"  got:    $(head -c 600 stderr)"
+    [ "$(cat stderr)" = "error: $line" ] ||
+        fail "$name:"$'\n'"  wanted: error: $line"$'\n'"  got:    $(head -c 600 stderr)"
 }
 
 # --- outputs --------------------------------------------------------------------------------------------------------
@@ -39,7 +41,8 @@ devices() {
                 attempt 20 align -t $threads --format $format -o /dev/full ref.fa $reads
                 expect_failure "/dev/full" "/dev/full: cannot write: No space left on device (os error 28)"
                 attempt 20 align -t $threads --format $format ref.fa $reads > /dev/full
-                expect_failure "standard output is full" "standard output: cannot write: No space left on device (os error 28)"
+                expect_failure "standard output is full" \
+                    "standard output: cannot write: No space left on device (os error 28)"
             done
         done
     done
@@ -67,7 +70,8 @@ closed_output() {
 full_disks() {
     local threads reads output full="cannot write: No space left on device (os error 28)"
     mkdir -p disk
-    [ "$(id -u)" = 0 ] && mount -t tmpfs -o size=1m zerohop-full disk 2>/dev/null || { echo "full disks: not tested, a small tmpfs cannot be mounted"; return; }
+    [ "$(id -u)" = 0 ] && mount -t tmpfs -o size=1m zerohop-full disk 2>/dev/null ||
+        { echo "full disks: not tested, a small tmpfs cannot be mounted"; return; }
     trap 'umount "$WORK/disk"' EXIT
     for threads in 1 3; do
         for reads in "1.fq 2.fq" "1.gz 2.gz"; do
@@ -77,13 +81,15 @@ full_disks() {
                 [ -z "$(ls -A disk)" ] || fail "left on the full disk: $(ls disk)"
             done
             attempt 20 align -t $threads --shards 3 -o disk/s.bam ref.fa $reads
-            [ $rc = 1 ] && [[ "$(cat stderr)" =~ ^"error: disk/s."[123]".bam: $full"$ ]] || fail "shards on a full disk: $rc, $(cat stderr)"
+            [ $rc = 1 ] && [[ "$(cat stderr)" =~ ^"error: disk/s."[123]".bam: $full"$ ]] ||
+                fail "shards on a full disk: $rc, $(cat stderr)"
             [ -z "$(ls -A disk)" ] || fail "left on the full disk: $(ls disk)"
         done
     done
     head -c 200000 ref.fa > disk/r.fa
     attempt 20 index -r 150 disk/r.fa
-    expect_failure "index on a full disk" "disk/r.fa.r150.zhi: cannot write the index: No space left on device (os error 28)"
+    expect_failure "index on a full disk" \
+        "disk/r.fa.r150.zhi: cannot write the index: No space left on device (os error 28)"
     [ "$(ls -A disk)" = r.fa ] || fail "left on the full disk: $(ls disk)"
     # what is said of a run that went well
     head -c 1048576 /dev/zero > disk/zeros 2>/dev/null || true
@@ -245,8 +251,10 @@ signals() {
                 [ ! -e out/k.$format ] || fail "SIG$signal left an output under its name"
                 [ ! -e /proc/$pid ] || fail "SIG$signal left the process"
                 # what there was lies under its temporary name at most
-                [ "$(ls -A out | grep -vcE "^k.$format.partial-$pid-[0-9]+\$")" = 0 ] || fail "SIG$signal left $(ls out)"
-                ! tail -c 28 out/k.* 2>/dev/null | cmp -s - <(printf '\x1f\x8b\x08\x04\0\0\0\0\0\xff\x06\0BC\x02\0\x1b\0\x03\0\0\0\0\0\0\0\0\0') ||
+                [ "$(ls -A out | grep -vcE "^k.$format.partial-$pid-[0-9]+\$")" = 0 ] ||
+                    fail "SIG$signal left $(ls out)"
+                ! tail -c 28 out/k.* 2>/dev/null |
+                    cmp -s - <(printf '\x1f\x8b\x08\x04\0\0\0\0\0\xff\x06\0BC\x02\0\x1b\0\x03\0\0\0\0\0\0\0\0\0') ||
                     fail "SIG$signal: what is left ends as a whole BAM does"
             done
         done
@@ -257,7 +265,8 @@ signals() {
 old_output() {
     rm -f out/*
     printf '@CO\told\n' > out/o.sam; cp out/o.sam old.sam
-    "$ZEROHOP" align -q -o out/o.sam ref.fa 1.fq <(head -n 39998 2.fq) 2> stderr && fail "a truncated file of mates is taken"
+    "$ZEROHOP" align -q -o out/o.sam ref.fa 1.fq <(head -n 39998 2.fq) 2> stderr &&
+        fail "a truncated file of mates is taken"
     cmp -s out/o.sam old.sam && [ "$(ls out)" = o.sam ] || fail "a failed run touched the old output: $(ls out)"
     zerohop align -q -o out/o.sam ref.fa 1.fq 2.fq
     same_alignments out/o.sam expected.sam "over an old output"
@@ -265,7 +274,8 @@ old_output() {
 
 # --- the engine -----------------------------------------------------------------------------------------------------
 
-# Reads of all the characters that are allowed, of odd lengths and orders, from the reference and not: each comes out once.
+# Reads of all the characters that are allowed, of odd lengths and orders, from the reference and not: each comes out
+# once.
 odd_reads() {
     python3 - <<'END'
 import random
@@ -273,7 +283,8 @@ random.seed(7)
 genome = ''.join(line.strip() for line in open('ref.fa') if line[0] != '>')
 letters = 'ACGTN.-*=RYKMBDHVUacgtnXZJO'
 def read():
-    kind, n = random.randrange(8), random.choice([0, 1, 2, 3, 5, 15, 19, 20, 21, 22, 30, 31, 32, 33, 64, 100, 150, 301, 1000, 5000])
+    kind = random.randrange(8)
+    n = random.choice([0, 1, 2, 3, 5, 15, 19, 20, 21, 22, 30, 31, 32, 33, 64, 100, 150, 301, 1000, 5000])
     at = random.randrange(len(genome) - 6000)
     if kind == 0: return ''.join(random.choice(letters) for _ in range(n))
     if kind == 1: return random.choice(letters) * n

@@ -25,11 +25,13 @@ no_process_left() {
 # --- run ------------------------------------------------------------------------------------------------------------
 
 placeholders() {
-    attempt run -q -t 2 --replicas 2 --logs logs --json r.json -- sh -c 'echo i={instance} n={instances} t={threads} c={cpus} nodes={nodes} other={other}; echo err {instance} >&2'
+    attempt run -q -t 2 --replicas 2 --logs logs --json r.json -- sh -c \
+        'echo i={instance} n={instances} t={threads} c={cpus} nodes={nodes} other={other}; echo err {instance} >&2'
     [ $rc = 0 ] || fail "run: $rc, $(cat stderr)"
     [ "$(echo logs/*)" = "logs/0.err logs/0.out logs/1.err logs/1.out" ] || fail "logs: $(echo logs/*)"
     for i in 0 1; do
-        grep -qxE "i=$i n=2 t=1 c=[0-9]+ nodes=[0-9,-]+ other=\{other\}" logs/$i.out || fail "placeholders: $(cat logs/$i.out)"
+        grep -qxE "i=$i n=2 t=1 c=[0-9]+ nodes=[0-9,-]+ other=\{other\}" logs/$i.out ||
+            fail "placeholders: $(cat logs/$i.out)"
         [ "$(cat logs/$i.err)" = "err $i" ] || fail "standard error in the log: $(cat logs/$i.err)"
     done
     [ ! -s stdout ] && [ ! -s stderr ] || fail "--quiet: $(cat stdout stderr)"
@@ -63,15 +65,19 @@ assert r[1]["command"][-1].startswith("echo i=1 n=2"), r[1]["command"]' || fail 
 # each instance runs on the CPUs that the plan names, with all its threads
 pinned() {
     local cpus i
-    attempt run -q -t 2 --replicas 2 --logs logs --json r.json --pages local -- sh -c 'grep Cpus_allowed_list /proc/self/status; taskset -pc $$; echo cpus {cpus}'
+    attempt run -q -t 2 --replicas 2 --logs logs --json r.json --pages local -- sh -c \
+        'grep Cpus_allowed_list /proc/self/status; taskset -pc $$; echo cpus {cpus}'
     [ $rc = 0 ] || fail "pinned: $(cat stderr)"
     for i in 0 1; do
         cpus=$(sed -n 's/^cpus //p' logs/$i.out)
-        [ "$(sed -n 's/^Cpus_allowed_list:\t//p' logs/$i.out)" = "$cpus" ] || fail "CPUs of instance $i: $(cat logs/$i.out)"
-        ! command -v taskset > /dev/null || grep -q "list: $cpus$" logs/$i.out || fail "taskset of instance $i: $(cat logs/$i.out)"
+        [ "$(sed -n 's/^Cpus_allowed_list:\t//p' logs/$i.out)" = "$cpus" ] ||
+            fail "CPUs of instance $i: $(cat logs/$i.out)"
+        ! command -v taskset > /dev/null || grep -q "list: $cpus$" logs/$i.out ||
+            fail "taskset of instance $i: $(cat logs/$i.out)"
     done
     # no CPU beyond those that we may use
-    taskset -c "$(taskset -pc $$ | sed 's/.*: //; s/[-,].*//')" "$ZEROHOP" run -q --logs logs -- sh -c 'grep Cpus_allowed_list /proc/self/status' || fail "run on one CPU"
+    taskset -c "$(taskset -pc $$ | sed 's/.*: //; s/[-,].*//')" "$ZEROHOP" run -q --logs logs -- sh -c \
+        'grep Cpus_allowed_list /proc/self/status' || fail "run on one CPU"
     grep -qE $'^Cpus_allowed_list:\t[0-9]+$' logs/0.out || fail "it leaves the CPUs that it may use: $(cat logs/0.out)"
 }
 
@@ -83,7 +89,8 @@ failing() {
         words=${how#*;}; status=${how%% *}; how=${how#* }
         attempt run -q -- sh -c "${how%%;*}"
         [ $rc = $status ] && grep -qF "instance 0 of sh $words" stderr || fail "one that fails: $rc, $(cat stderr)"
-        attempt run -q -t 2 --replicas 2 --logs logs -- sh -c "echo words of {instance} >&2; [ {instance} = 0 ] || { sleep 0.3; ${how%%;*}; }; sleep 60 & sleep 60"
+        attempt run -q -t 2 --replicas 2 --logs logs -- sh -c \
+            "echo words of {instance} >&2; [ {instance} = 0 ] || { sleep 0.3; ${how%%;*}; }; sleep 60 & sleep 60"
         [ $rc = $status ] && grep -qF "instance 1 of sh $words" stderr || fail "a failing instance: $rc, $(cat stderr)"
         grep -q "words of 1" stderr || fail "its last words are not told: $(cat stderr)"
         no_process_left "after a failure"
@@ -170,7 +177,9 @@ signals() {
     for signal in TERM XFSZ XCPU ALRM KILL; do
         eval 'set -m; "$ZEROHOP" run -q -t 2 --replicas 2 --logs logs -- \
             sh -c "touch started.{instance}; sleep 300 & sleep 300; :" 2> /dev/null & pid=$!; set +m'
-        for i in $(seq 1200); do [ -e started.0 ] && [ -e started.1 ] && break; kill -0 $pid 2> /dev/null || break; sleep 0.05; done
+        for i in $(seq 1200); do
+            [ -e started.0 ] && [ -e started.1 ] && break; kill -0 $pid 2> /dev/null || break; sleep 0.05
+        done
         [ -e started.0 ] && [ -e started.1 ] || fail "the instances do not start"
         rm started.*
         sleep 0.1
@@ -204,7 +213,8 @@ farm() {
 copies() { "$ZEROHOP" cache --json | python3 -c "
 import json, sys
 for c in json.load(sys.stdin):
-    if c['manifest'] and '$WORK' in c['manifest']['source']: print(c['folder'], 'in-use' if c['in_use'] else 'kept' if c['manifest']['keep'] else 'left')"; }
+    if c['manifest'] and '$WORK' in c['manifest']['source']:
+        print(c['folder'], 'in-use' if c['in_use'] else 'kept' if c['manifest']['keep'] else 'left')"; }
 copy() { copies | awk '{ print $1 }'; }
 reused() { grep -q "Index copies that were in /dev/shm already were used" stderr; }
 
@@ -221,7 +231,8 @@ kept_copies() {
     farm
     reused || fail "a kept copy is not used: $(cat stderr)"
     farm --keep-copies -q --json j.json
-    python3 -c 'import json; assert any("/dev/shm already" in note for note in json.load(open("j.json"))["notes"])' || fail "notes"
+    python3 -c 'import json; assert any("/dev/shm already" in note for note in json.load(open("j.json"))["notes"])' ||
+        fail "notes"
     zerohop cache --clear > list
     [ -d "$(copy)" ] || fail "cache --clear removes what is to be kept"
     zerohop cache --clear --all > list

@@ -1,7 +1,7 @@
 #!/bin/bash
 # What can go wrong with aligners that are programs of their own: they fail, die, hang, write what they should not, or
-# zerohop itself is killed. The run ends soon, with one message that names the instance, how it ended and what it said last;
-# no output, no process, no index copy and no temporary file is left.
+# zerohop itself is killed. The run ends soon, with one message that names the instance, how it ended and what it said
+# last; no output, no process, no index copy and no temporary file is left.
 source "$(dirname "$0")/lib.sh"
 
 cd "$WORK"
@@ -137,12 +137,13 @@ nothing_left() {
     fail "$1: left behind: $left"
 }
 
-# failed NAME WORDS [SAID]: exit status 1, one error that names the instance and says WORDS (a regular expression), with the
-# last words SAID, and where the log is kept; and nothing is left
+# failed NAME WORDS [SAID]: exit status 1, one error that names the instance and says WORDS (a regular expression),
+# with the last words SAID, and where the log is kept; and nothing is left
 failed() {
     local name=$1 words=$2 said=${3-} logs
     [ $rc = 1 ] || fail "$name: exit status $rc, $(head -c 600 stderr)"
-    [ "$(grep -c '^error: ' stderr)" = 1 ] && head -n 1 stderr | grep -qE "^error: .*$words" || fail "$name: no '$words' in: $(head -c 900 stderr)"
+    [ "$(grep -c '^error: ' stderr)" = 1 ] && head -n 1 stderr | grep -qE "^error: .*$words" ||
+        fail "$name: no '$words' in: $(head -c 900 stderr)"
     [ -z "$said" ] || grep -qF -- "$said" stderr || fail "$name: its last words are not told: $(head -c 900 stderr)"
     logs=$(sed -n 's/^(all it said is in \(.*\))$/\1/p' stderr)
     if [ -n "$logs" ] || grep -q "^error: instance " stderr; then
@@ -169,14 +170,17 @@ sound() {
     # in whatever order: put back
     FAKE=swap attempt 60 --engine loose $FAKES -t 2 -o out/x.sam r.fa 1.fq
     [ $rc = 0 ] || fail "other order where none is promised: $rc, $(cat stderr)"
-    cmp <(awk 'NR % 4 == 1 { print substr($1, 2) }' 1.fq) <(grep -v '^@' out/x.sam | cut -f 1) || fail "the order is not put back"
+    cmp <(awk 'NR % 4 == 1 { print substr($1, 2) }' 1.fq) <(grep -v '^@' out/x.sam | cut -f 1) ||
+        fail "the order is not put back"
     rm out/x.sam
     # what it warns of is told, once for all instances
     FAKE=warn attempt 60 --engine fake $FAKES -t 2 --replicas 2 -o out/x.sam r.fa long_1.fq
     rm out/x.sam
-    [ "$rc $(grep -c '^note: fake says: ' stderr)" = "0 5" ] && ! grep -q "M::main" stderr || fail "warnings: $rc, $(cat stderr)"
+    [ "$rc $(grep -c '^note: fake says: ' stderr)" = "0 5" ] && ! grep -q "M::main" stderr ||
+        fail "warnings: $rc, $(cat stderr)"
     [ "$(grep -xc 'note: fake says: Warning: odd index [0-4]' stderr)" = 5 ] || fail "warnings: $(cat stderr)"
-    grep -qx "note: fake has 6 further lines of warnings: --logs DIR keeps all that it says." stderr || fail "warnings: $(cat stderr)"
+    grep -qx "note: fake has 6 further lines of warnings: --logs DIR keeps all that it says." stderr ||
+        fail "warnings: $(cat stderr)"
     nothing_left "warnings"
     # logs where the user wants them
     FAKE=exit attempt 60 --engine fake $FAKES --logs logs -o out/x.sam r.fa 1.fq
@@ -190,7 +194,8 @@ deaths() {
         fake exit "instance [01] of fake ended with exit status 3" "no licence was found" $instances
         fake signal "instance [01] of fake was killed by signal 11" "a fault is near" $instances
         fake early "instance [01] of fake ended (well, but|before it was given all)" "" $instances
-        fake short "instance [01] of fake ended well, but 50[0-9] of 1000 reads .* did not come back, the first of them 'HISEQ" "" $instances
+        fake short "instance [01] of fake ended well, but 50[0-9] of 1000 reads .* did not come back.* 'HISEQ" \
+            "" $instances
         fake late "instance [01] of fake ended with exit status 9" "fake begins, late" $instances
         fake childexit "instance [01] of fake ended with exit status 7" "a parent goes" $instances
     done
@@ -208,7 +213,8 @@ hangs() {
 
 damage() {
     local what where=("-t 1" "-t 2 --format bam") i=0 args
-    for what in "cigar;CIGAR" "length;(CIGAR|length|bases)" "contig;elsewhere" "fields;" "number;" "tag;(AS|tag|field)" "words;(something|no SAM record)" "nul;"; do
+    for what in "cigar;CIGAR" "length;(CIGAR|length|bases)" "contig;elsewhere" "fields;" "number;" \
+        "tag;(AS|tag|field)" "words;(something|no SAM record)" "nul;"; do
         args=${where[i++ % 2]}
         FAKE=${what%%;*} attempt 60 --engine fake $FAKES $args -o out/x r.fa 1.fq
         failed "damaged record: $what" "${what#*;}"
@@ -222,7 +228,8 @@ damage() {
     fake cut "instance [01] of fake (ended in the middle of a line|wrote)" "" -t 2 --replicas 2
     # where no order is promised, all must come back all the same
     FAKE=drop attempt 60 --engine loose $FAKES -t 2 -o out/x.sam r.fa 1.fq
-    failed "drop, in any order" "instance 0 of loose ended well, but 1 of 1000 reads .* did not come back, the first of them 'HISEQ"
+    failed "drop, in any order" \
+        "instance 0 of loose ended well, but 1 of 1000 reads .* did not come back, the first of them 'HISEQ"
     FAKE=stranger attempt 60 --engine loose $FAKES -t 2 -o out/x.sam r.fa 1.fq
     failed "stranger, in any order" "instance 0 of loose wrote a record of read 'nobody', which it was not given"
 }
@@ -255,7 +262,8 @@ child_of() {
     for i in $(seq 1200); do
         for pid in $(pgrep -P "$1"); do
             # it aligns: it is not the reaper, nor one that is asked for its version, nor one that makes a copy
-            { tr '\0' ' ' < "/proc/$pid/cmdline"; } 2>/dev/null | grep -v "reaper\|^$ZEROHOP\|^[^ ]* shm " | grep -qE "( [^ ]+){3}" && { echo "$pid"; return; }
+            { tr '\0' ' ' < "/proc/$pid/cmdline"; } 2>/dev/null | grep -v "reaper\|^$ZEROHOP\|^[^ ]* shm " |
+                grep -qE "( [^ ]+){3}" && { echo "$pid"; return; }
         done
         kill -0 "$1" 2> /dev/null || return 0
         sleep 0.05
@@ -299,7 +307,8 @@ killed_children() {
         rm -f slow; mkfifo slow
         rm -f stopped
         { cat v.fq; for i in $(seq 1200); do [ -e stopped ] && break; sleep 0.05; done; sleep 0.3; } > slow &
-        eval 'set -m; "$ZEROHOP" align -q --engine $E --hang-limit 1 -t 2 -o out/x.sam r.fa slow 2> stderr & run=$!; set +m'
+        eval 'set -m
+            "$ZEROHOP" align -q --engine $E --hang-limit 1 -t 2 -o out/x.sam r.fa slow 2> stderr & run=$!; set +m'
         child=$(child_of $run)
         sleep 0.2
         kill -STOP $child || fail "$E: no child to stop"
@@ -324,7 +333,9 @@ truncated_indexes() {
         if [ $rc = 0 ]; then
             # minimap2 takes half an index for a smaller one, ends well and says nothing
             [ $E = minimap2 ] || fail "$E: with half an index ($file) it ends well"
-            echo "    note: $E does not notice that half its index is missing: $(samtools view -c -F 4 out/x.sam 2>/dev/null) reads are mapped, not $(samtools view -c -F 4 whole.$E.sam 2>/dev/null)"
+            echo "    note: $E does not notice that half its index is missing:" \
+                "$(samtools view -c -F 4 out/x.sam 2>/dev/null) reads are mapped," \
+                "not $(samtools view -c -F 4 whole.$E.sam 2>/dev/null)"
             rm -rf t.fa* out/x.sam
             continue
         fi
@@ -476,12 +487,17 @@ killed_comparison() {
     export FAKE=
     rm -f once
     # the second run of the program is the one by itself
-    sed 's/^program = .*/program = ["'"${WORK//\//\\/}"'\/second.sh"]/; s/^arguments = .*/arguments = []/; s/^single = .*/single = ["{reads_1}"]\nplain_single = ["plain"]/; s/"fake"/"second"/' fake.toml > second.toml
-    printf '#!/bin/sh\n[ "$1" != plain ] || { touch %s/once; sleep 300; }\nexec %s -S %s/fake.py "$@"\n' "$WORK" "$python" "$WORK" > second.sh
+    sed -e 's/^program = .*/program = ["'"${WORK//\//\\/}"'\/second.sh"]/; s/^arguments = .*/arguments = []/' \
+        -e 's/^single = .*/single = ["{reads_1}"]\nplain_single = ["plain"]/; s/"fake"/"second"/' \
+        fake.toml > second.toml
+    printf '#!/bin/sh\n[ "$1" != plain ] || { touch %s/once; sleep 300; }\nexec %s -S %s/fake.py "$@"\n' "$WORK" \
+        "$python" "$WORK" > second.sh
     chmod +x second.sh
     cp r.fa.fake r.fa.second
     sed -i 's/".fake"/".second"/' second.toml
-    eval 'set -m; "$ZEROHOP" align -q --engine second --engine-file second.toml --compare-with original -o c.sam r.fa 1.fq 2> stderr & run=$!; set +m'
+    eval 'set -m
+        "$ZEROHOP" align -q --engine second --engine-file second.toml --compare-with original -o c.sam r.fa 1.fq \
+            2> stderr & run=$!; set +m'
     for i in $(seq 1200); do [ -e once ] && break; kill -0 $run 2>/dev/null || break; sleep 0.05; done
     [ -e once ] || fail "the aligner by itself does not start: $(cat stderr)"
     kill -9 $run
@@ -528,7 +544,8 @@ outputs() {
         failed "$E: standard output is full" "standard output: $full"
         # a reader that goes away is no failure
         set +e
-        timeout -s KILL 60 "$ZEROHOP" align -q --engine $E $FAKES -t 2 --replicas 2 r.fa long_1.fq 2> stderr | head -n 1 > first.line
+        timeout -s KILL 60 "$ZEROHOP" align -q --engine $E $FAKES -t 2 --replicas 2 r.fa long_1.fq 2> stderr |
+            head -n 1 > first.line
         rc=${PIPESTATUS[0]}
         set -e
         [ $rc = 0 ] && [ ! -s stderr ] && grep -q '^@' first.line || fail "$E: a closed pipe: $rc, $(cat stderr)"
@@ -546,7 +563,8 @@ outputs() {
 full_disks() {
     local E
     mkdir -p disk
-    [ "$(id -u)" = 0 ] && mount -t tmpfs -o size=1m zerohop-full disk 2>/dev/null || { echo "full disks: not tested, a small tmpfs cannot be mounted"; return 0; }
+    [ "$(id -u)" = 0 ] && mount -t tmpfs -o size=1m zerohop-full disk 2>/dev/null ||
+        { echo "full disks: not tested, a small tmpfs cannot be mounted"; return 0; }
     trap 'umount "$WORK/disk"' EXIT
     make_indexes
     for E in fake $(grep -ow bowtie2 <<< "$engines" | head -n 1); do
@@ -577,7 +595,8 @@ damaged_reads() {
         attempt 60 --engine $E $FAKES --build-index -t 2 --replicas 2 -o out/x.sam r.fa bad.fq
         [ "$(wc -l < stderr)" = 1 ] || fail "$E: a damaged read: $(cat stderr)"
         failed "$E: a damaged read" "bad.fq.*$read"
-        grep -q "record 6000\b" stderr && grep -qE "byte (${byte::-3}[0-9]{3})" stderr || fail "$E: a damaged read (record 6000 at byte $byte): $(cat stderr)"
+        grep -q "record 6000\b" stderr && grep -qE "byte (${byte::-3}[0-9]{3})" stderr ||
+            fail "$E: a damaged read (record 6000 at byte $byte): $(cat stderr)"
     done
     attempt 60 --engine fake $FAKES -o out/x.sam r.fa <(head -c 300000 long_1.fq)
     failed "truncated reads" "/dev/fd/"

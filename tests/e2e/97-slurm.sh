@@ -1,6 +1,7 @@
 #!/bin/bash
-# examples/slurm/*.sbatch under a Slurm of our own on this machine: one node, two ranks, OpenMPI over pmix and MPICH over pmi2; the output
-# is that of one process. Everything that is started lies in the test's folder, on ports of its own, and ends with it.
+# examples/slurm/*.sbatch under a Slurm of our own on this machine: one node, two ranks, OpenMPI over pmix and MPICH
+# over pmi2; the output is that of one process. Everything that is started lies in the test's folder, on ports of its
+# own, and ends with it.
 source "$(dirname "$0")/lib.sh"
 cd "$WORK"
 for program in munged slurmctld slurmd sbatch diamond; do
@@ -56,7 +57,8 @@ PartitionName=test Nodes=ALL Default=YES MaxTime=10 State=UP
 CONF
 logs() { tail -n 15 slurmctld.log slurmd.log job-*.log 2> /dev/null >&2; }
 # munged does not work in a folder that others can write to, such as that for temporary files, unless it is told to
-munged --foreground --force --key-file=munge/key --socket="$WORK/munge/socket" --pid-file="$WORK/munge/pid" --seed-file="$WORK/munge/seed" \
+munged --foreground --force --key-file=munge/key --socket="$WORK/munge/socket" --pid-file="$WORK/munge/pid" \
+    --seed-file="$WORK/munge/seed" \
     --log-file="$WORK/munge/log" > munge.out 2>&1 & daemons+=($!)
 until_true 20 test -S munge/socket || { cat munge.out >&2; fail "munged does not start"; }
 slurmctld -D > slurmctld.out 2>&1 & daemons+=($!)
@@ -90,7 +92,8 @@ records() { samtools view -h "$1" | grep -v '^@PG'; }
 # submit NAME KIND EXAMPLE ARGUMENT...: with the kind of MPI that Slurm is to offer
 submit() {
     local name=$1 kind=$2 example=$3; shift 3
-    ZEROHOP_MPI="$WORK/$name.so" ZEROHOP_SRUN_MPI=$kind timeout -k 5 180 sbatch --wait --nodes=1 --ntasks-per-node=2 --cpus-per-task=1 --mem=0 --time=2 \
+    ZEROHOP_MPI="$WORK/$name.so" ZEROHOP_SRUN_MPI=$kind timeout -k 5 180 sbatch --wait --nodes=1 --ntasks-per-node=2 \
+        --cpus-per-task=1 --mem=0 --time=2 \
         --output="$WORK/job-$name-$example.log" "$examples/$example.sbatch" "$@" > sbatch.out 2>&1 < /dev/null ||
         { cat sbatch.out >&2; logs; fail "$name: $example fails"; }
 }

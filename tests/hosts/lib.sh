@@ -1,28 +1,31 @@
-# Hosts for tests of ranks: network namespaces of this machine, each with an address, a name and a link of its own. MPI finds
-# several hosts and talks TCP. To be sourced by the scripts here; it brings what the end-to-end tests share.
+# Hosts for tests of ranks: network namespaces of this machine, each with an address, a name and a link of its own.
+# MPI finds several hosts and talks TCP. To be sourced by the scripts here; it brings what the end-to-end tests share.
 #
 #   make_hosts                     h1, h2, h3 on one switch; skips the test where namespaces cannot be made
 #   mpis                           the MPIs that are here, one a line
-#   on_hosts MPI N COMMAND...      so many ranks, dealt to the hosts in turn (h1 first), for LIMIT seconds at most (default 120)
+#   on_hosts MPI N COMMAND...      so many ranks, dealt to the hosts in turn (h1 first), for LIMIT seconds at most
+#                                  (default 120)
 #   ranks_on HOST...               lines PID RANK of the ranks that run there
 #   kill_rank RANK                 kill -9
 #   kill_some_rank SECONDS         kills any of them, after any time up to SECONDS, and says which
 #   unplug HOST, plug HOST         takes its link down; and up again
 #   link_down HOST SECONDS         both
 #   ends_within SECONDS            waits for the launcher, process $job; its exit status is then $status
-#   ranks_end_within SECONDS       waits until no rank runs any more; the launcher may wait for a host that it has lost: that is not ours
+#   ranks_end_within SECONDS       waits until no rank runs any more; the launcher may wait for a host that it has
+#                                  lost: that is not ours
 #   end_all                        ends whatever still runs on the hosts
 #   sent_by HOST                   bytes that have left it by its link
 #
-# All names begin with zerohop-PID-, PID being the script's. Everything goes when the script ends, and before: what scripts have left
-# that were killed.
+# All names begin with zerohop-PID-, PID being the script's. Everything goes when the script ends, and before: what
+# scripts have left that were killed.
 source "$(dirname "${BASH_SOURCE[0]}")/../e2e/lib.sh"
 
 HOSTS="h1 h2 h3"
 OURS=zerohop-$$-
 trap 'remove_hosts "$OURS"; rm -rf "$WORK"' EXIT
 
-# in_host HOST COMMAND...: under the host's name, as a login there would find it: with next to nothing of our environment
+# in_host HOST COMMAND...: under the host's name, as a login there would find it: with next to nothing of our
+# environment
 in_host() {
     local host=$1; shift
     exec ip netns exec "$OURS$host" unshare --uts env -i PATH="$PATH" HOME="$WORK" TMPDIR="$WORK" \
@@ -35,7 +38,9 @@ remove_hosts() {
     for name in $(ip netns list 2> /dev/null | awk '{ print $1 }'); do
         [[ $name == "$1"* ]] || continue
         # a process that was about to start another may have done so meanwhile
-        while ip netns pids "$name" | xargs -r kill -KILL 2> /dev/null && [ -n "$(ip netns pids "$name")" ]; do sleep 0.05; done
+        while ip netns pids "$name" | xargs -r kill -KILL 2> /dev/null && [ -n "$(ip netns pids "$name")" ]; do
+            sleep 0.05
+        done
         ip netns del "$name"
         rm -rf "/etc/netns/$name"
     done
@@ -53,7 +58,8 @@ remove_leftovers() {
 
 # The switch is a namespace too: so no link of ours is ever seen beside those of the machine.
 make_switch() {
-    ip netns add "${OURS}switch" && ip -n "${OURS}switch" link add switch type bridge && ip -n "${OURS}switch" link set switch up
+    ip netns add "${OURS}switch" && ip -n "${OURS}switch" link add switch type bridge &&
+        ip -n "${OURS}switch" link set switch up
 }
 
 # add_host HOST NUMBER
@@ -70,7 +76,8 @@ add_host() {
 }
 
 make_hosts() {
-    command -v ip > /dev/null && command -v unshare > /dev/null || skip "there is no ip, or no unshare: install iproute2 and util-linux"
+    command -v ip > /dev/null && command -v unshare > /dev/null ||
+        skip "there is no ip, or no unshare: install iproute2 and util-linux"
     [ "$(id -u)" = 0 ] || skip "only root can make network namespaces"
     remove_leftovers
     make_switch 2> "$WORK/refused" || skip "network namespaces cannot be made here: $(tail -n 1 "$WORK/refused")"
@@ -92,16 +99,22 @@ END
 
 mpis() {
     local name
-    for name in openmpi mpich; do command -v "mpirun.$name" > /dev/null && command -v "mpicc.$name" > /dev/null && echo "$name"; done
+    for name in openmpi mpich; do
+        command -v "mpirun.$name" > /dev/null && command -v "mpicc.$name" > /dev/null && echo "$name"
+    done
     return 0
 }
 
 on_hosts() {
     local mpi=$1 ranks=$2 list=${HOSTS// /,} launch; shift 2
     case $mpi in
-        openmpi) launch="mpirun.openmpi --allow-run-as-root --host ${list//,/:$ranks,}:$ranks --map-by node -mca plm_rsh_agent $WORK/login
-            -mca pml ob1 -mca btl tcp,self -mca osc pt2pt -mca btl_tcp_if_include eth0 -mca oob_tcp_if_include eth0";;
-        mpich) launch="mpirun.mpich -hosts $list -launcher ssh -launcher-exec $WORK/login -iface eth0 -genv UCX_TLS tcp,self -genv UCX_NET_DEVICES eth0";;
+        openmpi)
+            launch="mpirun.openmpi --allow-run-as-root --host ${list//,/:$ranks,}:$ranks --map-by node
+            -mca plm_rsh_agent $WORK/login -mca pml ob1 -mca btl tcp,self -mca osc pt2pt
+            -mca btl_tcp_if_include eth0 -mca oob_tcp_if_include eth0";;
+        mpich)
+            launch="mpirun.mpich -hosts $list -launcher ssh -launcher-exec $WORK/login -iface eth0"
+            launch+=" -genv UCX_TLS tcp,self -genv UCX_NET_DEVICES eth0";;
     esac
     # mpirun would read our standard input
     (in_host h1 timeout -k 5 "${LIMIT:-120}" $launch -n "$ranks" "$@" < /dev/null)
@@ -128,7 +141,8 @@ kill_rank() {
 kill_some_rank() {
     local pid rank
     sleep "$(awk -v most="$1" -v seed="$RANDOM" 'BEGIN { srand(seed); print rand() * most }')"
-    read -r pid rank < <(ranks_on $HOSTS | shuf -n 1) && kill -KILL "$pid" 2> /dev/null || { echo "no rank runs any more"; return 0; }
+    read -r pid rank < <(ranks_on $HOSTS | shuf -n 1) && kill -KILL "$pid" 2> /dev/null ||
+        { echo "no rank runs any more"; return 0; }
     echo "rank $rank was killed"
 }
 
@@ -143,11 +157,16 @@ plug() {
 }
 link_down() { unplug "$1"; sleep "$2"; plug "$1"; }
 
-sent_by() { ip -n "${OURS}switch" -j -s link show "$1" | python3 -c 'import json, sys; print(json.load(sys.stdin)[0]["stats64"]["rx"]["bytes"])'; }
+sent_by() {
+    ip -n "${OURS}switch" -j -s link show "$1" |
+        python3 -c 'import json, sys; print(json.load(sys.stdin)[0]["stats64"]["rx"]["bytes"])'
+}
 
 ends_within() {
     local i
-    for i in $(seq $(($1 * 10))); do kill -0 $job 2> /dev/null || { status=0; wait $job || status=$?; return 0; }; sleep 0.1; done
+    for i in $(seq $(($1 * 10))); do
+        kill -0 $job 2> /dev/null || { status=0; wait $job || status=$?; return 0; }; sleep 0.1
+    done
     return 1
 }
 

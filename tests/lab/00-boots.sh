@@ -5,7 +5,8 @@ set -euo pipefail
 
 rc=0
 out=$("$NUMA_LAB" run --nodes 8 --cpus 16 --distances amd6376 -- bash -c \
-    'cd /sys/devices/system/node; echo "$(ls -d node* | wc -l) nodes, $(nproc) CPUs"; cat node0/distance node7/distance') || rc=$?
+    'cd /sys/devices/system/node; echo "$(ls -d node* | wc -l) nodes, $(nproc) CPUs"
+    cat node0/distance node7/distance') || rc=$?
 echo "$out"
 [ $rc = 0 ] || exit $rc
 [ "$out" = "8 nodes, 16 CPUs

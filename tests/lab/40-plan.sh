@@ -1,6 +1,7 @@
 #!/bin/bash
-# Plans on a kernel with 4 NUMA nodes: the memory that topo measures lies where it says; align --plan auto begins with one copy, adds one
-# on each node while it runs, and the records are the same. Nodes and pages are real, the time is not.
+# Plans on a kernel with 4 NUMA nodes: the memory that topo measures lies where it says; align --plan auto begins with
+# one copy, adds one on each node while it runs, and the records are the same. Nodes and pages are real, the time is
+# not.
 source "$(dirname "$0")/../e2e/lib.sh"
 : "${NUMA_LAB:?}"
 cd "$WORK"

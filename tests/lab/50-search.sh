@@ -1,7 +1,7 @@
 #!/bin/bash
-# Search on a kernel with 4 NUMA nodes: a program for each node searches parts at the same time, on the CPUs of its node and with its
-# memory there; one program alone has its memory on all nodes in turn; the hits are those of the host. Nodes and pages are real, the
-# time is not.
+# Search on a kernel with 4 NUMA nodes: a program for each node searches parts at the same time, on the CPUs of its
+# node and with its memory there; one program alone has its memory on all nodes in turn; the hits are those of the
+# host. Nodes and pages are real, the time is not.
 source "$(dirname "$0")/../e2e/lib.sh"
 : "${NUMA_LAB:?}"
 command -v diamond > /dev/null || skip "diamond is not on the PATH"
@@ -19,8 +19,13 @@ $(command -v diamond) "\$@" <&0 &
 pid=\$! most=0
 # not for ever: zerohop must see it if this one stands still
 while [ \$SECONDS -lt 60 ] && kill -0 \$pid 2> /dev/null; do
-    now=\$(awk '/anon=/ { for (i = 3; i <= NF; i++) if (\$i ~ /^N[0-9]+=/) { split(substr(\$i, 2), f, "="); pages[f[1]] += f[2]; all += f[2] } }
-        END { printf "%d", all; for (n in pages) printf " %d:%d", n, pages[n] }' /proc/\$pid/numa_maps 2> /dev/null) || break
+    now=\$(awk '
+        /anon=/ {
+            for (i = 3; i <= NF; i++)
+                if (\$i ~ /^N[0-9]+=/) { split(substr(\$i, 2), f, "="); pages[f[1]] += f[2]; all += f[2] }
+        }
+        END { printf "%d", all; for (n in pages) printf " %d:%d", n, pages[n] }
+    ' /proc/\$pid/numa_maps 2> /dev/null) || break
     [ "\${now%% *}" -lt "\${most%% *}" ] || most=\$now
 done
 wait \$pid; rc=\$?
