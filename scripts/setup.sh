@@ -110,7 +110,7 @@ setup_miri() {
     cargo +nightly miri --version >/dev/null 2>&1 && return 0
     say "adding Miri to the nightly Rust"
     rustup -q component add --toolchain nightly miri rust-src 2>/dev/null ||
-        say "Miri cannot be had: its step will be skipped"
+        say "Miri cannot be installed: its step will be skipped"
 }
 
 # Fuzzing needs nightly Rust: it is used where it is, and not installed.
@@ -133,7 +133,7 @@ setup_lab() {
 # A test starts daemons of its own from it.
 setup_slurm() {
     local out; out=$(install_packages munged=munge slurmctld=slurmctld slurmd=slurmd sbatch=slurm-client 2>&1) ||
-        say "Slurm cannot be had: its test will be skipped"
+        say "Slurm cannot be installed: its test will be skipped"
     [ -z "$out" ] || echo "$out"
 }
 
@@ -141,7 +141,7 @@ setup_slurm() {
 setup_browser() {
     command -v chromium >/dev/null && return 0
     local out; out=$(install_packages chromium=chromium 2>&1) ||
-        say "Chromium cannot be had: pages will not be looked at in a browser"
+        say "Chromium cannot be installed: pages will not be tested in a browser"
     [ -z "$out" ] || echo "$out"
 }
 
