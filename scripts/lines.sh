@@ -6,11 +6,8 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 wide='(crates|fuzz|bench/src)/.*\.rs
-scripts/test\.sh
-tests/e2e/(40-bad-input|45-blocked|55-tune|62-files|70-memory|80-external|90-bench|95-report|96-search)\.sh
-tests/e2e/(98-align-ranks|lib)\.sh
-tests/hosts/(10-search|20-align)\.sh
-tests/lab/(10-placement|20-external|30-farm)\.sh'
+tests/e2e/(40-bad-input|45-blocked|80-external|95-report|96-search|lib)\.sh
+tests/(hosts/10-search|hosts/20-align|lab/10-placement|lab/30-farm)\.sh'
 
 git ls-files '*.md' '*.sh' '*.py' '*.rs' '*.toml' bench/placement tests/numa-lab/numa-lab |
     { grep -vxE "bench/runs/.*|${wide//$'\n'/|}" || true; } |

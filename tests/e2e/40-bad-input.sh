@@ -45,7 +45,8 @@ usage() {
     local line="error: $1"; shift
     attempt "$@"
     [ $rc = 2 ] || wrong "exit status $rc: $*"
-    [ "$(head -n 1 "$WORK/stderr")" = "$line" ] || wrong "$*"$'\n'"  wanted: $line"$'\n'"  got:    $(head -n 1 "$WORK/stderr")"
+    [ "$(head -n 1 "$WORK/stderr")" = "$line" ] ||
+        wrong "$*"$'\n'"  wanted: $line"$'\n'"  got:    $(head -n 1 "$WORK/stderr")"
     [ ! -s "$WORK/stdout" ] || wrong "something on standard output: $*"
 }
 
@@ -110,7 +111,8 @@ odd_records() {
     odd_record ", read 'x': its sequence holds '\\xff', which is no base" '@x\nAC\xffT\n+\n####\n'
     odd_record ", read 'x': its sequence holds ' ', which is no base" '@x\nACG \n+\n####\n'
     odd_record ", read 'x': its qualities hold a character that is none (allowed are '!' to '~')" '@x\nACGT\n+\n## #\n'
-    odd_record ", read 'x\\x1b[31m\\x07': its name holds '\\x1b', which SAM does not allow" '@x\033[31m\a\nACGT\n+\n####\n'
+    odd_record ", read 'x\\x1b[31m\\x07': its name holds '\\x1b', which SAM does not allow" \
+        '@x\033[31m\a\nACGT\n+\n####\n'
     odd_record ": the read has no name" '@\nACGT\n+\n####\n'
     odd_record ": the read has no name" '@ x\nACGT\n+\n####\n'
     odd_record ": a record must start with '@', but here is an empty line" '\n@x\nACGT\n+\n####\n'
@@ -143,18 +145,21 @@ records_for_bam() {
     { first_records good_2.fq 3; printf "@$long\nACGT\n+\n####\n"; } | reads 2.fq
     for coding in $CODINGS; do
         attempt align -t 2 -o out/x.bam ref.fa $coding/1.fq $coding/2.fq
-        [ "$rc $(cat stderr)" = "1 error: $coding/1.fq: record 4, read '$shown': $what" ] || wrong "a name of 70,000 bytes ($coding): $rc, $(head -c 300 stderr)"
+        [ "$rc $(cat stderr)" = "1 error: $coding/1.fq: record 4, read '$shown': $what" ] ||
+            wrong "a name of 70,000 bytes ($coding): $rc, $(head -c 300 stderr)"
     done
     # interleaved, and a single read in between
     { first_records good_1.fq 1; printf '@y z\nACGT\n+\n####\n@y z%s\nACGT\n+\n####\n' "$long"; } > plain/1.fq
     what="its comment 'z${long::79}…' does not consist of SAM fields (such as BC:Z:ACGT), so it cannot be copied to BAM: drop -C, or write SAM"
     sed -i '1s/ .*//; 5s/ .*//' plain/1.fq
     attempt align -C -p -o out/x.bam ref.fa plain/1.fq
-    [ "$rc $(cat stderr)" = "1 error: plain/1.fq: record 3, read 'y': $what" ] || wrong "a comment of 70,000 bytes: $rc, $(head -c 600 stderr)"
+    [ "$rc $(cat stderr)" = "1 error: plain/1.fq: record 3, read 'y': $what" ] ||
+        wrong "a comment of 70,000 bytes: $rc, $(head -c 600 stderr)"
     first_records good_1.fq 1 | sed '1s/ .*//' > plain/1.fq
     first_records good_2.fq 1 | sed '1s/ .*//; 1s/$/ odd/' > plain/2.fq
     attempt align -C -o out/x.bam ref.fa plain/1.fq plain/2.fq
-    grep -q "^error: plain/2.fq: record 1, read '.*': its comment 'odd' does not" stderr || wrong "a comment of a mate: $(cat stderr)"
+    grep -q "^error: plain/2.fq: record 1, read '.*': its comment 'odd' does not" stderr ||
+        wrong "a comment of a mate: $(cat stderr)"
     [ -z "$(ls -A out)" ] || wrong "left $(ls -A out)"
 }
 
@@ -207,7 +212,8 @@ not_reads() {
 gzip_faults() {
     local cut truncated="the compressed data end early: the file is truncated" length
     gzip -cn good_1.fq > whole.gz
-    for cut in 3 10 11 100 $(($(size whole.gz) / 2)) $(($(size whole.gz) - 9)) $(($(size whole.gz) - 8)) $(($(size whole.gz) - 1)); do
+    for cut in 3 10 11 100 $(($(size whole.gz) / 2)) $(($(size whole.gz) - 9)) $(($(size whole.gz) - 8)) $(($(size \
+        whole.gz) - 1)); do
         head -c "$cut" whole.gz > 1.fq
         fault "1.fq: $truncated" ref.fa 1.fq
     done
@@ -223,7 +229,8 @@ gzip_faults() {
         fault "1.fq: byte $length: $truncated" ref.fa 1.fq
     done
     cp whole.gz 1.fq; flip 1.fq -6
-    fault "1.fq: byte $length: the compressed data are damaged: corrupt gzip stream does not have a matching checksum" ref.fa 1.fq
+    fault "1.fq: byte $length: the compressed data are damaged: corrupt gzip stream does not have a matching checksum" \
+        ref.fa 1.fq
 }
 
 bgzf_faults() {
@@ -239,7 +246,8 @@ bgzf_faults() {
     done
     # the checksum stands in front of the length, and both in front of the end marker
     cp whole.bgzf 1.fq; flip 1.fq $(($(size whole.bgzf) - 28 - 5))
-    fault "1.fq: a BGZF block does not match its checksum (CRC): the file is damaged (at compressed offset $last)" ref.fa 1.fq
+    fault "1.fq: a BGZF block does not match its checksum (CRC): the file is damaged (at compressed offset $last)" \
+        ref.fa 1.fq
     cp whole.bgzf 1.fq; flip 1.fq $((last + 1000))
     fault "1.fq: the compressed data of a BGZF block are damaged (at compressed offset $last)" ref.fa 1.fq
     cp whole.bgzf 1.fq; flip 1.fq "$last"
@@ -283,7 +291,8 @@ bgzf_without_end() {
     local note="note       1.fq lacks the end marker of BGZF: it may be truncated between two blocks."
     bgzip -c good_1.fq | head -c -28 > 1.fq
     zerohop align -t 2 ref.fa 1.fq > own.sam
-    [ "$(grep -c '^note' zerohop.stderr)" = 1 ] && grep -qxF "$note" zerohop.stderr || wrong "a missing end marker is not said"
+    [ "$(grep -c '^note' zerohop.stderr)" = 1 ] && grep -qxF "$note" zerohop.stderr ||
+        wrong "a missing end marker is not said"
     zerohop align -t 2 ref.fa good_1.fq > expected.sam
     same_alignments own.sam expected.sam "without the end marker"
     ! grep -q '^note' zerohop.stderr || wrong "a note without a cause: $(grep '^note' zerohop.stderr)"
@@ -301,28 +310,36 @@ files() {
     fault "folder: is a directory, not a file of reads" ref.fa good_1.fq folder
     fault "folder: is a directory, not a reference in FASTA" folder good_1.fq
     attempt align -o nowhere/x.bam ref.fa good_1.fq
-    [ "$rc $(cat stderr)" = "1 error: nowhere/x.bam: cannot write: there is no folder nowhere; make it first" ] || wrong "no output folder: $rc $(cat stderr)"
+    [ "$rc $(cat stderr)" = "1 error: nowhere/x.bam: cannot write: there is no folder nowhere; make it first" ] ||
+        wrong "no output folder: $rc $(cat stderr)"
     attempt align -o folder ref.fa good_1.fq
-    [ "$rc $(cat stderr)" = "1 error: folder: cannot write: Is a directory (os error 21)" ] || wrong "a folder as output: $rc $(cat stderr)"
+    [ "$rc $(cat stderr)" = "1 error: folder: cannot write: Is a directory (os error 21)" ] ||
+        wrong "a folder as output: $rc $(cat stderr)"
 }
 
 # As somebody who is not root, for whom permissions do not count.
 permissions() {
-    [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null || { echo "permissions: not tested, that needs root and setpriv"; return; }
+    [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null || { echo "permissions: not tested, that needs root and setpriv"
+    return; }
     local nobody="setpriv --reuid=65534 --regid=65534 --clear-groups" denied="Permission denied (os error 13)" file rc
     chmod 711 "$WORK"; chmod 755 out
     cp "$ZEROHOP" program; cp good_1.fq secret.fq; cp ref.fa secret.fa; chmod 600 secret.*
-    for file in "secret.fq: cannot open:-o /dev/null ref.fa secret.fq" "secret.fa: cannot open:-o /dev/null secret.fa good_1.fq" \
+    for file in "secret.fq: cannot open:-o /dev/null ref.fa secret.fq" \
+        "secret.fa: cannot open:-o /dev/null secret.fa good_1.fq" \
         "out/x.bam: cannot write:-o out/x.bam ref.fa good_1.fq"; do
         rc=0
         $nobody ./program align ${file##*:} > stdout 2> stderr || rc=$?
-        [ "$rc $(cat stderr)" = "1 error: ${file%:*}: $denied" ] || wrong "no permission: ${file##*:}: $rc $(cat stderr)"
+        [ "$rc $(cat stderr)" = "1 error: ${file%:*}: $denied" ] ||
+            wrong "no permission: ${file##*:}: $rc $(cat stderr)"
     done
 }
 
 references() {
     local text what
-    reference_fault() { printf "$1" > bad.fa; fault "bad.fa: $2" bad.fa good_1.fq; gzip -n bad.fa; mv bad.fa.gz bad.fa; fault "bad.fa: $2" bad.fa good_1.fq; }
+    reference_fault() {
+        printf "$1" > bad.fa; fault "bad.fa: $2" bad.fa good_1.fq; gzip -n bad.fa; mv bad.fa.gz bad.fa
+        fault "bad.fa: $2" bad.fa good_1.fq
+    }
     reference_fault '>a\nACGT\n>b\nAC\n>a c\nAC\n' "record 3 (byte 14): two sequences have the name 'a'"
     reference_fault '' "the reference holds no sequence"
     reference_fault '\n\n' "the reference holds no sequence"
@@ -345,7 +362,8 @@ out.write(gzip.compress(b">a\nACGT\n>chr1A\n", mtime=0) + gzip.compress(64 * lin
     gzip -cn ref.fa | head -c 1000 > bad.fa
     fault "bad.fa: the compressed data end early: the file is truncated" bad.fa good_1.fq
     bgzip -c ref.fa > bad.fa; flip bad.fa $(($(size bad.fa) - 28 - 6))
-    fault "bad.fa: the compressed data are damaged: corrupt gzip stream does not have a matching checksum" bad.fa good_1.fq
+    fault "bad.fa: the compressed data are damaged: corrupt gzip stream does not have a matching checksum" bad.fa \
+        good_1.fq
 }
 
 # --- index files ----------------------------------------------------------------------------------------------------
@@ -375,7 +393,8 @@ index_files() {
     for threads in 1 3; do
         zerohop align -t $threads ix.fa good_1.fq good_2.fq > loaded.sam
         same_alignments loaded.sam built.sam "with the index file"
-        grep -q "^index  *loaded from $index in " zerohop.stderr || wrong "the summary does not say that the index was loaded"
+        grep -q "^index  *loaded from $index in " zerohop.stderr ||
+            wrong "the summary does not say that the index was loaded"
     done
     zerohop align --no-index ix.fa good_1.fq good_2.fq > rebuilt.sam
     grep -q '^index  *built from the reference in ' zerohop.stderr || wrong "--no-index uses the index file"
@@ -416,7 +435,9 @@ index_files() {
     : > "$index"; index_fault "it is no index of zerohop, or cut off"
     cp ref.fa "$index"; index_fault "it is no index of zerohop"
     for at in 1 23; do head -c $at good.zhi > "$index"; index_fault "it is no index of zerohop, or cut off"; done
-    for at in 24 500 70000 $(($(size good.zhi) - 1)); do head -c $at good.zhi > "$index"; index_fault "it is cut off"; done
+    for at in 24 500 70000 $(($(size good.zhi) - 1)); do
+        head -c $at good.zhi > "$index"; index_fault "it is cut off"
+    done
     flip "$index" 3; index_fault "it is no index of zerohop"
     printf '\x03' | dd of="$index" bs=1 seek=8 conv=notrunc status=none
     index_fault "it has version 3 of the format, and this zerohop reads 2"
@@ -438,14 +459,20 @@ usage_errors() {
     usage "good_1.fq was given as both files of a pair" align ref.fa good_1.fq good_1.fq
     usage "good_1.fq was given as both files of a pair" align ref.fa --reads good_1.fq good_1.fq
     usage "with --interleaved each lane has one file" align ref.fa -p --reads good_1.fq good_2.fq
-    usage "the read group line 'garbage' must start with '@RG' and a tab (or \\t), as in '@RG\\tID:x\\tSM:y'" align -R garbage ref.fa good_1.fq
+    usage "the read group line 'garbage' must start with '@RG' and a tab (or \\t), as in '@RG\\tID:x\\tSM:y'" align -R \
+        garbage ref.fa good_1.fq
     usage "the read group line '@RG"$'\t'"SM:x' must have one ID" align -R '@RG\tSM:x' ref.fa good_1.fq
-    usage "'sample' is not a read group field: it must be two letters, a colon and a value, as in 'SM:sample'" align --rg sample ref.fa good_1.fq
-    usage "2 read groups (-R) were given for 1 lanes: give one for all, or one each" align -R '@RG\tID:a' -R '@RG\tID:b' ref.fa good_1.fq
-    usage "two different read groups have the ID 'a'" align -R '@RG\tID:a' -R '@RG\tID:a\tSM:b' ref.fa good_1.fq --reads good_2.fq
+    usage "'sample' is not a read group field: it must be two letters, a colon and a value, as in 'SM:sample'" align \
+        --rg sample ref.fa good_1.fq
+    usage "2 read groups (-R) were given for 1 lanes: give one for all, or one each" align -R '@RG\tID:a' -R \
+        '@RG\tID:b' ref.fa good_1.fq
+    usage "two different read groups have the ID 'a'" align -R '@RG\tID:a' -R '@RG\tID:a\tSM:b' ref.fa good_1.fq \
+        --reads good_2.fq
     usage "--shards needs an output file (-o)" align --shards 2 ref.fa good_1.fq
-    usage "invalid value '0' for '--replicas <auto|K>': it must be 'auto' or a number from 1 on" align --replicas 0 ref.fa good_1.fq
-    usage "invalid value 'two' for '--replicas <auto|K>': it must be 'auto' or a number from 1 on" align --replicas two ref.fa good_1.fq
+    usage "invalid value '0' for '--replicas <auto|K>': it must be 'auto' or a number from 1 on" align --replicas 0 \
+        ref.fa good_1.fq
+    usage "invalid value 'two' for '--replicas <auto|K>': it must be 'auto' or a number from 1 on" align --replicas \
+        two ref.fa good_1.fq
     usage "invalid value '0' for '--threads <N>': 0 is not in 1..=65536" align -t 0 ref.fa good_1.fq
     usage "invalid value '10' for '--level <LEVEL>': 10 is not in 0..=9" align --level 10 ref.fa good_1.fq
     usage "the argument '--interleaved' cannot be used with '[READS_2]'" align -p ref.fa good_1.fq good_2.fq
@@ -557,7 +584,8 @@ fine_inputs() {
     head -c -1 good_1.fq | reads 1.fq; head -c -1 good_2.fq | reads 2.fq; fine "no newline at the end"
     sed 's/$/\r/' good_1.fq | reads 1.fq; sed 's/$/\r/' good_2.fq | reads 2.fq; fine "CRLF"
     sed 's/$/\r/' good_1.fq | head -c -2 | reads 1.fq; fine "CRLF without the last one"
-    { cat good_1.fq; printf '\n\n'; } | reads 1.fq; { cat good_2.fq; printf '\r\n\n'; } | reads 2.fq; fine "blank lines at the end"
+    { cat good_1.fq; printf '\n\n'; } | reads 1.fq; { cat good_2.fq; printf '\r\n\n'; } | reads 2.fq
+    fine "blank lines at the end"
     reads 1.fq < good_1.fq; reads 2.fq < good_2.fq; fine "as they are"
 }
 
@@ -567,9 +595,11 @@ empty_inputs() {
     for coding in $CODINGS; do
         for format in sam bam; do
             zerohop align -t 3 -o x.$format ref.fa $coding/1.fq
-            samtools quickcheck x.$format && [ "$(samtools view -c x.$format)" = 0 ] || wrong "an empty file ($coding) as $format"
+            samtools quickcheck x.$format && [ "$(samtools view -c x.$format)" = 0 ] ||
+                wrong "an empty file ($coding) as $format"
             zerohop align -t 3 -o x.$format ref.fa $coding/1.fq $coding/2.fq
-            samtools quickcheck x.$format && [ "$(samtools view -c x.$format)" = 0 ] || wrong "two empty files ($coding) as $format"
+            samtools quickcheck x.$format && [ "$(samtools view -c x.$format)" = 0 ] ||
+                wrong "two empty files ($coding) as $format"
         done
     done
     zerohop align ref.fa - < /dev/null > x.sam
@@ -577,7 +607,8 @@ empty_inputs() {
     printf '@e\n\n+\n\n@f\nACGT\n+\n####\n' | reads 1.fq
     for coding in $CODINGS; do
         zerohop align ref.fa $coding/1.fq > x.sam
-        [ "$(grep -v '^@' x.sam | head -n 1 | cut -f 1-11 | tr '\t' ' ')" = "e 4 * 0 0 * * 0 0 * *" ] || wrong "an empty read: $(grep -v '^@' x.sam)"
+        [ "$(grep -v '^@' x.sam | head -n 1 | cut -f 1-11 | tr '\t' ' ')" = "e 4 * 0 0 * * 0 0 * *" ] ||
+            wrong "an empty read: $(grep -v '^@' x.sam)"
         [ "$(grep -vc '^@' x.sam)" = 2 ] || wrong "an empty read swallows the next"
     done
 }
@@ -613,10 +644,12 @@ broken_pipes() {
     for format in sam bam; do
         for threads in 1 3; do
             set +e
-            timeout -k 1 30 "$ZEROHOP" align -t $threads --format $format ref.fa many_1.fq many_2.fq 2> stderr | head -c 1 > /dev/null
+            timeout -k 1 30 "$ZEROHOP" align -t $threads --format $format ref.fa many_1.fq many_2.fq 2> stderr |
+                head -c 1 > /dev/null
             status=${PIPESTATUS[0]}
             set -e
-            [ "$status" = 0 ] && [ ! -s stderr ] || wrong "a broken pipe ($format, -t $threads): exit status $status, $(head -c 300 stderr)"
+            [ "$status" = 0 ] && [ ! -s stderr ] ||
+                wrong "a broken pipe ($format, -t $threads): exit status $status, $(head -c 300 stderr)"
         done
     done
     set +e

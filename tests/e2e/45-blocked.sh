@@ -1,6 +1,6 @@
 #!/bin/bash
-# Blocked FASTQ: what was blocked comes back byte for byte; other programs read the blocks as the FASTQ that they are; changed
-# and cut files are refused. PART=REGEX chooses parts.
+# Blocked FASTQ: what was blocked comes back byte for byte; other programs read the blocks as the FASTQ that they are;
+# changed and cut files are refused. PART=REGEX chooses parts.
 source "$(dirname "$0")/lib.sh"
 command -v bgzip >/dev/null || skip "no bgzip"
 command -v seqtk >/dev/null || skip "no seqtk"
@@ -66,7 +66,8 @@ other_programs() {
     if command -v bowtie2 >/dev/null; then
         ecoli_index bowtie2-build ref
         bowtie2 -x ref -1 r1.fq -2 r2.fq 2>/dev/null | grep -v '^@PG' > bowtie2.sam
-        bowtie2 -x ref -1 b1.fq.gz -2 b2.fq.gz 2>/dev/null | grep -v '^@PG' | cmp - bowtie2.sam || fail "bowtie2 sees something else"
+        bowtie2 -x ref -1 b1.fq.gz -2 b2.fq.gz 2>/dev/null | grep -v '^@PG' | cmp - bowtie2.sam ||
+            fail "bowtie2 sees something else"
         echo "bowtie2: the same"
     fi
     zerohop align -t 2 -o own.sam ref.fa r1.fq r2.fq
@@ -96,16 +97,19 @@ faults() {
     refused "its digest is another: it was changed after it was blocked" --unblock -o out.fq changed.fq
     refused "it is not blocked, for there is no r1.fq.blocks.json" --unblock -o out.fq r1.fq
     bgzip -c b.fq > other.fq.gz
-    sed "s/\"file_bytes\": [0-9]*/\"file_bytes\": $(stat -c %s other.fq.gz)/" b.fq.gz.blocks.json > other.fq.gz.blocks.json
+    sed "s/\"file_bytes\": [0-9]*/\"file_bytes\": $(stat -c %s other.fq.gz)/" b.fq.gz.blocks.json > \
+        other.fq.gz.blocks.json
     refused "it was changed" --unblock -o out.fq other.fq.gz
     head -n 402 r1.fq > half.fq
     refused "half.fq: record 101" --reads-per-block 3 -o out.fq half.fq
     refused "reads 1 to 40 have" --block-bytes 1000 --reads-per-block 40 -o out.fq r1.fq
-    refused "it has 100 reads, but r1.fq has" --reads-per-block 4 -o out1.fq -o out2.fq r1.fq <(head -n 400 r2.fq) --block-bytes 2000
+    refused "it has 100 reads, but r1.fq has" --reads-per-block 4 -o out1.fq -o out2.fq r1.fq <(head -n 400 r2.fq) \
+        --block-bytes 2000
     sed 's/"version": 1/"version": 7/' b.fq.blocks.json > r2.fq.blocks.json
     refused "it is version 7" --check r2.fq
     # what is wrong in a description
-    for change in 's/"reads": [0-9]*/"reads": 999/' 's/"coding": "plain"/"coding": "bgzf"/' 's/"block_bytes": [0-9]*/"block_bytes": 18446744073709551615/' \
+    for change in 's/"reads": [0-9]*/"reads": 999/' 's/"coding": "plain"/"coding": "bgzf"/' \
+        's/"block_bytes": [0-9]*/"block_bytes": 18446744073709551615/' \
         's/"ends_added": 0/"ends_added": 7/' 's/"blocks": [0-9]*/"blocks": 3/'; do
         cp b.fq.blocks.json kept.json; sed -i "$change" b.fq.blocks.json
         cmp -s b.fq.blocks.json kept.json && fail "nothing was changed by $change"

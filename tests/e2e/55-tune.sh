@@ -13,7 +13,8 @@ tune() {
     zerohop tune r.fa 1.fq 2.fq > tune.txt
     grep -q "^best: " tune.txt && grep -q "Part A: one index copy" tune.txt || fail "$(cat tune.txt)"
     zerohop align -q --json run.json -o tuned.sam r.fa 1.fq 2.fq
-    [[ "$(reason run.json)" == "As 'zerohop tune' found it best"* ]] || fail "align does not follow it: $(reason run.json)"
+    [[ "$(reason run.json)" == "As 'zerohop tune' found it best"* ]] ||
+        fail "align does not follow it: $(reason run.json)"
     zerohop align -q --plan rule --json run.json -o rule.sam r.fa 1.fq 2.fq
     [[ "$(reason run.json)" != As* ]] || fail "--plan rule follows what was tuned"
     cmp <(records tuned.sam) <(records rule.sam) || fail "the plan changes records"
@@ -50,7 +51,8 @@ external() {
     cp bwa/trials.jsonl all
     head -c -20 all > bwa/trials.jsonl
     zerohop tune r.fa 1.fq 2.fq --engine bwa $options --runs bwa --repeat 2 > again.txt
-    cmp <(head -n $((lines - 1)) all) <(head -n $((lines - 1)) bwa/trials.jsonl) || fail "trials that were there were run again"
+    cmp <(head -n $((lines - 1)) all) <(head -n $((lines - 1)) bwa/trials.jsonl) ||
+        fail "trials that were there were run again"
     [ "$(wc -l < bwa/trials.jsonl)" -ge "$lines" ] || fail "the trial that was cut off was not run again"
     [ -z "$(ls -d bwa/trial-* 2> /dev/null)" ] || fail "left: $(ls bwa)"
     # the plan, by name
@@ -73,7 +75,8 @@ plans() {
     [ $rc = 2 ] && grep -q "leave -t" stderr || fail "$rc $(cat stderr)"
     zerohop plan --machine "$DATA/../../docs/machines/amd-opteron-6376.json" --index-size 5G -o there.json > /dev/null
     rc=0; "$ZEROHOP" align -q --plan there.json -o b.sam r.fa 1.fq 2.fq 2> stderr || rc=$?
-    [ $rc = 1 ] && grep -q "was made for AMD Opteron 6376 (4 sockets), and does not fit here" stderr || fail "$rc $(cat stderr)"
+    [ $rc = 1 ] && grep -q "was made for AMD Opteron 6376 (4 sockets), and does not fit here" stderr ||
+        fail "$rc $(cat stderr)"
     echo '{}' > none.json
     rc=0; "$ZEROHOP" align -q --plan none.json -o b.sam r.fa 1.fq 2.fq 2> stderr || rc=$?
     [ $rc = 1 ] && grep -q "none.json: it is no plan" stderr || fail "$rc $(cat stderr)"
@@ -90,7 +93,8 @@ first() {
         zerohop align -q --first 1234 -o other.sam r.fa ${form/:/ }
         cmp <(records some.sam) <(records other.sam) || fail "the first reads of $form are others"
     done
-    cmp <(records some.sam | cut -f 1 | uniq) <(records all.sam | cut -f 1 | uniq | head -n 1234) || fail "not the first 1234 pairs"
+    cmp <(records some.sam | cut -f 1 | uniq) <(records all.sam | cut -f 1 | uniq | head -n 1234) ||
+        fail "not the first 1234 pairs"
     rc=0; "$ZEROHOP" align -q --first 0 -o x.sam r.fa 1.fq 2> stderr || rc=$?
     [ $rc = 2 ] || fail "--first 0 ends with $rc"
 }
@@ -103,7 +107,8 @@ auto() {
     zerohop align -q --plan rule -o rule.sam r.fa l1.fq l2.fq
     zerohop align -q --plan auto --replicas 2 --json run.json -o auto.sam r.fa l1.fq l2.fq
     cmp <(records auto.sam) <(records rule.sam) || fail "--plan auto changes records"
-    [[ "$(reason run.json)" == "Tried on the first reads: "* || "$(reason run.json)" == *input* ]] || fail "$(reason run.json)"
+    [[ "$(reason run.json)" == "Tried on the first reads: "* || "$(reason run.json)" == *input* ]] ||
+        fail "$(reason run.json)"
     head -n 8000 1.fq > s1.fq; head -n 8000 2.fq > s2.fq
     zerohop align -q --plan auto --replicas 2 --json run.json -o short.sam r.fa s1.fq s2.fq
     [[ "$(reason run.json)" == "The input was short, so nothing was tried." ]] || fail "short: $(reason run.json)"

@@ -1,6 +1,6 @@
 #!/bin/bash
-# The files that commands write: complete or not there, whatever ends the run; devices, FIFOs and links stay what they are;
-# what cannot be written is found before the work begins. And words: nobody need be there to read them.
+# The files that commands write: complete or not there, whatever ends the run; devices, FIFOs and links stay what they
+# are; what cannot be written is found before the work begins. And words: nobody need be there to read them.
 source "$(dirname "$0")/lib.sh"
 
 cd "$WORK"
@@ -11,7 +11,8 @@ cp "$DATA/phix/phix.2.fastq" 2.fq
 for _ in $(seq 20); do cat 1.fq; done > many.fq  # more than are looked at for the read length
 zerohop align -t 1 -o expected.sam ref.fa 1.fq 2.fq
 
-# faults.so: fsync(2) of a file fails with the error number in FAIL_SYNC, the Nth rename(2) with that in FAIL_RENAME=N:CODE
+# faults.so: fsync(2) of a file fails with the error number in FAIL_SYNC, the Nth rename(2) with that in
+# FAIL_RENAME=N:CODE
 cat > faults.c <<'C'
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -50,7 +51,8 @@ refused() {
     local status=$1 words=$2; shift 2
     attempt "$@"
     [ $rc = $status ] || fail "exit status $rc, not $status: $*: $(head -n 3 stderr)"
-    [[ "$(head -n 1 stderr)" == "error: "*"$words"* ]] || fail "$*"$'\n'"  wanted: $words"$'\n'"  got:    $(head -n 1 stderr)"
+    [[ "$(head -n 1 stderr)" == "error: "*"$words"* ]] ||
+        fail "$*"$'\n'"  wanted: $words"$'\n'"  got:    $(head -n 1 stderr)"
     [ -z "$(ls -A out)" ] || fail "left $(ls -A out): $*"
 }
 
@@ -76,7 +78,8 @@ signals() {
 
     for signal in HUP INT QUIT USR1 USR2 TERM ALRM XCPU ABRT SEGV; do
         { cat many.fq; exec sleep 60; } > never & writer=$!
-        (ulimit -c 0; exec env --default-signal=INT,QUIT "$ZEROHOP" align -q -t 2 --shards 2 -o out/x.sam ref.fa 1.fq --reads never) 2> stderr & pid=$!
+        (ulimit -c 0; exec env --default-signal=INT,QUIT "$ZEROHOP" align -q -t 2 --shards 2 -o out/x.sam ref.fa 1.fq \
+            --reads never) 2> stderr & pid=$!
         until [ "$(ls -A out | grep -c partial)" = 2 ]; do
             kill -0 $pid 2> /dev/null || fail "it has ended before SIG$signal: $(cat stderr)"
             sleep 0.02
@@ -105,7 +108,8 @@ signals() {
 size_limit() {
     rc=0
     (ulimit -f 8; exec "$ZEROHOP" align -q -o out/x.sam ref.fa 1.fq 2.fq) 2> stderr || rc=$?
-    [ $rc = 1 ] && grep -q "out/x.sam: cannot write: File too large" stderr || fail "file size limit: $rc, $(cat stderr)"
+    [ $rc = 1 ] && grep -q "out/x.sam: cannot write: File too large" stderr ||
+        fail "file size limit: $rc, $(cat stderr)"
     [ -z "$(ls -A out)" ] || fail "left: $(ls -A out)"
 }
 

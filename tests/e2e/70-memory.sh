@@ -64,7 +64,8 @@ compare() {
     large=$(run "$shape" large "$@")
     bound=$((small * 125 / 100 + (24 << 20)))
     echo "$shape, $*: $((small >> 20)) MiB at the peak; with $TIMES times as much $((large >> 20)) MiB"
-    [ "$large" -le "$bound" ] || { echo "FAIL: more than $((bound >> 20)) MiB" >&2; failed="${failed-} ($shape, $suffix)"; }
+    [ "$large" -le "$bound" ] || { echo "FAIL: more than $((bound >> 20)) MiB" >&2
+    failed="${failed-} ($shape, $suffix)"; }
 }
 
 # Where memory is limited: one line and exit status 1, or success, and never a part of an output under any name.

@@ -10,8 +10,8 @@ cd "$WORK"
 export TMPDIR=$WORK/tmp XDG_CONFIG_HOME=$WORK/config PATH="$(dirname "$STROBEALIGN"):$PATH"
 mkdir tmp
 
-# Pieces of E. coli with repeats in them, and pairs that were dealt out among one another: SMALL ones that lie on them, and
-# enough of all for three chunks.
+# Pieces of E. coli with repeats in them, and pairs that were dealt out among one another: SMALL ones that lie on
+# them, and enough of all for three chunks.
 python3 - "$DATA/ecoli" <<'END'
 import gzip, random, sys
 def text(name): return gzip.open(f'{sys.argv[1]}/{name}', 'rt')
@@ -38,7 +38,9 @@ paste <(paste - - - - < 1.fq) <(paste - - - - < 2.fq) | tr '\t' '\n' > i.fq
 "$ZEROHOP" engines --json > engines.json || fail "engines --json"
 
 # about ENGINE EXPRESSION: a word of its descriptor `e`
-about() { python3 -c "import json, sys; e = {e['name']: e for e in json.load(open('$WORK/engines.json'))}['$1']; print($2)"; }
+about() {
+    python3 -c "import json, sys; e = {e['name']: e for e in json.load(open('$WORK/engines.json'))}['$1']; print($2)"
+}
 
 all="bwa bowtie2 bowtie hisat2 snap minimap2 strobealign-program bwa-mem2 gem3"
 engines=
@@ -68,7 +70,8 @@ alone() {
         hisat2) words=(hisat2 -p 2 --reorder --no-spliced-alignment "${EXTRA[@]}" -x ref.fa);;
         bowtie) words=(bowtie -S -p 2 --reorder "${EXTRA[@]}" -x ref.fa);;
         # it keeps the order with one thread alone
-        snap) words=(snap-aligner $([ -n "$two" ] && echo paired || echo single) ref.fa.snap $one $two -o -sam - -t 1 "${EXTRA[@]}");;
+        snap) words=(snap-aligner $([ -n "$two" ] && echo paired ||
+            echo single) ref.fa.snap $one $two -o -sam - -t 1 "${EXTRA[@]}");;
         minimap2) words=(minimap2 -a -x sr -t 2 "${EXTRA[@]}" ref.fa.sr.mmi $one $two);;
         strobealign-program) words=(strobealign -t 2 --use-index "${EXTRA[@]}" ref.fa $one $two);;
         gem3) words=(gem-mapper -I ref.fa.gem -t 2 "${EXTRA[@]}");;
@@ -120,7 +123,8 @@ nothing_left() {
     local left
     left=$({ grep -lsF "$WORK" /dev/shm/zerohop-"$(id -u)"/*.json; ls -A tmp; ls -d ./*.partial* 2>/dev/null
         for file in /dev/shm/bwaidx-zerohop-* /dev/shm/zerohop-"$(id -u)"/links-*; do
-            [ ! -e "$file" ] || [ -e "/proc/$(sed 's/.*\(zerohop\|links\)-\([0-9]*\).*/\2/' <<< "$file")" ] || echo "$file"
+            [ ! -e "$file" ] || [ -e "/proc/$(sed 's/.*\(zerohop\|links\)-\([0-9]*\).*/\2/' <<< "$file")" ] ||
+                echo "$file"
         done; } || true)
     [ -z "$left" ] || { head -n 5 tmp/*/* 2>/dev/null; fail "$E: left behind: $left"; }
 }
@@ -150,9 +154,11 @@ missing_index() {
         rm -rf m && mkdir m && cp ref.fa m/r.fa
         refused 1 "--build-index" --engine $E m/r.fa 1.fq 2.fq
         [ "$(ls m)" = r.fa ] || fail "$E: something was made without --build-index"
-        grep -qF "has no index of m/r.fa" refused.err || fail "$E: the message does not name the reference: $(cat refused.err)"
+        grep -qF "has no index of m/r.fa" refused.err ||
+            fail "$E: the message does not name the reference: $(cat refused.err)"
         command=$(tail -n 1 refused.err)
-        sh -c "$command" > indexer.log 2>&1 || fail "$E: the command that was named fails: $command: $(tail -n 5 indexer.log)"
+        sh -c "$command" > indexer.log 2>&1 ||
+            fail "$E: the command that was named fails: $command: $(tail -n 5 indexer.log)"
         alone expected.sam 1.fq 2.fq
         own expected.sam "with an index made by the command that was named" m/r.fa 1.fq 2.fq
     done
@@ -167,7 +173,9 @@ build_index() {
         timeout 60 "$ZEROHOP" align -q --engine $E --dna -t 1 --build-index -o one.sam m/r.fa 1.fq & one=$!
         timeout 60 "$ZEROHOP" align -q --engine $E --dna -t 1 --build-index -o two.sam m/r.fa 1.fq & two=$!
         wait $one && wait $two || fail "$E: two runs that build an index at once"
-        for run in one two; do cmp <(records $run.sam) <(records expected.sam) || fail "$E: records with an index that was built"; done
+        for run in one two; do
+            cmp <(records $run.sam) <(records expected.sam) || fail "$E: records with an index that was built"
+        done
         [ -z "$(find m -name '.*' -mindepth 1)" ] || fail "$E: left of the building: $(find m -name '.*')"
         before=$(find m -type f -printf '%p %T@ %i\n' | sort)
         own expected.sam "the index is there already" --build-index m/r.fa 1.fq
@@ -179,7 +187,8 @@ build_index() {
         rm -rf m && mkdir m && : > m/r.fa
         rc=0
         timeout 60 "$ZEROHOP" align -q --engine $E --build-index m/r.fa 1.fq > refused.out 2> refused.err || rc=$?
-        [ $rc = 1 ] || [ "$E" = minimap2 ] || [ "$E" = bwa ] || echo "note: $E makes an index of an empty reference (exit status $rc)"
+        [ $rc = 1 ] || [ "$E" = minimap2 ] || [ "$E" = bwa ] ||
+            echo "note: $E makes an index of an empty reference (exit status $rc)"
         [ -z "$(find m -name '.*' -mindepth 1)" ] || fail "$E: left of a failed building: $(find m)"
         # an index of nothing may be made, and may be more than its aligner can stand: then its log is kept
         rm -rf tmp/zerohop-*
@@ -220,7 +229,8 @@ fasta() {
         alone single.sam 1.fa
         alone pairs.sam 1.fa 2.fa
         own single.sam "FASTA" ref.fa 1.fa
-        own single.sam "FASTA in several lines" ref.fa <(awk '/^[^>]/ { print substr($0, 1, 60); $0 = substr($0, 61) } { print }' 1.fa)
+        own single.sam "FASTA in several lines" ref.fa <(awk \
+            '/^[^>]/ { print substr($0, 1, 60); $0 = substr($0, 61) } { print }' 1.fa)
         own pairs.sam "FASTA pairs" ref.fa 1.fa <(gzip -c 2.fa)
         refused 2 "either FASTQ or FASTA" --engine $E ref.fa 1.fq --reads 1.fa
     done
@@ -232,7 +242,8 @@ warnings() {
     minimap2 -x map-ont -d ont.mmi ref.fa 2> index.log || fail "$(cat index.log)"
     E=minimap2
     align -o own.sam ont.mmi 1.fq 2.fq
-    grep -q "^note: minimap2 says: .*[Ww][Aa][Rr][Nn][Ii][Nn][Gg].*overridden" align.stderr || fail "a warning is not told: $(cat align.stderr)"
+    grep -q "^note: minimap2 says: .*[Ww][Aa][Rr][Nn][Ii][Nn][Gg].*overridden" align.stderr ||
+        fail "a warning is not told: $(cat align.stderr)"
     align -o own.sam ref.fa 1.fq 2.fq
     [ ! -s align.stderr ] || fail "a note without a warning: $(cat align.stderr)"
 }
@@ -263,15 +274,16 @@ assert j['engine'][0] == sys.argv[1] and j['run']['tally']['reads'] == j['run'][
 END
         own big.single.sam "three instances" -t 3 --replicas 3 ref.fa big_1.fq
         own_set big.sam "any order" -t 2 --replicas 2 --order any ref.fa big_1.fq big_2.fq
-        records own.sam | awk -F '\t' '$1 != last { if ($1 in seen) exit 1; seen[$1]; last = $1 }' || fail "$E: --order any: mates are apart"
+        records own.sam | awk -F '\t' '$1 != last { if ($1 in seen) exit 1; seen[$1]; last = $1 }' ||
+            fail "$E: --order any: mates are apart"
         own_set big.sam "equal parts" -t 2 --replicas 2 --deal static --order any ref.fa big_1.fq big_2.fq
         nothing_left
     done
     [[ "$engines " != *" bwa "* ]] || static_in_order
 }
 
-# bwa's choices depend on the reads that a process had before: dealt in turn, they are those of a process for every second
-# batch and one for the others, with the records put back in order
+# bwa's choices depend on the reads that a process had before: dealt in turn, they are those of a process for every
+# second batch and one for the others, with the records put back in order
 static_in_order() {
     local i note="process had the reads. Every run with --deal static and as many instances gives these"
     E=bwa
@@ -296,13 +308,17 @@ for turn in open('turns'): print(end=''.join(next(groups[int(turn)])))
 END
     grep '^@SQ' turn0.sam >> expected.sam
     for i in 1 2; do
-        own expected.sam "equal parts in order" -t $((2 * i)) --replicas 2 --deal static --engine-args '-K 100000' ref.fa big_1.fq big_2.fq
-        grep -q "^note: Some records of BWA-MEM .*$note" align.stderr || fail "bwa: what it depends on is not told: $(cat align.stderr)"
+        own expected.sam "equal parts in order" -t $((2 * i)) --replicas 2 --deal static --engine-args '-K 100000' \
+            ref.fa big_1.fq big_2.fq
+        grep -q "^note: Some records of BWA-MEM .*$note" align.stderr ||
+            fail "bwa: what it depends on is not told: $(cat align.stderr)"
     done
     # with two finished chunks at most that an instance may be ahead, and over a pipe
-    own expected.sam "equal parts in order, from a pipe" -t 2 --replicas 2 --deal static --engine-args '-K 100000' ref.fa <(cat big_1.fq) <(cat big_2.fq)
+    own expected.sam "equal parts in order, from a pipe" -t 2 --replicas 2 --deal static --engine-args '-K 100000' \
+        ref.fa <(cat big_1.fq) <(cat big_2.fq)
     align -t 2 --replicas 2 -o own.sam ref.fa big_1.fq big_2.fq
-    grep -q "^note: Some records of BWA-MEM .* use --deal static with as many instances" align.stderr || fail "bwa: two instances without a note: $(cat align.stderr)"
+    grep -q "^note: Some records of BWA-MEM .* use --deal static with as many instances" align.stderr ||
+        fail "bwa: two instances without a note: $(cat align.stderr)"
     align -t 2 --replicas 1 -o own.sam ref.fa big_1.fq big_2.fq
     [ ! -s align.stderr ] || fail "bwa: a note of one instance: $(cat align.stderr)"
 }
@@ -346,7 +362,8 @@ outputs() {
             align -t 2 --replicas 2 --order $order --shards 3 -o s.bam ref.fa big_1.fq big_2.fq
             [ "$(echo s.*)" = "s.1.bam s.2.bam s.3.bam" ] || fail "$E: the shards are $(echo s.*)"
             samtools quickcheck -v s.1.bam s.2.bam s.3.bam || fail "$E: shards"
-            cmp <(for i in 1 2 3; do samtools view s.$i.bam; done | sort) <(samtools view big.sam | sort) || fail "$E: the shards together, --order $order"
+            cmp <(for i in 1 2 3; do samtools view s.$i.bam; done | sort) <(samtools view big.sam | sort) ||
+                fail "$E: the shards together, --order $order"
             rm s.*
         done
     done
@@ -364,22 +381,28 @@ groups() {
             sed '/^@/!s/$/\tRG:Z:x/' plain.sam > expected.sam
         fi
         own expected.sam "a read group" -R "$line" ref.fa 1.fq 2.fq
-        [ "$(grep -c "^@RG" own.sam)" = 1 ] && grep -q $'^@RG\tID:x\tSM:s\tPL:ILLUMINA' own.sam || fail "$E: @RG: $(grep '^@RG' own.sam)"
-        [ "$(samtools view -c -r x own.sam)" = "$(records own.sam | wc -l)" ] || fail "$E: records without their read group"
+        [ "$(grep -c "^@RG" own.sam)" = 1 ] && grep -q $'^@RG\tID:x\tSM:s\tPL:ILLUMINA' own.sam ||
+            fail "$E: @RG: $(grep '^@RG' own.sam)"
+        [ "$(samtools view -c -r x own.sam)" = "$(records own.sam | wc -l)" ] ||
+            fail "$E: records without their read group"
         own expected.sam "a read group as strobealign takes it" --rg-id x --rg SM:s --rg PL:ILLUMINA ref.fa 1.fq 2.fq
         own expected.sam "a read group, BAM" -R "$line" -t 2 --replicas 2 --format sam ref.fa 1.gz 2.gz
         own expected.sam "one group for two lanes" -R "$line" -t 2 ref.fa a_1.fq a_2.fq --reads b_1.fq b_2.fq
         if [ "$(about $E 'e["read_group"]["always"]')" = True ]; then
-            refused 2 "one read group into every record" --engine $E -R '@RG\tID:A' -R '@RG\tID:B' ref.fa a_1.fq --reads b_1.fq
+            refused 2 "one read group into every record" --engine $E -R '@RG\tID:A' -R '@RG\tID:B' ref.fa a_1.fq \
+                --reads b_1.fq
             continue
         fi
         alone plain.sam 1.fq 2.fq
         # lane A has the first 200 pairs
         awk -F '\t' 'NR == FNR { if (FNR % 4 == 1) a[substr($1, 2)]; next } /^@/ { print; next } { print $0 "\tRG:Z:" ($1 in a ? "A" : "B") }' \
             <(sed 's/ .*//' a_1.fq) plain.sam > expected.sam
-        own expected.sam "two lanes with a group each" -t 2 -R '@RG\tID:A\tSM:s' -R '@RG\tID:B\tSM:t' ref.fa a_1.fq a_2.fq --reads b_1.fq b_2.fq
-        [ "$(samtools view -c -r A own.sam) $(samtools view -c -r B own.sam)" != "0 0" ] || fail "$E: samtools finds no groups"
-        [ "$(($(samtools view -c -r A own.sam) + $(samtools view -c -r B own.sam)))" = "$(records own.sam | wc -l)" ] || fail "$E: records without a group"
+        own expected.sam "two lanes with a group each" -t 2 -R '@RG\tID:A\tSM:s' -R '@RG\tID:B\tSM:t' ref.fa a_1.fq \
+            a_2.fq --reads b_1.fq b_2.fq
+        [ "$(samtools view -c -r A own.sam) $(samtools view -c -r B own.sam)" != "0 0" ] ||
+            fail "$E: samtools finds no groups"
+        [ "$(($(samtools view -c -r A own.sam) + $(samtools view -c -r B own.sam)))" = "$(records own.sam | wc -l)" ] ||
+            fail "$E: records without a group"
         own plain.sam "two lanes" ref.fa a_1.fq <(gzip -c a_2.fq) --reads b_1.fq b_2.fq
     done
 }
@@ -387,7 +410,8 @@ groups() {
 comments() {
     local mate
     for mate in 1 2; do
-        awk -v m=$mate 'NR % 4 == 1 { print $1 "\tBC:Z:ACGT-" NR "-" m "\tXZ:i:" NR; next } { print }' $mate.fq > c_$mate.fq
+        awk -v m=$mate 'NR % 4 == 1 { print $1 "\tBC:Z:ACGT-" NR "-" m "\tXZ:i:" NR; next } { print }' $mate.fq > \
+            c_$mate.fq
     done
     for E in $engines; do
         # with the comments in the reads: bowtie2 and its kin draw their random numbers from the whole header line
@@ -397,7 +421,8 @@ comments() {
         own expected.sam "comments" -C -t 2 --replicas 2 ref.fa c_1.fq c_2.fq
         own plain.sam "comments that nobody wants" ref.fa c_1.fq c_2.fq
         align -C -R '@RG\tID:x' -o own.bam ref.fa c_1.fq c_2.fq
-        [ "$(samtools view -d XZ -r x own.bam | grep -c 'BC:Z:ACGT-')" = "$(records plain.sam | wc -l)" ] || fail "$E: comments and a group in BAM"
+        [ "$(samtools view -d XZ -r x own.bam | grep -c 'BC:Z:ACGT-')" = "$(records plain.sam | wc -l)" ] ||
+            fail "$E: comments and a group in BAM"
     done
 }
 
@@ -417,7 +442,8 @@ names() {
         [ $E != snap ] || sed -i 's,/1\t,\t,' expected.sam
         own expected.sam "names that end in /1, single reads" -t 2 ref.fa slash_1.fq
         # it takes reads of one name as parts of one fragment, and stops (signal 6) if these are too many
-        [ $E != minimap2 ] || { refused 1 "instance 0 of minimap2 was killed by signal 6" --engine minimap2 ref.fa dup_1.fq dup_2.fq; rm -r tmp/zerohop-*; continue; }
+        [ $E != minimap2 ] || { refused 1 "instance 0 of minimap2 was killed by signal 6" --engine minimap2 ref.fa \
+            dup_1.fq dup_2.fq; rm -r tmp/zerohop-*; continue; }
         alone expected.sam dup_1.fq dup_2.fq
         # equal names cannot be put back in order
         [ $E != snap ] || { own_set expected.sam "300 equal names" -t 2 ref.fa dup_1.fq dup_2.fq; continue; }
@@ -459,8 +485,10 @@ headers() {
         own expected.sam "headers, single reads" ref.fa header_1.fq
         case $E in
             # these do not take X.1 and X.2 for mates themselves
-            bwa | bwa-mem2 | snap) refused 1 "instance 0 of $E ended" --engine $E -o no.sam ref.fa mate_1.fq mate_2.fq; rm -r tmp/zerohop-*;;
-            *) alone expected.sam mate_1.fq mate_2.fq; own expected.sam "mates with names of their own" ref.fa mate_1.fq mate_2.fq;;
+            bwa | bwa-mem2 | snap) refused 1 "instance 0 of $E ended" --engine $E -o no.sam ref.fa mate_1.fq mate_2.fq
+            rm -r tmp/zerohop-*;;
+            *) alone expected.sam mate_1.fq mate_2.fq; own expected.sam "mates with names of their own" ref.fa \
+                mate_1.fq mate_2.fq;;
         esac
     done
 }
@@ -513,7 +541,9 @@ empty_reads() {
             own expected.sam "reads of no bases" ref.fa $reads
             align -o own.bam ref.fa $reads
             cmp <(samtools view own.bam) <(samtools view expected.sam) || fail "$E: reads of no bases, BAM"
-            [ "$E $reads" != "bowtie2 zero_1.fq zero_2.fq" ] || grep -qx "note: Bowtie 2 wrote no record of 20 mates of no bases." align.stderr || fail "$E: what is left out is not told: $(cat align.stderr)"
+            [ "$E $reads" != "bowtie2 zero_1.fq zero_2.fq" ] ||
+                grep -qx "note: Bowtie 2 wrote no record of 20 mates of no bases." align.stderr ||
+                    fail "$E: what is left out is not told: $(cat align.stderr)"
         done
     done
 }
@@ -524,8 +554,10 @@ zero_reads() {
         for reads in empty_1.fq "empty_1.fq empty_2.fq"; do
             rc=0
             timeout -s KILL 60 "$ZEROHOP" align -q --engine $E -t 2 -o zero.sam ref.fa $reads 2> zero.err || rc=$?
-            # bowtie calls that a failure itself, and writes no header; strobealign's index is made for a length of reads
-            [ $rc:$E = 1:bowtie ] && [ ! -e zero.sam ] && grep -q "wrote no header, for there were no reads" zero.err && continue
+            # bowtie calls that a failure itself, and writes no header; strobealign's index is made for a length of
+            # reads
+            [ $rc:$E = 1:bowtie ] && [ ! -e zero.sam ] && grep -q "wrote no header, for there were no reads" zero.err &&
+                continue
             [ $rc:$E = 1:strobealign-program ] && [ ! -e zero.sam ] && grep -q "has no index" zero.err && continue
             [ $rc = 0 ] && [ "$(grep -c '^@PG' zero.sam)" -ge 2 ] || fail "$E: no reads: $rc, $(cat zero.err)"
             [ "$(grep -vc '^@' zero.sam)" = 0 ] || fail "$E: records of no reads"
@@ -550,8 +582,10 @@ engine_args() {
         alone expected.sam 1.fq 2.fq
         own expected.sam "--engine-args" --engine-args "$(printf "'%s' " "${EXTRA[@]}")" ref.fa 1.fq 2.fq
         # (the wrapper script of hisat2 does not get such an argument through)
-        [ $E = hisat2 ] || grep -q $'^@RG.*SM:a b' own.sam || fail "$E: an argument with a space in it is taken apart: $(grep '^@RG' own.sam)"
-        [ "$(grep '^@RG' own.sam)" = "$(grep '^@RG' expected.sam)" ] || fail "$E: the read group that it was given is another"
+        [ $E = hisat2 ] || grep -q $'^@RG.*SM:a b' own.sam ||
+            fail "$E: an argument with a space in it is taken apart: $(grep '^@RG' own.sam)"
+        [ "$(grep '^@RG' own.sam)" = "$(grep '^@RG' expected.sam)" ] ||
+            fail "$E: the read group that it was given is another"
         refused 1 "quotes do not match" --engine $E --engine-args "'x" ref.fa 1.fq
         # the aligner's own words about an argument that it does not know
         refused 1 "instance 0 of $E" --engine $E --engine-args=--no-such-option ref.fa 1.fq
@@ -630,10 +664,13 @@ END
     cp mine.toml config/zerohop/engines
     echo "no descriptor" > config/zerohop/engines/readme.txt
     mine ref.fa 1.fq
-    grep -q $'^@PG\tID:mine\tPN:mine\tVN:7.5' own.sam && grep -q $'^@PG\tID:zerohop\t.*PP:mine' own.sam || fail "@PG: $(grep '^@PG' own.sam)"
+    grep -q $'^@PG\tID:mine\tPN:mine\tVN:7.5' own.sam && grep -q $'^@PG\tID:zerohop\t.*PP:mine' own.sam ||
+        fail "@PG: $(grep '^@PG' own.sam)"
     zerohop engines > engines.txt
-    grep '^mine ' engines.txt | grep -q '7\.5.*mine\.sh' || fail "engines does not list a user's aligner: $(grep mine engines.txt)"
-    (unset XDG_CONFIG_HOME; mkdir -p home/.config && cp -r config/zerohop home/.config && HOME=$WORK/home "$ZEROHOP" engines | grep -q '^mine ') ||
+    grep '^mine ' engines.txt | grep -q '7\.5.*mine\.sh' ||
+        fail "engines does not list a user's aligner: $(grep mine engines.txt)"
+    (unset XDG_CONFIG_HOME; mkdir -p home/.config && cp -r config/zerohop home/.config &&
+        HOME=$WORK/home "$ZEROHOP" engines | grep -q '^mine ') ||
         fail "~/.config is not looked at"
     # over a built-in one
     sed 's/^name = .*/name = "bwa"/' mine.toml > config/zerohop/engines/mine.toml
@@ -655,8 +692,10 @@ programs() {
         version=$(about $E 'e["found_version"]')
         id=$(grep '^@PG' own.sam | head -n 1 | sed 's/.*\tID:\([^\t]*\).*/\1/')
         [ "$(grep -c '^@PG' own.sam)" = 2 ] || fail "$E: @PG: $(grep '^@PG' own.sam)"
-        grep '^@PG' own.sam | head -n 1 | grep -q "VN:v\?$version" || fail "$E: @PG does not say version $version: $(grep '^@PG' own.sam | head -n 1)"
-        grep '^@PG' own.sam | tail -n 1 | grep -q "ID:zerohop.*PP:$id.*CL:zerohop align -q --engine $E" || fail "$E: @PG of zerohop: $(grep '^@PG' own.sam | tail -n 1)"
+        grep '^@PG' own.sam | head -n 1 | grep -q "VN:v\?$version" ||
+            fail "$E: @PG does not say version $version: $(grep '^@PG' own.sam | head -n 1)"
+        grep '^@PG' own.sam | tail -n 1 | grep -q "ID:zerohop.*PP:$id.*CL:zerohop align -q --engine $E" ||
+            fail "$E: @PG of zerohop: $(grep '^@PG' own.sam | tail -n 1)"
         samtools view -H own.sam > header || fail "$E: samtools does not take the header"
     done
 }
@@ -690,7 +729,8 @@ END
 }
 
 for E in $engines; do make_index $E; done
-for part in listing missing_index build_index inputs fasta warnings plans farm outputs groups comments names headers gem3_names empty_reads zero_reads engine_args refusals own_descriptors programs comparison; do
+for part in listing missing_index build_index inputs fasta warnings plans farm outputs groups comments names headers \
+    gem3_names empty_reads zero_reads engine_args refusals own_descriptors programs comparison; do
     [[ $part =~ ${PART-} ]] || continue
     start=$SECONDS
     EXTRA=()

@@ -1,6 +1,6 @@
 #!/bin/bash
-# The thread-scaling laboratory as a user meets it: points, resuming after a kill, processes, external aligners, the page, faults.
-# No time is asserted. PART=REGEX chooses parts. LONG=1: up to 4 processes and threads, not 2.
+# The thread-scaling laboratory as a user meets it: points, resuming after a kill, processes, external aligners, the
+# page, faults. No time is asserted. PART=REGEX chooses parts. LONG=1: up to 4 processes and threads, not 2.
 source "$(dirname "$0")/lib.sh"
 cd "$WORK"
 gzip -cd "$DATA/ecoli/ecoli_150_1.fq.gz" | head -n 4000 > 1.fq || true
@@ -12,7 +12,8 @@ points() { wc -l < "$1/points.jsonl"; }
 # Every arm once, over processes and threads; what is there is not measured again, not even after a kill.
 resuming() {
     local to4=${LONG:+,4}
-    local arms=(--fragments 500 --threads 1,2$to4 --processes 1,2$to4 --locks ttas,mcs --outputs shared,files --repeats 1 1.fq 2.fq)
+    local arms=(--fragments 500 --threads 1,2$to4 --processes 1,2$to4 --locks ttas,mcs --outputs shared,files \
+        --repeats 1 1.fq 2.fq)
     "$ZEROHOP_LAB" scaling -o killed "${arms[@]}" > /dev/null 2>&1 & local pid=$!
     while [ "$(points killed 2>/dev/null || echo 0)" -lt 20 ]; do sleep 0.05; done
     kill -9 $pid; wait $pid || true
@@ -38,7 +39,8 @@ END
 }
 
 page() {
-    lab scaling -o shown --fragments 300 --threads 1,2 --inputs B,survey --locks futex --outputs shared,ordered --repeats 1 1.fq
+    lab scaling -o shown --fragments 300 --threads 1,2 --inputs B,survey --locks futex --outputs shared,ordered \
+        --repeats 1 1.fq
     [ "$(cat page.txt)" = shown/index.html ] || fail "the page is not named"
     python3 - <<'END'
 import glob
@@ -61,18 +63,23 @@ END
 
 engines() {
     gzip -cd "$DATA/ecoli/GCF_000005845.2_ASM584v2_genomic.fna.gz" > ref.fa
-    lab scaling -o engines --engine synthetic --work-us 5 --accesses 10 --table-mib 8 --skew 100:50 --fragments 200 --threads 2 \
+    lab scaling -o engines --engine synthetic --work-us 5 --accesses 10 --table-mib 8 --skew 100:50 --fragments 200 \
+        --threads 2 \
         --locks mcs --outputs files --repeats 1 1.fq 2.fq
-    lab scaling -o engines --engine strobealign --reference ref.fa --fragments 200 --threads 2 --locks futex --outputs ordered --repeats 1 1.fq 2.fq
+    lab scaling -o engines --engine strobealign --reference ref.fa --fragments 200 --threads 2 --locks futex --outputs \
+        ordered --repeats 1 1.fq 2.fq
     if command -v bwa > /dev/null; then
         ecoli_index bwa ref.fa
-        lab scaling -o engines --engine bwa --reference ref.fa --fragments 400 --threads 2 --processes 1,2 --repeats 1 1.fq 2.fq
+        lab scaling -o engines --engine bwa --reference ref.fa --fragments 400 --threads 2 --processes 1,2 --repeats 1 \
+            1.fq 2.fq
         grep -q '"name":"bwa"' engines/points.jsonl || fail "no point of bwa"
     else
         echo "no bwa: external aligners not tried"
     fi
-    lab farm -o farm --engine synthetic --work-us 2 --accesses 5 --table-mib 8 --threads 1,2 --fragments 200 --repeats 1 1.fq
-    [ "$(grep -o '"pinned":[a-z]*,"interleaved":[a-z]*,"mixed":[a-z]*' farm/points.jsonl | sort -u | wc -l)" = 6 ] || fail "the farm's six experiments"
+    lab farm -o farm --engine synthetic --work-us 2 --accesses 5 --table-mib 8 --threads 1,2 --fragments 200 --repeats \
+        1 1.fq
+    [ "$(grep -o '"pinned":[a-z]*,"interleaved":[a-z]*,"mixed":[a-z]*' farm/points.jsonl | sort -u | wc -l)" = 6 ] ||
+        fail "the farm's six experiments"
 }
 
 # Whether claims hold depends on the machine; that each is judged does not.
@@ -117,7 +124,8 @@ END
     [ "$(grep -c '"batch":8' sense/points.jsonl)" = 2 ] || fail "another experiment was not measured"
     # threads that cannot be started end the run, with words
     local rc=0
-    (ulimit -v 3000000; timeout 60 "$ZEROHOP_LAB" scaling -o many --threads 3000 --fragments 1 --inputs B --locks futex --outputs shared --repeats 0 1.fq) 2> stderr || rc=$?
+    (ulimit -v 3000000; timeout 60 "$ZEROHOP_LAB" scaling -o many --threads 3000 --fragments 1 --inputs B --locks \
+        futex --outputs shared --repeats 0 1.fq) 2> stderr || rc=$?
     [ $rc = 1 ] || [ $rc = 0 ] || fail "threads that cannot be started: $rc $(tail -n 3 stderr)"
 }
 
@@ -125,7 +133,8 @@ faults() {
     local rc=0
     { head -n 400 1.fq; printf '@broken\nACGT\n+\nI\n'; } > broken.fq
     "$ZEROHOP_LAB" scaling -o faulty --fragments 1000 --threads 2 --repeats 0 broken.fq > out.txt 2> stderr || rc=$?
-    [ $rc = 1 ] && grep -q "broken.fq: record 101.*4 bases but 1 qualities" stderr || fail "a broken read: $rc $(cat stderr)"
+    [ $rc = 1 ] && grep -q "broken.fq: record 101.*4 bases but 1 qualities" stderr ||
+        fail "a broken read: $rc $(cat stderr)"
     rc=0; "$ZEROHOP_LAB" scaling -o faulty --threads 3 --processes 2 1.fq 2> stderr || rc=$?
     [ $rc = 2 ] || fail "nothing to measure: $rc $(cat stderr)"
     rc=0; "$ZEROHOP_LAB" scaling -o faulty --inputs Q 1.fq 2> stderr || rc=$?
@@ -134,8 +143,10 @@ faults() {
     [ $rc = 2 ] && grep -q "needs --reference" stderr || fail "$rc $(cat stderr)"
     # aligners are run by zerohop, which must be there
     mkdir alone; cp "$ZEROHOP_LAB" alone/zerohop-lab; echo ">r" > ref.fa
-    rc=0; alone/zerohop-lab scaling -o faulty --engine bwa --reference ref.fa --threads 1 --fragments 10 1.fq 2> stderr || rc=$?
-    [ $rc = 1 ] && grep -q "alone/zerohop is not there, and zerohop runs this aligner" stderr || fail "no zerohop: $rc $(cat stderr)"
+    rc=0; alone/zerohop-lab scaling -o faulty --engine bwa --reference ref.fa --threads 1 --fragments 10 1.fq 2> \
+        stderr || rc=$?
+    [ $rc = 1 ] && grep -q "alone/zerohop is not there, and zerohop runs this aligner" stderr ||
+        fail "no zerohop: $rc $(cat stderr)"
     rm -r alone
     rc=0; "$ZEROHOP_LAB" page nowhere 2> stderr || rc=$?
     [ $rc = 1 ] && [ ! -e nowhere ] || fail "a page of nothing: $rc $(cat stderr)"
@@ -151,7 +162,8 @@ manual() {
     zerohop_lab man scaling > scaling.1
     grep -q '^\.TH' scaling.1 && grep -q 'fragments' scaling.1 || fail "man scaling"
     zerohop_lab completions bash > completions
-    bash -n completions && bash -c 'source completions; complete -p zerohop-lab' > /dev/null || fail "bash does not take the completions"
+    bash -n completions && bash -c 'source completions; complete -p zerohop-lab' > /dev/null ||
+        fail "bash does not take the completions"
     local rc=0
     "$ZEROHOP_LAB" man bogus 2> stderr || rc=$?
     [ $rc = 2 ] && grep -q "there is no command 'bogus'" stderr || fail "man bogus: $rc $(cat stderr)"

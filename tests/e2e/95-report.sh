@@ -1,6 +1,6 @@
 #!/bin/bash
-# zerohop report: runs, a tuning, a memory map and points of the laboratory on one page, in words, on a wide and a narrow screen and on paper.
-# PART=REGEX chooses parts; with KEEP=FOLDER the page and its pictures are left there.
+# zerohop report: runs, a tuning, a memory map and points of the laboratory on one page, in words, on a wide and a
+# narrow screen and on paper. PART=REGEX chooses parts; with KEEP=FOLDER the page and its pictures are left there.
 source "$(dirname "$0")/lib.sh"
 cd "$WORK"
 reference=$DATA/ecoli/GCF_000005845.2_ASM584v2_genomic.fna.gz reads=("$DATA"/ecoli/ecoli_100_{1,2}.fq.gz)
@@ -10,7 +10,8 @@ results() {
     zerohop align -q -t 2 -o 2.bam --json 2.json "$reference" "${reads[@]}"
     zerohop align -q -t 1 -o 1.bam --json 1.json "$reference" "${reads[@]}"
     gzip -cd "$DATA/ecoli/ecoli_150_1.fq.gz" | head -n 4000 > 1.fq || true
-    zerohop_lab scaling -o bench --fragments 300 --threads 1,2 --inputs B,survey --locks futex --outputs ordered --repeats 1 1.fq > /dev/null
+    zerohop_lab scaling -o bench --fragments 300 --threads 1,2 --inputs B,survey --locks futex --outputs ordered \
+        --repeats 1 1.fq > /dev/null
     if command -v bwa > /dev/null; then
         gzip -cd "$reference" > ref.fa
         zerohop align -q --engine bwa --build-index --replicas 1 -t 2 -o bwa.bam --json bwa.json ref.fa "${reads[@]}"
@@ -21,7 +22,8 @@ results() {
 }
 
 page() {
-    zerohop report -o page.html --title 'Title <&>' 2.json 1.json $(ls bwa.json 2>/dev/null) large.json tuning.json map.json bench
+    zerohop report -o page.html --title 'Title <&>' 2.json 1.json $(ls bwa.json 2>/dev/null) large.json tuning.json \
+        map.json bench
     zerohop report 2.json > one.html
     grep -q '</html>' one.html && [ "$(ls -A | grep -c partial)" = 0 ] || fail "standard output, or a partial file"
     python3 - <<'PYTHON'
@@ -85,7 +87,8 @@ faults() {
     refused "required" 2
     cp 2.json keep.json
     local rc=0; "$ZEROHOP" report -o ./keep.json keep.json 2> stderr || rc=$?
-    [ $rc = 2 ] && cmp -s 2.json keep.json && grep -q "is an input and cannot be the output too" stderr || fail "an input: $rc $(cat stderr)"
+    [ $rc = 2 ] && cmp -s 2.json keep.json && grep -q "is an input and cannot be the output too" stderr ||
+        fail "an input: $rc $(cat stderr)"
     rc=0; "$ZEROHOP" report -o nowhere/page.html 2.json 2> stderr || rc=$?
     [ $rc = 1 ] && grep -q "nowhere/page.html: cannot write" stderr || fail "no folder: $rc $(cat stderr)"
 }
@@ -95,7 +98,8 @@ chromium_() {
     local try rc
     for try in 1 2 3; do
         rc=0
-        timeout -k 5 60 chromium --headless --no-sandbox --disable-gpu --hide-scrollbars --user-data-dir="$WORK/profile.$try" "$@" 2> chromium.txt || rc=$?
+        timeout -k 5 60 chromium --headless --no-sandbox --disable-gpu --hide-scrollbars \
+            --user-data-dir="$WORK/profile.$try" "$@" 2> chromium.txt || rc=$?
         [ $rc = 124 ] || [ $rc = 137 ] || break
     done
     [ $rc = 0 ] || { cat chromium.txt >&2; fail "chromium $*"; }
@@ -118,16 +122,23 @@ document.getElementById('f').onload = function () {
     document.title = page.scrollWidth > $width || wide.length ? 'TOO WIDE ' + page.scrollWidth + ' ' + wide.slice(0, 5) : 'FITS';
 };</script>
 END_OF_FRAME
-        chromium_ --allow-file-access-from-files --virtual-time-budget=5000 --dump-dom "file://$WORK/frame.html" > dom.txt
+        chromium_ --allow-file-access-from-files --virtual-time-budget=5000 --dump-dom "file://$WORK/frame.html" > \
+            dom.txt
         grep -q '<title>FITS</title>' dom.txt || fail "at $width pixels: $(grep -o '<title>.*</title>' dom.txt)"
-        chromium_ --allow-file-access-from-files --window-size=$((width < 500 ? 500 : width)),2400 --screenshot="$WORK/$width.png" "file://$WORK/frame.html"
+        chromium_ --allow-file-access-from-files --window-size=$((width < 500 ? 500 : width)),2400 \
+            --screenshot="$WORK/$width.png" "file://$WORK/frame.html"
         [ "$(stat -c %s "$width.png")" -gt 40000 ] || fail "the picture at $width pixels is empty"
     done
     chromium_ --no-pdf-header-footer --print-to-pdf="$WORK/page.pdf" "file://$WORK/page.html"
     [ "$(stat -c %s page.pdf)" -gt 60000 ] || fail "the paper is empty"
 }
 
-keep() { if [ -n "${KEEP-}" ]; then mkdir -p "$KEEP"; cp ./*.html ./*.json bench/points.jsonl "$KEEP"; cp ./*.png ./*.pdf "$KEEP" 2>/dev/null || true; fi; }
+keep() {
+    if [ -n "${KEEP-}" ]; then
+        mkdir -p "$KEEP"; cp ./*.html ./*.json bench/points.jsonl "$KEEP"; cp ./*.png ./*.pdf "$KEEP" 2>/dev/null ||
+            true
+    fi
+}
 
 trap 'keep; rm -rf "$WORK"' EXIT
 results

@@ -1,9 +1,9 @@
 #!/bin/bash
-# zerohop search: parts of a database give what one search of the whole gives, on one machine and over ranks of OpenMPI and MPICH, in every
-# variant; every form of the output is that of the program; the best variant is chosen and remembered; searches are recorded and replayed;
-# what is interrupted is gone on with; a launcher without the library, another job and damaged databases are refused.
-# LONG=1: more numbers of parts, and searches with the variants that only --variant gives (the transports try all of
-# them by themselves).
+# zerohop search: parts of a database give what one search of the whole gives, on one machine and over ranks of
+# OpenMPI and MPICH, in every variant; every form of the output is that of the program; the best variant is chosen and
+# remembered; searches are recorded and replayed; what is interrupted is gone on with; a launcher without the library,
+# another job and damaged databases are refused. LONG=1: more numbers of parts, and searches with the variants that
+# only --variant gives (the transports try all of them by themselves).
 source "$(dirname "$0")/lib.sh"
 cd "$WORK"
 command -v diamond > /dev/null || skip "diamond is not on the PATH"
@@ -28,7 +28,8 @@ whole() {
 }
 # launchers: NAME COMPILER MPIRUN...
 mpis() {
-    command -v mpirun.openmpi > /dev/null && echo "openmpi mpicc.openmpi mpirun.openmpi --allow-run-as-root --oversubscribe"
+    command -v mpirun.openmpi > /dev/null &&
+        echo "openmpi mpicc.openmpi mpirun.openmpi --allow-run-as-root --oversubscribe"
     command -v mpirun.mpich > /dev/null && echo "mpich mpicc.mpich mpirun.mpich"
     return 0
 }
@@ -115,13 +116,15 @@ END
     zerohop db build -q --engine blastp --partitions 3 -o g3 db.fa > /dev/null
     while read -r name options; do
         blastp -db wholeb -query some.fa -num_threads 2 -evalue 1e-3 $options > whole.out
-        zerohop search -q -t 2 --db g3 --format $name --engine-args '-evalue 1e-3' --batch-queries 8 -o parts.out some.fa
+        zerohop search -q -t 2 --db g3 --format $name --engine-args '-evalue 1e-3' --batch-queries 8 -o parts.out \
+            some.fa
         cmp <(own whole.out) <(own parts.out) || fail "blastp, $name: another output"
     done <<END
 commented -outfmt 7
 csv -outfmt 10
 END
-    grep -q "^# Database: g3$" <(zerohop search -q -t 2 --db g3 --format commented some.fa) || fail "comments do not name the database"
+    grep -q "^# Database: g3$" <(zerohop search -q -t 2 --db g3 --format commented some.fa) ||
+        fail "comments do not name the database"
     over_ranks g3 commented
 }
 
@@ -204,7 +207,8 @@ over_ranks() {
     read -r name compiler launch < <(mpis) || return 0
     [ -e "$name.so" ] || zerohop mpi --compiler "$compiler" -o "$WORK/$name.so" > /dev/null
     zerohop search -q -t 2 --db $1 --format $2 --batch-queries 8 -o one.out some.fa
-    timeout -k 5 200 $launch -n 3 "$ZEROHOP" search --ranks -q -t 1 --mpi "$WORK/$name.so" --db $1 --format $2 --batch-queries 8 -o ranks.out some.fa \
+    timeout -k 5 200 $launch -n 3 "$ZEROHOP" search --ranks -q -t 1 --mpi "$WORK/$name.so" --db $1 --format $2 \
+        --batch-queries 8 -o ranks.out some.fa \
         > log 2>&1 < /dev/null || { cat log >&2; fail "$name, $2"; }
     cmp one.out ranks.out || fail "$name, $2: another output over ranks"
 }
@@ -233,7 +237,8 @@ transports() {
         [ -z "${LONG-}" ] || numbers="2 3"
         for n in $numbers; do
             rm -rf out && mkdir out
-            timeout -k 5 300 $launch -n $n "$ranks" "$WORK/$name.so" out > log 2>&1 < /dev/null || { cat log >&2; fail "$name, $n ranks"; }
+            timeout -k 5 300 $launch -n $n "$ranks" "$WORK/$name.so" out > log 2>&1 < /dev/null || { cat log >&2
+            fail "$name, $n ranks"; }
             [ "$(grep -c "as it should be" log)" = 16 ] || { cat log >&2; fail "$name, $n ranks: not all variants"; }
         done
         echo "$name: every variant with $numbers ranks"
@@ -249,7 +254,8 @@ ranks() {
         [ -e "$name.so" ] || zerohop mpi --compiler "$compiler" -o "$WORK/$name.so" > /dev/null
         for variant in two-sided ${LONG:+fence fence-windows pscw pscw-windows flush-windows master} flush; do
             [ "$variant" = two-sided ] && n=4 || n=2
-            timeout -k 5 200 $launch -n $n "$ZEROHOP" search --ranks -t 1 --mpi "$WORK/$name.so" --variant $variant --db d4 --batch-queries 60 \
+            timeout -k 5 200 $launch -n $n "$ZEROHOP" search --ranks -t 1 --mpi "$WORK/$name.so" --variant $variant \
+                --db d4 --batch-queries 60 \
                 --json ranks.json -o r.tsv q.fa > log 2>&1 < /dev/null || { cat log >&2; fail "$name, $variant"; }
             cmp whole.tsv r.tsv || fail "$name, $variant: other results"
             rm r.tsv
@@ -261,25 +267,31 @@ assert report['queries'] == int(sys.argv[1]) and len(report['ranks']) == 2, repo
 assert sum(rank['written'] for rank in report['ranks']) == report['ranks'][0]['batches'], report
 END
         # without the library it does not run as so many copies of one
-        rc=0; timeout -k 5 60 $launch -n 2 "$ZEROHOP" search --ranks -q --db d4 -o never.tsv q.fa > log 2>&1 < /dev/null || rc=$?
-        [ $rc != 0 ] && grep -q "the library by which they find each other is not there" log && [ ! -e never.tsv ] || { cat log; fail "$name: without the library it runs"; }
+        rc=0; timeout -k 5 60 $launch -n 2 "$ZEROHOP" search --ranks -q --db d4 -o never.tsv q.fa > log 2>&1 < \
+            /dev/null || rc=$?
+        [ $rc != 0 ] && grep -q "the library by which they find each other is not there" log && [ ! -e never.tsv ] ||
+            { cat log; fail "$name: without the library it runs"; }
         # a rank that fails ends all of them
         mv d4/manifest.json there
-        rc=0; timeout -k 5 60 $launch -n 2 "$ZEROHOP" search --ranks -q --mpi "$WORK/$name.so" --db d4 -o never.tsv q.fa > log 2>&1 < /dev/null || rc=$?
+        rc=0; timeout -k 5 60 $launch -n 2 "$ZEROHOP" search --ranks -q --mpi "$WORK/$name.so" --db d4 -o never.tsv \
+            q.fa > log 2>&1 < /dev/null || rc=$?
         mv there d4/manifest.json
-        [ $rc != 0 ] && [ $rc -lt 124 ] && grep -q "error: rank . of 2: " log || { cat log; fail "$name: a rank that fails: $rc"; }
+        [ $rc != 0 ] && [ $rc -lt 124 ] && grep -q "error: rank . of 2: " log || { cat log
+        fail "$name: a rank that fails: $rc"; }
         echo "$name: every variant gives what one search gives"
     done < <(mpis)
 }
 
-# The variant is chosen by a self-test, and remembered; what was searched is recorded, and replayed and predicted with other ranks.
+# The variant is chosen by a self-test, and remembered; what was searched is recorded, and replayed and predicted with
+# other ranks.
 chosen() {
     [ -e d4 ] || zerohop db build -q --engine diamond --partitions 4 -o d4 db.fa > /dev/null
     local name compiler launch why
     while read -r name compiler launch; do
         [ -e "$name.so" ] || zerohop mpi --compiler "$compiler" -o "$WORK/$name.so" > /dev/null
         for why in measured remembered; do
-            timeout -k 5 200 $launch -n 2 "$ZEROHOP" search --ranks -t 1 --mpi "$WORK/$name.so" --db d4 --batch-queries 50 --json auto.json \
+            timeout -k 5 200 $launch -n 2 "$ZEROHOP" search --ranks -t 1 --mpi "$WORK/$name.so" --db d4 \
+                --batch-queries 50 --json auto.json \
                 --record record.json -o auto.tsv q.fa > log 2>&1 < /dev/null || { cat log >&2; fail "$name: auto"; }
             python3 - $why <<'PY' || fail "$name, $why: $(cat auto.json)"
 import json, sys
@@ -300,7 +312,8 @@ PY
     grep -q '"one-rank"' auto.json || fail "one rank tests something"
     local recording
     for recording in record.json "$DATA/protein/ecoli-2ranks.recording.json"; do
-        zerohop_lab exchange --replay "$recording" --speed 1000 --threads 5 --variants two-sided,flush --repeats 1 -o runs.jsonl --predict 3,64 \
+        zerohop_lab exchange --replay "$recording" --speed 1000 --threads 5 --variants two-sided,flush --repeats 1 -o \
+            runs.jsonl --predict 3,64 \
             --predictions predictions.json > table
         grep -q "SIMULATED" table || fail "$(cat table)"
         python3 - "$recording" <<'PY' || fail "$recording: replay"
@@ -331,9 +344,13 @@ resume() {
     local name compiler launch i pid size=$(( $(grep -c '^>' q.fa) / 10 ))
     read -r name compiler launch < <(mpis; echo "alone - env")
     local go=("$ZEROHOP" search -q -t 1 --db d4 --batch-queries $size -o k.tsv --format sam q.fa)
-    [ "$name" = alone ] || { [ -e "$name.so" ] || zerohop mpi --compiler "$compiler" -o "$WORK/$name.so" > /dev/null; go=($launch -n 2 "${go[@]}" --ranks=2 --mpi "$WORK/$name.so"); }
+    [ "$name" = alone ] || { [ -e "$name.so" ] || zerohop mpi --compiler "$compiler" -o "$WORK/$name.so" > /dev/null
+    go=($launch -n 2 "${go[@]}" --ranks=2 --mpi "$WORK/$name.so"); }
     timeout -k 5 300 "${go[@]}" > log 2>&1 & pid=$!
-    for i in $(seq 4000); do [ "$(cat k.tsv.progress/rank-*.jsonl 2> /dev/null | grep -c batch)" -ge 2 ] && break; kill -0 $pid 2> /dev/null || break; sleep 0.05; done
+    for i in $(seq 4000); do
+        [ "$(cat k.tsv.progress/rank-*.jsonl 2> /dev/null | grep -c batch)" -ge 2 ] &&
+            break; kill -0 $pid 2> /dev/null || break; sleep 0.05
+    done
     # one rank is killed: the others end by themselves
     pkill -KILL -n -f "search -q -t 1 --db d4 --batch-queries $size -o k.tsv" || true
     rc=0; wait $pid || rc=$?
@@ -348,7 +365,8 @@ resume() {
     refused 1 "another job (the queries" search -q --db d4 --batch-queries $size -o k.tsv --format sam mended.fa
     # any number of ranks may go on
     zerohop search -t 2 --db d4 --batch-queries $size -o k.tsv --format sam --json k.json q.fa
-    grep -q "$finished batches were finished before" "$WORK/zerohop.stderr" || fail "it is not said what was finished: $(cat "$WORK/zerohop.stderr")"
+    grep -q "$finished batches were finished before" "$WORK/zerohop.stderr" ||
+        fail "it is not said what was finished: $(cat "$WORK/zerohop.stderr")"
     cmp <(own whole.sam) <(own k.tsv) || fail "what was gone on with gives other results"
     [ ! -e k.tsv.progress ] || fail "progress is left"
     python3 -c "
@@ -385,7 +403,8 @@ $ZEROHOP good/part-0000.dmnd search --db good --record good/part-0000.dmnd q.fa
 $ZEROHOP runs.jsonl report runs.jsonl -o runs.jsonl
 $ZEROHOP link.json report in.json runs.jsonl -o link.json
 END
-    ZEROHOP=$ZEROHOP_LAB refused 2 "was given as two outputs" exchange --replay in.json --predict 8 -o x.json --predictions x.json
+    ZEROHOP=$ZEROHOP_LAB refused 2 "was given as two outputs" exchange --replay in.json --predict 8 -o x.json \
+        --predictions x.json
     refused 1 "q.fa is there already" db build --engine diamond -o q.fa q.fa
     refused 1 "q.fa is there already" db build --engine diamond --pilot q.fa -o q.fa db.fa
     [ "$before" = "$(cat in.json library.so q.fa runs.jsonl good/manifest.json | md5sum)" ] \
@@ -451,7 +470,8 @@ with open('bad/part-0001.dmnd', 'r+b') as part:
     destroys_nothing
     # who wants no more of it is no failure
     set +o pipefail
-    { rc=0; "$ZEROHOP" search --db good --batch-queries 50 q.fa 2> stderr || rc=$?; echo $rc > status; } | head -n 1 > /dev/null
+    { rc=0; "$ZEROHOP" search --db good --batch-queries 50 q.fa 2> stderr || rc=$?; echo $rc > status; } |
+        head -n 1 > /dev/null
     set -o pipefail
     [ "$(cat status)" = 0 ] && ! grep -q error stderr || fail "a broken pipe: $(cat status stderr)"
     rc=0; "$ZEROHOP" search --db good --engine-args '--threads 3' q.fa 2> stderr || rc=$?

@@ -1,13 +1,14 @@
 #!/bin/bash
-# zerohop align over ranks: the same bytes as one process, with OpenMPI and MPICH, embedded and external engines, plain, BGZF and gzip
-# input, SAM and BAM, one file or shards. What was interrupted is finished by the same command, wherever it was killed; another
-# job, streams, missing folders, too few ranks and too little memory are refused, in words that are said once.
-# LONG=1: every number of ranks with every compression, more shards, more reads to be killed in, and every call to be
-# killed at instead of every second.
+# zerohop align over ranks: the same bytes as one process, with OpenMPI and MPICH, embedded and external engines,
+# plain, BGZF and gzip input, SAM and BAM, one file or shards. What was interrupted is finished by the same command,
+# wherever it was killed; another job, streams, missing folders, too few ranks and too little memory are refused, in
+# words that are said once. LONG=1: every number of ranks with every compression, more shards, more reads to be killed
+# in, and every call to be killed at instead of every second.
 source "$(dirname "$0")/lib.sh"
 cd "$WORK"
 mpis() {
-    command -v mpirun.openmpi > /dev/null && echo "openmpi mpicc.openmpi mpirun.openmpi --allow-run-as-root --oversubscribe"
+    command -v mpirun.openmpi > /dev/null &&
+        echo "openmpi mpicc.openmpi mpirun.openmpi --allow-run-as-root --oversubscribe"
     command -v mpirun.mpich > /dev/null && echo "mpich mpicc.mpich mpirun.mpich"
     return 0
 }
@@ -64,9 +65,11 @@ assert len(report['ranks']) == int(sys.argv[1]), report['ranks']
 assert sum(rank['tally']['reads'] for rank in report['ranks']) == report['run']['tally']['reads'] == 120_000
 END
             nodes=$(find /sys/devices/system/node -maxdepth 1 -name 'node[0-9]*' | wc -l)
-            [ $n -le "$nodes" ] || grep -q "$n ranks on .* hold an index of their own" log || { cat log >&2; fail "more copies than nodes are not told"; }
+            [ $n -le "$nodes" ] || grep -q "$n ranks on .* hold an index of their own" log || { cat log >&2
+            fail "more copies than nodes are not told"; }
         done < <(ways)
-        timeout -k 5 120 $launch -n 3 "$ZEROHOP" align --ranks -q -t 1 -o r.bam ref.fa 1.fq 2.fq --reads 1.bgz > log 2>&1 < /dev/null ||
+        timeout -k 5 120 $launch -n 3 "$ZEROHOP" align --ranks -q -t 1 -o r.bam ref.fa 1.fq 2.fq --reads 1.bgz > log \
+            2>&1 < /dev/null ||
             { cat log >&2; fail "$name, BAM"; }
         samtools quickcheck r.bam || fail "$name: the BAM is damaged"
         cmp <(records one.bam) <(records r.bam) || fail "$name, two lanes, BAM: other records"
@@ -75,8 +78,8 @@ END
     done < <(mpis)
 }
 
-# a file for each rank, with more files than ranks, and with more than there are chunks; embedded and external. (bwa's records
-# depend on which process had the reads, says its descriptor.)
+# a file for each rank, with more files than ranks, and with more than there are chunks; embedded and external. (bwa's
+# records depend on which process had the reads, says its descriptor.)
 shards() {
     local name compiler launch n shards engine i options table="strobealign 2 40
 minimap2 2 3"
@@ -84,7 +87,8 @@ minimap2 2 3"
 strobealign 3 3
 minimap2 3 40"
     for engine in strobealign minimap2; do
-        command -v $engine > /dev/null || [ $engine = strobealign ] || { echo "SKIPPED part: $engine is not on the PATH"; continue; }
+        command -v $engine > /dev/null || [ $engine = strobealign ] || { echo "SKIPPED part: $engine is not on the PATH"
+        continue; }
         [ $engine = strobealign ] && options= || options=--build-index
         for shards in $(grep "^$engine " <<< "$table" | cut -d ' ' -f 3); do
             one $engine-$shards.bam $options --engine $engine --shards $shards ref.fa 1.fq 2.fq
@@ -95,11 +99,13 @@ minimap2 3 40"
         [ -e "$ZEROHOP_MPI" ] || zerohop mpi --compiler "$compiler" -o "$ZEROHOP_MPI" > /dev/null
         while read -r engine n shards; do
             [ -e $engine-$shards.1.bam ] || continue
-            timeout -k 5 120 $launch -n $n "$ZEROHOP" align --ranks -q -t 1 --engine $engine --shards $shards -o r.bam ref.fa 1.fq 2.fq > log 2>&1 < /dev/null ||
+            timeout -k 5 120 $launch -n $n "$ZEROHOP" align --ranks -q -t 1 --engine $engine --shards $shards -o r.bam \
+                ref.fa 1.fq 2.fq > log 2>&1 < /dev/null ||
                 { cat log >&2; fail "$name, $engine, $n ranks, $shards shards"; }
             for i in $(seq $shards); do
                 samtools quickcheck r.$i.bam || fail "$name, $engine: shard $i of $shards is damaged"
-                cmp <(records $engine-$shards.$i.bam) <(records r.$i.bam) || fail "$name, $engine, $n ranks, shard $i of $shards: other records"
+                cmp <(records $engine-$shards.$i.bam) <(records r.$i.bam) ||
+                    fail "$name, $engine, $n ranks, shard $i of $shards: other records"
             done
             rm r.*.bam
             [ ! -e r.bam ] && [ ! -e r.bam.progress ] || fail "something is left"
@@ -116,7 +122,8 @@ external() {
         export ZEROHOP_MPI="$WORK/$name.so"
         [ -e "$ZEROHOP_MPI" ] || zerohop mpi --compiler "$compiler" -o "$ZEROHOP_MPI" > /dev/null
         for n in ${LONG:+2} 3; do
-            timeout -k 5 120 $launch -n $n "$ZEROHOP" align --ranks -q -t 1 --engine minimap2 -o r.sam ref.fa 1.fq 2.fq > log 2>&1 < /dev/null ||
+            timeout -k 5 120 $launch -n $n "$ZEROHOP" align --ranks -q -t 1 --engine minimap2 -o r.sam ref.fa 1.fq \
+                2.fq > log 2>&1 < /dev/null ||
                 { cat log >&2; fail "$name, minimap2, $n ranks"; }
             cmp <(records minimap2.sam) <(records r.sam) || fail "$name, minimap2, $n ranks: other records"
             rm r.sam
@@ -136,9 +143,11 @@ resume() {
     export ZEROHOP_MPI="$WORK/$name.so"
     [ -e "$ZEROHOP_MPI" ] || zerohop mpi --compiler "$compiler" -o "$ZEROHOP_MPI" > /dev/null
     for round in $(seq 1 "${KILLS:-4}"); do
-        timeout -k 5 120 $launch -n 2 "$ZEROHOP" align --ranks -q -t 1 -o k.sam ref.fa long1.fq long2.fq > log 2>&1 < /dev/null &
+        timeout -k 5 120 $launch -n 2 "$ZEROHOP" align --ranks -q -t 1 -o k.sam ref.fa long1.fq long2.fq > log 2>&1 < \
+            /dev/null &
         local job=$!
-        # at any time up to three quarters of what the whole takes: later rounds have less to do, and may have ended by then
+        # at any time up to three quarters of what the whole takes: later rounds have less to do, and may have ended
+        # by then
         sleep "$(python3 -c "import random; print(0.75e-3 * $whole_ms * random.random())")"
         victim=$(zerohops "align --ranks -q -t 1.*-o k.sam" | shuf -n 1)
         [ -z "$victim" ] || ! kill -9 "$victim" 2> /dev/null || kills=$((kills + 1))
@@ -149,7 +158,8 @@ resume() {
     done
     if [ ! -e k.sam ]; then
         # with another number of ranks
-        timeout -k 5 120 $launch -n 3 "$ZEROHOP" align --ranks -q -t 1 -o k.sam ref.fa long1.fq long2.fq > log 2>&1 < /dev/null ||
+        timeout -k 5 120 $launch -n 3 "$ZEROHOP" align --ranks -q -t 1 -o k.sam ref.fa long1.fq long2.fq > log 2>&1 < \
+            /dev/null ||
             { cat log >&2; fail "the last go"; }
         rc=0
     fi
@@ -163,7 +173,8 @@ resume() {
     kill -9 $job 2> /dev/null || true
     wait $job || true
     [ ! -e d.1.sam ] || fail "killed, and the output is there"
-    "$ZEROHOP" align -t 2 --resume --shards 2 -o d.sam ref.fa long1.fq long2.fq > log 2>&1 || { cat log >&2; fail "it is not resumed"; }
+    "$ZEROHOP" align -t 2 --resume --shards 2 -o d.sam ref.fa long1.fq long2.fq > log 2>&1 || { cat log >&2
+    fail "it is not resumed"; }
     [ ! -e d.sam.progress ] || fail "progress is left"
     for i in 1 2; do cmp <(records whole2.$i.sam) <(records d.$i.sam) || fail "--durable: other records"; done
     grep -q "reads were finished before, and were not aligned again" log || { cat log >&2; fail "it began anew"; }
@@ -181,16 +192,20 @@ refusals() {
     refused 1 "there is no progress to resume" --resume -o x.sam ref.fa 1.fq
     read -r name compiler launch < <(mpis)
     [ -e "$name.so" ] || zerohop mpi --compiler "$compiler" -o "$WORK/$name.so" > /dev/null
-    rc=0; ZEROHOP_MPI= timeout -k 5 60 env -u ZEROHOP_MPI XDG_CACHE_HOME="$WORK/none" $launch -n 2 "$ZEROHOP" align --ranks -q -o x.sam ref.fa 1.fq > log 2>&1 < /dev/null || rc=$?
-    [ $rc != 0 ] && grep -q "the library by which they find each other is not there" log || { cat log >&2; fail "R copies of one rank run"; }
+    rc=0; ZEROHOP_MPI= timeout -k 5 60 env -u ZEROHOP_MPI XDG_CACHE_HOME="$WORK/none" $launch -n 2 "$ZEROHOP" align \
+        --ranks -q -o x.sam ref.fa 1.fq > log 2>&1 < /dev/null || rc=$?
+    [ $rc != 0 ] && grep -q "the library by which they find each other is not there" log || { cat log >&2
+    fail "R copies of one rank run"; }
     # a damaged input ends all ranks, and says where
     { head -n 100000 1.fq; echo "xxx"; tail -n +100001 1.fq; } > bad.fq
-    rc=0; ZEROHOP_MPI="$WORK/$name.so" timeout -k 5 60 $launch -n 2 "$ZEROHOP" align --ranks -q -t 1 -o x.sam ref.fa bad.fq > log 2>&1 < /dev/null || rc=$?
+    rc=0; ZEROHOP_MPI="$WORK/$name.so" timeout -k 5 60 $launch -n 2 "$ZEROHOP" align --ranks -q -t 1 -o x.sam ref.fa \
+        bad.fq > log 2>&1 < /dev/null || rc=$?
     [ $rc != 0 ] && [ $rc -lt 124 ] && grep -q "bad.fq: record 25001" log || { cat log >&2; fail "a damaged input"; }
     [ ! -e x.sam ] || fail "a failed run has left its output"
     # no reads at all: the header
     : > empty.fq
-    ZEROHOP_MPI="$WORK/$name.so" timeout -k 5 60 $launch -n 2 "$ZEROHOP" align --ranks -q -t 1 -r 150 -o e.sam ref.fa empty.fq > log 2>&1 < /dev/null || { cat log >&2; fail "no reads"; }
+    ZEROHOP_MPI="$WORK/$name.so" timeout -k 5 60 $launch -n 2 "$ZEROHOP" align --ranks -q -t 1 -r 150 -o e.sam ref.fa \
+        empty.fq > log 2>&1 < /dev/null || { cat log >&2; fail "no reads"; }
     zerohop align -q -r 150 -o e1.sam ref.fa empty.fq
     cmp <(grep -v '^@PG' e1.sam) <(grep -v '^@PG' e.sam) || fail "no reads: another header"
     # nor in files whose end is found only when they are read; and blank lines before the reads
@@ -213,7 +228,8 @@ unfinished() {
     # without qualities
     [[ $* != *.fa\ *.fa\ *.fa* ]] || blocks=16000
     rm -rf p.*
-    ! (trap '' XFSZ; ulimit -f $blocks; exec "$ZEROHOP" align -q -t 1 --durable -o p.sam "$@") > log 2>&1 || fail "there was no limit"
+    ! (trap '' XFSZ; ulimit -f $blocks; exec "$ZEROHOP" align -q -t 1 --durable -o p.sam "$@") > log 2>&1 ||
+        fail "there was no limit"
     grep -q "p.sam.progress.*File too large" log && grep -q batch p.sam.progress/rank-0.jsonl ||
         { cat log >&2; fail "nothing is recorded"; }
 }
@@ -265,7 +281,8 @@ with open(sys.argv[1], 'r+b') as file:
     file.seek(int(sys.argv[2]) + at)
     file.write(b'A' if text[at:at + 1] != b'A' else b'C')
 END
-        ! "$ZEROHOP" align -q -t 1 --durable --resume -o p.sam $files > log 2>&1 || fail "$name: a change is not noticed"
+        ! "$ZEROHOP" align -q -t 1 --durable --resume -o p.sam $files > log 2>&1 ||
+            fail "$name: a change is not noticed"
         grep -q "another job (.*$name, .* then, $name, .* now)" log || { cat log >&2; fail "$name: no clear words"; }
     done <<'END'
 c.1.fq ref.fa c.1.fq 2.fq
@@ -293,7 +310,9 @@ killed() {
             [ $rc != 0 ] || break
             kills=$((kills + 1))
             zerohop "${job[@]}"
-            for i in 1 2; do cmp <(records w.$i.sam) <(records s.$i.sam) || fail "killed at $call $number: other records"; done
+            for i in 1 2; do
+                cmp <(records w.$i.sam) <(records s.$i.sam) || fail "killed at $call $number: other records"
+            done
             [ ! -e s.sam.progress ] || fail "killed at $call $number: progress is left"
         done
     done
@@ -317,10 +336,12 @@ full_disk() {
             cp disk/f.sam f.sam && ls disk > left" 2> /dev/null || rc=$?
         [ $rc != 77 ] && [ $rc != 1 -o -e log ] || { echo "SKIPPED part: nothing can be mounted here"; return 0; }
         [ $rc = 0 ] || { cat log log2 >&2; fail "$name: $rc"; }
-        [ "$(grep -c "^error: " log)" = 1 ] && grep -q "^error: rank [01] of 2: .*disk/f.sam.progress.*No space left" log ||
+        [ "$(grep -c "^error: " log)" = 1 ] && grep -q "^error: rank [01] of 2: .*disk/f.sam.progress.*No space left" \
+            log ||
             { cat log >&2; fail "$name: no clear words"; }
         grep -q "reads were finished before" log2 || { cat log log2 >&2; fail "$name: it began anew"; }
-        cmp <(records one.sam) <(records f.sam) && [ "$(cat left)" = f.sam ] || fail "$name: other records, or something is left"
+        cmp <(records one.sam) <(records f.sam) && [ "$(cat left)" = f.sam ] ||
+            fail "$name: other records, or something is left"
         echo "$name: a full disk ends the ranks, and the job is finished later"
     done < <(mpis)
 }
@@ -362,15 +383,20 @@ asked() {
     while read -r name compiler launch; do
         rank='${OMPI_COMM_WORLD_RANK-$PMI_RANK}'
         job="exec $ZEROHOP align -t 1 -o task-$rank.sam ref.fa 1.fq 2.fq"
-        timeout -k 5 120 $launch -n 2 sh -c "$job" > log 2>&1 < /dev/null || { cat log >&2; fail "$name: tasks of their own"; }
-        for rank in 0 1; do cmp <(records one.sam) <(records task-$rank.sam) || fail "$name: task $rank: other records"; done
+        timeout -k 5 120 $launch -n 2 sh -c "$job" > log 2>&1 < /dev/null || { cat log >&2
+        fail "$name: tasks of their own"; }
+        for rank in 0 1; do
+            cmp <(records one.sam) <(records task-$rank.sam) || fail "$name: task $rank: other records"
+        done
         [ "$(grep -c "^note: a launcher has started 2 tasks, .* alone; with --ranks" log)" = 1 ] ||
             { cat log >&2; fail "$name: it is not said"; }
         rm task-*
-        rc=0; timeout -k 5 60 $launch -n 2 "$ZEROHOP" align -q --ranks=3 -o x.sam ref.fa 1.fq > log 2>&1 < /dev/null || rc=$?
+        rc=0; timeout -k 5 60 $launch -n 2 "$ZEROHOP" align -q --ranks=3 -o x.sam ref.fa 1.fq > log 2>&1 < /dev/null ||
+            rc=$?
         [ $rc = 2 ] && [ "$(grep -c "^error: --ranks=3: the launcher has started 2 tasks" log)" = 1 ] ||
             { cat log >&2; fail "$name: --ranks=3: $rc"; }
-        rc=0; timeout -k 5 60 $launch -n 1 "$ZEROHOP" align -q --ranks -o x.sam ref.fa 1.fq > log 2>&1 < /dev/null || rc=$?
+        rc=0; timeout -k 5 60 $launch -n 1 "$ZEROHOP" align -q --ranks -o x.sam ref.fa 1.fq > log 2>&1 < /dev/null ||
+            rc=$?
         [ $rc = 2 ] && grep -q "^error: --ranks: the launcher has started 1 task" log ||
             { cat log >&2; fail "$name: one rank: $rc"; }
     done < <(mpis)
@@ -409,7 +435,8 @@ print(random.Random(3).randbytes(12_000_000).translate(bytes(b'ACGT'[i & 3] for 
         rc=0; under 90M timeout -k 5 120 $launch -n 2 "$ZEROHOP" align -q --ranks -t 1 --mpi "$WORK/$name.so" \
             -o m.sam large.fa few.fq > log 2>&1 < /dev/null || rc=$?
         [ $rc != 77 ] || { echo "SKIPPED part: no control group can be made here"; return 0; }
-        [ "$(grep -c "^error: rank . of 2: 2 ranks on .* need .* control group has a memory limit" log)" = 1 ] && [ $rc = 1 ] &&
+        [ "$(grep -c "^error: rank . of 2: 2 ranks on .* need .* control group has a memory limit" log)" = 1 ] &&
+            [ $rc = 1 ] &&
             [ ! -e m.sam ] || { cat log >&2; fail "$name: $rc"; }
     done < <(mpis)
 }

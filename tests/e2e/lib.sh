@@ -17,8 +17,8 @@ skip() { echo "SKIPPED: $*"; exit 77; }
 
 fail() { echo "FAIL: $*" >&2; exit 1; }
 
-# part COMMAND...: by itself, so that what it sets is gone after it; a command in it that fails ends the script. (With `part || exit`
-# nothing in it would end at a failure: bash ignores -e left of ||.)
+# part COMMAND...: by itself, so that what it sets is gone after it; a command in it that fails ends the script. (With
+# `part || exit` nothing in it would end at a failure: bash ignores -e left of ||.)
 part() {
     local rc
     set +e
@@ -44,7 +44,8 @@ steady() {
 # end PID: ends a process that the script has started, if it has not ended yet
 end() { kill "$1" 2> /dev/null || true; wait "$1" 2> /dev/null || true; }
 
-# zerohops WORDS: the processes of the zerohop under test whose command line has WORDS, a regular expression; none is no failure
+# zerohops WORDS: the processes of the zerohop under test whose command line has WORDS, a regular expression; none is
+# no failure
 zerohops() {
     local pid
     for pid in $(pgrep -f -- "$1"); do
@@ -54,7 +55,8 @@ zerohops() {
 
 # Runs zerohop; its own words are shown only when it fails.
 zerohop() {
-    "$ZEROHOP" "$@" 2>"$WORK/zerohop.stderr" || { cat "$WORK/zerohop.stderr" >&2; fail "exit status $?: ${ZEROHOP##*/} $*"; }
+    "$ZEROHOP" "$@" 2>"$WORK/zerohop.stderr" ||
+        { cat "$WORK/zerohop.stderr" >&2; fail "exit status $?: ${ZEROHOP##*/} $*"; }
 }
 
 # Runs zerohop-lab likewise.
@@ -69,7 +71,8 @@ same_alignments() {
     cmp <(grep -v '^@PG' "$1") <(grep -v '^@PG' "$2") || fail "${3-$1} and $2 differ"
 }
 
-# ecoli_index PROGRAM BASE: the index that PROGRAM makes of the E. coli genome, as BASE.*; made once, and kept for other scripts
+# ecoli_index PROGRAM BASE: the index that PROGRAM makes of the E. coli genome, as BASE.*; made once, and kept for
+# other scripts
 ecoli_index() {
     local program=$1 base=$2 kept new file
     kept=${CARGO_TARGET_DIR:-$DATA/../../target}/test-indexes/$program-$(stat -L -c %s-%Y "$(command -v "$program")")
@@ -80,7 +83,8 @@ ecoli_index() {
         case $program in
             bwa) bwa index "$new/ecoli";;
             bowtie2-build) bowtie2-build -q "$new/ecoli" "$new/ecoli";;
-        esac > "$WORK/indexer.log" 2>&1 || { cat "$WORK/indexer.log" >&2; rm -r "$new"; fail "$program makes no index"; }
+        esac > "$WORK/indexer.log" 2>&1 || { cat "$WORK/indexer.log" >&2; rm -r "$new"; fail "$program makes no index"
+        }
         # another script may have been faster
         mv -T "$new" "$kept" 2> /dev/null || rm -r "$new"
     fi

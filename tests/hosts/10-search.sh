@@ -1,13 +1,15 @@
 #!/bin/bash
-# zerohop search over three hosts with real TCP between them, on OpenMPI and MPICH: every variant gives what one process gives; a link
-# that is down for a while does no harm; a link that is down for good, and a rank that is killed, end the run, and it can be gone on with.
-# LONG=1: more batches for the variants; flush without a link also on OpenMPI; some rank that is killed, at any time.
+# zerohop search over three hosts with real TCP between them, on OpenMPI and MPICH: every variant gives what one
+# process gives; a link that is down for a while does no harm; a link that is down for good, and a rank that is
+# killed, end the run, and it can be gone on with. LONG=1: more batches for the variants; flush without a link also on
+# OpenMPI; some rank that is killed, at any time.
 source "$(dirname "$0")/lib.sh"
 command -v diamond > /dev/null || skip "diamond is not on the PATH"
 [ -n "$(mpis)" ] || skip "neither OpenMPI nor MPICH is here"
 make_hosts
 cd "$WORK"
-# diamond 2.1.3 stands still once in thousands of runs, and is started again after a minute: nothing here may end before that.
+# diamond 2.1.3 stands still once in thousands of runs, and is started again after a minute: nothing here may end
+# before that.
 LIMIT=300 PATIENCE=200
 # s without word after which ranks end, where that is wanted
 HANG=8
@@ -30,7 +32,8 @@ chmod +x slow/diamond
 # search MPI OPTION...: over all hosts, to r.tsv; what it says goes to log
 search() {
     local mpi=$1; shift
-    on_hosts "$mpi" 3 "$ZEROHOP" search --ranks -q -t 1 --mpi "$WORK/$mpi.so" --db "$WORK/db" --batch-queries $((QUERIES / BATCHES)) \
+    on_hosts "$mpi" 3 "$ZEROHOP" search --ranks -q -t 1 --mpi "$WORK/$mpi.so" --db "$WORK/db" --batch-queries \
+        $((QUERIES / BATCHES)) \
         -o "$WORK/r.tsv" "$@" "$WORK/q.fa" > log 2>&1
 }
 
@@ -41,7 +44,9 @@ begin() {
     local i try
     for try in 1 2 3; do
         (PATH=$WORK/slow:$PATH; search "$@") & job=$!
-        for i in $(seq $((PATIENCE * 10))); do [ "$(finished)" -ge 2 ] && return 0; kill -0 $job 2> /dev/null || break; sleep 0.1; done
+        for i in $(seq $((PATIENCE * 10))); do
+            [ "$(finished)" -ge 2 ] && return 0; kill -0 $job 2> /dev/null || break; sleep 0.1
+        done
         # a short --hang-limit takes a diamond that stands still for a broken way
         grep -qE "for $HANG s: .* hangs" log && ! kill -0 $job 2> /dev/null || break
         rm -rf r.tsv.progress
@@ -91,7 +96,8 @@ assert $carried > fetched + records > 0, ($carried, fetched, records)" || fail "
     echo "$mpi: every variant gives what one process gives"
 }
 
-# Messages are sent again when the link is back. Of one-sided calls UCX, below MPICH, does not promise that: they have --hang-limit.
+# Messages are sent again when the link is back. Of one-sided calls UCX, below MPICH, does not promise that: they have
+# --hang-limit.
 link_down_for_a_while() {
     begin "$1" --variant two-sided
     link_down h2 3

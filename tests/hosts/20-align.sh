@@ -1,7 +1,7 @@
 #!/bin/bash
-# zerohop align over three hosts with real TCP between them, on OpenMPI and MPICH: the bytes of one process, also with a link that is down
-# for 3 s; after a link that is down for good, and after ranks that are killed, it is gone on with.
-# LONG=1: also one and two ranks, and more ranks that are killed.
+# zerohop align over three hosts with real TCP between them, on OpenMPI and MPICH: the bytes of one process, also with
+# a link that is down for 3 s; after a link that is down for good, and after ranks that are killed, it is gone on
+# with. LONG=1: also one and two ranks, and more ranks that are killed.
 source "$(dirname "$0")/lib.sh"
 [ -n "$(mpis)" ] || skip "neither OpenMPI nor MPICH is here"
 make_hosts
@@ -29,7 +29,8 @@ zerohop align -q -t 2 -o one.sam ref.fa 1.fq 2.fq
 # align MPI RANKS OPTION...: over all hosts, to r.sam; what it says goes to log
 align() {
     local mpi=$1 ranks=$2; shift 2
-    on_hosts "$mpi" "$ranks" "$ZEROHOP" align --ranks="$ranks" -q -t 1 --mpi "$WORK/$mpi.so" -o "$WORK/r.sam" "$@" "$WORK/ref.fa" "$WORK/1.fq" "$WORK/2.fq" > log 2>&1
+    on_hosts "$mpi" "$ranks" "$ZEROHOP" align --ranks="$ranks" -q -t 1 --mpi "$WORK/$mpi.so" -o "$WORK/r.sam" "$@" \
+        "$WORK/ref.fa" "$WORK/1.fq" "$WORK/2.fq" > log 2>&1
 }
 
 finished() { cat r.sam.progress/*.jsonl 2> /dev/null | grep -c batch || true; }
@@ -39,7 +40,9 @@ begin() {
     local mpi=$1 before i; shift
     before=$(finished)
     align "$mpi" 3 "$@" & job=$!
-    for i in $(seq 600); do [ "$(finished)" -gt "$before" ] && return 0; kill -0 $job 2> /dev/null || return 0; sleep 0.1; done
+    for i in $(seq 600); do
+        [ "$(finished)" -gt "$before" ] && return 0; kill -0 $job 2> /dev/null || return 0; sleep 0.1
+    done
     fail "it does not get on: $(cat log)"
 }
 
