@@ -212,8 +212,8 @@ not_reads() {
 gzip_faults() {
     local cut truncated="the compressed data end early: the file is truncated" length
     gzip -cn good_1.fq > whole.gz
-    for cut in 3 10 11 100 $(($(size whole.gz) / 2)) $(($(size whole.gz) - 9)) $(($(size whole.gz) - 8)) $(($(size \
-        whole.gz) - 1)); do
+    for cut in 3 10 11 100 $(($(size whole.gz) / 2)) $(($(size whole.gz) - 9)) $(($(size whole.gz) - 8)) \
+        $(($(size whole.gz) - 1)); do
         head -c "$cut" whole.gz > 1.fq
         fault "1.fq: $truncated" ref.fa 1.fq
     done
@@ -319,8 +319,8 @@ files() {
 
 # As somebody who is not root, for whom permissions do not count.
 permissions() {
-    [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null || { echo "permissions: not tested, that needs root and setpriv"
-    return; }
+    [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null ||
+        { echo "permissions: not tested, that needs root and setpriv"; return; }
     local nobody="setpriv --reuid=65534 --regid=65534 --clear-groups" denied="Permission denied (os error 13)" file rc
     chmod 711 "$WORK"; chmod 755 out
     cp "$ZEROHOP" program; cp good_1.fq secret.fq; cp ref.fa secret.fa; chmod 600 secret.*

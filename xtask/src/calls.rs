@@ -1,5 +1,5 @@
-//! What only one crate may do: start children, and give files their names. A simple scan of the sources of `crates/`, tests left
-//! out; whoever wants to get around it can.
+//! What only one crate may do: start children, and give files their names. A simple scan of the sources of `crates/`,
+//! tests left out; whoever wants to get around it can.
 
 use crate::sources::{self, Source};
 use crate::tokens::Token;
@@ -69,7 +69,8 @@ mod tests {
             [
                 "crates/lab/src/a.rs: Command::new is for crates/process alone; take zerohop_process::command",
                 "crates/lab/src/a.rs: rename( is for crates/process alone; take zerohop_process::NewFile or give_name",
-                "crates/lab/src/a/b.rs: rename( is for crates/process alone; take zerohop_process::NewFile or give_name",
+                "crates/lab/src/a/b.rs: rename( is for crates/process alone; take zerohop_process::NewFile or \
+                 give_name",
             ]
         );
         assert_eq!(found("crates/process", &files), Vec::<String>::new());
