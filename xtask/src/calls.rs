@@ -62,7 +62,7 @@ mod tests {
     fn children_and_names_are_for_one_crate() {
         let files = [
             ("a.rs", "fn f() { std::process::Command::new(\"x\"); Command::new(y); fs::rename(a, b)?; }"),
-            ("a/b.rs", "use std::fs::rename; fn f() { rename(a, b); }"),
+            ("b.rs", "use std::fs::rename; fn f() { rename(a, b); }"),
         ];
         assert_eq!(
             found("crates/lab", &files),
