@@ -15,6 +15,7 @@ for mate in 1 2; do
 done
 strobealign -t 2 ref.fa 1.fq 2.fq > pairs.sam
 strobealign -t 2 ref.fa 1.fq > single.sam
+zerohop index -q -r 150 ref.fa
 
 records() { grep -v '^@' "$1"; }
 
@@ -181,11 +182,13 @@ shards() {
 
 copies() {
     local pages
-    own pairs.sam "no huge pages" --huge-pages off ref.fa 1.fq 2.fq
+    # copies of an index that each run builds
+    ln -s ref.fa bare.fa
+    own pairs.sam "no huge pages" --huge-pages off bare.fa 1.fq 2.fq
     for pages in local localalloc interleave first-touch; do
-        own pairs.sam "two copies" -t 3 --replicas 2 --pages $pages ref.fa 1.fq 2.fq
-        own pairs.sam "three copies" -t 4 --replicas 3 --pages $pages --huge-pages off ref.fa 1.gz 2.gz
-        own pairs.sam "one copy" -t 2 --pages $pages ref.fa 1.fq 2.fq
+        own pairs.sam "two copies" -t 3 --replicas 2 --pages $pages bare.fa 1.fq 2.fq
+        own pairs.sam "three copies" -t 4 --replicas 3 --pages $pages --huge-pages off bare.fa 1.gz 2.gz
+        own pairs.sam "one copy" -t 2 --pages $pages bare.fa 1.fq 2.fq
     done
 }
 
