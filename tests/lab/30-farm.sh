@@ -10,8 +10,8 @@ cd "$WORK"
 nproc
 for input in farm survey; do
     # bytes are counted from a worker's 16th chunk on: of the survey's small ones it has that many
-    bases=300000; [ \$input = farm ] || bases=100000
-    "$ZEROHOP_LAB" scaling --inputs \$input --locks futex --outputs ordered --threads 8 --pin --probe --batch 200 --fragments 40000 \
+    bases=150000; [ \$input = farm ] || bases=50000
+    "$ZEROHOP_LAB" scaling --inputs \$input --locks futex --outputs ordered --threads 8 --pin --probe --batch 200 --fragments 20000 \
         --chunk-bases \$bases --repeats 1 -o "$WORK/\$input" 1.fq 2.fq
 done
 END

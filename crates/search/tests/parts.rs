@@ -161,14 +161,20 @@ fn parted(search: &Search, queries: &Path, limits: Limits) -> Vec<u8> {
     text
 }
 
-/// Compares over 1, 2, 4 and 8 parts; batches are of 7 queries with 2 parts.
+/// Whether every combination is to be tried (`make test-long`).
+fn is_long() -> bool {
+    std::env::var_os("LONG").is_some_and(|long| !long.is_empty())
+}
+
+/// Compares over 2 and 8 parts, with `LONG` over 1 and 4 too; batches are small with 2 parts.
 fn compare(program: Program, subjects: &Path, queries: &Path, user: &[&str], limit: u32, folder: &Path) {
-    for parts in [1, 2, 4, 8] {
+    let numbers: &[usize] = if is_long() { &[1, 2, 4, 8] } else { &[2, 8] };
+    for &parts in numbers {
         compare_format(program, Format::Tabular, (subjects, queries), user, limit, parts, folder);
     }
 }
 
-/// Compares every other form of the output over 2 parts, in batches of 7 queries.
+/// Compares every other form of the output over 2 parts, in small batches.
 fn compare_formats(program: Program, subjects: &Path, queries: &Path, user: &[&str], limit: u32, folder: &Path) {
     for format in Format::ALL.into_iter().filter(|format| *format != Format::Tabular) {
         if Settings::new(program, Vec::new()).unwrap().with_format(format).is_ok() {
@@ -199,7 +205,8 @@ fn compare_format(
         true => Database::open(&place).unwrap(),
         false => build(subjects, parts, program, &place, None, &|_| ()).unwrap(),
     };
-    let queries_per_batch = if parts == 2 && expected.len() < 1 << 20 { 7 } else { 100_000 };
+    let few = if is_long() { 7 } else { 15 };
+    let queries_per_batch = if parts == 2 && expected.len() < 1 << 20 { few } else { 100_000 };
     let limits = Limits { letters: 100_000_000, queries: queries_per_batch };
     let merged = parted(&Search::new(database, settings, "whole").unwrap(), queries, limits);
     let (merged, expected) = (comparable(&merged), comparable(&expected));
