@@ -29,7 +29,7 @@ const EXTERNAL: &str = "crates/engines/external";
 const READS_COMMAND_LINES: &[&str] = &["crates/cli", "crates/lab", "bench"];
 
 /// Crates that nobody imports.
-const LEAVES: &[&str] = &["crates/cli", "bench", "xtask"];
+const LEAVES: &[&str] = &["crates/cli", "bench", "examples/own-aligner", "xtask"];
 
 /// The rule for the crate at `place`; `None` for a crate that the design does not know.
 fn allowed(place: &str) -> Option<Allowed> {
@@ -57,6 +57,8 @@ fn allowed(place: &str) -> Option<Allowed> {
             EXTERNAL,
         ]),
         "crates/cli" | "crates/lab" | "bench" | "xtask" => Everything,
+        // It shows what an aligner of one's own needs.
+        "examples/own-aligner" => Only(&[MODEL, READS, SINKS, RUNTIME]),
         // It starts programs, and inflates FASTA.
         "crates/search" => Only(&[MODEL, PROCESS, TOPOLOGY, MEMORY, READS, PLAN, RANKS, REPORT]),
         // It starts processes on CPUs and nodes.
