@@ -35,7 +35,7 @@ const LEAVES: &[&str] = &["crates/cli", "bench", "examples/own-aligner", "xtask"
 fn allowed(place: &str) -> Option<Allowed> {
     use Allowed::{Everything, Only};
     Some(match place {
-        "crates/model" | "crates/process" => Only(&[]),
+        "crates/model" | "crates/process" | "crates/lab/locks" => Only(&[]),
         "crates/topology" | "crates/memory" | "crates/reads" | "crates/report" | "crates/plan" => Only(&[MODEL]),
         "crates/sinks" => Only(&[MODEL, PROCESS]),
         "crates/runtime" | "crates/probe" => Only(&[MODEL, TOPOLOGY, MEMORY]),

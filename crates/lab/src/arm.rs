@@ -22,7 +22,7 @@ pub enum InputKind {
     Farm,
 }
 
-/// A kind of lock, see [`zerohop_runtime::lock`].
+/// A kind of lock, see [`zerohop_lab_locks`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum LockKind {

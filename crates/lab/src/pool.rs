@@ -3,10 +3,10 @@
 use crate::arm::LockKind;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
+use zerohop_lab_locks::{Blocking, Lock, Queueing, Spin, TestAndSet, TestThenSet};
 use zerohop_model::chunk::Chunk;
 use zerohop_model::error::Error;
 use zerohop_model::source::{Claim, Claimed, Emit, Emitted};
-use zerohop_runtime::lock::{Blocking, Lock, Queueing, Spin, TestAndSet, TestThenSet};
 
 /// Nobody stops an emitter that waits for no one.
 static NEVER: AtomicBool = AtomicBool::new(false);

@@ -20,7 +20,7 @@ pub struct Starter {
     pub cpus: Vec<CpuId>,
     /// The node of each, if it shall be counted where the pages of tasks lie; else empty.
     pub nodes: Vec<NodeId>,
-    /// Rounds of work per second of a core, see [`zerohop_engine_null::rounds_per_second`].
+    /// Rounds of work per second of a core, see [`crate::synthetic::rounds_per_second`].
     pub rounds_per_second: f64,
     /// Where outputs and reads go.
     pub folder: PathBuf,

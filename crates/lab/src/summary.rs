@@ -2,8 +2,8 @@
 
 use crate::arm::Arm;
 use crate::experiment::{Experiment, Point};
+use crate::queueing::Round;
 use std::collections::BTreeMap;
-use zerohop_plan::Round;
 
 /// The repetitions of one arm.
 #[derive(Debug, Clone)]

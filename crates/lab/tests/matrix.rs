@@ -3,8 +3,9 @@
 
 use proptest::prelude::*;
 use std::path::{Path, PathBuf};
-use zerohop_engine_null::{Cost, Null, Synthetic};
+use zerohop_engine_null::Null;
 use zerohop_lab::process::{EngineSpec, ProcessSpec, run};
+use zerohop_lab::synthetic::{Cost, Synthetic};
 use zerohop_lab::{Arm, Fragments, InputKind, LockKind, OutputKind};
 use zerohop_model::engine::{Cut, Engine};
 

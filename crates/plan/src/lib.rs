@@ -6,15 +6,12 @@
 //!    what fits into memory (room.rs), and what a model of memory banks and of locks says of it (forecast.rs, rank.rs);
 //! 3. groups the nodes, and gives each worker a CPU (or a node's CPUs) and the copy of its group.
 //!
-//! [`Round`] says how many threads a lock can take, from times that were measured.
-//!
 //! What it refuses to do: touch the machine, measure, or place more copies than memory allows.
 #![forbid(unsafe_code)]
 
 mod candidates;
 mod forecast;
 mod pilots;
-mod queueing;
 mod race;
 mod rank;
 mod remarks;
@@ -24,7 +21,6 @@ mod strategy;
 pub use candidates::{Candidate, candidates};
 pub use forecast::{Assumed, Forecast, forecast};
 pub use pilots::{Pilots, watch_for};
-pub use queueing::Round;
 pub use race::{Heat, Race, Rules};
 pub use rank::{Ranked, Verdict, rank, rank_assuming};
 pub use remarks::{Remark, remarks};

@@ -15,7 +15,7 @@ const LATE: u32 = 32;
 ///
 /// # Errors
 /// What `look` says; [`TransportError::Silent`] about `what` at the limit.
-pub(crate) fn until<T>(
+pub fn until<T>(
     limit: Duration,
     what: &dyn Fn() -> String,
     mut look: impl FnMut() -> Result<Option<T>, TransportError>,

@@ -3,19 +3,18 @@
 //! - [`Transport`] and [`Window`](transport::Window) are what ranks can do with one another: collectives, messages, and memory that others
 //!   reach one-sided. [`Mpi`] does it with any MPI, through a small library that is loaded at run time; [`Twin`] with the threads of one
 //!   process, so that everything is tested without MPI as well.
-//! - [`launch`] finds out who has started us, and joins the others.
+//! - [`Ranks`] finds out who has started us, and joins the others.
 //! - The exchange of search results (after H. Wang's design of one-sided search over a partitioned database), batch by batch:
 //!   every rank *puts* what it knows of its results (query, order, size) into memory of the others, *merges* what all have put, in the
 //!   same way on every rank, and so knows without a message who *writes* the batch and at which place; that rank *gets* the bytes
 //!   that survived, and the others go on with the next batch.
 //! - [`deal`](mod@deal): one input dealt to all ranks, and one output that all of them write.
-//! - [`model`] says how long an exchange over more ranks would take, fed with what [`calibrate`](fn@calibrate) measures.
+//! - [`made_up`] searches stand for real ones in the self-test that chooses a variant ([`trial`]), and in the laboratory.
 //!
 //! What it refuses to do: know what a result means, start programs, or run as so many copies of one rank when a launcher has started it.
 #![deny(unsafe_code)]
 
 mod back_off;
-mod calibrate;
 pub mod content;
 pub mod deal;
 mod error;
@@ -23,18 +22,15 @@ pub mod exchange;
 mod identity;
 pub mod journal;
 mod launch;
-mod made_up;
-pub mod model;
+pub mod made_up;
 mod mpi;
 mod recording;
-mod searches;
 mod share;
 pub mod transport;
 pub mod trial;
 mod twin;
 
-pub use back_off::receive;
-pub use calibrate::calibrate;
+pub use back_off::{receive, until};
 pub use error::{RankFailure, RanksError};
 pub use exchange::{ExchangeError, Settings, Variant};
 pub use identity::Identity;
@@ -42,7 +38,6 @@ pub use launch::{RankCount, Ranks, build, find, host, note_if_alone};
 pub use made_up::{MadeUp, Searched};
 pub use mpi::{Mpi, SHIM};
 pub use recording::{RecordedError, Recording, RecordingError};
-pub use searches::Searches;
 pub use share::RankShare;
 pub use transport::{Reach, Transport, TransportError};
 pub use twin::Twin;

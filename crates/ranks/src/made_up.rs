@@ -62,7 +62,7 @@ impl MadeUp {
     }
 
     /// What `rank` does for a batch.
-    pub(crate) fn searched(&self, rank: usize, batch: u64) -> Searched {
+    pub fn searched(&self, rank: usize, batch: u64) -> Searched {
         let records = (0..self.queries).map(|query| self.hits(rank, batch, query)).sum();
         Searched {
             search_s: self.spread(self.search_s, number(rank, batch, 0)),
@@ -73,13 +73,13 @@ impl MadeUp {
     }
 
     /// What `rank` finds for a batch.
-    pub(crate) fn batch(&self, rank: usize, batch: u64) -> Batch {
+    pub fn batch(&self, rank: usize, batch: u64) -> Batch {
         results(rank, batch, self.queries, &|query| self.hits(rank, batch, query), &|_| self.result_bytes)
     }
 }
 
 /// Results with so many hits for each query, and so many bytes for each result; which of them are the best is made up.
-pub(crate) fn results(
+pub fn results(
     rank: usize,
     batch: u64,
     queries: u32,

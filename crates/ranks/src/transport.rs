@@ -185,7 +185,7 @@ pub trait Window {
 ///
 /// # Errors
 /// [`TransportError`].
-pub(crate) fn own_number(window: &dyn Window, offset: usize) -> Result<u64, TransportError> {
+pub fn own_number(window: &dyn Window, offset: usize) -> Result<u64, TransportError> {
     let mut bytes = [0; 8];
     window.read(offset, &mut bytes)?;
     Ok(u64::from_ne_bytes(bytes))

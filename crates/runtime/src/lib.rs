@@ -28,7 +28,6 @@
 mod cohorts;
 pub mod gate;
 mod grains;
-pub mod lock;
 pub mod queue;
 pub mod spsc;
 mod sync;

@@ -12,11 +12,6 @@ pub(crate) use std::{
     sync::{Arc, Condvar, Mutex, MutexGuard},
 };
 
-#[cfg(loom)]
-pub(crate) use loom::{hint::spin_loop as spin_once, thread::yield_now};
-#[cfg(not(loom))]
-pub(crate) use std::{hint::spin_loop as spin_once, thread::yield_now};
-
 /// [`std::cell::UnsafeCell`] with loom's interface.
 #[cfg(not(loom))]
 #[derive(Debug)]

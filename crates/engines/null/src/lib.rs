@@ -1,16 +1,12 @@
 //! An engine that maps nothing: every read comes out unmapped, at once. What is left is the runtime, so this is the engine of
 //! its benchmarks and of its tests, and the smallest example of what an engine is.
 //!
-//! [`Synthetic`] maps nothing either, but takes as long as it is told: for benchmarks that need an aligner of some cost.
-//!
 //! What it refuses to do: read a base.
 #![forbid(unsafe_code)]
 
 mod provider;
-mod synthetic;
 
 pub use provider::Provider;
-pub use synthetic::{Cost, Synthetic, rounds_per_second};
 
 use zerohop_model::alignment::{Alignment, Alignments};
 use zerohop_model::chunk::Chunk;
@@ -72,7 +68,7 @@ impl Mapper for NullMapper {
 }
 
 /// Adds the reads of a fragment as unmapped.
-fn add_unmapped(paired: bool, out: &mut Alignments) {
+pub fn add_unmapped(paired: bool, out: &mut Alignments) {
     let unmapped = |mate, pair| Alignment { mate, flags: record::UNMAPPED | pair, ..Alignment::default() };
     let pair = record::PAIRED | record::MATE_UNMAPPED;
     match paired {

@@ -20,7 +20,7 @@ use carrier::{Carrier, Messages, Windows};
 pub use frame::Frame;
 use frame::framed;
 pub use record::{Record, Survivor, merge};
-pub(crate) use rounds::CHANNELS;
+pub use rounds::CHANNELS;
 use rounds::{Rounds, rounds};
 use std::time::Instant;
 pub use variant::{Sync, Variant};
@@ -303,7 +303,7 @@ fn numbers(bytes: &[u8]) -> Vec<usize> {
 }
 
 /// Bytes of each rank's results that survived.
-pub(crate) fn bytes_by_rank(records: &[Vec<Record>], survivors: &[Survivor]) -> Vec<u64> {
+pub fn bytes_by_rank(records: &[Vec<Record>], survivors: &[Survivor]) -> Vec<u64> {
     let mut bytes = vec![0; records.len()];
     survivors.iter().for_each(|s| bytes[s.rank] += u64::from(records[s.rank][s.number].bytes));
     bytes
@@ -315,7 +315,7 @@ fn writer(bytes: &[u64]) -> usize {
 }
 
 /// Our results that survived, in order.
-pub(crate) fn survived(batch: &Batch, survivors: &[Survivor], me: usize) -> Vec<u8> {
+pub fn survived(batch: &Batch, survivors: &[Survivor], me: usize) -> Vec<u8> {
     let mut starts = Vec::with_capacity(batch.records.len());
     let mut at = 0;
     for record in &batch.records {
@@ -331,7 +331,7 @@ pub(crate) fn survived(batch: &Batch, survivors: &[Survivor], me: usize) -> Vec<
 }
 
 /// All that survived, in the order of the merge, and what stands between; `texts[r]` is what rank r has of it.
-pub(crate) fn in_order(
+pub fn in_order(
     records: &[Vec<Record>],
     survivors: &[Survivor],
     texts: &[Vec<u8>],

@@ -29,14 +29,14 @@ impl Record {
     }
 
     /// Records one after the other, as they travel.
-    pub(crate) fn pack(records: &[Record]) -> Vec<u8> {
+    pub fn pack(records: &[Record]) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(records.len() * Self::BYTES);
         records.iter().for_each(|record| record.put(&mut bytes));
         bytes
     }
 
     /// The records in some bytes; what is left over at the end is no record.
-    pub(crate) fn all(bytes: &[u8]) -> Vec<Record> {
+    pub fn all(bytes: &[u8]) -> Vec<Record> {
         let number = |bytes: &[u8]| u32::from_le_bytes(std::array::from_fn(|i| bytes[i]));
         let record = |bytes: &[u8]| Record {
             query: number(&bytes[..4]),

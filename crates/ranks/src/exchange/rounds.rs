@@ -7,7 +7,7 @@ use crate::transport::{Reach, Transport, TransportError, Window, own_number};
 use std::cell::Cell;
 
 /// Channels whose rounds may overlap.
-pub(crate) const CHANNELS: usize = 2;
+pub const CHANNELS: usize = 2;
 /// What comes before the bytes of a region: their number.
 const HEAD: usize = 8;
 

@@ -12,11 +12,13 @@ use std::path::{Path, PathBuf};
 use std::sync::mpsc::{RecvTimeoutError, sync_channel};
 use std::time::Duration;
 use tempfile::TempDir;
+use zerohop_lab::exchange::{Searches, calibrate};
 use zerohop_model::timeline::SearchTimeline;
 use zerohop_process::{overwrite, standard};
 use zerohop_ranks::exchange::{self, Batch, Output, RankReport};
-use zerohop_ranks::{MadeUp, Recording, Searches, Settings, Transport, TransportError, Twin, Variant, calibrate};
+use zerohop_ranks::made_up::MadeUp;
 use zerohop_ranks::{Ranks, find};
+use zerohop_ranks::{Recording, Settings, Transport, TransportError, Twin, Variant};
 
 /// How long a rank may be waited for.
 const LIMIT: Duration = Duration::from_secs(120);

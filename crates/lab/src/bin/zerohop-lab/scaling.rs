@@ -4,10 +4,11 @@ use crate::args::{ClaimsArgs, ExperimentArgs, FarmArgs, ScalingArgs};
 use crate::failure::Failure;
 use std::io::{BufRead, Write};
 use std::path::{Path, PathBuf};
-use zerohop_engine_null::{Null, Synthetic};
+use zerohop_engine_null::Null;
 use zerohop_engine_strobealign::{Reference, Strobealign};
 use zerohop_lab::claims::{self, Verdict};
 use zerohop_lab::process::{EngineSpec, ProcessSpec};
+use zerohop_lab::synthetic::{self, Synthetic};
 use zerohop_lab::{
     Arm, Experiment, Fragments, Grid, InputKind, LockKind, OutputKind, Point, Scaling, Starter, Store, present,
 };
@@ -208,7 +209,7 @@ fn starter(folder: &Path, probe: bool) -> Result<Starter, Failure> {
     let nodes_of_cpus = if probe { machine.allowed.cpus.iter().filter_map(node_of).collect() } else { Vec::new() };
     Ok(Starter {
         nodes: nodes_of_cpus,
-        rounds_per_second: zerohop_engine_null::rounds_per_second(),
+        rounds_per_second: synthetic::rounds_per_second(),
         zerohop: program.with_file_name("zerohop"),
         command: vec![program, "process".into()],
         cpus: machine.allowed.cpus,

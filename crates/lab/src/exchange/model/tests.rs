@@ -1,8 +1,8 @@
 //! The model where the answer is known by other means.
 
 use super::*;
-use crate::recording::Recording;
 use proptest::prelude::*;
+use zerohop_ranks::Recording;
 
 /// Searches of these seconds, by rank and batch, with as many results everywhere.
 fn searches(times: &[Vec<f64>], records: u32) -> Searches {

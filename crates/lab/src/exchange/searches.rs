@@ -1,9 +1,9 @@
 //! Searches to measure and to model an exchange with: made up, or recorded from a real one.
 
-use crate::exchange::Batch;
-use crate::made_up::{self, MadeUp, Searched};
-use crate::recording::Recording;
 use std::time::Duration;
+use zerohop_ranks::Recording;
+use zerohop_ranks::exchange::Batch;
+use zerohop_ranks::made_up::{self, MadeUp, Searched};
 
 /// Searches of any number of ranks.
 #[derive(Debug, Clone, PartialEq)]

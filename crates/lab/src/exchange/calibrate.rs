@@ -1,12 +1,10 @@
-//! What single calls of a transport take, and the work of a batch: what [`crate::model`] is fed with.
+//! What single calls of a transport take, and the work of a batch: what [the model](super::model) is fed with.
 
-use crate::back_off::receive;
-use crate::back_off::until;
-use crate::exchange::{Batch, ExchangeError, Output, Record, bytes_by_rank, in_order, merge, survived};
-use crate::made_up;
-use crate::model::Costs;
-use crate::transport::{Reach, Transport, TransportError, Window, own_number};
+use super::model::Costs;
 use std::time::{Duration, Instant};
+use zerohop_ranks::exchange::{Batch, ExchangeError, Output, Record, bytes_by_rank, in_order, merge, survived};
+use zerohop_ranks::transport::{Reach, Transport, TransportError, Window, own_number};
+use zerohop_ranks::{made_up, receive, until};
 
 /// How often each call is tried; the median counts, but for what only computes.
 const TRIES: usize = 25;
@@ -285,7 +283,7 @@ fn meetings(transport: &dyn Transport, ranks_on_core: f64, costs: &mut Costs) ->
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::twin::Twin;
+    use zerohop_ranks::Twin;
 
     struct Nowhere;
 

@@ -9,11 +9,11 @@
 
 mod engine;
 
-use crate::exchange::{CHANNELS, Record, Settings, Sync, Variant};
-use crate::made_up::Searched;
-use crate::searches::Searches;
+use super::searches::Searches;
 use engine::{Gate, Script, Step};
 use serde::{Deserialize, Serialize};
+use zerohop_ranks::exchange::{CHANNELS, Record, Settings, Sync, Variant};
+use zerohop_ranks::made_up::Searched;
 
 /// Seconds that single calls take.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]

@@ -2,8 +2,21 @@
 #![allow(unsafe_code)]
 
 use super::Lock;
-use crate::sync::{AtomicBool, Ordering, UnsafeCell, spin_once, yield_now};
+#[cfg(loom)]
+use loom::{
+    cell::UnsafeCell,
+    hint::spin_loop,
+    sync::atomic::{AtomicBool, Ordering},
+    thread::yield_now,
+};
 use std::marker::PhantomData;
+#[cfg(not(loom))]
+use std::{
+    cell::UnsafeCell,
+    hint::spin_loop,
+    sync::atomic::{AtomicBool, Ordering},
+    thread::yield_now,
+};
 
 /// The longest row of reads between two looks at a lock.
 const LONGEST_BACKOFF: u32 = 1 << 10;
@@ -41,7 +54,7 @@ impl Wait for TestThenSet {
                 return;
             }
             if !cfg!(loom) {
-                (0..backoff).for_each(|_| spin_once());
+                (0..backoff).for_each(|_| spin_loop());
             }
             backoff = (2 * backoff).min(LONGEST_BACKOFF);
             pause(&mut looks, crowded);
@@ -57,7 +70,7 @@ fn set(taken: &AtomicBool) -> bool {
 
 fn pause(looks: &mut u32, crowded: bool) {
     *looks += 1;
-    if crowded && looks.is_multiple_of(PATIENCE) || cfg!(loom) { yield_now() } else { spin_once() }
+    if crowded && looks.is_multiple_of(PATIENCE) || cfg!(loom) { yield_now() } else { spin_loop() }
 }
 
 /// A lock of one word that threads spin on as `W` says.
@@ -99,7 +112,13 @@ impl<T: Send, W: Wait> Lock<T> for Spin<T, W> {
     fn with<R>(&self, f: impl FnOnce(&mut T) -> R) -> R {
         W::acquire(&self.taken.0, self.crowded);
         let _release = Release(&self.taken.0);
+        #[cfg(loom)]
+        return self.value.with_mut(|value| {
+            // SAFETY: this thread has set `taken`, and clears it only after `f`.
+            f(unsafe { &mut *value })
+        });
+        #[cfg(not(loom))]
         // SAFETY: this thread has set `taken`, and clears it only after `f`.
-        self.value.with_mut(|value| f(unsafe { &mut *value }))
+        f(unsafe { &mut *self.value.get() })
     }
 }

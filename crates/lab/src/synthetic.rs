@@ -1,9 +1,9 @@
 //! An engine of a settable cost: so much work, so many dependent memory accesses, or so long a sleep per read.
 
-use crate::add_unmapped;
 use std::hint::black_box;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
+use zerohop_engine_null::add_unmapped;
 use zerohop_model::alignment::Alignments;
 use zerohop_model::chunk::Chunk;
 use zerohop_model::engine::{Cut, Engine, Mapper};

@@ -1,5 +1,5 @@
 //! The kinds of lock that aligners put before their input and output, to be compared (Langmead et al., "Scaling read aligners to
-//! hundreds of threads on general-purpose processors", Bioinformatics 2019). The runtime itself uses none of those that spin.
+//! hundreds of threads on general-purpose processors", Bioinformatics 2019). zerohop itself uses none of those that spin.
 //!
 //! - test and set ([`TestAndSet`]): tries to write until it succeeds; each try takes the cache line from the others;
 //! - test, then test and set ([`TestThenSet`]): waits by reading, ever longer, and writes only when the lock looks free;
@@ -8,6 +8,9 @@
 //!
 //! All that spin give up the core now and then if `crowded`: on cores that others need, a waiting thread would keep the holder
 //! from going on.
+//!
+//! What it refuses to do: be fair, or be used by zerohop itself.
+#![deny(unsafe_code)]
 
 mod spin;
 
@@ -106,7 +109,7 @@ mod tests {
 #[cfg(all(test, loom))]
 mod loom_tests {
     use super::*;
-    use crate::sync::Arc;
+    use loom::sync::Arc;
 
     fn excludes<W: spin::Wait + 'static>() {
         loom::model(|| {
