@@ -6,8 +6,9 @@ use std::time::{Duration, Instant};
 use zerohop_engine_null::add_unmapped;
 use zerohop_model::alignment::Alignments;
 use zerohop_model::chunk::Chunk;
-use zerohop_model::engine::{Cut, Engine, Mapper};
+use zerohop_model::engine::{Cut, Engine};
 use zerohop_model::error::Error;
+use zerohop_model::mapper::Mapper;
 use zerohop_model::record::Contig;
 
 /// Bytes of a cache line.

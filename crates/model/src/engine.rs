@@ -1,9 +1,7 @@
 //! What an aligner is to the runtime.
 
-use crate::alignment::Alignments;
-use crate::chunk::Chunk;
 use crate::error::Error;
-use crate::phases::PhasedMapper;
+use crate::mapper::Mapper;
 use crate::record::Contig;
 
 /// Where the input is cut for an engine, because the output of its own program depends on it.
@@ -13,7 +11,7 @@ use crate::record::Contig;
 ///
 /// - no state passes from fragment to fragment (bowtie2, minimap2): any number of bases, whichever the engine works best with;
 /// - state passes along a chunk and ends with it (strobealign: random numbers, insert size): that of its program;
-/// - statistics over a batch come before its alignments (the bwa family's `-K`): that of `-K`, and pieces ([`Phases`](crate::phases::Phases)).
+/// - statistics over a batch come before its alignments (the bwa family's `-K`): that of `-K`, and pieces ([`Phases`](crate::mapper::Phases)).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Cut {
     /// The number of bases that closes a cohort.
@@ -56,7 +54,7 @@ impl Cut {
 /// 3. [`mapper`](Engine::mapper) on each worker's pinned thread, for scratch in memory of its node; again if the worker goes over to
 ///    another copy while the run goes on;
 /// 4. [`Mapper::map`] for one chunk after the other; or, if the mapper is one of [two phases](Mapper::phases), what
-///    [`Phases`](crate::phases::Phases) says.
+///    [`Phases`](crate::mapper::Phases) says.
 ///
 /// What must not be done: start threads while it maps, use a pool that others share, wait for another worker, open reads or outputs,
 /// print, exit, or carry anything from one chunk to the next in which the records could show. The records of a chunk depend on the
@@ -86,20 +84,4 @@ pub trait Engine: Send + Sync {
 
     /// A worker with scratch of its own. Runs on the worker's pinned thread.
     fn mapper(&self) -> Box<dyn Mapper + '_>;
-}
-
-/// One worker of an engine.
-pub trait Mapper {
-    /// Maps all fragments of `chunk`, in order, and puts their alignments into `out`, which is empty: of each read one that is
-    /// neither secondary nor supplementary. Nothing may be carried over to the next chunk.
-    ///
-    /// # Errors
-    /// [`Error::Engine`], [`Error::Record`].
-    fn map(&mut self, chunk: &Chunk, out: &mut Alignments) -> Result<(), Error>;
-
-    /// If it maps in two phases: how. Then the runtime calls that and not [`Mapper::map`]. Not to be written by hand:
-    /// [`Phased`](crate::phases::Phased) does it.
-    fn phases(&mut self) -> Option<&mut dyn PhasedMapper> {
-        None
-    }
 }

@@ -5,7 +5,7 @@
 //! 1. *claim*: [`source::Claim`] gives a worker the text of a [`chunk::Chunk`] (or [`source::Emit`] gives it to the farm,
 //!    which deals it to a worker);
 //! 2. *parse*: [`source::Parse`] finds the reads in that text, in place;
-//! 3. *map*: [`engine::Mapper`] aligns them: [`alignment::Alignments`];
+//! 3. *map*: [`mapper::Mapper`] aligns them: [`alignment::Alignments`];
 //! 4. *encode*: a [`sink::Encoder`] makes SAM text or BAM blocks of the chunk and its alignments;
 //! 5. *commit*: the runtime puts the bytes at their place through a [`sink::Sink`].
 //!
@@ -24,9 +24,9 @@ pub mod exchange;
 pub mod index;
 pub mod instance;
 pub mod machine;
+pub mod mapper;
 pub mod measurement;
 pub mod memory_map;
-pub mod phases;
 pub mod plan;
 pub mod record;
 pub mod sink;

@@ -9,8 +9,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use zerohop_model::alignment::{Alignment, Alignments};
 use zerohop_model::chunk::Chunk;
-use zerohop_model::engine::{Cut, Engine, Mapper};
+use zerohop_model::engine::{Cut, Engine};
 use zerohop_model::error::Error;
+use zerohop_model::mapper::Mapper;
 use zerohop_model::record::{Contig, UNMAPPED};
 use zerohop_runtime::{HELD_PER_WORKER, Mapping, Order, Shelf};
 

@@ -4,8 +4,9 @@ use std::collections::HashMap;
 use std::path::Path;
 use zerohop_model::alignment::{Alignment, Alignments};
 use zerohop_model::chunk::{Chunk, Fragment};
-use zerohop_model::engine::{Cut, Engine, Mapper};
+use zerohop_model::engine::{Cut, Engine};
 use zerohop_model::error::{Error, InputError};
+use zerohop_model::mapper::Mapper;
 use zerohop_model::record::{
     CigarOp, Contig, FIRST, LAST, Locus, MATE_UNMAPPED, PAIRED, REVERSE, Tag, TagValue, UNMAPPED,
 };

@@ -10,8 +10,9 @@ pub use provider::Provider;
 
 use zerohop_model::alignment::{Alignment, Alignments};
 use zerohop_model::chunk::Chunk;
-use zerohop_model::engine::{Cut, Engine, Mapper};
+use zerohop_model::engine::{Cut, Engine};
 use zerohop_model::error::Error;
+use zerohop_model::mapper::Mapper;
 use zerohop_model::record::{self, Contig};
 
 /// The engine; [`Null::new`] says how it wants the input cut.

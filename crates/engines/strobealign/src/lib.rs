@@ -31,8 +31,9 @@ use crate::tables::{AddressedIndex, RANDSTROBE_BYTES};
 use strobealign::chainer::{Chainer, ChainingParameters, MAXIMUM_QUERY_LENGTH};
 use strobealign::modes::align::MappingParameters;
 use strobealign::seeding::SeedingParameters;
-use zerohop_model::engine::{Cut, Engine, Mapper};
+use zerohop_model::engine::{Cut, Engine};
 use zerohop_model::error::Error;
+use zerohop_model::mapper::Mapper;
 use zerohop_model::record::Contig;
 
 /// The version of the crate, and so of the program whose records these are.

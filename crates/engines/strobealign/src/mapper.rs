@@ -20,8 +20,8 @@ use strobealign::modes::align::{SamOutput, align_paired_end_read, align_single_e
 use strobealign::shuffle::shuffle_best;
 use zerohop_model::alignment::Alignments;
 use zerohop_model::chunk::{Chunk, Fragment};
-use zerohop_model::engine::Mapper;
 use zerohop_model::error::Error;
+use zerohop_model::mapper::Mapper;
 
 /// Bandwidth of the piecewise aligner: the program's default.
 const BANDWIDTH: usize = 1024;

@@ -1,14 +1,30 @@
-//! Engines whose alignments need statistics over a whole cohort: they map in two phases, with the statistics between them.
+//! What a worker calls: an engine maps a chunk at once, or, where alignments need statistics over a whole cohort, in two
+//! phases with the statistics between them.
 //!
 //! The author of an engine implements [`Phases`]; [`Phased`] makes a [`Mapper`] of it. The runtime sees the same without its types
 //! ([`PhasedMapper`]).
 
 use crate::alignment::Alignments;
 use crate::chunk::Chunk;
-use crate::engine::Mapper;
 use crate::error::Error;
 use std::any::Any;
 use std::sync::Arc;
+
+/// One worker of an engine.
+pub trait Mapper {
+    /// Maps all fragments of `chunk`, in order, and puts their alignments into `out`, which is empty: of each read one that is
+    /// neither secondary nor supplementary. Nothing may be carried over to the next chunk.
+    ///
+    /// # Errors
+    /// [`Error::Engine`], [`Error::Record`].
+    fn map(&mut self, chunk: &Chunk, out: &mut Alignments) -> Result<(), Error>;
+
+    /// If it maps in two phases: how. Then the runtime calls that and not [`Mapper::map`]. Not to be written by hand:
+    /// [`Phased`] does it.
+    fn phases(&mut self) -> Option<&mut dyn PhasedMapper> {
+        None
+    }
+}
 
 /// One worker of an engine that maps in two phases, as the bwa family does: alignments of a read depend on the insert sizes of its
 /// cohort ([`Cut`](crate::engine::Cut), `-K`), and those on the candidates of all its reads.
