@@ -136,14 +136,15 @@ pub(crate) fn mark_fasta(text: &[u8]) -> Marks {
 }
 
 /// Joins the marks of records into marks of fragments: a record whose name equals that of the record before, if that
-/// one has no mate yet, is its mate.
-pub(crate) fn join_mates<'t>(records: Marks, name_at: impl Fn(u32) -> &'t [u8]) -> Marks {
+/// one has no mate yet, is its mate. The last name may be none, for the text ends in it: then it may be a mate, and counts as one.
+pub(crate) fn join_mates<'t>(records: Marks, name_at: impl Fn(u32) -> Option<&'t [u8]>) -> Marks {
     let mut marks = Marks { records: records.records, bases: records.bases, ..Marks::default() };
     let mut i = 0;
     while i < records.starts.len() {
         marks.push(records.starts[i] as usize, records.bases_before[i]);
         marks.records_before.push(i as u32);
-        let mated = i + 1 < records.starts.len() && name_at(records.starts[i]) == name_at(records.starts[i + 1]);
+        let is_mate = |next: &u32| name_at(*next).is_none_or(|name| name_at(records.starts[i]) == Some(name));
+        let mated = records.starts.get(i + 1).is_some_and(is_mate);
         i += if mated { 2 } else { 1 };
     }
     marks
@@ -212,10 +213,18 @@ mod tests {
     fn mates_are_joined_greedily() {
         let text = b"@a\nA\n+\n#\n@a\nA\n+\n#\n@a\nA\n+\n#\n@b\nA\n+\n#\n";
         let (marks, _) = mark_fastq(text, LineState::RECORD_START);
-        let joined = join_mates(marks, |s| &text[s as usize + 1..s as usize + 2]);
+        let joined = join_mates(marks, |s| Some(&text[s as usize + 1..s as usize + 2]));
         assert_eq!(joined.starts, [0, 18, 27]);
         assert_eq!(joined.records_before, [0, 2, 3]);
         assert_eq!(joined.bases_before, [0, 2, 3]);
+    }
+
+    #[test]
+    fn a_name_that_the_text_ends_in_may_be_that_of_a_mate() {
+        let text = b"@ab\nA\n+\n#\n@ab\nA\n+\n#\n@cd\nA\n+\n#\n@c";
+        let (marks, _) = mark_fastq(text, LineState::RECORD_START);
+        let joined = join_mates(marks, |s| text.get(s as usize + 1..s as usize + 3));
+        assert_eq!((joined.starts, joined.records_before), (vec![0, 20], vec![0, 2]));
     }
 
     #[test]

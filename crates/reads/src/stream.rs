@@ -78,10 +78,10 @@ impl Reader {
         let mut wanted = SEGMENT;
         loop {
             if self.fill(&mut bytes, wanted)? {
-                let marks = self.mark(&bytes).0;
+                let marks = self.mark(&bytes, true).0;
                 return Ok((Segment { bytes, marks }, true));
             }
-            let (marks, ends_whole) = self.mark(&bytes);
+            let (marks, ends_whole) = self.mark(&bytes, false);
             let (marks, whole) = if ends_whole { (marks, bytes.len()) } else { without_last(marks) };
             if whole > 0 {
                 carried.extend_from_slice(&bytes[whole..]);
@@ -92,7 +92,7 @@ impl Reader {
             }
             let most = record_text_limit(self.spec.max_read_bases as u64) as usize;
             if bytes.len() > most {
-                let (bases, limit) = (self.mark(&bytes).0.bases, self.spec.max_read_bases as u64);
+                let (bases, limit) = (self.mark(&bytes, false).0.bases, self.spec.max_read_bases as u64);
                 let fault = endless(&self.spec.path, &bytes, u64::from(bases), limit);
                 return Err(fault.at(self.records + 1, self.bytes));
             }
@@ -113,8 +113,8 @@ impl Reader {
         Ok((got as u64) < missing)
     }
 
-    /// Marks the units of `bytes`; returns the marks and whether the last unit is surely whole.
-    fn mark(&self, bytes: &[u8]) -> (Marks, bool) {
+    /// Marks the units of `bytes`, to the end of the stream or not; returns the marks and whether the last unit is surely whole.
+    fn mark(&self, bytes: &[u8], is_end: bool) -> (Marks, bool) {
         let (marks, ends_whole) = match self.spec.format {
             Format::Fastq => {
                 let (marks, after) = mark_fastq(bytes, LineState::RECORD_START);
@@ -128,8 +128,9 @@ impl Reader {
         }
         let name_at = |start: u32| {
             let line = &bytes[start as usize + 1..];
-            let (name, _) = header::split(&line[..memchr::memchr(b'\n', line).unwrap_or(line.len())]);
-            if self.spec.format == Format::Fastq { header::without_mate_number(name) } else { name }
+            let end = memchr::memchr(b'\n', line).or(is_end.then_some(line.len()))?;
+            let (name, _) = header::split(&line[..end]);
+            Some(if self.spec.format == Format::Fastq { header::without_mate_number(name) } else { name })
         };
         // or the mate of the last read.
         (join_mates(marks, name_at), false)
