@@ -11,8 +11,8 @@ pub struct Ticket {
     pub number: u64,
     /// Number of its first fragment in the lane, from 0.
     pub first_fragment: u64,
-    /// Number of its first read over the whole input, from 0: mates count as two reads. (What deals a lane counts from the
-    /// first read of the lane; the runtime adds the reads of the lanes before.)
+    /// Number of its first read over the whole input, from 0: mates count as two reads. (What deals a lane counts from
+    /// the first read of the lane; the runtime adds the reads of the lanes before.)
     pub first_read: u64,
     /// Number of its cohort in the lane, from 0.
     pub cohort: u64,

@@ -1,4 +1,5 @@
-//! Where the chunks of a lane begin: what lets one of several processes begin with any of them, without what lies before.
+//! Where the chunks of a lane begin: what lets one of several processes begin with any of them, without what lies
+//! before.
 
 use crate::compact::{Reader, Writer};
 use crate::cutter::Place;
@@ -22,7 +23,8 @@ pub(crate) struct ChunkStart {
     pub(crate) cohort_bases: u64,
 }
 
-/// Where the stretches and the chunks of a lane begin. The same on all ranks: one of them makes it, the others read its bytes.
+/// Where the stretches and the chunks of a lane begin. The same on all ranks: one of them makes it, the others read its
+/// bytes.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Table {
     /// For each file, what lies before each stretch.

@@ -1,16 +1,19 @@
 //! Who may do what next, where an engine maps in two phases with statistics over a cohort between them.
 //!
-//! Workers take pieces of cohorts, do their first phases and keep what comes of them. Who finishes the last first phase of a cohort
-//! combines the summaries; after that each worker does the second phases of its own pieces. There is no barrier:
+//! Workers take pieces of cohorts, do their first phases and keep what comes of them. Who finishes the last first phase
+//! of a cohort combines the summaries; after that each worker does the second phases of its own pieces. There is no
+//! barrier:
 //!
 //! - a second phase that can be done goes before another claim;
-//! - until then a worker goes on claiming, pieces of this cohort or of later ones, as long as the text that is held is within a bound;
+//! - until then a worker goes on claiming, pieces of this cohort or of later ones, as long as the text that is held is
+//!   within a bound;
 //! - beyond the bound it claims only if a cohort could not be completed otherwise, and waits else.
 //!
-//! Nobody waits for ever. Pieces are claimed in the order of the input, so the first open cohort that is not combined has pieces that
-//! nobody has claimed, which everybody may claim who holds no piece behind it, or pieces in a first phase, whose workers do not wait.
-//! Second phases are done in the order of the input by each worker: one that waits for its turn to write waits for pieces before its
-//! own only, whose cohorts are combined or about to be by workers that hold them.
+//! Nobody waits for ever. Pieces are claimed in the order of the input, so the first open cohort that is not combined
+//! has pieces that nobody has claimed, which everybody may claim who holds no piece behind it, or pieces in a first
+//! phase, whose workers do not wait. Second phases are done in the order of the input by each worker: one that waits
+//! for its turn to write waits for pieces before its own only, whose cohorts are combined or about to be by workers
+//! that hold them.
 
 use crate::sync::{Condvar, Mutex, lock, wait};
 use std::collections::BTreeMap;
@@ -135,7 +138,8 @@ impl<S, T: Clone> Cohorts<S, T> {
         });
     }
 
-    /// The first phase of a piece is done. If it was the last of its cohort: the summaries of all, to be combined by the caller.
+    /// The first phase of a piece is done. If it was the last of its cohort: the summaries of all, to be combined by
+    /// the caller.
     pub(crate) fn summarised(&self, ticket: &Ticket, summary: S) -> Option<Vec<S>> {
         let mut state = lock(&self.state);
         let cohort = state.open.get_mut(&place(ticket))?;
@@ -171,8 +175,8 @@ impl<S, T: Clone> Cohorts<S, T> {
         });
     }
 
-    /// What a worker does next that holds pieces from `first` to `last`; `ended` says that there is nothing to be claimed. Waits while
-    /// that is nothing, and others work.
+    /// What a worker does next that holds pieces from `first` to `last`; `ended` says that there is nothing to be
+    /// claimed. Waits while that is nothing, and others work.
     ///
     /// # Errors
     /// [`Over`].
@@ -219,8 +223,8 @@ impl<S, T: Clone> State<S, T> {
         self.open.get(&place(ticket)).and_then(|cohort| cohort.statistics.clone())
     }
 
-    /// Whether a worker whose last piece is of cohort `last` claims beyond the bound: nothing is held, or the first cohort of which a
-    /// piece is not claimed is not before its last. (If it is, another worker was dealt that piece.)
+    /// Whether a worker whose last piece is of cohort `last` claims beyond the bound: nothing is held, or the first
+    /// cohort of which a piece is not claimed is not before its last. (If it is, another worker was dealt that piece.)
     fn must_claim(&self, last: Option<Place>) -> bool {
         match self.first_unclaimed() {
             Some(first) => last.is_none_or(|last| last <= first),

@@ -1,5 +1,5 @@
-//! An engine whose second phase needs statistics of the whole cohort, against its sequential twin: over numbers of workers, sizes of
-//! cohorts and pieces, kinds of lanes and orders, and with a fault in every phase.
+//! An engine whose second phase needs statistics of the whole cohort, against its sequential twin: over numbers of
+//! workers, sizes of cohorts and pieces, kinds of lanes and orders, and with a fault in every phase.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 mod made_up;

@@ -1,5 +1,6 @@
-//! An aligner of one's own under zerohop's runtime. `engine.rs` is all that an author writes: an [`Engine`] (the index, and how the
-//! input is cut) and its mapper (a chunk of reads in, alignments out). Reading, workers, order and SAM are the runtime's.
+//! An aligner of one's own under zerohop's runtime. `engine.rs` is all that an author writes: an [`Engine`] (the index,
+//! and how the input is cut) and its mapper (a chunk of reads in, alignments out). Reading, workers, order and SAM are
+//! the runtime's.
 //!
 //! It aligns by counting k-mers, without gaps, and is a toy: see the engines of zerohop for real ones, and
 //! [`zerohop_model::phases`] for those that need statistics over a batch of reads.
@@ -18,7 +19,8 @@ use zerohop_reads::{LaneSpec, OpenLane};
 use zerohop_runtime::{HELD_PER_WORKER, Job, Mapping, Order, Outcome, Progress, Shelf};
 use zerohop_sinks::{FileSink, Format, Header, OutputSpec, Program};
 
-/// Aligns a file of reads, or two with the mates in step, with so many workers, and writes SAM to `output`, or to standard output.
+/// Aligns a file of reads, or two with the mates in step, with so many workers, and writes SAM to `output`, or to
+/// standard output.
 ///
 /// # Errors
 /// Files that cannot be read or written, and damaged input.

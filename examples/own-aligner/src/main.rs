@@ -1,6 +1,7 @@
 //! `own-aligner REFERENCE READS [MATES]` writes SAM to standard output.
 #![forbid(unsafe_code)]
 
+use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -13,17 +14,23 @@ fn main() -> ExitCode {
     let workers = std::thread::available_parallelism().map_or(1, usize::from);
     match own_aligner::align(reference, reads, None, workers) {
         Ok(outcome) => {
-            eprintln!("{} reads, {} of them mapped", outcome.report.tally.reads, outcome.report.tally.mapped);
+            let tally = &outcome.report.tally;
+            say(&format!("{} reads, {} of them mapped", tally.reads, tally.mapped));
             ExitCode::SUCCESS
         }
         Err(error) => {
-            eprintln!("own-aligner: {error}");
+            say(&format!("own-aligner: {error}"));
             ExitCode::FAILURE
         }
     }
 }
 
 fn usage() -> ExitCode {
-    eprintln!("usage: own-aligner REFERENCE READS [MATES]");
+    say("usage: own-aligner REFERENCE READS [MATES]");
     ExitCode::from(2)
+}
+
+/// A line on standard error, if anyone reads it.
+fn say(line: &str) {
+    let _ = writeln!(std::io::stderr(), "{line}");
 }
