@@ -5,7 +5,21 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-wide='(crates|fuzz|bench/src)/.*\.rs
+wide='bench/src/bin/readers.rs
+crates/engines/external/src/error.rs
+crates/engines/strobealign/src/seeds.rs
+crates/lab/src/exchange/model/engine.rs
+crates/lab/src/exchange/model/tests.rs
+crates/lab/src/process.rs
+crates/plan/src/pilots.rs
+crates/reads/src/blocked/tests.rs
+crates/reads/src/cutter.rs
+crates/report/src/multiqc.rs
+crates/report/src/page.rs
+crates/runtime/tests/made_up/mod.rs
+crates/search/src/collect.rs
+crates/search/src/cuts.rs
+crates/search/src/written/pairwise.rs
 tests/e2e/(40-bad-input|45-blocked|80-external|95-report|96-search|lib)\.sh
 tests/(hosts/10-search|hosts/20-align|lab/10-placement|lab/30-farm)\.sh'
 

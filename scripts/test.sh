@@ -117,7 +117,8 @@ docs() { RUSTDOCFLAGS="-D warnings" cargo doc -q --workspace --no-deps --locked;
 loom() {
     export RUSTFLAGS="--cfg loom" CARGO_PROFILE_RELEASE_LTO=off CARGO_PROFILE_RELEASE_CODEGEN_UNITS=16
     export LOOM_MAX_PREEMPTIONS=${LOOM_MAX_PREEMPTIONS:-3}
-    some_tests cargo test -q -p zerohop-runtime -p zerohop-lab-locks --release --locked --target-dir "$TARGET/loom" --lib loom
+    some_tests cargo test -q -p zerohop-runtime -p zerohop-lab-locks --release --locked \
+        --target-dir "$TARGET/loom" --lib loom
 }
 
 miri() {

@@ -1,7 +1,8 @@
-//! What the comparisons need: large references with repeats and paired reads from them, made anew from a seed
-//! wherever they are wanted, so that no large file has to be kept.
+//! What the comparisons need: large references with repeats and paired reads from them, made anew from a seed wherever
+//! they are wanted, so that no large file has to be kept.
 //!
-//! 1. [`mod@reference`] composes a genome of unique sequence, repeat families, tandem repeats and segmental duplications;
+//! 1. [`mod@reference`] composes a genome of unique sequence, repeat families, tandem repeats and segmental
+//!    duplications;
 //! 2. [`fasta`] writes it and reads it back;
 //! 3. [`pairs`] puts single-base variants into it and draws read pairs, whose names hold where they come from.
 //!

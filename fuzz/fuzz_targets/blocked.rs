@@ -1,5 +1,6 @@
-//! Reads that are taken one after the other (O, D, B) are those of the survey; what is blocked comes back byte for byte, and its blocks
-//! (L) hold the same reads; a blocked file that was damaged is refused or comes back whole, and never panics.
+//! Reads that are taken one after the other (O, D, B) are those of the survey; what is blocked comes back byte for
+//! byte, and its blocks (L) hold the same reads; a blocked file that was damaged is refused or comes back whole, and
+//! never panics.
 //!
 //! Input: four bytes that choose how, then the text of a file.
 #![no_main]

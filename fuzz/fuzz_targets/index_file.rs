@@ -1,8 +1,8 @@
 //! An index file that was damaged is refused, or makes no difference; one that was forged, checksums and all, makes at
 //! worst a wrong index, never a panic or an allocation beyond the file's own size.
 //!
-//! Input: a first byte; where it is odd, the rest is a file. Otherwise the rest are changes of a small valid file, ten bytes
-//! each: what kind, a small number, and a large one (see [`change`]).
+//! Input: a first byte; where it is odd, the rest is a file. Otherwise the rest are changes of a small valid file, ten
+//! bytes each: what kind, a small number, and a large one (see [`change`]).
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

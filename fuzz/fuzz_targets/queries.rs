@@ -1,5 +1,5 @@
-//! Queries are read as a naive parser reads them, and come in batches that hold them all, in order, within the limits; or the file is
-//! refused.
+//! Queries are read as a naive parser reads them, and come in batches that hold them all, in order, within the limits;
+//! or the file is refused.
 //!
 //! Input: two bytes for the limits of a batch, then the file.
 #![no_main]

@@ -1,8 +1,8 @@
 //! Reads come out the same however they are stored and dealt, and as a naive parser finds them.
 //!
-//! Input: eight bytes that choose how (see [`Plan`]), then the text; a byte 0xff parts it into the texts of two files. Most
-//! faults of dealing can only lie where stretches meet, beyond what a fuzzer writes: so the text is also put behind valid
-//! filler of such a length that it lies across such a border.
+//! Input: eight bytes that choose how (see [`Plan`]), then the text; a byte 0xff parts it into the texts of two files.
+//! Most faults of dealing can only lie where stretches meet, beyond what a fuzzer writes: so the text is also put
+//! behind valid filler of such a length that it lies across such a border.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -1,5 +1,5 @@
-//! A line that an aligner wrote is refused, or becomes a record: the same line as SAM, and as BAM a record from which the line
-//! is made again. No line that is refused leaves anything behind.
+//! A line that an aligner wrote is refused, or becomes a record: the same line as SAM, and as BAM a record from which
+//! the line is made again. No line that is refused leaves anything behind.
 //!
 //! Input: a byte that chooses the read group and whether there is a comment, then lines.
 #![no_main]

@@ -57,8 +57,8 @@ pub fn deal(files: &[&Path], manner: Manner) -> Result<Chunks, Error> {
     Ok(chunks.into_values().collect())
 }
 
-/// The number of threads before a lane is dealt. Nobody joins those that read streams: one that stays is a fault, and one
-/// that is just about to end is taken by the sanitizer for a leak.
+/// The number of threads before a lane is dealt. Nobody joins those that read streams: one that stays is a fault, and
+/// one that is just about to end is taken by the sanitizer for a leak.
 pub struct Threads(usize);
 
 impl Threads {

@@ -53,8 +53,8 @@ impl Pipe {
 
 impl Drop for Pipe {
     fn drop(&mut self) {
-        // Whoever read it may have stopped early. This end keeps the writer from dying of SIGPIPE (which only Rust's own
-        // `main` ignores), and so has to empty the pipe for it.
+        // Whoever read it may have stopped early. This end keeps the writer from dying of SIGPIPE (which only Rust's
+        // own `main` ignores), and so has to empty the pipe for it.
         std::io::copy(&mut self.reader.by_ref(), &mut std::io::sink()).unwrap();
         self.writer.take().map(JoinHandle::join).transpose().unwrap();
     }

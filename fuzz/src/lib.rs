@@ -1,5 +1,5 @@
-//! What the fuzz targets share: inputs as files without a name, writers of compressed data, dealing a lane to the end, and
-//! the naive parser that it is held against.
+//! What the fuzz targets share: inputs as files without a name, writers of compressed data, dealing a lane to the end,
+//! and the naive parser that it is held against.
 //!
 //! A target fails by panicking, so what cannot fail here is unwrapped.
 

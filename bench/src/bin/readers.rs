@@ -1,9 +1,10 @@
-//! Readers of paired FASTQ side by side, on the same plain files: zerohop's survey, paraseq's parallel reader, and the reader of the
-//! strobealign program. Every base is looked at, nothing is mapped.
+//! Readers of paired FASTQ side by side, on the same plain files: zerohop's survey, paraseq's parallel reader, and the
+//! reader of the strobealign program. Every base is looked at, nothing is mapped.
 //!
 //!     cargo run --release -p zerohop-bench --bin readers -- READS_1 READS_2 --threads 1,2 --repeats 5
 //!
-//! For each: GB of text per second with so many threads, and the SERIAL time per pair, in which only one thread can go on:
+//! For each: GB of text per second with so many threads, and the SERIAL time per pair, in which only one thread can go
+//! on:
 //! - zerohop: what the survey itself measures (putting stretches in order, and cutting);
 //! - paraseq: `RecordSet::fill` of both files, which its threads do under the readers' locks, in a loop of its own;
 //! - strobealign: parsing, which one thread does for all, in a loop of its own.

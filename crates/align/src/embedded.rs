@@ -21,7 +21,8 @@ use zerohop_reads::OpenLane;
 use zerohop_runtime::{HELD_PER_WORKER, Job as Run, Mapping, Progress};
 use zerohop_sinks::{Header, Program};
 
-/// Further index copies are made only if what is left of the run takes so many times as long as making the first one took.
+/// Further index copies are made only if what is left of the run takes so many times as long as making the first one
+/// took.
 const WORTH: f64 = 4.0;
 
 /// An engine with its index.
@@ -145,7 +146,8 @@ impl Ready for Embedded<'_> {
     }
 }
 
-/// The plan that was followed to the end, and its copies: `copies` are those that came while the run went on, and stayed.
+/// The plan that was followed to the end, and its copies: `copies` are those that came while the run went on, and
+/// stayed.
 fn followed(
     first: Plan,
     alternatives: Option<Alternatives>,

@@ -2,8 +2,8 @@
 
 use zerohop_model::index::IndexProvider;
 
-/// The read length in bases, of seven, that is nearest to a mean: reads of one such length share a strobealign index, and
-/// a plan.
+/// The read length in bases, of seven, that is nearest to a mean: reads of one such length share a strobealign index,
+/// and a plan.
 pub use zerohop_engine_strobealign::canonical_read_length;
 
 /// All of them, the default first.

@@ -1,10 +1,10 @@
 //! An aligner that runs as a program of its own.
 //!
 //! 1. [`Wanted`]: the aligner, the user's arguments for it, and the reads are looked at;
-//! 2. [`Site`]: the index and the plan; a reaper, which is told of all that would have to be cleared away; index copies for
-//!    processes that share them;
-//! 3. [`Site::align`]: the processes are started, and the runtime feeds and drains them; the output is opened with the first
-//!    header that one of them writes ([`Late`]).
+//! 2. [`Site`]: the index and the plan; a reaper, which is told of all that would have to be cleared away; index copies
+//!    for processes that share them;
+//! 3. [`Site::align`]: the processes are started, and the runtime feeds and drains them; the output is opened with the
+//!    first header that one of them writes ([`Late`]).
 
 mod late;
 mod logs;

@@ -1,7 +1,8 @@
-//! `--plan auto` with an aligner that runs as programs of its own: its instances are relieved by others while the run goes on.
+//! `--plan auto` with an aligner that runs as programs of its own: its instances are relieved by others while the run
+//! goes on.
 //!
-//! The new instances are started beside the old ones, which take no more reads from then on and end when all their records have come.
-//! Meanwhile both load and map on the same CPUs, so it is done only when much is left to do.
+//! The new instances are started beside the old ones, which take no more reads from then on and end when all their
+//! records have come. Meanwhile both load and map on the same CPUs, so it is done only when much is left to do.
 
 use crate::pilots::{Switch, wait_until};
 use crate::reaping::told;

@@ -6,8 +6,8 @@ use zerohop_process::overwrite;
 use zerohop_reads::LaneSpec;
 use zerohop_sinks::ReadGroup;
 
-/// Lanes of these files: one of reads each, or two with the mates in step. If `interleaved`, each file holds single reads
-/// or pairs whose mates follow one another.
+/// Lanes of these files: one of reads each, or two with the mates in step. If `interleaved`, each file holds single
+/// reads or pairs whose mates follow one another.
 ///
 /// # Errors
 /// Files that make no sense together.

@@ -4,17 +4,17 @@
 //!
 //! 1. what makes no sense, or cannot be written, is refused before anything is loaded ([`check`]);
 //! 2. ranks find each other, if the job wants them, and share the machine;
-//! 3. the session (session.rs) opens the reads, gets the engine ready (embedded.rs or external.rs), has the runtime claim,
-//!    parse, map, encode and commit, and gives the files their names;
+//! 3. the session (session.rs) opens the reads, gets the engine ready (embedded.rs or external.rs), has the runtime
+//!    claim, parse, map, encode and commit, and gives the files their names;
 //! 4. [`tell`] writes what there is to say.
 //!
 //! The engines in our own process are listed in [`engines`]; those that are programs of their own in [`descriptors`].
 //!
-//! What it refuses to do: parse a command line, write to standard output anything but records, or leave a file that looks
-//! complete after a failure.
+//! What it refuses to do: parse a command line, write to standard output anything but records, or leave a file that
+//! looks complete after a failure.
 //!
-//! A program that runs external aligners must begin by calling [`reap_if_asked`]: what clears away after a killed run is the
-//! same program, started again.
+//! A program that runs external aligners must begin by calling [`reap_if_asked`]: what clears away after a killed run
+//! is the same program, started again.
 #![forbid(unsafe_code)]
 
 mod compare;
@@ -50,8 +50,8 @@ pub use summary::tell;
 
 use zerohop_ranks::{RankShare, Ranks as Started};
 
-/// Aligns, and gives what there is to say of it. None where another rank says it, and where an earlier run of a recorded
-/// job had written everything.
+/// Aligns, and gives what there is to say of it. None where another rank says it, and where an earlier run of a
+/// recorded job had written everything.
 ///
 /// # Errors
 /// Whatever goes wrong; then nothing that looks complete is left, and no process.

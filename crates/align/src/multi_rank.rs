@@ -2,8 +2,8 @@
 //!
 //! 1. [`MultiRank::begin`]: the reads are counted by all ranks together, and what was finished before is looked up;
 //! 2. [`MultiRank::deal`]: each rank deals the chunks that it takes from the counter;
-//! 3. [`MultiRank::run`]: the runtime runs in threads of its own, while this one talks to the other ranks, and another enters what is written
-//!    into the journal;
+//! 3. [`MultiRank::run`]: the runtime runs in threads of its own, while this one talks to the other ranks, and another
+//!    enters what is written into the journal;
 //! 4. [`MultiRank::finish`]: what all ranks did is gathered, and the files get their names.
 
 use crate::error::AlignError;
@@ -32,8 +32,9 @@ use zerohop_report::RankSummary;
 use zerohop_runtime::{Grains, Outcome, Progress, Written};
 use zerohop_sinks::FileSink;
 
-/// Bases that a rank takes at once, at most, if its threads do not want more. Less than a second's work for one thread: the records of
-/// what is taken lie in memory until all before them are made, and memory that was never touched costs more than a message.
+/// Bases that a rank takes at once, at most, if its threads do not want more. Less than a second's work for one thread:
+/// the records of what is taken lie in memory until all before them are made, and memory that was never touched costs
+/// more than a message.
 const GRAIN_BASES: u64 = 8_000_000;
 /// Bases that a rank may go on for while other ranks are behind.
 const HELD_BASES: u64 = 64_000_000;
@@ -62,7 +63,8 @@ pub struct MultiRank<'t> {
 
 /// How an alignment begins.
 pub enum Begun<'t> {
-    /// It is to be done, or what is left of it: together with others, or where progress is recorded, as a [`MultiRank`].
+    /// It is to be done, or what is left of it: together with others, or where progress is recorded, as a
+    /// [`MultiRank`].
     ToDo(Option<Box<MultiRank<'t>>>),
     /// An earlier run had written all of it, and its files have their names now.
     Complete,
@@ -212,8 +214,8 @@ impl<'t> MultiRank<'t> {
         }
     }
 
-    /// Gathers what all ranks did, adds up what they counted, and gives the files their names; the first rank learns what all did. `sink` is
-    /// this rank's way to the files, and what stands for its header, if it has had records.
+    /// Gathers what all ranks did, adds up what they counted, and gives the files their names; the first rank learns
+    /// what all did. `sink` is this rank's way to the files, and what stands for its header, if it has had records.
     ///
     /// # Errors
     /// Ranks with different headers, a file that cannot be written.
@@ -274,7 +276,8 @@ impl<'t> MultiRank<'t> {
         let before = (reads > 0).then(|| format!("{reads} reads were finished before, and were not aligned again."));
         let is_slow = self.tables.is_none() && self.transport.size() > 1;
         let slow = is_slow.then(|| {
-            "Reads in plain gzip, FASTA or interleaved files can only be read from front to back: every rank read all of them. Compress \
+            "Reads in plain gzip, FASTA or interleaved files can only be read from front to back: every rank read all \
+             of them. Compress \
              them with bgzip, mates in two files, and every rank reads its own part alone."
                 .to_owned()
         });
@@ -431,8 +434,9 @@ fn ends<'p>(files: impl Iterator<Item = &'p PathBuf>) -> String {
     cache::digest(&files.map(|path| content::ends(path).ok()).collect::<Vec<_>>())
 }
 
-/// What is written is made safe, and then entered, until the run is over. After a run that went well the last need not be entered, for the
-/// whole is complete then; but it is made safe, and so learned if it cannot be: some disks say only then that they are full.
+/// What is written is made safe, and then entered, until the run is over. After a run that went well the last need not
+/// be entered, for the whole is complete then; but it is made safe, and so learned if it cannot be: some disks say only
+/// then that they are full.
 fn keep(grains: &Grains, journal: &mut Journal, files: &[File], work: &Work<'_>) -> std::io::Result<()> {
     loop {
         let started = Instant::now();

@@ -10,8 +10,8 @@ use zerohop_process::overwrite::{self, Kind};
 use zerohop_process::{WriteError, cache};
 use zerohop_sinks::{FileSink, Format, Header, OutputSpec, Program, shard_path};
 
-/// Refuses shards without a name, formats that cannot be written, outputs that would destroy an input, each other or a file
-/// of another kind, and outputs that cannot be written: before hours of work, not after.
+/// Refuses shards without a name, formats that cannot be written, outputs that would destroy an input, each other or a
+/// file of another kind, and outputs that cannot be written: before hours of work, not after.
 ///
 /// # Errors
 /// Wrong usage, or what the system says.
@@ -67,7 +67,8 @@ fn check_suffix(path: &Path) -> Result<(), AlignError> {
         return Ok(());
     }
     Err(AlignError::Usage(format!(
-        "{}: zerohop writes SAM and BAM, and '.{}' is neither: name the file .sam or .bam, or say --format sam or --format bam",
+        "{}: zerohop writes SAM and BAM, and '.{}' is neither: name the file .sam or .bam, or say --format sam or \
+         --format bam",
         path.display(),
         suffix.to_string_lossy()
     )))

@@ -6,8 +6,9 @@ use zerohop_model::machine::Machine;
 use zerohop_model::memory_map::MemoryMap;
 use zerohop_process::cache;
 
-/// A number that another machine, or another part of the same machine, does not have: what is kept for one is not used for another.
-/// What is free at the moment does not count, and memory only in GiB, for kernels keep back more or less of it.
+/// A number that another machine, or another part of the same machine, does not have: what is kept for one is not used
+/// for another. What is free at the moment does not count, and memory only in GiB, for kernels keep back more or less
+/// of it.
 pub fn machine_id(machine: &Machine) -> String {
     let nodes: Vec<_> = machine.nodes.iter().map(|node| (node.id, &node.cpus, node.memory.0 >> 30)).collect();
     let allowed = (&machine.allowed.cpus, &machine.allowed.nodes, machine.allowed.cpu_quota.map(f64::to_bits));

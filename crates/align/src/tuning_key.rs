@@ -146,7 +146,8 @@ impl TuningKey {
         plan_cache::plan_file(&self.identity(machine))
     }
 
-    /// Names, lengths, beginnings and ends of all files: an index of human size would take longer to read than a plan saves.
+    /// Names, lengths, beginnings and ends of all files: an index of human size would take longer to read than a plan
+    /// saves.
     fn index_digest(&self) -> String {
         let of = |path: &PathBuf| {
             let name = path.file_name().map(|name| name.to_string_lossy().into_owned());

@@ -74,11 +74,13 @@ fn trial_words(trial: &Trial) -> String {
     match trial.outcome {
         Outcome::TooShort => {
             format!(
-                "pilot: parts of equal letters take {equal}: too short to tell; take more queries. The parts have equal letters.\n"
+                "pilot: parts of equal letters take {equal}: too short to tell; take more queries. The parts have \
+                 equal letters.\n"
             )
         }
         Outcome::WithinNoise => format!(
-            "pilot: parts of equal letters take {equal}, and differ no more than repeated searches of one part do. The parts have \
+            "pilot: parts of equal letters take {equal}, and differ no more than repeated searches of one part do. The \
+             parts have \
              equal letters.\n"
         ),
         Outcome::Moved => format!(
@@ -105,7 +107,8 @@ mod tests {
         let told = trial_words(&trial(Outcome::Moved));
         assert_eq!(
             told,
-            "pilot: parts of equal letters take 1.00 to 3.00 s; as they are now, 2.00 to 2.00 s were expected and 1.90 to 2.50 s \
+            "pilot: parts of equal letters take 1.00 to 3.00 s; as they are now, 2.00 to 2.00 s were expected and 1.90 \
+             to 2.50 s \
              measured.\n"
         );
         assert!(trial_words(&trial(Outcome::TooShort)).contains("too short to tell"));

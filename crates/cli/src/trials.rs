@@ -17,7 +17,8 @@ const LOOK: Duration = Duration::from_millis(5);
 /// What a trial may take beyond its limit: starting and ending a program takes time, too.
 const SLACK_S: f64 = 0.3;
 
-/// A trial is run again, so many times at most, if others kept so many CPUs busy meanwhile; the least disturbed one counts.
+/// A trial is run again, so many times at most, if others kept so many CPUs busy meanwhile; the least disturbed one
+/// counts.
 const QUIET_CPUS: f64 = 0.2;
 const MORE_ATTEMPTS: usize = 2;
 
@@ -80,8 +81,8 @@ impl<'a> Trials<'a> {
         mine.map(|line| line.trial.clone()).collect()
     }
 
-    /// Runs a trial, or finds it among those that were run. With a limit, it is broken off after so many seconds of the whole
-    /// process.
+    /// Runs a trial, or finds it among those that were run. With a limit, it is broken off after so many seconds of the
+    /// whole process.
     ///
     /// # Errors
     /// A trial that fails, or cannot be saved.

@@ -1,10 +1,12 @@
 //! `zerohop tune`: tries the choices on the user's own reads and index, and keeps the best as a plan.
 //!
 //! 1. the choices of both parts of the method, without those that the rule excludes;
-//! 2. how many reads a trial needs: a hundredth of the input, but enough chunks for every instance and some seconds of work;
-//! 3. a race: rounds in which each choice runs once, and from which those drop out that are clearly behind; or, with `--full`, all of
-//!    them over all reads;
-//! 4. what came of it, as a table like those of Lenis & Senar (2016, 2017), and as a plan that `zerohop align` will find.
+//! 2. how many reads a trial needs: a hundredth of the input, but enough chunks for every instance and some seconds of
+//!    work;
+//! 3. a race: rounds in which each choice runs once, and from which those drop out that are clearly behind; or, with
+//!    `--full`, all of them over all reads;
+//! 4. what came of it, as a table like those of Lenis & Senar (2016, 2017), and as a plan that `zerohop align` will
+//!    find.
 
 use crate::args::tune::TuneArgs;
 use crate::failure::Failure;
@@ -25,7 +27,8 @@ use zerohop_reads::{LaneSpec, OpenLane};
 /// The part of the reads that a trial maps, and the least time that it should take.
 const PART: f64 = 0.01;
 const LEAST_S: f64 = 2.0;
-/// Chunks that each thread of an embedded engine, or each instance, should have in a trial: with fewer, the last ones decide.
+/// Chunks that each thread of an embedded engine, or each instance, should have in a trial: with fewer, the last ones
+/// decide.
 const CHUNKS_EACH: u64 = 8;
 /// Reads or pairs, for each copy, of a run that shows how long loading takes.
 const NEXT_TO_NONE: u64 = 200;
@@ -95,7 +98,8 @@ fn disturbed(trials: &[Trial]) -> String {
     let mean = ended.iter().sum::<f64>() / ended.len().max(1) as f64;
     match mean > DISTURBING_CPUS {
         true => format!(
-            " The machine was not quiet: other programs kept {mean:.1} CPUs busy meanwhile, so differences may be theirs."
+            " The machine was not quiet: other programs kept {mean:.1} CPUs busy meanwhile, so differences may be \
+             theirs."
         ),
         false => String::new(),
     }

@@ -39,7 +39,8 @@ pub(crate) fn run(
     let mapping_s = wall_s - load_s;
     if mapping_s < SHORTEST * load_s {
         let what = format!(
-            "it took {wall_s:.2} s, and {load_s:.2} s with as good as no reads: too little to tell, give it more fragments"
+            "it took {wall_s:.2} s, and {load_s:.2} s with as good as no reads: too little to tell, give it more \
+             fragments"
         );
         return Err(LabError::Process { command: format!("zerohop align --engine {engine}"), what });
     }

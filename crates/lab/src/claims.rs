@@ -48,8 +48,8 @@ pub struct Finding {
 /// One experiment, and its arms.
 pub type Plan = (Experiment, Vec<Arm>);
 
-/// What must be measured with `cpus` threads: first with the engine that does nothing, then with one that takes some time.
-/// Reads, machine and everything else are those of `like`.
+/// What must be measured with `cpus` threads: first with the engine that does nothing, then with one that takes some
+/// time. Reads, machine and everything else are those of `like`.
 pub fn plans(cpus: usize, like: &Experiment) -> Vec<Plan> {
     let fragments = like.fragments;
     let base = Experiment { engine: EngineSpec::Null, scaling: Scaling::Weak, ..like.clone() };
@@ -269,7 +269,8 @@ fn parsing_claims(nothing: &Measured<'_>, cpus: usize) -> Vec<Claim> {
         },
         Claim {
             claim: "P5",
-            says: "with B and L and the queueing lock, threads compete with processes that parse under their own locks (O)",
+            says: "with B and L and the queueing lock, threads compete with processes that parse under their own locks \
+                (O)",
             values: collected([B, L].map(|input| nothing.ratio(all(input, Mcs), mp(O)))),
             words: |to, cpus| format!("B {:.2}x, L {:.2}x of {cpus} processes", to[0], to[1]),
             holds: |to| to.iter().all(|ratio| *ratio <= 1.1),

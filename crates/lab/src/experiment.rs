@@ -62,7 +62,8 @@ pub struct Point {
     pub repetition: usize,
     /// Fragments over all threads.
     pub fragments: usize,
-    /// From the moment when all were let go to the end of the slowest thread, in seconds: without the making of the index.
+    /// From the moment when all were let go to the end of the slowest thread, in seconds: without the making of the
+    /// index.
     pub slowest_s: f64,
     /// Time that was taken off for the making or loading of the index, in seconds: for programs that do not tell.
     pub load_s: f64,

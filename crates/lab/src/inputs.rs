@@ -25,8 +25,8 @@ pub struct Fragments {
 }
 
 impl Fragments {
-    /// Reads up to `limit` fragments of one file, or of two; files will be made in `folder`. If `mixed`, every other fragment is cut
-    /// to a quarter of its length.
+    /// Reads up to `limit` fragments of one file, or of two; files will be made in `folder`. If `mixed`, every other
+    /// fragment is cut to a quarter of its length.
     ///
     /// # Errors
     /// What reading says; no reads.
@@ -61,8 +61,8 @@ impl Fragments {
         self.files.len()
     }
 
-    /// Files with `count` fragments from number `first` on, round and round; in blocks of at most so many bytes, with their
-    /// descriptions, if that is given (more if a read is longer).
+    /// Files with `count` fragments from number `first` on, round and round; in blocks of at most so many bytes, with
+    /// their descriptions, if that is given (more if a read is longer).
     ///
     /// # Errors
     /// A file that cannot be written.

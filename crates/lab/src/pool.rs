@@ -20,7 +20,8 @@ struct Reader {
     ended: bool,
 }
 
-/// Threads claim by taking the lock. (Unlike the runtime's own inputs they wait for one another: that is what is measured.)
+/// Threads claim by taking the lock. (Unlike the runtime's own inputs they wait for one another: that is what is
+/// measured.)
 struct Pool<L>(L);
 
 /// A claim on what `emitter` gives, under a lock of `kind`; threads are `crowded` if there are more of them than cores.

@@ -53,7 +53,10 @@ pub fn show(points: &[Point], page: &mut Page) -> Result<(), ChartError> {
     machines.sort_unstable();
     machines.dedup();
     page.paragraph(&format!("Measured on {}. Every chart has its points in the table below it.", machines.join("; ")));
-    page.note("Time is that of the slowest thread, without the making of the index; medians over the repetitions. Solid lines with points are measured, dashed lines are computed.");
+    page.note(
+        "Time is that of the slowest thread, without the making of the index; medians over the repetitions. \
+        Solid lines with points are measured, dashed lines are computed.",
+    );
     for Section { name, charts, tables } in sections(points) {
         page.heading(&name);
         for chart in &charts {
@@ -126,7 +129,8 @@ fn processes(arm: &Arm) -> String {
     }
 }
 
-/// A chart for each dimension and everything else that is the same, where there is something to compare; then the predictions.
+/// A chart for each dimension and everything else that is the same, where there is something to compare; then the
+/// predictions.
 fn charts(groups: &[Group<'_>], cpus: usize) -> Vec<Chart> {
     let mut charts = Vec::new();
     for dimension in DIMENSIONS {
@@ -246,8 +250,8 @@ fn measured(groups: &[Group<'_>]) -> Table {
     Table { head: head.map(str::to_owned).to_vec(), rows: groups.iter().map(row).collect() }
 }
 
-/// For each arm with one thread measured: what the simulation says of more threads here, against what was measured, and where the
-/// arm would saturate.
+/// For each arm with one thread measured: what the simulation says of more threads here, against what was measured, and
+/// where the arm would saturate.
 fn predicted(groups: &[Group<'_>], cpus: usize) -> Table {
     let head = ["input", "lock", "output", "threads", "measured s", "simulated s", "error %", "saturates at threads"];
     let mut rows = Vec::new();

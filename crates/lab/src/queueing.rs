@@ -1,9 +1,10 @@
 //! How threads queue at one reader and one writer: a simulation from event to event.
 //!
-//! Each thread goes round and round: it thinks (parses, maps, makes records), waits for the reader and holds it, thinks on, and
-//! waits for the writer and holds it. Those who are at work share the cores; each station serves one at a time, first come,
-//! first served. From times that were measured with one thread it says what more threads would reach; it knows nothing of caches,
-//! of the cost of handing a lock over, nor of the scheduler, so it is checked against measurements (`zerohop-lab scaling`).
+//! Each thread goes round and round: it thinks (parses, maps, makes records), waits for the reader and holds it, thinks
+//! on, and waits for the writer and holds it. Those who are at work share the cores; each station serves one at a time,
+//! first come, first served. From times that were measured with one thread it says what more threads would reach; it
+//! knows nothing of caches, of the cost of handing a lock over, nor of the scheduler, so it is checked against
+//! measurements (`zerohop-lab scaling`).
 
 use std::collections::VecDeque;
 
@@ -26,8 +27,9 @@ pub struct Round {
 }
 
 impl Round {
-    /// The number of threads from which on more of them bring nothing, if each has a core: the whole round over the longest of
-    /// the times in which only one can go on (the asymptotic bounds of closed networks; Denning and Buzen, 1978).
+    /// The number of threads from which on more of them bring nothing, if each has a core: the whole round over the
+    /// longest of the times in which only one can go on (the asymptotic bounds of closed networks; Denning and Buzen,
+    /// 1978).
     pub fn saturates_at(&self) -> f64 {
         let longest = self.input_s.max(self.output_s);
         if longest > 0.0 { (self.think_s + self.input_s + self.output_s) / longest } else { f64::INFINITY }
@@ -197,7 +199,8 @@ mod tests {
         near(round(0.9, 0.0, 0.2).throughput(32, 32), 5.0, 0.05);
     }
 
-    /// The machine-repairman model with a fixed service: between its bounds, and never more with more threads than they allow.
+    /// The machine-repairman model with a fixed service: between its bounds, and never more with more threads than they
+    /// allow.
     #[test]
     fn throughput_stays_within_the_asymptotic_bounds() {
         for (think, input, output) in [(1.0, 0.05, 0.02), (0.2, 0.2, 0.2), (3.0, 0.0, 0.5)] {

@@ -11,8 +11,8 @@ use zerohop_process::command;
 /// How processes of the laboratory are started.
 #[derive(Debug, Clone)]
 pub struct Starter {
-    /// The program and its arguments; it reads a [`ProcessSpec`] in JSON, one line, says a line when it is ready, waits for another
-    /// line, and says a [`ProcessReport`](crate::process::ProcessReport).
+    /// The program and its arguments; it reads a [`ProcessSpec`] in JSON, one line, says a line when it is ready, waits
+    /// for another line, and says a [`ProcessReport`](crate::process::ProcessReport).
     pub command: Vec<PathBuf>,
     /// The program zerohop, which runs aligners that are programs of their own.
     pub zerohop: PathBuf,

@@ -28,8 +28,8 @@ impl Store {
         Self::open(folder)
     }
 
-    /// Opens `points.jsonl` in `folder`, which is made if it is not there. A last line that was cut off is dropped: its point will be
-    /// measured anew.
+    /// Opens `points.jsonl` in `folder`, which is made if it is not there. A last line that was cut off is dropped: its
+    /// point will be measured anew.
     ///
     /// # Errors
     /// A file that cannot be read or written, or holds something else.

@@ -73,8 +73,8 @@ pub fn experiments(points: &[Point]) -> Vec<&Experiment> {
     found
 }
 
-/// The median over repetitions of the ratio of two arms within a repetition: a machine that is slow for a while slows both. None
-/// if there is no repetition of both.
+/// The median over repetitions of the ratio of two arms within a repetition: a machine that is slow for a while slows
+/// both. None if there is no repetition of both.
 pub fn ratio(one: &Group<'_>, other: &Group<'_>, of: impl Fn(&Point) -> f64) -> Option<f64> {
     let same =
         |point: &&Point| other.points.iter().find(|o| o.repetition == point.repetition).map(|o| of(point) / of(o));

@@ -20,7 +20,8 @@ const TRIALS: usize = 5;
 /// What a read costs.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Cost {
-    /// Work that keeps the core busy. It is a number of rounds and not a time: a thread that is not running gets on with nothing.
+    /// Work that keeps the core busy. It is a number of rounds and not a time: a thread that is not running gets on
+    /// with nothing.
     pub work: Duration,
     /// Sleep, which needs no core: as if each thread had one of its own. All reads of a chunk sleep together.
     pub sleep: Duration,
@@ -46,8 +47,8 @@ pub struct Synthetic {
 }
 
 impl Synthetic {
-    /// Makes the table, in memory as the calling thread has it placed. `rounds_per_second` is what [`rounds_per_second`] found: once
-    /// for all that are compared.
+    /// Makes the table, in memory as the calling thread has it placed. `rounds_per_second` is what
+    /// [`rounds_per_second`] found: once for all that are compared.
     pub fn new(cost: Cost, rounds_per_second: f64) -> Self {
         let rounds = (cost.work.as_secs_f64() * rounds_per_second) as u64;
         let table = if cost.accesses == 0 { Vec::new() } else { circle((cost.table_bytes / LINE).max(1)) };

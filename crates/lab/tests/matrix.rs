@@ -1,4 +1,5 @@
-//! Every way of taking reads, lock and output, with any numbers of threads and of fragments at once, gives the same records.
+//! Every way of taking reads, lock and output, with any numbers of threads and of fragments at once, gives the same
+//! records.
 #![allow(clippy::unwrap_used)]
 
 use proptest::prelude::*;
@@ -141,7 +142,8 @@ fn a_file_that_was_not_blocked_is_refused() {
     assert!(error.contains("it is not blocked"), "{error}");
 }
 
-/// The first read costs 20,000 times as much as each of the others: who has it does little else, and the others do the rest.
+/// The first read costs 20,000 times as much as each of the others: who has it does little else, and the others do the
+/// rest.
 #[test]
 fn a_skewed_load_is_dealt_on_demand() {
     let folder = tempfile::tempdir().unwrap();

@@ -1,7 +1,7 @@
 //! Allocates under each policy, asks the kernel where the pages lie, and fails when they lie elsewhere.
 //!
-//! Prints a line per case, such as `bind:3 N3=16384 pages`. Exit status 1 when more than 1 % of the pages are misplaced or
-//! an interleaved block is uneven by more than 5 %.
+//! Prints a line per case, such as `bind:3 N3=16384 pages`. Exit status 1 when more than 1 % of the pages are misplaced
+//! or an interleaved block is uneven by more than 5 %.
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a developer reads it")]
 
 use std::process::ExitCode;

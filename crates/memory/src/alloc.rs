@@ -25,9 +25,9 @@ fn is_large(size: usize, alignment: usize) -> bool {
     size >= LARGE && alignment <= region::ALIGNMENT
 }
 
-// SAFETY: blocks come either from mimalloc, which keeps the contract, or from a mapping of their own of at least the size
-// asked for, aligned to 2 MiB, that stays until it is freed. Which of both it was follows from size and alignment, which
-// callers must repeat. Nothing here allocates or unwinds.
+// SAFETY: blocks come either from mimalloc, which keeps the contract, or from a mapping of their own of at least the
+// size asked for, aligned to 2 MiB, that stays until it is freed. Which of both it was follows from size and alignment,
+// which callers must repeat. Nothing here allocates or unwinds.
 unsafe impl GlobalAlloc for PlacedAlloc {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         if is_large(layout.size(), layout.align()) {
@@ -86,8 +86,8 @@ impl PlacedAlloc {
     /// # Safety
     /// As for `realloc`.
     unsafe fn copy_over(&self, block: *mut u8, layout: Layout, new_size: usize) -> *mut u8 {
-        // SAFETY: the caller owns `block` and keeps the promises of `realloc`; the copy is as long as the shorter of both
-        // blocks, and a new block does not overlap an old one.
+        // SAFETY: the caller owns `block` and keeps the promises of `realloc`; the copy is as long as the shorter of
+        // both blocks, and a new block does not overlap an old one.
         unsafe {
             let new = self.alloc(Layout::from_size_align_unchecked(new_size, layout.align()));
             if !new.is_null() {
@@ -111,8 +111,8 @@ fn allocate(size: usize) -> *mut u8 {
 /// # Safety
 /// `block` was made by [`allocate`] or [`resize`] with this size, and nobody uses it any more.
 unsafe fn free(block: *mut u8, size: usize) {
-    // First out of the table, then unmapped: the other way round another thread's new block could get the address and be
-    // taken out instead.
+    // First out of the table, then unmapped: the other way round another thread's new block could get the address and
+    // be taken out instead.
     blocks::forget(block as usize);
     // The size was rounded when it was mapped, so it can be again.
     let bytes = region::mapped_bytes(size).unwrap_or(0);

@@ -1,7 +1,8 @@
 //! The table of live large blocks: address, length, placement.
 //!
-//! It is written from inside the allocator, so it has a fixed size, takes no lock and allocates nothing. A block has its
-//! slot among the [`WINDOW`] that follow the place its address hashes to; when these are all taken it is only counted.
+//! It is written from inside the allocator, so it has a fixed size, takes no lock and allocates nothing. A block has
+//! its slot among the [`WINDOW`] that follow the place its address hashes to; when these are all taken it is only
+//! counted.
 
 use crate::id::PlacementId;
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering::*, fence};
@@ -58,8 +59,8 @@ impl<const N: usize> Table<N> {
     }
 
     fn window(&self, address: usize) -> impl Iterator<Item = &Slot> {
-        // Blocks begin at multiples of a huge page: the bits below are all zero. Multiplying by the golden ratio spreads
-        // neighbours over the table (Knuth, vol. 3, 6.4).
+        // Blocks begin at multiples of a huge page: the bits below are all zero. Multiplying by the golden ratio
+        // spreads neighbours over the table (Knuth, vol. 3, 6.4).
         let hash = ((address >> 21) as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32;
         let start = hash as usize % N;
         (0..WINDOW.min(N)).map(move |step| &self.slots[(start + step) % N])

@@ -63,8 +63,8 @@ pub enum CensusError {
 
 /// Counts the pages of these ranges (address, bytes). A page that two ranges share is counted for each.
 ///
-/// Bytes per node are exact up to 16 GiB and sampled beyond. Bytes on huge pages are those of the kernel's mappings that
-/// hold the ranges, in proportion to the part that they take of them.
+/// Bytes per node are exact up to 16 GiB and sampled beyond. Bytes on huge pages are those of the kernel's mappings
+/// that hold the ranges, in proportion to the part that they take of them.
 ///
 /// # Errors
 /// [`CensusError::Untold`] when the kernel does not tell in any way.
@@ -206,7 +206,9 @@ mod tests {
 
     proptest! {
         #[test]
-        fn samples_stay_inside_and_stand_for_all(start in 0usize..1 << 40, bytes in 1usize..1 << 24, step in 1usize..50) {
+        fn samples_stay_inside_and_stand_for_all(
+            start in 0usize..1 << 40, bytes in 1usize..1 << 24, step in 1usize..50,
+        ) {
             let pages = (start % 4096 + bytes).div_ceil(4096);
             let samples: Vec<_> = sample(start, bytes, 4096, step).collect();
             prop_assert_eq!(samples.iter().map(|s| s.1).sum::<u64>(), pages as u64);

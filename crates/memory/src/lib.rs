@@ -4,15 +4,16 @@
 //!
 //! 1. The program makes [`PlacedAlloc`] its global allocator. Requests of [`LARGE`] bytes and more become mappings of
 //!    their own; smaller ones go to mimalloc.
-//! 2. [`Placed::new`] takes a [`Placement`](zerohop_model::plan::Placement) (nodes, policy, page size) and gives it an id.
-//! 3. [`Placed::run`] or [`with_placement`] builds the index: large blocks of this thread are bound (`mbind`) and advised
-//!    (`madvise`) before anyone writes to them; the task's memory policy (`set_mempolicy`) takes care of small blocks, and
-//!    of the threads and pools that are spawned meanwhile, which inherit it.
+//! 2. [`Placed::new`] takes a [`Placement`](zerohop_model::plan::Placement) (nodes, policy, page size) and gives it an
+//!    id.
+//! 3. [`Placed::run`] or [`with_placement`] builds the index: large blocks of this thread are bound (`mbind`) and
+//!    advised (`madvise`) before anyone writes to them; the task's memory policy (`set_mempolicy`) takes care of small
+//!    blocks, and of the threads and pools that are spawned meanwhile, which inherit it.
 //! 4. Each mapping is entered in a table with the placement's id.
 //! 5. [`census_of`] asks the kernel on which node each page of these blocks lies, and how much of it on huge pages.
 //!
-//! Of another process, which places its own memory under the policy that it inherited, [`process_census`] tells where its
-//! mappings lie.
+//! Of another process, which places its own memory under the policy that it inherited, [`process_census`] tells where
+//! its mappings lie.
 //!
 //! Memory that cannot be had ends the program with one line, after what [`on_exhausted`] says was done, or is an error
 //! inside [`fallible`].

@@ -5,8 +5,8 @@ use zerohop_model::machine::NodeId;
 
 const BITS: usize = c_ulong::BITS as usize;
 
-/// No kernel takes nodes beyond this (`get_nodes` in `mm/mempolicy.c` allows a page of bits). Greater ids are cut to it,
-/// so that the kernel refuses them instead of this process filling its memory with zero bits.
+/// No kernel takes nodes beyond this (`get_nodes` in `mm/mempolicy.c` allows a page of bits). Greater ids are cut to
+/// it, so that the kernel refuses them instead of this process filling its memory with zero bits.
 const HIGHEST: u32 = (1 << 16) - 1;
 
 /// A set of NUMA nodes of any size.

@@ -16,10 +16,11 @@ pub struct MappedPages {
     pub file: Option<PathBuf>,
     /// Bytes per node, ascending by node; empty for a mapping that was not touched.
     pub per_node: Vec<(NodeId, Bytes)>,
-    /// Bytes of them on private pages (`anon=`): all of a mapping without a file, the changed ones of a private one with.
+    /// Bytes of them on private pages (`anon=`): all of a mapping without a file, the changed ones of a private one
+    /// with.
     pub anonymous: Bytes,
-    /// The size of the pages that the mapping is made of: the base page, also where the kernel put transparent huge pages
-    /// in their place, or the size of its hugetlb pages. 0 for a mapping that was not touched.
+    /// The size of the pages that the mapping is made of: the base page, also where the kernel put transparent huge
+    /// pages in their place, or the size of its hugetlb pages. 0 for a mapping that was not touched.
     pub page_size: Bytes,
     /// The heap that `brk(2)` grows.
     pub heap: bool,
@@ -114,8 +115,8 @@ fn text(field: &[u8]) -> String {
     String::from_utf8_lossy(field).into_owned()
 }
 
-/// The name with its escapes (`\040` for a blank; also the newline, the tabulator and `=`) undone. A backslash of the name
-/// itself is not escaped by the kernel: one before three octal digits cannot be told from an escape.
+/// The name with its escapes (`\040` for a blank; also the newline, the tabulator and `=`) undone. A backslash of the
+/// name itself is not escaped by the kernel: one before three octal digits cannot be told from an escape.
 fn unescaped(name: &[u8]) -> Vec<u8> {
     let mut plain = Vec::with_capacity(name.len());
     let mut rest = name;
@@ -221,7 +222,8 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_text_is_too_odd(line in proptest::collection::vec(any::<u8>(), 0..80), tail in "[ a-zA-Z0-9=\\\\:]{0,60}") {
+        fn no_text_is_too_odd(line in proptest::collection::vec(any::<u8>(), 0..80), tail in "[ \
+            a-zA-Z0-9=\\\\:]{0,60}") {
             mapping(&line);
             mapping(format!("7f0 default {tail}").as_bytes());
         }

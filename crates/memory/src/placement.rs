@@ -67,8 +67,8 @@ pub struct Placed {
 impl Placed {
     /// Registers a placement under a new id.
     ///
-    /// The some hundred bytes of it stay until the process ends: a block outlives any owner that could be named here, and
-    /// a run has one placement per index copy.
+    /// The some hundred bytes of it stay until the process ends: a block outlives any owner that could be named here,
+    /// and a run has one placement per index copy.
     pub fn new(placement: &Placement) -> Self {
         let mode = match placement.pages {
             Pages::Local => Mode::Bind,
@@ -101,8 +101,8 @@ impl Placed {
     /// Puts this placement in force on the calling thread until the guard is dropped.
     ///
     /// Threads spawned meanwhile inherit the task's memory policy, which is enough to place their pages, but not the
-    /// mark by which [`census_of`] finds their blocks, nor the wish for huge pages: they enter it themselves. Guards that
-    /// are nested are to be dropped in the reverse order.
+    /// mark by which [`census_of`] finds their blocks, nor the wish for huge pages: they enter it themselves. Guards
+    /// that are nested are to be dropped in the reverse order.
     pub fn enter(&self) -> Entered {
         let refusals = &self.registered.refusals;
         let former_policy = TaskPolicy::of_this_thread();

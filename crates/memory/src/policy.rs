@@ -87,8 +87,8 @@ impl TaskPolicy {
     /// Makes this the policy of the calling thread.
     ///
     /// # Errors
-    /// `EINVAL` for nodes that are absent, without memory or outside the cpuset; `EPERM` or `ENOSYS` in sandboxes and on
-    /// kernels without NUMA.
+    /// `EINVAL` for nodes that are absent, without memory or outside the cpuset; `EPERM` or `ENOSYS` in sandboxes and
+    /// on kernels without NUMA.
     pub fn set(&self) -> io::Result<()> {
         // SAFETY: the kernel reads `maxnode - 1` bits of the mask, which is what it has.
         done(unsafe { libc::syscall(libc::SYS_set_mempolicy, self.mode, self.mask.as_ptr(), self.mask.maxnode()) })
@@ -102,15 +102,15 @@ impl TaskPolicy {
 pub fn bind_range(address: usize, bytes: usize, mode: Mode, mask: &NodeMask) -> io::Result<()> {
     let none = NodeMask::EMPTY;
     let mask = if mode.takes_nodes() { mask } else { &none };
-    // SAFETY: the kernel reads `maxnode - 1` bits of the mask, which is what it has. It does not touch the range itself:
-    // a policy has no effect on what the memory holds, whoever owns it.
+    // SAFETY: the kernel reads `maxnode - 1` bits of the mask, which is what it has. It does not touch the range
+    // itself: a policy has no effect on what the memory holds, whoever owns it.
     done(unsafe {
         libc::syscall(libc::SYS_mbind, address, bytes, mode.number(), mask.as_ptr(), mask.maxnode(), 0 as c_ulong)
     })
 }
 
-/// Asks on which node each of these pages lies: `statuses[i]` becomes the node of `pages[i]`, or a negative error number
-/// (`-ENOENT`: nothing there yet). Nothing is moved.
+/// Asks on which node each of these pages lies: `statuses[i]` becomes the node of `pages[i]`, or a negative error
+/// number (`-ENOENT`: nothing there yet). Nothing is moved.
 ///
 /// # Errors
 /// `EPERM` or `ENOSYS` in sandboxes and on kernels without migration; then nothing is known.

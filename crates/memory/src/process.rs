@@ -1,7 +1,8 @@
 //! Counts where the memory of another process lies.
 //!
-//! The kernel tells it mapping by mapping (`numa_maps`), which takes it a walk through the process's page tables: for each
-//! page that the process has touched, so the larger the process the longer; meanwhile it can run, but not map or unmap.
+//! The kernel tells it mapping by mapping (`numa_maps`), which takes it a walk through the process's page tables: for
+//! each page that the process has touched, so the larger the process the longer; meanwhile it can run, but not map or
+//! unmap.
 
 use crate::census::CensusError;
 use crate::numa_maps::{self, MappedPages};
@@ -13,8 +14,8 @@ use std::path::Path;
 use zerohop_model::machine::{Bytes, NodeId};
 use zerohop_model::measurement::PageCensus;
 
-/// What the kernel calls the file of private hugetlb pages (`mmap(2)`, `MAP_ANONYMOUS | MAP_HUGETLB`): nobody else can map
-/// it, so it is none but in name.
+/// What the kernel calls the file of private hugetlb pages (`mmap(2)`, `MAP_ANONYMOUS | MAP_HUGETLB`): nobody else can
+/// map it, so it is none but in name.
 const ANONYMOUS_HUGETLB: &str = "/anon_hugepage (deleted)";
 
 /// The mappings of a process, ascending by address.
@@ -55,17 +56,17 @@ pub fn process_census(pid: u32) -> Result<ProcessCensus, CensusError> {
 fn read(pid: u32) -> io::Result<Option<Vec<MappedPages>>> {
     let mut file = File::open(format!("/proc/{pid}/numa_maps"))?;
     let mappings = numa_maps::read(BufReader::new(&file))?;
-    // The text of a process that ends while it is read just stops, as if there was no more. Read anew, the file of such a
-    // process is empty; so is that of one that has replaced its memory by another program's (`execve(2)`).
+    // The text of a process that ends while it is read just stops, as if there was no more. Read anew, the file of such
+    // a process is empty; so is that of one that has replaced its memory by another program's (`execve(2)`).
     file.rewind()?;
     let lives = file.read(&mut [0])? > 0;
     Ok(lives.then(|| mappings.into_iter().map(|(_, pages)| pages).collect()))
 }
 
 impl ProcessCensus {
-    /// Its private memory: heap and large blocks, whoever allocated them; also the stacks of threads but the first, which
-    /// are such blocks. The stack of the first thread is left out, and the data of programs and libraries, which are
-    /// private copies of a file's pages.
+    /// Its private memory: heap and large blocks, whoever allocated them; also the stacks of threads but the first,
+    /// which are such blocks. The stack of the first thread is left out, and the data of programs and libraries, which
+    /// are private copies of a file's pages.
     ///
     /// [`PageCensus::huge`] counts hugetlb pages only: transparent ones are not told here.
     pub fn private(&self) -> PageCensus {

@@ -61,8 +61,8 @@ fn map_with(bytes: usize, protection: c_int) -> Option<NonNull<u8>> {
     }
     let start = start.cast::<u8>();
     let Trim { before, after } = trim(start as usize, mapped, bytes);
-    // SAFETY: `before + bytes + after` is the length of the mapping just made, so both pointers lie in it or at its end;
-    // nobody else knows these parts yet.
+    // SAFETY: `before + bytes + after` is the length of the mapping just made, so both pointers lie in it or at its
+    // end; nobody else knows these parts yet.
     unsafe {
         release(start, before);
         release(start.add(before + bytes), after);
@@ -103,10 +103,10 @@ pub(crate) unsafe fn grow(start: NonNull<u8>, old_bytes: usize, new_bytes: usize
     // The kernel's own choice of a new address would not be aligned: one is reserved and the pages moved on to it.
     let target = map_with(new_bytes, libc::PROT_NONE)?;
     let flags = libc::MREMAP_MAYMOVE | libc::MREMAP_FIXED;
-    // The system call itself, for UCX, which MPICH and OpenMPI bring along, puts a function of four arguments in the place of the C
-    // library's mremap, and the pages would go to address 0. What UCX does not learn here is that the old addresses are free: it must
-    // know that of memory that was sent, which never grows after.
-    // SAFETY: the caller owns the old range; the target was reserved here with `new_bytes` and nobody else knows it.
+    // The system call itself, for UCX, which MPICH and OpenMPI bring along, puts a function of four arguments in the
+    // place of the C library's mremap, and the pages would go to address 0. What UCX does not learn here is that the
+    // old addresses are free: it must know that of memory that was sent, which never grows after. SAFETY: the caller
+    // owns the old range; the target was reserved here with `new_bytes` and nobody else knows it.
     let answer = unsafe {
         libc::syscall(
             libc::SYS_mremap,

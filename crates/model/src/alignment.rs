@@ -1,5 +1,5 @@
-//! What an engine says of the reads of a chunk: their alignments, without the names, bases and qualities, which stay in the
-//! chunk. Field names and meanings are those of the SAM specification (SAMv1, section 1.4).
+//! What an engine says of the reads of a chunk: their alignments, without the names, bases and qualities, which stay in
+//! the chunk. Field names and meanings are those of the SAM specification (SAMv1, section 1.4).
 
 use crate::record::{CigarOp, Locus, Tag, TagValue};
 use std::ops::Range;
@@ -57,8 +57,8 @@ enum StoredValue {
     Text(Range<u32>),
 }
 
-/// The alignments of a chunk: for each of its fragments, in order, those of its reads. It is reused: nothing in it is freed
-/// between chunks.
+/// The alignments of a chunk: for each of its fragments, in order, those of its reads. It is reused: nothing in it is
+/// freed between chunks.
 ///
 /// ```
 /// use zerohop_model::alignment::{Alignment, Alignments};

@@ -6,18 +6,21 @@ use crate::record::Contig;
 
 /// Where the input is cut for an engine, because the output of its own program depends on it.
 ///
-/// A *cohort* is a run of fragments that its program treats as one batch. It closes with the first fragment that takes its bases,
-/// those of both mates counted, to `closes_at_bases`, or with the end of its lane. Examples:
+/// A *cohort* is a run of fragments that its program treats as one batch. It closes with the first fragment that takes
+/// its bases, those of both mates counted, to `closes_at_bases`, or with the end of its lane. Examples:
 ///
-/// - no state passes from fragment to fragment (bowtie2, minimap2): any number of bases, whichever the engine works best with;
+/// - no state passes from fragment to fragment (bowtie2, minimap2): any number of bases, whichever the engine works
+///   best with;
 /// - state passes along a chunk and ends with it (strobealign: random numbers, insert size): that of its program;
-/// - statistics over a batch come before its alignments (the bwa family's `-K`): that of `-K`, and pieces ([`Phases`](crate::mapper::Phases)).
+/// - statistics over a batch come before its alignments (the bwa family's `-K`): that of `-K`, and pieces
+///   ([`Phases`](crate::mapper::Phases)).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Cut {
     /// The number of bases that closes a cohort.
     pub closes_at_bases: u64,
-    /// None: a cohort is one chunk, and one worker maps it. Otherwise it is cut into *pieces* of about so many bases, a chunk each,
-    /// for any number of workers: a piece closes with the first fragment that takes it to so many bases, and with its cohort.
+    /// None: a cohort is one chunk, and one worker maps it. Otherwise it is cut into *pieces* of about so many bases, a
+    /// chunk each, for any number of workers: a piece closes with the first fragment that takes it to so many bases,
+    /// and with its cohort.
     pub piece_bases: Option<u64>,
 }
 
@@ -48,18 +51,19 @@ impl Cut {
 ///
 /// What is called when:
 ///
-/// 1. the copy is made (built, loaded, or by [`replicate`](Engine::replicate)) by a thread whose memory lies where the copy shall lie;
+/// 1. the copy is made (built, loaded, or by [`replicate`](Engine::replicate)) by a thread whose memory lies where the
+///    copy shall lie;
 /// 2. [`cut`](Engine::cut), [`max_read_bases`](Engine::max_read_bases), [`contigs`](Engine::contigs) and
 ///    [`program`](Engine::program) before the run; they always say the same;
-/// 3. [`mapper`](Engine::mapper) on each worker's pinned thread, for scratch in memory of its node; again if the worker goes over to
-///    another copy while the run goes on;
+/// 3. [`mapper`](Engine::mapper) on each worker's pinned thread, for scratch in memory of its node; again if the worker
+///    goes over to another copy while the run goes on;
 /// 4. [`Mapper::map`] for one chunk after the other; or, if the mapper is one of [two phases](Mapper::phases), what
 ///    [`Phases`](crate::mapper::Phases) says.
 ///
-/// What must not be done: start threads while it maps, use a pool that others share, wait for another worker, open reads or outputs,
-/// print, exit, or carry anything from one chunk to the next in which the records could show. The records of a chunk depend on the
-/// chunk, its ticket and (in two phases) its cohort, not on the worker, the copy, or what was mapped before. A panic is caught and
-/// reported with the read's name; it ends the run.
+/// What must not be done: start threads while it maps, use a pool that others share, wait for another worker, open
+/// reads or outputs, print, exit, or carry anything from one chunk to the next in which the records could show. The
+/// records of a chunk depend on the chunk, its ticket and (in two phases) its cohort, not on the worker, the copy, or
+/// what was mapped before. A panic is caught and reported with the read's name; it ends the run.
 pub trait Engine: Send + Sync {
     /// Its name and version as @PG has them: `("strobealign", "0.19.1")`.
     fn program(&self) -> (&str, &str);

@@ -16,7 +16,8 @@ pub trait IndexProvider: Sync {
     /// Bases after which a worker takes the next chunk, as [`Engine`] will cut the input.
     fn chunk_bases(&self) -> u64;
 
-    /// Finds the index: `reference` is one itself, or one lies beside it, or it is to be built. Nothing of it is loaded.
+    /// Finds the index: `reference` is one itself, or one lies beside it, or it is to be built. Nothing of it is
+    /// loaded.
     ///
     /// # Errors
     /// An index that is for other reads, or is not to be used.
@@ -61,8 +62,8 @@ pub trait IndexSource: Send + Sync {
     /// What the user should know of it.
     fn note(&self) -> Option<String>;
 
-    /// Loads or builds it with `threads` threads, each of which calls `on_start` first. The caller's thread is under the
-    /// placement of the copy; `on_start` puts others under it.
+    /// Loads or builds it with `threads` threads, each of which calls `on_start` first. The caller's thread is under
+    /// the placement of the copy; `on_start` puts others under it.
     ///
     /// # Errors
     /// A file that is damaged or was made from another reference; a reference that cannot be read; no memory.

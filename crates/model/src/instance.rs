@@ -1,5 +1,5 @@
-//! What an aligner that runs as a program of its own is to the runtime: reads go in at one end, lines of SAM come out at the
-//! other, and the two ends are served by different threads, for neither may wait for the other.
+//! What an aligner that runs as a program of its own is to the runtime: reads go in at one end, lines of SAM come out
+//! at the other, and the two ends are served by different threads, for neither may wait for the other.
 
 use crate::chunk::{Chunk, Span};
 use crate::error::Error;
@@ -16,7 +16,8 @@ pub struct Instance {
     pub feed: Box<dyn Feed>,
     /// Gives records.
     pub drain: Box<dyn Drain>,
-    /// An error of this program, for what was found wrong with its records later: it names the program and what it said last.
+    /// An error of this program, for what was found wrong with its records later: it names the program and what it said
+    /// last.
     pub blame: Blame,
     /// Whether it shall leave before the input ends.
     pub leave: Arc<Leave>,
@@ -25,7 +26,8 @@ pub struct Instance {
 /// What makes an error of what was found wrong.
 pub type Blame = Arc<dyn Fn(&str) -> Error + Send + Sync>;
 
-/// How an instance is relieved by others while the run goes on: it gives records for all reads that it has, and takes no more.
+/// How an instance is relieved by others while the run goes on: it gives records for all reads that it has, and takes
+/// no more.
 #[derive(Debug, Default)]
 pub struct Leave {
     asked: AtomicBool,
@@ -56,8 +58,8 @@ impl Leave {
 
 /// The end where reads go in.
 pub trait Feed: Send {
-    /// Gives the program the reads of `chunk`, which was parsed and is number `number` of the run. Blocks while the program
-    /// is busy, until `stop` is set. False when the program takes no more reads: why, its [`Drain`] will say.
+    /// Gives the program the reads of `chunk`, which was parsed and is number `number` of the run. Blocks while the
+    /// program is busy, until `stop` is set. False when the program takes no more reads: why, its [`Drain`] will say.
     ///
     /// # Errors
     /// [`Error::Stopped`]; [`Error::Input`] for reads that this program cannot take; [`Error::Instance`] when it hangs.
@@ -75,8 +77,8 @@ pub trait Drain: Send {
     /// [`Error::Stopped`]; [`Error::Instance`] when the program ended badly, hangs, or writes something else.
     fn header(&mut self, stop: &AtomicBool) -> Result<Vec<u8>, Error>;
 
-    /// Waits for all records of a chunk; chunks come in ascending order of their numbers. False when the program has ended
-    /// well and every read that it was given is accounted for.
+    /// Waits for all records of a chunk; chunks come in ascending order of their numbers. False when the program has
+    /// ended well and every read that it was given is accounted for.
     ///
     /// # Errors
     /// As for [`Drain::header`]; also when records are damaged, or belong to no read that the program was given.

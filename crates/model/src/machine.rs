@@ -1,7 +1,7 @@
 //! A machine as plain data: nodes, CPUs, memory, distances, caches, and what this process may use of them.
 //!
-//! [`topology`](https://docs.kernel.org/admin-guide/mm/numaperf.html) fills a [`Machine`] from the live system; a planner
-//! can be given one that it has never seen.
+//! [`topology`](https://docs.kernel.org/admin-guide/mm/numaperf.html) fills a [`Machine`] from the live system; a
+//! planner can be given one that it has never seen.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -120,8 +120,8 @@ pub struct Machine {
     pub cpu_model: String,
     /// All nodes that are online, ascending by id.
     pub nodes: Vec<Node>,
-    /// `distances[i][j]`: what the firmware says of the way from `nodes[i]` to `nodes[j]` (10 = local). A row per node; no
-    /// row at all where a described machine does not tell.
+    /// `distances[i][j]`: what the firmware says of the way from `nodes[i]` to `nodes[j]` (10 = local). A row per node;
+    /// no row at all where a described machine does not tell.
     pub distances: Vec<Vec<u32>>,
     /// One entry per level and kind.
     pub caches: Vec<Cache>,

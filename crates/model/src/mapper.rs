@@ -1,8 +1,8 @@
-//! What a worker calls: an engine maps a chunk at once, or, where alignments need statistics over a whole cohort, in two
-//! phases with the statistics between them.
+//! What a worker calls: an engine maps a chunk at once, or, where alignments need statistics over a whole cohort, in
+//! two phases with the statistics between them.
 //!
-//! The author of an engine implements [`Phases`]; [`Phased`] makes a [`Mapper`] of it. The runtime sees the same without its types
-//! ([`PhasedMapper`]).
+//! The author of an engine implements [`Phases`]; [`Phased`] makes a [`Mapper`] of it. The runtime sees the same
+//! without its types ([`PhasedMapper`]).
 
 use crate::alignment::Alignments;
 use crate::chunk::Chunk;
@@ -12,8 +12,8 @@ use std::sync::Arc;
 
 /// One worker of an engine.
 pub trait Mapper {
-    /// Maps all fragments of `chunk`, in order, and puts their alignments into `out`, which is empty: of each read one that is
-    /// neither secondary nor supplementary. Nothing may be carried over to the next chunk.
+    /// Maps all fragments of `chunk`, in order, and puts their alignments into `out`, which is empty: of each read one
+    /// that is neither secondary nor supplementary. Nothing may be carried over to the next chunk.
     ///
     /// # Errors
     /// [`Error::Engine`], [`Error::Record`].
@@ -26,36 +26,39 @@ pub trait Mapper {
     }
 }
 
-/// One worker of an engine that maps in two phases, as the bwa family does: alignments of a read depend on the insert sizes of its
-/// cohort ([`Cut`](crate::engine::Cut), `-K`), and those on the candidates of all its reads.
+/// One worker of an engine that maps in two phases, as the bwa family does: alignments of a read depend on the insert
+/// sizes of its cohort ([`Cut`](crate::engine::Cut), `-K`), and those on the candidates of all its reads.
 ///
 /// What is called when, for the pieces of one cohort:
 ///
 /// 1. [`first`](Phases::first) on each piece, on any workers, in any order and at the same time;
-/// 2. [`combine`](Phases::combine) once, on the worker that was the last to finish a first phase, when all are finished;
+/// 2. [`combine`](Phases::combine) once, on the worker that was the last to finish a first phase, when all are
+///    finished;
 /// 3. [`second`](Phases::second) on each piece, on the worker that did its first phase.
 ///
-/// Pieces of other cohorts come between these calls, and several cohorts are open at a time: what belongs to a cohort lies in
-/// partials, summaries and statistics, and nowhere else. A worker takes up its second phases in the order of the input, and before it
-/// takes another piece. All of it runs on the workers' own threads; an engine starts none, and waits for no other worker.
+/// Pieces of other cohorts come between these calls, and several cohorts are open at a time: what belongs to a cohort
+/// lies in partials, summaries and statistics, and nowhere else. A worker takes up its second phases in the order of
+/// the input, and before it takes another piece. All of it runs on the workers' own threads; an engine starts none, and
+/// waits for no other worker.
 pub trait Phases {
-    /// What the first phase leaves for the second: candidates. It stays on its worker's thread, in memory of its node. If the worker
-    /// goes over to another copy of the index meanwhile, the second phase is done with that copy: so it holds no reference into one.
+    /// What the first phase leaves for the second: candidates. It stays on its worker's thread, in memory of its node.
+    /// If the worker goes over to another copy of the index meanwhile, the second phase is done with that copy: so it
+    /// holds no reference into one.
     type Partial: 'static;
     /// What the statistics need of a piece, moved to the worker that combines: small.
     type Summary: Send + 'static;
     /// Statistics of a cohort, read by all workers.
     type Statistics: Send + Sync + 'static;
 
-    /// The first phase of a piece. `chunk.ticket` says which piece of which cohort it is, and the number of its first read over the
-    /// whole input.
+    /// The first phase of a piece. `chunk.ticket` says which piece of which cohort it is, and the number of its first
+    /// read over the whole input.
     ///
     /// # Errors
     /// As for [`Mapper::map`].
     fn first(&mut self, chunk: &Chunk) -> Result<(Self::Partial, Self::Summary), Error>;
 
-    /// Statistics of a cohort, from the summaries of all its pieces in the order of the input. They must not depend on how the cohort
-    /// was cut into pieces, or the records will.
+    /// Statistics of a cohort, from the summaries of all its pieces in the order of the input. They must not depend on
+    /// how the cohort was cut into pieces, or the records will.
     ///
     /// # Errors
     /// [`Error::Engine`].

@@ -3,8 +3,8 @@
 use crate::machine::{Bytes, NodeId};
 use serde::{Deserialize, Serialize};
 
-/// Latencies and bandwidths between the nodes of a machine, as the tables of Lenis & Senar show them: a row per node whose
-/// CPUs read, a column per node whose memory is read.
+/// Latencies and bandwidths between the nodes of a machine, as the tables of Lenis & Senar show them: a row per node
+/// whose CPUs read, a column per node whose memory is read.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct MemoryMap {
     /// Seconds since 1970 at which it was measured.

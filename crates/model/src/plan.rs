@@ -92,8 +92,8 @@ pub struct InstancePlan {
 }
 
 impl Plan {
-    /// The processes of an external aligner: one per index copy, with the threads and CPUs of the workers that read it; or
-    /// one per worker, where many single-threaded processes share a copy (the farm of Misale et al.).
+    /// The processes of an external aligner: one per index copy, with the threads and CPUs of the workers that read it;
+    /// or one per worker, where many single-threaded processes share a copy (the farm of Misale et al.).
     pub fn instances(&self, one_per_worker: bool) -> Vec<InstancePlan> {
         let instance = |replica: usize, workers: &[&WorkerPlan]| {
             let mut cpus: Vec<CpuId> = workers.iter().flat_map(|w| w.cpus.iter().copied()).collect();

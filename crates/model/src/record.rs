@@ -1,4 +1,5 @@
-//! What alignment records are made of. Field names and meanings are those of the SAM specification (SAMv1, section 1.4).
+//! What alignment records are made of. Field names and meanings are those of the SAM specification (SAMv1, section
+//! 1.4).
 
 /// Template having several segments (0x1).
 pub const PAIRED: u16 = 0x1;

@@ -24,13 +24,15 @@ pub trait Sink: Send + Sync {
     /// The offset at which records start in `file`: behind the header, which is written already.
     fn start(&self, file: usize) -> u64;
 
-    /// Writes all of `bytes` at `offset` of `file`. For [`Access::Sequential`] the offset is where the last write ended.
+    /// Writes all of `bytes` at `offset` of `file`. For [`Access::Sequential`] the offset is where the last write
+    /// ended.
     ///
     /// # Errors
     /// [`Error::Output`], or [`Error::BrokenPipe`].
     fn write_at(&self, file: usize, offset: u64, bytes: &[u8]) -> Result<(), Error>;
 
-    /// Writes what goes before the records into every file, where several processes write them: the one with the first records does.
+    /// Writes what goes before the records into every file, where several processes write them: the one with the first
+    /// records does.
     ///
     /// # Errors
     /// [`Error::Output`].
@@ -57,9 +59,9 @@ pub trait Encoder {
     /// [`Error::Output`] when compression fails.
     fn finish(&mut self) -> Result<Vec<u8>, Error>;
 
-    /// Takes a record that a program wrote as a `line` of SAM, without its newline, and checks it. SAM output gets the line as
-    /// it is, byte for byte; BAM gets it translated. The read group of the lane is added if the line has no RG field;
-    /// `comment` is that of the read's header line, and may be empty.
+    /// Takes a record that a program wrote as a `line` of SAM, without its newline, and checks it. SAM output gets the
+    /// line as it is, byte for byte; BAM gets it translated. The read group of the lane is added if the line has no RG
+    /// field; `comment` is that of the read's header line, and may be empty.
     ///
     /// # Errors
     /// [`Error::Record`] when the line is not a valid record, or cannot be expressed in the format.

@@ -25,7 +25,8 @@ pub enum Claimed {
 
 /// An input that workers deal themselves, without an emitter: regular files, plain or BGZF.
 pub trait Claim: Send + Sync {
-    /// Fills `chunk` with the next chunk's text. Never blocks on another thread; helps to survey the input where it can.
+    /// Fills `chunk` with the next chunk's text. Never blocks on another thread; helps to survey the input where it
+    /// can.
     ///
     /// # Errors
     /// A fault of the input. It is reported once, with the ticket of the first chunk that it affects in `chunk`; all
@@ -88,8 +89,8 @@ pub struct Complete {
     pub chunks: Range<u64>,
     /// Bytes of their records in each output file.
     pub bytes: Vec<u64>,
-    /// Bytes before the first record of each file, if chunk 0 is one of them: its process writes what goes before. None also if that
-    /// process has had no reads, and so never learned of a header.
+    /// Bytes before the first record of each file, if chunk 0 is one of them: its process writes what goes before. None
+    /// also if that process has had no reads, and so never learned of a header.
     pub header: Option<u64>,
 }
 

@@ -76,7 +76,8 @@ pub struct Finding {
     pub choice: Choice,
     /// Trials that ran to their end.
     pub trials: usize,
-    /// Mean seconds for the whole input, loading included; projected from trials on part of it. None without a trial that ended.
+    /// Mean seconds for the whole input, loading included; projected from trials on part of it. None without a trial
+    /// that ended.
     pub seconds: Option<f64>,
     /// The standard deviation over the mean, where there were several trials.
     pub relative_error: Option<f64>,

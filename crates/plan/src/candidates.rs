@@ -26,8 +26,8 @@ impl Candidate {
     }
 }
 
-/// The choices for an index of `index_bytes`, the one that the rule prefers first. With `full`, also those that can be no better
-/// than another (fewer threads, page policies on one node).
+/// The choices for an index of `index_bytes`, the one that the rule prefers first. With `full`, also those that can be
+/// no better than another (fewer threads, page policies on one node).
 pub fn candidates(machine: &Machine, index_bytes: u64, engine: Engine, full: bool) -> Vec<Candidate> {
     let all = machine.allowed.worker_count();
     let nodes = homes(machine, &cpu_nodes(machine)).len().max(1);

@@ -1,5 +1,5 @@
-//! Strategies: which index copies lie where, and which worker reads which. Pure functions from plain data to plain data, so
-//! they can be asked about a machine that is not there.
+//! Strategies: which index copies lie where, and which worker reads which. Pure functions from plain data to plain
+//! data, so they can be asked about a machine that is not there.
 //!
 //! 1. [`plan`] takes the nodes that have CPUs for us and memory for us;
 //! 2. chooses the number of copies and where their pages lie by a rule that reasons from the machine's description:
@@ -74,7 +74,8 @@ pub enum PlanError {
     },
     /// The copies do not fit into memory.
     #[error(
-        "{copies} index copies of {each} each do not fit into the {free} of memory that are free: ask for fewer replicas"
+        "{copies} index copies of {each} each do not fit into the {free} of memory that are free: ask for fewer \
+         replicas"
     )]
     TooLarge {
         /// Copies asked for.
@@ -199,8 +200,8 @@ fn nearest_groups(machine: &Machine, groups: &[Vec<&Node>], node: NodeId) -> Vec
     (0..groups.len()).filter(|&g| distance(&groups[g]) == nearest).collect()
 }
 
-/// Deals workers to nodes in turn. If every CPU gets one, each is pinned to its own; if some CPUs stay free, to its node, so
-/// that several runs on one machine do not pile up on the same CPUs; if there are not enough CPUs, to none.
+/// Deals workers to nodes in turn. If every CPU gets one, each is pinned to its own; if some CPUs stay free, to its
+/// node, so that several runs on one machine do not pile up on the same CPUs; if there are not enough CPUs, to none.
 fn place_workers(
     machine: &Machine,
     nodes: &[&Node],

@@ -1,10 +1,10 @@
-//! Trials that are ended early: every candidate runs once; whoever is clearly behind is not run again; the rest run in turn, so that
-//! a machine that gets slower gets slower for all of them.
+//! Trials that are ended early: every candidate runs once; whoever is clearly behind is not run again; the rest run in
+//! turn, so that a machine that gets slower gets slower for all of them.
 
 use zerohop_model::tuning::{Choice, Finding};
 
-/// A trial is broken off when it has taken so many times what the best took; in the first round, when nobody knows yet how much
-/// trials of the same choice differ, only when it has taken many times as long.
+/// A trial is broken off when it has taken so many times what the best took; in the first round, when nobody knows yet
+/// how much trials of the same choice differ, only when it has taken many times as long.
 const ABANDON: f64 = 1.3;
 const ABANDON_FIRST: f64 = 2.0;
 /// Who is so far behind the best in the median of the rounds, and behind it in each, is out.
@@ -159,8 +159,8 @@ impl Race {
         if self.round == 1 { ABANDON_FIRST } else { ABANDON }
     }
 
-    /// The best of this round. The machine may have become slower since the last, so that says nothing: who runs first in a round
-    /// is not broken off, and somebody is always left.
+    /// The best of this round. The machine may have become slower since the last, so that says nothing: who runs first
+    /// in a round is not broken off, and somebody is always left.
     fn best_so_far(&self) -> Option<f64> {
         let of_round = self.entrants.iter().filter_map(|entrant| entrant.took.get(self.round as usize - 1).copied());
         of_round.min_by(f64::total_cmp)
@@ -237,7 +237,8 @@ mod tests {
         (*random >> 11) as f64 / (1u64 << 53) as f64 - 0.5
     }
 
-    /// Runs a race whose candidate `i` truly takes `truth[i]`, on a machine that drifts and is noisy; gives it and what it cost.
+    /// Runs a race whose candidate `i` truly takes `truth[i]`, on a machine that drifts and is noisy; gives it and what
+    /// it cost.
     fn run(truth: &[f64], rules: Rules, drift: f64, spread: f64, seed: u64) -> (Race, f64) {
         let mut race = Race::new((0..truth.len()).map(|i| choice(i + 1)).collect(), rules);
         let (mut random, mut cost, mut speed) = (seed, 0.0, 1.0);

@@ -17,7 +17,8 @@ pub struct Remark {
     pub reason: String,
 }
 
-/// What is to be said of the CPUs and nodes that are out of reach, of hardware threads, and of processes that share an index.
+/// What is to be said of the CPUs and nodes that are out of reach, of hardware threads, and of processes that share an
+/// index.
 pub fn remarks(machine: &Machine, engine: Option<Engine>) -> Vec<Remark> {
     let mut remarks = Vec::new();
     let mut say = |about: &str, verdict, reason| remarks.push(Remark { about: about.to_owned(), verdict, reason });
@@ -28,7 +29,8 @@ pub fn remarks(machine: &Machine, engine: Option<Engine>) -> Vec<Remark> {
             "SMT",
             Verdict::Possible,
             format!(
-                "{cpus} CPUs are {cores} cores with {per_core} hardware threads each. All are used, for while one thread waits for memory the other can go on; 'zerohop tune' also tries {cores} threads."
+                "{cpus} CPUs are {cores} cores with {per_core} hardware threads each. All are used, for while one \
+                 thread waits for memory the other can go on; 'zerohop tune' also tries {cores} threads."
             ),
         );
     }
@@ -60,8 +62,20 @@ pub fn remarks(machine: &Machine, engine: Option<Engine>) -> Vec<Remark> {
         say(&format!("node {}", node.id), Verdict::RuledOut, format!("Node {} {what}.", node.id));
     }
     match engine {
-        Some(Engine::External { shares: true }) => say("--farm", Verdict::Possible, "Single-threaded processes can share a copy of the index: worth it for aligners whose threads queue at a lock.".to_owned()),
-        Some(Engine::External { shares: false }) => say("--farm", Verdict::RuledOut, "The aligner cannot share its index between processes: each would load a copy of its own.".to_owned()),
+        Some(Engine::External { shares: true }) => say(
+            "--farm",
+            Verdict::Possible,
+            "Single-threaded processes can \
+            share a copy of the index: worth it for aligners whose threads queue at a lock."
+                .to_owned(),
+        ),
+        Some(Engine::External { shares: false }) => say(
+            "--farm",
+            Verdict::RuledOut,
+            "The aligner cannot share its \
+            index between processes: each would load a copy of its own."
+                .to_owned(),
+        ),
         Some(Engine::Embedded) | None => {}
     }
     remarks

@@ -21,8 +21,8 @@ const MOST_OF_NODE: u64 = 4;
 /// How it is measured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Extent {
-    /// Bytes of each ring; by default eight times the largest cache and 256 MiB at least, but no more than a quarter of what is
-    /// free on the node that has least.
+    /// Bytes of each ring; by default eight times the largest cache and 256 MiB at least, but no more than a quarter of
+    /// what is free on the node that has least.
     pub bytes: Option<Bytes>,
     /// Huge pages or not.
     pub huge_pages: HugePages,

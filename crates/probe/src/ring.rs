@@ -19,7 +19,8 @@ impl Ring {
         let mut lines: Vec<Line> = vec![[0; LINE / 8]; count];
         let mut random = fastrand::Rng::with_seed(seed);
         lines.iter_mut().zip(0..).for_each(|(line, number)| line[0] = number);
-        // Sattolo's shuffle (1986): like that of Fisher and Yates, but never leaving an element in place, which makes one circle.
+        // Sattolo's shuffle (1986): like that of Fisher and Yates, but never leaving an element in place, which makes
+        // one circle.
         for i in (1..count).rev() {
             let other = random.usize(..i);
             let (low, high) = lines.split_at_mut(i);

@@ -16,7 +16,8 @@ const ROUNDS: usize = 9;
 /// A shared machine may disturb one whole attempt.
 const ATTEMPTS: usize = 4;
 
-/// Byte offsets in a flat array of words, along a random tour of a visiting list: neither the layout nor the shuffle of `Ring`.
+/// Byte offsets in a flat array of words, along a random tour of a visiting list: neither the layout nor the shuffle of
+/// `Ring`.
 struct Tour {
     words: Vec<u32>,
 }

@@ -17,7 +17,8 @@ pub fn folder() -> Option<PathBuf> {
 
 /// Sixteen digits that stand for `value`.
 pub fn digest(value: &impl Serialize) -> String {
-    // What has no JSON form (a path that is not UTF-8) stands for nothing but itself at this moment: nothing is ever found by it.
+    // What has no JSON form (a path that is not UTF-8) stands for nothing but itself at this moment: nothing is ever
+    // found by it.
     let text = serde_json::to_string(value)
         .unwrap_or_else(|error| format!("{error} {} {:?}", std::process::id(), Instant::now()));
     format!("{:016x}", xxhash_rust::xxh3::xxh3_64(text.as_bytes()))
@@ -45,7 +46,8 @@ mod tests {
     fn figures_come_back_as_they_were() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("figures.json");
-        // The square roots of the first numbers: the quick way of reading decimals gets some of them wrong in their last bit.
+        // The square roots of the first numbers: the quick way of reading decimals gets some of them wrong in their
+        // last bit.
         let figures: Vec<f64> = (0..5_000).map(|number| f64::from(number).sqrt() * 1e-3).collect();
         super::write(&path, &figures).unwrap();
         assert_eq!(super::read::<Vec<f64>>(&path), Some(figures));

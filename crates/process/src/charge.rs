@@ -9,8 +9,8 @@ use std::path::Path;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Charge {
-    /// A process group, to be killed, and when its leader was started, in ticks since the machine was: the number may be
-    /// another's by then.
+    /// A process group, to be killed, and when its leader was started, in ticks since the machine was: the number may
+    /// be another's by then.
     Group(u32, Option<u64>),
     /// A file, by the bytes of its path, to be removed.
     File(Vec<u8>),

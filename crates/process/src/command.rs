@@ -2,8 +2,8 @@
 //!
 //! A child inherits CPU affinity and memory policy from the thread that spawns it, so nothing of that is here.
 //!
-//! What runs between `fork` and `exec` runs in a copy of a process whose other threads are gone, and with them whoever held a
-//! lock: it makes system calls that are safe there (`signal-safety(7)`) and nothing else; it does not allocate.
+//! What runs between `fork` and `exec` runs in a copy of a process whose other threads are gone, and with them whoever
+//! held a lock: it makes system calls that are safe there (`signal-safety(7)`) and nothing else; it does not allocate.
 #![allow(unsafe_code)]
 
 use crate::system::done;
@@ -15,9 +15,9 @@ use std::process::Command;
 
 /// The command of a child: `program` is looked for on the PATH unless it holds a `/`.
 ///
-/// The kernel kills the child (`SIGKILL`) when its parent ends in whatever way (`PR_SET_PDEATHSIG`, `prctl(2)`). The parent is
-/// the *thread* that spawns it: that thread must live as long as the child shall. The children of the child are not killed
-/// ([`kill_group`](crate::kill_group) is for them), nor is a program with set-user-ID.
+/// The kernel kills the child (`SIGKILL`) when its parent ends in whatever way (`PR_SET_PDEATHSIG`, `prctl(2)`). The
+/// parent is the *thread* that spawns it: that thread must live as long as the child shall. The children of the child
+/// are not killed ([`kill_group`](crate::kill_group) is for them), nor is a program with set-user-ID.
 ///
 /// Spawning fails with `ESRCH` when the process that called this has ended meanwhile, or is another than the one that
 /// spawns.

@@ -1,7 +1,7 @@
 //! Which descriptors a child gets.
 //!
-//! What runs between `fork` and `exec` runs in a copy of a process whose other threads are gone, and with them whoever held a
-//! lock: it makes system calls that are safe there (`signal-safety(7)`) and nothing else; it does not allocate.
+//! What runs between `fork` and `exec` runs in a copy of a process whose other threads are gone, and with them whoever
+//! held a lock: it makes system calls that are safe there (`signal-safety(7)`) and nothing else; it does not allocate.
 #![allow(unsafe_code)]
 
 use crate::system::done;
@@ -14,9 +14,9 @@ use std::process::Command;
 /// Where [`give_fds`] begins: after standard input, output and error.
 const FIRST_GIVEN: RawFd = 3;
 
-/// Gives the child standard input, output and error, and no other descriptor of ours, also none that a library has opened without the flag
-/// to be closed by exec, as MPIs do with their sockets: whoever the child leaves behind would keep our connections open, and the
-/// other side would not hear that we are gone. To be called before [`give_fds`].
+/// Gives the child standard input, output and error, and no other descriptor of ours, also none that a library has
+/// opened without the flag to be closed by exec, as MPIs do with their sockets: whoever the child leaves behind would
+/// keep our connections open, and the other side would not hear that we are gone. To be called before [`give_fds`].
 ///
 /// Kernels before 5.11 cannot do it; there it changes nothing.
 pub fn keep_fds(command: &mut Command) {
@@ -31,8 +31,8 @@ pub fn keep_fds(command: &mut Command) {
 
 /// Gives the child these descriptors as 3, 4, ... in their order (`/dev/fd/3`). Call it once for a command.
 ///
-/// They stay open in this process until the command is dropped. So drop it after spawning: as long as this process has the
-/// reading end of a pipe too, it will not learn that the child has closed its own.
+/// They stay open in this process until the command is dropped. So drop it after spawning: as long as this process has
+/// the reading end of a pipe too, it will not learn that the child has closed its own.
 pub fn give_fds(command: &mut Command, fds: Vec<OwnedFd>) {
     let Some(any) = fds.first() else { return };
     let end = FIRST_GIVEN.saturating_add(RawFd::try_from(fds.len()).unwrap_or(RawFd::MAX));
@@ -51,9 +51,10 @@ pub fn give_fds(command: &mut Command, fds: Vec<OwnedFd>) {
 
 /// Takes the numbers below `end` that are free, by copies of `any`.
 ///
-/// For the pipe by which `Command::spawn` learns that the program could not be executed gets the lowest free number. Were
-/// it one that the child puts something else on, all would look well. (If somebody else closes a low descriptor between
-/// here and spawning, that may happen still: then a program that cannot be executed shows as a child that aborts.)
+/// For the pipe by which `Command::spawn` learns that the program could not be executed gets the lowest free number.
+/// Were it one that the child puts something else on, all would look well. (If somebody else closes a low descriptor
+/// between here and spawning, that may happen still: then a program that cannot be executed shows as a child that
+/// aborts.)
 fn take_free_numbers(any: &OwnedFd, end: RawFd) -> Vec<OwnedFd> {
     let mut taken = Vec::new();
     // A copy that cannot be made (too many open files) leaves spawning to fail, or not, as it will.
@@ -116,7 +117,10 @@ mod tests {
 
     proptest! {
         #[test]
-        fn overlapping_numbers_are_no_matter(order in Just((0..6).collect::<Vec<usize>>()).prop_shuffle(), given in 1usize..6) {
+        fn overlapping_numbers_are_no_matter(
+            order in Just((0..6).collect::<Vec<usize>>()).prop_shuffle(),
+            given in 1usize..6,
+        ) {
             // Six numbers that are sources in any order, and the first of them targets as well.
             static ONE_AT_A_TIME: std::sync::Mutex<()> = std::sync::Mutex::new(());
             let _turn = ONE_AT_A_TIME.lock();

@@ -9,12 +9,12 @@ use std::process::{Child, ExitStatus};
 /// Kills all processes of a group (`SIGKILL`, `killpg(3)`); none left is no error.
 ///
 /// A child has a group of its own, named by its process id, after
-/// [`process_group(0)`](std::os::unix::process::CommandExt::process_group). As long as nobody has waited for the child, the
-/// number cannot mean anybody else.
+/// [`process_group(0)`](std::os::unix::process::CommandExt::process_group). As long as nobody has waited for the child,
+/// the number cannot mean anybody else.
 ///
 /// # Errors
-/// `InvalidInput` for 0 (the group of this process), 1 (which the kernel takes for all processes there are) and what is no
-/// process id; else what the kernel says, such as `EPERM`.
+/// `InvalidInput` for 0 (the group of this process), 1 (which the kernel takes for all processes there are) and what is
+/// no process id; else what the kernel says, such as `EPERM`.
 pub fn kill_group(group: u32) -> io::Result<()> {
     let group = pid_t::try_from(group).ok().filter(|&group| group > 1);
     let Some(group) = group else {
@@ -38,8 +38,8 @@ pub fn end_group(child: &mut Child) -> io::Result<ExitStatus> {
     child.wait()
 }
 
-/// Waits until a child has ended, without taking its end from it: it still has to be waited for, and until then its number is
-/// its own (`waitid(2)`, `WNOWAIT`).
+/// Waits until a child has ended, without taking its end from it: it still has to be waited for, and until then its
+/// number is its own (`waitid(2)`, `WNOWAIT`).
 ///
 /// # Errors
 /// `ECHILD` for what is no child of this process.

@@ -47,10 +47,10 @@ impl WriteError {
 
 /// A file while it is written.
 ///
-/// A regular file is written under a temporary name beside it, and gets its name in [`NewFile::complete`], when it is on the
-/// disk; dropped before, or ended by a signal, it is removed. A file that it replaces keeps its permissions, a new one has
-/// those that the umask leaves. Where a symbolic link points is replaced, not the link. A device, a FIFO and the name of an
-/// open file (`/dev/stdout`, `/proc/self/fd/3`) are written in place.
+/// A regular file is written under a temporary name beside it, and gets its name in [`NewFile::complete`], when it is
+/// on the disk; dropped before, or ended by a signal, it is removed. A file that it replaces keeps its permissions, a
+/// new one has those that the umask leaves. Where a symbolic link points is replaced, not the link. A device, a FIFO
+/// and the name of an open file (`/dev/stdout`, `/proc/self/fd/3`) are written in place.
 #[derive(Debug)]
 pub struct NewFile {
     path: PathBuf,
@@ -222,7 +222,8 @@ fn is_name_of_open_file(path: &Path) -> bool {
     path.starts_with("/dev") && !path.starts_with("/dev/shm") || path.starts_with("/proc")
 }
 
-/// What `path` names when symbolic links are followed, as an absolute path; the last link need not point to anything yet.
+/// What `path` names when symbolic links are followed, as an absolute path; the last link need not point to anything
+/// yet.
 ///
 /// # Errors
 /// A folder that is not there, links that go in a circle.
@@ -274,8 +275,8 @@ fn create_temporary(target: &Path) -> Result<(PathBuf, Temporary, File), Error> 
     }
 }
 
-/// Removes what killed runs have left of `target`: temporary names of it that nobody has locked. What cannot be looked at
-/// or removed is left alone, for it is in nobody's way.
+/// Removes what killed runs have left of `target`: temporary names of it that nobody has locked. What cannot be looked
+/// at or removed is left alone, for it is in nobody's way.
 fn remove_left(target: &Path) {
     let Some(name) = target.file_name() else { return };
     let Ok(folder) = std::fs::read_dir(folder_of(target)) else { return };

@@ -1,8 +1,8 @@
 //! Programs that do nothing any more.
 //!
-//! diamond 2.1.3 was seen to stand still for minutes, all its threads in a futex, on busy machines: once in thousands of runs; its users
-//! report the same of many versions (bbuchfink/diamond, issues 801, 849 and 943). Nothing but time tells that from work, so a program
-//! that has used no processor time for long, and does not wait for a disk, is ended.
+//! diamond 2.1.3 was seen to stand still for minutes, all its threads in a futex, on busy machines: once in thousands
+//! of runs; its users report the same of many versions (bbuchfink/diamond, issues 801, 849 and 943). Nothing but time
+//! tells that from work, so a program that has used no processor time for long, and does not wait for a disk, is ended.
 
 use crate::stat::{Stat, processes};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -15,8 +15,8 @@ const LOOK: Duration = Duration::from_millis(500);
 /// Set when nobody wants the results of any program any more.
 static UNWANTED: AtomicBool = AtomicBool::new(false);
 
-/// Has all programs ended that [`output_within`](crate::output_within) waits for, for this process has failed and is about to end:
-/// those who wait learn within a second.
+/// Has all programs ended that [`output_within`](crate::output_within) waits for, for this process has failed and is
+/// about to end: those who wait learn within a second.
 pub fn end_programs() {
     UNWANTED.store(true, Ordering::Release);
 }
@@ -44,7 +44,8 @@ pub enum Stopped {
 /// Looks at process `pid`, which leads a group of its own, until `over` is closed; tells if its whole group was idle
 /// for too long before, ran for too long, or is not wanted any more.
 ///
-/// Looks are counted, and no clock is read: a job that was suspended as a whole, as schedulers do, was not idle meanwhile.
+/// Looks are counted, and no clock is read: a job that was suspended as a whole, as schedulers do, was not idle
+/// meanwhile.
 pub(crate) fn watch(pid: u32, limits: Limits, over: &Receiver<()>) -> Option<Stopped> {
     let look = LOOK.min(limits.idle);
     let (mut whole, mut idle, mut before, mut group_before) = (Duration::ZERO, Duration::ZERO, None, None);
@@ -60,7 +61,8 @@ pub(crate) fn watch(pid: u32, limits: Limits, over: &Receiver<()>) -> Option<Sto
             return Some(Stopped::TooLong(limit));
         }
         let now = used(pid);
-        // Others of its group work where it is a script that has started them: they are looked for only while it does nothing itself.
+        // Others of its group work where it is a script that has started them: they are looked for only while it does
+        // nothing itself.
         let group = if now.is_some() && now == before { used_by_group(pid) } else { None };
         idle = if group.is_some() && group == group_before { idle + look } else { Duration::ZERO };
         (before, group_before) = (now, group);
@@ -68,8 +70,8 @@ pub(crate) fn watch(pid: u32, limits: Limits, over: &Receiver<()>) -> Option<Sto
     Some(Stopped::Idle)
 }
 
-/// The processor time that a process and the children it has waited for have used, in ticks; none if one of its threads waits for a disk
-/// or was stopped, or if it is not known.
+/// The processor time that a process and the children it has waited for have used, in ticks; none if one of its threads
+/// waits for a disk or was stopped, or if it is not known.
 fn used(pid: u32) -> Option<u64> {
     let waited_for = Stat::of(pid)?.children;
     let mut sum = waited_for;

@@ -7,19 +7,20 @@
 //!   others have made.
 //! - [`overwrite`] refuses an output that is an input, or that holds something else than the command writes.
 //! - [`json`] and [`cache`] write JSON for the user, and for later runs. [`lock`] has locks as files.
-//! - [`standard`] is standard output, and [`Ending`] how a program ends that failed: its exit status, and its last words.
+//! - [`standard`] is standard output, and [`Ending`] how a program ends that failed: its exit status, and its last
+//!   words.
 //! - [`tell`] writes to standard error. A terminal that has gone away, or a closed pipe, is no reason to fail.
 //!
 //! Children, in the order of their lives:
 //!
-//! 1. [`on_path`] finds a program, [`command`] is its command: the child is killed when the thread ends that spawned it.
-//!    It inherits CPUs and memory policy from that thread; a process group of its own is std's
+//! 1. [`on_path`] finds a program, [`command`] is its command: the child is killed when the thread ends that spawned
+//!    it. It inherits CPUs and memory policy from that thread; a process group of its own is std's
 //!    [`process_group`](std::os::unix::process::CommandExt::process_group).
 //! 2. [`keep_fds`] and [`give_fds`] say which descriptors it gets, [`HeldSignals`] which signals are passed on to it;
 //!    [`pipe`] and [`poll`] are for those who talk to it.
 //! 3. [`output_within`] runs it to its end, for what it says, unless it does nothing any more or takes too long.
-//! 4. [`has_ended`] and [`wait_unreaped`] see its end without taking it, [`kill_group`] and [`end_group`] end what it has
-//!    started.
+//! 4. [`has_ended`] and [`wait_unreaped`] see its end without taking it, [`kill_group`] and [`end_group`] end what it
+//!    has started.
 //! 5. A [`Reaper`] outlives us if we are killed, and does what it was [charged](Charge) with.
 //!
 //! What it refuses to do: know what a program is for, or write a temporary file that a signal would leave behind.

@@ -77,8 +77,8 @@ pub fn has_no_locks(error: &Error) -> bool {
     error.kind() == ErrorKind::Unsupported || error.raw_os_error().is_some_and(|code| NO_LOCKS.contains(&code))
 }
 
-/// Whether `path` still names `file`. Whoever removes what is locked removes the lock's file too. Then one that was held open is nobody's any more: others
-/// may hold the lock at the same path, in another file.
+/// Whether `path` still names `file`. Whoever removes what is locked removes the lock's file too. Then one that was
+/// held open is nobody's any more: others may hold the lock at the same path, in another file.
 pub(crate) fn is_still_there(file: &File, path: &Path) -> bool {
     match (file.metadata(), std::fs::metadata(path)) {
         (Ok(ours), Ok(there)) => (ours.dev(), ours.ino()) == (there.dev(), there.ino()),

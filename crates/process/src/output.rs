@@ -7,8 +7,8 @@ use std::process::{Child, Output};
 use std::sync::mpsc::channel;
 use std::thread::Builder;
 
-/// What a child says until it ends, as far as standard output and error are pipes; and why it was ended, if it was. It must
-/// lead a group of its own, which is killed then.
+/// What a child says until it ends, as far as standard output and error are pipes; and why it was ended, if it was. It
+/// must lead a group of its own, which is killed then.
 ///
 /// # Errors
 /// What the system says of its pipes or of waiting.

@@ -47,8 +47,8 @@ pub fn pipe_capacity(pipe: BorrowedFd<'_>) -> io::Result<usize> {
     usize::try_from(bytes).map_err(|_| io::Error::last_os_error())
 }
 
-/// Makes reading or writing say `WouldBlock` instead of waiting (`O_NONBLOCK`), through all copies of this descriptor, also
-/// in children. The two ends of a pipe are independent of each other.
+/// Makes reading or writing say `WouldBlock` instead of waiting (`O_NONBLOCK`), through all copies of this descriptor,
+/// also in children. The two ends of a pipe are independent of each other.
 ///
 /// # Errors
 /// What the kernel says.
@@ -115,7 +115,8 @@ mod tests {
         assert_eq!(writer.write(b"x").unwrap_err().kind(), io::ErrorKind::BrokenPipe);
     }
 
-    /// Asks until the other end is closed: a child of a test beside this one has a copy of it between its fork and its exec.
+    /// Asks until the other end is closed: a child of a test beside this one has a copy of it between its fork and its
+    /// exec.
     fn once_closed(ask: impl Fn() -> Ready) -> Ready {
         let start = Instant::now();
         loop {

@@ -23,8 +23,8 @@ pub struct Ready {
     pub readable: bool,
     /// There is room to write. Also true for a pipe whose reading ends are all closed.
     pub writable: bool,
-    /// The other side is closed, or the descriptor is not one (`POLLHUP`, `POLLERR`, `POLLNVAL`). Looked for whatever the
-    /// interest is. What was written before can still be read: the end is where this is true and `readable` is not.
+    /// The other side is closed, or the descriptor is not one (`POLLHUP`, `POLLERR`, `POLLNVAL`). Looked for whatever
+    /// the interest is. What was written before can still be read: the end is where this is true and `readable` is not.
     pub closed: bool,
 }
 
@@ -36,8 +36,8 @@ impl Ready {
     }
 }
 
-/// Waits until at least one of these is ready or closed, or the time is over, and tells each one's state, in their order
-/// (`poll(2)`). With none it sleeps. Less than a millisecond is waited as one.
+/// Waits until at least one of these is ready or closed, or the time is over, and tells each one's state, in their
+/// order (`poll(2)`). With none it sleeps. Less than a millisecond is waited as one.
 ///
 /// # Errors
 /// What the kernel says, but for interruptions by signals: then it goes on waiting.

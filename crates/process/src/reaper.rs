@@ -1,8 +1,8 @@
 //! What is left to be done when we are killed: a small process of its own that notices our end and clears away.
 //!
-//! The kernel kills our children with us, but not their children; and nobody would remove files and folders that are not
-//! complete. The reaper reads what it has to do from a pipe, line by line. When the pipe ends without a last
-//! word from us, we are dead, and it does it.
+//! The kernel kills our children with us, but not their children; and nobody would remove files and folders that are
+//! not complete. The reaper reads what it has to do from a pipe, line by line. When the pipe ends without a last word
+//! from us, we are dead, and it does it.
 
 use crate::charge::Charge;
 use crate::ending::kill_group;
@@ -57,8 +57,8 @@ impl Drop for Reaper {
     }
 }
 
-/// The reaper's life: reads charges until the input ends, and does them unless it was dismissed. `clear_own` clears away what
-/// [`Charge::Own`] names.
+/// The reaper's life: reads charges until the input ends, and does them unless it was dismissed. `clear_own` clears
+/// away what [`Charge::Own`] names.
 pub fn reap(input: impl BufRead, clear_own: impl Fn(&str)) {
     let mut charges = Vec::new();
     for line in input.lines().map_while(Result::ok) {

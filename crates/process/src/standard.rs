@@ -1,11 +1,12 @@
 //! Standard output: what a command is for.
 //!
-//! It may have been closed before the program was started. Rust's runtime opens /dev/null in the place of standard streams that are closed, before `main`
-//! (library/std/src/sys/pal/unix/mod.rs, `sanitize_standard_fds`): what is written there is lost, and no error says so.
-//! In `main` this cannot be told from a /dev/null that was asked for. It is opened for reading and writing, where a
-//! shell's `> /dev/null` is for writing alone, but Python's `subprocess.DEVNULL` is for both as well
-//! (Lib/subprocess.py, `_get_devnull`). So the descriptor is looked at before: the loader calls the functions in
-//! `.init_array` ahead of `main` (System V ABI, "Initialization and Termination Functions").
+//! It may have been closed before the program was started. Rust's runtime opens /dev/null in the place of standard
+//! streams that are closed, before `main` (library/std/src/sys/pal/unix/mod.rs, `sanitize_standard_fds`): what is
+//! written there is lost, and no error says so. In `main` this cannot be told from a /dev/null that was asked for. It
+//! is opened for reading and writing, where a shell's `> /dev/null` is for writing alone, but Python's
+//! `subprocess.DEVNULL` is for both as well (Lib/subprocess.py, `_get_devnull`). So the descriptor is looked at before:
+//! the loader calls the functions in `.init_array` ahead of `main` (System V ABI, "Initialization and Termination
+//! Functions").
 
 #![allow(unsafe_code)]
 

@@ -13,8 +13,8 @@ pub fn note(words: &str) {
     text(&format!("note: {words}\n"));
 }
 
-/// Writes `text` as it is, but for control characters, in one piece: ranks share a terminal, and what one of them writes
-/// must not be torn by another.
+/// Writes `text` as it is, but for control characters, in one piece: ranks share a terminal, and what one of them
+/// writes must not be torn by another.
 pub fn text(text: &str) {
     put(&printable(text));
 }
@@ -37,8 +37,8 @@ fn put(text: &str) {
     let _ = standard_error.write_all(text.as_bytes()).and_then(|()| standard_error.flush());
 }
 
-/// `text` with control characters as `\x1b`, but for line ends and tabs: names of reads and files may hold anything, and
-/// must not steer the terminal.
+/// `text` with control characters as `\x1b`, but for line ends and tabs: names of reads and files may hold anything,
+/// and must not steer the terminal.
 pub fn printable(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
     for c in text.chars() {

@@ -2,8 +2,8 @@
 //!
 //! A signal handler may do very little: no allocation, no lock. So each name is a C string that is never freed (about
 //! 100 bytes for each file of a run), in a list that only grows, and the handler calls unlink(2), which is
-//! async-signal-safe (signal-safety(7)). SIGKILL cannot be handled: what it leaves is removed by the next run that writes
-//! the same file, see [`crate::NewFile`].
+//! async-signal-safe (signal-safety(7)). SIGKILL cannot be handled: what it leaves is removed by the next run that
+//! writes the same file, see [`crate::NewFile`].
 #![allow(unsafe_code)]
 
 use libc::{c_char, c_int, c_void, siginfo_t};
@@ -36,7 +36,8 @@ const FAULTS: [c_int; 6] = [libc::SIGSEGV, libc::SIGBUS, libc::SIGILL, libc::SIG
 
 /// The last entry of the list.
 static LAST: AtomicPtr<Entry> = AtomicPtr::new(null_mut());
-/// How many are giving files their names now: a signal waits for them, so that all files of a run get their names or none.
+/// How many are giving files their names now: a signal waits for them, so that all files of a run get their names or
+/// none.
 static NAMING: AtomicUsize = AtomicUsize::new(0);
 /// The signal that has waited; 0 for none.
 static PENDING: AtomicI32 = AtomicI32::new(0);
@@ -75,7 +76,8 @@ impl Temporary {
             // SAFETY: `new` points to the leaked entry, which nobody else can reach before the exchange succeeds.
             let before = unsafe { (*new).before };
             match LAST.compare_exchange(before, new, Ordering::AcqRel, Ordering::Acquire) {
-                // SAFETY: the entry is leaked, so it lives as long as the process, and from here on only its atomic is written.
+                // SAFETY: the entry is leaked, so it lives as long as the process, and from here on only its atomic is
+                // written.
                 Ok(_) => return Ok(Temporary(unsafe { &*new })),
                 // SAFETY: as above, nobody else can reach it yet.
                 Err(other) => unsafe { (*new).before = other },
@@ -135,7 +137,8 @@ impl Drop for Naming {
     }
 }
 
-/// The signals that would end the process, and what they do now. Who ignores a signal (nohup), or handles it, is left alone.
+/// The signals that would end the process, and what they do now. Who ignores a signal (nohup), or handles it, is left
+/// alone.
 fn unhandled() -> Vec<(c_int, libc::sigaction)> {
     let mut handled = Vec::new();
     for signal in ASKED.into_iter().chain(FAULTS).chain([libc::SIGXFSZ]) {
@@ -170,7 +173,8 @@ extern "C" fn on_signal(signal: c_int, info: *mut siginfo_t, _: *mut c_void) {
         // The write that went too far fails with EFBIG, and is told as any other.
         return;
     }
-    // SAFETY: with SA_SIGINFO the kernel gives a valid pointer. Codes above 0 are the kernel's: an instruction was at fault.
+    // SAFETY: with SA_SIGINFO the kernel gives a valid pointer. Codes above 0 are the kernel's: an instruction was at
+    // fault.
     let at_fault = FAULTS.contains(&signal) && unsafe { (*info).si_code } > 0;
     if !at_fault && NAMING.load(Ordering::Acquire) > 0 {
         PENDING.store(signal, Ordering::Release);

@@ -1,4 +1,5 @@
-//! Descriptors for children, whatever numbers they have here. In a process of its own and one test, as it takes low numbers.
+//! Descriptors for children, whatever numbers they have here. In a process of its own and one test, as it takes low
+//! numbers.
 
 // The helpers below are test code too, though clippy sees only `#[test]` functions as such.
 #![allow(clippy::unwrap_used)]

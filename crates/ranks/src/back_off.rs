@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 const LOOKS: u32 = 100;
 /// How long it is then given away, at least and at most.
 const NAPS: (Duration, Duration) = (Duration::from_micros(50), Duration::from_millis(1));
-/// Between them, this share of what has been waited: who waits long is late by little of that, and takes next to nothing of a core,
-/// which on a rank with more threads than its own belongs to a search.
+/// Between them, this share of what has been waited: who waits long is late by little of that, and takes next to
+/// nothing of a core, which on a rank with more threads than its own belongs to a search.
 const LATE: u32 = 32;
 
 /// Looks again and again until there is something, or until the limit.

@@ -1,12 +1,14 @@
-//! One input dealt to all ranks, and one output that all of them write: who does which chunks, and where their records go.
+//! One input dealt to all ranks, and one output that all of them write: who does which chunks, and where their records
+//! go.
 //!
-//! - A rank takes the next chunks by adding to a counter (`MPI_Fetch_and_op`): many while there is much left, few towards the end, so
-//!   that all end together. Nobody deals, and nobody waits for a lock.
-//! - When the records of such a *grain* are made, its rank tells all others how long they are in each output file. So everybody knows
-//!   by adding up where each grain goes as soon as all before it are made, and writes its own there.
+//! - A rank takes the next chunks by adding to a counter (`MPI_Fetch_and_op`): many while there is much left, few
+//!   towards the end, so that all end together. Nobody deals, and nobody waits for a lock.
+//! - When the records of such a *grain* are made, its rank tells all others how long they are in each output file. So
+//!   everybody knows by adding up where each grain goes as soon as all before it are made, and writes its own there.
 //! - Every rank gives a sign of life to the next; who hears nothing for too long says so and ends.
 //!
-//! All of it is done by the one thread of a rank that talks; reading, mapping and writing are done by others, behind [`Local`].
+//! All of it is done by the one thread of a rank that talks; reading, mapping and writing are done by others, behind
+//! [`Local`].
 
 use crate::transport::{Reach, Transport, TransportError, Window};
 use std::collections::BTreeMap;
@@ -63,7 +65,8 @@ pub trait Local {
 pub struct Dealing {
     /// Output files, each with the same header.
     pub files: usize,
-    /// The first chunk to be done, and where in each file records go from there on: behind the header, if that is not known.
+    /// The first chunk to be done, and where in each file records go from there on: behind the header, if that is not
+    /// known.
     pub first: u64,
     /// See `first`.
     pub offsets: Option<Vec<u64>>,

@@ -1,5 +1,5 @@
-//! What is finished of a long job, on disk: a batch (of an alignment: a run of chunks) is entered after its results are safe, so that a
-//! job that was interrupted loses nothing and repeats only what was under way.
+//! What is finished of a long job, on disk: a batch (of an alignment: a run of chunks) is entered after its results are
+//! safe, so that a job that was interrupted loses nothing and repeats only what was under way.
 
 use crate::error::RanksError;
 use crate::identity::Identity;
@@ -189,7 +189,8 @@ pub fn begin(
     if transport.all_gather(&is_complete).map_err(failed)?.first().is_some_and(|first| *first == [1]) {
         if transport.rank() == 0 {
             tell::note(&format!(
-                "{}: an earlier run of this command had written all of it, and has its name now; nothing was done again. \
+                "{}: an earlier run of this command had written all of it, and has its name now; nothing was done \
+                 again. \
                  For reports (--json and the like) run it with --restart",
                 output.display()
             ));

@@ -10,7 +10,8 @@ use zerohop_process::{cache, tell};
 
 /// The library's name.
 const LIBRARY: &str = "libzerohop_mpi.so";
-/// How long a launcher is left to pass on what a rank says last: MPICH's may end without it when it hears of the abort first.
+/// How long a launcher is left to pass on what a rank says last: MPICH's may end without it when it hears of the abort
+/// first.
 const PASSED_ON: Duration = Duration::from_millis(300);
 /// Where launchers tell how many they have started, and which of them this is.
 const LAUNCHERS: [(&str, &str); 3] = [
@@ -73,7 +74,8 @@ impl Ranks {
         };
         let missing = || {
             RanksError::Failed(format!(
-                "this is one of {size} ranks that a launcher has started, and the library by which they find each other is not there: \
+                "this is one of {size} ranks that a launcher has started, and the library by which they find each \
+                 other is not there: \
                  build it with 'zerohop mpi' (and the launcher's own mpicc)"
             ))
         };
@@ -83,7 +85,8 @@ impl Ranks {
         if mpi.size() != size {
             let found = mpi.size();
             return Err(RanksError::Failed(format!(
-                "the launcher has started {size} ranks, and {} finds {found} (as rank {rank}): it was built for another MPI; build \
+                "the launcher has started {size} ranks, and {} finds {found} (as rank {rank}): it was built for \
+                 another MPI; build \
                  it anew with 'zerohop mpi' and the launcher's own mpicc",
                 library.display()
             ))

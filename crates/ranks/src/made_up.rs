@@ -1,5 +1,5 @@
-//! Searches that are made up: sizes and times that differ between ranks and batches as real ones do (Wang, M6), so that an exchange
-//! can be measured without so many searches.
+//! Searches that are made up: sizes and times that differ between ranks and batches as real ones do (Wang, M6), so that
+//! an exchange can be measured without so many searches.
 
 use crate::exchange::{Batch, Record};
 use serde::{Deserialize, Serialize};
@@ -51,7 +51,8 @@ fn number(rank: usize, batch: u64, what: u64) -> f64 {
 impl MadeUp {
     /// Around `mean`, between none of it and `skew` times as much: most is small, some is large.
     fn spread(&self, mean: f64, number: f64) -> f64 {
-        // The mean of u^p is 1 / (p + 1), and its most is 1: with p = skew - 1, `skew * mean` is the most and `mean` the mean.
+        // The mean of u^p is 1 / (p + 1), and its most is 1: with p = skew - 1, `skew * mean` is the most and `mean`
+        // the mean.
         mean * self.skew * number.powf(self.skew - 1.0)
     }
 

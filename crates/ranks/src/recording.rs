@@ -38,7 +38,8 @@ pub enum RecordingError {
     Batches(usize),
     /// What no search can be.
     #[error(
-        "rank {rank}, batch {batch}: a time below 0, results without queries or without bytes, or results of more than 1 MiB each"
+        "rank {rank}, batch {batch}: a time below 0, results without queries or without bytes, or results of more than \
+         1 MiB each"
     )]
     Impossible {
         /// The rank.

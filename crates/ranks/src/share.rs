@@ -20,7 +20,8 @@ pub struct RankShare {
 }
 
 impl RankShare {
-    /// Ranks that may use the same CPUs of one machine share them out, node by node, so that they do not sit on one another.
+    /// Ranks that may use the same CPUs of one machine share them out, node by node, so that they do not sit on one
+    /// another.
     ///
     /// # Errors
     /// Ranks that cannot go on together; what the system says.
@@ -50,7 +51,8 @@ impl RankShare {
         let there = machine.nodes.iter().map(|node| node.cpus.len()).sum::<usize>();
         let bound = (2 * used.len() < there).then(|| {
             format!(
-                "the ranks on {} may use {} of its {there} CPUs: the launcher has bound them (mpirun --bind-to none, srun --cpus-per-task)",
+                "the ranks on {} may use {} of its {there} CPUs: the launcher has bound them (mpirun --bind-to none, \
+                 srun --cpus-per-task)",
                 own.host,
                 used.len()
             )
@@ -71,7 +73,8 @@ impl RankShare {
         Ok(machine)
     }
 
-    /// What the user should know of the index copies of all ranks on this machine, of which each holds `copies`, if fewer would do.
+    /// What the user should know of the index copies of all ranks on this machine, of which each holds `copies`, if
+    /// fewer would do.
     ///
     /// # Errors
     /// More than its memory.
@@ -82,7 +85,8 @@ impl RankShare {
         let held = format!("{ranks} ranks on {} hold an index of their own, {all} in all", machine.name);
         if ranks > 1 && all > memory {
             return Err(RanksError::Failed(format!(
-                "{held}, and there are {memory} of memory: start one rank for each machine, or for each NUMA node, with more threads (-t)"
+                "{held}, and there are {memory} of memory: start one rank for each machine, or for each NUMA node, \
+                 with more threads (-t)"
             )));
         }
         if let Some((ranks @ 2.., left)) = self.limited

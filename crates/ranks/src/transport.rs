@@ -1,7 +1,8 @@
 //! What ranks can do with one another: collectives, messages, and windows of memory that others reach one-sided.
 //!
-//! Every call belongs to the one thread of a rank that talks to the others. Calls that wait give the core away between looks, for
-//! ranks may outnumber cores, and they end with [`TransportError::Silent`] when nothing has come for the time limit.
+//! Every call belongs to the one thread of a rank that talks to the others. Calls that wait give the core away between
+//! looks, for ranks may outnumber cores, and they end with [`TransportError::Silent`] when nothing has come for the
+//! time limit.
 
 use std::time::Duration;
 
@@ -107,7 +108,8 @@ pub trait Transport {
 
 /// Memory of this rank that others reach, and theirs that we reach.
 pub trait Window {
-    /// Writes into the memory of `rank`. Done after the next [`Window::fence`], [`Window::complete`] or [`Window::flush`].
+    /// Writes into the memory of `rank`. Done after the next [`Window::fence`], [`Window::complete`] or
+    /// [`Window::flush`].
     ///
     /// # Errors
     /// [`TransportError`].
@@ -161,8 +163,8 @@ pub trait Window {
     /// [`TransportError`].
     fn wait(&self) -> Result<(), TransportError>;
 
-    /// Gives the window up; all ranks must come to it. A window that is only dropped lasts until the end of the process, which is
-    /// what a failure wants: the others would not come.
+    /// Gives the window up; all ranks must come to it. A window that is only dropped lasts until the end of the
+    /// process, which is what a failure wants: the others would not come.
     ///
     /// # Errors
     /// [`TransportError`].

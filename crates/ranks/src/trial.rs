@@ -1,4 +1,5 @@
-//! A self-test: which variant is the fastest over these ranks. All ranks get the same figures, and so make the same choice.
+//! A self-test: which variant is the fastest over these ranks. All ranks get the same figures, and so make the same
+//! choice.
 
 use crate::exchange::{self, ExchangeError, Output, RankReport, Settings, Sync, Variant};
 use crate::made_up::MadeUp;
@@ -8,8 +9,8 @@ use std::time::{Duration, Instant};
 
 /// What the others are compared with. It needs nothing of an MPI but messages.
 pub const BASELINE: Variant = Variant::TwoSided;
-/// What may be better: of the one-sided variants the one with the fewest calls that nothing can interrupt. Fences and epochs block in the
-/// library; here that are only the making of windows and flushes.
+/// What may be better: of the one-sided variants the one with the fewest calls that nothing can interrupt. Fences and
+/// epochs block in the library; here that are only the making of windows and flushes.
 const CANDIDATE: Variant = Variant::OneSided { sync: Sync::Flush, window_per_rank: false };
 /// It must be better by this much: less is noise.
 const CLEARLY: f64 = 0.9;
@@ -27,7 +28,8 @@ const RECORDS: usize = 8192;
 pub struct Tried {
     /// The variant.
     pub variant: Variant,
-    /// Seconds for a batch that nobody had to search for, of the slowest rank; the median of some rounds. None if it cannot be used.
+    /// Seconds for a batch that nobody had to search for, of the slowest rank; the median of some rounds. None if it
+    /// cannot be used.
     pub batch_s: Option<f64>,
     /// Why not.
     pub fault: Option<String>,
@@ -36,7 +38,8 @@ pub struct Tried {
 /// Tries the variants that are safe to try, for a second or so; all ranks come to it. Nothing is tried with one rank.
 ///
 /// # Errors
-/// Ranks that cannot go on together. A variant that the library refuses on some rank is no error: it is left out on all.
+/// Ranks that cannot go on together. A variant that the library refuses on some rank is no error: it is left out on
+/// all.
 pub fn try_variants(transport: &dyn Transport) -> Result<Vec<Tried>, ExchangeError> {
     if transport.size() == 1 {
         return Ok(Vec::new());

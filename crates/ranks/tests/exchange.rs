@@ -1,4 +1,5 @@
-//! The exchange between threads as ranks: every variant, number of ranks and size of rooms gives what sorting all results gives.
+//! The exchange between threads as ranks: every variant, number of ranks and size of rooms gives what sorting all
+//! results gives.
 #![allow(clippy::unwrap_used)]
 
 mod made_up;

@@ -108,7 +108,8 @@ pub(crate) fn inflate_chain(
                 return Err(fault(at, "the file ends inside a BGZF block: it is truncated"));
             }
             None => {
-                let what = "a plain gzip member follows BGZF blocks: compress the whole anew with bgzip, or give it through a pipe";
+                let what = "a plain gzip member follows BGZF blocks: compress the whole anew with bgzip, or give it \
+                    through a pipe";
                 return Err(fault(at, what));
             }
         }

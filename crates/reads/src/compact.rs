@@ -1,4 +1,5 @@
-//! Numbers as few bytes, most of them small: seven bits a byte, the lowest first (LEB128). Counts of a file travel so from rank to rank.
+//! Numbers as few bytes, most of them small: seven bits a byte, the lowest first (LEB128). Counts of a file travel so
+//! from rank to rank.
 
 /// Numbers being written.
 #[derive(Debug, Default)]
@@ -45,7 +46,9 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_written_is_read(numbers in proptest::collection::vec(any::<u64>().prop_map(|n| n >> (n % 64)), 0..50)) {
+        fn what_is_written_is_read(
+            numbers in proptest::collection::vec(any::<u64>().prop_map(|n| n >> (n % 64)), 0..50),
+        ) {
             let mut writer = Writer::default();
             numbers.iter().for_each(|&number| writer.put(number));
             let mut reader = Reader { bytes: &writer.bytes };

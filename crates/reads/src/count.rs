@@ -1,8 +1,9 @@
-//! Counting a lane in parallel: every rank looks at its share of each file, a stretch at a time, and keeps the bases of each record and
-//! nothing else; one rank adds that up in the order of the input and finds where chunks begin ([`Table`]).
+//! Counting a lane in parallel: every rank looks at its share of each file, a stretch at a time, and keeps the bases of
+//! each record and nothing else; one rank adds that up in the order of the input and finds where chunks begin
+//! ([`Table`]).
 //!
-//! Reads are mostly of one length, so the bases of a stretch's records are kept as runs: a few bytes. Where they are not, they are a few
-//! bytes a record.
+//! Reads are mostly of one length, so the bases of a stretch's records are kept as runs: a few bytes. Where they are
+//! not, they are a few bytes a record.
 
 use crate::compact::{Reader, Writer};
 use crate::cutter::Place;
@@ -36,7 +37,8 @@ struct Count {
     open: u64,
     /// The records that begin here; of the last one only what lies here.
     runs: Vec<Run>,
-    /// How many of them begin where only line ends follow, and whether there is nothing else here: at the end of a file they are none.
+    /// How many of them begin where only line ends follow, and whether there is nothing else here: at the end of a file
+    /// they are none.
     blank: u64,
     is_blank: bool,
     /// Stands for the text, with names and qualities.
@@ -105,8 +107,8 @@ fn push(runs: &mut Vec<Run>, run: Run) {
     }
 }
 
-/// Counts the share of `rank` of `ranks` in each of `files`, with so many threads. A stretch that cannot be read is left to whoever adds
-/// up: it may have been tried from a wrong place.
+/// Counts the share of `rank` of `ranks` in each of `files`, with so many threads. A stretch that cannot be read is
+/// left to whoever adds up: it may have been tried from a wrong place.
 pub(crate) fn count(files: &[Regular], rank: usize, ranks: usize, threads: usize) -> Vec<u8> {
     let mut out = Writer::default();
     for file in files {
@@ -239,8 +241,8 @@ impl Sum {
     }
 }
 
-/// Where all chunks begin, from the bases of the records of one file, or of two in step. Where two files do not end together
-/// there is a chunk more, in which that is found.
+/// Where all chunks begin, from the bases of the records of one file, or of two in step. Where two files do not end
+/// together there is a chunk more, in which that is found.
 fn chunks(files: &[Vec<Run>], cut: Cut, first: u64) -> Vec<ChunkStart> {
     let mut left: Vec<_> = files.iter().map(|runs| runs.iter().copied().peekable()).collect();
     let (mut chunks, mut next_start, mut bases) = (Vec::new(), ChunkStart::default(), 0);

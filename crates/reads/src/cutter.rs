@@ -1,8 +1,9 @@
 //! Cuts one or two inputs into chunks at the engine's boundaries: the only serial step of dealing.
 //!
-//! Segments come in order. A chunk, a cohort or a piece of one, closes with the first fragment that takes its bases, those of both
-//! mates counted, to the engine's limit. All that is looked at per chunk is a few entries of the segments' marks, found by bisection, so a
-//! chunk of a million bases costs a few microseconds; the naive twin that walks all records is in the tests.
+//! Segments come in order. A chunk, a cohort or a piece of one, closes with the first fragment that takes its bases,
+//! those of both mates counted, to the engine's limit. All that is looked at per chunk is a few entries of the
+//! segments' marks, found by bisection, so a chunk of a million bases costs a few microseconds; the naive twin that
+//! walks all records is in the tests.
 
 use crate::fault::{endless, record_text_limit};
 use crate::segment::Segment;
@@ -132,8 +133,8 @@ impl Input {
         }
     }
 
-    /// Whether there is a record at `unit`, or a fault to be found, and not the end of the input, maybe with empty lines before it;
-    /// `None` if that is not known yet.
+    /// Whether there is a record at `unit`, or a fault to be found, and not the end of the input, maybe with empty
+    /// lines before it; `None` if that is not known yet.
     fn goes_on_at(&self, unit: u64) -> Option<bool> {
         if unit >= self.units {
             return Some(false);
@@ -233,8 +234,8 @@ pub(crate) struct Cutter {
 }
 
 impl Cutter {
-    /// A cutter for the inputs of `lane`, whose chunks close where `cut` says. Where segments may end inside a record, `open_read_limit` is the number of bases beyond which such a record is not
-    /// waited for.
+    /// A cutter for the inputs of `lane`, whose chunks close where `cut` says. Where segments may end inside a record,
+    /// `open_read_limit` is the number of bases beyond which such a record is not waited for.
     pub(crate) fn new(lane: u32, paths: Vec<PathBuf>, cut: Cut, open_read_limit: Option<u64>) -> Self {
         let input = |path| Input {
             path,
@@ -257,9 +258,9 @@ impl Cutter {
         }
     }
 
-    /// Begins with the chunk of `ticket` instead of the first one, with `cohort_bases` in its cohort before it; the first segment of
-    /// each input will be the one in which that chunk begins, and `before` is what lies before that segment. Each record must be a
-    /// unit.
+    /// Begins with the chunk of `ticket` instead of the first one, with `cohort_bases` in its cohort before it; the
+    /// first segment of each input will be the one in which that chunk begins, and `before` is what lies before that
+    /// segment. Each record must be a unit.
     pub(crate) fn begin(mut self, ticket: Ticket, cohort_bases: u64, before: impl Iterator<Item = Place>) -> Self {
         (self.ticket, self.cohort_bases) = (ticket, cohort_bases);
         for (input, Place { record, byte, bases }) in self.inputs.iter_mut().zip(before) {
@@ -274,7 +275,8 @@ impl Cutter {
         self
     }
 
-    /// About how many stretches of so many bytes of text all inputs together give for one chunk: text is names and qualities, too.
+    /// About how many stretches of so many bytes of text all inputs together give for one chunk: text is names and
+    /// qualities, too.
     pub(crate) fn stretches_per_chunk(&self, stretch: u64) -> usize {
         self.cut.chunk_bases().saturating_mul(3).div_ceil(stretch).min(MAX_SPARE) as usize
     }
@@ -299,8 +301,8 @@ impl Cutter {
         self.inputs[input].fault = Some(fault);
     }
 
-    /// Units of `input` that are here and not dealt: the input with fewer of them is the one to read on. None as long as the first chunk
-    /// of a part does not begin yet.
+    /// Units of `input` that are here and not dealt: the input with fewer of them is the one to read on. None as long
+    /// as the first chunk of a part does not begin yet.
     pub(crate) fn units_ahead(&self, input: usize) -> u64 {
         self.inputs[input].units.saturating_sub(self.ticket.first_fragment)
     }
@@ -358,8 +360,8 @@ impl Cutter {
         (known > start).then(|| Ok(self.take(&starts, known, true)))
     }
 
-    /// Whether the input goes on behind a chunk that does not close its cohort; `None` if that is not known yet. Of two inputs one may
-    /// go on without the other: that is a fault, to be found with the next chunk.
+    /// Whether the input goes on behind a chunk that does not close its cohort; `None` if that is not known yet. Of two
+    /// inputs one may go on without the other: that is a fault, to be found with the next chunk.
     fn goes_on_at(&self, fragment: u64) -> Option<bool> {
         if self.end.fragments == Some(fragment) {
             return Some(self.end.inside_cohort);
@@ -385,15 +387,16 @@ impl Cutter {
         taken
     }
 
-    /// What can be seen to be wrong with `limiting`, the input that keeps the open chunk from being closed: it is shorter
-    /// than its mate file, its last record does not end, or there are next to no bases in it.
+    /// What can be seen to be wrong with `limiting`, the input that keeps the open chunk from being closed: it is
+    /// shorter than its mate file, its last record does not end, or there are next to no bases in it.
     fn wrong(&self, limiting: usize, starts: &[Place]) -> Option<InputError> {
         let input = &self.inputs[limiting];
         if input.ended {
             // Its last unit may be an empty line.
             let longer = self.inputs.iter().find(|other| other.last_boundary() > input.units)?;
             let what = format!(
-                "the file has {} reads, but its mate file {} has more: they are not the two files of one run, or one of \
+                "the file has {} reads, but its mate file {} has more: they are not the two files of one run, or one \
+                 of \
                  them is truncated",
                 input.records,
                 longer.path.display()
@@ -430,7 +433,8 @@ mod tests {
         format!("@r{i}\n{}\n+\n{}\n", "A".repeat(length), "#".repeat(length)).into_bytes()
     }
 
-    /// Walks all fragments: cohorts as the engine's own program closes them, then their pieces. The tickets of all chunks.
+    /// Walks all fragments: cohorts as the engine's own program closes them, then their pieces. The tickets of all
+    /// chunks.
     fn naive(lengths: &[Vec<usize>], cut: Cut) -> Vec<Ticket> {
         let all: Vec<u64> = (0..lengths[0].len()).map(|i| lengths.iter().map(|l| l[i] as u64).sum()).collect();
         let closed = |fragments: &[u64], at: u64| {
@@ -576,7 +580,8 @@ mod tests {
         let error = cutter.cut().unwrap().unwrap_err();
         assert_eq!(
             error.to_string(),
-            "x.fq: record 2 (byte 18), read 'long': the read has more than 50 bases, the longest that the engine can take"
+            "x.fq: record 2 (byte 18), read 'long': the read has more than 50 bases, the longest that the engine can \
+             take"
         );
     }
 }

@@ -28,7 +28,8 @@ pub(crate) fn record_text_limit(max_read_bases: u64) -> u64 {
     max_read_bases.saturating_mul(4).saturating_add(1 << 20).min(MAX_RECORD_TEXT)
 }
 
-/// What to say of a record that is longer than any can be. `record` is its text as far as it was read, with `bases` bases.
+/// What to say of a record that is longer than any can be. `record` is its text as far as it was read, with `bases`
+/// bases.
 pub(crate) fn endless(path: &Path, record: &[u8], bases: u64, limit: u64) -> InputError {
     if bases <= limit {
         return InputError::new(path, "the record does not end: this is not FASTQ or FASTA, or it is damaged");

@@ -1,9 +1,9 @@
 //! Dealing where several processes align the same reads: only the chunks that this one was granted.
 //!
-//! - Of files that can be read at any place, what was granted is surveyed by itself ([`GrantedClaim`]), from what is known of the place
-//!   where it begins ([`Table`]).
-//! - Of other files every process reads all, and passes over the chunks of the others ([`GrantedEmit`]): nothing can be known of a
-//!   stream before it is read.
+//! - Of files that can be read at any place, what was granted is surveyed by itself ([`GrantedClaim`]), from what is
+//!   known of the place where it begins ([`Table`]).
+//! - Of other files every process reads all, and passes over the chunks of the others ([`GrantedEmit`]): nothing can be
+//!   known of a stream before it is read.
 
 use crate::cutter::{CutChunk, Cutting, End};
 use crate::regular::Regular;

@@ -12,15 +12,15 @@
 //! 5. a chunk's text is copied into memory of the worker that will map it;
 //! 6. the *parser* finds the reads in that text, in place, and checks every byte of them.
 //!
-//! Where several processes align the same reads ([`OpenLane::deal_granted`]), each deals the chunks that it was granted. Files that can
-//! be read at any place are first *counted*, by all of them together ([`OpenLane::count`]), so that each can begin with any chunk
-//! ([`Table`]); of other files each reads all and passes over what is not its own.
+//! Where several processes align the same reads ([`OpenLane::deal_granted`]), each deals the chunks that it was
+//! granted. Files that can be read at any place are first *counted*, by all of them together ([`OpenLane::count`]), so
+//! that each can begin with any chunk ([`Table`]); of other files each reads all and passes over what is not its own.
 //!
-//! Two things beside that path serve the thread-scaling laboratory: [`Parsing`] takes reads as most aligners do, one holder of
-//! the reader at a time, and [`blocked`] writes and reads FASTQ in blocks of a fixed size.
+//! Two things beside that path serve the thread-scaling laboratory: [`Parsing`] takes reads as most aligners do, one
+//! holder of the reader at a time, and [`blocked`] writes and reads FASTQ in blocks of a fixed size.
 //!
-//! What it refuses to do: guess at damaged input (every fault is an error that names file, record, byte and read), keep more
-//! than a few segments per worker in memory, start threads for regular files, or know what is done with the reads.
+//! What it refuses to do: guess at damaged input (every fault is an error that names file, record, byte and read), keep
+//! more than a few segments per worker in memory, start threads for regular files, or know what is done with the reads.
 #![forbid(unsafe_code)]
 
 mod bgzf;

@@ -175,7 +175,8 @@ impl OpenLane {
         Ok(OpenLane { files, layout, first: None, notes })
     }
 
-    /// The lane with its first `fragments` reads or pairs only, if a number is given; what follows is not checked either.
+    /// The lane with its first `fragments` reads or pairs only, if a number is given; what follows is not checked
+    /// either.
     #[must_use]
     pub fn first(mut self, fragments: Option<u64>) -> Self {
         self.first = fragments;
@@ -303,8 +304,9 @@ impl OpenLane {
         count::add_up(&self.regular()?, counts, cut, self.first)
     }
 
-    /// Makes it a lane of a run of which this process deals only what it is granted. `table` is for a lane that workers deal, with the
-    /// number of its first chunk over all lanes. An engine that maps in two phases must be granted whole cohorts.
+    /// Makes it a lane of a run of which this process deals only what it is granted. `table` is for a lane that workers
+    /// deal, with the number of its first chunk over all lanes. An engine that maps in two phases must be granted whole
+    /// cohorts.
     ///
     /// # Errors
     /// When a file has become unreadable.

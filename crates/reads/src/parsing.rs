@@ -1,13 +1,14 @@
-//! Input as most aligners take it: from front to back, by whoever holds the reader, with more or less of the work done while
-//! holding it (the O, D, B and L parsing of Langmead et al., "Scaling read aligners to hundreds of threads on general-purpose
-//! processors", Bioinformatics 2019).
+//! Input as most aligners take it: from front to back, by whoever holds the reader, with more or less of the work done
+//! while holding it (the O, D, B and L parsing of Langmead et al., "Scaling read aligners to hundreds of threads on
+//! general-purpose processors", Bioinformatics 2019).
 //!
 //! - [`Parsing::Original`] (O): the next fragment is found and parsed;
 //! - [`Parsing::Deferred`] (D): the bytes of the next fragment are taken; they are parsed outside;
 //! - [`Parsing::Batch`] (B): the same for a number of fragments at once;
 //! - [`Parsing::Block`] (L): the next block of a blocked file is taken, without looking at it.
 //!
-//! Each is an [`Emit`](zerohop_model::source::Emit): what a thread does under a lock, or the emitter of the farm without one.
+//! Each is an [`Emit`](zerohop_model::source::Emit): what a thread does under a lock, or the emitter of the farm
+//! without one.
 
 use crate::blocked::{BlockParser, BlockTaker, Sidecar};
 use crate::open::OpenLane;
@@ -31,8 +32,8 @@ pub enum Parsing {
 }
 
 impl OpenLane {
-    /// Makes it lane number `lane` of a run, whose chunks are taken one after the other. Chunks are what `parsing` says,
-    /// wherever an engine would cut them.
+    /// Makes it lane number `lane` of a run, whose chunks are taken one after the other. Chunks are what `parsing`
+    /// says, wherever an engine would cut them.
     ///
     /// # Errors
     /// FASTA or interleaved reads; for [`Parsing::Block`] a file that was not blocked.

@@ -12,8 +12,8 @@ use zerohop_model::record::{Contig, MAX_CONTIG_BASES};
 /// Reads a reference, handing its bases to `bases` line by line, in order. Returns its contigs.
 ///
 /// # Errors
-/// A file that cannot be read; text that is not FASTA; a name that is missing, used twice or not allowed in SAM; bases that
-/// are no letters; a contig that is too long for SAM and BAM; no sequence at all.
+/// A file that cannot be read; text that is not FASTA; a name that is missing, used twice or not allowed in SAM; bases
+/// that are no letters; a contig that is too long for SAM and BAM; no sequence at all.
 pub fn read(path: &Path, mut bases: impl FnMut(&[u8])) -> Result<Vec<Contig>, InputError> {
     let mut text = open(path)?;
     let mut contigs: Vec<Contig> = Vec::new();

@@ -1,7 +1,8 @@
 //! A regular file as a row of stretches of fixed size, each of which can be read, inflated and marked by itself.
 //!
-//! Where in a record, or in a BGZF block, a stretch starts is not known when nothing before it was looked at. It is guessed from its
-//! content, and checked when the stretches before it are there ([`Front`]); a wrong guess (damaged text) costs time and nothing else.
+//! Where in a record, or in a BGZF block, a stretch starts is not known when nothing before it was looked at. It is
+//! guessed from its content, and checked when the stretches before it are there ([`Front`]); a wrong guess (damaged
+//! text) costs time and nothing else.
 
 use crate::bgzf::{self, MAX_BLOCK};
 use crate::gzip::TrailingGarbage;
@@ -47,7 +48,8 @@ pub(crate) struct Stretch {
     pub(crate) range: (u64, u64),
 }
 
-/// One regular file. Its length is taken once, when it is opened: what is counted is what is dealt, also of a file that grows.
+/// One regular file. Its length is taken once, when it is opened: what is counted is what is dealt, also of a file that
+/// grows.
 #[derive(Debug)]
 pub(crate) struct Regular {
     pub(crate) path: PathBuf,
@@ -89,8 +91,8 @@ impl Regular {
         })
     }
 
-    /// Reads the text of stretch `index` into `text`, over what it holds; returns the range of the file that it came from.
-    /// For BGZF these are the blocks that start in the stretch; the first is at `block_start`, or looked for.
+    /// Reads the text of stretch `index` into `text`, over what it holds; returns the range of the file that it came
+    /// from. For BGZF these are the blocks that start in the stretch; the first is at `block_start`, or looked for.
     fn read_text(&self, index: u64, block_start: Option<u64>, text: &mut Vec<u8>) -> Result<(u64, u64), InputError> {
         let (start, end) = (index * self.stretch_size(), self.stretch_end(index));
         if self.coding == Coding::Plain {
@@ -160,8 +162,8 @@ impl Regular {
         self.coding == Coding::Bgzf && front.block >= self.stretch_end(index)
     }
 
-    /// Checks stretch `index` against what lies before it, makes good what was guessed wrong or could not be read, for it was tried
-    /// from a wrong place, and moves `front` on behind it.
+    /// Checks stretch `index` against what lies before it, makes good what was guessed wrong or could not be read, for
+    /// it was tried from a wrong place, and moves `front` on behind it.
     pub(crate) fn settle(
         &self,
         index: u64,

@@ -136,7 +136,8 @@ pub(crate) fn mark_fasta(text: &[u8]) -> Marks {
 }
 
 /// Joins the marks of records into marks of fragments: a record whose name equals that of the record before, if that
-/// one has no mate yet, is its mate. The last name may be none, for the text ends in it: then it may be a mate, and counts as one.
+/// one has no mate yet, is its mate. The last name may be none, for the text ends in it: then it may be a mate, and
+/// counts as one.
 pub(crate) fn join_mates<'t>(records: Marks, name_at: impl Fn(u32) -> Option<&'t [u8]>) -> Marks {
     let mut marks = Marks { records: records.records, bases: records.bases, ..Marks::default() };
     let mut i = 0;
@@ -185,7 +186,10 @@ mod tests {
 
     proptest! {
         #[test]
-        fn marks_of_pieces_add_up_to_the_naive_marks(text in fastq(), cuts in proptest::collection::vec(any::<prop::sample::Index>(), 0..6)) {
+        fn marks_of_pieces_add_up_to_the_naive_marks(
+            text in fastq(),
+            cuts in proptest::collection::vec(any::<prop::sample::Index>(), 0..6),
+        ) {
             let mut cuts: Vec<usize> = cuts.iter().map(|i| i.index(text.len() + 1)).collect();
             cuts.extend([0, text.len()]);
             cuts.sort_unstable();

@@ -1,7 +1,7 @@
 //! Inputs that can only be read from front to back: pipes, standard input, plain gzip.
 //!
-//! One thread per input reads and inflates ahead, marks whole records, and hands segments through a bounded channel to the
-//! emitter, which cuts them into chunks and copies each chunk into the buffer of the worker that asked for it.
+//! One thread per input reads and inflates ahead, marks whole records, and hands segments through a bounded channel to
+//! the emitter, which cuts them into chunks and copies each chunk into the buffer of the worker that asked for it.
 
 use crate::cutter::{CutChunk, Cutter};
 use crate::fault::{endless, read_fault, record_text_limit};
@@ -113,7 +113,8 @@ impl Reader {
         Ok((got as u64) < missing)
     }
 
-    /// Marks the units of `bytes`, to the end of the stream or not; returns the marks and whether the last unit is surely whole.
+    /// Marks the units of `bytes`, to the end of the stream or not; returns the marks and whether the last unit is
+    /// surely whole.
     fn mark(&self, bytes: &[u8], is_end: bool) -> (Marks, bool) {
         let (marks, ends_whole) = match self.spec.format {
             Format::Fastq => {
@@ -160,8 +161,8 @@ impl Stream {
         let (spare, spares) = sync_channel(2 * AHEAD);
         let (path, progress) = (spec.path.clone(), spec.progress.clone());
         let reader = Reader { spec, records: 0, bytes: 0, spare: spares };
-        // It ends by itself when the input ends or when nobody takes its segments any more. It is not joined, for it may
-        // be blocked in a read that never comes back.
+        // It ends by itself when the input ends or when nobody takes its segments any more. It is not joined, for it
+        // may be blocked in a read that never comes back.
         std::thread::Builder::new().name("inflate".into()).spawn(move || {
             reader.run(&send);
         })?;
@@ -214,7 +215,8 @@ impl StreamEmitter {
 }
 
 impl StreamEmitter {
-    /// The next chunk, before its text is copied; none at the end. A fault is one of the chunk of [`StreamEmitter::ticket`].
+    /// The next chunk, before its text is copied; none at the end. A fault is one of the chunk of
+    /// [`StreamEmitter::ticket`].
     pub(crate) fn next(&mut self, stop: &AtomicBool) -> Result<Option<CutChunk>, Error> {
         for spec in self.specs.drain(..) {
             self.streams.push(Stream::start(spec).map_err(Error::Thread)?);

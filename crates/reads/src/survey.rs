@@ -2,14 +2,15 @@
 //!
 //! A file is a row of stretches of fixed size. A worker that wants a chunk and finds none ready
 //!
-//! 1. takes the next stretch of the file that is behind by one atomic step, reads it (`pread`), inflates it and marks its
-//!    records, in parallel with all others who do the same ([`Survey::survey_one`]);
-//! 2. hands it to the cutter, if nobody is cutting just now ([`Survey::cut_ready`]; a `try_lock`, so nobody waits), which puts
-//!    stretches in order, adds up their newlines and bases, and queues the chunks that this closes;
+//! 1. takes the next stretch of the file that is behind by one atomic step, reads it (`pread`), inflates it and marks
+//!    its records, in parallel with all others who do the same ([`Survey::survey_one`]);
+//! 2. hands it to the cutter, if nobody is cutting just now ([`Survey::cut_ready`]; a `try_lock`, so nobody waits),
+//!    which puts stretches in order, adds up their newlines and bases, and queues the chunks that this closes;
 //! 3. takes a chunk from the lock-free queue of ready chunks, and copies its text into its own memory.
 //!
-//! Where in a record, or in a BGZF block, a stretch starts is not known when it is surveyed. It is guessed from its content,
-//! and checked when the stretches before it are there; a wrong guess (damaged text) costs time and nothing else.
+//! Where in a record, or in a BGZF block, a stretch starts is not known when it is surveyed. It is guessed from its
+//! content, and checked when the stretches before it are there; a wrong guess (damaged text) costs time and nothing
+//! else.
 
 use crate::bgzf;
 use crate::cutter::{CutChunk, Cutter};
@@ -63,7 +64,8 @@ pub(crate) struct Part {
     pub(crate) regular: Arc<Regular>,
     /// The stretches; to the file's last one if it is dealt to its end.
     pub(crate) stretches: Range<u64>,
-    /// What is known of them, and the file's number there: it must be known, unless the file is surveyed from its start.
+    /// What is known of them, and the file's number there: it must be known, unless the file is surveyed from its
+    /// start.
     pub(crate) known: Option<(Arc<Table>, usize)>,
 }
 

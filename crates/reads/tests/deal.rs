@@ -380,8 +380,8 @@ impl Grant for Every {
     }
 }
 
-/// Deals lanes to so many processes, each of which does what it is granted; returns all chunks of each lane, and what was found not to be
-/// there.
+/// Deals lanes to so many processes, each of which does what it is granted; returns all chunks of each lane, and what
+/// was found not to be there.
 fn deal_over(
     lanes: &[Vec<PathBuf>],
     cut: Cut,

@@ -1,5 +1,5 @@
-//! Horizontal bars. They are a table with a bar in each row, so that words keep their size on a narrow screen, and numbers
-//! can be copied.
+//! Horizontal bars. They are a table with a bar in each row, so that words keep their size on a narrow screen, and
+//! numbers can be copied.
 
 use crate::colour::css;
 use crate::escape::escaped;
@@ -38,7 +38,8 @@ impl Bars {
         let line = self.line.map_or(String::new(), |at| format!("<i style=\"left:{:.2}%\"></i>", percent(at)));
         let row = |bar: &Bar| {
             format!(
-                "<tr><td>{}</td><td><div><b style=\"width:{:.2}%;background-color:{}\"></b>{line}</div></td><td>{}</td></tr>\n",
+                "<tr><td>{}</td><td><div><b \
+                 style=\"width:{:.2}%;background-color:{}\"></b>{line}</div></td><td>{}</td></tr>\n",
                 escaped(&bar.name),
                 percent(bar.value),
                 css(bar.colour),

@@ -10,7 +10,8 @@ use std::collections::BTreeMap;
 /// A run with its name.
 pub(crate) type Named<'r> = (&'r str, &'r Summary);
 
-/// What several runs have to say together; nothing of one alone. Only runs of the same reads on the same machine are compared.
+/// What several runs have to say together; nothing of one alone. Only runs of the same reads on the same machine are
+/// compared.
 pub(crate) fn add(page: &mut Page, runs: &[Named<'_>]) -> Result<(), ChartError> {
     let mut groups: BTreeMap<(String, String, u64), Vec<Named<'_>>> = BTreeMap::new();
     for &(name, run) in runs {

@@ -62,7 +62,8 @@ impl Heat {
         let head: String = self.head.iter().map(|name| format!("<th>{}</th>", escaped(name))).collect();
         let rows: String = self.rows.iter().map(|row| format!("<tr>{}</tr>\n", cells(row))).collect();
         format!(
-            "<p class=\"caption\">{}</p>\n<div class=\"wide\"><table class=\"heat\"><thead><tr>{head}</tr></thead><tbody>\n{rows}</tbody></table></div>\n",
+            "<p class=\"caption\">{}</p>\n<div class=\"wide\"><table \
+             class=\"heat\"><thead><tr>{head}</tr></thead><tbody>\n{rows}</tbody></table></div>\n",
             escaped(&self.title)
         )
     }

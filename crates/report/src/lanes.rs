@@ -62,7 +62,8 @@ impl Lanes {
         )
     }
 
-    /// A lane as SVG that is stretched to the width that there is: bands on top of each other, as high as their part of a step.
+    /// A lane as SVG that is stretched to the width that there is: bands on top of each other, as high as their part of
+    /// a step.
     fn drawn(&self, lane: &Lane) -> String {
         let Lane { step_us, steps, .. } = lane;
         // What several threads did at a time for one worker may add up to more than the time that passed.

@@ -1,4 +1,5 @@
-//! The summary as custom content for MultiQC (its documentation, "Custom content"): columns of the general statistics table.
+//! The summary as custom content for MultiQC (its documentation, "Custom content"): columns of the general statistics
+//! table.
 
 use crate::summary::{Summary, percent};
 use serde_json::{Value, json};

@@ -146,7 +146,8 @@ impl Page {
         let links: String = headings.iter().enumerate().map(link).collect();
         let nav = if headings.len() > 1 { format!("<nav><ul>{links}</ul></nav>\n") } else { String::new() };
         format!(
-            "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" content=\"width=device-width, \
+            "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" \
+             content=\"width=device-width, \
              initial-scale=1\">\n<title>{title}</title>\n<style>\n{STYLE}</style></head><body>\n<h1>{title}</h1>\n{nav}{body}</body></html>\n"
         )
     }

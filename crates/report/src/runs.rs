@@ -82,7 +82,10 @@ fn add_times(page: &mut Page, run: &Summary) {
     page.caption("Where the time of all workers went");
     let external = !run.run.instances.is_empty();
     if external {
-        page.note("The aligner is a program of its own: 'map' is the feeding of that program, and a worker here is the threads around one instance, whose times add up.");
+        page.note(
+            "The aligner is a program of its own: 'map' is the feeding of that program, and a worker here is the \
+            threads around one instance, whose times add up.",
+        );
     }
     page.table(&shares(run, external));
     let lanes = lanes(run);

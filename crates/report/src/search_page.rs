@@ -40,7 +40,10 @@ pub struct SearchRun {
 pub(crate) fn add(page: &mut Page, name: &str, run: &SearchRun) {
     page.subheading(name).facts(&facts(run));
     page.caption("Where the time of each rank went");
-    page.note("A rank has two threads: one searches, the other gives records to the other ranks, waits for theirs, merges, fetches and writes.");
+    page.note(
+        "A rank has two threads: one searches, the other gives records to the other ranks, waits for theirs, \
+        merges, fetches and writes.",
+    );
     page.table(&by_rank(run));
     if run.ranks.iter().all(|rank| rank.talking.steps.is_empty()) {
         page.note("There is no time line in this file: it is from an earlier zerohop, or the run was too short.");

@@ -75,8 +75,8 @@ pub struct Summary {
     /// How the records compare with those of the aligner by itself, if that was asked for.
     #[serde(default)]
     pub comparison: Option<Comparison>,
-    /// What each rank did; none if there was one process. What the runtime did is then told for the first rank, and the reads and
-    /// records of all of them, with those that were finished in an earlier run.
+    /// What each rank did; none if there was one process. What the runtime did is then told for the first rank, and the
+    /// reads and records of all of them, with those that were finished in an earlier run.
     #[serde(default)]
     pub ranks: Vec<RankSummary>,
     /// What else the user should know, a sentence each.

@@ -138,7 +138,8 @@ pub(crate) fn comparison_words(comparison: &Comparison) -> String {
         comparison;
     let part = |count: u64| format!("{} ({:.4} %)", grouped(count), percent(count, *records));
     format!(
-        "with the aligner by itself, {} reads or pairs: {} of {} records the same; {} at another place of the same score, {} \
+        "with the aligner by itself, {} reads or pairs: {} of {} records the same; {} at another place of the same \
+         score, {} \
          at a place of another score, {} paired otherwise, {} with other fields, {} in one of the two alone",
         grouped(*fragments),
         part(*same),

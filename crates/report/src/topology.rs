@@ -98,7 +98,8 @@ impl Topology<'_> {
     fn legend(&self) -> &'static str {
         match self.plan {
             Some(_) => {
-                "A CPU has the colour of the index copy that its workers read; white: no worker is pinned to it; struck through: not ours to use."
+                "A CPU has the colour of the index copy that its workers read; white: no worker is pinned to it; \
+                 struck through: not ours to use."
             }
             None => "White: a CPU that we may use; struck through: one that is not ours to use.",
         }

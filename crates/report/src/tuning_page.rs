@@ -12,7 +12,10 @@ use zerohop_model::tuning::{Choice, Finding, Part, Tuning};
 pub(crate) fn add(page: &mut Page, name: &str, tuning: &Tuning) -> Result<(), ChartError> {
     page.subheading(name).facts(&facts(tuning));
     if !tuning.full {
-        page.note("Choices were tried on part of the reads. Times for all reads are projected from these trials: dashed lines with hollow marks, hatched bars.");
+        page.note(
+            "Choices were tried on part of the reads. Times for all reads are projected from these trials: \
+            dashed lines with hollow marks, hatched bars.",
+        );
     }
     for part in [Part::A, Part::B] {
         let chart = chart(tuning, part);
@@ -111,7 +114,8 @@ fn speed_ups(tuning: &Tuning) -> Option<Bars> {
     }
     let projected = if tuning.full { "" } else { ", projected" };
     let title = format!(
-        "Speed-up over the best 'original' run, {} with {:.2} s{projected} (the line is 1.00x); the best number of threads of each strategy, by part",
+        "Speed-up over the best 'original' run, {} with {:.2} s{projected} (the line is 1.00x); the best number of \
+         threads of each strategy, by part",
         base.choice, base_s
     );
     Some(Bars { title, bars, line: Some(1.0), computed: !tuning.full })

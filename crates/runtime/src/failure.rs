@@ -16,8 +16,8 @@ pub struct Failure {
 }
 
 impl Failure {
-    /// Reports that a thread failed, at the chunk with `ticket` if at one. A failure at no chunk (an output that cannot be
-    /// written) counts as later than all.
+    /// Reports that a thread failed, at the chunk with `ticket` if at one. A failure at no chunk (an output that cannot
+    /// be written) counts as later than all.
     pub fn report(&self, ticket: Option<Ticket>, error: Error) {
         self.stop.store(true, Ordering::Release);
         if matches!(error, Error::Stopped) {

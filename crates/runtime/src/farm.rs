@@ -1,11 +1,13 @@
-//! The farm (after Misale et al., "Sequence Alignment Tools: One Parallel Pattern to Rule Them All?", 2014): one emitter
-//! deals chunks to workers through bounded lock-free queues, on demand.
+//! The farm (after Misale et al., "Sequence Alignment Tools: One Parallel Pattern to Rule Them All?", 2014): one
+//! emitter deals chunks to workers through bounded lock-free queues, on demand.
 //!
-//! A worker asks for work by sending an empty chunk, which lies in memory of its node and comes back filled. So a slow worker
-//! gets less, no chunk waits behind another worker's long one, and memory is bounded by the chunks that the workers made.
+//! A worker asks for work by sending an empty chunk, which lies in memory of its node and comes back filled. So a slow
+//! worker gets less, no chunk waits behind another worker's long one, and memory is bounded by the chunks that the
+//! workers made.
 //!
-//! A chunk that is too small grows in the hands of the emitter, and then lies on the emitter's node. Its worker sees that when
-//! it comes, and makes itself another that is large enough before it asks again: after a few chunks none grows any more.
+//! A chunk that is too small grows in the hands of the emitter, and then lies on the emitter's node. Its worker sees
+//! that when it comes, and makes itself another that is large enough before it asks again: after a few chunks none
+//! grows any more.
 
 use crate::failure::Failure;
 use crate::home::bring_home;
@@ -75,7 +77,8 @@ pub fn farm(workers: usize, lanes: usize, chunks: usize) -> (Desk, Vec<Bench>) {
     let mut desk = Desk { tasks, empty, turn: 0, emitter: Arc::clone(&emitter), strict: false, held: None };
     let benches = (0..workers)
         .map(|_| {
-            // Room for the ends of all lanes: the emitter must never wait for a worker that stands still until others get on.
+            // Room for the ends of all lanes: the emitter must never wait for a worker that stands still until others
+            // get on.
             let (task_in, task_out) = channel(chunks + lanes);
             let (empty_in, empty_out) = channel(chunks);
             desk.tasks.push(task_in);
@@ -108,8 +111,8 @@ impl Bench {
         }
     }
 
-    /// Keeps the chunk that came last, and asks for the next task with another one in its place; returns whether the chunk that is kept
-    /// has grown.
+    /// Keeps the chunk that came last, and asks for the next task with another one in its place; returns whether the
+    /// chunk that is kept has grown.
     pub(crate) fn keep(&mut self, other: Box<Chunk>) -> bool {
         let grown = std::mem::take(&mut self.grown);
         self.give_back(other);
@@ -221,7 +224,8 @@ impl Desk {
             if looks < LOOKS {
                 std::hint::spin_loop();
             } else {
-                // Asleep it takes no core from a worker. Who sends a chunk wakes it, and a wake before the sleep is not lost.
+                // Asleep it takes no core from a worker. Who sends a chunk wakes it, and a wake before the sleep is not
+                // lost.
                 std::thread::park_timeout(STOP_POLL);
             }
         }

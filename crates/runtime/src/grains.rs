@@ -1,11 +1,12 @@
-//! What one of several processes does of an input that all of them align: runs of chunks (*grains*) that it was given, and where
-//! their records go in the output that all of them write: one file, or chunk after chunk in turn to some.
+//! What one of several processes does of an input that all of them align: runs of chunks (*grains*) that it was given,
+//! and where their records go in the output that all of them write: one file, or chunk after chunk in turn to some.
 //!
 //! - Who deals asks which chunks are ours ([`Grant`]).
-//! - Who commits says how long each chunk's records are, and learns where they go: behind those of the chunks before it in the grain
-//!   and the same file, once it is known where the grain goes.
-//! - Who talks to the other processes gives grains ([`Grains::give`]), is told of complete ones ([`Grains::take_complete`]), says where
-//!   they go ([`Grains::place`]), and is told which are written ([`Grains::take_written`]).
+//! - Who commits says how long each chunk's records are, and learns where they go: behind those of the chunks before it
+//!   in the grain and the same file, once it is known where the grain goes.
+//! - Who talks to the other processes gives grains ([`Grains::give`]), is told of complete ones
+//!   ([`Grains::take_complete`]), says where they go ([`Grains::place`]), and is told which are written
+//!   ([`Grains::take_written`]).
 //!
 //! A mutex around a few numbers per chunk; nobody reads, maps or writes under it.
 
@@ -148,7 +149,8 @@ impl Grains {
         std::mem::take(&mut lock(&self.state).complete)
     }
 
-    /// Says where in each file the records of the grain that begins with `chunk` go. A grain that is not ours, or is of no chunk, is passed over.
+    /// Says where in each file the records of the grain that begins with `chunk` go. A grain that is not ours, or is of
+    /// no chunk, is passed over.
     pub fn place(&self, chunk: u64, offsets: &[u64]) {
         let mut state = lock(&self.state);
         if let Some(open) = state.open.get_mut(&chunk) {
@@ -330,8 +332,8 @@ mod tests {
     }
 
     proptest! {
-        /// Chunks of several grains are submitted in any order; grains are placed in any order; all learn the right places in one file,
-        /// or in some.
+        /// Chunks of several grains are submitted in any order; grains are placed in any order; all learn the right
+        /// places in one file, or in some.
         #[test]
         fn places_are_those_of_one_process(
             sizes in proptest::collection::vec(1u64..5, 1..8),

@@ -1,8 +1,9 @@
 //! Buffers that lie on the node of the thread that uses them.
 //!
-//! Among small blocks mimalloc gives out again what another thread has written to before, on whatever node that was: who frees a block
-//! of a page may go on with the page. A buffer of [`zerohop_memory::LARGE`] bytes is a mapping of its own, whose pages lie where they are
-//! first written to, and take no memory before. (tests/lab/30-farm.sh counts the pages.)
+//! Among small blocks mimalloc gives out again what another thread has written to before, on whatever node that was:
+//! who frees a block of a page may go on with the page. A buffer of [`zerohop_memory::LARGE`] bytes is a mapping of its
+//! own, whose pages lie where they are first written to, and take no memory before. (tests/lab/30-farm.sh counts the
+//! pages.)
 
 use zerohop_model::chunk::{Chunk, Text};
 
@@ -18,8 +19,8 @@ pub(crate) fn chunk() -> Box<Chunk> {
     chunk
 }
 
-/// Replaces memory that another thread has written to by memory that the calling thread writes to first, with some room to spare: to
-/// be filled by another thread again.
+/// Replaces memory that another thread has written to by memory that the calling thread writes to first, with some room
+/// to spare: to be filled by another thread again.
 pub(crate) fn bring_home(text: &mut Text) {
     if text.bytes.capacity() == 0 {
         return;

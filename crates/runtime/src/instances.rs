@@ -1,9 +1,9 @@
 //! Instances of an external aligner: programs of their own, fed and drained by different threads.
 //!
-//! The path of a read: a *feeder* claims and parses a chunk, as a worker would, and gives it to the program; the program
-//! maps; the *drainer* takes what it says apart into the records of each chunk; *finishers* check, encode and commit these.
-//! A feeder never waits for an output and a drainer never waits for an input, so an instance that is ahead of the others
-//! stands still without keeping them from going on.
+//! The path of a read: a *feeder* claims and parses a chunk, as a worker would, and gives it to the program; the
+//! program maps; the *drainer* takes what it says apart into the records of each chunk; *finishers* check, encode and
+//! commit these. A feeder never waits for an output and a drainer never waits for an input, so an instance that is
+//! ahead of the others stands still without keeping them from going on.
 
 use crate::farm::Bench;
 use crate::intake::{Input, Intake, Taken};
@@ -47,8 +47,8 @@ pub trait LateSink: Sync {
     fn check(&self, instance: usize, header: &[u8]) -> Result<(), Error>;
 }
 
-/// Instances that come while the run goes on, to relieve others of their reads (which [`Leave`](zerohop_model::instance::Leave)
-/// asks them to).
+/// Instances that come while the run goes on, to relieve others of their reads (which
+/// [`Leave`](zerohop_model::instance::Leave) asks them to).
 pub struct Relief {
     /// Where they come from.
     pub fresh: Receiver<Instance>,

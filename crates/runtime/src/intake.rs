@@ -197,8 +197,8 @@ impl<'a> Intake<'a> {
         Error::Stopped
     }
 
-    /// The chunks that were dealt to this thread and come too late may hold a fault that comes earlier in the input than
-    /// the one that stopped the run.
+    /// The chunks that were dealt to this thread and come too late may hold a fault that comes earlier in the input
+    /// than the one that stopped the run.
     pub fn parse_leftovers(&mut self) {
         while let Some(mut chunk) = self.bench.leftover() {
             if let Err(error) = self.parse(&mut chunk) {

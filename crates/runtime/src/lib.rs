@@ -7,20 +7,22 @@
 //! 2. *parse* its text, in memory of the worker's node;
 //! 3. *map* it with the engine copy (replica) that lies for the worker on the [shelf](Shelf);
 //! 4. *encode* its records;
-//! 5. *commit*: on a regular file the [gate] hands out offsets in order and the worker writes; on a pipe an
-//!    [ordered queue](queue) feeds one writer. A worker that is ahead holds at most two chunks, then waits.
+//! 5. *commit*: on a regular file the [gate] hands out offsets in order and the worker writes; on a pipe an [ordered
+//!    queue](queue) feeds one writer. A worker that is ahead holds at most two chunks, then waits.
 //!
-//! Where an engine needs statistics over a cohort, 3 is two phases with these between them, and a worker keeps a chunk until its second
-//! phase (cohorts.rs says who does what when).
+//! Where an engine needs statistics over a cohort, 3 is two phases with these between them, and a worker keeps a chunk
+//! until its second phase (cohorts.rs says who does what when).
 //!
 //! An aligner that is a program of its own takes the place of 3: instances.rs.
 //!
-//! Where several processes align the same reads into one file, [`Grains`] says which chunks are ours and where their records go.
+//! Where several processes align the same reads into one file, [`Grains`] says which chunks are ours and where their
+//! records go.
 //!
-//! When a thread fails, the rest stop claiming, those who wait are woken, all are joined, and the failure that comes first in
-//! the input is reported.
+//! When a thread fails, the rest stop claiming, those who wait are woken, all are joined, and the failure that comes
+//! first in the input is reported.
 //!
-//! The pieces of this path are public, for the thread-scaling laboratory puts them together with others: intake, farm, output.
+//! The pieces of this path are public, for the thread-scaling laboratory puts them together with others: intake, farm,
+//! output.
 //!
 //! What it refuses to do: know FASTQ, SAM or any engine; hold an unbounded number of chunks; leave a thread behind.
 #![deny(unsafe_code)]

@@ -134,7 +134,8 @@ impl<'s> Output<'s> {
         }
     }
 
-    /// After all was committed: writes what goes before the records, if nobody else will, for the first chunk does not exist.
+    /// After all was committed: writes what goes before the records, if nobody else will, for the first chunk does not
+    /// exist.
     ///
     /// # Errors
     /// What the sink says.

@@ -1,5 +1,5 @@
-//! Finished chunks on their way to an output that can only be written front to back: they come in any order and leave in
-//! theirs, and whoever is too far ahead waits.
+//! Finished chunks on their way to an output that can only be written front to back: they come in any order and leave
+//! in theirs, and whoever is too far ahead waits.
 
 use crate::gate::Closed;
 use crate::sync::{Condvar, Mutex, lock, wait};

@@ -37,7 +37,8 @@ pub struct Job<'a> {
     pub mapping: Mapping<'a>,
     /// The order of chunks in the output.
     pub order: Order,
-    /// Our part of the input, if other processes align the rest into the same file; then the order is that of the input.
+    /// Our part of the input, if other processes align the rest into the same file; then the order is that of the
+    /// input.
     pub grains: Option<&'a Grains>,
     /// Workers, their CPUs and replicas.
     pub plan: &'a Plan,
@@ -53,8 +54,8 @@ pub enum Mapping<'a> {
         shelf: &'a Shelf,
         /// The output.
         sink: &'a dyn Sink,
-        /// Finished chunks that each worker may hold while earlier ones are not finished, [`HELD_PER_WORKER`](crate::HELD_PER_WORKER)
-        /// as a rule.
+        /// Finished chunks that each worker may hold while earlier ones are not finished,
+        /// [`HELD_PER_WORKER`](crate::HELD_PER_WORKER) as a rule.
         held: usize,
     },
     /// Programs of their own, which run already.
@@ -87,8 +88,8 @@ pub struct Outcome {
 /// Runs `job` to its end.
 ///
 /// # Errors
-/// The failure that comes first in the order of the input. All threads are joined by then, but for those that read a pipe
-/// and may be blocked in it; they end with the program.
+/// The failure that comes first in the order of the input. All threads are joined by then, but for those that read a
+/// pipe and may be blocked in it; they end with the program.
 pub fn run(job: Job<'_>) -> Result<Outcome, Error> {
     let started = Instant::now();
     let Job { mut lanes, mut mapping, order, grains, plan, progress } = job;
@@ -364,7 +365,8 @@ impl<'scope, 's> Crew<'scope, '_, 's> {
             let outcome = if self.output.get().is_some() {
                 late.check(instance, &header)
             } else if self.failure.stopped() {
-                // A program may say its header only because its input has ended with the failure: nothing is to be opened for it.
+                // A program may say its header only because its input has ended with the failure: nothing is to be
+                // opened for it.
                 continue;
             } else {
                 late.open(&header).map(|sink| {

@@ -29,8 +29,8 @@ impl Shelf {
         Shelf { readers: engines.into_iter().map(reader).collect() }
     }
 
-    /// Has `worker` read another copy from its next chunk on. The copies must be of one index: records do not depend on which is
-    /// read.
+    /// Has `worker` read another copy from its next chunk on. The copies must be of one index: records do not depend on
+    /// which is read.
     pub fn move_to(&self, worker: usize, engine: Arc<dyn Engine>) {
         let reader = &self.readers[worker];
         *reader.engine.lock().unwrap_or_else(PoisonError::into_inner) = engine;

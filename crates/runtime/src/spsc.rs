@@ -2,8 +2,8 @@
 //! FastForward and its kin): the channel from the emitter to each worker, and the way back for empty buffers.
 //!
 //! Both sides count on: `tail` items were pushed, `head` were popped, and slot `n % capacity` holds item `n`. Only the
-//! producer writes `tail` and only the consumer `head`, so each can keep the other's counter at hand and look at the shared
-//! one only when the queue seems full or empty.
+//! producer writes `tail` and only the consumer `head`, so each can keep the other's counter at hand and look at the
+//! shared one only when the queue seems full or empty.
 #![allow(unsafe_code)]
 
 use crate::sync::{Arc, AtomicBool, AtomicUsize, Ordering, UnsafeCell};
@@ -110,8 +110,8 @@ impl<T> Consumer<T> {
             }
         }
         let slot = &self.shared.slots[self.head % self.shared.slots.len()];
-        // SAFETY: the slot was filled before the producer's store of a `tail` beyond it; it counts as empty from the store
-        // below on, and is not read again before it is filled again.
+        // SAFETY: the slot was filled before the producer's store of a `tail` beyond it; it counts as empty from the
+        // store below on, and is not read again before it is filled again.
         let item = slot.with_mut(|slot| unsafe { (*slot).assume_init_read() });
         self.head += 1;
         self.shared.head.0.store(self.head, Ordering::Release);

@@ -177,8 +177,8 @@ impl<'a, 's> Worker<'a, 's> {
         Ok(())
     }
 
-    /// The first half of the path of a read, where there are two phases: parse, first phase; and the statistics of its cohort, if this
-    /// was the last piece that they waited for.
+    /// The first half of the path of a read, where there are two phases: parse, first phase; and the statistics of its
+    /// cohort, if this was the last piece that they waited for.
     fn first(&mut self, chunk: &mut Chunk, mapper: &mut dyn PhasedMapper) -> Result<Partial, Error> {
         let parsed = self.parse(chunk)?;
         let in_place = |error| self.intake.with_place(chunk, error);

@@ -1,5 +1,5 @@
-//! What the farm promises: memory within chunks x workers x queue length, no deadlock at queue length 1, buffers that come back
-//! to the worker that made them, work for whoever asks.
+//! What the farm promises: memory within chunks x workers x queue length, no deadlock at queue length 1, buffers that
+//! come back to the worker that made them, work for whoever asks.
 #![allow(clippy::unwrap_used)]
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -58,8 +58,8 @@ struct Seen {
     texts: BTreeMap<usize, usize>,
 }
 
-/// Deals `tasks` tasks over `lanes` lanes to workers of which the first is `slow`; returns what they saw and the most bytes
-/// under way.
+/// Deals `tasks` tasks over `lanes` lanes to workers of which the first is `slow`; returns what they saw and the most
+/// bytes under way.
 fn deal(workers: usize, queue: usize, tasks: u64, lanes: usize, slow: bool) -> (Vec<Seen>, usize) {
     let (mut desk, benches) = farm(workers, lanes, queue);
     let (under_way, most, failure) = (AtomicUsize::new(0), AtomicUsize::new(0), Failure::default());

@@ -1,5 +1,5 @@
-//! The runtime with made-up programs in the place of aligners: order in every shape of run, and every way in which a program
-//! can let it down.
+//! The runtime with made-up programs in the place of aligners: order in every shape of run, and every way in which a
+//! program can let it down.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 mod made_up;

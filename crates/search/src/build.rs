@@ -32,8 +32,8 @@ pub trait Sampling {
     fn time(&mut self, database: &Database, part: usize) -> Result<Duration, SearchError>;
 }
 
-/// Makes a database of a FASTA file, in a folder that is not there yet; `tell` hears what is being done. Its parts have equal letters;
-/// with a sample of queries, equal search times, if these can be told.
+/// Makes a database of a FASTA file, in a folder that is not there yet; `tell` hears what is being done. Its parts have
+/// equal letters; with a sample of queries, equal search times, if these can be told.
 ///
 /// # Errors
 /// [`SearchError::Fasta`] and [`SearchError::Build`] for a file of which no such database can be made,
@@ -127,7 +127,8 @@ impl Making<'_> {
             if counted != (sequences, letters) {
                 let (theirs, their_letters) = counted;
                 return Err(self.fail(format!(
-                    "of the {sequences} sequences with {letters} letters in part {}, {} took {theirs} with {their_letters}; \
+                    "of the {sequences} sequences with {letters} letters in part {}, {} took {theirs} with \
+                     {their_letters}; \
                      take out gaps ('-') and what else is no sequence",
                     part + 1,
                     self.program.name(),

@@ -35,7 +35,8 @@ impl Sorter {
     }
 }
 
-/// Puts alignments together to hits, which are sorted, and to their lines. BLAST's alignments have E-values with all digits in `exact`.
+/// Puts alignments together to hits, which are sorted, and to their lines. BLAST's alignments have E-values with all
+/// digits in `exact`.
 pub(crate) fn collect(
     alignments: &[Alignment<'_>],
     exact: Option<&[f64]>,

@@ -100,7 +100,10 @@ mod tests {
 
     proptest! {
         #[test]
-        fn equal_parts_are_runs_of_nearly_equal_letters(lengths in prop::collection::vec(1u64..100, 1..200), parts in 1usize..9) {
+        fn equal_parts_are_runs_of_nearly_equal_letters(
+            lengths in prop::collection::vec(1u64..100, 1..200),
+            parts in 1usize..9,
+        ) {
             let whole: u64 = lengths.iter().sum();
             let longest = lengths.iter().max().unwrap();
             for some in lettered(&Cuts::equal(whole, parts), &lengths) {

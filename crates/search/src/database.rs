@@ -1,10 +1,11 @@
 //! A database in parts: a folder with a formatted part each, and a manifest.
 //!
-//! Parts are contiguous runs of the sequences, in their order, with nearly equal letters or search times. A database is made under
-//! a temporary name and renamed when it is complete (crate::build), so a folder of its name is a whole database.
+//! Parts are contiguous runs of the sequences, in their order, with nearly equal letters or search times. A database is
+//! made under a temporary name and renamed when it is complete (crate::build), so a folder of its name is a whole
+//! database.
 //!
-//! BLAST is told the size of the whole database by an alias file for each part (`STATS_NSEQ`, `STATS_TOTLEN`): its option
-//! `-dbsize` has no number of sequences, on which the effective search space of blastn depends.
+//! BLAST is told the size of the whole database by an alias file for each part (`STATS_NSEQ`, `STATS_TOTLEN`): its
+//! option `-dbsize` has no number of sequences, on which the effective search space of blastn depends.
 
 use crate::error::SearchError;
 use crate::program::{Installed, Program};
@@ -96,8 +97,8 @@ pub struct Database {
 }
 
 impl Database {
-    /// Opens a database: its manifest must be there, its files with the sizes that it says, and the program in the version
-    /// that formatted it. [`Database::check_digests`] reads the files as well.
+    /// Opens a database: its manifest must be there, its files with the sizes that it says, and the program in the
+    /// version that formatted it. [`Database::check_digests`] reads the files as well.
     ///
     /// # Errors
     /// [`SearchError::Database`] if it is not so; [`SearchError::NotFound`] if the program is not here.

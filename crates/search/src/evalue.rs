@@ -1,10 +1,11 @@
 //! diamond's E-values, with the digits that it does not print.
 //!
-//! diamond sorts the subjects of a query by their E-values and prints three digits of them. Hits of two parts that print
-//! alike could not be put in its order. Its E-value is that of Park, Sheetlin, Ma, Madden and Spouge, "New finite-size
-//! correction for local alignment score distributions" (BMC Research Notes 2012, 5:286), with the whole database's letters;
-//! the constants are NCBI's for BLOSUM62 with gap costs 11 and 1 (`blosum62_values` in its blast_stat.c), which are diamond's
-//! defaults. All 29,156 printed E-values of the *E. coli* proteome against 55,398 proteins came out as diamond 2.1.3 prints them.
+//! diamond sorts the subjects of a query by their E-values and prints three digits of them. Hits of two parts that
+//! print alike could not be put in its order. Its E-value is that of Park, Sheetlin, Ma, Madden and Spouge, "New
+//! finite-size correction for local alignment score distributions" (BMC Research Notes 2012, 5:286), with the whole
+//! database's letters; the constants are NCBI's for BLOSUM62 with gap costs 11 and 1 (`blosum62_values` in its
+//! blast_stat.c), which are diamond's defaults. All 29,156 printed E-values of the *E. coli* proteome against 55,398
+//! proteins came out as diamond 2.1.3 prints them.
 
 use std::f64::consts::{FRAC_1_SQRT_2, PI, SQRT_2};
 

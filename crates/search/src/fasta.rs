@@ -366,8 +366,13 @@ pub(crate) mod tests {
 
     proptest! {
         #[test]
-        fn batches_are_the_queries_in_order(lengths in prop::collection::vec(1usize..30, 0..40), letters in 1u64..100, queries in 1u32..10) {
-            let text: String = lengths.iter().enumerate().map(|(i, &n)| format!(">q{i} x\n{}\n", "M".repeat(n))).collect();
+        fn batches_are_the_queries_in_order(
+            lengths in prop::collection::vec(1usize..30, 0..40),
+            letters in 1u64..100,
+            queries in 1u32..10,
+        ) {
+            let text: String = lengths.iter().enumerate().map(|(i, &n)| format!(">q{i} \
+                x\n{}\n", "M".repeat(n))).collect();
             let mut batches = Batches::new(reader(text.as_bytes()).unwrap(), Limits { letters, queries });
             let (mut batch, mut again, mut names) = (Batch::default(), Vec::new(), 0);
             while batches.next(&mut batch).unwrap() {

@@ -1,8 +1,10 @@
-//! What stands between the hits of a batch: the first lines of an output, what a program says of each query, and its last words.
+//! What stands between the hits of a batch: the first lines of an output, what a program says of each query, and its
+//! last words.
 //!
-//! It is made of what every rank knows: the queries, the program, and which hits survive. So all ranks make it alike, and whoever
-//! writes a batch needs none of it from another. What a program writes around the hits of a part is compared with the frame of
-//! that part (crate::written): a program that does otherwise is an error, not another output.
+//! It is made of what every rank knows: the queries, the program, and which hits survive. So all ranks make it alike,
+//! and whoever writes a batch needs none of it from another. What a program writes around the hits of a part is
+//! compared with the frame of that part (crate::written): a program that does otherwise is an error, not another
+//! output.
 
 use crate::hit::{Key, lines};
 
@@ -43,8 +45,8 @@ impl Head {
 }
 
 impl Frame {
-    /// What stands between the hits that survived (query and key of each, in order): pieces of text, in order, each with the number
-    /// of the hit that it stands before, or how many hits there are.
+    /// What stands between the hits that survived (query and key of each, in order): pieces of text, in order, each
+    /// with the number of the hit that it stands before, or how many hits there are.
     pub fn pieces(&self, survivors: &[(u32, Key)]) -> Vec<(usize, Vec<u8>)> {
         let mut pieces = vec![(0, self.opening.clone())];
         let mut at = 0;

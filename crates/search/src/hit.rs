@@ -2,8 +2,9 @@
 
 use std::ops::Range;
 
-/// What hits of one query are sorted by, byte for byte: the smallest comes first. With BLAST the last four bytes, which never
-/// decide, say how many lines the hit has: its comments count those that survive, and only keys are known to all ranks.
+/// What hits of one query are sorted by, byte for byte: the smallest comes first. With BLAST the last four bytes, which
+/// never decide, say how many lines the hit has: its comments count those that survive, and only keys are known to all
+/// ranks.
 pub type Key = [u8; 24];
 
 /// Where in a key of BLAST the number of lines is.
@@ -70,7 +71,8 @@ impl Hit {
 /// What decides the place of a subject, in this order.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Rank {
-    /// diamond's E-value as it is printed, 0 or more. What BLAST prints is rounded to steps that are not those of its exact values.
+    /// diamond's E-value as it is printed, 0 or more. What BLAST prints is rounded to steps that are not those of its
+    /// exact values.
     pub(crate) printed: Option<f64>,
     /// The E-value with all its digits; it decides between those that print alike.
     pub(crate) exact: f64,

@@ -1,9 +1,10 @@
 //! A search job: queries against a database in parts, on one machine or on as many ranks as a launcher has started.
 //!
-//! 1. every rank cuts the queries into the same batches, and searches its parts with each, by the unmodified program, in a
-//!    thread of its own that is one batch ahead (searching.rs, on the [`Instances`](instances::Instances) of the rank);
-//! 2. the thread that talks to the others exchanges the results of each batch, in the [`variant`] that was chosen; one rank
-//!    writes them, at a place that all know (rank.rs, results.rs);
+//! 1. every rank cuts the queries into the same batches, and searches its parts with each, by the unmodified program,
+//!    in a thread of its own that is one batch ahead (searching.rs, on the [`Instances`](instances::Instances) of the
+//!    rank);
+//! 2. the thread that talks to the others exchanges the results of each batch, in the [`variant`] that was chosen; one
+//!    rank writes them, at a place that all know (rank.rs, results.rs);
 //! 3. a batch whose results are safe is entered into the journal;
 //! 4. what all ranks did is gathered and told (report.rs).
 

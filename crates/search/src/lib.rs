@@ -1,23 +1,24 @@
 //! Sequence search over a database in parts: what one search of the whole database would give.
 //!
-//! 1. [`build`] cuts a FASTA file into parts of nearly equal letters or search times, each formatted by the program's own tool: a
-//!    [`Database`];
+//! 1. [`build`] cuts a FASTA file into parts of nearly equal letters or search times, each formatted by the program's
+//!    own tool: a [`Database`];
 //! 2. [`fasta`] reads queries and cuts them into batches;
 //! 3. [`program`] is what is known of a program: its command line, and what a user may not give it;
-//! 4. [`local`] searches one part with one batch, by the unmodified program, and gives [`Hit`]s: a subject of a query each,
-//!    with a key that sorts as the program sorts subjects in a search of the whole database;
+//! 4. [`local`] searches one part with one batch, by the unmodified program, and gives [`Hit`]s: a subject of a query
+//!    each, with a key that sorts as the program sorts subjects in a search of the whole database;
 //! 5. [`merge`] puts the hits of all parts in that order and cuts it off where the program would;
 //! 6. a [`Frame`] is what the program would write between them.
 //!
 //! 7. a [`job`] does it on one machine or over ranks, which exchange their hits, with one output and a journal.
 //!
-//! All but the job knows nothing of ranks or networks: whoever has all hits of a batch, from wherever, merges them alike.
+//! All but the job knows nothing of ranks or networks: whoever has all hits of a batch, from wherever, merges them
+//! alike.
 //!
-//! Ties are the programs' own. diamond: E-value, then the higher raw score, then the earlier subject. BLAST: E-value (all
-//! below 1e-180 are equal), then the higher raw score, then the *later* subject (`s_EvalueCompareHSPLists` in its
-//! blast_hits.c). Both sort by E-values with more digits than they print. BLAST tells them in its archive format; diamond's
-//! are computed ([`evalue`]). Parts are contiguous runs of the database, so that the order of subjects is the order of
-//! parts, and within a part the program's own.
+//! Ties are the programs' own. diamond: E-value, then the higher raw score, then the earlier subject. BLAST: E-value
+//! (all below 1e-180 are equal), then the higher raw score, then the *later* subject (`s_EvalueCompareHSPLists` in its
+//! blast_hits.c). Both sort by E-values with more digits than they print. BLAST tells them in its archive format;
+//! diamond's are computed ([`evalue`]). Parts are contiguous runs of the database, so that the order of subjects is the
+//! order of parts, and within a part the program's own.
 #![forbid(unsafe_code)]
 
 pub mod build;

@@ -21,8 +21,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-/// The lines of a BLAST archive of which one stands before each E-value, the second where HSPs are linked (blastx). No text
-/// in an archive can look so: it would double the quotes.
+/// The lines of a BLAST archive of which one stands before each E-value, the second where HSPs are linked (blastx). No
+/// text in an archive can look so: it would double the quotes.
 const EVALUE_LABELS: [&[u8]; 2] = [b"id str \"e_value\",", b"id str \"sum_e\","];
 
 /// What was found of a batch in a part.
@@ -66,7 +66,8 @@ impl Search {
     /// A search of `database`, which comments in the output call `name`.
     ///
     /// # Errors
-    /// [`SearchError::Arguments`] for settings of another program; what its program says of columns that it does not know.
+    /// [`SearchError::Arguments`] for settings of another program; what its program says of columns that it does not
+    /// know.
     pub fn new(database: Database, settings: Settings, name: &str) -> Result<Self, SearchError> {
         let (wanted, program) = (settings.program.name(), database.program().name());
         if wanted != program {
@@ -110,7 +111,8 @@ impl Search {
         self.restarts.load(Ordering::Relaxed)
     }
 
-    /// Searches a part with a batch of queries. The program ends with the calling thread; one that hangs is started again, twice.
+    /// Searches a part with a batch of queries. The program ends with the calling thread; one that hangs is started
+    /// again, twice.
     ///
     /// # Errors
     /// [`SearchError::Failed`] if the program ends badly, [`SearchError::Idle`] if it hangs each time,
@@ -241,7 +243,8 @@ fn archived_evalues(program: &str, archive: File) -> Result<Vec<f64>, SearchErro
     Ok(values)
 }
 
-/// A number as ASN.1 writes it: `value real { 170447753288451, 10, -14 }`, mantissa, base and exponent; zero is `value real 0`.
+/// A number as ASN.1 writes it: `value real { 170447753288451, 10, -14 }`, mantissa, base and exponent; zero is `value
+/// real 0`.
 fn real(line: &str) -> Option<f64> {
     let number = line.trim().strip_prefix("value real ")?;
     let Some(inside) = number.strip_prefix('{') else { return number.trim_end_matches(',').parse().ok() };

@@ -13,8 +13,8 @@ pub struct Place {
     pub index: usize,
 }
 
-/// Goes through the hits of all parts, query by query, each in the order of their keys, and leaves out those beyond the limit.
-/// Whoever has the same lists gets the same.
+/// Goes through the hits of all parts, query by query, each in the order of their keys, and leaves out those beyond the
+/// limit. Whoever has the same lists gets the same.
 #[derive(Debug)]
 pub struct Merge<'a> {
     parts: &'a [&'a [Hit]],

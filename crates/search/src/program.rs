@@ -143,7 +143,8 @@ impl Program {
         }
     }
 
-    /// The columns that `std` stands for. The names are the same for both, but BLAST calls these columns otherwise in comments.
+    /// The columns that `std` stands for. The names are the same for both, but BLAST calls these columns otherwise in
+    /// comments.
     fn standard(self) -> impl Iterator<Item = String> {
         let names = if self.is_blast() { ["qaccver", "saccver"] } else { ["qseqid", "sseqid"] };
         names.into_iter().chain(STANDARD).map(str::to_owned)
@@ -336,8 +337,8 @@ impl Settings {
         self.program.is_blast() && self.format != Format::Tabular
     }
 
-    /// The columns that the program is asked for. BLAST leaves out a column that it is asked for again, so ours are then the
-    /// user's.
+    /// The columns that the program is asked for. BLAST leaves out a column that it is asked for again, so ours are
+    /// then the user's.
     pub(crate) fn layout(&self) -> Layout {
         let is_blast = self.program.is_blast();
         let mut columns: Vec<String> = Vec::new();
@@ -369,8 +370,8 @@ impl Settings {
         let mut line = match self.program.is_blast() {
             false => {
                 let letters = letters.to_string();
-                // diamond 2.1.3 crashes when it reads standard input as such, but not when it opens it. Which of its two
-                // algorithms it takes would depend on the machine's cache and on the letters of a part.
+                // diamond 2.1.3 crashes when it reads standard input as such, but not when it opens it. Which of its
+                // two algorithms it takes would depend on the machine's cache and on the letters of a part.
                 let mut line = words(&[&"blastp", &"--quiet", &"-d", &part, &"-q", &STDIN]);
                 line.extend(DIAMOND_ALWAYS.map(OsString::from));
                 line.extend(words(&[&"--dbsize", &letters, &"-p", &threads, &"-t", &self.scratch, &"-k", &limit]));

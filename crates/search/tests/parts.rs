@@ -69,7 +69,8 @@ fn is_here(program: Program) -> bool {
 }
 
 fn output(program: &str, arguments: &[&str], folder: &Path) -> Vec<u8> {
-    // Once more if it stands still, as diamond 2.1.3 does once in thousands of runs (bbuchfink/diamond issues 801, 849, 943).
+    // Once more if it stands still, as diamond 2.1.3 does once in thousands of runs (bbuchfink/diamond issues 801, 849,
+    // 943).
     for _ in 0..3 {
         let mut command = Command::new("timeout");
         command.args(["-s", "KILL", "600", program]).args(arguments).current_dir(folder);

@@ -121,8 +121,9 @@ impl FileSink {
         Ok(sink)
     }
 
-    /// Opens files that several processes write together, under the names `partials`; they are there. Nothing is written before one of
-    /// them is asked to [write the header](Sink::write_header), and the files stay when this is dropped.
+    /// Opens files that several processes write together, under the names `partials`; they are there. Nothing is
+    /// written before one of them is asked to [write the header](Sink::write_header), and the files stay when this is
+    /// dropped.
     ///
     /// # Errors
     /// [`Error::Output`].
@@ -137,8 +138,8 @@ impl FileSink {
         Ok(sink)
     }
 
-    /// Ends a file that several processes have written: the records end at `length`. One of them does it, when all have written.
-    /// Returns the bytes of the file, which are on the disk then.
+    /// Ends a file that several processes have written: the records end at `length`. One of them does it, when all have
+    /// written. Returns the bytes of the file, which are on the disk then.
     ///
     /// # Errors
     /// [`Error::Output`].

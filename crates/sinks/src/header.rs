@@ -133,8 +133,8 @@ pub enum HeaderError {
 /// What the header says.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Header {
-    /// The lines of a program that wrote a header itself, without their ends, @HD first; empty when there is none. What they
-    /// say is not said again.
+    /// The lines of a program that wrote a header itself, without their ends, @HD first; empty when there is none. What
+    /// they say is not said again.
     pub lines: Vec<String>,
     /// The reference's sequences, also those in `lines`.
     pub contigs: Vec<Contig>,
@@ -145,8 +145,8 @@ pub struct Header {
 }
 
 impl Header {
-    /// A header that a program wrote: lines that start with `@`. They stay as they are, in their order, but for @HD, which is
-    /// put first, or made if there is none.
+    /// A header that a program wrote: lines that start with `@`. They stay as they are, in their order, but for @HD,
+    /// which is put first, or made if there is none.
     ///
     /// ```
     /// use zerohop_sinks::Header;
@@ -231,8 +231,8 @@ impl Header {
         Some([last].into_iter().chain(ids).find(|id| !referred.contains(id)).unwrap_or(last))
     }
 
-    /// The header as text. The @HD line of an embedded engine is that of strobealign, so that outputs can be compared as a
-    /// whole.
+    /// The header as text. The @HD line of an embedded engine is that of strobealign, so that outputs can be compared
+    /// as a whole.
     pub fn text(&self) -> String {
         let mut out = String::new();
         // Here and below: writing to a string cannot fail.
@@ -376,7 +376,8 @@ mod tests {
 
     #[test]
     fn the_lines_of_a_program_are_kept() {
-        let text = "@SQ\tSN:c1\tLN:9\tM5:ab\tUR:file:/x y\n@SQ\tLN:7\tSN:HLA-A*01:01\n@CO\t\u{e4} b\tc\n@RG\tID:g\tSM:s\n\
+        let text = "@SQ\tSN:c1\tLN:9\tM5:ab\tUR:file:/x y\n@SQ\tLN:7\tSN:HLA-A*01:01\n@CO\t\u{e4} \
+            b\tc\n@RG\tID:g\tSM:s\n\
                     @PG\tID:bwa\tPN:bwa\tCL:bwa mem -R @RG\tID:zerohop\n@xx\tY:1\n";
         let header = Header::from_program(text.as_bytes()).unwrap();
         let contig = |name: &str, length| Contig { name: name.into(), length };

@@ -2,9 +2,10 @@
 //!
 //! The path of a record through this crate:
 //!
-//! 1. a worker's encoder makes a line of text of it, or BAM's binary form, in a buffer of the worker's own: names, bases and
-//!    qualities come from the chunk, all else from the engine's alignments, and the read group from the lane; what an aligner that is a program of its own wrote comes as a line of SAM instead, which is
-//!    checked, then copied or translated;
+//! 1. a worker's encoder makes a line of text of it, or BAM's binary form, in a buffer of the worker's own: names,
+//!    bases and qualities come from the chunk, all else from the engine's alignments, and the read group from the lane;
+//!    what an aligner that is a program of its own wrote comes as a line of SAM instead, which is checked, then copied
+//!    or translated;
 //! 2. at the end of a chunk a BAM encoder compresses the chunk into BGZF blocks that no other chunk shares;
 //! 3. the runtime has the bytes written at their place by [`FileSink`];
 //! 4. [`FileSink::finish`] writes BAM's end marker and gives the files their names.

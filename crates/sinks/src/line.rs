@@ -1,5 +1,5 @@
-//! A record that a program wrote as a line of SAM (SAMv1, section 1.4). Every byte is checked before anything is made of it,
-//! for the program may have died in the middle of a line, or written something else.
+//! A record that a program wrote as a line of SAM (SAMv1, section 1.4). Every byte is checked before anything is made
+//! of it, for the program may have died in the middle of a line, or written something else.
 
 use crate::tags::{push_fields, take_field};
 use std::collections::HashMap;
@@ -63,7 +63,8 @@ impl Line<'_> {
     }
 }
 
-/// The numbers of the contigs by their names. Made when the first line asks: an embedded engine knows the numbers itself.
+/// The numbers of the contigs by their names. Made when the first line asks: an embedded engine knows the numbers
+/// itself.
 #[derive(Debug, Default)]
 pub(crate) struct ContigNumbers(OnceLock<HashMap<Vec<u8>, u32>>);
 

@@ -1,4 +1,5 @@
-//! The records of an embedded engine: its alignments, with the bases and qualities of the reads as they lie in the chunk.
+//! The records of an embedded engine: its alignments, with the bases and qualities of the reads as they lie in the
+//! chunk.
 
 use crate::line::{Fields, Place};
 use zerohop_model::alignment::{Aligned, Alignments};
@@ -73,8 +74,8 @@ impl Bases {
         Ok(())
     }
 
-    /// SEQ and QUAL: those of the read in the direction of the reference, without what is clipped off; none of secondary
-    /// alignments.
+    /// SEQ and QUAL: those of the read in the direction of the reference, without what is clipped off; none of
+    /// secondary alignments.
     fn of<'a>(&'a mut self, read: &Read<'a>, aligned: &Aligned<'_>) -> Result<(&'a [u8], &'a [u8]), Error> {
         let flags = aligned.alignment.flags;
         if flags & SECONDARY != 0 || read.seq.is_empty() {

@@ -12,8 +12,8 @@ use zerohop_model::sink::Encoder;
 /// Writes records as lines of text.
 pub(crate) struct SamEncoder<'h> {
     parser: LineParser<'h>,
-    /// What a line's optional fields would be in BAM: translating them is how they are checked, so that both formats take
-    /// the same lines.
+    /// What a line's optional fields would be in BAM: translating them is how they are checked, so that both formats
+    /// take the same lines.
     translated: Vec<u8>,
     bases: Bases,
     text: Text<'h>,

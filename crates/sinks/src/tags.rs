@@ -1,5 +1,5 @@
-//! Optional fields (SAMv1, sections 1.5 and 4.2.4): what the output adds to the records, which is the read group and the
-//! comment of the read's header line, and the translation of text into BAM.
+//! Optional fields (SAMv1, sections 1.5 and 4.2.4): what the output adds to the records, which is the read group and
+//! the comment of the read's header line, and the translation of text into BAM.
 
 use crate::header::Header;
 use std::ops::RangeInclusive;
@@ -81,7 +81,8 @@ pub(crate) fn push_comment(out: &mut Vec<u8>, comment: &[u8]) -> Result<(), Stri
     })
 }
 
-/// Appends optional fields, tab-separated, in their binary form. Returns whether RG is one of them, or the field that is none.
+/// Appends optional fields, tab-separated, in their binary form. Returns whether RG is one of them, or the field that
+/// is none.
 pub(crate) fn push_fields<'a>(out: &mut Vec<u8>, fields: &'a [u8]) -> Result<bool, &'a [u8]> {
     let (mut rest, mut has_read_group) = (Some(fields), false);
     while let Some(field) = take_field(&mut rest) {

@@ -1,5 +1,5 @@
-//! Lines of SAM that a program wrote, through the encoders: damage is told in words, and what is sound comes out the same
-//! as when the record is ours.
+//! Lines of SAM that a program wrote, through the encoders: damage is told in words, and what is sound comes out the
+//! same as when the record is ours.
 
 #![allow(clippy::unwrap_used, clippy::panic)]
 

@@ -11,8 +11,8 @@ const BITS: usize = c_ulong::BITS as usize;
 /// Pins the calling thread to these CPUs.
 ///
 /// # Errors
-/// [`TopologyError::Pin`] when none of them is online and in the process's cpuset. The kernel drops single CPUs that are
-/// not without an error; [`current_affinity`] tells what is left.
+/// [`TopologyError::Pin`] when none of them is online and in the process's cpuset. The kernel drops single CPUs that
+/// are not without an error; [`current_affinity`] tells what is left.
 pub fn pin_current_thread(cpus: &[CpuId]) -> Result<(), TopologyError> {
     let numbers: Vec<u32> = cpus.iter().map(|cpu| cpu.0).collect();
     let mask = mask_of(&numbers);
@@ -34,8 +34,8 @@ pub fn current_affinity() -> Result<Vec<CpuId>, TopologyError> {
     // 1024, so it is grown here.
     for words in [1024, 8192, 65536, 1 << 20].map(|bits| bits / BITS) {
         let mut mask: Vec<c_ulong> = vec![0; words];
-        // SAFETY: the pointer and the length in bytes are those of `mask`, which lives until the call returns and may be
-        // written as any bits are a valid `c_ulong`.
+        // SAFETY: the pointer and the length in bytes are those of `mask`, which lives until the call returns and may
+        // be written as any bits are a valid `c_ulong`.
         let refused = unsafe { libc::sched_getaffinity(0, size_of_val(mask.as_slice()), mask.as_mut_ptr().cast()) };
         if refused == 0 {
             return Ok(numbers_in(&mask).map(CpuId).collect());
@@ -62,8 +62,8 @@ pub struct Pinned {
 impl Pinned {
     /// Pins the calling thread to these CPUs; an empty slice changes nothing.
     ///
-    /// Guards that are nested are to be dropped in the reverse order. If the former CPUs are not allowed any more when the
-    /// guard is dropped, the thread stays where it is.
+    /// Guards that are nested are to be dropped in the reverse order. If the former CPUs are not allowed any more when
+    /// the guard is dropped, the thread stays where it is.
     ///
     /// # Errors
     /// As [`pin_current_thread`] and [`current_affinity`]; then nothing has changed.

@@ -32,8 +32,8 @@ pub(crate) fn allowed(
     })
 }
 
-/// Keeps what `mask` holds too. A mask that leaves nothing contradicts the fact that this process runs: it was read from
-/// a hierarchy that is not ours, and is not followed.
+/// Keeps what `mask` holds too. A mask that leaves nothing contradicts the fact that this process runs: it was read
+/// from a hierarchy that is not ours, and is not followed.
 fn narrow(numbers: Vec<u32>, mask: Option<&[u32]>) -> Vec<u32> {
     let Some(mask) = mask else { return numbers };
     let kept: Vec<u32> = numbers.iter().copied().filter(|n| mask.contains(n)).collect();

@@ -7,8 +7,9 @@ use zerohop_model::machine::CpuId;
 /// Clock ticks per second in /proc; fixed at 100 for user space (USER_HZ).
 const TICKS_PER_SECOND: f64 = 100.0;
 
-/// The time that these CPUs have been busy since the machine was started, all together, with what other virtual machines took of
-/// them; zero where the kernel does not tell. The difference of two is good to some hundredths of a second.
+/// The time that these CPUs have been busy since the machine was started, all together, with what other virtual
+/// machines took of them; zero where the kernel does not tell. The difference of two is good to some hundredths of a
+/// second.
 pub fn busy_time(cpus: &[CpuId]) -> Duration {
     busy_of(&std::fs::read_to_string("/proc/stat").unwrap_or_default(), cpus)
 }

@@ -1,7 +1,7 @@
 //! Limits of the control groups that hold this process (`cgroups(7)`), version 1 and 2.
 //!
-//! A limit binds everything below it, so the whole path up to the root of the mounted hierarchy is read and the tightest
-//! value kept.
+//! A limit binds everything below it, so the whole path up to the root of the mounted hierarchy is read and the
+//! tightest value kept.
 
 use crate::TopologyError;
 use crate::sysfs::Sysfs;

@@ -1,8 +1,8 @@
 //! Machines as hwloc describes them: the XML that `lstopo --of xml` writes, of version 2 and of version 1.
 //!
-//! The format is that of hwloc's `hwloc2.dtd` and `hwloc.dtd`. Both are a tree of `<object type=...>`, with sets of CPUs
-//! and nodes as attributes. In version 2 a NUMANode hangs beside the cores that are near it, in version 1 it contains
-//! them; its `cpuset` says the same in both, so the tree's shape is not looked at.
+//! The format is that of hwloc's `hwloc2.dtd` and `hwloc.dtd`. Both are a tree of `<object type=...>`, with sets of
+//! CPUs and nodes as attributes. In version 2 a NUMANode hangs beside the cores that are near it, in version 1 it
+//! contains them; its `cpuset` says the same in both, so the tree's shape is not looked at.
 
 mod bitmap;
 mod distances;
@@ -26,9 +26,9 @@ const HUGE_PAGE: u64 = 2 << 20;
 ///
 /// What the text does not know is filled in so: all memory counts as free; there are no limits by quota or control
 /// group; what it does not say to be forbidden is allowed; a machine without NUMA nodes is one node with everything on
-/// it. A CPU that several nodes name as near (hwloc counts memory without CPUs of its own to the CPUs next to it) belongs
-/// to the one with the lowest number, as Linux has it. `distances` is empty where none between all nodes are told.
-/// A huge page is one of 2 MiB, if the machine has such pages at all.
+/// it. A CPU that several nodes name as near (hwloc counts memory without CPUs of its own to the CPUs next to it)
+/// belongs to the one with the lowest number, as Linux has it. `distances` is empty where none between all nodes are
+/// told. A huge page is one of 2 MiB, if the machine has such pages at all.
 ///
 /// # Errors
 /// [`HwlocError`] for text that is not hwloc's XML, and for objects without the numbers that they need.

@@ -18,8 +18,8 @@
 //!
 //! A machine that is not here is read from a file: [`from_hwloc_xml`] takes what `lstopo --of xml` wrote there.
 //!
-//! A child process inherits CPUs ([`Pinned`]) and memory policy from the thread that spawns it. `room` is what space a file
-//! system has for files.
+//! A child process inherits CPUs ([`Pinned`]) and memory policy from the thread that spawns it. `room` is what space a
+//! file system has for files.
 //!
 //! What it refuses to do: it does not guess speeds from distances, it does not plan, and it does not correct what the
 //! kernel says, with one exception: memory sizes of nodes that contradict the machine's total are scaled to it (virtual

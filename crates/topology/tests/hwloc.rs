@@ -174,7 +174,8 @@ fn no_beginning_of_a_file_is_a_machine() {
 
 proptest! {
     #[test]
-    fn never_panics_on_a_changed_file(file in 0usize..4, at in 0.0..1.0, length in 0usize..40, new in "[ -~]{0,8}|[0-9fx,]{0,12}") {
+    fn never_panics_on_a_changed_file(file in 0usize..4, at in 0.0..1.0, length in 0usize..40, new in "[ \
+        -~]{0,8}|[0-9fx,]{0,12}") {
         let text = [SMT, FOUR, FOUR_V1, REAL][file];
         let start = (at * text.len() as f64) as usize;
         let end = (start + length).min(text.len());

@@ -19,8 +19,8 @@ pub fn warned(name: &str, run: &RunReport) -> Vec<String> {
     notes
 }
 
-/// What is to be said where records depend on which instance had the read: of several, of which other ranks have some if
-/// `ranks`; `changed` if they were replaced by others.
+/// What is to be said where records depend on which instance had the read: of several, of which other ranks have some
+/// if `ranks`; `changed` if they were replaced by others.
 pub fn varying(job: &Job, descriptor: &Descriptor, (instances, ranks): (usize, bool), changed: bool) -> Option<String> {
     let title = &descriptor.title;
     if descriptor.contract.same_records == SameRecords::Free || (instances == 1 && !ranks && !changed) {
@@ -30,7 +30,8 @@ pub fn varying(job: &Job, descriptor: &Descriptor, (instances, ranks): (usize, b
         _ if ranks => "For the same records in every run, do without ranks, with --deal static or --replicas 1.",
         _ if changed => "For the same records in every run, do without --plan auto.",
         _ if job.external.deal == Dealing::Static => {
-            "Every run with --deal static and as many instances gives these; --replicas 1 gives those of the aligner by \
+            "Every run with --deal static and as many instances gives these; --replicas 1 gives those of the aligner \
+             by \
              itself."
         }
         _ => {

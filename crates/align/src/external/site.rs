@@ -31,8 +31,8 @@ const MAX_READ_BASES: usize = 1 << 30;
 /// Bases in finished chunks that an instance may hold while the others are behind: SNAP alone takes in as much as that
 /// before it puts anything out.
 const HELD_BASES: u64 = 100_000_000;
-/// Instances are relieved only if what is left of the run takes so many times as long as loading took: a gain of a tenth has to pay for
-/// loading twice.
+/// Instances are relieved only if what is left of the run takes so many times as long as loading took: a gain of a
+/// tenth has to pay for loading twice.
 const WORTH: f64 = 20.0;
 /// Batches that each instance should have mapped before it is judged.
 const BATCHES_TO_JUDGE: u64 = 4;

@@ -105,7 +105,8 @@ impl UserArguments {
     }
 }
 
-/// The value that goes with `option`: the next word, the rest of the word of a one-letter option, or what stands behind `=`.
+/// The value that goes with `option`: the next word, the rest of the word of a one-letter option, or what stands behind
+/// `=`.
 fn given(words: &[String], option: &str) -> Option<String> {
     let at = words.iter().rposition(|word| word.starts_with(option))?;
     match words[at].strip_prefix(option) {

@@ -13,8 +13,8 @@ use zerohop_process::lock::{self, Hold};
 use zerohop_process::{Charge, give_name};
 
 impl Found {
-    /// The index of `reference`; made first with `threads` if it is not there. Runs that want the same index at the same
-    /// time wait for the first one to make it.
+    /// The index of `reference`; made first with `threads` if it is not there. Runs that want the same index at the
+    /// same time wait for the first one to make it.
     ///
     /// # Errors
     /// [`ExternalError::Build`], with the last lines of the indexer.
@@ -67,7 +67,8 @@ impl Found {
         };
         let made = workshop.0.join(name);
         if self.descriptor.index.suffix.is_empty() {
-            // Some indexers are told no name for the index: it comes beside the reference, which is to be under this name.
+            // Some indexers are told no name for the index: it comes beside the reference, which is to be under this
+            // name.
             let target = plain.canonicalize().map_err(ExternalError::system(plain.display().to_string()))?;
             std::os::unix::fs::symlink(target, &made).map_err(ExternalError::system(made.display().to_string()))?;
         }

@@ -9,8 +9,8 @@ use zerohop_model::record::{FIRST, LAST, REVERSE, SECONDARY, SUPPLEMENTARY, UNMA
 /// Flags that say where a read lies; the others say how it is paired, or what kind of record it is.
 const PLACE_FLAGS: u16 = UNMAPPED | REVERSE;
 
-/// Compares `ours` with `plain`, both SAM, fragment by fragment, up to `first` fragments. With `same_order` both have the
-/// fragments in the same order; else all of `plain` is held in memory.
+/// Compares `ours` with `plain`, both SAM, fragment by fragment, up to `first` fragments. With `same_order` both have
+/// the fragments in the same order; else all of `plain` is held in memory.
 ///
 /// # Errors
 /// What reading says.

@@ -1,11 +1,12 @@
 //! Index copies in /dev/shm, laid there under the plan's policies, for processes that map their index.
 //!
-//! Pages of a file in /dev/shm lie where the memory policy of the thread wanted them that wrote them first, and all who map
-//! it get the same pages. So a copy is placed by writing it under the placement: no privilege and no `mbind` is needed.
+//! Pages of a file in /dev/shm lie where the memory policy of the thread wanted them that wrote them first, and all who
+//! map it get the same pages. So a copy is placed by writing it under the placement: no privilege and no `mbind` is
+//! needed.
 //!
-//! A copy is a folder in `/dev/shm/zerohop-UID`, with a *manifest* beside it (what it was copied from: sizes, times, digests)
-//! and a *lock* that every run that uses it holds. Nobody's lock means nobody's copy: it is removed at the end of the last
-//! run, or by whoever comes next, unless its user wanted it kept.
+//! A copy is a folder in `/dev/shm/zerohop-UID`, with a *manifest* beside it (what it was copied from: sizes, times,
+//! digests) and a *lock* that every run that uses it holds. Nobody's lock means nobody's copy: it is removed at the end
+//! of the last run, or by whoever comes next, unless its user wanted it kept.
 //!
 //! A segment of bwa's (`segments`) is a copy like the others: its folder holds links to the index, and its pages lie
 //! beside it.

@@ -285,8 +285,8 @@ pub struct Sharing {
     /// What makes a process do so.
     #[serde(default)]
     pub option: Vec<String>,
-    /// What makes it read a copy of its own, if it maps its index without being told: a page of a mapped file lies where
-    /// whoever read the file first wanted it, not where the process does.
+    /// What makes it read a copy of its own, if it maps its index without being told: a page of a mapped file lies
+    /// where whoever read the file first wanted it, not where the process does.
     #[serde(default)]
     pub private: Vec<String>,
 }

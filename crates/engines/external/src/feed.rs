@@ -76,8 +76,9 @@ impl Feed for Feeder {
 }
 
 impl Feeder {
-    /// Waits a little for the program to take the last reads: after that, and before it can end, is a good time to see its
-    /// memory. It may leave the end of one pipe until it has seen the end of the other, so this must not wait for long.
+    /// Waits a little for the program to take the last reads: after that, and before it can end, is a good time to see
+    /// its memory. It may leave the end of one pipe until it has seen the end of the other, so this must not wait for
+    /// long.
     fn await_last_reads(&self, stop: &AtomicBool) {
         let (mut before, mut still) = (usize::MAX, Duration::ZERO);
         while still < LAST_WAIT && !stop.load(Ordering::Acquire) {

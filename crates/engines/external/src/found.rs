@@ -57,7 +57,8 @@ impl Found {
         Ok(Found { descriptor, program, version })
     }
 
-    /// Looks for the index of `reference`: under its name, under its name without `.gz` and `.fa`, or as `reference` itself.
+    /// Looks for the index of `reference`: under its name, under its name without `.gz` and `.fa`, or as `reference`
+    /// itself.
     ///
     /// # Errors
     /// [`ExternalError::NoIndex`], with the command that makes it.
@@ -87,8 +88,8 @@ impl Found {
         Err(ExternalError::NoIndex { title, reference, missing, command })
     }
 
-    /// Bytes of memory that one copy of the index takes, roughly: by the bases of the reference if it is there, but not less
-    /// than its files.
+    /// Bytes of memory that one copy of the index takes, roughly: by the bases of the reference if it is there, but not
+    /// less than its files.
     pub fn memory_bytes(&self, reference: &Path, index: &FoundIndex) -> u64 {
         let is_gzip = reference.extension().is_some_and(|suffix| suffix == "gz");
         let length = reference.metadata().ok().filter(|meta| meta.is_file()).map_or(0, |meta| meta.len());

@@ -27,8 +27,8 @@ use zerohop_process::{Charge, command, give_fds, pipe, set_nonblocking};
 /// Where a program finds its reads; `/dev/fd` is a link to this that not every system has.
 const FIRST_READS: &str = "/proc/self/fd/3";
 const SECOND_READS: &str = "/proc/self/fd/4";
-/// Bytes that a pipe to or from a program holds at most, where the system grants them; and bytes of all pipes together: an
-/// ordinary user has 64 MiB for all of theirs (pipe(7), pipe-user-pages-soft).
+/// Bytes that a pipe to or from a program holds at most, where the system grants them; and bytes of all pipes together:
+/// an ordinary user has 64 MiB for all of theirs (pipe(7), pipe-user-pages-soft).
 const PIPE_BYTES: usize = 1 << 20;
 const ALL_PIPES_BYTES: usize = 48 << 20;
 const LEAST_PIPE_BYTES: usize = 1 << 16;
@@ -86,8 +86,8 @@ pub fn cut(descriptor: &Descriptor, user: &UserArguments) -> Result<Cut, Externa
 }
 
 impl Launch<'_> {
-    /// Starts one program per plan, and has a reaper told of each. They are numbered from `first` on. The calling thread must live as
-    /// long as they: they are killed when it ends.
+    /// Starts one program per plan, and has a reaper told of each. They are numbered from `first` on. The calling
+    /// thread must live as long as they: they are killed when it ends.
     ///
     /// # Errors
     /// What the aligner cannot do, or what the system says. Those that were started are killed.

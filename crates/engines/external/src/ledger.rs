@@ -1,8 +1,8 @@
 //! What a program owes us: which reads it was given, and whose record a line is.
 //!
-//! A program that keeps the order of the reads is held to it: its records must be those of the next read. The records of one
-//! that does not are put back by the name of their read, and by count where several reads have the same name. Either way
-//! every read must come back, and no chunk leaves before those that the program was given earlier.
+//! A program that keeps the order of the reads is held to it: its records must be those of the next read. The records
+//! of one that does not are put back by the name of their read, and by count where several reads have the same name.
+//! Either way every read must come back, and no chunk leaves before those that the program was given earlier.
 
 use std::collections::{HashMap, VecDeque};
 use xxhash_rust::xxh3::xxh3_64;
@@ -211,8 +211,8 @@ impl Ledger {
         self.add(&fields, line)
     }
 
-    /// Whether a line is of a further fragment of the same name: the present one has all its mates, this one too, and it is
-    /// not a further place of that mate.
+    /// Whether a line is of a further fragment of the same name: the present one has all its mates, this one too, and
+    /// it is not a further place of that mate.
     fn begins_another(&self, current: &Current, fields: &Fields<'_>) -> bool {
         let open = self.at(current.chunk);
         let complete = current.seen[0] && (current.seen[1] || !open.expected.paired);

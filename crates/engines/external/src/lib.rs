@@ -1,17 +1,19 @@
 //! Aligners that run unmodified, as programs of their own, under any plan.
 //!
 //! 1. A [`descriptor`] says once what an aligner is: a file per aligner, built in or the user's;
-//! 2. [`Found`] is such an aligner on this machine: its program, its version, its index (made by its own indexer if wanted);
+//! 2. [`Found`] is such an aligner on this machine: its program, its version, its index (made by its own indexer if
+//!    wanted);
 //! 3. [`SharedIndex`] lays copies of the index into /dev/shm under the plan's policies, for processes that map it;
-//! 4. [`Launch`] starts the processes: a child is born with the CPUs and the memory policy of the thread that starts it;
-//! 5. each is an [`Instance`](zerohop_model::instance::Instance): its *feed* writes reads into its pipes, its *drain* takes
-//!    its records apart by the account of what it owes (`ledger`);
+//! 4. [`Launch`] starts the processes: a child is born with the CPUs and the memory policy of the thread that starts
+//!    it;
+//! 5. each is an [`Instance`](zerohop_model::instance::Instance): its *feed* writes reads into its pipes, its *drain*
+//!    takes its records apart by the account of what it owes (`ledger`);
 //! 6. a [`Reaper`](zerohop_process::Reaper) outlives us if we are killed, and clears away what we leave.
 //!
 //! [`Supervision`] runs any other program under a plan, without reads.
 //!
-//! What it refuses to do: change an aligner, guess at its options, pass on a record whose read it was not given, or end well
-//! when a read did not come back.
+//! What it refuses to do: change an aligner, guess at its options, pass on a record whose read it was not given, or end
+//! well when a read did not come back.
 #![forbid(unsafe_code)]
 
 mod arguments;

@@ -1,7 +1,7 @@
 //! The pipes into a program: one, or one per mate.
 //!
-//! A program takes from two pipes as it likes: bwa by turns, GEM3 some 60 MB of the first before it looks at the second. So what
-//! one pipe does not take is kept, and reads go on to the other.
+//! A program takes from two pipes as it likes: bwa by turns, GEM3 some 60 MB of the first before it looks at the
+//! second. So what one pipe does not take is kept, and reads go on to the other.
 
 use crate::process::Running;
 use std::fs::File;
@@ -38,8 +38,8 @@ impl Pipes {
         Pipes(pipes.into_iter().map(|pipe| Way { pipe: Some(pipe), backlog: Vec::new() }).collect())
     }
 
-    /// Gives a text to each pipe, as the program takes them; returns when one pipe could take more than there is. False when
-    /// the program takes no more.
+    /// Gives a text to each pipe, as the program takes them; returns when one pipe could take more than there is. False
+    /// when the program takes no more.
     ///
     /// # Errors
     /// [`Error::Stopped`]; [`Error::Instance`] when the pipe fails.
@@ -64,7 +64,8 @@ impl Pipes {
         Ok(true)
     }
 
-    /// Gives what is left. A pipe that has all is closed if the program takes nothing from the others: it may wait for its end.
+    /// Gives what is left. A pipe that has all is closed if the program takes nothing from the others: it may wait for
+    /// its end.
     ///
     /// # Errors
     /// As for [`Pipes::give`].

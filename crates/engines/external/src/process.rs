@@ -64,8 +64,8 @@ struct Seen {
     peak: Bytes,
 }
 
-/// Starts a program on the CPUs and under the memory policy of its plan, and says what the kernel refused of them. Our copies
-/// of the descriptors that it is given go with the command.
+/// Starts a program on the CPUs and under the memory policy of its plan, and says what the kernel refused of them. Our
+/// copies of the descriptors that it is given go with the command.
 ///
 /// # Errors
 /// When it cannot be started.

@@ -1,7 +1,7 @@
 //! Index copies that `bwa shm` makes, one per placement, for this run alone.
 //!
-//! bwa finds a segment by the last part of the index's name, whoever made it, so each copy gets a name of its own by links to
-//! the index's files.
+//! bwa finds a segment by the last part of the index's name, whoever made it, so each copy gets a name of its own by
+//! links to the index's files.
 
 use crate::bwactl;
 use crate::copies::Copy;

@@ -26,8 +26,8 @@ pub struct SharedIndex {
 }
 
 impl SharedIndex {
-    /// Copies of `index`, one per different placement; those that are there already and are what they should be are used. With
-    /// `keep` they stay when no run uses them any more.
+    /// Copies of `index`, one per different placement; those that are there already and are what they should be are
+    /// used. With `keep` they stay when no run uses them any more.
     ///
     /// # Errors
     /// When the aligner cannot share an index, or there is no room.
@@ -44,7 +44,8 @@ impl SharedIndex {
             How::None => {
                 let title = &found.descriptor.title;
                 Err(ExternalError::Unsuited(format!(
-                    "{title} cannot share an index between processes (it reads it into memory of its own), so --farm would \
+                    "{title} cannot share an index between processes (it reads it into memory of its own), so --farm \
+                     would \
                      need one copy per CPU: use --replicas instead"
                 )))
             }

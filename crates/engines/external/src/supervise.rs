@@ -1,4 +1,5 @@
-//! Any program as instances under a plan: started, watched and ended together (after the framework of Lenis & Senar 2017).
+//! Any program as instances under a plan: started, watched and ended together (after the framework of Lenis & Senar
+//! 2017).
 
 use crate::arguments::{Values, shown};
 use crate::error::ExternalError;

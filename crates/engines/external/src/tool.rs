@@ -12,7 +12,8 @@ use zerohop_process::{Charge, command, end_group, wait_unreaped};
 /// Tells a reaper what would have to be cleared away.
 pub type Tell<'a> = &'a dyn Fn(Charge) -> Result<(), ExternalError>;
 
-/// Runs a command to its end, with its output in `out` and what it says in `log`. It ends with us, and so do its children.
+/// Runs a command to its end, with its output in `out` and what it says in `log`. It ends with us, and so do its
+/// children.
 ///
 /// # Errors
 /// [`ExternalError::Failed`] with its last words when it ends badly.

@@ -1,7 +1,7 @@
 //! What aligners warned of in runs that went well.
 //!
-//! A line of what an aligner writes on standard error is a warning if it has the word "warning", in any case, or `[W::` as
-//! programs that use htslib's log levels have it. All else is progress.
+//! A line of what an aligner writes on standard error is a warning if it has the word "warning", in any case, or `[W::`
+//! as programs that use htslib's log levels have it. All else is progress.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
@@ -15,8 +15,8 @@ const TOLD_CHARS: usize = 200;
 /// Bytes of a log that are looked at.
 const LOOKED_AT: u64 = 16 << 20;
 
-/// The first five different warnings in these logs, as lines that a terminal can show, and how many further lines warn of
-/// something else. A log that cannot be read has none.
+/// The first five different warnings in these logs, as lines that a terminal can show, and how many further lines warn
+/// of something else. A log that cannot be read has none.
 pub fn warnings(logs: &[PathBuf]) -> (Vec<String>, u64) {
     let (mut told, mut more) = (Vec::new(), 0);
     for log in logs {

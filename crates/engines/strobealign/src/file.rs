@@ -1,13 +1,14 @@
 //! The index file: everything that a run needs, the reference too, so that no FASTA is read when it is there.
 //!
-//! Layout, little-endian: a first part that starts with [`MAGIC`], the format version (u32), the length of the description
-//! (u32) and its XXH3 (u64), followed by the description as JSON; then three sections, each at a multiple of [`PAGE`] bytes so
-//! that it can be mapped: the reference (2 bits per base, four to a byte), the randstrobes (16 bytes each) and the bucket
-//! starts (8 bytes each). Each section is covered by the XXH3 of each of its pieces of 8 MiB.
+//! Layout, little-endian: a first part that starts with [`MAGIC`], the format version (u32), the length of the
+//! description (u32) and its XXH3 (u64), followed by the description as JSON; then three sections, each at a multiple
+//! of [`PAGE`] bytes so that it can be mapped: the reference (2 bits per base, four to a byte), the randstrobes (16
+//! bytes each) and the bucket starts (8 bytes each). Each section is covered by the XXH3 of each of its pieces of 8
+//! MiB.
 //!
-//! A file is written under a temporary name and renamed when it is complete. It is refused when it is of another version, cut
-//! off, damaged, or made from another reference than the one that lies beside it; nothing is guessed. No reference need
-//! lie there.
+//! A file is written under a temporary name and renamed when it is complete. It is refused when it is of another
+//! version, cut off, damaged, or made from another reference than the one that lies beside it; nothing is guessed. No
+//! reference need lie there.
 
 pub use crate::identity::ReferenceId;
 
@@ -170,7 +171,8 @@ impl Strobealign {
         Ok(bytes)
     }
 
-    /// The sections go first, behind room for the description, whose length is known from a first try with no hashes wrong.
+    /// The sections go first, behind room for the description, whose length is known from a first try with no hashes
+    /// wrong.
     fn write_file(&self, file: &File, reference: &ReferenceId, read_length: usize) -> std::io::Result<u64> {
         let placeholder = self.description(reference, read_length, |bytes| Section {
             offset: u64::MAX,
@@ -225,9 +227,9 @@ impl Strobealign {
     /// Loads the index at `path` with `threads` threads, into memory of the calling thread's placement.
     ///
     /// # Errors
-    /// When the file cannot be read, is of another version, cut off or damaged, was not made for reads of the canonical length
-    /// `read_length`, or was made from another FASTA than that at `reference`, if one is given; memory that cannot be
-    /// had.
+    /// When the file cannot be read, is of another version, cut off or damaged, was not made for reads of the canonical
+    /// length `read_length`, or was made from another FASTA than that at `reference`, if one is given; memory that
+    /// cannot be had.
     pub fn load(
         path: &Path,
         reference: Option<&Path>,
@@ -332,8 +334,9 @@ impl Loader {
         Ok(())
     }
 
-    /// Reads everything. The reference has to be unpacked base by base, on one thread: the calling one, which then helps
-    /// the others with the tables. All memory is taken by the calling thread, so it is placed where that one wants it.
+    /// Reads everything. The reference has to be unpacked base by base, on one thread: the calling one, which then
+    /// helps the others with the tables. All memory is taken by the calling thread, so it is placed where that one
+    /// wants it.
     fn load(&self, parameters: SeedingParameters, threads: usize) -> Result<(Reference, Tables), IndexFileError> {
         let Description { bits, filter_cutoff, randstrobes, bucket_starts, .. } = &self.description;
         // The readers are the first to write it.

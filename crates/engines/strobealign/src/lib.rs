@@ -1,14 +1,15 @@
 //! [strobealign](https://github.com/ksahlin/strobealign) 0.19.1 (Sahlin 2022, MIT) as an embedded engine.
 //!
-//! Its records are those of the strobealign program with its defaults, byte for byte, because the input is cut where the
-//! program cuts it ([`Cut`]) and each chunk starts with the same random numbers. The path of a read:
+//! Its records are those of the strobealign program with its defaults, byte for byte, because the input is cut where
+//! the program cuts it ([`Cut`]) and each chunk starts with the same random numbers. The path of a read:
 //!
-//! 1. its randstrobes are made two fragments ahead, and the places in the index where they will be looked up are prefetched;
+//! 1. its randstrobes are made two fragments ahead, and the places in the index where they will be looked up are
+//!    prefetched;
 //! 2. hits become chains (`Chainer::get_chains`), chains alignments (`align_paired_end_read`);
 //! 3. strobealign's records are turned into ours, with names and qualities straight from the chunk.
 //!
-//! [`Provider`] finds the index. It comes from [`Strobealign::build`], from a file ([`Strobealign::load`]) or from another copy
-//! ([`Engine::replicate`]).
+//! [`Provider`] finds the index. It comes from [`Strobealign::build`], from a file ([`Strobealign::load`]) or from
+//! another copy ([`Engine::replicate`]).
 //!
 //! What it refuses to do: start threads while it maps, print, or use an index of which a byte is wrong.
 #![deny(unsafe_code)]
@@ -53,8 +54,8 @@ pub struct Strobealign {
     mapping: MappingParameters,
 }
 
-/// The canonical read length for which an index is made when reads have a mean length of `mean` bases: 50, 75, 100, 125,
-/// 150, 250 or 400. Reads of one canonical length share an index.
+/// The canonical read length for which an index is made when reads have a mean length of `mean` bases: 50, 75, 100,
+/// 125, 150, 250 or 400. Reads of one canonical length share an index.
 ///
 /// ```
 /// assert_eq!(zerohop_engine_strobealign::canonical_read_length(148), 150);

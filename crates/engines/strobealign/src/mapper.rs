@@ -1,7 +1,7 @@
 //! One worker: the loop over the fragments of a chunk, as in strobealign's `map_chunk`, with its look-ups prefetched.
 //!
-//! A look-up costs two cache misses, one after the other: the start of a hash's bucket, then the bucket. While one fragment
-//! is mapped, the buckets of the next are on their way, and the bucket starts of the one after that.
+//! A look-up costs two cache misses, one after the other: the start of a hash's bucket, then the bucket. While one
+//! fragment is mapped, the buckets of the next are on their way, and the bucket starts of the one after that.
 
 use crate::Strobealign;
 use crate::records::AlignmentMaker;

@@ -1,5 +1,5 @@
-//! From strobealign's records to alignments. Names, qualities and read groups never went into the engine, and its copies of
-//! the bases are left alone: an encoder takes all of them from the chunk.
+//! From strobealign's records to alignments. Names, qualities and read groups never went into the engine, and its
+//! copies of the bases are left alone: an encoder takes all of them from the chunk.
 
 use std::fmt::Write;
 use strobealign::io::sam::SamRecord;

@@ -1,5 +1,6 @@
-//! The randstrobes of a read: those of strobealign's `randstrobes_query`, its naive twin in the tests, in less time. There, syncmers and randstrobes come out of iterators that keep their windows in double-ended queues; here each
-//! step is a loop over an array, so that hashes are computed side by side, and all memory is kept.
+//! The randstrobes of a read: those of strobealign's `randstrobes_query`, its naive twin in the tests, in less time.
+//! There, syncmers and randstrobes come out of iterators that keep their windows in double-ended queues; here each step
+//! is a loop over an array, so that hashes are computed side by side, and all memory is kept.
 
 use strobealign::seeding::strobes::Randstrobe;
 use strobealign::seeding::{QueryRandstrobe, RandstrobeParameters, SeedingParameters};
@@ -91,7 +92,8 @@ impl Seeder {
         }
     }
 
-    /// Finds the syncmers of a run without ambiguous bases: k-mers whose t-th s-mer has the smallest hash of all theirs.
+    /// Finds the syncmers of a run without ambiguous bases: k-mers whose t-th s-mer has the smallest hash of all
+    /// theirs.
     fn find_in_run(&mut self, run: &[u8], start: usize, parameters: &SeedingParameters) {
         let (k, s, t) = (parameters.syncmer.k, parameters.syncmer.s, parameters.syncmer.t);
         if run.len() < k {
@@ -152,8 +154,8 @@ impl Seeder {
     }
 }
 
-/// Pairs each syncmer with one of those that follow: within `w_min` to `w_max` syncmers and `max_dist` bases, the one whose
-/// hash differs in the fewest of the bits `q`; the syncmer itself if there is none.
+/// Pairs each syncmer with one of those that follow: within `w_min` to `w_max` syncmers and `max_dist` bases, the one
+/// whose hash differs in the fewest of the bits `q`; the syncmer itself if there is none.
 fn randstrobes(syncmers: &[Syncmer], parameters: &RandstrobeParameters, k: usize, out: &mut Vec<QueryRandstrobe>) {
     for (i, first) in syncmers.iter().enumerate() {
         let furthest = first.position + usize::from(parameters.max_dist);

@@ -60,8 +60,8 @@ impl AddressedIndex {
     }
 
     pub(crate) fn randstrobes(&self) -> &[RefRandstrobe] {
-        // SAFETY: address and length of a vector that `self.index` owns and never changes; `self` is borrowed as long as
-        // the slice.
+        // SAFETY: address and length of a vector that `self.index` owns and never changes; `self` is borrowed as long
+        // as the slice.
         unsafe { std::slice::from_raw_parts(self.randstrobes.0, self.randstrobes.1) }
     }
 
@@ -127,8 +127,8 @@ pub(crate) fn from_words(words: Vec<u64>) -> Vec<RefRandstrobe> {
     let mut words = std::mem::ManuallyDrop::new(words);
     let (pointer, length, capacity) = (words.as_mut_ptr(), words.len() / 2, words.capacity() / 2);
     // SAFETY: the block was allocated by a vector with size 8 * 2 * capacity and alignment 8, which is the layout of
-    // `capacity` randstrobes (asserted above, and capacity is even); they are `repr(C)` pairs of u64, for which all bits are
-    // valid; `words` is not used any more.
+    // `capacity` randstrobes (asserted above, and capacity is even); they are `repr(C)` pairs of u64, for which all
+    // bits are valid; `words` is not used any more.
     unsafe { Vec::from_raw_parts(pointer.cast(), length, capacity) }
 }
 

@@ -1,13 +1,16 @@
-//! The kinds of lock that aligners put before their input and output, to be compared (Langmead et al., "Scaling read aligners to
-//! hundreds of threads on general-purpose processors", Bioinformatics 2019). zerohop itself uses none of those that spin.
+//! The kinds of lock that aligners put before their input and output, to be compared (Langmead et al., "Scaling read
+//! aligners to hundreds of threads on general-purpose processors", Bioinformatics 2019). zerohop itself uses none of
+//! those that spin.
 //!
 //! - test and set ([`TestAndSet`]): tries to write until it succeeds; each try takes the cache line from the others;
-//! - test, then test and set ([`TestThenSet`]): waits by reading, ever longer, and writes only when the lock looks free;
+//! - test, then test and set ([`TestThenSet`]): waits by reading, ever longer, and writes only when the lock looks
+//!   free;
 //! - blocking ([`Blocking`]): std's mutex, which on Linux spins a little and then sleeps in a futex;
-//! - queueing ([`Queueing`]): Mellor-Crummey and Scott's, from the crate `mcslock`: each waits on a cache line of its own.
+//! - queueing ([`Queueing`]): Mellor-Crummey and Scott's, from the crate `mcslock`: each waits on a cache line of its
+//!   own.
 //!
-//! All that spin give up the core now and then if `crowded`: on cores that others need, a waiting thread would keep the holder
-//! from going on.
+//! All that spin give up the core now and then if `crowded`: on cores that others need, a waiting thread would keep the
+//! holder from going on.
 //!
 //! What it refuses to do: be fair, or be used by zerohop itself.
 #![deny(unsafe_code)]

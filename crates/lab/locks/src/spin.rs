@@ -62,8 +62,8 @@ impl Wait for TestThenSet {
     }
 }
 
-/// Sets it if it is not set: an atomic write to the cache line either way. (A swap does the same, but loom does not know that a
-/// store cannot come between the two halves of one.)
+/// Sets it if it is not set: an atomic write to the cache line either way. (A swap does the same, but loom does not
+/// know that a store cannot come between the two halves of one.)
 fn set(taken: &AtomicBool) -> bool {
     taken.compare_exchange(false, true, Ordering::Acquire, Ordering::Relaxed).is_ok()
 }
@@ -87,8 +87,8 @@ pub struct Spin<T, W> {
 #[repr(align(128))]
 struct Padded<T>(T);
 
-// SAFETY: `value` is touched only by the thread that has set `taken`, which `with` keeps to; setting it acquires what clearing
-// it released. The value moves between threads, hence `T: Send`.
+// SAFETY: `value` is touched only by the thread that has set `taken`, which `with` keeps to; setting it acquires what
+// clearing it released. The value moves between threads, hence `T: Send`.
 unsafe impl<T: Send, W: Wait> Sync for Spin<T, W> {}
 
 impl<T, W: Wait> Spin<T, W> {

@@ -19,9 +19,9 @@ const SILENCE: Duration = Duration::from_millis(3);
 /// Records of a batch on which the merge is measured.
 const RECORDS: u32 = 4096;
 
-/// Measures for less than a second or so; all ranks come to it. The answer of rank 0 is the one that counts: it takes part in everything.
-/// `output` is written to at its beginning. All ranks share `cores`, if there is a number: what they do all at the same time takes longer
-/// then, and counts as if each had a core of its own.
+/// Measures for less than a second or so; all ranks come to it. The answer of rank 0 is the one that counts: it takes
+/// part in everything. `output` is written to at its beginning. All ranks share `cores`, if there is a number: what
+/// they do all at the same time takes longer then, and counts as if each had a core of its own.
 ///
 /// # Errors
 /// [`ExchangeError`].

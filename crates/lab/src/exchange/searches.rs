@@ -42,8 +42,8 @@ impl Searches {
         (0..ranks).map(of).fold(0.0, f64::max)
     }
 
-    /// Results as `rank` finds them for a batch. Of what was recorded, numbers and sizes are the same; which results are the best of a
-    /// query is made up, and every query and every result has its even share.
+    /// Results as `rank` finds them for a batch. Of what was recorded, numbers and sizes are the same; which results
+    /// are the best of a query is made up, and every query and every result has its even share.
     pub fn batch(&self, rank: usize, batch: u64) -> Batch {
         match self {
             Searches::MadeUp(made) => made.batch(rank, batch),

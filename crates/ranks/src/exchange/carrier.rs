@@ -11,13 +11,15 @@ const RESULT_TAG: u32 = 20;
 /// The most bytes of one message.
 const MOST_IN_MESSAGE: usize = 256 << 20;
 
-/// A way for results. Every rank knows of every batch who gives how much to whom, and calls [`Carrier::agreed`] with it before anything
-/// of it is carried.
+/// A way for results. Every rank knows of every batch who gives how much to whom, and calls [`Carrier::agreed`] with it
+/// before anything of it is carried.
 pub(crate) trait Carrier {
-    /// What all ranks have agreed on for a batch on `channel`: how many bytes each rank gives to `writer`, its own left out.
+    /// What all ranks have agreed on for a batch on `channel`: how many bytes each rank gives to `writer`, its own left
+    /// out.
     fn agreed(&self, channel: usize, writer: usize, bytes: &[u64]);
 
-    /// Gives our results to `writer`. Comes back when they can be fetched; if they do not fit at once, when the last of them can.
+    /// Gives our results to `writer`. Comes back when they can be fetched; if they do not fit at once, when the last of
+    /// them can.
     fn offer(&self, channel: usize, writer: usize, bytes: Vec<u8>) -> Result<(), TransportError>;
 
     /// Fetches the results of `rank`, which are so many bytes.
@@ -33,9 +35,11 @@ pub(crate) struct Windows<'t> {
     room: usize,
     /// One for each channel.
     results: Vec<Box<dyn Window + 't>>,
-    /// By channel and then by rank: pieces of it that are ready; and behind them, pieces of ours on this channel that were fetched.
+    /// By channel and then by rank: pieces of it that are ready; and behind them, pieces of ours on this channel that
+    /// were fetched.
     flags: Box<dyn Window + 't>,
-    /// Pieces that each rank has offered so far, by channel and rank: before the batch that was agreed on last, and with it.
+    /// Pieces that each rank has offered so far, by channel and rank: before the batch that was agreed on last, and
+    /// with it.
     pieces: RefCell<Vec<Vec<(u64, u64)>>>,
 }
 

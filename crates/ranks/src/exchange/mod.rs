@@ -3,9 +3,11 @@
 //! For each batch ([`run`]):
 //!
 //! 1. *publish*: what a rank knows of its results goes to all others; meanwhile the batch before is finished;
-//! 2. *merge*: every rank puts the records of all ranks in the same order, and so knows what survives, who has most of it and writes
-//!    it, and where it goes in the output: no message is needed for that, nor for what stands between results ([`Frame`]);
-//! 3. *carry*: the writer gets the bytes of the others that survived, and only those; the others go on with the next batch;
+//! 2. *merge*: every rank puts the records of all ranks in the same order, and so knows what survives, who has most of
+//!    it and writes it, and where it goes in the output: no message is needed for that, nor for what stands between
+//!    results ([`Frame`]);
+//! 3. *carry*: the writer gets the bytes of the others that survived, and only those; the others go on with the next
+//!    batch;
 //! 4. *write*.
 
 mod carrier;
@@ -87,8 +89,8 @@ pub enum ExchangeError {
     Search(String),
 }
 
-/// Exchanges batches from number `first` on, until `next` has no more; the output goes on at `offset`. All ranks have the same batches, in
-/// the same order. Gives what this rank did, and the end of the output.
+/// Exchanges batches from number `first` on, until `next` has no more; the output goes on at `offset`. All ranks have
+/// the same batches, in the same order. Gives what this rank did, and the end of the output.
 ///
 /// # Errors
 /// [`ExchangeError`].
@@ -220,8 +222,8 @@ impl Exchange<'_> {
         Ok(())
     }
 
-    /// The records of all ranks for the batch that is open on a channel. Who has more than there is room for, gives them in further
-    /// rounds, of which all ranks know from the first.
+    /// The records of all ranks for the batch that is open on a channel. Who has more than there is room for, gives
+    /// them in further rounds, of which all ranks know from the first.
     fn all_records(&mut self, channel: usize, ours: &[Record]) -> Result<Vec<Vec<Record>>, ExchangeError> {
         let mut all: Vec<Vec<Record>> = vec![Vec::new(); self.transport.size()];
         let (mut piece, mut pieces) = (0, 1);

@@ -56,7 +56,8 @@ pub struct Survivor {
     pub number: usize,
 }
 
-/// The order of all results: by query, then by key, no more than `most` of each query. `records[r]` are those of rank r, in order.
+/// The order of all results: by query, then by key, no more than `most` of each query. `records[r]` are those of rank
+/// r, in order.
 pub fn merge(records: &[Vec<Record>], most: usize) -> Vec<Survivor> {
     let head = |rank: usize, number: usize| {
         records[rank].get(number).map(|record| Reverse((record.query, record.key, rank, number)))

@@ -1,5 +1,5 @@
-//! One round: every rank gives some bytes to all others. Rounds of two channels may overlap: the bytes of one can be on their way while
-//! those of the other are waited for.
+//! One round: every rank gives some bytes to all others. Rounds of two channels may overlap: the bytes of one can be on
+//! their way while those of the other are waited for.
 
 use super::variant::{Sync, Variant};
 use crate::back_off::{receive, until};
@@ -16,7 +16,8 @@ pub(crate) trait Rounds {
     /// Gives `bytes` (no more than [`Rounds::room`]) to the others; begins a round of `channel`.
     fn begin(&self, channel: usize, bytes: Vec<u8>) -> Result<(), TransportError>;
 
-    /// Waits for the round that `channel` began last, and gives what all ranks gave, by rank. Our own is as it was given.
+    /// Waits for the round that `channel` began last, and gives what all ranks gave, by rank. Our own is as it was
+    /// given.
     fn end(&self, channel: usize) -> Result<Vec<Vec<u8>>, TransportError>;
 
     /// The most bytes of a round.
@@ -53,7 +54,8 @@ struct OneSided<'t> {
     sync: Sync,
     room: usize,
     channels: Vec<Channel<'t>>,
-    /// For [`Sync::Flush`], by channel and then by rank: the round of it that has been put here, and the round of ours that it has read.
+    /// For [`Sync::Flush`], by channel and then by rank: the round of it that has been put here, and the round of ours
+    /// that it has read.
     flags: Option<Box<dyn Window + 't>>,
 }
 
@@ -263,7 +265,8 @@ mod tests {
     use crate::twin::Twin;
     use std::time::Duration;
 
-    /// Each rank gives its number so many times, plus the round: what comes must be that, in every variant, also with an empty round.
+    /// Each rank gives its number so many times, plus the round: what comes must be that, in every variant, also with
+    /// an empty round.
     #[test]
     fn all_ranks_get_what_all_gave_in_every_variant() {
         for variant in Variant::ALL.into_iter().filter(|variant| *variant != Variant::Master) {

@@ -1,8 +1,8 @@
 //! The compiled shim: its functions, behind types that cannot be mixed up.
 //!
-//! All calls but `zh_exit` are made by one thread ([`super::Mpi`] is neither `Send` nor `Sync`, for it holds pointers), after `zh_init`.
-//! Memory that the library uses after a call has come back is lent to it ([`super::loan`]): it goes only when the
-//! library has said that it is done with it.
+//! All calls but `zh_exit` are made by one thread ([`super::Mpi`] is neither `Send` nor `Sync`, for it holds pointers),
+//! after `zh_init`. Memory that the library uses after a call has come back is lent to it ([`super::loan`]): it goes
+//! only when the library has said that it is done with it.
 #![allow(unsafe_code)]
 
 use super::loan::{Loan, Request, Requests};
@@ -30,8 +30,8 @@ macro_rules! functions {
 
         impl Functions {
             fn find(library: &libloading::Library) -> Result<Self, libloading::Error> {
-                // SAFETY: the types are those of shim.c, whose version is asked before any other call is made; the library is never
-                // unloaded, so the pointers stay good.
+                // SAFETY: the types are those of shim.c, whose version is asked before any other call is made; the
+                // library is never unloaded, so the pointers stay good.
                 unsafe { Ok(Functions { $($field: *library.get($name)?,)* }) }
             }
         }
@@ -124,7 +124,8 @@ impl Library {
         let path = std::path::absolute(path).map_err(|error| fault(error.to_string()))?;
         // OpenMPI and MPICH load parts of themselves, which must find the symbols of the first part.
         let flags = libloading::os::unix::RTLD_NOW | libloading::os::unix::RTLD_GLOBAL;
-        // SAFETY: initialisers of MPI libraries only set up themselves; the path is what the user built with `zerohop mpi`.
+        // SAFETY: initialisers of MPI libraries only set up themselves; the path is what the user built with `zerohop
+        // mpi`.
         let library = unsafe { libloading::os::unix::Library::open(Some(&path), flags) };
         let library =
             libloading::Library::from(library.map_err(|error| fault(format!("it cannot be loaded: {error}")))?);
@@ -336,8 +337,8 @@ impl Library {
     /// Copies from our own memory of `bytes` bytes in a window.
     pub(super) fn read(&self, base: Pointer, bytes: usize, offset: usize, into: &mut [u8]) {
         assert!(offset + into.len() <= bytes, "within the window");
-        // SAFETY: the range lies in the window, which is live; others may be writing to it at the same time only outside of what the
-        // exchange has agreed on (flags are eight aligned bytes, which MPI puts as one).
+        // SAFETY: the range lies in the window, which is live; others may be writing to it at the same time only
+        // outside of what the exchange has agreed on (flags are eight aligned bytes, which MPI puts as one).
         unsafe { std::ptr::copy_nonoverlapping(base.0.cast::<u8>().add(offset), into.as_mut_ptr(), into.len()) }
     }
 

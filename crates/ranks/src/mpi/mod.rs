@@ -1,5 +1,5 @@
-//! MPI, through a small library that is compiled by the MPI's own compiler (shim.c) and loaded at run time: so one zerohop runs on any MPI,
-//! and without one. The only module that touches MPI.
+//! MPI, through a small library that is compiled by the MPI's own compiler (shim.c) and loaded at run time: so one
+//! zerohop runs on any MPI, and without one. The only module that touches MPI.
 
 mod library;
 mod loan;
@@ -29,10 +29,11 @@ pub struct Mpi {
 }
 
 impl Mpi {
-    /// Loads the library at `path` and joins the other ranks. To be called once, by the thread that will make all other calls.
+    /// Loads the library at `path` and joins the other ranks. To be called once, by the thread that will make all other
+    /// calls.
     ///
-    /// A call of MPI that takes longer than `limit` can only be ended with its process: `tell` is told of it, in another thread, and the
-    /// process ends with status 1. The launcher then ends the other ranks.
+    /// A call of MPI that takes longer than `limit` can only be ended with its process: `tell` is told of it, in
+    /// another thread, and the process ends with status 1. The launcher then ends the other ranks.
     ///
     /// # Errors
     /// A library that cannot be loaded, or is another version; what MPI says.
@@ -218,7 +219,8 @@ impl Window for MpiWindow<'_> {
     }
 
     fn start(&self, targets: &[usize]) -> Result<(), TransportError> {
-        // It blocks until they let us in: all have come so far when it begins, for all ranks begin their epochs together.
+        // It blocks until they let us in: all have come so far when it begins, for all ranks begin their epochs
+        // together.
         self.mpi.barrier()?;
         self.mpi.library.start(self.window, targets)
     }

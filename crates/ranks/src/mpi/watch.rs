@@ -1,4 +1,5 @@
-//! Looks after calls of MPI that may never come back, as a flush does over a broken link: who makes them cannot, and MPI has no limits.
+//! Looks after calls of MPI that may never come back, as a flush does over a broken link: who makes them cannot, and
+//! MPI has no limits.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};

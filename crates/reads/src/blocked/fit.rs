@@ -56,8 +56,8 @@ pub struct Fit {
 }
 
 impl Fit {
-    /// For so many files whose blocks hold the same reads; no block may be larger than `limit` bytes. `reads` is the number
-    /// per block, if it is not to be found.
+    /// For so many files whose blocks hold the same reads; no block may be larger than `limit` bytes. `reads` is the
+    /// number per block, if it is not to be found.
     pub fn new(files: usize, limit: usize, reads: Option<usize>) -> Self {
         let trial = |reads| Trial { reads, held: 0, bytes: 0, largest: 0, blocks: 0 };
         let row: Vec<Trial> = match reads {
@@ -79,8 +79,8 @@ impl Fit {
         }
     }
 
-    /// The blocks of each file that take the fewest bytes in all; those with fewer reads where that is the same. None if not
-    /// even one read fits a block, or there are no reads.
+    /// The blocks of each file that take the fewest bytes in all; those with fewer reads where that is the same. None
+    /// if not even one read fits a block, or there are no reads.
     pub fn best(mut self) -> Option<Vec<Blocking>> {
         self.trials.iter_mut().flatten().for_each(|trial| {
             if trial.bytes <= self.limit {

@@ -1,13 +1,14 @@
-//! Blocked FASTQ: blocks of a fixed number of bytes with a fixed number of reads each, so that a reader takes a block without
-//! looking at it (the L parsing of Langmead et al., Bioinformatics 2019).
+//! Blocked FASTQ: blocks of a fixed number of bytes with a fixed number of reads each, so that a reader takes a block
+//! without looking at it (the L parsing of Langmead et al., Bioinformatics 2019).
 //!
 //! 1. [`fit`](Fit) finds the number of reads per block that needs the least padding, and the bytes that it takes;
 //! 2. [`block`] writes the blocks, plain or each as BGZF members of its own, and says in a [`Sidecar`] what it wrote;
 //! 3. [`restore`] gives the original bytes back, and checks all that the sidecar says.
 //!
-//! **Padding** is spaces at the end of the `+` line of a block's last read, which aligners skip (docs/blocked.md says which
-//! programs do not). The study padded the header line: that is a comment, which `-C` of bwa and others copy into their output. Spaces that stood there before are
-//! counted in the sidecar, so that the original comes back byte for byte.
+//! **Padding** is spaces at the end of the `+` line of a block's last read, which aligners skip (docs/blocked.md says
+//! which programs do not). The study padded the header line: that is a comment, which `-C` of bwa and others copy into
+//! their output. Spaces that stood there before are counted in the sidecar, so that the original comes back byte for
+//! byte.
 
 mod fit;
 mod restore;
@@ -32,7 +33,8 @@ pub(crate) fn members(block_bytes: usize) -> usize {
     block_bytes.div_ceil(MEMBER_DATA)
 }
 
-/// Where padding goes: the end of the `+` line of the last of the records in `text`, each of four lines with their ends.
+/// Where padding goes: the end of the `+` line of the last of the records in `text`, each of four lines with their
+/// ends.
 fn padding_place(text: &[u8]) -> usize {
     let body = text.strip_suffix(b"\n").unwrap_or(text);
     let plus_end = memchr::memrchr(b'\n', body).unwrap_or(0);

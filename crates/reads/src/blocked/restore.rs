@@ -8,8 +8,8 @@ use std::path::Path;
 use zerohop_model::chunk::Text;
 use zerohop_model::error::{Error, InputError};
 
-/// Writes to `out` what was blocked: `text` is the blocked file at `path`, inflated, and `sidecar` its description. All that the
-/// sidecar says of the text is checked.
+/// Writes to `out` what was blocked: `text` is the blocked file at `path`, inflated, and `sidecar` its description. All
+/// that the sidecar says of the text is checked.
 ///
 /// # Errors
 /// A file that is not what its description says; what `failed` makes of an error of the output.

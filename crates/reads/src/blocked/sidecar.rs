@@ -45,7 +45,8 @@ pub struct Sidecar {
     pub digest: String,
     /// Blocks that had spaces where padding goes, and how many.
     pub own_spaces: Vec<(u64, usize)>,
-    /// Line ends that the original's last read lacked: 1 if its last line had none; 2 if a read of no bases ended with its `+`.
+    /// Line ends that the original's last read lacked: 1 if its last line had none; 2 if a read of no bases ended with
+    /// its `+`.
     pub ends_added: usize,
     /// Blank lines behind the last read of the original.
     pub blank: String,

@@ -1,5 +1,5 @@
-//! L: blocks of a known size, taken without looking at them. Of a BGZF file the compressed blocks are taken, by their frames;
-//! whoever parses inflates them.
+//! L: blocks of a known size, taken without looking at them. Of a BGZF file the compressed blocks are taken, by their
+//! frames; whoever parses inflates them.
 
 use super::{Coding, Sidecar, members};
 use crate::bgzf;

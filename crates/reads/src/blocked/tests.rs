@@ -101,7 +101,11 @@ proptest! {
     }
 
     #[test]
-    fn a_changed_byte_is_found(text in records().prop_filter("reads", |text| !text.is_empty()), at: prop::sample::Index, to: u8) {
+    fn a_changed_byte_is_found(
+        text in records().prop_filter("reads", |text| !text.is_empty()),
+        at: prop::sample::Index,
+        to: u8,
+    ) {
         let blocking = best(&text, 100_000).unwrap();
         let (mut file, sidecar) = blocked(&text, blocking, false).unwrap();
         let at = at.index(file.len());

@@ -48,7 +48,8 @@ pub fn block(
             Refused::TooLarge(bytes) => {
                 let (first, last) = (text.first_record + 1, text.first_record + reads as u64);
                 let what = format!(
-                    "reads {first} to {last} have {bytes} bytes and do not fit a block of {}: give larger blocks, or fewer reads for each",
+                    "reads {first} to {last} have {bytes} bytes and do not fit a block of {}: give larger blocks, or \
+                     fewer reads for each",
                     blocking.bytes
                 );
                 Error::from(input.text.fault(what))

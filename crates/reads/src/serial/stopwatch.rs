@@ -7,8 +7,9 @@ const EVERY: u64 = 16;
 /// Looks at the clock when it is calibrated.
 const LOOKS: usize = 64;
 
-/// Adds up the time of calls. The first one, which finds everything cold, counts for itself alone; of the others some are measured, at
-/// irregular distances (what they do may be regular), and the time that it takes to look at the clock is taken off.
+/// Adds up the time of calls. The first one, which finds everything cold, counts for itself alone; of the others some
+/// are measured, at irregular distances (what they do may be regular), and the time that it takes to look at the clock
+/// is taken off.
 #[derive(Debug)]
 pub struct Stopwatch {
     calls: u64,

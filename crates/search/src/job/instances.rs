@@ -1,8 +1,8 @@
-//! Programs that search at the same time: instances, each on CPUs and NUMA nodes of its own, with its memory there. Their programs know
-//! nothing of nodes; instances per node are what aligners gained most from (Lenis & Senar 2017).
+//! Programs that search at the same time: instances, each on CPUs and NUMA nodes of its own, with its memory there.
+//! Their programs know nothing of nodes; instances per node are what aligners gained most from (Lenis & Senar 2017).
 //!
-//! Each instance searches the same parts of every batch first, so that their files stay in the memory of its nodes, and then what others
-//! have not begun.
+//! Each instance searches the same parts of every batch first, so that their files stay in the memory of its nodes, and
+//! then what others have not begun.
 
 use super::SearchJob;
 use super::error::JobError;
@@ -30,7 +30,8 @@ struct Instance {
 }
 
 impl Instances {
-    /// Instances for a rank that has so many parts: as many as asked for, or one for each node that has CPUs for us; not more than parts.
+    /// Instances for a rank that has so many parts: as many as asked for, or one for each node that has CPUs for us;
+    /// not more than parts.
     ///
     /// # Errors
     /// A machine that cannot be looked at.

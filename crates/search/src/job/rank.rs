@@ -12,8 +12,8 @@ use zerohop_process::tell;
 use zerohop_ranks::exchange::{self, Batch};
 use zerohop_ranks::{RankShare, Settings, Transport};
 
-/// Batches that are searched and not exchanged yet: a rank hands over what it has of a batch when it has taken the next, so whoever writes
-/// it waits for that search, and its own must be able to go on meanwhile.
+/// Batches that are searched and not exchanged yet: a rank hands over what it has of a batch when it has taken the
+/// next, so whoever writes it waits for that search, and its own must be able to go on meanwhile.
 const AHEAD: usize = 4;
 /// How often the network is looked after while the search goes on.
 const LOOK: Duration = Duration::from_millis(5);

@@ -153,7 +153,8 @@ fn words(report: &Report) -> String {
         let [search, put, wait, merge, get, write] =
             [times.search, times.put, times.wait, times.merge, times.get, times.write].map(|time| time.as_secs_f64());
         text += &format!(
-            "rank {:<5} CPUs {cpus}; {} batches, wrote {}, {} of {} hits survived; s: search {search:.2}, put {put:.3}, wait {wait:.3}, merge \
+            "rank {:<5} CPUs {cpus}; {} batches, wrote {}, {} of {} hits survived; s: search {search:.2}, put \
+             {put:.3}, wait {wait:.3}, merge \
              {merge:.3}, get {get:.3}, write {write:.3}\n",
             rank.rank, rank.batches, rank.written, rank.survived, rank.records
         );

@@ -1,4 +1,5 @@
-//! Which variant of the exchange a search takes, and why: as it was asked for, as it was remembered, or as a self-test finds it now.
+//! Which variant of the exchange a search takes, and why: as it was asked for, as it was remembered, or as a self-test
+//! finds it now.
 
 use super::error::JobError;
 use serde::{Deserialize, Serialize};
@@ -44,7 +45,8 @@ pub enum Why {
     Asked,
     /// There is one rank: nothing is exchanged.
     OneRank,
-    /// Ranks are on hosts that no network for remote memory connects: there puts are only messages, and an outage has stalled them.
+    /// Ranks are on hosts that no network for remote memory connects: there puts are only messages, and an outage has
+    /// stalled them.
     OnlyMessages,
     /// A self-test of this run.
     Measured,
@@ -107,20 +109,23 @@ impl Hosts {
         Ok(Hosts { ranks, put })
     }
 
-    /// Where the answer for this transport, these hosts and this order of ranks on them is kept; nowhere without a cache folder.
+    /// Where the answer for this transport, these hosts and this order of ranks on them is kept; nowhere without a
+    /// cache folder.
     fn file(&self, transport: &dyn Transport) -> Option<PathBuf> {
         let name = cache::digest(&(env!("CARGO_PKG_VERSION"), transport.name(), &self.ranks, choices_of_transport()));
         Some(cache::folder()?.join("variants").join(name + ".json"))
     }
 }
 
-/// Whether this host has a device that puts into the memory of others: InfiniBand, Omni-Path, RoCE, EFA (`infiniband`) or Slingshot (`cxi`).
+/// Whether this host has a device that puts into the memory of others: InfiniBand, Omni-Path, RoCE, EFA (`infiniband`)
+/// or Slingshot (`cxi`).
 fn has_remote_memory(classes: &Path) -> bool {
     let has = |class: &str| std::fs::read_dir(classes.join(class)).is_ok_and(|mut devices| devices.next().is_some());
     ["infiniband", "cxi"].into_iter().any(has)
 }
 
-/// What the environment (and `mpirun --mca`) says about how messages and windows travel: with another choice another variant may be best.
+/// What the environment (and `mpirun --mca`) says about how messages and windows travel: with another choice another
+/// variant may be best.
 fn choices_of_transport() -> BTreeMap<String, String> {
     let known = ["OMPI_MCA_btl", "OMPI_MCA_mtl", "OMPI_MCA_osc", "OMPI_MCA_pml", "UCX_", "FI_", "MPICH_", "I_MPI_"];
     let text = |value: OsString| value.to_string_lossy().into_owned();
@@ -159,7 +164,8 @@ fn guarded<T>(test: impl FnOnce() -> Result<T, JobError>) -> Result<T, JobError>
         scope.spawn(move || {
             if wait.recv_timeout(HANGS) == Err(RecvTimeoutError::Timeout) {
                 tell::error(
-                    "the self-test of the exchange hangs within the MPI library: run the command again, which will do without the test, \
+                    "the self-test of the exchange hangs within the MPI library: run the command again, which will do \
+                     without the test, \
                      or name a variant with --variant",
                 );
                 std::process::exit(1);

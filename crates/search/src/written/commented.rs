@@ -22,8 +22,8 @@ pub(crate) fn lines<'a>(lines: Lines<'a>, alignments: &mut [Alignment<'a>]) -> R
     }
 }
 
-/// Gives each alignment its line, and takes the comments between them; those of the whole call the database `database`, and say
-/// that its columns are `fields`.
+/// Gives each alignment its line, and takes the comments between them; those of the whole call the database `database`,
+/// and say that its columns are `fields`.
 pub(crate) fn comments<'a>(
     mut lines: Lines<'a>,
     alignments: &mut [Alignment<'a>],
@@ -77,7 +77,8 @@ fn end(queries: impl Display) -> String {
     format!("# BLAST processed {queries} queries")
 }
 
-/// What comments call the columns: the line of that name in an output with some alignment, whose columns are also counted.
+/// What comments call the columns: the line of that name in an output with some alignment, whose columns are also
+/// counted.
 pub(crate) fn fields(text: &[u8], columns: usize) -> Result<String, Fault> {
     let mut lines = Lines::new(text)?;
     let fields = lines.by_ref().map(|(_, line)| line).find(|line| line.starts_with(b"# Fields: "));
@@ -99,7 +100,8 @@ mod tests {
     use crate::hit::set_lines;
 
     const FIELDS: &str = "# Fields: query id, evalue";
-    const TEXT: &str = "# BLASTP 2\n# Query: a one\n# Database: part\n# Fields: query id, evalue\n# 2 hits found\na\t1\na\t2\n\
+    const TEXT: &str = "# BLASTP 2\n# Query: a one\n# Database: part\n# Fields: query id, evalue\n# 2 hits \
+        found\na\t1\na\t2\n\
                         # BLASTP 2\n# Query: b\n# Database: part\n# 0 hits found\n# BLAST processed 2 queries\n";
 
     fn alignments() -> [Alignment<'static>; 2] {

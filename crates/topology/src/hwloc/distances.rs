@@ -29,8 +29,8 @@ pub(super) fn distances(topology: Element, nodes: &[u32]) -> Result<Vec<Vec<u32>
     matrix.map_or(Ok(Vec::new()), |matrix| matrix.rows(nodes))
 }
 
-/// `<distances2 type="NUMANode" nbobjs="2" kind="5" indexing="os">` with the nodes' numbers in `<indexes>` and the values
-/// in `<u64values>`, ten in each.
+/// `<distances2 type="NUMANode" nbobjs="2" kind="5" indexing="os">` with the nodes' numbers in `<indexes>` and the
+/// values in `<u64values>`, ten in each.
 fn version_2<'a>(topology: Element<'a, 'a>, nodes: &[u32]) -> Result<Option<Matrix<'a>>, HwlocError> {
     for element in topology.children().filter(|child| child.has_tag_name("distances2")) {
         let between_nodes =
@@ -53,8 +53,8 @@ fn numbers<T: FromStr>(element: Element, name: &str, nodes: &[u32]) -> Result<Ve
     words.map(|word| word.parse().map_err(|_| not_one(word))).collect()
 }
 
-/// `<distances nbobjs="2" relative_depth="1" latency_base="10.0">`, anywhere, with `<latency value="1.0"/>` row by row. The
-/// base, a factor of all, does not matter, and of what objects they are the distances is seen from their number.
+/// `<distances nbobjs="2" relative_depth="1" latency_base="10.0">`, anywhere, with `<latency value="1.0"/>` row by row.
+/// The base, a factor of all, does not matter, and of what objects they are the distances is seen from their number.
 fn version_1<'a>(topology: Element<'a, 'a>, nodes: &[u32]) -> Result<Option<Matrix<'a>>, HwlocError> {
     for element in topology.descendants().filter(|element| element.has_tag_name("distances")) {
         if required::<usize>(element, "nbobjs")? == nodes.len() {

@@ -185,7 +185,11 @@ proptest! {
 
     /// Whatever order the fragments come back in, each chunk has its own in the order of its reads.
     #[test]
-    fn fragments_in_any_order_are_put_back(sizes in prop::collection::vec(1usize..6, 1..6), names in 1usize..20, seed: u64) {
+    fn fragments_in_any_order_are_put_back(
+        sizes in prop::collection::vec(1usize..6, 1..6),
+        names in 1usize..20,
+        seed: u64,
+    ) {
         let mut all = Vec::new();
         let mut chunks = Vec::new();
         for (number, size) in sizes.iter().enumerate() {

@@ -6,8 +6,8 @@ use std::path::PathBuf;
 use zerohop_ranks::RankCount;
 use zerohop_ranks::Variant;
 
-/// The laboratory of zerohop: how threads scale by lock, parsing, output and processes; how ranks exchange results; FASTQ in
-/// blocks of a fixed size
+/// The laboratory of zerohop: how threads scale by lock, parsing, output and processes; how ranks exchange results;
+/// FASTQ in blocks of a fixed size
 #[derive(Debug, Parser)]
 #[command(name = "zerohop-lab", version, arg_required_else_help = true, max_term_width = 100)]
 pub struct Args {
@@ -17,7 +17,8 @@ pub struct Args {
 
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Measure all combinations of input, lock, output, threads and processes; what FOLDER holds already is not measured again
+    /// Measure all combinations of input, lock, output, threads and processes; what FOLDER holds already is not
+    /// measured again
     Scaling(Box<ScalingArgs>),
     /// Compare the farm with lock pools: pinned or not, index interleaved or not, uniform and mixed read lengths
     Farm(Box<FarmArgs>),
@@ -29,7 +30,8 @@ pub enum Command {
         /// The folder
         folder: PathBuf,
     },
-    /// Compare the ways in which ranks exchange what they found, with searches that are made up; under mpirun, or with threads as ranks
+    /// Compare the ways in which ranks exchange what they found, with searches that are made up; under mpirun, or with
+    /// threads as ranks
     Exchange(Box<ExchangeArgs>),
     /// Write FASTQ in blocks of a fixed size, which can be read without looking for the ends of reads; and back
     Block(BlockArgs),
@@ -66,11 +68,13 @@ pub struct ScalingArgs {
     pub outputs: Vec<zerohop_lab::OutputKind>,
 
     /// Numbers of threads, over all processes; may exceed the CPUs
-    #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "1,2,4,8", value_parser = RangedU64ValueParser::<usize>::new().range(1..=4096))]
+    #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "1,2,4,8",
+          value_parser = RangedU64ValueParser::<usize>::new().range(1..=4096))]
     pub threads: Vec<usize>,
 
     /// Numbers of processes; a number that does not divide the threads evenly is left out
-    #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "1", value_parser = RangedU64ValueParser::<usize>::new().range(1..=4096))]
+    #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "1",
+          value_parser = RangedU64ValueParser::<usize>::new().range(1..=4096))]
     pub processes: Vec<usize>,
 }
 
@@ -80,7 +84,8 @@ pub struct FarmArgs {
     pub experiment: ExperimentArgs,
 
     /// Numbers of threads
-    #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "1,2,4,8", value_parser = RangedU64ValueParser::<usize>::new().range(1..=4096))]
+    #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "1,2,4,8",
+          value_parser = RangedU64ValueParser::<usize>::new().range(1..=4096))]
     pub threads: Vec<usize>,
 }
 
@@ -131,7 +136,8 @@ pub struct ExperimentArgs {
     pub accesses: u32,
 
     /// synthetic: the table that they go to
-    #[arg(long, value_name = "MIB", default_value_t = 256, value_parser = RangedU64ValueParser::<usize>::new().range(1..=1 << 20))]
+    #[arg(long, value_name = "MIB", default_value_t = 256,
+          value_parser = RangedU64ValueParser::<usize>::new().range(1..=1 << 20))]
     pub table_mib: usize,
 
     /// synthetic: the first fragment of each EVERY costs TIMES as much
@@ -143,11 +149,13 @@ pub struct ExperimentArgs {
     pub scaling: ScalingName,
 
     /// Fragments (reads or pairs) for each thread, or for all
-    #[arg(long, value_name = "N", default_value_t = 20_000, value_parser = RangedU64ValueParser::<usize>::new().range(1..=1 << 30))]
+    #[arg(long, value_name = "N", default_value_t = 20_000,
+          value_parser = RangedU64ValueParser::<usize>::new().range(1..=1 << 30))]
     pub fragments: usize,
 
     /// Fragments that B and the farm take at once
-    #[arg(long, value_name = "N", default_value_t = 32, value_parser = RangedU64ValueParser::<usize>::new().range(1..=1 << 20))]
+    #[arg(long, value_name = "N", default_value_t = 32,
+          value_parser = RangedU64ValueParser::<usize>::new().range(1..=1 << 20))]
     pub batch: usize,
 
     /// Bases of a chunk that survey cuts
@@ -155,7 +163,8 @@ pub struct ExperimentArgs {
     pub chunk_bases: u64,
 
     /// Tasks that each worker of the farm has
-    #[arg(long, value_name = "N", default_value_t = 2, value_parser = RangedU64ValueParser::<usize>::new().range(1..=1024))]
+    #[arg(long, value_name = "N", default_value_t = 2,
+          value_parser = RangedU64ValueParser::<usize>::new().range(1..=1024))]
     pub queue: usize,
 
     /// Pin each thread to a CPU
@@ -193,7 +202,8 @@ pub struct ExchangeArgs {
     pub threads: usize,
 
     /// Rounds: each variant runs once in each
-    #[arg(long, value_name = "N", default_value_t = 5, value_parser = RangedU64ValueParser::<usize>::new().range(1..=10_000))]
+    #[arg(long, value_name = "N", default_value_t = 5,
+          value_parser = RangedU64ValueParser::<usize>::new().range(1..=10_000))]
     pub repeats: usize,
 
     /// Batches
@@ -224,21 +234,25 @@ pub struct ExchangeArgs {
     #[arg(long, value_name = "TIMES", default_value_t = 2.0, value_parser = parse_amount)]
     pub skew: f64,
 
-    /// Search as it was recorded in FILE ('zerohop search --record'), and not as it is made up: ranks sleep as long, and have as many results
-    /// of as many bytes; with more ranks than were recorded, these come again in turn
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["batches", "queries", "hits", "result_bytes", "search_ms", "skew"])]
+    /// Search as it was recorded in FILE ('zerohop search --record'), and not as it is made up: ranks sleep as long,
+    /// and have as many results of as many bytes; with more ranks than were recorded, these come again in turn
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["batches", "queries", "hits", "result_bytes", "search_ms",
+          "skew"])]
     pub replay: Option<PathBuf>,
 
     /// Let recorded searches take so many times less, so that it does not last as long as they did
     #[arg(long, value_name = "TIMES", default_value_t = 1.0, requires = "replay", value_parser = parse_speed)]
     pub speed: f64,
 
-    /// Predict by simulation what so many ranks would take; the ranks that were measured are predicted too, to see the error
-    #[arg(long, value_name = "RANKS", value_delimiter = ',', value_parser = RangedU64ValueParser::<usize>::new().range(1..=65536))]
+    /// Predict by simulation what so many ranks would take; the ranks that were measured are predicted too, to see the
+    /// error
+    #[arg(long, value_name = "RANKS", value_delimiter = ',',
+          value_parser = RangedU64ValueParser::<usize>::new().range(1..=65536))]
     pub predict: Vec<usize>,
 
     /// Cores that all predicted ranks share [default: one for each rank]
-    #[arg(long, value_name = "N", requires = "predict", value_parser = RangedU64ValueParser::<usize>::new().range(1..=65536))]
+    #[arg(long, value_name = "N", requires = "predict",
+          value_parser = RangedU64ValueParser::<usize>::new().range(1..=65536))]
     pub predict_cores: Option<usize>,
 
     /// Write the predictions, and the times of single calls that they come from, to FILE, as JSON
@@ -275,7 +289,8 @@ pub struct BlockArgs {
     pub reads_per_block: Option<usize>,
 
     /// The largest block that may be chosen
-    #[arg(long, value_name = "BYTES", default_value_t = 65_280, value_parser = RangedU64ValueParser::<usize>::new().range(1..=1 << 30))]
+    #[arg(long, value_name = "BYTES", default_value_t = 65_280,
+          value_parser = RangedU64ValueParser::<usize>::new().range(1..=1 << 30))]
     pub max_block_bytes: usize,
 
     /// Compress the output with BGZF, also if FILE does not end in .gz; each block has members of its own

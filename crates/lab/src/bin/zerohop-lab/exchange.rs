@@ -243,7 +243,8 @@ fn table(runs: &[Run], search_s: f64) -> String {
     let (ranks, transport) = runs.first().map_or((0, ""), |run| (run.ranks.len(), &run.transport));
     let made = runs.first().and_then(|run| run.replay.as_ref()).map_or("made up", |_| "recorded; here it sleeps");
     let mut text = format!(
-        "{ranks} ranks, {transport}; the slowest rank searches for {search_s:.3} s ({})\n\n{:15}{:>9}{:>12}{:>9}{:>9}{:>9}{:>9}{:>9}\n",
+        "{ranks} ranks, {transport}; the slowest rank searches for {search_s:.3} s \
+         ({})\n\n{:15}{:>9}{:>12}{:>9}{:>9}{:>9}{:>9}{:>9}\n",
         made, "variant", "wall s", "exchange %", "put", "wait", "merge", "get", "write"
     );
     let mut names: Vec<&str> = Vec::new();

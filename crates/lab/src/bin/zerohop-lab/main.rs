@@ -1,9 +1,10 @@
 //! The program `zerohop-lab`: experiments with what zerohop is made of. Nothing here is on the path of `zerohop align`.
 //!
 //! 1. [`args`] is exactly what was typed;
-//! 2. [`scaling`] measures threads, locks, parsing and outputs; [`exchange`] the ways in which ranks exchange results, and
-//!    [`predictions`] says what more ranks would take; [`block`] writes FASTQ in blocks of a fixed size;
-//! 3. the exit status is 0 for success (also when the reader of our output went away), 1 for a failure, 2 for wrong usage.
+//! 2. [`scaling`] measures threads, locks, parsing and outputs; [`exchange`] the ways in which ranks exchange results,
+//!    and [`predictions`] says what more ranks would take; [`block`] writes FASTQ in blocks of a fixed size;
+//! 3. the exit status is 0 for success (also when the reader of our output went away), 1 for a failure, 2 for wrong
+//!    usage.
 #![forbid(unsafe_code)]
 
 mod args;

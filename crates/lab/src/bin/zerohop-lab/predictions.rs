@@ -120,7 +120,8 @@ fn table(args: &ExchangeArgs, measured: &Measured, all: &[Prediction]) -> String
         None => "one core for each".to_owned(),
     };
     let mut text = format!(
-        "\nSIMULATED, not measured: wall s, from single calls timed over these ranks\nhere: {} ranks, {here}; then {shared}\n\n{:15}{:>10}{:>10}{:>9}",
+        "\nSIMULATED, not measured: wall s, from single calls timed over these ranks\nhere: {} ranks, {here}; then \
+         {shared}\n\n{:15}{:>10}{:>10}{:>9}",
         measured.ranks, "variant", "here", "measured", "error %"
     );
     let rows = |text: &mut String, cells: &dyn Fn(&Prediction) -> String| {

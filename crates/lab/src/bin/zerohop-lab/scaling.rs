@@ -57,7 +57,8 @@ pub fn scaling(args: &ScalingArgs) -> Result<(), Failure> {
     page(&args.experiment.out)
 }
 
-/// The farm against pools that differ from it in nothing but the lock, with and without pinning, interleaving and mixed lengths.
+/// The farm against pools that differ from it in nothing but the lock, with and without pinning, interleaving and mixed
+/// lengths.
 ///
 /// # Errors
 /// Whatever goes wrong; points that were measured stay.
@@ -86,7 +87,8 @@ pub fn farm(args: &FarmArgs) -> Result<(), Failure> {
 pub fn claims(args: &ClaimsArgs) -> Result<(), Failure> {
     let like = experiment(&args.experiment)?;
     if like.engine != EngineSpec::Null || like.scaling != Scaling::Weak || args.experiment.repeats == 0 {
-        let words = "claims bring engines of their own, scale weakly and need at least one repetition: leave --engine and --scaling out, and give --repeats 1 or more";
+        let words = "claims bring engines of their own, scale weakly and need at least one repetition: leave --engine \
+            and --scaling out, and give --repeats 1 or more";
         return Err(Failure::Usage(words.to_owned()));
     }
     let cpus = args.cpus.unwrap_or(like.cpus);

@@ -1,5 +1,5 @@
-//! Actors that do steps one after the other, wait for one another at gates, and share cores: a simulation from event to event, in
-//! nanoseconds.
+//! Actors that do steps one after the other, wait for one another at gates, and share cores: a simulation from event to
+//! event, in nanoseconds.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -139,9 +139,12 @@ mod tests {
     }
 
     proptest! {
-        /// Rounds in which everybody waits for everybody: each lasts as long as its slowest, which the naive twin adds up.
+        /// Rounds in which everybody waits for everybody: each lasts as long as its slowest, which the naive twin adds
+        /// up.
         #[test]
-        fn rounds_take_the_sum_of_their_slowest(times in proptest::collection::vec(proptest::collection::vec(0u64..1000, 4), 1..20)) {
+        fn rounds_take_the_sum_of_their_slowest(
+            times in proptest::collection::vec(proptest::collection::vec(0u64..1000, 4), 1..20),
+        ) {
             let mut script = Script::default();
             let gates: Vec<Gate> = times.iter().map(|_| script.gate(4)).collect();
             for actor in 0..4 {

@@ -1,11 +1,13 @@
-//! How long a search over many ranks would take: a simulation of what the threads of all ranks do, batch by batch, as `exchange` does it.
+//! How long a search over many ranks would take: a simulation of what the threads of all ranks do, batch by batch, as
+//! `exchange` does it.
 //!
-//! Each rank is two actors: one searches, one batch ahead at most; the other takes what was found, gives records to the others, and
-//! meanwhile finishes the batch before. They wait for one another where the exchange does. Nothing is measured here: times of single
-//! calls come in as [`Costs`].
+//! Each rank is two actors: one searches, one batch ahead at most; the other takes what was found, gives records to the
+//! others, and meanwhile finishes the batch before. They wait for one another where the exchange does. Nothing is
+//! measured here: times of single calls come in as [`Costs`].
 //!
-//! What it leaves out: records that do not fit a window (they go in pieces; here in one), networks whose links are shared, and ranks that
-//! take cores from searches while they wait, or see things later the longer they have waited (up to a millisecond, `back-off`).
+//! What it leaves out: records that do not fit a window (they go in pieces; here in one), networks whose links are
+//! shared, and ranks that take cores from searches while they wait, or see things later the longer they have waited (up
+//! to a millisecond, `back-off`).
 
 mod engine;
 
@@ -60,8 +62,8 @@ pub struct Costs {
     pub oversleep_s: f64,
 }
 
-/// Seconds from the first batch to the last over `ranks` ranks, by simulation. They share `cores`, if there is a number: then computing
-/// takes turns. Searches take none, for they are sleeps, or have cores of their own.
+/// Seconds from the first batch to the last over `ranks` ranks, by simulation. They share `cores`, if there is a
+/// number: then computing takes turns. Searches take none, for they are sleeps, or have cores of their own.
 pub fn predict(settings: Settings, searches: &Searches, ranks: usize, costs: &Costs, cores: Option<usize>) -> f64 {
     let mut plan = Plan::new(settings, searches, ranks, costs);
     let mut script = std::mem::take(&mut plan.script);
@@ -82,7 +84,8 @@ struct Batch {
     /// By rank: it has searched; its talking thread has taken it.
     searched: Vec<Gate>,
     taken: Vec<Gate>,
-    /// All ranks: have given their records; have read those of the others; have come to the first and to the second meeting.
+    /// All ranks: have given their records; have read those of the others; have come to the first and to the second
+    /// meeting.
     given: Gate,
     read: Gate,
     meetings: [Gate; 2],

@@ -22,7 +22,8 @@ fn near(a: f64, b: f64) -> bool {
 fn one_rank_searches_and_writes() {
     let costs = Costs { write_s: 0.25, ..Costs::default() };
     for variant in Variant::ALL {
-        // A batch is written once the next is there, beside the search of the one after that: two come after the last search.
+        // A batch is written once the next is there, beside the search of the one after that: two come after the last
+        // search.
         assert!(near(predicted(variant, &[vec![1.0; 5]], &costs), 5.5), "{variant}");
         assert!(near(predicted(variant, &[vec![1.0; 5]], &Costs::default()), 5.0), "{variant}");
     }
@@ -43,7 +44,8 @@ fn what_cannot_overlap_is_added() {
     let times = vec![vec![1.0, 1.0]; 2];
     // The records' way, then the results'.
     assert!(near(predicted(Variant::TwoSided, &times, &costs), 2.2));
-    // What the master says and what it is given in return, for each of the two batches that are left when the searches end.
+    // What the master says and what it is given in return, for each of the two batches that are left when the searches
+    // end.
     assert!(near(predicted(Variant::Master, &times, &costs), 2.4));
     let costs = Costs { fence_s: 0.1, ..Costs::default() };
     let fence = Variant::OneSided { sync: Sync::Fence, window_per_rank: false };
@@ -65,8 +67,8 @@ fn merging_grows_with_all_records_and_cores_are_shared() {
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(40))]
-    /// Where nothing costs anything, a naive twin walks through the batches: two-sided, a rank waits for the records of the batch before;
-    /// with fences, also for everybody's search of this one.
+    /// Where nothing costs anything, a naive twin walks through the batches: two-sided, a rank waits for the records of
+    /// the batch before; with fences, also for everybody's search of this one.
     #[test]
     fn skew_is_that_of_walking_through_the_batches(
         times in (1usize..12, 1usize..6).prop_flat_map(|(batches, ranks)| {
