@@ -160,7 +160,7 @@ scripts_in() {
     local folder=$1 runner=$2 script name; shift 2
     for script in "$folder"/[0-9]*.sh; do
         name=$(basename "$script" .sh)
-        ! "$@" "$name" || $runner 2 "$(basename "$folder")/$name" env --default-signal=INT,QUIT bash "$script"
+        ! "$@" "$name" || $runner 2 "$(basename "$folder")/$name" env --default-signal=INT,QUIT,HUP bash "$script"
     done
 }
 waits() { [[ " $WAITING " == *" $1 "* ]]; }
