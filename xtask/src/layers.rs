@@ -58,7 +58,7 @@ fn allowed(place: &str) -> Option<Allowed> {
         ]),
         "crates/cli" | "crates/lab" | "bench" | "xtask" => Everything,
         // It shows what an aligner of one's own needs.
-        "examples/own-aligner" => Only(&[MODEL, READS, SINKS, RUNTIME]),
+        "examples/own-aligner" => Only(&["crates/align", MODEL, PROCESS, READS]),
         // It starts programs, and inflates FASTA.
         "crates/search" => Only(&[MODEL, PROCESS, TOPOLOGY, MEMORY, READS, PLAN, RANKS, REPORT]),
         // It starts processes on CPUs and nodes.

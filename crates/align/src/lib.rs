@@ -2,11 +2,13 @@
 //!
 //! [`align`] takes a [`Job`] and goes these steps:
 //!
-//! 1. what makes no sense, or cannot be written, is refused before anything is loaded ([`check`]);
+//! 1. what makes no sense, or cannot be written, is refused before anything is loaded (`check`);
 //! 2. ranks find each other, if the job wants them, and share the machine;
 //! 3. the session (session.rs) opens the reads, gets the engine ready (embedded.rs or external.rs), has the runtime
 //!    claim, parse, map, encode and commit, and gives the files their names;
 //! 4. [`tell`] writes what there is to say.
+//!
+//! [`strategies`] asks the rule which plan is best, [`tune`](mod@tune) tries plans on the user's reads.
 //!
 //! The engines in our own process are listed in [`engines`]; those that are programs of their own in [`descriptors`].
 //!
@@ -31,14 +33,16 @@ mod multi_rank;
 mod output_files;
 mod pilots;
 pub mod plan_cache;
-pub mod planning;
+mod planning;
 mod progress;
 mod ready;
 pub mod reaping;
 mod replicas;
 mod resources;
 mod session;
+pub mod strategies;
 mod summary;
+pub mod tune;
 pub mod tuning_key;
 
 pub use error::AlignError;
@@ -48,6 +52,7 @@ pub use replicas::check_memory;
 pub use session::Done;
 pub use summary::tell;
 
+use zerohop_model::index::IndexProvider;
 use zerohop_ranks::{RankShare, Ranks as Started};
 
 /// Aligns, and gives what there is to say of it. None where another rank says it, and where an earlier run of a
@@ -56,32 +61,42 @@ use zerohop_ranks::{RankShare, Ranks as Started};
 /// # Errors
 /// Whatever goes wrong; then nothing that looks complete is left, and no process.
 pub fn align(job: &Job) -> Result<Option<Done>, AlignError> {
-    let checked = check(job);
+    run(job, engines::embedded(&job.engine))
+}
+
+/// As [`align()`], with an embedded engine that zerohop does not know: `job.engine` is only a name then. This is how the
+/// author of another aligner puts it under the runtime (`examples/own-aligner`).
+///
+/// # Errors
+/// As for [`align()`].
+pub fn align_with(job: &Job, engine: &dyn IndexProvider) -> Result<Option<Done>, AlignError> {
+    run(job, Some(engine))
+}
+
+fn run(job: &Job, embedded: Option<&dyn IndexProvider>) -> Result<Option<Done>, AlignError> {
+    let checked = check(job, embedded.is_some());
     if job.output.path.is_some() && !job.quiet {
         zerohop_ranks::note_if_alone(job.ranks.wanted);
     }
     if !job.ranks.is_recorded() {
         checked?;
-        return session::run(job, None, &RankShare::default());
+        return session::run(job, embedded, None, &RankShare::default());
     }
     let (ranks, ()) = Started::join(job.ranks.wanted, job.ranks.mpi.as_deref(), job.hang_limit(), checked)?;
     let transport = ranks.transport();
     let share = RankShare::take(transport).map_err(AlignError::from);
-    let outcome = share.and_then(|share| session::run(job, Some(transport), &share));
+    let outcome = share.and_then(|share| session::run(job, embedded, Some(transport), &share));
     ranks.end(outcome)
 }
 
 /// Refuses what makes no sense, and what cannot be read or written, before anything is loaded.
-///
-/// # Errors
-/// Wrong usage, or what the system says.
-pub fn check(job: &Job) -> Result<(), AlignError> {
+fn check(job: &Job, is_embedded: bool) -> Result<(), AlignError> {
     output_files::check(job)?;
     if job.ranks.is_recorded() {
         multi_rank::check(job)?;
     }
-    match engines::embedded(&job.engine) {
-        Some(_) => external::refuse_options(job),
-        None => compare::check(job),
+    match is_embedded {
+        true => external::refuse_options(job),
+        false => compare::check(job),
     }
 }

@@ -6,7 +6,6 @@
 //! 4. the engine has the runtime run;
 //! 5. the files get their names, and what there is to say is gathered.
 
-use crate::engines;
 use crate::error::AlignError;
 use crate::job::Job;
 use crate::multi_rank::{Begun, MultiRank};
@@ -15,6 +14,7 @@ use crate::ready::{Ran, Ready};
 use crate::summary;
 use crate::{embedded::Embedded, external::External};
 use std::time::Instant;
+use zerohop_model::index::IndexProvider;
 use zerohop_model::machine::Bytes;
 use zerohop_ranks::{RankShare, Transport};
 use zerohop_reads::OpenLane;
@@ -34,12 +34,17 @@ pub struct Done {
 ///
 /// # Errors
 /// Whatever goes wrong; then nothing that looks complete is left, and no process.
-pub fn run(job: &Job, transport: Option<&dyn Transport>, share: &RankShare) -> Result<Option<Done>, AlignError> {
+pub fn run(
+    job: &Job,
+    embedded: Option<&dyn IndexProvider>,
+    transport: Option<&dyn Transport>,
+    share: &RankShare,
+) -> Result<Option<Done>, AlignError> {
     let started = Instant::now();
     let open = |lane| Ok(OpenLane::open(lane)?.first(job.first));
     let mut lanes: Vec<OpenLane> = job.lanes.iter().map(open).collect::<Result<_, AlignError>>()?;
     let mut notes: Vec<String> = Vec::new();
-    let mut engine: Box<dyn Ready + '_> = match engines::embedded(&job.engine) {
+    let mut engine: Box<dyn Ready + '_> = match embedded {
         Some(provider) => Box::new(Embedded::new(job, provider, &mut lanes, share, &mut notes)?),
         None => Box::new(External::new(job, &mut lanes, share, &mut notes)?),
     };

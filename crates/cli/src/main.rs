@@ -21,7 +21,6 @@ mod report;
 mod run;
 mod search;
 mod topo;
-mod trials;
 mod tune;
 
 use args::search::DbCommand;
@@ -76,11 +75,11 @@ fn dispatch(args: Args, matches: &clap::ArgMatches) -> Result<(), Failure> {
         Command::Index(index) => index::run(&index),
         Command::Engines(args) => engines::run(&args),
         Command::Run(args) => run::run(&args),
-        Command::Plan(args) => plan::run(&args),
+        Command::Plan(args) => plan::run(args),
         Command::Search(args) => search::run(*args),
         Command::Db(args) => db::db(&args),
         Command::Mpi(args) => mpi::run(&args),
-        Command::Tune(args) => tune::run(&args),
+        Command::Tune(args) => tune::run(*args),
         Command::Report(args) => report::run(&args),
         Command::Cache(args) => cache::run(&args),
         Command::Topo(topo) => topo::run(&topo),

@@ -1,282 +1,42 @@
-//! `zerohop tune`: tries the choices on the user's own reads and index, and keeps the best as a plan.
-//!
-//! 1. the choices of both parts of the method, without those that the rule excludes;
-//! 2. how many reads a trial needs: a hundredth of the input, but enough chunks for every instance and some seconds of
-//!    work;
-//! 3. a race: rounds in which each choice runs once, and from which those drop out that are clearly behind; or, with
-//!    `--full`, all of them over all reads;
-//! 4. what came of it, as a table like those of Lenis & Senar (2016, 2017), and as a plan that `zerohop align` will
-//!    find.
+//! `zerohop tune`: what was typed becomes a job.
 
 use crate::args::tune::TuneArgs;
 use crate::failure::Failure;
-use crate::trials::{Order, Trials};
-use std::collections::BTreeMap;
-use std::path::PathBuf;
-use std::time::Instant;
-use zerohop_align::tuning_key::{Profile, TuningKey};
-use zerohop_align::{descriptors, planning};
-use zerohop_model::machine::Machine;
-use zerohop_model::tuning::{Choice, Trial, Tuning};
-use zerohop_plan::{Candidate, Engine, Heat, Race, Rules, candidates};
-use zerohop_process::overwrite::{self, Kind};
+use zerohop_align::tune::{TuneJob, Tuned, tune};
 use zerohop_process::tell;
-use zerohop_process::{cache, json};
-use zerohop_reads::{LaneSpec, OpenLane};
-
-/// The part of the reads that a trial maps, and the least time that it should take.
-const PART: f64 = 0.01;
-const LEAST_S: f64 = 2.0;
-/// Chunks that each thread of an embedded engine, or each instance, should have in a trial: with fewer, the last ones
-/// decide.
-const CHUNKS_EACH: u64 = 8;
-/// Reads or pairs, for each copy, of a run that shows how long loading takes.
-const NEXT_TO_NONE: u64 = 200;
-/// Rounds unless the user says otherwise.
-const ROUNDS: u32 = 5;
-/// Other programs are spoken of if they kept so many CPUs busy on average.
-const DISTURBING_CPUS: f64 = 0.1;
-const FULL_ROUNDS: u32 = 10;
 
 /// Runs the command.
 ///
 /// # Errors
 /// Wrong usage, trials that fail, files that cannot be written.
-pub fn run(args: &TuneArgs) -> Result<(), Failure> {
-    let started = Instant::now();
-    check_outputs(args, &[])?;
-    args.output.iter().try_for_each(|path| zerohop_process::check_writable(path))?;
-    let machine = zerohop_topology::detect()?;
-    let key = key(args)?;
-    check_outputs(args, &key.files)?;
-    let trials = Trials::open(args, machine.allowed.cpus.clone(), identity(args, &machine, &key)?)?;
-    let (reads, fragments) = trials.count()?;
-    if reads == 0 {
-        return Err(Failure::Other(format!("{}: there are no reads to try anything on", args.reads_1.display())));
-    }
-    let all = candidates(&machine, key.index.0, key.kind, args.full);
-    let tried = all.iter().filter(|candidate| candidate.dropped.is_none()).map(|candidate| candidate.choice).collect();
-    let rules =
-        Rules { rounds: args.repeat.unwrap_or(if args.full { FULL_ROUNDS } else { ROUNDS }), early: !args.full };
-    let mut tuner = Tuner { args, key: &key, trials, reads, fragments, loads: BTreeMap::new() };
-    let race = tuner.race(tried, rules)?;
-
-    let mut findings = race.findings();
-    let best = findings.first().filter(|best| best.dropped.is_none()).map(|best| best.choice);
-    let best = best.ok_or_else(|| match findings.first().and_then(|finding| finding.dropped.clone()) {
-        Some(why) => Failure::Other(why),
-        None => Failure::Other("there was nothing to try".to_owned()),
-    })?;
-    findings.extend(all.iter().filter_map(Candidate::not_tried));
-    let mut plan = planning::work_out(&machine, best, key.index.0)?;
-    let tried = findings.iter().filter(|finding| finding.trials > 0).count();
-    let trials = tuner.trials.of_rounds();
-    let sure = race.sure() + &disturbed(&trials);
-    plan.reasons = vec![format!("{best}: the best of {tried} choices in {} trials.", trials.len()), sure.clone()];
-    let tuning = Tuning {
-        schema_version: Tuning::SCHEMA_VERSION,
-        version: env!("CARGO_PKG_VERSION").to_owned(),
-        command: crate::command_line(),
-        engine: key.engine.clone(),
-        inputs: files(args).iter().map(|file| file.display().to_string()).collect(),
-        machine,
-        index: key.index,
-        reads,
+pub fn run(args: TuneArgs) -> Result<(), Failure> {
+    let no_self = |error| Failure::Other(format!("zerohop cannot find itself: {error}"));
+    let job = TuneJob {
+        reference: args.reference,
+        reads: std::iter::once(args.reads_1).chain(args.reads_2).collect(),
+        engine: args.engine,
+        engine_file: args.engine_file,
+        engine_args: args.engine_args,
+        first: args.first,
         full: args.full,
-        trials,
-        findings,
-        sure,
-        took_s: started.elapsed().as_secs_f64(),
-        plan,
+        repeat: args.repeat,
+        runs: args.runs,
+        output: args.output,
+        keep: !args.no_keep,
+        program: std::env::current_exe().map_err(no_self)?,
+        command: crate::command_line(),
+        quiet: args.quiet,
     };
-    tell(args, &key, best, &tuning)
-}
-
-/// What is to be said if others used the machine at the same time.
-fn disturbed(trials: &[Trial]) -> String {
-    let ended: Vec<f64> = trials.iter().filter(|trial| !trial.broken_off).map(|trial| trial.others_cpus).collect();
-    let mean = ended.iter().sum::<f64>() / ended.len().max(1) as f64;
-    match mean > DISTURBING_CPUS {
-        true => format!(
-            " The machine was not quiet: other programs kept {mean:.1} CPUs busy meanwhile, so differences may be \
-             theirs."
-        ),
-        false => String::new(),
-    }
-}
-
-/// The files of reads.
-fn files(args: &TuneArgs) -> Vec<PathBuf> {
-    std::iter::once(&args.reads_1).chain(&args.reads_2).cloned().collect()
-}
-
-/// Refuses outputs that would destroy what is read: what was typed, and the files of the index.
-fn check_outputs(args: &TuneArgs, index: &[PathBuf]) -> Result<(), Failure> {
-    let descriptors = descriptors::files(&args.engine_file);
-    let reads = files(args);
-    let inputs = reads.iter().chain([&args.reference]).chain(&descriptors).chain(index);
-    let in_runs = ["tuning.json", "trials.jsonl"].map(|name| args.runs.join(name));
-    overwrite::apart(inputs, args.output.iter().chain(&in_runs))?;
-    Ok(args.output.iter().chain(&in_runs).try_for_each(|path| overwrite::replaceable(path, Kind::Json))?)
-}
-
-/// What is tuned, with the kind of its reads.
-fn key(args: &TuneArgs) -> Result<TuningKey, Failure> {
-    let files = files(args);
-    if let Some(file) = files.iter().find(|file| !file.is_file()) {
-        return Err(Failure::Usage(format!(
-            "{}: reads are read many times over, and so must be in a regular file",
-            file.display()
-        )));
-    }
-    let mut lane = OpenLane::open(&LaneSpec { interleaved: false, files })?;
-    let read_length = zerohop_reads::mean_read_length(std::slice::from_mut(&mut lane))?;
-    let profile = Profile::new(lane.is_paired(), read_length, args.engine_args.as_deref());
-    Ok(TuningKey::of(&args.engine, &args.engine_file, &args.reference, profile)?)
-}
-
-/// Sixteen digits that stand for the key, the input and the machine.
-fn identity(args: &TuneArgs, machine: &Machine, key: &TuningKey) -> Result<String, Failure> {
-    let size = |file: PathBuf| {
-        let fault = |error: std::io::Error| Failure::Other(format!("{}: cannot read: {error}", file.display()));
-        let canonical = file.canonicalize().map_err(fault)?;
-        Ok((canonical.metadata().map_err(fault)?.len(), canonical))
-    };
-    let inputs = files(args).into_iter().map(size).collect::<Result<Vec<_>, Failure>>()?;
-    Ok(cache::digest(&(key.identity(machine), inputs, args.first, args.full)))
-}
-
-/// A race, with what it needs.
-struct Tuner<'a> {
-    args: &'a TuneArgs,
-    key: &'a TuningKey,
-    trials: Trials<'a>,
-    /// Of the whole input.
-    reads: u64,
-    fragments: u64,
-    /// Seconds until an aligner maps, by index copies and whether they are shared.
-    loads: BTreeMap<(usize, bool), f64>,
-}
-
-impl Tuner<'_> {
-    fn race(&mut self, tried: Vec<Choice>, rules: Rules) -> Result<Race, Failure> {
-        let count = tried.len();
-        if let Some(&favourite) = tried.first() {
-            // Who reads an index first reads it from the disk, and should not be blamed for it.
-            self.show("the index is read once");
-            let fragments = (NEXT_TO_NONE * favourite.threads as u64 + 1).min(self.fragments);
-            // What fails here fails again where it is told.
-            let _ = self.trials.run(Order { choice: favourite, fragments, round: 0 }, None);
-        }
-        let fragments = match tried.first() {
-            Some(favourite) if rules.early => self.fragments_of_a_trial(*favourite, &tried)?,
-            _ => self.fragments,
-        };
-        let mut race = Race::new(tried, rules);
-        let mut done = 0;
-        while let Some(heat) = race.next() {
-            done += 1;
-            self.show(&format!(
-                "trial {done}, round {} of at most {} with {count} choices: {}",
-                heat.round, rules.rounds, heat.choice
-            ));
-            match self.heat(heat, fragments) {
-                Ok(took_s) => race.ran(took_s),
-                Err(failure) if rules.early => race.failed(failure.to_string()),
-                Err(failure) => return Err(failure),
-            }
-        }
-        self.show("");
-        Ok(race)
-    }
-
-    /// Seconds that the whole input would take; none if the trial was broken off.
-    fn heat(&mut self, heat: Heat, fragments: u64) -> Result<Option<f64>, Failure> {
-        let Heat { choice, round, limit_s } = heat;
-        let load_s = self.load_s(choice, heat.limit_s.is_some() || fragments < self.fragments)?;
-        let part = fragments as f64 / self.fragments as f64;
-        // An embedded engine tells how long it loads; until it has, as long again as the longest so far is borne.
-        let key = (choice.copies, choice.farm);
-        let longest = self.loads.values().fold(0.0, |longest: f64, load| longest.max(*load));
-        let borne_s = self.loads.get(&key).map_or(2.0 * longest, |load| 1.5 * load);
-        let limit_s = limit_s.map(|limit| borne_s + (limit - borne_s).max(0.0) * part);
-        let trial = self.trials.run(Order { choice, fragments, round }, limit_s)?;
-        if self.key.kind == Engine::Embedded && !trial.broken_off {
-            self.loads.insert(key, trial.load_s);
-        }
-        Ok((!trial.broken_off).then(|| self.whole(&trial, load_s)))
-    }
-
-    /// Seconds for the whole input, from a trial on part of it.
-    fn whole(&self, trial: &Trial, load_s: f64) -> f64 {
-        let times = self.reads as f64 / trial.reads.max(1) as f64;
-        match self.key.kind {
-            Engine::Embedded => trial.load_s + trial.map_s * times,
-            // Its own time holds the loading of every instance.
-            Engine::External { .. } => trial.load_s + load_s + (trial.map_s - load_s).max(0.0) * times,
-        }
-    }
-
-    /// How long instances take to load: what a run takes with next to no reads. Embedded engines tell.
-    fn load_s(&mut self, choice: Choice, matters: bool) -> Result<f64, Failure> {
-        if self.key.kind == Engine::Embedded || !matters {
-            return Ok(0.0);
-        }
-        let key = (choice.copies, choice.farm);
-        if let Some(load_s) = self.loads.get(&key) {
-            return Ok(*load_s);
-        }
-        let fragments = (NEXT_TO_NONE * choice.threads as u64).min(self.fragments);
-        let trial = self.trials.run(Order { choice, fragments, round: 0 }, None)?;
-        self.loads.insert(key, trial.map_s);
-        Ok(trial.map_s)
-    }
-
-    /// How many reads or pairs a trial needs, found out with the favourite.
-    fn fragments_of_a_trial(&mut self, favourite: Choice, tried: &[Choice]) -> Result<u64, Failure> {
-        let takers = tried.iter().map(|choice| match self.key.kind {
-            Engine::External { .. } if !choice.farm => choice.copies,
-            _ => choice.threads,
-        });
-        let chunks = CHUNKS_EACH * takers.max().unwrap_or(1) as u64;
-        let bases_each = self.key.bases_of_a_fragment().max(1);
-        let least = (chunks * self.key.chunk_bases / bases_each).max((self.fragments as f64 * PART) as u64);
-        if least >= self.fragments {
-            return Ok(self.fragments);
-        }
-        self.show("how many reads a trial needs");
-        let load_s = self.load_s(favourite, true)?;
-        let trial = self.trials.run(Order { choice: favourite, fragments: least, round: 0 }, None)?;
-        let map_s = (trial.map_s - load_s).max(1e-3);
-        Ok(((least as f64 * (LEAST_S / map_s).max(1.0)) as u64).min(self.fragments))
-    }
-
-    /// Tells on a terminal what goes on.
-    fn show(&self, what: &str) {
-        if !self.args.quiet {
-            tell::progress(what);
-        }
-    }
-}
-
-/// Writes what came of it, and keeps the plan.
-fn tell(args: &TuneArgs, key: &TuningKey, best: Choice, tuning: &Tuning) -> Result<(), Failure> {
-    cache::write(&args.runs.join("tuning.json"), tuning)?;
-    let machine = &tuning.machine;
-    let saved = planning::saved(machine, Some(key), key.index.0, best, tuning.plan.clone());
-    if let Some(path) = &args.output {
-        json::write(path, &saved)?;
-    }
-    let mut text = zerohop_report::tuning_text(tuning);
-    let kept = key.plan_file(machine).filter(|_| !args.no_keep).map(|path| cache::write(&path, &saved));
+    let Tuned { tuning, kept } = tune(&job)?;
+    let mut text = zerohop_report::tuning_text(&tuning);
     text += match kept {
         Some(Ok(())) => "'zerohop align' will follow it for this aligner, index and kind of reads on this machine.\n",
         Some(Err(_)) | None => "It is not kept for later runs of 'zerohop align'.\n",
     };
     crate::print(text.as_bytes())?;
     // Hours of trials are not lost for it.
-    if let Some(Err(failure)) = kept {
-        tell::note(&format!("the plan cannot be kept: {failure}"));
+    if let Some(Err(error)) = kept {
+        tell::note(&format!("the plan cannot be kept: {error}"));
     }
     Ok(())
 }

@@ -11,7 +11,9 @@ pub trait IndexProvider: Sync {
     fn engine(&self) -> (&str, &str);
 
     /// The read length in bases, of the few for which indexes differ, that is nearest to a mean of `mean_bases`.
-    fn canonical_read_length(&self, mean_bases: usize) -> usize;
+    fn canonical_read_length(&self, mean_bases: usize) -> usize {
+        mean_bases
+    }
 
     /// Bases after which a worker takes the next chunk, as [`Engine`] will cut the input.
     fn chunk_bases(&self) -> u64;
@@ -23,14 +25,18 @@ pub trait IndexProvider: Sync {
     /// An index that is for other reads, or is not to be used.
     fn find(&self, wanted: &Wanted<'_>) -> Result<Box<dyn IndexSource>, IndexError>;
 
-    /// The file that [`IndexProvider::save`] writes; none for an engine without an index.
-    fn path(&self, reference: &Path, mean_read_length: usize) -> Option<PathBuf>;
+    /// The file that [`IndexProvider::save`] writes; none for an engine whose index is built in every run.
+    fn path(&self, _reference: &Path, _mean_read_length: usize) -> Option<PathBuf> {
+        None
+    }
 
     /// Builds the index with `threads` threads and writes it to its path. Gives its size.
     ///
     /// # Errors
     /// A reference that cannot be read, an index that cannot be written.
-    fn save(&self, reference: &Path, mean_read_length: usize, threads: usize) -> Result<Bytes, IndexError>;
+    fn save(&self, _reference: &Path, _mean_read_length: usize, _threads: usize) -> Result<Bytes, IndexError> {
+        Err(IndexError::Usage(format!("{} builds its index in every run: there is no file of it", self.engine().0)))
+    }
 }
 
 /// Which index is wanted.
@@ -50,17 +56,23 @@ pub trait IndexSource: Send + Sync {
     /// depend on.
     fn file(&self) -> &Path;
 
-    /// Whether it is built from the reference in every run.
-    fn is_built(&self) -> bool;
+    /// Whether it is built from the reference, and not loaded.
+    fn is_built(&self) -> bool {
+        true
+    }
 
     /// Size of one copy in memory; an estimate if it is to be built.
     fn bytes(&self) -> Bytes;
 
     /// What one copy takes at least, for refusing what cannot fit.
-    fn least_bytes(&self) -> Bytes;
+    fn least_bytes(&self) -> Bytes {
+        self.bytes()
+    }
 
     /// What the user should know of it.
-    fn note(&self) -> Option<String>;
+    fn note(&self) -> Option<String> {
+        None
+    }
 
     /// Loads or builds it with `threads` threads, each of which calls `on_start` first. The caller's thread is under
     /// the placement of the copy; `on_start` puts others under it.

@@ -11,6 +11,8 @@ use zerohop_model::record::{
     CigarOp, Contig, FIRST, LAST, Locus, MATE_UNMAPPED, PAIRED, REVERSE, Tag, TagValue, UNMAPPED,
 };
 
+/// Bases after which a worker takes the next chunk.
+pub const CHUNK_BASES: u64 = 100_000;
 /// Bases of a k-mer.
 const K: usize = 16;
 /// Every so many bases of a read a k-mer is looked up.
@@ -65,7 +67,7 @@ impl Engine for KmerAligner {
 
     fn cut(&self) -> Cut {
         // Nothing passes from read to read, so the input may be cut anywhere.
-        Cut::at(100_000)
+        Cut::at(CHUNK_BASES)
     }
 
     fn max_read_bases(&self) -> usize {

@@ -1,36 +1,32 @@
-//! `own-aligner REFERENCE READS [MATES]` writes SAM to standard output.
+//! `own-aligner REFERENCE OUTPUT READS [MATES]` writes SAM, or BAM if OUTPUT ends in .bam.
 #![forbid(unsafe_code)]
 
-use std::io::Write;
+use own_aligner::OwnAligner;
 use std::path::PathBuf;
 use std::process::ExitCode;
+use zerohop_align::{AlignError, Job, align_with, lanes, tell};
 
 fn main() -> ExitCode {
-    let files: Vec<PathBuf> = std::env::args_os().skip(1).map(PathBuf::from).collect();
-    let [reference, reads @ ..] = &files[..] else { return usage() };
-    if !(1..=2).contains(&reads.len()) {
-        return usage();
-    }
-    let workers = std::thread::available_parallelism().map_or(1, usize::from);
-    match own_aligner::align(reference, reads, None, workers) {
-        Ok(outcome) => {
-            let tally = &outcome.report.tally;
-            say(&format!("{} reads, {} of them mapped", tally.reads, tally.mapped));
-            ExitCode::SUCCESS
-        }
+    let mut files = std::env::args_os().skip(1).map(PathBuf::from);
+    let (Some(reference), Some(output)) = (files.next(), files.next()) else {
+        zerohop_process::tell::error("usage: own-aligner REFERENCE OUTPUT READS [MATES]");
+        return ExitCode::from(2);
+    };
+    match align(reference, output, files.collect()) {
+        Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            say(&format!("own-aligner: {error}"));
+            zerohop_process::tell::error(&error.to_string());
             ExitCode::FAILURE
         }
     }
 }
 
-fn usage() -> ExitCode {
-    say("usage: own-aligner REFERENCE READS [MATES]");
-    ExitCode::from(2)
-}
-
-/// A line on standard error, if anyone reads it.
-fn say(line: &str) {
-    let _ = writeln!(std::io::stderr(), "{line}");
+fn align(reference: PathBuf, output: PathBuf, reads: Vec<PathBuf>) -> Result<(), AlignError> {
+    let mut job = Job::new(reference, lanes::lanes(vec![reads], false)?);
+    job.engine = "own-aligner".to_owned();
+    job.output.path = Some(output);
+    if let Some(done) = align_with(&job, &OwnAligner)? {
+        tell(&job, &done.summary)?;
+    }
+    Ok(())
 }

@@ -18,24 +18,12 @@ impl IndexProvider for Provider {
         ("null", env!("CARGO_PKG_VERSION"))
     }
 
-    fn canonical_read_length(&self, mean_bases: usize) -> usize {
-        mean_bases
-    }
-
     fn chunk_bases(&self) -> u64 {
         CUT.closes_at_bases
     }
 
     fn find(&self, wanted: &Wanted<'_>) -> Result<Box<dyn IndexSource>, IndexError> {
         Ok(Box::new(Reference(wanted.reference.to_owned())))
-    }
-
-    fn path(&self, _: &Path, _: usize) -> Option<PathBuf> {
-        None
-    }
-
-    fn save(&self, _: &Path, _: usize, _: usize) -> Result<Bytes, IndexError> {
-        Err(IndexError::Usage("the null engine has no index".to_owned()))
     }
 }
 
@@ -46,20 +34,8 @@ impl IndexSource for Reference {
         &self.0
     }
 
-    fn is_built(&self) -> bool {
-        true
-    }
-
     fn bytes(&self) -> Bytes {
         Bytes(0)
-    }
-
-    fn least_bytes(&self) -> Bytes {
-        Bytes(0)
-    }
-
-    fn note(&self) -> Option<String> {
-        None
     }
 
     fn make(&self, _: usize, _: OnStart) -> Result<Box<dyn Engine>, IndexError> {

@@ -1,7 +1,7 @@
 //! Trials of `zerohop tune`: each is a `zerohop align` of its own, and is saved as soon as it has ended.
 
-use crate::args::tune::TuneArgs;
-use crate::failure::Failure;
+use super::TuneJob;
+use crate::error::AlignError;
 use serde::{Deserialize, Serialize};
 use std::fs::{File, OpenOptions};
 use std::io::{Read, Write};
@@ -44,7 +44,7 @@ struct Line {
 
 /// Runs trials, and knows those that were run before.
 pub struct Trials<'a> {
-    args: &'a TuneArgs,
+    job: &'a TuneJob,
     /// The CPUs that we may use.
     cpus: Vec<CpuId>,
     key: String,
@@ -58,10 +58,10 @@ impl<'a> Trials<'a> {
     ///
     /// # Errors
     /// A file that cannot be read or written, or holds something else.
-    pub fn open(args: &'a TuneArgs, cpus: Vec<CpuId>, key: String) -> Result<Self, Failure> {
-        let path = args.runs.join("trials.jsonl");
-        let fault = |what: String| Failure::Other(format!("{}: {what}", path.display()));
-        std::fs::create_dir_all(&args.runs).map_err(|error| fault(error.to_string()))?;
+    pub fn open(job: &'a TuneJob, cpus: Vec<CpuId>, key: String) -> Result<Self, AlignError> {
+        let path = job.runs.join("trials.jsonl");
+        let fault = |what: String| AlignError::Failed(format!("{}: {what}", path.display()));
+        std::fs::create_dir_all(&job.runs).map_err(|error| fault(error.to_string()))?;
         let opened = OpenOptions::new().create(true).append(true).read(true).open(&path);
         let mut file = opened.map_err(|error| fault(error.to_string()))?;
         let mut text = String::new();
@@ -72,7 +72,7 @@ impl<'a> Trials<'a> {
             serde_json::from_str(line).map_err(|error| fault(format!("line {} is no trial: {error}", number + 1)))
         };
         let lines = text[..whole].lines().enumerate().map(line).collect::<Result<Vec<Line>, _>>()?;
-        Ok(Trials { args, cpus, key, path, file, lines })
+        Ok(Trials { job, cpus, key, path, file, lines })
     }
 
     /// All trials of this key that count.
@@ -86,22 +86,22 @@ impl<'a> Trials<'a> {
     ///
     /// # Errors
     /// A trial that fails, or cannot be saved.
-    pub fn run(&mut self, order: Order, limit_s: Option<f64>) -> Result<Trial, Failure> {
+    pub fn run(&mut self, order: Order, limit_s: Option<f64>) -> Result<Trial, AlignError> {
         if let Some(line) = self.lines.iter().find(|line| line.key == self.key && line.order == order) {
             return Ok(line.trial.clone());
         }
-        let mut trial = run_one(self.args, &self.cpus, order, limit_s)?;
+        let mut trial = run_one(self.job, &self.cpus, order, limit_s)?;
         for _ in 0..MORE_ATTEMPTS {
             if trial.others_cpus <= QUIET_CPUS {
                 break;
             }
-            let again = run_one(self.args, &self.cpus, order, limit_s)?;
+            let again = run_one(self.job, &self.cpus, order, limit_s)?;
             if again.others_cpus < trial.others_cpus {
                 trial = again;
             }
         }
         let line = Line { key: self.key.clone(), order, trial: trial.clone() };
-        let fault = |what: String| Failure::Other(format!("{}: cannot write: {what}", self.path.display()));
+        let fault = |what: String| AlignError::Failed(format!("{}: cannot write: {what}", self.path.display()));
         let text = serde_json::to_string(&line).map_err(|error| fault(error.to_string()))?;
         self.file.write_all(format!("{text}\n").as_bytes()).map_err(|error| fault(error.to_string()))?;
         self.lines.push(line);
@@ -112,13 +112,13 @@ impl<'a> Trials<'a> {
     ///
     /// # Errors
     /// Reads that cannot be read.
-    pub fn count(&self) -> Result<(u64, u64), Failure> {
-        let folder = work_folder(self.args)?;
+    pub fn count(&self) -> Result<(u64, u64), AlignError> {
+        let folder = work_folder(self.job)?;
         // No reference is needed, and what is named as one may be an index that only its aligner can read.
         let reference = folder.path().join("none.fa");
         std::fs::write(&reference, ">none\nN\n")
-            .map_err(|error| Failure::Other(format!("{}: cannot write: {error}", reference.display())))?;
-        let mut command = align(self.args, "null", &reference, self.args.first.unwrap_or(0))?;
+            .map_err(|error| AlignError::Failed(format!("{}: cannot write: {error}", reference.display())))?;
+        let mut command = align(self.job, "null", &reference, self.job.first.unwrap_or(0));
         let json = folder.path().join("count.json");
         command.arg("-o").arg(folder.path().join("count.sam")).arg("--json").arg(&json);
         let (child, said) = start(command)?;
@@ -128,34 +128,32 @@ impl<'a> Trials<'a> {
     }
 }
 
-fn work_folder(args: &TuneArgs) -> Result<tempfile::TempDir, Failure> {
-    let made = tempfile::Builder::new().prefix("trial-").tempdir_in(&args.runs);
-    made.map_err(|error| Failure::Other(format!("{}: a folder cannot be made in it: {error}", args.runs.display())))
+fn work_folder(job: &TuneJob) -> Result<tempfile::TempDir, AlignError> {
+    let made = tempfile::Builder::new().prefix("trial-").tempdir_in(&job.runs);
+    made.map_err(|error| AlignError::Failed(format!("{}: a folder cannot be made in it: {error}", job.runs.display())))
 }
 
 /// `zerohop align` on the reads of this tuning.
-fn align(args: &TuneArgs, engine: &str, reference: &Path, fragments: u64) -> Result<Command, Failure> {
-    let own =
-        std::env::current_exe().map_err(|error| Failure::Other(format!("zerohop cannot find itself: {error}")))?;
-    let mut command = zerohop_process::command(own);
+fn align(job: &TuneJob, engine: &str, reference: &Path, fragments: u64) -> Command {
+    let mut command = zerohop_process::command(&job.program);
     command.arg("align").args(["-q", "--plan", "rule", "--engine", engine]);
     if fragments > 0 {
         command.arg("--first").arg(fragments.to_string());
     }
-    command.arg(reference).arg(&args.reads_1).args(&args.reads_2);
-    Ok(command)
+    command.arg(reference).args(&job.reads);
+    command
 }
 
-fn run_one(args: &TuneArgs, cpus: &[CpuId], order: Order, limit_s: Option<f64>) -> Result<Trial, Failure> {
+fn run_one(job: &TuneJob, cpus: &[CpuId], order: Order, limit_s: Option<f64>) -> Result<Trial, AlignError> {
     let Order { choice, fragments, round } = order;
-    let folder = work_folder(args)?;
+    let folder = work_folder(job)?;
     let json = folder.path().join("run.json");
-    let all = args.first.unwrap_or(0);
-    let mut command = align(args, &args.engine, &args.reference, if fragments == 0 { all } else { fragments })?;
-    for file in &args.engine_file {
+    let all = job.first.unwrap_or(0);
+    let mut command = align(job, &job.engine, &job.reference, if fragments == 0 { all } else { fragments });
+    for file in &job.engine_file {
         command.arg("--engine-file").arg(file);
     }
-    if let Some(text) = &args.engine_args {
+    if let Some(text) = &job.engine_args {
         command.arg(format!("--engine-args={text}"));
     }
     command.args(["-t", &choice.threads.to_string(), "--replicas", &choice.copies.to_string()]);
@@ -183,9 +181,9 @@ fn run_one(args: &TuneArgs, cpus: &[CpuId], order: Order, limit_s: Option<f64>) 
 /// A child, and the thread that keeps what it says.
 type Said = std::thread::JoinHandle<String>;
 
-fn start(mut command: Command) -> Result<(Child, Said), Failure> {
+fn start(mut command: Command) -> Result<(Child, Said), AlignError> {
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
-    let cannot = |error: std::io::Error| Failure::Other(format!("a trial cannot be started: {error}"));
+    let cannot = |error: std::io::Error| AlignError::Failed(format!("a trial cannot be started: {error}"));
     let mut child = command.spawn().map_err(cannot)?;
     let errors = child.stderr.take();
     let read = move || {
@@ -198,8 +196,8 @@ fn start(mut command: Command) -> Result<(Child, Said), Failure> {
 }
 
 /// Waits for the end of a trial; false if it was broken off.
-fn finish(mut child: Child, said: Said, limit_s: Option<f64>) -> Result<bool, Failure> {
-    let lost = |error: std::io::Error| Failure::Other(format!("a trial was lost: {error}"));
+fn finish(mut child: Child, said: Said, limit_s: Option<f64>) -> Result<bool, AlignError> {
+    let lost = |error: std::io::Error| AlignError::Failed(format!("a trial was lost: {error}"));
     let started = Instant::now();
     let limit = limit_s.map(|limit| limit + SLACK_S);
     let status = loop {
@@ -217,13 +215,13 @@ fn finish(mut child: Child, said: Said, limit_s: Option<f64>) -> Result<bool, Fa
         true => Ok(true),
         false => {
             let said = said.join().unwrap_or_default();
-            Err(Failure::Other(format!("a trial failed: {}", said.trim().trim_start_matches("error: "))))
+            Err(AlignError::Failed(format!("a trial failed: {}", said.trim().trim_start_matches("error: "))))
         }
     }
 }
 
-fn summary(path: &Path) -> Result<Summary, Failure> {
-    let fault = |what: String| Failure::Other(format!("{}: {what}", path.display()));
+fn summary(path: &Path) -> Result<Summary, AlignError> {
+    let fault = |what: String| AlignError::Failed(format!("{}: {what}", path.display()));
     let text = std::fs::read(path).map_err(|error| fault(error.to_string()))?;
     serde_json::from_slice(&text).map_err(|error| fault(error.to_string()))
 }
