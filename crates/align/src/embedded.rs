@@ -103,11 +103,11 @@ impl Ready for Embedded<'_> {
         let sink = output_files::open(self.job, header, ranks.as_deref().map(MultiRank::partials))?;
         let (order, progress) = (self.job.output.order, Progress::default());
         // From here on a copy lives as long as somebody reads it.
-        let (shelf, over) = (self.replicas.shelf(&self.plan), AtomicBool::new(false));
+        let (replicas, over) = (self.replicas.replicas(&self.plan), AtomicBool::new(false));
         self.replicas.engines.clear();
         let grains = ranks.as_deref().map(MultiRank::grains);
         let held = ranks.as_deref().map_or(HELD_PER_WORKER, MultiRank::held);
-        let mapping = Mapping::Embedded { shelf: &shelf, sink: &sink, held };
+        let mapping = Mapping::Embedded { replicas: &replicas, sink: &sink, held };
         let run = Run { lanes, mapping, order, grains: grains.as_deref(), plan: &self.plan, progress: &progress };
         let shown = !self.job.quiet;
         let run = || multi_rank::run(ranks, shown, &progress, || zerohop_runtime::run(run));
@@ -117,7 +117,7 @@ impl Ready for Embedded<'_> {
                 let (making, worth, least_reads) = (Some(self.replicas.report.time), WORTH, 0);
                 let watched = Watched { alternatives, progress: &progress, over: &over, making, worth, least_reads };
                 let (plans, first) = (&alternatives.plans, Arc::clone(&self.engine));
-                let switch = Move { shelf: &shelf, plans, followed: 0, first, copies: None };
+                let switch = Move { replicas: &replicas, plans, followed: 0, first, copies: None };
                 let (came, tried) = pilots::beside(&watched, switch, run);
                 (came, tried.map(|(tried, moved)| (tried, moved.copies)))
             }

@@ -1,4 +1,4 @@
-//! `--plan auto` with an aligner that runs as programs of its own: its instances are relieved by others while the run
+//! `--plan auto` with an aligner that runs as programs of its own: its instances hand over to others while the run
 //! goes on.
 //!
 //! The new instances are started beside the old ones, which take no more reads from then on and end when all their
@@ -35,7 +35,7 @@ pub struct HandOver<'a> {
 }
 
 impl HandOver<'_> {
-    fn relieve(&mut self, plan: &Plan, ended: &dyn Fn() -> bool) -> Result<(), String> {
+    fn hand_over(&mut self, plan: &Plan, ended: &dyn Fn() -> bool) -> Result<(), String> {
         let tell = |charge| told(self.reaper, &charge);
         let fresh = self.launch.start(plan.instances(false), self.started, &tell).map_err(|error| error.to_string())?;
         self.started += fresh.len();
@@ -57,7 +57,7 @@ impl HandOver<'_> {
 impl Switch for HandOver<'_> {
     fn follow(&mut self, number: usize, ended: &dyn Fn() -> bool) -> Result<(), String> {
         let plans = self.plans;
-        self.relieve(&plans[number], ended)?;
+        self.hand_over(&plans[number], ended)?;
         self.followed = number;
         Ok(())
     }

@@ -2,7 +2,7 @@
 //!
 //! Which strategies are tried, for how long each is watched, and which one stays, the planner says ([`Pilots`]). A
 //! [`Switch`] has the run follow them in turn: an embedded engine's copies are made beside the first, and workers move
-//! over as each is ready (replicas.rs); instances of an external aligner are relieved by others (relief.rs). Nothing is
+//! over as each is ready (replicas.rs); instances of an external aligner hand over to others (handover.rs). Nothing is
 //! mapped twice.
 
 use crate::error::AlignError;

@@ -13,7 +13,7 @@ use zerohop_model::machine::Bytes;
 use zerohop_model::measurement::ReplicaReport;
 use zerohop_model::plan::Plan;
 use zerohop_report::{IndexOrigin, IndexReport};
-use zerohop_runtime::Shelf;
+use zerohop_runtime::ReplicaMap;
 use zerohop_topology::MemoryBound;
 
 /// Looks whether so many copies fit under the limits of this process.
@@ -55,7 +55,7 @@ impl Copies {
 /// Has the workers of a run read other copies.
 pub struct Move<'a> {
     /// Who reads what.
-    pub shelf: &'a Shelf,
+    pub replicas: &'a ReplicaMap,
     /// The strategies; the run begins with the first.
     pub plans: &'a [Plan],
     /// The number of the one that is followed.
@@ -69,7 +69,7 @@ pub struct Move<'a> {
 impl Move<'_> {
     /// The first copy is there all the time; others make room before more are made.
     fn move_all_back(&mut self) {
-        (0..self.plans[0].workers.len()).for_each(|number| self.shelf.move_to(number, Arc::clone(&self.first)));
+        (0..self.plans[0].workers.len()).for_each(|number| self.replicas.move_to(number, Arc::clone(&self.first)));
         (self.copies, self.followed) = (None, 0);
     }
 }
@@ -83,7 +83,7 @@ impl Switch for Move<'_> {
         let plan = &self.plans[number];
         let move_readers = |replica: usize, copy: &Arc<dyn Engine>| {
             let readers = plan.workers.iter().enumerate().filter(|(_, worker)| worker.replica == replica);
-            readers.for_each(|(number, _)| self.shelf.move_to(number, Arc::clone(copy)));
+            readers.for_each(|(number, _)| self.replicas.move_to(number, Arc::clone(copy)));
         };
         match Copies::of(&*self.first, plan, move_readers) {
             Ok(copies) => (self.copies, self.followed) = (Some(copies), number),
@@ -165,8 +165,8 @@ impl Replicas {
     }
 
     /// Each worker of `plan` with the copy that the plan gives it.
-    pub fn shelf(&self, plan: &Plan) -> Shelf {
-        Shelf::new(plan.workers.iter().map(|worker| Arc::clone(&self.engines[worker.replica])))
+    pub fn replicas(&self, plan: &Plan) -> ReplicaMap {
+        ReplicaMap::new(plan.workers.iter().map(|worker| Arc::clone(&self.engines[worker.replica])))
     }
 
     /// Asks the kernel where the copies really lie.

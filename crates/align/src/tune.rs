@@ -166,7 +166,7 @@ fn key(job: &TuneJob) -> Result<TuningKey, AlignError> {
     let mut lane = OpenLane::open(&LaneSpec { interleaved: false, files: job.reads.clone() })?;
     let read_length = zerohop_reads::mean_read_length(std::slice::from_mut(&mut lane))?;
     let profile = Profile::new(lane.is_paired(), read_length, job.engine_args.as_deref());
-    Ok(TuningKey::of(&job.engine, &job.engine_file, &job.reference, profile)?)
+    TuningKey::of(&job.engine, &job.engine_file, &job.reference, profile)
 }
 
 /// Sixteen digits that stand for the key, the input and the machine.

@@ -16,7 +16,7 @@ use zerohop_model::error::Error;
 use zerohop_model::machine::{CpuId, NodeId};
 use zerohop_model::source::{Deal, Lane};
 use zerohop_reads::{LaneSpec, OpenLane, Parsing};
-use zerohop_runtime::{Bench, Failure, Input, LaneView, Progress, farm};
+use zerohop_runtime::{Failure, Input, LaneView, Progress, WorkerEnd, farm};
 use zerohop_sinks::{FileSink, Format, Header, OutputSpec};
 
 /// The engine of an experiment that runs inside.
@@ -124,7 +124,7 @@ pub fn run(
     let sink = FileSink::create(output(spec, engine))?;
     let out = destination(&sink, spec.arm.output, spec.arm.lock, threads, spec.crowded);
     let (failure, progress) = (Failure::default(), Progress::default());
-    let (mut desk, benches) = farm(threads, 1, spec.queue);
+    let (mut emitter_end, ends) = farm(threads, 1, spec.queue);
     let (view, emitter) = match &mut lane.deal {
         Deal::Claim(claim) => (LaneView::Claim(&**claim, &*lane.parser), None),
         Deal::Emit(emitter) => (LaneView::Farm(&*lane.parser), Some(&mut **emitter)),
@@ -137,33 +137,33 @@ pub fn run(
         line.abort();
         out.close();
     };
-    let body = |number: usize, bench: Bench| {
+    let body = |number: usize, end: WorkerEnd| {
         if let Some(cpu) = spec.cpus.get(number)
             && let Err(refused) = zerohop_topology::pin_current_thread(&[*cpu])
         {
             failure.refused(refused.to_string());
         }
         let node = spec.nodes.get(number).copied();
-        let worked = || work(&input, bench, engine, &sink, &mut *out.way(number), node, || line.ready());
+        let worked = || work(&input, end, engine, &sink, &mut *out.way(number), node, || line.ready());
         let outcome = catch_unwind(AssertUnwindSafe(worked));
         outcome.unwrap_or_else(|_| Err(Error::Internal("a thread panicked".to_owned()))).map_err(&fail).ok()
     };
     let body = &body;
     let reports = std::thread::scope(|scope| {
-        let start = |(number, bench): (usize, Bench)| {
-            let thread = Builder::new().name("worker".to_owned()).spawn_scoped(scope, move || body(number, bench));
+        let start = |(number, end): (usize, WorkerEnd)| {
+            let thread = Builder::new().name("worker".to_owned()).spawn_scoped(scope, move || body(number, end));
             thread.map_err(|error| fail(Error::Thread(error))).ok()
         };
-        let workers: Vec<_> = benches.into_iter().enumerate().filter_map(start).collect();
+        let workers: Vec<_> = ends.into_iter().enumerate().filter_map(start).collect();
         match line.wait_for(threads).and_then(|()| ready()) {
             Ok(()) => line.open(),
             Err(error) => fail(error),
         }
         if let Some(emitter) = emitter {
             // This thread is the emitter, without a CPU of its own. A fault of the input it has reported itself.
-            let _ = desk.deal(emitter, &failure, |_| ());
+            let _ = emitter_end.deal(emitter, &failure, |_| ());
         }
-        drop(desk);
+        drop(emitter_end);
         let join = |worker: ScopedJoinHandle<'_, Option<ThreadReport>>| worker.join().ok().flatten();
         workers.into_iter().filter_map(join).collect::<Vec<ThreadReport>>()
     });

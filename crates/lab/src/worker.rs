@@ -10,7 +10,7 @@ use zerohop_model::error::Error;
 use zerohop_model::machine::NodeId;
 use zerohop_model::measurement::Tally;
 use zerohop_model::sink::Sink;
-use zerohop_runtime::{Bench, Input, Intake, Taken};
+use zerohop_runtime::{Input, Intake, Taken, WorkerEnd};
 
 /// Where the time of one thread went, in seconds.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -59,14 +59,14 @@ fn count_pages(chunk: &Chunk, node: NodeId, (all, here): &mut (u64, u64)) {
 /// The failure, which was reported.
 pub(crate) fn work(
     input: &Input<'_>,
-    bench: Bench,
+    end: WorkerEnd,
     engine: &dyn Engine,
     sink: &dyn Sink,
     way: &mut dyn Way,
     node: Option<NodeId>,
     start: impl FnOnce() -> Result<(), Error>,
 ) -> Result<ThreadReport, Error> {
-    let (mut intake, mut mapper, mut encoder) = (Intake::new(input, bench), engine.mapper(), sink.encoder());
+    let (mut intake, mut mapper, mut encoder) = (Intake::new(input, end), engine.mapper(), sink.encoder());
     let (mut report, mut tally, mut alignments) = (ThreadReport::default(), Tally::default(), Alignments::default());
     let (mut claim, mut parse, mut map, mut commit) = (Duration::ZERO, Duration::ZERO, Duration::ZERO, Duration::ZERO);
     start()?;

@@ -26,7 +26,7 @@ pub struct Instance {
 /// What makes an error of what was found wrong.
 pub type Blame = Arc<dyn Fn(&str) -> Error + Send + Sync>;
 
-/// How an instance is relieved by others while the run goes on: it gives records for all reads that it has, and takes
+/// How an instance hands over to others while the run goes on: it gives records for all reads that it has, and takes
 /// no more.
 #[derive(Debug, Default)]
 pub struct Leave {

@@ -9,9 +9,9 @@
 //! that when it comes, and makes itself another that is large enough before it asks again: after a few chunks none
 //! grows any more.
 
+use crate::back_off::BackOff;
 use crate::failure::Failure;
-use crate::home::bring_home;
-use crate::patience::Patience;
+use crate::local_buffer::make_local;
 use crate::spsc::{Consumer, Producer, channel};
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -45,7 +45,7 @@ pub enum Dealt {
 }
 
 /// A worker's end of the farm.
-pub struct Bench {
+pub struct WorkerEnd {
     tasks: Consumer<Dealt>,
     empty: Producer<Box<Chunk>>,
     chunks: usize,
@@ -57,7 +57,7 @@ pub struct Bench {
 }
 
 /// The emitter's end of the farm.
-pub struct Desk {
+pub struct EmitterEnd {
     tasks: Vec<Producer<Dealt>>,
     empty: Vec<Consumer<Box<Chunk>>>,
     /// Who is asked first for an empty chunk.
@@ -71,26 +71,27 @@ pub struct Desk {
 }
 
 /// The two ends of a farm of `workers` for an input of `lanes`; each worker has so many `chunks`, at least 1.
-pub fn farm(workers: usize, lanes: usize, chunks: usize) -> (Desk, Vec<Bench>) {
+pub fn farm(workers: usize, lanes: usize, chunks: usize) -> (EmitterEnd, Vec<WorkerEnd>) {
     let emitter = Arc::new(OnceLock::new());
     let (tasks, empty) = (Vec::new(), Vec::new());
-    let mut desk = Desk { tasks, empty, turn: 0, emitter: Arc::clone(&emitter), strict: false, held: None };
-    let benches = (0..workers)
+    let mut emitter_end =
+        EmitterEnd { tasks, empty, turn: 0, emitter: Arc::clone(&emitter), strict: false, held: None };
+    let ends = (0..workers)
         .map(|_| {
             // Room for the ends of all lanes: the emitter must never wait for a worker that stands still until others
             // get on.
             let (task_in, task_out) = channel(chunks + lanes);
             let (empty_in, empty_out) = channel(chunks);
-            desk.tasks.push(task_in);
-            desk.empty.push(empty_out);
+            emitter_end.tasks.push(task_in);
+            emitter_end.empty.push(empty_out);
             let emitter = Arc::clone(&emitter);
-            Bench { tasks: task_out, empty: empty_in, chunks, emitter, sent: VecDeque::new(), grown: false }
+            WorkerEnd { tasks: task_out, empty: empty_in, chunks, emitter, sent: VecDeque::new(), grown: false }
         })
         .collect();
-    (desk, benches)
+    (emitter_end, ends)
 }
 
-impl Bench {
+impl WorkerEnd {
     /// Asks for as much work as a worker may have; called once, on the worker's own thread.
     pub fn ask(&mut self) {
         for _ in 0..self.chunks {
@@ -101,7 +102,7 @@ impl Bench {
     /// Gives an empty chunk back, which asks for the next task.
     pub fn give_back(&mut self, mut chunk: Box<Chunk>) {
         if std::mem::take(&mut self.grown) {
-            chunk.text.iter_mut().for_each(bring_home);
+            chunk.text.iter_mut().for_each(make_local);
         }
         self.sent.push_back(capacities(&chunk));
         // The queue has room for all chunks of this worker.
@@ -144,22 +145,22 @@ impl Bench {
         failure: &Failure,
         better: &dyn Fn() -> bool,
     ) -> Result<(Option<Dealt>, Duration), Error> {
-        let mut patience = Patience::new();
+        let mut back_off = BackOff::new();
         loop {
             let gone = self.tasks.is_closed();
             if let Some(task) = self.tasks.pop() {
                 if let Dealt::Chunk(chunk) = &task {
                     self.grown = self.sent.pop_front().is_some_and(|sent| sent != capacities(chunk));
                 }
-                return Ok((Some(task), patience.waited()));
+                return Ok((Some(task), back_off.waited()));
             }
             if gone || failure.stopped() {
                 return Err(Error::Stopped);
             }
             if better() {
-                return Ok((None, patience.waited()));
+                return Ok((None, back_off.waited()));
             }
-            patience.wait();
+            back_off.wait();
         }
     }
 }
@@ -168,7 +169,7 @@ fn capacities(chunk: &Chunk) -> [usize; 2] {
     [0, 1].map(|i| chunk.text[i].bytes.capacity())
 }
 
-impl Desk {
+impl EmitterEnd {
     /// Deals each chunk to the next worker in turn from now on, whether it has room or not.
     pub fn strictly_in_turn(&mut self) {
         self.strict = true;
@@ -233,14 +234,14 @@ impl Desk {
     }
 
     fn send(&mut self, worker: usize, task: Dealt, failure: &Failure) -> Result<(), Error> {
-        let mut patience = Patience::new();
+        let mut back_off = BackOff::new();
         let mut task = task;
         while let Err(back) = self.tasks[worker].push(task) {
             if failure.stopped() || self.tasks[worker].is_closed() {
                 return Err(Error::Stopped);
             }
             task = back;
-            patience.wait();
+            back_off.wait();
         }
         Ok(())
     }
@@ -259,12 +260,12 @@ struct Taker(Box<dyn Claim>);
 
 impl Emit for Taker {
     fn emit(&mut self, chunk: &mut Chunk, stop: &AtomicBool) -> Result<Emitted, Error> {
-        let mut patience = Patience::new();
+        let mut back_off = BackOff::new();
         while !stop.load(Ordering::Acquire) {
             match self.0.claim(chunk)? {
                 Claimed::Chunk => return Ok(Emitted::Chunk),
                 Claimed::End { chunks, reads } => return Ok(Emitted::End { chunks, reads }),
-                Claimed::NotYet => patience.wait(),
+                Claimed::NotYet => back_off.wait(),
             }
         }
         Err(Error::Stopped)

@@ -5,12 +5,12 @@
 //! commit these. A feeder never waits for an output and a drainer never waits for an input, so an instance that is
 //! ahead of the others stands still without keeping them from going on.
 
-use crate::farm::Bench;
+use crate::back_off::BackOff;
+use crate::farm::WorkerEnd;
 use crate::intake::{Input, Intake, Taken};
-use crate::marks::Marks;
 use crate::output::{Committer, Output};
 use crate::part::Part;
-use crate::patience::Patience;
+use crate::stages::Stages;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
@@ -47,9 +47,9 @@ pub trait LateSink: Sync {
     fn check(&self, instance: usize, header: &[u8]) -> Result<(), Error>;
 }
 
-/// Instances that come while the run goes on, to relieve others of their reads (which
+/// Instances that come while the run goes on, that others hand their reads over to (which
 /// [`Leave`](zerohop_model::instance::Leave) asks them to).
-pub struct Relief {
+pub struct Handover {
     /// Where they come from.
     pub fresh: Receiver<Instance>,
     /// How many may come.
@@ -72,20 +72,20 @@ pub(crate) fn finishers(threads: usize) -> usize {
 /// The failure, which was reported with its place in the input already.
 pub(crate) fn feed(
     input: &Input<'_>,
-    bench: Bench,
+    end: WorkerEnd,
     feed: &mut dyn Feed,
     leave: &Leave,
     ended: &AtomicBool,
     started: Instant,
 ) -> Result<Part, Error> {
-    let (intake, report, marks) = (Intake::new(input, bench), WorkerReport::default(), Marks::since(started));
-    let mut feeder = Feeder { intake, input, leave, ended, report, marks };
+    let (intake, report, stages) = (Intake::new(input, end), WorkerReport::default(), Stages::since(started));
+    let mut feeder = Feeder { intake, input, leave, ended, report, stages };
     if let Err(error) = feeder.feed_all(feed) {
         feeder.intake.parse_leftovers();
         return Err(error);
     }
     (feeder.report.claim, feeder.report.wait_input) = (feeder.intake.claiming, feeder.intake.waiting);
-    feeder.report.timeline = feeder.marks.end();
+    feeder.report.timeline = feeder.stages.end();
     Ok(Part { worker: feeder.report, ..Part::default() })
 }
 
@@ -96,7 +96,7 @@ struct Feeder<'a> {
     /// Set when the input has ended.
     ended: &'a AtomicBool,
     report: WorkerReport,
-    marks: Marks,
+    stages: Stages,
 }
 
 impl Feeder<'_> {
@@ -108,7 +108,7 @@ impl Feeder<'_> {
                 break;
             };
             let (claiming, waiting) = (self.intake.claiming - before.1, self.intake.waiting - before.2);
-            self.marks.add(before.0, [(Stage::Claim, claiming), (Stage::WaitInput, waiting)]);
+            self.stages.add(before.0, [(Stage::Claim, claiming), (Stage::WaitInput, waiting)]);
             match self.feed_one(number, &mut chunk, feed) {
                 Ok(true) => self.intake.put_back(chunk),
                 Ok(false) => return Err(self.await_failure()),
@@ -121,9 +121,9 @@ impl Feeder<'_> {
 
     /// The program takes no more reads. Why, its drainer will find and report: reads are still owed.
     fn await_failure(&self) -> Error {
-        let mut patience = Patience::new();
+        let mut back_off = BackOff::new();
         while !self.input.failure.stopped() {
-            patience.wait();
+            back_off.wait();
         }
         Error::Stopped
     }
@@ -136,7 +136,7 @@ impl Feeder<'_> {
         let feeding = parsed.elapsed();
         self.report.parse += parsed - started;
         self.report.map += feeding;
-        self.marks.add(started, [(Stage::Parse, parsed - started), (Stage::Map, feeding)]);
+        self.stages.add(started, [(Stage::Parse, parsed - started), (Stage::Map, feeding)]);
         self.report.chunks += 1;
         Ok(taken)
     }
@@ -156,7 +156,7 @@ pub(crate) struct Behind<'a, 's> {
 impl<'a, 's> Behind<'a, 's> {
     /// Waits until the output is open.
     fn output(&self) -> Result<&'a Output<'s>, Error> {
-        let mut patience = Patience::new();
+        let mut back_off = BackOff::new();
         loop {
             if let Some(output) = self.output.get() {
                 return Ok(output);
@@ -164,7 +164,7 @@ impl<'a, 's> Behind<'a, 's> {
             if self.input.failure.stopped() {
                 return Err(Error::Stopped);
             }
-            patience.wait();
+            back_off.wait();
         }
     }
 }
@@ -265,7 +265,7 @@ struct Finisher<'a, 's> {
     committer: Committer<'a, 's>,
     encode: Duration,
     tally: Tally,
-    marks: Marks,
+    stages: Stages,
 }
 
 impl<'a, 's> Finisher<'a, 's> {
@@ -278,7 +278,7 @@ impl<'a, 's> Finisher<'a, 's> {
             committer,
             encode: Duration::ZERO,
             tally: Tally::default(),
-            marks: Marks::since(behind.started),
+            stages: Stages::since(behind.started),
         }
     }
 
@@ -300,7 +300,7 @@ impl<'a, 's> Finisher<'a, 's> {
         self.committer.commit(answer.number, bytes, &answer.tally)?;
         let (writing, waiting) = (self.committer.writing - before.0, self.committer.waiting - before.1);
         let stages = [(Stage::Encode, encoding), (Stage::WaitOutput, waiting), (Stage::Commit, writing)];
-        self.marks.add(started, stages);
+        self.stages.add(started, stages);
         self.input.progress.add(answer.tally.reads);
         self.tally += &answer.tally;
         Ok(())
@@ -327,7 +327,7 @@ impl<'a, 's> Finisher<'a, 's> {
             encode: self.encode,
             commit: self.committer.writing,
             wait_output: self.committer.waiting,
-            timeline: self.marks.end(),
+            timeline: self.stages.end(),
             ..WorkerReport::default()
         };
         Ok(Part { worker, tally: self.tally, bytes: self.committer.bytes, instance: None })

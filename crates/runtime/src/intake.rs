@@ -1,9 +1,9 @@
 //! One thread's way to its chunks: lane after lane, taken by itself or dealt by the farm.
 
+use crate::back_off::BackOff;
 use crate::failure::Failure;
-use crate::farm::{Bench, Dealt};
-use crate::home;
-use crate::patience::Patience;
+use crate::farm::{Dealt, WorkerEnd};
+use crate::local_buffer;
 use crate::progress::Progress;
 use std::time::{Duration, Instant};
 use zerohop_model::chunk::Chunk;
@@ -71,7 +71,7 @@ enum Next {
 /// One thread's own things for taking chunks.
 pub struct Intake<'a> {
     input: &'a Input<'a>,
-    bench: Bench,
+    end: WorkerEnd,
     /// Empty chunks, boxed as they go through the farm, of which one at a time is used for lanes without an emitter.
     #[allow(clippy::vec_box)]
     spare: Vec<Box<Chunk>>,
@@ -87,12 +87,12 @@ pub struct Intake<'a> {
 
 impl<'a> Intake<'a> {
     /// Made on the thread that will use it, so that its memory lies on that thread's node.
-    pub fn new(input: &'a Input<'a>, mut bench: Bench) -> Self {
+    pub fn new(input: &'a Input<'a>, mut end: WorkerEnd) -> Self {
         if input.lanes.iter().any(|lane| matches!(lane, LaneView::Farm(_))) {
-            bench.ask();
+            end.ask();
         }
         let (claiming, waiting) = (Duration::ZERO, Duration::ZERO);
-        Intake { input, bench, spare: Vec::new(), lane: 0, chunks_before: 0, reads_before: 0, claiming, waiting }
+        Intake { input, end, spare: Vec::new(), lane: 0, chunks_before: 0, reads_before: 0, claiming, waiting }
     }
 
     /// The next chunk; `None` when the input is at its end.
@@ -158,7 +158,7 @@ impl<'a> Intake<'a> {
                 self.spare.push(chunk);
                 self.say_dealt(claim);
             }
-            LaneView::Farm(_) => self.bench.give_back(chunk),
+            LaneView::Farm(_) => self.end.give_back(chunk),
         }
     }
 
@@ -170,8 +170,8 @@ impl<'a> Intake<'a> {
                 false
             }
             LaneView::Farm(_) => {
-                let other = self.spare.pop().unwrap_or_else(|| home::another(&chunk));
-                self.bench.keep(other)
+                let other = self.spare.pop().unwrap_or_else(|| local_buffer::another(&chunk));
+                self.end.keep(other)
             }
         };
         Kept { chunk, grown }
@@ -180,7 +180,7 @@ impl<'a> Intake<'a> {
     /// Gives back a chunk that was kept.
     pub(crate) fn put_back_kept(&mut self, Kept { mut chunk, grown }: Kept) {
         if grown {
-            chunk.text.iter_mut().for_each(home::bring_home);
+            chunk.text.iter_mut().for_each(local_buffer::make_local);
         }
         self.spare.push(chunk);
     }
@@ -200,7 +200,7 @@ impl<'a> Intake<'a> {
     /// The chunks that were dealt to this thread and come too late may hold a fault that comes earlier in the input
     /// than the one that stopped the run.
     pub fn parse_leftovers(&mut self) {
-        while let Some(mut chunk) = self.bench.leftover() {
+        while let Some(mut chunk) = self.end.leftover() {
             if let Err(error) = self.parse(&mut chunk) {
                 self.fail(&chunk, error);
             }
@@ -209,7 +209,7 @@ impl<'a> Intake<'a> {
 
     fn claim(&mut self, better: &dyn Fn() -> bool) -> Result<Next, Error> {
         let LaneView::Claim(claim, _) = self.input.lanes[self.lane] else {
-            let (task, waited) = self.bench.receive_unless(self.input.failure, better)?;
+            let (task, waited) = self.end.receive_unless(self.input.failure, better)?;
             self.waiting += waited;
             return Ok(match task {
                 Some(Dealt::Chunk(chunk)) => Next::Chunk(chunk),
@@ -218,8 +218,8 @@ impl<'a> Intake<'a> {
             });
         };
         let started = Instant::now();
-        let mut patience = Patience::new();
-        let mut chunk = self.spare.pop().unwrap_or_else(home::chunk);
+        let mut back_off = BackOff::new();
+        let mut chunk = self.spare.pop().unwrap_or_else(local_buffer::chunk);
         loop {
             if self.input.failure.stopped() {
                 return Err(Error::Stopped);
@@ -227,11 +227,11 @@ impl<'a> Intake<'a> {
             let claimed = claim.claim(&mut chunk).map_err(|e| self.fail(&chunk, e))?;
             let is_better = claimed == Claimed::NotYet && better();
             if claimed == Claimed::NotYet && !is_better {
-                patience.wait();
+                back_off.wait();
                 continue;
             }
-            self.waiting += patience.waited();
-            self.claiming += started.elapsed().saturating_sub(patience.waited());
+            self.waiting += back_off.waited();
+            self.claiming += started.elapsed().saturating_sub(back_off.waited());
             let next = match claimed {
                 Claimed::Chunk => return Ok(Next::Chunk(chunk)),
                 Claimed::NotYet => Next::Not,

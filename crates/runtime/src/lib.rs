@@ -5,7 +5,7 @@
 //! 1. *claim*: from a source that workers deal themselves, or from the [farm](spsc), where an emitter fills the empty
 //!    chunks that a worker sends it through bounded lock-free queues;
 //! 2. *parse* its text, in memory of the worker's node;
-//! 3. *map* it with the engine copy (replica) that lies for the worker on the [shelf](Shelf);
+//! 3. *map* it with the engine copy that the [replica map](ReplicaMap) gives the worker;
 //! 4. *encode* its records;
 //! 5. *commit*: on a regular file the [gate] hands out offsets in order and the worker writes; on a pipe an [ordered
 //!    queue](queue) feeds one writer. A worker that is ahead holds at most two chunks, then waits.
@@ -35,17 +35,17 @@ pub mod spsc;
 mod sync;
 
 #[cfg(not(loom))]
+mod back_off;
+#[cfg(not(loom))]
 mod failure;
 #[cfg(not(loom))]
 mod farm;
-#[cfg(not(loom))]
-mod home;
 #[cfg(not(loom))]
 mod instances;
 #[cfg(not(loom))]
 mod intake;
 #[cfg(not(loom))]
-mod marks;
+mod local_buffer;
 #[cfg(not(loom))]
 mod output;
 #[cfg(not(loom))]
@@ -53,27 +53,27 @@ mod panics;
 #[cfg(not(loom))]
 mod part;
 #[cfg(not(loom))]
-mod patience;
-#[cfg(not(loom))]
 mod progress;
+#[cfg(not(loom))]
+mod replica_map;
 #[cfg(not(loom))]
 mod run;
 #[cfg(not(loom))]
-mod shelf;
+mod stages;
 #[cfg(not(loom))]
 mod worker;
 
 #[cfg(not(loom))]
 pub use {
     failure::Failure,
-    farm::{Bench, Dealt, Desk, farm},
+    farm::{Dealt, EmitterEnd, WorkerEnd, farm},
     grains::{Grains, Written},
-    instances::{Dealing, LateSink, Relief},
+    instances::{Dealing, Handover, LateSink},
     intake::{Input, Intake, LaneView, Taken},
     output::Order,
     output::{Committer, HELD_PER_WORKER, Output},
     panics::install_hook,
     progress::Progress,
+    replica_map::ReplicaMap,
     run::{Job, Mapping, Outcome, run},
-    shelf::Shelf,
 };

@@ -2,7 +2,7 @@
 
 use crate::gate::{Closed, OrderGate};
 use crate::grains::Grains;
-use crate::home;
+use crate::local_buffer;
 use crate::queue::OrderedQueue;
 use std::collections::VecDeque;
 use std::sync::Mutex;
@@ -243,7 +243,7 @@ impl<'o, 's> Committer<'o, 's> {
     /// An empty buffer for the next chunk.
     pub fn buffer(&mut self) -> Vec<u8> {
         let shared = || self.output.spare.lock().unwrap_or_else(|p| p.into_inner()).pop();
-        self.spare.pop().or_else(shared).unwrap_or_else(home::buffer)
+        self.spare.pop().or_else(shared).unwrap_or_else(local_buffer::buffer)
     }
 
     /// Commits the bytes of chunk `number` of the run. They are written now or, while earlier chunks are not finished,

@@ -2,14 +2,14 @@
 
 use crate::cohorts::{self, Cohorts};
 use crate::failure::Failure;
-use crate::farm::{Bench, CHUNKS_PER_WORKER, Desk, emitted, farm};
+use crate::farm::{CHUNKS_PER_WORKER, EmitterEnd, WorkerEnd, emitted, farm};
 use crate::grains::Grains;
-use crate::instances::{self, Behind, Dealing, LateSink, Relief};
+use crate::instances::{self, Behind, Dealing, Handover, LateSink};
 use crate::intake::{Input, LaneView};
 use crate::output::{Order, Output};
 use crate::part::Part;
 use crate::progress::Progress;
-use crate::shelf::Shelf;
+use crate::replica_map::ReplicaMap;
 use crate::worker::Worker;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering, fence};
@@ -27,7 +27,7 @@ use zerohop_model::sink::Sink;
 use zerohop_model::source::{Deal, Emit, Lane};
 
 /// How often it is looked whether instances that may come later are still needed.
-const RELIEF_POLL: Duration = Duration::from_millis(20);
+const HANDOVER_POLL: Duration = Duration::from_millis(20);
 
 /// What a run is made of.
 pub struct Job<'a> {
@@ -51,7 +51,7 @@ pub enum Mapping<'a> {
     /// Workers of ours, with an engine in our own process.
     Embedded {
         /// The engine copy of each worker of the plan.
-        shelf: &'a Shelf,
+        replicas: &'a ReplicaMap,
         /// The output.
         sink: &'a dyn Sink,
         /// Finished chunks that each worker may hold while earlier ones are not finished,
@@ -69,7 +69,7 @@ pub enum Mapping<'a> {
         /// Finished chunks that each may hold while the others are behind, if reads are dealt on demand.
         held: usize,
         /// Others that may come later; none come if an emitter deals a lane, or all of them in turn.
-        relief: Option<Relief>,
+        handover: Option<Handover>,
     },
 }
 
@@ -99,20 +99,20 @@ pub fn run(job: Job<'_>) -> Result<Outcome, Error> {
         lanes = lanes.into_iter().map(|lane| Lane { deal: emitted(lane.deal), ..lane }).collect();
     }
     // What an emitter has dealt to an instance cannot be taken back from it.
-    if let Mapping::Instances { relief, .. } = &mut mapping
+    if let Mapping::Instances { handover, .. } = &mut mapping
         && lanes.iter().any(|lane| matches!(lane.deal, Deal::Emit(_)))
     {
-        *relief = None;
+        *handover = None;
     }
-    let (mut desk, benches) = farm(takers(&mapping, plan), lanes.len(), CHUNKS_PER_WORKER);
+    let (mut emitter_end, ends) = farm(takers(&mapping, plan), lanes.len(), CHUNKS_PER_WORKER);
     if is_static {
-        desk.strictly_in_turn();
+        emitter_end.strictly_in_turn();
     }
     let (views, mut emitters) = views(&mut lanes);
     let input = Input { lanes: views, failure: &failure, progress };
     let cohorts = match &mapping {
-        Mapping::Embedded { shelf, .. } => {
-            let most_text = shelf.cut().map_or(0, |cut| cohorts::most_text(cut, plan.workers.len()));
+        Mapping::Embedded { replicas, .. } => {
+            let most_text = replicas.cut().map_or(0, |cut| cohorts::most_text(cut, plan.workers.len()));
             Cohorts::new(plan.workers.len(), most_text)
         }
         Mapping::Instances { .. } => Cohorts::new(0, 0),
@@ -130,34 +130,34 @@ pub fn run(job: Job<'_>) -> Result<Outcome, Error> {
         let helpers = &plan.helper_cpus;
         let emitter = (!emitters.is_empty()).then(|| {
             let (emitters, input) = (&mut emitters, &input);
-            crew.start("emitter", helpers, move || deal_all(desk, emitters, input))
+            crew.start("emitter", helpers, move || deal_all(emitter_end, emitters, input))
         });
-        let (teams, relief, writers) = match mapping {
-            Mapping::Embedded { shelf, sink, .. } => {
+        let (teams, handover, writers) = match mapping {
+            Mapping::Embedded { replicas, sink, .. } => {
                 let writers = crew.start_writers(helpers);
-                (crew.start_workers(&input, benches, shelf, sink, plan), None, writers)
+                (crew.start_workers(&input, ends, replicas, sink, plan), None, writers)
             }
-            Mapping::Instances { instances, sink, dealing, held, relief } => {
+            Mapping::Instances { instances, sink, dealing, held, handover } => {
                 // In turn, chunks are held for as long as the program whose turn it is takes in more: if they were
                 // not, it would get no more and put nothing out. No more is dealt than that program takes, which
                 // bounds them.
                 let held = if dealing == Dealing::Static { HELD_IN_TURN } else { held };
                 let (tell, headers) = channel();
-                let (committers, mut benches) = (benches.len(), benches.into_iter());
+                let (committers, mut ends) = (ends.len(), ends.into_iter());
                 let place = Place { input: &input, ended: &ended, tell, started };
-                let start = |(i, (instance, bench))| crew.start_instance(&place, i, instance, bench);
-                let teams: Vec<Team<'_>> = instances.into_iter().zip(&mut benches).enumerate().map(start).collect();
+                let start = |(i, (instance, end))| crew.start_instance(&place, i, instance, end);
+                let teams: Vec<Team<'_>> = instances.into_iter().zip(&mut ends).enumerate().map(start).collect();
                 let first = teams.len();
-                let relief = relief.map(|Relief { fresh, .. }| {
+                let handover = handover.map(|Handover { fresh, .. }| {
                     let place = place.clone();
-                    crew.start("relief", helpers, move || Ok(crew.relieve(&place, &fresh, benches, first)))
+                    crew.start("handover", helpers, move || Ok(crew.hand_over(&place, &fresh, ends, first)))
                 });
                 drop(place);
                 let open = |sink| open(sink, committers, held);
-                (teams, relief, crew.open_late(&headers, sink, open, helpers))
+                (teams, handover, crew.open_late(&headers, sink, open, helpers))
             }
         };
-        let fresh = relief.and_then(join).into_iter().flatten();
+        let fresh = handover.and_then(join).into_iter().flatten();
         let parts: Vec<Part> = teams.into_iter().chain(fresh).flat_map(Team::join).collect();
         if let Some(emitter) = emitter {
             join(emitter);
@@ -201,8 +201,8 @@ fn claiming(lanes: &[Lane]) -> Duration {
 fn takers(mapping: &Mapping<'_>, plan: &Plan) -> usize {
     match mapping {
         Mapping::Embedded { .. } => plan.workers.len(),
-        Mapping::Instances { instances, relief, .. } => {
-            instances.len() + relief.as_ref().map_or(0, |relief| relief.most)
+        Mapping::Instances { instances, handover, .. } => {
+            instances.len() + handover.as_ref().map_or(0, |handover| handover.most)
         }
     }
 }
@@ -291,21 +291,21 @@ impl<'scope, 's> Crew<'scope, '_, 's> {
     fn start_workers(
         self,
         input: &'scope Input<'scope>,
-        benches: Vec<Bench>,
-        shelf: &'scope Shelf,
+        ends: Vec<WorkerEnd>,
+        replicas: &'scope ReplicaMap,
         sink: &'scope dyn Sink,
         plan: &'scope Plan,
     ) -> Vec<Team<'scope>> {
         let Some(output) = self.output.get() else { return Vec::new() };
-        let start = |(number, (plan, bench)): (usize, (&'scope WorkerPlan, Bench))| {
-            let work = move || Worker::new(input, output, self.cohorts, bench, sink, (number, plan)).run(shelf);
+        let start = |(number, (plan, end)): (usize, (&'scope WorkerPlan, WorkerEnd))| {
+            let work = move || Worker::new(input, output, self.cohorts, end, sink, (number, plan)).run(replicas);
             Team(vec![self.start("worker", &plan.cpus, work)])
         };
-        plan.workers.iter().zip(benches).enumerate().map(start).collect()
+        plan.workers.iter().zip(ends).enumerate().map(start).collect()
     }
 
     /// The threads around an instance.
-    fn start_instance(self, place: &Place<'scope>, number: usize, instance: Instance, bench: Bench) -> Team<'scope> {
+    fn start_instance(self, place: &Place<'scope>, number: usize, instance: Instance, end: WorkerEnd) -> Team<'scope> {
         let Instance { plan, mut feed, mut drain, blame, leave } = instance;
         let Place { input, ended, tell, started } = place.clone();
         let (outlet, inlets) = instances::outlet(instances::finishers(plan.threads));
@@ -318,7 +318,7 @@ impl<'scope, 's> Crew<'scope, '_, 's> {
             leaving.go();
             Ok(first.and(drained?))
         };
-        let feeder = move || instances::feed(input, bench, &mut *feed, &leave, ended, started);
+        let feeder = move || instances::feed(input, end, &mut *feed, &leave, ended, started);
         let mut threads = vec![self.start("drainer", &plan.cpus, drainer), self.start("feeder", &plan.cpus, feeder)];
         threads.extend(inlets.into_iter().map(|inlet| {
             let behind = behind();
@@ -328,17 +328,17 @@ impl<'scope, 's> Crew<'scope, '_, 's> {
     }
 
     /// Starts the threads around instances that come later, until the input ends or the run fails.
-    fn relieve(
+    fn hand_over(
         self,
         place: &Place<'scope>,
         fresh: &Receiver<Instance>,
-        benches: impl Iterator<Item = Bench>,
+        ends: impl Iterator<Item = WorkerEnd>,
         first: usize,
     ) -> Vec<Team<'scope>> {
         let mut teams = Vec::new();
-        for bench in benches {
+        for end in ends {
             let instance = loop {
-                match fresh.recv_timeout(RELIEF_POLL) {
+                match fresh.recv_timeout(HANDOVER_POLL) {
                     Ok(instance) => break instance,
                     Err(RecvTimeoutError::Disconnected) => return teams,
                     Err(RecvTimeoutError::Timeout) => {}
@@ -347,7 +347,7 @@ impl<'scope, 's> Crew<'scope, '_, 's> {
                     return teams;
                 }
             };
-            teams.push(self.start_instance(place, first + teams.len(), instance, bench));
+            teams.push(self.start_instance(place, first + teams.len(), instance, end));
         }
         teams
     }
@@ -402,10 +402,14 @@ impl Team<'_> {
 }
 
 /// The emitter's thread: the lanes that need one, one after the other.
-fn deal_all(mut desk: Desk, emitters: &mut [(usize, &mut dyn Emit)], input: &Input<'_>) -> Result<(), Error> {
+fn deal_all(
+    mut emitter_end: EmitterEnd,
+    emitters: &mut [(usize, &mut dyn Emit)],
+    input: &Input<'_>,
+) -> Result<(), Error> {
     for (lane, emitter) in emitters {
         let dealt = |share| input.progress.set_dealt(*lane, input.lanes.len(), share);
-        desk.deal(*emitter, input.failure, dealt)?;
+        emitter_end.deal(*emitter, input.failure, dealt)?;
     }
     Ok(())
 }

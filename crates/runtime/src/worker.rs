@@ -1,12 +1,12 @@
 //! A worker of an embedded engine: the path of a read through the program.
 
 use crate::cohorts::{Cohorts, Next, Over};
-use crate::farm::Bench;
+use crate::farm::WorkerEnd;
 use crate::intake::{Asked, Input, Intake, Kept, Taken};
-use crate::marks::Marks;
 use crate::output::{Committer, Output};
 use crate::part::Part;
-use crate::shelf::Shelf;
+use crate::replica_map::ReplicaMap;
+use crate::stages::Stages;
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
@@ -51,7 +51,7 @@ pub(crate) struct Worker<'a, 's> {
     ended: bool,
     report: WorkerReport,
     tally: Tally,
-    marks: Marks,
+    stages: Stages,
 }
 
 impl<'a, 's> Worker<'a, 's> {
@@ -60,14 +60,14 @@ impl<'a, 's> Worker<'a, 's> {
         input: &'a Input<'a>,
         output: &'a Output<'s>,
         cohorts: &'a Cohorts<Summary, Statistics>,
-        bench: Bench,
+        end: WorkerEnd,
         sink: &'a dyn Sink,
         (number, plan): (usize, &WorkerPlan),
     ) -> Self {
         Worker {
             number,
             input,
-            intake: Intake::new(input, bench),
+            intake: Intake::new(input, end),
             alignments: Alignments::default(),
             encoder: sink.encoder(),
             committer: Committer::new(output),
@@ -76,7 +76,7 @@ impl<'a, 's> Worker<'a, 's> {
             ended: false,
             report: WorkerReport { cpus: plan.cpus.clone(), replica: plan.replica, ..WorkerReport::default() },
             tally: Tally::default(),
-            marks: Marks::since(Instant::now()),
+            stages: Stages::since(Instant::now()),
         }
     }
 
@@ -84,26 +84,26 @@ impl<'a, 's> Worker<'a, 's> {
     ///
     /// # Errors
     /// The failure, which was reported with its place in the input already.
-    pub(crate) fn run(mut self, shelf: &Shelf) -> Result<Part, Error> {
-        let started = self.marks.started;
-        if let Err(error) = self.read_from(shelf) {
+    pub(crate) fn run(mut self, replicas: &ReplicaMap) -> Result<Part, Error> {
+        let started = self.stages.started;
+        if let Err(error) = self.read_from(replicas) {
             self.intake.parse_leftovers();
             return Err(error);
         }
         (self.report.claim, self.report.wait_input) = (self.intake.claiming, self.intake.waiting);
         (self.report.commit, self.report.wait_output) = (self.committer.writing, self.committer.waiting);
         self.report.wall = started.elapsed();
-        self.report.timeline = self.marks.end();
+        self.report.timeline = self.stages.end();
         Ok(Part { worker: self.report, tally: self.tally, bytes: self.committer.bytes, instance: None })
     }
 
-    /// Works with the copy that lies on the shelf, and with the next when there is another.
-    fn read_from(&mut self, shelf: &Shelf) -> Result<(), Error> {
+    /// Works with the copy that the map gives it, and with the next when there is another.
+    fn read_from(&mut self, replicas: &ReplicaMap) -> Result<(), Error> {
         let number = self.number;
         loop {
-            let (moves, engine) = shelf.read_by(number);
+            let (moves, engine) = replicas.read_by(number);
             let mut mapper = engine.mapper();
-            let moved = || shelf.has_moved(number, moves);
+            let moved = || replicas.has_moved(number, moves);
             let left = match mapper.phases() {
                 Some(mapper) => self.work_in_phases(mapper, &moved)?,
                 None if self.held.is_empty() => self.work(&mut *mapper, &moved)?,
@@ -140,7 +140,7 @@ impl<'a, 's> Worker<'a, 's> {
             })?;
             let waited = before.elapsed();
             self.intake.waiting += waited;
-            self.marks.add(before, [(Stage::WaitInput, waited)]);
+            self.stages.add(before, [(Stage::WaitInput, waited)]);
             match next {
                 Next::Second(statistics) => self.second(mapper, &statistics)?,
                 Next::Claim => self.claim_piece(mapper)?,
@@ -227,7 +227,7 @@ impl<'a, 's> Worker<'a, 's> {
         let started = Instant::now();
         self.intake.parse(chunk)?;
         let parsed = Instant::now();
-        self.marks.add(started, [(Stage::Parse, parsed - started)]);
+        self.stages.add(started, [(Stage::Parse, parsed - started)]);
         self.report.parse += parsed - started;
         Ok(parsed)
     }
@@ -244,7 +244,7 @@ impl<'a, 's> Worker<'a, 's> {
         self.committer.commit(number, bytes, &tally)?;
         let (writing, waiting) = (self.committer.writing - before.0, self.committer.waiting - before.1);
         let stages = [(Stage::Encode, encoded - mapped), (Stage::WaitOutput, waiting), (Stage::Commit, writing)];
-        self.marks.add(mapped, stages);
+        self.stages.add(mapped, stages);
         self.report.encode += encoded - mapped;
         self.report.chunks += 1;
         self.input.progress.add(tally.reads);
@@ -259,13 +259,13 @@ impl<'a, 's> Worker<'a, 's> {
 
     fn mark_claim(&mut self, before: (Instant, Duration, Duration)) {
         let (claiming, waiting) = (self.intake.claiming - before.1, self.intake.waiting - before.2);
-        self.marks.add(before.0, [(Stage::Claim, claiming), (Stage::WaitInput, waiting)]);
+        self.stages.add(before.0, [(Stage::Claim, claiming), (Stage::WaitInput, waiting)]);
     }
 
     /// Notes that it was mapped from then until now, and says when that is.
     fn mark_map(&mut self, started: Instant) -> Instant {
         let mapped = Instant::now();
-        self.marks.add(started, [(Stage::Map, mapped - started)]);
+        self.stages.add(started, [(Stage::Map, mapped - started)]);
         self.report.map += mapped - started;
         mapped
     }

@@ -17,7 +17,7 @@ use zerohop_model::machine::Bytes;
 use zerohop_model::measurement::{InstanceReport, PageCensus, Tally};
 use zerohop_model::plan::{HugePages, InstancePlan, Pages, Placement};
 use zerohop_model::sink::Sink;
-use zerohop_runtime::{Dealing, LateSink, Mapping, Order, Relief};
+use zerohop_runtime::{Dealing, Handover, LateSink, Mapping, Order};
 
 const POLL: Duration = Duration::from_millis(5);
 
@@ -171,7 +171,7 @@ fn external(shape: Shape, threads: usize, dealing: Dealing, fault: Fault) -> Cam
     run_shape(shape, fault, move |sink, run| {
         let instances = (0..shape.workers).map(|i| instance(i, threads, 1 + i * 3, fault)).collect();
         let late = Late { sink, header: OnceLock::new() };
-        run(Mapping::Instances { instances, sink: &late, dealing, held: 2, relief: None })
+        run(Mapping::Instances { instances, sink: &late, dealing, held: 2, handover: None })
     })
 }
 
@@ -219,7 +219,7 @@ fn a_program_that_lets_us_down_ends_the_run_and_is_named() {
 
 /// Instances take turns: others come, those who were there leave, and so on until the input ends.
 #[test]
-fn instances_that_are_relieved_give_all_records_and_order_is_kept() {
+fn instances_that_hand_over_give_all_records_and_order_is_kept() {
     const MOST: usize = 40;
     let mut came_later = 0;
     for (i, shape) in shapes().enumerate() {
@@ -251,9 +251,9 @@ fn instances_that_are_relieved_give_all_records_and_order_is_kept() {
                     }
                     drop(send);
                 });
-                let relief = Some(Relief { fresh, most: MOST });
+                let handover = Some(Handover { fresh, most: MOST });
                 let outcome =
-                    run(Mapping::Instances { instances, sink: &late, dealing: Dealing::OnDemand, held: 2, relief });
+                    run(Mapping::Instances { instances, sink: &late, dealing: Dealing::OnDemand, held: 2, handover });
                 over.store(true, Ordering::Release);
                 outcome
             })
@@ -264,5 +264,5 @@ fn instances_that_are_relieved_give_all_records_and_order_is_kept() {
         assert_eq!(report.instances.iter().map(|instance| instance.reads_out).sum::<u64>(), READS, "{shape:?}");
         came_later += report.instances.len() - shape.workers;
     }
-    assert!(came_later > 0, "nobody was relieved");
+    assert!(came_later > 0, "nobody handed over");
 }

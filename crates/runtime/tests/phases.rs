@@ -21,7 +21,7 @@ use zerohop_model::plan::{HugePages, Pages, Placement, Plan, WorkerPlan};
 use zerohop_model::record::{Contig, Locus};
 use zerohop_model::sink::{Access, Encoder, Sink};
 use zerohop_model::source::{Claim, Claimed, Deal, Emit, Emitted, Lane, Parse};
-use zerohop_runtime::{HELD_PER_WORKER, Job, Mapping, Order, Progress, Shelf, run};
+use zerohop_runtime::{HELD_PER_WORKER, Job, Mapping, Order, Progress, ReplicaMap, run};
 
 /// Bases of the read and of its mate.
 type Fragment = (usize, Option<usize>);
@@ -358,15 +358,15 @@ fn aligned(case: &Case) -> (Result<u64, Error>, Vec<String>) {
         let plan = Plan { replicas: vec![placement], workers, helper_cpus: vec![], reasons: vec![] };
         let (progress, over) = (Progress::default(), AtomicBool::new(!case.moves));
         let copy = || -> Arc<dyn Engine> { Arc::new(Sums(Arc::clone(&case))) };
-        let shelf = Shelf::new((0..case.workers).map(|_| copy()));
+        let replicas = ReplicaMap::new((0..case.workers).map(|_| copy()));
         let outcome = std::thread::scope(|scope| {
             scope.spawn(|| {
                 while !over.load(Ordering::Relaxed) {
-                    (0..case.workers).for_each(|worker| shelf.move_to(worker, copy()));
+                    (0..case.workers).for_each(|worker| replicas.move_to(worker, copy()));
                     std::thread::yield_now();
                 }
             });
-            let mapping = Mapping::Embedded { shelf: &shelf, sink: &sink, held: HELD_PER_WORKER };
+            let mapping = Mapping::Embedded { replicas: &replicas, sink: &sink, held: HELD_PER_WORKER };
             let job = Job { lanes, mapping, order: case.order, grains: None, plan: &plan, progress: &progress };
             let outcome = run(job);
             over.store(true, Ordering::Relaxed);

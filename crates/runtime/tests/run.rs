@@ -13,7 +13,7 @@ use zerohop_model::engine::{Cut, Engine};
 use zerohop_model::error::Error;
 use zerohop_model::mapper::Mapper;
 use zerohop_model::record::{Contig, UNMAPPED};
-use zerohop_runtime::{HELD_PER_WORKER, Mapping, Order, Shelf};
+use zerohop_runtime::{HELD_PER_WORKER, Mapping, Order, ReplicaMap};
 
 struct Echo(Fault);
 
@@ -72,8 +72,8 @@ impl Mapper for EchoMapper {
 fn embedded(shape: Shape, fault: Fault) -> Came {
     run_shape(shape, fault, move |sink, run| {
         let engine: Arc<dyn Engine> = Arc::new(Echo(fault));
-        let shelf = Shelf::new(vec![engine; shape.workers]);
-        run(Mapping::Embedded { shelf: &shelf, sink, held: HELD_PER_WORKER })
+        let replicas = ReplicaMap::new(vec![engine; shape.workers]);
+        run(Mapping::Embedded { replicas: &replicas, sink, held: HELD_PER_WORKER })
     })
 }
 
@@ -157,19 +157,19 @@ fn workers_move_to_copies_that_come_while_they_run() {
         let was_read = Arc::clone(&read);
         let (outcome, texts) = run_shape(shape, Fault::None, move |sink, run| {
             let first: Arc<dyn Engine> = Arc::new(Echo(Fault::None));
-            let shelf = Shelf::new(vec![Arc::clone(&first); shape.workers]);
+            let replicas = ReplicaMap::new(vec![Arc::clone(&first); shape.workers]);
             let over = AtomicBool::new(false);
             std::thread::scope(|scope| {
                 scope.spawn(|| {
                     while !over.load(Ordering::Relaxed) {
                         let copy: Arc<dyn Engine> = Arc::new(Counted(Echo(Fault::None), Arc::clone(&was_read)));
-                        (0..shape.workers).for_each(|worker| shelf.move_to(worker, Arc::clone(&copy)));
+                        (0..shape.workers).for_each(|worker| replicas.move_to(worker, Arc::clone(&copy)));
                         std::thread::yield_now();
                     }
                     // Let go of by all who read it: nothing is kept.
                     assert!(Arc::strong_count(&first) <= 1 + shape.workers);
                 });
-                let outcome = run(Mapping::Embedded { shelf: &shelf, sink, held: HELD_PER_WORKER });
+                let outcome = run(Mapping::Embedded { replicas: &replicas, sink, held: HELD_PER_WORKER });
                 over.store(true, Ordering::Relaxed);
                 outcome
             })

@@ -24,14 +24,14 @@ use zerohop_process::Reaper;
 use zerohop_ranks::RankShare;
 use zerohop_reads::OpenLane;
 use zerohop_report::{IndexOrigin, IndexReport};
-use zerohop_runtime::{Dealing, Job as Run, Mapping, Progress, Relief};
+use zerohop_runtime::{Dealing, Handover, Job as Run, Mapping, Progress};
 
 /// The longest read that is passed on, in bases: what a chunk's text can hold twice over.
 const MAX_READ_BASES: usize = 1 << 30;
 /// Bases in finished chunks that an instance may hold while the others are behind: SNAP alone takes in as much as that
 /// before it puts anything out.
 const HELD_BASES: u64 = 100_000_000;
-/// Instances are relieved only if what is left of the run takes so many times as long as loading took: a gain of a
+/// Instances hand over only if what is left of the run takes so many times as long as loading took: a gain of a
 /// tenth has to pay for loading twice.
 const WORTH: f64 = 20.0;
 /// Batches that each instance should have mapped before it is judged.
@@ -152,7 +152,7 @@ impl Site {
         let grains = grains.as_deref();
         let (order, progress) = (job.output.order, Progress::default());
         let Some(alternatives) = &self.alternatives else {
-            let mapping = Mapping::Instances { instances, sink: late, dealing, held, relief: None };
+            let mapping = Mapping::Instances { instances, sink: late, dealing, held, handover: None };
             let run = Run { lanes, mapping, order, grains, plan: &self.plan, progress: &progress };
             return Ok((multi_rank::run(multi_rank, !job.quiet, &progress, || zerohop_runtime::run(run))?, None));
         };
@@ -160,7 +160,7 @@ impl Site {
         // Each strategy may come once more when it is the best.
         let most =
             alternatives.plans.iter().map(|plan| plan.replicas.len()).sum::<usize>() + alternatives.most_copies();
-        let relief = Relief { fresh, most };
+        let handover = Handover { fresh, most };
         let switch = HandOver {
             launch: &launch,
             reaper: &self.reaper,
@@ -171,7 +171,7 @@ impl Site {
             started: count,
             progress: &progress,
         };
-        let mapping = Mapping::Instances { instances, sink: late, dealing, held, relief: Some(relief) };
+        let mapping = Mapping::Instances { instances, sink: late, dealing, held, handover: Some(handover) };
         let run = Run { lanes, mapping, order, grains, plan: &self.plan, progress: &progress };
         let over = AtomicBool::new(false);
         let least_reads = Self::reads_to_judge(wanted, alternatives);
@@ -212,16 +212,17 @@ fn begin(
 ) -> Result<(Planned, Option<Alternatives>), AlignError> {
     let auto = job.placement.plan == Some(PlanFrom::Auto);
     // What was dealt to an instance cannot be taken back from it.
-    let relievable = claimed && job.external.deal == Dealing::OnDemand;
+    let can_hand_over = claimed && job.external.deal == Dealing::OnDemand;
     if auto
-        && relievable
+        && can_hand_over
         && let Some(alternatives) = Alternatives::of(job, machine, key.kind, key.index.0)?
     {
         return Ok((Planned { plan: alternatives.plans[0].clone(), farm: false }, Some(alternatives)));
     }
     let mut planned = planning::planned(job, machine, key)?;
     if auto {
-        let why = if relievable { "the rule is sure" } else { "reads are dealt to the instances one after the other" };
+        let why =
+            if can_hand_over { "the rule is sure" } else { "reads are dealt to the instances one after the other" };
         planned.plan.reasons.insert(0, format!("Nothing was tried, for {why}."));
     }
     Ok((planned, None))

@@ -10,14 +10,14 @@ const SHORTEST: Duration = Duration::from_micros(10);
 
 /// One wait. Cheap when short; when long, it neither burns the core nor collapses when threads outnumber cores.
 #[derive(Debug)]
-pub(crate) struct Patience {
+pub(crate) struct BackOff {
     rounds: u32,
     started: Option<Instant>,
 }
 
-impl Patience {
+impl BackOff {
     pub(crate) fn new() -> Self {
-        Patience { rounds: 0, started: None }
+        BackOff { rounds: 0, started: None }
     }
 
     /// Waits a little, each time longer.

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use zerohop_model::engine::{Cut, Engine};
 
 /// What each worker reads. A copy is freed when the last worker that read it has moved on.
-pub struct Shelf {
+pub struct ReplicaMap {
     readers: Vec<Reader>,
 }
 
@@ -16,17 +16,17 @@ struct Reader {
     moves: AtomicU64,
 }
 
-impl fmt::Debug for Shelf {
+impl fmt::Debug for ReplicaMap {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Shelf").field("readers", &self.readers.len()).finish_non_exhaustive()
+        f.debug_struct("ReplicaMap").field("readers", &self.readers.len()).finish_non_exhaustive()
     }
 }
 
-impl Shelf {
+impl ReplicaMap {
     /// The copy that each worker reads at first.
     pub fn new(engines: impl IntoIterator<Item = Arc<dyn Engine>>) -> Self {
         let reader = |engine| Reader { engine: Mutex::new(engine), moves: AtomicU64::new(0) };
-        Shelf { readers: engines.into_iter().map(reader).collect() }
+        ReplicaMap { readers: engines.into_iter().map(reader).collect() }
     }
 
     /// Has `worker` read another copy from its next chunk on. The copies must be of one index: records do not depend on

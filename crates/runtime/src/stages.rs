@@ -4,15 +4,15 @@ use std::time::{Duration, Instant};
 use zerohop_model::timeline::{Stage, Timeline};
 
 /// Stages that were gone through, from the thread's start on.
-pub(crate) struct Marks {
+pub(crate) struct Stages {
     pub(crate) started: Instant,
     timeline: Timeline,
 }
 
-impl Marks {
+impl Stages {
     /// Times will be told from `started` on.
     pub(crate) fn since(started: Instant) -> Self {
-        Marks { started, timeline: Timeline::default() }
+        Stages { started, timeline: Timeline::default() }
     }
 
     /// Enters stages that followed one another.

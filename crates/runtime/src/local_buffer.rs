@@ -21,7 +21,7 @@ pub(crate) fn chunk() -> Box<Chunk> {
 
 /// Replaces memory that another thread has written to by memory that the calling thread writes to first, with some room
 /// to spare: to be filled by another thread again.
-pub(crate) fn bring_home(text: &mut Text) {
+pub(crate) fn make_local(text: &mut Text) {
     if text.bytes.capacity() == 0 {
         return;
     }
