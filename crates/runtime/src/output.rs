@@ -1,5 +1,6 @@
 //! Committing: the bytes of finished chunks to their places, in the order of the input or as they come.
 
+use crate::commit::{Commit, OverRanks, Pipe, Positioned};
 use crate::gate::{Closed, OrderGate};
 use crate::grains::Grains;
 use crate::local_buffer;
@@ -24,59 +25,11 @@ pub enum Order {
 /// Finished chunks that a worker may hold while earlier ones are still being mapped by others.
 pub const HELD_PER_WORKER: usize = 2;
 
-/// One output file.
-enum File<'s> {
-    /// Written by the workers, at offsets that the gate hands out.
-    Positioned(OrderGate),
-    /// Written by the workers of several processes, at offsets that these agree on.
-    Granted(&'s Grains),
-    /// Written by one writer thread.
-    Sequential(OrderedQueue<Vec<u8>>),
-}
-
-impl File<'_> {
-    /// Says how long a chunk is, if that is to be known.
-    ///
-    /// # Errors
-    /// A chunk that is not ours.
-    fn submit(&self, number: u64, bytes: u64, tally: &Tally) -> Result<(), Error> {
-        match self {
-            File::Positioned(gate) => gate.submit(number, bytes),
-            File::Granted(grains) if grains.submit(number, bytes, tally) => {}
-            File::Granted(_) => {
-                let what = format!("chunk {number} was never given: has a file of reads changed while it was read?");
-                return Err(Error::Internal(what));
-            }
-            File::Sequential(_) => {}
-        }
-        Ok(())
-    }
-
-    /// Where a chunk goes, if it is known.
-    fn try_fetch(&self, number: u64) -> Option<u64> {
-        match self {
-            File::Positioned(gate) => gate.try_fetch(number),
-            File::Granted(grains) => grains.try_fetch(number),
-            File::Sequential(_) => None,
-        }
-    }
-
-    /// Waits for the place of a chunk.
-    fn fetch(&self, number: u64) -> Result<u64, Closed> {
-        match self {
-            File::Positioned(gate) => gate.fetch(number),
-            File::Granted(grains) => grains.fetch(number),
-            // A queue takes what it is given: nothing waits for it.
-            File::Sequential(_) => Err(Closed),
-        }
-    }
-}
-
 /// The output of a run.
 pub struct Output<'s> {
     sink: &'s dyn Sink,
     order: Order,
-    files: Vec<File<'s>>,
+    files: Vec<Box<dyn Commit + 's>>,
     /// For [`Order::Any`]: numbers are given as chunks are finished.
     next: Vec<AtomicU64>,
     /// Emptied buffers, on their way back from the writer thread.
@@ -91,9 +44,11 @@ pub struct Output<'s> {
 impl<'s> Output<'s> {
     /// An output for `committers`, each of which may hold `held` chunks that are finished too early.
     pub fn new(sink: &'s dyn Sink, order: Order, committers: usize, held: usize) -> Self {
-        let file = |i| match sink.access() {
-            Access::Positioned => File::Positioned(OrderGate::new(sink.start(i))),
-            Access::Sequential => File::Sequential(OrderedQueue::new((held * committers) as u64)),
+        let file = |i| -> Box<dyn Commit + 's> {
+            match sink.access() {
+                Access::Positioned => Box::new(Positioned(OrderGate::new(sink.start(i)))),
+                Access::Sequential => Box::new(Pipe(OrderedQueue::new((held * committers) as u64))),
+            }
         };
         Self::of((0..sink.files()).map(file).collect(), sink, order, committers, held)
     }
@@ -101,10 +56,11 @@ impl<'s> Output<'s> {
     /// An output that several processes write together, in the order of the input.
     pub fn granted(sink: &'s dyn Sink, grains: &'s Grains, committers: usize, held: usize) -> Self {
         grains.begin(sink.start(0));
-        Self::of((0..sink.files()).map(|_| File::Granted(grains)).collect(), sink, Order::Input, committers, held)
+        let file = |_| -> Box<dyn Commit + 's> { Box::new(OverRanks(grains)) };
+        Self::of((0..sink.files()).map(file).collect(), sink, Order::Input, committers, held)
     }
 
-    fn of(files: Vec<File<'s>>, sink: &'s dyn Sink, order: Order, committers: usize, held: usize) -> Self {
+    fn of(files: Vec<Box<dyn Commit + 's>>, sink: &'s dyn Sink, order: Order, committers: usize, held: usize) -> Self {
         Output {
             sink,
             order,
@@ -126,12 +82,11 @@ impl<'s> Output<'s> {
     fn place(&self, number: u64) -> (usize, u64) {
         let files = self.files.len() as u64;
         let file = (number % files) as usize;
-        match (&self.files[file], self.order) {
-            // All processes know a chunk by its number in the run.
-            (File::Granted(_), _) => (file, number),
-            (_, Order::Input) => (file, number / files),
-            (_, Order::Any) => (file, self.next[file].fetch_add(1, Ordering::Relaxed)),
-        }
+        let in_file = match self.order {
+            Order::Input => number / files,
+            Order::Any => self.next[file].fetch_add(1, Ordering::Relaxed),
+        };
+        (file, self.files[file].number(number, in_file))
     }
 
     /// After all was committed: writes what goes before the records, if nobody else will, for the first chunk does not
@@ -149,27 +104,17 @@ impl<'s> Output<'s> {
 
     /// Says that no worker will commit any more.
     pub fn end(&self) {
-        for file in &self.files {
-            if let File::Sequential(queue) = file {
-                queue.end();
-            }
-        }
+        self.files.iter().for_each(|file| file.end());
     }
 
     /// Wakes all who wait, for the run failed.
     pub fn close(&self) {
-        for file in &self.files {
-            match file {
-                File::Positioned(gate) => gate.close(),
-                File::Granted(grains) => grains.close(),
-                File::Sequential(queue) => queue.close(),
-            }
-        }
+        self.files.iter().for_each(|file| file.close());
     }
 
     /// The files that need a writer thread.
     pub fn sequential_files(&self) -> Vec<usize> {
-        (0..self.files.len()).filter(|&i| matches!(self.files[i], File::Sequential(_))).collect()
+        (0..self.files.len()).filter(|&i| self.files[i].queue().is_some()).collect()
     }
 
     /// The writer thread of `file`: writes what comes, in order. Returns the file's length and the time spent writing.
@@ -178,7 +123,7 @@ impl<'s> Output<'s> {
     /// What the sink says; [`Error::Stopped`] when the run failed.
     pub fn write_sequentially(&self, file: usize) -> Result<(u64, Duration), Error> {
         let (mut offset, mut writing) = (self.sink.start(file), Duration::ZERO);
-        let File::Sequential(queue) = &self.files[file] else { return Ok((offset, writing)) };
+        let Some(queue) = self.files[file].queue() else { return Ok((offset, writing)) };
         while let Some(bytes) = queue.take().map_err(|Closed| Error::Stopped)? {
             let started = Instant::now();
             self.sink.write_at(file, offset, &bytes)?;
@@ -191,12 +136,7 @@ impl<'s> Output<'s> {
 
     /// The lengths of the files that workers wrote, after all was committed.
     pub fn positioned_lengths(&self) -> Vec<u64> {
-        let length = |file: &File| match file {
-            File::Positioned(gate) => Some(gate.end()),
-            // It ends where the last process ends, which this one does not know.
-            File::Granted(_) | File::Sequential(_) => None,
-        };
-        self.files.iter().filter_map(length).collect()
+        self.files.iter().filter_map(|file| file.length()).collect()
     }
 
     /// Time spent at the gates so far.
@@ -254,16 +194,14 @@ impl<'o, 's> Committer<'o, 's> {
     pub fn commit(&mut self, number: u64, bytes: Vec<u8>, tally: &Tally) -> Result<(), Error> {
         self.bytes += bytes.len() as u64;
         let (file, number) = self.output.place(number);
-        match &self.output.files[file] {
-            File::Sequential(queue) => {
-                let started = Instant::now();
-                let outcome = queue.put(number, bytes);
+        let started = Instant::now();
+        let left = self.output.files[file].submit(number, bytes, tally)?;
+        match left {
+            None => {
                 self.waiting += started.elapsed();
-                outcome.map_err(|Closed| Error::Stopped)
+                Ok(())
             }
-            File::Positioned(_) | File::Granted(_) => {
-                let started = Instant::now();
-                self.output.files[file].submit(number, bytes.len() as u64, tally)?;
+            Some(bytes) => {
                 self.output.gate_nanos.fetch_add(started.elapsed().as_nanos() as u64, Ordering::Relaxed);
                 self.held.push_back(Held { file, number, bytes });
                 self.write_held(self.output.held)
@@ -278,26 +216,18 @@ impl<'o, 's> Committer<'o, 's> {
     fn write_held(&mut self, keep: usize) -> Result<(), Error> {
         while let Some(held) = self.held.front() {
             let file = &self.output.files[held.file];
-            let offset = match file.try_fetch(held.number) {
+            let offset = match file.try_offset(held.number) {
                 Some(offset) => offset,
                 None if self.held.len() <= keep => return Ok(()),
                 None => {
                     let started = Instant::now();
-                    let offset = file.fetch(held.number);
+                    let offset = file.offset(held.number);
                     self.waiting += started.elapsed();
                     offset.map_err(|Closed| Error::Stopped)?
                 }
             };
             let started = Instant::now();
-            if let File::Granted(_) = file
-                && held.number == 0
-            {
-                self.output.sink.write_header()?;
-            }
-            self.output.sink.write_at(held.file, offset, &held.bytes)?;
-            if let File::Granted(grains) = file {
-                grains.wrote(held.number);
-            }
+            file.write(self.output.sink, held.file, held.number, offset, &held.bytes)?;
             self.writing += started.elapsed();
             if let Some(Held { mut bytes, .. }) = self.held.pop_front() {
                 bytes.clear();

@@ -1,0 +1,47 @@
+//! A file that several processes write: workers write, at offsets that all processes agree on.
+
+use super::Commit;
+use crate::gate::Closed;
+use crate::grains::Grains;
+use zerohop_model::error::Error;
+use zerohop_model::measurement::Tally;
+use zerohop_model::sink::Sink;
+
+/// Written by the workers of several processes.
+pub(crate) struct OverRanks<'g>(pub(crate) &'g Grains);
+
+impl Commit for OverRanks<'_> {
+    fn number(&self, in_run: u64, _: u64) -> u64 {
+        // All processes know a chunk by its number in the run.
+        in_run
+    }
+
+    fn submit(&self, number: u64, bytes: Vec<u8>, tally: &Tally) -> Result<Option<Vec<u8>>, Error> {
+        if self.0.submit(number, bytes.len() as u64, tally) {
+            return Ok(Some(bytes));
+        }
+        let what = format!("chunk {number} was never given: has a file of reads changed while it was read?");
+        Err(Error::Internal(what))
+    }
+
+    fn try_offset(&self, number: u64) -> Option<u64> {
+        self.0.try_fetch(number)
+    }
+
+    fn offset(&self, number: u64) -> Result<u64, Closed> {
+        self.0.fetch(number)
+    }
+
+    fn write(&self, sink: &dyn Sink, file: usize, number: u64, offset: u64, bytes: &[u8]) -> Result<(), Error> {
+        if number == 0 {
+            sink.write_header()?;
+        }
+        sink.write_at(file, offset, bytes)?;
+        self.0.wrote(number);
+        Ok(())
+    }
+
+    fn close(&self) {
+        self.0.close();
+    }
+}
