@@ -15,6 +15,7 @@ const MODEL: &str = "crates/model";
 const TOPOLOGY: &str = "crates/topology";
 const MEMORY: &str = "crates/memory";
 const PROCESS: &str = "crates/process";
+const BGZF: &str = "crates/bgzf";
 const READS: &str = "crates/reads";
 const SINKS: &str = "crates/sinks";
 const RUNTIME: &str = "crates/runtime";
@@ -36,8 +37,9 @@ fn allowed(place: &str) -> Option<Allowed> {
     use Allowed::{Everything, Only};
     Some(match place {
         "crates/model" | "crates/process" | "crates/lab/locks" => Only(&[]),
-        "crates/topology" | "crates/memory" | "crates/reads" | "crates/report" | "crates/plan" => Only(&[MODEL]),
-        "crates/sinks" => Only(&[MODEL, PROCESS]),
+        "crates/topology" | "crates/memory" | "crates/bgzf" | "crates/report" | "crates/plan" => Only(&[MODEL]),
+        "crates/reads" => Only(&[MODEL, BGZF]),
+        "crates/sinks" => Only(&[MODEL, BGZF, PROCESS]),
         "crates/runtime" | "crates/probe" => Only(&[MODEL, TOPOLOGY, MEMORY]),
         "crates/ranks" => Only(&[MODEL, PROCESS, TOPOLOGY]),
         // It measures them all.

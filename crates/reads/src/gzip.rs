@@ -7,9 +7,6 @@ use std::io::{self, BufRead, BufReader, Cursor, Read};
 
 /// How much is read at a time, in bytes.
 const BUFFER_BYTES: usize = 1 << 20;
-/// The first bytes of a member.
-const MAGIC: [u8; 2] = [0x1f, 0x8b];
-
 /// Bytes that are neither a member nor padding follow the last member.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct TrailingGarbage {
@@ -37,17 +34,12 @@ impl std::error::Error for TrailingGarbage {}
 pub fn inflated<'r>(mut raw: impl Read + 'r) -> io::Result<Box<dyn BufRead + 'r>> {
     let mut first = Vec::new();
     raw.by_ref().take(2).read_to_end(&mut first)?;
-    let is_gzip = first == MAGIC;
+    let is_gzip = zerohop_bgzf::is_member(&first);
     let raw = Cursor::new(first).chain(raw);
     Ok(match is_gzip {
         true => Box::new(BufReader::with_capacity(BUFFER_BYTES, GzipMembers::new(raw, BUFFER_BYTES))),
         false => Box::new(BufReader::with_capacity(BUFFER_BYTES, raw)),
     })
-}
-
-/// Whether a member begins here, also one that is cut off after its first byte.
-pub(crate) fn is_member(bytes: &[u8]) -> bool {
-    bytes.starts_with(&MAGIC) || bytes == &MAGIC[..1]
 }
 
 /// Compressed bytes, of which the next two can be looked at, and the place in them.
@@ -79,7 +71,7 @@ impl<R: Read> Compressed<R> {
 
     /// Whether another member follows. If not, all that is left is taken.
     fn has_member(&mut self) -> io::Result<bool> {
-        if is_member(self.next_two()?) {
+        if zerohop_bgzf::is_member(self.next_two()?) {
             return Ok(true);
         }
         loop {

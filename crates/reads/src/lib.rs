@@ -23,7 +23,6 @@
 //! more than a few segments per worker in memory, start threads for regular files, or know what is done with the reads.
 #![forbid(unsafe_code)]
 
-mod bgzf;
 pub mod blocked;
 mod compact;
 mod count;

@@ -1,5 +1,6 @@
 //! Opens read files: finds out what they are by their content, and chooses how they are dealt.
 
+use crate::LaneSpec;
 use crate::blocked::BlockInput;
 use crate::count;
 use crate::cutter::{Cutting, End};
@@ -12,7 +13,6 @@ use crate::serial::SerialText;
 use crate::stream::{StreamEmitter, StreamSpec};
 use crate::survey::{Part, Survey, has_end_marker};
 use crate::table::Table;
-use crate::{LaneSpec, bgzf};
 use std::fs::File;
 use std::io::{Cursor, Read};
 use std::path::{Path, PathBuf};
@@ -86,7 +86,7 @@ fn look(path: &Path, (raw, regular): Raw) -> Result<Opened, InputError> {
     let mut first = Vec::new();
     raw.by_ref().take(512).read_to_end(&mut first).map_err(|e| read_fault(path, &e))?;
     let compression = match &first[..] {
-        bytes if bgzf::frame(bytes).is_some() => Compression::Bgzf,
+        bytes if zerohop_bgzf::frame(bytes).is_some() => Compression::Bgzf,
         [0x1f, 0x8b, ..] => Compression::Gzip,
         _ => Compression::None,
     };

@@ -4,7 +4,6 @@
 //! guessed from its content, and checked when the stretches before it are there ([`Front`]); a wrong guess (damaged
 //! text) costs time and nothing else.
 
-use crate::bgzf::{self, MAX_BLOCK};
 use crate::gzip::TrailingGarbage;
 use crate::segment::{LineState, Segment, guess_state, mark_fastq};
 use libdeflater::Decompressor;
@@ -105,19 +104,19 @@ impl Regular {
         }
         SCRATCH.with_borrow_mut(|(raw, decompressor)| {
             // The last block may reach beyond the stretch.
-            let read_end = (end + MAX_BLOCK as u64).min(self.length);
+            let read_end = (end + zerohop_bgzf::MAX_BLOCK as u64).min(self.length);
             let from = block_start.unwrap_or(start);
             self.read_at(raw, from, read_end - from)?;
             let skip = match block_start {
                 Some(_) => Some(0),
                 None if index == 0 => Some(0),
-                None => bgzf::find_block(raw).filter(|&at| start + (at as u64) < end),
+                None => zerohop_bgzf::find_block(raw).filter(|&at| start + (at as u64) < end),
             };
             let Some(skip) = skip else { return Ok((end, end)) };
             let first = from + skip as u64;
             let limit = (end - first) as usize;
             let at_end = read_end == self.length;
-            let used = bgzf::inflate_chain(&self.path, first, &raw[skip..], limit, at_end, decompressor, text)?;
+            let used = zerohop_bgzf::inflate_chain(&self.path, first, &raw[skip..], limit, at_end, decompressor, text)?;
             if used < limit {
                 self.check_padding(first + used as u64)?;
                 return Ok((first, self.length));

@@ -12,7 +12,6 @@
 //! content, and checked when the stretches before it are there; a wrong guess (damaged text) costs time and nothing
 //! else.
 
-use crate::bgzf;
 use crate::cutter::{CutChunk, Cutter};
 use crate::regular::{Front, PLAIN_STRETCH, Regular, Stretch};
 use crate::table::Table;
@@ -276,7 +275,7 @@ impl Claim for Survey {
 /// Whether a BGZF file ends with the marker that its writer puts there last; zeros behind it are padding.
 pub(crate) fn has_end_marker(file: &File, path: &Path) -> Result<bool, InputError> {
     let fault = |e| InputError::new(path, format!("cannot read: {e}"));
-    let marker = bgzf::END_MARKER;
+    let marker = zerohop_bgzf::END_MARKER;
     // The marker ends with zeros itself.
     let own_zeros = marker.iter().rev().take_while(|&&b| b == 0).count() as u64;
     let (mut end, mut buffer) = (file.metadata().map_err(fault)?.len(), vec![0; 1 << 16]);

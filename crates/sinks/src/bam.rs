@@ -1,9 +1,9 @@
 //! BAM (SAMv1, section 4.2), as BGZF blocks of its own per chunk, so that chunks can be put one after the other.
 
-use crate::bgzf::BlockCompressor;
 use crate::line::{Fields, LineParser};
 use crate::records::Bases;
 use crate::tags::{RecordContext, push_comment, push_integer, push_text};
+use zerohop_bgzf::BlockCompressor;
 use zerohop_model::alignment::Alignments;
 use zerohop_model::chunk::Chunk;
 use zerohop_model::error::{Error, shown};

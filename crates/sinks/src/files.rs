@@ -2,7 +2,6 @@
 //! processes write together.
 
 use crate::bam::BamEncoder;
-use crate::bgzf::{BlockCompressor, END_MARKER};
 use crate::header::Header;
 use crate::line::{ContigNumbers, LineParser};
 use crate::sam::SamEncoder;
@@ -11,6 +10,7 @@ use std::fs::File;
 use std::io::{ErrorKind, Write};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
+use zerohop_bgzf::{BlockCompressor, END_MARKER};
 use zerohop_model::error::Error;
 use zerohop_model::sink::{Access, Encoder, Sink};
 use zerohop_process::{NewFile, WriteError, complete_all};

@@ -14,7 +14,6 @@
 #![forbid(unsafe_code)]
 
 mod bam;
-mod bgzf;
 mod files;
 mod header;
 mod line;
@@ -22,6 +21,5 @@ mod records;
 mod sam;
 mod tags;
 
-pub use bgzf::{BLOCK_DATA as BGZF_BLOCK_DATA, BlockCompressor, END_MARKER as BGZF_END};
 pub use files::{FileSink, Format, OutputSpec, shard_path};
 pub use header::{Header, HeaderError, Program, ReadGroup, ReadGroupError};

@@ -2,7 +2,6 @@
 //! frames; whoever parses inflates them.
 
 use super::{Coding, Sidecar, members};
-use crate::bgzf;
 use crate::parse::Parser;
 use crate::serial::{SerialText, Take};
 use libdeflater::Decompressor;
@@ -31,7 +30,7 @@ impl BlockTaker {
     /// Behind the last block there must be nothing, or the marker at the end of BGZF.
     fn check_end(&mut self) -> Result<bool, Error> {
         for (text, sidecar) in &mut self.texts {
-            let end: &[u8] = if sidecar.coding == Coding::Bgzf { &bgzf::END_MARKER } else { b"" };
+            let end: &[u8] = if sidecar.coding == Coding::Bgzf { &zerohop_bgzf::END_MARKER } else { b"" };
             if text.look(end.len() + 1)? != end {
                 return Err(text
                     .fault(format!("it goes on after its {} reads: it was changed after it was blocked", sidecar.reads))
@@ -77,7 +76,7 @@ fn take_members(text: &mut SerialText, sidecar: &Sidecar, out: &mut Text) -> Res
         if seen.len() == length && member == 0 {
             return Ok(false);
         }
-        let Some(frame) = seen.get(length..).and_then(bgzf::frame) else {
+        let Some(frame) = seen.get(length..).and_then(zerohop_bgzf::frame) else {
             return Err(text
                 .fault("no BGZF block starts where one of its blocks should: it was compressed anew, or is damaged"));
         };
@@ -105,7 +104,7 @@ impl BlockParser {
         SCRATCH.with_borrow_mut(|(inflated, decompressor)| {
             inflated.clear();
             let (offset, length) = (text.first_byte, text.bytes.len());
-            let used = bgzf::inflate_chain(path, offset, &text.bytes, length, true, decompressor, inflated)?;
+            let used = zerohop_bgzf::inflate_chain(path, offset, &text.bytes, length, true, decompressor, inflated)?;
             if used < length {
                 let at = offset + used as u64;
                 let what = format!("no BGZF block starts here: the file is damaged (at compressed offset {at})");

@@ -63,8 +63,8 @@ pub fn block(
     blocked.sidecar.original_bytes += blocked.sidecar.blank.len() as u64;
     blocked.sidecar.digest = format!("{:016x}", blocked.digest);
     if coding == Coding::Bgzf {
-        blocked.out.write_all(&crate::bgzf::END_MARKER).map_err(failed)?;
-        blocked.sidecar.file_bytes += crate::bgzf::END_MARKER.len() as u64;
+        blocked.out.write_all(&zerohop_bgzf::END_MARKER).map_err(failed)?;
+        blocked.sidecar.file_bytes += zerohop_bgzf::END_MARKER.len() as u64;
     }
     blocked.out.flush().map_err(failed)?;
     Ok(blocked.sidecar)

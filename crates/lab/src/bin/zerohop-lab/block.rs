@@ -4,12 +4,12 @@ use crate::args::BlockArgs;
 use crate::failure::Failure;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
+use zerohop_bgzf::BlockCompressor;
 use zerohop_model::error::{Error, InputError};
 use zerohop_process::overwrite::{self, Kind};
 use zerohop_process::{NewFile, WriteError, complete_all, tell};
 use zerohop_reads::blocked::{Blocking, Coding, Compress, Fit, Sidecar, block, restore};
 use zerohop_reads::{LaneSpec, OpenLane};
-use zerohop_sinks::BlockCompressor;
 
 /// The longest read that is taken for one, in bases.
 const MAX_READ_BASES: usize = 1 << 27;
@@ -217,16 +217,15 @@ impl Packing<'_, '_> {
 
     fn end(mut self) -> std::io::Result<()> {
         self.put()?;
-        self.out.write_all(&zerohop_sinks::BGZF_END)
+        self.out.write_all(&zerohop_bgzf::END_MARKER)
     }
 }
 
 impl Write for Packing<'_, '_> {
     fn write(&mut self, data: &[u8]) -> std::io::Result<usize> {
         self.data.extend_from_slice(data);
-        if self.data.len() >= 16 * zerohop_sinks::BGZF_BLOCK_DATA {
-            let rest =
-                self.data.split_off(self.data.len() / zerohop_sinks::BGZF_BLOCK_DATA * zerohop_sinks::BGZF_BLOCK_DATA);
+        if self.data.len() >= 16 * zerohop_bgzf::BLOCK_DATA {
+            let rest = self.data.split_off(self.data.len() / zerohop_bgzf::BLOCK_DATA * zerohop_bgzf::BLOCK_DATA);
             self.put()?;
             self.data = rest;
         }

@@ -1,25 +1,19 @@
-//! BGZF (SAMv1, section 4.1): a gzip file of independent members of at most 64 KiB, each of which says how long it is.
+//! Blocks, found and inflated.
 
-use crate::gzip;
+use crate::MAX_BLOCK;
 use libdeflater::{Crc, Decompressor};
 use zerohop_model::error::InputError;
 
-/// The longest block, compressed or inflated.
-pub(crate) const MAX_BLOCK: usize = 1 << 16;
-
-/// The empty block that ends a BGZF file.
-pub(crate) const END_MARKER: [u8; 28] =
-    [0x1f, 0x8b, 0x08, 0x04, 0, 0, 0, 0, 0, 0xff, 6, 0, 0x42, 0x43, 2, 0, 0x1b, 0, 3, 0, 0, 0, 0, 0, 0, 0, 0, 0];
-
 /// A block's frame: where its compressed data start, and how long the whole block is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Frame {
+pub struct Frame {
     data: usize,
-    pub(crate) length: usize,
+    /// Bytes of the whole block.
+    pub length: usize,
 }
 
 /// Reads the frame of the block at the start of `bytes`; `None` if no BGZF block starts there.
-pub(crate) fn frame(bytes: &[u8]) -> Option<Frame> {
+pub fn frame(bytes: &[u8]) -> Option<Frame> {
     let fixed = bytes.get(..12)?;
     if fixed[..4] != [0x1f, 0x8b, 0x08, 0x04] {
         return None;
@@ -39,9 +33,15 @@ pub(crate) fn frame(bytes: &[u8]) -> Option<Frame> {
     None
 }
 
+/// Whether a gzip member begins here, also one that is cut off after its first byte.
+pub fn is_member(bytes: &[u8]) -> bool {
+    const MAGIC: [u8; 2] = [0x1f, 0x8b];
+    bytes.starts_with(&MAGIC) || bytes == &MAGIC[..1]
+}
+
 /// Finds the first offset in `bytes` at which a block seems to start and is followed by another or by the end of
 /// `bytes`. Compressed data can look like a frame, so whoever uses this checks it against the chain of blocks.
-pub(crate) fn find_block(bytes: &[u8]) -> Option<usize> {
+pub fn find_block(bytes: &[u8]) -> Option<usize> {
     memchr::memmem::find_iter(bytes, &[0x1f, 0x8b, 0x08, 0x04]).find(|&at| match frame(&bytes[at..]) {
         Some(block) => match bytes.get(at + block.length..) {
             Some(next) if next.len() >= 18 => frame(next).is_some(),
@@ -55,12 +55,7 @@ pub(crate) fn find_block(bytes: &[u8]) -> Option<usize> {
 ///
 /// # Errors
 /// A sentence that says what is wrong with the block.
-pub(crate) fn inflate(
-    decompressor: &mut Decompressor,
-    frame: Frame,
-    bytes: &[u8],
-    out: &mut Vec<u8>,
-) -> Result<(), &'static str> {
+fn inflate(decompressor: &mut Decompressor, frame: Frame, bytes: &[u8], out: &mut Vec<u8>) -> Result<(), &'static str> {
     let footer = frame.length - 8;
     let word = |at: usize| u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]);
     let (crc, size) = (word(footer), word(footer + 4) as usize);
@@ -83,7 +78,7 @@ pub(crate) fn inflate(
 ///
 /// # Errors
 /// The fault, with the offset in the compressed file, given that `bytes` starts at `offset` of `file`.
-pub(crate) fn inflate_chain(
+pub fn inflate_chain(
     file: &std::path::Path,
     offset: u64,
     bytes: &[u8],
@@ -103,7 +98,7 @@ pub(crate) fn inflate_chain(
                 at += block.length;
             }
             Some(_) => return Err(fault(at, "the file ends inside a BGZF block: it is truncated")),
-            None if !gzip::is_member(rest) => break,
+            None if !is_member(rest) => break,
             None if at_end && rest.len() < 18 => {
                 return Err(fault(at, "the file ends inside a BGZF block: it is truncated"));
             }
@@ -118,28 +113,14 @@ pub(crate) fn inflate_chain(
 }
 
 #[cfg(test)]
-pub(crate) mod tests {
+mod tests {
     use super::*;
-    use libdeflater::{CompressionLvl, Compressor};
-
-    /// One block that holds `data`.
-    pub(crate) fn block(data: &[u8]) -> Vec<u8> {
-        let mut compressor = Compressor::new(CompressionLvl::fastest());
-        let mut body = vec![0; compressor.deflate_compress_bound(data.len())];
-        let n = compressor.deflate_compress(data, &mut body).unwrap();
-        let mut out = END_MARKER[..16].to_vec();
-        out.extend_from_slice(&((18 + n + 8 - 1) as u16).to_le_bytes());
-        out.extend_from_slice(&body[..n]);
-        let mut crc = Crc::new();
-        crc.update(data);
-        out.extend_from_slice(&crc.sum().to_le_bytes());
-        out.extend_from_slice(&(data.len() as u32).to_le_bytes());
-        out
-    }
+    use crate::{BlockCompressor, END_MARKER};
 
     /// A whole file in blocks of `size` bytes.
-    pub(crate) fn compress(data: &[u8], size: usize) -> Vec<u8> {
-        let mut out: Vec<u8> = data.chunks(size).flat_map(block).collect();
+    fn compress(data: &[u8], size: usize) -> Vec<u8> {
+        let (mut compressor, mut out) = (BlockCompressor::new(1), Vec::new());
+        data.chunks(size).for_each(|part| compressor.compress(part, &mut out).unwrap());
         out.extend_from_slice(&END_MARKER);
         out
     }

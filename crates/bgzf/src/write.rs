@@ -1,14 +1,10 @@
-//! BGZF blocks (SAMv1, section 4.1), made by whoever has the data: a worker compresses its own.
+//! Blocks, made by whoever has the data: a worker compresses its own.
 
+use crate::{BLOCK_DATA, END_MARKER};
 use libdeflater::{CompressionLvl, Compressor, Crc};
 use zerohop_model::error::Error;
 
-/// The empty block that ends a BGZF file.
-pub const END_MARKER: [u8; 28] =
-    [0x1f, 0x8b, 0x08, 0x04, 0, 0, 0, 0, 0, 0xff, 6, 0, 0x42, 0x43, 2, 0, 0x1b, 0, 3, 0, 0, 0, 0, 0, 0, 0, 0, 0];
-
-/// Data per block, as htslib has it: it fits into a block even if it cannot be compressed.
-pub const BLOCK_DATA: usize = 0xff00;
+/// Bytes of a block before and behind its compressed data.
 const FRAME: usize = 18;
 const FOOTER: usize = 8;
 
@@ -16,6 +12,13 @@ const FOOTER: usize = 8;
 const LIBDEFLATE_LEVELS: [i32; 10] = [0, 1, 2, 3, 5, 6, 7, 8, 10, 12];
 
 /// Compresses data into BGZF blocks.
+///
+/// ```
+/// let mut file = Vec::new();
+/// zerohop_bgzf::BlockCompressor::new(6).compress(b"ACGT", &mut file)?;
+/// file.extend_from_slice(&zerohop_bgzf::END_MARKER);
+/// # Ok::<_, zerohop_model::error::Error>(())
+/// ```
 pub struct BlockCompressor(Compressor);
 
 impl BlockCompressor {
