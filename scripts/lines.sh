@@ -12,8 +12,8 @@ crates/lab/src/exchange/model/engine.rs
 crates/lab/src/exchange/model/tests.rs
 crates/lab/src/process.rs
 crates/plan/src/pilots.rs
-crates/reads/src/blocked/tests.rs
-crates/reads/src/cutter.rs
+crates/input/src/blocked/tests.rs
+crates/input/src/cutter.rs
 crates/report/src/multiqc.rs
 crates/report/src/page.rs
 crates/runtime/tests/made_up/mod.rs

@@ -15,8 +15,8 @@ use zerohop_fuzz::take;
 use zerohop_model::chunk::Chunk;
 use zerohop_model::error::Error;
 use zerohop_model::source::{Deal, Emitted};
-use zerohop_reads::blocked::{Fit, Sidecar, block, restore};
-use zerohop_reads::{LaneSpec, OpenLane, Parsing};
+use zerohop_input::blocked::{Fit, Sidecar, block, restore};
+use zerohop_input::{LaneSpec, OpenLane, Parsing};
 
 fn lane(path: &Path) -> Result<OpenLane, Error> {
     Ok(OpenLane::open(&LaneSpec { files: vec![path.to_owned()], interleaved: false })?)

@@ -2,7 +2,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use zerohop_sinks::{Header, ReadGroup};
+use zerohop_output::{Header, ReadGroup};
 
 fuzz_target!(|line: &str| {
     let Ok(group) = ReadGroup::parse(line) else { return };

@@ -19,7 +19,7 @@ fn read(bytes: &[u8]) -> Option<Found> {
     let file = Regular::new(bytes);
     let mut all = Vec::new();
     let contigs: Vec<Contig> =
-        zerohop_reads::reference::read(file.path(), |bases| all.extend_from_slice(bases)).ok()?;
+        zerohop_input::reference::read(file.path(), |bases| all.extend_from_slice(bases)).ok()?;
     let mut rest = &all[..];
     let found = contigs.iter().map(|contig| {
         let (bases, behind) = rest.split_at(contig.length as usize);

@@ -12,7 +12,7 @@ use std::sync::LazyLock;
 use zerohop_fuzz::coding::END_MARKER;
 use zerohop_fuzz::take;
 use zerohop_model::sink::{Encoder, Sink};
-use zerohop_sinks::{FileSink, Format, Header, OutputSpec, ReadGroup};
+use zerohop_output::{FileSink, Format, Header, OutputSpec, ReadGroup};
 
 const BAM: Format = Format::Bam { level: 0 };
 const CONTIGS: [&str; 2] = ["c", "c=*2"];

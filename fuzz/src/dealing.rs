@@ -10,7 +10,7 @@ use zerohop_model::chunk::Chunk;
 use zerohop_model::engine::Cut;
 use zerohop_model::error::Error;
 use zerohop_model::source::{Claim, Claimed, Deal, Emitted, Parse};
-use zerohop_reads::{LaneSpec, OpenLane};
+use zerohop_input::{LaneSpec, OpenLane};
 
 /// The longest read allowed here: within what a fuzzer writes.
 pub const MAX_READ_BASES: usize = 1000;
@@ -36,7 +36,7 @@ pub fn deal(files: &[&Path], manner: Manner) -> Result<Chunks, Error> {
     let files = files.iter().map(|path| path.to_path_buf()).collect();
     let mut lane = OpenLane::open(&LaneSpec { files, interleaved: manner.interleaved })?;
     if manner.sampled {
-        zerohop_reads::mean_read_length(std::slice::from_mut(&mut lane))?;
+        zerohop_input::mean_read_length(std::slice::from_mut(&mut lane))?;
     }
     let lane = lane.deal(0, Cut::at(manner.closes_past.saturating_add(1)), MAX_READ_BASES, manner.workers)?;
     let (chunks, count) = match lane.deal {

@@ -16,8 +16,8 @@ const TOPOLOGY: &str = "crates/topology";
 const MEMORY: &str = "crates/memory";
 const PROCESS: &str = "crates/process";
 const BGZF: &str = "crates/bgzf";
-const READS: &str = "crates/reads";
-const SINKS: &str = "crates/sinks";
+const INPUT: &str = "crates/input";
+const OUTPUT: &str = "crates/output";
 const RUNTIME: &str = "crates/runtime";
 const PLAN: &str = "crates/plan";
 const RANKS: &str = "crates/ranks";
@@ -38,8 +38,8 @@ fn allowed(place: &str) -> Option<Allowed> {
     Some(match place {
         "crates/model" | "crates/process" | "crates/lab/locks" => Only(&[]),
         "crates/topology" | "crates/memory" | "crates/bgzf" | "crates/report" | "crates/plan" => Only(&[MODEL]),
-        "crates/reads" => Only(&[MODEL, BGZF]),
-        "crates/sinks" => Only(&[MODEL, BGZF, PROCESS]),
+        "crates/input" => Only(&[MODEL, BGZF]),
+        "crates/output" => Only(&[MODEL, BGZF, PROCESS]),
         "crates/runtime" | "crates/probe" => Only(&[MODEL, TOPOLOGY, MEMORY]),
         "crates/ranks" => Only(&[MODEL, PROCESS, TOPOLOGY]),
         // It measures them all.
@@ -48,8 +48,8 @@ fn allowed(place: &str) -> Option<Allowed> {
             PROCESS,
             TOPOLOGY,
             MEMORY,
-            READS,
-            SINKS,
+            INPUT,
+            OUTPUT,
             RUNTIME,
             PLAN,
             RANKS,
@@ -60,12 +60,12 @@ fn allowed(place: &str) -> Option<Allowed> {
         ]),
         "crates/cli" | "crates/lab" | "bench" | "xtask" => Everything,
         // It shows what an aligner of one's own needs.
-        "examples/own-aligner" => Only(&["crates/align", MODEL, PROCESS, READS]),
+        "examples/own-aligner" => Only(&["crates/align", MODEL, PROCESS, INPUT]),
         // It starts programs, and inflates FASTA.
-        "crates/search" => Only(&[MODEL, PROCESS, TOPOLOGY, MEMORY, READS, PLAN, RANKS, REPORT]),
+        "crates/search" => Only(&[MODEL, PROCESS, TOPOLOGY, MEMORY, INPUT, PLAN, RANKS]),
         // It starts processes on CPUs and nodes.
         "crates/engines/external" => Only(&[MODEL, MEMORY, PROCESS, TOPOLOGY]),
-        _ if place.starts_with("crates/engines/") => Only(&[MODEL, MEMORY, PROCESS, READS]),
+        _ if place.starts_with("crates/engines/") => Only(&[MODEL, MEMORY, PROCESS, INPUT]),
         _ => return None,
     })
 }
@@ -129,7 +129,7 @@ mod tests {
             package("crates/memory", &["crates/model"]),
             package("crates/engines/null", &["crates/model", "crates/memory"]),
             package("crates/runtime", &["crates/model", "crates/topology", "crates/memory"]),
-            package("crates/cli", &["crates/runtime", "crates/engines/null", "crates/reads"]),
+            package("crates/cli", &["crates/runtime", "crates/engines/null", "crates/input"]),
             package("bench", &["crates/runtime"]),
         ];
         assert_eq!(problems(&packages), Vec::<String>::new());
@@ -137,7 +137,7 @@ mod tests {
 
     #[test]
     fn runtime_never_names_an_engine_or_a_format() {
-        let packages = [package("crates/runtime", &["crates/engines/null", "crates/reads"])];
+        let packages = [package("crates/runtime", &["crates/engines/null", "crates/input"])];
         assert_eq!(problems(&packages).len(), 2);
     }
 

@@ -83,7 +83,7 @@ mod tests {
             "dependencies": [
                 { "name": "zerohop-model", "kind": null, "path": "/w/crates/model" },
                 { "name": "zerohop-memory", "kind": "build", "path": "/w/crates/memory" },
-                { "name": "zerohop-reads", "kind": "dev", "path": "/w/crates/reads" },
+                { "name": "zerohop-input", "kind": "dev", "path": "/w/crates/input" },
                 { "name": "libc", "kind": null },
             ],
         }]});

@@ -26,9 +26,9 @@ use std::sync::{Arc, Mutex};
 use std::time::Instant;
 use strobealign::io::fastq::FastqReader;
 use strobealign::io::record::SequenceRecord;
+use zerohop_input::{LaneSpec, OpenLane};
 use zerohop_model::engine::Cut;
 use zerohop_model::source::Deal;
-use zerohop_reads::{LaneSpec, OpenLane};
 use zerohop_runtime::{Failure, Input, Intake, LaneView, Progress, farm};
 
 /// Bases of a chunk, as strobealign cuts them.

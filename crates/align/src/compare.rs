@@ -8,9 +8,9 @@ use std::fs::File;
 use std::io::{BufRead, BufReader, BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
 use zerohop_engine_external::Launch;
+use zerohop_input::{LaneSpec, OpenLane};
 use zerohop_model::measurement::Comparison;
 use zerohop_process::{Charge, Reaper};
-use zerohop_reads::{LaneSpec, OpenLane};
 use zerohop_runtime::Order;
 
 /// Refuses what cannot be compared, before hours of work.

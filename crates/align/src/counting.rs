@@ -2,9 +2,9 @@
 
 use crate::error::AlignError;
 use std::sync::Arc;
+use zerohop_input::{OpenLane, Table};
 use zerohop_model::engine::Cut;
 use zerohop_ranks::{Transport, TransportError, receive};
-use zerohop_reads::{OpenLane, Table};
 
 fn other(error: TransportError) -> AlignError {
     AlignError::Failed(error.to_string())

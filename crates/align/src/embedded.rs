@@ -11,15 +11,15 @@ use crate::tuning_key::{AlignedWith, Profile, TuningKey};
 use crate::{output_files, planning};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use zerohop_input::OpenLane;
 use zerohop_model::engine::{Cut, Engine};
 use zerohop_model::index::{IndexProvider, Wanted};
 use zerohop_model::machine::Machine;
 use zerohop_model::measurement::{Comparison, RunReport};
 use zerohop_model::plan::Plan;
+use zerohop_output::{Header, Program};
 use zerohop_ranks::RankShare;
-use zerohop_reads::OpenLane;
 use zerohop_runtime::{HELD_PER_WORKER, Job as Run, Mapping, Progress};
-use zerohop_sinks::{Header, Program};
 
 /// Further index copies are made only if what is left of the run takes so many times as long as making the first one
 /// took.
@@ -54,7 +54,7 @@ impl<'j> Embedded<'j> {
         zerohop_memory::set_default_huge_pages(job.placement.huge_pages);
         let mean_read_length = match job.read_length {
             Some(length) => length,
-            None => zerohop_reads::mean_read_length(lanes)?,
+            None => zerohop_input::mean_read_length(lanes)?,
         };
         let machine = share.machine()?;
         let source = provider.find(&Wanted { reference: &job.reference, mean_read_length, anew: job.no_index })?;

@@ -4,11 +4,11 @@ use std::io::ErrorKind;
 use zerohop_engine_external::ExternalError;
 use zerohop_model::error::{Error, InputError};
 use zerohop_model::index::IndexError;
+use zerohop_output::{HeaderError, ReadGroupError};
 use zerohop_plan::PlanError;
 use zerohop_process::WriteError;
 use zerohop_process::overwrite::OverwriteError;
 use zerohop_ranks::{RankFailure, RanksError, TransportError};
-use zerohop_sinks::{HeaderError, ReadGroupError};
 use zerohop_topology::TopologyError;
 
 /// A failure. Its words are for the user.

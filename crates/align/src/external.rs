@@ -27,10 +27,10 @@ use late::Late;
 use site::Site;
 use wanted::Wanted;
 use zerohop_engine_external::descriptor::Keeps;
+use zerohop_input::OpenLane;
 use zerohop_model::engine::Cut;
 use zerohop_model::measurement::{Comparison, RunReport};
 use zerohop_ranks::RankShare;
-use zerohop_reads::OpenLane;
 
 /// An external aligner that is ready to be started.
 pub struct External<'j> {

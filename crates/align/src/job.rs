@@ -3,11 +3,11 @@
 use crate::lanes::ReadGroups;
 use std::path::PathBuf;
 use std::time::Duration;
+use zerohop_input::LaneSpec;
 use zerohop_model::memory_map::MemoryMap;
 use zerohop_model::plan::{HugePages, Pages};
 use zerohop_plan::Replicas;
 use zerohop_ranks::RankCount;
-use zerohop_reads::LaneSpec;
 use zerohop_runtime::{Dealing, Order};
 
 /// The engine that a job takes unless it names another.

@@ -2,9 +2,9 @@
 
 use crate::error::AlignError;
 use std::path::{Path, PathBuf};
+use zerohop_input::LaneSpec;
+use zerohop_output::ReadGroup;
 use zerohop_process::overwrite;
-use zerohop_reads::LaneSpec;
-use zerohop_sinks::ReadGroup;
 
 /// Lanes of these files: one of reads each, or two with the mates in step. If `interleaved`, each file holds single
 /// reads or pairs whose mates follow one another.

@@ -64,8 +64,8 @@ pub fn align(job: &Job) -> Result<Option<Done>, AlignError> {
     run(job, engines::embedded(&job.engine))
 }
 
-/// As [`align()`], with an embedded engine that zerohop does not know: `job.engine` is only a name then. This is how the
-/// author of another aligner puts it under the runtime (`examples/own-aligner`).
+/// As [`align()`], with an embedded engine that zerohop does not know: `job.engine` is only a name then. This is how
+/// the author of another aligner puts it under the runtime (`examples/own-aligner`).
 ///
 /// # Errors
 /// As for [`align()`].

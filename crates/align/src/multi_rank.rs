@@ -17,20 +17,20 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::Builder;
 use std::time::{Duration, Instant};
+use zerohop_input::{OpenLane, Shared, Table};
 use zerohop_model::engine::Cut;
 use zerohop_model::error::Error;
 use zerohop_model::machine::Bytes;
 use zerohop_model::measurement::RunReport;
 use zerohop_model::sink::Sink;
 use zerohop_model::source::{Complete, Lane};
+use zerohop_output::FileSink;
 use zerohop_process::{cache, tell};
 use zerohop_ranks::deal::{DealError, Dealing, Dealt, Going, Local, deal};
 use zerohop_ranks::journal::{self, Begin, Entry, Finished, Journal, Owner};
 use zerohop_ranks::{Identity, Transport, content, host};
-use zerohop_reads::{OpenLane, Shared, Table};
 use zerohop_report::RankSummary;
 use zerohop_runtime::{Grains, Outcome, Progress, Written};
-use zerohop_sinks::FileSink;
 
 /// Bases that a rank takes at once, at most, if its threads do not want more. Less than a second's work for one thread:
 /// the records of what is taken lie in memory until all before them are made, and memory that was never touched costs

@@ -6,9 +6,9 @@ use crate::job::{FormatName, Job, PlanFrom};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use zerohop_model::error::Error;
+use zerohop_output::{FileSink, Format, Header, OutputSpec, Program, shard_path};
 use zerohop_process::overwrite::{self, Kind};
 use zerohop_process::{WriteError, cache};
-use zerohop_sinks::{FileSink, Format, Header, OutputSpec, Program, shard_path};
 
 /// Refuses shards without a name, formats that cannot be written, outputs that would destroy an input, each other or a
 /// file of another kind, and outputs that cannot be written: before hours of work, not after.

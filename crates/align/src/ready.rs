@@ -4,10 +4,10 @@ use crate::error::AlignError;
 use crate::multi_rank::{Came, MultiRank};
 use crate::summary::Told;
 use crate::tuning_key::AlignedWith;
+use zerohop_input::OpenLane;
 use zerohop_model::engine::Cut;
 use zerohop_model::measurement::{Comparison, RunReport};
-use zerohop_reads::OpenLane;
-use zerohop_sinks::FileSink;
+use zerohop_output::FileSink;
 
 /// An engine that is ready to run.
 pub trait Ready {

@@ -14,10 +14,10 @@ use crate::ready::{Ran, Ready};
 use crate::summary;
 use crate::{embedded::Embedded, external::External};
 use std::time::Instant;
+use zerohop_input::OpenLane;
 use zerohop_model::index::IndexProvider;
 use zerohop_model::machine::Bytes;
 use zerohop_ranks::{RankShare, Transport};
-use zerohop_reads::OpenLane;
 use zerohop_report::Summary;
 use zerohop_runtime::Outcome;
 

@@ -17,12 +17,12 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Instant;
 use trials::{Order, Trials};
+use zerohop_input::{LaneSpec, OpenLane};
 use zerohop_model::machine::Machine;
 use zerohop_model::tuning::{Choice, Trial, Tuning};
 use zerohop_plan::{Candidate, Engine, Heat, Race, Rules, candidates};
 use zerohop_process::overwrite::{self, Kind};
 use zerohop_process::{WriteError, cache, json, tell};
-use zerohop_reads::{LaneSpec, OpenLane};
 
 /// The part of the reads that a trial maps, and the least time that it should take.
 const PART: f64 = 0.01;
@@ -164,7 +164,7 @@ fn key(job: &TuneJob) -> Result<TuningKey, AlignError> {
         )));
     }
     let mut lane = OpenLane::open(&LaneSpec { interleaved: false, files: job.reads.clone() })?;
-    let read_length = zerohop_reads::mean_read_length(std::slice::from_mut(&mut lane))?;
+    let read_length = zerohop_input::mean_read_length(std::slice::from_mut(&mut lane))?;
     let profile = Profile::new(lane.is_paired(), read_length, job.engine_args.as_deref());
     TuningKey::of(&job.engine, &job.engine_file, &job.reference, profile)
 }

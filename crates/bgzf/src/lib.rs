@@ -1,6 +1,6 @@
 //! BGZF (SAMv1, section 4.1), both directions: a gzip file of independent members, *blocks*, of at most 64 KiB, each of
-//! which says how long it is. So any thread can begin in the middle of a file, and workers compress and inflate their own
-//! blocks.
+//! which says how long it is. So any thread can begin in the middle of a file, and workers compress and inflate their
+//! own blocks.
 //!
 //! 1. [`find_block`] and [`frame`] find blocks in bytes that begin anywhere;
 //! 2. [`inflate_chain`] inflates a run of them, and checks lengths and CRCs;

@@ -6,8 +6,8 @@ use std::path::PathBuf;
 use std::time::Duration;
 use zerohop_align::lanes::{self, ReadGroups};
 use zerohop_align::{External, Job, Output, Placement, Ranks, Report};
+use zerohop_output::ReadGroup;
 use zerohop_runtime::{Dealing, Order};
-use zerohop_sinks::ReadGroup;
 
 /// Runs the command; `further` are the lanes given by `--reads`.
 ///

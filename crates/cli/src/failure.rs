@@ -5,6 +5,7 @@ use zerohop_align::AlignError;
 use zerohop_engine_external::ExternalError;
 use zerohop_model::error::{Error, InputError};
 use zerohop_model::index::IndexError;
+use zerohop_output::ReadGroupError;
 use zerohop_plan::PlanError;
 use zerohop_process::overwrite::OverwriteError;
 use zerohop_process::standard::ClosedError;
@@ -13,7 +14,6 @@ use zerohop_ranks::TransportError;
 use zerohop_ranks::{RankFailure, RanksError};
 use zerohop_search::SearchError;
 use zerohop_search::job::JobError;
-use zerohop_sinks::ReadGroupError;
 use zerohop_topology::TopologyError;
 
 /// A failure. Its words are for the user.

@@ -4,9 +4,9 @@ use crate::args::IndexArgs;
 use crate::failure::Failure;
 use std::time::Instant;
 use zerohop_align::{STROBEALIGN, engines};
+use zerohop_input::{LaneSpec, OpenLane};
 use zerohop_model::index::Wanted;
 use zerohop_process::{overwrite, tell};
-use zerohop_reads::{LaneSpec, OpenLane};
 
 /// Runs the command.
 ///
@@ -17,7 +17,7 @@ pub fn run(args: &IndexArgs) -> Result<(), Failure> {
     let mean_read_length = match &args.reads {
         Some(reads) => {
             let lane = OpenLane::open(&LaneSpec { files: vec![reads.clone()], interleaved: false })?;
-            zerohop_reads::mean_read_length(&mut [lane])?
+            zerohop_input::mean_read_length(&mut [lane])?
         }
         None => args.read_length,
     };

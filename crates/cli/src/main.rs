@@ -1,9 +1,8 @@
 //! The program `zerohop`: parse what was typed, resolve what it means, do it, and say how it went.
 //!
 //! 1. [`args`] is exactly what was typed;
-//! 2. [`align`], [`index`], [`topo`], [`plan`], [`tune`], [`search`], [`engines`], [`run`], [`report`] and [`cache`] do
-//!    the commands. For [`align`], [`lanes`] pairs reads with read groups; [`embedded`] makes the index copies where
-//!    the plan wants them, or [`external`] starts aligners there; the runtime runs; [`account`] says how it went;
+//! 2. [`align`], [`index`], [`topo`], [`plan`], [`tune`], [`search`], [`db`], [`mpi`], [`engines`], [`run`](mod@run),
+//!    [`report`] and [`cache`] make a job of it, which a library does, and print what comes back;
 //! 3. the exit status is 0 for success (also when the reader of our output went away), 1 for a failure, 2 for wrong
 //!    usage, and that of the program for [`run`](mod@run).
 #![forbid(unsafe_code)]

@@ -248,7 +248,7 @@ impl Experiment {
 
 /// Removes an output, or its shards.
 fn remove_outputs(output: &Path) -> Result<(), LabError> {
-    let shards = (1..).map(|shard| zerohop_sinks::shard_path(output, shard)).take_while(|path| path.exists());
+    let shards = (1..).map(|shard| zerohop_output::shard_path(output, shard)).take_while(|path| path.exists());
     for path in shards.chain(Some(output.to_owned()).filter(|path| path.exists())) {
         std::fs::remove_file(&path).map_err(|error| LabError::file(&path, error))?;
     }

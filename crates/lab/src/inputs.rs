@@ -5,12 +5,12 @@ use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
+use zerohop_input::blocked::{Fit, Sidecar, block};
+use zerohop_input::{LaneSpec, OpenLane, Parsing};
 use zerohop_model::chunk::Chunk;
 use zerohop_model::error::Error;
 use zerohop_model::source::{Deal, Emitted};
 use zerohop_process::NewFile;
-use zerohop_reads::blocked::{Fit, Sidecar, block};
-use zerohop_reads::{LaneSpec, OpenLane, Parsing};
 
 /// The longest read that is taken for one, in bases.
 const MAX_READ_BASES: usize = 1 << 20;

@@ -2,10 +2,10 @@
 
 use crate::arm::{LockKind, OutputKind};
 use std::time::Duration;
+use zerohop_input::Stopwatch;
 use zerohop_lab_locks::{Blocking, Lock, Queueing, Spin, TestAndSet, TestThenSet};
 use zerohop_model::error::Error;
 use zerohop_model::sink::Sink;
-use zerohop_reads::Stopwatch;
 use zerohop_runtime::{Committer, HELD_PER_WORKER, Order, Output};
 
 /// Bytes that are gathered under the lock before they are written, as a C library's stream would.

@@ -11,13 +11,13 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 use std::thread::{Builder, ScopedJoinHandle};
 use std::time::Duration;
+use zerohop_input::{LaneSpec, OpenLane, Parsing};
 use zerohop_model::engine::{Cut, Engine};
 use zerohop_model::error::Error;
 use zerohop_model::machine::{CpuId, NodeId};
 use zerohop_model::source::{Deal, Lane};
-use zerohop_reads::{LaneSpec, OpenLane, Parsing};
+use zerohop_output::{FileSink, Format, Header, OutputSpec};
 use zerohop_runtime::{Failure, Input, LaneView, Progress, WorkerEnd, farm};
-use zerohop_sinks::{FileSink, Format, Header, OutputSpec};
 
 /// The engine of an experiment that runs inside.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

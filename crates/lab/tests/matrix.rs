@@ -33,7 +33,7 @@ fn write_reads(folder: &Path, fragments: usize, paired: bool, seed: usize) -> Ve
 fn records(output: &Path, arm: &Arm) -> Vec<String> {
     let files: Vec<PathBuf> = match arm.output {
         OutputKind::Files if arm.threads > 1 => {
-            (1..=arm.threads).map(|i| zerohop_sinks::shard_path(output, i)).collect()
+            (1..=arm.threads).map(|i| zerohop_output::shard_path(output, i)).collect()
         }
         _ => vec![output.to_owned()],
     };

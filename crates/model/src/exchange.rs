@@ -4,6 +4,9 @@ use crate::timeline::{SearchStage, SearchTimeline};
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
+/// The version of what `zerohop search --json` writes.
+pub const SEARCH_VERSION: u32 = 1;
+
 /// Where the time of one rank went, in the thread that talks to the others.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct Times {

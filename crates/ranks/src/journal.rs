@@ -174,7 +174,7 @@ fn prepare(output: &Path, identity: &Identity, begin: Begin) -> Result<Begun, Ra
 /// have their names. `seen` stands for what this rank sees of the inputs.
 ///
 /// # Errors
-/// As for [`prepare`]; ranks that see different files.
+/// Another job; none, where one was to be resumed; a job that another run is at; ranks that see different files.
 pub fn begin(
     transport: &dyn Transport,
     output: &Path,

@@ -1,10 +1,10 @@
 //! Results as a large machine would leave them, for tests.
 
 use crate::map_page::MeasuredMachine;
-use crate::recorded::SEARCH_VERSION;
 use crate::summary::{IndexOrigin, IndexReport, ResourceUse, SCHEMA_VERSION, Summary};
 use std::time::Duration;
 use zerohop_model::exchange::RankReport;
+use zerohop_model::exchange::SEARCH_VERSION;
 use zerohop_model::machine::{Allowed, Bytes, CpuId, Machine, Node, NodeId};
 use zerohop_model::measurement::{PageCensus, ReplicaReport, RunReport, Tally, WorkerReport};
 use zerohop_model::memory_map::{Banks, Contention, MemoryMap, Reading, Source};

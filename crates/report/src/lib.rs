@@ -44,7 +44,7 @@ pub use lanes::{Band, Lane, Lanes};
 pub use map_page::MeasuredMachine;
 pub use map_text::map_text;
 pub use page::{Page, Table};
-pub use recorded::{Recorded, RecordedError, SEARCH_VERSION, show};
+pub use recorded::{Recorded, RecordedError, show};
 pub use search_page::SearchRun;
 pub use summary::{IndexOrigin, IndexReport, RankSummary, ResourceUse, SCHEMA_VERSION, Summary};
 pub use text::instance_line;

@@ -9,10 +9,8 @@ use crate::summary::{SCHEMA_VERSION, Summary};
 use crate::{comparison, exchange_page, map_page, runs, search_page, tuning_page};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
+use zerohop_model::exchange::SEARCH_VERSION;
 use zerohop_model::tuning::Tuning;
-
-/// The version of what `zerohop search --json` writes.
-pub const SEARCH_VERSION: u32 = 1;
 
 /// Results that can be shown.
 #[derive(Debug, Clone, PartialEq)]

@@ -21,8 +21,8 @@ pub(crate) trait Commit: Send + Sync {
         in_file
     }
 
-    /// Takes a finished chunk. Gives its bytes back if the worker is to write them itself, at the [offset](Self::offset)
-    /// that will be known.
+    /// Takes a finished chunk. Gives its bytes back if the worker is to write them itself, at the
+    /// [offset](Self::offset) that will be known.
     ///
     /// # Errors
     /// [`Error::Stopped`] when the run failed; a chunk that is not ours.

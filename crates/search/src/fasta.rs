@@ -54,7 +54,7 @@ impl<'r> FastaReader<Box<dyn BufRead + 'r>> {
     /// # Errors
     /// As for [`FastaReader::open`].
     pub fn inflate(raw: impl Read + 'r, file: &Path) -> Result<Self, SearchError> {
-        Self::new(zerohop_reads::inflated(raw).map_err(SearchError::file("read", file))?, file)
+        Self::new(zerohop_input::inflated(raw).map_err(SearchError::file("read", file))?, file)
     }
 }
 

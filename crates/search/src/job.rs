@@ -1,7 +1,7 @@
 //! A search job: queries against a database in parts, on one machine or on as many ranks as a launcher has started.
 //!
 //! 1. every rank cuts the queries into the same batches, and searches its parts with each, by the unmodified program,
-//!    in a thread of its own that is one batch ahead (searching.rs, on the [`Instances`](instances::Instances) of the
+//!    in a thread of its own that is one batch ahead (searching.rs, on the instances of the
 //!    rank);
 //! 2. the thread that talks to the others exchanges the results of each batch, in the [`variant`] that was chosen; one
 //!    rank writes them, at a place that all know (rank.rs, results.rs);

@@ -38,7 +38,7 @@ impl KmerAligner {
     /// A file that cannot be read, or is no reference.
     pub fn build(reference: &Path) -> Result<Self, InputError> {
         let mut bases = Vec::new();
-        let contigs = zerohop_reads::reference::read(reference, |line| bases.extend(line.to_ascii_uppercase().iter()))?;
+        let contigs = zerohop_input::reference::read(reference, |line| bases.extend(line.to_ascii_uppercase().iter()))?;
         let (mut starts, mut places, mut start) = (Vec::new(), HashMap::<Vec<u8>, Vec<usize>>::new(), 0);
         for contig in &contigs {
             let end = start + contig.length as usize;

@@ -1,6 +1,6 @@
 //! An aligner of one's own under zerohop's runtime. `engine.rs` is the aligner: an [`Engine`] (the index, and how the
-//! input is cut) and its mapper (a chunk of reads in, alignments out). This file says where its index comes from. Input,
-//! workers, index copies on NUMA nodes, order, SAM and BAM, ranks and reports are zerohop's.
+//! input is cut) and its mapper (a chunk of reads in, alignments out). This file says where its index comes from.
+//! Input, workers, index copies on NUMA nodes, order, SAM and BAM, ranks and reports are zerohop's.
 //!
 //! It aligns by counting k-mers, without gaps, and is a toy: see the engines of zerohop for real ones, and
 //! [`zerohop_model::mapper`] for those that need statistics over a batch of reads.

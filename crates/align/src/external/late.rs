@@ -9,10 +9,10 @@ use std::sync::OnceLock;
 use zerohop_engine_external::Found;
 use zerohop_model::error::Error;
 use zerohop_model::sink::Sink;
+use zerohop_output::{FileSink, Header, Program};
 use zerohop_process::Charge;
 use zerohop_process::Reaper;
 use zerohop_runtime::LateSink;
-use zerohop_sinks::{FileSink, Header, Program};
 
 /// The output, which is opened when its header is known.
 pub struct Late<'a> {

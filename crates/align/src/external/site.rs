@@ -17,12 +17,12 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 use zerohop_engine_external::{FoundIndex, Launch, SharedIndex};
+use zerohop_input::OpenLane;
 use zerohop_model::machine::{Bytes, Machine};
 use zerohop_model::plan::Plan;
 use zerohop_process::Charge;
 use zerohop_process::Reaper;
 use zerohop_ranks::RankShare;
-use zerohop_reads::OpenLane;
 use zerohop_report::{IndexOrigin, IndexReport};
 use zerohop_runtime::{Dealing, Handover, Job as Run, Mapping, Progress};
 

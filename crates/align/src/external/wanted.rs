@@ -8,11 +8,11 @@ use crate::lanes::ReadGroups;
 use crate::tuning_key::Profile;
 use zerohop_engine_external::descriptor::Descriptor;
 use zerohop_engine_external::{Found, UserArguments, cut};
+use zerohop_input::OpenLane;
 use zerohop_model::engine::Cut;
 use zerohop_model::plan::HugePages;
-use zerohop_reads::OpenLane;
+use zerohop_output::ReadGroup;
 use zerohop_runtime::Dealing;
-use zerohop_sinks::ReadGroup;
 
 /// Options that only make sense for a program of its own.
 ///
@@ -64,7 +64,7 @@ impl Wanted {
     /// Wrong usage; an aligner that is not known or not here; reads that cannot be read.
     pub fn new(job: &Job, open: &mut [OpenLane]) -> Result<Self, AlignError> {
         let descriptor = choose(job)?;
-        let read_length = zerohop_reads::mean_read_length(open)?;
+        let read_length = zerohop_input::mean_read_length(open)?;
         let known = [
             ("read_length", read_length.to_string()),
             ("canonical_read_length", canonical_read_length(read_length).to_string()),

@@ -39,7 +39,7 @@ impl IndexSource for Reference {
     }
 
     fn make(&self, _: usize, _: OnStart) -> Result<Box<dyn Engine>, IndexError> {
-        let contigs = zerohop_reads::reference::read(&self.0, |_| {});
+        let contigs = zerohop_input::reference::read(&self.0, |_| {});
         Ok(Box::new(Null::new(CUT, contigs.map_err(|error| IndexError::Failed(Box::new(error)))?)))
     }
 }

@@ -149,7 +149,7 @@ fn is_gzip(path: &Path) -> bool {
 
 fn read_reference(path: &Path) -> Result<Reference, IndexError> {
     let mut builder = ReferenceBuilder::default();
-    let contigs = zerohop_reads::reference::read(path, |bases| builder.push(bases)).map_err(failed)?;
+    let contigs = zerohop_input::reference::read(path, |bases| builder.push(bases)).map_err(failed)?;
     builder.build(contigs).map_err(|e| IndexError::failed(format!("{}: {e}", path.display())))
 }
 

@@ -48,7 +48,7 @@ impl Reference {
     /// When it cannot be read, is wrong, or is longer than strobealign can hold.
     pub fn read(path: &Path) -> Result<Self, InputError> {
         let mut builder = ReferenceBuilder::default();
-        let contigs = zerohop_reads::reference::read(path, |bases| builder.push(bases))?;
+        let contigs = zerohop_input::reference::read(path, |bases| builder.push(bases))?;
         builder.build(contigs).map_err(|error| InputError::new(path, error.to_string()))
     }
 

@@ -7,11 +7,11 @@ use super::searching::Done;
 use super::variant::Taken;
 use crate::local::Search;
 use serde::Serialize;
+use zerohop_model::exchange::SEARCH_VERSION;
 use zerohop_model::plan::InstancePlan;
 use zerohop_process::{json, tell};
 use zerohop_ranks::exchange::RankReport;
 use zerohop_ranks::{Recording, Transport};
-use zerohop_report::SEARCH_VERSION;
 use zerohop_topology::cpulist;
 
 /// What a search says of itself.

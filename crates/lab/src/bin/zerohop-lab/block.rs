@@ -5,11 +5,11 @@ use crate::failure::Failure;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 use zerohop_bgzf::BlockCompressor;
+use zerohop_input::blocked::{Blocking, Coding, Compress, Fit, Sidecar, block, restore};
+use zerohop_input::{LaneSpec, OpenLane};
 use zerohop_model::error::{Error, InputError};
 use zerohop_process::overwrite::{self, Kind};
 use zerohop_process::{NewFile, WriteError, complete_all, tell};
-use zerohop_reads::blocked::{Blocking, Coding, Compress, Fit, Sidecar, block, restore};
-use zerohop_reads::{LaneSpec, OpenLane};
 
 /// The longest read that is taken for one, in bases.
 const MAX_READ_BASES: usize = 1 << 27;

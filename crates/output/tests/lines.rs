@@ -13,7 +13,7 @@ use zerohop_model::chunk::{Chunk, ReadSpans, Span};
 use zerohop_model::error::Error;
 use zerohop_model::record::{CigarOp, Contig, Locus, Tag, TagValue};
 use zerohop_model::sink::{Encoder, Sink};
-use zerohop_sinks::{FileSink, Format, Header, OutputSpec, ReadGroup};
+use zerohop_output::{FileSink, Format, Header, OutputSpec, ReadGroup};
 
 const BAM: Format = Format::Bam { level: 0 };
 

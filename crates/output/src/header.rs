@@ -58,7 +58,7 @@ impl ReadGroup {
     /// A read group from a header line as `bwa mem -R` takes it: `\t` may stand for a tab.
     ///
     /// ```
-    /// use zerohop_sinks::ReadGroup;
+    /// use zerohop_output::ReadGroup;
     /// let group = ReadGroup::parse(r"@RG\tID:lane1\tSM:NA12878").unwrap();
     /// assert_eq!(group.id, "lane1");
     /// ```
@@ -149,7 +149,7 @@ impl Header {
     /// which is put first, or made if there is none.
     ///
     /// ```
-    /// use zerohop_sinks::Header;
+    /// use zerohop_output::Header;
     /// let header = Header::from_program(b"@SQ\tSN:chr1\tLN:9\tM5:0123\n@PG\tID:bwa\n").unwrap();
     /// assert_eq!(header.contigs[0].name, "chr1");
     /// assert!(header.text().ends_with("@SQ\tSN:chr1\tLN:9\tM5:0123\n@PG\tID:bwa\n"));

@@ -11,11 +11,11 @@ use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex};
+use zerohop_input::{LaneSpec, OpenLane, Shared, Table};
 use zerohop_model::chunk::{Chunk, Ticket};
 use zerohop_model::engine::Cut;
 use zerohop_model::error::Error;
 use zerohop_model::source::{Claimed, Deal, Emitted, Grant, Granted, Lane};
-use zerohop_reads::{LaneSpec, OpenLane, Shared, Table};
 
 type Reads = Vec<(Vec<u8>, Vec<u8>)>;
 /// Its ticket, and names and bases of each chunk, by its number.
@@ -324,7 +324,7 @@ fn what_follows_the_last_member_is_padding_or_garbage_whatever_it_is_read_from()
 fn mean(lanes: &[&[&PathBuf]]) -> usize {
     let files = |lane: &&[&PathBuf]| lane.iter().map(|&file| file.clone()).collect();
     let open = |lane| OpenLane::open(&LaneSpec { files: files(lane), interleaved: false }).unwrap();
-    zerohop_reads::mean_read_length(&mut lanes.iter().map(open).collect::<Vec<_>>()).unwrap()
+    zerohop_input::mean_read_length(&mut lanes.iter().map(open).collect::<Vec<_>>()).unwrap()
 }
 
 #[test]
