@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
-"""Compares `zerohop align` with the strobealign program: wall time, CPU time and peak memory, arms interleaved.
+"""Compares `zerohop align` with the strobealign program, or with another build of itself: wall time, CPU time and peak
+memory, arms interleaved.
 
     make bench                                   # ecoli and sim100M, SAM and BAM, plain, gzip and BGZF input
     make bench BENCH='--reference sim1G --output sam --input plain --repeats 5'
+    make bench BENCH='--arms before,zerohop --before OLD/target/release/zerohop'
     python3 bench/compare.py --help
 
 bench/README.md says what is measured and how; results go to bench/runs/DATE-HOST/.
@@ -49,8 +51,11 @@ def parse_arguments():
     parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)), help="(default: all CPUs)")
     parser.add_argument("--level", type=int, default=6, help="BAM compression level (default: %(default)s)")
     parser.add_argument("--repeats", type=int, default=5, help="counted runs of each arm (default: %(default)s)")
-    parser.add_argument("--arms", type=words, default=["strobealign", "zerohop"], help="strobealign, zerohop")
+    parser.add_argument("--arms", type=words, default=["strobealign", "zerohop"],
+        help="two of strobealign, before, zerohop; the last is compared with the first")
     parser.add_argument("--zerohop", default=os.environ.get("ZEROHOP", ROOT / "target/release/zerohop"))
+    parser.add_argument("--before", default=None, metavar="PROGRAM",
+        help="another build of zerohop, for the arm 'before'")
     parser.add_argument("--strobealign", default=os.environ.get("STROBEALIGN",
         ROOT / "target/strobealign/bin/strobealign"))
     parser.add_argument("--simulate", default=None, help="the simulator (default: beside zerohop)")
@@ -69,7 +74,7 @@ def parse_arguments():
 
 def check_arguments(parser, options):
     for name, known in [("output", {"sam", "bam"}), ("input", {"plain", "gz", "bgzf"}),
-            ("arms", {"strobealign", "zerohop"})]:
+            ("arms", {"strobealign", "before", "zerohop"})]:
         unknown = set(getattr(options, name)) - known
         if unknown:
             parser.error(f"--{name}: what is {', '.join(unknown)}?")
@@ -119,8 +124,17 @@ def read_stem(options, reference):
 def make_indexes(options, fasta):
     if "strobealign" in options.arms and not (options.work / f"{fasta}.r{READ_LENGTH}.sti").exists():
         call([options.strobealign, "-t", options.threads, "--create-index", "-r", READ_LENGTH, fasta], cwd=options.work)
-    if "zerohop" in options.arms:  # each time: the format may have changed
-        call([options.zerohop, "index", "-r", READ_LENGTH, fasta], cwd=options.work)
+    for arm in ("before", "zerohop"):
+        if arm in options.arms:  # each time: the format may have changed
+            name = reference_of(arm, fasta)
+            if name != fasta and not (options.work / name).exists():
+                (options.work / name).symlink_to(fasta)
+            call([getattr(options, arm), "index", "-r", READ_LENGTH, name], cwd=options.work)
+
+
+def reference_of(arm, fasta):
+    """The reference as an arm knows it: each build of zerohop has an index of its own beside its reference."""
+    return f"before.{fasta}" if arm == "before" else fasta
 
 
 def make(options, names, action):
@@ -157,10 +171,11 @@ def call(command, stdout=None, cwd=None):
 def commands(options, arm, fasta, reads, output, out):
     """The commands of a pipeline."""
     threads = str(options.threads)
-    if arm == "zerohop":
+    if arm in ("before", "zerohop"):
         level = ["--level", str(options.level)] if output == "bam" else []
-        return [[str(options.zerohop), "align", "-t", threads, *options.zerohop_options, "--format", output, *level,
-            "-o", out, fasta, *reads]]
+        program = str(getattr(options, arm))
+        return [[program, "align", "-t", threads, *options.zerohop_options, "--format", output, *level, "-o", out,
+            reference_of(arm, fasta), *reads]]
     align = [str(options.strobealign), "--use-index", "-t", threads]
     if output == "sam":
         return [[*align, "-o", out, fasta, *reads]]
@@ -286,7 +301,8 @@ def versions(options):
 def write_readme(options):
     arguments = " ".join(Path(word).name if word.startswith("/") else word for word in sys.argv[1:]) or "(defaults)"
     commands_seen = [f"`{line}`" for line in example_commands(options)]
-    text = ["# Comparison with the strobealign program", "", f"Options of `bench/compare.py`: `{arguments}`", "",
+    other = "the strobealign program" if options.arms[0] == "strobealign" else "an earlier build"
+    text = [f"# Comparison of zerohop with {other}", "", f"Options of `bench/compare.py`: `{arguments}`", "",
             f"{options.threads} threads on {options.threads} CPUs, {options.repeats} counted runs of each arm after "
             f"one that warms up, arms in turn.",
             "`raw.jsonl` has one line a run, `summary.md` the medians; `bench/README.md` says how it is measured.", ""]
@@ -321,8 +337,8 @@ def summary_rows(results, arms):
                 f"{median(runs, cpu):.2f}",
                    f"{median(runs, lambda run: run['peak_rss_kib']) / 1024:.0f}",
                    f"{runs[0]['output_bytes'] / 1e6:.1f}"]
-            row += ratios(of_arm["strobealign"], runs, cpu,
-                digests) if arm == "zerohop" and "strobealign" in arms else ["", "", "", ""]
+            is_compared = arm == "zerohop" and arms[0] != arm
+            row += ratios(of_arm[arms[0]], runs, cpu, digests) if is_compared else ["", "", "", ""]
             rows.append(row)
     return rows
 
