@@ -69,7 +69,7 @@ mod tests {
             [
                 "crates/lab/src/a.rs: Command::new is for crates/process alone; take zerohop_process::command",
                 "crates/lab/src/a.rs: rename( is for crates/process alone; take zerohop_process::NewFile or give_name",
-                "crates/lab/src/a/b.rs: rename( is for crates/process alone; take zerohop_process::NewFile or \
+                "crates/lab/src/b.rs: rename( is for crates/process alone; take zerohop_process::NewFile or \
                  give_name",
             ]
         );
