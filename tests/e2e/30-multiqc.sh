@@ -7,6 +7,8 @@ zerohop align -t 2 -o "$WORK/ecoli.bam" --json "$WORK/ecoli.json" --mqc "$WORK/e
     "$DATA/ecoli/GCF_000005845.2_ASM584v2_genomic.fna.gz" "$DATA/ecoli/ecoli_100_1.fq.gz" \
         "$DATA/ecoli/ecoli_100_2.fq.gz"
 python3 -c 'import json, sys; json.load(open(sys.argv[1]))' "$WORK/ecoli.json" || fail "the JSON does not parse"
+# names by which templates find the columns
+grep -q '"zerohop_reads"' "$WORK/ecoli_mqc.json" || fail "a column of the MultiQC file has another name"
 "$MULTIQC" --quiet --force --strict --outdir "$WORK/report" "$WORK" > "$WORK/multiqc.log" 2>&1 ||
     { cat "$WORK/multiqc.log" >&2; fail "MultiQC does not take the file"; }
 [ -s "$WORK/report/multiqc_report.html" ] || { cat "$WORK/multiqc.log" >&2; fail "MultiQC wrote no report"; }

@@ -615,6 +615,7 @@ for e in json.load(open("engines.json")):
     refused 2 "are for the built-in strobealign" --engine bwa -r 100 ref.fa 1.fq
     for option in --farm --build-index "--engine-args=x" "--deal static" "--logs x" "--compare-with original"; do
         refused 2 "runs inside zerohop" $option ref.fa 1.fq
+        grep -q -- "^error: ${option%%[= ]*}.* is for aligners" refused.err || fail "$option: $(cat refused.err)"
     done
     for option in "-o x.bam" "-o x.sam --order any" "-o x.sam -p" "-o x.sam --shards 2" ""; do
         refused 2 "--compare-with needs" --engine bwa --compare-with original $option ref.fa 1.fq

@@ -253,7 +253,7 @@ progress() {
     done <<'END'
 --shards: 1 then, 2 now|--shards 2 ref.fa 1.fq 2.fq
 -C: false then, true now|--resume -C ref.fa 1.fq 2.fq
---rg-id: not given then, x now|--rg-id x ref.fa 1.fq 2.fq
+the read groups: none then, ID:x now|--rg-id x ref.fa 1.fq 2.fq
 the reads, file 2: 2.fq, [0-9]* bytes, .* then, not given now|ref.fa 1.fq
 the aligner: strobealign .* then, null now|--engine null ref.fa 1.fq 2.fq
 END
@@ -353,6 +353,8 @@ wrong() {
 2|/dev/null: .* must be a regular file|-o /dev/null ref.fa 1.fq
 2|--ranks, .* need an output file|ref.fa 1.fq
 2|-: .* must be in regular files|-o x.sam ref.fa -
+2|1.fq was given as both files of a pair|-o x.sam ref.fa 1.fq 1.fq
+2|there is no engine|-o x.sam --engine nobody ref.fa 1.fq
 1|none/x.sam: .* there is no folder none|-o none/x.sam ref.fa 1.fq
 1|none/x.json: .* there is no folder none|-o x.sam --json none/x.json ref.fa 1.fq
 1|none/x.mqc: .* there is no folder none|-o x.sam --mqc none/x.mqc ref.fa 1.fq

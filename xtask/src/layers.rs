@@ -42,7 +42,6 @@ fn allowed(place: &str) -> Option<Allowed> {
         "crates/output" => Only(&[MODEL, BGZF, PROCESS]),
         "crates/runtime" | "crates/probe" => Only(&[MODEL, TOPOLOGY, MEMORY]),
         "crates/ranks" => Only(&[MODEL, PROCESS, TOPOLOGY]),
-        // It measures them all.
         "crates/align" => Only(&[
             MODEL,
             PROCESS,
@@ -58,6 +57,7 @@ fn allowed(place: &str) -> Option<Allowed> {
             STROBEALIGN,
             EXTERNAL,
         ]),
+        // The laboratory measures them all.
         "crates/cli" | "crates/lab" | "bench" | "xtask" => Everything,
         // It shows what an aligner of one's own needs.
         "examples/own-aligner" => Only(&["crates/align", MODEL, PROCESS, INPUT]),

@@ -51,7 +51,6 @@ impl<'j> Embedded<'j> {
         share: &RankShare,
         notes: &mut Vec<String>,
     ) -> Result<Self, AlignError> {
-        zerohop_memory::set_default_huge_pages(job.placement.huge_pages);
         let mean_read_length = match job.read_length {
             Some(length) => length,
             None => zerohop_input::mean_read_length(lanes)?,
@@ -65,7 +64,7 @@ impl<'j> Embedded<'j> {
         notes.extend(share.weigh(&machine, plan.replicas.len(), key.index)?);
         notes.extend(source.note());
         check_memory(&*source, &job.reference, plan.replicas.len())?;
-        let replicas = Replicas::make(&*source, &plan, mean_read_length)?;
+        let replicas = Replicas::make(&*source, &plan, mean_read_length, provider.has_index())?;
         let (engine, with) = (Arc::clone(&replicas.engines[0]), key.aligned_with());
         Ok(Embedded { job, machine, plan, alternatives, replicas, engine, with, tried: None })
     }
@@ -127,7 +126,7 @@ impl Ready for Embedded<'_> {
     }
 
     fn notes(&self, _: &RunReport, _: usize) -> Vec<String> {
-        Vec::new()
+        zerohop_memory::unplaced_refused()
     }
 
     fn compare(&self) -> Result<Option<Comparison>, AlignError> {

@@ -16,5 +16,5 @@ pub fn embedded(name: &str) -> Option<&'static dyn IndexProvider> {
 
 /// Those that align, for lists.
 pub fn all_embedded() -> impl Iterator<Item = &'static dyn IndexProvider> {
-    EMBEDDED.into_iter().filter(|provider| provider.engine().0 != crate::job::NULL)
+    EMBEDDED.into_iter().filter(|provider| provider.has_index())
 }

@@ -49,8 +49,10 @@ pub enum AlignError {
     Failed(String),
 }
 
-impl RankFailure for AlignError {
-    fn status(&self) -> u8 {
+impl AlignError {
+    /// The exit status of a program that ends with it: 2 for wrong usage, 0 where the reader of our output went away,
+    /// else 1.
+    pub fn status(&self) -> u8 {
         match self {
             AlignError::BrokenPipe => 0,
             AlignError::Usage(_) => 2,
@@ -58,6 +60,12 @@ impl RankFailure for AlignError {
             AlignError::External(ExternalError::Ended { status, .. }) => *status,
             _ => 1,
         }
+    }
+}
+
+impl RankFailure for AlignError {
+    fn status(&self) -> u8 {
+        AlignError::status(self)
     }
 
     fn of_rank(self, rank: usize, ranks: usize) -> Self {

@@ -12,7 +12,7 @@ mod notes;
 mod site;
 mod wanted;
 
-pub use wanted::refuse_options;
+pub use wanted::{check, refuse_options};
 
 use crate::compare;
 use crate::error::AlignError;

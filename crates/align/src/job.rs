@@ -1,5 +1,6 @@
 //! What is to be aligned, with what, and where the records go.
 
+use crate::error::AlignError;
 use crate::lanes::ReadGroups;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -208,6 +209,22 @@ impl Job {
             report: Report::default(),
             command: "zerohop".to_owned(),
             quiet: false,
+        }
+    }
+
+    /// Refuses what a command line would not let through.
+    pub(crate) fn check(&self) -> Result<(), AlignError> {
+        let refused = [
+            ("there are no reads", self.lanes.is_empty()),
+            ("a number of output files (shards) of 0", self.output.shards == 0),
+            ("a number of threads of 0", self.placement.threads == Some(0)),
+            ("a compression level above 9", self.output.level > 9),
+            ("read groups for another number of lanes", self.read_groups.of_lanes.len() != self.lanes.len()),
+            ("both resume and restart", self.ranks.resume && self.ranks.restart),
+        ];
+        match refused.iter().find(|(_, is_so)| *is_so) {
+            Some((what, _)) => Err(AlignError::Usage(format!("this makes no sense: {what}"))),
+            None => Ok(()),
         }
     }
 

@@ -51,6 +51,13 @@ impl ReadGroups {
         ReadGroups { groups: Vec::new(), of_lanes: vec![None; lanes] }
     }
 
+    /// The group of each lane, for people and to be compared.
+    pub fn words(&self) -> String {
+        let group = |group: &ReadGroup| format!("ID:{} {}", group.id, group.fields.join(" ")).trim().to_owned();
+        let of_lane = |lane: &Option<usize>| lane.and_then(|at| self.groups.get(at)).map_or("none".to_owned(), group);
+        self.of_lanes.iter().map(of_lane).collect::<Vec<_>>().join(", ")
+    }
+
     /// One for all lanes, if there is one.
     pub fn one(group: Option<ReadGroup>, lanes: usize) -> Self {
         let position = group.as_ref().map(|_| 0);

@@ -15,8 +15,7 @@
 //! What it refuses to do: parse a command line, write to standard output anything but records, or leave a file that
 //! looks complete after a failure.
 //!
-//! A program that runs external aligners must begin by calling [`reap_if_asked`]: what clears away after a killed run
-//! is the same program, started again.
+//! A program that uses it begins with [`prepare`].
 #![forbid(unsafe_code)]
 
 mod compare;
@@ -47,13 +46,30 @@ pub mod tuning_key;
 
 pub use error::AlignError;
 pub use job::{External, FormatName, HANG_LIMIT, Job, NULL, Output, Placement, PlanFrom, Ranks, Report, STROBEALIGN};
-pub use reaping::reap_if_asked;
 pub use replicas::check_memory;
 pub use session::Done;
 pub use summary::tell;
+pub use zerohop_input::LaneSpec;
+pub use zerohop_memory::PlacedAlloc;
+pub use zerohop_model::plan::{HugePages, Pages};
+pub use zerohop_output::ReadGroup;
+pub use zerohop_plan::Replicas;
+pub use zerohop_ranks::RankCount;
+pub use zerohop_runtime::{Dealing, Order};
 
 use zerohop_model::index::IndexProvider;
 use zerohop_ranks::{RankShare, Ranks as Started};
+
+/// Makes the process ready; the first call of `main`. With [`PlacedAlloc`] as the global allocator, index copies and
+/// buffers lie where plans say. A panic of an engine is told once, with the read's name; memory that cannot be had ends
+/// the program with one line. External aligners need it: what clears away after a killed run is the same program,
+/// started again, which does that here and ends.
+pub fn prepare() {
+    reaping::reap_if_asked();
+    zerohop_runtime::install_hook();
+    zerohop_memory::on_exhausted(zerohop_process::remove_temporaries);
+    zerohop_process::end_where_exhausted();
+}
 
 /// Aligns, and gives what there is to say of it. None where another rank says it, and where an earlier run of a
 /// recorded job had written everything.
@@ -61,42 +77,62 @@ use zerohop_ranks::{RankShare, Ranks as Started};
 /// # Errors
 /// Whatever goes wrong; then nothing that looks complete is left, and no process.
 pub fn align(job: &Job) -> Result<Option<Done>, AlignError> {
-    run(job, engines::embedded(&job.engine))
+    run(job, engines::embedded(&job.engine), Ok)
 }
 
-/// As [`align()`], with an embedded engine that zerohop does not know: `job.engine` is only a name then. This is how
-/// the author of another aligner puts it under the runtime (`examples/own-aligner`).
+/// As [`align()`], and says how it went: on standard error, and in the files that the job asks for.
 ///
 /// # Errors
-/// As for [`align()`].
-pub fn align_with(job: &Job, engine: &dyn IndexProvider) -> Result<Option<Done>, AlignError> {
-    run(job, Some(engine))
+/// As for [`align()`]; a file that cannot be written; records that could not be compared.
+pub fn align_and_tell(job: &Job) -> Result<(), AlignError> {
+    run(job, engines::embedded(&job.engine), |done| told(job, done))
 }
 
-fn run(job: &Job, embedded: Option<&dyn IndexProvider>) -> Result<Option<Done>, AlignError> {
+/// As [`align_and_tell`], with an embedded engine that zerohop does not know: `job.engine` is only a name then. This is
+/// how the author of another aligner puts it under the runtime (`examples/own-aligner`).
+///
+/// # Errors
+/// As for [`align_and_tell`].
+pub fn align_with(job: &Job, engine: &dyn IndexProvider) -> Result<(), AlignError> {
+    run(job, Some(engine), |done| told(job, done))
+}
+
+/// Tells, while the ranks are still there to hear of a failure.
+fn told(job: &Job, done: Option<Done>) -> Result<(), AlignError> {
+    let Some(done) = done else { return Ok(()) };
+    tell(job, &done.summary)?;
+    done.not_compared.map_or(Ok(()), Err)
+}
+
+fn run<T>(
+    job: &Job,
+    embedded: Option<&dyn IndexProvider>,
+    end: impl FnOnce(Option<Done>) -> Result<T, AlignError>,
+) -> Result<T, AlignError> {
     let checked = check(job, embedded.is_some());
     if job.output.path.is_some() && !job.quiet {
         zerohop_ranks::note_if_alone(job.ranks.wanted);
     }
     if !job.ranks.is_recorded() {
         checked?;
-        return session::run(job, embedded, None, &RankShare::default());
+        return session::run(job, embedded, None, &RankShare::default()).and_then(end);
     }
     let (ranks, ()) = Started::join(job.ranks.wanted, job.ranks.mpi.as_deref(), job.hang_limit(), checked)?;
     let transport = ranks.transport();
     let share = RankShare::take(transport).map_err(AlignError::from);
-    let outcome = share.and_then(|share| session::run(job, embedded, Some(transport), &share));
+    let outcome = share.and_then(|share| session::run(job, embedded, Some(transport), &share)).and_then(end);
     ranks.end(outcome)
 }
 
 /// Refuses what makes no sense, and what cannot be read or written, before anything is loaded.
 fn check(job: &Job, is_embedded: bool) -> Result<(), AlignError> {
+    job.check()?;
     output_files::check(job)?;
     if job.ranks.is_recorded() {
         multi_rank::check(job)?;
     }
     match is_embedded {
         true => external::refuse_options(job),
-        false => compare::check(job),
+        false => external::check(job).and_then(|()| compare::check(job)),
     }
 }

@@ -37,7 +37,7 @@ pub fn planned(job: &Job, machine: &Machine, key: &TuningKey) -> Result<Planned,
         Some(PlanFrom::File(path)) => replay(path, job, machine, key),
         Some(PlanFrom::Rule | PlanFrom::Auto) => by_rule(),
         None if asks_for_something(job) => by_rule(),
-        None => match tuned(machine, key) {
+        None => match key.is_tuned.then(|| tuned(machine, key)).flatten() {
             Some(planned) => Ok(planned),
             None => by_rule(),
         },
@@ -84,6 +84,7 @@ fn replay(path: &Path, job: &Job, machine: &Machine, key: &TuningKey) -> Result<
         )));
     }
     if let Some((planned_for, _)) = &saved.engine
+        && key.is_tuned
         && *planned_for != key.engine.0
     {
         return Err(fault(format!("it is a plan for {planned_for}, not for {}", key.engine.0)));

@@ -4,7 +4,7 @@ use crate::error::AlignError;
 use crate::pilots::Switch;
 use std::path::Path;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 use zerohop_memory::Placed;
 use zerohop_model::engine::Engine;
 use zerohop_model::error::Error;
@@ -142,7 +142,12 @@ impl Replicas {
     ///
     /// # Errors
     /// When the index cannot be made.
-    pub fn make(source: &dyn IndexSource, plan: &Plan, mean_read_length: usize) -> Result<Self, AlignError> {
+    pub fn make(
+        source: &dyn IndexSource,
+        plan: &Plan,
+        mean_read_length: usize,
+        has_index: bool,
+    ) -> Result<Self, AlignError> {
         let started = Instant::now();
         let placed: Vec<Placed> = plan.replicas.iter().map(Placed::new).collect();
         let own = placed[0];
@@ -155,7 +160,8 @@ impl Replicas {
             true => IndexOrigin::Built,
             false => IndexOrigin::File(source.file().display().to_string()),
         };
-        let (bytes, time) = (Bytes(engines[0].index_bytes()), started.elapsed());
+        let bytes = Bytes(engines[0].index_bytes());
+        let (placed, time) = if has_index { (placed, started.elapsed()) } else { (Vec::new(), Duration::ZERO) };
         Ok(Replicas { engines, placed, report: IndexReport { origin, bytes, time, mean_read_length } })
     }
 

@@ -41,6 +41,9 @@ pub fn run(
     share: &RankShare,
 ) -> Result<Option<Done>, AlignError> {
     let started = Instant::now();
+    if embedded.is_some() {
+        zerohop_memory::set_default_huge_pages(job.placement.huge_pages);
+    }
     let open = |lane| Ok(OpenLane::open(lane)?.first(job.first));
     let mut lanes: Vec<OpenLane> = job.lanes.iter().map(open).collect::<Result<_, AlignError>>()?;
     let mut notes: Vec<String> = Vec::new();
@@ -72,7 +75,6 @@ pub fn run(
         Ok(comparison) => (comparison, None),
         Err(error) => (None, Some(error)),
     };
-    notes.extend(zerohop_memory::unplaced_refused());
     let summary = engine.told(report).summary(job, started, comparison, of_ranks, notes);
     Ok(Some(Done { summary, not_compared }))
 }

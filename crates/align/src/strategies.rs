@@ -129,6 +129,16 @@ fn key(question: &Question) -> Result<Option<TuningKey>, AlignError> {
 }
 
 impl Answer {
+    /// The strategies, the best first.
+    pub fn strategies(&self) -> &[Ranked] {
+        &self.strategies
+    }
+
+    /// The best, as a plan that a job can follow.
+    pub fn plan(&self) -> &SavedPlan {
+        &self.plan
+    }
+
     /// In words; with `all`, also the strategies that are ruled out.
     pub fn text(&self, all: bool) -> String {
         words(self, all)

@@ -37,6 +37,8 @@ pub struct TuningKey {
     pub chunk_bases: u64,
     /// The files of the index, or the reference if it is built anew.
     pub files: Vec<PathBuf>,
+    /// Whether plans for it are tuned and kept.
+    pub is_tuned: bool,
     profile: Profile,
 }
 
@@ -69,6 +71,7 @@ impl TuningKey {
             index: source.bytes(),
             chunk_bases: provider.chunk_bases(),
             files: vec![source.file().to_owned()],
+            is_tuned: provider.has_index(),
             profile,
         }
     }
@@ -81,6 +84,7 @@ impl TuningKey {
             index: Bytes(found.memory_bytes(reference, index)),
             chunk_bases: cut.chunk_bases(),
             files: index.files.clone(),
+            is_tuned: true,
             profile,
         }
     }
@@ -90,7 +94,7 @@ impl TuningKey {
     /// # Errors
     /// An engine that is not known or not here; an index that is missing.
     pub fn of(name: &str, engine_files: &[PathBuf], reference: &Path, profile: Profile) -> Result<Self, AlignError> {
-        if let Some(provider) = engines::embedded(name) {
+        if let Some(provider) = engines::embedded(name).filter(|provider| provider.has_index()) {
             let wanted = Wanted { reference, mean_read_length: profile.read_length, anew: false };
             let source = provider.find(&wanted)?;
             if source.bytes().0 == 0 {
@@ -116,7 +120,7 @@ impl TuningKey {
     /// # Errors
     /// An engine that is not known.
     pub fn kind(name: &str, engine_files: &[PathBuf]) -> Result<Engine, AlignError> {
-        if engines::embedded(name).is_some() {
+        if engines::embedded(name).is_some_and(|provider| provider.has_index()) {
             return Ok(Engine::Embedded);
         }
         let descriptor = descriptors::described(name, engine_files)?;

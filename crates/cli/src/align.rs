@@ -7,6 +7,7 @@ use std::time::Duration;
 use zerohop_align::lanes::{self, ReadGroups};
 use zerohop_align::{External, Job, Output, Placement, Ranks, Report};
 use zerohop_output::ReadGroup;
+use zerohop_ranks::Ranks as Joined;
 use zerohop_runtime::{Dealing, Order};
 
 /// Runs the command; `further` are the lanes given by `--reads`.
@@ -14,10 +15,15 @@ use zerohop_runtime::{Dealing, Order};
 /// # Errors
 /// Whatever goes wrong; then nothing that looks complete is left.
 pub fn run(args: AlignArgs, further: Vec<Vec<PathBuf>>) -> Result<(), Failure> {
-    let job = job(args, further)?;
-    let Some(done) = zerohop_align::align(&job)? else { return Ok(()) };
-    zerohop_align::tell(&job, &done.summary)?;
-    done.not_compared.map_or(Ok(()), |error| Err(error.into()))
+    let (wanted, library) = (args.ranks.ranks, args.ranks.mpi.clone());
+    match job(args, further) {
+        Ok(job) => Ok(zerohop_align::align_and_tell(&job)?),
+        // The other ranks hear of it, and one of them tells the user.
+        Err(failure) if wanted.is_some() => {
+            Joined::join(wanted, library.as_deref(), zerohop_align::HANG_LIMIT, Err(failure)).map(|(_, ())| ())
+        }
+        Err(failure) => Err(failure),
+    }
 }
 
 /// The files of each `--reads` that was typed, in order. (The parsed arguments have them all in one row.)

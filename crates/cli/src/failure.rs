@@ -10,7 +10,6 @@ use zerohop_plan::PlanError;
 use zerohop_process::overwrite::OverwriteError;
 use zerohop_process::standard::ClosedError;
 use zerohop_process::{Ending, WriteError};
-use zerohop_ranks::TransportError;
 use zerohop_ranks::{RankFailure, RanksError};
 use zerohop_search::SearchError;
 use zerohop_search::job::JobError;
@@ -119,12 +118,6 @@ impl From<RanksError> for Failure {
             RanksError::Overwrite(error) => error.into(),
             other => Failure::Ranks(other),
         }
-    }
-}
-
-impl From<TransportError> for Failure {
-    fn from(error: TransportError) -> Self {
-        Failure::Ranks(error.into())
     }
 }
 

@@ -22,7 +22,8 @@ pub fn run(args: &IndexArgs) -> Result<(), Failure> {
         None => args.read_length,
     };
     let provider = engines::embedded(STROBEALIGN).ok_or_else(|| Failure::Other("there is no engine".to_owned()))?;
-    let Some(path) = provider.path(&args.reference, mean_read_length) else { return Ok(()) };
+    let path = provider.path(&args.reference, mean_read_length);
+    let path = path.ok_or_else(|| Failure::Other(format!("{STROBEALIGN} has no index file")))?;
     overwrite::apart(args.reads.iter().chain([&args.reference]), [&path])?;
     zerohop_process::check_writable(&path)?;
     let threads = match args.threads {

@@ -35,10 +35,7 @@ use zerohop_process::standard;
 static ALLOCATOR: PlacedAlloc = PlacedAlloc;
 
 fn main() -> ExitCode {
-    zerohop_align::reap_if_asked();
-    zerohop_runtime::install_hook();
-    zerohop_memory::on_exhausted(zerohop_process::remove_temporaries);
-    zerohop_process::end_where_exhausted();
+    zerohop_align::prepare();
     let matches = Args::command().get_matches();
     let args = match Args::from_arg_matches(&matches) {
         Ok(args) => args,

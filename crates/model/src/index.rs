@@ -15,6 +15,11 @@ pub trait IndexProvider: Sync {
         mean_bases
     }
 
+    /// Whether there is an index at all: without one there is nothing to place, plan or tune.
+    fn has_index(&self) -> bool {
+        true
+    }
+
     /// Bases after which a worker takes the next chunk, as [`Engine`] will cut the input.
     fn chunk_bases(&self) -> u64;
 

@@ -12,7 +12,7 @@
 //! - [`made_up`] searches stand for real ones in the self-test that chooses a variant ([`trial`]), and in the
 //!   laboratory.
 //!
-//! What it refuses to do: know what a result means, start programs, or run as so many copies of one rank when a
+//! What it refuses to do: know what a result means, or run as so many copies of one rank when a
 //! launcher has started it.
 #![deny(unsafe_code)]
 

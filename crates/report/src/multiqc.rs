@@ -13,7 +13,7 @@ impl Summary {
         let t = &self.run.tally;
         let percentage = |title: &str, text: &str| json!({"title": title, "description": text, "min": 0, "max": 100, "suffix": "%", "format": "{:,.2f}"});
         let mut row = json!({
-            "zerohop_input": t.reads,
+            "zerohop_reads": t.reads,
             "zerohop_mapped": percent(t.mapped, t.reads),
             "zerohop_reads_per_second": self.reads_per_second(),
         });
@@ -27,7 +27,7 @@ impl Summary {
             "id": "zerohop",
             "plot_type": "generalstats",
             "pconfig": [
-                {"zerohop_input": {"title": "Reads", "description": "zerohop: reads in, all accounted for", "format": "{:,.0f}"}},
+                {"zerohop_reads": {"title": "Reads", "description": "zerohop: reads in, all accounted for", "format": "{:,.0f}"}},
                 {"zerohop_mapped": percentage("Mapped", "zerohop: reads mapped")},
                 {"zerohop_proper": percentage("Proper", "zerohop: paired reads properly paired")},
                 {"zerohop_insert": {"title": "Insert", "description": "zerohop: median insert size", "suffix": " b"}},

@@ -4,19 +4,27 @@
 use own_aligner::OwnAligner;
 use std::path::PathBuf;
 use std::process::ExitCode;
-use zerohop_align::{AlignError, Job, align_with, lanes, tell};
+use zerohop_align::{AlignError, Job, PlacedAlloc, align_with, lanes};
+use zerohop_process::tell;
+
+/// Index copies and buffers lie where the plan says.
+#[global_allocator]
+static ALLOCATOR: PlacedAlloc = PlacedAlloc;
 
 fn main() -> ExitCode {
+    zerohop_align::prepare();
     let mut files = std::env::args_os().skip(1).map(PathBuf::from);
     let (Some(reference), Some(output)) = (files.next(), files.next()) else {
-        zerohop_process::tell::error("usage: own-aligner REFERENCE OUTPUT READS [MATES]");
+        tell::error("usage: own-aligner REFERENCE OUTPUT READS [MATES]");
         return ExitCode::from(2);
     };
     match align(reference, output, files.collect()) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            zerohop_process::tell::error(&error.to_string());
-            ExitCode::FAILURE
+            if !matches!(error, AlignError::BrokenPipe) {
+                tell::error(&error.to_string());
+            }
+            ExitCode::from(error.status())
         }
     }
 }
@@ -25,8 +33,5 @@ fn align(reference: PathBuf, output: PathBuf, reads: Vec<PathBuf>) -> Result<(),
     let mut job = Job::new(reference, lanes::lanes(vec![reads], false)?);
     job.engine = "own-aligner".to_owned();
     job.output.path = Some(output);
-    if let Some(done) = align_with(&job, &OwnAligner)? {
-        tell(&job, &done.summary)?;
-    }
-    Ok(())
+    align_with(&job, &OwnAligner)
 }

@@ -21,7 +21,7 @@ use zerohop_runtime::Dealing;
 pub fn refuse_options(job: &Job) -> Result<(), AlignError> {
     let external = &job.external;
     let given = [
-        ("--engine-job", external.engine_args.is_some()),
+        ("--engine-args", external.engine_args.is_some()),
         ("--engine-file", !external.engine_file.is_empty()),
         ("--build-index", external.build_index),
         ("--dna", external.dna),
@@ -88,6 +88,14 @@ impl Wanted {
             read_group,
         })
     }
+}
+
+/// Refuses an aligner that is not known, and options that no program of its own has.
+///
+/// # Errors
+/// Wrong usage; a file that is no descriptor.
+pub fn check(job: &Job) -> Result<(), AlignError> {
+    choose(job).map(drop)
 }
 
 /// The aligner that the user wants.

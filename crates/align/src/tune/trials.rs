@@ -37,6 +37,7 @@ pub struct Order {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 struct Line {
     /// What is tuned: trials of another aligner, index, input or machine do not count.
+    #[serde(alias = "subject")]
     key: String,
     order: Order,
     trial: Trial,

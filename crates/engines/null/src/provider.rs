@@ -18,6 +18,10 @@ impl IndexProvider for Provider {
         ("null", env!("CARGO_PKG_VERSION"))
     }
 
+    fn has_index(&self) -> bool {
+        false
+    }
+
     fn chunk_bases(&self) -> u64 {
         CUT.closes_at_bases
     }

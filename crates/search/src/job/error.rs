@@ -34,7 +34,7 @@ pub enum JobError {
     Topology(#[from] TopologyError),
     /// A file cannot be written.
     #[error(transparent)]
-    Write(#[from] WriteError),
+    Write(WriteError),
     /// Anything else.
     #[error("{0}")]
     Failed(String),
@@ -70,6 +70,15 @@ impl From<RanksError> for JobError {
         match error {
             RanksError::Usage(words) | RanksError::Overwrite(OverwriteError::Refused(words)) => JobError::Usage(words),
             other => JobError::Ranks(other),
+        }
+    }
+}
+
+impl From<WriteError> for JobError {
+    fn from(error: WriteError) -> Self {
+        match error.source.kind() {
+            ErrorKind::BrokenPipe => JobError::BrokenPipe,
+            _ => JobError::Write(error),
         }
     }
 }
