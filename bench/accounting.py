@@ -1,0 +1,86 @@
+#!/usr/bin/env python3
+"""Checks zerohop's own accounting of a worker's time (claim, parse, map, encode, commit) against perf's samples.
+
+    python3 bench/accounting.py --zerohop target/release/zerohop --out bench/runs/DATE-HOST-accounting \\
+        ref.fa reads_1.fq reads_2.fq
+
+Each format (SAM, BAM) is aligned with one worker under `perf record`. A sample counts for the stage whose function is in
+its call chain. Needs perf and a zerohop with line tables, as `make build` makes it.
+"""
+
+import argparse
+import json
+import re
+import subprocess
+import tempfile
+from pathlib import Path
+
+# The functions that a worker calls, one for each stage, innermost first: encode is looked for before commit.
+STAGES = [
+    ("map", re.compile(r"StrobealignMapper.*::map\b|mapper::Mapper>::map")),
+    ("encode", re.compile(r"(Sam|Bam)Encoder.*::(begin|encode|finish)|BlockCompressor")),
+    ("commit", re.compile(r"Committer.*::(commit|write_held|finish)|FileSink.*::write_at")),
+    ("parse", re.compile(r"Intake.*::parse|Parser.*::parse|::parse::")),
+    ("claim", re.compile(r"Intake|Survey|survey::")),
+]
+
+
+def parse_arguments():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--zerohop", required=True)
+    parser.add_argument("--out", type=Path, required=True, help="folder for results")
+    parser.add_argument("--frequency", default="299", help="samples per second (default: %(default)s)")
+    parser.add_argument("reference")
+    parser.add_argument("reads", nargs="+")
+    return parser.parse_args()
+
+
+def own_account(path):
+    """Seconds of each stage, as the run summary has them, over all workers."""
+    workers = json.loads(Path(path).read_text())["run"]["workers"]
+    seconds = lambda time: time["secs"] + time["nanos"] / 1e9
+    return {name: sum(seconds(worker[name]) for worker in workers) for name, _ in STAGES}
+
+
+def samples(data):
+    """Samples of each stage in threads called `worker`; those of no stage under `else`."""
+    script = subprocess.run(["perf", "script", "-i", data, "-F", "comm,ip,sym"], capture_output=True, text=True,
+        check=True).stdout
+    counts = {name: 0 for name, _ in STAGES} | {"else": 0}
+    for sample in script.split("\n\n"):
+        head, _, chain = sample.strip().partition("\n")
+        if not head.startswith("worker"):
+            continue
+        counts[next((name for name, function in STAGES if function.search(chain)), "else")] += 1
+    return counts
+
+
+def main():
+    options = parse_arguments()
+    options.out.mkdir(parents=True, exist_ok=True)
+    version = subprocess.run([options.zerohop, "--version"], capture_output=True, text=True).stdout.strip()
+    lines = ["# The accounting of a worker's time, against perf", "",
+        f"{version}, one worker, `perf record -F {options.frequency} --call-graph dwarf`. Shares of the time in these "
+        f"five stages, in %.", ""]
+    with open(options.out / "raw.jsonl", "w") as raw:
+        for output in ("sam", "bam"):
+            with tempfile.TemporaryDirectory() as work:
+                data, report = f"{work}/perf.data", f"{work}/run.json"
+                subprocess.run(["perf", "record", "-q", "-F", options.frequency, "--call-graph", "dwarf,16384", "-o", data,
+                    options.zerohop, "align", "-q", "-t", "1", "--plan", "rule", "--json", report, "-o",
+                    f"{work}/out.{output}", options.reference, *options.reads], check=True,
+                    stderr=subprocess.DEVNULL)
+                own, counted = own_account(report), samples(data)
+            raw.write(json.dumps({"format": output, "seconds": own, "samples": counted}) + "\n")
+            known = sum(counted[name] for name, _ in STAGES)
+            lines += [f"## {output.upper()} ({known} samples, {counted['else']} in none of the stages)", ""]
+            for name, _ in STAGES:
+                share = 100 * own[name] / sum(own.values())
+                lines.append(f"- {name}: zerohop {share:.1f}, perf {100 * counted[name] / max(known, 1):.1f}")
+            lines.append("")
+    (options.out / "summary.md").write_text("\n".join(lines).rstrip() + "\n")
+    print("\n".join(lines))
+
+
+if __name__ == "__main__":
+    main()
