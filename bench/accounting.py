@@ -15,9 +15,10 @@ import subprocess
 import tempfile
 from pathlib import Path
 
-# The functions that a worker calls, one for each stage, innermost first: encode is looked for before commit.
+# The functions that a worker calls, one for each stage. A chain may be cut off, where the stack is deep: all that is
+# strobealign's belongs to map.
 STAGES = [
-    ("map", re.compile(r"StrobealignMapper.*::map\b|mapper::Mapper>::map")),
+    ("map", re.compile(r"mapper::Mapper>::map|strobealign::|\bsw_|ssw")),
     ("encode", re.compile(r"(Sam|Bam)Encoder.*::(begin|encode|finish)|BlockCompressor")),
     ("commit", re.compile(r"Committer.*::(commit|write_held|finish)|FileSink.*::write_at")),
     ("parse", re.compile(r"Intake.*::parse|Parser.*::parse|::parse::")),
