@@ -19,7 +19,7 @@ use zerohop_model::measurement::{Comparison, RunReport};
 use zerohop_model::plan::Plan;
 use zerohop_output::{Header, Program};
 use zerohop_ranks::RankShare;
-use zerohop_runtime::{HELD_PER_WORKER, Job as Run, Mapping, Progress};
+use zerohop_runtime::{HELD_PER_WORKER, Job as Run, Mapping, Progress, ReplicaMap};
 
 /// Further index copies are made only if what is left of the run takes so many times as long as making the first one
 /// took.
@@ -35,6 +35,8 @@ pub struct Embedded<'j> {
     replicas: Replicas,
     engine: Arc<dyn Engine>,
     with: AlignedWith,
+    /// Who read what: a copy lies in memory as long as this holds it, and the kernel is asked where only at the end.
+    readers: Option<ReplicaMap>,
     /// What was tried, and the copies that came while the run went on, and stayed.
     tried: Option<(pilots::Outcome, Option<Copies>)>,
 }
@@ -66,7 +68,7 @@ impl<'j> Embedded<'j> {
         check_memory(&*source, &job.reference, plan.replicas.len())?;
         let replicas = Replicas::make(&*source, &plan, mean_read_length, provider.has_index())?;
         let (engine, with) = (Arc::clone(&replicas.engines[0]), key.aligned_with());
-        Ok(Embedded { job, machine, plan, alternatives, replicas, engine, with, tried: None })
+        Ok(Embedded { job, machine, plan, alternatives, replicas, engine, with, readers: None, tried: None })
     }
 
     fn header(&self) -> Header {
@@ -121,7 +123,7 @@ impl Ready for Embedded<'_> {
                 (came, tried.map(|(tried, moved)| (tried, moved.copies)))
             }
         };
-        self.tried = tried;
+        (self.tried, self.readers) = (tried, Some(replicas));
         Ok(Ran { came: came?, sink: Some((sink, digest)) })
     }
 
@@ -141,6 +143,7 @@ impl Ready for Embedded<'_> {
             None => (self.plan, self.replicas),
         };
         let census = replicas.census(&plan);
+        drop(self.readers);
         Told { engine, replicas: census, index: replicas.report, machine: self.machine, plan, run }
     }
 }
