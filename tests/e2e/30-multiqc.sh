@@ -3,10 +3,16 @@
 source "$(dirname "$0")/lib.sh"
 [ -x "${MULTIQC-}" ] || skip "no MultiQC (scripts/setup.sh test installs it)"
 
-zerohop align -t 2 -o "$WORK/ecoli.bam" --json "$WORK/ecoli.json" --mqc "$WORK/ecoli_mqc.json" \
+zerohop align -t 2 --replicas 2 -o "$WORK/ecoli.bam" --json "$WORK/ecoli.json" --mqc "$WORK/ecoli_mqc.json" \
     "$DATA/ecoli/GCF_000005845.2_ASM584v2_genomic.fna.gz" "$DATA/ecoli/ecoli_100_1.fq.gz" \
         "$DATA/ecoli/ecoli_100_2.fq.gz"
 python3 -c 'import json, sys; json.load(open(sys.argv[1]))' "$WORK/ecoli.json" || fail "the JSON does not parse"
+# the copies are there until the kernel has been asked where their pages lie
+python3 -c '
+import json, sys
+copies = json.load(open(sys.argv[1]))["replicas"]
+assert len(copies) == 2 and all(copy["census"]["present"] > 10 << 20 for copy in copies), copies
+' "$WORK/ecoli.json" || fail "where the copies lie is not told"
 # names by which templates find the columns
 grep -q '"zerohop_reads"' "$WORK/ecoli_mqc.json" || fail "a column of the MultiQC file has another name"
 "$MULTIQC" --quiet --force --strict --outdir "$WORK/report" "$WORK" > "$WORK/multiqc.log" 2>&1 ||
