@@ -4,8 +4,8 @@
     python3 bench/accounting.py --zerohop target/release/zerohop --out bench/runs/DATE-HOST-accounting \\
         ref.fa reads_1.fq reads_2.fq
 
-Each format (SAM, BAM) is aligned with one worker under `perf record`. A sample counts for the stage whose function is in
-its call chain. Needs perf and a zerohop with line tables, as `make build` makes it.
+Each format (SAM, BAM) is aligned with one worker under `perf record`. A sample counts for the stage whose function is
+in its call chain. Needs perf and a zerohop with line tables, as `make build` makes it.
 """
 
 import argparse
@@ -67,8 +67,8 @@ def main():
         for output in ("sam", "bam"):
             with tempfile.TemporaryDirectory() as work:
                 data, report = f"{work}/perf.data", f"{work}/run.json"
-                subprocess.run(["perf", "record", "-q", "-F", options.frequency, "--call-graph", "dwarf,16384", "-o", data,
-                    options.zerohop, "align", "-q", "-t", "1", "--plan", "rule", "--json", report, "-o",
+                subprocess.run(["perf", "record", "-q", "-F", options.frequency, "--call-graph", "dwarf,16384", "-o",
+                    data, options.zerohop, "align", "-q", "-t", "1", "--plan", "rule", "--json", report, "-o",
                     f"{work}/out.{output}", options.reference, *options.reads], check=True,
                     stderr=subprocess.DEVNULL)
                 own, counted = own_account(report), samples(data)

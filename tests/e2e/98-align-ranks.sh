@@ -255,7 +255,7 @@ progress() {
 -C: false then, true now|--resume -C ref.fa 1.fq 2.fq
 the read groups: none then, ID:x now|--rg-id x ref.fa 1.fq 2.fq
 the reads, file 2: 2.fq, [0-9]* bytes, .* then, not given now|ref.fa 1.fq
-the aligner: strobealign .* then, null now|--engine null ref.fa 1.fq 2.fq
+the aligner: strobealign .* then, null .* now|--engine null ref.fa 1.fq 2.fq
 END
     zerohop align -t 1 --durable --restart -o p.sam ref.fa 1.fq 2.fq
     ! grep -q "finished before" "$WORK/zerohop.stderr" || fail "--restart begins in the middle"
