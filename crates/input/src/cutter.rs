@@ -450,7 +450,8 @@ mod tests {
             let end = fragment + closed(&all[fragment..], cut.closes_at_bases);
             let mut piece = 0;
             while fragment < end {
-                let next = fragment + closed(&all[fragment..end], cut.piece_bases.unwrap_or(u64::MAX));
+                let next =
+                    fragment + closed(&all[fragment..end], cut.piece_bases.map_or(u64::MAX, |piece| piece.max(1)));
                 let (number, first_fragment) = (tickets.len() as u64, fragment as u64);
                 let first_read = first_fragment * lengths.len() as u64;
                 let is_last_piece = next == end;
