@@ -67,11 +67,6 @@ impl RankFailure for AlignError {
     fn status(&self) -> u8 {
         AlignError::status(self)
     }
-
-    fn of_rank(self, rank: usize, ranks: usize) -> Self {
-        let words = format!("rank {rank} of {ranks}: {self}");
-        if self.status() == 2 { AlignError::Usage(words) } else { AlignError::Failed(words) }
-    }
 }
 
 impl From<Error> for AlignError {

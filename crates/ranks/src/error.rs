@@ -47,7 +47,10 @@ pub trait RankFailure: std::fmt::Display + From<RanksError> {
 
     /// The same failure, with the rank that has it before its words.
     #[must_use]
-    fn of_rank(self, rank: usize, ranks: usize) -> Self;
+    fn of_rank(self, rank: usize, ranks: usize) -> Self {
+        let words = format!("rank {rank} of {ranks}: {self}");
+        if self.status() == 2 { RanksError::Usage(words).into() } else { RanksError::Failed(words).into() }
+    }
 
     /// The same failure, of which another rank tells the user.
     #[must_use]
@@ -63,10 +66,5 @@ impl RankFailure for RanksError {
             RanksError::ToldElsewhere(status) => *status,
             _ => 1,
         }
-    }
-
-    fn of_rank(self, rank: usize, ranks: usize) -> Self {
-        let words = format!("rank {rank} of {ranks}: {self}");
-        if self.status() == 2 { RanksError::Usage(words) } else { RanksError::Failed(words) }
     }
 }

@@ -110,13 +110,7 @@ pub fn run(job: Job<'_>) -> Result<Outcome, Error> {
     }
     let (views, mut emitters) = views(&mut lanes);
     let input = Input { lanes: views, failure: &failure, progress };
-    let cohorts = match &mapping {
-        Mapping::Embedded { replicas, .. } => {
-            let most_text = replicas.cut().map_or(0, |cut| cohorts::most_text(cut, plan.workers.len()));
-            Cohorts::new(plan.workers.len(), most_text)
-        }
-        Mapping::Instances { .. } => Cohorts::new(0, 0),
-    };
+    let cohorts = cohorts_of(&mapping, plan);
     let open = |sink, committers, held| match grains {
         Some(grains) => Output::granted(sink, grains, committers, held),
         None => Output::new(sink, order, committers, held),
@@ -178,14 +172,31 @@ pub fn run(job: Job<'_>) -> Result<Outcome, Error> {
         (None, _) => {}
     }
 
+    let (ordering, lengths) = ordered(output.get(), written);
+    let serial = Serial { cut: claiming(&lanes) + emitting, order: ordering };
+    Ok(Outcome { report: sum_up(parts, serial, refused, started.elapsed()), lengths })
+}
+
+/// What workers of an engine in two phases share; instances of a program need none of it.
+fn cohorts_of(mapping: &Mapping<'_>, plan: &Plan) -> Cohorts<Summary, Statistics> {
+    match mapping {
+        Mapping::Embedded { replicas, .. } => {
+            let most_text = replicas.cut().map_or(0, |cut| cohorts::most_text(cut, plan.workers.len()));
+            Cohorts::new(plan.workers.len(), most_text)
+        }
+        Mapping::Instances { .. } => Cohorts::new(0, 0),
+    }
+}
+
+/// Serial time of putting chunks in order, and the lengths of the files. `written` is what writer threads wrote.
+fn ordered(output: Option<&Output<'_>>, written: Vec<Option<(u64, Duration)>>) -> (Duration, Vec<u64>) {
     let writing: Duration = written.iter().flatten().map(|(_, writing)| *writing).sum();
-    let at_gates = output.get().map_or(Duration::ZERO, Output::gate_time);
+    let at_gates = output.map_or(Duration::ZERO, Output::gate_time);
     let lengths = match written.is_empty() {
-        true => output.get().map(Output::positioned_lengths).unwrap_or_default(),
+        true => output.map(Output::positioned_lengths).unwrap_or_default(),
         false => written.into_iter().flatten().map(|(length, _)| length).collect(),
     };
-    let serial = Serial { cut: claiming(&lanes) + emitting, order: writing + at_gates };
-    Ok(Outcome { report: sum_up(parts, serial, refused, started.elapsed()), lengths })
+    (writing + at_gates, lengths)
 }
 
 /// Serial time of those lanes that workers deal.

@@ -49,11 +49,6 @@ impl RankFailure for JobError {
             _ => 1,
         }
     }
-
-    fn of_rank(self, rank: usize, ranks: usize) -> Self {
-        let words = format!("rank {rank} of {ranks}: {self}");
-        if self.status() == 2 { JobError::Usage(words) } else { JobError::Failed(words) }
-    }
 }
 
 impl From<SearchError> for JobError {

@@ -78,9 +78,4 @@ impl RankFailure for Failure {
     fn status(&self) -> u8 {
         self.ending().status()
     }
-
-    fn of_rank(self, rank: usize, ranks: usize) -> Self {
-        let words = format!("rank {rank} of {ranks}: {self}");
-        if self.status() == 2 { Failure::Usage(words) } else { Failure::Other(words) }
-    }
 }
