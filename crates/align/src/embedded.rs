@@ -11,6 +11,7 @@ use crate::tuning_key::{AlignedWith, Profile, TuningKey};
 use crate::{output_files, planning};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use std::time::Instant;
 use zerohop_input::OpenLane;
 use zerohop_model::engine::{Cut, Engine};
 use zerohop_model::index::{IndexProvider, Wanted};
@@ -96,7 +97,12 @@ impl Ready for Embedded<'_> {
         &self.with
     }
 
-    fn run(&mut self, lanes: Vec<OpenLane>, ranks: Option<&mut MultiRank<'_>>) -> Result<Ran, AlignError> {
+    fn run(
+        &mut self,
+        lanes: Vec<OpenLane>,
+        until: Option<Instant>,
+        ranks: Option<&mut MultiRank<'_>>,
+    ) -> Result<Ran, AlignError> {
         let (cut, most, workers) = (self.engine.cut(), self.engine.max_read_bases(), self.plan.workers.len());
         let lanes = multi_rank::deal_lanes(ranks.as_deref(), lanes, cut, most, workers)?;
         let header = self.header();
@@ -109,7 +115,8 @@ impl Ready for Embedded<'_> {
         let grains = ranks.as_deref().map(MultiRank::grains);
         let held = ranks.as_deref().map_or(HELD_PER_WORKER, MultiRank::held);
         let mapping = Mapping::Embedded { replicas: &replicas, sink: &sink, held };
-        let run = Run { lanes, mapping, order, grains: grains.as_deref(), plan: &self.plan, progress: &progress };
+        let (grains, plan) = (grains.as_deref(), &self.plan);
+        let run = Run { lanes, mapping, order, grains, plan, progress: &progress, until };
         let shown = !self.job.quiet;
         let run = || multi_rank::run(ranks, shown, &progress, || zerohop_runtime::run(run));
         let (came, tried) = match &self.alternatives {

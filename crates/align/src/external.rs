@@ -25,6 +25,7 @@ use crate::summary::Told;
 use crate::tuning_key::AlignedWith;
 use late::Late;
 use site::Site;
+use std::time::Instant;
 use wanted::Wanted;
 use zerohop_engine_external::descriptor::Keeps;
 use zerohop_input::OpenLane;
@@ -74,10 +75,15 @@ impl Ready for External<'_> {
         &self.site.with
     }
 
-    fn run(&mut self, lanes: Vec<OpenLane>, ranks: Option<&mut MultiRank<'_>>) -> Result<Ran, AlignError> {
+    fn run(
+        &mut self,
+        lanes: Vec<OpenLane>,
+        until: Option<Instant>,
+        ranks: Option<&mut MultiRank<'_>>,
+    ) -> Result<Ran, AlignError> {
         let partials = ranks.as_deref().map(|ranks| ranks.partials().to_owned());
         let late = Late::new(self.job, &self.wanted.found, &self.site.reaper, partials);
-        let outcome = self.site.align(self.job, &self.wanted, lanes, &late, ranks);
+        let outcome = self.site.align(self.job, &self.wanted, (lanes, until), &late, ranks);
         let opened = late.into_opened();
         let (came, tried) = outcome.map_err(|error| self.site.log_folder.keep(error))?;
         self.tried = tried;

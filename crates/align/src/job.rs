@@ -55,6 +55,9 @@ pub struct Job {
     pub ranks: Ranks,
     /// What is written about the run.
     pub report: Report,
+    /// How long it may take; no limit by default. An index is loaded or built to its end; what has not ended by then is
+    /// stopped, and fails with [`Error::Stopped`](zerohop_model::error::Error::Stopped).
+    pub time_limit: Option<Duration>,
     /// The command that asked for it, for @PG and the summary.
     pub command: String,
     /// Whether progress and summary are kept back.
@@ -207,6 +210,7 @@ impl Job {
             },
             ranks: Ranks::default(),
             report: Report::default(),
+            time_limit: None,
             command: "zerohop".to_owned(),
             quiet: false,
         }

@@ -4,6 +4,7 @@ use crate::error::AlignError;
 use crate::multi_rank::{Came, MultiRank};
 use crate::summary::Told;
 use crate::tuning_key::AlignedWith;
+use std::time::Instant;
 use zerohop_input::OpenLane;
 use zerohop_model::engine::Cut;
 use zerohop_model::measurement::{Comparison, RunReport};
@@ -20,11 +21,16 @@ pub trait Ready {
     /// What the records depend on beside reads and options.
     fn aligned_with(&self) -> &AlignedWith;
 
-    /// Aligns all reads, or those that this rank takes.
+    /// Aligns all reads, or those that this rank takes, but stops at `until`.
     ///
     /// # Errors
     /// What made it fail.
-    fn run(&mut self, lanes: Vec<OpenLane>, ranks: Option<&mut MultiRank<'_>>) -> Result<Ran, AlignError>;
+    fn run(
+        &mut self,
+        lanes: Vec<OpenLane>,
+        until: Option<Instant>,
+        ranks: Option<&mut MultiRank<'_>>,
+    ) -> Result<Ran, AlignError>;
 
     /// What the user should know of the run; `ranks` is how many there were.
     fn notes(&self, run: &RunReport, ranks: usize) -> Vec<String>;

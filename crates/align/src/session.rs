@@ -41,6 +41,7 @@ pub fn run(
     share: &RankShare,
 ) -> Result<Option<Done>, AlignError> {
     let started = Instant::now();
+    let until = job.time_limit.map(|limit| started + limit);
     if embedded.is_some() {
         zerohop_memory::set_default_huge_pages(job.placement.huge_pages);
     }
@@ -56,7 +57,8 @@ pub fn run(
 
     let begun = MultiRank::begin(transport, job, &lanes, engine.cut(), engine.takers(), engine.aligned_with())?;
     let Begun::ToDo(mut ranks) = begun else { return Ok(None) };
-    let Ran { came: (Outcome { mut report, lengths }, dealt), sink } = engine.run(lanes, ranks.as_deref_mut())?;
+    let Ran { came: (Outcome { mut report, lengths }, dealt), sink } =
+        engine.run(lanes, until, ranks.as_deref_mut())?;
     summary::check(&report)?;
     notes.extend(engine.notes(&report, transport.map_or(1, Transport::size)));
     let of_ranks = match ranks.zip(dealt) {

@@ -63,8 +63,6 @@ pub struct TuneJob {
     pub output: Option<PathBuf>,
     /// Whether the plan is kept for later runs.
     pub keep: bool,
-    /// The zerohop program that runs the trials.
-    pub program: PathBuf,
     /// The command that asked for it, for the report.
     pub command: String,
     /// Whether progress is kept back.
@@ -135,8 +133,7 @@ pub fn tune(job: &TuneJob) -> Result<Tuned, AlignError> {
 
 /// What is to be said if others used the machine at the same time.
 fn disturbed(trials: &[Trial]) -> String {
-    let ended: Vec<f64> = trials.iter().filter(|trial| !trial.broken_off).map(|trial| trial.others_cpus).collect();
-    let mean = ended.iter().sum::<f64>() / ended.len().max(1) as f64;
+    let mean = trials.iter().map(|trial| trial.others_cpus).sum::<f64>() / trials.len().max(1) as f64;
     match mean > DISTURBING_CPUS {
         true => format!(
             " The machine was not quiet: other programs kept {mean:.1} CPUs busy meanwhile, so differences may be \

@@ -97,6 +97,7 @@ fn job(args: AlignArgs, further: Vec<Vec<PathBuf>>) -> Result<Job, Failure> {
             mpi: args.ranks.mpi,
         },
         report: Report { json: args.json, mqc: args.mqc, sample: args.sample },
+        time_limit: None,
         command: crate::command_line(),
         quiet: args.quiet,
     })

@@ -10,7 +10,6 @@ use zerohop_process::tell;
 /// # Errors
 /// Wrong usage, trials that fail, files that cannot be written.
 pub fn run(args: TuneArgs) -> Result<(), Failure> {
-    let no_self = |error| Failure::Other(format!("zerohop cannot find itself: {error}"));
     let job = TuneJob {
         reference: args.reference,
         reads: std::iter::once(args.reads_1).chain(args.reads_2).collect(),
@@ -23,7 +22,6 @@ pub fn run(args: TuneArgs) -> Result<(), Failure> {
         runs: args.runs,
         output: args.output,
         keep: !args.no_keep,
-        program: std::env::current_exe().map_err(no_self)?,
         command: crate::command_line(),
         quiet: args.quiet,
     };

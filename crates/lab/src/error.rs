@@ -1,6 +1,7 @@
 //! What can go wrong in an experiment.
 
 use std::path::PathBuf;
+use zerohop_align::AlignError;
 use zerohop_model::error::{Error, InputError};
 
 /// Why an experiment ended.
@@ -9,6 +10,9 @@ pub enum LabError {
     /// In our own process.
     #[error(transparent)]
     Run(#[from] Error),
+    /// An alignment.
+    #[error(transparent)]
+    Align(#[from] AlignError),
     /// A file of the experiment.
     #[error("{}: {what}", .path.display())]
     File {

@@ -14,8 +14,6 @@ pub struct Starter {
     /// The program and its arguments; it reads a [`ProcessSpec`] in JSON, one line, says a line when it is ready, waits
     /// for another line, and says a [`ProcessReport`](crate::process::ProcessReport).
     pub command: Vec<PathBuf>,
-    /// The program zerohop, which runs aligners that are programs of their own.
-    pub zerohop: PathBuf,
     /// CPUs that may be used.
     pub cpus: Vec<CpuId>,
     /// The node of each, if it shall be counted where the pages of tasks lie; else empty.

@@ -159,8 +159,8 @@ pub enum Error {
     /// A fault of zerohop itself.
     #[error("internal error, please report it: {0}")]
     Internal(String),
-    /// Another thread failed; this one only stopped. Never shown to the user.
-    #[error("stopped because another thread failed")]
+    /// The run was stopped when its time was up, or by another thread that failed and says why.
+    #[error("stopped before its end")]
     Stopped,
 }
 

@@ -43,6 +43,13 @@ pub struct ResourceUse {
     pub peak_memory: Bytes,
 }
 
+impl ResourceUse {
+    /// CPU time in both modes.
+    pub fn cpu(&self) -> Duration {
+        self.user + self.system
+    }
+}
+
 /// All that a run says of itself.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Summary {

@@ -44,6 +44,8 @@ pub struct Job<'a> {
     pub plan: &'a Plan,
     /// To be watched from another thread.
     pub progress: &'a Progress,
+    /// When it is stopped if it has not ended: then it fails with [`Error::Stopped`].
+    pub until: Option<Instant>,
 }
 
 /// Who maps.
@@ -92,7 +94,7 @@ pub struct Outcome {
 /// pipe and may be blocked in it; they end with the program.
 pub fn run(job: Job<'_>) -> Result<Outcome, Error> {
     let started = Instant::now();
-    let Job { mut lanes, mut mapping, order, grains, plan, progress } = job;
+    let Job { mut lanes, mut mapping, order, grains, plan, progress, until } = job;
     let (failure, output, ended) = (Failure::default(), OnceLock::new(), AtomicBool::new(false));
     let is_static = matches!(mapping, Mapping::Instances { dealing: Dealing::Static, .. });
     if is_static {
@@ -122,6 +124,7 @@ pub fn run(job: Job<'_>) -> Result<Outcome, Error> {
     let (parts, written) = std::thread::scope(|scope| {
         let crew = Crew { scope, failure: &failure, output: &output, cohorts: &cohorts };
         let helpers = &plan.helper_cpus;
+        let limit = until.map(|until| crew.stop_at(until));
         let emitter = (!emitters.is_empty()).then(|| {
             let (emitters, input) = (&mut emitters, &input);
             crew.start("emitter", helpers, move || deal_all(emitter_end, emitters, input))
@@ -160,6 +163,7 @@ pub fn run(job: Job<'_>) -> Result<Outcome, Error> {
             output.end();
         }
         let written: Vec<Option<(u64, Duration)>> = writers.into_iter().map(join).collect();
+        drop(limit);
         (parts, written)
     });
     let emitting: Duration = emitters.iter().map(|(_, emitter)| emitter.serial_time()).sum();
@@ -290,6 +294,17 @@ impl<'scope, 's> Crew<'scope, '_, 's> {
         if let Some(output) = self.output.get() {
             output.close();
         }
+    }
+
+    /// Starts the thread that stops the run at `until`, unless what this gives is dropped before.
+    fn stop_at(self, until: Instant) -> Sender<()> {
+        let (ended, over) = channel();
+        let left = until.saturating_duration_since(Instant::now());
+        self.start("limit", &[], move || match over.recv_timeout(left) {
+            Err(RecvTimeoutError::Timeout) => Err(Error::Stopped),
+            _ => Ok(()),
+        });
+        ended
     }
 
     /// The threads that write those files which only one thread can write.

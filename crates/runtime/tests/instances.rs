@@ -217,6 +217,14 @@ fn a_program_that_lets_us_down_ends_the_run_and_is_named() {
     }
 }
 
+#[test]
+fn a_run_stops_when_its_time_is_up() {
+    for (i, shape) in shapes().enumerate() {
+        let outcome = external(shape, [1, 9][i % 2], Dealing::OnDemand, Fault::Endless).0;
+        assert!(matches!(outcome, Err(Error::Stopped)), "{shape:?}");
+    }
+}
+
 /// Instances take turns: others come, those who were there leave, and so on until the input ends.
 #[test]
 fn instances_that_hand_over_give_all_records_and_order_is_kept() {

@@ -367,7 +367,8 @@ fn aligned(case: &Case) -> (Result<u64, Error>, Vec<String>) {
                 }
             });
             let mapping = Mapping::Embedded { replicas: &replicas, sink: &sink, held: HELD_PER_WORKER };
-            let job = Job { lanes, mapping, order: case.order, grains: None, plan: &plan, progress: &progress };
+            let job =
+                Job { lanes, mapping, order: case.order, grains: None, plan: &plan, progress: &progress, until: None };
             let outcome = run(job);
             over.store(true, Ordering::Relaxed);
             outcome

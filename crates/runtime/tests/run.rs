@@ -109,6 +109,13 @@ fn a_fault_in_any_stage_ends_the_run_and_is_named() {
 }
 
 #[test]
+fn a_run_stops_when_its_time_is_up() {
+    for shape in shapes() {
+        assert!(matches!(embedded(shape, Fault::Endless).0, Err(Error::Stopped)), "{shape:?}");
+    }
+}
+
+#[test]
 fn a_worker_that_dies_does_not_leave_the_others_waiting() {
     for shape in shapes().filter(|s| s.workers == 3) {
         let error = embedded(shape, Fault::MapperPanic).0.unwrap_err().to_string();

@@ -128,7 +128,7 @@ impl Site {
         }
     }
 
-    /// Starts the instances, feeds and drains them.
+    /// Starts the instances, feeds and drains them, and stops them at a point in time.
     ///
     /// # Errors
     /// What made it fail.
@@ -136,7 +136,7 @@ impl Site {
         &self,
         job: &Job,
         wanted: &Wanted,
-        open: Vec<OpenLane>,
+        (open, until): (Vec<OpenLane>, Option<Instant>),
         late: &Late<'_>,
         multi_rank: Option<&mut MultiRank<'_>>,
     ) -> Result<(Came, Option<Tried>), AlignError> {
@@ -153,7 +153,7 @@ impl Site {
         let (order, progress) = (job.output.order, Progress::default());
         let Some(alternatives) = &self.alternatives else {
             let mapping = Mapping::Instances { instances, sink: late, dealing, held, handover: None };
-            let run = Run { lanes, mapping, order, grains, plan: &self.plan, progress: &progress };
+            let run = Run { lanes, mapping, order, grains, plan: &self.plan, progress: &progress, until };
             return Ok((multi_rank::run(multi_rank, !job.quiet, &progress, || zerohop_runtime::run(run))?, None));
         };
         let (send, fresh) = std::sync::mpsc::channel();
@@ -172,7 +172,7 @@ impl Site {
             progress: &progress,
         };
         let mapping = Mapping::Instances { instances, sink: late, dealing, held, handover: Some(handover) };
-        let run = Run { lanes, mapping, order, grains, plan: &self.plan, progress: &progress };
+        let run = Run { lanes, mapping, order, grains, plan: &self.plan, progress: &progress, until };
         let over = AtomicBool::new(false);
         let least_reads = Self::reads_to_judge(wanted, alternatives);
         let (progress, over, worth) = (&progress, &over, WORTH);

@@ -1,20 +1,21 @@
-//! Trials of `zerohop tune`: each is a `zerohop align` of its own, and is saved as soon as it has ended.
+//! Trials of `zerohop tune`: each aligns reads as `zerohop align` does, and is saved as soon as it has ended.
 
 use super::TuneJob;
 use crate::error::AlignError;
+use crate::job::{Job, NULL, Placement, PlanFrom};
+use crate::{lanes, resources};
 use serde::{Deserialize, Serialize};
 use std::fs::{File, OpenOptions};
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
+use zerohop_model::error::Error;
 use zerohop_model::machine::CpuId;
 use zerohop_model::tuning::{Choice, Trial};
+use zerohop_plan::Replicas;
 use zerohop_report::Summary;
 
-/// How often a trial is looked at whether it has ended.
-const LOOK: Duration = Duration::from_millis(5);
-/// What a trial may take beyond its limit: starting and ending a program takes time, too.
+/// What a trial may take beyond its limit: getting ready and ending takes time, too.
 const SLACK_S: f64 = 0.3;
 
 /// A trial is run again, so many times at most, if others kept so many CPUs busy meanwhile; the least disturbed one
@@ -82,8 +83,7 @@ impl<'a> Trials<'a> {
         mine.map(|line| line.trial.clone()).collect()
     }
 
-    /// Runs a trial, or finds it among those that were run. With a limit, it is broken off after so many seconds of the
-    /// whole process.
+    /// Runs a trial, or finds it among those that were run. With a limit, it is broken off after so many seconds.
     ///
     /// # Errors
     /// A trial that fails, or cannot be saved.
@@ -119,110 +119,62 @@ impl<'a> Trials<'a> {
         let reference = folder.path().join("none.fa");
         std::fs::write(&reference, ">none\nN\n")
             .map_err(|error| AlignError::Failed(format!("{}: cannot write: {error}", reference.display())))?;
-        let mut command = align(self.job, "null", &reference, self.job.first.unwrap_or(0));
-        let json = folder.path().join("count.json");
-        command.arg("-o").arg(folder.path().join("count.sam")).arg("--json").arg(&json);
-        let (child, said) = start(command)?;
-        finish(child, said, None)?;
-        let tally = summary(&json)?.run.tally;
+        let job = Job { engine: NULL.to_owned(), reference, ..trial(self.job, folder.path(), 0)? };
+        let tally = summary(&job)?.run.tally;
         Ok((tally.reads, tally.fragments))
     }
 }
 
+/// A folder for the output of a trial.
 fn work_folder(job: &TuneJob) -> Result<tempfile::TempDir, AlignError> {
     let made = tempfile::Builder::new().prefix("trial-").tempdir_in(&job.runs);
     made.map_err(|error| AlignError::Failed(format!("{}: a folder cannot be made in it: {error}", job.runs.display())))
 }
 
-/// `zerohop align` on the reads of this tuning.
-fn align(job: &TuneJob, engine: &str, reference: &Path, fragments: u64) -> Command {
-    let mut command = zerohop_process::command(&job.program);
-    command.arg("align").args(["-q", "--plan", "rule", "--engine", engine]);
-    if fragments > 0 {
-        command.arg("--first").arg(fragments.to_string());
-    }
-    command.arg(reference).args(&job.reads);
-    command
+/// The alignment of so many reads or pairs (0: all) of this tuning, with its output in `folder`.
+fn trial(job: &TuneJob, folder: &Path, fragments: u64) -> Result<Job, AlignError> {
+    let first = if fragments == 0 { job.first } else { Some(fragments) };
+    let mut trial = Job::new(job.reference.clone(), lanes::lanes(vec![job.reads.clone()], false)?);
+    trial.output.path = Some(folder.join("out.sam"));
+    trial.placement.plan = Some(PlanFrom::Rule);
+    Ok(Job { first, quiet: true, ..trial })
+}
+
+/// Aligns, and gives what there is to say of it.
+fn summary(job: &Job) -> Result<Summary, AlignError> {
+    let nothing = || AlignError::Failed("a trial said nothing: please report this".to_owned());
+    Ok(crate::align(job)?.ok_or_else(nothing)?.summary)
 }
 
 fn run_one(job: &TuneJob, cpus: &[CpuId], order: Order, limit_s: Option<f64>) -> Result<Trial, AlignError> {
     let Order { choice, fragments, round } = order;
     let folder = work_folder(job)?;
-    let json = folder.path().join("run.json");
-    let all = job.first.unwrap_or(0);
-    let mut command = align(job, &job.engine, &job.reference, if fragments == 0 { all } else { fragments });
-    for file in &job.engine_file {
-        command.arg("--engine-file").arg(file);
-    }
-    if let Some(text) = &job.engine_args {
-        command.arg(format!("--engine-args={text}"));
-    }
-    command.args(["-t", &choice.threads.to_string(), "--replicas", &choice.copies.to_string()]);
-    command.args(["--pages", &choice.pages.to_string()]);
-    if choice.farm {
-        command.arg("--farm");
-    }
-    command.arg("--json").arg(&json).arg("-o").arg(folder.path().join("out.sam"));
-    let (started, busy) = (Instant::now(), zerohop_topology::busy_time(cpus));
-    let (child, said) = start(command)?;
-    let ended = finish(child, said, limit_s)?;
-    let (wall_s, busy) = (started.elapsed().as_secs_f64(), zerohop_topology::busy_time(cpus).saturating_sub(busy));
-    if !ended {
-        // What it used itself is not known: it cannot be told from what others used.
-        let (load_s, map_s, cpu_s, others_cpus) = (0.0, wall_s, 0.0, 0.0);
-        return Ok(Trial { choice, round, reads: 0, load_s, map_s, cpu_s, others_cpus, broken_off: true });
-    }
-    let summary = summary(&json)?;
-    let cpu_s = summary.resources.user.as_secs_f64() + summary.resources.system.as_secs_f64();
-    let (load_s, map_s) = (summary.index.time.as_secs_f64(), summary.run.wall.as_secs_f64());
-    let others_cpus = (busy.as_secs_f64() - cpu_s).max(0.0) / wall_s;
-    Ok(Trial { choice, round, reads: summary.run.tally.reads, load_s, map_s, cpu_s, others_cpus, broken_off: false })
-}
+    let mut trial = trial(job, folder.path(), fragments)?;
+    trial.engine.clone_from(&job.engine);
+    trial.external.engine_file.clone_from(&job.engine_file);
+    trial.external.engine_args.clone_from(&job.engine_args);
+    trial.external.farm = choice.farm;
+    let (threads, pages) = (Some(choice.threads), Some(choice.pages));
+    trial.placement = Placement { threads, replicas: Replicas::Count(choice.copies), pages, ..trial.placement };
+    trial.time_limit = limit_s.map(|limit| Duration::from_secs_f64(limit + SLACK_S));
 
-/// A child, and the thread that keeps what it says.
-type Said = std::thread::JoinHandle<String>;
-
-fn start(mut command: Command) -> Result<(Child, Said), AlignError> {
-    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
-    let cannot = |error: std::io::Error| AlignError::Failed(format!("a trial cannot be started: {error}"));
-    let mut child = command.spawn().map_err(cannot)?;
-    let errors = child.stderr.take();
-    let read = move || {
-        let mut text = String::new();
-        // What cannot be read is not said; the exit status tells all the same.
-        let _ = errors.map(|mut errors| errors.read_to_string(&mut text));
-        text
-    };
-    Ok((child, std::thread::Builder::new().spawn(read).map_err(cannot)?))
-}
-
-/// Waits for the end of a trial; false if it was broken off.
-fn finish(mut child: Child, said: Said, limit_s: Option<f64>) -> Result<bool, AlignError> {
-    let lost = |error: std::io::Error| AlignError::Failed(format!("a trial was lost: {error}"));
-    let started = Instant::now();
-    let limit = limit_s.map(|limit| limit + SLACK_S);
-    let status = loop {
-        if let Some(status) = child.try_wait().map_err(lost)? {
-            break status;
+    let used = || resources::used().cpu();
+    let (started, busy, own) = (Instant::now(), zerohop_topology::busy_time(cpus), used());
+    let outcome = summary(&trial);
+    let wall_s = started.elapsed().as_secs_f64();
+    let cpu_s = used().saturating_sub(own).as_secs_f64();
+    let busy_s = zerohop_topology::busy_time(cpus).saturating_sub(busy).as_secs_f64();
+    let others_cpus = (busy_s - cpu_s).max(0.0) / wall_s;
+    match outcome {
+        Ok(summary) => {
+            let (load_s, map_s) = (summary.index.time.as_secs_f64(), summary.run.wall.as_secs_f64());
+            let reads = summary.run.tally.reads;
+            Ok(Trial { choice, round, reads, load_s, map_s, cpu_s, others_cpus, broken_off: false })
         }
-        if limit.is_some_and(|limit| started.elapsed().as_secs_f64() > limit) {
-            child.kill().map_err(lost)?;
-            child.wait().map_err(lost)?;
-            return Ok(false);
+        Err(AlignError::Run(Error::Stopped)) => {
+            let (reads, load_s, map_s) = (0, 0.0, wall_s);
+            Ok(Trial { choice, round, reads, load_s, map_s, cpu_s, others_cpus, broken_off: true })
         }
-        std::thread::sleep(LOOK);
-    };
-    match status.success() {
-        true => Ok(true),
-        false => {
-            let said = said.join().unwrap_or_default();
-            Err(AlignError::Failed(format!("a trial failed: {}", said.trim().trim_start_matches("error: "))))
-        }
+        Err(error) => Err(AlignError::Failed(format!("a trial failed: {error}"))),
     }
-}
-
-fn summary(path: &Path) -> Result<Summary, AlignError> {
-    let fault = |what: String| AlignError::Failed(format!("{}: {what}", path.display()));
-    let text = std::fs::read(path).map_err(|error| fault(error.to_string()))?;
-    serde_json::from_slice(&text).map_err(|error| fault(error.to_string()))
 }

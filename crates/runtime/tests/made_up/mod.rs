@@ -5,7 +5,7 @@
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::channel;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use zerohop_model::alignment::Alignments;
 use zerohop_model::chunk::{Chunk, ReadSpans, Span, Ticket};
 use zerohop_model::error::{Error, InputError};
@@ -33,6 +33,8 @@ pub enum Fault {
     OtherHeader,
     /// It writes records and no header.
     NoHeader,
+    /// Lane 1 never ends, and the run is to stop soon.
+    Endless,
 }
 
 pub const FAULTY: (u32, u64) = (1, 7);
@@ -236,7 +238,9 @@ pub fn run_shape(
     std::thread::spawn(move || {
         let lane = |lane: usize| {
             let (next, calls) = (AtomicU64::new(0), AtomicU64::new(0));
-            let counter = Counter { lane: lane as u32, chunks: CHUNKS[lane], next, calls, fault };
+            let is_endless = fault == Fault::Endless && lane as u32 == FAULTY.0;
+            let chunks = if is_endless { u64::MAX } else { CHUNKS[lane] };
+            let counter = Counter { lane: lane as u32, chunks, next, calls, fault };
             let deal = match shape.emitted[lane % 3] {
                 true => Deal::Emit(Box::new(counter)),
                 false => Deal::Claim(Box::new(counter)),
@@ -252,7 +256,8 @@ pub fn run_shape(
         let progress = Progress::default();
         let outcome = mapping(&sink, &|mapping| {
             let lanes = (0..CHUNKS.len()).map(lane).collect();
-            run(Job { lanes, mapping, order: shape.order, grains: None, plan: &plan, progress: &progress })
+            let until = (fault == Fault::Endless).then(|| Instant::now() + Duration::from_millis(20));
+            run(Job { lanes, mapping, order: shape.order, grains: None, plan: &plan, progress: &progress, until })
         });
         let text = sink.files.iter().map(|f| String::from_utf8(f.lock().unwrap().clone()).unwrap()).collect();
         send.send((outcome, text)).unwrap();

@@ -18,7 +18,7 @@ use args::{Args, Command};
 use clap::{CommandFactory, Parser};
 use failure::Failure;
 use std::process::ExitCode;
-use zerohop_memory::PlacedAlloc;
+use zerohop_align::PlacedAlloc;
 use zerohop_process::standard;
 
 /// Large blocks are placed where an experiment wants them; small ones go to mimalloc.
@@ -26,9 +26,7 @@ use zerohop_process::standard;
 static ALLOCATOR: PlacedAlloc = PlacedAlloc;
 
 fn main() -> ExitCode {
-    zerohop_runtime::install_hook();
-    zerohop_memory::on_exhausted(zerohop_process::remove_temporaries);
-    zerohop_process::end_where_exhausted();
+    zerohop_align::prepare();
     match dispatch(Args::parse()) {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => failure.ending().tell(),

@@ -212,7 +212,6 @@ fn starter(folder: &Path, probe: bool) -> Result<Starter, Failure> {
     Ok(Starter {
         nodes: nodes_of_cpus,
         rounds_per_second: synthetic::rounds_per_second(),
-        zerohop: program.with_file_name("zerohop"),
         command: vec![program, "process".into()],
         cpus: machine.allowed.cpus,
         folder: folder.to_owned(),
