@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::time::Duration;
 use zerohop_process::overwrite::{self, Kind};
-use zerohop_process::{cache, tell};
+use zerohop_process::{Ending, cache, tell};
 
 /// The library's name.
 const LIBRARY: &str = "libzerohop_mpi.so";
@@ -92,7 +92,7 @@ impl Ranks {
             ))
             .into());
         }
-        match common(&mpi, checked)? {
+        match common(&mpi, checked, say)? {
             Ok(checked) => Ok((Ranks::Many(Box::new(mpi)), checked)),
             Err(failure) => {
                 mpi.leave().map_err(RanksError::from)?;
@@ -163,9 +163,24 @@ fn found(wanted: Option<RankCount>, launched: Option<(usize, usize)>) -> Result<
     )))
 }
 
-/// What ranks have checked, each by itself: an error for all of them if it is one for any. It is said by the first rank
-/// that has it.
-fn common<T, E: RankFailure>(transport: &dyn Transport, checked: Result<T, E>) -> Result<Result<T, E>, RanksError> {
+/// Tells the user of a failure, before this rank leaves the others: a launcher ends those that are left when one has
+/// ended.
+fn say<E: RankFailure>(failure: &E) {
+    let ending = match failure.status() {
+        2 => Ending::Usage(failure.to_string()),
+        status => Ending::Failed(failure.to_string(), status),
+    };
+    ending.tell();
+    std::thread::sleep(PASSED_ON);
+}
+
+/// What ranks have checked, each by itself: an error for all of them if it is one for any. The first rank that has it
+/// says it, and none has to say it later.
+fn common<T, E: RankFailure>(
+    transport: &dyn Transport,
+    checked: Result<T, E>,
+    say: impl Fn(&E),
+) -> Result<Result<T, E>, RanksError> {
     let own = checked.as_ref().err().map(ToString::to_string).unwrap_or_default();
     let all = transport.all_gather(own.as_bytes()).map_err(RanksError::from)?;
     let first = all.iter().position(|words| *words == own.as_bytes());
@@ -173,8 +188,12 @@ fn common<T, E: RankFailure>(transport: &dyn Transport, checked: Result<T, E>) -
         Ok(checked) if all.iter().all(Vec::is_empty) => Ok(checked),
         Ok(_) => Err(RanksError::ToldElsewhere(1).into()),
         Err(failure) if first != Some(transport.rank()) => Err(failure.told_elsewhere()),
-        Err(failure) if all.iter().all(|words| *words == own.as_bytes()) => Err(failure),
-        Err(failure) => Err(failure.of_rank(transport.rank(), transport.size())),
+        Err(failure) => {
+            let is_common = all.iter().all(|words| *words == own.as_bytes());
+            let failure = if is_common { failure } else { failure.of_rank(transport.rank(), transport.size()) };
+            say(&failure);
+            Err(failure.told_elsewhere())
+        }
     })
 }
 
@@ -249,14 +268,7 @@ pub fn build(compiler: &Path, output: Option<&Path>) -> Result<PathBuf, RanksErr
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    /// What is said of a failure here, if it is said here.
-    fn told(failure: RanksError) -> Option<String> {
-        match failure {
-            RanksError::ToldElsewhere(_) => None,
-            other => Some(other.to_string()),
-        }
-    }
+    use std::cell::RefCell;
 
     #[test]
     fn what_is_wrong_is_said_once() {
@@ -266,7 +278,13 @@ mod tests {
                 let check = |(twin, fault): (Twin, Option<&'static str>)| {
                     scope.spawn(move || {
                         let checked = fault.map_or(Ok(()), |words| Err(RanksError::Usage(words.to_owned())));
-                        common(&twin, checked).unwrap().map_err(told)
+                        let said = RefCell::new(None);
+                        let say = |failure: &RanksError| drop(said.replace(Some(failure.to_string())));
+                        let outcome = common(&twin, checked, say).unwrap();
+                        outcome.map_err(|failure| {
+                            assert!(matches!(failure, RanksError::ToldElsewhere(_)), "it would be said again");
+                            said.into_inner()
+                        })
                     })
                 };
                 let threads: Vec<_> = twins.map(check).collect();
