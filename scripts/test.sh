@@ -185,7 +185,8 @@ step 1 graph cargo xtask graph
 second_lane compilers
 step 1 tests cargo test -q --workspace --locked
 step 1 docs docs
-step 1 build cargo build -q --locked
+# With the features that the tests have, so that no crate is compiled twice.
+step 1 build cargo build -q --workspace --locked
 join
 second_lane waiting_scripts
 scripts_in tests/e2e step computes
