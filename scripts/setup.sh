@@ -29,6 +29,8 @@ missing_packages() {
     for pair in "$@"; do
         command -v "${pair%%=*}" >/dev/null || echo "${pair#*=}"
     done
+    # what the embedded bwa mem is built with
+    [ -e /usr/include/zlib.h ] || echo zlib1g-dev
     # a Debian python3 has the module venv but cannot make an environment without the package
     if [[ " $* " == *" python3=python3 "* ]] && ! python3 -c 'import venv, ensurepip' 2>/dev/null; then
         echo python3-venv
@@ -49,7 +51,7 @@ install_packages() {
         die "apt-get could not install $missing"
 }
 
-BUILD_PACKAGES="cc=build-essential make=build-essential curl=curl pkg-config=pkg-config git=git"
+BUILD_PACKAGES="cc=build-essential g++=build-essential make=build-essential curl=curl pkg-config=pkg-config git=git"
 DEMO_PACKAGES="samtools=samtools python3=python3"
 TEST_PACKAGES="bgzip=tabix PicardCommandLine=picard-tools bwa=bwa bowtie2-align-s=bowtie2 bowtie-align-s=bowtie
     hisat2-align-s=hisat2 snap-aligner=snap-aligner minimap2=minimap2 seqtk=seqtk

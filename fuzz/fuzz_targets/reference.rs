@@ -9,6 +9,7 @@ use zerohop_engine_strobealign::ReferenceBuilder;
 use zerohop_fuzz::coding::{bgzf, gzip};
 use zerohop_fuzz::files::Regular;
 use zerohop_fuzz::{Random, take};
+use zerohop_input::reference::Piece;
 use zerohop_model::record::Contig;
 
 /// Names and bases.
@@ -18,8 +19,8 @@ type Found = Vec<(String, Vec<u8>)>;
 fn read(bytes: &[u8]) -> Option<Found> {
     let file = Regular::new(bytes);
     let mut all = Vec::new();
-    let contigs: Vec<Contig> =
-        zerohop_input::reference::read(file.path(), |bases| all.extend_from_slice(bases)).ok()?;
+    let push = |piece: Piece<'_>| all.extend_from_slice(piece.bases().unwrap_or_default());
+    let contigs: Vec<Contig> = zerohop_input::reference::read(file.path(), push).ok()?;
     let mut rest = &all[..];
     let found = contigs.iter().map(|contig| {
         let (bases, behind) = rest.split_at(contig.length as usize);

@@ -24,6 +24,7 @@ const RANKS: &str = "crates/ranks";
 const REPORT: &str = "crates/report";
 const NULL: &str = "crates/engines/null";
 const STROBEALIGN: &str = "crates/engines/strobealign";
+const BWA_MEM: &str = "crates/engines/bwa-mem";
 const EXTERNAL: &str = "crates/engines/external";
 
 /// Who reads command lines, and so may import clap and what belongs to it.
@@ -55,6 +56,7 @@ fn allowed(place: &str) -> Option<Allowed> {
             REPORT,
             NULL,
             STROBEALIGN,
+            BWA_MEM,
             EXTERNAL,
         ]),
         // The laboratory measures them all.

@@ -59,10 +59,17 @@ impl<'j> Embedded<'j> {
             None => zerohop_input::mean_read_length(lanes)?,
         };
         let machine = share.machine()?;
-        let source = provider.find(&Wanted { reference: &job.reference, mean_read_length, anew: job.no_index })?;
+        let arguments = job.external.engine_args.as_deref();
+        let wanted = Wanted {
+            reference: &job.reference,
+            mean_read_length,
+            anew: job.no_index,
+            arguments: arguments.unwrap_or_default(),
+        };
+        let source = provider.find(&wanted)?;
         output_files::apart_from(job, [&source.file().to_owned()])?;
         let paired = lanes.first().is_some_and(OpenLane::is_paired);
-        let key = TuningKey::embedded(provider, &*source, Profile::new(paired, mean_read_length, None));
+        let key = TuningKey::embedded(provider, &*source, Profile::new(paired, mean_read_length, arguments));
         let (plan, alternatives) = begin(job, &machine, &key)?;
         notes.extend(share.weigh(&machine, plan.replicas.len(), key.index)?);
         notes.extend(source.note());

@@ -7,14 +7,24 @@ use zerohop_model::index::IndexProvider;
 pub use zerohop_engine_strobealign::canonical_read_length;
 
 /// All of them, the default first.
-const EMBEDDED: [&dyn IndexProvider; 2] = [&zerohop_engine_strobealign::Provider, &zerohop_engine_null::Provider];
+const EMBEDDED: &[&dyn IndexProvider] = &[
+    &zerohop_engine_strobealign::Provider,
+    #[cfg(feature = "bwa-mem")]
+    &zerohop_engine_bwa_mem::Provider,
+    &zerohop_engine_null::Provider,
+];
 
 /// The embedded engine of this name; none if it is, or would be, a program of its own.
 pub fn embedded(name: &str) -> Option<&'static dyn IndexProvider> {
-    EMBEDDED.into_iter().find(|provider| provider.engine().0 == name)
+    EMBEDDED.iter().copied().find(|provider| provider.engine().0 == name)
+}
+
+/// Makes all of them ready, as long as the program has one thread.
+pub(crate) fn prepare() {
+    EMBEDDED.iter().for_each(|provider| provider.prepare());
 }
 
 /// Those that align, for lists.
 pub fn all_embedded() -> impl Iterator<Item = &'static dyn IndexProvider> {
-    EMBEDDED.into_iter().filter(|provider| provider.has_index())
+    EMBEDDED.iter().copied().filter(|provider| provider.has_index())
 }

@@ -66,6 +66,7 @@ use zerohop_ranks::{RankShare, Ranks as Started};
 /// started again, which does that here and ends.
 pub fn prepare() {
     reaping::reap_if_asked();
+    engines::prepare();
     zerohop_runtime::install_hook();
     zerohop_memory::on_exhausted(zerohop_process::remove_temporaries);
     zerohop_process::end_where_exhausted();
@@ -109,7 +110,7 @@ fn run<T>(
     embedded: Option<&dyn IndexProvider>,
     end: impl FnOnce(Option<Done>) -> Result<T, AlignError>,
 ) -> Result<T, AlignError> {
-    let checked = check(job, embedded.is_some());
+    let checked = check(job, embedded);
     if job.output.path.is_some() && !job.quiet {
         zerohop_ranks::note_if_alone(job.ranks.wanted);
     }
@@ -125,14 +126,19 @@ fn run<T>(
 }
 
 /// Refuses what makes no sense, and what cannot be read or written, before anything is loaded.
-fn check(job: &Job, is_embedded: bool) -> Result<(), AlignError> {
+fn check(job: &Job, embedded: Option<&dyn IndexProvider>) -> Result<(), AlignError> {
     job.check()?;
+    if let Some(provider) = embedded.filter(|provider| job.ranks.is_recorded() && !provider.runs_over_ranks()) {
+        let name = provider.engine().0;
+        let words = format!("{name} cannot be run with --ranks, --durable, --resume or --restart yet");
+        return Err(AlignError::Usage(words));
+    }
     output_files::check(job)?;
     if job.ranks.is_recorded() {
         multi_rank::check(job)?;
     }
-    match is_embedded {
-        true => external::refuse_options(job),
-        false => external::check(job).and_then(|()| compare::check(job)),
+    match embedded {
+        Some(provider) => external::refuse_options(job, provider.takes_arguments()),
+        None => external::check(job).and_then(|()| compare::check(job)),
     }
 }

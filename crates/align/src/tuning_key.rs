@@ -95,7 +95,8 @@ impl TuningKey {
     /// An engine that is not known or not here; an index that is missing.
     pub fn of(name: &str, engine_files: &[PathBuf], reference: &Path, profile: Profile) -> Result<Self, AlignError> {
         if let Some(provider) = engines::embedded(name).filter(|provider| provider.has_index()) {
-            let wanted = Wanted { reference, mean_read_length: profile.read_length, anew: false };
+            let arguments = &*profile.engine_args;
+            let wanted = Wanted { reference, mean_read_length: profile.read_length, anew: false, arguments };
             let source = provider.find(&wanted)?;
             if source.bytes().0 == 0 {
                 return Err(AlignError::Failed(format!(

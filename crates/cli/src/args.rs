@@ -412,7 +412,11 @@ pub struct IndexArgs {
     #[arg(value_name = "REF")]
     pub reference: PathBuf,
 
-    /// Mean read length; the nearest of 50, 75, 100, 125, 150, 250 and 400 is used
+    /// Aligner that runs inside zerohop: strobealign or bwa-mem
+    #[arg(long, value_name = "NAME", default_value = STROBEALIGN)]
+    pub engine: String,
+
+    /// Mean read length, for strobealign; the nearest of 50, 75, 100, 125, 150, 250 and 400 is used
     #[arg(short = 'r', long, value_name = "BASES", default_value_t = 150, conflicts_with = "reads")]
     pub read_length: usize,
 

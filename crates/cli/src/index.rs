@@ -3,7 +3,7 @@
 use crate::args::IndexArgs;
 use crate::failure::Failure;
 use std::time::Instant;
-use zerohop_align::{STROBEALIGN, engines};
+use zerohop_align::engines;
 use zerohop_input::{LaneSpec, OpenLane};
 use zerohop_model::index::Wanted;
 use zerohop_process::{overwrite, tell};
@@ -21,9 +21,9 @@ pub fn run(args: &IndexArgs) -> Result<(), Failure> {
         }
         None => args.read_length,
     };
-    let provider = engines::embedded(STROBEALIGN).ok_or_else(|| Failure::Other("there is no engine".to_owned()))?;
-    let path = provider.path(&args.reference, mean_read_length);
-    let path = path.ok_or_else(|| Failure::Other(format!("{STROBEALIGN} has no index file")))?;
+    let none = || Failure::Usage(format!("{} is no engine whose index zerohop builds", args.engine));
+    let provider = engines::embedded(&args.engine).ok_or_else(none)?;
+    let path = provider.path(&args.reference, mean_read_length).ok_or_else(none)?;
     overwrite::apart(args.reads.iter().chain([&args.reference]), [&path])?;
     zerohop_process::check_writable(&path)?;
     let threads = match args.threads {
@@ -31,13 +31,16 @@ pub fn run(args: &IndexArgs) -> Result<(), Failure> {
         None => zerohop_topology::detect()?.allowed.worker_count(),
     };
     zerohop_memory::set_default_huge_pages(zerohop_model::plan::HugePages::Auto);
-    let source = provider.find(&Wanted { reference: &args.reference, mean_read_length, anew: true })?;
+    let source = provider.find(&Wanted { reference: &args.reference, mean_read_length, anew: true, arguments: "" })?;
     zerohop_align::check_memory(&*source, &args.reference, 1)?;
     let bytes = provider.save(&args.reference, mean_read_length, threads)?;
     if !args.quiet {
-        let read_length = provider.canonical_read_length(mean_read_length);
+        let reads = match provider.canonical_read_length(mean_read_length) {
+            _ if !provider.has_read_length() => String::new(),
+            length => format!("for reads of about {length} bases, "),
+        };
         let (path, seconds) = (path.display(), started.elapsed().as_secs_f64());
-        let words = format!("{path}: {bytes}, for reads of about {read_length} bases, made in {seconds:.1} s\n");
+        let words = format!("{path}: {bytes}, {reads}made in {seconds:.1} s\n");
         tell::text(&words);
     }
     Ok(())

@@ -9,12 +9,36 @@ use std::path::Path;
 use zerohop_model::error::{InputError, shown};
 use zerohop_model::record::{Contig, MAX_CONTIG_BASES};
 
-/// Reads a reference, handing its bases to `bases` line by line, in order. Returns its contigs.
+/// What a reference consists of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Piece<'a> {
+    /// Here a sequence begins.
+    Contig {
+        /// Its name.
+        name: &'a [u8],
+        /// What follows the name in the header line; may be empty.
+        comment: &'a [u8],
+    },
+    /// Some of its bases: a line.
+    Bases(&'a [u8]),
+}
+
+impl<'a> Piece<'a> {
+    /// The bases, if it is some.
+    pub fn bases(self) -> Option<&'a [u8]> {
+        match self {
+            Piece::Bases(bases) => Some(bases),
+            Piece::Contig { .. } => None,
+        }
+    }
+}
+
+/// Reads a reference, handing it to `take` piece by piece, in order. Returns its contigs.
 ///
 /// # Errors
 /// A file that cannot be read; text that is not FASTA; a name that is missing, used twice or not allowed in SAM; bases
 /// that are no letters; a contig that is too long for SAM and BAM; no sequence at all.
-pub fn read(path: &Path, mut bases: impl FnMut(&[u8])) -> Result<Vec<Contig>, InputError> {
+pub fn read(path: &Path, mut take: impl FnMut(Piece<'_>)) -> Result<Vec<Contig>, InputError> {
     let mut text = open(path)?;
     let mut contigs: Vec<Contig> = Vec::new();
     let mut names = HashSet::new();
@@ -29,7 +53,9 @@ pub fn read(path: &Path, mut bases: impl FnMut(&[u8])) -> Result<Vec<Contig>, In
         let fault = |record, what: String| Err(InputError::new(path, what).at(record, byte));
         let trimmed = line.trim_ascii_end();
         if let Some(header) = trimmed.strip_prefix(b">") {
-            let name = String::from_utf8_lossy(crate::header::split(header).0).into_owned();
+            let (name, comment) = crate::header::split(header);
+            take(Piece::Contig { name, comment });
+            let name = String::from_utf8_lossy(name).into_owned();
             if let Some(what) = wrong_name(&name) {
                 return fault(record + 1, what);
             }
@@ -46,7 +72,7 @@ pub fn read(path: &Path, mut bases: impl FnMut(&[u8])) -> Result<Vec<Contig>, In
             contig.length += trimmed.len() as u64;
             // What is too long is read on, for its length is told, but not held.
             if contig.length <= MAX_CONTIG_BASES {
-                bases(trimmed);
+                take(Piece::Bases(trimmed));
             }
         } else if !trimmed.is_empty() {
             return fault(
@@ -99,7 +125,7 @@ mod tests {
         let mut file = tempfile::NamedTempFile::new().unwrap();
         file.write_all(text).unwrap();
         let mut all = Vec::new();
-        let contigs = read(file.path(), |b| all.extend_from_slice(b));
+        let contigs = read(file.path(), |piece| all.extend_from_slice(piece.bases().unwrap_or_default()));
         let name = file.path().display().to_string();
         contigs.map(|c| (c, all)).map_err(|e| e.to_string().replace(&name, "ref.fa"))
     }
@@ -143,7 +169,7 @@ mod tests {
         write(&name.finish().unwrap());
         (0..32).for_each(|_| write(&part));
         let mut held = 0;
-        let error = read(file.path(), |bases| held += bases.len()).unwrap_err().to_string();
+        let error = read(file.path(), |piece| held += piece.bases().map_or(0, <[u8]>::len)).unwrap_err().to_string();
         let wanted = format!(
             "{}: record 2: the contig 'long' has 2147483648 bases, and SAM and BAM can hold positions up to \
              2147483647: split it",

@@ -19,6 +19,8 @@ pub struct Alignment {
     pub mate_locus: Option<Locus>,
     /// TLEN.
     pub template_length: i32,
+    /// Whether it has neither SEQ nor QUAL, as most programs' secondary alignments.
+    pub has_no_bases: bool,
 }
 
 /// An alignment with its CIGAR and tags.
@@ -38,6 +40,8 @@ impl<'a> Aligned<'a> {
         let texts = self.texts;
         let value = move |stored: &StoredTag| match &stored.value {
             StoredValue::Int(value) => TagValue::Int(*value),
+            StoredValue::Float(value) => TagValue::Float(*value),
+            StoredValue::ReadGroup => TagValue::ReadGroup,
             StoredValue::Text(range) => TagValue::Text(&texts[range.start as usize..range.end as usize]),
         };
         self.tags.iter().map(move |stored| Tag { key: stored.key, value: value(stored) })
@@ -53,6 +57,8 @@ struct StoredTag {
 #[derive(Debug, Clone)]
 enum StoredValue {
     Int(i64),
+    Float(f32),
+    ReadGroup,
     /// A range of [`Alignments::texts`].
     Text(Range<u32>),
 }
@@ -81,6 +87,7 @@ pub struct Alignments {
     tags: Vec<StoredTag>,
     /// Values of tags that are text.
     texts: Vec<u8>,
+    has_only_acgtn: bool,
 }
 
 #[derive(Debug)]
@@ -98,6 +105,17 @@ impl Alignments {
         self.cigars.clear();
         self.tags.clear();
         self.texts.clear();
+        self.has_only_acgtn = false;
+    }
+
+    /// Has records show N for bases other than A, C, G and T, also of reads that are not reversed, as bwa does.
+    pub fn write_n_for_other_letters(&mut self) {
+        self.has_only_acgtn = true;
+    }
+
+    /// Whether records show N for bases other than A, C, G and T.
+    pub fn has_only_acgtn(&self) -> bool {
+        self.has_only_acgtn
     }
 
     /// Adds an alignment to the fragment that is not ended yet.
@@ -112,6 +130,8 @@ impl Alignments {
         for Tag { key, value } in tags {
             let value = match value {
                 TagValue::Int(value) => StoredValue::Int(value),
+                TagValue::Float(value) => StoredValue::Float(value),
+                TagValue::ReadGroup => StoredValue::ReadGroup,
                 TagValue::Text(text) => {
                     let start = self.texts.len() as u32;
                     self.texts.extend_from_slice(text);
@@ -127,6 +147,14 @@ impl Alignments {
     /// Ends a fragment: what is added from now on belongs to the next.
     pub fn end_fragment(&mut self) {
         self.fragment_ends.push(self.alignments.len() as u32);
+    }
+
+    /// Adds the fragment of this number of `other`.
+    pub fn push_fragment(&mut self, other: &Alignments, number: usize) {
+        for aligned in other.fragment(number) {
+            self.push(aligned.alignment, aligned.cigar.iter().copied(), aligned.tags());
+        }
+        self.end_fragment();
     }
 
     /// Number of fragments.

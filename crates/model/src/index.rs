@@ -15,6 +15,24 @@ pub trait IndexProvider: Sync {
         mean_bases
     }
 
+    /// Called once, at the beginning of the program, as long as it has one thread.
+    fn prepare(&self) {}
+
+    /// Whether indexes differ by the length of reads.
+    fn has_read_length(&self) -> bool {
+        false
+    }
+
+    /// Whether ranks can share its input: not yet, where cohorts are cut into pieces.
+    fn runs_over_ranks(&self) -> bool {
+        true
+    }
+
+    /// Whether it has options of its own: [`Wanted::arguments`].
+    fn takes_arguments(&self) -> bool {
+        false
+    }
+
     /// Whether there is an index at all: without one there is nothing to place, plan or tune.
     fn has_index(&self) -> bool {
         true
@@ -53,6 +71,8 @@ pub struct Wanted<'a> {
     pub mean_read_length: usize,
     /// Whether it is built anew even if there is one.
     pub anew: bool,
+    /// Arguments for the engine, as the user wrote them; may be empty.
+    pub arguments: &'a str,
 }
 
 /// An index that was found, or will be built.

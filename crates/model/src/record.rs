@@ -91,16 +91,21 @@ impl CigarOp {
 }
 
 /// The value of an optional field.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub enum TagValue<'a> {
     /// Type `i`.
     Int(i64),
     /// Type `Z`.
     Text(&'a [u8]),
+    /// Type `f`, which SAM shows with three decimals, as bwa does.
+    Float(f32),
+    /// Here the read group of the lane goes, if there is one: for engines whose own program writes it elsewhere than
+    /// behind all other fields.
+    ReadGroup,
 }
 
 /// An optional field.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Tag<'a> {
     /// Its two letters.
     pub key: [u8; 2],

@@ -2,7 +2,7 @@
 
 use crate::line::{Fields, LineParser};
 use crate::records::Bases;
-use crate::tags::{RecordContext, push_comment, push_integer, push_text};
+use crate::tags::{RecordContext, push_comment, push_float, push_integer, push_text};
 use zerohop_bgzf::BlockCompressor;
 use zerohop_model::alignment::Alignments;
 use zerohop_model::chunk::Chunk;
@@ -163,13 +163,20 @@ impl Encoder for BamEncoder<'_> {
         let (context, raw) = (self.context, &mut self.raw);
         self.bases.records(chunk, alignments, |record| {
             put(raw, &record.fields, |out| {
+                let mut has_read_group = false;
                 for tag in record.aligned.tags() {
                     match tag.value {
                         TagValue::Int(value) => push_integer(out, tag.key, value),
                         TagValue::Text(text) => push_text(out, tag.key, text),
+                        TagValue::Float(value) => push_float(out, tag.key, value),
+                        TagValue::ReadGroup => {
+                            context.read_group().into_iter().for_each(|id| push_text(out, *b"RG", id));
+                            has_read_group = true;
+                        }
                     }
                 }
-                push_additions(&context, out, (record.fields.name, record.fields.flags), false, record.comment)
+                let of = (record.fields.name, record.fields.flags);
+                push_additions(&context, out, of, has_read_group, record.comment)
             })
         })
     }

@@ -5,7 +5,7 @@ use crate::line::{Fields, Place};
 use zerohop_model::alignment::{Aligned, Alignments};
 use zerohop_model::chunk::{Chunk, Read};
 use zerohop_model::error::Error;
-use zerohop_model::record::{CigarOp, REVERSE, SECONDARY};
+use zerohop_model::record::{CigarOp, REVERSE};
 
 /// What each base pairs with; anything but A, C, G, T and U becomes N, as in strobealign and bwa.
 const COMPLEMENT: [u8; 256] = {
@@ -55,7 +55,7 @@ impl Bases {
                 let read = if aligned.alignment.mate == 0 { Some(fragment.first) } else { fragment.mate };
                 let unknown = || Error::Internal("the engine aligned a mate that is not there".to_owned());
                 let read = read.ok_or_else(unknown)?;
-                let (seq, qual) = self.of(&read, &aligned)?;
+                let (seq, qual) = self.of(&read, &aligned, alignments.has_only_acgtn())?;
                 let alignment = &aligned.alignment;
                 let fields = Fields {
                     name: read.name,
@@ -74,11 +74,15 @@ impl Bases {
         Ok(())
     }
 
-    /// SEQ and QUAL: those of the read in the direction of the reference, without what is clipped off; none of
-    /// secondary alignments.
-    fn of<'a>(&'a mut self, read: &Read<'a>, aligned: &Aligned<'_>) -> Result<(&'a [u8], &'a [u8]), Error> {
-        let flags = aligned.alignment.flags;
-        if flags & SECONDARY != 0 || read.seq.is_empty() {
+    /// SEQ and QUAL: those of the read in the direction of the reference, without what is clipped off; none where the
+    /// alignment has none.
+    fn of<'a>(
+        &'a mut self,
+        read: &Read<'a>,
+        aligned: &Aligned<'_>,
+        only_acgtn: bool,
+    ) -> Result<(&'a [u8], &'a [u8]), Error> {
+        if aligned.alignment.has_no_bases || read.seq.is_empty() {
             return Ok((&[], &[]));
         }
         let (seq, qual) = (read.seq, read.qual.unwrap_or_default());
@@ -89,14 +93,18 @@ impl Bases {
         };
         let nonsense = || Error::Internal("the engine clipped more bases than a read has".to_owned());
         let kept = seq.len().checked_sub(before + behind).ok_or_else(nonsense)?;
-        let is_reverse = flags & REVERSE != 0;
+        let is_reverse = aligned.alignment.flags & REVERSE != 0;
         let start = if is_reverse { behind } else { before };
         let seq = &seq[start..start + kept];
         let qual = qual.get(start..start + kept).unwrap_or_default();
-        if !is_reverse {
+        if !is_reverse && (!only_acgtn || seq.iter().all(|base| b"ACGTN".contains(base))) {
             return Ok((seq, qual));
         }
         self.seq.clear();
+        if !is_reverse {
+            self.seq.extend(seq.iter().map(|base| if b"ACGT".contains(base) { *base } else { b'N' }));
+            return Ok((&self.seq, qual));
+        }
         self.seq.extend(seq.iter().rev().map(|&base| COMPLEMENT[usize::from(base)]));
         self.qual.clear();
         self.qual.extend(qual.iter().rev());
@@ -118,16 +126,27 @@ mod tests {
             (REVERSE, vec![op(6, b'M')], Some(("NACGTT", "fedcba"))),
             (0, vec![op(1, b'H'), op(3, b'M'), op(2, b'H')], Some(("ACG", "bcd"))),
             (REVERSE, vec![op(1, b'H'), op(3, b'M'), op(2, b'H')], Some(("ACG", "edc"))),
-            (SECONDARY, vec![op(6, b'M')], Some(("", ""))),
             (0, vec![op(5, b'H'), op(2, b'H')], None),
         ] {
             let mut alignments = Alignments::default();
             alignments.push(Alignment { flags, ..Alignment::default() }, cigar, []);
             alignments.end_fragment();
             let (aligned, mut bases) = (alignments.fragment(0).next().unwrap(), Bases::default());
-            let found = bases.of(&read, &aligned).ok();
+            let found = bases.of(&read, &aligned, true).ok();
             let wanted = wanted.map(|(seq, qual)| (seq.as_bytes(), qual.as_bytes()));
             assert_eq!(found, wanted, "{flags} {:?}", aligned.cigar);
+        }
+    }
+
+    #[test]
+    fn bases_are_left_out_or_shown_as_n_where_the_engine_says_so() {
+        let read = Read { name: b"r", comment: b"", seq: b"ACRU", qual: None };
+        for (has_no_bases, only_acgtn, wanted) in [(true, false, ""), (false, true, "ACNN"), (false, false, "ACRU")] {
+            let mut alignments = Alignments::default();
+            alignments.push(Alignment { has_no_bases, ..Alignment::default() }, [], []);
+            alignments.end_fragment();
+            let (aligned, mut bases) = (alignments.fragment(0).next().unwrap(), Bases::default());
+            assert_eq!(bases.of(&read, &aligned, only_acgtn).unwrap().0, wanted.as_bytes());
         }
     }
 }

@@ -52,25 +52,47 @@ impl Text<'_> {
         self.integer(i64::from(fields.template_length));
         self.column_or_star(fields.seq);
         self.column_or_star(fields.qual);
+        let mut has_read_group = false;
         for tag in record.aligned.tags() {
-            self.column(&tag.key);
             match tag.value {
                 TagValue::Int(value) => {
-                    self.out.extend_from_slice(b":i:");
+                    self.key(tag.key, b":i:");
                     self.digits(value);
                 }
                 TagValue::Text(text) => {
-                    self.out.extend_from_slice(b":Z:");
+                    self.key(tag.key, b":Z:");
                     self.out.extend_from_slice(text);
+                }
+                TagValue::Float(value) => {
+                    self.key(tag.key, b":f:");
+                    self.out.extend_from_slice(format!("{value:.3}").as_bytes());
+                }
+                TagValue::ReadGroup => {
+                    self.read_group();
+                    has_read_group = true;
                 }
             }
         }
-        self.end(false, record.comment);
+        self.end(has_read_group, record.comment);
     }
 
     fn column(&mut self, text: &[u8]) {
         self.out.push(b'\t');
         self.out.extend_from_slice(text);
+    }
+
+    /// The beginning of an optional field.
+    fn key(&mut self, key: [u8; 2], kind: &[u8; 3]) {
+        self.column(&key);
+        self.out.extend_from_slice(kind);
+    }
+
+    /// RG, if the lane has one.
+    fn read_group(&mut self) {
+        if let Some(id) = self.context.read_group() {
+            self.key(*b"RG", b":Z:");
+            self.out.extend_from_slice(id);
+        }
     }
 
     fn column_or_star(&mut self, text: &[u8]) {
@@ -98,9 +120,8 @@ impl Text<'_> {
 
     /// Ends a line with what the output adds.
     fn end(&mut self, has_read_group: bool, comment: &[u8]) {
-        if let Some(id) = self.context.read_group().filter(|_| !has_read_group) {
-            self.out.extend_from_slice(b"\tRG:Z:");
-            self.out.extend_from_slice(id);
+        if !has_read_group {
+            self.read_group();
         }
         if self.context.comments && !comment.is_empty() {
             self.column(comment);

@@ -67,6 +67,12 @@ pub(crate) fn push_text(out: &mut Vec<u8>, key: [u8; 2], text: &[u8]) {
     out.push(0);
 }
 
+/// Appends a field of one number with a fraction.
+pub(crate) fn push_float(out: &mut Vec<u8>, key: [u8; 2], value: f32) {
+    out.extend_from_slice(&[key[0], key[1], b'f']);
+    out.extend_from_slice(&value.to_le_bytes());
+}
+
 /// Appends the fields that a comment holds (`BC:Z:ACGT`, tab-separated) in their binary form.
 ///
 /// # Errors
@@ -114,10 +120,7 @@ fn push_field(out: &mut Vec<u8>, field: &[u8]) -> Option<()> {
             let [character @ b'!'..=b'~'] = value else { return None };
             out.extend_from_slice(&[*k1, *k2, b'A', *character]);
         }
-        b'f' => {
-            out.extend_from_slice(&[*k1, *k2, b'f']);
-            out.extend_from_slice(&float(value)?.to_le_bytes());
-        }
+        b'f' => push_float(out, key, float(value)?),
         b'H' if value.len() % 2 == 0 && value.iter().all(u8::is_ascii_hexdigit) => {
             push_text(out, key, value);
             let at = out.len() - value.len() - 2;

@@ -342,7 +342,8 @@ impl Made {
         let (flags, mapq, template_length) = self.numbers;
         let [locus, mate_locus] = self.loci;
         let mut alignments = Alignments::default();
-        let alignment = Alignment { mate: 0, flags, locus, mapq, mate_locus, template_length };
+        let alignment =
+            Alignment { mate: 0, flags, locus, mapq, mate_locus, template_length, has_no_bases: flags & 0x100 != 0 };
         alignments.push(alignment, self.cigar.iter().copied(), tags);
         alignments.end_fragment();
         (chunk, alignments)

@@ -38,7 +38,9 @@ impl KmerAligner {
     /// A file that cannot be read, or is no reference.
     pub fn build(reference: &Path) -> Result<Self, InputError> {
         let mut bases = Vec::new();
-        let contigs = zerohop_input::reference::read(reference, |line| bases.extend(line.to_ascii_uppercase().iter()))?;
+        let contigs = zerohop_input::reference::read(reference, |piece| {
+            bases.extend(piece.bases().unwrap_or_default().to_ascii_uppercase());
+        })?;
         let (mut starts, mut places, mut start) = (Vec::new(), HashMap::<Vec<u8>, Vec<usize>>::new(), 0);
         for contig in &contigs {
             let end = start + contig.length as usize;
@@ -139,7 +141,7 @@ impl KmerMapper<'_> {
                 locus: own.map(|hit| hit.locus),
                 mapq,
                 mate_locus: other.flatten().map(|hit| hit.locus),
-                template_length: 0,
+                ..Alignment::default()
             };
             let cigar = own.and_then(|_| CigarOp::new(length as u32, b'M'));
             let mismatches = own.map(|hit| Tag { key: *b"NM", value: TagValue::Int(hit.mismatches as i64) });

@@ -18,10 +18,10 @@ use zerohop_runtime::Dealing;
 ///
 /// # Errors
 /// Wrong usage.
-pub fn refuse_options(job: &Job) -> Result<(), AlignError> {
+pub fn refuse_options(job: &Job, takes_arguments: bool) -> Result<(), AlignError> {
     let external = &job.external;
     let given = [
-        ("--engine-args", external.engine_args.is_some()),
+        ("--engine-args", external.engine_args.is_some() && !takes_arguments),
         ("--engine-file", !external.engine_file.is_empty()),
         ("--build-index", external.build_index),
         ("--dna", external.dna),

@@ -25,6 +25,10 @@ impl IndexProvider for Provider {
         ("strobealign", VERSION)
     }
 
+    fn has_read_length(&self) -> bool {
+        true
+    }
+
     fn canonical_read_length(&self, mean_bases: usize) -> usize {
         canonical_read_length(mean_bases)
     }
@@ -61,7 +65,7 @@ struct Source {
 
 impl Source {
     fn find(wanted: &Wanted<'_>) -> Result<Self, IndexError> {
-        let Wanted { reference, mean_read_length, anew } = *wanted;
+        let Wanted { reference, mean_read_length, anew, .. } = *wanted;
         let length = |path: &Path| std::fs::metadata(path).map(|m| m.len());
         let is_index = is_index(reference);
         if is_index {
@@ -149,7 +153,7 @@ fn is_gzip(path: &Path) -> bool {
 
 fn read_reference(path: &Path) -> Result<Reference, IndexError> {
     let mut builder = ReferenceBuilder::default();
-    let contigs = zerohop_input::reference::read(path, |bases| builder.push(bases)).map_err(failed)?;
+    let contigs = zerohop_input::reference::read(path, |piece| builder.take(piece)).map_err(failed)?;
     builder.build(contigs).map_err(|e| IndexError::failed(format!("{}: {e}", path.display())))
 }
 

@@ -57,6 +57,7 @@ impl AlignmentMaker {
             mapq: sam.mapq,
             mate_locus: locus(mate, sam.mate_pos),
             template_length: sam.template_len.unwrap_or(0),
+            has_no_bases: sam.flags & record::SECONDARY != 0,
         };
         let integer = |key, value: Option<u32>| value.map(|v| Tag { key, value: TagValue::Int(i64::from(v)) });
         let tags = [integer(*b"NM", sam.edit_distance), integer(*b"AS", sam.alignment_score)];

@@ -4,6 +4,7 @@
 use std::path::Path;
 use strobealign::packed_seq::PackedSeq;
 use strobealign::refseq::{RefSequence, RefSequenceError};
+use zerohop_input::reference::Piece;
 use zerohop_model::error::InputError;
 use zerohop_model::record::Contig;
 
@@ -14,6 +15,11 @@ pub struct ReferenceBuilder {
 }
 
 impl ReferenceBuilder {
+    /// Adds a piece at the end: see [`ReferenceBuilder::push`].
+    pub fn take(&mut self, piece: Piece<'_>) {
+        piece.bases().into_iter().for_each(|bases| self.push(bases));
+    }
+
     /// Adds bases at the end. Letters other than A, C, G, T and U become pseudo-random bases, as in strobealign.
     pub fn push(&mut self, bases: &[u8]) {
         self.sequence.extend(bases.iter().copied());
@@ -48,7 +54,7 @@ impl Reference {
     /// When it cannot be read, is wrong, or is longer than strobealign can hold.
     pub fn read(path: &Path) -> Result<Self, InputError> {
         let mut builder = ReferenceBuilder::default();
-        let contigs = zerohop_input::reference::read(path, |bases| builder.push(bases))?;
+        let contigs = zerohop_input::reference::read(path, |piece| builder.take(piece))?;
         builder.build(contigs).map_err(|error| InputError::new(path, error.to_string()))
     }
 

@@ -1,0 +1,103 @@
+//! bwa mem as an embedded engine: [bwa-mem3](https://github.com/fg-labs/bwa-mem3) (MIT; Vasimuddin et al. 2019), whose
+//! records are those of `bwa mem` 0.7.17 with the same `-K`.
+//!
+//! The path of a read:
+//!
+//! 1. the input is cut into cohorts of `-K` bases, and these into pieces ([`Cut`]);
+//! 2. of each piece, the library finds and extends the chains of all reads (`mapper`, first phase);
+//! 3. of each cohort, it finds the insert sizes;
+//! 4. of each piece, it pairs mates, rescues those without an alignment, and gives its records; they are turned into
+//!    ours without names, bases and qualities.
+//!
+//! [`Provider`] finds the index, which is that of bwa-mem2; `fm` and `sequences` write one, and `files` looks at every
+//! byte that the library would trust.
+//!
+//! What it refuses to do: let the library print, start threads, take an index out of shared memory, or read an index
+//! that would end the process.
+#![deny(unsafe_code)]
+
+mod cohorts;
+mod files;
+mod fm;
+#[allow(unsafe_code)]
+mod library;
+mod load;
+mod mapper;
+mod options;
+mod provider;
+mod sequences;
+#[allow(unsafe_code)]
+mod silence;
+
+pub use files::IndexFileError;
+pub use fm::index_bytes;
+pub use options::{COHORT_BASES, InsertSizes, Options, OptionsError};
+pub use provider::Provider;
+
+use crate::cohorts::Cohorts;
+use crate::library::{Index, Settings};
+use crate::load::Files;
+use crate::mapper::BwaMemMapper;
+use std::sync::Arc;
+use zerohop_model::engine::{Cut, Engine};
+use zerohop_model::error::Error;
+use zerohop_model::mapper::{Mapper, Phased};
+use zerohop_model::record::Contig;
+
+/// The version of the library.
+pub const VERSION: &str = bwa_mem3_sys::build_info::VERSION;
+
+/// Bases of a piece: some batches of the library's kernels (512 reads), and many pieces in a cohort.
+pub const PIECE_BASES: u64 = 500_000;
+
+/// The longest read that is taken, in bases.
+pub const MAX_READ_BASES: usize = 1 << 20;
+
+/// One copy of the index.
+pub struct BwaMem {
+    files: Arc<Files>,
+    index: Index,
+    contigs: Vec<Contig>,
+    options: Options,
+    settings: Settings,
+    /// What the copies have in common.
+    cohorts: Arc<Cohorts>,
+}
+
+impl Engine for BwaMem {
+    fn program(&self) -> (&str, &str) {
+        (provider::NAME, VERSION)
+    }
+
+    fn cut(&self) -> Cut {
+        Cut::at(self.options.cohort_bases).in_pieces_of(PIECE_BASES)
+    }
+
+    fn max_read_bases(&self) -> usize {
+        MAX_READ_BASES
+    }
+
+    fn contigs(&self) -> &[Contig] {
+        &self.contigs
+    }
+
+    fn index_bytes(&self) -> u64 {
+        self.files.bytes()
+    }
+
+    fn replicate(&self) -> Result<Box<dyn Engine>, Error> {
+        let index = self.files.load(1).map_err(|error| Error::Internal(error.to_string()))?;
+        Ok(Box::new(BwaMem {
+            files: Arc::clone(&self.files),
+            index,
+            contigs: self.contigs.clone(),
+            options: self.options.clone(),
+            settings: self.settings.clone(),
+            cohorts: Arc::clone(&self.cohorts),
+        }))
+    }
+
+    fn mapper(&self) -> Box<dyn Mapper + '_> {
+        Box::new(Phased(BwaMemMapper::new(self)))
+    }
+}

@@ -1,0 +1,197 @@
+//! One worker: both phases of a piece of a cohort.
+
+use crate::BwaMem;
+use crate::library::{Cohort, Emitted, FirstRead, LibraryError, Scratch, Segment, Statistics};
+use std::sync::Arc;
+use zerohop_model::alignment::{Alignment, Alignments};
+use zerohop_model::chunk::Chunk;
+use zerohop_model::error::{Error, shown};
+use zerohop_model::mapper::Phases;
+use zerohop_model::record::{CigarOp, Locus, SECONDARY, SUPPLEMENTARY, Tag, TagValue};
+
+pub(crate) struct BwaMemMapper<'e> {
+    engine: &'e BwaMem,
+    scratch: Result<Scratch, LibraryError>,
+    /// Records of single reads and of pairs, where a piece has both.
+    singles: Alignments,
+    pairs: Alignments,
+}
+
+impl<'e> BwaMemMapper<'e> {
+    pub(crate) fn new(engine: &'e BwaMem) -> Self {
+        BwaMemMapper { engine, scratch: Scratch::new(), singles: Alignments::default(), pairs: Alignments::default() }
+    }
+}
+
+/// The reads of a piece, with what the first phase found.
+pub(crate) struct Partial {
+    singles: Option<Segment>,
+    pairs: Option<Segment>,
+}
+
+/// How many reads a piece has, and where its cohort lies.
+pub(crate) struct Summary {
+    cohort: Arc<Cohort>,
+    first_read: u64,
+    singles: u64,
+    pairs: u64,
+}
+
+/// What the second phases need.
+pub(crate) struct OfCohort {
+    insert_sizes: Statistics,
+    /// Of each piece.
+    first: Vec<FirstRead>,
+}
+
+impl Phases for BwaMemMapper<'_> {
+    type Partial = Partial;
+    type Summary = Summary;
+    type Statistics = OfCohort;
+
+    fn first(&mut self, chunk: &Chunk) -> Result<(Partial, Summary), Error> {
+        let (mut singles, mut pairs) = (Vec::<&[u8]>::new(), Vec::<[&[u8]; 2]>::new());
+        for fragment in chunk.fragments() {
+            match fragment.mate {
+                Some(mate) => pairs.push([fragment.first.seq, mate.seq]),
+                None => singles.push(fragment.first.seq),
+            }
+        }
+        let fault = |error| fault(chunk, &error);
+        let (index, settings) = (&self.engine.index, &self.engine.settings);
+        let scratch = self.scratch.as_mut().map_err(|error| fault(error.clone()))?;
+        let cohort = self.engine.cohorts.of(&chunk.ticket).map_err(fault)?;
+        let summary = Summary {
+            cohort: Arc::clone(&cohort),
+            first_read: chunk.ticket.first_read,
+            singles: singles.len() as u64,
+            pairs: pairs.len() as u64,
+        };
+        let mut extended = |segment: Result<Segment, LibraryError>| {
+            let mut segment = segment?;
+            segment.extend(index, settings, scratch)?;
+            Ok::<_, LibraryError>(segment)
+        };
+        let singles = (!singles.is_empty()).then(|| extended(Segment::of_singles(&cohort, &singles)));
+        let pairs = (!pairs.is_empty()).then(|| extended(Segment::of_pairs(&cohort, &pairs)));
+        let partial =
+            Partial { singles: singles.transpose().map_err(fault)?, pairs: pairs.transpose().map_err(fault)? };
+        Ok((partial, summary))
+    }
+
+    fn combine(&mut self, summaries: Vec<Summary>) -> Result<OfCohort, Error> {
+        let Some(first) = summaries.first() else {
+            return Ok(OfCohort { insert_sizes: Statistics::default(), first: Vec::new() });
+        };
+        let insert_sizes = match &self.engine.options.insert_sizes {
+            Some(given) => Statistics::given(given),
+            None => {
+                let found = first.cohort.insert_sizes(&self.engine.index, &self.engine.settings);
+                found.map_err(|error| Error::Internal(error.to_string()))?
+            }
+        };
+        // bwa takes the single reads of a cohort first, then its pairs.
+        let singles: u64 = summaries.iter().map(|summary| summary.singles).sum();
+        let begin = FirstRead { single: first.first_read, pair: (first.first_read + singles) / 2 };
+        let next = |at: &mut FirstRead, summary: &Summary| {
+            let first = *at;
+            *at = FirstRead { single: at.single + summary.singles, pair: at.pair + summary.pairs };
+            Some(first)
+        };
+        Ok(OfCohort { insert_sizes, first: summaries.iter().scan(begin, next).collect() })
+    }
+
+    fn second(
+        &mut self,
+        chunk: &Chunk,
+        partial: Partial,
+        statistics: &OfCohort,
+        out: &mut Alignments,
+    ) -> Result<(), Error> {
+        let fault = |error| fault(chunk, &error);
+        let scratch = self.scratch.as_mut().map_err(|error| fault(error.clone()))?;
+        let with = (&self.engine.index, &self.engine.settings);
+        let first = statistics.first.get(chunk.ticket.piece as usize).copied().unwrap_or_default();
+        let sizes = &statistics.insert_sizes;
+        let mut emit = |segment: Segment, out: &mut Alignments| {
+            let mut current = 0;
+            segment.emit(with, scratch, sizes, first, &mut |record| {
+                // Every read has a record.
+                if record.number > current {
+                    out.end_fragment();
+                    current = record.number;
+                }
+                push(&record, out);
+            })?;
+            out.end_fragment();
+            Ok::<_, LibraryError>(())
+        };
+        match (partial.singles, partial.pairs) {
+            (Some(segment), None) | (None, Some(segment)) => emit(segment, out).map_err(fault)?,
+            (None, None) => {}
+            (Some(singles), Some(pairs)) => {
+                self.singles.clear();
+                self.pairs.clear();
+                emit(singles, &mut self.singles).map_err(fault)?;
+                emit(pairs, &mut self.pairs).map_err(fault)?;
+                let (mut single, mut pair) = (0.., 0..);
+                for fragment in chunk.fragments() {
+                    let (from, numbers) = match fragment.mate {
+                        None => (&self.singles, &mut single),
+                        Some(_) => (&self.pairs, &mut pair),
+                    };
+                    if let Some(number) = numbers.next() {
+                        out.push_fragment(from, number);
+                    }
+                }
+            }
+        }
+        out.write_n_for_other_letters();
+        Ok(())
+    }
+}
+
+/// An error of the library, with the read that a user can look for.
+fn fault(chunk: &Chunk, error: &LibraryError) -> Error {
+    let read = chunk.fragments().next().map(|fragment| shown(fragment.first.name)).unwrap_or_default();
+    Error::Engine { read, fragment: chunk.ticket.first_fragment + 1, what: error.to_string() }
+}
+
+fn text<'t>(key: [u8; 2], value: Option<&'t [u8]>) -> Option<Tag<'t>> {
+    value.map(|value| Tag { key, value: TagValue::Text(value) })
+}
+
+/// Adds a record of the library. Tags are in the order of bwa 0.7.17; what later versions add is left out.
+fn push(record: &Emitted<'_>, out: &mut Alignments) {
+    let fields = record.fields();
+    let locus = |contig: i32, position: i32| {
+        let (contig, position) = (u32::try_from(contig).ok()?, u32::try_from(position).ok()?);
+        Some(Locus { contig, position })
+    };
+    let has_no_bases = fields.query_end <= fields.query_start;
+    // With `-a`, the binding marks secondary alignments of pairs as supplementary too, and gives them XS; bwa does not.
+    let is_secondary = has_no_bases && fields.flag & SECONDARY != 0;
+    let alignment = Alignment {
+        mate: record.mate,
+        flags: if is_secondary { fields.flag & !SUPPLEMENTARY } else { fields.flag },
+        locus: locus(fields.tid, fields.pos),
+        mapq: fields.mapq,
+        mate_locus: locus(fields.next_tid, fields.next_pos),
+        template_length: fields.tlen,
+        has_no_bases,
+    };
+    let [md, mc, sa, xa] = record.texts();
+    let integer = |key, has: u8, value: i32| (has != 0).then(|| Tag { key, value: TagValue::Int(i64::from(value)) });
+    let tags = [
+        integer(*b"NM", fields.has_nm, fields.nm),
+        text(*b"MD", md),
+        text(*b"MC", mc),
+        integer(*b"AS", fields.has_as, fields.score),
+        integer(*b"XS", fields.has_xs, fields.sub).filter(|_| !is_secondary),
+        Some(Tag { key: *b"RG", value: TagValue::ReadGroup }),
+        text(*b"SA", sa),
+        (fields.has_pa != 0).then_some(Tag { key: *b"pa", value: TagValue::Float(fields.pa) }),
+        text(*b"XA", xa),
+    ];
+    out.push(alignment, record.cigar().iter().map(|op| CigarOp(*op)), tags.into_iter().flatten());
+}

@@ -1,0 +1,373 @@
+//! The options of `bwa mem`, in its letters. What they mean, which presets there are (`-x`) and which scores grow with
+//! `-A` is that of bwa 0.7.17 (its `main_mem`). Options that zerohop has of its own, and those that it has no use for,
+//! are refused by name.
+
+use std::str::FromStr;
+
+/// Bases of a cohort unless `-K` says otherwise: what `bwa mem -t 1` takes.
+pub const COHORT_BASES: u64 = 10_000_000;
+
+/// Letters with a value.
+const VALUED: &str = "kwdrycDWmABOELUxKThIsGNXQ";
+/// Letters without one.
+const FLAGS: &str = "5qSPaMYj";
+/// Letters that something else stands for.
+const ELSEWHERE: [(char, &str); 9] = [
+    ('t', "-t of zerohop"),
+    ('p', "-p of zerohop"),
+    ('C', "-C of zerohop"),
+    ('R', "-R of zerohop"),
+    ('o', "-o of zerohop"),
+    ('f', "-o of zerohop"),
+    ('v', "-q of zerohop"),
+    ('H', "-R of zerohop for read groups; other lines of the header cannot be had"),
+    ('1', "nothing in its place: reading and mapping overlap in any case"),
+];
+
+/// What the user asked for, with bwa's defaults. Scores and lengths are those of bwa's manual, under its letters.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Options {
+    /// Bases of a cohort (`-K`).
+    pub cohort_bases: u64,
+    /// Insert sizes that are given and not found out (`-I`).
+    pub insert_sizes: Option<InsertSizes>,
+    /// Whether ALT contigs are taken for ordinary ones (`-j`).
+    pub ignore_alt: bool,
+    /// `-A`, `-B`.
+    pub(crate) match_score: i32,
+    pub(crate) mismatch: i32,
+    /// `-O`, `-E`: of deletions and insertions.
+    pub(crate) gap_open: (i32, i32),
+    pub(crate) gap_extend: (i32, i32),
+    /// `-U`.
+    pub(crate) unpaired: i32,
+    /// `-L`: of the 5' and the 3' end.
+    pub(crate) clip: (i32, i32),
+    /// `-w`, `-d`, `-T`.
+    pub(crate) band: i32,
+    pub(crate) z_drop: i32,
+    pub(crate) least_score: i32,
+    /// `-k`, `-r`, `-y`, `-s`, `-c`.
+    pub(crate) min_seed: i32,
+    pub(crate) split_factor: f32,
+    pub(crate) most_intervals: u64,
+    pub(crate) split_width: i32,
+    pub(crate) most_places: i32,
+    /// `-W`, `-N`, `-G`, `-D`, `-X`.
+    pub(crate) min_chain_weight: i32,
+    pub(crate) most_chains: i32,
+    pub(crate) chain_gap: i32,
+    pub(crate) drop_ratio: f32,
+    pub(crate) mask_level: f32,
+    /// `-m`, `-Q`.
+    pub(crate) most_rescues: i32,
+    pub(crate) mapq_length: i32,
+    /// `-h`: alignments in XA, and those with ALT contigs.
+    pub(crate) most_xa: (i32, i32),
+    /// `-P -a -M -S -Y -5 -q`.
+    pub(crate) no_pairing: bool,
+    pub(crate) all: bool,
+    pub(crate) mark_secondary: bool,
+    pub(crate) no_rescue: bool,
+    pub(crate) soft_clip: bool,
+    pub(crate) primary_5: bool,
+    pub(crate) keep_mapq: bool,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Options {
+            cohort_bases: COHORT_BASES,
+            insert_sizes: None,
+            ignore_alt: false,
+            match_score: 1,
+            mismatch: 4,
+            gap_open: (6, 6),
+            gap_extend: (1, 1),
+            unpaired: 17,
+            clip: (5, 5),
+            band: 100,
+            z_drop: 100,
+            least_score: 30,
+            min_seed: 19,
+            split_factor: 1.5,
+            most_intervals: 20,
+            split_width: 10,
+            most_places: 500,
+            min_chain_weight: 0,
+            most_chains: 1 << 30,
+            chain_gap: 10_000,
+            drop_ratio: 0.5,
+            mask_level: 0.5,
+            most_rescues: 50,
+            mapq_length: 50,
+            most_xa: (5, 200),
+            no_pairing: false,
+            all: false,
+            mark_secondary: false,
+            no_rescue: false,
+            soft_clip: false,
+            primary_5: false,
+            keep_mapq: false,
+        }
+    }
+}
+
+/// Insert sizes of pairs whose mates face each other, in bases.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct InsertSizes {
+    /// Mean.
+    pub mean: f64,
+    /// Standard deviation.
+    pub deviation: f64,
+    /// The shortest of a proper pair.
+    pub shortest: i32,
+    /// The longest of a proper pair.
+    pub longest: i32,
+}
+
+/// Why options cannot be had.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("--engine-args: {0}")]
+pub struct OptionsError(String);
+
+impl Options {
+    /// Reads what the user wrote, as a shell and getopt take it apart.
+    ///
+    /// ```
+    /// use zerohop_engine_bwa_mem::Options;
+    /// assert_eq!(Options::parse("-K 100000000 -Y")?.cohort_bases, 100_000_000);
+    /// assert!(Options::parse("-t 8").unwrap_err().to_string().contains("use -t of zerohop"));
+    /// # Ok::<_, zerohop_engine_bwa_mem::OptionsError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// What cannot be had, by name; values that are none.
+    pub fn parse(text: &str) -> Result<Self, OptionsError> {
+        let words = shlex::split(text).ok_or_else(|| OptionsError(format!("a quote in '{text}' is not closed")))?;
+        let (mut options, letters) = (Options::default(), letters(&words)?);
+        for (letter, value) in &letters {
+            options.set(*letter, value)?;
+        }
+        let is_given = |letter: char| letters.iter().any(|(given, _)| *given == letter);
+        match letters.iter().rfind(|(letter, _)| *letter == 'x') {
+            Some((_, preset)) => options.preset(preset, is_given)?,
+            None if is_given('A') => options.scale(is_given),
+            None => {}
+        }
+        Ok(options)
+    }
+
+    fn set(&mut self, letter: char, value: &str) -> Result<(), OptionsError> {
+        let whole = || number::<i32>(letter, value);
+        let fraction = || number::<f32>(letter, value);
+        match letter {
+            'K' => self.cohort_bases = number::<u64>(letter, value).and_then(|bases| positive(bases, letter, value))?,
+            'I' => self.insert_sizes = Some(insert_sizes(value)?),
+            'j' => self.ignore_alt = true,
+            'A' => self.match_score = whole()?,
+            'B' => self.mismatch = whole()?,
+            'O' => self.gap_open = two(letter, value)?,
+            'E' => self.gap_extend = two(letter, value)?,
+            'U' => self.unpaired = whole()?,
+            'L' => self.clip = two(letter, value)?,
+            'w' => self.band = whole()?,
+            'd' => self.z_drop = whole()?,
+            'T' => self.least_score = whole()?,
+            'k' => self.min_seed = whole()?,
+            'r' => self.split_factor = fraction()?,
+            'y' => self.most_intervals = number(letter, value)?,
+            's' => self.split_width = whole()?,
+            'c' => self.most_places = whole()?,
+            'W' => self.min_chain_weight = whole()?,
+            'N' => self.most_chains = whole()?,
+            'G' => self.chain_gap = whole()?,
+            'D' => self.drop_ratio = fraction()?,
+            'X' => self.mask_level = fraction()?,
+            'm' => self.most_rescues = whole()?,
+            'Q' => self.mapq_length = whole()?,
+            'h' => {
+                let (hits, alt) = two(letter, value)?;
+                self.most_xa = (hits, alt);
+            }
+            'P' => self.no_pairing = true,
+            'a' => self.all = true,
+            'M' => self.mark_secondary = true,
+            'S' => self.no_rescue = true,
+            'Y' => self.soft_clip = true,
+            '5' => (self.primary_5, self.keep_mapq) = (true, true),
+            'q' => self.keep_mapq = true,
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// What `-x` sets, but for what was given.
+    fn preset(&mut self, name: &str, is_given: impl Fn(char) -> bool) -> Result<(), OptionsError> {
+        let unless = |letter: char, target: &mut (i32, i32), value: i32| {
+            if !is_given(letter) {
+                *target = (value, value);
+            }
+        };
+        let is_long = match name {
+            "intractg" => false,
+            "pacbio" | "pbref" | "ont2d" => true,
+            _ => return Err(OptionsError(format!("-x {name}: there is intractg, pacbio, pbref and ont2d"))),
+        };
+        unless('O', &mut self.gap_open, if is_long { 1 } else { 16 });
+        unless('L', &mut self.clip, if is_long { 0 } else { 5 });
+        if !is_given('B') {
+            self.mismatch = if is_long { 1 } else { 9 };
+        }
+        if !is_long {
+            return Ok(());
+        }
+        unless('E', &mut self.gap_extend, 1);
+        let (weight, seed) = if name == "ont2d" { (20, 14) } else { (40, 17) };
+        if !is_given('r') {
+            self.split_factor = 10.0;
+        }
+        if !is_given('W') {
+            self.min_chain_weight = weight;
+        }
+        if !is_given('k') {
+            self.min_seed = seed;
+        }
+        Ok(())
+    }
+
+    /// Scores grow with that of a match, but for those that were given.
+    fn scale(&mut self, is_given: impl Fn(char) -> bool) {
+        let by = self.match_score;
+        let single = [
+            ('B', &mut self.mismatch),
+            ('T', &mut self.least_score),
+            ('d', &mut self.z_drop),
+            ('U', &mut self.unpaired),
+        ];
+        single.into_iter().filter(|(letter, _)| !is_given(*letter)).for_each(|(_, score)| *score *= by);
+        let both = [('O', &mut self.gap_open), ('E', &mut self.gap_extend), ('L', &mut self.clip)];
+        for (_, (one, other)) in both.into_iter().filter(|(letter, _)| !is_given(*letter)) {
+            (*one, *other) = (*one * by, *other * by);
+        }
+    }
+}
+
+/// The letters in the words, with their values.
+fn letters(words: &[String]) -> Result<Vec<(char, String)>, OptionsError> {
+    let (mut found, mut words) = (Vec::new(), words.iter());
+    while let Some(word) = words.next() {
+        let Some(cluster) = word.strip_prefix('-').filter(|rest| !rest.is_empty()) else {
+            return Err(OptionsError(format!("'{word}' is no option of bwa mem")));
+        };
+        let mut rest = cluster.chars();
+        while let Some(letter) = rest.next() {
+            if FLAGS.contains(letter) {
+                found.push((letter, String::new()));
+            } else if VALUED.contains(letter) {
+                let value = match rest.as_str() {
+                    "" => words.next().ok_or_else(|| OptionsError(format!("-{letter} needs a value")))?,
+                    same_word => same_word,
+                };
+                found.push((letter, value.to_owned()));
+                break;
+            } else {
+                return Err(refused(letter));
+            }
+        }
+    }
+    Ok(found)
+}
+
+fn refused(letter: char) -> OptionsError {
+    let elsewhere = ELSEWHERE.iter().find(|(other, _)| *other == letter);
+    OptionsError(match elsewhere {
+        Some((_, instead)) => format!("-{letter} cannot be given here: use {instead}"),
+        None => format!("-{letter} cannot be had"),
+    })
+}
+
+fn wrong(letter: char, value: &str) -> OptionsError {
+    OptionsError(format!("-{letter} {value}: that is no value for -{letter}"))
+}
+
+fn number<T: FromStr>(letter: char, value: &str) -> Result<T, OptionsError> {
+    value.parse().map_err(|_| wrong(letter, value))
+}
+
+fn positive(bases: u64, letter: char, value: &str) -> Result<u64, OptionsError> {
+    if bases > 0 { Ok(bases) } else { Err(wrong(letter, value)) }
+}
+
+/// One or two numbers, `6,7`; one stands for both.
+fn two(letter: char, value: &str) -> Result<(i32, i32), OptionsError> {
+    match value.split_once(',') {
+        Some((one, other)) => Ok((number(letter, one)?, number(letter, other)?)),
+        None => number(letter, value).map(|one| (one, one)),
+    }
+}
+
+/// `MEAN[,DEVIATION[,LONGEST[,SHORTEST]]]`.
+fn insert_sizes(value: &str) -> Result<InsertSizes, OptionsError> {
+    let numbers = value.split(',').map(|part| number::<f64>('I', part)).collect::<Result<Vec<f64>, _>>()?;
+    let [mean, ref more @ ..] = numbers[..] else { return Err(wrong('I', value)) };
+    if more.len() > 3 || numbers.iter().any(|number| !number.is_finite()) {
+        return Err(wrong('I', value));
+    }
+    let deviation = more.first().copied().unwrap_or(mean * 0.1);
+    let rounded = |number: f64| (number + 0.499) as i32;
+    let longest = more.get(1).copied().map_or(rounded(mean + 4.0 * deviation), rounded);
+    let shortest = more.get(2).copied().map_or(rounded(mean - 4.0 * deviation).max(1), rounded);
+    Ok(InsertSizes { mean, deviation, shortest, longest })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn letters_are_taken_apart_as_getopt_does() {
+        let options = Options::parse("-SP -k17 -O 6,7 -Y '-L' 4").unwrap();
+        assert!(options.no_rescue && options.no_pairing && options.soft_clip);
+        assert_eq!((options.min_seed, options.gap_open, options.clip), (17, (6, 7), (4, 4)));
+        assert_eq!(Options::parse("").unwrap(), Options::default());
+    }
+
+    #[test]
+    fn scores_grow_with_a_match_and_presets_leave_what_was_given() {
+        let options = Options::parse("-A 2 -T 40").unwrap();
+        let scores = (options.mismatch, options.least_score, options.gap_open, options.unpaired, options.clip);
+        assert_eq!(scores, (8, 40, (12, 12), 34, (10, 10)));
+        let options = Options::parse("-x ont2d -k 15 -A 2").unwrap();
+        assert_eq!(
+            (options.min_seed, options.min_chain_weight, options.mismatch, options.least_score),
+            (15, 20, 1, 30)
+        );
+        assert_eq!(Options::parse("-x intractg").unwrap().gap_open, (16, 16));
+    }
+
+    #[test]
+    fn insert_sizes_are_those_of_bwa() {
+        let sizes = |text: &str| Options::parse(text).unwrap().insert_sizes.unwrap();
+        let wanted = InsertSizes { mean: 400.0, deviation: 40.0, shortest: 240, longest: 560 };
+        assert_eq!(sizes("-I 400"), wanted);
+        assert_eq!(sizes("-I 400,40"), wanted);
+        assert_eq!((sizes("-I 400,200").shortest, sizes("-I 400,50,700,20").longest), (1, 700));
+    }
+
+    #[test]
+    fn what_cannot_be_had_is_refused_by_name() {
+        for (text, said) in [
+            ("-t 4", "-t cannot be given here: use -t of zerohop"),
+            ("-z 0.5", "-z cannot be had"),
+            ("-k x", "-k x: that is no value for -k"),
+            ("-K 0", "-K 0: that is no value for -K"),
+            ("-k", "-k needs a value"),
+            ("ref.fa", "'ref.fa' is no option of bwa mem"),
+            ("-x hifi", "-x hifi: there is intractg, pacbio, pbref and ont2d"),
+            ("-I 1,2,3,4,5", "-I 1,2,3,4,5: that is no value for -I"),
+        ] {
+            assert_eq!(Options::parse(text).unwrap_err().to_string(), format!("--engine-args: {said}"), "{text}");
+        }
+    }
+}

@@ -1,0 +1,143 @@
+//! Where the index comes from: files beside the reference, as `zerohop index --engine bwa-mem` and bwa-mem2 write them.
+
+use crate::cohorts::Cohorts;
+use crate::files::{ENDINGS, path};
+use crate::library::Settings;
+use crate::load::Files;
+use crate::options::Options;
+use crate::sequences::Sequences;
+use crate::{BwaMem, VERSION, fm};
+use std::fs::metadata;
+use std::io::{BufWriter, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use zerohop_model::engine::Engine;
+use zerohop_model::index::{IndexError, IndexProvider, IndexSource, OnStart, Wanted};
+use zerohop_model::machine::Bytes;
+use zerohop_model::record::Contig;
+use zerohop_process::NewFile;
+
+/// The name of the engine.
+pub(crate) const NAME: &str = "bwa-mem";
+/// Bytes of memory for each base while an index is made.
+const BUILDING: u64 = 18;
+
+/// bwa mem.
+#[derive(Debug, Clone, Copy)]
+pub struct Provider;
+
+impl IndexProvider for Provider {
+    fn engine(&self) -> (&str, &str) {
+        (NAME, VERSION)
+    }
+
+    fn prepare(&self) {
+        crate::silence::forget_variables();
+    }
+
+    fn runs_over_ranks(&self) -> bool {
+        false
+    }
+
+    fn takes_arguments(&self) -> bool {
+        true
+    }
+
+    fn chunk_bases(&self) -> u64 {
+        crate::PIECE_BASES
+    }
+
+    fn find(&self, wanted: &Wanted<'_>) -> Result<Box<dyn IndexSource>, IndexError> {
+        check_processor()?;
+        let options = Options::parse(wanted.arguments).map_err(|error| IndexError::Usage(error.to_string()))?;
+        let (reference, file) = (wanted.reference.to_owned(), path(wanted.reference, ENDINGS[0]));
+        let size = |path: &Path| metadata(path).map_or(0, |file| file.len());
+        if wanted.anew {
+            let bytes = size(&reference) * BUILDING;
+            return Ok(Box::new(Source { reference, file, options, bytes, is_built: true }));
+        }
+        if let Some(missing) = ENDINGS.iter().map(|ending| path(&reference, ending)).find(|path| !path.exists()) {
+            return Err(IndexError::failed(format!(
+                "{}: it is not there: make the index with 'zerohop index --engine {NAME} {}'",
+                missing.display(),
+                reference.display()
+            )));
+        }
+        let bytes = size(&file) + size(&path(&reference, ENDINGS[1]));
+        Ok(Box::new(Source { reference, file, options, bytes, is_built: false }))
+    }
+
+    fn path(&self, reference: &Path, _mean_read_length: usize) -> Option<PathBuf> {
+        Some(path(reference, ENDINGS[0]))
+    }
+
+    fn save(&self, reference: &Path, _mean_read_length: usize, threads: usize) -> Result<Bytes, IndexError> {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().map_err(failed)?;
+        let sequences = Sequences::read(reference).map_err(failed)?;
+        let save = |ending: &str, write: &(dyn Fn(&mut dyn Write) -> std::io::Result<()> + Sync)| {
+            let path = path(reference, ending);
+            let file = NewFile::create(&path).map_err(failed)?;
+            let mut out = BufWriter::new(file.file());
+            let written = write(&mut out).and_then(|()| out.flush());
+            written.map_err(|error| IndexError::failed(format!("{}: cannot write: {error}", path.display())))?;
+            drop(out);
+            Ok::<_, IndexError>(file)
+        };
+        let files = vec![
+            save(ENDINGS[1], &|out| sequences.write_pac(out))?,
+            save(ENDINGS[2], &|out| sequences.write_ann(out))?,
+            save(ENDINGS[3], &|out| sequences.write_amb(out))?,
+            pool.install(|| save(ENDINGS[0], &|out| fm::write(&sequences.bases, out)))?,
+        ];
+        zerohop_process::complete_all(files).map_err(failed)?;
+        Ok(Bytes(fm::index_bytes(sequences.bases.len() as u64) + sequences.bases.len() as u64 / 4))
+    }
+}
+
+/// The library is compiled for AVX2, as its makers do.
+fn check_processor() -> Result<(), IndexError> {
+    #[cfg(target_arch = "x86_64")]
+    if !std::arch::is_x86_feature_detected!("avx2") {
+        return Err(IndexError::failed(format!("{NAME} needs a processor with AVX2, and this one has none")));
+    }
+    Ok(())
+}
+
+fn failed(error: impl std::error::Error + Send + Sync + 'static) -> IndexError {
+    IndexError::Failed(Box::new(error))
+}
+
+struct Source {
+    reference: PathBuf,
+    file: PathBuf,
+    options: Options,
+    bytes: u64,
+    is_built: bool,
+}
+
+impl IndexSource for Source {
+    fn file(&self) -> &Path {
+        &self.file
+    }
+
+    fn is_built(&self) -> bool {
+        self.is_built
+    }
+
+    fn bytes(&self) -> Bytes {
+        Bytes(self.bytes)
+    }
+
+    fn make(&self, threads: usize, _on_start: OnStart) -> Result<Box<dyn Engine>, IndexError> {
+        if self.is_built {
+            let words = format!("--no-index: {NAME} always reads its index from files");
+            return Err(IndexError::Usage(words));
+        }
+        let files = Files::check(&self.reference, self.options.ignore_alt).map_err(failed)?;
+        let index = files.load(threads).map_err(failed)?;
+        let contigs = index.contigs().into_iter().map(|(name, length)| Contig { name, length }).collect();
+        let settings = Settings::new(&self.options).map_err(failed)?;
+        let (options, cohorts) = (self.options.clone(), Arc::new(Cohorts::default()));
+        Ok(Box::new(BwaMem { files: Arc::new(files), index, contigs, options, settings, cohorts }))
+    }
+}

@@ -1,0 +1,191 @@
+//! The reference as bwa packs it: two bits a base, what is no A, C, G or T replaced by a random base, and two files of
+//! text that say which contigs there are (`.ann`) and where bases were replaced (`.amb`). The same bytes as `bwa index`
+//! writes.
+
+use std::io::{self, Write};
+use std::path::Path;
+use zerohop_input::reference::{Piece, read};
+use zerohop_model::error::InputError;
+
+/// bwa's seed of the random bases; `.ann` names it, too.
+const SEED: u32 = 11;
+
+/// The sequences of a reference.
+#[derive(Debug, Default)]
+pub struct Sequences {
+    /// All bases, one after the other: 0 to 3 for A, C, G and T.
+    pub bases: Vec<u8>,
+    contigs: Vec<Contig>,
+    holes: Vec<Hole>,
+    random: Random,
+    /// The letter before, if it is of the same contig.
+    last: Option<u8>,
+}
+
+#[derive(Debug)]
+struct Contig {
+    name: Vec<u8>,
+    comment: Vec<u8>,
+    /// Its first base.
+    start: usize,
+    holes: usize,
+}
+
+/// A run of the same letter that is no base.
+#[derive(Debug)]
+struct Hole {
+    start: usize,
+    length: usize,
+    letter: u8,
+}
+
+impl Sequences {
+    /// Reads FASTA: plain, gzip or BGZF, by content.
+    ///
+    /// # Errors
+    /// A reference that cannot be read, or is none.
+    pub fn read(path: &Path) -> Result<Self, InputError> {
+        let mut sequences = Sequences::default();
+        read(path, |piece| match piece {
+            Piece::Contig { name, comment } => sequences.begin(name, comment),
+            Piece::Bases(letters) => sequences.push(letters),
+        })?;
+        Ok(sequences)
+    }
+
+    fn begin(&mut self, name: &[u8], comment: &[u8]) {
+        let start = self.bases.len();
+        self.contigs.push(Contig { name: name.to_owned(), comment: comment.to_owned(), start, holes: 0 });
+        self.last = None;
+    }
+
+    fn push(&mut self, letters: &[u8]) {
+        self.bases.reserve(letters.len());
+        for &letter in letters {
+            let base = match code(letter) {
+                Some(base) => base,
+                None => {
+                    self.hole(letter);
+                    (self.random.next() & 3) as u8
+                }
+            };
+            self.bases.push(base);
+            self.last = Some(letter);
+        }
+    }
+
+    /// A run goes on as long as the letter is the same, in the same case.
+    fn hole(&mut self, letter: u8) {
+        match self.holes.last_mut() {
+            Some(hole) if self.last == Some(letter) => hole.length += 1,
+            _ => {
+                self.holes.push(Hole { start: self.bases.len(), length: 1, letter });
+                if let Some(contig) = self.contigs.last_mut() {
+                    contig.holes += 1;
+                }
+            }
+        }
+    }
+
+    /// Writes `.pac`: four bases a byte, the first in the highest bits; then, where the last byte is full, a zero; then
+    /// how many bases the last byte holds.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn write_pac(&self, mut out: impl Write) -> io::Result<()> {
+        let pack = |bases: &[u8]| bases.iter().enumerate().fold(0, |byte, (i, base)| byte | base << (6 - 2 * i));
+        let packed: Vec<u8> = self.bases.chunks(4).map(pack).collect();
+        out.write_all(&packed)?;
+        let rest = (self.bases.len() % 4) as u8;
+        out.write_all(if rest == 0 { &[0, 0] } else { std::slice::from_ref(&rest) })
+    }
+
+    /// Writes `.ann`.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn write_ann(&self, mut out: impl Write) -> io::Result<()> {
+        writeln!(out, "{} {} {SEED}", self.bases.len(), self.contigs.len())?;
+        let ends = self.contigs.iter().skip(1).map(|contig| contig.start).chain([self.bases.len()]);
+        for (contig, end) in self.contigs.iter().zip(ends) {
+            let comment: &[u8] = if contig.comment.is_empty() { b"(null)" } else { &contig.comment };
+            out.write_all(&[b"0 ", &contig.name[..], b" ", comment, b"\n"].concat())?;
+            writeln!(out, "{} {} {}", contig.start, end - contig.start, contig.holes)?;
+        }
+        Ok(())
+    }
+
+    /// Writes `.amb`.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn write_amb(&self, mut out: impl Write) -> io::Result<()> {
+        writeln!(out, "{} {} {}", self.bases.len(), self.contigs.len(), self.holes.len())?;
+        for Hole { start, length, letter } in &self.holes {
+            writeln!(out, "{start} {length} {}", char::from(*letter))?;
+        }
+        Ok(())
+    }
+}
+
+/// The number of a base; none for other letters.
+fn code(letter: u8) -> Option<u8> {
+    Some(match letter {
+        b'A' | b'a' => 0,
+        b'C' | b'c' => 1,
+        b'G' | b'g' => 2,
+        b'T' | b't' => 3,
+        _ => return None,
+    })
+}
+
+/// `srand48` and `lrand48` of POSIX: 48 bits, of which the upper 31 are given.
+#[derive(Debug)]
+struct Random(u64);
+
+impl Default for Random {
+    fn default() -> Self {
+        Random(u64::from(SEED) << 16 | 0x330e)
+    }
+}
+
+impl Random {
+    fn next(&mut self) -> u64 {
+        self.0 = (self.0.wrapping_mul(0x5_deec_e66d).wrapping_add(0xb)) & ((1 << 48) - 1);
+        self.0 >> 17
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What `bwa index` 0.7.17 writes for this reference.
+    #[test]
+    fn the_files_are_those_of_bwa() {
+        let mut sequences = Sequences::default();
+        sequences.begin(b"a", b"first one");
+        sequences.push(b"ACGTNN");
+        sequences.push(b"Nnac");
+        sequences.begin(b"b", b"");
+        sequences.push(b"NRRTT");
+        let (mut ann, mut amb, mut pac) = (Vec::new(), Vec::new(), Vec::new());
+        sequences.write_ann(&mut ann).unwrap();
+        sequences.write_amb(&mut amb).unwrap();
+        sequences.write_pac(&mut pac).unwrap();
+        let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+        assert_eq!(text(ann), "15 2 11\n0 a first one\n0 10 2\n0 b (null)\n10 5 2\n");
+        assert_eq!(text(amb), "15 2 4\n4 3 N\n7 1 n\n10 1 N\n11 2 R\n");
+        assert_eq!((pac.len(), pac[0], pac[4]), (5, 0b00_01_10_11, 3));
+    }
+
+    #[test]
+    fn a_full_last_byte_is_followed_by_a_zero() {
+        let mut sequences = Sequences::default();
+        sequences.begin(b"a", b"");
+        sequences.push(b"ACGT");
+        let mut pac = Vec::new();
+        sequences.write_pac(&mut pac).unwrap();
+        assert_eq!(pac, [0b00_01_10_11, 0, 0]);
+    }
+}
