@@ -139,7 +139,8 @@ check_damage() {
         for i in 0 1 3 7 9; do
             head -c $((size * i / 10)) "$WORK/whole" > "$WORK/indexed.$ending"
             rc=0
-            "$ZEROHOP" align --engine bwa-mem -o "$WORK/damaged.sam" "$WORK/indexed" "$WORK/1.fq" 2> "$WORK/stderr" || rc=$?
+            "$ZEROHOP" align --engine bwa-mem -o "$WORK/damaged.sam" "$WORK/indexed" "$WORK/1.fq" 2> "$WORK/stderr" ||
+                rc=$?
             [ $rc = 1 ] && grep -q "indexed.$ending: it is damaged" "$WORK/stderr" ||
                 fail "$ending cut at $i tenths: $rc $(cat "$WORK/stderr")"
             [ ! -e "$WORK/damaged.sam" ] || fail "$ending: an output is left"

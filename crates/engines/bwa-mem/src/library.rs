@@ -1,8 +1,8 @@
 //! bwa-mem3 behind types that keep its rules: who may call what at the same time, and what is freed when.
 //!
-//! The rules are those of the header of bwa-mem3-sys (`shim/bwa_shim.h`): an index and options are only read; a scratch
-//! belongs to one thread at a time; of a cohort, segments are reserved one at a time, each segment belongs to one thread
-//! at a time, and statistics are taken when nobody works on a segment.
+//! The rules are those of the header of bwa-mem3-sys (`shim/bwa_shim.h`): an index and options are only read; a
+//! scratch belongs to one thread at a time; of a cohort, segments are reserved one at a time, each segment belongs to
+//! one thread at a time, and statistics are taken when nobody works on a segment.
 
 use crate::options::{InsertSizes, Options};
 use crate::silence;
