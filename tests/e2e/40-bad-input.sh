@@ -33,7 +33,8 @@ fault() {
             attempt align -t $threads -o "$WORK/out/x.$format" "$@"
             [ $rc = 1 ] || wrong "exit status $rc with -t $threads, $format, in ${PWD##*/}: $*"
             [ "$(cat "$WORK/stderr")" = "$line" ] ||
-                wrong "-t $threads, $format, in ${PWD##*/}: $*"$'\n'"  wanted: $line"$'\n'"  got:    $(head -c 600 "$WORK/stderr")"
+                wrong "-t $threads, $format, in ${PWD##*/}: $*"$'\n'"  wanted: $line"$'\n'"  got:    $(head -c 600 \
+                    "$WORK/stderr")"
             [ ! -s "$WORK/stdout" ] || wrong "something on standard output: $*"
             [ -z "$(ls -A "$WORK/out")" ] || { wrong "left $(ls -A "$WORK/out"): $*"; rm -f "$WORK"/out/*; }
         done
@@ -150,7 +151,8 @@ records_for_bam() {
     done
     # interleaved, and a single read in between
     { first_records good_1.fq 1; printf '@y z\nACGT\n+\n####\n@y z%s\nACGT\n+\n####\n' "$long"; } > plain/1.fq
-    what="its comment 'z${long::79}…' does not consist of SAM fields (such as BC:Z:ACGT), so it cannot be copied to BAM: drop -C, or write SAM"
+    what="its comment 'z${long::79}…' does not consist of SAM fields (such as BC:Z:ACGT), so it cannot be copied to BAM"
+    what+=": drop -C, or write SAM"
     sed -i '1s/ .*//; 5s/ .*//' plain/1.fq
     attempt align -C -p -o out/x.bam ref.fa plain/1.fq
     [ "$rc $(cat stderr)" = "1 error: plain/1.fq: record 3, read 'y': $what" ] ||
@@ -166,7 +168,8 @@ records_for_bam() {
 long_read() {
     local bases=$1
     first_records good_1.fq 3
-    python3 -c "n = $bases; print('@long and a comment'); print('ACGT' * (n // 4) + 'A' * (n % 4)); print('+'); print('#' * n)"
+    python3 -c "n = $bases
+print('@long and a comment', 'ACGT' * (n // 4) + 'A' * (n % 4), '+', '#' * n, sep='\n')"
     tail -n +13 good_1.fq
 }
 
@@ -191,7 +194,8 @@ mates() {
     sed '5s/.*/@other/' good_2.fq | reads 2.fq
     reads 1.fq < good_1.fq
     local name; name=$(sed -n '5s/^@\([^ /]*\).*/\1/p' good_1.fq)
-    read_fault "2.fq: record 2 (byte $(first_records good_2.fq 1 | wc -c)), read 'other': its name differs from that of its mate, '$name' in 1.fq: the files are not in step" 1.fq 2.fq
+    what="2.fq: record 2 (byte $(first_records good_2.fq 1 | wc -c)), read 'other': its name differs from that of its"
+    read_fault "$what mate, '$name' in 1.fq: the files are not in step" 1.fq 2.fq
 }
 
 not_reads() {
@@ -204,7 +208,7 @@ not_reads() {
     printf '@HD\tVN:1.6\n@SQ\tSN:a\tLN:9\nr\t4\t*\n' | reads 1.fq
     read_fault "1.fq: record 1 (byte 0), read 'HD': its third line does not start with '+'"
     zerohop align -q -o out/x.bam ref.fa good_1.fq; mv out/x.bam plain/x.bam
-    fault "plain/x.bam: record 1 (byte 0): not FASTQ and not FASTA: it must start with '@' or '>', but starts with 'B'" ref.fa plain/x.bam
+    fault "plain/x.bam: ${not#1.fq: } 'B'" ref.fa plain/x.bam
 }
 
 # --- compression ----------------------------------------------------------------------------------------------------
@@ -634,7 +638,8 @@ mate_names() {
         same_alignments own.sam expected.sam "mates named x${form}1 and x${form}2, interleaved"
     done
     sed 's,/2$,.3,' 2.fq > 3.fq
-    fault "3.fq: record 1 (byte 0), read 'r1.3': its name differs from that of its mate, 'r1' in 1.fq: the files are not in step" ref.fa 1.fq 3.fq
+    what="3.fq: record 1 (byte 0), read 'r1.3': its name differs from that of its mate, 'r1' in 1.fq"
+    fault "$what: the files are not in step" ref.fa 1.fq 3.fq
 }
 
 # --- the reader of the output goes away -----------------------------------------------------------------------------

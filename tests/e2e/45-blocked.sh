@@ -83,7 +83,8 @@ padding_of_the_literature() {
     gzip -cd "$DATA/ecoli/GCF_000005845.2_ASM584v2_genomic.fna.gz" > ref.fa
     ecoli_index bwa ref.fa
     for file in plain padded; do bwa mem -v1 -C ref.fa $file.fq 2>/dev/null | grep -v '^@' > $file.sam; done
-    echo "padding in the header line: $(cmp -s plain.sam padded.sam && echo the same || echo "another output") of bwa mem -C," \
+    echo "padding in the header line:" \
+        "$(cmp -s plain.sam padded.sam && echo the same || echo "another output") of bwa mem -C," \
         "$(diff <(seqtk seq plain.fq) <(seqtk seq padded.fq) | grep -c '^>' || true) other reads of seqtk"
 }
 

@@ -303,7 +303,10 @@ END
     EXTRA=()
     python3 - > expected.sam <<'END'
 import itertools
-groups = [(list(lines) for _, lines in itertools.groupby((l for l in open(f'turn{i}.sam') if l[0] != '@'), lambda l: l.split()[0])) for i in (0, 1)]
+def groups_of(file):
+    records = (line for line in open(file) if line[0] != '@')
+    return (list(lines) for _, lines in itertools.groupby(records, lambda line: line.split()[0]))
+groups = [groups_of(f'turn{i}.sam') for i in (0, 1)]
 for turn in open('turns'): print(end=''.join(next(groups[int(turn)])))
 END
     grep '^@SQ' turn0.sam >> expected.sam
@@ -395,8 +398,8 @@ groups() {
         fi
         alone plain.sam 1.fq 2.fq
         # lane A has the first 200 pairs
-        awk -F '\t' 'NR == FNR { if (FNR % 4 == 1) a[substr($1, 2)]; next } /^@/ { print; next } { print $0 "\tRG:Z:" ($1 in a ? "A" : "B") }' \
-            <(sed 's/ .*//' a_1.fq) plain.sam > expected.sam
+        awk -F '\t' 'NR == FNR { if (FNR % 4 == 1) a[substr($1, 2)]; next } /^@/ { print; next }
+            { print $0 "\tRG:Z:" ($1 in a ? "A" : "B") }' <(sed 's/ .*//' a_1.fq) plain.sam > expected.sam
         own expected.sam "two lanes with a group each" -t 2 -R '@RG\tID:A\tSM:s' -R '@RG\tID:B\tSM:t' ref.fa a_1.fq \
             a_2.fq --reads b_1.fq b_2.fq
         [ "$(samtools view -c -r A own.sam) $(samtools view -c -r B own.sam)" != "0 0" ] ||
@@ -416,7 +419,10 @@ comments() {
     for E in $engines; do
         # with the comments in the reads: bowtie2 and its kin draw their random numbers from the whole header line
         if [ $E = snap ]; then alone plain.sam 1.fq 2.fq; else alone plain.sam c_1.fq c_2.fq; fi
-        awk -F '\t' 'FILENAME != ARGV[3] { if (FNR % 4 == 1) c[substr($1, 2), FILENAME == ARGV[1] ? 0 : 1] = $2 "\t" $3; next }
+        awk -F '\t' 'FILENAME != ARGV[3] {
+                if (FNR % 4 == 1) c[substr($1, 2), FILENAME == ARGV[1] ? 0 : 1] = $2 "\t" $3
+                next
+            }
             /^@/ { print; next } { print $0 "\t" c[$1, int($2 / 128) % 2] }' c_1.fq c_2.fq plain.sam > expected.sam
         own expected.sam "comments" -C -t 2 --replicas 2 ref.fa c_1.fq c_2.fq
         own plain.sam "comments that nobody wants" ref.fa c_1.fq c_2.fq
@@ -630,7 +636,8 @@ own_descriptors() {
 #!/bin/sh
 [ "$1" != --version ] || { echo "mine 7.5"; exit; }
 printf '@SQ\tSN:c\tLN:100\n@PG\tID:mine\tPN:mine\tVN:7.5\n'
-awk 'NR % 4 == 1 { name = substr($1, 2) } NR % 4 == 2 { seq = $0 } NR % 4 == 0 { print name "\t4\t*\t0\t0\t*\t*\t0\t0\t" seq "\t" $0 }' "$2"
+awk 'NR % 4 == 1 { name = substr($1, 2) } NR % 4 == 2 { seq = $0 }
+    NR % 4 == 0 { print name "\t4\t*\t0\t0\t*\t*\t0\t0\t" seq "\t" $0 }' "$2"
 END
     chmod +x mine.sh
     cat > mine.toml <<END
@@ -652,7 +659,7 @@ option = []
 [order]
 keeps = "always"
 END
-    awk 'NR % 4 == 1 { name = substr($1, 2) } NR % 4 == 2 { seq = $0 } NR % 4 == 0 { print name "\t4\t*\t0\t0\t*\t*\t0\t0\t" seq "\t" $0 }' 1.fq > expected.sam
+    ./mine.sh - 1.fq | grep -v '^@' > expected.sam
     mine() {
         zerohop align -q --engine mine "$@" > own.sam
         cmp <(records own.sam) expected.sam || fail "a user's aligner ($*)"
@@ -706,8 +713,8 @@ comparison() {
     local args
     for E in $engines; do
         align --compare-with original --compare-first 100 --json j.json -t 2 -o c.sam ref.fa 1.fq 2.fq
-        python3 -c 'import json; c = json.load(open("j.json"))["comparison"]; assert c["fragments"] == 100 and c["records"] >= 200, c' ||
-            fail "$E: --compare-first"
+        python3 -c 'import json; c = json.load(open("j.json"))["comparison"]
+assert c["fragments"] == 100 and c["records"] >= 200, c' || fail "$E: --compare-first"
         args=(); [[ $E != bwa* ]] || args=(--engine-args '-K 100000')
         align --compare-with original --json j.json -t 2 --replicas 2 "${args[@]}" -o c.sam ref.fa big_1.fq big_2.fq
         python3 - $E <<'END' || fail "$E: the comparison"
@@ -723,7 +730,8 @@ if engine.startswith('bwa'):
     assert c['other_score'] <= c['records'] / 1000 and sum(others.values()) <= c['records'] / 20, c
 elif engine != 'gem3':
     assert c['same'] == c['records'] == records, c
-print(f"{engine}, two instances, {c['records']} records: {c['same']} the same;", ', '.join(f'{k} {n}' for k, n in others.items()))
+shown = ', '.join(f'{kind} {count}' for kind, count in others.items())
+print(f"{engine}, two instances, {c['records']} records: {c['same']} the same; {shown}")
 END
         nothing_left
     done

@@ -141,8 +141,8 @@ faults() {
     [ $rc = 2 ] && grep -q "there is no 'Q': choose among O, D, B, L, survey, farm" stderr || fail "$rc $(cat stderr)"
     rc=0; "$ZEROHOP_LAB" scaling -o faulty --engine bwa 1.fq 2> stderr || rc=$?
     [ $rc = 2 ] && grep -q "needs --reference" stderr || fail "$rc $(cat stderr)"
-    echo ">r" > ref.fa
-    rc=0; "$ZEROHOP_LAB" scaling -o faulty --engine bwa --reference ref.fa --threads 1 --fragments 10 1.fq 2> \
+    echo ">r" > bare.fa
+    rc=0; "$ZEROHOP_LAB" scaling -o faulty --engine bwa --reference bare.fa --threads 1 --fragments 10 1.fq 2> \
         stderr || rc=$?
     [ $rc = 1 ] && grep -q "bwa index" stderr || fail "an aligner without its index: $rc $(cat stderr)"
     rc=0; "$ZEROHOP_LAB" page nowhere 2> stderr || rc=$?

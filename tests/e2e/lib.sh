@@ -9,7 +9,8 @@ WORK=$(mktemp -d "${TMPDIR:-/tmp}/zerohop-e2e.XXXXXX")
 trap 'rm -rf "$WORK"' EXIT
 # Where -e ends a script without a word, it is said where. (141: who reads our pipe wants no more of it.)
 set -E
-trap 'rc=$?; [[ $- != *e* ]] || [ $rc = 141 ] || echo "exit status $rc at ${BASH_SOURCE[0]}:$LINENO: $BASH_COMMAND" >&2' ERR
+trap 'rc=$?; [[ $- != *e* ]] || [ $rc = 141 ] ||
+    echo "exit status $rc at ${BASH_SOURCE[0]}:$LINENO: $BASH_COMMAND" >&2' ERR
 # What a user has tuned must not decide what is tested.
 export XDG_CACHE_HOME="$WORK/cache"
 
@@ -95,8 +96,10 @@ ecoli_index() {
 read_sets() {
     local folder=$DATA
     cat <<END
-ecoli_150 $folder/ecoli/GCF_000005845.2_ASM584v2_genomic.fna.gz $folder/ecoli/ecoli_150_1.fq.gz $folder/ecoli/ecoli_150_2.fq.gz
-ecoli_100 $folder/ecoli/GCF_000005845.2_ASM584v2_genomic.fna.gz $folder/ecoli/ecoli_100_1.fq.gz $folder/ecoli/ecoli_100_2.fq.gz
+ecoli_150 $folder/ecoli/GCF_000005845.2_ASM584v2_genomic.fna.gz \
+$folder/ecoli/ecoli_150_1.fq.gz $folder/ecoli/ecoli_150_2.fq.gz
+ecoli_100 $folder/ecoli/GCF_000005845.2_ASM584v2_genomic.fna.gz \
+$folder/ecoli/ecoli_100_1.fq.gz $folder/ecoli/ecoli_100_2.fq.gz
 phix_301 $folder/phix/phix.fasta $folder/phix/phix.1.fastq $folder/phix/phix.2.fastq
 fly_48 $folder/fly/dm6.small.fa.gz $folder/fly/rnaseq_48_1.fq.gz $folder/fly/rnaseq_48_2.fq.gz
 sarscov2_251 $folder/viral/NC_045512.2.fasta $folder/viral/sarscov2_251_1.fq.gz $folder/viral/sarscov2_251_2.fq.gz
@@ -107,17 +110,25 @@ END
 more_read_sets() {
     cat <<END
 all_ecoli_150 $1/ecoli/GCF_000005845.2_ASM584v2_genomic.fna.gz $1/ecoli/ecoli_150_1.fq.gz $1/ecoli/ecoli_150_2.fq.gz
-ecoli_76 $1/ecoli/GCF_000005845.2_ASM584v2_genomic.fna.gz $1/ecoli/SRR3927310_1_10k.fq.gz $1/ecoli/SRR3927310_2_10k.fq.gz
+ecoli_76 $1/ecoli/GCF_000005845.2_ASM584v2_genomic.fna.gz \
+$1/ecoli/SRR3927310_1_10k.fq.gz $1/ecoli/SRR3927310_2_10k.fq.gz
 all_lambda $1/lambda/lambda_virus.fa.gz $1/lambda/reads_1.fq.gz $1/lambda/reads_2.fq.gz
 all_fly_48 $1/fly/dm6.small.fa $1/fly/rnaseq_sample1.tiny_R1.fastq.gz $1/fly/rnaseq_sample1.tiny_R2.fastq.gz
 yeast_36 $1/yeast/yeastref.fa.gz $1/yeast/SRR507778_1.fastq.gz $1/yeast/SRR507778_2.fastq.gz
-human_148 $1/human_chr20/grch38.chr20_and_21_10M.fa.gz $1/human_chr20/HG002_NIST_150bp_downsampled_30x.chr20.10_10p1mb_R1.fq.gz $1/human_chr20/HG002_NIST_150bp_downsampled_30x.chr20.10_10p1mb_R2.fq.gz
-human_151 $1/combined/human_mini.fa.gz $1/human_panel/CPCT12345678T_HJJLGCCXX_S1_L001_R1_001.fastq.gz $1/human_panel/CPCT12345678T_HJJLGCCXX_S1_L001_R2_001.fastq.gz
-sarscov2_250 $1/viral/NC_045512.2.fasta $1/viral/pos_MN908947_3_1_10000_CP022_cap512_R1.fastq.gz $1/viral/pos_MN908947_3_1_10000_CP022_cap512_R2.fastq.gz
+human_148 $1/human_chr20/grch38.chr20_and_21_10M.fa.gz \
+$1/human_chr20/HG002_NIST_150bp_downsampled_30x.chr20.10_10p1mb_R1.fq.gz \
+$1/human_chr20/HG002_NIST_150bp_downsampled_30x.chr20.10_10p1mb_R2.fq.gz
+human_151 $1/combined/human_mini.fa.gz \
+$1/human_panel/CPCT12345678T_HJJLGCCXX_S1_L001_R1_001.fastq.gz \
+$1/human_panel/CPCT12345678T_HJJLGCCXX_S1_L001_R2_001.fastq.gz
+sarscov2_250 $1/viral/NC_045512.2.fasta \
+$1/viral/pos_MN908947_3_1_10000_CP022_cap512_R1.fastq.gz $1/viral/pos_MN908947_3_1_10000_CP022_cap512_R2.fastq.gz
 all_ecoli_100 $1/ecoli/GCF_000005845.2_ASM584v2_genomic.fna.gz $1/ecoli/ecoli_100_1.fq.gz $1/ecoli/ecoli_100_2.fq.gz
 fly_48_2 $1/fly/dm6.small.fa $1/fly/rnaseq_sample2.tiny_R1.fastq.gz $1/fly/rnaseq_sample2.tiny_R2.fastq.gz
 fly_cutnrun $1/fly/dm6.small.fa $1/fly/cutnrun_ip_1.small_R1.fastq.gz $1/fly/cutnrun_ip_1.small_R2.fastq.gz
-human_151_r $1/combined/human_mini.fa.gz $1/human_panel/CPCT12345678R_HJJLGCCXX_S1_L001_R1_001.fastq.gz $1/human_panel/CPCT12345678R_HJJLGCCXX_S1_L001_R2_001.fastq.gz
+human_151_r $1/combined/human_mini.fa.gz \
+$1/human_panel/CPCT12345678R_HJJLGCCXX_S1_L001_R1_001.fastq.gz \
+$1/human_panel/CPCT12345678R_HJJLGCCXX_S1_L001_R2_001.fastq.gz
 plant_100_a $1/plant_chr4/reference.fasta $1/plant_chr4/ACBarrie_R1.fastq.gz $1/plant_chr4/ACBarrie_R2.fastq.gz
 plant_100_b $1/plant_chr4/reference.fasta $1/plant_chr4/Alsen_R1.fastq.gz $1/plant_chr4/Alsen_R2.fastq.gz
 plant_100 $1/plant_chr4/reference.fasta $1/plant_chr4/Baxter_R1.fastq.gz $1/plant_chr4/Baxter_R2.fastq.gz

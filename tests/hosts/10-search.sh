@@ -88,7 +88,8 @@ import json
 ranks = json.load(open('report.json'))['ranks']
 fetched = sum(rank['fetched_bytes'] for rank in ranks)
 records = 32 * sum(rank['records'] for rank in ranks)
-assert $carried > fetched + records > 0, ($carried, fetched, records)" || fail "$mpi, $variant: it went another way than over the links"
+assert $carried > fetched + records > 0, ($carried, fetched, records)" ||
+        fail "$mpi, $variant: it went another way than over the links"
     done
     rc=0; search "$mpi" --json report.json || rc=$?
     is_complete $rc "$mpi, auto"
@@ -116,7 +117,8 @@ link_down_for_good() {
         begin "$1" --variant $variant --hang-limit $HANG
         unplug h3
         ranks_end_within 30 || fail "$1, $variant: ranks hang without a link: $(cat log)"
-        grep -qE "^error: rank [01] of 3: (no word from .*|MPI's [a-z]+ has not come back) for $HANG s: .* hangs, or the way to it is broken" log ||
+        words="(no word from .*|MPI's [a-z]+ has not come back) for $HANG s: .* hangs, or the way to it is broken"
+        grep -qE "^error: rank [01] of 3: $words" log ||
             fail "$1, $variant: no clear words: $(cat log)"
         end_all
         plug h3

@@ -75,7 +75,8 @@ link_down_for_good() {
     begin "$1" --hang-limit 4
     unplug h3
     ranks_end_within 30 || fail "$1: ranks hang without a link: $(cat log)"
-    grep -qE "^error: rank [01] of 3: (no word from .*|MPI's .* has not come back) for 4 s: .* hangs, or the way to it is broken" log ||
+    words="(no word from .*|MPI's .* has not come back) for 4 s: .* hangs, or the way to it is broken"
+    grep -qE "^error: rank [01] of 3: $words" log ||
         fail "$1: no clear words: $(cat log)"
     end_all
     plug h3

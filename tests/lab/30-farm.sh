@@ -1,5 +1,6 @@
 #!/bin/bash
-# Farm and survey on a kernel with 8 NUMA nodes: the tasks of each worker lie on its own node. Nodes and pages are real, the time is not.
+# Farm and survey on a kernel with 8 NUMA nodes: the tasks of each worker lie on its own node. Nodes and pages are real,
+# the time is not.
 source "$(dirname "$0")/../e2e/lib.sh"
 : "${NUMA_LAB:?}"
 cd "$WORK"
@@ -11,7 +12,8 @@ nproc
 for input in farm survey; do
     # bytes are counted from a worker's 16th chunk on: of the survey's small ones it has that many
     bases=150000; [ \$input = farm ] || bases=50000
-    "$ZEROHOP_LAB" scaling --inputs \$input --locks futex --outputs ordered --threads 8 --pin --probe --batch 200 --fragments 20000 \
+    "$ZEROHOP_LAB" scaling --inputs \$input --locks futex --outputs ordered --threads 8 --pin --probe --batch 200 \
+        --fragments 20000 \
         --chunk-bases \$bases --repeats 1 -o "$WORK/\$input" 1.fq 2.fq
 done
 END

@@ -85,7 +85,8 @@ fn main() -> Result<(), Box<dyn Error>> {
                 }
                 let (gb_per_s, serial_ns) = (bytes as f64 / 1e9 / run.wall_s, 1e9 * run.serial_s / run.pairs as f64);
                 println!(
-                    "{{\"reader\":\"{name}\",\"threads\":{threads},\"repetition\":{repetition},\"pairs\":{},\"bytes\":{bytes},\"wall_s\":{:.6},\"serial_ns_per_pair\":{serial_ns:.3}}}",
+                    "{{\"reader\":\"{name}\",\"threads\":{threads},\"repetition\":{repetition},\"pairs\":{},\
+                     \"bytes\":{bytes},\"wall_s\":{:.6},\"serial_ns_per_pair\":{serial_ns:.3}}}",
                     run.pairs, run.wall_s
                 );
                 if repetition > 0 {

@@ -517,7 +517,8 @@ mod tests {
             tickets.extend(cut_all(&mut cutter, &mut chunks));
             prop_assert!(cutter.is_done());
             for (f, text) in texts.iter().enumerate() {
-                let wanted: Vec<u8> = lengths[f].iter().enumerate().take(first).flat_map(|(i, &n)| record(i, n)).collect();
+                let before = lengths[f].iter().enumerate().take(first);
+                let wanted: Vec<u8> = before.flat_map(|(i, &n)| record(i, n)).collect();
                 prop_assert!(text.starts_with(&wanted));
                 prop_assert_eq!(chunks.iter().flat_map(|c| c[f].clone()).collect::<Vec<u8>>(), wanted);
             }

@@ -55,7 +55,10 @@ pub enum EngineSpec {
 impl EngineSpec {
     /// Whether its reads cost nothing but sleep, which needs no core.
     pub fn only_sleeps(&self) -> bool {
-        matches!(self, EngineSpec::Synthetic { work_us, sleep_us, accesses: 0, .. } if *work_us == 0.0 && *sleep_us > 0.0)
+        match self {
+            EngineSpec::Synthetic { work_us, sleep_us, accesses: 0, .. } => *work_us == 0.0 && *sleep_us > 0.0,
+            _ => false,
+        }
     }
 
     /// What a synthetic read costs.

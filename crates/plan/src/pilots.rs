@@ -25,7 +25,8 @@ pub fn watch_for(left: Option<Duration>) -> Duration {
 /// ```
 /// use zerohop_model::plan::Pages;
 /// use zerohop_plan::{Engine, Pilots, Ranked, Strategy, Verdict};
-/// let ranked = |copies, verdict| Ranked { strategy: Strategy { copies, pages: Pages::Interleave }, verdict, reasons: vec![] };
+/// let strategy = |copies| Strategy { copies, pages: Pages::Interleave };
+/// let ranked = |copies, verdict| Ranked { strategy: strategy(copies), verdict, reasons: vec![] };
 /// let all = [ranked(1, Verdict::Chosen), ranked(2, Verdict::Pilot), ranked(4, Verdict::Possible)];
 /// let mut pilots = Pilots::new(&all, Engine::External { shares: false });
 /// assert_eq!(pilots.next(), Some(0), "the run begins with what the rule chose");

@@ -11,7 +11,11 @@ impl Summary {
     /// None in practice: all its parts can be expressed.
     pub fn multiqc(&self, sample: &str) -> Result<String, serde_json::Error> {
         let t = &self.run.tally;
-        let percentage = |title: &str, text: &str| json!({"title": title, "description": text, "min": 0, "max": 100, "suffix": "%", "format": "{:,.2f}"});
+        let percentage = |title: &str, text: &str| {
+            let (least, most, format) = (0, 100, "{:,.2f}");
+            json!({"title": title, "description": text, "min": least, "max": most, "suffix": "%", "format": format})
+        };
+        let all_reads = "zerohop: reads in, all accounted for";
         let mut row = json!({
             "zerohop_reads": t.reads,
             "zerohop_mapped": percent(t.mapped, t.reads),
@@ -27,7 +31,7 @@ impl Summary {
             "id": "zerohop",
             "plot_type": "generalstats",
             "pconfig": [
-                {"zerohop_reads": {"title": "Reads", "description": "zerohop: reads in, all accounted for", "format": "{:,.0f}"}},
+                {"zerohop_reads": {"title": "Reads", "description": all_reads, "format": "{:,.0f}"}},
                 {"zerohop_mapped": percentage("Mapped", "zerohop: reads mapped")},
                 {"zerohop_proper": percentage("Proper", "zerohop: paired reads properly paired")},
                 {"zerohop_insert": {"title": "Insert", "description": "zerohop: median insert size", "suffix": " b"}},

@@ -148,7 +148,8 @@ impl Page {
         format!(
             "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" \
              content=\"width=device-width, \
-             initial-scale=1\">\n<title>{title}</title>\n<style>\n{STYLE}</style></head><body>\n<h1>{title}</h1>\n{nav}{body}</body></html>\n"
+             initial-scale=1\">\n<title>{title}</title>\n<style>\n{STYLE}</style></head><body>\n<h1>{title}</h1>\n\
+             {nav}{body}</body></html>\n"
         )
     }
 

@@ -108,7 +108,8 @@ mod tests {
 
     #[test]
     fn lines_become_hits() {
-        let lines = "x\ty\t3\ta\ts\t1e-5\t50\t9\t9\nz\t4\ta\ts\t1e-2\t30\t9\t9\nw\t5\ta\tt\t1e-5\t60\t9\t9\nv\t6\tc\ts\t0.0\t70\t9\t9\n";
+        let lines = "x\ty\t3\ta\ts\t1e-5\t50\t9\t9\nz\t4\ta\ts\t1e-2\t30\t9\t9\n\
+                     w\t5\ta\tt\t1e-5\t60\t9\t9\nv\t6\tc\ts\t0.0\t70\t9\t9\n";
         let told = collected(Program::Diamond, lines, None).unwrap();
         // The higher score comes first where E-values are the same.
         assert_eq!(told, [(0, "w\t5\n".into()), (0, "x\ty\t3\nz\t4\n".into()), (2, "v\t6\n".into())]);

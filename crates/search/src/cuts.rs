@@ -135,7 +135,8 @@ mod tests {
                 let part = letters.iter().position(|letters| { end += letters; letter < end });
                 density[part.unwrap()]
             };
-            let truth: Vec<f64> = moved.iter().map(|&letters| place.by_ref().take(letters as usize).map(of_letter).sum()).collect();
+            let mut of_part = |letters: u64| place.by_ref().take(letters as usize).map(of_letter).sum::<f64>();
+            let truth: Vec<f64> = moved.iter().map(|&letters| of_part(letters)).collect();
             let mean = truth.iter().sum::<f64>() / parts as f64;
             for (truth, predicted) in truth.iter().zip(&predicted) {
                 prop_assert!((truth - predicted).abs() < 1e-6 * mean, "{truth} {predicted}");

@@ -23,7 +23,11 @@ pub enum ExternalError {
         names: Vec<String>,
     },
     /// The index is not there.
-    #[error("{title} has no index of {}: {} is missing; --build-index makes it, or this command:\n  {command}", reference.display(), missing.display())]
+    #[error(
+        "{title} has no index of {}: {} is missing; --build-index makes it, or this command:\n  {command}",
+        reference.display(),
+        missing.display()
+    )]
     NoIndex {
         /// The aligner.
         title: String,

@@ -90,7 +90,8 @@ proptest! {
     fn the_fit_is_the_best_of_what_was_tried(text in records(), limit in 200usize..3000) {
         let sizes = { let mut sizes = vec![]; input(&text).for_each_size(|bytes| sizes.push(bytes)).unwrap(); sizes };
         let blocks = |reads| sizes.chunks(reads).map(|block| block.iter().sum::<usize>());
-        let cost = |reads| blocks(reads).max().filter(|&largest| largest <= limit).map(|largest| blocks(reads).count() * largest);
+        let largest = |reads| blocks(reads).max().filter(|&largest| largest <= limit);
+        let cost = |reads| largest(reads).map(|largest| blocks(reads).count() * largest);
         let naive = (1..=16).filter_map(cost).min();
         let found = best(&text, limit);
         prop_assert_eq!(found.is_some(), naive.is_some());

@@ -225,6 +225,9 @@ pub fn shapes() -> impl Iterator<Item = Shape> {
     })
 }
 
+/// Runs a job with this mapping.
+pub type Run<'r> = &'r dyn Fn(Mapping<'_>) -> Result<Outcome, Error>;
+
 /// What came of a run, and what is in the files.
 pub type Came = (Result<Outcome, Error>, Vec<String>);
 
@@ -232,7 +235,7 @@ pub type Came = (Result<Outcome, Error>, Vec<String>);
 pub fn run_shape(
     shape: Shape,
     fault: Fault,
-    mapping: impl FnOnce(&Memory, &dyn Fn(Mapping<'_>) -> Result<Outcome, Error>) -> Result<Outcome, Error> + Send + 'static,
+    mapping: impl FnOnce(&Memory, Run<'_>) -> Result<Outcome, Error> + Send + 'static,
 ) -> Came {
     let (send, receive) = channel();
     std::thread::spawn(move || {

@@ -91,8 +91,8 @@ mod tests {
     use super::*;
     use crate::fasta::tests::batch;
 
-    const HIT: &str = ">s title\nLength=36\n\n Score = 41 bits (107),  Expect = 4.3e-18\n Identities = 3/3\n\nQuery  1  MKV 3\n          \
-                       MKV\nSbjct  2  MKV 4\n\n";
+    const HIT: &str = ">s title\nLength=36\n\n Score = 41 bits (107),  Expect = 4.3e-18\n Identities = 3/3\n\n\
+                       Query  1  MKV 3\n          MKV\nSbjct  2  MKV 4\n\n";
 
     fn told(text: &str, swapped: bool) -> Result<(Vec<Alignment<'_>>, Frame), Fault> {
         alignments(Lines::new(text.as_bytes())?, &batch(">a x y\nMKVR\n>b\nM\n"), swapped)

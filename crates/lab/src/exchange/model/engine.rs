@@ -149,7 +149,8 @@ mod tests {
             let gates: Vec<Gate> = times.iter().map(|_| script.gate(4)).collect();
             for actor in 0..4 {
                 let steps = times.iter().zip(&gates);
-                script.actor(steps.flat_map(|(t, &g)| [Step::Work(t[actor]), Step::Open(g, 2), Step::Await(g, 0)]).collect());
+                let steps = steps.flat_map(|(t, &g)| [Step::Work(t[actor]), Step::Open(g, 2), Step::Await(g, 0)]);
+                script.actor(steps.collect());
             }
             let naive: u64 = times.iter().map(|round| round.iter().max().unwrap_or(&0) + 2).sum();
             prop_assert_eq!(script.run(None), naive);

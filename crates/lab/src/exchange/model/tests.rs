@@ -89,7 +89,8 @@ proptest! {
         cost in 0.0f64..0.01,
     ) {
         let variant = Variant::ALL[variant];
-        let costs = Costs { message_s: cost, send_s: cost, flush_s: cost, flag_s: cost, get_s: cost, fence_s: cost, ..Costs::default() };
+        let (message_s, send_s, flush_s, flag_s, get_s, fence_s) = (cost, cost, cost, cost, cost, cost);
+        let costs = Costs { message_s, send_s, flush_s, flag_s, get_s, fence_s, ..Costs::default() };
         let slowest = times.iter().map(|rank| rank.iter().sum::<f64>()).fold(0.0, f64::max);
         let (free, dear) = (predicted(variant, &times, &Costs::default()), predicted(variant, &times, &costs));
         prop_assert!(free >= slowest - 1e-6 && dear >= free - 1e-6);
