@@ -67,7 +67,7 @@ impl<'j> Embedded<'j> {
             arguments: arguments.unwrap_or_default(),
         };
         let source = provider.find(&wanted)?;
-        output_files::apart_from(job, [&source.file().to_owned()])?;
+        output_files::apart_from(job, &source.files())?;
         let paired = lanes.first().is_some_and(OpenLane::is_paired);
         let key = TuningKey::embedded(provider, &*source, Profile::new(paired, mean_read_length, arguments));
         let (plan, alternatives) = begin(job, &machine, &key)?;

@@ -70,7 +70,7 @@ impl TuningKey {
             kind: Engine::Embedded,
             index: source.bytes(),
             chunk_bases: provider.chunk_bases(),
-            files: vec![source.file().to_owned()],
+            files: source.files(),
             is_tuned: provider.has_index(),
             profile,
         }

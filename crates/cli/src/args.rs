@@ -16,8 +16,8 @@ use tune::TuneArgs;
 use zerohop_align::{PlanFrom, STROBEALIGN};
 use zerohop_model::plan;
 
-/// Aligns sequencing reads on all cores, NUMA nodes and machines: with the built-in strobealign, or with other,
-/// unmodified aligners
+/// Aligns sequencing reads on all cores, NUMA nodes and machines: with the built-in strobealign or bwa mem, or with
+/// other, unmodified aligners
 #[derive(Debug, Parser)]
 #[command(name = "zerohop", version, arg_required_else_help = true, max_term_width = 100)]
 pub struct Args {
@@ -181,7 +181,7 @@ pub struct AlignArgs {
 
     /// Aligner; 'zerohop engines' lists them
     ///
-    /// strobealign is built in. The others run as programs from your PATH, unmodified.
+    /// strobealign and bwa-mem are built in. The others run as programs from your PATH, unmodified.
     #[arg(long, value_name = "NAME", default_value = STROBEALIGN)]
     pub engine: String,
 

@@ -77,9 +77,13 @@ pub struct Wanted<'a> {
 
 /// An index that was found, or will be built.
 pub trait IndexSource: Send + Sync {
-    /// The file of the index, or the reference that it is built from: what must not be written over, and what records
-    /// depend on.
+    /// The file of the index, or the reference that it is built from.
     fn file(&self) -> &Path;
+
+    /// All its files: what must not be written over, and what records depend on.
+    fn files(&self) -> Vec<PathBuf> {
+        vec![self.file().to_owned()]
+    }
 
     /// Whether it is built from the reference, and not loaded.
     fn is_built(&self) -> bool {

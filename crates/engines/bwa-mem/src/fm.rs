@@ -35,7 +35,7 @@ pub fn index_bytes(bases: u64) -> u64 {
     56 + 64 * (suffixes / BLOCK as u64 + 1) + 5 * (suffixes / SAMPLED as u64 + 1)
 }
 
-/// Writes the index of these bases (0 to 3). Memory: 18 bytes for each of them, 10 below 2^30.
+/// Writes the index of these bases (0 to 3). Memory: about 22 bytes for each of them, 14 below 2^30.
 ///
 /// # Errors
 /// What the system says; no memory for the suffix array.

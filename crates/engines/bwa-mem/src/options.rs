@@ -186,10 +186,7 @@ impl Options {
             'X' => self.mask_level = fraction()?,
             'm' => self.most_rescues = whole()?,
             'Q' => self.mapq_length = whole()?,
-            'h' => {
-                let (hits, alt) = two(letter, value)?;
-                self.most_xa = (hits, alt);
-            }
+            'h' => self.most_xa = two(letter, value)?,
             'P' => self.no_pairing = true,
             'a' => self.all = true,
             'M' => self.mark_secondary = true,

@@ -1,7 +1,7 @@
 //! Where the index comes from: files beside the reference, as `zerohop index --engine bwa-mem` and bwa-mem2 write them.
 
 use crate::cohorts::Cohorts;
-use crate::files::{ENDINGS, path};
+use crate::files::{ALT, ENDINGS, path};
 use crate::library::Settings;
 use crate::load::Files;
 use crate::options::Options;
@@ -19,8 +19,11 @@ use zerohop_process::NewFile;
 
 /// The name of the engine.
 pub(crate) const NAME: &str = "bwa-mem";
-/// Bytes of memory for each base while an index is made.
-const BUILDING: u64 = 18;
+/// Bytes of memory for each base that making an index takes at least: those of both strands, their places (of 4 bytes
+/// while they fit), and the blocks.
+fn building(bases: u64) -> u64 {
+    bases * if bases < 1 << 30 { 13 } else { 21 }
+}
 
 /// bwa mem.
 #[derive(Debug, Clone, Copy)]
@@ -53,7 +56,7 @@ impl IndexProvider for Provider {
         let (reference, file) = (wanted.reference.to_owned(), path(wanted.reference, ENDINGS[0]));
         let size = |path: &Path| metadata(path).map_or(0, |file| file.len());
         if wanted.anew {
-            let bytes = size(&reference) * BUILDING;
+            let bytes = building(size(&reference));
             return Ok(Box::new(Source { reference, file, options, bytes, is_built: true }));
         }
         if let Some(missing) = ENDINGS.iter().map(|ending| path(&reference, ending)).find(|path| !path.exists()) {
@@ -118,6 +121,11 @@ struct Source {
 impl IndexSource for Source {
     fn file(&self) -> &Path {
         &self.file
+    }
+
+    fn files(&self) -> Vec<PathBuf> {
+        let all = ENDINGS.into_iter().chain([ALT]).map(|ending| path(&self.reference, ending));
+        all.filter(|file| file.exists()).collect()
     }
 
     fn is_built(&self) -> bool {
