@@ -39,6 +39,13 @@ summary() {
 }
 trap summary EXIT
 
+# CPU time, in seconds, of everything that this shell has waited for
+cpu_s() {
+    local field
+    read -ra field < "/proc/$BASHPID/stat"
+    cpu=$(((field[15] + field[16]) / $(getconf CLK_TCK)))
+}
+
 # by_itself COMMAND...: its exit status is then $rc
 by_itself() {
     set +e
@@ -50,8 +57,9 @@ by_itself() {
 # step TRIES NAME COMMAND...: exit status 77 means skipped (the command has said why); with 2 TRIES, a failure is looked
 # at twice
 step() {
-    local tries=$1 name=$2 start=$SECONDS rc; shift 2
+    local tries=$1 name=$2 start=$SECONDS rc cpu before; shift 2
     [[ $name =~ ${ONLY-} ]] || return 0
+    cpu_s; before=$cpu
     echo
     echo "=== $name"
     by_itself "$@"
@@ -60,10 +68,12 @@ step() {
         by_itself "$@"
         [ $rc != 0 ] || verdict unsteady "$name"
     fi
+    cpu_s
+    local took="$((SECONDS - start)) s, $((cpu - before)) CPU s"
     case $rc in
-        0) verdict passed "$name"; echo "--- $name: passed, $((SECONDS - start)) s";;
-        77) verdict skipped "$name"; echo "--- $name: skipped, $((SECONDS - start)) s";;
-        *) verdict failed "$name"; echo "--- $name: FAILED with exit status $rc, $((SECONDS - start)) s"; exit 1;;
+        0) verdict passed "$name"; echo "--- $name: passed, $took";;
+        77) verdict skipped "$name"; echo "--- $name: skipped, $took";;
+        *) verdict failed "$name"; echo "--- $name: FAILED with exit status $rc, $took"; exit 1;;
     esac
     [ "$BASHPID" != $$ ] || look_at_second_lane
 }
