@@ -25,7 +25,7 @@ test:
 	@scripts/test.sh
 
 test-long:
-	@scripts/setup.sh test
+	@LONG=1 scripts/setup.sh test
 	@LONG=1 scripts/test.sh
 
 bench:

@@ -4,7 +4,8 @@
 #   scripts/setup.sh build    compiler, Rust
 #   scripts/setup.sh demo     and samtools, MultiQC
 #   scripts/setup.sh test     and bgzip, Picard, hwloc, other aligners, diamond, BLAST, OpenMPI, MPICH, iproute2,
-#                             Chromium, Slurm, the NUMA lab, the strobealign program, cargo-fuzz where nightly Rust is
+#                             Chromium, Slurm, the NUMA lab, the strobealign program; with LONG=1 cargo-fuzz where
+#                             nightly Rust is
 #   scripts/setup.sh bench    and bgzip, the strobealign program
 #
 # System packages come by apt-get, as root or with sudo; all the rest goes into .tools/ and the target folder. What is
@@ -115,9 +116,9 @@ setup_miri() {
         say "Miri cannot be installed: its step will be skipped"
 }
 
-# Fuzzing needs nightly Rust: it is used where it is, and not installed.
+# Fuzzing needs nightly Rust: it is used where it is, and not installed. Seeds are run without.
 setup_fuzz() {
-    has_nightly || return 0
+    [ -n "${LONG-}${FUZZ_SECONDS-}" ] && has_nightly || return 0
     cargo fuzz --version >/dev/null 2>&1 && return 0
     say "installing cargo-fuzz $CARGO_FUZZ_VERSION into .tools"
     cargo -q install cargo-fuzz --version "$CARGO_FUZZ_VERSION" --locked --root .tools ||

@@ -4,8 +4,8 @@
 # emulated machines is run once more when it fails; if it passes then, it is counted as passed and as one of the second
 # try, and is named: that is a defect, of it or of zerohop, for somebody to mend.
 #
-# Two lanes run beside each other. The second has what compiles in a folder of its own (loom, Miri, fuzz targets), and
-# the scripts that mostly wait: for time limits, hosts and emulated machines. What one of its steps says is shown when
+# Two lanes run beside each other. The second has what compiles in a folder of its own (loom, Miri, fuzzing), and the
+# scripts that mostly wait: for time limits, hosts and emulated machines. What one of its steps says is shown when
 # it has ended.
 #
 #   scripts/test.sh              the short set: every kind of check (what `make test` runs after the set-up)
@@ -39,27 +39,24 @@ summary() {
 }
 trap summary EXIT
 
-# CPU time, in seconds, of everything that this shell has waited for
-cpu_s() {
-    local field
-    read -ra field < "/proc/$BASHPID/stat"
-    cpu=$(((field[15] + field[16]) / $(getconf CLK_TCK)))
-}
-
-# by_itself COMMAND...: its exit status is then $rc
+# by_itself COMMAND...: its exit status is then $rc, and its CPU time is added to the seconds in $cpu
 by_itself() {
+    local used; used=$(mktemp)
     set +e
-    (set -e; "$@")
+    (trap 'times > "$used"' EXIT; set -e; "$@")
     rc=$?
     set -e
+    # lines such as 0m1.234s 0m0.056s
+    cpu=$(tr 'ms' '  ' < "$used" |
+        awk -v before="$cpu" '{ sum += 60 * ($1 + $3) + $2 + $4 } END { print before + sum }')
+    rm "$used"
 }
 
 # step TRIES NAME COMMAND...: exit status 77 means skipped (the command has said why); with 2 TRIES, a failure is looked
 # at twice
 step() {
-    local tries=$1 name=$2 start=$SECONDS rc cpu before; shift 2
+    local tries=$1 name=$2 start=$SECONDS rc cpu=0; shift 2
     [[ $name =~ ${ONLY-} ]] || return 0
-    cpu_s; before=$cpu
     echo
     echo "=== $name"
     by_itself "$@"
@@ -68,8 +65,7 @@ step() {
         by_itself "$@"
         [ $rc != 0 ] || verdict unsteady "$name"
     fi
-    cpu_s
-    local took="$((SECONDS - start)) s, $((cpu - before)) CPU s"
+    local took="$((SECONDS - start)) s, ${cpu%.*} CPU s"
     case $rc in
         0) verdict passed "$name"; echo "--- $name: passed, $took";;
         77) verdict skipped "$name"; echo "--- $name: skipped, $took";;
@@ -136,11 +132,18 @@ miri() {
     some_tests cargo +nightly miri test -q -p zerohop-runtime --locked --target-dir "$TARGET/miri" --lib spsc
 }
 
+# Each fuzz target with its seeds, as an ordinary program.
+seeds() {
+    local target
+    for target in fuzz/fuzz_targets/*.rs; do
+        "$TARGET/debug/$(basename "$target" .rs)"
+    done
+}
+
 fuzz() {
     has_nightly || skip "no nightly Rust here"
     cargo +nightly fuzz --version >/dev/null 2>&1 || skip "no cargo-fuzz here"
-    [ -f fuzz/Cargo.toml ] || skip "no fuzz targets"
-    cargo +nightly fuzz build --target-dir "$TARGET/fuzz"
+    cargo +nightly fuzz build --dev --target-dir "$TARGET/fuzz"
     local target
     for target in $(cargo +nightly fuzz list); do fuzz_one "$target"; done
 }
@@ -150,10 +153,9 @@ fuzz_one() {
     local target=$1 corpus=$TARGET/fuzz/corpus/$1 seeds=fuzz/seeds/$1 rc=0
     mkdir -p "$corpus" "$TARGET/fuzz/artifacts"
     [ -d "$seeds" ] || seeds=
-    local limit=-runs=0
-    [ "${FUZZ_SECONDS:-0}" = 0 ] || limit=-max_total_time=$FUZZ_SECONDS
+    local limit=-max_total_time=$FUZZ_SECONDS
     echo "fuzz target $target, $limit"
-    cargo +nightly fuzz run --target-dir "$TARGET/fuzz" "$target" "$corpus" $seeds -- \
+    cargo +nightly fuzz run --dev --target-dir "$TARGET/fuzz" "$target" "$corpus" $seeds -- \
         $limit -timeout=10 -rss_limit_mb=2048 -verbosity=0 -print_final_stats=1 \
         -artifact_prefix="$TARGET/fuzz/artifacts/$target-" > "$TARGET/fuzz/$target.log" 2>&1 || rc=$?
     if [ $rc != 0 ]; then tail -n 60 "$TARGET/fuzz/$target.log"; return $rc; fi
@@ -179,7 +181,7 @@ computes() { ! waits "$1"; }
 compilers() {
     beside 1 loom loom
     beside 1 miri miri
-    beside 1 fuzz fuzz
+    [ "${FUZZ_SECONDS:-0}" = 0 ] || beside 1 fuzz fuzz
 }
 
 waiting_scripts() {
@@ -197,6 +199,7 @@ step 1 tests cargo test -q --workspace --locked
 step 1 docs docs
 # With the features that the tests have, so that no crate is compiled twice.
 step 1 build cargo build -q --workspace --locked
+step 1 seeds seeds
 join
 second_lane waiting_scripts
 scripts_in tests/e2e step computes

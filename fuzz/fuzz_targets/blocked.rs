@@ -3,20 +3,19 @@
 //! never panics.
 //!
 //! Input: four bytes that choose how, then the text of a file.
-#![no_main]
+#![cfg_attr(fuzzing, no_main)]
 
-use libfuzzer_sys::fuzz_target;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use zerohop_fuzz::dealing::{MAX_READ_BASES, Manner, deal};
 use zerohop_fuzz::files::Regular;
 use zerohop_fuzz::naive::Read;
 use zerohop_fuzz::take;
+use zerohop_input::blocked::{Fit, Sidecar, block, restore};
+use zerohop_input::{LaneSpec, OpenLane, Parsing};
 use zerohop_model::chunk::Chunk;
 use zerohop_model::error::Error;
 use zerohop_model::source::{Deal, Emitted};
-use zerohop_input::blocked::{Fit, Sidecar, block, restore};
-use zerohop_input::{LaneSpec, OpenLane, Parsing};
 
 fn lane(path: &Path) -> Result<OpenLane, Error> {
     Ok(OpenLane::open(&LaneSpec { files: vec![path.to_owned()], interleaved: false })?)
@@ -75,7 +74,7 @@ fn blocked(regular: &Regular, text: &[u8], expected: &[Read], [limit, change, at
     Ok(())
 }
 
-fuzz_target!(|data: &[u8]| {
+zerohop_fuzz::target!(|data: &[u8]| {
     let mut rest = data;
     let how = take(&mut rest);
     let regular = Regular::new(rest);

@@ -4,9 +4,8 @@
 //! Input: four bytes that choose how, then one of
 //! - the bytes of the file as they are, with the magic number of gzip or the frame of BGZF before them, or without;
 //! - text, which is compressed, and of which 16 bytes at the end say what is damaged in the result.
-#![no_main]
+#![cfg_attr(fuzzing, no_main)]
 
-use libfuzzer_sys::fuzz_target;
 use zerohop_fuzz::coding::{BLOCK, END_MARKER, bgzf, gzip};
 use zerohop_fuzz::dealing::{Manner, Threads, deal};
 use zerohop_fuzz::files::{Pipe, Regular};
@@ -45,7 +44,7 @@ fn file(form: u8, shape: u8, seed: u8, rest: &[u8]) -> Vec<u8> {
     }
 }
 
-fuzz_target!(|data: &[u8]| {
+zerohop_fuzz::target!(|data: &[u8]| {
     let threads = Threads::now();
     let mut rest = data;
     let [form, shape, law, seed] = take(&mut rest);

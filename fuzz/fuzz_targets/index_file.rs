@@ -3,9 +3,8 @@
 //!
 //! Input: a first byte; where it is odd, the rest is a file. Otherwise the rest are changes of a small valid file, ten
 //! bytes each: what kind, a small number, and a large one (see [`change`]).
-#![no_main]
+#![cfg_attr(fuzzing, no_main)]
 
-use libfuzzer_sys::fuzz_target;
 use std::path::Path;
 use std::sync::LazyLock;
 use tempfile::TempDir;
@@ -35,8 +34,7 @@ static VALID: LazyLock<Valid> = LazyLock::new(|| {
     let bases: Vec<u8> = (0..3000).map(|_| b"ACGT"[random.below(4) as usize]).collect();
     let mut builder = ReferenceBuilder::default();
     builder.push(&bases);
-    let contig = |name: &str, length| Contig { name: name.to_owned(), length };
-    let reference = builder.build(vec![contig("one", 2001), contig("two", 999)]).unwrap();
+    let reference = builder.build(vec![Contig::new("one", 2001), Contig::new("two", 999)]).unwrap();
     let engine = Strobealign::build(reference, READ_LENGTH, 1, |_| {}).unwrap();
     let folder = tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap();
     let reference = ReferenceId::of_file(Regular::new(&bases).path(), 1).unwrap();
@@ -130,7 +128,7 @@ fn change(file: &mut Vec<u8>, kind: u8, small: u8, large: u64) -> bool {
     false
 }
 
-fuzz_target!(|data: &[u8]| {
+zerohop_fuzz::target!(|data: &[u8]| {
     let mut rest = data;
     let [kind] = take(&mut rest);
     if kind % 2 == 1 {

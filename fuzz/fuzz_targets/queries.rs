@@ -2,9 +2,8 @@
 //! or the file is refused.
 //!
 //! Input: two bytes for the limits of a batch, then the file.
-#![no_main]
+#![cfg_attr(fuzzing, no_main)]
 
-use libfuzzer_sys::fuzz_target;
 use std::collections::HashSet;
 use std::path::Path;
 use zerohop_fuzz::take;
@@ -60,7 +59,7 @@ fn batched(text: &[u8], limits: Limits) -> Option<Vec<Query>> {
     Some(all)
 }
 
-fuzz_target!(|data: &[u8]| {
+zerohop_fuzz::target!(|data: &[u8]| {
     let mut text = data;
     let [letters, queries] = take(&mut text);
     if text.starts_with(&[0x1f, 0x8b]) {

@@ -3,9 +3,8 @@
 //! Input: eight bytes that choose how (see [`Plan`]), then the text; a byte 0xff parts it into the texts of two files.
 //! Most faults of dealing can only lie where stretches meet, beyond what a fuzzer writes: so the text is also put
 //! behind valid filler of such a length that it lies across such a border.
-#![no_main]
+#![cfg_attr(fuzzing, no_main)]
 
-use libfuzzer_sys::fuzz_target;
 use zerohop_fuzz::coding::{BLOCK, END_MARKER, bgzf, gzip};
 use zerohop_fuzz::dealing::{MAX_READ_BASES, Manner, Threads, deal};
 use zerohop_fuzz::files::{Pipe, Regular};
@@ -94,7 +93,7 @@ fn filler(length: usize, comment: &[u8], random: &mut Random) -> Vec<u8> {
     out
 }
 
-fuzz_target!(|data: &[u8]| {
+zerohop_fuzz::target!(|data: &[u8]| {
     let threads = Threads::now();
     let mut rest = data;
     let plan = Plan::read(&mut rest);

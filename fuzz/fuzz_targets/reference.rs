@@ -1,9 +1,8 @@
 //! A reference is read as a naive parser reads it, plain and compressed, or refused.
 //!
 //! Input: a byte that chooses how it is compressed as well, then the file.
-#![no_main]
+#![cfg_attr(fuzzing, no_main)]
 
-use libfuzzer_sys::fuzz_target;
 use std::collections::HashSet;
 use zerohop_engine_strobealign::ReferenceBuilder;
 use zerohop_fuzz::coding::{bgzf, gzip};
@@ -56,7 +55,7 @@ fn naive(text: &[u8]) -> Option<Found> {
     valid.then_some(found)
 }
 
-fuzz_target!(|data: &[u8]| {
+zerohop_fuzz::target!(|data: &[u8]| {
     let mut text = data;
     let [how] = take(&mut text);
     let found = read(text);

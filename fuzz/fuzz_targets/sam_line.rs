@@ -2,10 +2,9 @@
 //! the line is made again. No line that is refused leaves anything behind.
 //!
 //! Input: a byte that chooses the read group and whether there is a comment, then lines.
-#![no_main]
+#![cfg_attr(fuzzing, no_main)]
 
 use flate2::read::MultiGzDecoder;
-use libfuzzer_sys::fuzz_target;
 use std::io::Read;
 use std::path::PathBuf;
 use std::sync::LazyLock;
@@ -180,7 +179,7 @@ fn normal(line: &[u8]) -> Vec<String> {
     columns
 }
 
-fuzz_target!(|data: &[u8]| {
+zerohop_fuzz::target!(|data: &[u8]| {
     let mut rest = data;
     let [how] = take(&mut rest);
     let (lane, comment) = (u32::from(how & 1), if how & 2 == 0 { &b""[..] } else { COMMENT });

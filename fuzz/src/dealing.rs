@@ -6,11 +6,11 @@ use std::path::Path;
 use std::sync::Mutex;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
+use zerohop_input::{LaneSpec, OpenLane};
 use zerohop_model::chunk::Chunk;
 use zerohop_model::engine::Cut;
 use zerohop_model::error::Error;
 use zerohop_model::source::{Claim, Claimed, Deal, Emitted, Parse};
-use zerohop_input::{LaneSpec, OpenLane};
 
 /// The longest read allowed here: within what a fuzzer writes.
 pub const MAX_READ_BASES: usize = 1000;

@@ -1,12 +1,56 @@
 //! What the fuzz targets share: inputs as files without a name, writers of compressed data, dealing a lane to the end,
 //! and the naive parser that it is held against.
 //!
-//! A target fails by panicking, so what cannot fail here is unwrapped.
+//! A target fails by panicking, so what cannot fail here is unwrapped. [`target`] makes it a fuzz target where
+//! cargo-fuzz compiles it, and else a program that runs its seeds: `cargo run -p zerohop-fuzz --bin reads`.
 
 pub mod coding;
 pub mod dealing;
 pub mod files;
 pub mod naive;
+
+use std::path::{Path, PathBuf};
+
+/// A target: what is done with the bytes of an input. It fails by panicking.
+#[macro_export]
+macro_rules! target {
+    (|$data:ident: &[u8]| $body:block) => {
+        fn check($data: &[u8]) $body
+
+        #[cfg(fuzzing)]
+        libfuzzer_sys::fuzz_target!(|data: &[u8]| check(data));
+
+        #[cfg(not(fuzzing))]
+        fn main() {
+            zerohop_fuzz::run_seeds(env!("CARGO_BIN_NAME"), check);
+        }
+    };
+}
+
+/// Runs the seeds of a target, which lie in `seeds/NAME`.
+///
+/// # Panics
+/// When the target does, after the name of the seed; or without seeds.
+pub fn run_seeds(name: &str, check: fn(&[u8])) {
+    struct Seed(PathBuf);
+    impl Drop for Seed {
+        fn drop(&mut self) {
+            if std::thread::panicking() {
+                eprintln!("with {}", self.0.display());
+            }
+        }
+    }
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("seeds").join(name);
+    let mut seeds: Vec<PathBuf> = std::fs::read_dir(folder).unwrap().map(|seed| seed.unwrap().path()).collect();
+    seeds.sort();
+    assert!(!seeds.is_empty(), "{name} has no seeds");
+    for seed in &seeds {
+        let bytes = std::fs::read(seed).unwrap();
+        let _seed = Seed(seed.clone());
+        check(&bytes);
+    }
+    println!("{name}: {} seeds", seeds.len());
+}
 
 /// A random number generator that anyone can check (xorshift64).
 pub struct Random(u64);

@@ -1,8 +1,9 @@
 #!/bin/bash
 # The embedded bwa mem: its records are those of the program bwa (0.7.17) with the same -K, for every read set, number
-# of threads, size of cohorts and form of the input, single reads, pairs and interleaved ones; with each option; as BAM.
-# Its index is that of bwa where both have a file of the same form; a damaged one is refused.
-# LONG=1: every set, and every number of threads with every size of cohorts.
+# of threads, size of cohorts and form of the input, single reads, pairs and interleaved ones; with each option; as BAM;
+# over ranks, and when a run that was killed is finished. Its index is that of bwa where both have a file of the same
+# form; a damaged one is refused.
+# LONG=1: every set, and every number of threads with every size of cohorts. PART=REGEX: the parts whose name matches.
 source "$(dirname "$0")/lib.sh"
 command -v bwa > /dev/null || skip "no bwa here"
 zerohop engines > "$WORK/engines.txt"
@@ -69,9 +70,6 @@ check_set() {
 # Every option changes what both write in the same way.
 check_options() {
     local runs=0 options
-    index "$DATA/ecoli/GCF_000005845.2_ASM584v2_genomic.fna.gz"
-    head -n 8000 < <(gzip -cd "$DATA/ecoli/ecoli_150_1.fq.gz") > "$WORK/1.fq"
-    head -n 8000 < <(gzip -cd "$DATA/ecoli/ecoli_150_2.fq.gz") > "$WORK/2.fq"
     while read -r options; do
         check options "-K 200000 $options" "-t 2" "$WORK/1.fq" "$WORK/2.fq"
     done << 'OPTIONS'
@@ -154,11 +152,166 @@ check_damage() {
     echo "damaged indexes: refused"
 }
 
+# Over ranks, which are granted parts of cohorts: each does whole ones. From files that are read by parts, and from such
+# that are read from front to back.
+check_ranks() {
+    command -v mpirun.openmpi > /dev/null || { echo "SKIPPED part: no OpenMPI here"; return; }
+    local n input options=(--engine bwa-mem "--engine-args=-K 1200000" -q)
+    zerohop mpi --compiler mpicc.openmpi -o "$WORK/mpi.so" > /dev/null
+    export ZEROHOP_MPI="$WORK/mpi.so"
+    for n in 1 2; do gzip -cd "$DATA/ecoli/ecoli_150_$n.fq.gz" > "$WORK/$n.fq"; done
+    paste -d '\n' <(paste - - - - < "$WORK/1.fq") <(paste - - - - < "$WORK/2.fq") | tr '\t' '\n' > "$WORK/both.fq"
+    bwa mem -v 1 -t 2 -K 1200000 "$WORK/indexed" "$WORK/1.fq" "$WORK/2.fq" 2> /dev/null > "$WORK/expected.sam"
+    while read -r n input; do
+        input=${input//@/$WORK/}
+        timeout -k 5 300 mpirun.openmpi --allow-run-as-root --oversubscribe -n $n "$ZEROHOP" align --ranks=$n \
+            "${options[@]}" -t 2 -o "$WORK/ranks.sam" "$WORK/indexed" $input > "$WORK/log" 2>&1 < /dev/null ||
+            { cat "$WORK/log" >&2; fail "$n ranks, $input"; }
+        cmp <(records "$WORK/ranks.sam") <(records "$WORK/expected.sam") || fail "$n ranks, $input: other records"
+    done << END
+1 @1.fq @2.fq
+2 $DATA/ecoli/ecoli_150_1.fq.gz $DATA/ecoli/ecoli_150_2.fq.gz
+3 @1.fq @2.fq
+3 -p @both.fq
+4 @1.fq @2.fq
+END
+    # killed, and finished by the same command
+    local job tries=0 lane
+    for n in 1 2; do for lane in 1 2 3 4 5; do cat "$WORK/$n.fq"; done > "$WORK/long.$n.fq"; done
+    options+=("$WORK/indexed" "$WORK/long.1.fq" "$WORK/long.2.fq")
+    zerohop align -t 2 -o "$WORK/expected.sam" "${options[@]}"
+    options+=(-t 1 --durable -o "$WORK/durable.sam")
+    "$ZEROHOP" align "${options[@]}" & job=$!
+    while [ -e "/proc/$job" ] && [ $((tries += 1)) -lt 600 ] &&
+        ! grep -qs batch "$WORK"/durable.sam.progress/*.jsonl; do sleep 0.05; done
+    kill -KILL $job 2> /dev/null || true
+    wait $job 2> /dev/null || true
+    [ ! -e "$WORK/durable.sam" ] || echo "it was too fast to be killed"
+    zerohop align "${options[@]}"
+    cmp <(records "$WORK/durable.sam") <(records "$WORK/expected.sam") || fail "a run that was killed: other records"
+    echo "ranks: 1 to 4 give the records of bwa, and a run that was killed is finished"
+}
+
+# What the library does by itself reaches nobody: words, variables of the environment, indexes in shared memory, and an
+# end of the process without a word where memory is short.
+check_library() {
+    local options=(--engine bwa-mem "--engine-args=-K 200000" -t 2 -q) rc limit name ended=0
+    bwa mem -v 1 -t 2 -K 200000 "$WORK/indexed" "$WORK/1.fq" "$WORK/2.fq" > "$WORK/expected.sam" 2> /dev/null
+    for name in BWA3_LOAD_THREADS BWA3_SMEM_LOCKSTEP_N BWA3_SA_LANES BWAMEM3_DEDUP BWAMEM3_DUMP_PAIRS \
+        BWA3_CHAIN_STATS; do
+        env "$name=/nowhere/x" "$ZEROHOP" align "${options[@]}" -o "$WORK/own.sam" "$WORK/indexed" "$WORK/1.fq" \
+            "$WORK/2.fq" 2> "$WORK/stderr" || fail "with the variable $name: $(cat "$WORK/stderr")"
+        [ ! -s "$WORK/stderr" ] || fail "words of the library, with $name: $(cat "$WORK/stderr")"
+        cmp <(records "$WORK/own.sam") <(records "$WORK/expected.sam") || fail "other records with $name"
+    done
+    in_shared_memory
+    # with less and less memory
+    for limit in $(seq 120000 20000 420000) 3000000; do
+        rc=0
+        (ulimit -v $limit; exec "$ZEROHOP" align "${options[@]}" -o "$WORK/small.sam" "$WORK/indexed" \
+            "$WORK/1.fq" "$WORK/2.fq") 2> "$WORK/stderr" || rc=$?
+        case $rc in
+            0) cmp <(records "$WORK/small.sam") <(records "$WORK/expected.sam") || fail "$limit KiB: other records"
+                rm "$WORK/small.sam";;
+            1) ended=$((ended + 1))
+                tail -n 1 "$WORK/stderr" | grep -q '^error: ' || fail "$limit KiB: $(cat "$WORK/stderr")"
+                [ -z "$(ls "$WORK"/small.sam* 2> /dev/null)" ] || fail "$limit KiB: something is left";;
+            *) fail "$limit KiB of memory: exit status $rc: $(cat "$WORK/stderr")";;
+        esac
+    done
+    [ $ended -gt 3 ] || fail "there was always enough memory"
+    echo "library: nothing of it is seen; $ended ends for want of memory, each with words"
+}
+
+# bwa has put an index of the same name, and another reference, into a shared memory of our own
+in_shared_memory() {
+    unshare -m true 2> /dev/null || { echo "SKIPPED part: no namespace for shared memory of our own"; return; }
+    mkdir -p "$WORK/other"
+    head -c 100000 "$WORK/indexed" > "$WORK/other/indexed"
+    bwa index "$WORK/other/indexed" 2> /dev/null
+    unshare -m bash -c 'mount -t tmpfs tmpfs /dev/shm && bwa shm "$0/other/indexed" 2> /dev/null && bwa shm -l &&
+        exec "$ZEROHOP" align --engine bwa-mem "--engine-args=-K 200000" -q -t 2 -o "$0/own.sam" "$0/indexed" \
+        "$0/1.fq" "$0/2.fq"' "$WORK" > "$WORK/log" 2>&1 || fail "with shared memory: $(cat "$WORK/log")"
+    grep -q '^indexed' "$WORK/log" || fail "there is no index in shared memory: $(cat "$WORK/log")"
+    cmp <(records "$WORK/own.sam") <(records "$WORK/expected.sam") || fail "shared memory: other records"
+}
+
+# Comments of contigs and reads, and ALT contigs
+check_contigs() {
+    local runs=0
+    rm -f "$WORK"/indexed*
+    python3 - "$WORK" <<'END'
+import random, sys
+random.seed(5)
+folder = sys.argv[1]
+letters = lambda n: ''.join(random.choice('ACGT') for _ in range(n))
+chromosome = letters(60_000)
+alternate = chromosome[20_000:24_000] + letters(200) + chromosome[24_000:28_000]
+other = letters(20_000)
+iupac = ''.join(random.choice('RYKMN') if random.random() < 0.02 else base for base in letters(20_000))
+contigs = [('chr1', ' the\tfirst  one', chromosome), ('chr1_alt', '', alternate), ('chr2', ' x', other),
+    ('iupac', ' letters', iupac)]
+with open(f'{folder}/indexed', 'w') as out:
+    for name, comment, bases in contigs: out.write(f'>{name}{comment}\n{bases}\n')
+with open(f'{folder}/indexed.alt', 'w') as out:
+    out.write('@SQ\tSN:chr1\tLN:60000\nchr1_alt\t0\tchr1\t20001\t60\t4000M200I4000M\t*\t0\t0\t*\t*\n')
+flip = str.maketrans('ACGTRYKMN', 'TGCAYRMKN')
+def mutated(read): return ''.join(random.choice('ACGTN') if random.random() < 0.02 else base for base in read)
+with open(f'{folder}/1.fq', 'w') as one, open(f'{folder}/2.fq', 'w') as two:
+    for i in range(4000):
+        bases = random.choice(contigs)[2]
+        # the first bases of the first contig, the last of the last, and anything between; also of one base
+        at = random.choice((0, 1, random.randrange(len(bases))))
+        insert = random.randrange(150, 500)
+        piece = bases[at:at + insert]
+        length = random.choice((1, 2, 18, 19, 20, 50, 100, 150, 151))
+        first, second = mutated(piece[:length]), mutated(piece[::-1].translate(flip)[:random.choice((length, 120))])
+        for out, read in ((one, first), (two, second)):
+            read = read or 'A'
+            out.write(f'@r{i} BC:Z:AC{i}\n{read}\n+\n{"I" * len(read)}\n')
+# single reads of up to 10,000 bases
+with open(f'{folder}/long.fq', 'w') as out:
+    for i, length in enumerate([200, 500, 1000, 2000, 3000, 5000, 7000, 10_000] * 12):
+        at = random.choice((0, random.randrange(60_000 - length)))
+        read = mutated(chromosome[at:at + length])
+        if i % 3 == 0: read = read[::-1].translate(flip)
+        out.write(f'@l{i}\n{read}\n+\n{"I" * len(read)}\n')
+END
+    bwa index "$WORK/indexed" 2> /dev/null
+    zerohop index -q --engine bwa-mem "$WORK/indexed"
+    check "ALT contigs" "-K 100000" "-t 2" "$WORK/1.fq" "$WORK/2.fq"
+    grep -q $'^@SQ.*SN:chr1_alt.*AH:\*' "$WORK/own.sam" || fail "no AH in the header: $(head -n 4 "$WORK/own.sam")"
+    grep -q $'\tpa:f:' "$WORK/own.sam" || fail "no record has pa"
+    check "ALT contigs, not counted" "-K 100000 -j" "-t 2" "$WORK/1.fq" "$WORK/2.fq"
+    check "comments of contigs" "-K 100000 -V" "-t 2" "$WORK/1.fq" "$WORK/2.fq"
+    bwa mem -v 1 -K 100000 -V -C "$WORK/indexed" "$WORK/1.fq" "$WORK/2.fq" 2> /dev/null > "$WORK/expected.sam"
+    check_again "comments of contigs and reads" "-K 100000 -V" "-t 2 -C" "$WORK/1.fq" "$WORK/2.fq"
+    check "single reads of 1 to 151 bases" "-K 100000" "-t 2" "$WORK/2.fq"
+    check "long reads" "-K 100000" "-t 2" "$WORK/long.fq"
+    check "long reads, pacbio" "-K 100000 -x pacbio" "-t 2" "$WORK/long.fq"
+    check "long reads, ont2d" "-K 100000 -x ont2d" "-t 2" "$WORK/long.fq"
+    echo "contigs: the same in $runs runs of bwa"
+}
+
 # The set that the short set of tests has, of each kind of reads
 SHORT=" ecoli_150 ecoli_100 phix_301 fly_48 sarscov2_251 human_148 plant_100 "
-while read -r name reference first second; do
-    [ -z "${LONG-}" ] && [[ $SHORT != *" $name "* ]] || check_set "$name" "$reference" "$first" "$second"
-done < <(read_sets)
-check_options
-check_bam
-check_damage
+check_sets() {
+    local name reference first second
+    while read -r name reference first second; do
+        [ -z "${LONG-}" ] && [[ $SHORT != *" $name "* ]] || check_set "$name" "$reference" "$first" "$second"
+    done < <(read_sets)
+}
+
+# The index of E. coli, and the reads of most parts
+ecoli() {
+    index "$DATA/ecoli/GCF_000005845.2_ASM584v2_genomic.fna.gz"
+    local mate
+    for mate in 1 2; do head -n 8000 < <(gzip -cd "$DATA/ecoli/ecoli_150_$mate.fq.gz") > "$WORK/$mate.fq"; done
+}
+
+for part in check_sets ecoli check_options check_bam check_damage check_library check_ranks check_contigs; do
+    [ $part = ecoli ] || [[ $part =~ ${PART-} ]] || continue
+    start=$SECONDS
+    $part
+    [ -z "${TIMES-}" ] || echo "    $part: $((SECONDS - start)) s"
+done

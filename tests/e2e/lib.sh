@@ -56,8 +56,9 @@ zerohops() {
 
 # Runs zerohop; its own words are shown only when it fails.
 zerohop() {
-    "$ZEROHOP" "$@" 2>"$WORK/zerohop.stderr" ||
-        { cat "$WORK/zerohop.stderr" >&2; fail "exit status $?: ${ZEROHOP##*/} $*"; }
+    local rc=0
+    "$ZEROHOP" "$@" 2>"$WORK/zerohop.stderr" || rc=$?
+    [ $rc = 0 ] || { cat "$WORK/zerohop.stderr" >&2; fail "exit status $rc: ${ZEROHOP##*/} $*"; }
 }
 
 # Runs zerohop-lab likewise.

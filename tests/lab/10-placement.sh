@@ -17,6 +17,8 @@ for mate in 1 2; do gzip -cd "$DATA/ecoli/ecoli_150_$mate.fq.gz" | awk 'NR <= 80
 zerohop index -q -r 150 ref.fa
 zerohop index -q -r 150 large.fa
 zerohop align -t 2 ref.fa 1.fq 2.fq > expected.sam
+zerohop index -q --engine bwa-mem ref.fa
+zerohop align -t 2 --engine bwa-mem ref.fa 1.fq 2.fq > expected.bwa-mem.sam
 
 # lab LAB-OPTIONS...: runs the commands on standard input in the lab; what they write in this folder stays
 lab() {
@@ -107,9 +109,14 @@ align large --replicas 1 large.fa
 align four --replicas 4 ref.fa
 align two --replicas 2 --pages interleave --huge-pages off ref.fa
 align touch --replicas 1 --pages first-touch ref.fa
+align bwa-mem --engine bwa-mem ref.fa
 threads auto -r 150 ref.fa
 END
     same_records auto built one small-pages four two touch
+    cmp <(grep -v '^@PG' bwa-mem.sam) <(grep -v '^@PG' expected.bwa-mem.sam) ||
+        fail "bwa-mem: other records than on the host"
+    check "bwa-mem: a copy on each node, of memory that a library of another language took" '
+check_local("bwa-mem", [[n] for n in range(8)])'
     check "auto: a copy on each node" '
 for name in "auto", "built":
     j, copies = check_local(name, [[n] for n in range(8)])

@@ -31,7 +31,7 @@ const EXTERNAL: &str = "crates/engines/external";
 const READS_COMMAND_LINES: &[&str] = &["crates/cli", "crates/lab", "bench"];
 
 /// Crates that nobody imports.
-const LEAVES: &[&str] = &["crates/cli", "bench", "examples/own-aligner", "xtask"];
+const LEAVES: &[&str] = &["crates/cli", "bench", "examples/own-aligner", "fuzz", "xtask"];
 
 /// The rule for the crate at `place`; `None` for a crate that the design does not know.
 fn allowed(place: &str) -> Option<Allowed> {
@@ -60,7 +60,7 @@ fn allowed(place: &str) -> Option<Allowed> {
             EXTERNAL,
         ]),
         // The laboratory measures them all.
-        "crates/cli" | "crates/lab" | "bench" | "xtask" => Everything,
+        "crates/cli" | "crates/lab" | "bench" | "fuzz" | "xtask" => Everything,
         // It shows what an aligner of one's own needs.
         "examples/own-aligner" => Only(&["crates/align", MODEL, PROCESS, INPUT]),
         // It starts programs, and inflates FASTA.

@@ -128,11 +128,6 @@ fn run<T>(
 /// Refuses what makes no sense, and what cannot be read or written, before anything is loaded.
 fn check(job: &Job, embedded: Option<&dyn IndexProvider>) -> Result<(), AlignError> {
     job.check()?;
-    if let Some(provider) = embedded.filter(|provider| job.ranks.is_recorded() && !provider.runs_over_ranks()) {
-        let name = provider.engine().0;
-        let words = format!("{name} cannot be run with --ranks, --durable, --resume or --restart yet");
-        return Err(AlignError::Usage(words));
-    }
     output_files::check(job)?;
     if job.ranks.is_recorded() {
         multi_rank::check(job)?;

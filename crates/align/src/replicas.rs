@@ -34,10 +34,24 @@ pub fn check_memory(source: &dyn IndexSource, reference: &Path, copies: usize) -
     )))
 }
 
+/// Where a copy was made, for the kernel to be asked as long as there is the copy.
+struct Where {
+    placed: Placed,
+    /// Addresses and bytes of what our allocator does not know of.
+    foreign: Vec<(usize, usize)>,
+}
+
+/// Where these copies were made.
+fn whereabouts(engines: &[Arc<dyn Engine>], placed: &[Placed]) -> Vec<Where> {
+    let of =
+        |(engine, placed): (&Arc<dyn Engine>, &Placed)| Where { placed: *placed, foreign: engine.foreign_memory() };
+    engines.iter().zip(placed).map(of).collect()
+}
+
 /// Copies made from one that is there already, each under its placement.
 pub struct Copies {
     engines: Vec<Arc<dyn Engine>>,
-    placed: Vec<Placed>,
+    places: Vec<Where>,
 }
 
 impl Copies {
@@ -48,7 +62,7 @@ impl Copies {
     pub fn of(first: &dyn Engine, plan: &Plan, ready: impl Fn(usize, &Arc<dyn Engine>) + Sync) -> Result<Self, Error> {
         let placed: Vec<Placed> = plan.replicas.iter().map(Placed::new).collect();
         let engines = replicate(first, &placed, &ready)?;
-        Ok(Copies { engines, placed })
+        Ok(Copies { places: whereabouts(&engines, &placed), engines })
     }
 }
 
@@ -132,7 +146,7 @@ fn replicate(
 pub struct Replicas {
     /// One engine per replica of the plan.
     pub engines: Vec<Arc<dyn Engine>>,
-    placed: Vec<Placed>,
+    places: Vec<Where>,
     /// What is to be said of the index.
     pub report: IndexReport,
 }
@@ -161,13 +175,16 @@ impl Replicas {
             false => IndexOrigin::File(source.file().display().to_string()),
         };
         let bytes = Bytes(engines[0].index_bytes());
-        let (placed, time) = if has_index { (placed, started.elapsed()) } else { (Vec::new(), Duration::ZERO) };
-        Ok(Replicas { engines, placed, report: IndexReport { origin, bytes, time, mean_read_length } })
+        let (places, time) = match has_index {
+            true => (whereabouts(&engines, &placed), started.elapsed()),
+            false => (Vec::new(), Duration::ZERO),
+        };
+        Ok(Replicas { engines, places, report: IndexReport { origin, bytes, time, mean_read_length } })
     }
 
     /// Other copies in the place of these.
     pub fn with(self, copies: Copies) -> Self {
-        Replicas { engines: copies.engines, placed: copies.placed, report: self.report }
+        Replicas { engines: copies.engines, places: copies.places, report: self.report }
     }
 
     /// Each worker of `plan` with the copy that the plan gives it.
@@ -177,9 +194,9 @@ impl Replicas {
 
     /// Asks the kernel where the copies really lie.
     pub fn census(&self, plan: &Plan) -> Vec<ReplicaReport> {
-        let report = |(placed, placement): (&Placed, &zerohop_model::plan::Placement)| {
+        let report = |(Where { placed, foreign }, placement): (&Where, &zerohop_model::plan::Placement)| {
             let mut refused = placed.refused();
-            let census = match placed.census() {
+            let census = match placed.census_with(foreign) {
                 Ok(census) => {
                     refused.extend(census.notes);
                     census.pages
@@ -191,6 +208,6 @@ impl Replicas {
             };
             ReplicaReport { placement: placement.clone(), census, refused }
         };
-        self.placed.iter().zip(&plan.replicas).map(report).collect()
+        self.places.iter().zip(&plan.replicas).map(report).collect()
     }
 }

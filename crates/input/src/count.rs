@@ -246,6 +246,8 @@ impl Sum {
 fn chunks(files: &[Vec<Run>], cut: Cut, first: u64) -> Vec<ChunkStart> {
     let mut left: Vec<_> = files.iter().map(|runs| runs.iter().copied().peekable()).collect();
     let (mut chunks, mut next_start, mut bases) = (Vec::new(), ChunkStart::default(), 0);
+    // Of the open cohort, in the pieces before.
+    let mut cohort_bases = 0;
     let (mut is_open, mut fragment) = (false, 0);
     while fragment < first {
         let next: Vec<Option<Run>> = left.iter_mut().map(|runs| runs.peek().copied()).collect();
@@ -259,7 +261,7 @@ fn chunks(files: &[Vec<Run>], cut: Cut, first: u64) -> Vec<ChunkStart> {
             chunks.push(next_start);
             bases = 0;
         }
-        let closes_at = cut.next_chunk_closes_at(next_start.cohort_bases);
+        let closes_at = cut.next_chunk_closes_at(cohort_bases);
         let each: u64 = runs.iter().map(|run| run.bases).sum();
         let alike = runs.iter().map(|run| run.records).min().unwrap_or(0).min(first - fragment);
         // As many of these as the chunk takes.
@@ -268,12 +270,15 @@ fn chunks(files: &[Vec<Run>], cut: Cut, first: u64) -> Vec<ChunkStart> {
         (fragment, bases) = (fragment + taken, bases + taken * each);
         is_open = bases < closes_at;
         if !is_open {
-            let ChunkStart { cohort, piece, cohort_bases, .. } = next_start;
-            let cohort_bases = cohort_bases + bases;
+            let ChunkStart { cohort, piece, .. } = next_start;
+            cohort_bases += bases;
             next_start = match cohort_bases < cut.closes_at_bases {
-                true => ChunkStart { fragment, cohort, piece: piece + 1, cohort_bases },
-                false => ChunkStart { fragment, cohort: cohort + 1, piece: 0, cohort_bases: 0 },
+                true => ChunkStart { fragment, cohort, piece: piece + 1 },
+                false => ChunkStart { fragment, cohort: cohort + 1, piece: 0 },
             };
+            if next_start.piece == 0 {
+                cohort_bases = 0;
+            }
         }
         for runs in &mut left {
             if let Some(run) = runs.peek_mut() {

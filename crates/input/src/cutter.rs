@@ -198,17 +198,8 @@ pub(crate) struct Cutting {
     pub(crate) paths: Vec<PathBuf>,
     pub(crate) cut: Cut,
     pub(crate) max_read_bases: u64,
-    /// Where it counts as ended.
-    pub(crate) end: End,
-}
-
-/// Where an input counts as ended, whatever follows.
-#[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct End {
-    /// After so many fragments; none: where it ends.
-    pub(crate) fragments: Option<u64>,
-    /// Whether the cohort goes on there, in a part of the input that is dealt by another.
-    pub(crate) inside_cohort: bool,
+    /// The fragment with which it counts as ended, whatever follows; none: where it ends. A cohort ends there too.
+    pub(crate) end: Option<u64>,
 }
 
 impl Cutting {
@@ -226,7 +217,7 @@ pub(crate) struct Cutter {
     cut: Cut,
     /// The longest read, where the last unit of a segment may be a part of one.
     open_read_limit: Option<u64>,
-    end: End,
+    end: Option<u64>,
     ticket: Ticket,
     /// Bases of the open cohort that were dealt.
     cohort_bases: u64,
@@ -251,18 +242,18 @@ impl Cutter {
             inputs: paths.into_iter().map(input).collect(),
             cut,
             open_read_limit,
-            end: End::default(),
+            end: None,
             ticket: Ticket { lane, ..Ticket::default() },
             cohort_bases: 0,
             done: false,
         }
     }
 
-    /// Begins with the chunk of `ticket` instead of the first one, with `cohort_bases` in its cohort before it; the
-    /// first segment of each input will be the one in which that chunk begins, and `before` is what lies before that
-    /// segment. Each record must be a unit.
-    pub(crate) fn begin(mut self, ticket: Ticket, cohort_bases: u64, before: impl Iterator<Item = Place>) -> Self {
-        (self.ticket, self.cohort_bases) = (ticket, cohort_bases);
+    /// Begins with the chunk of `ticket` instead of the first one, the first of its cohort; the first segment of each
+    /// input will be the one in which that chunk begins, and `before` is what lies before that segment. Each record
+    /// must be a unit.
+    pub(crate) fn begin(mut self, ticket: Ticket, before: impl Iterator<Item = Place>) -> Self {
+        self.ticket = ticket;
         for (input, Place { record, byte, bases }) in self.inputs.iter_mut().zip(before) {
             (input.units, input.records, input.bytes, input.bases) = (record, record, byte, bases);
         }
@@ -270,7 +261,7 @@ impl Cutter {
     }
 
     /// Ends there; what follows is not looked at.
-    pub(crate) fn end_at(mut self, end: End) -> Self {
+    pub(crate) fn end_at(mut self, end: Option<u64>) -> Self {
         self.end = end;
         self
     }
@@ -326,7 +317,7 @@ impl Cutter {
             return None;
         }
         let start = self.ticket.first_fragment;
-        let end = self.end.fragments.unwrap_or(u64::MAX);
+        let end = self.end.unwrap_or(u64::MAX);
         let known = self.inputs.iter().map(Input::last_boundary).min().unwrap_or(0).min(end);
         let starts: Vec<Place> = self.inputs.iter().map(|input| input.place(start)).collect();
         let bases =
@@ -344,8 +335,7 @@ impl Cutter {
         }
         if known == end {
             self.done = true;
-            let is_last = !self.end.inside_cohort;
-            return (known > start).then(|| Ok(self.take(&starts, known, is_last)));
+            return (known > start).then(|| Ok(self.take(&starts, known, true)));
         }
         // What the input that is known least far has to say comes first, whatever was read of the others by now.
         let limiting = (0..self.inputs.len()).min_by_key(|&i| self.inputs[i].last_boundary()).unwrap_or(0);
@@ -363,8 +353,8 @@ impl Cutter {
     /// Whether the input goes on behind a chunk that does not close its cohort; `None` if that is not known yet. Of two
     /// inputs one may go on without the other: that is a fault, to be found with the next chunk.
     fn goes_on_at(&self, fragment: u64) -> Option<bool> {
-        if self.end.fragments == Some(fragment) {
-            return Some(self.end.inside_cohort);
+        if self.end == Some(fragment) {
+            return Some(false);
         }
         let each = || self.inputs.iter().map(|input| input.goes_on_at(fragment));
         if each().any(|goes_on| goes_on == Some(true)) { Some(true) } else { each().min().flatten() }
@@ -494,7 +484,7 @@ mod tests {
             let paths = lengths.iter().map(|_| PathBuf::from("x")).collect();
             let cut = Cut { closes_at_bases: closes_at, piece_bases: pieces };
             let first = if blank > 0 { usize::MAX } else { first };
-            let end = End { fragments: (blank == 0).then_some(first as u64), inside_cohort: false };
+            let end = (blank == 0).then_some(first as u64);
             let text = |l: &Vec<usize>| -> Vec<u8> { l.iter().enumerate().flat_map(|(i, &n)| record(i, n)).collect() };
             let texts: Vec<Vec<u8>> = lengths.iter().map(|l| [text(l), b"\n".repeat(7 * blank)].concat()).collect();
             let mut cutter = Cutter::new(0, paths, cut, Some(1000)).end_at(end);

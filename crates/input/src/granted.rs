@@ -4,8 +4,10 @@
 //!   known of the place where it begins ([`Table`]).
 //! - Of other files every process reads all, and passes over the chunks of the others ([`GrantedEmit`]): nothing can be
 //!   known of a stream before it is read.
+//!
+//! A cohort in pieces belongs to whoever was granted its first piece.
 
-use crate::cutter::{CutChunk, Cutting, End};
+use crate::cutter::{CutChunk, Cutting};
 use crate::regular::Regular;
 use crate::stream::StreamEmitter;
 use crate::survey::{Part, Survey};
@@ -81,10 +83,9 @@ impl GrantedClaim {
         }
     }
 
-    /// What deals some of the lane's chunks, by their numbers in the lane.
+    /// What deals some of the lane's chunks, by their numbers in the lane: whole cohorts.
     fn survey(&self, chunks: &Range<u64>) -> Survey {
-        let ChunkStart { fragment: first, cohort, piece, cohort_bases } =
-            self.table.start(chunks.start).unwrap_or_default();
+        let ChunkStart { fragment: first, cohort, .. } = self.table.start(chunks.start).unwrap_or_default();
         let end = self.table.start(chunks.end);
         let begins: Vec<_> = (0..self.files.len()).map(|file| self.table.begin(file, first)).collect();
         let part = |(file, regular): (usize, &Arc<Regular>)| {
@@ -103,14 +104,27 @@ impl GrantedClaim {
             first_fragment: first,
             first_read,
             cohort,
-            piece,
+            piece: 0,
             is_last_piece: false,
         };
         let places = begins.iter().map(|(_, place)| *place);
-        let end = end.map(|end| End { fragments: Some(end.fragment), inside_cohort: end.piece > 0 });
-        let cutting = Cutting { end: end.unwrap_or(self.cutting.end), ..self.cutting.clone() };
-        let cutter = cutting.cutter(true).begin(ticket, cohort_bases, places);
+        let end = end.map(|end| end.fragment).or(self.cutting.end);
+        let cutter = Cutting { end, ..self.cutting.clone() }.cutter(true).begin(ticket, places);
         Survey::new(parts, cutter, self.workers)
+    }
+
+    /// The cohorts that begin with one of these chunks.
+    fn whole_cohorts(&self, chunks: Range<u64>) -> Range<u64> {
+        let of_run = |chunks: Range<u64>| self.chunks.start + chunks.start..self.chunks.start + chunks.end;
+        let first = self.table.cohort_from(chunks.start).min(chunks.end);
+        if first > chunks.start {
+            self.grant.begun_before(of_run(chunks.start..first));
+        }
+        let end = if first < chunks.end { self.table.cohort_from(chunks.end) } else { chunks.end };
+        if end > chunks.end {
+            self.grant.goes_on(of_run(chunks.end..end));
+        }
+        first..end
     }
 
     /// What is said of its end.
@@ -132,8 +146,9 @@ impl GrantedClaim {
                     (chunks.start - self.chunks.start, chunks.end.min(self.chunks.end) - self.chunks.start);
                 let serial = current.survey.as_ref().map_or(Duration::ZERO, |survey| survey.serial_time());
                 self.serial_nanos.fetch_add(serial.as_nanos() as u64, Ordering::Relaxed);
-                let survey = Arc::new(self.survey(&(start..end)));
-                *current = Current { survey: Some(survey), end: self.chunks.start + end };
+                let own = self.whole_cohorts(start..end);
+                let survey = (!own.is_empty()).then(|| Arc::new(self.survey(&own)));
+                *current = Current { survey, end: self.chunks.start + own.end };
                 None
             }
             Granted::Chunks(_) | Granted::End | Granted::Closed => Some(end),
@@ -184,8 +199,10 @@ impl Claim for GrantedClaim {
 pub(crate) struct GrantedEmit {
     all: StreamEmitter,
     shared: Shared,
-    /// What was granted and is not dealt yet, by numbers over all lanes.
+    /// What was granted last, by numbers over all lanes; what of a cohort lies behind it too.
     granted: Range<u64>,
+    /// Whether the current cohort is ours.
+    has_cohort: bool,
     is_last_lane: bool,
     ended: bool,
 }
@@ -193,11 +210,26 @@ pub(crate) struct GrantedEmit {
 impl GrantedEmit {
     /// Of `all` chunks of a lane those that are granted.
     pub(crate) fn new(all: StreamEmitter, shared: Shared, is_last_lane: bool) -> Self {
-        GrantedEmit { all, shared, granted: 0..0, is_last_lane, ended: false }
+        GrantedEmit { all, shared, granted: 0..0, has_cohort: false, is_last_lane, ended: false }
     }
 
-    /// Whether chunk `number` is ours; waits until that is known.
-    fn is_ours(&mut self, number: u64, stop: &AtomicBool) -> Result<bool, Error> {
+    /// Whether chunk `number`, with this ticket, is ours; waits until that is known.
+    fn is_ours(&mut self, number: u64, ticket: &Ticket, stop: &AtomicBool) -> Result<bool, Error> {
+        if ticket.piece == 0 {
+            self.has_cohort = self.is_granted(number, stop)?;
+        } else if !self.has_cohort {
+            if self.is_granted(number, stop)? {
+                self.shared.grant.begun_before(number..number + 1);
+            }
+        } else if self.granted.end <= number {
+            self.shared.grant.goes_on(number..number + 1);
+            self.granted.end = number + 1;
+        }
+        Ok(self.has_cohort)
+    }
+
+    /// Whether a chunk was granted; waits until that is known.
+    fn is_granted(&mut self, number: u64, stop: &AtomicBool) -> Result<bool, Error> {
         while self.granted.end <= number {
             match self.shared.grant.granted(number) {
                 Granted::Chunks(chunks) => self.granted = chunks,
@@ -218,7 +250,7 @@ impl GrantedEmit {
             if stop.load(Ordering::Acquire) {
                 return Err(Error::Stopped);
             }
-            if self.is_ours(before + cut.ticket.number, stop)? {
+            if self.is_ours(before + cut.ticket.number, &cut.ticket, stop)? {
                 return Ok(Some(cut));
             }
             self.all.pass_over(cut);

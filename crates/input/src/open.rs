@@ -3,7 +3,7 @@
 use crate::LaneSpec;
 use crate::blocked::BlockInput;
 use crate::count;
-use crate::cutter::{Cutting, End};
+use crate::cutter::Cutting;
 use crate::fault::read_fault;
 use crate::granted::{GrantedClaim, GrantedEmit, Shared};
 use crate::gzip::GzipMembers;
@@ -335,7 +335,7 @@ impl OpenLane {
     }
 
     fn cutting(&self, lane: u32, cut: Cut, max_read_bases: usize) -> Cutting {
-        let (paths, end) = (self.paths().cloned().collect(), End { fragments: self.first, inside_cohort: false });
+        let (paths, end) = (self.paths().cloned().collect(), self.first);
         Cutting { lane, paths, cut, max_read_bases: max_read_bases as u64, end }
     }
 

@@ -62,7 +62,7 @@ pub fn read(path: &Path, mut take: impl FnMut(Piece<'_>)) -> Result<Vec<Contig>,
             if !names.insert(name.clone()) {
                 return fault(record + 1, format!("two sequences have the name '{}'", shown(name.as_bytes())));
             }
-            contigs.push(Contig { name, length: 0 });
+            contigs.push(Contig::new(name, 0));
         } else if let Some(contig) = contigs.last_mut() {
             if let Some(odd) = trimmed.iter().find(|b| !(b.is_ascii_alphabetic() || b"*-.".contains(b))) {
                 let name = shown(contig.name.as_bytes());

@@ -19,8 +19,6 @@ pub(crate) struct ChunkStart {
     pub(crate) fragment: u64,
     pub(crate) cohort: u64,
     pub(crate) piece: u32,
-    /// Bases of the pieces before it.
-    pub(crate) cohort_bases: u64,
 }
 
 /// Where the stretches and the chunks of a lane begin. The same on all ranks: one of them makes it, the others read its
@@ -69,6 +67,12 @@ impl Table {
         self.chunks.get(chunk as usize).copied()
     }
 
+    /// The first chunk from `chunk` on with which a cohort begins, or the end.
+    pub(crate) fn cohort_from(&self, chunk: u64) -> u64 {
+        let is_begun_before = |chunk: u64| self.start(chunk).is_some_and(|start| start.piece > 0);
+        (chunk..).find(|&chunk| !is_begun_before(chunk)).unwrap_or(chunk)
+    }
+
     /// As bytes, for the other ranks.
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut out = Writer::default();
@@ -81,8 +85,8 @@ impl Table {
             }
         }
         [self.reads, self.chunks.len() as u64].into_iter().for_each(|number| out.put(number));
-        for &ChunkStart { fragment, cohort, piece, cohort_bases } in &self.chunks {
-            [fragment, cohort, u64::from(piece), cohort_bases].into_iter().for_each(|number| out.put(number));
+        for &ChunkStart { fragment, cohort, piece } in &self.chunks {
+            [fragment, cohort, u64::from(piece)].into_iter().for_each(|number| out.put(number));
         }
         out.put(self.contents.len() as u64);
         self.contents.iter().for_each(|&number| out.put(number));
@@ -105,8 +109,8 @@ impl Table {
         let reads = from.take()?;
         let mut chunks = Vec::new();
         for _ in 0..from.take()? {
-            let [fragment, cohort, piece, cohort_bases] = [from.take()?, from.take()?, from.take()?, from.take()?];
-            chunks.push(ChunkStart { fragment, cohort, piece: u32::try_from(piece).ok()?, cohort_bases });
+            let [fragment, cohort, piece] = [from.take()?, from.take()?, from.take()?];
+            chunks.push(ChunkStart { fragment, cohort, piece: u32::try_from(piece).ok()? });
         }
         let contents = (0..from.take()?).map(|_| from.take()).collect::<Option<Vec<u64>>>()?;
         from.bytes.is_empty().then_some(Table { files, chunks, reads, contents })

@@ -4,7 +4,7 @@
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use libdeflater::{CompressionLvl, Compressor, Crc};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
 use std::ops::Range;
 use std::os::fd::AsRawFd;
@@ -353,6 +353,9 @@ fn the_mean_read_length_is_that_of_the_first_five_hundred_over_all_lanes() {
 struct Every {
     grains: Vec<Range<u64>>,
     absent: Mutex<Vec<Range<u64>>>,
+    /// Chunks that were granted and belong to cohorts begun before; and such that follow what was granted.
+    left: Mutex<BTreeSet<u64>>,
+    added: Mutex<BTreeSet<u64>>,
 }
 
 impl Every {
@@ -365,7 +368,7 @@ impl Every {
             grains.push(start..(start + size).min(chunks));
             start += size;
         }
-        Every { grains: grains.into_iter().skip(rank).step_by(ranks).collect(), absent: Mutex::default() }
+        Every { grains: grains.into_iter().skip(rank).step_by(ranks).collect(), ..Every::default() }
     }
 }
 
@@ -377,6 +380,17 @@ impl Grant for Every {
 
     fn absent(&self, chunks: Range<u64>) {
         self.absent.lock().unwrap().push(chunks);
+    }
+
+    fn begun_before(&self, chunks: Range<u64>) {
+        let is_granted = self.grains.iter().any(|grain| grain.start <= chunks.start && chunks.end <= grain.end);
+        assert!(is_granted && !chunks.is_empty(), "{chunks:?}");
+        self.left.lock().unwrap().extend(chunks);
+    }
+
+    fn goes_on(&self, chunks: Range<u64>) {
+        assert!(!chunks.is_empty());
+        self.added.lock().unwrap().extend(chunks);
     }
 }
 
@@ -401,12 +415,15 @@ fn deal_over(
     // Streams are read to their ends, whatever is granted behind them.
     let chunks: u64 = tables.iter().map(|table| table.as_ref().map_or(5000, |table| table.chunks())).sum();
     let (mut found, mut absent) = (vec![Chunks::new(); lanes.len()], Vec::new());
+    // Which rank does a cohort.
+    let mut cohorts = vec![BTreeMap::new(); lanes.len()];
     for rank in 0..ranks {
         let grant = Arc::new(Every::new(rank, ranks, chunks));
         let (shared, mut first) = (Shared::new(grant.clone()), 0);
+        let mut own = BTreeSet::new();
         for (i, files) in lanes.iter().enumerate() {
             let place = (i as u32, lanes.len() as u32);
-            let table = tables[i].clone().map(|table| (table, first));
+            let (table, before) = (tables[i].clone().map(|table| (table, first)), first);
             first += tables[i].as_ref().map_or(0, |table| table.chunks());
             let lane = open(files)?.deal_granted(place, cut, MAX_READ_BASES, workers, table, &shared)?;
             let chunks = collect(lane, workers);
@@ -416,8 +433,19 @@ fn deal_over(
                 "what is behind a fault is there"
             );
             for (number, reads) in chunks? {
+                let is_there = cohorts[i].insert(reads.0.cohort, rank).is_none_or(|of| of == rank);
+                assert!(is_there, "pieces of one cohort are dealt to two");
+                own.insert(before + number);
                 assert!(found[i].insert(number, reads).is_none(), "chunk {number} was dealt twice");
             }
+        }
+        if tables.iter().all(Option::is_some) {
+            let granted = |number: &u64| grant.grains.iter().any(|grain| grain.contains(number));
+            let (left, added) = (grant.left.lock().unwrap(), grant.added.lock().unwrap());
+            let is_absent = |number: &u64| grant.absent.lock().unwrap().iter().any(|absent| absent.contains(number));
+            let is_own = |number: &u64| granted(number) && !left.contains(number) || added.contains(number);
+            let told = (0..chunks).filter(|number| is_own(number) && !is_absent(number));
+            assert!(own.into_iter().eq(told), "whoever grants is told what is dealt instead");
         }
         absent.extend(grant.absent.lock().unwrap().drain(..));
     }

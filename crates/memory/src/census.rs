@@ -100,7 +100,16 @@ pub fn census(ranges: &[(usize, usize)]) -> Result<Census, CensusError> {
 /// # Errors
 /// As [`census`].
 pub fn census_of(id: PlacementId) -> Result<Census, CensusError> {
-    let (ranges, untracked) = blocks::of(id);
+    census_with(id, &[])
+}
+
+/// The same, with the pages of these ranges (address, bytes), which another allocator has given.
+///
+/// # Errors
+/// As [`census`].
+pub fn census_with(id: PlacementId, foreign: &[(usize, usize)]) -> Result<Census, CensusError> {
+    let (mut ranges, untracked) = blocks::of(id);
+    ranges.extend_from_slice(foreign);
     let mut census = census(&ranges)?;
     if untracked > 0 {
         census.notes.push(format!("{untracked} large blocks found no room in the table of blocks and are left out"));

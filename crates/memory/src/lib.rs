@@ -40,7 +40,7 @@ mod region;
 mod vmas;
 
 pub use alloc::{LARGE, PlacedAlloc};
-pub use census::{Census, CensusError, census, census_of};
+pub use census::{Census, CensusError, census, census_of, census_with};
 pub use exhausted::{fallible, on_exhausted};
 pub use id::PlacementId;
 pub use mask::NodeMask;

@@ -1,6 +1,6 @@
 //! The placement under which the current thread allocates.
 
-use crate::census::{Census, CensusError, census_of};
+use crate::census::{Census, CensusError, census_with};
 use crate::id::PlacementId;
 use crate::mask::NodeMask;
 use crate::policy::{self, Mode, TaskPolicy};
@@ -101,8 +101,8 @@ impl Placed {
     /// Puts this placement in force on the calling thread until the guard is dropped.
     ///
     /// Threads spawned meanwhile inherit the task's memory policy, which is enough to place their pages, but not the
-    /// mark by which [`census_of`] finds their blocks, nor the wish for huge pages: they enter it themselves. Guards
-    /// that are nested are to be dropped in the reverse order.
+    /// mark by which [`Placed::census`] finds their blocks, nor the wish for huge pages: they enter it themselves.
+    /// Guards that are nested are to be dropped in the reverse order.
     pub fn enter(&self) -> Entered {
         let refusals = &self.registered.refusals;
         let former_policy = TaskPolicy::of_this_thread();
@@ -126,9 +126,17 @@ impl Placed {
     /// Where the live large blocks lie that were allocated under this placement.
     ///
     /// # Errors
-    /// As [`census_of`].
+    /// As [`census_of`](crate::census_of).
     pub fn census(&self) -> Result<Census, CensusError> {
-        census_of(self.id())
+        self.census_with(&[])
+    }
+
+    /// The same, with these ranges (address, bytes), which another allocator has given.
+    ///
+    /// # Errors
+    /// As for [`Placed::census`].
+    pub fn census_with(&self, foreign: &[(usize, usize)]) -> Result<Census, CensusError> {
+        census_with(self.id(), foreign)
     }
 }
 

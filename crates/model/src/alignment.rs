@@ -42,6 +42,7 @@ impl<'a> Aligned<'a> {
             StoredValue::Int(value) => TagValue::Int(*value),
             StoredValue::Float(value) => TagValue::Float(*value),
             StoredValue::ReadGroup => TagValue::ReadGroup,
+            StoredValue::Comment => TagValue::Comment,
             StoredValue::Text(range) => TagValue::Text(&texts[range.start as usize..range.end as usize]),
         };
         self.tags.iter().map(move |stored| Tag { key: stored.key, value: value(stored) })
@@ -59,6 +60,7 @@ enum StoredValue {
     Int(i64),
     Float(f32),
     ReadGroup,
+    Comment,
     /// A range of [`Alignments::texts`].
     Text(Range<u32>),
 }
@@ -132,6 +134,7 @@ impl Alignments {
                 TagValue::Int(value) => StoredValue::Int(value),
                 TagValue::Float(value) => StoredValue::Float(value),
                 TagValue::ReadGroup => StoredValue::ReadGroup,
+                TagValue::Comment => StoredValue::Comment,
                 TagValue::Text(text) => {
                     let start = self.texts.len() as u32;
                     self.texts.extend_from_slice(text);

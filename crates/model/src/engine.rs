@@ -80,6 +80,12 @@ pub trait Engine: Send + Sync {
     /// Bytes of the index copy.
     fn index_bytes(&self) -> u64;
 
+    /// Addresses and bytes of that part of the copy that does not come from Rust's allocator: an engine of another
+    /// language says here where its index lies, so that the summary can say on which nodes.
+    fn foreign_memory(&self) -> Vec<(usize, usize)> {
+        Vec::new()
+    }
+
     /// A further copy of the index. Runs under the placement of the new copy.
     ///
     /// # Errors

@@ -23,11 +23,6 @@ pub trait IndexProvider: Sync {
         false
     }
 
-    /// Whether ranks can share its input: not yet, where cohorts are cut into pieces.
-    fn runs_over_ranks(&self) -> bool {
-        true
-    }
-
     /// Whether it has options of its own: [`Wanted::arguments`].
     fn takes_arguments(&self) -> bool {
         false

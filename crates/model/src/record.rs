@@ -36,9 +36,16 @@ pub struct Contig {
     pub name: String,
     /// Its length in bases.
     pub length: u64,
+    /// Whether it is an alternate sequence of a place of another one (SAMv1, section 1.3, @SQ AH).
+    pub is_alternate: bool,
 }
 
 impl Contig {
+    /// One that is no alternate sequence.
+    pub fn new(name: impl Into<String>, length: u64) -> Self {
+        Contig { name: name.into(), length, is_alternate: false }
+    }
+
     /// What to say of it if it is too long for SAM and BAM.
     pub fn too_long(&self) -> Option<String> {
         (self.length > MAX_CONTIG_BASES).then(|| {
@@ -102,6 +109,9 @@ pub enum TagValue<'a> {
     /// Here the read group of the lane goes, if there is one: for engines whose own program writes it elsewhere than
     /// behind all other fields.
     ReadGroup,
+    /// Here the comment of the read goes, if comments are copied: for engines whose own program writes fields behind
+    /// it.
+    Comment,
 }
 
 /// An optional field.

@@ -101,6 +101,14 @@ pub trait Grant: Send + Sync {
 
     /// Is told that these chunks do not exist, for the input ends before them.
     fn absent(&self, chunks: Range<u64>);
+
+    /// Is told that these chunks, with which a grant begins, are pieces of a cohort that was begun before: who has its
+    /// first piece does them.
+    fn begun_before(&self, chunks: Range<u64>);
+
+    /// Is told that these chunks, right behind what was granted, are pieces of the cohort with which that ends: they
+    /// are done with it.
+    fn goes_on(&self, chunks: Range<u64>);
 }
 
 /// Finds the reads in a chunk's text.

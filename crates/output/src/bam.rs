@@ -130,13 +130,23 @@ fn put_all(
 fn push_additions(
     context: &RecordContext<'_>,
     out: &mut Vec<u8>,
-    (name, flags): (&[u8], u16),
+    of: (&[u8], u16),
     has_read_group: bool,
     comment: &[u8],
 ) -> Result<(), Error> {
     if let Some(id) = context.read_group().filter(|_| !has_read_group) {
         push_text(out, *b"RG", id);
     }
+    push_comment_of(context, out, of, comment)
+}
+
+/// The comment of a read, if comments are copied.
+fn push_comment_of(
+    context: &RecordContext<'_>,
+    out: &mut Vec<u8>,
+    (name, flags): (&[u8], u16),
+    comment: &[u8],
+) -> Result<(), Error> {
     if context.comments && !comment.is_empty() {
         push_comment(out, comment).map_err(|what| Error::Record { read: shown(name), mate: mate(flags), what })?;
     }
@@ -163,6 +173,7 @@ impl Encoder for BamEncoder<'_> {
         let (context, raw) = (self.context, &mut self.raw);
         self.bases.records(chunk, alignments, |record| {
             put(raw, &record.fields, |out| {
+                let (of, mut comment) = ((record.fields.name, record.fields.flags), record.comment);
                 let mut has_read_group = false;
                 for tag in record.aligned.tags() {
                     match tag.value {
@@ -173,10 +184,10 @@ impl Encoder for BamEncoder<'_> {
                             context.read_group().into_iter().for_each(|id| push_text(out, *b"RG", id));
                             has_read_group = true;
                         }
+                        TagValue::Comment => push_comment_of(&context, out, of, std::mem::take(&mut comment))?,
                     }
                 }
-                let of = (record.fields.name, record.fields.flags);
-                push_additions(&context, out, of, has_read_group, record.comment)
+                push_additions(&context, out, of, has_read_group, comment)
             })
         })
     }

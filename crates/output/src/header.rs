@@ -242,7 +242,8 @@ impl Header {
         if self.lines.is_empty() {
             out.push_str("@HD\tVN:1.6\tSO:unsorted\n");
             for contig in &self.contigs {
-                let _ = writeln!(out, "@SQ\tSN:{}\tLN:{}", contig.name, contig.length);
+                let alternate = if contig.is_alternate { "\tAH:*" } else { "" };
+                let _ = writeln!(out, "@SQ\tSN:{}\tLN:{}{alternate}", contig.name, contig.length);
             }
         }
         self.push_read_groups(&mut out);
@@ -328,7 +329,7 @@ fn contig(line: &str) -> Result<Contig, &'static str> {
         |name: &&str| !name.is_empty() && !name.starts_with(['*', '=']) && name.bytes().all(|b| b.is_ascii_graphic());
     let name = field(line, "SN").filter(valid).ok_or("SN")?;
     let length = field(line, "LN").and_then(|length| length.parse().ok()).ok_or("LN")?;
-    Ok(Contig { name: name.to_owned(), length })
+    Ok(Contig { is_alternate: field(line, "AH").is_some(), ..Contig::new(name, length) })
 }
 
 fn says_the_same(line: &str, group: &ReadGroup) -> bool {
@@ -360,7 +361,7 @@ mod tests {
             command_line: line.map(Into::into),
         };
         let header = Header {
-            contigs: vec![Contig { name: "c".into(), length: 9 }],
+            contigs: vec![Contig::new("c", 9)],
             read_groups: vec![ReadGroup::parse(r"@RG\tID:x\tSM:y").unwrap()],
             programs: vec![program("a", None), program("b", Some("b -R '\t'"))],
             ..Header::default()
@@ -380,7 +381,7 @@ mod tests {
             b\tc\n@RG\tID:g\tSM:s\n\
                     @PG\tID:bwa\tPN:bwa\tCL:bwa mem -R @RG\tID:zerohop\n@xx\tY:1\n";
         let header = Header::from_program(text.as_bytes()).unwrap();
-        let contig = |name: &str, length| Contig { name: name.into(), length };
+        let contig = |name: &str, length| Contig::new(name, length);
         assert_eq!(header.contigs, [contig("c1", 9), contig("HLA-A*01:01", 7)]);
         assert_eq!(header.text(), format!("@HD\tVN:1.6\tSO:unsorted\tGO:query\n{text}"));
         let groups = [r"@RG\tID:g\tSM:s", r"@RG\tID:h\tSM:s"].map(|line| ReadGroup::parse(line).unwrap());
@@ -465,7 +466,7 @@ mod tests {
         for other in ["@SQ\tSN:a\tLN:1\tM5:x\n@RG\tID:g\n", "@SQ\tSN:a\tLN:2\n@RG\tID:g", "@SQ\tSN:a\tLN:1\n", ""] {
             assert!(!one.same_as(&header(other)), "{other}");
         }
-        let ours = |name: &str| Header { contigs: vec![Contig { name: name.into(), length: 1 }], ..Header::default() };
+        let ours = |name: &str| Header { contigs: vec![Contig::new(name, 1)], ..Header::default() };
         assert!(ours("a").same_as(&ours("a")) && !ours("a").same_as(&ours("b")));
     }
 }

@@ -52,7 +52,7 @@ impl Text<'_> {
         self.integer(i64::from(fields.template_length));
         self.column_or_star(fields.seq);
         self.column_or_star(fields.qual);
-        let mut has_read_group = false;
+        let (mut has_read_group, mut comment) = (false, record.comment);
         for tag in record.aligned.tags() {
             match tag.value {
                 TagValue::Int(value) => {
@@ -71,9 +71,10 @@ impl Text<'_> {
                     self.read_group();
                     has_read_group = true;
                 }
+                TagValue::Comment => self.comment(std::mem::take(&mut comment)),
             }
         }
-        self.end(has_read_group, record.comment);
+        self.end(has_read_group, comment);
     }
 
     fn column(&mut self, text: &[u8]) {
@@ -123,10 +124,15 @@ impl Text<'_> {
         if !has_read_group {
             self.read_group();
         }
+        self.comment(comment);
+        self.out.push(b'\n');
+    }
+
+    /// The comment of the read, if comments are copied.
+    fn comment(&mut self, comment: &[u8]) {
         if self.context.comments && !comment.is_empty() {
             self.column(comment);
         }
-        self.out.push(b'\n');
     }
 }
 

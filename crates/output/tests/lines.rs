@@ -18,7 +18,7 @@ use zerohop_output::{FileSink, Format, Header, OutputSpec, ReadGroup};
 const BAM: Format = Format::Bam { level: 0 };
 
 fn sink(format: Format, comments: bool) -> FileSink {
-    let contig = |name: &str, length| Contig { name: name.into(), length };
+    let contig = |name: &str, length| Contig::new(name, length);
     let header = Header {
         contigs: vec![contig("c1", 1 << 30), contig("HLA-A*01:01", 500), contig("c=3", 7)],
         read_groups: vec![ReadGroup::parse(r"@RG\tID:g\tSM:s").unwrap()],

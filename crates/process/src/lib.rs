@@ -70,4 +70,4 @@ pub use poll::{Interest, Ready, poll};
 pub use reaper::{Reaper, reap};
 pub use signals::{HeldSignals, Signal};
 pub use stat::group_runs;
-pub use temporary::remove_temporaries;
+pub use temporary::{TemporaryLink, remove_temporaries};

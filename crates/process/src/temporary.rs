@@ -97,6 +97,29 @@ impl Drop for Temporary {
     }
 }
 
+/// A symbolic link that is removed when it is dropped, or a signal ends the process.
+#[derive(Debug)]
+pub struct TemporaryLink {
+    _entered: Temporary,
+}
+
+impl TemporaryLink {
+    /// A link at `path`, an absolute one.
+    ///
+    /// # Errors
+    /// What the system says: a file that is there stays.
+    pub fn create(target: &Path, path: &Path) -> std::io::Result<Self> {
+        let entered = Temporary::enter(path)?;
+        match std::os::unix::fs::symlink(target, path) {
+            Ok(()) => Ok(TemporaryLink { _entered: entered }),
+            Err(error) => {
+                entered.keep();
+                Err(error)
+            }
+        }
+    }
+}
+
 fn remove(entry: &Entry) {
     if entry.is_there.swap(false, Ordering::AcqRel) {
         // SAFETY: the name came from `CString::into_raw` in `enter` and is never freed.

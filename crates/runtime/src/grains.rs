@@ -8,6 +8,9 @@
 //!   ([`Grains::take_complete`]), says where they go ([`Grains::place`]), and is told which are written
 //!   ([`Grains::take_written`]).
 //!
+//! A cohort in pieces is whole: it is done with the grain that its first piece is of. So a grain may end behind the
+//! chunks that were given, and begin later.
+//!
 //! A mutex around a few numbers per chunk; nobody reads, maps or writes under it.
 
 use crate::gate::Closed;
@@ -33,8 +36,11 @@ pub struct Written {
 /// A grain that is not written yet.
 #[derive(Debug)]
 struct Open {
+    /// As they were given.
     chunks: Range<u64>,
-    /// Lengths of the chunks, as far as they are known.
+    /// Those that are done here: whole cohorts.
+    own: Range<u64>,
+    /// Lengths of these, as far as they are known.
     lengths: Vec<Option<u64>>,
     /// Where chunks begin behind the first one in their files, as far as all before them are known.
     begins: Vec<u64>,
@@ -50,6 +56,7 @@ impl Open {
     fn new(chunks: Range<u64>, files: usize) -> Self {
         let count = chunks.end - chunks.start;
         Open {
+            own: chunks.clone(),
             chunks,
             lengths: vec![None; count as usize],
             begins: Vec::new(),
@@ -60,21 +67,45 @@ impl Open {
         }
     }
 
-    /// Enters the length of a chunk; true if the grain is complete with it.
-    fn enter(&mut self, number: u64, bytes: u64) -> bool {
-        self.lengths[(number - self.chunks.start) as usize] = Some(bytes);
+    /// Leaves what lies before chunk `first` to others, before any length is known.
+    fn begin_at(&mut self, first: u64) {
+        let left = first.min(self.own.end).saturating_sub(self.own.start);
+        self.lengths.drain(..left as usize);
+        self.own.start += left;
+        self.unwritten -= left;
+        self.add_up();
+    }
+
+    /// Takes what lies before chunk `end` as well.
+    fn end_at(&mut self, end: u64) {
+        let more = end.saturating_sub(self.own.end);
+        self.lengths.extend((0..more).map(|_| None));
+        self.own.end += more;
+        self.unwritten += more;
+    }
+
+    /// Enters the length of a chunk.
+    fn enter(&mut self, number: u64, bytes: u64) {
+        self.lengths[(number - self.own.start) as usize] = Some(bytes);
+        self.add_up();
+    }
+
+    fn add_up(&mut self) {
         while let Some(&Some(bytes)) = self.lengths.get(self.begins.len()) {
-            let file = (self.chunks.start + self.begins.len() as u64) % self.bytes.len() as u64;
+            let file = (self.own.start + self.begins.len() as u64) % self.bytes.len() as u64;
             let all = &mut self.bytes[file as usize];
             self.begins.push(*all);
             *all += bytes;
         }
+    }
+
+    fn is_complete(&self) -> bool {
         self.begins.len() == self.lengths.len()
     }
 
     /// Where the records of a chunk go, if it is known.
     fn offset(&self, number: u64) -> Option<u64> {
-        let begin = self.begins.get((number - self.chunks.start) as usize)?;
+        let begin = self.begins.get((number - self.own.start) as usize)?;
         Some(self.offsets.as_ref()?[(number % self.bytes.len() as u64) as usize] + begin)
     }
 }
@@ -87,6 +118,8 @@ struct State {
     queue: VecDeque<Range<u64>>,
     /// Chunks before this one are being dealt.
     dealt: u64,
+    /// Chunks before this one are done with grains that were given before it was.
+    beyond: u64,
     /// No more grains come.
     ended: bool,
     closed: bool,
@@ -126,9 +159,11 @@ impl Grains {
     /// Gives a grain, behind all that were given before; not an empty one.
     pub fn give(&self, chunks: Range<u64>) {
         let mut state = lock(&self.state);
+        let (start, beyond) = (chunks.start, state.beyond);
         let open = Open::new(chunks.clone(), state.files);
-        state.open.insert(chunks.start, open);
+        state.open.insert(start, open);
         state.queue.push_back(chunks);
+        state.begin_at(start, beyond);
         if let Some(end) = state.input_end {
             state.leave_out(&(end..u64::MAX));
         }
@@ -237,14 +272,29 @@ impl Grains {
 }
 
 impl State {
-    /// The grain that holds a chunk.
+    /// The grain that a chunk is done with.
     fn grain_of(&mut self, number: u64) -> Option<&mut Open> {
-        let (_, open) = self.open.range_mut(..=number).next_back()?;
-        open.chunks.contains(&number).then_some(open)
+        self.open.range_mut(..=number).rev().map(|(_, open)| open).find(|open| open.own.contains(&number))
+    }
+
+    /// Leaves chunks of the grain that begins with `start` to others, those before `first`.
+    fn begin_at(&mut self, start: u64, first: u64) {
+        if let Some(open) = self.open.get_mut(&start).filter(|open| open.own.start < first) {
+            open.begin_at(first);
+            self.tell_if_complete(start);
+        }
+    }
+
+    fn tell_if_complete(&mut self, start: u64) {
+        let Some(open) = self.open.get(&start).filter(|open| open.is_complete()) else { return };
+        let (chunks, bytes, header) = (open.chunks.clone(), open.bytes.clone(), self.header);
+        match (start == 0, header) {
+            (true, None) => self.first = Some(Complete { chunks, bytes, header }),
+            (is_first, _) => self.complete.push(Complete { chunks, bytes, header: header.filter(|_| is_first) }),
+        }
     }
 
     fn submit(&mut self, number: u64, bytes: u64, tally: Option<&Tally>) -> bool {
-        let header = self.header;
         let Some(open) = self.grain_of(number) else { return false };
         match tally {
             Some(tally) => open.tally += tally,
@@ -253,16 +303,10 @@ impl State {
             // What does not exist need not be written.
             None => open.unwritten -= 1,
         }
-        let is_complete = open.enter(number, bytes);
-        let (chunks, bytes) = (open.chunks.clone(), open.bytes.clone());
+        open.enter(number, bytes);
+        let start = open.chunks.start;
         self.owes_header |= tally.is_none() && number == 0;
-        match (is_complete, chunks.start == 0, header) {
-            (false, _, _) => {}
-            (true, true, None) => self.first = Some(Complete { chunks, bytes, header }),
-            (true, is_first, _) => {
-                self.complete.push(Complete { chunks, bytes, header: header.filter(|_| is_first) });
-            }
-        }
+        self.tell_if_complete(start);
         true
     }
 
@@ -283,9 +327,9 @@ impl State {
     /// These chunks do not exist: what was given of them is complete without.
     fn leave_out(&mut self, chunks: &Range<u64>) {
         let of_grain = |open: &Open| {
-            let start = open.chunks.start;
+            let start = open.own.start;
             let is_unknown = |number: &u64| open.lengths[(number - start) as usize].is_none();
-            (start.max(chunks.start)..open.chunks.end.min(chunks.end)).filter(is_unknown).collect::<Vec<u64>>()
+            (start.max(chunks.start)..open.own.end.min(chunks.end)).filter(is_unknown).collect::<Vec<u64>>()
         };
         let left_out: Vec<u64> = self.open.values().flat_map(of_grain).collect();
         for number in left_out {
@@ -319,6 +363,26 @@ impl Grant for Grains {
             state.input_end = Some(chunks.start);
         }
         state.leave_out(&chunks);
+    }
+
+    fn begun_before(&self, chunks: Range<u64>) {
+        let mut state = lock(&self.state);
+        let grain = state.open.range(..=chunks.start).next_back().map(|(start, _)| *start);
+        if let Some(start) = grain {
+            state.begin_at(start, chunks.end);
+        }
+    }
+
+    fn goes_on(&self, chunks: Range<u64>) {
+        let mut state = lock(&self.state);
+        if let Some(open) = chunks.start.checked_sub(1).and_then(|last| state.grain_of(last)) {
+            open.end_at(chunks.end);
+        }
+        state.beyond = chunks.end;
+        let behind: Vec<u64> = state.open.range(chunks.start..).map(|(start, _)| *start).collect();
+        for start in behind {
+            state.begin_at(start, chunks.end);
+        }
     }
 }
 
@@ -382,6 +446,75 @@ mod tests {
                 prop_assert_eq!(grain.tally.reads, grain.chunks.clone().sum::<u64>());
             }
             prop_assert_eq!(written.len(), given.len());
+        }
+    }
+
+    proptest! {
+        /// Several processes are given grains that know nothing of cohorts; each does those that begin in its own, as
+        /// who deals them says. All chunks are done once, and go where one process writes them.
+        #[test]
+        fn cohorts_are_done_whole(
+            sizes in proptest::collection::vec(1u64..6, 1..12),
+            pieces in proptest::collection::vec(1u64..9, 1..20),
+            ranks in 1usize..4,
+            ahead in any::<bool>(),
+        ) {
+            let chunks: u64 = sizes.iter().sum();
+            let begins: Vec<u64> = pieces.iter().scan(0, |at, size| Some(std::mem::replace(at, *at + size))).collect();
+            let cohort_from =
+                |chunk: u64| begins.iter().copied().find(|&begin| begin >= chunk).unwrap_or(chunks).min(chunks);
+            let mut given = vec![Vec::new(); ranks];
+            let mut start = 0;
+            for (i, size) in sizes.iter().enumerate() {
+                given[i % ranks].push(start..start + size);
+                start += size;
+            }
+            let all: Vec<Grains> = (0..ranks).map(|_| Grains::new(1)).collect();
+            let mut done = vec![0; chunks as usize];
+            for (grains, given) in all.iter().zip(&given) {
+                grains.begin(7);
+                if ahead {
+                    given.iter().for_each(|chunks| grains.give(chunks.clone()));
+                }
+                let mut from = 0;
+                for grain in given {
+                    if !ahead {
+                        grains.give(grain.clone());
+                    }
+                    let Granted::Chunks(granted) = grains.granted(from) else { continue };
+                    let first = cohort_from(granted.start).min(granted.end);
+                    let end = if first < granted.end { cohort_from(granted.end) } else { granted.end };
+                    if first > granted.start {
+                        grains.begun_before(granted.start..first);
+                    }
+                    if end > granted.end {
+                        grains.goes_on(granted.end..end);
+                    }
+                    (first..end).for_each(|number| done[number as usize] += 1);
+                    for number in (first..end).rev() {
+                        prop_assert!(grains.submit(number, number + 1, &tally(1)));
+                    }
+                    from = end;
+                }
+            }
+            prop_assert!(done.iter().all(|&times| times == 1), "{done:?}");
+            let mut complete: Vec<Complete> = all.iter().flat_map(Grains::take_complete).collect();
+            complete.sort_by_key(|grain| grain.chunks.start);
+            let mut wanted: Vec<_> = given.concat();
+            wanted.sort_by_key(|grain| grain.start);
+            prop_assert_eq!(complete.iter().map(|grain| grain.chunks.clone()).collect::<Vec<_>>(), wanted);
+            let mut offset = 7;
+            for grain in complete {
+                all.iter().for_each(|grains| grains.place(grain.chunks.start, &[offset]));
+                offset += grain.bytes[0];
+            }
+            for number in 0..chunks {
+                let places: Vec<u64> = all.iter().filter_map(|grains| grains.try_fetch(number)).collect();
+                prop_assert_eq!(places, vec![7 + (1..=number).sum::<u64>()]);
+                all.iter().for_each(|grains| grains.wrote(number));
+            }
+            let written: u64 = all.iter().flat_map(Grains::take_written).map(|grain| grain.tally.reads).sum();
+            prop_assert_eq!(written, chunks);
         }
     }
 

@@ -1,6 +1,7 @@
 //! The files of an index, and what of them is looked at before the library reads them: it ends the process where they
 //! are not what it expects, and reads beyond its memory where they say so.
 
+use crate::contigs;
 use crate::fm::index_bytes;
 use rayon::prelude::*;
 use std::fs::File;
@@ -59,6 +60,7 @@ pub fn check(reference: &Path) -> Result<(), IndexFileError> {
     let (bases, contigs) = check_ann(&ann)?;
     check_amb(&amb, bases, contigs)?;
     check_pac(&pac, bases)?;
+    check_alt(&path(reference, ALT))?;
     check_fm(&fm, bases)
 }
 
@@ -70,7 +72,11 @@ fn unreadable(path: &Path) -> impl Fn(io::Error) -> IndexFileError {
     move |source| IndexFileError::Unreadable { path: path.to_owned(), source }
 }
 
-fn text(path: &Path) -> Result<Vec<u8>, IndexFileError> {
+/// All of a file.
+///
+/// # Errors
+/// What the system says.
+pub(crate) fn text(path: &Path) -> Result<Vec<u8>, IndexFileError> {
     let mut text = Vec::new();
     File::open(path).and_then(|mut file| file.read_to_end(&mut text)).map_err(unreadable(path))?;
     Ok(text)
@@ -109,6 +115,19 @@ fn check_ann(path: &Path) -> Result<(u64, u64), IndexFileError> {
     match end == bases && contigs > 0 && lines.all(<[u8]>::is_empty) {
         true => Ok((bases, contigs)),
         false => Err(damaged(path, format!("its contigs have {end} bases together, not {bases}"))),
+    }
+}
+
+/// ALT contigs, if there is a file of them: names that the library takes.
+fn check_alt(path: &Path) -> Result<(), IndexFileError> {
+    if !path.exists() {
+        return Ok(());
+    }
+    let text = text(path)?;
+    let is_long = |line: &&[u8]| contigs::alt_name(line).len() > contigs::ALT_NAME;
+    match text.split_inclusive(|byte| *byte == b'\n').position(|line| is_long(&line)) {
+        Some(line) => Err(damaged(path, format!("the name in line {} is longer than any contig's", line + 1))),
+        None => Ok(()),
     }
 }
 

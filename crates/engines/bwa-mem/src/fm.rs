@@ -31,8 +31,14 @@ type Block = [u64; 8];
 /// assert_eq!(zerohop_engine_bwa_mem::index_bytes(0), 56 + 64 + 5);
 /// ```
 pub fn index_bytes(bases: u64) -> u64 {
+    56 + array_bytes(bases).iter().sum::<u64>()
+}
+
+/// Bytes of the blocks, and of both arrays of places.
+pub(crate) fn array_bytes(bases: u64) -> [u64; 3] {
     let suffixes = 2 * bases + 1;
-    56 + 64 * (suffixes / BLOCK as u64 + 1) + 5 * (suffixes / SAMPLED as u64 + 1)
+    let places = suffixes / SAMPLED as u64 + 1;
+    [64 * (suffixes / BLOCK as u64 + 1), places, 4 * places]
 }
 
 /// Writes the index of these bases (0 to 3). Memory: about 22 bytes for each of them, 14 below 2^30.

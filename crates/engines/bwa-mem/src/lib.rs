@@ -17,12 +17,17 @@
 #![deny(unsafe_code)]
 
 mod cohorts;
+mod contigs;
+#[allow(unsafe_code)]
+mod ends;
 mod files;
 mod fm;
 #[allow(unsafe_code)]
 mod library;
 mod load;
 mod mapper;
+#[allow(unsafe_code)]
+mod memory;
 mod options;
 mod provider;
 mod sequences;
@@ -58,8 +63,12 @@ pub struct BwaMem {
     files: Arc<Files>,
     index: Index,
     contigs: Vec<Contig>,
+    /// Of each contig, if records are to have it.
+    comments: Arc<Vec<Vec<u8>>>,
     options: Options,
     settings: Settings,
+    /// With so many a copy is loaded: the library's words must be kept off, so only one is loaded at a time.
+    threads: usize,
     /// What the copies have in common.
     cohorts: Arc<Cohorts>,
 }
@@ -85,14 +94,20 @@ impl Engine for BwaMem {
         self.files.bytes()
     }
 
+    fn foreign_memory(&self) -> Vec<(usize, usize)> {
+        self.index.memory()
+    }
+
     fn replicate(&self) -> Result<Box<dyn Engine>, Error> {
-        let index = self.files.load(1).map_err(|error| Error::Internal(error.to_string()))?;
+        let index = self.files.load(self.threads).map_err(|error| Error::Internal(error.to_string()))?;
         Ok(Box::new(BwaMem {
             files: Arc::clone(&self.files),
             index,
             contigs: self.contigs.clone(),
+            comments: Arc::clone(&self.comments),
             options: self.options.clone(),
             settings: self.settings.clone(),
+            threads: self.threads,
             cohorts: Arc::clone(&self.cohorts),
         }))
     }

@@ -4,6 +4,7 @@
 //! scratch belongs to one thread at a time; of a cohort, segments are reserved one at a time, each segment belongs to
 //! one thread at a time, and statistics are taken when nobody works on a segment.
 
+use crate::ends::{Doing, said};
 use crate::options::{InsertSizes, Options};
 use crate::silence;
 use bwa_mem3_sys as sys;
@@ -48,7 +49,7 @@ fn checked(status: c_int, doing: &str) -> Result<(), LibraryError> {
 }
 
 /// One copy of an index.
-pub struct Index(NonNull<sys::BwaIndex>);
+pub struct Index(NonNull<sys::BwaIndex>, CString);
 
 // SAFETY: it is only read after it was loaded, and freed when nobody has it any more.
 unsafe impl Send for Index {}
@@ -64,8 +65,15 @@ impl Index {
         let threads = c_int::try_from(threads).unwrap_or(c_int::MAX);
         // SAFETY: `prefix` is a string that the call only reads.
         let load = || unsafe { sys::bwa_shim_idx_load_threads(prefix.as_ptr(), threads) };
-        let index = silence::silently(load);
-        NonNull::new(index).map(Index).ok_or_else(|| LibraryError::last("the index cannot be loaded"))
+        let index = said(Doing::Loading, || silence::silently(load));
+        let index = NonNull::new(index).ok_or_else(|| LibraryError::last("the index cannot be loaded"))?;
+        Ok(Index(index, prefix.to_owned()))
+    }
+
+    /// Addresses and bytes of its arrays, as far as they are known.
+    pub fn memory(&self) -> Vec<(usize, usize)> {
+        // SAFETY: it is alive, and was loaded from this prefix.
+        unsafe { crate::memory::ranges(self.0.as_ptr(), &self.1) }
     }
 
     /// Names and lengths of the contigs, in order.
@@ -160,8 +168,10 @@ impl Scratch {
     /// # Errors
     /// No memory.
     pub fn new() -> Result<Self, LibraryError> {
+        // It says on `stderr` what it cannot have.
         // SAFETY: no argument.
-        let scratch = NonNull::new(unsafe { sys::bwa_shim_scratch_new() });
+        let new = || silence::silently(|| unsafe { sys::bwa_shim_scratch_new() });
+        let scratch = NonNull::new(said(Doing::Starting, new));
         scratch.map(Scratch).ok_or_else(|| LibraryError::last("no memory for a worker"))
     }
 }
@@ -209,9 +219,9 @@ impl Cohort {
         // It says on `stderr` what it finds.
         // SAFETY: all are alive, and `statistics` has room for the four orientations. Nobody works on a segment, for
         // whoever has one waits for these statistics: the runtime combines a cohort when all its first phases are done.
-        let status = silence::silently(|| unsafe {
-            sys::bwa_shim_resident_pestat_cohort(index, &settings.0, cohort, statistics.0.as_mut_ptr())
-        });
+        let find =
+            || unsafe { sys::bwa_shim_resident_pestat_cohort(index, &settings.0, cohort, statistics.0.as_mut_ptr()) };
+        let status = said(Doing::Mapping, || silence::silently(find));
         checked(status, "insert sizes cannot be found")?;
         Ok(statistics)
     }
@@ -265,9 +275,9 @@ impl Segment {
         let reads: Vec<sys::BwaSingleRead> = reads.iter().map(|bases| single(bases)).collect();
         let (segment, mut added) = (Segment::reserve(cohort, reads.len(), false)?, 0);
         // SAFETY: as many reads as were reserved, whose bytes live until the call has copied them.
-        let status = unsafe {
+        let status = said(Doing::Mapping, || unsafe {
             sys::bwa_shim_resident_write_singles(segment.segment.as_ptr(), reads.as_ptr(), reads.len(), &mut added)
-        };
+        });
         checked(status, "reads cannot be taken")?;
         Ok(segment)
     }
@@ -280,9 +290,9 @@ impl Segment {
         let pairs: Vec<sys::BwaReadPair> = pairs.iter().map(pair).collect();
         let (segment, mut added) = (Segment::reserve(cohort, 2 * pairs.len(), true)?, 0);
         // SAFETY: as for single reads.
-        let status = unsafe {
+        let status = said(Doing::Mapping, || unsafe {
             sys::bwa_shim_resident_write_pairs(segment.segment.as_ptr(), pairs.as_ptr(), pairs.len(), &mut added)
-        };
+        });
         checked(status, "reads cannot be taken")?;
         Ok(segment)
     }
@@ -291,13 +301,13 @@ impl Segment {
         let mut first = 0;
         let _reserving = cohort.reserving.lock().unwrap_or_else(PoisonError::into_inner);
         // SAFETY: nobody else reserves or takes statistics.
-        let segment = unsafe {
+        let segment = said(Doing::Mapping, || unsafe {
             let cohort = cohort.cohort.as_ptr();
             match is_paired {
                 true => sys::bwa_shim_resident_reserve_pairs(cohort, reads, &mut first),
                 false => sys::bwa_shim_resident_reserve_singles(cohort, reads, &mut first),
             }
-        };
+        });
         let segment = NonNull::new(segment).ok_or_else(|| LibraryError::last("no memory for reads"))?;
         Ok(Segment { segment, is_paired, _cohort: Arc::clone(cohort) })
     }
@@ -308,10 +318,10 @@ impl Segment {
     /// What the library says.
     pub fn extend(&mut self, index: &Index, settings: &Settings, scratch: &mut Scratch) -> Result<(), LibraryError> {
         // SAFETY: all are alive; segment and scratch are ours alone.
-        let status = unsafe {
+        let status = said(Doing::Mapping, || unsafe {
             let (scratch, segment) = (scratch.0.as_ptr(), self.segment.as_ptr());
             sys::bwa_shim_resident_seed_extend(index.0.as_ptr(), &settings.0, scratch, segment)
-        };
+        });
         checked(status, "reads cannot be extended")
     }
 
@@ -331,7 +341,7 @@ impl Segment {
         let ids = sys::BwaIdBases { first_single_id: first.single, first_pair_id: first.pair };
         // SAFETY: all are alive; segment and scratch are ours alone; `receive` is given what `sink` points to, and only
         // during this call.
-        let status = unsafe {
+        let status = said(Doing::Mapping, || unsafe {
             sys::bwa_shim_resident_pair_emit_fields(
                 index.0.as_ptr(),
                 &settings.0,
@@ -343,7 +353,7 @@ impl Segment {
                 Some(receive),
                 (&raw mut sink).cast::<c_void>(),
             )
-        };
+        });
         checked(status, "records cannot be made")
     }
 }

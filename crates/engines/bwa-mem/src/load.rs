@@ -1,11 +1,13 @@
 //! Loading: the library is given names of its own for the files, so that it cannot take another index out of shared
 //! memory, and nothing that it prints reaches the user.
 
-use crate::files::{ALT, ENDINGS, IndexFileError, path};
+use crate::files::{ALT, ENDINGS, IndexFileError, path, text};
 use crate::library::{Index, LibraryError, be_quiet, c_path};
 use std::fs::metadata;
-use std::os::unix::fs::symlink;
+use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+use zerohop_process::TemporaryLink;
 
 /// Why an index cannot be loaded.
 #[derive(Debug, thiserror::Error)]
@@ -43,18 +45,48 @@ impl Files {
         bytes(ENDINGS[0]) + bytes(ENDINGS[1])
     }
 
+    /// The text of the file of contigs.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub(crate) fn contigs(&self) -> Result<Vec<u8>, IndexFileError> {
+        text(&path(&self.reference, ENDINGS[2]))
+    }
+
+    /// The text of the file of ALT contigs, if there is one and it counts.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub(crate) fn alternates(&self) -> Result<Vec<u8>, IndexFileError> {
+        let path = path(&self.reference, ALT);
+        if self.ignore_alt || !path.exists() { Ok(Vec::new()) } else { text(&path) }
+    }
+
     /// A copy in memory of this thread's policy, loaded with so many threads.
     ///
     /// # Errors
     /// No memory, no folder for temporary names.
     pub(crate) fn load(&self, threads: usize) -> Result<Index, LoadError> {
-        let folder = tempfile::Builder::new().prefix("zerohop-").tempdir().map_err(LoadError::Names)?;
-        let own = folder.path().join(folder.path().file_name().unwrap_or_default());
-        let alt = (!self.ignore_alt && path(&self.reference, ALT).exists()).then_some(ALT);
-        for ending in ENDINGS.into_iter().chain(alt) {
-            symlink(path(&self.reference, ending), path(&own, ending)).map_err(LoadError::Names)?;
-        }
+        let (own, _links) = self.own_names().map_err(LoadError::Names)?;
         be_quiet();
         Ok(Index::load(&c_path(&own)?, threads)?)
+    }
+
+    /// Other names of the files, for a while.
+    fn own_names(&self) -> io::Result<(PathBuf, Vec<TemporaryLink>)> {
+        static NEXT: AtomicU64 = AtomicU64::new(0);
+        let alt = (!self.ignore_alt && path(&self.reference, ALT).exists()).then_some(ALT);
+        let endings: Vec<&str> = ENDINGS.into_iter().chain(alt).collect();
+        let folder = std::path::absolute(std::env::temp_dir())?;
+        loop {
+            let own = folder.join(format!("zerohop-{}-{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed)));
+            let link = |ending: &&str| TemporaryLink::create(&path(&self.reference, ending), &path(&own, ending));
+            match endings.iter().map(link).collect() {
+                Ok(links) => return Ok((own, links)),
+                // A process of this number was killed while it loaded.
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+                Err(error) => return Err(error),
+            }
+        }
     }
 }

@@ -1,6 +1,7 @@
 //! One worker: both phases of a piece of a cohort.
 
 use crate::BwaMem;
+use crate::ends;
 use crate::library::{Cohort, Emitted, FirstRead, LibraryError, Scratch, Segment, Statistics};
 use std::sync::Arc;
 use zerohop_model::alignment::{Alignment, Alignments};
@@ -50,33 +51,7 @@ impl Phases for BwaMemMapper<'_> {
     type Statistics = OfCohort;
 
     fn first(&mut self, chunk: &Chunk) -> Result<(Partial, Summary), Error> {
-        let (mut singles, mut pairs) = (Vec::<&[u8]>::new(), Vec::<[&[u8]; 2]>::new());
-        for fragment in chunk.fragments() {
-            match fragment.mate {
-                Some(mate) => pairs.push([fragment.first.seq, mate.seq]),
-                None => singles.push(fragment.first.seq),
-            }
-        }
-        let fault = |error| fault(chunk, &error);
-        let (index, settings) = (&self.engine.index, &self.engine.settings);
-        let scratch = self.scratch.as_mut().map_err(|error| fault(error.clone()))?;
-        let cohort = self.engine.cohorts.of(&chunk.ticket).map_err(fault)?;
-        let summary = Summary {
-            cohort: Arc::clone(&cohort),
-            first_read: chunk.ticket.first_read,
-            singles: singles.len() as u64,
-            pairs: pairs.len() as u64,
-        };
-        let mut extended = |segment: Result<Segment, LibraryError>| {
-            let mut segment = segment?;
-            segment.extend(index, settings, scratch)?;
-            Ok::<_, LibraryError>(segment)
-        };
-        let singles = (!singles.is_empty()).then(|| extended(Segment::of_singles(&cohort, &singles)));
-        let pairs = (!pairs.is_empty()).then(|| extended(Segment::of_pairs(&cohort, &pairs)));
-        let partial =
-            Partial { singles: singles.transpose().map_err(fault)?, pairs: pairs.transpose().map_err(fault)? };
-        Ok((partial, summary))
+        ends::from_read(first_name(chunk), || self.extend(chunk))
     }
 
     fn combine(&mut self, summaries: Vec<Summary>) -> Result<OfCohort, Error> {
@@ -108,11 +83,55 @@ impl Phases for BwaMemMapper<'_> {
         statistics: &OfCohort,
         out: &mut Alignments,
     ) -> Result<(), Error> {
+        ends::from_read(first_name(chunk), || self.emit(chunk, partial, statistics, out))
+    }
+}
+
+impl BwaMemMapper<'_> {
+    /// The first phase.
+    fn extend(&mut self, chunk: &Chunk) -> Result<(Partial, Summary), Error> {
+        let (mut singles, mut pairs) = (Vec::<&[u8]>::new(), Vec::<[&[u8]; 2]>::new());
+        for fragment in chunk.fragments() {
+            match fragment.mate {
+                Some(mate) => pairs.push([fragment.first.seq, mate.seq]),
+                None => singles.push(fragment.first.seq),
+            }
+        }
+        let fault = |error| fault(chunk, &error);
+        let (index, settings) = (&self.engine.index, &self.engine.settings);
+        let scratch = self.scratch.as_mut().map_err(|error| fault(error.clone()))?;
+        let cohort = self.engine.cohorts.of(&chunk.ticket).map_err(fault)?;
+        let summary = Summary {
+            cohort: Arc::clone(&cohort),
+            first_read: chunk.ticket.first_read,
+            singles: singles.len() as u64,
+            pairs: pairs.len() as u64,
+        };
+        let mut extended = |segment: Result<Segment, LibraryError>| {
+            let mut segment = segment?;
+            segment.extend(index, settings, scratch)?;
+            Ok::<_, LibraryError>(segment)
+        };
+        let singles = (!singles.is_empty()).then(|| extended(Segment::of_singles(&cohort, &singles)));
+        let pairs = (!pairs.is_empty()).then(|| extended(Segment::of_pairs(&cohort, &pairs)));
+        let partial =
+            Partial { singles: singles.transpose().map_err(fault)?, pairs: pairs.transpose().map_err(fault)? };
+        Ok((partial, summary))
+    }
+
+    /// The second phase.
+    fn emit(
+        &mut self,
+        chunk: &Chunk,
+        partial: Partial,
+        statistics: &OfCohort,
+        out: &mut Alignments,
+    ) -> Result<(), Error> {
         let fault = |error| fault(chunk, &error);
         let scratch = self.scratch.as_mut().map_err(|error| fault(error.clone()))?;
         let with = (&self.engine.index, &self.engine.settings);
         let first = statistics.first.get(chunk.ticket.piece as usize).copied().unwrap_or_default();
-        let sizes = &statistics.insert_sizes;
+        let (sizes, comments) = (&statistics.insert_sizes, &self.engine.comments[..]);
         let mut emit = |segment: Segment, out: &mut Alignments| {
             let mut current = 0;
             segment.emit(with, scratch, sizes, first, &mut |record| {
@@ -121,7 +140,7 @@ impl Phases for BwaMemMapper<'_> {
                     out.end_fragment();
                     current = record.number;
                 }
-                push(&record, out);
+                push(&record, comments, out);
             })?;
             out.end_fragment();
             Ok::<_, LibraryError>(())
@@ -151,10 +170,14 @@ impl Phases for BwaMemMapper<'_> {
     }
 }
 
+/// The name of the first read.
+fn first_name(chunk: &Chunk) -> &[u8] {
+    chunk.fragments().next().map(|fragment| fragment.first.name).unwrap_or_default()
+}
+
 /// An error of the library, with the read that a user can look for.
 fn fault(chunk: &Chunk, error: &LibraryError) -> Error {
-    let read = chunk.fragments().next().map(|fragment| shown(fragment.first.name)).unwrap_or_default();
-    Error::Engine { read, fragment: chunk.ticket.first_fragment + 1, what: error.to_string() }
+    Error::Engine { read: shown(first_name(chunk)), fragment: chunk.ticket.first_fragment + 1, what: error.to_string() }
 }
 
 fn text<'t>(key: [u8; 2], value: Option<&'t [u8]>) -> Option<Tag<'t>> {
@@ -162,7 +185,7 @@ fn text<'t>(key: [u8; 2], value: Option<&'t [u8]>) -> Option<Tag<'t>> {
 }
 
 /// Adds a record of the library. Tags are in the order of bwa 0.7.17; what later versions add is left out.
-fn push(record: &Emitted<'_>, out: &mut Alignments) {
+fn push(record: &Emitted<'_>, comments: &[Vec<u8>], out: &mut Alignments) {
     let fields = record.fields();
     let locus = |contig: i32, position: i32| {
         let (contig, position) = (u32::try_from(contig).ok()?, u32::try_from(position).ok()?);
@@ -182,6 +205,9 @@ fn push(record: &Emitted<'_>, out: &mut Alignments) {
     };
     let [md, mc, sa, xa] = record.texts();
     let integer = |key, has: u8, value: i32| (has != 0).then(|| Tag { key, value: TagValue::Int(i64::from(value)) });
+    // With `-V`: of the contig where it lies, behind the comment of the read.
+    let comment = alignment.locus.and_then(|locus| comments.get(locus.contig as usize));
+    let comment = comment.map(Vec::as_slice).filter(|comment| !comment.is_empty());
     let tags = [
         integer(*b"NM", fields.has_nm, fields.nm),
         text(*b"MD", md),
@@ -192,6 +218,8 @@ fn push(record: &Emitted<'_>, out: &mut Alignments) {
         text(*b"SA", sa),
         (fields.has_pa != 0).then_some(Tag { key: *b"pa", value: TagValue::Float(fields.pa) }),
         text(*b"XA", xa),
+        comment.map(|_| Tag { key: *b"CO", value: TagValue::Comment }),
+        text(*b"XR", comment),
     ];
     out.push(alignment, record.cigar().iter().map(|op| CigarOp(*op)), tags.into_iter().flatten());
 }

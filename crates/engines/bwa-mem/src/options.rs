@@ -10,7 +10,7 @@ pub const COHORT_BASES: u64 = 10_000_000;
 /// Letters with a value.
 const VALUED: &str = "kwdrycDWmABOELUxKThIsGNXQ";
 /// Letters without one.
-const FLAGS: &str = "5qSPaMYj";
+const FLAGS: &str = "5qSPaMYjV";
 /// Letters that something else stands for.
 const ELSEWHERE: [(char, &str); 9] = [
     ('t', "-t of zerohop"),
@@ -33,6 +33,8 @@ pub struct Options {
     pub insert_sizes: Option<InsertSizes>,
     /// Whether ALT contigs are taken for ordinary ones (`-j`).
     pub ignore_alt: bool,
+    /// Whether records have the comment of their contig (`-V`).
+    pub contig_comments: bool,
     /// `-A`, `-B`.
     pub(crate) match_score: i32,
     pub(crate) mismatch: i32,
@@ -80,6 +82,7 @@ impl Default for Options {
             cohort_bases: COHORT_BASES,
             insert_sizes: None,
             ignore_alt: false,
+            contig_comments: false,
             match_score: 1,
             mismatch: 4,
             gap_open: (6, 6),
@@ -165,6 +168,7 @@ impl Options {
             'K' => self.cohort_bases = number::<u64>(letter, value).and_then(|bases| positive(bases, letter, value))?,
             'I' => self.insert_sizes = Some(insert_sizes(value)?),
             'j' => self.ignore_alt = true,
+            'V' => self.contig_comments = true,
             'A' => self.match_score = whole()?,
             'B' => self.mismatch = whole()?,
             'O' => self.gap_open = two(letter, value)?,

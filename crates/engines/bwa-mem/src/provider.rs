@@ -6,7 +6,7 @@ use crate::library::Settings;
 use crate::load::Files;
 use crate::options::Options;
 use crate::sequences::Sequences;
-use crate::{BwaMem, VERSION, fm};
+use crate::{BwaMem, VERSION, contigs, fm};
 use std::fs::metadata;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -36,10 +36,6 @@ impl IndexProvider for Provider {
 
     fn prepare(&self) {
         crate::silence::forget_variables();
-    }
-
-    fn runs_over_ranks(&self) -> bool {
-        false
     }
 
     fn takes_arguments(&self) -> bool {
@@ -143,9 +139,20 @@ impl IndexSource for Source {
         }
         let files = Files::check(&self.reference, self.options.ignore_alt).map_err(failed)?;
         let index = files.load(threads).map_err(failed)?;
-        let contigs = index.contigs().into_iter().map(|(name, length)| Contig { name, length }).collect();
+        let alternates = files.alternates().map_err(failed)?;
+        let alternates = contigs::alternates(&alternates);
+        let contig = |(name, length): (String, u64)| {
+            let is_alternate = alternates.contains(name.as_bytes());
+            Contig { name, length, is_alternate }
+        };
+        let contigs = index.contigs().into_iter().map(contig).collect();
+        let comments = match self.options.contig_comments {
+            true => contigs::comments(&files.contigs().map_err(failed)?),
+            false => Vec::new(),
+        };
         let settings = Settings::new(&self.options).map_err(failed)?;
         let (options, cohorts) = (self.options.clone(), Arc::new(Cohorts::default()));
-        Ok(Box::new(BwaMem { files: Arc::new(files), index, contigs, options, settings, cohorts }))
+        let (files, comments) = (Arc::new(files), Arc::new(comments));
+        Ok(Box::new(BwaMem { files, index, contigs, comments, options, settings, threads, cohorts }))
     }
 }

@@ -1,8 +1,7 @@
-//! What the library does behind our back while it loads an index: it writes to the C library's `stderr`, and ends the
-//! process where it cannot go on. The first is kept off, the second gets words.
+//! What the library does behind our back: it looks for variables in the environment, and writes to the C library's
+//! `stderr`. Both is kept off.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, Once, OnceLock, PoisonError};
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 /// What begins the names of variables that the library looks for in the environment. One of them ends the process.
 const VARIABLES: [&str; 4] = ["BWA3_", "BWAMEM3_", "BWA_MEM3_", "BWA_INDEX_"];
@@ -19,34 +18,12 @@ pub(crate) fn forget_variables() {
     }
 }
 
-/// Calls in which the library may end the process.
-static INSIDE: AtomicUsize = AtomicUsize::new(0);
-
 /// Runs `body`; what C code writes to `stderr` meanwhile is lost.
 pub(crate) fn silently<T>(body: impl FnOnce() -> T) -> T {
     // One at a time: the stream is the whole process's.
     static ALONE: Mutex<()> = Mutex::new(());
-    static WATCHED: Once = Once::new();
     let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
-    WATCHED.call_once(|| {
-        // SAFETY: the handler is a function of ours that takes and gives nothing.
-        let _registered = unsafe { libc::atexit(tell_of_end) };
-    });
-    INSIDE.fetch_add(1, Ordering::AcqRel);
-    let result = stream::without(body);
-    INSIDE.fetch_sub(1, Ordering::AcqRel);
-    result
-}
-
-/// Called at the end of the process, on the thread that ends it.
-extern "C" fn tell_of_end() {
-    if INSIDE.load(Ordering::Acquire) > 0 {
-        zerohop_process::remove_temporaries();
-        zerohop_process::tell::error(
-            "bwa-mem3 has ended the process while it loaded its index: is there enough memory for it? If there is, \
-             make the index again with 'zerohop index --engine bwa-mem'",
-        );
-    }
+    stream::without(body)
 }
 
 #[cfg(target_env = "gnu")]

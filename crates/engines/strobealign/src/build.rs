@@ -167,7 +167,7 @@ mod tests {
             }
             builder.push(&bases);
         }
-        let contig = |(i, &length): (usize, &usize)| Contig { name: format!("c{i}"), length: length as u64 };
+        let contig = |(i, &length): (usize, &usize)| Contig::new(format!("c{i}"), length as u64);
         builder.build(lengths.iter().enumerate().map(contig).collect()).unwrap()
     }
 

@@ -315,7 +315,7 @@ impl Loader {
             }
         }
         let contigs = description.contigs.iter();
-        let mut contigs = contigs.map(|(name, length)| Contig { name: name.clone(), length: *length });
+        let mut contigs = contigs.map(|(name, length)| Contig::new(name, *length));
         if let Some(what) = contigs.find_map(|contig| contig.too_long()) {
             return Err(unusable(&what));
         }
@@ -383,7 +383,7 @@ impl Loader {
     }
 
     fn reference(&self) -> Result<Reference, IndexFileError> {
-        let contig = |(name, length): &(String, u64)| Contig { name: name.clone(), length: *length };
+        let contig = |(name, length): &(String, u64)| Contig::new(name, *length);
         let contigs: Vec<Contig> = self.description.contigs.iter().map(contig).collect();
         let section = &self.description.sequence;
         let total = contigs.iter().try_fold(0u64, |total, contig| total.checked_add(contig.length));
@@ -428,8 +428,7 @@ mod tests {
         let mut random = fastrand::Rng::with_seed(3);
         let mut builder = ReferenceBuilder::default();
         builder.push(&(0..length).map(|_| b"ACGTN"[random.usize(..5)]).collect::<Vec<u8>>());
-        let contigs =
-            vec![Contig { name: "a".into(), length: 1001 }, Contig { name: "b".into(), length: length as u64 - 1001 }];
+        let contigs = vec![Contig::new("a", 1001), Contig::new("b", length as u64 - 1001)];
         Strobealign::build(builder.build(contigs).unwrap(), 150, 2, |_| {}).unwrap()
     }
 
