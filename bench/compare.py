@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""Compares `zerohop align` with the strobealign program, or with another build of itself: wall time, CPU time and peak
-memory, arms interleaved.
+"""Compares `zerohop align` with the strobealign program, its embedded bwa mem with the program bwa, or a build of it
+with another: wall time, CPU time and peak memory, arms interleaved.
 
     make bench                                   # ecoli and sim100M, SAM and BAM, plain, gzip and BGZF input
     make bench BENCH='--reference sim1G --output sam --input plain --repeats 5'
+    make bench BENCH='--arms bwa,bwa-mem --reference sim100M --input plain --pairs 200000'
     make bench BENCH='--arms before,zerohop --before OLD/target/release/zerohop'
     python3 bench/compare.py --help
 
@@ -52,12 +53,13 @@ def parse_arguments():
     parser.add_argument("--level", type=int, default=6, help="BAM compression level (default: %(default)s)")
     parser.add_argument("--repeats", type=int, default=5, help="counted runs of each arm (default: %(default)s)")
     parser.add_argument("--arms", type=words, default=["strobealign", "zerohop"],
-        help="two of strobealign, before, zerohop; the last is compared with the first")
+        help="two of strobealign, before, zerohop, bwa, bwa-mem; the last is compared with the first")
     parser.add_argument("--zerohop", default=os.environ.get("ZEROHOP", ROOT / "target/release/zerohop"))
     parser.add_argument("--before", default=None, metavar="PROGRAM",
         help="another build of zerohop, for the arm 'before'")
     parser.add_argument("--strobealign", default=os.environ.get("STROBEALIGN",
         ROOT / "target/strobealign/bin/strobealign"))
+    parser.add_argument("--bwa", default=os.environ.get("BWA", "bwa"))
     parser.add_argument("--simulate", default=None, help="the simulator (default: beside zerohop)")
     parser.add_argument("--zerohop-options", type=str.split, default=[], help="more options for zerohop align")
     parser.add_argument("--work", type=Path, default=None,
@@ -74,7 +76,7 @@ def parse_arguments():
 
 def check_arguments(parser, options):
     for name, known in [("output", {"sam", "bam"}), ("input", {"plain", "gz", "bgzf"}),
-            ("arms", {"strobealign", "before", "zerohop"})]:
+            ("arms", {"strobealign", "before", "zerohop", "bwa", "bwa-mem"})]:
         unknown = set(getattr(options, name)) - known
         if unknown:
             parser.error(f"--{name}: what is {', '.join(unknown)}?")
@@ -82,8 +84,13 @@ def check_arguments(parser, options):
         if reference != "ecoli" and not re.fullmatch(r"sim\d+[kKMG]?", reference):
             parser.error(f"--reference: {reference} is neither ecoli nor simSIZE")
     for arm in options.arms:
-        if not shutil.which(str(getattr(options, arm))):
-            parser.error(f"no program {getattr(options, arm)}: build it, or choose --arms")
+        if not shutil.which(str(program(options, arm))):
+            parser.error(f"no program {program(options, arm)}: build it, or choose --arms")
+
+
+def program(options, arm):
+    """The program of an arm: bwa-mem is zerohop with its embedded bwa mem."""
+    return getattr(options, "zerohop" if arm == "bwa-mem" else arm)
 
 
 # --- inputs: made once, kept in the work folder ---------------------------------------------------------------
@@ -124,6 +131,10 @@ def read_stem(options, reference):
 def make_indexes(options, fasta):
     if "strobealign" in options.arms and not (options.work / f"{fasta}.r{READ_LENGTH}.sti").exists():
         call([options.strobealign, "-t", options.threads, "--create-index", "-r", READ_LENGTH, fasta], cwd=options.work)
+    if "bwa" in options.arms and not (options.work / f"{fasta}.bwt").exists():
+        call([options.bwa, "index", fasta], cwd=options.work)
+    if "bwa-mem" in options.arms:
+        call([options.zerohop, "index", "--engine", "bwa-mem", fasta], cwd=options.work)
     for arm in ("before", "zerohop"):
         if arm in options.arms:  # each time: the format may have changed
             name = reference_of(arm, fasta)
@@ -171,12 +182,15 @@ def call(command, stdout=None, cwd=None):
 def commands(options, arm, fasta, reads, output, out):
     """The commands of a pipeline."""
     threads = str(options.threads)
-    if arm in ("before", "zerohop"):
+    if arm in ("before", "zerohop", "bwa-mem"):
         level = ["--level", str(options.level)] if output == "bam" else []
-        program = str(getattr(options, arm))
-        return [[program, "align", "-t", threads, *options.zerohop_options, "--format", output, *level, "-o", out,
-            reference_of(arm, fasta), *reads]]
+        engine = ["--engine", "bwa-mem"] if arm == "bwa-mem" else []
+        return [[str(program(options, arm)), "align", *engine, "-t", threads, *options.zerohop_options, "--format",
+            output, *level, "-o", out, reference_of(arm, fasta), *reads]]
     align = [str(options.strobealign), "--use-index", "-t", threads]
+    if arm == "bwa":
+        # the cohorts of zerohop: with other ones some records are others
+        align = [str(options.bwa), "mem", "-v", "1", "-K", "10000000", "-t", threads]
     if output == "sam":
         return [[*align, "-o", out, fasta, *reads]]
     return [[*align, fasta, *reads], ["samtools", "view", "-@", threads, "-b", "--output-fmt-option",
@@ -215,11 +229,12 @@ def measure(pipeline, options, log):
 
 
 def digest(path):
-    """Digest of the records and of the header without @PG: the same for the same alignments in the same order."""
+    """Digest of the records and of the header without @HD, which bwa does not write, and @PG: the same for the same
+    alignments in the same order."""
     view = subprocess.Popen(["samtools", "view", "-h", "--no-PG", str(path)], stdout=subprocess.PIPE)
     result = hashlib.sha256()
     for line in view.stdout:
-        if not line.startswith(b"@PG"):
+        if not line.startswith((b"@HD", b"@PG")):
             result.update(line)
     if view.wait():
         raise Failure(f"samtools cannot read {path}")
@@ -293,15 +308,21 @@ def versions(options):
              f"{output_of('git', 'rev-parse', 'HEAD') or 'none'}"
              f"{' with changes' if output_of('git', 'status', '--porcelain') else ''}"]
     for arm in options.arms:
-        lines.append(f"{arm}: {output_of(getattr(options, arm), '--version')}")
+        lines.append(f"{arm}: {output_of(program(options, arm), '--version') or bwa_version(options)}")
     lines.append(output_of("samtools", "--version").split("\n")[0])
     return lines
+
+
+def bwa_version(options):
+    """bwa has no option for it."""
+    said = subprocess.run([options.bwa], capture_output=True, text=True).stderr
+    return " ".join(re.findall(r"Version: (\S+)", said)) or "unknown"
 
 
 def write_readme(options):
     arguments = " ".join(Path(word).name if word.startswith("/") else word for word in sys.argv[1:]) or "(defaults)"
     commands_seen = [f"`{line}`" for line in example_commands(options)]
-    other = "the strobealign program" if options.arms[0] == "strobealign" else "an earlier build"
+    other = {"strobealign": "the strobealign program", "bwa": "bwa"}.get(options.arms[0], "an earlier build")
     text = [f"# Comparison of zerohop with {other}", "", f"Options of `bench/compare.py`: `{arguments}`", "",
             f"{options.threads} threads on {options.threads} CPUs, {options.repeats} counted runs of each arm after "
             f"one that warms up, arms in turn.",
@@ -337,7 +358,7 @@ def summary_rows(results, arms):
                 f"{median(runs, cpu):.2f}",
                    f"{median(runs, lambda run: run['peak_rss_kib']) / 1024:.0f}",
                    f"{runs[0]['output_bytes'] / 1e6:.1f}"]
-            is_compared = arm == "zerohop" and arms[0] != arm
+            is_compared = arm == arms[-1] and arms[0] != arm
             row += ratios(of_arm[arms[0]], runs, cpu, digests) if is_compared else ["", "", "", ""]
             rows.append(row)
     return rows

@@ -153,7 +153,12 @@ case ${1-} in
     demo) install_packages $BUILD_PACKAGES $DEMO_PACKAGES; setup_rust; setup_multiqc;;
     test)
         install_packages $BUILD_PACKAGES $DEMO_PACKAGES $TEST_PACKAGES
-        setup_rust; setup_multiqc; setup_strobealign; setup_miri; setup_fuzz; setup_lab; setup_browser; setup_slurm;;
+        setup_rust
+        # one waits for the network, the other for a processor
+        setup_multiqc & multiqc=$!
+        setup_strobealign
+        wait $multiqc
+        setup_miri; setup_fuzz; setup_lab; setup_browser; setup_slurm;;
     bench)
         install_packages $BUILD_PACKAGES $DEMO_PACKAGES bgzip=tabix bwa=bwa
         setup_rust; setup_strobealign;;

@@ -145,10 +145,11 @@ check_damage() {
         done
         mv "$WORK/whole" "$WORK/indexed.$ending"
     done
-    rm "$WORK/indexed.pac"; rc=0
+    mv "$WORK/indexed.pac" "$WORK/whole"; rc=0
     "$ZEROHOP" align --engine bwa-mem "$WORK/indexed" "$WORK/1.fq" > /dev/null 2> "$WORK/stderr" || rc=$?
     [ $rc = 1 ] && grep -q "make the index with 'zerohop index --engine bwa-mem" "$WORK/stderr" ||
         fail "no index: $rc $(cat "$WORK/stderr")"
+    mv "$WORK/whole" "$WORK/indexed.pac"
     echo "damaged indexes: refused"
 }
 
@@ -287,6 +288,11 @@ END
     bwa mem -v 1 -K 100000 -V -C "$WORK/indexed" "$WORK/1.fq" "$WORK/2.fq" 2> /dev/null > "$WORK/expected.sam"
     check_again "comments of contigs and reads" "-K 100000 -V" "-t 2 -C" "$WORK/1.fq" "$WORK/2.fq"
     check "single reads of 1 to 151 bases" "-K 100000" "-t 2" "$WORK/2.fq"
+    # names that end in a slash and a digit, in FASTQ and FASTA
+    awk 'NR % 4 == 1 { $1 = $1 "/" ((NR - 1) / 4) % 10 } { print }' "$WORK/1.fq" > "$WORK/digits.fq"
+    awk 'NR % 4 == 1 { print ">" substr($0, 2) } NR % 4 == 2' "$WORK/digits.fq" > "$WORK/digits.fa"
+    check "names with digits" "-K 100000" "-t 2" "$WORK/digits.fq"
+    check "names with digits in FASTA" "-K 100000" "-t 2" "$WORK/digits.fa"
     check "long reads" "-K 100000" "-t 2" "$WORK/long.fq"
     check "long reads, pacbio" "-K 100000 -x pacbio" "-t 2" "$WORK/long.fq"
     check "long reads, ont2d" "-K 100000 -x ont2d" "-t 2" "$WORK/long.fq"

@@ -439,7 +439,7 @@ print(random.Random(3).randbytes(12_000_000).translate(bytes(b'ACGT'[i & 3] for 
     head -n 4000 1.fq > few.fq
     while read -r name compiler launch; do
         [ -e "$name.so" ] || zerohop mpi --compiler "$compiler" -o "$WORK/$name.so" > /dev/null
-        rc=0; under 90M timeout -k 5 120 $launch -n 2 "$ZEROHOP" align -q --ranks -t 1 --mpi "$WORK/$name.so" \
+        rc=0; under 110M timeout -k 5 120 $launch -n 2 "$ZEROHOP" align -q --ranks -t 1 --mpi "$WORK/$name.so" \
             -o m.sam large.fa few.fq > log 2>&1 < /dev/null || rc=$?
         [ $rc != 77 ] || { echo "SKIPPED part: no control group can be made here"; return 0; }
         [ "$(grep -c "^error: rank . of 2: 2 ranks on .* need .* control group has a memory limit" log)" = 1 ] &&

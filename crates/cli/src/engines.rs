@@ -69,6 +69,7 @@ fn table(entries: &[Entry]) -> String {
     for Entry { descriptor, .. } in entries.iter().filter(|entry| entry.found.is_some()) {
         let same = match descriptor.contract.same_records {
             SameRecords::Free => "the same records under every plan",
+            SameRecords::WithDna => "the same records under every plan with --dna",
             SameRecords::Batch => "records depend on the number of instances where places are equally good",
             SameRecords::Unknown => "records may depend on the plan",
         };

@@ -90,6 +90,7 @@ pub struct Alignments {
     /// Values of tags that are text.
     texts: Vec<u8>,
     has_only_acgtn: bool,
+    has_names_without_number: bool,
 }
 
 #[derive(Debug)]
@@ -108,6 +109,7 @@ impl Alignments {
         self.tags.clear();
         self.texts.clear();
         self.has_only_acgtn = false;
+        self.has_names_without_number = false;
     }
 
     /// Has records show N for bases other than A, C, G and T, also of reads that are not reversed, as bwa does.
@@ -118,6 +120,16 @@ impl Alignments {
     /// Whether records show N for bases other than A, C, G and T.
     pub fn has_only_acgtn(&self) -> bool {
         self.has_only_acgtn
+    }
+
+    /// Has records show names without a slash and a digit at their ends, whatever digit, and in FASTA too, as bwa does.
+    pub fn write_names_without_number(&mut self) {
+        self.has_names_without_number = true;
+    }
+
+    /// Whether records show names without a slash and a digit at their ends.
+    pub fn has_names_without_number(&self) -> bool {
+        self.has_names_without_number
     }
 
     /// Adds an alignment to the fragment that is not ended yet.

@@ -58,7 +58,7 @@ impl Bases {
                 let (seq, qual) = self.of(&read, &aligned, alignments.has_only_acgtn())?;
                 let alignment = &aligned.alignment;
                 let fields = Fields {
-                    name: read.name,
+                    name: if alignments.has_names_without_number() { without_number(read.name) } else { read.name },
                     flags: alignment.flags,
                     place: Place::from(alignment.locus),
                     mapq: alignment.mapq,
@@ -112,10 +112,25 @@ impl Bases {
     }
 }
 
+/// A name without a slash and a digit behind it; not where nothing else would be left.
+fn without_number(name: &[u8]) -> &[u8] {
+    match name {
+        [name @ .., b'/', b'0'..=b'9'] if !name.is_empty() => name,
+        name => name,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use zerohop_model::alignment::Alignment;
+
+    #[test]
+    fn a_number_is_cut_off_once_and_never_all_of_a_name() {
+        for (name, wanted) in [("r/3", "r"), ("r/3/4", "r/3"), ("/1", "/1"), ("r/", "r/"), ("r/12", "r/12")] {
+            assert_eq!(without_number(name.as_bytes()), wanted.as_bytes());
+        }
+    }
 
     #[test]
     fn bases_lie_in_the_direction_of_the_reference_without_what_is_clipped() {

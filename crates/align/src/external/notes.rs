@@ -23,7 +23,15 @@ pub fn warned(name: &str, run: &RunReport) -> Vec<String> {
 /// if `ranks`; `changed` if they were replaced by others.
 pub fn varying(job: &Job, descriptor: &Descriptor, (instances, ranks): (usize, bool), changed: bool) -> Option<String> {
     let title = &descriptor.title;
-    if descriptor.contract.same_records == SameRecords::Free || (instances == 1 && !ranks && !changed) {
+    let what = match descriptor.contract.same_records {
+        SameRecords::Free => return None,
+        SameRecords::WithDna if has_dna_options(job, descriptor) => return None,
+        SameRecords::WithDna => "(what it has learnt from earlier reads; not with --dna)",
+        SameRecords::Batch | SameRecords::Unknown => {
+            "(the choice between equally good places, and what follows from it)"
+        }
+    };
+    if instances == 1 && !ranks && !changed {
         return None;
     }
     let same = match () {
@@ -39,8 +47,11 @@ pub fn varying(job: &Job, descriptor: &Descriptor, (instances, ranks): (usize, b
              the aligner by itself."
         }
     };
-    Some(format!(
-        "Some records of {title} (the choice between equally good places, and what follows from it) depend on which \
-         process had the reads. {same}"
-    ))
+    Some(format!("Some records of {title} {what} depend on which process had the reads. {same}"))
+}
+
+/// Whether the aligner gets its options for DNA, by `--dna` or from the user.
+fn has_dna_options(job: &Job, descriptor: &Descriptor) -> bool {
+    let words = job.external.engine_args.as_deref().unwrap_or_default();
+    job.external.dna || descriptor.dna.option.iter().all(|option| words.split_whitespace().any(|word| word == option))
 }

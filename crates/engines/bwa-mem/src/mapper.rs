@@ -166,6 +166,7 @@ impl BwaMemMapper<'_> {
             }
         }
         out.write_n_for_other_letters();
+        out.write_names_without_number();
         Ok(())
     }
 }

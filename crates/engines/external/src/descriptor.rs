@@ -335,6 +335,9 @@ pub struct Contract {
 pub enum SameRecords {
     /// All.
     Free,
+    /// All, with the options for DNA ([`Descriptor::dna`]); without them, records depend on the reads that their
+    /// process had before.
+    WithDna,
     /// All, but for the choice between equally good places, as long as batches are the same.
     Batch,
     /// Not known.
@@ -369,6 +372,9 @@ impl Descriptor {
         }
         if self.index.files.is_empty() {
             return Err("index.files must not be empty".to_owned());
+        }
+        if self.contract.same_records == SameRecords::WithDna && self.dna.option.is_empty() {
+            return Err("contract.same_records is with-dna, and dna.option is empty".to_owned());
         }
         Ok(())
     }
