@@ -178,7 +178,7 @@ check_ranks() {
 END
     # killed, and finished by the same command
     local job tries=0 lane
-    for n in 1 2; do for lane in 1 2 3 4 5; do cat "$WORK/$n.fq"; done > "$WORK/long.$n.fq"; done
+    for n in 1 2; do for lane in {1..12}; do cat "$WORK/$n.fq"; done > "$WORK/long.$n.fq"; done
     options+=("$WORK/indexed" "$WORK/long.1.fq" "$WORK/long.2.fq")
     zerohop align -t 2 -o "$WORK/expected.sam" "${options[@]}"
     options+=(-t 1 --durable -o "$WORK/durable.sam")
@@ -190,6 +190,13 @@ END
     [ ! -e "$WORK/durable.sam" ] || echo "it was too fast to be killed"
     zerohop align "${options[@]}"
     cmp <(records "$WORK/durable.sam") <(records "$WORK/expected.sam") || fail "a run that was killed: other records"
+    # streams of several grains, whose cohorts go on into the next one
+    for n in 1 2; do gzip -1 -c "$WORK/long.$n.fq" > "$WORK/long.$n.gz"; done
+    timeout 200 "$ZEROHOP" align --engine bwa-mem "--engine-args=-K 2200000" -q -t 2 --durable -o "$WORK/durable.sam" \
+        "$WORK/indexed" "$WORK/long.1.gz" "$WORK/long.2.gz" || fail "streams with --durable: exit status $?"
+    zerohop align --engine bwa-mem "--engine-args=-K 2200000" -t 2 -o "$WORK/expected.sam" "$WORK/indexed" \
+        "$WORK/long.1.gz" "$WORK/long.2.gz"
+    cmp <(records "$WORK/durable.sam") <(records "$WORK/expected.sam") || fail "streams with --durable: other records"
     echo "ranks: 1 to 4 give the records of bwa, and a run that was killed is finished"
 }
 

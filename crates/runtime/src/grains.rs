@@ -279,7 +279,7 @@ impl State {
 
     /// Leaves chunks of the grain that begins with `start` to others, those before `first`.
     fn begin_at(&mut self, start: u64, first: u64) {
-        if let Some(open) = self.open.get_mut(&start).filter(|open| open.own.start < first) {
+        if let Some(open) = self.open.get_mut(&start).filter(|open| open.own.start < first && !open.own.is_empty()) {
             open.begin_at(first);
             self.tell_if_complete(start);
         }
@@ -375,11 +375,11 @@ impl Grant for Grains {
 
     fn goes_on(&self, chunks: Range<u64>) {
         let mut state = lock(&self.state);
-        if let Some(open) = chunks.start.checked_sub(1).and_then(|last| state.grain_of(last)) {
-            open.end_at(chunks.end);
-        }
+        let Some(open) = chunks.start.checked_sub(1).and_then(|last| state.grain_of(last)) else { return };
+        open.end_at(chunks.end);
+        let behind = open.chunks.end;
         state.beyond = chunks.end;
-        let behind: Vec<u64> = state.open.range(chunks.start..).map(|(start, _)| *start).collect();
+        let behind: Vec<u64> = state.open.range(behind..).map(|(start, _)| *start).collect();
         for start in behind {
             state.begin_at(start, chunks.end);
         }
@@ -387,202 +387,7 @@ impl Grant for Grains {
 }
 
 #[cfg(all(test, not(loom)))]
-mod tests {
-    use super::*;
-    use proptest::prelude::*;
-
-    fn tally(reads: u64) -> Tally {
-        Tally { reads, ..Tally::default() }
-    }
-
-    proptest! {
-        /// Chunks of several grains are submitted in any order; grains are placed in any order; all learn the right
-        /// places in one file, or in some.
-        #[test]
-        fn places_are_those_of_one_process(
-            sizes in proptest::collection::vec(1u64..5, 1..8),
-            lengths in proptest::collection::vec(0u64..50, 40),
-            seed in 1u64..1000,
-            files in 1u64..4,
-        ) {
-            let (grains, mut start, mut given) = (Grains::new(files as usize), 0, Vec::new());
-            grains.begin(7);
-            for size in sizes {
-                grains.give(start..start + size);
-                given.push(start..start + size);
-                start += size;
-            }
-            let shuffled = |count: u64| {
-                let mut order: Vec<u64> = (0..count).collect();
-                order.sort_by_key(|&i| (i + 1).wrapping_mul(seed * 2 + 1) % 61);
-                order
-            };
-            let of_file = |chunks: Range<u64>, file: u64| -> u64 {
-                chunks.filter(|chunk| chunk % files == file).map(|chunk| lengths[chunk as usize]).sum()
-            };
-            let offsets = |number: u64| (0..files).map(|file| 7 + of_file(0..number, file)).collect::<Vec<u64>>();
-            for number in shuffled(start) {
-                grains.submit(number, lengths[number as usize], &tally(number));
-            }
-            let mut complete = grains.take_complete();
-            complete.sort_by_key(|grain| grain.chunks.start);
-            prop_assert_eq!(complete.iter().map(|grain| grain.chunks.clone()).collect::<Vec<_>>(), given.clone());
-            prop_assert!(complete.iter().all(|grain| grain.header == (grain.chunks.start == 0).then_some(7)));
-            for i in shuffled(given.len() as u64) {
-                let chunks = given[i as usize].clone();
-                prop_assert_eq!(grains.try_fetch(chunks.start), None);
-                grains.place(chunks.start, &offsets(chunks.start));
-                for number in chunks {
-                    prop_assert_eq!(grains.try_fetch(number), Some(offsets(number)[(number % files) as usize]));
-                    grains.wrote(number);
-                }
-            }
-            let mut written = grains.take_written();
-            written.sort_by_key(|grain| grain.chunks.start);
-            for (grain, complete) in written.iter().zip(&complete) {
-                prop_assert_eq!((&grain.chunks, &grain.bytes), (&complete.chunks, &complete.bytes));
-                let bytes: Vec<u64> = (0..files).map(|file| of_file(grain.chunks.clone(), file)).collect();
-                prop_assert_eq!((&grain.offsets, &grain.bytes), (&offsets(grain.chunks.start), &bytes));
-                prop_assert_eq!(grain.tally.reads, grain.chunks.clone().sum::<u64>());
-            }
-            prop_assert_eq!(written.len(), given.len());
-        }
-    }
-
-    proptest! {
-        /// Several processes are given grains that know nothing of cohorts; each does those that begin in its own, as
-        /// who deals them says. All chunks are done once, and go where one process writes them.
-        #[test]
-        fn cohorts_are_done_whole(
-            sizes in proptest::collection::vec(1u64..6, 1..12),
-            pieces in proptest::collection::vec(1u64..9, 1..20),
-            ranks in 1usize..4,
-            ahead in any::<bool>(),
-        ) {
-            let chunks: u64 = sizes.iter().sum();
-            let begins: Vec<u64> = pieces.iter().scan(0, |at, size| Some(std::mem::replace(at, *at + size))).collect();
-            let cohort_from =
-                |chunk: u64| begins.iter().copied().find(|&begin| begin >= chunk).unwrap_or(chunks).min(chunks);
-            let mut given = vec![Vec::new(); ranks];
-            let mut start = 0;
-            for (i, size) in sizes.iter().enumerate() {
-                given[i % ranks].push(start..start + size);
-                start += size;
-            }
-            let all: Vec<Grains> = (0..ranks).map(|_| Grains::new(1)).collect();
-            let mut done = vec![0; chunks as usize];
-            for (grains, given) in all.iter().zip(&given) {
-                grains.begin(7);
-                if ahead {
-                    given.iter().for_each(|chunks| grains.give(chunks.clone()));
-                }
-                let mut from = 0;
-                for grain in given {
-                    if !ahead {
-                        grains.give(grain.clone());
-                    }
-                    let Granted::Chunks(granted) = grains.granted(from) else { continue };
-                    let first = cohort_from(granted.start).min(granted.end);
-                    let end = if first < granted.end { cohort_from(granted.end) } else { granted.end };
-                    if first > granted.start {
-                        grains.begun_before(granted.start..first);
-                    }
-                    if end > granted.end {
-                        grains.goes_on(granted.end..end);
-                    }
-                    (first..end).for_each(|number| done[number as usize] += 1);
-                    for number in (first..end).rev() {
-                        prop_assert!(grains.submit(number, number + 1, &tally(1)));
-                    }
-                    from = end;
-                }
-            }
-            prop_assert!(done.iter().all(|&times| times == 1), "{done:?}");
-            let mut complete: Vec<Complete> = all.iter().flat_map(Grains::take_complete).collect();
-            complete.sort_by_key(|grain| grain.chunks.start);
-            let mut wanted: Vec<_> = given.concat();
-            wanted.sort_by_key(|grain| grain.start);
-            prop_assert_eq!(complete.iter().map(|grain| grain.chunks.clone()).collect::<Vec<_>>(), wanted);
-            let mut offset = 7;
-            for grain in complete {
-                all.iter().for_each(|grains| grains.place(grain.chunks.start, &[offset]));
-                offset += grain.bytes[0];
-            }
-            for number in 0..chunks {
-                let places: Vec<u64> = all.iter().filter_map(|grains| grains.try_fetch(number)).collect();
-                prop_assert_eq!(places, vec![7 + (1..=number).sum::<u64>()]);
-                all.iter().for_each(|grains| grains.wrote(number));
-            }
-            let written: u64 = all.iter().flat_map(Grains::take_written).map(|grain| grain.tally.reads).sum();
-            prop_assert_eq!(written, chunks);
-        }
-    }
-
-    #[test]
-    fn what_is_granted_ascends_and_ends() {
-        let grains = Grains::new(1);
-        assert_eq!(grains.granted(0), Granted::NotYet);
-        grains.give(3..5);
-        grains.give(9..10);
-        assert_eq!(grains.ahead(), 3);
-        assert_eq!(grains.granted(0), Granted::Chunks(3..5));
-        assert_eq!((grains.granted(4), grains.ahead()), (Granted::Chunks(4..5), 1));
-        assert_eq!(grains.granted(5), Granted::Chunks(9..10));
-        assert_eq!(grains.granted(10), Granted::NotYet);
-        grains.end();
-        assert_eq!(grains.granted(10), Granted::End);
-    }
-
-    #[test]
-    fn chunks_that_do_not_exist_are_not_waited_for() {
-        let grains = Grains::new(1);
-        grains.give(3..6);
-        grains.submit(3, 10, &tally(1));
-        grains.absent(4..5);
-        assert_eq!(grains.take_complete(), []);
-        grains.absent(5..u64::MAX);
-        assert_eq!((&*grains.take_complete()[0].bytes, grains.input_end()), (&[10][..], Some(5)));
-        grains.give(6..9);
-        assert_eq!(grains.take_complete(), [Complete { chunks: 6..9, bytes: vec![0], header: None }]);
-        grains.place(3, &[100]);
-        grains.place(6, &[110]);
-        assert_eq!(grains.take_written().len(), 1, "nothing of the second is to be written");
-        grains.wrote(3);
-        assert_eq!(grains.take_written()[0].offsets, [100]);
-    }
-
-    #[test]
-    fn who_has_a_first_chunk_that_does_not_exist_owes_what_goes_before_the_records() {
-        let grains = Grains::new(1);
-        grains.give(0..3);
-        grains.absent(0..1);
-        assert!(grains.submit(1, 10, &tally(1)) && grains.submit(2, 5, &tally(1)) && !grains.submit(3, 5, &tally(1)));
-        assert_eq!(grains.take_complete(), [], "others cannot place their records before they know where they begin");
-        grains.begin(7);
-        assert_eq!(grains.take_complete(), [Complete { chunks: 0..3, bytes: vec![15], header: Some(7) }]);
-        grains.place(0, &[7]);
-        [1, 2].into_iter().for_each(|number| grains.wrote(number));
-        assert!(grains.owes_header() && grains.take_written().is_empty());
-        grains.wrote_header();
-        assert_eq!((grains.owes_header(), grains.take_written().len()), (false, 1));
-        let silent = Grains::new(1);
-        silent.give(0..1);
-        silent.absent(0..u64::MAX);
-        silent.no_header();
-        assert_eq!(silent.take_complete(), [Complete { chunks: 0..1, bytes: vec![0], header: None }]);
-    }
-
-    #[test]
-    fn a_failure_wakes_who_waits() {
-        let grains = Grains::new(1);
-        grains.give(0..1);
-        std::thread::scope(|scope| {
-            let waiter = scope.spawn(|| grains.fetch(0));
-            grains.close();
-            assert_eq!(waiter.join().unwrap(), Err(Closed));
-        });
-    }
-}
+mod tests;
 
 #[cfg(all(test, loom))]
 mod loom_tests {
