@@ -1,6 +1,6 @@
 # zerohop: the commands that do everything on a fresh Debian 12 or Ubuntu. Each installs what it misses.
 
-.PHONY: help demo test test-long bench build setup
+.PHONY: help demo test test-long bench bench-aligners build setup
 .DEFAULT_GOAL := help
 
 help:
@@ -8,13 +8,15 @@ help:
 	@echo "make test    every kind of check; ONLY=regex chooses steps, ZEROHOP_DATA=folder adds real data"
 	@echo "make test-long   every combination, and hours of fuzzing; FUZZ_SECONDS=N for each target"
 	@echo "make bench   compare with the strobealign program; BENCH='--help' shows the choices"
+	@echo "make bench-aligners   compare all aligners: time, memory, places of reads, variants; BENCH as above"
 	@echo "make build   the programs, as target/release/zerohop and zerohop-lab"
 
 setup:
 	@scripts/setup.sh build
 
 build: setup
-	@bash -c 'source scripts/env.sh && cargo build --release --locked'
+	@bash -c 'source scripts/env.sh && cargo build --release --locked && \
+	    cargo xtask licences > "$$TARGET/release/LICENCES.txt"'
 
 demo:
 	@scripts/setup.sh demo
@@ -31,3 +33,7 @@ test-long:
 bench:
 	@scripts/setup.sh bench
 	@bash -c 'source scripts/env.sh && cargo build -q --release --locked -p zerohop-cli -p zerohop-bench --bins && exec python3 bench/compare.py $(BENCH)'
+
+bench-aligners:
+	@scripts/setup.sh test
+	@bash -c 'source scripts/env.sh && cargo build -q --release --locked -p zerohop-cli -p zerohop-bench --bins && exec python3 bench/aligners.py $(BENCH)'

@@ -3,9 +3,9 @@
 #
 #   scripts/setup.sh build    compiler, Rust
 #   scripts/setup.sh demo     and samtools, MultiQC
-#   scripts/setup.sh test     and bgzip, Picard, hwloc, other aligners, diamond, BLAST, OpenMPI, MPICH, iproute2,
-#                             Chromium, Slurm, the NUMA lab, the strobealign program; with LONG=1 cargo-fuzz where
-#                             nightly Rust is
+#   scripts/setup.sh test     and bgzip, bcftools, Picard, hwloc, other aligners, diamond, BLAST, OpenMPI, MPICH,
+#                             iproute2, Chromium, Slurm, the NUMA lab, the strobealign program; with LONG=1 cargo-fuzz
+#                             where nightly Rust is
 #   scripts/setup.sh bench    and bgzip, the strobealign program
 #
 # System packages come by apt-get, as root or with sudo; all the rest goes into .tools/ and the target folder. What is
@@ -54,7 +54,8 @@ install_packages() {
 
 BUILD_PACKAGES="cc=build-essential g++=build-essential make=build-essential curl=curl pkg-config=pkg-config git=git"
 DEMO_PACKAGES="samtools=samtools python3=python3"
-TEST_PACKAGES="bgzip=tabix PicardCommandLine=picard-tools bwa=bwa bowtie2-align-s=bowtie2 bowtie-align-s=bowtie
+TEST_PACKAGES="bgzip=tabix bcftools=bcftools PicardCommandLine=picard-tools
+    bwa=bwa bowtie2-align-s=bowtie2 bowtie-align-s=bowtie
     hisat2-align-s=hisat2 snap-aligner=snap-aligner minimap2=minimap2 seqtk=seqtk
     lstopo-no-graphics=hwloc-nox diamond=diamond-aligner blastp=ncbi-blast+
     mpirun.openmpi=openmpi-bin mpicc.openmpi=libopenmpi-dev mpirun.mpich=mpich mpicc.mpich=libmpich-dev

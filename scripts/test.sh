@@ -117,6 +117,20 @@ some_tests() {
     rm -f "$log"
 }
 
+# The programs without the engine that needs a C++ compiler; with LONG=1 they pass all that does not need it.
+without_cpp() {
+    local programs=(-p zerohop-cli -p zerohop-lab --no-default-features --locked) script
+    cargo clippy -q "${programs[@]}" -- -D warnings
+    [ -n "$LONG" ] || return 0
+    cargo build -q "${programs[@]}" --target-dir "$TARGET/without-c++"
+    for script in tests/e2e/[0-9]*.sh; do
+        ZEROHOP="$TARGET/without-c++/debug/zerohop" ZEROHOP_LAB="$TARGET/without-c++/debug/zerohop-lab" LONG= \
+            env --default-signal=INT,QUIT,HUP bash "$script" || [ $? = 77 ] || return 1
+    done
+}
+
+licences() { cargo xtask licences > /dev/null; }
+
 docs() { RUSTDOCFLAGS="-D warnings" cargo doc -q --workspace --no-deps --locked; }
 
 # Fat link-time optimisation would only cost time here.
@@ -193,7 +207,9 @@ waiting_scripts() {
 step 1 fmt cargo fmt --all --check
 step 1 lines scripts/lines.sh
 step 1 clippy cargo clippy -q --workspace --all-targets --locked -- -D warnings
+step 1 without-c++ without_cpp
 step 1 graph cargo xtask graph
+step 1 licences licences
 second_lane compilers
 step 1 tests cargo test -q --workspace --locked
 step 1 docs docs

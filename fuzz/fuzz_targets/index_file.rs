@@ -9,10 +9,11 @@ use std::path::Path;
 use std::sync::LazyLock;
 use tempfile::TempDir;
 use xxhash_rust::xxh3::xxh3_64;
-use zerohop_engine_strobealign::file::{IndexFileError, MAGIC, ReferenceId};
+use zerohop_engine_strobealign::file::{IndexFileError, MAGIC, identify};
 use zerohop_engine_strobealign::{ReferenceBuilder, Strobealign};
 use zerohop_fuzz::files::Regular;
 use zerohop_fuzz::{Random, take};
+use zerohop_input::identity::FileId;
 use zerohop_model::engine::Engine;
 use zerohop_model::record::Contig;
 
@@ -25,7 +26,7 @@ const SECTIONS: [&str; 3] = ["sequence", "randstrobes", "bucket_starts"];
 /// A small index, made once.
 struct Valid {
     folder: TempDir,
-    reference: ReferenceId,
+    reference: FileId,
     bytes: Vec<u8>,
 }
 
@@ -37,7 +38,7 @@ static VALID: LazyLock<Valid> = LazyLock::new(|| {
     let reference = builder.build(vec![Contig::new("one", 2001), Contig::new("two", 999)]).unwrap();
     let engine = Strobealign::build(reference, READ_LENGTH, 1, |_| {}).unwrap();
     let folder = tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap();
-    let reference = ReferenceId::of_file(Regular::new(&bases).path(), 1).unwrap();
+    let reference = identify(Regular::new(&bases).path(), 1).unwrap();
     let path = folder.path().join("valid");
     engine.save(&path, &reference, READ_LENGTH).unwrap();
     Valid { bytes: std::fs::read(&path).unwrap(), folder, reference }

@@ -172,7 +172,44 @@ manual() {
     [ "${PIPESTATUS[0]}" = 0 ] || fail "a reader that goes away is no failure"
 }
 
-for part in resuming page engines claims sense faults manual; do
+# Cohorts: simulated, and measured with workers that sleep.
+cohorts() {
+    lab cohorts --workers 1,1024 --measure 3 --pieces-per-worker 10 --first-ms 2 --second-ms 1 -o cohorts.json
+    python3 - <<'END'
+import json
+rows = {row['workers']: row for row in json.load(open('cohorts.json'))}
+assert list(rows) == [1, 3, 1024], rows
+assert abs(rows[1]['simulated'] - 1) < 1e-6, rows[1]
+assert rows[1024]['simulated'] > rows[1024]['with_barriers'], rows[1024]
+assert 0 < rows[3]['measured'] < 1.01 and 'measured' not in rows[1], rows
+END
+    [ "$(wc -l < page.txt)" = 4 ] || fail "the table: $(cat page.txt)"
+}
+
+# The comparison of aligners, with little data.
+aligners() {
+    command -v bcftools > /dev/null && command -v bwa > /dev/null ||
+        { echo "SKIPPED part: no bcftools or no bwa here"; return; }
+    "$ZEROHOP" engines | grep -q '^bwa-mem ' || { echo "SKIPPED part: no bwa-mem in this zerohop"; return; }
+    gzip -cd "$DATA/ecoli/GCF_000005845.2_ASM584v2_genomic.fna.gz" | head -n 1000 | gzip > small.fa.gz || true
+    python3 "$DATA/../../bench/aligners.py" --engines strobealign,bwa-mem,bwa --repeats 1 --coverage 20 \
+        --reference small.fa.gz --zerohop "$ZEROHOP" --simulate "$(dirname "$ZEROHOP")/simulate" \
+        --work "$WORK/aligners" --out "$WORK/compared" > table.md 2> stderr || fail "aligners.py: $(cat stderr)"
+    python3 - <<'END'
+import json
+rows = [json.loads(line) for line in open('compared/raw.jsonl')]
+for engine in ('strobealign', 'bwa-mem', 'bwa'):
+    own = [row for row in rows if row['engine'] == engine]
+    reads = next(row['reads'] for row in own if 'reads' in row)
+    assert reads['reads'] > 10_000 and reads['right'] > 0.98 * reads['reads'], reads
+    snv = next(row['variants'] for row in own if 'variants' in row)['snv']
+    assert snv['right'] > 50 and snv['right'] > 20 * (snv['missed'] + snv['false']), snv
+same = [[row.get('reads'), row.get('variants')] for row in rows if row['engine'] == 'bwa']
+assert same == [[row.get('reads'), row.get('variants')] for row in rows if row['engine'] == 'bwa-mem']
+END
+}
+
+for part in resuming page engines cohorts aligners claims sense faults manual; do
     [[ $part =~ ${PART-} ]] || continue
     $part
     echo "$part: as it should be"

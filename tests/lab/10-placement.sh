@@ -18,12 +18,14 @@ zerohop index -q -r 150 ref.fa
 zerohop index -q -r 150 large.fa
 zerohop align -t 2 ref.fa 1.fq 2.fq > expected.sam
 zerohop index -q --engine bwa-mem ref.fa
+cp "$DATA/phix/phix.fasta" small.fa
+zerohop index -q --engine bwa-mem small.fa
 zerohop align -t 2 --engine bwa-mem ref.fa 1.fq 2.fq > expected.bwa-mem.sam
 
 # lab LAB-OPTIONS...: runs the commands on standard input in the lab; what they write in this folder stays
 lab() {
     local rc=0
-    { echo 'set -euo pipefail'; declare -f align threads cpus_of; cat; } > guest.sh
+    { echo 'set -euo pipefail'; declare -f align threads cpus_of allocations; cat; } > guest.sh
     "$NUMA_LAB" run "$@" --timeout 700 --rw "$WORK" -- bash "$WORK/guest.sh" > lab.log 2>&1 || rc=$?
     [ $rc != 77 ] || { cat lab.log; exit 77; }
     [ $rc = 0 ] || { cat lab.log >&2; fail "exit status $rc in the lab: $*"; }
@@ -37,6 +39,13 @@ align() {
 
 # In the lab. cpus_of PID: lines THREAD CPUS. (One program for all threads: an emulated machine is slow to start them.)
 cpus_of() { awk '$1 == "Name:" { name = $2 } $1 == "Cpus_allowed_list:" { print name, $2 }' /proc/$1/task/*/status; }
+
+# In the lab. Pages that the kernel has given so far: to those who ran on the node of the page, and to others
+# (numastat.rst of the kernel's documentation)
+allocations() {
+    awk '/^local_node/ { near += $2 } /^other_node/ { far += $2 } END { print near, far }' \
+        /sys/devices/system/node/node*/numastat
+}
 
 # In the lab. threads NAME ARGUMENTS...: the CPUs of each thread while the input stalls, as the kernel has them
 threads() {
@@ -110,6 +119,9 @@ align four --replicas 4 ref.fa
 align two --replicas 2 --pages interleave --huge-pages off ref.fa
 align touch --replicas 1 --pages first-touch ref.fa
 align bwa-mem --engine bwa-mem ref.fa
+allocations > before
+align scratch --engine bwa-mem --replicas 1 small.fa
+allocations > after
 threads auto -r 150 ref.fa
 END
     same_records auto built one small-pages four two touch
@@ -117,6 +129,10 @@ END
         fail "bwa-mem: other records than on the host"
     check "bwa-mem: a copy on each node, of memory that a library of another language took" '
 check_local("bwa-mem", [[n] for n in range(8)])'
+    check "bwa-mem: what workers work in lies on their nodes; the index is next to nothing here" '
+near, far = (int(a) - int(b) for a, b in zip(open("after").read().split(), open("before").read().split()))
+print(f"scratch of bwa-mem: {near} pages on the node of the worker, {far} on another one")
+assert near + far > 16 * 2000 and far <= 0.01 * (near + far), (near, far)'
     check "auto: a copy on each node" '
 for name in "auto", "built":
     j, copies = check_local(name, [[n] for n in range(8)])

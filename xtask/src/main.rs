@@ -1,27 +1,40 @@
-//! Checks of the workspace that cargo does not make. `cargo xtask graph` is the only one so far:
+//! Checks of the workspace that cargo does not make. `cargo xtask graph`:
 //!
 //! 1. `layers`: crates import each other one way, as the table there says, and clap where command lines are read;
 //! 2. `references`: inside a crate, no two top-level modules import each other, directly or over others;
 //! 3. `calls`: children are started, and files given names, in crates/process alone.
+//!
+//! `cargo xtask licences` prints those of all that is linked into the programs (`licences`).
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a developer reads it")]
 
+use std::io::Write;
 use std::path::Path;
 use std::process::ExitCode;
 
 mod calls;
 mod graph;
 mod layers;
+mod licences;
 mod references;
 mod sources;
 mod tokens;
 mod workspace;
 
-const USAGE: &str = "usage: cargo xtask graph    checks who imports whom, and who starts children and names files";
+const USAGE: &str = "\
+usage: cargo xtask graph       checks who imports whom, and who starts children and names files
+       cargo xtask licences    checks and prints the licences of all that is linked into the programs";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         ["graph"] => report(check_graph()),
+        ["licences"] => match licences::text().and_then(|text| write(&text)) {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(problems) => {
+                eprintln!("error: {problems}");
+                ExitCode::FAILURE
+            }
+        },
         ["help" | "-h" | "--help"] => {
             println!("{USAGE}");
             ExitCode::SUCCESS
@@ -31,6 +44,11 @@ fn main() -> ExitCode {
             ExitCode::from(2)
         }
     }
+}
+
+/// To standard output.
+fn write(text: &str) -> Result<(), String> {
+    std::io::stdout().write_all(text.as_bytes()).map_err(|error| format!("standard output: {error}"))
 }
 
 /// What `check_graph` saw: how much was checked, and what is wrong with it.

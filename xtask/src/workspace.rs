@@ -18,18 +18,23 @@ pub struct Package {
     pub libraries: Vec<String>,
 }
 
-/// Asks cargo, without network.
+/// The packages of the workspace.
 pub fn packages() -> Result<Vec<Package>, String> {
+    parse(&metadata(&["--offline", "--no-deps"])?)
+}
+
+/// What `cargo metadata` says.
+pub fn metadata(options: &[&str]) -> Result<Value, String> {
     let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".into());
     let output = Command::new(cargo)
-        .args(["metadata", "--offline", "--no-deps", "--format-version", "1"])
+        .args(["metadata", "--format-version", "1"])
+        .args(options)
         .output()
         .map_err(|error| format!("cargo metadata does not start: {error}"))?;
     if !output.status.success() {
         return Err(format!("cargo metadata: {}", String::from_utf8_lossy(&output.stderr).trim()));
     }
-    let metadata = serde_json::from_slice(&output.stdout).map_err(|error| format!("cargo metadata: {error}"))?;
-    parse(&metadata)
+    serde_json::from_slice(&output.stdout).map_err(|error| format!("cargo metadata: {error}"))
 }
 
 fn parse(metadata: &Value) -> Result<Vec<Package>, String> {
@@ -63,11 +68,13 @@ fn place(directory: &str, root: &str) -> String {
     directory.strip_prefix(root).unwrap_or(directory).trim_start_matches('/').to_owned()
 }
 
-fn text<'v>(value: &'v Value, key: &str) -> Result<&'v str, String> {
+/// The text under `key`.
+pub fn text<'v>(value: &'v Value, key: &str) -> Result<&'v str, String> {
     value[key].as_str().ok_or_else(|| format!("cargo metadata: no text {key}"))
 }
 
-fn list<'v>(value: &'v Value, key: &str) -> Result<&'v Vec<Value>, String> {
+/// The list under `key`.
+pub fn list<'v>(value: &'v Value, key: &str) -> Result<&'v Vec<Value>, String> {
     value[key].as_array().ok_or_else(|| format!("cargo metadata: no list {key}"))
 }
 

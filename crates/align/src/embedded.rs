@@ -1,6 +1,7 @@
 //! An engine in our own process: index copies where the plan wants them, and workers of ours.
 
 use crate::error::AlignError;
+use crate::index_files::find_or_write;
 use crate::job::{Job, PlanFrom};
 use crate::multi_rank::{self, MultiRank};
 use crate::pilots::{self, Alternatives, Watched};
@@ -66,7 +67,13 @@ impl<'j> Embedded<'j> {
             anew: job.no_index,
             arguments: arguments.unwrap_or_default(),
         };
-        let source = provider.find(&wanted)?;
+        let source = match job.external.build_index {
+            true => {
+                let threads = job.placement.threads.unwrap_or_else(|| machine.allowed.worker_count());
+                find_or_write(provider, &wanted, threads)?
+            }
+            false => provider.find(&wanted)?,
+        };
         output_files::apart_from(job, &source.files())?;
         let paired = lanes.first().is_some_and(OpenLane::is_paired);
         let key = TuningKey::embedded(provider, &*source, Profile::new(paired, mean_read_length, arguments));

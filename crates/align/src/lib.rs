@@ -26,6 +26,7 @@ pub mod engines;
 mod error;
 mod external;
 mod handover;
+mod index_files;
 mod job;
 pub mod lanes;
 mod multi_rank;
@@ -45,8 +46,8 @@ pub mod tune;
 pub mod tuning_key;
 
 pub use error::AlignError;
+pub use index_files::write_index;
 pub use job::{External, FormatName, HANG_LIMIT, Job, NULL, Output, Placement, PlanFrom, Ranks, Report, STROBEALIGN};
-pub use replicas::check_memory;
 pub use session::Done;
 pub use summary::tell;
 pub use zerohop_input::LaneSpec;
@@ -133,7 +134,7 @@ fn check(job: &Job, embedded: Option<&dyn IndexProvider>) -> Result<(), AlignErr
         multi_rank::check(job)?;
     }
     match embedded {
-        Some(provider) => external::refuse_options(job, provider.takes_arguments()),
+        Some(provider) => external::refuse_options(job, provider),
         None => external::check(job).and_then(|()| compare::check(job)),
     }
 }

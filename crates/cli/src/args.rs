@@ -294,7 +294,7 @@ pub struct ExternalArgs {
     #[arg(long, value_name = "FILE", hide_short_help = true)]
     pub engine_file: Vec<PathBuf>,
 
-    /// Build the aligner's index with its own indexer if it is missing
+    /// Build the index if it is missing, and write it beside the reference
     #[arg(long)]
     pub build_index: bool,
 

@@ -5,7 +5,6 @@ use crate::failure::Failure;
 use std::time::Instant;
 use zerohop_align::engines;
 use zerohop_input::{LaneSpec, OpenLane};
-use zerohop_model::index::Wanted;
 use zerohop_process::{overwrite, tell};
 
 /// Runs the command.
@@ -31,9 +30,7 @@ pub fn run(args: &IndexArgs) -> Result<(), Failure> {
         None => zerohop_topology::detect()?.allowed.worker_count(),
     };
     zerohop_memory::set_default_huge_pages(zerohop_model::plan::HugePages::Auto);
-    let source = provider.find(&Wanted { reference: &args.reference, mean_read_length, anew: true, arguments: "" })?;
-    zerohop_align::check_memory(&*source, &args.reference, 1)?;
-    let bytes = provider.save(&args.reference, mean_read_length, threads)?;
+    let bytes = zerohop_align::write_index(provider, &args.reference, mean_read_length, threads)?;
     if !args.quiet {
         let reads = match provider.canonical_read_length(mean_read_length) {
             _ if !provider.has_read_length() => String::new(),

@@ -17,7 +17,8 @@
 //! that each can begin with any chunk ([`Table`]); of other files each reads all and passes over what is not its own.
 //!
 //! Two things beside that path serve the thread-scaling laboratory: [`Parsing`] takes reads as most aligners do, one
-//! holder of the reader at a time, and [`blocked`] writes and reads FASTQ in blocks of a fixed size.
+//! holder of the reader at a time, and [`blocked`] writes and reads FASTQ in blocks of a fixed size. For indexes,
+//! [`mod@reference`] reads a reference, and [`identity`] tells whether an index still fits it.
 //!
 //! What it refuses to do: guess at damaged input (every fault is an error that names file, record, byte and read), keep
 //! more than a few segments per worker in memory, start threads for regular files, or know what is done with the reads.
@@ -31,6 +32,7 @@ mod fault;
 mod granted;
 mod gzip;
 mod header;
+pub mod identity;
 mod open;
 mod parse;
 mod parsing;

@@ -7,7 +7,8 @@
 //!    the reader under the lock (pool.rs) and the output as the arm has it (output.rs).
 //! 3. [`Store`] keeps the points that were measured, [`present`] shows them, and queueing.rs says what more threads
 //!    would reach;
-//! 4. [`exchange`] measures and simulates how ranks exchange results.
+//! 4. [`exchange`] measures and simulates how ranks exchange results;
+//! 5. [`cohorts`] simulates and measures workers whose engine maps in two phases.
 //!
 //! What it refuses to do: align for anybody. Nothing here is on the path of `zerohop align`.
 #![forbid(unsafe_code)]
@@ -15,6 +16,7 @@
 mod aligner;
 mod arm;
 pub mod claims;
+pub mod cohorts;
 mod error;
 pub mod exchange;
 mod experiment;

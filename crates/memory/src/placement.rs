@@ -37,12 +37,17 @@ static UNPLACED_REFUSALS: Refusals = Refusals::new();
 static DEFAULT_HUGE_PAGES: AtomicU8 = AtomicU8::new(0);
 
 /// Whether large blocks outside any placement ask for huge pages. Until this is called they have the system's setting.
+/// `Off` is for the whole process: a library that asks for huge pages by itself gets none either.
 pub fn set_default_huge_pages(huge_pages: HugePages) {
     let number = match huge_pages {
         HugePages::Auto => 1,
         HugePages::Off => 2,
     };
-    DEFAULT_HUGE_PAGES.store(number, Relaxed);
+    let before = DEFAULT_HUGE_PAGES.swap(number, Relaxed);
+    // Who has started this process may have switched them off for it: that stays.
+    if huge_pages == HugePages::Off || before == 2 {
+        UNPLACED_REFUSALS.note(Call::SwitchHugePages, &region::switch_huge_pages(huge_pages));
+    }
 }
 
 fn default_huge_pages() -> Option<HugePages> {

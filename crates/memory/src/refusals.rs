@@ -11,11 +11,18 @@ pub(crate) enum Call {
     RestoreTaskPolicy,
     BindBlock,
     AdviseHugePages,
+    SwitchHugePages,
 }
 
 impl Call {
-    const ALL: [Self; 5] =
-        [Self::ReadTaskPolicy, Self::SetTaskPolicy, Self::RestoreTaskPolicy, Self::BindBlock, Self::AdviseHugePages];
+    const ALL: [Self; 6] = [
+        Self::ReadTaskPolicy,
+        Self::SetTaskPolicy,
+        Self::RestoreTaskPolicy,
+        Self::BindBlock,
+        Self::AdviseHugePages,
+        Self::SwitchHugePages,
+    ];
 
     /// The first half of a sentence, and what follows from the refusal.
     fn words(self) -> (&'static str, &'static str) {
@@ -27,6 +34,7 @@ impl Call {
             Self::RestoreTaskPolicy => ("set_mempolicy (back to the former policy)", "the thread keeps this placement"),
             Self::BindBlock => ("mbind", "large blocks lie where they were first written"),
             Self::AdviseHugePages => ("madvise", "large blocks have the page size of the system's setting"),
+            Self::SwitchHugePages => ("prctl", "libraries that ask for huge pages may get them"),
         }
     }
 }

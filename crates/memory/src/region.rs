@@ -133,6 +133,15 @@ pub(crate) fn advise_huge_pages(address: usize, bytes: usize, huge_pages: HugePa
     if answer == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
 
+/// Whether this process gets huge pages where it, or a library in it, asks for them (prctl(2)).
+pub(crate) fn switch_huge_pages(huge_pages: HugePages) -> io::Result<()> {
+    let disable = libc::c_ulong::from(huge_pages == HugePages::Off);
+    let none: libc::c_ulong = 0;
+    // SAFETY: the call takes numbers alone, and changes the size of pages that are yet to come.
+    let answer = unsafe { libc::prctl(libc::PR_SET_THP_DISABLE, disable, none, none, none) };
+    if answer == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -115,6 +115,9 @@ pub enum IndexError {
     /// The command makes no sense.
     #[error("{0}")]
     Usage(String),
+    /// There is none, and the engine does not build one in every run. `--build-index` makes it.
+    #[error("{0}")]
+    Missing(String),
     /// It cannot be found, read, built or written.
     #[error(transparent)]
     Failed(Box<dyn Error + Send + Sync>),

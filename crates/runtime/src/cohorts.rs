@@ -28,14 +28,19 @@ const COHORTS: u64 = 2;
 const CHUNKS_PER_WORKER: u64 = 4;
 
 /// Bytes of text that may wait for statistics before workers stop claiming.
-pub(crate) fn most_text(cut: Cut, workers: usize) -> u64 {
+///
+/// ```
+/// use zerohop_model::engine::Cut;
+/// assert_eq!(zerohop_runtime::cohorts::most_text(Cut::at(1000).in_pieces_of(10), 8), 3 * (2 * 1000 + 32 * 10));
+/// ```
+pub fn most_text(cut: Cut, workers: usize) -> u64 {
     let by_worker = (CHUNKS_PER_WORKER * workers as u64).saturating_mul(cut.chunk_bases());
     COHORTS.saturating_mul(cut.closes_at_bases).saturating_add(by_worker).saturating_mul(TEXT_PER_BASE)
 }
 
 /// Why nothing more can be done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Over {
+pub enum Over {
     /// The run failed.
     Closed,
     /// Pieces of a cohort were passed over: every worker has gone on behind it.
@@ -44,7 +49,7 @@ pub(crate) enum Over {
 
 /// What a worker does next.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Next<T> {
+pub enum Next<T> {
     /// The second phase of its first piece, with these statistics.
     Second(T),
     /// It claims another piece.
@@ -99,7 +104,7 @@ struct State<S, T> {
 
 /// The open cohorts of a run, with summaries of type `S` and statistics of type `T`.
 #[derive(Debug)]
-pub(crate) struct Cohorts<S, T> {
+pub struct Cohorts<S, T> {
     state: Mutex<State<S, T>>,
     moved: Condvar,
     most_text: u64,
@@ -107,7 +112,7 @@ pub(crate) struct Cohorts<S, T> {
 
 impl<S, T: Clone> Cohorts<S, T> {
     /// For so many workers, which may hold so many bytes of text.
-    pub(crate) fn new(workers: usize, most_text: u64) -> Self {
+    pub fn new(workers: usize, most_text: u64) -> Self {
         let reached = vec![None; workers];
         let state = State { open: BTreeMap::new(), held: 0, reached, waiting: 0, over: None };
         Cohorts { state: Mutex::new(state), moved: Condvar::new(), most_text }
@@ -126,7 +131,7 @@ impl<S, T: Clone> Cohorts<S, T> {
     }
 
     /// `worker` has claimed a piece, with so many bytes of text.
-    pub(crate) fn claimed(&self, worker: usize, ticket: &Ticket, text: u64) {
+    pub fn claimed(&self, worker: usize, ticket: &Ticket, text: u64) {
         self.change(|state| {
             state.held += text;
             let cohort = state.open.entry(place(ticket)).or_insert_with(Cohort::new);
@@ -140,7 +145,7 @@ impl<S, T: Clone> Cohorts<S, T> {
 
     /// The first phase of a piece is done. If it was the last of its cohort: the summaries of all, to be combined by
     /// the caller.
-    pub(crate) fn summarised(&self, ticket: &Ticket, summary: S) -> Option<Vec<S>> {
+    pub fn summarised(&self, ticket: &Ticket, summary: S) -> Option<Vec<S>> {
         let mut state = lock(&self.state);
         let cohort = state.open.get_mut(&place(ticket))?;
         let at = ticket.piece as usize;
@@ -154,7 +159,7 @@ impl<S, T: Clone> Cohorts<S, T> {
     }
 
     /// The statistics of the cohort of `ticket` are there.
-    pub(crate) fn combined(&self, ticket: &Ticket, statistics: T) {
+    pub fn combined(&self, ticket: &Ticket, statistics: T) {
         self.change(|state| {
             if let Some(cohort) = state.open.get_mut(&place(ticket)) {
                 cohort.statistics = Some(statistics);
@@ -163,7 +168,7 @@ impl<S, T: Clone> Cohorts<S, T> {
     }
 
     /// The second phase of a piece is done, and its text is held no more.
-    pub(crate) fn finished(&self, ticket: &Ticket, text: u64) {
+    pub fn finished(&self, ticket: &Ticket, text: u64) {
         self.change(|state| {
             state.held -= text;
             if let Some(cohort) = state.open.get_mut(&place(ticket)) {
@@ -180,20 +185,11 @@ impl<S, T: Clone> Cohorts<S, T> {
     ///
     /// # Errors
     /// [`Over`].
-    pub(crate) fn next(&self, held: Option<(&Ticket, &Ticket)>, ended: bool) -> Result<Next<T>, Over> {
+    pub fn next(&self, held: Option<(&Ticket, &Ticket)>, ended: bool) -> Result<Next<T>, Over> {
         let mut state = lock(&self.state);
         loop {
-            if let Some(over) = state.over {
-                return Err(over);
-            }
-            if let Some(statistics) = held.and_then(|(first, _)| state.statistics(first)) {
-                return Ok(Next::Second(statistics));
-            }
-            if ended && held.is_none() {
-                return Ok(Next::Nothing);
-            }
-            if !ended && (state.held < self.most_text || state.must_claim(held.map(|(_, last)| place(last)))) {
-                return Ok(Next::Claim);
+            if let Some(next) = state.next(held, ended, self.most_text)? {
+                return Ok(next);
             }
             state.waiting += 1;
             state = wait(&self.moved, state);
@@ -201,24 +197,47 @@ impl<S, T: Clone> Cohorts<S, T> {
         }
     }
 
+    /// As [`Cohorts::next`], but none where that would wait: for a simulation, which has its own time.
+    ///
+    /// # Errors
+    /// [`Over`].
+    pub fn next_now(&self, held: Option<(&Ticket, &Ticket)>, ended: bool) -> Result<Option<Next<T>>, Over> {
+        lock(&self.state).next(held, ended, self.most_text)
+    }
+
     /// Whether the second phase of a piece can be done, or nothing more at all: to be asked while waiting for input.
-    pub(crate) fn is_ready(&self, first: &Ticket) -> bool {
+    pub fn is_ready(&self, first: &Ticket) -> bool {
         let state = lock(&self.state);
         state.over.is_some() || state.statistics(first).is_some()
     }
 
     /// `worker` will claim no more.
-    pub(crate) fn end(&self, worker: usize) {
+    pub fn end(&self, worker: usize) {
         self.change(|state| state.has_reached(worker, BEHIND_ALL));
     }
 
     /// Lets all who wait go, for the run failed.
-    pub(crate) fn close(&self) {
+    pub fn close(&self) {
         self.change(|state| *state.over.get_or_insert(Over::Closed));
     }
 }
 
 impl<S, T: Clone> State<S, T> {
+    /// What a worker does next; none: it waits.
+    fn next(&self, held: Option<(&Ticket, &Ticket)>, ended: bool, most_text: u64) -> Result<Option<Next<T>>, Over> {
+        if let Some(over) = self.over {
+            return Err(over);
+        }
+        if let Some(statistics) = held.and_then(|(first, _)| self.statistics(first)) {
+            return Ok(Some(Next::Second(statistics)));
+        }
+        if ended && held.is_none() {
+            return Ok(Some(Next::Nothing));
+        }
+        let claims = !ended && (self.held < most_text || self.must_claim(held.map(|(_, last)| place(last))));
+        Ok(claims.then_some(Next::Claim))
+    }
+
     fn statistics(&self, ticket: &Ticket) -> Option<T> {
         self.open.get(&place(ticket)).and_then(|cohort| cohort.statistics.clone())
     }
@@ -304,8 +323,7 @@ mod tests {
     }
 
     #[test]
-    fn the_bound_holds_two_cohorts_and_some_chunks_of_each_worker() {
-        assert_eq!(most_text(Cut::at(1000).in_pieces_of(10), 8), 3 * (2 * 1000 + 32 * 10));
+    fn a_bound_that_is_no_number_is_the_largest() {
         assert_eq!(most_text(Cut::at(u64::MAX), 8), u64::MAX);
     }
 }

@@ -28,7 +28,7 @@
 //! What it refuses to do: know FASTQ, SAM or any engine; hold an unbounded number of chunks; leave a thread behind.
 #![deny(unsafe_code)]
 
-mod cohorts;
+pub mod cohorts;
 pub mod gate;
 mod grains;
 pub mod queue;

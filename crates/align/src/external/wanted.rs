@@ -10,6 +10,7 @@ use zerohop_engine_external::descriptor::Descriptor;
 use zerohop_engine_external::{Found, UserArguments, cut};
 use zerohop_input::OpenLane;
 use zerohop_model::engine::Cut;
+use zerohop_model::index::IndexProvider;
 use zerohop_model::plan::HugePages;
 use zerohop_output::ReadGroup;
 use zerohop_runtime::Dealing;
@@ -18,12 +19,11 @@ use zerohop_runtime::Dealing;
 ///
 /// # Errors
 /// Wrong usage.
-pub fn refuse_options(job: &Job, takes_arguments: bool) -> Result<(), AlignError> {
+pub fn refuse_options(job: &Job, provider: &dyn IndexProvider) -> Result<(), AlignError> {
     let external = &job.external;
     let given = [
-        ("--engine-args", external.engine_args.is_some() && !takes_arguments),
+        ("--engine-args", external.engine_args.is_some() && !provider.takes_arguments()),
         ("--engine-file", !external.engine_file.is_empty()),
-        ("--build-index", external.build_index),
         ("--dna", external.dna),
         ("--farm", external.farm),
         ("--deal static", external.deal == Dealing::Static),

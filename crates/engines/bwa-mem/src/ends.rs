@@ -1,5 +1,5 @@
-//! What is said where the library ends the process: by exit(3) where a file is not what it expects, by abort(3) or a
-//! memory fault where it cannot have memory. It has no other way to say any of these.
+//! What is said where a library ends the process: by exit(3) where a file is not what it expects or a thread cannot be
+//! had, by abort(3) or a memory fault where there is no memory. It has no other way to say any of these.
 
 use std::cell::Cell;
 use std::ffi::{c_int, c_void};
@@ -19,6 +19,8 @@ const SIGNALS: [c_int; 2] = [libc::SIGABRT, libc::SIGSEGV];
 pub(crate) enum Doing {
     /// Load an index.
     Loading,
+    /// Sort the suffixes of a reference.
+    Sorting,
     /// Make what a worker needs.
     Starting,
     /// Map reads.
@@ -126,6 +128,11 @@ fn words(doing: Doing, read: &[u8], line: &mut [u8]) -> usize {
             "error: bwa-mem3 has ended the process while it loaded its index: is there enough memory for it? If there \
              is, make the index again with 'zerohop index --engine bwa-mem'"
         ),
+        Doing::Sorting => writeln!(
+            out,
+            "error: the index cannot be made: libsais has ended the process: it may have no more memory or threads: \
+             allow more (ulimit), or use fewer threads (-t)"
+        ),
         Doing::Starting => writeln!(
             out,
             "error: out of memory: bwa-mem3 cannot have what a worker needs: allow more (ulimit -v, the memory of the \
@@ -154,5 +161,66 @@ mod tests {
         assert!(line[..length].ends_with(b"(--replicas)\n"));
         let length = words(Doing::Mapping, b"a\x1bb", &mut line);
         assert!(line[..length].starts_with(br"error: bwa-mem3 cannot go on with the reads from 'a\x1bb' on: "));
+    }
+
+    /// How the process that a test starts ends, and the file that it is writing then.
+    const HOW: &str = "ZEROHOP_TEST_END";
+    const FILE: &str = "ZEROHOP_TEST_FILE";
+
+    /// The process that the next test starts.
+    #[test]
+    fn ends_itself_if_asked_to() {
+        let (Ok(how), Some(file)) = (std::env::var(HOW), std::env::var_os(FILE)) else { return };
+        let _file = zerohop_process::NewFile::create(file.as_ref()).unwrap();
+        let (place, how) = how.split_once(' ').unwrap();
+        // SAFETY: the first two may be called at any time; what the third reads is not there, which is its purpose.
+        let end = || unsafe {
+            match how {
+                "abort" => libc::abort(),
+                "exit" => libc::exit(0),
+                _ => std::hint::black_box(std::ptr::dangling::<u8>().with_addr(8)).read_volatile(),
+            }
+        };
+        match place {
+            "mapping" => said(Doing::Mapping, || from_read(b"read7", end)),
+            "loading" => said(Doing::Loading, end),
+            _ => {
+                said(Doing::Starting, || ());
+                end()
+            }
+        };
+    }
+
+    #[test]
+    fn every_end_inside_is_one_line_and_leaves_nothing() {
+        use std::os::unix::process::ExitStatusExt;
+        let folder = tempfile::tempdir().unwrap();
+        for (how, signal) in [("abort", Some(libc::SIGABRT)), ("exit", None), ("fault", Some(libc::SIGSEGV))] {
+            for (place, begin) in [
+                ("mapping", "error: bwa-mem3 cannot go on with the reads from 'read7' on: "),
+                ("loading", "error: bwa-mem3 has ended the process while it loaded its index: "),
+                ("outside", ""),
+            ] {
+                let child = std::process::Command::new(std::env::current_exe().unwrap())
+                    .args(["--exact", "ends::tests::ends_itself_if_asked_to", "--nocapture"])
+                    .env(HOW, format!("{place} {how}"))
+                    .env(FILE, folder.path().join("out.sam"))
+                    .output()
+                    .unwrap();
+                let said = String::from_utf8_lossy(&child.stderr);
+                let left = std::fs::read_dir(folder.path()).unwrap().count();
+                if place == "outside" {
+                    assert_eq!(child.status.signal(), signal, "{how}: {said}");
+                    assert!(!said.contains("bwa-mem3"), "{how}: {said}");
+                    std::fs::read_dir(folder.path()).unwrap().for_each(|file| {
+                        std::fs::remove_file(file.unwrap().path()).unwrap();
+                    });
+                } else {
+                    assert_eq!(child.status.code(), Some(1), "{place}, {how}: {said}");
+                    assert!(said.lines().any(|line| line.starts_with(begin)), "{place}, {how}: {said}");
+                    assert_eq!(left, 0, "{place}, {how}");
+                }
+            }
+        }
     }
 }

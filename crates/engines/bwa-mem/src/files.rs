@@ -1,25 +1,13 @@
-//! The files of an index, and what of them is looked at before the library reads them: it ends the process where they
-//! are not what it expects, and reads beyond its memory where they say so.
+//! The files of an index: their names, and what can be wrong with them.
 
-use crate::contigs;
-use crate::fm::index_bytes;
-use rayon::prelude::*;
 use std::fs::File;
 use std::io::{self, Read};
-use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
 /// The endings of the files of an index: FM-index, bases, contigs, replaced bases.
 pub const ENDINGS: [&str; 4] = ["bwt.2bit.64", "pac", "ann", "amb"];
 /// The ending of the names of ALT contigs, if there is such a file.
 pub const ALT: &str = "alt";
-
-/// Bytes before the blocks of the FM-index.
-const HEADER: usize = 48;
-/// Bytes of a block, and suffixes in it.
-const BLOCK: usize = 64;
-/// Blocks that are looked at together.
-const RUN: usize = 1 << 14;
 
 /// What is wrong with an index.
 #[derive(Debug, thiserror::Error)]
@@ -41,6 +29,13 @@ pub enum IndexFileError {
         /// What is wrong.
         what: String,
     },
+    /// It is of another reference.
+    #[error("{}: it was made from another reference, or the reference has changed since: make it anew with 'zerohop \
+        index --engine bwa-mem'", path.display())]
+    Stale {
+        /// The FM-index.
+        path: PathBuf,
+    },
 }
 
 /// A file of the index of `reference`.
@@ -51,25 +46,15 @@ pub fn path(reference: &Path, ending: &str) -> PathBuf {
     PathBuf::from(name)
 }
 
-/// Looks at all that the library trusts.
-///
-/// # Errors
-/// A file that is missing, or is not what it should be.
-pub fn check(reference: &Path) -> Result<(), IndexFileError> {
-    let [fm, pac, ann, amb] = ENDINGS.map(|ending| path(reference, ending));
-    let (bases, contigs) = check_ann(&ann)?;
-    check_amb(&amb, bases, contigs)?;
-    check_pac(&pac, bases)?;
-    check_alt(&path(reference, ALT))?;
-    check_fm(&fm, bases)
-}
-
-fn damaged(path: &Path, what: impl Into<String>) -> IndexFileError {
+/// A file that is not what it should be.
+pub(crate) fn damaged(path: &Path, what: impl Into<String>) -> IndexFileError {
     IndexFileError::Damaged { path: path.to_owned(), what: what.into() }
 }
 
-fn unreadable(path: &Path) -> impl Fn(io::Error) -> IndexFileError {
-    move |source| IndexFileError::Unreadable { path: path.to_owned(), source }
+/// A file that cannot be read, for `map_err`.
+pub(crate) fn unreadable(path: &Path) -> impl Fn(io::Error) -> IndexFileError + use<> {
+    let path = path.to_owned();
+    move |source| IndexFileError::Unreadable { path: path.clone(), source }
 }
 
 /// All of a file.
@@ -80,178 +65,4 @@ pub(crate) fn text(path: &Path) -> Result<Vec<u8>, IndexFileError> {
     let mut text = Vec::new();
     File::open(path).and_then(|mut file| file.read_to_end(&mut text)).map_err(unreadable(path))?;
     Ok(text)
-}
-
-/// The numbers at the beginning of a line.
-fn numbers<const N: usize>(line: Option<&[u8]>) -> Option<[u64; N]> {
-    let line = std::str::from_utf8(line?).ok()?;
-    let mut fields = line.split(' ');
-    let mut found = [0; N];
-    for number in &mut found {
-        *number = fields.next()?.parse().ok()?;
-    }
-    Some(found)
-}
-
-/// Contigs: they follow one another. Gives the bases of all, and how many there are.
-fn check_ann(path: &Path) -> Result<(u64, u64), IndexFileError> {
-    let text = text(path)?;
-    let mut lines = text.split(|byte| *byte == b'\n');
-    let first = || damaged(path, "the first line is not three numbers");
-    let [bases, contigs, _seed] = numbers(lines.next()).ok_or_else(first)?;
-    let mut end = 0;
-    for number in 1..=contigs {
-        let wrong = |what: &str| damaged(path, format!("contig {number}: {what}"));
-        let name = lines.next().ok_or_else(|| wrong("it is missing"))?;
-        if !name.starts_with(b"0 ") || name.len() < 3 || name[2] == b' ' {
-            return Err(wrong("it has no name"));
-        }
-        let [start, length, _holes] = numbers(lines.next()).ok_or_else(|| wrong("it has no place"))?;
-        if start != end || length > i32::MAX as u64 {
-            return Err(wrong("it does not follow the one before"));
-        }
-        end += length;
-    }
-    match end == bases && contigs > 0 && lines.all(<[u8]>::is_empty) {
-        true => Ok((bases, contigs)),
-        false => Err(damaged(path, format!("its contigs have {end} bases together, not {bases}"))),
-    }
-}
-
-/// ALT contigs, if there is a file of them: names that the library takes.
-fn check_alt(path: &Path) -> Result<(), IndexFileError> {
-    if !path.exists() {
-        return Ok(());
-    }
-    let text = text(path)?;
-    let is_long = |line: &&[u8]| contigs::alt_name(line).len() > contigs::ALT_NAME;
-    match text.split_inclusive(|byte| *byte == b'\n').position(|line| is_long(&line)) {
-        Some(line) => Err(damaged(path, format!("the name in line {} is longer than any contig's", line + 1))),
-        None => Ok(()),
-    }
-}
-
-/// Replaced bases: runs in order.
-fn check_amb(path: &Path, bases: u64, contigs: u64) -> Result<(), IndexFileError> {
-    let text = text(path)?;
-    let mut lines = text.split(|byte| *byte == b'\n');
-    let [all, count, holes] =
-        numbers(lines.next()).ok_or_else(|| damaged(path, "the first line is not three numbers"))?;
-    if (all, count) != (bases, contigs) {
-        return Err(damaged(path, "it is of another reference than the file of contigs"));
-    }
-    let mut end = 0;
-    for number in 1..=holes {
-        let wrong = || damaged(path, format!("run {number} is missing or out of order"));
-        let [start, length] = numbers(lines.next()).ok_or_else(wrong)?;
-        let next = start.checked_add(length).filter(|next| start >= end && *next <= bases);
-        end = next.ok_or_else(wrong)?;
-    }
-    Ok(())
-}
-
-/// Bases: as many as the contigs have.
-fn check_pac(path: &Path, bases: u64) -> Result<(), IndexFileError> {
-    let file = File::open(path).map_err(unreadable(path))?;
-    let length = file.metadata().map_err(unreadable(path))?.len();
-    let wanted = bases / 4 + 2;
-    if length != wanted {
-        return Err(damaged(path, format!("it has {length} bytes, not {wanted}")));
-    }
-    let mut last = [0];
-    file.read_exact_at(&mut last, length - 1).map_err(unreadable(path))?;
-    match u64::from(last[0]) == bases % 4 {
-        true => Ok(()),
-        false => Err(damaged(path, "its last byte is not the number of bases in the one before")),
-    }
-}
-
-/// The FM-index: its size, and that each block counts what the blocks before it hold, so that a search stays inside;
-/// and that all places are some.
-fn check_fm(path: &Path, bases: u64) -> Result<(), IndexFileError> {
-    let file = File::open(path).map_err(unreadable(path))?;
-    let length = file.metadata().map_err(unreadable(path))?.len();
-    let suffixes = 2 * bases + 1;
-    if length != index_bytes(bases) {
-        return Err(damaged(path, format!("it has {length} bytes, not {}", index_bytes(bases))));
-    }
-    let mut header = [0; HEADER];
-    file.read_exact_at(&mut header, 0).map_err(unreadable(path))?;
-    let header: [u64; 6] = bytemuck::pod_read_unaligned(&header);
-    if header[0] != suffixes {
-        return Err(damaged(path, format!("it is of {} suffixes, not {suffixes}", header[0])));
-    }
-    let less = &header[1..];
-    if less[0] != 0 || less[4] != suffixes - 1 || less.windows(2).any(|pair| pair[0] > pair[1]) {
-        return Err(damaged(path, "its numbers of bases are no sums"));
-    }
-    let whole = read_number(&file, path, length - 8)?;
-    if whole >= suffixes {
-        return Err(damaged(path, "it has no suffix that is the whole text"));
-    }
-    check_blocks(&file, path, suffixes, whole, less)?;
-    check_places(&file, path, suffixes)
-}
-
-fn read_number(file: &File, path: &Path, at: u64) -> Result<u64, IndexFileError> {
-    let mut number = [0; 8];
-    file.read_exact_at(&mut number, at).map_err(unreadable(path))?;
-    Ok(u64::from_le_bytes(number))
-}
-
-/// Counts and bits of all blocks.
-fn check_blocks(file: &File, path: &Path, suffixes: u64, whole: u64, less: &[u64]) -> Result<(), IndexFileError> {
-    let blocks = (suffixes / BLOCK as u64 + 1) as usize;
-    (0..blocks.div_ceil(RUN)).into_par_iter().try_for_each(|run| {
-        let first = run * RUN;
-        // The first of the next run, too: its counts are those at the end of this run.
-        let count = (blocks - first).min(RUN + 1);
-        let mut bytes = vec![0; count * BLOCK];
-        file.read_exact_at(&mut bytes, (HEADER + first * BLOCK) as u64).map_err(unreadable(path))?;
-        let blocks_here: Vec<[u64; 8]> =
-            bytes.as_chunks::<BLOCK>().0.iter().map(|block| bytemuck::pod_read_unaligned(block)).collect();
-        for (i, block) in blocks_here.iter().enumerate() {
-            let number = first + i;
-            let (counts, bits) = (&block[..4], &block[4..]);
-            let start = (number * BLOCK) as u64;
-            let here = suffixes.saturating_sub(start).min(BLOCK as u64) as u32;
-            let wrong = || damaged(path, format!("block {number} does not fit the one behind it"));
-            let is_whole_here = (start..start + u64::from(here)).contains(&whole);
-            let set = bits.iter().fold(0, |all, bits| all | bits);
-            let sum: u32 = bits.iter().map(|bits| bits.count_ones()).sum();
-            if sum != here - u32::from(is_whole_here) || set.count_ones() != sum {
-                return Err(wrong());
-            }
-            let after = |base: usize| counts[base].wrapping_add(u64::from(bits[base].count_ones()));
-            let fits = |base: usize| match blocks_here.get(i + 1) {
-                Some(next) => next[base] == after(base),
-                None if number + 1 == blocks => after(base) == less[base + 1] - less[base],
-                None => true,
-            };
-            if number == 0 && counts.iter().any(|count| *count != 0) || !(0..4).all(fits) {
-                return Err(wrong());
-            }
-        }
-        Ok(())
-    })
-}
-
-/// Places of every eighth suffix.
-fn check_places(file: &File, path: &Path, suffixes: u64) -> Result<(), IndexFileError> {
-    let (blocks, places) = (suffixes / BLOCK as u64 + 1, suffixes / 8 + 1);
-    let high_at = HEADER as u64 + blocks * BLOCK as u64;
-    let low_at = high_at + places;
-    let run = (RUN * BLOCK) as u64;
-    (0..places.div_ceil(run)).into_par_iter().try_for_each(|number| {
-        let first = number * run;
-        let count = (places - first).min(run) as usize;
-        let (mut high, mut low) = (vec![0; count], vec![0; 4 * count]);
-        file.read_exact_at(&mut high, high_at + first).map_err(unreadable(path))?;
-        file.read_exact_at(&mut low, low_at + 4 * first).map_err(unreadable(path))?;
-        let place = |(high, low): (&u8, &[u8; 4])| u64::from(*high) << 32 | u64::from(u32::from_le_bytes(*low));
-        match high.iter().zip(low.as_chunks::<4>().0).map(place).all(|place| place < suffixes) {
-            true => Ok(()),
-            false => Err(damaged(path, "a suffix begins behind the end")),
-        }
-    })
 }

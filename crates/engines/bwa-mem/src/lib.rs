@@ -9,15 +9,17 @@
 //! 4. of each piece, it pairs mates, rescues those without an alignment, and gives its records; they are turned into
 //!    ours without names, bases and qualities.
 //!
-//! [`Provider`] finds the index, which is that of bwa-mem2; `fm` and `sequences` write one, and `files` looks at every
-//! byte that the library would trust.
+//! [`Provider`] finds the index, which is that of bwa-mem2; `fm`, `sequences` and `digests` write one; `digests`, or
+//! `content` for that of another program, looks at every byte that the library would trust.
 //!
 //! What it refuses to do: let the library print, start threads, take an index out of shared memory, or read an index
 //! that would end the process.
 #![deny(unsafe_code)]
 
 mod cohorts;
+mod content;
 mod contigs;
+mod digests;
 #[allow(unsafe_code)]
 mod ends;
 mod files;

@@ -1,6 +1,8 @@
 //! Loading: the library is given names of its own for the files, so that it cannot take another index out of shared
 //! memory, and nothing that it prints reaches the user.
 
+use crate::content;
+use crate::digests::Digests;
 use crate::files::{ALT, ENDINGS, IndexFileError, path, text};
 use crate::library::{Index, LibraryError, be_quiet, c_path};
 use std::fs::metadata;
@@ -30,12 +32,16 @@ pub(crate) struct Files {
 }
 
 impl Files {
-    /// Looks at the files beside `reference`.
+    /// Looks at the files beside `reference`, with so many threads: at digests, if `zerohop index` made them.
     ///
     /// # Errors
-    /// Files that are missing or wrong.
-    pub(crate) fn check(reference: &Path, ignore_alt: bool) -> Result<Self, IndexFileError> {
-        crate::files::check(reference)?;
+    /// Files that are missing or wrong; a reference that has changed.
+    pub(crate) fn check(reference: &Path, ignore_alt: bool, threads: usize) -> Result<Self, IndexFileError> {
+        content::check_alt(reference)?;
+        match Digests::read(reference)? {
+            Some(digests) => digests.check(reference, threads)?,
+            None => content::check(reference, threads)?,
+        }
         Ok(Files { reference: std::path::absolute(reference).unwrap_or_else(|_| reference.to_owned()), ignore_alt })
     }
 

@@ -1,6 +1,7 @@
 //! Where the index comes from: files beside the reference, as `zerohop index --engine bwa-mem` and bwa-mem2 write them.
 
 use crate::cohorts::Cohorts;
+use crate::digests::{self, Digests};
 use crate::files::{ALT, ENDINGS, path};
 use crate::library::Settings;
 use crate::load::Files;
@@ -11,11 +12,12 @@ use std::fs::metadata;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use zerohop_input::identity::{Digesting, FileId};
 use zerohop_model::engine::Engine;
 use zerohop_model::index::{IndexError, IndexProvider, IndexSource, OnStart, Wanted};
 use zerohop_model::machine::Bytes;
 use zerohop_model::record::Contig;
-use zerohop_process::NewFile;
+use zerohop_process::{NewFile, WriteError};
 
 /// The name of the engine.
 pub(crate) const NAME: &str = "bwa-mem";
@@ -56,8 +58,9 @@ impl IndexProvider for Provider {
             return Ok(Box::new(Source { reference, file, options, bytes, is_built: true }));
         }
         if let Some(missing) = ENDINGS.iter().map(|ending| path(&reference, ending)).find(|path| !path.exists()) {
-            return Err(IndexError::failed(format!(
-                "{}: it is not there: make the index with 'zerohop index --engine {NAME} {}'",
+            return Err(IndexError::Missing(format!(
+                "{}: it is not there: make the index with 'zerohop index --engine {NAME} {}' (or with \
+                 --build-index)",
                 missing.display(),
                 reference.display()
             )));
@@ -72,25 +75,33 @@ impl IndexProvider for Provider {
 
     fn save(&self, reference: &Path, _mean_read_length: usize, threads: usize) -> Result<Bytes, IndexError> {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().map_err(failed)?;
+        // Before it is read: a change of it meanwhile is noticed later.
+        let id = FileId::read(reference, threads).map_err(WriteError::of(reference)).map_err(failed)?;
         let sequences = Sequences::read(reference).map_err(failed)?;
-        let save = |ending: &str, write: &(dyn Fn(&mut dyn Write) -> std::io::Result<()> + Sync)| {
-            let path = path(reference, ending);
-            let file = NewFile::create(&path).map_err(failed)?;
-            let mut out = BufWriter::new(file.file());
-            let written = write(&mut out).and_then(|()| out.flush());
-            written.map_err(|error| IndexError::failed(format!("{}: cannot write: {error}", path.display())))?;
-            drop(out);
-            Ok::<_, IndexError>(file)
-        };
-        let files = vec![
-            save(ENDINGS[1], &|out| sequences.write_pac(out))?,
-            save(ENDINGS[2], &|out| sequences.write_ann(out))?,
-            save(ENDINGS[3], &|out| sequences.write_amb(out))?,
-            pool.install(|| save(ENDINGS[0], &|out| fm::write(&sequences.bases, out)))?,
-        ];
+        let (pac, pac_digest) = save(reference, ENDINGS[1], |out| sequences.write_pac(out))?;
+        let (ann, ann_digest) = save(reference, ENDINGS[2], |out| sequences.write_ann(out))?;
+        let (amb, amb_digest) = save(reference, ENDINGS[3], |out| sequences.write_amb(out))?;
+        let (fm, fm_digest) =
+            pool.install(|| save(reference, ENDINGS[0], |out| fm::write(&sequences.bases, threads, out)))?;
+        let digests = Digests::new(id, [fm_digest, pac_digest, ann_digest, amb_digest]);
+        let (digests, _) = save(reference, digests::ENDING, |out| digests.write(out))?;
+        let files = vec![pac, ann, amb, fm, digests];
         zerohop_process::complete_all(files).map_err(failed)?;
         Ok(Bytes(fm::index_bytes(sequences.bases.len() as u64) + sequences.bases.len() as u64 / 4))
     }
+}
+
+/// Writes a file of the index, under a temporary name; gives its digest, too.
+fn save(
+    reference: &Path,
+    ending: &str,
+    write: impl FnOnce(&mut dyn Write) -> std::io::Result<()> + Send,
+) -> Result<(NewFile, String), IndexError> {
+    let path = path(reference, ending);
+    let file = NewFile::create(&path).map_err(failed)?;
+    let mut out = Digesting::new(BufWriter::new(file.file()));
+    let digest = write(&mut out).and_then(|()| out.finish()).map_err(WriteError::of(&path)).map_err(failed)?;
+    Ok((file, digest))
 }
 
 /// The library is compiled for AVX2, as its makers do.
@@ -120,7 +131,7 @@ impl IndexSource for Source {
     }
 
     fn files(&self) -> Vec<PathBuf> {
-        let all = ENDINGS.into_iter().chain([ALT]).map(|ending| path(&self.reference, ending));
+        let all = ENDINGS.into_iter().chain([ALT, digests::ENDING]).map(|ending| path(&self.reference, ending));
         all.filter(|file| file.exists()).collect()
     }
 
@@ -132,12 +143,23 @@ impl IndexSource for Source {
         Bytes(self.bytes)
     }
 
+    fn note(&self) -> Option<String> {
+        if self.is_built || path(&self.reference, digests::ENDING).exists() {
+            return None;
+        }
+        Some(format!(
+            "{}: another program made this index: there are no digests beside it, so some damage to it would go \
+             unseen. 'zerohop index --engine {NAME}' makes one with digests.",
+            self.file.display()
+        ))
+    }
+
     fn make(&self, threads: usize, _on_start: OnStart) -> Result<Box<dyn Engine>, IndexError> {
         if self.is_built {
             let words = format!("--no-index: {NAME} always reads its index from files");
             return Err(IndexError::Usage(words));
         }
-        let files = Files::check(&self.reference, self.options.ignore_alt).map_err(failed)?;
+        let files = Files::check(&self.reference, self.options.ignore_alt, threads).map_err(failed)?;
         let index = files.load(threads).map_err(failed)?;
         let alternates = files.alternates().map_err(failed)?;
         let alternates = contigs::alternates(&alternates);

@@ -10,8 +10,6 @@
 //! version, cut off, damaged, or made from another reference than the one that lies beside it; nothing is guessed. No
 //! reference need lie there.
 
-pub use crate::identity::ReferenceId;
-
 use crate::reference::{Reference, ReferenceBuilder};
 use crate::tables::{AddressedIndex, Tables, as_bytes, from_words, zeroed};
 use crate::{Strobealign, VERSION};
@@ -24,6 +22,7 @@ use std::sync::Mutex;
 use strobealign::packed_seq::PackedSeq;
 use strobealign::seeding::SeedingParameters;
 use xxhash_rust::xxh3::xxh3_64;
+use zerohop_input::identity::FileId;
 use zerohop_model::error::Error;
 use zerohop_model::record::Contig;
 use zerohop_process::NewFile;
@@ -65,14 +64,12 @@ pub enum IndexFileError {
     Memory(#[from] Error),
 }
 
-impl ReferenceId {
-    /// Reads the FASTA at `path` with so many threads.
-    ///
-    /// # Errors
-    /// When it cannot be read.
-    pub fn of_file(path: &Path, threads: usize) -> Result<Self, IndexFileError> {
-        Self::read(path, threads).map_err(|source| unread(path, source))
-    }
+/// What identifies the FASTA at `path`, read with so many threads.
+///
+/// # Errors
+/// When it cannot be read.
+pub fn identify(path: &Path, threads: usize) -> Result<FileId, IndexFileError> {
+    FileId::read(path, threads).map_err(|source| unread(path, source))
 }
 
 /// A reference that cannot be read.
@@ -92,7 +89,7 @@ struct Section {
 struct Description {
     engine: String,
     engine_version: String,
-    reference: ReferenceId,
+    reference: FileId,
     read_length: usize,
     /// Seeding parameters in words: an engine that has others under the same version number is noticed.
     seeding: String,
@@ -163,7 +160,7 @@ impl Strobealign {
     ///
     /// # Errors
     /// When the file cannot be written; then none is left.
-    pub fn save(&self, path: &Path, reference: &ReferenceId, read_length: usize) -> Result<u64, IndexFileError> {
+    pub fn save(&self, path: &Path, reference: &FileId, read_length: usize) -> Result<u64, IndexFileError> {
         let unwritten = |source| IndexFileError::Io { path: path.to_owned(), what: "cannot write the index", source };
         let new = NewFile::create(path).map_err(|error| unwritten(error.source))?;
         let bytes = self.write_file(new.file(), reference, read_length).map_err(unwritten)?;
@@ -173,7 +170,7 @@ impl Strobealign {
 
     /// The sections go first, behind room for the description, whose length is known from a first try with no hashes
     /// wrong.
-    fn write_file(&self, file: &File, reference: &ReferenceId, read_length: usize) -> std::io::Result<u64> {
+    fn write_file(&self, file: &File, reference: &FileId, read_length: usize) -> std::io::Result<u64> {
         let placeholder = self.description(reference, read_length, |bytes| Section {
             offset: u64::MAX,
             bytes: u64::MAX,
@@ -204,7 +201,7 @@ impl Strobealign {
 
     fn description(
         &self,
-        reference: &ReferenceId,
+        reference: &FileId,
         read_length: usize,
         mut section: impl FnMut(usize) -> Section,
     ) -> std::io::Result<Vec<u8>> {
@@ -433,10 +430,10 @@ mod tests {
     }
 
     /// A file beside `path`, and what identifies it.
-    fn reference(path: &Path, text: &str) -> (PathBuf, ReferenceId) {
+    fn reference(path: &Path, text: &str) -> (PathBuf, FileId) {
         let path = path.with_extension(text);
         std::fs::write(&path, text).unwrap();
-        let id = ReferenceId::of_file(&path, 1).unwrap();
+        let id = identify(&path, 1).unwrap();
         (path, id)
     }
 

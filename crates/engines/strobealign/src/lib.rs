@@ -16,7 +16,6 @@
 
 mod build;
 pub mod file;
-mod identity;
 mod mapper;
 mod provider;
 mod records;

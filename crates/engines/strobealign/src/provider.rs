@@ -1,6 +1,6 @@
 //! Where strobealign's index comes from: a file beside the reference, or the reference itself.
 
-use crate::file::{ReferenceId, index_path, is_index, read_length};
+use crate::file::{identify, index_path, is_index, read_length};
 use crate::{CHUNK_BASES, Reference, ReferenceBuilder, Strobealign, VERSION, canonical_read_length};
 use std::fs::File;
 use std::io::Read;
@@ -47,7 +47,7 @@ impl IndexProvider for Provider {
 
     fn save(&self, reference: &Path, mean_read_length: usize, threads: usize) -> Result<Bytes, IndexError> {
         let read_length = canonical_read_length(mean_read_length);
-        let id = ReferenceId::of_file(reference, threads).map_err(failed)?;
+        let id = identify(reference, threads).map_err(failed)?;
         let engine = build(reference, read_length, threads, Box::new(|| ()))?;
         engine.save(&index_path(reference, read_length), &id, read_length).map(Bytes).map_err(failed)
     }

@@ -33,6 +33,9 @@ pub enum Command {
     /// Compare the ways in which ranks exchange what they found, with searches that are made up; under mpirun, or with
     /// threads as ranks
     Exchange(Box<ExchangeArgs>),
+    /// Say how well workers are used where an engine maps in two phases, with statistics over a cohort of pieces
+    /// between them (bwa-mem): by simulation, and by runs in which workers sleep
+    Cohorts(CohortsArgs),
     /// Write FASTQ in blocks of a fixed size, which can be read without looking for the ends of reads; and back
     Block(BlockArgs),
     /// One process of a measurement (started by zerohop-lab itself)
@@ -266,6 +269,48 @@ pub struct ExchangeArgs {
     /// The library that 'zerohop mpi' built
     #[arg(long, value_name = "FILE")]
     pub mpi: Option<PathBuf>,
+}
+
+#[derive(Debug, clap::Args)]
+pub struct CohortsArgs {
+    /// Numbers of workers that are simulated
+    #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "1,2,4,8,64,256,1024",
+          value_parser = RangedU64ValueParser::<usize>::new().range(1..=65_536))]
+    pub workers: Vec<usize>,
+
+    /// Numbers of workers that are measured, too
+    #[arg(long, value_name = "LIST", value_delimiter = ',',
+          value_parser = RangedU64ValueParser::<usize>::new().range(1..=256))]
+    pub measure: Vec<usize>,
+
+    /// Pieces of a cohort: 20 are bwa's 10,000,000 bases
+    #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    pub pieces: u32,
+
+    /// Pieces for each worker, about: whole cohorts are done
+    #[arg(long, value_name = "N", default_value_t = 100,
+          value_parser = RangedU64ValueParser::<u64>::new().range(1..=100_000))]
+    pub pieces_per_worker: u64,
+
+    /// Milliseconds of the first phase of a piece, on average
+    #[arg(long, value_name = "MS", default_value_t = 20.0, value_parser = parse_amount)]
+    pub first_ms: f64,
+
+    /// Milliseconds of the second phase
+    #[arg(long, value_name = "MS", default_value_t = 10.0, value_parser = parse_amount)]
+    pub second_ms: f64,
+
+    /// Milliseconds of the statistics of a cohort
+    #[arg(long, value_name = "MS", default_value_t = 0.5, value_parser = parse_amount)]
+    pub combine_ms: f64,
+
+    /// How much pieces differ: the standard deviation of the logarithm of their times
+    #[arg(long, value_name = "SIGMA", default_value_t = 0.5, value_parser = parse_amount)]
+    pub spread: f64,
+
+    /// Write the table to FILE, as JSON
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
 }
 
 #[derive(Debug, clap::Args)]

@@ -2,13 +2,15 @@
 //!
 //! 1. [`args`] is exactly what was typed;
 //! 2. [`scaling`] measures threads, locks, parsing and outputs; [`exchange`] the ways in which ranks exchange results,
-//!    and [`predictions`] says what more ranks would take; [`block`] writes FASTQ in blocks of a fixed size;
+//!    and [`predictions`] says what more ranks would take; [`cohorts`] says how well workers are used where engines map
+//!    in two phases; [`block`] writes FASTQ in blocks of a fixed size;
 //! 3. the exit status is 0 for success (also when the reader of our output went away), 1 for a failure, 2 for wrong
 //!    usage.
 #![forbid(unsafe_code)]
 
 mod args;
 mod block;
+mod cohorts;
 mod exchange;
 mod failure;
 mod predictions;
@@ -44,6 +46,7 @@ fn dispatch(args: Args) -> Result<(), Failure> {
         Command::Claims(args) => scaling::claims(&args),
         Command::Page { folder } => scaling::page(&folder),
         Command::Exchange(args) => exchange::run(&args),
+        Command::Cohorts(args) => cohorts::run(&args),
         Command::Block(args) => block::run(&args),
         Command::Process => scaling::process(),
         Command::Completions { shell } => {

@@ -1,8 +1,9 @@
-//! What identifies the FASTA that an index was made from.
+//! What identifies a file of which an index was made, or that an index consists of: what it holds, as a digest of
+//! digests, so that many threads can read it.
 
 use serde::{Deserialize, Serialize};
 use std::fs::{File, Metadata};
-use std::io::{self, Read, Seek, SeekFrom};
+use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -15,26 +16,26 @@ const FIRST_TIME: i64 = 347_155_200;
 /// Bytes that are read at once.
 const BUFFER: usize = 1 << 20;
 
-/// What identifies a FASTA file: its length, the time of its last change, and what it holds.
+/// What identifies a file: its length, the time of its last change, and what it holds.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ReferenceId {
+pub struct FileId {
     bytes: u64,
     /// Seconds since 1970, and nanoseconds.
     modified: (i64, i64),
-    /// The XXH3-128 of the XXH3-128 of each 32 MiB of the file.
+    /// Its [`digest`].
     blocks_xxh3_128: String,
 }
 
-impl ReferenceId {
+impl FileId {
     /// Reads the file at `path` with so many threads.
     ///
     /// # Errors
     /// When it cannot be read.
-    pub(crate) fn read(path: &Path, threads: usize) -> io::Result<Self> {
+    pub fn read(path: &Path, threads: usize) -> io::Result<Self> {
         // Before it is read: what changes meanwhile is noticed later.
         let metadata = std::fs::metadata(path)?;
-        let blocks_xxh3_128 = hash(path, metadata.len(), threads)?;
-        Ok(ReferenceId { bytes: metadata.len(), modified: modified(&metadata), blocks_xxh3_128 })
+        let blocks_xxh3_128 = digest(path, threads)?;
+        Ok(FileId { bytes: metadata.len(), modified: modified(&metadata), blocks_xxh3_128 })
     }
 
     /// Whether it identifies the file at `path`. That is read, with so many threads, only if it has the same length and
@@ -42,13 +43,13 @@ impl ReferenceId {
     ///
     /// # Errors
     /// When it cannot be read.
-    pub(crate) fn is_of(&self, path: &Path, threads: usize) -> io::Result<bool> {
+    pub fn is_of(&self, path: &Path, threads: usize) -> io::Result<bool> {
         let metadata = std::fs::metadata(path)?;
         if metadata.len() != self.bytes {
             return Ok(false);
         }
         let is_unchanged = modified(&metadata) == self.modified && self.modified.0 >= FIRST_TIME;
-        Ok(is_unchanged || hash(path, self.bytes, threads)? == self.blocks_xxh3_128)
+        Ok(is_unchanged || digest(path, threads)? == self.blocks_xxh3_128)
     }
 }
 
@@ -56,9 +57,12 @@ fn modified(metadata: &Metadata) -> (i64, i64) {
     (metadata.mtime(), metadata.mtime_nsec())
 }
 
-/// The hash of a file of `length` bytes.
-fn hash(path: &Path, length: u64, threads: usize) -> io::Result<String> {
-    let (blocks, next) = (length.div_ceil(BLOCK), AtomicU64::new(0));
+/// What a file holds, read with so many threads: the XXH3-128 of the XXH3-128 of each 32 MiB of it, in hexadecimal.
+///
+/// # Errors
+/// When it cannot be read.
+pub fn digest(path: &Path, threads: usize) -> io::Result<String> {
+    let (blocks, next) = (std::fs::metadata(path)?.len().div_ceil(BLOCK), AtomicU64::new(0));
     let hash_blocks = || -> io::Result<Vec<(u64, u128)>> {
         let (mut file, mut buffer, mut done) = (File::open(path)?, vec![0; BUFFER], Vec::new());
         loop {
@@ -82,8 +86,13 @@ fn hash(path: &Path, length: u64, threads: usize) -> io::Result<String> {
         io::Result::Ok(all)
     })?;
     all.sort_unstable();
-    let hashes: Vec<u8> = all.into_iter().flat_map(|(_, hash)| hash.to_le_bytes()).collect();
-    Ok(format!("{:032x}", xxh3_128(&hashes)))
+    Ok(of_blocks(all.into_iter().map(|(_, hash)| hash)))
+}
+
+/// The digest of a file whose blocks have these.
+fn of_blocks(hashes: impl Iterator<Item = u128>) -> String {
+    let hashes: Vec<u8> = hashes.flat_map(u128::to_le_bytes).collect();
+    format!("{:032x}", xxh3_128(&hashes))
 }
 
 fn hash_block(mut block: impl Read, buffer: &mut [u8]) -> io::Result<u128> {
@@ -93,6 +102,51 @@ fn hash_block(mut block: impl Read, buffer: &mut [u8]) -> io::Result<u128> {
             0 => return Ok(hash.digest128()),
             n => hash.update(&buffer[..n]),
         }
+    }
+}
+
+/// Writes, and finds the [`digest`] of what was written.
+pub struct Digesting<W> {
+    out: W,
+    /// Of the block that is not full.
+    block: Xxh3,
+    in_block: u64,
+    hashes: Vec<u128>,
+}
+
+impl<W: Write> Digesting<W> {
+    /// Nothing is written yet.
+    pub fn new(out: W) -> Self {
+        Digesting { out, block: Xxh3::new(), in_block: 0, hashes: Vec::new() }
+    }
+
+    /// Hands everything on, and gives the digest of it.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn finish(mut self) -> io::Result<String> {
+        self.out.flush()?;
+        let rest = (self.in_block > 0).then(|| self.block.digest128());
+        Ok(of_blocks(self.hashes.into_iter().chain(rest)))
+    }
+}
+
+impl<W: Write> Write for Digesting<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let room = usize::try_from(BLOCK - self.in_block).unwrap_or(usize::MAX);
+        let written = self.out.write(&bytes[..bytes.len().min(room)])?;
+        self.block.update(&bytes[..written]);
+        self.in_block += written as u64;
+        if self.in_block == BLOCK {
+            self.hashes.push(self.block.digest128());
+            self.block.reset();
+            self.in_block = 0;
+        }
+        Ok(written)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
     }
 }
 
@@ -107,7 +161,7 @@ mod tests {
         let path = dir.path().join("x.fa");
         let text = vec![b'A'; 2 * BLOCK as usize + 5];
         std::fs::write(&path, &text).unwrap();
-        let ids = [1, 2, 5].map(|threads| ReferenceId::read(&path, threads).unwrap());
+        let ids = [1, 2, 5].map(|threads| FileId::read(&path, threads).unwrap());
         assert!(ids.iter().all(|id| *id == ids[0]), "whatever the number of threads");
         let id = &ids[0];
         let is_of = |text: &[u8], seconds| {
@@ -129,10 +183,10 @@ mod tests {
             let mut other = text.clone();
             other[at] = b'C';
             std::fs::write(&path, other).unwrap();
-            ReferenceId::read(&path, 2).unwrap()
+            FileId::read(&path, 2).unwrap()
         };
         assert_ne!(with(0).blocks_xxh3_128, with(BLOCK as usize).blocks_xxh3_128, "blocks have places");
-        let old = ReferenceId { modified: (1, 0), ..id.clone() };
+        let old = FileId { modified: (1, 0), ..id.clone() };
         let set_old = |text: &[u8]| {
             std::fs::write(&path, text).unwrap();
             File::options()
@@ -145,6 +199,20 @@ mod tests {
         assert!(!old.is_of(&path, 1).unwrap());
         set_old(&[&text[1..], b"C"].concat()).unwrap();
         assert!(!old.is_of(&path, 1).unwrap(), "a time that was made up says nothing");
-        assert!(ReferenceId::read(&dir.path().join("none"), 1).is_err());
+        assert!(FileId::read(&dir.path().join("none"), 1).is_err());
+    }
+
+    #[test]
+    fn what_is_written_has_the_digest_of_the_file() {
+        let path = tempfile::NamedTempFile::new().unwrap().into_temp_path();
+        for length in [0, 1, BLOCK as usize - 1, BLOCK as usize, BLOCK as usize + 1, 2 * BLOCK as usize + 7] {
+            let text: Vec<u8> = (0..length).map(|i| (i % 251) as u8).collect();
+            let mut out = Digesting::new(File::create(&path).unwrap());
+            let (begin, end) = text.split_at(length / 3);
+            out.write_all(begin).unwrap();
+            out.write_all(end).unwrap();
+            assert_eq!(out.finish().unwrap(), digest(&path, 2).unwrap(), "{length} bytes");
+            assert_eq!(std::fs::read(&path).unwrap(), text);
+        }
     }
 }

@@ -1,0 +1,193 @@
+#!/usr/bin/env python3
+"""What zerohop takes around the library of its embedded bwa mem, and the memory of each worker.
+
+    cargo build --release -p zerohop-cli -p zerohop-bench --bins
+    cargo build --release -p zerohop-engine-bwa-mem --example library_alone
+    python3 bench/embedded.py                     # 100 Mb simulated, 200,000 pairs
+
+1. Time, arms in turn: `library_alone` (crates/engines/bwa-mem/examples) maps the pairs that lie in its memory, whole
+   cohorts in each thread, and counts records without making text of any; `zerohop align --engine bwa-mem` reads them
+   from a file and writes SAM to /dev/null. Loading the index counts for neither: of zerohop, it is the time of the run
+   by its own account (--json), in which the accounting of workers is checked by bench/accounting.py. What the library
+   has read before with one thread is told, too.
+2. Memory: the peak of `zerohop align` and of `bwa mem -K 10000000` with 1 to 16 threads.
+
+Results go to bench/runs/DATE-HOST-embedded/.
+"""
+
+import argparse
+import datetime
+import json
+import os
+import platform
+import re
+import statistics
+import subprocess
+import sys
+from pathlib import Path
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+from compare import ROOT, Failure, call, machine, make, measure, output_of
+
+REFERENCE = "sim100M.fa"
+THREADS = [1, 2, 4, 8, 16]
+STAGES = ["parse", "map", "encode", "commit"]
+
+
+def parse_arguments():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--pairs", type=int, default=200_000, help="simulated pairs (default: %(default)s)")
+    parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)), help="(default: all CPUs)")
+    parser.add_argument("--repeats", type=int, default=9, help="counted runs of each arm (default: %(default)s)")
+    parser.add_argument("--memory-repeats", type=int, default=3,
+        help="runs of zerohop for each number of threads (default: %(default)s)")
+    parser.add_argument("--bwa", default="bwa")
+    parser.add_argument("--out", type=Path,
+        default=ROOT / "bench/runs" / f"{datetime.date.today()}-{platform.node()}-embedded")
+    options = parser.parse_args()
+    target = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
+    options.zerohop, options.simulate = target / "release/zerohop", target / "release/simulate"
+    options.alone = target / "release/examples/library_alone"
+    options.work = (target / "bench-work").resolve()
+    return options
+
+
+def prepare(options):
+    """The files of compare.py, which are made the same way."""
+    options.work.mkdir(parents=True, exist_ok=True)
+    make(options, [REFERENCE], lambda names: call([options.simulate, "reference", "--bases", "100M", "--seed", "1",
+        "--out", names[0]]))
+    reads = [f"sim100M_{options.pairs}_{mate}.fq" for mate in (1, 2)]
+    make(options, reads, lambda names: call([
+        options.simulate, "pairs", "--reference", options.work / REFERENCE, "--pairs", options.pairs, "--length", 150,
+        "--insert", "400", "--sd", "50", "--error", "0.002", "--snp", "0.001", "--seed", "2", "--out1", names[0],
+        "--out2", names[1]]))
+    call([options.zerohop, "index", "--engine", "bwa-mem", REFERENCE], cwd=options.work)
+    if not (options.work / f"{REFERENCE}.bwt").exists():
+        call([options.bwa, "index", REFERENCE], cwd=options.work)
+    return reads
+
+
+def seconds(time):
+    return time["secs"] + time["nanos"] / 1e9
+
+
+def alone(options, reads):
+    command = [options.alone, options.threads, REFERENCE, *reads]
+    said = subprocess.run([str(word) for word in command], cwd=options.work, capture_output=True, text=True)
+    found = re.match(r"([\d.]+) s, ([\d.]+) CPU s, (\d+) records, ([\d.]+) s of reading before", said.stdout)
+    if said.returncode or not found:
+        raise Failure(f"library_alone: exit status {said.returncode}\n{said.stderr[-2000:]}")
+    return {"wall_s": float(found[1]), "worker_s": float(found[2]), "records": int(found[3]),
+        "reading_s": float(found[4]), "both_s": float(found[1]) + float(found[4])}
+
+
+def zerohop(options, reads):
+    path = options.work / "embedded.json"
+    call([options.zerohop, "align", "-q", "--engine", "bwa-mem", "-t", options.threads, "--json", path, "-o",
+        "/dev/null", REFERENCE, *reads], cwd=options.work)
+    run = json.loads(path.read_text())["run"]
+    of_workers = {stage: sum(seconds(worker[stage]) for worker in run["workers"]) for stage in STAGES}
+    tally = run["tally"]
+    return {"wall_s": seconds(run["wall"]), "both_s": seconds(run["wall"]), "worker_s": sum(of_workers.values()),
+        "map_s": of_workers["map"], "stages": of_workers, "records": tally["primary_records"] + tally["other_records"]}
+
+
+def time(options, reads, tell):
+    for repetition in range(options.repeats + 1):  # number 0 warms up and does not count
+        arms = [("library", alone), ("zerohop", zerohop)]
+        for name, arm in arms if repetition % 2 else arms[::-1]:
+            result = {"arm": name, "repetition": repetition, **arm(options, reads)}
+            print(f"{name:10} run {repetition}: {result['wall_s']:.2f} s", file=sys.stderr)
+            tell(result)
+
+
+def memory(options, reads, tell):
+    for repetition in range(options.memory_repeats):
+        for threads in THREADS:
+            commands = {
+                "zerohop": [str(options.zerohop), "align", "-q", "--engine", "bwa-mem", "-t", str(threads), "-o",
+                    "/dev/null", REFERENCE, *reads],
+                "bwa": [options.bwa, "mem", "-v", "1", "-K", "10000000", "-t", str(threads), "-o", "/dev/null",
+                    REFERENCE, *reads],
+            }
+            if repetition:
+                del commands["bwa"]  # once: it takes ten times as long
+            for name, command in commands.items():
+                result = measure([command], options, options.work / "stderr.log")
+                tell({"memory_of": name, "threads": threads, **result})
+                print(f"{name:10} -t {threads}: {result['peak_rss_kib'] / 1024:.0f} MiB", file=sys.stderr)
+
+
+def summary(options, results):
+    counted = [result for result in results if result.get("repetition")]
+    of = lambda arm, key: {result["repetition"]: result[key] for result in counted if result["arm"] == arm}
+    median = lambda values: statistics.median(values)
+    lines = ["| arm | wall s: median (range) | seconds of all workers | records |", "| --- | --- | --- | --- |"]
+    for arm in ("library", "zerohop"):
+        walls = of(arm, "wall_s").values()
+        records = {result["records"] for result in counted if result["arm"] == arm}
+        lines.append(f"| {arm} | {median(walls):.2f} ({min(walls):.2f}-{max(walls):.2f}) | "
+            f"{median(of(arm, 'worker_s').values()):.2f} | {', '.join(map(str, records))} |")
+    ratio = lambda key: median([of("zerohop", key)[n] / of("library", key)[n] for n in of("zerohop", key)])
+    stages = [result["stages"] for result in counted if result["arm"] == "zerohop"]
+    share = lambda stage: 100 * median([of_run[stage] / sum(of_run.values()) for of_run in stages])
+    shares = ", ".join(f"{stage} {share(stage):.1f} %" for stage in STAGES)
+    mapping = median([of("zerohop", "map_s")[n] / of("library", "worker_s")[n] for n in of("zerohop", "map_s")])
+    lines += ["", "zerohop by the library, medians of the ratios within one repetition:", "",
+        f"- {mapping:.3f}x in the calls of the library, {ratio('worker_s'):.3f}x in all that workers do with reads "
+        f"({shares});",
+        f"- {ratio('wall_s'):.3f}x wall, though the library by itself reads nothing and writes nothing meanwhile;",
+        f"- {ratio('both_s'):.3f}x wall, if what it has read before counts.", ""]
+    if not options.memory_repeats:
+        return "\n".join(lines)
+    lines += ["| threads | zerohop: peak MiB | bwa mem: peak MiB |", "| --- | --- | --- |"]
+    peak = lambda name, threads: median([result["peak_rss_kib"] / 1024 for result in results
+        if (result.get("memory_of"), result.get("threads")) == (name, threads)])
+    lines += [f"| {threads} | {peak('zerohop', threads):.0f} | {peak('bwa', threads):.0f} |" for threads in THREADS]
+    per_worker = {name: (peak(name, THREADS[-1]) - peak(name, THREADS[1])) / (THREADS[-1] - THREADS[1])
+        for name in ("zerohop", "bwa")}
+    lines += ["", "From 2 to 16 threads each one takes " +
+        ", ".join(f"{mib:.0f} MiB ({name})" for name, mib in per_worker.items()) + ".", ""]
+    return "\n".join(lines)
+
+
+def write_readme(options):
+    versions = [f"zerohop commit: {output_of('git', 'rev-parse', 'HEAD')}"
+        f"{' with changes' if output_of('git', 'status', '--porcelain') else ''}", "bwa-mem3-sys 0.4.4"]
+    text = ["# The embedded bwa mem and its library by itself", "",
+        f"Options of `bench/embedded.py`: `{' '.join(sys.argv[1:]) or '(defaults)'}`", "",
+        f"{options.pairs} simulated pairs of 2x150 bases of a simulated 100 Mb reference, {options.threads} threads, "
+        f"{options.repeats} counted runs of each arm",
+        "after one that warms up, arms in turn. `raw.jsonl` has one line a run; the head of the script says what the "
+        "arms are.", ""]
+    for title, lines in [("Versions", versions), ("Machine", machine())]:
+        text += [f"## {title}", "", *[f"- {line}" for line in lines], ""]
+    (options.out / "README.md").write_text("\n".join(text).rstrip() + "\n")
+
+
+def main():
+    options = parse_arguments()
+    os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[: options.threads])  # and so that of all arms
+    options.out.mkdir(parents=True, exist_ok=True)
+    write_readme(options)
+    reads = prepare(options)
+    results = []
+    with open(options.out / "raw.jsonl", "w") as raw:
+        def tell(result):
+            raw.write(json.dumps(result) + "\n")
+            raw.flush()
+            results.append(result)
+        time(options, reads, tell)
+        memory(options, reads, tell)
+    text = summary(options, results)
+    (options.out / "summary.md").write_text(text)
+    print(text)
+
+
+if __name__ == "__main__":
+    try:
+        main()
+    except Failure as failure:
+        sys.exit(f"embedded.py: {failure}")
