@@ -183,14 +183,15 @@ def prepare(options, name):
 
 
 def make_indexes(options, fasta):
-    none = options.work / "none.fq"
-    none.write_text("@none\n" + "A" * READ_LENGTH + "\n+\n" + "I" * READ_LENGTH + "\n")
+    pair = [options.work / f"none_{mate}.fq" for mate in (1, 2)]
+    for file in pair:
+        file.write_text("@none\n" + "A" * READ_LENGTH + "\n+\n" + "I" * READ_LENGTH + "\n")
     for engine in options.engines:
         if engine in EMBEDDED:
             words = ["-r", READ_LENGTH] if engine == "strobealign" else ["--engine", engine]
             call([options.zerohop, "index", *words, fasta], cwd=options.work)
         else:
-            command = align(options, engine, fasta, [none, none], "/dev/null")
+            command = align(options, engine, fasta, pair, "/dev/null")
             call([*command[:2], "--build-index", *command[2:]], cwd=options.work)
 
 

@@ -9,7 +9,7 @@
 //! 4. *encode* its records;
 //! 5. *commit* (commit.rs, an implementation for each order of bytes): on a regular file the [gate] hands out offsets
 //!    in order and the worker writes; on a pipe an [ordered queue](queue) feeds one writer. A worker that is ahead
-//!    holds at most two chunks, then waits.
+//!    holds some chunks, then waits.
 //!
 //! Where an engine needs statistics over a cohort, 3 is two phases with these between them, and a worker keeps a chunk
 //! until its second phase (cohorts.rs says who does what when).

@@ -22,8 +22,12 @@ pub enum Order {
     Any,
 }
 
-/// Finished chunks that a worker may hold while earlier ones are still being mapped by others.
-pub const HELD_PER_WORKER: usize = 2;
+/// Finished chunks that a worker may hold while earlier ones are still being mapped by others. With 2, 1,024 workers
+/// would wait a third of their time if one chunk of twenty takes twice the average; with 8 they lose 3 % (simulated,
+/// bench/runs/2026-11-23-xeon-2cpu-cohorts).
+pub const HELD_PER_WORKER: usize = 8;
+/// Buffers that a worker keeps for later chunks. Others go back to the system when what they held is written.
+const SPARE_PER_WORKER: usize = 3;
 
 /// The output of a run.
 pub struct Output<'s> {
@@ -67,7 +71,7 @@ impl<'s> Output<'s> {
             next: files.iter().map(|_| AtomicU64::new(0)).collect(),
             files,
             spare: Mutex::new(Vec::new()),
-            spare_limit: (HELD_PER_WORKER + 1) * committers,
+            spare_limit: SPARE_PER_WORKER * committers,
             held,
             gate_nanos: AtomicU64::new(0),
         }
@@ -230,8 +234,10 @@ impl<'o, 's> Committer<'o, 's> {
             file.write(self.output.sink, held.file, held.number, offset, &held.bytes)?;
             self.writing += started.elapsed();
             if let Some(Held { mut bytes, .. }) = self.held.pop_front() {
-                bytes.clear();
-                self.spare.push(bytes);
+                if self.spare.len() < SPARE_PER_WORKER {
+                    bytes.clear();
+                    self.spare.push(bytes);
+                }
             }
         }
         Ok(())

@@ -2,7 +2,7 @@
 //!
 //! Claiming, parsing and writing cost nothing here. What can make a worker wait is all there: the bound of text that is
 //! held, statistics that are not there yet, and records whose place in the output is not known, since earlier ones are
-//! not made (a worker keeps [`HELD_PER_WORKER`] chunks of such).
+//! not made (a worker keeps [`HELD_PER_WORKER`] such chunks).
 
 use crate::cohorts::Case;
 use std::cmp::Reverse;
