@@ -1,6 +1,6 @@
 # zerohop: the commands that do everything on a fresh Debian 12 or Ubuntu. Each installs what it misses.
 
-.PHONY: help demo test test-long bench bench-aligners build setup
+.PHONY: help demo test test-long bench bench-aligners build licences setup
 .DEFAULT_GOAL := help
 
 help:
@@ -10,13 +10,18 @@ help:
 	@echo "make bench   compare with the strobealign program; BENCH='--help' shows the choices"
 	@echo "make bench-aligners   compare all aligners: time, memory, places of reads, variants; BENCH as above"
 	@echo "make build   the programs, as target/release/zerohop and zerohop-lab"
+	@echo "make licences   the licences of all that is linked into them, as target/release/LICENCES.txt"
 
 setup:
 	@scripts/setup.sh build
 
 build: setup
-	@bash -c 'source scripts/env.sh && cargo build --release --locked && \
-	    cargo xtask licences > "$$TARGET/release/LICENCES.txt"'
+	@bash -c 'source scripts/env.sh && cargo build --release --locked'
+
+# The texts that go with the programs wherever these go
+licences: build
+	@bash -c 'source scripts/env.sh && cargo xtask licences > "$$TARGET/licences.new" && \
+	    mv "$$TARGET/licences.new" "$$TARGET/release/LICENCES.txt"'
 
 demo:
 	@scripts/setup.sh demo
@@ -32,8 +37,10 @@ test-long:
 
 bench:
 	@scripts/setup.sh bench
-	@bash -c 'source scripts/env.sh && cargo build -q --release --locked -p zerohop-cli -p zerohop-bench --bins && exec python3 bench/compare.py $(BENCH)'
+	@bash -c 'source scripts/env.sh && cargo build -q --release --locked -p zerohop-cli -p zerohop-bench --bins && \
+	    exec python3 bench/compare.py $(BENCH)'
 
 bench-aligners:
 	@scripts/setup.sh test
-	@bash -c 'source scripts/env.sh && cargo build -q --release --locked -p zerohop-cli -p zerohop-bench --bins && exec python3 bench/aligners.py $(BENCH)'
+	@bash -c 'source scripts/env.sh && cargo build -q --release --locked -p zerohop-cli -p zerohop-bench --bins && \
+	    exec python3 bench/aligners.py $(BENCH)'

@@ -8,10 +8,15 @@ that bcftools calls from their records.
 
 Sets:
     ecoli   pairs of 2x150 bases simulated from E. coli K-12 with variants put into it
-    human   the same with 17 Mb of human sequence (FOLDER/combined/human_mini.fa.gz)
-    hg002   real pairs of HG002 (FOLDER/human_chr20), whose truth is not known: calls are compared with those of bwa
+    human   the same with 18 Mb of human sequence (FOLDER/combined/human_mini.fa.gz)
+    hg002   real pairs of HG002 from 100 kb of chromosome 20 (FOLDER/human_chr20), whose truth is not known: calls are
+            compared with those of bwa; too few reads for times
 
-A read is placed right if its record begins within 20 bases of where it comes from, soft clips counted. Variants: SNVs
+Times are those of `zerohop align --engine E` with the index made before; memory is that of zerohop and, if the aligner
+is a program of its own, of both.
+
+A read is placed right if its record begins within 20 bases of where it comes from, soft clips counted; surely wrong if
+it is placed elsewhere with a mapping quality of 20 to 254 (255 is none). Variants: SNVs
 (one of 1,000 bases), insertions and deletions of 1 to 20 bases (one of 5,000), at least 30 bases apart; called by
 `bcftools mpileup | bcftools call -mv`, normalised, of quality 20 at least. Results go to
 bench/runs/DATE-HOST-aligners/.
@@ -55,6 +60,7 @@ STANDARD = "bwa"
 READ_LENGTH = 150
 NEAR = 20
 SURE = 20
+NO_QUALITY = 255
 SNV_RATE, INDEL_RATE, LONGEST_INDEL, APART = 1e-3, 2e-4, 20, 30
 
 
@@ -78,7 +84,7 @@ def parse_arguments():
     target = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
     options.work = (options.work or target / "bench-work" / "aligners").resolve()
     options.simulate = options.simulate or target / "release/simulate"
-    here = {line.split()[0] for line in output_of(options.zerohop, "engines").splitlines() if line.strip()}
+    here = set(installed(options))
     if options.engines is None:
         options.engines = [engine for engine in ENGINES if engine in here]
     for name, known in [("engines", here & set(ENGINES)), ("sets", {"ecoli", "human", "hg002"})]:
@@ -91,6 +97,12 @@ def parse_arguments():
     if set(options.sets) - {"ecoli"} and not options.data:
         parser.error("--sets human and hg002 need --data")
     return options
+
+
+def installed(options):
+    """Engines that are here, with their versions."""
+    table = output_of(options.zerohop, "engines").split("\n\n")[0].splitlines()[1:]
+    return {words[0]: words[1] for words in map(str.split, table) if words[1] != "-"}
 
 
 # --- a sample of known truth ----------------------------------------------------------------------------------
@@ -164,40 +176,46 @@ def prepare(options, name):
     """The reference, the reads and, of simulated ones, the truth."""
     options.work.mkdir(parents=True, exist_ok=True)
     source = {"ecoli": options.reference, "human": "combined/human_mini.fa.gz",
-        "hg002": "human_chr20/grch38.chr20_and_21_10M.fa.gz"}[name]
+        "hg002": "human_chr20/ucsc.hg19.chr20.unittest.fasta.gz"}[name]
     source = source if name == "ecoli" else options.data / source
-    fasta, reads = f"{name}.fa", [f"{name}_{mate}.fq" for mate in (1, 2)]
+    # Files that are there already are used: so names tell what is in them.
+    stem = name if name != "ecoli" or source == ECOLI else f"other-{source.name.split('.')[0]}"
+    fasta, reads = f"{stem}.fa", [f"{stem}_{options.coverage:g}x_{mate}.fq" for mate in (1, 2)]
     make(options, [fasta], lambda names: unpack(source, names[0], 1))
     if name == "hg002":
         real = [options.data / "human_chr20" / f"HG002_NIST_150bp_downsampled_30x.chr20.10_10p1mb_R{mate}.fq.gz"
             for mate in (1, 2)]
         make(options, reads, lambda names: [unpack(*pair, 1) for pair in zip(real, names)])
         return fasta, reads, None
-    make(options, [f"{name}.sample.fa", f"{name}.truth.json"], lambda names: make_sample(options.work / fasta, *names))
-    bases = sum(map(len, read_fasta(options.work / fasta).values()))
+    make(options, [f"{stem}.sample.fa", f"{stem}.truth.json"], lambda names: make_sample(options.work / fasta, *names))
+    bases = sum(len(sequence) - sequence.count("N") for sequence in read_fasta(options.work / fasta).values())
     make(options, reads, lambda names: call([
-        options.simulate, "pairs", "--reference", options.work / f"{name}.sample.fa", "--pairs",
+        options.simulate, "pairs", "--reference", options.work / f"{stem}.sample.fa", "--pairs",
         int(options.coverage * bases / (2 * READ_LENGTH)), "--length", READ_LENGTH, "--insert", "400", "--sd", "50",
         "--error", "0.002", "--snp", "0", "--seed", "2", "--out1", names[0], "--out2", names[1]]))
-    return fasta, reads, json.loads((options.work / f"{name}.truth.json").read_text())
+    return fasta, reads, json.loads((options.work / f"{stem}.truth.json").read_text())
 
 
-def make_indexes(options, fasta):
-    pair = [options.work / f"none_{mate}.fq" for mate in (1, 2)]
-    for file in pair:
-        file.write_text("@none\n" + "A" * READ_LENGTH + "\n+\n" + "I" * READ_LENGTH + "\n")
+def make_indexes(options, fasta, reads):
     for engine in options.engines:
         if engine in EMBEDDED:
             words = ["-r", READ_LENGTH] if engine == "strobealign" else ["--engine", engine]
             call([options.zerohop, "index", *words, fasta], cwd=options.work)
         else:
-            command = align(options, engine, fasta, pair, "/dev/null")
-            call([*command[:2], "--build-index", *command[2:]], cwd=options.work)
+            command = align(options, engine, fasta, reads, "/dev/null")
+            call([*command[:2], "--build-index", "--first", "2000", *command[2:]], cwd=options.work)
 
 
 def align(options, engine, fasta, reads, out):
     return [str(word) for word in [options.zerohop, "align", "--engine", engine, *ENGINES[engine], "-t",
-        options.threads, "-o", out, fasta, *reads]]
+        options.threads, "--json", "run.json", "-o", out, fasta, *reads]]
+
+
+def peak_memory(options):
+    """Of zerohop and of the aligner, if that is a process of its own. (What the kernel says of a child is at least what
+    this script has.)"""
+    report = json.loads((options.work / "run.json").read_text())
+    return report["resources"]["peak_memory"] + sum(one["peak_memory"] for one in report["run"]["instances"])
 
 
 # --- what came of it ------------------------------------------------------------------------------------------
@@ -223,7 +241,7 @@ def placed(sam, truth):
         found = int(position) - 1 - (int(clip.group(1)) if clip else 0)
         if contig == from_contig and abs(found - lift(truth["steps"][contig], start)) <= NEAR:
             counts["right"] += 1
-        elif int(quality) >= SURE:
+        elif SURE <= int(quality) < NO_QUALITY:
             counts["surely_wrong"] += 1
     return counts
 
@@ -282,15 +300,16 @@ def counts_of(calls, truth):
 
 def run_set(options, name, raw):
     fasta, reads, truth = prepare(options, name)
-    make_indexes(options, fasta)
+    make_indexes(options, fasta, reads)
     results, calls = [], {}
     tell = lambda result: (raw.write(json.dumps(result) + "\n"), raw.flush(), results.append(result))
-    for repetition in range(options.repeats + 1):  # number 0 warms up, and its records are looked at
+    for repetition in range(options.repeats + 1 if truth else 1):  # number 0 warms up, and its records are looked at
         shift = repetition % len(options.engines)
         for engine in options.engines[shift:] + options.engines[:shift]:
             command = align(options, engine, fasta, reads, "out.sam")
             result = {"set": name, "engine": engine, "repetition": repetition, "command": shown(command),
-                **measure([command], options, options.work / "stderr.log")}
+                **measure([command], options, options.work / "stderr.log"), "peak_bytes": peak_memory(options)}
+            del result["peak_rss_kib"], result["peak_rss_kib_each"]
             print(f"{name:8} {engine:12} run {repetition}: {result['wall_s']:8.2f} s", file=sys.stderr)
             if repetition == 0:
                 calls[engine] = called(options, fasta, "out.sam", 1 if truth else 2)
@@ -317,27 +336,29 @@ def quality(counts):
     return f"{percent(right, right + false)} / {percent(right, right + missed)}"
 
 
+def times(runs):
+    walls = [run["wall_s"] for run in runs]
+    median = lambda key: statistics.median(map(key, runs))
+    return [f"{statistics.median(walls):.2f} ({min(walls):.2f}-{max(walls):.2f})",
+        f"{median(lambda run: run['user_s'] + run['sys_s']):.2f}",
+        f"{median(lambda run: run['peak_bytes']) / 2**20:.0f}"]
+
+
 def summary(options, results):
     text = ""
     for name in dict.fromkeys(result["set"] for result in results):
         of_set = [result for result in results if result["set"] == name]
         simulated = any("reads" in result for result in of_set)
-        head = ["aligner", "wall s: median (range)", "CPU s", "peak MiB"]
-        head += ["right %", "surely wrong of a million", "SNVs: precision / recall %", "indels: precision / recall %"] \
-            if simulated else [f"variants as with {STANDARD}", f"with {STANDARD} alone", "with it alone"]
+        head = ["aligner"] + (["wall s: median (range)", "CPU s", "peak MiB", "right %", "surely wrong of a million",
+            "SNVs: precision / recall %", "indels: precision / recall %"] if simulated else
+            [f"variants as with {STANDARD}", f"with {STANDARD} alone", "with it alone"])
         rows = [head, ["---"] * len(head)]
         for engine in options.engines:
             own = [result for result in of_set if result["engine"] == engine]
-            runs = [result for result in own if result.get("repetition")]
-            if not runs:
-                continue
-            walls = [run["wall_s"] for run in runs]
-            median = lambda key: statistics.median(map(key, runs))
-            row = [engine, f"{statistics.median(walls):.2f} ({min(walls):.2f}-{max(walls):.2f})",
-                f"{median(lambda run: run['user_s'] + run['sys_s']):.2f}",
-                f"{median(lambda run: run['peak_rss_kib']) / 1024:.0f}"]
             variants = next((result["variants"] for result in own if "variants" in result), None)
+            row = [engine]
             if simulated:
+                row += times([result for result in own if result.get("repetition")])
                 reads = next(result["reads"] for result in own if "reads" in result)
                 row += [percent(reads["right"], reads["reads"]),
                     f"{1e6 * reads['surely_wrong'] / reads['reads']:.0f}", quality(variants["snv"]),
@@ -353,8 +374,7 @@ def write_readme(options):
     versions = [f"zerohop commit: {output_of('git', 'rev-parse', 'HEAD')}"
         f"{' with changes' if output_of('git', 'status', '--porcelain') else ''}"]
     versions += [output_of(program, "--version").split("\n")[0] for program in ("samtools", "bcftools")]
-    versions += [" ".join(line.split()[:2]) for line in output_of(options.zerohop, "engines").splitlines()
-        if line.strip() and line.split()[0] in options.engines]
+    versions += [f"{engine} {version}" for engine, version in installed(options).items() if engine in options.engines]
     arguments = " ".join(Path(word).name if word.startswith("/") else word for word in sys.argv[1:])
     text = ["# All aligners, side by side", "", f"Options of `bench/aligners.py`: `{arguments or '(defaults)'}`", "",
         f"{options.threads} threads on {options.threads} CPUs, {options.repeats} counted runs of each aligner after",

@@ -76,7 +76,7 @@ def seconds(time):
 def alone(options, reads):
     command = [options.alone, options.threads, REFERENCE, *reads]
     said = subprocess.run([str(word) for word in command], cwd=options.work, capture_output=True, text=True)
-    found = re.match(r"([\d.]+) s, ([\d.]+) CPU s, (\d+) records, ([\d.]+) s of reading before", said.stdout)
+    found = re.match(r"([\d.]+) s, ([\d.]+) s of all threads, (\d+) records, ([\d.]+) s of reading before", said.stdout)
     if said.returncode or not found:
         raise Failure(f"library_alone: exit status {said.returncode}\n{said.stderr[-2000:]}")
     return {"wall_s": float(found[1]), "worker_s": float(found[2]), "records": int(found[3]),

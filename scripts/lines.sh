@@ -4,7 +4,7 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-git ls-files '*.md' '*.sh' '*.py' '*.rs' '*.toml' bench/placement tests/numa-lab/numa-lab |
+git ls-files '*.md' '*.sh' '*.py' '*.rs' '*.toml' Makefile bench/placement tests/numa-lab/numa-lab |
     { grep -vxE 'bench/runs/.*' || true; } |
     { LC_ALL=C.UTF-8 xargs -d '\n' grep -anHE '^.{121}' || true; } |
     cut -d : -f 1,2 | sed 's/$/: more than 120 characters/' | { ! grep .; }

@@ -125,7 +125,7 @@ without_cpp() {
     cargo build -q "${programs[@]}" --target-dir "$TARGET/without-c++"
     for script in tests/e2e/[0-9]*.sh; do
         ZEROHOP="$TARGET/without-c++/debug/zerohop" ZEROHOP_LAB="$TARGET/without-c++/debug/zerohop-lab" LONG= \
-            env --default-signal=INT,QUIT,HUP bash "$script" || [ $? = 77 ] || return 1
+            env --default-signal=INT,QUIT,HUP bash "$script" || [ $? = 77 ] || { echo "$script: failed"; return 1; }
     done
 }
 

@@ -1,7 +1,7 @@
 #!/bin/bash
-# A newcomer types every command of README.md and of the tutorial as it stands there, in a folder with the files that it
-# names. A command
-# that this script does not know how to treat is a failure, and so is one that does not write the file that it names.
+# A newcomer types every command of README.md and of docs/tutorial.md as it stands there, in a folder with the files
+# that they name. A command that this script does not know how to treat is a failure, and so is one that does not write
+# the file that it names.
 source "$(dirname "$0")/lib.sh"
 ROOT=$(cd "$(dirname "$0")/../.." && pwd)
 "$ZEROHOP" engines > "$WORK/engines.txt"

@@ -33,8 +33,11 @@ refused() {
 
 # --build-index makes it, once, and several runs at the same time wait for one
 missing() {
-    local run runs=()
-    refused "make the index with 'zerohop index --engine bwa-mem r.fa' (or with --build-index)" r.fa 1.fq 2.fq
+    local run runs=() rc=0
+    "$ZEROHOP" index --engine bwa-mem none.fa 2> err || rc=$?
+    [ "$rc $(cat err)" = "1 error: none.fa: No such file or directory (os error 2)" ] ||
+        fail "no reference: $rc $(cat err)"
+    refused "make the index with 'zerohop index --engine bwa-mem r.fa'" r.fa 1.fq 2.fq
     for run in 1 2 3; do
         "$ZEROHOP" align -q "${E[@]}" --build-index -t 1 -o "$run.sam" r.fa 1.fq 2.fq & runs+=($!)
     done
@@ -42,10 +45,11 @@ missing() {
     for run in 2 3; do same_alignments 1.sam $run.sam; done
     [ -z "$(ls -A | grep -E 'lock|partial')" ] || fail "something is left: $(ls -A)"
     mv 1.sam expected.sam
+    waits_for_another
     touch -d '2001-01-01' before
     touch -d '2000-01-01' r.fa.*
     zerohop align -q "${E[@]}" --build-index -t 1 -o 1.sam r.fa 1.fq 2.fq
-    [ -z "$(find . -newer before -name 'r.fa.*')" ] || fail "it was made again"
+    [ -z "$(find . -maxdepth 1 -newer before -name 'r.fa.*')" ] || fail "it was made again"
     local rc=0
     "$ZEROHOP" align -q --build-index --no-index -o no.sam r.fa 1.fq 2> err || rc=$?
     [ $rc = 2 ] && grep -q "cannot be given together" err || fail "--build-index --no-index: $rc $(cat err)"
@@ -55,6 +59,23 @@ missing() {
     zerohop align -q --no-index -t 1 -o 3.sam r.fa 1.fq 2.fq
     same_alignments 2.sam 3.sam
     echo "missing: made with --build-index"
+}
+
+# While another run has the lock, a run waits; and uses the index that the other one has made.
+waits_for_another() {
+    local run made
+    mkdir waiting; cp r.fa waiting
+    exec 9< waiting/r.fa
+    flock 9
+    "$ZEROHOP" align -q "${E[@]}" --build-index -t 1 -o waiting/1.sam waiting/r.fa 1.fq 2.fq 9<&- & run=$!
+    sleep 1
+    [ -z "$(ls waiting | grep 64)" ] && [ -e /proc/$run ] || fail "it has not waited: $(ls waiting)"
+    zerohop index -q --engine bwa-mem waiting/r.fa
+    made=$(stat -c "%n %i %y" waiting/r.fa.*)
+    exec 9<&-
+    wait $run || fail "the run that waited"
+    [ "$made" = "$(stat -c "%n %i %y" waiting/r.fa.*)" ] || fail "it was made again, by the run that waited"
+    same_alignments waiting/1.sam expected.sam
 }
 
 # A reference that has changed since, or has only been copied
@@ -133,27 +154,38 @@ for folder, files, has_digests in (('.', endings, True), ('other', endings[:4], 
 END
 }
 
-# Less and less memory for making an index
+# Less and less memory for making an index, and signals: nothing is left
 memory() {
-    local limit rc ended=0
+    local limit rc ended=0 signal run
     python3 -c '
 import random
 random.seed(1)
 print(">a", "".join(random.choice("ACGT") for _ in range(300_000)), sep="\n")' > large.fa
     zerohop index -q --engine bwa-mem -t 1 large.fa
     mv large.fa.bwt.2bit.64 whole; rm large.fa.*
-    for limit in $(seq 40000 10000 140000) 400000; do
+    for limit in $(seq 40000 5000 75000) 400000; do
         rc=0
-        (ulimit -v $limit; exec "$ZEROHOP" index -q --engine bwa-mem -t 4 large.fa) 2> err || rc=$?
+        (ulimit -v $limit; exec "$ZEROHOP" align -q "${E[@]}" --build-index -t 2 -o none.sam large.fa 1.fq) 2> err ||
+            rc=$?
         case $rc in
-            0) cmp large.fa.bwt.2bit.64 whole || fail "$limit KiB: another index"; rm large.fa.*;;
+            0) cmp large.fa.bwt.2bit.64 whole || fail "$limit KiB: another index"; rm large.fa.* none.sam;;
             1) ended=$((ended + 1))
                 tail -n 1 err | grep -q '^error: ' || fail "$limit KiB: $(cat err)"
-                [ -z "$(ls large.fa.* 2> /dev/null)" ] || fail "$limit KiB: left are $(ls large.fa.*)";;
+                rm -f large.fa.{pac,ann,amb,bwt.2bit.64,bwa-mem.digests}
+                [ -z "$(ls -A | grep -E 'large.fa.|none.sam')" ] || fail "$limit KiB: left are $(ls -A)";;
             *) fail "$limit KiB of memory: exit status $rc: $(cat err)";;
         esac
     done
-    [ $ended -gt 1 ] && [ $rc = 0 ] || fail "$ended of 12 ended for want of memory"
+    [ $ended -gt 1 ] && [ $rc = 0 ] || fail "$ended of 9 ended for want of memory"
+    for signal in INT TERM HUP KILL; do
+        "$ZEROHOP" align -q "${E[@]}" --build-index -t 1 -o none.sam large.fa 1.fq 2> err & run=$!
+        sleep 0.05
+        kill -$signal $run 2> /dev/null || true
+        wait $run 2> /dev/null || true
+        zerohop align -q "${E[@]}" --build-index -t 1 -o none.sam large.fa 1.fq
+        [ -z "$(ls -A | grep -E 'lock|partial')" ] || fail "SIG$signal: left are $(ls -A)"
+        rm -f large.fa.*
+    done
     echo "memory: $ended ends for want of it, each with words"
 }
 

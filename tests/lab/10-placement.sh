@@ -120,7 +120,7 @@ align two --replicas 2 --pages interleave --huge-pages off ref.fa
 align touch --replicas 1 --pages first-touch ref.fa
 align bwa-mem --engine bwa-mem ref.fa
 allocations > before
-align scratch --engine bwa-mem --replicas 1 small.fa
+align scratch --engine bwa-mem --replicas 1 --huge-pages off small.fa
 allocations > after
 threads auto -r 150 ref.fa
 END

@@ -1,5 +1,5 @@
-//! The licences of all that is linked into the programs: whether they may be, and their texts, which go with the
-//! programs wherever these go.
+//! The licences of all crates that are linked into the programs: whether they may be, and their texts, which go with
+//! the programs wherever these go. What the compilers of C and C++ bring (libc, libstdc++) is not linked into them.
 
 use crate::workspace;
 use serde_json::Value;
@@ -47,8 +47,10 @@ pub fn text() -> Result<String, String> {
     let crates = crates(&workspace::metadata(&["--locked", "--filter-platform", "x86_64-unknown-linux-gnu"])?)?;
     let mut problems = Vec::new();
     let mut by_text: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
-    let mut out =
-        String::from("zerohop has the MIT licence. It has these libraries in it, under the licences below.\n\n");
+    let mut out = String::from(
+        "zerohop has the MIT licence. It has these crates in it, under the licences below, and the standard library of \
+         Rust (MIT OR Apache-2.0).\n\n",
+    );
     for linked in &crates {
         out += &format!("{}: {}\n", linked.name, linked.licence);
         if !is_allowed(&linked.licence) {

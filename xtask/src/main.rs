@@ -22,7 +22,7 @@ mod workspace;
 
 const USAGE: &str = "\
 usage: cargo xtask graph       checks who imports whom, and who starts children and names files
-       cargo xtask licences    checks and prints the licences of all that is linked into the programs";
+       cargo xtask licences    checks and prints the licences of the crates that are linked into the programs";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();

@@ -2,10 +2,10 @@
 
 use crate::error::AlignError;
 use crate::replicas::check_memory;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use zerohop_model::index::{IndexError, IndexProvider, IndexSource, Wanted};
 use zerohop_model::machine::Bytes;
-use zerohop_process::lock::{self, Hold};
+use zerohop_process::lock;
 
 /// Builds the index of a reference with so many threads, and writes it beside it. Gives its size.
 ///
@@ -23,7 +23,7 @@ pub fn write_index(
 }
 
 /// The index that is wanted; written first if there is none. Of several runs that want the same one, the first writes
-/// it, and the others wait.
+/// it, and the others wait: the reference is their lock. (Without locks, each writes it; the last one stays.)
 ///
 /// # Errors
 /// As for [`write_index`]; an index that is not to be used.
@@ -44,15 +44,10 @@ pub(crate) fn find_or_write(
         return Ok(found?);
     }
     zerohop_process::check_writable(&path)?;
-    let lock_path = lock_path(&path);
-    let _lock = lock::take(&lock_path, Hold::Alone).map_err(|error| AlignError::Failed(error.to_string()))?;
-    let outcome = match is_missing(&provider.find(wanted)) {
-        true => write_index(provider, wanted.reference, wanted.mean_read_length, threads).map(drop),
-        false => Ok(()),
-    };
-    // Whoever waits for it will find that it is nobody's, and takes it anew.
-    let _ = std::fs::remove_file(&lock_path);
-    outcome?;
+    let _lock = lock::take_file(wanted.reference).map_err(|error| AlignError::Failed(error.to_string()))?;
+    if is_missing(&provider.find(wanted)) {
+        write_index(provider, wanted.reference, wanted.mean_read_length, threads)?;
+    }
     Ok(provider.find(wanted)?)
 }
 
@@ -61,12 +56,4 @@ fn is_missing(found: &Result<Box<dyn IndexSource>, IndexError>) -> bool {
         Ok(source) => source.is_built(),
         Err(error) => matches!(error, IndexError::Missing(_)),
     }
-}
-
-/// A hidden file beside the index.
-fn lock_path(index: &Path) -> PathBuf {
-    let mut name = std::ffi::OsString::from(".");
-    name.push(index.file_name().unwrap_or_default());
-    name.push(".lock");
-    index.with_file_name(name)
 }

@@ -138,7 +138,7 @@ impl<'t> MultiRank<'t> {
     /// Finished chunks that each committer may hold while other ranks are behind: two grains or more.
     pub fn held(&self) -> usize {
         let chunks = (HELD_BASES / self.cut.chunk_bases()).max(2 * self.most());
-        (chunks / self.workers.max(1)) as usize + zerohop_runtime::HELD_PER_WORKER
+        ((chunks / self.workers.max(1)) as usize + 1).max(zerohop_runtime::HELD_PER_WORKER)
     }
 
     /// The lanes, of which this rank deals what it takes.

@@ -182,7 +182,7 @@ pub struct AlignArgs {
     /// Aligner; 'zerohop engines' lists them
     ///
     /// strobealign and bwa-mem are built in. The others run as programs from your PATH, unmodified.
-    #[arg(long, value_name = "NAME", default_value = STROBEALIGN)]
+    #[arg(long, value_name = "NAME", default_value = STROBEALIGN, help_heading = "Aligner")]
     pub engine: String,
 
     /// Write SAM or BAM to FILE [default: SAM to standard output]
@@ -287,7 +287,7 @@ pub struct AlignArgs {
 #[command(next_help_heading = "External aligners")]
 pub struct ExternalArgs {
     /// Arguments for the aligner, quoted as in a shell
-    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true, help_heading = "Aligner")]
     pub engine_args: Option<String>,
 
     /// File that describes an aligner, or another way to run a known one; may be repeated
@@ -295,7 +295,7 @@ pub struct ExternalArgs {
     pub engine_file: Vec<PathBuf>,
 
     /// Build the index if it is missing, and write it beside the reference
-    #[arg(long)]
+    #[arg(long, help_heading = "Aligner")]
     pub build_index: bool,
 
     /// The reads are DNA: no spliced alignment (hisat2)

@@ -6,7 +6,7 @@ use zerohop_input::Stopwatch;
 use zerohop_lab_locks::{Blocking, Lock, Queueing, Spin, TestAndSet, TestThenSet};
 use zerohop_model::error::Error;
 use zerohop_model::sink::Sink;
-use zerohop_runtime::{Committer, HELD_PER_WORKER, Order, Output};
+use zerohop_runtime::{Committer, HELD_PER_WORKER, Order, Output, QUEUED_PER_WORKER};
 
 /// Bytes that are gathered under the lock before they are written, as a C library's stream would.
 const BUFFER: usize = 1 << 16;
@@ -41,7 +41,7 @@ pub(crate) fn destination<'s>(
     crowded: bool,
 ) -> Box<dyn Destination + 's> {
     if kind == OutputKind::Ordered {
-        return Box::new(Ordered(Output::new(sink, Order::Input, threads, HELD_PER_WORKER)));
+        return Box::new(Ordered(Output::new(sink, Order::Input, threads, HELD_PER_WORKER, QUEUED_PER_WORKER)));
     }
     let streams = (0..sink.files()).map(|file| Stream { file, offset: sink.start(file), buffer: Vec::new() });
     match lock {

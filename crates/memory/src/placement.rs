@@ -9,7 +9,7 @@ use crate::region;
 use std::cell::Cell;
 use std::fmt;
 use std::marker::PhantomData;
-use std::sync::atomic::{AtomicU8, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicU8, Ordering::Relaxed};
 use zerohop_model::plan::{HugePages, Pages, Placement};
 
 /// All that the allocator needs to know of a placement, at an address that stays.
@@ -36,6 +36,9 @@ static UNPLACED_REFUSALS: Refusals = Refusals::new();
 /// 0: the system's setting; otherwise a [`HugePages`].
 static DEFAULT_HUGE_PAGES: AtomicU8 = AtomicU8::new(0);
 
+/// Whether we have switched huge pages off for the process.
+static SWITCHED_OFF: AtomicBool = AtomicBool::new(false);
+
 /// Whether large blocks outside any placement ask for huge pages. Until this is called they have the system's setting.
 /// `Off` is for the whole process: a library that asks for huge pages by itself gets none either.
 pub fn set_default_huge_pages(huge_pages: HugePages) {
@@ -43,9 +46,13 @@ pub fn set_default_huge_pages(huge_pages: HugePages) {
         HugePages::Auto => 1,
         HugePages::Off => 2,
     };
-    let before = DEFAULT_HUGE_PAGES.swap(number, Relaxed);
+    DEFAULT_HUGE_PAGES.store(number, Relaxed);
     // Who has started this process may have switched them off for it: that stays.
-    if huge_pages == HugePages::Off || before == 2 {
+    let switch = match huge_pages {
+        HugePages::Auto => SWITCHED_OFF.swap(false, Relaxed),
+        HugePages::Off => region::huge_pages_are_allowed() && !SWITCHED_OFF.swap(true, Relaxed),
+    };
+    if switch {
         UNPLACED_REFUSALS.note(Call::SwitchHugePages, &region::switch_huge_pages(huge_pages));
     }
 }

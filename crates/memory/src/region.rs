@@ -133,6 +133,13 @@ pub(crate) fn advise_huge_pages(address: usize, bytes: usize, huge_pages: HugePa
     if answer == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
 
+/// Whether this process may get huge pages (prctl(2)).
+pub(crate) fn huge_pages_are_allowed() -> bool {
+    let none: libc::c_ulong = 0;
+    // SAFETY: the call takes numbers alone, and changes nothing.
+    unsafe { libc::prctl(libc::PR_GET_THP_DISABLE, none, none, none, none) == 0 }
+}
+
 /// Whether this process gets huge pages where it, or a library in it, asks for them (prctl(2)).
 pub(crate) fn switch_huge_pages(huge_pages: HugePages) -> io::Result<()> {
     let disable = libc::c_ulong::from(huge_pages == HugePages::Off);

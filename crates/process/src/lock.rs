@@ -7,6 +7,8 @@ use std::path::{Path, PathBuf};
 
 /// ENOSYS, ENOLCK and EOPNOTSUPP (errno(3)): what locks are answered with where there are none.
 const NO_LOCKS: [i32; 3] = [38, 37, 95];
+/// EBADF.
+const NOT_FOR_WRITING: i32 = 9;
 
 /// A lock cannot be taken.
 #[derive(Debug, thiserror::Error)]
@@ -48,6 +50,20 @@ pub fn take(path: &Path, hold: Hold) -> Result<File, LockError> {
         if is_still_there(&file, path) {
             return Ok(file);
         }
+    }
+}
+
+/// Takes a file that is there already, and need not be writable, as a lock alone, waiting for it. None where the file
+/// system has no such locks (flock(2)): NFS locks only what is open for writing.
+///
+/// # Errors
+/// A file that cannot be opened, and what the system says otherwise.
+pub fn take_file(path: &Path) -> Result<Option<File>, LockError> {
+    let file = File::open(path).map_err(LockError::of(path))?;
+    match file.lock() {
+        Ok(()) => Ok(Some(file)),
+        Err(error) if has_no_locks(&error) || error.raw_os_error() == Some(NOT_FOR_WRITING) => Ok(None),
+        Err(error) => Err(LockError::of(path)(error)),
     }
 }
 

@@ -9,7 +9,7 @@
 //! 4. *encode* its records;
 //! 5. *commit* (commit.rs, an implementation for each order of bytes): on a regular file the [gate] hands out offsets
 //!    in order and the worker writes; on a pipe an [ordered queue](queue) feeds one writer. A worker that is ahead
-//!    holds some chunks, then waits.
+//!    holds [`HELD_PER_WORKER`] chunks, then waits.
 //!
 //! Where an engine needs statistics over a cohort, 3 is two phases with these between them, and a worker keeps a chunk
 //! until its second phase (cohorts.rs says who does what when).
@@ -74,7 +74,7 @@ pub use {
     instances::{Dealing, Handover, LateSink},
     intake::{Input, Intake, LaneView, Taken},
     output::Order,
-    output::{Committer, HELD_PER_WORKER, Output},
+    output::{Committer, HELD_PER_WORKER, Output, QUEUED_PER_WORKER},
     panics::install_hook,
     progress::Progress,
     replica_map::ReplicaMap,

@@ -26,6 +26,8 @@ pub enum Order {
 /// would wait a third of their time if one chunk of twenty takes twice the average; with 8 they lose 3 % (simulated,
 /// bench/runs/2026-11-23-xeon-2cpu-cohorts).
 pub const HELD_PER_WORKER: usize = 8;
+/// Finished chunks for each worker that may wait for a pipe: a slow reader keeps the queue full.
+pub const QUEUED_PER_WORKER: usize = 2;
 /// Buffers that a worker keeps for later chunks. Others go back to the system when what they held is written.
 const SPARE_PER_WORKER: usize = 3;
 
@@ -46,12 +48,13 @@ pub struct Output<'s> {
 }
 
 impl<'s> Output<'s> {
-    /// An output for `committers`, each of which may hold `held` chunks that are finished too early.
-    pub fn new(sink: &'s dyn Sink, order: Order, committers: usize, held: usize) -> Self {
+    /// An output for `committers`, each of which may hold `held` chunks that are finished too early; for a pipe, where
+    /// one thread writes, `queued` for each of them.
+    pub fn new(sink: &'s dyn Sink, order: Order, committers: usize, held: usize, queued: usize) -> Self {
         let file = |i| -> Box<dyn Commit + 's> {
             match sink.access() {
                 Access::Positioned => Box::new(Positioned(OrderGate::new(sink.start(i)))),
-                Access::Sequential => Box::new(Pipe(OrderedQueue::new((held * committers) as u64))),
+                Access::Sequential => Box::new(Pipe(OrderedQueue::new((queued * committers) as u64))),
             }
         };
         Self::of((0..sink.files()).map(file).collect(), sink, order, committers, held)
@@ -233,11 +236,11 @@ impl<'o, 's> Committer<'o, 's> {
             let started = Instant::now();
             file.write(self.output.sink, held.file, held.number, offset, &held.bytes)?;
             self.writing += started.elapsed();
-            if let Some(Held { mut bytes, .. }) = self.held.pop_front() {
-                if self.spare.len() < SPARE_PER_WORKER {
-                    bytes.clear();
-                    self.spare.push(bytes);
-                }
+            if let Some(Held { mut bytes, .. }) = self.held.pop_front()
+                && self.spare.len() < SPARE_PER_WORKER
+            {
+                bytes.clear();
+                self.spare.push(bytes);
             }
         }
         Ok(())

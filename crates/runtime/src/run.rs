@@ -6,7 +6,7 @@ use crate::farm::{CHUNKS_PER_WORKER, EmitterEnd, WorkerEnd, emitted, farm};
 use crate::grains::Grains;
 use crate::instances::{self, Behind, Dealing, Handover, LateSink};
 use crate::intake::{Input, LaneView};
-use crate::output::{Order, Output};
+use crate::output::{Order, Output, QUEUED_PER_WORKER};
 use crate::part::Part;
 use crate::progress::Progress;
 use crate::replica_map::ReplicaMap;
@@ -113,12 +113,12 @@ pub fn run(job: Job<'_>) -> Result<Outcome, Error> {
     let (views, mut emitters) = views(&mut lanes);
     let input = Input { lanes: views, failure: &failure, progress };
     let cohorts = cohorts_of(&mapping, plan);
-    let open = |sink, committers, held| match grains {
+    let open = |sink, committers, held, queued| match grains {
         Some(grains) => Output::granted(sink, grains, committers, held),
-        None => Output::new(sink, order, committers, held),
+        None => Output::new(sink, order, committers, held, queued),
     };
     if let Mapping::Embedded { sink, held, .. } = mapping {
-        let _ = output.set(open(sink, plan.workers.len(), held));
+        let _ = output.set(open(sink, plan.workers.len(), held, QUEUED_PER_WORKER));
     }
 
     let (parts, written) = std::thread::scope(|scope| {
@@ -150,7 +150,7 @@ pub fn run(job: Job<'_>) -> Result<Outcome, Error> {
                     crew.start("handover", helpers, move || Ok(crew.hand_over(&place, &fresh, ends, first)))
                 });
                 drop(place);
-                let open = |sink| open(sink, committers, held);
+                let open = |sink| open(sink, committers, held, held);
                 (teams, handover, crew.open_late(&headers, sink, open, helpers))
             }
         };

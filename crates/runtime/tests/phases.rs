@@ -21,7 +21,7 @@ use zerohop_model::plan::{HugePages, Pages, Placement, Plan, WorkerPlan};
 use zerohop_model::record::{Contig, Locus};
 use zerohop_model::sink::{Access, Encoder, Sink};
 use zerohop_model::source::{Claim, Claimed, Deal, Emit, Emitted, Lane, Parse};
-use zerohop_runtime::{HELD_PER_WORKER, Job, Mapping, Order, Progress, ReplicaMap, run};
+use zerohop_runtime::{Job, Mapping, Order, Progress, ReplicaMap, run};
 
 /// Bases of the read and of its mate.
 type Fragment = (usize, Option<usize>);
@@ -47,6 +47,8 @@ struct Case {
     order: Order,
     access: Access,
     files: usize,
+    /// Finished chunks that a worker may hold.
+    held: usize,
     fault: Fault,
     /// Whether a fault is a panic.
     panics: bool,
@@ -366,7 +368,7 @@ fn aligned(case: &Case) -> (Result<u64, Error>, Vec<String>) {
                     std::thread::yield_now();
                 }
             });
-            let mapping = Mapping::Embedded { replicas: &replicas, sink: &sink, held: HELD_PER_WORKER };
+            let mapping = Mapping::Embedded { replicas: &replicas, sink: &sink, held: case.held };
             let job =
                 Job { lanes, mapping, order: case.order, grains: None, plan: &plan, progress: &progress, until: None };
             let outcome = run(job);
@@ -414,10 +416,12 @@ fn case() -> impl Strategy<Value = Case> {
     let lanes = proptest::collection::vec((lane(), any::<bool>()), 1..4);
     let order = prop_oneof![Just(Order::Input), Just(Order::Any)];
     let access = prop_oneof![Just(Access::Positioned), Just(Access::Sequential)];
-    (lanes, cut, 1usize..=16, order, access, 1usize..=3, proptest::bool::weighted(0.2)).prop_map(
-        |(lanes, cut, workers, order, access, files, moves)| {
+    let files_and_held = (1usize..=3, prop_oneof![0usize..=2, Just(8)]);
+    (lanes, cut, 1usize..=16, order, access, files_and_held, proptest::bool::weighted(0.2)).prop_map(
+        |(lanes, cut, workers, order, access, (files, held), moves)| {
             let (lanes, emitted) = lanes.into_iter().unzip();
-            Case { lanes, emitted, cut, workers, order, access, files, fault: Fault::None, panics: false, moves }
+            let (fault, panics) = (Fault::None, false);
+            Case { lanes, emitted, cut, workers, order, access, files, held, fault, panics, moves }
         },
     )
 }
@@ -447,6 +451,7 @@ fn cases(fault: Fault, panics: bool) -> impl Iterator<Item = Case> {
             order: Order::Input,
             access,
             files: 1,
+            held: 1,
             fault,
             panics,
             moves: false,

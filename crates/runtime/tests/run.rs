@@ -13,7 +13,7 @@ use zerohop_model::engine::{Cut, Engine};
 use zerohop_model::error::Error;
 use zerohop_model::mapper::Mapper;
 use zerohop_model::record::{Contig, UNMAPPED};
-use zerohop_runtime::{HELD_PER_WORKER, Mapping, Order, ReplicaMap};
+use zerohop_runtime::{Mapping, Order, ReplicaMap};
 
 struct Echo(Fault);
 
@@ -73,7 +73,7 @@ fn embedded(shape: Shape, fault: Fault) -> Came {
     run_shape(shape, fault, move |sink, run| {
         let engine: Arc<dyn Engine> = Arc::new(Echo(fault));
         let replicas = ReplicaMap::new(vec![engine; shape.workers]);
-        run(Mapping::Embedded { replicas: &replicas, sink, held: HELD_PER_WORKER })
+        run(Mapping::Embedded { replicas: &replicas, sink, held: 1 })
     })
 }
 
@@ -176,7 +176,7 @@ fn workers_move_to_copies_that_come_while_they_run() {
                     // Let go of by all who read it: nothing is kept.
                     assert!(Arc::strong_count(&first) <= 1 + shape.workers);
                 });
-                let outcome = run(Mapping::Embedded { replicas: &replicas, sink, held: HELD_PER_WORKER });
+                let outcome = run(Mapping::Embedded { replicas: &replicas, sink, held: 1 });
                 over.store(true, Ordering::Relaxed);
                 outcome
             })

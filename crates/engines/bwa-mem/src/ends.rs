@@ -1,5 +1,5 @@
-//! What is said where a library ends the process: by exit(3) where a file is not what it expects or a thread cannot be
-//! had, by abort(3) or a memory fault where there is no memory. It has no other way to say any of these.
+//! What is said where the library ends the process: by exit(3) where a file is not what it expects, by abort(3) or a
+//! memory fault where it cannot have memory. It has no other way to say any of these.
 
 use std::cell::Cell;
 use std::ffi::{c_int, c_void};
@@ -19,8 +19,6 @@ const SIGNALS: [c_int; 2] = [libc::SIGABRT, libc::SIGSEGV];
 pub(crate) enum Doing {
     /// Load an index.
     Loading,
-    /// Sort the suffixes of a reference.
-    Sorting,
     /// Make what a worker needs.
     Starting,
     /// Map reads.
@@ -127,11 +125,6 @@ fn words(doing: Doing, read: &[u8], line: &mut [u8]) -> usize {
             out,
             "error: bwa-mem3 has ended the process while it loaded its index: is there enough memory for it? If there \
              is, make the index again with 'zerohop index --engine bwa-mem'"
-        ),
-        Doing::Sorting => writeln!(
-            out,
-            "error: the index cannot be made: libsais has ended the process: it may have no more memory or threads: \
-             allow more (ulimit), or use fewer threads (-t)"
         ),
         Doing::Starting => writeln!(
             out,

@@ -12,10 +12,7 @@
 //!
 //! All numbers are little-endian.
 
-use crate::ends::{Doing, said};
-use libsais::{SuffixArrayConstruction, ThreadCount};
-// Names the library that libsais has its threads from.
-use openmp_sys as _;
+use libsais::SuffixArrayConstruction;
 use rayon::prelude::*;
 use std::io::{self, Write};
 
@@ -44,25 +41,24 @@ pub(crate) fn array_bytes(bases: u64) -> [u64; 3] {
     [64 * (suffixes / BLOCK as u64 + 1), places, 4 * places]
 }
 
-/// Writes the index of these bases (0 to 3), with so many threads for sorting; the rest is done in rayon's pool.
+/// Writes the index of these bases (0 to 3). Suffixes are sorted with one thread, the rest is done in rayon's pool.
 /// Memory: about 22 bytes for each base, 14 below 2^30.
 ///
 /// # Errors
 /// What the system says; no memory for the suffix array.
-pub fn write(bases: &[u8], threads: usize, out: impl Write) -> io::Result<()> {
+pub fn write(bases: &[u8], out: impl Write) -> io::Result<()> {
     let complement = bases.iter().rev().map(|base| 3 - base);
     let text: Vec<u8> = bases.iter().copied().chain(complement).collect();
     // Half the memory, and less time, where places fit.
     let sort = SuffixArrayConstruction::for_text(&text);
-    let threads = ThreadCount::fixed(u16::try_from(threads).unwrap_or(u16::MAX).max(1));
     match i32::try_from(text.len()) {
         Ok(_) => {
-            let sort = sort.in_owned_buffer32().multi_threaded(threads);
-            write_sorted(&text, said(Doing::Sorting, || sort.run()).map_err(failed)?.suffix_array(), out)
+            let sorted = sort.in_owned_buffer32().single_threaded().run().map_err(failed)?;
+            write_sorted(&text, sorted.suffix_array(), out)
         }
         Err(_) => {
-            let sort = sort.in_owned_buffer64().multi_threaded(threads);
-            write_sorted(&text, said(Doing::Sorting, || sort.run()).map_err(failed)?.suffix_array(), out)
+            let sorted = sort.in_owned_buffer64().single_threaded().run().map_err(failed)?;
+            write_sorted(&text, sorted.suffix_array(), out)
         }
     }
 }
@@ -158,29 +154,11 @@ mod tests {
         out
     }
 
-    #[test]
-    fn threads_make_no_difference() {
-        let mut seed = 1u64;
-        let mut base = || {
-            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            (seed >> 62) as u8
-        };
-        // libsais sorts less than 65,536 suffixes with one.
-        let mut bases: Vec<u8> = (0..100_000).map(|_| base()).collect();
-        bases.extend_from_within(20_000..60_000);
-        let [one, three] = [1, 3].map(|threads| {
-            let mut out = Vec::new();
-            write(&bases, threads, &mut out).unwrap();
-            out
-        });
-        assert!(one == three);
-    }
-
     proptest! {
         #[test]
-        fn the_file_is_that_of_naive_sorting(bases in prop::collection::vec(0u8..4, 1..300), threads in 1usize..4) {
+        fn the_file_is_that_of_naive_sorting(bases in prop::collection::vec(0u8..4, 1..300)) {
             let mut out = Vec::new();
-            write(&bases, threads, &mut out).unwrap();
+            write(&bases, &mut out).unwrap();
             prop_assert_eq!(out.len() as u64, index_bytes(bases.len() as u64));
             prop_assert_eq!(out, naive(&bases));
         }

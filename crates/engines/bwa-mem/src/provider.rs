@@ -2,7 +2,7 @@
 
 use crate::cohorts::Cohorts;
 use crate::digests::{self, Digests};
-use crate::files::{ALT, ENDINGS, path};
+use crate::files::{ALT, ENDINGS, path, unreadable};
 use crate::library::Settings;
 use crate::load::Files;
 use crate::options::Options;
@@ -59,8 +59,7 @@ impl IndexProvider for Provider {
         }
         if let Some(missing) = ENDINGS.iter().map(|ending| path(&reference, ending)).find(|path| !path.exists()) {
             return Err(IndexError::Missing(format!(
-                "{}: it is not there: make the index with 'zerohop index --engine {NAME} {}' (or with \
-                 --build-index)",
+                "{}: it is not there: make the index with 'zerohop index --engine {NAME} {}'",
                 missing.display(),
                 reference.display()
             )));
@@ -76,13 +75,12 @@ impl IndexProvider for Provider {
     fn save(&self, reference: &Path, _mean_read_length: usize, threads: usize) -> Result<Bytes, IndexError> {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().map_err(failed)?;
         // Before it is read: a change of it meanwhile is noticed later.
-        let id = FileId::read(reference, threads).map_err(WriteError::of(reference)).map_err(failed)?;
+        let id = FileId::read(reference, threads).map_err(unreadable(reference)).map_err(failed)?;
         let sequences = Sequences::read(reference).map_err(failed)?;
         let (pac, pac_digest) = save(reference, ENDINGS[1], |out| sequences.write_pac(out))?;
         let (ann, ann_digest) = save(reference, ENDINGS[2], |out| sequences.write_ann(out))?;
         let (amb, amb_digest) = save(reference, ENDINGS[3], |out| sequences.write_amb(out))?;
-        let (fm, fm_digest) =
-            pool.install(|| save(reference, ENDINGS[0], |out| fm::write(&sequences.bases, threads, out)))?;
+        let (fm, fm_digest) = pool.install(|| save(reference, ENDINGS[0], |out| fm::write(&sequences.bases, out)))?;
         let digests = Digests::new(id, [fm_digest, pac_digest, ann_digest, amb_digest]);
         let (digests, _) = save(reference, digests::ENDING, |out| digests.write(out))?;
         let files = vec![pac, ann, amb, fm, digests];

@@ -27,6 +27,9 @@ struct Row {
 /// # Errors
 /// A run that fails, a file that cannot be written.
 pub fn run(args: &CohortsArgs) -> Result<(), Failure> {
+    if args.first_ms + args.second_ms <= 0.0 {
+        return Err(Failure::Usage("--first-ms or --second-ms must be more than 0".to_owned()));
+    }
     let mut numbers: Vec<usize> = args.workers.iter().chain(&args.measure).copied().collect();
     numbers.sort_unstable();
     numbers.dedup();
