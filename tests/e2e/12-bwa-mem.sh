@@ -231,6 +231,12 @@ check_library() {
         [ ! -s "$WORK/stderr" ] || fail "words of the library, with $name: $(cat "$WORK/stderr")"
         cmp <(records "$WORK/own.sam") <(records "$WORK/expected.sam") || fail "other records with $name"
     done
+    # reads of another genome, with which the library has something to say
+    cp "$DATA/phix/phix.fasta" "$WORK/phix"
+    zerohop index -q --engine bwa-mem "$WORK/phix"
+    "$ZEROHOP" align "${options[@]}" -o "$WORK/own.sam" "$WORK/phix" "$DATA/ecoli/ecoli_150_1.fq.gz" \
+        "$DATA/ecoli/ecoli_150_2.fq.gz" 2> "$WORK/stderr" || fail "reads of another genome: $(cat "$WORK/stderr")"
+    [ ! -s "$WORK/stderr" ] || fail "words of the library: $(head -n 3 "$WORK/stderr")"
     # libraries for threads look for these before the program begins
     for name in A=B OMP_PROC_BIND=true OMP_PLACES=cores; do
         env $name "$ZEROHOP" topo --json | python3 -c 'import json, sys; print(json.load(sys.stdin)["allowed"])'

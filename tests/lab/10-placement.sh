@@ -13,7 +13,10 @@ letters = bytes(b"ACGT"[i & 3] for i in range(256))
 text = random.Random(1).randbytes(80_000_000).translate(letters).decode()
 print(">random")
 print(text)' > large.fa
-for mate in 1 2; do gzip -cd "$DATA/ecoli/ecoli_150_$mate.fq.gz" | awk 'NR <= 800' > $mate.fq; done
+for mate in 1 2; do
+    gzip -cd "$DATA/ecoli/ecoli_150_$mate.fq.gz" | awk 'NR <= 800' > $mate.fq
+    gzip -cd "$DATA/ecoli/ecoli_150_$mate.fq.gz" | awk 'NR <= 16000' > many.$mate.fq
+done
 zerohop index -q -r 150 ref.fa
 zerohop index -q -r 150 large.fa
 zerohop align -t 2 ref.fa 1.fq 2.fq > expected.sam
@@ -119,9 +122,12 @@ align four --replicas 4 ref.fa
 align two --replicas 2 --pages interleave --huge-pages off ref.fa
 align touch --replicas 1 --pages first-touch ref.fa
 align bwa-mem --engine bwa-mem ref.fa
-allocations > before
-align scratch --engine bwa-mem --replicas 1 --huge-pages off small.fa
-allocations > after
+# the second run of it: the first one reads the program
+for _ in 1 2; do
+    allocations > before
+    "$ZEROHOP" align -q --engine bwa-mem --replicas 1 --huge-pages off -o scratch.sam small.fa many.1.fq many.2.fq
+    allocations > after
+done
 threads auto -r 150 ref.fa
 END
     same_records auto built one small-pages four two touch
@@ -132,7 +138,7 @@ check_local("bwa-mem", [[n] for n in range(8)])'
     check "bwa-mem: what workers work in lies on their nodes; the index is next to nothing here" '
 near, far = (int(a) - int(b) for a, b in zip(open("after").read().split(), open("before").read().split()))
 print(f"scratch of bwa-mem: {near} pages on the node of the worker, {far} on another one")
-assert near + far > 16 * 2000 and far <= 0.01 * (near + far), (near, far)'
+assert near > 5000 and far <= 0.01 * near, (near, far)'
     check "auto: a copy on each node" '
 for name in "auto", "built":
     j, copies = check_local(name, [[n] for n in range(8)])

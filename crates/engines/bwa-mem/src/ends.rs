@@ -42,6 +42,11 @@ pub(crate) fn said<T>(doing: Doing, body: impl FnOnce() -> T) -> T {
     result
 }
 
+/// Whether this thread is in the library.
+pub(crate) fn is_inside() -> bool {
+    DOING.get().is_some()
+}
+
 /// Maps reads of which the first has this name.
 pub(crate) fn from_read<T>(name: &[u8], body: impl FnOnce() -> T) -> T {
     /// `name` may be gone behind this, also if `body` panics.

@@ -69,7 +69,7 @@ pub struct BwaMem {
     comments: Arc<Vec<Vec<u8>>>,
     options: Options,
     settings: Settings,
-    /// With so many a copy is loaded: the library's words must be kept off, so only one is loaded at a time.
+    /// With so many a copy is loaded, one copy at a time.
     threads: usize,
     /// What the copies have in common.
     cohorts: Arc<Cohorts>,

@@ -6,7 +6,6 @@
 
 use crate::ends::{Doing, said};
 use crate::options::{InsertSizes, Options};
-use crate::silence;
 use bwa_mem3_sys as sys;
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::marker::PhantomData;
@@ -65,7 +64,7 @@ impl Index {
         let threads = c_int::try_from(threads).unwrap_or(c_int::MAX);
         // SAFETY: `prefix` is a string that the call only reads.
         let load = || unsafe { sys::bwa_shim_idx_load_threads(prefix.as_ptr(), threads) };
-        let index = said(Doing::Loading, || silence::silently(load));
+        let index = said(Doing::Loading, load);
         let index = NonNull::new(index).ok_or_else(|| LibraryError::last("the index cannot be loaded"))?;
         Ok(Index(index, prefix.to_owned()))
     }
@@ -168,9 +167,8 @@ impl Scratch {
     /// # Errors
     /// No memory.
     pub fn new() -> Result<Self, LibraryError> {
-        // It says on `stderr` what it cannot have.
         // SAFETY: no argument.
-        let new = || silence::silently(|| unsafe { sys::bwa_shim_scratch_new() });
+        let new = || unsafe { sys::bwa_shim_scratch_new() };
         let scratch = NonNull::new(said(Doing::Starting, new));
         scratch.map(Scratch).ok_or_else(|| LibraryError::last("no memory for a worker"))
     }
@@ -216,12 +214,11 @@ impl Cohort {
         let mut statistics = Statistics::default();
         let _reserving = self.reserving.lock().unwrap_or_else(PoisonError::into_inner);
         let (index, cohort) = (index.0.as_ptr(), self.cohort.as_ptr());
-        // It says on `stderr` what it finds.
         // SAFETY: all are alive, and `statistics` has room for the four orientations. Nobody works on a segment, for
         // whoever has one waits for these statistics: the runtime combines a cohort when all its first phases are done.
         let find =
             || unsafe { sys::bwa_shim_resident_pestat_cohort(index, &settings.0, cohort, statistics.0.as_mut_ptr()) };
-        let status = said(Doing::Mapping, || silence::silently(find));
+        let status = said(Doing::Mapping, find);
         checked(status, "insert sizes cannot be found")?;
         Ok(statistics)
     }

@@ -5,10 +5,12 @@ use crate::content;
 use crate::digests::Digests;
 use crate::files::{ALT, ENDINGS, IndexFileError, path, text};
 use crate::library::{Index, LibraryError, be_quiet, c_path};
+use crate::silence;
 use std::fs::metadata;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
 use zerohop_process::TemporaryLink;
 
 /// Why an index cannot be loaded.
@@ -74,7 +76,11 @@ impl Files {
     /// No memory, no folder for temporary names.
     pub(crate) fn load(&self, threads: usize) -> Result<Index, LoadError> {
         let (own, _links) = self.own_names().map_err(LoadError::Names)?;
+        silence::begin();
         be_quiet();
+        // One at a time: each with all threads.
+        static ALONE: Mutex<()> = Mutex::new(());
+        let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
         Ok(Index::load(&c_path(&own)?, threads)?)
     }
 

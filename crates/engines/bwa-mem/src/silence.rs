@@ -1,7 +1,7 @@
 //! What the library does behind our back: it looks for variables in the environment, and writes to the C library's
 //! `stderr`. Both is kept off.
 
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::Once;
 
 /// What begins the names of variables that the library looks for in the environment. One of them ends the process.
 const VARIABLES: [&str; 4] = ["BWA3_", "BWAMEM3_", "BWA_MEM3_", "BWA_INDEX_"];
@@ -18,54 +18,59 @@ pub(crate) fn forget_variables() {
     }
 }
 
-/// Runs `body`; what C code writes to `stderr` meanwhile is lost.
-pub(crate) fn silently<T>(body: impl FnOnce() -> T) -> T {
-    // One at a time: the stream is the whole process's.
-    static ALONE: Mutex<()> = Mutex::new(());
-    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
-    stream::without(body)
+/// From now on, what the C library's `stderr` is given by a thread inside the library is lost. All that others write to
+/// it, MPI for example, goes where it went.
+pub(crate) fn begin() {
+    static BEGUN: Once = Once::new();
+    BEGUN.call_once(stream::replace);
 }
 
 #[cfg(target_env = "gnu")]
 mod stream {
-    use super::OnceLock;
+    use crate::ends::is_inside;
+    use std::ffi::{c_char, c_void};
+    use std::ptr::{null, null_mut};
+
+    /// What a stream of one's own does (fopencookie(3)): this one only writes.
+    #[repr(C)]
+    struct Functions {
+        read: *const c_void,
+        write: extern "C" fn(*mut c_void, *const c_char, usize) -> isize,
+        seek: *const c_void,
+        close: *const c_void,
+    }
 
     unsafe extern "C" {
         static mut stderr: *mut libc::FILE;
+        fn fopencookie(cookie: *mut c_void, mode: *const c_char, functions: Functions) -> *mut libc::FILE;
     }
 
-    /// A stream that leads nowhere. It is never closed: C code of another thread may just be writing to it.
-    struct Nowhere(*mut libc::FILE);
-    // SAFETY: streams have locks of their own (stdio(3)).
-    unsafe impl Send for Nowhere {}
-    // SAFETY: as above.
-    unsafe impl Sync for Nowhere {}
-
-    /// Runs `body` while the C library's `stderr` leads nowhere. The caller lets only one thread in at a time.
-    pub(super) fn without<T>(body: impl FnOnce() -> T) -> T {
-        static NOWHERE: OnceLock<Nowhere> = OnceLock::new();
-        // SAFETY: both are strings.
-        let nowhere = NOWHERE.get_or_init(|| Nowhere(unsafe { libc::fopen(c"/dev/null".as_ptr(), c"w".as_ptr()) }));
-        if nowhere.0.is_null() {
-            return body();
+    extern "C" fn write(_: *mut c_void, bytes: *const c_char, length: usize) -> isize {
+        if is_inside() {
+            return length as isize;
         }
-        // SAFETY: a pointer that C code may replace at any time (stderr(3) of glibc); both streams live for ever.
-        let before = unsafe {
-            let before = stderr;
-            stderr = nowhere.0;
-            before
-        };
-        let result = body();
-        // SAFETY: as above.
-        unsafe { stderr = before };
-        result
+        // SAFETY: the stream passes bytes that are there to be read. 0 says that they could not be written.
+        unsafe { libc::write(libc::STDERR_FILENO, bytes.cast(), length) }.max(0)
+    }
+
+    /// Puts our stream in the place of `stderr`. It has no buffer, so that whoever writes calls `write` itself.
+    pub(super) fn replace() {
+        let functions = Functions { read: null(), write, seek: null(), close: null() };
+        // SAFETY: the functions have the types that fopencookie(3) asks for. `stderr` is a pointer that a program may
+        // replace at any time (stderr(3) of glibc); neither stream is ever closed, so C code that is just writing to
+        // the old one goes on.
+        unsafe {
+            let stream = fopencookie(null_mut(), c"w".as_ptr(), functions);
+            if !stream.is_null() {
+                libc::setvbuf(stream, null_mut(), libc::_IONBF, 0);
+                stderr = stream;
+            }
+        }
     }
 }
 
 #[cfg(not(target_env = "gnu"))]
 mod stream {
     /// Where `stderr` cannot be replaced, the library's words are seen.
-    pub(super) fn without<T>(body: impl FnOnce() -> T) -> T {
-        body()
-    }
+    pub(super) fn replace() {}
 }
