@@ -39,7 +39,8 @@ from pathlib import Path
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(Path(__file__).resolve().parent))
-from compare import ECOLI, ROOT, Failure, call, machine, make, measure, output_of, shown, unpack
+from compare import (ECOLI, ROOT, Failure, call, describe_run, machine, make, measure, output_of, shown, unpack,
+    zerohop_commit)
 
 # What each is given besides its defaults, and why.
 ENGINES = {
@@ -371,8 +372,7 @@ def summary(options, results):
 
 
 def write_readme(options):
-    versions = [f"zerohop commit: {output_of('git', 'rev-parse', 'HEAD')}"
-        f"{' with changes' if output_of('git', 'status', '--porcelain') else ''}"]
+    versions = [zerohop_commit()]
     versions += [output_of(program, "--version").split("\n")[0] for program in ("samtools", "bcftools")]
     versions += [f"{engine} {version}" for engine, version in installed(options).items() if engine in options.engines]
     arguments = " ".join(Path(word).name if word.startswith("/") else word for word in sys.argv[1:])
@@ -381,9 +381,7 @@ def write_readme(options):
         "one that warms up, aligners in turn; indexes made before.",
         "`raw.jsonl` has one line a run, and one for each aligner's variants; the head of the script says what is "
         "counted.", ""]
-    for title, lines in [("Versions", versions), ("Machine", machine())]:
-        text += [f"## {title}", "", *[f"- {line}" for line in lines], ""]
-    (options.out / "README.md").write_text("\n".join(text).rstrip() + "\n")
+    describe_run(options.out, text, Versions=versions, Machine=machine())
 
 
 def main():

@@ -303,10 +303,21 @@ def machine():
     ]
 
 
+def zerohop_commit():
+    changes = " with changes" if output_of("git", "status", "--porcelain") else ""
+    return f"zerohop commit: {output_of('git', 'rev-parse', 'HEAD') or 'none'}{changes}"
+
+
+def describe_run(out, text, **sections):
+    """Writes README.md into the folder of a run: `text`, then a list under each title."""
+    lines = list(text)
+    for title, items in sections.items():
+        lines += [f"## {title}", "", *[f"- {item}" for item in items], ""]
+    (out / "README.md").write_text("\n".join(lines).rstrip() + "\n")
+
+
 def versions(options):
-    lines = [f"zerohop commit: "
-             f"{output_of('git', 'rev-parse', 'HEAD') or 'none'}"
-             f"{' with changes' if output_of('git', 'status', '--porcelain') else ''}"]
+    lines = [zerohop_commit()]
     for arm in options.arms:
         lines.append(f"{arm}: {output_of(program(options, arm), '--version') or bwa_version(options)}")
     lines.append(output_of("samtools", "--version").split("\n")[0])
@@ -327,9 +338,7 @@ def write_readme(options):
             f"{options.threads} threads on {options.threads} CPUs, {options.repeats} counted runs of each arm after "
             f"one that warms up, arms in turn.",
             "`raw.jsonl` has one line a run, `summary.md` the medians; `bench/README.md` says how it is measured.", ""]
-    for title, lines in [("Versions", versions(options)), ("Machine", machine()), ("Commands", commands_seen)]:
-        text += [f"## {title}", "", *[f"- {line}" for line in lines], ""]
-    (options.out / "README.md").write_text("\n".join(text).rstrip() + "\n")
+    describe_run(options.out, text, Versions=versions(options), Machine=machine(), Commands=commands_seen)
 
 
 def example_commands(options):

@@ -28,7 +28,7 @@ from pathlib import Path
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(Path(__file__).resolve().parent))
-from compare import ROOT, Failure, call, machine, make, measure, output_of
+from compare import ROOT, Failure, call, describe_run, machine, make, measure, zerohop_commit
 
 REFERENCE = "sim100M.fa"
 THREADS = [1, 2, 4, 8, 16]
@@ -154,17 +154,14 @@ def summary(options, results):
 
 
 def write_readme(options):
-    versions = [f"zerohop commit: {output_of('git', 'rev-parse', 'HEAD')}"
-        f"{' with changes' if output_of('git', 'status', '--porcelain') else ''}", "bwa-mem3-sys 0.4.4"]
+    versions = [zerohop_commit(), "bwa-mem3-sys 0.4.4"]
     text = ["# The embedded bwa mem and its library by itself", "",
         f"Options of `bench/embedded.py`: `{' '.join(sys.argv[1:]) or '(defaults)'}`", "",
         f"{options.pairs} simulated pairs of 2x150 bases of a simulated 100 Mb reference, {options.threads} threads, "
         f"{options.repeats} counted runs of each arm",
         "after one that warms up, arms in turn. `raw.jsonl` has one line a run; the head of the script says what the "
         "arms are.", ""]
-    for title, lines in [("Versions", versions), ("Machine", machine())]:
-        text += [f"## {title}", "", *[f"- {line}" for line in lines], ""]
-    (options.out / "README.md").write_text("\n".join(text).rstrip() + "\n")
+    describe_run(options.out, text, Versions=versions, Machine=machine())
 
 
 def main():

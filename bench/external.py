@@ -29,7 +29,8 @@ from types import SimpleNamespace
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(Path(__file__).resolve().parent))
-from compare import ECOLI, ROOT, Failure, call, machine, make, measure, output_of, shown, unpack
+from compare import (ECOLI, ROOT, Failure, call, describe_run, machine, make, measure, output_of, shown, unpack,
+    zerohop_commit)
 
 # The aligner by itself, and the file by which its index is known to be there.
 ALONE = {
@@ -156,11 +157,7 @@ def summary(results):
 
 
 def write_readme(options):
-    versions = [
-        f"zerohop commit: "
-        f"{output_of('git', 'rev-parse', 'HEAD')}"
-        f"{' with changes' if output_of('git', 'status', '--porcelain') else ''}"]
-    versions.append(output_of("samtools", "--version").split("\n")[0])
+    versions = [zerohop_commit(), output_of("samtools", "--version").split("\n")[0]]
     versions += [" ".join(line.split()[:2]) for line in output_of(options.zerohop, "engines").split("\n\n")[0].split(
         "\n") if line.split()[0] in options.engine]
     text = ["# `zerohop align --engine` and the aligner by itself", "",
@@ -169,9 +166,7 @@ def write_readme(options):
             f"{options.threads} CPUs, {options.repeats} counted",
             "runs of each arm after one that warms up, arms in turn. `raw.jsonl` has one line a run; the head of the "
             "script says what the arms are.", ""]
-    for title, lines in [("Versions", versions), ("Machine", machine())]:
-        text += [f"## {title}", "", *[f"- {line}" for line in lines], ""]
-    (options.out / "README.md").write_text("\n".join(text).rstrip() + "\n")
+    describe_run(options.out, text, Versions=versions, Machine=machine())
 
 
 def main():
