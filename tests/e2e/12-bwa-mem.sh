@@ -237,7 +237,8 @@ check_library() {
     "$ZEROHOP" align "${options[@]}" -o "$WORK/own.sam" "$WORK/phix" "$DATA/ecoli/ecoli_150_1.fq.gz" \
         "$DATA/ecoli/ecoli_150_2.fq.gz" 2> "$WORK/stderr" || fail "reads of another genome: $(cat "$WORK/stderr")"
     [ ! -s "$WORK/stderr" ] || fail "words of the library: $(head -n 3 "$WORK/stderr")"
-    # libraries for threads look for these before the program begins
+    # libraries for threads look for these before the program begins; none is linked
+    ! ldd "$ZEROHOP" | grep 'gomp\|libomp' || fail "a library of OpenMP is linked"
     for name in A=B OMP_PROC_BIND=true OMP_PLACES=cores; do
         env $name "$ZEROHOP" topo --json | python3 -c 'import json, sys; print(json.load(sys.stdin)["allowed"])'
     done > "$WORK/allowed"
@@ -325,8 +326,9 @@ END
     bwa mem -v 1 -K 100000 -V -C "$WORK/indexed" "$WORK/1.fq" "$WORK/2.fq" 2> /dev/null > "$WORK/expected.sam"
     check_again "comments of contigs and reads" "-K 100000 -V" "-t 2 -C" "$WORK/1.fq" "$WORK/2.fq"
     check "single reads of 1 to 151 bases" "-K 100000" "-t 2" "$WORK/2.fq"
-    # names that end in a slash and a digit, in FASTQ and FASTA
-    awk 'NR % 4 == 1 { $1 = $1 "/" ((NR - 1) / 4) % 10 } { print }' "$WORK/1.fq" > "$WORK/digits.fq"
+    # names that end in a slash and a digit, once or twice, in FASTQ and FASTA
+    awk 'NR % 4 == 1 { n = (NR - 1) / 4; $1 = $1 "/" n % 10 (n % 3 ? "" : "/" 1 + n % 2) } { print }' "$WORK/1.fq" \
+        > "$WORK/digits.fq"
     awk 'NR % 4 == 1 { print ">" substr($0, 2) } NR % 4 == 2' "$WORK/digits.fq" > "$WORK/digits.fa"
     check "names with digits" "-K 100000" "-t 2" "$WORK/digits.fq"
     check "names with digits in FASTA" "-K 100000" "-t 2" "$WORK/digits.fa"

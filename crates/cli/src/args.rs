@@ -245,7 +245,7 @@ pub struct AlignArgs {
     #[arg(long, value_enum, help_heading = "Placement", hide_short_help = true)]
     pub pages: Option<PagesName>,
 
-    /// Whether the index asks for huge pages
+    /// Whether the index asks for huge pages; off: no memory of the process gets any
     #[arg(long, value_enum, default_value_t = HugePagesName::Auto, help_heading = "Placement", hide_short_help = true)]
     pub huge_pages: HugePagesName,
 

@@ -86,6 +86,8 @@ pub struct ReadSpans {
 pub struct Read<'a> {
     /// Its name, without `/1` or `/2`.
     pub name: &'a [u8],
+    /// Whether `/1` or `/2` stood behind it.
+    pub had_number: bool,
     /// What follows the name in the header line; may be empty.
     pub comment: &'a [u8],
     /// Its bases, in upper case.
@@ -203,6 +205,8 @@ impl Chunk {
         let slice = |s: Span| &bytes[s.start as usize..s.end as usize];
         Read {
             name: slice(spans.name),
+            // A name that was not cut ends with its line, or before a space.
+            had_number: bytes.get(spans.name.end as usize) == Some(&b'/'),
             comment: slice(spans.comment),
             seq: slice(spans.seq),
             qual: spans.qual.map(slice),

@@ -58,7 +58,7 @@ impl Bases {
                 let (seq, qual) = self.of(&read, &aligned, alignments.has_only_acgtn())?;
                 let alignment = &aligned.alignment;
                 let fields = Fields {
-                    name: if alignments.has_names_without_number() { without_number(read.name) } else { read.name },
+                    name: if alignments.has_names_without_number() { without_number(&read) } else { read.name },
                     flags: alignment.flags,
                     place: Place::from(alignment.locus),
                     mapq: alignment.mapq,
@@ -112,10 +112,10 @@ impl Bases {
     }
 }
 
-/// A name without a slash and a digit behind it; not where nothing else would be left.
-fn without_number(name: &[u8]) -> &[u8] {
-    match name {
-        [name @ .., b'/', b'0'..=b'9'] if !name.is_empty() => name,
+/// A name without a slash and a digit behind it: one such, and not where nothing else would be left.
+fn without_number<'t>(read: &Read<'t>) -> &'t [u8] {
+    match read.name {
+        [name @ .., b'/', b'0'..=b'9'] if !name.is_empty() && !read.had_number => name,
         name => name,
     }
 }
@@ -127,14 +127,22 @@ mod tests {
 
     #[test]
     fn a_number_is_cut_off_once_and_never_all_of_a_name() {
-        for (name, wanted) in [("r/3", "r"), ("r/3/4", "r/3"), ("/1", "/1"), ("r/", "r/"), ("r/12", "r/12")] {
-            assert_eq!(without_number(name.as_bytes()), wanted.as_bytes());
+        for (name, had_number, wanted) in [
+            ("r/3", false, "r"),
+            ("r/3", true, "r/3"),
+            ("r/3/4", false, "r/3"),
+            ("/1", false, "/1"),
+            ("r/", false, "r/"),
+            ("r/12", false, "r/12"),
+        ] {
+            let read = Read { name: name.as_bytes(), had_number, comment: b"", seq: b"", qual: None };
+            assert_eq!(without_number(&read), wanted.as_bytes());
         }
     }
 
     #[test]
     fn bases_lie_in_the_direction_of_the_reference_without_what_is_clipped() {
-        let read = Read { name: b"r", comment: b"", seq: b"AACGTN", qual: Some(b"abcdef") };
+        let read = Read { name: b"r", had_number: false, comment: b"", seq: b"AACGTN", qual: Some(b"abcdef") };
         let op = |length, letter| CigarOp::new(length, letter).unwrap();
         for (flags, cigar, wanted) in [
             (0, vec![op(6, b'M')], Some(("AACGTN", "abcdef"))),
@@ -155,7 +163,7 @@ mod tests {
 
     #[test]
     fn bases_are_left_out_or_shown_as_n_where_the_engine_says_so() {
-        let read = Read { name: b"r", comment: b"", seq: b"ACRU", qual: None };
+        let read = Read { name: b"r", had_number: false, comment: b"", seq: b"ACRU", qual: None };
         for (has_no_bases, only_acgtn, wanted) in [(true, false, ""), (false, true, "ACNN"), (false, false, "ACRU")] {
             let mut alignments = Alignments::default();
             alignments.push(Alignment { has_no_bases, ..Alignment::default() }, [], []);

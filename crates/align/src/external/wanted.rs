@@ -101,10 +101,10 @@ pub fn check(job: &Job) -> Result<(), AlignError> {
 /// The aligner that the user wants.
 fn choose(job: &Job) -> Result<Descriptor, AlignError> {
     if job.read_length.is_some() || job.no_index {
-        return Err(AlignError::Usage("--read-length and --no-index are for the built-in strobealign".to_owned()));
+        return Err(AlignError::Usage("--read-length and --no-index are for built-in engines".to_owned()));
     }
     if job.placement.huge_pages == HugePages::Off {
-        return Err(AlignError::Usage("--huge-pages is for the built-in strobealign".to_owned()));
+        return Err(AlignError::Usage("--huge-pages is for built-in engines".to_owned()));
     }
     descriptors::described(&job.engine, &job.external.engine_file)
 }

@@ -12,7 +12,7 @@
 //!
 //! All numbers are little-endian.
 
-use libsais::SuffixArrayConstruction;
+use libsais::{SuffixArrayConstruction, ThreadCount};
 use rayon::prelude::*;
 use std::io::{self, Write};
 
@@ -41,23 +41,30 @@ pub(crate) fn array_bytes(bases: u64) -> [u64; 3] {
     [64 * (suffixes / BLOCK as u64 + 1), places, 4 * places]
 }
 
-/// Writes the index of these bases (0 to 3). Suffixes are sorted with one thread, the rest is done in rayon's pool.
-/// Memory: about 22 bytes for each base, 14 below 2^30.
+/// Writes the index of these bases (0 to 3) with so many threads, up to 65,535. Memory: about 22 bytes for each base,
+/// 14 below 2^30.
 ///
 /// # Errors
 /// What the system says; no memory for the suffix array.
-pub fn write(bases: &[u8], out: impl Write) -> io::Result<()> {
+pub fn write(bases: &[u8], threads: usize, out: impl Write + Send) -> io::Result<()> {
+    let threads = u16::try_from(threads).unwrap_or(u16::MAX).max(1);
+    // Nobody else's: the members of a team (`teams`) wait for each other.
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads.into()).build().map_err(io::Error::other)?;
+    pool.install(|| sort_and_write(bases, ThreadCount::fixed(threads), out))
+}
+
+fn sort_and_write(bases: &[u8], threads: ThreadCount, out: impl Write) -> io::Result<()> {
     let complement = bases.iter().rev().map(|base| 3 - base);
     let text: Vec<u8> = bases.iter().copied().chain(complement).collect();
     // Half the memory, and less time, where places fit.
     let sort = SuffixArrayConstruction::for_text(&text);
     match i32::try_from(text.len()) {
         Ok(_) => {
-            let sorted = sort.in_owned_buffer32().single_threaded().run().map_err(failed)?;
+            let sorted = sort.in_owned_buffer32().multi_threaded(threads).run().map_err(failed)?;
             write_sorted(&text, sorted.suffix_array(), out)
         }
         Err(_) => {
-            let sorted = sort.in_owned_buffer64().single_threaded().run().map_err(failed)?;
+            let sorted = sort.in_owned_buffer64().multi_threaded(threads).run().map_err(failed)?;
             write_sorted(&text, sorted.suffix_array(), out)
         }
     }
@@ -154,11 +161,34 @@ mod tests {
         out
     }
 
+    /// Long enough for several threads, with repeats.
+    #[test]
+    fn the_file_does_not_depend_on_threads() {
+        let mut seed = 1u32;
+        let mut bases: Vec<u8> = (0..200_000)
+            .map(|_| {
+                seed = seed.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+                (seed >> 30) as u8
+            })
+            .collect();
+        bases.extend_from_within(50_000..120_000);
+        bases.extend([3; 5_000]);
+        let of = |threads| {
+            let mut out = Vec::new();
+            write(&bases, threads, &mut out).unwrap();
+            out
+        };
+        let alone = of(1);
+        for threads in [2, 3, 8] {
+            assert!(of(threads) == alone, "{threads} threads");
+        }
+    }
+
     proptest! {
         #[test]
         fn the_file_is_that_of_naive_sorting(bases in prop::collection::vec(0u8..4, 1..300)) {
             let mut out = Vec::new();
-            write(&bases, &mut out).unwrap();
+            write(&bases, 2, &mut out).unwrap();
             prop_assert_eq!(out.len() as u64, index_bytes(bases.len() as u64));
             prop_assert_eq!(out, naive(&bases));
         }

@@ -35,6 +35,8 @@ mod provider;
 mod sequences;
 #[allow(unsafe_code)]
 mod silence;
+#[allow(unsafe_code)]
+mod teams;
 
 pub use files::IndexFileError;
 pub use fm::index_bytes;

@@ -73,14 +73,13 @@ impl IndexProvider for Provider {
     }
 
     fn save(&self, reference: &Path, _mean_read_length: usize, threads: usize) -> Result<Bytes, IndexError> {
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().map_err(failed)?;
         // Before it is read: a change of it meanwhile is noticed later.
         let id = FileId::read(reference, threads).map_err(unreadable(reference)).map_err(failed)?;
         let sequences = Sequences::read(reference).map_err(failed)?;
         let (pac, pac_digest) = save(reference, ENDINGS[1], |out| sequences.write_pac(out))?;
         let (ann, ann_digest) = save(reference, ENDINGS[2], |out| sequences.write_ann(out))?;
         let (amb, amb_digest) = save(reference, ENDINGS[3], |out| sequences.write_amb(out))?;
-        let (fm, fm_digest) = pool.install(|| save(reference, ENDINGS[0], |out| fm::write(&sequences.bases, out)))?;
+        let (fm, fm_digest) = save(reference, ENDINGS[0], |out| fm::write(&sequences.bases, threads, out))?;
         let digests = Digests::new(id, [fm_digest, pac_digest, ann_digest, amb_digest]);
         let (digests, _) = save(reference, digests::ENDING, |out| digests.write(out))?;
         let files = vec![pac, ann, amb, fm, digests];
@@ -93,7 +92,7 @@ impl IndexProvider for Provider {
 fn save(
     reference: &Path,
     ending: &str,
-    write: impl FnOnce(&mut dyn Write) -> std::io::Result<()> + Send,
+    write: impl FnOnce(&mut (dyn Write + Send)) -> std::io::Result<()>,
 ) -> Result<(NewFile, String), IndexError> {
     let path = path(reference, ending);
     let file = NewFile::create(&path).map_err(failed)?;
