@@ -18,6 +18,7 @@ const PROCESS: &str = "crates/process";
 const BGZF: &str = "crates/bgzf";
 const INPUT: &str = "crates/input";
 const OUTPUT: &str = "crates/output";
+const SORT: &str = "crates/sort";
 const RUNTIME: &str = "crates/runtime";
 const PLAN: &str = "crates/plan";
 const RANKS: &str = "crates/ranks";
@@ -40,7 +41,8 @@ fn allowed(place: &str) -> Option<Allowed> {
         "crates/model" | "crates/process" | "crates/lab/locks" => Only(&[]),
         "crates/topology" | "crates/memory" | "crates/bgzf" | "crates/report" | "crates/plan" => Only(&[MODEL]),
         "crates/input" => Only(&[MODEL, BGZF]),
-        "crates/output" => Only(&[MODEL, BGZF, PROCESS]),
+        "crates/sort" => Only(&[MODEL, BGZF]),
+        "crates/output" => Only(&[MODEL, BGZF, PROCESS, SORT]),
         "crates/runtime" | "crates/probe" => Only(&[MODEL, TOPOLOGY, MEMORY]),
         "crates/ranks" => Only(&[MODEL, PROCESS, TOPOLOGY]),
         "crates/align" => Only(&[

@@ -148,6 +148,10 @@ impl Ready for Embedded<'_> {
         Ok(Ran { came: came?, sink: Some((sink, digest)) })
     }
 
+    fn plan(&self) -> &Plan {
+        &self.plan
+    }
+
     fn notes(&self, _: &RunReport, _: usize) -> Vec<String> {
         zerohop_memory::unplaced_refused()
     }

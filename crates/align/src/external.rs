@@ -31,6 +31,7 @@ use zerohop_engine_external::descriptor::Keeps;
 use zerohop_input::OpenLane;
 use zerohop_model::engine::Cut;
 use zerohop_model::measurement::{Comparison, RunReport};
+use zerohop_model::plan::Plan;
 use zerohop_ranks::RankShare;
 
 /// An external aligner that is ready to be started.
@@ -89,6 +90,10 @@ impl Ready for External<'_> {
         self.tried = tried;
         let sink = opened.map(|opened| (opened.sink, output_files::header_digest(&opened.header)));
         Ok(Ran { came, sink })
+    }
+
+    fn plan(&self) -> &Plan {
+        &self.site.plan
     }
 
     fn notes(&self, run: &RunReport, ranks: usize) -> Vec<String> {

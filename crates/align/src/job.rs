@@ -5,8 +5,10 @@ use crate::lanes::ReadGroups;
 use std::path::PathBuf;
 use std::time::Duration;
 use zerohop_input::LaneSpec;
+use zerohop_model::machine::Bytes;
 use zerohop_model::memory_map::MemoryMap;
 use zerohop_model::plan::{HugePages, Pages};
+use zerohop_output::{Format, SortOrder, WriteIndex};
 use zerohop_plan::Replicas;
 use zerohop_ranks::RankCount;
 use zerohop_runtime::{Dealing, Order};
@@ -79,6 +81,35 @@ pub struct Output {
     pub shards: usize,
     /// Whether the comments of header lines are appended to records.
     pub comments: bool,
+    /// How records are sorted, if they are.
+    pub sorting: Option<Sorting>,
+}
+
+impl Output {
+    /// The format of the records: the one that is wanted, else that of the file's name.
+    pub(crate) fn format(&self) -> Format {
+        let by_suffix = || match self.path.as_ref().and_then(|path| path.extension()) {
+            Some(suffix) if suffix.eq_ignore_ascii_case("bam") => FormatName::Bam,
+            _ => FormatName::Sam,
+        };
+        match self.format.unwrap_or_else(by_suffix) {
+            FormatName::Sam => Format::Sam,
+            FormatName::Bam => Format::Bam { level: self.level },
+        }
+    }
+}
+
+/// How records are sorted.
+#[derive(Debug, Clone)]
+pub struct Sorting {
+    /// In which order.
+    pub order: SortOrder,
+    /// Memory that records may take until they are written; by default half of what is free once the index is loaded.
+    pub memory: Option<Bytes>,
+    /// The folder of temporary files; by default that of the output.
+    pub tmp_dir: Option<PathBuf>,
+    /// Which index is written beside the file.
+    pub index: WriteIndex,
 }
 
 /// A format of records.
@@ -187,7 +218,15 @@ impl Job {
             engine: STROBEALIGN.to_owned(),
             read_length: None,
             no_index: false,
-            output: Output { path: None, format: None, level: 6, order: Order::Input, shards: 1, comments: false },
+            output: Output {
+                path: None,
+                format: None,
+                level: 6,
+                order: Order::Input,
+                shards: 1,
+                comments: false,
+                sorting: None,
+            },
             placement: Placement {
                 threads: None,
                 replicas: Replicas::Auto,

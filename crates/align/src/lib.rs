@@ -40,6 +40,7 @@ pub mod reaping;
 mod replicas;
 mod resources;
 mod session;
+mod sorting;
 pub mod strategies;
 mod summary;
 pub mod tune;
@@ -47,13 +48,15 @@ pub mod tuning_key;
 
 pub use error::AlignError;
 pub use index_files::write_index;
-pub use job::{External, FormatName, HANG_LIMIT, Job, NULL, Output, Placement, PlanFrom, Ranks, Report, STROBEALIGN};
+pub use job::{
+    External, FormatName, HANG_LIMIT, Job, NULL, Output, Placement, PlanFrom, Ranks, Report, STROBEALIGN, Sorting,
+};
 pub use session::Done;
 pub use summary::tell;
 pub use zerohop_input::LaneSpec;
 pub use zerohop_memory::PlacedAlloc;
 pub use zerohop_model::plan::{HugePages, Pages};
-pub use zerohop_output::ReadGroup;
+pub use zerohop_output::{IndexFormat, ReadGroup, SortOrder, WriteIndex};
 pub use zerohop_plan::Replicas;
 pub use zerohop_ranks::RankCount;
 pub use zerohop_runtime::{Dealing, Order};

@@ -264,7 +264,7 @@ impl<'t> MultiRank<'t> {
         };
         report.bytes_out = Bytes(0);
         for (partial, end) in self.partials.iter().zip(ends) {
-            report.bytes_out.0 += FileSink::end_shared(partial, output_files::format(job), end)?;
+            report.bytes_out.0 += FileSink::end_shared(partial, job.output.format(), end)?;
         }
         owner.complete(&self.partials.into_iter().zip(self.paths).collect::<Vec<_>>())?;
         Ok(Some(all.into_iter().map(|(rank, _)| rank).collect()))
@@ -393,7 +393,7 @@ fn identity(
     let mut identity = Identity::new("align")
         .with("the aligner", &with.engine)
         .with("the kind of reads", &with.reads)
-        .with("the format of the output", format!("{:?}", output_files::format(job)))
+        .with("the format of the output", format!("{:?}", job.output.format()))
         .with("--shards", job.output.shards)
         .with("the read groups", job.read_groups.words())
         .with("-C", job.output.comments)

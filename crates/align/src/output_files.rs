@@ -2,11 +2,12 @@
 
 use crate::descriptors;
 use crate::error::AlignError;
-use crate::job::{FormatName, Job, PlanFrom};
+use crate::job::{Job, PlanFrom};
+use crate::sorting;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use zerohop_model::error::Error;
-use zerohop_output::{FileSink, Format, Header, OutputSpec, Program, shard_path};
+use zerohop_output::{FileSink, Header, OutputSpec, Program, shard_path};
 use zerohop_process::overwrite::{self, Kind};
 use zerohop_process::{WriteError, cache};
 
@@ -19,6 +20,7 @@ pub fn check(job: &Job) -> Result<(), AlignError> {
     if job.output.shards > 1 && job.output.path.is_none() {
         return Err(AlignError::Usage("--shards needs an output file (-o)".to_owned()));
     }
+    sorting::check(job)?;
     let plan = match &job.placement.plan {
         Some(PlanFrom::File(path)) => Some(path),
         _ => None,
@@ -85,18 +87,6 @@ fn check_logs(path: &Path) -> Result<(), AlignError> {
     Ok(checked.map_err(WriteError::of(path))?)
 }
 
-/// The format of the records.
-pub fn format(job: &Job) -> Format {
-    let by_suffix = || match job.output.path.as_ref().and_then(|path| path.extension()) {
-        Some(suffix) if suffix.eq_ignore_ascii_case("bam") => FormatName::Bam,
-        _ => FormatName::Sam,
-    };
-    match job.output.format.unwrap_or_else(by_suffix) {
-        FormatName::Sam => Format::Sam,
-        FormatName::Bam => Format::Bam { level: job.output.level },
-    }
-}
-
 /// Opens the output, with this header: that of this process, or `partials`, which other ranks write as well.
 ///
 /// # Errors
@@ -104,7 +94,8 @@ pub fn format(job: &Job) -> Format {
 pub fn open(job: &Job, header: Header, partials: Option<&[PathBuf]>) -> Result<FileSink, Error> {
     let (path, shards, comments) = (job.output.path.clone(), job.output.shards, job.output.comments);
     let lane_groups = job.read_groups.of_lanes.clone();
-    let spec = OutputSpec { path, shards, format: format(job), header, lane_groups, comments };
+    let sorting = job.output.sorting.as_ref().map(|wanted| sorting::spec(job, wanted)).transpose()?;
+    let spec = OutputSpec { path, shards, format: job.output.format(), header, lane_groups, comments, sorting };
     match partials {
         Some(partials) => FileSink::share(spec, partials),
         None => FileSink::create(spec),
@@ -118,11 +109,11 @@ pub fn header_digest(header: &Header) -> String {
     cache::digest(&lines)
 }
 
-/// The files of records; none for standard output.
+/// The files of records, and of their index; none for standard output.
 pub fn paths(job: &Job) -> Vec<PathBuf> {
     match &job.output.path {
         None => Vec::new(),
-        Some(path) if job.output.shards == 1 => vec![path.clone()],
+        Some(path) if job.output.shards == 1 => sorting::indexes(job, path).into_iter().chain([path.clone()]).collect(),
         Some(path) => (1..=job.output.shards).map(|i| shard_path(path, i)).collect(),
     }
 }

@@ -34,6 +34,10 @@ pub fn shown<R>(wanted: bool, progress: &Progress, body: impl FnOnce() -> R) -> 
 }
 
 fn line(progress: &Progress, elapsed: Duration) -> String {
+    if let Some(made) = progress.made() {
+        let left = elapsed.as_secs_f64() / made - elapsed.as_secs_f64();
+        return format!("sorted and written: {:.0} %, {left:.0} s left", 100.0 * made);
+    }
     let (reads, seconds) = (progress.reads(), elapsed.as_secs_f64());
     let mut line = format!("{:.2} M reads, {:.0} reads/s", reads as f64 / 1e6, reads as f64 / seconds.max(1e-9));
     if let Some(share) = progress.dealt() {

@@ -8,6 +8,7 @@ use std::time::Instant;
 use zerohop_input::OpenLane;
 use zerohop_model::engine::Cut;
 use zerohop_model::measurement::{Comparison, RunReport};
+use zerohop_model::plan::Plan;
 use zerohop_output::FileSink;
 
 /// An engine that is ready to run.
@@ -31,6 +32,9 @@ pub trait Ready {
         until: Option<Instant>,
         ranks: Option<&mut MultiRank<'_>>,
     ) -> Result<Ran, AlignError>;
+
+    /// Whose CPUs the work is done on.
+    fn plan(&self) -> &Plan;
 
     /// What the user should know of the run; `ranks` is how many there were.
     fn notes(&self, run: &RunReport, ranks: usize) -> Vec<String>;

@@ -4,13 +4,15 @@
 //! 2. the engine is got ready: in our process (embedded.rs), or as programs of their own (external.rs);
 //! 3. with ranks, or with progress on record, the reads are counted, and what is finished is looked up (multi_rank.rs);
 //! 4. the engine has the runtime run;
-//! 5. the files get their names, and what there is to say is gathered.
+//! 5. records that are to be sorted are merged (sorting.rs);
+//! 6. the files get their names, and what there is to say is gathered.
 
 use crate::error::AlignError;
 use crate::job::Job;
 use crate::multi_rank::{Begun, MultiRank};
 use crate::output_files;
 use crate::ready::{Ran, Ready};
+use crate::sorting;
 use crate::summary;
 use crate::{embedded::Embedded, external::External};
 use std::time::Instant;
@@ -63,7 +65,10 @@ pub fn run(
     notes.extend(engine.notes(&report, transport.map_or(1, Transport::size)));
     let of_ranks = match ranks.zip(dealt) {
         None => {
-            let (sink, _) = sink.ok_or_else(|| output_files::no_header(job))?;
+            let (mut sink, _) = sink.ok_or_else(|| output_files::no_header(job))?;
+            let merged = sorting::merge(job, engine.plan(), &mut sink)?;
+            let (lengths, sorted) = merged.map_or((lengths, None), |(lengths, sorted)| (lengths, Some(sorted)));
+            report.sorted = sorted;
             report.bytes_out = Bytes(sink.finish(&lengths)?);
             Vec::new()
         }

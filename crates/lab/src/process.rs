@@ -217,5 +217,6 @@ fn output(spec: &ProcessSpec, engine: &dyn Engine) -> OutputSpec {
         header: Header { contigs: engine.contigs().to_vec(), ..Header::default() },
         lane_groups: vec![None],
         comments: false,
+        sorting: None,
     }
 }

@@ -103,6 +103,18 @@ pub enum Error {
         /// What the system said.
         source: std::io::Error,
     },
+    /// Records that do not fit into memory cannot be written to temporary files, or read back.
+    #[error(
+        "{}: temporary files for sorting: {source} (--tmp-dir names another folder; with more --sort-memory less is \
+         written there)",
+        folder.display()
+    )]
+    Spill {
+        /// The folder of the files, which have no names.
+        folder: PathBuf,
+        /// What the system said.
+        source: std::io::Error,
+    },
     /// The reader of our output went away: the end of the run, not a fault.
     #[error("the reader of the output has closed it")]
     BrokenPipe,

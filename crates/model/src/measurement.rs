@@ -258,8 +258,24 @@ pub struct RunReport {
     pub refused: Vec<String>,
     /// Bytes written, after compression; of all files, with headers and end markers once the output is finished.
     pub bytes_out: Bytes,
-    /// From the first claim to the last byte written.
+    /// From the first claim to the last byte written, or, of sorted records, to the last that was collected.
     pub wall: Duration,
+    /// How records were merged, if they were sorted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sorted: Option<SortReport>,
+}
+
+/// The second half of a run whose records are sorted.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SortReport {
+    /// Bytes that were written to temporary files, compressed.
+    pub spilled: Bytes,
+    /// From the first record that was merged to the last byte written.
+    pub wall: Duration,
+    /// Time that all workers spent merging and compressing.
+    pub making: Duration,
+    /// Time that all workers spent writing, or waiting for their turn.
+    pub writing: Duration,
 }
 
 /// Where the pages of some memory really lie, as the kernel says.

@@ -40,6 +40,47 @@ pub trait Sink: Send + Sync {
 
     /// An encoder for one worker.
     fn encoder(&self) -> Box<dyn Encoder + '_>;
+
+    /// What one worker gives its chunks to, where they are not written in the order of the input.
+    fn collector(&self) -> Option<Box<dyn Collect + '_>> {
+        None
+    }
+}
+
+/// Takes the chunks of one worker, to be written in another order.
+pub trait Collect {
+    /// Takes the bytes of chunk `number` of the run, as the [encoder](Sink::encoder) made them.
+    ///
+    /// # Errors
+    /// [`Error::Spill`].
+    fn add(&mut self, number: u64, bytes: &[u8]) -> Result<(), Error>;
+
+    /// Says that there are no more.
+    ///
+    /// # Errors
+    /// [`Error::Spill`].
+    fn finish(&mut self) -> Result<(), Error>;
+}
+
+/// What was collected, to be written in parts: each is made by whoever is free, and they are put one after the other.
+pub trait Parts: Sync {
+    /// How many there are.
+    fn count(&self) -> usize;
+
+    /// How many one worker should make in a row.
+    fn in_a_row(&self) -> usize;
+
+    /// What makes the bytes of parts, for one worker.
+    fn maker(&self) -> Box<dyn MakePart + '_>;
+}
+
+/// Makes parts of an output.
+pub trait MakePart {
+    /// Appends the bytes of part `number` to `buffer`, which is empty, and gives it back.
+    ///
+    /// # Errors
+    /// [`Error::Spill`].
+    fn make(&mut self, number: usize, buffer: Vec<u8>) -> Result<Vec<u8>, Error>;
 }
 
 /// Makes the bytes of one chunk out of its records. What comes out of it for different chunks can be put in any order.

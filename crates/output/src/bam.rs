@@ -1,14 +1,10 @@
-//! BAM (SAMv1, section 4.2), as BGZF blocks of its own per chunk, so that chunks can be put one after the other.
+//! BAM (SAMv1, section 4.2): the binary form of records.
 
-use crate::line::{Fields, LineParser};
-use crate::records::Bases;
+use crate::line::{Fields, Line};
+use crate::records::Record;
 use crate::tags::{RecordContext, push_comment, push_float, push_integer, push_text};
-use zerohop_bgzf::BlockCompressor;
-use zerohop_model::alignment::Alignments;
-use zerohop_model::chunk::Chunk;
 use zerohop_model::error::{Error, shown};
 use zerohop_model::record::{CigarOp, TagValue, mate};
-use zerohop_model::sink::Encoder;
 
 /// Longest read name, without its end.
 const MAX_NAME: usize = 254;
@@ -26,23 +22,6 @@ const BASE_CODES: [u8; 256] = {
     table
 };
 
-/// Writes records as BAM.
-pub(crate) struct BamEncoder<'h> {
-    context: RecordContext<'h>,
-    parser: LineParser<'h>,
-    compressor: BlockCompressor,
-    bases: Bases,
-    /// Records of the chunk, not compressed.
-    raw: Vec<u8>,
-    out: Vec<u8>,
-}
-
-impl<'h> BamEncoder<'h> {
-    pub(crate) fn new(context: RecordContext<'h>, parser: LineParser<'h>, compressor: BlockCompressor) -> Self {
-        BamEncoder { context, parser, compressor, bases: Bases::default(), raw: Vec::new(), out: Vec::new() }
-    }
-}
-
 /// The bin of the smallest interval of the index scheme that holds `start..end` (SAMv1, section 5.3).
 fn bin(start: i64, end: i64) -> u16 {
     let last = end - 1;
@@ -54,8 +33,48 @@ fn bin(start: i64, end: i64) -> u16 {
     0
 }
 
-/// Appends a record; `push_tags` appends its optional fields. Nothing is left of a record that fails.
-fn put(
+/// Appends a record of an embedded engine. Nothing is left of a record that fails, here and below.
+///
+/// # Errors
+/// [`Error::Record`] if BAM cannot hold it.
+pub(crate) fn put(context: &RecordContext<'_>, record: &Record<'_>, out: &mut Vec<u8>) -> Result<(), Error> {
+    put_fields(out, &record.fields, |out| {
+        let (of, mut comment) = ((record.fields.name, record.fields.flags), record.comment);
+        let mut has_read_group = false;
+        for tag in record.aligned.tags() {
+            match tag.value {
+                TagValue::Int(value) => push_integer(out, tag.key, value),
+                TagValue::Text(text) => push_text(out, tag.key, text),
+                TagValue::Float(value) => push_float(out, tag.key, value),
+                TagValue::ReadGroup => {
+                    context.read_group().into_iter().for_each(|id| push_text(out, *b"RG", id));
+                    has_read_group = true;
+                }
+                TagValue::Comment => push_comment_of(context, out, of, std::mem::take(&mut comment))?,
+            }
+        }
+        push_additions(context, out, of, has_read_group, comment)
+    })
+}
+
+/// Appends what a program wrote as a line.
+///
+/// # Errors
+/// [`Error::Damaged`]; [`Error::Record`] if BAM cannot hold it.
+pub(crate) fn put_line(
+    context: &RecordContext<'_>,
+    line: &Line<'_>,
+    comment: &[u8],
+    out: &mut Vec<u8>,
+) -> Result<(), Error> {
+    put_fields(out, &line.fields, |out| {
+        let has_read_group = line.push_optional(out)?;
+        push_additions(context, out, (line.fields.name, line.fields.flags), has_read_group, comment)
+    })
+}
+
+/// Appends a record; `push_tags` appends its optional fields.
+fn put_fields(
     out: &mut Vec<u8>,
     fields: &Fields<'_>,
     push_tags: impl FnOnce(&mut Vec<u8>) -> Result<(), Error>,
@@ -151,51 +170,6 @@ fn push_comment_of(
         push_comment(out, comment).map_err(|what| Error::Record { read: shown(name), mate: mate(flags), what })?;
     }
     Ok(())
-}
-
-impl Encoder for BamEncoder<'_> {
-    fn begin(&mut self, lane: u32, buffer: Vec<u8>) {
-        self.context.lane = lane as usize;
-        self.raw.clear();
-        self.out = buffer;
-    }
-
-    fn line(&mut self, line: &[u8], comment: &[u8]) -> Result<(), Error> {
-        let context = self.context;
-        let line = self.parser.parse(line)?;
-        put(&mut self.raw, &line.fields, |out| {
-            let has_read_group = line.push_optional(out)?;
-            push_additions(&context, out, (line.fields.name, line.fields.flags), has_read_group, comment)
-        })
-    }
-
-    fn encode(&mut self, chunk: &Chunk, alignments: &Alignments) -> Result<(), Error> {
-        let (context, raw) = (self.context, &mut self.raw);
-        self.bases.records(chunk, alignments, |record| {
-            put(raw, &record.fields, |out| {
-                let (of, mut comment) = ((record.fields.name, record.fields.flags), record.comment);
-                let mut has_read_group = false;
-                for tag in record.aligned.tags() {
-                    match tag.value {
-                        TagValue::Int(value) => push_integer(out, tag.key, value),
-                        TagValue::Text(text) => push_text(out, tag.key, text),
-                        TagValue::Float(value) => push_float(out, tag.key, value),
-                        TagValue::ReadGroup => {
-                            context.read_group().into_iter().for_each(|id| push_text(out, *b"RG", id));
-                            has_read_group = true;
-                        }
-                        TagValue::Comment => push_comment_of(&context, out, of, std::mem::take(&mut comment))?,
-                    }
-                }
-                push_additions(&context, out, of, has_read_group, comment)
-            })
-        })
-    }
-
-    fn finish(&mut self) -> Result<Vec<u8>, Error> {
-        self.compressor.compress(&self.raw, &mut self.out)?;
-        Ok(std::mem::take(&mut self.out))
-    }
 }
 
 #[cfg(test)]

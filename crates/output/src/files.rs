@@ -1,41 +1,23 @@
 //! The files that records go to: files of this run alone, which are there when they are complete, or files that several
 //! processes write together.
 
-use crate::bam::BamEncoder;
+use crate::encoder::{Form, Packing, RecordEncoder};
+use crate::format::Format;
 use crate::header::Header;
+use crate::index::{Index, IndexFormat};
 use crate::line::{ContigNumbers, LineParser};
-use crate::sam::SamEncoder;
+use crate::order::SortOrder;
+use crate::parts::SortedParts;
 use crate::tags::RecordContext;
 use std::fs::File;
 use std::io::{ErrorKind, Write};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
-use zerohop_bgzf::{BlockCompressor, END_MARKER};
+use zerohop_bgzf::BlockCompressor;
 use zerohop_model::error::Error;
-use zerohop_model::sink::{Access, Encoder, Sink};
+use zerohop_model::sink::{Access, Collect, Encoder, Sink};
 use zerohop_process::{NewFile, WriteError, complete_all};
-
-/// The format of an output.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Format {
-    /// Text.
-    Sam,
-    /// Binary, compressed.
-    Bam {
-        /// 0 (not compressed) to 9 (smallest), as for zlib and samtools.
-        level: u8,
-    },
-}
-
-impl Format {
-    /// What a file ends with.
-    fn end_marker(self) -> &'static [u8] {
-        match self {
-            Format::Sam => b"",
-            Format::Bam { .. } => &END_MARKER,
-        }
-    }
-}
+use zerohop_sort::Store;
 
 /// What to write, and where.
 #[derive(Debug, Clone)]
@@ -52,6 +34,43 @@ pub struct OutputSpec {
     pub lane_groups: Vec<Option<usize>>,
     /// Whether the comments of reads are copied.
     pub comments: bool,
+    /// How the records are sorted, if they are.
+    pub sorting: Option<Sorting>,
+}
+
+/// How records are sorted.
+#[derive(Debug, Clone)]
+pub struct Sorting {
+    /// In which order.
+    pub order: SortOrder,
+    /// Bytes of memory that records may take until they are written.
+    pub memory: u64,
+    /// The folder of temporary files for those that take more.
+    pub folder: PathBuf,
+    /// Whether BAM files in the order of coordinates get an index, and which.
+    pub index: WriteIndex,
+}
+
+/// Which index is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum WriteIndex {
+    /// None.
+    No,
+    /// BAI, or CSI if a contig is too long for it.
+    AsNeeded,
+    /// This one.
+    As(IndexFormat),
+}
+
+impl Sorting {
+    /// The index that a file in this format gets.
+    fn index(&self, format: Format, header: &Header) -> Option<IndexFormat> {
+        match (self.index, self.order, format) {
+            (WriteIndex::No, ..) | (_, SortOrder::Name, _) | (.., Format::Sam) => None,
+            (WriteIndex::AsNeeded, ..) => Some(IndexFormat::for_contigs(&header.contigs)),
+            (WriteIndex::As(index), ..) => Some(index),
+        }
+    }
 }
 
 /// One open output file.
@@ -96,6 +115,10 @@ pub struct FileSink {
     access: Access,
     /// What goes before the records.
     header: Vec<u8>,
+    /// Where records are until they are sorted.
+    store: Option<Store>,
+    /// The file of the index, if one is written.
+    index: Option<(NewFile, Index)>,
 }
 
 impl FileSink {
@@ -116,6 +139,7 @@ impl FileSink {
         }
         if sink.files.iter().all(Open::is_positioned) {
             sink.access = Access::Positioned;
+            sink.index = sink.open_index()?;
         }
         sink.write_header()?;
         Ok(sink)
@@ -152,14 +176,49 @@ impl FileSink {
         Ok(length)
     }
 
-    fn without_files(spec: OutputSpec) -> Result<Self, Error> {
+    /// Opens the file of the index, if one is wanted, so that it is known now if that cannot be.
+    fn open_index(&self) -> Result<Option<(NewFile, Index)>, Error> {
+        let OutputSpec { path: Some(path), sorting: Some(sorting), format, header, .. } = &self.spec else {
+            return Ok(None);
+        };
+        let Some(index) = sorting.index(*format, header) else { return Ok(None) };
+        Ok(Some((open(Some(&index_path(path, index)))?, Index::new(index, &header.contigs))))
+    }
+
+    fn without_files(mut spec: OutputSpec) -> Result<Self, Error> {
+        spec.header.order = spec.sorting.as_ref().map(|sorting| sorting.order);
         let mut header = Vec::new();
         match spec.format {
             Format::Sam => header.extend_from_slice(spec.header.text().as_bytes()),
             Format::Bam { level } => BlockCompressor::new(level).compress(&spec.header.bam(), &mut header)?,
         }
         let (contig_numbers, access) = (ContigNumbers::default(), Access::Sequential);
-        Ok(FileSink { spec, contig_numbers, files: Vec::new(), access, header })
+        let store = spec.sorting.as_ref().map(|sorting| Store::new(sorting.memory, sorting.folder.clone()));
+        Ok(FileSink { spec, contig_numbers, files: Vec::new(), access, header, store, index: None })
+    }
+
+    /// The records that were collected, in parts to be made and written; none if they are not sorted.
+    pub fn sorted(&self) -> Option<SortedParts> {
+        let index = self.index.as_ref().map(|(_, index)| index.like());
+        self.store.as_ref().map(|store| SortedParts::new(store.parts(), self.spec.format, index))
+    }
+
+    /// Bytes that were written to temporary files, compressed.
+    pub fn spilled_bytes(&self) -> u64 {
+        self.store.as_ref().map_or(0, Store::spilled_bytes)
+    }
+
+    /// Has the index say what the one of `parts` says, which are all written.
+    ///
+    /// # Errors
+    /// [`Error::Output`].
+    pub fn write_index(&mut self, parts: SortedParts) -> Result<(), Error> {
+        let (start, contigs) = (self.start(0), self.spec.header.contigs.len());
+        if let (Some((file, _)), Some(index)) = (&self.index, parts.into_index(start)) {
+            let written = file.file().write_all_at(&index.file(contigs)?, 0);
+            written.map_err(|source| unwritten(WriteError { path: file.path().to_owned(), source }))?;
+        }
+        Ok(())
     }
 
     /// Ends the files, whose lengths are `lengths`, and gives them their names. Returns the bytes of all files.
@@ -175,7 +234,8 @@ impl FileSink {
             Open::New(new) => Some(new),
             Open::Shared { .. } => None,
         });
-        complete_all(own.collect()).map_err(unwritten)?;
+        let index = self.index.take().map(|(file, _)| file);
+        complete_all(own.chain(index).collect()).map_err(unwritten)?;
         Ok(lengths.iter().map(|length| length + end.len() as u64).sum())
     }
 
@@ -185,7 +245,8 @@ impl FileSink {
             Open::New(new) => new.temporary_path().map(Path::to_owned),
             Open::Shared { .. } => None,
         };
-        self.files.iter().filter_map(temporary).collect()
+        let index = self.index.iter().filter_map(|(file, _)| file.temporary_path().map(Path::to_owned));
+        self.files.iter().filter_map(temporary).chain(index).collect()
     }
 
     fn context(&self) -> RecordContext<'_> {
@@ -226,11 +287,28 @@ impl Sink for FileSink {
 
     fn encoder(&self) -> Box<dyn Encoder + '_> {
         let parser = LineParser::new(&self.spec.header.contigs, &self.contig_numbers);
-        match self.spec.format {
-            Format::Sam => Box::new(SamEncoder::new(self.context(), parser)),
-            Format::Bam { level } => Box::new(BamEncoder::new(self.context(), parser, BlockCompressor::new(level))),
-        }
+        let form = match self.spec.format {
+            Format::Sam => Form::SAM,
+            Format::Bam { .. } => Form::Bam,
+        };
+        let packing = match (&self.spec.sorting, self.spec.format) {
+            (Some(sorting), _) => Packing::frames(sorting.order),
+            (None, Format::Sam) => Packing::Plain,
+            (None, Format::Bam { level }) => Packing::Blocks(BlockCompressor::new(level)),
+        };
+        Box::new(RecordEncoder::new(self.context(), parser, form, packing))
     }
+
+    fn collector(&self) -> Option<Box<dyn Collect + '_>> {
+        self.store.as_ref().map(|store| Box::new(store.collector()) as Box<dyn Collect>)
+    }
+}
+
+/// The name of the index of `path`.
+pub fn index_path(path: &Path, index: IndexFormat) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(index.suffix());
+    name.into()
 }
 
 /// `out.bam` becomes `out.3.bam` for shard 3.
@@ -261,7 +339,15 @@ mod tests {
 
     fn spec(path: PathBuf, shards: usize) -> OutputSpec {
         let (header, lane_groups) = (Header::default(), vec![None]);
-        OutputSpec { path: Some(path), shards, format: Format::Sam, header, lane_groups, comments: false }
+        OutputSpec {
+            path: Some(path),
+            shards,
+            format: Format::Sam,
+            header,
+            lane_groups,
+            comments: false,
+            sorting: None,
+        }
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! The header of an alignment file (SAMv1, sections 1.3 and 4.2).
 
+use crate::order::SortOrder;
 use std::borrow::Cow;
 use std::collections::HashSet;
 use std::fmt::Write;
@@ -7,6 +8,8 @@ use zerohop_model::record::Contig;
 
 /// The @HD line of a program that writes none: its records come in the order of the reads, those of a read together.
 const PROGRAM_HEAD: &str = "@HD\tVN:1.6\tSO:unsorted\tGO:query";
+/// The @HD line of an embedded engine, as strobealign has it.
+const OWN_HEAD: &str = "@HD\tVN:1.6\tSO:unsorted";
 /// Bytes of a program's words that a message quotes at most.
 const QUOTED: usize = 80;
 
@@ -142,6 +145,8 @@ pub struct Header {
     pub read_groups: Vec<ReadGroup>,
     /// Our programs, first the one that ran first.
     pub programs: Vec<Program>,
+    /// The order of the records, if they are sorted.
+    pub order: Option<SortOrder>,
 }
 
 impl Header {
@@ -236,11 +241,15 @@ impl Header {
     pub fn text(&self) -> String {
         let mut out = String::new();
         // Here and below: writing to a string cannot fail.
-        for line in &self.lines {
+        match self.order {
+            None => out.push_str(self.lines.first().map_or(OWN_HEAD, String::as_str)),
+            Some(order) => push_sorted_head(&mut out, self.lines.first().map_or(OWN_HEAD, String::as_str), order),
+        }
+        out.push('\n');
+        for line in self.lines.iter().skip(1) {
             let _ = writeln!(out, "{line}");
         }
         if self.lines.is_empty() {
-            out.push_str("@HD\tVN:1.6\tSO:unsorted\n");
             for contig in &self.contigs {
                 let alternate = if contig.is_alternate { "\tAH:*" } else { "" };
                 let _ = writeln!(out, "@SQ\tSN:{}\tLN:{}{alternate}", contig.name, contig.length);
@@ -301,6 +310,16 @@ impl Header {
         }
         out
     }
+}
+
+/// An @HD line that says how the records are sorted instead of how they were ordered or grouped before.
+fn push_sorted_head(out: &mut String, line: &str, order: SortOrder) {
+    let is_other = |field: &&str| !["SO:", "GO:", "SS:"].iter().any(|order| field.starts_with(order));
+    for field in line.split('\t').filter(is_other) {
+        out.push_str(field);
+        out.push('\t');
+    }
+    out.push_str(order.header_fields());
 }
 
 /// A line as text: `@`, two letters, a tab, and then no control characters but tabs. A header is UTF-8 (SAMv1, section

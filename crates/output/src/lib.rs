@@ -10,16 +10,29 @@
 //! 3. the runtime has the bytes written at their place by [`FileSink`];
 //! 4. [`FileSink::finish`] writes BAM's end marker and gives the files their names.
 //!
-//! What it refuses to do: order anything, start threads, or leave a file that looks complete after a failure.
+//! Where records are sorted, step 2 gives each its key (`keys`), step 3 collects them (zerohop-sort), and a third step
+//! merges, compresses and indexes them, part by part ([`SortedParts`]).
+//!
+//! What it refuses to do: start threads, or leave a file that looks complete after a failure.
 #![forbid(unsafe_code)]
 
 mod bam;
+mod encoder;
 mod files;
+mod format;
 mod header;
+mod index;
+mod keys;
 mod line;
+mod order;
+mod parts;
 mod records;
 mod sam;
 mod tags;
 
-pub use files::{FileSink, Format, OutputSpec, shard_path};
+pub use files::{FileSink, OutputSpec, Sorting, WriteIndex, index_path, shard_path};
+pub use format::Format;
 pub use header::{Header, HeaderError, Program, ReadGroup, ReadGroupError};
+pub use index::IndexFormat;
+pub use order::SortOrder;
+pub use parts::SortedParts;

@@ -50,6 +50,11 @@ pub(crate) struct Line<'a> {
 }
 
 impl Line<'_> {
+    /// All of it, without its newline.
+    pub(crate) fn text(&self) -> &[u8] {
+        self.text
+    }
+
     /// Appends the optional fields in their binary form. Returns whether RG is one of them.
     ///
     /// # Errors

@@ -1,38 +1,42 @@
 //! SAM text (SAMv1, section 1.4).
 
-use crate::line::{LineParser, Place};
-use crate::records::{Bases, Record};
+use crate::line::{Line, Place};
+use crate::records::Record;
 use crate::tags::RecordContext;
-use zerohop_model::alignment::Alignments;
-use zerohop_model::chunk::Chunk;
 use zerohop_model::error::Error;
 use zerohop_model::record::TagValue;
-use zerohop_model::sink::Encoder;
 
-/// Writes records as lines of text.
-pub(crate) struct SamEncoder<'h> {
-    parser: LineParser<'h>,
-    /// What a line's optional fields would be in BAM: translating them is how they are checked, so that both formats
-    /// take the same lines.
-    translated: Vec<u8>,
-    bases: Bases,
-    text: Text<'h>,
+/// Appends a record of an embedded engine as a line.
+pub(crate) fn put(context: &RecordContext<'_>, record: &Record<'_>, out: &mut Vec<u8>) {
+    Text { context, out }.record(record);
 }
 
-/// The text of a chunk.
-struct Text<'h> {
-    context: RecordContext<'h>,
-    out: Vec<u8>,
+/// Appends what a program wrote, with what the output adds. Optional fields are checked by translating them into
+/// those of BAM, in `translated`, so that both formats take the same lines.
+///
+/// # Errors
+/// [`Error::Damaged`].
+pub(crate) fn put_line(
+    context: &RecordContext<'_>,
+    line: &Line<'_>,
+    comment: &[u8],
+    translated: &mut Vec<u8>,
+    out: &mut Vec<u8>,
+) -> Result<(), Error> {
+    translated.clear();
+    let has_read_group = line.push_optional(translated)?;
+    out.extend_from_slice(line.text());
+    Text { context, out }.end(has_read_group, comment);
+    Ok(())
 }
 
-impl<'h> SamEncoder<'h> {
-    pub(crate) fn new(context: RecordContext<'h>, parser: LineParser<'h>) -> Self {
-        let text = Text { context, out: Vec::new() };
-        SamEncoder { parser, translated: Vec::new(), bases: Bases::default(), text }
-    }
+/// Lines that are being written.
+struct Text<'t, 'h> {
+    context: &'t RecordContext<'h>,
+    out: &'t mut Vec<u8>,
 }
 
-impl Text<'_> {
+impl Text<'_, '_> {
     fn record(&mut self, record: &Record<'_>) {
         let fields = &record.fields;
         self.out.extend_from_slice(fields.name);
@@ -133,32 +137,5 @@ impl Text<'_> {
         if self.context.comments && !comment.is_empty() {
             self.column(comment);
         }
-    }
-}
-
-impl Encoder for SamEncoder<'_> {
-    fn begin(&mut self, lane: u32, buffer: Vec<u8>) {
-        self.text.context.lane = lane as usize;
-        self.text.out = buffer;
-    }
-
-    fn encode(&mut self, chunk: &Chunk, alignments: &Alignments) -> Result<(), Error> {
-        let text = &mut self.text;
-        self.bases.records(chunk, alignments, |record| {
-            text.record(record);
-            Ok(())
-        })
-    }
-
-    fn line(&mut self, line: &[u8], comment: &[u8]) -> Result<(), Error> {
-        self.translated.clear();
-        let has_read_group = self.parser.parse(line)?.push_optional(&mut self.translated)?;
-        self.text.out.extend_from_slice(line);
-        self.text.end(has_read_group, comment);
-        Ok(())
-    }
-
-    fn finish(&mut self) -> Result<Vec<u8>, Error> {
-        Ok(std::mem::take(&mut self.text.out))
     }
 }

@@ -24,6 +24,7 @@ pub use pilots::{Pilots, watch_for};
 pub use race::{Heat, Race, Rules};
 pub use rank::{Ranked, Verdict, rank, rank_assuming};
 pub use remarks::{Remark, remarks};
+pub use room::free_memory;
 pub use strategy::{Engine, Need, Strategy};
 
 use zerohop_model::machine::{Bytes, CpuId, Machine, Node, NodeId};

@@ -70,7 +70,7 @@ impl Room {
 }
 
 /// Memory that can be taken now, in bytes, within the limits of control groups.
-pub(crate) fn free_memory(machine: &Machine) -> u64 {
+pub fn free_memory(machine: &Machine) -> u64 {
     let free: u64 = machine.memory_nodes().iter().map(|node| node.free.0).sum();
     let limits = [machine.allowed.memory_limit, machine.allowed.memory_left];
     limits.into_iter().flatten().fold(free, |least, limit| least.min(limit.0))

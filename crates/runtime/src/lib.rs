@@ -19,6 +19,9 @@
 //! Where several processes align the same reads into one file, [`Grains`] says which chunks are ours and where their
 //! records go.
 //!
+//! Where records are sorted, 5 gives them to a collector of the worker's own instead, and [`write_parts`] commits what
+//! is made of all of them, in parts.
+//!
 //! When a thread fails, the rest stop claiming, those who wait are woken, all are joined, and the failure that comes
 //! first in the input is reported.
 //!
@@ -40,6 +43,8 @@ mod back_off;
 #[cfg(not(loom))]
 mod commit;
 #[cfg(not(loom))]
+mod crew;
+#[cfg(not(loom))]
 mod failure;
 #[cfg(not(loom))]
 mod farm;
@@ -55,6 +60,8 @@ mod output;
 mod panics;
 #[cfg(not(loom))]
 mod part;
+#[cfg(not(loom))]
+mod parts;
 #[cfg(not(loom))]
 mod progress;
 #[cfg(not(loom))]
@@ -76,6 +83,7 @@ pub use {
     output::Order,
     output::{Committer, HELD_PER_WORKER, Output, QUEUED_PER_WORKER},
     panics::install_hook,
+    parts::{Merged, write_parts},
     progress::Progress,
     replica_map::ReplicaMap,
     run::{Job, Mapping, Outcome, run},

@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 use zerohop_model::error::Error;
 use zerohop_model::measurement::Tally;
-use zerohop_model::sink::{Access, Sink};
+use zerohop_model::sink::{Access, Collect, Sink};
 
 /// The order of chunks in the output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -170,6 +170,8 @@ struct Held {
 /// One worker's way to the output.
 pub struct Committer<'o, 's> {
     output: &'o Output<'s>,
+    /// What takes the chunks instead, where they are not written in the order of the input.
+    collector: Option<Box<dyn Collect + 's>>,
     held: VecDeque<Held>,
     spare: Vec<Vec<u8>>,
     /// Time spent writing.
@@ -183,8 +185,13 @@ pub struct Committer<'o, 's> {
 impl<'o, 's> Committer<'o, 's> {
     /// A way of one thread's own.
     pub fn new(output: &'o Output<'s>) -> Self {
+        Committer { collector: output.sink.collector(), ..Self::of_parts(output) }
+    }
+
+    /// The same, for parts of what was collected.
+    pub(crate) fn of_parts(output: &'o Output<'s>) -> Self {
         let (writing, waiting) = (Duration::ZERO, Duration::ZERO);
-        Committer { output, held: VecDeque::new(), spare: Vec::new(), writing, waiting, bytes: 0 }
+        Committer { output, collector: None, held: VecDeque::new(), spare: Vec::new(), writing, waiting, bytes: 0 }
     }
 
     /// An empty buffer for the next chunk.
@@ -200,8 +207,14 @@ impl<'o, 's> Committer<'o, 's> {
     /// What the sink says; [`Error::Stopped`] when the run failed elsewhere.
     pub fn commit(&mut self, number: u64, bytes: Vec<u8>, tally: &Tally) -> Result<(), Error> {
         self.bytes += bytes.len() as u64;
-        let (file, number) = self.output.place(number);
         let started = Instant::now();
+        if let Some(collector) = &mut self.collector {
+            collector.add(number, &bytes)?;
+            self.keep(bytes);
+            self.writing += started.elapsed();
+            return Ok(());
+        }
+        let (file, number) = self.output.place(number);
         let left = self.output.files[file].submit(number, bytes, tally)?;
         match left {
             None => {
@@ -236,14 +249,19 @@ impl<'o, 's> Committer<'o, 's> {
             let started = Instant::now();
             file.write(self.output.sink, held.file, held.number, offset, &held.bytes)?;
             self.writing += started.elapsed();
-            if let Some(Held { mut bytes, .. }) = self.held.pop_front()
-                && self.spare.len() < SPARE_PER_WORKER
-            {
-                bytes.clear();
-                self.spare.push(bytes);
+            if let Some(Held { bytes, .. }) = self.held.pop_front() {
+                self.keep(bytes);
             }
         }
         Ok(())
+    }
+
+    /// Keeps a buffer for a later chunk.
+    fn keep(&mut self, mut buffer: Vec<u8>) {
+        if self.spare.len() < SPARE_PER_WORKER {
+            buffer.clear();
+            self.spare.push(buffer);
+        }
     }
 
     /// Writes all that is kept.
@@ -251,6 +269,11 @@ impl<'o, 's> Committer<'o, 's> {
     /// # Errors
     /// As for [`Committer::commit`].
     pub fn finish(&mut self) -> Result<(), Error> {
+        if let Some(collector) = &mut self.collector {
+            let started = Instant::now();
+            collector.finish()?;
+            self.writing += started.elapsed();
+        }
         self.write_held(0)
     }
 }

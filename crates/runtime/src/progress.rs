@@ -8,6 +8,9 @@ pub struct Progress {
     reads: AtomicU64,
     /// The part of the input that was dealt, in millionths.
     millionths: AtomicU64,
+    /// Parts of a sorted output, and how many of them are made.
+    parts: AtomicU64,
+    made: AtomicU64,
 }
 
 impl Progress {
@@ -20,6 +23,17 @@ impl Progress {
     pub fn dealt(&self) -> Option<f64> {
         let millionths = self.millionths.load(Ordering::Relaxed);
         (millionths > 0).then_some(millionths as f64 / 1e6)
+    }
+
+    /// The part of a sorted output that was made so far, 0 to 1, once that has begun.
+    pub fn made(&self) -> Option<f64> {
+        let made = self.made.load(Ordering::Relaxed);
+        (made > 0).then(|| made as f64 / self.parts.load(Ordering::Relaxed).max(made) as f64)
+    }
+
+    pub(crate) fn made_part(&self, of: usize) {
+        self.parts.store(of as u64, Ordering::Relaxed);
+        self.made.fetch_add(1, Ordering::Relaxed);
     }
 
     pub(crate) fn add(&self, reads: u64) {

@@ -1,0 +1,122 @@
+//! The encoder of one worker: records in the format of the output, packed as the output wants them.
+
+use crate::keys::KeyMaker;
+use crate::line::{Fields, LineParser};
+use crate::order::SortOrder;
+use crate::records::{Bases, Record};
+use crate::tags::RecordContext;
+use crate::{bam, sam};
+use zerohop_bgzf::BlockCompressor;
+use zerohop_model::alignment::Alignments;
+use zerohop_model::chunk::Chunk;
+use zerohop_model::error::Error;
+use zerohop_model::sink::Encoder;
+use zerohop_sort::push_frame;
+
+/// How a record is written.
+pub(crate) enum Form {
+    /// As a line of text.
+    Sam {
+        /// What a line's optional fields would be in BAM.
+        translated: Vec<u8>,
+    },
+    /// As BAM has it.
+    Bam,
+}
+
+impl Form {
+    pub(crate) const SAM: Self = Form::Sam { translated: Vec::new() };
+}
+
+/// What is made of the records of a chunk.
+pub(crate) enum Packing {
+    /// They are put one after the other.
+    Plain,
+    /// They are compressed into BGZF blocks that no other chunk shares.
+    Blocks(BlockCompressor),
+    /// Each gets its key, to be sorted.
+    Frames(KeyMaker),
+}
+
+impl Packing {
+    pub(crate) fn frames(order: SortOrder) -> Self {
+        Packing::Frames(KeyMaker::new(order))
+    }
+
+    /// Appends a record, which `write` appends.
+    fn put(
+        &mut self,
+        out: &mut Vec<u8>,
+        fields: &Fields<'_>,
+        write: impl FnOnce(&mut Vec<u8>) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        match self {
+            Packing::Plain | Packing::Blocks(_) => write(out),
+            Packing::Frames(keys) => push_frame(out, keys.key(fields), write),
+        }
+    }
+}
+
+/// Writes records.
+pub(crate) struct RecordEncoder<'h> {
+    context: RecordContext<'h>,
+    parser: LineParser<'h>,
+    bases: Bases,
+    form: Form,
+    packing: Packing,
+    /// What is compressed at the end of the chunk, if it is.
+    raw: Vec<u8>,
+    out: Vec<u8>,
+}
+
+impl<'h> RecordEncoder<'h> {
+    pub(crate) fn new(context: RecordContext<'h>, parser: LineParser<'h>, form: Form, packing: Packing) -> Self {
+        RecordEncoder { context, parser, bases: Bases::default(), form, packing, raw: Vec::new(), out: Vec::new() }
+    }
+}
+
+/// Where records are appended.
+fn target<'b>(packing: &Packing, raw: &'b mut Vec<u8>, out: &'b mut Vec<u8>) -> &'b mut Vec<u8> {
+    match packing {
+        Packing::Blocks(_) => raw,
+        Packing::Plain | Packing::Frames(_) => out,
+    }
+}
+
+impl Encoder for RecordEncoder<'_> {
+    fn begin(&mut self, lane: u32, buffer: Vec<u8>) {
+        self.context.lane = lane as usize;
+        self.raw.clear();
+        self.out = buffer;
+    }
+
+    fn encode(&mut self, chunk: &Chunk, alignments: &Alignments) -> Result<(), Error> {
+        let Self { context, form, packing, raw, out, .. } = self;
+        let out = target(packing, raw, out);
+        let write = |record: &Record<'_>, out: &mut Vec<u8>| match form {
+            Form::Sam { .. } => {
+                sam::put(context, record, out);
+                Ok(())
+            }
+            Form::Bam => bam::put(context, record, out),
+        };
+        self.bases.records(chunk, alignments, |record| packing.put(out, &record.fields, |out| write(record, out)))
+    }
+
+    fn line(&mut self, line: &[u8], comment: &[u8]) -> Result<(), Error> {
+        let Self { context, form, packing, raw, out, .. } = self;
+        let out = target(packing, raw, out);
+        let line = self.parser.parse(line)?;
+        packing.put(out, &line.fields, |out| match form {
+            Form::Sam { translated } => sam::put_line(context, &line, comment, translated, out),
+            Form::Bam => bam::put_line(context, &line, comment, out),
+        })
+    }
+
+    fn finish(&mut self) -> Result<Vec<u8>, Error> {
+        if let Packing::Blocks(compressor) = &mut self.packing {
+            compressor.compress(&self.raw, &mut self.out)?;
+        }
+        Ok(std::mem::take(&mut self.out))
+    }
+}

@@ -1,0 +1,319 @@
+//! The index of a sorted BAM file: BAI (SAMv1, section 5.2) or CSI (CSIv1), made in parts that are put together.
+//!
+//! A virtual offset is the offset of a BGZF block, times 2^16, plus a place in its data. In a part, blocks are counted
+//! from where the part begins; where that is becomes known at the end.
+
+use std::collections::BTreeMap;
+use zerohop_bgzf::{BlockCompressor, END_MARKER};
+use zerohop_model::error::Error;
+use zerohop_model::record::{Contig, UNMAPPED};
+
+/// An index format.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum IndexFormat {
+    /// BAI, for contigs of up to 2^29 bases.
+    Bai,
+    /// CSI, for contigs of any length.
+    Csi,
+}
+
+/// Bits of a position within the smallest bin, and levels of bins above the smallest in BAI.
+const MIN_SHIFT: u32 = 14;
+const BAI_DEPTH: u32 = 5;
+/// Longest contig that BAI can index, in bases.
+const BAI_BASES: u64 = 1 << (MIN_SHIFT + 3 * BAI_DEPTH);
+
+impl IndexFormat {
+    /// The one that these contigs need.
+    pub fn for_contigs(contigs: &[Contig]) -> Self {
+        match contigs.iter().any(|contig| contig.length > BAI_BASES) {
+            true => IndexFormat::Csi,
+            false => IndexFormat::Bai,
+        }
+    }
+
+    /// What the name of the index adds to that of the file.
+    pub fn suffix(self) -> &'static str {
+        match self {
+            IndexFormat::Bai => ".bai",
+            IndexFormat::Csi => ".csi",
+        }
+    }
+
+    /// Levels of bins above the smallest.
+    fn depth(self, contigs: &[Contig]) -> u32 {
+        let longest = contigs.iter().map(|contig| contig.length).max().unwrap_or(0);
+        match self {
+            IndexFormat::Bai => BAI_DEPTH,
+            // As many as htslib has (hts_idx_init in sam.c), which adds 256 bases.
+            IndexFormat::Csi => (0..).find(|depth| longest + 256 <= 1 << (MIN_SHIFT + 3 * depth)).unwrap_or(BAI_DEPTH),
+        }
+    }
+}
+
+/// Level of the compression of CSI.
+const CSI_LEVEL: u8 = 6;
+
+/// From one virtual offset up to another.
+type Range = (u64, u64);
+
+/// What an index says of one contig.
+#[derive(Debug, Default, Clone)]
+struct ContigIndex {
+    /// Where the records of each bin lie.
+    bins: BTreeMap<u32, Vec<Range>>,
+    /// For each stretch of 2^14 bases, where the first record that touches it begins.
+    first: BTreeMap<u32, u64>,
+    mapped: u64,
+    unmapped: u64,
+    /// Where all its records lie.
+    all: Option<Range>,
+}
+
+/// What an index says of some records that lie one after the other.
+#[derive(Debug, Clone)]
+pub(crate) struct Index {
+    format: IndexFormat,
+    depth: u32,
+    contigs: BTreeMap<u32, ContigIndex>,
+    /// Records without a contig.
+    without_contig: u64,
+}
+
+impl Index {
+    pub(crate) fn new(format: IndexFormat, contigs: &[Contig]) -> Self {
+        Index { format, depth: format.depth(contigs), contigs: BTreeMap::new(), without_contig: 0 }
+    }
+
+    /// An empty one of the same kind.
+    pub(crate) fn like(&self) -> Self {
+        Index { contigs: BTreeMap::new(), without_contig: 0, ..self.clone() }
+    }
+
+    /// Adds a record in the form of BAM that lies there. Records come in the order of their coordinates.
+    pub(crate) fn add(&mut self, record: &[u8], at: Range) {
+        let Some(Placed { contig, start, end, is_mapped }) = Placed::of(record) else {
+            self.without_contig += 1;
+            return;
+        };
+        let bin = self.bin(start, end);
+        let contig = self.contigs.entry(contig).or_default();
+        push(contig.bins.entry(bin).or_default(), at);
+        for stretch in (start >> MIN_SHIFT)..=((end - 1) >> MIN_SHIFT) {
+            contig.first.entry(stretch as u32).or_insert(at.0);
+        }
+        match is_mapped {
+            true => contig.mapped += 1,
+            false => contig.unmapped += 1,
+        }
+        contig.all = Some((contig.all.map_or(at.0, |(begin, _)| begin), at.1));
+    }
+
+    /// Adds an index of records that follow, whose part begins at `offset`, in bytes.
+    pub(crate) fn append(&mut self, part: Index, offset: u64) {
+        let moved = |(begin, end): Range| (begin + (offset << 16), end + (offset << 16));
+        for (number, part) in part.contigs {
+            let contig = self.contigs.entry(number).or_default();
+            for (bin, ranges) in part.bins {
+                let bin = contig.bins.entry(bin).or_default();
+                ranges.into_iter().for_each(|range| push(bin, moved(range)));
+            }
+            for (stretch, first) in part.first {
+                contig.first.entry(stretch).or_insert(first + (offset << 16));
+            }
+            contig.mapped += part.mapped;
+            contig.unmapped += part.unmapped;
+            if let Some((begin, end)) = part.all.map(moved) {
+                contig.all = Some((contig.all.map_or(begin, |(first, _)| first), end));
+            }
+        }
+        self.without_contig += part.without_contig;
+    }
+
+    /// The smallest bin that holds `start..end` (CSIv1, reg2bin).
+    fn bin(&self, start: u64, end: u64) -> u32 {
+        let last = end - 1;
+        (0..=self.depth)
+            .map(|above| (MIN_SHIFT + 3 * above, self.depth - above))
+            .find(|(shift, _)| start >> shift == last >> shift)
+            .map_or(0, |(shift, level)| first_bin(level) + (start >> shift) as u32)
+    }
+
+    /// The bytes of the index file; `contigs` is their number. CSI is compressed.
+    ///
+    /// # Errors
+    /// [`Error::Internal`] if compression fails.
+    pub(crate) fn file(&self, contigs: usize) -> Result<Vec<u8>, Error> {
+        let bytes = self.bytes(contigs);
+        if self.format == IndexFormat::Bai {
+            return Ok(bytes);
+        }
+        let mut file = Vec::new();
+        BlockCompressor::new(CSI_LEVEL).compress(&bytes, &mut file)?;
+        file.extend_from_slice(&END_MARKER);
+        Ok(file)
+    }
+
+    fn bytes(&self, contigs: usize) -> Vec<u8> {
+        let mut out = Vec::new();
+        match self.format {
+            IndexFormat::Bai => out.extend_from_slice(b"BAI\x01"),
+            IndexFormat::Csi => {
+                out.extend_from_slice(b"CSI\x01");
+                [MIN_SHIFT, self.depth, 0].iter().for_each(|number| out.extend_from_slice(&number.to_le_bytes()));
+            }
+        }
+        put_count(&mut out, contigs);
+        let nothing = ContigIndex::default();
+        for number in 0..contigs as u32 {
+            self.put_contig(self.contigs.get(&number).unwrap_or(&nothing), &mut out);
+        }
+        out.extend_from_slice(&self.without_contig.to_le_bytes());
+        out
+    }
+
+    fn put_contig(&self, contig: &ContigIndex, out: &mut Vec<u8>) {
+        let linear = contig.linear();
+        put_count(out, contig.bins.len() + usize::from(contig.all.is_some()));
+        for (&bin, ranges) in &contig.bins {
+            out.extend_from_slice(&bin.to_le_bytes());
+            if self.format == IndexFormat::Csi {
+                let first = linear.get(self.stretch(bin)).or(linear.last()).copied().unwrap_or(0);
+                out.extend_from_slice(&first.to_le_bytes());
+            }
+            put_ranges(out, ranges);
+        }
+        if let Some(all) = contig.all {
+            // A bin of its own holds the counts (SAMv1, section 5.2).
+            out.extend_from_slice(&(first_bin(self.depth + 1) + 1).to_le_bytes());
+            if self.format == IndexFormat::Csi {
+                out.extend_from_slice(&0u64.to_le_bytes());
+            }
+            put_ranges(out, &[all, (contig.mapped, contig.unmapped)]);
+        }
+        if self.format == IndexFormat::Bai {
+            put_count(out, linear.len());
+            linear.iter().for_each(|first| out.extend_from_slice(&first.to_le_bytes()));
+        }
+    }
+
+    /// The first stretch of 2^14 bases of a bin.
+    fn stretch(&self, bin: u32) -> usize {
+        let level = (0..=self.depth).rev().find(|&level| bin >= first_bin(level)).unwrap_or(0);
+        ((bin - first_bin(level)) as usize) << (3 * (self.depth - level))
+    }
+}
+
+impl ContigIndex {
+    /// For each stretch of 2^14 bases up to the last that has records, where to begin to read: a stretch without
+    /// records is as the one before.
+    fn linear(&self) -> Vec<u64> {
+        let Some((&last, _)) = self.first.last_key_value() else { return Vec::new() };
+        let mut before = 0;
+        let mut at = |stretch| {
+            before = self.first.get(&stretch).copied().unwrap_or(before);
+            before
+        };
+        (0..=last).map(&mut at).collect()
+    }
+}
+
+/// The number of the first bin of a level; 0 is that of the bin for all.
+fn first_bin(level: u32) -> u32 {
+    ((1u64 << (3 * level)) / 7) as u32
+}
+
+/// Adds a range; one that begins in the block in which the one before ends is joined with it, as htslib does.
+fn push(ranges: &mut Vec<Range>, range: Range) {
+    match ranges.last_mut() {
+        Some(last) if last.1 >> 16 >= range.0 >> 16 => last.1 = range.1,
+        _ => ranges.push(range),
+    }
+}
+
+fn put_count(out: &mut Vec<u8>, count: usize) {
+    out.extend_from_slice(&(count as u32).to_le_bytes());
+}
+
+fn put_ranges(out: &mut Vec<u8>, ranges: &[Range]) {
+    put_count(out, ranges.len());
+    for (begin, end) in ranges {
+        out.extend_from_slice(&begin.to_le_bytes());
+        out.extend_from_slice(&end.to_le_bytes());
+    }
+}
+
+/// A record with a contig.
+struct Placed {
+    contig: u32,
+    start: u64,
+    end: u64,
+    is_mapped: bool,
+}
+
+impl Placed {
+    /// Of a record as BAM has it, with its length before it; none without a contig.
+    fn of(record: &[u8]) -> Option<Self> {
+        let word = |at: usize| Some(i32::from_le_bytes(record.get(at..at + 4)?.try_into().ok()?));
+        let half = |at: usize| Some(u16::from_le_bytes(record.get(at..at + 2)?.try_into().ok()?));
+        let contig = u32::try_from(word(4)?).ok()?;
+        let start = u64::try_from(word(8)?).unwrap_or(0);
+        let (operations, is_mapped) = (usize::from(half(16)?), half(18)? & UNMAPPED == 0);
+        let cigar = 36 + usize::from(*record.get(12)?);
+        let operation = |number: usize| word(cigar + 4 * number).map(|word| word as u32);
+        let length = |word: u32| u64::from(word >> 4) * u64::from(matches!(word & 0xf, 0 | 2 | 3 | 7 | 8));
+        let bases: u64 = (0..operations).filter(|_| is_mapped).filter_map(operation).map(length).sum();
+        Some(Placed { contig, start, end: start + bases.max(1), is_mapped })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bins_are_those_of_the_specification() {
+        let contigs = [Contig::new("c", 1 << 29)];
+        let index = Index::new(IndexFormat::for_contigs(&contigs), &contigs);
+        assert_eq!((index.format, index.depth), (IndexFormat::Bai, 5));
+        assert_eq!((0..=6).map(first_bin).collect::<Vec<_>>(), [0, 1, 9, 73, 585, 4681, 37449]);
+        assert_eq!(index.bin(0, 1), 4681);
+        assert_eq!(index.bin(0, (1 << 14) + 1), 585);
+        assert_eq!(index.bin(0, 1 << 29), 0);
+        assert_eq!((index.stretch(4683), index.stretch(586), index.stretch(0)), (2, 8, 0));
+        assert_eq!(IndexFormat::for_contigs(&[Contig::new("c", (1 << 29) + 1)]), IndexFormat::Csi);
+    }
+
+    #[test]
+    fn parts_give_the_index_of_the_whole() {
+        let contigs = [Contig::new("a", 100_000), Contig::new("b", 100_000)];
+        let record = |contig: i32, position: i32, flags: u16| {
+            let mut record = vec![0; 40];
+            record[4..8].copy_from_slice(&contig.to_le_bytes());
+            record[8..12].copy_from_slice(&position.to_le_bytes());
+            record[12] = 2;
+            record[16] = 1;
+            record[18..20].copy_from_slice(&flags.to_le_bytes());
+            record.splice(38.., (150u32 << 4).to_le_bytes());
+            record
+        };
+        let records = [(0, 5, 0), (0, 16_300, 0), (0, 50_000, 4), (1, 0, 0), (1, 70_000, 0), (-1, -1, 4)];
+        let records = records.map(|(contig, position, flags)| record(contig, position, flags));
+        let at = |number: usize| ((number as u64 * 100) << 16, (number as u64 * 100 + 100) << 16);
+        for format in [IndexFormat::Bai, IndexFormat::Csi] {
+            let mut whole = Index::new(format, &contigs);
+            records.iter().enumerate().for_each(|(number, record)| whole.add(record, at(number)));
+            for cut in 0..=records.len() {
+                let mut parts = [whole.like(), whole.like()];
+                for (number, record) in records.iter().enumerate() {
+                    let begins = if number < cut { 0 } else { cut };
+                    parts[usize::from(number >= cut)].add(record, at(number - begins));
+                }
+                let (mut both, [first, second]) = (whole.like(), parts);
+                both.append(first, 0);
+                both.append(second, cut as u64 * 100);
+                assert_eq!(both.bytes(2), whole.bytes(2), "{format:?} {cut}");
+            }
+        }
+    }
+}

@@ -1,0 +1,122 @@
+//! The order of records, as keys whose bytes are compared. It is that of samtools sort (bam_sort.c): records that its
+//! rules do not tell apart stay in the order of the input.
+
+use crate::line::Fields;
+use crate::order::SortOrder;
+use zerohop_model::record::{FIRST, LAST, REVERSE, SECONDARY, SUPPLEMENTARY};
+
+/// Makes the keys of records.
+pub(crate) struct KeyMaker {
+    order: SortOrder,
+    key: Vec<u8>,
+}
+
+impl KeyMaker {
+    pub(crate) fn new(order: SortOrder) -> Self {
+        KeyMaker { order, key: Vec::new() }
+    }
+
+    /// The key of a record.
+    pub(crate) fn key(&mut self, fields: &Fields<'_>) -> &[u8] {
+        self.key.clear();
+        match self.order {
+            SortOrder::Coordinate => {
+                // No contig is -1, which is the largest number here. Positions begin at -1, and need 31 bits.
+                let position = (fields.place.position.wrapping_add(1) as u32) << 1;
+                let strand = u32::from(fields.flags & REVERSE != 0);
+                self.key.extend_from_slice(&(fields.place.contig as u32).to_be_bytes());
+                self.key.extend_from_slice(&(position | strand).to_be_bytes());
+            }
+            SortOrder::Name => {
+                push_name(&mut self.key, fields.name);
+                let rank = (fields.flags & (FIRST | LAST)) << 8
+                    | (fields.flags & SECONDARY) << 3
+                    | (fields.flags & SUPPLEMENTARY) >> 3;
+                self.key.extend_from_slice(&rank.to_be_bytes());
+            }
+        }
+        &self.key
+    }
+}
+
+/// Appends a name so that its bytes compare as `strnum_cmp` of samtools compares names: a number is `0`, then how many
+/// digits it has without leading zeros, then these. A zero ends it.
+fn push_name(key: &mut Vec<u8>, mut name: &[u8]) {
+    while let [first, rest @ ..] = name {
+        if !first.is_ascii_digit() {
+            key.push(*first);
+            name = rest;
+            continue;
+        }
+        let digits = name.iter().position(|byte| !byte.is_ascii_digit()).unwrap_or(name.len());
+        let zeros = name.iter().position(|&byte| byte != b'0').unwrap_or(name.len()).min(digits);
+        // Names have 254 bytes at most in BAM; longer numbers of SAM are cut, so that the key can be made.
+        let number = &name[zeros..digits][..(digits - zeros).min(254)];
+        key.extend_from_slice(&[b'0', number.len() as u8 + 1]);
+        key.extend_from_slice(number);
+        name = &name[digits..];
+    }
+    key.push(0);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::cmp::Ordering;
+
+    /// `strnum_cmp`, step by step.
+    fn naive(a: &[u8], b: &[u8]) -> Ordering {
+        let (mut i, mut j) = (0, 0);
+        let at = |text: &[u8], i: usize| text.get(i).copied().unwrap_or(0);
+        while i < a.len() && j < b.len() {
+            if !a[i].is_ascii_digit() || !b[j].is_ascii_digit() {
+                if a[i] != b[j] {
+                    return a[i].cmp(&b[j]);
+                }
+                (i, j) = (i + 1, j + 1);
+                continue;
+            }
+            while at(a, i) == b'0' {
+                i += 1;
+            }
+            while at(b, j) == b'0' {
+                j += 1;
+            }
+            while at(a, i).is_ascii_digit() && at(a, i) == at(b, j) {
+                (i, j) = (i + 1, j + 1);
+            }
+            let different = at(a, i).cmp(&at(b, j));
+            while at(a, i).is_ascii_digit() && at(b, j).is_ascii_digit() {
+                (i, j) = (i + 1, j + 1);
+            }
+            match (at(a, i).is_ascii_digit(), at(b, j).is_ascii_digit()) {
+                (true, _) => return Ordering::Greater,
+                (_, true) => return Ordering::Less,
+                _ if different != Ordering::Equal => return different,
+                _ => {}
+            }
+        }
+        (i < a.len()).cmp(&(j < b.len()))
+    }
+
+    fn key(name: &str) -> Vec<u8> {
+        let mut key = Vec::new();
+        push_name(&mut key, name.as_bytes());
+        key
+    }
+
+    proptest! {
+        #[test]
+        fn names_compare_as_in_samtools(a in "[0-3a:.]{1,9}", b in "[0-3a:.]{1,9}") {
+            prop_assert_eq!(key(&a).cmp(&key(&b)), naive(a.as_bytes(), b.as_bytes()), "{} {}", a, b);
+        }
+    }
+
+    #[test]
+    fn numbers_in_names_are_numbers() {
+        let sorted = ["a", "a0", "a7", "a12", "a12b", "a012c", "a:1", "b"];
+        assert!(sorted.windows(2).all(|pair| key(pair[0]) < key(pair[1])));
+        assert_eq!(key("a07x00"), key("a7x0"));
+    }
+}

@@ -1,0 +1,136 @@
+//! The output of a sort, in parts: records out of the merge, compressed by whoever merges, and what their index says.
+
+use crate::format::Format;
+use crate::index::Index;
+use std::sync::Mutex;
+use zerohop_bgzf::{BLOCK_DATA, BlockCompressor};
+use zerohop_model::error::Error;
+use zerohop_model::sink::{MakePart, Parts};
+use zerohop_sort::Merger;
+
+/// Parts of a sorted output.
+pub struct SortedParts {
+    parts: zerohop_sort::Parts,
+    format: Format,
+    /// An empty index, if one is wanted.
+    index: Option<Index>,
+    made: Mutex<Vec<Option<Made>>>,
+}
+
+/// A part that is made: its bytes, and what its index says.
+type Made = (u64, Option<Index>);
+
+impl SortedParts {
+    pub(crate) fn new(parts: zerohop_sort::Parts, format: Format, index: Option<Index>) -> Self {
+        let made = Mutex::new(vec![None; parts.count()]);
+        SortedParts { parts, format, index, made }
+    }
+
+    /// How many of so many threads may make parts at the same time, for the memory that was given.
+    pub fn mergers(&self, threads: usize) -> usize {
+        self.parts.mergers(threads)
+    }
+
+    /// What the index of all parts says, if one is wanted; the first begins at `start`, in bytes.
+    pub(crate) fn into_index(self, start: u64) -> Option<Index> {
+        let (mut all, mut offset) = (self.index?, start);
+        for (bytes, index) in self.made.into_inner().unwrap_or_else(|p| p.into_inner()).into_iter().flatten() {
+            index.into_iter().for_each(|index| all.append(index, offset));
+            offset += bytes;
+        }
+        Some(all)
+    }
+}
+
+impl Parts for SortedParts {
+    fn count(&self) -> usize {
+        self.parts.count()
+    }
+
+    fn in_a_row(&self) -> usize {
+        self.parts.in_a_row()
+    }
+
+    fn maker(&self) -> Box<dyn MakePart + '_> {
+        let level = match self.format {
+            Format::Sam => 0,
+            Format::Bam { level } => level,
+        };
+        Box::new(Maker {
+            parts: self,
+            merger: self.parts.merger(),
+            compressor: BlockCompressor::new(level),
+            raw: Vec::with_capacity(2 * BLOCK_DATA),
+        })
+    }
+}
+
+struct Maker<'p> {
+    parts: &'p SortedParts,
+    merger: Merger<'p>,
+    compressor: BlockCompressor,
+    raw: Vec<u8>,
+}
+
+impl MakePart for Maker<'_> {
+    fn make(&mut self, number: usize, mut out: Vec<u8>) -> Result<Vec<u8>, Error> {
+        let SortedParts { format, index, made, .. } = self.parts;
+        let merger = &mut self.merger;
+        let mut index = index.as_ref().map(Index::like);
+        match format {
+            Format::Sam => merger.part(number, |record| {
+                out.extend_from_slice(record);
+                Ok(())
+            })?,
+            Format::Bam { .. } => {
+                self.raw.clear();
+                let mut blocks = Blocks { raw: &mut self.raw, compressor: &mut self.compressor, out: &mut out };
+                merger.part(number, |record| {
+                    let at = blocks.put(record)?;
+                    index.iter_mut().for_each(|index| index.add(record, at));
+                    Ok(())
+                })?;
+                blocks.flush()?;
+            }
+        }
+        let mut made = made.lock().unwrap_or_else(|p| p.into_inner());
+        made[number] = Some((out.len() as u64, index));
+        Ok(out)
+    }
+}
+
+/// BGZF blocks that are being written.
+struct Blocks<'b> {
+    /// What the next block holds so far: less than a whole one.
+    raw: &'b mut Vec<u8>,
+    compressor: &'b mut BlockCompressor,
+    out: &'b mut Vec<u8>,
+}
+
+impl Blocks<'_> {
+    /// Writes a record; says where it begins, and where the next one does. A record begins in the block in which it
+    /// ends, if it fits, as htslib writes them.
+    fn put(&mut self, record: &[u8]) -> Result<(u64, u64), Error> {
+        if self.raw.len() + record.len() > BLOCK_DATA {
+            self.flush()?;
+        }
+        let begin = self.position();
+        self.raw.extend_from_slice(record);
+        let whole = self.raw.len() / BLOCK_DATA * BLOCK_DATA;
+        if whole > 0 {
+            self.compressor.compress(&self.raw[..whole], self.out)?;
+            self.raw.drain(..whole);
+        }
+        Ok((begin, self.position()))
+    }
+
+    fn position(&self) -> u64 {
+        (self.out.len() as u64) << 16 | self.raw.len() as u64
+    }
+
+    fn flush(&mut self) -> Result<(), Error> {
+        self.compressor.compress(self.raw, self.out)?;
+        self.raw.clear();
+        Ok(())
+    }
+}

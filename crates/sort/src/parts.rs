@@ -1,0 +1,86 @@
+//! The keys, divided into parts that can be merged by themselves.
+
+use crate::key::Key;
+use crate::merge::{Cursor, Merge};
+use crate::run::Run;
+use crate::spill::{BLOCK, SpillReader, SpilledRun};
+use zerohop_model::error::Error;
+
+/// Samples in a part: it has about 1 MiB, as there is a sample in 64 KiB.
+const SAMPLES: usize = 16;
+const PART: usize = SAMPLES << 16;
+/// Blocks that a thread reads of a spilled run in one go, at least: the first and the last are read by others, too.
+const BLOCKS: usize = 4;
+
+/// All records, divided by their keys into parts. Where parts begin depends on the records and their ordinals, but not
+/// on how many runs there are and what is in which.
+#[derive(Debug)]
+pub struct Parts {
+    memory: Vec<Run>,
+    spilled: Vec<SpilledRun>,
+    /// Where parts begin, but for the first.
+    bounds: Vec<Key>,
+    /// Bytes of memory that runs may take.
+    budget: u64,
+}
+
+impl Parts {
+    pub(crate) fn new(memory: Vec<Run>, spilled: Vec<SpilledRun>, mut samples: Vec<Key>, budget: u64) -> Self {
+        samples.sort_unstable();
+        let bounds = samples.into_iter().skip(SAMPLES - 1).step_by(SAMPLES).collect();
+        Parts { memory, spilled, bounds, budget }
+    }
+
+    /// How many there are; one if there are no records.
+    pub fn count(&self) -> usize {
+        self.bounds.len() + 1
+    }
+
+    /// How many parts one thread should merge in a row: where many runs were spilled, each has little of a part.
+    pub fn in_a_row(&self) -> usize {
+        (self.spilled.len() * BLOCKS * BLOCK).div_ceil(PART).max(1)
+    }
+
+    /// How many of so many threads may merge at the same time: each holds a block of each spilled run, as it is on disk
+    /// and inflated, with a record that does not fit.
+    pub fn mergers(&self, threads: usize) -> usize {
+        let each = self.spilled.len() as u64 * 3 * BLOCK as u64;
+        (self.budget / each.max(1)).clamp(1, threads.max(1) as u64) as usize
+    }
+
+    /// What merges parts, for one thread.
+    pub fn merger(&self) -> Merger<'_> {
+        Merger { parts: self, merge: None }
+    }
+
+    /// All runs, from `part` on.
+    fn from(&self, part: usize) -> Result<Merge<'_>, Error> {
+        let from = part.checked_sub(1).and_then(|before| self.bounds.get(before)).map(Key::get);
+        let memory = self.memory.iter().map(|run| Ok(Cursor::Memory(run, from.map_or(0, |from| run.before(from)))));
+        let spilled = self.spilled.iter().map(|run| Ok(Cursor::Disk(Box::new(SpillReader::new(run, from)?))));
+        Merge::new(memory.chain(spilled))
+    }
+}
+
+/// Merges parts.
+pub struct Merger<'p> {
+    parts: &'p Parts,
+    /// The part that comes next, and all runs from there on.
+    merge: Option<(usize, Merge<'p>)>,
+}
+
+impl Merger<'_> {
+    /// Gives the records of part `part` to `each`, in order. Parts that follow each other take less time.
+    ///
+    /// # Errors
+    /// What `each` says; a temporary file that cannot be read, or has changed.
+    pub fn part(&mut self, part: usize, each: impl FnMut(&[u8]) -> Result<(), Error>) -> Result<(), Error> {
+        let mut merge = match self.merge.take() {
+            Some((next, merge)) if next == part => merge,
+            _ => self.parts.from(part)?,
+        };
+        merge.until(self.parts.bounds.get(part).map(Key::get), each)?;
+        self.merge = Some((part + 1, merge));
+        Ok(())
+    }
+}

@@ -1,0 +1,137 @@
+//! A run in memory: frames as they came, and a list of them that is sorted.
+
+use crate::frame::Frame;
+use crate::key::{Key, KeyRef};
+use zerohop_model::error::Error;
+
+/// Bytes of a segment: a mapping of its own, on the node of the thread that fills it (`zerohop_memory::LARGE`).
+const SEGMENT: usize = 4 << 20;
+/// Bits of an ordinal that count the records of a chunk.
+const BITS_IN_CHUNK: u32 = 24;
+
+/// A record of a run.
+#[derive(Debug, Clone, Copy)]
+struct Entry {
+    prefix: u64,
+    ordinal: u64,
+    segment: u32,
+    /// Where its frame starts.
+    start: u32,
+}
+
+/// Records in memory.
+#[derive(Debug, Default)]
+pub(crate) struct Run {
+    /// Whole frames each. Those from `filled` on are empty.
+    segments: Vec<Vec<u8>>,
+    filled: usize,
+    entries: Vec<Entry>,
+}
+
+impl Run {
+    /// Adds the frames of chunk `number`.
+    pub(crate) fn add(&mut self, number: u64, mut frames: &[u8]) -> Result<(), Error> {
+        let first = number << BITS_IN_CHUNK;
+        if first >> BITS_IN_CHUNK != number {
+            return Err(Error::Internal("there are more chunks than can be sorted".to_owned()));
+        }
+        for ordinal in first.. {
+            let Some(frame) = Frame::at(frames) else { break };
+            if ordinal >> BITS_IN_CHUNK != number {
+                return Err(Error::Internal("a chunk has more records than can be sorted".to_owned()));
+            }
+            let segment = self.segment(frame.length);
+            let start = self.segments[segment].len() as u32;
+            self.segments[segment].extend_from_slice(&frames[..frame.length]);
+            let prefix = KeyRef::new(frame.key, ordinal).prefix();
+            self.entries.push(Entry { prefix, ordinal, segment: segment as u32, start });
+            frames = &frames[frame.length..];
+        }
+        match frames.is_empty() {
+            true => Ok(()),
+            false => Err(Error::Internal("records to be sorted are cut off".to_owned())),
+        }
+    }
+
+    /// The segment that has room for so many bytes more.
+    fn segment(&mut self, bytes: usize) -> usize {
+        let has_room = |segment: &Vec<u8>| segment.capacity() - segment.len() >= bytes;
+        if self.filled > 0 && has_room(&self.segments[self.filled - 1]) {
+            return self.filled - 1;
+        }
+        match self.segments.get(self.filled).is_some_and(has_room) {
+            true => {}
+            false => self.segments.insert(self.filled, Vec::with_capacity(bytes.max(SEGMENT))),
+        }
+        self.filled += 1;
+        self.filled - 1
+    }
+
+    /// Bytes of memory that are in use after `bytes` more.
+    pub(crate) fn filled_with(&self, bytes: usize) -> u64 {
+        let segments: usize = self.segments[..self.filled].iter().map(Vec::len).sum();
+        (segments + bytes + self.entries.len() * size_of::<Entry>()) as u64
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+
+    /// Number of records.
+    pub(crate) fn records(&self) -> usize {
+        self.entries.len()
+    }
+
+    /// Sorts the records.
+    pub(crate) fn sort(&mut self) {
+        let mut entries = std::mem::take(&mut self.entries);
+        // Prefixes first: reading a frame is a cache miss.
+        entries.sort_unstable_by(|a, b| {
+            let rest = || self.rest(a).cmp(self.rest(b)).then(a.ordinal.cmp(&b.ordinal));
+            a.prefix.cmp(&b.prefix).then_with(rest)
+        });
+        self.entries = entries;
+    }
+
+    /// The keys at which parts may begin.
+    pub(crate) fn samples(&self) -> Vec<Key> {
+        let key = |at| Some(self.key_at(at)).filter(|key| key.is_sample(self.frame_at(at).0.length)).map(Key::from);
+        (0..self.records()).filter_map(key).collect()
+    }
+
+    /// Makes it empty, keeping its memory.
+    pub(crate) fn clear(&mut self) {
+        self.entries.clear();
+        self.segments.iter_mut().for_each(Vec::clear);
+        self.filled = 0;
+    }
+
+    fn frame(&self, entry: &Entry) -> Frame<'_> {
+        let bytes = &self.segments[entry.segment as usize][entry.start as usize..];
+        Frame::at(bytes).unwrap_or(Frame { key: &[], record: &[], length: 0 })
+    }
+
+    fn key(&self, entry: &Entry) -> KeyRef<'_> {
+        KeyRef::of(entry.prefix, self.rest(entry), entry.ordinal)
+    }
+
+    fn rest(&self, entry: &Entry) -> &[u8] {
+        KeyRef::rest(self.frame(entry).key)
+    }
+
+    /// The key of the record that is at `at` after sorting.
+    pub(crate) fn key_at(&self, at: usize) -> KeyRef<'_> {
+        self.key(&self.entries[at])
+    }
+
+    /// The frame of that record, and its ordinal.
+    pub(crate) fn frame_at(&self, at: usize) -> (Frame<'_>, u64) {
+        let entry = &self.entries[at];
+        (self.frame(entry), entry.ordinal)
+    }
+
+    /// How many records of the sorted run come before `key`.
+    pub(crate) fn before(&self, key: KeyRef<'_>) -> usize {
+        self.entries.partition_point(|entry| self.key(entry) < key)
+    }
+}
