@@ -28,11 +28,12 @@ pub fn check(job: &Job) -> Result<(), AlignError> {
     let (descriptors, library) =
         (descriptors::files(&job.external.engine_file), zerohop_ranks::find(job.ranks.mpi.as_deref()));
     let reads = job.lanes.iter().flat_map(|lane| &lane.files);
-    let records = paths(job);
-    let all = || records.iter().chain(&job.report.json).chain(&job.report.mqc);
+    let (records, indexes) = (paths(job), sorting::indexes(job));
+    let all = || records.iter().chain(&indexes).chain(&job.report.json).chain(&job.report.mqc);
     all().chain(&job.external.logs).try_for_each(|path| zerohop_process::check_folder(path))?;
     apart_from(job, reads.chain([&job.reference]).chain(plan).chain(&descriptors).chain(&library))?;
     records.iter().try_for_each(|path| overwrite::replaceable(path, Kind::Records))?;
+    indexes.iter().try_for_each(|path| overwrite::replaceable(path, Kind::Index))?;
     job.report.json.iter().chain(&job.report.mqc).try_for_each(|path| overwrite::replaceable(path, Kind::Json))?;
     if job.output.format.is_none() {
         job.output.path.iter().try_for_each(|path| check_suffix(path))?;
@@ -46,8 +47,8 @@ pub fn check(job: &Job) -> Result<(), AlignError> {
 /// # Errors
 /// Wrong usage.
 pub fn apart_from<'p>(job: &Job, inputs: impl IntoIterator<Item = &'p PathBuf>) -> Result<(), AlignError> {
-    let (records, logs) = (paths(job), logs_there(job));
-    Ok(overwrite::apart(inputs, records.iter().chain(&job.report.json).chain(&job.report.mqc).chain(&logs))?)
+    let outputs = [paths(job), sorting::indexes(job), logs_there(job)].concat();
+    Ok(overwrite::apart(inputs, outputs.iter().chain(&job.report.json).chain(&job.report.mqc))?)
 }
 
 /// What is in the folder for logs already, under names that logs of this run may have.
@@ -109,11 +110,11 @@ pub fn header_digest(header: &Header) -> String {
     cache::digest(&lines)
 }
 
-/// The files of records, and of their index; none for standard output.
+/// The files of records; none for standard output.
 pub fn paths(job: &Job) -> Vec<PathBuf> {
     match &job.output.path {
         None => Vec::new(),
-        Some(path) if job.output.shards == 1 => sorting::indexes(job, path).into_iter().chain([path.clone()]).collect(),
+        Some(path) if job.output.shards == 1 => vec![path.clone()],
         Some(path) => (1..=job.output.shards).map(|i| shard_path(path, i)).collect(),
     }
 }

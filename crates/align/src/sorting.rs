@@ -65,8 +65,8 @@ pub fn spec(job: &Job, wanted: &Sorting) -> Result<zerohop_output::Sorting, Erro
 }
 
 /// Names that the index of the output may get.
-pub fn indexes(job: &Job, path: &Path) -> Vec<PathBuf> {
-    let Some(sorting) = &job.output.sorting else { return Vec::new() };
+pub fn indexes(job: &Job) -> Vec<PathBuf> {
+    let (Some(sorting), Some(path)) = (&job.output.sorting, &job.output.path) else { return Vec::new() };
     let is_file = std::fs::metadata(path).map_or(true, |there| there.is_file());
     if job.output.format() == Format::Sam || sorting.order == SortOrder::Name || !is_file {
         return Vec::new();

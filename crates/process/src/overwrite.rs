@@ -95,6 +95,8 @@ pub fn apart<'i, 'o>(
 pub enum Kind {
     /// Alignments: SAM or BAM.
     Records,
+    /// An index of BAM: BAI or CSI.
+    Index,
     /// JSON.
     Json,
     /// A page in HTML.
@@ -110,6 +112,7 @@ impl Kind {
     fn words(self) -> &'static str {
         match self {
             Kind::Records => "SAM or BAM",
+            Kind::Index => "an index of BAM",
             Kind::Json => "JSON",
             Kind::Page => "an HTML page",
             Kind::Fastq => "FASTQ",
@@ -123,6 +126,7 @@ impl Kind {
         let starts = |word: &[u8]| text.len() >= word.len() && text[..word.len()].eq_ignore_ascii_case(word);
         match self {
             Kind::Records => head.starts_with(b"BAM\x01") || is_sam(head),
+            Kind::Index => head.starts_with(b"BAI\x01") || head.starts_with(b"CSI\x01"),
             Kind::Json => starts(b"{") || starts(b"["),
             Kind::Page => starts(b"<!doctype html") || starts(b"<html"),
             Kind::Fastq => head.starts_with(b"@") && !is_sam(head),
@@ -211,6 +215,8 @@ mod tests {
             (record, Some(Kind::Records)),
             ("BAM\u{1}", Some(Kind::Records)),
             (fastq, Some(Kind::Fastq)),
+            ("BAI\u{1}", Some(Kind::Index)),
+            ("CSI\u{1}", Some(Kind::Index)),
             (json, Some(Kind::Json)),
             (html, Some(Kind::Page)),
             ("\u{7f}ELF zh_version", Some(Kind::Library)),
@@ -230,7 +236,7 @@ mod tests {
                         gzip.finish().unwrap();
                     }
                 }
-                for kind in [Kind::Records, Kind::Json, Kind::Page, Kind::Fastq, Kind::Library] {
+                for kind in [Kind::Records, Kind::Index, Kind::Json, Kind::Page, Kind::Fastq, Kind::Library] {
                     assert_eq!(replaceable(&path, kind).is_ok(), holds == Some(kind), "{text:?} as {kind:?}");
                 }
             }
