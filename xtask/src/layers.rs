@@ -19,6 +19,7 @@ const BGZF: &str = "crates/bgzf";
 const INPUT: &str = "crates/input";
 const OUTPUT: &str = "crates/output";
 const SORT: &str = "crates/sort";
+const DUPLICATES: &str = "crates/duplicates";
 const RUNTIME: &str = "crates/runtime";
 const PLAN: &str = "crates/plan";
 const RANKS: &str = "crates/ranks";
@@ -42,7 +43,8 @@ fn allowed(place: &str) -> Option<Allowed> {
         "crates/topology" | "crates/memory" | "crates/bgzf" | "crates/report" | "crates/plan" => Only(&[MODEL]),
         "crates/input" => Only(&[MODEL, BGZF]),
         "crates/sort" => Only(&[MODEL, BGZF]),
-        "crates/output" => Only(&[MODEL, BGZF, PROCESS, SORT]),
+        "crates/duplicates" => Only(&[MODEL, SORT]),
+        "crates/output" => Only(&[MODEL, BGZF, PROCESS, SORT, DUPLICATES]),
         "crates/runtime" | "crates/probe" => Only(&[MODEL, TOPOLOGY, MEMORY]),
         "crates/ranks" => Only(&[MODEL, PROCESS, TOPOLOGY]),
         "crates/align" => Only(&[

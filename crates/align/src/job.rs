@@ -8,7 +8,7 @@ use zerohop_input::LaneSpec;
 use zerohop_model::machine::Bytes;
 use zerohop_model::memory_map::MemoryMap;
 use zerohop_model::plan::{HugePages, Pages};
-use zerohop_output::{Format, SortOrder, WriteIndex};
+use zerohop_output::{Duplicates, Format, SortOrder, WriteIndex};
 use zerohop_plan::Replicas;
 use zerohop_ranks::RankCount;
 use zerohop_runtime::{Dealing, Order};
@@ -110,6 +110,8 @@ pub struct Sorting {
     pub tmp_dir: Option<PathBuf>,
     /// Which index is written beside the file.
     pub index: WriteIndex,
+    /// What becomes of duplicates, if they are looked for.
+    pub duplicates: Option<Duplicates>,
 }
 
 /// A format of records.

@@ -56,7 +56,7 @@ pub use summary::tell;
 pub use zerohop_input::LaneSpec;
 pub use zerohop_memory::PlacedAlloc;
 pub use zerohop_model::plan::{HugePages, Pages};
-pub use zerohop_output::{IndexFormat, ReadGroup, SortOrder, WriteIndex};
+pub use zerohop_output::{Duplicates, IndexFormat, ReadGroup, SortOrder, WriteIndex};
 pub use zerohop_plan::Replicas;
 pub use zerohop_ranks::RankCount;
 pub use zerohop_runtime::{Dealing, Order};

@@ -4,10 +4,12 @@ use crate::error::AlignError;
 use crate::job::{Job, Sorting};
 use crate::progress;
 use std::path::{Path, PathBuf};
+use std::time::Instant;
 use zerohop_model::error::Error;
 use zerohop_model::machine::Bytes;
-use zerohop_model::measurement::SortReport;
+use zerohop_model::measurement::{DuplicateReport, SortReport};
 use zerohop_model::plan::Plan;
+use zerohop_output::{Decision, DuplicateCounts, Marks};
 use zerohop_output::{FileSink, Format, IndexFormat, SortOrder, WriteIndex, index_path};
 use zerohop_runtime::{Merged, Progress};
 
@@ -61,7 +63,13 @@ pub fn spec(job: &Job, wanted: &Sorting) -> Result<zerohop_output::Sorting, Erro
         // The name of a file in this folder, or standard output.
         (None, _) => PathBuf::from("."),
     };
-    Ok(zerohop_output::Sorting { order: wanted.order, memory, folder, index: wanted.index })
+    Ok(zerohop_output::Sorting {
+        order: wanted.order,
+        memory,
+        folder,
+        index: wanted.index,
+        duplicates: wanted.duplicates,
+    })
 }
 
 /// Names that the index of the output may get.
@@ -85,12 +93,28 @@ pub fn indexes(job: &Job) -> Vec<PathBuf> {
 /// # Errors
 /// Temporary files that cannot be read, an output that cannot be written.
 pub fn merge(job: &Job, plan: &Plan, sink: &mut FileSink) -> Result<Option<(Vec<u64>, SortReport)>, Error> {
-    let Some(parts) = sink.sorted() else { return Ok(None) };
+    let decided = sink.decision().map(|decision| decide(decision, plan)).transpose()?;
+    let (marks, duplicates) = decided.unzip();
+    let Some(parts) = sink.sorted(marks) else { return Ok(None) };
     let workers = parts.mergers(plan.workers.len());
     let progress = Progress::default();
     let write = || zerohop_runtime::write_parts(&parts, &*sink, plan, workers, &progress);
     let Merged { lengths, wall, making, writing } = progress::shown(!job.quiet, &progress, write)?;
     let spilled = Bytes(sink.spilled_bytes());
     sink.write_index(parts)?;
-    Ok(Some((lengths, SortReport { spilled, wall, making, writing })))
+    Ok(Some((lengths, SortReport { spilled, wall, making, writing, duplicates })))
+}
+
+/// Finds the duplicates.
+fn decide(decision: Decision, plan: &Plan) -> Result<(Marks, DuplicateReport), Error> {
+    let started = Instant::now();
+    let (workers, rows) = (decision.deciders(plan.workers.len()), (decision.count(), decision.in_a_row()));
+    let mut all = DuplicateCounts::default();
+    for counts in zerohop_runtime::do_parts(plan, workers, rows, |parts| decision.decide(parts))? {
+        all += counts;
+    }
+    let DuplicateCounts { paired, single, paired_duplicates, single_duplicates } = all;
+    let wall = started.elapsed();
+    let report = DuplicateReport { paired, single, paired_duplicates, single_duplicates, wall };
+    Ok((decision.into_marks(), report))
 }

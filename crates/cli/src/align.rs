@@ -5,8 +5,8 @@ use crate::failure::Failure;
 use std::path::PathBuf;
 use std::time::Duration;
 use zerohop_align::lanes::{self, ReadGroups};
+use zerohop_align::{Duplicates, IndexFormat, SortOrder, Sorting, WriteIndex};
 use zerohop_align::{External, Job, Output, Placement, Ranks, Report};
-use zerohop_align::{IndexFormat, SortOrder, Sorting, WriteIndex};
 use zerohop_output::ReadGroup;
 use zerohop_ranks::Ranks as Joined;
 use zerohop_runtime::{Dealing, Order};
@@ -73,6 +73,11 @@ fn job(args: AlignArgs, further: Vec<Vec<PathBuf>>) -> Result<Job, Failure> {
                 },
                 memory: args.sort_memory,
                 tmp_dir: args.tmp_dir,
+                duplicates: match (args.mark_duplicates, args.remove_duplicates) {
+                    (_, true) => Some(Duplicates::Remove),
+                    (true, _) => Some(Duplicates::Mark),
+                    _ => None,
+                },
                 index: match (args.no_write_index, args.index) {
                     (true, _) => WriteIndex::No,
                     (_, None) => WriteIndex::AsNeeded,

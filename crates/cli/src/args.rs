@@ -218,6 +218,14 @@ pub struct AlignArgs {
     #[arg(value_name = "coordinate|name", hide_possible_values = true, help_heading = "Output")]
     pub sort: Option<SortName>,
 
+    /// Mark duplicates (flag 0x400), as 'samtools fixmate -m', 'sort' and 'markdup' do
+    #[arg(long, requires = "sort", help_heading = "Output")]
+    pub mark_duplicates: bool,
+
+    /// Leave duplicates out
+    #[arg(long, requires = "sort", help_heading = "Output", hide_short_help = true)]
+    pub remove_duplicates: bool,
+
     /// Memory that records may take until they are written [default: half of what the index leaves free]
     ///
     /// What takes more is compressed, and kept in temporary files until all reads are aligned.

@@ -276,6 +276,24 @@ pub struct SortReport {
     pub making: Duration,
     /// Time that all workers spent writing, or waiting for their turn.
     pub writing: Duration,
+    /// What was found, if duplicates were looked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub duplicates: Option<DuplicateReport>,
+}
+
+/// Duplicates among the primary records that are mapped and pass the filters.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DuplicateReport {
+    /// Records whose mate is mapped, too.
+    pub paired: u64,
+    /// Others.
+    pub single: u64,
+    /// Duplicates among the first.
+    pub paired_duplicates: u64,
+    /// Duplicates among the others.
+    pub single_duplicates: u64,
+    /// How long it took to find them, once all reads were aligned.
+    pub wall: Duration,
 }
 
 /// Where the pages of some memory really lie, as the kernel says.

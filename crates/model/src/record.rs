@@ -22,6 +22,10 @@ pub fn mate(flags: u16) -> usize {
 
 /// Secondary alignment (0x100).
 pub const SECONDARY: u16 = 0x100;
+/// Not passing filters, such as platform/vendor quality controls (0x200).
+pub const QC_FAIL: u16 = 0x200;
+/// PCR or optical duplicate (0x400).
+pub const DUPLICATE: u16 = 0x400;
 /// Supplementary alignment (0x800).
 pub const SUPPLEMENTARY: u16 = 0x800;
 

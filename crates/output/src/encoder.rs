@@ -2,6 +2,7 @@
 
 use crate::keys::KeyMaker;
 use crate::line::{Fields, LineParser};
+use crate::marking::Marking;
 use crate::order::SortOrder;
 use crate::records::{Bases, Record};
 use crate::tags::RecordContext;
@@ -34,25 +35,36 @@ pub(crate) enum Packing {
     Plain,
     /// They are compressed into BGZF blocks that no other chunk shares.
     Blocks(BlockCompressor),
-    /// Each gets its key, to be sorted.
-    Frames(KeyMaker),
+    /// Each gets its key, to be sorted; and its signatures, if duplicates are looked for.
+    Frames(KeyMaker, Option<Box<Marking>>),
 }
 
 impl Packing {
-    pub(crate) fn frames(order: SortOrder) -> Self {
-        Packing::Frames(KeyMaker::new(order))
+    pub(crate) fn frames(order: SortOrder, marks_duplicates: bool) -> Self {
+        Packing::Frames(KeyMaker::new(order), marks_duplicates.then(|| Box::new(Marking::new())))
     }
 
-    /// Appends a record, which `write` appends.
+    fn marking(&mut self) -> Option<&mut Marking> {
+        match self {
+            Packing::Frames(_, marking) => marking.as_deref_mut(),
+            Packing::Plain | Packing::Blocks(_) => None,
+        }
+    }
+
+    /// Appends a record, which `write` appends; `is_first` says whether it is the first of its fragment, if that is
+    /// known.
     fn put(
         &mut self,
         out: &mut Vec<u8>,
-        fields: &Fields<'_>,
+        (fields, is_first): (&Fields<'_>, Option<bool>),
         write: impl FnOnce(&mut Vec<u8>) -> Result<(), Error>,
     ) -> Result<(), Error> {
         match self {
             Packing::Plain | Packing::Blocks(_) => write(out),
-            Packing::Frames(keys) => push_frame(out, keys.key(fields), write),
+            Packing::Frames(keys, marking) => {
+                push_frame(out, keys.key(fields), write)?;
+                marking.as_mut().map_or(Ok(()), |marking| marking.note(fields, is_first))
+            }
         }
     }
 }
@@ -79,7 +91,7 @@ impl<'h> RecordEncoder<'h> {
 fn target<'b>(packing: &Packing, raw: &'b mut Vec<u8>, out: &'b mut Vec<u8>) -> &'b mut Vec<u8> {
     match packing {
         Packing::Blocks(_) => raw,
-        Packing::Plain | Packing::Frames(_) => out,
+        Packing::Plain | Packing::Frames(..) => out,
     }
 }
 
@@ -88,6 +100,9 @@ impl Encoder for RecordEncoder<'_> {
         self.context.lane = lane as usize;
         self.raw.clear();
         self.out = buffer;
+        if let Some(marking) = self.packing.marking() {
+            marking.begin();
+        }
     }
 
     fn encode(&mut self, chunk: &Chunk, alignments: &Alignments) -> Result<(), Error> {
@@ -100,14 +115,16 @@ impl Encoder for RecordEncoder<'_> {
             }
             Form::Bam => bam::put(context, record, out),
         };
-        self.bases.records(chunk, alignments, |record| packing.put(out, &record.fields, |out| write(record, out)))
+        self.bases.records(chunk, alignments, |record| {
+            packing.put(out, (&record.fields, Some(record.is_first)), |out| write(record, out))
+        })
     }
 
     fn line(&mut self, line: &[u8], comment: &[u8]) -> Result<(), Error> {
         let Self { context, form, packing, raw, out, .. } = self;
         let out = target(packing, raw, out);
         let line = self.parser.parse(line)?;
-        packing.put(out, &line.fields, |out| match form {
+        packing.put(out, (&line.fields, None), |out| match form {
             Form::Sam { translated } => sam::put_line(context, &line, comment, translated, out),
             Form::Bam => bam::put_line(context, &line, comment, out),
         })
@@ -116,6 +133,9 @@ impl Encoder for RecordEncoder<'_> {
     fn finish(&mut self) -> Result<Vec<u8>, Error> {
         if let Packing::Blocks(compressor) = &mut self.packing {
             compressor.compress(&self.raw, &mut self.out)?;
+        }
+        if let Some(marking) = self.packing.marking() {
+            marking.end(&mut self.out)?;
         }
         Ok(std::mem::take(&mut self.out))
     }

@@ -6,18 +6,24 @@ use crate::format::Format;
 use crate::header::Header;
 use crate::index::{Index, IndexFormat};
 use crate::line::{ContigNumbers, LineParser};
+use crate::marking::BothCollector;
 use crate::order::SortOrder;
-use crate::parts::SortedParts;
+use crate::parts::{Duplicates, SortedParts};
 use crate::tags::RecordContext;
 use std::fs::File;
 use std::io::{ErrorKind, Write};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use zerohop_bgzf::BlockCompressor;
+use zerohop_duplicates::{ChunkCounts, Decision, Marks};
 use zerohop_model::error::Error;
 use zerohop_model::sink::{Access, Collect, Encoder, Sink};
 use zerohop_process::{NewFile, WriteError, complete_all};
 use zerohop_sort::Store;
+
+/// The part of the memory that is for signatures, where duplicates are looked for: they take about a third of what
+/// records take.
+const PART_OF_SIGNATURES: f64 = 0.25;
 
 /// What to write, and where.
 #[derive(Debug, Clone)]
@@ -49,6 +55,8 @@ pub struct Sorting {
     pub folder: PathBuf,
     /// Whether BAM files in the order of coordinates get an index, and which.
     pub index: WriteIndex,
+    /// What becomes of duplicates, if they are looked for.
+    pub duplicates: Option<Duplicates>,
 }
 
 /// Which index is written.
@@ -117,6 +125,8 @@ pub struct FileSink {
     header: Vec<u8>,
     /// Where records are until they are sorted.
     store: Option<Store>,
+    /// The signatures of records, if duplicates are looked for, and how many records each chunk has.
+    signatures: Option<(Store, ChunkCounts)>,
     /// The file of the index, if one is written.
     index: Option<(NewFile, Index)>,
 }
@@ -193,19 +203,32 @@ impl FileSink {
             Format::Bam { level } => BlockCompressor::new(level).compress(&spec.header.bam(), &mut header)?,
         }
         let (contig_numbers, access) = (ContigNumbers::default(), Access::Sequential);
-        let store = spec.sorting.as_ref().map(|sorting| Store::new(sorting.memory, sorting.folder.clone()));
-        Ok(FileSink { spec, contig_numbers, files: Vec::new(), access, header, store, index: None })
+        let store = |sorting: &Sorting, memory| Store::new(memory, sorting.folder.clone());
+        let marking = spec.sorting.as_ref().filter(|sorting| sorting.duplicates.is_some());
+        let of_signatures = |sorting: &Sorting| (sorting.memory as f64 * PART_OF_SIGNATURES) as u64;
+        let signatures = marking.map(|sorting| (store(sorting, of_signatures(sorting)), ChunkCounts::default()));
+        let of_records = |sorting: &Sorting| sorting.memory - marking.map_or(0, of_signatures);
+        let store = spec.sorting.as_ref().map(|sorting| store(sorting, of_records(sorting)));
+        Ok(FileSink { spec, contig_numbers, files: Vec::new(), access, header, store, signatures, index: None })
     }
 
-    /// The records that were collected, in parts to be made and written; none if they are not sorted.
-    pub fn sorted(&self) -> Option<SortedParts> {
+    /// The choice of duplicates among the records that were collected, to be made in parts; none if it is not wanted.
+    pub fn decision(&self) -> Option<Decision> {
+        self.signatures.as_ref().map(|(store, counts)| Decision::new(store.parts(), Marks::new(counts)))
+    }
+
+    /// The records that were collected, in parts to be made and written; none if they are not sorted. `marks` says
+    /// which are duplicates.
+    pub fn sorted(&self, marks: Option<Marks>) -> Option<SortedParts> {
         let index = self.index.as_ref().map(|(_, index)| index.like());
-        self.store.as_ref().map(|store| SortedParts::new(store.parts(), self.spec.format, index))
+        let duplicates = marks.zip(self.spec.sorting.as_ref().and_then(|sorting| sorting.duplicates));
+        self.store.as_ref().map(|store| SortedParts::new(store.parts(), self.spec.format, index, duplicates))
     }
 
     /// Bytes that were written to temporary files, compressed.
     pub fn spilled_bytes(&self) -> u64 {
-        self.store.as_ref().map_or(0, Store::spilled_bytes)
+        let stores = self.store.iter().chain(self.signatures.iter().map(|(store, _)| store));
+        stores.map(Store::spilled_bytes).sum()
     }
 
     /// Has the index say what the one of `parts` says, which are all written.
@@ -292,7 +315,7 @@ impl Sink for FileSink {
             Format::Bam { .. } => Form::Bam,
         };
         let packing = match (&self.spec.sorting, self.spec.format) {
-            (Some(sorting), _) => Packing::frames(sorting.order),
+            (Some(sorting), _) => Packing::frames(sorting.order, sorting.duplicates.is_some()),
             (None, Format::Sam) => Packing::Plain,
             (None, Format::Bam { level }) => Packing::Blocks(BlockCompressor::new(level)),
         };
@@ -300,7 +323,13 @@ impl Sink for FileSink {
     }
 
     fn collector(&self) -> Option<Box<dyn Collect + '_>> {
-        self.store.as_ref().map(|store| Box::new(store.collector()) as Box<dyn Collect>)
+        let records = self.store.as_ref()?.collector();
+        Some(match &self.signatures {
+            None => Box::new(records),
+            Some((signatures, counts)) => {
+                Box::new(BothCollector { records, signatures: signatures.collector(), counts })
+            }
+        })
     }
 }
 

@@ -4,9 +4,11 @@ use crate::format::Format;
 use crate::index::Index;
 use std::sync::Mutex;
 use zerohop_bgzf::{BLOCK_DATA, BlockCompressor};
+use zerohop_duplicates::Marks;
 use zerohop_model::error::Error;
+use zerohop_model::record::DUPLICATE;
 use zerohop_model::sink::{MakePart, Parts};
-use zerohop_sort::Merger;
+use zerohop_sort::{Merger, Ordinal};
 
 /// Parts of a sorted output.
 pub struct SortedParts {
@@ -14,16 +16,50 @@ pub struct SortedParts {
     format: Format,
     /// An empty index, if one is wanted.
     index: Option<Index>,
+    duplicates: Option<(Marks, Duplicates)>,
     made: Mutex<Vec<Option<Made>>>,
+}
+
+/// What becomes of duplicates.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Duplicates {
+    /// They get the flag 0x400.
+    Mark,
+    /// They are not written.
+    Remove,
+}
+
+/// What becomes of a record.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Fate {
+    Written,
+    Marked,
+    LeftOut,
 }
 
 /// A part that is made: its bytes, and what its index says.
 type Made = (u64, Option<Index>);
 
 impl SortedParts {
-    pub(crate) fn new(parts: zerohop_sort::Parts, format: Format, index: Option<Index>) -> Self {
+    pub(crate) fn new(
+        parts: zerohop_sort::Parts,
+        format: Format,
+        index: Option<Index>,
+        duplicates: Option<(Marks, Duplicates)>,
+    ) -> Self {
         let made = Mutex::new(vec![None; parts.count()]);
-        SortedParts { parts, format, index, made }
+        SortedParts { parts, format, index, duplicates, made }
+    }
+
+    /// What is to be done with a record.
+    fn fate(&self, record: Ordinal) -> Fate {
+        match &self.duplicates {
+            Some((marks, wanted)) if marks.is_marked(record) => match wanted {
+                Duplicates::Mark => Fate::Marked,
+                Duplicates::Remove => Fate::LeftOut,
+            },
+            _ => Fate::Written,
+        }
     }
 
     /// How many of so many threads may make parts at the same time, for the memory that was given.
@@ -65,6 +101,9 @@ impl Parts for SortedParts {
     }
 }
 
+/// Where FLAG is in a record of BAM, behind its length.
+const BAM_FLAGS: usize = 18;
+
 struct Maker<'p> {
     parts: &'p SortedParts,
     merger: Merger<'p>,
@@ -78,15 +117,23 @@ impl MakePart for Maker<'_> {
         let merger = &mut self.merger;
         let mut index = index.as_ref().map(Index::like);
         match format {
-            Format::Sam => merger.part(number, |record| {
-                out.extend_from_slice(record);
+            Format::Sam => merger.part(number, |key, record| {
+                match self.parts.fate(key.ordinal()) {
+                    Fate::LeftOut => {}
+                    Fate::Written => out.extend_from_slice(record),
+                    Fate::Marked => put_marked_line(record, &mut out),
+                }
                 Ok(())
             })?,
             Format::Bam { .. } => {
                 self.raw.clear();
                 let mut blocks = Blocks { raw: &mut self.raw, compressor: &mut self.compressor, out: &mut out };
-                merger.part(number, |record| {
-                    let at = blocks.put(record)?;
+                merger.part(number, |key, record| {
+                    let fate = self.parts.fate(key.ordinal());
+                    if fate == Fate::LeftOut {
+                        return Ok(());
+                    }
+                    let at = blocks.put(record, fate == Fate::Marked)?;
                     index.iter_mut().for_each(|index| index.add(record, at));
                     Ok(())
                 })?;
@@ -97,6 +144,19 @@ impl MakePart for Maker<'_> {
         made[number] = Some((out.len() as u64, index));
         Ok(out)
     }
+}
+
+/// Appends a line of SAM with the flag of duplicates.
+fn put_marked_line(line: &[u8], out: &mut Vec<u8>) {
+    let mut columns = line.splitn(3, |&byte| byte == b'\t');
+    let mut column = || columns.next().unwrap_or_default();
+    let (name, flags, rest) = (column(), column(), column());
+    let flags = std::str::from_utf8(flags).ok().and_then(|flags| flags.parse().ok()).unwrap_or(0) | DUPLICATE;
+    out.extend_from_slice(name);
+    out.push(b'\t');
+    out.extend_from_slice(itoa::Buffer::new().format(flags).as_bytes());
+    out.push(b'\t');
+    out.extend_from_slice(rest);
 }
 
 /// BGZF blocks that are being written.
@@ -110,12 +170,17 @@ struct Blocks<'b> {
 impl Blocks<'_> {
     /// Writes a record; says where it begins, and where the next one does. A record begins in the block in which it
     /// ends, if it fits, as htslib writes them.
-    fn put(&mut self, record: &[u8]) -> Result<(u64, u64), Error> {
+    fn put(&mut self, record: &[u8], is_duplicate: bool) -> Result<(u64, u64), Error> {
         if self.raw.len() + record.len() > BLOCK_DATA {
             self.flush()?;
         }
         let begin = self.position();
+        let start = self.raw.len();
         self.raw.extend_from_slice(record);
+        if is_duplicate {
+            self.raw[start + BAM_FLAGS] |= DUPLICATE.to_le_bytes()[0];
+            self.raw[start + BAM_FLAGS + 1] |= DUPLICATE.to_le_bytes()[1];
+        }
         let whole = self.raw.len() / BLOCK_DATA * BLOCK_DATA;
         if whole > 0 {
             self.compressor.compress(&self.raw[..whole], self.out)?;

@@ -25,6 +25,8 @@ pub(crate) struct Record<'a> {
     pub(crate) aligned: Aligned<'a>,
     /// The comment of the read's header line.
     pub(crate) comment: &'a [u8],
+    /// Whether it is the first record of its fragment.
+    pub(crate) is_first: bool,
 }
 
 /// Bases and qualities of one record; scratch of one encoder.
@@ -51,7 +53,7 @@ impl Bases {
         }
         // Of the fragment that was handed out last an error names the place.
         for (index, fragment) in chunk.fragments().enumerate() {
-            for aligned in alignments.fragment(index) {
+            for (number, aligned) in alignments.fragment(index).enumerate() {
                 let read = if aligned.alignment.mate == 0 { Some(fragment.first) } else { fragment.mate };
                 let unknown = || Error::Internal("the engine aligned a mate that is not there".to_owned());
                 let read = read.ok_or_else(unknown)?;
@@ -68,7 +70,7 @@ impl Bases {
                     seq,
                     qual,
                 };
-                write(&Record { fields, aligned, comment: read.comment })?;
+                write(&Record { fields, aligned, comment: read.comment, is_first: number == 0 })?;
             }
         }
         Ok(())

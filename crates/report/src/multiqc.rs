@@ -3,6 +3,7 @@
 
 use crate::summary::{Summary, percent};
 use serde_json::{Value, json};
+use zerohop_model::measurement::DuplicateReport;
 
 impl Summary {
     /// The summary of `sample` for MultiQC. The file's name must end in `_mqc.json` for MultiQC to find it.
@@ -27,6 +28,10 @@ impl Summary {
         if let Some(median) = t.insert.quantile(0.5) {
             row["zerohop_insert"] = Value::from(median);
         }
+        if let Some(found) = self.run.sorted.and_then(|sorted| sorted.duplicates) {
+            let DuplicateReport { paired, single, paired_duplicates, single_duplicates, .. } = found;
+            row["zerohop_duplicates"] = Value::from(percent(paired_duplicates + single_duplicates, paired + single));
+        }
         let content = json!({
             "id": "zerohop",
             "plot_type": "generalstats",
@@ -35,6 +40,7 @@ impl Summary {
                 {"zerohop_mapped": percentage("Mapped", "zerohop: reads mapped")},
                 {"zerohop_proper": percentage("Proper", "zerohop: paired reads properly paired")},
                 {"zerohop_insert": {"title": "Insert", "description": "zerohop: median insert size", "suffix": " b"}},
+                {"zerohop_duplicates": percentage("Duplicates", "zerohop: mapped reads that are duplicates")},
                 {"zerohop_reads_per_second": {"title": "Reads/s", "description": "zerohop: reads mapped per second"}},
             ],
             "data": {sample: row},

@@ -69,6 +69,10 @@ fn facts(run: &Summary) -> Vec<(&'static str, String)> {
     if let Some(comparison) = &run.comparison {
         facts.push(("compared", crate::text::comparison_words(comparison)));
     }
+    if let Some(sorted) = &run.run.sorted {
+        facts.push(("sorted", crate::text::sorted_words(sorted)));
+        facts.extend(sorted.duplicates.iter().map(|found| ("duplicates", crate::text::duplicate_words(found))));
+    }
     facts
 }
 

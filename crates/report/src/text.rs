@@ -5,6 +5,7 @@ use std::fmt::Write;
 use std::time::Duration;
 use zerohop_model::machine::{Bytes, Machine, NodeId};
 use zerohop_model::measurement::{Comparison, InstanceReport, PageCensus, ReplicaReport};
+use zerohop_model::measurement::{DuplicateReport, SortReport};
 use zerohop_model::plan::{Pages, Placement};
 
 impl Summary {
@@ -59,6 +60,12 @@ impl Summary {
                 seconds(self.resources.system)
             ),
         );
+        if let Some(sorted) = &self.run.sorted {
+            line("sorted", sorted_words(sorted));
+            if let Some(duplicates) = &sorted.duplicates {
+                line("duplicates", duplicate_words(duplicates));
+            }
+        }
         line("memory", format!("{} at the peak", self.resources.peak_memory));
         for note in self.run.refused.iter().chain(&self.notes) {
             line("note", note.clone());
@@ -87,6 +94,30 @@ impl Summary {
         }
         format!("{from} in {time}, {bytes} per copy, for reads of about {length} bases")
     }
+}
+
+/// How records were sorted.
+pub(crate) fn sorted_words(sorted: &SortReport) -> String {
+    let spilled = match sorted.spilled {
+        Bytes(0) => "all records fitted into memory".to_owned(),
+        bytes => format!("{bytes} in temporary files"),
+    };
+    format!("merged, compressed and written in {}; {spilled}", seconds(sorted.wall))
+}
+
+/// How many duplicates there were.
+pub(crate) fn duplicate_words(found: &DuplicateReport) -> String {
+    let DuplicateReport { paired, single, paired_duplicates, single_duplicates, wall } = *found;
+    let duplicates = paired_duplicates + single_duplicates;
+    format!(
+        "{:.2} % of mapped reads: {} of {} with a mapped mate, {} of {} without; found in {}",
+        percent(duplicates, paired + single),
+        grouped(paired_duplicates),
+        grouped(paired),
+        grouped(single_duplicates),
+        grouped(single),
+        seconds(wall)
+    )
 }
 
 fn rank_words(rank: &RankSummary) -> String {

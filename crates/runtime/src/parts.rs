@@ -5,6 +5,7 @@ use crate::crew::{Crew, join};
 use crate::failure::Failure;
 use crate::output::{Committer, HELD_PER_WORKER, Order, Output, QUEUED_PER_WORKER};
 use crate::progress::Progress;
+use std::ops::Range;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
@@ -26,6 +27,58 @@ pub struct Merged {
     pub writing: Duration,
 }
 
+/// Parts that are dealt in rows: those that one worker does one after the other.
+struct Rows {
+    next: AtomicUsize,
+    count: usize,
+    row: usize,
+}
+
+impl Rows {
+    fn new(count: usize, row: usize) -> Self {
+        Rows { next: AtomicUsize::new(0), count, row: row.max(1) }
+    }
+
+    fn take(&self) -> Option<Range<usize>> {
+        let first = self.next.fetch_add(self.row, Ordering::Relaxed);
+        (first < self.count).then(|| first..(first + self.row).min(self.count))
+    }
+}
+
+/// Has workers of the plan do `count` parts of some work, `row` in a row, `workers` at most at a time.
+///
+/// # Errors
+/// What `work` says. All threads are joined by then.
+pub fn do_parts<R: Send>(
+    plan: &Plan,
+    workers: usize,
+    (count, row): (usize, usize),
+    work: impl Fn(Range<usize>) -> Result<R, Error> + Sync,
+) -> Result<Vec<R>, Error> {
+    let (failure, output, cohorts) = (Failure::default(), OnceLock::new(), Cohorts::new(0, 0));
+    let (rows, failed) = (Rows::new(count, row), &failure);
+    let work = || {
+        let mut done = Vec::new();
+        while let Some(row) = rows.take().filter(|_| !failed.stopped()) {
+            done.push(work(row)?);
+        }
+        Ok(done)
+    };
+    let done = std::thread::scope(|scope| {
+        let crew = Crew { scope, failure: &failure, output: &output, cohorts: &cohorts };
+        let start = |worker: &WorkerPlan| crew.start("worker", &worker.cpus, work);
+        let threads: Vec<_> = first(plan, workers).iter().map(start).collect();
+        threads.into_iter().filter_map(join).flatten().collect()
+    });
+    failure.into_result()?;
+    Ok(done)
+}
+
+/// So many workers of the plan, one at least.
+fn first(plan: &Plan, workers: usize) -> &[WorkerPlan] {
+    &plan.workers[..plan.workers.len().min(workers.max(1))]
+}
+
 /// Has workers of the plan make all parts, `workers` of them at most at a time, and writes them one after the other.
 ///
 /// # Errors
@@ -38,21 +91,16 @@ pub fn write_parts(
     progress: &Progress,
 ) -> Result<Merged, Error> {
     let started = Instant::now();
-    let workers = &plan.workers[..plan.workers.len().min(workers.max(1))];
+    let (workers, rows) = (first(plan, workers), Rows::new(parts.count(), parts.in_a_row()));
     let (failure, output, cohorts) = (Failure::default(), OnceLock::new(), Cohorts::new(0, 0));
     // A worker does not wait before it has made all parts of a row.
-    let row = parts.in_a_row();
-    let (held, queued) = (HELD_PER_WORKER.max(2 * row), QUEUED_PER_WORKER.max(row));
+    let (held, queued) = (HELD_PER_WORKER.max(2 * rows.row), QUEUED_PER_WORKER.max(rows.row));
     let open = || Output::new(sink, Order::Input, workers.len(), held, queued);
-    let (out, next, failed) = (output.get_or_init(open), AtomicUsize::new(0), &failure);
+    let (out, failed) = (output.get_or_init(open), &failure);
     let work = || {
         let (mut maker, mut committer, mut making) = (parts.maker(), Committer::of_parts(out), Duration::ZERO);
-        loop {
-            let first = next.fetch_add(row, Ordering::Relaxed);
-            if first >= parts.count() {
-                break;
-            }
-            for number in first..(first + row).min(parts.count()) {
+        while let Some(row) = rows.take() {
+            for number in row {
                 if failed.stopped() {
                     return Err(Error::Stopped);
                 }
@@ -60,7 +108,7 @@ pub fn write_parts(
                 let bytes = maker.make(number, committer.buffer())?;
                 making += before.elapsed();
                 committer.commit(number as u64, bytes, &Tally::default())?;
-                progress.made_part(parts.count());
+                progress.made_part(rows.count);
             }
         }
         committer.finish()?;

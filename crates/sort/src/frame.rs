@@ -8,6 +8,7 @@
 //!
 //! On disk, eight bytes with the record's ordinal stand behind the lengths.
 
+use crate::key::Ordinal;
 use zerohop_model::error::Error;
 
 /// Bytes of both lengths.
@@ -60,9 +61,12 @@ impl<'a> Frame<'a> {
     }
 
     /// The same, of what [`Self::store`] wrote; and its ordinal.
-    pub(crate) fn stored_at(bytes: &'a [u8]) -> Option<(Self, u64)> {
+    pub(crate) fn stored_at(bytes: &'a [u8]) -> Option<(Self, Ordinal)> {
         let ordinal = bytes.get(LENGTHS..LENGTHS + ORDINAL)?;
-        Some((Self::behind(bytes, LENGTHS + ORDINAL)?, u64::from_le_bytes(ordinal.try_into().ok()?)))
+        Some((
+            Self::behind(bytes, LENGTHS + ORDINAL)?,
+            Ordinal::of_stored(u64::from_le_bytes(ordinal.try_into().ok()?)),
+        ))
     }
 
     fn behind(bytes: &'a [u8], start: usize) -> Option<Self> {
@@ -74,10 +78,10 @@ impl<'a> Frame<'a> {
     }
 
     /// Appends it with its ordinal.
-    pub(crate) fn store(&self, ordinal: u64, out: &mut Vec<u8>) {
+    pub(crate) fn store(&self, ordinal: Ordinal, out: &mut Vec<u8>) {
         out.extend_from_slice(&(self.record.len() as u32).to_le_bytes());
         out.extend_from_slice(&(self.key.len() as u16).to_le_bytes());
-        out.extend_from_slice(&ordinal.to_le_bytes());
+        out.extend_from_slice(&ordinal.stored().to_le_bytes());
         out.extend_from_slice(self.key);
         out.extend_from_slice(self.record);
     }

@@ -27,6 +27,6 @@ mod spill;
 mod store;
 
 pub use frame::push_frame;
-pub use key::KeyRef;
+pub use key::{KeyRef, Ordinal, SeenKey};
 pub use parts::{Merger, Parts};
 pub use store::{Collector, Store};

@@ -50,13 +50,13 @@ impl<'r> Merge<'r> {
     pub(crate) fn until(
         &mut self,
         end: Option<KeyRef<'_>>,
-        mut each: impl FnMut(&[u8]) -> Result<(), Error>,
+        mut each: impl FnMut(KeyRef<'_>, &[u8]) -> Result<(), Error>,
     ) -> Result<(), Error> {
         while let Some(top) = self.0.first_mut() {
             match top.record() {
                 Some((key, _)) if end.is_some_and(|end| key >= end) => return Ok(()),
-                Some((_, record)) => {
-                    each(record)?;
+                Some((key, record)) => {
+                    each(key, record)?;
                     top.advance()?;
                 }
                 None => {

@@ -1,6 +1,6 @@
 //! The keys, divided into parts that can be merged by themselves.
 
-use crate::key::Key;
+use crate::key::{Key, KeyRef};
 use crate::merge::{Cursor, Merge};
 use crate::run::Run;
 use crate::spill::{BLOCK, SpillReader, SpilledRun};
@@ -29,6 +29,13 @@ impl Parts {
         samples.sort_unstable();
         let bounds = samples.into_iter().skip(SAMPLES - 1).step_by(SAMPLES).collect();
         Parts { memory, spilled, bounds, budget }
+    }
+
+    /// The same, with equal keys in one part.
+    pub fn of_groups(mut self) -> Self {
+        self.bounds = self.bounds.into_iter().map(Key::without_ordinal).collect();
+        self.bounds.dedup();
+        self
     }
 
     /// How many there are; one if there are no records.
@@ -74,7 +81,7 @@ impl Merger<'_> {
     ///
     /// # Errors
     /// What `each` says; a temporary file that cannot be read, or has changed.
-    pub fn part(&mut self, part: usize, each: impl FnMut(&[u8]) -> Result<(), Error>) -> Result<(), Error> {
+    pub fn part(&mut self, part: usize, each: impl FnMut(KeyRef<'_>, &[u8]) -> Result<(), Error>) -> Result<(), Error> {
         let mut merge = match self.merge.take() {
             Some((next, merge)) if next == part => merge,
             _ => self.parts.from(part)?,

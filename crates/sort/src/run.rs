@@ -1,19 +1,17 @@
 //! A run in memory: frames as they came, and a list of them that is sorted.
 
 use crate::frame::Frame;
-use crate::key::{Key, KeyRef};
+use crate::key::{Key, KeyRef, Ordinal};
 use zerohop_model::error::Error;
 
 /// Bytes of a segment: a mapping of its own, on the node of the thread that fills it (`zerohop_memory::LARGE`).
 const SEGMENT: usize = 4 << 20;
-/// Bits of an ordinal that count the records of a chunk.
-const BITS_IN_CHUNK: u32 = 24;
 
 /// A record of a run.
 #[derive(Debug, Clone, Copy)]
 struct Entry {
     prefix: u64,
-    ordinal: u64,
+    ordinal: Ordinal,
     segment: u32,
     /// Where its frame starts.
     start: u32,
@@ -31,15 +29,11 @@ pub(crate) struct Run {
 impl Run {
     /// Adds the frames of chunk `number`.
     pub(crate) fn add(&mut self, number: u64, mut frames: &[u8]) -> Result<(), Error> {
-        let first = number << BITS_IN_CHUNK;
-        if first >> BITS_IN_CHUNK != number {
-            return Err(Error::Internal("there are more chunks than can be sorted".to_owned()));
-        }
-        for ordinal in first.. {
-            let Some(frame) = Frame::at(frames) else { break };
-            if ordinal >> BITS_IN_CHUNK != number {
-                return Err(Error::Internal("a chunk has more records than can be sorted".to_owned()));
-            }
+        let too_many = || Error::Internal("there are more records than can be sorted".to_owned());
+        let mut next = Some(Ordinal::first_of(number).ok_or_else(too_many)?);
+        while let Some(frame) = Frame::at(frames) {
+            let ordinal = next.ok_or_else(too_many)?;
+            next = ordinal.next();
             let segment = self.segment(frame.length);
             let start = self.segments[segment].len() as u32;
             self.segments[segment].extend_from_slice(&frames[..frame.length]);
@@ -125,7 +119,7 @@ impl Run {
     }
 
     /// The frame of that record, and its ordinal.
-    pub(crate) fn frame_at(&self, at: usize) -> (Frame<'_>, u64) {
+    pub(crate) fn frame_at(&self, at: usize) -> (Frame<'_>, Ordinal) {
         let entry = &self.entries[at];
         (self.frame(entry), entry.ordinal)
     }

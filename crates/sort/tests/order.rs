@@ -51,7 +51,7 @@ fn sorted(chunks: &[Chunk], collectors: usize, memory: u64) -> (Vec<Vec<Vec<u8>>
     let (mut in_a_row, mut out) = (parts.merger(), vec![Vec::new(); parts.count()]);
     // Backwards, and in a row: both are the same.
     for (part, out) in out.iter_mut().enumerate().rev() {
-        let push = |record: &[u8]| {
+        let push = |_: KeyRef<'_>, record: &[u8]| {
             out.push(record.to_vec());
             Ok(())
         };
@@ -59,7 +59,7 @@ fn sorted(chunks: &[Chunk], collectors: usize, memory: u64) -> (Vec<Vec<Vec<u8>>
     }
     for (part, out) in out.iter().enumerate() {
         let mut expected = out.iter();
-        let same = |record: &[u8]| {
+        let same = |_: KeyRef<'_>, record: &[u8]| {
             assert!(expected.next().is_some_and(|expected| expected == record));
             Ok(())
         };
@@ -122,7 +122,43 @@ fn parts_hold_neighbouring_keys_and_are_many() {
     let (parts, _) = sorted(&[records], 1, 1 << 30);
     let counts: Vec<usize> = parts.iter().map(Vec::len).collect();
     assert!(counts.len() > 12 && counts.iter().all(|&count| (1..30_000).contains(&count)), "{counts:?}");
-    assert!(KeyRef::new(b"a", 1) < KeyRef::new(b"a", 2));
+}
+
+/// How many parts have records with each key.
+fn parts_of_keys(parts: &zerohop_sort::Parts) -> Vec<(Vec<u8>, usize)> {
+    let mut seen: Vec<(Vec<u8>, usize)> = Vec::new();
+    for part in 0..parts.count() {
+        let mut of_part: Vec<Vec<u8>> = Vec::new();
+        let see = |_: KeyRef<'_>, record: &[u8]| {
+            of_part.push(record[..1].to_vec());
+            Ok(())
+        };
+        parts.merger().part(part, see).unwrap();
+        of_part.dedup();
+        for key in of_part {
+            match seen.last_mut() {
+                Some((last, parts)) if *last == key => *parts += 1,
+                _ => seen.push((key, 1)),
+            }
+        }
+    }
+    seen
+}
+
+#[test]
+fn equal_keys_are_in_one_part_where_that_is_wanted() {
+    let records: Vec<_> =
+        (0..90_000u32).map(|number| (vec![(number % 3) as u8], vec![(number % 3) as u8; 96])).collect();
+    let of = |records: &[(Vec<u8>, Vec<u8>)]| {
+        let store = Store::new(1 << 30, ".".into());
+        let mut collector = store.collector();
+        collector.add(0, &frames(records)).unwrap();
+        collector.finish().unwrap();
+        store.parts()
+    };
+    assert!(parts_of_keys(&of(&records)).iter().any(|(_, parts)| *parts > 1));
+    let grouped = parts_of_keys(&of(&records).of_groups());
+    assert!(grouped.len() == 3 && grouped.iter().all(|(_, parts)| *parts == 1), "{grouped:?}");
 }
 
 #[test]

@@ -1,0 +1,163 @@
+#!/usr/bin/env python3
+"""Sorted, marked and indexed BAM in one step, beside the pipe of samtools, and beside zerohop without sorting.
+
+    cargo build --release -p zerohop-cli -p zerohop-bench --bins
+    python3 bench/sort.py                                  # E. coli (real reads) and 100 Mb simulated
+    python3 bench/sort.py --reference sim100M --pairs 1000000
+
+Arms, in turn, with the same number of threads, indexes made before, BAM of level 6:
+
+    unsorted  zerohop align -o out.bam
+    sorted    zerohop align --sort -o out.bam
+    marked    zerohop align --sort --mark-duplicates -o out.bam
+    spilled   the same with --sort-memory 64M
+    pipe      strobealign | samtools fixmate -u -m | samtools sort -u | samtools markdup: without an index
+    bwa-mem   zerohop align --engine bwa-mem --sort --mark-duplicates
+    bwa-pipe  bwa mem | samtools fixmate -u -m | samtools sort -u | samtools markdup: likewise
+
+Duplicates are compared, by name and mate: those of 'marked' and 'spilled' with those of 'pipe', those of 'bwa-mem' with
+those of 'bwa-pipe'. Results go to bench/runs/DATE-HOST-sort/.
+"""
+
+import argparse
+import datetime
+import hashlib
+import json
+import os
+import platform
+import statistics
+import subprocess
+import sys
+from pathlib import Path
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+from compare import ROOT, Failure, call, describe_run, machine, measure, output_of, prepare, zerohop_commit
+
+ARMS = ["unsorted", "sorted", "marked", "spilled", "pipe", "bwa-mem", "bwa-pipe"]
+#: Which arms must have the same duplicates.
+ALIKE = [("marked", "spilled", "pipe"), ("bwa-mem", "bwa-pipe")]
+
+
+def parse_arguments():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    words = lambda text: text.split(",")
+    parser.add_argument("--reference", type=words, default=["ecoli", "sim100M"], help="as in compare.py")
+    parser.add_argument("--sort-arms", type=words, default=ARMS[:5], help="(default: the first five)")
+    parser.add_argument("--pairs", type=int, default=500_000, help="simulated pairs (default: %(default)s)")
+    parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)), help="(default: all CPUs)")
+    parser.add_argument("--repeats", type=int, default=5, help="counted runs of each arm (default: %(default)s)")
+    parser.add_argument("--zerohop", default=ROOT / "target/release/zerohop")
+    parser.add_argument("--strobealign", default=ROOT / "target/strobealign/bin/strobealign")
+    parser.add_argument("--bwa", default="bwa")
+    parser.add_argument("--out", type=Path,
+        default=ROOT / "bench/runs" / f"{datetime.date.today()}-{platform.node()}-sort")
+    options = parser.parse_args()
+    target = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
+    options.work = (target / "bench-work").resolve()
+    options.simulate = target / "release/simulate"
+    options.input = ["plain"]
+    # What compare.py makes indexes for.
+    wanted = {"pipe": "strobealign", "bwa-mem": "bwa-mem", "bwa-pipe": "bwa"}
+    options.arms = sorted({wanted.get(arm, "zerohop") for arm in options.sort_arms})
+    return options
+
+
+def commands(options, arm, fasta, reads):
+    """The commands of a pipeline; the last writes ARM.bam."""
+    threads, out = str(options.threads), f"sort-{arm}.bam"
+    own = [options.zerohop, "align", "-q", "-t", threads, "-o", out]
+    marked = ["--sort", "--mark-duplicates"]
+    samtools = [
+        ["samtools", "fixmate", "-@", threads, "-u", "-m", "-", "-"],
+        ["samtools", "sort", "-@", threads, "-u", "-T", "sort-tmp", "-"],
+        ["samtools", "markdup", "-@", threads, "-", out],
+    ]
+    return {
+        "unsorted": [[*own, fasta, *reads]],
+        "sorted": [[*own, "--sort", fasta, *reads]],
+        "marked": [[*own, *marked, fasta, *reads]],
+        "spilled": [[*own, *marked, "--sort-memory", "64M", fasta, *reads]],
+        "pipe": [[options.strobealign, "-t", threads, "--use-index", fasta, *reads], *samtools],
+        "bwa-mem": [[*own, *marked, "--engine", "bwa-mem", fasta, *reads]],
+        "bwa-pipe": [[options.bwa, "mem", "-K", "10000000", "-t", threads, fasta, *reads], *samtools],
+    }[arm]
+
+
+def run(options, arm, fasta, reads):
+    for name in (f"sort-{arm}.bam", f"sort-{arm}.bam.bai"):
+        (options.work / name).unlink(missing_ok=True)
+    pipeline = [[str(word) for word in command] for command in commands(options, arm, fasta, reads)]
+    found = measure(pipeline, options, options.work / "sort.log")
+    return {**found, "bytes": (options.work / f"sort-{arm}.bam").stat().st_size}
+
+
+def duplicates(options, arm):
+    """Stands for which records of which reads are duplicates, and how many are."""
+    view = subprocess.Popen(["samtools", "view", "-f", "1024", f"sort-{arm}.bam"], cwd=options.work,
+        stdout=subprocess.PIPE)
+    found = []
+    for line in view.stdout:
+        name, flags, _ = line.split(b"\t", 2)
+        found.append(name + b" %d" % (int(flags) & 0xBC0))
+    view.wait()
+    return hashlib.sha256(b"\n".join(sorted(found))).hexdigest()[:16], len(found)
+
+
+def write_summary(options, results):
+    lines = []
+    for reference, arms in results.items():
+        lines += [f"## {reference}", "",
+            "| arm | wall s: median (range) | CPU s | peak MiB | MB of BAM | wall / first arm |",
+            "| --- | --- | --- | --- | --- | --- |"]
+        base = statistics.median(run["wall_s"] for run in next(iter(arms.values())))
+        for arm, runs in arms.items():
+            walls = [run["wall_s"] for run in runs]
+            cpu = statistics.median(run["user_s"] + run["sys_s"] for run in runs)
+            peak = statistics.median(run["peak_rss_kib"] for run in runs) / 1024
+            wall = statistics.median(walls)
+            lines.append(f"| {arm} | {wall:.2f} ({min(walls):.2f}-{max(walls):.2f}) | {cpu:.2f} | {peak:.0f} | "
+                f"{runs[0]['bytes'] / 1e6:.1f} | {wall / base:.2f} |")
+        lines.append("")
+    (options.out / "summary.md").write_text("\n".join(lines))
+    print("\n".join(lines))
+
+
+def main():
+    options = parse_arguments()
+    options.out.mkdir(parents=True, exist_ok=True)
+    results = {}
+    with open(options.out / "raw.jsonl", "w") as raw:
+        for reference in options.reference:
+            reads, fasta = prepare(options, reference)["plain"], f"{reference}.fa"
+            arms = results[reference] = {arm: [] for arm in options.sort_arms}
+            for repeat in range(options.repeats + 1):
+                for arm in options.sort_arms:
+                    found = run(options, arm, fasta, reads)
+                    print(f"{reference:8} {arm:9} run {repeat}: {found['wall_s']:8.2f} s", flush=True)
+                    raw.write(json.dumps({"reference": reference, "arm": arm, "repeat": repeat, **found}) + "\n")
+                    if repeat:
+                        arms[arm].append(found)
+            for alike in ALIKE:
+                marks = {arm: duplicates(options, arm) for arm in alike if arm in arms}
+                if len(set(marks.values())) > 1:
+                    raise Failure(f"{reference}: other duplicates: {marks}")
+                for arm, (digest, count) in marks.items():
+                    raw.write(json.dumps({"reference": reference, "arm": arm, "duplicates": count,
+                        "digest": digest}) + "\n")
+    arguments = " ".join(sys.argv[1:])
+    describe_run(options.out, ["# Sorted and marked BAM in one step", "",
+        f"Options of `bench/sort.py`: `{arguments}`", "",
+        f"{options.threads} threads, {options.repeats} counted runs of each arm after one that warms up, arms in turn;",
+        "the head of the script says what they are. Peak memory of a pipe is the sum of its programs' peaks.", ""],
+        Versions=[f"zerohop commit: {zerohop_commit()}", output_of("samtools", "--version").splitlines()[0],
+            f"strobealign {output_of(options.strobealign, '--version').strip()}"],
+        Machine=machine())
+    write_summary(options, results)
+
+
+if __name__ == "__main__":
+    try:
+        main()
+    except Failure as failure:
+        sys.exit(f"error: {failure}")
