@@ -11,9 +11,10 @@ Arms, in turn, with the same number of threads, indexes made before, BAM of leve
     sorted    zerohop align --sort -o out.bam
     marked    zerohop align --sort --mark-duplicates -o out.bam
     spilled   the same with --sort-memory 64M
-    pipe      strobealign | samtools fixmate -u -m | samtools sort -u | samtools markdup: without an index
+    pipe      strobealign | samtools fixmate -m | samtools sort | samtools markdup: without an index
+    pipe-u    the same with -u: what goes through the pipes is not compressed
     bwa-mem   zerohop align --engine bwa-mem --sort --mark-duplicates
-    bwa-pipe  bwa mem | samtools fixmate -u -m | samtools sort -u | samtools markdup: likewise
+    bwa-pipe  bwa mem, and the same
 
 Duplicates are compared, by name and mate: those of 'marked' and 'spilled' with those of 'pipe', those of 'bwa-mem' with
 those of 'bwa-pipe'. Results go to bench/runs/DATE-HOST-sort/.
@@ -34,16 +35,16 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 from compare import ROOT, Failure, call, describe_run, machine, measure, output_of, prepare, zerohop_commit
 
-ARMS = ["unsorted", "sorted", "marked", "spilled", "pipe", "bwa-mem", "bwa-pipe"]
+ARMS = ["unsorted", "sorted", "marked", "spilled", "pipe", "pipe-u", "bwa-mem", "bwa-pipe"]
 #: Which arms must have the same duplicates.
-ALIKE = [("marked", "spilled", "pipe"), ("bwa-mem", "bwa-pipe")]
+ALIKE = [("marked", "spilled", "pipe", "pipe-u"), ("bwa-mem", "bwa-pipe")]
 
 
 def parse_arguments():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     words = lambda text: text.split(",")
     parser.add_argument("--reference", type=words, default=["ecoli", "sim100M"], help="as in compare.py")
-    parser.add_argument("--sort-arms", type=words, default=ARMS[:5], help="(default: the first five)")
+    parser.add_argument("--sort-arms", type=words, default=ARMS[:6], help="(default: the first six)")
     parser.add_argument("--pairs", type=int, default=500_000, help="simulated pairs (default: %(default)s)")
     parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)), help="(default: all CPUs)")
     parser.add_argument("--repeats", type=int, default=5, help="counted runs of each arm (default: %(default)s)")
@@ -58,7 +59,7 @@ def parse_arguments():
     options.simulate = target / "release/simulate"
     options.input = ["plain"]
     # What compare.py makes indexes for.
-    wanted = {"pipe": "strobealign", "bwa-mem": "bwa-mem", "bwa-pipe": "bwa"}
+    wanted = {"pipe": "strobealign", "pipe-u": "strobealign", "bwa-mem": "bwa-mem", "bwa-pipe": "bwa"}
     options.arms = sorted({wanted.get(arm, "zerohop") for arm in options.sort_arms})
     return options
 
@@ -68,9 +69,10 @@ def commands(options, arm, fasta, reads):
     threads, out = str(options.threads), f"sort-{arm}.bam"
     own = [options.zerohop, "align", "-q", "-t", threads, "-o", out]
     marked = ["--sort", "--mark-duplicates"]
+    plain = ["-u"] if arm == "pipe-u" else []
     samtools = [
-        ["samtools", "fixmate", "-@", threads, "-u", "-m", "-", "-"],
-        ["samtools", "sort", "-@", threads, "-u", "-T", "sort-tmp", "-"],
+        ["samtools", "fixmate", "-@", threads, *plain, "-m", "-", "-"],
+        ["samtools", "sort", "-@", threads, *plain, "-T", "sort-tmp", "-"],
         ["samtools", "markdup", "-@", threads, "-", out],
     ]
     return {
@@ -79,6 +81,7 @@ def commands(options, arm, fasta, reads):
         "marked": [[*own, *marked, fasta, *reads]],
         "spilled": [[*own, *marked, "--sort-memory", "64M", fasta, *reads]],
         "pipe": [[options.strobealign, "-t", threads, "--use-index", fasta, *reads], *samtools],
+        "pipe-u": [[options.strobealign, "-t", threads, "--use-index", fasta, *reads], *samtools],
         "bwa-mem": [[*own, *marked, "--engine", "bwa-mem", fasta, *reads]],
         "bwa-pipe": [[options.bwa, "mem", "-K", "10000000", "-t", threads, fasta, *reads], *samtools],
     }[arm]

@@ -141,13 +141,22 @@ impl Signatures {
         mate.map_or(Ok(()), |mate| self.push_pair(primary, mate))
     }
 
+    /// Begins a key. Its first eight bytes tell most places apart: those beyond are looked at only if they are equal.
+    fn begin_key(&mut self, kind: u8, contig: i32, coordinate: i64) {
+        let ([high, contig @ ..], [coordinate_high @ .., a, b, c, d]) =
+            (contig.to_be_bytes(), coordinate.to_be_bytes());
+        self.key.clear();
+        self.key.push(kind);
+        self.key.extend_from_slice(&contig);
+        self.key.extend_from_slice(&[a, b, c, d]);
+        self.key.push(high);
+        self.key.extend_from_slice(&coordinate_high);
+    }
+
     /// The signature of one end: where it is, and on which strand.
     fn push_end(&mut self, primary: &Primary, has_mate: bool) -> Result<(), Error> {
         let coordinate = if primary.is_reverse() { primary.end } else { primary.start };
-        self.key.clear();
-        self.key.push(END);
-        self.key.extend_from_slice(&primary.contig.to_be_bytes());
-        self.key.extend_from_slice(&coordinate.to_be_bytes());
+        self.begin_key(END, primary.contig, coordinate);
         self.key.push(u8::from(primary.is_reverse()));
         push_frame(&mut self.frames, &self.key, |out| {
             put_choice(out, has_mate, primary.score, primary);
@@ -158,10 +167,7 @@ impl Signatures {
     /// The signature of a record and its mate.
     fn push_pair(&mut self, this: &Primary, mate: &Primary) -> Result<(), Error> {
         let Pair { this_at, mate_at, is_left, orientation } = Pair::of(this, mate);
-        self.key.clear();
-        self.key.push(PAIR);
-        self.key.extend_from_slice(&this.contig.to_be_bytes());
-        self.key.extend_from_slice(&this_at.to_be_bytes());
+        self.begin_key(PAIR, this.contig, this_at);
         self.key.extend_from_slice(&mate.contig.to_be_bytes());
         self.key.extend_from_slice(&mate_at.to_be_bytes());
         self.key.extend_from_slice(&[u8::from(is_left), orientation as u8]);

@@ -24,6 +24,8 @@ pub(crate) struct Run {
     segments: Vec<Vec<u8>>,
     filled: usize,
     entries: Vec<Entry>,
+    /// The keys at which parts may begin.
+    samples: Vec<Key>,
 }
 
 impl Run {
@@ -37,8 +39,11 @@ impl Run {
             let segment = self.segment(frame.length);
             let start = self.segments[segment].len() as u32;
             self.segments[segment].extend_from_slice(&frames[..frame.length]);
-            let prefix = KeyRef::new(frame.key, ordinal).prefix();
-            self.entries.push(Entry { prefix, ordinal, segment: segment as u32, start });
+            let key = KeyRef::new(frame.key, ordinal);
+            if key.is_sample(frame.length) {
+                self.samples.push(key.into());
+            }
+            self.entries.push(Entry { prefix: key.prefix(), ordinal, segment: segment as u32, start });
             frames = &frames[frame.length..];
         }
         match frames.is_empty() {
@@ -87,10 +92,9 @@ impl Run {
         self.entries = entries;
     }
 
-    /// The keys at which parts may begin.
-    pub(crate) fn samples(&self) -> Vec<Key> {
-        let key = |at| Some(self.key_at(at)).filter(|key| key.is_sample(self.frame_at(at).0.length)).map(Key::from);
-        (0..self.records()).filter_map(key).collect()
+    /// Takes the keys at which parts may begin.
+    pub(crate) fn take_samples(&mut self) -> Vec<Key> {
+        std::mem::take(&mut self.samples)
     }
 
     /// Makes it empty, keeping its memory.

@@ -71,7 +71,7 @@ impl Collector<'_> {
     /// Sorts the run, writes it to the disk, and begins another.
     fn spill(&mut self) -> Result<(), Error> {
         self.run.sort();
-        let samples = self.run.samples();
+        let samples = self.run.take_samples();
         let file = match &mut self.file {
             Some(file) => file,
             none => none.insert(SpillFile::create(&self.store.folder)?),
@@ -105,7 +105,7 @@ impl Collect for Collector<'_> {
         }
         let mut run = std::mem::take(&mut self.run);
         run.sort();
-        let samples = run.samples();
+        let samples = run.take_samples();
         let mut runs = self.store.runs();
         runs.memory.push(run);
         runs.samples.extend(samples);
