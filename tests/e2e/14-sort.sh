@@ -137,8 +137,18 @@ check_forms() {
     [ -e "$WORK/own.bam.csi" ] && [ ! -e "$WORK/own.bam.bai" ] || fail "no CSI"
     check_index "CSI"
     check "no index" "--sort -t 2 --no-write-index $groups" "$reference" "${lanes[@]}"
-    check "by name" "--sort -t 2 --no-write-index $groups" "$reference" "${lanes[@]}"
     [ -z "$(ls "$WORK"/own.bam.* 2> /dev/null)" ] || fail "an index that was not wanted"
+    zerohop align -q --sort=name -t 2 -o "$WORK/own.bam" "$reference" "$one" "$two"
+    [ -z "$(ls "$WORK"/own.bam.* 2> /dev/null)" ] || fail "an index of a file that is sorted by name"
+    # an index of the other format would be of other records
+    zerohop align -q --sort -t 2 --index csi -o "$WORK/own.bam" "$reference" "$one"
+    zerohop align -q --sort -t 2 -o "$WORK/own.bam" "$reference" "$one" "$two"
+    [ "$(ls "$WORK"/own.bam.*)" = "$WORK/own.bam.bai" ] || fail "an old index: $(ls "$WORK"/own.bam.*)"
+    # into a file that is open
+    (cd "$WORK"; "$ZEROHOP" align -q --sort -t 2 --format bam -o /dev/stdout "$reference" "$one" "$two" > in-place.bam
+        "$ZEROHOP" align -q --sort -t 2 --format bam -o - "$reference" "$one" "$two" > dash.bam
+        cmp <(records in-place.bam) <(records dash.bam)) || fail "into an open file"
+    cmp <(records "$WORK/in-place.bam") <(records "$WORK/own.bam") || fail "into an open file: other records"
     # no records at all
     : > "$WORK/none.fq"
     zerohop align -q --sort -t 2 -r 100 -o "$WORK/own.bam" "$reference" "$WORK/none.fq"
@@ -189,6 +199,11 @@ END
     [ -e "$WORK/own.bam.csi" ] && [ ! -e "$WORK/own.bam.bai" ] || fail "a long contig: no CSI"
     samtools index -c "$WORK/expected.bam"
     check_index "a long contig"
+    local rc=0
+    "$ZEROHOP" align -q $options --sort --index bai -o "$WORK/r.bam" "$WORK/ref.fa" "$DATA/phix/phix.1.fastq" \
+        2> "$WORK/stderr" || rc=$?
+    [ $rc = 1 ] && grep -q "r.bam.bai: .*2^29" "$WORK/stderr" || fail "BAI of a long contig: $rc, $(cat "$WORK/stderr")"
+    [ -z "$(ls "$WORK"/r.bam* 2> /dev/null)" ] || fail "BAI of a long contig: something is left"
     echo "long contig: CSI, without being asked"
 }
 
@@ -225,6 +240,7 @@ check_refused() {
     refused 2 "cannot be combined with --ranks" --sort --durable -o "$WORK/r.bam"
     refused 2 "--index is for BAM files" --sort --index csi -o "$WORK/r.sam"
     refused 2 "--index is for BAM files" --sort=name --index bai -o "$WORK/r.bam"
+    refused 2 "--index is for BAM files" --sort --index bai --format bam -o -
     refused 2 "--sort-memory" --sort-memory 1G -o "$WORK/r.bam"
     refused 1 "/nowhere: temporary files for sorting" --sort --tmp-dir /nowhere -o "$WORK/r.bam"
     # an index that would destroy something else

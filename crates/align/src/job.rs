@@ -57,8 +57,9 @@ pub struct Job {
     pub ranks: Ranks,
     /// What is written about the run.
     pub report: Report,
-    /// How long it may take; no limit by default. An index is loaded or built to its end; what has not ended by then is
-    /// stopped, and fails with [`Error::Stopped`](zerohop_model::error::Error::Stopped).
+    /// How long aligning may take; no limit by default. An index is loaded or built to its end, and sorted records are
+    /// written to theirs; aligning that has not ended by then is stopped, and fails with
+    /// [`Error::Stopped`](zerohop_model::error::Error::Stopped).
     pub time_limit: Option<Duration>,
     /// The command that asked for it, for @PG and the summary.
     pub command: String,

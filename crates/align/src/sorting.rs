@@ -33,15 +33,21 @@ pub fn check(job: &Job) -> Result<(), AlignError> {
         return Err(AlignError::Usage(format!("--sort cannot be combined with {option}")));
     }
     if let WriteIndex::As(_) = sorting.index
-        && (job.output.format() == Format::Sam || sorting.order == SortOrder::Name || job.output.path.is_none())
+        && indexes(job).is_empty()
     {
         let words = "--index is for BAM files (-o FILE.bam) that are sorted by coordinate";
         return Err(AlignError::Usage(words.to_owned()));
     }
-    if let Some(folder) = &sorting.tmp_dir {
-        tempfile::tempfile_in(folder).map_err(|source| Error::Spill { folder: folder.clone(), source })?;
-    }
+    let folder = folder(job, sorting);
+    tempfile::tempfile_in(&folder).map(drop).map_err(|source| Error::Spill { folder, source })?;
     Ok(())
+}
+
+/// The folder of temporary files: the one that is wanted, else that of the output, else the present one.
+fn folder(job: &Job, sorting: &Sorting) -> PathBuf {
+    let path = job.output.path.as_deref().filter(|path| !zerohop_process::is_written_in_place(path));
+    let beside = path.and_then(Path::parent).filter(|folder| !folder.as_os_str().is_empty());
+    sorting.tmp_dir.as_deref().or(beside).unwrap_or(Path::new(".")).to_owned()
 }
 
 /// How the records of a job are to be sorted.
@@ -56,35 +62,24 @@ pub fn spec(job: &Job, wanted: &Sorting) -> Result<zerohop_output::Sorting, Erro
             LEAST.max((zerohop_plan::free_memory(&machine) as f64 * PART_OF_FREE) as u64)
         }
     };
-    let beside = job.output.path.as_deref().and_then(Path::parent).filter(|folder| folder.is_dir());
-    let folder = match (&wanted.tmp_dir, beside) {
-        (Some(folder), _) => folder.clone(),
-        (None, Some(folder)) if !folder.starts_with("/dev") => folder.to_owned(),
-        // The name of a file in this folder, or standard output.
-        (None, _) => PathBuf::from("."),
-    };
     Ok(zerohop_output::Sorting {
         order: wanted.order,
         memory,
-        folder,
+        folder: folder(job, wanted),
         index: wanted.index,
         duplicates: wanted.duplicates,
     })
 }
 
-/// Names that the index of the output may get.
+/// Indexes that the output may get; and those of another format, which are removed, for they would be of other records.
 pub fn indexes(job: &Job) -> Vec<PathBuf> {
     let (Some(sorting), Some(path)) = (&job.output.sorting, &job.output.path) else { return Vec::new() };
-    let is_file = std::fs::metadata(path).map_or(true, |there| there.is_file());
-    if job.output.format() == Format::Sam || sorting.order == SortOrder::Name || !is_file {
-        return Vec::new();
-    }
-    let formats = match sorting.index {
-        WriteIndex::No => vec![],
-        WriteIndex::AsNeeded => vec![IndexFormat::Bai, IndexFormat::Csi],
-        WriteIndex::As(format) => vec![format],
-    };
-    formats.into_iter().map(|format| index_path(path, format)).collect()
+    let has_none = job.output.format() == Format::Sam
+        || sorting.order == SortOrder::Name
+        || sorting.index == WriteIndex::No
+        || zerohop_process::is_written_in_place(path);
+    let formats = if has_none { &[][..] } else { &IndexFormat::ALL };
+    formats.iter().map(|format| index_path(path, *format)).collect()
 }
 
 /// Merges what was collected, on the CPUs of the plan, and writes it, with its index. Gives the lengths of the files;
@@ -101,7 +96,7 @@ pub fn merge(job: &Job, plan: &Plan, sink: &mut FileSink) -> Result<Option<(Vec<
     let write = || zerohop_runtime::write_parts(&parts, &*sink, plan, workers, &progress);
     let Merged { lengths, wall, making, writing } = progress::shown(!job.quiet, &progress, write)?;
     let spilled = Bytes(sink.spilled_bytes());
-    sink.write_index(parts)?;
+    sink.set_index(parts);
     Ok(Some((lengths, SortReport { spilled, wall, making, writing, duplicates })))
 }
 

@@ -2,7 +2,7 @@
 //! make_pair_key, make_single_key, has_mate; bam_mate.c: sync_mate), in its mode for templates.
 
 use zerohop_model::error::Error;
-use zerohop_model::record::{CigarOp, FIRST, QC_FAIL, REVERSE, UNMAPPED};
+use zerohop_model::record::{CigarOp, FIRST, PAIRED, QC_FAIL, REVERSE, UNMAPPED};
 use zerohop_sort::push_frame;
 
 /// Base qualities below do not count.
@@ -136,7 +136,7 @@ impl Signatures {
         if primary.has(UNMAPPED | QC_FAIL) {
             return Ok(());
         }
-        let mate = mate.filter(|mate| !mate.has(UNMAPPED));
+        let mate = mate.filter(|mate| primary.has(PAIRED) && !mate.has(UNMAPPED));
         self.push_end(primary, mate.is_some())?;
         mate.map_or(Ok(()), |mate| self.push_pair(primary, mate))
     }

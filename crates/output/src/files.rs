@@ -192,6 +192,12 @@ impl FileSink {
             return Ok(None);
         };
         let Some(index) = sorting.index(*format, header) else { return Ok(None) };
+        if index == IndexFormat::Bai && IndexFormat::for_contigs(&header.contigs) != index {
+            let words =
+                "a contig has more than 2^29 bases, which an index of this format cannot hold: leave --index out";
+            let (path, source) = (index_path(path, index), std::io::Error::other(words));
+            return Err(Error::Output { path, source });
+        }
         Ok(Some((open(Some(&index_path(path, index)))?, Index::new(index, &header.contigs))))
     }
 
@@ -231,17 +237,12 @@ impl FileSink {
         stores.map(Store::spilled_bytes).sum()
     }
 
-    /// Has the index say what the one of `parts` says, which are all written.
-    ///
-    /// # Errors
-    /// [`Error::Output`].
-    pub fn write_index(&mut self, parts: SortedParts) -> Result<(), Error> {
-        let (start, contigs) = (self.start(0), self.spec.header.contigs.len());
-        if let (Some((file, _)), Some(index)) = (&self.index, parts.into_index(start)) {
-            let written = file.file().write_all_at(&index.file(contigs)?, 0);
-            written.map_err(|source| unwritten(WriteError { path: file.path().to_owned(), source }))?;
+    /// Has the index say what that of these `parts` says, which are all written.
+    pub fn set_index(&mut self, parts: SortedParts) {
+        let start = self.start(0);
+        if let (Some((_, index)), Some(all)) = (&mut self.index, parts.into_index(start)) {
+            *index = all;
         }
-        Ok(())
     }
 
     /// Ends the files, whose lengths are `lengths`, and gives them their names. Returns the bytes of all files.
@@ -257,9 +258,34 @@ impl FileSink {
             Open::New(new) => Some(new),
             Open::Shared { .. } => None,
         });
-        let index = self.index.take().map(|(file, _)| file);
-        complete_all(own.chain(index).collect()).map_err(unwritten)?;
+        let own: Vec<NewFile> = own.collect();
+        // After the records: an index that is older is not trusted.
+        let index = match self.index.take() {
+            None => None,
+            Some((file, index)) => {
+                let written = file.file().write_all_at(&index.file(self.spec.header.contigs.len())?, 0);
+                written.map_err(|source| unwritten(WriteError { path: file.path().to_owned(), source }))?;
+                self.remove_others(index.format())?;
+                Some(file)
+            }
+        };
+        complete_all(own.into_iter().chain(index).collect()).map_err(unwritten)?;
         Ok(lengths.iter().map(|length| length + end.len() as u64).sum())
+    }
+
+    /// Removes indexes of other formats: they are of records that are replaced.
+    fn remove_others(&self, written: IndexFormat) -> Result<(), Error> {
+        let Some(path) = &self.spec.path else { return Ok(()) };
+        for format in IndexFormat::ALL.into_iter().filter(|format| *format != written) {
+            let other = index_path(path, format);
+            match std::fs::remove_file(&other) {
+                Err(source) if source.kind() != ErrorKind::NotFound => {
+                    return Err(Error::Output { path: other, source });
+                }
+                _ => {}
+            }
+        }
+        Ok(())
     }
 
     /// The names under which the files are written until they are complete.

@@ -24,6 +24,9 @@ const BAI_DEPTH: u32 = 5;
 const BAI_BASES: u64 = 1 << (MIN_SHIFT + 3 * BAI_DEPTH);
 
 impl IndexFormat {
+    /// All of them.
+    pub const ALL: [Self; 2] = [IndexFormat::Bai, IndexFormat::Csi];
+
     /// The one that these contigs need.
     pub fn for_contigs(contigs: &[Contig]) -> Self {
         match contigs.iter().any(|contig| contig.length > BAI_BASES) {
@@ -83,6 +86,10 @@ pub(crate) struct Index {
 impl Index {
     pub(crate) fn new(format: IndexFormat, contigs: &[Contig]) -> Self {
         Index { format, depth: format.depth(contigs), contigs: BTreeMap::new(), without_contig: 0 }
+    }
+
+    pub(crate) fn format(&self) -> IndexFormat {
+        self.format
     }
 
     /// An empty one of the same kind.

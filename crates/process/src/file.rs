@@ -218,8 +218,15 @@ pub fn check_writable(path: &Path) -> Result<(), WriteError> {
     if in_place { Ok(()) } else { NewFile::create(path).map(drop) }
 }
 
-fn is_name_of_open_file(path: &Path) -> bool {
+pub(crate) fn is_name_of_open_file(path: &Path) -> bool {
     path.starts_with("/dev") && !path.starts_with("/dev/shm") || path.starts_with("/proc")
+}
+
+/// Whether an output of this name is written in place, and not under a temporary name first: standard output (`-`), the
+/// name of an open file, a pipe or a device.
+pub fn is_written_in_place(path: &Path) -> bool {
+    let is_no_file = || std::fs::metadata(path).is_ok_and(|there| !there.is_file());
+    path == Path::new("-") || is_name_of_open_file(path) || is_no_file()
 }
 
 /// What `path` names when symbolic links are followed, as an absolute path; the last link need not point to anything

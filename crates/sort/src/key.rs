@@ -1,7 +1,7 @@
 //! Where a record goes.
 
 /// Bits of an ordinal that count the records of a chunk.
-const BITS_IN_CHUNK: u32 = 24;
+const BITS_IN_CHUNK: u32 = 32;
 
 /// The place of a record in the order of the input: which chunk, and which record of it.
 ///
@@ -14,7 +14,7 @@ const BITS_IN_CHUNK: u32 = 24;
 pub struct Ordinal(u64);
 
 impl Ordinal {
-    /// The first record of chunk `number`; none if the number is too large (2^40).
+    /// The first record of chunk `number`; none if the number is too large (2^32).
     pub fn first_of(number: u64) -> Option<Self> {
         (number >> (64 - BITS_IN_CHUNK) == 0).then_some(Ordinal(number << BITS_IN_CHUNK))
     }
@@ -27,7 +27,7 @@ impl Ordinal {
         self.0
     }
 
-    /// The record behind it; none if a chunk cannot have more (2^24).
+    /// The record behind it; none if a chunk cannot have more (2^32).
     pub(crate) fn next(self) -> Option<Self> {
         Some(Ordinal(self.0 + 1)).filter(|next| next.chunk() == self.chunk())
     }

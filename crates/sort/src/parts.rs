@@ -12,6 +12,9 @@ const PART: usize = SAMPLES << 16;
 /// Blocks that a thread reads of a spilled run in one go, at least: the first and the last are read by others, too.
 const BLOCKS: usize = 4;
 
+/// The most parts in a row.
+const LONGEST_ROW: usize = 64;
+
 /// All records, divided by their keys into parts. Where parts begin depends on the records and their ordinals, but not
 /// on how many runs there are and what is in which.
 #[derive(Debug)]
@@ -45,13 +48,15 @@ impl Parts {
 
     /// How many parts one thread should merge in a row: where many runs were spilled, each has little of a part.
     pub fn in_a_row(&self) -> usize {
-        (self.spilled.len() * BLOCKS * BLOCK).div_ceil(PART).max(1)
+        (self.spilled.len() * BLOCKS * BLOCK).div_ceil(PART).clamp(1, LONGEST_ROW)
     }
 
-    /// How many of so many threads may merge at the same time: each holds a block of each spilled run, as it is on disk
-    /// and inflated, with a record that does not fit.
+    /// How many of so many threads may merge at the same time, one at least: each holds a block of each spilled run, as
+    /// it is on disk and inflated, and the parts of a row, until those before are written. (Blocks with long records
+    /// take more.)
     pub fn mergers(&self, threads: usize) -> usize {
-        let each = self.spilled.len() as u64 * 3 * BLOCK as u64;
+        let row = if self.spilled.is_empty() { 0 } else { self.in_a_row() * PART };
+        let each = (self.spilled.len() * 2 * BLOCK + row) as u64;
         (self.budget / each.max(1)).clamp(1, threads.max(1) as u64) as usize
     }
 

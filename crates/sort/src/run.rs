@@ -97,9 +97,10 @@ impl Run {
         std::mem::take(&mut self.samples)
     }
 
-    /// Makes it empty, keeping its memory.
+    /// Makes it empty, keeping its memory, but for that of records that are longer than a segment.
     pub(crate) fn clear(&mut self) {
         self.entries.clear();
+        self.segments.retain(|segment| segment.capacity() <= SEGMENT);
         self.segments.iter_mut().for_each(Vec::clear);
         self.filled = 0;
     }

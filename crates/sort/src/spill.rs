@@ -14,6 +14,8 @@ use zerohop_model::error::Error;
 
 /// Bytes of frames in a block. Who merges holds a block of each run.
 pub(crate) const BLOCK: usize = 64 << 10;
+/// Buffers for larger blocks, which hold a long record, are not kept.
+const LARGEST_KEPT: usize = 4 * BLOCK;
 /// What is written at once, in bytes.
 const WRITE: usize = 1 << 20;
 /// Level of compression, as samtools has it for its temporary files.
@@ -139,12 +141,16 @@ impl<'r> SpillReader<'r> {
     fn read_block(&mut self) -> Result<(), Error> {
         (self.at, self.next) = (0, self.next + 1);
         self.raw.clear();
+        if self.raw.capacity().max(self.stored.capacity()) > LARGEST_KEPT {
+            (self.raw, self.stored) = (Vec::new(), Vec::new());
+        }
         let Some(block) = self.run.blocks.get(self.next - 1) else { return Ok(()) };
         let of = |source| fault(&self.run.folder, source);
         self.stored.resize(block.stored as usize, 0);
         self.run.file.read_exact_at(&mut self.stored, block.offset).map_err(of)?;
         let (limit, out) = (self.stored.len(), &mut self.raw);
-        inflate_chain(&self.run.folder, block.offset, &self.stored, limit, true, &mut self.decompressor, out)?;
+        inflate_chain(&self.run.folder, block.offset, &self.stored, limit, true, &mut self.decompressor, out)
+            .map_err(|error| of(io::Error::other(error.what)))?;
         match self.raw.len() == block.bytes as usize {
             true => Ok(()),
             false => Err(of(io::Error::other("a temporary file does not hold what was written to it"))),
