@@ -32,7 +32,7 @@ fn sink(format: Format) -> FileSink {
 /// What becomes of the lines that are taken, and which these are.
 fn encode(encoder: &mut dyn Encoder, lane: u32, lines: &[&[u8]], comment: &[u8]) -> (Vec<u8>, Vec<bool>) {
     encoder.begin(lane, Vec::new());
-    let taken = lines.iter().map(|line| encoder.line(line, comment).is_ok()).collect();
+    let taken = lines.iter().map(|line| encoder.line(line, comment, true).is_ok()).collect();
     (encoder.finish().unwrap(), taken)
 }
 

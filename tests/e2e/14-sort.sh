@@ -274,6 +274,9 @@ check_faults() {
     else
         echo "full disks: not tested, a small tmpfs cannot be mounted"
     fi
+    local records
+    zerohop align -q -t 2 -r 150 --sort -o "$WORK/whole.bam" "$WORK/set.fa" "${reads[@]}"
+    records=$(samtools view -c "$WORK/whole.bam")
     for ((number = 0; number < kills; number++)); do
         signal=TERM; [ $((number % 2)) = 0 ] || signal=KILL
         "$ZEROHOP" align -q -t 2 -r 150 --sort --sort-memory 2M -o "$WORK/out/r.bam" "$WORK/set.fa" "${reads[@]}" \
@@ -281,12 +284,17 @@ check_faults() {
         sleep "0.$(printf %03d $((number * 37 % 600)))"
         kill -$signal $! 2> /dev/null || true
         rc=0; wait $! 2> /dev/null || rc=$?
+        # a file that has its name is whole: the signal came too late
+        if [ -e "$WORK/out/r.bam" ]; then
+            whole=$((whole + 1))
+            samtools quickcheck "$WORK/out/r.bam" && [ "$(samtools view -c "$WORK/out/r.bam")" = "$records" ] ||
+                fail "SIG$signal: status $rc, and a file that is not whole"
+            rm "$WORK"/out/r.bam*
+        fi
         left=$(ls "$WORK/out" | tr '\n' ' ')
-        case $rc,$left in
-            0,"r.bam r.bam.bai ") whole=$((whole + 1)); samtools quickcheck "$WORK/out/r.bam"; rm "$WORK"/out/*;;
-            *" r.bam "*|*,"r.bam "*|*" r.bam.bai "*) fail "SIG$signal: status $rc, left: $left";;
-            137,*) ;;
-            *,"") ;;
+        case $signal,$left in
+            *" r.bam.bai "* | *,"r.bam.bai "*) fail "SIG$signal: status $rc, left: $left";;
+            KILL,* | TERM,"") ;;
             *) fail "SIG$signal: status $rc, left: $left, $(cat "$WORK/stderr")";;
         esac
     done

@@ -153,6 +153,13 @@ PYTHON
     sed '1~4s/^@/@second-/' "${reads[0]}" > "$WORK/s1.fq"; sed '1~4s/^@/@second-/' "${reads[1]}" > "$WORK/s2.fq"
     expect "-t 2 $groups" "$WORK/ref.fa" "${reads[@]}" --reads "$WORK/s1.fq" "$WORK/s2.fq"
     check "lanes" "-t 3 $groups" "$WORK/ref.fa" "${reads[@]}" --reads "$WORK/s1.fq" "$WORK/s2.fq"
+    # mates of different names are mates all the same, also where the aligner is a program
+    local mate
+    for mate in 1 2; do sed "1~4s/\$/.$mate/" "$WORK/copies_$mate.fq" > "$WORK/n$mate.fq"; done
+    zerohop align -q -t 2 --sort --mark-duplicates -o "$WORK/own.bam" "$WORK/ref.fa" "$WORK/n1.fq" "$WORK/n2.fq"
+    PATH=$(dirname "$STROBEALIGN"):$PATH zerohop align -q -t 2 --sort --mark-duplicates --engine strobealign-program \
+        --build-index -o "$WORK/program.bam" "$WORK/ref.fa" "$WORK/n1.fq" "$WORK/n2.fq"
+    cmp <(samtools view "$WORK/own.bam" | flags) <(samtools view "$WORK/program.bam" | flags) || fail "numbered mates"
     local rc=0
     "$ZEROHOP" align -q --mark-duplicates -o "$WORK/no.bam" "$WORK/ref.fa" "${reads[@]}" 2> "$WORK/stderr" || rc=$?
     [ $rc = 2 ] && grep -q -- "--sort" "$WORK/stderr" || fail "without --sort: $rc, $(cat "$WORK/stderr")"

@@ -95,6 +95,8 @@ pub struct Line {
     pub text: Span,
     /// The comment of its read, in [`Answer::comments`]; may be empty.
     pub comment: Span,
+    /// Which fragment of the chunk it is of.
+    pub fragment: u32,
 }
 
 /// The records of one chunk, in the order of its reads. It is reused.
@@ -115,9 +117,13 @@ pub struct Answer {
 }
 
 impl Answer {
-    /// Each line with the comment of its read.
-    pub fn records(&self) -> impl Iterator<Item = (&[u8], &[u8])> {
+    /// Each line with the comment of its read, and whether it is the first of its fragment.
+    pub fn records(&self) -> impl Iterator<Item = (&[u8], &[u8], bool)> {
         let range = |span: Span| span.start as usize..span.end as usize;
-        self.lines.iter().map(move |line| (&self.text[range(line.text)], &self.comments[range(line.comment)]))
+        let mut before = None;
+        self.lines.iter().map(move |line| {
+            let is_first = before.replace(line.fragment) != Some(line.fragment);
+            (&self.text[range(line.text)], &self.comments[range(line.comment)], is_first)
+        })
     }
 }

@@ -102,9 +102,10 @@ pub trait Encoder {
 
     /// Takes a record that a program wrote as a `line` of SAM, without its newline, and checks it. SAM output gets the
     /// line as it is, byte for byte; BAM gets it translated. The read group of the lane is added if the line has no RG
-    /// field; `comment` is that of the read's header line, and may be empty.
+    /// field; `comment` is that of the read's header line, and may be empty; `is_first` says whether it is the first of
+    /// its fragment.
     ///
     /// # Errors
     /// [`Error::Record`] when the line is not a valid record, or cannot be expressed in the format.
-    fn line(&mut self, line: &[u8], comment: &[u8]) -> Result<(), Error>;
+    fn line(&mut self, line: &[u8], comment: &[u8], is_first: bool) -> Result<(), Error>;
 }

@@ -51,12 +51,11 @@ impl Packing {
         }
     }
 
-    /// Appends a record, which `write` appends; `is_first` says whether it is the first of its fragment, if that is
-    /// known.
+    /// Appends a record, which `write` appends; `is_first` says whether it is the first of its fragment.
     fn put(
         &mut self,
         out: &mut Vec<u8>,
-        (fields, is_first): (&Fields<'_>, Option<bool>),
+        (fields, is_first): (&Fields<'_>, bool),
         write: impl FnOnce(&mut Vec<u8>) -> Result<(), Error>,
     ) -> Result<(), Error> {
         match self {
@@ -116,15 +115,15 @@ impl Encoder for RecordEncoder<'_> {
             Form::Bam => bam::put(context, record, out),
         };
         self.bases.records(chunk, alignments, |record| {
-            packing.put(out, (&record.fields, Some(record.is_first)), |out| write(record, out))
+            packing.put(out, (&record.fields, record.is_first), |out| write(record, out))
         })
     }
 
-    fn line(&mut self, line: &[u8], comment: &[u8]) -> Result<(), Error> {
+    fn line(&mut self, line: &[u8], comment: &[u8], is_first: bool) -> Result<(), Error> {
         let Self { context, form, packing, raw, out, .. } = self;
         let out = target(packing, raw, out);
         let line = self.parser.parse(line)?;
-        packing.put(out, (&line.fields, None), |out| match form {
+        packing.put(out, (&line.fields, is_first), |out| match form {
             Form::Sam { translated } => sam::put_line(context, &line, comment, translated, out),
             Form::Bam => bam::put_line(context, &line, comment, out),
         })

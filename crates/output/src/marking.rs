@@ -25,29 +25,23 @@ pub(crate) struct Marking {
     keys: KeyMaker,
     /// Records of the chunk so far.
     records: u32,
-    /// The name of the last of them.
-    name: Vec<u8>,
 }
 
 impl Marking {
     pub(crate) fn new() -> Self {
         let keys = KeyMaker::new(SortOrder::Coordinate);
-        Marking { signatures: Signatures::default(), keys, records: 0, name: Vec::new() }
+        Marking { signatures: Signatures::default(), keys, records: 0 }
     }
 
     pub(crate) fn begin(&mut self) {
         self.signatures.clear();
-        self.name.clear();
         self.records = 0;
     }
 
-    /// Notes a record, in the order in which they are written; `is_first` says whether it is the first of its fragment,
-    /// if that is known: otherwise records of one name are of one fragment.
-    pub(crate) fn note(&mut self, fields: &Fields<'_>, is_first: Option<bool>) -> Result<(), Error> {
-        if is_first.unwrap_or_else(|| self.name != fields.name) {
+    /// Notes a record, in the order in which they are written; `is_first` says whether it is the first of its fragment.
+    pub(crate) fn note(&mut self, fields: &Fields<'_>, is_first: bool) -> Result<(), Error> {
+        if is_first {
             self.signatures.begin_fragment(fields.name)?;
-            self.name.clear();
-            self.name.extend_from_slice(fields.name);
         }
         if fields.flags & (SECONDARY | SUPPLEMENTARY) == 0 {
             let order = self.keys.key(fields).try_into().map_or(0, u64::from_be_bytes);

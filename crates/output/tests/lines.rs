@@ -42,7 +42,7 @@ fn encode(
 }
 
 fn encode_line(format: Format, line: &[u8]) -> Result<Vec<u8>, Error> {
-    encode(&sink(format, false), 1, |encoder| encoder.line(line, b""))
+    encode(&sink(format, false), 1, |encoder| encoder.line(line, b"", true))
 }
 
 const SOUND: [&str; 11] = ["r/x@1", "99", "c1", "100", "60", "2S3M", "=", "200", "-105", "ACGTN", "IIII*"];
@@ -197,7 +197,7 @@ fn a_line_may_end_anywhere_and_hold_anything() {
     let sinks = [sink(Format::Sam, false), sink(BAM, false)];
     let mut encoders = sinks.each_ref().map(|sink| sink.encoder());
     let mut agree = |line: &[u8]| {
-        let [sam, bam] = encoders.each_mut().map(|encoder| encoder.line(line, b"").map_err(|e| e.to_string()));
+        let [sam, bam] = encoders.each_mut().map(|encoder| encoder.line(line, b"", true).map_err(|e| e.to_string()));
         assert_eq!(sam, bam, "{}", line.escape_ascii());
     };
     for end in 0..=line.len() {
@@ -217,7 +217,7 @@ fn the_read_group_is_added_where_none_is() {
     let sink = sink(Format::Sam, true);
     let made = |lane, optional: &str, comment: &[u8]| {
         let line = line_with(0, "r", optional);
-        let all = encode(&sink, lane, |encoder| encoder.line(line.as_bytes(), comment)).unwrap();
+        let all = encode(&sink, lane, |encoder| encoder.line(line.as_bytes(), comment, true)).unwrap();
         String::from_utf8(all).unwrap().strip_prefix(&line).unwrap().to_owned()
     };
     assert_eq!(made(0, "", b""), "\tRG:Z:g\n");
@@ -231,10 +231,10 @@ fn the_read_group_is_added_where_none_is() {
 fn a_failed_line_leaves_nothing() {
     for format in [Format::Sam, BAM] {
         let sink = sink(format, false);
-        let alone = encode(&sink, 0, |encoder| encoder.line(SOUND.join("\t").as_bytes(), b"")).unwrap();
+        let alone = encode(&sink, 0, |encoder| encoder.line(SOUND.join("\t").as_bytes(), b"", true)).unwrap();
         let both = encode(&sink, 0, |encoder| {
-            encoder.line(line_with(0, "r", "\tNM:i:1\tNM:i:x").as_bytes(), b"").unwrap_err();
-            encoder.line(SOUND.join("\t").as_bytes(), b"")
+            encoder.line(line_with(0, "r", "\tNM:i:1\tNM:i:x").as_bytes(), b"", true).unwrap_err();
+            encoder.line(SOUND.join("\t").as_bytes(), b"", true)
         });
         assert_eq!(both.unwrap(), alone);
     }
@@ -359,7 +359,7 @@ proptest! {
             let ours = |sink| encode(sink, lane, |encoder| encoder.encode(&chunk, &alignments)).unwrap();
             let text = ours(&sam);
             // What we added is in the line already.
-            let theirs = |sink| encode(sink, lane, |encoder| encoder.line(&text[..text.len() - 1], b"")).unwrap();
+            let theirs = |sink| encode(sink, lane, |encoder| encoder.line(&text[..text.len() - 1], b"", true)).unwrap();
             assert_eq!(theirs(&sam).escape_ascii().to_string(), text.escape_ascii().to_string());
             assert_eq!(theirs(&bam), ours(&bam));
         }

@@ -303,7 +303,7 @@ impl Encoder for SaidEncoder {
         Ok(())
     }
 
-    fn line(&mut self, _line: &[u8], _comment: &[u8]) -> Result<(), Error> {
+    fn line(&mut self, _line: &[u8], _comment: &[u8], _is_first: bool) -> Result<(), Error> {
         Ok(())
     }
 

@@ -352,7 +352,8 @@ impl Ledger {
             format!("wrote more than 4 GiB for {} reads: have it write fewer records per read", open.expected.reads())
         })?;
         let text = Span { start: start as u32, end };
-        open.answer.lines.push(Line { text, comment: open.expected.comment(current.fragment, mate) });
+        let (comment, fragment) = (open.expected.comment(current.fragment, mate), current.fragment as u32);
+        open.answer.lines.push(Line { text, comment, fragment });
         open.owners.push(current.fragment as u32);
         self.current = Some(current);
         Ok(())

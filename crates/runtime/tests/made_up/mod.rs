@@ -180,7 +180,7 @@ impl Encoder for Lines {
         Ok(())
     }
 
-    fn line(&mut self, line: &[u8], _comment: &[u8]) -> Result<(), Error> {
+    fn line(&mut self, line: &[u8], _comment: &[u8], _is_first: bool) -> Result<(), Error> {
         self.out.extend_from_slice(line);
         self.out.push(b'\n');
         Ok(())
