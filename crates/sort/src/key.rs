@@ -123,6 +123,18 @@ impl Key {
     pub(crate) fn get(&self) -> KeyRef<'_> {
         KeyRef::of(self.prefix, &self.rest, self.ordinal)
     }
+
+    /// The least key with the same bytes.
+    pub(crate) fn without_ordinal(mut self) -> Self {
+        self.ordinal = Ordinal::default();
+        self
+    }
+}
+
+impl From<KeyRef<'_>> for Key {
+    fn from(key: KeyRef<'_>) -> Self {
+        Key { prefix: key.prefix, rest: key.rest.into(), ordinal: key.ordinal }
+    }
 }
 
 /// The bytes of a key that was seen, if there was one.
@@ -139,19 +151,5 @@ impl SeenKey {
             self.1.extend_from_slice(key.rest);
         }
         is_same
-    }
-}
-
-impl Key {
-    /// The least key with the same bytes.
-    pub(crate) fn without_ordinal(mut self) -> Self {
-        self.ordinal = Ordinal::default();
-        self
-    }
-}
-
-impl From<KeyRef<'_>> for Key {
-    fn from(key: KeyRef<'_>) -> Self {
-        Key { prefix: key.prefix, rest: key.rest.into(), ordinal: key.ordinal }
     }
 }
