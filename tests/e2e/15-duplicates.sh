@@ -1,7 +1,8 @@
 #!/bin/bash
 # Duplicates: `align --sort --mark-duplicates` sets the flag 0x400 where `samtools fixmate -m`, `sort` and `markdup` set
 # it on the same records: for any engine, number of threads and memory; pairs, single reads, unmapped mates, clips,
-# copies with equal and with other qualities.
+# copies with equal and with other qualities, barcodes. --mark-duplicates=picard sets it where Picard's MarkDuplicates
+# does, for several libraries and read groups, and writes the same metrics, with optical duplicates.
 # LONG=1: every set, and more engines. PART=REGEX: the parts whose name matches.
 source "$(dirname "$0")/lib.sh"
 command -v samtools > /dev/null || skip "no samtools here"
@@ -52,6 +53,32 @@ for mate in (0, 1):
 PYTHON
 }
 
+# located READS_1 READS_2 NAME: the same reads as NAME_1.fq and NAME_2.fq, in random order; most of their names say
+# where they were on the flow cell, in five or in seven fields, many of them near each other. Each has a barcode in
+# its comment, one of two.
+located() {
+    python3 - "$@" << 'PYTHON'
+import random, sys
+random.seed(11)
+def records(path):
+    lines = open(path).read().splitlines()
+    return [lines[at:at + 4] for at in range(0, len(lines), 4)]
+pairs = list(zip(records(sys.argv[1]), records(sys.argv[2])))
+random.shuffle(pairs)
+def name(number):
+    spot = f"{random.randrange(1101, 1103)}:{random.randrange(500)}:{random.randrange(500)}"
+    lane = random.randrange(1, 3)
+    return random.choice([f"S{number}", f"M{number}:{lane}:{spot}#AC"] + 4 * [f"M{number}:7:1:{lane}:{spot}"])
+names = [name(number) for number in range(len(pairs))]
+barcodes = [random.choice(["ACGT", "TTTA"]) for _ in pairs]
+for mate in (0, 1):
+    with open(f"{sys.argv[3]}_{mate + 1}.fq", "w") as file:
+        for name, barcode, pair in zip(names, barcodes, pairs):
+            _, bases, _, quality = pair[mate]
+            file.write(f"@{name} RX:Z:{barcode}\n{bases}\n+\n{quality}\n")
+PYTHON
+}
+
 # flags: of SAM, which records are which read's, of what kind, and whether they are duplicates
 flags() {
     python3 -c '
@@ -67,7 +94,8 @@ expect() {
     zerohop align -q $options --format bam --level 1 "$@" > "$WORK/unsorted.bam"
     # without collate: records of one name follow each other, and it would change which of equal single reads is first
     samtools fixmate -m -u "$WORK/unsorted.bam" - |
-        samtools sort -u -T "$WORK/sort" - | samtools markdup -l 100000 -f "$WORK/stats" - "$WORK/marked.bam" \
+        samtools sort -u -T "$WORK/sort" - |
+        samtools markdup ${barcodes-} -l 100000 -f "$WORK/stats" - "$WORK/marked.bam" \
         2> "$WORK/samtools.stderr" || { cat "$WORK/samtools.stderr"; fail "samtools"; }
     samtools view "$WORK/marked.bam" | flags > "$WORK/expected.flags"
     marked=$(samtools view -c -f 1024 "$WORK/marked.bam")
@@ -123,6 +151,98 @@ check_engines() {
     echo "engines: the flags of samtools markdup in $checks runs"
 }
 
+# picard WHAT 'OPTIONS OF PICARD' 'OPTIONS' READS...: the flags and the metrics of Picard
+picard() {
+    local what=$1 theirs=$2 options=$3; shift 3
+    rm -f "$WORK"/own.bam* "$WORK/metrics.txt"
+    zerohop align -q --sort $options -o "$WORK/sorted.bam" "$@"
+    PicardCommandLine MarkDuplicates QUIET=true VERBOSITY=ERROR $theirs "I=$WORK/sorted.bam" "O=$WORK/marked.bam" \
+        "M=$WORK/theirs.txt" 2> "$WORK/picard.stderr" || { cat "$WORK/picard.stderr"; fail "Picard"; }
+    # its @PG is in the records, too
+    samtools view "$WORK/marked.bam" | flags > "$WORK/expected.flags"
+    local ours=""
+    [[ $theirs != *BARCODE_TAG* ]] || ours="--barcode-tag RX"
+    [[ $theirs != *DISTANCE=* ]] || ours="$ours --optical-distance ${theirs##*DISTANCE=}"
+    zerohop align -q --sort --mark-duplicates=picard --duplicate-metrics "$WORK/metrics.txt" --sort-memory 1M \
+        $ours $options -o "$WORK/own.bam" "$@"
+    samtools view "$WORK/own.bam" | flags > "$WORK/own.flags"
+    cmp "$WORK/own.flags" "$WORK/expected.flags" ||
+        fail "$what: other flags: $(diff "$WORK/own.flags" "$WORK/expected.flags" | head -n 5)"
+    diff <(sed -n '/METRICS CLASS/,$p' "$WORK/metrics.txt") <(sed -n '/METRICS CLASS/,$p' "$WORK/theirs.txt") ||
+        fail "$what: other metrics"
+    checks=$((checks + 1))
+    echo "$what: $(samtools view -c -f 1024 "$WORK/own.bam") duplicates, those of Picard"
+}
+
+check_picard() {
+    local checks=0
+    command -v PicardCommandLine > /dev/null || skip "no Picard here"
+    gzip -cd "$DATA/ecoli/GCF_000005845.2_ASM584v2_genomic.fna.gz" > "$WORK/ref.fa"
+    copies "$DATA/ecoli/ecoli_100_1.fq.gz" "$DATA/ecoli/ecoli_100_2.fq.gz" "$WORK/copies"
+    located "$WORK/copies_1.fq" "$WORK/copies_2.fq" "$WORK/located"
+    local reads=("$WORK/located_1.fq" "$WORK/located_2.fq") mate
+    for mate in 1 2; do
+        awk -v out="$WORK/lane" -v mate=$mate 'int((NR - 1) / 4) % 3 == 0 { print > (out "1_" mate ".fq"); next }
+            int((NR - 1) / 4) % 3 == 1 { print > (out "2_" mate ".fq"); next } { print > (out "3_" mate ".fq") }' \
+            "$WORK/located_$mate.fq"
+    done
+    local lanes=("$WORK/ref.fa" "$WORK/lane1_1.fq" "$WORK/lane1_2.fq" --reads "$WORK/lane2_1.fq" "$WORK/lane2_2.fq"
+        --reads "$WORK/lane3_1.fq" "$WORK/lane3_2.fq")
+    local groups='-R @RG\tID:a\tSM:s\tLB:x -R @RG\tID:b\tSM:s\tLB:y -R @RG\tID:c\tSM:s\tLB:x'
+    picard "two libraries in three read groups" "" "-t 3 $groups" "${lanes[@]}"
+    awk '$1 == "x" && $8 > 0 { found = 1 } END { exit !found }' "$WORK/metrics.txt" || fail "no optical duplicates"
+    picard "barcodes, supplementary records" "BARCODE_TAG=RX" "--engine bwa-mem --build-index -t 2 -C" \
+        "$WORK/ref.fa" "${reads[@]}"
+    picard "single reads" "" "-t 2" "$WORK/ref.fa" "${reads[0]}"
+    if [ -n "${LONG-}" ]; then
+        picard "optical duplicates farther apart" "OPTICAL_DUPLICATE_PIXEL_DISTANCE=250" "-t 2" \
+            "$WORK/ref.fa" "${reads[@]}"
+        local name reference first second
+        while read -r name reference first second; do
+            [ -f "$first" ] || { echo "$name: not here"; continue; }
+            rm -f "$WORK"/set.fa*
+            gzip -cdf "$reference" > "$WORK/set.fa"
+            copies "$first" "$second" "$WORK/copies"
+            located "$WORK/copies_1.fq" "$WORK/copies_2.fq" "$WORK/located"
+            picard "$name" "" "-t 2" "$WORK/set.fa" "${reads[@]}"
+            picard "$name, bwa-mem" "" "-t 2 --engine bwa-mem --build-index" "$WORK/set.fa" "${reads[@]}"
+            picard "$name, single" "" "-t 2" "$WORK/set.fa" "${reads[0]}"
+        done < <(read_sets)
+    fi
+    # what MultiQC says of the metrics
+    mkdir -p "$WORK/metrics"; cp "$WORK/metrics.txt" "$WORK/metrics/sample.txt"
+    "$MULTIQC" --quiet --module picard --outdir "$WORK/multiqc" "$WORK/metrics" > "$WORK/multiqc.log" 2>&1 ||
+        { cat "$WORK/multiqc.log"; fail "MultiQC"; }
+    grep -q '^sample' "$WORK"/multiqc/multiqc_data/multiqc_picard_dups.txt || fail "MultiQC finds no metrics"
+    echo "Picard: the flags and the metrics of MarkDuplicates in $checks runs"
+}
+
+# Barcodes, by the rules of samtools.
+check_barcodes() {
+    local marked checks=0
+    cp "$DATA/phix/phix.fasta" "$WORK/ref.fa"
+    copies "$DATA/phix/phix.1.fastq" "$DATA/phix/phix.2.fastq" "$WORK/copies"
+    located "$WORK/copies_1.fq" "$WORK/copies_2.fq" "$WORK/located"
+    barcodes="--barcode-tag RX" expect "-C -t 2" "$WORK/ref.fa" "$WORK/located_1.fq" "$WORK/located_2.fq"
+    local with=$marked
+    check "barcodes" "-C -t 2 --barcode-tag RX" "$WORK/ref.fa" "$WORK/located_1.fq" "$WORK/located_2.fq"
+    expect "-C -t 2" "$WORK/ref.fa" "$WORK/located_1.fq" "$WORK/located_2.fq"
+    local without=$marked
+    [ "$with" -lt "$without" ] || fail "barcodes make no difference: $with and $without duplicates"
+    local mate
+    for mate in 1 2; do
+        awk 'NR % 4 == 1 { split($2, tag, ":"); print "@1:1:1:1:1:" NR ":1:" tag[3]; next } { print }' \
+            "$WORK/located_$mate.fq" > "$WORK/named_$mate.fq"
+    done
+    barcodes="--barcode-name" expect "-t 2" "$WORK/ref.fa" "$WORK/named_1.fq" "$WORK/named_2.fq"
+    check "barcodes in names" "-t 2 --barcode-name" "$WORK/ref.fa" "$WORK/named_1.fq" "$WORK/named_2.fq"
+    local rc=0
+    "$ZEROHOP" align -q --sort --mark-duplicates --barcode-tag RX -o "$WORK/no.bam" "$WORK/ref.fa" \
+        "$WORK/located_1.fq" 2> "$WORK/stderr" || rc=$?
+    [ $rc = 2 ] && grep -q -- "-C" "$WORK/stderr" || fail "--barcode-tag without -C: $rc, $(cat "$WORK/stderr")"
+    echo "barcodes: $with duplicates with them, those of samtools; $without without"
+}
+
 # SAM, duplicates left out, by name; lanes; what the summary says
 check_forms() {
     local marked checks=0
@@ -166,6 +286,6 @@ PYTHON
     echo "forms: the same duplicates"
 }
 
-for part in check_sets check_engines check_forms; do
+for part in check_sets check_engines check_forms check_barcodes check_picard; do
     if [[ $part =~ ${PART-} ]]; then part $part; fi
 done

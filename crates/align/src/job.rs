@@ -8,7 +8,7 @@ use zerohop_input::LaneSpec;
 use zerohop_model::machine::Bytes;
 use zerohop_model::memory_map::MemoryMap;
 use zerohop_model::plan::{HugePages, Pages};
-use zerohop_output::{Duplicates, Format, SortOrder, WriteIndex};
+use zerohop_output::{Format, Marking, SortOrder, WriteIndex};
 use zerohop_plan::Replicas;
 use zerohop_ranks::RankCount;
 use zerohop_runtime::{Dealing, Order};
@@ -111,8 +111,10 @@ pub struct Sorting {
     pub tmp_dir: Option<PathBuf>,
     /// Which index is written beside the file.
     pub index: WriteIndex,
-    /// What becomes of duplicates, if they are looked for.
-    pub duplicates: Option<Duplicates>,
+    /// How duplicates are looked for, if they are.
+    pub marking: Option<Marking>,
+    /// The file that says how many each library has, as Picard writes it.
+    pub metrics: Option<PathBuf>,
 }
 
 /// A format of records.

@@ -21,6 +21,7 @@
 mod compare;
 mod counting;
 pub mod descriptors;
+mod duplicates;
 mod embedded;
 pub mod engines;
 mod error;
@@ -56,7 +57,8 @@ pub use summary::tell;
 pub use zerohop_input::LaneSpec;
 pub use zerohop_memory::PlacedAlloc;
 pub use zerohop_model::plan::{HugePages, Pages};
-pub use zerohop_output::{Duplicates, IndexFormat, ReadGroup, SortOrder, WriteIndex};
+pub use zerohop_output::Search as DuplicateSearch;
+pub use zerohop_output::{Barcode, Duplicates, IndexFormat, Marking, ReadGroup, Rules, SortOrder, WriteIndex};
 pub use zerohop_plan::Replicas;
 pub use zerohop_ranks::RankCount;
 pub use zerohop_runtime::{Dealing, Order};

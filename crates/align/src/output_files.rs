@@ -29,7 +29,7 @@ pub fn check(job: &Job) -> Result<(), AlignError> {
         (descriptors::files(&job.external.engine_file), zerohop_ranks::find(job.ranks.mpi.as_deref()));
     let reads = job.lanes.iter().flat_map(|lane| &lane.files);
     let (records, indexes) = (paths(job), sorting::indexes(job));
-    let all = || records.iter().chain(&indexes).chain(&job.report.json).chain(&job.report.mqc);
+    let all = || records.iter().chain(&indexes).chain(tables(job));
     all().chain(&job.external.logs).try_for_each(|path| zerohop_process::check_folder(path))?;
     apart_from(job, reads.chain([&job.reference]).chain(plan).chain(&descriptors).chain(&library))?;
     records.iter().try_for_each(|path| overwrite::replaceable(path, Kind::Records))?;
@@ -39,7 +39,13 @@ pub fn check(job: &Job) -> Result<(), AlignError> {
         job.output.path.iter().try_for_each(|path| check_suffix(path))?;
     }
     job.external.logs.iter().try_for_each(|logs| check_logs(logs))?;
+    sorting::metrics(job).into_iter().try_for_each(|path| overwrite::replaceable(path, Kind::Metrics))?;
     all().try_for_each(|path| Ok(zerohop_process::check_writable(path)?))
+}
+
+/// The files that tell how it went.
+fn tables(job: &Job) -> impl Iterator<Item = &PathBuf> {
+    job.report.json.iter().chain(&job.report.mqc).chain(sorting::metrics(job))
 }
 
 /// Refuses outputs that would destroy one of `inputs`, such as the files of the index once it is found, or each other.
@@ -48,7 +54,7 @@ pub fn check(job: &Job) -> Result<(), AlignError> {
 /// Wrong usage.
 pub fn apart_from<'p>(job: &Job, inputs: impl IntoIterator<Item = &'p PathBuf>) -> Result<(), AlignError> {
     let outputs = [paths(job), sorting::indexes(job), logs_there(job)].concat();
-    Ok(overwrite::apart(inputs, outputs.iter().chain(&job.report.json).chain(&job.report.mqc))?)
+    Ok(overwrite::apart(inputs, outputs.iter().chain(tables(job)))?)
 }
 
 /// What is in the folder for logs already, under names that logs of this run may have.

@@ -7,6 +7,7 @@
 //! 5. records that are to be sorted are merged (sorting.rs);
 //! 6. the files get their names, and what there is to say is gathered.
 
+use crate::duplicates::Metrics;
 use crate::error::AlignError;
 use crate::job::Job;
 use crate::multi_rank::{Begun, MultiRank};
@@ -66,10 +67,13 @@ pub fn run(
     let of_ranks = match ranks.zip(dealt) {
         None => {
             let (mut sink, _) = sink.ok_or_else(|| output_files::no_header(job))?;
-            let merged = sorting::merge(job, engine.plan(), &mut sink)?;
-            let (lengths, sorted) = merged.map_or((lengths, None), |(lengths, sorted)| (lengths, Some(sorted)));
-            report.sorted = sorted;
+            let sorted = sorting::merge(job, engine.plan(), &mut sink)?;
+            let lengths = sorted.as_ref().map_or(lengths, |sorted| sorted.lengths.clone());
             report.bytes_out = Bytes(sink.finish(&lengths)?);
+            if let Some(sorted) = sorted {
+                sorted.metrics.iter().try_for_each(Metrics::write)?;
+                report.sorted = Some(sorted.report);
+            }
             Vec::new()
         }
         Some((ranks, dealt)) => {

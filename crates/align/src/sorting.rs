@@ -1,16 +1,15 @@
 //! Sorted output: what is refused, how much memory it may take, and the merge, which begins when all reads are aligned.
 
+use crate::duplicates::{self, Found, Metrics};
 use crate::error::AlignError;
 use crate::job::{Job, Sorting};
 use crate::progress;
 use std::path::{Path, PathBuf};
-use std::time::Instant;
 use zerohop_model::error::Error;
 use zerohop_model::machine::Bytes;
-use zerohop_model::measurement::{DuplicateReport, SortReport};
+use zerohop_model::measurement::SortReport;
 use zerohop_model::plan::Plan;
-use zerohop_output::{Decision, DuplicateCounts, Marks};
-use zerohop_output::{FileSink, Format, IndexFormat, SortOrder, WriteIndex, index_path};
+use zerohop_output::{Barcode, FileSink, Format, IndexFormat, Marking, SortOrder, WriteIndex, index_path};
 use zerohop_runtime::{Merged, Progress};
 
 /// The part of free memory that records may take until they are written, by default.
@@ -36,6 +35,12 @@ pub fn check(job: &Job) -> Result<(), AlignError> {
         && indexes(job).is_empty()
     {
         let words = "--index is for BAM files (-o FILE.bam) that are sorted by coordinate";
+        return Err(AlignError::Usage(words.to_owned()));
+    }
+    if let Some(Marking { barcode: Some(Barcode::Tag(_)), .. }) = sorting.marking
+        && !job.output.comments
+    {
+        let words = "--barcode-tag is looked for in the comments of the reads: give -C, too, which copies them";
         return Err(AlignError::Usage(words.to_owned()));
     }
     let folder = folder(job, sorting);
@@ -67,8 +72,13 @@ pub fn spec(job: &Job, wanted: &Sorting) -> Result<zerohop_output::Sorting, Erro
         memory,
         folder: folder(job, wanted),
         index: wanted.index,
-        duplicates: wanted.duplicates,
+        marking: wanted.marking,
     })
+}
+
+/// The file of metrics of duplicates, if one is wanted.
+pub fn metrics(job: &Job) -> Option<&PathBuf> {
+    job.output.sorting.as_ref()?.metrics.as_ref()
 }
 
 /// Indexes that the output may get; and those of another format, which are removed, for they would be of other records.
@@ -82,14 +92,25 @@ pub fn indexes(job: &Job) -> Vec<PathBuf> {
     formats.iter().map(|format| index_path(path, *format)).collect()
 }
 
-/// Merges what was collected, on the CPUs of the plan, and writes it, with its index. Gives the lengths of the files;
-/// none if records are not sorted.
+/// What was merged.
+pub struct Sorted {
+    /// The lengths of the files.
+    pub lengths: Vec<u64>,
+    /// What there is to say of it.
+    pub report: SortReport,
+    /// What there is to say of duplicates, in a file of its own, if one is wanted.
+    pub metrics: Option<Metrics>,
+}
+
+/// Merges what was collected, on the CPUs of the plan, and writes it, with its index. None if records are not sorted.
 ///
 /// # Errors
 /// Temporary files that cannot be read, an output that cannot be written.
-pub fn merge(job: &Job, plan: &Plan, sink: &mut FileSink) -> Result<Option<(Vec<u64>, SortReport)>, Error> {
-    let decided = sink.decision().map(|decision| decide(decision, plan)).transpose()?;
-    let (marks, duplicates) = decided.unzip();
+pub fn merge(job: &Job, plan: &Plan, sink: &mut FileSink) -> Result<Option<Sorted>, Error> {
+    let (marks, duplicates, metrics) = match duplicates::find(job, plan, sink)? {
+        Some(Found { marks, report, metrics }) => (Some(marks), Some(report), metrics),
+        None => (None, None, None),
+    };
     let Some(parts) = sink.sorted(marks) else { return Ok(None) };
     let workers = parts.mergers(plan.workers.len());
     let progress = Progress::default();
@@ -97,19 +118,5 @@ pub fn merge(job: &Job, plan: &Plan, sink: &mut FileSink) -> Result<Option<(Vec<
     let Merged { lengths, wall, making, writing } = progress::shown(!job.quiet, &progress, write)?;
     let spilled = Bytes(sink.spilled_bytes());
     sink.set_index(parts);
-    Ok(Some((lengths, SortReport { spilled, wall, making, writing, duplicates })))
-}
-
-/// Finds the duplicates.
-fn decide(decision: Decision, plan: &Plan) -> Result<(Marks, DuplicateReport), Error> {
-    let started = Instant::now();
-    let (workers, rows) = (decision.deciders(plan.workers.len()), (decision.count(), decision.in_a_row()));
-    let mut all = DuplicateCounts::default();
-    for counts in zerohop_runtime::do_parts(plan, workers, rows, |parts| decision.decide(parts))? {
-        all += counts;
-    }
-    let DuplicateCounts { paired, single, paired_duplicates, single_duplicates } = all;
-    let wall = started.elapsed();
-    let report = DuplicateReport { paired, single, paired_duplicates, single_duplicates, wall };
-    Ok((decision.into_marks(), report))
+    Ok(Some(Sorted { lengths, report: SortReport { spilled, wall, making, writing, duplicates }, metrics }))
 }

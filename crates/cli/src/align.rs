@@ -1,11 +1,10 @@
 //! `zerohop align`: what was typed becomes a job.
 
-use crate::args::{AlignArgs, CompareName, DealName, FormatName, IndexName, OrderName, SortName};
+use crate::args::{AlignArgs, CompareName, DealName, FormatName, OrderName};
 use crate::failure::Failure;
 use std::path::PathBuf;
 use std::time::Duration;
 use zerohop_align::lanes::{self, ReadGroups};
-use zerohop_align::{Duplicates, IndexFormat, SortOrder, Sorting, WriteIndex};
 use zerohop_align::{External, Job, Output, Placement, Ranks, Report};
 use zerohop_output::ReadGroup;
 use zerohop_ranks::Ranks as Joined;
@@ -66,25 +65,7 @@ fn job(args: AlignArgs, further: Vec<Vec<PathBuf>>) -> Result<Job, Failure> {
             },
             shards: args.shards,
             comments: args.comments,
-            sorting: args.sort.map(|order| Sorting {
-                order: match order {
-                    SortName::Coordinate => SortOrder::Coordinate,
-                    SortName::Name => SortOrder::Name,
-                },
-                memory: args.sort_memory,
-                tmp_dir: args.tmp_dir,
-                duplicates: match (args.mark_duplicates, args.remove_duplicates) {
-                    (_, true) => Some(Duplicates::Remove),
-                    (true, _) => Some(Duplicates::Mark),
-                    _ => None,
-                },
-                index: match (args.no_write_index, args.index) {
-                    (true, _) => WriteIndex::No,
-                    (_, None) => WriteIndex::AsNeeded,
-                    (_, Some(IndexName::Bai)) => WriteIndex::As(IndexFormat::Bai),
-                    (_, Some(IndexName::Csi)) => WriteIndex::As(IndexFormat::Csi),
-                },
-            }),
+            sorting: args.sorting.sorting(),
         },
         placement: Placement {
             threads: args.threads,

@@ -3,6 +3,7 @@
 pub mod ranks;
 pub mod report;
 pub mod search;
+pub mod sorting;
 pub mod tune;
 
 use clap::builder::RangedU64ValueParser;
@@ -10,6 +11,7 @@ use clap::{Parser, Subcommand, ValueEnum};
 use ranks::RankArgs;
 use report::ReportArgs;
 use search::{DbArgs, MpiArgs, SearchArgs};
+use sorting::SortArgs;
 use std::ffi::OsString;
 use std::path::PathBuf;
 use tune::TuneArgs;
@@ -211,42 +213,8 @@ pub struct AlignArgs {
     #[arg(help_heading = "Output", hide_short_help = true)]
     pub shards: usize,
 
-    /// Sort the records, as samtools sort does: by coordinate, or by name (--sort=name)
-    ///
-    /// A BAM file that is sorted by coordinate gets an index beside it.
-    #[arg(long, value_enum, num_args = 0..=1, require_equals = true, default_missing_value = "coordinate")]
-    #[arg(value_name = "coordinate|name", hide_possible_values = true, help_heading = "Output")]
-    pub sort: Option<SortName>,
-
-    /// Mark duplicates (flag 0x400), as 'samtools fixmate -m', 'sort' and 'markdup' do
-    #[arg(long, requires = "sort", help_heading = "Output")]
-    pub mark_duplicates: bool,
-
-    /// Leave duplicates out
-    #[arg(long, requires = "sort", help_heading = "Output", hide_short_help = true)]
-    pub remove_duplicates: bool,
-
-    /// Memory that records may take until they are written [default: half of what the index leaves free]
-    ///
-    /// What takes more is compressed, and kept in temporary files until all reads are aligned.
-    #[arg(long, value_name = "SIZE", value_parser = parse_size, requires = "sort", help_heading = "Output")]
-    #[arg(hide_short_help = true)]
-    pub sort_memory: Option<zerohop_model::machine::Bytes>,
-
-    /// Folder of temporary files for sorting [default: that of the output]
-    ///
-    /// They have no names: nothing is left of them, whatever ends zerohop.
-    #[arg(long, value_name = "DIR", requires = "sort", help_heading = "Output", hide_short_help = true)]
-    pub tmp_dir: Option<PathBuf>,
-
-    /// Index of the sorted BAM file [default: bai, or csi if a contig has more than 2^29 bases]
-    #[arg(long, value_name = "bai|csi", value_enum, hide_possible_values = true, requires = "sort")]
-    #[arg(help_heading = "Output", hide_short_help = true)]
-    pub index: Option<IndexName>,
-
-    /// Write no index of the sorted BAM file
-    #[arg(long, requires = "sort", conflicts_with = "index", help_heading = "Output", hide_short_help = true)]
-    pub no_write_index: bool,
+    #[command(flatten)]
+    pub sorting: SortArgs,
 
     /// Read group, as in '@RG\tID:x\tSM:y'; once, or once per lane
     #[arg(short = 'R', long = "read-group", value_name = "LINE", help_heading = "Output")]
@@ -517,20 +485,6 @@ pub enum FormatName {
     Sam,
     /// Binary, compressed
     Bam,
-}
-
-/// What can be given to `--sort`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-pub enum SortName {
-    Coordinate,
-    Name,
-}
-
-/// What can be given to `--index`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-pub enum IndexName {
-    Bai,
-    Csi,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

@@ -1,74 +1,39 @@
-//! Of the records with one signature, the one that stays (bam_markdup.c, bam_mark_duplicates).
+//! Of the records with one signature, the one that stays (bam_markdup.c, bam_mark_duplicates; MarkDuplicates,
+//! generateDuplicateIndexes).
 
-use crate::marks::Marks;
-use crate::signature::{Choice, END};
+use crate::counts::Counts;
+use crate::marks::{ChunkCounts, Marks};
+use crate::optical::{self, Location, Spot};
+use crate::rules::{Rules, Search};
+use crate::signature::{Choice, END, PAIR};
 use std::cmp::Ordering;
 use std::ops::Range;
 use zerohop_model::error::Error;
 use zerohop_sort::{Ordinal, Parts, SeenKey};
-
-/// How many records were looked at, and marked.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Counts {
-    /// Records whose mate is mapped, too.
-    pub paired: u64,
-    /// Others.
-    pub single: u64,
-    /// Marked records whose mate is mapped, too.
-    pub paired_duplicates: u64,
-    /// Others.
-    pub single_duplicates: u64,
-}
-
-impl std::ops::AddAssign for Counts {
-    fn add_assign(&mut self, other: Self) {
-        self.paired += other.paired;
-        self.single += other.single;
-        self.paired_duplicates += other.paired_duplicates;
-        self.single_duplicates += other.single_duplicates;
-    }
-}
 
 /// The choice among all signatures, part by part.
 #[derive(Debug)]
 pub struct Decision {
     parts: Parts,
     marks: Marks,
-}
-
-/// The record that stays, so far.
-#[derive(Debug, Default)]
-struct Best {
-    has_mate: bool,
-    score: u64,
-    order: u64,
-    record: Ordinal,
-    name: Vec<u8>,
-}
-
-impl Best {
-    fn set(&mut self, choice: &Choice<'_>, record: Ordinal) {
-        (self.has_mate, self.score, self.order, self.record) = (choice.has_mate, choice.score, choice.order, record);
-        self.name.clear();
-        self.name.extend_from_slice(choice.name);
-    }
-
-    /// How it compares with another one; what is less stays.
-    fn cmp(&self, kind: u8, choice: &Choice<'_>, record: Ordinal) -> Ordering {
-        let place = (self.order, self.record).cmp(&(choice.order, record));
-        let by_score = choice.score.cmp(&self.score);
-        match kind {
-            // A record with a mate is better than any without; several of them all stay.
-            END => choice.has_mate.cmp(&self.has_mate).then(by_score).then(place),
-            _ => by_score.then_with(|| self.name.as_slice().cmp(choice.name)).then(place),
-        }
-    }
+    examined: Counts,
+    search: Search,
 }
 
 impl Decision {
-    /// Of these signatures. Nothing is decided yet.
-    pub fn new(parts: Parts, marks: Marks) -> Self {
-        Decision { parts: parts.of_groups(), marks }
+    /// Of these signatures, and the chunks that they are of. Nothing is decided yet.
+    pub fn new(parts: Parts, chunks: &ChunkCounts, search: Search) -> Self {
+        Decision { parts: parts.of_groups(), marks: Marks::new(chunks), examined: chunks.examined(), search }
+    }
+
+    /// How many records are of which kind; no duplicates are counted here.
+    pub fn examined(&self) -> Counts {
+        self.examined.clone()
+    }
+
+    /// Whether optical duplicates are counted.
+    pub fn looks_for_optical(&self) -> bool {
+        self.search.optical_distance.is_some()
     }
 
     /// Number of parts.
@@ -86,41 +51,26 @@ impl Decision {
         self.parts.mergers(threads)
     }
 
-    /// Decides some parts, one after the other.
+    /// Decides some parts, one after the other. Gives what was found in them: duplicates, and sets of pairs.
     ///
     /// # Errors
     /// A temporary file that cannot be read.
     pub fn decide(&self, parts: Range<usize>) -> Result<Counts, Error> {
-        let (mut merger, mut counts) = (self.parts.merger(), Counts::default());
-        let (mut best, mut seen) = (Best::default(), SeenKey::default());
+        let (mut merger, mut seen) = (self.parts.merger(), SeenKey::default());
+        let mut set = Set::new(self.search, &self.marks);
         for part in parts {
             merger.part(part, |key, signature| {
                 let choice = Choice::read(signature)
                     .ok_or_else(|| Error::Internal("a signature of a record cannot be read".to_owned()))?;
-                let (record, kind) = (key.ordinal().with_record(choice.record), key.first_byte());
-                count(&mut counts, kind, choice.has_mate);
-                if !seen.is_seen(&key) {
-                    best.set(&choice, record);
-                    return Ok(());
-                }
-                if kind == END && best.has_mate && choice.has_mate {
-                    return Ok(());
-                }
-                match best.cmp(kind, &choice, record) {
-                    Ordering::Greater => {
-                        self.marks.mark(best.record);
-                        best.set(&choice, record);
-                    }
-                    _ => self.marks.mark(record),
-                }
-                match kind {
-                    END => counts.single_duplicates += 1,
-                    _ => counts.paired_duplicates += 1,
+                let record = key.ordinal().with_record(choice.record);
+                match seen.is_seen(&key) {
+                    true => set.add(&choice, record),
+                    false => set.begin(key.first_byte(), &choice, record),
                 }
                 Ok(())
             })?;
         }
-        Ok(counts)
+        Ok(set.finish())
     }
 
     /// What was decided.
@@ -129,11 +79,119 @@ impl Decision {
     }
 }
 
-/// Each record has a signature of its end; one with a mate has another one.
-fn count(counts: &mut Counts, kind: u8, has_mate: bool) {
-    match (kind, has_mate) {
-        (END, true) => counts.paired += 1,
-        (END, false) => counts.single += 1,
-        _ => {}
+/// Signatures with one key, one after the other; what was found in all of them.
+struct Set<'m> {
+    search: Search,
+    marks: &'m Marks,
+    kind: u8,
+    best: Best,
+    /// Pairs so far.
+    pairs: u64,
+    /// Where they are, if optical duplicates are looked for.
+    spots: Vec<Spot>,
+    /// The library of the pair that came first.
+    library: u16,
+    found: Counts,
+}
+
+/// The record that stays, so far.
+#[derive(Debug, Default)]
+struct Best {
+    has_mate: bool,
+    score: i64,
+    tie: Vec<u8>,
+    order: u64,
+    record: Ordinal,
+    mate: Option<u32>,
+    library: u16,
+}
+
+impl Best {
+    fn set(&mut self, choice: &Choice<'_>, record: Ordinal) {
+        (self.has_mate, self.score, self.order) = (choice.has_mate, choice.score, choice.order);
+        (self.record, self.mate, self.library) = (record, choice.mate, choice.library);
+        self.tie.clear();
+        self.tie.extend_from_slice(choice.tie);
+    }
+
+    /// How it compares with another one; what is less stays. A record with a mate is better than any without.
+    fn cmp(&self, choice: &Choice<'_>, record: Ordinal) -> Ordering {
+        let place = (self.order, self.record).cmp(&(choice.order, record));
+        let quality = (choice.has_mate, choice.score).cmp(&(self.has_mate, self.score));
+        quality.then_with(|| self.tie.as_slice().cmp(choice.tie)).then(place)
+    }
+}
+
+impl<'m> Set<'m> {
+    fn new(search: Search, marks: &'m Marks) -> Self {
+        let (best, spots, found) = (Best::default(), Vec::new(), Counts::default());
+        Set { search, marks, kind: END, best, pairs: 0, spots, library: 0, found }
+    }
+
+    /// Ends the set before, and begins one with this signature.
+    fn begin(&mut self, kind: u8, choice: &Choice<'_>, record: Ordinal) {
+        self.end();
+        self.kind = kind;
+        self.library = choice.library;
+        self.best.set(choice, record);
+        self.note(choice);
+    }
+
+    /// Adds another signature.
+    fn add(&mut self, choice: &Choice<'_>, record: Ordinal) {
+        self.note(choice);
+        // Ends of pairs are no duplicates of each other.
+        if self.kind == END && self.best.has_mate && choice.has_mate {
+            return;
+        }
+        match self.best.cmp(choice, record) {
+            Ordering::Greater => {
+                self.mark(self.best.record, self.best.mate, self.best.library);
+                self.best.set(choice, record);
+            }
+            _ => self.mark(record, choice.mate, choice.library),
+        }
+    }
+
+    fn mark(&mut self, record: Ordinal, mate: Option<u32>, library: u16) {
+        let counts = self.found.library(library);
+        match self.kind {
+            PAIR => counts.paired_duplicates += 1 + u64::from(mate.is_some()),
+            _ => counts.single_duplicates += 1,
+        }
+        self.marks.mark(record);
+        mate.into_iter().for_each(|mate| self.marks.mark(record.with_record(mate)));
+    }
+
+    /// Counts a pair, and where it is.
+    fn note(&mut self, choice: &Choice<'_>) {
+        if !choice.stands_for_pair {
+            return;
+        }
+        self.pairs += 1;
+        if self.search.optical_distance.is_some() {
+            let location = match self.search.rules {
+                Rules::Samtools => Location::of(choice.tie, true),
+                Rules::Picard => Location::of_bytes(choice.tie),
+            };
+            let Choice { first_is_reverse, read_group, .. } = *choice;
+            self.spots.push(Spot { first_is_reverse, read_group, location });
+        }
+    }
+
+    fn end(&mut self) {
+        if self.pairs > 0 {
+            let count = |distance| optical::count(&mut self.spots, distance);
+            let optical = self.search.optical_distance.filter(|_| self.pairs > 1).map_or(0, count);
+            self.found.library(self.library).optical_pairs += optical;
+            self.found.add_set(self.pairs, optical);
+        }
+        self.pairs = 0;
+        self.spots.clear();
+    }
+
+    fn finish(mut self) -> Counts {
+        self.end();
+        self.found
     }
 }

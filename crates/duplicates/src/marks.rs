@@ -1,22 +1,33 @@
 //! A bit for each record.
 
+use crate::counts::Counts;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 use zerohop_sort::Ordinal;
 
-/// How many records each chunk has.
+/// How many records each chunk has, and what they are.
 #[derive(Debug, Default)]
-pub struct ChunkCounts(Mutex<Vec<u32>>);
+pub struct ChunkCounts(Mutex<(Vec<u32>, Counts)>);
 
 impl ChunkCounts {
-    /// Notes that chunk `number` has so many records.
-    pub fn add(&self, number: u64, records: u32) {
-        let mut counts = self.0.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+    /// Notes that chunk `number` has so many records, and what [`crate::Signatures::put_counts`] says of them.
+    pub fn add(&self, number: u64, records: u32, counts: &[u8]) {
+        let (chunks, all) = &mut *self.get();
         let at = number as usize;
-        if counts.len() <= at {
-            counts.resize(at + 1, 0);
+        if chunks.len() <= at {
+            chunks.resize(at + 1, 0);
         }
-        counts[at] = records;
+        chunks[at] = records;
+        all.add_stored(counts);
+    }
+
+    /// What the records of all chunks are; nothing is decided yet.
+    pub(crate) fn examined(&self) -> Counts {
+        self.get().1.clone()
+    }
+
+    fn get(&self) -> std::sync::MutexGuard<'_, (Vec<u32>, Counts)> {
+        self.0.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 }
 
@@ -30,10 +41,10 @@ pub struct Marks {
 
 impl Marks {
     /// None of these records is marked.
-    pub fn new(counts: &ChunkCounts) -> Self {
-        let counts = counts.0.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+    pub(crate) fn new(counts: &ChunkCounts) -> Self {
         let mut records = 0;
-        let before = counts.iter().map(|count| {
+        let counts = counts.get();
+        let before = counts.0.iter().map(|count| {
             records += u64::from(*count);
             records - u64::from(*count)
         });

@@ -1,110 +1,95 @@
-//! What is known of a record where its mate is known, too. The rules are those of samtools (bam_markdup.c:
-//! make_pair_key, make_single_key, has_mate; bam_mate.c: sync_mate), in its mode for templates.
+//! What is known of a record where its mate is known, too.
 
+use crate::counts::Counts;
+use crate::optical::Location;
+use crate::picard;
+use crate::primary::Primary;
+use crate::rules::Rules;
+use crate::samtools::{self, Pair};
 use zerohop_model::error::Error;
-use zerohop_model::record::{CigarOp, FIRST, PAIRED, QC_FAIL, REVERSE, UNMAPPED};
+use zerohop_model::record::{FIRST, PAIRED, UNMAPPED};
 use zerohop_sort::push_frame;
 
-/// Base qualities below do not count.
-const LEAST_QUALITY: u8 = 15;
-/// What BAM has for a quality that is missing.
-const NO_QUALITY: u64 = 0xff;
-
-/// A primary record, as far as it counts here.
-#[derive(Debug, Clone)]
-pub struct Primary {
-    flags: u16,
-    contig: i32,
-    /// From 1, with what was clipped: first base, last base; and the last base as samtools computes it for a mate.
-    start: i64,
-    end: i64,
-    end_as_mate: i64,
-    /// Sum of the qualities that count.
-    score: u64,
-    /// Its place in the order of coordinates.
-    order: u64,
-    /// Which record of its chunk it is.
-    record: u32,
-}
-
-impl Primary {
-    /// The record number `record` of its chunk; `position` is from 0, `qual` is Phred + 33, and empty where there are
-    /// none for its `bases`. `order` is its key in the order of coordinates.
-    pub fn new(
-        flags: u16,
-        (contig, position): (i32, i32),
-        cigar: &[CigarOp],
-        (qual, bases): (&[u8], usize),
-        order: u64,
-        record: u32,
-    ) -> Self {
-        let position = i64::from(position);
-        let length = |op: &CigarOp| i64::from(op.length());
-        let is_clip = |op: &&CigarOp| matches!(op.letter(), b'S' | b'H');
-        let before: i64 = cigar.iter().take_while(is_clip).map(length).sum();
-        let behind: i64 = cigar.iter().rev().take_while(is_clip).map(length).sum();
-        let bases_of_reference: i64 = cigar.iter().filter(|op| op.consumes_reference()).map(length).sum();
-        let behind_as_mate = if bases_of_reference > 0 { behind } else { 0 };
-        let score = match qual {
-            [] => bases as u64 * NO_QUALITY,
-            qual => qual.iter().map(|q| q.wrapping_sub(33)).filter(|q| *q >= LEAST_QUALITY).map(u64::from).sum(),
-        };
-        Primary {
-            flags,
-            contig,
-            start: position - before + 1,
-            end: position + bases_of_reference.max(1) + behind,
-            end_as_mate: position + bases_of_reference + behind_as_mate,
-            score,
-            order,
-            record,
-        }
-    }
-
-    fn has(&self, flag: u16) -> bool {
-        self.flags & flag != 0
-    }
-
-    fn is_reverse(&self) -> bool {
-        self.has(REVERSE)
-    }
-}
-
-/// Kinds of signatures: of a record with a mate, and of the end of any record alone.
+/// Kinds of signatures: of a pair, or a record with a mate, and of the end of any record alone.
 pub(crate) const PAIR: u8 = 0;
 pub(crate) const END: u8 = 1;
 
+/// The fragment that primary records are of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Fragment<'a> {
+    /// Its name.
+    pub name: &'a [u8],
+    /// The number of its library.
+    pub library: u16,
+    /// The number of its read group.
+    pub read_group: u16,
+}
+
 /// The signatures of a chunk, as frames to be sorted.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Signatures {
-    /// Of the fragment that is not ended: its name, and its primary records.
+    rules: Rules,
+    /// Of the fragment that is not ended.
     name: Vec<u8>,
+    library: u16,
+    read_group: u16,
+    location: [u8; 10],
     primaries: Vec<Primary>,
+    /// The key that is being made.
     key: Vec<u8>,
     frames: Vec<u8>,
+    counts: Counts,
 }
 
 impl Signatures {
+    /// For a worker.
+    pub fn new(rules: Rules) -> Self {
+        Signatures {
+            rules,
+            name: Vec::new(),
+            library: 0,
+            read_group: 0,
+            location: Location::NONE.bytes(),
+            primaries: Vec::new(),
+            key: Vec::new(),
+            frames: Vec::new(),
+            counts: Counts::default(),
+        }
+    }
+
     /// Begins a chunk.
     pub fn clear(&mut self) {
         self.primaries.clear();
         self.frames.clear();
+        self.counts.libraries.clear();
     }
 
-    /// Ends the fragment before, and begins the one of this name.
+    /// Ends the fragment before, and begins this one.
     ///
     /// # Errors
     /// [`Error::Internal`] if a name is too long, which encoders rule out.
-    pub fn begin_fragment(&mut self, name: &[u8]) -> Result<(), Error> {
+    pub fn begin_fragment(&mut self, fragment: Fragment<'_>) -> Result<(), Error> {
         self.end_fragment()?;
         self.name.clear();
-        self.name.extend_from_slice(name);
+        self.name.extend_from_slice(fragment.name);
+        (self.library, self.read_group) = (fragment.library, fragment.read_group);
+        if self.rules == Rules::Picard {
+            self.location = Location::of(fragment.name, false).bytes();
+        }
         Ok(())
     }
 
     /// Adds a primary record of the fragment.
     pub fn add(&mut self, primary: Primary) {
+        if primary.has(UNMAPPED) {
+            self.counts.library(self.library).unmapped += 1;
+        }
         self.primaries.push(primary);
+    }
+
+    /// Counts a secondary or supplementary record of the fragment.
+    pub fn count_other(&mut self) {
+        self.counts.library(self.library).secondary_or_supplementary += 1;
     }
 
     /// Ends the chunk; gives its frames.
@@ -114,6 +99,11 @@ impl Signatures {
     pub fn frames(&mut self) -> Result<&[u8], Error> {
         self.end_fragment()?;
         Ok(&self.frames)
+    }
+
+    /// Appends how many records were counted in the chunk, for [`crate::ChunkCounts::add`].
+    pub fn put_counts(&self, out: &mut Vec<u8>) {
+        self.counts.store(out);
     }
 
     fn end_fragment(&mut self) -> Result<(), Error> {
@@ -133,12 +123,74 @@ impl Signatures {
     }
 
     fn sign(&mut self, primary: &Primary, mate: Option<&Primary>) -> Result<(), Error> {
-        if primary.has(UNMAPPED | QC_FAIL) {
+        if !self.rules.examine(primary) {
             return Ok(());
         }
         let mate = mate.filter(|mate| primary.has(PAIRED) && !mate.has(UNMAPPED));
+        let counts = self.counts.library(self.library);
+        match mate {
+            Some(_) => counts.paired += 1,
+            None => counts.single += 1,
+        }
         self.push_end(primary, mate.is_some())?;
-        mate.map_or(Ok(()), |mate| self.push_pair(primary, mate))
+        match (self.rules, mate) {
+            (Rules::Samtools, Some(mate)) => self.push_with_mate(primary, mate),
+            (Rules::Picard, Some(mate)) if picard::is_first_end(primary, mate) => self.push_pair(primary, mate),
+            _ => Ok(()),
+        }
+    }
+
+    /// The signature of one end: where it is, and on which strand.
+    fn push_end(&mut self, primary: &Primary, has_mate: bool) -> Result<(), Error> {
+        self.begin_key(END, primary.contig, primary.begin());
+        self.key.push(u8::from(primary.is_reverse()));
+        self.end_key(primary);
+        let (score, tie) = match self.rules {
+            Rules::Samtools => (samtools::score(primary), &[][..]),
+            Rules::Picard => (picard::score(primary), &self.location[..]),
+        };
+        let choice = Choice { has_mate, score, tie, ..self.choice(primary) };
+        push(&mut self.frames, &self.key, &choice)
+    }
+
+    /// The signature of a record and its mate, by the rules of samtools.
+    fn push_with_mate(&mut self, this: &Primary, mate: &Primary) -> Result<(), Error> {
+        let Pair { this_at, mate_at, is_left, orientation } = Pair::of(this, mate);
+        self.begin_key(PAIR, this.contig, this_at);
+        self.key.extend_from_slice(&mate.contig.to_be_bytes());
+        self.key.extend_from_slice(&mate_at.to_be_bytes());
+        self.key.extend_from_slice(&[u8::from(is_left), orientation as u8]);
+        self.end_key(this);
+        let choice = Choice {
+            has_mate: true,
+            stands_for_pair: samtools::stands_for_pair(this, mate),
+            first_is_reverse: first_is_reverse(this, mate),
+            score: samtools::score(this) + samtools::score(mate),
+            tie: &self.name,
+            ..self.choice(this)
+        };
+        push(&mut self.frames, &self.key, &choice)
+    }
+
+    /// The signature of a pair, by the rules of Picard.
+    fn push_pair(&mut self, first: &Primary, second: &Primary) -> Result<(), Error> {
+        self.begin_key(PAIR, first.contig, first.begin());
+        self.key.extend_from_slice(&second.contig.to_be_bytes());
+        self.key.extend_from_slice(&second.begin().to_be_bytes());
+        self.key.push(picard::orientation(first, second));
+        // Of both ends, that which comes first in the output has the barcode.
+        let place = |end: &Primary| (end.order, end.record);
+        self.end_key(if place(first) <= place(second) { first } else { second });
+        let choice = Choice {
+            has_mate: true,
+            stands_for_pair: true,
+            first_is_reverse: first_is_reverse(first, second),
+            score: picard::score(first) + picard::score(second),
+            mate: Some(second.record),
+            tie: &self.location,
+            ..self.choice(first)
+        };
+        push(&mut self.frames, &self.key, &choice)
     }
 
     /// Begins a key. Its first eight bytes tell most places apart: those beyond are looked at only if they are equal.
@@ -153,98 +205,100 @@ impl Signatures {
         self.key.extend_from_slice(&coordinate_high);
     }
 
-    /// The signature of one end: where it is, and on which strand.
-    fn push_end(&mut self, primary: &Primary, has_mate: bool) -> Result<(), Error> {
-        let coordinate = if primary.is_reverse() { primary.end } else { primary.start };
-        self.begin_key(END, primary.contig, coordinate);
-        self.key.push(u8::from(primary.is_reverse()));
-        push_frame(&mut self.frames, &self.key, |out| {
-            put_choice(out, has_mate, primary.score, primary);
-            Ok(())
-        })
+    /// Ends a key with what else duplicates have in common: with Picard the library; the barcode.
+    fn end_key(&mut self, primary: &Primary) {
+        if self.rules == Rules::Picard {
+            self.key.extend_from_slice(&self.library.to_be_bytes());
+        }
+        if let Some(barcode) = &primary.barcode {
+            self.key.push(1);
+            self.key.extend_from_slice(barcode);
+        }
     }
 
-    /// The signature of a record and its mate.
-    fn push_pair(&mut self, this: &Primary, mate: &Primary) -> Result<(), Error> {
-        let Pair { this_at, mate_at, is_left, orientation } = Pair::of(this, mate);
-        self.begin_key(PAIR, this.contig, this_at);
-        self.key.extend_from_slice(&mate.contig.to_be_bytes());
-        self.key.extend_from_slice(&mate_at.to_be_bytes());
-        self.key.extend_from_slice(&[u8::from(is_left), orientation as u8]);
-        push_frame(&mut self.frames, &self.key, |out| {
-            put_choice(out, true, this.score + mate.score, this);
-            out.extend_from_slice(&self.name);
-            Ok(())
-        })
+    /// What every signature of a record says.
+    fn choice(&self, primary: &Primary) -> Choice<'static> {
+        Choice {
+            has_mate: false,
+            stands_for_pair: false,
+            first_is_reverse: false,
+            library: self.library,
+            read_group: self.read_group,
+            score: 0,
+            order: primary.order,
+            record: primary.record,
+            mate: None,
+            tie: &[],
+        }
     }
 }
 
-/// Appends what the choice is made by: see [`Choice`].
-fn put_choice(out: &mut Vec<u8>, has_mate: bool, score: u64, primary: &Primary) {
-    out.push(u8::from(has_mate));
-    out.extend_from_slice(&score.to_le_bytes());
-    out.extend_from_slice(&primary.order.to_le_bytes());
-    out.extend_from_slice(&primary.record.to_le_bytes());
+/// Whether the first mate of a pair is on the reverse strand.
+fn first_is_reverse(this: &Primary, mate: &Primary) -> bool {
+    if this.has(FIRST) { this.is_reverse() } else { mate.is_reverse() }
 }
 
-/// What the choice among equal signatures is made by.
+fn push(frames: &mut Vec<u8>, key: &[u8], choice: &Choice<'_>) -> Result<(), Error> {
+    push_frame(frames, key, |out| {
+        choice.put(out);
+        Ok(())
+    })
+}
+
+/// What the choice among equal signatures is made by, and what is counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Choice<'a> {
     pub(crate) has_mate: bool,
-    pub(crate) score: u64,
+    /// Whether it counts as the pair's, where pairs are counted.
+    pub(crate) stands_for_pair: bool,
+    pub(crate) first_is_reverse: bool,
+    pub(crate) library: u16,
+    pub(crate) read_group: u16,
+    /// The highest stays.
+    pub(crate) score: i64,
+    /// Place in the order of the output.
     pub(crate) order: u64,
     pub(crate) record: u32,
-    /// Of a pair; else empty.
-    pub(crate) name: &'a [u8],
+    /// The other record that is marked with it, if one is.
+    pub(crate) mate: Option<u32>,
+    /// Of equal scores the least stays: the name of a pair, with samtools; the place on the flow cell, with Picard.
+    pub(crate) tie: &'a [u8],
 }
+
+/// Bytes of a choice before those of the tie.
+const FIXED: usize = 1 + 2 + 2 + 8 + 8 + 4 + 4;
 
 impl<'a> Choice<'a> {
-    /// What [`put_choice`] wrote, and the name.
-    pub(crate) fn read(bytes: &'a [u8]) -> Option<Self> {
-        let (fixed, name) = bytes.split_at_checked(21)?;
-        let long = |at: usize| Some(u64::from_le_bytes(fixed[at..at + 8].try_into().ok()?));
-        let record = u32::from_le_bytes(fixed[17..].try_into().ok()?);
-        Some(Choice { has_mate: fixed[0] != 0, score: long(1)?, order: long(9)?, record, name })
+    fn put(&self, out: &mut Vec<u8>) {
+        let flags = [self.has_mate, self.stands_for_pair, self.first_is_reverse, self.mate.is_some()];
+        out.push(flags.iter().zip(0..).map(|(flag, bit)| u8::from(*flag) << bit).sum());
+        out.extend_from_slice(&self.library.to_le_bytes());
+        out.extend_from_slice(&self.read_group.to_le_bytes());
+        out.extend_from_slice(&self.score.to_le_bytes());
+        out.extend_from_slice(&self.order.to_le_bytes());
+        out.extend_from_slice(&self.record.to_le_bytes());
+        out.extend_from_slice(&self.mate.unwrap_or_default().to_le_bytes());
+        out.extend_from_slice(self.tie);
     }
-}
 
-/// How the mates of a pair lie to each other. The first letter is that of the left one.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Orientation {
-    ForwardForward = 2,
-    ReverseReverse = 3,
-    ForwardReverse = 5,
-    ReverseForward = 7,
-}
-
-/// The place of a pair, as the key of one of its mates has it.
-struct Pair {
-    this_at: i64,
-    mate_at: i64,
-    is_left: bool,
-    orientation: Orientation,
-}
-
-impl Pair {
-    fn of(this: &Primary, mate: &Primary) -> Self {
-        use Orientation::{ForwardForward, ForwardReverse, ReverseForward, ReverseReverse};
-        let (is_reverse, same_strand) = (this.is_reverse(), this.is_reverse() == mate.is_reverse());
-        let is_left = match (this.contig == mate.contig, same_strand, is_reverse) {
-            (false, ..) => this.contig < mate.contig,
-            (_, true, false) => this.start <= mate.start,
-            (_, true, true) => this.end <= mate.end_as_mate,
-            (_, false, true) => this.end <= mate.start,
-            (_, false, false) => this.start <= mate.end_as_mate,
-        };
-        if same_strand {
-            // As one sees it from the first mate.
-            let forward = is_reverse != this.has(FIRST);
-            let orientation = if forward == is_left { ForwardForward } else { ReverseReverse };
-            let (this_at, mate_at) = if is_left { (this.start, mate.end_as_mate) } else { (this.end, mate.start) };
-            return Pair { this_at, mate_at, is_left, orientation };
-        }
-        let (this_at, mate_at) = if is_reverse { (this.end, mate.start) } else { (this.start, mate.end_as_mate) };
-        let orientation = if is_reverse == is_left { ReverseForward } else { ForwardReverse };
-        Pair { this_at, mate_at, is_left, orientation }
+    /// What [`Choice::put`] wrote.
+    pub(crate) fn read(bytes: &'a [u8]) -> Option<Self> {
+        let (fixed, tie) = bytes.split_first_chunk::<FIXED>()?;
+        let is_set = |bit: u8| fixed[0] >> bit & 1 == 1;
+        let short = |at: usize| u16::from_le_bytes([fixed[at], fixed[at + 1]]);
+        let int = |at: usize| u32::from_le_bytes([0, 1, 2, 3].map(|byte| fixed[at + byte]));
+        let long = |at: usize| u64::from(int(at)) | u64::from(int(at + 4)) << 32;
+        Some(Choice {
+            has_mate: is_set(0),
+            stands_for_pair: is_set(1),
+            first_is_reverse: is_set(2),
+            library: short(1),
+            read_group: short(3),
+            score: long(5) as i64,
+            order: long(13),
+            record: int(21),
+            mate: is_set(3).then(|| int(25)),
+            tie,
+        })
     }
 }

@@ -1,11 +1,12 @@
-//! The choice among signatures, against samtools' own way: records one after the other in the order of coordinates,
-//! with a table of pairs and one of ends (bam_markdup.c, bam_mark_duplicates).
+//! The choice among signatures, against the programs' own ways. samtools: records one after the other in the order of
+//! coordinates, with a table of pairs and one of ends (bam_markdup.c, bam_mark_duplicates). Picard: lists of pairs and
+//! of ends that are sorted by all that they hold (MarkDuplicates, generateDuplicateIndexes).
 #![allow(clippy::unwrap_used)]
 
 use proptest::prelude::*;
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
-use zerohop_duplicates::{ChunkCounts, Decision, Marks, Primary, Signatures};
+use zerohop_duplicates::{ChunkCounts, Decision, Fragment, LibraryCounts, Primary, Rules, Search, Signatures};
 use zerohop_model::record::{CigarOp, FIRST, LAST, PAIRED, QC_FAIL, REVERSE, UNMAPPED};
 use zerohop_model::sink::Collect;
 use zerohop_sort::{Ordinal, Store};
@@ -143,16 +144,106 @@ fn naive(fragments: &[(String, Vec<Read>)]) -> Vec<usize> {
     marked
 }
 
+/// An end in Picard's lists.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+struct End {
+    library: u16,
+    contig: i32,
+    at: i64,
+    orientation: &'static str,
+    second: Option<(i32, i64)>,
+    location: (i16, i32, i32),
+    place: (u64, usize),
+    second_number: usize,
+    score: i16,
+}
+
+/// The library of a fragment, by its name.
+fn library(name: &str) -> u16 {
+    u16::from(name.starts_with('b'))
+}
+
+/// Numbers of the records that Picard marks.
+fn naive_picard(fragments: &[(String, Vec<Read>)]) -> Vec<usize> {
+    let (mut ends, mut pairs, mut number) = (Vec::new(), Vec::new(), 0);
+    for (name, reads) in fragments {
+        let fields: Vec<&str> = name.split(':').collect();
+        let location = match fields[..] {
+            [_, _, tile, x, y] => (tile.parse().unwrap(), x.parse().unwrap(), y.parse().unwrap()),
+            _ => (-1, -1, -1),
+        };
+        let mut own = Vec::new();
+        for (at, read) in reads.iter().enumerate() {
+            let mate = (reads.len() == 2).then(|| &reads[1 - at]).filter(|mate| !mate.is(UNMAPPED));
+            let (contig, begin, reverse) = read.end_key();
+            let failed = if read.is(QC_FAIL) { 16384 } else { 0 };
+            let end = End {
+                library: library(name),
+                contig,
+                at: begin,
+                orientation: if reverse { "R" } else { "F" },
+                second: mate.map(|mate| (mate.contig, -1)),
+                location,
+                place: (read.order(), number),
+                second_number: 0,
+                score: (read.score() as i64 - failed) as i16,
+            };
+            if !read.is(UNMAPPED) {
+                ends.push(end.clone());
+                own.extend(mate.map(|_| end));
+            }
+            number += 1;
+        }
+        own.sort_by_key(|end| (end.contig, end.at, end.place));
+        let [first, second] = &own[..] else { continue };
+        let orientation = match (first.orientation, second.orientation) {
+            ("F", "F") => "FF",
+            ("R", "R") => "RR",
+            ("R", "F") if (first.contig, first.at) != (second.contig, second.at) => "RF",
+            _ => "FR",
+        };
+        let (second_at, second_number) = (Some((second.contig, second.at)), second.place.1);
+        let score = first.score + second.score;
+        pairs.push(End { orientation, second: second_at, second_number, score, ..first.clone() });
+    }
+    let mut marked = Vec::new();
+    pairs.sort();
+    for set in pairs.chunk_by(|a, b| {
+        (a.library, a.contig, a.at, a.orientation, a.second) == (b.library, b.contig, b.at, b.orientation, b.second)
+    }) {
+        for end in set.iter().filter(|end| **end != *first_best(set.iter())) {
+            marked.extend([end.place.1, end.second_number]);
+        }
+    }
+    ends.sort();
+    for set in
+        ends.chunk_by(|a, b| (a.library, a.contig, a.at, a.orientation) == (b.library, b.contig, b.at, b.orientation))
+    {
+        let singles = set.iter().filter(|end| end.second.is_none());
+        let has_pairs = set.iter().any(|end| end.second.is_some());
+        let stays = (!has_pairs).then(|| first_best(singles.clone()));
+        marked.extend(singles.filter(|end| stays.is_none_or(|stays| stays != *end)).map(|end| end.place.1));
+    }
+    marked.sort_unstable();
+    marked
+}
+
+/// The first of those with the highest score.
+fn first_best<'e>(ends: impl Iterator<Item = &'e End>) -> &'e End {
+    ends.reduce(|best, end| if end.score > best.score { end } else { best }).unwrap()
+}
+
 /// Numbers of the records that are marked here, with so many fragments in a chunk and so much memory.
-fn marked(fragments: &[(String, Vec<Read>)], in_chunk: usize, memory: u64) -> Vec<usize> {
+fn marked(rules: Rules, fragments: &[(String, Vec<Read>)], in_chunk: usize, memory: u64) -> Vec<usize> {
     let folder = tempfile::tempdir().unwrap();
     let (store, counts) = (Store::new(memory, folder.path().to_owned()), ChunkCounts::default());
-    let (mut collector, mut signatures, mut ordinals) = (store.collector(), Signatures::default(), Vec::new());
+    let (mut collector, mut signatures, mut ordinals) = (store.collector(), Signatures::new(rules), Vec::new());
     for (chunk, fragments) in fragments.chunks(in_chunk).enumerate() {
         signatures.clear();
         let mut record = 0;
         for (name, reads) in fragments {
-            signatures.begin_fragment(name.as_bytes()).unwrap();
+            let fragment = Fragment { name: name.as_bytes(), library: library(name), read_group: 0 };
+            signatures.begin_fragment(fragment).unwrap();
             for read in reads {
                 let (place, quality) = ((read.contig, read.position), (&read.qual[..], read.qual.len()));
                 signatures.add(Primary::new(read.flags, place, &read.cigar, quality, read.order(), record));
@@ -161,14 +252,25 @@ fn marked(fragments: &[(String, Vec<Read>)], in_chunk: usize, memory: u64) -> Ve
             }
         }
         collector.add(chunk as u64, signatures.frames().unwrap()).unwrap();
-        counts.add(chunk as u64, record);
+        let mut stored = Vec::new();
+        signatures.put_counts(&mut stored);
+        counts.add(chunk as u64, record, &stored);
     }
     collector.finish().unwrap();
-    let decision = Decision::new(store.parts(), Marks::new(&counts));
-    let found = decision.decide(0..decision.count()).unwrap();
+    let decision = Decision::new(store.parts(), &counts, Search { rules, optical_distance: None });
+    let mut found = decision.examined();
+    found += decision.decide(0..decision.count()).unwrap();
     let marks = decision.into_marks();
     let marked: Vec<usize> = (0..ordinals.len()).filter(|&number| marks.is_marked(ordinals[number])).collect();
-    assert!(found.paired_duplicates + found.single_duplicates >= marked.len() as u64);
+    let LibraryCounts { paired, single, unmapped, paired_duplicates, single_duplicates, .. } = found.total();
+    assert_eq!(paired_duplicates + single_duplicates, marked.len() as u64);
+    let failed = fragments.iter().flat_map(|(_, reads)| reads).filter(|read| read.is(QC_FAIL)).count() as u64;
+    let ignored = if rules == Rules::Samtools { failed } else { 0 };
+    assert_eq!(paired + single + unmapped + ignored, ordinals.len() as u64);
+    let in_sets = |(size, sets): (&u64, &zerohop_duplicates::Sets)| size * sets.all;
+    if ignored == 0 {
+        assert_eq!(found.sets.iter().map(in_sets).sum::<u64>(), paired / 2);
+    }
     marked
 }
 
@@ -189,17 +291,18 @@ fn read(paired: u16) -> impl Strategy<Value = Read> {
 fn fragment() -> impl Strategy<Value = (String, Vec<Read>)> {
     let pair = (read(PAIRED | FIRST), read(PAIRED | LAST)).prop_map(|(one, two)| vec![one, two]);
     let single = read(0).prop_map(|read| vec![read]);
-    ("[a-c]{1,2}", prop_oneof![3 => pair, 1 => single])
+    ("[a-c]{1,2}(:1:[12]:[12]:[12])?", prop_oneof![3 => pair, 1 => single])
 }
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
     #[test]
-    fn marks_are_those_of_samtools(
+    fn marks_are_those_of_the_programs(
         fragments in prop::collection::vec(fragment(), 0..60),
         in_chunk in 1usize..9,
         memory in prop::sample::select(vec![0u64, 500, 1 << 20]),
     ) {
-        prop_assert_eq!(marked(&fragments, in_chunk, memory), naive(&fragments));
+        prop_assert_eq!(marked(Rules::Samtools, &fragments, in_chunk, memory), naive(&fragments));
+        prop_assert_eq!(marked(Rules::Picard, &fragments, in_chunk, memory), naive_picard(&fragments));
     }
 }

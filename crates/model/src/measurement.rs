@@ -266,7 +266,7 @@ pub struct RunReport {
 }
 
 /// The second half of a run whose records are sorted.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct SortReport {
     /// Bytes that were written to temporary files, compressed.
     pub spilled: Bytes,
@@ -281,8 +281,8 @@ pub struct SortReport {
     pub duplicates: Option<DuplicateReport>,
 }
 
-/// Duplicates among the primary records that are mapped and pass the filters.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+/// Duplicates among the primary records that are mapped; by the rules of samtools, also pass the filters.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct DuplicateReport {
     /// Records whose mate is mapped, too.
     pub paired: u64,
@@ -292,8 +292,30 @@ pub struct DuplicateReport {
     pub paired_duplicates: u64,
     /// Duplicates among the others.
     pub single_duplicates: u64,
+    /// The same, by library.
+    #[serde(default)]
+    pub libraries: Vec<LibraryReport>,
     /// How long it took to find them, once all reads were aligned.
     pub wall: Duration,
+}
+
+/// The duplicates of a library.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct LibraryReport {
+    /// Its name (LB of its read groups).
+    pub name: String,
+    /// Pairs.
+    pub pairs: u64,
+    /// Reads without a mapped mate.
+    pub single: u64,
+    /// Duplicates among the pairs.
+    pub pair_duplicates: u64,
+    /// Duplicates among the reads.
+    pub single_duplicates: u64,
+    /// Optical duplicates among the pairs, if they were looked for.
+    pub optical_pairs: Option<u64>,
+    /// How many different fragments it has, as far as can be told.
+    pub estimated_size: Option<u64>,
 }
 
 /// Where the pages of some memory really lie, as the kernel says.

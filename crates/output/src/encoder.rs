@@ -2,10 +2,10 @@
 
 use crate::keys::KeyMaker;
 use crate::line::{Fields, LineParser};
-use crate::marking::Marking;
+use crate::marking::Signer;
 use crate::order::SortOrder;
 use crate::records::{Bases, Record};
-use crate::tags::RecordContext;
+use crate::tags::{RecordContext, text_of};
 use crate::{bam, sam};
 use zerohop_bgzf::BlockCompressor;
 use zerohop_model::alignment::Alignments;
@@ -30,39 +30,41 @@ impl Form {
 }
 
 /// What is made of the records of a chunk.
-pub(crate) enum Packing {
+pub(crate) enum Packing<'h> {
     /// They are put one after the other.
     Plain,
     /// They are compressed into BGZF blocks that no other chunk shares.
     Blocks(BlockCompressor),
     /// Each gets its key, to be sorted; and its signatures, if duplicates are looked for.
-    Frames(KeyMaker, Option<Box<Marking>>),
+    Frames(KeyMaker, Option<Box<Signer<'h>>>),
 }
 
-impl Packing {
-    pub(crate) fn frames(order: SortOrder, marks_duplicates: bool) -> Self {
-        Packing::Frames(KeyMaker::new(order), marks_duplicates.then(|| Box::new(Marking::new())))
+impl<'h> Packing<'h> {
+    pub(crate) fn frames(order: SortOrder, signer: Option<Signer<'h>>) -> Self {
+        Packing::Frames(KeyMaker::new(order), signer.map(Box::new))
     }
 
-    fn marking(&mut self) -> Option<&mut Marking> {
+    fn signer(&mut self) -> Option<&mut Signer<'h>> {
         match self {
-            Packing::Frames(_, marking) => marking.as_deref_mut(),
+            Packing::Frames(_, signer) => signer.as_deref_mut(),
             Packing::Plain | Packing::Blocks(_) => None,
         }
     }
 
-    /// Appends a record, which `write` appends; `is_first` says whether it is the first of its fragment.
-    fn put(
+    /// Appends a record, which `write` appends; `is_first` says whether it is the first of its fragment, and `text_of`
+    /// what is in an optional field.
+    fn put<'a>(
         &mut self,
         out: &mut Vec<u8>,
-        (fields, is_first): (&Fields<'_>, bool),
+        (fields, is_first): (&Fields<'a>, bool),
+        text_of: &dyn Fn([u8; 2]) -> Option<&'a [u8]>,
         write: impl FnOnce(&mut Vec<u8>) -> Result<(), Error>,
     ) -> Result<(), Error> {
         match self {
             Packing::Plain | Packing::Blocks(_) => write(out),
-            Packing::Frames(keys, marking) => {
+            Packing::Frames(keys, signer) => {
                 push_frame(out, keys.key(fields), write)?;
-                marking.as_mut().map_or(Ok(()), |marking| marking.note(fields, is_first))
+                signer.as_mut().map_or(Ok(()), |signer| signer.note(fields, is_first, text_of))
             }
         }
     }
@@ -74,20 +76,20 @@ pub(crate) struct RecordEncoder<'h> {
     parser: LineParser<'h>,
     bases: Bases,
     form: Form,
-    packing: Packing,
+    packing: Packing<'h>,
     /// What is compressed at the end of the chunk, if it is.
     raw: Vec<u8>,
     out: Vec<u8>,
 }
 
 impl<'h> RecordEncoder<'h> {
-    pub(crate) fn new(context: RecordContext<'h>, parser: LineParser<'h>, form: Form, packing: Packing) -> Self {
+    pub(crate) fn new(context: RecordContext<'h>, parser: LineParser<'h>, form: Form, packing: Packing<'h>) -> Self {
         RecordEncoder { context, parser, bases: Bases::default(), form, packing, raw: Vec::new(), out: Vec::new() }
     }
 }
 
 /// Where records are appended.
-fn target<'b>(packing: &Packing, raw: &'b mut Vec<u8>, out: &'b mut Vec<u8>) -> &'b mut Vec<u8> {
+fn target<'b>(packing: &Packing<'_>, raw: &'b mut Vec<u8>, out: &'b mut Vec<u8>) -> &'b mut Vec<u8> {
     match packing {
         Packing::Blocks(_) => raw,
         Packing::Plain | Packing::Frames(..) => out,
@@ -99,8 +101,8 @@ impl Encoder for RecordEncoder<'_> {
         self.context.lane = lane as usize;
         self.raw.clear();
         self.out = buffer;
-        if let Some(marking) = self.packing.marking() {
-            marking.begin();
+        if let Some(signer) = self.packing.signer() {
+            signer.begin(lane as usize);
         }
     }
 
@@ -115,7 +117,9 @@ impl Encoder for RecordEncoder<'_> {
             Form::Bam => bam::put(context, record, out),
         };
         self.bases.records(chunk, alignments, |record| {
-            packing.put(out, (&record.fields, record.is_first), |out| write(record, out))
+            let of_comment = |key| text_of(record.comment, key).filter(|_| context.comments);
+            let text_of = |key| record.text_of(key).or_else(|| of_comment(key));
+            packing.put(out, (&record.fields, record.is_first), &text_of, |out| write(record, out))
         })
     }
 
@@ -123,7 +127,9 @@ impl Encoder for RecordEncoder<'_> {
         let Self { context, form, packing, raw, out, .. } = self;
         let out = target(packing, raw, out);
         let line = self.parser.parse(line)?;
-        packing.put(out, (&line.fields, is_first), |out| match form {
+        let of_comment = |key| text_of(comment, key).filter(|_| context.comments);
+        let text_of = |key| line.text_of(key).or_else(|| of_comment(key));
+        packing.put(out, (&line.fields, is_first), &text_of, |out| match form {
             Form::Sam { translated } => sam::put_line(context, &line, comment, translated, out),
             Form::Bam => bam::put_line(context, &line, comment, out),
         })
@@ -133,8 +139,8 @@ impl Encoder for RecordEncoder<'_> {
         if let Packing::Blocks(compressor) = &mut self.packing {
             compressor.compress(&self.raw, &mut self.out)?;
         }
-        if let Some(marking) = self.packing.marking() {
-            marking.end(&mut self.out)?;
+        if let Some(signer) = self.packing.signer() {
+            signer.end(&mut self.out)?;
         }
         Ok(std::mem::take(&mut self.out))
     }

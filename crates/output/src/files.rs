@@ -5,10 +5,11 @@ use crate::encoder::{Form, Packing, RecordEncoder};
 use crate::format::Format;
 use crate::header::Header;
 use crate::index::{Index, IndexFormat};
+use crate::libraries::Libraries;
 use crate::line::{ContigNumbers, LineParser};
-use crate::marking::BothCollector;
+use crate::marking::{BothCollector, Marking, Signer};
 use crate::order::SortOrder;
-use crate::parts::{Duplicates, SortedParts};
+use crate::parts::SortedParts;
 use crate::tags::RecordContext;
 use std::fs::File;
 use std::io::{ErrorKind, Write};
@@ -55,8 +56,8 @@ pub struct Sorting {
     pub folder: PathBuf,
     /// Whether BAM files in the order of coordinates get an index, and which.
     pub index: WriteIndex,
-    /// What becomes of duplicates, if they are looked for.
-    pub duplicates: Option<Duplicates>,
+    /// How duplicates are looked for, if they are.
+    pub marking: Option<Marking>,
 }
 
 /// Which index is written.
@@ -127,6 +128,7 @@ pub struct FileSink {
     store: Option<Store>,
     /// The signatures of records, if duplicates are looked for, and how many records each chunk has.
     signatures: Option<(Store, ChunkCounts)>,
+    libraries: Libraries,
     /// The file of the index, if one is written.
     index: Option<(NewFile, Index)>,
 }
@@ -210,24 +212,36 @@ impl FileSink {
         }
         let (contig_numbers, access) = (ContigNumbers::default(), Access::Sequential);
         let store = |sorting: &Sorting, memory| Store::new(memory, sorting.folder.clone());
-        let marking = spec.sorting.as_ref().filter(|sorting| sorting.duplicates.is_some());
+        let marking = spec.sorting.as_ref().filter(|sorting| sorting.marking.is_some());
         let of_signatures = |sorting: &Sorting| (sorting.memory as f64 * PART_OF_SIGNATURES) as u64;
         let signatures = marking.map(|sorting| (store(sorting, of_signatures(sorting)), ChunkCounts::default()));
         let of_records = |sorting: &Sorting| sorting.memory - marking.map_or(0, of_signatures);
         let store = spec.sorting.as_ref().map(|sorting| store(sorting, of_records(sorting)));
-        Ok(FileSink { spec, contig_numbers, files: Vec::new(), access, header, store, signatures, index: None })
+        let libraries = Libraries::new(&spec.header, &spec.lane_groups);
+        let (files, index) = (Vec::new(), None);
+        Ok(FileSink { spec, contig_numbers, files, access, header, store, signatures, libraries, index })
+    }
+
+    fn marking(&self) -> Option<&Marking> {
+        self.spec.sorting.as_ref()?.marking.as_ref()
+    }
+
+    /// The libraries of the reads, in the order of their numbers.
+    pub fn libraries(&self) -> &[String] {
+        self.libraries.names()
     }
 
     /// The choice of duplicates among the records that were collected, to be made in parts; none if it is not wanted.
     pub fn decision(&self) -> Option<Decision> {
-        self.signatures.as_ref().map(|(store, counts)| Decision::new(store.parts(), Marks::new(counts)))
+        let (store, counts) = self.signatures.as_ref()?;
+        Some(Decision::new(store.parts(), counts, self.marking()?.search))
     }
 
     /// The records that were collected, in parts to be made and written; none if they are not sorted. `marks` says
     /// which are duplicates.
     pub fn sorted(&self, marks: Option<Marks>) -> Option<SortedParts> {
         let index = self.index.as_ref().map(|(_, index)| index.like());
-        let duplicates = marks.zip(self.spec.sorting.as_ref().and_then(|sorting| sorting.duplicates));
+        let duplicates = marks.zip(self.marking().map(|marking| marking.duplicates));
         self.store.as_ref().map(|store| SortedParts::new(store.parts(), self.spec.format, index, duplicates))
     }
 
@@ -341,7 +355,10 @@ impl Sink for FileSink {
             Format::Bam { .. } => Form::Bam,
         };
         let packing = match (&self.spec.sorting, self.spec.format) {
-            (Some(sorting), _) => Packing::frames(sorting.order, sorting.duplicates.is_some()),
+            (Some(sorting), _) => {
+                let signer = sorting.marking.as_ref().map(|marking| Signer::new(marking, &self.libraries));
+                Packing::frames(sorting.order, signer)
+            }
             (None, Format::Sam) => Packing::Plain,
             (None, Format::Bam { level }) => Packing::Blocks(BlockCompressor::new(level)),
         };

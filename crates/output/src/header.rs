@@ -80,6 +80,11 @@ impl ReadGroup {
             _ => Err(ReadGroupError::NoId(line.clone())),
         }
     }
+
+    /// The library that its reads are of.
+    pub(crate) fn library(&self) -> Option<&str> {
+        self.fields.iter().find_map(|field| field.strip_prefix("LB:"))
+    }
 }
 
 /// A program that had a part in the records, for @PG.

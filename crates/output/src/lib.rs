@@ -23,6 +23,7 @@ mod format;
 mod header;
 mod index;
 mod keys;
+mod libraries;
 mod line;
 mod marking;
 mod order;
@@ -35,6 +36,7 @@ pub use files::{FileSink, OutputSpec, Sorting, WriteIndex, index_path, shard_pat
 pub use format::Format;
 pub use header::{Header, HeaderError, Program, ReadGroup, ReadGroupError};
 pub use index::IndexFormat;
+pub use marking::{Barcode, Marking};
 pub use order::SortOrder;
 pub use parts::{Duplicates, SortedParts};
-pub use zerohop_duplicates::{Counts as DuplicateCounts, Decision, Marks};
+pub use zerohop_duplicates::{Counts as DuplicateCounts, Decision, LibraryCounts, Marks, Rules, Search, metrics_text};

@@ -1,7 +1,7 @@
 //! A record that a program wrote as a line of SAM (SAMv1, section 1.4). Every byte is checked before anything is made
 //! of it, for the program may have died in the middle of a line, or written something else.
 
-use crate::tags::{push_fields, take_field};
+use crate::tags::{push_fields, take_field, text_of};
 use std::collections::HashMap;
 use std::sync::OnceLock;
 use zerohop_model::error::Error;
@@ -49,7 +49,12 @@ pub(crate) struct Line<'a> {
     optional: Option<&'a [u8]>,
 }
 
-impl Line<'_> {
+impl<'a> Line<'a> {
+    /// The text that an optional field holds.
+    pub(crate) fn text_of(&self, key: [u8; 2]) -> Option<&'a [u8]> {
+        text_of(self.optional?, key)
+    }
+
     /// All of it, without its newline.
     pub(crate) fn text(&self) -> &[u8] {
         self.text

@@ -4,50 +4,110 @@
 //! |---|---|
 //! | ... | the frames of the records |
 //! | ... | the frames of their signatures |
+//! | ... | how many records were counted |
 //! | 8 | bytes of the first |
+//! | 8 | bytes of the second |
 //! | 4 | number of the records |
 
 use crate::keys::KeyMaker;
+use crate::libraries::Libraries;
 use crate::line::Fields;
 use crate::order::SortOrder;
-use zerohop_duplicates::{ChunkCounts, Primary, Signatures};
+use crate::parts::Duplicates;
+use zerohop_duplicates::{ChunkCounts, Fragment, Primary, Search, Signatures};
 use zerohop_model::error::Error;
-use zerohop_model::record::{SECONDARY, SUPPLEMENTARY};
+use zerohop_model::record::{SECONDARY, SUPPLEMENTARY, UNMAPPED};
 use zerohop_model::sink::Collect;
 use zerohop_sort::Collector;
 
-/// Bytes of both numbers.
-const NUMBERS: usize = 12;
+/// Bytes of the numbers.
+const NUMBERS: usize = 20;
+/// Fields of a name before the barcode, as Illumina's programs write it: machine, run, flow cell, lane, tile, x, y.
+const FIELDS_BEFORE_BARCODE: usize = 7;
+
+/// How duplicates are looked for, and what becomes of them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Marking {
+    /// What becomes of them.
+    pub duplicates: Duplicates,
+    /// How they are looked for.
+    pub search: Search,
+    /// Where the barcode of a molecule is, if there are barcodes: duplicates have the same.
+    pub barcode: Option<Barcode>,
+}
+
+/// Where the barcode of a molecule is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Barcode {
+    /// In this optional field, which holds text.
+    Tag([u8; 2]),
+    /// In the name of the read, behind the seventh colon.
+    Name,
+}
+
+impl Barcode {
+    /// That of a record; `text_of` says what is in an optional field.
+    fn of<'a>(self, name: &'a [u8], text_of: &dyn Fn([u8; 2]) -> Option<&'a [u8]>) -> Option<&'a [u8]> {
+        match self {
+            Barcode::Tag(tag) => text_of(tag),
+            Barcode::Name => name.splitn(FIELDS_BEFORE_BARCODE + 1, |&byte| byte == b':').nth(FIELDS_BEFORE_BARCODE),
+        }
+    }
+}
 
 /// Makes the signatures of a chunk.
-pub(crate) struct Marking {
+pub(crate) struct Signer<'h> {
     signatures: Signatures,
     keys: KeyMaker,
+    barcode: Option<Barcode>,
+    libraries: &'h Libraries,
+    /// Those of the lane.
+    library: u16,
+    read_group: u16,
     /// Records of the chunk so far.
     records: u32,
 }
 
-impl Marking {
-    pub(crate) fn new() -> Self {
-        let keys = KeyMaker::new(SortOrder::Coordinate);
-        Marking { signatures: Signatures::default(), keys, records: 0 }
+impl<'h> Signer<'h> {
+    pub(crate) fn new(marking: &Marking, libraries: &'h Libraries) -> Self {
+        Signer {
+            signatures: Signatures::new(marking.search.rules),
+            keys: KeyMaker::new(SortOrder::Coordinate),
+            barcode: marking.barcode,
+            libraries,
+            library: 0,
+            read_group: 0,
+            records: 0,
+        }
     }
 
-    pub(crate) fn begin(&mut self) {
+    pub(crate) fn begin(&mut self, lane: usize) {
         self.signatures.clear();
+        (self.library, self.read_group) = self.libraries.of_lane(lane);
         self.records = 0;
     }
 
-    /// Notes a record, in the order in which they are written; `is_first` says whether it is the first of its fragment.
-    pub(crate) fn note(&mut self, fields: &Fields<'_>, is_first: bool) -> Result<(), Error> {
+    /// Notes a record, in the order in which they are written; `is_first` says whether it is the first of its fragment,
+    /// and `text_of` what is in an optional field.
+    pub(crate) fn note<'a>(
+        &mut self,
+        fields: &Fields<'a>,
+        is_first: bool,
+        text_of: &dyn Fn([u8; 2]) -> Option<&'a [u8]>,
+    ) -> Result<(), Error> {
         if is_first {
-            self.signatures.begin_fragment(fields.name)?;
+            let (library, read_group) = (self.library, self.read_group);
+            self.signatures.begin_fragment(Fragment { name: fields.name, library, read_group })?;
         }
         if fields.flags & (SECONDARY | SUPPLEMENTARY) == 0 {
             let order = self.keys.key(fields).try_into().map_or(0, u64::from_be_bytes);
             let place = (fields.place.contig, fields.place.position);
             let quality = (fields.qual, fields.seq.len());
-            self.signatures.add(Primary::new(fields.flags, place, fields.cigar, quality, order, self.records));
+            let primary = Primary::new(fields.flags, place, fields.cigar, quality, order, self.records);
+            let barcode = self.barcode.and_then(|barcode| barcode.of(fields.name, text_of));
+            self.signatures.add(primary.with_barcode(barcode));
+        } else if fields.flags & UNMAPPED == 0 {
+            self.signatures.count_other();
         }
         self.records += 1;
         Ok(())
@@ -55,11 +115,33 @@ impl Marking {
 
     /// Appends the signatures of the chunk to its records.
     pub(crate) fn end(&mut self, out: &mut Vec<u8>) -> Result<(), Error> {
-        let records = out.len() as u64;
-        out.extend_from_slice(self.signatures.frames()?);
+        let (records, signatures) = (out.len() as u64, self.signatures.frames()?);
+        out.extend_from_slice(signatures);
+        let signatures = signatures.len() as u64;
+        self.signatures.put_counts(out);
         out.extend_from_slice(&records.to_le_bytes());
+        out.extend_from_slice(&signatures.to_le_bytes());
         out.extend_from_slice(&self.records.to_le_bytes());
         Ok(())
+    }
+}
+
+/// What [`Signer::end`] wrote.
+struct Signed<'b> {
+    records: &'b [u8],
+    signatures: &'b [u8],
+    counts: &'b [u8],
+    number_of_records: u32,
+}
+
+impl<'b> Signed<'b> {
+    fn read(bytes: &'b [u8]) -> Option<Self> {
+        let (parts, numbers) = bytes.split_at_checked(bytes.len().checked_sub(NUMBERS)?)?;
+        let long = |at: usize| Some(u64::from_le_bytes(numbers[at..at + 8].try_into().ok()?) as usize);
+        let (records, rest) = parts.split_at_checked(long(0)?)?;
+        let (signatures, counts) = rest.split_at_checked(long(8)?)?;
+        let number_of_records = u32::from_le_bytes(numbers[16..].try_into().ok()?);
+        Some(Signed { records, signatures, counts, number_of_records })
     }
 }
 
@@ -73,11 +155,8 @@ pub(crate) struct BothCollector<'s> {
 impl Collect for BothCollector<'_> {
     fn add(&mut self, number: u64, bytes: &[u8]) -> Result<(), Error> {
         let cut_off = || Error::Internal("a chunk of records to be marked is cut off".to_owned());
-        let (frames, numbers) = bytes.split_at_checked(bytes.len().wrapping_sub(NUMBERS)).ok_or_else(cut_off)?;
-        let (records, count) = numbers.split_at(8);
-        let records = records.try_into().map_or(u64::MAX, u64::from_le_bytes) as usize;
-        let (records, signatures) = frames.split_at_checked(records).ok_or_else(cut_off)?;
-        self.counts.add(number, count.try_into().map_or(0, u32::from_le_bytes));
+        let Signed { records, signatures, counts, number_of_records } = Signed::read(bytes).ok_or_else(cut_off)?;
+        self.counts.add(number, number_of_records, counts);
         self.records.add(number, records)?;
         self.signatures.add(number, signatures)
     }

@@ -5,7 +5,7 @@ use crate::line::{Fields, Place};
 use zerohop_model::alignment::{Aligned, Alignments};
 use zerohop_model::chunk::{Chunk, Read};
 use zerohop_model::error::Error;
-use zerohop_model::record::{CigarOp, REVERSE};
+use zerohop_model::record::{CigarOp, REVERSE, TagValue};
 
 /// What each base pairs with; anything but A, C, G, T and U becomes N, as in strobealign and bwa.
 const COMPLEMENT: [u8; 256] = {
@@ -27,6 +27,16 @@ pub(crate) struct Record<'a> {
     pub(crate) comment: &'a [u8],
     /// Whether it is the first record of its fragment.
     pub(crate) is_first: bool,
+}
+
+impl<'a> Record<'a> {
+    /// The text that an optional field holds.
+    pub(crate) fn text_of(&self, key: [u8; 2]) -> Option<&'a [u8]> {
+        self.aligned.tags().find(|tag| tag.key == key).and_then(|tag| match tag.value {
+            TagValue::Text(text) => Some(text),
+            _ => None,
+        })
+    }
 }
 
 /// Bases and qualities of one record; scratch of one encoder.

@@ -106,6 +106,12 @@ pub(crate) fn take_field<'a>(rest: &mut Option<&'a [u8]>) -> Option<&'a [u8]> {
     Some(&text[..end])
 }
 
+/// The text that the optional field `key` holds, of tab-separated ones.
+pub(crate) fn text_of(fields: &[u8], key: [u8; 2]) -> Option<&[u8]> {
+    let [first, second] = key;
+    fields.split(|&byte| byte == b'\t').find_map(|field| field.strip_prefix(&[first, second, b':', b'Z', b':']))
+}
+
 /// SAMv1, section 1.5.
 fn push_field(out: &mut Vec<u8>, field: &[u8]) -> Option<()> {
     let [k1, k2, b':', kind, b':', value @ ..] = field else { return None };

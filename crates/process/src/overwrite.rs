@@ -97,6 +97,8 @@ pub enum Kind {
     Records,
     /// An index of BAM: BAI or CSI.
     Index,
+    /// Metrics as Picard writes them.
+    Metrics,
     /// JSON.
     Json,
     /// A page in HTML.
@@ -113,6 +115,7 @@ impl Kind {
         match self {
             Kind::Records => "SAM or BAM",
             Kind::Index => "an index of BAM",
+            Kind::Metrics => "metrics of Picard",
             Kind::Json => "JSON",
             Kind::Page => "an HTML page",
             Kind::Fastq => "FASTQ",
@@ -127,6 +130,7 @@ impl Kind {
         match self {
             Kind::Records => head.starts_with(b"BAM\x01") || is_sam(head),
             Kind::Index => head.starts_with(b"BAI\x01") || head.starts_with(b"CSI\x01"),
+            Kind::Metrics => starts(b"## htsjdk.samtools.metrics"),
             Kind::Json => starts(b"{") || starts(b"["),
             Kind::Page => starts(b"<!doctype html") || starts(b"<html"),
             Kind::Fastq => head.starts_with(b"@") && !is_sam(head),

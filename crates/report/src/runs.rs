@@ -71,7 +71,10 @@ fn facts(run: &Summary) -> Vec<(&'static str, String)> {
     }
     if let Some(sorted) = &run.run.sorted {
         facts.push(("sorted", crate::text::sorted_words(sorted)));
-        facts.extend(sorted.duplicates.iter().map(|found| ("duplicates", crate::text::duplicate_words(found))));
+        if let Some(found) = &sorted.duplicates {
+            facts.push(("duplicates", crate::text::duplicate_words(found)));
+            facts.extend(found.libraries.iter().map(|library| ("library", crate::text::library_words(library))));
+        }
     }
     facts
 }

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use std::time::Duration;
 use zerohop_model::machine::{Bytes, Machine, NodeId};
 use zerohop_model::measurement::{Comparison, InstanceReport, PageCensus, ReplicaReport};
-use zerohop_model::measurement::{DuplicateReport, SortReport};
+use zerohop_model::measurement::{DuplicateReport, LibraryReport, SortReport};
 use zerohop_model::plan::{Pages, Placement};
 
 impl Summary {
@@ -64,6 +64,7 @@ impl Summary {
             line("sorted", sorted_words(sorted));
             if let Some(duplicates) = &sorted.duplicates {
                 line("duplicates", duplicate_words(duplicates));
+                duplicates.libraries.iter().for_each(|library| line("library", library_words(library)));
             }
         }
         line("memory", format!("{} at the peak", self.resources.peak_memory));
@@ -107,7 +108,7 @@ pub(crate) fn sorted_words(sorted: &SortReport) -> String {
 
 /// How many duplicates there were.
 pub(crate) fn duplicate_words(found: &DuplicateReport) -> String {
-    let DuplicateReport { paired, single, paired_duplicates, single_duplicates, wall } = *found;
+    let DuplicateReport { paired, single, paired_duplicates, single_duplicates, wall, .. } = *found;
     let duplicates = paired_duplicates + single_duplicates;
     format!(
         "{:.2} % of mapped reads: {} of {} with a mapped mate, {} of {} without; found in {}",
@@ -118,6 +119,21 @@ pub(crate) fn duplicate_words(found: &DuplicateReport) -> String {
         grouped(single),
         seconds(wall)
     )
+}
+
+/// What a library holds.
+pub(crate) fn library_words(library: &LibraryReport) -> String {
+    let LibraryReport { name, pairs, single, pair_duplicates, single_duplicates, optical_pairs, estimated_size } =
+        library;
+    let share = percent(2 * pair_duplicates + single_duplicates, 2 * pairs + single);
+    let mut text = format!("{name}: {share:.2} % duplicates");
+    if let Some(optical) = optical_pairs.filter(|optical| *optical > 0) {
+        text += &format!("; {} of {} duplicate pairs are optical", grouped(optical), grouped(*pair_duplicates));
+    }
+    if let Some(size) = estimated_size {
+        text += &format!("; about {} different fragments", grouped(*size));
+    }
+    text
 }
 
 fn rank_words(rank: &RankSummary) -> String {

@@ -1,0 +1,80 @@
+//! Duplicates among records that were collected: found with all workers of the plan, and told.
+
+use crate::job::Job;
+use std::path::PathBuf;
+use std::time::Instant;
+use zerohop_model::error::Error;
+use zerohop_model::measurement::{DuplicateReport, LibraryReport};
+use zerohop_model::plan::Plan;
+use zerohop_output::{Decision, DuplicateCounts, FileSink, LibraryCounts, Marks, metrics_text};
+
+/// What was found.
+pub struct Found {
+    /// Which records are duplicates.
+    pub marks: Marks,
+    /// What there is to say of them.
+    pub report: DuplicateReport,
+    /// The file of metrics, if one is wanted.
+    pub metrics: Option<Metrics>,
+}
+
+/// A file of metrics that is to be written.
+pub struct Metrics {
+    path: PathBuf,
+    text: String,
+}
+
+impl Metrics {
+    /// Writes it.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn write(&self) -> Result<(), zerohop_process::WriteError> {
+        zerohop_process::write(&self.path, self.text.as_bytes())
+    }
+}
+
+/// Finds the duplicates; none if they are not looked for.
+///
+/// # Errors
+/// Temporary files that cannot be read.
+pub fn find(job: &Job, plan: &Plan, sink: &FileSink) -> Result<Option<Found>, Error> {
+    let Some(decision) = sink.decision() else { return Ok(None) };
+    let (started, mut counts) = (Instant::now(), decision.examined());
+    let (workers, rows) = (decision.deciders(plan.workers.len()), (decision.count(), decision.in_a_row()));
+    for found in zerohop_runtime::do_parts(plan, workers, rows, |parts| decision.decide(parts))? {
+        counts += found;
+    }
+    let libraries = named(sink.libraries(), &counts);
+    let path = job.output.sorting.as_ref().and_then(|sorting| sorting.metrics.clone());
+    let comments = [format!("zerohop {}", env!("CARGO_PKG_VERSION")), job.command.replace('\n', " ")];
+    let metrics = path.map(|path| Metrics { path, text: metrics_text(&comments, &libraries, &counts.sets) });
+    let report = report(&decision, &counts, &libraries, started);
+    Ok(Some(Found { marks: decision.into_marks(), report, metrics }))
+}
+
+/// The libraries of the read groups, and any other that there are reads of; one at least.
+fn named(names: &[String], counts: &DuplicateCounts) -> Vec<(String, LibraryCounts)> {
+    let count = |number: usize| counts.libraries.get(number).copied().unwrap_or_default();
+    names.iter().enumerate().map(|(number, name)| (name.clone(), count(number))).collect()
+}
+
+fn report(
+    decision: &Decision,
+    counts: &DuplicateCounts,
+    libraries: &[(String, LibraryCounts)],
+    started: Instant,
+) -> DuplicateReport {
+    let LibraryCounts { paired, single, paired_duplicates, single_duplicates, .. } = counts.total();
+    let of_library = |(name, library): &(String, LibraryCounts)| LibraryReport {
+        name: name.clone(),
+        pairs: library.pairs(),
+        single: library.single,
+        pair_duplicates: library.pair_duplicates(),
+        single_duplicates: library.single_duplicates,
+        optical_pairs: decision.looks_for_optical().then_some(library.optical_pairs),
+        estimated_size: library.estimated_size(),
+    };
+    let libraries = libraries.iter().map(of_library).collect();
+    DuplicateReport { paired, single, paired_duplicates, single_duplicates, libraries, wall: started.elapsed() }
+}

@@ -1,0 +1,140 @@
+//! Options for sorted output and duplicates.
+
+use super::parse_size;
+use clap::ValueEnum;
+use clap::builder::ArgPredicate;
+use std::path::PathBuf;
+use zerohop_align::{
+    Barcode, DuplicateSearch, Duplicates, IndexFormat, Marking, Rules, SortOrder, Sorting, WriteIndex,
+};
+use zerohop_model::machine::Bytes;
+
+/// What Picard takes for near on the flow cell, in pixels, if nothing else is said.
+const PICARDS_DISTANCE: u32 = 100;
+
+/// Options for sorted output and duplicates.
+#[derive(Debug, clap::Args)]
+#[command(next_help_heading = "Output")]
+pub struct SortArgs {
+    /// Sort the records, as samtools sort does: by coordinate, or by name (--sort=name)
+    ///
+    /// A BAM file that is sorted by coordinate gets an index beside it.
+    #[arg(long, value_enum, num_args = 0..=1, require_equals = true, default_missing_value = "coordinate")]
+    #[arg(value_name = "coordinate|name", hide_possible_values = true)]
+    pub sort: Option<SortName>,
+
+    /// Mark duplicates (flag 0x400): those of samtools markdup, or of Picard (--mark-duplicates=picard)
+    ///
+    /// samtools: as 'samtools fixmate -m', 'sort' and 'markdup' do. picard: as Picard MarkDuplicates does with records
+    /// in the order of coordinates; reads of other libraries (LB of the read group) are no duplicates then.
+    #[arg(long, value_enum, num_args = 0..=1, require_equals = true, default_missing_value = "samtools")]
+    #[arg(value_name = "samtools|picard", hide_possible_values = true, requires = "sort")]
+    #[arg(default_value_if("remove_duplicates", ArgPredicate::IsPresent, Some("samtools")))]
+    pub mark_duplicates: Option<RulesName>,
+
+    /// Leave duplicates out
+    #[arg(long, requires = "sort", hide_short_help = true)]
+    pub remove_duplicates: bool,
+
+    /// Count optical duplicates: those at most N pixels apart [default: 100 with picard, else none are counted]
+    #[arg(long, value_name = "N", requires = "mark_duplicates", hide_short_help = true)]
+    pub optical_distance: Option<u32>,
+
+    /// Duplicates have the same barcode, which this tag of the read's comment holds, such as RX (needs -C)
+    #[arg(long, value_name = "TAG", value_parser = parse_tag, requires = "mark_duplicates", hide_short_help = true)]
+    pub barcode_tag: Option<[u8; 2]>,
+
+    /// Duplicates have the same barcode, which follows the seventh colon of the read's name
+    #[arg(long, requires = "mark_duplicates", conflicts_with = "barcode_tag", hide_short_help = true)]
+    pub barcode_name: bool,
+
+    /// Write how many duplicates each library has to FILE, as Picard does
+    #[arg(long, value_name = "FILE", requires = "mark_duplicates", hide_short_help = true)]
+    pub duplicate_metrics: Option<PathBuf>,
+
+    /// Memory that records may take until they are written [default: half of what the index leaves free]
+    ///
+    /// What takes more is compressed, and kept in temporary files until all reads are aligned.
+    #[arg(long, value_name = "SIZE", value_parser = parse_size, requires = "sort", hide_short_help = true)]
+    pub sort_memory: Option<Bytes>,
+
+    /// Folder of temporary files for sorting [default: that of the output]
+    ///
+    /// They have no names: nothing is left of them, whatever ends zerohop.
+    #[arg(long, value_name = "DIR", requires = "sort", hide_short_help = true)]
+    pub tmp_dir: Option<PathBuf>,
+
+    /// Index of the sorted BAM file [default: bai, or csi if a contig has more than 2^29 bases]
+    #[arg(long, value_name = "bai|csi", value_enum, hide_possible_values = true, requires = "sort")]
+    #[arg(hide_short_help = true)]
+    pub index: Option<IndexName>,
+
+    /// Write no index of the sorted BAM file
+    #[arg(long, requires = "sort", conflicts_with = "index", hide_short_help = true)]
+    pub no_write_index: bool,
+}
+
+/// What can be given to `--sort`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum SortName {
+    Coordinate,
+    Name,
+}
+
+/// What can be given to `--mark-duplicates`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum RulesName {
+    Samtools,
+    Picard,
+}
+
+/// What can be given to `--index`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum IndexName {
+    Bai,
+    Csi,
+}
+
+/// A tag of SAM: a letter, and a letter or a digit.
+fn parse_tag(text: &str) -> Result<[u8; 2], String> {
+    match *text.as_bytes() {
+        [first, second] if first.is_ascii_alphabetic() && second.is_ascii_alphanumeric() => Ok([first, second]),
+        _ => Err("a tag is a letter, and a letter or a digit, such as RX".to_owned()),
+    }
+}
+
+impl SortArgs {
+    /// How records are to be sorted, if they are.
+    pub fn sorting(self) -> Option<Sorting> {
+        let marking = self.marking();
+        Some(Sorting {
+            order: match self.sort? {
+                SortName::Coordinate => SortOrder::Coordinate,
+                SortName::Name => SortOrder::Name,
+            },
+            memory: self.sort_memory,
+            tmp_dir: self.tmp_dir,
+            marking,
+            metrics: self.duplicate_metrics,
+            index: match (self.no_write_index, self.index) {
+                (true, _) => WriteIndex::No,
+                (_, None) => WriteIndex::AsNeeded,
+                (_, Some(IndexName::Bai)) => WriteIndex::As(IndexFormat::Bai),
+                (_, Some(IndexName::Csi)) => WriteIndex::As(IndexFormat::Csi),
+            },
+        })
+    }
+
+    fn marking(&self) -> Option<Marking> {
+        let (rules, distance) = match self.mark_duplicates? {
+            RulesName::Samtools => (Rules::Samtools, None),
+            RulesName::Picard => (Rules::Picard, Some(PICARDS_DISTANCE)),
+        };
+        let of_name = self.barcode_name.then_some(Barcode::Name);
+        Some(Marking {
+            duplicates: if self.remove_duplicates { Duplicates::Remove } else { Duplicates::Mark },
+            search: DuplicateSearch { rules, optical_distance: self.optical_distance.or(distance) },
+            barcode: self.barcode_tag.map(Barcode::Tag).or(of_name),
+        })
+    }
+}

@@ -1,0 +1,123 @@
+//! How many records were looked at, and found to be duplicates.
+
+use std::collections::BTreeMap;
+use std::ops::AddAssign;
+
+/// The records of one library.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct LibraryCounts {
+    /// Records that were looked at, and whose mate is mapped, too.
+    pub paired: u64,
+    /// Others that were looked at.
+    pub single: u64,
+    /// Mapped secondary and supplementary records.
+    pub secondary_or_supplementary: u64,
+    /// Unmapped records.
+    pub unmapped: u64,
+    /// Duplicates among the first.
+    pub paired_duplicates: u64,
+    /// Duplicates among the others.
+    pub single_duplicates: u64,
+    /// Pairs that are optical duplicates.
+    pub optical_pairs: u64,
+}
+
+/// Bytes of the counts of a library, as they travel with a chunk.
+const STORED: usize = 2 + 4 * 4;
+
+impl AddAssign for LibraryCounts {
+    fn add_assign(&mut self, other: Self) {
+        self.paired += other.paired;
+        self.single += other.single;
+        self.secondary_or_supplementary += other.secondary_or_supplementary;
+        self.unmapped += other.unmapped;
+        self.paired_duplicates += other.paired_duplicates;
+        self.single_duplicates += other.single_duplicates;
+        self.optical_pairs += other.optical_pairs;
+    }
+}
+
+/// How many sets of pairs have one size.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Sets {
+    /// That many pairs are duplicates of each other, that which stays with them.
+    pub all: u64,
+    /// That many are optical duplicates, and one more.
+    pub optical: u64,
+    /// That many are not optical duplicates.
+    pub non_optical: u64,
+}
+
+/// What was found.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// By the number of the library.
+    pub libraries: Vec<LibraryCounts>,
+    /// By size, in pairs.
+    pub sets: BTreeMap<u64, Sets>,
+}
+
+impl Counts {
+    /// The counts of a library.
+    pub(crate) fn library(&mut self, number: u16) -> &mut LibraryCounts {
+        let number = usize::from(number);
+        if self.libraries.len() <= number {
+            self.libraries.resize(number + 1, LibraryCounts::default());
+        }
+        &mut self.libraries[number]
+    }
+
+    /// Adds a set of so many pairs, of which so many are optical duplicates.
+    pub(crate) fn add_set(&mut self, pairs: u64, optical: u64) {
+        self.sets.entry(pairs).or_default().all += 1;
+        self.sets.entry(pairs - optical).or_default().non_optical += 1;
+        if optical > 0 {
+            self.sets.entry(optical + 1).or_default().optical += 1;
+        }
+    }
+
+    /// All libraries together.
+    pub fn total(&self) -> LibraryCounts {
+        let mut total = LibraryCounts::default();
+        self.libraries.iter().for_each(|library| total += *library);
+        total
+    }
+
+    /// Appends what is known of a chunk before anything is decided: what [`Counts::add_stored`] adds.
+    pub(crate) fn store(&self, out: &mut Vec<u8>) {
+        for (number, counts) in (0u16..).zip(&self.libraries) {
+            out.extend_from_slice(&number.to_le_bytes());
+            for count in [counts.paired, counts.single, counts.secondary_or_supplementary, counts.unmapped] {
+                out.extend_from_slice(&(count as u32).to_le_bytes());
+            }
+        }
+    }
+
+    /// Adds what [`Counts::store`] wrote.
+    pub(crate) fn add_stored(&mut self, stored: &[u8]) {
+        for stored in stored.as_chunks::<STORED>().0 {
+            let count = |at: usize| u64::from(u32::from_le_bytes([0, 1, 2, 3].map(|byte| stored[2 + 4 * at + byte])));
+            *self.library(u16::from_le_bytes([stored[0], stored[1]])) += LibraryCounts {
+                paired: count(0),
+                single: count(1),
+                secondary_or_supplementary: count(2),
+                unmapped: count(3),
+                ..LibraryCounts::default()
+            };
+        }
+    }
+}
+
+impl AddAssign for Counts {
+    fn add_assign(&mut self, other: Self) {
+        for (number, counts) in (0u16..).zip(other.libraries) {
+            *self.library(number) += counts;
+        }
+        for (size, sets) in other.sets {
+            let own = self.sets.entry(size).or_default();
+            own.all += sets.all;
+            own.optical += sets.optical;
+            own.non_optical += sets.non_optical;
+        }
+    }
+}

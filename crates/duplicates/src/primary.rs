@@ -1,0 +1,79 @@
+//! A primary record, as far as duplicates go.
+
+use zerohop_model::record::{CigarOp, REVERSE};
+
+/// Base qualities below do not count.
+const LEAST_QUALITY: u8 = 15;
+
+/// A primary record, as far as it counts here.
+#[derive(Debug, Clone)]
+pub struct Primary {
+    pub(crate) flags: u16,
+    pub(crate) contig: i32,
+    /// From 1, with what was clipped: first base, last base; and the last base as samtools computes it for a mate.
+    pub(crate) start: i64,
+    pub(crate) end: i64,
+    pub(crate) end_as_mate: i64,
+    /// Sum of the qualities of 15 and more.
+    pub(crate) qualities: u64,
+    /// Bases that have no quality.
+    pub(crate) without_quality: u64,
+    /// Its place in the order of coordinates.
+    pub(crate) order: u64,
+    /// Which record of its chunk it is.
+    pub(crate) record: u32,
+    pub(crate) barcode: Option<Box<[u8]>>,
+}
+
+impl Primary {
+    /// The record number `record` of its chunk; `position` is from 0, `qual` is Phred + 33, and empty where there are
+    /// none for its `bases`. `order` is its key in the order of coordinates.
+    pub fn new(
+        flags: u16,
+        (contig, position): (i32, i32),
+        cigar: &[CigarOp],
+        (qual, bases): (&[u8], usize),
+        order: u64,
+        record: u32,
+    ) -> Self {
+        let position = i64::from(position);
+        let length = |op: &CigarOp| i64::from(op.length());
+        let is_clip = |op: &&CigarOp| matches!(op.letter(), b'S' | b'H');
+        let before: i64 = cigar.iter().take_while(is_clip).map(length).sum();
+        let behind: i64 = cigar.iter().rev().take_while(is_clip).map(length).sum();
+        let bases_of_reference: i64 = cigar.iter().filter(|op| op.consumes_reference()).map(length).sum();
+        let behind_as_mate = if bases_of_reference > 0 { behind } else { 0 };
+        let good = qual.iter().map(|q| q.wrapping_sub(33)).filter(|q| *q >= LEAST_QUALITY);
+        Primary {
+            flags,
+            contig,
+            start: position - before + 1,
+            end: position + bases_of_reference.max(1) + behind,
+            end_as_mate: position + bases_of_reference + behind_as_mate,
+            qualities: good.map(u64::from).sum(),
+            without_quality: (bases - qual.len().min(bases)) as u64,
+            order,
+            record,
+            barcode: None,
+        }
+    }
+
+    /// The same, of a molecule with this barcode, if it has one: those of other barcodes are no duplicates of it.
+    pub fn with_barcode(mut self, barcode: Option<&[u8]>) -> Self {
+        self.barcode = barcode.map(Into::into);
+        self
+    }
+
+    pub(crate) fn has(&self, flag: u16) -> bool {
+        self.flags & flag != 0
+    }
+
+    pub(crate) fn is_reverse(&self) -> bool {
+        self.has(REVERSE)
+    }
+
+    /// Where the read began, with what was clipped.
+    pub(crate) fn begin(&self) -> i64 {
+        if self.is_reverse() { self.end } else { self.start }
+    }
+}

@@ -1,0 +1,58 @@
+//! The libraries that reads are of, as their read groups say (LB).
+
+use crate::header::Header;
+
+/// The name of the library of reads that name none, as Picard has it.
+const UNKNOWN: &str = "Unknown Library";
+
+/// The libraries of all lanes.
+#[derive(Debug, Default)]
+pub(crate) struct Libraries {
+    /// In the order of their names.
+    names: Vec<String>,
+    /// Of each lane: its library, and its read group.
+    lanes: Vec<(u16, u16)>,
+}
+
+impl Libraries {
+    pub(crate) fn new(header: &Header, lane_groups: &[Option<usize>]) -> Self {
+        let name = |group: Option<usize>| {
+            let group = group.and_then(|group| header.read_groups.get(group));
+            group.and_then(|group| group.library()).unwrap_or(UNKNOWN).to_owned()
+        };
+        let of_lanes = lane_groups.iter().map(|group| name(*group));
+        let of_groups = (0..header.read_groups.len()).map(|group| name(Some(group)));
+        let mut names: Vec<String> = of_groups.chain(of_lanes).collect();
+        names.sort_unstable();
+        names.dedup();
+        let number = |group: Option<usize>| names.binary_search(&name(group)).unwrap_or_default() as u16;
+        // Read groups are numbered from 0, as with Picard; a read without one counts to the first.
+        let lanes = lane_groups.iter().map(|group| (number(*group), group.unwrap_or_default() as u16)).collect();
+        Libraries { names, lanes }
+    }
+
+    pub(crate) fn names(&self) -> &[String] {
+        &self.names
+    }
+
+    /// The library and the read group of a lane.
+    pub(crate) fn of_lane(&self, lane: usize) -> (u16, u16) {
+        self.lanes.get(lane).copied().unwrap_or_default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::header::ReadGroup;
+
+    #[test]
+    fn lanes_of_one_library_share_its_number() {
+        let group = |line: &str| ReadGroup::parse(line).unwrap();
+        let read_groups = vec![group("@RG\tID:a\tLB:two"), group("@RG\tID:b\tLB:one"), group("@RG\tID:c")];
+        let header = Header { read_groups, ..Header::default() };
+        let libraries = Libraries::new(&header, &[Some(0), Some(1), Some(0), Some(2), None]);
+        assert_eq!(libraries.names(), ["Unknown Library", "one", "two"]);
+        assert_eq!([0, 1, 2, 3, 4].map(|lane| libraries.of_lane(lane)), [(2, 0), (1, 1), (2, 0), (0, 2), (0, 0)]);
+    }
+}
