@@ -52,7 +52,8 @@ install_packages() {
         die "apt-get could not install $missing"
 }
 
-BUILD_PACKAGES="cc=build-essential g++=build-essential make=build-essential curl=curl pkg-config=pkg-config git=git"
+BUILD_PACKAGES="cc=build-essential g++=build-essential make=build-essential cmake=cmake curl=curl pkg-config=pkg-config
+    git=git"
 DEMO_PACKAGES="samtools=samtools python3=python3"
 TEST_PACKAGES="bgzip=tabix bcftools=bcftools PicardCommandLine=picard-tools
     bwa=bwa bowtie2-align-s=bowtie2 bowtie-align-s=bowtie

@@ -25,7 +25,8 @@ fn sink(format: Format) -> FileSink {
     let header = Header::from_program(lines.as_bytes()).unwrap();
     let header = header.with_read_groups(vec![ReadGroup::parse(r"@RG\tID:g").unwrap()]).unwrap();
     let (path, lane_groups) = (Some(PathBuf::from("/dev/null")), vec![None, Some(0)]);
-    FileSink::create(OutputSpec { path, shards: 1, format, header, lane_groups, comments: true, sorting: None })
+    let (fasta, sorting) = (PathBuf::new(), None);
+    FileSink::create(OutputSpec { path, shards: 1, format, fasta, header, lane_groups, comments: true, sorting })
         .unwrap()
 }
 

@@ -16,6 +16,7 @@ const TOPOLOGY: &str = "crates/topology";
 const MEMORY: &str = "crates/memory";
 const PROCESS: &str = "crates/process";
 const BGZF: &str = "crates/bgzf";
+const CRAM: &str = "crates/cram";
 const INPUT: &str = "crates/input";
 const OUTPUT: &str = "crates/output";
 const SORT: &str = "crates/sort";
@@ -40,11 +41,13 @@ fn allowed(place: &str) -> Option<Allowed> {
     use Allowed::{Everything, Only};
     Some(match place {
         "crates/model" | "crates/process" | "crates/lab/locks" => Only(&[]),
-        "crates/topology" | "crates/memory" | "crates/bgzf" | "crates/report" | "crates/plan" => Only(&[MODEL]),
+        "crates/topology" | "crates/memory" | "crates/bgzf" | "crates/cram" | "crates/report" | "crates/plan" => {
+            Only(&[MODEL])
+        }
         "crates/input" => Only(&[MODEL, BGZF]),
         "crates/sort" => Only(&[MODEL, BGZF]),
         "crates/duplicates" => Only(&[MODEL, SORT]),
-        "crates/output" => Only(&[MODEL, BGZF, PROCESS, SORT, DUPLICATES]),
+        "crates/output" => Only(&[MODEL, BGZF, CRAM, PROCESS, SORT, DUPLICATES]),
         "crates/runtime" | "crates/probe" => Only(&[MODEL, TOPOLOGY, MEMORY]),
         "crates/ranks" => Only(&[MODEL, PROCESS, TOPOLOGY]),
         "crates/align" => Only(&[

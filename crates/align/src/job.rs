@@ -8,7 +8,7 @@ use zerohop_input::LaneSpec;
 use zerohop_model::machine::Bytes;
 use zerohop_model::memory_map::MemoryMap;
 use zerohop_model::plan::{HugePages, Pages};
-use zerohop_output::{Format, Marking, SortOrder, WriteIndex};
+use zerohop_output::{CramVersion, Format, Marking, SortOrder, WriteIndex};
 use zerohop_plan::Replicas;
 use zerohop_ranks::RankCount;
 use zerohop_runtime::{Dealing, Order};
@@ -74,8 +74,10 @@ pub struct Output {
     pub path: Option<PathBuf>,
     /// The format; by default BAM if the file's name ends in .bam, else SAM.
     pub format: Option<FormatName>,
-    /// Compression level of BAM, 0 to 9 as in samtools.
+    /// Compression level of BAM and CRAM, 0 to 9 as in samtools.
     pub level: u8,
+    /// Version of CRAM.
+    pub cram_version: CramVersion,
     /// The order of chunks.
     pub order: Order,
     /// Number of files.
@@ -91,11 +93,13 @@ impl Output {
     pub(crate) fn format(&self) -> Format {
         let by_suffix = || match self.path.as_ref().and_then(|path| path.extension()) {
             Some(suffix) if suffix.eq_ignore_ascii_case("bam") => FormatName::Bam,
+            Some(suffix) if suffix.eq_ignore_ascii_case("cram") => FormatName::Cram,
             _ => FormatName::Sam,
         };
         match self.format.unwrap_or_else(by_suffix) {
             FormatName::Sam => Format::Sam,
             FormatName::Bam => Format::Bam { level: self.level },
+            FormatName::Cram => Format::Cram { version: self.cram_version, level: self.level },
         }
     }
 }
@@ -124,6 +128,8 @@ pub enum FormatName {
     Sam,
     /// Binary, compressed.
     Bam,
+    /// Binary, without the bases that are in the reference.
+    Cram,
 }
 
 /// How the machine is used.
@@ -227,6 +233,7 @@ impl Job {
                 path: None,
                 format: None,
                 level: 6,
+                cram_version: CramVersion::V3_0,
                 order: Order::Input,
                 shards: 1,
                 comments: false,

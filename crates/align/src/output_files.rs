@@ -72,12 +72,12 @@ fn logs_there(job: &Job) -> Vec<PathBuf> {
 fn check_suffix(path: &Path) -> Result<(), AlignError> {
     let is_pipe = std::fs::metadata(path).is_ok_and(|there| !there.is_file());
     let Some(suffix) = path.extension().filter(|_| !is_pipe && !path.starts_with("/dev")) else { return Ok(()) };
-    if ["sam", "bam"].iter().any(|known| suffix.eq_ignore_ascii_case(known)) {
+    if ["sam", "bam", "cram"].iter().any(|known| suffix.eq_ignore_ascii_case(known)) {
         return Ok(());
     }
     Err(AlignError::Usage(format!(
-        "{}: zerohop writes SAM and BAM, and '.{}' is neither: name the file .sam or .bam, or say --format sam or \
-         --format bam",
+        "{}: zerohop writes SAM, BAM and CRAM, and '.{}' is none of them: name the file .sam, .bam or .cram, or give \
+         --format sam, bam or cram",
         path.display(),
         suffix.to_string_lossy()
     )))
@@ -102,7 +102,8 @@ pub fn open(job: &Job, header: Header, partials: Option<&[PathBuf]>) -> Result<F
     let (path, shards, comments) = (job.output.path.clone(), job.output.shards, job.output.comments);
     let lane_groups = job.read_groups.of_lanes.clone();
     let sorting = job.output.sorting.as_ref().map(|wanted| sorting::spec(job, wanted)).transpose()?;
-    let spec = OutputSpec { path, shards, format: job.output.format(), header, lane_groups, comments, sorting };
+    let (format, fasta) = (job.output.format(), job.reference.clone());
+    let spec = OutputSpec { path, shards, format, fasta, header, lane_groups, comments, sorting };
     match partials {
         Some(partials) => FileSink::share(spec, partials),
         None => FileSink::create(spec),

@@ -32,7 +32,7 @@ pub fn check(job: &Job) -> Result<(), AlignError> {
         return Err(AlignError::Usage(format!("--sort cannot be combined with {option}")));
     }
     if let WriteIndex::As(_) = sorting.index
-        && indexes(job).is_empty()
+        && (indexes(job).is_empty() || !matches!(job.output.format(), Format::Bam { .. }))
     {
         let words = "--index is for BAM files (-o FILE.bam) that are sorted by coordinate";
         return Err(AlignError::Usage(words.to_owned()));
@@ -84,11 +84,10 @@ pub fn metrics(job: &Job) -> Option<&PathBuf> {
 /// Indexes that the output may get; and those of another format, which are removed, for they would be of other records.
 pub fn indexes(job: &Job) -> Vec<PathBuf> {
     let (Some(sorting), Some(path)) = (&job.output.sorting, &job.output.path) else { return Vec::new() };
-    let has_none = job.output.format() == Format::Sam
-        || sorting.order == SortOrder::Name
+    let has_none = sorting.order == SortOrder::Name
         || sorting.index == WriteIndex::No
         || zerohop_process::is_written_in_place(path);
-    let formats = if has_none { &[][..] } else { &IndexFormat::ALL };
+    let formats = if has_none { &[][..] } else { IndexFormat::of(job.output.format()) };
     formats.iter().map(|format| index_path(path, *format)).collect()
 }
 
@@ -117,6 +116,7 @@ pub fn merge(job: &Job, plan: &Plan, sink: &mut FileSink) -> Result<Option<Sorte
     let write = || zerohop_runtime::write_parts(&parts, &*sink, plan, workers, &progress);
     let Merged { lengths, wall, making, writing } = progress::shown(!job.quiet, &progress, write)?;
     let spilled = Bytes(sink.spilled_bytes());
-    sink.set_index(parts);
+    let index = sink.index_of(parts);
+    sink.set_index(index);
     Ok(Some(Sorted { lengths, report: SortReport { spilled, wall, making, writing, duplicates }, metrics }))
 }

@@ -1,11 +1,11 @@
 //! `zerohop align`: what was typed becomes a job.
 
-use crate::args::{AlignArgs, CompareName, DealName, FormatName, OrderName};
+use crate::args::{AlignArgs, CompareName, CramVersionName, DealName, FormatName, OrderName};
 use crate::failure::Failure;
 use std::path::PathBuf;
 use std::time::Duration;
 use zerohop_align::lanes::{self, ReadGroups};
-use zerohop_align::{External, Job, Output, Placement, Ranks, Report};
+use zerohop_align::{CramVersion, External, Job, Output, Placement, Ranks, Report};
 use zerohop_output::ReadGroup;
 use zerohop_ranks::Ranks as Joined;
 use zerohop_runtime::{Dealing, Order};
@@ -57,7 +57,12 @@ fn job(args: AlignArgs, further: Vec<Vec<PathBuf>>) -> Result<Job, Failure> {
             format: args.format.map(|format| match format {
                 FormatName::Sam => zerohop_align::FormatName::Sam,
                 FormatName::Bam => zerohop_align::FormatName::Bam,
+                FormatName::Cram => zerohop_align::FormatName::Cram,
             }),
+            cram_version: match args.cram_version {
+                CramVersionName::V3_0 => CramVersion::V3_0,
+                CramVersionName::V3_1 => CramVersion::V3_1,
+            },
             level: args.level,
             order: match args.order {
                 OrderName::Input => Order::Input,

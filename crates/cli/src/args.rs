@@ -187,15 +187,24 @@ pub struct AlignArgs {
     #[arg(long, value_name = "NAME", default_value = STROBEALIGN, help_heading = "Aligner")]
     pub engine: String,
 
-    /// Write SAM or BAM to FILE [default: SAM to standard output]
+    /// Write SAM, BAM or CRAM to FILE [default: SAM to standard output]
     #[arg(short, long, value_name = "FILE", help_heading = "Output")]
     pub output: Option<PathBuf>,
 
-    /// Format of the output [default: bam if FILE ends in .bam, else sam]
-    #[arg(long, value_name = "sam|bam", value_enum, hide_possible_values = true, help_heading = "Output")]
+    /// Format of the output [default: that of FILE's suffix, else sam]
+    ///
+    /// CRAM needs the reference as FASTA, not compressed, or compressed by bgzip and indexed by samtools faidx.
+    #[arg(long, value_name = "sam|bam|cram", value_enum, hide_possible_values = true, help_heading = "Output")]
     pub format: Option<FormatName>,
 
-    /// Compression level of BAM, 0 to 9, as in samtools
+    /// Version of CRAM
+    ///
+    /// 3.1 is smaller, and takes longer; programs of before 2023 may not read it.
+    #[arg(long, value_enum, default_value_t = CramVersionName::V3_0, help_heading = "Output", hide_short_help = true)]
+    #[arg(value_name = "3.0|3.1", hide_possible_values = true)]
+    pub cram_version: CramVersionName,
+
+    /// Compression level of BAM and CRAM, 0 to 9, as in samtools
     #[arg(long, value_name = "LEVEL", default_value_t = 6, value_parser = clap::value_parser!(u8).range(0..=9))]
     #[arg(help_heading = "Output")]
     pub level: u8,
@@ -485,6 +494,17 @@ pub enum FormatName {
     Sam,
     /// Binary, compressed
     Bam,
+    /// Binary, without the bases that are in the reference
+    Cram,
+}
+
+/// What can be given to `--cram-version`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum CramVersionName {
+    #[value(name = "3.0")]
+    V3_0,
+    #[value(name = "3.1")]
+    V3_1,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

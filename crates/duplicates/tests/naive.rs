@@ -257,7 +257,7 @@ fn marked(rules: Rules, fragments: &[(String, Vec<Read>)], in_chunk: usize, memo
         counts.add(chunk as u64, record, &stored);
     }
     collector.finish().unwrap();
-    let decision = Decision::new(store.parts(), &counts, Search { rules, optical_distance: None });
+    let decision = Decision::new(store.parts(1 << 20), &counts, Search { rules, optical_distance: None });
     let mut found = decision.examined();
     found += decision.decide(0..decision.count()).unwrap();
     let marks = decision.into_marks();

@@ -214,6 +214,7 @@ fn output(spec: &ProcessSpec, engine: &dyn Engine) -> OutputSpec {
         path: Some(spec.output.clone()),
         shards: if spec.arm.output == OutputKind::Files { spec.arm.threads } else { 1 },
         format: Format::Sam,
+        fasta: std::path::PathBuf::new(),
         header: Header { contigs: engine.contigs().to_vec(), ..Header::default() },
         lane_groups: vec![None],
         comments: false,

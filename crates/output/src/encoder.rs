@@ -35,6 +35,8 @@ pub(crate) enum Packing<'h> {
     Plain,
     /// They are compressed into BGZF blocks that no other chunk shares.
     Blocks(BlockCompressor),
+    /// They are encoded into containers of CRAM that no other chunk shares.
+    Containers(Box<zerohop_cram::Encoder<'h>>),
     /// Each gets its key, to be sorted; and its signatures, if duplicates are looked for.
     Frames(KeyMaker, Option<Box<Signer<'h>>>),
 }
@@ -47,7 +49,7 @@ impl<'h> Packing<'h> {
     fn signer(&mut self) -> Option<&mut Signer<'h>> {
         match self {
             Packing::Frames(_, signer) => signer.as_deref_mut(),
-            Packing::Plain | Packing::Blocks(_) => None,
+            Packing::Plain | Packing::Blocks(_) | Packing::Containers(_) => None,
         }
     }
 
@@ -61,7 +63,7 @@ impl<'h> Packing<'h> {
         write: impl FnOnce(&mut Vec<u8>) -> Result<(), Error>,
     ) -> Result<(), Error> {
         match self {
-            Packing::Plain | Packing::Blocks(_) => write(out),
+            Packing::Plain | Packing::Blocks(_) | Packing::Containers(_) => write(out),
             Packing::Frames(keys, signer) => {
                 push_frame(out, keys.key(fields), write)?;
                 signer.as_mut().map_or(Ok(()), |signer| signer.note(fields, is_first, text_of))
@@ -91,9 +93,19 @@ impl<'h> RecordEncoder<'h> {
 /// Where records are appended.
 fn target<'b>(packing: &Packing<'_>, raw: &'b mut Vec<u8>, out: &'b mut Vec<u8>) -> &'b mut Vec<u8> {
     match packing {
-        Packing::Blocks(_) => raw,
+        Packing::Blocks(_) | Packing::Containers(_) => raw,
         Packing::Plain | Packing::Frames(..) => out,
     }
+}
+
+/// Records of BAM that lie one after the other.
+fn records_of(mut bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
+    std::iter::from_fn(move || {
+        let length = 4 + u32::from_le_bytes(*bytes.first_chunk()?) as usize;
+        let (record, rest) = bytes.split_at_checked(length)?;
+        bytes = rest;
+        Some(record)
+    })
 }
 
 impl Encoder for RecordEncoder<'_> {
@@ -136,11 +148,14 @@ impl Encoder for RecordEncoder<'_> {
     }
 
     fn finish(&mut self) -> Result<Vec<u8>, Error> {
-        if let Packing::Blocks(compressor) = &mut self.packing {
-            compressor.compress(&self.raw, &mut self.out)?;
-        }
-        if let Some(signer) = self.packing.signer() {
-            signer.end(&mut self.out)?;
+        match &mut self.packing {
+            Packing::Blocks(compressor) => compressor.compress(&self.raw, &mut self.out)?,
+            Packing::Containers(encoder) => {
+                records_of(&self.raw).try_for_each(|record| encoder.add(record))?;
+                encoder.finish(&mut self.out)?;
+            }
+            Packing::Plain | Packing::Frames(_, None) => {}
+            Packing::Frames(_, Some(signer)) => signer.end(&mut self.out)?,
         }
         Ok(std::mem::take(&mut self.out))
     }

@@ -2,9 +2,10 @@
 //! processes write together.
 
 use crate::encoder::{Form, Packing, RecordEncoder};
+use crate::file_index::FileIndex;
 use crate::format::Format;
 use crate::header::Header;
-use crate::index::{Index, IndexFormat};
+use crate::index::IndexFormat;
 use crate::libraries::Libraries;
 use crate::line::{ContigNumbers, LineParser};
 use crate::marking::{BothCollector, Marking, Signer};
@@ -16,6 +17,7 @@ use std::io::{ErrorKind, Write};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use zerohop_bgzf::BlockCompressor;
+use zerohop_cram::{Cram, NewIndex, Order};
 use zerohop_duplicates::{ChunkCounts, Decision, Marks};
 use zerohop_model::error::Error;
 use zerohop_model::sink::{Access, Collect, Encoder, Sink};
@@ -25,6 +27,8 @@ use zerohop_sort::Store;
 /// The part of the memory that is for signatures, where duplicates are looked for: they take about a third of what
 /// records take.
 const PART_OF_SIGNATURES: f64 = 0.25;
+/// About how many bytes of signatures are decided together.
+const SIGNATURES_TOGETHER: usize = 1 << 20;
 
 /// What to write, and where.
 #[derive(Debug, Clone)]
@@ -35,6 +39,8 @@ pub struct OutputSpec {
     pub shards: usize,
     /// The format.
     pub format: Format,
+    /// The FASTA file of the reference, which CRAM needs.
+    pub fasta: PathBuf,
     /// The header; each shard has all of it.
     pub header: Header,
     /// Position in the header of each lane's read group.
@@ -71,11 +77,27 @@ pub enum WriteIndex {
     As(IndexFormat),
 }
 
+impl OutputSpec {
+    /// What CRAM is encoded with, if it is the format.
+    fn cram(&self) -> Result<Option<Cram>, Error> {
+        let Format::Cram { version, level } = self.format else { return Ok(None) };
+        if let Some(NewIndex { path, text }) = zerohop_cram::missing_index(&self.fasta)? {
+            zerohop_process::write(&path, &text).map_err(unwritten)?;
+        }
+        let order = match &self.sorting {
+            Some(Sorting { order: SortOrder::Coordinate, .. }) => Order::Coordinate,
+            _ => Order::Other,
+        };
+        Cram::new((&self.header.text(), &self.header.contigs), &self.fasta, (version, level, order)).map(Some)
+    }
+}
+
 impl Sorting {
     /// The index that a file in this format gets.
     fn index(&self, format: Format, header: &Header) -> Option<IndexFormat> {
         match (self.index, self.order, format) {
             (WriteIndex::No, ..) | (_, SortOrder::Name, _) | (.., Format::Sam) => None,
+            (.., Format::Cram { .. }) => Some(IndexFormat::Crai),
             (WriteIndex::AsNeeded, ..) => Some(IndexFormat::for_contigs(&header.contigs)),
             (WriteIndex::As(index), ..) => Some(index),
         }
@@ -115,6 +137,10 @@ impl Open {
     }
 }
 
+/// What the index of a sorted file says.
+#[derive(Debug)]
+pub struct SortedIndex(FileIndex);
+
 /// The output of a run. Dropped before [`FileSink::finish`], it removes what it has written.
 #[derive(Debug)]
 pub struct FileSink {
@@ -124,13 +150,15 @@ pub struct FileSink {
     access: Access,
     /// What goes before the records.
     header: Vec<u8>,
+    /// What CRAM is encoded with.
+    cram: Option<Cram>,
     /// Where records are until they are sorted.
     store: Option<Store>,
     /// The signatures of records, if duplicates are looked for, and how many records each chunk has.
     signatures: Option<(Store, ChunkCounts)>,
     libraries: Libraries,
     /// The file of the index, if one is written.
-    index: Option<(NewFile, Index)>,
+    index: Option<(NewFile, FileIndex)>,
 }
 
 impl FileSink {
@@ -189,7 +217,7 @@ impl FileSink {
     }
 
     /// Opens the file of the index, if one is wanted, so that it is known now if that cannot be.
-    fn open_index(&self) -> Result<Option<(NewFile, Index)>, Error> {
+    fn open_index(&self) -> Result<Option<(NewFile, FileIndex)>, Error> {
         let OutputSpec { path: Some(path), sorting: Some(sorting), format, header, .. } = &self.spec else {
             return Ok(None);
         };
@@ -200,15 +228,16 @@ impl FileSink {
             let (path, source) = (index_path(path, index), std::io::Error::other(words));
             return Err(Error::Output { path, source });
         }
-        Ok(Some((open(Some(&index_path(path, index)))?, Index::new(index, &header.contigs))))
+        Ok(Some((open(Some(&index_path(path, index)))?, FileIndex::new(index, &header.contigs))))
     }
 
     fn without_files(mut spec: OutputSpec) -> Result<Self, Error> {
         spec.header.order = spec.sorting.as_ref().map(|sorting| sorting.order);
-        let mut header = Vec::new();
-        match spec.format {
-            Format::Sam => header.extend_from_slice(spec.header.text().as_bytes()),
-            Format::Bam { level } => BlockCompressor::new(level).compress(&spec.header.bam(), &mut header)?,
+        let (mut header, cram) = (Vec::new(), spec.cram()?);
+        match (spec.format, &cram) {
+            (Format::Bam { level }, _) => BlockCompressor::new(level).compress(&spec.header.bam(), &mut header)?,
+            (Format::Cram { .. }, Some(cram)) => header.extend_from_slice(cram.beginning()),
+            _ => header.extend_from_slice(spec.header.text().as_bytes()),
         }
         let (contig_numbers, access) = (ContigNumbers::default(), Access::Sequential);
         let store = |sorting: &Sorting, memory| Store::new(memory, sorting.folder.clone());
@@ -219,7 +248,7 @@ impl FileSink {
         let store = spec.sorting.as_ref().map(|sorting| store(sorting, of_records(sorting)));
         let libraries = Libraries::new(&spec.header, &spec.lane_groups);
         let (files, index) = (Vec::new(), None);
-        Ok(FileSink { spec, contig_numbers, files, access, header, store, signatures, libraries, index })
+        Ok(FileSink { spec, contig_numbers, files, access, header, cram, store, signatures, libraries, index })
     }
 
     fn marking(&self) -> Option<&Marking> {
@@ -234,15 +263,17 @@ impl FileSink {
     /// The choice of duplicates among the records that were collected, to be made in parts; none if it is not wanted.
     pub fn decision(&self) -> Option<Decision> {
         let (store, counts) = self.signatures.as_ref()?;
-        Some(Decision::new(store.parts(), counts, self.marking()?.search))
+        Some(Decision::new(store.parts(SIGNATURES_TOGETHER), counts, self.marking()?.search))
     }
 
     /// The records that were collected, in parts to be made and written; none if they are not sorted. `marks` says
     /// which are duplicates.
-    pub fn sorted(&self, marks: Option<Marks>) -> Option<SortedParts> {
+    pub fn sorted(&self, marks: Option<Marks>) -> Option<SortedParts<'_>> {
         let index = self.index.as_ref().map(|(_, index)| index.like());
         let duplicates = marks.zip(self.marking().map(|marking| marking.duplicates));
-        self.store.as_ref().map(|store| SortedParts::new(store.parts(), self.spec.format, index, duplicates))
+        let (format, cram) = (self.spec.format, self.cram.as_ref());
+        let parts = self.store.as_ref()?.parts(format.part_bytes());
+        Some(SortedParts::new(parts, (format, cram), index, duplicates))
     }
 
     /// Bytes that were written to temporary files, compressed.
@@ -251,10 +282,14 @@ impl FileSink {
         stores.map(Store::spilled_bytes).sum()
     }
 
-    /// Has the index say what that of these `parts` says, which are all written.
-    pub fn set_index(&mut self, parts: SortedParts) {
-        let start = self.start(0);
-        if let (Some((_, index)), Some(all)) = (&mut self.index, parts.into_index(start)) {
+    /// What the index of these `parts` says, which are all written.
+    pub fn index_of(&self, parts: SortedParts<'_>) -> Option<SortedIndex> {
+        parts.into_index(self.start(0)).map(SortedIndex)
+    }
+
+    /// Has the index say this.
+    pub fn set_index(&mut self, of_parts: Option<SortedIndex>) {
+        if let (Some((_, index)), Some(SortedIndex(all))) = (&mut self.index, of_parts) {
             *index = all;
         }
     }
@@ -290,8 +325,8 @@ impl FileSink {
     /// Removes indexes of other formats: they are of records that are replaced.
     fn remove_others(&self, written: IndexFormat) -> Result<(), Error> {
         let Some(path) = &self.spec.path else { return Ok(()) };
-        for format in IndexFormat::ALL.into_iter().filter(|format| *format != written) {
-            let other = index_path(path, format);
+        for format in IndexFormat::of(self.spec.format).iter().filter(|format| **format != written) {
+            let other = index_path(path, *format);
             match std::fs::remove_file(&other) {
                 Err(source) if source.kind() != ErrorKind::NotFound => {
                     return Err(Error::Output { path: other, source });
@@ -352,15 +387,16 @@ impl Sink for FileSink {
         let parser = LineParser::new(&self.spec.header.contigs, &self.contig_numbers);
         let form = match self.spec.format {
             Format::Sam => Form::SAM,
-            Format::Bam { .. } => Form::Bam,
+            Format::Bam { .. } | Format::Cram { .. } => Form::Bam,
         };
-        let packing = match (&self.spec.sorting, self.spec.format) {
-            (Some(sorting), _) => {
+        let packing = match (&self.spec.sorting, self.spec.format, &self.cram) {
+            (Some(sorting), ..) => {
                 let signer = sorting.marking.as_ref().map(|marking| Signer::new(marking, &self.libraries));
                 Packing::frames(sorting.order, signer)
             }
-            (None, Format::Sam) => Packing::Plain,
-            (None, Format::Bam { level }) => Packing::Blocks(BlockCompressor::new(level)),
+            (None, Format::Bam { level }, _) => Packing::Blocks(BlockCompressor::new(level)),
+            (None, Format::Cram { .. }, Some(cram)) => Packing::Containers(Box::new(cram.encoder())),
+            (None, ..) => Packing::Plain,
         };
         Box::new(RecordEncoder::new(self.context(), parser, form, packing))
     }
@@ -415,6 +451,7 @@ mod tests {
             path: Some(path),
             shards,
             format: Format::Sam,
+            fasta: PathBuf::new(),
             header,
             lane_groups,
             comments: false,

@@ -1,6 +1,6 @@
 //! Formats of records.
 
-use zerohop_bgzf::END_MARKER;
+pub use zerohop_cram::Version as CramVersion;
 
 /// The format of an output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -12,14 +12,31 @@ pub enum Format {
         /// 0 (not compressed) to 9 (smallest), as for zlib and samtools.
         level: u8,
     },
+    /// Binary, without the bases that are in the reference.
+    Cram {
+        /// Its version.
+        version: CramVersion,
+        /// 0 (not compressed) to 9 (smallest), as for samtools.
+        level: u8,
+    },
 }
 
 impl Format {
+    /// About how many bytes of records are merged and encoded together where they are sorted. A slice of CRAM has ten
+    /// thousand records, and htslib tries its methods of compression on the first slices again each time.
+    pub(crate) fn part_bytes(self) -> usize {
+        match self {
+            Format::Sam | Format::Bam { .. } => 1 << 20,
+            Format::Cram { .. } => 32 << 20,
+        }
+    }
+
     /// What a file ends with.
     pub(crate) fn end_marker(self) -> &'static [u8] {
         match self {
             Format::Sam => b"",
-            Format::Bam { .. } => &END_MARKER,
+            Format::Bam { .. } => &zerohop_bgzf::END_MARKER,
+            Format::Cram { .. } => &zerohop_cram::END_MARKER,
         }
     }
 }

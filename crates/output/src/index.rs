@@ -3,6 +3,7 @@
 //! A virtual offset is the offset of a BGZF block, times 2^16, plus a place in its data. In a part, blocks are counted
 //! from where the part begins; where that is becomes known at the end.
 
+use crate::format::Format;
 use std::collections::BTreeMap;
 use zerohop_bgzf::{BlockCompressor, END_MARKER};
 use zerohop_model::error::Error;
@@ -15,6 +16,8 @@ pub enum IndexFormat {
     Bai,
     /// CSI, for contigs of any length.
     Csi,
+    /// That of CRAM.
+    Crai,
 }
 
 /// Bits of a position within the smallest bin, and levels of bins above the smallest in BAI.
@@ -24,10 +27,16 @@ const BAI_DEPTH: u32 = 5;
 const BAI_BASES: u64 = 1 << (MIN_SHIFT + 3 * BAI_DEPTH);
 
 impl IndexFormat {
-    /// All of them.
-    pub const ALL: [Self; 2] = [IndexFormat::Bai, IndexFormat::Csi];
+    /// Those that a file in this format can have.
+    pub fn of(format: Format) -> &'static [Self] {
+        match format {
+            Format::Sam => &[],
+            Format::Bam { .. } => &[IndexFormat::Bai, IndexFormat::Csi],
+            Format::Cram { .. } => &[IndexFormat::Crai],
+        }
+    }
 
-    /// The one that these contigs need.
+    /// The one of BAM that these contigs need.
     pub fn for_contigs(contigs: &[Contig]) -> Self {
         match contigs.iter().any(|contig| contig.length > BAI_BASES) {
             true => IndexFormat::Csi,
@@ -40,6 +49,7 @@ impl IndexFormat {
         match self {
             IndexFormat::Bai => ".bai",
             IndexFormat::Csi => ".csi",
+            IndexFormat::Crai => ".crai",
         }
     }
 
@@ -47,7 +57,7 @@ impl IndexFormat {
     fn depth(self, contigs: &[Contig]) -> u32 {
         let longest = contigs.iter().map(|contig| contig.length).max().unwrap_or(0);
         match self {
-            IndexFormat::Bai => BAI_DEPTH,
+            IndexFormat::Bai | IndexFormat::Crai => BAI_DEPTH,
             // As many as htslib has (hts_idx_init in sam.c), which adds 256 bases.
             IndexFormat::Csi => (0..).find(|depth| longest + 256 <= 1 << (MIN_SHIFT + 3 * depth)).unwrap_or(BAI_DEPTH),
         }
@@ -163,12 +173,11 @@ impl Index {
 
     fn bytes(&self, contigs: usize) -> Vec<u8> {
         let mut out = Vec::new();
-        match self.format {
-            IndexFormat::Bai => out.extend_from_slice(b"BAI\x01"),
-            IndexFormat::Csi => {
-                out.extend_from_slice(b"CSI\x01");
-                [MIN_SHIFT, self.depth, 0].iter().for_each(|number| out.extend_from_slice(&number.to_le_bytes()));
-            }
+        if self.format == IndexFormat::Csi {
+            out.extend_from_slice(b"CSI\x01");
+            [MIN_SHIFT, self.depth, 0].iter().for_each(|number| out.extend_from_slice(&number.to_le_bytes()));
+        } else {
+            out.extend_from_slice(b"BAI\x01");
         }
         put_count(&mut out, contigs);
         let nothing = ContigIndex::default();

@@ -18,6 +18,7 @@
 
 mod bam;
 mod encoder;
+mod file_index;
 mod files;
 mod format;
 mod header;
@@ -32,8 +33,8 @@ mod records;
 mod sam;
 mod tags;
 
-pub use files::{FileSink, OutputSpec, Sorting, WriteIndex, index_path, shard_path};
-pub use format::Format;
+pub use files::{FileSink, OutputSpec, SortedIndex, Sorting, WriteIndex, index_path, shard_path};
+pub use format::{CramVersion, Format};
 pub use header::{Header, HeaderError, Program, ReadGroup, ReadGroupError};
 pub use index::IndexFormat;
 pub use marking::{Barcode, Marking};

@@ -1,9 +1,10 @@
 //! The output of a sort, in parts: records out of the merge, compressed by whoever merges, and what their index says.
 
+use crate::file_index::FileIndex;
 use crate::format::Format;
-use crate::index::Index;
 use std::sync::Mutex;
 use zerohop_bgzf::{BLOCK_DATA, BlockCompressor};
+use zerohop_cram::{Crai, Cram, Encoder};
 use zerohop_duplicates::Marks;
 use zerohop_model::error::Error;
 use zerohop_model::record::DUPLICATE;
@@ -11,11 +12,13 @@ use zerohop_model::sink::{MakePart, Parts};
 use zerohop_sort::{Merger, Ordinal};
 
 /// Parts of a sorted output.
-pub struct SortedParts {
+pub struct SortedParts<'s> {
     parts: zerohop_sort::Parts,
     format: Format,
+    /// What CRAM is encoded with.
+    cram: Option<&'s Cram>,
     /// An empty index, if one is wanted.
-    index: Option<Index>,
+    index: Option<FileIndex>,
     duplicates: Option<(Marks, Duplicates)>,
     made: Mutex<Vec<Option<Made>>>,
 }
@@ -38,17 +41,17 @@ enum Fate {
 }
 
 /// A part that is made: its bytes, and what its index says.
-type Made = (u64, Option<Index>);
+type Made = (u64, Option<FileIndex>);
 
-impl SortedParts {
+impl<'s> SortedParts<'s> {
     pub(crate) fn new(
         parts: zerohop_sort::Parts,
-        format: Format,
-        index: Option<Index>,
+        (format, cram): (Format, Option<&'s Cram>),
+        index: Option<FileIndex>,
         duplicates: Option<(Marks, Duplicates)>,
     ) -> Self {
         let made = Mutex::new(vec![None; parts.count()]);
-        SortedParts { parts, format, index, duplicates, made }
+        SortedParts { parts, format, cram, index, duplicates, made }
     }
 
     /// What is to be done with a record.
@@ -68,7 +71,7 @@ impl SortedParts {
     }
 
     /// What the index of all parts says, if one is wanted; the first begins at `start`, in bytes.
-    pub(crate) fn into_index(self, start: u64) -> Option<Index> {
+    pub(crate) fn into_index(self, start: u64) -> Option<FileIndex> {
         let (mut all, mut offset) = (self.index?, start);
         for (bytes, index) in self.made.into_inner().unwrap_or_else(|p| p.into_inner()).into_iter().flatten() {
             index.into_iter().for_each(|index| all.append(index, offset));
@@ -78,7 +81,7 @@ impl SortedParts {
     }
 }
 
-impl Parts for SortedParts {
+impl Parts for SortedParts<'_> {
     fn count(&self) -> usize {
         self.parts.count()
     }
@@ -88,62 +91,92 @@ impl Parts for SortedParts {
     }
 
     fn maker(&self) -> Box<dyn MakePart + '_> {
-        let level = match self.format {
-            Format::Sam => 0,
-            Format::Bam { level } => level,
+        let packer = match (self.format, self.cram) {
+            (Format::Bam { level }, _) => {
+                Packer::Blocks(BlockCompressor::new(level), Vec::with_capacity(2 * BLOCK_DATA))
+            }
+            (Format::Cram { .. }, Some(cram)) => Packer::Containers(cram.encoder(), Vec::new()),
+            _ => Packer::Lines,
         };
-        Box::new(Maker {
-            parts: self,
-            merger: self.parts.merger(),
-            compressor: BlockCompressor::new(level),
-            raw: Vec::with_capacity(2 * BLOCK_DATA),
-        })
+        Box::new(Maker { parts: self, merger: self.parts.merger(), packer })
     }
 }
 
 /// Where FLAG is in a record of BAM, behind its length.
 const BAM_FLAGS: usize = 18;
 
+/// What becomes of merged records.
+enum Packer<'p> {
+    Lines,
+    /// With what the next block holds so far.
+    Blocks(BlockCompressor, Vec<u8>),
+    /// With room for a record that is marked.
+    Containers(Encoder<'p>, Vec<u8>),
+}
+
 struct Maker<'p> {
-    parts: &'p SortedParts,
+    parts: &'p SortedParts<'p>,
     merger: Merger<'p>,
-    compressor: BlockCompressor,
-    raw: Vec<u8>,
+    packer: Packer<'p>,
 }
 
 impl MakePart for Maker<'_> {
     fn make(&mut self, number: usize, mut out: Vec<u8>) -> Result<Vec<u8>, Error> {
-        let SortedParts { format, index, made, .. } = self.parts;
-        let merger = &mut self.merger;
-        let mut index = index.as_ref().map(Index::like);
-        match format {
-            Format::Sam => merger.part(number, |key, record| {
-                match self.parts.fate(key.ordinal()) {
+        let Maker { parts, merger, packer } = self;
+        let mut index = parts.index.as_ref().map(FileIndex::like);
+        match packer {
+            Packer::Lines => merger.part(number, |key, record| {
+                match parts.fate(key.ordinal()) {
                     Fate::LeftOut => {}
                     Fate::Written => out.extend_from_slice(record),
                     Fate::Marked => put_marked_line(record, &mut out),
                 }
                 Ok(())
             })?,
-            Format::Bam { .. } => {
-                self.raw.clear();
-                let mut blocks = Blocks { raw: &mut self.raw, compressor: &mut self.compressor, out: &mut out };
+            Packer::Blocks(compressor, raw) => {
+                raw.clear();
+                let mut blocks = Blocks { raw, compressor, out: &mut out };
                 merger.part(number, |key, record| {
-                    let fate = self.parts.fate(key.ordinal());
+                    let fate = parts.fate(key.ordinal());
                     if fate == Fate::LeftOut {
                         return Ok(());
                     }
                     let at = blocks.put(record, fate == Fate::Marked)?;
-                    index.iter_mut().for_each(|index| index.add(record, at));
+                    if let Some(FileIndex::Bam(index)) = &mut index {
+                        index.add(record, at);
+                    }
                     Ok(())
                 })?;
                 blocks.flush()?;
             }
+            Packer::Containers(encoder, marked) => {
+                merger.part(number, |key, record| match parts.fate(key.ordinal()) {
+                    Fate::LeftOut => Ok(()),
+                    Fate::Written => encoder.add(record),
+                    Fate::Marked => {
+                        marked.clear();
+                        marked.extend_from_slice(record);
+                        mark(marked);
+                        encoder.add(marked)
+                    }
+                })?;
+                encoder.finish(&mut out)?;
+                if let Some(FileIndex::Cram(crai)) = &mut index {
+                    *crai = Crai::of(&out)?;
+                }
+            }
         }
-        let mut made = made.lock().unwrap_or_else(|p| p.into_inner());
+        let mut made = parts.made.lock().unwrap_or_else(|p| p.into_inner());
         made[number] = Some((out.len() as u64, index));
         Ok(out)
     }
+}
+
+/// Gives a record of BAM the flag of duplicates.
+fn mark(record: &mut [u8]) {
+    let [low, high] = DUPLICATE.to_le_bytes();
+    record[BAM_FLAGS] |= low;
+    record[BAM_FLAGS + 1] |= high;
 }
 
 /// Appends a line of SAM with the flag of duplicates.
@@ -178,8 +211,7 @@ impl Blocks<'_> {
         let start = self.raw.len();
         self.raw.extend_from_slice(record);
         if is_duplicate {
-            self.raw[start + BAM_FLAGS] |= DUPLICATE.to_le_bytes()[0];
-            self.raw[start + BAM_FLAGS + 1] |= DUPLICATE.to_le_bytes()[1];
+            mark(&mut self.raw[start..]);
         }
         let whole = self.raw.len() / BLOCK_DATA * BLOCK_DATA;
         if whole > 0 {

@@ -26,7 +26,9 @@ fn sink(format: Format, comments: bool) -> FileSink {
     };
     // The second lane has no read group.
     let (path, lane_groups) = (Some(PathBuf::from("/dev/null")), vec![Some(0), None]);
-    FileSink::create(OutputSpec { path, shards: 1, format, header, lane_groups, comments, sorting: None }).unwrap()
+    let fasta = std::path::PathBuf::new();
+    FileSink::create(OutputSpec { path, shards: 1, format, fasta, header, lane_groups, comments, sorting: None })
+        .unwrap()
 }
 
 /// What an encoder makes of one chunk.

@@ -90,12 +90,22 @@ pub fn apart<'i, 'o>(
     Ok(())
 }
 
+/// Whether these are lines of six numbers.
+fn is_crai(head: &[u8]) -> bool {
+    let line = head.split(|&byte| byte == b'\n').next().unwrap_or_default();
+    let is_number = |field: &[u8]| {
+        let digits = field.strip_prefix(b"-").unwrap_or(field);
+        !digits.is_empty() && digits.iter().all(u8::is_ascii_digit)
+    };
+    line.split(|&byte| byte == b'\t').filter(|field| is_number(field)).count() == 6
+}
+
 /// What an output holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
-    /// Alignments: SAM or BAM.
+    /// Alignments: SAM, BAM or CRAM.
     Records,
-    /// An index of BAM: BAI or CSI.
+    /// An index of BAM or CRAM: BAI, CSI or CRAI.
     Index,
     /// Metrics as Picard writes them.
     Metrics,
@@ -113,8 +123,8 @@ impl Kind {
     /// In words that go on after "it does not hold".
     fn words(self) -> &'static str {
         match self {
-            Kind::Records => "SAM or BAM",
-            Kind::Index => "an index of BAM",
+            Kind::Records => "SAM, BAM or CRAM",
+            Kind::Index => "an index of BAM or CRAM",
             Kind::Metrics => "metrics of Picard",
             Kind::Json => "JSON",
             Kind::Page => "an HTML page",
@@ -128,8 +138,8 @@ impl Kind {
         let text = head.trim_ascii_start();
         let starts = |word: &[u8]| text.len() >= word.len() && text[..word.len()].eq_ignore_ascii_case(word);
         match self {
-            Kind::Records => head.starts_with(b"BAM\x01") || is_sam(head),
-            Kind::Index => head.starts_with(b"BAI\x01") || head.starts_with(b"CSI\x01"),
+            Kind::Records => head.starts_with(b"BAM\x01") || head.starts_with(b"CRAM") || is_sam(head),
+            Kind::Index => head.starts_with(b"BAI\x01") || head.starts_with(b"CSI\x01") || is_crai(head),
             Kind::Metrics => starts(b"## htsjdk.samtools.metrics"),
             Kind::Json => starts(b"{") || starts(b"["),
             Kind::Page => starts(b"<!doctype html") || starts(b"<html"),

@@ -7,7 +7,7 @@
 //! 2. the worker that made a chunk of frames adds it to its own run ([`Collector`]), in memory of its node;
 //! 3. a run that takes more than its share of the memory is sorted, compressed and written to an unnamed file; what
 //!    is left at the end stays in memory, sorted;
-//! 4. the keys are divided into parts of about 1 MiB ([`Parts`]), and whoever is free merges the next one: out of each
+//! 4. the keys are divided into parts ([`Parts`]), and whoever is free merges the next one: out of each
 //!    run the records whose keys lie in it.
 //!
 //! Records with equal keys come in the order of the input: that of the numbers of their chunks, and in a chunk as they

@@ -6,9 +6,8 @@ use crate::run::Run;
 use crate::spill::{BLOCK, SpillReader, SpilledRun};
 use zerohop_model::error::Error;
 
-/// Samples in a part: it has about 1 MiB, as there is a sample in 64 KiB.
-const SAMPLES: usize = 16;
-const PART: usize = SAMPLES << 16;
+/// There is a sample in about as many bytes.
+const SAMPLE: usize = 1 << 16;
 /// Blocks that a thread reads of a spilled run in one go, at least: the first and the last are read by others, too.
 const BLOCKS: usize = 4;
 
@@ -23,15 +22,23 @@ pub struct Parts {
     spilled: Vec<SpilledRun>,
     /// Where parts begin, but for the first.
     bounds: Vec<Key>,
+    /// About how many bytes a part has.
+    part: usize,
     /// Bytes of memory that runs may take.
     budget: u64,
 }
 
 impl Parts {
-    pub(crate) fn new(memory: Vec<Run>, spilled: Vec<SpilledRun>, mut samples: Vec<Key>, budget: u64) -> Self {
+    pub(crate) fn new(
+        (memory, spilled): (Vec<Run>, Vec<SpilledRun>),
+        mut samples: Vec<Key>,
+        part: usize,
+        budget: u64,
+    ) -> Self {
         samples.sort_unstable();
-        let bounds = samples.into_iter().skip(SAMPLES - 1).step_by(SAMPLES).collect();
-        Parts { memory, spilled, bounds, budget }
+        let samples_of_part = (part / SAMPLE).max(1);
+        let bounds = samples.into_iter().skip(samples_of_part - 1).step_by(samples_of_part).collect();
+        Parts { memory, spilled, bounds, part, budget }
     }
 
     /// The same, with equal keys in one part.
@@ -48,14 +55,14 @@ impl Parts {
 
     /// How many parts one thread should merge in a row: where many runs were spilled, each has little of a part.
     pub fn in_a_row(&self) -> usize {
-        (self.spilled.len() * BLOCKS * BLOCK).div_ceil(PART).clamp(1, LONGEST_ROW)
+        (self.spilled.len() * BLOCKS * BLOCK).div_ceil(self.part).clamp(1, LONGEST_ROW)
     }
 
     /// How many of so many threads may merge at the same time, one at least: each holds a block of each spilled run, as
     /// it is on disk and inflated, and the parts of a row, until those before are written. (Blocks with long records
     /// take more.)
     pub fn mergers(&self, threads: usize) -> usize {
-        let row = if self.spilled.is_empty() { 0 } else { self.in_a_row() * PART };
+        let row = if self.spilled.is_empty() { 0 } else { self.in_a_row() * self.part };
         let each = (self.spilled.len() * 2 * BLOCK + row) as u64;
         (self.budget / each.max(1)).clamp(1, threads.max(1) as u64) as usize
     }

@@ -48,10 +48,10 @@ impl Store {
         self.spilled_bytes.load(Ordering::Relaxed)
     }
 
-    /// All that was added, once all collectors have finished.
-    pub fn parts(&self) -> Parts {
+    /// All that was added, once all collectors have finished, in parts of about so many bytes.
+    pub fn parts(&self, part_bytes: usize) -> Parts {
         let runs = std::mem::take(&mut *self.runs());
-        Parts::new(runs.memory, runs.spilled, runs.samples, self.memory)
+        Parts::new((runs.memory, runs.spilled), runs.samples, part_bytes, self.memory)
     }
 
     fn runs(&self) -> std::sync::MutexGuard<'_, Runs> {

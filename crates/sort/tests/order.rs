@@ -46,7 +46,7 @@ fn sorted(chunks: &[Chunk], collectors: usize, memory: u64) -> (Vec<Vec<Vec<u8>>
     }
     all.iter_mut().for_each(|collector| collector.finish().unwrap());
     drop(all);
-    let parts = store.parts();
+    let parts = store.parts(1 << 20);
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0, "a file has a name");
     let (mut in_a_row, mut out) = (parts.merger(), vec![Vec::new(); parts.count()]);
     // Backwards, and in a row: both are the same.
@@ -154,7 +154,7 @@ fn equal_keys_are_in_one_part_where_that_is_wanted() {
         let mut collector = store.collector();
         collector.add(0, &frames(records)).unwrap();
         collector.finish().unwrap();
-        store.parts()
+        store.parts(1 << 20)
     };
     assert!(parts_of_keys(&of(&records)).iter().any(|(_, parts)| *parts > 1));
     let grouped = parts_of_keys(&of(&records).of_groups());

@@ -1,0 +1,357 @@
+//! The calls of htslib: a header, a file in memory that CRAM is written to, a record.
+#![allow(unsafe_code)]
+
+use std::ffi::{CStr, CString};
+use std::fs::File;
+use std::os::fd::{AsRawFd, FromRawFd, IntoRawFd, OwnedFd};
+use std::os::unix::fs::FileExt;
+use std::path::Path;
+use std::ptr::NonNull;
+use std::sync::{Mutex, Once};
+
+/// What htslib did not do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Refused(pub(crate) &'static str);
+
+/// One call at a time: htslib counts who shares a reference, and copies headers, without a lock.
+static OPENING: Mutex<()> = Mutex::new(());
+
+/// Keeps htslib from writing to standard error: what matters is said by us.
+fn be_silent() {
+    static ONCE: Once = Once::new();
+    // SAFETY: it sets a global number, which other threads may read; each value of it is valid.
+    ONCE.call_once(|| unsafe { hts_sys::hts_set_log_level(hts_sys::htsLogLevel_HTS_LOG_OFF) });
+}
+
+/// The index of a FASTA file that is not compressed.
+pub(crate) fn fai(fasta: &Path) -> Result<Vec<u8>, Refused> {
+    be_silent();
+    let memory = in_memory()?;
+    let fai = format!("/proc/self/fd/{}", memory.as_raw_fd());
+    let (fasta, fai) = (string(fasta)?, string(Path::new(&fai))?);
+    // SAFETY: both are strings with their ends; the third name is for compressed files, and may be left out.
+    match unsafe { hts_sys::fai_build3(fasta.as_ptr(), fai.as_ptr(), std::ptr::null()) } {
+        0 => read(&memory),
+        _ => Err(Refused("index the FASTA")),
+    }
+}
+
+fn string(path: &Path) -> Result<CString, Refused> {
+    CString::new(path.as_os_str().as_encoded_bytes()).map_err(|_| Refused("take a file name with a zero byte"))
+}
+
+/// An empty file in memory.
+fn in_memory() -> Result<File, Refused> {
+    // SAFETY: the name is a string with its end.
+    let descriptor = unsafe { libc::memfd_create(c"cram".as_ptr(), libc::MFD_CLOEXEC) };
+    if descriptor < 0 {
+        return Err(Refused("get memory for a file"));
+    }
+    // SAFETY: it was just made, and belongs to nobody else.
+    Ok(File::from(unsafe { OwnedFd::from_raw_fd(descriptor) }))
+}
+
+/// What was written to a file in memory. (Reading moves no position: htslib's descriptor has the same one.)
+fn read(memory: &File) -> Result<Vec<u8>, Refused> {
+    let failed = |_| Refused("read back a file in memory");
+    let mut all = vec![0; memory.metadata().map_err(failed)?.len() as usize];
+    memory.read_exact_at(&mut all, 0).map_err(failed)?;
+    Ok(all)
+}
+
+/// A header.
+#[derive(Debug)]
+pub(crate) struct Header(NonNull<hts_sys::sam_hdr_t>);
+
+// SAFETY: after `MemoryFile::write_header` nothing changes it; it is copied under the lock `OPENING`.
+unsafe impl Send for Header {}
+// SAFETY: as above.
+unsafe impl Sync for Header {}
+
+impl Header {
+    /// The header of this text.
+    pub(crate) fn parse(text: &str) -> Result<Self, Refused> {
+        // SAFETY: the bytes live as long as the call, which copies them, and their length is given.
+        let header = unsafe { hts_sys::sam_hdr_parse(text.len(), text.as_ptr().cast()) };
+        NonNull::new(header).map(Header).ok_or(Refused("parse the header"))
+    }
+}
+
+impl Drop for Header {
+    fn drop(&mut self) {
+        // SAFETY: it is ours alone, and not used again.
+        unsafe { hts_sys::sam_hdr_destroy(self.0.as_ptr()) };
+    }
+}
+
+/// An open file of htslib.
+#[derive(Debug)]
+struct Open(NonNull<hts_sys::htsFile>);
+
+// SAFETY: htslib ties nothing of it to a thread. What it shares with other files is the reference, which it locks, but
+// for the number of its users, which changes under the lock `OPENING`.
+unsafe impl Send for Open {}
+// SAFETY: a shared file is only asked for its reference, which does not change.
+unsafe impl Sync for Open {}
+
+impl Open {
+    fn pointer(&self) -> *mut hts_sys::htsFile {
+        self.0.as_ptr()
+    }
+
+    /// Closes it; whether that went well.
+    fn close(self) -> bool {
+        let file = self.pointer();
+        std::mem::forget(self);
+        close(file)
+    }
+}
+
+impl Drop for Open {
+    fn drop(&mut self) {
+        close(self.pointer());
+    }
+}
+
+fn close(file: *mut hts_sys::htsFile) -> bool {
+    let _one = OPENING.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+    // SAFETY: the file is open, and its owner does not use it again; the users of the reference are counted under the
+    // lock.
+    unsafe { hts_sys::hts_close(file) == 0 }
+}
+
+/// An open output of CRAM, in memory.
+#[derive(Debug)]
+pub(crate) struct MemoryFile {
+    file: Open,
+    /// What htslib writes to.
+    memory: File,
+}
+
+/// What is written.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Settings {
+    pub(crate) version: &'static CStr,
+    /// From 0 to 9.
+    pub(crate) level: u8,
+    /// Whether records of several contigs may share a slice.
+    pub(crate) mixes_contigs: bool,
+}
+
+impl MemoryFile {
+    /// An empty one. Nothing can be written before it has a reference and a header.
+    fn open(settings: Settings) -> Result<Self, Refused> {
+        be_silent();
+        let memory = in_memory()?;
+        let other = memory.try_clone().map_err(|_| Refused("get memory for a file"))?;
+        // SAFETY: htslib owns the second descriptor from here on, and closes it; modes are strings with their ends.
+        let stream = unsafe { hts_sys::hdopen(other.into_raw_fd(), c"w".as_ptr()) };
+        if stream.is_null() {
+            return Err(Refused("open a file in memory"));
+        }
+        // SAFETY: the stream is open, and belongs to the new file.
+        let file = unsafe { hts_sys::hts_hopen(stream, c"-".as_ptr(), c"wc".as_ptr()) };
+        let file = NonNull::new(file).map(Open).ok_or(Refused("open a file in memory"))?;
+        let opened = MemoryFile { file, memory };
+        opened.set(settings)?;
+        Ok(opened)
+    }
+
+    fn set(&self, Settings { version, level, mixes_contigs }: Settings) -> Result<(), Refused> {
+        let file = self.file.pointer();
+        // SAFETY: the file is open, and this option takes a string with its end, which is read before it returns.
+        let done = unsafe { hts_sys::hts_set_opt(file, hts_sys::hts_fmt_option_CRAM_OPT_VERSION, version.as_ptr()) };
+        let numbers = [
+            (hts_sys::hts_fmt_option_HTS_OPT_COMPRESSION_LEVEL, i32::from(level)),
+            (hts_sys::hts_fmt_option_CRAM_OPT_MULTI_SEQ_PER_SLICE, i32::from(mixes_contigs)),
+            // The reference that is given is used, or nothing: it is not put into the file.
+            (hts_sys::hts_fmt_option_CRAM_OPT_EMBED_REF, 0),
+            (hts_sys::hts_fmt_option_CRAM_OPT_NO_REF, 0),
+            // MD and NM come back as they were, not as they would be computed.
+            (hts_sys::hts_fmt_option_CRAM_OPT_STORE_MD, 1),
+            (hts_sys::hts_fmt_option_CRAM_OPT_STORE_NM, 1),
+            // They were computed from this reference.
+            (hts_sys::hts_fmt_option_CRAM_OPT_IGNORE_MD5, 1),
+        ];
+        // SAFETY: the file is open, and each of these options takes one int.
+        let set = |(option, value)| unsafe { hts_sys::hts_set_opt(file, option, value as libc::c_int) };
+        match done == 0 && numbers.into_iter().all(|number| set(number) == 0) {
+            true => Ok(()),
+            false => Err(Refused("take its settings")),
+        }
+    }
+
+    /// One that has the reference `fasta`.
+    pub(crate) fn with_reference(settings: Settings, fasta: &Path) -> Result<Self, Refused> {
+        let opened = MemoryFile::open(settings)?;
+        let fasta = string(fasta)?;
+        // SAFETY: the file is open; the name is a string with its end, which htslib copies.
+        let done = unsafe { hts_sys::hts_set_fai_filename(opened.file.pointer(), fasta.as_ptr()) };
+        if done == 0 { Ok(opened) } else { Err(Refused("load the reference")) }
+    }
+
+    /// One that shares the reference of another, and has its header.
+    pub(crate) fn sharing(&self, settings: Settings, header: &Header) -> Result<Self, Refused> {
+        let opened = MemoryFile::open(settings)?;
+        let file = opened.file.pointer();
+        let _one = OPENING.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        // SAFETY: the file is open for CRAM, so this member of the union is the one that is set; the header is copied,
+        // under the lock. The new file still has references of its own, which htslib fills from the header.
+        if unsafe { hts_sys::cram_set_header((*file).fp.cram, header.0.as_ptr()) } != 0 {
+            return Err(Refused("take the header"));
+        }
+        // SAFETY: both files are open. The option takes the references, and counts one user more, under the lock.
+        let shared = unsafe {
+            let references = hts_sys::cram_get_refs(self.file.pointer());
+            hts_sys::hts_set_opt(file, hts_sys::hts_fmt_option_CRAM_OPT_SHARED_REF, references)
+        };
+        if shared == 0 { Ok(opened) } else { Err(Refused("share the reference")) }
+    }
+
+    /// Writes the header, with M5 and UR, and gives what the file holds then.
+    pub(crate) fn write_header(&mut self, header: &Header) -> Result<Vec<u8>, Refused> {
+        // SAFETY: both are valid; the header is copied, and nobody else has it yet.
+        let done = unsafe { hts_sys::sam_hdr_write(self.file.pointer(), header.0.as_ptr()) };
+        if done != 0 {
+            return Err(Refused("write the header"));
+        }
+        read(&self.memory)
+    }
+
+    /// Writes a record.
+    pub(crate) fn write(&mut self, record: &Record, header: &Header) -> Result<(), Refused> {
+        let record = record.as_bam1();
+        // SAFETY: all are valid; htslib copies the record, and does not look at the header.
+        let done = unsafe { hts_sys::sam_write1(self.file.pointer(), header.0.as_ptr(), &record) };
+        if done >= 0 { Ok(()) } else { Err(Refused("take a record")) }
+    }
+
+    /// Encodes what was written so far.
+    pub(crate) fn flush(&mut self) -> Result<(), Refused> {
+        // SAFETY: the file is open.
+        let done = unsafe { hts_sys::hts_flush(self.file.pointer()) };
+        if done == 0 { Ok(()) } else { Err(Refused("encode the records")) }
+    }
+
+    /// Ends the file; gives all of it.
+    pub(crate) fn finish(mut self) -> Result<Vec<u8>, Refused> {
+        // Now, for others wait while a file is closed.
+        self.flush()?;
+        let MemoryFile { file, memory } = self;
+        match file.close() {
+            true => read(&memory),
+            false => Err(Refused("end a file in memory")),
+        }
+    }
+}
+
+/// A record, as htslib holds it: that of BAM, but for a name that is padded so that CIGAR is aligned.
+#[derive(Debug)]
+pub(crate) struct Record {
+    /// What has a fixed size; its data are not set.
+    core: hts_sys::bam1_core_t,
+    /// Name, CIGAR, bases, qualities and tags.
+    data: Vec<u32>,
+    /// Bytes of them.
+    length: usize,
+}
+
+/// Bytes of a record of BAM before its name, behind its length (SAMv1, section 4.2).
+const FIXED: usize = 32;
+
+impl Record {
+    pub(crate) fn new() -> Self {
+        let core = hts_sys::bam1_core_t {
+            pos: -1,
+            tid: -1,
+            bin: 0,
+            qual: 0,
+            l_extranul: 0,
+            flag: 0,
+            l_qname: 0,
+            n_cigar: 0,
+            l_qseq: 0,
+            mtid: -1,
+            mpos: -1,
+            isize_: 0,
+        };
+        Record { core, data: Vec::new(), length: 0 }
+    }
+
+    /// Takes over a record of BAM, with the length before it; none if it is not whole.
+    pub(crate) fn set(&mut self, bam: &[u8]) -> Option<()> {
+        let (fixed, rest) = bam.get(4..)?.split_first_chunk::<FIXED>()?;
+        let short = |at: usize| u16::from_le_bytes([fixed[at], fixed[at + 1]]);
+        let int = |at: usize| i32::from_le_bytes([0, 1, 2, 3].map(|byte| fixed[at + byte]));
+        let (name, rest) = rest.split_at_checked(usize::from(fixed[8]))?;
+        let (cigar, tail) = rest.split_at_checked(4 * usize::from(short(12)))?;
+        let bases = usize::try_from(int(16)).ok()?;
+        let (cigar, tail) = with_long_cigar(cigar, tail, bases + bases.div_ceil(2))?;
+        let padding = name.len().next_multiple_of(4) - name.len();
+        self.length = 0;
+        self.data.clear();
+        [name, &[0; 3][..padding], cigar, tail].iter().for_each(|part| self.push(part));
+        self.core = hts_sys::bam1_core_t {
+            tid: int(0),
+            pos: int(4).into(),
+            qual: fixed[9],
+            bin: short(10),
+            n_cigar: (cigar.len() / 4) as u32,
+            flag: short(14),
+            l_qseq: int(16),
+            mtid: int(20),
+            mpos: int(24).into(),
+            isize_: int(28).into(),
+            l_qname: (name.len() + padding) as u16,
+            l_extranul: padding as u8,
+        };
+        (!name.is_empty() && name.last() == Some(&0)).then_some(())
+    }
+
+    /// Appends bytes.
+    fn push(&mut self, bytes: &[u8]) {
+        let at = self.length;
+        self.length += bytes.len();
+        self.data.resize(self.length.div_ceil(4), 0);
+        // SAFETY: words may be seen as bytes: any byte is one, and all are initialised.
+        let (_, all, _) = unsafe { self.data.align_to_mut::<u8>() };
+        all[at..self.length].copy_from_slice(bytes);
+    }
+
+    /// Its name, and FLAG.
+    pub(crate) fn name_and_flags(&self) -> (&[u8], u16) {
+        // SAFETY: as in `push`.
+        let (_, all, _) = unsafe { self.data.align_to::<u8>() };
+        let name = &all[..usize::from(self.core.l_qname - u16::from(self.core.l_extranul))];
+        (name.strip_suffix(&[0]).unwrap_or(name), self.core.flag)
+    }
+
+    fn as_bam1(&self) -> hts_sys::bam1_t {
+        // SAFETY: zeros are a valid record without data.
+        let mut record: hts_sys::bam1_t = unsafe { std::mem::zeroed() };
+        record.core = self.core;
+        record.data = self.data.as_ptr().cast_mut().cast();
+        record.l_data = self.length as i32;
+        record.m_data = (4 * self.data.len()) as u32;
+        record
+    }
+}
+
+/// A CIGAR of more operations than BAM can count stands in the tag CG, behind all others, and another one in its place
+/// (SAMv1, section 4.2.2): that which is meant, and what follows it, without the tag. `before` bytes of bases and
+/// qualities come before the tags.
+fn with_long_cigar<'b>(cigar: &'b [u8], tail: &'b [u8], before: usize) -> Option<(&'b [u8], &'b [u8])> {
+    const SOFT_CLIP: u8 = 4;
+    const SKIP: u8 = 3;
+    let tags = tail.get(before..)?;
+    let stands_in = cigar.len() == 8 && cigar[0] & 15 == SOFT_CLIP && cigar[4] & 15 == SKIP;
+    let is_tag = |window: &[u8], behind: usize| match *window {
+        [b'C', b'G', b'B', b'I', a, b, c, d] => 4 * u32::from_le_bytes([a, b, c, d]) as usize == behind,
+        _ => false,
+    };
+    let mut starts = tags.windows(8).enumerate().filter(|(at, window)| is_tag(window, tags.len() - at - 8));
+    match stands_in.then(|| starts.next()).flatten() {
+        None => Some((cigar, tail)),
+        Some((at, _)) => Some((&tags[at + 8..], &tail[..before + at])),
+    }
+}

@@ -1,0 +1,30 @@
+//! CRAM (CRAMv3), as htslib encodes it: each worker makes containers of its own records.
+//!
+//! 1. [`missing_index`] makes the index of the reference, if it has none; [`Cram::new`] opens the reference, and makes
+//!    what a file begins with: the header with M5 and UR;
+//! 2. a worker's [`Encoder`] takes records as BAM has them, and makes whole containers of a run of them, which no other
+//!    run shares. What it makes depends on these records alone;
+//! 3. the containers of all runs, one after the other, and [`END_MARKER`] are a file;
+//! 4. [`Crai`] is its index, from the headers of the containers.
+//!
+//! All encoders share the reference: htslib loads a contig when it is first needed, and frees it when none needs it.
+//!
+//! The counter of records in containers begins again with each run: nobody knows how many records came before it. It is
+//! used for nothing where names are kept.
+//!
+//! What it refuses to do: read CRAM, write a file, start a thread, or look for a reference elsewhere than in the FASTA.
+
+mod crai;
+mod encoder;
+mod fasta;
+mod hts;
+
+pub use crai::{Crai, CraiLine};
+pub use encoder::{Cram, Encoder, Order, Version};
+pub use fasta::{NewIndex, missing_index};
+
+/// The container that ends a file (CRAMv3, section 9).
+pub const END_MARKER: [u8; 38] = [
+    0x0f, 0, 0, 0, 0xff, 0xff, 0xff, 0xff, 0x0f, 0xe0, 0x45, 0x4f, 0x46, 0, 0, 0, 0, 1, 0, 5, 0xbd, 0xd9, 0x4f, 0, 1,
+    0, 6, 6, 1, 0, 1, 0, 1, 0, 0xee, 0x63, 0x01, 0x4b,
+];

@@ -1,0 +1,170 @@
+#!/bin/bash
+# CRAM: samtools reads the records back that zerohop writes as BAM, from CRAM 3.0 and 3.1, sorted, unsorted and by name,
+# for any engine; its index is that of samtools; Picard takes the file; its bytes are the same for any number of
+# threads. What cannot be used as the reference is refused.
+# LONG=1: every set and engine. PART=REGEX: the parts whose name matches.
+source "$(dirname "$0")/lib.sh"
+command -v samtools > /dev/null || skip "no samtools here"
+
+# records FILE REFERENCE: without the header. (By default samtools adds MD and NM to what it reads from CRAM.)
+records() { samtools view --input-fmt-option decode_md=0 -T "$2" "$1"; }
+
+# body FILE: what follows the header of a CRAM file
+body() {
+    python3 - "$1" << 'PYTHON'
+import struct, sys
+data = open(sys.argv[1], "rb").read()
+def itf8(at):
+    ones = next(n for n in range(5) if n == 4 or not data[at] & 0x80 >> n)
+    return at + 1 + ones
+at = 26
+length = struct.unpack_from("<i", data, at)[0]
+at += 4
+numbers = 8
+for number in range(8):
+    if number == 7: landmarks = data[at]
+    at = itf8(at)
+for _ in range(landmarks): at = itf8(at)
+sys.stdout.buffer.write(data[at + 4 + length:])
+PYTHON
+}
+
+# check WHAT 'OPTIONS' REFERENCE READS...: CRAM of both versions has the records of BAM
+check() {
+    local what=$1 options=$2 version; shift 2
+    local reference=$1
+    zerohop align -q -t 2 $options -o "$WORK/expected.bam" "$@"
+    samtools view "$WORK/expected.bam" > "$WORK/expected.sam"
+    for version in 3.0 3.1; do
+        rm -f "$WORK"/own.cram*
+        zerohop align -q -t 2 $options --cram-version $version -o "$WORK/own.cram" "$@"
+        samtools quickcheck "$WORK/own.cram" || fail "$what, $version: quickcheck"
+        records "$WORK/own.cram" "$reference" > "$WORK/own.sam"
+        cmp "$WORK/own.sam" "$WORK/expected.sam" ||
+            fail "$what, $version: other records: $(diff "$WORK/own.sam" "$WORK/expected.sam" | head -n 4)"
+        [ "$(head -c 6 "$WORK/own.cram" | xxd -p)" = "4352414d03${version/3./0}" ] || fail "$what: not $version"
+        checks=$((checks + 1))
+    done
+}
+
+# check_index NAME REFERENCE: $WORK/own.cram.crai has the lines of samtools' own, and finds what it finds
+check_index() {
+    local contig length start
+    cp "$WORK/own.cram" "$WORK/theirs.cram"
+    samtools index "$WORK/theirs.cram"
+    cmp <(gzip -cd "$WORK/own.cram.crai") <(gzip -cd "$WORK/theirs.cram.crai") || fail "$1: another index"
+    while read -r contig length _; do
+        start=$((length / 3 + 1))
+        cmp <(samtools view -T "$2" "$WORK/own.cram" "$contig:$start-$((start + 5000))" | cut -f 1-11) \
+            <(samtools view -T "$2" "$WORK/expected.bam" "$contig:$start-$((start + 5000))" | cut -f 1-11) ||
+            fail "$1: $contig:$start finds other records"
+    done < <(samtools idxstats "$WORK/expected.bam" | awk '$3 > 0' | head -n 5)
+}
+
+# reference FILE: as $WORK/set.fa, not compressed, with no index
+reference() {
+    rm -f "$WORK"/set.fa*
+    gzip -cdf "$1" > "$WORK/set.fa"
+}
+
+check_sets() {
+    local name reference first second checks=0
+    while read -r name reference first second; do
+        if [ ! -f "$first" ]; then echo "$name: not here"; continue; fi
+        reference "$reference"
+        local all=("$WORK/set.fa" "$first" "$second")
+        check "$name" "-r 150" "${all[@]}"
+        check "$name, sorted" "-r 150 --sort --mark-duplicates" "${all[@]}"
+        check_index "$name" "$WORK/set.fa"
+        [ -n "${LONG-}" ] || [ "$name" = phix_301 ] || continue
+        check "$name, by name" "-r 150 --sort=name" "${all[@]}"
+        check "$name, single" "-r 150 --sort --remove-duplicates" "$WORK/set.fa" "$first"
+    done < <(read_sets)
+    echo "sets: the records of BAM in $checks files"
+}
+
+check_engines() {
+    local engine checks=0 engines="bwa-mem minimap2"
+    [ -z "${LONG-}" ] || engines="bwa-mem bwa bowtie2 hisat2 minimap2 snap strobealign-program"
+    reference "$DATA/ecoli/GCF_000005845.2_ASM584v2_genomic.fna.gz"
+    local all=("$WORK/set.fa" "$DATA/ecoli/ecoli_100_1.fq.gz" "$DATA/ecoli/ecoli_100_2.fq.gz")
+    zerohop engines > "$WORK/engines.txt"
+    for engine in $engines; do
+        grep -q "^$engine  *.*[0-9]" "$WORK/engines.txt" || { echo "$engine: not here"; continue; }
+        check "$engine" "--engine $engine --build-index" "${all[@]}"
+        check "$engine, sorted" "--engine $engine --build-index --sort" "${all[@]}"
+        check_index "$engine" "$WORK/set.fa"
+    done
+    # all alignments, secondary ones without bases and with clips
+    check "bwa-mem -a" "--engine bwa-mem --engine-args -a --sort" "${all[@]}"
+    echo "engines: the records of BAM in $checks files"
+}
+
+# Threads, temporary files, pipes, a compressed reference; Picard
+check_forms() {
+    local threads
+    gzip -cd "$DATA/ecoli/GCF_000005845.2_ASM584v2_genomic.fna.gz" > "$WORK/ref.fa"
+    local all=("$WORK/ref.fa" "$DATA/ecoli/ecoli_150_1.fq.gz" "$DATA/ecoli/ecoli_150_2.fq.gz")
+    zerohop align -q -t 1 --sort -o "$WORK/first.cram" "${all[@]}"
+    cp "$WORK/ref.fa.fai" "$WORK/own.fai"; samtools faidx "$WORK/ref.fa"
+    cmp "$WORK/own.fai" "$WORK/ref.fa.fai" || fail "another index of the reference"
+    body "$WORK/first.cram" > "$WORK/first.body"
+    [ "$(stat -c %s "$WORK/first.body")" -gt 100000 ] || fail "no records are compared"
+    for options in "-t 5" "-t 3 --sort-memory 1M" "-t 2 --tmp-dir $WORK"; do
+        zerohop align -q $options --sort -o "$WORK/own.cram" "${all[@]}"
+        cmp <(body "$WORK/own.cram") "$WORK/first.body" || fail "$options: other bytes"
+    done
+    records "$WORK/first.cram" "$WORK/ref.fa" > "$WORK/expected.sam"
+    "$ZEROHOP" align -q -t 2 --sort --format cram "${all[@]}" | records - "$WORK/ref.fa" | cmp - "$WORK/expected.sam" ||
+        fail "down a pipe: other records"
+    samtools view -H "$WORK/first.cram" > "$WORK/header"
+    grep -v '>' "$WORK/ref.fa" | tr -d '\n' | tr a-z A-Z | md5sum | cut -d ' ' -f 1 > "$WORK/md5"
+    grep -q "^@SQ.*M5:$(cat "$WORK/md5")" "$WORK/header" ||
+        fail "no M5, or another: $(cat "$WORK/header")"
+    grep -q "^@SQ.*UR:$WORK/ref.fa" "$WORK/header" || fail "no UR: $(cat "$WORK/header")"
+    bgzip -c "$WORK/ref.fa" > "$WORK/ref.fa.gz"; samtools faidx "$WORK/ref.fa.gz"
+    zerohop align -q -t 2 --sort -o "$WORK/own.cram" "$WORK/ref.fa.gz" "${all[@]:1}"
+    cmp <(body "$WORK/own.cram") "$WORK/first.body" || fail "bgzip: other bytes"
+    if command -v PicardCommandLine > /dev/null; then
+        samtools faidx "$WORK/ref.fa"
+        PicardCommandLine CreateSequenceDictionary QUIET=true "R=$WORK/ref.fa" "O=$WORK/ref.dict" > /dev/null 2>&1
+        # (TLEN aside, which it computes by another rule for mates in one slice, in CRAM of samtools too)
+        PicardCommandLine ViewSam QUIET=true "I=$WORK/first.cram" "R=$WORK/ref.fa" ALIGNMENT_STATUS=All PF_STATUS=All \
+            2> "$WORK/picard.stderr" > "$WORK/picard.out" ||
+            { cat "$WORK/picard.stderr"; fail "Picard does not read it"; }
+        cmp <(grep -v '^@\|^JavOpt:\|^Picard[A-Z]' "$WORK/picard.out" | cut -f 1-8,10-11) \
+            <(cut -f 1-8,10-11 "$WORK/expected.sam") || fail "Picard reads other records"
+    else
+        echo "SKIPPED: no Picard here"
+    fi
+    echo "forms: the same bytes; Picard reads the records"
+}
+
+# refused WORDS ARGUMENTS...: nothing is left, and the message has the words
+refused() {
+    local words=$1 rc=0; shift
+    "$ZEROHOP" align -q --sort -o "$WORK/out/no.cram" "$@" 2> "$WORK/stderr" || rc=$?
+    [ $rc != 0 ] || fail "not refused: $*"
+    grep -q -- "$words" "$WORK/stderr" || fail "'$words' is not said: $(cat "$WORK/stderr")"
+    [ -z "$(ls -A "$WORK/out")" ] || fail "left: $(ls "$WORK/out")"
+}
+
+check_refused() {
+    local reads=("$DATA/phix/phix.1.fastq" "$DATA/phix/phix.2.fastq")
+    mkdir "$WORK/out"
+    cp "$DATA/phix/phix.fasta" "$WORK/ref.fa"
+    gzip -c "$WORK/ref.fa" > "$WORK/ref.fa.gz"
+    refused "bgzip" "$WORK/ref.fa.gz" "${reads[@]}"
+    refused "index" --index csi "$WORK/ref.fa" "${reads[@]}"
+    # the index of the reference is of another one
+    samtools faidx "$WORK/ref.fa"
+    sed -i 's/5386/5385/' "$WORK/ref.fa.fai"
+    refused "bases here" "$WORK/ref.fa" "${reads[@]}"
+    printf '>a\nACGT\nAC\nACGT\n' > "$WORK/uneven.fa"
+    refused "samtools faidx" "$WORK/uneven.fa" "${reads[@]}"
+    echo "refused: what cannot be a reference"
+}
+
+for part in check_sets check_engines check_forms check_refused; do
+    if [[ $part =~ ${PART-} ]]; then part $part; fi
+done
