@@ -25,8 +25,8 @@ fn sink(format: Format) -> FileSink {
     let header = Header::from_program(lines.as_bytes()).unwrap();
     let header = header.with_read_groups(vec![ReadGroup::parse(r"@RG\tID:g").unwrap()]).unwrap();
     let (path, lane_groups) = (Some(PathBuf::from("/dev/null")), vec![None, Some(0)]);
-    let (fasta, sorting) = (PathBuf::new(), None);
-    FileSink::create(OutputSpec { path, shards: 1, format, fasta, header, lane_groups, comments: true, sorting })
+    let (fasta, comments, mate_tags, sorting) = (PathBuf::new(), true, false, None);
+    FileSink::create(OutputSpec { path, shards: 1, format, fasta, header, lane_groups, comments, mate_tags, sorting })
         .unwrap()
 }
 

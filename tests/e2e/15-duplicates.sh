@@ -217,6 +217,50 @@ check_picard() {
     echo "Picard: the flags and the metrics of MarkDuplicates in $checks runs"
 }
 
+# tags: of SAM, each record's name, kind and MQ, MC, ms, in one order (fixmate writes supplementary records first)
+tags() {
+    python3 -c '
+import sys
+for line in sys.stdin:
+    fields = line.rstrip("\n").split("\t")
+    if int(fields[1]) & 0x900: print(*fields[:11], *sorted(fields[11:]))
+    else: print(fields[0], int(fields[1]) & 0xfc, *sorted(f for f in fields[11:] if f[:2] in ("MQ", "MC", "ms")))' |
+        sort
+}
+
+# --mate-tags: those of samtools fixmate -m, at the same place, in SAM, BAM and CRAM, from engines and programs
+check_mate_tags() {
+    local engine form
+    gzip -cd "$DATA/ecoli/GCF_000005845.2_ASM584v2_genomic.fna.gz" > "$WORK/ref.fa"
+    copies "$DATA/ecoli/ecoli_100_1.fq.gz" "$DATA/ecoli/ecoli_100_2.fq.gz" "$WORK/copies"
+    local reads=("$WORK/copies_1.fq" "$WORK/copies_2.fq")
+    zerohop engines > "$WORK/engines.txt"
+    for engine in strobealign bwa-mem minimap2; do
+        grep -q "^$engine  *.*[0-9]" "$WORK/engines.txt" || { echo "$engine: not here"; continue; }
+        local options="--engine $engine --build-index -t 2 -R @RG\\tID:a\\tSM:s"
+        zerohop align -q $options --format bam "$WORK/ref.fa" "${reads[@]}" | samtools fixmate -m - - |
+            samtools view > "$WORK/expected.sam"
+        for form in sam bam cram; do
+            zerohop align -q $options --mate-tags -o "$WORK/own.$form" "$WORK/ref.fa" "${reads[@]}"
+            samtools view --input-fmt-option decode_md=0 -T "$WORK/ref.fa" "$WORK/own.$form" > "$WORK/own.txt"
+            cmp <(tags < "$WORK/own.txt") <(tags < "$WORK/expected.sam") ||
+                fail "$engine, $form: $(diff <(tags < "$WORK/own.txt") <(tags < "$WORK/expected.sam") | head -n 4)"
+        done
+        # all fields, where fixmate corrects none (CRAM puts RG behind all others)
+        samtools view "$WORK/own.bam" > "$WORK/own.txt"
+        grep -c -xFf <(head -n 2000 "$WORK/expected.sam") "$WORK/own.txt" > "$WORK/same" || true
+        [ "$(cat "$WORK/same")" -gt 1000 ] || fail "$engine: only $(cat "$WORK/same") of 2000 records are the same"
+        # nothing is left to do for markdup
+        zerohop align -q $options --mate-tags --sort -o "$WORK/sorted.bam" "$WORK/ref.fa" "${reads[@]}"
+        samtools markdup -l 100000 "$WORK/sorted.bam" "$WORK/marked.bam" 2> "$WORK/samtools.stderr" ||
+            { cat "$WORK/samtools.stderr"; fail "markdup"; }
+        zerohop align -q $options --sort --mark-duplicates -o "$WORK/own.bam" "$WORK/ref.fa" "${reads[@]}"
+        cmp <(samtools view "$WORK/own.bam" | flags) <(samtools view "$WORK/marked.bam" | flags) ||
+            fail "$engine: markdup marks others"
+        echo "$engine: MQ, MC and ms as with fixmate; $(cat "$WORK/same") of 2000 records are the same as a whole"
+    done
+}
+
 # Barcodes, by the rules of samtools.
 check_barcodes() {
     local marked checks=0
@@ -286,6 +330,6 @@ PYTHON
     echo "forms: the same duplicates"
 }
 
-for part in check_sets check_engines check_forms check_barcodes check_picard; do
+for part in check_sets check_engines check_forms check_barcodes check_mate_tags check_picard; do
     if [[ $part =~ ${PART-} ]]; then part $part; fi
 done

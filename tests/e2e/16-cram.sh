@@ -114,6 +114,14 @@ check_forms() {
         zerohop align -q $options --sort -o "$WORK/own.cram" "${all[@]}"
         cmp <(body "$WORK/own.cram") "$WORK/first.body" || fail "$options: other bytes"
     done
+    # read groups come last in CRAM, as in that of samtools
+    local tagged='-C --mate-tags -R @RG\tID:a\tSM:s'
+    zerohop align -q -t 2 --sort $tagged -o "$WORK/own.bam" "${all[@]}"
+    zerohop align -q -t 2 --sort $tagged -o "$WORK/own.cram" "${all[@]}"
+    samtools view -C --output-fmt-option store_md=1 --output-fmt-option store_nm=1 -T "$WORK/ref.fa" \
+        -o "$WORK/theirs.cram" "$WORK/own.bam"
+    cmp <(records "$WORK/own.cram" "$WORK/ref.fa") <(records "$WORK/theirs.cram" "$WORK/ref.fa") ||
+        fail "tags and read groups: other records than in CRAM of samtools"
     records "$WORK/first.cram" "$WORK/ref.fa" > "$WORK/expected.sam"
     "$ZEROHOP" align -q -t 2 --sort --format cram "${all[@]}" | records - "$WORK/ref.fa" | cmp - "$WORK/expected.sam" ||
         fail "down a pipe: other records"

@@ -548,7 +548,7 @@ destroyed_inputs() {
     [ $rc = 2 ] && cmp -s ref.fa ../ref.fa || wrong "the index is written over the reference: $rc"
     # files of another kind, which nobody reads
     for file in 2.fq mine.toml run.json program; do
-        stays $file "$other SAM or BAM" align -o $file ref.fa 1.fq
+        stays $file "$other SAM, BAM or CRAM" align -o $file ref.fa 1.fq
         stays $file "$other an HTML page" report -o $file plan.json
     done
     for file in 2.fq mine.toml out.sam out.bam program; do
@@ -558,7 +558,7 @@ destroyed_inputs() {
         [ $file = 2.fq ] || ZEROHOP=$ZEROHOP_LAB stays $file "$other FASTQ" block 1.fq -o $file
         stays $file "$other a library" mpi -o $file
     done
-    stays ref.fa "$other SAM or BAM" align -o ref.fa ../ref.fa 1.fq
+    stays ref.fa "$other SAM, BAM or CRAM" align -o ref.fa ../ref.fa 1.fq
     [ ! -e x.sam ] || wrong "an output although another was refused"
     # the like is replaced, whatever its format, and what is empty
     : > empty; printf 'r\t4\t*\t0\t0\t*\t*\t0\t0\tA\t#\n' > bare.sam

@@ -166,8 +166,8 @@ before_the_work() {
 # A name must not promise what is not written.
 suffixes() {
     local name
-    for name in x.cram x.sam.gz x.bam.bai x.txt; do
-        refused 2 "out/$name: zerohop writes SAM and BAM" align -o out/$name ref.fa 1.fq
+    for name in x.crai x.sam.gz x.bam.bai x.txt; do
+        refused 2 "out/$name: zerohop writes SAM, BAM and CRAM" align -o out/$name ref.fa 1.fq
     done
     for name in x.SAM x; do zerohop align -o out/$name ref.fa 1.fq 2.fq; same_alignments out/$name expected.sam; done
     zerohop align --format sam -o out/x.txt ref.fa 1.fq 2.fq

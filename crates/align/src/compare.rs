@@ -1,7 +1,7 @@
 //! `--compare-with original`: the aligner by itself on the same reads, and what is different.
 
 use crate::error::AlignError;
-use crate::job::{FormatName, Job};
+use crate::job::Job;
 use crate::reaping::told;
 use std::ffi::OsString;
 use std::fs::File;
@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use zerohop_engine_external::Launch;
 use zerohop_input::{LaneSpec, OpenLane};
 use zerohop_model::measurement::Comparison;
+use zerohop_output::Format;
 use zerohop_process::{Charge, Reaper};
 use zerohop_runtime::Order;
 
@@ -23,9 +24,11 @@ pub fn check(job: &Job) -> Result<(), AlignError> {
     }
     let specs = &job.lanes;
     let usage = |words: &str| Err(AlignError::Usage(format!("--compare-with {words}")));
-    let is_sam = job.output.path.as_ref().is_some_and(|path| path.extension().is_none_or(|suffix| suffix != "bam"));
-    if !is_sam || job.output.format.is_some_and(|format| format != FormatName::Sam) || job.output.shards > 1 {
+    if job.output.path.is_none() || job.output.format() != Format::Sam || job.output.shards > 1 {
         return usage("needs one output file in SAM (-o FILE.sam)");
+    }
+    if job.output.mate_tags {
+        return usage("is not for --mate-tags, which the aligner does not write");
     }
     if job.output.order != Order::Input {
         return usage("needs --order input");

@@ -84,6 +84,8 @@ pub struct Output {
     pub shards: usize,
     /// Whether the comments of header lines are appended to records.
     pub comments: bool,
+    /// Whether records tell of their mates: MQ, MC and ms, as `samtools fixmate -m` writes them.
+    pub mate_tags: bool,
     /// How records are sorted, if they are.
     pub sorting: Option<Sorting>,
 }
@@ -237,6 +239,7 @@ impl Job {
                 order: Order::Input,
                 shards: 1,
                 comments: false,
+                mate_tags: false,
                 sorting: None,
             },
             placement: Placement {

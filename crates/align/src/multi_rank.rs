@@ -397,6 +397,7 @@ fn identity(
         .with("--shards", job.output.shards)
         .with("the read groups", job.read_groups.words())
         .with("-C", job.output.comments)
+        .with("--mate-tags", job.output.mate_tags)
         .with_option("--engine-args", &external.engine_args)
         .with("--dna", external.dna)
         .with("--interleaved", job.lanes.iter().any(|lane| lane.interleaved))

@@ -103,7 +103,8 @@ pub fn open(job: &Job, header: Header, partials: Option<&[PathBuf]>) -> Result<F
     let lane_groups = job.read_groups.of_lanes.clone();
     let sorting = job.output.sorting.as_ref().map(|wanted| sorting::spec(job, wanted)).transpose()?;
     let (format, fasta) = (job.output.format(), job.reference.clone());
-    let spec = OutputSpec { path, shards, format, fasta, header, lane_groups, comments, sorting };
+    let mate_tags = job.output.mate_tags;
+    let spec = OutputSpec { path, shards, format, fasta, header, lane_groups, comments, mate_tags, sorting };
     match partials {
         Some(partials) => FileSink::share(spec, partials),
         None => FileSink::create(spec),

@@ -70,6 +70,7 @@ fn job(args: AlignArgs, further: Vec<Vec<PathBuf>>) -> Result<Job, Failure> {
             },
             shards: args.shards,
             comments: args.comments,
+            mate_tags: args.mate_tags,
             sorting: args.sorting.sorting(),
         },
         placement: Placement {

@@ -247,6 +247,10 @@ pub struct AlignArgs {
     #[arg(short = 'C', help_heading = "Output")]
     pub comments: bool,
 
+    /// Add MQ, MC and ms to the records of pairs, as 'samtools fixmate -m' does
+    #[arg(long, help_heading = "Output", hide_short_help = true)]
+    pub mate_tags: bool,
+
     /// Number of index copies or instances, each on its own group of NUMA nodes
     ///
     /// auto: what 'zerohop plan' chooses for this machine, index and number of threads.

@@ -355,3 +355,65 @@ fn with_long_cigar<'b>(cigar: &'b [u8], tail: &'b [u8], before: usize) -> Option
         Some((at, _)) => Some((&tags[at + 8..], &tail[..before + at])),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A record of BAM; bases are pairs of A.
+    fn bam(name: &[u8], cigar: &[u32], bases: u32, tags: &[u8]) -> Vec<u8> {
+        let mut bam = vec![0; 4];
+        for number in [1i32, 41] {
+            bam.extend_from_slice(&number.to_le_bytes());
+        }
+        bam.extend_from_slice(&[name.len() as u8 + 1, 60, 7, 0]);
+        bam.extend_from_slice(&(cigar.len() as u16).to_le_bytes());
+        bam.extend_from_slice(&99u16.to_le_bytes());
+        for number in [bases as i32, -1, -1, -150] {
+            bam.extend_from_slice(&number.to_le_bytes());
+        }
+        bam.extend_from_slice(name);
+        bam.push(0);
+        cigar.iter().for_each(|op| bam.extend_from_slice(&op.to_le_bytes()));
+        bam.resize(bam.len() + bases.div_ceil(2) as usize, 0x11);
+        bam.resize(bam.len() + bases as usize, 30);
+        bam.extend_from_slice(tags);
+        bam
+    }
+
+    fn bytes(record: &Record) -> Vec<u8> {
+        record.data.iter().flat_map(|word| word.to_ne_bytes()).take(record.length).collect()
+    }
+
+    #[test]
+    fn names_are_padded_so_that_cigar_is_aligned() {
+        let mut record = Record::new();
+        for name in [&b"r"[..], b"re", b"rea", b"read", b"read5"] {
+            let cigar = [5 << 4, 3 << 4 | 1];
+            record.set(&bam(name, &cigar, 3, b"NMC\x02")).unwrap();
+            let core = record.core;
+            assert_eq!((core.tid, core.pos, core.qual, core.flag, core.isize_), (1, 41, 60, 99, -150));
+            assert_eq!((core.l_qname % 4, core.n_cigar, core.l_qseq), (0, 2, 3));
+            assert_eq!(record.name_and_flags(), (name, 99));
+            let tail =
+                [&cigar[0].to_le_bytes()[..], &cigar[1].to_le_bytes(), &[0x11; 2], &[30; 3], b"NMC\x02"].concat();
+            assert_eq!(bytes(&record)[usize::from(core.l_qname)..], tail);
+        }
+        assert!(record.set(&bam(b"r", &[5 << 4], 5, b"")[..40]).is_none());
+    }
+
+    #[test]
+    fn a_long_cigar_comes_out_of_its_tag() {
+        let (stands_in, meant) = ([4 << 4 | 4, 9 << 4 | 3], [1u32 << 4, 8 << 4 | 2, 3 << 4]);
+        let long: Vec<u8> = meant.iter().flat_map(|op| op.to_le_bytes()).collect();
+        let tags = [&b"XAZCGBI\x01\0\0\0\0NMC\x02CGBI\x03\0\0\0"[..], &long].concat();
+        let mut record = Record::new();
+        record.set(&bam(b"read", &stands_in, 4, &tags)).unwrap();
+        assert_eq!(record.core.n_cigar, 3);
+        let wanted = [&long[..], &[0x11; 2], &[30; 4], b"XAZCGBI\x01\0\0\0\0NMC\x02"].concat();
+        assert_eq!(bytes(&record)[usize::from(record.core.l_qname)..], wanted);
+        // The same tag of another CIGAR is a tag.
+        record.set(&bam(b"read", &[4 << 4, 9 << 4 | 3], 4, &tags)).unwrap();
+        assert_eq!(record.core.n_cigar, 2);
+    }
+}

@@ -13,6 +13,7 @@
 //! used for nothing where names are kept.
 //!
 //! What it refuses to do: read CRAM, write a file, start a thread, or look for a reference elsewhere than in the FASTA.
+#![deny(unsafe_code)]
 
 mod crai;
 mod encoder;

@@ -1,6 +1,7 @@
 //! BAM (SAMv1, section 4.2): the binary form of records.
 
 use crate::line::{Fields, Line};
+use crate::mates::{Mate, is_replaced};
 use crate::records::Record;
 use crate::tags::{RecordContext, push_comment, push_float, push_integer, push_text};
 use zerohop_model::error::{Error, shown};
@@ -41,7 +42,8 @@ pub(crate) fn put(context: &RecordContext<'_>, record: &Record<'_>, out: &mut Ve
     put_fields(out, &record.fields, |out| {
         let (of, mut comment) = ((record.fields.name, record.fields.flags), record.comment);
         let mut has_read_group = false;
-        for tag in record.aligned.tags() {
+        let is_left_out = |key| record.mate.is_some() && is_replaced(key);
+        for tag in record.aligned.tags().filter(|tag| !is_left_out(tag.key)) {
             match tag.value {
                 TagValue::Int(value) => push_integer(out, tag.key, value),
                 TagValue::Text(text) => push_text(out, tag.key, text),
@@ -53,7 +55,9 @@ pub(crate) fn put(context: &RecordContext<'_>, record: &Record<'_>, out: &mut Ve
                 TagValue::Comment => push_comment_of(context, out, of, std::mem::take(&mut comment))?,
             }
         }
-        push_additions(context, out, of, has_read_group, comment)
+        push_additions(context, out, of, has_read_group, comment)?;
+        record.mate.into_iter().for_each(|mate| mate.push(record.fields.flags, out));
+        Ok(())
     })
 }
 
@@ -63,13 +67,15 @@ pub(crate) fn put(context: &RecordContext<'_>, record: &Record<'_>, out: &mut Ve
 /// [`Error::Damaged`]; [`Error::Record`] if BAM cannot hold it.
 pub(crate) fn put_line(
     context: &RecordContext<'_>,
-    line: &Line<'_>,
+    (line, mate): (&Line<'_>, Option<&Mate>),
     comment: &[u8],
     out: &mut Vec<u8>,
 ) -> Result<(), Error> {
     put_fields(out, &line.fields, |out| {
-        let has_read_group = line.push_optional(out)?;
-        push_additions(context, out, (line.fields.name, line.fields.flags), has_read_group, comment)
+        let has_read_group = line.push_optional(out, |key| mate.is_some() && is_replaced(key))?;
+        push_additions(context, out, (line.fields.name, line.fields.flags), has_read_group, comment)?;
+        mate.into_iter().for_each(|mate| mate.push(line.fields.flags, out));
+        Ok(())
     })
 }
 

@@ -3,6 +3,7 @@
 use crate::keys::KeyMaker;
 use crate::line::{Fields, LineParser};
 use crate::marking::Signer;
+use crate::mates::Mate;
 use crate::order::SortOrder;
 use crate::records::{Bases, Record};
 use crate::tags::{RecordContext, text_of};
@@ -79,6 +80,8 @@ pub(crate) struct RecordEncoder<'h> {
     bases: Bases,
     form: Form,
     packing: Packing<'h>,
+    /// Lines of a fragment that has not ended, with their comments, if they are to tell of their mates.
+    pending: Vec<(Vec<u8>, Vec<u8>)>,
     /// What is compressed at the end of the chunk, if it is.
     raw: Vec<u8>,
     out: Vec<u8>,
@@ -86,7 +89,44 @@ pub(crate) struct RecordEncoder<'h> {
 
 impl<'h> RecordEncoder<'h> {
     pub(crate) fn new(context: RecordContext<'h>, parser: LineParser<'h>, form: Form, packing: Packing<'h>) -> Self {
-        RecordEncoder { context, parser, bases: Bases::default(), form, packing, raw: Vec::new(), out: Vec::new() }
+        let (bases, pending, raw, out) = (Bases::default(), Vec::new(), Vec::new(), Vec::new());
+        RecordEncoder { context, parser, bases, form, packing, pending, raw, out }
+    }
+
+    fn write_line(
+        &mut self,
+        (line, comment): (&[u8], &[u8]),
+        is_first: bool,
+        mate: Option<&Mate>,
+    ) -> Result<(), Error> {
+        let Self { context, form, packing, raw, out, .. } = self;
+        let out = target(packing, raw, out);
+        let line = self.parser.parse(line)?;
+        let of_comment = |key| text_of(comment, key).filter(|_| context.comments);
+        let text_of = |key| line.text_of(key).or_else(|| of_comment(key));
+        packing.put(out, (&line.fields, is_first), &text_of, |out| match form {
+            Form::Sam { translated } => sam::put_line(context, (&line, mate), comment, translated, out),
+            Form::Bam => bam::put_line(context, (&line, mate), comment, out),
+        })
+    }
+
+    /// Writes the lines of the fragment that ends here.
+    fn write_pending(&mut self) -> Result<(), Error> {
+        let lines = std::mem::take(&mut self.pending);
+        let mut mates = Vec::new();
+        for (line, _) in &lines {
+            mates.push(Mate::of_fields(&self.parser.parse(line)?.fields));
+        }
+        let primary: Vec<usize> = (0..lines.len()).filter(|&at| mates[at].is_some()).collect();
+        for (at, (line, comment)) in lines.iter().enumerate() {
+            let mate = match primary[..] {
+                [first, second] if at == first => mates[second].as_ref(),
+                [first, second] if at == second => mates[first].as_ref(),
+                _ => None,
+            };
+            self.write_line((line, comment), at == 0, mate)?;
+        }
+        Ok(())
     }
 }
 
@@ -112,6 +152,7 @@ impl Encoder for RecordEncoder<'_> {
     fn begin(&mut self, lane: u32, buffer: Vec<u8>) {
         self.context.lane = lane as usize;
         self.raw.clear();
+        self.pending.clear();
         self.out = buffer;
         if let Some(signer) = self.packing.signer() {
             signer.begin(lane as usize);
@@ -128,7 +169,7 @@ impl Encoder for RecordEncoder<'_> {
             }
             Form::Bam => bam::put(context, record, out),
         };
-        self.bases.records(chunk, alignments, |record| {
+        self.bases.records(chunk, alignments, context.mate_tags, |record| {
             let of_comment = |key| text_of(record.comment, key).filter(|_| context.comments);
             let text_of = |key| record.text_of(key).or_else(|| of_comment(key));
             packing.put(out, (&record.fields, record.is_first), &text_of, |out| write(record, out))
@@ -136,18 +177,18 @@ impl Encoder for RecordEncoder<'_> {
     }
 
     fn line(&mut self, line: &[u8], comment: &[u8], is_first: bool) -> Result<(), Error> {
-        let Self { context, form, packing, raw, out, .. } = self;
-        let out = target(packing, raw, out);
-        let line = self.parser.parse(line)?;
-        let of_comment = |key| text_of(comment, key).filter(|_| context.comments);
-        let text_of = |key| line.text_of(key).or_else(|| of_comment(key));
-        packing.put(out, (&line.fields, is_first), &text_of, |out| match form {
-            Form::Sam { translated } => sam::put_line(context, &line, comment, translated, out),
-            Form::Bam => bam::put_line(context, &line, comment, out),
-        })
+        if !self.context.mate_tags {
+            return self.write_line((line, comment), is_first, None);
+        }
+        if is_first {
+            self.write_pending()?;
+        }
+        self.pending.push((line.to_vec(), comment.to_vec()));
+        Ok(())
     }
 
     fn finish(&mut self) -> Result<Vec<u8>, Error> {
+        self.write_pending()?;
         match &mut self.packing {
             Packing::Blocks(compressor) => compressor.compress(&self.raw, &mut self.out)?,
             Packing::Containers(encoder) => {

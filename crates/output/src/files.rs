@@ -47,6 +47,8 @@ pub struct OutputSpec {
     pub lane_groups: Vec<Option<usize>>,
     /// Whether the comments of reads are copied.
     pub comments: bool,
+    /// Whether records tell of their mates (MQ, MC, ms).
+    pub mate_tags: bool,
     /// How the records are sorted, if they are.
     pub sorting: Option<Sorting>,
 }
@@ -352,6 +354,7 @@ impl FileSink {
             header: &self.spec.header,
             lane_groups: &self.spec.lane_groups,
             comments: self.spec.comments,
+            mate_tags: self.spec.mate_tags,
             lane: 0,
         }
     }
@@ -455,6 +458,7 @@ mod tests {
             header,
             lane_groups,
             comments: false,
+            mate_tags: false,
             sorting: None,
         }
     }

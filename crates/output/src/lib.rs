@@ -27,6 +27,7 @@ mod keys;
 mod libraries;
 mod line;
 mod marking;
+mod mates;
 mod order;
 mod parts;
 mod records;

@@ -1,7 +1,7 @@
 //! A record that a program wrote as a line of SAM (SAMv1, section 1.4). Every byte is checked before anything is made
 //! of it, for the program may have died in the middle of a line, or written something else.
 
-use crate::tags::{push_fields, take_field, text_of};
+use crate::tags::{push_fields_but, take_field, text_of};
 use std::collections::HashMap;
 use std::sync::OnceLock;
 use zerohop_model::error::Error;
@@ -60,13 +60,31 @@ impl<'a> Line<'a> {
         self.text
     }
 
-    /// Appends the optional fields in their binary form. Returns whether RG is one of them.
+    /// All of it, without its newline and the optional fields of some names.
+    pub(crate) fn text_but(&self, is_left_out: impl Fn([u8; 2]) -> bool) -> Vec<u8> {
+        let optional = self.optional.map_or(0, |optional| optional.len() + 1);
+        let mut text = self.text[..self.text.len() - optional].to_vec();
+        let mut rest = self.optional;
+        while let Some(field) = take_field(&mut rest) {
+            if !field.first_chunk().is_some_and(|key| is_left_out(*key)) {
+                text.push(b'\t');
+                text.extend_from_slice(field);
+            }
+        }
+        text
+    }
+
+    /// Appends the optional fields in their binary form, but those of some names. Returns whether RG is one of them.
     ///
     /// # Errors
     /// [`Error::Damaged`].
-    pub(crate) fn push_optional(&self, out: &mut Vec<u8>) -> Result<bool, Error> {
+    pub(crate) fn push_optional(
+        &self,
+        out: &mut Vec<u8>,
+        is_left_out: impl Fn([u8; 2]) -> bool,
+    ) -> Result<bool, Error> {
         let Some(optional) = self.optional else { return Ok(false) };
-        push_fields(out, optional).map_err(|odd| {
+        push_fields_but(out, optional, is_left_out).map_err(|odd| {
             let what = format!("'{}' is not TAG:TYPE:VALUE with a value of that type (as NM:i:5 is)", quote(odd));
             fault(self.text, &what)
         })

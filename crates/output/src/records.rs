@@ -2,6 +2,7 @@
 //! chunk.
 
 use crate::line::{Fields, Place};
+use crate::mates::{Mate, Mates};
 use zerohop_model::alignment::{Aligned, Alignments};
 use zerohop_model::chunk::{Chunk, Read};
 use zerohop_model::error::Error;
@@ -27,6 +28,8 @@ pub(crate) struct Record<'a> {
     pub(crate) comment: &'a [u8],
     /// Whether it is the first record of its fragment.
     pub(crate) is_first: bool,
+    /// What it says of its mate, if it is to say that.
+    pub(crate) mate: Option<&'a Mate>,
 }
 
 impl<'a> Record<'a> {
@@ -47,7 +50,7 @@ pub(crate) struct Bases {
 }
 
 impl Bases {
-    /// Gives `write` all records of a chunk, in order.
+    /// Gives `write` all records of a chunk, in order; `with_mates` says whether they tell of their mates.
     ///
     /// # Errors
     /// What `write` says; alignments that do not belong to the chunk.
@@ -55,6 +58,7 @@ impl Bases {
         &mut self,
         chunk: &Chunk,
         alignments: &Alignments,
+        with_mates: bool,
         mut write: impl FnMut(&Record<'_>) -> Result<(), Error>,
     ) -> Result<(), Error> {
         if alignments.fragments() != chunk.len() {
@@ -63,6 +67,7 @@ impl Bases {
         }
         // Of the fragment that was handed out last an error names the place.
         for (index, fragment) in chunk.fragments().enumerate() {
+            let mates = with_mates.then(|| Mates::of(&fragment, alignments.fragment(index))).unwrap_or_default();
             for (number, aligned) in alignments.fragment(index).enumerate() {
                 let read = if aligned.alignment.mate == 0 { Some(fragment.first) } else { fragment.mate };
                 let unknown = || Error::Internal("the engine aligned a mate that is not there".to_owned());
@@ -80,7 +85,8 @@ impl Bases {
                     seq,
                     qual,
                 };
-                write(&Record { fields, aligned, comment: read.comment, is_first: number == 0 })?;
+                let mate = mates.of_record(alignment.mate, alignment.flags);
+                write(&Record { fields, aligned, comment: read.comment, is_first: number == 0, mate })?;
             }
         }
         Ok(())

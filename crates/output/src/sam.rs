@@ -1,6 +1,7 @@
 //! SAM text (SAMv1, section 1.4).
 
 use crate::line::{Line, Place};
+use crate::mates::{Mate, is_replaced};
 use crate::records::Record;
 use crate::tags::RecordContext;
 use zerohop_model::error::Error;
@@ -18,15 +19,18 @@ pub(crate) fn put(context: &RecordContext<'_>, record: &Record<'_>, out: &mut Ve
 /// [`Error::Damaged`].
 pub(crate) fn put_line(
     context: &RecordContext<'_>,
-    line: &Line<'_>,
+    (line, mate): (&Line<'_>, Option<&Mate>),
     comment: &[u8],
     translated: &mut Vec<u8>,
     out: &mut Vec<u8>,
 ) -> Result<(), Error> {
     translated.clear();
-    let has_read_group = line.push_optional(translated)?;
-    out.extend_from_slice(line.text());
-    Text { context, out }.end(has_read_group, comment);
+    let has_read_group = line.push_optional(translated, |_| false)?;
+    match mate {
+        None => out.extend_from_slice(line.text()),
+        Some(_) => out.extend_from_slice(&line.text_but(is_replaced)),
+    }
+    Text { context, out }.end(has_read_group, comment, mate, line.fields.flags);
     Ok(())
 }
 
@@ -57,7 +61,8 @@ impl Text<'_, '_> {
         self.column_or_star(fields.seq);
         self.column_or_star(fields.qual);
         let (mut has_read_group, mut comment) = (false, record.comment);
-        for tag in record.aligned.tags() {
+        let is_left_out = |key| record.mate.is_some() && is_replaced(key);
+        for tag in record.aligned.tags().filter(|tag| !is_left_out(tag.key)) {
             match tag.value {
                 TagValue::Int(value) => {
                     self.key(tag.key, b":i:");
@@ -78,7 +83,7 @@ impl Text<'_, '_> {
                 TagValue::Comment => self.comment(std::mem::take(&mut comment)),
             }
         }
-        self.end(has_read_group, comment);
+        self.end(has_read_group, comment, record.mate, fields.flags);
     }
 
     fn column(&mut self, text: &[u8]) {
@@ -124,11 +129,12 @@ impl Text<'_, '_> {
     }
 
     /// Ends a line with what the output adds.
-    fn end(&mut self, has_read_group: bool, comment: &[u8]) {
+    fn end(&mut self, has_read_group: bool, comment: &[u8], mate: Option<&Mate>, flags: u16) {
         if !has_read_group {
             self.read_group();
         }
         self.comment(comment);
+        mate.into_iter().for_each(|mate| mate.push_as_text(flags, self.out));
         self.out.push(b'\n');
     }
 

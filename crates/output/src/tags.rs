@@ -13,6 +13,8 @@ pub(crate) struct RecordContext<'h> {
     pub(crate) lane_groups: &'h [Option<usize>],
     /// Whether comments are copied.
     pub(crate) comments: bool,
+    /// Whether MQ, MC and ms are written.
+    pub(crate) mate_tags: bool,
     pub(crate) lane: usize,
 }
 
@@ -90,9 +92,22 @@ pub(crate) fn push_comment(out: &mut Vec<u8>, comment: &[u8]) -> Result<(), Stri
 /// Appends optional fields, tab-separated, in their binary form. Returns whether RG is one of them, or the field that
 /// is none.
 pub(crate) fn push_fields<'a>(out: &mut Vec<u8>, fields: &'a [u8]) -> Result<bool, &'a [u8]> {
+    push_fields_but(out, fields, |_| false)
+}
+
+/// The same, without those of some names.
+pub(crate) fn push_fields_but<'a>(
+    out: &mut Vec<u8>,
+    fields: &'a [u8],
+    is_left_out: impl Fn([u8; 2]) -> bool,
+) -> Result<bool, &'a [u8]> {
     let (mut rest, mut has_read_group) = (Some(fields), false);
     while let Some(field) = take_field(&mut rest) {
+        let start = out.len();
         push_field(out, field).ok_or(field)?;
+        if field.first_chunk().is_some_and(|key| is_left_out(*key)) {
+            out.truncate(start);
+        }
         has_read_group |= field.starts_with(b"RG:");
     }
     Ok(has_read_group)

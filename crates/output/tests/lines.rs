@@ -26,8 +26,8 @@ fn sink(format: Format, comments: bool) -> FileSink {
     };
     // The second lane has no read group.
     let (path, lane_groups) = (Some(PathBuf::from("/dev/null")), vec![Some(0), None]);
-    let fasta = std::path::PathBuf::new();
-    FileSink::create(OutputSpec { path, shards: 1, format, fasta, header, lane_groups, comments, sorting: None })
+    let (fasta, mate_tags, sorting) = (PathBuf::new(), false, None);
+    FileSink::create(OutputSpec { path, shards: 1, format, fasta, header, lane_groups, comments, mate_tags, sorting })
         .unwrap()
 }
 
