@@ -5,7 +5,7 @@
     python3 bench/sort.py                                  # E. coli (real reads) and 100 Mb simulated
     python3 bench/sort.py --reference sim100M --pairs 1000000
 
-Arms, in turn, with the same number of threads, indexes made before, BAM of level 6:
+Arms, in turn, with the same number of threads, indexes made before, BAM and CRAM of level 6:
 
     unsorted  zerohop align -o out.bam
     sorted    zerohop align --sort -o out.bam
@@ -13,11 +13,15 @@ Arms, in turn, with the same number of threads, indexes made before, BAM of leve
     spilled   the same with --sort-memory 64M
     pipe      strobealign | samtools fixmate -m | samtools sort | samtools markdup: without an index
     pipe-u    the same with -u: what goes through the pipes is not compressed
+    picard    zerohop align --sort --mark-duplicates=picard -o out.bam
+    cram      zerohop align --sort --mark-duplicates -o out.cram, of version 3.0
+    cram-3.1  the same of version 3.1
+    cram-pipe strobealign and the pipe with -u, to CRAM 3.0
     bwa-mem   zerohop align --engine bwa-mem --sort --mark-duplicates
-    bwa-pipe  bwa mem, and the same
+    bwa-pipe  bwa mem, and the pipe
 
-Duplicates are compared, by name and mate: those of 'marked' and 'spilled' with those of 'pipe', those of 'bwa-mem' with
-those of 'bwa-pipe'. Results go to bench/runs/DATE-HOST-sort/.
+Duplicates are compared, by name and mate: those of all arms but 'picard' with each other, those of 'bwa-mem' with those
+of 'bwa-pipe'. Results go to bench/runs/DATE-HOST-sort/.
 """
 
 import argparse
@@ -35,16 +39,17 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 from compare import ROOT, Failure, call, describe_run, machine, measure, output_of, prepare, zerohop_commit
 
-ARMS = ["unsorted", "sorted", "marked", "spilled", "pipe", "pipe-u", "bwa-mem", "bwa-pipe"]
+ARMS = ["unsorted", "sorted", "marked", "spilled", "pipe", "pipe-u", "picard", "cram", "cram-3.1", "cram-pipe",
+    "bwa-mem", "bwa-pipe"]
 #: Which arms must have the same duplicates.
-ALIKE = [("marked", "spilled", "pipe", "pipe-u"), ("bwa-mem", "bwa-pipe")]
+ALIKE = [("marked", "spilled", "pipe", "pipe-u", "cram", "cram-3.1", "cram-pipe"), ("bwa-mem", "bwa-pipe")]
 
 
 def parse_arguments():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     words = lambda text: text.split(",")
     parser.add_argument("--reference", type=words, default=["ecoli", "sim100M"], help="as in compare.py")
-    parser.add_argument("--sort-arms", type=words, default=ARMS[:6], help="(default: the first six)")
+    parser.add_argument("--sort-arms", type=words, default=ARMS[:10], help="(default: all but those of bwa)")
     parser.add_argument("--pairs", type=int, default=500_000, help="simulated pairs (default: %(default)s)")
     parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)), help="(default: all CPUs)")
     parser.add_argument("--repeats", type=int, default=5, help="counted runs of each arm (default: %(default)s)")
@@ -59,21 +64,27 @@ def parse_arguments():
     options.simulate = target / "release/simulate"
     options.input = ["plain"]
     # What compare.py makes indexes for.
-    wanted = {"pipe": "strobealign", "pipe-u": "strobealign", "bwa-mem": "bwa-mem", "bwa-pipe": "bwa"}
+    wanted = {"bwa-mem": "bwa-mem", "bwa-pipe": "bwa"}
+    wanted |= dict.fromkeys(["pipe", "pipe-u", "cram-pipe"], "strobealign")
     options.arms = sorted({wanted.get(arm, "zerohop") for arm in options.sort_arms})
     return options
 
 
+def output(arm):
+    return f"sort-{arm}.cram" if arm.startswith("cram") else f"sort-{arm}.bam"
+
+
 def commands(options, arm, fasta, reads):
-    """The commands of a pipeline; the last writes ARM.bam."""
-    threads, out = str(options.threads), f"sort-{arm}.bam"
+    """The commands of a pipeline; the last writes the output of the arm."""
+    threads, out = str(options.threads), output(arm)
     own = [options.zerohop, "align", "-q", "-t", threads, "-o", out]
     marked = ["--sort", "--mark-duplicates"]
-    plain = ["-u"] if arm == "pipe-u" else []
+    plain = ["-u"] if arm in ("pipe-u", "cram-pipe") else []
+    cram = ["-O", "cram,level=6", "--reference", fasta] if arm == "cram-pipe" else []
     samtools = [
         ["samtools", "fixmate", "-@", threads, *plain, "-m", "-", "-"],
         ["samtools", "sort", "-@", threads, *plain, "-T", "sort-tmp", "-"],
-        ["samtools", "markdup", "-@", threads, "-", out],
+        ["samtools", "markdup", "-@", threads, *cram, "-", out],
     ]
     return {
         "unsorted": [[*own, fasta, *reads]],
@@ -82,22 +93,26 @@ def commands(options, arm, fasta, reads):
         "spilled": [[*own, *marked, "--sort-memory", "64M", fasta, *reads]],
         "pipe": [[options.strobealign, "-t", threads, "--use-index", fasta, *reads], *samtools],
         "pipe-u": [[options.strobealign, "-t", threads, "--use-index", fasta, *reads], *samtools],
+        "picard": [[*own, "--sort", "--mark-duplicates=picard", fasta, *reads]],
+        "cram": [[*own, *marked, fasta, *reads]],
+        "cram-3.1": [[*own, *marked, "--cram-version", "3.1", fasta, *reads]],
+        "cram-pipe": [[options.strobealign, "-t", threads, "--use-index", fasta, *reads], *samtools],
         "bwa-mem": [[*own, *marked, "--engine", "bwa-mem", fasta, *reads]],
         "bwa-pipe": [[options.bwa, "mem", "-K", "10000000", "-t", threads, fasta, *reads], *samtools],
     }[arm]
 
 
 def run(options, arm, fasta, reads):
-    for name in (f"sort-{arm}.bam", f"sort-{arm}.bam.bai"):
-        (options.work / name).unlink(missing_ok=True)
+    for suffix in ("", ".bai", ".crai"):
+        (options.work / (output(arm) + suffix)).unlink(missing_ok=True)
     pipeline = [[str(word) for word in command] for command in commands(options, arm, fasta, reads)]
     found = measure(pipeline, options, options.work / "sort.log")
-    return {**found, "bytes": (options.work / f"sort-{arm}.bam").stat().st_size}
+    return {**found, "bytes": (options.work / output(arm)).stat().st_size}
 
 
-def duplicates(options, arm):
+def duplicates(options, arm, fasta):
     """Stands for which records of which reads are duplicates, and how many are."""
-    view = subprocess.Popen(["samtools", "view", "-f", "1024", f"sort-{arm}.bam"], cwd=options.work,
+    view = subprocess.Popen(["samtools", "view", "-T", fasta, "-f", "1024", output(arm)], cwd=options.work,
         stdout=subprocess.PIPE)
     found = []
     for line in view.stdout:
@@ -111,7 +126,7 @@ def write_summary(options, results):
     lines = []
     for reference, arms in results.items():
         lines += [f"## {reference}", "",
-            "| arm | wall s: median (range) | CPU s | peak MiB | MB of BAM | wall / first arm |",
+            "| arm | wall s: median (range) | CPU s | peak MiB | MB of output | wall / first arm |",
             "| --- | --- | --- | --- | --- | --- |"]
         base = statistics.median(run["wall_s"] for run in next(iter(arms.values())))
         for arm, runs in arms.items():
@@ -142,7 +157,7 @@ def main():
                     if repeat:
                         arms[arm].append(found)
             for alike in ALIKE:
-                marks = {arm: duplicates(options, arm) for arm in alike if arm in arms}
+                marks = {arm: duplicates(options, arm, fasta) for arm in alike if arm in arms}
                 if len(set(marks.values())) > 1:
                     raise Failure(f"{reference}: other duplicates: {marks}")
                 for arm, (digest, count) in marks.items():

@@ -91,8 +91,11 @@ check_engines() {
     zerohop engines > "$WORK/engines.txt"
     for engine in $engines; do
         grep -q "^$engine  *.*[0-9]" "$WORK/engines.txt" || { echo "$engine: not here"; continue; }
-        check "$engine" "--engine $engine --build-index" "${all[@]}"
-        check "$engine, sorted" "--engine $engine --build-index --sort" "${all[@]}"
+        # CRAM has no = and X in CIGARs, which SNAP writes otherwise
+        local options="--engine $engine --build-index"
+        [ $engine != snap ] || options="$options --engine-args -M"
+        check "$engine" "$options" "${all[@]}"
+        check "$engine, sorted" "$options --sort" "${all[@]}"
         check_index "$engine" "$WORK/set.fa"
     done
     # all alignments, secondary ones without bases and with clips
@@ -170,6 +173,54 @@ check_refused() {
     refused "bases here" "$WORK/ref.fa" "${reads[@]}"
     printf '>a\nACGT\nAC\nACGT\n' > "$WORK/uneven.fa"
     refused "samtools faidx" "$WORK/uneven.fa" "${reads[@]}"
+    echo "no reference" > "$WORK/ref.mmi"
+    refused "no FASTA" --engine minimap2 "$WORK/ref.mmi" "${reads[@]}"
+    # a run without records, and another one over it
+    : > "$WORK/empty.fq"
+    cp "$DATA/phix/phix.fasta" "$WORK/ref.fa"
+    zerohop align -q --sort -o "$WORK/empty.cram" "$WORK/ref.fa" "$WORK/empty.fq"
+    zerohop align -q --sort -o "$WORK/empty.cram" "$WORK/ref.fa" "$WORK/empty.fq"
+    [ "$(records "$WORK/empty.cram" "$WORK/ref.fa" | wc -l)" = 0 ] || fail "records of no reads"
+    # what an aligner says of the reference is computed again, and no record is taken that has no place
+    cat > "$WORK/odd.py" << 'END'
+import os, sys
+if sys.argv[1:] == ["--version"]: sys.exit(print("odd 1"))
+print("@HD\tVN:1.6\tSO:unsorted\n@SQ\tSN:NC_001422.1\tLN:5386\tM5:00000000000000000000000000000000")
+for number, line in enumerate(open(sys.argv[-1])):
+    if number % 4 == 0: name = line[1:].split()[0]
+    if number % 4 == 1: bases = line.strip()
+    if number % 4 == 3:
+        place = os.environ["ODD_PLACE"].replace("CIGAR", f"{len(bases)}M")
+        print(name, place, "*", 0, 0, bases, line.strip(), sep="\t")
+END
+    cat > "$WORK/odd.toml" << END
+name = "odd"
+title = "Odd"
+program = ["$(command -v python3)"]
+arguments = ["-S", "$WORK/odd.py"]
+[version]
+command = ["--version"]
+pattern = "odd "
+[index]
+files = [".odd"]
+option = []
+build = ["touch", "{index}.odd"]
+bytes_per_base = 1.0
+[reads]
+single = ["{reads_1}"]
+[threads]
+option = []
+[order]
+keeps = "always"
+END
+    touch "$WORK/ref.fa.odd"
+    local odd=(--engine odd --engine-file "$WORK/odd.toml" -t 2 "$WORK/ref.fa" "$DATA/ecoli/ecoli_100_1.fq.gz") place
+    for place in '0\t*\t0\t9\tCIGAR' '0\tNC_001422.1\t0\t9\tCIGAR' '0\tNC_001422.1\t9\t9\t*'; do
+        ODD_PLACE=$(printf "$place") refused "which CRAM cannot hold" "${odd[@]}"
+    done
+    ODD_PLACE=$(printf '0\tNC_001422.1\t9\t9\tCIGAR') zerohop align -q --sort -o "$WORK/odd.cram" "${odd[@]}"
+    samtools view -H "$WORK/odd.cram" | grep -q 'M5:3332ed720ac7eaa9b3655c06f6b9e196' ||
+        fail "M5 of the aligner is kept"
     echo "refused: what cannot be a reference"
 }
 

@@ -24,7 +24,7 @@ use zerohop_model::machine::Bytes;
 use zerohop_model::measurement::RunReport;
 use zerohop_model::sink::Sink;
 use zerohop_model::source::{Complete, Lane};
-use zerohop_output::FileSink;
+use zerohop_output::{FileSink, Format};
 use zerohop_process::{cache, tell};
 use zerohop_ranks::deal::{DealError, Dealing, Dealt, Going, Local, deal};
 use zerohop_ranks::journal::{self, Begin, Entry, Finished, Journal, Owner};
@@ -412,7 +412,12 @@ fn identity(
         Some(tables) => counted(&files, tables)?,
         None => content::of_files(transport, &files.concat(), threads)?,
     };
-    for (kind, files) in [("--engine-file", described), ("the index, file", index), ("the reads, file", reads)] {
+    let fasta = match job.output.format() {
+        Format::Cram { .. } => content::of_files(transport, std::slice::from_ref(&job.reference), threads)?,
+        Format::Sam | Format::Bam { .. } => Vec::new(),
+    };
+    let described = [("--engine-file", described), ("the index, file", index), ("the reference of CRAM, file", fasta)];
+    for (kind, files) in described.into_iter().chain([("the reads, file", reads)]) {
         for (number, file) in files.iter().enumerate() {
             identity = identity.with(&format!("{kind} {}", number + 1), file);
         }

@@ -7,7 +7,7 @@ use crate::sorting;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use zerohop_model::error::Error;
-use zerohop_output::{FileSink, Header, OutputSpec, Program, shard_path};
+use zerohop_output::{FileSink, Format, Header, OutputSpec, Program, shard_path};
 use zerohop_process::overwrite::{self, Kind};
 use zerohop_process::{WriteError, cache};
 
@@ -37,6 +37,9 @@ pub fn check(job: &Job) -> Result<(), AlignError> {
     job.report.json.iter().chain(&job.report.mqc).try_for_each(|path| overwrite::replaceable(path, Kind::Json))?;
     if job.output.format.is_none() {
         job.output.path.iter().try_for_each(|path| check_suffix(path))?;
+    }
+    if matches!(job.output.format(), Format::Cram { .. }) {
+        zerohop_output::index_fasta(&job.reference)?;
     }
     job.external.logs.iter().try_for_each(|logs| check_logs(logs))?;
     sorting::metrics(job).into_iter().try_for_each(|path| overwrite::replaceable(path, Kind::Metrics))?;

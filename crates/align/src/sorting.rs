@@ -9,7 +9,7 @@ use zerohop_model::error::Error;
 use zerohop_model::machine::Bytes;
 use zerohop_model::measurement::SortReport;
 use zerohop_model::plan::Plan;
-use zerohop_output::{Barcode, FileSink, Format, IndexFormat, Marking, SortOrder, WriteIndex, index_path};
+use zerohop_output::{Barcode, FileSink, IndexFormat, Marking, SortOrder, WriteIndex, index_path};
 use zerohop_runtime::{Merged, Progress};
 
 /// The part of free memory that records may take until they are written, by default.
@@ -31,8 +31,8 @@ pub fn check(job: &Job) -> Result<(), AlignError> {
     if let Some((option, _)) = refused.iter().find(|(_, is_given)| *is_given) {
         return Err(AlignError::Usage(format!("--sort cannot be combined with {option}")));
     }
-    if let WriteIndex::As(_) = sorting.index
-        && (indexes(job).is_empty() || !matches!(job.output.format(), Format::Bam { .. }))
+    if let WriteIndex::As(index) = sorting.index
+        && (indexes(job).is_empty() || !IndexFormat::of(job.output.format()).contains(&index))
     {
         let words = "--index is for BAM files (-o FILE.bam) that are sorted by coordinate";
         return Err(AlignError::Usage(words.to_owned()));

@@ -4,7 +4,7 @@ use zerohop_model::error::Error;
 
 /// A slice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct CraiLine {
+struct CraiLine {
     contig: i32,
     /// From 1.
     start: i32,

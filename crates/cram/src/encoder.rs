@@ -5,7 +5,7 @@ use crate::fasta;
 use crate::hts::{Header, MemoryFile, Record, Refused, Settings};
 use std::ffi::CStr;
 use std::path::Path;
-use zerohop_model::error::{Error, shown};
+use zerohop_model::error::{Error, InputError, shown};
 use zerohop_model::record::{Contig, mate};
 
 /// A version of CRAM.
@@ -43,6 +43,8 @@ pub struct Cram {
     header: Header,
     beginning: Vec<u8>,
     settings: Settings,
+    /// Number of contigs.
+    contigs: usize,
 }
 
 impl Cram {
@@ -59,10 +61,14 @@ impl Cram {
     ) -> Result<Self, Error> {
         let settings = Settings { version: version.name(), level, mixes_contigs: order == Order::Other };
         fasta::check(fasta, contigs)?;
-        let mut with_reference = MemoryFile::with_reference(settings, fasta).map_err(refused)?;
-        let header = Header::parse(header).map_err(refused)?;
-        let beginning = with_reference.write_header(&header).map_err(refused)?;
-        Ok(Cram { with_reference, header, beginning, settings })
+        let unusable = |Refused(what): Refused| {
+            let what = format!("htslib did not {what} for CRAM: is this file whole, and its .fai index that of it?");
+            Error::from(InputError::new(fasta, what))
+        };
+        let mut with_reference = MemoryFile::with_reference(settings, fasta).map_err(unusable)?;
+        let header = Header::parse(&without_reference(header)).map_err(refused)?;
+        let beginning = with_reference.write_header(&header).map_err(unusable)?;
+        Ok(Cram { with_reference, header, beginning, settings, contigs: contigs.len() })
     }
 
     /// What the file begins with: its definition, and the header.
@@ -74,6 +80,16 @@ impl Cram {
     pub fn encoder(&self) -> Encoder<'_> {
         Encoder { cram: self, file: None, record: Record::new() }
     }
+}
+
+/// A header without what it says of the reference (M5 and UR of @SQ): that is computed from the FASTA at hand.
+fn without_reference(header: &str) -> String {
+    let is_kept = |field: &&str| !field.starts_with("M5:") && !field.starts_with("UR:");
+    let line = |line: &str| match line.starts_with("@SQ") {
+        true => line.split('\t').filter(is_kept).collect::<Vec<_>>().join("\t") + "\n",
+        false => format!("{line}\n"),
+    };
+    header.lines().map(line).collect()
 }
 
 /// Makes containers of records.
@@ -93,14 +109,20 @@ impl Encoder<'_> {
     pub fn add(&mut self, bam: &[u8]) -> Result<(), Error> {
         let cut_off = || Error::Internal("a record for CRAM is cut off".to_owned());
         self.record.set(bam).ok_or_else(cut_off)?;
-        let Cram { with_reference, header, settings, .. } = self.cram;
+        let Cram { with_reference, header, settings, contigs, .. } = self.cram;
+        if let Some(fault) = self.record.fault(*contigs) {
+            let (name, flags) = self.record.name_and_flags();
+            let what = format!("{fault}, which CRAM cannot hold: write BAM");
+            return Err(Error::Record { read: shown(name), mate: mate(flags), what });
+        }
         let file = match &mut self.file {
             Some(file) => file,
             none => none.insert(with_reference.sharing(*settings, header).map_err(refused)?),
         };
         file.write(&self.record, header).map_err(|Refused(what)| {
-            let (name, flags) = self.record.name_and_flags();
-            Error::Record { read: shown(name), mate: mate(flags), what: format!("htslib did not {what} for CRAM") }
+            // It encodes those before when it has enough of them.
+            let read = shown(self.record.name_and_flags().0);
+            Error::Internal(format!("htslib did not {what} for CRAM: read '{read}', or one of the 10,000 before it"))
         })
     }
 
@@ -121,4 +143,15 @@ impl Encoder<'_> {
 
 fn refused(Refused(what): Refused) -> Error {
     Error::Internal(format!("htslib did not {what} for CRAM"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_header_says_of_the_reference_is_computed_again() {
+        let header = "@HD\tVN:1.6\n@SQ\tSN:a\tLN:9\tM5:0123\tUR:/x\tAS:y\n@CO\tM5:0123\n";
+        assert_eq!(without_reference(header), "@HD\tVN:1.6\n@SQ\tSN:a\tLN:9\tAS:y\n@CO\tM5:0123\n");
+    }
 }

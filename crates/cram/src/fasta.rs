@@ -35,6 +35,9 @@ pub fn missing_index(fasta: &Path) -> Result<Option<NewIndex>, Error> {
     let is_current = |index: &Path| modified(index).is_ok_and(|of_index| of_index >= of_fasta);
     let mut head = [0; 2];
     File::open(fasta).and_then(|mut file| file.read_exact(&mut head)).map_err(unreadable)?;
+    if head != GZIP && head[0] != b'>' {
+        return Err(fault("it is no FASTA, which CRAM needs: give the FASTA of the reference"));
+    }
     match (head == GZIP, is_current(&fai)) {
         (true, true) if is_current(&gzi) => Ok(None),
         (true, _) => Err(fault(

@@ -8,12 +8,13 @@ use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::ptr::NonNull;
 use std::sync::{Mutex, Once};
+use zerohop_model::record::UNMAPPED;
 
 /// What htslib did not do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Refused(pub(crate) &'static str);
 
-/// One call at a time: htslib counts who shares a reference, and copies headers, without a lock.
+/// One such call at a time: htslib counts who shares a reference, and copies headers, without a lock.
 static OPENING: Mutex<()> = Mutex::new(());
 
 /// Keeps htslib from writing to standard error: what matters is said by us.
@@ -143,15 +144,21 @@ impl MemoryFile {
     fn open(settings: Settings) -> Result<Self, Refused> {
         be_silent();
         let memory = in_memory()?;
-        let other = memory.try_clone().map_err(|_| Refused("get memory for a file"))?;
+        let other = memory.try_clone().map_err(|_| Refused("get memory for a file"))?.into_raw_fd();
         // SAFETY: htslib owns the second descriptor from here on, and closes it; modes are strings with their ends.
-        let stream = unsafe { hts_sys::hdopen(other.into_raw_fd(), c"w".as_ptr()) };
+        let stream = unsafe { hts_sys::hdopen(other, c"w".as_ptr()) };
         if stream.is_null() {
+            // SAFETY: htslib did not take it, so it is ours still.
+            drop(unsafe { OwnedFd::from_raw_fd(other) });
             return Err(Refused("open a file in memory"));
         }
         // SAFETY: the stream is open, and belongs to the new file.
         let file = unsafe { hts_sys::hts_hopen(stream, c"-".as_ptr(), c"wc".as_ptr()) };
-        let file = NonNull::new(file).map(Open).ok_or(Refused("open a file in memory"))?;
+        let Some(file) = NonNull::new(file).map(Open) else {
+            // SAFETY: htslib did not take it, and it is not used again.
+            unsafe { hts_sys::hclose_abruptly(stream) };
+            return Err(Refused("open a file in memory"));
+        };
         let opened = MemoryFile { file, memory };
         opened.set(settings)?;
         Ok(opened)
@@ -170,7 +177,7 @@ impl MemoryFile {
             // MD and NM come back as they were, not as they would be computed.
             (hts_sys::hts_fmt_option_CRAM_OPT_STORE_MD, 1),
             (hts_sys::hts_fmt_option_CRAM_OPT_STORE_NM, 1),
-            // They were computed from this reference.
+            // Those of the header were just computed from this reference.
             (hts_sys::hts_fmt_option_CRAM_OPT_IGNORE_MD5, 1),
         ];
         // SAFETY: the file is open, and each of these options takes one int.
@@ -316,6 +323,19 @@ impl Record {
         // SAFETY: words may be seen as bytes: any byte is one, and all are initialised.
         let (_, all, _) = unsafe { self.data.align_to_mut::<u8>() };
         all[at..self.length].copy_from_slice(bytes);
+    }
+
+    /// What CRAM cannot hold of it, in words; none if it can.
+    pub(crate) fn fault(&self, contigs: usize) -> Option<&'static str> {
+        let core = &self.core;
+        let is_mapped = core.flag & UNMAPPED == 0;
+        match usize::try_from(core.tid) {
+            Ok(contig) if contig >= contigs => Some("it is on a contig that the header does not name"),
+            Err(_) if is_mapped => Some("it is mapped, but to no contig"),
+            _ if is_mapped && core.pos < 0 => Some("it is mapped, but has no position"),
+            _ if is_mapped && core.n_cigar == 0 && core.l_qseq > 0 => Some("it is mapped, but has no CIGAR"),
+            _ => None,
+        }
     }
 
     /// Its name, and FLAG.

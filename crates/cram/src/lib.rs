@@ -7,7 +7,8 @@
 //! 3. the containers of all runs, one after the other, and [`END_MARKER`] are a file;
 //! 4. [`Crai`] is its index, from the headers of the containers.
 //!
-//! All encoders share the reference: htslib loads a contig when it is first needed, and frees it when none needs it.
+//! All encoders share the reference: htslib loads a contig when it is first needed, and frees it when none needs it,
+//! but keeps all where records do not come in the order of coordinates.
 //!
 //! The counter of records in containers begins again with each run: nobody knows how many records came before it. It is
 //! used for nothing where names are kept.
@@ -20,7 +21,7 @@ mod encoder;
 mod fasta;
 mod hts;
 
-pub use crai::{Crai, CraiLine};
+pub use crai::Crai;
 pub use encoder::{Cram, Encoder, Order, Version};
 pub use fasta::{NewIndex, missing_index};
 

@@ -89,8 +89,6 @@ struct Set<'m> {
     pairs: u64,
     /// Where they are, if optical duplicates are looked for.
     spots: Vec<Spot>,
-    /// The library of the pair that came first.
-    library: u16,
     found: Counts,
 }
 
@@ -125,14 +123,13 @@ impl Best {
 impl<'m> Set<'m> {
     fn new(search: Search, marks: &'m Marks) -> Self {
         let (best, spots, found) = (Best::default(), Vec::new(), Counts::default());
-        Set { search, marks, kind: END, best, pairs: 0, spots, library: 0, found }
+        Set { search, marks, kind: END, best, pairs: 0, spots, found }
     }
 
     /// Ends the set before, and begins one with this signature.
     fn begin(&mut self, kind: u8, choice: &Choice<'_>, record: Ordinal) {
         self.end();
         self.kind = kind;
-        self.library = choice.library;
         self.best.set(choice, record);
         self.note(choice);
     }
@@ -174,16 +171,20 @@ impl<'m> Set<'m> {
                 Rules::Samtools => Location::of(choice.tie, true),
                 Rules::Picard => Location::of_bytes(choice.tie),
             };
-            let Choice { first_is_reverse, read_group, .. } = *choice;
-            self.spots.push(Spot { first_is_reverse, read_group, location });
+            let Choice { first_is_reverse, read_group, library, .. } = *choice;
+            self.spots.push(Spot { first_is_reverse, read_group, library, location });
         }
     }
 
     fn end(&mut self) {
         if self.pairs > 0 {
-            let count = |distance| optical::count(&mut self.spots, distance);
-            let optical = self.search.optical_distance.filter(|_| self.pairs > 1).map_or(0, count);
-            self.found.library(self.library).optical_pairs += optical;
+            let mut optical = 0;
+            if let Some(distance) = self.search.optical_distance.filter(|_| self.pairs > 1) {
+                for (library, pairs) in optical::count(&mut self.spots, distance) {
+                    self.found.library(library).optical_pairs += pairs;
+                    optical += pairs;
+                }
+            }
             self.found.add_set(self.pairs, optical);
         }
         self.pairs = 0;

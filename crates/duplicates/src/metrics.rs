@@ -44,7 +44,8 @@ impl LibraryCounts {
     /// How many different molecules the library has, as far as the pairs say: the X of the equation of Lander and
     /// Waterman, C / X = 1 - exp(-N / X), for N pairs, C of them no duplicates. None if there are no duplicates.
     pub fn estimated_size(&self) -> Option<u64> {
-        let (pairs, unique) = (self.pairs() - self.optical_pairs, self.pairs() - self.pair_duplicates());
+        let of_pairs = |pairs| self.pairs().saturating_sub(pairs);
+        let (pairs, unique) = (of_pairs(self.optical_pairs), of_pairs(self.pair_duplicates()));
         if pairs == 0 || unique == 0 || unique >= pairs {
             return None;
         }
@@ -70,7 +71,8 @@ impl LibraryCounts {
 
     /// How many times as many different pairs `multiple` times the sequencing would bring.
     fn gain(&self, size: u64, multiple: u64) -> f64 {
-        let (size, pairs, unique) = (size as f64, self.pairs() as f64, (self.pairs() - self.pair_duplicates()) as f64);
+        let unique = self.pairs().saturating_sub(self.pair_duplicates());
+        let (size, pairs, unique) = (size as f64, self.pairs() as f64, unique as f64);
         size * (1.0 - (-(multiple as f64 * pairs) / size).exp()) / unique
     }
 }
@@ -140,9 +142,13 @@ fn histogram(libraries: &[(String, LibraryCounts)], sets: &BTreeMap<u64, Sets>) 
     text
 }
 
-/// A number with six digits behind the point at most.
+/// A number with six digits behind the point at most; what lies in the middle is rounded down, as htsjdk does it.
 fn decimal(value: f64) -> String {
-    let text = format!("{value:.6}");
+    // Enough digits to tell what lies in the middle.
+    let exact = format!("{value:.40}");
+    let (kept, rest) = exact.split_at(exact.len() - 34);
+    let is_middle = rest.trim_end_matches('0') == "5";
+    let text = if is_middle { kept.to_owned() } else { format!("{value:.6}") };
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
@@ -165,6 +171,7 @@ mod tests {
     #[test]
     fn numbers_have_six_digits_at_most() {
         assert_eq!([0.0, 42.0, 0.0117647, 1.5, 100.0].map(decimal), ["0", "42", "0.011765", "1.5", "100"]);
+        assert_eq!([3.0 / 128.0, 5.0 / 128.0].map(decimal), ["0.023437", "0.039062"]);
     }
 
     #[test]

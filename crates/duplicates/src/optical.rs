@@ -70,19 +70,23 @@ fn number(field: &[u8]) -> Option<i32> {
 pub(crate) struct Spot {
     pub(crate) first_is_reverse: bool,
     pub(crate) read_group: u16,
+    /// That of the read group.
+    pub(crate) library: u16,
     pub(crate) location: Location,
 }
 
-/// How many pairs of a set are optical duplicates: those that are near each other, one after the other, all but one.
-pub(crate) fn count(spots: &mut [Spot], distance: u32) -> u64 {
+/// How many pairs of a set are optical duplicates, by library: those that are near each other, one after the other, all
+/// but one.
+pub(crate) fn count(spots: &mut [Spot], distance: u32) -> impl Iterator<Item = (u16, u64)> {
     spots.sort_unstable();
     let strands = spots.chunk_by(|a, b| a.first_is_reverse == b.first_is_reverse);
-    strands.filter(|spots| spots.len() <= LARGEST_SET).map(|spots| count_of_strand(spots, distance)).sum()
+    strands.filter(|spots| spots.len() <= LARGEST_SET).flat_map(move |spots| count_of_strand(spots, distance))
 }
 
-fn count_of_strand(spots: &[Spot], distance: u32) -> u64 {
+fn count_of_strand(spots: &[Spot], distance: u32) -> impl Iterator<Item = (u16, u64)> {
     let tiles = spots.chunk_by(|a, b| (a.read_group, a.location.tile) == (b.read_group, b.location.tile));
-    tiles.filter(|spots| spots[0].location.tile != NO_TILE).map(|spots| joined(spots, distance)).sum()
+    let tiles = tiles.filter(|spots| spots[0].location.tile != NO_TILE);
+    tiles.map(move |spots| (spots[0].library, joined(spots, distance)))
 }
 
 /// Of spots of a tile, in the order of x: how many steps join all that are near each other.
@@ -141,7 +145,7 @@ mod tests {
             distance in 0u32..12,
         ) {
             let spot = |&(first_is_reverse, read_group, tile, x, y): &_| {
-                Spot { first_is_reverse, read_group, location: Location { tile, x, y } }
+                Spot { first_is_reverse, read_group, library: read_group, location: Location { tile, x, y } }
             };
             let mut spots: Vec<Spot> = spots.iter().map(spot).collect();
             let mut cluster: Vec<usize> = (0..spots.len()).collect();
@@ -163,7 +167,7 @@ mod tests {
             }
             let clusters: std::collections::HashSet<_> = cluster.iter().collect();
             let wanted = (spots.len() - clusters.len()) as u64;
-            prop_assert_eq!(count(&mut spots, distance), wanted);
+            prop_assert_eq!(count(&mut spots, distance).map(|(_, count)| count).sum::<u64>(), wanted);
         }
 
         #[test]

@@ -183,6 +183,8 @@ impl Encoder for RecordEncoder<'_> {
         if is_first {
             self.write_pending()?;
         }
+        // Now, so that whose line it is can be told.
+        self.parser.parse(line)?;
         self.pending.push((line.to_vec(), comment.to_vec()));
         Ok(())
     }

@@ -83,9 +83,7 @@ impl OutputSpec {
     /// What CRAM is encoded with, if it is the format.
     fn cram(&self) -> Result<Option<Cram>, Error> {
         let Format::Cram { version, level } = self.format else { return Ok(None) };
-        if let Some(NewIndex { path, text }) = zerohop_cram::missing_index(&self.fasta)? {
-            zerohop_process::write(&path, &text).map_err(unwritten)?;
-        }
+        index_fasta(&self.fasta)?;
         let order = match &self.sorting {
             Some(Sorting { order: SortOrder::Coordinate, .. }) => Order::Coordinate,
             _ => Order::Other,
@@ -412,6 +410,17 @@ impl Sink for FileSink {
                 Box::new(BothCollector { records, signatures: signatures.collector(), counts })
             }
         })
+    }
+}
+
+/// Writes the index of a FASTA file that CRAM needs (.fai), if it has none, or one that is older.
+///
+/// # Errors
+/// [`Error::Input`] if the file cannot be used for CRAM; [`Error::Output`] if the index cannot be written.
+pub fn index_fasta(fasta: &Path) -> Result<(), Error> {
+    match zerohop_cram::missing_index(fasta)? {
+        None => Ok(()),
+        Some(NewIndex { path, text }) => zerohop_process::write(&path, &text).map_err(unwritten),
     }
 }
 

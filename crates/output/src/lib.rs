@@ -34,7 +34,7 @@ mod records;
 mod sam;
 mod tags;
 
-pub use files::{FileSink, OutputSpec, SortedIndex, Sorting, WriteIndex, index_path, shard_path};
+pub use files::{FileSink, OutputSpec, SortedIndex, Sorting, WriteIndex, index_fasta, index_path, shard_path};
 pub use format::{CramVersion, Format};
 pub use header::{Header, HeaderError, Program, ReadGroup, ReadGroupError};
 pub use index::IndexFormat;

@@ -67,7 +67,10 @@ impl Bases {
         }
         // Of the fragment that was handed out last an error names the place.
         for (index, fragment) in chunk.fragments().enumerate() {
-            let mates = with_mates.then(|| Mates::of(&fragment, alignments.fragment(index))).unwrap_or_default();
+            let mates = match with_mates {
+                true => Mates::of(&fragment, alignments.fragment(index)),
+                false => Mates::default(),
+            };
             for (number, aligned) in alignments.fragment(index).enumerate() {
                 let read = if aligned.alignment.mate == 0 { Some(fragment.first) } else { fragment.mate };
                 let unknown = || Error::Internal("the engine aligned a mate that is not there".to_owned());

@@ -90,14 +90,15 @@ pub fn apart<'i, 'o>(
     Ok(())
 }
 
-/// Whether these are lines of six numbers.
+/// Whether these are lines of six numbers; a file without records has none.
 fn is_crai(head: &[u8]) -> bool {
     let line = head.split(|&byte| byte == b'\n').next().unwrap_or_default();
     let is_number = |field: &[u8]| {
         let digits = field.strip_prefix(b"-").unwrap_or(field);
         !digits.is_empty() && digits.iter().all(u8::is_ascii_digit)
     };
-    line.split(|&byte| byte == b'\t').filter(|field| is_number(field)).count() == 6
+    let mut fields = line.split(|&byte| byte == b'\t');
+    head.is_empty() || fields.clone().count() == 6 && fields.all(is_number)
 }
 
 /// What an output holds.

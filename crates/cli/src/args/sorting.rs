@@ -1,8 +1,8 @@
 //! Options for sorted output and duplicates.
 
 use super::parse_size;
-use clap::ValueEnum;
 use clap::builder::ArgPredicate;
+use clap::{ArgGroup, ValueEnum};
 use std::path::PathBuf;
 use zerohop_align::{
     Barcode, DuplicateSearch, Duplicates, IndexFormat, Marking, Rules, SortOrder, Sorting, WriteIndex,
@@ -15,10 +15,11 @@ const PICARDS_DISTANCE: u32 = 100;
 /// Options for sorted output and duplicates.
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Output")]
+#[command(group(ArgGroup::new("duplicates").args(["mark_duplicates", "remove_duplicates"]).multiple(true)))]
 pub struct SortArgs {
     /// Sort the records, as samtools sort does: by coordinate, or by name (--sort=name)
     ///
-    /// A BAM file that is sorted by coordinate gets an index beside it.
+    /// A BAM or CRAM file that is sorted by coordinate gets an index beside it.
     #[arg(long, value_enum, num_args = 0..=1, require_equals = true, default_missing_value = "coordinate")]
     #[arg(value_name = "coordinate|name", hide_possible_values = true)]
     pub sort: Option<SortName>,
@@ -37,19 +38,19 @@ pub struct SortArgs {
     pub remove_duplicates: bool,
 
     /// Count optical duplicates: those at most N pixels apart [default: 100 with picard, else none are counted]
-    #[arg(long, value_name = "N", requires = "mark_duplicates", hide_short_help = true)]
+    #[arg(long, value_name = "N", requires = "duplicates", hide_short_help = true)]
     pub optical_distance: Option<u32>,
 
     /// Duplicates have the same barcode, which this tag of the read's comment holds, such as RX (needs -C)
-    #[arg(long, value_name = "TAG", value_parser = parse_tag, requires = "mark_duplicates", hide_short_help = true)]
+    #[arg(long, value_name = "TAG", value_parser = parse_tag, requires = "duplicates", hide_short_help = true)]
     pub barcode_tag: Option<[u8; 2]>,
 
     /// Duplicates have the same barcode, which follows the seventh colon of the read's name
-    #[arg(long, requires = "mark_duplicates", conflicts_with = "barcode_tag", hide_short_help = true)]
+    #[arg(long, requires = "duplicates", conflicts_with = "barcode_tag", hide_short_help = true)]
     pub barcode_name: bool,
 
     /// Write how many duplicates each library has to FILE, as Picard does
-    #[arg(long, value_name = "FILE", requires = "mark_duplicates", hide_short_help = true)]
+    #[arg(long, value_name = "FILE", requires = "duplicates", hide_short_help = true)]
     pub duplicate_metrics: Option<PathBuf>,
 
     /// Memory that records may take until they are written [default: half of what the index leaves free]
@@ -69,7 +70,7 @@ pub struct SortArgs {
     #[arg(hide_short_help = true)]
     pub index: Option<IndexName>,
 
-    /// Write no index of the sorted BAM file
+    /// Write no index of the sorted file
     #[arg(long, requires = "sort", conflicts_with = "index", hide_short_help = true)]
     pub no_write_index: bool,
 }
