@@ -1,14 +1,13 @@
 #!/bin/bash
-# Memory is bounded: an input 4 times as large (LONG=1: 8) needs the same peak, whatever its kind and however slow the
-# output.
+# Memory is bounded: an input 4 times as large (LONG=1: 8; TIMES=N: N) needs the same peak, whatever its kind, however
+# slow the output, and where records are sorted.
 # The smaller input is large enough to fill all buffers (42 chunks for 2 workers). Most runs use the null engine, which
 # lets the input and the output go as fast as they can; a slow output lets the input run ahead as far as it may.
 source "$(dirname "$0")/lib.sh"
 command -v bgzip >/dev/null || skip "no bgzip"
 
 cd "$WORK"
-TIMES=4
-[ -z "${LONG-}" ] || TIMES=8
+TIMES=${TIMES:-$([ -z "${LONG-}" ] && echo 4 || echo 8)}
 cp "$DATA/phix/phix.fasta" ref.fa
 gzip -cd "$DATA/ecoli/ecoli_150_1.fq.gz" > once.fq
 for _ in {1..14}; do cat once.fq; done > small.fq
@@ -47,6 +46,7 @@ run() {
     case $shape in
         fast) "$ZEROHOP" "$@" -o /dev/null ref.fa "$one" "$two";;
         file) "$ZEROHOP" "$@" -o out.sam ref.fa "$one" "$two";;
+        sorted) "$ZEROHOP" "$@" --sort --mark-duplicates --sort-memory 64M --level 1 -o out.bam ref.fa "$one" "$two";;
         pipes) "$ZEROHOP" "$@" -o /dev/null ref.fa <(cat "$one") <(cat "$two");;
         stdin) cat "$one" | "$ZEROHOP" "$@" -o /dev/null -p ref.fa -;;
         slow) "$ZEROHOP" "$@" ref.fa "$one" "$two" | read_slowly;;
@@ -108,6 +108,7 @@ limits
 enlarge fq
 compare fast fq --engine null
 compare file fq --engine null
+compare sorted fq --engine null
 compare slow fq --engine null
 compare pipes fq --engine null
 compare stdin fq --engine null

@@ -14,7 +14,7 @@ use zerohop_model::record::UNMAPPED;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Refused(pub(crate) &'static str);
 
-/// One such call at a time: htslib counts who shares a reference, and copies headers, without a lock.
+/// One such call at a time: htslib counts who shares a reference or a header without a lock.
 static OPENING: Mutex<()> = Mutex::new(());
 
 /// Keeps htslib from writing to standard error: what matters is said by us.
@@ -64,7 +64,7 @@ fn read(memory: &File) -> Result<Vec<u8>, Refused> {
 #[derive(Debug)]
 pub(crate) struct Header(NonNull<hts_sys::sam_hdr_t>);
 
-// SAFETY: after `MemoryFile::write_header` nothing changes it; it is copied under the lock `OPENING`.
+// SAFETY: after `Header::parse` nothing changes it but the number of its users, under the lock `OPENING`.
 unsafe impl Send for Header {}
 // SAFETY: as above.
 unsafe impl Sync for Header {}
@@ -74,13 +74,20 @@ impl Header {
     pub(crate) fn parse(text: &str) -> Result<Self, Refused> {
         // SAFETY: the bytes live as long as the call, which copies them, and their length is given.
         let header = unsafe { hts_sys::sam_hdr_parse(text.len(), text.as_ptr().cast()) };
-        NonNull::new(header).map(Header).ok_or(Refused("parse the header"))
+        let header = NonNull::new(header).map(Header).ok_or(Refused("parse the header"))?;
+        // SAFETY: the header is valid, and nobody else has it. Counting has htslib take it apart, which it does only
+        // once: later it is only read.
+        match unsafe { hts_sys::sam_hdr_count_lines(header.0.as_ptr(), c"SQ".as_ptr()) } {
+            -1 => Err(Refused("parse the header")),
+            _ => Ok(header),
+        }
     }
 }
 
 impl Drop for Header {
     fn drop(&mut self) {
-        // SAFETY: it is ours alone, and not used again.
+        let _one = OPENING.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        // SAFETY: it is not used again here; htslib frees it when no file has it any more, and the lock is held.
         unsafe { hts_sys::sam_hdr_destroy(self.0.as_ptr()) };
     }
 }
@@ -202,10 +209,11 @@ impl MemoryFile {
         let opened = MemoryFile::open(settings)?;
         let file = opened.file.pointer();
         let _one = OPENING.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-        // SAFETY: the file is open for CRAM, so this member of the union is the one that is set; the header is copied,
-        // under the lock. The new file still has references of its own, which htslib fills from the header.
-        if unsafe { hts_sys::cram_set_header((*file).fp.cram, header.0.as_ptr()) } != 0 {
-            return Err(Refused("take the header"));
+        // SAFETY: the file is open for CRAM, so this member of the union is the one that is set; it has no header yet.
+        // It is one more user of this one, which is counted under the lock, and which encoding only reads.
+        unsafe {
+            hts_sys::sam_hdr_incr_ref(header.0.as_ptr());
+            hts_sys::cram_fd_set_header((*file).fp.cram, header.0.as_ptr());
         }
         // SAFETY: both files are open. The option takes the references, and counts one user more, under the lock.
         let shared = unsafe {
