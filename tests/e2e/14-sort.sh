@@ -171,26 +171,7 @@ for number in range(0, len(reads), 4):
     flags, cigar = (0, f"{len(bases)}M") if bases else (4, "*")
     print(name, flags, "far", at, 60, cigar, "*", 0, 0, bases or "*", quality or "*", sep="\t")
 PYTHON
-    cat > "$WORK/far.toml" << END
-name = "far"
-title = "Far"
-program = ["$(command -v python3)"]
-arguments = ["-S", "$WORK/far.py"]
-[version]
-command = ["--version"]
-pattern = "far "
-[index]
-files = [".far"]
-option = []
-build = ["touch", "{index}.far"]
-bytes_per_base = 1.0
-[reads]
-single = ["{reads_1}"]
-[threads]
-option = []
-[order]
-keeps = "always"
-END
+    python_aligner far
     options="--engine far --engine-file $WORK/far.toml -t 2"
     touch "$WORK/ref.fa.far"
     cp "$DATA/phix/phix.fasta" "$WORK/ref.fa"

@@ -193,26 +193,7 @@ for number, line in enumerate(open(sys.argv[-1])):
         place = os.environ["ODD_PLACE"].replace("CIGAR", f"{len(bases)}M")
         print(name, place, "*", 0, 0, bases, line.strip(), sep="\t")
 END
-    cat > "$WORK/odd.toml" << END
-name = "odd"
-title = "Odd"
-program = ["$(command -v python3)"]
-arguments = ["-S", "$WORK/odd.py"]
-[version]
-command = ["--version"]
-pattern = "odd "
-[index]
-files = [".odd"]
-option = []
-build = ["touch", "{index}.odd"]
-bytes_per_base = 1.0
-[reads]
-single = ["{reads_1}"]
-[threads]
-option = []
-[order]
-keeps = "always"
-END
+    python_aligner odd
     touch "$WORK/ref.fa.odd"
     local odd=(--engine odd --engine-file "$WORK/odd.toml" -t 2 "$WORK/ref.fa" "$DATA/ecoli/ecoli_100_1.fq.gz") place
     for place in '0\t*\t0\t9\tCIGAR' '0\tNC_001422.1\t0\t9\tCIGAR' '0\tNC_001422.1\t9\t9\t*'; do

@@ -93,6 +93,30 @@ ecoli_index() {
     for file in "$kept"/ecoli.*; do cp "$file" "$base${file#"$kept/ecoli"}"; done
 }
 
+# python_aligner NAME: describes an aligner of single reads, the program $WORK/NAME.py, as $WORK/NAME.toml
+python_aligner() {
+    cat > "$WORK/$1.toml" << END
+name = "$1"
+title = "$1"
+program = ["$(command -v python3)"]
+arguments = ["-S", "$WORK/$1.py"]
+[version]
+command = ["--version"]
+pattern = "$1 "
+[index]
+files = [".$1"]
+option = []
+build = ["touch", "{index}.$1"]
+bytes_per_base = 1.0
+[reads]
+single = ["{reads_1}"]
+[threads]
+option = []
+[order]
+keeps = "always"
+END
+}
+
 # Lines NAME REFERENCE READS_1 READS_2 of every set that is here
 read_sets() {
     local folder=$DATA

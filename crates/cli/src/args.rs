@@ -204,7 +204,7 @@ pub struct AlignArgs {
     #[arg(value_name = "3.0|3.1", hide_possible_values = true)]
     pub cram_version: CramVersionName,
 
-    /// Compression level of BAM and CRAM, 0 to 9, as in samtools
+    /// Compression of BAM and CRAM, 0 to 9, as in samtools
     #[arg(long, value_name = "LEVEL", default_value_t = 6, value_parser = clap::value_parser!(u8).range(0..=9))]
     #[arg(help_heading = "Output")]
     pub level: u8,

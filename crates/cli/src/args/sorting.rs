@@ -17,19 +17,19 @@ const PICARDS_DISTANCE: u32 = 100;
 #[command(next_help_heading = "Output")]
 #[command(group(ArgGroup::new("duplicates").args(["mark_duplicates", "remove_duplicates"]).multiple(true)))]
 pub struct SortArgs {
-    /// Sort the records, as samtools sort does: by coordinate, or by name (--sort=name)
+    /// Sort as samtools does: by coordinate, or by name (--sort=name)
     ///
     /// A BAM or CRAM file that is sorted by coordinate gets an index beside it.
     #[arg(long, value_enum, num_args = 0..=1, require_equals = true, default_missing_value = "coordinate")]
     #[arg(value_name = "coordinate|name", hide_possible_values = true)]
     pub sort: Option<SortName>,
 
-    /// Mark duplicates (flag 0x400): those of samtools markdup, or of Picard (--mark-duplicates=picard)
+    /// Mark duplicates by the RULES of samtools (the default) or picard
     ///
     /// samtools: as 'samtools fixmate -m', 'sort' and 'markdup' do. picard: as Picard MarkDuplicates does with records
     /// in the order of coordinates; reads of other libraries (LB of the read group) are no duplicates then.
     #[arg(long, value_enum, num_args = 0..=1, require_equals = true, default_missing_value = "samtools")]
-    #[arg(value_name = "samtools|picard", hide_possible_values = true, requires = "sort")]
+    #[arg(value_name = "RULES", hide_possible_values = true, requires = "sort")]
     #[arg(default_value_if("remove_duplicates", ArgPredicate::IsPresent, Some("samtools")))]
     pub mark_duplicates: Option<RulesName>,
 
