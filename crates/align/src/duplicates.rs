@@ -1,12 +1,14 @@
-//! Duplicates among records that were collected: found with all workers of the plan, and told.
+//! Duplicates among records that were collected: found with all workers of the plan, of all ranks, and told.
 
+use crate::error::AlignError;
+use crate::gather;
 use crate::job::Job;
 use std::path::PathBuf;
 use std::time::Instant;
-use zerohop_model::error::Error;
 use zerohop_model::measurement::{DuplicateReport, LibraryReport};
 use zerohop_model::plan::Plan;
 use zerohop_output::{Decision, DuplicateCounts, FileSink, LibraryCounts, Marks, metrics_text};
+use zerohop_ranks::Transport;
 
 /// What was found.
 pub struct Found {
@@ -34,16 +36,32 @@ impl Metrics {
     }
 }
 
-/// Finds the duplicates; none if they are not looked for.
+/// Finds the duplicates; none if they are not looked for. With ranks, all of which know the same records, each decides
+/// a share of them, and all learn what was found.
 ///
 /// # Errors
-/// Temporary files that cannot be read.
-pub fn find(job: &Job, plan: &Plan, sink: &FileSink) -> Result<Option<Found>, Error> {
+/// Temporary files that cannot be read; ranks that cannot go on together.
+pub fn find(
+    job: &Job,
+    plan: &Plan,
+    sink: &FileSink,
+    ranks: Option<&dyn Transport>,
+) -> Result<Option<Found>, AlignError> {
     let Some(decision) = sink.decision() else { return Ok(None) };
     let (started, mut counts) = (Instant::now(), decision.examined());
-    let (workers, rows) = (decision.deciders(plan.workers.len()), (decision.count(), decision.in_a_row()));
-    for found in zerohop_runtime::do_parts(plan, workers, rows, |parts| decision.decide(parts))? {
-        counts += found;
+    let (rank, size) = ranks.map_or((0, 1), |ranks| (ranks.rank(), ranks.size()));
+    let rows = (gather::share(decision.count(), rank, size), decision.in_a_row());
+    let workers = decision.deciders(plan.workers.len());
+    let mut found = DuplicateCounts::default();
+    for of_row in zerohop_runtime::do_parts(plan, workers, rows, |parts| decision.decide(parts))? {
+        found += of_row;
+    }
+    match ranks {
+        None => counts += found,
+        Some(ranks) => {
+            gather::values(ranks, &found)?.into_iter().for_each(|found| counts += found);
+            gather::marks(ranks, decision.marks())?;
+        }
     }
     let libraries = named(sink.libraries(), &counts);
     let path = job.output.sorting.as_ref().and_then(|sorting| sorting.metrics.clone());

@@ -121,7 +121,7 @@ impl Ready for Embedded<'_> {
         let lanes = multi_rank::deal_lanes(ranks.as_deref(), lanes, cut, most, workers)?;
         let header = self.header();
         let digest = output_files::header_digest(&header);
-        let sink = output_files::open(self.job, header, ranks.as_deref().map(MultiRank::partials))?;
+        let sink = output_files::open(self.job, header, ranks.as_deref().map(MultiRank::output))?;
         let (order, progress) = (self.job.output.order, Progress::default());
         // From here on a copy lives as long as somebody reads it.
         let (replicas, over) = (self.replicas.replicas(&self.plan), AtomicBool::new(false));

@@ -82,8 +82,8 @@ impl Ready for External<'_> {
         until: Option<Instant>,
         ranks: Option<&mut MultiRank<'_>>,
     ) -> Result<Ran, AlignError> {
-        let partials = ranks.as_deref().map(|ranks| ranks.partials().to_owned());
-        let late = Late::new(self.job, &self.wanted.found, &self.site.reaper, partials);
+        let shared = ranks.as_deref().map(|ranks| ranks.output().clone());
+        let late = Late::new(self.job, &self.wanted.found, &self.site.reaper, shared);
         let outcome = self.site.align(self.job, &self.wanted, (lanes, until), &late, ranks);
         let opened = late.into_opened();
         let (came, tried) = outcome.map_err(|error| self.site.log_folder.keep(error))?;

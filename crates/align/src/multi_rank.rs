@@ -4,12 +4,15 @@
 //! 2. [`MultiRank::deal`]: each rank deals the chunks that it takes from the counter;
 //! 3. [`MultiRank::run`]: the runtime runs in threads of its own, while this one talks to the other ranks, and another
 //!    enters what is written into the journal;
-//! 4. [`MultiRank::finish`]: what all ranks did is gathered, and the files get their names.
+//! 4. [`run_parts`]: where records are sorted, the same once more for the parts of the merge, which are dealt as chunks
+//!    were;
+//! 5. [`MultiRank::finish`]: what all ranks did is gathered, and the files get their names.
 
 use crate::error::AlignError;
 use crate::job::Job;
+use crate::output_files::Shared;
 use crate::tuning_key::AlignedWith;
-use crate::{counting, output_files, progress};
+use crate::{counting, gather, kept_runs, output_files, progress};
 use std::fs::{File, OpenOptions};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -17,20 +20,20 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::Builder;
 use std::time::{Duration, Instant};
-use zerohop_input::{OpenLane, Shared, Table};
+use zerohop_input::{OpenLane, Shared as SharedInput, Table};
 use zerohop_model::engine::Cut;
 use zerohop_model::error::Error;
 use zerohop_model::machine::Bytes;
 use zerohop_model::measurement::RunReport;
-use zerohop_model::sink::Sink;
+use zerohop_model::sink::{Parts as _, Sink};
 use zerohop_model::source::{Complete, Lane};
-use zerohop_output::{FileSink, Format};
+use zerohop_output::{FileSink, Format, SortedParts};
 use zerohop_process::{cache, tell};
 use zerohop_ranks::deal::{DealError, Dealing, Dealt, Going, Local, deal};
 use zerohop_ranks::journal::{self, Begin, Entry, Finished, Journal, Owner};
-use zerohop_ranks::{Identity, Transport, content, host};
+use zerohop_ranks::{Identity, RankShare, Transport, content, host};
 use zerohop_report::RankSummary;
-use zerohop_runtime::{Grains, Outcome, Progress, Written};
+use zerohop_runtime::{Grains, Merged, Outcome, Progress, ROWS_IN_GRAIN, Written};
 
 /// Bases that a rank takes at once, at most, if its threads do not want more. Less than a second's work for one thread:
 /// the records of what is taken lie in memory until all before them are made, and memory that was never touched costs
@@ -48,9 +51,11 @@ const LOOK: Duration = Duration::from_millis(20);
 /// An alignment that this rank takes part in.
 pub struct MultiRank<'t> {
     transport: &'t dyn Transport,
-    /// The files of records, and under which names they are written until they are complete.
+    /// The files of records, and how they are written until they are complete.
     paths: Vec<PathBuf>,
-    partials: Vec<PathBuf>,
+    output: Shared,
+    /// Of attempts before this one: from which chunk on their sorted records do not count.
+    given_up: Vec<u64>,
     owner: Option<Owner>,
     journal: Journal,
     finished: Finished,
@@ -78,7 +83,7 @@ impl<'t> MultiRank<'t> {
     /// # Errors
     /// Wrong usage, an input that cannot be read, another job's progress, ranks that see other files.
     pub fn begin(
-        transport: Option<&'t dyn Transport>,
+        (transport, share): (Option<&'t dyn Transport>, &RankShare),
         job: &Job,
         open: &[OpenLane],
         cut: Cut,
@@ -104,7 +109,15 @@ impl<'t> MultiRank<'t> {
             made.map_err(|error| cannot_write(partial, &error))?;
         }
         transport.barrier().map_err(failed)?;
-        for (partial, &end) in partials.iter().zip(&finished.ends) {
+        let (kept, given_up) = match &job.output.sorting {
+            Some(_) => {
+                let (kept, given_up) = kept_runs::begin(transport, &folder, finished.done)?;
+                (Some(kept), given_up)
+            }
+            None => (None, Vec::new()),
+        };
+        // What is sorted is written when all is aligned.
+        for (partial, &end) in partials.iter().zip(&finished.ends).filter(|_| kept.is_none()) {
             journal::check_length(partial, end)?;
         }
         let reads = finished.tally.reads;
@@ -115,14 +128,36 @@ impl<'t> MultiRank<'t> {
             ));
         }
         let (workers, grains) = (workers as u64, Arc::new(Grains::new(paths.len())));
+        let output = Shared { partials, kept, ranks_here: share.ranks_here() };
         let multi_rank =
-            MultiRank { transport, paths, partials, owner, journal, finished, tables, cut, workers, grains };
+            MultiRank { transport, paths, output, given_up, owner, journal, finished, tables, cut, workers, grains };
         Ok(Begun::ToDo(Some(Box::new(multi_rank))))
     }
 
-    /// The files under the names that they have until they are complete.
-    pub fn partials(&self) -> &[PathBuf] {
-        &self.partials
+    /// The files, and how they are written until they are complete.
+    pub fn output(&self) -> &Shared {
+        &self.output
+    }
+
+    /// Of attempts before this one: from which chunk on their sorted records do not count.
+    pub fn given_up(&self) -> &[u64] {
+        &self.given_up
+    }
+
+    /// The chunks that were kept by any rank, in any attempt, when all are aligned: `chunks`, but for those that do not
+    /// exist.
+    ///
+    /// # Errors
+    /// Ranks that cannot go on together.
+    pub fn kept_chunks(&self, chunks: u64) -> Result<impl Iterator<Item = u64> + Clone, AlignError> {
+        let now = gather::values(self.transport, &self.grains.absent_chunks())?;
+        let absent: Vec<u64> = now.into_iter().flatten().chain(self.finished.absent.iter().copied()).collect();
+        Ok((0..chunks).filter(move |chunk| !absent.contains(chunk)))
+    }
+
+    /// The way to the other ranks.
+    pub fn transport(&self) -> &'t dyn Transport {
+        self.transport
     }
 
     /// Our part of the input.
@@ -146,7 +181,7 @@ impl<'t> MultiRank<'t> {
     /// # Errors
     /// A file that has become unreadable.
     fn deal(&self, open: Vec<OpenLane>, max_read_bases: usize) -> Result<Vec<Lane>, AlignError> {
-        let (shared, count) = (Shared::new(self.grains()), open.len() as u32);
+        let (shared, count) = (SharedInput::new(self.grains()), open.len() as u32);
         let (mut lanes, mut first) = (Vec::new(), 0);
         for (i, lane) in open.into_iter().enumerate() {
             let table = self.tables.as_ref().map(|tables| (Arc::clone(&tables[i]), first));
@@ -165,18 +200,46 @@ impl<'t> MultiRank<'t> {
         &mut self,
         body: impl FnOnce() -> Result<Outcome, Error> + Send,
     ) -> Result<(Outcome, Dealt), AlignError> {
-        let open = |path: &PathBuf| File::open(path).map_err(|error| cannot_write(path, &error));
-        let files: Vec<File> = self.partials.iter().map(open).collect::<Result<_, _>>()?;
         let first = self.finished.next;
         let dealing = Dealing {
-            files: files.len(),
+            files: self.paths.len(),
             first,
             offsets: (first > 0).then(|| self.finished.ends.clone()),
             chunks: self.tables.as_ref().map(|tables| tables.iter().map(|table| table.chunks()).sum()),
             most: self.most(),
             ahead: self.workers,
         };
-        let (grains, journal, transport) = (&*self.grains, &mut self.journal, self.transport);
+        let entered = match self.output.kept {
+            Some(_) => Entered::All,
+            None => Entered::BeforeTheEnd,
+        };
+        self.together(&dealing, &self.grains(), entered, body)
+    }
+
+    /// Deals parts of the output as chunks are dealt.
+    fn run_parts(
+        &mut self,
+        parts: Parts,
+        body: impl FnOnce(Option<&Grains>) -> Result<Merged, Error> + Send,
+    ) -> Result<(Merged, Dealt), AlignError> {
+        let Parts { count, row, workers } = parts;
+        let (chunks, most, ahead) = (Some(count), ROWS_IN_GRAIN as u64 * row * workers, row * workers);
+        let dealing = Dealing { files: 1, first: 0, offsets: None, chunks, most, ahead };
+        let grains = Grains::new(1);
+        self.together(&dealing, &grains, Entered::Nothing, || body(Some(&grains)))
+    }
+
+    /// Runs `body`, which does what `grains` are given, while this thread talks to the other ranks.
+    fn together<R: Send>(
+        &mut self,
+        dealing: &Dealing,
+        grains: &Grains,
+        entered: Entered,
+        body: impl FnOnce() -> Result<R, Error> + Send,
+    ) -> Result<(R, Dealt), AlignError> {
+        let open = |path: &PathBuf| File::open(path).map_err(|error| cannot_write(path, &error));
+        let files: Vec<File> = self.output.partials.iter().map(open).collect::<Result<_, _>>()?;
+        let (journal, transport) = (&mut self.journal, self.transport);
         let (over, has_failed) = (AtomicBool::new(false), AtomicBool::new(false));
         let own = Work { grains, over: &over, failed: &has_failed };
         let body = || {
@@ -190,20 +253,24 @@ impl<'t> MultiRank<'t> {
             has_failed.store(true, Ordering::Release);
             grains.close();
         };
-        let (outcome, dealt, kept) = std::thread::scope(|scope| {
+        let (outcome, dealt, mut kept) = std::thread::scope(|scope| {
             let no_thread = |error: std::io::Error| {
                 over.store(true, Ordering::Release);
                 AlignError::Failed(format!("a thread cannot be started: {error}"))
             };
-            let keeping = || keep(grains, journal, &files, &own).inspect_err(|_| stop());
+            let keeping = || keep(grains, (&mut *journal, entered), &files, &own).inspect_err(|_| stop());
             let keeper = Builder::new().name("journal".into()).spawn_scoped(scope, keeping).map_err(no_thread)?;
             let work = Builder::new().name("run".into()).spawn_scoped(scope, body).map_err(no_thread)?;
-            let dealt = deal(transport, &dealing, &own).inspect_err(|_| grains.close());
+            let dealt = deal(transport, dealing, &own).inspect_err(|_| grains.close());
             let outcome = work.join().unwrap_or_else(|_| Err(Error::Internal("the thread of the run died".to_owned())));
             over.store(true, Ordering::Release);
             let kept = keeper.join().unwrap_or_else(|_| Err(std::io::Error::other("the thread that keeps it died")));
             Ok::<_, AlignError>((outcome, dealt, kept))
         })?;
+        if entered == Entered::All && kept.is_ok() {
+            // Others may have had us place grains after our own work was over.
+            kept = enter(journal, grains.take_written());
+        }
         kept.map_err(|error| cannot_write(self.journal.folder(), &error))?;
         match (outcome, dealt) {
             (Ok(outcome), Ok(dealt)) => Ok((outcome, dealt)),
@@ -215,15 +282,17 @@ impl<'t> MultiRank<'t> {
     }
 
     /// Gathers what all ranks did, adds up what they counted, and gives the files their names; the first rank learns
-    /// what all did. `sink` is this rank's way to the files, and what stands for its header, if it has had records.
+    /// what all did. `sink` is this rank's way to the files, if it has one, and what stands for its header, if it has
+    /// had records; `ends` is where the files end, if there was something to be written.
     ///
     /// # Errors
     /// Ranks with different headers, a file that cannot be written.
     pub fn finish(
         self,
         job: &Job,
-        sink: Option<(FileSink, String)>,
+        (sink, header): (Option<FileSink>, Option<String>),
         dealt: &Dealt,
+        ends: Option<Vec<u64>>,
         report: &mut RunReport,
     ) -> Result<Option<Vec<RankSummary>>, AlignError> {
         let own = RankSummary {
@@ -234,9 +303,8 @@ impl<'t> MultiRank<'t> {
             tally: report.tally.clone(),
             wall: dealt.wall,
         };
-        let (sink, header) = sink.unzip();
-        // Without records at all, the header is all there is.
-        let empty = sink.filter(|_| dealt.ends.is_none());
+        // Without records at all, the header is all there is; and the first rank knows the index.
+        let sink = sink.filter(|_| ends.is_none() || self.owner.is_some());
         let own = serde_json::to_vec(&(&own, &header)).map_err(|error| AlignError::Failed(error.to_string()))?;
         // Nobody may have a file of the job open when it is cleared away.
         drop(self.journal);
@@ -254,8 +322,8 @@ impl<'t> MultiRank<'t> {
         report.tally = self.finished.tally.clone();
         all.iter().for_each(|(rank, _)| report.tally += &rank.tally);
         let Some(owner) = self.owner else { return Ok(None) };
-        let ends = match (&dealt.ends, &empty) {
-            (Some(ends), _) => ends.clone(),
+        let ends = match (ends, &sink) {
+            (Some(ends), _) => ends,
             (None, Some(sink)) => {
                 sink.write_header()?;
                 (0..sink.files()).map(|file| sink.start(file)).collect()
@@ -263,10 +331,19 @@ impl<'t> MultiRank<'t> {
             (None, None) => return Err(output_files::no_header(job)),
         };
         report.bytes_out = Bytes(0);
-        for (partial, end) in self.partials.iter().zip(ends) {
+        for (partial, end) in self.output.partials.iter().zip(ends) {
             report.bytes_out.0 += FileSink::end_shared(partial, job.output.format(), end)?;
         }
-        owner.complete(&self.partials.into_iter().zip(self.paths).collect::<Vec<_>>())?;
+        let mut named: Vec<_> = self.output.partials.into_iter().zip(self.paths).collect();
+        // After the records: an index that is older is not trusted.
+        if let Some((sink, path)) = sink.as_ref().and_then(|sink| Some((sink, sink.index_path()?))) {
+            let partial = journal::folder(&named[0].1).join("output.index");
+            zerohop_process::write(&partial, &sink.index_bytes()?)?;
+            sink.remove_other_indexes()?;
+            named.push((partial, path));
+        }
+        drop(sink);
+        owner.complete(&named)?;
         Ok(Some(all.into_iter().map(|(rank, _)| rank).collect()))
     }
 
@@ -321,6 +398,40 @@ pub fn run(
     match multi_rank {
         Some(multi_rank) => multi_rank.run(body).map(|(outcome, dealt)| (outcome, Some(dealt))),
         None => Ok((body()?, None)),
+    }
+}
+
+/// The parts of a merge, and how they are made.
+pub struct Parts {
+    count: u64,
+    /// How many one worker makes in a row.
+    row: u64,
+    workers: u64,
+}
+
+impl Parts {
+    /// These, made by so many workers.
+    pub fn of(parts: &SortedParts<'_>, workers: usize) -> Self {
+        Parts { count: parts.count() as u64, row: parts.in_a_row() as u64, workers: workers as u64 }
+    }
+}
+
+/// Makes and writes the parts of a merge, over ranks or not; the first rank shows how far it is. `body` gets the parts
+/// that are this rank's, if there are ranks; then it is given where the files end, too.
+///
+/// # Errors
+/// What made it fail.
+pub fn run_parts(
+    multi_rank: Option<&mut MultiRank<'_>>,
+    (shown, progress): (bool, &Progress),
+    parts: Parts,
+    body: impl FnOnce(Option<&Grains>) -> Result<Merged, Error> + Send,
+) -> Result<(Merged, Option<Vec<u64>>), AlignError> {
+    let shown = shown && multi_rank.as_ref().is_none_or(|multi_rank| multi_rank.transport.rank() == 0);
+    let body = |grains: Option<&Grains>| progress::shown(shown, progress, || body(grains));
+    match multi_rank {
+        Some(multi_rank) => multi_rank.run_parts(parts, body).map(|(merged, dealt)| (merged, dealt.ends)),
+        None => Ok((body(None)?, None)),
     }
 }
 
@@ -389,7 +500,7 @@ fn identity(
     (tables, threads): (&Option<Vec<Arc<Table>>>, usize),
     with: &AlignedWith,
 ) -> Result<Identity, AlignError> {
-    let external = &job.external;
+    let (external, sorting) = (&job.external, job.output.sorting.as_ref());
     let mut identity = Identity::new("align")
         .with("the aligner", &with.engine)
         .with("the kind of reads", &with.reads)
@@ -398,6 +509,11 @@ fn identity(
         .with("the read groups", job.read_groups.words())
         .with("-C", job.output.comments)
         .with("--mate-tags", job.output.mate_tags)
+        .with_option("--sort", &sorting.map(|sorting| format!("{:?}", sorting.order)))
+        .with_option(
+            "how duplicates are marked",
+            &sorting.and_then(|sorting| sorting.marking).map(|m| format!("{m:?}")),
+        )
         .with_option("--engine-args", &external.engine_args)
         .with("--dna", external.dna)
         .with("--interleaved", job.lanes.iter().any(|lane| lane.interleaved))
@@ -440,10 +556,25 @@ fn ends<'p>(files: impl Iterator<Item = &'p PathBuf>) -> String {
     cache::digest(&files.map(|path| content::ends(path).ok()).collect::<Vec<_>>())
 }
 
-/// What is written is made safe, and then entered, until the run is over. After a run that went well the last need not
-/// be entered, for the whole is complete then; but it is made safe, and so learned if it cannot be: some disks say only
-/// then that they are full.
-fn keep(grains: &Grains, journal: &mut Journal, files: &[File], work: &Work<'_>) -> std::io::Result<()> {
+/// What is entered into the journal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Entered {
+    /// What is written before the run is over: after a run that went well the whole is complete.
+    BeforeTheEnd,
+    /// All: what was collected is merged then.
+    All,
+    /// Nothing: a merge that was interrupted is begun again.
+    Nothing,
+}
+
+/// What is written is made safe, and then entered, until this rank's work is over. In the end it is made safe in any
+/// case, and so learned if it cannot be: some disks say only then that they are full.
+fn keep(
+    grains: &Grains,
+    (journal, entered): (&mut Journal, Entered),
+    files: &[File],
+    work: &Work<'_>,
+) -> std::io::Result<()> {
     loop {
         let started = Instant::now();
         while started.elapsed() < SAFE && work.going() == Going::On {
@@ -451,10 +582,11 @@ fn keep(grains: &Grains, journal: &mut Journal, files: &[File], work: &Work<'_>)
         }
         let going = work.going();
         let written = grains.take_written();
-        if going == Going::Done || !written.is_empty() {
+        if going == Going::Done || entered != Entered::Nothing && !written.is_empty() {
             files.iter().try_for_each(File::sync_data)?;
         }
-        if going != Going::Done && !written.is_empty() {
+        let is_entered = entered == Entered::All || entered == Entered::BeforeTheEnd && going != Going::Done;
+        if is_entered && !written.is_empty() {
             enter(journal, written)?;
         }
         if going != Going::On {
@@ -464,9 +596,11 @@ fn keep(grains: &Grains, journal: &mut Journal, files: &[File], work: &Work<'_>)
 }
 
 fn enter(journal: &mut Journal, written: Vec<Written>) -> std::io::Result<()> {
-    let entry = |Written { chunks, offsets, bytes, tally }: Written| Entry {
+    let entry = |Written { chunks, done, absent, offsets, bytes, tally }: Written| Entry {
         batch: chunks.start,
         count: chunks.end - chunks.start,
+        done: Some(done).filter(|done| *done > chunks.end),
+        absent,
         offsets,
         bytes,
         tally: Some(tally),

@@ -3,11 +3,12 @@
 use crate::descriptors;
 use crate::error::AlignError;
 use crate::job::{Job, PlanFrom};
+use crate::kept_runs;
 use crate::sorting;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use zerohop_model::error::Error;
-use zerohop_output::{FileSink, Format, Header, OutputSpec, Program, shard_path};
+use zerohop_output::{FileSink, Format, Header, KeptRuns, OutputSpec, Program, shard_path};
 use zerohop_process::overwrite::{self, Kind};
 use zerohop_process::{WriteError, cache};
 
@@ -97,19 +98,35 @@ fn check_logs(path: &Path) -> Result<(), AlignError> {
     Ok(checked.map_err(WriteError::of(path))?)
 }
 
-/// Opens the output, with this header: that of this process, or `partials`, which other ranks write as well.
+/// An output that other ranks write as well, or a later run may.
+#[derive(Debug, Clone)]
+pub struct Shared {
+    /// The files under the names that they have until they are complete.
+    pub partials: Vec<PathBuf>,
+    /// Where sorted records are kept until they are merged, if they are sorted.
+    pub kept: Option<KeptRuns>,
+    /// Ranks that share what memory is free, this one too.
+    pub ranks_here: usize,
+}
+
+/// Opens the output, with this header: that of this process, or one that is `shared`.
 ///
 /// # Errors
 /// What the system says.
-pub fn open(job: &Job, header: Header, partials: Option<&[PathBuf]>) -> Result<FileSink, Error> {
+pub fn open(job: &Job, header: Header, shared: Option<&Shared>) -> Result<FileSink, Error> {
     let (path, shards, comments) = (job.output.path.clone(), job.output.shards, job.output.comments);
     let lane_groups = job.read_groups.of_lanes.clone();
-    let sorting = job.output.sorting.as_ref().map(|wanted| sorting::spec(job, wanted)).transpose()?;
+    let (processes, kept) = shared.map_or((1, None), |shared| (shared.ranks_here, shared.kept.clone()));
+    if let Some(kept) = &kept {
+        kept_runs::keep_header(kept, &header).map_err(|WriteError { path, source }| Error::Output { path, source })?;
+    }
+    let sorting = job.output.sorting.as_ref();
+    let sorting = sorting.map(|wanted| sorting::spec(job, wanted, processes, kept)).transpose()?;
     let (format, fasta) = (job.output.format(), job.reference.clone());
     let mate_tags = job.output.mate_tags;
     let spec = OutputSpec { path, shards, format, fasta, header, lane_groups, comments, mate_tags, sorting };
-    match partials {
-        Some(partials) => FileSink::share(spec, partials),
+    match shared {
+        Some(shared) => FileSink::share(spec, &shared.partials),
         None => FileSink::create(spec),
     }
 }

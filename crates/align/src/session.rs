@@ -4,16 +4,16 @@
 //! 2. the engine is got ready: in our process (embedded.rs), or as programs of their own (external.rs);
 //! 3. with ranks, or with progress on record, the reads are counted, and what is finished is looked up (multi_rank.rs);
 //! 4. the engine has the runtime run;
-//! 5. records that are to be sorted are merged (sorting.rs);
+//! 5. records that are to be sorted are merged (merge.rs);
 //! 6. the files get their names, and what there is to say is gathered.
 
 use crate::duplicates::Metrics;
 use crate::error::AlignError;
 use crate::job::Job;
+use crate::merge;
 use crate::multi_rank::{Begun, MultiRank};
 use crate::output_files;
 use crate::ready::{Ran, Ready};
-use crate::sorting;
 use crate::summary;
 use crate::{embedded::Embedded, external::External};
 use std::time::Instant;
@@ -58,7 +58,8 @@ pub fn run(
     let of_lanes = lanes.iter().flat_map(|lane| lane.notes.clone());
     notes = of_lanes.chain(share.note.clone()).chain(notes).collect();
 
-    let begun = MultiRank::begin(transport, job, &lanes, engine.cut(), engine.takers(), engine.aligned_with())?;
+    let begun =
+        MultiRank::begin((transport, share), job, &lanes, engine.cut(), engine.takers(), engine.aligned_with())?;
     let Begun::ToDo(mut ranks) = begun else { return Ok(None) };
     let Ran { came: (Outcome { mut report, lengths }, dealt), sink } =
         engine.run(lanes, until, ranks.as_deref_mut())?;
@@ -67,18 +68,33 @@ pub fn run(
     let of_ranks = match ranks.zip(dealt) {
         None => {
             let (mut sink, _) = sink.ok_or_else(|| output_files::no_header(job))?;
-            let sorted = sorting::merge(job, engine.plan(), &mut sink)?;
+            let sorted = merge::merge(job, engine.plan(), &mut sink)?;
             let lengths = sorted.as_ref().map_or(lengths, |sorted| sorted.lengths.clone());
             report.bytes_out = Bytes(sink.finish(&lengths)?);
-            if let Some(sorted) = sorted {
-                sorted.metrics.iter().try_for_each(Metrics::write)?;
-                report.sorted = Some(sorted.report);
-            }
+            sorted.iter().flat_map(|sorted| &sorted.metrics).try_for_each(Metrics::write)?;
+            report.sorted = sorted.map(|sorted| sorted.report);
             Vec::new()
         }
-        Some((ranks, dealt)) => {
+        Some((mut ranks, dealt)) => {
             notes.extend(ranks.note());
-            let Some(of_ranks) = ranks.finish(job, sink, &dealt, &mut report)? else { return Ok(None) };
+            let (sink, header) = sink.unzip();
+            let (sink, sorted) = match ranks.output().kept.clone() {
+                None => (sink, None),
+                Some(kept) => {
+                    drop(sink);
+                    let (sink, sorted) = merge::merge_kept(job, engine.plan(), &mut ranks, &kept, dealt.chunks)?;
+                    (Some(sink), Some(sorted))
+                }
+            };
+            let lengths = sorted.as_ref().map(|sorted| sorted.lengths.clone()).or_else(|| dealt.ends.clone());
+            if transport.is_some_and(|transport| transport.rank() == 0) {
+                // Before the job is complete: after that nobody could make them.
+                sorted.iter().flat_map(|sorted| &sorted.metrics).try_for_each(Metrics::write)?;
+            }
+            let Some(of_ranks) = ranks.finish(job, (sink, header), &dealt, lengths, &mut report)? else {
+                return Ok(None);
+            };
+            report.sorted = sorted.map(|sorted| sorted.report);
             of_ranks
         }
     };

@@ -1,16 +1,10 @@
-//! Sorted output: what is refused, how much memory it may take, and the merge, which begins when all reads are aligned.
+//! Sorted output: what is refused, how much memory it may take, and which files belong to it.
 
-use crate::duplicates::{self, Found, Metrics};
 use crate::error::AlignError;
 use crate::job::{Job, Sorting};
-use crate::progress;
 use std::path::{Path, PathBuf};
 use zerohop_model::error::Error;
-use zerohop_model::machine::Bytes;
-use zerohop_model::measurement::SortReport;
-use zerohop_model::plan::Plan;
-use zerohop_output::{Barcode, FileSink, IndexFormat, Marking, SortOrder, WriteIndex, index_path};
-use zerohop_runtime::{Merged, Progress};
+use zerohop_output::{Barcode, IndexFormat, KeptRuns, Marking, SortOrder, WriteIndex, index_path};
 
 /// The part of free memory that records may take until they are written, by default.
 const PART_OF_FREE: f64 = 0.5;
@@ -23,13 +17,14 @@ const LEAST: u64 = 256 << 20;
 /// Wrong usage; a folder for temporary files that cannot be written to.
 pub fn check(job: &Job) -> Result<(), AlignError> {
     let Some(sorting) = &job.output.sorting else { return Ok(()) };
-    let refused = [
-        ("--shards", job.output.shards > 1),
-        ("--ranks, --durable, --resume and --restart", job.ranks.is_recorded()),
-        ("--compare-with", job.external.compare),
-    ];
+    let refused = [("--shards", job.output.shards > 1), ("--compare-with", job.external.compare)];
     if let Some((option, _)) = refused.iter().find(|(_, is_given)| *is_given) {
         return Err(AlignError::Usage(format!("--sort cannot be combined with {option}")));
+    }
+    if job.ranks.is_recorded() && sorting.tmp_dir.is_some() {
+        let words = "--tmp-dir is not for --ranks, --durable, --resume and --restart: sorted records are kept beside \
+                     the output, where all ranks see them and a later run finds them";
+        return Err(AlignError::Usage(words.to_owned()));
     }
     if let WriteIndex::As(index) = sorting.index
         && (indexes(job).is_empty() || !IndexFormat::of(job.output.format()).contains(&index))
@@ -55,16 +50,22 @@ fn folder(job: &Job, sorting: &Sorting) -> PathBuf {
     sorting.tmp_dir.as_deref().or(beside).unwrap_or(Path::new(".")).to_owned()
 }
 
-/// How the records of a job are to be sorted.
+/// How the records of a job are to be sorted: by this process, one of `processes` that share what memory is
+/// free, which keeps them as `kept` says.
 ///
 /// # Errors
 /// A machine that does not say how much memory it has.
-pub fn spec(job: &Job, wanted: &Sorting) -> Result<zerohop_output::Sorting, Error> {
+pub fn spec(
+    job: &Job,
+    wanted: &Sorting,
+    processes: usize,
+    kept: Option<KeptRuns>,
+) -> Result<zerohop_output::Sorting, Error> {
     let memory = match wanted.memory {
         Some(memory) => memory.0,
         None => {
             let machine = zerohop_topology::detect().map_err(|error| Error::Internal(error.to_string()))?;
-            LEAST.max((zerohop_plan::free_memory(&machine) as f64 * PART_OF_FREE) as u64)
+            LEAST.max((zerohop_plan::free_memory(&machine) as f64 * PART_OF_FREE / processes.max(1) as f64) as u64)
         }
     };
     Ok(zerohop_output::Sorting {
@@ -73,6 +74,7 @@ pub fn spec(job: &Job, wanted: &Sorting) -> Result<zerohop_output::Sorting, Erro
         folder: folder(job, wanted),
         index: wanted.index,
         marking: wanted.marking,
+        kept,
     })
 }
 
@@ -89,34 +91,4 @@ pub fn indexes(job: &Job) -> Vec<PathBuf> {
         || zerohop_process::is_written_in_place(path);
     let formats = if has_none { &[][..] } else { IndexFormat::of(job.output.format()) };
     formats.iter().map(|format| index_path(path, *format)).collect()
-}
-
-/// What was merged.
-pub struct Sorted {
-    /// The lengths of the files.
-    pub lengths: Vec<u64>,
-    /// What there is to say of it.
-    pub report: SortReport,
-    /// What there is to say of duplicates, in a file of its own, if one is wanted.
-    pub metrics: Option<Metrics>,
-}
-
-/// Merges what was collected, on the CPUs of the plan, and writes it, with its index. None if records are not sorted.
-///
-/// # Errors
-/// Temporary files that cannot be read, an output that cannot be written.
-pub fn merge(job: &Job, plan: &Plan, sink: &mut FileSink) -> Result<Option<Sorted>, Error> {
-    let (marks, duplicates, metrics) = match duplicates::find(job, plan, sink)? {
-        Some(Found { marks, report, metrics }) => (Some(marks), Some(report), metrics),
-        None => (None, None, None),
-    };
-    let Some(parts) = sink.sorted(marks) else { return Ok(None) };
-    let workers = parts.mergers(plan.workers.len());
-    let progress = Progress::default();
-    let write = || zerohop_runtime::write_parts(&parts, &*sink, plan, workers, &progress);
-    let Merged { lengths, wall, making, writing } = progress::shown(!job.quiet, &progress, write)?;
-    let spilled = Bytes(sink.spilled_bytes());
-    let index = sink.index_of(parts);
-    sink.set_index(index);
-    Ok(Some(Sorted { lengths, report: SortReport { spilled, wall, making, writing, duplicates }, metrics }))
 }

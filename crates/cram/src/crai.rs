@@ -1,9 +1,10 @@
 //! The index of a file (CRAMv3, section 12): a line for each slice, from the headers of containers.
 
+use serde::{Deserialize, Serialize};
 use zerohop_model::error::Error;
 
 /// A slice.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 struct CraiLine {
     contig: i32,
     /// From 1.
@@ -17,7 +18,7 @@ struct CraiLine {
 }
 
 /// The slices of a file, or of a part of it.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Crai {
     lines: Vec<CraiLine>,
 }

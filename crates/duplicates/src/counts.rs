@@ -1,10 +1,11 @@
 //! How many records were looked at, and found to be duplicates.
 
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::ops::AddAssign;
 
 /// The records of one library.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LibraryCounts {
     /// Records that were looked at, and whose mate is mapped, too.
     pub paired: u64,
@@ -38,7 +39,7 @@ impl AddAssign for LibraryCounts {
 }
 
 /// How many sets of pairs have one size.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Sets {
     /// That many pairs are duplicates of each other, that which stays with them.
     pub all: u64,
@@ -49,7 +50,7 @@ pub struct Sets {
 }
 
 /// What was found.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Counts {
     /// By the number of the library.
     pub libraries: Vec<LibraryCounts>,

@@ -73,6 +73,11 @@ impl Decision {
         Ok(set.finish())
     }
 
+    /// What was decided so far.
+    pub fn marks(&self) -> &Marks {
+        &self.marks
+    }
+
     /// What was decided.
     pub fn into_marks(self) -> Marks {
         self.marks

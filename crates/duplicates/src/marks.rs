@@ -64,6 +64,18 @@ impl Marks {
         self.bit(record).is_some_and(|(word, bit)| word.load(Ordering::Relaxed) & bit != 0)
     }
 
+    /// All bits, for other processes, which know the same records.
+    pub fn words(&self) -> Vec<u64> {
+        self.bits.iter().map(|word| word.load(Ordering::Relaxed)).collect()
+    }
+
+    /// Marks what others have marked: `words` from number `first` on.
+    pub fn add_words(&self, first: usize, words: impl Iterator<Item = u64>) {
+        for (own, word) in self.bits.iter().skip(first).zip(words) {
+            own.fetch_or(word, Ordering::Relaxed);
+        }
+    }
+
     fn bit(&self, record: Ordinal) -> Option<(&AtomicU64, u64)> {
         let number = self.before.get(record.chunk() as usize)? + u64::from(record.in_chunk());
         Some((self.bits.get((number / 64) as usize)?, 1 << (number % 64)))

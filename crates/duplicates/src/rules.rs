@@ -8,7 +8,7 @@ use zerohop_model::record::{QC_FAIL, UNMAPPED};
 pub enum Rules {
     /// `samtools markdup` (1.16), for templates.
     Samtools,
-    /// `MarkDuplicates` of Picard (2.27.5 and 3), of records in the order of coordinates.
+    /// `MarkDuplicates` of Picard (2.27.5), of records in the order of coordinates.
     Picard,
 }
 

@@ -115,6 +115,14 @@ pub enum Error {
         /// What the system said.
         source: std::io::Error,
     },
+    /// Sorted records cannot be kept for the merge, or read again, in a job of several processes or on record.
+    #[error("{}: sorted records are kept there until they are merged: {source}", folder.display())]
+    Kept {
+        /// The folder of the files.
+        folder: PathBuf,
+        /// What the system said, or what is wrong.
+        source: std::io::Error,
+    },
     /// The reader of our output went away: the end of the run, not a fault.
     #[error("the reader of the output has closed it")]
     BrokenPipe,

@@ -1,6 +1,8 @@
 //! What alignment records are made of. Field names and meanings are those of the SAM specification (SAMv1, section
 //! 1.4).
 
+use serde::{Deserialize, Serialize};
+
 /// Template having several segments (0x1).
 pub const PAIRED: u16 = 0x1;
 /// Each segment properly aligned according to the aligner (0x2).
@@ -34,7 +36,7 @@ pub const SUPPLEMENTARY: u16 = 0x800;
 pub const MAX_CONTIG_BASES: u64 = i32::MAX as u64;
 
 /// A sequence of the reference.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Contig {
     /// Its name, a valid SN.
     pub name: String,

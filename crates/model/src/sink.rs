@@ -52,14 +52,20 @@ pub trait Collect {
     /// Takes the bytes of chunk `number` of the run, as the [encoder](Sink::encoder) made them.
     ///
     /// # Errors
-    /// [`Error::Spill`].
+    /// [`Error::Spill`], [`Error::Kept`].
     fn add(&mut self, number: u64, bytes: &[u8]) -> Result<(), Error>;
 
     /// Says that there are no more.
     ///
     /// # Errors
-    /// [`Error::Spill`].
+    /// [`Error::Spill`], [`Error::Kept`].
     fn finish(&mut self) -> Result<(), Error>;
+
+    /// The chunks that are on the disk since the last call, in files that outlast the process; none where there are no
+    /// such files.
+    fn take_kept(&mut self) -> Vec<u64> {
+        Vec::new()
+    }
 }
 
 /// What was collected, to be written in parts: each is made by whoever is free, and they are put one after the other.
@@ -79,7 +85,7 @@ pub trait MakePart {
     /// Appends the bytes of part `number` to `buffer`, which is empty, and gives it back.
     ///
     /// # Errors
-    /// [`Error::Spill`].
+    /// [`Error::Spill`], [`Error::Kept`].
     fn make(&mut self, number: usize, buffer: Vec<u8>) -> Result<Vec<u8>, Error>;
 }
 

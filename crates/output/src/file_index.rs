@@ -2,18 +2,29 @@
 
 use crate::index::{Index, IndexFormat};
 use flate2::{Compression, GzBuilder};
+use serde::{Deserialize, Serialize};
 use std::io::Write;
 use zerohop_cram::Crai;
 use zerohop_model::error::Error;
 use zerohop_model::record::Contig;
 
 /// What an index says of a file, or of a part of it.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) enum FileIndex {
     /// Of BAM.
     Bam(Index),
     /// Of CRAM.
     Cram(Crai),
+}
+
+/// A part of a sorted file that is made, here or by another process.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct MadePart {
+    pub(crate) number: usize,
+    /// How long it is.
+    pub(crate) bytes: u64,
+    /// What its index says, if one is wanted.
+    pub(crate) index: Option<FileIndex>,
 }
 
 impl FileIndex {
@@ -40,8 +51,18 @@ impl FileIndex {
         }
     }
 
+    /// Adds what the indexes of all parts say; the first begins at `start`, in bytes.
+    pub(crate) fn add_parts(&mut self, mut parts: Vec<MadePart>, start: u64) {
+        let mut offset = start;
+        parts.sort_unstable_by_key(|part| part.number);
+        for MadePart { bytes, index, .. } in parts {
+            index.into_iter().for_each(|index| self.append(index, offset));
+            offset += bytes;
+        }
+    }
+
     /// Adds the index of what follows, which begins at `offset`, in bytes, and is of the same kind.
-    pub(crate) fn append(&mut self, part: FileIndex, offset: u64) {
+    fn append(&mut self, part: FileIndex, offset: u64) {
         match (self, part) {
             (FileIndex::Bam(all), FileIndex::Bam(part)) => all.append(part, offset),
             (FileIndex::Cram(all), FileIndex::Cram(part)) => all.append(part, offset),

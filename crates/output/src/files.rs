@@ -2,13 +2,13 @@
 //! processes write together.
 
 use crate::encoder::{Form, Packing, RecordEncoder};
-use crate::file_index::FileIndex;
+use crate::file_index::{FileIndex, MadePart};
 use crate::format::Format;
 use crate::header::Header;
 use crate::index::IndexFormat;
 use crate::libraries::Libraries;
 use crate::line::{ContigNumbers, LineParser};
-use crate::marking::{BothCollector, Marking, Signer};
+use crate::marking::{self, BothCollector, Marking, Signer};
 use crate::order::SortOrder;
 use crate::parts::SortedParts;
 use crate::tags::RecordContext;
@@ -22,7 +22,7 @@ use zerohop_duplicates::{ChunkCounts, Decision, Marks};
 use zerohop_model::error::Error;
 use zerohop_model::sink::{Access, Collect, Encoder, Sink};
 use zerohop_process::{NewFile, WriteError, complete_all};
-use zerohop_sort::Store;
+use zerohop_sort::{Kept, Store};
 
 /// The part of the memory that is for signatures, where duplicates are looked for: they take about a third of what
 /// records take.
@@ -66,6 +66,20 @@ pub struct Sorting {
     pub index: WriteIndex,
     /// How duplicates are looked for, if they are.
     pub marking: Option<Marking>,
+    /// Where sorted records are kept for every process that takes part, if several do, or if this may be taken up
+    /// after a crash.
+    pub kept: Option<KeptRuns>,
+}
+
+/// Where sorted records are kept.
+#[derive(Debug, Clone)]
+pub struct KeptRuns {
+    /// The folder, which all processes see.
+    pub folder: PathBuf,
+    /// Which attempt this is, from 0.
+    pub attempt: usize,
+    /// The number of this process.
+    pub rank: usize,
 }
 
 /// Which index is written.
@@ -93,6 +107,14 @@ impl OutputSpec {
 }
 
 impl Sorting {
+    /// What takes records or signatures, with so many bytes of memory.
+    fn store(&self, kind: &'static str, memory: u64) -> Store {
+        match self.kept.clone() {
+            None => Store::new(memory, self.folder.clone()),
+            Some(KeptRuns { folder, attempt, rank }) => Store::kept(memory, Kept { folder, kind, attempt, rank }),
+        }
+    }
+
     /// The index that a file in this format gets.
     fn index(&self, format: Format, header: &Header) -> Option<IndexFormat> {
         match (self.index, self.order, format) {
@@ -137,10 +159,6 @@ impl Open {
     }
 }
 
-/// What the index of a sorted file says.
-#[derive(Debug)]
-pub struct SortedIndex(FileIndex);
-
 /// The output of a run. Dropped before [`FileSink::finish`], it removes what it has written.
 #[derive(Debug)]
 pub struct FileSink {
@@ -157,8 +175,10 @@ pub struct FileSink {
     /// The signatures of records, if duplicates are looked for, and how many records each chunk has.
     signatures: Option<(Store, ChunkCounts)>,
     libraries: Libraries,
-    /// The file of the index, if one is written.
-    index: Option<(NewFile, FileIndex)>,
+    /// What the index says, if one is written.
+    index: Option<FileIndex>,
+    /// Its file, if it is of this run alone.
+    index_file: Option<NewFile>,
 }
 
 impl FileSink {
@@ -179,7 +199,9 @@ impl FileSink {
         }
         if sink.files.iter().all(Open::is_positioned) {
             sink.access = Access::Positioned;
-            sink.index = sink.open_index()?;
+            sink.index = sink.new_index()?;
+            // Now, so that it is known now if that cannot be.
+            sink.index_file = sink.index_path().map(|path| open(Some(&path))).transpose()?;
         }
         sink.write_header()?;
         Ok(sink)
@@ -199,6 +221,7 @@ impl FileSink {
             sink.files.push(Open::Shared { path: path.clone(), file });
         }
         sink.access = Access::Positioned;
+        sink.index = sink.new_index()?;
         Ok(sink)
     }
 
@@ -216,8 +239,8 @@ impl FileSink {
         Ok(length)
     }
 
-    /// Opens the file of the index, if one is wanted, so that it is known now if that cannot be.
-    fn open_index(&self) -> Result<Option<(NewFile, FileIndex)>, Error> {
+    /// An empty index, if one is wanted.
+    fn new_index(&self) -> Result<Option<FileIndex>, Error> {
         let OutputSpec { path: Some(path), sorting: Some(sorting), format, header, .. } = &self.spec else {
             return Ok(None);
         };
@@ -228,7 +251,20 @@ impl FileSink {
             let (path, source) = (index_path(path, index), std::io::Error::other(words));
             return Err(Error::Output { path, source });
         }
-        Ok(Some((open(Some(&index_path(path, index)))?, FileIndex::new(index, &header.contigs))))
+        Ok(Some(FileIndex::new(index, &header.contigs)))
+    }
+
+    /// The file of the index, if one is written.
+    pub fn index_path(&self) -> Option<PathBuf> {
+        Some(index_path(self.spec.path.as_ref()?, self.index.as_ref()?.format()))
+    }
+
+    /// The bytes of that file.
+    ///
+    /// # Errors
+    /// [`Error::Internal`] if compression fails.
+    pub fn index_bytes(&self) -> Result<Vec<u8>, Error> {
+        self.index.as_ref().map_or_else(|| Ok(Vec::new()), |index| index.file(self.spec.header.contigs.len()))
     }
 
     fn without_files(mut spec: OutputSpec) -> Result<Self, Error> {
@@ -240,15 +276,43 @@ impl FileSink {
             _ => header.extend_from_slice(spec.header.text().as_bytes()),
         }
         let (contig_numbers, access) = (ContigNumbers::default(), Access::Sequential);
-        let store = |sorting: &Sorting, memory| Store::new(memory, sorting.folder.clone());
         let marking = spec.sorting.as_ref().filter(|sorting| sorting.marking.is_some());
         let of_signatures = |sorting: &Sorting| (sorting.memory as f64 * PART_OF_SIGNATURES) as u64;
-        let signatures = marking.map(|sorting| (store(sorting, of_signatures(sorting)), ChunkCounts::default()));
+        let signatures =
+            marking.map(|sorting| (sorting.store("signatures", of_signatures(sorting)), ChunkCounts::default()));
         let of_records = |sorting: &Sorting| sorting.memory - marking.map_or(0, of_signatures);
-        let store = spec.sorting.as_ref().map(|sorting| store(sorting, of_records(sorting)));
+        let store = spec.sorting.as_ref().map(|sorting| sorting.store("records", of_records(sorting)));
         let libraries = Libraries::new(&spec.header, &spec.lane_groups);
-        let (files, index) = (Vec::new(), None);
-        Ok(FileSink { spec, contig_numbers, files, access, header, cram, store, signatures, libraries, index })
+        let (files, index, index_file) = (Vec::new(), None, None);
+        Ok(FileSink {
+            spec,
+            contig_numbers,
+            files,
+            access,
+            header,
+            cram,
+            store,
+            signatures,
+            libraries,
+            index,
+            index_file,
+        })
+    }
+
+    /// Takes all that any process has kept, to be merged: the `wanted` chunks, in ascending order. Of attempts before
+    /// this one those from `limits[attempt]` on were given up.
+    ///
+    /// # Errors
+    /// [`Error::Kept`]: what cannot be read, or is not what was finished.
+    pub fn take_up(&self, limits: &[u64], wanted: impl Iterator<Item = u64> + Clone) -> Result<(), Error> {
+        if let Some(store) = &self.store {
+            store.take_up(limits, wanted.clone())?;
+        }
+        if let Some((store, counts)) = &self.signatures {
+            let noted = store.take_up(limits, wanted)?;
+            noted.iter().try_for_each(|(number, note)| marking::take_up(*number, note, counts))?;
+        }
+        Ok(())
     }
 
     fn marking(&self) -> Option<&Marking> {
@@ -269,7 +333,7 @@ impl FileSink {
     /// The records that were collected, in parts to be made and written; none if they are not sorted. `marks` says
     /// which are duplicates.
     pub fn sorted(&self, marks: Option<Marks>) -> Option<SortedParts<'_>> {
-        let index = self.index.as_ref().map(|(_, index)| index.like());
+        let index = self.index.as_ref().map(FileIndex::like);
         let duplicates = marks.zip(self.marking().map(|marking| marking.duplicates));
         let (format, cram) = (self.spec.format, self.cram.as_ref());
         let parts = self.store.as_ref()?.parts(format.part_bytes());
@@ -282,15 +346,11 @@ impl FileSink {
         stores.map(Store::spilled_bytes).sum()
     }
 
-    /// What the index of these `parts` says, which are all written.
-    pub fn index_of(&self, parts: SortedParts<'_>) -> Option<SortedIndex> {
-        parts.into_index(self.start(0)).map(SortedIndex)
-    }
-
-    /// Has the index say this.
-    pub fn set_index(&mut self, of_parts: Option<SortedIndex>) {
-        if let (Some((_, index)), Some(SortedIndex(all))) = (&mut self.index, of_parts) {
-            *index = all;
+    /// Has the index say what is in these parts, which are all that there are.
+    pub fn set_index(&mut self, parts: Vec<MadePart>) {
+        let start = self.start(0);
+        if let Some(index) = &mut self.index {
+            index.add_parts(parts, start);
         }
     }
 
@@ -309,23 +369,23 @@ impl FileSink {
         });
         let own: Vec<NewFile> = own.collect();
         // After the records: an index that is older is not trusted.
-        let index = match self.index.take() {
-            None => None,
-            Some((file, index)) => {
-                let written = file.file().write_all_at(&index.file(self.spec.header.contigs.len())?, 0);
-                written.map_err(|source| unwritten(WriteError { path: file.path().to_owned(), source }))?;
-                self.remove_others(index.format())?;
-                Some(file)
-            }
-        };
+        let index = self.index_file.take();
+        if let Some(file) = &index {
+            let written = file.file().write_all_at(&self.index_bytes()?, 0);
+            written.map_err(|source| unwritten(WriteError { path: file.path().to_owned(), source }))?;
+            self.remove_other_indexes()?;
+        }
         complete_all(own.into_iter().chain(index).collect()).map_err(unwritten)?;
         Ok(lengths.iter().map(|length| length + end.len() as u64).sum())
     }
 
-    /// Removes indexes of other formats: they are of records that are replaced.
-    fn remove_others(&self, written: IndexFormat) -> Result<(), Error> {
-        let Some(path) = &self.spec.path else { return Ok(()) };
-        for format in IndexFormat::of(self.spec.format).iter().filter(|format| **format != written) {
+    /// Removes indexes of other formats than that which is written: they are of records that are replaced.
+    ///
+    /// # Errors
+    /// [`Error::Output`].
+    pub fn remove_other_indexes(&self) -> Result<(), Error> {
+        let (Some(path), Some(written)) = (&self.spec.path, &self.index) else { return Ok(()) };
+        for format in IndexFormat::of(self.spec.format).iter().filter(|format| **format != written.format()) {
             let other = index_path(path, *format);
             match std::fs::remove_file(&other) {
                 Err(source) if source.kind() != ErrorKind::NotFound => {
@@ -343,7 +403,7 @@ impl FileSink {
             Open::New(new) => new.temporary_path().map(Path::to_owned),
             Open::Shared { .. } => None,
         };
-        let index = self.index.iter().filter_map(|(file, _)| file.temporary_path().map(Path::to_owned));
+        let index = self.index_file.iter().filter_map(|file| file.temporary_path().map(Path::to_owned));
         self.files.iter().filter_map(temporary).chain(index).collect()
     }
 
@@ -407,7 +467,8 @@ impl Sink for FileSink {
         Some(match &self.signatures {
             None => Box::new(records),
             Some((signatures, counts)) => {
-                Box::new(BothCollector { records, signatures: signatures.collector(), counts })
+                let keeps = signatures.keeps();
+                Box::new(BothCollector { records, signatures: signatures.collector(), counts, keeps })
             }
         })
     }

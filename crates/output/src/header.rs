@@ -1,6 +1,7 @@
 //! The header of an alignment file (SAMv1, sections 1.3 and 4.2).
 
 use crate::order::SortOrder;
+use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::collections::HashSet;
 use std::fmt::Write;
@@ -14,7 +15,7 @@ const OWN_HEAD: &str = "@HD\tVN:1.6\tSO:unsorted";
 const QUOTED: usize = 80;
 
 /// A read group.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReadGroup {
     /// Its ID.
     pub id: String,
@@ -88,7 +89,7 @@ impl ReadGroup {
 }
 
 /// A program that had a part in the records, for @PG.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Program {
     /// Its name, used as its ID too.
     pub name: String,
@@ -139,7 +140,7 @@ pub enum HeaderError {
 }
 
 /// What the header says.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Header {
     /// The lines of a program that wrote a header itself, without their ends, @HD first; empty when there is none. What
     /// they say is not said again.

@@ -4,13 +4,14 @@
 //! from where the part begins; where that is becomes known at the end.
 
 use crate::format::Format;
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use zerohop_bgzf::{BlockCompressor, END_MARKER};
 use zerohop_model::error::Error;
 use zerohop_model::record::{Contig, UNMAPPED};
 
 /// An index format.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum IndexFormat {
     /// BAI, for contigs of up to 2^29 bases.
     Bai,
@@ -71,7 +72,7 @@ const CSI_LEVEL: u8 = 6;
 type Range = (u64, u64);
 
 /// What an index says of one contig.
-#[derive(Debug, Default, Clone)]
+#[derive(Debug, Default, Clone, Serialize, Deserialize)]
 struct ContigIndex {
     /// Where the records of each bin lie.
     bins: BTreeMap<u32, Vec<Range>>,
@@ -84,7 +85,7 @@ struct ContigIndex {
 }
 
 /// What an index says of some records that lie one after the other.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Index {
     format: IndexFormat,
     depth: u32,

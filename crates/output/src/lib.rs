@@ -34,7 +34,8 @@ mod records;
 mod sam;
 mod tags;
 
-pub use files::{FileSink, OutputSpec, SortedIndex, Sorting, WriteIndex, index_fasta, index_path, shard_path};
+pub use file_index::MadePart;
+pub use files::{FileSink, KeptRuns, OutputSpec, Sorting, WriteIndex, index_fasta, index_path, shard_path};
 pub use format::{CramVersion, Format};
 pub use header::{Header, HeaderError, Program, ReadGroup, ReadGroupError};
 pub use index::IndexFormat;
@@ -42,3 +43,4 @@ pub use marking::{Barcode, Marking};
 pub use order::SortOrder;
 pub use parts::{Duplicates, SortedParts};
 pub use zerohop_duplicates::{Counts as DuplicateCounts, Decision, LibraryCounts, Marks, Rules, Search, metrics_text};
+pub use zerohop_sort::KEPT;

@@ -150,12 +150,39 @@ pub(crate) struct BothCollector<'s> {
     pub(crate) records: Collector<'s>,
     pub(crate) signatures: Collector<'s>,
     pub(crate) counts: &'s ChunkCounts,
+    /// Whether runs are kept for other processes, with the counts.
+    pub(crate) keeps: bool,
+}
+
+impl BothCollector<'_> {
+    /// Adds a chunk that is to be kept: records and signatures, or none of them.
+    fn keep(&mut self, number: u64, signed: &Signed<'_>) -> Result<(), Error> {
+        if !self.records.has_room(signed.records.len()) || !self.signatures.has_room(signed.signatures.len()) {
+            self.records.spill()?;
+            self.signatures.spill()?;
+        }
+        self.records.put(number, signed.records, &[])?;
+        let note = [&signed.number_of_records.to_le_bytes(), signed.counts].concat();
+        self.signatures.put(number, signed.signatures, &note)
+    }
+}
+
+/// Takes up the counts of a chunk that was kept.
+pub(crate) fn take_up(number: u64, note: &[u8], all: &ChunkCounts) -> Result<(), Error> {
+    let cut_off = || Error::Internal("the counts of a chunk are cut off".to_owned());
+    let (records, counts) = note.split_first_chunk().ok_or_else(cut_off)?;
+    all.add(number, u32::from_le_bytes(*records), counts);
+    Ok(())
 }
 
 impl Collect for BothCollector<'_> {
     fn add(&mut self, number: u64, bytes: &[u8]) -> Result<(), Error> {
         let cut_off = || Error::Internal("a chunk of records to be marked is cut off".to_owned());
-        let Signed { records, signatures, counts, number_of_records } = Signed::read(bytes).ok_or_else(cut_off)?;
+        let signed = Signed::read(bytes).ok_or_else(cut_off)?;
+        if self.keeps {
+            return self.keep(number, &signed);
+        }
+        let Signed { records, signatures, counts, number_of_records } = signed;
         self.counts.add(number, number_of_records, counts);
         self.records.add(number, records)?;
         self.signatures.add(number, signatures)
@@ -164,5 +191,11 @@ impl Collect for BothCollector<'_> {
     fn finish(&mut self) -> Result<(), Error> {
         self.records.finish()?;
         self.signatures.finish()
+    }
+
+    fn take_kept(&mut self) -> Vec<u64> {
+        // Those of the records are the same.
+        self.records.take_kept();
+        self.signatures.take_kept()
     }
 }

@@ -1,7 +1,9 @@
 //! The orders in which records can be written.
 
+use serde::{Deserialize, Serialize};
+
 /// An order of records.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum SortOrder {
     /// By contig, position and strand; records without a contig come last.
     Coordinate,

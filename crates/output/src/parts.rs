@@ -1,6 +1,6 @@
 //! The output of a sort, in parts: records out of the merge, compressed by whoever merges, and what their index says.
 
-use crate::file_index::FileIndex;
+use crate::file_index::{FileIndex, MadePart};
 use crate::format::Format;
 use std::sync::Mutex;
 use zerohop_bgzf::{BLOCK_DATA, BlockCompressor};
@@ -20,7 +20,7 @@ pub struct SortedParts<'s> {
     /// An empty index, if one is wanted.
     index: Option<FileIndex>,
     duplicates: Option<(Marks, Duplicates)>,
-    made: Mutex<Vec<Option<Made>>>,
+    made: Mutex<Vec<MadePart>>,
 }
 
 /// What becomes of duplicates.
@@ -40,9 +40,6 @@ enum Fate {
     LeftOut,
 }
 
-/// A part that is made: its bytes, and what its index says.
-type Made = (u64, Option<FileIndex>);
-
 impl<'s> SortedParts<'s> {
     pub(crate) fn new(
         parts: zerohop_sort::Parts,
@@ -50,7 +47,7 @@ impl<'s> SortedParts<'s> {
         index: Option<FileIndex>,
         duplicates: Option<(Marks, Duplicates)>,
     ) -> Self {
-        let made = Mutex::new(vec![None; parts.count()]);
+        let made = Mutex::default();
         SortedParts { parts, format, cram, index, duplicates, made }
     }
 
@@ -70,14 +67,9 @@ impl<'s> SortedParts<'s> {
         self.parts.mergers(threads)
     }
 
-    /// What the index of all parts says, if one is wanted; the first begins at `start`, in bytes.
-    pub(crate) fn into_index(self, start: u64) -> Option<FileIndex> {
-        let (mut all, mut offset) = (self.index?, start);
-        for (bytes, index) in self.made.into_inner().unwrap_or_else(|p| p.into_inner()).into_iter().flatten() {
-            index.into_iter().for_each(|index| all.append(index, offset));
-            offset += bytes;
-        }
-        Some(all)
+    /// The parts that were made here, in any order.
+    pub fn into_made(self) -> Vec<MadePart> {
+        self.made.into_inner().unwrap_or_else(|p| p.into_inner())
     }
 }
 
@@ -167,7 +159,7 @@ impl MakePart for Maker<'_> {
             }
         }
         let mut made = parts.made.lock().unwrap_or_else(|p| p.into_inner());
-        made[number] = Some((out.len() as u64, index));
+        made.push(MadePart { number, bytes: out.len() as u64, index });
         Ok(out)
     }
 }

@@ -102,6 +102,8 @@ pub enum DealError {
 pub struct Dealt {
     /// Where each output file ends; none if there was nothing to be written.
     pub ends: Option<Vec<u64>>,
+    /// Chunks of all ranks, those that were done before too.
+    pub chunks: u64,
     /// Grains that this rank has taken.
     pub grains: u64,
     /// Time from taking part in it to the end.
@@ -116,21 +118,21 @@ pub fn deal(transport: &dyn Transport, dealing: &Dealing, local: &dyn Local) -> 
     let started = Instant::now();
     let counter = transport.window(64, Reach::Passive)?;
     let mut talk = Talk::new(transport, &*counter, dealing, local);
-    loop {
+    let chunks = loop {
         transport.poll()?;
         talk.hear()?;
         talk.tell()?;
         talk.place()?;
         talk.take()?;
-        match local.going() {
-            Going::Failed => return Err(DealError::Local),
-            Going::Done if talk.all_are_placed() => break,
+        match (local.going(), talk.all_if_placed()) {
+            (Going::Failed, _) => return Err(DealError::Local),
+            (Going::Done, Some(chunks)) => break chunks,
             _ => {}
         }
         talk.sign()?;
         std::thread::sleep(LOOK);
-    }
-    let dealt = Dealt { ends: talk.offsets, grains: talk.grains, wall: started.elapsed() };
+    };
+    let dealt = Dealt { chunks, ends: talk.offsets, grains: talk.grains, wall: started.elapsed() };
     // The last signs of life come when nobody listens any more: MPICH over UCX warns of messages that nobody has taken.
     transport.barrier()?;
     for rank in (0..transport.size()).filter(|&rank| rank != transport.rank()) {
@@ -183,8 +185,9 @@ impl<'t> Talk<'t> {
         self.dealing.chunks.or_else(|| self.local.input_end())
     }
 
-    fn all_are_placed(&self) -> bool {
-        self.chunks().is_some_and(|chunks| self.next >= chunks)
+    /// How many chunks there are, if all are placed. (The last grain may have been given beyond the end of the input.)
+    fn all_if_placed(&self) -> Option<u64> {
+        self.chunks().filter(|chunks| self.next >= *chunks)
     }
 
     /// Takes more chunks, if there are any and few are ahead.

@@ -22,6 +22,12 @@ pub struct Entry {
     pub batch: u64,
     /// How many.
     pub count: u64,
+    /// Of an alignment, where the last cohort ends that begins in them, if that is behind them: it is done as a whole.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub done: Option<u64>,
+    /// Of an alignment, those that turned out not to exist.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub absent: Vec<u64>,
     /// Where their results begin in each file of the output.
     pub offsets: Vec<u64>,
     /// Bytes of their results in each.
@@ -36,6 +42,10 @@ pub struct Entry {
 pub struct Finished {
     /// The first batch, or chunk, that is not finished.
     pub next: u64,
+    /// Those before this one are done: `next`, or the end of a cohort that begins before it.
+    pub done: u64,
+    /// Those among them that do not exist.
+    pub absent: Vec<u64>,
     /// Where its results go in each file of the output; nothing if nothing is finished.
     pub ends: Vec<u64>,
     /// The reads before it.
@@ -247,9 +257,15 @@ fn look(folder: &Path) -> Result<Found, RanksError> {
     Ok(Found::Nothing)
 }
 
+/// What the names of files begin with that hold results: those of the output, and what is sorted for it.
+const OURS: [&str; 2] = ["output", "sorting."];
+
 /// Whether a file of this name in a job's folder is one of a job's, or was to become one (`job.json.partial-...`).
 fn is_of_a_job(name: &str) -> bool {
-    name.starts_with(JOB) || name.starts_with(COMPLETE) || name.contains(".jsonl") || name.starts_with("output")
+    name.starts_with(JOB)
+        || name.starts_with(COMPLETE)
+        || name.contains(".jsonl")
+        || OURS.iter().any(|ours| name.starts_with(ours))
 }
 
 /// Removes what is there of a job, in an order of which any beginning leaves a job that can be taken up: a run may be
@@ -267,8 +283,9 @@ fn clear(folder: &Path) -> Result<(), RanksError> {
             "{folder}: this folder has files that zerohop did not make: remove it, or choose another output"
         )));
     }
-    // What is recorded of results goes before the results.
-    names.sort_by_key(|name| (name != COMPLETE, !name.ends_with(".jsonl"), name == JOB));
+    // What is recorded of results goes before the results; what tells attempts apart goes when none has any.
+    let is_late = |name: &String| name == JOB || name.ends_with(".json");
+    names.sort_by_key(|name| (name != COMPLETE, !name.ends_with(".jsonl"), is_late(name), name == JOB));
     names.iter().try_for_each(|name| remove(&folder.join(name)))
 }
 
@@ -490,6 +507,8 @@ fn finished(entries: Vec<Entry>) -> Finished {
     let mut finished = Finished::default();
     for entry in in_a_row(entries) {
         (finished.next, finished.ends) = (entry.batch + entry.count, entry.ends());
+        finished.done = finished.done.max(finished.next).max(entry.done.unwrap_or(0));
+        finished.absent.extend(&entry.absent);
         if let Some(tally) = &entry.tally {
             finished.tally += tally;
         }

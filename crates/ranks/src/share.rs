@@ -61,6 +61,12 @@ impl RankShare {
         Ok(RankShare { beside, limited, note: unpinned.or(bound) })
     }
 
+    /// How many ranks share what is free for this one: on the same nodes, or under the same limit of a control group.
+    pub fn ranks_here(&self) -> usize {
+        let ranks = |shared: Option<(usize, Bytes)>| shared.map_or(1, |(ranks, _)| ranks);
+        ranks(self.beside).max(ranks(self.limited))
+    }
+
     /// The machine, with this rank's share of its free memory as the limit.
     ///
     /// # Errors

@@ -17,6 +17,7 @@ use crate::gate::Closed;
 use crate::sync::{Condvar, Mutex, lock, wait};
 use std::collections::{BTreeMap, VecDeque};
 use std::ops::Range;
+use zerohop_model::error::Error;
 use zerohop_model::measurement::Tally;
 use zerohop_model::source::{Complete, Grant, Granted};
 
@@ -25,6 +26,10 @@ use zerohop_model::source::{Complete, Grant, Granted};
 pub struct Written {
     /// The chunks, as they were given.
     pub chunks: Range<u64>,
+    /// Where the last cohort ends that begins in them: behind them, or with them.
+    pub done: u64,
+    /// Those that do not exist.
+    pub absent: Vec<u64>,
     /// Where their records begin in each file.
     pub offsets: Vec<u64>,
     /// Bytes of their records in each file.
@@ -49,6 +54,7 @@ struct Open {
     /// Where it goes in each file.
     offsets: Option<Vec<u64>>,
     unwritten: u64,
+    absent: Vec<u64>,
     tally: Tally,
 }
 
@@ -63,6 +69,7 @@ impl Open {
             bytes: vec![0; files],
             offsets: None,
             unwritten: count,
+            absent: Vec::new(),
             tally: Tally::default(),
         }
     }
@@ -134,6 +141,8 @@ struct State {
     /// The complete grain of chunk 0, as long as the header is not known.
     first: Option<Complete>,
     written: Vec<Written>,
+    /// Chunks of ours that do not exist.
+    absent: Vec<u64>,
 }
 
 /// The grains of one process.
@@ -179,6 +188,11 @@ impl Grains {
         lock(&self.state).input_end
     }
 
+    /// The chunks that were given and do not exist, so far.
+    pub fn absent_chunks(&self) -> Vec<u64> {
+        lock(&self.state).absent.clone()
+    }
+
     /// The grains that became complete since the last call.
     pub fn take_complete(&self) -> Vec<Complete> {
         std::mem::take(&mut lock(&self.state).complete)
@@ -215,9 +229,26 @@ impl Grains {
         state.complete.extend(first);
     }
 
-    /// Says that a chunk has so many bytes of records, of the reads in `tally`; false if it was never given.
-    pub(crate) fn submit(&self, number: u64, bytes: u64, tally: &Tally) -> bool {
-        lock(&self.state).submit(number, bytes, Some(tally))
+    /// Says that a chunk has so many bytes of records, of the reads in `tally`.
+    ///
+    /// # Errors
+    /// A chunk that was never given.
+    pub(crate) fn submit(&self, number: u64, bytes: u64, tally: &Tally) -> Result<(), Error> {
+        match lock(&self.state).submit(number, bytes, Some(tally)) {
+            true => Ok(()),
+            false => Err(Error::Internal(format!(
+                "chunk {number} was never given: has a file of reads changed while it was read?"
+            ))),
+        }
+    }
+
+    /// Says that the records of a chunk were collected: they go to the output later, with others. [`Grains::wrote`]
+    /// says that they are safe.
+    ///
+    /// # Errors
+    /// A chunk that was never given.
+    pub(crate) fn collected(&self, number: u64, tally: &Tally) -> Result<(), Error> {
+        self.submit(number, 0, tally)
     }
 
     /// Whether what goes before the records is still to be written: chunk 0 was given, and turned out not to exist.
@@ -296,6 +327,8 @@ impl State {
 
     fn submit(&mut self, number: u64, bytes: u64, tally: Option<&Tally>) -> bool {
         let Some(open) = self.grain_of(number) else { return false };
+        let is_absent = tally.is_none();
+        open.absent.extend(is_absent.then_some(number));
         match tally {
             Some(tally) => open.tally += tally,
             // The grain is written when what goes before its records is.
@@ -305,7 +338,8 @@ impl State {
         }
         open.enter(number, bytes);
         let start = open.chunks.start;
-        self.owes_header |= tally.is_none() && number == 0;
+        self.owes_header |= is_absent && number == 0;
+        self.absent.extend(is_absent.then_some(number));
         self.tell_if_complete(start);
         true
     }
@@ -319,8 +353,9 @@ impl State {
         if self.open.get(&start).is_none_or(|open| open.unwritten > 0 || open.offsets.is_none()) {
             return;
         }
-        if let Some(Open { chunks, bytes, offsets: Some(offsets), tally, .. }) = self.open.remove(&start) {
-            self.written.push(Written { chunks, offsets, bytes, tally });
+        if let Some(Open { chunks, own, bytes, absent, offsets: Some(offsets), tally, .. }) = self.open.remove(&start) {
+            let done = own.end.max(chunks.end);
+            self.written.push(Written { chunks, done, absent, offsets, bytes, tally });
         }
     }
 
@@ -401,7 +436,7 @@ mod loom_tests {
             grains.give(4..5);
             let worker = Arc::clone(&grains);
             let worker = loom::thread::spawn(move || {
-                worker.submit(4, 10, &Tally::default());
+                worker.submit(4, 10, &Tally::default()).unwrap();
                 assert_eq!(worker.fetch(4), Ok(17));
                 worker.wrote(4);
             });

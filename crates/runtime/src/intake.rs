@@ -192,8 +192,14 @@ impl<'a> Intake<'a> {
     /// Reports a failure with its place in the input.
     pub fn fail(&self, chunk: &Chunk, error: Error) -> Error {
         // An output or a program that fails says nothing about the chunk that was being done.
-        let is_elsewhere =
-            matches!(error, Error::Output { .. } | Error::Spill { .. } | Error::BrokenPipe | Error::Instance { .. });
+        let is_elsewhere = matches!(
+            error,
+            Error::Output { .. }
+                | Error::Spill { .. }
+                | Error::Kept { .. }
+                | Error::BrokenPipe
+                | Error::Instance { .. }
+        );
         let at_chunk = !is_elsewhere;
         self.input.failure.report(at_chunk.then_some(chunk.ticket), error);
         Error::Stopped

@@ -83,7 +83,7 @@ pub use {
     output::Order,
     output::{Committer, HELD_PER_WORKER, Output, QUEUED_PER_WORKER},
     panics::install_hook,
-    parts::{Merged, do_parts, write_parts},
+    parts::{Merged, ROWS_IN_GRAIN, do_parts, write_parts},
     progress::Progress,
     replica_map::ReplicaMap,
     run::{Job, Mapping, Outcome, run},

@@ -34,6 +34,8 @@ const SPARE_PER_WORKER: usize = 3;
 /// The output of a run.
 pub struct Output<'s> {
     sink: &'s dyn Sink,
+    /// Our part of the input, where several processes write.
+    grains: Option<&'s Grains>,
     order: Order,
     files: Vec<Box<dyn Commit + 's>>,
     /// For [`Order::Any`]: numbers are given as chunks are finished.
@@ -64,12 +66,14 @@ impl<'s> Output<'s> {
     pub fn granted(sink: &'s dyn Sink, grains: &'s Grains, committers: usize, held: usize) -> Self {
         grains.begin(sink.start(0));
         let file = |_| -> Box<dyn Commit + 's> { Box::new(OverRanks(grains)) };
-        Self::of((0..sink.files()).map(file).collect(), sink, Order::Input, committers, held)
+        let output = Self::of((0..sink.files()).map(file).collect(), sink, Order::Input, committers, held);
+        Output { grains: Some(grains), ..output }
     }
 
     fn of(files: Vec<Box<dyn Commit + 's>>, sink: &'s dyn Sink, order: Order, committers: usize, held: usize) -> Self {
         Output {
             sink,
+            grains: None,
             order,
             next: files.iter().map(|_| AtomicU64::new(0)).collect(),
             files,
@@ -210,6 +214,10 @@ impl<'o, 's> Committer<'o, 's> {
         let started = Instant::now();
         if let Some(collector) = &mut self.collector {
             collector.add(number, &bytes)?;
+            if let Some(grains) = self.output.grains {
+                grains.collected(number, tally)?;
+                collector.take_kept().into_iter().for_each(|number| grains.wrote(number));
+            }
             self.keep(bytes);
             self.writing += started.elapsed();
             return Ok(());
@@ -233,7 +241,7 @@ impl<'o, 's> Committer<'o, 's> {
     ///
     /// # Errors
     /// As for [`Committer::commit`].
-    fn write_held(&mut self, keep: usize) -> Result<(), Error> {
+    pub(crate) fn write_held(&mut self, keep: usize) -> Result<(), Error> {
         while let Some(held) = self.held.front() {
             let file = &self.output.files[held.file];
             let offset = match file.try_offset(held.number) {
@@ -272,6 +280,9 @@ impl<'o, 's> Committer<'o, 's> {
         if let Some(collector) = &mut self.collector {
             let started = Instant::now();
             collector.finish()?;
+            if let Some(grains) = self.output.grains {
+                collector.take_kept().into_iter().for_each(|number| grains.wrote(number));
+            }
             self.writing += started.elapsed();
         }
         self.write_held(0)

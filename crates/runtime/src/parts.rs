@@ -1,10 +1,13 @@
 //! The second half of a run whose records are sorted: parts of the output, each made by whoever is free.
 
+use crate::back_off::BackOff;
 use crate::cohorts::Cohorts;
 use crate::crew::{Crew, join};
 use crate::failure::Failure;
+use crate::grains::Grains;
 use crate::output::{Committer, HELD_PER_WORKER, Order, Output, QUEUED_PER_WORKER};
 use crate::progress::Progress;
+use crate::sync::{Mutex, lock};
 use std::ops::Range;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -13,6 +16,7 @@ use zerohop_model::error::Error;
 use zerohop_model::measurement::Tally;
 use zerohop_model::plan::{Plan, WorkerPlan};
 use zerohop_model::sink::{Parts, Sink};
+use zerohop_model::source::{Grant, Granted};
 
 /// What came of it.
 #[derive(Debug, Clone, Default)]
@@ -30,33 +34,70 @@ pub struct Merged {
 /// Parts that are dealt in rows: those that one worker does one after the other.
 struct Rows {
     next: AtomicUsize,
-    count: usize,
+    end: usize,
     row: usize,
 }
 
 impl Rows {
-    fn new(count: usize, row: usize) -> Self {
-        Rows { next: AtomicUsize::new(0), count, row: row.max(1) }
+    fn new(parts: Range<usize>, row: usize) -> Self {
+        Rows { next: AtomicUsize::new(parts.start), end: parts.end, row: row.max(1) }
     }
 
     fn take(&self) -> Option<Range<usize>> {
         let first = self.next.fetch_add(self.row, Ordering::Relaxed);
-        (first < self.count).then(|| first..(first + self.row).min(self.count))
+        (first < self.end).then(|| first..(first + self.row).min(self.end))
     }
 }
 
-/// Has workers of the plan do `count` parts of some work, `row` in a row, `workers` at most at a time.
+/// The parts of an output that this process makes.
+enum Dealt<'g> {
+    /// All.
+    All(Rows),
+    /// Those that it is given; the first that nobody has taken. Up to so many go to one worker.
+    Given(&'g Grains, Mutex<u64>, usize),
+}
+
+impl Dealt<'_> {
+    /// The next ones for one worker.
+    ///
+    /// # Errors
+    /// [`Error::Stopped`] when another process has failed.
+    fn take(&self) -> Result<Option<Range<usize>>, Error> {
+        let (grains, next, row) = match self {
+            Dealt::All(rows) => return Ok(rows.take()),
+            Dealt::Given(grains, next, row) => (grains, next, *row),
+        };
+        let mut back_off = BackOff::new();
+        loop {
+            let mut next = lock(next);
+            match grains.granted(*next) {
+                Granted::Chunks(given) => {
+                    let first = given.start as usize..(given.start as usize + row).min(given.end as usize);
+                    *next = first.end as u64;
+                    return Ok(Some(first));
+                }
+                Granted::NotYet => {}
+                Granted::End => return Ok(None),
+                Granted::Closed => return Err(Error::Stopped),
+            }
+            drop(next);
+            back_off.wait();
+        }
+    }
+}
+
+/// Has workers of the plan do `parts` of some work, `row` in a row, `workers` at most at a time.
 ///
 /// # Errors
 /// What `work` says. All threads are joined by then.
 pub fn do_parts<R: Send>(
     plan: &Plan,
     workers: usize,
-    (count, row): (usize, usize),
+    (parts, row): (Range<usize>, usize),
     work: impl Fn(Range<usize>) -> Result<R, Error> + Sync,
 ) -> Result<Vec<R>, Error> {
     let (failure, output, cohorts) = (Failure::default(), OnceLock::new(), Cohorts::new(0, 0));
-    let (rows, failed) = (Rows::new(count, row), &failure);
+    let (rows, failed) = (Rows::new(parts, row), &failure);
     let work = || {
         let mut done = Vec::new();
         while let Some(row) = rows.take().filter(|_| !failed.stopped()) {
@@ -79,7 +120,12 @@ fn first(plan: &Plan, workers: usize) -> &[WorkerPlan] {
     &plan.workers[..plan.workers.len().min(workers.max(1))]
 }
 
+/// Rows of parts for each worker that a process may be given at once, as one grain.
+pub const ROWS_IN_GRAIN: usize = 2;
+
 /// Has workers of the plan make all parts, `workers` of them at most at a time, and writes them one after the other.
+/// With `grains`, several processes do it together: here those are made that are given, [`ROWS_IN_GRAIN`] rows for each
+/// of these workers at once at most.
 ///
 /// # Errors
 /// What making or writing says. All threads are joined by then.
@@ -88,18 +134,28 @@ pub fn write_parts(
     sink: &dyn Sink,
     plan: &Plan,
     workers: usize,
+    grains: Option<&Grains>,
     progress: &Progress,
 ) -> Result<Merged, Error> {
     let started = Instant::now();
-    let (workers, rows) = (first(plan, workers), Rows::new(parts.count(), parts.in_a_row()));
+    let (workers, count, row) = (first(plan, workers), parts.count(), parts.in_a_row().max(1));
+    let dealt = match grains {
+        Some(grains) => Dealt::Given(grains, Mutex::new(0), row),
+        None => Dealt::All(Rows::new(0..count, row)),
+    };
     let (failure, output, cohorts) = (Failure::default(), OnceLock::new(), Cohorts::new(0, 0));
-    // A worker does not wait before it has made all parts of a row.
-    let (held, queued) = (HELD_PER_WORKER.max(2 * rows.row), QUEUED_PER_WORKER.max(rows.row));
-    let open = || Output::new(sink, Order::Input, workers.len(), held, queued);
+    // A worker does not wait before it has made all parts of a row: where several processes write, nobody knows where
+    // a part goes before all parts of its grain are made. Whoever waits between rows holds more than two of them, and
+    // a grain has two for each worker, so some worker goes on.
+    let (held, queued) = (HELD_PER_WORKER.max(ROWS_IN_GRAIN * row), QUEUED_PER_WORKER.max(row));
+    let open = || match grains {
+        Some(grains) => Output::granted(sink, grains, workers.len(), usize::MAX),
+        None => Output::new(sink, Order::Input, workers.len(), held, queued),
+    };
     let (out, failed) = (output.get_or_init(open), &failure);
     let work = || {
         let (mut maker, mut committer, mut making) = (parts.maker(), Committer::of_parts(out), Duration::ZERO);
-        while let Some(row) = rows.take() {
+        while let Some(row) = dealt.take()? {
             for number in row {
                 if failed.stopped() {
                     return Err(Error::Stopped);
@@ -108,8 +164,9 @@ pub fn write_parts(
                 let bytes = maker.make(number, committer.buffer())?;
                 making += before.elapsed();
                 committer.commit(number as u64, bytes, &Tally::default())?;
-                progress.made_part(rows.count);
+                progress.made_part(number, count);
             }
+            committer.write_held(held)?;
         }
         committer.finish()?;
         Ok((making, committer.writing + committer.waiting))
@@ -130,4 +187,31 @@ pub fn write_parts(
     };
     let sum = |time: fn(&(Duration, Duration)) -> Duration| times.iter().map(time).sum();
     Ok(Merged { lengths, wall: started.elapsed(), making: sum(|times| times.0), writing: sum(|times| times.1) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_that_are_given_go_to_workers_in_rows() {
+        let grains = Grains::new(1);
+        let dealt = Dealt::Given(&grains, Mutex::new(0), 2);
+        grains.give(0..5);
+        grains.give(9..10);
+        for row in [0..2, 2..4, 4..5, 9..10] {
+            assert_eq!(dealt.take().unwrap(), Some(row));
+        }
+        grains.end();
+        assert_eq!(dealt.take().unwrap(), None);
+        grains.close();
+        assert!(matches!(dealt.take(), Err(Error::Stopped)));
+    }
+
+    #[test]
+    fn all_parts_are_dealt_once() {
+        let rows = Rows::new(3..8, 2);
+        let all: Vec<_> = std::iter::from_fn(|| rows.take()).collect();
+        assert_eq!(all, [3..5, 5..7, 7..8]);
+    }
 }

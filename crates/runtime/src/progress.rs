@@ -31,9 +31,10 @@ impl Progress {
         (made > 0).then(|| made as f64 / self.parts.load(Ordering::Relaxed).max(made) as f64)
     }
 
-    pub(crate) fn made_part(&self, of: usize) {
+    /// Part `number` was made. Parts before it were, or nearly: here or by other processes.
+    pub(crate) fn made_part(&self, number: usize, of: usize) {
         self.parts.store(of as u64, Ordering::Relaxed);
-        self.made.fetch_add(1, Ordering::Relaxed);
+        self.made.fetch_max(number as u64 + 1, Ordering::Relaxed);
     }
 
     pub(crate) fn add(&self, reads: u64) {

@@ -95,6 +95,11 @@ impl<'a> KeyRef<'a> {
         self.prefix
     }
 
+    /// What does not fit into the prefix.
+    pub(crate) fn behind_prefix(&self) -> &'a [u8] {
+        self.rest
+    }
+
     /// Whether parts may begin with this record, which takes so many bytes: about one of 64 KiB, chosen by its ordinal
     /// and its length. So the choice depends on the input alone, and not on runs.
     pub(crate) fn is_sample(&self, bytes: usize) -> bool {

@@ -10,15 +10,19 @@
 //! 4. the keys are divided into parts ([`Parts`]), and whoever is free merges the next one: out of each
 //!    run the records whose keys lie in it.
 //!
+//! Where several processes sort together, or one that may be taken up after a crash, all runs are kept in files that
+//! every process reads ([`Kept`]), and each merges some of the parts.
+//!
 //! Records with equal keys come in the order of the input: that of the numbers of their chunks, and in a chunk as they
 //! were written. Where parts begin is chosen by the ordinals and lengths of records. So both depend on nothing but the
 //! input.
 //!
 //! What it refuses to do: look into a record, start threads, write the output, or leave a file behind, whatever ends
-//! the process.
+//! the process, unless it is asked to keep runs.
 #![forbid(unsafe_code)]
 
 mod frame;
+mod kept;
 mod key;
 mod merge;
 mod parts;
@@ -27,6 +31,7 @@ mod spill;
 mod store;
 
 pub use frame::push_frame;
+pub use kept::{KEPT, Kept};
 pub use key::{KeyRef, Ordinal, SeenKey};
 pub use parts::{Merger, Parts};
 pub use store::{Collector, Store};

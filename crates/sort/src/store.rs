@@ -1,14 +1,23 @@
 //! All runs of a sort, and who fills them.
 
+use crate::kept::{Kept, List, Loaded, Noted};
 use crate::key::Key;
 use crate::parts::Parts;
 use crate::run::Run;
 use crate::spill::{SpillFile, SpilledRun};
+use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 use zerohop_model::error::Error;
 use zerohop_model::sink::Collect;
+
+/// The most bytes of a run that is kept: what a crash may cost each thread.
+const LARGEST_KEPT: u64 = 256 << 20;
+/// Records are not older than this when they are kept, if their thread adds more: nothing counts as finished before
+/// all reads before it are.
+const OLDEST_KEPT: Duration = Duration::from_secs(600);
 
 /// Where the runs of all workers go.
 #[derive(Debug)]
@@ -16,10 +25,26 @@ pub struct Store {
     /// Bytes that all runs in memory may take together.
     memory: u64,
     /// Where the others go.
-    folder: PathBuf,
+    place: Place,
     collectors: AtomicUsize,
     spilled_bytes: AtomicU64,
     runs: Mutex<Runs>,
+}
+
+/// Where runs go.
+#[derive(Debug)]
+enum Place {
+    /// Those that do not fit into memory, to files without a name in this folder, one for each thread.
+    Unnamed(PathBuf),
+    /// All, to one file, to be merged by other processes as well.
+    Kept(Kept, Mutex<Option<Spills>>),
+}
+
+/// The file that the runs of a thread go to, and the list of runs, where they are kept.
+#[derive(Debug, Clone)]
+struct Spills {
+    blocks: SpillFile,
+    list: Option<Arc<List>>,
 }
 
 #[derive(Debug, Default)]
@@ -33,17 +58,46 @@ struct Runs {
 impl Store {
     /// A store of so many bytes of memory; what does not fit goes to unnamed files in `folder`.
     pub fn new(memory: u64, folder: PathBuf) -> Self {
+        Store::at(memory, Place::Unnamed(folder))
+    }
+
+    /// A store of so many bytes of memory whose runs are kept for every process that sorts the same.
+    pub fn kept(memory: u64, kept: Kept) -> Self {
+        Store::at(memory, Place::Kept(kept, Mutex::default()))
+    }
+
+    fn at(memory: u64, place: Place) -> Self {
         let (collectors, spilled_bytes) = (AtomicUsize::new(0), AtomicU64::new(0));
-        Store { memory, folder, collectors, spilled_bytes, runs: Mutex::default() }
+        Store { memory, place, collectors, spilled_bytes, runs: Mutex::default() }
     }
 
     /// What one more thread adds its chunks to.
     pub fn collector(&self) -> Collector<'_> {
         self.collectors.fetch_add(1, Ordering::Relaxed);
-        Collector { store: self, run: Run::default(), file: None }
+        Collector { store: self, run: Run::default(), chunks: Vec::new(), oldest: None, kept: Vec::new(), file: None }
     }
 
-    /// Bytes written to temporary files so far, compressed.
+    /// Whether all runs are kept.
+    pub fn keeps(&self) -> bool {
+        matches!(self.place, Place::Kept(..))
+    }
+
+    /// Takes all runs that any process has kept, to be merged here, once all have finished. Of attempts before this one
+    /// the chunks from `limits[attempt]` on were given up. There must be each of the `wanted` chunks once; they come in
+    /// ascending order. Gives what was noted of each.
+    ///
+    /// # Errors
+    /// [`Error::Kept`]: what cannot be read, or is not what was finished.
+    pub fn take_up(&self, limits: &[u64], wanted: impl Iterator<Item = u64>) -> Result<BTreeMap<u64, Vec<u8>>, Error> {
+        let Place::Kept(kept, _) = &self.place else { return Ok(BTreeMap::new()) };
+        let Loaded { runs, samples, noted } = kept.read(limits, wanted)?;
+        let stored = |run: &SpilledRun| run.blocks.iter().map(|block| u64::from(block.stored)).sum::<u64>();
+        self.spilled_bytes.store(runs.iter().map(stored).sum(), Ordering::Relaxed);
+        *self.runs() = Runs { memory: Vec::new(), spilled: runs, samples };
+        Ok(noted)
+    }
+
+    /// Bytes written to temporary files so far, compressed; of all processes, once they were taken up.
     pub fn spilled_bytes(&self) -> u64 {
         self.spilled_bytes.load(Ordering::Relaxed)
     }
@@ -54,8 +108,23 @@ impl Store {
         Parts::new((runs.memory, runs.spilled), runs.samples, part_bytes, self.memory)
     }
 
-    fn runs(&self) -> std::sync::MutexGuard<'_, Runs> {
-        self.runs.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+    /// What one more thread writes its runs to.
+    fn spills(&self) -> Result<Spills, Error> {
+        match &self.place {
+            Place::Unnamed(folder) => Ok(Spills { blocks: SpillFile::unnamed(folder)?, list: None }),
+            Place::Kept(kept, file) => {
+                let mut file = file.lock().unwrap_or_else(PoisonError::into_inner);
+                if let Some(spills) = &*file {
+                    return Ok(spills.clone());
+                }
+                let (blocks, list) = kept.create()?;
+                Ok(file.insert(Spills { blocks, list: Some(Arc::new(list)) }).clone())
+            }
+        }
+    }
+
+    fn runs(&self) -> MutexGuard<'_, Runs> {
+        self.runs.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -63,24 +132,70 @@ impl Store {
 pub struct Collector<'s> {
     store: &'s Store,
     run: Run,
+    /// The chunks in it, where runs are kept, and when the first came.
+    chunks: Vec<Noted>,
+    oldest: Option<Instant>,
+    /// Those of runs that are kept by now.
+    kept: Vec<u64>,
     /// Where its runs go, once there is one that does not fit.
-    file: Option<SpillFile>,
+    file: Option<Spills>,
 }
 
 impl Collector<'_> {
+    /// Whether so many bytes more should go to the run: they fit, and where runs are kept, it is not too old. A run
+    /// without records takes any number.
+    pub fn has_room(&self, bytes: usize) -> bool {
+        if self.oldest.is_some_and(|oldest| oldest.elapsed() > OLDEST_KEPT) {
+            return false;
+        }
+        let share = self.store.memory / self.store.collectors.load(Ordering::Relaxed).max(1) as u64;
+        let most = if self.store.keeps() { share.min(LARGEST_KEPT) } else { share };
+        self.run.is_empty() || self.run.filled_with(bytes) <= most
+    }
+
+    /// Adds the frames of chunk `number` to the run, and `note` where runs are kept.
+    ///
+    /// # Errors
+    /// [`Error::Internal`]: what are no frames.
+    pub fn put(&mut self, number: u64, frames: &[u8], note: &[u8]) -> Result<(), Error> {
+        if self.store.keeps() {
+            self.chunks.push((number, note.to_vec()));
+            self.oldest.get_or_insert_with(Instant::now);
+        }
+        self.run.add(number, frames)
+    }
+
     /// Sorts the run, writes it to the disk, and begins another.
-    fn spill(&mut self) -> Result<(), Error> {
+    ///
+    /// # Errors
+    /// [`Error::Spill`], [`Error::Kept`].
+    pub fn spill(&mut self) -> Result<(), Error> {
         self.run.sort();
-        let samples = self.run.take_samples();
+        let (samples, chunks) = (self.run.take_samples(), std::mem::take(&mut self.chunks));
         let file = match &mut self.file {
             Some(file) => file,
-            none => none.insert(SpillFile::create(&self.store.folder)?),
+            none => none.insert(self.store.spills()?),
         };
-        let (spilled, bytes) = file.write(&self.run)?;
+        let written = file.blocks.write(&self.run).inspect_err(|_| {
+            if let Some(list) = &file.list {
+                list.end();
+            }
+        });
+        let (spilled, bytes) = written?;
         self.store.spilled_bytes.fetch_add(bytes, Ordering::Relaxed);
-        let mut runs = self.store.runs();
-        runs.spilled.push(spilled);
-        runs.samples.extend(samples);
+        match &file.list {
+            // It is read together with those of others.
+            Some(list) => {
+                list.enter(&file.blocks, &spilled, &samples, &chunks)?;
+                self.oldest = None;
+                self.kept.extend(chunks.iter().map(|(number, _)| number));
+            }
+            None => {
+                let mut runs = self.store.runs();
+                runs.spilled.push(spilled);
+                runs.samples.extend(samples);
+            }
+        }
         self.run.clear();
         Ok(())
     }
@@ -88,19 +203,18 @@ impl Collector<'_> {
 
 impl Collect for Collector<'_> {
     fn add(&mut self, number: u64, frames: &[u8]) -> Result<(), Error> {
-        let share = self.store.memory / self.store.collectors.load(Ordering::Relaxed).max(1) as u64;
-        if !self.run.is_empty() && self.run.filled_with(frames.len()) > share {
+        if !self.has_room(frames.len()) {
             self.spill()?;
         }
-        self.run.add(number, frames)
+        self.put(number, frames, &[])
     }
 
     fn finish(&mut self) -> Result<(), Error> {
-        if self.run.is_empty() {
+        if self.run.is_empty() && self.chunks.is_empty() {
             return Ok(());
         }
         // Who merges needs memory for what lies on disk.
-        if self.file.is_some() {
+        if self.file.is_some() || self.store.keeps() {
             return self.spill();
         }
         let mut run = std::mem::take(&mut self.run);
@@ -110,5 +224,9 @@ impl Collect for Collector<'_> {
         runs.memory.push(run);
         runs.samples.extend(samples);
         Ok(())
+    }
+
+    fn take_kept(&mut self) -> Vec<u64> {
+        std::mem::take(&mut self.kept)
     }
 }

@@ -2,9 +2,8 @@
 
 use crate::error::AlignError;
 use crate::job::Job;
-use crate::output_files;
+use crate::output_files::{self, Shared};
 use crate::reaping::told;
-use std::path::PathBuf;
 use std::sync::OnceLock;
 use zerohop_engine_external::Found;
 use zerohop_model::error::Error;
@@ -19,8 +18,8 @@ pub struct Late<'a> {
     job: &'a Job,
     found: &'a Found,
     reaper: &'a Reaper,
-    /// The files that other ranks write as well.
-    partials: Option<Vec<PathBuf>>,
+    /// What other ranks write as well.
+    shared: Option<Shared>,
     sink: OnceLock<Opened>,
 }
 
@@ -32,9 +31,9 @@ pub struct Opened {
 }
 
 impl<'a> Late<'a> {
-    /// Nothing is opened yet. `partials` are the files that other ranks write as well.
-    pub fn new(job: &'a Job, found: &'a Found, reaper: &'a Reaper, partials: Option<Vec<PathBuf>>) -> Self {
-        Late { job, found, reaper, partials, sink: OnceLock::new() }
+    /// Nothing is opened yet. `shared` is what other ranks write as well.
+    pub fn new(job: &'a Job, found: &'a Found, reaper: &'a Reaper, shared: Option<Shared>) -> Self {
+        Late { job, found, reaper, shared, sink: OnceLock::new() }
     }
 
     /// The output, if it was opened.
@@ -57,7 +56,7 @@ impl<'a> Late<'a> {
             whole.programs.push(Program { name, version, command_line: None });
         }
         whole.programs.push(output_files::zerohop(self.job));
-        let sink = output_files::open(self.job, whole, self.partials.as_deref())?;
+        let sink = output_files::open(self.job, whole, self.shared.as_ref())?;
         for file in sink.temporary_files() {
             told(self.reaper, &Charge::file(&file))?;
         }

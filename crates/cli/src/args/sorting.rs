@@ -55,13 +55,15 @@ pub struct SortArgs {
 
     /// Memory that records may take until they are written [default: half of what the index leaves free]
     ///
-    /// What takes more is compressed, and kept in temporary files until all reads are aligned.
+    /// What takes more is compressed, and kept in temporary files until all reads are aligned. With ranks it is the
+    /// memory of each.
     #[arg(long, value_name = "SIZE", value_parser = parse_size, requires = "sort", hide_short_help = true)]
     pub sort_memory: Option<Bytes>,
 
     /// Folder of temporary files for sorting [default: that of the output]
     ///
-    /// They have no names: nothing is left of them, whatever ends zerohop.
+    /// They have no names: nothing is left of them, whatever ends zerohop. With --ranks, --durable, --resume and
+    /// --restart sorted records are kept beside the output instead.
     #[arg(long, value_name = "DIR", requires = "sort", hide_short_help = true)]
     pub tmp_dir: Option<PathBuf>,
 

@@ -5,7 +5,8 @@ use super::*;
 fn entry(batch: u64, count: u64, offset: u64, bytes: u64) -> Entry {
     // A second file that gets one byte of each batch.
     let (offsets, bytes) = (vec![offset, 9 + batch], vec![bytes, count]);
-    Entry { batch, count, offsets, bytes, tally: Some(Tally { reads: count, ..Tally::default() }) }
+    let tally = Some(Tally { reads: count, ..Tally::default() });
+    Entry { batch, count, done: None, absent: Vec::new(), offsets, bytes, tally }
 }
 
 #[test]
@@ -19,6 +20,19 @@ fn only_what_is_there_without_a_gap_is_finished() {
     assert_eq!(of(&[(1, 1, 5, 3), (0, 1, 0, 5), (3, 1, 9, 1)]), (2, vec![8, 11], 2));
     assert_eq!(of(&[(0, 1, 0, 5), (0, 1, 0, 5), (1, 1, 6, 1)]), (1, vec![5, 10], 1));
     assert_eq!(of(&[(0, 3, 70, 5), (2, 4, 73, 5), (3, 2, 75, 4)]), (5, vec![79, 14], 5));
+}
+
+#[test]
+fn what_is_done_with_the_last_batch_is_done() {
+    let with = |batch, count, done| Entry { done, ..entry(batch, count, 5, 0) };
+    let of = |entries: Vec<Entry>| {
+        let entries = entries.into_iter().map(|entry| Entry { offsets: vec![5], bytes: vec![0], ..entry });
+        let finished = finished(entries.collect());
+        (finished.next, finished.done)
+    };
+    assert_eq!(of(vec![with(0, 3, Some(5)), with(3, 1, None)]), (4, 5));
+    assert_eq!(of(vec![with(0, 3, Some(5)), with(3, 4, None)]), (7, 7));
+    assert_eq!(of(vec![with(0, 3, None), with(4, 4, Some(9))]), (3, 3));
 }
 
 fn job(name: &str) -> Identity {

@@ -32,7 +32,7 @@ proptest! {
         };
         let offsets = |number: u64| (0..files).map(|file| 7 + of_file(0..number, file)).collect::<Vec<u64>>();
         for number in shuffled(start) {
-            grains.submit(number, lengths[number as usize], &tally(number));
+            grains.submit(number, lengths[number as usize], &tally(number)).unwrap();
         }
         let mut complete = grains.take_complete();
         complete.sort_by_key(|grain| grain.chunks.start);
@@ -105,7 +105,7 @@ proptest! {
                 told(granted.end..end, &|chunks| grains.goes_on(chunks));
                 (first..end).for_each(|number| done[number as usize] += 1);
                 for number in (first..end).rev() {
-                    prop_assert!(grains.submit(number, number + 1, &tally(1)));
+                    prop_assert!(grains.submit(number, number + 1, &tally(1)).is_ok());
                 }
                 from = end;
             }
@@ -126,8 +126,14 @@ proptest! {
             prop_assert_eq!(places, vec![7 + (1..=number).sum::<u64>()]);
             all.iter().for_each(|grains| grains.wrote(number));
         }
-        let written: u64 = all.iter().flat_map(Grains::take_written).map(|grain| grain.tally.reads).sum();
-        prop_assert_eq!(written, chunks);
+        let written: Vec<Written> = all.iter().flat_map(Grains::take_written).collect();
+        prop_assert_eq!(written.iter().map(|grain| grain.tally.reads).sum::<u64>(), chunks);
+        // What is done with grains up to one of them is all before the cohort that begins behind it.
+        for grain in &written {
+            let before = written.iter().filter(|other| other.chunks.start <= grain.chunks.start);
+            let done = before.map(|grain| grain.done).max();
+            prop_assert_eq!(done, Some(cohort_from(grain.chunks.end)));
+        }
     }
 }
 
@@ -150,7 +156,7 @@ fn what_is_granted_ascends_and_ends() {
 fn chunks_that_do_not_exist_are_not_waited_for() {
     let grains = Grains::new(1);
     grains.give(3..6);
-    grains.submit(3, 10, &tally(1));
+    grains.submit(3, 10, &tally(1)).unwrap();
     grains.absent(4..5);
     assert_eq!(grains.take_complete(), []);
     grains.absent(5..u64::MAX);
@@ -161,7 +167,8 @@ fn chunks_that_do_not_exist_are_not_waited_for() {
     grains.place(6, &[110]);
     assert_eq!(grains.take_written().len(), 1, "nothing of the second is to be written");
     grains.wrote(3);
-    assert_eq!(grains.take_written()[0].offsets, [100]);
+    let written = grains.take_written();
+    assert_eq!((&*written[0].offsets, &*written[0].absent), (&[100][..], &[4, 5][..]));
 }
 
 #[test]
@@ -169,7 +176,8 @@ fn who_has_a_first_chunk_that_does_not_exist_owes_what_goes_before_the_records()
     let grains = Grains::new(1);
     grains.give(0..3);
     grains.absent(0..1);
-    assert!(grains.submit(1, 10, &tally(1)) && grains.submit(2, 5, &tally(1)) && !grains.submit(3, 5, &tally(1)));
+    let submit = |number, bytes| grains.submit(number, bytes, &tally(1));
+    assert!(submit(1, 10).is_ok() && submit(2, 5).is_ok() && submit(3, 5).is_err());
     assert_eq!(grains.take_complete(), [], "others cannot place their records before they know where they begin");
     grains.begin(7);
     assert_eq!(grains.take_complete(), [Complete { chunks: 0..3, bytes: vec![15], header: Some(7) }]);
@@ -194,4 +202,21 @@ fn a_failure_wakes_who_waits() {
         grains.close();
         assert_eq!(waiter.join().unwrap(), Err(Closed));
     });
+}
+
+#[test]
+fn a_grain_whose_records_were_collected_is_written_when_all_are_safe() {
+    let grains = Grains::new(1);
+    grains.begin(7);
+    grains.give(0..2);
+    [0, 1].into_iter().for_each(|number| grains.collected(number, &tally(3)).unwrap());
+    assert!(grains.collected(2, &tally(3)).is_err(), "it was never given");
+    assert_eq!(grains.take_complete(), [Complete { chunks: 0..2, bytes: vec![0], header: Some(7) }]);
+    grains.place(0, &[7]);
+    grains.wrote(1);
+    assert_eq!(grains.take_written(), []);
+    grains.wrote(0);
+    let written =
+        Written { chunks: 0..2, done: 2, absent: Vec::new(), offsets: vec![7], bytes: vec![0], tally: tally(6) };
+    assert_eq!(grains.take_written(), [written]);
 }

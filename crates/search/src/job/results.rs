@@ -91,7 +91,7 @@ impl Output for Results {
                 file.write_all_at(bytes, offset)?;
                 file.sync_data()?;
                 let (offsets, bytes) = (vec![offset], vec![bytes.len() as u64]);
-                journal.enter(&[Entry { batch, count: 1, offsets, bytes, tally: None }])
+                journal.enter(&[Entry { batch, count: 1, done: None, absent: Vec::new(), offsets, bytes, tally: None }])
             }
         }
     }
