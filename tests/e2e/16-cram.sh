@@ -35,6 +35,9 @@ check() {
     local reference=$1
     zerohop align -q -t 2 $options -o "$WORK/expected.bam" "$@"
     samtools view "$WORK/expected.bam" > "$WORK/expected.sam"
+    # CRAM has RG behind all other fields; SNAP writes it between others
+    [[ $options != *snap* ]] ||
+        sed -i -E 's/(\tRG:Z:[^\t]*)(\t.*)$/\2\1/' "$WORK/expected.sam"
     for version in 3.0 3.1; do
         rm -f "$WORK"/own.cram*
         zerohop align -q -t 2 $options --cram-version $version -o "$WORK/own.cram" "$@"
@@ -184,7 +187,6 @@ check_refused() {
     # what an aligner says of the reference is computed again, and no record is taken that has no place
     cat > "$WORK/odd.py" << 'END'
 import os, sys
-if sys.argv[1:] == ["--version"]: sys.exit(print("odd 1"))
 print("@HD\tVN:1.6\tSO:unsorted\n@SQ\tSN:NC_001422.1\tLN:5386\tM5:00000000000000000000000000000000")
 for number, line in enumerate(open(sys.argv[-1])):
     if number % 4 == 0: name = line[1:].split()[0]

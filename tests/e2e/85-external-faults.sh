@@ -20,7 +20,6 @@ touch r.fa.fake
 cat > fake.py <<'END'
 import os, signal, subprocess, sys, time
 what = os.environ.get('FAKE', '')
-if sys.argv[1:] == ['--version']: print('fake 1'); sys.exit()
 say = lambda words: print(words, file=sys.stderr, flush=True)
 say(f'fake begins, {what}')
 if what == 'warn':
@@ -78,26 +77,7 @@ if what == 'lasting': os.close(1); time.sleep(300)
 if what == 'late': sys.exit(9)
 END
 python=$(python3 -c 'import sys; print(sys.executable)')
-cat > fake.toml <<END
-name = "fake"
-title = "Fake"
-program = ["$python"]
-arguments = ["-S", "$WORK/fake.py"]
-[version]
-command = ["--version"]
-pattern = "Python "
-[index]
-files = [".fake"]
-option = []
-build = ["touch", "{index}.fake"]
-bytes_per_base = 1.0
-[reads]
-single = ["{reads_1}"]
-[threads]
-option = []
-[order]
-keeps = "always"
-END
+python_aligner fake
 sed 's/"fake"/"loose"/; s/"always"/"never"/' fake.toml > loose.toml
 FAKES="--engine-file fake.toml --engine-file loose.toml"
 

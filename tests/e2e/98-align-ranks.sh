@@ -6,12 +6,6 @@
 # in, and every call to be killed at instead of every second.
 source "$(dirname "$0")/lib.sh"
 cd "$WORK"
-mpis() {
-    command -v mpirun.openmpi > /dev/null &&
-        echo "openmpi mpicc.openmpi mpirun.openmpi --allow-run-as-root --oversubscribe"
-    command -v mpirun.mpich > /dev/null && echo "mpich mpicc.mpich mpirun.mpich"
-    return 0
-}
 [ -n "$(mpis)" ] || skip "neither OpenMPI nor MPICH is here"
 # a reference, and pairs of different lengths, of more than one chunk
 python3 - <<'END'

@@ -98,11 +98,11 @@ python_aligner() {
     cat > "$WORK/$1.toml" << END
 name = "$1"
 title = "$1"
-program = ["$(command -v python3)"]
+program = ["$(python3 -c 'import sys; print(sys.executable)')"]
 arguments = ["-S", "$WORK/$1.py"]
 [version]
 command = ["--version"]
-pattern = "$1 "
+pattern = "Python "
 [index]
 files = [".$1"]
 option = []
@@ -115,6 +115,20 @@ option = []
 [order]
 keeps = "always"
 END
+}
+
+# Lines NAME COMPILER LAUNCHER... of every MPI that is here
+mpis() {
+    command -v mpirun.openmpi > /dev/null &&
+        echo "openmpi mpicc.openmpi mpirun.openmpi --allow-run-as-root --oversubscribe"
+    command -v mpirun.mpich > /dev/null && echo "mpich mpicc.mpich mpirun.mpich"
+    return 0
+}
+
+# with_mpi NAME COMPILER: zerohop finds its ranks by this MPI from now on
+with_mpi() {
+    export ZEROHOP_MPI="$WORK/$1.so"
+    [ -e "$ZEROHOP_MPI" ] || zerohop mpi --compiler "$2" -o "$ZEROHOP_MPI" > /dev/null
 }
 
 # Lines NAME REFERENCE READS_1 READS_2 of every set that is here
