@@ -19,9 +19,12 @@ Arms, in turn, with the same number of threads, indexes made before, BAM and CRA
     cram-pipe strobealign and the pipe with -u, to CRAM 3.0
     bwa-mem   zerohop align --engine bwa-mem --sort --mark-duplicates
     bwa-pipe  bwa mem, and the pipe
+    durable   zerohop align --sort --mark-duplicates --durable: sorted records are kept until they are merged
+    snap      zerohop align --engine snap --sort --mark-duplicates
+    snap-own  SNAP by itself, which sorts, marks and indexes
 
 Duplicates are compared, by name and mate: those of all arms but 'picard' with each other, those of 'bwa-mem' with those
-of 'bwa-pipe'. Results go to bench/runs/DATE-HOST-sort/.
+of 'bwa-pipe'. (SNAP marks by other rules.) Results go to bench/runs/DATE-HOST-sort/.
 """
 
 import argparse
@@ -40,16 +43,16 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 from compare import ROOT, Failure, call, describe_run, machine, measure, output_of, prepare, zerohop_commit
 
 ARMS = ["unsorted", "sorted", "marked", "spilled", "pipe", "pipe-u", "picard", "cram", "cram-3.1", "cram-pipe",
-    "bwa-mem", "bwa-pipe"]
+    "bwa-mem", "bwa-pipe", "durable", "snap", "snap-own"]
 #: Which arms must have the same duplicates.
-ALIKE = [("marked", "spilled", "pipe", "pipe-u", "cram", "cram-3.1", "cram-pipe"), ("bwa-mem", "bwa-pipe")]
+ALIKE = [("marked", "spilled", "durable", "pipe", "pipe-u", "cram", "cram-3.1", "cram-pipe"), ("bwa-mem", "bwa-pipe")]
 
 
 def parse_arguments():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     words = lambda text: text.split(",")
     parser.add_argument("--reference", type=words, default=["ecoli", "sim100M"], help="as in compare.py")
-    parser.add_argument("--sort-arms", type=words, default=ARMS[:10], help="(default: all but those of bwa)")
+    parser.add_argument("--sort-arms", type=words, default=ARMS[:10], help="(default: the first ten)")
     parser.add_argument("--pairs", type=int, default=500_000, help="simulated pairs (default: %(default)s)")
     parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)), help="(default: all CPUs)")
     parser.add_argument("--repeats", type=int, default=5, help="counted runs of each arm (default: %(default)s)")
@@ -78,6 +81,7 @@ def commands(options, arm, fasta, reads):
     """The commands of a pipeline; the last writes the output of the arm."""
     threads, out = str(options.threads), output(arm)
     own = [options.zerohop, "align", "-q", "-t", threads, "-o", out]
+    snap = ["snap-aligner", "paired", f"{fasta}.snap", *reads, "-R", "@RG\\tID:a\\tSM:s", "-b-", "-t", threads]
     marked = ["--sort", "--mark-duplicates"]
     plain = ["-u"] if arm in ("pipe-u", "cram-pipe") else []
     cram = ["-O", "cram,level=6", "--reference", fasta] if arm == "cram-pipe" else []
@@ -91,6 +95,7 @@ def commands(options, arm, fasta, reads):
         "sorted": [[*own, "--sort", fasta, *reads]],
         "marked": [[*own, *marked, fasta, *reads]],
         "spilled": [[*own, *marked, "--sort-memory", "64M", fasta, *reads]],
+        "durable": [[*own, *marked, "--durable", fasta, *reads]],
         "pipe": [[options.strobealign, "-t", threads, "--use-index", fasta, *reads], *samtools],
         "pipe-u": [[options.strobealign, "-t", threads, "--use-index", fasta, *reads], *samtools],
         "picard": [[*own, "--sort", "--mark-duplicates=picard", fasta, *reads]],
@@ -98,6 +103,8 @@ def commands(options, arm, fasta, reads):
         "cram-3.1": [[*own, *marked, "--cram-version", "3.1", fasta, *reads]],
         "cram-pipe": [[options.strobealign, "-t", threads, "--use-index", fasta, *reads], *samtools],
         "bwa-mem": [[*own, *marked, "--engine", "bwa-mem", fasta, *reads]],
+        "snap": [[*own, *marked, "--engine", "snap", "-R", "@RG\\tID:a\\tSM:s", fasta, *reads]],
+        "snap-own": [[*snap, "-so", "-o", out]],
         "bwa-pipe": [[options.bwa, "mem", "-K", "10000000", "-t", threads, fasta, *reads], *samtools],
     }[arm]
 
@@ -148,6 +155,9 @@ def main():
     with open(options.out / "raw.jsonl", "w") as raw:
         for reference in options.reference:
             reads, fasta = prepare(options, reference)["plain"], f"{reference}.fa"
+            if {"snap", "snap-own"} & set(options.sort_arms):
+                call([options.zerohop, "align", "-q", "--engine", "snap", "--build-index", "--first", "100", "-o",
+                    "sort-snap.bam", fasta, *reads], cwd=options.work)
             arms = results[reference] = {arm: [] for arm in options.sort_arms}
             for repeat in range(options.repeats + 1):
                 for arm in options.sort_arms:
