@@ -9,12 +9,14 @@ export PATH="$ROOT/.tools/bin:${CARGO_HOME:-${HOME:-/root}/.cargo}/bin:$PATH"
 
 STROBEALIGN_VERSION=0.19.1
 MULTIQC_VERSION=1.35
+PYSAM_VERSION=0.24.1
 CARGO_FUZZ_VERSION=0.13.1
 
 # For the end-to-end tests and the demo
 export ZEROHOP="${ZEROHOP:-$TARGET/release/zerohop}"
 export STROBEALIGN="$TARGET/strobealign/bin/strobealign"
 export MULTIQC="$ROOT/.tools/multiqc/bin/multiqc"
+export PYTHON_WITH_PYSAM="$ROOT/.tools/multiqc/bin/python"
 export DATA="$ROOT/tests/data"
 export NUMA_LAB="$ROOT/tests/numa-lab/numa-lab"
 

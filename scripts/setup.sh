@@ -93,13 +93,13 @@ setup_rust() {
 
 setup_multiqc() {
     # asking the program itself takes a second
-    [ -x "$MULTIQC" ] && ls -d .tools/multiqc/lib/python*/site-packages/multiqc-"$MULTIQC_VERSION".dist-info \
-        >/dev/null 2>&1 && return 0
-    say "installing MultiQC $MULTIQC_VERSION into .tools (a minute)"
+    [ -x "$MULTIQC" ] && (cd .tools/multiqc/lib/python*/site-packages &&
+        ls -d "multiqc-$MULTIQC_VERSION.dist-info" "pysam-$PYSAM_VERSION.dist-info") >/dev/null 2>&1 && return 0
+    say "installing MultiQC $MULTIQC_VERSION and pysam $PYSAM_VERSION into .tools (a minute)"
     rm -rf .tools/multiqc
     python3 -m venv .tools/multiqc
-    .tools/multiqc/bin/pip -q --disable-pip-version-check --retries 10 install "multiqc==$MULTIQC_VERSION" ||
-        die "pip could not install MultiQC $MULTIQC_VERSION"
+    .tools/multiqc/bin/pip -q --disable-pip-version-check --retries 10 install "multiqc==$MULTIQC_VERSION" \
+        "pysam==$PYSAM_VERSION" || die "pip could not install MultiQC $MULTIQC_VERSION and pysam $PYSAM_VERSION"
 }
 
 setup_strobealign() {

@@ -44,7 +44,7 @@ fn allowed(place: &str) -> Option<Allowed> {
         "crates/topology" | "crates/memory" | "crates/bgzf" | "crates/cram" | "crates/report" | "crates/plan" => {
             Only(&[MODEL])
         }
-        "crates/input" => Only(&[MODEL, BGZF]),
+        "crates/input" => Only(&[MODEL, BGZF, CRAM]),
         "crates/sort" => Only(&[MODEL, BGZF]),
         "crates/duplicates" => Only(&[MODEL, SORT]),
         "crates/output" => Only(&[MODEL, BGZF, CRAM, PROCESS, SORT, DUPLICATES]),

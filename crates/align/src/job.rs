@@ -5,6 +5,7 @@ use crate::lanes::ReadGroups;
 use std::path::PathBuf;
 use std::time::Duration;
 use zerohop_input::LaneSpec;
+use zerohop_model::directed::Directed;
 use zerohop_model::machine::Bytes;
 use zerohop_model::memory_map::MemoryMap;
 use zerohop_model::plan::{HugePages, Pages};
@@ -82,8 +83,10 @@ pub struct Output {
     pub order: Order,
     /// Number of files.
     pub shards: usize,
-    /// Whether the comments of header lines are appended to records.
+    /// Whether the comments of header lines are appended to records. Fields of BAM are in any case.
     pub comments: bool,
+    /// Which optional fields of the reads go with their direction, and are turned in records on the reverse strand.
+    pub directed: Directed,
     /// Whether records tell of their mates: MQ, MC and ms, as `samtools fixmate -m` writes them.
     pub mate_tags: bool,
     /// How records are sorted, if they are.
@@ -239,6 +242,7 @@ impl Job {
                 order: Order::Input,
                 shards: 1,
                 comments: false,
+                directed: Directed::default(),
                 mate_tags: false,
                 sorting: None,
             },

@@ -18,6 +18,7 @@
 //! A program that uses it begins with [`prepare`].
 #![forbid(unsafe_code)]
 
+mod carried;
 mod compare;
 mod counting;
 pub mod descriptors;

@@ -508,6 +508,7 @@ fn identity(
         .with("--shards", job.output.shards)
         .with("the read groups", job.read_groups.words())
         .with("-C", job.output.comments)
+        .with("fields that are turned", format!("{:?}", job.output.directed))
         .with("--mate-tags", job.output.mate_tags)
         .with_option("--sort", &sorting.map(|sorting| format!("{:?}", sorting.order)))
         .with_option(

@@ -123,8 +123,8 @@ pub fn open(job: &Job, header: Header, shared: Option<&Shared>) -> Result<FileSi
     let sorting = job.output.sorting.as_ref();
     let sorting = sorting.map(|wanted| sorting::spec(job, wanted, processes, kept)).transpose()?;
     let (format, fasta) = (job.output.format(), job.reference.clone());
-    let mate_tags = job.output.mate_tags;
-    let spec = OutputSpec { path, shards, format, fasta, header, lane_groups, comments, mate_tags, sorting };
+    let (directed, mate_tags) = (job.output.directed.clone(), job.output.mate_tags);
+    let spec = OutputSpec { path, shards, format, fasta, header, lane_groups, comments, directed, mate_tags, sorting };
     match shared {
         Some(shared) => FileSink::share(spec, &shared.partials),
         None => FileSink::create(spec),

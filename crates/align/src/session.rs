@@ -7,6 +7,7 @@
 //! 5. records that are to be sorted are merged (merge.rs);
 //! 6. the files get their names, and what there is to say is gathered.
 
+use crate::carried;
 use crate::duplicates::Metrics;
 use crate::error::AlignError;
 use crate::job::Job;
@@ -48,8 +49,10 @@ pub fn run(
     if embedded.is_some() {
         zerohop_memory::set_default_huge_pages(job.placement.huge_pages);
     }
-    let open = |lane| Ok(OpenLane::open(lane)?.first(job.first));
-    let mut lanes: Vec<OpenLane> = job.lanes.iter().map(open).collect::<Result<_, AlignError>>()?;
+    let open = |lane| Ok(OpenLane::open_with(lane, Some(&job.reference))?.first(job.first));
+    let lanes: Vec<OpenLane> = job.lanes.iter().map(open).collect::<Result<_, AlignError>>()?;
+    let (job, mut lanes) = carried::complete(job, lanes)?;
+    let job = &job;
     let mut notes: Vec<String> = Vec::new();
     let mut engine: Box<dyn Ready + '_> = match embedded {
         Some(provider) => Box::new(Embedded::new(job, provider, &mut lanes, share, &mut notes)?),

@@ -32,14 +32,24 @@ pub fn check(job: &Job) -> Result<(), AlignError> {
         let words = "--index is for BAM files (-o FILE.bam) that are sorted by coordinate";
         return Err(AlignError::Usage(words.to_owned()));
     }
-    if let Some(Marking { barcode: Some(Barcode::Tag(_)), .. }) = sorting.marking
-        && !job.output.comments
-    {
-        let words = "--barcode-tag is looked for in the comments of the reads: give -C, too, which copies them";
-        return Err(AlignError::Usage(words.to_owned()));
-    }
     let folder = folder(job, sorting);
     tempfile::tempfile_in(&folder).map(drop).map_err(|source| Error::Spill { folder, source })?;
+    Ok(())
+}
+
+/// Refuses barcodes that no read can have.
+///
+/// # Errors
+/// Wrong usage.
+pub fn check_barcode(job: &Job) -> Result<(), AlignError> {
+    let marking = job.output.sorting.as_ref().and_then(|sorting| sorting.marking);
+    if let Some(Marking { barcode: Some(Barcode::Tag(_)), .. }) = marking
+        && !job.output.comments
+    {
+        let words = "--barcode-tag is looked for in the fields of BAM, or in the comments of the reads: give -C, too, \
+                     which copies them";
+        return Err(AlignError::Usage(words.to_owned()));
+    }
     Ok(())
 }
 

@@ -160,7 +160,8 @@ fn key(job: &TuneJob) -> Result<TuningKey, AlignError> {
             file.display()
         )));
     }
-    let mut lane = OpenLane::open(&LaneSpec { interleaved: false, files: job.reads.clone() })?;
+    let spec = LaneSpec { interleaved: false, files: job.reads.clone() };
+    let mut lane = OpenLane::open_with(&spec, Some(&job.reference))?;
     let read_length = zerohop_input::mean_read_length(std::slice::from_mut(&mut lane))?;
     let profile = Profile::new(lane.is_paired(), read_length, job.engine_args.as_deref());
     TuningKey::of(&job.engine, &job.engine_file, &job.reference, profile)

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 use zerohop_align::lanes::{self, ReadGroups};
 use zerohop_align::{CramVersion, External, Job, Output, Placement, Ranks, Report};
+use zerohop_model::directed::Directed;
 use zerohop_output::ReadGroup;
 use zerohop_ranks::Ranks as Joined;
 use zerohop_runtime::{Dealing, Order};
@@ -43,6 +44,8 @@ fn job(args: AlignArgs, further: Vec<Vec<PathBuf>>) -> Result<Job, Failure> {
             ReadGroups::one(id.map(|id| ReadGroup::new(&id, &args.rg)).transpose()?, lanes.len())
         }
     };
+    let directed = Directed::new(&args.tags_to_reverse, &args.tags_to_revcomp)
+        .map_err(|unknown| Failure::Usage(unknown.to_string()))?;
     let external = args.external;
     Ok(Job {
         reference: args.reference,
@@ -70,6 +73,7 @@ fn job(args: AlignArgs, further: Vec<Vec<PathBuf>>) -> Result<Job, Failure> {
             },
             shards: args.shards,
             comments: args.comments,
+            directed,
             mate_tags: args.mate_tags,
             sorting: args.sorting.sorting(),
         },

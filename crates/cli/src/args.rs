@@ -144,10 +144,11 @@ pub struct AlignArgs {
     #[arg(value_name = "REF")]
     pub reference: PathBuf,
 
-    /// Reads in FASTQ or FASTA, plain, gzip or BGZF; '-' is standard input
+    /// Reads in FASTQ or FASTA, plain, gzip or BGZF, or in BAM, SAM or CRAM; '-' is standard input
     ///
     /// The format is recognised by content. After the last member of a compressed file only zeros may follow, as for
-    /// gzip.
+    /// gzip. In BAM, SAM and CRAM the flags say which reads are pairs, and mates follow one another; the records keep
+    /// the fields and read groups of the reads. CRAM of aligned reads needs REF as FASTA with a .fai index.
     pub reads_1: Option<PathBuf>,
 
     /// Second mates, in the same order as the first ones
@@ -243,9 +244,22 @@ pub struct AlignArgs {
     )]
     pub rg: Vec<String>,
 
-    /// Append FASTQ comments to the records
+    /// Append FASTQ comments to the records (fields of BAM are there in any case)
     #[arg(short = 'C', help_heading = "Output")]
     pub comments: bool,
+
+    /// Tags of reads with one value per base, to be reversed on the reverse strand, as with fgbio ZipperBams
+    ///
+    /// TAGS are names with commas between them, such as cd,ce. 'Consensus' stands for those of consensus reads that
+    /// fgbio names so (cd,ce,ad,ae,bd,be,aq,bq), 'Picard' for those of MergeBamAlignment (OQ,U2).
+    #[arg(long, value_name = "TAGS", value_delimiter = ',', help_heading = "Output", hide_short_help = true)]
+    pub tags_to_reverse: Vec<String>,
+
+    /// The same, to be reverse complemented
+    ///
+    /// 'Consensus' stands for ac,bc, 'Picard' for E2,SQ.
+    #[arg(long, value_name = "TAGS", value_delimiter = ',', help_heading = "Output", hide_short_help = true)]
+    pub tags_to_revcomp: Vec<String>,
 
     /// Add MQ, MC and ms to the records of pairs, as 'samtools fixmate -m' does
     #[arg(long, help_heading = "Output", hide_short_help = true)]

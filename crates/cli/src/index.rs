@@ -15,7 +15,8 @@ pub fn run(args: &IndexArgs) -> Result<(), Failure> {
     let started = Instant::now();
     let mean_read_length = match &args.reads {
         Some(reads) => {
-            let lane = OpenLane::open(&LaneSpec { files: vec![reads.clone()], interleaved: false })?;
+            let spec = LaneSpec { files: vec![reads.clone()], interleaved: false };
+            let lane = OpenLane::open_with(&spec, Some(&args.reference))?;
             zerohop_input::mean_read_length(&mut [lane])?
         }
         None => args.read_length,

@@ -18,7 +18,7 @@ pub(crate) struct Refused(pub(crate) &'static str);
 static OPENING: Mutex<()> = Mutex::new(());
 
 /// Keeps htslib from writing to standard error: what matters is said by us.
-fn be_silent() {
+pub(crate) fn be_silent() {
     static ONCE: Once = Once::new();
     // SAFETY: it sets a global number, which other threads may read; each value of it is valid.
     ONCE.call_once(|| unsafe { hts_sys::hts_set_log_level(hts_sys::htsLogLevel_HTS_LOG_OFF) });
@@ -37,7 +37,7 @@ pub(crate) fn fai(fasta: &Path) -> Result<Vec<u8>, Refused> {
     }
 }
 
-fn string(path: &Path) -> Result<CString, Refused> {
+pub(crate) fn string(path: &Path) -> Result<CString, Refused> {
     CString::new(path.as_os_str().as_encoded_bytes()).map_err(|_| Refused("take a file name with a zero byte"))
 }
 

@@ -13,14 +13,19 @@
 //! The counter of records in containers begins again with each run: nobody knows how many records came before it. It is
 //! used for nothing where names are kept.
 //!
-//! What it refuses to do: read CRAM, write a file, start a thread, or look for a reference elsewhere than in the FASTA.
+//! Reads come out of SAM and CRAM the other way: [`as_bam`] has htslib read them, and gives BAM.
+//!
+//! What it refuses to do: write a file, or encode with another reference than the FASTA that was given. Only reading
+//! starts threads; it may look for a reference where samtools does, for such is CRAM.
 #![deny(unsafe_code)]
 
+mod bam;
 mod crai;
 mod encoder;
 mod fasta;
 mod hts;
 
+pub use bam::{Unreadable, as_bam};
 pub use crai::Crai;
 pub use encoder::{Cram, Encoder, Order, Version};
 pub use fasta::{NewIndex, missing_index};

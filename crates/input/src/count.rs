@@ -6,9 +6,10 @@
 //! not, they are a few bytes a record.
 
 use crate::compact::{Reader, Writer};
+use crate::content::State;
 use crate::cutter::Place;
 use crate::regular::{Front, Regular, Stretch};
-use crate::segment::{LineState, Marks};
+use crate::segment::Marks;
 use crate::table::{Before, ChunkStart, Table};
 use std::ops::Range;
 use std::sync::Mutex;
@@ -27,10 +28,14 @@ struct Run {
 /// What was counted of a stretch, before it is known what lies before it.
 #[derive(Debug, Clone, PartialEq)]
 struct Count {
-    guess: LineState,
-    after: LineState,
+    guess: State,
+    after: State,
+    /// Of BAM: what stands for the name of the first read ([`Marked::opening`](crate::content::Marked)).
+    opening: u64,
     /// Offsets in the file of the first byte that was read, and of the first one behind.
     range: (u64, u64),
+    /// Reads that begin in it.
+    reads: u64,
     /// Bytes of text.
     text: u64,
     /// Bases before the first record that begins here; all of them if none does.
@@ -47,48 +52,53 @@ struct Count {
 
 impl Count {
     fn new(stretch: &Stretch) -> Self {
-        let Marks { starts, bases_before, bases, .. } = &stretch.segment.marks;
+        let Marks { starts, bases_before, bases, .. } = &stretch.marked.marks;
         let ends = bases_before.iter().skip(1).chain(std::iter::once(bases));
         let mut runs = Vec::new();
         for (start, end) in bases_before.iter().zip(ends).take(starts.len()) {
             push(&mut runs, Run { bases: u64::from(end - start), records: 1 });
         }
-        let text_end =
-            stretch.segment.bytes.iter().rposition(|b| !matches!(b, b'\n' | b'\r')).map_or(0, |last| last + 1);
+        let is_text = matches!(stretch.guess, State::Lines(_));
+        let is_empty_line = |b: &u8| is_text && matches!(b, b'\n' | b'\r');
+        let text_end = stretch.text.iter().rposition(|b| !is_empty_line(b)).map_or(0, |last| last + 1);
         Count {
             guess: stretch.guess,
-            after: stretch.after,
+            after: stretch.marked.after,
+            opening: stretch.marked.opening,
             range: stretch.range,
-            text: stretch.segment.bytes.len() as u64,
+            reads: u64::from(stretch.marked.marks.records),
+            text: stretch.text.len() as u64,
             open: u64::from(bases_before.first().copied().unwrap_or(*bases)),
             runs,
             blank: starts.iter().rev().take_while(|&&start| start as usize >= text_end).count() as u64,
             is_blank: text_end == 0,
-            digest: xxh3_64(&stretch.segment.bytes),
+            digest: xxh3_64(&stretch.text),
         }
     }
 
     fn write(&self, out: &mut Writer) {
         let (start, end) = self.range;
-        let state = [self.guess.to_number(), self.after.to_number()];
-        let sizes = [start, end - start, self.text, self.open, self.blank, u64::from(self.is_blank), self.digest];
-        state.into_iter().chain(sizes).for_each(|number| out.put(number));
+        self.guess.put(out);
+        self.after.put(out);
+        let sizes = [start, end - start, self.text, self.open, self.blank, u64::from(self.is_blank)];
+        sizes.into_iter().chain([self.opening, self.reads, self.digest]).for_each(|number| out.put(number));
         out.put(self.runs.len() as u64);
         self.runs.iter().for_each(|run| [run.bases, run.records].into_iter().for_each(|number| out.put(number)));
     }
 
     fn read(from: &mut Reader<'_>) -> Option<Self> {
-        let guess = LineState::from_number(from.take()?)?;
-        let after = LineState::from_number(from.take()?)?;
+        let (guess, after) = (State::take(from)?, State::take(from)?);
         let [start, length, text, open] = [from.take()?, from.take()?, from.take()?, from.take()?];
         let (blank, is_blank) = (from.take()?, from.take()? == 1);
-        let (digest, runs) = (from.take()?, from.take()?);
+        let [opening, reads, digest, runs] = [from.take()?, from.take()?, from.take()?, from.take()?];
         let runs =
             (0..runs).map(|_| Some(Run { bases: from.take()?, records: from.take()? })).collect::<Option<_>>()?;
         Some(Count {
             guess,
             after,
+            opening,
             range: (start, start.checked_add(length)?),
+            reads,
             text,
             open,
             runs,
@@ -96,6 +106,25 @@ impl Count {
             is_blank,
             digest,
         })
+    }
+
+    /// Makes good that it was counted as if it started in another state, if that can be done without its text.
+    fn correct(mut self, state: State) -> Option<Self> {
+        if self.guess == state {
+            return Some(self);
+        }
+        let open = self.guess.goes_on_with(state)?;
+        match self.runs.first_mut() {
+            None => self.after = self.after.with_open(open),
+            // Its first read goes on with the fragment before.
+            Some(first) if open != 0 && open == self.opening => {
+                first.records -= 1;
+                self.open += first.bases;
+                self.runs.retain(|run| run.records > 0);
+            }
+            Some(_) => {}
+        }
+        Some(self)
     }
 }
 
@@ -125,7 +154,7 @@ pub(crate) fn count(files: &[Regular], rank: usize, ranks: usize, threads: usize
                         }
                         let counted = file.survey(index, None, std::mem::take(&mut text)).map(|stretch| {
                             let counted = Count::new(&stretch);
-                            text = stretch.segment.bytes;
+                            text = stretch.text;
                             counted
                         });
                         done.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).push((index, counted.ok()));
@@ -161,7 +190,7 @@ pub(crate) fn add_up(files: &[Regular], counts: &[Vec<u8>], cut: Cut, first: Opt
     let first = first.unwrap_or(u64::MAX);
     let mut fragments = first;
     for file in files {
-        let mut sum = Sum::default();
+        let mut sum = Sum::new(file);
         for (rank, from) in readers.iter_mut().enumerate() {
             for index in share(file, rank, counts.len()) {
                 // Bytes that are no counts are as good as none: then it is counted here.
@@ -175,14 +204,16 @@ pub(crate) fn add_up(files: &[Regular], counts: &[Vec<u8>], cut: Cut, first: Opt
         starts.push(before);
         lengths.push(runs);
     }
-    let reads = if files.is_empty() { 0 } else { fragments * files.len() as u64 };
-    Ok(Table { files: starts, chunks: chunks(&lengths, cut, first), reads, contents })
+    let reads_per_fragment: u64 = files.iter().map(Regular::reads_per_fragment).sum();
+    let reads = if files.is_empty() { 0 } else { fragments * reads_per_fragment };
+    Ok(Table { files: starts, chunks: chunks(&lengths, cut, first), reads, reads_per_fragment, contents })
 }
 
 /// What was added up of a file.
 struct Sum {
     front: Front,
     place: Place,
+    reads: u64,
     starts: Vec<Before>,
     /// All records so far; the last one may go on.
     runs: Vec<Run>,
@@ -193,24 +224,21 @@ struct Sum {
     content: Xxh3,
 }
 
-impl Default for Sum {
-    fn default() -> Self {
-        let (front, place, content) = (Front::START, Place::default(), Xxh3::new());
-        Sum { front, place, starts: Vec::new(), runs: Vec::new(), open: None, blank: 0, content }
-    }
-}
-
 impl Sum {
+    fn new(file: &Regular) -> Self {
+        let (front, place, content) = (file.start(), Place::default(), Xxh3::new());
+        Sum { front, place, reads: 0, starts: Vec::new(), runs: Vec::new(), open: None, blank: 0, content }
+    }
+
     fn add(&mut self, file: &Regular, index: u64, counted: Option<Count>) -> Result<(), InputError> {
-        let is_right = |counted: &Count| {
-            counted.guess == self.front.state && file.is_read_right(index, &self.front, counted.range.0)
-        };
-        let counted = match counted.filter(is_right) {
+        let is_right = |counted: &Count| file.is_read_right(index, &self.front, counted.range.0);
+        let counted = match counted.filter(is_right).and_then(|counted| counted.correct(self.front.state)) {
             Some(counted) => counted,
             None => Count::new(&file.survey(index, Some(self.front), Vec::new())?),
         };
         self.content.update(&counted.digest.to_le_bytes());
-        self.starts.push(Before { front: self.front, place: self.place });
+        self.starts.push(Before { front: self.front, place: self.place, reads: self.reads });
+        self.reads += counted.reads;
         self.front = Front { state: counted.after, block: counted.range.1 };
         let records: u64 = counted.runs.iter().map(|run| run.records).sum();
         let bases: u64 = counted.runs.iter().map(|run| run.records * run.bases).sum();

@@ -5,7 +5,7 @@
 //! segments' marks, found by bisection, so a chunk of a million bases costs a few microseconds; the naive twin that
 //! walks all records is in the tests.
 
-use crate::fault::{endless, record_text_limit};
+use crate::fault::{DAMAGED_RECORD, endless, record_text_limit};
 use crate::segment::Segment;
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -100,6 +100,7 @@ struct Input {
 impl Input {
     fn push(&mut self, segment: Segment) {
         let (marks, length) = (&segment.marks, segment.bytes.len() as u64);
+        let damaged_at = marks.damaged_at;
         let (units, records, bases) = (marks.starts.len() as u64, u64::from(marks.records), u64::from(marks.bases));
         self.held.push_back(Held {
             segment: Arc::new(segment),
@@ -111,6 +112,10 @@ impl Input {
         self.units += units;
         self.records += records;
         self.bases += bases;
+        if let Some(at) = damaged_at {
+            let place = (self.records + 1, self.bytes + u64::from(at));
+            self.fault = Some(InputError::new(&self.path, DAMAGED_RECORD).at(place.0, place.1));
+        }
         self.bytes += length;
     }
 
@@ -135,9 +140,9 @@ impl Input {
 
     /// Whether there is a record at `unit`, or a fault to be found, and not the end of the input, maybe with empty
     /// lines before it; `None` if that is not known yet.
-    fn goes_on_at(&self, unit: u64) -> Option<bool> {
-        if unit >= self.units {
-            return Some(false);
+    fn goes_on_at(&self, unit: u64, is_text: bool) -> Option<bool> {
+        if unit >= self.units || !is_text {
+            return Some(unit < self.units);
         }
         let place = self.place(unit);
         let has_text = |held: &Held| {
@@ -197,7 +202,10 @@ pub(crate) struct Cutting {
     pub(crate) lane: u32,
     pub(crate) paths: Vec<PathBuf>,
     pub(crate) cut: Cut,
-    pub(crate) max_read_bases: u64,
+    /// Whether it is lines of text, of which empty ones at the end are no record.
+    pub(crate) is_text: bool,
+    /// Of a record, or of a fragment where that is a unit: beyond them it is not waited for its end.
+    pub(crate) max_record_bases: u64,
     /// The fragment with which it counts as ended, whatever follows; none: where it ends. A cohort ends there too.
     pub(crate) end: Option<u64>,
 }
@@ -205,8 +213,10 @@ pub(crate) struct Cutting {
 impl Cutting {
     /// What cuts it; segments may end inside a record, or not.
     pub(crate) fn cutter(self, inside_records: bool) -> Cutter {
-        let open_read_limit = inside_records.then_some(self.max_read_bases);
-        Cutter::new(self.lane, self.paths, self.cut, open_read_limit).end_at(self.end)
+        let open_read_limit = inside_records.then_some(self.max_record_bases);
+        let mut cutter = Cutter::new(self.lane, self.paths, self.cut, open_read_limit).end_at(self.end);
+        cutter.is_text = self.is_text;
+        cutter
     }
 }
 
@@ -217,6 +227,8 @@ pub(crate) struct Cutter {
     cut: Cut,
     /// The longest read, where the last unit of a segment may be a part of one.
     open_read_limit: Option<u64>,
+    /// Whether empty lines at the end are no record.
+    is_text: bool,
     end: Option<u64>,
     ticket: Ticket,
     /// Bases of the open cohort that were dealt.
@@ -242,6 +254,7 @@ impl Cutter {
             inputs: paths.into_iter().map(input).collect(),
             cut,
             open_read_limit,
+            is_text: true,
             end: None,
             ticket: Ticket { lane, ..Ticket::default() },
             cohort_bases: 0,
@@ -250,12 +263,12 @@ impl Cutter {
     }
 
     /// Begins with the chunk of `ticket` instead of the first one, the first of its cohort; the first segment of each
-    /// input will be the one in which that chunk begins, and `before` is what lies before that segment. Each record
-    /// must be a unit.
-    pub(crate) fn begin(mut self, ticket: Ticket, before: impl Iterator<Item = Place>) -> Self {
+    /// input will be the one in which that chunk begins, and `before` is what lies before that segment: in units, and
+    /// the number of records.
+    pub(crate) fn begin(mut self, ticket: Ticket, before: impl Iterator<Item = (Place, u64)>) -> Self {
         self.ticket = ticket;
-        for (input, Place { record, byte, bases }) in self.inputs.iter_mut().zip(before) {
-            (input.units, input.records, input.bytes, input.bases) = (record, record, byte, bases);
+        for (input, (Place { record: unit, byte, bases }, records)) in self.inputs.iter_mut().zip(before) {
+            (input.units, input.records, input.bytes, input.bases) = (unit, records, byte, bases);
         }
         self
     }
@@ -283,13 +296,13 @@ impl Cutter {
         let input = &mut self.inputs[input];
         if !input.ended {
             input.ended = true;
-            while input.units > first && input.drop_blank_unit() {}
+            while self.is_text && input.units > first && input.drop_blank_unit() {}
         }
     }
 
     /// Says that `input` cannot be read beyond its last segment.
     pub(crate) fn fault(&mut self, input: usize, fault: InputError) {
-        self.inputs[input].fault = Some(fault);
+        self.inputs[input].fault.get_or_insert(fault);
     }
 
     /// Units of `input` that are here and not dealt: the input with fewer of them is the one to read on. None as long
@@ -356,7 +369,7 @@ impl Cutter {
         if self.end == Some(fragment) {
             return Some(false);
         }
-        let each = || self.inputs.iter().map(|input| input.goes_on_at(fragment));
+        let each = || self.inputs.iter().map(|input| input.goes_on_at(fragment, self.is_text));
         if each().any(|goes_on| goes_on == Some(true)) { Some(true) } else { each().min().flatten() }
     }
 

@@ -12,6 +12,9 @@ pub(crate) fn read_fault(path: &Path, e: &std::io::Error) -> InputError {
     if let Some(garbage) = garbage {
         return InputError::new(path, garbage.to_string());
     }
+    if let Some(unreadable) = e.get_ref().and_then(|inner| inner.downcast_ref::<zerohop_cram::Unreadable>()) {
+        return InputError::new(path, unreadable.to_string());
+    }
     let what = match e.kind() {
         ErrorKind::UnexpectedEof => "the compressed data end early: the file is truncated".to_owned(),
         ErrorKind::InvalidData | ErrorKind::InvalidInput => format!("the compressed data are damaged: {e}"),
@@ -32,13 +35,19 @@ pub(crate) fn record_text_limit(max_read_bases: u64) -> u64 {
 /// bases.
 pub(crate) fn endless(path: &Path, record: &[u8], bases: u64, limit: u64) -> InputError {
     if bases <= limit {
-        return InputError::new(path, "the record does not end: this is not FASTQ or FASTA, or it is damaged");
+        return InputError::new(path, "the record does not end: this is not FASTQ, FASTA or BAM, or it is damaged");
     }
     let header = record.split(|&b| b == b'\n').next().unwrap_or_default();
     let (name, _) = header::split(header.get(1..).unwrap_or_default());
     let name = if header.starts_with(b"@") { header::without_mate_number(name) } else { name };
+    // Of BAM it is none.
+    let name = if name.iter().all(u8::is_ascii_graphic) { name } else { b"" };
     InputError::new(path, over_limit(limit)).read(name)
 }
+
+/// What to say where there should be a record of BAM, and is none.
+pub(crate) const DAMAGED_RECORD: &str =
+    "here should be a record of BAM, but the sizes of its parts contradict each other: the file is damaged";
 
 /// What to say of a read with too many bases.
 pub(crate) fn over_limit(limit: u64) -> String {

@@ -97,7 +97,7 @@ impl GrantedClaim {
             }
         };
         let parts = self.files.iter().enumerate().map(part).collect();
-        let (lane, first_read) = (self.cutting.lane, first * self.files.len() as u64);
+        let (lane, first_read) = (self.cutting.lane, first * self.table.reads_per_fragment);
         let ticket = Ticket {
             lane,
             number: chunks.start,
@@ -107,9 +107,9 @@ impl GrantedClaim {
             piece: 0,
             is_last_piece: false,
         };
-        let places = begins.iter().map(|(_, place)| *place);
+        let before = begins.iter().map(|(_, before)| *before);
         let end = end.map(|end| end.fragment).or(self.cutting.end);
-        let cutter = Cutting { end, ..self.cutting.clone() }.cutter(true).begin(ticket, places);
+        let cutter = Cutting { end, ..self.cutting.clone() }.cutter(true).begin(ticket, before);
         Survey::new(parts, cutter, self.workers)
     }
 

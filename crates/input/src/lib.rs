@@ -2,15 +2,16 @@
 //!
 //! The path of a read through this crate:
 //!
-//! 1. [`OpenLane::open`] looks at a lane's files: plain, gzip or BGZF, FASTQ or FASTA, by their content;
+//! 1. [`OpenLane::open`] looks at a lane's files: plain, gzip or BGZF, FASTQ, FASTA or BAM, by their content; SAM and
+//!    CRAM become BAM on the way;
 //! 2. [`mean_read_length`] samples the first reads, for the index depends on their length;
-//! 3. [`OpenLane::deal`] chooses how they are dealt: regular plain or BGZF files of FASTQ by a *survey* that the
-//!    workers do themselves, without a lock; anything else (pipes, gzip, interleaved, FASTA) by an *emitter* with a
-//!    thread per input that inflates ahead;
+//! 3. [`OpenLane::deal`] chooses how they are dealt: regular plain or BGZF files of FASTQ, and BAM in BGZF, by a
+//!    *survey* that the workers do themselves, without a lock; anything else (pipes, gzip, interleaved, FASTA) by an
+//!    *emitter* with a thread per input that inflates ahead;
 //! 4. either way *segments* of inflated text are marked (where records start, how many bases lie before each), and the
 //!    *cutter* bisects these marks for the ends of chunks, keeping two files in step by record number;
 //! 5. a chunk's text is copied into memory of the worker that will map it;
-//! 6. the *parser* finds the reads in that text, in place, and checks every byte of them.
+//! 6. the *parser* finds the reads in that text, in place, and checks every byte of them; of BAM it makes FASTQ first.
 //!
 //! Where several processes align the same reads ([`OpenLane::deal_granted`]), each deals the chunks that it was
 //! granted. Files that can be read at any place are first *counted*, by all of them together ([`OpenLane::count`]), so
@@ -24,8 +25,10 @@
 //! more than a few segments per worker in memory, start threads for regular files, or know what is done with the reads.
 #![forbid(unsafe_code)]
 
+mod bam;
 pub mod blocked;
 mod compact;
+mod content;
 mod count;
 mod cutter;
 mod fault;
@@ -38,6 +41,7 @@ mod parse;
 mod parsing;
 pub mod reference;
 mod regular;
+mod sam;
 mod sample;
 mod segment;
 mod serial;
@@ -47,7 +51,7 @@ mod table;
 
 pub use granted::Shared;
 pub use gzip::inflated;
-pub use open::OpenLane;
+pub use open::{Carried, OpenLane};
 pub use parsing::Parsing;
 pub use sample::mean_read_length;
 pub use serial::Stopwatch;

@@ -1,7 +1,9 @@
 //! Opens read files: finds out what they are by their content, and chooses how they are dealt.
 
 use crate::LaneSpec;
+use crate::bam::{self, BamParser};
 use crate::blocked::BlockInput;
+use crate::content::Content;
 use crate::count;
 use crate::cutter::Cutting;
 use crate::fault::read_fault;
@@ -9,6 +11,7 @@ use crate::granted::{GrantedClaim, GrantedEmit, Shared};
 use crate::gzip::GzipMembers;
 use crate::parse::{Format, Layout, Parser};
 use crate::regular::{Coding, Regular};
+use crate::sam;
 use crate::serial::SerialText;
 use crate::stream::{StreamEmitter, StreamSpec};
 use crate::survey::{Part, Survey, has_end_marker};
@@ -18,9 +21,17 @@ use std::io::{Cursor, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use zerohop_model::directed::Directed;
 use zerohop_model::engine::Cut;
 use zerohop_model::error::InputError;
-use zerohop_model::source::{Deal, Lane};
+use zerohop_model::source::{Deal, Lane, Parse};
+
+/// Bytes of BAM that are read at first.
+const BEGIN: usize = 1 << 16;
+/// Bytes after which a header of BAM is taken for damaged.
+const MOST_HEADER: usize = 1 << 30;
+/// Bytes of records within which the first read must come.
+const MOST_BEFORE_FIRST: usize = 1 << 26;
 
 /// What a file's first bytes say of its compression.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -37,13 +48,17 @@ pub(crate) struct Opened {
     pub(crate) regular: Option<File>,
     compression: Compression,
     /// `None` for a file without any text.
-    pub(crate) format: Option<Format>,
+    pub(crate) content: Option<Content>,
+    /// What is before the records, if it is BAM.
+    header: bam::Header,
     /// Inflated text that was read for looking at it, and the rest.
     pub(crate) prefix: Vec<u8>,
     rest: Counting<Box<dyn Read + Send>>,
     /// Bytes of text that were read so far.
     pub(crate) text_read: Arc<AtomicU64>,
     progress: Option<(Arc<AtomicU64>, u64)>,
+    /// Whether htslib made BAM of it: places in that are none of the file.
+    is_converted: bool,
 }
 
 /// Counts the bytes that pass.
@@ -78,8 +93,8 @@ fn open_raw(path: &Path) -> Result<Raw, InputError> {
     Ok((Box::new(file), regular))
 }
 
-/// Looks at the first bytes of a file.
-fn look(path: &Path, (raw, regular): Raw) -> Result<Opened, InputError> {
+/// Looks at the first bytes of a file. `reference` is for CRAM.
+fn look(path: &Path, (raw, regular): Raw, reference: Option<&Path>) -> Result<Opened, InputError> {
     let length = regular.as_ref().map(File::metadata).transpose().map_err(|e| read_fault(path, &e))?.map(|m| m.len());
     let count = Arc::new(AtomicU64::new(0));
     let mut raw = Counting { inner: raw, count: Arc::clone(&count) };
@@ -99,20 +114,36 @@ fn look(path: &Path, (raw, regular): Raw) -> Result<Opened, InputError> {
     let text_read = Arc::new(AtomicU64::new(0));
     let rest = Counting { inner: rest, count: Arc::clone(&text_read) };
     let (path_owned, prefix) = (path.to_owned(), Vec::new());
-    let mut opened = Opened { path: path_owned, regular, compression, format: None, prefix, rest, text_read, progress };
-    opened.read_more(1)?;
+    let (header, is_converted) = (bam::Header::default(), false);
+    let mut opened = Opened {
+        path: path_owned,
+        regular,
+        compression,
+        content: None,
+        header,
+        prefix,
+        rest,
+        text_read,
+        progress,
+        is_converted,
+    };
+    opened.read_more(bam::MAGIC.len())?;
+    if !opened.prefix.starts_with(&bam::MAGIC) {
+        opened.read_more(sam::wanted(opened.prefix.first()))?;
+        if sam::is_cram(&opened.prefix) || sam::is_sam(&opened.prefix) {
+            opened = opened.into_bam(reference)?;
+        }
+    }
     let blank = |b: &u8| matches!(b, b'\n' | b'\r');
-    opened.format = match opened.prefix.first().copied() {
+    opened.content = match opened.prefix.first().copied() {
         None => None,
+        Some(_) if opened.prefix.starts_with(&bam::MAGIC) => Some(opened.look_at_bam()?),
         // A file of a few empty lines is as good as empty.
         Some(first) if blank(&first) && !opened.read_more(512)? && opened.prefix.iter().all(blank) => None,
-        Some(b'@') => Some(Format::Fastq),
-        Some(b'>') => Some(Format::Fasta),
+        Some(b'@') => Some(Content::Text(Format::Fastq)),
+        Some(b'>') => Some(Content::Text(Format::Fasta)),
         Some(byte) => {
-            let what = format!(
-                "not FASTQ and not FASTA: it must start with '@' or '>', but starts with '{}'",
-                byte.escape_ascii()
-            );
+            let what = format!("none of FASTQ, FASTA, BAM, SAM and CRAM: it starts with '{}'", byte.escape_ascii());
             return Err(InputError::new(path, what).at(1, 0));
         }
     };
@@ -127,16 +158,78 @@ impl Opened {
         Ok(got.map_err(|e| read_fault(&self.path, &e))? as u64 == missing)
     }
 
-    /// How its bytes can be read at any offset, if workers can deal it themselves.
-    fn coding(&self) -> Option<Coding> {
-        match (self.regular.is_some(), self.format, self.compression) {
-            (true, Some(Format::Fastq), Compression::None) => Some(Coding::Plain),
-            (true, Some(Format::Fastq), Compression::Bgzf) => Some(Coding::Bgzf),
+    /// SAM or CRAM as BAM, which is read from front to back.
+    fn into_bam(self, reference: Option<&Path>) -> Result<Self, InputError> {
+        let text = Cursor::new(self.prefix).chain(self.rest);
+        let reference = reference.filter(|path| sam::has_index(path)).map(Path::to_owned);
+        let bam = zerohop_cram::as_bam(text, reference).map_err(|e| read_fault(&self.path, &e))?;
+        let rest: Box<dyn Read + Send> = Box::new(GzipMembers::new(bam, 1 << 18));
+        let rest = Counting { inner: rest, count: Arc::clone(&self.text_read) };
+        let mut opened = Opened { regular: None, prefix: Vec::new(), rest, is_converted: true, ..self };
+        opened.read_more(bam::MAGIC.len())?;
+        Ok(opened)
+    }
+
+    /// Reads the header of a file of BAM, and its first read.
+    fn look_at_bam(&mut self) -> Result<Content, InputError> {
+        let mut wanted = BEGIN;
+        let header = loop {
+            let more = self.read_more(wanted)?;
+            let fault = |what: &str| InputError::new(&self.path, what).at(1, 0);
+            match bam::Header::of(&self.prefix).map_err(fault)? {
+                Some(header) => break header,
+                None if !more => {
+                    let what = "the file ends in the middle of its header: it is truncated";
+                    return Err(InputError::new(&self.path, what));
+                }
+                None if wanted >= MOST_HEADER => {
+                    return Err(fault("its header would have more than a gibibyte: the file is damaged"));
+                }
+                None => wanted *= 2,
+            }
+        };
+        let (start, contigs) = (header.bytes, header.contigs);
+        self.header = header;
+        loop {
+            let more = self.read_more(wanted)?;
+            let (first, is_decided) = bam::first_read(self.prefix.get(start..).unwrap_or_default());
+            if !is_decided && more && wanted < start + MOST_BEFORE_FIRST {
+                wanted *= 2;
+            } else if first.is_none() && !is_decided && more {
+                let what = "its first records are secondary and supplementary ones alone, for 64 MiB: are there reads?";
+                return Err(InputError::new(&self.path, what).at(1, start as u64));
+            } else {
+                return Ok(Content::Bam { header: start as u64, contigs, first });
+            }
+        }
+    }
+
+    fn is_bam(&self) -> bool {
+        matches!(self.content, Some(Content::Bam { .. }))
+    }
+
+    /// How its bytes can be read at any offset, and what they hold, if workers can deal it themselves.
+    fn coding(&self) -> Option<(Coding, Content)> {
+        const FASTQ: Content = Content::Text(Format::Fastq);
+        match (self.regular.is_some(), self.content, self.compression) {
+            (true, Some(FASTQ), Compression::None) => Some((Coding::Plain, FASTQ)),
+            (true, Some(content @ (FASTQ | Content::Bam { .. })), Compression::Bgzf) => Some((Coding::Bgzf, content)),
             // An empty file holds no stretch.
-            (true, None, Compression::None) => Some(Coding::Plain),
+            (true, None, Compression::None) => Some((Coding::Plain, FASTQ)),
             _ => None,
         }
     }
+}
+
+/// What of the input goes on to the records, besides names, bases and qualities.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Carried {
+    /// The comments of header lines.
+    pub comments: bool,
+    /// The read groups of BAM.
+    pub read_groups: bool,
+    /// Which fields of BAM go with the direction of a read: those of records on the reverse strand are turned back.
+    pub directed: Directed,
 }
 
 /// The files of one lane, opened.
@@ -145,6 +238,8 @@ pub struct OpenLane {
     layout: Layout,
     /// Fragments after which it counts as ended.
     first: Option<u64>,
+    /// What of the input goes on to the records.
+    carried: Carried,
     /// What the user should know of the input, a sentence each.
     pub notes: Vec<String>,
 }
@@ -153,11 +248,27 @@ impl OpenLane {
     /// Opens the files of a lane and looks at their first bytes.
     ///
     /// # Errors
-    /// A file that cannot be opened or read, or is neither FASTQ nor FASTA.
+    /// A file that cannot be opened or read, or is none of FASTQ, FASTA, BAM, SAM and CRAM.
     pub fn open(spec: &LaneSpec) -> Result<Self, InputError> {
+        Self::open_with(spec, None)
+    }
+
+    /// The same, with the FASTA of the reference, which CRAM of aligned reads needs.
+    ///
+    /// # Errors
+    /// As [`OpenLane::open`].
+    pub fn open_with(spec: &LaneSpec, reference: Option<&Path>) -> Result<Self, InputError> {
         // All are opened before one is read: a program may wait for the second of two pipes to be opened.
         let raw = spec.files.iter().map(|path| open_raw(path)).collect::<Result<Vec<_>, _>>()?;
-        let files = spec.files.iter().zip(raw).map(|(path, raw)| look(path, raw)).collect::<Result<Vec<_>, _>>()?;
+        let files =
+            spec.files.iter().zip(raw).map(|(path, raw)| look(path, raw, reference)).collect::<Result<Vec<_>, _>>()?;
+        if let Some(bam) = files.iter().find(|file| file.is_bam())
+            && (files.len() > 1 || spec.interleaved)
+        {
+            let what = "is BAM, SAM or CRAM, whose flags say which reads are mates: give each file as a lane of its \
+                        own (--reads), without --interleaved";
+            return Err(InputError::new(&bam.path, what));
+        }
         let layout = match (files.len(), spec.interleaved) {
             (2, _) => Layout::Pairs,
             (_, true) => Layout::Interleaved,
@@ -172,7 +283,8 @@ impl OpenLane {
                 notes.push(format!("{path} lacks the end marker of BGZF: it may be truncated between two blocks."));
             }
         }
-        Ok(OpenLane { files, layout, first: None, notes })
+        let carried = Carried { comments: true, read_groups: true, directed: Directed::default() };
+        Ok(OpenLane { files, layout, first: None, carried, notes })
     }
 
     /// The lane with its first `fragments` reads or pairs only, if a number is given; what follows is not checked
@@ -183,6 +295,13 @@ impl OpenLane {
         self
     }
 
+    /// The same lane, of which only this goes on to the records.
+    #[must_use]
+    pub fn carrying(mut self, carried: Carried) -> Self {
+        self.carried = carried;
+        self
+    }
+
     /// Whether workers take its chunks by themselves; an emitter deals them otherwise ([`OpenLane::deal`]).
     pub fn is_claimed(&self) -> bool {
         self.layout != Layout::Interleaved && self.files.iter().all(|file| file.coding().is_some())
@@ -190,12 +309,25 @@ impl OpenLane {
 
     /// Whether its reads are pairs.
     pub fn is_paired(&self) -> bool {
-        self.layout != Layout::Single
+        self.layout != Layout::Single || self.files.iter().filter_map(|file| file.content).any(Content::is_paired)
     }
 
-    /// Whether its reads are in FASTA; unknown if it has none.
+    /// Whether its reads are in FASTA, or have no qualities as those in FASTA; unknown if it has none.
     pub fn is_fasta(&self) -> Option<bool> {
-        self.files.iter().find_map(|file| file.format).map(|format| format == Format::Fasta)
+        self.files.iter().filter_map(|file| file.content).find_map(|content| match content {
+            Content::Text(format) => Some(format == Format::Fasta),
+            Content::Bam { first, .. } => first.map(|first| first.lacks_qualities),
+        })
+    }
+
+    /// Whether its reads are in BAM.
+    pub fn is_bam(&self) -> bool {
+        self.files.iter().any(Opened::is_bam)
+    }
+
+    /// The @RG lines of BAM, as they stand there.
+    pub fn read_group_lines(&self) -> impl Iterator<Item = &[u8]> {
+        self.files.iter().flat_map(|file| file.header.read_groups.iter().map(Vec::as_slice))
     }
 
     /// Whether its files can be opened again.
@@ -220,7 +352,8 @@ impl OpenLane {
     pub fn into_block_inputs(self, max_read_bases: usize) -> Result<Vec<BlockInput>, InputError> {
         self.refuse_all_but_fastq("can be blocked")?;
         let files = self.files.iter().map(|file| vec![(file.path.clone(), Format::Fastq)]).collect::<Vec<_>>();
-        let parsers = files.into_iter().map(|files| Parser { files, layout: Layout::Single, max_read_bases });
+        let comments = self.carried.comments;
+        let parsers = files.into_iter().map(|files| Parser { files, layout: Layout::Single, max_read_bases, comments });
         Ok(self
             .serial_texts(max_read_bases)
             .into_iter()
@@ -230,7 +363,7 @@ impl OpenLane {
     }
 
     pub(crate) fn refuse_all_but_fastq(&self, what: &str) -> Result<(), InputError> {
-        if self.layout != Layout::Interleaved && self.is_fasta() != Some(true) {
+        if self.layout != Layout::Interleaved && self.is_fasta() != Some(true) && !self.is_bam() {
             return Ok(());
         }
         let first = self.files.first().map_or(Path::new("-"), |file| &file.path);
@@ -242,10 +375,34 @@ impl OpenLane {
         self.files.iter().map(|file| &file.path)
     }
 
-    /// What finds the reads of chunks of both files.
+    /// What finds the reads of chunks of both files, which are FASTQ or FASTA.
     pub(crate) fn parser(&self, max_read_bases: usize) -> Parser {
-        let files = self.files.iter().map(|file| (file.path.clone(), file.format.unwrap_or(Format::Fastq))).collect();
-        Parser { files, layout: self.layout, max_read_bases }
+        let format = |file: &Opened| match file.content {
+            Some(Content::Text(format)) => format,
+            Some(Content::Bam { .. }) | None => Format::Fastq,
+        };
+        let files = self.files.iter().map(|file| (file.path.clone(), format(file))).collect();
+        Parser { files, layout: self.layout, max_read_bases, comments: self.carried.comments }
+    }
+
+    /// What finds the reads of chunks.
+    fn any_parser(&self, max_read_bases: usize) -> Box<dyn Parse> {
+        match &self.files[..] {
+            [Opened { path, header, is_converted, content: Some(Content::Bam { first, .. }), .. }] => {
+                let bam::First { is_paired, lacks_qualities } = first.unwrap_or_default();
+                Box::new(BamParser {
+                    path: path.clone(),
+                    is_paired,
+                    lacks_qualities,
+                    max_read_bases,
+                    read_groups: header.read_group_ids(),
+                    keeps_read_groups: self.carried.read_groups,
+                    directed: self.carried.directed.clone(),
+                    has_places: !is_converted,
+                })
+            }
+            _ => Box::new(self.parser(max_read_bases)),
+        }
     }
 
     /// The text of each file, to be taken record by record.
@@ -271,19 +428,20 @@ impl OpenLane {
 
     /// Makes it lane number `lane` of a run of `workers`: its chunks are cut by `cut`.
     ///
-    /// Regular files, plain or BGZF, of single or paired FASTQ reads are dealt by the workers; all else by an emitter.
+    /// Regular files, plain or BGZF, of single or paired FASTQ reads, or of BAM, are dealt by the workers; all else by
+    /// an emitter.
     ///
     /// # Errors
     /// When a file has become unreadable.
     pub fn deal(self, lane: u32, cut: Cut, max_read_bases: usize, workers: usize) -> Result<Lane, InputError> {
-        let parser = Box::new(self.parser(max_read_bases));
+        let parser = self.any_parser(max_read_bases);
         let cutting = self.cutting(lane, cut, max_read_bases);
         let deal = match self.is_claimed() {
             true => {
                 let parts = self.regular()?.into_iter().map(Part::all).collect();
                 Deal::Claim(Box::new(Survey::new(parts, cutting.cutter(true), workers)))
             }
-            false => Deal::Emit(Box::new(StreamEmitter::new(self.streams(max_read_bases), cutting.cutter(false)))),
+            false => Deal::Emit(Box::new(self.emitter(max_read_bases, cutting))),
         };
         Ok(Lane { deal, parser })
     }
@@ -319,7 +477,7 @@ impl OpenLane {
         table: Option<(Arc<Table>, u64)>,
         shared: &Shared,
     ) -> Result<Lane, InputError> {
-        let parser = Box::new(self.parser(max_read_bases));
+        let parser = self.any_parser(max_read_bases);
         let cutting = self.cutting(lane, cut, max_read_bases);
         let deal = match table {
             Some((table, first)) => {
@@ -327,16 +485,25 @@ impl OpenLane {
                 Deal::Claim(Box::new(GrantedClaim::new(files, cutting, table, first, workers, grant)))
             }
             None => {
-                let all = StreamEmitter::new(self.streams(max_read_bases), cutting.cutter(false));
+                let all = self.emitter(max_read_bases, cutting);
                 Deal::Emit(Box::new(GrantedEmit::new(all, shared.clone(), lane + 1 == lanes)))
             }
         };
         Ok(Lane { deal, parser })
     }
 
+    fn emitter(self, max_read_bases: usize, cutting: Cutting) -> StreamEmitter {
+        // Segments of text end with a record, those of BAM anywhere.
+        let cutter = cutting.cutter(self.is_bam());
+        StreamEmitter::new(self.streams(max_read_bases), cutter)
+    }
+
     fn cutting(&self, lane: u32, cut: Cut, max_read_bases: usize) -> Cutting {
         let (paths, end) = (self.paths().cloned().collect(), self.first);
-        Cutting { lane, paths, cut, max_read_bases: max_read_bases as u64, end }
+        // Of BAM both mates are one record for the cutter.
+        let records = self.files.iter().filter_map(|file| file.content).map(Content::reads_per_fragment).max();
+        let max_record_bases = max_read_bases as u64 * records.unwrap_or(1);
+        Cutting { lane, paths, cut, is_text: !self.is_bam(), max_record_bases, end }
     }
 
     /// Its files, to be read at any place.
@@ -356,7 +523,8 @@ impl OpenLane {
         let interleaved = self.layout == Layout::Interleaved;
         let spec = |file: Opened| StreamSpec {
             path: file.path,
-            format: file.format.unwrap_or(Format::Fastq),
+            is_converted: file.is_converted,
+            content: file.content.unwrap_or(Content::Text(Format::Fastq)),
             interleaved,
             max_read_bases,
             text: Box::new(Cursor::new(file.prefix).chain(file.rest)),
@@ -399,7 +567,7 @@ mod tests {
     fn of_long_reads_a_bounded_text_is_sampled() {
         let read = Arc::new(AtomicU64::new(0));
         let text = Endless { record: 610_000, at: 0, read: Arc::clone(&read) };
-        let mut opened = look(Path::new("x.fa"), (Box::new(text), None)).unwrap();
+        let mut opened = look(Path::new("x.fa"), (Box::new(text), None), None).unwrap();
         // 500 reads would be 305 MB.
         let sample = sample(&mut opened, 500).unwrap();
         let mean = sample.bases / sample.reads as u64;

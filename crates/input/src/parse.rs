@@ -33,6 +33,8 @@ pub(crate) struct Parser {
     pub(crate) files: Vec<(PathBuf, Format)>,
     pub(crate) layout: Layout,
     pub(crate) max_read_bases: usize,
+    /// Whether reads keep their comments.
+    pub(crate) comments: bool,
 }
 
 impl Parse for Parser {
@@ -68,7 +70,17 @@ impl Parser {
 
     fn records<'t>(&'t self, file: u8, text: &'t mut Text) -> Records<'t> {
         let (path, format) = &self.files[usize::from(file)];
-        Records { path, format: *format, max_read_bases: self.max_read_bases, file, text, at: 0, record: 0, start: 0 }
+        Records {
+            path,
+            format: *format,
+            max_read_bases: self.max_read_bases,
+            comments: self.comments,
+            file,
+            text,
+            at: 0,
+            record: 0,
+            start: 0,
+        }
     }
 
     fn parse_single(&self, chunk: &mut Chunk, text: &mut Text) -> Result<(), InputError> {
@@ -121,6 +133,7 @@ struct Records<'t> {
     path: &'t PathBuf,
     format: Format,
     max_read_bases: usize,
+    comments: bool,
     file: u8,
     text: &'t mut Text,
     /// Where the next record starts.
@@ -169,6 +182,7 @@ impl Records<'_> {
         let name = Span { start, end: start + name.len() as u32 };
         let comment = match comment.len() as u32 {
             0 => Span::default(),
+            _ if !self.comments => Span::default(),
             length => Span { start: comment_start, end: comment_start + length },
         };
         if name.start == name.end {
@@ -182,7 +196,7 @@ impl Records<'_> {
             Format::Fasta => (self.fasta_body(), None),
         };
         self.check_bases(name, seq)?;
-        Ok(Some(ReadSpans { text: self.file, name, comment, seq, qual }))
+        Ok(Some(ReadSpans { text: self.file, name, comment, seq, qual, failed_filters: false }))
     }
 
     fn not_a_header(&self, line: Span, wanted: u8) -> InputError {
@@ -268,7 +282,7 @@ mod tests {
 
     fn parse(layout: Layout, format: Format, one: &[u8], two: &[u8]) -> Result<Chunk, String> {
         let files = vec![("1.fq".into(), format), ("2.fq".into(), format)];
-        let parser = Parser { files, layout, max_read_bases: 10 };
+        let parser = Parser { files, layout, max_read_bases: 10, comments: true };
         let mut chunk = Chunk::default();
         chunk.text[0] = Text { bytes: one.to_vec(), first_record: 100, first_byte: 1000 };
         chunk.text[1] = Text { bytes: two.to_vec(), first_record: 100, first_byte: 2000 };

@@ -4,11 +4,13 @@
 //! guessed from its content, and checked when the stretches before it are there ([`Front`]); a wrong guess (damaged
 //! text) costs time and nothing else.
 
-use crate::gzip::TrailingGarbage;
-use crate::segment::{LineState, Segment, guess_state, mark_fastq};
+use crate::content::{Content, Marked, State};
+use crate::gzip::{GzipMembers, TrailingGarbage};
+use crate::segment::{Marks, Segment};
 use libdeflater::Decompressor;
 use std::cell::RefCell;
 use std::fs::File;
+use std::io::Read;
 use std::os::unix::fs::FileExt;
 use std::path::PathBuf;
 use zerohop_model::error::InputError;
@@ -17,6 +19,9 @@ use zerohop_model::error::InputError;
 pub(crate) const PLAIN_STRETCH: u64 = 1 << 20;
 /// Bytes of a BGZF file that are surveyed at once; FASTQ shrinks about fourfold.
 const BGZF_STRETCH: u64 = 1 << 18;
+
+/// Bytes that are read at a time where only the beginning of a text is wanted.
+const BEHIND_BYTES: usize = 1 << 12;
 
 /// How a regular file's bytes become text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,21 +33,16 @@ pub(crate) enum Coding {
 /// What lies before a stretch: where in a record it starts, and where its first BGZF block does.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Front {
-    pub(crate) state: LineState,
+    pub(crate) state: State,
     pub(crate) block: u64,
-}
-
-impl Front {
-    /// That of a file's first stretch.
-    pub(crate) const START: Front = Front { state: LineState::RECORD_START, block: 0 };
 }
 
 /// A stretch as surveyed.
 pub(crate) struct Stretch {
-    pub(crate) segment: Segment,
+    pub(crate) text: Vec<u8>,
     /// The state that the marks assume.
-    pub(crate) guess: LineState,
-    pub(crate) after: LineState,
+    pub(crate) guess: State,
+    pub(crate) marked: Marked,
     /// Offsets in the file of the first byte that went into the segment, and of the first one behind.
     pub(crate) range: (u64, u64),
 }
@@ -54,13 +54,24 @@ pub(crate) struct Regular {
     pub(crate) path: PathBuf,
     file: File,
     coding: Coding,
+    content: Content,
     length: u64,
 }
 
 impl Regular {
     /// The file, of which `length` bytes count.
-    pub(crate) fn new(path: PathBuf, file: File, coding: Coding, length: u64) -> Self {
-        Regular { path, file, coding, length }
+    pub(crate) fn new(path: PathBuf, file: File, (coding, content): (Coding, Content), length: u64) -> Self {
+        Regular { path, file, coding, content, length }
+    }
+
+    /// What lies before its first stretch.
+    pub(crate) fn start(&self) -> Front {
+        Front { state: self.content.start(), block: 0 }
+    }
+
+    /// Reads of each fragment.
+    pub(crate) fn reads_per_fragment(&self) -> u64 {
+        self.content.reads_per_fragment()
     }
 
     fn stretch_size(&self) -> u64 {
@@ -146,14 +157,38 @@ impl Regular {
     pub(crate) fn survey(&self, index: u64, known: Option<Front>, mut text: Vec<u8>) -> Result<Stretch, InputError> {
         if let Some(front) = known.filter(|front| self.is_passed_over(index, front)) {
             text.clear();
-            let (guess, after, range) = (front.state, front.state, (front.block, front.block));
-            return Ok(Stretch { segment: Segment { bytes: text, ..Segment::default() }, guess, after, range });
+            let marked = Marked { marks: Marks::default(), after: front.state, opening: 0 };
+            return Ok(Stretch { text, guess: front.state, marked, range: (front.block, front.block) });
         }
         let range = self.read_text(index, known.map(|front| front.block), &mut text)?;
-        let guessed = || if index == 0 { None } else { guess_state(&text) };
-        let guess = known.map(|front| front.state).or_else(guessed).unwrap_or(LineState::RECORD_START);
-        let (marks, after) = mark_fastq(&text, guess);
-        Ok(Stretch { segment: Segment { bytes: text, marks }, guess, after, range })
+        let guess = match known {
+            Some(front) => front.state,
+            None if index == 0 => self.content.start(),
+            None => self.content.guess(&text),
+        };
+        let marked = self.mark(&text, guess, range.1)?;
+        Ok(Stretch { text, guess, marked, range })
+    }
+
+    /// Marks a stretch that starts in `state`, and whose text is compressed in the bytes of the file before `end`.
+    fn mark(&self, text: &[u8], state: State, end: u64) -> Result<Marked, InputError> {
+        let mut unreadable = None;
+        let marked = self.content.mark(text, state, |bytes| {
+            self.behind(end, bytes).unwrap_or_else(|error| {
+                unreadable = Some(error);
+                Vec::new()
+            })
+        });
+        unreadable.map_or(Ok(marked), |error| Err(InputError::new(&self.path, format!("cannot read: {error}"))))
+    }
+
+    /// Up to so many bytes of the text that is compressed from byte `offset` of the file on; fewer where the file ends
+    /// or is damaged, which whoever surveys that part finds out.
+    fn behind(&self, offset: u64, bytes: usize) -> std::io::Result<Vec<u8>> {
+        let (mut text, mut failed) = (Vec::new(), None);
+        let compressed = From { file: &self.file, end: self.length, offset, failed: &mut failed };
+        let _ = GzipMembers::new(compressed, BEHIND_BYTES).take(bytes as u64).read_to_end(&mut text);
+        failed.map_or(Ok(text), Err)
     }
 
     /// Whether a block of the stretch before reaches over all of this one.
@@ -171,18 +206,41 @@ impl Regular {
     ) -> Result<Segment, InputError> {
         let mut stretch = match surveyed {
             Ok(stretch) if self.is_read_right(index, front, stretch.range.0) => stretch,
-            Ok(stretch) => self.survey(index, Some(*front), stretch.segment.bytes)?,
+            Ok(stretch) => self.survey(index, Some(*front), stretch.text)?,
             Err(_) => self.survey(index, Some(*front), Vec::new())?,
         };
-        if stretch.guess != front.state {
-            (stretch.segment.marks, stretch.after) = mark_fastq(&stretch.segment.bytes, front.state);
+        if !stretch.marked.correct(stretch.guess, front.state) {
+            stretch.marked = self.mark(&stretch.text, front.state, stretch.range.1)?;
         }
-        *front = Front { state: stretch.after, block: stretch.range.1 };
-        Ok(stretch.segment)
+        *front = Front { state: stretch.marked.after, block: stretch.range.1 };
+        Ok(Segment { bytes: stretch.text, marks: stretch.marked.marks })
     }
 
     /// Whether stretch `index`, read from byte `start` of the file on, was read from the right place.
     pub(crate) fn is_read_right(&self, index: u64, front: &Front, start: u64) -> bool {
         self.coding == Coding::Plain || (start == front.block && !self.is_passed_over(index, front))
+    }
+}
+
+/// A file from some byte on; what the system did not do is said apart from what is wrong with the bytes.
+struct From<'f> {
+    file: &'f File,
+    offset: u64,
+    end: u64,
+    failed: &'f mut Option<std::io::Error>,
+}
+
+impl Read for From<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+        let most = buffer.len().min(self.end.saturating_sub(self.offset) as usize);
+        let bytes = self.file.read_at(&mut buffer[..most], self.offset).or_else(|error| {
+            if error.kind() != std::io::ErrorKind::Interrupted {
+                *self.failed = Some(error);
+                return Ok(0);
+            }
+            Err(error)
+        })?;
+        self.offset += bytes as u64;
+        Ok(bytes)
     }
 }

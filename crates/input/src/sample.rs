@@ -1,5 +1,7 @@
 //! The mean length of the first reads of a run, on which the index depends.
 
+use crate::bam;
+use crate::content::Content;
 use crate::open::{OpenLane, Opened};
 use crate::parse::Format;
 use crate::segment::{LineState, mark_fasta, mark_fastq};
@@ -56,15 +58,24 @@ pub fn mean_read_length(lanes: &mut [OpenLane]) -> Result<usize, InputError> {
 
 /// The first `most` reads of a file, or as many as it has.
 pub(crate) fn sample(file: &mut Opened, most: usize) -> Result<Sample, InputError> {
-    let Some(format) = file.format else { return Ok(Sample::default()) };
+    let Some(content) = file.content else { return Ok(Sample::default()) };
     let mut wanted = BEGIN;
     loop {
         let more = file.read_more(wanted)?;
         // Empty lines at the end are no record.
         let text = if more { &file.prefix[..] } else { file.prefix.trim_ascii_end() };
-        let marks = match format {
-            Format::Fastq => mark_fastq(text, LineState::RECORD_START).0,
-            Format::Fasta => mark_fasta(text),
+        let marks = match content {
+            Content::Text(Format::Fastq) => mark_fastq(text, LineState::RECORD_START).0,
+            Content::Text(Format::Fasta) => mark_fasta(text),
+            Content::Bam { header, .. } => {
+                let text = file.prefix.get(header as usize..).unwrap_or_default();
+                let (reads, bases) = bam::sample(text, most);
+                if reads == most || !more || wanted >= TEXT {
+                    return Ok(Sample { reads, bases });
+                }
+                wanted = (2 * wanted).min(TEXT);
+                continue;
+            }
         };
         match marks.bases_before.get(most) {
             Some(&bases) => return Ok(Sample { reads: most, bases: u64::from(bases) }),

@@ -50,12 +50,21 @@ pub(crate) struct Marks {
     pub(crate) records: u32,
     /// Bases in the text.
     pub(crate) bases: u32,
+    /// Where there should be a record, and is none: nothing behind it is marked.
+    pub(crate) damaged_at: Option<u32>,
 }
 
 impl Marks {
-    fn push(&mut self, start: usize, bases: u32) {
+    pub(crate) fn push(&mut self, start: usize, bases: u32) {
         self.starts.push(start as u32);
         self.bases_before.push(bases);
+    }
+
+    /// Takes the first unit for a part of the one before.
+    pub(crate) fn forget_first(&mut self) {
+        for list in [&mut self.starts, &mut self.bases_before, &mut self.records_before] {
+            list.drain(..list.len().min(1));
+        }
     }
 
     /// Number of records before unit `i`.

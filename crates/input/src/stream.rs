@@ -3,6 +3,8 @@
 //! One thread per input reads and inflates ahead, marks whole records, and hands segments through a bounded channel to
 //! the emitter, which cuts them into chunks and copies each chunk into the buffer of the worker that asked for it.
 
+use crate::bam::mark::{self as bam_mark, BamState};
+use crate::content::Content;
 use crate::cutter::{CutChunk, Cutter};
 use crate::fault::{endless, read_fault, record_text_limit};
 use crate::header;
@@ -28,7 +30,9 @@ const STOP_POLL: Duration = Duration::from_millis(20);
 /// How to read one stream.
 pub(crate) struct StreamSpec {
     pub(crate) path: PathBuf,
-    pub(crate) format: Format,
+    pub(crate) content: Content,
+    /// Whether it was made of something else, so that places in it say nothing.
+    pub(crate) is_converted: bool,
     pub(crate) interleaved: bool,
     pub(crate) max_read_bases: usize,
     /// Inflated text.
@@ -50,6 +54,8 @@ struct Reader {
     /// Records and bytes handed on.
     records: u64,
     bytes: u64,
+    /// Where the next segment starts, of BAM.
+    state: BamState,
     spare: Receiver<Vec<u8>>,
 }
 
@@ -75,6 +81,9 @@ impl Reader {
         let mut bytes = self.spare.try_recv().unwrap_or_default();
         bytes.clear();
         bytes.append(carried);
+        if let Content::Bam { .. } = self.spec.content {
+            return self.next_records(bytes, carried);
+        }
         let mut wanted = SEGMENT;
         loop {
             if self.fill(&mut bytes, wanted)? {
@@ -101,6 +110,18 @@ impl Reader {
         }
     }
 
+    /// The next segment of BAM: it ends anywhere but in the beginning of a record, which goes to `carried`.
+    fn next_records(&mut self, mut bytes: Vec<u8>, carried: &mut Vec<u8>) -> Result<(Segment, bool), InputError> {
+        let is_end = self.fill(&mut bytes, SEGMENT)?;
+        let marked = bam_mark::mark(&bytes, self.state, |_| is_end.then(Vec::new));
+        carried.extend_from_slice(&bytes[marked.bytes..]);
+        bytes.truncate(marked.bytes);
+        self.bytes += bytes.len() as u64;
+        self.state = marked.after;
+        let is_last = is_end || marked.marks.damaged_at.is_some();
+        Ok((Segment { bytes, marks: marked.marks }, is_last))
+    }
+
     /// Reads until `bytes` holds `wanted` bytes; true at the end of the stream.
     fn fill(&mut self, bytes: &mut Vec<u8>, wanted: usize) -> Result<bool, InputError> {
         let missing = wanted.saturating_sub(bytes.len()) as u64;
@@ -116,13 +137,13 @@ impl Reader {
     /// Marks the units of `bytes`, to the end of the stream or not; returns the marks and whether the last unit is
     /// surely whole.
     fn mark(&self, bytes: &[u8], is_end: bool) -> (Marks, bool) {
-        let (marks, ends_whole) = match self.spec.format {
-            Format::Fastq => {
+        let (marks, ends_whole) = match self.spec.content {
+            Content::Text(Format::Fastq) | Content::Bam { .. } => {
                 let (marks, after) = mark_fastq(bytes, LineState::RECORD_START);
                 (marks, after == LineState::RECORD_START)
             }
             // More lines of the last sequence may be still to come,
-            Format::Fasta => (mark_fasta(bytes), false),
+            Content::Text(Format::Fasta) => (mark_fasta(bytes), false),
         };
         if !self.spec.interleaved {
             return (marks, ends_whole);
@@ -131,7 +152,11 @@ impl Reader {
             let line = &bytes[start as usize + 1..];
             let end = memchr::memchr(b'\n', line).or(is_end.then_some(line.len()))?;
             let (name, _) = header::split(&line[..end]);
-            Some(if self.spec.format == Format::Fastq { header::without_mate_number(name) } else { name })
+            Some(if self.spec.content == Content::Text(Format::Fastq) {
+                header::without_mate_number(name)
+            } else {
+                name
+            })
         };
         // or the mate of the last read.
         (join_mates(marks, name_at), false)
@@ -160,7 +185,11 @@ impl Stream {
         let (send, segments) = sync_channel(AHEAD);
         let (spare, spares) = sync_channel(2 * AHEAD);
         let (path, progress) = (spec.path.clone(), spec.progress.clone());
-        let reader = Reader { spec, records: 0, bytes: 0, spare: spares };
+        let state = match spec.content {
+            Content::Bam { header, .. } => BamState { skip: header, open: 0 },
+            Content::Text(_) => BamState::default(),
+        };
+        let reader = Reader { spec, records: 0, bytes: 0, state, spare: spares };
         // It ends by itself when the input ends or when nobody takes its segments any more. It is not joined, for it
         // may be blocked in a read that never comes back.
         std::thread::Builder::new().name("inflate".into()).spawn(move || {
@@ -176,13 +205,15 @@ pub(crate) struct StreamEmitter {
     specs: Vec<StreamSpec>,
     streams: Vec<Stream>,
     cutter: Cutter,
+    is_converted: bool,
     serial: Duration,
 }
 
 impl StreamEmitter {
     /// An emitter that starts to read when it is first asked for a chunk, with threads that inherit the emitter's CPUs.
     pub(crate) fn new(specs: Vec<StreamSpec>, cutter: Cutter) -> Self {
-        StreamEmitter { specs, streams: Vec::new(), cutter, serial: Duration::ZERO }
+        let is_converted = specs.iter().any(|spec| spec.is_converted);
+        StreamEmitter { specs, streams: Vec::new(), cutter, is_converted, serial: Duration::ZERO }
     }
 
     /// Waits for the next segment of the stream that is behind.
@@ -226,11 +257,17 @@ impl StreamEmitter {
             let cut = self.cutter.cut();
             self.serial += started.elapsed();
             match cut {
-                Some(cut) => return cut.map(Some).map_err(Error::from),
+                Some(cut) => return cut.map(Some).map_err(|fault| self.placed(fault).into()),
                 None if self.cutter.is_done() => return Ok(None),
                 None => self.receive(stop)?,
             }
         }
+    }
+
+    /// A fault without its byte, if that is none of the file.
+    fn placed(&self, mut fault: InputError) -> InputError {
+        fault.byte = fault.byte.filter(|_| !self.is_converted);
+        fault
     }
 
     /// Copies the text of a chunk.

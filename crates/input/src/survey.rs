@@ -115,7 +115,12 @@ impl Survey {
         let in_order = |part: &Part| {
             let next = part.stretches.start;
             let known = part.known.as_ref().and_then(|(table, file)| table.front(*file, next));
-            InOrder { waiting: BTreeMap::new(), next, front: known.unwrap_or(Front::START), faulty: false }
+            InOrder {
+                waiting: BTreeMap::new(),
+                next,
+                front: known.unwrap_or_else(|| part.regular.start()),
+                faulty: false,
+            }
         };
         let surveyed = |Part { regular, stretches, known }: Part| Surveyed {
             regular,

@@ -2,15 +2,18 @@
 //! before.
 
 use crate::compact::{Reader, Writer};
+use crate::content::State;
 use crate::cutter::Place;
 use crate::regular::Front;
-use crate::segment::LineState;
 
 /// What lies before a stretch of a file.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Before {
     pub(crate) front: Front,
+    /// In fragments.
     pub(crate) place: Place,
+    /// Reads that begin before it: of pairs the first mate may lie before it, and the second one in it.
+    pub(crate) reads: u64,
 }
 
 /// Where a chunk begins: its first fragment, and its place in its cohort.
@@ -28,8 +31,9 @@ pub struct Table {
     /// For each file, what lies before each stretch.
     pub(crate) files: Vec<Vec<Before>>,
     pub(crate) chunks: Vec<ChunkStart>,
-    /// Reads in all of them.
+    /// Reads in all of them, and in each fragment.
     pub(crate) reads: u64,
+    pub(crate) reads_per_fragment: u64,
     /// For each file, what stands for its text.
     pub(crate) contents: Vec<u64>,
 }
@@ -55,11 +59,12 @@ impl Table {
         Some(self.files.get(file)?.get(stretch as usize)?.front)
     }
 
-    /// What lies before the stretch in which a record of `file` begins, and the number of that stretch.
-    pub(crate) fn begin(&self, file: usize, record: u64) -> (u64, Place) {
+    /// What lies before the stretch in which a fragment of `file` begins, in fragments and in reads, and the number of
+    /// that stretch.
+    pub(crate) fn begin(&self, file: usize, fragment: u64) -> (u64, (Place, u64)) {
         let starts = &self.files[file];
-        let stretch = starts.partition_point(|before| before.place.record <= record).saturating_sub(1);
-        (stretch as u64, starts.get(stretch).map(|before| before.place).unwrap_or_default())
+        let stretch = starts.partition_point(|before| before.place.record <= fragment).saturating_sub(1);
+        (stretch as u64, starts.get(stretch).map(|before| (before.place, before.reads)).unwrap_or_default())
     }
 
     /// Where a chunk begins; none behind the last one.
@@ -79,12 +84,13 @@ impl Table {
         out.put(self.files.len() as u64);
         for file in &self.files {
             out.put(file.len() as u64);
-            for Before { front, place } in file {
-                out.put(front.state.to_number());
-                [front.block, place.record, place.byte, place.bases].into_iter().for_each(|number| out.put(number));
+            for Before { front, place, reads } in file {
+                front.state.put(&mut out);
+                let numbers = [front.block, place.record, place.byte, place.bases, *reads];
+                numbers.into_iter().for_each(|number| out.put(number));
             }
         }
-        [self.reads, self.chunks.len() as u64].into_iter().for_each(|number| out.put(number));
+        [self.reads, self.reads_per_fragment, self.chunks.len() as u64].into_iter().for_each(|number| out.put(number));
         for &ChunkStart { fragment, cohort, piece } in &self.chunks {
             [fragment, cohort, u64::from(piece)].into_iter().for_each(|number| out.put(number));
         }
@@ -100,19 +106,20 @@ impl Table {
         for _ in 0..from.take()? {
             let mut file = Vec::new();
             for _ in 0..from.take()? {
-                let state = LineState::from_number(from.take()?)?;
+                let state = State::take(&mut from)?;
                 let [block, record, byte, bases] = [from.take()?, from.take()?, from.take()?, from.take()?];
-                file.push(Before { front: Front { state, block }, place: Place { record, byte, bases } });
+                let (front, place) = (Front { state, block }, Place { record, byte, bases });
+                file.push(Before { front, place, reads: from.take()? });
             }
             files.push(file);
         }
-        let reads = from.take()?;
+        let [reads, reads_per_fragment] = [from.take()?, from.take()?];
         let mut chunks = Vec::new();
         for _ in 0..from.take()? {
             let [fragment, cohort, piece] = [from.take()?, from.take()?, from.take()?];
             chunks.push(ChunkStart { fragment, cohort, piece: u32::try_from(piece).ok()? });
         }
         let contents = (0..from.take()?).map(|_| from.take()).collect::<Option<Vec<u64>>>()?;
-        from.bytes.is_empty().then_some(Table { files, chunks, reads, contents })
+        from.bytes.is_empty().then_some(Table { files, chunks, reads, reads_per_fragment, contents })
     }
 }

@@ -86,6 +86,42 @@ fn bgzf(data: &[u8], random: &mut Random) -> Vec<u8> {
     out
 }
 
+/// BAM of reads, or of pairs: with alignments of other kinds between them, and with fields.
+fn bam(firsts: &Reads, mates: Option<&Reads>, random: &mut Random) -> Vec<u8> {
+    let mut out = b"BAM\x01\x0c\0\0\0@RG\tID:g\nxxx".to_vec();
+    out.extend_from_slice(b"\x01\0\0\0\x02\0\0\0c\0\x09\0\0\0");
+    let mut put = |(name, bases): &(Vec<u8>, Vec<u8>), flags: u16, random: &mut Random| {
+        let start = out.len();
+        out.extend_from_slice(&[0; 4]);
+        out.extend_from_slice(&[0xff; 8]);
+        out.extend_from_slice(&[name.len() as u8 + 1, 0, 0, 0, 0, 0]);
+        out.extend_from_slice(&flags.to_le_bytes());
+        out.extend_from_slice(&(bases.len() as u32).to_le_bytes());
+        out.extend_from_slice(&[0xff; 8]);
+        out.extend_from_slice(&[0; 4]);
+        out.extend_from_slice(name);
+        out.push(0);
+        let code = |base: &u8| b"=ACMGRSVTWYHKDBN".iter().position(|b| b == base).unwrap() as u8;
+        out.extend(bases.chunks(2).map(|two| code(&two[0]) << 4 | two.get(1).map_or(0, code)));
+        out.extend(bases.iter().map(|_| random.below(42) as u8));
+        if random.below(3) == 0 {
+            out.extend_from_slice(b"RGZg\0cdBS\x02\0\0\0\x01\0\x02\0");
+        }
+        let size = (out.len() - start - 4) as u32;
+        out[start..start + 4].copy_from_slice(&size.to_le_bytes());
+    };
+    for (i, first) in firsts.iter().enumerate() {
+        put(first, if mates.is_some() { 0x4d } else { 4 }, random);
+        if random.below(5) == 0 {
+            put(first, 0x900, random);
+        }
+        if let Some(mates) = mates {
+            put(&mates[i], 0x8d, random);
+        }
+    }
+    out
+}
+
 /// Several members.
 fn gzip(data: &[u8]) -> Vec<u8> {
     let (one, two) = data.split_at(data.len() / 3);
@@ -217,6 +253,17 @@ fn chunks_do_not_depend_on_compression_or_workers() {
                 assert!(dealt == *pairs, "interleaved, seed {seed}, {name}, {cut:?}");
             }
         }
+        for (mates, which) in [(None, 0), (Some(&mates), 1)] {
+            let records = bam(&firsts, mates, random);
+            let coded = [("bgzf", bgzf(&records, random)), ("gz", gzip(&records)), ("plain", records)];
+            for (name, bytes) in coded {
+                let path = write(dir.path(), &format!("{name}.bam"), &bytes);
+                for ((cut, expected), workers) in CUTS.iter().zip(&expected).flat_map(|c| [(c, 1), (c, 2), (c, 5)]) {
+                    let dealt = deal(std::slice::from_ref(&path), false, *cut, workers).unwrap();
+                    assert!(dealt == expected[which], "BAM, seed {seed}, {name}, {workers} workers, {cut:?}");
+                }
+            }
+        }
         // Two files of different kinds go through the emitter.
         let mixed = [dir.path().join("1.plain"), dir.path().join("2.gz")];
         for (cut, [_, pairs]) in CUTS.iter().zip(&expected) {
@@ -237,6 +284,32 @@ fn a_fault_in_the_middle_is_found_whatever_deals_it() {
         let error = deal(std::slice::from_ref(&path), false, CUTS[0], 3).unwrap_err().to_string();
         let what = "a record must start with '@', but here is 'x'";
         assert_eq!(error, format!("{}: record 12346 (byte {at}): {what}", path.display()));
+    }
+}
+
+#[test]
+fn a_damaged_record_of_bam_is_found_whatever_deals_it() {
+    let dir = tempfile::tempdir().unwrap();
+    let random = &mut Random(8);
+    let all = reads(random, 20_000, 300);
+    let whole = bam(&all, None, random);
+    let mut records = whole.clone();
+    let at = records.windows(10).position(|w| w == b"read12345\0").unwrap() - 36;
+    // No record is as small.
+    records[at..at + 4].copy_from_slice(&33u32.to_le_bytes());
+    for (name, bytes) in [("bgzf", bgzf(&records, random)), ("gz", gzip(&records)), ("plain", records.clone())] {
+        let path = write(dir.path(), name, &bytes);
+        let error = deal(std::slice::from_ref(&path), false, CUTS[0], 3).unwrap_err().to_string();
+        let wanted = format!("{}: record 12346 (byte {at}): here should be a record of BAM", path.display());
+        assert!(error.starts_with(&wanted), "{error}");
+        if name == "bgzf" {
+            assert_eq!(deal_over(&[vec![path]], CUTS[0], 3, 2).unwrap_err().to_string(), error);
+        }
+    }
+    for cut in [at - 1, at + 2, at + 38] {
+        let path = write(dir.path(), "cut", &bgzf(&whole[..cut], random));
+        let error = deal(&[path], false, CUTS[0], 3).unwrap_err().to_string();
+        assert!(error.contains("the file ends in the middle of this record"), "{error}");
     }
 }
 
@@ -478,6 +551,14 @@ fn processes_that_are_granted_parts_deal_the_whole_together() {
                 let all = expected.iter().map(|chunks| chunks.len() as u64).sum::<u64>();
                 assert!(absent.iter().all(|chunks| name == "gz" && *chunks == (all..u64::MAX)), "{absent:?}");
             }
+        }
+        let pairs = write(dir.path(), "pairs.bam", &bgzf(&bam(&firsts, Some(&mates), random), random));
+        let single = write(dir.path(), "single.bam", &bgzf(&bam(&firsts, None, random), random));
+        for ((ranks, workers), which) in [(1, 2), (2, 1), (3, 3)].into_iter().flat_map(|n| [(n, 0), (n, 1)]) {
+            let lanes = [vec![pairs.clone()], vec![single.clone()]];
+            let (found, absent) = deal_over(&lanes, CUTS[which], ranks, workers).unwrap();
+            assert!(found == expected[which], "BAM, seed {seed}, {ranks} ranks, {:?}", CUTS[which]);
+            assert!(absent.is_empty(), "{absent:?}");
         }
     }
 }

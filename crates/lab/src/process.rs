@@ -218,6 +218,7 @@ fn output(spec: &ProcessSpec, engine: &dyn Engine) -> OutputSpec {
         header: Header { contigs: engine.contigs().to_vec(), ..Header::default() },
         lane_groups: vec![None],
         comments: false,
+        directed: zerohop_model::directed::Directed::default(),
         mate_tags: false,
         sorting: None,
     }

@@ -79,6 +79,8 @@ pub struct ReadSpans {
     pub seq: Span,
     /// Its qualities (Phred + 33), as long as the bases; `None` for FASTA.
     pub qual: Option<Span>,
+    /// Whether the input says that it failed the sequencer's filters (0x200).
+    pub failed_filters: bool,
 }
 
 /// One read of a chunk.
@@ -94,6 +96,8 @@ pub struct Read<'a> {
     pub seq: &'a [u8],
     /// Its qualities (Phred + 33), as long as the bases; `None` for FASTA.
     pub qual: Option<&'a [u8]>,
+    /// Whether the input says that it failed the sequencer's filters (0x200).
+    pub failed_filters: bool,
 }
 
 /// A single read, or the two mates of a pair.
@@ -120,6 +124,9 @@ pub struct Chunk {
     pub ticket: Ticket,
     /// The text of the first and, for two-file pairs, of the second file.
     pub text: [Text; 2],
+    /// Whether comments are optional fields of the records that the text was made of: a program that gets FASTQ of the
+    /// chunk does not get them.
+    pub comments_are_fields: bool,
     reads: Vec<ReadSpans>,
     /// `fragment_ends[i]` is one past the last read of fragment i.
     fragment_ends: Vec<u32>,
@@ -138,6 +145,7 @@ impl Chunk {
     pub fn forget_reads(&mut self) {
         self.reads.clear();
         self.fragment_ends.clear();
+        self.comments_are_fields = false;
         self.current.set(0);
     }
 
@@ -173,10 +181,14 @@ impl Chunk {
     }
 
     /// The header line of read `mate` (0 or 1) of the fragment at `fragment`, as it stands in the input: without its
-    /// first character and its line end. The fragment must have that read.
+    /// first character and its line end. It is the name alone if comments are fields. The fragment must have that read.
     pub fn header(&self, fragment: usize, mate: usize) -> &[u8] {
         let spans = &self.reads[self.first_read(fragment) + mate];
-        let rest = &self.text[usize::from(spans.text)].bytes[spans.name.start as usize..];
+        let bytes = &self.text[usize::from(spans.text)].bytes;
+        if self.comments_are_fields {
+            return &bytes[spans.name.start as usize..spans.name.end as usize];
+        }
+        let rest = &bytes[spans.name.start as usize..];
         let line = rest.split(|&byte| byte == b'\n').next().unwrap_or_default();
         line.strip_suffix(b"\r").unwrap_or(line)
     }
@@ -210,6 +222,7 @@ impl Chunk {
             comment: slice(spans.comment),
             seq: slice(spans.seq),
             qual: spans.qual.map(slice),
+            failed_filters: spans.failed_filters,
         }
     }
 }

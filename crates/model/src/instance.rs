@@ -5,6 +5,7 @@ use crate::chunk::{Chunk, Span};
 use crate::error::Error;
 use crate::measurement::{InstanceReport, Tally};
 use crate::plan::InstancePlan;
+use crate::sink::OfRead;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -95,6 +96,8 @@ pub struct Line {
     pub text: Span,
     /// The comment of its read, in [`Answer::comments`]; may be empty.
     pub comment: Span,
+    /// Whether its read failed the sequencer's filters (0x200).
+    pub failed_filters: bool,
     /// Which fragment of the chunk it is of.
     pub fragment: u32,
 }
@@ -117,13 +120,14 @@ pub struct Answer {
 }
 
 impl Answer {
-    /// Each line with the comment of its read, and whether it is the first of its fragment.
-    pub fn records(&self) -> impl Iterator<Item = (&[u8], &[u8], bool)> {
+    /// Each line with what it takes from its read, and whether it is the first of its fragment.
+    pub fn records(&self) -> impl Iterator<Item = (&[u8], OfRead<'_>, bool)> {
         let range = |span: Span| span.start as usize..span.end as usize;
         let mut before = None;
         self.lines.iter().map(move |line| {
             let is_first = before.replace(line.fragment) != Some(line.fragment);
-            (&self.text[range(line.text)], &self.comments[range(line.comment)], is_first)
+            let of_read = OfRead { comment: &self.comments[range(line.comment)], failed_filters: line.failed_filters };
+            (&self.text[range(line.text)], of_read, is_first)
         })
     }
 }

@@ -19,6 +19,7 @@
 
 pub mod alignment;
 pub mod chunk;
+pub mod directed;
 pub mod engine;
 pub mod error;
 pub mod exchange;

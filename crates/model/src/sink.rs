@@ -89,6 +89,15 @@ pub trait MakePart {
     fn make(&mut self, number: usize, buffer: Vec<u8>) -> Result<Vec<u8>, Error>;
 }
 
+/// What a record takes from its read, besides what the aligner says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct OfRead<'a> {
+    /// The comment of its header line; may be empty.
+    pub comment: &'a [u8],
+    /// Whether it failed the sequencer's filters (0x200).
+    pub failed_filters: bool,
+}
+
 /// Makes the bytes of one chunk out of its records. What comes out of it for different chunks can be put in any order.
 pub trait Encoder {
     /// Starts a chunk of `lane`; its bytes will be put into `buffer`, which is empty.
@@ -108,10 +117,10 @@ pub trait Encoder {
 
     /// Takes a record that a program wrote as a `line` of SAM, without its newline, and checks it. SAM output gets the
     /// line as it is, byte for byte; BAM gets it translated. The read group of the lane is added if the line has no RG
-    /// field; `comment` is that of the read's header line, and may be empty; `is_first` says whether it is the first of
-    /// its fragment.
+    /// field; `of_read` is what the record takes from its read; `is_first` says whether it is the first of its
+    /// fragment.
     ///
     /// # Errors
     /// [`Error::Record`] when the line is not a valid record, or cannot be expressed in the format.
-    fn line(&mut self, line: &[u8], comment: &[u8], is_first: bool) -> Result<(), Error>;
+    fn line(&mut self, line: &[u8], of_read: OfRead<'_>, is_first: bool) -> Result<(), Error>;
 }

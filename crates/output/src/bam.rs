@@ -43,6 +43,7 @@ pub(crate) fn put(context: &RecordContext<'_>, record: &Record<'_>, out: &mut Ve
         let (of, mut comment) = ((record.fields.name, record.fields.flags), record.comment);
         let mut has_read_group = false;
         let is_left_out = |key| record.mate.is_some() && is_replaced(key);
+        let has = |key| record.has(key);
         for tag in record.aligned.tags().filter(|tag| !is_left_out(tag.key)) {
             match tag.value {
                 TagValue::Int(value) => push_integer(out, tag.key, value),
@@ -52,10 +53,10 @@ pub(crate) fn put(context: &RecordContext<'_>, record: &Record<'_>, out: &mut Ve
                     context.read_group().into_iter().for_each(|id| push_text(out, *b"RG", id));
                     has_read_group = true;
                 }
-                TagValue::Comment => push_comment_of(context, out, of, std::mem::take(&mut comment))?,
+                TagValue::Comment => push_comment_of(context, out, of, std::mem::take(&mut comment), &has)?,
             }
         }
-        push_additions(context, out, of, has_read_group, comment)?;
+        push_additions(context, out, of, has_read_group, comment, &has)?;
         record.mate.into_iter().for_each(|mate| mate.push(record.fields.flags, out));
         Ok(())
     })
@@ -72,8 +73,11 @@ pub(crate) fn put_line(
     out: &mut Vec<u8>,
 ) -> Result<(), Error> {
     put_fields(out, &line.fields, |out| {
-        let has_read_group = line.push_optional(out, |key| mate.is_some() && is_replaced(key))?;
-        push_additions(context, out, (line.fields.name, line.fields.flags), has_read_group, comment)?;
+        let is_other_group = context.is_other_group(line.text_of(*b"RG"), comment);
+        let is_left_out = |key| mate.is_some() && is_replaced(key) || is_other_group && key == *b"RG";
+        let has_read_group = line.push_optional(out, is_left_out)?;
+        let has = |key| mate.is_some() && is_replaced(key) || !is_left_out(key) && line.has(key);
+        push_additions(context, out, (line.fields.name, line.fields.flags), has_read_group, comment, &has)?;
         mate.into_iter().for_each(|mate| mate.push(line.fields.flags, out));
         Ok(())
     })
@@ -158,22 +162,24 @@ fn push_additions(
     of: (&[u8], u16),
     has_read_group: bool,
     comment: &[u8],
+    has: &dyn Fn([u8; 2]) -> bool,
 ) -> Result<(), Error> {
     if let Some(id) = context.read_group().filter(|_| !has_read_group) {
         push_text(out, *b"RG", id);
     }
-    push_comment_of(context, out, of, comment)
+    push_comment_of(context, out, of, comment, has)
 }
 
-/// The comment of a read, if comments are copied.
+/// The comment of a read, if comments are copied; `has` says which fields the record has already.
 fn push_comment_of(
     context: &RecordContext<'_>,
     out: &mut Vec<u8>,
     (name, flags): (&[u8], u16),
     comment: &[u8],
+    has: &dyn Fn([u8; 2]) -> bool,
 ) -> Result<(), Error> {
-    if context.comments && !comment.is_empty() {
-        push_comment(out, comment).map_err(|what| Error::Record { read: shown(name), mate: mate(flags), what })?;
+    if let Some(comment) = context.comment(comment, flags, has) {
+        push_comment(out, &comment).map_err(|what| Error::Record { read: shown(name), mate: mate(flags), what })?;
     }
     Ok(())
 }

@@ -1,7 +1,7 @@
 //! The encoder of one worker: records in the format of the output, packed as the output wants them.
 
 use crate::keys::KeyMaker;
-use crate::line::{Fields, LineParser};
+use crate::line::{Fields, LineParser, with_flag};
 use crate::marking::Signer;
 use crate::mates::Mate;
 use crate::order::SortOrder;
@@ -12,7 +12,8 @@ use zerohop_bgzf::BlockCompressor;
 use zerohop_model::alignment::Alignments;
 use zerohop_model::chunk::Chunk;
 use zerohop_model::error::Error;
-use zerohop_model::sink::Encoder;
+use zerohop_model::record::QC_FAIL;
+use zerohop_model::sink::{Encoder, OfRead};
 use zerohop_sort::push_frame;
 
 /// How a record is written.
@@ -73,6 +74,13 @@ impl<'h> Packing<'h> {
     }
 }
 
+/// A line of a fragment that has not ended.
+struct Pending {
+    line: Vec<u8>,
+    comment: Vec<u8>,
+    failed_filters: bool,
+}
+
 /// Writes records.
 pub(crate) struct RecordEncoder<'h> {
     context: RecordContext<'h>,
@@ -80,8 +88,8 @@ pub(crate) struct RecordEncoder<'h> {
     bases: Bases,
     form: Form,
     packing: Packing<'h>,
-    /// Lines of a fragment that has not ended, with their comments, if they are to tell of their mates.
-    pending: Vec<(Vec<u8>, Vec<u8>)>,
+    /// Lines of a fragment that has not ended, if they are to tell of their mates.
+    pending: Vec<Pending>,
     /// What is compressed at the end of the chunk, if it is.
     raw: Vec<u8>,
     out: Vec<u8>,
@@ -95,15 +103,20 @@ impl<'h> RecordEncoder<'h> {
 
     fn write_line(
         &mut self,
-        (line, comment): (&[u8], &[u8]),
+        (line, OfRead { comment, failed_filters }): (&[u8], OfRead<'_>),
         is_first: bool,
         mate: Option<&Mate>,
     ) -> Result<(), Error> {
+        if failed_filters && let Some(marked) = with_flag(line, QC_FAIL) {
+            let of_read = OfRead { comment, failed_filters: false };
+            return self.write_line((&marked, of_read), is_first, mate);
+        }
         let Self { context, form, packing, raw, out, .. } = self;
         let out = target(packing, raw, out);
         let line = self.parser.parse(line)?;
         let of_comment = |key| text_of(comment, key).filter(|_| context.comments);
-        let text_of = |key| line.text_of(key).or_else(|| of_comment(key));
+        let is_other_group = |key| key == *b"RG" && context.is_other_group(line.text_of(key), comment);
+        let text_of = |key| line.text_of(key).filter(|_| !is_other_group(key)).or_else(|| of_comment(key));
         packing.put(out, (&line.fields, is_first), &text_of, |out| match form {
             Form::Sam { translated } => sam::put_line(context, (&line, mate), comment, translated, out),
             Form::Bam => bam::put_line(context, (&line, mate), comment, out),
@@ -114,17 +127,18 @@ impl<'h> RecordEncoder<'h> {
     fn write_pending(&mut self) -> Result<(), Error> {
         let lines = std::mem::take(&mut self.pending);
         let mut mates = Vec::new();
-        for (line, _) in &lines {
+        for Pending { line, .. } in &lines {
             mates.push(Mate::of_fields(&self.parser.parse(line)?.fields));
         }
         let primary: Vec<usize> = (0..lines.len()).filter(|&at| mates[at].is_some()).collect();
-        for (at, (line, comment)) in lines.iter().enumerate() {
+        for (at, Pending { line, comment, failed_filters }) in lines.iter().enumerate() {
             let mate = match primary[..] {
                 [first, second] if at == first => mates[second].as_ref(),
                 [first, second] if at == second => mates[first].as_ref(),
                 _ => None,
             };
-            self.write_line((line, comment), at == 0, mate)?;
+            let of_read = OfRead { comment, failed_filters: *failed_filters };
+            self.write_line((line, of_read), at == 0, mate)?;
         }
         Ok(())
     }
@@ -176,16 +190,17 @@ impl Encoder for RecordEncoder<'_> {
         })
     }
 
-    fn line(&mut self, line: &[u8], comment: &[u8], is_first: bool) -> Result<(), Error> {
+    fn line(&mut self, line: &[u8], of_read: OfRead<'_>, is_first: bool) -> Result<(), Error> {
         if !self.context.mate_tags {
-            return self.write_line((line, comment), is_first, None);
+            return self.write_line((line, of_read), is_first, None);
         }
         if is_first {
             self.write_pending()?;
         }
         // Now, so that whose line it is can be told.
         self.parser.parse(line)?;
-        self.pending.push((line.to_vec(), comment.to_vec()));
+        let OfRead { comment, failed_filters } = of_read;
+        self.pending.push(Pending { line: line.to_vec(), comment: comment.to_vec(), failed_filters });
         Ok(())
     }
 

@@ -19,6 +19,7 @@ use std::path::{Path, PathBuf};
 use zerohop_bgzf::BlockCompressor;
 use zerohop_cram::{Cram, NewIndex, Order};
 use zerohop_duplicates::{ChunkCounts, Decision, Marks};
+use zerohop_model::directed::Directed;
 use zerohop_model::error::Error;
 use zerohop_model::sink::{Access, Collect, Encoder, Sink};
 use zerohop_process::{NewFile, WriteError, complete_all};
@@ -47,6 +48,8 @@ pub struct OutputSpec {
     pub lane_groups: Vec<Option<usize>>,
     /// Whether the comments of reads are copied.
     pub comments: bool,
+    /// Which fields of comments go with the direction of the read.
+    pub directed: Directed,
     /// Whether records tell of their mates (MQ, MC, ms).
     pub mate_tags: bool,
     /// How the records are sorted, if they are.
@@ -412,6 +415,7 @@ impl FileSink {
             header: &self.spec.header,
             lane_groups: &self.spec.lane_groups,
             comments: self.spec.comments,
+            directed: &self.spec.directed,
             mate_tags: self.spec.mate_tags,
             lane: 0,
         }
@@ -528,6 +532,7 @@ mod tests {
             header,
             lane_groups,
             comments: false,
+            directed: Directed::default(),
             mate_tags: false,
             sorting: None,
         }

@@ -82,6 +82,24 @@ impl ReadGroup {
         }
     }
 
+    /// A read group from a line of another file's header, whose fields are kept as they stand there.
+    ///
+    /// # Errors
+    /// A line that is not UTF-8, or names no ID that a record can hold.
+    pub fn of_file(line: &[u8]) -> Result<Self, ReadGroupError> {
+        let text = String::from_utf8_lossy(line);
+        let Ok(line) = std::str::from_utf8(line) else { return Err(ReadGroupError::NotALine(text.into_owned())) };
+        let (ids, fields): (Vec<&str>, Vec<&str>) =
+            line.split('\t').skip(1).filter(|field| !field.is_empty()).partition(|field| field.starts_with("ID:"));
+        match ids[..] {
+            [id] if id.len() > 3 && id.bytes().all(|b| matches!(b, b' '..=b'~')) => {
+                let fields = fields.into_iter().map(str::to_owned).collect();
+                Ok(ReadGroup { id: id[3..].to_owned(), fields })
+            }
+            _ => Err(ReadGroupError::NoId(text.into_owned())),
+        }
+    }
+
     /// The library that its reads are of.
     pub(crate) fn library(&self) -> Option<&str> {
         self.fields.iter().find_map(|field| field.strip_prefix("LB:"))
@@ -149,6 +167,9 @@ pub struct Header {
     pub contigs: Vec<Contig>,
     /// Our read groups.
     pub read_groups: Vec<ReadGroup>,
+    /// Whether records have these alone, and none that the program made up.
+    #[serde(default)]
+    pub has_own_groups_alone: bool,
     /// Our programs, first the one that ran first.
     pub programs: Vec<Program>,
     /// The order of the records, if they are sorted.
@@ -218,6 +239,15 @@ impl Header {
         }
         self.read_groups = groups;
         Ok(self)
+    }
+
+    /// Leaves out read groups that the program made up, if there are any of ours.
+    pub fn drop_other_read_groups(&mut self) {
+        let ours = |line: &String| self.read_groups.iter().any(|group| field(line, "ID") == Some(&group.id));
+        self.has_own_groups_alone = !self.read_groups.is_empty();
+        if self.has_own_groups_alone {
+            self.lines.retain(|line| !line.starts_with("@RG") || ours(line));
+        }
     }
 
     /// Whether two copies of a program wrote the same header: they may differ in @PG and @CO lines, and in what we add.

@@ -1,6 +1,7 @@
 //! The libraries that reads are of, as their read groups say (LB).
 
-use crate::header::Header;
+use crate::header::{Header, ReadGroup};
+use std::collections::HashMap;
 
 /// The name of the library of reads that name none, as Picard has it.
 const UNKNOWN: &str = "Unknown Library";
@@ -12,6 +13,8 @@ pub(crate) struct Libraries {
     names: Vec<String>,
     /// Of each lane: its library, and its read group.
     lanes: Vec<(u16, u16)>,
+    /// The same of each read group, by its ID.
+    groups: HashMap<Vec<u8>, (u16, u16)>,
 }
 
 impl Libraries {
@@ -27,8 +30,11 @@ impl Libraries {
         names.dedup();
         let number = |group: Option<usize>| names.binary_search(&name(group)).unwrap_or_default() as u16;
         // Read groups are numbered from 0, as with Picard; a read without one counts to the first.
-        let lanes = lane_groups.iter().map(|group| (number(*group), group.unwrap_or_default() as u16)).collect();
-        Libraries { names, lanes }
+        let both = |group: Option<usize>| (number(group), group.unwrap_or_default() as u16);
+        let lanes = lane_groups.iter().map(|group| both(*group)).collect();
+        let of_group = |(at, group): (usize, &ReadGroup)| (group.id.clone().into_bytes(), both(Some(at)));
+        let groups = header.read_groups.iter().enumerate().map(of_group).collect();
+        Libraries { names, lanes, groups }
     }
 
     pub(crate) fn names(&self) -> &[String] {
@@ -38,6 +44,11 @@ impl Libraries {
     /// The library and the read group of a lane.
     pub(crate) fn of_lane(&self, lane: usize) -> (u16, u16) {
         self.lanes.get(lane).copied().unwrap_or_default()
+    }
+
+    /// Those of a read group of the header, by its ID.
+    pub(crate) fn of_group(&self, id: &[u8]) -> Option<(u16, u16)> {
+        self.groups.get(id).copied()
     }
 }
 

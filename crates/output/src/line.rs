@@ -50,6 +50,12 @@ pub(crate) struct Line<'a> {
 }
 
 impl<'a> Line<'a> {
+    /// Whether it has an optional field of this name.
+    pub(crate) fn has(&self, key: [u8; 2]) -> bool {
+        let fields = self.optional.into_iter().flat_map(|optional| optional.split(|&b| b == b'\t'));
+        fields.filter_map(|field| field.first_chunk()).any(|found| *found == key)
+    }
+
     /// The text that an optional field holds.
     pub(crate) fn text_of(&self, key: [u8; 2]) -> Option<&'a [u8]> {
         text_of(self.optional?, key)
@@ -200,6 +206,14 @@ fn quote(text: &[u8]) -> String {
         Some(start) if text.len() > QUOTED => format!("{}...", start.escape_ascii()),
         _ => text.escape_ascii().to_string(),
     }
+}
+
+/// The line with one flag more; none if it has it already, or has no flags.
+pub(crate) fn with_flag(line: &[u8], flag: u16) -> Option<Vec<u8>> {
+    let mut columns = line.splitn(3, |&b| b == b'\t');
+    let (name, flags, rest) = (columns.next()?, columns.next()?, columns.next()?);
+    let flags = digits(flags, u16::MAX.into()).filter(|flags| flags & u32::from(flag) == 0)? | u32::from(flag);
+    Some([name, itoa::Buffer::new().format(flags).as_bytes(), rest].join(&b'\t'))
 }
 
 /// SAMv1 rules out every '@'; reads have it, and what matters is that the line is not taken for one of the header.

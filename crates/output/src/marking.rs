@@ -96,7 +96,8 @@ impl<'h> Signer<'h> {
         text_of: &dyn Fn([u8; 2]) -> Option<&'a [u8]>,
     ) -> Result<(), Error> {
         if is_first {
-            let (library, read_group) = (self.library, self.read_group);
+            let own = text_of(*b"RG").and_then(|id| self.libraries.of_group(id));
+            let (library, read_group) = own.unwrap_or((self.library, self.read_group));
             self.signatures.begin_fragment(Fragment { name: fields.name, library, read_group })?;
         }
         if fields.flags & (SECONDARY | SUPPLEMENTARY) == 0 {

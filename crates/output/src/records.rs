@@ -2,14 +2,14 @@
 //! chunk.
 
 use crate::line::{Fields, Place};
-use crate::mates::{Mate, Mates};
+use crate::mates::{Mate, Mates, is_replaced};
 use zerohop_model::alignment::{Aligned, Alignments};
 use zerohop_model::chunk::{Chunk, Read};
 use zerohop_model::error::Error;
-use zerohop_model::record::{CigarOp, REVERSE, TagValue};
+use zerohop_model::record::{CigarOp, QC_FAIL, REVERSE, TagValue};
 
 /// What each base pairs with; anything but A, C, G, T and U becomes N, as in strobealign and bwa.
-const COMPLEMENT: [u8; 256] = {
+pub(crate) const COMPLEMENT: [u8; 256] = {
     let (mut table, from, to) = ([b'N'; 256], *b"ACGTU", *b"TGCAA");
     let mut i = 0;
     while i < from.len() {
@@ -33,6 +33,12 @@ pub(crate) struct Record<'a> {
 }
 
 impl<'a> Record<'a> {
+    /// Whether it has an optional field of its own of this name.
+    pub(crate) fn has(&self, key: [u8; 2]) -> bool {
+        let is_own = |value| !matches!(value, TagValue::Comment | TagValue::ReadGroup);
+        self.aligned.tags().any(|tag| tag.key == key && is_own(tag.value)) || self.mate.is_some() && is_replaced(key)
+    }
+
     /// The text that an optional field holds.
     pub(crate) fn text_of(&self, key: [u8; 2]) -> Option<&'a [u8]> {
         self.aligned.tags().find(|tag| tag.key == key).and_then(|tag| match tag.value {
@@ -79,7 +85,7 @@ impl Bases {
                 let alignment = &aligned.alignment;
                 let fields = Fields {
                     name: if alignments.has_names_without_number() { without_number(&read) } else { read.name },
-                    flags: alignment.flags,
+                    flags: alignment.flags | if read.failed_filters { QC_FAIL } else { 0 },
                     place: Place::from(alignment.locus),
                     mapq: alignment.mapq,
                     cigar: aligned.cigar,
@@ -156,14 +162,22 @@ mod tests {
             ("r/", false, "r/"),
             ("r/12", false, "r/12"),
         ] {
-            let read = Read { name: name.as_bytes(), had_number, comment: b"", seq: b"", qual: None };
+            let read =
+                Read { name: name.as_bytes(), had_number, comment: b"", seq: b"", qual: None, failed_filters: false };
             assert_eq!(without_number(&read), wanted.as_bytes());
         }
     }
 
     #[test]
     fn bases_lie_in_the_direction_of_the_reference_without_what_is_clipped() {
-        let read = Read { name: b"r", had_number: false, comment: b"", seq: b"AACGTN", qual: Some(b"abcdef") };
+        let read = Read {
+            name: b"r",
+            had_number: false,
+            comment: b"",
+            seq: b"AACGTN",
+            qual: Some(b"abcdef"),
+            failed_filters: false,
+        };
         let op = |length, letter| CigarOp::new(length, letter).unwrap();
         for (flags, cigar, wanted) in [
             (0, vec![op(6, b'M')], Some(("AACGTN", "abcdef"))),
@@ -184,7 +198,8 @@ mod tests {
 
     #[test]
     fn bases_are_left_out_or_shown_as_n_where_the_engine_says_so() {
-        let read = Read { name: b"r", had_number: false, comment: b"", seq: b"ACRU", qual: None };
+        let read =
+            Read { name: b"r", had_number: false, comment: b"", seq: b"ACRU", qual: None, failed_filters: false };
         for (has_no_bases, only_acgtn, wanted) in [(true, false, ""), (false, true, "ACNN"), (false, false, "ACRU")] {
             let mut alignments = Alignments::default();
             alignments.push(Alignment { has_no_bases, ..Alignment::default() }, [], []);

@@ -25,14 +25,20 @@ pub(crate) fn put_line(
     out: &mut Vec<u8>,
 ) -> Result<(), Error> {
     translated.clear();
-    let has_read_group = line.push_optional(translated, |_| false)?;
-    match mate {
-        None => out.extend_from_slice(line.text()),
-        Some(_) => out.extend_from_slice(&line.text_but(is_replaced)),
+    let is_other_group = context.is_other_group(line.text_of(*b"RG"), comment);
+    let is_left_out = |key| mate.is_some() && is_replaced(key) || is_other_group && key == *b"RG";
+    let has_read_group = line.push_optional(translated, is_left_out)?;
+    match mate.is_some() || is_other_group {
+        false => out.extend_from_slice(line.text()),
+        true => out.extend_from_slice(&line.text_but(is_left_out)),
     }
-    Text { context, out }.end(has_read_group, comment, mate, line.fields.flags);
+    let has = |key| mate.is_some() && is_replaced(key) || !is_left_out(key) && line.has(key);
+    Text { context, out }.end(has_read_group, (comment, &has), mate, line.fields.flags);
     Ok(())
 }
+
+/// The comment of a read, and which fields its record has already.
+type Comment<'c> = (&'c [u8], &'c dyn Fn([u8; 2]) -> bool);
 
 /// Lines that are being written.
 struct Text<'t, 'h> {
@@ -62,6 +68,7 @@ impl Text<'_, '_> {
         self.column_or_star(fields.qual);
         let (mut has_read_group, mut comment) = (false, record.comment);
         let is_left_out = |key| record.mate.is_some() && is_replaced(key);
+        let has = |key| record.has(key);
         for tag in record.aligned.tags().filter(|tag| !is_left_out(tag.key)) {
             match tag.value {
                 TagValue::Int(value) => {
@@ -80,10 +87,10 @@ impl Text<'_, '_> {
                     self.read_group();
                     has_read_group = true;
                 }
-                TagValue::Comment => self.comment(std::mem::take(&mut comment)),
+                TagValue::Comment => self.comment((std::mem::take(&mut comment), &has), fields.flags),
             }
         }
-        self.end(has_read_group, comment, record.mate, fields.flags);
+        self.end(has_read_group, (comment, &has), record.mate, fields.flags);
     }
 
     fn column(&mut self, text: &[u8]) {
@@ -129,19 +136,19 @@ impl Text<'_, '_> {
     }
 
     /// Ends a line with what the output adds.
-    fn end(&mut self, has_read_group: bool, comment: &[u8], mate: Option<&Mate>, flags: u16) {
+    fn end(&mut self, has_read_group: bool, comment: Comment<'_>, mate: Option<&Mate>, flags: u16) {
         if !has_read_group {
             self.read_group();
         }
-        self.comment(comment);
+        self.comment(comment, flags);
         mate.into_iter().for_each(|mate| mate.push_as_text(flags, self.out));
         self.out.push(b'\n');
     }
 
     /// The comment of the read, if comments are copied.
-    fn comment(&mut self, comment: &[u8]) {
-        if self.context.comments && !comment.is_empty() {
-            self.column(comment);
+    fn comment(&mut self, (comment, has): Comment<'_>, flags: u16) {
+        if let Some(comment) = self.context.comment(comment, flags, has) {
+            self.column(&comment);
         }
     }
 }

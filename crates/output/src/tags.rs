@@ -2,8 +2,11 @@
 //! the comment of the read's header line, and the translation of text into BAM.
 
 use crate::header::Header;
+use std::borrow::Cow;
 use std::ops::RangeInclusive;
+use zerohop_model::directed::Directed;
 use zerohop_model::error::shown;
+use zerohop_model::record::REVERSE;
 
 /// What an encoder knows besides the record.
 #[derive(Debug, Clone, Copy)]
@@ -13,6 +16,8 @@ pub(crate) struct RecordContext<'h> {
     pub(crate) lane_groups: &'h [Option<usize>],
     /// Whether comments are copied.
     pub(crate) comments: bool,
+    /// Which fields of comments go with the direction of the read.
+    pub(crate) directed: &'h Directed,
     /// Whether MQ, MC and ms are written.
     pub(crate) mate_tags: bool,
     pub(crate) lane: usize,
@@ -23,10 +28,43 @@ impl<'h> RecordContext<'h> {
         self.header.contigs[contig as usize].name.as_bytes()
     }
 
+    /// The comment of a read as a record with these flags shows it, if comments are copied and it has one: without
+    /// fields that the record has already, for what the aligner says counts.
+    pub(crate) fn comment<'t>(
+        &self,
+        comment: &'t [u8],
+        flags: u16,
+        has: impl Fn([u8; 2]) -> bool,
+    ) -> Option<Cow<'t, [u8]>> {
+        if !self.comments || comment.is_empty() {
+            return None;
+        }
+        let shown = match flags & REVERSE {
+            0 => Cow::Borrowed(comment),
+            _ => self.directed.turned(comment),
+        };
+        let is_new = |field: &&[u8]| match **field {
+            [a, b, b':', _, b':', ..] => !(has([a, b]) || [a, b] == *b"RG" && self.read_group().is_some()),
+            _ => true,
+        };
+        if shown.split(|&b| b == b'\t').all(|field| is_new(&field)) {
+            return Some(shown);
+        }
+        let kept: Vec<&[u8]> = shown.split(|&b| b == b'\t').filter(is_new).collect();
+        (!kept.is_empty()).then(|| Cow::Owned(kept.join(&b'\t')))
+    }
+
     /// The ID of the present lane's read group.
     pub(crate) fn read_group(&self) -> Option<&'h [u8]> {
         let group = (*self.lane_groups.get(self.lane)?)?;
         Some(self.header.read_groups[group].id.as_bytes())
+    }
+
+    /// Whether a record must not keep the read group that a program wrote: the lane or the read has another one.
+    pub(crate) fn is_other_group(&self, written: Option<&[u8]>, comment: &[u8]) -> bool {
+        let of_read = || text_of(comment, *b"RG").filter(|_| self.comments);
+        let ours = self.read_group().or_else(of_read);
+        written.is_some() && (ours.is_some() || self.header.has_own_groups_alone) && written != ours
     }
 }
 
@@ -89,8 +127,8 @@ pub(crate) fn push_comment(out: &mut Vec<u8>, comment: &[u8]) -> Result<(), Stri
     })
 }
 
-/// Appends optional fields, tab-separated, in their binary form. Returns whether RG is one of them, or the field that
-/// is none.
+/// Appends optional fields, tab-separated, in their binary form. Returns whether RG is one of them, or what is no
+/// field.
 pub(crate) fn push_fields<'a>(out: &mut Vec<u8>, fields: &'a [u8]) -> Result<bool, &'a [u8]> {
     push_fields_but(out, fields, |_| false)
 }
@@ -107,8 +145,9 @@ pub(crate) fn push_fields_but<'a>(
         push_field(out, field).ok_or(field)?;
         if field.first_chunk().is_some_and(|key| is_left_out(*key)) {
             out.truncate(start);
+        } else {
+            has_read_group |= field.starts_with(b"RG:");
         }
-        has_read_group |= field.starts_with(b"RG:");
     }
     Ok(has_read_group)
 }

@@ -10,9 +10,10 @@ use proptest::sample::select;
 use std::path::PathBuf;
 use zerohop_model::alignment::{Alignment, Alignments};
 use zerohop_model::chunk::{Chunk, ReadSpans, Span};
+use zerohop_model::directed::Directed;
 use zerohop_model::error::Error;
 use zerohop_model::record::{CigarOp, Contig, Locus, Tag, TagValue};
-use zerohop_model::sink::{Encoder, Sink};
+use zerohop_model::sink::{Encoder, OfRead, Sink};
 use zerohop_output::{FileSink, Format, Header, OutputSpec, ReadGroup};
 
 const BAM: Format = Format::Bam { level: 0 };
@@ -27,8 +28,14 @@ fn sink(format: Format, comments: bool) -> FileSink {
     // The second lane has no read group.
     let (path, lane_groups) = (Some(PathBuf::from("/dev/null")), vec![Some(0), None]);
     let (fasta, mate_tags, sorting) = (PathBuf::new(), false, None);
-    FileSink::create(OutputSpec { path, shards: 1, format, fasta, header, lane_groups, comments, mate_tags, sorting })
-        .unwrap()
+    let directed = Directed::default();
+    let spec =
+        OutputSpec { path, shards: 1, format, fasta, header, lane_groups, comments, directed, mate_tags, sorting };
+    FileSink::create(spec).unwrap()
+}
+
+fn of(comment: &[u8]) -> OfRead<'_> {
+    OfRead { comment, failed_filters: false }
 }
 
 /// What an encoder makes of one chunk.
@@ -44,7 +51,7 @@ fn encode(
 }
 
 fn encode_line(format: Format, line: &[u8]) -> Result<Vec<u8>, Error> {
-    encode(&sink(format, false), 1, |encoder| encoder.line(line, b"", true))
+    encode(&sink(format, false), 1, |encoder| encoder.line(line, OfRead::default(), true))
 }
 
 const SOUND: [&str; 11] = ["r/x@1", "99", "c1", "100", "60", "2S3M", "=", "200", "-105", "ACGTN", "IIII*"];
@@ -199,7 +206,8 @@ fn a_line_may_end_anywhere_and_hold_anything() {
     let sinks = [sink(Format::Sam, false), sink(BAM, false)];
     let mut encoders = sinks.each_ref().map(|sink| sink.encoder());
     let mut agree = |line: &[u8]| {
-        let [sam, bam] = encoders.each_mut().map(|encoder| encoder.line(line, b"", true).map_err(|e| e.to_string()));
+        let [sam, bam] =
+            encoders.each_mut().map(|encoder| encoder.line(line, OfRead::default(), true).map_err(|e| e.to_string()));
         assert_eq!(sam, bam, "{}", line.escape_ascii());
     };
     for end in 0..=line.len() {
@@ -215,28 +223,36 @@ fn a_line_may_end_anywhere_and_hold_anything() {
 }
 
 #[test]
-fn the_read_group_is_added_where_none_is() {
-    let sink = sink(Format::Sam, true);
+fn the_read_group_is_added_and_takes_the_place_of_another() {
+    let [sam, bam] = [sink(Format::Sam, true), sink(BAM, true)];
     let made = |lane, optional: &str, comment: &[u8]| {
         let line = line_with(0, "r", optional);
-        let all = encode(&sink, lane, |encoder| encoder.line(line.as_bytes(), comment, true)).unwrap();
-        String::from_utf8(all).unwrap().strip_prefix(&line).unwrap().to_owned()
+        let ours = |sink| encode(sink, lane, |encoder| encoder.line(line.as_bytes(), of(comment), true)).unwrap();
+        let text = ours(&sam);
+        // What was written once is the same in BAM, and written again.
+        let again = encode(&bam, lane, |encoder| encoder.line(text.trim_ascii_end(), of(comment), true));
+        assert_eq!(again.unwrap(), ours(&bam));
+        String::from_utf8(text).unwrap().strip_prefix(&line_with(0, "r", "")).unwrap().to_owned()
     };
     assert_eq!(made(0, "", b""), "\tRG:Z:g\n");
-    assert_eq!(made(0, "\tNM:i:1", b"BC:Z:A"), "\tRG:Z:g\tBC:Z:A\n");
-    assert_eq!(made(0, "\tRG:Z:other\tNM:i:1", b"BC:Z:A"), "\tBC:Z:A\n");
-    assert_eq!(made(0, "\tXR:Z:RG:Z:x", b""), "\tRG:Z:g\n");
-    assert_eq!(made(1, "\tNM:i:1", b""), "\n");
+    assert_eq!(made(0, "\tNM:i:1", b"BC:Z:A"), "\tNM:i:1\tRG:Z:g\tBC:Z:A\n");
+    assert_eq!(made(0, "\tRG:Z:g\tNM:i:1", b"BC:Z:A"), "\tRG:Z:g\tNM:i:1\tBC:Z:A\n");
+    assert_eq!(made(0, "\tRG:Z:other\tNM:i:1", b"BC:Z:A"), "\tNM:i:1\tRG:Z:g\tBC:Z:A\n");
+    assert_eq!(made(0, "\tXR:Z:RG:Z:x", b""), "\tXR:Z:RG:Z:x\tRG:Z:g\n");
+    assert_eq!(made(1, "\tNM:i:1", b""), "\tNM:i:1\n");
+    assert_eq!(made(1, "\tRG:Z:other\tNM:i:1", b""), "\tRG:Z:other\tNM:i:1\n");
+    assert_eq!(made(1, "\tRG:Z:other\tNM:i:1", b"RG:Z:g\tBC:Z:A"), "\tNM:i:1\tRG:Z:g\tBC:Z:A\n");
 }
 
 #[test]
 fn a_failed_line_leaves_nothing() {
     for format in [Format::Sam, BAM] {
         let sink = sink(format, false);
-        let alone = encode(&sink, 0, |encoder| encoder.line(SOUND.join("\t").as_bytes(), b"", true)).unwrap();
+        let alone =
+            encode(&sink, 0, |encoder| encoder.line(SOUND.join("\t").as_bytes(), OfRead::default(), true)).unwrap();
         let both = encode(&sink, 0, |encoder| {
-            encoder.line(line_with(0, "r", "\tNM:i:1\tNM:i:x").as_bytes(), b"", true).unwrap_err();
-            encoder.line(SOUND.join("\t").as_bytes(), b"", true)
+            encoder.line(line_with(0, "r", "\tNM:i:1\tNM:i:x").as_bytes(), OfRead::default(), true).unwrap_err();
+            encoder.line(SOUND.join("\t").as_bytes(), OfRead::default(), true)
         });
         assert_eq!(both.unwrap(), alone);
     }
@@ -334,6 +350,7 @@ impl Made {
             comment: put(&mut self.comment.bytes()),
             seq: put(&mut with(self.has.0).map(|base| base.0)),
             qual: has_qual.then(|| put(&mut with(true).map(|base| base.1))),
+            failed_filters: false,
         };
         chunk.push(spans, None);
         let value = |value| match value {
@@ -361,7 +378,8 @@ proptest! {
             let ours = |sink| encode(sink, lane, |encoder| encoder.encode(&chunk, &alignments)).unwrap();
             let text = ours(&sam);
             // What we added is in the line already.
-            let theirs = |sink| encode(sink, lane, |encoder| encoder.line(&text[..text.len() - 1], b"", true)).unwrap();
+            let line = &text[..text.len() - 1];
+            let theirs = |sink| encode(sink, lane, |encoder| encoder.line(line, OfRead::default(), true)).unwrap();
             assert_eq!(theirs(&sam).escape_ascii().to_string(), text.escape_ascii().to_string());
             assert_eq!(theirs(&bam), ours(&bam));
         }

@@ -285,8 +285,8 @@ impl<'a, 's> Finisher<'a, 's> {
     fn finish(&mut self, answer: &Answer) -> Result<(), Error> {
         let started = Instant::now();
         self.encoder.begin(answer.lane, self.committer.buffer());
-        for (line, comment, is_first) in answer.records() {
-            self.encoder.line(line, comment, is_first).map_err(|error| match error {
+        for (line, of_read, is_first) in answer.records() {
+            self.encoder.line(line, of_read, is_first).map_err(|error| match error {
                 Error::Damaged { read, what } => {
                     (self.blame)(&format!("wrote a damaged record of read '{read}': {what}"))
                 }

@@ -19,7 +19,7 @@ use zerohop_model::mapper::Mapper;
 use zerohop_model::mapper::{Phased, Phases};
 use zerohop_model::plan::{HugePages, Pages, Placement, Plan, WorkerPlan};
 use zerohop_model::record::{Contig, Locus};
-use zerohop_model::sink::{Access, Encoder, Sink};
+use zerohop_model::sink::{Access, Encoder, OfRead, Sink};
 use zerohop_model::source::{Claim, Claimed, Deal, Emit, Emitted, Lane, Parse};
 use zerohop_runtime::{Job, Mapping, Order, Progress, ReplicaMap, run};
 
@@ -303,7 +303,7 @@ impl Encoder for SaidEncoder {
         Ok(())
     }
 
-    fn line(&mut self, _line: &[u8], _comment: &[u8], _is_first: bool) -> Result<(), Error> {
+    fn line(&mut self, _line: &[u8], _of_read: OfRead<'_>, _is_first: bool) -> Result<(), Error> {
         Ok(())
     }
 

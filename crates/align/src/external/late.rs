@@ -50,6 +50,9 @@ impl<'a> Late<'a> {
         }
         let groups = self.job.read_groups.groups.clone();
         let mut whole = header.clone().with_read_groups(groups)?;
+        if self.found.descriptor.read_group.always {
+            whole.drop_other_read_groups();
+        }
         // Most aligners name themselves.
         if !header.lines.iter().any(|line| line.starts_with("@PG")) {
             let (name, version) = (self.found.descriptor.name.clone(), self.found.version.clone());

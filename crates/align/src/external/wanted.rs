@@ -129,12 +129,6 @@ fn read_group(
 ) -> Result<Option<String>, AlignError> {
     let told = &descriptor.read_group;
     let one = groups.len() == 1 && of_lanes.iter().all(|group| group == &Some(0));
-    if told.always && !groups.is_empty() && !one {
-        let title = &descriptor.title;
-        return Err(AlignError::Usage(format!(
-            "{title} puts one read group into every record: align lanes of different read groups in runs of their own"
-        )));
-    }
     let line = |group: &ReadGroup| {
         let fields: String = group.fields.iter().map(|field| format!("\t{field}")).collect();
         format!("@RG\tID:{}{fields}", group.id)

@@ -179,7 +179,7 @@ pub struct ReadGroup {
     /// Arguments, with `{read_group}` for the header line, whose tabs are written as `\\t`.
     #[serde(default)]
     pub option: Vec<String>,
-    /// Whether it puts one into every record, its own if it is told none: then there can be only one.
+    /// Whether it puts one into every record, its own if it is told none.
     #[serde(default)]
     pub always: bool,
 }

@@ -48,7 +48,8 @@ impl Feed for Feeder {
         self.running.set_feeding(Feeding::Busy);
         let mut written = std::mem::take(&mut self.written);
         // Of FASTA the parser has joined the lines of a sequence, which leaves bytes behind it.
-        let as_it_is = self.via == Via::Fd && !self.fasta && (!self.paired || !chunk.text[1].bytes.is_empty());
+        let is_as_wanted = !self.fasta && !chunk.comments_are_fields;
+        let as_it_is = self.via == Via::Fd && is_as_wanted && (!self.paired || !chunk.text[1].bytes.is_empty());
         let outcome = if as_it_is {
             self.pipes.give([&chunk.text[0].bytes, &chunk.text[1].bytes], &self.running, stop)
         } else {

@@ -37,6 +37,8 @@ pub(crate) struct Expected {
     /// The comments of the reads and where each ends, if they were asked for.
     comments: Vec<u8>,
     comment_ends: Vec<u32>,
+    /// Whether each read failed the sequencer's filters.
+    failed_filters: Vec<bool>,
 }
 
 impl Expected {
@@ -55,6 +57,7 @@ impl Expected {
         for (read, empty) in fragment.reads().zip(&mut empty) {
             self.bases += read.seq.len() as u64;
             *empty = read.seq.is_empty();
+            self.failed_filters.push(read.failed_filters);
             if comments {
                 self.comments.extend_from_slice(read.comment);
                 self.comment_ends.push(self.comments.len() as u32);
@@ -96,8 +99,13 @@ impl Expected {
         if self.comment_ends.is_empty() {
             return Span::default();
         }
-        let range = span(&self.comment_ends, if self.paired { 2 * fragment + mate } else { fragment });
+        let range = span(&self.comment_ends, self.read(fragment, mate));
         Span { start: range.start as u32, end: range.end as u32 }
+    }
+
+    /// The number of a read.
+    fn read(&self, fragment: usize, mate: usize) -> usize {
+        if self.paired { 2 * fragment + mate } else { fragment }
     }
 }
 
@@ -353,7 +361,8 @@ impl Ledger {
         })?;
         let text = Span { start: start as u32, end };
         let (comment, fragment) = (open.expected.comment(current.fragment, mate), current.fragment as u32);
-        open.answer.lines.push(Line { text, comment, fragment });
+        let failed_filters = open.expected.failed_filters[open.expected.read(current.fragment, mate)];
+        open.answer.lines.push(Line { text, comment, failed_filters, fragment });
         open.owners.push(current.fragment as u32);
         self.current = Some(current);
         Ok(())

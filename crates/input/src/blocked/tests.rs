@@ -10,7 +10,12 @@ fn input(text: &[u8]) -> BlockInput {
     let text = SerialText::new("x".into(), Box::new(Cursor::new(text.to_vec())), 1000);
     BlockInput {
         text,
-        parser: Parser { files: vec![("x".into(), Format::Fastq)], layout: Layout::Single, max_read_bases: 1000 },
+        parser: Parser {
+            files: vec![("x".into(), Format::Fastq)],
+            layout: Layout::Single,
+            max_read_bases: 1000,
+            comments: true,
+        },
     }
 }
 

@@ -10,7 +10,7 @@ use zerohop_model::alignment::Alignments;
 use zerohop_model::chunk::{Chunk, ReadSpans, Span, Ticket};
 use zerohop_model::error::{Error, InputError};
 use zerohop_model::plan::{HugePages, Pages, Placement, Plan, WorkerPlan};
-use zerohop_model::sink::{Access, Encoder, Sink};
+use zerohop_model::sink::{Access, Encoder, OfRead, Sink};
 use zerohop_model::source::{Claim, Claimed, Deal, Emit, Emitted, Lane, Parse};
 use zerohop_runtime::{Job, Mapping, Order, Outcome, Progress, run};
 
@@ -180,7 +180,7 @@ impl Encoder for Lines {
         Ok(())
     }
 
-    fn line(&mut self, line: &[u8], _comment: &[u8], _is_first: bool) -> Result<(), Error> {
+    fn line(&mut self, line: &[u8], _of_read: OfRead<'_>, _is_first: bool) -> Result<(), Error> {
         self.out.extend_from_slice(line);
         self.out.push(b'\n');
         Ok(())

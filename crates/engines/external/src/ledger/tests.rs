@@ -65,7 +65,7 @@ fn pairs_with_further_records_and_equal_names_go_to_their_fragments() {
         let tally = &answers[0].tally;
         assert_eq!((tally.reads, tally.primary_records, tally.other_records, tally.mapped), (6, 6, 2, 4));
         assert_eq!((tally.properly_paired, tally.insert.pairs()), (4, 2));
-        assert!(answers[0].records().all(|(line, comment, _)| comment == [b"c:", &line[..1]].concat()));
+        assert!(answers[0].records().all(|(line, of_read, _)| of_read.comment == [b"c:", &line[..1]].concat()));
     }
 }
 

@@ -1,0 +1,54 @@
+//! What goes on from the reads to the records, besides what an aligner looks at: read groups and optional fields of
+//! BAM, and comments.
+
+use crate::error::AlignError;
+use crate::job::Job;
+use crate::lanes::ReadGroups;
+use zerohop_input::{Carried, OpenLane};
+use zerohop_output::ReadGroup;
+
+/// The job with what its lanes say of themselves, and the lanes with what the job wants of them: all fields of BAM, but
+/// comments of FASTQ only with `-C`; read groups of BAM, unless the job names some.
+///
+/// # Errors
+/// Read groups of different inputs that cannot be told apart; barcodes that nothing holds; a comparison with BAM.
+pub fn complete(job: &Job, lanes: Vec<OpenLane>) -> Result<(Job, Vec<OpenLane>), AlignError> {
+    if job.external.compare && lanes.iter().any(OpenLane::is_bam) {
+        let words = "--compare-with takes reads in FASTQ or FASTA, which the aligner by itself can read";
+        return Err(AlignError::Usage(words.to_owned()));
+    }
+    let mut job = job.clone();
+    let comments = job.output.comments;
+    job.output.comments |= lanes.iter().any(OpenLane::is_bam);
+    crate::sorting::check_barcode(&job)?;
+    let mut all = Vec::new();
+    for (lane, number) in lanes.into_iter().zip(0..) {
+        let read_groups = job.read_groups.of_lanes.get(number).is_none_or(Option::is_none);
+        if read_groups {
+            add_groups(&mut job.read_groups, &lane)?;
+        }
+        let comments = comments || lane.is_bam();
+        let directed = job.output.directed.clone();
+        all.push(lane.carrying(Carried { comments, read_groups, directed }));
+    }
+    Ok((job, all))
+}
+
+fn add_groups(all: &mut ReadGroups, lane: &OpenLane) -> Result<(), AlignError> {
+    let file = lane.paths().next().map(|path| path.display().to_string()).unwrap_or_default();
+    for line in lane.read_group_lines() {
+        let group = ReadGroup::of_file(line).map_err(|error| AlignError::Failed(format!("{file}: {error}")))?;
+        match all.groups.iter().find(|other| other.id == group.id) {
+            Some(other) if *other == group => {}
+            Some(_) => {
+                let id = &group.id;
+                return Err(AlignError::Failed(format!(
+                    "{file}: its header, or that of another input, names the read group '{id}' with other fields: \
+                     rename one of them ('samtools addreplacerg'), or give all reads of a lane another one with -R"
+                )));
+            }
+            None => all.groups.push(group),
+        }
+    }
+    Ok(())
+}

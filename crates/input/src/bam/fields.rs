@@ -1,0 +1,189 @@
+//! Optional fields (SAMv1, sections 1.5 and 4.2.4) as text.
+
+use std::io::Write;
+
+/// What only an aligner can know: the fields that `samtools reset` removes (reset.c of samtools 1.22), so that the
+/// aligner says them anew.
+const OF_ALIGNMENTS: [[u8; 2]; 15] = [
+    *b"AS", *b"CC", *b"CG", *b"CP", *b"H1", *b"H2", *b"HI", *b"H0", *b"IH", *b"MC", *b"MD", *b"MQ", *b"NM", *b"SA",
+    *b"TS",
+];
+
+/// Floats that are short without an exponent.
+const SHORT: std::ops::Range<f32> = 1e-4..1e9;
+
+/// One field.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Field<'t> {
+    pub(super) key: [u8; 2],
+    kind: u8,
+    /// Without the zero at the end of text; of an array with its type and its number of values.
+    pub(super) value: &'t [u8],
+}
+
+impl Field<'_> {
+    pub(super) fn is_of_alignment(&self) -> bool {
+        OF_ALIGNMENTS.contains(&self.key)
+    }
+
+    /// Appends it as SAM has it, `RX:Z:ACGT`.
+    ///
+    /// # Errors
+    /// A value that SAM cannot hold.
+    pub(super) fn write(&self, out: &mut Vec<u8>) -> Result<(), String> {
+        let Field { key, kind, value } = *self;
+        let shown_kind = if matches!(kind, b'c' | b'C' | b's' | b'S' | b'i' | b'I') { b'i' } else { kind };
+        out.extend_from_slice(&[key[0], key[1], b':', shown_kind, b':']);
+        match kind {
+            b'Z' | b'H' | b'A' => {
+                let least = if kind == b'A' { b'!' } else { b' ' };
+                if let Some(odd) = value.iter().find(|b| !(least..=b'~').contains(b)) {
+                    return Err(format!(
+                        "its field {} holds '{}', which SAM does not allow",
+                        name(key),
+                        odd.escape_ascii()
+                    ));
+                }
+                if kind == b'H' && (value.len() % 2 == 1 || !value.iter().all(u8::is_ascii_hexdigit)) {
+                    return Err(format!("its field {} is not made of pairs of hexadecimal digits", name(key)));
+                }
+                out.extend_from_slice(value);
+            }
+            b'B' => {
+                let (array, values) = (value[0], &value[5..]);
+                out.push(array);
+                for number in values.chunks(size_of(array).unwrap_or(1)) {
+                    out.push(b',');
+                    push_number(out, array, number);
+                }
+            }
+            _ => push_number(out, kind, value),
+        }
+        Ok(())
+    }
+}
+
+/// A key, as a message shows it.
+pub(super) fn name(key: [u8; 2]) -> String {
+    key.escape_ascii().to_string()
+}
+
+/// Bytes of one value of a type of numbers.
+fn size_of(kind: u8) -> Option<usize> {
+    match kind {
+        b'c' | b'C' => Some(1),
+        b's' | b'S' => Some(2),
+        b'i' | b'I' | b'f' => Some(4),
+        _ => None,
+    }
+}
+
+fn push_number(out: &mut Vec<u8>, kind: u8, bytes: &[u8]) {
+    let mut word = [0; 4];
+    word[..bytes.len()].copy_from_slice(bytes);
+    let low = [word[0], word[1]];
+    let number = match kind {
+        b'c' => i64::from(word[0] as i8),
+        b'C' => i64::from(word[0]),
+        b's' => i64::from(i16::from_le_bytes(low)),
+        b'S' => i64::from(u16::from_le_bytes(low)),
+        b'i' => i64::from(i32::from_le_bytes(word)),
+        b'I' => i64::from(u32::from_le_bytes(word)),
+        _ => {
+            // The shortest number that is read as the same. (Writing to memory cannot fail.)
+            let value = f32::from_le_bytes(word);
+            let _ = match value == 0.0 || SHORT.contains(&value.abs()) {
+                true => write!(out, "{value}"),
+                false => write!(out, "{value:e}"),
+            };
+            return;
+        }
+    };
+    out.extend_from_slice(itoa::Buffer::new().format(number).as_bytes());
+}
+
+/// The fields of a record, in order.
+///
+/// # Errors
+/// Bytes that are no field.
+pub(super) fn fields(mut bytes: &[u8]) -> impl Iterator<Item = Result<Field<'_>, String>> {
+    std::iter::from_fn(move || {
+        if bytes.is_empty() {
+            return None;
+        }
+        match take(bytes) {
+            Some((field, rest)) => {
+                bytes = rest;
+                Some(Ok(field))
+            }
+            None => {
+                let key = bytes.get(..2).unwrap_or(bytes).escape_ascii().to_string();
+                bytes = &[];
+                Some(Err(format!("its field '{key}' is damaged, or of a type that BAM does not have")))
+            }
+        }
+    })
+}
+
+fn take(bytes: &[u8]) -> Option<(Field<'_>, &[u8])> {
+    let [k1, k2, kind, rest @ ..] = bytes else { return None };
+    if !k1.is_ascii_alphabetic() || !k2.is_ascii_alphanumeric() {
+        return None;
+    }
+    let (length, end) = match kind {
+        b'A' => (1, 0),
+        b'Z' | b'H' => (memchr::memchr(0, rest)?, 1),
+        b'B' => {
+            let count = u32::from_le_bytes(*rest.get(1..)?.first_chunk()?);
+            (5 + (count as usize).checked_mul(size_of(rest[0])?)?, 0)
+        }
+        _ => (size_of(*kind)?, 0),
+    };
+    let (value, rest) = (rest.get(..length)?, rest.get(length + end..)?);
+    Some((Field { key: [*k1, *k2], kind: *kind, value }, rest))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn text(bytes: &[u8]) -> Result<String, String> {
+        let mut out = Vec::new();
+        for field in fields(bytes) {
+            out.push(b'|');
+            field?.write(&mut out)?;
+        }
+        Ok(String::from_utf8(out).unwrap())
+    }
+
+    #[test]
+    fn fields_of_all_types() {
+        let numbers = b"a0c\xffa1C\xffa2s\xfe\xffa3S\xfe\xffa4i\xff\xff\xff\xffa5I\xff\xff\xff\xff";
+        assert_eq!(text(numbers).unwrap(), "|a0:i:-1|a1:i:255|a2:i:-2|a3:i:65534|a4:i:-1|a5:i:4294967295");
+        assert!(text(b"b0fcc\xc6\x40b1Ax b2Z two w\0").is_err(), "a blank is no key");
+        assert!(text(b"b4H1AE\0").is_err() && text(b"b4H1G\0").is_err());
+        assert_eq!(text(b"b1Axb2Ztwo w\0b3Z\0b4H1AE3\0").unwrap(), "|b1:A:x|b2:Z:two w|b3:Z:|b4:H:1AE3");
+        for (value, shown) in [(6.2f32, "6.2"), (1e-30, "1e-30"), (-1.5e-7, "-1.5e-7"), (0.0, "0"), (3e20, "3e20")] {
+            assert_eq!(text(&[&b"b0f"[..], &value.to_le_bytes()].concat()).unwrap(), format!("|b0:f:{shown}"));
+            assert_eq!(shown.parse(), Ok(value));
+        }
+    }
+
+    #[test]
+    fn arrays() {
+        assert_eq!(text(b"MLBC\x02\0\0\0\x05\xff").unwrap(), "|ML:B:C,5,255");
+        assert_eq!(text(b"xsBs\x01\0\0\0\xff\xff").unwrap(), "|xs:B:s,-1");
+        assert_eq!(text(b"xeBi\0\0\0\0").unwrap(), "|xe:B:i");
+        assert_eq!(text(b"xfBf\x01\0\0\0\0\0\xc0\x3f").unwrap(), "|xf:B:f,1.5");
+    }
+
+    #[test]
+    fn what_is_no_field_is_refused() {
+        for odd in
+            [&b"RX"[..], b"RXZabc", b"RXi\0\0\0", b"RXd\0\0\0\0\0\0\0\0", b"ABBx\0\0\0\0", b"ABBC\x02\0\0\0a", b"1XAa"]
+        {
+            assert!(text(odd).is_err(), "{}", odd.escape_ascii());
+        }
+        assert!(text(b"RXZa\tb\0").unwrap_err().contains("RX holds '\\t'"));
+    }
+}

@@ -1,0 +1,103 @@
+//! What lies before the records, and what the first read says of all.
+
+use super::record::{Found, Head, Record};
+use std::collections::HashSet;
+use zerohop_model::record::{FIRST, LAST, PAIRED};
+
+/// What a file begins with.
+pub(crate) const MAGIC: [u8; 4] = *b"BAM\x01";
+
+/// The header of a file.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(crate) struct Header {
+    /// Its bytes, up to the first record.
+    pub(crate) bytes: usize,
+    /// How many contigs it names.
+    pub(crate) contigs: i32,
+    /// Its @RG lines.
+    pub(crate) read_groups: Vec<Vec<u8>>,
+}
+
+impl Header {
+    /// The IDs of its read groups.
+    pub(crate) fn read_group_ids(&self) -> HashSet<Vec<u8>> {
+        let id =
+            |line: &Vec<u8>| line.split(|&b| b == b'\t').find_map(|field| Some(field.strip_prefix(b"ID:")?.to_vec()));
+        self.read_groups.iter().filter_map(id).collect()
+    }
+}
+
+/// What the first read says of all.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct First {
+    /// Whether it is one of a pair.
+    pub(crate) is_paired: bool,
+    /// Whether it has no qualities, though it has bases.
+    pub(crate) lacks_qualities: bool,
+}
+
+impl Header {
+    /// The header at the start of `text`; `None` if it goes on behind it.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub(crate) fn of(text: &[u8]) -> Result<Option<Self>, &'static str> {
+        let word = |at: usize| {
+            let bytes = text.get(at..).and_then(<[u8]>::first_chunk);
+            bytes.map(|bytes| usize::try_from(i32::from_le_bytes(*bytes)).map_err(|_| "its header is damaged"))
+        };
+        let Some(length) = word(4).transpose()? else { return Ok(None) };
+        let Some(contigs) = word(8 + length).transpose()? else { return Ok(None) };
+        let mut at = 12 + length;
+        for _ in 0..contigs {
+            let Some(name) = word(at).transpose()? else { return Ok(None) };
+            at += 8 + name;
+        }
+        if text.len() < at {
+            return Ok(None);
+        }
+        // htslib may have filled it up with zeros.
+        let lines = text[8..8 + length].split(|&b| b == b'\n' || b == 0).filter(|line| line.starts_with(b"@RG\t"));
+        let read_groups = lines.map(<[u8]>::to_vec).collect();
+        Ok(Some(Header { bytes: at, contigs: contigs as i32, read_groups }))
+    }
+}
+
+/// What the reads say that `text` begins with, and whether more of them would say nothing else. Damaged records say
+/// nothing: whoever parses them finds the fault.
+pub(crate) fn first_read(mut text: &[u8]) -> (Option<First>, bool) {
+    let mut first = None;
+    loop {
+        let head = match Head::read(text) {
+            Found::Head(head) => head,
+            Found::CutOff => return (first, false),
+            Found::Damaged => return (first, true),
+        };
+        let Some(record) = Record::of(head, text) else { return (first, false) };
+        if head.is_read() {
+            let lacks_qualities = record.qualities.first() == Some(&0xff);
+            let First { is_paired, .. } =
+                *first.get_or_insert(First { is_paired: head.flags & PAIRED != 0, lacks_qualities });
+            // A read without bases says nothing of qualities.
+            if head.bases > 0 {
+                return (Some(First { is_paired, lacks_qualities }), true);
+            }
+        }
+        text = &text[head.size..];
+    }
+}
+
+/// How many reads there are, at most `most`, and their bases: of pairs the first mates. `text` begins with a record.
+pub(crate) fn sample(mut text: &[u8], most: usize) -> (usize, u64) {
+    let (mut reads, mut bases) = (0, 0);
+    while let Found::Head(head) = Head::read(text) {
+        if reads == most {
+            break;
+        }
+        if head.is_read() && head.flags & (PAIRED | FIRST | LAST) != PAIRED | LAST {
+            (reads, bases) = (reads + 1, bases + u64::from(head.bases));
+        }
+        text = text.get(head.size..).unwrap_or_default();
+    }
+    (reads, bases)
+}

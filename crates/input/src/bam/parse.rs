@@ -1,0 +1,303 @@
+//! Makes FASTQ of the records of a chunk, and finds the reads in it. This is where an input is checked: every byte of
+//! every record.
+
+use super::fields::{fields, name as shown_key};
+use super::record::{Found, Head, Record};
+use crate::fault::over_limit;
+use crate::header::without_mate_number;
+use std::borrow::Cow;
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
+use zerohop_model::chunk::{Chunk, ReadSpans, Span, Text};
+use zerohop_model::directed::Directed;
+use zerohop_model::error::{Error, InputError, shown};
+use zerohop_model::record::{FIRST, LAST, PAIRED, QC_FAIL, REVERSE};
+use zerohop_model::source::Parse;
+
+/// The bases of their codes, two in a byte.
+const PAIRS: [[u8; 2]; 256] = pairs(b"=ACMGRSVTWYHKDBN");
+/// The same, of the other strand.
+const COMPLEMENTS: [[u8; 2]; 256] = pairs(b"=TGKCYSBAWRDMHVN");
+
+const fn pairs(letters: &[u8; 16]) -> [[u8; 2]; 256] {
+    let (mut table, mut i) = ([[0; 2]; 256], 0);
+    while i < 256 {
+        table[i] = [letters[i >> 4], letters[i & 15]];
+        i += 1;
+    }
+    table
+}
+
+/// Best quality that FASTQ can hold.
+const BEST_QUALITY: u8 = b'~' - b'!';
+/// What BAM has for a quality that is missing.
+const NO_QUALITY: u8 = 0xff;
+/// CIGAR operation of bases that are left out.
+const HARD_CLIP: u8 = 5;
+/// Those of bases of the read: M, I, S, = and X.
+const OF_READ: [u8; 5] = [0, 1, 4, 7, 8];
+
+/// The parser of one lane.
+#[derive(Debug, Clone)]
+pub(crate) struct BamParser {
+    pub(crate) path: PathBuf,
+    /// Whether all reads are pairs; else all are single.
+    pub(crate) is_paired: bool,
+    /// Whether no read has qualities.
+    pub(crate) lacks_qualities: bool,
+    pub(crate) max_read_bases: usize,
+    /// The IDs of the read groups of the header.
+    pub(crate) read_groups: HashSet<Vec<u8>>,
+    /// Whether reads keep their read groups.
+    pub(crate) keeps_read_groups: bool,
+    /// Which fields go with the direction of a read.
+    pub(crate) directed: Directed,
+    /// Whether offsets are those of the file.
+    pub(crate) has_places: bool,
+}
+
+impl Parse for BamParser {
+    fn parse(&self, chunk: &mut Chunk) -> Result<(), Error> {
+        chunk.forget_reads();
+        chunk.comments_are_fields = true;
+        let [records, mut fastq] = std::mem::take(&mut chunk.text);
+        fastq.bytes.clear();
+        (fastq.first_record, fastq.first_byte) = (records.first_record, records.first_byte);
+        let mut parsing = Parsing { parser: self, records: &records, number: 0, start: 0, fastq: &mut fastq.bytes };
+        let outcome = parsing.fragments(chunk);
+        // The memory of the records is for those of the next chunk.
+        let spare = Text { bytes: cleared(records.bytes), ..Text::default() };
+        chunk.text = [fastq, spare];
+        Ok(outcome?)
+    }
+
+    fn path(&self, text: usize) -> Option<&Path> {
+        (text == 0).then_some(&*self.path)
+    }
+}
+
+fn cleared(mut bytes: Vec<u8>) -> Vec<u8> {
+    bytes.clear();
+    bytes
+}
+
+/// A chunk whose reads are being found.
+struct Parsing<'p> {
+    parser: &'p BamParser,
+    records: &'p Text,
+    /// Number, in the chunk and from 1, of the present read, and where its record starts.
+    number: u64,
+    start: usize,
+    fastq: &'p mut Vec<u8>,
+}
+
+/// A read of a pair, the beginning of its record, and where that starts.
+type Mate<'p> = (ReadSpans, Head<'p>, usize);
+
+impl<'p> Parsing<'p> {
+    fn fault(&self, name: &[u8], what: impl Into<String>) -> InputError {
+        self.fault_at((self.number, self.start), name, what)
+    }
+
+    /// A fault of the read with this number in the chunk, whose record starts there.
+    fn fault_at(&self, (number, start): (u64, usize), name: &[u8], what: impl Into<String>) -> InputError {
+        let (record, byte) = (self.records.first_record + number, self.records.first_byte + start as u64);
+        let mut fault = InputError::new(&self.parser.path, what).at(record, byte).read(name);
+        fault.byte = fault.byte.filter(|_| self.parser.has_places);
+        fault
+    }
+
+    fn fragments(&mut self, chunk: &mut Chunk) -> Result<(), InputError> {
+        let (mut at, mut open): (usize, Option<Mate<'p>>) = (0, None);
+        let mut last_pair: &[u8] = b"";
+        while let Some(bytes) = self.records.bytes.get(at..).filter(|bytes| !bytes.is_empty()) {
+            self.number += 1;
+            self.start = at;
+            let record = self.record(bytes)?;
+            let head = record.head;
+            at += head.size;
+            if !head.is_read() {
+                self.number -= 1;
+                continue;
+            }
+            let read = self.read(&record)?;
+            let name = without_mate_number(head.name);
+            match (self.parser.is_paired, head.flags & PAIRED != 0) {
+                (false, false) => chunk.push(read, None),
+                (false, true) => return Err(self.fault(name, "it is one of a pair, and the reads before are single")),
+                (true, false) => return Err(self.fault(name, "it is a single read, and the reads before are pairs")),
+                (true, true) => match open.take() {
+                    None if name == last_pair => {
+                        return Err(self.fault(name, "more than two reads with this name follow one another"));
+                    }
+                    None => open = Some((read, head, self.start)),
+                    Some(first) => {
+                        self.push_pair(chunk, first, (read, head, self.start))?;
+                        last_pair = name;
+                    }
+                },
+            }
+        }
+        match open {
+            Some((_, head, start)) => Err(self.no_mate(head.name, (self.number, start))),
+            None => Ok(()),
+        }
+    }
+
+    /// Adds two reads, of which either may be the first mate.
+    fn push_pair(&self, chunk: &mut Chunk, one: Mate<'p>, two: Mate<'p>) -> Result<(), InputError> {
+        let name = without_mate_number(one.1.name);
+        if without_mate_number(two.1.name) != name {
+            return Err(self.no_mate(name, (self.number - 1, one.2)));
+        }
+        match [one, two].map(|(_, head, _)| head.flags & (FIRST | LAST)) {
+            [FIRST, LAST] => chunk.push(one.0, Some(two.0)),
+            [LAST, FIRST] => chunk.push(two.0, Some(one.0)),
+            _ => {
+                let what = "the flags of the two reads with this name do not say which is the first and which the \
+                            second of the pair (0x40 and 0x80)";
+                return Err(self.fault(name, what));
+            }
+        }
+        Ok(())
+    }
+
+    fn no_mate(&self, name: &[u8], place: (u64, usize)) -> InputError {
+        let what = "its mate does not follow it: have mates follow one another first ('samtools collate'), and leave \
+                    out reads whose mate is not in the file";
+        self.fault_at(place, without_mate_number(name), what)
+    }
+
+    fn record(&self, bytes: &'p [u8]) -> Result<Record<'p>, InputError> {
+        let cut_off = || self.fault(b"", "the file ends in the middle of this record: it is truncated");
+        match Head::read(bytes) {
+            Found::Head(head) => Record::of(head, bytes).ok_or_else(cut_off),
+            Found::CutOff => Err(cut_off()),
+            Found::Damaged => Err(self.fault(b"", crate::fault::DAMAGED_RECORD)),
+        }
+    }
+
+    /// Appends a read and finds its parts.
+    fn read(&mut self, record: &Record<'_>) -> Result<ReadSpans, InputError> {
+        let name = without_mate_number(record.head.name);
+        self.check(record, name)?;
+        let is_reverse = record.head.flags & REVERSE != 0;
+        self.fastq.push(if self.parser.lacks_qualities { b'>' } else { b'@' });
+        let name_span = self.append(name);
+        self.fastq.push(b' ');
+        let start = self.fastq.len();
+        self.write_fields(record, name)?;
+        if is_reverse && let Cow::Owned(turned) = self.parser.directed.turned(&self.fastq[start..]) {
+            self.fastq.truncate(start);
+            self.fastq.extend_from_slice(&turned);
+        }
+        let comment = self.span_from(start);
+        if self.fastq.len() == start {
+            self.fastq.pop();
+        }
+        self.fastq.push(b'\n');
+        let start = self.fastq.len();
+        self.write_bases(record, is_reverse);
+        let seq = self.span_from(start);
+        self.fastq.push(b'\n');
+        let qual = if self.parser.lacks_qualities {
+            None
+        } else {
+            self.fastq.extend_from_slice(b"+\n");
+            let start = self.fastq.len();
+            self.fastq.extend(record.qualities.iter().map(|q| q + b'!'));
+            if is_reverse {
+                self.fastq[start..].reverse();
+            }
+            let qual = self.span_from(start);
+            self.fastq.push(b'\n');
+            Some(qual)
+        };
+        if u32::try_from(self.fastq.len()).is_err() {
+            let what = "the reads of one batch have more than 4 GiB of text: have smaller batches";
+            return Err(self.fault(name, what));
+        }
+        let failed_filters = record.head.flags & QC_FAIL != 0;
+        let comment = if comment.start == comment.end { Span::default() } else { comment };
+        Ok(ReadSpans { text: 0, name: name_span, comment, seq, qual, failed_filters })
+    }
+
+    fn check(&self, record: &Record<'_>, name: &[u8]) -> Result<(), InputError> {
+        if matches!(name, b"" | b"*") {
+            return Err(self.fault(b"", "the read has no name"));
+        }
+        if let Some(odd) = name.iter().find(|b| !(b'!'..=b'~').contains(b)) {
+            return Err(self.fault(name, format!("its name holds '{}', which SAM does not allow", odd.escape_ascii())));
+        }
+        if record.head.bases as usize > self.parser.max_read_bases {
+            return Err(self.fault(name, over_limit(self.parser.max_read_bases as u64)));
+        }
+        let operations = record.operations();
+        let codes = || operations.chunks_exact(4).map(|op| op[0] & 15);
+        if record.head.bases == 0 && codes().any(|code| OF_READ.contains(&code)) {
+            return Err(self.fault(name, "it was aligned, but its bases are not in the file"));
+        }
+        if [codes().next(), codes().next_back()].contains(&Some(HARD_CLIP)) {
+            let what = "it is hard-clipped: the bases that were clipped off are not in the file; take the reads from \
+                        before they were aligned";
+            return Err(self.fault(name, what));
+        }
+        let worst = record.qualities.iter().fold(0, |worst, q| worst.max(*q));
+        match self.parser.lacks_qualities {
+            true if record.qualities.iter().any(|q| *q != NO_QUALITY) => {
+                Err(self.fault(name, "it has qualities, and the reads before have none"))
+            }
+            false if record.qualities.first() == Some(&NO_QUALITY) => {
+                Err(self.fault(name, "it has no qualities, and the reads before have some"))
+            }
+            false if worst > BEST_QUALITY => {
+                Err(self
+                    .fault(name, format!("it has a quality of {worst}; the best that SAM allows is {BEST_QUALITY}")))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Appends the optional fields, with tabs between them.
+    fn write_fields(&mut self, record: &Record<'_>, name: &[u8]) -> Result<(), InputError> {
+        let start = self.fastq.len();
+        for field in fields(record.fields) {
+            let field = field.map_err(|what| self.fault(name, what))?;
+            let is_group = field.key == *b"RG";
+            if field.is_of_alignment() || is_group && !self.parser.keeps_read_groups {
+                continue;
+            }
+            if is_group && !self.parser.read_groups.contains(field.value) {
+                let what =
+                    format!("its {} is '{}', which the header does not name", shown_key(field.key), shown(field.value));
+                return Err(self.fault(name, what));
+            }
+            if self.fastq.len() > start {
+                self.fastq.push(b'\t');
+            }
+            field.write(self.fastq).map_err(|what| self.fault(name, what))?;
+        }
+        Ok(())
+    }
+
+    /// Appends the bases, in the direction in which they were sequenced.
+    fn write_bases(&mut self, record: &Record<'_>, is_reverse: bool) {
+        let (start, count) = (self.fastq.len(), record.head.bases as usize);
+        let table = if is_reverse { &COMPLEMENTS } else { &PAIRS };
+        self.fastq.extend(record.bases.iter().flat_map(|two| table[usize::from(*two)]));
+        self.fastq.truncate(start + count);
+        if is_reverse {
+            self.fastq[start..].reverse();
+        }
+    }
+
+    fn append(&mut self, bytes: &[u8]) -> Span {
+        let start = self.fastq.len();
+        self.fastq.extend_from_slice(bytes);
+        self.span_from(start)
+    }
+
+    fn span_from(&self, start: usize) -> Span {
+        Span { start: start as u32, end: self.fastq.len() as u32 }
+    }
+}
