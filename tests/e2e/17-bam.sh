@@ -1,0 +1,519 @@
+#!/bin/bash
+# BAM, SAM and CRAM as input: the alignments are those of the FASTQ that they were made of, for any engine, number of
+# threads and ranks, from files and pipes, however records lie in blocks. Fields, read groups and 0x200 arrive at the
+# records; fields that go with the direction are turned. Records that were aligned before are taken as the reads
+# that they were.
+# What cannot be aligned is refused with its place.
+# LONG=1: every set at every number of threads, not five. PART=REGEX: the parts whose name matches.
+source "$(dirname "$0")/lib.sh"
+command -v samtools > /dev/null || skip "no samtools here"
+
+# records FILE...: without the header and read groups
+records() { samtools view --no-PG "$@" | sed 's/\tRG:Z:[^\t]*//'; }
+
+# aligned OUT ARGUMENTS...: their records in $WORK/OUT
+aligned() {
+    local out=$1; shift
+    zerohop align -q -o "$WORK/whole.bam" "$@"
+    records "$WORK/whole.bam" > "$WORK/$out"
+}
+
+# same WHAT: $WORK/own has the records of $WORK/expected
+same() {
+    cmp "$WORK/own" "$WORK/expected" || fail "$1: other records: $(diff "$WORK/own" "$WORK/expected" | head -n 4)"
+    checks=$((checks + 1))
+}
+
+# unaligned OUT FIRST SECOND: BAM of pairs; of single reads without SECOND
+unaligned() {
+    if [ -n "${3-}" ]; then samtools import -R g -1 "$2" -2 "$3" -o "$1" 2> "$WORK/import.log"
+    else # a name with /1 or /2 makes samtools set the flags of a pair
+        samtools import -R g -0 <(gzip -cdf "$2" | sed -E '1~4s|^(@[^ ]*)/[12]|\1|') -o "$1" 2> "$WORK/import.log"
+    fi
+}
+
+# reference FILE: as $WORK/set.fa, not compressed, with no index
+reference() {
+    rm -rf "$WORK"/set.fa*
+    gzip -cdf "$1" > "$WORK/set.fa"
+}
+
+check_sets() {
+    local name reference first second threads checks=0 number=0
+    local all=(1 2 5 16)
+    while read -r name reference first second; do
+        if [ ! -f "$first" ]; then echo "$name: not here"; continue; fi
+        reference "$reference"
+        unaligned "$WORK/reads.bam" "$first" "$second"
+        unaligned "$WORK/single.bam" "$first"
+        [ -n "${LONG-}" ] || threads=${all[number % 4]}
+        number=$((number + 1))
+        aligned expected -t 2 "$WORK/set.fa" "$first" "$second"
+        for threads in ${LONG:+${all[@]}} ${threads:+$threads}; do
+            aligned own -t "$threads" "$WORK/set.fa" "$WORK/reads.bam"
+            same "$name at -t $threads"
+        done
+        aligned expected -t 2 "$WORK/set.fa" "$first"
+        aligned own -t "${threads:-2}" "$WORK/set.fa" "$WORK/single.bam"
+        same "$name, single"
+        [ -n "${LONG-}" ] || [ $number -lt 5 ] || break
+    done < <(read_sets)
+    echo "sets: the records of FASTQ in $checks runs"
+}
+
+check_forms() {
+    local checks=0 form
+    local first=$DATA/ecoli/ecoli_150_1.fq.gz second=$DATA/ecoli/ecoli_150_2.fq.gz
+    reference "$DATA/ecoli/GCF_000005845.2_ASM584v2_genomic.fna.gz"
+    zerohop index -q -r 150 "$WORK/set.fa"
+    unaligned "$WORK/reads.bam" "$first" "$second"
+    aligned expected -t 2 "$WORK/set.fa" "$first" "$second"
+    # bgzip cuts blocks anywhere; htslib writes whole records
+    gzip -cd "$WORK/reads.bam" > "$WORK/raw"
+    bgzip -c "$WORK/raw" > "$WORK/bgzip.bam"
+    gzip -c "$WORK/raw" > "$WORK/gzip.bam"
+    samtools view -u -o "$WORK/stored.bam" "$WORK/reads.bam"
+    for form in bgzip.bam gzip.bam raw stored.bam; do
+        aligned own -t 2 "$WORK/set.fa" "$WORK/$form"
+        same "$form"
+    done
+    for form in reads.bam raw; do
+        aligned own -t 2 "$WORK/set.fa" - < <(cat "$WORK/$form")
+        same "standard input, $form"
+    done
+    samtools view -h -o "$WORK/reads.sam" "$WORK/reads.bam"
+    gzip -c "$WORK/reads.sam" > "$WORK/reads.sam.gz"
+    samtools view -o "$WORK/bare.sam" "$WORK/reads.bam"
+    sed -i 's/\tRG:Z:g//' "$WORK/bare.sam"
+    samtools view -C --no-PG -o "$WORK/reads.cram" "$WORK/reads.bam"
+    samtools view -C --output-fmt-option version=3.1 -o "$WORK/3.1.cram" "$WORK/reads.bam" 2> "$WORK/cram.log"
+    samtools view -C --output-fmt-option use_bzip2=1 -o "$WORK/bzip2.cram" "$WORK/reads.bam"
+    for form in reads.sam reads.sam.gz bare.sam reads.cram 3.1.cram bzip2.cram; do
+        aligned own -t 2 "$WORK/set.fa" "$WORK/$form"
+        same "$form"
+        aligned own -t 2 "$WORK/set.fa" - < <(cat "$WORK/$form")
+        same "standard input, $form"
+    done
+    # htslib reads and writes at the same time
+    zerohop align -q -t 2 -o "$WORK/whole.cram" "$WORK/set.fa" "$WORK/reads.sam"
+    records -T "$WORK/set.fa" --input-fmt-option decode_md=0 "$WORK/whole.cram" > "$WORK/own"
+    same "SAM to CRAM"
+    # lanes, also beside FASTQ
+    aligned expected -t 2 "$WORK/set.fa" "$first" "$second" --reads "$first" "$second" --reads "$first"
+    unaligned "$WORK/single.bam" "$first"
+    aligned own -t 2 "$WORK/set.fa" "$WORK/bgzip.bam" --reads "$first" "$second" --reads "$WORK/single.bam"
+    same "three lanes"
+    aligned expected --first 100 -t 2 "$WORK/set.fa" "$first" "$second"
+    aligned own --first 100 -t 2 "$WORK/set.fa" "$WORK/reads.bam"
+    same "--first"
+    echo "forms: the records of FASTQ in $checks forms"
+}
+
+check_engines() {
+    local checks=0 engine name aligner sort
+    local first=$DATA/ecoli/ecoli_100_1.fq.gz second=$DATA/ecoli/ecoli_100_2.fq.gz
+    reference "$DATA/ecoli/GCF_000005845.2_ASM584v2_genomic.fna.gz"
+    unaligned "$WORK/reads.bam" "$first" "$second"
+    # bowtie2 and hisat2 choose among equal places by the name, of which BAM has no /1 or /2
+    first=$WORK/first.fq second=$WORK/second.fq
+    samtools fastq -n -1 "$first" -2 "$second" "$WORK/reads.bam" 2> "$WORK/fastq.log"
+    unaligned "$WORK/single.bam" "$first"
+    zerohop index -q --engine bwa-mem "$WORK/set.fa"
+    # NAME:PROGRAM
+    for engine in bwa-mem: bwa:bwa minimap2:minimap2 bowtie2:bowtie2 hisat2:hisat2 snap:snap-aligner; do
+        name=${engine%%:*} aligner=${engine#*:}
+        if [ -n "$aligner" ] && ! command -v "$aligner" > /dev/null; then echo "$name: not here"; continue; fi
+        for sort in "" --sort; do
+            local all=(--engine "$name" ${aligner:+--build-index} -t 4 $sort "$WORK/set.fa")
+            aligned expected "${all[@]}" "$first" "$second"
+            aligned own "${all[@]}" "$WORK/reads.bam"
+            same "$name $sort"
+        done
+        aligned expected "${all[@]}" "$first"
+        aligned own "${all[@]}" "$WORK/single.bam"
+        same "$name, single"
+    done
+    echo "engines: the records of FASTQ in $checks runs"
+}
+
+# Fields of all types, read groups, 0x200
+check_fields() {
+    reference "$DATA/phix/phix.fasta"
+    zerohop index -q --engine bwa-mem "$WORK/set.fa"
+    python3 - "$DATA/phix/phix.1.fastq" "$DATA/phix/phix.2.fastq" > "$WORK/reads.sam" << 'END'
+import itertools, sys
+print('@HD\tVN:1.6\tSO:unsorted\tGO:query')
+print('@RG\tID:one\tSM:s\tLB:l1\tDS:a b\n@RG\tID:two\tSM:s\tLB:l2')
+def reads(path):
+    with open(path) as lines:
+        for name, seq, _, qual in itertools.zip_longest(*[lines] * 4):
+            yield name[1:].split()[0].removesuffix('/1').removesuffix('/2'), seq.strip().upper(), qual.strip()
+for number, pair in enumerate(zip(*map(reads, sys.argv[1:]))):
+    for flags, (name, seq, qual) in zip((77, 141), pair):
+        flags |= 0x200 if number % 3 == 0 else 0
+        fields = [f'RG:Z:{("one", "two")[number % 2]}', f'RX:Z:ACGT-{number}', 'BC:Z:', f'xi:i:{number - 70000}',
+            f'xj:i:{1 << 31}', 'xa:A:q', 'xf:f:-1.5e-07', 'xh:H:1AE3', 'MM:Z:C+m,1,2;', 'ML:B:C,0,255',
+            'xc:B:c,-128,127', 'xs:B:s,-32768', 'xS:B:S,65535', 'xI:B:I,4294967295', 'xF:B:f,0.25,1e+10', 'xe:B:i',
+            f'OQ:Z:{qual}', f'E2:Z:{seq}', f'cd:B:S{"".join(f",{i}" for i in range(len(seq)))}']
+        gone = ['NM:i:3', 'MD:Z:5', 'AS:i:9', 'SA:Z:x', 'MQ:i:1', 'MC:Z:*', 'TS:A:+']
+        print(name, flags, '*', 0, 0, '*', '*', 0, 0, seq, qual, *(fields + gone)[::1 if number % 4 else -1], sep='\t')
+END
+    samtools view -b -o "$WORK/reads.bam" "$WORK/reads.sam"
+    # number of threads, format of the output, engine
+    local engine form how
+    for how in "2 bam strobealign" "5 sam strobealign" "2 cram bwa-mem" "3 bam bwa" "2 sam minimap2"; do
+        read -r threads form engine <<< "$how"
+        [ "$engine" != bwa ] && [ "$engine" != minimap2 ] || command -v "$engine" > /dev/null || continue
+        local more=() turn=(--tags-to-reverse Picard,cd --tags-to-revcomp Picard)
+        [ "$engine" != bwa ] && [ "$engine" != minimap2 ] || more=(--build-index)
+        zerohop align -q -t "$threads" --engine "$engine" "${more[@]}" "${turn[@]}" -o "$WORK/own.$form" \
+            "$WORK/set.fa" "$WORK/reads.bam"
+        samtools view -h -T "$WORK/set.fa" --input-fmt-option decode_md=0 "$WORK/own.$form" > "$WORK/own"
+        python3 - "$WORK/reads.sam" "$WORK/own" << 'END' || fail "fields: $how"
+import sys
+GONE = {'NM', 'MD', 'AS', 'SA', 'MQ', 'MC', 'TS'}
+def complement(bases): return bases[::-1].translate(str.maketrans('ACGT', 'TGCA'))
+def records(path):
+    for line in open(path):
+        if line[0] != '@':
+            columns = line.rstrip('\n').split('\t')
+            fields = dict((field[:2], field[3:]) for field in columns[11:])
+            assert len(fields) == len(columns) - 11, f'a field is there twice: {line}'
+            yield columns[0], int(columns[1]), fields
+def number(text): return float(text[2:]) if text.startswith('f:') else text
+wanted = {(name, flags & 0xc0): (flags, fields) for name, flags, fields in records(sys.argv[1])}
+seen, turned = set(), 0
+for name, flags, fields in records(sys.argv[2]):
+    before, expected = wanted[name, flags & 0xc0]
+    seen.add((name, flags & 0xc0))
+    assert flags & 0x200 == before & 0x200, (name, flags)
+    for key in GONE - {'NM', 'MD', 'AS', 'SA', 'MQ', 'MC'}: assert key not in fields, (name, key)
+    for key, value in expected.items():
+        if key in GONE:
+            assert fields.get(key) is None or fields[key] != value or key in ('NM', 'MQ', 'MC', 'AS'), (name, key)
+            continue
+        if flags & 0x10:
+            kind, text = value[:2], value[2:]
+            if key == 'OQ': value = kind + text[::-1]
+            if key == 'E2': value = kind + complement(text)
+            if key == 'cd': value = kind + ','.join(text.split(',')[:1] + text.split(',')[:0:-1])
+            turned += 1
+        if key in ('xf', 'xF'):
+            found = [float(x) for x in fields[key].split(':')[1].lstrip('f,').split(',')]
+            assert found == [float(x) for x in value.split(':')[1].lstrip('f,').split(',')], (key, fields[key])
+            continue
+        assert fields[key] == value, (name, key, fields[key], value)
+assert seen == set(wanted) and turned > 100
+header = [line for line in open(sys.argv[2]) if line.startswith('@RG')]
+assert header == ['@RG\tID:one\tSM:s\tLB:l1\tDS:a b\n', '@RG\tID:two\tSM:s\tLB:l2\n'], header
+END
+    done
+    # one read group for all
+    zerohop align -q -t 2 -R '@RG\tID:mine\tSM:t' -o "$WORK/own.bam" "$WORK/set.fa" "$WORK/reads.bam"
+    [ "$(samtools view "$WORK/own.bam" | grep -c 'RG:Z:mine')" = "$(samtools view -c "$WORK/own.bam")" ] ||
+        fail "-R does not count for all"
+    [ "$(samtools view -H "$WORK/own.bam" | grep -c '^@RG')" = 1 ] || fail "read groups beside that of -R"
+    # with FASTQ, whose comments are not copied
+    zerohop align -q -t 2 -o "$WORK/own.sam" "$WORK/set.fa" "$WORK/reads.bam" --reads "$DATA/ecoli/ecoli_150_1.fq.gz"
+    echo "fields: all of them, in 5 ways"
+}
+
+# What pysam reads of a record: all fields arrive with their types, those of real reads too. (BAM has an integer in any
+# type that holds it.)
+check_pysam() {
+    local real=${ZEROHOP_DATA-}/human_chr20/HG002_NIST_150bp_downsampled_30x.chr20.10_10p1mb.bam engine
+    [ -x "$PYTHON_WITH_PYSAM" ] || fail "no pysam here"
+    if [ ! -f "$real" ]; then echo "HG002: not here"; return; fi
+    reference "$ZEROHOP_DATA/human_chr20/grch38.chr20_and_21_10M.fa.gz"
+    samtools collate -O -u "$real" 2> /dev/null | samtools view -b -F 0x900 -o "$WORK/collated.bam"
+    # those whose mate is elsewhere cannot be aligned
+    samtools view -h "$WORK/collated.bam" | awk '/^@/ { print; next } $1 == last { print line; print; last = ""; next } {
+        last = $1; line = $0 }' | samtools view -b -o "$WORK/reads.bam"
+    for engine in strobealign bwa; do
+        [ $engine != bwa ] || command -v bwa > /dev/null || continue
+        zerohop align -q -t 2 --engine $engine $([ $engine != bwa ] || echo --build-index) -o "$WORK/own.bam" \
+            "$WORK/set.fa" "$WORK/reads.bam"
+        "$PYTHON_WITH_PYSAM" - "$WORK/reads.bam" "$WORK/own.bam" << 'END' || fail "pysam: $engine"
+import pysam, sys
+GONE = set('AS CC CG CP H0 H1 H2 HI IH MC MD MQ NM SA TS XA XS'.split())
+def reads(path):
+    for record in pysam.AlignmentFile(path, check_sq=False):
+        if not record.flag & 0x900:
+            tags = {tag: (value, 'i' if kind in 'cCsSiI' else kind)
+                for tag, value, kind in record.get_tags(with_value_type=True)}
+            bases = record.get_forward_sequence(), list(record.get_forward_qualities())
+            yield (record.query_name, record.flag & 0xc0), (bases, record.is_qcfail, tags)
+before, after = (dict(reads(path)) for path in sys.argv[1:])
+assert set(before) == set(after) and len(before) > 10000
+tags = 0
+for key, (bases, failed, wanted) in before.items():
+    assert after[key][:2] == (bases, failed), key
+    for tag in set(wanted) - GONE:
+        assert after[key][2][tag] == wanted[tag], (key, tag, wanted[tag], after[key][2].get(tag))
+        tags += 1
+assert tags > 2 * len(before)
+END
+    done
+    echo "pysam: all fields of real reads"
+}
+
+# The records that Picard's MergeBamAlignment makes of the unaligned reads and of the records of their FASTQ. (bwa puts
+# an unmapped mate on the strand of the mapped one; Picard turns it back.)
+check_merged() {
+    command -v PicardCommandLine > /dev/null || skip "no Picard here"
+    reference "$DATA/ecoli/GCF_000005845.2_ASM584v2_genomic.fna.gz"
+    zerohop index -q --engine bwa-mem "$WORK/set.fa"
+    python3 - "$DATA/ecoli/ecoli_150_1.fq.gz" "$DATA/ecoli/ecoli_150_2.fq.gz" > "$WORK/reads.sam" << 'END'
+import gzip, itertools, sys
+print('@HD\tVN:1.6\tSO:queryname')
+print('@RG\tID:one\tSM:s\tLB:l1\tPL:ILLUMINA\n@RG\tID:two\tSM:s\tLB:l2\tPL:ILLUMINA')
+def reads(path):
+    with gzip.open(path, 'rt') as lines:
+        for name, seq, _, qual in itertools.zip_longest(*[lines] * 4):
+            yield name[1:].split()[0], seq.strip(), qual.strip()
+for number, pair in enumerate(sorted(zip(*map(reads, sys.argv[1:])))):
+    for flags, (name, seq, qual) in zip((77, 141), pair):
+        flags |= 0x200 if number % 3 == 0 else 0
+        fields = [f'RG:Z:{("one", "two")[number % 2]}', f'RX:Z:ACGT-{number}', f'xi:i:{number - 70000}', 'xa:A:q',
+            'xf:f:-1.5e-07', 'ML:B:C,0,255', f'OQ:Z:{qual}', f'E2:Z:{seq}',
+            f'cd:B:S{"".join(f",{i}" for i in range(len(seq)))}']
+        print(name, flags, '*', 0, 0, '*', '*', 0, 0, seq, qual, *fields, sep='\t')
+END
+    local quiet=(QUIET=true VERBOSITY=ERROR)
+    picard() { PicardCommandLine "$@" "${quiet[@]}" > "$WORK/picard.log" 2>&1 || fail "$(cat "$WORK/picard.log")"; }
+    picard SortSam I="$WORK/reads.sam" O="$WORK/reads.bam" SORT_ORDER=queryname
+    picard CreateSequenceDictionary R="$WORK/set.fa"
+    samtools fastq -n -1 "$WORK/1.fq" -2 "$WORK/2.fq" "$WORK/reads.bam" 2> /dev/null
+    zerohop align -q --engine bwa-mem -t 2 -o "$WORK/aligned.sam" "$WORK/set.fa" "$WORK/1.fq" "$WORK/2.fq"
+    picard MergeBamAlignment UNMAPPED_BAM="$WORK/reads.bam" ALIGNED_BAM="$WORK/aligned.sam" \
+        REFERENCE_SEQUENCE="$WORK/set.fa" OUTPUT="$WORK/merged.bam" SORT_ORDER=queryname CLIP_ADAPTERS=false \
+        CLIP_OVERLAPPING_READS=false ALIGNER_PROPER_PAIR_FLAGS=true PAIRED_RUN=true MAX_GAPS=-1 \
+        PRIMARY_ALIGNMENT_STRATEGY=MostDistant ATTRIBUTES_TO_RETAIN=XS ATTRIBUTES_TO_RETAIN=XA \
+        ADD_PG_TAG_TO_READS=false ATTRIBUTES_TO_REVERSE=cd ATTRIBUTES_TO_REVERSE=OQ ATTRIBUTES_TO_REVERSE=U2
+    zerohop align -q --engine bwa-mem -t 2 --mate-tags --tags-to-reverse Picard,cd --tags-to-revcomp Picard \
+        -o "$WORK/own.bam" "$WORK/set.fa" "$WORK/reads.bam"
+    "$PYTHON_WITH_PYSAM" - "$WORK/merged.bam" "$WORK/own.bam" << 'END' || fail "MergeBamAlignment"
+import pysam, sys
+def reads(path):
+    for record in pysam.AlignmentFile(path):
+        if not record.flag & 0x900:
+            fields = record.to_string().split('\t')[:11]
+            tags = {tag: (value, 'i' if kind in 'cCsSiI' else kind)
+                for tag, value, kind in record.get_tags(with_value_type=True) if tag != 'ms'}
+            yield (record.query_name, record.flag & 0xc0), (record.flag & 0xc == 0, fields, tags)
+merged, own = (dict(reads(path)) for path in sys.argv[1:])
+assert set(merged) == set(own)
+compared = 0
+for key, (both_mapped, fields, tags) in merged.items():
+    if both_mapped:
+        assert own[key][1:] == (fields, tags), (fields, own[key])
+        compared += 1
+assert compared > 19000, compared
+END
+    echo "merged: as MergeBamAlignment"
+}
+
+# refused WORDS ARGUMENTS...
+refused() {
+    local words=$1 rc=0; shift
+    local out=$WORK/${OUT:-out.bam}
+    rm -f "$out"
+    "$ZEROHOP" align -q -t 2 -o "$out" "$@" 2> "$WORK/said" || rc=$?
+    [ $rc = 1 ] || [ $rc = 2 ] || fail "exit status $rc, not refused: $*"
+    grep -qF -- "$words" "$WORK/said" || fail "'$words' is not what was said: $(cat "$WORK/said")"
+    [ ! -e "$out" ] || fail "left behind: $*"
+}
+
+# Records that were aligned before
+check_aligned() {
+    local checks=0
+    local first=$DATA/ecoli/ecoli_150_1.fq.gz second=$DATA/ecoli/ecoli_150_2.fq.gz
+    reference "$DATA/ecoli/GCF_000005845.2_ASM584v2_genomic.fna.gz"
+    zerohop index -q -r 150 "$WORK/set.fa"
+    zerohop index -q --engine bwa-mem "$WORK/set.fa"
+    zerohop align -q --engine bwa-mem -t 2 --sort -o "$WORK/sorted.bam" "$WORK/set.fa" "$first" "$second"
+    [ "$(samtools view -c -f 2048 "$WORK/sorted.bam")" -gt 0 ] || fail "no supplementary records"
+    samtools collate -o "$WORK/collated.bam" "$WORK/sorted.bam" 2> /dev/null
+    samtools fastq -n -1 "$WORK/1.fq" -2 "$WORK/2.fq" "$WORK/collated.bam" 2> /dev/null
+    aligned expected -t 2 "$WORK/set.fa" "$WORK/1.fq" "$WORK/2.fq"
+    aligned own -t 3 "$WORK/set.fa" "$WORK/collated.bam"
+    # what bwa says of other places stays
+    sed -i -E 's/\t(XS:i|XA:Z):[^\t]*//g' "$WORK/own" "$WORK/expected"
+    same "collated"
+    # CRAM of aligned reads needs its reference
+    samtools faidx "$WORK/set.fa"
+    samtools view -C -T "$WORK/set.fa" -o "$WORK/collated.cram" "$WORK/collated.bam"
+    aligned own -t 3 "$WORK/set.fa" "$WORK/collated.cram"
+    sed -i -E 's/\t(XS:i|XA:Z):[^\t]*//g' "$WORK/own"
+    same "collated, CRAM"
+    # htslib looks for the one that the header names, too
+    mv "$WORK/set.fa" "$WORK/other.fa"
+    rm "$WORK/set.fa.fai"
+    refused "needs the reference that they were aligned to" "$WORK/other.fa" "$WORK/collated.cram"
+    mv "$WORK/other.fa" "$WORK/set.fa"
+    # fields that were turned with the bases are turned back
+    samtools import -R g -T '*' -1 <(sed -E '1~4 { s/$/\tcd:B:S,1,2,3/ }' "$WORK/1.fq") \
+        -2 <(sed -E '1~4 { s/$/\tcd:B:S,1,2,3/ }' "$WORK/2.fq") -o "$WORK/fields.bam" 2> "$WORK/import.log"
+    local turn=(--tags-to-reverse cd)
+    aligned expected -t 2 "${turn[@]}" "$WORK/set.fa" "$WORK/fields.bam"
+    zerohop align -q -t 2 --engine bwa-mem "${turn[@]}" -o "$WORK/turned.bam" "$WORK/set.fa" "$WORK/fields.bam"
+    [ "$(samtools view "$WORK/turned.bam" | grep -c 'cd:B:S,3,2,1')" -gt 1000 ] || fail "no field was turned"
+    aligned own -t 2 "${turn[@]}" "$WORK/set.fa" "$WORK/turned.bam"
+    sed -i -E 's/\t(XS:i|XA:Z):[^\t]*//g' "$WORK/own" "$WORK/expected"
+    same "fields of aligned reads"
+    zerohop align -q --engine bwa-mem -t 2 --sort -o "$WORK/sorted.bam" "$WORK/set.fa" "$first"
+    samtools fastq -n -0 "$WORK/1.fq" "$WORK/sorted.bam" 2> /dev/null
+    aligned expected -t 2 "$WORK/set.fa" "$WORK/1.fq"
+    aligned own -t 3 "$WORK/set.fa" "$WORK/sorted.bam"
+    sed -i -E 's/\t(XS:i|XA:Z):[^\t]*//g' "$WORK/own" "$WORK/expected"
+    same "sorted, single"
+    echo "aligned: the records of the reads that they were"
+}
+
+# Duplicates of other libraries are told apart by the read groups of the records
+check_libraries() {
+    reference "$DATA/phix/phix.fasta"
+    unaligned "$WORK/some.bam" "$DATA/phix/phix.1.fastq" "$DATA/phix/phix.2.fastq"
+    samtools view -h "$WORK/some.bam" > "$WORK/some.sam"
+    { grep '^@HD' "$WORK/some.sam"; printf '@RG\tID:g\tLB:one\n@RG\tID:h\tLB:two\n'
+      grep -v '^@' "$WORK/some.sam"; grep -v '^@' "$WORK/some.sam" | sed 's/^/again/'
+      grep -v '^@' "$WORK/some.sam" | sed 's/^/other/; s/RG:Z:g/RG:Z:h/'; } | samtools view -b -o "$WORK/reads.bam"
+    local once twice other
+    zerohop align -q -t 3 --sort --mark-duplicates=picard -o "$WORK/once.bam" "$WORK/set.fa" "$WORK/some.bam"
+    zerohop align -q -t 3 --sort --mark-duplicates=picard -o "$WORK/own.bam" "$WORK/set.fa" "$WORK/reads.bam"
+    once=$(samtools view -c -f 1024 "$WORK/once.bam")
+    twice=$(samtools view -c -f 1024 -r g "$WORK/own.bam") other=$(samtools view -c -f 1024 -r h "$WORK/own.bam")
+    [ "$twice" -gt $((2 * once + 20)) ] || fail "copies are no duplicates: $once, $twice"
+    [ "$other" = "$once" ] || fail "duplicates of another library: $once, $other"
+    echo "libraries: those of the read groups"
+}
+
+check_ranks() {
+    local name compiler launch checks=0 ranks
+    local first=$DATA/ecoli/ecoli_150_1.fq.gz second=$DATA/ecoli/ecoli_150_2.fq.gz
+    reference "$DATA/ecoli/GCF_000005845.2_ASM584v2_genomic.fna.gz"
+    zerohop index -q -r 150 "$WORK/set.fa"
+    unaligned "$WORK/reads.bam" "$first" "$second"
+    bgzip -dc "$WORK/reads.bam" > "$WORK/raw"
+    bgzip -c "$WORK/raw" > "$WORK/reads.bam"
+    gzip -c "$WORK/raw" > "$WORK/gzip.bam"
+    aligned expected -t 2 "$WORK/set.fa" "$first" "$second"
+    aligned own --durable -t 2 "$WORK/set.fa" "$WORK/reads.bam"
+    same "--durable"
+    while read -r name compiler launch; do
+        with_mpi "$name" "$compiler"
+        for ranks in 2 3; do
+            rm -rf "$WORK/ranks.bam"*
+            $launch -n $ranks "$ZEROHOP" align --ranks -q -t 2 -o "$WORK/ranks.bam" "$WORK/set.fa" "$WORK/reads.bam" \
+                < /dev/null
+            records "$WORK/ranks.bam" > "$WORK/own"
+            same "$name, $ranks ranks"
+        done
+        rm -rf "$WORK/ranks.bam"*
+        $launch -n 2 "$ZEROHOP" align --ranks -q -t 2 -o "$WORK/ranks.bam" "$WORK/set.fa" "$WORK/gzip.bam" < /dev/null
+        records "$WORK/ranks.bam" > "$WORK/own"
+        same "$name, 2 ranks, gzip"
+    done < <(mpis)
+    echo "ranks: the records of one process in $checks runs"
+}
+
+# cut_before_container BYTES FILE: what of a CRAM file lies before the container (CRAMv3, section 7) in its last BYTES
+cut_before_container() {
+    python3 - "$@" << 'END'
+import os, sys
+bytes_left, data = int(sys.argv[1]), open(sys.argv[2], 'rb').read()
+def itf8(at):
+    first = data[at]
+    more = next(i for i in range(5) if not first & 0x80 >> i or i == 4)
+    return at + 1 + more
+def ltf8(at):
+    first = data[at]
+    return at + 1 + next((i for i in range(8) if not first & 0x80 >> i), 8)
+at = 26
+while True:
+    length, end = int.from_bytes(data[at:at + 4], 'little'), at + 4
+    for _ in range(4): end = itf8(end)
+    end = ltf8(ltf8(end))
+    end = itf8(end)
+    landmarks = data[end]
+    end = itf8(end)
+    for _ in range(landmarks): end = itf8(end)
+    after = end + 4 + length
+    if after > len(data) - bytes_left or after >= len(data):
+        break
+    at = after
+sys.stdout.buffer.write(data[:at if len(data) - at >= bytes_left else after])
+END
+}
+
+check_refused() {
+    reference "$DATA/phix/phix.fasta"
+    local first=$DATA/phix/phix.1.fastq second=$DATA/phix/phix.2.fastq size
+    unaligned "$WORK/reads.bam" "$first" "$second"
+    unaligned "$WORK/single.bam" "$first"
+    samtools view -h "$WORK/reads.bam" > "$WORK/reads.sam"
+    # odd SED-SCRIPT: $WORK/odd.bam
+    odd() { sed -E "$1" "$WORK/reads.sam" | samtools view -b -o "$WORK/odd.bam"; }
+    local n; n=$(grep -c '^@' "$WORK/reads.sam")
+    odd "$((n + 4))d"
+    refused "read '$(sed -n "$((n + 3))p" "$WORK/reads.sam" | cut -f 1)': its mate does not follow it" \
+        "$WORK/set.fa" "$WORK/odd.bam"
+    odd "$((n + 3))s/\t77\t/\t4\t/"
+    refused "record 3 (byte" "$WORK/set.fa" "$WORK/odd.bam"
+    refused "it is a single read, and the reads before are pairs" "$WORK/set.fa" "$WORK/odd.bam"
+    odd '/^@RG/d'
+    refused "its RG is 'g', which the header does not name" "$WORK/set.fa" "$WORK/odd.bam"
+    odd 's/^@RG\tID:g.*/@RG\tID:g\tSM:other/'
+    refused "or that of another input, names the read group 'g' with other fields" "$WORK/set.fa" "$WORK/reads.bam" \
+        --reads "$WORK/odd.bam"
+    refused "is BAM, SAM or CRAM, whose flags say" "$WORK/set.fa" "$WORK/single.bam" "$WORK/reads.bam"
+    refused "is BAM, SAM or CRAM, whose flags say" --interleaved "$WORK/set.fa" "$WORK/reads.bam"
+    refused "'RXX' is neither a tag" --tags-to-reverse RXX "$WORK/set.fa" "$WORK/reads.bam"
+    gzip -cd "$WORK/reads.bam" > "$WORK/raw"
+    size=$(stat -c %s "$WORK/raw")
+    head -c $((size - 7)) "$WORK/raw" | bgzip -c > "$WORK/odd.bam"
+    refused "the file ends in the middle of this record: it is truncated" "$WORK/set.fa" "$WORK/odd.bam"
+    head -c $(($(stat -c %s "$WORK/reads.bam") / 2)) "$WORK/reads.bam" > "$WORK/odd.bam"
+    refused "the file is truncated" "$WORK/set.fa" "$WORK/odd.bam"
+    head -c 40 "$WORK/raw" | bgzip -c > "$WORK/odd.bam"
+    refused "the file ends in the middle of its header: it is truncated" "$WORK/set.fa" "$WORK/odd.bam"
+    samtools view -C -o "$WORK/reads.cram" "$WORK/reads.bam"
+    head -c $(($(stat -c %s "$WORK/reads.cram") - 60)) "$WORK/reads.cram" > "$WORK/odd.cram"
+    refused "is damaged or truncated" "$WORK/set.fa" "$WORK/odd.cram"
+    # a file that ends between two containers, or lacks its end alone
+    samtools view -C --output-fmt-option seqs_per_slice=10 -o "$WORK/small.cram" "$WORK/reads.bam"
+    for size in 38 $(($(stat -c %s "$WORK/small.cram") / 2)); do
+        cut_before_container "$size" "$WORK/small.cram" > "$WORK/odd.cram"
+        refused "it lacks the end that CRAM has: it is truncated" "$WORK/set.fa" "$WORK/odd.cram"
+    done
+    samtools view -C --output-fmt-option use_lzma=1 -o "$WORK/odd.cram" "$WORK/reads.bam"
+    refused "is compressed by lzma, which zerohop does not have" "$WORK/set.fa" "$WORK/odd.cram"
+    sed '$ s/\t[0-9]*/\tx/' "$WORK/reads.sam" > "$WORK/odd.sam"
+    refused "record $(samtools view -c "$WORK/reads.bam") of it, or what follows, is damaged" \
+        "$WORK/set.fa" "$WORK/odd.sam"
+    # what follows the last record is none, and no empty line either
+    (cat "$WORK/raw"; echo) | bgzip -c > "$WORK/odd.bam"
+    refused "the file ends in the middle of this record: it is truncated" "$WORK/set.fa" "$WORK/odd.bam"
+    # read groups as others write them
+    odd 's/^@RG\tID:g.*/@RG\tPU:\tID:g\tDS:a\\t b/'
+    zerohop align -q -o "$WORK/groups.bam" "$WORK/set.fa" "$WORK/odd.bam"
+    samtools view -H "$WORK/groups.bam" | grep -qF $'@RG\tID:g\tPU:\tDS:a\\t b' || fail "another @RG line"
+    # other alignments alone are no reads
+    sed -E 's/\t(77|141)\t/\t256\t/' "$WORK/reads.sam" | samtools view -b -o "$WORK/none.bam"
+    zerohop align -q -o "$WORK/empty.bam" "$WORK/set.fa" "$WORK/none.bam"
+    [ "$(samtools view -c "$WORK/empty.bam")" = 0 ] || fail "records of no reads"
+    # no reads
+    samtools view -H "$WORK/reads.bam" | samtools view -b -o "$WORK/none.bam"
+    zerohop align -q -o "$WORK/empty.bam" "$WORK/set.fa" "$WORK/none.bam"
+    [ "$(samtools view -c "$WORK/empty.bam")" = 0 ] || fail "records of no reads"
+    if command -v bwa > /dev/null; then
+        OUT=out.sam refused "--compare-with takes reads in FASTQ or FASTA" --engine bwa --build-index --compare-with original \
+            "$WORK/set.fa" "$WORK/reads.bam"
+    fi
+    echo "refused: what cannot be aligned"
+}
+
+for part in check_sets check_forms check_engines check_fields check_pysam check_merged check_aligned check_libraries \
+    check_ranks check_refused; do
+    if [[ $part =~ ${PART-} ]]; then part $part; fi
+done
