@@ -135,8 +135,8 @@ def main():
         if len(digests) > 1:
             raise Failure(f"{engine}: other records: {digests}")
     describe_run(options.out, ["# Reads in BAM", "", f"Options of `bench/reads.py`: `{' '.join(sys.argv[1:])}`", "",
-        f"{options.pairs} pairs of {LENGTH} bases, {options.threads} threads, {options.repeats} runs of each arm. The head",
-        "of the script says what the arms are. Records were the same in all runs of an engine.", ""],
+        f"{options.pairs} pairs of {LENGTH} bases, {options.threads} threads, {options.repeats} runs of each arm. The",
+        "head of the script says what the arms are. Records were the same in all runs of an engine.", ""],
         Versions=[zerohop_commit(), output_of("samtools", "--version").splitlines()[0]], Machine=machine())
     write_summary(options, results)
 

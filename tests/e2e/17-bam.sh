@@ -227,8 +227,9 @@ check_pysam() {
     reference "$ZEROHOP_DATA/human_chr20/grch38.chr20_and_21_10M.fa.gz"
     samtools collate -O -u "$real" 2> /dev/null | samtools view -b -F 0x900 -o "$WORK/collated.bam"
     # those whose mate is elsewhere cannot be aligned
-    samtools view -h "$WORK/collated.bam" | awk '/^@/ { print; next } $1 == last { print line; print; last = ""; next } {
-        last = $1; line = $0 }' | samtools view -b -o "$WORK/reads.bam"
+    samtools view -h "$WORK/collated.bam" | awk '/^@/ { print; next }
+        $1 == last { print line; print; last = ""; next } { last = $1; line = $0 }' |
+        samtools view -b -o "$WORK/reads.bam"
     for engine in strobealign bwa; do
         [ $engine != bwa ] || command -v bwa > /dev/null || continue
         zerohop align -q -t 2 --engine $engine $([ $engine != bwa ] || echo --build-index) -o "$WORK/own.bam" \
@@ -377,7 +378,8 @@ check_libraries() {
     samtools view -h "$WORK/some.bam" > "$WORK/some.sam"
     { grep '^@HD' "$WORK/some.sam"; printf '@RG\tID:g\tLB:one\n@RG\tID:h\tLB:two\n'
       grep -v '^@' "$WORK/some.sam"; grep -v '^@' "$WORK/some.sam" | sed 's/^/again/'
-      grep -v '^@' "$WORK/some.sam" | sed 's/^/other/; s/RG:Z:g/RG:Z:h/'; } | samtools view -b -o "$WORK/reads.bam"
+      grep -v '^@' "$WORK/some.sam" | sed 's/^/other/; s/RG:Z:g/RG:Z:h/'; } |
+        samtools view -b -o "$WORK/reads.bam"
     local once twice other
     zerohop align -q -t 3 --sort --mark-duplicates=picard -o "$WORK/once.bam" "$WORK/set.fa" "$WORK/some.bam"
     zerohop align -q -t 3 --sort --mark-duplicates=picard -o "$WORK/own.bam" "$WORK/set.fa" "$WORK/reads.bam"
@@ -507,8 +509,8 @@ check_refused() {
     zerohop align -q -o "$WORK/empty.bam" "$WORK/set.fa" "$WORK/none.bam"
     [ "$(samtools view -c "$WORK/empty.bam")" = 0 ] || fail "records of no reads"
     if command -v bwa > /dev/null; then
-        OUT=out.sam refused "--compare-with takes reads in FASTQ or FASTA" --engine bwa --build-index --compare-with original \
-            "$WORK/set.fa" "$WORK/reads.bam"
+        OUT=out.sam refused "--compare-with takes reads in FASTQ or FASTA" --engine bwa --build-index \
+            --compare-with original "$WORK/set.fa" "$WORK/reads.bam"
     fi
     echo "refused: what cannot be aligned"
 }

@@ -7,7 +7,9 @@ use crate::multi_rank::{self, MultiRank};
 use crate::pilots::{self, Alternatives, Watched};
 use crate::ready::{Ran, Ready};
 use crate::replicas::{Copies, Move, Replicas, check_memory};
+use crate::shared_index::{OneOfMany, Prepared};
 use crate::summary::Told;
+use crate::taken;
 use crate::tuning_key::{AlignedWith, Profile, TuningKey};
 use crate::{output_files, planning};
 use std::sync::Arc;
@@ -37,6 +39,8 @@ pub struct Embedded<'j> {
     replicas: Replicas,
     engine: Arc<dyn Engine>,
     with: AlignedWith,
+    /// Other runs that read the same index.
+    among: Option<OneOfMany<'j>>,
     /// Who read what: a copy lies in memory as long as this holds it, and the kernel is asked where only at the end.
     readers: Option<ReplicaMap>,
     /// What was tried, and the copies that came while the run went on, and stayed.
@@ -52,38 +56,30 @@ impl<'j> Embedded<'j> {
         job: &'j Job,
         provider: &dyn IndexProvider,
         lanes: &mut [OpenLane],
-        share: &RankShare,
+        (share, among): (&RankShare, Option<OneOfMany<'j>>),
         notes: &mut Vec<String>,
     ) -> Result<Self, AlignError> {
         let mean_read_length = match job.read_length {
             Some(length) => length,
             None => zerohop_input::mean_read_length(lanes)?,
         };
-        let machine = share.machine()?;
-        let arguments = job.external.engine_args.as_deref();
-        let wanted = Wanted {
-            reference: &job.reference,
-            mean_read_length,
-            anew: job.no_index,
-            arguments: arguments.unwrap_or_default(),
+        let reads = (lanes.first().is_some_and(OpenLane::is_paired), mean_read_length);
+        let mut alternatives = None;
+        let mut prepare = || {
+            let (prepared, others) = prepare(job, provider, reads, share, notes)?;
+            alternatives = others;
+            Ok(prepared)
         };
-        let source = match job.external.build_index {
-            true => {
-                let threads = job.placement.threads.unwrap_or_else(|| machine.allowed.worker_count());
-                find_or_write(provider, &wanted, threads)?
+        let Prepared { machine, plan, mut replicas, with, files, .. } = match among {
+            Some(OneOfMany { index, .. }) => {
+                index.prepared(provider.canonical_read_length(mean_read_length), prepare)?
             }
-            false => provider.find(&wanted)?,
+            None => prepare()?,
         };
-        output_files::apart_from(job, &source.files())?;
-        let paired = lanes.first().is_some_and(OpenLane::is_paired);
-        let key = TuningKey::embedded(provider, &*source, Profile::new(paired, mean_read_length, arguments));
-        let (plan, alternatives) = begin(job, &machine, &key)?;
-        notes.extend(share.weigh(&machine, plan.replicas.len(), key.index)?);
-        notes.extend(source.note());
-        check_memory(&*source, &job.reference, plan.replicas.len())?;
-        let replicas = Replicas::make(&*source, &plan, mean_read_length, provider.has_index())?;
-        let (engine, with) = (Arc::clone(&replicas.engines[0]), key.aligned_with());
-        Ok(Embedded { job, machine, plan, alternatives, replicas, engine, with, readers: None, tried: None })
+        output_files::apart_from(job, &files)?;
+        replicas.report.mean_read_length = mean_read_length;
+        let engine = Arc::clone(&replicas.engines[0]);
+        Ok(Embedded { job, machine, plan, alternatives, replicas, engine, with, among, readers: None, tried: None })
     }
 
     fn header(&self) -> Header {
@@ -96,6 +92,40 @@ impl<'j> Embedded<'j> {
             ..Header::default()
         }
     }
+}
+
+/// Plans for reads that are pairs or not, and have this mean length, and makes the index copies.
+fn prepare(
+    job: &Job,
+    provider: &dyn IndexProvider,
+    (paired, mean_read_length): (bool, usize),
+    share: &RankShare,
+    notes: &mut Vec<String>,
+) -> Result<(Prepared, Option<Alternatives>), AlignError> {
+    let machine = share.machine()?;
+    let arguments = job.external.engine_args.as_deref();
+    let wanted = Wanted {
+        reference: &job.reference,
+        mean_read_length,
+        anew: job.no_index,
+        arguments: arguments.unwrap_or_default(),
+    };
+    let source = match job.external.build_index {
+        true => {
+            let threads = job.placement.threads.unwrap_or_else(|| machine.allowed.worker_count());
+            find_or_write(provider, &wanted, threads)?
+        }
+        false => provider.find(&wanted)?,
+    };
+    output_files::apart_from(job, &source.files())?;
+    let key = TuningKey::embedded(provider, &*source, Profile::new(paired, mean_read_length, arguments));
+    let (plan, alternatives) = begin(job, &machine, &key)?;
+    notes.extend(share.weigh(&machine, plan.replicas.len(), key.index)?);
+    notes.extend(source.note());
+    check_memory(&*source, &job.reference, plan.replicas.len())?;
+    let replicas = Replicas::make(&*source, &plan, mean_read_length, provider.has_index())?;
+    let (read_length, files) = (provider.canonical_read_length(mean_read_length), source.files());
+    Ok((Prepared { read_length, machine, plan, replicas, with: key.aligned_with(), files }, alternatives))
 }
 
 impl Ready for Embedded<'_> {
@@ -118,7 +148,10 @@ impl Ready for Embedded<'_> {
         ranks: Option<&mut MultiRank<'_>>,
     ) -> Result<Ran, AlignError> {
         let (cut, most, workers) = (self.engine.cut(), self.engine.max_read_bases(), self.plan.workers.len());
-        let lanes = multi_rank::deal_lanes(ranks.as_deref(), lanes, cut, most, workers)?;
+        let mut lanes = multi_rank::deal_lanes(ranks.as_deref(), lanes, cut, most, workers)?;
+        if let Some(OneOfMany { run, taken, .. }) = self.among {
+            lanes = taken::watched(lanes, run, taken);
+        }
         let header = self.header();
         let digest = output_files::header_digest(&header);
         let sink = output_files::open(self.job, header, ranks.as_deref().map(MultiRank::output))?;

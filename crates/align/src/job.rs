@@ -66,6 +66,8 @@ pub struct Job {
     pub command: String,
     /// Whether progress and summary are kept back.
     pub quiet: bool,
+    /// How many jobs of this process run at the same time, this one too: they share what memory is free.
+    pub at_a_time: usize,
 }
 
 /// Where the records go.
@@ -271,6 +273,7 @@ impl Job {
             time_limit: None,
             command: "zerohop".to_owned(),
             quiet: false,
+            at_a_time: 1,
         }
     }
 

@@ -29,6 +29,7 @@ mod error;
 mod external;
 mod gather;
 mod handover;
+mod identity;
 mod index_files;
 mod job;
 mod kept_runs;
@@ -44,10 +45,13 @@ mod ready;
 pub mod reaping;
 mod replicas;
 mod resources;
+pub mod samples;
 mod session;
+mod shared_index;
 mod sorting;
 pub mod strategies;
 mod summary;
+mod taken;
 pub mod tune;
 pub mod tuning_key;
 
@@ -128,12 +132,12 @@ fn run<T>(
     }
     if !job.ranks.is_recorded() {
         checked?;
-        return session::run(job, embedded, None, &RankShare::default()).and_then(end);
+        return session::run(job, embedded, None, &RankShare::default(), None).and_then(end);
     }
     let (ranks, ()) = Started::join(job.ranks.wanted, job.ranks.mpi.as_deref(), job.hang_limit(), checked)?;
     let transport = ranks.transport();
     let share = RankShare::take(transport).map_err(AlignError::from);
-    let outcome = share.and_then(|share| session::run(job, embedded, Some(transport), &share)).and_then(end);
+    let outcome = share.and_then(|share| session::run(job, embedded, Some(transport), &share, None)).and_then(end);
     ranks.end(outcome)
 }
 

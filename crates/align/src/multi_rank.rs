@@ -500,26 +500,10 @@ fn identity(
     (tables, threads): (&Option<Vec<Arc<Table>>>, usize),
     with: &AlignedWith,
 ) -> Result<Identity, AlignError> {
-    let (external, sorting) = (&job.external, job.output.sorting.as_ref());
-    let mut identity = Identity::new("align")
+    let external = &job.external;
+    let mut identity = crate::identity::of_options(job)
         .with("the aligner", &with.engine)
         .with("the kind of reads", &with.reads)
-        .with("the format of the output", format!("{:?}", job.output.format()))
-        .with("--shards", job.output.shards)
-        .with("the read groups", job.read_groups.words())
-        .with("-C", job.output.comments)
-        .with("fields that are turned", format!("{:?}", job.output.directed))
-        .with("--mate-tags", job.output.mate_tags)
-        .with_option("--sort", &sorting.map(|sorting| format!("{:?}", sorting.order)))
-        .with_option(
-            "how duplicates are marked",
-            &sorting.and_then(|sorting| sorting.marking).map(|m| format!("{m:?}")),
-        )
-        .with_option("--engine-args", &external.engine_args)
-        .with("--dna", external.dna)
-        .with("--interleaved", job.lanes.iter().any(|lane| lane.interleaved))
-        .with_option("--first", &job.first)
-        .with_option("--read-length", &job.read_length)
         .with("bases of a chunk", cut.chunk_bases())
         .with_option("bases of a cohort in pieces", &cut.piece_bases.map(|_| cut.closes_at_bases));
     let described = content::of_files(transport, &external.engine_file, threads)?;

@@ -116,12 +116,12 @@ pub struct Shared {
 pub fn open(job: &Job, header: Header, shared: Option<&Shared>) -> Result<FileSink, Error> {
     let (path, shards, comments) = (job.output.path.clone(), job.output.shards, job.output.comments);
     let lane_groups = job.read_groups.of_lanes.clone();
-    let (processes, kept) = shared.map_or((1, None), |shared| (shared.ranks_here, shared.kept.clone()));
+    let (ranks, kept) = shared.map_or((1, None), |shared| (shared.ranks_here, shared.kept.clone()));
     if let Some(kept) = &kept {
         kept_runs::keep_header(kept, &header).map_err(|WriteError { path, source }| Error::Output { path, source })?;
     }
     let sorting = job.output.sorting.as_ref();
-    let sorting = sorting.map(|wanted| sorting::spec(job, wanted, processes, kept)).transpose()?;
+    let sorting = sorting.map(|wanted| sorting::spec(job, wanted, ranks * job.at_a_time, kept)).transpose()?;
     let (format, fasta) = (job.output.format(), job.reference.clone());
     let (directed, mate_tags) = (job.output.directed.clone(), job.output.mate_tags);
     let spec = OutputSpec { path, shards, format, fasta, header, lane_groups, comments, directed, mate_tags, sorting };

@@ -35,6 +35,7 @@ pub fn check_memory(source: &dyn IndexSource, reference: &Path, copies: usize) -
 }
 
 /// Where a copy was made, for the kernel to be asked as long as there is the copy.
+#[derive(Clone)]
 struct Where {
     placed: Placed,
     /// Addresses and bytes of what our allocator does not know of.
@@ -142,7 +143,8 @@ fn replicate(
     })
 }
 
-/// The index copies of a run.
+/// The index copies of a run. A clone has the same ones.
+#[derive(Clone)]
 pub struct Replicas {
     /// One engine per replica of the plan.
     pub engines: Vec<Arc<dyn Engine>>,
@@ -180,6 +182,12 @@ impl Replicas {
             false => (Vec::new(), Duration::ZERO),
         };
         Ok(Replicas { engines, places, report: IndexReport { origin, bytes, time, mean_read_length } })
+    }
+
+    /// The same ones for a further run, which has not made them: where they lie was told already.
+    pub fn again(&self) -> Self {
+        let report = IndexReport { time: Duration::ZERO, ..self.report.clone() };
+        Replicas { engines: self.engines.clone(), places: Vec::new(), report }
     }
 
     /// Other copies in the place of these.

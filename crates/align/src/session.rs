@@ -15,6 +15,7 @@ use crate::merge;
 use crate::multi_rank::{Begun, MultiRank};
 use crate::output_files;
 use crate::ready::{Ran, Ready};
+use crate::shared_index::OneOfMany;
 use crate::summary;
 use crate::{embedded::Embedded, external::External};
 use std::time::Instant;
@@ -33,8 +34,8 @@ pub struct Done {
     pub not_compared: Option<AlignError>,
 }
 
-/// Aligns, over `transport` together with other ranks if there is one. None on other ranks than the first, and if an
-/// earlier run had written everything.
+/// Aligns, over `transport` together with other ranks if there is one, and on the same index as the runs that it is
+/// `among`. None on other ranks than the first, and if an earlier run had written everything.
 ///
 /// # Errors
 /// Whatever goes wrong; then nothing that looks complete is left, and no process.
@@ -43,6 +44,7 @@ pub fn run(
     embedded: Option<&dyn IndexProvider>,
     transport: Option<&dyn Transport>,
     share: &RankShare,
+    among: Option<OneOfMany<'_>>,
 ) -> Result<Option<Done>, AlignError> {
     let started = Instant::now();
     let until = job.time_limit.map(|limit| started + limit);
@@ -55,7 +57,7 @@ pub fn run(
     let job = &job;
     let mut notes: Vec<String> = Vec::new();
     let mut engine: Box<dyn Ready + '_> = match embedded {
-        Some(provider) => Box::new(Embedded::new(job, provider, &mut lanes, share, &mut notes)?),
+        Some(provider) => Box::new(Embedded::new(job, provider, &mut lanes, (share, among), &mut notes)?),
         None => Box::new(External::new(job, &mut lanes, share, &mut notes)?),
     };
     let of_lanes = lanes.iter().flat_map(|lane| lane.notes.clone());

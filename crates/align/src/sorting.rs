@@ -60,22 +60,22 @@ fn folder(job: &Job, sorting: &Sorting) -> PathBuf {
     sorting.tmp_dir.as_deref().or(beside).unwrap_or(Path::new(".")).to_owned()
 }
 
-/// How the records of a job are to be sorted: by this process, one of `processes` that share what memory is
-/// free, which keeps them as `kept` says.
+/// How the records of a job are to be sorted: one of so many `jobs` that share what memory is free, which keeps them as
+/// `kept` says.
 ///
 /// # Errors
 /// A machine that does not say how much memory it has.
 pub fn spec(
     job: &Job,
     wanted: &Sorting,
-    processes: usize,
+    jobs: usize,
     kept: Option<KeptRuns>,
 ) -> Result<zerohop_output::Sorting, Error> {
     let memory = match wanted.memory {
         Some(memory) => memory.0,
         None => {
             let machine = zerohop_topology::detect().map_err(|error| Error::Internal(error.to_string()))?;
-            LEAST.max((zerohop_plan::free_memory(&machine) as f64 * PART_OF_FREE / processes.max(1) as f64) as u64)
+            LEAST.max((zerohop_plan::free_memory(&machine) as f64 * PART_OF_FREE / jobs.max(1) as f64) as u64)
         }
     };
     Ok(zerohop_output::Sorting {

@@ -83,6 +83,14 @@ pub fn tell(job: &Job, summary: &Summary) -> Result<(), AlignError> {
     } else {
         tell::text(&summary.text());
     }
+    write_reports(job, summary)
+}
+
+/// Writes how it went to the files that the job asks for.
+///
+/// # Errors
+/// A file that cannot be written.
+pub fn write_reports(job: &Job, summary: &Summary) -> Result<(), AlignError> {
     let other = |e: serde_json::Error| AlignError::Failed(e.to_string());
     if let Some(path) = &job.report.json {
         zerohop_process::write(path, summary.json().map_err(other)?.as_bytes())?;

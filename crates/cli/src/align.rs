@@ -2,10 +2,11 @@
 
 use crate::args::{AlignArgs, CompareName, CramVersionName, DealName, FormatName, OrderName};
 use crate::failure::Failure;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 use zerohop_align::lanes::{self, ReadGroups};
-use zerohop_align::{CramVersion, External, Job, Output, Placement, Ranks, Report};
+use zerohop_align::samples::{Sheet, align_samples};
+use zerohop_align::{CramVersion, External, Job, LaneSpec, Output, Placement, Ranks, Report};
 use zerohop_model::directed::Directed;
 use zerohop_output::ReadGroup;
 use zerohop_ranks::Ranks as Joined;
@@ -16,6 +17,9 @@ use zerohop_runtime::{Dealing, Order};
 /// # Errors
 /// Whatever goes wrong; then nothing that looks complete is left.
 pub fn run(args: AlignArgs, further: Vec<Vec<PathBuf>>) -> Result<(), Failure> {
+    if let Some((sheet, folder)) = args.samples.clone().zip(args.output_dir.clone()) {
+        return samples(args, &sheet, &folder);
+    }
     let (wanted, library) = (args.ranks.ranks, args.ranks.mpi.clone());
     match job(args, further) {
         Ok(job) => Ok(zerohop_align::align_and_tell(&job)?),
@@ -27,6 +31,15 @@ pub fn run(args: AlignArgs, further: Vec<Vec<PathBuf>>) -> Result<(), Failure> {
     }
 }
 
+/// Aligns the samples of a sheet.
+fn samples(args: AlignArgs, sheet: &Path, folder: &Path) -> Result<(), Failure> {
+    let (interleaved, resume) = (args.interleaved, args.ranks.resume);
+    let sheet = Sheet::read(sheet, interleaved)?;
+    let mut base = with_reads(args, Vec::new(), ReadGroups::default())?;
+    base.ranks.resume = false;
+    Ok(align_samples(&base, &sheet, folder, resume)?)
+}
+
 /// The files of each `--reads` that was typed, in order. (The parsed arguments have them all in one row.)
 pub fn further_lanes(matches: &clap::ArgMatches) -> Vec<Vec<PathBuf>> {
     let occurrences = matches.get_occurrences::<PathBuf>("reads");
@@ -34,16 +47,21 @@ pub fn further_lanes(matches: &clap::ArgMatches) -> Vec<Vec<PathBuf>> {
 }
 
 fn job(args: AlignArgs, further: Vec<Vec<PathBuf>>) -> Result<Job, Failure> {
-    let first: Vec<PathBuf> = args.reads_1.into_iter().chain(args.reads_2).collect();
+    let first: Vec<PathBuf> = args.reads_1.iter().chain(&args.reads_2).cloned().collect();
     let lanes = lanes::lanes(std::iter::once(first).chain(further).collect(), args.interleaved)?;
     let read_groups = match args.read_group.is_empty() {
         false => ReadGroups::parse(&args.read_group, lanes.len())?,
         true => {
             // As in strobealign: fields without an ID make the group 1.
-            let id = args.rg_id.or_else(|| (!args.rg.is_empty()).then(|| "1".to_owned()));
+            let id = args.rg_id.clone().or_else(|| (!args.rg.is_empty()).then(|| "1".to_owned()));
             ReadGroups::one(id.map(|id| ReadGroup::new(&id, &args.rg)).transpose()?, lanes.len())
         }
     };
+    with_reads(args, lanes, read_groups)
+}
+
+/// The job with these reads, which are all that is not taken from the arguments.
+fn with_reads(args: AlignArgs, lanes: Vec<LaneSpec>, read_groups: ReadGroups) -> Result<Job, Failure> {
     let directed = Directed::new(&args.tags_to_reverse, &args.tags_to_revcomp)
         .map_err(|unknown| Failure::Usage(unknown.to_string()))?;
     let external = args.external;
@@ -111,5 +129,6 @@ fn job(args: AlignArgs, further: Vec<Vec<PathBuf>>) -> Result<Job, Failure> {
         time_limit: None,
         command: crate::command_line(),
         quiet: args.quiet,
+        at_a_time: 1,
     })
 }

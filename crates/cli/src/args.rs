@@ -144,19 +144,37 @@ pub struct AlignArgs {
     #[arg(value_name = "REF")]
     pub reference: PathBuf,
 
-    /// Reads in FASTQ or FASTA, plain, gzip or BGZF, or in BAM, SAM or CRAM; '-' is standard input
+    /// Reads in FASTQ, FASTA, BAM, SAM or CRAM; '-' is standard input
     ///
-    /// The format is recognised by content. After the last member of a compressed file only zeros may follow, as for
-    /// gzip. In BAM, SAM and CRAM the flags say which reads are pairs, and mates follow one another; the records keep
-    /// the fields and read groups of the reads. CRAM of aligned reads needs REF as FASTA with a .fai index.
+    /// FASTQ and FASTA may be plain, gzip or BGZF. The format is recognised by content. After the last member of a
+    /// compressed file only zeros may follow, as for gzip. In BAM, SAM and CRAM the flags say which reads are pairs,
+    /// and mates follow one another; the records keep the fields and read groups of the reads. CRAM of aligned reads
+    /// needs REF as FASTA with a .fai index.
     pub reads_1: Option<PathBuf>,
 
     /// Second mates, in the same order as the first ones
     pub reads_2: Option<PathBuf>,
 
-    /// One more lane: a file of reads, or two files of mates; may be repeated
+    /// One more lane: one file, or two of mates; may be repeated
     #[arg(long, num_args = 1..=2, value_names = ["READS_1", "READS_2"], action = clap::ArgAction::Append)]
     pub reads: Vec<PathBuf>,
+
+    /// Align the samples of a sheet into --output-dir DIR
+    ///
+    /// The index is loaded once. The sheet is a table (CSV, or with tabs) whose first line names its columns: sample,
+    /// fastq_1 and fastq_2, as nf-core has it, or bam in their place; rows of the same sample are its lanes. lane and
+    /// rg_xx (such as rg_pl) are for read groups. docs/samples.md tells more.
+    #[arg(long, value_name = "SHEET", requires = "output_dir")]
+    #[arg(conflicts_with_all = ["reads_1", "reads", "output", "read_group", "rg_id", "rg", "json", "mqc", "sample"])]
+    #[arg(conflicts_with_all = ["ranks", "durable", "restart", "duplicate_metrics"])]
+    pub samples: Option<PathBuf>,
+
+    /// Folder of the files of the samples: NAME.bam, NAME.json, NAME_mqc.json
+    ///
+    /// --format sam or cram is for NAME.sam or NAME.cram; with --mark-duplicates there is NAME.duplicates.txt, too.
+    /// --resume leaves samples as they are that are complete, and made of the same files with the same options.
+    #[arg(long, value_name = "DIR", requires = "samples", hide_short_help = true)]
+    pub output_dir: Option<PathBuf>,
 
     /// Mates follow one another in one file
     ///
@@ -244,7 +262,7 @@ pub struct AlignArgs {
     )]
     pub rg: Vec<String>,
 
-    /// Append FASTQ comments to the records (fields of BAM are there in any case)
+    /// Append FASTQ comments to the records (as fields of BAM are)
     #[arg(short = 'C', help_heading = "Output")]
     pub comments: bool,
 

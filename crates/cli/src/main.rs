@@ -50,7 +50,7 @@ fn main() -> ExitCode {
 /// Whether what a command is for goes to standard output.
 fn prints(command: &Command) -> bool {
     match command {
-        Command::Align(args) => args.output.is_none(),
+        Command::Align(args) => args.output.is_none() && args.samples.is_none(),
         Command::Search(args) => args.output.is_none(),
         Command::Report(args) => args.output.is_none(),
         Command::Db(args) => !matches!(args.command, DbCommand::Check { .. }),

@@ -458,7 +458,16 @@ mod tests {
                 let (number, first_fragment) = (tickets.len() as u64, fragment as u64);
                 let first_read = first_fragment * lengths.len() as u64;
                 let is_last_piece = next == end;
-                tickets.push(Ticket { lane: 0, number, first_fragment, first_read, cohort, piece, is_last_piece });
+                tickets.push(Ticket {
+                    run: 0,
+                    lane: 0,
+                    number,
+                    first_fragment,
+                    first_read,
+                    cohort,
+                    piece,
+                    is_last_piece,
+                });
                 (fragment, piece) = (next, piece + 1);
             }
             cohort += 1;

@@ -99,6 +99,7 @@ impl GrantedClaim {
         let parts = self.files.iter().enumerate().map(part).collect();
         let (lane, first_read) = (self.cutting.lane, first * self.table.reads_per_fragment);
         let ticket = Ticket {
+            run: 0,
             lane,
             number: chunks.start,
             first_fragment: first,

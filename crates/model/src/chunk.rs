@@ -5,6 +5,8 @@ use std::cell::Cell;
 /// The place of a chunk in the order of the input, and in its cohort ([`Cut`](crate::engine::Cut)).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Ticket {
+    /// Which of the runs that read the same index at the same time it is of; 0 where there is one.
+    pub run: u32,
     /// Position of its lane (a read file or a pair of them) in the command.
     pub lane: u32,
     /// Its number in the lane, from 0, without gaps.

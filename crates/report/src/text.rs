@@ -9,6 +9,17 @@ use zerohop_model::measurement::{DuplicateReport, LibraryReport, SortReport};
 use zerohop_model::plan::{Pages, Placement};
 
 impl Summary {
+    /// One line: reads, how many are mapped and duplicates, and the time that it took.
+    pub fn line(&self) -> String {
+        let tally = &self.run.tally;
+        let mut line = format!("{} reads, {:.2} % mapped", grouped(tally.reads), percent(tally.mapped, tally.reads));
+        if let Some(found) = self.run.sorted.as_ref().and_then(|sorted| sorted.duplicates.as_ref()) {
+            let duplicates = found.paired_duplicates + found.single_duplicates;
+            line += &format!(", {:.2} % of these duplicates", percent(duplicates, found.paired + found.single));
+        }
+        line + &format!(", {}", seconds(self.wall))
+    }
+
     /// A few lines for the end of a run.
     pub fn text(&self) -> String {
         let mut out = String::new();

@@ -22,6 +22,8 @@ pub struct RankArgs {
     pub durable: bool,
 
     /// Finish a job that was begun before; it is an error if there is none
+    ///
+    /// With --samples: align those that are not complete yet.
     #[arg(long, hide_short_help = true)]
     pub resume: bool,
 

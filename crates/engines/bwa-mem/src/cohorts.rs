@@ -5,9 +5,9 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use zerohop_model::chunk::Ticket;
 
-/// By lane and number. A cohort lives as long as one of its pieces.
+/// By run, lane and number. A cohort lives as long as one of its pieces.
 #[derive(Default)]
-pub(crate) struct Cohorts(Mutex<HashMap<(u32, u64), Weak<Cohort>>>);
+pub(crate) struct Cohorts(Mutex<HashMap<(u32, u32, u64), Weak<Cohort>>>);
 
 impl Cohorts {
     /// The cohort of a piece.
@@ -16,7 +16,7 @@ impl Cohorts {
     /// No memory for a new one.
     pub(crate) fn of(&self, ticket: &Ticket) -> Result<Arc<Cohort>, LibraryError> {
         let mut open = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let key = (ticket.lane, ticket.cohort);
+        let key = (ticket.run, ticket.lane, ticket.cohort);
         if let Some(cohort) = open.get(&key).and_then(Weak::upgrade) {
             return Ok(cohort);
         }

@@ -1,0 +1,315 @@
+//! A sheet of samples: a table with a header line, as nf-core's pipelines take it.
+
+use crate::error::AlignError;
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
+use zerohop_input::LaneSpec;
+use zerohop_output::ReadGroup;
+
+/// Columns that name files; those of a pair stand together.
+const FASTQ: [&str; 2] = ["fastq_1", "fastq_2"];
+const BAM: &str = "bam";
+const SAMPLE: &str = "sample";
+/// Which lane of its sample a row is; part of the ID of its read group.
+const LANE: &str = "lane";
+/// What columns of read groups begin with: `rg_pl` is PL.
+const READ_GROUP: &str = "rg_";
+/// Faults of a sheet that are told at once.
+const MOST_FAULTS: usize = 10;
+
+/// The samples of a sheet.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Sheet {
+    /// In the order in which the sheet names them first.
+    pub samples: Vec<Sample>,
+    /// Columns that say nothing to zerohop.
+    pub unknown: Vec<String>,
+}
+
+/// A sample, and the rows that name it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Sample {
+    /// Its name, which its files have, too.
+    pub name: String,
+    /// Its lanes, a row each.
+    pub lanes: Vec<SampleLane>,
+}
+
+/// A row.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SampleLane {
+    /// Its files.
+    pub reads: LaneSpec,
+    /// The read group of its reads, unless they have their own ([`SampleLane::keeps_own`]).
+    pub read_group: ReadGroup,
+    /// Whether reads that have read groups keep them: a file of BAM, of whose group the sheet says nothing.
+    pub keeps_own: bool,
+}
+
+/// What stands in a row.
+struct Row<'s> {
+    /// Its line, from 1.
+    line: u64,
+    columns: &'s [String],
+    values: Vec<String>,
+}
+
+impl Row<'_> {
+    /// The value in a column; none if it is empty, or there is no such column.
+    fn get(&self, column: &str) -> Option<&str> {
+        let at = self.columns.iter().position(|name| name == column)?;
+        self.values.get(at).map(|value| value.trim()).filter(|value| !value.is_empty())
+    }
+
+    /// The fields of a read group, such as `PL:ILLUMINA`.
+    fn read_group_fields(&self) -> Vec<String> {
+        let field = |column: &String| {
+            let tag = column.strip_prefix(READ_GROUP)?.to_ascii_uppercase();
+            Some(format!("{tag}:{}", self.get(column)?))
+        };
+        self.columns.iter().filter_map(field).collect()
+    }
+}
+
+impl Sheet {
+    /// Reads a sheet: columns are separated by commas, or by tabs if the header line has one, and may be quoted.
+    /// `interleaved` says that mates follow one another in files of FASTQ that are named alone.
+    ///
+    /// # Errors
+    /// A file that cannot be read, and what is wrong with its rows, with their lines.
+    pub fn read(path: &Path, interleaved: bool) -> Result<Self, AlignError> {
+        let text =
+            std::fs::read(path).map_err(|e| AlignError::Failed(format!("{}: cannot read: {e}", path.display())))?;
+        Self::parse(&text, interleaved).map_err(|what| AlignError::Usage(format!("{}: {what}", path.display())))
+    }
+
+    fn parse(text: &[u8], interleaved: bool) -> Result<Self, String> {
+        let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text);
+        let has_tabs = text.split(|&b| b == b'\n').next().is_some_and(|line| line.contains(&b'\t'));
+        let mut reader = csv::ReaderBuilder::new()
+            .delimiter(if has_tabs { b'\t' } else { b',' })
+            .flexible(true)
+            .has_headers(false)
+            .from_reader(text);
+        let mut records = reader.records();
+        let words = |error: csv::Error| format!("it cannot be read as a table: {error}");
+        let Some(header) = records.next().transpose().map_err(words)? else {
+            return Err("it is empty: its first line names the columns sample, fastq_1, fastq_2 or bam".to_owned());
+        };
+        let columns: Vec<String> = header.iter().map(|name| name.trim().to_ascii_lowercase()).collect();
+        check_columns(&columns)?;
+        let (mut samples, mut faults) = (Vec::<Sample>::new(), Vec::new());
+        for record in records {
+            let record = record.map_err(words)?;
+            let line = record.position().map_or(0, |at| line_of(text, at));
+            let row = Row { line, columns: &columns, values: record.iter().map(str::to_owned).collect() };
+            if row.values.iter().all(|value| value.trim().is_empty()) {
+                continue;
+            }
+            if let Err(what) = add_row(&mut samples, &row, interleaved) {
+                faults.push(format!("line {}: {what}", row.line));
+            }
+        }
+        faults.extend(missing(&samples));
+        match faults.len() {
+            0 if samples.is_empty() => Err("it names no sample".to_owned()),
+            0 => Ok(Sheet { samples: numbered(samples), unknown: unknown(&columns) }),
+            all => {
+                let more = all.saturating_sub(MOST_FAULTS);
+                faults.truncate(MOST_FAULTS);
+                let more = if more > 0 { format!("; and {more} more") } else { String::new() };
+                Err(faults.join("; ") + &more)
+            }
+        }
+    }
+}
+
+/// The line of a row: where it was read from, and the empty lines that were passed over.
+fn line_of(text: &[u8], at: &csv::Position) -> u64 {
+    let from = text.get(at.byte() as usize..).unwrap_or_default();
+    at.line() + from.iter().take_while(|b| matches!(b, b'\n' | b'\r')).filter(|b| **b == b'\n').count() as u64
+}
+
+fn check_columns(columns: &[String]) -> Result<(), String> {
+    let has = |name: &str| columns.iter().any(|column| column == name);
+    if !has(SAMPLE) || !has(FASTQ[0]) && !has(BAM) {
+        let words = "its first line must name the columns sample and fastq_1 (and fastq_2), or sample and bam";
+        return Err(words.to_owned());
+    }
+    let mut seen = HashSet::new();
+    if let Some(twice) = columns.iter().find(|name| !name.is_empty() && !seen.insert(*name)) {
+        return Err(format!("its first line names the column {twice} twice"));
+    }
+    let is_tag = |tag: &str| tag.len() == 2 && tag.bytes().all(|b| b.is_ascii_alphanumeric());
+    match columns.iter().find(|name| name.strip_prefix(READ_GROUP).is_some_and(|tag| !is_tag(tag))) {
+        Some(odd) => Err(format!("the column {odd} names no field of a read group, as rg_pl does")),
+        None => Ok(()),
+    }
+}
+
+fn unknown(columns: &[String]) -> Vec<String> {
+    let is_known = |name: &str| {
+        [SAMPLE, LANE, BAM].contains(&name) || FASTQ.contains(&name) || name.starts_with(READ_GROUP) || name.is_empty()
+    };
+    columns.iter().filter(|name| !is_known(name)).cloned().collect()
+}
+
+/// Adds a row to its sample. The ID of its read group is empty unless the row says it.
+fn add_row(samples: &mut Vec<Sample>, row: &Row<'_>, interleaved: bool) -> Result<(), String> {
+    let name = row.get(SAMPLE).ok_or("the sample has no name")?;
+    let is_fit = |b: u8| b.is_ascii_alphanumeric() || b"._+-".contains(&b);
+    if !name.bytes().all(is_fit) || name.starts_with(['.', '-']) {
+        return Err(format!(
+            "the sample '{name}' is to name a file: it may have letters, digits, '_', '.', '+' and '-', and not begin \
+             with '.' or '-'"
+        ));
+    }
+    let [first, second] = FASTQ.map(|column| row.get(column).map(PathBuf::from));
+    let bam = row.get(BAM).map(PathBuf::from);
+    let is_bam = bam.is_some();
+    let files = match (first, second, bam) {
+        (Some(first), second, None) => std::iter::once(first).chain(second).collect(),
+        (None, None, Some(bam)) => vec![bam],
+        (None, Some(_), _) => return Err("it has a fastq_2, but no fastq_1".to_owned()),
+        (Some(_), _, Some(_)) => return Err("it has both fastq_1 and bam: give two rows".to_owned()),
+        (None, None, None) => return Err("it names no reads".to_owned()),
+    };
+    if files.iter().any(|file| file == Path::new("-")) {
+        return Err("reads of a sheet are in files, not on standard input".to_owned());
+    }
+    let reads = LaneSpec { interleaved: interleaved && !is_bam && files.len() == 1, files };
+    if samples.iter().flat_map(|sample| &sample.lanes).any(|lane| lane.reads.files == reads.files) {
+        return Err("the same reads are in another row".to_owned());
+    }
+    let fields = row.read_group_fields();
+    let keeps_own = is_bam && fields.is_empty();
+    let read_group = read_group(name, row.get(LANE), fields)?;
+    let lane = SampleLane { reads, read_group, keeps_own };
+    match samples.iter_mut().find(|sample| sample.name == name) {
+        Some(sample) => sample.lanes.push(lane),
+        None => samples.push(Sample { name: name.to_owned(), lanes: vec![lane] }),
+    }
+    Ok(())
+}
+
+/// The read group of a row, with SM and LB of the sample unless they are given; without an ID if none is given.
+fn read_group(sample: &str, lane: Option<&str>, fields: Vec<String>) -> Result<ReadGroup, String> {
+    let (ids, mut fields): (Vec<String>, Vec<String>) = fields.into_iter().partition(|field| field.starts_with("ID:"));
+    for tag in ["SM", "LB"] {
+        if !fields.iter().any(|field| field.starts_with(tag)) {
+            fields.push(format!("{tag}:{sample}"));
+        }
+    }
+    let id = match (&ids[..], lane) {
+        ([id, ..], _) => id[3..].to_owned(),
+        ([], Some(lane)) => format!("{sample}.{lane}"),
+        ([], None) => return Ok(ReadGroup { id: String::new(), fields }),
+    };
+    ReadGroup::new(&id, &fields).map_err(|error| error.to_string())
+}
+
+/// Read groups without an ID get one: the name of the sample, with the number of the row if it has several.
+fn numbered(mut samples: Vec<Sample>) -> Vec<Sample> {
+    for sample in &mut samples {
+        let rows = sample.lanes.len();
+        for (number, lane) in sample.lanes.iter_mut().enumerate().filter(|(_, lane)| lane.read_group.id.is_empty()) {
+            lane.read_group.id =
+                if rows == 1 { sample.name.clone() } else { format!("{}.{}", sample.name, number + 1) };
+        }
+    }
+    samples
+}
+
+/// Files that are not there.
+fn missing(samples: &[Sample]) -> Vec<String> {
+    let files = samples.iter().flat_map(|sample| &sample.lanes).flat_map(|lane| &lane.reads.files);
+    files.filter(|file| !file.exists()).map(|file| format!("{} is not there", file.display())).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What becomes of a sheet whose files are there.
+    fn sheet(text: &str) -> Result<Sheet, String> {
+        let folder = tempfile::tempdir().unwrap();
+        let files = ["a_1.fq", "a_2.fq", "b.fq", "c.bam", "d e.fq"].map(|name| folder.path().join(name));
+        for file in &files {
+            std::fs::write(file, b"").unwrap();
+        }
+        let path = format!("{}/", folder.path().display());
+        let named = |text: &str| text.replace("DIR/", &path);
+        let shown = |text: String| text.replace(&path, "DIR/");
+        let mut sheet = Sheet::parse(named(text).as_bytes(), false).map_err(shown)?;
+        for file in sheet.samples.iter_mut().flat_map(|s| &mut s.lanes).flat_map(|lane| &mut lane.reads.files) {
+            *file = Path::new("DIR").join(file.strip_prefix(folder.path()).unwrap());
+        }
+        Ok(sheet)
+    }
+
+    fn words(sheet: &Sheet) -> Vec<String> {
+        let lane = |sample: &Sample, lane: &SampleLane| {
+            let files: Vec<_> = lane.reads.files.iter().map(|file| file.display().to_string()).collect();
+            let ReadGroup { id, fields } = &lane.read_group;
+            format!("{}: {} {id} {} {}", sample.name, files.join("+"), fields.join(" "), lane.keeps_own)
+        };
+        sheet.samples.iter().flat_map(|sample| sample.lanes.iter().map(move |row| lane(sample, row))).collect()
+    }
+
+    #[test]
+    fn rows_of_a_sample_are_its_lanes() {
+        let found = sheet(
+            "\u{feff}sample,fastq_1,fastq_2,strandedness\r\nA,DIR/a_1.fq,DIR/a_2.fq,auto\nB,\"DIR/d e.fq\",,\n\n\
+             A,DIR/b.fq,,\n",
+        )
+        .unwrap();
+        assert_eq!(
+            words(&found),
+            [
+                "A: DIR/a_1.fq+DIR/a_2.fq A.1 SM:A LB:A false",
+                "A: DIR/b.fq A.2 SM:A LB:A false",
+                "B: DIR/d e.fq B SM:B LB:B false"
+            ]
+        );
+        assert_eq!(found.unknown, ["strandedness"]);
+    }
+
+    #[test]
+    fn read_groups_and_bam() {
+        let found = sheet(
+            "sample\tbam\tfastq_1\trg_ID\trg_pl\tlane\tRG_lb\nA\tDIR/c.bam\t\t\t\t\t\n\
+             A\t\tDIR/b.fq\tx\tILLUMINA\tL1\tone\nA\t\tDIR/a_1.fq\t\t\tL2\t\n",
+        );
+        assert_eq!(
+            words(&found.unwrap()),
+            [
+                "A: DIR/c.bam A.1 SM:A LB:A true",
+                "A: DIR/b.fq x PL:ILLUMINA LB:one SM:A false",
+                "A: DIR/a_1.fq A.L2 SM:A LB:A false"
+            ]
+        );
+    }
+
+    #[test]
+    fn what_is_wrong_is_told_with_its_line() {
+        for (text, wanted) in [
+            ("", "it is empty"),
+            ("sample,reads\n", "must name the columns sample and fastq_1"),
+            ("sample,fastq_1,sample\n", "the column sample twice"),
+            ("sample,fastq_1,rg_platform\n", "the column rg_platform names no field of a read group"),
+            ("sample,fastq_1\n", "it names no sample"),
+            ("sample,fastq_1\n,DIR/b.fq\n", "line 2: the sample has no name"),
+            ("sample,fastq_1\n\na/b,DIR/b.fq\n", "line 3: the sample 'a/b' is to name a file"),
+            ("sample,fastq_1\nA\n", "line 2: it names no reads"),
+            ("sample,fastq_1,fastq_2\nA,,DIR/b.fq\n", "line 2: it has a fastq_2, but no fastq_1"),
+            ("sample,fastq_1,bam\nA,DIR/b.fq,DIR/c.bam\n", "line 2: it has both fastq_1 and bam"),
+            ("sample,fastq_1\nA,-\n", "line 2: reads of a sheet are in files"),
+            ("sample,fastq_1\nA,DIR/b.fq\nB,DIR/b.fq\n", "line 3: the same reads are in another row"),
+            ("sample,fastq_1\nA,DIR/none.fq\n", "DIR/none.fq is not there"),
+            ("sample,fastq_1\nA,DIR/none.fq\n,DIR/b.fq\n", "line 3: the sample has no name; DIR/none.fq is not there"),
+        ] {
+            let found = sheet(text).unwrap_err();
+            assert!(found.contains(wanted), "{text:?}: {found}");
+        }
+    }
+}

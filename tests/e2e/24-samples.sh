@@ -1,0 +1,191 @@
+#!/bin/bash
+# Samples of a sheet on one index: the records of each are those of a run of its own, for any number of threads, sorted
+# or not, with embedded engines and programs. A sample that fails leaves nothing, and the others are there; --resume
+# does what is left, also after a kill.
+# PART=REGEX: the parts whose name matches.
+source "$(dirname "$0")/lib.sh"
+command -v samtools > /dev/null || skip "no samtools here"
+
+cd "$WORK"
+gzip -cd "$DATA/ecoli/GCF_000005845.2_ASM584v2_genomic.fna.gz" > ref.fa
+zerohop index -q -r 150 ref.fa
+# six samples of 150 bases, one of 100, and one in BAM
+mkdir reads
+for mate in 1 2; do
+    gzip -cd "$DATA/ecoli/ecoli_150_$mate.fq.gz" | split -a 1 -d -l 6668 - "reads/part_$mate."
+    for number in 0 1 2 3 4 5; do bgzip -c "reads/part_$mate.$number" > "reads/s${number}_$mate.fq.gz"; done
+    cp "$DATA/ecoli/ecoli_100_$mate.fq.gz" "reads/short_$mate.fq.gz"
+done
+samtools import -r ID:own -r SM:b -1 reads/s4_1.fq.gz -2 reads/s4_2.fq.gz -o reads/b.bam 2> import.log
+{
+    echo 'sample,fastq_1,fastq_2,bam,rg_pl,strandedness'
+    for number in 0 1 2; do echo "s$number,reads/s${number}_1.fq.gz,reads/s${number}_2.fq.gz,,ILLUMINA,auto"; done
+    echo 'short,reads/short_1.fq.gz,reads/short_2.fq.gz,,,'
+    # two lanes with a row of another sample between them; the second one is of single reads
+    echo 'lanes,reads/s3_1.fq.gz,reads/s3_2.fq.gz,,,'
+    echo 'b,,,reads/b.bam,,'
+    echo 'lanes,reads/part_1.5,,,,'
+} > sheet.csv
+
+# alone NAME ARGUMENTS...: the records of a run of its own, in NAME.expected
+alone() {
+    local name=$1; shift
+    zerohop align -q -t 2 -o own.bam "$@"
+    samtools view own.bam > "$name.expected"
+}
+
+# compared FOLDER: the records of all samples
+compared() {
+    local name
+    for name in s0 s1 s2 short lanes b; do
+        samtools quickcheck "$1/$name.bam" || fail "$1/$name.bam"
+        cmp <(samtools view "$1/$name.bam") "$name.expected" || fail "$1/$name.bam: other records"
+        checks=$((checks + 1))
+    done
+}
+
+# expected_pairs OPTIONS...: of those samples that are pairs from one lane
+expected_pairs() {
+    local number
+    for number in 0 1 2; do
+        alone s$number "$@" -R "@RG\tID:s$number\tPL:ILLUMINA\tSM:s$number\tLB:s$number" ref.fa \
+            reads/s${number}_1.fq.gz reads/s${number}_2.fq.gz
+    done
+    alone short "$@" -R '@RG\tID:short\tSM:short\tLB:short' ref.fa reads/short_1.fq.gz reads/short_2.fq.gz
+}
+
+# expected OPTIONS...: of all samples
+expected() {
+    expected_pairs "$@"
+    alone b "$@" ref.fa reads/b.bam
+    alone lanes "$@" -R '@RG\tID:lanes.1\tSM:lanes\tLB:lanes' -R '@RG\tID:lanes.2\tSM:lanes\tLB:lanes' ref.fa \
+        reads/s3_1.fq.gz reads/s3_2.fq.gz --reads reads/part_1.5
+}
+
+check_records() {
+    local checks=0 threads engine
+    expected
+    for threads in 1 2 5; do
+        rm -rf out
+        zerohop align -q -t $threads --samples sheet.csv --output-dir out ref.fa
+        compared out
+        [ "$(ls out | wc -l)" = 18 ] || fail "other files: $(ls out)"
+    done
+    expected --sort --mark-duplicates=picard
+    zerohop align -t 2 --sort --mark-duplicates=picard --samples sheet.csv --output-dir out/sorted ref.fa
+    grep -q 's0 .*3,334 reads, .* % mapped, .* % of these duplicates' zerohop.stderr ||
+        fail "what was said: $(cat zerohop.stderr)"
+    grep -q 'columns of the sheet that say nothing to zerohop: strandedness' zerohop.stderr || fail "no note of a column"
+    compared out/sorted
+    for name in s0 lanes b; do
+        samtools idxstats out/sorted/$name.bam > idxstats
+        grep -q 'PAIR_ORIENTATION\|METRICS CLASS' out/sorted/$name.duplicates.txt || fail "no metrics"
+    done
+    "$MULTIQC" -q -o multiqc out/sorted > multiqc.log 2>&1 || fail "$(cat multiqc.log)"
+    grep -rq '"lanes"\|lanes' multiqc/multiqc_data || fail "MultiQC does not know the samples"
+    [ "$(samtools view -H out/b.bam | grep '^@RG')" = $'@RG\tID:own\tSM:b' ] || fail "the read group of BAM is another"
+    # one index for all: an engine in our process, and a program
+    for engine in bwa-mem minimap2; do
+        [ $engine = bwa-mem ] || command -v minimap2 > /dev/null || continue
+        sed '/^lanes/d; /^b,/d' sheet.csv > pairs.csv
+        expected_pairs --engine $engine --build-index
+        rm -rf out
+        zerohop align -q -t 3 --engine $engine --build-index --samples pairs.csv --output-dir out ref.fa
+        for name in s0 s1 s2 short; do
+            cmp <(samtools view out/$name.bam) $name.expected || fail "$engine: $name: other records"
+            checks=$((checks + 1))
+        done
+    done
+    zerohop align -q --format sam -t 2 --samples pairs.csv --output-dir out/sam ref.fa
+    zerohop align -q --format cram -t 2 --samples pairs.csv --output-dir out/cram ref.fa
+    [ "$(samtools view -c out/sam/s0.sam) $(samtools view -c -T ref.fa out/cram/s0.cram)" = "3334 3334" ] || fail "other formats"
+    echo "records: those of runs of their own, $checks times"
+}
+
+check_failures() {
+    expected
+    head -c 100000 reads/s1_1.fq.gz > reads/cut_1.fq.gz
+    printf 'x\n' > reads/none.fq
+    sed 's|reads/s1_1|reads/cut_1|; s|reads/short_1.fq.gz,reads/short_2.fq.gz|reads/none.fq,|' sheet.csv > bad.csv
+    rm -rf out
+    local rc=0 name
+    "$ZEROHOP" align -t 2 --samples bad.csv --output-dir out ref.fa 2> said || rc=$?
+    [ $rc = 1 ] || fail "exit status $rc"
+    grep -q "error: sample s1: .*cut_1.fq.gz.*truncated" said && grep -q "error: sample short: .*none.fq" said &&
+        grep -q "error: 2 of 6 samples failed: " said || fail "what was said: $(cat said)"
+    for name in s1 short; do [ -z "$(ls out | grep "^$name[._]")" ] || fail "left of $name: $(ls out)"; done
+    for name in s0 s2 lanes b; do
+        cmp <(samtools view out/$name.bam) $name.expected || fail "$name: other records"
+        touch -d '2001-01-01' out/$name.bam
+    done
+    # what is complete stays
+    cp reads/s1_1.fq.gz reads/cut_1.fq.gz
+    sed -i 's|reads/none.fq,|reads/short_1.fq.gz,reads/short_2.fq.gz|' bad.csv
+    "$ZEROHOP" align -t 2 --resume --samples bad.csv --output-dir out ref.fa 2> said || fail "$(cat said)"
+    grep -q '^4 of 6 samples are complete already' said || fail "what was said: $(cat said)"
+    for name in s0 s1 s2 short lanes b; do
+        cmp <(samtools view out/$name.bam) $name.expected || fail "$name after --resume: other records"
+    done
+    [ "$(find out -name '*.bam' ! -newermt 2002-01-01 | wc -l)" = 4 ] || fail "done again"
+    # other options, other reads
+    touch reads/s2_1.fq.gz
+    "$ZEROHOP" align -t 2 --resume --samples bad.csv --output-dir out ref.fa 2> said || fail "$(cat said)"
+    grep -q '^note: sample s2 is aligned again, for something has changed: the reads, file' said || fail "$(cat said)"
+    "$ZEROHOP" align -t 2 --resume --level 1 --samples bad.csv --output-dir out ref.fa 2> said || fail "$(cat said)"
+    [ "$(grep -c 'is aligned again, for something has changed: the format of the output' said)" = 6 ] || fail "$(cat said)"
+    rm out/s0.bam
+    "$ZEROHOP" align -t 2 --resume --level 1 --samples bad.csv --output-dir out ref.fa 2> said || fail "$(cat said)"
+    grep -q '^5 of 6 samples are complete already' said && [ -f out/s0.bam ] || fail "$(cat said)"
+    # an index that cannot be had is said once
+    rc=0
+    "$ZEROHOP" align -t 2 --engine bwa-mem --samples sheet.csv --output-dir none nowhere.fa 2> said || rc=$?
+    [ $rc != 0 ] && [ "$(grep -c 'error: sample' said)" = 1 ] && [ -z "$(ls none)" ] || fail "$rc: $(cat said)"
+    echo "failures: a sample that fails leaves nothing, the others are there"
+}
+
+check_kills() {
+    local kills=0 name try pid complete
+    expected
+    for try in $(seq 1 12); do
+        rm -rf out
+        "$ZEROHOP" align -q -t 2 --sort --samples sheet.csv --output-dir out ref.fa & pid=$!
+        sleep "0.$((try * 7 % 10))$((try * 3 % 10))"
+        if kill -KILL $pid 2> /dev/null; then kills=$((kills + 1)); fi
+        wait $pid 2> /dev/null || true
+        for name in s0 s1 s2 short lanes b; do
+            if [ -e out/$name.json ]; then samtools quickcheck out/$name.bam || fail "$name looks complete"; fi
+            if [ -e out/$name.bam ]; then samtools quickcheck out/$name.bam || fail "$name has its name"; fi
+        done
+    done
+    zerohop align -q -t 2 --resume --samples sheet.csv --output-dir out ref.fa
+    zerohop align -q -t 2 --samples sheet.csv --output-dir out ref.fa
+    local checks=0
+    compared out
+    echo "kills: $kills, and nothing that looks complete"
+}
+
+# refused WORDS ARGUMENTS...
+refused() {
+    local words=$1 rc=0; shift
+    "$ZEROHOP" align "$@" 2> said || rc=$?
+    [ $rc = 2 ] || fail "exit status $rc, not refused: $*"
+    grep -qF -- "$words" said || fail "'$words' is not what was said: $(cat said)"
+}
+
+check_refused() {
+    local given=(--samples sheet.csv --output-dir refused ref.fa)
+    sed 's|reads/s1_1|reads/nowhere|' sheet.csv > missing.csv
+    refused 'missing.csv: reads/nowhere.fq.gz is not there' --samples missing.csv --output-dir refused ref.fa
+    refused '--output-dir' --samples sheet.csv ref.fa
+    refused 'cannot be used with' "${given[@]}" reads/s1_1.fq.gz
+    refused 'cannot be used with' "${given[@]}" -o x.bam
+    refused 'cannot be used with' "${given[@]}" --durable
+    refused '--plan auto cannot be used with --samples' "${given[@]}" --plan auto
+    refused '--shards cannot be used with --samples' "${given[@]}" --shards 2
+    [ ! -e refused ] || [ -z "$(ls refused)" ] || fail "left: $(ls refused)"
+    echo "refused: what is for one output"
+}
+
+for part in check_records check_failures check_kills check_refused; do
+    if [[ $part =~ ${PART-} ]]; then part $part; fi
+done
