@@ -284,7 +284,9 @@ impl<'p> Parsing<'p> {
     fn write_bases(&mut self, record: &Record<'_>, is_reverse: bool) {
         let (start, count) = (self.fastq.len(), record.head.bases as usize);
         let table = if is_reverse { &COMPLEMENTS } else { &PAIRS };
-        self.fastq.extend(record.bases.iter().flat_map(|two| table[usize::from(*two)]));
+        self.fastq.resize(start + 2 * record.bases.len(), 0);
+        let pairs = self.fastq[start..].as_chunks_mut::<2>().0;
+        pairs.iter_mut().zip(record.bases).for_each(|(pair, two)| *pair = table[usize::from(*two)]);
         self.fastq.truncate(start + count);
         if is_reverse {
             self.fastq[start..].reverse();
