@@ -10,7 +10,6 @@ use std::path::PathBuf;
 use std::sync::LazyLock;
 use zerohop_fuzz::coding::END_MARKER;
 use zerohop_fuzz::take;
-use zerohop_model::directed::Directed;
 use zerohop_model::sink::{Encoder, OfRead, Sink};
 use zerohop_output::{FileSink, Format, Header, OutputSpec, ReadGroup};
 
@@ -25,11 +24,9 @@ fn sink(format: Format) -> FileSink {
     let lines: String = CONTIGS.map(|name| format!("@SQ\tSN:{name}\tLN:9\n")).concat();
     let header = Header::from_program(lines.as_bytes()).unwrap();
     let header = header.with_read_groups(vec![ReadGroup::parse(r"@RG\tID:g").unwrap()]).unwrap();
-    let (path, lane_groups) = (Some(PathBuf::from("/dev/null")), vec![None, Some(0)]);
-    let (fasta, comments, mate_tags, sorting) = (PathBuf::new(), true, false, None);
-    let directed = Directed::default();
-    let spec =
-        OutputSpec { path, shards: 1, format, fasta, header, lane_groups, comments, directed, mate_tags, sorting };
+    let lane_groups = vec![None, Some(0)];
+    let spec = OutputSpec::new(Some(PathBuf::from("/dev/null")), format, header);
+    let spec = OutputSpec { lane_groups, comments: true, ..spec };
     FileSink::create(spec).unwrap()
 }
 

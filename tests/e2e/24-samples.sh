@@ -75,7 +75,7 @@ check_records() {
     zerohop align -t 2 --sort --mark-duplicates=picard --samples sheet.csv --output-dir out/sorted ref.fa
     grep -q 's0 .*3,334 reads, .* % mapped, .* % of these duplicates' zerohop.stderr ||
         fail "what was said: $(cat zerohop.stderr)"
-    grep -q 'columns of the sheet that say nothing to zerohop: strandedness' zerohop.stderr || fail "no note of a column"
+    grep -q 'columns of the sheet that say nothing to zerohop: strandedness' zerohop.stderr || fail "no note"
     compared out/sorted
     for name in s0 lanes b; do
         samtools idxstats out/sorted/$name.bam > idxstats
@@ -98,7 +98,8 @@ check_records() {
     done
     zerohop align -q --format sam -t 2 --samples pairs.csv --output-dir out/sam ref.fa
     zerohop align -q --format cram -t 2 --samples pairs.csv --output-dir out/cram ref.fa
-    [ "$(samtools view -c out/sam/s0.sam) $(samtools view -c -T ref.fa out/cram/s0.cram)" = "3334 3334" ] || fail "other formats"
+    [ "$(samtools view -c out/sam/s0.sam) $(samtools view -c -T ref.fa out/cram/s0.cram)" = "3334 3334" ] ||
+        fail "other formats"
     echo "records: those of runs of their own, $checks times"
 }
 
@@ -106,7 +107,7 @@ check_failures() {
     expected
     head -c 100000 reads/s1_1.fq.gz > reads/cut_1.fq.gz
     printf 'x\n' > reads/none.fq
-    sed 's|reads/s1_1|reads/cut_1|; s|reads/short_1.fq.gz,reads/short_2.fq.gz|reads/none.fq,|' sheet.csv > bad.csv
+    sed 's|s/s1_1|s/cut_1|; s|reads/short_1.fq.gz,reads/short_2.fq.gz|reads/none.fq,|' sheet.csv > bad.csv
     rm -rf out
     local rc=0 name
     "$ZEROHOP" align -t 2 --samples bad.csv --output-dir out ref.fa 2> said || rc=$?
@@ -132,7 +133,8 @@ check_failures() {
     "$ZEROHOP" align -t 2 --resume --samples bad.csv --output-dir out ref.fa 2> said || fail "$(cat said)"
     grep -q '^note: sample s2 is aligned again, for something has changed: the reads, file' said || fail "$(cat said)"
     "$ZEROHOP" align -t 2 --resume --level 1 --samples bad.csv --output-dir out ref.fa 2> said || fail "$(cat said)"
-    [ "$(grep -c 'is aligned again, for something has changed: the format of the output' said)" = 6 ] || fail "$(cat said)"
+    [ "$(grep -c 'is aligned again, for something has changed: the format of the output' said)" = 6 ] ||
+        fail "$(cat said)"
     rm out/s0.bam
     "$ZEROHOP" align -t 2 --resume --level 1 --samples bad.csv --output-dir out ref.fa 2> said || fail "$(cat said)"
     grep -q '^5 of 6 samples are complete already' said && [ -f out/s0.bam ] || fail "$(cat said)"

@@ -13,6 +13,8 @@ pub fn of_options(job: &Job) -> Identity {
         .with("-C", job.output.comments)
         .with("fields that are turned", format!("{:?}", job.output.directed))
         .with("--mate-tags", job.output.mate_tags)
+        .with("--no-unaligned", job.output.no_unaligned)
+        .with("--secondary-bases", job.output.secondary_bases)
         .with_option("--sort", &sorting.map(|sorting| format!("{:?}", sorting.order)))
         .with_option(
             "how duplicates are marked",

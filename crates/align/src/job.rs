@@ -91,8 +91,23 @@ pub struct Output {
     pub directed: Directed,
     /// Whether records tell of their mates: MQ, MC and ms, as `samtools fixmate -m` writes them.
     pub mate_tags: bool,
+    /// Whether reads are left out of which none of their fragment is aligned: they have no records.
+    pub no_unaligned: bool,
+    /// Where such reads go, besides.
+    pub unaligned: Option<Unaligned>,
+    /// Whether secondary records have bases and qualities where the engine shows none.
+    pub secondary_bases: bool,
     /// How records are sorted, if they are.
     pub sorting: Option<Sorting>,
+}
+
+/// Where reads go that were not aligned.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Unaligned {
+    /// The file: FASTQ, plain or compressed, or BAM, by its suffix.
+    pub path: PathBuf,
+    /// Whether pairs go there of which one mate is aligned; else neither is.
+    pub any_mate: bool,
 }
 
 impl Output {
@@ -246,6 +261,9 @@ impl Job {
                 comments: false,
                 directed: Directed::default(),
                 mate_tags: false,
+                no_unaligned: false,
+                unaligned: None,
+                secondary_bases: false,
                 sorting: None,
             },
             placement: Placement {

@@ -467,6 +467,9 @@ pub fn check(job: &Job) -> Result<(), AlignError> {
             "--deal static is not for --ranks, --durable, --resume and --restart: each takes what it has room for",
         );
     }
+    if job.output.unaligned.is_some() {
+        return refuse("--unaligned is not for --ranks, --durable, --resume and --restart");
+    }
     if job.external.compare {
         return refuse(
             "--compare-with is not for --ranks, --durable, --resume and --restart: compare in a run of one process",

@@ -2,13 +2,13 @@
 
 use crate::descriptors;
 use crate::error::AlignError;
-use crate::job::{Job, PlanFrom};
+use crate::job::{Job, PlanFrom, Unaligned};
 use crate::kept_runs;
 use crate::sorting;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use zerohop_model::error::Error;
-use zerohop_output::{FileSink, Format, Header, KeptRuns, OutputSpec, Program, shard_path};
+use zerohop_output::{FileSink, Format, Header, KeptRuns, OutputSpec, Program, ReadsFormat, shard_path};
 use zerohop_process::overwrite::{self, Kind};
 use zerohop_process::{WriteError, cache};
 
@@ -30,10 +30,17 @@ pub fn check(job: &Job) -> Result<(), AlignError> {
         (descriptors::files(&job.external.engine_file), zerohop_ranks::find(job.ranks.mpi.as_deref()));
     let reads = job.lanes.iter().flat_map(|lane| &lane.files);
     let (records, indexes) = (paths(job), sorting::indexes(job));
-    let all = || records.iter().chain(&indexes).chain(tables(job));
+    unaligned(job)?;
+    let beside = job.output.unaligned.iter().map(|unaligned| &unaligned.path);
+    if let Some(path) = beside.clone().find(|path| zerohop_process::is_written_in_place(path)) {
+        let words = "unaligned reads can only be written to a regular file";
+        return Err(AlignError::Usage(format!("{}: {words}", path.display())));
+    }
+    let all = || records.iter().chain(&indexes).chain(beside.clone()).chain(tables(job));
     all().chain(&job.external.logs).try_for_each(|path| zerohop_process::check_folder(path))?;
     apart_from(job, reads.chain([&job.reference]).chain(plan).chain(&descriptors).chain(&library))?;
     records.iter().try_for_each(|path| overwrite::replaceable(path, Kind::Records))?;
+    beside.clone().try_for_each(|path| overwrite::replaceable(path, Kind::Reads))?;
     indexes.iter().try_for_each(|path| overwrite::replaceable(path, Kind::Index))?;
     job.report.json.iter().chain(&job.report.mqc).try_for_each(|path| overwrite::replaceable(path, Kind::Json))?;
     if job.output.format.is_none() {
@@ -47,6 +54,21 @@ pub fn check(job: &Job) -> Result<(), AlignError> {
     all().try_for_each(|path| Ok(zerohop_process::check_writable(path)?))
 }
 
+/// Where reads go that were not aligned.
+///
+/// # Errors
+/// A name that promises a format which zerohop does not write.
+fn unaligned(job: &Job) -> Result<Option<zerohop_output::Unaligned>, AlignError> {
+    let Some(Unaligned { path, any_mate }) = &job.output.unaligned else { return Ok(None) };
+    let format = ReadsFormat::of_name(path, job.output.level).ok_or_else(|| {
+        AlignError::Usage(format!(
+            "{}: unaligned reads are written as FASTQ or BAM: name the file .fq.gz, .fastq.gz, .fq, .fastq or .bam",
+            path.display()
+        ))
+    })?;
+    Ok(Some(zerohop_output::Unaligned { path: path.clone(), format, any_mate: *any_mate }))
+}
+
 /// The files that tell how it went.
 fn tables(job: &Job) -> impl Iterator<Item = &PathBuf> {
     job.report.json.iter().chain(&job.report.mqc).chain(sorting::metrics(job))
@@ -57,7 +79,8 @@ fn tables(job: &Job) -> impl Iterator<Item = &PathBuf> {
 /// # Errors
 /// Wrong usage.
 pub fn apart_from<'p>(job: &Job, inputs: impl IntoIterator<Item = &'p PathBuf>) -> Result<(), AlignError> {
-    let outputs = [paths(job), sorting::indexes(job), logs_there(job)].concat();
+    let beside = job.output.unaligned.iter().map(|unaligned| unaligned.path.clone()).collect();
+    let outputs = [paths(job), sorting::indexes(job), beside, logs_there(job)].concat();
     Ok(overwrite::apart(inputs, outputs.iter().chain(tables(job)))?)
 }
 
@@ -124,7 +147,23 @@ pub fn open(job: &Job, header: Header, shared: Option<&Shared>) -> Result<FileSi
     let sorting = sorting.map(|wanted| sorting::spec(job, wanted, ranks * job.at_a_time, kept)).transpose()?;
     let (format, fasta) = (job.output.format(), job.reference.clone());
     let (directed, mate_tags) = (job.output.directed.clone(), job.output.mate_tags);
-    let spec = OutputSpec { path, shards, format, fasta, header, lane_groups, comments, directed, mate_tags, sorting };
+    let (shows_unaligned, secondary_bases) = (!job.output.no_unaligned, job.output.secondary_bases);
+    let unaligned = unaligned(job).map_err(|error| Error::Internal(error.to_string()))?;
+    let spec = OutputSpec {
+        path,
+        shards,
+        format,
+        fasta,
+        header,
+        lane_groups,
+        comments,
+        directed,
+        mate_tags,
+        shows_unaligned,
+        unaligned,
+        secondary_bases,
+        sorting,
+    };
     match shared {
         Some(shared) => FileSink::share(spec, &shared.partials),
         None => FileSink::create(spec),

@@ -22,6 +22,7 @@ use std::time::Instant;
 use zerohop_input::OpenLane;
 use zerohop_model::index::IndexProvider;
 use zerohop_model::machine::Bytes;
+use zerohop_model::sink::Sink as _;
 use zerohop_ranks::{RankShare, Transport};
 use zerohop_report::Summary;
 use zerohop_runtime::Outcome;
@@ -74,7 +75,14 @@ pub fn run(
         None => {
             let (mut sink, _) = sink.ok_or_else(|| output_files::no_header(job))?;
             let sorted = merge::merge(job, engine.plan(), &mut sink)?;
-            let lengths = sorted.as_ref().map_or(lengths, |sorted| sorted.lengths.clone());
+            let lengths = match &sorted {
+                None => lengths,
+                // Of the files that the first half wrote, only that beside the records counts.
+                Some(sorted) => {
+                    let beside = sink.beside().and_then(|file| lengths.get(file).copied());
+                    sorted.lengths.iter().copied().chain(beside).collect()
+                }
+            };
             report.bytes_out = Bytes(sink.finish(&lengths)?);
             sorted.iter().flat_map(|sorted| &sorted.metrics).try_for_each(Metrics::write)?;
             report.sorted = sorted.map(|sorted| sorted.report);

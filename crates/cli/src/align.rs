@@ -1,12 +1,12 @@
 //! `zerohop align`: what was typed becomes a job.
 
-use crate::args::{AlignArgs, CompareName, CramVersionName, DealName, FormatName, OrderName};
+use crate::args::{AlignArgs, CompareName, CramVersionName, DealName, FormatName, MatesName, OrderName};
 use crate::failure::Failure;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use zerohop_align::lanes::{self, ReadGroups};
 use zerohop_align::samples::{Sheet, align_samples};
-use zerohop_align::{CramVersion, External, Job, LaneSpec, Output, Placement, Ranks, Report};
+use zerohop_align::{CramVersion, External, Job, LaneSpec, Output, Placement, Ranks, Report, Unaligned};
 use zerohop_model::directed::Directed;
 use zerohop_output::ReadGroup;
 use zerohop_ranks::Ranks as Joined;
@@ -93,6 +93,9 @@ fn with_reads(args: AlignArgs, lanes: Vec<LaneSpec>, read_groups: ReadGroups) ->
             comments: args.comments,
             directed,
             mate_tags: args.mate_tags,
+            no_unaligned: args.no_unaligned,
+            unaligned: args.unaligned.map(|path| Unaligned { path, any_mate: args.unaligned_mates == MatesName::Any }),
+            secondary_bases: args.secondary_bases,
             sorting: args.sorting.sorting(),
         },
         placement: Placement {

@@ -166,7 +166,7 @@ pub struct AlignArgs {
     /// rg_xx (such as rg_pl) are for read groups. docs/samples.md tells more.
     #[arg(long, value_name = "SHEET", requires = "output_dir")]
     #[arg(conflicts_with_all = ["reads_1", "reads", "output", "read_group", "rg_id", "rg", "json", "mqc", "sample"])]
-    #[arg(conflicts_with_all = ["ranks", "durable", "restart", "duplicate_metrics"])]
+    #[arg(conflicts_with_all = ["ranks", "durable", "restart", "duplicate_metrics", "unaligned"])]
     pub samples: Option<PathBuf>,
 
     /// Folder of the files of the samples: NAME.bam, NAME.json, NAME_mqc.json
@@ -282,6 +282,26 @@ pub struct AlignArgs {
     /// Add MQ, MC and ms to the records of pairs, as 'samtools fixmate -m' does
     #[arg(long, help_heading = "Output", hide_short_help = true)]
     pub mate_tags: bool,
+
+    /// Write reads that were not aligned to FILE, too: FASTQ (.fq.gz, .fq) or BAM (.bam)
+    ///
+    /// Those are single reads without an alignment, and pairs of which neither mate has one. They are as in the input,
+    /// in its order, the mates of a pair one after the other, as -p takes them.
+    #[arg(long, value_name = "FILE", help_heading = "Output", hide_short_help = true)]
+    pub unaligned: Option<PathBuf>,
+
+    /// Which pairs go there: those of which both mates were not aligned, or any of them
+    #[arg(long, value_enum, default_value_t = MatesName::Both, help_heading = "Output", hide_short_help = true)]
+    #[arg(value_name = "both|any", hide_possible_values = true, requires = "unaligned")]
+    pub unaligned_mates: MatesName,
+
+    /// Write no records of reads that were not aligned; pairs of which one mate was aligned have both records
+    #[arg(long, help_heading = "Output", hide_short_help = true)]
+    pub no_unaligned: bool,
+
+    /// Write bases and qualities of secondary records, too (built-in engines)
+    #[arg(long, help_heading = "Output", hide_short_help = true)]
+    pub secondary_bases: bool,
 
     /// Number of index copies or instances, each on its own group of NUMA nodes
     ///
@@ -598,6 +618,13 @@ fn parse_plan(text: &str) -> Result<PlanFrom, std::convert::Infallible> {
         "auto" => PlanFrom::Auto,
         path => PlanFrom::File(PathBuf::from(path)),
     })
+}
+
+/// Mates of pairs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum MatesName {
+    Both,
+    Any,
 }
 
 fn parse_replicas(text: &str) -> Result<zerohop_plan::Replicas, String> {

@@ -210,16 +210,7 @@ fn open(spec: &ProcessSpec, engine: &dyn Engine) -> Result<Lane, Error> {
 }
 
 fn output(spec: &ProcessSpec, engine: &dyn Engine) -> OutputSpec {
-    OutputSpec {
-        path: Some(spec.output.clone()),
-        shards: if spec.arm.output == OutputKind::Files { spec.arm.threads } else { 1 },
-        format: Format::Sam,
-        fasta: std::path::PathBuf::new(),
-        header: Header { contigs: engine.contigs().to_vec(), ..Header::default() },
-        lane_groups: vec![None],
-        comments: false,
-        directed: zerohop_model::directed::Directed::default(),
-        mate_tags: false,
-        sorting: None,
-    }
+    let header = Header { contigs: engine.contigs().to_vec(), ..Header::default() };
+    let shards = if spec.arm.output == OutputKind::Files { spec.arm.threads } else { 1 };
+    OutputSpec { shards, ..OutputSpec::new(Some(spec.output.clone()), Format::Sam, header) }
 }

@@ -89,7 +89,7 @@ impl Directed {
 }
 
 /// The base that it pairs with; anything else stays, as with htsjdk.
-fn complement(base: u8) -> u8 {
+pub fn complement(base: u8) -> u8 {
     match base {
         b'A' => b'T',
         b'C' => b'G',

@@ -15,7 +15,7 @@ pub enum Access {
 
 /// A set of one or more output files, all of one format.
 pub trait Sink: Send + Sync {
-    /// Number of files: 1, or the number of shards.
+    /// Number of files of records: 1, or the number of shards.
     fn files(&self) -> usize;
 
     /// How bytes get into the files.
@@ -30,6 +30,12 @@ pub trait Sink: Send + Sync {
     /// # Errors
     /// [`Error::Output`], or [`Error::BrokenPipe`].
     fn write_at(&self, file: usize, offset: u64, bytes: &[u8]) -> Result<(), Error>;
+
+    /// The number of a further file behind those of the records, to which each chunk adds bytes of another kind, in the
+    /// order of the input: a regular file, whatever the others are. None if there is none.
+    fn beside(&self) -> Option<usize> {
+        None
+    }
 
     /// Writes what goes before the records into every file, where several processes write them: the one with the first
     /// records does.
@@ -114,6 +120,15 @@ pub trait Encoder {
     /// # Errors
     /// [`Error::Output`] when compression fails.
     fn finish(&mut self) -> Result<Vec<u8>, Error>;
+
+    /// After a chunk has ended: what it adds to the file [beside](Sink::beside) the records, in `buffer`, which is
+    /// empty.
+    ///
+    /// # Errors
+    /// [`Error::Output`] when compression fails.
+    fn finish_beside(&mut self, buffer: Vec<u8>) -> Result<Vec<u8>, Error> {
+        Ok(buffer)
+    }
 
     /// Takes a record that a program wrote as a `line` of SAM, without its newline, and checks it. SAM output gets the
     /// line as it is, byte for byte; BAM gets it translated. The read group of the lane is added if the line has no RG

@@ -83,6 +83,19 @@ pub(crate) fn put_line(
     })
 }
 
+/// Appends a read that was not aligned, with what the output adds.
+///
+/// # Errors
+/// [`Error::Record`] if BAM cannot hold it.
+pub(crate) fn put_read(
+    context: &RecordContext<'_>,
+    fields: &Fields<'_>,
+    comment: &[u8],
+    out: &mut Vec<u8>,
+) -> Result<(), Error> {
+    put_fields(out, fields, |out| push_additions(context, out, (fields.name, fields.flags), false, comment, &|_| false))
+}
+
 /// Appends a record; `push_tags` appends its optional fields.
 fn put_fields(
     out: &mut Vec<u8>,

@@ -5,14 +5,15 @@ use crate::line::{Fields, LineParser, with_flag};
 use crate::marking::Signer;
 use crate::mates::Mate;
 use crate::order::SortOrder;
-use crate::records::{Bases, Record};
+use crate::records::{Bases, Record, Shown, is_aligned};
 use crate::tags::{RecordContext, text_of};
+use crate::unaligned::UnalignedEncoder;
 use crate::{bam, sam};
 use zerohop_bgzf::BlockCompressor;
 use zerohop_model::alignment::Alignments;
 use zerohop_model::chunk::Chunk;
 use zerohop_model::error::Error;
-use zerohop_model::record::QC_FAIL;
+use zerohop_model::record::{LAST, QC_FAIL};
 use zerohop_model::sink::{Encoder, OfRead};
 use zerohop_sort::push_frame;
 
@@ -81,6 +82,16 @@ struct Pending {
     failed_filters: bool,
 }
 
+/// What becomes of reads that were not aligned, and of bases that the engine does not show.
+pub(crate) struct Beside {
+    /// Whether they have records.
+    pub(crate) shows_unaligned: bool,
+    /// What takes them, too.
+    pub(crate) unaligned: Option<UnalignedEncoder>,
+    /// Whether all alignments have bases.
+    pub(crate) bases_of_all: bool,
+}
+
 /// Writes records.
 pub(crate) struct RecordEncoder<'h> {
     context: RecordContext<'h>,
@@ -90,15 +101,29 @@ pub(crate) struct RecordEncoder<'h> {
     packing: Packing<'h>,
     /// Lines of a fragment that has not ended, if they are to tell of their mates.
     pending: Vec<Pending>,
+    /// Whether fragments have records of which no read is aligned.
+    shows_unaligned: bool,
+    /// What takes reads that were not aligned, if something does.
+    unaligned: Option<UnalignedEncoder>,
     /// What is compressed at the end of the chunk, if it is.
     raw: Vec<u8>,
     out: Vec<u8>,
 }
 
 impl<'h> RecordEncoder<'h> {
-    pub(crate) fn new(context: RecordContext<'h>, parser: LineParser<'h>, form: Form, packing: Packing<'h>) -> Self {
-        let (bases, pending, raw, out) = (Bases::default(), Vec::new(), Vec::new(), Vec::new());
-        RecordEncoder { context, parser, bases, form, packing, pending, raw, out }
+    pub(crate) fn new(
+        context: RecordContext<'h>,
+        parser: LineParser<'h>,
+        (form, packing): (Form, Packing<'h>),
+        Beside { shows_unaligned, unaligned, bases_of_all }: Beside,
+    ) -> Self {
+        let (bases, pending, raw, out) = (Bases::new(bases_of_all), Vec::new(), Vec::new(), Vec::new());
+        RecordEncoder { context, parser, bases, form, packing, pending, shows_unaligned, unaligned, raw, out }
+    }
+
+    /// Whether the lines of a fragment are looked at together.
+    fn waits_for_fragment(&self) -> bool {
+        self.context.mate_tags || !self.shows_unaligned || self.unaligned.is_some()
     }
 
     fn write_line(
@@ -126,9 +151,28 @@ impl<'h> RecordEncoder<'h> {
     /// Writes the lines of the fragment that ends here.
     fn write_pending(&mut self) -> Result<(), Error> {
         let lines = std::mem::take(&mut self.pending);
-        let mut mates = Vec::new();
+        let (mut mates, mut flags) = (Vec::new(), Vec::new());
         for Pending { line, .. } in &lines {
-            mates.push(Mate::of_fields(&self.parser.parse(line)?.fields));
+            let fields = self.parser.parse(line)?.fields;
+            flags.push(fields.flags);
+            mates.push(Mate::of_fields(&fields));
+        }
+        if let Some(unaligned) = &mut self.unaligned
+            && !flags.is_empty()
+            && unaligned.wants(flags.iter().copied())
+        {
+            // bowtie2 writes the mate that is aligned first.
+            let is_of = |at: &usize, last: bool| (flags[*at] & LAST != 0) == last;
+            for at in [false, true].into_iter().flat_map(|last| (0..lines.len()).filter(move |at| is_of(at, last))) {
+                let Pending { line, comment, failed_filters } = &lines[at];
+                unaligned.add_record(&self.context, &self.parser.parse(line)?.fields, (comment, *failed_filters))?;
+            }
+        }
+        if !self.shows_unaligned && !is_aligned(flags.into_iter()) {
+            return Ok(());
+        }
+        if !self.context.mate_tags {
+            mates.fill(None);
         }
         let primary: Vec<usize> = (0..lines.len()).filter(|&at| mates[at].is_some()).collect();
         for (at, Pending { line, comment, failed_filters }) in lines.iter().enumerate() {
@@ -167,6 +211,7 @@ impl Encoder for RecordEncoder<'_> {
         self.context.lane = lane as usize;
         self.raw.clear();
         self.pending.clear();
+        self.unaligned.iter_mut().for_each(UnalignedEncoder::begin);
         self.out = buffer;
         if let Some(signer) = self.packing.signer() {
             signer.begin(lane as usize);
@@ -174,7 +219,14 @@ impl Encoder for RecordEncoder<'_> {
     }
 
     fn encode(&mut self, chunk: &Chunk, alignments: &Alignments) -> Result<(), Error> {
-        let Self { context, form, packing, raw, out, .. } = self;
+        let Self { context, form, packing, raw, out, unaligned, .. } = self;
+        if let Some(unaligned) = unaligned {
+            for index in 0..chunk.len().min(alignments.fragments()) {
+                if unaligned.wants(alignments.fragment(index).map(|aligned| aligned.alignment.flags)) {
+                    unaligned.add(context, chunk, index)?;
+                }
+            }
+        }
         let out = target(packing, raw, out);
         let write = |record: &Record<'_>, out: &mut Vec<u8>| match form {
             Form::Sam { .. } => {
@@ -183,7 +235,8 @@ impl Encoder for RecordEncoder<'_> {
             }
             Form::Bam => bam::put(context, record, out),
         };
-        self.bases.records(chunk, alignments, context.mate_tags, |record| {
+        let shown = Shown { mates: context.mate_tags, unaligned: self.shows_unaligned };
+        self.bases.records(chunk, alignments, shown, |record| {
             let of_comment = |key| text_of(record.comment, key).filter(|_| context.comments);
             let text_of = |key| record.text_of(key).or_else(|| of_comment(key));
             packing.put(out, (&record.fields, record.is_first), &text_of, |out| write(record, out))
@@ -191,7 +244,7 @@ impl Encoder for RecordEncoder<'_> {
     }
 
     fn line(&mut self, line: &[u8], of_read: OfRead<'_>, is_first: bool) -> Result<(), Error> {
-        if !self.context.mate_tags {
+        if !self.waits_for_fragment() {
             return self.write_line((line, of_read), is_first, None);
         }
         if is_first {
@@ -216,5 +269,9 @@ impl Encoder for RecordEncoder<'_> {
             Packing::Frames(_, Some(signer)) => signer.end(&mut self.out)?,
         }
         Ok(std::mem::take(&mut self.out))
+    }
+
+    fn finish_beside(&mut self, buffer: Vec<u8>) -> Result<Vec<u8>, Error> {
+        self.unaligned.as_mut().map_or(Ok(Vec::new()), |unaligned| unaligned.finish(buffer))
     }
 }

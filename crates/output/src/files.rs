@@ -1,7 +1,7 @@
 //! The files that records go to: files of this run alone, which are there when they are complete, or files that several
 //! processes write together.
 
-use crate::encoder::{Form, Packing, RecordEncoder};
+use crate::encoder::{Beside, Form, Packing, RecordEncoder};
 use crate::file_index::{FileIndex, MadePart};
 use crate::format::Format;
 use crate::header::Header;
@@ -12,6 +12,7 @@ use crate::marking::{self, BothCollector, Marking, Signer};
 use crate::order::SortOrder;
 use crate::parts::SortedParts;
 use crate::tags::RecordContext;
+use crate::unaligned::{ReadsFormat, Unaligned, UnalignedEncoder};
 use std::fs::File;
 use std::io::{ErrorKind, Write};
 use std::os::unix::fs::FileExt;
@@ -52,6 +53,12 @@ pub struct OutputSpec {
     pub directed: Directed,
     /// Whether records tell of their mates (MQ, MC, ms).
     pub mate_tags: bool,
+    /// Whether reads have records of which none of their fragment is aligned.
+    pub shows_unaligned: bool,
+    /// Where reads go that were not aligned, besides.
+    pub unaligned: Option<Unaligned>,
+    /// Whether secondary records have bases and qualities, although the engine shows none.
+    pub secondary_bases: bool,
     /// How the records are sorted, if they are.
     pub sorting: Option<Sorting>,
 }
@@ -97,6 +104,25 @@ pub enum WriteIndex {
 }
 
 impl OutputSpec {
+    /// One file of the records of one lane, as they come.
+    pub fn new(path: Option<PathBuf>, format: Format, header: Header) -> Self {
+        OutputSpec {
+            path,
+            shards: 1,
+            format,
+            fasta: PathBuf::new(),
+            header,
+            lane_groups: vec![None],
+            comments: false,
+            directed: Directed::default(),
+            mate_tags: false,
+            shows_unaligned: true,
+            unaligned: None,
+            secondary_bases: false,
+            sorting: None,
+        }
+    }
+
     /// What CRAM is encoded with, if it is the format.
     fn cram(&self) -> Result<Option<Cram>, Error> {
         let Format::Cram { version, level } = self.format else { return Ok(None) };
@@ -168,6 +194,8 @@ pub struct FileSink {
     spec: OutputSpec,
     contig_numbers: ContigNumbers,
     files: Vec<Open>,
+    /// That of reads that were not aligned, and what goes before them.
+    unaligned: Option<(Open, Vec<u8>)>,
     access: Access,
     /// What goes before the records.
     header: Vec<u8>,
@@ -207,7 +235,27 @@ impl FileSink {
             sink.index_file = sink.index_path().map(|path| open(Some(&path))).transpose()?;
         }
         sink.write_header()?;
+        sink.open_unaligned()?;
         Ok(sink)
+    }
+
+    /// Opens the file of reads that were not aligned, if there is one, and writes what goes before them.
+    fn open_unaligned(&mut self) -> Result<(), Error> {
+        let Some(Unaligned { path, format, .. }) = &self.spec.unaligned else { return Ok(()) };
+        let mut header = Vec::new();
+        if let ReadsFormat::Bam { level } = *format {
+            let Header { read_groups, programs, .. } = self.spec.header.clone();
+            let own = Header { read_groups, programs, ..Header::default() };
+            BlockCompressor::new(level).compress(&own.bam(), &mut header)?;
+        }
+        let file = Open::New(open(Some(path))?);
+        if !file.is_positioned() {
+            let source = std::io::Error::other("it is no regular file");
+            return Err(Error::Output { path: path.clone(), source });
+        }
+        self.unaligned = Some((file, header));
+        let (file, header) = (self.files.len(), self.unaligned.as_ref().map_or(&[][..], |(_, header)| header));
+        self.write_at(file, 0, header)
     }
 
     /// Opens files that several processes write together, under the names `partials`; they are there. Nothing is
@@ -291,6 +339,7 @@ impl FileSink {
             spec,
             contig_numbers,
             files,
+            unaligned: None,
             access,
             header,
             cram,
@@ -357,16 +406,24 @@ impl FileSink {
         }
     }
 
-    /// Ends the files, whose lengths are `lengths`, and gives them their names. Returns the bytes of all files.
+    /// Ends the files, whose lengths are `lengths` (that of reads that were not aligned is the last, if there is such a
+    /// file), and gives them their names. Returns the bytes of all files.
     ///
     /// # Errors
     /// [`Error::Output`], or [`Error::BrokenPipe`]; then nothing that looks complete is left.
     pub fn finish(mut self, lengths: &[u64]) -> Result<u64, Error> {
-        let end = self.spec.format.end_marker();
+        let of_records = self.files.len();
+        let end = |file| match &self.spec.unaligned {
+            Some(unaligned) if file == of_records => unaligned.format.end_marker(),
+            _ => self.spec.format.end_marker(),
+        };
+        let mut bytes = 0;
         for (file, &length) in lengths.iter().enumerate() {
-            self.write_at(file, length, end)?;
+            self.write_at(file, length, end(file))?;
+            bytes += length + end(file).len() as u64;
         }
-        let own = std::mem::take(&mut self.files).into_iter().filter_map(|open| match open {
+        let unaligned = self.unaligned.take().map(|(file, _)| file);
+        let own = std::mem::take(&mut self.files).into_iter().chain(unaligned).filter_map(|open| match open {
             Open::New(new) => Some(new),
             Open::Shared { .. } => None,
         });
@@ -379,7 +436,7 @@ impl FileSink {
             self.remove_other_indexes()?;
         }
         complete_all(own.into_iter().chain(index).collect()).map_err(unwritten)?;
-        Ok(lengths.iter().map(|length| length + end.len() as u64).sum())
+        Ok(bytes)
     }
 
     /// Removes indexes of other formats than that which is written: they are of records that are replaced.
@@ -407,7 +464,8 @@ impl FileSink {
             Open::Shared { .. } => None,
         };
         let index = self.index_file.iter().filter_map(|file| file.temporary_path().map(Path::to_owned));
-        self.files.iter().filter_map(temporary).chain(index).collect()
+        let unaligned = self.unaligned.iter().map(|(file, _)| file);
+        self.files.iter().chain(unaligned).filter_map(temporary).chain(index).collect()
     }
 
     fn context(&self) -> RecordContext<'_> {
@@ -431,8 +489,13 @@ impl Sink for FileSink {
         self.access
     }
 
-    fn start(&self, _file: usize) -> u64 {
-        self.header.len() as u64
+    fn beside(&self) -> Option<usize> {
+        self.unaligned.as_ref().map(|_| self.files.len())
+    }
+
+    fn start(&self, file: usize) -> u64 {
+        let header = self.unaligned.as_ref().filter(|_| file == self.files.len()).map_or(&self.header, |(_, own)| own);
+        header.len() as u64
     }
 
     fn write_header(&self) -> Result<(), Error> {
@@ -440,8 +503,13 @@ impl Sink for FileSink {
     }
 
     fn write_at(&self, file: usize, offset: u64, bytes: &[u8]) -> Result<(), Error> {
-        let open = &self.files[file];
-        let written = match self.access {
+        let beside = self.unaligned.as_ref().map(|(open, _)| open);
+        let Some((open, access)) =
+            self.files.get(file).map(|open| (open, self.access)).or(beside.map(|open| (open, Access::Positioned)))
+        else {
+            return Err(Error::Internal(format!("there is no output file {file}")));
+        };
+        let written = match access {
             Access::Positioned => open.file().write_all_at(bytes, offset),
             Access::Sequential => open.file().write_all(bytes),
         };
@@ -463,7 +531,12 @@ impl Sink for FileSink {
             (None, Format::Cram { .. }, Some(cram)) => Packing::Containers(Box::new(cram.encoder())),
             (None, ..) => Packing::Plain,
         };
-        Box::new(RecordEncoder::new(self.context(), parser, form, packing))
+        let beside = Beside {
+            shows_unaligned: self.spec.shows_unaligned,
+            unaligned: self.spec.unaligned.as_ref().map(UnalignedEncoder::new),
+            bases_of_all: self.spec.secondary_bases,
+        };
+        Box::new(RecordEncoder::new(self.context(), parser, (form, packing), beside))
     }
 
     fn collector(&self) -> Option<Box<dyn Collect + '_>> {
@@ -523,19 +596,7 @@ mod tests {
     use super::*;
 
     fn spec(path: PathBuf, shards: usize) -> OutputSpec {
-        let (header, lane_groups) = (Header::default(), vec![None]);
-        OutputSpec {
-            path: Some(path),
-            shards,
-            format: Format::Sam,
-            fasta: PathBuf::new(),
-            header,
-            lane_groups,
-            comments: false,
-            directed: Directed::default(),
-            mate_tags: false,
-            sorting: None,
-        }
+        OutputSpec { shards, ..OutputSpec::new(Some(path), Format::Sam, Header::default()) }
     }
 
     #[test]

@@ -33,6 +33,7 @@ mod parts;
 mod records;
 mod sam;
 mod tags;
+mod unaligned;
 
 pub use file_index::MadePart;
 pub use files::{FileSink, KeptRuns, OutputSpec, Sorting, WriteIndex, index_fasta, index_path, shard_path};
@@ -42,5 +43,6 @@ pub use index::IndexFormat;
 pub use marking::{Barcode, Marking};
 pub use order::SortOrder;
 pub use parts::{Duplicates, SortedParts};
+pub use unaligned::{ReadsFormat, Unaligned};
 pub use zerohop_duplicates::{Counts as DuplicateCounts, Decision, LibraryCounts, Marks, Rules, Search, metrics_text};
 pub use zerohop_sort::KEPT;

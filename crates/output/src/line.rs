@@ -19,6 +19,11 @@ pub(crate) struct Place {
     pub(crate) position: i32,
 }
 
+impl Place {
+    /// None.
+    pub(crate) const NONE: Place = Place { contig: -1, position: -1 };
+}
+
 impl From<Option<Locus>> for Place {
     fn from(locus: Option<Locus>) -> Self {
         let number = |value: Option<u32>| value.map_or(-1, |v| v as i32);

@@ -6,7 +6,7 @@ use crate::mates::{Mate, Mates, is_replaced};
 use zerohop_model::alignment::{Aligned, Alignments};
 use zerohop_model::chunk::{Chunk, Read};
 use zerohop_model::error::Error;
-use zerohop_model::record::{CigarOp, QC_FAIL, REVERSE, TagValue};
+use zerohop_model::record::{CigarOp, QC_FAIL, REVERSE, TagValue, UNMAPPED};
 
 /// What each base pairs with; anything but A, C, G, T and U becomes N, as in strobealign and bwa.
 pub(crate) const COMPLEMENT: [u8; 256] = {
@@ -53,10 +53,26 @@ impl<'a> Record<'a> {
 pub(crate) struct Bases {
     seq: Vec<u8>,
     qual: Vec<u8>,
+    /// Whether alignments have bases where the engine shows none: secondary ones.
+    of_all: bool,
+}
+
+/// What of a chunk is written.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Shown {
+    /// Whether records tell of their mates.
+    pub(crate) mates: bool,
+    /// Whether fragments have records of which no read is aligned.
+    pub(crate) unaligned: bool,
 }
 
 impl Bases {
-    /// Gives `write` all records of a chunk, in order; `with_mates` says whether they tell of their mates.
+    /// Scratch for records of which all have bases, or only those that the engine shows with some.
+    pub(crate) fn new(of_all: bool) -> Self {
+        Bases { of_all, ..Bases::default() }
+    }
+
+    /// Gives `write` the records of a chunk that are shown, in order.
     ///
     /// # Errors
     /// What `write` says; alignments that do not belong to the chunk.
@@ -64,7 +80,7 @@ impl Bases {
         &mut self,
         chunk: &Chunk,
         alignments: &Alignments,
-        with_mates: bool,
+        shown: Shown,
         mut write: impl FnMut(&Record<'_>) -> Result<(), Error>,
     ) -> Result<(), Error> {
         if alignments.fragments() != chunk.len() {
@@ -73,7 +89,10 @@ impl Bases {
         }
         // Of the fragment that was handed out last an error names the place.
         for (index, fragment) in chunk.fragments().enumerate() {
-            let mates = match with_mates {
+            if !shown.unaligned && !is_aligned(alignments.fragment(index).map(|aligned| aligned.alignment.flags)) {
+                continue;
+            }
+            let mates = match shown.mates {
                 true => Mates::of(&fragment, alignments.fragment(index)),
                 false => Mates::default(),
             };
@@ -109,7 +128,7 @@ impl Bases {
         aligned: &Aligned<'_>,
         only_acgtn: bool,
     ) -> Result<(&'a [u8], &'a [u8]), Error> {
-        if aligned.alignment.has_no_bases || read.seq.is_empty() {
+        if aligned.alignment.has_no_bases && !self.of_all || read.seq.is_empty() {
             return Ok((&[], &[]));
         }
         let (seq, qual) = (read.seq, read.qual.unwrap_or_default());
@@ -137,6 +156,11 @@ impl Bases {
         self.qual.extend(qual.iter().rev());
         Ok((&self.seq, &self.qual))
     }
+}
+
+/// Whether one of records with these flags is an alignment.
+pub(crate) fn is_aligned(mut flags: impl Iterator<Item = u16>) -> bool {
+    flags.any(|flags| flags & UNMAPPED == 0)
 }
 
 /// A name without a slash and a digit behind it: one such, and not where nothing else would be left.

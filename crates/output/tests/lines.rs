@@ -10,7 +10,6 @@ use proptest::sample::select;
 use std::path::PathBuf;
 use zerohop_model::alignment::{Alignment, Alignments};
 use zerohop_model::chunk::{Chunk, ReadSpans, Span};
-use zerohop_model::directed::Directed;
 use zerohop_model::error::Error;
 use zerohop_model::record::{CigarOp, Contig, Locus, Tag, TagValue};
 use zerohop_model::sink::{Encoder, OfRead, Sink};
@@ -26,11 +25,9 @@ fn sink(format: Format, comments: bool) -> FileSink {
         ..Header::default()
     };
     // The second lane has no read group.
-    let (path, lane_groups) = (Some(PathBuf::from("/dev/null")), vec![Some(0), None]);
-    let (fasta, mate_tags, sorting) = (PathBuf::new(), false, None);
-    let directed = Directed::default();
-    let spec =
-        OutputSpec { path, shards: 1, format, fasta, header, lane_groups, comments, directed, mate_tags, sorting };
+    let lane_groups = vec![Some(0), None];
+    let spec = OutputSpec::new(Some(PathBuf::from("/dev/null")), format, header);
+    let spec = OutputSpec { lane_groups, comments, ..spec };
     FileSink::create(spec).unwrap()
 }
 

@@ -116,6 +116,8 @@ pub enum Kind {
     Page,
     /// Reads in FASTQ.
     Fastq,
+    /// Reads in FASTQ, FASTA or BAM.
+    Reads,
     /// The library that 'zerohop mpi' builds.
     Library,
 }
@@ -130,6 +132,7 @@ impl Kind {
             Kind::Json => "JSON",
             Kind::Page => "an HTML page",
             Kind::Fastq => "FASTQ",
+            Kind::Reads => "FASTQ, FASTA or BAM",
             Kind::Library => "a library that 'zerohop mpi' built",
         }
     }
@@ -142,6 +145,7 @@ impl Kind {
             Kind::Records => head.starts_with(b"BAM\x01") || head.starts_with(b"CRAM") || is_sam(head),
             Kind::Index => head.starts_with(b"BAI\x01") || head.starts_with(b"CSI\x01") || is_crai(head),
             Kind::Metrics => starts(b"## htsjdk.samtools.metrics"),
+            Kind::Reads => head.starts_with(b"BAM\x01") || starts(b">") || Kind::Fastq.begins(head),
             Kind::Json => starts(b"{") || starts(b"["),
             Kind::Page => starts(b"<!doctype html") || starts(b"<html"),
             Kind::Fastq => head.starts_with(b"@") && !is_sam(head),

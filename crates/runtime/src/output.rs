@@ -37,7 +37,10 @@ pub struct Output<'s> {
     /// Our part of the input, where several processes write.
     grains: Option<&'s Grains>,
     order: Order,
+    /// Those of the records, and the one beside them, if there is one.
     files: Vec<Box<dyn Commit + 's>>,
+    /// How many are of records.
+    of_records: usize,
     /// For [`Order::Any`]: numbers are given as chunks are finished.
     next: Vec<AtomicU64>,
     /// Emptied buffers, on their way back from the writer thread.
@@ -62,6 +65,16 @@ impl<'s> Output<'s> {
         Self::of((0..sink.files()).map(file).collect(), sink, order, committers, held)
     }
 
+    /// The same, with the file beside the records that the sink has, if it has one.
+    #[must_use]
+    pub(crate) fn with_beside(mut self) -> Self {
+        if let Some(file) = self.sink.beside() {
+            self.files.push(Box::new(Positioned(OrderGate::new(self.sink.start(file)))));
+            self.next.push(AtomicU64::new(0));
+        }
+        self
+    }
+
     /// An output that several processes write together, in the order of the input.
     pub fn granted(sink: &'s dyn Sink, grains: &'s Grains, committers: usize, held: usize) -> Self {
         grains.begin(sink.start(0));
@@ -76,6 +89,7 @@ impl<'s> Output<'s> {
             grains: None,
             order,
             next: files.iter().map(|_| AtomicU64::new(0)).collect(),
+            of_records: files.len(),
             files,
             spare: Mutex::new(Vec::new()),
             spare_limit: SPARE_PER_WORKER * committers,
@@ -89,12 +103,21 @@ impl<'s> Output<'s> {
         self.sink
     }
 
-    /// Which file chunk `number` of the run goes to, and what that file knows it by.
+    /// Which file the records of chunk `number` of the run go to, and what that file knows it by.
     fn place(&self, number: u64) -> (usize, u64) {
-        let files = self.files.len() as u64;
-        let file = (number % files) as usize;
+        let files = self.of_records as u64;
+        self.place_in((number % files) as usize, number, number / files)
+    }
+
+    /// The same of what goes beside them; none if nothing does.
+    fn place_beside(&self, number: u64) -> Option<(usize, u64)> {
+        (self.files.len() > self.of_records).then(|| self.place_in(self.of_records, number, number))
+    }
+
+    /// What `file` knows a chunk by that is the `in_file`-th of those that go there.
+    fn place_in(&self, file: usize, number: u64, in_file: u64) -> (usize, u64) {
         let in_file = match self.order {
-            Order::Input => number / files,
+            Order::Input => in_file,
             Order::Any => self.next[file].fetch_add(1, Ordering::Relaxed),
         };
         (file, self.files[file].number(number, in_file))
@@ -145,7 +168,8 @@ impl<'s> Output<'s> {
         Ok((offset, writing))
     }
 
-    /// The lengths of the files that workers wrote, after all was committed.
+    /// The lengths of the files that workers wrote, after all was committed; that of the file beside the records is the
+    /// last.
     pub fn positioned_lengths(&self) -> Vec<u64> {
         self.files.iter().filter_map(|file| file.length()).collect()
     }
@@ -222,7 +246,26 @@ impl<'o, 's> Committer<'o, 's> {
             self.writing += started.elapsed();
             return Ok(());
         }
-        let (file, number) = self.output.place(number);
+        self.submit(self.output.place(number), bytes, tally)
+    }
+
+    /// Commits what chunk `number` of the run adds to the file beside the records; `bytes` makes it, in a buffer that
+    /// is empty, if there is such a file. To be called behind [`Committer::commit`].
+    ///
+    /// # Errors
+    /// As for [`Committer::commit`]; what `bytes` says.
+    pub fn commit_beside(
+        &mut self,
+        number: u64,
+        bytes: impl FnOnce(Vec<u8>) -> Result<Vec<u8>, Error>,
+    ) -> Result<(), Error> {
+        let Some(place) = self.output.place_beside(number) else { return Ok(()) };
+        let bytes = bytes(self.buffer())?;
+        self.submit(place, bytes, &Tally::default())
+    }
+
+    fn submit(&mut self, (file, number): (usize, u64), bytes: Vec<u8>, tally: &Tally) -> Result<(), Error> {
+        let started = Instant::now();
         let left = self.output.files[file].submit(number, bytes, tally)?;
         match left {
             None => {

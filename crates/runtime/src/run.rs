@@ -109,7 +109,7 @@ pub fn run(job: Job<'_>) -> Result<Outcome, Error> {
     let cohorts = cohorts_of(&mapping, plan);
     let open = |sink, committers, held, queued| match grains {
         Some(grains) => Output::granted(sink, grains, committers, held),
-        None => Output::new(sink, order, committers, held, queued),
+        None => Output::new(sink, order, committers, held, queued).with_beside(),
     };
     if let Mapping::Embedded { sink, held, .. } = mapping {
         let _ = output.set(open(sink, plan.workers.len(), held, QUEUED_PER_WORKER));
@@ -190,10 +190,8 @@ fn cohorts_of(mapping: &Mapping<'_>, plan: &Plan) -> Cohorts<Summary, Statistics
 fn ordered(output: Option<&Output<'_>>, written: Vec<Option<(u64, Duration)>>) -> (Duration, Vec<u64>) {
     let writing: Duration = written.iter().flatten().map(|(_, writing)| *writing).sum();
     let at_gates = output.map_or(Duration::ZERO, Output::gate_time);
-    let lengths = match written.is_empty() {
-        true => output.map(Output::positioned_lengths).unwrap_or_default(),
-        false => written.into_iter().flatten().map(|(length, _)| length).collect(),
-    };
+    let positioned = output.map(Output::positioned_lengths).unwrap_or_default();
+    let lengths = written.into_iter().flatten().map(|(length, _)| length).chain(positioned).collect();
     (writing + at_gates, lengths)
 }
 

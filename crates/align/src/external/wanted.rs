@@ -103,6 +103,9 @@ fn choose(job: &Job) -> Result<Descriptor, AlignError> {
     if job.read_length.is_some() || job.no_index {
         return Err(AlignError::Usage("--read-length and --no-index are for built-in engines".to_owned()));
     }
+    if job.output.secondary_bases {
+        return Err(AlignError::Usage("--secondary-bases is for built-in engines".to_owned()));
+    }
     if job.placement.huge_pages == HugePages::Off {
         return Err(AlignError::Usage("--huge-pages is for built-in engines".to_owned()));
     }

@@ -1,0 +1,223 @@
+//! Reads that were not aligned, as reads again: FASTQ, or BAM without positions. They are those of the fragments of
+//! which no read is aligned; on request also pairs of which one is.
+
+use crate::bam;
+use crate::line::{Fields, Place};
+use crate::tags::RecordContext;
+use std::path::{Path, PathBuf};
+use zerohop_bgzf::BlockCompressor;
+use zerohop_model::chunk::Chunk;
+use zerohop_model::directed::complement;
+use zerohop_model::error::Error;
+use zerohop_model::record::{FIRST, LAST, MATE_UNMAPPED, PAIRED, QC_FAIL, REVERSE, SECONDARY, SUPPLEMENTARY, UNMAPPED};
+
+/// Where reads go that were not aligned.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Unaligned {
+    /// The file: a regular one.
+    pub path: PathBuf,
+    /// Its format.
+    pub format: ReadsFormat,
+    /// Whether pairs go there of which one mate is aligned; else neither is.
+    pub any_mate: bool,
+}
+
+/// A format of reads.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ReadsFormat {
+    /// Text.
+    Fastq,
+    /// Text in blocks (BGZF), which gzip can read.
+    FastqGz {
+        /// 0 to 9, as for [`crate::Format::Bam`].
+        level: u8,
+    },
+    /// BAM.
+    Bam {
+        /// 0 to 9.
+        level: u8,
+    },
+}
+
+impl ReadsFormat {
+    /// That of a file with this name; none if its suffix promises another one.
+    ///
+    /// ```
+    /// use zerohop_output::ReadsFormat;
+    /// assert_eq!(ReadsFormat::of_name("x.fq.gz".as_ref(), 6), Some(ReadsFormat::FastqGz { level: 6 }));
+    /// assert_eq!(ReadsFormat::of_name("x.sam".as_ref(), 6), None);
+    /// ```
+    pub fn of_name(path: &Path, level: u8) -> Option<Self> {
+        let name = path.file_name()?.to_string_lossy().to_ascii_lowercase();
+        let ends = |endings: &[&str]| endings.iter().any(|ending| name.ends_with(ending));
+        match () {
+            () if ends(&[".bam"]) => Some(ReadsFormat::Bam { level }),
+            () if ends(&[".fq.gz", ".fastq.gz"]) => Some(ReadsFormat::FastqGz { level }),
+            () if ends(&[".fq", ".fastq"]) => Some(ReadsFormat::Fastq),
+            () => None,
+        }
+    }
+
+    /// What a file ends with.
+    pub(crate) fn end_marker(self) -> &'static [u8] {
+        match self {
+            ReadsFormat::Fastq => b"",
+            ReadsFormat::FastqGz { .. } | ReadsFormat::Bam { .. } => &zerohop_bgzf::END_MARKER,
+        }
+    }
+
+    fn compressor(self) -> Option<BlockCompressor> {
+        match self {
+            ReadsFormat::Fastq => None,
+            ReadsFormat::FastqGz { level } | ReadsFormat::Bam { level } => Some(BlockCompressor::new(level)),
+        }
+    }
+}
+
+/// A read, as it was sequenced.
+struct Read<'a> {
+    fields: Fields<'a>,
+    /// The header line of FASTQ.
+    header: &'a [u8],
+    comment: &'a [u8],
+}
+
+/// Writes the reads of one worker's chunks.
+pub(crate) struct UnalignedEncoder {
+    any_mate: bool,
+    is_bam: bool,
+    compressor: Option<BlockCompressor>,
+    raw: Vec<u8>,
+    /// Scratch: a header line; bases and qualities.
+    header: Vec<u8>,
+    bases: (Vec<u8>, Vec<u8>),
+}
+
+impl UnalignedEncoder {
+    pub(crate) fn new(wanted: &Unaligned) -> Self {
+        UnalignedEncoder {
+            any_mate: wanted.any_mate,
+            is_bam: matches!(wanted.format, ReadsFormat::Bam { .. }),
+            compressor: wanted.format.compressor(),
+            raw: Vec::new(),
+            header: Vec::new(),
+            bases: (Vec::new(), Vec::new()),
+        }
+    }
+
+    pub(crate) fn begin(&mut self) {
+        self.raw.clear();
+    }
+
+    /// Whether it takes a fragment whose records have these flags.
+    pub(crate) fn wants(&self, flags: impl Iterator<Item = u16>) -> bool {
+        let mut unmapped = flags.filter(|flags| is_primary(*flags)).map(|flags| flags & UNMAPPED != 0);
+        if self.any_mate { unmapped.any(|is_so| is_so) } else { unmapped.all(|is_so| is_so) }
+    }
+
+    /// Takes the reads of a fragment of a chunk.
+    ///
+    /// # Errors
+    /// [`Error::Record`] if BAM cannot hold one.
+    pub(crate) fn add(&mut self, context: &RecordContext<'_>, chunk: &Chunk, fragment: usize) -> Result<(), Error> {
+        let reads = chunk.fragment(fragment);
+        for (mate, read) in reads.reads().enumerate() {
+            let flags = match (reads.mate.is_some(), mate) {
+                (false, _) => UNMAPPED,
+                (true, 0) => PAIRED | UNMAPPED | MATE_UNMAPPED | FIRST,
+                (true, _) => PAIRED | UNMAPPED | MATE_UNMAPPED | LAST,
+            };
+            let flags = flags | if read.failed_filters { QC_FAIL } else { 0 };
+            self.header.clear();
+            self.header.extend_from_slice(chunk.header(fragment, mate));
+            if chunk.comments_are_fields && !read.comment.is_empty() {
+                self.header.push(b'\t');
+                self.header.extend_from_slice(read.comment);
+            }
+            let fields = fields(read.name, flags, read.seq, read.qual.unwrap_or_default());
+            let header = std::mem::take(&mut self.header);
+            let put = self.put(context, &Read { fields, header: &header, comment: read.comment });
+            self.header = header;
+            put?;
+        }
+        Ok(())
+    }
+
+    /// Takes a read from the record that a program wrote of it.
+    ///
+    /// # Errors
+    /// [`Error::Record`] if BAM cannot hold it.
+    pub(crate) fn add_record(
+        &mut self,
+        context: &RecordContext<'_>,
+        record: &Fields<'_>,
+        (comment, failed_filters): (&[u8], bool),
+    ) -> Result<(), Error> {
+        if !is_primary(record.flags) {
+            return Ok(());
+        }
+        let of_pair = record.flags & (PAIRED | FIRST | LAST | QC_FAIL);
+        let flags = of_pair
+            | UNMAPPED
+            | if of_pair & PAIRED != 0 { MATE_UNMAPPED } else { 0 }
+            | if failed_filters { QC_FAIL } else { 0 };
+        let (mut seq, mut qual) = std::mem::take(&mut self.bases);
+        seq.clear();
+        qual.clear();
+        match record.flags & REVERSE {
+            0 => {
+                seq.extend_from_slice(record.seq);
+                qual.extend_from_slice(record.qual);
+            }
+            _ => {
+                seq.extend(record.seq.iter().rev().map(|base| complement(*base)));
+                qual.extend(record.qual.iter().rev());
+            }
+        }
+        let header = if comment.is_empty() { record.name.to_vec() } else { [record.name, comment].join(&b'\t') };
+        let fields = fields(record.name, flags, &seq, &qual);
+        let put = self.put(context, &Read { fields, header: &header, comment });
+        self.bases = (seq, qual);
+        put
+    }
+
+    fn put(&mut self, context: &RecordContext<'_>, read: &Read<'_>) -> Result<(), Error> {
+        if self.is_bam {
+            return bam::put_read(context, &read.fields, read.comment, &mut self.raw);
+        }
+        let Fields { seq, qual, .. } = read.fields;
+        let has_qualities = qual.len() == seq.len();
+        self.raw.push(if has_qualities { b'@' } else { b'>' });
+        self.raw.extend_from_slice(read.header);
+        self.raw.push(b'\n');
+        self.raw.extend_from_slice(seq);
+        self.raw.push(b'\n');
+        if has_qualities {
+            self.raw.extend_from_slice(b"+\n");
+            self.raw.extend_from_slice(qual);
+            self.raw.push(b'\n');
+        }
+        Ok(())
+    }
+
+    /// The bytes of the chunk, in `out`, which is empty.
+    ///
+    /// # Errors
+    /// [`Error::Internal`] if compression fails.
+    pub(crate) fn finish(&mut self, mut out: Vec<u8>) -> Result<Vec<u8>, Error> {
+        match &mut self.compressor {
+            Some(compressor) => compressor.compress(&self.raw, &mut out)?,
+            None => out.extend_from_slice(&self.raw),
+        }
+        Ok(out)
+    }
+}
+
+fn is_primary(flags: u16) -> bool {
+    flags & (SECONDARY | SUPPLEMENTARY) == 0
+}
+
+fn fields<'a>(name: &'a [u8], flags: u16, seq: &'a [u8], qual: &'a [u8]) -> Fields<'a> {
+    let (place, mate_place) = (Place::NONE, Place::NONE);
+    Fields { name, flags, place, mapq: 0, cigar: &[], mate_place, template_length: 0, seq, qual }
+}
