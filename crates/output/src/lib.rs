@@ -33,6 +33,7 @@ mod parts;
 mod records;
 mod sam;
 mod tags;
+mod text;
 
 pub use file_index::MadePart;
 pub use files::{FileSink, KeptRuns, OutputSpec, Sorting, WriteIndex, index_fasta, index_path, shard_path};
