@@ -123,8 +123,8 @@ fn bucket_starts(table: &[RefRandstrobe], bits: u8) -> Result<Vec<usize>, Error>
     Ok(starts)
 }
 
-/// How often a hash may occur before it is filtered: such that this part of distinct hashes occurs more often, within 30
-/// to 100 (strobealign, `make_index`).
+/// How often a hash may occur before it is filtered: such that this part of distinct hashes occurs more often, within
+/// 30 to 100 (strobealign, `make_index`).
 fn filter_cutoff(table: &[RefRandstrobe], fraction: f64) -> usize {
     const MOST: usize = 1000;
     let mut occurring = [0usize; MOST + 1];

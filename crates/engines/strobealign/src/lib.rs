@@ -81,7 +81,8 @@ pub fn canonical_read_length(mean: usize) -> usize {
 }
 
 impl Strobealign {
-    /// Builds the index of `reference` with these parameters on `threads` threads, each of which calls `on_start` first.
+    /// Builds the index of `reference` with these parameters on `threads` threads, each of which calls `on_start`
+    /// first.
     ///
     /// # Errors
     /// When threads cannot be started, or memory cannot be had.

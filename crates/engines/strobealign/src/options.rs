@@ -1,6 +1,6 @@
 //! The options of strobealign, in its letters. What they mean and what is allowed is that of strobealign 0.19.1 (its
-//! `main.rs`), and words are taken apart as its clap does. Options that zerohop has of its own, and those that it has no
-//! use for, are refused by name.
+//! `main.rs`), and words are taken apart as its clap does. Options that zerohop has of its own, and those that it has
+//! no use for, are refused by name.
 
 use std::str::FromStr;
 use strobealign::aligner::Scores;

@@ -164,8 +164,8 @@ fn check_given(wanted: &Wanted<'_>, parameters: &IndexParameters) -> Result<(), 
     if options != parameters.words() {
         let (there, wanted) = (shown_options(&options), shown_options(&parameters.words()));
         return Err(IndexError::failed(format!(
-            "{index}: it is an index that was made with {there}, not with {wanted}: give the same --engine-args, or the \
-             reference in FASTA"
+            "{index}: it is an index that was made with {there}, not with {wanted}: give the same --engine-args, or \
+             the reference in FASTA"
         )));
     }
     match read_length {
