@@ -115,6 +115,7 @@ fn unfit(what: &str) -> OptionsError {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     fn of(text: &str, mean: usize) -> IndexParameters {
         IndexParameters::new(&Options::parse(text).unwrap(), mean).unwrap()
@@ -142,6 +143,27 @@ mod tests {
             assert_eq!((parameters.name(), parameters.words()), (name.to_owned(), words.to_owned()), "{text}");
             let again = of(&parameters.words(), mean);
             assert_eq!(again.seeding, parameters.seeding, "{text}");
+        }
+    }
+
+    proptest! {
+        /// Whatever is asked for is refused, or is what the words of the index ask for again.
+        #[test]
+        fn words_make_the_same_index(
+            values in proptest::collection::vec(proptest::option::of(0usize..40), 9),
+            mean in 1usize..500,
+            noisy in any::<bool>(),
+        ) {
+            const NAMES: [&str; 9] = ["-k", "-s", "-l", "-u", "-m", "-c", "-b", "--aux-len", "-f"];
+            let given = NAMES.iter().zip(&values).filter_map(|(name, value)| Some(format!(" {name} {}", (*value)?)));
+            let text: String = noisy.then(|| "-P noisy".to_owned()).into_iter().chain(given).collect();
+            let wanted = Options::parse(&text).and_then(|options| IndexParameters::new(&options, mean));
+            if let Ok(wanted) = wanted {
+                let again = of(&wanted.words(), mean);
+                prop_assert_eq!(again.name(), wanted.name());
+                prop_assert_eq!(again.seeding, wanted.seeding);
+                prop_assert_eq!((again.bits, again.filter_fraction), (wanted.bits, wanted.filter_fraction));
+            }
         }
     }
 
