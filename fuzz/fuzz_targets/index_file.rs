@@ -10,14 +10,14 @@ use std::sync::LazyLock;
 use tempfile::TempDir;
 use xxhash_rust::xxh3::xxh3_64;
 use zerohop_engine_strobealign::file::{IndexFileError, MAGIC, identify};
-use zerohop_engine_strobealign::{ReferenceBuilder, Strobealign};
+use zerohop_engine_strobealign::{IndexParameters, ReferenceBuilder, Strobealign};
 use zerohop_fuzz::files::Regular;
 use zerohop_fuzz::{Random, take};
 use zerohop_input::identity::FileId;
 use zerohop_model::engine::Engine;
 use zerohop_model::record::Contig;
 
-const READ_LENGTH: usize = 150;
+static PARAMETERS: LazyLock<IndexParameters> = LazyLock::new(|| IndexParameters::of_reads(150));
 /// Of the file's first part, before the description.
 const HEAD: usize = 24;
 /// The sections by their names in the description.
@@ -36,16 +36,16 @@ static VALID: LazyLock<Valid> = LazyLock::new(|| {
     let mut builder = ReferenceBuilder::default();
     builder.push(&bases);
     let reference = builder.build(vec![Contig::new("one", 2001), Contig::new("two", 999)]).unwrap();
-    let engine = Strobealign::build(reference, READ_LENGTH, 1, |_| {}).unwrap();
+    let engine = Strobealign::build(reference, &PARAMETERS, 1, |_| {}).unwrap();
     let folder = tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap();
     let reference = identify(Regular::new(&bases).path(), 1).unwrap();
     let path = folder.path().join("valid");
-    engine.save(&path, &reference, READ_LENGTH).unwrap();
+    engine.save(&path, &reference).unwrap();
     Valid { bytes: std::fs::read(&path).unwrap(), folder, reference }
 });
 
 fn load(path: &Path) -> Result<Strobealign, IndexFileError> {
-    Strobealign::load(path, None, READ_LENGTH, 1)
+    Strobealign::load(path, None, &PARAMETERS, 1)
 }
 
 /// The description of a file, if it has one.
@@ -151,7 +151,7 @@ zerohop_fuzz::target!(|data: &[u8]| {
     assert!(loaded.index_bytes() <= 8 * file.len() as u64, "more than the file can hold");
     if !forged {
         let again = VALID.folder.path().join("again");
-        loaded.save(&again, &VALID.reference, READ_LENGTH).unwrap();
+        loaded.save(&again, &VALID.reference).unwrap();
         assert!(std::fs::read(&again).unwrap() == VALID.bytes, "a damaged file was taken for another index");
     }
 });

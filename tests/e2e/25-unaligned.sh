@@ -69,8 +69,7 @@ for engine in strobealign bwa-mem bwa minimap2 bowtie2; do
     [ "$(samtools view -c -f 12 own.bam)" = "$((2 * $(wc -l < both)))" ] || fail "$engine: records are missing"
     # BAM in, BAM out
     zerohop align -q -t 3 --engine $engine --unaligned own.bam -o own.sam ref.fa reads.bam
-    same <(samtools view own.bam) <(samtools view -N both reads.bam | sed -E 's/(\tBC:Z:[^\t]*)(.*)(\tRG:Z:g)/\1\3\2/') \
-        "$engine, BAM"
+    same <(samtools view own.bam) <(samtools view -N both reads.bam) "$engine, BAM"
     [ "$(samtools view -H own.bam | grep -c '^@SQ')" = 0 ] || fail "contigs of unaligned reads"
     samtools quickcheck -u own.bam || fail "$engine: BAM"
 done

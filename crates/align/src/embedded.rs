@@ -85,10 +85,11 @@ impl<'j> Embedded<'j> {
     fn header(&self) -> Header {
         let (name, version) = self.engine.program();
         let own = Program { name: name.to_owned(), version: version.to_owned(), command_line: None };
+        let own = self.engine.is_in_header().then_some(own);
         Header {
             contigs: self.engine.contigs().to_vec(),
             read_groups: self.job.read_groups.groups.clone(),
-            programs: vec![own, output_files::zerohop(self.job)],
+            programs: own.into_iter().chain([output_files::zerohop(self.job)]).collect(),
             ..Header::default()
         }
     }

@@ -2,24 +2,18 @@
 
 use crate::error::AlignError;
 use crate::replicas::check_memory;
-use std::path::Path;
 use zerohop_model::index::{IndexError, IndexProvider, IndexSource, Wanted};
 use zerohop_model::machine::Bytes;
 use zerohop_process::lock;
 
-/// Builds the index of a reference with so many threads, and writes it beside it. Gives its size.
+/// Builds the index that is wanted with so many threads, and writes it beside the reference. Gives its size.
 ///
 /// # Errors
 /// A reference that cannot be read, an index that does not fit into memory or cannot be written.
-pub fn write_index(
-    provider: &dyn IndexProvider,
-    reference: &Path,
-    mean_read_length: usize,
-    threads: usize,
-) -> Result<Bytes, AlignError> {
-    let source = provider.find(&Wanted { reference, mean_read_length, anew: true, arguments: "" })?;
-    check_memory(&*source, reference, 1)?;
-    Ok(provider.save(reference, mean_read_length, threads)?)
+pub fn write_index(provider: &dyn IndexProvider, wanted: &Wanted<'_>, threads: usize) -> Result<Bytes, AlignError> {
+    let source = provider.find(&Wanted { anew: true, ..*wanted })?;
+    check_memory(&*source, wanted.reference, 1)?;
+    Ok(provider.save(wanted, threads)?)
 }
 
 /// The index that is wanted; written first if there is none. Of several runs that want the same one, the first writes
@@ -32,7 +26,7 @@ pub(crate) fn find_or_write(
     wanted: &Wanted<'_>,
     threads: usize,
 ) -> Result<Box<dyn IndexSource>, AlignError> {
-    let Some(path) = provider.path(wanted.reference, wanted.mean_read_length) else {
+    let Some(path) = provider.path(wanted)? else {
         let words = format!("--build-index: {} has no index files", provider.engine().0);
         return Err(AlignError::Usage(words));
     };
@@ -46,7 +40,7 @@ pub(crate) fn find_or_write(
     zerohop_process::check_writable(&path)?;
     let _lock = lock::take_file(wanted.reference).map_err(|error| AlignError::Failed(error.to_string()))?;
     if is_missing(&provider.find(wanted)) {
-        write_index(provider, wanted.reference, wanted.mean_read_length, threads)?;
+        write_index(provider, wanted, threads)?;
     }
     Ok(provider.find(wanted)?)
 }

@@ -122,6 +122,8 @@ impl Output {
             FormatName::Sam => Format::Sam,
             FormatName::Bam => Format::Bam { level: self.level },
             FormatName::Cram => Format::Cram { version: self.cram_version, level: self.level },
+            FormatName::Paf => Format::Paf,
+            FormatName::Abundances => Format::Abundances,
         }
     }
 }
@@ -152,6 +154,10 @@ pub enum FormatName {
     Bam,
     /// Binary, without the bases that are in the reference.
     Cram,
+    /// Lines that the engine writes itself, if its arguments say so. Not to be asked for otherwise.
+    Paf,
+    /// A table of how often each contig is covered, likewise.
+    Abundances,
 }
 
 /// How the machine is used.

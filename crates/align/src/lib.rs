@@ -40,6 +40,7 @@ mod output_files;
 mod pilots;
 pub mod plan_cache;
 mod planning;
+mod product;
 mod progress;
 mod ready;
 pub mod reaping;
@@ -127,7 +128,9 @@ fn run<T>(
     embedded: Option<&dyn IndexProvider>,
     end: impl FnOnce(Option<Done>) -> Result<T, AlignError>,
 ) -> Result<T, AlignError> {
-    let checked = check(job, embedded);
+    let (job, checked) = product::wanted(job, embedded);
+    let job = &*job;
+    let checked = checked.and_then(|()| check(job, embedded));
     if job.output.path.is_some() && !job.quiet {
         zerohop_ranks::note_if_alone(job.ranks.wanted);
     }

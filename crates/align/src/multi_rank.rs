@@ -518,7 +518,7 @@ fn identity(
     };
     let fasta = match job.output.format() {
         Format::Cram { .. } => content::of_files(transport, std::slice::from_ref(&job.reference), threads)?,
-        Format::Sam | Format::Bam { .. } => Vec::new(),
+        Format::Sam | Format::Bam { .. } | Format::Paf | Format::Abundances => Vec::new(),
     };
     let described = [("--engine-file", described), ("the index, file", index), ("the reference of CRAM, file", fasta)];
     for (kind, files) in described.into_iter().chain([("the reads, file", reads)]) {

@@ -39,7 +39,12 @@ pub fn check(job: &Job) -> Result<(), AlignError> {
     let all = || records.iter().chain(&indexes).chain(beside.clone()).chain(tables(job));
     all().chain(&job.external.logs).try_for_each(|path| zerohop_process::check_folder(path))?;
     apart_from(job, reads.chain([&job.reference]).chain(plan).chain(&descriptors).chain(&library))?;
-    records.iter().try_for_each(|path| overwrite::replaceable(path, Kind::Records))?;
+    let kind = match job.output.format() {
+        Format::Sam | Format::Bam { .. } | Format::Cram { .. } => Kind::Records,
+        Format::Paf => Kind::Paf,
+        Format::Abundances => Kind::Numbers,
+    };
+    records.iter().try_for_each(|path| overwrite::replaceable(path, kind))?;
     beside.clone().try_for_each(|path| overwrite::replaceable(path, Kind::Reads))?;
     indexes.iter().try_for_each(|path| overwrite::replaceable(path, Kind::Index))?;
     job.report.json.iter().chain(&job.report.mqc).try_for_each(|path| overwrite::replaceable(path, Kind::Json))?;
@@ -95,19 +100,25 @@ fn logs_there(job: &Job) -> Vec<PathBuf> {
     entries.filter(is_ours).collect()
 }
 
-/// A suffix must not promise a format that the file has not got. A pipe may have any name.
+/// A suffix must not promise a format that the file has not got.
 fn check_suffix(path: &Path) -> Result<(), AlignError> {
+    let known = |suffix: &str| ["sam", "bam", "cram"].contains(&suffix);
+    let Some(suffix) = suffix(path).filter(|suffix| !known(suffix)) else { return Ok(()) };
+    let path = path.display();
+    Err(AlignError::Usage(match &*suffix {
+        "paf" => format!("{path}: PAF is what strobealign writes with --engine-args=-x: give that, too"),
+        _ => format!(
+            "{path}: zerohop writes SAM, BAM and CRAM, and '.{suffix}' is none of them: name the file .sam, .bam or \
+             .cram, or give --format sam, bam or cram"
+        ),
+    }))
+}
+
+/// The suffix of a file of records, in lower case; none of a pipe, which may have any name.
+pub fn suffix(path: &Path) -> Option<String> {
     let is_pipe = std::fs::metadata(path).is_ok_and(|there| !there.is_file());
-    let Some(suffix) = path.extension().filter(|_| !is_pipe && !path.starts_with("/dev")) else { return Ok(()) };
-    if ["sam", "bam", "cram"].iter().any(|known| suffix.eq_ignore_ascii_case(known)) {
-        return Ok(());
-    }
-    Err(AlignError::Usage(format!(
-        "{}: zerohop writes SAM, BAM and CRAM, and '.{}' is none of them: name the file .sam, .bam or .cram, or give \
-         --format sam, bam or cram",
-        path.display(),
-        suffix.to_string_lossy()
-    )))
+    let suffix = path.extension().filter(|_| !is_pipe && !path.starts_with("/dev"));
+    suffix.map(|suffix| suffix.to_string_lossy().to_lowercase())
 }
 
 /// A folder that can be written to, or made.

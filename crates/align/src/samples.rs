@@ -20,7 +20,7 @@ use crate::job::{FormatName, Job};
 use crate::lanes::ReadGroups;
 use crate::shared_index::{OneOfMany, SharedIndex};
 use crate::taken::Taken;
-use crate::{engines, session};
+use crate::{engines, product, session};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::ScopedJoinHandle;
@@ -45,20 +45,23 @@ struct Ready {
 }
 
 /// Aligns all samples of a sheet as `base` says, which has no reads, output or reports, and writes their files to
-/// `folder`: `NAME.bam` (or .sam, .cram), `NAME.json`, `NAME_mqc.json`, and `NAME.duplicates.txt` if duplicates are
-/// marked. With `resume`, samples that are complete are left as they are.
+/// `folder`: `NAME.bam` (or .sam, .cram, and .paf or .tsv where the engine makes these), `NAME.json`,
+/// `NAME_mqc.json`, and `NAME.duplicates.txt` if duplicates are marked. With `resume`, samples that are complete are
+/// left as they are.
 ///
 /// # Errors
 /// Options that are not for samples; an index that cannot be had; the names of the samples that failed.
 pub fn align_samples(base: &Job, sheet: &Sheet, folder: &Path, resume: bool) -> Result<(), AlignError> {
     check(base)?;
+    let provider = engines::embedded(&base.engine);
+    let (base, wanted) = product::wanted(base, provider);
+    wanted?;
     std::fs::create_dir_all(folder)
         .map_err(|error| AlignError::Failed(format!("{}: cannot be made: {error}", folder.display())))?;
     if !sheet.unknown.is_empty() && !base.quiet {
         tell::note(&format!("columns of the sheet that say nothing to zerohop: {}.", sheet.unknown.join(", ")));
     }
-    let provider = engines::embedded(&base.engine);
-    let all = sheet.samples.iter().map(|sample| ready(base, sample, folder, provider));
+    let all = sheet.samples.iter().map(|sample| ready(&base, sample, folder, provider));
     let all: Vec<Ready> = all.collect::<Result<_, _>>()?;
     let count = all.len();
     let left: Vec<Ready> = all.into_iter().filter(|sample| !(resume && is_complete(sample))).collect();
@@ -109,6 +112,8 @@ fn ready(
         FormatName::Sam => ".sam",
         FormatName::Bam => ".bam",
         FormatName::Cram => ".cram",
+        FormatName::Paf => ".paf",
+        FormatName::Abundances => ".tsv",
     }));
     if let Some(sorting) = &mut job.output.sorting {
         sorting.metrics = sorting.marking.map(|_| file(".duplicates.txt"));

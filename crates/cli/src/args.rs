@@ -357,6 +357,9 @@ pub struct AlignArgs {
 #[command(next_help_heading = "External aligners")]
 pub struct ExternalArgs {
     /// Arguments for the aligner, quoted as in a shell
+    ///
+    /// strobealign and bwa-mem take the options of their programs, but for those that zerohop has itself
+    /// (docs/engines.md). With strobealign's -x, PAF is written (.paf), with --aemb the abundance of each contig.
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true, help_heading = "Aligner")]
     pub engine_args: Option<String>,
 
@@ -493,6 +496,12 @@ pub struct IndexArgs {
     /// Use the mean length of the first 500 reads of FILE instead
     #[arg(long, value_name = "FILE")]
     pub reads: Option<PathBuf>,
+
+    /// Arguments for the aligner, as for 'align', which the index may depend on
+    ///
+    /// strobealign's index depends on -k -s -l -u -m -c -b -f --aux-len and -P, and its file is named after them.
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
+    pub engine_args: Option<String>,
 
     /// Threads [default: all CPUs that zerohop may use]
     #[arg(short, long, value_name = "N", value_parser = RangedU64ValueParser::<usize>::new().range(1..=65536))]

@@ -5,6 +5,7 @@ use crate::failure::Failure;
 use std::time::Instant;
 use zerohop_align::engines;
 use zerohop_input::{LaneSpec, OpenLane};
+use zerohop_model::index::Wanted;
 use zerohop_process::{overwrite, tell};
 
 /// Runs the command.
@@ -23,7 +24,12 @@ pub fn run(args: &IndexArgs) -> Result<(), Failure> {
     };
     let none = || Failure::Usage(format!("{} is no engine whose index zerohop builds", args.engine));
     let provider = engines::embedded(&args.engine).ok_or_else(none)?;
-    let path = provider.path(&args.reference, mean_read_length).ok_or_else(none)?;
+    let arguments = args.engine_args.as_deref().unwrap_or_default();
+    if !provider.takes_arguments() && !arguments.is_empty() {
+        return Err(Failure::Usage(format!("--engine-args: {} takes no arguments", args.engine)));
+    }
+    let wanted = Wanted { reference: &args.reference, mean_read_length, anew: true, arguments };
+    let path = provider.path(&wanted)?.ok_or_else(none)?;
     overwrite::apart(args.reads.iter().chain([&args.reference]), [&path])?;
     zerohop_process::check_writable(&path)?;
     let threads = match args.threads {
@@ -31,10 +37,11 @@ pub fn run(args: &IndexArgs) -> Result<(), Failure> {
         None => zerohop_topology::detect()?.allowed.worker_count(),
     };
     zerohop_memory::set_default_huge_pages(zerohop_model::plan::HugePages::Auto);
-    let bytes = zerohop_align::write_index(provider, &args.reference, mean_read_length, threads)?;
+    let bytes = zerohop_align::write_index(provider, &wanted, threads)?;
     if !args.quiet {
         let reads = match provider.canonical_read_length(mean_read_length) {
-            _ if !provider.has_read_length() => String::new(),
+            // With arguments it may be for reads of any length.
+            _ if !provider.has_read_length() || !arguments.is_empty() => String::new(),
             length => format!("for reads of about {length} bases, "),
         };
         let (path, seconds) = (path.display(), started.elapsed().as_secs_f64());

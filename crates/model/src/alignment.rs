@@ -91,6 +91,37 @@ pub struct Alignments {
     texts: Vec<u8>,
     has_only_acgtn: bool,
     has_names_without_number: bool,
+    left_out: u64,
+    text: Vec<u8>,
+}
+
+/// What a read adds to a contig, for an engine that makes [abundances](crate::index::Product::Abundances).
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Weight {
+    /// Position of the contig in the header.
+    pub contig: u32,
+    /// Bases; part of them where a read fits several places.
+    pub bases: f64,
+}
+
+impl Weight {
+    /// Bytes of one among others.
+    const BYTES: usize = 12;
+
+    /// Appends it to others.
+    pub fn push_to(self, bytes: &mut Vec<u8>) {
+        bytes.extend_from_slice(&self.contig.to_le_bytes());
+        bytes.extend_from_slice(&self.bases.to_le_bytes());
+    }
+
+    /// The weights in `bytes`, in order.
+    pub fn all_in(bytes: &[u8]) -> impl Iterator<Item = Weight> {
+        bytes.chunks_exact(Self::BYTES).filter_map(|bytes| {
+            let (contig, bases) = bytes.split_first_chunk()?;
+            let (contig, bases) = (u32::from_le_bytes(*contig), f64::from_le_bytes(*bases.first_chunk()?));
+            Some(Weight { contig, bases })
+        })
+    }
 }
 
 #[derive(Debug)]
@@ -108,8 +139,31 @@ impl Alignments {
         self.cigars.clear();
         self.tags.clear();
         self.texts.clear();
+        self.text.clear();
         self.has_only_acgtn = false;
         self.has_names_without_number = false;
+        self.left_out = 0;
+    }
+
+    /// What an engine writes itself, where it makes something else than records. Alignments say no more then than
+    /// whether a read was mapped.
+    pub fn text(&self) -> &[u8] {
+        &self.text
+    }
+
+    /// The same, to be added to.
+    pub fn text_mut(&mut self) -> &mut Vec<u8> {
+        &mut self.text
+    }
+
+    /// Says that so many reads have no record, because the user wants none of them.
+    pub fn leave_out(&mut self, reads: u64) {
+        self.left_out += reads;
+    }
+
+    /// Reads without a record.
+    pub fn left_out(&self) -> u64 {
+        self.left_out
     }
 
     /// Has records show N for bases other than A, C, G and T, also of reads that are not reversed, as bwa does.
@@ -193,6 +247,13 @@ impl Alignments {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn weights_are_put_one_after_the_other() {
+        let (all, mut bytes) = ([(3, 0.5), (0, 150.0)].map(|(contig, bases)| Weight { contig, bases }), Vec::new());
+        all.into_iter().for_each(|weight| weight.push_to(&mut bytes));
+        assert_eq!(Weight::all_in(&bytes).collect::<Vec<_>>(), all);
+    }
 
     #[test]
     fn each_fragment_has_its_own_alignments_and_memory_is_used_again() {

@@ -68,6 +68,11 @@ pub trait Engine: Send + Sync {
     /// Its name and version as @PG has them: `("strobealign", "0.19.1")`.
     fn program(&self) -> (&str, &str);
 
+    /// Whether the header has a line (@PG) of it.
+    fn is_in_header(&self) -> bool {
+        true
+    }
+
     /// Where it wants the input cut.
     fn cut(&self) -> Cut;
 

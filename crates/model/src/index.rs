@@ -33,6 +33,14 @@ pub trait IndexProvider: Sync {
         true
     }
 
+    /// What it makes of reads when it is given these arguments.
+    ///
+    /// # Errors
+    /// Arguments that it does not take.
+    fn product(&self, _arguments: &str) -> Result<Product, IndexError> {
+        Ok(Product::Records)
+    }
+
     /// Bases after which a worker takes the next chunk, as [`Engine`] will cut the input.
     fn chunk_bases(&self) -> u64;
 
@@ -44,17 +52,34 @@ pub trait IndexProvider: Sync {
     fn find(&self, wanted: &Wanted<'_>) -> Result<Box<dyn IndexSource>, IndexError>;
 
     /// The file that [`IndexProvider::save`] writes; none for an engine whose index is built in every run.
-    fn path(&self, _reference: &Path, _mean_read_length: usize) -> Option<PathBuf> {
-        None
+    ///
+    /// # Errors
+    /// Arguments that the engine does not take.
+    fn path(&self, _wanted: &Wanted<'_>) -> Result<Option<PathBuf>, IndexError> {
+        Ok(None)
     }
 
-    /// Builds the index with `threads` threads and writes it to its path. Gives its size.
+    /// Builds the index that is wanted with `threads` threads and writes it to its path. Gives its size. Arguments that
+    /// the index does not depend on make no difference.
     ///
     /// # Errors
     /// A reference that cannot be read, an index that cannot be written.
-    fn save(&self, _reference: &Path, _mean_read_length: usize, _threads: usize) -> Result<Bytes, IndexError> {
+    fn save(&self, _wanted: &Wanted<'_>, _threads: usize) -> Result<Bytes, IndexError> {
         Err(IndexError::Usage(format!("{} builds its index in every run: there is no file of it", self.engine().0)))
     }
+}
+
+/// What an engine makes of reads.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Product {
+    /// Records, as SAM, BAM and CRAM have them.
+    #[default]
+    Records,
+    /// Lines of PAF, which the engine writes itself: [`Alignments::text`](crate::alignment::Alignments::text).
+    Paf,
+    /// How much of each contig the reads cover: [`Alignments::text`](crate::alignment::Alignments::text) holds
+    /// [weights](crate::alignment::Weight).
+    Abundances,
 }
 
 /// Which index is wanted.

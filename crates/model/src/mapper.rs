@@ -13,7 +13,8 @@ use std::sync::Arc;
 /// One worker of an engine.
 pub trait Mapper {
     /// Maps all fragments of `chunk`, in order, and puts their alignments into `out`, which is empty: of each read one
-    /// that is neither secondary nor supplementary. Nothing may be carried over to the next chunk.
+    /// that is neither secondary nor supplementary, or it says how many are [left out](Alignments::leave_out). Nothing
+    /// may be carried over to the next chunk.
     ///
     /// # Errors
     /// [`Error::Engine`], [`Error::Record`].

@@ -24,7 +24,8 @@ pub struct Tally {
     pub bases: u64,
     /// Records that are neither secondary nor supplementary: one per read.
     pub primary_records: u64,
-    /// Reads without a record: mates of no bases, of which an external aligner wrote none.
+    /// Reads without a record: mates of no bases, of which an external aligner wrote none; unmapped reads, where none
+    /// of them are wanted.
     #[serde(default)]
     pub left_out: u64,
     /// Secondary and supplementary records.
@@ -42,7 +43,8 @@ pub struct Tally {
 impl Tally {
     /// Counts the reads of a chunk and their alignments.
     pub fn of(chunk: &Chunk, alignments: &Alignments) -> Self {
-        let mut tally = Tally { fragments: chunk.len() as u64, ..Tally::default() };
+        let (fragments, left_out) = (chunk.len() as u64, alignments.left_out());
+        let mut tally = Tally { fragments, left_out, ..Tally::default() };
         for index in 0..chunk.len().min(alignments.fragments()) {
             let fragment = chunk.fragment(index);
             for read in fragment.reads() {

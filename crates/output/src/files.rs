@@ -12,11 +12,13 @@ use crate::marking::{self, BothCollector, Marking, Signer};
 use crate::order::SortOrder;
 use crate::parts::SortedParts;
 use crate::tags::RecordContext;
+use crate::text::{Abundances, TextEncoder};
 use crate::unaligned::{ReadsFormat, Unaligned, UnalignedEncoder};
 use std::fs::File;
 use std::io::{ErrorKind, Write};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
+use std::sync::Mutex;
 use zerohop_bgzf::BlockCompressor;
 use zerohop_cram::{Cram, NewIndex, Order};
 use zerohop_duplicates::{ChunkCounts, Decision, Marks};
@@ -147,7 +149,9 @@ impl Sorting {
     /// The index that a file in this format gets.
     fn index(&self, format: Format, header: &Header) -> Option<IndexFormat> {
         match (self.index, self.order, format) {
-            (WriteIndex::No, ..) | (_, SortOrder::Name, _) | (.., Format::Sam) => None,
+            (WriteIndex::No, ..) | (_, SortOrder::Name, _) | (.., Format::Sam | Format::Paf | Format::Abundances) => {
+                None
+            }
             (.., Format::Cram { .. }) => Some(IndexFormat::Crai),
             (WriteIndex::AsNeeded, ..) => Some(IndexFormat::for_contigs(&header.contigs)),
             (WriteIndex::As(index), ..) => Some(index),
@@ -206,6 +210,8 @@ pub struct FileSink {
     /// The signatures of records, if duplicates are looked for, and how many records each chunk has.
     signatures: Option<(Store, ChunkCounts)>,
     libraries: Libraries,
+    /// What becomes a table at the end, if one is written.
+    abundances: Option<Mutex<Abundances>>,
     /// What the index says, if one is written.
     index: Option<FileIndex>,
     /// Its file, if it is of this run alone.
@@ -228,7 +234,8 @@ impl FileSink {
         for path in paths {
             sink.files.push(Open::New(open(path.as_deref())?));
         }
-        if sink.files.iter().all(Open::is_positioned) {
+        // Weights are added up in order.
+        if sink.files.iter().all(Open::is_positioned) && sink.abundances.is_none() {
             sink.access = Access::Positioned;
             sink.index = sink.new_index()?;
             // Now, so that it is known now if that cannot be.
@@ -324,6 +331,7 @@ impl FileSink {
         match (spec.format, &cram) {
             (Format::Bam { level }, _) => BlockCompressor::new(level).compress(&spec.header.bam(), &mut header)?,
             (Format::Cram { .. }, Some(cram)) => header.extend_from_slice(cram.beginning()),
+            (Format::Paf | Format::Abundances, _) => {}
             _ => header.extend_from_slice(spec.header.text().as_bytes()),
         }
         let (contig_numbers, access) = (ContigNumbers::default(), Access::Sequential);
@@ -335,6 +343,7 @@ impl FileSink {
         let store = spec.sorting.as_ref().map(|sorting| sorting.store("records", of_records(sorting)));
         let libraries = Libraries::new(&spec.header, &spec.lane_groups);
         let (files, index, index_file) = (Vec::new(), None, None);
+        let abundances = (spec.format == Format::Abundances).then(|| Mutex::new(Abundances::new(&spec.header.contigs)));
         Ok(FileSink {
             spec,
             contig_numbers,
@@ -346,6 +355,7 @@ impl FileSink {
             store,
             signatures,
             libraries,
+            abundances,
             index,
             index_file,
         })
@@ -412,6 +422,12 @@ impl FileSink {
     /// # Errors
     /// [`Error::Output`], or [`Error::BrokenPipe`]; then nothing that looks complete is left.
     pub fn finish(mut self, lengths: &[u64]) -> Result<u64, Error> {
+        if let Some(table) = self.table()? {
+            // No file but this one; what came until now are no bytes of it.
+            self.files[0].file().write_all(&table).map_err(|source| self.unwritten(0, source))?;
+            complete_all(self.take_own()).map_err(unwritten)?;
+            return Ok(table.len() as u64);
+        }
         let of_records = self.files.len();
         let end = |file| match &self.spec.unaligned {
             Some(unaligned) if file == of_records => unaligned.format.end_marker(),
@@ -422,12 +438,7 @@ impl FileSink {
             self.write_at(file, length, end(file))?;
             bytes += length + end(file).len() as u64;
         }
-        let unaligned = self.unaligned.take().map(|(file, _)| file);
-        let own = std::mem::take(&mut self.files).into_iter().chain(unaligned).filter_map(|open| match open {
-            Open::New(new) => Some(new),
-            Open::Shared { .. } => None,
-        });
-        let own: Vec<NewFile> = own.collect();
+        let own = self.take_own();
         // After the records: an index that is older is not trusted.
         let index = self.index_file.take();
         if let Some(file) = &index {
@@ -437,6 +448,27 @@ impl FileSink {
         }
         complete_all(own.into_iter().chain(index).collect()).map_err(unwritten)?;
         Ok(bytes)
+    }
+
+    /// The files of this run alone.
+    fn take_own(&mut self) -> Vec<NewFile> {
+        let unaligned = self.unaligned.take().map(|(file, _)| file);
+        let own = std::mem::take(&mut self.files).into_iter().chain(unaligned).filter_map(|open| match open {
+            Open::New(new) => Some(new),
+            Open::Shared { .. } => None,
+        });
+        own.collect()
+    }
+
+    /// The table that is written at the end, if one is.
+    fn table(&self) -> Result<Option<Vec<u8>>, Error> {
+        let Some(abundances) = &self.abundances else { return Ok(None) };
+        let abundances = abundances.lock().unwrap_or_else(|p| p.into_inner());
+        abundances.table(&self.spec.header.contigs).map(Some)
+    }
+
+    fn unwritten(&self, file: usize, source: std::io::Error) -> Error {
+        unwritten(WriteError { path: self.files[file].path().to_owned(), source })
     }
 
     /// Removes indexes of other formats than that which is written: they are of records that are replaced.
@@ -503,6 +535,9 @@ impl Sink for FileSink {
     }
 
     fn write_at(&self, file: usize, offset: u64, bytes: &[u8]) -> Result<(), Error> {
+        if let Some(abundances) = &self.abundances {
+            return abundances.lock().unwrap_or_else(|p| p.into_inner()).add(bytes);
+        }
         let beside = self.unaligned.as_ref().map(|(open, _)| open);
         let Some((open, access)) =
             self.files.get(file).map(|open| (open, self.access)).or(beside.map(|open| (open, Access::Positioned)))
@@ -513,14 +548,17 @@ impl Sink for FileSink {
             Access::Positioned => open.file().write_all_at(bytes, offset),
             Access::Sequential => open.file().write_all(bytes),
         };
-        written.map_err(|source| unwritten(WriteError { path: open.path().to_owned(), source }))
+        written.map_err(|source| self.unwritten(file, source))
     }
 
     fn encoder(&self) -> Box<dyn Encoder + '_> {
+        if !self.spec.format.is_of_records() {
+            return Box::new(TextEncoder::default());
+        }
         let parser = LineParser::new(&self.spec.header.contigs, &self.contig_numbers);
         let form = match self.spec.format {
-            Format::Sam => Form::SAM,
             Format::Bam { .. } | Format::Cram { .. } => Form::Bam,
+            Format::Sam | Format::Paf | Format::Abundances => Form::SAM,
         };
         let packing = match (&self.spec.sorting, self.spec.format, &self.cram) {
             (Some(sorting), ..) => {
@@ -594,6 +632,8 @@ fn unwritten(WriteError { path, source }: WriteError) -> Error {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use zerohop_model::alignment::Weight;
+    use zerohop_model::record::Contig;
 
     fn spec(path: PathBuf, shards: usize) -> OutputSpec {
         OutputSpec { shards, ..OutputSpec::new(Some(path), Format::Sam, Header::default()) }
@@ -610,6 +650,23 @@ mod tests {
         sink.finish(&[length]).unwrap();
         assert_eq!(std::fs::read(&path).unwrap(), b"@HD\tVN:1.6\tSO:unsorted\nx\n");
         assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn a_table_is_written_when_all_weights_are_there() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("o.tsv");
+        let header = Header { contigs: vec![Contig::new("a", 4), Contig::new("b", 2)], ..Header::default() };
+        let of_table = || OutputSpec { format: Format::Abundances, header: header.clone(), ..spec(path.clone(), 1) };
+        drop(FileSink::create(of_table()).unwrap());
+        assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 0);
+        let (sink, mut bytes) = (FileSink::create(of_table()).unwrap(), Vec::new());
+        assert_eq!((sink.access(), sink.start(0)), (Access::Sequential, 0));
+        Weight { contig: 1, bases: 3.0 }.push_to(&mut bytes);
+        (0..2).for_each(|i| sink.write_at(0, i * bytes.len() as u64, &bytes).unwrap());
+        assert!(!path.exists());
+        assert_eq!(sink.finish(&[2 * bytes.len() as u64]).unwrap(), 22);
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), "a\t0.000000\nb\t3.000000\n");
     }
 
     #[test]

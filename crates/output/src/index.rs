@@ -31,7 +31,7 @@ impl IndexFormat {
     /// Those that a file in this format can have.
     pub fn of(format: Format) -> &'static [Self] {
         match format {
-            Format::Sam => &[],
+            Format::Sam | Format::Paf | Format::Abundances => &[],
             Format::Bam { .. } => &[IndexFormat::Bai, IndexFormat::Csi],
             Format::Cram { .. } => &[IndexFormat::Crai],
         }

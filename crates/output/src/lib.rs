@@ -33,6 +33,7 @@ mod parts;
 mod records;
 mod sam;
 mod tags;
+mod text;
 mod unaligned;
 
 pub use file_index::MadePart;

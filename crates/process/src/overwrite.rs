@@ -106,6 +106,10 @@ fn is_crai(head: &[u8]) -> bool {
 pub enum Kind {
     /// Alignments: SAM, BAM or CRAM.
     Records,
+    /// Mappings: PAF.
+    Paf,
+    /// A table of two columns, a name and a number.
+    Numbers,
     /// An index of BAM or CRAM: BAI, CSI or CRAI.
     Index,
     /// Metrics as Picard writes them.
@@ -127,6 +131,8 @@ impl Kind {
     fn words(self) -> &'static str {
         match self {
             Kind::Records => "SAM, BAM or CRAM",
+            Kind::Paf => "PAF",
+            Kind::Numbers => "a table of names and numbers",
             Kind::Index => "an index of BAM or CRAM",
             Kind::Metrics => "metrics of Picard",
             Kind::Json => "JSON",
@@ -143,6 +149,8 @@ impl Kind {
         let starts = |word: &[u8]| text.len() >= word.len() && text[..word.len()].eq_ignore_ascii_case(word);
         match self {
             Kind::Records => head.starts_with(b"BAM\x01") || head.starts_with(b"CRAM") || is_sam(head),
+            Kind::Paf => is_paf(head),
+            Kind::Numbers => is_table_of_numbers(head),
             Kind::Index => head.starts_with(b"BAI\x01") || head.starts_with(b"CSI\x01") || is_crai(head),
             Kind::Metrics => starts(b"## htsjdk.samtools.metrics"),
             Kind::Reads => head.starts_with(b"BAM\x01") || starts(b">") || Kind::Fastq.begins(head),
@@ -157,10 +165,26 @@ impl Kind {
     }
 }
 
+/// The fields of the first line of a text.
+fn first_fields(text: &[u8]) -> Vec<&[u8]> {
+    let line = text.split(|&byte| byte == b'\n').next().unwrap_or_default();
+    line.split(|&byte| byte == b'\t').collect()
+}
+
+fn is_paf(text: &[u8]) -> bool {
+    let fields = first_fields(text);
+    let is_number = |at: usize| fields[at].iter().all(u8::is_ascii_digit) && !fields[at].is_empty();
+    fields.len() >= 12 && matches!(fields[4], b"+" | b"-") && [1, 2, 3, 6, 7, 8, 9, 10, 11].into_iter().all(is_number)
+}
+
+fn is_table_of_numbers(text: &[u8]) -> bool {
+    let is_number = |field: &[u8]| std::str::from_utf8(field).is_ok_and(|field| field.parse::<f64>().is_ok());
+    matches!(first_fields(text)[..], [_, number] if is_number(number))
+}
+
 /// Whether a text begins with a line of a SAM header, or with a record.
 fn is_sam(text: &[u8]) -> bool {
-    let line = text.split(|&byte| byte == b'\n').next().unwrap_or_default();
-    let fields: Vec<&[u8]> = line.split(|&byte| byte == b'\t').collect();
+    let fields = first_fields(text);
     let is_header = matches!(fields[0], [b'@', one, two] if one.is_ascii_uppercase() && two.is_ascii_uppercase());
     let is_number = |at: usize| fields[at].iter().all(u8::is_ascii_digit) && !fields[at].is_empty();
     fields.len() > 1 && is_header || fields.len() >= 11 && [1, 3, 4].into_iter().all(is_number)
@@ -239,11 +263,15 @@ mod tests {
             (json, Some(Kind::Json)),
             (html, Some(Kind::Page)),
             ("\u{7f}ELF zh_version", Some(Kind::Library)),
+            ("r/1\t150\t0\t150\t-\tchr1\t5386\t10\t160\t150\t150\t255\n", Some(Kind::Paf)),
+            ("chr1\t0.500000\nchr2\tNaN\n", Some(Kind::Numbers)),
             ("\u{7f}ELF", None),
             (">contig\nACGT\n", None),
             ("a\tb\tc\td\te\tf\tg\th\ti\tj\tk\n", None),
             ("\n", None),
         ];
+        let all =
+            [Kind::Records, Kind::Paf, Kind::Numbers, Kind::Index, Kind::Json, Kind::Page, Kind::Fastq, Kind::Library];
         for (text, holds) in texts {
             for packed in [false, true] {
                 let mut file = File::create(&path).unwrap();
@@ -255,7 +283,7 @@ mod tests {
                         gzip.finish().unwrap();
                     }
                 }
-                for kind in [Kind::Records, Kind::Index, Kind::Json, Kind::Page, Kind::Fastq, Kind::Library] {
+                for kind in all {
                     assert_eq!(replaceable(&path, kind).is_ok(), holds == Some(kind), "{text:?} as {kind:?}");
                 }
             }

@@ -4,7 +4,7 @@ use crate::lanes::{Band, Lane, Lanes};
 use crate::page::{Page, Table};
 use crate::steps::{by_step, together};
 use crate::summary::{Summary, percent};
-use crate::text::{grouped, machine_words, seconds};
+use crate::text::{grouped, machine_words, reads_words, seconds};
 use crate::topology::Topology;
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -49,7 +49,7 @@ fn facts(run: &Summary) -> Vec<(&'static str, String)> {
         ("command", run.command.clone()),
         ("engine", format!("{} {} (zerohop {})", run.engine.0, run.engine.1, run.version)),
         ("reads from", inputs.join("; ")),
-        ("reads", format!("{} in, {} accounted for", grouped(tally.reads), grouped(tally.primary_records))),
+        ("reads", reads_words(tally)),
         ("mapped", format!("{:.2} %", percent(tally.mapped, tally.reads))),
         (
             "time",

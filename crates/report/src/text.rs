@@ -5,7 +5,7 @@ use std::fmt::Write;
 use std::time::Duration;
 use zerohop_model::machine::{Bytes, Machine, NodeId};
 use zerohop_model::measurement::{Comparison, InstanceReport, PageCensus, ReplicaReport};
-use zerohop_model::measurement::{DuplicateReport, LibraryReport, SortReport};
+use zerohop_model::measurement::{DuplicateReport, LibraryReport, SortReport, Tally};
 use zerohop_model::plan::{Pages, Placement};
 
 impl Summary {
@@ -30,7 +30,7 @@ impl Summary {
         };
         line("zerohop", format!("{} ({} {})", self.version, self.engine.0, self.engine.1));
         line("command", self.command.clone());
-        line("reads", format!("{} in, {} accounted for", grouped(t.reads), grouped(t.primary_records)));
+        line("reads", reads_words(t));
         line("mapped", format!("{:.2} %", percent(t.mapped, t.reads)));
         if t.paired > 0 {
             line(
@@ -248,6 +248,13 @@ pub(crate) fn seconds(time: Duration) -> String {
     format!("{:.2} s", time.as_secs_f64())
 }
 
+/// How many reads came in and out.
+pub(crate) fn reads_words(tally: &Tally) -> String {
+    let Tally { reads, primary_records, left_out, .. } = *tally;
+    let without = if left_out > 0 { format!(", {} without a record", grouped(left_out)) } else { String::new() };
+    format!("{} in, {} accounted for{without}", grouped(reads), grouped(primary_records + left_out))
+}
+
 /// `1234567` as `1,234,567`.
 pub(crate) fn grouped(n: u64) -> String {
     let digits = n.to_string();
@@ -268,5 +275,12 @@ mod tests {
     #[test]
     fn numbers_are_grouped() {
         assert_eq!([0, 999, 1000, 1_234_567].map(grouped), ["0", "999", "1,000", "1,234,567"]);
+    }
+
+    #[test]
+    fn reads_without_a_record_are_accounted_for() {
+        let words =
+            |left_out| reads_words(&Tally { reads: 90, primary_records: 90 - left_out, left_out, ..Tally::default() });
+        assert_eq!([words(0), words(4)], ["90 in, 90 accounted for", "90 in, 90 accounted for, 4 without a record"]);
     }
 }

@@ -135,7 +135,7 @@ fn work_folder(job: &TuneJob) -> Result<tempfile::TempDir, AlignError> {
 fn trial(job: &TuneJob, folder: &Path, fragments: u64) -> Result<Job, AlignError> {
     let first = if fragments == 0 { job.first } else { Some(fragments) };
     let mut trial = Job::new(job.reference.clone(), lanes::lanes(vec![job.reads.clone()], false)?);
-    trial.output.path = Some(folder.join("out.sam"));
+    trial.output.path = Some(folder.join("out"));
     trial.placement.plan = Some(PlanFrom::Rule);
     Ok(Job { first, quiet: true, ..trial })
 }

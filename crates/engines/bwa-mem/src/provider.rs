@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use zerohop_input::identity::{Digesting, FileId};
 use zerohop_model::engine::Engine;
-use zerohop_model::index::{IndexError, IndexProvider, IndexSource, OnStart, Wanted};
+use zerohop_model::index::{IndexError, IndexProvider, IndexSource, OnStart, Product, Wanted};
 use zerohop_model::machine::Bytes;
 use zerohop_model::record::Contig;
 use zerohop_process::{NewFile, WriteError};
@@ -44,6 +44,10 @@ impl IndexProvider for Provider {
         true
     }
 
+    fn product(&self, arguments: &str) -> Result<Product, IndexError> {
+        Options::parse(arguments).map(|_| Product::Records).map_err(|error| IndexError::Usage(error.to_string()))
+    }
+
     fn chunk_bases(&self) -> u64 {
         crate::PIECE_BASES
     }
@@ -68,11 +72,12 @@ impl IndexProvider for Provider {
         Ok(Box::new(Source { reference, file, options, bytes, is_built: false }))
     }
 
-    fn path(&self, reference: &Path, _mean_read_length: usize) -> Option<PathBuf> {
-        Some(path(reference, ENDINGS[0]))
+    fn path(&self, wanted: &Wanted<'_>) -> Result<Option<PathBuf>, IndexError> {
+        Ok(Some(path(wanted.reference, ENDINGS[0])))
     }
 
-    fn save(&self, reference: &Path, _mean_read_length: usize, threads: usize) -> Result<Bytes, IndexError> {
+    fn save(&self, wanted: &Wanted<'_>, threads: usize) -> Result<Bytes, IndexError> {
+        let reference = wanted.reference;
         // Before it is read: a change of it meanwhile is noticed later.
         let id = FileId::read(reference, threads).map_err(unreadable(reference)).map_err(failed)?;
         let sequences = Sequences::read(reference).map_err(failed)?;

@@ -7,6 +7,7 @@
 //! 3. They are made again, now in place; twice the work, but half the memory at the peak.
 //! 4. The table is sorted (parallel), and bucket starts and the filter cut-off are read off it.
 
+use crate::parameters::IndexParameters;
 use crate::reference::Reference;
 use crate::tables::{Tables, from_words, reserved, zeroed};
 use rayon::prelude::*;
@@ -18,8 +19,6 @@ use zerohop_model::error::Error;
 
 /// Bases per stretch.
 const STRETCH: usize = 1 << 20;
-/// The part of the most frequent randstrobes that are filtered: strobealign's default.
-const FILTER_FRACTION: f64 = 0.0002;
 
 /// A stretch of one contig, by flat positions.
 #[derive(Clone, Copy)]
@@ -75,8 +74,9 @@ pub(crate) fn pool(
 ///
 /// # Errors
 /// Memory that cannot be had.
-pub(crate) fn build(reference: &Reference, parameters: SeedingParameters, pool: &ThreadPool) -> Result<Tables, Error> {
-    let bits = parameters.syncmer.pick_bits(&reference.sequence);
+pub(crate) fn build(reference: &Reference, wanted: &IndexParameters, pool: &ThreadPool) -> Result<Tables, Error> {
+    let parameters = wanted.seeding.clone();
+    let bits = wanted.bits.unwrap_or_else(|| parameters.syncmer.pick_bits(&reference.sequence));
     let stretches = stretches(reference);
     let count = |stretch: &Stretch| {
         let mut n = 0;
@@ -105,7 +105,7 @@ pub(crate) fn build(reference: &Reference, parameters: SeedingParameters, pool: 
     });
     pool.install(|| table.par_sort_unstable());
     let bucket_starts = bucket_starts(&table, bits)?;
-    let filter_cutoff = filter_cutoff(&table);
+    let filter_cutoff = filter_cutoff(&table, wanted.filter_fraction);
     Ok(Tables { parameters, bits, filter_cutoff, randstrobes: table, bucket_starts })
 }
 
@@ -123,9 +123,9 @@ fn bucket_starts(table: &[RefRandstrobe], bits: u8) -> Result<Vec<usize>, Error>
     Ok(starts)
 }
 
-/// How often a hash may occur before it is filtered: such that the given part of distinct hashes occurs more often,
-/// within 30 to 100 (strobealign, `make_index`).
-fn filter_cutoff(table: &[RefRandstrobe]) -> usize {
+/// How often a hash may occur before it is filtered: such that this part of distinct hashes occurs more often, within
+/// 30 to 100 (strobealign, `make_index`).
+fn filter_cutoff(table: &[RefRandstrobe], fraction: f64) -> usize {
     const MOST: usize = 1000;
     let mut occurring = [0usize; MOST + 1];
     let mut distinct = 0;
@@ -137,7 +137,7 @@ fn filter_cutoff(table: &[RefRandstrobe]) -> usize {
     }
     // As there: the entry for hashes that occur once holds all distinct ones.
     occurring[1] = distinct;
-    let wanted = (distinct as f64 * FILTER_FRACTION) as usize;
+    let wanted = (distinct as f64 * fraction) as usize;
     let mut total = 0;
     let cutoff = (1..=MOST).rev().find(|&count| {
         total += occurring[count];
@@ -149,6 +149,7 @@ fn filter_cutoff(table: &[RefRandstrobe]) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::options::Options;
     use crate::reference::ReferenceBuilder;
     use crate::tables::AddressedIndex;
     use strobealign::index::StrobemerIndex;
@@ -174,26 +175,32 @@ mod tests {
     #[test]
     fn the_tables_are_those_of_make_index() {
         let dir = tempfile::tempdir().unwrap();
-        for (lengths, read_length) in [
-            (&[2_500_000usize, 0, 10, 700_000][..], 150),
-            (&[STRETCH, STRETCH + 1, STRETCH - 1, 25][..], 50),
-            (&[1_200_000][..], 250),
-            (&[40][..], 100),
-            (&[5][..], 400),
+        for (lengths, read_length, options) in [
+            (&[2_500_000usize, 0, 10, 700_000][..], 150, ""),
+            (&[STRETCH, STRETCH + 1, STRETCH - 1, 25][..], 50, ""),
+            (&[1_200_000][..], 250, ""),
+            (&[40][..], 100, ""),
+            (&[5][..], 400, ""),
+            (&[STRETCH + 5, 3000][..], 150, "-k 31 -s 31 -l 0 -u 18446744073709551615 -m 286 -c 63 --aux-len 63"),
+            (&[STRETCH + 5, 3000][..], 150, "-k 8 -s 2 -l 3 -u 40 -c 2 --aux-len 0 -b 8 -f 0.5"),
+            (&[STRETCH + 5, 3000][..], 150, "-P noisy -b 20 -f 2"),
+            (&[STRETCH + 5, 3000][..], 100, "-u 1 -f=-1"),
         ] {
             let reference = reference(lengths);
-            let parameters = SeedingParameters::new(read_length);
+            let parameters = IndexParameters::new(&Options::parse(options).unwrap(), read_length).unwrap();
             let pool = pool(3, |_| {}).unwrap();
-            let tables = build(&reference, parameters.clone(), &pool).unwrap();
+            let tables = build(&reference, &parameters, &pool).unwrap();
             let bits = tables.bits;
+            assert_eq!(parameters.bits.unwrap_or(bits), bits);
             let ours = AddressedIndex::new(tables, reference.sequence.starts.clone());
-            let (theirs, _) = make_index(&reference.sequence, parameters, bits, FILTER_FRACTION, 2);
+            let IndexParameters { seeding, filter_fraction, .. } = parameters;
+            let (theirs, _) = make_index(&reference.sequence, seeding, bits, filter_fraction, 2);
             // Their own file format shows every byte of both.
             let write = |name: &str, index: &StrobemerIndex| {
                 index.write(dir.path().join(name)).unwrap();
                 std::fs::read(dir.path().join(name)).unwrap()
             };
-            assert!(write("ours", ours.index()) == write("theirs", &theirs), "{lengths:?}, {read_length}");
+            assert!(write("ours", ours.index()) == write("theirs", &theirs), "{lengths:?}, {read_length}, {options}");
             assert_eq!(ours.randstrobes().len(), theirs.len());
         }
     }

@@ -10,6 +10,7 @@
 //! version, cut off, damaged, or made from another reference than the one that lies beside it; nothing is guessed. No
 //! reference need lie there.
 
+use crate::parameters::IndexParameters;
 use crate::reference::{Reference, ReferenceBuilder};
 use crate::tables::{AddressedIndex, Tables, as_bytes, from_words, zeroed};
 use crate::{Strobealign, VERSION};
@@ -90,7 +91,11 @@ struct Description {
     engine: String,
     engine_version: String,
     reference: FileId,
+    /// 0: it is for reads of any length.
     read_length: usize,
+    /// The options that the index was made with, where they are not strobealign's defaults.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    options: String,
     /// Seeding parameters in words: an engine that has others under the same version number is noticed.
     seeding: String,
     bits: u8,
@@ -101,10 +106,10 @@ struct Description {
     bucket_starts: Section,
 }
 
-/// The name of the index file of the reference at `path`, for reads of the canonical length `read_length`.
-pub fn index_path(path: &Path, read_length: usize) -> PathBuf {
+/// The name of the index file with these parameters of the reference at `path`.
+pub fn index_path(path: &Path, parameters: &IndexParameters) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
-    name.push(format!(".r{read_length}.zhi"));
+    name.push(format!(".{}.zhi", parameters.name()));
     PathBuf::from(name)
 }
 
@@ -116,12 +121,19 @@ pub fn is_index(path: &Path) -> bool {
     is_file && File::open(path).is_ok_and(|file| file.read_exact_at(&mut first, 0).is_ok()) && first == MAGIC
 }
 
-/// The canonical length of the reads that the index at `path` is for.
+/// What the index at `path` was made for: the canonical length of the reads, unless it is for any, and the options that
+/// made it, as they are typed.
 ///
 /// # Errors
 /// As for [`Strobealign::load`].
-pub fn read_length(path: &Path) -> Result<usize, IndexFileError> {
-    Ok(Loader::open(path)?.description.read_length)
+pub fn made_for(path: &Path) -> Result<(Option<usize>, String), IndexFileError> {
+    let Description { read_length, options, .. } = Loader::open(path)?.description;
+    Ok(((read_length > 0).then_some(read_length), options))
+}
+
+/// Options as they are typed, or that there are none.
+pub(crate) fn shown_options(options: &str) -> String {
+    if options.is_empty() { "strobealign's defaults".to_owned() } else { format!("--engine-args '{options}'") }
 }
 
 fn describe_seeding(parameters: &SeedingParameters) -> String {
@@ -156,22 +168,22 @@ impl SectionWriter<'_, '_> {
 }
 
 impl Strobealign {
-    /// Writes the index for reads of the canonical length `read_length` to `path`.
+    /// Writes the index to `path`.
     ///
     /// # Errors
     /// When the file cannot be written; then none is left.
-    pub fn save(&self, path: &Path, reference: &FileId, read_length: usize) -> Result<u64, IndexFileError> {
+    pub fn save(&self, path: &Path, reference: &FileId) -> Result<u64, IndexFileError> {
         let unwritten = |source| IndexFileError::Io { path: path.to_owned(), what: "cannot write the index", source };
         let new = NewFile::create(path).map_err(|error| unwritten(error.source))?;
-        let bytes = self.write_file(new.file(), reference, read_length).map_err(unwritten)?;
+        let bytes = self.write_file(new.file(), reference).map_err(unwritten)?;
         new.complete().map_err(|error| unwritten(error.source))?;
         Ok(bytes)
     }
 
     /// The sections go first, behind room for the description, whose length is known from a first try with no hashes
     /// wrong.
-    fn write_file(&self, file: &File, reference: &FileId, read_length: usize) -> std::io::Result<u64> {
-        let placeholder = self.description(reference, read_length, |bytes| Section {
+    fn write_file(&self, file: &File, reference: &FileId) -> std::io::Result<u64> {
+        let placeholder = self.description(reference, |bytes| Section {
             offset: u64::MAX,
             bytes: u64::MAX,
             piece_xxh3: vec![u64::MAX; bytes.div_ceil(PIECE)],
@@ -189,7 +201,7 @@ impl Strobealign {
         out.flush()?;
         let mut sections = [Some(sequence), Some(randstrobes), Some(bucket_starts)].into_iter();
         let empty = || Section { offset: 0, bytes: 0, piece_xxh3: Vec::new() };
-        let json = self.description(reference, read_length, |_| sections.next().flatten().unwrap_or_else(empty))?;
+        let json = self.description(reference, |_| sections.next().flatten().unwrap_or_else(empty))?;
         let mut head = MAGIC.to_vec();
         head.extend_from_slice(&FORMAT_VERSION.to_le_bytes());
         head.extend_from_slice(&(json.len() as u32).to_le_bytes());
@@ -199,17 +211,13 @@ impl Strobealign {
         Ok(end)
     }
 
-    fn description(
-        &self,
-        reference: &FileId,
-        read_length: usize,
-        mut section: impl FnMut(usize) -> Section,
-    ) -> std::io::Result<Vec<u8>> {
+    fn description(&self, reference: &FileId, mut section: impl FnMut(usize) -> Section) -> std::io::Result<Vec<u8>> {
         let description = Description {
             engine: "strobealign".to_owned(),
             engine_version: VERSION.to_owned(),
             reference: reference.clone(),
-            read_length,
+            read_length: self.parameters.read_length().unwrap_or(0),
+            options: self.parameters.words(),
             seeding: describe_seeding(&self.index.index().parameters),
             bits: self.index.bits(),
             filter_cutoff: self.index.index().filter_cutoff(),
@@ -224,13 +232,12 @@ impl Strobealign {
     /// Loads the index at `path` with `threads` threads, into memory of the calling thread's placement.
     ///
     /// # Errors
-    /// When the file cannot be read, is of another version, cut off or damaged, was not made for reads of the canonical
-    /// length `read_length`, or was made from another FASTA than that at `reference`, if one is given; memory that
-    /// cannot be had.
+    /// When the file cannot be read, is of another version, cut off or damaged, was made with other parameters, or from
+    /// another FASTA than that at `reference`, if one is given; memory that cannot be had.
     pub fn load(
         path: &Path,
         reference: Option<&Path>,
-        read_length: usize,
+        parameters: &IndexParameters,
         threads: usize,
     ) -> Result<Self, IndexFileError> {
         let loader = Loader::open(path)?;
@@ -240,13 +247,10 @@ impl Strobealign {
         {
             return Err(loader.unusable("it was made from another reference, or the reference has changed since"));
         }
-        let parameters = SeedingParameters::new(read_length);
-        if description.read_length != read_length || description.seeding != describe_seeding(&parameters) {
-            return Err(loader.unusable("it was made with other parameters"));
-        }
-        let (reference, tables) = loader.load(parameters, threads)?;
+        loader.check_parameters(parameters)?;
+        let (reference, tables) = loader.load(parameters.seeding.clone(), threads)?;
         let starts = reference.sequence.starts.clone();
-        Ok(Strobealign::assemble(reference, AddressedIndex::new(tables, starts)))
+        Ok(Strobealign::assemble(reference, parameters.clone(), AddressedIndex::new(tables, starts)))
     }
 }
 
@@ -317,6 +321,20 @@ impl Loader {
             return Err(unusable(&what));
         }
         Ok(Loader { path: path.to_owned(), file, description })
+    }
+
+    /// Refuses an index that was made with other parameters, or by other code.
+    fn check_parameters(&self, wanted: &IndexParameters) -> Result<(), IndexFileError> {
+        let Description { read_length, options, seeding, .. } = &self.description;
+        let (wanted_length, wanted_options) = (wanted.read_length().unwrap_or(0), wanted.words());
+        if *options != wanted_options {
+            let (there, wanted) = (shown_options(options), shown_options(&wanted_options));
+            return Err(self.unusable(format!("it was made with {there}, not with {wanted}")));
+        }
+        if *read_length != wanted_length || *seeding != describe_seeding(&wanted.seeding) {
+            return Err(self.unusable("it was made with other parameters"));
+        }
+        Ok(())
     }
 
     /// Reads piece `i` of a section and checks it.
@@ -419,6 +437,7 @@ static LETTERS: [[u8; 4]; 256] = {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::options::Options;
     use zerohop_model::engine::Engine;
 
     fn engine(length: usize) -> Strobealign {
@@ -426,7 +445,15 @@ mod tests {
         let mut builder = ReferenceBuilder::default();
         builder.push(&(0..length).map(|_| b"ACGTN"[random.usize(..5)]).collect::<Vec<u8>>());
         let contigs = vec![Contig::new("a", 1001), Contig::new("b", length as u64 - 1001)];
-        Strobealign::build(builder.build(contigs).unwrap(), 150, 2, |_| {}).unwrap()
+        Strobealign::build(builder.build(contigs).unwrap(), &of_reads(150), 2, |_| {}).unwrap()
+    }
+
+    fn of_reads(length: usize) -> IndexParameters {
+        IndexParameters::of_reads(length)
+    }
+
+    fn with(options: &str) -> IndexParameters {
+        IndexParameters::new(&Options::parse(options).unwrap(), 150).unwrap()
     }
 
     /// A file beside `path`, and what identifies it.
@@ -442,12 +469,12 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let (ours, path) = (engine(1_234_567), dir.path().join("x.zhi"));
         let (fasta, id) = reference(&path, "fa");
-        let bytes = ours.save(&path, &id, 150).unwrap();
+        let bytes = ours.save(&path, &id).unwrap();
         assert_eq!(std::fs::metadata(&path).unwrap().len(), bytes);
         assert!(is_index(&path) && !is_index(&fasta) && !is_index(dir.path()));
-        assert_eq!(read_length(&path).unwrap(), 150);
-        assert!(Strobealign::load(&path, None, 150, 3).is_ok(), "the reference is in the index");
-        let loaded = Strobealign::load(&path, Some(&fasta), 150, 3).unwrap();
+        assert_eq!(made_for(&path).unwrap(), (Some(150), String::new()));
+        assert!(Strobealign::load(&path, None, &of_reads(150), 3).is_ok(), "the reference is in the index");
+        let loaded = Strobealign::load(&path, Some(&fasta), &of_reads(150), 3).unwrap();
         assert!(loaded.index.randstrobes() == ours.index.randstrobes());
         assert!(loaded.index.bucket_starts() == ours.index.bucket_starts());
         assert_eq!(loaded.index.index().filter_cutoff(), ours.index.index().filter_cutoff());
@@ -458,16 +485,39 @@ mod tests {
     }
 
     #[test]
+    fn an_index_knows_its_parameters() {
+        let dir = tempfile::tempdir().unwrap();
+        let (reference_path, base) = (dir.path().join("ref.fa"), engine(20_000).reference);
+        let (_, id) = reference(&reference_path, "fa");
+        for (options, name) in [
+            ("-k 22 -f 0.5", "ref.fa.r150.k22.f0.5.zhi"),
+            ("-b 9", "ref.fa.r150.b9.zhi"),
+            ("-P noisy", "ref.fa.noisy.zhi"),
+        ] {
+            let (parameters, path) = (with(options), index_path(&reference_path, &with(options)));
+            assert_eq!(path.file_name().unwrap(), name);
+            Strobealign::build(base.clone(), &parameters, 2, |_| {}).unwrap().save(&path, &id).unwrap();
+            assert!(Strobealign::load(&path, None, &parameters, 2).is_ok());
+            assert_eq!(made_for(&path).unwrap(), (parameters.read_length(), options.to_owned()));
+            let error = Strobealign::load(&path, None, &of_reads(150), 2).err().unwrap().to_string();
+            let said = format!("it was made with --engine-args '{options}', not with strobealign's defaults");
+            assert!(error.contains(&said), "{error}");
+            let error = Strobealign::load(&path, None, &with("-f 0.25"), 2).err().unwrap().to_string();
+            assert!(error.contains(&format!("'{options}', not with --engine-args '-f 0.25'")), "{error}");
+        }
+    }
+
+    #[test]
     fn every_kind_of_wrong_file_is_refused() {
         let dir = tempfile::tempdir().unwrap();
         let (ours, path) = (engine(50_000), dir.path().join("x.zhi"));
         let ((own, id), (other_fasta, _)) = (reference(&path, "x"), reference(&path, "yy"));
-        ours.save(&path, &id, 150).unwrap();
+        ours.save(&path, &id).unwrap();
         let good = std::fs::read(&path).unwrap();
         let refused = |bytes: &[u8], reference: &str, read_length| {
             std::fs::write(&path, bytes).unwrap();
             let reference = if reference == "x" { &own } else { &other_fasta };
-            let error = Strobealign::load(&path, Some(reference), read_length, 2).err().unwrap().to_string();
+            let error = Strobealign::load(&path, Some(reference), &of_reads(read_length), 2).err().unwrap().to_string();
             error.strip_prefix(&format!("{}: ", path.display())).unwrap().to_owned()
         };
         let again = ": make it anew with 'zerohop index'";

@@ -1,12 +1,13 @@
 //! [strobealign](https://github.com/ksahlin/strobealign) 0.19.1 (Sahlin 2022, MIT) as an embedded engine.
 //!
-//! Its records are those of the strobealign program with its defaults, byte for byte, because the input is cut where
-//! the program cuts it ([`Cut`]) and each chunk starts with the same random numbers. The path of a read:
+//! Its records are those of the strobealign program with the same [`Options`], byte for byte, because the input is cut
+//! where the program cuts it ([`Cut`]) and each chunk starts with the same random numbers. The path of a read:
 //!
 //! 1. its randstrobes are made two fragments ahead, and the places in the index where they will be looked up are
 //!    prefetched;
 //! 2. hits become chains (`Chainer::get_chains`), chains alignments (`align_paired_end_read`);
-//! 3. strobealign's records are turned into ours, with names and qualities straight from the chunk.
+//! 3. strobealign's records are turned into ours, with names and qualities straight from the chunk. Or, without
+//!    alignments, chains become lines of PAF or weights of contigs.
 //!
 //! [`Provider`] finds the index. It comes from [`Strobealign::build`], from a file ([`Strobealign::load`]) or from
 //! another copy ([`Engine::replicate`]).
@@ -17,20 +18,24 @@
 mod build;
 pub mod file;
 mod mapper;
+mod modes;
+mod options;
+mod parameters;
 mod provider;
 mod records;
 mod reference;
 mod seeds;
 mod tables;
 
+pub use options::{Options, OptionsError};
+pub use parameters::IndexParameters;
 pub use provider::Provider;
 pub use reference::{Reference, ReferenceBuilder};
 
 use crate::mapper::StrobealignMapper;
 use crate::tables::{AddressedIndex, RANDSTROBE_BYTES};
-use strobealign::chainer::{Chainer, ChainingParameters, MAXIMUM_QUERY_LENGTH};
+use strobealign::chainer::{Chainer, MAXIMUM_QUERY_LENGTH};
 use strobealign::modes::align::MappingParameters;
-use strobealign::seeding::SeedingParameters;
 use zerohop_model::engine::{Cut, Engine};
 use zerohop_model::error::Error;
 use zerohop_model::mapper::Mapper;
@@ -48,9 +53,12 @@ pub const CHUNK_BASES: u64 = 1_000_000;
 /// One copy of the reference and its index.
 pub struct Strobealign {
     reference: Reference,
+    parameters: IndexParameters,
     index: AddressedIndex,
-    chainer: Chainer,
+    options: Options,
+    /// What strobealign's functions take of the options.
     mapping: MappingParameters,
+    chainer: Chainer,
 }
 
 /// The canonical read length for which an index is made when reads have a mean length of `mean` bases: 50, 75, 100,
@@ -73,32 +81,46 @@ pub fn canonical_read_length(mean: usize) -> usize {
 }
 
 impl Strobealign {
-    /// Builds the index of `reference` for reads of `read_length` bases with `threads` threads, each of which calls
-    /// `on_start` first.
+    /// Builds the index of `reference` with these parameters on `threads` threads, each of which calls `on_start`
+    /// first.
     ///
     /// # Errors
     /// When threads cannot be started, or memory cannot be had.
     pub fn build(
         reference: Reference,
-        read_length: usize,
+        parameters: &IndexParameters,
         threads: usize,
         on_start: impl Fn(usize) + Send + Sync + 'static,
     ) -> Result<Self, Error> {
         let pool = build::pool(threads, on_start).map_err(|e| Error::Thread(std::io::Error::other(e)))?;
-        let tables = build::build(&reference, SeedingParameters::new(read_length), &pool)?;
+        let tables = build::build(&reference, parameters, &pool)?;
         let starts = reference.sequence.starts.clone();
-        Ok(Strobealign::assemble(reference, AddressedIndex::new(tables, starts)))
+        Ok(Strobealign::assemble(reference, parameters.clone(), AddressedIndex::new(tables, starts)))
     }
 
-    fn assemble(reference: Reference, index: AddressedIndex) -> Self {
-        let chainer = Chainer::new(index.index().k(), ChainingParameters::default());
-        Strobealign { reference, index, chainer, mapping: MappingParameters::default() }
+    fn assemble(reference: Reference, parameters: IndexParameters, index: AddressedIndex) -> Self {
+        let options = Options::default();
+        let chainer = Chainer::new(index.index().k(), options.chaining.clone());
+        let mapping = options.mapping();
+        Strobealign { reference, parameters, index, options, mapping, chainer }
+    }
+
+    /// The same, which maps with these options. The index stays as it is: they should be those that it was made for.
+    #[must_use]
+    pub fn with_options(self, options: Options) -> Self {
+        let chainer = Chainer::new(self.index.index().k(), options.chaining.clone());
+        let mapping = options.mapping();
+        Strobealign { options, mapping, chainer, ..self }
     }
 }
 
 impl Engine for Strobealign {
     fn program(&self) -> (&str, &str) {
         ("strobealign", VERSION)
+    }
+
+    fn is_in_header(&self) -> bool {
+        !self.options.no_pg
     }
 
     fn cut(&self) -> Cut {
@@ -119,7 +141,8 @@ impl Engine for Strobealign {
     }
 
     fn replicate(&self) -> Result<Box<dyn Engine>, Error> {
-        Ok(Box::new(Strobealign::assemble(self.reference.clone(), self.index.copy()?)))
+        let copy = Strobealign::assemble(self.reference.clone(), self.parameters.clone(), self.index.copy()?);
+        Ok(Box::new(copy.with_options(self.options.clone())))
     }
 
     fn mapper(&self) -> Box<dyn Mapper + '_> {

@@ -4,27 +4,17 @@
 //! fragment is mapped, the buckets of the next are on their way, and the bucket starts of the one after that.
 
 use crate::Strobealign;
-use crate::records::AlignmentMaker;
+use crate::modes::{Chained, Chains, Mode, State};
 use crate::seeds::{Seeder, Seeds};
 use crate::tables::{AddressedIndex, prefetch};
 use fastrand::Rng;
 use std::collections::VecDeque;
-use strobealign::aligner::{Aligner, Scores};
-use strobealign::chain::Chain;
-use strobealign::details::ChainDetails;
-use strobealign::hit::HitsDetails;
-use strobealign::insertsize::InsertSizeDistribution;
 use strobealign::io::record::SequenceRecord;
-use strobealign::io::sam::SamRecord;
-use strobealign::modes::align::{SamOutput, align_paired_end_read, align_single_end_read};
 use strobealign::shuffle::shuffle_best;
 use zerohop_model::alignment::Alignments;
 use zerohop_model::chunk::{Chunk, Fragment};
 use zerohop_model::error::Error;
 use zerohop_model::mapper::Mapper;
-
-/// Bandwidth of the piecewise aligner: the program's default.
-const BANDWIDTH: usize = 1024;
 
 /// The seeds of a fragment's one or two reads.
 #[derive(Default)]
@@ -39,13 +29,9 @@ impl FragmentSeeds {
     }
 }
 
-/// Chains of a read, and how they were found.
-type Chains = (Vec<Chain>, ChainDetails, HitsDetails);
-
-pub(crate) struct StrobealignMapper<'e> {
+/// Finds the chains of reads.
+struct ReadChainer<'e> {
     engine: &'e Strobealign,
-    aligner: Aligner,
-    sam_output: SamOutput,
     /// Reads in the form that strobealign takes; their memory is kept.
     reads: [SequenceRecord; 2],
     seeder: Seeder,
@@ -53,22 +39,34 @@ pub(crate) struct StrobealignMapper<'e> {
     ahead: VecDeque<FragmentSeeds>,
     /// Seeds that are used up: their memory is used again.
     spare: Vec<FragmentSeeds>,
-    alignments: AlignmentMaker,
 }
 
-impl<'e> StrobealignMapper<'e> {
-    pub(crate) fn new(engine: &'e Strobealign) -> Self {
+impl<'e> ReadChainer<'e> {
+    fn new(engine: &'e Strobealign) -> Self {
         let read = || SequenceRecord::new(String::new(), None, Vec::new(), None);
-        StrobealignMapper {
-            aligner: Aligner::new(Scores::default(), engine.index.index().k(), BANDWIDTH),
-            sam_output: SamOutput::default(),
+        ReadChainer {
             reads: [read(), read()],
             seeder: Seeder::default(),
             ahead: VecDeque::new(),
             spare: Vec::new(),
-            alignments: AlignmentMaker::default(),
             engine,
         }
+    }
+
+    /// Begins a chunk.
+    fn begin(&mut self, chunk: &Chunk) {
+        self.ahead.clear();
+        (0..chunk.len().min(2)).for_each(|i| self.seed(&chunk.fragment(i)));
+        self.fetch_buckets(0);
+    }
+
+    /// The seeds of fragment `i`, which is next; those of the fragments behind it are looked after.
+    fn next(&mut self, chunk: &Chunk, i: usize) -> Option<FragmentSeeds> {
+        if i + 2 < chunk.len() {
+            self.seed(&chunk.fragment(i + 2));
+        }
+        self.fetch_buckets(1);
+        self.ahead.pop_front()
     }
 
     /// Makes the seeds of `fragment` and asks for the starts of their buckets.
@@ -100,67 +98,31 @@ impl<'e> StrobealignMapper<'e> {
         }
     }
 
-    /// The chains of a read, best first; equally good ones in random order (strobealign's `get_sorted_chains`).
-    fn sorted_chains(&self, seeds: &Seeds, length: usize, rng: &mut Rng) -> Chains {
-        let parameters = &self.engine.mapping;
-        let (mut chains, chain_details, hits_details) = self.engine.chainer.get_chains(
-            seeds,
-            self.engine.index.index(),
-            parameters.rescue_distance,
-            parameters.mcs_strategy,
-            length,
-        );
-        chains.sort_by(|a, b| b.score.total_cmp(&a.score));
-        shuffle_best(&mut chains, |chain| chain.score, rng);
-        (chains, chain_details, hits_details)
-    }
-
-    fn align(
-        &mut self,
-        fragment: &Fragment<'_>,
-        seeds: &[Seeds],
-        insert_sizes: &mut InsertSizeDistribution,
-        rng: &mut Rng,
-    ) -> Vec<SamRecord> {
+    /// The fragment with the chains of its reads.
+    fn chained<'f>(&'f mut self, fragment: &'f Fragment<'f>, seeds: &[Seeds], rng: &mut Rng) -> Chained<'f> {
         for (record, read) in self.reads.iter_mut().zip(fragment.reads()) {
             record.sequence.clear();
             record.sequence.extend_from_slice(read.seq);
         }
-        let engine = self.engine;
         let [first, second] = &self.reads;
-        let (mut chains, chain_details, hits_details) = self.sorted_chains(&seeds[0], first.len(), rng);
-        let Some(mate_seeds) = seeds.get(1) else {
-            return align_single_end_read(
-                first,
-                engine.index.index(),
-                &engine.reference.sequence,
-                &engine.mapping,
-                &self.sam_output,
-                hits_details,
-                chain_details,
-                &mut chains,
-                &self.aligner,
-                rng,
-            )
-            .0;
-        };
-        let (mate_chains, mate_chain_details, mate_hits_details) = self.sorted_chains(mate_seeds, second.len(), rng);
-        align_paired_end_read(
-            first,
-            second,
-            &engine.reference.sequence,
-            &engine.mapping,
-            &self.sam_output,
-            &engine.index.index().parameters,
-            insert_sizes,
-            [hits_details, mate_hits_details],
-            [chain_details, mate_chain_details],
-            &mut [chains, mate_chains],
-            &self.aligner,
-            rng,
-        )
-        .0
+        let chains = sorted_chains(self.engine, &seeds[0], first.len(), rng);
+        let mate = seeds.get(1).map(|seeds| sorted_chains(self.engine, seeds, second.len(), rng));
+        Chained { fragment, reads: &self.reads, first: chains, mate }
     }
+}
+
+/// The chains of a read, best first; equally good ones in random order (strobealign's `get_sorted_chains`).
+fn sorted_chains(engine: &Strobealign, seeds: &Seeds, length: usize, rng: &mut Rng) -> Chains {
+    let (mut chains, chain_details, hits_details) = engine.chainer.get_chains(
+        seeds,
+        engine.index.index(),
+        engine.mapping.rescue_distance,
+        engine.mapping.mcs_strategy,
+        length,
+    );
+    chains.sort_by(|a, b| b.score.total_cmp(&a.score));
+    shuffle_best(&mut chains, |chain| chain.score, rng);
+    (chains, chain_details, hits_details)
 }
 
 /// The bucket that `hash` belongs to.
@@ -175,22 +137,28 @@ fn for_each_hash(seeds: &[Seeds], mut f: impl FnMut(u64)) {
     seeds.iter().flatten().flatten().for_each(|randstrobe| f(randstrobe.hash));
 }
 
+/// One worker with what it makes of chains.
+pub(crate) struct StrobealignMapper<'e> {
+    chainer: ReadChainer<'e>,
+    mode: Mode,
+}
+
+impl<'e> StrobealignMapper<'e> {
+    pub(crate) fn new(engine: &'e Strobealign) -> Self {
+        StrobealignMapper { chainer: ReadChainer::new(engine), mode: Mode::new(engine) }
+    }
+}
+
 impl Mapper for StrobealignMapper<'_> {
     fn map(&mut self, chunk: &Chunk, out: &mut Alignments) -> Result<(), Error> {
-        // The program starts each chunk with the same random numbers and with nothing known of insert sizes.
-        let (mut rng, mut insert_sizes) = (Rng::with_seed(0), InsertSizeDistribution::new());
-        self.ahead.clear();
-        (0..chunk.len().min(2)).for_each(|i| self.seed(&chunk.fragment(i)));
-        self.fetch_buckets(0);
+        let (chainer, mut state) = (&mut self.chainer, State::of_chunk());
+        chainer.begin(chunk);
         for (i, fragment) in chunk.fragments().enumerate() {
-            if i + 2 < chunk.len() {
-                self.seed(&chunk.fragment(i + 2));
-            }
-            self.fetch_buckets(1);
-            let Some(seeds) = self.ahead.pop_front() else { break };
-            let records = self.align(&fragment, seeds.of_reads(), &mut insert_sizes, &mut rng);
-            self.spare.push(seeds);
-            self.alignments.add(&fragment, &records, out)?;
+            let Some(seeds) = chainer.next(chunk, i) else { break };
+            let engine = chainer.engine;
+            let chained = chainer.chained(&fragment, seeds.of_reads(), state.rng());
+            self.mode.add(engine, chained, &mut state, out)?;
+            chainer.spare.push(seeds);
         }
         Ok(())
     }

@@ -1,12 +1,13 @@
 //! Where strobealign's index comes from: a file beside the reference, or the reference itself.
 
-use crate::file::{identify, index_path, is_index, read_length};
-use crate::{CHUNK_BASES, Reference, ReferenceBuilder, Strobealign, VERSION, canonical_read_length};
+use crate::file::{identify, index_path, is_index, made_for, shown_options};
+use crate::options::{Options, OptionsError};
+use crate::{CHUNK_BASES, IndexParameters, Reference, ReferenceBuilder, Strobealign, VERSION, canonical_read_length};
 use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use zerohop_model::engine::Engine;
-use zerohop_model::index::{IndexError, IndexProvider, IndexSource, OnStart, Wanted};
+use zerohop_model::index::{IndexError, IndexProvider, IndexSource, OnStart, Product, Wanted};
 use zerohop_model::machine::Bytes;
 
 /// Bytes of the index per base, with some to spare (measured: 4.0 to 4.1).
@@ -33,6 +34,14 @@ impl IndexProvider for Provider {
         canonical_read_length(mean_bases)
     }
 
+    fn takes_arguments(&self) -> bool {
+        true
+    }
+
+    fn product(&self, arguments: &str) -> Result<Product, IndexError> {
+        Ok(Options::parse(arguments).map_err(usage)?.product)
+    }
+
     fn chunk_bases(&self) -> u64 {
         CHUNK_BASES
     }
@@ -41,22 +50,35 @@ impl IndexProvider for Provider {
         Ok(Box::new(Source::find(wanted)?))
     }
 
-    fn path(&self, reference: &Path, mean_read_length: usize) -> Option<PathBuf> {
-        Some(index_path(reference, canonical_read_length(mean_read_length)))
+    fn path(&self, wanted: &Wanted<'_>) -> Result<Option<PathBuf>, IndexError> {
+        let (_, parameters) = parse(wanted)?;
+        Ok(Some(index_path(wanted.reference, &parameters)))
     }
 
-    fn save(&self, reference: &Path, mean_read_length: usize, threads: usize) -> Result<Bytes, IndexError> {
-        let read_length = canonical_read_length(mean_read_length);
+    fn save(&self, wanted: &Wanted<'_>, threads: usize) -> Result<Bytes, IndexError> {
+        let (reference, (_, parameters)) = (wanted.reference, parse(wanted)?);
         let id = identify(reference, threads).map_err(failed)?;
-        let engine = build(reference, read_length, threads, Box::new(|| ()))?;
-        engine.save(&index_path(reference, read_length), &id, read_length).map(Bytes).map_err(failed)
+        let engine = build(reference, &parameters, threads, Box::new(|| ()))?;
+        engine.save(&index_path(reference, &parameters), &id).map(Bytes).map_err(failed)
     }
+}
+
+/// The options that were given, and the index that they want.
+fn parse(wanted: &Wanted<'_>) -> Result<(Options, IndexParameters), IndexError> {
+    let options = Options::parse(wanted.arguments).map_err(usage)?;
+    let parameters = IndexParameters::new(&options, wanted.mean_read_length).map_err(usage)?;
+    Ok((options, parameters))
+}
+
+fn usage(error: OptionsError) -> IndexError {
+    IndexError::Usage(error.to_string())
 }
 
 /// An index file, or the reference that the index is built from.
 struct Source {
     reference: PathBuf,
-    mean_read_length: usize,
+    options: Options,
+    parameters: IndexParameters,
     file: Option<PathBuf>,
     /// Whether the FASTA is there.
     has_fasta: bool,
@@ -65,13 +87,14 @@ struct Source {
 
 impl Source {
     fn find(wanted: &Wanted<'_>) -> Result<Self, IndexError> {
-        let Wanted { reference, mean_read_length, anew, .. } = *wanted;
+        let Wanted { reference, anew, .. } = *wanted;
+        let (options, parameters) = parse(wanted)?;
         let length = |path: &Path| std::fs::metadata(path).map(|m| m.len());
         let is_index = is_index(reference);
         if is_index {
-            check_given(wanted)?;
+            check_given(wanted, &parameters)?;
         }
-        let beside = index_path(reference, canonical_read_length(mean_read_length));
+        let beside = index_path(reference, &parameters);
         let file = match is_index {
             true => Some(reference.to_owned()),
             false => Some(beside).filter(|path| !anew && path.exists()),
@@ -81,10 +104,12 @@ impl Source {
             Some(path) => length(path).unwrap_or(0),
             None => {
                 let bases_per_byte = if is_gzip(reference) { BASES_PER_GZIP_BYTE } else { 1.0 };
-                (length(reference).unwrap_or(0) as f64 * bases_per_byte * INDEX_BYTES_PER_BASE) as u64
+                let bases = length(reference).unwrap_or(0) as f64 * bases_per_byte;
+                let buckets = parameters.bits.map_or(0, |bits| (size_of::<u64>() as u64) << bits);
+                (bases * INDEX_BYTES_PER_BASE * parameters.density()) as u64 + buckets
             }
         };
-        Ok(Source { reference: reference.to_owned(), mean_read_length, file, has_fasta, bytes })
+        Ok(Source { reference: reference.to_owned(), options, parameters, file, has_fasta, bytes })
     }
 }
 
@@ -116,12 +141,12 @@ impl IndexSource for Source {
     }
 
     fn make(&self, threads: usize, on_start: OnStart) -> Result<Box<dyn Engine>, IndexError> {
-        let read_length = canonical_read_length(self.mean_read_length);
-        if let Some(path) = &self.file {
-            let fasta = Some(&*self.reference).filter(|_| self.has_fasta);
-            return Ok(Box::new(Strobealign::load(path, fasta, read_length, threads).map_err(failed)?));
-        }
-        Ok(Box::new(build(&self.reference, read_length, threads, on_start)?))
+        let fasta = Some(&*self.reference).filter(|_| self.has_fasta);
+        let engine = match &self.file {
+            Some(path) => Strobealign::load(path, fasta, &self.parameters, threads).map_err(failed)?,
+            None => build(&self.reference, &self.parameters, threads, on_start)?,
+        };
+        Ok(Box::new(engine.with_options(self.options.clone())))
     }
 }
 
@@ -129,20 +154,27 @@ fn failed(error: impl std::error::Error + Send + Sync + 'static) -> IndexError {
     IndexError::Failed(Box::new(error))
 }
 
-/// Looks whether an index that was given in place of the reference is one for reads of this mean length.
-fn check_given(wanted: &Wanted<'_>) -> Result<(), IndexError> {
+/// Looks whether an index that was given in place of the reference has the parameters that are wanted.
+fn check_given(wanted: &Wanted<'_>, parameters: &IndexParameters) -> Result<(), IndexError> {
     let (index, mean) = (wanted.reference.display(), wanted.mean_read_length);
     if wanted.anew {
         return Err(IndexError::Usage(format!("{index} is an index: --no-index needs the reference in FASTA")));
     }
-    let made_for = read_length(wanted.reference).map_err(failed)?;
-    if made_for == canonical_read_length(mean) {
-        return Ok(());
+    let (read_length, options) = made_for(wanted.reference).map_err(failed)?;
+    if options != parameters.words() {
+        let (there, wanted) = (shown_options(&options), shown_options(&parameters.words()));
+        return Err(IndexError::failed(format!(
+            "{index}: it is an index that was made with {there}, not with {wanted}: give the same --engine-args, or \
+             the reference in FASTA"
+        )));
     }
-    Err(IndexError::failed(format!(
-        "{index}: it is an index for reads of about {made_for} bases, and these have {mean}: give the reference in \
-         FASTA, or use the index all the same with -r {made_for}"
-    )))
+    match read_length {
+        Some(made_for) if parameters.read_length() != Some(made_for) => Err(IndexError::failed(format!(
+            "{index}: it is an index for reads of about {made_for} bases, and these have {mean}: give the reference in \
+             FASTA, or use the index all the same with -r {made_for}"
+        ))),
+        _ => Ok(()),
+    }
 }
 
 /// Whether a file starts as gzip does. One that cannot be read is reported when it is read in full.
@@ -157,6 +189,11 @@ fn read_reference(path: &Path) -> Result<Reference, IndexError> {
     builder.build(contigs).map_err(|e| IndexError::failed(format!("{}: {e}", path.display())))
 }
 
-fn build(path: &Path, read_length: usize, threads: usize, on_start: OnStart) -> Result<Strobealign, IndexError> {
-    Strobealign::build(read_reference(path)?, read_length, threads, move |_| on_start()).map_err(failed)
+fn build(
+    path: &Path,
+    parameters: &IndexParameters,
+    threads: usize,
+    on_start: OnStart,
+) -> Result<Strobealign, IndexError> {
+    Strobealign::build(read_reference(path)?, parameters, threads, move |_| on_start()).map_err(failed)
 }

@@ -2,12 +2,26 @@
 //! copies of the bases are left alone: an encoder takes all of them from the chunk.
 
 use std::fmt::Write;
+use strobealign::details::Details;
 use strobealign::io::sam::SamRecord;
 use strobealign::refseq::ContigPosition;
 use zerohop_model::alignment::{Alignment, Alignments};
 use zerohop_model::chunk::Fragment;
 use zerohop_model::error::{Error, shown};
 use zerohop_model::record::{self, CigarOp, Locus, Tag, TagValue};
+
+/// What `--details` adds, in the order of the program.
+fn detail_tags(details: &Details, paired: bool) -> impl Iterator<Item = Tag<'static>> {
+    let tag = |key, value: usize| Tag { key, value: TagValue::Int(value as i64) };
+    let Details { chain, align, .. } = details;
+    let all = [
+        tag(*b"na", chain.n_chains),
+        tag(*b"al", align.tried_alignment),
+        tag(*b"ga", align.gapped),
+        tag(*b"X0", align.best_alignments),
+    ];
+    all.into_iter().chain(paired.then(|| tag(*b"mr", align.mate_rescue)))
+}
 
 /// Scratch for one worker.
 #[derive(Default)]
@@ -61,7 +75,8 @@ impl AlignmentMaker {
         };
         let integer = |key, value: Option<u32>| value.map(|v| Tag { key, value: TagValue::Int(i64::from(v)) });
         let tags = [integer(*b"NM", sam.edit_distance), integer(*b"AS", sam.alignment_score)];
-        out.push(alignment, self.cigar.iter().copied(), tags.into_iter().flatten());
+        let details = sam.details.iter().flat_map(|details| detail_tags(details, paired));
+        out.push(alignment, self.cigar.iter().copied(), tags.into_iter().flatten().chain(details));
         Ok(())
     }
 

@@ -160,8 +160,10 @@ fn randstrobes(syncmers: &[Syncmer], parameters: &RandstrobeParameters, k: usize
     for (i, first) in syncmers.iter().enumerate() {
         let furthest = first.position + usize::from(parameters.max_dist);
         let (mut second, mut fewest) = (first, u32::MAX);
-        let end = (i + parameters.w_max + 1).min(syncmers.len());
-        for candidate in syncmers.get(i + parameters.w_min..end).unwrap_or_default() {
+        let start = i.saturating_add(parameters.w_min);
+        let end = i.saturating_add(parameters.w_max).saturating_add(1).min(syncmers.len());
+        // Where the window ends before it starts, as with -u alone, there is none.
+        for candidate in syncmers.get(start..end).unwrap_or_default() {
             if candidate.position > furthest {
                 break;
             }
@@ -201,7 +203,41 @@ mod tests {
         proptest::sample::select(b"ACGTACGTACGTACGTACGTACGTACGTN".to_vec())
     }
 
+    /// Parameters that options can ask for.
+    fn parameters() -> impl Strategy<Value = SeedingParameters> {
+        let lengths = proptest::sample::select(vec![50usize, 100, 150, 250, 400]);
+        let window = prop_oneof![0usize..30, 0usize..5, Just(usize::MAX)];
+        let syncmers = (8usize..=31).prop_flat_map(|k| (Just(k), (0..=(k - 1) / 2).prop_map(move |half| k - 2 * half)));
+        let hashes = (0usize..=255, 2u32..=63, 0u32..=63);
+        (lengths, any::<bool>(), syncmers, window.clone(), window, hashes).prop_map(
+            |(length, noisy, (k, s), one, other, (further, bit_count, aux_len))| {
+                let base = if noisy { SeedingParameters::noisy() } else { SeedingParameters::new(length) };
+                let base = base.with_k_s(Some(k), Some(s)).unwrap();
+                let base = base.with_window(Some(one.min(other)), Some(one.max(other))).unwrap();
+                let base = base.with_aux_len(aux_len).unwrap().with_bitcount(bit_count).unwrap();
+                base.with_max_seed_length(k + further).unwrap()
+            },
+        )
+    }
+
     proptest! {
+        #[test]
+        fn with_any_parameters(
+            read in proptest::collection::vec(letter(), 0..400),
+            parameters in parameters(),
+        ) {
+            check(&read, &parameters, &mut Seeder::default());
+        }
+
+        #[test]
+        fn with_a_window_that_ends_before_it_starts(
+            read in proptest::collection::vec(letter(), 0..400),
+            end in 0usize..12,
+        ) {
+            let parameters = SeedingParameters::new(150).with_window(None, Some(end)).unwrap();
+            check(&read, &parameters, &mut Seeder::default());
+        }
+
         #[test]
         fn seeds_are_those_of_strobealign(
             read in proptest::collection::vec(letter(), 0..500),

@@ -5,7 +5,7 @@ use crate::failure::Failure;
 use std::io::{BufRead, Write};
 use std::path::{Path, PathBuf};
 use zerohop_engine_null::Null;
-use zerohop_engine_strobealign::{Reference, Strobealign};
+use zerohop_engine_strobealign::{IndexParameters, Reference, Strobealign};
 use zerohop_lab::claims::{self, Verdict};
 use zerohop_lab::process::{EngineSpec, ProcessSpec};
 use zerohop_lab::synthetic::{self, Synthetic};
@@ -263,9 +263,12 @@ fn engine(spec: &ProcessSpec) -> Result<Box<dyn Engine>, Failure> {
         EngineSpec::Synthetic { .. } => {
             Box::new(Synthetic::new(spec.engine.cost().unwrap_or_default(), spec.rounds_per_second))
         }
-        EngineSpec::Strobealign { reference } => {
-            Box::new(Strobealign::build(Reference::read(reference)?, READ_LENGTH, spec.arm.threads, |_| ())?)
-        }
+        EngineSpec::Strobealign { reference } => Box::new(Strobealign::build(
+            Reference::read(reference)?,
+            &IndexParameters::of_reads(READ_LENGTH),
+            spec.arm.threads,
+            |_| (),
+        )?),
         EngineSpec::External { name, .. } => return Err(Failure::Other(format!("{name} is a program of its own"))),
     })
 }
