@@ -1,15 +1,15 @@
 #!/bin/bash
 # The options of strobealign in the embedded engine (--engine-args): records, PAF (-x) and abundances (--aemb) are those
-# of the program with the same options, each alone on four sets of reads and any two together, of pairs and single reads;
-# at any number of threads and over ranks. Index files are named after their parameters, and refused for others. What
-# cannot be had is refused by name, and leaves nothing.
+# of the program with the same options, each alone on four sets of reads and any two together, of pairs and single
+# reads; at any number of threads and over ranks. Index files are named after their parameters, and refused for others.
+# What cannot be had is refused by name, and leaves nothing.
 # LONG=1: any two options together, not a sample; more threads. PART=REGEX: the parts whose name matches.
 source "$(dirname "$0")/lib.sh"
 [ -x "$STROBEALIGN" ] || skip "no strobealign program at $STROBEALIGN"
 cd "$WORK"
 
-# A genome of 120 copies of a sequence, some with differences, in several contigs; pairs of it, some of them of elsewhere, some
-# with gaps; names with /1 and /2
+# A genome of 120 copies of a sequence, some with differences, in several contigs; pairs of it, some of them of
+# elsewhere, some with gaps; names with /1 and /2
 python3 - <<'END'
 import random
 random.seed(11)
@@ -248,8 +248,8 @@ check_ranks() {
     read -r name compiler launch < <(mpis)
     with_mpi "$name" "$compiler"
     for n in 1 2 3; do
-        timeout -k 5 120 $launch -n $n "$ZEROHOP" align --ranks=$n -q -t 1 --engine-args=-x -o own.paf ecoli.fa many.1.fq \
-            many.2.fq > log 2>&1 < /dev/null || { cat log >&2; fail "$name, $n ranks"; }
+        timeout -k 5 120 $launch -n $n "$ZEROHOP" align --ranks=$n -q -t 1 --engine-args=-x -o own.paf ecoli.fa \
+            many.1.fq many.2.fq > log 2>&1 < /dev/null || { cat log >&2; fail "$name, $n ranks"; }
         cmp own.paf expected.paf || fail "$name, $n ranks: other lines"
     done
     echo "ranks: PAF is the same over 1 to 3 ranks"
