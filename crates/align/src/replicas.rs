@@ -9,12 +9,12 @@ use zerohop_memory::Placed;
 use zerohop_model::engine::Engine;
 use zerohop_model::error::Error;
 use zerohop_model::index::{IndexSource, OnStart};
-use zerohop_model::machine::Bytes;
+use zerohop_model::machine::{Bytes, CpuId};
 use zerohop_model::measurement::ReplicaReport;
-use zerohop_model::plan::Plan;
+use zerohop_model::plan::{Pages, Placement, Plan};
 use zerohop_report::{IndexOrigin, IndexReport};
 use zerohop_runtime::ReplicaMap;
-use zerohop_topology::MemoryBound;
+use zerohop_topology::{MemoryBound, pin_current_thread};
 
 /// Looks whether so many copies fit under the limits of this process.
 ///
@@ -61,7 +61,7 @@ impl Copies {
     /// A copy that cannot be made.
     pub fn of(first: &dyn Engine, plan: &Plan, ready: impl Fn(usize, &Arc<dyn Engine>) + Sync) -> Result<Self, Error> {
         let placed: Vec<Placed> = plan.replicas.iter().map(Placed::new).collect();
-        let engines = replicate(first, &placed, &ready)?;
+        let engines = replicate(first, &wanted(plan, &placed), &ready)?;
         Ok(Copies { places: whereabouts(&engines, &placed), engines })
     }
 }
@@ -114,23 +114,50 @@ impl Switch for Move<'_> {
     }
 }
 
-/// Copies of `first` under each of these placements, all at once.
-fn replicate(
+/// A copy that is to be made.
+struct WantedCopy {
+    placed: Placed,
+    /// How many will read it: so many threads make it.
+    readers: usize,
+    /// Where its pages lie with who writes them first, the CPUs of those who will read it.
+    cpus: Vec<CpuId>,
+}
+
+impl WantedCopy {
+    fn make(&self, first: &dyn Engine) -> Result<Box<dyn Engine>, Error> {
+        // Workers are pinned to the same CPUs, and say so if they cannot be.
+        let _ = (!self.cpus.is_empty()).then(|| pin_current_thread(&self.cpus));
+        self.placed.run(|| first.replicate(self.readers))
+    }
+}
+
+/// The copies that `plan` wants, under these placements.
+fn wanted(plan: &Plan, placed: &[Placed]) -> Vec<WantedCopy> {
+    let copy = |(number, (placed, placement)): (usize, (&Placed, &Placement))| {
+        let readers = || plan.workers.iter().filter(move |worker| worker.replica == number);
+        let by_touch = matches!(placement.pages, Pages::FirstTouch | Pages::LocalAlloc);
+        let cpus = readers().filter(|_| by_touch).flat_map(|worker| worker.cpus.iter().copied()).collect();
+        WantedCopy { placed: *placed, readers: readers().count().max(1), cpus }
+    };
+    placed.iter().zip(&plan.replicas).enumerate().map(copy).collect()
+}
+
+/// Copies of `first`, all at once.
+fn replicate<'w>(
     first: &dyn Engine,
-    placed: &[Placed],
+    wanted: &'w [WantedCopy],
     ready: &(dyn Fn(usize, &Arc<dyn Engine>) + Sync),
 ) -> Result<Vec<Arc<dyn Engine>>, Error> {
     std::thread::scope(|scope| {
-        let copy = |(number, placed): (usize, &Placed)| {
-            let placed = *placed;
+        let copy = |(number, wanted): (usize, &'w WantedCopy)| {
             let thread = std::thread::Builder::new().name("replicate".into());
             thread.spawn_scoped(scope, move || {
-                let copy: Arc<dyn Engine> = placed.run(|| first.replicate())?.into();
+                let copy: Arc<dyn Engine> = wanted.make(first)?.into();
                 ready(number, &copy);
                 Ok(copy)
             })
         };
-        let copies: Vec<_> = placed.iter().enumerate().map(copy).collect();
+        let copies: Vec<_> = wanted.iter().enumerate().map(copy).collect();
         let lost = || Err(Error::Internal("an index copy could not be made".to_owned()));
         let join = |copy: std::io::Result<std::thread::ScopedJoinHandle<'_, Result<_, Error>>>| match copy {
             Ok(copy) => copy.join().unwrap_or_else(|_| lost()),
@@ -168,7 +195,7 @@ impl Replicas {
         // A thread is under it for the whole of its life, which is that of the pool.
         let on_start: OnStart = Box::new(move || std::mem::forget(own.enter()));
         let first: Arc<dyn Engine> = own.run(|| source.make(plan.workers.len(), on_start))?.into();
-        let others = replicate(&*first, &placed[1..], &|_, _| ())?;
+        let others = replicate(&*first, &wanted(plan, &placed)[1..], &|_, _| ())?;
         let engines: Vec<Arc<dyn Engine>> = std::iter::once(first).chain(others).collect();
         let origin = match source.is_built() {
             true => IndexOrigin::Built,
@@ -194,7 +221,7 @@ impl Replicas {
 
     /// Asks the kernel where the copies really lie.
     pub fn census(&self, plan: &Plan) -> Vec<ReplicaReport> {
-        let report = |(Where { placed, foreign }, placement): (&Where, &zerohop_model::plan::Placement)| {
+        let report = |(Where { placed, foreign }, placement): (&Where, &Placement)| {
             let mut refused = placed.refused();
             let census = match placed.census_with(foreign) {
                 Ok(census) => {

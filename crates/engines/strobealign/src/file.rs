@@ -10,6 +10,7 @@
 //! version, cut off, damaged, or made from another reference than the one that lies beside it; nothing is guessed. No
 //! reference need lie there.
 
+use crate::pieces::{PIECE, share};
 use crate::reference::{Reference, ReferenceBuilder};
 use crate::tables::{AddressedIndex, Tables, as_bytes, from_words, zeroed};
 use crate::{Strobealign, VERSION};
@@ -18,7 +19,6 @@ use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
 use strobealign::packed_seq::PackedSeq;
 use strobealign::seeding::SeedingParameters;
 use xxhash_rust::xxh3::xxh3_64;
@@ -33,8 +33,6 @@ pub const MAGIC: [u8; 8] = *b"ZHINDEX\n";
 pub const FORMAT_VERSION: u32 = 2;
 /// Alignment of the sections: a page of any system we know.
 pub const PAGE: u64 = 1 << 16;
-/// Bytes of a section that are checked together.
-const PIECE: usize = 8 << 20;
 /// A description longer than this is none.
 const MAX_DESCRIPTION: u32 = 1 << 28;
 
@@ -331,9 +329,9 @@ impl Loader {
         Ok(())
     }
 
-    /// Reads everything. The reference has to be unpacked base by base, on one thread: the calling one, which then
-    /// helps the others with the tables. All memory is taken by the calling thread, so it is placed where that one
-    /// wants it.
+    /// Reads everything. The reference has to be given to strobealign base by base, on one thread: the calling one,
+    /// which then helps the others with the tables. All memory is taken by the calling thread, so it is placed where
+    /// that one wants it.
     fn load(&self, parameters: SeedingParameters, threads: usize) -> Result<(Reference, Tables), IndexFileError> {
         let Description { bits, filter_cutoff, randstrobes, bucket_starts, .. } = &self.description;
         // The readers are the first to write it.
@@ -343,29 +341,10 @@ impl Loader {
             let pieces = bytemuck::cast_slice_mut::<u64, u8>(words).chunks_mut(PIECE).enumerate();
             pieces.map(move |(i, piece)| (section, i, piece))
         };
-        let mut all: Vec<(&Section, usize, &mut [u8])> =
+        let all: Vec<(&Section, usize, &mut [u8])> =
             pieces(randstrobes, &mut randstrobe_words).chain(pieces(bucket_starts, &mut bucket_words)).collect();
-        // They are taken from the end.
-        all.reverse();
-        let (count, queue) = (all.len(), Mutex::new(all));
-        let read_pieces = || {
-            loop {
-                let next = queue.lock().unwrap_or_else(|p| p.into_inner()).pop();
-                let Some((section, i, piece)) = next else { return Ok(()) };
-                self.read_piece(section, i, piece)?;
-            }
-        };
-        let reference = std::thread::scope(|scope| {
-            // Where no more threads can be had, those that there are do it all.
-            let spawn = |_| std::thread::Builder::new().name("load".into()).spawn_scoped(scope, read_pieces).ok();
-            let readers: Vec<_> = (1..threads.min(count)).map_while(spawn).collect();
-            let reference = self.reference();
-            read_pieces()?;
-            let lost = || Err(self.unusable("it cannot be read"));
-            readers.into_iter().try_for_each(|reader| reader.join().unwrap_or_else(|_| lost()))?;
-            reference
-        })?;
-        drop(queue);
+        let read = |(section, i, piece): (&Section, usize, &mut [u8])| self.read_piece(section, i, piece);
+        let reference = share(all, threads, || self.reference(), read)?;
         let randstrobes = from_words(randstrobe_words);
         // On the systems that strobealign can index a genome on, a usize is a u64: the cast costs nothing.
         let bucket_starts: Vec<usize> =
@@ -387,34 +366,15 @@ impl Loader {
         let Some(total) = total.filter(|total| section.bytes == total.div_ceil(4)) else {
             return Err(self.unusable("its reference does not fit its contigs"));
         };
-        let (mut builder, mut piece, mut bases, mut left) =
-            (ReferenceBuilder::default(), vec![0; PIECE], Vec::with_capacity(4 * PIECE), total as usize);
+        let (mut builder, mut piece, mut left) = (ReferenceBuilder::default(), vec![0; PIECE], total as usize);
         for i in 0..section.bytes.div_ceil(PIECE as u64) as usize {
             let length = (section.bytes as usize - i * PIECE).min(PIECE);
             self.read_piece(section, i, &mut piece[..length])?;
-            bases.clear();
-            bases.extend(piece[..length].iter().flat_map(|&byte| LETTERS[usize::from(byte)]));
-            bases.truncate(left);
-            left -= bases.len();
-            builder.push(&bases);
+            left -= builder.push_packed(&piece[..length], left);
         }
         builder.build(contigs).map_err(|e| self.unusable(e.to_string()))
     }
 }
-
-/// The four bases of each byte.
-static LETTERS: [[u8; 4]; 256] = {
-    let (mut table, mut byte) = ([[0; 4]; 256], 0);
-    while byte < 256 {
-        let mut i = 0;
-        while i < 4 {
-            table[byte][i] = b"ACGT"[byte >> (2 * i) & 3];
-            i += 1;
-        }
-        byte += 1;
-    }
-    table
-};
 
 #[cfg(test)]
 mod tests {
@@ -427,6 +387,26 @@ mod tests {
         builder.push(&(0..length).map(|_| b"ACGTN"[random.usize(..5)]).collect::<Vec<u8>>());
         let contigs = vec![Contig::new("a", 1001), Contig::new("b", length as u64 - 1001)];
         Strobealign::build(builder.build(contigs).unwrap(), 150, 2, |_| {}).unwrap()
+    }
+
+    fn same(one: &Strobealign, other: &Strobealign) {
+        assert!(one.index.randstrobes() == other.index.randstrobes());
+        assert!(one.index.bucket_starts() == other.index.bucket_starts());
+        assert_eq!(one.index.index().filter_cutoff(), other.index.index().filter_cutoff());
+        assert_eq!(one.contigs(), other.contigs());
+        let sequence = |engine: &Strobealign| engine.reference.sequence.sequence().decode_all();
+        assert!(sequence(one) == sequence(other));
+    }
+
+    /// Of several pieces, the last of which is not full.
+    #[test]
+    fn a_copy_is_what_it_was_copied_from() {
+        let ours = engine(8_000_001);
+        assert!(size_of_val(ours.index.randstrobes()) > 2 * PIECE);
+        for threads in [1, 2, 5] {
+            let (reference, index) = ours.index.copy(threads, || ours.reference.clone()).unwrap();
+            same(&Strobealign::assemble(reference, index), &ours);
+        }
     }
 
     /// A file beside `path`, and what identifies it.
@@ -447,13 +427,9 @@ mod tests {
         assert!(is_index(&path) && !is_index(&fasta) && !is_index(dir.path()));
         assert_eq!(read_length(&path).unwrap(), 150);
         assert!(Strobealign::load(&path, None, 150, 3).is_ok(), "the reference is in the index");
-        let loaded = Strobealign::load(&path, Some(&fasta), 150, 3).unwrap();
-        assert!(loaded.index.randstrobes() == ours.index.randstrobes());
-        assert!(loaded.index.bucket_starts() == ours.index.bucket_starts());
-        assert_eq!(loaded.index.index().filter_cutoff(), ours.index.index().filter_cutoff());
-        assert_eq!(loaded.contigs(), ours.contigs());
-        let decode = |e: &Strobealign| e.reference.sequence.decode(0, 1_234_567);
-        assert!(decode(&loaded) == decode(&ours));
+        for threads in [1, 2, 7] {
+            same(&Strobealign::load(&path, Some(&fasta), 150, threads).unwrap(), &ours);
+        }
         assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 2, "no temporary file is left");
     }
 

@@ -17,6 +17,7 @@
 mod build;
 pub mod file;
 mod mapper;
+mod pieces;
 mod provider;
 mod records;
 mod reference;
@@ -118,8 +119,9 @@ impl Engine for Strobealign {
         (tables + self.reference.sequence.total_length() / 4) as u64
     }
 
-    fn replicate(&self) -> Result<Box<dyn Engine>, Error> {
-        Ok(Box::new(Strobealign::assemble(self.reference.clone(), self.index.copy()?)))
+    fn replicate(&self, threads: usize) -> Result<Box<dyn Engine>, Error> {
+        let (reference, index) = self.index.copy(threads, || self.reference.clone())?;
+        Ok(Box::new(Strobealign::assemble(reference, index)))
     }
 
     fn mapper(&self) -> Box<dyn Mapper + '_> {
