@@ -7,6 +7,7 @@ use crate::multi_rank::{self, MultiRank};
 use crate::pilots::{self, Alternatives, Watched};
 use crate::ready::{Ran, Ready};
 use crate::replicas::{Copies, Move, Replicas, check_memory};
+use crate::resident::count_missing;
 use crate::summary::Told;
 use crate::tuning_key::{AlignedWith, Profile, TuningKey};
 use crate::{output_files, planning};
@@ -80,8 +81,9 @@ impl<'j> Embedded<'j> {
         let (plan, alternatives) = begin(job, &machine, &key)?;
         notes.extend(share.weigh(&machine, plan.replicas.len(), key.index)?);
         notes.extend(source.note());
-        check_memory(&*source, &job.reference, plan.replicas.len())?;
+        check_memory(&*source, &job.reference, count_missing(&*source, &plan.replicas))?;
         let replicas = Replicas::make(&*source, &plan, mean_read_length, provider.has_index())?;
+        notes.extend(replicas.notes.iter().cloned());
         let (engine, with) = (Arc::clone(&replicas.engines[0]), key.aligned_with());
         Ok(Embedded { job, machine, plan, alternatives, replicas, engine, with, readers: None, tried: None })
     }

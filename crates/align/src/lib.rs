@@ -43,6 +43,7 @@ mod progress;
 mod ready;
 pub mod reaping;
 mod replicas;
+pub mod resident;
 mod resources;
 mod session;
 mod sorting;

@@ -21,6 +21,7 @@ mod pieces;
 mod provider;
 mod records;
 mod reference;
+mod resident;
 mod seeds;
 mod tables;
 

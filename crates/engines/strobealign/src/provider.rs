@@ -1,12 +1,13 @@
 //! Where strobealign's index comes from: a file beside the reference, or the reference itself.
 
 use crate::file::{identify, index_path, is_index, read_length};
+use crate::resident;
 use crate::{CHUNK_BASES, Reference, ReferenceBuilder, Strobealign, VERSION, canonical_read_length};
 use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use zerohop_model::engine::Engine;
-use zerohop_model::index::{IndexError, IndexProvider, IndexSource, OnStart, Wanted};
+use zerohop_model::index::{IndexError, IndexProvider, IndexSource, OnStart, Resident, Wanted};
 use zerohop_model::machine::Bytes;
 
 /// Bytes of the index per base, with some to spare (measured: 4.0 to 4.1).
@@ -26,6 +27,10 @@ impl IndexProvider for Provider {
     }
 
     fn has_read_length(&self) -> bool {
+        true
+    }
+
+    fn has_resident(&self) -> bool {
         true
     }
 
@@ -86,6 +91,11 @@ impl Source {
         };
         Ok(Source { reference: reference.to_owned(), mean_read_length, file, has_fasta, bytes })
     }
+
+    /// The FASTA, if it is there.
+    fn fasta(&self) -> Option<&Path> {
+        Some(&*self.reference).filter(|_| self.has_fasta)
+    }
 }
 
 impl IndexSource for Source {
@@ -115,13 +125,40 @@ impl IndexSource for Source {
         ))
     }
 
+    fn resident(&self) -> Option<&dyn Resident> {
+        self.file.as_ref().map(|_| self as &dyn Resident)
+    }
+
     fn make(&self, threads: usize, on_start: OnStart) -> Result<Box<dyn Engine>, IndexError> {
         let read_length = canonical_read_length(self.mean_read_length);
         if let Some(path) = &self.file {
-            let fasta = Some(&*self.reference).filter(|_| self.has_fasta);
-            return Ok(Box::new(Strobealign::load(path, fasta, read_length, threads).map_err(failed)?));
+            return Ok(Box::new(Strobealign::load(path, self.fasta(), read_length, threads).map_err(failed)?));
         }
         Ok(Box::new(build(&self.reference, read_length, threads, on_start)?))
+    }
+}
+
+/// Only of a file: [`IndexSource::resident`].
+impl Resident for Source {
+    fn engine(&self) -> &str {
+        "strobealign"
+    }
+
+    fn file(&self) -> &Path {
+        IndexSource::file(self)
+    }
+
+    fn fill(&self, copy: &File, threads: usize) -> Result<(), IndexError> {
+        resident::fill(IndexSource::file(self), self.fasta(), copy, threads).map_err(failed)
+    }
+
+    fn is_copy(&self, copy: &Path) -> bool {
+        resident::same_description(IndexSource::file(self), copy)
+    }
+
+    fn attach(&self, copy: &Path, threads: usize) -> Result<Box<dyn Engine>, IndexError> {
+        let read_length = canonical_read_length(self.mean_read_length);
+        Ok(Box::new(Strobealign::attach(copy, self.fasta(), read_length, threads).map_err(failed)?))
     }
 }
 

@@ -6,6 +6,7 @@
 
 use crate::pieces::{PIECE, share};
 use bytemuck::{Zeroable, cast_slice, cast_slice_mut};
+use std::fs::File;
 use strobealign::index::{BucketIndex, RefRandstrobe, StrobemerIndex};
 use strobealign::refseq::ContigStarts;
 use strobealign::seeding::SeedingParameters;
@@ -126,6 +127,17 @@ pub(crate) fn reserved<T>(length: usize) -> Result<Vec<T>, Error> {
 pub(crate) fn zeroed<T: Zeroable>(words: usize) -> Result<Vec<T>, Error> {
     let vector = zerohop_memory::fallible(|| bytemuck::allocation::try_zeroed_vec(words));
     vector.map_err(|()| Error::Memory(Bytes((words * size_of::<T>()) as u64)))
+}
+
+/// `count` words of a file that are mapped.
+///
+/// # Errors
+/// `Unsupported` where they cannot be; what the system says.
+pub(crate) fn mapped(file: &File, offset: u64, count: usize) -> std::io::Result<Vec<u64>> {
+    // SAFETY: tables are not written, and their vectors keep their capacity: `from_words` shrinks none whose capacity
+    // is its length, and `AddressedIndex`, which owns them then, gives them out to be read alone. A copy that is
+    // complete is never written or cut again: another one is another file (`Resident::attach`).
+    unsafe { zerohop_memory::mapped_words(file, offset, count) }
 }
 
 /// Randstrobes as bytes.
