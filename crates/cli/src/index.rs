@@ -55,7 +55,7 @@ fn keep(args: &IndexArgs, provider: &dyn IndexProvider, mean_read_length: usize)
     let machine = zerohop_topology::detect()?;
     let threads = args.threads.unwrap_or_else(|| machine.allowed.worker_count());
     let wanted = Wanted { reference: &args.reference, mean_read_length, anew: false, arguments: "" };
-    for copy in zerohop_align::resident::keep(provider, &wanted, &machine, threads)? {
+    for copy in zerohop_align::keep::keep(provider, &wanted, &machine, threads)? {
         let how = match copy.was_there {
             true => "was there".to_owned(),
             false => format!("kept after {:.1} s", started.elapsed().as_secs_f64()),
@@ -64,7 +64,7 @@ fn keep(args: &IndexArgs, provider: &dyn IndexProvider, mean_read_length: usize)
             tell::text(&format!("{}: {how}\n", copy.folder.display()));
         }
     }
-    if let Some(note) = zerohop_align::resident::note().filter(|_| !args.quiet) {
+    if let Some(note) = zerohop_align::keep::note().filter(|_| !args.quiet) {
         tell::text(&format!("note: {note}\n"));
     }
     Ok(())
