@@ -46,6 +46,7 @@ pub fn keep(
     }
     let source = find_or_write(provider, wanted, threads)?;
     let resident = source.resident().ok_or_else(cannot)?;
+    resident.check(threads)?;
     let reaper = reaping::start()?;
     reaping::told(&reaper, &copies_charge())?;
     // What runs have left that nobody could clear away after takes room.

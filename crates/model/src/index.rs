@@ -125,11 +125,18 @@ pub trait Resident: Send + Sync {
     /// The file.
     fn file(&self) -> &Path;
 
+    /// Refuses one that was made from another reference than that beside it. The reference is read, with so many
+    /// threads, only if nothing else can tell.
+    ///
+    /// # Errors
+    /// An index of another reference, or one that cannot be used.
+    fn check(&self, threads: usize) -> Result<(), IndexError>;
+
     /// Fills `copy`, which has the length of the file and its pages already, with so many threads. Every byte is
     /// checked on the way.
     ///
     /// # Errors
-    /// A file that is damaged, or was made from another reference; what cannot be read or written.
+    /// A file that is damaged; what cannot be read or written.
     fn fill(&self, copy: &File, threads: usize) -> Result<(), IndexError>;
 
     /// Whether the copy at this path says the same of what it holds as the file does. Neither is read as a whole.

@@ -148,8 +148,12 @@ impl Resident for Source {
         IndexSource::file(self)
     }
 
+    fn check(&self, threads: usize) -> Result<(), IndexError> {
+        resident::check(IndexSource::file(self), self.fasta(), threads).map_err(failed)
+    }
+
     fn fill(&self, copy: &File, threads: usize) -> Result<(), IndexError> {
-        resident::fill(IndexSource::file(self), self.fasta(), copy, threads).map_err(failed)
+        resident::fill(IndexSource::file(self), copy, threads).map_err(failed)
     }
 
     fn is_copy(&self, copy: &Path) -> bool {

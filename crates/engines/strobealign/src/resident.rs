@@ -6,14 +6,21 @@ use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 
+/// Refuses an index that cannot be used, or was made from another FASTA than this one, if one is given.
+///
+/// # Errors
+/// As for loading it.
+pub(crate) fn check(path: &Path, reference: Option<&Path>, threads: usize) -> Result<(), IndexFileError> {
+    Loader::open(path)?.check_reference(reference, threads)
+}
+
 /// Copies the index at `path` to `copy`, which is as long already, with so many threads. Every byte that means anything
 /// is checked on the way.
 ///
 /// # Errors
 /// As for loading it; a copy that cannot be written.
-pub(crate) fn fill(path: &Path, reference: Option<&Path>, copy: &File, threads: usize) -> Result<(), IndexFileError> {
+pub(crate) fn fill(path: &Path, copy: &File, threads: usize) -> Result<(), IndexFileError> {
     let loader = Loader::open(path)?;
-    loader.check_reference(reference, threads)?;
     let unwritten = |source| IndexFileError::Io { path: path.to_owned(), what: "cannot copy the index", source };
     let pieces = |section| (0..pieces_of(section)).map(move |i| (section, i));
     let all = loader.sections().into_iter().flat_map(pieces).collect();
@@ -61,7 +68,7 @@ mod tests {
             copy
         };
         for threads in [1, 2, 7] {
-            fill(&path, Some(&fasta), &copy(), threads).unwrap();
+            fill(&path, &copy(), threads).unwrap();
             assert!(std::fs::read(&copied).unwrap() == std::fs::read(&path).unwrap(), "{threads} threads");
         }
         assert!(same_description(&path, &copied) && !same_description(&path, &fasta));
@@ -72,7 +79,8 @@ mod tests {
         assert!(Strobealign::attach(&copied, Some(&fasta), 250, 1).is_err());
         // Another reference, another index, a wrong byte.
         std::fs::write(at("y.fa"), "yy").unwrap();
-        assert!(fill(&path, Some(&at("y.fa")), &copy(), 2).is_err());
+        assert!(check(&path, Some(&at("y.fa")), 2).is_err() && check(&path, Some(&fasta), 2).is_ok());
+        assert!(check(&path, None, 1).is_ok() && check(&fasta, None, 1).is_err());
         ours.save(&at("y.zhi"), &identify(&at("y.fa"), 1).unwrap(), 150).unwrap();
         assert!(!same_description(&path, &at("y.zhi")));
         for section in Loader::open(&path).unwrap().sections() {
@@ -80,7 +88,7 @@ mod tests {
             let (place, mut byte) = (section.offset + section.bytes - 1, [0]);
             file.read_exact_at(&mut byte, place).unwrap();
             file.write_all_at(&[byte[0] ^ 1], place).unwrap();
-            let error = fill(&path, None, &copy(), 2).unwrap_err().to_string();
+            let error = fill(&path, &copy(), 2).unwrap_err().to_string();
             assert!(error.contains("it is damaged between bytes"), "{error}");
             file.write_all_at(&byte, place).unwrap();
         }
