@@ -7,6 +7,7 @@ use crate::multi_rank::{self, MultiRank};
 use crate::pilots::{self, Alternatives, Watched};
 use crate::ready::{Ran, Ready};
 use crate::replicas::{Copies, Move, Replicas, check_memory};
+use crate::resident::count_missing;
 use crate::shared_index::{OneOfMany, Prepared};
 use crate::summary::Told;
 use crate::taken;
@@ -123,8 +124,9 @@ fn prepare(
     let (plan, alternatives) = begin(job, &machine, &key)?;
     notes.extend(share.weigh(&machine, plan.replicas.len(), key.index)?);
     notes.extend(source.note());
-    check_memory(&*source, &job.reference, plan.replicas.len())?;
+    check_memory(&*source, &job.reference, count_missing(&*source, &plan.replicas))?;
     let replicas = Replicas::make(&*source, &plan, mean_read_length, provider.has_index())?;
+    notes.extend(replicas.notes.iter().cloned());
     let (read_length, files) = (provider.canonical_read_length(mean_read_length), source.files());
     Ok((Prepared { read_length, machine, plan, replicas, with: key.aligned_with(), files }, alternatives))
 }

@@ -2,6 +2,7 @@
 
 use crate::error::AlignError;
 use crate::pilots::Switch;
+use crate::resident::{self, KeptFile};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -9,12 +10,12 @@ use zerohop_memory::Placed;
 use zerohop_model::engine::Engine;
 use zerohop_model::error::Error;
 use zerohop_model::index::{IndexSource, OnStart};
-use zerohop_model::machine::Bytes;
+use zerohop_model::machine::{Bytes, CpuId};
 use zerohop_model::measurement::ReplicaReport;
-use zerohop_model::plan::Plan;
+use zerohop_model::plan::{Pages, Placement, Plan};
 use zerohop_report::{IndexOrigin, IndexReport};
 use zerohop_runtime::ReplicaMap;
-use zerohop_topology::MemoryBound;
+use zerohop_topology::{MemoryBound, pin_current_thread};
 
 /// Looks whether so many copies fit under the limits of this process.
 ///
@@ -62,7 +63,8 @@ impl Copies {
     /// A copy that cannot be made.
     pub fn of(first: &dyn Engine, plan: &Plan, ready: impl Fn(usize, &Arc<dyn Engine>) + Sync) -> Result<Self, Error> {
         let placed: Vec<Placed> = plan.replicas.iter().map(Placed::new).collect();
-        let engines = replicate(first, &placed, &ready)?;
+        let copies = replicate(first, None, &wanted(plan, &placed), &ready)?;
+        let engines: Vec<_> = copies.into_iter().map(|copy| copy.engine).collect();
         Ok(Copies { places: whereabouts(&engines, &placed), engines })
     }
 }
@@ -115,23 +117,81 @@ impl Switch for Move<'_> {
     }
 }
 
-/// Copies of `first` under each of these placements, all at once.
-fn replicate(
+/// A copy that was made, or attached.
+struct Made {
+    engine: Arc<dyn Engine>,
+    /// What it lies in, if it was kept by an earlier command.
+    kept: Option<KeptFile>,
+    /// Why one that was kept was not used.
+    note: Option<String>,
+}
+
+impl Made {
+    /// The copy of `source` that was kept for this placement, else one made by `make`. The calling thread is under the
+    /// placement.
+    fn attached_or<E>(
+        source: &dyn IndexSource,
+        placement: &Placement,
+        threads: usize,
+        make: impl FnOnce() -> Result<Box<dyn Engine>, E>,
+    ) -> Result<Self, E> {
+        Ok(match resident::attach(source, placement, threads) {
+            Ok(Some((engine, kept))) => Made { engine: engine.into(), kept: Some(kept), note: None },
+            other => Made { engine: make()?.into(), kept: None, note: other.err() },
+        })
+    }
+}
+
+/// A copy that is to be made.
+struct WantedCopy<'p> {
+    placed: Placed,
+    placement: &'p Placement,
+    /// How many will read it: so many threads make it.
+    readers: usize,
+    /// Where its pages lie with who writes them first, the CPUs of those who will read it.
+    cpus: Vec<CpuId>,
+}
+
+impl WantedCopy<'_> {
+    fn make(&self, first: &dyn Engine, source: Option<&dyn IndexSource>) -> Result<Made, Error> {
+        // Workers are pinned to the same CPUs, and say so if they cannot be.
+        let _ = (!self.cpus.is_empty()).then(|| pin_current_thread(&self.cpus));
+        let copy = || first.replicate(self.readers);
+        self.placed.run(|| match source {
+            Some(source) => Made::attached_or(source, self.placement, self.readers, copy),
+            None => Ok(Made { engine: copy()?.into(), kept: None, note: None }),
+        })
+    }
+}
+
+/// The copies that `plan` wants, under these placements.
+fn wanted<'p>(plan: &'p Plan, placed: &[Placed]) -> Vec<WantedCopy<'p>> {
+    let copy = |(number, (placed, placement)): (usize, (&Placed, &'p Placement))| {
+        let readers = || plan.workers.iter().filter(move |worker| worker.replica == number);
+        let by_touch = matches!(placement.pages, Pages::FirstTouch | Pages::LocalAlloc);
+        let cpus = readers().filter(|_| by_touch).flat_map(|worker| worker.cpus.iter().copied()).collect();
+        WantedCopy { placed: *placed, placement, readers: readers().count().max(1), cpus }
+    };
+    placed.iter().zip(&plan.replicas).enumerate().map(copy).collect()
+}
+
+/// Copies of `first`, all at once. Of `source`, if it is given, those that were kept are used.
+fn replicate<'w>(
     first: &dyn Engine,
-    placed: &[Placed],
+    source: Option<&dyn IndexSource>,
+    wanted: &'w [WantedCopy<'w>],
     ready: &(dyn Fn(usize, &Arc<dyn Engine>) + Sync),
-) -> Result<Vec<Arc<dyn Engine>>, Error> {
+) -> Result<Vec<Made>, Error> {
     std::thread::scope(|scope| {
-        let copy = |(number, placed): (usize, &Placed)| {
-            let placed = *placed;
+        let copy = |(number, wanted): (usize, &'w WantedCopy<'w>)| {
             let thread = std::thread::Builder::new().name("replicate".into());
             thread.spawn_scoped(scope, move || {
-                let copy: Arc<dyn Engine> = placed.run(|| first.replicate())?.into();
-                ready(number, &copy);
+                let copy = wanted.make(first, source)?;
+                ready(number, &copy.engine);
                 Ok(copy)
             })
         };
-        let copies: Vec<_> = placed.iter().enumerate().map(copy).collect();
+        let copies: Vec<_> = wanted.iter().enumerate().map(copy).collect();
         let lost = || Err(Error::Internal("an index copy could not be made".to_owned()));
         let join = |copy: std::io::Result<std::thread::ScopedJoinHandle<'_, Result<_, Error>>>| match copy {
             Ok(copy) => copy.join().unwrap_or_else(|_| lost()),
@@ -149,8 +209,12 @@ pub struct Replicas {
     /// One engine per replica of the plan.
     pub engines: Vec<Arc<dyn Engine>>,
     places: Vec<Where>,
+    /// Held so that nobody removes what copies lie in.
+    _kept: Arc<Vec<KeptFile>>,
     /// What is to be said of the index.
     pub report: IndexReport,
+    /// What else the user should know of it.
+    pub notes: Vec<String>,
 }
 
 impl Replicas {
@@ -169,30 +233,39 @@ impl Replicas {
         let own = placed[0];
         // A thread is under it for the whole of its life, which is that of the pool.
         let on_start: OnStart = Box::new(move || std::mem::forget(own.enter()));
-        let first: Arc<dyn Engine> = own.run(|| source.make(plan.workers.len(), on_start))?.into();
-        let others = replicate(&*first, &placed[1..], &|_, _| ())?;
-        let engines: Vec<Arc<dyn Engine>> = std::iter::once(first).chain(others).collect();
-        let origin = match source.is_built() {
-            true => IndexOrigin::Built,
-            false => IndexOrigin::File(source.file().display().to_string()),
+        let threads = plan.workers.len();
+        let make = || source.make(threads, on_start);
+        let first = own.run(|| Made::attached_or(source, &plan.replicas[0], threads, make))?;
+        let origin = match (&first.kept, source.is_built()) {
+            (Some(kept), _) => IndexOrigin::File(kept.file.display().to_string()),
+            (None, true) => IndexOrigin::Built,
+            (None, false) => IndexOrigin::File(source.file().display().to_string()),
         };
+        let others = replicate(&*first.engine, Some(source), &wanted(plan, &placed)[1..], &|_, _| ())?;
+        let (mut engines, mut kept, mut notes) = (Vec::new(), Vec::new(), Vec::new());
+        for made in std::iter::once(first).chain(others) {
+            engines.push(made.engine);
+            kept.extend(made.kept);
+            notes.extend(made.note);
+        }
         let bytes = Bytes(engines[0].index_bytes());
         let (places, time) = match has_index {
             true => (whereabouts(&engines, &placed), started.elapsed()),
             false => (Vec::new(), Duration::ZERO),
         };
-        Ok(Replicas { engines, places, report: IndexReport { origin, bytes, time, mean_read_length } })
+        let report = IndexReport { origin, bytes, time, mean_read_length };
+        Ok(Replicas { engines, places, _kept: Arc::new(kept), report, notes })
     }
 
     /// The same ones for a further run, which has not made them: where they lie was told already.
     pub fn again(&self) -> Self {
         let report = IndexReport { time: Duration::ZERO, ..self.report.clone() };
-        Replicas { engines: self.engines.clone(), places: Vec::new(), report }
+        Replicas { places: Vec::new(), report, notes: Vec::new(), ..self.clone() }
     }
 
     /// Other copies in the place of these.
     pub fn with(self, copies: Copies) -> Self {
-        Replicas { engines: copies.engines, places: copies.places, report: self.report }
+        Replicas { engines: copies.engines, places: copies.places, ..self }
     }
 
     /// Each worker of `plan` with the copy that the plan gives it.
@@ -202,7 +275,7 @@ impl Replicas {
 
     /// Asks the kernel where the copies really lie.
     pub fn census(&self, plan: &Plan) -> Vec<ReplicaReport> {
-        let report = |(Where { placed, foreign }, placement): (&Where, &zerohop_model::plan::Placement)| {
+        let report = |(Where { placed, foreign }, placement): (&Where, &Placement)| {
             let mut refused = placed.refused();
             let census = match placed.census_with(foreign) {
                 Ok(census) => {

@@ -470,7 +470,7 @@ pub struct CacheArgs {
     #[arg(long)]
     pub clear: bool,
 
-    /// With --clear: also remove copies that '--keep-copies' made
+    /// With --clear: also remove copies that 'index --keep' and '--keep-copies' made
     #[arg(long, requires = "clear")]
     pub all: bool,
 
@@ -506,6 +506,14 @@ pub struct IndexArgs {
     /// Threads [default: all CPUs that zerohop may use]
     #[arg(short, long, value_name = "N", value_parser = RangedU64ValueParser::<usize>::new().range(1..=65536))]
     pub threads: Option<usize>,
+
+    /// Keep the index in memory, for 'zerohop align' to start at once (strobealign)
+    ///
+    /// A copy of the index file for each NUMA node lies in /dev/shm until the machine starts anew, or 'zerohop cache
+    /// --clear --all' removes it. 'zerohop align' finds it by itself, and does not use it if the index has changed. An
+    /// index that is there is not made again.
+    #[arg(long)]
+    pub keep: bool,
 
     /// Print only errors on standard error
     #[arg(short, long)]

@@ -5,7 +5,7 @@ use crate::failure::Failure;
 use std::time::Instant;
 use zerohop_align::engines;
 use zerohop_input::{LaneSpec, OpenLane};
-use zerohop_model::index::Wanted;
+use zerohop_model::index::{IndexProvider, Wanted};
 use zerohop_process::{overwrite, tell};
 
 /// Runs the command.
@@ -30,6 +30,9 @@ pub fn run(args: &IndexArgs) -> Result<(), Failure> {
     }
     let wanted = Wanted { reference: &args.reference, mean_read_length, anew: true, arguments };
     let path = provider.path(&wanted)?.ok_or_else(none)?;
+    if args.keep {
+        return keep(args, provider, &wanted);
+    }
     overwrite::apart(args.reads.iter().chain([&args.reference]), [&path])?;
     zerohop_process::check_writable(&path)?;
     let threads = match args.threads {
@@ -47,6 +50,28 @@ pub fn run(args: &IndexArgs) -> Result<(), Failure> {
         let (path, seconds) = (path.display(), started.elapsed().as_secs_f64());
         let words = format!("{path}: {bytes}, {reads}made in {seconds:.1} s\n");
         tell::text(&words);
+    }
+    Ok(())
+}
+
+/// Keeps the index in memory; it is made if there is none.
+fn keep(args: &IndexArgs, provider: &dyn IndexProvider, wanted: &Wanted<'_>) -> Result<(), Failure> {
+    let started = Instant::now();
+    zerohop_memory::set_default_huge_pages(zerohop_model::plan::HugePages::Auto);
+    let machine = zerohop_topology::detect()?;
+    let threads = args.threads.unwrap_or_else(|| machine.allowed.worker_count());
+    let wanted = Wanted { anew: false, ..*wanted };
+    for copy in zerohop_align::keep::keep(provider, &wanted, &machine, threads)? {
+        let how = match copy.was_there {
+            true => "was there".to_owned(),
+            false => format!("kept after {:.1} s", started.elapsed().as_secs_f64()),
+        };
+        if !args.quiet {
+            tell::text(&format!("{}: {how}\n", copy.folder.display()));
+        }
+    }
+    if let Some(note) = zerohop_align::keep::note().filter(|_| !args.quiet) {
+        tell::text(&format!("note: {note}\n"));
     }
     Ok(())
 }

@@ -106,7 +106,7 @@ impl Engine for Synthetic {
         (self.table.len() * LINE) as u64
     }
 
-    fn replicate(&self) -> Result<Box<dyn Engine>, Error> {
+    fn replicate(&self, _threads: usize) -> Result<Box<dyn Engine>, Error> {
         let (table, contigs) = (self.table.clone(), self.contigs.clone());
         Ok(Box::new(Synthetic { cost: self.cost, rounds: self.rounds, table, contigs, mappers: AtomicU64::new(0) }))
     }

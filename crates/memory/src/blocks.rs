@@ -27,6 +27,11 @@ pub(crate) fn forget(address: usize) -> Option<PlacementId> {
     LIVE.forget(address)
 }
 
+/// Whether a live block that has a slot begins there.
+pub(crate) fn is_known(address: usize) -> bool {
+    LIVE.slot(address).is_some()
+}
+
 /// Notes a block's new length.
 pub(crate) fn resize(address: usize, bytes: usize) {
     LIVE.resize(address, bytes);

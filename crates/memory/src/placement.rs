@@ -212,6 +212,11 @@ pub(crate) fn settle(address: usize, bytes: usize) -> PlacementId {
     current.id
 }
 
+/// What blocks of the calling thread are marked with.
+pub(crate) fn current_id() -> PlacementId {
+    CURRENT.get().map_or(PlacementId::UNPLACED, |current| current.id)
+}
+
 fn words(placement: &Placement) -> String {
     let nodes: Vec<String> = placement.nodes.iter().map(ToString::to_string).collect();
     let nodes = match nodes.as_slice() {

@@ -7,7 +7,7 @@ use std::io::{self, BufRead};
 pub(crate) struct Vma {
     pub(crate) start: usize,
     pub(crate) end: usize,
-    /// Bytes on transparent huge pages.
+    /// Bytes on transparent huge pages, be they of this process alone or of a file in memory.
     pub(crate) huge: u64,
 }
 
@@ -25,6 +25,9 @@ impl Vma {
     }
 }
 
+/// The lines with bytes on huge pages; a mapping has them in one of both.
+const HUGE: [&str; 2] = ["AnonHugePages:", "ShmemPmdMapped:"];
+
 /// Reads the text of `smaps`.
 pub(crate) fn read_smaps(smaps: impl BufRead) -> io::Result<Vec<Vma>> {
     let mut vmas = Vec::new();
@@ -32,9 +35,10 @@ pub(crate) fn read_smaps(smaps: impl BufRead) -> io::Result<Vec<Vma>> {
         let line = line?;
         if let Some((start, end)) = address_range(&line) {
             vmas.push(Vma { start, end, huge: 0 });
-        } else if let (Some(vma), Some(value)) = (vmas.last_mut(), line.strip_prefix("AnonHugePages:")) {
+        } else if let (Some(vma), Some(value)) = (vmas.last_mut(), HUGE.iter().find_map(|name| line.strip_prefix(name)))
+        {
             let kib: u64 = value.trim().trim_end_matches("kB").trim_end().parse().unwrap_or(0);
-            vma.huge = kib * 1024;
+            vma.huge += kib * 1024;
         }
     }
     Ok(vmas)
@@ -53,11 +57,11 @@ mod tests {
     #[test]
     fn smaps() {
         let text = "7fa0-7fb0 rw-p 00000000 00:00 0 \nSize: 16 kB\nAnonHugePages:      2048 kB\nVmFlags: rd wr\n\
-                    8000-9000 r--p 0 08:01 5   /lib/a-b.so\nAnonHugePages: 0 kB\n";
+                    8000-9000 r--p 0 08:01 5   /lib/a-b.so\nAnonHugePages: 0 kB\nShmemPmdMapped: 4 kB\n";
         let vmas = read_smaps(text.as_bytes()).unwrap();
         assert_eq!(
             vmas,
-            [Vma { start: 0x7fa0, end: 0x7fb0, huge: 2 << 20 }, Vma { start: 0x8000, end: 0x9000, huge: 0 }]
+            [Vma { start: 0x7fa0, end: 0x7fb0, huge: 2 << 20 }, Vma { start: 0x8000, end: 0x9000, huge: 4 << 10 }]
         );
     }
 

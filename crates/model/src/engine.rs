@@ -91,11 +91,12 @@ pub trait Engine: Send + Sync {
         Vec::new()
     }
 
-    /// A further copy of the index. Runs under the placement of the new copy.
+    /// A further copy of the index, made by so many threads. The calling one is under the placement of the new copy;
+    /// threads that it starts inherit its memory policy and its CPUs.
     ///
     /// # Errors
     /// [`Error::Engine`] when there is no memory for it.
-    fn replicate(&self) -> Result<Box<dyn Engine>, Error>;
+    fn replicate(&self, threads: usize) -> Result<Box<dyn Engine>, Error>;
 
     /// A worker with scratch of its own. Runs on the worker's pinned thread.
     fn mapper(&self) -> Box<dyn Mapper + '_>;

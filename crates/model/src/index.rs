@@ -3,6 +3,7 @@
 use crate::engine::Engine;
 use crate::machine::Bytes;
 use std::error::Error;
+use std::fs::File;
 use std::path::{Path, PathBuf};
 
 /// An embedded engine, before there is an index. One constant of it per engine is all that a job needs to know.
@@ -20,6 +21,11 @@ pub trait IndexProvider: Sync {
 
     /// Whether indexes differ by the length of reads.
     fn has_read_length(&self) -> bool {
+        false
+    }
+
+    /// Whether its index files can be kept in memory ([`IndexSource::resident`]).
+    fn has_resident(&self) -> bool {
         false
     }
 
@@ -123,12 +129,50 @@ pub trait IndexSource: Send + Sync {
         None
     }
 
+    /// What keeps it in memory for many processes; none for an index that cannot be kept.
+    fn resident(&self) -> Option<&dyn Resident> {
+        None
+    }
+
     /// Loads or builds it with `threads` threads, each of which calls `on_start` first. The caller's thread is under
     /// the placement of the copy; `on_start` puts others under it.
     ///
     /// # Errors
     /// A file that is damaged or was made from another reference; a reference that cannot be read; no memory.
     fn make(&self, threads: usize, on_start: OnStart) -> Result<Box<dyn Engine>, IndexError>;
+}
+
+/// An index file that can be copied to memory, for processes that map the copy in place of loading the file.
+pub trait Resident: Send + Sync {
+    /// The engine.
+    fn engine(&self) -> &str;
+
+    /// The file.
+    fn file(&self) -> &Path;
+
+    /// Refuses one that was made from another reference than that beside it. The reference is read, with so many
+    /// threads, only if nothing else can tell.
+    ///
+    /// # Errors
+    /// An index of another reference, or one that cannot be used.
+    fn check(&self, threads: usize) -> Result<(), IndexError>;
+
+    /// Fills `copy`, which has the length of the file and its pages already, with so many threads. Every byte is
+    /// checked on the way.
+    ///
+    /// # Errors
+    /// A file that is damaged; what cannot be read or written.
+    fn fill(&self, copy: &File, threads: usize) -> Result<(), IndexError>;
+
+    /// Whether the copy at this path says the same of what it holds as the file does. Neither is read as a whole.
+    fn is_copy(&self, copy: &Path) -> bool;
+
+    /// The engine with the copy at this path, of which nothing but the beginning is checked. Nobody may change the copy
+    /// as long as there is the engine.
+    ///
+    /// # Errors
+    /// As for [`IndexSource::make`].
+    fn attach(&self, copy: &Path, threads: usize) -> Result<Box<dyn Engine>, IndexError>;
 }
 
 /// What each thread that makes an index calls first.

@@ -86,7 +86,7 @@ impl Engine for Sums {
         0
     }
 
-    fn replicate(&self) -> Result<Box<dyn Engine>, Error> {
+    fn replicate(&self, _threads: usize) -> Result<Box<dyn Engine>, Error> {
         Ok(Box::new(Sums(Arc::clone(&self.0))))
     }
 

@@ -38,7 +38,7 @@ impl Engine for Echo {
         0
     }
 
-    fn replicate(&self) -> Result<Box<dyn Engine>, Error> {
+    fn replicate(&self, _threads: usize) -> Result<Box<dyn Engine>, Error> {
         Ok(Box::new(Echo(self.0)))
     }
 
@@ -147,8 +147,8 @@ impl Engine for Counted {
         0
     }
 
-    fn replicate(&self) -> Result<Box<dyn Engine>, Error> {
-        self.0.replicate()
+    fn replicate(&self, threads: usize) -> Result<Box<dyn Engine>, Error> {
+        self.0.replicate(threads)
     }
 
     fn mapper(&self) -> Box<dyn Mapper + '_> {

@@ -84,7 +84,7 @@ impl Engine for KmerAligner {
         (self.bases.len() + self.places.len() * (K + size_of::<Vec<usize>>() + size_of::<usize>())) as u64
     }
 
-    fn replicate(&self) -> Result<Box<dyn Engine>, Error> {
+    fn replicate(&self, _threads: usize) -> Result<Box<dyn Engine>, Error> {
         Ok(Box::new(self.clone()))
     }
 

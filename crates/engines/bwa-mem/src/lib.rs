@@ -102,7 +102,8 @@ impl Engine for BwaMem {
         self.index.memory()
     }
 
-    fn replicate(&self) -> Result<Box<dyn Engine>, Error> {
+    fn replicate(&self, _threads: usize) -> Result<Box<dyn Engine>, Error> {
+        // Copies are loaded one after the other, each with all threads.
         let index = self.files.load(self.threads).map_err(|error| Error::Internal(error.to_string()))?;
         Ok(Box::new(BwaMem {
             files: Arc::clone(&self.files),

@@ -9,7 +9,7 @@ use zerohop_process::Charge;
 const COPIES: &str = "index-copies";
 
 /// Copies of indexes that nobody uses, and segments of bwa, to be removed.
-pub(crate) fn charge() -> Charge {
+pub fn charge() -> Charge {
     Charge::Own(COPIES.to_owned())
 }
 

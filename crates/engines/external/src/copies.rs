@@ -13,56 +13,23 @@
 
 use crate::bwactl;
 use crate::error::ExternalError;
-use crate::found::{Found, FoundIndex};
-use crate::shm::{SHM, check_room, no_room, root};
-use serde::{Deserialize, Serialize};
-use std::fs::{File, Metadata};
-use std::io::{ErrorKind, Read, Write};
-use std::os::unix::fs::MetadataExt;
+pub use crate::original::{CopiedFile, Manifest, Original};
+use crate::shm::{existing_root, root};
+use serde::Serialize;
+use std::fs::File;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use tempfile::NamedTempFile;
-use xxhash_rust::xxh3::{Xxh3, xxh3_64};
-use zerohop_memory::Placed;
+use xxhash_rust::xxh3::xxh3_64;
 use zerohop_model::plan::Placement;
 use zerohop_process::lock::{self, Hold};
-use zerohop_topology::allocate;
 
-/// Bytes copied at once.
-const STEP: usize = 4 << 20;
 /// How often, and after what pause each, a copy that others hold is looked at again.
 const TRIES: usize = 20;
 const RETRY: Duration = Duration::from_millis(50);
 /// What the name of a copy's lock ends in.
 const LOCK: &str = ".lock";
-/// What is known of a copy that lies in /dev/shm.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Manifest {
-    /// The aligner.
-    pub engine: String,
-    /// The index that it is a copy of, for people to read: bytes that are no text are replaced.
-    pub source: String,
-    /// Where it was to lie.
-    pub placement: Placement,
-    /// Whether it stays when no run uses it.
-    pub keep: bool,
-    /// Its files.
-    pub files: Vec<CopiedFile>,
-}
-
-/// A file of a copy.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct CopiedFile {
-    /// The end of the original's path, for people to read.
-    pub name: String,
-    /// Its length.
-    pub bytes: u64,
-    /// When the original was changed last, in seconds and nanoseconds.
-    pub modified: (i64, i64),
-    /// XXH3 of its content; 0 in a segment of bwa's.
-    pub digest: u64,
-}
-
 /// A copy as `zerohop cache` shows it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct CopyReport {
@@ -81,33 +48,38 @@ fn as_text<S: serde::Serializer>(path: &Path, serializer: S) -> Result<S::Ok, S:
     serializer.collect_str(&path.display())
 }
 
+/// What there is of a copy that was to be kept.
+#[derive(Debug)]
+pub enum Kept {
+    /// Nothing.
+    None,
+    /// One of an index that has changed since.
+    Stale(PathBuf),
+    /// A copy, and our hold on it.
+    Fresh(Copy),
+}
+
 /// One copy and our hold on it.
 #[derive(Debug)]
-pub(crate) struct Copy {
+pub struct Copy {
     folder: PathBuf,
     lock: File,
 }
 
 impl Copy {
-    /// The copy of `index` for a placement, and whether it was there already. With `keep` it stays when no run uses it.
+    /// The copy of an index for a placement, and whether it was there already. With `keep` it stays when no run uses
+    /// it.
     ///
     /// # Errors
     /// When there is no room for it, or a copy of an index that has changed since is still in use.
-    pub(crate) fn get(
-        found: &Found,
-        index: &FoundIndex,
-        placement: &Placement,
-        keep: bool,
-    ) -> Result<(Self, bool), ExternalError> {
-        let source =
-            std::path::absolute(&index.prefix).map_err(ExternalError::system(index.prefix.display().to_string()))?;
-        let engine = &found.descriptor.name;
+    pub fn get(original: &dyn Original, placement: &Placement, keep: bool) -> Result<(Self, bool), ExternalError> {
+        let (engine, source) = (original.engine(), absolute(original.source())?);
         let folder = root()?.join(name(engine, &source, placement));
         let path = beside(&folder, LOCK);
         for _ in 0..TRIES {
             // Whoever makes the copy holds the lock alone meanwhile.
             let lock = lock::take(&path, Hold::Shared)?;
-            if is_fresh(&folder, index)? {
+            if is_fresh(&folder, original)? {
                 if keep && let Some(manifest) = read_manifest(&folder) {
                     write_manifest(&folder, &Manifest { keep, ..manifest })?;
                 }
@@ -118,13 +90,13 @@ impl Copy {
                 std::thread::sleep(RETRY);
                 continue;
             };
-            if is_fresh(&folder, index)? {
+            if is_fresh(&folder, original)? {
                 continue;
             }
             // Nobody uses what is there, for we hold the lock alone.
             remove(&folder);
-            let made = copy_files(&folder, index, placement).and_then(|files| {
-                let (engine, placement) = (engine.clone(), placement.clone());
+            let made = original.copy(&folder, placement).and_then(|files| {
+                let (engine, placement) = (engine.to_owned(), placement.clone());
                 let source = source.display().to_string();
                 write_manifest(&folder, &Manifest { engine, source, placement, keep, files })
             });
@@ -145,14 +117,37 @@ impl Copy {
         )))
     }
 
-    /// A copy of `index` under a name that begins with `prefix` and that nobody else has, for the aligner to make; its
-    /// folder is there.
+    /// The copy of an index that was kept for a placement. Nothing is made.
+    ///
+    /// # Errors
+    /// When /dev/shm, or the index, cannot be asked.
+    pub fn find(original: &dyn Original, placement: &Placement) -> Result<Kept, ExternalError> {
+        let Some(root) = existing_root()? else { return Ok(Kept::None) };
+        let folder = root.join(name(original.engine(), &absolute(original.source())?, placement));
+        if read_manifest(&folder).is_none() {
+            return Ok(Kept::None);
+        }
+        let lock = lock::take(&beside(&folder, LOCK), Hold::Shared)?;
+        if is_fresh(&folder, original)? {
+            return Ok(Kept::Fresh(Copy { folder, lock }));
+        }
+        drop(lock);
+        if read_manifest(&folder).is_some() {
+            return Ok(Kept::Stale(folder));
+        }
+        // It was removed a moment ago, and its lock made again by us.
+        remove_unused(&folder, false)?;
+        Ok(Kept::None)
+    }
+
+    /// A copy under a name that begins with `prefix` and that nobody else has, for the aligner to make of these files;
+    /// its folder is there.
     ///
     /// # Errors
     /// When the folder, or what is known of the copy, cannot be written.
     pub(crate) fn begin(
-        found: &Found,
-        index: &FoundIndex,
+        original: &dyn Original,
+        files: Vec<CopiedFile>,
         placement: &Placement,
         prefix: &str,
     ) -> Result<Self, ExternalError> {
@@ -164,19 +159,14 @@ impl Copy {
         lock.lock_shared().map_err(fault)?;
         let copy = Copy { folder: path.with_extension(""), lock };
         std::fs::create_dir(&copy.folder).map_err(fault)?;
-        let file = |original: &PathBuf| {
-            let fault = ExternalError::system(original.display().to_string());
-            Ok(copied(original, &original.metadata().map_err(fault)?, 0))
-        };
-        let files = index.files.iter().map(file).collect::<Result<_, ExternalError>>()?;
-        let (engine, source) = (found.descriptor.name.clone(), index.prefix.display().to_string());
+        let (engine, source) = (original.engine().to_owned(), original.source().display().to_string());
         let manifest = Manifest { engine, source, placement: placement.clone(), keep: false, files };
         write_manifest(&copy.folder, &manifest)?;
         Ok(copy)
     }
 
     /// Its folder.
-    pub(crate) fn folder(&self) -> &Path {
+    pub fn folder(&self) -> &Path {
         &self.folder
     }
 
@@ -187,6 +177,10 @@ impl Copy {
         // It stays if another run has taken it meanwhile.
         let _ = remove_unused(&folder, false);
     }
+}
+
+fn absolute(path: &Path) -> Result<PathBuf, ExternalError> {
+    std::path::absolute(path).map_err(ExternalError::system(path.display().to_string()))
 }
 
 /// The name of a copy's folder.
@@ -202,71 +196,9 @@ fn beside(folder: &Path, ending: &str) -> PathBuf {
     PathBuf::from(name)
 }
 
-/// Whether the copy in `folder` is one of `index` as it is now, and is whole.
-///
-/// # Errors
-/// When a file of the index cannot be asked.
-fn is_fresh(folder: &Path, index: &FoundIndex) -> Result<bool, ExternalError> {
-    let Some(manifest) = read_manifest(folder) else { return Ok(false) };
-    if manifest.files.len() != index.files.len() {
-        return Ok(false);
-    }
-    for (copied, original) in manifest.files.iter().zip(&index.files) {
-        let now = original.metadata().map_err(ExternalError::system(original.display().to_string()))?;
-        let copy = folder.join(original.file_name().unwrap_or_default());
-        let same = now.len() == copied.bytes
-            && (now.mtime(), now.mtime_nsec()) == copied.modified
-            && digest(&copy).is_ok_and(|digest| digest == copied.digest);
-        if !same {
-            return Ok(false);
-        }
-    }
-    Ok(true)
-}
-
-fn digest(path: &Path) -> std::io::Result<u64> {
-    pass_through(path, |_| Ok(()))
-}
-
-/// Reads a file and returns the digest of what it gave to `each`.
-fn pass_through(path: &Path, mut each: impl FnMut(&[u8]) -> std::io::Result<()>) -> std::io::Result<u64> {
-    let (mut file, mut hash, mut buffer) = (File::open(path)?, Xxh3::new(), vec![0; STEP]);
-    loop {
-        let read = file.read(&mut buffer)?;
-        if read == 0 {
-            return Ok(hash.digest());
-        }
-        hash.update(&buffer[..read]);
-        each(&buffer[..read])?;
-    }
-}
-
-/// Copies the files of `index` under `placement`.
-fn copy_files(folder: &Path, index: &FoundIndex, placement: &Placement) -> Result<Vec<CopiedFile>, ExternalError> {
-    let needed = index.bytes();
-    check_room(needed)?;
-    let fault = |error: std::io::Error| match error.kind() {
-        ErrorKind::StorageFull => no_room(needed),
-        _ => ExternalError::system(format!("the index cannot be copied to {SHM}"))(error),
-    };
-    std::fs::create_dir(folder).map_err(fault)?;
-    let placed = Placed::new(placement);
-    let copy = |original: &PathBuf| {
-        let name = original.file_name().unwrap_or_default();
-        let before = original.metadata()?;
-        let mut copy = File::create(folder.join(name))?;
-        // Whoever maps a page for which there is no room is ended by the kernel; here it is an error.
-        placed.run(|| allocate(&copy, before.len()))?;
-        let digest = pass_through(original, |bytes| placed.run(|| copy.write_all(bytes)))?;
-        Ok(copied(original, &before, digest))
-    };
-    index.files.iter().map(|original| copy(original).map_err(fault)).collect()
-}
-
-/// What is known of the copy of a file.
-fn copied(original: &Path, before: &Metadata, digest: u64) -> CopiedFile {
-    let name = original.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    CopiedFile { name, bytes: before.len(), modified: (before.mtime(), before.mtime_nsec()), digest }
+/// Whether the copy in `folder` is one of the index as it is now, and is whole.
+fn is_fresh(folder: &Path, original: &dyn Original) -> Result<bool, ExternalError> {
+    read_manifest(folder).map_or(Ok(false), |manifest| original.is_fresh(folder, &manifest))
 }
 
 fn read_manifest(folder: &Path) -> Option<Manifest> {

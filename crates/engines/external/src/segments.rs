@@ -7,6 +7,7 @@ use crate::bwactl;
 use crate::copies::Copy;
 use crate::error::ExternalError;
 use crate::found::{Found, FoundIndex};
+use crate::index_files::IndexFiles;
 use crate::shm;
 use crate::tool::{Tell, run_tool};
 use std::ffi::{OsStr, OsString};
@@ -44,7 +45,8 @@ impl Segments {
         let own = format!("{}{}-", bwactl::OURS, std::process::id());
         let mut prefixes = Vec::new();
         for placement in placements {
-            let copy = Copy::begin(found, index, placement, &own)?;
+            let original = IndexFiles { found, index };
+            let copy = Copy::begin(&original, original.list()?, placement, &own)?;
             let folder = copy.folder().to_owned();
             segments.0.push(copy);
             prefixes.push(stage(found, index, &folder, placement, tell)?);

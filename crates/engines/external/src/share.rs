@@ -5,6 +5,7 @@ use crate::copies::{self, Copy};
 use crate::descriptor::How;
 use crate::error::ExternalError;
 use crate::found::{Found, FoundIndex};
+use crate::index_files::IndexFiles;
 use crate::segments::Segments;
 use crate::shm::SHM;
 use crate::tool::Tell;
@@ -71,7 +72,7 @@ impl SharedIndex {
             let folder = match placements[..i].iter().position(|other| other == placement) {
                 Some(same) => shared.folders[same].clone(),
                 None => {
-                    let (copy, was_there) = Copy::get(found, index, placement, keep)?;
+                    let (copy, was_there) = Copy::get(&IndexFiles { found, index }, placement, keep)?;
                     shared.reused += usize::from(was_there);
                     let folder = copy.folder().to_owned();
                     shared.copies.push(copy);

@@ -11,15 +11,16 @@
 //! reference need lie there.
 
 use crate::parameters::IndexParameters;
+use crate::pieces::{PIECE, share};
 use crate::reference::{Reference, ReferenceBuilder};
-use crate::tables::{AddressedIndex, Tables, as_bytes, from_words, zeroed};
+use crate::tables::{AddressedIndex, Tables, as_bytes, from_words, mapped, zeroed};
 use crate::{Strobealign, VERSION};
 use serde::{Deserialize, Serialize};
 use std::fs::File;
-use std::io::{BufWriter, Write};
+use std::hint::black_box;
+use std::io::{BufWriter, ErrorKind, Write};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
 use strobealign::packed_seq::PackedSeq;
 use strobealign::seeding::SeedingParameters;
 use xxhash_rust::xxh3::xxh3_64;
@@ -34,8 +35,8 @@ pub const MAGIC: [u8; 8] = *b"ZHINDEX\n";
 pub const FORMAT_VERSION: u32 = 2;
 /// Alignment of the sections: a page of any system we know.
 pub const PAGE: u64 = 1 << 16;
-/// Bytes of a section that are checked together.
-const PIECE: usize = 8 << 20;
+/// Pages are no smaller.
+const LEAST_PAGE: usize = 4096;
 /// A description longer than this is none.
 const MAX_DESCRIPTION: u32 = 1 << 28;
 
@@ -79,9 +80,9 @@ fn unread(path: &Path, source: std::io::Error) -> IndexFileError {
 }
 
 #[derive(Debug, Serialize, Deserialize)]
-struct Section {
-    offset: u64,
-    bytes: u64,
+pub(crate) struct Section {
+    pub(crate) offset: u64,
+    pub(crate) bytes: u64,
     piece_xxh3: Vec<u64>,
 }
 
@@ -240,15 +241,34 @@ impl Strobealign {
         parameters: &IndexParameters,
         threads: usize,
     ) -> Result<Self, IndexFileError> {
-        let loader = Loader::open(path)?;
-        let description = &loader.description;
-        if let Some(reference) = reference
-            && !description.reference.is_of(reference, threads).map_err(|source| unread(reference, source))?
-        {
-            return Err(loader.unusable("it was made from another reference, or the reference has changed since"));
-        }
+        Strobealign::load_with(&Loader::open(path)?, reference, parameters, threads, Loader::read_tables)
+    }
+
+    /// The same of a copy of an index file that lies in memory (`resident::fill`): its tables are mapped, not read, and
+    /// not checked again.
+    ///
+    /// # Errors
+    /// As for [`Strobealign::load`].
+    pub(crate) fn attach(
+        copy: &Path,
+        reference: Option<&Path>,
+        parameters: &IndexParameters,
+        threads: usize,
+    ) -> Result<Self, IndexFileError> {
+        Strobealign::load_with(&Loader::open(copy)?, reference, parameters, threads, Loader::map_tables)
+    }
+
+    fn load_with(
+        loader: &Loader,
+        reference: Option<&Path>,
+        parameters: &IndexParameters,
+        threads: usize,
+        tables: impl FnOnce(&Loader, usize) -> Result<(Reference, Words), IndexFileError>,
+    ) -> Result<Self, IndexFileError> {
+        loader.check_reference(reference, threads)?;
         loader.check_parameters(parameters)?;
-        let (reference, tables) = loader.load(parameters.seeding.clone(), threads)?;
+        let (reference, words) = tables(loader, threads)?;
+        let tables = loader.tables(words, parameters.seeding.clone())?;
         let starts = reference.sequence.starts.clone();
         Ok(Strobealign::assemble(reference, parameters.clone(), AddressedIndex::new(tables, starts)))
     }
@@ -266,9 +286,17 @@ fn packed_pieces(sequence: &PackedSeq) -> impl Iterator<Item = Vec<u8>> {
     })
 }
 
-struct Loader {
+/// The tables as they come from a file.
+struct Words {
+    randstrobes: Vec<u64>,
+    bucket_starts: Vec<u64>,
+}
+
+pub(crate) struct Loader {
     path: PathBuf,
     file: File,
+    /// All that comes before the sections: what says which version of what it is, and the description.
+    pub(crate) head: Vec<u8>,
     description: Description,
 }
 
@@ -277,7 +305,11 @@ impl Loader {
         IndexFileError::Unusable { path: self.path.clone(), what: what.into() }
     }
 
-    fn open(path: &Path) -> Result<Self, IndexFileError> {
+    fn io(&self, source: std::io::Error) -> IndexFileError {
+        IndexFileError::Io { path: self.path.clone(), what: "cannot read the index", source }
+    }
+
+    pub(crate) fn open(path: &Path) -> Result<Self, IndexFileError> {
         let io = |source| IndexFileError::Io { path: path.to_owned(), what: "cannot read the index", source };
         let unusable = |what: &str| IndexFileError::Unusable { path: path.to_owned(), what: what.to_owned() };
         let file = File::open(path).map_err(io)?;
@@ -320,7 +352,12 @@ impl Loader {
         if let Some(what) = contigs.find_map(|contig| contig.too_long()) {
             return Err(unusable(&what));
         }
-        Ok(Loader { path: path.to_owned(), file, description })
+        Ok(Loader { path: path.to_owned(), file, head: [&head[..], &json].concat(), description })
+    }
+
+    pub(crate) fn sections(&self) -> [&Section; 3] {
+        let Description { sequence, randstrobes, bucket_starts, .. } = &self.description;
+        [sequence, randstrobes, bucket_starts]
     }
 
     /// Refuses an index that was made with other parameters, or by other code.
@@ -338,10 +375,10 @@ impl Loader {
     }
 
     /// Reads piece `i` of a section and checks it.
-    fn read_piece(&self, section: &Section, i: usize, into: &mut [u8]) -> Result<(), IndexFileError> {
+    pub(crate) fn read_piece(&self, section: &Section, i: usize, into: &mut [u8]) -> Result<(), IndexFileError> {
         let offset = section.offset + (i * PIECE) as u64;
         let read = self.file.read_exact_at(into, offset);
-        read.map_err(|source| IndexFileError::Io { path: self.path.clone(), what: "cannot read the index", source })?;
+        read.map_err(|source| self.io(source))?;
         if section.piece_xxh3.get(i) != Some(&xxh3_64(into)) {
             let end = offset + into.len() as u64;
             return Err(self.unusable(format!("it is damaged between bytes {offset} and {end}")));
@@ -349,11 +386,20 @@ impl Loader {
         Ok(())
     }
 
-    /// Reads everything. The reference has to be unpacked base by base, on one thread: the calling one, which then
-    /// helps the others with the tables. All memory is taken by the calling thread, so it is placed where that one
-    /// wants it.
-    fn load(&self, parameters: SeedingParameters, threads: usize) -> Result<(Reference, Tables), IndexFileError> {
-        let Description { bits, filter_cutoff, randstrobes, bucket_starts, .. } = &self.description;
+    /// Refuses an index that was made from another FASTA than this one, if one is given.
+    pub(crate) fn check_reference(&self, reference: Option<&Path>, threads: usize) -> Result<(), IndexFileError> {
+        let Some(reference) = reference else { return Ok(()) };
+        match self.description.reference.is_of(reference, threads).map_err(|source| unread(reference, source))? {
+            true => Ok(()),
+            false => Err(self.unusable("it was made from another reference, or the reference has changed since")),
+        }
+    }
+
+    /// Reads everything. The reference has to be given to strobealign base by base, on one thread: the calling one,
+    /// which then helps the others with the tables. All memory is taken by the calling thread, so it is placed where
+    /// that one wants it.
+    fn read_tables(&self, threads: usize) -> Result<(Reference, Words), IndexFileError> {
+        let Description { randstrobes, bucket_starts, .. } = &self.description;
         // The readers are the first to write it.
         let mut randstrobe_words = zeroed((randstrobes.bytes / 8) as usize)?;
         let mut bucket_words = zeroed((bucket_starts.bytes / 8) as usize)?;
@@ -361,40 +407,57 @@ impl Loader {
             let pieces = bytemuck::cast_slice_mut::<u64, u8>(words).chunks_mut(PIECE).enumerate();
             pieces.map(move |(i, piece)| (section, i, piece))
         };
-        let mut all: Vec<(&Section, usize, &mut [u8])> =
+        let all: Vec<(&Section, usize, &mut [u8])> =
             pieces(randstrobes, &mut randstrobe_words).chain(pieces(bucket_starts, &mut bucket_words)).collect();
-        // They are taken from the end.
-        all.reverse();
-        let (count, queue) = (all.len(), Mutex::new(all));
-        let read_pieces = || {
-            loop {
-                let next = queue.lock().unwrap_or_else(|p| p.into_inner()).pop();
-                let Some((section, i, piece)) = next else { return Ok(()) };
-                self.read_piece(section, i, piece)?;
-            }
+        let read = |(section, i, piece): (&Section, usize, &mut [u8])| self.read_piece(section, i, piece);
+        let reference = share(all, threads, || self.reference(), read)?;
+        Ok((reference, Words { randstrobes: randstrobe_words, bucket_starts: bucket_words }))
+    }
+
+    /// Maps the tables, and reads the reference. The pages of the tables are asked for by all threads, so that nobody
+    /// has to wait for one when reads are aligned.
+    fn map_tables(&self, threads: usize) -> Result<(Reference, Words), IndexFileError> {
+        let Description { randstrobes, bucket_starts, .. } = &self.description;
+        let words = Words { randstrobes: self.map(randstrobes)?, bucket_starts: self.map(bucket_starts)? };
+        let pieces = [&words.randstrobes, &words.bucket_starts].map(|words| words.chunks(PIECE));
+        let touch = |words: &[u64]| {
+            words.iter().step_by(LEAST_PAGE / size_of::<u64>()).for_each(|word| {
+                black_box(*word);
+            });
+            Ok(())
         };
-        let reference = std::thread::scope(|scope| {
-            // Where no more threads can be had, those that there are do it all.
-            let spawn = |_| std::thread::Builder::new().name("load".into()).spawn_scoped(scope, read_pieces).ok();
-            let readers: Vec<_> = (1..threads.min(count)).map_while(spawn).collect();
-            let reference = self.reference();
-            read_pieces()?;
-            let lost = || Err(self.unusable("it cannot be read"));
-            readers.into_iter().try_for_each(|reader| reader.join().unwrap_or_else(|_| lost()))?;
-            reference
-        })?;
-        drop(queue);
-        let randstrobes = from_words(randstrobe_words);
+        let reference = share(pieces.into_iter().flatten().collect(), threads, || self.reference(), touch)?;
+        Ok((reference, words))
+    }
+
+    /// A section as a mapping, or, where it is too small for one, read.
+    fn map(&self, section: &Section) -> Result<Vec<u64>, IndexFileError> {
+        let count = (section.bytes / 8) as usize;
+        match mapped(&self.file, section.offset, count) {
+            Err(error) if error.kind() == ErrorKind::Unsupported => {}
+            other => return other.map_err(|source| self.io(source)),
+        }
+        let mut words = zeroed(count)?;
+        let pieces = bytemuck::cast_slice_mut::<u64, u8>(&mut words).chunks_mut(PIECE).enumerate();
+        for (i, piece) in pieces {
+            self.read_piece(section, i, piece)?;
+        }
+        Ok(words)
+    }
+
+    fn tables(&self, words: Words, parameters: SeedingParameters) -> Result<Tables, IndexFileError> {
+        let Description { bits, filter_cutoff, .. } = &self.description;
+        let randstrobes = from_words(words.randstrobes);
         // On the systems that strobealign can index a genome on, a usize is a u64: the cast costs nothing.
-        let bucket_starts: Vec<usize> =
-            bytemuck::allocation::try_cast_vec(bucket_words).map_err(|_| self.unusable("it needs a 64-bit system"))?;
+        let bucket_starts: Vec<usize> = bytemuck::allocation::try_cast_vec(words.bucket_starts)
+            .map_err(|_| self.unusable("it needs a 64-bit system"))?;
         let inconsistent = !(8..=31).contains(bits)
             || bucket_starts.len() != (1 << bits) + 1
             || bucket_starts.last() != Some(&randstrobes.len());
         if inconsistent {
             return Err(self.unusable("its tables do not fit together"));
         }
-        Ok((reference, Tables { parameters, bits: *bits, filter_cutoff: *filter_cutoff, randstrobes, bucket_starts }))
+        Ok(Tables { parameters, bits: *bits, filter_cutoff: *filter_cutoff, randstrobes, bucket_starts })
     }
 
     fn reference(&self) -> Result<Reference, IndexFileError> {
@@ -405,34 +468,15 @@ impl Loader {
         let Some(total) = total.filter(|total| section.bytes == total.div_ceil(4)) else {
             return Err(self.unusable("its reference does not fit its contigs"));
         };
-        let (mut builder, mut piece, mut bases, mut left) =
-            (ReferenceBuilder::default(), vec![0; PIECE], Vec::with_capacity(4 * PIECE), total as usize);
+        let (mut builder, mut piece, mut left) = (ReferenceBuilder::default(), vec![0; PIECE], total as usize);
         for i in 0..section.bytes.div_ceil(PIECE as u64) as usize {
             let length = (section.bytes as usize - i * PIECE).min(PIECE);
             self.read_piece(section, i, &mut piece[..length])?;
-            bases.clear();
-            bases.extend(piece[..length].iter().flat_map(|&byte| LETTERS[usize::from(byte)]));
-            bases.truncate(left);
-            left -= bases.len();
-            builder.push(&bases);
+            left -= builder.push_packed(&piece[..length], left);
         }
         builder.build(contigs).map_err(|e| self.unusable(e.to_string()))
     }
 }
-
-/// The four bases of each byte.
-static LETTERS: [[u8; 4]; 256] = {
-    let (mut table, mut byte) = ([[0; 4]; 256], 0);
-    while byte < 256 {
-        let mut i = 0;
-        while i < 4 {
-            table[byte][i] = b"ACGT"[byte >> (2 * i) & 3];
-            i += 1;
-        }
-        byte += 1;
-    }
-    table
-};
 
 #[cfg(test)]
 mod tests {
@@ -456,6 +500,26 @@ mod tests {
         IndexParameters::new(&Options::parse(options).unwrap(), 150).unwrap()
     }
 
+    fn same(one: &Strobealign, other: &Strobealign) {
+        assert!(one.index.randstrobes() == other.index.randstrobes());
+        assert!(one.index.bucket_starts() == other.index.bucket_starts());
+        assert_eq!(one.index.index().filter_cutoff(), other.index.index().filter_cutoff());
+        assert_eq!(one.contigs(), other.contigs());
+        let sequence = |engine: &Strobealign| engine.reference.sequence.sequence().decode_all();
+        assert!(sequence(one) == sequence(other));
+    }
+
+    /// Of several pieces, the last of which is not full.
+    #[test]
+    fn a_copy_is_what_it_was_copied_from() {
+        let ours = engine(8_000_001);
+        assert!(size_of_val(ours.index.randstrobes()) > 2 * PIECE);
+        for threads in [1, 2, 5] {
+            let (reference, index) = ours.index.copy(threads, || ours.reference.clone()).unwrap();
+            same(&Strobealign::assemble(reference, of_reads(150), index), &ours);
+        }
+    }
+
     /// A file beside `path`, and what identifies it.
     fn reference(path: &Path, text: &str) -> (PathBuf, FileId) {
         let path = path.with_extension(text);
@@ -474,13 +538,9 @@ mod tests {
         assert!(is_index(&path) && !is_index(&fasta) && !is_index(dir.path()));
         assert_eq!(made_for(&path).unwrap(), (Some(150), String::new()));
         assert!(Strobealign::load(&path, None, &of_reads(150), 3).is_ok(), "the reference is in the index");
-        let loaded = Strobealign::load(&path, Some(&fasta), &of_reads(150), 3).unwrap();
-        assert!(loaded.index.randstrobes() == ours.index.randstrobes());
-        assert!(loaded.index.bucket_starts() == ours.index.bucket_starts());
-        assert_eq!(loaded.index.index().filter_cutoff(), ours.index.index().filter_cutoff());
-        assert_eq!(loaded.contigs(), ours.contigs());
-        let decode = |e: &Strobealign| e.reference.sequence.decode(0, 1_234_567);
-        assert!(decode(&loaded) == decode(&ours));
+        for threads in [1, 2, 7] {
+            same(&Strobealign::load(&path, Some(&fasta), &of_reads(150), threads).unwrap(), &ours);
+        }
         assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 2, "no temporary file is left");
     }
 

@@ -21,9 +21,11 @@ mod mapper;
 mod modes;
 mod options;
 mod parameters;
+mod pieces;
 mod provider;
 mod records;
 mod reference;
+mod resident;
 mod seeds;
 mod tables;
 
@@ -140,8 +142,9 @@ impl Engine for Strobealign {
         (tables + self.reference.sequence.total_length() / 4) as u64
     }
 
-    fn replicate(&self) -> Result<Box<dyn Engine>, Error> {
-        let copy = Strobealign::assemble(self.reference.clone(), self.parameters.clone(), self.index.copy()?);
+    fn replicate(&self, threads: usize) -> Result<Box<dyn Engine>, Error> {
+        let (reference, index) = self.index.copy(threads, || self.reference.clone())?;
+        let copy = Strobealign::assemble(reference, self.parameters.clone(), index);
         Ok(Box::new(copy.with_options(self.options.clone())))
     }
 

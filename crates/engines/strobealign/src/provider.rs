@@ -2,12 +2,13 @@
 
 use crate::file::{identify, index_path, is_index, made_for, shown_options};
 use crate::options::{Options, OptionsError};
+use crate::resident;
 use crate::{CHUNK_BASES, IndexParameters, Reference, ReferenceBuilder, Strobealign, VERSION, canonical_read_length};
 use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use zerohop_model::engine::Engine;
-use zerohop_model::index::{IndexError, IndexProvider, IndexSource, OnStart, Product, Wanted};
+use zerohop_model::index::{IndexError, IndexProvider, IndexSource, OnStart, Product, Resident, Wanted};
 use zerohop_model::machine::Bytes;
 
 /// Bytes of the index per base, with some to spare (measured: 4.0 to 4.1).
@@ -27,6 +28,10 @@ impl IndexProvider for Provider {
     }
 
     fn has_read_length(&self) -> bool {
+        true
+    }
+
+    fn has_resident(&self) -> bool {
         true
     }
 
@@ -111,6 +116,11 @@ impl Source {
         };
         Ok(Source { reference: reference.to_owned(), options, parameters, file, has_fasta, bytes })
     }
+
+    /// The FASTA, if it is there.
+    fn fasta(&self) -> Option<&Path> {
+        Some(&*self.reference).filter(|_| self.has_fasta)
+    }
 }
 
 impl IndexSource for Source {
@@ -140,12 +150,43 @@ impl IndexSource for Source {
         ))
     }
 
+    fn resident(&self) -> Option<&dyn Resident> {
+        self.file.as_ref().map(|_| self as &dyn Resident)
+    }
+
     fn make(&self, threads: usize, on_start: OnStart) -> Result<Box<dyn Engine>, IndexError> {
-        let fasta = Some(&*self.reference).filter(|_| self.has_fasta);
         let engine = match &self.file {
-            Some(path) => Strobealign::load(path, fasta, &self.parameters, threads).map_err(failed)?,
+            Some(path) => Strobealign::load(path, self.fasta(), &self.parameters, threads).map_err(failed)?,
             None => build(&self.reference, &self.parameters, threads, on_start)?,
         };
+        Ok(Box::new(engine.with_options(self.options.clone())))
+    }
+}
+
+/// Only of a file: [`IndexSource::resident`].
+impl Resident for Source {
+    fn engine(&self) -> &str {
+        "strobealign"
+    }
+
+    fn file(&self) -> &Path {
+        IndexSource::file(self)
+    }
+
+    fn check(&self, threads: usize) -> Result<(), IndexError> {
+        resident::check(IndexSource::file(self), self.fasta(), threads).map_err(failed)
+    }
+
+    fn fill(&self, copy: &File, threads: usize) -> Result<(), IndexError> {
+        resident::fill(IndexSource::file(self), copy, threads).map_err(failed)
+    }
+
+    fn is_copy(&self, copy: &Path) -> bool {
+        resident::same_description(IndexSource::file(self), copy)
+    }
+
+    fn attach(&self, copy: &Path, threads: usize) -> Result<Box<dyn Engine>, IndexError> {
+        let engine = Strobealign::attach(copy, self.fasta(), &self.parameters, threads).map_err(failed)?;
         Ok(Box::new(engine.with_options(self.options.clone())))
     }
 }

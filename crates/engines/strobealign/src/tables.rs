@@ -4,6 +4,9 @@
 //! prefetching and copying to another node need.
 #![allow(unsafe_code)]
 
+use crate::pieces::{PIECE, share};
+use bytemuck::{Zeroable, cast_slice, cast_slice_mut};
+use std::fs::File;
 use strobealign::index::{BucketIndex, RefRandstrobe, StrobemerIndex};
 use strobealign::refseq::ContigStarts;
 use strobealign::seeding::SeedingParameters;
@@ -70,17 +73,40 @@ impl AddressedIndex {
         unsafe { std::slice::from_raw_parts(self.bucket_starts.0, self.bucket_starts.1) }
     }
 
-    /// A copy, in memory of the calling thread's placement.
-    pub(crate) fn copy(&self) -> Result<Self, Error> {
+    /// A copy, in memory of the calling thread's placement, made by so many threads. The calling one does `own` before
+    /// it helps the others.
+    pub(crate) fn copy<R>(&self, threads: usize, own: impl FnOnce() -> R) -> Result<(R, Self), Error> {
+        // Who copies is the first to write it.
+        let mut randstrobe_words = zeroed::<u64>(2 * self.randstrobes().len())?;
+        let mut bucket_starts = zeroed(self.bucket_starts().len())?;
+        let randstrobes = pieces(as_bytes(self.randstrobes()), cast_slice_mut(&mut randstrobe_words));
+        let starts = pieces(cast_slice(self.bucket_starts()), cast_slice_mut(&mut bucket_starts));
+        let own = share(
+            randstrobes.chain(starts).collect(),
+            threads,
+            || Ok(own()),
+            |(from, to): Pair<'_>| {
+                to.copy_from_slice(from);
+                Ok::<_, Error>(())
+            },
+        )?;
         let tables = Tables {
             parameters: self.index.parameters.clone(),
             bits: self.bits,
             filter_cutoff: self.index.filter_cutoff(),
-            randstrobes: copied(self.randstrobes())?,
-            bucket_starts: copied(self.bucket_starts())?,
+            randstrobes: from_words(randstrobe_words),
+            bucket_starts,
         };
-        Ok(AddressedIndex::new(tables, self.index.contig_starts.clone()))
+        Ok((own, AddressedIndex::new(tables, self.index.contig_starts.clone())))
     }
+}
+
+/// Bytes, and where they are copied to.
+type Pair<'p> = (&'p [u8], &'p mut [u8]);
+
+/// Both in pieces.
+fn pieces<'p>(from: &'p [u8], to: &'p mut [u8]) -> impl Iterator<Item = Pair<'p>> {
+    from.chunks(PIECE).zip(to.chunks_mut(PIECE))
 }
 
 /// An empty vector with room for `length` entries.
@@ -98,15 +124,20 @@ pub(crate) fn reserved<T>(length: usize) -> Result<Vec<T>, Error> {
 ///
 /// # Errors
 /// Memory that cannot be had.
-pub(crate) fn zeroed(words: usize) -> Result<Vec<u64>, Error> {
+pub(crate) fn zeroed<T: Zeroable>(words: usize) -> Result<Vec<T>, Error> {
     let vector = zerohop_memory::fallible(|| bytemuck::allocation::try_zeroed_vec(words));
-    vector.map_err(|()| Error::Memory(Bytes(words as u64 * 8)))
+    vector.map_err(|()| Error::Memory(Bytes((words * size_of::<T>()) as u64)))
 }
 
-fn copied<T: Clone>(slice: &[T]) -> Result<Vec<T>, Error> {
-    let mut vector = reserved(slice.len())?;
-    vector.extend_from_slice(slice);
-    Ok(vector)
+/// `count` words of a file that are mapped.
+///
+/// # Errors
+/// `Unsupported` where they cannot be; what the system says.
+pub(crate) fn mapped(file: &File, offset: u64, count: usize) -> std::io::Result<Vec<u64>> {
+    // SAFETY: tables are not written, and their vectors keep their capacity: `from_words` shrinks none whose capacity
+    // is its length, and `AddressedIndex`, which owns them then, gives them out to be read alone. A copy that is
+    // complete is never written or cut again: another one is another file (`Resident::attach`).
+    unsafe { zerohop_memory::mapped_words(file, offset, count) }
 }
 
 /// Randstrobes as bytes.

@@ -131,7 +131,7 @@ impl Engine for Asleep {
         0
     }
 
-    fn replicate(&self) -> Result<Box<dyn Engine>, Error> {
+    fn replicate(&self, _threads: usize) -> Result<Box<dyn Engine>, Error> {
         Ok(Box::new(self.clone()))
     }
 
