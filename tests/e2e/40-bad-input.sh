@@ -206,7 +206,8 @@ not_reads() {
     printf '\n@x\nA\n+\n#\n' | reads 1.fq;    read_fault "$not '\\n'"
     printf 'BZh91AY&SY' | reads 1.fq;         read_fault "$not 'B'"
     printf '@HD\tVN:1.6\n@SQ\tSN:a\tLN:9\nr\t4\t*\n' | reads 1.fq
-    read_fault "1.fq: record 1 of it, or what follows, is damaged or truncated, or is on a contig that no @SQ line names"
+    read_fault "1.fq: record 1 of it, or what follows, is damaged or truncated, or is on a contig that no @SQ line \
+names"
 }
 
 # --- compression ----------------------------------------------------------------------------------------------------

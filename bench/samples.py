@@ -1,0 +1,150 @@
+#!/usr/bin/env python3
+"""Many samples on one index beside a run for each sample.
+
+    cargo build --release -p zerohop-cli -p zerohop-bench --bins
+    python3 bench/samples.py                      # 50 samples of 20,000 pairs, 1 Gb, 3 runs of each arm
+    python3 bench/samples.py --reference 100M --samples 10
+
+Arms, in turn, with the same number of threads, the index made before and in the page cache, BAM out:
+
+    sheet    zerohop align --samples: all in one run
+    runs     zerohop align for each sample
+
+Records of each sample are compared. Results go to bench/runs/DATE-HOST-samples/.
+"""
+
+import argparse
+import datetime
+import hashlib
+import json
+import os
+import platform
+import shutil
+import statistics
+import subprocess
+import sys
+from pathlib import Path
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+from compare import ROOT, Failure, call, describe_run, machine, make, measure, zerohop_commit
+
+LENGTH = 150
+
+
+def parse_arguments():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--reference", default="1G", help="bases (default: %(default)s)")
+    parser.add_argument("--samples", type=int, default=50, help="(default: %(default)s)")
+    parser.add_argument("--pairs", type=int, default=20_000, help="of each sample (default: %(default)s)")
+    parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)), help="(default: all CPUs)")
+    parser.add_argument("--repeats", type=int, default=3, help="runs of each arm (default: %(default)s)")
+    parser.add_argument("--out", type=Path,
+        default=ROOT / "bench/runs" / f"{datetime.date.today()}-{platform.node()}-samples")
+    options = parser.parse_args()
+    target = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
+    options.work, options.programs = (target / "bench-work").resolve(), target / "release"
+    return options
+
+
+def prepare(options):
+    """Reference, index, reads of each sample, and the sheet."""
+    options.work.mkdir(parents=True, exist_ok=True)
+    work, simulate = options.work, options.programs / "simulate"
+    reference, all_pairs = f"sim{options.reference}.fa", options.samples * options.pairs
+    make(options, [reference],
+        lambda names: call([simulate, "reference", "--bases", options.reference, "--out", names[0]]))
+    stem = f"samples_{options.reference}_{all_pairs}"
+    both = [f"{stem}_{mate}.fq" for mate in (1, 2)]
+    make(options, both, lambda names: call([simulate, "pairs", "--reference", work / reference, "--pairs", all_pairs,
+        "--length", LENGTH, "--out1", names[0], "--out2", names[1]]))
+    rows = []
+    for sample in range(options.samples):
+        files = [f"{stem}_{options.samples}_{sample}_{mate}.fq" for mate in (1, 2)]
+        for name, whole in zip(files, both):
+            make(options, [name], lambda names: cut(work / whole, sample * options.pairs, options.pairs, names[0]))
+        rows.append((f"s{sample}", *files))
+    sheet = "\n".join(["sample,fastq_1,fastq_2", *(",".join(row) for row in rows)])
+    (work / "sheet.csv").write_text(sheet + "\n")
+    call([options.programs / "zerohop", "index", "-q", "-r", LENGTH, work / reference])
+    return reference, rows
+
+
+def cut(path, first, count, out):
+    """`count` records of FASTQ from number `first` on."""
+    with open(path, "rb") as lines, open(out, "wb") as written:
+        for number, line in enumerate(lines):
+            if number >= 4 * (first + count):
+                break
+            if number >= 4 * first:
+                written.write(line)
+
+
+def commands(options, arm, reference, rows):
+    """One after the other."""
+    align = [str(options.programs / "zerohop"), "align", "-q", "-t", str(options.threads), "-r", str(LENGTH)]
+    if arm == "sheet":
+        return [[*align, "--samples", "sheet.csv", "--output-dir", "samples-sheet", reference]]
+    group = lambda name: f"@RG\\tID:{name}\\tSM:{name}\\tLB:{name}"
+    return [[*align, "-R", group(name), "-o", f"samples-runs/{name}.bam", "--json", f"samples-runs/{name}.json",
+        reference, *files] for name, *files in rows]
+
+
+def run(options, arm, reference, rows):
+    folder = options.work / f"samples-{arm}"
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir()
+    parts = [measure([command], options, options.work / "samples.log") for command in
+        commands(options, arm, reference, rows)]
+    sums = {key: sum(part[key] for part in parts) for key in ("wall_s", "user_s", "sys_s")}
+    return {**sums, "peak_rss_kib": max(part["peak_rss_kib"] for part in parts), "digest": digest(folder, rows)}
+
+
+def digest(folder, rows):
+    found = hashlib.blake2b(digest_size=8)
+    for name, *_ in rows:
+        view = ["samtools", "view", folder / f"{name}.bam"]
+        found.update(subprocess.run(view, check=True, capture_output=True).stdout)
+    return found.hexdigest()
+
+
+def write_summary(options, results):
+    lines = ["| arm | wall s | CPU s | peak MiB |", "| --- | --- | --- | --- |"]
+    for arm, runs in results.items():
+        median = lambda value: statistics.median(value(run) for run in runs)
+        lines.append(f"| {arm} | {median(lambda r: r['wall_s']):.1f} | "
+            f"{median(lambda r: r['user_s'] + r['sys_s']):.1f} | {median(lambda r: r['peak_rss_kib']) / 1024:.0f} |")
+    ratio = statistics.median(b["wall_s"] / a["wall_s"] for a, b in zip(results["sheet"], results["runs"]))
+    text = "\n".join(lines) + f"\n\nruns / sheet: {ratio:.2f} (median of the pairs)\n"
+    (options.out / "summary.md").write_text(text)
+    print(text)
+
+
+def main():
+    options = parse_arguments()
+    reference, rows = prepare(options)
+    options.out.mkdir(parents=True, exist_ok=True)
+    results = {"sheet": [], "runs": []}
+    with open(options.out / "raw.jsonl", "w") as raw:
+        for repeat in range(options.repeats):
+            for arm, runs in results.items():
+                found = run(options, arm, reference, rows)
+                print(f"{arm:6} run {repeat}: {found['wall_s']:8.2f} s", flush=True)
+                raw.write(json.dumps({"arm": arm, "repeat": repeat, **found}) + "\n")
+                runs.append(found)
+    digests = {run["digest"] for runs in results.values() for run in runs}
+    if len(digests) > 1:
+        raise Failure(f"other records: {digests}")
+    describe_run(options.out, ["# Many samples on one index", "",
+        f"Options of `bench/samples.py`: `{' '.join(sys.argv[1:])}`", "",
+        f"{options.samples} samples of {options.pairs} pairs of {LENGTH} bases, a reference of {options.reference},",
+        f"{options.threads} threads, {options.repeats} runs of each arm. Records were the same in all runs.", ""],
+        Versions=[zerohop_commit()], Machine=machine())
+    write_summary(options, results)
+
+
+if __name__ == "__main__":
+    try:
+        main()
+    except Failure as failure:
+        sys.exit(f"error: {failure}")
