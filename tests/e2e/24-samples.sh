@@ -138,10 +138,18 @@ check_failures() {
     rm out/s0.bam
     "$ZEROHOP" align -t 2 --resume --level 1 --samples bad.csv --output-dir out ref.fa 2> said || fail "$(cat said)"
     grep -q '^5 of 6 samples are complete already' said && [ -f out/s0.bam ] || fail "$(cat said)"
-    # an index that cannot be had is said once
+    # an index that cannot be had fails those samples that need it
+    zerohop index -q -r 100 ref.fa
+    cp ref.fa.r100.zhi whole.zhi
+    printf x | dd of=ref.fa.r100.zhi bs=1 seek=100000 conv=notrunc 2> dd.log
+    rc=0
+    "$ZEROHOP" align -t 2 --samples sheet.csv --output-dir damaged ref.fa 2> said || rc=$?
+    [ $rc = 1 ] && grep -q 'error: 1 of 6 samples failed: short' said && [ -f damaged/s0.bam ] || fail "$(cat said)"
+    rm ref.fa.r100.zhi
     rc=0
     "$ZEROHOP" align -t 2 --engine bwa-mem --samples sheet.csv --output-dir none nowhere.fa 2> said || rc=$?
-    [ $rc != 0 ] && [ "$(grep -c 'error: sample' said)" = 1 ] && [ -z "$(ls none)" ] || fail "$rc: $(cat said)"
+    [ $rc = 1 ] && grep -q '6 of 6 samples failed' said && [ -z "$(ls none)" ] || fail "$rc: $(cat said)"
+    [ "$(grep -c 'its index could not be had, as was said' said)" = 5 ] || fail "$(cat said)"
     echo "failures: a sample that fails leaves nothing, the others are there"
 }
 
@@ -177,7 +185,20 @@ refused() {
 check_refused() {
     local given=(--samples sheet.csv --output-dir refused ref.fa)
     sed 's|reads/s1_1|reads/nowhere|' sheet.csv > missing.csv
-    refused 'missing.csv: reads/nowhere.fq.gz is not there' --samples missing.csv --output-dir refused ref.fa
+    refused 'missing.csv: line 3: reads/nowhere.fq.gz is not there' --samples missing.csv --output-dir refused ref.fa
+    # what is read by one sample is not written by another, and no file is that of two
+    mkdir other
+    cp reads/b.bam other/x.bam
+    printf 'sample,bam\nx,reads/b.bam\ny,other/x.bam\n' > over.csv
+    refused 'other/x.bam is an input and cannot be the output too' --samples over.csv --output-dir other ref.fa
+    cmp reads/b.bam other/x.bam || fail "an input was written over"
+    printf 'sample,bam\nA,reads/b.bam\nA_mqc,other/x.bam\n' > over.csv
+    refused 'A_mqc.json was given as two outputs' --samples over.csv --output-dir over ref.fa
+    cp over.csv other/A.json
+    refused 'A.json is an input' --samples other/A.json --output-dir other ref.fa
+    printf 'sample,fastq_1\nA,/dev/stdin\n' > pipe.csv
+    refused 'is no regular file' --samples pipe.csv --output-dir over ref.fa < /dev/null
+    refused 'for aligners that run as programs of their own' "${given[@]}" --farm
     refused '--output-dir' --samples sheet.csv ref.fa
     refused 'cannot be used with' "${given[@]}" reads/s1_1.fq.gz
     refused 'cannot be used with' "${given[@]}" -o x.bam

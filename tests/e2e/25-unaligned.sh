@@ -63,6 +63,11 @@ for engine in strobealign bwa-mem bwa minimap2 bowtie2; do
     same own.fq any.fq "$engine, any mate"
     cmp <(samtools view own.bam) <(samtools view -e '!(flag.unmap && flag.munmap)' all.sam) ||
         fail "$engine: other records without those that are not aligned"
+    # also those that have no records at all
+    if [ $engine = strobealign ]; then
+        zerohop align -q -t 3 --engine-args=-U --unaligned own.fq --unaligned-mates any -o own.bam ref.fa 1.fq 2.fq
+        same own.fq any.fq "$engine -U"
+    fi
     zerohop align -q -t 3 --engine $engine --sort --mark-duplicates --unaligned own.fastq.gz -o own.bam \
         ref.fa 1.fq 2.fq
     same <(gzip -cd own.fastq.gz) both.fq "$engine, sorted"

@@ -30,6 +30,9 @@ pub fn check(job: &Job) -> Result<(), AlignError> {
     if job.output.mate_tags {
         return usage("is not for --mate-tags, which the aligner does not write");
     }
+    if job.output.no_unaligned {
+        return usage("is not for --no-unaligned, for the aligner writes these records");
+    }
     if job.output.order != Order::Input {
         return usage("needs --order input");
     }

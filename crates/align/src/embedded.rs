@@ -72,9 +72,7 @@ impl<'j> Embedded<'j> {
             Ok(prepared)
         };
         let Prepared { machine, plan, mut replicas, with, files, .. } = match among {
-            Some(OneOfMany { index, .. }) => {
-                index.prepared(provider.canonical_read_length(mean_read_length), prepare)?
-            }
+            Some(OneOfMany { index, .. }) => index.prepared(read_length_of(provider, mean_read_length), prepare)?,
             None => prepare()?,
         };
         output_files::apart_from(job, &files)?;
@@ -94,6 +92,11 @@ impl<'j> Embedded<'j> {
             ..Header::default()
         }
     }
+}
+
+/// The canonical length of reads by which indexes differ, of a mean length; 0 if they do not.
+fn read_length_of(provider: &dyn IndexProvider, mean_read_length: usize) -> usize {
+    if provider.has_read_length() { provider.canonical_read_length(mean_read_length) } else { 0 }
 }
 
 /// Plans for reads that are pairs or not, and have this mean length, and makes the index copies.
@@ -127,7 +130,7 @@ fn prepare(
     check_memory(&*source, &job.reference, count_missing(&*source, &plan.replicas))?;
     let replicas = Replicas::make(&*source, &plan, mean_read_length, provider.has_index())?;
     notes.extend(replicas.notes.iter().cloned());
-    let (read_length, files) = (provider.canonical_read_length(mean_read_length), source.files());
+    let (read_length, files) = (read_length_of(provider, mean_read_length), source.files());
     Ok((Prepared { read_length, machine, plan, replicas, with: key.aligned_with(), files }, alternatives))
 }
 

@@ -16,17 +16,18 @@ mod sheet;
 pub use sheet::{Sample, SampleLane, Sheet};
 
 use crate::error::AlignError;
-use crate::job::{FormatName, Job};
+use crate::job::{FormatName, Job, PlanFrom};
 use crate::lanes::ReadGroups;
 use crate::shared_index::{OneOfMany, SharedIndex};
 use crate::taken::Taken;
-use crate::{engines, product, session};
+use crate::{engines, external, output_files, product, session, sorting};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::ScopedJoinHandle;
 use zerohop_input::OpenLane;
 use zerohop_model::index::IndexProvider;
 use zerohop_model::machine::Bytes;
+use zerohop_process::overwrite::{self, Kind};
 use zerohop_process::tell;
 use zerohop_ranks::RankShare;
 use zerohop_report::Summary;
@@ -42,6 +43,15 @@ struct Ready {
     report: PathBuf,
     /// The canonical length of its reads, in bases; none if they cannot be read, or it makes no difference.
     read_length: Option<usize>,
+}
+
+impl Ready {
+    /// All files that it writes.
+    fn outputs(&self) -> Vec<PathBuf> {
+        let tables = self.job.report.mqc.iter().chain(sorting::metrics(&self.job)).chain([&self.report]);
+        let records = [output_files::paths(&self.job), sorting::indexes(&self.job)].concat();
+        records.into_iter().chain(tables.cloned()).collect()
+    }
 }
 
 /// Aligns all samples of a sheet as `base` says, which has no reads, output or reports, and writes their files to
@@ -63,6 +73,7 @@ pub fn align_samples(base: &Job, sheet: &Sheet, folder: &Path, resume: bool) -> 
     }
     let all = sheet.samples.iter().map(|sample| ready(&base, sample, folder, provider));
     let all: Vec<Ready> = all.collect::<Result<_, _>>()?;
+    check_files(&all, sheet)?;
     let count = all.len();
     let left: Vec<Ready> = all.into_iter().filter(|sample| !(resume && is_complete(sample))).collect();
     let told = Told { of: count, quiet: base.quiet, done: Mutex::new((count - left.len(), Vec::new())) };
@@ -79,7 +90,6 @@ pub fn align_samples(base: &Job, sheet: &Sheet, folder: &Path, resume: bool) -> 
 
 /// Refuses what is for one output.
 fn check(base: &Job) -> Result<(), AlignError> {
-    use crate::job::PlanFrom;
     let refused = [
         ("--plan auto", base.placement.plan == Some(PlanFrom::Auto)),
         ("--compare-with", base.external.compare),
@@ -87,10 +97,27 @@ fn check(base: &Job) -> Result<(), AlignError> {
         ("--shards", base.output.shards > 1),
         ("--ranks, --durable and --restart", base.ranks.is_recorded()),
     ];
-    match refused.iter().find(|(_, is_so)| *is_so) {
-        Some((what, _)) => Err(AlignError::Usage(format!("{what} cannot be used with --samples"))),
-        None => Ok(()),
+    if let Some((what, _)) = refused.iter().find(|(_, is_so)| *is_so) {
+        return Err(AlignError::Usage(format!("{what} cannot be used with --samples")));
     }
+    match engines::embedded(&base.engine) {
+        Some(provider) => external::refuse_options(base, provider),
+        None => external::check(base),
+    }
+}
+
+/// Refuses files of a sample that would destroy what another one reads, or its files.
+fn check_files(samples: &[Ready], sheet: &Sheet) -> Result<(), AlignError> {
+    let jobs = || samples.iter().map(|sample| &sample.job);
+    let plan = jobs().next().and_then(|job| match &job.placement.plan {
+        Some(PlanFrom::File(path)) => Some(path),
+        _ => None,
+    });
+    let described = jobs().next().into_iter().flat_map(|job| job.external.engine_file.iter().chain([&job.reference]));
+    let reads = jobs().flat_map(|job| &job.lanes).flat_map(|lane| &lane.files);
+    let outputs: Vec<PathBuf> = samples.iter().flat_map(Ready::outputs).collect();
+    overwrite::apart(reads.chain(described).chain(plan).chain([&sheet.path]), &outputs)?;
+    samples.iter().try_for_each(|sample| Ok(overwrite::replaceable(&sample.report, Kind::Json)?))
 }
 
 /// The job of a sample.
@@ -100,10 +127,13 @@ fn ready(
     folder: &Path,
     provider: Option<&dyn IndexProvider>,
 ) -> Result<Ready, AlignError> {
+    // Programs of their own load their index anew: there one sample ends before the next one begins.
+    let at_a_time = if provider.is_some() { AT_A_TIME } else { 1 };
     let mut job = base.clone();
     job.lanes = sample.lanes.iter().map(|lane| lane.reads.clone()).collect();
     // A file that cannot be opened now fails the sample when its turn comes.
-    let open = |lane: &SampleLane| OpenLane::open_with(&lane.reads, Some(&base.reference)).ok();
+    let open =
+        |lane: &SampleLane| Some(OpenLane::open_with(&lane.reads, Some(&base.reference)).ok()?.first(base.first));
     let mut open: Vec<Option<OpenLane>> = sample.lanes.iter().map(open).collect();
     job.read_groups = read_groups(sample, &open)?;
     let file = |ending: &str| folder.join(format!("{}{ending}", sample.name));
@@ -117,9 +147,9 @@ fn ready(
     }));
     if let Some(sorting) = &mut job.output.sorting {
         sorting.metrics = sorting.marking.map(|_| file(".duplicates.txt"));
-        sorting.memory = sorting.memory.map(|memory| Bytes(memory.0 / AT_A_TIME));
+        sorting.memory = sorting.memory.map(|memory| Bytes(memory.0 / at_a_time));
     }
-    job.at_a_time = AT_A_TIME as usize;
+    job.at_a_time = at_a_time as usize;
     job.report.mqc = Some(file("_mqc.json"));
     job.report.sample = Some(sample.name.clone());
     job.quiet = true;
@@ -188,48 +218,57 @@ fn is_complete(sample: &Ready) -> bool {
 fn run_all(samples: &[Ready], provider: Option<&dyn IndexProvider>, told: &Told) -> Result<(), AlignError> {
     let index = SharedIndex::default();
     std::thread::scope(|scope| {
-        let mut before: Option<(Option<usize>, ScopedJoinHandle<'_, ()>)> = None;
+        let mut before: Option<Running<'_, '_>> = None;
         for (run, sample) in (0..).zip(samples) {
             // Two indexes at a time may be too many.
-            if before.as_ref().is_some_and(|(read_length, _)| *read_length != sample.read_length) {
-                join(&mut before);
+            if before.as_ref().is_some_and(|(before, _)| before.read_length != sample.read_length) {
+                join(before.take(), told);
+            }
+            if index.has_failed(sample.read_length.unwrap_or(0)) {
+                let words = "its index could not be had, as was said of the sample that needed it first";
+                told.outcome(&sample.name, Err(AlignError::Failed(words.to_owned())));
+                continue;
             }
             let (taken, index) = (Arc::new(Taken::default()), &index);
             let thread = std::thread::Builder::new().name("sample".into());
             let aligned = {
                 let taken = Arc::clone(&taken);
                 move || {
+                    let _ended = taken.set_at_end();
                     told.outcome(&sample.name, align(sample, provider, OneOfMany { index, run, taken: &taken }));
-                    taken.set();
                 }
             };
             let run = thread.spawn_scoped(scope, aligned).map_err(zerohop_model::error::Error::Thread)?;
             taken.wait();
-            join(&mut before);
-            before = Some((sample.read_length, run));
-            if index.has_failed() {
-                break;
-            }
+            join(before.replace((sample, run)), told);
         }
+        join(before, told);
         Ok(())
     })
 }
 
+/// A sample, and the thread that aligns it.
+type Running<'s, 'a> = (&'a Ready, ScopedJoinHandle<'s, ()>);
+
 /// Waits for a run, if there is one.
-fn join<T>(run: &mut Option<(T, ScopedJoinHandle<'_, ()>)>) {
-    // A panic was told where it was.
-    run.take().map(|(_, run)| run.join());
+fn join(run: Option<Running<'_, '_>>, told: &Told) {
+    if let Some((sample, run)) = run
+        && run.join().is_err()
+    {
+        told.outcome(&sample.name, Err(AlignError::Failed("its thread died: please report this".to_owned())));
+    }
 }
 
 /// Aligns one sample and writes its report.
 fn align(sample: &Ready, provider: Option<&dyn IndexProvider>, among: OneOfMany<'_>) -> Result<Summary, AlignError> {
     let job = &sample.job;
     crate::check(job, provider)?;
+    let made_of = complete::made_of(job);
     complete::forget(&sample.report)?;
     let done = session::run(job, provider, None, &RankShare::default(), Some(among))?;
     let summary = done.ok_or_else(|| AlignError::Failed("nothing was aligned".to_owned()))?.summary;
     crate::summary::write_reports(job, &summary)?;
-    complete::write(&sample.report, &summary, job)?;
+    complete::write(&sample.report, &summary, made_of)?;
     Ok(summary)
 }
 

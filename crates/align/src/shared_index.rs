@@ -12,7 +12,7 @@ use zerohop_model::plan::Plan;
 /// The index of an embedded engine, ready to be read.
 #[derive(Clone)]
 pub struct Prepared {
-    /// The canonical length of the reads that it is for, in bases.
+    /// The canonical length of the reads that it is for, in bases; 0 if it is for any.
     pub read_length: usize,
     /// The machine.
     pub machine: Machine,
@@ -33,7 +33,8 @@ pub struct SharedIndex(Mutex<State>);
 #[derive(Default)]
 struct State {
     made: Option<Prepared>,
-    failed: bool,
+    /// The lengths of reads for which there is none.
+    failed: Vec<usize>,
 }
 
 impl SharedIndex {
@@ -58,15 +59,15 @@ impl SharedIndex {
                 Ok(made)
             }
             Err(error) => {
-                state.failed = true;
+                state.failed.push(read_length);
                 Err(error)
             }
         }
     }
 
-    /// Whether an index could not be made: then no other run can read it, either.
-    pub fn has_failed(&self) -> bool {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).failed
+    /// Whether the index for reads of this canonical length could not be made: then no other run can read it, either.
+    pub fn has_failed(&self, read_length: usize) -> bool {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).failed.contains(&read_length)
     }
 }
 

@@ -22,10 +22,23 @@ impl Taken {
         self.changed.notify_all();
     }
 
+    /// Says so at the latest when what it gives is dropped: also where a thread panics.
+    pub fn set_at_end(&self) -> impl Drop + '_ {
+        AtEnd(self)
+    }
+
     /// Waits until they are.
     pub fn wait(&self) {
         let is_so = self.is_so.lock().unwrap_or_else(PoisonError::into_inner);
         drop(self.changed.wait_while(is_so, |is_so| !*is_so).unwrap_or_else(PoisonError::into_inner));
+    }
+}
+
+struct AtEnd<'t>(&'t Taken);
+
+impl Drop for AtEnd<'_> {
+    fn drop(&mut self) {
+        self.0.set();
     }
 }
 

@@ -1,6 +1,7 @@
 //! `zerohop align`: what was typed becomes a job.
 
-use crate::args::{AlignArgs, CompareName, CramVersionName, DealName, FormatName, MatesName, OrderName};
+use crate::args::external::{CompareName, DealName};
+use crate::args::{AlignArgs, CramVersionName, FormatName, MatesName, OrderName};
 use crate::failure::Failure;
 use std::path::{Path, PathBuf};
 use std::time::Duration;

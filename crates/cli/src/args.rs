@@ -1,5 +1,6 @@
 //! What can be typed.
 
+pub mod external;
 pub mod ranks;
 pub mod report;
 pub mod search;
@@ -8,6 +9,7 @@ pub mod tune;
 
 use clap::builder::RangedU64ValueParser;
 use clap::{Parser, Subcommand, ValueEnum};
+use external::ExternalArgs;
 use ranks::RankArgs;
 use report::ReportArgs;
 use search::{DbArgs, MpiArgs, SearchArgs};
@@ -53,7 +55,7 @@ pub enum Command {
     Mpi(MpiArgs),
     /// Make one HTML page of the JSON files that other commands wrote
     Report(ReportArgs),
-    /// List or remove the index copies in /dev/shm that 'align --farm' made
+    /// List or remove the index copies in /dev/shm that 'index --keep' and 'align --farm' made
     Cache(CacheArgs),
     /// Show the NUMA nodes, CPUs, caches and memory of this machine, and measure its memory
     Topo(TopoArgs),
@@ -352,61 +354,6 @@ pub struct AlignArgs {
     pub quiet: bool,
 }
 
-/// Options for aligners that run as programs of their own.
-#[derive(Debug, clap::Args)]
-#[command(next_help_heading = "External aligners")]
-pub struct ExternalArgs {
-    /// Arguments for the aligner, quoted as in a shell
-    ///
-    /// strobealign and bwa-mem take the options of their programs, but for those that zerohop has itself
-    /// (docs/engines.md). With strobealign's -x, PAF is written (.paf), with --aemb the abundance of each contig.
-    #[arg(long, value_name = "TEXT", allow_hyphen_values = true, help_heading = "Aligner")]
-    pub engine_args: Option<String>,
-
-    /// File that describes an aligner, or another way to run a known one; may be repeated
-    #[arg(long, value_name = "FILE", hide_short_help = true)]
-    pub engine_file: Vec<PathBuf>,
-
-    /// Build the index if it is missing, and write it beside the reference
-    #[arg(long, help_heading = "Aligner")]
-    pub build_index: bool,
-
-    /// The reads are DNA: no spliced alignment (hisat2)
-    #[arg(long, hide_short_help = true)]
-    pub dna: bool,
-
-    /// Run one single-threaded process per worker; those on the same nodes share an index copy in /dev/shm
-    #[arg(long, hide_short_help = true)]
-    pub farm: bool,
-
-    /// Keep the index copies in /dev/shm for later runs; 'zerohop cache' removes them
-    #[arg(long, requires = "farm", hide_short_help = true)]
-    pub keep_copies: bool,
-
-    /// How reads are divided among the instances
-    #[arg(long, value_enum, default_value_t = DealName::OnDemand, hide_short_help = true)]
-    pub deal: DealName,
-
-    /// End the run if an instance, or another rank, does nothing for so long [default: 1800]
-    ///
-    /// An instance does nothing if it has work and neither takes reads nor writes records. Loading its index counts.
-    #[arg(long, value_name = "SECONDS", value_parser = RangedU64ValueParser::<u64>::new().range(1..))]
-    #[arg(hide_short_help = true)]
-    pub hang_limit: Option<u64>,
-
-    /// Save the standard error of each instance in a file in DIR [default: only if the run fails]
-    #[arg(long, value_name = "DIR", hide_short_help = true)]
-    pub logs: Option<PathBuf>,
-
-    /// Also run the aligner by itself on the same reads, and count the records that differ
-    #[arg(long, value_enum, value_name = "WHAT", hide_short_help = true)]
-    pub compare_with: Option<CompareName>,
-
-    /// Compare only the first N reads or pairs
-    #[arg(long, value_name = "N", requires = "compare_with", hide_short_help = true)]
-    pub compare_first: Option<u64>,
-}
-
 /// What `zerohop run` ends with.
 const RUN_STATUS: &str = "\
 Exit status:
@@ -545,20 +492,6 @@ pub struct TopoArgs {
     /// Whether the memory that is read asks for huge pages
     #[arg(long, value_enum, default_value_t = HugePagesName::Auto, requires = "measure")]
     pub huge_pages: HugePagesName,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum DealName {
-    /// An instance gets more when it has room: a slow one gets fewer reads
-    OnDemand,
-    /// In turn, chunk by chunk: equal numbers of chunks, and the same ones in every run
-    Static,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum CompareName {
-    /// The aligner as one process with the same arguments, neither pinned nor under a memory policy
-    Original,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

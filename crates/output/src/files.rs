@@ -11,6 +11,7 @@ use crate::line::{ContigNumbers, LineParser};
 use crate::marking::{self, BothCollector, Marking, Signer};
 use crate::order::SortOrder;
 use crate::parts::SortedParts;
+use crate::spec::{OutputSpec, Sorting};
 use crate::tags::RecordContext;
 use crate::text::{Abundances, TextEncoder};
 use crate::unaligned::{ReadsFormat, Unaligned, UnalignedEncoder};
@@ -22,142 +23,16 @@ use std::sync::Mutex;
 use zerohop_bgzf::BlockCompressor;
 use zerohop_cram::{Cram, NewIndex, Order};
 use zerohop_duplicates::{ChunkCounts, Decision, Marks};
-use zerohop_model::directed::Directed;
 use zerohop_model::error::Error;
 use zerohop_model::sink::{Access, Collect, Encoder, Sink};
 use zerohop_process::{NewFile, WriteError, complete_all};
-use zerohop_sort::{Kept, Store};
+use zerohop_sort::Store;
 
 /// The part of the memory that is for signatures, where duplicates are looked for: they take about a third of what
 /// records take.
 const PART_OF_SIGNATURES: f64 = 0.25;
 /// About how many bytes of signatures are decided together.
 const SIGNATURES_TOGETHER: usize = 1 << 20;
-
-/// What to write, and where.
-#[derive(Debug, Clone)]
-pub struct OutputSpec {
-    /// The file; `None` is standard output.
-    pub path: Option<PathBuf>,
-    /// Number of files that the records are dealt to; more than one needs a path.
-    pub shards: usize,
-    /// The format.
-    pub format: Format,
-    /// The FASTA file of the reference, which CRAM needs.
-    pub fasta: PathBuf,
-    /// The header; each shard has all of it.
-    pub header: Header,
-    /// Position in the header of each lane's read group.
-    pub lane_groups: Vec<Option<usize>>,
-    /// Whether the comments of reads are copied.
-    pub comments: bool,
-    /// Which fields of comments go with the direction of the read.
-    pub directed: Directed,
-    /// Whether records tell of their mates (MQ, MC, ms).
-    pub mate_tags: bool,
-    /// Whether reads have records of which none of their fragment is aligned.
-    pub shows_unaligned: bool,
-    /// Where reads go that were not aligned, besides.
-    pub unaligned: Option<Unaligned>,
-    /// Whether secondary records have bases and qualities, although the engine shows none.
-    pub secondary_bases: bool,
-    /// How the records are sorted, if they are.
-    pub sorting: Option<Sorting>,
-}
-
-/// How records are sorted.
-#[derive(Debug, Clone)]
-pub struct Sorting {
-    /// In which order.
-    pub order: SortOrder,
-    /// Bytes of memory that records may take until they are written.
-    pub memory: u64,
-    /// The folder of temporary files for those that take more.
-    pub folder: PathBuf,
-    /// Whether BAM files in the order of coordinates get an index, and which.
-    pub index: WriteIndex,
-    /// How duplicates are looked for, if they are.
-    pub marking: Option<Marking>,
-    /// Where sorted records are kept for every process that takes part, if several do, or if this may be taken up
-    /// after a crash.
-    pub kept: Option<KeptRuns>,
-}
-
-/// Where sorted records are kept.
-#[derive(Debug, Clone)]
-pub struct KeptRuns {
-    /// The folder, which all processes see.
-    pub folder: PathBuf,
-    /// Which attempt this is, from 0.
-    pub attempt: usize,
-    /// The number of this process.
-    pub rank: usize,
-}
-
-/// Which index is written.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum WriteIndex {
-    /// None.
-    No,
-    /// BAI, or CSI if a contig is too long for it.
-    AsNeeded,
-    /// This one.
-    As(IndexFormat),
-}
-
-impl OutputSpec {
-    /// One file of the records of one lane, as they come.
-    pub fn new(path: Option<PathBuf>, format: Format, header: Header) -> Self {
-        OutputSpec {
-            path,
-            shards: 1,
-            format,
-            fasta: PathBuf::new(),
-            header,
-            lane_groups: vec![None],
-            comments: false,
-            directed: Directed::default(),
-            mate_tags: false,
-            shows_unaligned: true,
-            unaligned: None,
-            secondary_bases: false,
-            sorting: None,
-        }
-    }
-
-    /// What CRAM is encoded with, if it is the format.
-    fn cram(&self) -> Result<Option<Cram>, Error> {
-        let Format::Cram { version, level } = self.format else { return Ok(None) };
-        index_fasta(&self.fasta)?;
-        let order = match &self.sorting {
-            Some(Sorting { order: SortOrder::Coordinate, .. }) => Order::Coordinate,
-            _ => Order::Other,
-        };
-        Cram::new((&self.header.text(), &self.header.contigs), &self.fasta, (version, level, order)).map(Some)
-    }
-}
-
-impl Sorting {
-    /// What takes records or signatures, with so many bytes of memory.
-    fn store(&self, kind: &'static str, memory: u64) -> Store {
-        match self.kept.clone() {
-            None => Store::new(memory, self.folder.clone()),
-            Some(KeptRuns { folder, attempt, rank }) => Store::kept(memory, Kept { folder, kind, attempt, rank }),
-        }
-    }
-
-    /// The index that a file in this format gets.
-    fn index(&self, format: Format, header: &Header) -> Option<IndexFormat> {
-        match (self.index, self.order, format) {
-            (WriteIndex::No, ..) | (_, SortOrder::Name, _) | (.., Format::Sam | Format::Paf | Format::Abundances) => {
-                None
-            }
-            (.., Format::Cram { .. }) => Some(IndexFormat::Crai),
-            (WriteIndex::AsNeeded, ..) => Some(IndexFormat::for_contigs(&header.contigs)),
-            (WriteIndex::As(index), ..) => Some(index),
-        }
-    }
-}
 
 /// One open output file.
 #[derive(Debug)]
@@ -327,7 +202,7 @@ impl FileSink {
 
     fn without_files(mut spec: OutputSpec) -> Result<Self, Error> {
         spec.header.order = spec.sorting.as_ref().map(|sorting| sorting.order);
-        let (mut header, cram) = (Vec::new(), spec.cram()?);
+        let (mut header, cram) = (Vec::new(), cram(&spec)?);
         match (spec.format, &cram) {
             (Format::Bam { level }, _) => BlockCompressor::new(level).compress(&spec.header.bam(), &mut header)?,
             (Format::Cram { .. }, Some(cram)) => header.extend_from_slice(cram.beginning()),
@@ -611,6 +486,17 @@ pub fn index_path(path: &Path, index: IndexFormat) -> PathBuf {
 pub fn shard_path(path: &Path, shard: usize) -> PathBuf {
     let suffix = path.extension().map_or_else(|| shard.to_string(), |e| format!("{shard}.{}", e.to_string_lossy()));
     path.with_extension(suffix)
+}
+
+/// What CRAM is encoded with, if it is the format.
+fn cram(spec: &OutputSpec) -> Result<Option<Cram>, Error> {
+    let Format::Cram { version, level } = spec.format else { return Ok(None) };
+    index_fasta(&spec.fasta)?;
+    let order = match &spec.sorting {
+        Some(Sorting { order: SortOrder::Coordinate, .. }) => Order::Coordinate,
+        _ => Order::Other,
+    };
+    Cram::new((&spec.header.text(), &spec.header.contigs), &spec.fasta, (version, level, order)).map(Some)
 }
 
 /// None is standard output, and so is `-`.

@@ -109,10 +109,14 @@ impl UnalignedEncoder {
         self.raw.clear();
     }
 
-    /// Whether it takes a fragment whose records have these flags.
+    /// Whether it takes a fragment whose records have these flags. One without records was not aligned.
     pub(crate) fn wants(&self, flags: impl Iterator<Item = u16>) -> bool {
-        let mut unmapped = flags.filter(|flags| is_primary(*flags)).map(|flags| flags & UNMAPPED != 0);
-        if self.any_mate { unmapped.any(|is_so| is_so) } else { unmapped.all(|is_so| is_so) }
+        let (mut records, mut unmapped) = (0, 0);
+        for flags in flags.filter(|flags| is_primary(*flags)) {
+            records += 1;
+            unmapped += u32::from(flags & UNMAPPED != 0);
+        }
+        unmapped == records || self.any_mate && unmapped > 0
     }
 
     /// Takes the reads of a fragment of a chunk.

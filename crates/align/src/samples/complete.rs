@@ -28,8 +28,12 @@ struct Read {
 
 /// What the records of a job depend on. Files are told apart by their length and the time of their last change: all of
 /// them would take long to read.
-fn made_of(job: &Job) -> Identity {
-    let identity = identity::of_options(job).with("the aligner", &job.engine).with("--no-index", job.no_index);
+pub fn made_of(job: &Job) -> Identity {
+    let index = job.output.sorting.as_ref().map(|sorting| format!("{:?}", sorting.index));
+    let identity = identity::of_options(job)
+        .with("the aligner", &job.engine)
+        .with("--no-index", job.no_index)
+        .with_option("the index of the output", &index);
     let described = job.external.engine_file.iter().map(|file| ("the description", file));
     let reads = job.lanes.iter().flat_map(|lane| &lane.files).map(|file| ("the reads", file));
     let files = std::iter::once(("the reference", &job.reference)).chain(described).chain(reads);
@@ -46,12 +50,12 @@ fn words(file: &Path) -> String {
     format!("{}, {}", file.display(), state.unwrap_or_else(|| "not there".to_owned()))
 }
 
-/// Writes the report of a complete sample.
+/// Writes the report of a complete sample; `made_of` is what it was before it was read.
 ///
 /// # Errors
 /// What the system says.
-pub fn write(report: &Path, summary: &Summary, job: &Job) -> Result<(), AlignError> {
-    let text = serde_json::to_vec_pretty(&Report { summary, made_of: made_of(job) });
+pub fn write(report: &Path, summary: &Summary, made_of: Identity) -> Result<(), AlignError> {
+    let text = serde_json::to_vec_pretty(&Report { summary, made_of });
     let text = text.map_err(|error| AlignError::Failed(error.to_string()))?;
     Ok(zerohop_process::write(report, &text)?)
 }

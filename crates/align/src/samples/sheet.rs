@@ -2,6 +2,8 @@
 
 use crate::error::AlignError;
 use std::collections::HashSet;
+use std::io::ErrorKind;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use zerohop_input::LaneSpec;
 use zerohop_output::ReadGroup;
@@ -20,6 +22,8 @@ const MOST_FAULTS: usize = 10;
 /// The samples of a sheet.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Sheet {
+    /// Its file.
+    pub path: PathBuf,
     /// In the order in which the sheet names them first.
     pub samples: Vec<Sample>,
     /// Columns that say nothing to zerohop.
@@ -80,7 +84,9 @@ impl Sheet {
     pub fn read(path: &Path, interleaved: bool) -> Result<Self, AlignError> {
         let text =
             std::fs::read(path).map_err(|e| AlignError::Failed(format!("{}: cannot read: {e}", path.display())))?;
-        Self::parse(&text, interleaved).map_err(|what| AlignError::Usage(format!("{}: {what}", path.display())))
+        let sheet = Self::parse(&text, interleaved);
+        let sheet = sheet.map_err(|what| AlignError::Usage(format!("{}: {what}", path.display())))?;
+        Ok(Sheet { path: path.to_owned(), ..sheet })
     }
 
     fn parse(text: &[u8], interleaved: bool) -> Result<Self, String> {
@@ -98,7 +104,7 @@ impl Sheet {
         };
         let columns: Vec<String> = header.iter().map(|name| name.trim().to_ascii_lowercase()).collect();
         check_columns(&columns)?;
-        let (mut samples, mut faults) = (Vec::<Sample>::new(), Vec::new());
+        let (mut samples, mut seen, mut faults) = (Vec::<Sample>::new(), HashSet::new(), Vec::new());
         for record in records {
             let record = record.map_err(words)?;
             let line = record.position().map_or(0, |at| line_of(text, at));
@@ -106,14 +112,13 @@ impl Sheet {
             if row.values.iter().all(|value| value.trim().is_empty()) {
                 continue;
             }
-            if let Err(what) = add_row(&mut samples, &row, interleaved) {
+            if let Err(what) = add_row(&mut samples, &mut seen, &row, interleaved) {
                 faults.push(format!("line {}: {what}", row.line));
             }
         }
-        faults.extend(missing(&samples));
         match faults.len() {
             0 if samples.is_empty() => Err("it names no sample".to_owned()),
-            0 => Ok(Sheet { samples: numbered(samples), unknown: unknown(&columns) }),
+            0 => Ok(Sheet { path: PathBuf::new(), samples: numbered(samples), unknown: unknown(&columns) }),
             all => {
                 let more = all.saturating_sub(MOST_FAULTS);
                 faults.truncate(MOST_FAULTS);
@@ -154,8 +159,17 @@ fn unknown(columns: &[String]) -> Vec<String> {
     columns.iter().filter(|name| !is_known(name)).cloned().collect()
 }
 
-/// Adds a row to its sample. The ID of its read group is empty unless the row says it.
-fn add_row(samples: &mut Vec<Sample>, row: &Row<'_>, interleaved: bool) -> Result<(), String> {
+/// Which file it is, by whatever name: its device, and its number there.
+type FileNumber = (u64, u64);
+
+/// Adds a row to its sample; `seen` are the files of the rows before. The ID of its read group is empty unless the row
+/// says it.
+fn add_row(
+    samples: &mut Vec<Sample>,
+    seen: &mut HashSet<FileNumber>,
+    row: &Row<'_>,
+    interleaved: bool,
+) -> Result<(), String> {
     let name = row.get(SAMPLE).ok_or("the sample has no name")?;
     let is_fit = |b: u8| b.is_ascii_alphanumeric() || b"._+-".contains(&b);
     if !name.bytes().all(is_fit) || name.starts_with(['.', '-']) {
@@ -167,20 +181,15 @@ fn add_row(samples: &mut Vec<Sample>, row: &Row<'_>, interleaved: bool) -> Resul
     let [first, second] = FASTQ.map(|column| row.get(column).map(PathBuf::from));
     let bam = row.get(BAM).map(PathBuf::from);
     let is_bam = bam.is_some();
-    let files = match (first, second, bam) {
+    let files: Vec<PathBuf> = match (first, second, bam) {
         (Some(first), second, None) => std::iter::once(first).chain(second).collect(),
         (None, None, Some(bam)) => vec![bam],
         (None, Some(_), _) => return Err("it has a fastq_2, but no fastq_1".to_owned()),
         (Some(_), _, Some(_)) => return Err("it has both fastq_1 and bam: give two rows".to_owned()),
         (None, None, None) => return Err("it names no reads".to_owned()),
     };
-    if files.iter().any(|file| file == Path::new("-")) {
-        return Err("reads of a sheet are in files, not on standard input".to_owned());
-    }
+    files.iter().try_for_each(|file| check_file(file, seen))?;
     let reads = LaneSpec { interleaved: interleaved && !is_bam && files.len() == 1, files };
-    if samples.iter().flat_map(|sample| &sample.lanes).any(|lane| lane.reads.files == reads.files) {
-        return Err("the same reads are in another row".to_owned());
-    }
     let fields = row.read_group_fields();
     let keeps_own = is_bam && fields.is_empty();
     let read_group = read_group(name, row.get(LANE), fields)?;
@@ -220,10 +229,16 @@ fn numbered(mut samples: Vec<Sample>) -> Vec<Sample> {
     samples
 }
 
-/// Files that are not there.
-fn missing(samples: &[Sample]) -> Vec<String> {
-    let files = samples.iter().flat_map(|sample| &sample.lanes).flat_map(|lane| &lane.reads.files);
-    files.filter(|file| !file.exists()).map(|file| format!("{} is not there", file.display())).collect()
+/// Refuses files that are not there, cannot be opened twice, or were named before.
+fn check_file(file: &Path, seen: &mut HashSet<FileNumber>) -> Result<(), String> {
+    let what = match std::fs::metadata(file) {
+        Err(error) if error.kind() == ErrorKind::NotFound => "is not there".to_owned(),
+        Err(error) => format!("cannot be looked at: {error}"),
+        Ok(found) if !found.is_file() => "is no regular file, as reads of a sheet must be".to_owned(),
+        Ok(found) if !seen.insert((found.dev(), found.ino())) => "is named twice".to_owned(),
+        Ok(_) => return Ok(()),
+    };
+    Err(format!("{} {what}", file.display()))
 }
 
 #[cfg(test)]
@@ -303,10 +318,15 @@ mod tests {
             ("sample,fastq_1\nA\n", "line 2: it names no reads"),
             ("sample,fastq_1,fastq_2\nA,,DIR/b.fq\n", "line 2: it has a fastq_2, but no fastq_1"),
             ("sample,fastq_1,bam\nA,DIR/b.fq,DIR/c.bam\n", "line 2: it has both fastq_1 and bam"),
-            ("sample,fastq_1\nA,-\n", "line 2: reads of a sheet are in files"),
-            ("sample,fastq_1\nA,DIR/b.fq\nB,DIR/b.fq\n", "line 3: the same reads are in another row"),
-            ("sample,fastq_1\nA,DIR/none.fq\n", "DIR/none.fq is not there"),
-            ("sample,fastq_1\nA,DIR/none.fq\n,DIR/b.fq\n", "line 3: the sample has no name; DIR/none.fq is not there"),
+            ("sample,fastq_1\nA,-\n", "line 2: - is not there"),
+            ("sample,fastq_1\nA,/dev/null\n", "line 2: /dev/null is no regular file"),
+            ("sample,fastq_1\nA,DIR/b.fq\nB,DIR/b.fq\n", "line 3: DIR/b.fq is named twice"),
+            ("sample,fastq_1,fastq_2\nA,DIR/b.fq,DIR/./b.fq\n", "line 2: DIR/./b.fq is named twice"),
+            ("sample,fastq_1\nA,DIR/none.fq\n", "line 2: DIR/none.fq is not there"),
+            (
+                "sample,fastq_1\nA,DIR/none.fq\n,DIR/b.fq\n",
+                "line 2: DIR/none.fq is not there; line 3: the sample has no name",
+            ),
         ] {
             let found = sheet(text).unwrap_err();
             assert!(found.contains(wanted), "{text:?}: {found}");

@@ -1,0 +1,125 @@
+//! What an output is to be: its files, its format, and how its records are sorted.
+
+use crate::format::Format;
+use crate::header::Header;
+use crate::index::IndexFormat;
+use crate::marking::Marking;
+use crate::order::SortOrder;
+use crate::unaligned::Unaligned;
+use std::path::PathBuf;
+use zerohop_model::directed::Directed;
+use zerohop_sort::{Kept, Store};
+
+/// What to write, and where.
+#[derive(Debug, Clone)]
+pub struct OutputSpec {
+    /// The file; `None` is standard output.
+    pub path: Option<PathBuf>,
+    /// Number of files that the records are dealt to; more than one needs a path.
+    pub shards: usize,
+    /// The format.
+    pub format: Format,
+    /// The FASTA file of the reference, which CRAM needs.
+    pub fasta: PathBuf,
+    /// The header; each shard has all of it.
+    pub header: Header,
+    /// Position in the header of each lane's read group.
+    pub lane_groups: Vec<Option<usize>>,
+    /// Whether the comments of reads are copied.
+    pub comments: bool,
+    /// Which fields of comments go with the direction of the read.
+    pub directed: Directed,
+    /// Whether records tell of their mates (MQ, MC, ms).
+    pub mate_tags: bool,
+    /// Whether reads have records of which none of their fragment is aligned.
+    pub shows_unaligned: bool,
+    /// Where reads go that were not aligned, besides.
+    pub unaligned: Option<Unaligned>,
+    /// Whether secondary records have bases and qualities, although the engine shows none.
+    pub secondary_bases: bool,
+    /// How the records are sorted, if they are.
+    pub sorting: Option<Sorting>,
+}
+
+/// How records are sorted.
+#[derive(Debug, Clone)]
+pub struct Sorting {
+    /// In which order.
+    pub order: SortOrder,
+    /// Bytes of memory that records may take until they are written.
+    pub memory: u64,
+    /// The folder of temporary files for those that take more.
+    pub folder: PathBuf,
+    /// Whether BAM files in the order of coordinates get an index, and which.
+    pub index: WriteIndex,
+    /// How duplicates are looked for, if they are.
+    pub marking: Option<Marking>,
+    /// Where sorted records are kept for every process that takes part, if several do, or if this may be taken up
+    /// after a crash.
+    pub kept: Option<KeptRuns>,
+}
+
+/// Where sorted records are kept.
+#[derive(Debug, Clone)]
+pub struct KeptRuns {
+    /// The folder, which all processes see.
+    pub folder: PathBuf,
+    /// Which attempt this is, from 0.
+    pub attempt: usize,
+    /// The number of this process.
+    pub rank: usize,
+}
+
+/// Which index is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum WriteIndex {
+    /// None.
+    No,
+    /// BAI, or CSI if a contig is too long for it.
+    AsNeeded,
+    /// This one.
+    As(IndexFormat),
+}
+
+impl OutputSpec {
+    /// One file of the records of one lane, as they come.
+    pub fn new(path: Option<PathBuf>, format: Format, header: Header) -> Self {
+        OutputSpec {
+            path,
+            shards: 1,
+            format,
+            fasta: PathBuf::new(),
+            header,
+            lane_groups: vec![None],
+            comments: false,
+            directed: Directed::default(),
+            mate_tags: false,
+            shows_unaligned: true,
+            unaligned: None,
+            secondary_bases: false,
+            sorting: None,
+        }
+    }
+}
+
+impl Sorting {
+    /// What takes records or signatures, with so many bytes of memory.
+    pub(crate) fn store(&self, kind: &'static str, memory: u64) -> Store {
+        match self.kept.clone() {
+            None => Store::new(memory, self.folder.clone()),
+            Some(KeptRuns { folder, attempt, rank }) => Store::kept(memory, Kept { folder, kind, attempt, rank }),
+        }
+    }
+
+    /// The index that a file in this format gets.
+    pub(crate) fn index(&self, format: Format, header: &Header) -> Option<IndexFormat> {
+        match (self.index, self.order, format) {
+            (WriteIndex::No, ..) | (_, SortOrder::Name, _) | (.., Format::Sam | Format::Paf | Format::Abundances) => {
+                None
+            }
+            (.., Format::Cram { .. }) => Some(IndexFormat::Crai),
+            (WriteIndex::AsNeeded, ..) => Some(IndexFormat::for_contigs(&header.contigs)),
+            (WriteIndex::As(index), ..) => Some(index),
+        }
+    }
+}
