@@ -12,7 +12,7 @@ use zerohop_model::error::Error;
 use zerohop_model::index::{IndexSource, OnStart};
 use zerohop_model::machine::{Bytes, CpuId};
 use zerohop_model::measurement::ReplicaReport;
-use zerohop_model::plan::{Pages, Placement, Plan};
+use zerohop_model::plan::{Placement, Plan};
 use zerohop_report::{IndexOrigin, IndexReport};
 use zerohop_runtime::ReplicaMap;
 use zerohop_topology::{MemoryBound, pin_current_thread};
@@ -148,7 +148,7 @@ struct WantedCopy<'p> {
     placement: &'p Placement,
     /// How many will read it: so many threads make it.
     readers: usize,
-    /// Where its pages lie with who writes them first, the CPUs of those who will read it.
+    /// The CPUs of those who will read it: who makes it runs there, near what is written.
     cpus: Vec<CpuId>,
 }
 
@@ -168,8 +168,7 @@ impl WantedCopy<'_> {
 fn wanted<'p>(plan: &'p Plan, placed: &[Placed]) -> Vec<WantedCopy<'p>> {
     let copy = |(number, (placed, placement)): (usize, (&Placed, &'p Placement))| {
         let readers = || plan.workers.iter().filter(move |worker| worker.replica == number);
-        let by_touch = matches!(placement.pages, Pages::FirstTouch | Pages::LocalAlloc);
-        let cpus = readers().filter(|_| by_touch).flat_map(|worker| worker.cpus.iter().copied()).collect();
+        let cpus = readers().flat_map(|worker| worker.cpus.iter().copied()).collect();
         WantedCopy { placed: *placed, placement, readers: readers().count().max(1), cpus }
     };
     placed.iter().zip(&plan.replicas).enumerate().map(copy).collect()
