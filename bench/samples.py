@@ -9,6 +9,7 @@ Arms, in turn, with the same number of threads, the index made before and in the
 
     sheet    zerohop align --samples: all in one run
     runs     zerohop align for each sample
+    before   the same with another zerohop (--before PROGRAM)
 
 Records of each sample are compared. Results go to bench/runs/DATE-HOST-samples/.
 """
@@ -39,6 +40,7 @@ def parse_arguments():
     parser.add_argument("--pairs", type=int, default=20_000, help="of each sample (default: %(default)s)")
     parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)), help="(default: all CPUs)")
     parser.add_argument("--repeats", type=int, default=3, help="runs of each arm (default: %(default)s)")
+    parser.add_argument("--before", type=Path, help="another zerohop, for runs of its own")
     parser.add_argument("--out", type=Path,
         default=ROOT / "bench/runs" / f"{datetime.date.today()}-{platform.node()}-samples")
     options = parser.parse_args()
@@ -82,11 +84,12 @@ def cut(path, first, count, out):
 
 def commands(options, arm, reference, rows):
     """One after the other."""
-    align = [str(options.programs / "zerohop"), "align", "-q", "-t", str(options.threads), "-r", str(LENGTH)]
+    program = options.before if arm == "before" else options.programs / "zerohop"
+    align = [str(program), "align", "-q", "-t", str(options.threads), "-r", str(LENGTH)]
     if arm == "sheet":
         return [[*align, "--samples", "sheet.csv", "--output-dir", "samples-sheet", reference]]
     group = lambda name: f"@RG\\tID:{name}\\tSM:{name}\\tLB:{name}"
-    return [[*align, "-R", group(name), "-o", f"samples-runs/{name}.bam", "--json", f"samples-runs/{name}.json",
+    return [[*align, "-R", group(name), "-o", f"samples-{arm}/{name}.bam", "--json", f"samples-{arm}/{name}.json",
         reference, *files] for name, *files in rows]
 
 
@@ -114,8 +117,10 @@ def write_summary(options, results):
         median = lambda value: statistics.median(value(run) for run in runs)
         lines.append(f"| {arm} | {median(lambda r: r['wall_s']):.1f} | "
             f"{median(lambda r: r['user_s'] + r['sys_s']):.1f} | {median(lambda r: r['peak_rss_kib']) / 1024:.0f} |")
-    ratio = statistics.median(b["wall_s"] / a["wall_s"] for a, b in zip(results["sheet"], results["runs"]))
-    text = "\n".join(lines) + f"\n\nruns / sheet: {ratio:.2f} (median of the pairs)\n"
+    text = "\n".join(lines) + "\n\n"
+    for arm in list(results)[1:]:
+        ratio = statistics.median(b["wall_s"] / a["wall_s"] for a, b in zip(results["sheet"], results[arm]))
+        text += f"{arm} / sheet: {ratio:.2f} (median of the pairs)\n"
     (options.out / "summary.md").write_text(text)
     print(text)
 
@@ -124,7 +129,7 @@ def main():
     options = parse_arguments()
     reference, rows = prepare(options)
     options.out.mkdir(parents=True, exist_ok=True)
-    results = {"sheet": [], "runs": []}
+    results = {"sheet": [], "runs": [], **({"before": []} if options.before else {})}
     with open(options.out / "raw.jsonl", "w") as raw:
         for repeat in range(options.repeats):
             for arm, runs in results.items():
