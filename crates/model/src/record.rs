@@ -13,6 +13,8 @@ pub const UNMAPPED: u16 = 0x4;
 pub const MATE_UNMAPPED: u16 = 0x8;
 /// SEQ is reverse complemented (0x10).
 pub const REVERSE: u16 = 0x10;
+/// SEQ of the next segment is reverse complemented (0x20).
+pub const MATE_REVERSE: u16 = 0x20;
 /// First segment in the template (0x40).
 pub const FIRST: u16 = 0x40;
 /// Last segment in the template (0x80).

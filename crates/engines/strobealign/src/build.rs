@@ -9,11 +9,10 @@
 
 use crate::parameters::IndexParameters;
 use crate::reference::Reference;
-use crate::tables::{Tables, from_words, reserved, zeroed};
+use crate::sequence;
+use crate::tables::{Randstrobe, Tables, reserved, zeroed};
 use rayon::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuildError, ThreadPoolBuilder};
-use strobealign::index::RefRandstrobe;
-use strobealign::packed_seq::PackedSeqSlice;
 use strobealign::seeding::{RandstrobeIterator, SeedingParameters, SyncmerIterator};
 use zerohop_model::error::Error;
 
@@ -30,7 +29,7 @@ struct Stretch {
 }
 
 fn stretches(reference: &Reference) -> Vec<Stretch> {
-    let starts = &reference.sequence.starts.0;
+    let starts = &reference.starts().0;
     let contigs = starts.windows(2).map(|w| (w[0], w[1]));
     let split = |(start, contig_end): (usize, usize)| {
         (start..contig_end).step_by(STRETCH).map(move |start| Stretch {
@@ -47,18 +46,18 @@ fn randstrobes(
     reference: &Reference,
     parameters: &SeedingParameters,
     stretch: Stretch,
-    use_each: &mut dyn FnMut(RefRandstrobe),
+    use_each: &mut dyn FnMut(Randstrobe),
 ) {
     let Stretch { start, end, contig_end } = stretch;
     let syncmer = &parameters.syncmer;
     // A second strobe starts at most `max_dist` bases behind the first one.
     let beyond = usize::from(parameters.randstrobe.max_dist) + syncmer.k;
     let length = (end + beyond).min(contig_end) - start;
-    let slice = PackedSeqSlice::new(reference.sequence.sequence(), start, length);
-    let syncmers = SyncmerIterator::new(&slice, syncmer.k, syncmer.s, syncmer.t);
+    let stretch = sequence::Stretch { sequence: &reference.sequence, start, length };
+    let syncmers = SyncmerIterator::new(stretch, syncmer.k, syncmer.s, syncmer.t);
     let all = RandstrobeIterator::new(syncmers, parameters.randstrobe.clone());
     for r in all.take_while(|r| start + r.strobe1_pos < end) {
-        use_each(RefRandstrobe::new(r.hash, start + r.strobe1_pos, (r.strobe2_pos - r.strobe1_pos) as u8));
+        use_each(Randstrobe::new(r.hash, start + r.strobe1_pos, (r.strobe2_pos - r.strobe1_pos) as u8));
     }
 }
 
@@ -76,7 +75,7 @@ pub(crate) fn pool(
 /// Memory that cannot be had.
 pub(crate) fn build(reference: &Reference, wanted: &IndexParameters, pool: &ThreadPool) -> Result<Tables, Error> {
     let parameters = wanted.seeding.clone();
-    let bits = wanted.bits.unwrap_or_else(|| parameters.syncmer.pick_bits(&reference.sequence));
+    let bits = wanted.bits.unwrap_or_else(|| parameters.syncmer.pick_bits(&reference.outline));
     let stretches = stretches(reference);
     let count = |stretch: &Stretch| {
         let mut n = 0;
@@ -85,7 +84,7 @@ pub(crate) fn build(reference: &Reference, wanted: &IndexParameters, pool: &Thre
     };
     let counts: Vec<usize> = pool.install(|| stretches.par_iter().map(count).collect());
     // The threads below are the first to write them.
-    let mut table = from_words(zeroed(2 * counts.iter().sum::<usize>())?);
+    let mut table = zeroed::<Randstrobe>(counts.iter().sum())?;
     let mut places = Vec::with_capacity(stretches.len());
     let mut rest = &mut table[..];
     for (stretch, count) in stretches.iter().zip(counts) {
@@ -106,11 +105,11 @@ pub(crate) fn build(reference: &Reference, wanted: &IndexParameters, pool: &Thre
     pool.install(|| table.par_sort_unstable());
     let bucket_starts = bucket_starts(&table, bits)?;
     let filter_cutoff = filter_cutoff(&table, wanted.filter_fraction);
-    Ok(Tables { parameters, bits, filter_cutoff, randstrobes: table, bucket_starts })
+    Tables::new(parameters, bits, filter_cutoff, (table, bucket_starts), pool.current_num_threads())
 }
 
 /// `starts[b]` is the position of the first randstrobe whose hash has top bits of `b` or more.
-fn bucket_starts(table: &[RefRandstrobe], bits: u8) -> Result<Vec<usize>, Error> {
+fn bucket_starts(table: &[Randstrobe], bits: u8) -> Result<Vec<usize>, Error> {
     let buckets = 1usize << bits;
     let mut starts = reserved(buckets + 1)?;
     for (position, randstrobe) in table.iter().enumerate() {
@@ -125,7 +124,7 @@ fn bucket_starts(table: &[RefRandstrobe], bits: u8) -> Result<Vec<usize>, Error>
 
 /// How often a hash may occur before it is filtered: such that this part of distinct hashes occurs more often, within
 /// 30 to 100 (strobealign, `make_index`).
-fn filter_cutoff(table: &[RefRandstrobe], fraction: f64) -> usize {
+fn filter_cutoff(table: &[Randstrobe], fraction: f64) -> usize {
     const MOST: usize = 1000;
     let mut occurring = [0usize; MOST + 1];
     let mut distinct = 0;
@@ -151,7 +150,6 @@ mod tests {
     use super::*;
     use crate::options::Options;
     use crate::reference::ReferenceBuilder;
-    use crate::tables::AddressedIndex;
     use strobealign::index::StrobemerIndex;
     use strobealign::indexer::make_index;
     use zerohop_model::record::Contig;
@@ -192,16 +190,16 @@ mod tests {
             let tables = build(&reference, &parameters, &pool).unwrap();
             let bits = tables.bits;
             assert_eq!(parameters.bits.unwrap_or(bits), bits);
-            let ours = AddressedIndex::new(tables, reference.sequence.starts.clone());
+            let ours = tables.as_theirs(reference.starts());
             let IndexParameters { seeding, filter_fraction, .. } = parameters;
-            let (theirs, _) = make_index(&reference.sequence, seeding, bits, filter_fraction, 2);
+            let (theirs, _) = make_index(&reference.as_theirs(), seeding, bits, filter_fraction, 2);
             // Their own file format shows every byte of both.
             let write = |name: &str, index: &StrobemerIndex| {
                 index.write(dir.path().join(name)).unwrap();
                 std::fs::read(dir.path().join(name)).unwrap()
             };
-            assert!(write("ours", ours.index()) == write("theirs", &theirs), "{lengths:?}, {read_length}, {options}");
-            assert_eq!(ours.randstrobes().len(), theirs.len());
+            assert!(write("ours", &ours) == write("theirs", &theirs), "{lengths:?}, {read_length}, {options}");
+            assert_eq!(ours.len(), theirs.len());
         }
     }
 }

@@ -12,8 +12,9 @@
 
 use crate::parameters::IndexParameters;
 use crate::pieces::{PIECE, share};
-use crate::reference::{Reference, ReferenceBuilder};
-use crate::tables::{AddressedIndex, Tables, as_bytes, from_words, mapped, zeroed};
+use crate::reference::Reference;
+use crate::sequence::Sequence;
+use crate::tables::{Randstrobe, Tables, from_words, mapped, zeroed};
 use crate::{Strobealign, VERSION};
 use serde::{Deserialize, Serialize};
 use std::fs::File;
@@ -21,7 +22,6 @@ use std::hint::black_box;
 use std::io::{BufWriter, ErrorKind, Write};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
-use strobealign::packed_seq::PackedSeq;
 use strobealign::seeding::SeedingParameters;
 use xxhash_rust::xxh3::xxh3_64;
 use zerohop_input::identity::FileId;
@@ -84,6 +84,13 @@ pub(crate) struct Section {
     pub(crate) offset: u64,
     pub(crate) bytes: u64,
     piece_xxh3: Vec<u64>,
+}
+
+impl Section {
+    /// The words that it takes in memory. It ends before the file does, or with a whole word.
+    fn words(&self) -> usize {
+        (self.bytes as usize).div_ceil(size_of::<u64>())
+    }
 }
 
 /// The description: all that is not in the sections.
@@ -155,14 +162,11 @@ impl SectionWriter<'_, '_> {
         Ok(())
     }
 
-    fn section(&mut self, pieces: impl Iterator<Item = Vec<u8>>) -> std::io::Result<Section> {
+    fn section(&mut self, bytes: &[u8]) -> std::io::Result<Section> {
         self.align()?;
-        let mut section = Section { offset: self.at, bytes: 0, piece_xxh3: Vec::new() };
-        for piece in pieces {
-            section.piece_xxh3.push(xxh3_64(&piece));
-            section.bytes += piece.len() as u64;
-            self.out.write_all(&piece)?;
-        }
+        let piece_xxh3 = bytes.chunks(PIECE).map(xxh3_64).collect();
+        let section = Section { offset: self.at, bytes: bytes.len() as u64, piece_xxh3 };
+        self.out.write_all(bytes)?;
         self.at += section.bytes;
         Ok(section)
     }
@@ -193,11 +197,11 @@ impl Strobealign {
         let mut out = BufWriter::with_capacity(1 << 20, file);
         out.write_all(&vec![0; room as usize])?;
         let mut writer = SectionWriter { out: &mut out, at: room };
-        let sequence = writer.section(packed_pieces(self.reference.sequence.sequence()))?;
-        let randstrobes = as_bytes(self.index.randstrobes());
-        let randstrobes = writer.section(randstrobes.chunks(PIECE).map(<[u8]>::to_vec))?;
-        let bucket_starts: &[u8] = bytemuck::cast_slice(self.index.bucket_starts());
-        let bucket_starts = writer.section(bucket_starts.chunks(PIECE).map(<[u8]>::to_vec))?;
+        let Tables { randstrobes, bucket_starts, .. } = &self.tables;
+        let sequence: &[u8] = bytemuck::cast_slice(self.reference.sequence.words());
+        let sequence = writer.section(&sequence[..packed_bytes(self.reference.sequence.len())])?;
+        let randstrobes = writer.section(bytemuck::cast_slice(randstrobes))?;
+        let bucket_starts = writer.section(bytemuck::cast_slice(bucket_starts))?;
         let end = writer.at;
         out.flush()?;
         let mut sections = [Some(sequence), Some(randstrobes), Some(bucket_starts)].into_iter();
@@ -219,13 +223,13 @@ impl Strobealign {
             reference: reference.clone(),
             read_length: self.parameters.read_length().unwrap_or(0),
             options: self.parameters.words(),
-            seeding: describe_seeding(&self.index.index().parameters),
-            bits: self.index.bits(),
-            filter_cutoff: self.index.index().filter_cutoff(),
+            seeding: describe_seeding(&self.tables.parameters),
+            bits: self.tables.bits,
+            filter_cutoff: self.tables.filter_cutoff,
             contigs: self.reference.contigs.iter().map(|c| (c.name.clone(), c.length)).collect(),
-            sequence: section(self.reference.sequence.total_length().div_ceil(4)),
-            randstrobes: section(size_of_val(self.index.randstrobes())),
-            bucket_starts: section(size_of_val(self.index.bucket_starts())),
+            sequence: section(packed_bytes(self.reference.sequence.len())),
+            randstrobes: section(size_of_val(&self.tables.randstrobes[..])),
+            bucket_starts: section(size_of_val(&self.tables.bucket_starts[..])),
         };
         serde_json::to_vec(&description).map_err(std::io::Error::other)
     }
@@ -241,7 +245,7 @@ impl Strobealign {
         parameters: &IndexParameters,
         threads: usize,
     ) -> Result<Self, IndexFileError> {
-        Strobealign::load_with(&Loader::open(path)?, reference, parameters, threads, Loader::read_tables)
+        Strobealign::load_with(&Loader::open(path)?, reference, parameters, threads, Loader::read_words)
     }
 
     /// The same of a copy of an index file that lies in memory (`resident::fill`): its tables are mapped, not read, and
@@ -255,7 +259,7 @@ impl Strobealign {
         parameters: &IndexParameters,
         threads: usize,
     ) -> Result<Self, IndexFileError> {
-        Strobealign::load_with(&Loader::open(copy)?, reference, parameters, threads, Loader::map_tables)
+        Strobealign::load_with(&Loader::open(copy)?, reference, parameters, threads, Loader::map_words)
     }
 
     fn load_with(
@@ -263,31 +267,27 @@ impl Strobealign {
         reference: Option<&Path>,
         parameters: &IndexParameters,
         threads: usize,
-        tables: impl FnOnce(&Loader, usize) -> Result<(Reference, Words), IndexFileError>,
+        words: impl FnOnce(&Loader, usize) -> Result<Words, IndexFileError>,
     ) -> Result<Self, IndexFileError> {
         loader.check_reference(reference, threads)?;
         loader.check_parameters(parameters)?;
-        let (reference, words) = tables(loader, threads)?;
-        let tables = loader.tables(words, parameters.seeding.clone())?;
-        let starts = reference.sequence.starts.clone();
-        Ok(Strobealign::assemble(reference, parameters.clone(), AddressedIndex::new(tables, starts)))
+        let Words { sequence, randstrobes, bucket_starts } = words(loader, threads)?;
+        let reference = loader.reference(sequence)?;
+        let tables = loader.tables(randstrobes, bucket_starts)?;
+        let Description { bits, filter_cutoff, .. } = loader.description;
+        let tables = Tables::new(parameters.seeding.clone(), bits, filter_cutoff, tables, threads)?;
+        Ok(Strobealign::assemble(reference, parameters.clone(), tables))
     }
 }
 
-/// Four bases to a byte, the first in the lowest bits.
-fn packed_pieces(sequence: &PackedSeq) -> impl Iterator<Item = Vec<u8>> {
-    let bases_per_piece = 4 * PIECE;
-    (0..sequence.len()).step_by(bases_per_piece).map(move |start| {
-        let end = (start + bases_per_piece).min(sequence.len());
-        let byte = |first: usize| {
-            (first..(first + 4).min(end)).rev().fold(0, |byte, i| byte << 2 | sequence.nucleotide_bits(i))
-        };
-        (start..end).step_by(4).map(byte).collect()
-    })
+/// Bytes of so many bases, four to a byte.
+fn packed_bytes(bases: usize) -> usize {
+    bases.div_ceil(4)
 }
 
-/// The tables as they come from a file.
+/// The sections as they come from a file.
 struct Words {
+    sequence: Vec<u64>,
     randstrobes: Vec<u64>,
     bucket_starts: Vec<u64>,
 }
@@ -395,92 +395,92 @@ impl Loader {
         }
     }
 
-    /// Reads everything. The reference has to be given to strobealign base by base, on one thread: the calling one,
-    /// which then helps the others with the tables. All memory is taken by the calling thread, so it is placed where
-    /// that one wants it.
-    fn read_tables(&self, threads: usize) -> Result<(Reference, Words), IndexFileError> {
-        let Description { randstrobes, bucket_starts, .. } = &self.description;
+    /// Reads everything. All memory is taken by the calling thread, so it is placed where that one wants it.
+    fn read_words(&self, threads: usize) -> Result<Words, IndexFileError> {
         // The readers are the first to write it.
-        let mut randstrobe_words = zeroed((randstrobes.bytes / 8) as usize)?;
-        let mut bucket_words = zeroed((bucket_starts.bytes / 8) as usize)?;
-        let pieces = |section, words| {
-            let pieces = bytemuck::cast_slice_mut::<u64, u8>(words).chunks_mut(PIECE).enumerate();
-            pieces.map(move |(i, piece)| (section, i, piece))
-        };
-        let all: Vec<(&Section, usize, &mut [u8])> =
-            pieces(randstrobes, &mut randstrobe_words).chain(pieces(bucket_starts, &mut bucket_words)).collect();
-        let read = |(section, i, piece): (&Section, usize, &mut [u8])| self.read_piece(section, i, piece);
-        let reference = share(all, threads, || self.reference(), read)?;
-        Ok((reference, Words { randstrobes: randstrobe_words, bucket_starts: bucket_words }))
+        let [mut sequence, mut randstrobes, mut bucket_starts] = [Vec::new(), Vec::new(), Vec::new()];
+        let mut all = Vec::new();
+        for (section, words) in self.sections().into_iter().zip([&mut sequence, &mut randstrobes, &mut bucket_starts]) {
+            *words = zeroed(section.words())?;
+            all.extend(section_pieces(section, words));
+        }
+        share(all, threads, |(section, i, piece)| self.read_piece(section, i, piece))?;
+        Ok(Words { sequence, randstrobes, bucket_starts })
     }
 
-    /// Maps the tables, and reads the reference. The pages of the tables are asked for by all threads, so that nobody
-    /// has to wait for one when reads are aligned.
-    fn map_tables(&self, threads: usize) -> Result<(Reference, Words), IndexFileError> {
-        let Description { randstrobes, bucket_starts, .. } = &self.description;
-        let words = Words { randstrobes: self.map(randstrobes)?, bucket_starts: self.map(bucket_starts)? };
-        let pieces = [&words.randstrobes, &words.bucket_starts].map(|words| words.chunks(PIECE));
-        let touch = |words: &[u64]| {
+    /// Maps everything. The pages are asked for by all threads, so that nobody has to wait for one when reads are
+    /// aligned.
+    fn map_words(&self, threads: usize) -> Result<Words, IndexFileError> {
+        let [sequence, randstrobes, bucket_starts] = self.sections().map(|section| self.map(section));
+        let words = Words { sequence: sequence?, randstrobes: randstrobes?, bucket_starts: bucket_starts? };
+        let pieces = [&words.sequence, &words.randstrobes, &words.bucket_starts].map(|words| words.chunks(PIECE));
+        share(pieces.into_iter().flatten().collect(), threads, |words: &[u64]| {
             words.iter().step_by(LEAST_PAGE / size_of::<u64>()).for_each(|word| {
                 black_box(*word);
             });
-            Ok(())
-        };
-        let reference = share(pieces.into_iter().flatten().collect(), threads, || self.reference(), touch)?;
-        Ok((reference, words))
+            Ok::<_, IndexFileError>(())
+        })?;
+        Ok(words)
     }
 
     /// A section as a mapping, or, where it is too small for one, read.
     fn map(&self, section: &Section) -> Result<Vec<u64>, IndexFileError> {
-        let count = (section.bytes / 8) as usize;
-        match mapped(&self.file, section.offset, count) {
+        match mapped(&self.file, section.offset, section.words()) {
             Err(error) if error.kind() == ErrorKind::Unsupported => {}
             other => return other.map_err(|source| self.io(source)),
         }
-        let mut words = zeroed(count)?;
-        let pieces = bytemuck::cast_slice_mut::<u64, u8>(&mut words).chunks_mut(PIECE).enumerate();
-        for (i, piece) in pieces {
-            self.read_piece(section, i, piece)?;
-        }
+        let mut words = zeroed(section.words())?;
+        section_pieces(section, &mut words).try_for_each(|(section, i, piece)| self.read_piece(section, i, piece))?;
         Ok(words)
     }
 
-    fn tables(&self, words: Words, parameters: SeedingParameters) -> Result<Tables, IndexFileError> {
-        let Description { bits, filter_cutoff, .. } = &self.description;
-        let randstrobes = from_words(words.randstrobes);
+    /// The two tables, if they fit together.
+    fn tables(
+        &self,
+        randstrobes: Vec<u64>,
+        bucket_starts: Vec<u64>,
+    ) -> Result<(Vec<Randstrobe>, Vec<usize>), IndexFileError> {
+        let Description { bits, .. } = &self.description;
+        let randstrobes = from_words(randstrobes);
         // On the systems that strobealign can index a genome on, a usize is a u64: the cast costs nothing.
-        let bucket_starts: Vec<usize> = bytemuck::allocation::try_cast_vec(words.bucket_starts)
-            .map_err(|_| self.unusable("it needs a 64-bit system"))?;
+        let bucket_starts: Vec<usize> =
+            bytemuck::allocation::try_cast_vec(bucket_starts).map_err(|_| self.unusable("it needs a 64-bit system"))?;
         let inconsistent = !(8..=31).contains(bits)
             || bucket_starts.len() != (1 << bits) + 1
             || bucket_starts.last() != Some(&randstrobes.len());
         if inconsistent {
             return Err(self.unusable("its tables do not fit together"));
         }
-        Ok(Tables { parameters, bits: *bits, filter_cutoff: *filter_cutoff, randstrobes, bucket_starts })
+        Ok((randstrobes, bucket_starts))
     }
 
-    fn reference(&self) -> Result<Reference, IndexFileError> {
+    fn reference(&self, sequence: Vec<u64>) -> Result<Reference, IndexFileError> {
         let contig = |(name, length): &(String, u64)| Contig::new(name, *length);
         let contigs: Vec<Contig> = self.description.contigs.iter().map(contig).collect();
-        let section = &self.description.sequence;
         let total = contigs.iter().try_fold(0u64, |total, contig| total.checked_add(contig.length));
-        let Some(total) = total.filter(|total| section.bytes == total.div_ceil(4)) else {
+        let bytes = self.description.sequence.bytes;
+        let Some(total) = total.filter(|&total| bytes == packed_bytes(total as usize) as u64) else {
             return Err(self.unusable("its reference does not fit its contigs"));
         };
-        let (mut builder, mut piece, mut left) = (ReferenceBuilder::default(), vec![0; PIECE], total as usize);
-        for i in 0..section.bytes.div_ceil(PIECE as u64) as usize {
-            let length = (section.bytes as usize - i * PIECE).min(PIECE);
-            self.read_piece(section, i, &mut piece[..length])?;
-            left -= builder.push_packed(&piece[..length], left);
-        }
-        builder.build(contigs).map_err(|e| self.unusable(e.to_string()))
+        let sequence = Sequence::from_words(sequence, total as usize);
+        Reference::new(sequence, contigs).map_err(|error| self.unusable(error.to_string()))
     }
+}
+
+/// The pieces of the memory of a section, with their numbers.
+fn section_pieces<'s>(
+    section: &'s Section,
+    words: &'s mut [u64],
+) -> impl Iterator<Item = (&'s Section, usize, &'s mut [u8])> {
+    // The last word of the reference may be cut off.
+    let bytes = &mut bytemuck::cast_slice_mut::<u64, u8>(words)[..section.bytes as usize];
+    bytes.chunks_mut(PIECE).enumerate().map(move |(i, piece)| (section, i, piece))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ReferenceBuilder;
     use crate::options::Options;
     use zerohop_model::engine::Engine;
 
@@ -501,22 +501,20 @@ mod tests {
     }
 
     fn same(one: &Strobealign, other: &Strobealign) {
-        assert!(one.index.randstrobes() == other.index.randstrobes());
-        assert!(one.index.bucket_starts() == other.index.bucket_starts());
-        assert_eq!(one.index.index().filter_cutoff(), other.index.index().filter_cutoff());
+        assert!(one.tables.randstrobes == other.tables.randstrobes);
+        assert!(one.tables.bucket_starts == other.tables.bucket_starts);
+        assert_eq!(one.tables.filter_cutoff, other.tables.filter_cutoff);
         assert_eq!(one.contigs(), other.contigs());
-        let sequence = |engine: &Strobealign| engine.reference.sequence.sequence().decode_all();
-        assert!(sequence(one) == sequence(other));
+        assert!(one.reference.sequence == other.reference.sequence);
     }
 
     /// Of several pieces, the last of which is not full.
     #[test]
     fn a_copy_is_what_it_was_copied_from() {
         let ours = engine(8_000_001);
-        assert!(size_of_val(ours.index.randstrobes()) > 2 * PIECE);
+        assert!(size_of_val(&ours.tables.randstrobes[..]) > 2 * PIECE);
         for threads in [1, 2, 5] {
-            let (reference, index) = ours.index.copy(threads, || ours.reference.clone()).unwrap();
-            same(&Strobealign::assemble(reference, of_reads(150), index), &ours);
+            same(&ours.copy(threads).unwrap(), &ours);
         }
     }
 

@@ -3,11 +3,14 @@
 //! Its records are those of the strobealign program with the same [`Options`], byte for byte, because the input is cut
 //! where the program cuts it ([`Cut`]) and each chunk starts with the same random numbers. The path of a read:
 //!
-//! 1. its randstrobes are made two fragments ahead, and the places in the index where they will be looked up are
-//!    prefetched;
-//! 2. hits become chains (`Chainer::get_chains`), chains alignments (`align_paired_end_read`);
-//! 3. strobealign's records are turned into ours, with names and qualities straight from the chunk. Or, without
-//!    alignments, chains become lines of PAF or weights of contigs.
+//! 1. its seeds, pairs of strobes, are made (`seeds`), some fragments ahead of it;
+//! 2. they are looked up in the index (`tables`, `hits`), whose lines were asked for before, and become anchors;
+//! 3. anchors become chains (`chains`), and the reference where the best ones lie is asked for;
+//! 4. chains become alignments (`extension`), of single reads (`single`) or pairs (`pairs`), and records (`records`).
+//!    Or, without alignments, chains become lines of PAF or weights of contigs (`modes`).
+//!
+//! The steps are written anew for memory that is far away, with the crate's functions as naive twins in the tests.
+//! What seldom decides the time is left to the crate: alignments with gaps, parameters of seeds, PAF, abundances.
 //!
 //! [`Provider`] finds the index. It comes from [`Strobealign::build`], from a file ([`Strobealign::load`]) or from
 //! another copy ([`Engine::replicate`]).
@@ -16,18 +19,28 @@
 #![deny(unsafe_code)]
 
 mod build;
+mod chains;
+mod extension;
 pub mod file;
+mod hits;
 mod mapper;
 mod modes;
 mod options;
+mod pairs;
 mod parameters;
 mod pieces;
 mod provider;
+mod query;
 mod records;
 mod reference;
 mod resident;
 mod seeds;
+mod sequence;
+mod single;
 mod tables;
+#[cfg(test)]
+mod twin;
+mod wide;
 
 pub use options::{Options, OptionsError};
 pub use parameters::IndexParameters;
@@ -35,8 +48,9 @@ pub use provider::Provider;
 pub use reference::{Reference, ReferenceBuilder};
 
 use crate::mapper::StrobealignMapper;
-use crate::tables::{AddressedIndex, RANDSTROBE_BYTES};
-use strobealign::chainer::{Chainer, MAXIMUM_QUERY_LENGTH};
+use crate::sequence::Sequence;
+use crate::tables::Tables;
+use strobealign::chainer::MAXIMUM_QUERY_LENGTH;
 use strobealign::modes::align::MappingParameters;
 use zerohop_model::engine::{Cut, Engine};
 use zerohop_model::error::Error;
@@ -56,11 +70,10 @@ pub const CHUNK_BASES: u64 = 1_000_000;
 pub struct Strobealign {
     reference: Reference,
     parameters: IndexParameters,
-    index: AddressedIndex,
+    tables: Tables,
     options: Options,
-    /// What strobealign's functions take of the options.
+    /// Those of the options that say where alignments are looked for.
     mapping: MappingParameters,
-    chainer: Chainer,
 }
 
 /// The canonical read length for which an index is made when reads have a mean length of `mean` bases: 50, 75, 100,
@@ -96,23 +109,28 @@ impl Strobealign {
     ) -> Result<Self, Error> {
         let pool = build::pool(threads, on_start).map_err(|e| Error::Thread(std::io::Error::other(e)))?;
         let tables = build::build(&reference, parameters, &pool)?;
-        let starts = reference.sequence.starts.clone();
-        Ok(Strobealign::assemble(reference, parameters.clone(), AddressedIndex::new(tables, starts)))
+        Ok(Strobealign::assemble(reference, parameters.clone(), tables))
     }
 
-    fn assemble(reference: Reference, parameters: IndexParameters, index: AddressedIndex) -> Self {
+    fn assemble(reference: Reference, parameters: IndexParameters, tables: Tables) -> Self {
         let options = Options::default();
-        let chainer = Chainer::new(index.index().k(), options.chaining.clone());
         let mapping = options.mapping();
-        Strobealign { reference, parameters, index, options, mapping, chainer }
+        Strobealign { reference, parameters, tables, options, mapping }
     }
 
     /// The same, which maps with these options. The index stays as it is: they should be those that it was made for.
     #[must_use]
     pub fn with_options(self, options: Options) -> Self {
-        let chainer = Chainer::new(self.index.index().k(), options.chaining.clone());
         let mapping = options.mapping();
-        Strobealign { options, mapping, chainer, ..self }
+        Strobealign { options, mapping, ..self }
+    }
+
+    fn copy(&self, threads: usize) -> Result<Self, Error> {
+        let Reference { sequence, contigs, outline } = &self.reference;
+        let (words, tables) = self.tables.copy(sequence.words(), threads)?;
+        let sequence = Sequence::from_words(words, sequence.len());
+        let reference = Reference { sequence, contigs: contigs.clone(), outline: outline.clone() };
+        Ok(Strobealign::assemble(reference, self.parameters.clone(), tables).with_options(self.options.clone()))
     }
 }
 
@@ -138,14 +156,11 @@ impl Engine for Strobealign {
     }
 
     fn index_bytes(&self) -> u64 {
-        let tables = self.index.randstrobes().len() * RANDSTROBE_BYTES + size_of_val(self.index.bucket_starts());
-        (tables + self.reference.sequence.total_length() / 4) as u64
+        (self.tables.bytes() + size_of_val(self.reference.sequence.words())) as u64
     }
 
     fn replicate(&self, threads: usize) -> Result<Box<dyn Engine>, Error> {
-        let (reference, index) = self.index.copy(threads, || self.reference.clone())?;
-        let copy = Strobealign::assemble(reference, self.parameters.clone(), index);
-        Ok(Box::new(copy.with_options(self.options.clone())))
+        Ok(Box::new(self.copy(threads)?))
     }
 
     fn mapper(&self) -> Box<dyn Mapper + '_> {

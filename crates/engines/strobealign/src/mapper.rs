@@ -1,164 +1,172 @@
-//! One worker: the loop over the fragments of a chunk, as in strobealign's `map_chunk`, with its look-ups prefetched.
+//! One worker: the loop over the fragments of a chunk. The index and the reference are too large for any cache, so that
+//! what a fragment needs is asked for while others are worked on. The stages, each one fragment behind the one before:
 //!
-//! A look-up costs two cache misses, one after the other: the start of a hash's bucket, then the bucket. While one
-//! fragment is mapped, the buckets of the next are on their way, and the bucket starts of the one after that.
+//! 1. seeds are made, and the starts of their buckets are asked for;
+//! 2. these are there, and the buckets are asked for: short ones whole, of long ones the coarse hashes;
+//! 3. these are there, and the parts of long buckets are asked for in which the seeds are;
+//! 4. all is there: seeds are looked up and chained, and the reference where the best chains lie is asked for;
+//! 5. it is there: reads are aligned. This stage alone takes random numbers, and so these are those of a loop without
+//!    stages.
 
 use crate::Strobealign;
-use crate::modes::{Chained, Chains, Mode, State};
+use crate::chains::{Chainer, Chains};
+use crate::hits::Finder;
+use crate::modes::{Chained, Mode, State};
 use crate::seeds::{Seeder, Seeds};
-use crate::tables::{AddressedIndex, prefetch};
-use fastrand::Rng;
+use crate::sequence::BASES_PER_WORD;
+use crate::tables::prefetch;
 use std::collections::VecDeque;
-use strobealign::io::record::SequenceRecord;
-use strobealign::shuffle::shuffle_best;
 use zerohop_model::alignment::Alignments;
 use zerohop_model::chunk::{Chunk, Fragment};
 use zerohop_model::error::Error;
 use zerohop_model::mapper::Mapper;
 
-/// The seeds of a fragment's one or two reads.
+/// Chains of a read whose place on the reference is asked for.
+const LIKELY_CHAINS: usize = 4;
+/// How many fragments the newest one is behind the one that is next.
+const STAGES: usize = 4;
+/// Words of a cache line.
+const WORDS_PER_LINE: usize = 8;
+
+/// What is known of a read.
 #[derive(Default)]
-struct FragmentSeeds {
+struct PreparedRead {
+    length: usize,
+    seeds: Seeds,
+    chains: Chains,
+}
+
+/// What is known of a fragment.
+#[derive(Default)]
+struct Prepared {
+    /// 1, or 2 of a pair.
     reads: usize,
-    seeds: [Seeds; 2],
+    read: [PreparedRead; 2],
 }
 
-impl FragmentSeeds {
-    fn of_reads(&self) -> &[Seeds] {
-        &self.seeds[..self.reads]
-    }
-}
-
-/// Finds the chains of reads.
-struct ReadChainer<'e> {
+/// The stages before alignment.
+struct Pipeline<'e> {
     engine: &'e Strobealign,
-    /// Reads in the form that strobealign takes; their memory is kept.
-    reads: [SequenceRecord; 2],
     seeder: Seeder,
-    /// Seeds of the fragments that come next: of the first one the buckets were asked for already.
-    ahead: VecDeque<FragmentSeeds>,
-    /// Seeds that are used up: their memory is used again.
-    spare: Vec<FragmentSeeds>,
+    chainer: Chainer<'e>,
+    /// The fragments that come next, in order: at the end those whose seeds were just made.
+    ahead: VecDeque<Prepared>,
+    /// Those that are used up: their memory is used again.
+    spare: Vec<Prepared>,
 }
 
-impl<'e> ReadChainer<'e> {
+impl<'e> Pipeline<'e> {
     fn new(engine: &'e Strobealign) -> Self {
-        let read = || SequenceRecord::new(String::new(), None, Vec::new(), None);
-        ReadChainer {
-            reads: [read(), read()],
-            seeder: Seeder::default(),
-            ahead: VecDeque::new(),
-            spare: Vec::new(),
-            engine,
-        }
+        let Strobealign { tables, mapping, options, reference, .. } = engine;
+        let finder = Finder::new(tables, mapping.mcs_strategy, mapping.rescue_distance);
+        let chainer = Chainer::new(finder, tables.k(), &options.chaining, reference.starts());
+        Pipeline { engine, seeder: Seeder::default(), chainer, ahead: VecDeque::new(), spare: Vec::new() }
     }
 
     /// Begins a chunk.
     fn begin(&mut self, chunk: &Chunk) {
-        self.ahead.clear();
-        (0..chunk.len().min(2)).for_each(|i| self.seed(&chunk.fragment(i)));
-        self.fetch_buckets(0);
+        self.spare.extend(self.ahead.drain(..));
+        // Each of the first fragments goes through the stages that are before it in the loop.
+        for first in 0..STAGES {
+            self.step(chunk, first, STAGES - first);
+        }
     }
 
-    /// The seeds of fragment `i`, which is next; those of the fragments behind it are looked after.
-    fn next(&mut self, chunk: &Chunk, i: usize) -> Option<FragmentSeeds> {
-        if i + 2 < chunk.len() {
-            self.seed(&chunk.fragment(i + 2));
-        }
-        self.fetch_buckets(1);
+    /// Fragment `i`, which is next; those behind it move on by a stage.
+    fn next(&mut self, chunk: &Chunk, i: usize) -> Option<Prepared> {
+        self.step(chunk, i + STAGES, 0);
         self.ahead.pop_front()
     }
 
-    /// Makes the seeds of `fragment` and asks for the starts of their buckets.
-    fn seed(&mut self, fragment: &Fragment<'_>) {
-        let index = &self.engine.index;
-        let parameters = &index.index().parameters;
-        let mut seeds = self.spare.pop().unwrap_or_default();
-        seeds.reads = 0;
-        for read in fragment.reads() {
-            self.seeder.seed(read.seq, parameters, &mut seeds.seeds[seeds.reads]);
-            seeds.reads += 1;
+    /// Moves fragments on by a stage: `newest` is the one whose seeds are made. The first of those that are ahead is so
+    /// many places from where it will be when it is next. The stages take turns by read, so that not all that is asked
+    /// for is asked for at once: a core has some 12 to 24 lines on their way at a time, and waits with more.
+    fn step(&mut self, chunk: &Chunk, newest: usize, places: usize) {
+        let (tables, at) = (&self.engine.tables, |stage: usize| stage.checked_sub(places));
+        let fragment = (newest < chunk.len()).then(|| chunk.fragment(newest));
+        let mut prepared = fragment.and(self.spare.pop()).unwrap_or_default();
+        prepared.reads = 0;
+        for read in 0..2 {
+            if let Some(prepared) = at(3).and_then(|stage| self.read(stage, read)) {
+                // Both orientations have the same strobes, and a first strobe has one bucket, whatever the second.
+                prepared.seeds[0].iter().for_each(|randstrobe| tables.fetch_bucket(randstrobe.hash));
+            }
+            if let Some(prepared) = at(2).and_then(|stage| self.read(stage, read)) {
+                prepared.seeds.iter().flatten().for_each(|randstrobe| tables.fetch_window(randstrobe.hash));
+            }
+            if let Some(stage) = at(1) {
+                self.chain(stage, read);
+            }
+            if let Some(seq) = fragment.and_then(|fragment| fragment.reads().nth(read)).map(|read| read.seq) {
+                self.seed(seq, &mut prepared.read[read]);
+                prepared.reads = read + 1;
+            }
         }
-        for_each_hash(seeds.of_reads(), |hash| prefetch(index.bucket_starts(), bucket(index, hash)));
-        self.ahead.push_back(seeds);
+        self.ahead.extend(fragment.map(|_| prepared));
     }
 
-    /// Asks for the buckets of the fragment after the next one.
-    fn fetch_buckets(&self, ahead: usize) {
-        let index = &self.engine.index;
-        if let Some(seeds) = self.ahead.get(ahead) {
-            for_each_hash(seeds.of_reads(), |hash| {
-                let bucket = bucket(index, hash);
-                if let Some(&[start, end]) = index.bucket_starts().get(bucket..bucket + 2) {
-                    prefetch(index.randstrobes(), start);
-                    // A short bucket is searched from its start, a longer one by bisection.
-                    prefetch(index.randstrobes(), start + (end - start) / 2);
-                }
-            });
-        }
+    /// Makes the seeds of a read and asks for the starts of their buckets.
+    fn seed(&mut self, seq: &[u8], prepared: &mut PreparedRead) {
+        let tables = &self.engine.tables;
+        prepared.length = seq.len();
+        self.seeder.seed(seq, &tables.parameters, &mut prepared.seeds, |hash| tables.fetch_starts(hash));
     }
 
-    /// The fragment with the chains of its reads.
-    fn chained<'f>(&'f mut self, fragment: &'f Fragment<'f>, seeds: &[Seeds], rng: &mut Rng) -> Chained<'f> {
-        for (record, read) in self.reads.iter_mut().zip(fragment.reads()) {
-            record.sequence.clear();
-            record.sequence.extend_from_slice(read.seq);
-        }
-        let [first, second] = &self.reads;
-        let chains = sorted_chains(self.engine, &seeds[0], first.len(), rng);
-        let mate = seeds.get(1).map(|seeds| sorted_chains(self.engine, seeds, second.len(), rng));
-        Chained { fragment, reads: &self.reads, first: chains, mate }
+    fn read(&self, ahead: usize, read: usize) -> Option<&PreparedRead> {
+        self.ahead.get(ahead).filter(|prepared| read < prepared.reads).map(|prepared| &prepared.read[read])
     }
-}
 
-/// The chains of a read, best first; equally good ones in random order (strobealign's `get_sorted_chains`).
-fn sorted_chains(engine: &Strobealign, seeds: &Seeds, length: usize, rng: &mut Rng) -> Chains {
-    let (mut chains, chain_details, hits_details) = engine.chainer.get_chains(
-        seeds,
-        engine.index.index(),
-        engine.mapping.rescue_distance,
-        engine.mapping.mcs_strategy,
-        length,
-    );
-    chains.sort_by(|a, b| b.score.total_cmp(&a.score));
-    shuffle_best(&mut chains, |chain| chain.score, rng);
-    (chains, chain_details, hits_details)
-}
-
-/// The bucket that `hash` belongs to.
-#[inline]
-fn bucket(index: &AddressedIndex, hash: u64) -> usize {
-    (hash >> (64 - index.bits())) as usize
-}
-
-/// All hashes that will surely be looked up.
-#[inline]
-fn for_each_hash(seeds: &[Seeds], mut f: impl FnMut(u64)) {
-    seeds.iter().flatten().flatten().for_each(|randstrobe| f(randstrobe.hash));
+    /// Makes the chains of a read, and asks for the reference where the best ones lie.
+    fn chain(&mut self, ahead: usize, read: usize) {
+        let prepared = self.ahead.get_mut(ahead).filter(|prepared| read < prepared.reads);
+        let Some(PreparedRead { length, seeds, chains }) = prepared.map(|prepared| &mut prepared.read[read]) else {
+            return;
+        };
+        self.chainer.chain(seeds, *length, chains);
+        let words = self.engine.reference.sequence.words();
+        for chain in chains.chains.iter().take(LIKELY_CHAINS) {
+            let start = chain.projected_start();
+            let wanted = start / BASES_PER_WORD..(start + *length).div_ceil(BASES_PER_WORD);
+            wanted.step_by(WORDS_PER_LINE).for_each(|word| prefetch(words, word));
+        }
+    }
 }
 
 /// One worker with what it makes of chains.
 pub(crate) struct StrobealignMapper<'e> {
-    chainer: ReadChainer<'e>,
-    mode: Mode,
+    pipeline: Pipeline<'e>,
+    mode: Mode<'e>,
 }
 
 impl<'e> StrobealignMapper<'e> {
     pub(crate) fn new(engine: &'e Strobealign) -> Self {
-        StrobealignMapper { chainer: ReadChainer::new(engine), mode: Mode::new(engine) }
+        StrobealignMapper { pipeline: Pipeline::new(engine), mode: Mode::new(engine) }
+    }
+
+    fn map_one(
+        &mut self,
+        fragment: &Fragment<'_>,
+        prepared: &mut Prepared,
+        state: &mut State,
+        out: &mut Alignments,
+    ) -> Result<(), Error> {
+        for read in &mut prepared.read[..prepared.reads] {
+            read.chains.shuffle_best(state.rng());
+        }
+        let [first, second] = &mut prepared.read;
+        let chains = [&mut first.chains, &mut second.chains];
+        self.mode.add(self.pipeline.engine, Chained { fragment, chains }, state, out)
     }
 }
 
 impl Mapper for StrobealignMapper<'_> {
     fn map(&mut self, chunk: &Chunk, out: &mut Alignments) -> Result<(), Error> {
-        let (chainer, mut state) = (&mut self.chainer, State::of_chunk());
-        chainer.begin(chunk);
+        let mut state = State::of_chunk();
+        self.pipeline.begin(chunk);
         for (i, fragment) in chunk.fragments().enumerate() {
-            let Some(seeds) = chainer.next(chunk, i) else { break };
-            let engine = chainer.engine;
-            let chained = chainer.chained(&fragment, seeds.of_reads(), state.rng());
-            self.mode.add(engine, chained, &mut state, out)?;
-            chainer.spare.push(seeds);
+            let Some(mut prepared) = self.pipeline.next(chunk, i) else { break };
+            self.map_one(&fragment, &mut prepared, &mut state, out)?;
+            self.pipeline.spare.push(prepared);
         }
         Ok(())
     }

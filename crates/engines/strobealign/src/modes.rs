@@ -1,28 +1,25 @@
 //! What is made of the chains of a fragment: alignments, lines of PAF (`-x`), or weights of contigs (`--aemb`).
 
 use crate::Strobealign;
-use crate::records::AlignmentMaker;
+use crate::chains::{Chain, Chains};
+use crate::extension::Extender;
+use crate::pairs::{self, Pair};
+use crate::query::Query;
+use crate::records::{Recorder, Style};
+use crate::single;
 use fastrand::Rng;
 use std::io::Write;
 use strobealign::aligner::Aligner;
-use strobealign::chain::Chain;
-use strobealign::details::ChainDetails;
-use strobealign::hit::HitsDetails;
 use strobealign::insertsize::InsertSizeDistribution;
 use strobealign::io::paf::PafRecord;
 use strobealign::io::record::SequenceRecord;
-use strobealign::io::sam::SamRecord;
 use strobealign::modes::abundance::{abundances_paired_end_read, abundances_single_end_read};
-use strobealign::modes::align::{SamOutput, align_paired_end_read, align_single_end_read};
 use strobealign::modes::map::{map_paired_end_read, map_single_end_read};
 use zerohop_model::alignment::{Alignment, Alignments, Weight};
 use zerohop_model::chunk::Fragment;
 use zerohop_model::error::{Error, shown};
 use zerohop_model::index::Product;
 use zerohop_model::record::UNMAPPED;
-
-/// Chains of a read, and how they were found.
-pub(crate) type Chains = (Vec<Chain>, ChainDetails, HitsDetails);
 
 /// What the reads of a fragment share with those before them in the chunk.
 pub(crate) struct State {
@@ -41,25 +38,22 @@ impl State {
     }
 }
 
-/// A fragment with what was found of it: its reads in strobealign's form, and the chains of the first one and, if it is
-/// a pair, of the second one.
+/// A fragment with the chains of its one or two reads.
 pub(crate) struct Chained<'c> {
     pub(crate) fragment: &'c Fragment<'c>,
-    pub(crate) reads: &'c [SequenceRecord; 2],
-    pub(crate) first: Chains,
-    pub(crate) mate: Option<Chains>,
+    pub(crate) chains: [&'c mut Chains; 2],
 }
 
 /// What one worker makes of chains.
-pub(crate) enum Mode {
-    Align(Box<Align>),
+pub(crate) enum Mode<'e> {
+    Align(Box<Align<'e>>),
     Paf,
     /// A number for each contig, 0 between two fragments.
     Abundances(Vec<f64>),
 }
 
-impl Mode {
-    pub(crate) fn new(engine: &Strobealign) -> Self {
+impl<'e> Mode<'e> {
+    pub(crate) fn new(engine: &'e Strobealign) -> Self {
         match engine.options.product {
             Product::Records => Mode::Align(Box::new(Align::new(engine))),
             Product::Paf => Mode::Paf,
@@ -79,7 +73,10 @@ impl Mode {
         out: &mut Alignments,
     ) -> Result<(), Error> {
         match self {
-            Mode::Align(align) => align.add(engine, chained, state, out),
+            Mode::Align(align) => {
+                align.add(engine, chained, state, out);
+                Ok(())
+            }
             Mode::Paf => add_paf(engine, chained, state, out),
             Mode::Abundances(sums) => {
                 add_weights(engine, chained, state, sums, out);
@@ -90,93 +87,80 @@ impl Mode {
 }
 
 /// What base-level alignment takes.
-pub(crate) struct Align {
-    aligner: Aligner,
-    sam_output: SamOutput,
-    maker: AlignmentMaker,
+pub(crate) struct Align<'e> {
+    queries: [Query; 2],
+    extender: Extender<'e>,
+    recorder: Recorder,
 }
 
-impl Align {
-    fn new(engine: &Strobealign) -> Self {
-        let options = &engine.options;
+impl<'e> Align<'e> {
+    fn new(engine: &'e Strobealign) -> Self {
+        let (options, k) = (&engine.options, engine.tables.k());
         let aligner = match options.use_ssw {
             true => Aligner::new_ssw_only(options.scores),
-            false => Aligner::new(options.scores, engine.index.index().k(), options.bandwidth),
+            false => Aligner::new(options.scores, k, options.bandwidth),
         };
-        Align { aligner, sam_output: options.sam_output(), maker: AlignmentMaker::default() }
-    }
-
-    fn add(
-        &mut self,
-        engine: &Strobealign,
-        chained: Chained<'_>,
-        state: &mut State,
-        out: &mut Alignments,
-    ) -> Result<(), Error> {
-        let fragment = chained.fragment;
-        let records = self.records(engine, chained, state);
-        // Of a pair the first two records are those of the mates.
-        let reads = fragment.reads().count();
-        if engine.options.only_mapped && !records.iter().take(reads).any(SamRecord::is_mapped) {
-            out.leave_out(reads as u64);
-            out.end_fragment();
-            return Ok(());
+        let style = Style { eqx: options.eqx, details: options.details, only_mapped: options.only_mapped };
+        Align {
+            queries: Default::default(),
+            extender: Extender::new(&engine.reference, aligner, options.use_ssw, k),
+            recorder: Recorder::new(style),
         }
-        self.maker.add(fragment, &records, out)
     }
 
-    fn records(&self, engine: &Strobealign, chained: Chained<'_>, state: &mut State) -> Vec<SamRecord> {
-        let Chained { reads: [first, second], first: (mut chains, chain_details, hits_details), mate, .. } = chained;
+    fn add(&mut self, engine: &Strobealign, chained: Chained<'_>, state: &mut State, out: &mut Alignments) {
+        let (Align { queries, extender, recorder }, Chained { fragment, chains }) = (self, chained);
         let State { rng, insert_sizes } = state;
-        let Some((mate_chains, mate_chain_details, mate_hits_details)) = mate else {
-            return align_single_end_read(
-                first,
-                engine.index.index(),
-                &engine.reference.sequence,
-                &engine.mapping,
-                &self.sam_output,
-                hits_details,
-                chain_details,
-                &mut chains,
-                &self.aligner,
-                rng,
-            )
-            .0;
-        };
-        align_paired_end_read(
-            first,
-            second,
-            &engine.reference.sequence,
-            &engine.mapping,
-            &self.sam_output,
-            &engine.index.index().parameters,
-            insert_sizes,
-            [hits_details, mate_hits_details],
-            [chain_details, mate_chain_details],
-            &mut [chains, mate_chains],
-            &self.aligner,
-            rng,
-        )
-        .0
+        queries[0].set(fragment.first.seq);
+        match fragment.mate {
+            None => single::align(&mut queries[0], chains[0], extender, &engine.mapping, rng, recorder, out),
+            Some(mate) => {
+                queries[1].set(mate.seq);
+                pairs::align(Pair { queries, chains }, extender, &engine.mapping, insert_sizes, rng, recorder, out);
+            }
+        }
+        out.end_fragment();
     }
+}
+
+/// A read as strobealign takes it where it needs no more than its length.
+fn record_of(seq: &[u8]) -> SequenceRecord {
+    SequenceRecord::new(String::new(), None, seq.to_vec(), None)
+}
+
+/// Chains as strobealign has them.
+fn as_theirs(chains: &Chains) -> Vec<strobealign::chain::Chain> {
+    let theirs = |chain: &Chain| strobealign::chain::Chain {
+        id: chain.id,
+        ref_contig_start: chain.contig_start,
+        ref_start: chain.reference.start,
+        ref_end: chain.reference.end,
+        query_start: chain.query.start,
+        query_end: chain.query.end,
+        matching_bases: chain.matching_bases,
+        score: chain.score,
+        is_revcomp: chain.is_reverse,
+        anchors: chains.anchors(chain).to_vec(),
+    };
+    chains.chains.iter().map(theirs).collect()
 }
 
 /// Lines of PAF: of a read that no chain is of there is none.
 fn add_paf(engine: &Strobealign, chained: Chained<'_>, state: &mut State, out: &mut Alignments) -> Result<(), Error> {
     note_mapped(&chained, out);
-    let Chained { fragment, reads: [first, second], first: (chains, ..), mate } = chained;
-    let sequence = &engine.reference.sequence;
-    match (mate, fragment.mate) {
-        (Some((mate_chains, ..)), Some(mate)) => {
-            let chains = &mut [chains, mate_chains];
-            let lines = map_paired_end_read(first, second, sequence, &mut state.insert_sizes, chains);
+    let Chained { fragment, chains } = chained;
+    let (first, outline) = (record_of(fragment.first.seq), &engine.reference.outline);
+    match fragment.mate {
+        Some(mate) => {
+            let (second, mut chains) = (record_of(mate.seq), chains.each_ref().map(|chains| as_theirs(chains)));
+            let lines = map_paired_end_read(&first, &second, outline, &mut state.insert_sizes, &mut chains);
             lines.into_iter().try_for_each(|line| {
                 let name = if is_of_second(&line) { mate.name } else { fragment.first.name };
                 push_paf(engine, name, line, out)
             })
         }
-        _ => {
-            let lines = map_single_end_read(first, sequence, &chains);
+        None => {
+            let lines = map_single_end_read(&first, outline, &as_theirs(chains[0]));
             lines.into_iter().try_for_each(|line| push_paf(engine, fragment.first.name, line, out))
         }
     }
@@ -204,16 +188,22 @@ fn push_paf(engine: &Strobealign, name: &[u8], mut line: PafRecord, out: &mut Al
 /// Adds what the reads of a fragment add to the contigs.
 fn add_weights(engine: &Strobealign, chained: Chained<'_>, state: &mut State, sums: &mut [f64], out: &mut Alignments) {
     note_mapped(&chained, out);
-    let Chained { reads: [first, second], first: (chains, ..), mate, .. } = chained;
-    let sequence = &engine.reference.sequence;
-    let (is_pair, mut chains) = (mate.is_some(), [chains, mate.map_or_else(Vec::new, |(chains, ..)| chains)]);
-    match is_pair {
-        true => abundances_paired_end_read(first, second, sequence, sums, &mut state.insert_sizes, &mut chains),
-        false => abundances_single_end_read(first, sequence, sums, &chains[0]),
+    let Chained { fragment, chains } = chained;
+    let (first, outline) = (record_of(fragment.first.seq), &engine.reference.outline);
+    let mut chains = chains.each_ref().map(|chains| as_theirs(chains));
+    match fragment.mate.map(|mate| record_of(mate.seq)) {
+        Some(second) => {
+            let insert_sizes = &mut state.insert_sizes;
+            abundances_paired_end_read(&first, &second, outline, sums, insert_sizes, &mut chains);
+        }
+        None => {
+            chains[1].clear();
+            abundances_single_end_read(&first, outline, sums, &chains[0]);
+        }
     }
     // Only where there are chains can something have been added.
     for chain in chains.iter().flatten() {
-        let contig = sequence.unflatten(chain.ref_start).0;
+        let contig = outline.unflatten(chain.ref_start).0;
         let bases = std::mem::take(&mut sums[contig]);
         if bases != 0.0 {
             Weight { contig: contig as u32, bases }.push_to(out.text_mut());
@@ -223,8 +213,8 @@ fn add_weights(engine: &Strobealign, chained: Chained<'_>, state: &mut State, su
 
 /// Says which reads of a fragment have chains, for the summary.
 fn note_mapped(chained: &Chained<'_>, out: &mut Alignments) {
-    for (mate, (chains, ..)) in std::iter::once(&chained.first).chain(&chained.mate).enumerate() {
-        let flags = if chains.is_empty() { UNMAPPED } else { 0 };
+    for (mate, (_, chains)) in chained.fragment.reads().zip(&chained.chains).enumerate() {
+        let flags = if chains.chains.is_empty() { UNMAPPED } else { 0 };
         out.push(Alignment { mate: mate as u8, flags, ..Alignment::default() }, [], []);
     }
     out.end_fragment();

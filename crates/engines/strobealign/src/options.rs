@@ -6,7 +6,7 @@ use std::str::FromStr;
 use strobealign::aligner::Scores;
 use strobealign::chainer::ChainingParameters;
 use strobealign::mcsstrategy::McsStrategy;
-use strobealign::modes::align::{MappingParameters, SamOutput};
+use strobealign::modes::align::MappingParameters;
 use strobealign::seeding::DEFAULT_AUX_LEN;
 use strobealign::simdaligner::check_scores;
 use zerohop_model::index::Product;
@@ -238,11 +238,6 @@ impl Options {
             output_unmapped: !self.only_mapped,
             use_ssw: self.use_ssw,
         }
-    }
-
-    /// How strobealign makes its records. Read groups and comments are those of the output.
-    pub(crate) fn sam_output(&self) -> SamOutput {
-        SamOutput::new(self.details, self.eqx, None, false)
     }
 }
 

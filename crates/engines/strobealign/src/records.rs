@@ -1,100 +1,176 @@
-//! From strobealign's records to alignments. Names, qualities and read groups never went into the engine, and its
-//! copies of the bases are left alone: an encoder takes all of them from the chunk.
+//! From alignments to what an encoder makes records of: flags, places of mates, tags. Names, bases, qualities and read
+//! groups stay in the chunk.
 
-use std::fmt::Write;
-use strobealign::details::Details;
-use strobealign::io::sam::SamRecord;
-use strobealign::refseq::ContigPosition;
+use crate::extension::{Placed, push_op};
 use zerohop_model::alignment::{Alignment, Alignments};
-use zerohop_model::chunk::Fragment;
-use zerohop_model::error::{Error, shown};
-use zerohop_model::record::{self, CigarOp, Locus, Tag, TagValue};
+use zerohop_model::record::{
+    CigarOp, FIRST, LAST, Locus, MATE_REVERSE, MATE_UNMAPPED, PAIRED, PROPER_PAIR, REVERSE, SECONDARY, Tag, TagValue,
+    UNMAPPED,
+};
 
-/// What `--details` adds, in the order of the program.
-fn detail_tags(details: &Details, paired: bool) -> impl Iterator<Item = Tag<'static>> {
-    let tag = |key, value: usize| Tag { key, value: TagValue::Int(value as i64) };
-    let Details { chain, align, .. } = details;
-    let all = [
-        tag(*b"na", chain.n_chains),
-        tag(*b"al", align.tried_alignment),
-        tag(*b"ga", align.gapped),
-        tag(*b"X0", align.best_alignments),
-    ];
-    all.into_iter().chain(paired.then(|| tag(*b"mr", align.mate_rescue)))
+/// What `--details` says of a read.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Details {
+    pub(crate) chains: usize,
+    pub(crate) tried: usize,
+    pub(crate) gapped: usize,
+    pub(crate) best: usize,
+    pub(crate) rescued: usize,
 }
 
-/// Scratch for one worker.
-#[derive(Default)]
-pub(crate) struct AlignmentMaker {
-    cigar_text: String,
+impl Details {
+    /// Counts an alignment.
+    pub(crate) fn count(&mut self, placed: &Placed) {
+        self.tried += 1;
+        self.gapped += usize::from(placed.gapped);
+    }
+
+    /// In the order of the program.
+    fn tags(&self, is_paired: bool) -> impl Iterator<Item = Tag<'static>> + use<> {
+        let pair = is_paired.then_some((*b"mr", self.rescued));
+        let all = [(*b"na", self.chains), (*b"al", self.tried), (*b"ga", self.gapped), (*b"X0", self.best)];
+        all.into_iter().chain(pair).map(|(key, value)| tag(key, value as i64))
+    }
+}
+
+fn tag(key: [u8; 2], value: i64) -> Tag<'static> {
+    Tag { key, value: TagValue::Int(value) }
+}
+
+/// Whether an alignment, or that of a pair, is the one that counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Rank {
+    Primary,
+    Secondary,
+}
+
+/// What one or two reads are shown as.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Shown<'p> {
+    pub(crate) placed: Option<&'p Placed>,
+    pub(crate) mapq: u8,
+    pub(crate) details: Details,
+}
+
+/// Adds alignments to those of a chunk.
+pub(crate) struct Recorder {
+    style: Style,
     cigar: Vec<CigarOp>,
 }
 
-impl AlignmentMaker {
-    /// Adds what strobealign says of one fragment.
-    ///
-    /// # Errors
-    /// A record that makes no sense.
-    pub(crate) fn add(
-        &mut self,
-        fragment: &Fragment<'_>,
-        records: &[SamRecord],
-        out: &mut Alignments,
-    ) -> Result<(), Error> {
-        for sam in records {
-            self.add_one(sam, fragment.mate.is_some(), out).map_err(|what| Error::Record {
-                read: shown(fragment.first.name),
-                mate: record::mate(sam.flags),
-                what: format!("strobealign made a record of it that makes no sense: {what}"),
-            })?;
+/// Which records are made, and how.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Style {
+    /// Whether CIGARs have = and X in place of M (`--eqx`).
+    pub(crate) eqx: bool,
+    /// Whether records have the tags of `--details`.
+    pub(crate) details: bool,
+    /// Whether reads without an alignment are left out, pairs if neither mate has one (`-U`).
+    pub(crate) only_mapped: bool,
+}
+
+impl Recorder {
+    pub(crate) fn new(style: Style) -> Self {
+        Recorder { style, cigar: Vec::new() }
+    }
+
+    /// Adds a single read.
+    pub(crate) fn single(&mut self, shown: Shown<'_>, rank: Rank, out: &mut Alignments) {
+        if self.style.only_mapped && shown.placed.is_none() {
+            return out.leave_out(1);
         }
-        out.end_fragment();
-        Ok(())
+        let alignment = Alignment { flags: own_flags(shown.placed, rank), ..Alignment::default() };
+        self.push(alignment, shown, rank, false, out);
     }
 
-    fn add_one(&mut self, sam: &SamRecord, paired: bool, out: &mut Alignments) -> Result<(), &'static str> {
-        self.take_cigar(sam).ok_or("its CIGAR is none")?;
-        // Contigs went in under their numbers.
-        let contig = |name: &Option<String>| name.as_deref().map(str::parse::<u32>).transpose();
-        let own = contig(&sam.reference_name).map_err(|_| "its contig is unknown")?;
-        let mate = match &sam.mate_reference_name {
-            Some(same) if same == "=" => own,
-            other => contig(other).map_err(|_| "its contig is unknown")?,
-        };
-        let locus = |contig: Option<u32>, position: Option<ContigPosition>| {
-            contig.zip(position).map(|(contig, position)| Locus { contig, position: position.0 })
-        };
-        let alignment = Alignment {
-            mate: u8::from(paired && sam.flags & record::LAST != 0),
-            flags: sam.flags,
-            locus: locus(own, sam.pos),
-            mapq: sam.mapq,
-            mate_locus: locus(mate, sam.mate_pos),
-            template_length: sam.template_len.unwrap_or(0),
-            has_no_bases: sam.flags & record::SECONDARY != 0,
-        };
-        let integer = |key, value: Option<u32>| value.map(|v| Tag { key, value: TagValue::Int(i64::from(v)) });
-        let tags = [integer(*b"NM", sam.edit_distance), integer(*b"AS", sam.alignment_score)];
-        let details = sam.details.iter().flat_map(|details| detail_tags(details, paired));
-        out.push(alignment, self.cigar.iter().copied(), tags.into_iter().flatten().chain(details));
-        Ok(())
-    }
-
-    /// The CIGAR can be had as text alone.
-    fn take_cigar(&mut self, sam: &SamRecord) -> Option<()> {
-        self.cigar.clear();
-        let Some(cigar) = &sam.cigar else { return Some(()) };
-        self.cigar_text.clear();
-        write!(self.cigar_text, "{cigar}").ok()?;
-        let mut length = 0u32;
-        for byte in self.cigar_text.bytes() {
-            if byte.is_ascii_digit() {
-                length = length.checked_mul(10)?.checked_add(u32::from(byte - b'0'))?;
-            } else {
-                self.cigar.push(CigarOp::new(length, byte)?);
-                length = 0;
+    /// Adds a pair. Of a secondary one, mates that are not mapped are left out.
+    pub(crate) fn pair(&mut self, pair: [Shown<'_>; 2], is_proper: bool, rank: Rank, out: &mut Alignments) {
+        if self.style.only_mapped && pair.iter().all(|shown| shown.placed.is_none()) {
+            return out.leave_out(2);
+        }
+        for (i, shown) in pair.into_iter().enumerate() {
+            if rank == Rank::Secondary && shown.placed.is_none() {
+                continue;
             }
+            let (own, mate) = (shown.placed, pair[1 - i].placed);
+            let mut flags = PAIRED | [FIRST, LAST][i] | own_flags(own, rank);
+            if is_proper {
+                flags |= PROPER_PAIR;
+            }
+            flags |= match mate {
+                Some(mate) if mate.is_reverse => MATE_REVERSE,
+                Some(_) => 0,
+                None => MATE_UNMAPPED,
+            };
+            let alignment = Alignment {
+                mate: i as u8,
+                flags,
+                // A read that is not mapped lies where its mate does.
+                locus: own.or(mate).map(locus),
+                mate_locus: mate.or(own).map(locus),
+                template_length: own.zip(mate).map_or(0, |(own, mate)| template_length(own, mate, i == 0)),
+                ..Alignment::default()
+            };
+            self.push(alignment, shown, rank, true, out);
         }
-        Some(())
     }
+
+    fn push(&mut self, alignment: Alignment, shown: Shown<'_>, rank: Rank, is_paired: bool, out: &mut Alignments) {
+        let Shown { placed, mapq, details } = shown;
+        self.cigar.clear();
+        if let Some(placed) = placed {
+            self.add_cigar(placed);
+        }
+        let alignment = Alignment {
+            locus: alignment.locus.or(placed.map(locus)),
+            mapq: if placed.is_some() && rank == Rank::Primary { mapq } else { 0 },
+            has_no_bases: rank == Rank::Secondary,
+            ..alignment
+        };
+        let own = placed
+            .into_iter()
+            .flat_map(|placed| [tag(*b"NM", placed.edit_distance as i64), tag(*b"AS", i64::from(placed.score))]);
+        let details = self.style.details.then(|| details.tags(is_paired));
+        out.push(alignment, self.cigar.iter().copied(), own.chain(details.into_iter().flatten()));
+    }
+
+    fn add_cigar(&mut self, placed: &Placed) {
+        push_op(&mut self.cigar, placed.clips[0], b'S');
+        for op in &placed.cigar {
+            let letter = match op.letter() {
+                b'=' | b'X' if !self.style.eqx => b'M',
+                letter => letter,
+            };
+            push_op(&mut self.cigar, op.length() as usize, letter);
+        }
+        push_op(&mut self.cigar, placed.clips[1], b'S');
+    }
+}
+
+fn own_flags(placed: Option<&Placed>, rank: Rank) -> u16 {
+    match placed {
+        None => UNMAPPED,
+        Some(placed) => {
+            (if placed.is_reverse { REVERSE } else { 0 }) | (if rank == Rank::Secondary { SECONDARY } else { 0 })
+        }
+    }
+}
+
+fn locus(placed: &Placed) -> Locus {
+    Locus { contig: placed.contig as u32, position: placed.start as u32 }
+}
+
+/// TLEN: with the sign of the leftmost mate positive; of two that start together, that of the first one negative.
+fn template_length(own: &Placed, mate: &Placed, is_first: bool) -> i32 {
+    if own.contig != mate.contig {
+        return 0;
+    }
+    let (own_start, mate_start) = (own.start as i64, mate.start as i64);
+    let length = match mate_start - own_start {
+        ahead @ 1.. => ahead + mate.length as i64,
+        0 if is_first => -(mate.length as i64),
+        0 => own.length as i64,
+        behind => behind - own.length as i64,
+    };
+    length as i32
 }

@@ -1,7 +1,10 @@
 //! The randstrobes of a read: those of strobealign's `randstrobes_query`, its naive twin in the tests, in less time.
 //! There, syncmers and randstrobes come out of iterators that keep their windows in double-ended queues; here each step
-//! is a loop over an array, so that hashes are computed side by side, and all memory is kept.
+//! is a loop over an array, so that hashes are computed side by side, and all memory is kept. The loops are compiled
+//! for several sets of instructions, of which the best one is chosen at run time (`wide`).
 
+use crate::sequence::CODES;
+use crate::wide::Instructions;
 use strobealign::seeding::strobes::Randstrobe;
 use strobealign::seeding::{QueryRandstrobe, RandstrobeParameters, SeedingParameters};
 
@@ -16,28 +19,22 @@ struct Syncmer {
     position: usize,
 }
 
-/// Makes seeds; the arrays are its scratch.
+/// Makes seeds.
 #[derive(Debug, Default)]
 pub(crate) struct Seeder {
-    /// Of one run of bases: the k-mer that starts at each, and the hash of the s-mer that starts at each.
-    kmers: Vec<u64>,
-    smer_hashes: Vec<u64>,
+    instructions: Instructions,
+    scratch: Scratch,
+}
+
+/// The arrays of a [`Seeder`].
+#[derive(Debug, Default)]
+pub(crate) struct Scratch {
+    /// Of one run of bases: the s-mer that starts at each, the smaller one of both strands; then its hash.
+    smers: Vec<u64>,
     minima: Vec<u64>,
     /// Of the whole read.
     syncmers: Vec<Syncmer>,
 }
-
-/// A, C, G, T (or U) as 0 to 3; anything else as 4.
-static CODES: [u8; 256] = {
-    let mut table = [4; 256];
-    let letters = *b"AaCcGgTtUu";
-    let mut i = 0;
-    while i < letters.len() {
-        table[letters[i] as usize] = if i < 8 { i as u8 / 2 } else { 3 };
-        i += 1;
-    }
-    table
-};
 
 /// XXH64 of eight bytes, as strobealign hashes k-mers and s-mers.
 #[inline(always)]
@@ -64,14 +61,36 @@ fn reverse_complement(kmer: u64, k: usize) -> u64 {
 }
 
 impl Seeder {
-    /// Puts the randstrobes of `read` and of its reverse complement into `seeds`.
-    pub(crate) fn seed(&mut self, read: &[u8], parameters: &SeedingParameters, seeds: &mut Seeds) {
+    /// Puts the randstrobes of `read` and of its reverse complement into `seeds`. Before that, `on_strobe` is told the
+    /// hash of each strobe.
+    pub(crate) fn seed(
+        &mut self,
+        read: &[u8],
+        parameters: &SeedingParameters,
+        seeds: &mut Seeds,
+        on_strobe: impl FnMut(u64),
+    ) {
+        self.instructions.seed(&mut self.scratch, read, parameters, seeds, on_strobe);
+    }
+}
+
+impl Scratch {
+    /// See [`Seeder::seed`].
+    #[inline(always)]
+    pub(crate) fn seed(
+        &mut self,
+        read: &[u8],
+        parameters: &SeedingParameters,
+        seeds: &mut Seeds,
+        on_strobe: impl FnMut(u64),
+    ) {
         seeds.iter_mut().for_each(Vec::clear);
         // As there: shorter reads have none.
         if read.len() < parameters.randstrobe.w_max {
             return;
         }
         self.find_syncmers(read, parameters);
+        self.syncmers.iter().map(|syncmer| syncmer.hash).for_each(on_strobe);
         let k = parameters.syncmer.k;
         randstrobes(&self.syncmers, &parameters.randstrobe, k, &mut seeds[0]);
         // Syncmers are canonical, so those of the reverse complement are the same, seen from the other end.
@@ -83,6 +102,7 @@ impl Seeder {
         randstrobes(&self.syncmers, &parameters.randstrobe, k, &mut seeds[1]);
     }
 
+    #[inline(always)]
     fn find_syncmers(&mut self, read: &[u8], parameters: &SeedingParameters) {
         self.syncmers.clear();
         let mut start = 0;
@@ -94,17 +114,19 @@ impl Seeder {
 
     /// Finds the syncmers of a run without ambiguous bases: k-mers whose t-th s-mer has the smallest hash of all
     /// theirs.
+    #[inline(always)]
     fn find_in_run(&mut self, run: &[u8], start: usize, parameters: &SeedingParameters) {
         let (k, s, t) = (parameters.syncmer.k, parameters.syncmer.s, parameters.syncmer.t);
         if run.len() < k {
             return;
         }
-        self.hash_run(run, k, s);
+        self.hash_smers(run, s);
         let windows = run.len() - k + 1;
         self.find_minima(k - s + 1, windows);
-        let middle = &self.smer_hashes[t - 1..t - 1 + windows];
-        for (i, ((own, smallest), &forward)) in middle.iter().zip(&self.minima).zip(&self.kmers).enumerate() {
+        let middle = &self.smers[t - 1..t - 1 + windows];
+        for (i, (own, smallest)) in middle.iter().zip(&self.minima[..windows]).enumerate() {
             if own == smallest {
+                let forward = kmer(&run[i..i + k]);
                 let reverse = reverse_complement(forward, k);
                 self.syncmers.push(Syncmer {
                     hash: hash(forward.min(reverse)),
@@ -115,47 +137,55 @@ impl Seeder {
         }
     }
 
-    /// Fills in the k-mer and the s-mer hash that start at each base.
-    fn hash_run(&mut self, run: &[u8], k: usize, s: usize) {
-        let mask = |length: usize| u64::MAX >> (64 - 2 * length);
-        let (kmask, smask) = (mask(k), mask(s));
-        self.kmers.clear();
-        self.smer_hashes.clear();
-        let (mut forward, mut smer_reverse) = (0u64, 0u64);
-        for (i, &base) in run.iter().enumerate() {
+    /// Fills in the hash of the s-mer that starts at each base.
+    #[inline(always)]
+    fn hash_smers(&mut self, run: &[u8], s: usize) {
+        let mask = u64::MAX >> (64 - 2 * s);
+        let (first, rest) = run.split_at(s - 1);
+        let (mut forward, mut reverse) = (0u64, 0u64);
+        let mut take = |base: u8| {
             let code = u64::from(CODES[usize::from(base)]);
             forward = forward << 2 | code;
-            smer_reverse = smer_reverse >> 2 | (3 - code) << (2 * (s - 1));
-            if i + 1 >= s {
-                self.smer_hashes.push((forward & smask).min(smer_reverse));
-            }
-            if i + 1 >= k {
-                self.kmers.push(forward & kmask);
-            }
-        }
-        self.smer_hashes.iter_mut().for_each(|smer| *smer = hash(*smer));
+            reverse = reverse >> 2 | (3 - code) << (2 * (s - 1));
+            (forward & mask).min(reverse)
+        };
+        first.iter().for_each(|&base| {
+            take(base);
+        });
+        self.smers.resize(rest.len(), 0);
+        self.smers.iter_mut().zip(rest).for_each(|(smer, &base)| *smer = take(base));
+        self.smers.iter_mut().for_each(|smer| *smer = hash(*smer));
     }
 
     /// `minima[i]` becomes the smallest of the `width` hashes from `i` on, by doubling the width that is covered.
+    #[inline(always)]
     fn find_minima(&mut self, width: usize, windows: usize) {
         self.minima.clear();
-        self.minima.extend_from_slice(&self.smer_hashes);
-        let mut covered = 1;
+        self.minima.extend_from_slice(&self.smers);
+        let (mut covered, mut length) = (1, self.minima.len());
         while covered < width {
             let step = covered.min(width - covered);
-            let length = self.minima.len() - step;
+            length -= step;
+            // Each is read before it is written over.
+            let minima = &mut self.minima[..length + step];
             for i in 0..length {
-                self.minima[i] = self.minima[i].min(self.minima[i + step]);
+                minima[i] = minima[i].min(minima[i + step]);
             }
-            self.minima.truncate(length);
             covered += step;
         }
-        debug_assert_eq!(self.minima.len(), windows);
+        debug_assert_eq!(length, windows);
     }
+}
+
+/// The k-mer of these bases, two bits each.
+#[inline(always)]
+fn kmer(bases: &[u8]) -> u64 {
+    bases.iter().fold(0, |kmer, &base| kmer << 2 | u64::from(CODES[usize::from(base)]))
 }
 
 /// Pairs each syncmer with one of those that follow: within `w_min` to `w_max` syncmers and `max_dist` bases, the one
 /// whose hash differs in the fewest of the bits `q`; the syncmer itself if there is none.
+#[inline(always)]
 fn randstrobes(syncmers: &[Syncmer], parameters: &RandstrobeParameters, k: usize, out: &mut Vec<QueryRandstrobe>) {
     for (i, first) in syncmers.iter().enumerate() {
         let furthest = first.position + usize::from(parameters.max_dist);
@@ -192,10 +222,15 @@ mod tests {
         seeds.iter().map(|s| s.iter().map(|r| (r.hash, r.hash_revcomp, r.start, r.end)).collect()).collect()
     }
 
+    /// With each set of instructions that this machine has.
     fn check(read: &[u8], parameters: &SeedingParameters, seeder: &mut Seeder) {
-        let mut seeds = Seeds::default();
-        seeder.seed(read, parameters, &mut seeds);
-        assert_eq!(plain(&seeds), plain(&randstrobes_query(read, parameters)));
+        let theirs = plain(&randstrobes_query(read, parameters));
+        for instructions in Instructions::all() {
+            let mut seeds = Seeds::default();
+            seeder.instructions = instructions;
+            seeder.seed(read, parameters, &mut seeds, |_| {});
+            assert_eq!(plain(&seeds), theirs, "{instructions:?}");
+        }
     }
 
     /// Mostly bases, now and then an N.

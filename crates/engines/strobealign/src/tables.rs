@@ -1,103 +1,215 @@
-//! The two large tables of strobealign's index, and where they lie.
-//!
-//! [`StrobemerIndex`] keeps its tables to itself. We make the vectors, and so know their addresses, which is what
-//! prefetching and copying to another node need.
+//! The tables of the index: strobealign's, to the bit, and looked up as it looks them up.
 #![allow(unsafe_code)]
 
 use crate::pieces::{PIECE, share};
-use bytemuck::{Zeroable, cast_slice, cast_slice_mut};
+use bytemuck::{Pod, Zeroable, cast_slice, cast_slice_mut};
 use std::fs::File;
-use strobealign::index::{BucketIndex, RefRandstrobe, StrobemerIndex};
-use strobealign::refseq::ContigStarts;
+use std::ops::Range;
+use strobealign::index::{REF_RANDSTROBE_HASH_MASK, STROBE2_OFFSET_MASK};
 use strobealign::seeding::SeedingParameters;
 use zerohop_model::error::Error;
 use zerohop_model::machine::Bytes;
 
-/// Bytes of one entry of the table of randstrobes.
-pub(crate) const RANDSTROBE_BYTES: usize = size_of::<RefRandstrobe>();
+/// A randstrobe of the reference, as strobealign's `RefRandstrobe`: the hash, with the distance of the second strobe in
+/// its lowest 8 bits, and the place of the first one. They are sorted by both.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[repr(C)]
+pub(crate) struct Randstrobe {
+    hash_and_distance: u64,
+    position: u64,
+}
 
-/// The tables before they become an index.
+// SAFETY: two u64 in C's layout, without padding; all bits are valid.
+unsafe impl Zeroable for Randstrobe {}
+// SAFETY: as above.
+unsafe impl Pod for Randstrobe {}
+
+impl Randstrobe {
+    pub(crate) fn new(hash: u64, position: usize, distance: u8) -> Self {
+        let hash_and_distance = hash & REF_RANDSTROBE_HASH_MASK | u64::from(distance);
+        Randstrobe { hash_and_distance, position: position as u64 }
+    }
+
+    /// The hashes of both strobes with their orientations.
+    #[inline(always)]
+    pub(crate) fn hash(&self) -> u64 {
+        self.hash_and_distance & REF_RANDSTROBE_HASH_MASK
+    }
+
+    #[inline(always)]
+    pub(crate) fn hash_and_distance(&self) -> u64 {
+        self.hash_and_distance
+    }
+
+    /// Where the first strobe starts in the reference.
+    #[inline(always)]
+    pub(crate) fn position(&self) -> usize {
+        self.position as usize
+    }
+
+    /// Where the second one starts.
+    #[inline(always)]
+    pub(crate) fn second_position(&self) -> usize {
+        self.position() + (self.hash_and_distance & STROBE2_OFFSET_MASK) as usize
+    }
+}
+
+/// The index.
 pub(crate) struct Tables {
     pub(crate) parameters: SeedingParameters,
     /// Number of top bits of a hash that choose its bucket.
     pub(crate) bits: u8,
+    /// A hash that occurs more often is filtered.
     pub(crate) filter_cutoff: usize,
-    pub(crate) randstrobes: Vec<RefRandstrobe>,
-    pub(crate) bucket_starts: Vec<BucketIndex>,
+    pub(crate) randstrobes: Vec<Randstrobe>,
+    /// `bucket_starts[b]` is the first of bucket `b`, or of those behind it if it is empty; one more at the end.
+    pub(crate) bucket_starts: Vec<usize>,
+    /// The hash of every [`STEP`]th randstrobe: in a long bucket, a search begins in these, which lie in few cache
+    /// lines.
+    coarse: Vec<u64>,
 }
 
-/// An index whose tables' addresses are known.
-pub(crate) struct AddressedIndex {
-    index: StrobemerIndex,
-    bits: u8,
-    randstrobes: (*const RefRandstrobe, usize),
-    bucket_starts: (*const BucketIndex, usize),
-}
+/// Buckets with fewer entries are searched one by one.
+const SHORT: usize = 8;
+/// Those with as many begin with the coarse hashes.
+pub(crate) const LONG: usize = 32;
+/// Randstrobes to a coarse hash: four cache lines.
+const STEP: usize = 16;
 
-// SAFETY: the pointers go into vectors that `index` owns and that nobody can change, for it is never given out mutably.
-// They are read like shared references.
-unsafe impl Send for AddressedIndex {}
-// SAFETY: as above.
-unsafe impl Sync for AddressedIndex {}
+impl Tables {
+    /// The index of these tables; `threads` threads look through them.
+    ///
+    /// # Errors
+    /// Memory that cannot be had.
+    pub(crate) fn new(
+        parameters: SeedingParameters,
+        bits: u8,
+        filter_cutoff: usize,
+        (randstrobes, bucket_starts): (Vec<Randstrobe>, Vec<usize>),
+        threads: usize,
+    ) -> Result<Self, Error> {
+        let mut coarse = zeroed::<u64>(randstrobes.len().div_ceil(STEP))?;
+        let per_piece = PIECE / size_of::<u64>();
+        let pieces = randstrobes.chunks(per_piece * STEP).zip(coarse.chunks_mut(per_piece));
+        share(pieces.collect(), threads, |(from, to): (&[Randstrobe], &mut [u64])| {
+            let hashes = from.iter().step_by(STEP).map(Randstrobe::hash);
+            to.iter_mut().zip(hashes).for_each(|(to, hash)| *to = hash);
+            Ok::<_, Error>(())
+        })?;
+        Ok(Tables { parameters, bits, filter_cutoff, randstrobes, bucket_starts, coarse })
+    }
 
-impl AddressedIndex {
-    pub(crate) fn new(tables: Tables, contig_starts: ContigStarts) -> Self {
-        let Tables { parameters, bits, filter_cutoff, randstrobes, bucket_starts } = tables;
-        // Moving a vector does not move what it holds.
-        let randstrobes_at = (randstrobes.as_ptr(), randstrobes.len());
-        let bucket_starts_at = (bucket_starts.as_ptr(), bucket_starts.len());
-        AddressedIndex {
-            index: StrobemerIndex::new(parameters, bits, filter_cutoff, randstrobes, bucket_starts, contig_starts),
-            bits,
-            randstrobes: randstrobes_at,
-            bucket_starts: bucket_starts_at,
+    /// Bytes that it takes.
+    pub(crate) fn bytes(&self) -> usize {
+        size_of_val(&self.randstrobes[..]) + size_of_val(&self.bucket_starts[..]) + size_of_val(&self.coarse[..])
+    }
+
+    /// Length of a strobe in bases.
+    pub(crate) fn k(&self) -> usize {
+        self.parameters.syncmer.k
+    }
+
+    /// The bucket that `hash` belongs to.
+    #[inline(always)]
+    pub(crate) fn bucket_of(&self, hash: u64) -> usize {
+        (hash >> (64 - self.bits)) as usize
+    }
+
+    /// The entries of the bucket that `hash` belongs to.
+    #[inline(always)]
+    pub(crate) fn bucket(&self, hash: u64) -> Range<usize> {
+        match self.bucket_starts.get(self.bucket_of(hash)..) {
+            Some(&[start, end, ..]) => start..end,
+            _ => 0..0,
         }
     }
 
-    pub(crate) fn index(&self) -> &StrobemerIndex {
-        &self.index
-    }
-
-    pub(crate) fn bits(&self) -> u8 {
-        self.bits
-    }
-
-    pub(crate) fn randstrobes(&self) -> &[RefRandstrobe] {
-        // SAFETY: address and length of a vector that `self.index` owns and never changes; `self` is borrowed as long
-        // as the slice.
-        unsafe { std::slice::from_raw_parts(self.randstrobes.0, self.randstrobes.1) }
-    }
-
-    pub(crate) fn bucket_starts(&self) -> &[BucketIndex] {
-        // SAFETY: as above.
-        unsafe { std::slice::from_raw_parts(self.bucket_starts.0, self.bucket_starts.1) }
-    }
-
-    /// A copy, in memory of the calling thread's placement, made by so many threads. The calling one does `own` before
-    /// it helps the others.
-    pub(crate) fn copy<R>(&self, threads: usize, own: impl FnOnce() -> R) -> Result<(R, Self), Error> {
-        // Who copies is the first to write it.
-        let mut randstrobe_words = zeroed::<u64>(2 * self.randstrobes().len())?;
-        let mut bucket_starts = zeroed(self.bucket_starts().len())?;
-        let randstrobes = pieces(as_bytes(self.randstrobes()), cast_slice_mut(&mut randstrobe_words));
-        let starts = pieces(cast_slice(self.bucket_starts()), cast_slice_mut(&mut bucket_starts));
-        let own = share(
-            randstrobes.chain(starts).collect(),
-            threads,
-            || Ok(own()),
-            |(from, to): Pair<'_>| {
-                to.copy_from_slice(from);
-                Ok::<_, Error>(())
-            },
-        )?;
-        let tables = Tables {
-            parameters: self.index.parameters.clone(),
-            bits: self.bits,
-            filter_cutoff: self.index.filter_cutoff(),
-            randstrobes: from_words(randstrobe_words),
-            bucket_starts,
+    /// The first in `range`, which is a bucket or its end, whose hash is not below `hash`; its end if there is none.
+    #[inline(always)]
+    pub(crate) fn lower_bound(&self, range: Range<usize>, hash: u64) -> usize {
+        let range = if range.len() < LONG { range } else { self.window(range, hash) };
+        let Some(entries) = self.randstrobes.get(range.clone()) else { return range.end };
+        let is_below = |entry: &Randstrobe| entry.hash() < hash;
+        let below = match entries.len() {
+            0..SHORT => entries.iter().take_while(|entry| is_below(entry)).count(),
+            _ => entries.partition_point(is_below),
         };
-        Ok((own, AddressedIndex::new(tables, self.index.contig_starts.clone())))
+        range.start + below
+    }
+
+    /// The part of `range` in which, or at the end of which, the first lies whose hash is not below `hash`.
+    #[inline]
+    fn window(&self, range: Range<usize>, hash: u64) -> Range<usize> {
+        let first = range.start.div_ceil(STEP);
+        let coarse = self.coarse.get(first..range.end.div_ceil(STEP)).unwrap_or_default();
+        let after = first + coarse.partition_point(|&coarse| coarse < hash);
+        let start = if after == first { range.start } else { (after - 1) * STEP + 1 };
+        start..(after * STEP).min(range.end)
+    }
+
+    /// Asks for the lines that say where the bucket of `hash` starts and ends.
+    #[inline(always)]
+    pub(crate) fn fetch_starts(&self, hash: u64) {
+        let bucket = self.bucket_of(hash);
+        prefetch(&self.bucket_starts, bucket);
+        prefetch(&self.bucket_starts, bucket + 1);
+    }
+
+    /// Asks for the bucket of `hash`, whose start is there; for the coarse hashes of a long one.
+    #[inline(always)]
+    pub(crate) fn fetch_bucket(&self, hash: u64) {
+        let Range { start, end } = self.bucket(hash);
+        match end - start {
+            0 => {}
+            1..LONG => {
+                // Bisection begins in the middle.
+                [start, start + (end - start) / 2, end - 1].into_iter().for_each(|at| prefetch(&self.randstrobes, at));
+            }
+            _ => {
+                let (start, end) = (start / STEP, end / STEP);
+                [start, start + (end - start) / 2, end].into_iter().for_each(|at| prefetch(&self.coarse, at));
+            }
+        }
+    }
+
+    /// Asks for the part of a long bucket in which `hash` is; its coarse hashes are there.
+    #[inline(always)]
+    pub(crate) fn fetch_window(&self, hash: u64) {
+        let bucket = self.bucket(hash);
+        if bucket.len() >= LONG {
+            let window = self.window(bucket, hash);
+            window.step_by(4).for_each(|at| prefetch(&self.randstrobes, at));
+        }
+    }
+
+    /// How many entries of `range`, from its first one on, have these bits under `mask`, which is of top bits.
+    #[inline(always)]
+    pub(crate) fn run_length(&self, range: Range<usize>, hash: u64, mask: u64) -> usize {
+        let entries = self.randstrobes.get(range).unwrap_or_default();
+        let is_equal = |entry: &Randstrobe| entry.hash() & mask == hash;
+        match entries.get(SHORT) {
+            Some(further) if is_equal(further) => entries.partition_point(is_equal),
+            _ => entries.iter().take_while(|entry| is_equal(entry)).count(),
+        }
+    }
+
+    /// A copy, in memory of the calling thread's placement, made by so many threads; of `words` too.
+    pub(crate) fn copy(&self, words: &[u64], threads: usize) -> Result<(Vec<u64>, Self), Error> {
+        // Who copies is the first to write it.
+        let mut randstrobes = zeroed::<Randstrobe>(self.randstrobes.len())?;
+        let mut bucket_starts = zeroed::<usize>(self.bucket_starts.len())?;
+        let mut words_copy = zeroed::<u64>(words.len())?;
+        let all = pieces(cast_slice(&self.randstrobes), cast_slice_mut(&mut randstrobes))
+            .chain(pieces(cast_slice(&self.bucket_starts), cast_slice_mut(&mut bucket_starts)))
+            .chain(pieces(cast_slice(words), cast_slice_mut(&mut words_copy)))
+            .collect();
+        share(all, threads, |(from, to): Pair<'_>| {
+            to.copy_from_slice(from);
+            Ok::<_, Error>(())
+        })?;
+        let parameters = self.parameters.clone();
+        let tables = (randstrobes, bucket_starts);
+        Ok((words_copy, Tables::new(parameters, self.bits, self.filter_cutoff, tables, threads)?))
     }
 }
 
@@ -120,13 +232,13 @@ pub(crate) fn reserved<T>(length: usize) -> Result<Vec<T>, Error> {
     Ok(vector)
 }
 
-/// So many words that read as zero. They come from the system untouched: who writes them first places their pages.
+/// So many entries whose bits are zero. They come from the system untouched: who writes them first places their pages.
 ///
 /// # Errors
 /// Memory that cannot be had.
-pub(crate) fn zeroed<T: Zeroable>(words: usize) -> Result<Vec<T>, Error> {
-    let vector = zerohop_memory::fallible(|| bytemuck::allocation::try_zeroed_vec(words));
-    vector.map_err(|()| Error::Memory(Bytes((words * size_of::<T>()) as u64)))
+pub(crate) fn zeroed<T: Zeroable>(length: usize) -> Result<Vec<T>, Error> {
+    let vector = zerohop_memory::fallible(|| bytemuck::allocation::try_zeroed_vec(length));
+    vector.map_err(|()| Error::Memory(Bytes((length * size_of::<T>()) as u64)))
 }
 
 /// `count` words of a file that are mapped.
@@ -134,33 +246,20 @@ pub(crate) fn zeroed<T: Zeroable>(words: usize) -> Result<Vec<T>, Error> {
 /// # Errors
 /// `Unsupported` where they cannot be; what the system says.
 pub(crate) fn mapped(file: &File, offset: u64, count: usize) -> std::io::Result<Vec<u64>> {
-    // SAFETY: tables are not written, and their vectors keep their capacity: `from_words` shrinks none whose capacity
-    // is its length, and `AddressedIndex`, which owns them then, gives them out to be read alone. A copy that is
-    // complete is never written or cut again: another one is another file (`Resident::attach`).
+    // SAFETY: tables are not written, and their vectors keep their capacity: nobody who owns one shrinks it or adds to
+    // it (`from_words` shrinks none whose capacity is its length). A copy that is complete is never written or cut
+    // again: another one is another file (`Resident::attach`).
     unsafe { zerohop_memory::mapped_words(file, offset, count) }
 }
 
-/// Randstrobes as bytes.
-pub(crate) fn as_bytes(randstrobes: &[RefRandstrobe]) -> &[u8] {
-    // SAFETY: `RefRandstrobe` is `repr(C)` and holds two u64, so it has no padding.
-    unsafe { std::slice::from_raw_parts(randstrobes.as_ptr().cast(), size_of_val(randstrobes)) }
-}
-
-/// A table of `count` randstrobes whose memory is `words`, two per randstrobe.
-pub(crate) fn from_words(words: Vec<u64>) -> Vec<RefRandstrobe> {
-    const { assert!(RANDSTROBE_BYTES == 16 && align_of::<RefRandstrobe>() == align_of::<u64>()) };
+/// The randstrobes that these words are, two per randstrobe.
+pub(crate) fn from_words(words: Vec<u64>) -> Vec<Randstrobe> {
+    let cast = |words| bytemuck::allocation::try_cast_vec(words);
     let mut words = words;
     words.shrink_to_fit();
-    if !words.capacity().is_multiple_of(2) {
-        // An odd table is none of ours: fall back to a copy of whole entries.
-        words = words.chunks_exact(2).flatten().copied().collect();
-    }
-    let mut words = std::mem::ManuallyDrop::new(words);
-    let (pointer, length, capacity) = (words.as_mut_ptr(), words.len() / 2, words.capacity() / 2);
-    // SAFETY: the block was allocated by a vector with size 8 * 2 * capacity and alignment 8, which is the layout of
-    // `capacity` randstrobes (asserted above, and capacity is even); they are `repr(C)` pairs of u64, for which all
-    // bits are valid; `words` is not used any more.
-    unsafe { Vec::from_raw_parts(pointer.cast(), length, capacity) }
+    // An odd table is none of ours: what is left of it is whole entries.
+    cast(words)
+        .unwrap_or_else(|(_, words)| words.as_chunks().0.iter().copied().map(bytemuck::cast::<[u64; 2], _>).collect())
 }
 
 /// Asks for the cache line at `slice[at]`, if there is one, without waiting for it.
@@ -180,5 +279,19 @@ pub(crate) fn prefetch<T>(slice: &[T], at: usize) {
         }
         #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
         let _ = address;
+    }
+}
+
+#[cfg(test)]
+impl Tables {
+    /// The same as strobealign holds it.
+    pub(crate) fn as_theirs(&self, starts: &strobealign::refseq::ContigStarts) -> strobealign::index::StrobemerIndex {
+        use strobealign::index::{RefRandstrobe, StrobemerIndex};
+        let theirs = |own: &Randstrobe| {
+            RefRandstrobe::new(own.hash(), own.position(), (own.second_position() - own.position()) as u8)
+        };
+        let randstrobes = self.randstrobes.iter().map(theirs).collect();
+        let (parameters, bucket_starts) = (self.parameters.clone(), self.bucket_starts.clone());
+        StrobemerIndex::new(parameters, self.bits, self.filter_cutoff, randstrobes, bucket_starts, starts.clone())
     }
 }
