@@ -1,6 +1,7 @@
 #!/bin/bash
 # The pages for newcomers: every command runs as it stands there, page by page, and prints what is shown there (times,
 # and what depends on the machine, aside). The page on NUMA needs another machine: tests/lab/70-numa-page.sh.
+# FILL=1 puts what is printed into the pages instead; PART=REGEX takes some of them.
 source "$(dirname "$0")/lib.sh"
 ROOT=$(cd "$(dirname "$0")/../.." && pwd)
 PAGES="tutorial from-bwa-mem2 bioinformatics hpc aligner-authors"
@@ -47,6 +48,7 @@ page() {
     python3 "$ROOT/tests/e2e/page.py" script "$file" > commands.sh
     timeout -k 5 300 bash commands.sh < /dev/null || {
         tail -n 20 "$(ls -v [0-9]*.out | tail -n 1)" >&2; cat now >&2; fail "$1.md: a command failed"; }
+    if [ -n "${FILL-}" ]; then python3 "$ROOT/tests/e2e/page.py" fill "$file"; return; fi
     ! can_compare "$1" || python3 "$ROOT/tests/e2e/page.py" compare "$file" || fail "$1.md shows another output"
 }
 

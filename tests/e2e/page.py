@@ -44,10 +44,10 @@ def script(page):
 
 def broken(line):
     """Its further lines begin where its last column does."""
-    if len(line) <= 110:
+    if len(line) <= 100:
         return line
     column = max((spaces.end() for spaces in re.finditer(" {2,}", line)), default=WORDS_AT)
-    return textwrap.fill(line, 110, subsequent_indent=" " * column, break_long_words=False, break_on_hyphens=False)
+    return textwrap.fill(line, 100, subsequent_indent=" " * column, break_long_words=False, break_on_hyphens=False)
 
 
 def comparable(text, same_machine):
