@@ -1,6 +1,6 @@
 # zerohop: the commands that do everything on a fresh Debian 12 or Ubuntu. Each installs what it misses.
 
-.PHONY: help demo test test-long bench bench-aligners build licences setup
+.PHONY: help demo test test-long bench bench-aligners build licences setup site
 .DEFAULT_GOAL := help
 
 help:
@@ -11,6 +11,7 @@ help:
 	@echo "make bench-aligners   compare all aligners: time, memory, places of reads, variants; BENCH as above"
 	@echo "make build   the programs, as target/release/zerohop and zerohop-lab"
 	@echo "make licences   the licences of all that is linked into them, as target/release/LICENCES.txt"
+	@echo "make site    the pages of docs/ as a site, in target/site"
 
 setup:
 	@scripts/setup.sh build
@@ -44,3 +45,7 @@ bench-aligners:
 	@scripts/setup.sh test
 	@bash -c 'source scripts/env.sh && cargo build -q --release --locked -p zerohop-cli -p zerohop-bench --bins && \
 	    exec python3 bench/aligners.py $(BENCH)'
+
+site:
+	@scripts/setup.sh site
+	@bash -c 'source scripts/env.sh && mdbook build site'

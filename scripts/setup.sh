@@ -4,9 +4,10 @@
 #   scripts/setup.sh build    compiler, Rust
 #   scripts/setup.sh demo     and samtools, MultiQC
 #   scripts/setup.sh test     and bgzip, bcftools, Picard, hwloc, other aligners, diamond, BLAST, OpenMPI, MPICH,
-#                             iproute2, Chromium, Slurm, the NUMA lab, the strobealign program; with LONG=1 cargo-fuzz
-#                             where nightly Rust is
+#                             iproute2, Chromium, Slurm, the NUMA lab, the strobealign program; with LONG=1 mdBook, and
+#                             cargo-fuzz where nightly Rust is
 #   scripts/setup.sh bench    and bgzip, the strobealign program
+#   scripts/setup.sh site     mdBook, and Chromium to look at the pages
 #
 # System packages come by apt-get, as root or with sudo; all the rest goes into .tools/ and the target folder. What is
 # there already is left alone; when nothing is missing this takes a moment.
@@ -142,6 +143,14 @@ setup_slurm() {
     [ -z "$out" ] || echo "$out"
 }
 
+# Without its server, which nobody needs here
+setup_mdbook() {
+    [ "$(mdbook --version 2>/dev/null)" = "mdbook v$MDBOOK_VERSION" ] && return 0
+    say "building mdBook $MDBOOK_VERSION into .tools (a minute or two)"
+    cargo -q install mdbook --version "$MDBOOK_VERSION" --locked --no-default-features --features search \
+        --root .tools || die "cargo could not install mdbook $MDBOOK_VERSION"
+}
+
 # Ubuntu has Chromium as a snap only: it is used where it is.
 setup_browser() {
     command -v chromium >/dev/null && return 0
@@ -160,9 +169,13 @@ case ${1-} in
         setup_multiqc & multiqc=$!
         setup_strobealign
         wait $multiqc
-        setup_miri; setup_fuzz; setup_lab; setup_browser; setup_slurm;;
+        setup_miri; setup_fuzz; setup_lab; setup_browser; setup_slurm
+        if [ -n "${LONG-}" ]; then setup_mdbook; fi;;
     bench)
         install_packages $BUILD_PACKAGES $DEMO_PACKAGES bgzip=tabix bwa=bwa
         setup_rust; setup_strobealign;;
+    site)
+        install_packages cc=build-essential curl=curl python3=python3
+        setup_rust; setup_mdbook; setup_browser;;
     *) sed -n '2,/^set -/{/^set -/!s/^# \{0,1\}//p}' "$0"; exit 2;;
 esac

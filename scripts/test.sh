@@ -206,6 +206,7 @@ waiting_scripts() {
 
 step 1 fmt cargo fmt --all --check
 step 1 lines scripts/lines.sh
+step 1 links scripts/links.py
 step 1 clippy cargo clippy -q --workspace --all-targets --locked -- -D warnings
 step 1 without-c++ without_cpp
 step 1 graph cargo xtask graph

@@ -1,0 +1,47 @@
+#!/usr/bin/env python3
+"""Fails on links of the Markdown files that lead to no file, or to no heading, and on pages of docs/ that the site's
+contents (docs/SUMMARY.md) do not have. Links to other sites are not looked at; raw data (bench/runs) are exempt."""
+import re
+import subprocess
+import sys
+from pathlib import Path
+from urllib.parse import unquote
+
+ROOT = Path(__file__).resolve().parent.parent
+BLOCK = re.compile(r"^ *```.*?^ *```|`[^`\n]*`", re.M | re.S)
+LINK = re.compile(r"\]\(\s*<?([^)\s>]+)")
+
+
+def anchors(page):
+    """Of its headings, as GitHub and mdBook make them."""
+    text = re.sub(r"^```.*?^```", "", page.read_text(), flags=re.M | re.S)
+    for heading in re.findall(r"^#+ +(.*?) *#*$", text, re.M):
+        heading = re.sub(r"\]\([^)]*\)", "", heading).lower()
+        yield re.sub(r"[^\w\- ]", "", heading).replace(" ", "-")
+
+
+def wrong_links(page):
+    for target in LINK.findall(BLOCK.sub("", page.read_text())):
+        if re.match(r"[a-z]+:", target):
+            continue
+        name, _, anchor = target.partition("#")
+        linked = (page.parent / unquote(name)).resolve() if name else page
+        if not linked.exists():
+            yield f"{target}: no such file"
+        elif anchor and anchor not in anchors(linked):
+            yield f"{target}: no such heading"
+
+
+def main():
+    listed = subprocess.run(["git", "ls-files", "-co", "--exclude-standard", "*.md"], cwd=ROOT, check=True, text=True,
+                            stdout=subprocess.PIPE).stdout.splitlines()
+    pages = [ROOT / name for name in listed if not name.startswith("bench/runs/") and (ROOT / name).exists()]
+    wrong = [f"{page.relative_to(ROOT)}: {said}" for page in pages for said in wrong_links(page)]
+    contents = LINK.findall((ROOT / "docs/SUMMARY.md").read_text())
+    wrong += [f"docs/SUMMARY.md: {page.name} is missing" for page in pages
+              if page.parent == ROOT / "docs" and page.name != "SUMMARY.md" and page.name not in contents]
+    print("\n".join(wrong), end="\n" if wrong else "")
+    sys.exit(bool(wrong))
+
+
+main()
