@@ -345,7 +345,7 @@ pub struct AlignArgs {
     #[arg(long, value_name = "FILE", help_heading = "Report")]
     pub mqc: Option<PathBuf>,
 
-    /// Name of the sample in MultiQC's report [default: SM of the read group, else the name of the reads]
+    /// Name of the sample in the reports [default: SM of the read group, else the name of the reads]
     #[arg(long, value_name = "NAME", help_heading = "Report", hide_short_help = true)]
     pub sample: Option<String>,
 
