@@ -11,12 +11,18 @@ STROBEALIGN_VERSION=0.19.1
 MULTIQC_VERSION=1.35
 PYSAM_VERSION=0.24.1
 CARGO_FUZZ_VERSION=0.13.1
+PYTEST_VERSION=9.2.0
+MYPY_VERSION=2.4.1
+FLIT_CORE_VERSION=4.2.0
+MATURIN_VERSION=1.16.0
 
 # For the end-to-end tests and the demo
 export ZEROHOP="${ZEROHOP:-$TARGET/release/zerohop}"
 export STROBEALIGN="$TARGET/strobealign/bin/strobealign"
 export MULTIQC="$ROOT/.tools/multiqc/bin/multiqc"
 export PYTHON_WITH_PYSAM="$ROOT/.tools/multiqc/bin/python"
+# What makes and tests the packages in packaging/python and packaging/multiqc_zerohop
+export PYTHON_TOOLS="$ROOT/.tools/python/bin"
 export DATA="$ROOT/tests/data"
 export NUMA_LAB="$ROOT/tests/numa-lab/numa-lab"
 

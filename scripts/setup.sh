@@ -4,8 +4,8 @@
 #   scripts/setup.sh build    compiler, Rust
 #   scripts/setup.sh demo     and samtools, MultiQC
 #   scripts/setup.sh test     and bgzip, bcftools, Picard, hwloc, other aligners, diamond, BLAST, OpenMPI, MPICH,
-#                             iproute2, Chromium, Slurm, the NUMA lab, the strobealign program; with LONG=1 cargo-fuzz
-#                             where nightly Rust is
+#                             iproute2, Chromium, Slurm, pytest, mypy, flit_core, maturin, the NUMA lab, the strobealign
+#                             program; with LONG=1 cargo-fuzz where nightly Rust is
 #   scripts/setup.sh bench    and bgzip, the strobealign program
 #
 # System packages come by apt-get, as root or with sudo; all the rest goes into .tools/ and the target folder. What is
@@ -102,6 +102,18 @@ setup_multiqc() {
         "pysam==$PYSAM_VERSION" || die "pip could not install MultiQC $MULTIQC_VERSION and pysam $PYSAM_VERSION"
 }
 
+# What makes and tests our own packages for Python
+setup_python() {
+    local wanted="pytest==$PYTEST_VERSION mypy==$MYPY_VERSION flit_core==$FLIT_CORE_VERSION maturin==$MATURIN_VERSION"
+    [ "$(cat .tools/python/installed 2> /dev/null)" != "$wanted" ] || return 0
+    say "installing pytest, mypy, flit_core and maturin into .tools"
+    rm -rf .tools/python
+    python3 -m venv .tools/python
+    .tools/python/bin/pip -q --disable-pip-version-check --retries 10 install $wanted ||
+        die "pip could not install $wanted"
+    echo "$wanted" > .tools/python/installed
+}
+
 setup_strobealign() {
     [ "$("$STROBEALIGN" --version 2>/dev/null | awk '{ print $NF }')" = "$STROBEALIGN_VERSION" ] && return 0
     say "building the strobealign program $STROBEALIGN_VERSION to compare with (a minute or two)"
@@ -157,7 +169,7 @@ case ${1-} in
         install_packages $BUILD_PACKAGES $DEMO_PACKAGES $TEST_PACKAGES
         setup_rust
         # one waits for the network, the other for a processor
-        setup_multiqc & multiqc=$!
+        (setup_multiqc; setup_python) & multiqc=$!
         setup_strobealign
         wait $multiqc
         setup_miri; setup_fuzz; setup_lab; setup_browser; setup_slurm;;
