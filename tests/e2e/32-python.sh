@@ -11,4 +11,4 @@ package=$(cd "$(dirname "$0")/../../packaging/python" && pwd)
 mkdir "$WORK/bin"
 ln -s "$(readlink -f "$ZEROHOP")" "$WORK/bin/zerohop"
 PATH="$WORK/bin:$PATH" PYTHONPATH="$package/src" PYTHONDONTWRITEBYTECODE=1 \
-    "$PYTHON_TOOLS/pytest" -q -p no:cacheprovider --basetemp "$WORK/pytest" "$package/tests"
+    "$PYTHON_TOOLS/pytest" -q -rs -p no:cacheprovider --basetemp "$WORK/pytest" "$package/tests"

@@ -1,5 +1,5 @@
-"""Compares what MultiQC with the plugin put into runs.report/multiqc_data with the JSON in runs/; later.report is that of
-a folder in which one file is of a later version. Runs where these folders are, for 31-multiqc-plugin.sh.
+"""Compares what MultiQC with the plugin put into runs.report/multiqc_data with the JSON in runs/. later.report is that
+of a folder in which one file is of a later version. Runs where these folders are, for 31-multiqc-plugin.sh.
 """
 import glob, json
 
@@ -7,7 +7,8 @@ load = lambda name: json.load(open(name))
 whole = lambda folder: load(f'{folder}.report/multiqc_data/multiqc_data.json')['report_saved_raw_data']
 # the data of a table, or of a chart, whose numbers are words
 table = lambda name: load(f'runs.report/multiqc_data/{name}.json')
-chart = lambda name: {sample: {k: float(v) for k, v in row.items() if v != 'nan'} for sample, row in table(name).items()}
+numbers = lambda row: {k: float(v) for k, v in row.items() if v != 'nan'}
+chart = lambda name: {sample: numbers(row) for sample, row in table(name).items()}
 runs = {}
 for name in glob.glob('runs/*.json'):
     run = load(name)

@@ -20,7 +20,7 @@ FIGURES = {
     "mapped": {"title": "Mapped", "description": "reads mapped", "scale": "RdYlGn", **PERCENT},
     "proper": {"title": "Proper", "description": "paired reads properly paired", "scale": "RdYlGn", **PERCENT},
     "insert": {"title": "Insert", "description": "median insert size", "suffix": " b", "format": "{:,.0f}"},
-    "duplicates": {"title": "Duplicates", "description": "mapped reads that are duplicates", "scale": "OrRd", **PERCENT},
+    "duplicates": {"title": "Duplicates", "description": "duplicates of mapped reads", "scale": "OrRd", **PERCENT},
     "library_size": {"title": "Library size", "description": "different fragments, estimated", **COUNT},
     "reads_per_second": {"title": "Reads/s", "description": "reads mapped per second", "hidden": True, **COUNT},
 }
