@@ -18,6 +18,8 @@ export STROBEALIGN="$TARGET/strobealign/bin/strobealign"
 export MULTIQC="$ROOT/.tools/multiqc/bin/multiqc"
 export PYTHON_WITH_PYSAM="$ROOT/.tools/multiqc/bin/python"
 export DATA="$ROOT/tests/data"
+# What `make dist` makes, and tests/dist tests
+export DIST="$TARGET/dist"
 export NUMA_LAB="$ROOT/tests/numa-lab/numa-lab"
 
 # A registry that is not to be reached for a moment is no failure.
