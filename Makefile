@@ -1,6 +1,6 @@
 # zerohop: the commands that do everything on a fresh Debian 12 or Ubuntu. Each installs what it misses.
 
-.PHONY: help demo test test-long bench bench-aligners build licences setup
+.PHONY: help demo test test-long bench bench-aligners build licences setup dist dist-test
 .DEFAULT_GOAL := help
 
 help:
@@ -11,6 +11,8 @@ help:
 	@echo "make bench-aligners   compare all aligners: time, memory, places of reads, variants; BENCH as above"
 	@echo "make build   the programs, as target/release/zerohop and zerohop-lab"
 	@echo "make licences   the licences of all that is linked into them, as target/release/LICENCES.txt"
+	@echo "make dist    portable programs and packages for x86-64 and aarch64, in target/dist/"
+	@echo "make dist-test   tests of them, from what lies there"
 
 setup:
 	@scripts/setup.sh build
@@ -31,7 +33,7 @@ test:
 	@scripts/setup.sh test
 	@scripts/test.sh
 
-test-long:
+test-long: dist
 	@LONG=1 scripts/setup.sh test
 	@LONG=1 scripts/test.sh
 
@@ -44,3 +46,10 @@ bench-aligners:
 	@scripts/setup.sh test
 	@bash -c 'source scripts/env.sh && cargo build -q --release --locked -p zerohop-cli -p zerohop-bench --bins && \
 	    exec python3 bench/aligners.py $(BENCH)'
+
+dist:
+	@scripts/setup.sh dist
+	@scripts/dist.sh
+
+dist-test: dist
+	@LONG=1 ONLY='^dist/' scripts/test.sh

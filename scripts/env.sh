@@ -24,6 +24,8 @@ export PYTHON_WITH_PYSAM="$ROOT/.tools/multiqc/bin/python"
 # What makes and tests the packages in packaging/python and packaging/multiqc_zerohop
 export PYTHON_TOOLS="$ROOT/.tools/python/bin"
 export DATA="$ROOT/tests/data"
+# What `make dist` makes, and tests/dist tests
+export DIST="$TARGET/dist"
 export NUMA_LAB="$ROOT/tests/numa-lab/numa-lab"
 
 # A registry that is not to be reached for a moment is no failure.

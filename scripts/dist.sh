@@ -1,0 +1,4 @@
+#!/bin/bash
+set -euo pipefail
+source "$(dirname "$0")/env.sh"
+mkdir -p "$DIST"
