@@ -15,6 +15,7 @@ PYTEST_VERSION=9.2.0
 MYPY_VERSION=2.4.1
 FLIT_CORE_VERSION=4.2.0
 MATURIN_VERSION=1.16.0
+AUDITWHEEL_VERSION=6.8.2
 
 # For the end-to-end tests and the demo
 export ZEROHOP="${ZEROHOP:-$TARGET/release/zerohop}"

@@ -104,13 +104,14 @@ setup_multiqc() {
 
 # What makes and tests our own packages for Python
 setup_python() {
-    local wanted="pytest==$PYTEST_VERSION mypy==$MYPY_VERSION flit_core==$FLIT_CORE_VERSION maturin==$MATURIN_VERSION"
+    local wanted="pytest==$PYTEST_VERSION mypy==$MYPY_VERSION flit_core==$FLIT_CORE_VERSION maturin==$MATURIN_VERSION
+        auditwheel==$AUDITWHEEL_VERSION"
     [ "$(cat .tools/python/installed 2> /dev/null)" != "$wanted" ] || return 0
-    say "installing pytest, mypy, flit_core and maturin into .tools"
+    say "installing pytest, mypy, flit_core, maturin and auditwheel into .tools"
     rm -rf .tools/python
     python3 -m venv .tools/python
     .tools/python/bin/pip -q --disable-pip-version-check --retries 10 install $wanted ||
-        die "pip could not install $wanted"
+        die "pip could not install" $wanted
     echo "$wanted" > .tools/python/installed
 }
 

@@ -1,24 +1,28 @@
 #!/bin/bash
 # The plugin for MultiQC (packaging/multiqc_zerohop), installed from its wheel, in the real MultiQC: what is in
-# multiqc_data is what the JSON of several samples says, those of a machine with 8 nodes among them.
+# multiqc_data is what the JSON of several samples says, those of a machine with 8 nodes among them. With
+# PLUGIN_IS_INSTALLED=1 (tests/dist/45-multiqc-plugin.sh) the plugin is that of $MULTIQC.
 source "$(dirname "$0")/lib.sh"
 [ -x "${MULTIQC-}" ] || skip "no MultiQC (scripts/setup.sh test installs it)"
-[ -x "${PYTHON_TOOLS-}/pip" ] || skip "no flit_core (scripts/setup.sh test installs it)"
 ROOT=$(cd "$(dirname "$0")/../.." && pwd)
 
 # Beside MultiQC's own packages, not among them: other tests want MultiQC without it.
-pip() { "$PYTHON_TOOLS/pip" -q --disable-pip-version-check --no-input "$@"; }
-cp -rL "$ROOT/packaging/multiqc_zerohop" "$WORK/source"
-pip wheel --no-index --no-deps --no-build-isolation -w "$WORK" "$WORK/source"
-pip install --no-index --no-deps --target "$WORK/plugin" "$WORK"/multiqc_zerohop-*.whl
-[ -d "$WORK/plugin/multiqc_zerohop-$("$ZEROHOP" --version | awk '{ print $2 }').dist-info" ] ||
-    fail "the plugin has another version than zerohop"
+if [ -z "${PLUGIN_IS_INSTALLED-}" ]; then
+    [ -x "${PYTHON_TOOLS-}/pip" ] || skip "no flit_core (scripts/setup.sh test installs it)"
+    pip() { "$PYTHON_TOOLS/pip" -q --disable-pip-version-check --no-input "$@"; }
+    pip wheel --no-index --no-deps --no-build-isolation -w "$WORK" "$ROOT/packaging/multiqc_zerohop"
+    pip install --no-index --no-deps --target "$WORK/plugin" "$WORK"/multiqc_zerohop-*.whl
+    export PYTHONPATH="$WORK/plugin"
+fi
+told='from importlib.metadata import version; print(version("multiqc_zerohop"))'
+version=$("$(dirname "$MULTIQC")/python" -c "$told")
+[ "zerohop $version" = "$("$ZEROHOP" --version)" ] || fail "the plugin is of version $version, zerohop of another one"
 
-# multiqc FOLDER WORDS...: its report of the folder is in FOLDER.report
+# multiqc FOLDER: its report of the folder is in FOLDER.report
 multiqc() {
-    local folder=$1; shift
-    PYTHONPATH="$WORK/plugin" PYTHONDONTWRITEBYTECODE=1 "$MULTIQC" --quiet --force --strict --data-format json \
-        --outdir "$folder.report" "$@" "$folder" > "$folder.log" 2>&1 || { cat "$folder.log" >&2; fail "MultiQC"; }
+    local folder=$1
+    PYTHONDONTWRITEBYTECODE=1 "$MULTIQC" --quiet --force --strict --data-format json \
+        --outdir "$folder.report" "$folder" > "$folder.log" 2>&1 || { cat "$folder.log" >&2; fail "MultiQC"; }
 }
 
 reference=$DATA/ecoli/GCF_000005845.2_ASM584v2_genomic.fna.gz

@@ -341,7 +341,7 @@ pub struct AlignArgs {
 
     /// Write the run summary to FILE, for MultiQC
     ///
-    /// MultiQC looks for names that end in _mqc.json.
+    /// MultiQC looks for names that end in _mqc.json. Its plugin multiqc_zerohop shows more, from the file of --json.
     #[arg(long, value_name = "FILE", help_heading = "Report")]
     pub mqc: Option<PathBuf>,
 
