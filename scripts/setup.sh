@@ -171,6 +171,24 @@ setup_debian_11() {
     mv "$new" "$DEBIAN_11"
 }
 
+# A bare system; tests change a layer above it.
+setup_debian_12() {
+    [ ! -e "$DEBIAN_12/complete" ] || return 0
+    as_root true 2> /dev/null || { say "Debian 12 needs root: tests in it will be skipped"; return 0; }
+    say "making a bare Debian 12 in .tools (a minute)"
+    as_root rm -rf "$DEBIAN_12"
+    as_root debootstrap --variant=minbase bookworm "$DEBIAN_12" "$DEBIAN_MIRROR" > /dev/null ||
+        die "debootstrap could not make a Debian 12"
+    as_root touch "$DEBIAN_12/complete"
+}
+
+# cargo_program NAME VERSION: into .tools
+cargo_program() {
+    [ "$(cargo "${1#cargo-}" --version 2> /dev/null | awk '{ print $NF }')" = "$2" ] && return 0
+    say "installing $1 $2 into .tools (minutes)"
+    cargo -q install "$1" --version "$2" --locked --root .tools || say "$1 could not be installed: its checks are skipped"
+}
+
 setup_targets() {
     rustup -q target add x86_64-unknown-linux-gnu aarch64-unknown-linux-gnu aarch64-apple-darwin ||
         die "rustup cannot add the targets of portable programs"
@@ -200,6 +218,8 @@ case ${1-} in
         setup_rust; setup_strobealign;;
     dist)
         install_packages $BUILD_PACKAGES $DIST_PACKAGES
-        setup_rust; setup_targets; setup_debian_11;;
+        setup_rust; setup_strobealign; setup_targets; setup_debian_11; setup_debian_12
+        cargo_program cargo-deny "$CARGO_DENY_VERSION"
+        cargo_program cargo-semver-checks "$CARGO_SEMVER_CHECKS_VERSION";;
     *) sed -n '2,/^set -/{/^set -/!s/^# \{0,1\}//p}' "$0"; exit 2;;
 esac
