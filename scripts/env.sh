@@ -16,6 +16,8 @@ MYPY_VERSION=2.4.1
 FLIT_CORE_VERSION=4.2.0
 MATURIN_VERSION=1.16.0
 AUDITWHEEL_VERSION=6.8.2
+CARGO_DENY_VERSION=0.20.2
+CARGO_SEMVER_CHECKS_VERSION=0.51.0
 
 # For the end-to-end tests and the demo
 export ZEROHOP="${ZEROHOP:-$TARGET/release/zerohop}"
@@ -27,6 +29,10 @@ export PYTHON_TOOLS="$ROOT/.tools/python/bin"
 export DATA="$ROOT/tests/data"
 # What `make dist` makes, and tests/dist tests
 export DIST="$TARGET/dist"
+# The glibc that portable programs are linked with, and the root in which packages are tried
+export DEBIAN_11="$ROOT/.tools/debian-11"
+export DEBIAN_12="$ROOT/.tools/debian-12"
+export DEBIAN_MIRROR=${DEBIAN_MIRROR:-http://deb.debian.org/debian}
 export NUMA_LAB="$ROOT/tests/numa-lab/numa-lab"
 
 # A registry that is not to be reached for a moment is no failure.

@@ -15,3 +15,5 @@ artefact() {
         *) fail "more than one $1 in $DIST: ${found[*]}";;
     esac
 }
+
+workspace_version() { sed -n '/^\[workspace.package\]/,/^\[/s/^version = "\(.*\)"/\1/p' "$ROOT/Cargo.toml"; }
