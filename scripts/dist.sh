@@ -1,6 +1,7 @@
 #!/bin/bash
-# Makes what people install, in target/dist: for x86-64 and aarch64 a tar.gz of the programs, a Debian package and an
-# SBOM; the crates as crates.io gets them; SHA256SUMS of all. `scripts/setup.sh dist` installs what this needs.
+# Makes what people install, in target/dist: for x86-64 and aarch64 a tar.gz of the programs, a Debian package, a wheel
+# and an SBOM; the crates as crates.io gets them; what PyPI gets (scripts/wheel.sh); SHA256SUMS of all.
+# `scripts/setup.sh dist` installs what this needs.
 #
 #   scripts/dist.sh             all
 #   scripts/dist.sh TARGET...   only x86_64-unknown-linux-gnu, or only aarch64-unknown-linux-gnu
@@ -115,5 +116,7 @@ for target in "${TARGETS[@]}"; do
     debian_package "$target" "$(architecture "$target")"
 done
 crates
+say "making wheels"
+scripts/wheel.sh "${TARGETS[@]}"
 (cd "$DIST" && find . -type f ! -name SHA256SUMS -printf '%P\n' | LC_ALL=C sort | xargs sha256sum > SHA256SUMS)
 say "$(cd "$DIST" && ls | wc -l) entries in ${DIST#"$ROOT/"}"

@@ -1,6 +1,8 @@
 #!/bin/bash
 # portable.sh TARGET FOLDER: compiles both programs for TARGET into FOLDER/TARGET/release, so that they need nothing but
 # glibc 2.31 or newer: with the compiler of this machine, or Debian's cross compiler, and with glibc of Debian 11.
+#
+# portable.sh TARGET FOLDER COMMAND...: runs a command in whose environment cargo compiles in that way
 set -euo pipefail
 source "$(dirname "$0")/env.sh"
 target=$1 folder=$2
@@ -19,6 +21,7 @@ mkdir -p "$libraries"
 for library in libstdc++.a libgomp.a; do
     ln -sf "$("$gnu-gcc" -print-file-name=$library)" "$libraries/$library"
 done
+ln -sf "$sysroot/usr/lib/gcc/$gnu/10/libgcc_eh.a" "$libraries/"
 echo "GROUP ( $sysroot/usr/lib/gcc/$gnu/10/libgcc_eh.a $("$gnu-gcc" -print-libgcc-file-name) )" > "$libraries/libgcc_s.so"
 # libstdc++ of newer compilers asks glibc 2.32 whether there are several threads. This is the answer that is always safe.
 echo 'char __libc_single_threaded = 0;' |
@@ -40,4 +43,5 @@ export RUSTFLAGS="-L native=$libraries -C link-arg=--sysroot=$sysroot -C link-ar
     -C link-arg=$libraries/single-threaded.o
     --remap-path-prefix=$registry=/cargo --remap-path-prefix=$ROOT=/zerohop -C strip=symbols"
 
+[ $# = 2 ] || exec "${@:3}"
 exec cargo build -q --release --locked -p zerohop-cli -p zerohop-lab --target "$target" --target-dir "$folder"

@@ -231,7 +231,7 @@ case ${1-} in
         setup_rust; setup_strobealign;;
     dist)
         install_packages $BUILD_PACKAGES $DIST_PACKAGES
-        setup_rust; setup_strobealign; setup_targets; setup_debian_11; setup_debian_12
+        setup_rust; setup_strobealign; setup_python; setup_targets; setup_debian_11; setup_debian_12
         cargo_program cargo-deny "$CARGO_DENY_VERSION"
         cargo_program cargo-semver-checks "$CARGO_SEMVER_CHECKS_VERSION";;
     *) sed -n '2,/^set -/{/^set -/!s/^# \{0,1\}//p}' "$0"; exit 2;;

@@ -19,9 +19,11 @@ quietly() {
 trap 'rm -f "$package/LICENCES.txt"' EXIT
 for target in "$@"; do
     cargo xtask licences "$target" > "$package/LICENCES.txt"
+    cargo xtask sbom "$target" > "$BUILD/zerohop.cdx.json"
     # What cargo is told must be what it was told for the programs: stripped they are already.
     quietly scripts/portable.sh "$target" "$BUILD" env -C "$package" "$PYTHON_TOOLS/maturin" build --release --locked \
-        --strip false --target "$target" --target-dir "$BUILD" --compatibility manylinux_2_31 -o "$DIST"
+        --strip false --target "$target" --target-dir "$BUILD" --compatibility manylinux_2_31 \
+        --sbom-include "$BUILD/zerohop.cdx.json" -o "$DIST"
 done
 quietly env -C "$package" "$PYTHON_TOOLS/maturin" sdist -o "$DIST"
 "$PYTHON_TOOLS/pip" -q --disable-pip-version-check wheel --no-index --no-deps --no-build-isolation -w "$DIST" \
