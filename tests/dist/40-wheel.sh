@@ -3,9 +3,10 @@
 # the tests of the module are run there, with the types that it declares; the wheel for arm64 aligns under QEMU; the
 # source distribution becomes a wheel without a network, from crates that cargo has.
 source "$(dirname "$0")/lib.sh"
-reference=$DATA/ecoli/GCF_000005845.2_ASM584v2_genomic.fna.gz reads=("$DATA"/ecoli/ecoli_100_{1,2}.fq.gz)
+[ -x "$PYTHON_TOOLS/auditwheel" ] || skip "no auditwheel (scripts/setup.sh dist installs it)"
 here=$(artefact "zerohop-*-manylinux_*_$(uname -m).whl")
-"$ZEROHOP" align -q -o "$WORK/expected.sam" "$reference" "${reads[@]}"
+few_reads "$WORK"
+strobealign -t 1 "$WORK/ref.fa" "$WORK/1.fq" "$WORK/2.fq" > "$WORK/expected.sam"
 
 # environment NAME WORDS...: a fresh environment $WORK/NAME, in which pip installs WORDS
 environment() {
@@ -14,9 +15,9 @@ environment() {
     "$WORK/$name/bin/pip" -q --disable-pip-version-check --retries 10 install "$@"
 }
 
-# aligns PROGRAM...: the records are those of the program of this checkout
+# aligns PROGRAM...: the records are those of strobealign
 aligns() {
-    "$@" align -q -o "$WORK/out.sam" "$reference" "${reads[@]}" || fail "exit status $?: $*"
+    "$@" align -q -o "$WORK/out.sam" "$WORK/ref.fa" "$WORK/1.fq" "$WORK/2.fq" || fail "exit status $?: $*"
     same_alignments "$WORK/out.sam" "$WORK/expected.sam"
 }
 
@@ -59,7 +60,7 @@ arm64() {
 
 # In the profile of the tests, for an optimised program takes much longer.
 source_distribution() {
-    local sdist; sdist=$(artefact "zerohop-$("$ZEROHOP" --version | awk '{ print $2 }').tar.gz")
+    local sdist; sdist=$(artefact "zerohop-$(workspace_version).tar.gz")
     CARGO_NET_OFFLINE=true MATURIN_PEP517_ARGS="--profile dev" \
         CARGO_TARGET_DIR="${CARGO_TARGET_DIR:-$ROOT/target}/sdist" \
         PATH="$PYTHON_TOOLS:$PATH" "$PYTHON_TOOLS/pip" -q --disable-pip-version-check wheel --no-index --no-deps \
