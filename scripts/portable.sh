@@ -19,8 +19,9 @@ mkdir -p "$libraries"
 for library in libstdc++.a libgomp.a; do
     ln -sf "$("$gnu-gcc" -print-file-name=$library)" "$libraries/$library"
 done
-echo "GROUP ( $sysroot/usr/lib/gcc/$gnu/10/libgcc_eh.a $("$gnu-gcc" -print-libgcc-file-name) )" > "$libraries/libgcc_s.so"
-# libstdc++ of newer compilers asks glibc 2.32 whether there are several threads. This is the answer that is always safe.
+echo "GROUP ( $sysroot/usr/lib/gcc/$gnu/10/libgcc_eh.a $("$gnu-gcc" -print-libgcc-file-name) )" \
+    > "$libraries/libgcc_s.so"
+# libstdc++ of newer compilers asks glibc 2.32 whether there are several threads. This answer is always safe.
 echo 'char __libc_single_threaded = 0;' |
     "$gnu-gcc" --sysroot="$sysroot" -fPIC -x c -c -o "$libraries/single-threaded.o" -
 
