@@ -26,7 +26,7 @@ echo 'char __libc_single_threaded = 0;' |
     "$gnu-gcc" --sysroot="$sysroot" -fPIC -x c -c -o "$libraries/single-threaded.o" -
 
 # zlib: the sources that one of the crates brings, also for another one
-export LIBZ_SYS_STATIC=1 OPENMP_STATIC=1
+export LIBZ_SYS_STATIC=1
 cargo fetch -q --locked --target "$target"
 zlib=$(sed -n '/^name = "libz-sys"/{n;s/^version = "\(.*\)"/\1/p}' Cargo.lock)
 registry=${CARGO_HOME:-${HOME:-/root}/.cargo}
