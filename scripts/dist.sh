@@ -35,20 +35,21 @@ install_under() {
     cp README.md CHANGELOG.md "$doc/"
     cp "$BUILD/$target/LICENCES.txt" "$doc/"
     for program in zerohop zerohop-lab; do
-        # what the program says of itself is the same on every architecture, and this machine can run one of them
-        run() { "$RUNS_HERE/$program" "$@"; }
-        run completions bash > "$bash/$program"
-        run completions zsh > "$zsh/_$program"
-        run completions fish > "$fish/$program.fish"
-        run man > "$man/$program.1"
+        here "$program" completions bash > "$bash/$program"
+        here "$program" completions zsh > "$zsh/_$program"
+        here "$program" completions fish > "$fish/$program.fish"
+        here "$program" man > "$man/$program.1"
         for command in $(commands "$program"); do
-            run man "$command" > "$man/$program-$command.1"
+            here "$program" man "$command" > "$man/$program-$command.1"
         done
     done
     chmod -R u=rwX,go=rX "$prefix"
 }
 
-commands() { "$RUNS_HERE/$1" --help | sed -n '/^Commands:/,/^$/s/^  \([a-z]*\) .*/\1/p' | grep -vx help; }
+# here PROGRAM ARGUMENTS...: that of this machine's architecture; what it says of itself is the same on all
+here() { "$BUILD/$HERE/release/$1" "${@:2}"; }
+
+commands() { here "$1" --help | sed -n '/^Commands:/,/^$/s/^  \([a-z]*\) .*/\1/p' | grep -vx help; }
 
 # archive TARGET: zerohop-VERSION-TARGET.tar.gz
 archive() {
@@ -106,8 +107,7 @@ rm -rf "$DIST"
 mkdir -p "$DIST"
 for target in "${TARGETS[@]}"; do compile "$target"; done
 HERE=$(rustc -vV | sed -n 's/^host: //p')
-RUNS_HERE=$BUILD/$HERE/release
-[ -x "$RUNS_HERE/zerohop" ] || compile "$HERE"
+[[ " ${TARGETS[*]} " == *" $HERE "* ]] || compile "$HERE"
 for target in "${TARGETS[@]}"; do
     say "packing for $target"
     cargo xtask licences "$target" > "$BUILD/$target/LICENCES.txt"

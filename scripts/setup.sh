@@ -165,7 +165,7 @@ DIST_PACKAGES="aarch64-linux-gnu-g++=g++-aarch64-linux-gnu dpkg-deb=dpkg objdump
 # Files of Debian 11, for the linker alone. Nothing of them is run, so root is not needed.
 setup_debian_11() {
     local sum file new
-    [ ! -e "$DEBIAN_11/packages.sha256" ] || ! cmp -s packaging/debian-11.sha256 "$DEBIAN_11/packages.sha256" || return 0
+    ! cmp -s packaging/debian-11.sha256 "$DEBIAN_11/packages.sha256" || return 0
     say "fetching glibc 2.31 of Debian 11 into .tools"
     rm -rf "$DEBIAN_11"
     new=$(mktemp -d .tools/debian-11.XXXXXX)
@@ -199,7 +199,8 @@ setup_debian_12() {
 cargo_program() {
     [ "$(cargo "${1#cargo-}" --version 2> /dev/null | awk '{ print $NF }')" = "$2" ] && return 0
     say "installing $1 $2 into .tools (minutes)"
-    cargo -q install "$1" --version "$2" --locked --root .tools || say "$1 could not be installed: its checks are skipped"
+    cargo -q install "$1" --version "$2" --locked --root .tools ||
+        say "$1 could not be installed: its checks are skipped"
 }
 
 setup_hadolint() {

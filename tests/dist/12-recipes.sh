@@ -4,7 +4,8 @@
 # be had from Debian or PyPI; 22-containers.sh and 23-bioconda.sh run the steps themselves.
 source "$(dirname "$0")/lib.sh"
 cd "$ROOT/packaging"
-"$PYTHON_WITH_PYSAM" -c 'import jinja2, yaml' 2> /dev/null || skip "no Jinja2 and PyYAML in .tools (scripts/setup.sh test)"
+"$PYTHON_WITH_PYSAM" -c 'import jinja2, yaml' 2> /dev/null ||
+    skip "no Jinja2 and PyYAML in .tools (scripts/setup.sh test)"
 
 echo "--- bioconda"
 bash -n bioconda/build.sh

@@ -56,9 +56,12 @@ fn component(package: &Value) -> Result<Value, String> {
 mod tests {
     use super::*;
 
+    fn package(name: &str, source: Option<&str>, licence: &str) -> Value {
+        json!({ "id": name, "name": name, "version": "1.0.0+x", "source": source, "license": licence })
+    }
+
     #[test]
     fn every_crate_has_an_address_and_an_expression() {
-        let package = |name, source: Option<&str>, licence| json!({ "id": name, "name": name, "version": "1.0.0+x", "source": source, "license": licence });
         let metadata = json!({
             "packages": [package("zerohop-cli", None, "MIT"), package("memchr", Some("registry"), "Unlicense/MIT")],
             "resolve": { "nodes": [
