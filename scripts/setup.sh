@@ -160,7 +160,7 @@ setup_slurm() {
 # --- what artefacts are made with, and tried in ---------------------------------------------------------------
 
 DIST_PACKAGES="aarch64-linux-gnu-g++=g++-aarch64-linux-gnu dpkg-deb=dpkg objdump=binutils xz=xz-utils
-    qemu-aarch64-static=qemu-user-static debootstrap=debootstrap bgzip=tabix samtools=samtools python3=python3"
+    qemu-aarch64-static=qemu-user-static debootstrap=debootstrap bwa=bwa samtools=samtools python3=python3"
 
 # Files of Debian 11, for the linker alone. Nothing of them is run, so root is not needed.
 setup_debian_11() {
@@ -240,7 +240,7 @@ case ${1-} in
         setup_rust; setup_strobealign;;
     dist)
         install_packages $BUILD_PACKAGES $DIST_PACKAGES
-        setup_rust; setup_strobealign; setup_python; setup_targets; setup_debian_11; setup_debian_12
+        setup_rust; setup_multiqc; setup_python; setup_strobealign; setup_targets; setup_debian_11; setup_debian_12
         cargo_program cargo-deny "$CARGO_DENY_VERSION"
         cargo_program cargo-bundle-licenses "$CARGO_BUNDLE_LICENSES_VERSION"
         setup_hadolint
