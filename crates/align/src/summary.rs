@@ -42,6 +42,7 @@ impl Told {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             command: job.command.clone(),
             engine: self.engine,
+            sample: sample(job),
             inputs: job.lanes.iter().map(|lane| names(&lane.files)).collect(),
             outputs: names(&output_files::paths(job)),
             replicas: self.replicas,
@@ -96,7 +97,7 @@ pub fn write_reports(job: &Job, summary: &Summary) -> Result<(), AlignError> {
         zerohop_process::write(path, summary.json().map_err(other)?.as_bytes())?;
     }
     if let Some(path) = &job.report.mqc {
-        zerohop_process::write(path, summary.multiqc(&sample(job)).map_err(other)?.as_bytes())?;
+        zerohop_process::write(path, summary.multiqc().map_err(other)?.as_bytes())?;
     }
     Ok(())
 }

@@ -341,11 +341,11 @@ pub struct AlignArgs {
 
     /// Write the run summary to FILE, for MultiQC
     ///
-    /// MultiQC looks for names that end in _mqc.json.
+    /// MultiQC looks for names that end in _mqc.json. Its plugin multiqc_zerohop shows more, from the file of --json.
     #[arg(long, value_name = "FILE", help_heading = "Report")]
     pub mqc: Option<PathBuf>,
 
-    /// Name of the sample in MultiQC's report [default: SM of the read group, else the name of the reads]
+    /// Name of the sample in the reports [default: SM of the read group, else the name of the reads]
     #[arg(long, value_name = "NAME", help_heading = "Report", hide_short_help = true)]
     pub sample: Option<String>,
 

@@ -122,6 +122,7 @@ pub(crate) fn summary(nodes: u32, cpus: u32, seconds: f64) -> Summary {
             /data/projects/2026/sample_with_a_long_name/lane_1/reads_1.fastq.gz reads_2.fq.gz"
             .to_owned(),
         engine: ("strobealign".to_owned(), "0.19.1".to_owned()),
+        sample: "S1".to_owned(),
         inputs: vec![vec!["reads_1.fq.gz".to_owned(), "reads_2.fq.gz".to_owned()]],
         outputs: vec!["out.bam".to_owned()],
         machine: machine(nodes, cpus),

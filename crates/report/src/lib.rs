@@ -17,6 +17,7 @@ mod colour;
 mod comparison;
 mod escape;
 mod exchange_page;
+mod figures;
 #[cfg(test)]
 mod fixtures;
 mod heat;
@@ -39,6 +40,7 @@ mod tuning_text;
 pub use bars::{Bar, Bars};
 pub use chart::{Chart, ChartError, Kind, Series};
 pub use exchange_page::ExchangeRun;
+pub use figures::Figures;
 pub use heat::{Cell, Dark, Heat};
 pub use lanes::{Band, Lane, Lanes};
 pub use map_page::MeasuredMachine;

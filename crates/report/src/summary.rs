@@ -1,5 +1,6 @@
 //! What there is to say of a run.
 
+use crate::figures::Figures;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 use zerohop_model::machine::{Bytes, Machine};
@@ -61,6 +62,9 @@ pub struct Summary {
     pub command: String,
     /// Name and version of the engine.
     pub engine: (String, String),
+    /// The name of the sample; empty in files that were written before there was this field.
+    #[serde(default)]
+    pub sample: String,
     /// The read files, a lane each.
     pub inputs: Vec<Vec<String>>,
     /// The output files; none for standard output.
@@ -108,12 +112,20 @@ pub struct RankSummary {
 }
 
 impl Summary {
-    /// The summary as JSON.
+    /// The summary as JSON, with its [`Figures`].
     ///
     /// # Errors
     /// None in practice: all its parts can be expressed.
     pub fn json(&self) -> Result<String, serde_json::Error> {
-        serde_json::to_string_pretty(self).map(|text| text + "\n")
+        /// Programs that read the file need not count again.
+        #[derive(Serialize)]
+        struct WithFigures<'s> {
+            #[serde(flatten)]
+            summary: &'s Summary,
+            figures: Figures,
+        }
+        let all = WithFigures { summary: self, figures: self.figures() };
+        serde_json::to_string_pretty(&all).map(|text| text + "\n")
     }
 
     /// Reads per second of mapping.

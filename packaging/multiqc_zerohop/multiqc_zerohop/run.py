@@ -1,0 +1,90 @@
+"""What the JSON of one run holds, as rows of tables and bars of charts."""
+
+BOUND = ("local", "interleave")
+
+
+class Run:
+    """A run of `zerohop align`."""
+
+    def __init__(self, summary):
+        self.summary = summary
+        self.tally = summary["run"]["tally"]
+
+    def figures(self):
+        """The figures of a run that can be told."""
+        return {name: value for name, value in self.summary["figures"].items() if value is not None}
+
+    def reads(self):
+        """What became of the reads."""
+        proper, mapped = self.tally["properly_paired"], self.tally["mapped"]
+        return {"proper": proper, "mapped": mapped - proper, "unmapped": self.tally["reads"] - mapped}
+
+    def insert_sizes(self):
+        """Pairs by insert size, from the least that occurs."""
+        counts = self.tally["insert"]["counts"]
+        first = next((size for size, pairs in enumerate(counts) if pairs), len(counts))
+        return {size: counts[size] for size in range(first, len(counts))}
+
+    def duplicates(self):
+        """Reads that are duplicates and that are not; none if duplicates were not looked for."""
+        found = (self.summary["run"].get("sorted") or {}).get("duplicates")
+        if not found:
+            return {}
+        return {
+            "paired": found["paired"] - found["paired_duplicates"],
+            "single": found["single"] - found["single_duplicates"],
+            "paired_duplicates": found["paired_duplicates"],
+            "single_duplicates": found["single_duplicates"],
+        }
+
+    def libraries(self):
+        """The duplicates of each library, by its name."""
+        found = (self.summary["run"].get("sorted") or {}).get("duplicates") or {"libraries": []}
+        names = ("pairs", "single", "pair_duplicates", "single_duplicates", "optical_pairs", "estimated_size")
+        return {
+            library["name"]: {name: library[name] for name in names if library[name] is not None}
+            for library in found["libraries"]
+        }
+
+    def workers(self):
+        """Workers by node."""
+        return count((worker["node"], 1) for worker in self.summary["plan"]["workers"])
+
+    def memory(self):
+        """Bytes of index copies and instances by node, where the kernel put them."""
+        return count(place for _, _, census in self.pieces() for place in census["per_node"])
+
+    def placement(self):
+        """Each index copy or instance: what was asked for, and what was found."""
+        return {name: placed(asked, census) for name, asked, census in self.pieces() if census["present"]}
+
+    def pieces(self):
+        """Name, what was asked for and what was found of each piece of memory."""
+        for number, copy in enumerate(self.summary["replicas"]):
+            yield f"copy {number}", copy["placement"], copy["census"]
+        for number, instance in enumerate(self.summary["run"]["instances"]):
+            for kind in ("private", "shared"):
+                yield f"instance {number}, {kind}", instance["plan"]["placement"], instance[kind]
+
+
+def placed(asked, census):
+    """What was asked for a piece of memory, and what was found."""
+    bound = asked["pages"] in BOUND
+    row = {
+        "asked_for": f"{asked['pages']}: {', '.join(map(str, asked['nodes']))}" if bound else asked["pages"],
+        "found": census["present"],
+        "huge": 100 * census["huge"] / census["present"],
+    }
+    if bound:
+        there = sum(size for node, size in census["per_node"] if node in asked["nodes"])
+        row["as_asked_for"] = 100 * there / census["present"]
+    return row
+
+
+def count(places):
+    """Sums of what lies on each node."""
+    sums = {}
+    for node, number in places:
+        name = "no node" if node is None else f"node {node}"
+        sums[name] = sums.get(name, 0) + number
+    return sums

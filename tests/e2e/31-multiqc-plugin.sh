@@ -1,0 +1,64 @@
+#!/bin/bash
+# The plugin for MultiQC (packaging/multiqc_zerohop), installed from its wheel, in the real MultiQC: what is in
+# multiqc_data is what the JSON of several samples says, those of a machine with 8 nodes among them. With
+# PLUGIN_IS_INSTALLED=1 (tests/dist/45-multiqc-plugin.sh) the plugin is that of $MULTIQC.
+source "$(dirname "$0")/lib.sh"
+[ -x "${MULTIQC-}" ] || skip "no MultiQC (scripts/setup.sh test installs it)"
+ROOT=$(cd "$(dirname "$0")/../.." && pwd)
+
+# Beside MultiQC's own packages, not among them: other tests want MultiQC without it.
+if [ -z "${PLUGIN_IS_INSTALLED-}" ]; then
+    [ -x "${PYTHON_TOOLS-}/pip" ] || skip "no flit_core (scripts/setup.sh test installs it)"
+    pip() { "$PYTHON_TOOLS/pip" -q --disable-pip-version-check --no-input "$@"; }
+    pip wheel --no-index --no-deps --no-build-isolation -w "$WORK" "$ROOT/packaging/multiqc_zerohop"
+    pip install --no-index --no-deps --target "$WORK/plugin" "$WORK"/multiqc_zerohop-*.whl
+    export PYTHONPATH="$WORK/plugin"
+fi
+told='from importlib.metadata import version; print(version("multiqc_zerohop"))'
+version=$("$(dirname "$MULTIQC")/python" -c "$told")
+[ "zerohop $version" = "$("$ZEROHOP" --version)" ] || fail "the plugin is of version $version, zerohop of another one"
+
+# multiqc FOLDER: its report of the folder is in FOLDER.report
+multiqc() {
+    local folder=$1
+    PYTHONDONTWRITEBYTECODE=1 "$MULTIQC" --quiet --force --strict --data-format json \
+        --outdir "$folder.report" "$folder" > "$folder.log" 2>&1 || { cat "$folder.log" >&2; fail "MultiQC"; }
+}
+
+reference=$DATA/ecoli/GCF_000005845.2_ASM584v2_genomic.fna.gz
+mkdir "$WORK/runs"
+cd "$WORK/runs"
+for length in 100 150; do
+    zerohop align -q -t 2 --replicas 2 --sort --mark-duplicates=picard -R "@RG\tID:L1\tSM:S$length\tLB:L1" \
+        -o "$WORK/out.bam" --json "S$length.json" --mqc "S${length}_mqc.json" "$reference" \
+        "$DATA/ecoli/ecoli_${length}_1.fq.gz" "$DATA/ecoli/ecoli_${length}_2.fq.gz"
+done
+# single reads, whose sample has the name of the file; and a sample of which there is no JSON
+zerohop align -q -o "$WORK/out.sam" --json single.json "$reference" "$DATA/ecoli/ecoli_100_1.fq.gz"
+zerohop align -q -o "$WORK/out.sam" --sample other --mqc other_mqc.json "$reference" "$DATA/ecoli/ecoli_100_1.fq.gz"
+if command -v bwa > /dev/null; then
+    ecoli_index bwa "$WORK/ref.fa"
+    zerohop align -q --engine bwa -t 2 --sample bwa -o "$WORK/out.sam" --json bwa.json "$WORK/ref.fa" \
+        "$DATA/ecoli/ecoli_100_1.fq.gz" "$DATA/ecoli/ecoli_100_2.fq.gz"
+else
+    echo "no bwa: external aligners not tried"
+fi
+# a run on a machine with 8 nodes and 64 CPUs, made of a real one
+(cd "$WORK" && python3 "$ROOT/tests/e2e/large-machine.py" runs/S150.json "$ROOT/docs/machines/amd-opteron-6376.json")
+sed 's/"sample": "S150"/"sample": "large"/' "$WORK/large.json" > large.json
+# neither of them is a run
+zerohop topo --json > topo.json
+echo '{"command": "zerohop align, in words"}' > words.json
+python3 -c 'import json; json.dump({"a": "zerohop align"}, open("other.json", "w"))'
+
+cd "$WORK"
+sed 's/"schema_version": 1/"schema_version": 7/' runs/S100.json > later.json
+mkdir later; cp later.json runs/S150.json later
+multiqc runs
+multiqc later
+grep -q 'later.json: it is another version' later.log || fail "a later version: $(cat later.log)"
+
+python3 "$ROOT/tests/e2e/multiqc-data.py"
+for section in Reads 'Insert sizes' Duplicates Libraries 'NUMA nodes' Placement; do
+    grep -q "$section" runs.report/multiqc_report.html || fail "the report has no section $section"
+done
