@@ -59,11 +59,11 @@ process ZEROHOP_ALIGN {
 
     stub:
     def prefix = task.ext.prefix ?: "${meta.id}"
-    def suffix = format == 'cram' ? 'crai' : 'bai'
-    def sorting = sort || mark_duplicates
+    def sorted_index = (sort || mark_duplicates) && format != 'sam'
+        ? "${prefix}.${format}.${format == 'cram' ? 'crai' : 'bai'}"
+        : ''
+    def metrics = mark_duplicates ? "${prefix}.duplicates.txt" : ''
     """
-    touch ${prefix}.${format} ${prefix}.zerohop.json ${prefix}_mqc.json
-    ${sorting && format != 'sam' ? "touch ${prefix}.${format}.${suffix}" : ''}
-    ${mark_duplicates ? "touch ${prefix}.duplicates.txt" : ''}
+    touch ${prefix}.${format} ${prefix}.zerohop.json ${prefix}_mqc.json ${sorted_index} ${metrics}
     """
 }
