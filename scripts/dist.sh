@@ -1,4 +1,115 @@
 #!/bin/bash
+# Makes what people install, in target/dist: for x86-64 and aarch64 a tar.gz of the programs, a Debian package and an
+# SBOM; the crates as crates.io gets them; SHA256SUMS of all. `scripts/setup.sh dist` installs what this needs.
+#
+#   scripts/dist.sh             all
+#   scripts/dist.sh TARGET...   only x86_64-unknown-linux-gnu, or only aarch64-unknown-linux-gnu
+#
+# The programs are compiled in a root of Debian 11, so that they need no glibc newer than 2.31, for the oldest CPUs of
+# their architecture. libstdc++, libgomp, libgcc and zlib are linked into them.
 set -euo pipefail
 source "$(dirname "$0")/env.sh"
+
+VERSION=$(sed -n '/^\[workspace.package\]/,/^\[/s/^version = "\(.*\)"/\1/p' Cargo.toml)
+# Files carry the time of the commit: the same commit gives the same bytes.
+SOURCE_DATE_EPOCH=$(git log -1 --format=%ct)
+export SOURCE_DATE_EPOCH
+BUILD=$TARGET/dist-build
+
+say() { echo "dist: $*"; }
+
+# compile TARGET: both programs, as $BUILD/TARGET/release/zerohop and zerohop-lab
+compile() {
+    say "compiling for $1 (minutes)"
+    mkdir -p "$BUILD"
+    as_root unshare -m scripts/in-debian-11.sh "$(id -u):$(id -g)" scripts/portable.sh "$1" "$BUILD"
+}
+
+as_root() { if [ "$(id -u)" = 0 ]; then "$@"; else sudo "$@"; fi }
+
+# install_under PREFIX TARGET: the programs, and what belongs to them, as they lie under /usr
+install_under() {
+    local prefix=$1 target=$2 program command
+    local doc=$prefix/share/doc/zerohop bash=$prefix/share/bash-completion/completions
+    local zsh=$prefix/share/zsh/site-functions fish=$prefix/share/fish/vendor_completions.d man=$prefix/share/man/man1
+    mkdir -p "$prefix/bin" "$doc" "$bash" "$zsh" "$fish" "$man"
+    cp "$BUILD/$target/release/zerohop" "$BUILD/$target/release/zerohop-lab" "$prefix/bin/"
+    cp README.md CHANGELOG.md "$doc/"
+    cp "$BUILD/$target/LICENCES.txt" "$doc/"
+    for program in zerohop zerohop-lab; do
+        # what the program says of itself is the same on every architecture, and this machine can run one of them
+        run() { "$RUNS_HERE/$program" "$@"; }
+        run completions bash > "$bash/$program"
+        run completions zsh > "$zsh/_$program"
+        run completions fish > "$fish/$program.fish"
+        run man > "$man/$program.1"
+        for command in $(commands "$program"); do
+            run man "$command" > "$man/$program-$command.1"
+        done
+    done
+    chmod -R u=rwX,go=rX "$prefix"
+}
+
+commands() { "$RUNS_HERE/$1" --help | sed -n '/^Commands:/,/^$/s/^  \([a-z]*\) .*/\1/p' | grep -vx help; }
+
+# archive TARGET: zerohop-VERSION-TARGET.tar.gz
+archive() {
+    local name=zerohop-$VERSION-$1 work
+    work=$(mktemp -d)
+    install_under "$work/$name" "$1"
+    tar -C "$work" --sort=name --owner=0 --group=0 --numeric-owner --mtime="@$SOURCE_DATE_EPOCH" -cf - "$name" |
+        gzip -9n > "$DIST/$name.tar.gz"
+    rm -r "$work"
+}
+
+# debian_package TARGET ARCHITECTURE: zerohop_VERSION_ARCHITECTURE.deb
+debian_package() {
+    local root; root=$(mktemp -d)
+    install_under "$root/usr" "$1"
+    mv "$root/usr/share/doc/zerohop/LICENCES.txt" "$root/usr/share/doc/zerohop/copyright"
+    gzip -9n "$root"/usr/share/man/man1/*.1 "$root/usr/share/doc/zerohop/CHANGELOG.md"
+    mkdir "$root/DEBIAN"
+    sed -e "s/@VERSION@/$VERSION/" -e "s/@ARCHITECTURE@/$2/" \
+        -e "s/@MAINTAINER@/$(git log -1 --format='%an <%ae>')/" \
+        -e "s/@SIZE@/$(du -sk "$root/usr" | cut -f 1)/" packaging/debian/control > "$root/DEBIAN/control"
+    (cd "$root" && find usr -type f -print0 | sort -z | xargs -0 md5sum) > "$root/DEBIAN/md5sums"
+    chmod 755 "$root"
+    dpkg-deb --root-owner-group -Zxz --build "$root" "$DIST/zerohop_${VERSION}_$2.deb" > /dev/null
+    rm -r "$root"
+}
+
+# As files that cargo would upload; those of crates for tests alone are not among them.
+crates() {
+    say "packaging the crates"
+    cargo package -q --workspace --locked --no-verify --allow-dirty --target-dir "$BUILD/crates"
+    mkdir -p "$DIST/crates"
+    mv "$BUILD"/crates/package/*.crate "$DIST/crates/"
+}
+
+architecture() {
+    case $1 in
+        x86_64-unknown-linux-gnu) echo amd64;;
+        aarch64-unknown-linux-gnu) echo arm64;;
+        *) echo "dist: there is nothing for $1" >&2; exit 2;;
+    esac
+}
+
+TARGETS=("$@")
+[ $# -gt 0 ] || TARGETS=(x86_64-unknown-linux-gnu aarch64-unknown-linux-gnu)
+for target in "${TARGETS[@]}"; do architecture "$target" > /dev/null; done
+
+rm -rf "$DIST"
 mkdir -p "$DIST"
+for target in "${TARGETS[@]}"; do compile "$target"; done
+RUNS_HERE=$BUILD/$(rustc -vV | sed -n 's/^host: //p')/release
+[ -x "$RUNS_HERE/zerohop" ] || { compile "$(rustc -vV | sed -n 's/^host: //p')"; }
+for target in "${TARGETS[@]}"; do
+    say "packing for $target"
+    cargo xtask licences "$target" > "$BUILD/$target/LICENCES.txt"
+    cargo xtask sbom "$target" > "$DIST/zerohop-$VERSION-$target.cdx.json"
+    archive "$target"
+    debian_package "$target" "$(architecture "$target")"
+done
+crates
+(cd "$DIST" && find . -type f ! -name SHA256SUMS -printf '%P\n' | LC_ALL=C sort | xargs sha256sum > SHA256SUMS)
+say "$(cd "$DIST" && ls | wc -l) entries in ${DIST#"$ROOT/"}"

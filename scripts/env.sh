@@ -20,6 +20,10 @@ export PYTHON_WITH_PYSAM="$ROOT/.tools/multiqc/bin/python"
 export DATA="$ROOT/tests/data"
 # What `make dist` makes, and tests/dist tests
 export DIST="$TARGET/dist"
+# The glibc that portable programs are linked with, and the root in which packages are tried
+export DEBIAN_11="$ROOT/.tools/debian-11"
+export DEBIAN_12="$ROOT/.tools/debian-12"
+export DEBIAN_MIRROR=${DEBIAN_MIRROR:-http://deb.debian.org/debian}
 export NUMA_LAB="$ROOT/tests/numa-lab/numa-lab"
 
 # A registry that is not to be reached for a moment is no failure.

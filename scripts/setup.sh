@@ -7,6 +7,8 @@
 #                             iproute2, Chromium, Slurm, the NUMA lab, the strobealign program; with LONG=1 cargo-fuzz
 #                             where nightly Rust is
 #   scripts/setup.sh bench    and bgzip, the strobealign program
+#   scripts/setup.sh dist     what `make dist` and `make dist-test` need: a compiler for aarch64, glibc of Debian 11,
+#                             QEMU, debootstrap
 #
 # System packages come by apt-get, as root or with sudo; all the rest goes into .tools/ and the target folder. What is
 # there already is left alone; when nothing is missing this takes a moment.
@@ -142,6 +144,38 @@ setup_slurm() {
     [ -z "$out" ] || echo "$out"
 }
 
+# --- what artefacts are made with, and tried in ---------------------------------------------------------------
+
+DIST_PACKAGES="aarch64-linux-gnu-g++=g++-aarch64-linux-gnu dpkg-deb=dpkg objdump=binutils xz=xz-utils
+    qemu-aarch64-static=qemu-user-static debootstrap=debootstrap bgzip=tabix samtools=samtools python3=python3"
+
+# Files of Debian 11, for the linker alone. Nothing of them is run, so root is not needed.
+setup_debian_11() {
+    local sum file new
+    [ ! -e "$DEBIAN_11/packages.sha256" ] || ! cmp -s packaging/debian-11.sha256 "$DEBIAN_11/packages.sha256" || return 0
+    say "fetching glibc 2.31 of Debian 11 into .tools"
+    rm -rf "$DEBIAN_11"
+    new=$(mktemp -d .tools/debian-11.XXXXXX)
+    while read -r sum file; do
+        curl -sSf --retry 5 -o "$new/package.deb" "$DEBIAN_MIRROR/$file" || die "$DEBIAN_MIRROR/$file cannot be fetched"
+        echo "$sum  $new/package.deb" | sha256sum -c --quiet || die "$file is not what it was"
+        mkdir -p "$new/${file: -9:5}"
+        dpkg-deb -x "$new/package.deb" "$new/${file: -9:5}"
+    done < packaging/debian-11.sha256
+    rm "$new/package.deb"
+    # links from the root would lead out of the folder
+    find "$new" -type l -lname '/*' | while read -r file; do
+        ln -sfr "$(cut -d / -f 1-3 <<< "$file")$(readlink "$file")" "$file"
+    done
+    cp packaging/debian-11.sha256 "$new/packages.sha256"
+    mv "$new" "$DEBIAN_11"
+}
+
+setup_targets() {
+    rustup -q target add x86_64-unknown-linux-gnu aarch64-unknown-linux-gnu aarch64-apple-darwin ||
+        die "rustup cannot add the targets of portable programs"
+}
+
 # Ubuntu has Chromium as a snap only: it is used where it is.
 setup_browser() {
     command -v chromium >/dev/null && return 0
@@ -164,5 +198,8 @@ case ${1-} in
     bench)
         install_packages $BUILD_PACKAGES $DEMO_PACKAGES bgzip=tabix bwa=bwa
         setup_rust; setup_strobealign;;
+    dist)
+        install_packages $BUILD_PACKAGES $DIST_PACKAGES
+        setup_rust; setup_targets; setup_debian_11;;
     *) sed -n '2,/^set -/{/^set -/!s/^# \{0,1\}//p}' "$0"; exit 2;;
 esac
