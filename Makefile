@@ -35,6 +35,7 @@ test:
 
 test-long: dist
 	@LONG=1 scripts/setup.sh test
+	@scripts/setup.sh dist-test
 	@LONG=1 scripts/test.sh
 
 bench:
@@ -52,4 +53,5 @@ dist:
 	@scripts/dist.sh
 
 dist-test: dist
+	@scripts/setup.sh dist-test
 	@LONG=1 ONLY='^dist/' scripts/test.sh

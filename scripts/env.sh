@@ -11,6 +11,12 @@ STROBEALIGN_VERSION=0.19.1
 MULTIQC_VERSION=1.35
 PYSAM_VERSION=0.24.1
 CARGO_FUZZ_VERSION=0.13.1
+# What runs the files in pipelines/. Of the versions of Nextflow this is the newest that Maven Central has whole.
+NEXTFLOW_VERSION=24.10.0
+NF_CORE_VERSION=4.2.1
+SNAKEMAKE_VERSION=9.27.1
+CWLTOOL_VERSION=3.3.20260925135507
+PLANEMO_VERSION=0.75.47
 
 # For the end-to-end tests and the demo
 export ZEROHOP="${ZEROHOP:-$TARGET/release/zerohop}"
