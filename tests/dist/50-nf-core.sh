@@ -63,11 +63,12 @@ workflow() {
     local dedup=$PIPELINES/nf-core/subworkflows/nf-core/fastq_align_dedup_zerohop
     cat << END
 nextflow.preview.topic = true
-include { ZEROHOP_INDEX } from '$modules/index/main'
+include { ZEROHOP_INDEX; ZEROHOP_INDEX as BWA_INDEX } from '$modules/index/main'
 include { ZEROHOP_ALIGN } from '$modules/align/main'
 include { ZEROHOP_SEARCH } from '$modules/search/main'
 include { FASTQ_ALIGN_DEDUP_ZEROHOP as BAM } from '$dedup/main'
 include { FASTQ_ALIGN_DEDUP_ZEROHOP as CRAM } from '$dedup/main'
+include { FASTQ_ALIGN_DEDUP_ZEROHOP as BWA } from '$dedup/main'
 
 workflow {
     genome = Channel.value([ [ id:'genome' ], file('$WORK/genome.fa') ])
@@ -79,6 +80,8 @@ workflow {
     BAM(sample, genome, index, 'bam')
     // an index in memory
     CRAM(sample, genome, [ [:], [] ], 'cram')
+    BWA_INDEX(genome)
+    BWA(sample, genome, BWA_INDEX.out.index, 'bam')
     ZEROHOP_SEARCH([ [ id:'s' ], file('$WORK/q.fa') ], [ [ id:'db' ], file('$WORK/db') ])
     Channel.topic('versions').unique().collectFile(name: 'versions.txt', storeDir: '.') { it.join(' ') + '\n' }
 }
@@ -91,6 +94,7 @@ process {
     cpus = 2
     memory = 2.GB
     publishDir = [ path: { "results/${task.process.tokenize(':').first()}" }, mode: 'copy' ]
+    withName: 'BWA_INDEX|BWA:ZEROHOP_ALIGN' { ext.args = '--engine bwa-mem' }
     withName: 'BAM:ZEROHOP_ALIGN' { ext.args = { "-R '@RG\\tID:${meta.id}\\tSM:${meta.id}'" } }
 }
 END
@@ -127,6 +131,8 @@ aligned() {
     same_records real/results/ZEROHOP_ALIGN/s.bam plain.bam
     same_records real/results/BAM/s.bam marked.bam --mark-duplicates --sort -R '@RG\tID:s\tSM:s'
     same_records real/results/CRAM/s.cram marked.cram --mark-duplicates --sort
+    zerohop index -q --engine bwa-mem genome.fa
+    same_records real/results/BWA/s.bam bwa-mem.bam --engine bwa-mem --mark-duplicates --sort
     samtools quickcheck real/results/*/*.bam
     cmp direct.tsv real/results/ZEROHOP_SEARCH/s.tsv || fail "other hits"
     # a quarter of 2 GB
