@@ -9,7 +9,7 @@ mkdir bin
 ln -s "$(readlink -f "$ZEROHOP")" bin/zerohop
 export PATH="$WORK/bin:$PATH"
 
-# options COMMAND FILE...: all long options in these files are options of the command. (Of short ones they use -V alone.)
+# options COMMAND FILE...: all long options in these files are the command's. (Of short ones they use -V alone.)
 options() {
     local command=$1 wanted option; shift
     # the help of Galaxy's tools and comments name options of zerohop, too
