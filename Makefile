@@ -1,6 +1,6 @@
 # zerohop: the commands that do everything on a fresh Debian 12 or Ubuntu. Each installs what it misses.
 
-.PHONY: help demo test test-long bench bench-aligners build licences setup dist dist-test
+.PHONY: help demo test test-long bench bench-aligners build licences setup dist dist-test release-check
 .DEFAULT_GOAL := help
 
 help:
@@ -13,6 +13,7 @@ help:
 	@echo "make licences   the licences of all that is linked into them, as target/release/LICENCES.txt"
 	@echo "make dist    portable programs and packages for x86-64 and aarch64, in target/dist/"
 	@echo "make dist-test   tests of them, from what lies there"
+	@echo "make release-check   both in a clean clone of the last commit, and what is left to do for a release"
 
 setup:
 	@scripts/setup.sh build
@@ -55,3 +56,7 @@ dist:
 dist-test: dist
 	@scripts/setup.sh dist-test
 	@LONG=1 ONLY='^dist/' scripts/test.sh
+
+release-check:
+	@scripts/setup.sh dist
+	@scripts/release-check.sh

@@ -5,8 +5,8 @@
 #   scripts/dist.sh             all
 #   scripts/dist.sh TARGET...   only x86_64-unknown-linux-gnu, or only aarch64-unknown-linux-gnu
 #
-# The programs are compiled in a root of Debian 11, so that they need no glibc newer than 2.31, for the oldest CPUs of
-# their architecture. libstdc++, libgomp, libgcc and zlib are linked into them.
+# The programs need nothing but glibc 2.31 or newer, and run on the oldest CPUs of their architecture
+# (scripts/portable.sh).
 set -euo pipefail
 source "$(dirname "$0")/env.sh"
 
@@ -21,11 +21,8 @@ say() { echo "dist: $*"; }
 # compile TARGET: both programs, as $BUILD/TARGET/release/zerohop and zerohop-lab
 compile() {
     say "compiling for $1 (minutes)"
-    mkdir -p "$BUILD"
-    as_root unshare -m scripts/in-debian-11.sh "$(id -u):$(id -g)" scripts/portable.sh "$1" "$BUILD"
+    scripts/portable.sh "$1" "$BUILD"
 }
-
-as_root() { if [ "$(id -u)" = 0 ]; then "$@"; else sudo "$@"; fi }
 
 # install_under PREFIX TARGET: the programs, and what belongs to them, as they lie under /usr
 install_under() {
@@ -37,20 +34,21 @@ install_under() {
     cp README.md CHANGELOG.md "$doc/"
     cp "$BUILD/$target/LICENCES.txt" "$doc/"
     for program in zerohop zerohop-lab; do
-        # what the program says of itself is the same on every architecture, and this machine can run one of them
-        run() { "$RUNS_HERE/$program" "$@"; }
-        run completions bash > "$bash/$program"
-        run completions zsh > "$zsh/_$program"
-        run completions fish > "$fish/$program.fish"
-        run man > "$man/$program.1"
+        here "$program" completions bash > "$bash/$program"
+        here "$program" completions zsh > "$zsh/_$program"
+        here "$program" completions fish > "$fish/$program.fish"
+        here "$program" man > "$man/$program.1"
         for command in $(commands "$program"); do
-            run man "$command" > "$man/$program-$command.1"
+            here "$program" man "$command" > "$man/$program-$command.1"
         done
     done
     chmod -R u=rwX,go=rX "$prefix"
 }
 
-commands() { "$RUNS_HERE/$1" --help | sed -n '/^Commands:/,/^$/s/^  \([a-z]*\) .*/\1/p' | grep -vx help; }
+# here PROGRAM ARGUMENTS...: that of this machine's architecture; what it says of itself is the same on all
+here() { "$BUILD/$HERE/release/$1" "${@:2}"; }
+
+commands() { here "$1" --help | sed -n '/^Commands:/,/^$/s/^  \([a-z]*\) .*/\1/p' | grep -vx help; }
 
 # archive TARGET: zerohop-VERSION-TARGET.tar.gz
 archive() {
@@ -78,10 +76,16 @@ debian_package() {
     rm -r "$root"
 }
 
-# As files that cargo would upload; those of crates for tests alone are not among them.
+# The files that cargo would upload
 crates() {
     say "packaging the crates"
-    cargo package -q --workspace --locked --no-verify --allow-dirty --target-dir "$BUILD/crates"
+    local published
+    published=$(cargo metadata --format-version 1 --no-deps --offline |
+        python3 -c 'import json, sys
+for package in json.load(sys.stdin)["packages"]:
+    if package["publish"] != []: print("-p", package["name"])')
+    rm -rf "$BUILD/crates/package"
+    cargo package -q $published --locked --no-verify --allow-dirty --target-dir "$BUILD/crates"
     mkdir -p "$DIST/crates"
     mv "$BUILD"/crates/package/*.crate "$DIST/crates/"
 }
@@ -101,8 +105,8 @@ for target in "${TARGETS[@]}"; do architecture "$target" > /dev/null; done
 rm -rf "$DIST"
 mkdir -p "$DIST"
 for target in "${TARGETS[@]}"; do compile "$target"; done
-RUNS_HERE=$BUILD/$(rustc -vV | sed -n 's/^host: //p')/release
-[ -x "$RUNS_HERE/zerohop" ] || { compile "$(rustc -vV | sed -n 's/^host: //p')"; }
+HERE=$(rustc -vV | sed -n 's/^host: //p')
+[[ " ${TARGETS[*]} " == *" $HERE "* ]] || compile "$HERE"
 for target in "${TARGETS[@]}"; do
     say "packing for $target"
     cargo xtask licences "$target" > "$BUILD/$target/LICENCES.txt"

@@ -11,6 +11,10 @@ STROBEALIGN_VERSION=0.19.1
 MULTIQC_VERSION=1.35
 PYSAM_VERSION=0.24.1
 CARGO_FUZZ_VERSION=0.13.1
+CARGO_DENY_VERSION=0.20.2
+CARGO_BUNDLE_LICENSES_VERSION=5.0.0
+HADOLINT_VERSION=2.15.1
+CARGO_SEMVER_CHECKS_VERSION=0.51.0
 # What runs the files in pipelines/. Of the versions of Nextflow this is the newest that Maven Central has whole.
 NEXTFLOW_VERSION=24.10.0
 NF_CORE_VERSION=4.2.1
@@ -23,6 +27,7 @@ export ZEROHOP="${ZEROHOP:-$TARGET/release/zerohop}"
 export STROBEALIGN="$TARGET/strobealign/bin/strobealign"
 export MULTIQC="$ROOT/.tools/multiqc/bin/multiqc"
 export PYTHON_WITH_PYSAM="$ROOT/.tools/multiqc/bin/python"
+export HADOLINT="$ROOT/.tools/hadolint/bin/hadolint"
 export DATA="$ROOT/tests/data"
 # What `make dist` makes, and tests/dist tests
 export DIST="$TARGET/dist"

@@ -19,13 +19,14 @@ mkdir -p "$libraries"
 for library in libstdc++.a libgomp.a; do
     ln -sf "$("$gnu-gcc" -print-file-name=$library)" "$libraries/$library"
 done
-echo "GROUP ( $sysroot/usr/lib/gcc/$gnu/10/libgcc_eh.a $("$gnu-gcc" -print-libgcc-file-name) )" > "$libraries/libgcc_s.so"
-# libstdc++ of newer compilers asks glibc 2.32 whether there are several threads. This is the answer that is always safe.
+echo "GROUP ( $sysroot/usr/lib/gcc/$gnu/10/libgcc_eh.a $("$gnu-gcc" -print-libgcc-file-name) )" \
+    > "$libraries/libgcc_s.so"
+# libstdc++ of newer compilers asks glibc 2.32 whether there are several threads. This answer is always safe.
 echo 'char __libc_single_threaded = 0;' |
     "$gnu-gcc" --sysroot="$sysroot" -fPIC -x c -c -o "$libraries/single-threaded.o" -
 
 # zlib: the sources that one of the crates brings, also for another one
-export LIBZ_SYS_STATIC=1 OPENMP_STATIC=1
+export LIBZ_SYS_STATIC=1
 cargo fetch -q --locked --target "$target"
 zlib=$(sed -n '/^name = "libz-sys"/{n;s/^version = "\(.*\)"/\1/p}' Cargo.lock)
 registry=${CARGO_HOME:-${HOME:-/root}/.cargo}

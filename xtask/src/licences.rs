@@ -1,13 +1,11 @@
 //! The licences of all crates that are linked into the programs: whether they may be, and their texts, which go with
-//! the programs wherever these go. What the compilers of C and C++ bring (libc, libstdc++) is not linked into them.
+//! the programs wherever these go. What the compilers of C and C++ bring is named in the text.
 
-use crate::workspace;
+use crate::{linked, workspace};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-/// The programs that people get.
-const PROGRAMS: [&str; 2] = ["zerohop-cli", "zerohop-lab"];
 /// What may be linked into a program under the MIT licence, by its name in SPDX.
 const ALLOWED: [&str; 14] = [
     "0BSD",
@@ -39,17 +37,18 @@ struct Crate {
     texts: Vec<String>,
 }
 
-/// All texts, each once, with the crates that it is of.
+/// All texts of what is linked into the programs for `target`, each once, with the crates that it is of.
 ///
 /// # Errors
 /// A crate whose licence is not among those that are allowed, or whose text it does not have.
-pub fn text() -> Result<String, String> {
-    let crates = crates(&workspace::metadata(&["--locked", "--filter-platform", "x86_64-unknown-linux-gnu"])?)?;
+pub fn text(target: &str) -> Result<String, String> {
+    let crates = crates(&workspace::metadata(&["--locked", "--filter-platform", target])?)?;
     let mut problems = Vec::new();
     let mut by_text: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
     let mut out = String::from(
         "zerohop has the MIT licence. It has these crates in it, under the licences below, and the standard library of \
-         Rust (MIT OR Apache-2.0).\n\n",
+         Rust (MIT OR Apache-2.0). libgomp of GCC is linked into it, and libstdc++ and libgcc into portable programs: \
+         GPL-3.0-or-later WITH GCC-exception-3.1, which asks for nothing here.\n\n",
     );
     for linked in &crates {
         out += &format!("{}: {}\n", linked.name, linked.licence);
@@ -73,25 +72,8 @@ pub fn text() -> Result<String, String> {
 
 /// The crates from elsewhere that the programs are linked with, by name.
 fn crates(metadata: &Value) -> Result<Vec<Crate>, String> {
-    let packages: BTreeMap<&str, &Value> = by_id(workspace::list(metadata, "packages")?)?;
-    let nodes = by_id(workspace::list(&metadata["resolve"], "nodes")?)?;
-    let is_program = |package: &Value| PROGRAMS.iter().any(|name| package["name"] == *name);
-    let mut open: Vec<&str> = packages.iter().filter(|(_, package)| is_program(package)).map(|(id, _)| *id).collect();
-    let mut linked = BTreeSet::new();
-    while let Some(id) = open.pop() {
-        if !linked.insert(id) {
-            continue;
-        }
-        let node = nodes.get(id).ok_or_else(|| format!("cargo metadata: no node {id}"))?;
-        for dependency in workspace::list(node, "deps")? {
-            let is_linked = workspace::list(dependency, "dep_kinds")?.iter().any(|kind| kind["kind"].is_null());
-            if is_linked {
-                open.push(workspace::text(dependency, "pkg")?);
-            }
-        }
-    }
     let mut crates = Vec::new();
-    for package in linked.iter().filter_map(|id| packages.get(id)).filter(|package| !package["source"].is_null()) {
+    for package in linked::packages(metadata)?.into_iter().filter(|package| !package["source"].is_null()) {
         let manifest = Path::new(workspace::text(package, "manifest_path")?);
         crates.push(Crate {
             name: format!("{} {}", workspace::text(package, "name")?, workspace::text(package, "version")?),
@@ -101,10 +83,6 @@ fn crates(metadata: &Value) -> Result<Vec<Crate>, String> {
     }
     crates.sort_by(|one, other| one.name.cmp(&other.name));
     Ok(crates)
-}
-
-fn by_id(values: &[Value]) -> Result<BTreeMap<&str, &Value>, String> {
-    values.iter().map(|value| Ok((workspace::text(value, "id")?, value))).collect()
 }
 
 /// The texts in a crate's folder, and in those of the libraries within it.

@@ -4,7 +4,8 @@
 //! 2. `references`: inside a crate, no two top-level modules import each other, directly or over others;
 //! 3. `calls`: children are started, and files given names, in crates/process alone.
 //!
-//! `cargo xtask licences` prints those of all that is linked into the programs (`licences`).
+//! `cargo xtask licences` prints those of all that is linked into the programs (`licences`), `cargo xtask sbom` what it
+//! is (`sbom`).
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a developer reads it")]
 
 use std::io::Write;
@@ -15,26 +16,29 @@ mod calls;
 mod graph;
 mod layers;
 mod licences;
+mod linked;
 mod references;
+mod sbom;
 mod sources;
 mod tokens;
 mod workspace;
 
 const USAGE: &str = "\
 usage: cargo xtask graph       checks who imports whom, and who starts children and names files
-       cargo xtask licences    checks and prints the licences of the crates that are linked into the programs";
+       cargo xtask licences [TARGET]    checks and prints the licences of the crates in the programs
+       cargo xtask sbom [TARGET]        prints a bill of materials, in CycloneDX";
+
+/// What the programs are compiled for, unless it is said.
+const TARGET: &str = "x86_64-unknown-linux-gnu";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         ["graph"] => report(check_graph()),
-        ["licences"] => match licences::text().and_then(|text| write(&text)) {
-            Ok(()) => ExitCode::SUCCESS,
-            Err(problems) => {
-                eprintln!("error: {problems}");
-                ExitCode::FAILURE
-            }
-        },
+        ["licences"] => print(licences::text(TARGET)),
+        ["licences", target] => print(licences::text(target)),
+        ["sbom"] => print(sbom::text(TARGET)),
+        ["sbom", target] => print(sbom::text(target)),
         ["help" | "-h" | "--help"] => {
             println!("{USAGE}");
             ExitCode::SUCCESS
@@ -47,8 +51,17 @@ fn main() -> ExitCode {
 }
 
 /// To standard output.
-fn write(text: &str) -> Result<(), String> {
-    std::io::stdout().write_all(text.as_bytes()).map_err(|error| format!("standard output: {error}"))
+fn print(text: Result<String, String>) -> ExitCode {
+    let written = text.and_then(|text| {
+        std::io::stdout().write_all(text.as_bytes()).map_err(|error| format!("standard output: {error}"))
+    });
+    match written {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(problems) => {
+            eprintln!("error: {problems}");
+            ExitCode::FAILURE
+        }
+    }
 }
 
 /// What `check_graph` saw: how much was checked, and what is wrong with it.

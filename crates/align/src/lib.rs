@@ -15,7 +15,32 @@
 //! What it refuses to do: parse a command line, write to standard output anything but records, or leave a file that
 //! looks complete after a failure.
 //!
-//! A program that uses it begins with [`prepare`].
+//! # From another program
+//!
+//! A program that uses it begins with [`prepare`], and says what is to be aligned in a [`Job`], which begins with the
+//! defaults of `zerohop align`:
+//!
+//! ```no_run
+//! use zerohop_align::{AlignError, Job, PlacedAlloc, align, lanes};
+//!
+//! // Index copies and buffers lie where the plan says.
+//! #[global_allocator]
+//! static ALLOCATOR: PlacedAlloc = PlacedAlloc;
+//!
+//! fn main() -> Result<(), AlignError> {
+//!     zerohop_align::prepare();
+//!     let pairs = vec!["reads_1.fq.gz".into(), "reads_2.fq.gz".into()];
+//!     let mut job = Job::new("ref.fa".into(), lanes::lanes(vec![pairs], false)?);
+//!     job.output.path = Some("out.bam".into());
+//!     job.placement.threads = Some(8);
+//!     job.quiet = true;
+//!     align(&job)?;
+//!     Ok(())
+//! }
+//! ```
+//!
+//! An embedded engine of one's own goes to [`align_with`]. The feature `bwa-mem` adds bwa mem, and needs a C++ compiler
+//! and zlib.
 #![forbid(unsafe_code)]
 
 mod carried;
