@@ -37,6 +37,7 @@ test:
 
 test-long: dist
 	@LONG=1 scripts/setup.sh test
+	@scripts/setup.sh dist-test
 	@LONG=1 scripts/test.sh
 
 bench:
@@ -58,6 +59,7 @@ dist:
 	@scripts/dist.sh
 
 dist-test: dist
+	@scripts/setup.sh dist-test
 	@LONG=1 ONLY='^dist/' scripts/test.sh
 
 release-check:

@@ -21,6 +21,12 @@ CARGO_DENY_VERSION=0.20.2
 CARGO_BUNDLE_LICENSES_VERSION=5.0.0
 HADOLINT_VERSION=2.15.1
 CARGO_SEMVER_CHECKS_VERSION=0.51.0
+# What runs the files in pipelines/. Of the versions of Nextflow this is the newest that Maven Central has whole.
+NEXTFLOW_VERSION=24.10.0
+NF_CORE_VERSION=4.2.1
+SNAKEMAKE_VERSION=9.27.1
+CWLTOOL_VERSION=3.3.20260925135507
+PLANEMO_VERSION=0.75.47
 
 # For the end-to-end tests and the demo
 export ZEROHOP="${ZEROHOP:-$TARGET/release/zerohop}"

@@ -10,6 +10,7 @@
 #   scripts/setup.sh site     mdBook, and Chromium to look at the pages
 #   scripts/setup.sh dist     what `make dist` and `make dist-test` need: a compiler for aarch64, glibc of Debian 11,
 #                             QEMU, debootstrap
+#   scripts/setup.sh dist-test   what runs the files in pipelines/: Nextflow, nf-core, Snakemake, cwltool, planemo
 #
 # System packages come by apt-get, as root or with sudo; all the rest goes into .tools/ and the target folder. What is
 # there already is left alone; when nothing is missing this takes a moment.
@@ -238,6 +239,41 @@ setup_browser() {
     [ -z "$out" ] || echo "$out"
 }
 
+# --- what runs the files in pipelines/ ------------------------------------------------------------------------
+
+PIPELINE_PACKAGES="java=default-jre-headless mvn=maven node=nodejs samtools=samtools python3=python3
+    diamond=diamond-aligner"
+
+# venv NAME PACKAGE==VERSION...: packages of Python by themselves, in .tools/NAME
+venv() {
+    local name=$1; shift
+    [ "$(cat ".tools/$name/installed" 2> /dev/null)" != "$*" ] || return 0
+    say "installing $* into .tools"
+    rm -rf ".tools/$name"
+    python3 -m venv ".tools/$name"
+    ".tools/$name/bin/pip" -q --disable-pip-version-check --retries 10 install "$@" || die "pip could not install $*"
+    echo "$*" > ".tools/$name/installed"
+}
+
+# Nextflow's own launcher loads it from a place of its own. Its parts are on Maven Central.
+setup_nextflow() {
+    [ ! -e ".tools/nextflow/nextflow-$NEXTFLOW_VERSION.jar" ] || return 0
+    say "installing Nextflow $NEXTFLOW_VERSION into .tools"
+    rm -rf .tools/nextflow
+    mvn -q -B -f tests/dist/nextflow/pom.xml -Dnextflow.version="$NEXTFLOW_VERSION" \
+        dependency:copy-dependencies -DoutputDirectory="$ROOT/.tools/nextflow" ||
+        die "Maven could not install Nextflow $NEXTFLOW_VERSION"
+}
+
+setup_pipelines() {
+    install_packages $PIPELINE_PACKAGES
+    setup_nextflow
+    venv nf-core "nf-core==$NF_CORE_VERSION"
+    venv snakemake "snakemake==$SNAKEMAKE_VERSION"
+    venv cwltool "cwltool==$CWLTOOL_VERSION"
+    venv planemo "planemo==$PLANEMO_VERSION"
+}
+
 case ${1-} in
     build) install_packages $BUILD_PACKAGES; setup_rust;;
     demo) install_packages $BUILD_PACKAGES $DEMO_PACKAGES; setup_rust; setup_multiqc;;
@@ -263,5 +299,6 @@ case ${1-} in
         cargo_program cargo-bundle-licenses "$CARGO_BUNDLE_LICENSES_VERSION"
         setup_hadolint
         cargo_program cargo-semver-checks "$CARGO_SEMVER_CHECKS_VERSION";;
+    dist-test) setup_pipelines;;
     *) sed -n '2,/^set -/{/^set -/!s/^# \{0,1\}//p}' "$0"; exit 2;;
 esac

@@ -1,0 +1,69 @@
+process ZEROHOP_ALIGN {
+    tag "${meta.id}"
+    label 'process_high'
+
+    conda "${moduleDir}/environment.yml"
+    container "${workflow.containerEngine in ['singularity', 'apptainer'] && !task.ext.singularity_pull_docker_container
+        ? 'https://depot.galaxyproject.org/singularity/zerohop:0.1.0--0'
+        : 'quay.io/biocontainers/zerohop:0.1.0--0'}"
+
+    input:
+    tuple val(meta), path(reads)
+    tuple val(meta2), path(fasta)
+    tuple val(meta3), path(index)
+    val format
+    val sort
+    val mark_duplicates
+
+    output:
+    tuple val(meta), path("*.bam"), emit: bam, optional: true
+    tuple val(meta), path("*.cram"), emit: cram, optional: true
+    tuple val(meta), path("*.sam"), emit: sam, optional: true
+    tuple val(meta), path("*.bai"), emit: bai, optional: true
+    tuple val(meta), path("*.csi"), emit: csi, optional: true
+    tuple val(meta), path("*.crai"), emit: crai, optional: true
+    tuple val(meta), path("*.duplicates.txt"), emit: metrics, optional: true
+    tuple val(meta), path("*.zerohop.json"), emit: json
+    tuple val(meta), path("*_mqc.json"), emit: multiqc
+    tuple val("${task.process}"), val('zerohop'), eval("zerohop -V | cut -c9-"), topic: versions, emit: versions_zerohop
+
+    when:
+    task.ext.when == null || task.ext.when
+
+    script:
+    def args = task.ext.args ?: ''
+    def prefix = task.ext.prefix ?: "${meta.id}"
+    if (!(format in ['bam', 'cram', 'sam'])) {
+        error("ZEROHOP_ALIGN: format is bam, cram or sam, not '${format}'")
+    }
+    // An index of strobealign holds the reference, too.
+    def reference = fasta ?: index
+    def sorting = sort || mark_duplicates ? '--sort' : ''
+    def duplicates = mark_duplicates ? "--mark-duplicates --duplicate-metrics ${prefix}.duplicates.txt" : ''
+    // A quarter of the task's memory is for records; the index and the reads take the rest.
+    def memory = sorting && task.memory && !args.contains('--sort-memory')
+        ? "--sort-memory ${task.memory.toMega().intdiv(4)}M"
+        : ''
+    """
+    zerohop align \\
+        ${args} \\
+        --threads ${task.cpus} \\
+        ${sorting} ${duplicates} ${memory} \\
+        --sample ${meta.id} \\
+        --json ${prefix}.zerohop.json \\
+        --mqc ${prefix}_mqc.json \\
+        --output ${prefix}.${format} \\
+        ${reference} \\
+        ${reads}
+    """
+
+    stub:
+    def prefix = task.ext.prefix ?: "${meta.id}"
+    def sorted_index = (sort || mark_duplicates) && format != 'sam'
+        ? "${prefix}.${format}.${format == 'cram' ? 'crai' : 'bai'}"
+        : ''
+    def metrics = mark_duplicates ? "${prefix}.duplicates.txt" : ''
+    """
+    touch ${prefix}.${format} ${prefix}.zerohop.json ${prefix}_mqc.json ${sorted_index} ${metrics}
+    """
+}

@@ -1,0 +1,35 @@
+from snakemake.shell import shell
+
+extra = snakemake.params.get("extra", "")
+sort = snakemake.params.get("sort", "none")
+mark_duplicates = snakemake.params.get("mark_duplicates", False)
+log = snakemake.log_fmt_shell(stdout=True, stderr=True)
+
+reads = snakemake.input.reads
+if isinstance(reads, str):
+    reads = [reads]
+
+# (output, option) of the files that are wanted beside the alignments
+options = []
+for name, option in [("json", "--json"), ("mqc", "--mqc"), ("metrics", "--duplicate-metrics")]:
+    path = snakemake.output.get(name)
+    if path:
+        options += [option, path]
+
+if mark_duplicates:
+    sort = "coordinate"
+    options.append("--mark-duplicates" if mark_duplicates is True else f"--mark-duplicates={mark_duplicates}")
+if sort != "none":
+    options.append(f"--sort={sort}")
+    # a quarter is for records; the index and the reads take the rest
+    memory = snakemake.resources.get("mem_mb")
+    if memory and "--sort-memory" not in extra:
+        options += ["--sort-memory", f"{memory // 4}M"]
+    if "--tmp-dir" not in extra:
+        options += ["--tmp-dir", snakemake.resources.tmpdir]
+
+alignments = snakemake.output[0]
+shell(
+    "zerohop align {extra} --threads {snakemake.threads} {options:q} --output {alignments:q}"
+    " {snakemake.input.ref:q} {reads:q} {log}"
+)

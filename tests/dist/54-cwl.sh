@@ -1,0 +1,50 @@
+#!/bin/bash
+# The CWL descriptions are valid, and cwltool runs them on real reads and proteins. The records are those of the program
+# run directly.
+source "$(dirname "$0")/pipeline.sh"
+needs cwltool/bin/cwltool
+command -v node > /dev/null || skip "no Node.js for expressions (scripts/setup.sh dist-test installs it)"
+cwltool=$ROOT/.tools/cwltool/bin/cwltool
+
+# run_cwl TOOL FOLDER ARGUMENT...: the outputs go to FOLDER
+run_cwl() {
+    local tool=$1 folder=$2; shift 2
+    quietly "$cwltool" --preserve-environment PATH --outdir "$folder" "$PIPELINES/cwl/zerohop-$tool.cwl" "$@"
+}
+
+file() { echo "{class: File, path: '$1'}"; }
+
+for tool in index align search; do
+    quietly "$cwltool" --strict --validate "$PIPELINES/cwl/zerohop-$tool.cwl"
+done
+
+run_cwl index index --reference genome.fa
+[ "$(ls index)" = genome.fa.r150.zhi ] || fail "index: $(ls index)"
+
+cat > plain.yml << END
+reference: $(file genome.fa)
+index: [$(file index/genome.fa.r150.zhi)]
+reads: [$(file "${reads[0]}"), $(file "${reads[1]}")]
+sample: s
+END
+run_cwl align plain plain.yml
+same_records plain/s.bam plain.bam
+[ "$(ls plain | xargs)" = "s.bam s.json s_mqc.json" ] || fail "plain: $(ls plain | xargs)"
+
+for format in bam cram; do
+    cat plain.yml - > $format.yml << END
+format: $format
+mark_duplicates: true
+read_group: '@RG\tID:s\tSM:s'
+END
+    run_cwl align $format $format.yml
+    same_records $format/s.$format marked.$format --sort --mark-duplicates -R '@RG\tID:s\tSM:s'
+done
+[ "$(ls bam | xargs)" = "s.bam s.bam.bai s.duplicates.txt s.json s_mqc.json" ] || fail "bam: $(ls bam | xargs)"
+[ -e cram/s.cram.crai ] || fail "cram: $(ls cram | xargs)"
+# cores, a quarter of the memory, and the scratch folder, as the description asks for them
+grep -q -- '--threads 4 .*--sort-memory 4000M --tmp-dir /' bam/s.json || fail "resources are not passed"
+
+protein_search
+run_cwl search hits --db db --queries q.fa
+cmp direct.tsv hits/hits.tsv || fail "other hits"

@@ -1,0 +1,92 @@
+#!/bin/bash
+# The files in pipelines/, without the engines that run them (tests/dist/50 to 56 do that): every option that they pass
+# to zerohop exists, they ask for this version of it, and the commands of the nf-core modules run. Their script and stub
+# blocks are taken out of main.nf; Groovy's variables get values from here.
+source "$(dirname "$0")/lib.sh"
+PIPELINES=$(cd "$(dirname "$0")/../../pipelines" && pwd)
+cd "$WORK"
+mkdir bin
+ln -s "$(readlink -f "$ZEROHOP")" bin/zerohop
+export PATH="$WORK/bin:$PATH"
+
+# options COMMAND FILE...: all long options in these files are the command's. (Of short ones they use -V alone.)
+options() {
+    local command=$1 wanted option; shift
+    # the help of Galaxy's tools and comments name options of zerohop, too
+    wanted=$(grep -ohE '(^|[^-a-z])--[a-z][a-z-]*' "$@" | grep -oE -- '--[a-z-]+' | sort -u)
+    [ "$(wc -l <<< "$wanted")" -ge 3 ] || fail "zerohop $command: hardly an option in $*"
+    zerohop "$command" --help > help.txt
+    for option in $wanted; do
+        [ "$option" = --version ] || grep -qE -- "(^|[ ,])$option([[ <=]|\$)" help.txt ||
+            fail "zerohop $command has no $option: $(grep -lF -- "$option" "$@" | xargs)"
+    done
+}
+
+all_options() {
+    local command
+    for command in index align search; do
+        options $command "$PIPELINES"/nf-core/modules/nf-core/zerohop/$command/{main.nf,tests/nextflow.config} \
+            "$PIPELINES"/snakemake/zerohop/$command/{wrapper.py,meta.yaml,test/Snakefile} \
+            "$PIPELINES/cwl/zerohop-$command.cwl" $(compgen -G "$PIPELINES/galaxy/zerohop_$command.xml")
+    done
+}
+
+# what conda and Galaxy are asked for, and the images
+versions() {
+    local version other
+    version=$(zerohop --version | cut -d ' ' -f 2)
+    grep -rhE 'zerohop ?[=:]+ ?[0-9]|"@TOOL_VERSION@">[0-9]|version: \["' "$PIPELINES" > versions.txt
+    other=$(grep -vF "$version" versions.txt || true)
+    [ -z "$other" ] || fail "this is $version: $other"
+    [ "$(wc -l < versions.txt)" -ge 10 ] || fail "versions are written otherwise: $(cat versions.txt)"
+}
+
+# block MODULE KIND NAME=VALUE...: the script or stub of an nf-core module
+block() {
+    python3 - "$PIPELINES/nf-core/modules/nf-core/zerohop/$1/main.nf" "${@:2}" << 'PYTHON'
+import re, sys
+path, kind, *values = sys.argv[1:]
+values = dict(value.split('=', 1) for value in values)
+text = re.search(rf'^    {kind}:\n.*?^    """\n(.*?)^    """', open(path).read(), re.M | re.S).group(1)
+text = re.sub(r'\$\{([^}]*)\}', lambda name: values[name.group(1)], text)
+print(text.replace('\\\\', '\\'))
+PYTHON
+}
+
+nf_core() {
+    local reads=("$DATA"/phix/phix.{1,2}.fastq) values
+    cp "$DATA/phix/phix.fasta" genome.fa
+    cp "${reads[@]}" .
+    values=(args= task.cpus=2 fasta=genome.fa prefix=s)
+    block index script "${values[@]}" args='--read-length 250' > index.sh
+    bash -ue index.sh 2> /dev/null
+    [ -e genome.fa.r250.zhi ] && [ -s s_index.log ] || fail "index: $(ls)"
+
+    values+=(meta.id=s format=bam reference=genome.fa reads='phix.1.fastq phix.2.fastq'
+        sorting=--sort duplicates='--mark-duplicates --duplicate-metrics s.duplicates.txt' memory='--sort-memory 64M')
+    block align script "${values[@]}" > align.sh
+    bash -ue align.sh 2> /dev/null
+    zerohop align -q -t 2 --sort --mark-duplicates -o direct.sam genome.fa phix.1.fastq phix.2.fastq
+    same_alignments <(samtools view -h --no-PG s.bam) direct.sam "zerohop/align"
+    for file in s.bam.bai s.zerohop.json s_mqc.json s.duplicates.txt; do
+        [ -s "$file" ] || fail "zerohop/align: there is no $file"
+        rm "$file"
+    done
+    values+=(sorted_index=s.bam.bai metrics=s.duplicates.txt)
+    for module in index align search; do
+        block $module stub "${values[@]}" > stub.sh
+        bash -ue stub.sh
+    done
+    [ -e s.bam.bai ] && [ -e genome.fa.r150.zhi ] && [ -e s.tsv ] || fail "stubs: $(ls)"
+
+    command -v diamond > /dev/null || { echo "SKIPPED part: diamond is not on the PATH"; return 0; }
+    zerohop db build -q --engine diamond -o db "$DATA/protein/subjects.faa" > /dev/null
+    block search script "${values[@]}" db=db queries="$DATA/protein/queries.faa" > search.sh
+    bash -ue search.sh 2> /dev/null
+    zerohop search -q -t 2 --db db -o direct.tsv "$DATA/protein/queries.faa"
+    cmp direct.tsv s.tsv || fail "zerohop/search: other hits"
+}
+
+part all_options
+part versions
+part nf_core
