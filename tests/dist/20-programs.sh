@@ -64,19 +64,20 @@ same_bwa_mem() {
     rm -f ref.fa.bwt.2bit* ref.fa.bwa-mem.*
     "$@" index -q --engine bwa-mem ref.fa
     "$@" align -q -t 1 --engine bwa-mem -o out.sam ref.fa 1.fq 2.fq
-    same_alignments bwa.sam out.sam
+    cmp <(grep -v '^@' bwa.sam) <(grep -v '^@' out.sam) || fail "bwa-mem: other records than those of bwa"
 }
 
 samtools faidx ref.fa
 same "this CPU" x86_64/bin/zerohop
-if grep -qw avx2 /proc/cpuinfo; then same_bwa_mem x86_64/bin/zerohop; fi
+same_bwa_mem x86_64/bin/zerohop
 # core2duo has SSSE3, qemu64 SSE3; x86-64 of 2003 had SSE2
 for cpu in qemu64,-sse3 core2duo; do
     same "x86-64, CPU $cpu" qemu-x86_64-static -cpu "$cpu" x86_64/bin/zerohop
 done
-echo "--- bwa-mem without AVX2: refused in words"
+echo "--- bwa-mem on the first CPUs with SSE4.2; without it refused in words"
+same_bwa_mem qemu-x86_64-static -cpu Nehalem x86_64/bin/zerohop
 rc=0
 qemu-x86_64-static -cpu core2duo x86_64/bin/zerohop align -q --engine bwa-mem ref.fa 1.fq 2.fq > log 2>&1 || rc=$?
-[ $rc = 1 ] && grep -q "needs a processor with AVX2" log || fail "exit status $rc: $(cat log)"
+[ $rc = 1 ] && grep -q "needs a processor with SSE4.2" log || fail "exit status $rc: $(cat log)"
 same "aarch64" qemu-aarch64-static -L "$DEBIAN_11/arm64" aarch64/bin/zerohop
 same_bwa_mem qemu-aarch64-static -L "$DEBIAN_11/arm64" aarch64/bin/zerohop
