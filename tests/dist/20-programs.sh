@@ -38,7 +38,9 @@ PYTHON
         grep -oE 'GLIBC_[0-9.]+' headers | sort -uV | tail -n 1 > newest
         printf '%s\n' "$(cat newest)" GLIBC_2.31 | sort -CV || fail "$program needs $(cat newest)"
         echo "$program needs $(cat newest) or newer"
-        ! grep -aqF "$ROOT" "$program" || fail "$program has a path of this checkout in it"
+        # htslib keeps the flags of its compiler
+        ! strings -a "$program" | grep -F "$ROOT" | grep -v -e '-O3 .*hts-sys' ||
+            fail "$program has a path of this checkout in it"
         ! grep -q '\.symtab' <(objdump -h "$program" 2> /dev/null) || fail "$program is not stripped"
     done
 done
@@ -69,15 +71,17 @@ same_bwa_mem() {
 
 samtools faidx ref.fa
 same "this CPU" x86_64/bin/zerohop
-same_bwa_mem x86_64/bin/zerohop
+if grep -qw avx2 /proc/cpuinfo; then same_bwa_mem x86_64/bin/zerohop; fi
 # core2duo has SSSE3, qemu64 SSE3; x86-64 of 2003 had SSE2
 for cpu in qemu64,-sse3 core2duo; do
     same "x86-64, CPU $cpu" qemu-x86_64-static -cpu "$cpu" x86_64/bin/zerohop
 done
-echo "--- bwa-mem on the first CPUs with SSE4.2; without it refused in words"
-same_bwa_mem qemu-x86_64-static -cpu Nehalem x86_64/bin/zerohop
-rc=0
-qemu-x86_64-static -cpu core2duo x86_64/bin/zerohop align -q --engine bwa-mem ref.fa 1.fq 2.fq > log 2>&1 || rc=$?
-[ $rc = 1 ] && grep -q "needs a processor with SSE4.2" log || fail "exit status $rc: $(cat log)"
+echo "--- bwa-mem on a CPU with AVX2; without it refused in words"
+same_bwa_mem qemu-x86_64-static -cpu max x86_64/bin/zerohop
+for cpu in core2duo Nehalem; do
+    rc=0
+    qemu-x86_64-static -cpu $cpu x86_64/bin/zerohop align -q --engine bwa-mem ref.fa 1.fq 2.fq > log 2>&1 || rc=$?
+    [ $rc = 1 ] && grep -q "needs a processor with AVX2" log || fail "$cpu: exit status $rc: $(cat log)"
+done
 same "aarch64" qemu-aarch64-static -L "$DEBIAN_11/arm64" aarch64/bin/zerohop
 same_bwa_mem qemu-aarch64-static -L "$DEBIAN_11/arm64" aarch64/bin/zerohop

@@ -106,11 +106,11 @@ fn save(
     Ok((file, digest))
 }
 
-/// The library is compiled for SSE4.2; its kernels choose more when they run.
+/// The library rescues mates with AVX2 or AVX-512, and has nothing for lesser processors.
 fn check_processor() -> Result<(), IndexError> {
     #[cfg(target_arch = "x86_64")]
-    if !std::arch::is_x86_feature_detected!("sse4.2") {
-        return Err(IndexError::failed(format!("{NAME} needs a processor with SSE4.2, and this one has none")));
+    if !std::arch::is_x86_feature_detected!("avx2") {
+        return Err(IndexError::failed(format!("{NAME} needs a processor with AVX2, and this one has none")));
     }
     Ok(())
 }
