@@ -38,7 +38,9 @@ PYTHON
         grep -oE 'GLIBC_[0-9.]+' headers | sort -uV | tail -n 1 > newest
         printf '%s\n' "$(cat newest)" GLIBC_2.31 | sort -CV || fail "$program needs $(cat newest)"
         echo "$program needs $(cat newest) or newer"
-        ! grep -aqF "$ROOT" "$program" || fail "$program has a path of this checkout in it"
+        # htslib keeps the flags of its compiler
+        ! strings -a "$program" | grep -F "$ROOT" | grep -v -e '-O3 .*hts-sys' ||
+            fail "$program has a path of this checkout in it"
         ! grep -q '\.symtab' <(objdump -h "$program" 2> /dev/null) || fail "$program is not stripped"
     done
 done
@@ -64,7 +66,7 @@ same_bwa_mem() {
     rm -f ref.fa.bwt.2bit* ref.fa.bwa-mem.*
     "$@" index -q --engine bwa-mem ref.fa
     "$@" align -q -t 1 --engine bwa-mem -o out.sam ref.fa 1.fq 2.fq
-    same_alignments bwa.sam out.sam
+    cmp <(grep -v '^@' bwa.sam) <(grep -v '^@' out.sam) || fail "bwa-mem: other records than those of bwa"
 }
 
 samtools faidx ref.fa
@@ -74,9 +76,12 @@ if grep -qw avx2 /proc/cpuinfo; then same_bwa_mem x86_64/bin/zerohop; fi
 for cpu in qemu64,-sse3 core2duo; do
     same "x86-64, CPU $cpu" qemu-x86_64-static -cpu "$cpu" x86_64/bin/zerohop
 done
-echo "--- bwa-mem without AVX2: refused in words"
-rc=0
-qemu-x86_64-static -cpu core2duo x86_64/bin/zerohop align -q --engine bwa-mem ref.fa 1.fq 2.fq > log 2>&1 || rc=$?
-[ $rc = 1 ] && grep -q "needs a processor with AVX2" log || fail "exit status $rc: $(cat log)"
+echo "--- bwa-mem on a CPU with AVX2; without it refused in words"
+same_bwa_mem qemu-x86_64-static -cpu max x86_64/bin/zerohop
+for cpu in core2duo Nehalem; do
+    rc=0
+    qemu-x86_64-static -cpu $cpu x86_64/bin/zerohop align -q --engine bwa-mem ref.fa 1.fq 2.fq > log 2>&1 || rc=$?
+    [ $rc = 1 ] && grep -q "needs a processor with AVX2" log || fail "$cpu: exit status $rc: $(cat log)"
+done
 same "aarch64" qemu-aarch64-static -L "$DEBIAN_11/arm64" aarch64/bin/zerohop
 same_bwa_mem qemu-aarch64-static -L "$DEBIAN_11/arm64" aarch64/bin/zerohop

@@ -106,7 +106,7 @@ fn save(
     Ok((file, digest))
 }
 
-/// The library is compiled for AVX2, as its makers do.
+/// The library rescues mates with AVX2 or AVX-512, and has nothing for lesser processors.
 fn check_processor() -> Result<(), IndexError> {
     #[cfg(target_arch = "x86_64")]
     if !std::arch::is_x86_feature_detected!("avx2") {
