@@ -297,7 +297,7 @@ case ${1-} in
         setup_rust; setup_multiqc; setup_python; setup_strobealign; setup_targets; setup_debian_11; setup_debian_12
         cargo_program cargo-deny "$CARGO_DENY_VERSION"
         cargo_program cargo-bundle-licenses "$CARGO_BUNDLE_LICENSES_VERSION"
-        setup_hadolint
+        setup_hadolint; setup_mdbook; setup_browser
         cargo_program cargo-semver-checks "$CARGO_SEMVER_CHECKS_VERSION";;
     dist-test) setup_pipelines;;
     *) sed -n '2,/^set -/{/^set -/!s/^# \{0,1\}//p}' "$0"; exit 2;;
