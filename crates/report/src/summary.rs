@@ -4,7 +4,7 @@ use crate::figures::Figures;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 use zerohop_model::machine::{Bytes, Machine};
-use zerohop_model::measurement::{Comparison, ReplicaReport, RunReport, Tally};
+use zerohop_model::measurement::{Comparison, DuplicateReport, LibraryReport, ReplicaReport, RunReport, Tally};
 use zerohop_model::plan::Plan;
 
 /// Version of the JSON form. It grows by one whenever a field changes its meaning or goes; new fields may come without.
@@ -150,4 +150,28 @@ impl Summary {
 /// `part` of `all` in percent; 0 of nothing.
 pub(crate) fn percent(part: u64, all: u64) -> f64 {
     if all == 0 { 0.0 } else { 100.0 * part as f64 / all as f64 }
+}
+
+impl Summary {
+    /// The figures of this run.
+    pub fn figures(&self) -> Figures {
+        let t = &self.run.tally;
+        let found = self.run.sorted.as_ref().and_then(|sorted| sorted.duplicates.as_ref());
+        let marked = |found: &DuplicateReport| {
+            percent(found.paired_duplicates + found.single_duplicates, found.paired + found.single)
+        };
+        let size = |found: &DuplicateReport| match found.libraries[..] {
+            [LibraryReport { estimated_size, .. }] => estimated_size,
+            _ => None,
+        };
+        Figures {
+            reads: t.reads,
+            mapped: percent(t.mapped, t.reads),
+            proper: (t.paired > 0).then(|| percent(t.properly_paired, t.paired)),
+            insert: t.insert.quantile(0.5),
+            duplicates: found.map(marked),
+            library_size: found.and_then(size),
+            reads_per_second: self.reads_per_second(),
+        }
+    }
 }

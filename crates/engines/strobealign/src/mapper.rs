@@ -12,9 +12,10 @@ use crate::Strobealign;
 use crate::chains::{Chainer, Chains};
 use crate::hits::Finder;
 use crate::modes::{Chained, Mode, State};
-use crate::seeds::{Seeder, Seeds};
+use crate::seeds::Seeds;
 use crate::sequence::BASES_PER_WORD;
 use crate::tables::prefetch;
+use crate::wide::WideSeeder;
 use std::collections::VecDeque;
 use zerohop_model::alignment::Alignments;
 use zerohop_model::chunk::{Chunk, Fragment};
@@ -47,7 +48,7 @@ struct Prepared {
 /// The stages before alignment.
 struct Pipeline<'e> {
     engine: &'e Strobealign,
-    seeder: Seeder,
+    seeder: WideSeeder,
     chainer: Chainer<'e>,
     /// The fragments that come next, in order: at the end those whose seeds were just made.
     ahead: VecDeque<Prepared>,
@@ -60,7 +61,7 @@ impl<'e> Pipeline<'e> {
         let Strobealign { tables, mapping, options, reference, .. } = engine;
         let finder = Finder::new(tables, mapping.mcs_strategy, mapping.rescue_distance);
         let chainer = Chainer::new(finder, tables.k(), &options.chaining, reference.starts());
-        Pipeline { engine, seeder: Seeder::default(), chainer, ahead: VecDeque::new(), spare: Vec::new() }
+        Pipeline { engine, seeder: WideSeeder::default(), chainer, ahead: VecDeque::new(), spare: Vec::new() }
     }
 
     /// Begins a chunk.

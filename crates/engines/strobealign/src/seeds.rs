@@ -4,7 +4,6 @@
 //! for several sets of instructions, of which the best one is chosen at run time (`wide`).
 
 use crate::sequence::CODES;
-use crate::wide::Instructions;
 use strobealign::seeding::strobes::Randstrobe;
 use strobealign::seeding::{QueryRandstrobe, RandstrobeParameters, SeedingParameters};
 
@@ -19,16 +18,9 @@ struct Syncmer {
     position: usize,
 }
 
-/// Makes seeds.
+/// Makes seeds; the arrays are its scratch.
 #[derive(Debug, Default)]
 pub(crate) struct Seeder {
-    instructions: Instructions,
-    scratch: Scratch,
-}
-
-/// The arrays of a [`Seeder`].
-#[derive(Debug, Default)]
-pub(crate) struct Scratch {
     /// Of one run of bases: the s-mer that starts at each, the smaller one of both strands; then its hash.
     smers: Vec<u64>,
     minima: Vec<u64>,
@@ -63,19 +55,6 @@ fn reverse_complement(kmer: u64, k: usize) -> u64 {
 impl Seeder {
     /// Puts the randstrobes of `read` and of its reverse complement into `seeds`. Before that, `on_strobe` is told the
     /// hash of each strobe.
-    pub(crate) fn seed(
-        &mut self,
-        read: &[u8],
-        parameters: &SeedingParameters,
-        seeds: &mut Seeds,
-        on_strobe: impl FnMut(u64),
-    ) {
-        self.instructions.seed(&mut self.scratch, read, parameters, seeds, on_strobe);
-    }
-}
-
-impl Scratch {
-    /// See [`Seeder::seed`].
     #[inline(always)]
     pub(crate) fn seed(
         &mut self,
@@ -222,15 +201,10 @@ mod tests {
         seeds.iter().map(|s| s.iter().map(|r| (r.hash, r.hash_revcomp, r.start, r.end)).collect()).collect()
     }
 
-    /// With each set of instructions that this machine has.
     fn check(read: &[u8], parameters: &SeedingParameters, seeder: &mut Seeder) {
-        let theirs = plain(&randstrobes_query(read, parameters));
-        for instructions in Instructions::all() {
-            let mut seeds = Seeds::default();
-            seeder.instructions = instructions;
-            seeder.seed(read, parameters, &mut seeds, |_| {});
-            assert_eq!(plain(&seeds), theirs, "{instructions:?}");
-        }
+        let mut seeds = Seeds::default();
+        seeder.seed(read, parameters, &mut seeds, |_| {});
+        assert_eq!(plain(&seeds), plain(&randstrobes_query(read, parameters)));
     }
 
     /// Mostly bases, now and then an N.

@@ -69,6 +69,8 @@ pub(crate) struct Tables {
     coarse: Vec<u64>,
 }
 
+/// Entries of a bucket that are looked at together.
+const FIRST: usize = 4;
 /// Buckets with fewer entries are searched one by one.
 const SHORT: usize = 8;
 /// Those with as many begin with the coarse hashes.
@@ -128,8 +130,21 @@ impl Tables {
     #[inline(always)]
     pub(crate) fn lower_bound(&self, range: Range<usize>, hash: u64) -> usize {
         let range = if range.len() < LONG { range } else { self.window(range, hash) };
-        let Some(entries) = self.randstrobes.get(range.clone()) else { return range.end };
         let is_below = |entry: &Randstrobe| entry.hash() < hash;
+        // Most buckets are decided by their first entries. What lies behind the end of one is not below, and so all are
+        // looked at, without a branch that nobody could predict.
+        let Some(first) = self.randstrobes.get(range.start..).and_then(<[_]>::first_chunk::<FIRST>) else {
+            return self.lower_bound_of(range, is_below);
+        };
+        let below: usize = first.iter().map(|entry| usize::from(is_below(entry))).sum();
+        if below < FIRST || range.len() <= FIRST {
+            return range.start + below;
+        }
+        self.lower_bound_of(range.start + FIRST..range.end, is_below)
+    }
+
+    fn lower_bound_of(&self, range: Range<usize>, is_below: impl Fn(&Randstrobe) -> bool) -> usize {
+        let Some(entries) = self.randstrobes.get(range.clone()) else { return range.end };
         let below = match entries.len() {
             0..SHORT => entries.iter().take_while(|entry| is_below(entry)).count(),
             _ => entries.partition_point(is_below),
