@@ -21,7 +21,9 @@ struct Syncmer {
 /// Makes seeds; the arrays are its scratch.
 #[derive(Debug, Default)]
 pub(crate) struct Seeder {
-    /// Of one run of bases: the s-mer that starts at each, the smaller one of both strands; then its hash.
+    /// Of one run of bases: the 32 bases that end at each, and the s-mer that starts at each, the smaller one of both
+    /// strands, then its hash.
+    ends: Vec<u64>,
     smers: Vec<u64>,
     minima: Vec<u64>,
     /// Of the whole read.
@@ -105,7 +107,7 @@ impl Seeder {
         let middle = &self.smers[t - 1..t - 1 + windows];
         for (i, (own, smallest)) in middle.iter().zip(&self.minima[..windows]).enumerate() {
             if own == smallest {
-                let forward = kmer(&run[i..i + k]);
+                let forward = self.ends[i + k - 1] & mask(k);
                 let reverse = reverse_complement(forward, k);
                 self.syncmers.push(Syncmer {
                     hash: hash(forward.min(reverse)),
@@ -116,23 +118,20 @@ impl Seeder {
         }
     }
 
-    /// Fills in the hash of the s-mer that starts at each base.
+    /// Fills in the bases that end at each base, and the hash of the s-mer that starts there.
     #[inline(always)]
     fn hash_smers(&mut self, run: &[u8], s: usize) {
-        let mask = u64::MAX >> (64 - 2 * s);
-        let (first, rest) = run.split_at(s - 1);
         let (mut forward, mut reverse) = (0u64, 0u64);
-        let mut take = |base: u8| {
+        self.ends.resize(run.len(), 0);
+        self.smers.resize(run.len(), 0);
+        for ((end, smer), &base) in self.ends.iter_mut().zip(&mut self.smers).zip(run) {
             let code = u64::from(CODES[usize::from(base)]);
             forward = forward << 2 | code;
             reverse = reverse >> 2 | (3 - code) << (2 * (s - 1));
-            (forward & mask).min(reverse)
-        };
-        first.iter().for_each(|&base| {
-            take(base);
-        });
-        self.smers.resize(rest.len(), 0);
-        self.smers.iter_mut().zip(rest).for_each(|(smer, &base)| *smer = take(base));
+            (*end, *smer) = (forward, (forward & mask(s)).min(reverse));
+        }
+        // The first ones are not whole.
+        self.smers.drain(..s - 1);
         self.smers.iter_mut().for_each(|smer| *smer = hash(*smer));
     }
 
@@ -156,10 +155,10 @@ impl Seeder {
     }
 }
 
-/// The k-mer of these bases, two bits each.
+/// The bits of so many bases.
 #[inline(always)]
-fn kmer(bases: &[u8]) -> u64 {
-    bases.iter().fold(0, |kmer, &base| kmer << 2 | u64::from(CODES[usize::from(base)]))
+fn mask(bases: usize) -> u64 {
+    u64::MAX >> (64 - 2 * bases)
 }
 
 /// Pairs each syncmer with one of those that follow: within `w_min` to `w_max` syncmers and `max_dist` bases, the one
@@ -168,19 +167,17 @@ fn kmer(bases: &[u8]) -> u64 {
 fn randstrobes(syncmers: &[Syncmer], parameters: &RandstrobeParameters, k: usize, out: &mut Vec<QueryRandstrobe>) {
     for (i, first) in syncmers.iter().enumerate() {
         let furthest = first.position + usize::from(parameters.max_dist);
-        let (mut second, mut fewest) = (first, u32::MAX);
         let start = i.saturating_add(parameters.w_min);
         let end = i.saturating_add(parameters.w_max).saturating_add(1).min(syncmers.len());
         // Where the window ends before it starts, as with -u alone, there is none.
-        for candidate in syncmers.get(start..end).unwrap_or_default() {
-            if candidate.position > furthest {
-                break;
-            }
+        let window = syncmers.get(start..end).unwrap_or_default();
+        // The smallest of differing bits and, among equals, place: without branches that nobody could predict.
+        let key = |(place, candidate): (usize, &Syncmer)| {
             let differing = ((first.hash ^ candidate.hash) & parameters.q).count_ones();
-            if differing < fewest {
-                (second, fewest) = (candidate, differing);
-            }
-        }
+            if candidate.position > furthest { u64::MAX } else { u64::from(differing) << 32 | place as u64 }
+        };
+        let best = window.iter().enumerate().map(key).fold(u64::MAX, u64::min);
+        let second = window.get(best as u32 as usize).unwrap_or(first);
         let (forward1, forward2) = (u64::from(first.is_forward), u64::from(second.is_forward));
         out.push(QueryRandstrobe {
             hash: Randstrobe::hash(first.hash, second.hash, forward1, forward2, parameters),
