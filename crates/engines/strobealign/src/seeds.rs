@@ -26,6 +26,8 @@ pub(crate) struct Seeder {
     ends: Vec<u64>,
     smers: Vec<u64>,
     minima: Vec<u64>,
+    /// Of a run, the k-mers that are syncmers.
+    places: Vec<usize>,
     /// Of the whole read.
     syncmers: Vec<Syncmer>,
 }
@@ -104,17 +106,21 @@ impl Seeder {
         self.hash_smers(run, s);
         let windows = run.len() - k + 1;
         self.find_minima(k - s + 1, windows);
-        let middle = &self.smers[t - 1..t - 1 + windows];
-        for (i, (own, smallest)) in middle.iter().zip(&self.minima[..windows]).enumerate() {
-            if own == smallest {
-                let forward = self.ends[i + k - 1] & mask(k);
-                let reverse = reverse_complement(forward, k);
-                self.syncmers.push(Syncmer {
-                    hash: hash(forward.min(reverse)),
-                    is_forward: forward <= reverse,
-                    position: start + i,
-                });
-            }
+        // Where they are is collected first: a branch on each window would be mispredicted every few windows.
+        self.places.resize(windows, 0);
+        let mut found = 0;
+        for (i, (own, smallest)) in self.smers[t - 1..].iter().zip(&self.minima[..windows]).enumerate() {
+            self.places[found] = i;
+            found += usize::from(own == smallest);
+        }
+        for &i in &self.places[..found] {
+            let forward = self.ends[i + k - 1] & mask(k);
+            let reverse = reverse_complement(forward, k);
+            self.syncmers.push(Syncmer {
+                hash: hash(forward.min(reverse)),
+                is_forward: forward <= reverse,
+                position: start + i,
+            });
         }
     }
 
