@@ -1,5 +1,5 @@
 //! Builds the tables of strobealign's index: the same tables as its `make_index`, bit for bit (tested), but with all
-//! threads also on one long contig, and in vectors whose addresses we know.
+//! threads also on one long contig.
 //!
 //! 1. The reference is split into stretches; a randstrobe belongs to the stretch in which its first strobe starts, and
 //!    depends on a few hundred bases after it and on none before.

@@ -11,8 +11,10 @@ use zerohop_model::engine::Engine;
 use zerohop_model::index::{IndexError, IndexProvider, IndexSource, OnStart, Product, Resident, Wanted};
 use zerohop_model::machine::Bytes;
 
-/// Bytes of the index per base, with some to spare (measured: 4.0 to 4.1).
-const INDEX_BYTES_PER_BASE: f64 = 4.2;
+/// Bytes of the index per base, with some to spare (measured: 4.1 to 4.2).
+const INDEX_BYTES_PER_BASE: f64 = 4.3;
+/// What an index takes in memory of what its file has: the coarse hashes are made when it is loaded.
+const MEMORY_PER_FILE: f64 = 1.03;
 /// Bases per byte of gzip: FASTA shrinks about fourfold.
 const BASES_PER_GZIP_BYTE: f64 = 4.0;
 /// The part of an estimate that an index has at least: lines end, and some FASTA shrinks less.
@@ -133,7 +135,8 @@ impl IndexSource for Source {
     }
 
     fn bytes(&self) -> Bytes {
-        Bytes(self.bytes)
+        let per_file = if self.file.is_some() { MEMORY_PER_FILE } else { 1.0 };
+        Bytes((self.bytes as f64 * per_file) as u64)
     }
 
     fn least_bytes(&self) -> Bytes {
