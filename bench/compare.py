@@ -33,7 +33,7 @@ LARGER_DATA = Path(os.environ.get("ZEROHOP_DATA", ROOT.parent / "shared" / "data
 # References with real reads
 REAL = {
     "ecoli": (ECOLI, DATA / "ecoli/ecoli_150_{}.fq.gz"),
-    "human": (LARGER_DATA / "human_chr20/grch38.chr20_and_21_10M.fa.gz",
+    "human": (LARGER_DATA / "human_chr20/ucsc.hg19.chr20.unittest.fasta.gz",
         LARGER_DATA / "human_chr20/HG002_NIST_150bp_downsampled_30x.chr20.10_10p1mb_R{}.fq.gz"),
 }
 READ_LENGTH = 150
