@@ -174,6 +174,76 @@ check_kills() {
     echo "kills: $kills, and nothing that looks complete"
 }
 
+# Reads that were not aligned, of each sample
+check_unaligned() {
+    local number
+    rm -rf out
+    zerohop align -q -t 2 --unaligned .fastq.gz --unaligned-mates any --samples sheet.csv --output-dir out ref.fa
+    for number in 0 1 2; do
+        zerohop align -q -t 2 --unaligned own.fq --unaligned-mates any -o own.bam ref.fa reads/s${number}_{1,2}.fq.gz
+        [ -s own.fq ] && cmp <(gzip -cd out/s$number.unaligned.fastq.gz) own.fq || fail "s$number: other reads"
+    done
+    rm out/s1.unaligned.fastq.gz
+    "$ZEROHOP" align -t 2 --resume --unaligned .fastq.gz --unaligned-mates any --samples sheet.csv --output-dir out \
+        ref.fa 2> said || fail "$(cat said)"
+    grep -q '^5 of 6 samples are complete already' said || fail "$(cat said)"
+    cmp <(gzip -cd out/s2.unaligned.fastq.gz) own.fq || fail "s2: other reads after --resume"
+    echo "unaligned reads: those of runs of their own"
+}
+
+# Ranks that take one sample after the other: the records of one process; what fails, or is killed, is left to --resume
+check_ranks() {
+    local name compiler launch number victim job rc checks=0
+    [ -n "$(mpis)" ] || { echo "SKIPPED part: neither OpenMPI nor MPICH is here"; return 0; }
+    head -c 100000 reads/s1_1.fq.gz > reads/broken_1.fq.gz
+    sed 's|s/s1_1|s/broken_1|' sheet.csv > broken.csv
+    # ranks NUMBER SHEET OPTIONS...
+    ranks() {
+        local number=$1 sheet=$2; shift 2
+        timeout -k 5 180 $launch -n $number "$ZEROHOP" align --ranks=$number -t 1 --samples "$sheet" --output-dir out \
+            "$@" ref.fa > log 2>&1 < /dev/null
+    }
+    while read -r name compiler launch; do
+        with_mpi "$name" "$compiler"
+        expected
+        for number in 1 2 4; do
+            rm -rf out
+            ranks $number sheet.csv || { cat log >&2; fail "$name, $number ranks"; }
+            compared out
+            [ "$(ls out | wc -l)" = 18 ] || fail "other files: $(ls out)"
+            [ "$(grep -c 'reads, .* mapped.* (rank [0-3])' log)" = 6 ] || { cat log >&2; fail "not all are told"; }
+        done
+        rc=0
+        rm -rf out
+        ranks 3 broken.csv || rc=$?
+        [ $rc != 0 ] && [ $rc -lt 124 ] && grep -q 'error: sample s1: .*broken_1.fq.gz.*truncated' log &&
+            [ "$(grep -c 'error: 1 of 6 samples failed: s1' log)" = 1 ] || { cat log >&2; fail "$name: a failure"; }
+        [ ! -e out/s1.bam ] || fail "left of s1"
+        ranks 3 sheet.csv --resume || { cat log >&2; fail "$name: --resume"; }
+        grep -q '^5 of 6 samples are complete already' log && [ "$(grep -c '(rank [0-2])' log)" = 1 ] ||
+            { cat log >&2; fail "$name: --resume"; }
+        compared out
+        rm -rf out
+        { ranks 2 sheet.csv --sort || true; } & job=$!
+        for _ in $(seq 100); do ls out/*.json > /dev/null 2>&1 && break; sleep 0.1; done
+        victim=$(zerohops "align --ranks=2 .*--output-dir out" | tail -n 1)
+        kill -9 "$victim" 2> /dev/null || true
+        wait $job 2> /dev/null || true
+        for number in s0 s1 s2 short lanes b; do
+            [ ! -e out/$number.bam ] || samtools quickcheck out/$number.bam || fail "$number has its name"
+        done
+        expected --sort
+        ranks 3 sheet.csv --resume --sort || { cat log >&2; fail "$name: --resume after a kill"; }
+        compared out
+        # what is wrong is said once
+        ! ranks 2 missing.csv || fail "no sheet"
+        [ "$(grep -c 'missing.csv' log)" = 1 ] || { cat log >&2; fail "no sheet"; }
+        # an index that cannot be had ends all: it would take one sample after the other from the others
+        ! ranks 2 sheet.csv --engine bwa-mem || fail "no index"
+    done < <(mpis)
+    echo "ranks: the records of one process, $checks times"
+}
+
 # refused WORDS ARGUMENTS...
 refused() {
     local words=$1 rc=0; shift
@@ -205,10 +275,12 @@ check_refused() {
     refused 'cannot be used with' "${given[@]}" --durable
     refused '--plan auto cannot be used with --samples' "${given[@]}" --plan auto
     refused '--shards cannot be used with --samples' "${given[@]}" --shards 2
+    refused 'this is the ending alone' "${given[@]}" --unaligned x.fq.gz
+    refused 'this is the ending alone' "${given[@]}" --unaligned .sam
     [ ! -e refused ] || [ -z "$(ls refused)" ] || fail "left: $(ls refused)"
     echo "refused: what is for one output"
 }
 
-for part in check_records check_failures check_kills check_refused; do
+for part in check_records check_unaligned check_failures check_kills check_ranks check_refused; do
     if [[ $part =~ ${PART-} ]]; then part $part; fi
 done

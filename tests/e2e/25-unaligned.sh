@@ -124,6 +124,32 @@ for line in open('own.sam'):
 assert secondary > 20, secondary
 END
 
+# on record, and over ranks: the same files
+zerohop index -q --engine bwa-mem ref.fa
+for engine in strobealign bwa-mem minimap2; do
+    [ $engine != minimap2 ] || command -v minimap2 > /dev/null || continue
+    for form in 'fq' 'fq.gz --shards 2' 'bam --sort' 'bam'; do
+        read -r ending options <<< "$form"
+        zerohop align -q -t 2 --engine $engine --unaligned one.$ending $options -o r.bam ref.fa 1.fq 2.fq
+        zerohop align -q -t 2 --engine $engine --unaligned own.$ending $options --durable -o r.bam ref.fa 1.fq 2.fq
+        files=(own.$ending)
+        while read -r name compiler launch; do
+            with_mpi "$name" "$compiler"
+            timeout -k 5 120 $launch -n 3 "$ZEROHOP" align --ranks -q -t 1 --engine $engine --unaligned "$name.$ending" \
+                $options -o r.bam ref.fa 1.fq 2.fq > log 2>&1 < /dev/null || { cat log >&2; fail "$name"; }
+            files+=("$name.$ending")
+        done < <(mpis)
+        for file in "${files[@]}"; do
+            case $file in
+                *.bam) samtools quickcheck -u $file || fail "$engine, $form, $file: BAM"
+                    same <(samtools view $file) <(samtools view one.bam) "$engine, $form, $file";;
+                *.gz) same <(gzip -cd $file) <(gzip -cd one.$ending) "$engine, $form, $file";;
+                *) same $file one.$ending "$engine, $form, $file";;
+            esac
+        done
+    done
+done
+
 # refused WORDS ARGUMENTS...
 refused() {
     local words=$1 rc=0; shift
@@ -135,7 +161,6 @@ refused() {
 refused 'unaligned reads are written as FASTQ or BAM' --unaligned x.sam ref.fa 1.fq
 mkfifo pipe.fq
 refused 'can only be written to a regular file' --unaligned pipe.fq ref.fa 1.fq
-refused '--unaligned is not for --ranks' --unaligned x.fq --durable ref.fa 1.fq
 refused '1.fq' --unaligned 1.fq ref.fa 1.fq
 refused '--secondary-bases is for built-in engines' --secondary-bases --engine bwa ref.fa 1.fq
 echo notes > notes.fq

@@ -1,6 +1,6 @@
 #!/bin/bash
 # zerohop align over ranks: the same bytes as one process, with OpenMPI and MPICH, embedded and external engines,
-# plain, BGZF and gzip input, SAM and BAM, one file or shards. What was interrupted is finished by the same command,
+# plain, BGZF and gzip input, SAM and BAM, one file or shards, and the reads that were not aligned. What was interrupted is finished by the same command,
 # wherever it was killed; another job, streams, missing folders, too few ranks and too little memory are refused, in
 # words that are said once. LONG=1: every number of ranks with every compression, more shards, more reads to be killed
 # in, and every call to be killed at instead of every second.
@@ -31,6 +31,10 @@ for n in 1 2; do bgzip -c $n.fq > $n.bgz || skip "bgzip is not on the PATH"; don
 records() { samtools view --no-PG -h "$1" | grep -v '^@PG'; }
 # aligns with one process: ARGUMENTS..., to one.sam
 one() { zerohop align -q -t 2 -o "$@"; }
+# beside FILE: options for pairs of which a mate was not aligned
+beside() { echo "--unaligned $1.fq.gz --unaligned-mates any"; }
+# same_beside OURS THEIRS: those pairs of both files
+same_beside() { cmp <(gzip -cd "$1.fq.gz") <(gzip -cd "$2.fq.gz") || fail "$1: other reads that were not aligned"; }
 
 # Lines RANKS FIRST SECOND: a number of ranks, and the files that they read
 ways() {
@@ -40,18 +44,20 @@ ways() {
 }
 
 same() {
-    one one.sam ref.fa 1.fq 2.fq
+    one one.sam $(beside one.sam) ref.fa 1.fq 2.fq
     one one.bam ref.fa 1.fq 2.fq --reads 1.bgz
+    [ "$(gzip -cd one.sam.fq.gz | wc -l)" -ge 160 ] || fail "too few reads that were not aligned"
     local name compiler launch n nodes input
     while read -r name compiler launch; do
         zerohop mpi --compiler "$compiler" -o "$WORK/$name.so" > /dev/null
         export ZEROHOP_MPI="$WORK/$name.so"
         while read -r n input; do
-            timeout -k 5 120 $launch -n $n "$ZEROHOP" align --ranks=$n -t 1 -o r.sam --json r.json ref.fa $input \
-                > log 2>&1 < /dev/null || { cat log >&2; fail "$name, $n ranks, $input"; }
+            timeout -k 5 120 $launch -n $n "$ZEROHOP" align --ranks=$n -t 1 -o r.sam $(beside r.sam) --json r.json \
+                ref.fa $input > log 2>&1 < /dev/null || { cat log >&2; fail "$name, $n ranks, $input"; }
             cmp <(records one.sam) <(records r.sam) || fail "$name, $n ranks, $input: other records"
+            same_beside r.sam one.sam
             [ ! -e r.sam.progress ] || fail "progress is left"
-            rm r.sam
+            rm r.sam r.sam.fq.gz
             [ $n = 1 ] || python3 - $n <<'END' || { cat log >&2; fail "the report of $n ranks"; }
 import json, sys
 report = json.load(open('r.json'))
@@ -131,14 +137,14 @@ resume() {
     for n in 1 2; do for i in 1 2 3 ${LONG:+4 5 6}; do head -n 240000 $n.fq; done > long$n.fq; done
     local name compiler launch kills=0 round rc victim
     local begun whole_ms; begun=$(date +%s%N)
-    one whole.sam ref.fa long1.fq long2.fq
+    one whole.sam $(beside whole.sam) ref.fa long1.fq long2.fq
     whole_ms=$((($(date +%s%N) - begun) / 1000000))
     read -r name compiler launch < <(mpis)
     export ZEROHOP_MPI="$WORK/$name.so"
     [ -e "$ZEROHOP_MPI" ] || zerohop mpi --compiler "$compiler" -o "$ZEROHOP_MPI" > /dev/null
     for round in $(seq 1 "${KILLS:-4}"); do
-        timeout -k 5 120 $launch -n 2 "$ZEROHOP" align --ranks -q -t 1 -o k.sam ref.fa long1.fq long2.fq > log 2>&1 < \
-            /dev/null &
+        timeout -k 5 120 $launch -n 2 "$ZEROHOP" align --ranks -q -t 1 -o k.sam $(beside k.sam) ref.fa long1.fq \
+            long2.fq > log 2>&1 < /dev/null &
         local job=$!
         # at any time up to three quarters of what the whole takes: later rounds have less to do, and may have ended
         # by then
@@ -152,12 +158,12 @@ resume() {
     done
     if [ ! -e k.sam ]; then
         # with another number of ranks
-        timeout -k 5 120 $launch -n 3 "$ZEROHOP" align --ranks -q -t 1 -o k.sam ref.fa long1.fq long2.fq > log 2>&1 < \
-            /dev/null ||
-            { cat log >&2; fail "the last go"; }
+        timeout -k 5 120 $launch -n 3 "$ZEROHOP" align --ranks -q -t 1 -o k.sam $(beside k.sam) ref.fa long1.fq \
+            long2.fq > log 2>&1 < /dev/null || { cat log >&2; fail "the last go"; }
         rc=0
     fi
     cmp <(records whole.sam) <(records k.sam) || fail "after $kills kills: other records"
+    same_beside k.sam whole.sam
     [ $rc != 0 ] || [ ! -e k.sam.progress ] || fail "progress is left"
     echo "killed $kills times, and finished by the same command: the records of one process"
     # one process by itself

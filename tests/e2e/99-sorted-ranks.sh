@@ -1,8 +1,8 @@
 #!/bin/bash
-# zerohop align --sort over ranks, and of one process on record: the bytes of one process, with its duplicates, metrics
-# and index, in memory and with many runs, BAM, CRAM and SAM, embedded and external engines. What was killed while it
-# aligned or merged, or had no room, is finished by the same command. LONG=1: every number of ranks with every MPI, and
-# 40 kills of each kind instead of 4.
+# zerohop align --sort over ranks, and of one process on record: the bytes of one process, with its duplicates, metrics,
+# index and unaligned reads, in memory and with many runs, BAM, CRAM and SAM, embedded and external engines. What was
+# killed while it aligned or merged, or had no room, is finished by the same command. LONG=1: every number of ranks with
+# every MPI, and 40 kills of each kind instead of 4.
 source "$(dirname "$0")/lib.sh"
 cd "$WORK"
 [ -n "$(mpis)" ] || skip "neither OpenMPI nor MPICH is here"
@@ -59,11 +59,14 @@ GROUPS_='-R @RG\tID:x\tSM:s\tLB:one -R @RG\tID:y\tSM:s\tLB:two'
 ALL="--sort --mark-duplicates=picard --optical-distance 100 --mate-tags"
 records() { samtools view --no-PG -h -T ref.fa "$1" | grep -v '^@PG'; }
 
+# beside FILE: options for its metrics, and for pairs of which a mate was not aligned
+beside() { echo "--duplicate-metrics $1.txt --unaligned $1.fq.gz --unaligned-mates any"; }
+
 # one NAME OPTION...: the file of one process, with its metrics
 one() {
     local name=$1; shift
     rm -f "$name" "$name".*
-    zerohop align -q -t 2 $LENGTH -o "$name" --duplicate-metrics "$name.txt" "$@"
+    zerohop align -q -t 2 $LENGTH -o "$name" $(beside $name) "$@"
 }
 
 # same WHAT OURS THEIRS: a file of ranks, and that of one process: bytes, header, metrics, and what the index finds
@@ -76,6 +79,7 @@ same() {
         *.bam) cmp <(python3 body.py "$3") <(python3 body.py "$2") || fail "$1: other bytes";;
     esac
     cmp <(grep -v '^# zerohop align' "$3.txt") <(grep -v '^# zerohop align' "$2.txt") || fail "$1: other metrics"
+    cmp <(gzip -cd "$3.fq.gz") <(gzip -cd "$2.fq.gz") || fail "$1: other reads that were not aligned"
     if ls "$3".*i > /dev/null 2>&1; then
         cmp <(samtools idxstats "$3") <(samtools idxstats "$2") || fail "$1: another index"
         for region in a:1-100 a:150000-151000 b:70000-100000 b; do
@@ -90,7 +94,7 @@ same() {
 ranks() {
     local number=$1 file=$2; shift 2
     timeout -k 5 120 $launch -n "$number" "$ZEROHOP" align --ranks="$number" -q -t 1 $LENGTH -o "$file" \
-        --duplicate-metrics "$file.txt" "$@" > log 2>&1 < /dev/null || { cat log >&2; fail "$number ranks: $*"; }
+        $(beside $file) "$@" > log 2>&1 < /dev/null || { cat log >&2; fail "$number ranks: $*"; }
 }
 
 check_ranks() {
@@ -135,7 +139,7 @@ check_forms() {
         one one.$file $options
         ranks 3 r.$file $options
         same "$options" r.$file one.$file
-        zerohop align -q -t 2 $LENGTH --durable -o d.$file --duplicate-metrics d.$file.txt $options
+        zerohop align -q -t 2 $LENGTH --durable -o d.$file $(beside d.$file) $options
         same "--durable, $options" d.$file one.$file
         checks=$((checks + 1))
     done << END
@@ -166,7 +170,7 @@ check_kills() {
     local LANES=$MANY
     one one.bam $ALL ref.fa $LANES
     whole=$(date +%s%N)
-    zerohop align -q -t 2 -r 110 --durable -o d.bam --duplicate-metrics d.bam.txt $ALL --sort-memory 2M ref.fa $LANES
+    zerohop align -q -t 2 -r 110 --durable -o d.bam $(beside d.bam) $ALL --sort-memory 2M ref.fa $LANES
     whole=$((($(date +%s%N) - whole) / 1000000))
     same "--durable" d.bam one.bam
     read -r name compiler launch < <(mpis)
@@ -175,7 +179,7 @@ check_kills() {
         local command=("$ZEROHOP" align -q -t 2 -r 110 --durable -o k.bam)
         [ $kind = alone ] ||
             command=(timeout -k 5 120 $launch -n 2 "$ZEROHOP" align --ranks -q -t 1 -r 110 -o k.bam)
-        command+=(--duplicate-metrics k.bam.txt $ALL --sort-memory 2M ref.fa $LANES)
+        command+=($(beside k.bam) $ALL --sort-memory 2M ref.fa $LANES)
         for round in $(seq $kills); do
             rc=0
             "${command[@]}" > log 2>&1 < /dev/null & job=$!
@@ -193,7 +197,7 @@ check_kills() {
         done
         if [ -e k.bam.progress ]; then
             began=$((began + $(cat k.bam.progress/*.jsonl | grep -c '"batch"' || true)))
-            zerohop align -t 2 -r 110 --resume -o k.bam --duplicate-metrics k.bam.txt $ALL --sort-memory 2M ref.fa \
+            zerohop align -t 2 -r 110 --resume -o k.bam $(beside k.bam) $ALL --sort-memory 2M ref.fa \
                 $LANES
             same "$kind, after kills" k.bam one.bam
         fi
@@ -207,8 +211,8 @@ check_resumed() {
     local job options words
     one one.bam $ALL ref.fa $LANES
     # a limit of the size of files: the runs of records are the largest
-    ! (trap '' XFSZ; ulimit -f 4500; exec "$ZEROHOP" align -q -t 1 -r 110 --durable -o p.bam --duplicate-metrics \
-        p.bam.txt $ALL --sort-memory 1M ref.fa $LANES) > log 2>&1 || fail "there was no limit"
+    ! (trap '' XFSZ; ulimit -f 4500; exec "$ZEROHOP" align -q -t 1 -r 110 --durable -o p.bam \
+        $(beside p.bam) $ALL --sort-memory 1M ref.fa $LANES) > log 2>&1 || fail "there was no limit"
     grep -q "File too large" log && [ "$(grep -c '^error: ' log)" = 1 ] && [ ! -e p.bam ] ||
         { cat log >&2; fail "no clear words"; }
     while IFS='|' read -r words options; do
@@ -220,26 +224,26 @@ check_resumed() {
 how duplicates are marked: .* then, not given now|--sort --mate-tags
 --sort: Coordinate then, not given now|--mate-tags
 END
-    zerohop align -t 2 -r 110 --resume -o p.bam --duplicate-metrics p.bam.txt $ALL ref.fa $LANES
+    zerohop align -t 2 -r 110 --resume -o p.bam $(beside p.bam) $ALL ref.fa $LANES
     grep -q "^note: p.bam.progress: [1-9][0-9]* reads were finished before" "$WORK/zerohop.stderr" ||
         { cat "$WORK/zerohop.stderr" >&2; fail "it began anew"; }
     same "resumed" p.bam one.bam
     # all was aligned, and the output has no room
-    ! (trap '' XFSZ; ulimit -f 12000; exec "$ZEROHOP" align -q -t 2 -r 110 --durable -o p.sam --duplicate-metrics \
-        p.sam.txt $ALL --sort-memory 1M ref.fa $LANES) > log 2>&1 || fail "there was no limit"
+    ! (trap '' XFSZ; ulimit -f 12000; exec "$ZEROHOP" align -q -t 2 -r 110 --durable -o p.sam \
+        $(beside p.sam) $ALL --sort-memory 1M ref.fa $LANES) > log 2>&1 || fail "there was no limit"
     grep -q "p.sam.progress/output.1.*File too large" log || { cat log >&2; fail "it did not fail in the merge"; }
     one one.sam $ALL ref.fa $LANES
-    zerohop align -t 1 -r 110 --resume -o p.sam --duplicate-metrics p.sam.txt $ALL ref.fa $LANES
+    zerohop align -t 1 -r 110 --resume -o p.sam $(beside p.sam) $ALL ref.fa $LANES
     grep -q "^note: p.sam.progress: 100000 reads were finished before" "$WORK/zerohop.stderr" ||
         { cat "$WORK/zerohop.stderr" >&2; fail "it began anew"; }
     same "the merge alone" p.sam one.sam
     # the same with a program, which has no reads then
     if command -v minimap2 > /dev/null; then
         LENGTH= one one.sam --sort --mark-duplicates --engine minimap2 --build-index ref.fa s1.fq s2.fq
-        ! (trap '' XFSZ; ulimit -f 9000; exec "$ZEROHOP" align -q -t 2 --durable -o p.sam --sort --mark-duplicates \
-            --sort-memory 1M --engine minimap2 ref.fa s1.fq s2.fq) > log 2>&1 || fail "there was no limit"
+        ! (trap '' XFSZ; ulimit -f 9000; exec "$ZEROHOP" align -q -t 2 --durable -o p.sam $(beside p.sam) --sort \
+            --mark-duplicates --sort-memory 1M --engine minimap2 ref.fa s1.fq s2.fq) > log 2>&1 || fail "there was no limit"
         grep -q "p.sam.progress/output.1.*File too large" log || { cat log >&2; fail "it did not fail in the merge"; }
-        zerohop align -t 2 --resume -o p.sam --sort --mark-duplicates --duplicate-metrics p.sam.txt --engine minimap2 \
+        zerohop align -t 2 --resume -o p.sam --sort --mark-duplicates $(beside p.sam) --engine minimap2 \
             ref.fa s1.fq s2.fq
         same "the merge alone, minimap2" p.sam one.sam
     else
@@ -252,7 +256,7 @@ END
     ! "$ZEROHOP" align -q -t 2 -r 110 --resume -o p.bam $ALL ref.fa $LANES > log 2>&1 || fail "records are lost"
     grep -q "begin anew with --restart" log && [ ! -e p.bam ] ||
         { cat log >&2; fail "records are lost: no clear words"; }
-    zerohop align -q -t 2 -r 110 --restart -o p.bam --duplicate-metrics p.bam.txt $ALL ref.fa $LANES
+    zerohop align -q -t 2 -r 110 --restart -o p.bam $(beside p.bam) $ALL ref.fa $LANES
     same "begun anew" p.bam one.bam
     ! "$ZEROHOP" align -q --durable --sort --tmp-dir . -o x.bam ref.fa s1.fq > log 2>&1 || fail "--tmp-dir"
     grep -q -- "--tmp-dir is not for --ranks" log && [ ! -e x.bam.progress ] || { cat log >&2; fail "--tmp-dir"; }
@@ -268,7 +272,7 @@ check_calls() {
     head -n 24000 s1.fq > c1.fq; head -n 24000 s2.fq > c2.fq
     local options="$ALL --sort-memory 500K ref.fa c1.fq c2.fq"
     one one.bam $options
-    local job=(align -q -t 2 -r 110 --durable -o c.bam --duplicate-metrics c.bam.txt $options)
+    local job=(align -q -t 2 -r 110 --durable -o c.bam $(beside c.bam) $options)
     for how in "" --restart; do
         for call in mkdir fsync fdatasync rename unlink,unlinkat rmdir; do
             for number in $(seq 1 $every 30); do

@@ -102,7 +102,7 @@ impl<'t> MultiRank<'t> {
         let Some((owner, journal, finished)) = journal::begin(transport, &path, &identity, how, &seen)? else {
             return Ok(Begun::Complete);
         };
-        let (paths, folder) = (output_files::paths(job), journal::folder(&path));
+        let (paths, folder) = (output_files::all_paths(job), journal::folder(&path));
         let partials: Vec<PathBuf> = (1..=paths.len()).map(|i| folder.join(format!("output.{i}"))).collect();
         for partial in partials.iter().filter(|_| owner.is_some()) {
             let made = OpenOptions::new().create(true).append(true).open(partial);
@@ -117,7 +117,8 @@ impl<'t> MultiRank<'t> {
             None => (None, Vec::new()),
         };
         // What is sorted is written when all is aligned.
-        for (partial, &end) in partials.iter().zip(&finished.ends).filter(|_| kept.is_none()) {
+        let written_later = if kept.is_some() { job.output.shards } else { 0 };
+        for (partial, &end) in partials.iter().zip(&finished.ends).skip(written_later) {
             journal::check_length(partial, end)?;
         }
         let reads = finished.tally.reads;
@@ -127,7 +128,11 @@ impl<'t> MultiRank<'t> {
                 folder.display()
             ));
         }
-        let (workers, grains) = (workers as u64, Arc::new(Grains::new(paths.len())));
+        let grains = match job.output.unaligned {
+            None => Grains::new(job.output.shards),
+            Some(_) => Grains::with_beside(job.output.shards),
+        };
+        let (workers, grains) = (workers as u64, Arc::new(grains));
         let output = Shared { partials, kept, ranks_here: share.ranks_here() };
         let multi_rank =
             MultiRank { transport, paths, output, given_up, owner, journal, finished, tables, cut, workers, grains };
@@ -283,7 +288,7 @@ impl<'t> MultiRank<'t> {
 
     /// Gathers what all ranks did, adds up what they counted, and gives the files their names; the first rank learns
     /// what all did. `sink` is this rank's way to the files, if it has one, and what stands for its header, if it has
-    /// had records; `ends` is where the files end, if there was something to be written.
+    /// had records; `ends` is where the files end, as far as there was something to be written.
     ///
     /// # Errors
     /// Ranks with different headers, a file that cannot be written.
@@ -322,7 +327,7 @@ impl<'t> MultiRank<'t> {
         report.tally = self.finished.tally.clone();
         all.iter().for_each(|(rank, _)| report.tally += &rank.tally);
         let Some(owner) = self.owner else { return Ok(None) };
-        let ends = match (ends, &sink) {
+        let mut ends = match (ends, &sink) {
             (Some(ends), _) => ends,
             (None, Some(sink)) => {
                 sink.write_header()?;
@@ -330,9 +335,16 @@ impl<'t> MultiRank<'t> {
             }
             (None, None) => return Err(output_files::no_header(job)),
         };
+        // Where there were no reads, nobody has begun the file beside the records.
+        if let Some(sink) = &sink
+            && ends.len() < self.output.partials.len()
+        {
+            sink.write_header_beside()?;
+            ends.push(sink.start(ends.len()));
+        }
         report.bytes_out = Bytes(0);
-        for (partial, end) in self.output.partials.iter().zip(ends) {
-            report.bytes_out.0 += FileSink::end_shared(partial, job.output.format(), end)?;
+        for ((partial, marker), end) in self.output.partials.iter().zip(output_files::end_markers(job)?).zip(ends) {
+            report.bytes_out.0 += FileSink::end_shared(partial, marker, end)?;
         }
         let mut named: Vec<_> = self.output.partials.into_iter().zip(self.paths).collect();
         // After the records: an index that is older is not trusted.
@@ -456,7 +468,7 @@ pub fn check(job: &Job) -> Result<(), AlignError> {
     }
     job.output.path.as_ref().ok_or_else(no_output)?;
     let no_file = |output: &PathBuf| std::fs::metadata(output).is_ok_and(|there| !there.is_file());
-    if let Some(output) = output_files::paths(job).into_iter().find(no_file) {
+    if let Some(output) = output_files::all_paths(job).into_iter().find(no_file) {
         return Err(AlignError::Usage(format!(
             "{}: with --ranks, --durable, --resume and --restart the output must be a regular file",
             output.display()
@@ -466,9 +478,6 @@ pub fn check(job: &Job) -> Result<(), AlignError> {
         return refuse(
             "--deal static is not for --ranks, --durable, --resume and --restart: each takes what it has room for",
         );
-    }
-    if job.output.unaligned.is_some() {
-        return refuse("--unaligned is not for --ranks, --durable, --resume and --restart");
     }
     if job.external.compare {
         return refuse(

@@ -84,8 +84,7 @@ fn tables(job: &Job) -> impl Iterator<Item = &PathBuf> {
 /// # Errors
 /// Wrong usage.
 pub fn apart_from<'p>(job: &Job, inputs: impl IntoIterator<Item = &'p PathBuf>) -> Result<(), AlignError> {
-    let beside = job.output.unaligned.iter().map(|unaligned| unaligned.path.clone()).collect();
-    let outputs = [paths(job), sorting::indexes(job), beside, logs_there(job)].concat();
+    let outputs = [all_paths(job), sorting::indexes(job), logs_there(job)].concat();
     Ok(overwrite::apart(inputs, outputs.iter().chain(tables(job)))?)
 }
 
@@ -195,6 +194,20 @@ pub fn paths(job: &Job) -> Vec<PathBuf> {
         Some(path) if job.output.shards == 1 => vec![path.clone()],
         Some(path) => (1..=job.output.shards).map(|i| shard_path(path, i)).collect(),
     }
+}
+
+/// All files that records and reads go to: those of records, and that of reads that were not aligned, if there is one.
+pub fn all_paths(job: &Job) -> Vec<PathBuf> {
+    let unaligned = job.output.unaligned.iter().map(|unaligned| unaligned.path.clone());
+    paths(job).into_iter().chain(unaligned).collect()
+}
+
+/// What these files end with.
+///
+/// # Errors
+/// Wrong usage.
+pub fn end_markers(job: &Job) -> Result<impl Iterator<Item = &'static [u8]> + use<>, AlignError> {
+    Ok(zerohop_output::end_markers(job.output.format(), job.output.shards, unaligned(job)?.as_ref()))
 }
 
 /// An aligner that has said nothing, for there was nothing to be aligned.

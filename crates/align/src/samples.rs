@@ -8,15 +8,17 @@
 //! 4. a sample has its files (records, index, metrics of duplicates) under their names before its report is written:
 //!    that says that it is complete, and of what it was made.
 //!
-//! A sample that fails leaves nothing, and the others go on.
+//! A sample that fails leaves nothing, and the others go on. Ranks take one sample after the other, each with an index
+//! of its own (over_ranks.rs).
 
 mod complete;
+mod over_ranks;
 mod sheet;
 
 pub use sheet::{Sample, SampleLane, Sheet};
 
 use crate::error::AlignError;
-use crate::job::{FormatName, Job, PlanFrom};
+use crate::job::{FormatName, Job, PlanFrom, Ranks, Unaligned};
 use crate::lanes::ReadGroups;
 use crate::shared_index::{OneOfMany, SharedIndex};
 use crate::taken::Taken;
@@ -27,9 +29,10 @@ use std::thread::ScopedJoinHandle;
 use zerohop_input::OpenLane;
 use zerohop_model::index::IndexProvider;
 use zerohop_model::machine::Bytes;
+use zerohop_output::ReadsFormat;
 use zerohop_process::overwrite::{self, Kind};
 use zerohop_process::tell;
-use zerohop_ranks::RankShare;
+use zerohop_ranks::{RankShare, Ranks as Started};
 use zerohop_report::Summary;
 
 /// Samples that are aligned at the same time: the next one begins while one ends.
@@ -49,43 +52,79 @@ impl Ready {
     /// All files that it writes.
     fn outputs(&self) -> Vec<PathBuf> {
         let tables = self.job.report.mqc.iter().chain(sorting::metrics(&self.job)).chain([&self.report]);
-        let records = [output_files::paths(&self.job), sorting::indexes(&self.job)].concat();
+        let records = [output_files::all_paths(&self.job), sorting::indexes(&self.job)].concat();
         records.into_iter().chain(tables.cloned()).collect()
     }
 }
 
 /// Aligns all samples of a sheet as `base` says, which has no reads, output or reports, and writes their files to
 /// `folder`: `NAME.bam` (or .sam, .cram, and .paf or .tsv where the engine makes these), `NAME.json`,
-/// `NAME_mqc.json`, and `NAME.duplicates.txt` if duplicates are marked. With `resume`, samples that are complete are
-/// left as they are.
+/// `NAME_mqc.json`, `NAME.duplicates.txt` if duplicates are marked, and `NAME.unaligned` with the ending that stands in
+/// `base` for the file of unaligned reads. With `resume`, samples that are complete are left as they are.
 ///
 /// # Errors
 /// Options that are not for samples; an index that cannot be had; the names of the samples that failed.
 pub fn align_samples(base: &Job, sheet: &Sheet, folder: &Path, resume: bool) -> Result<(), AlignError> {
-    check(base)?;
     let provider = engines::embedded(&base.engine);
-    let (base, wanted) = product::wanted(base, provider);
+    let all = all_ready(base, sheet, folder, provider);
+    if base.ranks.wanted.is_some() {
+        let (ranks, all) = Started::join(base.ranks.wanted, base.ranks.mpi.as_deref(), base.hang_limit(), all)?;
+        if ranks.transport().rank() == 0 {
+            tell_unknown(base, sheet);
+        }
+        return over_ranks::align(ranks, all, provider, (resume, base.quiet));
+    }
+    let all = all?;
+    tell_unknown(base, sheet);
+    if !base.quiet {
+        zerohop_ranks::note_if_alone(None);
+    }
+    let count = all.len();
+    let left = in_order(left(all, resume));
+    let told = Told::new((left.len(), count), base.quiet, None, &|_| ());
+    run_all(left.iter(), provider, &RankShare::default(), &told)?;
+    failure(&told.into_failed(), count).map_or(Ok(()), Err)
+}
+
+/// The jobs of all samples. What is wrong with one of them is found before any of them is begun.
+fn all_ready(
+    base: &Job,
+    sheet: &Sheet,
+    folder: &Path,
+    provider: Option<&dyn IndexProvider>,
+) -> Result<Vec<Ready>, AlignError> {
+    check(base)?;
+    let ranks = Ranks { mpi: base.ranks.mpi.clone(), ..Ranks::default() };
+    let mut base = Job { ranks, ..base.clone() };
+    if provider.is_some() {
+        // It is for the other ranks alone.
+        base.external.hang_limit = None;
+    }
+    let (base, wanted) = product::wanted(&base, provider);
     wanted?;
     std::fs::create_dir_all(folder)
         .map_err(|error| AlignError::Failed(format!("{}: cannot be made: {error}", folder.display())))?;
-    if !sheet.unknown.is_empty() && !base.quiet {
-        tell::note(&format!("columns of the sheet that say nothing to zerohop: {}.", sheet.unknown.join(", ")));
-    }
     let all = sheet.samples.iter().map(|sample| ready(&base, sample, folder, provider));
     let all: Vec<Ready> = all.collect::<Result<_, _>>()?;
     check_files(&all, sheet)?;
-    let count = all.len();
-    let left: Vec<Ready> = all.into_iter().filter(|sample| !(resume && is_complete(sample))).collect();
-    let told = Told { of: count, quiet: base.quiet, done: Mutex::new((count - left.len(), Vec::new())) };
-    if left.len() < count {
-        told.text(&format!("{} of {count} samples are complete already", count - left.len()));
+    Ok(all)
+}
+
+fn tell_unknown(base: &Job, sheet: &Sheet) {
+    if !sheet.unknown.is_empty() && !base.quiet {
+        tell::note(&format!("columns of the sheet that say nothing to zerohop: {}.", sheet.unknown.join(", ")));
     }
-    run_all(&in_order(left), provider, &told)?;
-    let failed = told.done.into_inner().unwrap_or_else(PoisonError::into_inner).1;
-    match failed.len() {
-        0 => Ok(()),
-        number => Err(AlignError::Failed(format!("{number} of {count} samples failed: {}", failed.join(", ")))),
-    }
+}
+
+/// Those that are to be aligned: with `resume`, all that are not complete.
+fn left(all: Vec<Ready>, resume: bool) -> Vec<Ready> {
+    all.into_iter().filter(|sample| !(resume && is_complete(sample))).collect()
+}
+
+/// What is said in the end, if samples have failed.
+fn failure(failed: &[String], of: usize) -> Option<AlignError> {
+    let words = || format!("{} of {of} samples failed: {}", failed.len(), failed.join(", "));
+    (!failed.is_empty()).then(|| AlignError::Failed(words()))
 }
 
 /// Refuses what is for one output.
@@ -95,15 +134,31 @@ fn check(base: &Job) -> Result<(), AlignError> {
         ("--compare-with", base.external.compare),
         ("--logs", base.external.logs.is_some()),
         ("--shards", base.output.shards > 1),
-        ("--ranks, --durable and --restart", base.ranks.is_recorded()),
+        ("--durable and --restart", base.ranks.durable || base.ranks.restart),
     ];
     if let Some((what, _)) = refused.iter().find(|(_, is_so)| *is_so) {
         return Err(AlignError::Usage(format!("{what} cannot be used with --samples")));
+    }
+    if let Some(Unaligned { path, .. }) = &base.output.unaligned
+        && !is_ending(path)
+    {
+        return Err(AlignError::Usage(format!(
+            "--unaligned {}: with --samples this is the ending alone: .fq.gz, .fastq.gz, .fq, .fastq or .bam. Reads that \
+             were not aligned go to NAME.unaligned.fq.gz then",
+            path.display()
+        )));
     }
     match engines::embedded(&base.engine) {
         Some(provider) => external::refuse_options(base, provider),
         None => external::check(base),
     }
+}
+
+/// Whether it is the ending of a file of reads, without a name before it.
+fn is_ending(path: &Path) -> bool {
+    let ending = path.to_string_lossy();
+    let dots = if ending.ends_with(".gz") { 2 } else { 1 };
+    ending.starts_with('.') && ending.matches('.').count() == dots && ReadsFormat::of_name(path, 0).is_some()
 }
 
 /// Refuses files of a sample that would destroy what another one reads, or its files.
@@ -145,6 +200,9 @@ fn ready(
         FormatName::Paf => ".paf",
         FormatName::Abundances => ".tsv",
     }));
+    if let Some(unaligned) = &mut job.output.unaligned {
+        unaligned.path = file(&format!(".unaligned{}", unaligned.path.display()));
+    }
     if let Some(sorting) = &mut job.output.sorting {
         sorting.metrics = sorting.marking.map(|_| file(".duplicates.txt"));
         sorting.memory = sorting.memory.map(|memory| Bytes(memory.0 / at_a_time));
@@ -214,8 +272,13 @@ fn is_complete(sample: &Ready) -> bool {
     }
 }
 
-/// Runs one after the other; each begins when the reads of the one before are dealt.
-fn run_all(samples: &[Ready], provider: Option<&dyn IndexProvider>, told: &Told) -> Result<(), AlignError> {
+/// Runs one after the other, as they come; each begins when the reads of the one before are dealt.
+fn run_all<'r>(
+    samples: impl Iterator<Item = &'r Ready>,
+    provider: Option<&dyn IndexProvider>,
+    share: &RankShare,
+    told: &Told<'_>,
+) -> Result<(), AlignError> {
     let index = SharedIndex::default();
     std::thread::scope(|scope| {
         let mut before: Option<Running<'_, '_>> = None;
@@ -226,7 +289,11 @@ fn run_all(samples: &[Ready], provider: Option<&dyn IndexProvider>, told: &Told)
             }
             if index.has_failed(sample.read_length.unwrap_or(0)) {
                 let words = "its index could not be had, as was said of the sample that needed it first";
-                told.outcome(&sample.name, Err(AlignError::Failed(words.to_owned())));
+                if told.rank.is_some() {
+                    // It would take one sample after the other from those that may have theirs.
+                    return Err(AlignError::Failed(format!("sample {}: {words}", sample.name)));
+                }
+                told.outcome(sample, Err(AlignError::Failed(words.to_owned())));
                 continue;
             }
             let (taken, index) = (Arc::new(Taken::default()), &index);
@@ -235,7 +302,7 @@ fn run_all(samples: &[Ready], provider: Option<&dyn IndexProvider>, told: &Told)
                 let taken = Arc::clone(&taken);
                 move || {
                     let _ended = taken.set_at_end();
-                    told.outcome(&sample.name, align(sample, provider, OneOfMany { index, run, taken: &taken }));
+                    told.outcome(sample, align(sample, provider, share, OneOfMany { index, run, taken: &taken }));
                 }
             };
             let run = thread.spawn_scoped(scope, aligned).map_err(zerohop_model::error::Error::Thread)?;
@@ -251,54 +318,83 @@ fn run_all(samples: &[Ready], provider: Option<&dyn IndexProvider>, told: &Told)
 type Running<'s, 'a> = (&'a Ready, ScopedJoinHandle<'s, ()>);
 
 /// Waits for a run, if there is one.
-fn join(run: Option<Running<'_, '_>>, told: &Told) {
+fn join(run: Option<Running<'_, '_>>, told: &Told<'_>) {
     if let Some((sample, run)) = run
         && run.join().is_err()
     {
-        told.outcome(&sample.name, Err(AlignError::Failed("its thread died: please report this".to_owned())));
+        told.outcome(sample, Err(AlignError::Failed("its thread died: please report this".to_owned())));
     }
 }
 
 /// Aligns one sample and writes its report.
-fn align(sample: &Ready, provider: Option<&dyn IndexProvider>, among: OneOfMany<'_>) -> Result<Summary, AlignError> {
+fn align(
+    sample: &Ready,
+    provider: Option<&dyn IndexProvider>,
+    share: &RankShare,
+    among: OneOfMany<'_>,
+) -> Result<Summary, AlignError> {
     let job = &sample.job;
     crate::check(job, provider)?;
     let made_of = complete::made_of(job);
     complete::forget(&sample.report)?;
-    let done = session::run(job, provider, None, &RankShare::default(), Some(among))?;
+    let done = session::run(job, provider, None, share, Some(among))?;
     let summary = done.ok_or_else(|| AlignError::Failed("nothing was aligned".to_owned()))?.summary;
     crate::summary::write_reports(job, &summary)?;
     complete::write(&sample.report, &summary, made_of)?;
     Ok(summary)
 }
 
-/// What is said of samples as they end.
-struct Told {
+/// What is said of samples as they end, and to whom.
+struct Told<'e> {
     of: usize,
     quiet: bool,
+    /// Which rank this is, if there are several.
+    rank: Option<usize>,
     /// How many have ended, and the names of those that failed.
     done: Mutex<(usize, Vec<String>)>,
+    /// Is told of each that has ended.
+    ended: &'e (dyn Fn(&Ready) + Sync),
 }
 
-impl Told {
+impl<'e> Told<'e> {
+    /// Of so many samples so many are left, which is said if it is not all of them.
+    fn new((left, of): (usize, usize), quiet: bool, rank: Option<usize>, ended: &'e (dyn Fn(&Ready) + Sync)) -> Self {
+        let told = Told { of, quiet, rank, done: Mutex::new((of - left, Vec::new())), ended };
+        if left < of && rank.is_none_or(|rank| rank == 0) {
+            told.text(&format!("{} of {of} samples are complete already", of - left));
+        }
+        told
+    }
+
+    /// The names of those that failed.
+    fn into_failed(self) -> Vec<String> {
+        self.done.into_inner().unwrap_or_else(PoisonError::into_inner).1
+    }
+
     fn text(&self, words: &str) {
         if !self.quiet {
             tell::text(&format!("{words}\n"));
         }
     }
 
-    fn outcome(&self, name: &str, outcome: Result<Summary, AlignError>) {
-        let mut done = self.done.lock().unwrap_or_else(PoisonError::into_inner);
+    fn outcome(&self, sample: &Ready, outcome: Result<Summary, AlignError>) {
+        let (name, mut done) = (&sample.name, self.done.lock().unwrap_or_else(PoisonError::into_inner));
         done.0 += 1;
         match outcome {
             Ok(summary) => {
-                self.text(&format!("{name:<20} {} ({} of {})", summary.line(), done.0, self.of));
+                let place = match self.rank {
+                    None => format!("{} of {}", done.0, self.of),
+                    Some(rank) => format!("rank {rank}"),
+                };
+                self.text(&format!("{name:<20} {} ({place})", summary.line()));
                 summary.notes.iter().for_each(|note| tell::note(&format!("sample {name}: {note}")));
             }
             Err(error) => {
                 tell::error(&format!("sample {name}: {error}"));
-                done.1.push(name.to_owned());
+                done.1.push(name.clone());
             }
         }
+        drop(done);
+        (self.ended)(sample);
     }
 }

@@ -99,7 +99,11 @@ pub fn run(
                     (Some(sink), Some(sorted))
                 }
             };
-            let lengths = sorted.as_ref().map(|sorted| sorted.lengths.clone()).or_else(|| dealt.ends.clone());
+            let beside = dealt.ends.iter().flatten().skip(job.output.shards).copied();
+            let lengths = match &sorted {
+                None => dealt.ends.clone(),
+                Some(sorted) => Some(sorted.lengths.iter().copied().chain(beside).collect()),
+            };
             if transport.is_some_and(|transport| transport.rank() == 0) {
                 // Before the job is complete: after that nobody could make them.
                 sorted.iter().flat_map(|sorted| &sorted.metrics).try_for_each(Metrics::write)?;

@@ -18,27 +18,32 @@ use zerohop_runtime::{Dealing, Order};
 /// # Errors
 /// Whatever goes wrong; then nothing that looks complete is left.
 pub fn run(args: AlignArgs, further: Vec<Vec<PathBuf>>) -> Result<(), Failure> {
-    if let Some((sheet, folder)) = args.samples.clone().zip(args.output_dir.clone()) {
-        return samples(args, &sheet, &folder);
-    }
     let (wanted, library) = (args.ranks.ranks, args.ranks.mpi.clone());
+    let samples_of = args.samples.clone().zip(args.output_dir.clone());
+    // What is typed wrong the other ranks hear of, and one of them tells the user.
+    let refuse = |failure: Failure| match wanted {
+        Some(_) => Joined::join(wanted, library.as_deref(), zerohop_align::HANG_LIMIT, Err(failure)).map(|(_, ())| ()),
+        None => Err(failure),
+    };
+    if let Some((sheet, folder)) = samples_of {
+        let resume = args.ranks.resume;
+        return match samples(args, &sheet) {
+            Ok((base, sheet)) => Ok(align_samples(&base, &sheet, &folder, resume)?),
+            Err(failure) => refuse(failure),
+        };
+    }
     match job(args, further) {
         Ok(job) => Ok(zerohop_align::align_and_tell(&job)?),
-        // The other ranks hear of it, and one of them tells the user.
-        Err(failure) if wanted.is_some() => {
-            Joined::join(wanted, library.as_deref(), zerohop_align::HANG_LIMIT, Err(failure)).map(|(_, ())| ())
-        }
-        Err(failure) => Err(failure),
+        Err(failure) => refuse(failure),
     }
 }
 
-/// Aligns the samples of a sheet.
-fn samples(args: AlignArgs, sheet: &Path, folder: &Path) -> Result<(), Failure> {
-    let (interleaved, resume) = (args.interleaved, args.ranks.resume);
-    let sheet = Sheet::read(sheet, interleaved)?;
+/// The samples of a sheet, and what is the same of all of them.
+fn samples(args: AlignArgs, sheet: &Path) -> Result<(Job, Sheet), Failure> {
+    let sheet = Sheet::read(sheet, args.interleaved)?;
     let mut base = with_reads(args, Vec::new(), ReadGroups::default())?;
     base.ranks.resume = false;
-    Ok(align_samples(&base, &sheet, folder, resume)?)
+    Ok((base, sheet))
 }
 
 /// The files of each `--reads` that was typed, in order. (The parsed arguments have them all in one row.)

@@ -165,15 +165,17 @@ pub struct AlignArgs {
     ///
     /// The index is loaded once. The sheet is a table (CSV, or with tabs) whose first line names its columns: sample,
     /// fastq_1 and fastq_2, as nf-core has it, or bam in their place; rows of the same sample are its lanes. lane and
-    /// rg_xx (such as rg_pl) are for read groups. docs/samples.md tells more.
+    /// rg_xx (such as rg_pl) are for read groups. With --ranks each rank takes one sample after the other.
+    /// docs/samples.md tells more.
     #[arg(long, value_name = "SHEET", requires = "output_dir")]
     #[arg(conflicts_with_all = ["reads_1", "reads", "output", "read_group", "rg_id", "rg", "json", "mqc", "sample"])]
-    #[arg(conflicts_with_all = ["ranks", "durable", "restart", "duplicate_metrics", "unaligned"])]
+    #[arg(conflicts_with_all = ["durable", "restart", "duplicate_metrics"])]
     pub samples: Option<PathBuf>,
 
     /// Folder of the files of the samples: NAME.bam, NAME.json, NAME_mqc.json
     ///
-    /// --format sam or cram is for NAME.sam or NAME.cram; with --mark-duplicates there is NAME.duplicates.txt, too.
+    /// --format sam or cram is for NAME.sam or NAME.cram; with --mark-duplicates there is NAME.duplicates.txt, with
+    /// --unaligned NAME.unaligned.fq.gz, too.
     /// --resume leaves samples as they are that are complete, and made of the same files with the same options.
     #[arg(long, value_name = "DIR", requires = "samples", hide_short_help = true)]
     pub output_dir: Option<PathBuf>,
@@ -288,7 +290,8 @@ pub struct AlignArgs {
     /// Write reads that were not aligned to FILE, too: FASTQ (.fq.gz, .fq) or BAM (.bam)
     ///
     /// Those are single reads without an alignment, and pairs of which neither mate has one. They are as in the input,
-    /// in its order, the mates of a pair one after the other, as -p takes them.
+    /// in its order, the mates of a pair one after the other, as -p takes them. With --samples FILE is the ending
+    /// alone: .fq.gz is for NAME.unaligned.fq.gz.
     #[arg(long, value_name = "FILE", help_heading = "Output", hide_short_help = true)]
     pub unaligned: Option<PathBuf>,
 

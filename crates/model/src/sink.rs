@@ -37,12 +37,20 @@ pub trait Sink: Send + Sync {
         None
     }
 
-    /// Writes what goes before the records into every file, where several processes write them: the one with the first
-    /// records does.
+    /// Writes what goes before the records into every file of these, where several processes write them: the one with
+    /// the first records does.
     ///
     /// # Errors
     /// [`Error::Output`].
     fn write_header(&self) -> Result<(), Error>;
+
+    /// The same for the file [beside](Sink::beside) the records, if there is one.
+    ///
+    /// # Errors
+    /// [`Error::Output`].
+    fn write_header_beside(&self) -> Result<(), Error> {
+        Ok(())
+    }
 
     /// An encoder for one worker.
     fn encoder(&self) -> Box<dyn Encoder + '_>;

@@ -87,11 +87,11 @@ pub enum Granted {
 pub struct Complete {
     /// The chunks, as they were given.
     pub chunks: Range<u64>,
-    /// Bytes of their records in each output file.
+    /// Bytes that they add to each output file.
     pub bytes: Vec<u64>,
-    /// Bytes before the first record of each file, if chunk 0 is one of them: its process writes what goes before. None
+    /// Bytes that go before those in each file, if chunk 0 is one of them: its process writes what goes before. None
     /// also if that process has had no reads, and so never learned of a header.
-    pub header: Option<u64>,
+    pub header: Option<Vec<u64>>,
 }
 
 /// Who says which chunks are this process's, where several align the same reads.

@@ -11,7 +11,7 @@ use crate::line::{ContigNumbers, LineParser};
 use crate::marking::{self, BothCollector, Marking, Signer};
 use crate::order::SortOrder;
 use crate::parts::SortedParts;
-use crate::spec::{OutputSpec, Sorting};
+use crate::spec::{OutputSpec, Sorting, end_markers};
 use crate::tags::RecordContext;
 use crate::text::{Abundances, TextEncoder};
 use crate::unaligned::{ReadsFormat, Unaligned, UnalignedEncoder};
@@ -117,32 +117,32 @@ impl FileSink {
             sink.index_file = sink.index_path().map(|path| open(Some(&path))).transpose()?;
         }
         sink.write_header()?;
-        sink.open_unaligned()?;
+        if let Some(Unaligned { path, .. }) = &sink.spec.unaligned {
+            let file = Open::New(open(Some(path))?);
+            if !file.is_positioned() {
+                let source = std::io::Error::other("it is no regular file");
+                return Err(Error::Output { path: path.clone(), source });
+            }
+            sink.unaligned = Some((file, sink.unaligned_header()?));
+        }
+        sink.write_header_beside()?;
         Ok(sink)
     }
 
-    /// Opens the file of reads that were not aligned, if there is one, and writes what goes before them.
-    fn open_unaligned(&mut self) -> Result<(), Error> {
-        let Some(Unaligned { path, format, .. }) = &self.spec.unaligned else { return Ok(()) };
+    /// What goes before reads that were not aligned.
+    fn unaligned_header(&self) -> Result<Vec<u8>, Error> {
         let mut header = Vec::new();
-        if let ReadsFormat::Bam { level } = *format {
+        if let Some(Unaligned { format: ReadsFormat::Bam { level }, .. }) = self.spec.unaligned {
             let Header { read_groups, programs, .. } = self.spec.header.clone();
             let own = Header { read_groups, programs, ..Header::default() };
             BlockCompressor::new(level).compress(&own.bam(), &mut header)?;
         }
-        let file = Open::New(open(Some(path))?);
-        if !file.is_positioned() {
-            let source = std::io::Error::other("it is no regular file");
-            return Err(Error::Output { path: path.clone(), source });
-        }
-        self.unaligned = Some((file, header));
-        let (file, header) = (self.files.len(), self.unaligned.as_ref().map_or(&[][..], |(_, header)| header));
-        self.write_at(file, 0, header)
+        Ok(header)
     }
 
-    /// Opens files that several processes write together, under the names `partials`; they are there. Nothing is
-    /// written before one of them is asked to [write the header](Sink::write_header), and the files stay when this is
-    /// dropped.
+    /// Opens files that several processes write together, under the names `partials`; they are there. That of reads
+    /// that were not aligned is the last, if there is such a file. Nothing is written before one of the processes is
+    /// asked to write [the header](Sink::write_header), and the files stay when this is dropped.
     ///
     /// # Errors
     /// [`Error::Output`].
@@ -153,19 +153,24 @@ impl FileSink {
                 zerohop_process::open_shared(path).map_err(|source| Error::Output { path: path.clone(), source })?;
             sink.files.push(Open::Shared { path: path.clone(), file });
         }
+        if sink.spec.unaligned.is_some()
+            && let Some(file) = sink.files.pop()
+        {
+            sink.unaligned = Some((file, sink.unaligned_header()?));
+        }
         sink.access = Access::Positioned;
         sink.index = sink.new_index()?;
         Ok(sink)
     }
 
-    /// Ends a file that several processes have written: the records end at `length`. One of them does it, when all have
-    /// written. Returns the bytes of the file, which are on the disk then.
+    /// Ends a file that several processes have written, at `length`, with the marker of its format. One of them does it,
+    /// when all have written. Returns the bytes of the file, which are on the disk then.
     ///
     /// # Errors
     /// [`Error::Output`].
-    pub fn end_shared(partial: &Path, format: Format, length: u64) -> Result<u64, Error> {
+    pub fn end_shared(partial: &Path, end: &[u8], length: u64) -> Result<u64, Error> {
         let fault = |source| Error::Output { path: partial.to_owned(), source };
-        let (end, file) = (format.end_marker(), zerohop_process::open_shared(partial).map_err(fault)?);
+        let file = zerohop_process::open_shared(partial).map_err(fault)?;
         file.write_all_at(end, length).map_err(fault)?;
         let length = length + end.len() as u64;
         file.set_len(length).and_then(|()| file.sync_all()).map_err(fault)?;
@@ -299,19 +304,15 @@ impl FileSink {
     pub fn finish(mut self, lengths: &[u64]) -> Result<u64, Error> {
         if let Some(table) = self.table()? {
             // No file but this one; what came until now are no bytes of it.
-            self.files[0].file().write_all(&table).map_err(|source| self.unwritten(0, source))?;
+            self.files[0].file().write_all(&table).map_err(|source| fault(&self.files[0], source))?;
             complete_all(self.take_own()).map_err(unwritten)?;
             return Ok(table.len() as u64);
         }
-        let of_records = self.files.len();
-        let end = |file| match &self.spec.unaligned {
-            Some(unaligned) if file == of_records => unaligned.format.end_marker(),
-            _ => self.spec.format.end_marker(),
-        };
+        let ends = end_markers(self.spec.format, self.spec.shards, self.spec.unaligned.as_ref());
         let mut bytes = 0;
-        for (file, &length) in lengths.iter().enumerate() {
-            self.write_at(file, length, end(file))?;
-            bytes += length + end(file).len() as u64;
+        for (file, (&length, end)) in lengths.iter().zip(ends).enumerate() {
+            self.write_at(file, length, end)?;
+            bytes += length + end.len() as u64;
         }
         let own = self.take_own();
         // After the records: an index that is older is not trusted.
@@ -340,10 +341,6 @@ impl FileSink {
         let Some(abundances) = &self.abundances else { return Ok(None) };
         let abundances = abundances.lock().unwrap_or_else(|p| p.into_inner());
         abundances.table(&self.spec.header.contigs).map(Some)
-    }
-
-    fn unwritten(&self, file: usize, source: std::io::Error) -> Error {
-        unwritten(WriteError { path: self.files[file].path().to_owned(), source })
     }
 
     /// Removes indexes of other formats than that which is written: they are of records that are replaced.
@@ -409,6 +406,10 @@ impl Sink for FileSink {
         (0..self.files.len()).try_for_each(|file| self.write_at(file, 0, &self.header))
     }
 
+    fn write_header_beside(&self) -> Result<(), Error> {
+        self.unaligned.as_ref().map_or(Ok(()), |(_, header)| self.write_at(self.files.len(), 0, header))
+    }
+
     fn write_at(&self, file: usize, offset: u64, bytes: &[u8]) -> Result<(), Error> {
         if let Some(abundances) = &self.abundances {
             return abundances.lock().unwrap_or_else(|p| p.into_inner()).add(bytes);
@@ -423,7 +424,7 @@ impl Sink for FileSink {
             Access::Positioned => open.file().write_all_at(bytes, offset),
             Access::Sequential => open.file().write_all(bytes),
         };
-        written.map_err(|source| self.unwritten(file, source))
+        written.map_err(|source| fault(open, source))
     }
 
     fn encoder(&self) -> Box<dyn Encoder + '_> {
@@ -508,6 +509,10 @@ fn open(path: Option<&Path>) -> Result<NewFile, Error> {
     open.map_err(unwritten)
 }
 
+fn fault(open: &Open, source: std::io::Error) -> Error {
+    unwritten(WriteError { path: open.path().to_owned(), source })
+}
+
 fn unwritten(WriteError { path, source }: WriteError) -> Error {
     match source.kind() {
         ErrorKind::BrokenPipe => Error::BrokenPipe,
@@ -576,7 +581,7 @@ mod tests {
         sinks[0].write_at(1, start, b"x\n").unwrap();
         drop(sinks);
         for (partial, length, text) in [(&partials[0], 0, ""), (&partials[1], 4, "x\ny\n")] {
-            assert_eq!(FileSink::end_shared(partial, Format::Sam, start + length).unwrap(), start + length);
+            assert_eq!(FileSink::end_shared(partial, b"", start + length).unwrap(), start + length);
             assert_eq!(std::fs::read_to_string(partial).unwrap(), format!("@HD\tVN:1.6\tSO:unsorted\n{text}"));
         }
     }

@@ -45,7 +45,7 @@ pub use index::IndexFormat;
 pub use marking::{Barcode, Marking};
 pub use order::SortOrder;
 pub use parts::{Duplicates, SortedParts};
-pub use spec::{KeptRuns, OutputSpec, Sorting, WriteIndex};
+pub use spec::{KeptRuns, OutputSpec, Sorting, WriteIndex, end_markers};
 pub use unaligned::{ReadsFormat, Unaligned};
 pub use zerohop_duplicates::{Counts as DuplicateCounts, Decision, LibraryCounts, Marks, Rules, Search, metrics_text};
 pub use zerohop_sort::KEPT;

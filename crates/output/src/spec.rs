@@ -102,6 +102,17 @@ impl OutputSpec {
     }
 }
 
+/// What the files of an output end with: those of records in this format, and that of reads that were not aligned, if
+/// there is one.
+pub fn end_markers(
+    format: Format,
+    shards: usize,
+    unaligned: Option<&Unaligned>,
+) -> impl Iterator<Item = &'static [u8]> + use<> {
+    let of_records = std::iter::repeat_n(format.end_marker(), shards.max(1));
+    of_records.chain(unaligned.map(|unaligned| unaligned.format.end_marker()))
+}
+
 impl Sorting {
     /// What takes records or signatures, with so many bytes of memory.
     pub(crate) fn store(&self, kind: &'static str, memory: u64) -> Store {

@@ -63,7 +63,7 @@ pub trait Local {
 /// What is dealt. The same on all ranks, but for `most` and `ahead`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Dealing {
-    /// Output files, each with the same header.
+    /// Output files.
     pub files: usize,
     /// The first chunk to be done, and where in each file records go from there on: behind the header, if that is not
     /// known.
@@ -239,8 +239,8 @@ impl<'t> Talk<'t> {
     }
 
     fn enter(&mut self, grain: Complete) {
-        if let Some(header) = grain.header {
-            self.offsets.get_or_insert(vec![header; self.dealing.files]);
+        if let Some(header) = &grain.header {
+            self.offsets.get_or_insert_with(|| header.clone());
         }
         self.made.insert(grain.chunks.start, grain);
     }
@@ -281,16 +281,18 @@ impl<'t> Talk<'t> {
 
 /// What is told of a grain: numbers of 8 bytes.
 fn message(grain: &Complete) -> Vec<u8> {
-    let first = [grain.chunks.start, grain.chunks.end, grain.header.unwrap_or(u64::MAX)];
-    first.iter().chain(&grain.bytes).flat_map(|number| number.to_le_bytes()).collect()
+    let chunks = [grain.chunks.start, grain.chunks.end];
+    let numbers = chunks.iter().chain(&grain.bytes).chain(grain.header.iter().flatten());
+    numbers.flat_map(|number| number.to_le_bytes()).collect()
 }
 
 /// The grain that a message tells of.
 fn grain(message: &[u8], files: usize) -> Option<Complete> {
     let (numbers, rest) = message.as_chunks::<8>();
     let numbers: Vec<u64> = numbers.iter().map(|number| u64::from_le_bytes(*number)).collect();
-    let (&[start, end, header], bytes) = numbers.split_first_chunk()?;
-    let is_one = rest.is_empty() && bytes.len() == files && start < end;
-    let header = (header != u64::MAX).then_some(header);
+    let (&[start, end], numbers) = numbers.split_first_chunk()?;
+    let (bytes, header) = numbers.split_at_checked(files)?;
+    let is_one = rest.is_empty() && [0, files].contains(&header.len()) && start < end;
+    let header = Some(header.to_vec()).filter(|header| !header.is_empty());
     is_one.then(|| Complete { chunks: start..end, bytes: bytes.to_vec(), header })
 }

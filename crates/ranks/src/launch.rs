@@ -115,18 +115,24 @@ impl Ranks {
     /// # Errors
     /// The failure of one that is alone.
     pub fn end<T, E: RankFailure>(self, outcome: Result<T, E>) -> Result<T, E> {
-        let Ranks::Many(mpi) = self else { return outcome };
-        match outcome {
-            Ok(done) => mpi.leave().map(|()| done).map_err(|error| RanksError::from(error).into()),
-            Err(failure) => {
-                let_the_first_speak();
-                tell::error(&format!("rank {} of {}: {failure}", mpi.rank(), mpi.size()));
-                std::thread::sleep(PASSED_ON);
-                mpi.abort(1);
-                // An abort that comes back must not let it be said again.
-                std::process::exit(1)
-            }
+        match (self, outcome) {
+            (Ranks::Alone(_), outcome) => outcome,
+            (Ranks::Many(mpi), Ok(done)) => mpi.leave().map(|()| done).map_err(|error| RanksError::from(error).into()),
+            (ranks, Err(failure)) => ranks.abort(&failure),
         }
+    }
+
+    /// Ends this process at once, and all other ranks with it, whatever they do.
+    pub fn abort(&self, failure: &impl std::fmt::Display) -> ! {
+        let (rank, size) = (self.transport().rank(), self.transport().size());
+        let_the_first_speak();
+        tell::error(&format!("rank {rank} of {size}: {failure}"));
+        if let Ranks::Many(mpi) = self {
+            std::thread::sleep(PASSED_ON);
+            mpi.abort(1);
+        }
+        // An abort that comes back must not let it be said again.
+        std::process::exit(1)
     }
 }
 

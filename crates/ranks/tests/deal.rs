@@ -55,7 +55,7 @@ impl Local for Made {
         let mut state = self.state.lock().unwrap();
         state.failed |= self.fails_at.is_some_and(|at| chunks.contains(&at));
         let bytes = bytes(chunks.start..chunks.end.min(self.end));
-        let header = (chunks.start == 0).then_some(HEADER);
+        let header = (chunks.start == 0).then(|| vec![HEADER; FILES as usize]);
         if chunks.end > self.end {
             self.found.store(true, Ordering::Release);
         }

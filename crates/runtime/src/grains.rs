@@ -1,9 +1,10 @@
 //! What one of several processes does of an input that all of them align: runs of chunks (*grains*) that it was given,
-//! and where their records go in the output that all of them write: one file, or chunk after chunk in turn to some.
+//! and where their records go in the output that all of them write: one file, or chunk after chunk in turn to some; and
+//! where in a file beside these, if there is one, to which every chunk adds something of its own.
 //!
 //! - Who deals asks which chunks are ours ([`Grant`]).
 //! - Who commits says how long each chunk's records are, and learns where they go: behind those of the chunks before it
-//!   in the grain and the same file, once it is known where the grain goes.
+//!   in the grain and the same file, once it is known where the grain goes. What goes beside them likewise.
 //! - Who talks to the other processes gives grains ([`Grains::give`]), is told of complete ones
 //!   ([`Grains::take_complete`]), says where they go ([`Grains::place`]), and is told which are written
 //!   ([`Grains::take_written`]).
@@ -30,12 +31,55 @@ pub struct Written {
     pub done: u64,
     /// Those that do not exist.
     pub absent: Vec<u64>,
-    /// Where their records begin in each file.
+    /// Where what they add begins in each file; the one beside the records is the last.
     pub offsets: Vec<u64>,
-    /// Bytes of their records in each file.
+    /// Bytes of it in each file.
     pub bytes: Vec<u64>,
     /// Their reads.
     pub tally: Tally,
+}
+
+/// What a chunk adds to the output.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Part {
+    /// Records, to one of the files that these are dealt to.
+    Records,
+    /// What goes to the file beside them.
+    Beside,
+}
+
+/// The files of one [`Part`], and what the chunks of a grain add to them.
+#[derive(Debug)]
+struct Added {
+    /// Lengths of what the chunks add, as far as they are known.
+    lengths: Vec<Option<u64>>,
+    /// Where it begins behind that of the first one in the file, as far as all before it are known.
+    begins: Vec<u64>,
+    /// Bytes of it in each file: chunk `i` goes to file `i` modulo their number.
+    bytes: Vec<u64>,
+}
+
+impl Added {
+    fn new(chunks: u64, files: usize) -> Self {
+        Added { lengths: vec![None; chunks as usize], begins: Vec::new(), bytes: vec![0; files] }
+    }
+
+    /// Adds up lengths, of which the first is that of chunk `first`.
+    fn add_up(&mut self, first: u64) {
+        while let Some(&Some(bytes)) = self.lengths.get(self.begins.len()) {
+            let file = self.file_of(first + self.begins.len() as u64);
+            self.begins.push(self.bytes[file]);
+            self.bytes[file] += bytes;
+        }
+    }
+
+    fn file_of(&self, number: u64) -> usize {
+        (number % self.bytes.len() as u64) as usize
+    }
+
+    fn is_complete(&self) -> bool {
+        self.begins.len() == self.lengths.len()
+    }
 }
 
 /// A grain that is not written yet.
@@ -45,30 +89,26 @@ struct Open {
     chunks: Range<u64>,
     /// Those that are done here: whole cohorts.
     own: Range<u64>,
-    /// Lengths of these, as far as they are known.
-    lengths: Vec<Option<u64>>,
-    /// Where chunks begin behind the first one in their files, as far as all before them are known.
-    begins: Vec<u64>,
-    /// Bytes of those in each file.
-    bytes: Vec<u64>,
+    /// By [`Part`], of which there is one or two.
+    added: Vec<Added>,
     /// Where it goes in each file.
     offsets: Option<Vec<u64>>,
+    /// Parts of chunks.
     unwritten: u64,
     absent: Vec<u64>,
     tally: Tally,
 }
 
 impl Open {
-    fn new(chunks: Range<u64>, files: usize) -> Self {
+    /// `files` says how many files each part has.
+    fn new(chunks: Range<u64>, files: &[usize]) -> Self {
         let count = chunks.end - chunks.start;
         Open {
             own: chunks.clone(),
             chunks,
-            lengths: vec![None; count as usize],
-            begins: Vec::new(),
-            bytes: vec![0; files],
+            added: files.iter().map(|&files| Added::new(count, files)).collect(),
             offsets: None,
-            unwritten: count,
+            unwritten: count * files.len() as u64,
             absent: Vec::new(),
             tally: Tally::default(),
         }
@@ -77,50 +117,59 @@ impl Open {
     /// Leaves what lies before chunk `first` to others, before any length is known.
     fn begin_at(&mut self, first: u64) {
         let left = first.min(self.own.end).saturating_sub(self.own.start);
-        self.lengths.drain(..left as usize);
         self.own.start += left;
-        self.unwritten -= left;
-        self.add_up();
+        for added in &mut self.added {
+            added.lengths.drain(..left as usize);
+            self.unwritten -= left;
+            added.add_up(self.own.start);
+        }
     }
 
     /// Takes what lies before chunk `end` as well.
     fn end_at(&mut self, end: u64) {
         let more = end.saturating_sub(self.own.end);
-        self.lengths.extend((0..more).map(|_| None));
         self.own.end += more;
-        self.unwritten += more;
-    }
-
-    /// Enters the length of a chunk.
-    fn enter(&mut self, number: u64, bytes: u64) {
-        self.lengths[(number - self.own.start) as usize] = Some(bytes);
-        self.add_up();
-    }
-
-    fn add_up(&mut self) {
-        while let Some(&Some(bytes)) = self.lengths.get(self.begins.len()) {
-            let file = (self.own.start + self.begins.len() as u64) % self.bytes.len() as u64;
-            let all = &mut self.bytes[file as usize];
-            self.begins.push(*all);
-            *all += bytes;
+        for added in &mut self.added {
+            added.lengths.extend((0..more).map(|_| None));
+            self.unwritten += more;
         }
     }
 
-    fn is_complete(&self) -> bool {
-        self.begins.len() == self.lengths.len()
+    /// Enters the length of a part of a chunk, if there is such a part.
+    fn enter(&mut self, part: Part, number: u64, bytes: u64) {
+        if let Some(added) = self.added.get_mut(part as usize) {
+            added.lengths[(number - self.own.start) as usize] = Some(bytes);
+            added.add_up(self.own.start);
+        }
     }
 
-    /// Where the records of a chunk go, if it is known.
-    fn offset(&self, number: u64) -> Option<u64> {
-        let begin = self.begins.get((number - self.own.start) as usize)?;
-        Some(self.offsets.as_ref()?[(number % self.bytes.len() as u64) as usize] + begin)
+    /// Whether the length of a chunk's records is not known.
+    fn is_unknown(&self, number: u64) -> bool {
+        self.added[Part::Records as usize].lengths[(number - self.own.start) as usize].is_none()
+    }
+
+    fn is_complete(&self) -> bool {
+        self.added.iter().all(Added::is_complete)
+    }
+
+    /// Bytes in each file.
+    fn bytes(&self) -> Vec<u64> {
+        self.added.iter().flat_map(|added| added.bytes.iter().copied()).collect()
+    }
+
+    /// Where a part of a chunk goes, if it is known.
+    fn offset(&self, part: Part, number: u64) -> Option<u64> {
+        let added = self.added.get(part as usize)?;
+        let begin = added.begins.get((number - self.own.start) as usize)?;
+        let before: usize = self.added[..part as usize].iter().map(|added| added.bytes.len()).sum();
+        Some(self.offsets.as_ref()?.get(before + added.file_of(number))? + begin)
     }
 }
 
 #[derive(Debug, Default)]
 struct State {
-    /// Output files: chunk `i` goes to file `i` modulo this.
-    files: usize,
+    /// Output files, by [`Part`].
+    files: Vec<usize>,
     /// Given and not asked for to their ends.
     queue: VecDeque<Range<u64>>,
     /// Chunks before this one are being dealt.
@@ -132,8 +181,8 @@ struct State {
     closed: bool,
     /// The input ends before this chunk.
     input_end: Option<u64>,
-    /// Bytes before the first record of each file, once that is known.
-    header: Option<u64>,
+    /// Bytes that go before what chunks add in each file, once that is known.
+    header: Option<Vec<u64>>,
     /// Chunk 0 is ours and does not exist: no committer of it will write what goes before it.
     owes_header: bool,
     open: BTreeMap<u64, Open>,
@@ -154,9 +203,23 @@ pub struct Grains {
 }
 
 impl Grains {
-    /// For an output of so many files; not none.
+    /// For an output of so many files of records; not none.
     pub fn new(files: usize) -> Self {
+        Grains::of(vec![files])
+    }
+
+    /// The same, with one more file beside them.
+    pub fn with_beside(files: usize) -> Self {
+        Grains::of(vec![files, 1])
+    }
+
+    fn of(files: Vec<usize>) -> Self {
         Grains { state: Mutex::new(State { files, ..State::default() }), placed: Condvar::new() }
+    }
+
+    /// How many files there are, that beside those of records too.
+    pub(crate) fn files(&self) -> usize {
+        lock(&self.state).files.iter().sum()
     }
 
     /// Chunks that were given and are not being dealt yet.
@@ -169,7 +232,7 @@ impl Grains {
     pub fn give(&self, chunks: Range<u64>) {
         let mut state = lock(&self.state);
         let (start, beyond) = (chunks.start, state.beyond);
-        let open = Open::new(chunks.clone(), state.files);
+        let open = Open::new(chunks.clone(), &state.files);
         state.open.insert(start, open);
         state.queue.push_back(chunks);
         state.begin_at(start, beyond);
@@ -198,8 +261,8 @@ impl Grains {
         std::mem::take(&mut lock(&self.state).complete)
     }
 
-    /// Says where in each file the records of the grain that begins with `chunk` go. A grain that is not ours, or is of
-    /// no chunk, is passed over.
+    /// Says where in each file what the grain adds goes that begins with `chunk`. A grain that is not ours, or is of no
+    /// chunk, is passed over.
     pub fn place(&self, chunk: u64, offsets: &[u64]) {
         let mut state = lock(&self.state);
         if let Some(open) = state.open.get_mut(&chunk) {
@@ -221,20 +284,20 @@ impl Grains {
         self.placed.notify_all();
     }
 
-    /// Says how many bytes go before the first record of each file; before any chunk is submitted.
-    pub(crate) fn begin(&self, header: u64) {
+    /// Says how many bytes go before what chunks add in each file; before any chunk is submitted.
+    pub(crate) fn begin(&self, header: Vec<u64>) {
         let mut state = lock(&self.state);
+        let first = state.first.take().map(|grain| Complete { header: Some(header.clone()), ..grain });
         state.header = Some(header);
-        let first = state.first.take().map(|grain| Complete { header: Some(header), ..grain });
         state.complete.extend(first);
     }
 
-    /// Says that a chunk has so many bytes of records, of the reads in `tally`.
+    /// Says that a part of a chunk has so many bytes, of the reads in `tally`.
     ///
     /// # Errors
     /// A chunk that was never given.
-    pub(crate) fn submit(&self, number: u64, bytes: u64, tally: &Tally) -> Result<(), Error> {
-        match lock(&self.state).submit(number, bytes, Some(tally)) {
+    pub(crate) fn submit(&self, part: Part, number: u64, bytes: u64, tally: &Tally) -> Result<(), Error> {
+        match lock(&self.state).submit(part, number, bytes, tally) {
             true => Ok(()),
             false => Err(Error::Internal(format!(
                 "chunk {number} was never given: has a file of reads changed while it was read?"
@@ -248,7 +311,7 @@ impl Grains {
     /// # Errors
     /// A chunk that was never given.
     pub(crate) fn collected(&self, number: u64, tally: &Tally) -> Result<(), Error> {
-        self.submit(number, 0, tally)
+        self.submit(Part::Records, number, 0, tally)
     }
 
     /// Whether what goes before the records is still to be written: chunk 0 was given, and turned out not to exist.
@@ -256,7 +319,7 @@ impl Grains {
         lock(&self.state).owes_header
     }
 
-    /// Says that it was written.
+    /// Says that it was written, into all files.
     pub(crate) fn wrote_header(&self) {
         lock(&self.state).owes_header = false;
         self.wrote(0);
@@ -269,19 +332,19 @@ impl Grains {
         state.complete.extend(first);
     }
 
-    /// Where the records of a chunk go, if it is known.
-    pub(crate) fn try_fetch(&self, number: u64) -> Option<u64> {
-        lock(&self.state).offset(number)
+    /// Where a part of a chunk goes, if it is known.
+    pub(crate) fn try_fetch(&self, part: Part, number: u64) -> Option<u64> {
+        lock(&self.state).offset(part, number)
     }
 
-    /// Waits for the place of a chunk's records.
+    /// Waits for the place of a part of a chunk.
     ///
     /// # Errors
     /// [`Closed`] when the run fails before.
-    pub(crate) fn fetch(&self, number: u64) -> Result<u64, Closed> {
+    pub(crate) fn fetch(&self, part: Part, number: u64) -> Result<u64, Closed> {
         let mut state = lock(&self.state);
         loop {
-            if let Some(offset) = state.offset(number) {
+            if let Some(offset) = state.offset(part, number) {
                 return Ok(offset);
             }
             if state.closed {
@@ -291,7 +354,7 @@ impl Grains {
         }
     }
 
-    /// Says that the records of a chunk are at their place.
+    /// Says that a part of a chunk is at its place.
     pub(crate) fn wrote(&self, number: u64) {
         let mut state = lock(&self.state);
         if let Some(open) = state.grain_of(number) {
@@ -318,34 +381,37 @@ impl State {
 
     fn tell_if_complete(&mut self, start: u64) {
         let Some(open) = self.open.get(&start).filter(|open| open.is_complete()) else { return };
-        let (chunks, bytes, header) = (open.chunks.clone(), open.bytes.clone(), self.header);
+        let (chunks, bytes, header) = (open.chunks.clone(), open.bytes(), self.header.clone());
         match (start == 0, header) {
-            (true, None) => self.first = Some(Complete { chunks, bytes, header }),
-            (is_first, _) => self.complete.push(Complete { chunks, bytes, header: header.filter(|_| is_first) }),
+            (true, None) => self.first = Some(Complete { chunks, bytes, header: None }),
+            (is_first, header) => self.complete.push(Complete { chunks, bytes, header: header.filter(|_| is_first) }),
         }
     }
 
-    fn submit(&mut self, number: u64, bytes: u64, tally: Option<&Tally>) -> bool {
+    fn submit(&mut self, part: Part, number: u64, bytes: u64, tally: &Tally) -> bool {
         let Some(open) = self.grain_of(number) else { return false };
-        let is_absent = tally.is_none();
-        open.absent.extend(is_absent.then_some(number));
-        match tally {
-            Some(tally) => open.tally += tally,
-            // The grain is written when what goes before its records is.
-            None if number == 0 => {}
-            // What does not exist need not be written.
-            None => open.unwritten -= 1,
-        }
-        open.enter(number, bytes);
+        open.tally += tally;
+        open.enter(part, number, bytes);
         let start = open.chunks.start;
-        self.owes_header |= is_absent && number == 0;
-        self.absent.extend(is_absent.then_some(number));
         self.tell_if_complete(start);
         true
     }
 
-    fn offset(&mut self, number: u64) -> Option<u64> {
-        self.grain_of(number)?.offset(number)
+    /// Enters that a chunk of ours does not exist.
+    fn enter_absent(&mut self, number: u64) {
+        let Some(open) = self.grain_of(number) else { return };
+        open.absent.push(number);
+        // What does not exist need not be written; but the grain of chunk 0 is when what goes before all is.
+        open.unwritten -= open.added.len() as u64 - u64::from(number == 0);
+        [Part::Records, Part::Beside].into_iter().for_each(|part| open.enter(part, number, 0));
+        let start = open.chunks.start;
+        self.owes_header |= number == 0;
+        self.absent.push(number);
+        self.tell_if_complete(start);
+    }
+
+    fn offset(&mut self, part: Part, number: u64) -> Option<u64> {
+        self.grain_of(number)?.offset(part, number)
     }
 
     /// Moves the grain that begins with `start` to those that are written, if it is.
@@ -353,7 +419,9 @@ impl State {
         if self.open.get(&start).is_none_or(|open| open.unwritten > 0 || open.offsets.is_none()) {
             return;
         }
-        if let Some(Open { chunks, own, bytes, absent, offsets: Some(offsets), tally, .. }) = self.open.remove(&start) {
+        let Some(open) = self.open.remove(&start) else { return };
+        let bytes = open.bytes();
+        if let Open { chunks, own, absent, offsets: Some(offsets), tally, .. } = open {
             let done = own.end.max(chunks.end);
             self.written.push(Written { chunks, done, absent, offsets, bytes, tally });
         }
@@ -362,14 +430,11 @@ impl State {
     /// These chunks do not exist: what was given of them is complete without.
     fn leave_out(&mut self, chunks: &Range<u64>) {
         let of_grain = |open: &Open| {
-            let start = open.own.start;
-            let is_unknown = |number: &u64| open.lengths[(number - start) as usize].is_none();
-            (start.max(chunks.start)..open.own.end.min(chunks.end)).filter(is_unknown).collect::<Vec<u64>>()
+            let own = open.own.start.max(chunks.start)..open.own.end.min(chunks.end);
+            own.filter(|number| open.is_unknown(*number)).collect::<Vec<u64>>()
         };
         let left_out: Vec<u64> = self.open.values().flat_map(of_grain).collect();
-        for number in left_out {
-            self.submit(number, 0, None);
-        }
+        left_out.into_iter().for_each(|number| self.enter_absent(number));
     }
 }
 
@@ -436,8 +501,8 @@ mod loom_tests {
             grains.give(4..5);
             let worker = Arc::clone(&grains);
             let worker = loom::thread::spawn(move || {
-                worker.submit(4, 10, &Tally::default()).unwrap();
-                assert_eq!(worker.fetch(4), Ok(17));
+                worker.submit(Part::Records, 4, 10, &Tally::default()).unwrap();
+                assert_eq!(worker.fetch(Part::Records, 4), Ok(17));
                 worker.wrote(4);
             });
             grains.place(4, &[17]);

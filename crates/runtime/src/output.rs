@@ -2,7 +2,7 @@
 
 use crate::commit::{Commit, OverRanks, Pipe, Positioned};
 use crate::gate::{Closed, OrderGate};
-use crate::grains::Grains;
+use crate::grains::{Grains, Part};
 use crate::local_buffer;
 use crate::queue::OrderedQueue;
 use std::collections::VecDeque;
@@ -69,7 +69,10 @@ impl<'s> Output<'s> {
     #[must_use]
     pub(crate) fn with_beside(mut self) -> Self {
         if let Some(file) = self.sink.beside() {
-            self.files.push(Box::new(Positioned(OrderGate::new(self.sink.start(file)))));
+            self.files.push(match self.grains {
+                Some(grains) => Box::new(OverRanks(grains, Part::Beside)),
+                None => Box::new(Positioned(OrderGate::new(self.sink.start(file)))),
+            });
             self.next.push(AtomicU64::new(0));
         }
         self
@@ -77,8 +80,8 @@ impl<'s> Output<'s> {
 
     /// An output that several processes write together, in the order of the input.
     pub fn granted(sink: &'s dyn Sink, grains: &'s Grains, committers: usize, held: usize) -> Self {
-        grains.begin(sink.start(0));
-        let file = |_| -> Box<dyn Commit + 's> { Box::new(OverRanks(grains)) };
+        grains.begin((0..grains.files()).map(|file| sink.start(file)).collect());
+        let file = |_| -> Box<dyn Commit + 's> { Box::new(OverRanks(grains, Part::Records)) };
         let output = Self::of((0..sink.files()).map(file).collect(), sink, Order::Input, committers, held);
         Output { grains: Some(grains), ..output }
     }
@@ -131,6 +134,7 @@ impl<'s> Output<'s> {
     pub fn write_owed_header(&self, grains: &Grains) -> Result<(), Error> {
         if grains.owes_header() {
             self.sink.write_header()?;
+            self.sink.write_header_beside()?;
             grains.wrote_header();
         }
         Ok(())

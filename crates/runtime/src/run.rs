@@ -107,9 +107,12 @@ pub fn run(job: Job<'_>) -> Result<Outcome, Error> {
     let (views, mut emitters) = views(&mut lanes);
     let input = Input { lanes: views, failure: &failure, progress };
     let cohorts = cohorts_of(&mapping, plan);
-    let open = |sink, committers, held, queued| match grains {
-        Some(grains) => Output::granted(sink, grains, committers, held),
-        None => Output::new(sink, order, committers, held, queued).with_beside(),
+    let open = |sink, committers, held, queued| {
+        let output = match grains {
+            Some(grains) => Output::granted(sink, grains, committers, held),
+            None => Output::new(sink, order, committers, held, queued),
+        };
+        output.with_beside()
     };
     if let Mapping::Embedded { sink, held, .. } = mapping {
         let _ = output.set(open(sink, plan.workers.len(), held, QUEUED_PER_WORKER));

@@ -66,7 +66,7 @@ pub fn changes(job: &Job, report: &Path) -> Option<Vec<String>> {
     let index = sorting::indexes(job);
     let has_index = index.is_empty() || index.iter().any(|path| path.is_file());
     let has_files =
-        has_index && output_files::paths(job).iter().chain(sorting::metrics(job)).all(|path| path.is_file());
+        has_index && output_files::all_paths(job).iter().chain(sorting::metrics(job)).all(|path| path.is_file());
     has_files.then(|| made_of(job).changes_since(&before))
 }
 

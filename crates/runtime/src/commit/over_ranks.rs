@@ -2,13 +2,13 @@
 
 use super::Commit;
 use crate::gate::Closed;
-use crate::grains::Grains;
+use crate::grains::{Grains, Part};
 use zerohop_model::error::Error;
 use zerohop_model::measurement::Tally;
 use zerohop_model::sink::Sink;
 
-/// Written by the workers of several processes.
-pub(crate) struct OverRanks<'g>(pub(crate) &'g Grains);
+/// Written by the workers of several processes: files of records, or the one beside them.
+pub(crate) struct OverRanks<'g>(pub(crate) &'g Grains, pub(crate) Part);
 
 impl Commit for OverRanks<'_> {
     fn number(&self, in_run: u64, _: u64) -> u64 {
@@ -17,21 +17,23 @@ impl Commit for OverRanks<'_> {
     }
 
     fn submit(&self, number: u64, bytes: Vec<u8>, tally: &Tally) -> Result<Option<Vec<u8>>, Error> {
-        self.0.submit(number, bytes.len() as u64, tally)?;
+        self.0.submit(self.1, number, bytes.len() as u64, tally)?;
         Ok(Some(bytes))
     }
 
     fn try_offset(&self, number: u64) -> Option<u64> {
-        self.0.try_fetch(number)
+        self.0.try_fetch(self.1, number)
     }
 
     fn offset(&self, number: u64) -> Result<u64, Closed> {
-        self.0.fetch(number)
+        self.0.fetch(self.1, number)
     }
 
     fn write(&self, sink: &dyn Sink, file: usize, number: u64, offset: u64, bytes: &[u8]) -> Result<(), Error> {
-        if number == 0 {
-            sink.write_header()?;
+        match (number, self.1) {
+            (0, Part::Records) => sink.write_header()?,
+            (0, Part::Beside) => sink.write_header_beside()?,
+            _ => {}
         }
         sink.write_at(file, offset, bytes)?;
         self.0.wrote(number);

@@ -7,16 +7,19 @@ fn tally(reads: u64) -> Tally {
 
 proptest! {
     /// Chunks of several grains are submitted in any order; grains are placed in any order; all learn the right
-    /// places in one file, or in some.
+    /// places in one file, or in some, and in a file beside these.
     #[test]
     fn places_are_those_of_one_process(
         sizes in proptest::collection::vec(1u64..5, 1..8),
         lengths in proptest::collection::vec(0u64..50, 40),
         seed in 1u64..1000,
         files in 1u64..4,
+        has_beside in any::<bool>(),
     ) {
-        let (grains, mut start, mut given) = (Grains::new(files as usize), 0, Vec::new());
-        grains.begin(7);
+        let grains = if has_beside { Grains::with_beside(files as usize) } else { Grains::new(files as usize) };
+        let (mut start, mut given) = (0, Vec::new());
+        let header: Vec<u64> = (0..files).map(|_| 7).chain(has_beside.then_some(3)).collect();
+        grains.begin(header.clone());
         for size in sizes {
             grains.give(start..start + size);
             given.push(start..start + size);
@@ -30,28 +33,44 @@ proptest! {
         let of_file = |chunks: Range<u64>, file: u64| -> u64 {
             chunks.filter(|chunk| chunk % files == file).map(|chunk| lengths[chunk as usize]).sum()
         };
-        let offsets = |number: u64| (0..files).map(|file| 7 + of_file(0..number, file)).collect::<Vec<u64>>();
+        // Beside the records, a chunk adds as many bytes as the one after it has of records.
+        let beside = |chunks: Range<u64>| chunks.map(|chunk| lengths[(chunk as usize + 1) % 40]).sum::<u64>();
+        let bytes = |chunks: Range<u64>| {
+            let of_records = (0..files).map(|file| of_file(chunks.clone(), file));
+            of_records.chain(has_beside.then(|| beside(chunks.clone()))).collect::<Vec<u64>>()
+        };
+        let offsets = |number| header.iter().zip(bytes(0..number)).map(|(start, all)| start + all).collect::<Vec<u64>>();
         for number in shuffled(start) {
-            grains.submit(number, lengths[number as usize], &tally(number)).unwrap();
+            grains.submit(Part::Records, number, lengths[number as usize], &tally(number)).unwrap();
+        }
+        if has_beside {
+            prop_assert_eq!(grains.take_complete(), []);
+            for number in shuffled(start).into_iter().rev() {
+                grains.submit(Part::Beside, number, beside(number..number + 1), &tally(0)).unwrap();
+            }
         }
         let mut complete = grains.take_complete();
         complete.sort_by_key(|grain| grain.chunks.start);
         prop_assert_eq!(complete.iter().map(|grain| grain.chunks.clone()).collect::<Vec<_>>(), given.clone());
-        prop_assert!(complete.iter().all(|grain| grain.header == (grain.chunks.start == 0).then_some(7)));
+        prop_assert!(complete.iter().all(|grain| grain.header == (grain.chunks.start == 0).then(|| header.clone())));
         for i in shuffled(given.len() as u64) {
             let chunks = given[i as usize].clone();
-            prop_assert_eq!(grains.try_fetch(chunks.start), None);
+            prop_assert_eq!(grains.try_fetch(Part::Records, chunks.start), None);
             grains.place(chunks.start, &offsets(chunks.start));
             for number in chunks {
-                prop_assert_eq!(grains.try_fetch(number), Some(offsets(number)[(number % files) as usize]));
+                prop_assert_eq!(grains.try_fetch(Part::Records, number), Some(offsets(number)[(number % files) as usize]));
                 grains.wrote(number);
+                prop_assert_eq!(grains.try_fetch(Part::Beside, number), has_beside.then(|| offsets(number)[files as usize]));
+                if has_beside {
+                    grains.wrote(number);
+                }
             }
         }
         let mut written = grains.take_written();
         written.sort_by_key(|grain| grain.chunks.start);
         for (grain, complete) in written.iter().zip(&complete) {
             prop_assert_eq!((&grain.chunks, &grain.bytes), (&complete.chunks, &complete.bytes));
-            let bytes: Vec<u64> = (0..files).map(|file| of_file(grain.chunks.clone(), file)).collect();
+            let bytes = bytes(grain.chunks.clone());
             prop_assert_eq!((&grain.offsets, &grain.bytes), (&offsets(grain.chunks.start), &bytes));
             prop_assert_eq!(grain.tally.reads, grain.chunks.clone().sum::<u64>());
         }
@@ -89,7 +108,7 @@ proptest! {
         let all: Vec<Grains> = (0..ranks).map(|_| Grains::new(1)).collect();
         let mut done = vec![0; chunks as usize];
         for (grains, given) in all.iter().zip(&given) {
-            grains.begin(7);
+            grains.begin(vec![7]);
             if ahead {
                 given.iter().for_each(|chunks| grains.give(chunks.clone()));
             }
@@ -105,7 +124,7 @@ proptest! {
                 told(granted.end..end, &|chunks| grains.goes_on(chunks));
                 (first..end).for_each(|number| done[number as usize] += 1);
                 for number in (first..end).rev() {
-                    prop_assert!(grains.submit(number, number + 1, &tally(1)).is_ok());
+                    prop_assert!(grains.submit(Part::Records, number, number + 1, &tally(1)).is_ok());
                 }
                 from = end;
             }
@@ -122,7 +141,7 @@ proptest! {
             offset += grain.bytes[0];
         }
         for number in 0..chunks {
-            let places: Vec<u64> = all.iter().filter_map(|grains| grains.try_fetch(number)).collect();
+            let places: Vec<u64> = all.iter().filter_map(|grains| grains.try_fetch(Part::Records, number)).collect();
             prop_assert_eq!(places, vec![7 + (1..=number).sum::<u64>()]);
             all.iter().for_each(|grains| grains.wrote(number));
         }
@@ -156,7 +175,7 @@ fn what_is_granted_ascends_and_ends() {
 fn chunks_that_do_not_exist_are_not_waited_for() {
     let grains = Grains::new(1);
     grains.give(3..6);
-    grains.submit(3, 10, &tally(1)).unwrap();
+    grains.submit(Part::Records, 3, 10, &tally(1)).unwrap();
     grains.absent(4..5);
     assert_eq!(grains.take_complete(), []);
     grains.absent(5..u64::MAX);
@@ -176,11 +195,11 @@ fn who_has_a_first_chunk_that_does_not_exist_owes_what_goes_before_the_records()
     let grains = Grains::new(1);
     grains.give(0..3);
     grains.absent(0..1);
-    let submit = |number, bytes| grains.submit(number, bytes, &tally(1));
+    let submit = |number, bytes| grains.submit(Part::Records, number, bytes, &tally(1));
     assert!(submit(1, 10).is_ok() && submit(2, 5).is_ok() && submit(3, 5).is_err());
     assert_eq!(grains.take_complete(), [], "others cannot place their records before they know where they begin");
-    grains.begin(7);
-    assert_eq!(grains.take_complete(), [Complete { chunks: 0..3, bytes: vec![15], header: Some(7) }]);
+    grains.begin(vec![7]);
+    assert_eq!(grains.take_complete(), [Complete { chunks: 0..3, bytes: vec![15], header: Some(vec![7]) }]);
     grains.place(0, &[7]);
     [1, 2].into_iter().for_each(|number| grains.wrote(number));
     assert!(grains.owes_header() && grains.take_written().is_empty());
@@ -198,7 +217,7 @@ fn a_failure_wakes_who_waits() {
     let grains = Grains::new(1);
     grains.give(0..1);
     std::thread::scope(|scope| {
-        let waiter = scope.spawn(|| grains.fetch(0));
+        let waiter = scope.spawn(|| grains.fetch(Part::Records, 0));
         grains.close();
         assert_eq!(waiter.join().unwrap(), Err(Closed));
     });
@@ -207,11 +226,11 @@ fn a_failure_wakes_who_waits() {
 #[test]
 fn a_grain_whose_records_were_collected_is_written_when_all_are_safe() {
     let grains = Grains::new(1);
-    grains.begin(7);
+    grains.begin(vec![7]);
     grains.give(0..2);
     [0, 1].into_iter().for_each(|number| grains.collected(number, &tally(3)).unwrap());
     assert!(grains.collected(2, &tally(3)).is_err(), "it was never given");
-    assert_eq!(grains.take_complete(), [Complete { chunks: 0..2, bytes: vec![0], header: Some(7) }]);
+    assert_eq!(grains.take_complete(), [Complete { chunks: 0..2, bytes: vec![0], header: Some(vec![7]) }]);
     grains.place(0, &[7]);
     grains.wrote(1);
     assert_eq!(grains.take_written(), []);
