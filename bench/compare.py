@@ -57,7 +57,7 @@ def parse_arguments():
     parser.add_argument("--input", type=words, default=["plain", "gz", "bgzf"], help="plain, gz, bgzf (default: all)")
     parser.add_argument("--pairs", type=int, default=500_000, help="simulated pairs (default: %(default)s)")
     parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)), help="(default: all CPUs)")
-    parser.add_argument("--level", type=int, default=6, help="BAM compression level (default: %(default)s)")
+    parser.add_argument("--level", type=int, default=1, help="BAM compression level (default: %(default)s)")
     parser.add_argument("--repeats", type=int, default=5, help="counted runs of each arm (default: %(default)s)")
     parser.add_argument("--arms", type=words, default=["strobealign", "zerohop"],
         help="two of strobealign, before, zerohop, bwa, bwa-mem; the last is compared with the first")

@@ -5,7 +5,7 @@
     python3 bench/sort.py                                  # E. coli (real reads) and 100 Mb simulated
     python3 bench/sort.py --reference sim100M --pairs 1000000
 
-Arms, in turn, with the same number of threads, indexes made before, BAM and CRAM of level 6:
+Arms, in turn, with the same number of threads, indexes made before, BAM of the same level (--level), CRAM of level 6:
 
     unsorted  zerohop align -o out.bam
     sorted    zerohop align --sort -o out.bam
@@ -55,6 +55,7 @@ def parse_arguments():
     parser.add_argument("--sort-arms", type=words, default=ARMS[:10], help="(default: the first ten)")
     parser.add_argument("--pairs", type=int, default=500_000, help="simulated pairs (default: %(default)s)")
     parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)), help="(default: all CPUs)")
+    parser.add_argument("--level", default="1", help="compression of BAM in the end (default: %(default)s)")
     parser.add_argument("--repeats", type=int, default=5, help="counted runs of each arm (default: %(default)s)")
     parser.add_argument("--zerohop", default=ROOT / "target/release/zerohop")
     parser.add_argument("--strobealign", default=ROOT / "target/strobealign/bin/strobealign")
@@ -80,15 +81,17 @@ def output(arm):
 def commands(options, arm, fasta, reads):
     """The commands of a pipeline; the last writes the output of the arm."""
     threads, out = str(options.threads), output(arm)
-    own = [options.zerohop, "align", "-q", "-t", threads, "-o", out]
+    level = "6" if arm.startswith("cram") else options.level
+    own = [options.zerohop, "align", "-q", "-t", threads, "--level", level, "-o", out]
     snap = ["snap-aligner", "paired", f"{fasta}.snap", *reads, "-R", "@RG\\tID:a\\tSM:s", "-b-", "-t", threads]
     marked = ["--sort", "--mark-duplicates"]
     plain = ["-u"] if arm in ("pipe-u", "cram-pipe") else []
-    cram = ["-O", "cram,level=6", "--reference", fasta] if arm == "cram-pipe" else []
+    to_cram = ["-O", "cram,level=6", "--reference", fasta]
+    last = to_cram if arm == "cram-pipe" else ["-O", f"bam,level={options.level}"]
     samtools = [
         ["samtools", "fixmate", "-@", threads, *plain, "-m", "-", "-"],
         ["samtools", "sort", "-@", threads, *plain, "-T", "sort-tmp", "-"],
-        ["samtools", "markdup", "-@", threads, *cram, "-", out],
+        ["samtools", "markdup", "-@", threads, *last, "-", out],
     ]
     return {
         "unsorted": [[*own, fasta, *reads]],

@@ -1,16 +1,14 @@
 //! What the records of a job depend on, besides its reads, reference and aligner.
 
 use crate::job::{Job, Unaligned};
-use zerohop_output::ReadsFormat;
 use zerohop_ranks::Identity;
 
 /// The options of a job that its output depends on.
 pub fn of_options(job: &Job) -> Identity {
     let sorting = job.output.sorting.as_ref();
     let unaligned = job.output.unaligned.as_ref();
-    let unaligned = unaligned.map(|Unaligned { path, any_mate }| {
-        let format = ReadsFormat::of_name(path, job.output.level);
-        format!("{format:?}, {}", if *any_mate { "any" } else { "both" })
+    let unaligned = unaligned.map(|Unaligned { any_mate, .. }| {
+        format!("{:?}, {}", job.output.unaligned_format(), if *any_mate { "any" } else { "both" })
     });
     Identity::new("align")
         .with("the format of the output", format!("{:?}", job.output.format()))

@@ -86,8 +86,8 @@ pub mod tuning_key;
 pub use error::AlignError;
 pub use index_files::write_index;
 pub use job::{
-    External, FormatName, HANG_LIMIT, Job, NULL, Output, Placement, PlanFrom, Ranks, Report, STROBEALIGN, Sorting,
-    Unaligned,
+    BAM_LEVEL, External, FormatName, HANG_LIMIT, Job, LEVEL, NULL, Output, Placement, PlanFrom, Ranks, Report,
+    STROBEALIGN, Sorting, Unaligned,
 };
 pub use session::Done;
 pub use summary::tell;

@@ -8,7 +8,7 @@ use crate::sorting;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use zerohop_model::error::Error;
-use zerohop_output::{FileSink, Format, Header, KeptRuns, OutputSpec, Program, ReadsFormat, shard_path};
+use zerohop_output::{FileSink, Format, Header, KeptRuns, OutputSpec, Program, shard_path};
 use zerohop_process::overwrite::{self, Kind};
 use zerohop_process::{WriteError, cache};
 
@@ -65,7 +65,7 @@ pub fn check(job: &Job) -> Result<(), AlignError> {
 /// A name that promises a format which zerohop does not write.
 fn unaligned(job: &Job) -> Result<Option<zerohop_output::Unaligned>, AlignError> {
     let Some(Unaligned { path, any_mate }) = &job.output.unaligned else { return Ok(None) };
-    let format = ReadsFormat::of_name(path, job.output.level).ok_or_else(|| {
+    let format = job.output.unaligned_format().ok_or_else(|| {
         AlignError::Usage(format!(
             "{}: unaligned reads are written as FASTQ or BAM: name the file .fq.gz, .fastq.gz, .fq, .fastq or .bam",
             path.display()
