@@ -33,5 +33,6 @@ pub mod plan;
 pub mod record;
 pub mod sink;
 pub mod source;
+pub mod spare;
 pub mod timeline;
 pub mod tuning;

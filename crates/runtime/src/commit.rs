@@ -5,7 +5,7 @@ mod pipe;
 mod positioned;
 
 pub(crate) use over_ranks::OverRanks;
-pub(crate) use pipe::Pipe;
+pub(crate) use pipe::{Pipe, Submitted};
 pub(crate) use positioned::Positioned;
 
 use crate::gate::Closed;
@@ -55,7 +55,7 @@ pub(crate) trait Commit: Send + Sync {
     }
 
     /// What a writer thread of its own takes chunks from, if the file needs one.
-    fn queue(&self) -> Option<&OrderedQueue<Vec<u8>>> {
+    fn queue(&self) -> Option<&OrderedQueue<Submitted>> {
         None
     }
 }

@@ -17,11 +17,12 @@ use std::thread::{Builder, Scope, ScopedJoinHandle};
 use std::time::{Duration, Instant};
 use zerohop_model::error::Error;
 use zerohop_model::instance::Instance;
-use zerohop_model::machine::CpuId;
+use zerohop_model::machine::{CpuId, NodeId};
 use zerohop_model::mapper::{Statistics, Summary};
 use zerohop_model::measurement::WorkerReport;
 use zerohop_model::plan::{Plan, WorkerPlan};
 use zerohop_model::sink::Sink;
+use zerohop_model::spare;
 
 /// How often it is looked whether instances that may come later are still needed.
 const HANDOVER_POLL: Duration = Duration::from_millis(20);
@@ -115,7 +116,7 @@ impl<'scope, 's> Crew<'scope, '_, 's> {
         let Some(output) = self.output.get() else { return Vec::new() };
         let start = |(number, (plan, end)): (usize, (&'scope WorkerPlan, WorkerEnd))| {
             let work = move || Worker::new(input, output, self.cohorts, end, sink, (number, plan)).run(replicas);
-            Team(vec![self.start("worker", &plan.cpus, work)])
+            Team(vec![self.start("worker", &plan.cpus, on(plan.node, work))])
         };
         plan.workers.iter().zip(ends).enumerate().map(start).collect()
     }
@@ -141,10 +142,12 @@ impl<'scope, 's> Crew<'scope, '_, 's> {
             Ok(first.and(drained?))
         };
         let feeder = move || instances::feed(input, end, &mut *feed, &leave, ended, started);
-        let mut threads = vec![self.start("drainer", &plan.cpus, drainer), self.start("feeder", &plan.cpus, feeder)];
+        let (cpus, node) = (&plan.cpus, plan.placement.nodes.first().copied());
+        let (drainer, feeder) = (on(node, drainer), on(node, feeder));
+        let mut threads = vec![self.start("drainer", cpus, drainer), self.start("feeder", cpus, feeder)];
         threads.extend(inlets.into_iter().map(|inlet| {
             let behind = behind();
-            self.start("finisher", &plan.cpus, move || instances::finish(&behind, &inlet))
+            self.start("finisher", cpus, on(node, move || instances::finish(&behind, &inlet)))
         }));
         Team(threads)
     }
@@ -221,5 +224,13 @@ impl Team<'_> {
     pub(crate) fn join(self) -> Option<Part> {
         let parts: Vec<Part> = self.0.into_iter().filter_map(join).collect();
         parts.into_iter().reduce(Part::and)
+    }
+}
+
+/// The same work, on a thread that knows its node.
+fn on<T>(node: Option<NodeId>, work: impl FnOnce() -> T) -> impl FnOnce() -> T {
+    move || {
+        node.into_iter().for_each(spare::set_node);
+        work()
     }
 }

@@ -1,17 +1,17 @@
 //! Committing: the bytes of finished chunks to their places, in the order of the input or as they come.
 
-use crate::commit::{Commit, OverRanks, Pipe, Positioned};
+use crate::commit::{Commit, OverRanks, Pipe, Positioned, Submitted};
 use crate::gate::{Closed, OrderGate};
 use crate::grains::{Grains, Part};
 use crate::local_buffer;
 use crate::queue::OrderedQueue;
 use std::collections::VecDeque;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 use zerohop_model::error::Error;
 use zerohop_model::measurement::Tally;
 use zerohop_model::sink::{Access, Collect, Sink};
+use zerohop_model::spare::Spare;
 
 /// The order of chunks in the output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -44,8 +44,7 @@ pub struct Output<'s> {
     /// For [`Order::Any`]: numbers are given as chunks are finished.
     next: Vec<AtomicU64>,
     /// Emptied buffers, on their way back from the writer thread.
-    spare: Mutex<Vec<Vec<u8>>>,
-    spare_limit: usize,
+    spare: Spare,
     /// Finished chunks that each committer may hold.
     held: usize,
     /// Time spent at the gates, where only one worker can be.
@@ -94,8 +93,7 @@ impl<'s> Output<'s> {
             next: files.iter().map(|_| AtomicU64::new(0)).collect(),
             of_records: files.len(),
             files,
-            spare: Mutex::new(Vec::new()),
-            spare_limit: SPARE_PER_WORKER * committers,
+            spare: Spare::new(SPARE_PER_WORKER * committers),
             held,
             gate_nanos: AtomicU64::new(0),
         }
@@ -162,12 +160,13 @@ impl<'s> Output<'s> {
     pub fn write_sequentially(&self, file: usize) -> Result<(u64, Duration), Error> {
         let (mut offset, mut writing) = (self.sink.start(file), Duration::ZERO);
         let Some(queue) = self.files[file].queue() else { return Ok((offset, writing)) };
-        while let Some(bytes) = queue.take().map_err(|Closed| Error::Stopped)? {
+        while let Some(Submitted { node, mut bytes }) = queue.take().map_err(|Closed| Error::Stopped)? {
             let started = Instant::now();
             self.sink.write_at(file, offset, &bytes)?;
             writing += started.elapsed();
             offset += bytes.len() as u64;
-            self.give_back(bytes);
+            bytes.clear();
+            self.spare.give_back(node, bytes);
         }
         Ok((offset, writing))
     }
@@ -181,14 +180,6 @@ impl<'s> Output<'s> {
     /// Time spent at the gates so far.
     pub fn gate_time(&self) -> Duration {
         Duration::from_nanos(self.gate_nanos.load(Ordering::Relaxed))
-    }
-
-    fn give_back(&self, mut buffer: Vec<u8>) {
-        buffer.clear();
-        let mut spare = self.spare.lock().unwrap_or_else(|p| p.into_inner());
-        if spare.len() < self.spare_limit {
-            spare.push(buffer);
-        }
     }
 }
 
@@ -228,8 +219,7 @@ impl<'o, 's> Committer<'o, 's> {
 
     /// An empty buffer for the next chunk.
     pub fn buffer(&mut self) -> Vec<u8> {
-        let shared = || self.output.spare.lock().unwrap_or_else(|p| p.into_inner()).pop();
-        self.spare.pop().or_else(shared).unwrap_or_else(local_buffer::buffer)
+        self.spare.pop().or_else(|| self.output.spare.take()).unwrap_or_else(local_buffer::buffer)
     }
 
     /// Commits the bytes of chunk `number` of the run. They are written now or, while earlier chunks are not finished,

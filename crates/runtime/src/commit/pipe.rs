@@ -4,15 +4,23 @@ use super::Commit;
 use crate::gate::Closed;
 use crate::queue::OrderedQueue;
 use zerohop_model::error::Error;
+use zerohop_model::machine::NodeId;
 use zerohop_model::measurement::Tally;
 use zerohop_model::sink::Sink;
+use zerohop_model::spare;
 
 /// Written by one writer thread, chunk after chunk.
-pub(crate) struct Pipe(pub(crate) OrderedQueue<Vec<u8>>);
+pub(crate) struct Pipe(pub(crate) OrderedQueue<Submitted>);
+
+/// The bytes of a chunk, and the node on which they lie.
+pub(crate) struct Submitted {
+    pub(crate) node: NodeId,
+    pub(crate) bytes: Vec<u8>,
+}
 
 impl Commit for Pipe {
     fn submit(&self, number: u64, bytes: Vec<u8>, _: &Tally) -> Result<Option<Vec<u8>>, Error> {
-        self.0.put(number, bytes).map_err(|Closed| Error::Stopped)?;
+        self.0.put(number, Submitted { node: spare::node(), bytes }).map_err(|Closed| Error::Stopped)?;
         Ok(None)
     }
 
@@ -37,7 +45,7 @@ impl Commit for Pipe {
         self.0.close();
     }
 
-    fn queue(&self) -> Option<&OrderedQueue<Vec<u8>>> {
+    fn queue(&self) -> Option<&OrderedQueue<Submitted>> {
         Some(&self.0)
     }
 }
