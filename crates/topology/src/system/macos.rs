@@ -30,7 +30,7 @@ pub(crate) fn unknown() -> Vec<String> {
     vec!["macOS tells of no nodes and pins no threads: the machine counts as one node.".to_owned()]
 }
 
-/// All memory, and what of it is free, with half of the page cache, for the rest may be dirty or in use; zeros where the
+/// All memory, and what of it is free, with half of the page cache: the rest may be dirty or in use. Zeros where the
 /// kernel does not tell.
 pub(crate) fn memory() -> (Bytes, Bytes) {
     let pages = number(c"vm.page_free_count") + number(c"vm.page_pageable_external_count") / 2;
