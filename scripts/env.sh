@@ -21,6 +21,8 @@ CARGO_DENY_VERSION=0.20.2
 CARGO_BUNDLE_LICENSES_VERSION=5.0.0
 HADOLINT_VERSION=2.15.1
 CARGO_SEMVER_CHECKS_VERSION=0.51.0
+ZIGLANG_VERSION=0.17.1
+CARGO_ZIGBUILD_VERSION=0.24.1
 # What runs the files in pipelines/. Of the versions of Nextflow this is the newest that Maven Central has whole.
 NEXTFLOW_VERSION=24.10.0
 NF_CORE_VERSION=4.2.1
@@ -35,6 +37,8 @@ export MULTIQC="$ROOT/.tools/multiqc/bin/multiqc"
 export PYTHON_WITH_PYSAM="$ROOT/.tools/multiqc/bin/python"
 # What makes and tests the packages in packaging/python and packaging/multiqc_zerohop
 export PYTHON_TOOLS="$ROOT/.tools/python/bin"
+# What compiles for macOS
+export ZIG_TOOLS="$ROOT/.tools/zig/bin"
 export HADOLINT="$ROOT/.tools/hadolint/bin/hadolint"
 export DATA="$ROOT/tests/data"
 # What `make dist` makes, and tests/dist tests

@@ -8,8 +8,8 @@
 #                             program; with LONG=1 mdBook, and cargo-fuzz where nightly Rust is
 #   scripts/setup.sh bench    and bgzip, the strobealign program
 #   scripts/setup.sh site     mdBook, and Chromium to look at the pages
-#   scripts/setup.sh dist     what `make dist` and `make dist-test` need: a compiler for aarch64, glibc of Debian 11,
-#                             QEMU, debootstrap
+#   scripts/setup.sh dist     what `make dist` and `make dist-test` need: compilers for aarch64 and macOS, glibc of
+#                             Debian 11, QEMU, debootstrap
 #   scripts/setup.sh dist-test   what runs the files in pipelines/: Nextflow, nf-core, Snakemake, cwltool, planemo
 #
 # System packages come by apt-get, as root or with sudo; all the rest goes into .tools/ and the target folder. What is
@@ -226,6 +226,12 @@ setup_hadolint() {
         say "hadolint could not be installed: the Dockerfile is checked without it"
 }
 
+# For macOS: zig as the compiler of C, and what has cargo take it
+setup_zig() {
+    (venv zig "ziglang==$ZIGLANG_VERSION" "cargo-zigbuild==$CARGO_ZIGBUILD_VERSION") ||
+        say "zig could not be installed: nothing is compiled for macOS"
+}
+
 setup_targets() {
     rustup -q target add x86_64-unknown-linux-gnu aarch64-unknown-linux-gnu aarch64-apple-darwin ||
         die "rustup cannot add the targets of portable programs"
@@ -297,7 +303,7 @@ case ${1-} in
         setup_rust; setup_multiqc; setup_python; setup_strobealign; setup_targets; setup_debian_11; setup_debian_12
         cargo_program cargo-deny "$CARGO_DENY_VERSION"
         cargo_program cargo-bundle-licenses "$CARGO_BUNDLE_LICENSES_VERSION"
-        setup_hadolint; setup_mdbook; setup_browser
+        setup_hadolint; setup_zig; setup_mdbook; setup_browser
         cargo_program cargo-semver-checks "$CARGO_SEMVER_CHECKS_VERSION";;
     dist-test) setup_pipelines;;
     *) sed -n '2,/^set -/{/^set -/!s/^# \{0,1\}//p}' "$0"; exit 2;;

@@ -3,7 +3,7 @@
 use crate::error::AlignError;
 use std::sync::atomic::{AtomicBool, Ordering};
 use zerohop_engine_external::ExternalError;
-use zerohop_process::{Charge, Reaper};
+use zerohop_process::{Charge, Reaper, own_program};
 
 /// Our own program again, as what clears away if we are killed.
 ///
@@ -14,7 +14,8 @@ pub fn start() -> Result<Reaper, AlignError> {
         let words = "external aligners need a program that begins with zerohop_align::prepare()";
         return Err(AlignError::Failed(words.to_owned()));
     }
-    Reaper::start("/proc/self/exe", &[REAPER])
+    own_program()
+        .and_then(|own| Reaper::start(own, &[REAPER]))
         .map_err(|e| AlignError::Failed(format!("the process that would clear away after us cannot be started: {e}")))
 }
 

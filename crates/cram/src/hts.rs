@@ -1,6 +1,7 @@
 //! The calls of htslib: a header, a file in memory that CRAM is written to, a record.
 #![allow(unsafe_code)]
 
+use crate::system::{OPEN_FILES, in_memory};
 use std::ffi::{CStr, CString};
 use std::fs::File;
 use std::os::fd::{AsRawFd, FromRawFd, IntoRawFd, OwnedFd};
@@ -27,8 +28,8 @@ pub(crate) fn be_silent() {
 /// The index of a FASTA file that is not compressed.
 pub(crate) fn fai(fasta: &Path) -> Result<Vec<u8>, Refused> {
     be_silent();
-    let memory = in_memory()?;
-    let fai = format!("/proc/self/fd/{}", memory.as_raw_fd());
+    let memory = in_memory().map_err(|_| Refused("get memory for a file"))?;
+    let fai = format!("{OPEN_FILES}/{}", memory.as_raw_fd());
     let (fasta, fai) = (string(fasta)?, string(Path::new(&fai))?);
     // SAFETY: both are strings with their ends; the third name is for compressed files, and may be left out.
     match unsafe { hts_sys::fai_build3(fasta.as_ptr(), fai.as_ptr(), std::ptr::null()) } {
@@ -39,17 +40,6 @@ pub(crate) fn fai(fasta: &Path) -> Result<Vec<u8>, Refused> {
 
 pub(crate) fn string(path: &Path) -> Result<CString, Refused> {
     CString::new(path.as_os_str().as_encoded_bytes()).map_err(|_| Refused("take a file name with a zero byte"))
-}
-
-/// An empty file in memory.
-fn in_memory() -> Result<File, Refused> {
-    // SAFETY: the name is a string with its end.
-    let descriptor = unsafe { libc::memfd_create(c"cram".as_ptr(), libc::MFD_CLOEXEC) };
-    if descriptor < 0 {
-        return Err(Refused("get memory for a file"));
-    }
-    // SAFETY: it was just made, and belongs to nobody else.
-    Ok(File::from(unsafe { OwnedFd::from_raw_fd(descriptor) }))
 }
 
 /// What was written to a file in memory. (Reading moves no position: htslib's descriptor has the same one.)
@@ -150,7 +140,7 @@ impl MemoryFile {
     /// An empty one. Nothing can be written before it has a reference and a header.
     fn open(settings: Settings) -> Result<Self, Refused> {
         be_silent();
-        let memory = in_memory()?;
+        let memory = in_memory().map_err(|_| Refused("get memory for a file"))?;
         let other = memory.try_clone().map_err(|_| Refused("get memory for a file"))?.into_raw_fd();
         // SAFETY: htslib owns the second descriptor from here on, and closes it; modes are strings with their ends.
         let stream = unsafe { hts_sys::hdopen(other, c"w".as_ptr()) };

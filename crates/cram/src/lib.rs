@@ -24,6 +24,7 @@ mod crai;
 mod encoder;
 mod fasta;
 mod hts;
+mod system;
 
 pub use bam::{Unreadable, as_bam};
 pub use crai::Crai;

@@ -21,6 +21,8 @@
 //! What the kernel refuses on this way is kept, each kind of refusal once, and told by [`Placed::refused`]; it is never
 //! fatal and never dropped.
 //!
+//! On macOS memory is one node and nothing is asked of the kernel (`system`); blocks and their table are the same.
+//!
 //! What this crate refuses to do: it does not choose nodes (the plan does), it does not move pages that are already
 //! written, it does not reserve hugetlb pages, and it does not check whether a node has room: binding more than a node
 //! holds ends with the kernel's out-of-memory killer, so the planner must count before.
@@ -38,6 +40,7 @@ pub mod policy;
 mod process;
 mod refusals;
 mod region;
+mod system;
 mod vmas;
 
 pub use alloc::{LARGE, PlacedAlloc};

@@ -12,7 +12,7 @@ const HIGHEST: u32 = (1 << 16) - 1;
 /// A set of NUMA nodes of any size.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct NodeMask {
-    words: Vec<c_ulong>,
+    pub(crate) words: Vec<c_ulong>,
 }
 
 impl NodeMask {
@@ -48,22 +48,6 @@ impl NodeMask {
         let bits = (0u32..).take(self.words.len() * BITS);
         bits.filter(|&bit| self.words[bit as usize / BITS] >> (bit as usize % BITS) & 1 == 1).map(NodeId).collect()
     }
-
-    /// The words, for the kernel to read.
-    pub(crate) fn as_ptr(&self) -> *const c_ulong {
-        self.words.as_ptr()
-    }
-
-    /// The words, for the kernel to write.
-    pub(crate) fn as_mut_ptr(&mut self) -> *mut c_ulong {
-        self.words.as_mut_ptr()
-    }
-
-    /// `maxnode` for system calls: the kernel takes one off before it counts words (`mbind(2)`, "Bugs" of old; it never
-    /// changed), so without the one more it would not look at the last bit.
-    pub(crate) fn maxnode(&self) -> c_ulong {
-        (self.words.len() * BITS + 1) as c_ulong
-    }
 }
 
 #[cfg(test)]
@@ -76,7 +60,7 @@ mod tests {
             let nodes: Vec<NodeId> = ids.iter().copied().map(NodeId).collect();
             let mask = NodeMask::new(&nodes);
             assert_eq!(mask.nodes(), nodes);
-            assert_eq!(mask.maxnode() as usize, ids.last().map_or(0, |id| (*id as usize / BITS + 1) * BITS) + 1);
+            assert_eq!(mask.words.len(), ids.last().map_or(0, |id| *id as usize / BITS + 1));
         }
     }
 

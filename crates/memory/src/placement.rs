@@ -5,7 +5,7 @@ use crate::id::PlacementId;
 use crate::mask::NodeMask;
 use crate::policy::{self, Mode, TaskPolicy};
 use crate::refusals::{Call, Refusals};
-use crate::region;
+use crate::system;
 use std::cell::Cell;
 use std::fmt;
 use std::marker::PhantomData;
@@ -50,10 +50,10 @@ pub fn set_default_huge_pages(huge_pages: HugePages) {
     // Who has started this process may have switched them off for it: that stays.
     let switch = match huge_pages {
         HugePages::Auto => SWITCHED_OFF.swap(false, Relaxed),
-        HugePages::Off => region::huge_pages_are_allowed() && !SWITCHED_OFF.swap(true, Relaxed),
+        HugePages::Off => system::huge_pages_are_allowed() && !SWITCHED_OFF.swap(true, Relaxed),
     };
     if switch {
-        UNPLACED_REFUSALS.note(Call::SwitchHugePages, &region::switch_huge_pages(huge_pages));
+        UNPLACED_REFUSALS.note(Call::SwitchHugePages, &system::switch_huge_pages(huge_pages));
     }
 }
 
@@ -199,7 +199,7 @@ pub fn with_placement<T>(placement: &Placement, f: impl FnOnce() -> T) -> (T, Ve
 pub(crate) fn settle(address: usize, bytes: usize) -> PlacementId {
     let Some(current) = CURRENT.get() else {
         if let Some(huge_pages) = default_huge_pages() {
-            UNPLACED_REFUSALS.note(Call::AdviseHugePages, &region::advise_huge_pages(address, bytes, huge_pages));
+            UNPLACED_REFUSALS.note(Call::AdviseHugePages, &system::advise_huge_pages(address, bytes, huge_pages));
         }
         return PlacementId::UNPLACED;
     };
@@ -207,7 +207,7 @@ pub(crate) fn settle(address: usize, bytes: usize) -> PlacementId {
         let bound = policy::bind_range(address, bytes, current.mode, &current.mask);
         current.refusals.note(Call::BindBlock, &bound);
     }
-    let advised = region::advise_huge_pages(address, bytes, current.huge_pages);
+    let advised = system::advise_huge_pages(address, bytes, current.huge_pages);
     current.refusals.note(Call::AdviseHugePages, &advised);
     current.id
 }

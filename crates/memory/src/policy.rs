@@ -1,10 +1,9 @@
 //! The kernel's memory policies, as raw system calls (`mbind(2)`, `set_mempolicy(2)`, `get_mempolicy(2)`,
 //! `move_pages(2)`). There is no libnuma below.
 
-use crate::NodeMask;
-use libc::{c_int, c_long, c_ulong, c_void};
+use crate::{NodeMask, system};
+use libc::c_int;
 use std::io;
-use std::ptr;
 
 /// How pages are given out over the nodes of a mask.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -23,10 +22,10 @@ pub enum Mode {
 impl Mode {
     fn number(self) -> c_int {
         match self {
-            Self::FirstTouch => libc::MPOL_DEFAULT,
-            Self::Bind => libc::MPOL_BIND,
-            Self::Interleave => libc::MPOL_INTERLEAVE,
-            Self::LocalAlloc => libc::MPOL_LOCAL,
+            Self::FirstTouch => system::FIRST_TOUCH,
+            Self::Bind => system::BIND,
+            Self::Interleave => system::INTERLEAVE,
+            Self::LocalAlloc => system::LOCAL,
         }
     }
 
@@ -68,20 +67,8 @@ impl TaskPolicy {
     }
 
     fn with_room(bits: usize) -> io::Result<Self> {
-        let (mut mode, mut mask): (c_int, _) = (0, NodeMask::with_room(bits));
-        // SAFETY: the kernel writes one c_int to `mode` and at most `maxnode - 1` bits to the mask, which is the room
-        // that it has; both live until the call returns. The address is not used without MPOL_F_ADDR.
-        let answer = unsafe {
-            libc::syscall(
-                libc::SYS_get_mempolicy,
-                &raw mut mode,
-                mask.as_mut_ptr(),
-                mask.maxnode(),
-                ptr::null_mut::<c_void>(),
-                0 as c_ulong,
-            )
-        };
-        done(answer).map(|()| Self { mode, mask })
+        let mut mask = NodeMask::with_room(bits);
+        system::task_policy(&mut mask).map(|mode| Self { mode, mask })
     }
 
     /// Makes this the policy of the calling thread.
@@ -90,8 +77,7 @@ impl TaskPolicy {
     /// `EINVAL` for nodes that are absent, without memory or outside the cpuset; `EPERM` or `ENOSYS` in sandboxes and
     /// on kernels without NUMA.
     pub fn set(&self) -> io::Result<()> {
-        // SAFETY: the kernel reads `maxnode - 1` bits of the mask, which is what it has.
-        done(unsafe { libc::syscall(libc::SYS_set_mempolicy, self.mode, self.mask.as_ptr(), self.mask.maxnode()) })
+        system::set_task_policy(self.mode, &self.mask)
     }
 }
 
@@ -102,11 +88,7 @@ impl TaskPolicy {
 pub fn bind_range(address: usize, bytes: usize, mode: Mode, mask: &NodeMask) -> io::Result<()> {
     let none = NodeMask::EMPTY;
     let mask = if mode.takes_nodes() { mask } else { &none };
-    // SAFETY: the kernel reads `maxnode - 1` bits of the mask, which is what it has. It does not touch the range
-    // itself: a policy has no effect on what the memory holds, whoever owns it.
-    done(unsafe {
-        libc::syscall(libc::SYS_mbind, address, bytes, mode.number(), mask.as_ptr(), mask.maxnode(), 0 as c_ulong)
-    })
+    system::bind_range(address, bytes, mode.number(), mask)
 }
 
 /// Asks on which node each of these pages lies: `statuses[i]` becomes the node of `pages[i]`, or a negative error
@@ -115,22 +97,5 @@ pub fn bind_range(address: usize, bytes: usize, mode: Mode, mask: &NodeMask) -> 
 /// # Errors
 /// `EPERM` or `ENOSYS` in sandboxes and on kernels without migration; then nothing is known.
 pub fn nodes_of_pages(pages: &[usize], statuses: &mut [c_int]) -> io::Result<()> {
-    let count = pages.len().min(statuses.len());
-    // SAFETY: the kernel reads `count` addresses and writes `count` c_ints, and both slices have as many. It does not
-    // touch the pages, and as the array of wanted nodes is null it moves none.
-    done(unsafe {
-        libc::syscall(
-            libc::SYS_move_pages,
-            0 as c_int,
-            count as c_ulong,
-            pages.as_ptr(),
-            ptr::null::<c_int>(),
-            statuses.as_mut_ptr(),
-            0 as c_int,
-        )
-    })
-}
-
-fn done(answer: c_long) -> io::Result<()> {
-    if answer < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
+    system::nodes_of_pages(pages, statuses)
 }

@@ -2,11 +2,11 @@
 //!
 //! Only the start is aligned; the end is rounded up to a base page, so that a block of five MiB takes five and not six.
 
+use crate::system;
 use libc::{c_int, c_void};
 use std::io;
 use std::ptr::{self, NonNull};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
-use zerohop_model::plan::HugePages;
 
 /// What starts are aligned to: a huge page of x86 and of Arm with base pages of 4 KiB.
 pub(crate) const ALIGNMENT: usize = 2 << 20;
@@ -117,58 +117,10 @@ pub(crate) unsafe fn release(start: *mut u8, bytes: usize) {
 /// # Safety
 /// `start` and `old_bytes` (whole pages) are a mapping made here, which the caller owns.
 pub(crate) unsafe fn grow(start: NonNull<u8>, old_bytes: usize, new_bytes: usize) -> Option<NonNull<u8>> {
-    // SAFETY: the caller owns the range; without MREMAP_MAYMOVE it stays valid whatever the outcome.
-    let answer = unsafe { libc::mremap(start.as_ptr().cast(), old_bytes, new_bytes, 0) };
-    if answer != libc::MAP_FAILED {
-        return Some(start);
-    }
     // The kernel's own choice of a new address would not be aligned: one is reserved and the pages moved on to it.
-    let target = map_with(new_bytes, libc::PROT_NONE)?;
-    let flags = libc::MREMAP_MAYMOVE | libc::MREMAP_FIXED;
-    // The system call itself, for UCX, which MPICH and OpenMPI bring along, puts a function of four arguments in the
-    // place of the C library's mremap, and the pages would go to address 0. What UCX does not learn here is that the
-    // old addresses are free: it must know that of memory that was sent, which never grows after. SAFETY: the caller
-    // owns the old range; the target was reserved here with `new_bytes` and nobody else knows it.
-    let answer = unsafe {
-        libc::syscall(
-            libc::SYS_mremap,
-            start.as_ptr(),
-            old_bytes,
-            new_bytes,
-            libc::c_long::from(flags),
-            target.as_ptr(),
-        )
-    };
-    // On failure the kernel may already have unmapped the target, and another thread's mapping be there by now: it must
-    // not be unmapped again. An untouched reservation costs nothing but addresses.
-    (answer != -1).then_some(target)
-}
-
-/// Asks for huge pages in a range, or forbids them.
-pub(crate) fn advise_huge_pages(address: usize, bytes: usize, huge_pages: HugePages) -> io::Result<()> {
-    let advice = match huge_pages {
-        HugePages::Auto => libc::MADV_HUGEPAGE,
-        HugePages::Off => libc::MADV_NOHUGEPAGE,
-    };
-    // SAFETY: these two kinds of advice change the size of pages, never what they hold, whoever owns the range.
-    let answer = unsafe { libc::madvise(ptr::without_provenance_mut(address), bytes, advice) };
-    if answer == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
-}
-
-/// Whether this process may get huge pages (prctl(2)).
-pub(crate) fn huge_pages_are_allowed() -> bool {
-    let none: libc::c_ulong = 0;
-    // SAFETY: the call takes numbers alone, and changes nothing.
-    unsafe { libc::prctl(libc::PR_GET_THP_DISABLE, none, none, none, none) == 0 }
-}
-
-/// Whether this process gets huge pages where it, or a library in it, asks for them (prctl(2)).
-pub(crate) fn switch_huge_pages(huge_pages: HugePages) -> io::Result<()> {
-    let disable = libc::c_ulong::from(huge_pages == HugePages::Off);
-    let none: libc::c_ulong = 0;
-    // SAFETY: the call takes numbers alone, and changes the size of pages that are yet to come.
-    let answer = unsafe { libc::prctl(libc::PR_SET_THP_DISABLE, disable, none, none, none) };
-    if answer == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+    let reserve = || map_with(new_bytes, libc::PROT_NONE);
+    // SAFETY: the caller owns the range; what is reserved is as long as it is to become, and nobody else knows it.
+    unsafe { system::grow(start, old_bytes, new_bytes, reserve) }
 }
 
 #[cfg(test)]

@@ -6,8 +6,7 @@
 //! held a lock: it makes system calls that are safe there (`signal-safety(7)`) and nothing else; it does not allocate.
 #![allow(unsafe_code)]
 
-use crate::system::done;
-use libc::c_ulong;
+use crate::system::end_with_parent;
 use std::ffi::OsStr;
 use std::io;
 use std::os::unix::process::CommandExt;
@@ -15,7 +14,7 @@ use std::process::Command;
 
 /// The command of a child: `program` is looked for on the PATH unless it holds a `/`.
 ///
-/// The kernel kills the child (`SIGKILL`) when its parent ends in whatever way (`PR_SET_PDEATHSIG`, `prctl(2)`). The
+/// Linux kills the child (`SIGKILL`) when its parent ends in whatever way (`PR_SET_PDEATHSIG`, `prctl(2)`). The
 /// parent is the *thread* that spawns it: that thread must live as long as the child shall. The children of the child
 /// are not killed ([`kill_group`](crate::kill_group) is for them), nor is a program with set-user-ID.
 ///
@@ -31,8 +30,7 @@ pub fn command(program: impl AsRef<OsStr>) -> Command {
 
 /// In the child.
 fn die_with(parent: u32) -> io::Result<()> {
-    // SAFETY: this kind of prctl takes a number and no pointer.
-    done(unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL as c_ulong) })?;
+    end_with_parent()?;
     // SAFETY: getppid takes nothing and cannot fail.
     let now = unsafe { libc::getppid() };
     // A parent that ended before the first call does not bring the signal: the child has another one now.

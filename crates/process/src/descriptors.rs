@@ -4,8 +4,7 @@
 //! held a lock: it makes system calls that are safe there (`signal-safety(7)`) and nothing else; it does not allocate.
 #![allow(unsafe_code)]
 
-use crate::system::done;
-use libc::c_uint;
+use crate::system::{close_by_exec, done};
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 use std::os::unix::process::CommandExt;
@@ -18,14 +17,13 @@ const FIRST_GIVEN: RawFd = 3;
 /// opened without the flag to be closed by exec, as MPIs do with their sockets: whoever the child leaves behind would
 /// keep our connections open, and the other side would not hear that we are gone. To be called before [`give_fds`].
 ///
-/// Kernels before 5.11 cannot do it; there it changes nothing.
+/// Linux before 5.11 cannot do it; there it changes nothing.
 pub fn keep_fds(command: &mut Command) {
     let close = || {
-        // SAFETY: this system call takes numbers; it marks descriptors to be closed by exec, and closes none now.
-        unsafe { libc::syscall(libc::SYS_close_range, FIRST_GIVEN as c_uint, c_uint::MAX, libc::CLOSE_RANGE_CLOEXEC) };
+        close_by_exec(FIRST_GIVEN);
         Ok(())
     };
-    // SAFETY: the closure makes one system call, which is safe between fork and exec, and does not allocate.
+    // SAFETY: the closure makes system calls, which are safe between fork and exec, and does not allocate.
     unsafe { command.pre_exec(close) };
 }
 

@@ -2,6 +2,7 @@
 
 use crate::exit::Ending;
 use crate::lock::{has_no_locks, is_still_there};
+use crate::system::NOT_TO_BE_SYNCED;
 use crate::temporary::{Naming, Temporary};
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
@@ -13,8 +14,6 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// EINVAL and EROFS: what pipes, terminals and the like answer when they are to be synced (fsync(2)).
-const NOT_TO_BE_SYNCED: [i32; 2] = [22, 30];
 /// What stands between the name of a file and the numbers that make its temporary name unique.
 const PARTIAL: &str = ".partial-";
 /// Symbolic links that are followed, as the kernel does (path_resolution(7)).

@@ -4,7 +4,7 @@
 //! of runs; its users report the same of many versions (bbuchfink/diamond, issues 801, 849 and 943). Nothing but time
 //! tells that from work, so a program that has used no processor time for long, and does not wait for a disk, is ended.
 
-use crate::stat::{Stat, processes};
+use crate::stat::{used, used_by_group};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::Duration;
@@ -68,31 +68,4 @@ pub(crate) fn watch(pid: u32, limits: Limits, over: &Receiver<()>) -> Option<Sto
         (before, group_before) = (now, group);
     }
     Some(Stopped::Idle)
-}
-
-/// The processor time that a process and the children it has waited for have used, in ticks; none if one of its threads
-/// waits for a disk or was stopped, or if it is not known.
-fn used(pid: u32) -> Option<u64> {
-    let waited_for = Stat::of(pid)?.children;
-    let mut sum = waited_for;
-    for thread in std::fs::read_dir(format!("/proc/{pid}/task")).ok()? {
-        let stat = Stat::read(&thread.ok()?.path().join("stat"))?;
-        if stat.waits() {
-            return None;
-        }
-        sum += stat.own;
-    }
-    Some(sum)
-}
-
-/// The same of all processes of a group.
-fn used_by_group(group: u32) -> Option<u64> {
-    let mut sum = 0;
-    for pid in processes()? {
-        // One that has ended meanwhile is no longer there.
-        if Stat::of(pid).is_some_and(|stat| stat.group == group) {
-            sum += used(pid)?;
-        }
-    }
-    Some(sum)
 }

@@ -47,6 +47,7 @@ mod poll;
 mod reaper;
 mod signals;
 pub mod standard;
+#[cfg_attr(target_os = "macos", path = "stat/macos.rs")]
 mod stat;
 mod system;
 pub mod tell;
@@ -73,4 +74,5 @@ pub use poll::{Interest, Ready, poll};
 pub use reaper::{Reaper, reap};
 pub use signals::{HeldSignals, Signal};
 pub use stat::group_runs;
+pub use system::{GIVEN_FDS, STDIN, own_program};
 pub use temporary::{TemporaryLink, remove_temporaries};

@@ -5,10 +5,10 @@ use std::io::{Error, ErrorKind};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-/// ENOSYS, ENOLCK and EOPNOTSUPP (errno(3)): what locks are answered with where there are none.
-const NO_LOCKS: [i32; 3] = [38, 37, 95];
-/// EBADF.
-const NOT_FOR_WRITING: i32 = 9;
+/// What locks are answered with where there are none (errno(3)).
+const NO_LOCKS: [i32; 4] = [libc::ENOSYS, libc::ENOLCK, libc::EOPNOTSUPP, libc::ENOTSUP];
+/// What NFS answers for a file that is not open for writing.
+const NOT_FOR_WRITING: i32 = libc::EBADF;
 
 /// A lock cannot be taken.
 #[derive(Debug, thiserror::Error)]

@@ -4,6 +4,7 @@
 //! refuses an output that is one of the inputs, by device and inode, so under any name, through links too.
 //! [`replaceable`] refuses to write over a file that holds something else than the command writes there.
 
+use crate::system::LIBRARY_MAGIC;
 use flate2::read::MultiGzDecoder;
 use std::ffi::OsString;
 use std::fs::File;
@@ -158,7 +159,7 @@ impl Kind {
             Kind::Page => starts(b"<!doctype html") || starts(b"<html"),
             Kind::Fastq => head.starts_with(b"@") && !is_sam(head),
             Kind::Library => {
-                head.starts_with(b"\x7fELF")
+                head.starts_with(LIBRARY_MAGIC)
                     && head.windows(OF_OUR_LIBRARY.len()).any(|window| window == OF_OUR_LIBRARY)
             }
         }

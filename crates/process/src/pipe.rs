@@ -1,10 +1,10 @@
 //! Pipes to and from children, and what can be asked of them.
 #![allow(unsafe_code)]
 
-use crate::system::done;
+use crate::system::{self, done};
 use libc::c_int;
 use std::io;
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 
 /// A pipe (reading end, writing end) that no child inherits unless it is given to it.
 ///
@@ -14,11 +14,8 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
 /// # Errors
 /// When there are too many open files.
 pub fn pipe(capacity_bytes: usize) -> io::Result<(OwnedFd, OwnedFd)> {
-    let mut ends: [RawFd; 2] = [-1; 2];
-    // SAFETY: the kernel writes two descriptors, for which there is room.
-    done(unsafe { libc::pipe2(ends.as_mut_ptr(), libc::O_CLOEXEC) })?;
-    // SAFETY: both were made just now and belong to nobody else.
-    let (read, write) = unsafe { (OwnedFd::from_raw_fd(ends[0]), OwnedFd::from_raw_fd(ends[1])) };
+    let (read, write) = io::pipe()?;
+    let (read, write) = (OwnedFd::from(read), OwnedFd::from(write));
     set_capacity(&write, capacity_bytes)?;
     Ok((read, write))
 }
@@ -27,8 +24,7 @@ pub fn pipe(capacity_bytes: usize) -> io::Result<(OwnedFd, OwnedFd)> {
 fn set_capacity(pipe: &OwnedFd, wanted: usize) -> io::Result<()> {
     let had = pipe_capacity(pipe.as_fd())?;
     let mut bytes = c_int::try_from(wanted).unwrap_or(1 << 30);
-    // SAFETY: fcntl with F_SETPIPE_SZ takes a number.
-    while unsafe { libc::fcntl(pipe.as_raw_fd(), libc::F_SETPIPE_SZ, bytes) } < 0 {
+    while !system::set_pipe_capacity(pipe.as_fd(), bytes) {
         bytes /= 2;
         if bytes as usize <= had {
             break;
@@ -42,9 +38,7 @@ fn set_capacity(pipe: &OwnedFd, wanted: usize) -> io::Result<()> {
 /// # Errors
 /// `EBADF` for what is not a pipe.
 pub fn pipe_capacity(pipe: BorrowedFd<'_>) -> io::Result<usize> {
-    // SAFETY: fcntl with F_GETPIPE_SZ takes nothing else.
-    let bytes = unsafe { libc::fcntl(pipe.as_raw_fd(), libc::F_GETPIPE_SZ) };
-    usize::try_from(bytes).map_err(|_| io::Error::last_os_error())
+    usize::try_from(system::pipe_capacity(pipe)).map_err(|_| io::Error::last_os_error())
 }
 
 /// Makes reading or writing say `WouldBlock` instead of waiting (`O_NONBLOCK`), through all copies of this descriptor,

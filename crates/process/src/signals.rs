@@ -1,11 +1,11 @@
 //! Signals: those that are passed on to child processes, and those that a child is spared.
 #![allow(unsafe_code)]
 
-use crate::system::done;
+use crate::system::{done, next_signal, signal_descriptor};
 use libc::{c_int, pid_t};
 use std::io;
 use std::marker::PhantomData;
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::process::CommandExt;
 use std::process::Command;
 
@@ -21,7 +21,7 @@ pub struct Signal {
     pub number: i32,
     /// Whether it asks a process to end: SIGINT, SIGTERM, SIGHUP or SIGQUIT.
     pub asks_to_end: bool,
-    /// Whether the kernel sent it, for a terminal: then every process of our group has got it.
+    /// Whether the kernel sent it, for a terminal: then every process of our group has got it. macOS does not tell.
     pub from_terminal: bool,
 }
 
@@ -64,13 +64,8 @@ impl HeldSignals {
     /// # Errors
     /// When there are too many open files.
     pub fn new() -> io::Result<Self> {
-        let held = set_of(ENDING.iter().chain(&OWN).copied());
-        // SAFETY: the kernel reads one set and makes a descriptor, which belongs to nobody else.
-        let descriptor = unsafe {
-            let descriptor = libc::signalfd(-1, &raw const held, libc::SFD_NONBLOCK | libc::SFD_CLOEXEC);
-            done(descriptor)?;
-            OwnedFd::from_raw_fd(descriptor)
-        };
+        let held = held();
+        let descriptor = signal_descriptor(&held)?;
         let before = change_mask(libc::SIG_BLOCK, &held)?;
         Ok(HeldSignals { descriptor, before, _of_this_thread: PhantomData })
     }
@@ -85,20 +80,9 @@ impl HeldSignals {
     /// # Errors
     /// What the kernel says.
     pub fn next(&self) -> io::Result<Option<Signal>> {
-        // SAFETY: signalfd_siginfo is plain numbers, for which zeros are values.
-        let mut told: libc::signalfd_siginfo = unsafe { std::mem::zeroed() };
-        let size = size_of_val(&told);
-        // SAFETY: the kernel writes at most `size` bytes, for which there is room.
-        if unsafe { libc::read(self.descriptor.as_raw_fd(), (&raw mut told).cast(), size) } < 0 {
-            let error = io::Error::last_os_error();
-            return match error.kind() {
-                io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted => Ok(None),
-                _ => Err(error),
-            };
-        }
-        let number = told.ssi_signo as c_int;
-        let from_terminal = told.ssi_code == libc::SI_KERNEL;
-        Ok(Some(Signal { number, asks_to_end: ENDING.contains(&number), from_terminal }))
+        let next = next_signal(self.as_fd(), &held())?;
+        let signal = |(number, from_terminal)| Signal { number, asks_to_end: ENDING.contains(&number), from_terminal };
+        Ok(next.map(signal))
     }
 
     /// Lets them through to a child, which would be born without them otherwise.
@@ -132,14 +116,15 @@ pub(crate) fn spare_signals(command: &mut Command) {
     unsafe { command.pre_exec(block) };
 }
 
-fn set_of(numbers: impl Iterator<Item = c_int>) -> libc::sigset_t {
+/// Those that are held back.
+fn held() -> libc::sigset_t {
     // SAFETY: sigset_t is plain numbers, for which zeros are values; it is emptied then.
     let mut set: libc::sigset_t = unsafe { std::mem::zeroed() };
     // SAFETY: both functions write to the set alone.
     unsafe {
         libc::sigemptyset(&raw mut set);
-        for number in numbers {
-            libc::sigaddset(&raw mut set, number);
+        for number in ENDING.iter().chain(&OWN) {
+            libc::sigaddset(&raw mut set, *number);
         }
     }
     set

@@ -6,7 +6,7 @@
 //! is opened for reading and writing, where a shell's `> /dev/null` is for writing alone, but Python's
 //! `subprocess.DEVNULL` is for both as well (Lib/subprocess.py, `_get_devnull`). So the descriptor is looked at before:
 //! the loader calls the functions in `.init_array` ahead of `main` (System V ABI, "Initialization and Termination
-//! Functions").
+//! Functions"; on macOS those in `__mod_init_func`).
 
 #![allow(unsafe_code)]
 
@@ -26,7 +26,8 @@ extern "C" fn look() {
 // SAFETY: the section holds addresses of functions that are called once, in one thread, with arguments that a C
 // function may ignore. `look` needs nothing that is set up later: it makes one system call, and writes to an atomic.
 #[used]
-#[unsafe(link_section = ".init_array")]
+#[cfg_attr(target_os = "linux", unsafe(link_section = ".init_array"))]
+#[cfg_attr(target_os = "macos", unsafe(link_section = "__DATA,__mod_init_func"))]
 static LOOK: extern "C" fn() = look;
 
 /// Standard output was closed (`>&-` in a shell) when the program was started.

@@ -3,26 +3,26 @@
 use std::path::Path;
 
 /// One process, or one thread of it.
-pub(crate) struct Stat {
+struct Stat {
     /// One letter.
     state: String,
-    pub(crate) group: u32,
+    group: u32,
     /// Ticks that it has used; of a process, all its threads.
-    pub(crate) own: u64,
+    own: u64,
     /// Ticks that the children have used that the process has waited for.
-    pub(crate) children: u64,
+    children: u64,
     /// When it was started, in ticks since the machine was.
     started: u64,
 }
 
 impl Stat {
     /// That of a process, if there is one.
-    pub(crate) fn of(pid: u32) -> Option<Self> {
+    fn of(pid: u32) -> Option<Self> {
         Stat::read(Path::new(&format!("/proc/{pid}/stat")))
     }
 
     /// What a file named `stat` holds.
-    pub(crate) fn read(path: &Path) -> Option<Self> {
+    fn read(path: &Path) -> Option<Self> {
         let stat = std::fs::read(path).ok()?;
         let stat = String::from_utf8_lossy(&stat);
         // The name of the program, in parentheses, may hold anything; behind it come the state and numbers.
@@ -39,7 +39,7 @@ impl Stat {
     }
 
     /// Whether it waits for a disk, or was stopped.
-    pub(crate) fn waits(&self) -> bool {
+    fn waits(&self) -> bool {
         matches!(&*self.state, "D" | "T" | "t")
     }
 
@@ -50,7 +50,7 @@ impl Stat {
 }
 
 /// All processes that run: their numbers.
-pub(crate) fn processes() -> Option<impl Iterator<Item = u32>> {
+fn processes() -> Option<impl Iterator<Item = u32>> {
     let entries = std::fs::read_dir("/proc").ok()?;
     Some(entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok()))
 }
@@ -64,6 +64,33 @@ pub(crate) fn start_ticks(pid: u32) -> Option<u64> {
 pub fn group_runs(group: u32) -> bool {
     let runs = |stat: Stat| stat.group == group && !stat.has_ended();
     processes().into_iter().flatten().filter_map(Stat::of).any(runs)
+}
+
+/// The processor time that a process and the children it has waited for have used, in ticks; none if one of its threads
+/// waits for a disk or was stopped, or if it is not known.
+pub(crate) fn used(pid: u32) -> Option<u64> {
+    let waited_for = Stat::of(pid)?.children;
+    let mut sum = waited_for;
+    for thread in std::fs::read_dir(format!("/proc/{pid}/task")).ok()? {
+        let stat = Stat::read(&thread.ok()?.path().join("stat"))?;
+        if stat.waits() {
+            return None;
+        }
+        sum += stat.own;
+    }
+    Some(sum)
+}
+
+/// The same of all processes of a group.
+pub(crate) fn used_by_group(group: u32) -> Option<u64> {
+    let mut sum = 0;
+    for pid in processes()? {
+        // One that has ended meanwhile is no longer there.
+        if Stat::of(pid).is_some_and(|stat| stat.group == group) {
+            sum += used(pid)?;
+        }
+    }
+    Some(sum)
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@
 //! writes the same file, see [`crate::NewFile`].
 #![allow(unsafe_code)]
 
+use crate::system::{self, errno, is_of_kernel};
 use libc::{c_char, c_int, c_void, siginfo_t};
 use std::ffi::CString;
 use std::os::unix::ffi::OsStrExt;
@@ -15,7 +16,7 @@ use std::sync::atomic::{AtomicBool, AtomicI32, AtomicPtr, AtomicUsize, Ordering}
 use std::sync::{Once, OnceLock};
 
 /// What ends a process unless it is handled, but for SIGKILL, and for SIGPIPE, which Rust ignores.
-const ASKED: [c_int; 14] = [
+const ASKED: [c_int; 11] = [
     libc::SIGHUP,
     libc::SIGINT,
     libc::SIGQUIT,
@@ -25,9 +26,6 @@ const ASKED: [c_int; 14] = [
     libc::SIGALRM,
     libc::SIGVTALRM,
     libc::SIGPROF,
-    libc::SIGIO,
-    libc::SIGPWR,
-    libc::SIGSTKFLT,
     libc::SIGXCPU,
     libc::SIGABRT,
 ];
@@ -164,7 +162,7 @@ impl Drop for Naming {
 /// alone.
 fn unhandled() -> Vec<(c_int, libc::sigaction)> {
     let mut handled = Vec::new();
-    for signal in ASKED.into_iter().chain(FAULTS).chain([libc::SIGXFSZ]) {
+    for signal in ASKED.into_iter().chain(system::ASKED).chain(FAULTS).chain([libc::SIGXFSZ]) {
         // SAFETY: an all-zero sigaction is a valid one; sigaction(2) only writes to it.
         let mut before: libc::sigaction = unsafe { std::mem::zeroed() };
         // SAFETY: the old action is asked for and none is set; the pointer is to a local variable.
@@ -196,9 +194,8 @@ extern "C" fn on_signal(signal: c_int, info: *mut siginfo_t, _: *mut c_void) {
         // The write that went too far fails with EFBIG, and is told as any other.
         return;
     }
-    // SAFETY: with SA_SIGINFO the kernel gives a valid pointer. Codes above 0 are the kernel's: an instruction was at
-    // fault.
-    let at_fault = FAULTS.contains(&signal) && unsafe { (*info).si_code } > 0;
+    // SAFETY: with SA_SIGINFO the kernel gives a valid pointer.
+    let at_fault = FAULTS.contains(&signal) && is_of_kernel(unsafe { (*info).si_code });
     if !at_fault && NAMING.load(Ordering::Acquire) > 0 {
         PENDING.store(signal, Ordering::Release);
         // Whoever was naming may have ended in between.
@@ -206,8 +203,8 @@ extern "C" fn on_signal(signal: c_int, info: *mut siginfo_t, _: *mut c_void) {
             return;
         }
     }
-    // SAFETY: __errno_location(3) points to this thread's errno; it is put back, for the handler may return.
-    let errno = unsafe { *libc::__errno_location() };
+    // SAFETY: this thread's errno is there as long as the thread; it is put back, for the handler may return.
+    let former = unsafe { *errno() };
     remove_temporaries();
     // Rust's own action for faults expects the instruction to fault again, which one that was sent does not.
     // SAFETY: an all-zero sigaction is the default action.
@@ -221,7 +218,7 @@ extern "C" fn on_signal(signal: c_int, info: *mut siginfo_t, _: *mut c_void) {
         unsafe { libc::raise(signal) };
     }
     // SAFETY: as above. An instruction at fault is executed once more, and meets the action that was there before.
-    unsafe { *libc::__errno_location() = errno };
+    unsafe { *errno() = former };
 }
 
 #[cfg(test)]

@@ -223,7 +223,8 @@ pub fn note_if_alone(wanted: Option<RankCount>) {
 
 /// The machine's name.
 pub fn host() -> String {
-    std::fs::read_to_string("/proc/sys/kernel/hostname").map(|name| name.trim().to_owned()).unwrap_or_default()
+    let told = std::fs::read_to_string("/proc/sys/kernel/hostname").map(|name| name.trim().to_owned()).ok();
+    told.or_else(zerohop_topology::host_name).unwrap_or_default()
 }
 
 /// Where the library is, if it is anywhere.

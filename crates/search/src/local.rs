@@ -20,6 +20,7 @@ use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
+use zerohop_process::GIVEN_FDS;
 
 /// The lines of a BLAST archive of which one stands before each E-value, the second where HSPs are linked (blastx). No
 /// text in an archive can look so: it would double the quotes.
@@ -212,7 +213,7 @@ impl Search {
 
 /// The path of a part within the folder that a program is given as its first descriptor.
 fn given(part: &Path) -> PathBuf {
-    Path::new("/proc/self/fd/3").join(part.file_name().unwrap_or_default())
+    Path::new(GIVEN_FDS[0]).join(part.file_name().unwrap_or_default())
 }
 
 /// Queries as BLAST's archive can hold them; it would complain of each letter of a header that is not ASCII, and take

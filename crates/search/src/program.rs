@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
-use zerohop_process::on_path;
+use zerohop_process::{STDIN, on_path};
 
 /// The columns that `std` stands for, behind the names of query and subject.
 const STANDARD: [&str; 10] =
@@ -29,9 +29,6 @@ pub enum Program {
 
 /// An option that a user may not give, and why.
 type Refused = (&'static [&'static str], &'static str);
-
-/// Where a program finds its queries, or its archive; `/dev/stdin` is a link to this that not every system has.
-const STDIN: &str = "/proc/self/fd/0";
 
 const OURS: &str = "zerohop gives it itself";
 const WHOLE: &str = "what it keeps of a part depends on what else is in the part";

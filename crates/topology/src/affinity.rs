@@ -1,6 +1,6 @@
 //! The CPU affinity of the calling thread (`sched_setaffinity(2)`), for any number of CPUs.
 
-use crate::{TopologyError, cpulist};
+use crate::{TopologyError, cpulist, system};
 use libc::c_ulong;
 use std::io;
 use std::marker::PhantomData;
@@ -8,7 +8,7 @@ use zerohop_model::machine::CpuId;
 
 const BITS: usize = c_ulong::BITS as usize;
 
-/// Pins the calling thread to these CPUs.
+/// Pins the calling thread to these CPUs. macOS pins no threads; there it changes nothing.
 ///
 /// # Errors
 /// [`TopologyError::Pin`] when none of them is online and in the process's cpuset. The kernel drops single CPUs that
@@ -16,13 +16,7 @@ const BITS: usize = c_ulong::BITS as usize;
 pub fn pin_current_thread(cpus: &[CpuId]) -> Result<(), TopologyError> {
     let numbers: Vec<u32> = cpus.iter().map(|cpu| cpu.0).collect();
     let mask = mask_of(&numbers);
-    // SAFETY: the pointer and the length in bytes are those of `mask`, which lives until the call returns; the kernel
-    // only reads it.
-    let refused = unsafe { libc::sched_setaffinity(0, size_of_val(mask.as_slice()), mask.as_ptr().cast()) };
-    if refused == 0 {
-        return Ok(());
-    }
-    Err(TopologyError::Pin { cpus: cpulist::format(&numbers), source: io::Error::last_os_error() })
+    system::set_affinity(&mask).map_err(|source| TopologyError::Pin { cpus: cpulist::format(&numbers), source })
 }
 
 /// The CPUs on which the calling thread may run, ascending.
@@ -34,15 +28,10 @@ pub fn current_affinity() -> Result<Vec<CpuId>, TopologyError> {
     // 1024, so it is grown here.
     for words in [1024, 8192, 65536, 1 << 20].map(|bits| bits / BITS) {
         let mut mask: Vec<c_ulong> = vec![0; words];
-        // SAFETY: the pointer and the length in bytes are those of `mask`, which lives until the call returns and may
-        // be written as any bits are a valid `c_ulong`.
-        let refused = unsafe { libc::sched_getaffinity(0, size_of_val(mask.as_slice()), mask.as_mut_ptr().cast()) };
-        if refused == 0 {
-            return Ok(numbers_in(&mask).map(CpuId).collect());
-        }
-        let error = io::Error::last_os_error();
-        if error.raw_os_error() != Some(libc::EINVAL) {
-            return Err(TopologyError::Affinity(error));
+        match system::affinity(&mut mask) {
+            Ok(()) => return Ok(numbers_in(&mask).map(CpuId).collect()),
+            Err(error) if error.raw_os_error() != Some(libc::EINVAL) => return Err(TopologyError::Affinity(error)),
+            Err(_) => {}
         }
     }
     Err(TopologyError::Affinity(io::Error::from_raw_os_error(libc::EINVAL)))

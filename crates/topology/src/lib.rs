@@ -18,6 +18,8 @@
 //!
 //! A machine that is not here is read from a file: [`from_hwloc_xml`] takes what `lstopo --of xml` wrote there.
 //!
+//! macOS has no `/sys`, no `/proc` and no affinities: `system` has what it tells in their place, and what Linux tells.
+//!
 //! A child process inherits CPUs ([`Pinned`]) and memory policy from the thread that spawns it. `room` is what space a
 //! file system has for files.
 //!
@@ -42,11 +44,12 @@ mod meminfo;
 mod nodes;
 mod room;
 mod sysfs;
+mod system;
 
 pub use affinity::{Pinned, current_affinity, pin_current_thread};
-pub use bare::unknown;
+pub use bare::{host_name, unknown};
 pub use busy::{Others, busy_time};
-pub use clock::{cpu_time, monotonic_time, thread_cpu_time};
+pub use clock::{cpu_time, cpu_times, monotonic_time, peak_memory, thread_cpu_time};
 pub use describe::describe;
 pub use detect::{detect, detect_under, memory_group};
 pub use error::TopologyError;

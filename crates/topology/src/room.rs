@@ -3,10 +3,10 @@
 //! A file in memory that is mapped, and for whose pages there is no room, ends who writes to it with SIGBUS; a file
 //! whose pages were allocated before does not.
 
+use crate::system;
 use std::ffi::CString;
 use std::fs::File;
 use std::io;
-use std::os::fd::AsRawFd;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
@@ -20,13 +20,13 @@ pub fn free_bytes(path: &Path) -> io::Result<u64> {
     let mut told: libc::statvfs = unsafe { std::mem::zeroed() };
     // SAFETY: the path ends with a zero; the kernel writes one statvfs, for which there is room.
     match unsafe { libc::statvfs(path.as_ptr(), &raw mut told) } {
-        0 => Ok(told.f_bavail.saturating_mul(told.f_frsize)),
+        0 => Ok((told.f_bavail as u64).saturating_mul(told.f_frsize)),
         _ => Err(io::Error::last_os_error()),
     }
 }
 
-/// Takes room for the first `bytes` bytes of a file, which is as long then (`posix_fallocate(3)`). In memory, pages lie
-/// where the memory policy of the calling thread wants them.
+/// Takes room for the first `bytes` bytes of a file, which is as long then (`posix_fallocate(3)` on Linux). In memory,
+/// pages lie where the memory policy of the calling thread wants them.
 ///
 /// # Errors
 /// `StorageFull` when there is not so much; else what the system says.
@@ -35,14 +35,7 @@ pub fn allocate(file: &File, bytes: u64) -> io::Result<()> {
         return Ok(());
     }
     let bytes = libc::off_t::try_from(bytes).map_err(|_| io::Error::from(io::ErrorKind::FileTooLarge))?;
-    loop {
-        // SAFETY: the descriptor is open; the function takes numbers.
-        match unsafe { libc::posix_fallocate(file.as_raw_fd(), 0, bytes) } {
-            0 => return Ok(()),
-            libc::EINTR => {}
-            error => return Err(io::Error::from_raw_os_error(error)),
-        }
-    }
+    system::allocate(file, bytes)
 }
 
 #[cfg(test)]

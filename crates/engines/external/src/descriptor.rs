@@ -188,7 +188,7 @@ pub struct ReadGroup {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Via {
-    /// Through inherited pipes, `/proc/self/fd/3` and `/proc/self/fd/4`.
+    /// Through inherited pipes, `/proc/self/fd/3` and `/proc/self/fd/4` (on macOS `/dev/fd/3` and `/dev/fd/4`).
     #[default]
     Fd,
     /// Through standard input; the mates of a pair follow one another.

@@ -22,11 +22,8 @@ use std::time::Duration;
 use zerohop_model::engine::Cut;
 use zerohop_model::instance::Instance;
 use zerohop_model::plan::InstancePlan;
-use zerohop_process::{Charge, command, give_fds, pipe, set_nonblocking};
+use zerohop_process::{Charge, GIVEN_FDS, command, give_fds, pipe, set_nonblocking};
 
-/// Where a program finds its reads; `/dev/fd` is a link to this that not every system has.
-const FIRST_READS: &str = "/proc/self/fd/3";
-const SECOND_READS: &str = "/proc/self/fd/4";
 /// Bytes that a pipe to or from a program holds at most, where the system grants them; and bytes of all pipes together:
 /// an ordinary user has 64 MiB for all of theirs (pipe(7), pipe-user-pages-soft).
 const PIPE_BYTES: usize = 1 << 20;
@@ -189,8 +186,8 @@ impl Launch<'_> {
     pub fn command(&self, plan: &InstancePlan) -> Result<Vec<OsString>, ExternalError> {
         let values = |values: Values| {
             values
-                .with("reads_1", FIRST_READS)
-                .with("reads_2", SECOND_READS)
+                .with("reads_1", GIVEN_FDS[0])
+                .with("reads_2", GIVEN_FDS[1])
                 .with("index", &self.prefixes[plan.replica])
         };
         let reads = &self.found.descriptor.reads;

@@ -11,8 +11,14 @@ use zerohop_topology::free_bytes;
 /// Where the kernel keeps files in memory.
 pub const SHM: &str = "/dev/shm";
 
+/// Whether the system has such a place. Where it has none there are no copies, and none can be made.
+const IS_THERE: bool = cfg!(target_os = "linux");
+
 /// The folder of this user's copies, made if need be.
 pub(crate) fn root() -> Result<PathBuf, ExternalError> {
+    if !IS_THERE {
+        return Err(ExternalError::Failed(format!("index copies in {SHM} are only for Linux")));
+    }
     let root = place(user()?);
     let fault = ExternalError::system(root.display().to_string());
     DirBuilder::new().recursive(true).mode(0o700).create(&root).map_err(fault)?;
@@ -21,6 +27,9 @@ pub(crate) fn root() -> Result<PathBuf, ExternalError> {
 
 /// The folder of this user's copies, if there is one.
 pub(crate) fn existing_root() -> Result<Option<PathBuf>, ExternalError> {
+    if !IS_THERE {
+        return Ok(None);
+    }
     let user = user()?;
     let root = place(user);
     let fault = |e| ExternalError::System { what: root.display().to_string(), source: e };
