@@ -6,22 +6,10 @@
 //! - text, which is compressed, and of which 16 bytes at the end say what is damaged in the result.
 #![cfg_attr(fuzzing, no_main)]
 
-use zerohop_fuzz::coding::{BLOCK, END_MARKER, bgzf, gzip};
+use zerohop_fuzz::coding::{BLOCK, END_MARKER, bgzf, damage, gzip};
 use zerohop_fuzz::dealing::{Manner, Threads, deal};
 use zerohop_fuzz::files::{Pipe, Regular};
 use zerohop_fuzz::{Random, take};
-
-fn damage(bytes: &mut Vec<u8>, how: &[u8]) {
-    for change in how.chunks_exact(4) {
-        let at = usize::from(u16::from_le_bytes([change[0], change[1]])) % bytes.len().max(1);
-        match change[2] % 4 {
-            0 => {}
-            1 => bytes.truncate(at),
-            2 => bytes.insert(at.min(bytes.len()), change[3]),
-            _ => bytes.iter_mut().skip(at).take(1).for_each(|byte| *byte ^= change[3]),
-        }
-    }
-}
 
 fn file(form: u8, shape: u8, seed: u8, rest: &[u8]) -> Vec<u8> {
     let random = &mut Random::new(seed.into());

@@ -52,3 +52,16 @@ pub fn gzip(text: &[u8], level: u32, random: &mut Random) -> Vec<u8> {
     }
     out
 }
+
+/// Cuts off, adds or changes bytes, as `how` says, four bytes for each change.
+pub fn damage(bytes: &mut Vec<u8>, how: &[u8]) {
+    for change in how.chunks_exact(4) {
+        let at = usize::from(u16::from_le_bytes([change[0], change[1]])) % bytes.len().max(1);
+        match change[2] % 4 {
+            0 => {}
+            1 => bytes.truncate(at),
+            2 => bytes.insert(at.min(bytes.len()), change[3]),
+            _ => bytes.iter_mut().skip(at).take(1).for_each(|byte| *byte ^= change[3]),
+        }
+    }
+}

@@ -92,7 +92,7 @@ impl<'t> MultiRank<'t> {
     ) -> Result<Begun<'t>, AlignError> {
         let Some(transport) = transport else { return Ok(Begun::ToDo(None)) };
         let path = job.output.path.clone().ok_or_else(no_output)?;
-        let tables = match open.iter().all(OpenLane::is_claimed) {
+        let tables = match open.iter().all(OpenLane::is_counted) {
             true => Some(counting::count(transport, open, cut, threads)?),
             false => None,
         };

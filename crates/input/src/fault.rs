@@ -2,7 +2,9 @@
 
 use crate::gzip::TrailingGarbage;
 use crate::header;
+use std::fmt::Display;
 use std::path::Path;
+use zerohop_gzip::Fault;
 use zerohop_model::error::InputError;
 
 /// What an error of the system or of the inflater means.
@@ -16,9 +18,24 @@ pub(crate) fn read_fault(path: &Path, e: &std::io::Error) -> InputError {
         return InputError::new(path, unreadable.to_string());
     }
     let what = match e.kind() {
-        ErrorKind::UnexpectedEof => "the compressed data end early: the file is truncated".to_owned(),
-        ErrorKind::InvalidData | ErrorKind::InvalidInput => format!("the compressed data are damaged: {e}"),
+        ErrorKind::UnexpectedEof => TRUNCATED.to_owned(),
+        ErrorKind::InvalidData | ErrorKind::InvalidInput => damaged(e),
         _ => format!("cannot read: {e}"),
+    };
+    InputError::new(path, what)
+}
+
+const TRUNCATED: &str = "the compressed data end early: the file is truncated";
+
+fn damaged(how: impl Display) -> String {
+    format!("the compressed data are damaged: {how}")
+}
+
+/// What is wrong with a file of plain gzip.
+pub(crate) fn gzip_fault(path: &Path, fault: Fault) -> InputError {
+    let what = match fault {
+        Fault::Truncated => TRUNCATED.to_owned(),
+        fault => damaged(fault),
     };
     InputError::new(path, what)
 }

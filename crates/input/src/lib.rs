@@ -5,9 +5,10 @@
 //! 1. [`OpenLane::open`] looks at a lane's files: plain, gzip or BGZF, FASTQ, FASTA or BAM, by their content; SAM and
 //!    CRAM become BAM on the way;
 //! 2. [`mean_read_length`] samples the first reads, for the index depends on their length;
-//! 3. [`OpenLane::deal`] chooses how they are dealt: regular plain or BGZF files of FASTQ, and BAM in BGZF, by a
-//!    *survey* that the workers do themselves, without a lock; anything else (pipes, gzip, interleaved, FASTA) by an
-//!    *emitter* with a thread per input that inflates ahead;
+//! 3. [`OpenLane::deal`] chooses how they are dealt: regular files of FASTQ (plain, gzip or BGZF), and BAM in BGZF, by
+//!    a *survey* that the workers do themselves, without a lock; anything else (pipes, interleaved, FASTA) by an
+//!    *emitter* with a thread per input that inflates ahead. Pieces of plain gzip are inflated before it is known what
+//!    stands before them, and become a *chain*;
 //! 4. either way *segments* of inflated text are marked (where records start, how many bases lie before each), and the
 //!    *cutter* bisects these marks for the ends of chunks, keeping two files in step by record number;
 //! 5. a chunk's text is copied into memory of the worker that will map it;
@@ -27,6 +28,7 @@
 
 mod bam;
 pub mod blocked;
+mod chain;
 mod compact;
 mod content;
 mod count;

@@ -214,6 +214,7 @@ impl Opened {
         match (self.regular.is_some(), self.content, self.compression) {
             (true, Some(FASTQ), Compression::None) => Some((Coding::Plain, FASTQ)),
             (true, Some(content @ (FASTQ | Content::Bam { .. })), Compression::Bgzf) => Some((Coding::Bgzf, content)),
+            (true, Some(FASTQ), Compression::Gzip) => Some((Coding::Gzip, FASTQ)),
             // An empty file holds no stretch.
             (true, None, Compression::None) => Some((Coding::Plain, FASTQ)),
             _ => None,
@@ -305,6 +306,13 @@ impl OpenLane {
     /// Whether workers take its chunks by themselves; an emitter deals them otherwise ([`OpenLane::deal`]).
     pub fn is_claimed(&self) -> bool {
         self.layout != Layout::Interleaved && self.files.iter().all(|file| file.coding().is_some())
+    }
+
+    /// Whether several processes can deal parts of it ([`OpenLane::count`]): workers do, and it can be read at any
+    /// place.
+    pub fn is_counted(&self) -> bool {
+        let is_gzip = |file: &Opened| file.coding().is_some_and(|(coding, _)| coding == Coding::Gzip);
+        self.is_claimed() && !self.files.iter().any(is_gzip)
     }
 
     /// Whether its reads are pairs.
@@ -428,8 +436,8 @@ impl OpenLane {
 
     /// Makes it lane number `lane` of a run of `workers`: its chunks are cut by `cut`.
     ///
-    /// Regular files, plain or BGZF, of single or paired FASTQ reads, or of BAM, are dealt by the workers; all else by
-    /// an emitter.
+    /// Regular files of single or paired FASTQ reads, and of BAM in BGZF, are dealt by the workers; all else by an
+    /// emitter.
     ///
     /// # Errors
     /// When a file has become unreadable.
@@ -446,12 +454,13 @@ impl OpenLane {
         Ok(Lane { deal, parser })
     }
 
-    /// Counts this rank's share of it, with so many threads, for [`OpenLane::table`]. Only of lanes that workers deal.
+    /// Counts this rank's share of it, with so many threads, for [`OpenLane::table`]. Only of lanes of which
+    /// [`OpenLane::is_counted`] holds.
     ///
     /// # Errors
     /// When a file has become unreadable.
     pub fn count(&self, rank: usize, ranks: usize, threads: usize) -> Result<Vec<u8>, InputError> {
-        Ok(count::count(&self.regular()?, rank, ranks, threads))
+        Ok(count::count(&self.counted()?, rank, ranks, threads))
     }
 
     /// Finds its chunks, from what all ranks have counted.
@@ -459,11 +468,11 @@ impl OpenLane {
     /// # Errors
     /// A file that cannot be read.
     pub fn table(&self, counts: &[Vec<u8>], cut: Cut) -> Result<Table, InputError> {
-        count::add_up(&self.regular()?, counts, cut, self.first)
+        count::add_up(&self.counted()?, counts, cut, self.first)
     }
 
-    /// Makes it a lane of a run of which this process deals only what it is granted. `table` is for a lane that workers
-    /// deal, with the number of its first chunk over all lanes. An engine that maps in two phases must be granted whole
+    /// Makes it a lane of a run of which this process deals only what it is granted. `table` is for a lane that is
+    /// counted, with the number of its first chunk over all lanes. An engine that maps in two phases must be granted whole
     /// cohorts.
     ///
     /// # Errors
@@ -481,7 +490,7 @@ impl OpenLane {
         let cutting = self.cutting(lane, cut, max_read_bases);
         let deal = match table {
             Some((table, first)) => {
-                let (files, grant) = (self.regular()?, Arc::clone(&shared.grant));
+                let (files, grant) = (self.counted()?, Arc::clone(&shared.grant));
                 Deal::Claim(Box::new(GrantedClaim::new(files, cutting, table, first, workers, grant)))
             }
             None => {
@@ -506,10 +515,18 @@ impl OpenLane {
         Cutting { lane, paths, cut, is_text: !self.is_bam(), max_record_bases, end }
     }
 
-    /// Its files, to be read at any place.
+    /// Its files, of which several processes deal parts.
+    fn counted(&self) -> Result<Vec<Regular>, InputError> {
+        match self.files.iter().find(|_| !self.is_counted()) {
+            Some(file) => Err(InputError::new(&file.path, "it cannot be read at any place: please report this")),
+            None => self.regular(),
+        }
+    }
+
+    /// Its files, which workers deal.
     fn regular(&self) -> Result<Vec<Regular>, InputError> {
         let regular = |file: &Opened| {
-            let no = || InputError::new(&file.path, "it cannot be read at any place: please report this");
+            let no = || InputError::new(&file.path, "workers cannot deal it: please report this");
             let (regular, coding) = file.regular.as_ref().zip(file.coding()).ok_or_else(no)?;
             let (_, length) = file.progress.as_ref().ok_or_else(no)?;
             let regular = regular.try_clone().map_err(|e| read_fault(&file.path, &e))?;

@@ -4,6 +4,7 @@
 //! guessed from its content, and checked when the stretches before it are there ([`Front`]); a wrong guess (damaged
 //! text) costs time and nothing else.
 
+use crate::chain::{GZIP_STRETCH, Tail};
 use crate::content::{Content, Marked, State};
 use crate::gzip::{GzipMembers, TrailingGarbage};
 use crate::segment::{Marks, Segment};
@@ -28,6 +29,8 @@ const BEHIND_BYTES: usize = 1 << 12;
 pub(crate) enum Coding {
     Plain,
     Bgzf,
+    /// Plain gzip: its text is inflated by a [`Chain`](crate::chain::Chain).
+    Gzip,
 }
 
 /// What lies before a stretch: where in a record it starts, and where its first BGZF block does.
@@ -43,8 +46,10 @@ pub(crate) struct Stretch {
     /// The state that the marks assume.
     pub(crate) guess: State,
     pub(crate) marked: Marked,
-    /// Offsets in the file of the first byte that went into the segment, and of the first one behind.
+    /// Offsets in the file of the first byte that went into the segment, and of the first one behind; not of gzip.
     pub(crate) range: (u64, u64),
+    /// Of gzip alone.
+    pub(crate) tail: Option<Tail>,
 }
 
 /// One regular file. Its length is taken once, when it is opened: what is counted is what is dealt, also of a file that
@@ -78,10 +83,20 @@ impl Regular {
         match self.coding {
             Coding::Plain => PLAIN_STRETCH,
             Coding::Bgzf => BGZF_STRETCH,
+            Coding::Gzip => GZIP_STRETCH,
         }
     }
 
-    fn stretch_end(&self, index: u64) -> u64 {
+    pub(crate) fn length(&self) -> u64 {
+        self.length
+    }
+
+    pub(crate) fn coding(&self) -> Coding {
+        self.coding
+    }
+
+    /// Where stretch `index` ends in the file.
+    pub(crate) fn stretch_end(&self, index: u64) -> u64 {
         ((index + 1) * self.stretch_size()).min(self.length)
     }
 
@@ -91,7 +106,7 @@ impl Regular {
     }
 
     /// Reads over what `buffer` holds: to empty it first would be to write zeros into it again.
-    fn read_at(&self, buffer: &mut Vec<u8>, offset: u64, length: u64) -> Result<(), InputError> {
+    pub(crate) fn read_at(&self, buffer: &mut Vec<u8>, offset: u64, length: u64) -> Result<(), InputError> {
         buffer.resize(length as usize, 0);
         self.file.read_exact_at(buffer, offset).map_err(|e| match e.kind() {
             std::io::ErrorKind::UnexpectedEof => {
@@ -140,7 +155,7 @@ impl Regular {
     ///
     /// # Errors
     /// Anything else from byte `offset` on, where the last gzip member ends.
-    fn check_padding(&self, mut offset: u64) -> Result<(), InputError> {
+    pub(crate) fn check_padding(&self, mut offset: u64) -> Result<(), InputError> {
         let mut buffer = Vec::new();
         while offset < self.length {
             self.read_at(&mut buffer, offset, (self.length - offset).min(BGZF_STRETCH))?;
@@ -158,20 +173,25 @@ impl Regular {
         if let Some(front) = known.filter(|front| self.is_passed_over(index, front)) {
             text.clear();
             let marked = Marked { marks: Marks::default(), after: front.state, opening: 0 };
-            return Ok(Stretch { text, guess: front.state, marked, range: (front.block, front.block) });
+            return Ok(Stretch { text, guess: front.state, marked, range: (front.block, front.block), tail: None });
         }
         let range = self.read_text(index, known.map(|front| front.block), &mut text)?;
         let guess = match known {
             Some(front) => front.state,
             None if index == 0 => self.content.start(),
-            None => self.content.guess(&text),
+            None => self.guess(&text),
         };
         let marked = self.mark(&text, guess, range.1)?;
-        Ok(Stretch { text, guess, marked, range })
+        Ok(Stretch { text, guess, marked, range, tail: None })
+    }
+
+    /// The state in which a text begins of which nothing is known.
+    pub(crate) fn guess(&self, text: &[u8]) -> State {
+        self.content.guess(text)
     }
 
     /// Marks a stretch that starts in `state`, and whose text is compressed in the bytes of the file before `end`.
-    fn mark(&self, text: &[u8], state: State, end: u64) -> Result<Marked, InputError> {
+    pub(crate) fn mark(&self, text: &[u8], state: State, end: u64) -> Result<Marked, InputError> {
         let mut unreadable = None;
         let marked = self.content.mark(text, state, |bytes| {
             self.behind(end, bytes).unwrap_or_else(|error| {

@@ -1,4 +1,4 @@
-//! Inputs that can only be read from front to back: pipes, standard input, plain gzip.
+//! Inputs that are read from front to back: pipes, standard input, interleaved reads, FASTA; over ranks plain gzip.
 //!
 //! One thread per input reads and inflates ahead, marks whole records, and hands segments through a bounded channel to
 //! the emitter, which cuts them into chunks and copies each chunk into the buffer of the worker that asked for it.

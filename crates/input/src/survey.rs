@@ -1,6 +1,7 @@
-//! Regular files, plain or BGZF: dealt by the workers themselves, with no lock in front of the input.
+//! Regular files, plain, gzip or BGZF: dealt by the workers themselves, with no lock in front of the input.
 //!
-//! A file is a row of stretches of fixed size. A worker that wants a chunk and finds none ready
+//! A file is a row of stretches of fixed size; one of plain gzip becomes pieces of text, of which [`crate::chain`] says
+//! more. A worker that wants a chunk and finds none ready
 //!
 //! 1. takes the next stretch of the file that is behind by one atomic step, reads it (`pread`), inflates it and marks
 //!    its records, in parallel with all others who do the same ([`Survey::survey_one`]);
@@ -12,8 +13,10 @@
 //! content, and checked when the stretches before it are there; a wrong guess (damaged text) costs time and nothing
 //! else.
 
+use crate::chain::{Chain, Members};
 use crate::cutter::{CutChunk, Cutter};
-use crate::regular::{Front, PLAIN_STRETCH, Regular, Stretch};
+use crate::regular::{Coding, Front, PLAIN_STRETCH, Regular, Stretch};
+use crate::segment::Segment;
 use crate::table::Table;
 use crossbeam_queue::ArrayQueue;
 use std::collections::BTreeMap;
@@ -31,30 +34,95 @@ use zerohop_model::source::{Claim, Claimed};
 /// Chunks that may be ready before anyone asks for them.
 const READY: usize = 64;
 
-/// One file of a survey: all of it, or a run of its stretches.
-struct Surveyed {
+/// A run of stretches of a file, each of which is surveyed by itself.
+struct Stretches {
     regular: Arc<Regular>,
     /// What is known of its stretches, with its number there.
     known: Option<(Arc<Table>, usize)>,
-    /// The next stretch to be surveyed, how far surveying may run ahead, and where it stops.
+    /// The next stretch to be surveyed, and where surveying stops.
     next: AtomicU64,
-    limit: AtomicU64,
     stop: u64,
-    /// Fragments known and not dealt: the file with fewer of them is surveyed first.
-    units_ahead: AtomicU64,
-    surveyed: ArrayQueue<(u64, Result<Stretch, InputError>)>,
 }
 
-impl Surveyed {
+impl Stretches {
     /// Takes the next stretch, if surveying may go on.
-    fn take_next(&self) -> Option<u64> {
-        let allowed = self.limit.load(Ordering::Acquire).min(self.stop);
+    fn take_next(&self, limit: u64) -> Option<u64> {
+        let allowed = limit.min(self.stop);
         self.next.fetch_update(Ordering::AcqRel, Ordering::Relaxed, |next| (next < allowed).then_some(next + 1)).ok()
     }
 
     fn survey(&self, index: u64, text: Vec<u8>) -> Result<Stretch, InputError> {
         let known = self.known.as_ref().and_then(|(table, file)| table.front(*file, index));
         self.regular.survey(index, known, text)
+    }
+}
+
+/// What text comes from.
+enum Source {
+    Stretches(Stretches),
+    Gzip(Box<Chain>),
+}
+
+impl Source {
+    fn new(Part { regular, stretches, known }: Part) -> Self {
+        match regular.coding() {
+            Coding::Gzip => Source::Gzip(Box::new(Chain::new(regular))),
+            Coding::Plain | Coding::Bgzf => {
+                let next = AtomicU64::new(stretches.start);
+                Source::Stretches(Stretches { regular, known, next, stop: stretches.end })
+            }
+        }
+    }
+}
+
+/// One file of a survey: all of it, or a part.
+struct Surveyed {
+    source: Source,
+    /// How far surveying may run ahead.
+    limit: AtomicU64,
+    /// Fragments known and not dealt: the file with fewer of them is surveyed first.
+    units_ahead: AtomicU64,
+    surveyed: ArrayQueue<(u64, Result<Stretch, InputError>)>,
+}
+
+impl Surveyed {
+    /// Surveys what comes next; false when nothing may be surveyed now. Gzip is inflated without what stands before it
+    /// only where that is to be done `ahead`.
+    fn survey_next(&self, ahead: bool, buffer: impl FnOnce() -> Vec<u8>) -> bool {
+        let limit = self.limit.load(Ordering::Acquire);
+        let mut entry = match &self.source {
+            Source::Stretches(stretches) => match stretches.take_next(limit) {
+                Some(index) => (index, stretches.survey(index, buffer())),
+                None => return false,
+            },
+            Source::Gzip(chain) if ahead => return chain.inflate_ahead(limit),
+            Source::Gzip(chain) => match chain.do_next(limit, buffer) {
+                Some(entry) => entry,
+                None => return false,
+            },
+        };
+        // Room for all within the window is there; more can only be a matter of a moment.
+        while let Err(back) = self.surveyed.push(entry) {
+            entry = back;
+            std::thread::yield_now();
+        }
+        true
+    }
+
+    /// Nanoseconds in which only one thread could go on, besides cutting.
+    fn serial_nanos(&self) -> u64 {
+        match &self.source {
+            Source::Stretches(_) => 0,
+            Source::Gzip(chain) => chain.serial_nanos(),
+        }
+    }
+
+    /// Stretches that were taken, and how many there are to be.
+    fn stretches(&self) -> (u64, u64) {
+        match &self.source {
+            Source::Stretches(stretches) => (stretches.next.load(Ordering::Relaxed), stretches.stop),
+            Source::Gzip(chain) => chain.stretches(),
+        }
     }
 }
 
@@ -75,14 +143,45 @@ impl Part {
     }
 }
 
-/// The stretches of one file, being put in order.
+/// The text of one file, being put in order.
 struct InOrder {
     waiting: BTreeMap<u64, Result<Stretch, InputError>>,
-    /// The next stretch, and what lies before it.
+    /// The next stretch, or piece of gzip, and what lies before it.
     next: u64,
     front: Front,
+    members: Members,
+    /// The last one of the file was settled.
+    ended: bool,
     /// A fault was found: nothing behind it counts.
     faulty: bool,
+}
+
+impl InOrder {
+    /// Settles the next text of a file.
+    fn settle(&mut self, source: &Source, surveyed: Result<Stretch, InputError>) -> Result<Segment, InputError> {
+        let segment = match source {
+            Source::Stretches(Stretches { regular, .. }) => {
+                let segment = regular.settle(self.next, &mut self.front, surveyed)?;
+                self.ended = self.next + 1 == regular.stretches();
+                segment
+            }
+            Source::Gzip(chain) => {
+                let (segment, is_last) = chain.settle(&mut self.front.state, &mut self.members, surveyed)?;
+                self.ended = is_last;
+                segment
+            }
+        };
+        self.next += 1;
+        Ok(segment)
+    }
+
+    /// Whether more is to come of what is surveyed.
+    fn goes_on(&self, source: &Source) -> bool {
+        match source {
+            Source::Stretches(stretches) => self.next < stretches.stop,
+            Source::Gzip(_) => !self.ended,
+        }
+    }
 }
 
 struct Cutting {
@@ -119,15 +218,14 @@ impl Survey {
                 waiting: BTreeMap::new(),
                 next,
                 front: known.unwrap_or_else(|| part.regular.start()),
+                members: Members::default(),
+                ended: part.regular.stretches() == 0,
                 faulty: false,
             }
         };
-        let surveyed = |Part { regular, stretches, known }: Part| Surveyed {
-            regular,
-            known,
-            next: AtomicU64::new(stretches.start),
-            limit: AtomicU64::new(stretches.start + window),
-            stop: stretches.end,
+        let surveyed = |part: Part| Surveyed {
+            limit: AtomicU64::new(part.stretches.start + window),
+            source: Source::new(part),
             units_ahead: AtomicU64::new(0),
             surveyed: ArrayQueue::new(4 * window as usize),
         };
@@ -147,22 +245,13 @@ impl Survey {
 
     /// Surveys one stretch of the file that is behind; false when no stretch may be surveyed now.
     fn survey_one(&self) -> bool {
-        let behind = |f: &&Surveyed| (f.units_ahead.load(Ordering::Relaxed), f.next.load(Ordering::Relaxed));
+        let behind = |f: &&Surveyed| (f.units_ahead.load(Ordering::Relaxed), f.stretches().0);
         let mut files: Vec<&Surveyed> = self.files.iter().collect();
         files.sort_by_key(behind);
-        for file in files {
-            if let Some(index) = file.take_next() {
-                let surveyed = file.survey(index, self.spare.pop().unwrap_or_default());
-                let mut entry = (index, surveyed);
-                // Room for all stretches within the window is there; more can only be a matter of a moment.
-                while let Err(back) = file.surveyed.push(entry) {
-                    entry = back;
-                    std::thread::yield_now();
-                }
-                return true;
-            }
-        }
-        false
+        let survey = |files: &[&Surveyed], ahead| {
+            files.iter().any(|file| file.survey_next(ahead, || self.spare.pop().unwrap_or_default()))
+        };
+        survey(&files, false) || survey(&files, true)
     }
 
     /// Whether it ended with a fault of the input; to be asked when all is cut.
@@ -206,7 +295,7 @@ impl Survey {
 
     /// When everything that may be surveyed is here and still closes no chunk, more of the file that is behind may be.
     fn widen(&self, cutter: &Cutter, files: &[InOrder]) {
-        let unfinished = (0..files.len()).filter(|&i| files[i].next < self.files[i].stop);
+        let unfinished = (0..files.len()).filter(|&i| files[i].goes_on(&self.files[i].source));
         if let Some(behind) = unfinished.min_by_key(|&i| cutter.units_ahead(i)) {
             self.files[behind].limit.fetch_max(files[behind].next + self.window, Ordering::AcqRel);
         }
@@ -219,18 +308,15 @@ impl Survey {
                 order.waiting.insert(index, stretch);
             }
             while let Some(stretch) = order.waiting.remove(&order.next).filter(|_| !order.faulty) {
-                let settled = file.regular.settle(order.next, &mut order.front, stretch);
-                match settled {
+                match order.settle(&file.source, stretch) {
                     Ok(segment) => cutter.push(i, segment),
                     Err(fault) => {
                         cutter.fault(i, fault);
                         order.faulty = true;
-                        break;
                     }
                 }
-                order.next += 1;
             }
-            if order.next == file.regular.stretches() && !order.faulty {
+            if order.ended && !order.faulty {
                 cutter.end(i);
             }
         }
@@ -267,13 +353,13 @@ impl Claim for Survey {
     }
 
     fn serial_time(&self) -> Duration {
-        Duration::from_nanos(self.serial_nanos.load(Ordering::Relaxed))
+        let linking: u64 = self.files.iter().map(Surveyed::serial_nanos).sum();
+        Duration::from_nanos(self.serial_nanos.load(Ordering::Relaxed) + linking)
     }
 
     fn share_dealt(&self) -> Option<f64> {
-        let file = self.files.first()?;
-        let surveyed = file.next.load(Ordering::Relaxed) as f64;
-        Some(if file.stop == 0 { 1.0 } else { surveyed / file.stop as f64 })
+        let (surveyed, all) = self.files.first()?.stretches();
+        Some(if all == 0 { 1.0 } else { surveyed as f64 / all as f64 })
     }
 }
 

@@ -264,7 +264,7 @@ fn chunks_do_not_depend_on_compression_or_workers() {
                 }
             }
         }
-        // Two files of different kinds go through the emitter.
+        // Two files of different kinds are surveyed each as what it is.
         let mixed = [dir.path().join("1.plain"), dir.path().join("2.gz")];
         for (cut, [_, pairs]) in CUTS.iter().zip(&expected) {
             assert!(deal(&mixed, false, *cut, 2).unwrap() == *pairs, "{cut:?}");
@@ -393,6 +393,108 @@ fn what_follows_the_last_member_is_padding_or_garbage_whatever_it_is_read_from()
     }
 }
 
+/// gzip by other compressors, in one member or several, with stretches that hold no block that can be found.
+fn gzips(text: &[u8]) -> Vec<(&'static str, Vec<u8>)> {
+    let zlib = |level, parts: usize, part: &[u8]| {
+        let mut encoder = GzEncoder::new(Vec::new(), Compression::new(level));
+        for part in part.chunks(part.len().div_ceil(parts).max(1)) {
+            encoder.write_all(part).unwrap();
+            encoder.flush().unwrap();
+        }
+        encoder.finish().unwrap()
+    };
+    let libdeflate = |level, part: &[u8]| {
+        let mut compressor = Compressor::new(CompressionLvl::new(level).unwrap());
+        let mut out = vec![0; compressor.gzip_compress_bound(part.len())];
+        let length = compressor.gzip_compress(part, &mut out).unwrap();
+        out.truncate(length);
+        out
+    };
+    let (one, two) = text.split_at(text.len() * 5 / 8);
+    vec![
+        ("stored", zlib(0, 1, text)),
+        ("fixed codes", zlib(1, 1, text)),
+        ("level 6", zlib(6, 1, text)),
+        ("level 9, flushed", zlib(9, 100, text)),
+        ("libdeflate", libdeflate(12, text)),
+        ("members", [zlib(6, 1, one), zlib(1, 3, &two[..10]), libdeflate(1, &two[10..]), zlib(6, 1, b"")].concat()),
+        (
+            "found, not found, found",
+            [zlib(6, 1, one), zlib(0, 1, &two[..999_999]), zlib(6, 1, &two[999_999..])].concat(),
+        ),
+    ]
+}
+
+#[test]
+fn gzip_that_workers_inflate_is_dealt_as_one_thread_inflates_it() {
+    let dir = tempfile::tempdir().unwrap();
+    let random = &mut Random(51);
+    let (firsts, mates) = (reads(random, 30_000, 300), reads(random, 30_000, 250));
+    let expected = naive(&firsts, Some(&mates), CUTS[1]);
+    let texts = [fastq(&firsts, 1, "\n", random), fastq(&mates, 2, "\r\n", random)];
+    let [ones, twos] = texts.map(|text| gzips(&text));
+    for (i, (how, bytes)) in ones.iter().enumerate() {
+        let file = write(dir.path(), "1.gz", bytes);
+        let single = deal_pipe(bytes).unwrap();
+        for workers in [1, 2, 5] {
+            let dealt = deal(std::slice::from_ref(&file), false, CUTS[0], workers).unwrap();
+            assert!(dealt == single, "{how}, {workers} workers");
+            let (_, other) = &twos[(i + workers) % twos.len()];
+            let mate = write(dir.path(), "2.gz", other);
+            assert!(
+                deal(&[file.clone(), mate], false, CUTS[1], workers).unwrap() == expected,
+                "{how}, {workers} workers"
+            );
+        }
+    }
+}
+
+#[test]
+fn damaged_gzip_is_refused_in_the_same_words_whoever_inflates_it() {
+    let dir = tempfile::tempdir().unwrap();
+    let random = &mut Random(52);
+    let text = fastq(&reads(random, 20_000, 300), 1, "\n", random);
+    // The words, without the name of the file; zlib tells the place of a checksum alone to the byte.
+    let words = |dealt: Result<Chunks, Error>| {
+        dealt.map_err(|error| {
+            let text = error.to_string();
+            let (_, words) = text.split_once(": ").unwrap();
+            match words.split_once(": ") {
+                Some((_, what)) if words.starts_with("byte") && !words.contains("checksum") => what.to_owned(),
+                _ => words.to_owned(),
+            }
+        })
+    };
+    for (how, bytes) in gzips(&text) {
+        for _ in 0..12 {
+            let mut damaged = bytes.clone();
+            match random.below(3) {
+                0 => damaged.truncate(damaged.len() - 1 - random.below(8) as usize),
+                1 => damaged.truncate(30 + random.below(bytes.len() as u64 - 30) as usize),
+                _ => damaged[20 + random.below(bytes.len() as u64 - 20) as usize] ^= 1 << random.below(8),
+            }
+            let file = write(dir.path(), "1.gz", &damaged);
+            // With one worker, the first fault is the one that is told.
+            let (ours, theirs) = (words(deal(&[file], false, CUTS[0], 1)), words(deal_pipe(&damaged)));
+            assert!(ours == theirs, "{how}: {:?}, but {:?} through a pipe", ours.err(), theirs.err());
+        }
+    }
+}
+
+#[test]
+fn text_that_inflates_a_thousandfold_is_dealt_in_pieces() {
+    let dir = tempfile::tempdir().unwrap();
+    let all: Reads = vec![(b"r".to_vec(), b"A".repeat(1000)); 40_000];
+    let record = [&b"@r\n"[..], &b"A".repeat(1000), b"\n+\n", &b"I".repeat(1000), b"\n"].concat();
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::new(9));
+    all.iter().for_each(|_| encoder.write_all(&record).unwrap());
+    let file = write(dir.path(), "1.gz", &encoder.finish().unwrap());
+    let expected = naive(&all, None, CUTS[0]);
+    for workers in [1, 3] {
+        assert!(deal(std::slice::from_ref(&file), false, CUTS[0], workers).unwrap() == expected);
+    }
+}
+
 /// The mean read length over lanes of these files.
 fn mean(lanes: &[&[&PathBuf]]) -> usize {
     let files = |lane: &&[&PathBuf]| lane.iter().map(|&file| file.clone()).collect();
@@ -480,7 +582,7 @@ fn deal_over(
     for files in lanes {
         let lane = open(files)?;
         let counts = (0..ranks).map(|rank| lane.count(rank, ranks, 2)).collect::<Result<Vec<_>, _>>();
-        tables.push(match lane.is_claimed() {
+        tables.push(match lane.is_counted() {
             true => Some(Arc::new(Table::from_bytes(&lane.table(&counts?, cut)?.to_bytes()).unwrap())),
             false => None,
         });

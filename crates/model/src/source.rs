@@ -23,7 +23,7 @@ pub enum Claimed {
     },
 }
 
-/// An input that workers deal themselves, without an emitter: regular files, plain or BGZF.
+/// An input that workers deal themselves, without an emitter: regular files, plain, gzip or BGZF.
 pub trait Claim: Send + Sync {
     /// Fills `chunk` with the next chunk's text. Never blocks on another thread; helps to survey the input where it
     /// can.
@@ -54,7 +54,7 @@ pub enum Emitted {
     },
 }
 
-/// An input that one emitter reads and the farm deals: pipes, plain gzip.
+/// An input that one emitter reads and the farm deals: pipes, interleaved reads, FASTA.
 pub trait Emit: Send {
     /// Fills `chunk` with the next chunk's text. Blocks while the input is slow, until `stop` is set.
     ///

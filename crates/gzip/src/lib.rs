@@ -1,0 +1,42 @@
+//! gzip (RFC 1952), inflated from the middle: pieces of one file are inflated by many threads, and put together
+//! afterwards.
+//!
+//! A deflate block is compressed against the 32 KiB of text before it, its *window*, and says nowhere how long it is.
+//! So (Knespel & Brunst 2023, "Rapidgzip", HPDC '23, doi 10.1145/3588195.3592992; Kerbiriou & Chikhi 2019, "pugz")
+//!
+//! 1. [`find_block`] looks for a block from any bit on: of what it takes for one, next to nothing is none;
+//! 2. [`inflate_unknown`] inflates from there without the window: what is copied out of it becomes marks;
+//! 3. [`Unresolved::window`] tells the window behind a piece from that before it: that alone goes from piece to piece,
+//!    one after the other, and takes microseconds;
+//! 4. [`Unresolved::resolve`] puts bytes for marks, when the window is known.
+//!
+//! Where the window is known already, [`inflate`] does all at once. [`Inflated::parts`] computes the CRCs, and
+//! [`Member`] checks them in order. A piece ends only where [`find_block`] finds a block, so the next one fits; it does
+//! not where that was none, and is inflated anew from the right [`Place`]. A piece also ends where there is enough
+//! text, however much there is behind a few bytes.
+//!
+//! What it refuses to do: read a file, start a thread, or judge what follows the last member.
+#![forbid(unsafe_code)]
+
+mod bits;
+mod block;
+mod check;
+mod code;
+mod fault;
+mod find;
+mod inflate;
+mod member;
+mod output;
+mod piece;
+mod place;
+
+pub use check::{Member, Part};
+pub use fault::Fault;
+pub use find::find_block;
+pub use output::WINDOW;
+pub use piece::{End, Inflated, Limits, Unresolved, inflate, inflate_unknown};
+pub use place::{Compressed, Place};
+
+/// Bytes of data from a place on with which [`inflate`] surely gets on.
+pub const ENOUGH: usize = 1 << 18;
+const _: () = assert!(ENOUGH > member::LONGEST_HEADER + 16);
