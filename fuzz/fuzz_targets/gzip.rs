@@ -9,9 +9,7 @@
 use std::io::Read;
 use zerohop_fuzz::coding::{damage, gzip};
 use zerohop_fuzz::{Random, take};
-use zerohop_gzip::{
-    Compressed, End, Inflated, Limits, Member, Place, WINDOW, find_block, inflate, inflate_unknown,
-};
+use zerohop_gzip::{Compressed, End, Inflated, Limits, Member, Place, WINDOW, find_block, inflate, inflate_unknown};
 
 fn file(form: u8, seed: u8, rest: &[u8]) -> Vec<u8> {
     if form % 3 == 0 {

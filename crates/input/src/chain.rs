@@ -24,6 +24,8 @@ use std::sync::{Arc, Mutex};
 use std::time::Instant;
 use zerohop_gzip::{Compressed, ENOUGH, End, Inflated, Limits, Member, Part, Place, Unresolved};
 use zerohop_model::error::InputError;
+use zerohop_model::machine::NodeId;
+use zerohop_model::spare::{self, Spare};
 
 /// Bytes of a gzip file that are inflated at once; FASTQ shrinks about fourfold.
 pub(crate) const GZIP_STRETCH: u64 = 1 << 18;
@@ -49,12 +51,18 @@ pub(crate) struct Members {
 
 /// What is to be done with a piece whose place is known.
 enum Job {
-    Resolve { number: u64, piece: Box<Unresolved>, window: Arc<[u8]> },
+    Resolve { number: u64, ahead: Ahead, window: Arc<[u8]> },
     Inflate { number: u64, place: Place, window: Arc<[u8]>, limit: u64 },
 }
 
 /// What a worker made of a stretch: nothing if there is no block in it, or if it is for the chain to inflate.
-type Found = Option<Box<Unresolved>>;
+type Found = Option<Ahead>;
+
+/// A piece that was inflated without its window, in memory of this node.
+struct Ahead {
+    piece: Box<Unresolved>,
+    node: NodeId,
+}
 
 /// How far the chain has come.
 struct Linking {
@@ -81,14 +89,14 @@ pub(crate) struct Chain {
     inflated: SegQueue<Option<(End, Vec<u8>)>>,
     jobs: SegQueue<Job>,
     linking: Mutex<Linking>,
-    /// Memory of symbols that are used up.
-    spare: SegQueue<Vec<u16>>,
+    /// Memory of symbols, and of the text behind them, that are used up.
+    spare: (Spare<u16>, Spare),
     serial_nanos: AtomicU64,
 }
 
 impl Chain {
-    /// The chain of a file of plain gzip.
-    pub(crate) fn new(file: Arc<Regular>) -> Self {
+    /// The chain of a file of plain gzip, of which about so many `pieces` are in work at a time.
+    pub(crate) fn new(file: Arc<Regular>, pieces: usize) -> Self {
         let linking = Linking {
             place: Place::start(),
             window: Arc::default(),
@@ -105,7 +113,7 @@ impl Chain {
             inflated: SegQueue::new(),
             jobs: SegQueue::new(),
             linking: Mutex::new(linking),
-            spare: SegQueue::new(),
+            spare: (Spare::new(pieces), Spare::new(pieces)),
             serial_nanos: AtomicU64::new(0),
         }
     }
@@ -144,8 +152,10 @@ impl Chain {
         self.with_bytes(start, end + BEHIND, |data| {
             let start = zerohop_gzip::find_block(&data, start * 8, end * 8)?;
             let limits = Limits { bit: end * 8, text: PIECE_TEXT };
-            let symbols = self.spare.pop().unwrap_or_default();
-            Some(Box::new(zerohop_gzip::inflate_unknown(&data, start, limits, symbols, Vec::new())))
+            let symbols = self.spare.0.take().unwrap_or_default();
+            let text = self.spare.1.take().unwrap_or_default();
+            let piece = zerohop_gzip::inflate_unknown(&data, start, limits, symbols, text);
+            Some(Ahead { piece: Box::new(piece), node: spare::node() })
         })
         .ok()?
     }
@@ -196,14 +206,14 @@ impl Chain {
         let Some(found) = linking.found.get_mut(&index) else { return false };
         let (number, window) = (linking.number, Arc::clone(&linking.window));
         linking.number += 1;
-        if let Some(piece) = found.take_if(|piece| linking.place.is_block_at(piece.start)) {
-            let (end, behind) = (piece.end().clone(), piece.window(&window));
+        if let Some(ahead) = found.take_if(|ahead| linking.place.is_block_at(ahead.piece.start)) {
+            let (end, behind) = (ahead.piece.end().clone(), ahead.piece.window(&window));
             self.go_on(linking, Some((end, behind)));
-            self.jobs.push(Job::Resolve { number, piece, window });
+            self.jobs.push(Job::Resolve { number, ahead, window });
             return true;
         }
         // What begins before the place was none.
-        let ahead = found.as_ref().map(|piece| piece.start).filter(|&start| start > linking.place.bit());
+        let ahead = found.as_ref().map(|ahead| ahead.piece.start).filter(|&start| start > linking.place.bit());
         if ahead.is_none() {
             *found = None;
         }
@@ -227,9 +237,10 @@ impl Chain {
 
     fn do_job(&self, job: Job, text: Vec<u8>) -> (u64, Result<Stretch, InputError>) {
         match job {
-            Job::Resolve { number, piece, window } => {
-                let (inflated, symbols, _) = piece.resolve(&window, text);
-                self.spare.push(symbols);
+            Job::Resolve { number, ahead: Ahead { piece, node }, window } => {
+                let (inflated, symbols, rest) = piece.resolve(&window, text);
+                self.spare.0.give_back(node, symbols);
+                self.spare.1.give_back(node, rest);
                 (number, self.mark(number, inflated))
             }
             Job::Inflate { number, place, window, limit } => {
@@ -256,7 +267,7 @@ impl Chain {
         let guess = if number == 0 { self.file.start().state } else { self.file.guess(&inflated.text) };
         let marked = self.file.mark(&inflated.text, guess, 0)?;
         let tail = Some(Tail { parts, is_last });
-        Ok(Stretch { text: inflated.text, guess, marked, range: (0, 0), tail })
+        Ok(Stretch { text: inflated.text, guess, marked, range: (0, 0), tail, node: spare::node() })
     }
 
     /// Checks the next piece against what lies before it: the `state` in which it begins, and the members. Moves both
@@ -283,6 +294,6 @@ impl Chain {
         }
         *state = piece.marked.after;
         members.text += piece.text.len() as u64;
-        Ok((Segment { bytes: piece.text, marks: piece.marked.marks }, is_last))
+        Ok((Segment { bytes: piece.text, marks: piece.marked.marks, node: piece.node }, is_last))
     }
 }

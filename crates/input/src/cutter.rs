@@ -42,7 +42,7 @@ pub(crate) struct CutChunk {
 impl CutChunk {
     /// Copies the text into `chunk`, whose memory belongs to the worker that will parse it, and hands segments of which
     /// this was the last user, with the number of their input, to `recycle`.
-    pub(crate) fn fill(self, chunk: &mut Chunk, recycle: impl FnMut(usize, Vec<u8>)) {
+    pub(crate) fn fill(self, chunk: &mut Chunk, recycle: impl FnMut(usize, Segment)) {
         chunk.clear();
         chunk.ticket = self.ticket;
         for (text, pieces) in chunk.text.iter_mut().zip(&self.inputs) {
@@ -56,10 +56,10 @@ impl CutChunk {
     }
 
     /// Hands on the segments of which this was the last user, with the numbers of their inputs.
-    pub(crate) fn recycle(self, mut recycle: impl FnMut(usize, Vec<u8>)) {
+    pub(crate) fn recycle(self, mut recycle: impl FnMut(usize, Segment)) {
         for (input, pieces) in self.inputs.into_iter().enumerate() {
             let last = pieces.parts.into_iter().filter_map(|(segment, _)| Arc::into_inner(segment));
-            last.for_each(|segment| recycle(input, segment.bytes));
+            last.for_each(|segment| recycle(input, segment));
         }
     }
 }
@@ -518,7 +518,7 @@ mod tests {
                     let to = (at + sizes[(turn + f) % sizes.len()]).min(text.len());
                     if at < to {
                         let (marks, next) = mark_fastq(&text[at..to], state);
-                        cutter.push(f, Segment { bytes: text[at..to].to_vec(), marks });
+                        cutter.push(f, Segment::new(text[at..to].to_vec(), marks));
                         states[f] = (next, to);
                     }
                 }
@@ -546,7 +546,7 @@ mod tests {
         for (file, n) in [(0, 5), (1, 3)] {
             let bytes: Vec<u8> = (0..n).flat_map(|i| record(i, 4)).collect();
             let (marks, _) = mark_fastq(&bytes, LineState::RECORD_START);
-            cutter.push(file, Segment { bytes, marks });
+            cutter.push(file, Segment::new(bytes, marks));
             cutter.end(file);
         }
         assert!(matches!(cutter.cut(), Some(Ok(cut)) if cut.ticket.number == 0));
@@ -562,8 +562,8 @@ mod tests {
         for cut in 0..text.len() {
             let mut cutter = Cutter::new(0, vec!["x.fq".into()], Cut::at(8), Some(100));
             let (marks, state) = mark_fastq(&text[..cut], LineState::RECORD_START);
-            cutter.push(0, Segment { bytes: text[..cut].to_vec(), marks });
-            cutter.push(0, Segment { bytes: text[cut..].to_vec(), marks: mark_fastq(&text[cut..], state).0 });
+            cutter.push(0, Segment::new(text[..cut].to_vec(), marks));
+            cutter.push(0, Segment::new(text[cut..].to_vec(), mark_fastq(&text[cut..], state).0));
             cutter.end(0);
             let mut chunks = vec![];
             cut_all(&mut cutter, &mut chunks);
@@ -577,11 +577,13 @@ mod tests {
         cutter.fault(1, InputError::new(std::path::Path::new("2.fq"), "damaged"));
         for (file, n) in [(0, 2), (1, 5)] {
             let bytes: Vec<u8> = (0..n).flat_map(|i| record(i, 5)).collect();
-            cutter.push(file, Segment { marks: mark_fastq(&bytes, LineState::RECORD_START).0, bytes });
+            let marks = mark_fastq(&bytes, LineState::RECORD_START).0;
+            cutter.push(file, Segment::new(bytes, marks));
         }
         assert!(cutter.cut().is_none(), "the first file is not there yet: it may hold an earlier fault");
         let bytes: Vec<u8> = (2..9).flat_map(|i| record(i, 5)).collect();
-        cutter.push(0, Segment { marks: mark_fastq(&bytes, LineState::RECORD_START).0, bytes });
+        let marks = mark_fastq(&bytes, LineState::RECORD_START).0;
+        cutter.push(0, Segment::new(bytes, marks));
         assert_eq!(cutter.cut().unwrap().unwrap_err().what, "damaged");
     }
 
@@ -590,7 +592,7 @@ mod tests {
         let mut cutter = Cutter::new(0, vec!["x.fq".into()], Cut::at(100), Some(50));
         let bytes = [record(0, 5), b"@long\n".to_vec(), vec![b'A'; 51]].concat();
         let (marks, _) = mark_fastq(&bytes, LineState::RECORD_START);
-        cutter.push(0, Segment { bytes, marks });
+        cutter.push(0, Segment::new(bytes, marks));
         let error = cutter.cut().unwrap().unwrap_err();
         assert_eq!(
             error.to_string(),

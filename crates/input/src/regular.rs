@@ -15,6 +15,8 @@ use std::io::Read;
 use std::os::unix::fs::FileExt;
 use std::path::PathBuf;
 use zerohop_model::error::InputError;
+use zerohop_model::machine::NodeId;
+use zerohop_model::spare;
 
 /// Bytes of a plain file that are surveyed at once: about the text of one chunk of strobealign.
 pub(crate) const PLAIN_STRETCH: u64 = 1 << 20;
@@ -50,6 +52,8 @@ pub(crate) struct Stretch {
     pub(crate) range: (u64, u64),
     /// Of gzip alone.
     pub(crate) tail: Option<Tail>,
+    /// The node on which the text lies.
+    pub(crate) node: NodeId,
 }
 
 /// One regular file. Its length is taken once, when it is opened: what is counted is what is dealt, also of a file that
@@ -173,7 +177,8 @@ impl Regular {
         if let Some(front) = known.filter(|front| self.is_passed_over(index, front)) {
             text.clear();
             let marked = Marked { marks: Marks::default(), after: front.state, opening: 0 };
-            return Ok(Stretch { text, guess: front.state, marked, range: (front.block, front.block), tail: None });
+            let (guess, range, node) = (front.state, (front.block, front.block), spare::node());
+            return Ok(Stretch { text, guess, marked, range, tail: None, node });
         }
         let range = self.read_text(index, known.map(|front| front.block), &mut text)?;
         let guess = match known {
@@ -182,7 +187,7 @@ impl Regular {
             None => self.guess(&text),
         };
         let marked = self.mark(&text, guess, range.1)?;
-        Ok(Stretch { text, guess, marked, range, tail: None })
+        Ok(Stretch { text, guess, marked, range, tail: None, node: spare::node() })
     }
 
     /// The state in which a text begins of which nothing is known.
@@ -233,7 +238,7 @@ impl Regular {
             stretch.marked = self.mark(&stretch.text, front.state, stretch.range.1)?;
         }
         *front = Front { state: stretch.marked.after, block: stretch.range.1 };
-        Ok(Segment { bytes: stretch.text, marks: stretch.marked.marks })
+        Ok(Segment { bytes: stretch.text, marks: stretch.marked.marks, node: stretch.node })
     }
 
     /// Whether stretch `index`, read from byte `start` of the file on, was read from the right place.

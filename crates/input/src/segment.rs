@@ -1,6 +1,8 @@
 //! A stretch of inflated input, with the places where records start and the bases before each.
 
 use memchr::memchr_iter;
+use zerohop_model::machine::NodeId;
+use zerohop_model::spare;
 
 /// What a line of FASTQ is, by its number modulo 4.
 pub(crate) const HEADER: u8 = 0;
@@ -78,6 +80,15 @@ impl Marks {
 pub(crate) struct Segment {
     pub(crate) bytes: Vec<u8>,
     pub(crate) marks: Marks,
+    /// The node on which the bytes lie.
+    pub(crate) node: NodeId,
+}
+
+impl Segment {
+    /// Of bytes that this thread has written.
+    pub(crate) fn new(bytes: Vec<u8>, marks: Marks) -> Self {
+        Segment { bytes, marks, node: spare::node() }
+    }
 }
 
 /// The bases of a line: its bytes without a carriage return at the end.

@@ -88,7 +88,7 @@ impl Reader {
         loop {
             if self.fill(&mut bytes, wanted)? {
                 let marks = self.mark(&bytes, true).0;
-                return Ok((Segment { bytes, marks }, true));
+                return Ok((Segment::new(bytes, marks), true));
             }
             let (marks, ends_whole) = self.mark(&bytes, false);
             let (marks, whole) = if ends_whole { (marks, bytes.len()) } else { without_last(marks) };
@@ -97,7 +97,7 @@ impl Reader {
                 bytes.truncate(whole);
                 self.records += u64::from(marks.records);
                 self.bytes += whole as u64;
-                return Ok((Segment { bytes, marks }, false));
+                return Ok((Segment::new(bytes, marks), false));
             }
             let most = record_text_limit(self.spec.max_read_bases as u64) as usize;
             if bytes.len() > most {
@@ -119,7 +119,7 @@ impl Reader {
         self.bytes += bytes.len() as u64;
         self.state = marked.after;
         let is_last = is_end || marked.marks.damaged_at.is_some();
-        Ok((Segment { bytes, marks: marked.marks }, is_last))
+        Ok((Segment::new(bytes, marked.marks), is_last))
     }
 
     /// Reads until `bytes` holds `wanted` bytes; true at the end of the stream.
@@ -274,8 +274,8 @@ impl StreamEmitter {
     pub(crate) fn fill(&mut self, cut: CutChunk, chunk: &mut Chunk) {
         let started = Instant::now();
         let streams = &self.streams;
-        cut.fill(chunk, |input, bytes| {
-            let _ = streams[input].spare.try_send(bytes);
+        cut.fill(chunk, |input, segment| {
+            let _ = streams[input].spare.try_send(segment.bytes);
         });
         self.serial += started.elapsed();
     }
@@ -283,8 +283,8 @@ impl StreamEmitter {
     /// Passes over a chunk.
     pub(crate) fn pass_over(&mut self, cut: CutChunk) {
         let streams = &self.streams;
-        cut.recycle(|input, bytes| {
-            let _ = streams[input].spare.try_send(bytes);
+        cut.recycle(|input, segment| {
+            let _ = streams[input].spare.try_send(segment.bytes);
         });
     }
 

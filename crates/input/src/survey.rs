@@ -30,6 +30,7 @@ use std::time::{Duration, Instant};
 use zerohop_model::chunk::Chunk;
 use zerohop_model::error::{Error, InputError};
 use zerohop_model::source::{Claim, Claimed};
+use zerohop_model::spare::Spare;
 
 /// Chunks that may be ready before anyone asks for them.
 const READY: usize = 64;
@@ -64,9 +65,10 @@ enum Source {
 }
 
 impl Source {
-    fn new(Part { regular, stretches, known }: Part) -> Self {
+    /// Of which about so many pieces are in work at a time.
+    fn new(Part { regular, stretches, known }: Part, pieces: usize) -> Self {
         match regular.coding() {
-            Coding::Gzip => Source::Gzip(Box::new(Chain::new(regular))),
+            Coding::Gzip => Source::Gzip(Box::new(Chain::new(regular, pieces))),
             Coding::Plain | Coding::Bgzf => {
                 let next = AtomicU64::new(stretches.start);
                 Source::Stretches(Stretches { regular, known, next, stop: stretches.end })
@@ -201,7 +203,7 @@ pub(crate) struct Survey {
     /// Set before `all_cut` if the last that was cut is a fault.
     faulty: AtomicBool,
     /// Buffers of segments that are used up.
-    spare: ArrayQueue<Vec<u8>>,
+    spare: Spare,
     /// How many stretches surveying may be ahead of dealing.
     window: u64,
     serial_nanos: AtomicU64,
@@ -225,7 +227,7 @@ impl Survey {
         };
         let surveyed = |part: Part| Surveyed {
             limit: AtomicU64::new(part.stretches.start + window),
-            source: Source::new(part),
+            source: Source::new(part, window as usize),
             units_ahead: AtomicU64::new(0),
             surveyed: ArrayQueue::new(4 * window as usize),
         };
@@ -235,7 +237,7 @@ impl Survey {
             chunks: AtomicU64::new(0),
             reads: AtomicU64::new(0),
             faulty: AtomicBool::new(false),
-            spare: ArrayQueue::new(2 * window as usize + cutter.stretches_per_chunk(PLAIN_STRETCH)),
+            spare: Spare::new(2 * window as usize + cutter.stretches_per_chunk(PLAIN_STRETCH)),
             cutting: Mutex::new(Cutting { cutter, files: parts.iter().map(in_order).collect() }),
             files: parts.into_iter().map(surveyed).collect(),
             window,
@@ -249,7 +251,7 @@ impl Survey {
         let mut files: Vec<&Surveyed> = self.files.iter().collect();
         files.sort_by_key(behind);
         let survey = |files: &[&Surveyed], ahead| {
-            files.iter().any(|file| file.survey_next(ahead, || self.spare.pop().unwrap_or_default()))
+            files.iter().any(|file| file.survey_next(ahead, || self.spare.take().unwrap_or_default()))
         };
         survey(&files, false) || survey(&files, true)
     }
@@ -330,9 +332,7 @@ impl Claim for Survey {
             if let Some(cut) = self.ready.pop() {
                 return match cut {
                     Ok(cut) => {
-                        cut.fill(chunk, |_, bytes| {
-                            let _ = self.spare.push(bytes);
-                        });
+                        cut.fill(chunk, |_, segment| self.spare.give_back(segment.node, segment.bytes));
                         Ok(Claimed::Chunk)
                     }
                     Err((ticket, fault)) => {

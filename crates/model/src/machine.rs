@@ -12,7 +12,7 @@ use std::fmt;
 pub struct CpuId(pub u32);
 
 /// A NUMA node as the kernel numbers it (`/sys/devices/system/node/nodeN`).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct NodeId(pub u32);
 

@@ -32,25 +32,25 @@ pub fn node() -> NodeId {
 /// assert_eq!(spare.take(), Some(vec![1, 2, 3]));
 /// ```
 #[derive(Debug)]
-pub struct Spare {
+pub struct Spare<T = u8> {
     /// All of them, on all nodes.
     most: usize,
-    by_node: Mutex<BTreeMap<NodeId, Vec<Vec<u8>>>>,
+    by_node: Mutex<BTreeMap<NodeId, Vec<Vec<T>>>>,
 }
 
-impl Spare {
+impl<T> Spare<T> {
     /// Keeps so many buffers at most; the memory of others is given back.
     pub fn new(most: usize) -> Self {
         Spare { most, by_node: Mutex::default() }
     }
 
     /// A buffer of this thread's node, with what it held before.
-    pub fn take(&self) -> Option<Vec<u8>> {
+    pub fn take(&self) -> Option<Vec<T>> {
         self.by_node.lock().unwrap_or_else(PoisonError::into_inner).get_mut(&node())?.pop()
     }
 
     /// Keeps a buffer that threads of `node` wrote to first.
-    pub fn give_back(&self, node: NodeId, buffer: Vec<u8>) {
+    pub fn give_back(&self, node: NodeId, buffer: Vec<T>) {
         let mut by_node = self.by_node.lock().unwrap_or_else(PoisonError::into_inner);
         if by_node.values().map(Vec::len).sum::<usize>() < self.most {
             by_node.entry(node).or_default().push(buffer);
