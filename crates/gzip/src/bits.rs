@@ -84,6 +84,15 @@ impl<'d> Bits<'d> {
     }
 }
 
+/// The 64 bits from byte `at` on, the first one lowest; zeros behind the end.
+#[inline(always)]
+pub(crate) fn word_at(bytes: &[u8], at: usize) -> u64 {
+    match bytes.get(at..).and_then(<[u8]>::first_chunk) {
+        Some(&eight) => u64::from_le_bytes(eight),
+        None => (0..8).map(|i| u64::from(bytes.get(at + i).copied().unwrap_or(0)) << (8 * i)).sum(),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

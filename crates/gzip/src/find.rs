@@ -1,6 +1,6 @@
 //! Finds where a block begins in data of which nothing is known.
 
-use crate::bits::Bits;
+use crate::bits::{self, Bits};
 use crate::block::{self, Block, Kind, Lengths};
 use crate::code::Codes;
 use crate::place::Compressed;
@@ -11,25 +11,20 @@ const STEPS: usize = 64;
 const STEP_BYTES: usize = STEPS * 6;
 
 /// Finds the first block from bit `from` of the file on, and before bit `before`, that is not the last one of its
-/// member, has codes of its own, and begins with text. Data can look like one by chance: whoever uses this checks it
-/// against the chain of blocks.
-///
-/// Both codes are complete and one of them is short, so less than one place in 10^9 looks like a block and is none
-/// (Knespel & Brunst 2023, section 3.4.2).
+/// member, has codes of its own, and begins with text. Data can look like one by chance, if rarely: whoever uses this
+/// checks it against the chain of blocks.
 pub fn find_block(compressed: &Compressed<'_>, from: u64, before: u64) -> Option<u64> {
     let (mut at, end) = (compressed.relative(from), compressed.relative(before).min(compressed.bytes.len() * 8));
     while at < end {
         let byte = at / 8;
-        let word = match compressed.bytes.get(byte..byte + 8).map(<[u8; 8]>::try_from) {
-            Some(Ok(eight)) => u64::from_le_bytes(eight),
-            _ => Bits::new(compressed.bytes, byte * 8).peek(),
-        };
+        let word = bits::word_at(compressed.bytes, byte);
         // Of the places of one word, those that fit in all their 13 bits are looked at at once.
         let mut places = header_places(word) & (u32::MAX << (at % 8));
         while places != 0 {
-            let bit = byte * 8 + places.trailing_zeros() as usize;
+            let place = places.trailing_zeros();
             places &= places - 1;
-            if bit < end && has_precode(compressed.bytes, bit) && is_block(compressed, bit) {
+            let bit = byte * 8 + place as usize;
+            if bit < end && has_precode(compressed.bytes, bit, word >> place) && is_block(compressed, bit) {
                 return Some(compressed.absolute(bit));
             }
         }
@@ -73,12 +68,12 @@ const fn taken() -> [u8; 1 << 12] {
     table
 }
 
-/// Whether the code of the lengths of the other codes is complete: for a place of [`header_places`].
-fn has_precode(bytes: &[u8], bit: usize) -> bool {
-    let mut bits = Bits::new(bytes, bit + 13);
-    let count = 4 + bits.take(4);
-    let (low, high) = (bits.take(28), bits.take(29));
-    let lengths = (u64::from(high) << 28 | u64::from(low)) & ((1 << (3 * count)) - 1);
+/// Whether the code of the lengths of the other codes is complete: for a place of [`header_places`], where the bits of
+/// `header` stand.
+fn has_precode(bytes: &[u8], bit: usize, header: u64) -> bool {
+    let count = 4 + (header >> 13 & 15);
+    // 57 bits at most.
+    let lengths = bits::word_at(bytes, (bit + 17) / 8) >> ((bit + 17) % 8) & ((1 << (3 * count)) - 1);
     let sum: u32 = (0..5).map(|i| u32::from(TAKEN[(lengths >> (12 * i) & 0xfff) as usize])).sum();
     sum == 128
 }
