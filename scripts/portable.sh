@@ -37,7 +37,11 @@ zlib=$(compgen -G "$registry/registry/src/*/libz-sys-$zlib/src/zlib")
 # No path of this machine in the programs
 flags="--sysroot=$sysroot -ffile-prefix-map=$registry=/cargo -ffile-prefix-map=$ROOT=/zerohop"
 export "CFLAGS_$variable=$flags" "CXXFLAGS_$variable=$flags -I$zlib"
-export "CC_$variable=$gnu-gcc" "CXX_$variable=$gnu-g++" "CARGO_TARGET_${variable^^}_LINKER=$gnu-gcc"
+export "CC_$variable=$gnu-gcc" "CXX_$variable=$gnu-g++"
+# For both targets the linkers of both: with another one for this machine, cargo would compile all build scripts again,
+# and after them all that it has compiled for the other target.
+export CARGO_TARGET_X86_64_UNKNOWN_LINUX_GNU_LINKER=x86_64-linux-gnu-gcc
+export CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER=aarch64-linux-gnu-gcc
 # Debian's cross compilers look into a sysroot last, so its start-up files and libraries are named (-B).
 export RUSTFLAGS="-L native=$libraries -C link-arg=--sysroot=$sysroot -C link-arg=-B$sysroot/usr/lib/$gnu
     -C link-arg=$libraries/single-threaded.o

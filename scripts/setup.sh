@@ -172,9 +172,11 @@ setup_mdbook() {
 DIST_PACKAGES="aarch64-linux-gnu-g++=g++-aarch64-linux-gnu dpkg-deb=dpkg objdump=binutils xz=xz-utils
     qemu-aarch64-static=qemu-user-static debootstrap=debootstrap bwa=bwa samtools=samtools python3=python3"
 
-# Where packages of Debian come from: the variable of the user, or the first mirror that apt here uses
+# Where packages of Debian come from: the variable of the user, or the first mirror that apt here uses. Not every mirror
+# takes two slashes in a row.
 debian_mirror() {
-    echo "${DEBIAN_MIRROR:-$(apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' | head -n 1)}"
+    local mirror=${DEBIAN_MIRROR:-$(apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' | head -n 1)}
+    echo "${mirror%/}"
 }
 
 # Files of Debian 11, for the linker alone. Nothing of them is run, so root is not needed.

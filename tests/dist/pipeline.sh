@@ -1,9 +1,11 @@
-# What the tests of the files in pipelines/ share: zerohop on the PATH, the genome and reads of E. coli, and what the
-# program makes of them when it is run directly. Their programs come from scripts/setup.sh dist-test.
+# What the tests of the files in pipelines/ share: zerohop on the PATH, from its archive, the genome and reads of
+# E. coli, and what the program makes of them when it is run directly. Their programs come from
+# scripts/setup.sh dist-test.
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 cd "$WORK"
-mkdir bin direct
-ln -s "$(readlink -f "$ZEROHOP")" bin/zerohop
+mkdir direct
+tar -xzf "$(artefact "zerohop-*-$(uname -m)-unknown-linux-gnu.tar.gz")" --strip-components=1
+ZEROHOP=$WORK/bin/zerohop
 export PATH="$WORK/bin:$PATH"
 PIPELINES=$ROOT/pipelines
 reads=("$DATA"/ecoli/ecoli_150_{1,2}.fq.gz)
