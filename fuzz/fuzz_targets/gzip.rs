@@ -12,7 +12,7 @@ use zerohop_fuzz::{Random, take};
 use zerohop_gzip::{Compressed, End, Inflated, Limits, Member, Place, WINDOW, find_block, inflate, inflate_unknown};
 
 fn file(form: u8, seed: u8, rest: &[u8]) -> Vec<u8> {
-    if form % 3 == 0 {
+    if form.is_multiple_of(3) {
         return [&[0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3], rest].concat();
     }
     let (text, how) = rest.split_at(rest.len() - 16.min(rest.len()));

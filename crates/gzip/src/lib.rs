@@ -4,8 +4,8 @@
 //! A deflate block is compressed against the 32 KiB of text before it, its *window*, and says nowhere how long it is.
 //! So (Knespel & Brunst 2023, "Rapidgzip", HPDC '23, doi 10.1145/3588195.3592992; Kerbiriou & Chikhi 2019, "pugz")
 //!
-//! 1. [`find_block`] looks for a block from any bit on, one with codes that must be complete: hardly anything else looks
-//!    like it;
+//! 1. [`find_block`] looks for a block from any bit on, one with codes that must be complete: hardly anything else
+//!    looks like it;
 //! 2. [`inflate_unknown`] inflates from there without the window: what is copied out of it becomes marks;
 //! 3. [`Unresolved::window`] tells the window behind a piece from that before it: that alone goes from piece to piece,
 //!    one after the other, and takes microseconds;

@@ -14,7 +14,7 @@
 
 use crate::content::State;
 use crate::fault::gzip_fault;
-use crate::regular::{Regular, Stretch};
+use crate::regular::{GZIP_STRETCH, Regular, Stretch, Tail};
 use crate::segment::Segment;
 use crossbeam_queue::SegQueue;
 use std::cell::RefCell;
@@ -22,25 +22,15 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
-use zerohop_gzip::{Compressed, ENOUGH, End, Inflated, Limits, Member, Part, Place, Unresolved};
+use zerohop_gzip::{Compressed, ENOUGH, End, Inflated, Limits, Member, Place, Unresolved};
 use zerohop_model::error::InputError;
 use zerohop_model::machine::NodeId;
 use zerohop_model::spare::{self, Spare};
 
-/// Bytes of a gzip file that are inflated at once; FASTQ shrinks about fourfold.
-pub(crate) const GZIP_STRETCH: u64 = 1 << 18;
 /// Bytes behind a stretch in which its last block ends; with longer ones there is more to be inflated in order.
 const BEHIND: u64 = 1 << 17;
 /// About the most bytes of text of a piece: a stretch of text that shrinks more becomes several.
 const PIECE_TEXT: usize = 1 << 22;
-
-/// What is needed of a piece, besides its text, to check it in order.
-#[derive(Debug)]
-pub(crate) struct Tail {
-    parts: Vec<Part>,
-    /// Whether the file ends with it; or what is wrong behind its text.
-    is_last: Result<bool, InputError>,
-}
 
 /// The members before a piece: the open one, and the bytes of text of all.
 #[derive(Default)]
@@ -123,8 +113,8 @@ impl Chain {
         (self.next.load(Ordering::Relaxed), self.file.stretches())
     }
 
-    /// Links what can be linked, up to `limit` pieces, and does one job, if there is any: makes a piece with its number,
-    /// in the memory that `text` gives.
+    /// Links what can be linked, up to `limit` pieces, and does one job, if there is any: makes a piece with its
+    /// number, in the memory that `text` gives.
     pub(crate) fn do_next(
         &self,
         limit: u64,

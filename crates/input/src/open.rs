@@ -472,8 +472,8 @@ impl OpenLane {
     }
 
     /// Makes it a lane of a run of which this process deals only what it is granted. `table` is for a lane that is
-    /// counted, with the number of its first chunk over all lanes. An engine that maps in two phases must be granted whole
-    /// cohorts.
+    /// counted, with the number of its first chunk over all lanes. An engine that maps in two phases must be granted
+    /// whole cohorts.
     ///
     /// # Errors
     /// When a file has become unreadable.

@@ -4,7 +4,6 @@
 //! guessed from its content, and checked when the stretches before it are there ([`Front`]); a wrong guess (damaged
 //! text) costs time and nothing else.
 
-use crate::chain::{GZIP_STRETCH, Tail};
 use crate::content::{Content, Marked, State};
 use crate::gzip::{GzipMembers, TrailingGarbage};
 use crate::segment::{Marks, Segment};
@@ -14,6 +13,7 @@ use std::fs::File;
 use std::io::Read;
 use std::os::unix::fs::FileExt;
 use std::path::PathBuf;
+use zerohop_gzip::Part;
 use zerohop_model::error::InputError;
 use zerohop_model::machine::NodeId;
 use zerohop_model::spare;
@@ -22,6 +22,8 @@ use zerohop_model::spare;
 pub(crate) const PLAIN_STRETCH: u64 = 1 << 20;
 /// Bytes of a BGZF file that are surveyed at once; FASTQ shrinks about fourfold.
 const BGZF_STRETCH: u64 = 1 << 18;
+/// Bytes of a gzip file that are inflated at once.
+pub(crate) const GZIP_STRETCH: u64 = 1 << 18;
 
 /// Bytes that are read at a time where only the beginning of a text is wanted.
 const BEHIND_BYTES: usize = 1 << 12;
@@ -31,7 +33,7 @@ const BEHIND_BYTES: usize = 1 << 12;
 pub(crate) enum Coding {
     Plain,
     Bgzf,
-    /// Plain gzip: its text is inflated by a [`Chain`](crate::chain::Chain).
+    /// Plain gzip: its text is inflated piece by piece, and not here.
     Gzip,
 }
 
@@ -54,6 +56,15 @@ pub(crate) struct Stretch {
     pub(crate) tail: Option<Tail>,
     /// The node on which the text lies.
     pub(crate) node: NodeId,
+}
+
+/// What is needed of a piece of gzip, besides its text, to check it in order.
+#[derive(Debug)]
+pub(crate) struct Tail {
+    /// Its text by members.
+    pub(crate) parts: Vec<Part>,
+    /// Whether the file ends with it; or what is wrong behind its text.
+    pub(crate) is_last: Result<bool, InputError>,
 }
 
 /// One regular file. Its length is taken once, when it is opened: what is counted is what is dealt, also of a file that
