@@ -103,9 +103,7 @@ def main():
         f"CPUs, "
         f"Linux {platform.release()}.\n`summary.md` has the medians, `raw.jsonl` every run. What is measured: the "
         f"head of "
-        f"bench/serial.py.\nThe last column is computed from the serial time and an engine of 30 us per pair. For "
-        f"gzip the "
-        f"time of the inflating threads, one per file, is not in it: it is what limits gzip input (GB/s column).\n")
+        f"bench/serial.py.\nThe last column is computed from the serial time and an engine of 30 us per pair.\n")
     print(table)
 
 
