@@ -135,8 +135,9 @@ for engine in strobealign bwa-mem minimap2; do
         files=(own.$ending)
         while read -r name compiler launch; do
             with_mpi "$name" "$compiler"
-            timeout -k 5 120 $launch -n 3 "$ZEROHOP" align --ranks -q -t 1 --engine $engine --unaligned "$name.$ending" \
-                $options -o r.bam ref.fa 1.fq 2.fq > log 2>&1 < /dev/null || { cat log >&2; fail "$name"; }
+            timeout -k 5 120 $launch -n 3 "$ZEROHOP" align --ranks -q -t 1 --engine $engine \
+                --unaligned "$name.$ending" $options -o r.bam ref.fa 1.fq 2.fq > log 2>&1 < /dev/null ||
+                { cat log >&2; fail "$name"; }
             files+=("$name.$ending")
         done < <(mpis)
         for file in "${files[@]}"; do

@@ -1,9 +1,9 @@
 #!/bin/bash
 # zerohop align over ranks: the same bytes as one process, with OpenMPI and MPICH, embedded and external engines,
-# plain, BGZF and gzip input, SAM and BAM, one file or shards, and the reads that were not aligned. What was interrupted is finished by the same command,
-# wherever it was killed; another job, streams, missing folders, too few ranks and too little memory are refused, in
-# words that are said once. LONG=1: every number of ranks with every compression, more shards, more reads to be killed
-# in, and every call to be killed at instead of every second.
+# plain, BGZF and gzip input, SAM and BAM, one file or shards, and the reads that were not aligned. What was interrupted
+# is finished by the same command, wherever it was killed; another job, streams, missing folders, too few ranks and too
+# little memory are refused, in words that are said once. LONG=1: every number of ranks with every compression, more
+# shards, more reads to be killed in, and every call to be killed at instead of every second.
 source "$(dirname "$0")/lib.sh"
 cd "$WORK"
 [ -n "$(mpis)" ] || skip "neither OpenMPI nor MPICH is here"

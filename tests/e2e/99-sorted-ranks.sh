@@ -241,7 +241,8 @@ END
     if command -v minimap2 > /dev/null; then
         LENGTH= one one.sam --sort --mark-duplicates --engine minimap2 --build-index ref.fa s1.fq s2.fq
         ! (trap '' XFSZ; ulimit -f 9000; exec "$ZEROHOP" align -q -t 2 --durable -o p.sam $(beside p.sam) --sort \
-            --mark-duplicates --sort-memory 1M --engine minimap2 ref.fa s1.fq s2.fq) > log 2>&1 || fail "there was no limit"
+            --mark-duplicates --sort-memory 1M --engine minimap2 ref.fa s1.fq s2.fq) > log 2>&1 ||
+            fail "there was no limit"
         grep -q "p.sam.progress/output.1.*File too large" log || { cat log >&2; fail "it did not fail in the merge"; }
         zerohop align -t 2 --resume -o p.sam --sort --mark-duplicates $(beside p.sam) --engine minimap2 \
             ref.fa s1.fq s2.fq

@@ -44,10 +44,9 @@ fn main() -> Result<(), Box<dyn Error>> {
             let median = seconds[seconds.len() / 2];
             let (part, speed) = (bytes as f64 / data.len() as f64, data.len() as f64 / median / 1e6);
             let file = path.file_name().unwrap_or_default().to_string_lossy();
-            println!(
-                "{{\"file\": \"{file}\", \"bytes\": {}, \"level\": {level}, \"size\": {part:.4}, \"MB/s\": {speed:.1}}}",
-                data.len()
-            );
+            let bytes = data.len();
+            print!("{{\"file\": \"{file}\", \"bytes\": {bytes}, \"level\": {level}, ");
+            println!("\"size\": {part:.4}, \"MB/s\": {speed:.1}}}");
         }
     }
     Ok(())

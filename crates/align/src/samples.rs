@@ -143,8 +143,8 @@ fn check(base: &Job) -> Result<(), AlignError> {
         && !is_ending(path)
     {
         return Err(AlignError::Usage(format!(
-            "--unaligned {}: with --samples this is the ending alone: .fq.gz, .fastq.gz, .fq, .fastq or .bam. Reads that \
-             were not aligned go to NAME.unaligned.fq.gz then",
+            "--unaligned {}: with --samples this is the ending alone: .fq.gz, .fastq.gz, .fq, .fastq or .bam. Reads \
+             that were not aligned go to NAME.unaligned.fq.gz then",
             path.display()
         )));
     }

@@ -163,8 +163,8 @@ impl FileSink {
         Ok(sink)
     }
 
-    /// Ends a file that several processes have written, at `length`, with the marker of its format. One of them does it,
-    /// when all have written. Returns the bytes of the file, which are on the disk then.
+    /// Ends a file that several processes have written, at `length`, with the marker of its format. One of them does
+    /// it, when all have written. Returns the bytes of the file, which are on the disk then.
     ///
     /// # Errors
     /// [`Error::Output`].

@@ -39,7 +39,9 @@ proptest! {
             let of_records = (0..files).map(|file| of_file(chunks.clone(), file));
             of_records.chain(has_beside.then(|| beside(chunks.clone()))).collect::<Vec<u64>>()
         };
-        let offsets = |number| header.iter().zip(bytes(0..number)).map(|(start, all)| start + all).collect::<Vec<u64>>();
+        let offsets = |number| -> Vec<u64> {
+            header.iter().zip(bytes(0..number)).map(|(start, all)| start + all).collect()
+        };
         for number in shuffled(start) {
             grains.submit(Part::Records, number, lengths[number as usize], &tally(number)).unwrap();
         }
@@ -58,9 +60,11 @@ proptest! {
             prop_assert_eq!(grains.try_fetch(Part::Records, chunks.start), None);
             grains.place(chunks.start, &offsets(chunks.start));
             for number in chunks {
-                prop_assert_eq!(grains.try_fetch(Part::Records, number), Some(offsets(number)[(number % files) as usize]));
+                let places = offsets(number);
+                prop_assert_eq!(grains.try_fetch(Part::Records, number), Some(places[(number % files) as usize]));
                 grains.wrote(number);
-                prop_assert_eq!(grains.try_fetch(Part::Beside, number), has_beside.then(|| offsets(number)[files as usize]));
+                let beside = has_beside.then(|| places[files as usize]);
+                prop_assert_eq!(grains.try_fetch(Part::Beside, number), beside);
                 if has_beside {
                     grains.wrote(number);
                 }
