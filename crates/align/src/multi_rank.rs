@@ -8,6 +8,8 @@
 //!    were;
 //! 5. [`MultiRank::finish`]: what all ranks did is gathered, and the files get their names.
 
+mod made_of;
+
 use crate::error::AlignError;
 use crate::job::Job;
 use crate::output_files::Shared;
@@ -27,11 +29,11 @@ use zerohop_model::machine::Bytes;
 use zerohop_model::measurement::RunReport;
 use zerohop_model::sink::{Parts as _, Sink};
 use zerohop_model::source::{Complete, Lane};
-use zerohop_output::{FileSink, Format, SortedParts};
-use zerohop_process::{cache, tell};
+use zerohop_output::{FileSink, SortedParts};
+use zerohop_process::tell;
 use zerohop_ranks::deal::{DealError, Dealing, Dealt, Going, Local, deal};
 use zerohop_ranks::journal::{self, Begin, Entry, Finished, Journal, Owner};
-use zerohop_ranks::{Identity, RankShare, Transport, content, host};
+use zerohop_ranks::{RankShare, Transport, host};
 use zerohop_report::RankSummary;
 use zerohop_runtime::{Grains, Merged, Outcome, Progress, ROWS_IN_GRAIN, Written};
 
@@ -96,8 +98,8 @@ impl<'t> MultiRank<'t> {
             true => Some(counting::count(transport, open, cut, threads)?),
             false => None,
         };
-        let identity = identity(transport, job, open, cut, (&tables, threads), with)?;
-        let seen = ends(open.iter().flat_map(OpenLane::paths).chain(&with.files));
+        let identity = made_of::identity(transport, job, open, cut, (&tables, threads), with)?;
+        let seen = made_of::ends(open.iter().flat_map(OpenLane::paths).chain(&with.files));
         let how = Begin::asked(job.ranks.resume, job.ranks.restart);
         let Some((owner, journal, finished)) = journal::begin(transport, &path, &identity, how, &seen)? else {
             return Ok(Begun::Complete);
@@ -497,60 +499,6 @@ fn failed(error: impl std::fmt::Display) -> AlignError {
 
 fn cannot_write(path: &Path, error: &std::io::Error) -> AlignError {
     AlignError::Failed(format!("{}: cannot be written: {error}", path.display()))
-}
-
-/// What the records depend on. Of reads that are counted the text counts, of other files all bytes: a change in the
-/// middle is another job.
-///
-/// # Errors
-/// A file that cannot be read; ranks that cannot go on together.
-fn identity(
-    transport: &dyn Transport,
-    job: &Job,
-    open: &[OpenLane],
-    cut: Cut,
-    (tables, threads): (&Option<Vec<Arc<Table>>>, usize),
-    with: &AlignedWith,
-) -> Result<Identity, AlignError> {
-    let external = &job.external;
-    let mut identity = crate::identity::of_options(job)
-        .with("the aligner", &with.engine)
-        .with("the kind of reads", &with.reads)
-        .with("bases of a chunk", cut.chunk_bases())
-        .with_option("bases of a cohort in pieces", &cut.piece_bases.map(|_| cut.closes_at_bases));
-    let described = content::of_files(transport, &external.engine_file, threads)?;
-    let index = content::of_files(transport, &with.files, threads)?;
-    let files: Vec<Vec<PathBuf>> = open.iter().map(|lane| lane.paths().cloned().collect()).collect();
-    let reads = match tables {
-        Some(tables) => counted(&files, tables)?,
-        None => content::of_files(transport, &files.concat(), threads)?,
-    };
-    let fasta = match job.output.format() {
-        Format::Cram { .. } => content::of_files(transport, std::slice::from_ref(&job.reference), threads)?,
-        Format::Sam | Format::Bam { .. } | Format::Paf | Format::Abundances => Vec::new(),
-    };
-    let described = [("--engine-file", described), ("the index, file", index), ("the reference of CRAM, file", fasta)];
-    for (kind, files) in described.into_iter().chain([("the reads, file", reads)]) {
-        for (number, file) in files.iter().enumerate() {
-            identity = identity.with(&format!("{kind} {}", number + 1), file);
-        }
-    }
-    Ok(identity)
-}
-
-/// What stands for files of reads that were counted.
-fn counted(files: &[Vec<PathBuf>], tables: &[Arc<Table>]) -> Result<Vec<String>, AlignError> {
-    let contents = tables.iter().flat_map(|table| table.contents());
-    let words = |(path, content): (&PathBuf, &u64)| {
-        let bytes = std::fs::metadata(path).map_err(|error| failed(format!("{}: {error}", path.display())))?.len();
-        Ok(content::words(path, bytes, *content))
-    };
-    files.iter().flatten().zip(contents).map(words).collect()
-}
-
-/// What this rank sees of files: of those that all ranks should see, all see the same.
-fn ends<'p>(files: impl Iterator<Item = &'p PathBuf>) -> String {
-    cache::digest(&files.map(|path| content::ends(path).ok()).collect::<Vec<_>>())
 }
 
 /// What is entered into the journal.
