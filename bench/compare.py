@@ -57,7 +57,8 @@ def parse_arguments():
     parser.add_argument("--input", type=words, default=["plain", "gz", "bgzf"], help="plain, gz, bgzf (default: all)")
     parser.add_argument("--pairs", type=int, default=500_000, help="simulated pairs (default: %(default)s)")
     parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)), help="(default: all CPUs)")
-    parser.add_argument("--level", type=int, default=1, help="BAM compression level (default: %(default)s)")
+    parser.add_argument("--level", type=level, default=1, metavar="N|own",
+        help="BAM compression level of both, or 'own': what each does by itself (default: %(default)s)")
     parser.add_argument("--repeats", type=int, default=5, help="counted runs of each arm (default: %(default)s)")
     parser.add_argument("--arms", type=words, default=["strobealign", "zerohop"],
         help="two of strobealign, before, zerohop, bwa, bwa-mem; the last is compared with the first")
@@ -79,6 +80,11 @@ def parse_arguments():
     options.out = options.out or ROOT / "bench" / "runs" / f"{datetime.date.today()}-{platform.node()}"
     check_arguments(parser, options)
     return options
+
+
+def level(text):
+    """A level of compression; None for the default of each program."""
+    return None if text == "own" else int(text)
 
 
 def check_arguments(parser, options):
@@ -191,7 +197,8 @@ def commands(options, arm, fasta, reads, output, out):
     """The commands of a pipeline."""
     threads = str(options.threads)
     if arm in ("before", "zerohop", "bwa-mem"):
-        level = ["--level", str(options.level)] if output == "bam" else []
+        own = output != "bam" or options.level is None
+        level = [] if own else ["--level", str(options.level)]
         engine = ["--engine", "bwa-mem"] if arm == "bwa-mem" else []
         return [[str(program(options, arm)), "align", *engine, "-t", threads, *options.zerohop_options, "--format",
             output, *level, "-o", out, reference_of(arm, fasta), *reads]]
@@ -201,8 +208,8 @@ def commands(options, arm, fasta, reads, output, out):
         align = [str(options.bwa), "mem", "-v", "1", "-K", "10000000", "-t", threads]
     if output == "sam":
         return [[*align, "-o", out, fasta, *reads]]
-    return [[*align, fasta, *reads], ["samtools", "view", "-@", threads, "-b", "--output-fmt-option",
-        f"level={options.level}", "-o", out, "-"]]
+    level = [] if options.level is None else ["--output-fmt-option", f"level={options.level}"]
+    return [[*align, fasta, *reads], ["samtools", "view", "-@", threads, "-b", *level, "-o", out, "-"]]
 
 
 def measure(pipeline, options, log):

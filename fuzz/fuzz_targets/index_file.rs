@@ -40,7 +40,7 @@ static VALID: LazyLock<Valid> = LazyLock::new(|| {
     let folder = tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap();
     let reference = identify(Regular::new(&bases).path(), 1).unwrap();
     let path = folder.path().join("valid");
-    engine.save(&path, &reference).unwrap();
+    engine.save(&path, &reference, 2).unwrap();
     Valid { bytes: std::fs::read(&path).unwrap(), folder, reference }
 });
 
@@ -151,7 +151,7 @@ zerohop_fuzz::target!(|data: &[u8]| {
     assert!(loaded.index_bytes() <= 8 * file.len() as u64, "more than the file can hold");
     if !forged {
         let again = VALID.folder.path().join("again");
-        loaded.save(&again, &VALID.reference).unwrap();
+        loaded.save(&again, &VALID.reference, 2).unwrap();
         assert!(std::fs::read(&again).unwrap() == VALID.bytes, "a damaged file was taken for another index");
     }
 });

@@ -1,6 +1,8 @@
 //! A reference is read as a naive parser reads it, plain and compressed, or refused.
 //!
-//! Input: a byte that chooses how it is compressed as well, then the file.
+//! What its stretches hold is that, too.
+//!
+//! Input: a byte that chooses how it is compressed as well, and how long stretches are, then the file.
 #![cfg_attr(fuzzing, no_main)]
 
 use std::collections::HashSet;
@@ -8,7 +10,7 @@ use zerohop_engine_strobealign::ReferenceBuilder;
 use zerohop_fuzz::coding::{bgzf, gzip};
 use zerohop_fuzz::files::Regular;
 use zerohop_fuzz::{Random, take};
-use zerohop_input::reference::Piece;
+use zerohop_input::reference::{Piece, Stretches};
 use zerohop_model::record::Contig;
 
 /// Names and bases.
@@ -20,18 +22,33 @@ fn read(bytes: &[u8]) -> Option<Found> {
     let mut all = Vec::new();
     let push = |piece: Piece<'_>| all.extend_from_slice(piece.bases().unwrap_or_default());
     let contigs: Vec<Contig> = zerohop_input::reference::read(file.path(), push).ok()?;
-    let mut rest = &all[..];
-    let found = contigs.iter().map(|contig| {
-        let (bases, behind) = rest.split_at(contig.length as usize);
-        rest = behind;
-        (contig.name.clone(), bases.to_vec())
-    });
-    let found = found.collect();
-    assert!(rest.is_empty(), "more bases than the contigs have");
+    let found = divided(&contigs, &all);
     let mut builder = ReferenceBuilder::default();
     builder.push(&all);
     assert_eq!(builder.build(contigs.clone()).unwrap().contigs(), contigs);
     Some(found)
+}
+
+fn divided(contigs: &[Contig], mut bases: &[u8]) -> Found {
+    let found = contigs.iter().map(|contig| {
+        let (own, behind) = bases.split_at(contig.length as usize);
+        bases = behind;
+        (contig.name.clone(), own.to_vec())
+    });
+    let found = found.collect();
+    assert!(bases.is_empty(), "more bases than the contigs have");
+    found
+}
+
+/// What stretches of so many bytes hold, unless anything is odd.
+fn in_stretches(bytes: &[u8], stretch: u64) -> Option<Found> {
+    let file = Regular::new(bytes);
+    let stretches = Stretches::open(file.path(), stretch)?;
+    let counted: Option<Vec<_>> = (0..stretches.len()).map(|i| stretches.count(i).unwrap()).collect();
+    let layout = stretches.layout(counted?)?;
+    let mut all = Vec::new();
+    (0..stretches.len()).for_each(|i| stretches.take(i, |line| all.extend_from_slice(line)).unwrap());
+    Some(divided(&layout.contigs, &all))
 }
 
 fn naive(text: &[u8]) -> Option<Found> {
@@ -64,6 +81,8 @@ zerohop_fuzz::target!(|data: &[u8]| {
     }
     let expected = naive(text);
     assert!(found == expected, "plain: {found:?} instead of {expected:?}");
+    let found = in_stretches(text, 1 + u64::from(how));
+    assert!(found.is_none() || found == expected, "in stretches: {found:?} instead of {expected:?}");
     let random = &mut Random::new(how.into());
     let compressed = match how % 4 {
         0 => gzip(text, 1, random),

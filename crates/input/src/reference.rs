@@ -1,4 +1,9 @@
-//! A reference in FASTA: plain, gzip or BGZF, by content.
+//! A reference in FASTA: plain, gzip or BGZF, by content. One that is plain can be read by many threads
+//! ([`Stretches`]).
+
+mod stretches;
+
+pub use stretches::{Counted, Layout, STRETCH, Stretches};
 
 use crate::fault::read_fault;
 use crate::gzip::inflated;
@@ -64,7 +69,7 @@ pub fn read(path: &Path, mut take: impl FnMut(Piece<'_>)) -> Result<Vec<Contig>,
             }
             contigs.push(Contig::new(name, 0));
         } else if let Some(contig) = contigs.last_mut() {
-            if let Some(odd) = trimmed.iter().find(|b| !(b.is_ascii_alphabetic() || b"*-.".contains(b))) {
+            if let Some(odd) = trimmed.iter().find(|&&byte| !is_base(byte)) {
                 let name = shown(contig.name.as_bytes());
                 let what = format!("sequence '{name}' holds '{}', which is no base", odd.escape_ascii());
                 return fault(record, what);
@@ -90,6 +95,12 @@ pub fn read(path: &Path, mut take: impl FnMut(Piece<'_>)) -> Result<Vec<Contig>,
         return Err(InputError::new(path, "the reference holds no sequence"));
     }
     Ok(contigs)
+}
+
+/// Whether it may stand for a base: a letter, or what stands for a gap.
+#[inline(always)]
+fn is_base(byte: u8) -> bool {
+    byte.is_ascii_alphabetic() | matches!(byte, b'*' | b'-' | b'.')
 }
 
 /// What forbids a name in SAM (SAMv1, section 1.2.1, but for the characters that real references use all the same).

@@ -5,12 +5,12 @@
 //!    depends on a few hundred bases after it and on none before.
 //! 2. The randstrobes of each stretch are counted, in parallel, so that the table can be made at its final size.
 //! 3. They are made again, now in place; twice the work, but half the memory at the peak.
-//! 4. The table is sorted (parallel), and bucket starts and the filter cut-off are read off it.
+//! 4. The table is sorted, and bucket starts and the filter cut-off are read off it, all in parallel.
 
 use crate::parameters::IndexParameters;
 use crate::reference::Reference;
 use crate::sequence;
-use crate::tables::{Randstrobe, Tables, reserved, zeroed};
+use crate::tables::{Randstrobe, Tables, zeroed};
 use rayon::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuildError, ThreadPoolBuilder};
 use strobealign::seeding::{RandstrobeIterator, SeedingParameters, SyncmerIterator};
@@ -18,6 +18,9 @@ use zerohop_model::error::Error;
 
 /// Bases per stretch.
 const STRETCH: usize = 1 << 20;
+
+/// Entries of the table that are read off together.
+const ENTRIES: usize = 1 << 16;
 
 /// A stretch of one contig, by flat positions.
 #[derive(Clone, Copy)]
@@ -103,46 +106,78 @@ pub(crate) fn build(reference: &Reference, wanted: &IndexParameters, pool: &Thre
         });
     });
     pool.install(|| table.par_sort_unstable());
-    let bucket_starts = bucket_starts(&table, bits)?;
-    let filter_cutoff = filter_cutoff(&table, wanted.filter_fraction);
+    let bucket_starts = bucket_starts(&table, bits, pool)?;
+    let filter_cutoff = filter_cutoff(&table, wanted.filter_fraction, pool);
     Tables::new(parameters, bits, filter_cutoff, (table, bucket_starts), pool.current_num_threads())
 }
 
-/// `starts[b]` is the position of the first randstrobe whose hash has top bits of `b` or more.
-fn bucket_starts(table: &[Randstrobe], bits: u8) -> Result<Vec<usize>, Error> {
-    let buckets = 1usize << bits;
-    let mut starts = reserved(buckets + 1)?;
-    for (position, randstrobe) in table.iter().enumerate() {
-        let bucket = (randstrobe.hash() >> (64 - bits)) as usize;
-        while starts.len() <= bucket {
-            starts.push(position);
-        }
+/// `starts[b]` is the position of the first randstrobe whose hash has top bits of `b` or more. Each piece of the table
+/// gives the starts of the buckets that begin in it.
+fn bucket_starts(table: &[Randstrobe], bits: u8, pool: &ThreadPool) -> Result<Vec<usize>, Error> {
+    let bucket_of = |randstrobe: &Randstrobe| (randstrobe.hash() >> (64 - bits)) as usize;
+    let mut starts = zeroed((1usize << bits) + 1)?;
+    let (mut work, mut rest, mut first) = (Vec::new(), &mut starts[..], 0);
+    for (i, entries) in table.chunks(ENTRIES).enumerate() {
+        let end = entries.last().map_or(first, |last| bucket_of(last) + 1);
+        let (given, behind) = std::mem::take(&mut rest).split_at_mut(end - first);
+        work.push((i * ENTRIES, entries, first, given));
+        (rest, first) = (behind, end);
     }
-    starts.resize(buckets + 1, table.len());
+    rest.fill(table.len());
+    pool.install(|| {
+        work.into_par_iter().for_each(|(at, entries, first, starts)| {
+            let mut given = 0;
+            for (position, randstrobe) in (at..).zip(entries) {
+                let end = (bucket_of(randstrobe) + 1).saturating_sub(first);
+                if given < end {
+                    starts[given..end].fill(position);
+                    given = end;
+                }
+            }
+        });
+    });
     Ok(starts)
 }
 
 /// How often a hash may occur before it is filtered: such that this part of distinct hashes occurs more often, within
 /// 30 to 100 (strobealign, `make_index`).
-fn filter_cutoff(table: &[Randstrobe], fraction: f64) -> usize {
-    const MOST: usize = 1000;
-    let mut occurring = [0usize; MOST + 1];
-    let mut distinct = 0;
-    for run in table.chunk_by(|a, b| a.hash() == b.hash()) {
-        distinct += 1;
-        if run.len() > 1 {
-            occurring[run.len().min(MOST)] += 1;
-        }
-    }
-    // As there: the entry for hashes that occur once holds all distinct ones.
-    occurring[1] = distinct;
-    let wanted = (distinct as f64 * fraction) as usize;
+fn filter_cutoff(table: &[Randstrobe], fraction: f64, pool: &ThreadPool) -> usize {
+    let add = |a: Occurring, b: Occurring| std::array::from_fn(|i| a[i] + b[i]);
+    let occurring = pool.install(|| {
+        let starts = (0..table.len()).into_par_iter().step_by(ENTRIES);
+        starts.map(|start| occurring(table, start)).reduce(|| [0; MOST + 1], add)
+    });
+    let wanted = (occurring[1] as f64 * fraction) as usize;
     let mut total = 0;
     let cutoff = (1..=MOST).rev().find(|&count| {
         total += occurring[count];
         total >= wanted
     });
     cutoff.unwrap_or(1).clamp(30, 100)
+}
+
+/// What occurs more often is counted as if it occurred so often.
+const MOST: usize = 1000;
+
+/// How many hashes occur how often; at 1, as in strobealign, all distinct ones.
+type Occurring = [usize; MOST + 1];
+
+/// Of the hashes of which the first randstrobe lies in the piece of the table that starts there.
+fn occurring(table: &[Randstrobe], start: usize) -> Occurring {
+    let mut occurring = [0; MOST + 1];
+    let end = (start + ENTRIES).min(table.len());
+    let before = start.checked_sub(1).map(|before| table[before].hash());
+    let mut at = start + table[start..].iter().take_while(|randstrobe| Some(randstrobe.hash()) == before).count();
+    while at < end {
+        let hash = table[at].hash();
+        let count = table[at..].iter().take_while(|randstrobe| randstrobe.hash() == hash).count();
+        occurring[1] += 1;
+        if count > 1 {
+            occurring[count.min(MOST)] += 1;
+        }
+        at += count;
+    }
+    occurring
 }
 
 #[cfg(test)]

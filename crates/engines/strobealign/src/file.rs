@@ -19,7 +19,7 @@ use crate::{Strobealign, VERSION};
 use serde::{Deserialize, Serialize};
 use std::fs::File;
 use std::hint::black_box;
-use std::io::{BufWriter, ErrorKind, Write};
+use std::io::ErrorKind;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use strobealign::seeding::SeedingParameters;
@@ -148,72 +148,73 @@ fn describe_seeding(parameters: &SeedingParameters) -> String {
     format!("{:?} {:?}", parameters.syncmer, parameters.randstrobe)
 }
 
-/// Counts and hashes the bytes of a section on their way to the file.
-struct SectionWriter<'w, 'f> {
-    out: &'w mut BufWriter<&'f File>,
-    at: u64,
+/// An index that cannot be written.
+fn unwritten(path: &Path, source: std::io::Error) -> IndexFileError {
+    IndexFileError::Io { path: path.to_owned(), what: "cannot write the index", source }
 }
 
-impl SectionWriter<'_, '_> {
-    fn align(&mut self) -> std::io::Result<()> {
-        let padding = self.at.next_multiple_of(PAGE) - self.at;
-        self.out.write_all(&vec![0; padding as usize])?;
-        self.at += padding;
-        Ok(())
-    }
+/// Hashes and writes the sections, piece by piece, with so many threads.
+struct SectionWriter<'f> {
+    path: &'f Path,
+    file: &'f File,
+    at: u64,
+    threads: usize,
+}
 
-    fn section(&mut self, bytes: &[u8]) -> std::io::Result<Section> {
-        self.align()?;
-        let piece_xxh3 = bytes.chunks(PIECE).map(xxh3_64).collect();
-        let section = Section { offset: self.at, bytes: bytes.len() as u64, piece_xxh3 };
-        self.out.write_all(bytes)?;
-        self.at += section.bytes;
-        Ok(section)
+impl SectionWriter<'_> {
+    fn section(&mut self, bytes: &[u8]) -> Result<Section, IndexFileError> {
+        let offset = self.at.next_multiple_of(PAGE);
+        let mut piece_xxh3 = vec![0; bytes.len().div_ceil(PIECE)];
+        let pieces = bytes.chunks(PIECE).zip(&mut piece_xxh3).enumerate().collect();
+        share(pieces, self.threads, |(i, (piece, hash)): (usize, (&[u8], &mut u64))| {
+            *hash = xxh3_64(piece);
+            let written = self.file.write_all_at(piece, offset + (i * PIECE) as u64);
+            written.map_err(|source| unwritten(self.path, source))
+        })?;
+        self.at = offset + bytes.len() as u64;
+        Ok(Section { offset, bytes: bytes.len() as u64, piece_xxh3 })
     }
 }
 
 impl Strobealign {
-    /// Writes the index to `path`.
+    /// Writes the index to `path`, with so many threads.
     ///
     /// # Errors
     /// When the file cannot be written; then none is left.
-    pub fn save(&self, path: &Path, reference: &FileId) -> Result<u64, IndexFileError> {
-        let unwritten = |source| IndexFileError::Io { path: path.to_owned(), what: "cannot write the index", source };
-        let new = NewFile::create(path).map_err(|error| unwritten(error.source))?;
-        let bytes = self.write_file(new.file(), reference).map_err(unwritten)?;
-        new.complete().map_err(|error| unwritten(error.source))?;
+    pub fn save(&self, path: &Path, reference: &FileId, threads: usize) -> Result<u64, IndexFileError> {
+        let new = NewFile::create(path).map_err(|error| unwritten(path, error.source))?;
+        let bytes = self.write_file(path, new.file(), reference, threads)?;
+        new.complete().map_err(|error| unwritten(path, error.source))?;
         Ok(bytes)
     }
 
     /// The sections go first, behind room for the description, whose length is known from a first try with no hashes
     /// wrong.
-    fn write_file(&self, file: &File, reference: &FileId) -> std::io::Result<u64> {
+    fn write_file(&self, path: &Path, file: &File, reference: &FileId, threads: usize) -> Result<u64, IndexFileError> {
+        let unwritten = |source| unwritten(path, source);
         let placeholder = self.description(reference, |bytes| Section {
             offset: u64::MAX,
             bytes: u64::MAX,
             piece_xxh3: vec![u64::MAX; bytes.div_ceil(PIECE)],
-        })?;
-        let room = (24 + placeholder.len() as u64).next_multiple_of(PAGE);
-        let mut out = BufWriter::with_capacity(1 << 20, file);
-        out.write_all(&vec![0; room as usize])?;
-        let mut writer = SectionWriter { out: &mut out, at: room };
+        });
+        let room = 24 + placeholder.map_err(unwritten)?.len() as u64;
+        let mut writer = SectionWriter { path, file, at: room, threads };
         let Tables { randstrobes, bucket_starts, .. } = &self.tables;
         let sequence: &[u8] = bytemuck::cast_slice(self.reference.sequence.words());
         let sequence = writer.section(&sequence[..packed_bytes(self.reference.sequence.len())])?;
         let randstrobes = writer.section(bytemuck::cast_slice(randstrobes))?;
         let bucket_starts = writer.section(bytemuck::cast_slice(bucket_starts))?;
-        let end = writer.at;
-        out.flush()?;
         let mut sections = [Some(sequence), Some(randstrobes), Some(bucket_starts)].into_iter();
         let empty = || Section { offset: 0, bytes: 0, piece_xxh3: Vec::new() };
-        let json = self.description(reference, |_| sections.next().flatten().unwrap_or_else(empty))?;
+        let json = self.description(reference, |_| sections.next().flatten().unwrap_or_else(empty));
+        let json = json.map_err(unwritten)?;
         let mut head = MAGIC.to_vec();
         head.extend_from_slice(&FORMAT_VERSION.to_le_bytes());
         head.extend_from_slice(&(json.len() as u32).to_le_bytes());
         head.extend_from_slice(&xxh3_64(&json).to_le_bytes());
         head.extend_from_slice(&json);
-        file.write_all_at(&head, 0)?;
-        Ok(end)
+        file.write_all_at(&head, 0).map_err(unwritten)?;
+        Ok(writer.at)
     }
 
     fn description(&self, reference: &FileId, mut section: impl FnMut(usize) -> Section) -> std::io::Result<Vec<u8>> {
@@ -531,7 +532,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let (ours, path) = (engine(1_234_567), dir.path().join("x.zhi"));
         let (fasta, id) = reference(&path, "fa");
-        let bytes = ours.save(&path, &id).unwrap();
+        let bytes = ours.save(&path, &id, 2).unwrap();
         assert_eq!(std::fs::metadata(&path).unwrap().len(), bytes);
         assert!(is_index(&path) && !is_index(&fasta) && !is_index(dir.path()));
         assert_eq!(made_for(&path).unwrap(), (Some(150), String::new()));
@@ -554,7 +555,7 @@ mod tests {
         ] {
             let (parameters, path) = (with(options), index_path(&reference_path, &with(options)));
             assert_eq!(path.file_name().unwrap(), name);
-            Strobealign::build(base.clone(), &parameters, 2, |_| {}).unwrap().save(&path, &id).unwrap();
+            Strobealign::build(base.clone(), &parameters, 2, |_| {}).unwrap().save(&path, &id, 2).unwrap();
             assert!(Strobealign::load(&path, None, &parameters, 2).is_ok());
             assert_eq!(made_for(&path).unwrap(), (parameters.read_length(), options.to_owned()));
             let error = Strobealign::load(&path, None, &of_reads(150), 2).err().unwrap().to_string();
@@ -570,7 +571,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let (ours, path) = (engine(50_000), dir.path().join("x.zhi"));
         let ((own, id), (other_fasta, _)) = (reference(&path, "x"), reference(&path, "yy"));
-        ours.save(&path, &id).unwrap();
+        ours.save(&path, &id, 2).unwrap();
         let good = std::fs::read(&path).unwrap();
         let refused = |bytes: &[u8], reference: &str, read_length| {
             std::fs::write(&path, bytes).unwrap();

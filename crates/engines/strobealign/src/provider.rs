@@ -3,7 +3,7 @@
 use crate::file::{identify, index_path, is_index, made_for, shown_options};
 use crate::options::{Options, OptionsError};
 use crate::resident;
-use crate::{CHUNK_BASES, IndexParameters, Reference, ReferenceBuilder, Strobealign, VERSION, canonical_read_length};
+use crate::{CHUNK_BASES, IndexParameters, Reference, Strobealign, VERSION, canonical_read_length};
 use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -66,7 +66,7 @@ impl IndexProvider for Provider {
         let (reference, (_, parameters)) = (wanted.reference, parse(wanted)?);
         let id = identify(reference, threads).map_err(failed)?;
         let engine = build(reference, &parameters, threads, Box::new(|| ()))?;
-        engine.save(&index_path(reference, &parameters), &id).map(Bytes).map_err(failed)
+        engine.save(&index_path(reference, &parameters), &id, threads).map(Bytes).map_err(failed)
     }
 }
 
@@ -227,17 +227,12 @@ fn is_gzip(path: &Path) -> bool {
     File::open(path).and_then(|mut file| file.read_exact(&mut first)).is_ok() && first == [0x1f, 0x8b]
 }
 
-fn read_reference(path: &Path) -> Result<Reference, IndexError> {
-    let mut builder = ReferenceBuilder::default();
-    let contigs = zerohop_input::reference::read(path, |piece| builder.take(piece)).map_err(failed)?;
-    builder.build(contigs).map_err(|e| IndexError::failed(format!("{}: {e}", path.display())))
-}
-
 fn build(
     path: &Path,
     parameters: &IndexParameters,
     threads: usize,
     on_start: OnStart,
 ) -> Result<Strobealign, IndexError> {
-    Strobealign::build(read_reference(path)?, parameters, threads, move |_| on_start()).map_err(failed)
+    let reference = Reference::read(path, threads).map_err(failed)?;
+    Strobealign::build(reference, parameters, threads, move |_| on_start()).map_err(failed)
 }

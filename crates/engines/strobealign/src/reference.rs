@@ -1,11 +1,12 @@
 //! The reference: its bases, and where its contigs lie in them.
 
-use crate::sequence::Sequence;
+use crate::pieces::share;
+use crate::sequence::{Part, Sequence};
 use std::path::Path;
 use strobealign::packed_seq::PackedSeq;
 use strobealign::refseq::{ContigStarts, MAXIMUM_REFERENCE_LENGTH, RefSequence, RefSequenceError};
-use zerohop_input::reference::Piece;
-use zerohop_model::error::InputError;
+use zerohop_input::reference::{Counted, Layout, Piece, STRETCH, Stretches};
+use zerohop_model::error::{Error, InputError};
 use zerohop_model::record::Contig;
 
 /// Collects the bases of a reference.
@@ -61,14 +62,20 @@ impl Reference {
         Ok(Reference { sequence, contigs, outline })
     }
 
-    /// Reads FASTA: plain, gzip or BGZF, by content.
+    /// Reads FASTA: plain, gzip or BGZF, by content. What is plain is read by so many threads.
     ///
     /// # Errors
-    /// When it cannot be read, is wrong, or is longer than strobealign can hold.
-    pub fn read(path: &Path) -> Result<Self, InputError> {
-        let mut builder = ReferenceBuilder::default();
-        let contigs = zerohop_input::reference::read(path, |piece| builder.take(piece))?;
-        builder.build(contigs).map_err(|error| InputError::new(path, error.to_string()))
+    /// When it cannot be read, is wrong, or is longer than strobealign can hold; memory that cannot be had.
+    pub fn read(path: &Path, threads: usize) -> Result<Self, Error> {
+        let by_all = match Stretches::open(path, STRETCH) {
+            Some(stretches) => read_stretches(&stretches, threads)?,
+            None => None,
+        };
+        let (sequence, contigs) = match by_all {
+            Some(read) => read,
+            None => read_in_order(path)?,
+        };
+        Ok(Reference::new(sequence, contigs).map_err(|error| InputError::new(path, error.to_string()))?)
     }
 
     /// Its sequences, with their real names.
@@ -82,6 +89,40 @@ impl Reference {
     }
 }
 
+fn read_in_order(path: &Path) -> Result<(Sequence, Vec<Contig>), InputError> {
+    let mut builder = ReferenceBuilder::default();
+    let contigs = zerohop_input::reference::read(path, |piece| builder.take(piece))?;
+    Ok((builder.sequence, contigs))
+}
+
+/// What these stretches hold; `None` if that must be read in order.
+fn read_stretches(stretches: &Stretches, threads: usize) -> Result<Option<(Sequence, Vec<Contig>)>, Error> {
+    let mut counted: Vec<Option<Counted>> = (0..stretches.len()).map(|_| None).collect();
+    share(counted.iter_mut().enumerate().collect(), threads, |(i, counted): (usize, &mut Option<Counted>)| {
+        *counted = stretches.count(i)?;
+        Ok::<_, Error>(())
+    })?;
+    let counted: Option<Vec<Counted>> = counted.into_iter().collect();
+    let Some(Layout { contigs, bases }) = counted.and_then(|counted| stretches.layout(counted)) else {
+        return Ok(None);
+    };
+    let length = bases.last().map_or(0, |last| last.end as usize);
+    if length > MAXIMUM_REFERENCE_LENGTH {
+        return Ok(None);
+    }
+    let mut sequence = Sequence::unfilled(length)?;
+    let mut heads = vec![(0, 0); bases.len()];
+    let parts = sequence.parts(bases.into_iter().map(|bases| bases.start as usize..bases.end as usize));
+    let work = parts.into_iter().zip(&mut heads).enumerate().collect();
+    share(work, threads, |(i, (mut part, head)): (usize, (Part<'_>, &mut (usize, u64)))| {
+        stretches.take(i, |bases| part.push(bases))?;
+        *head = part.complete().ok_or_else(|| stretches.changed())?;
+        Ok::<_, Error>(())
+    })?;
+    heads.into_iter().for_each(|head| sequence.add(head));
+    Ok(Some((sequence, contigs)))
+}
+
 #[cfg(test)]
 impl Reference {
     /// The same as strobealign holds it.
@@ -91,5 +132,41 @@ impl Reference {
         let (mut starts, names) = (self.starts().0.clone(), self.outline.names.clone());
         starts.pop();
         RefSequence::new(PackedSeq::from_slice(&letters), starts, names).unwrap()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn threads_read_what_is_read_in_order() {
+        let mut random = fastrand::Rng::with_seed(8);
+        let file = tempfile::NamedTempFile::new().unwrap();
+        for round in 0..200 {
+            let mut text = String::new();
+            for contig in 0..random.usize(1..5) {
+                text.push_str(&format!(">c{contig} comment\n"));
+                for _ in 0..random.usize(..40) {
+                    text.extend((0..random.usize(..150)).map(|_| char::from(b"ACGTacgtNR-"[random.usize(..11)])));
+                    text.push('\n');
+                }
+            }
+            std::fs::write(file.path(), text + "A").unwrap();
+            let stretches = Stretches::open(file.path(), random.u64(40..300)).unwrap();
+            let Some((sequence, contigs)) = read_stretches(&stretches, 1 + round % 4).unwrap() else {
+                panic!("round {round}: left to the twin");
+            };
+            let in_order = read_in_order(file.path()).unwrap();
+            assert!((sequence, contigs) == in_order, "round {round}");
+        }
+    }
+
+    #[test]
+    fn what_is_wrong_is_said_by_who_reads_in_order() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(file.path(), ">a\nAC1\n").unwrap();
+        let error = Reference::read(file.path(), 2).err().unwrap().to_string();
+        assert!(error.ends_with("record 1 (byte 3): sequence 'a' holds '1', which is no base"), "{error}");
     }
 }

@@ -62,7 +62,7 @@ mod tests {
         builder.push(&(0..3_000_001).map(|_| b"ACGT"[random.usize(..4)]).collect::<Vec<u8>>());
         let reference = builder.build(vec![Contig::new("a", 3_000_001)]).unwrap();
         let ours = Strobealign::build(reference, &IndexParameters::of_reads(150), 2, |_| {}).unwrap();
-        let bytes = ours.save(&path, &identify(&fasta, 1).unwrap()).unwrap();
+        let bytes = ours.save(&path, &identify(&fasta, 1).unwrap(), 2).unwrap();
         let copy = || {
             let copy = File::create(&copied).unwrap();
             copy.set_len(bytes).unwrap();
@@ -83,7 +83,7 @@ mod tests {
         std::fs::write(at("y.fa"), "yy").unwrap();
         assert!(check(&path, Some(&at("y.fa")), 2).is_err() && check(&path, Some(&fasta), 2).is_ok());
         assert!(check(&path, None, 1).is_ok() && check(&fasta, None, 1).is_err());
-        ours.save(&at("y.zhi"), &identify(&at("y.fa"), 1).unwrap()).unwrap();
+        ours.save(&at("y.zhi"), &identify(&at("y.fa"), 1).unwrap(), 2).unwrap();
         assert!(!same_description(&path, &at("y.zhi")));
         for section in Loader::open(&path).unwrap().sections() {
             let file = File::options().read(true).write(true).open(&path).unwrap();

@@ -1,8 +1,10 @@
 //! The bases of a reference, two bits each, 32 to a word, the first in the lowest bits. Letters and their order are
 //! those of strobealign's `PackedSeq`, its naive twin in the tests, which takes and gives one base at a time.
 
+use crate::tables::zeroed;
 use std::ops::Range;
 use strobealign::seeding::syncmers::SeqAccess;
+use zerohop_model::error::Error;
 
 /// Bases in a word.
 pub(crate) const BASES_PER_WORD: usize = 32;
@@ -72,23 +74,44 @@ impl Sequence {
 
     /// Adds bases at the end. Letters other than A, C, G, T and U become pseudo-random bases.
     pub(crate) fn push(&mut self, bases: &[u8]) {
-        let mut word = match self.length % BASES_PER_WORD {
+        let word = match self.length % BASES_PER_WORD {
             0 => 0,
             _ => self.words.pop().unwrap_or(0),
         };
-        for &base in bases {
-            let code = match CODES[usize::from(base)] {
-                4 => ambiguous(self.length),
-                code => u64::from(code),
-            };
-            word |= code << (2 * (self.length % BASES_PER_WORD));
-            self.length += 1;
-            if self.length.is_multiple_of(BASES_PER_WORD) {
-                self.words.push(std::mem::take(&mut word));
-            }
-        }
+        let mut packer = Packer { at: self.length, word };
+        packer.pack(bases, |word| self.words.push(word));
+        self.length = packer.at;
         if !self.length.is_multiple_of(BASES_PER_WORD) {
-            self.words.push(word);
+            self.words.push(packer.word);
+        }
+    }
+
+    /// So many bases, which are put there by [`Sequence::parts`].
+    ///
+    /// # Errors
+    /// Memory that cannot be had.
+    pub(crate) fn unfilled(length: usize) -> Result<Self, Error> {
+        Ok(Sequence { words: zeroed(length.div_ceil(BASES_PER_WORD))?, length })
+    }
+
+    /// The parts of a sequence that is not filled, one for each of these ranges of bases, which follow one another.
+    pub(crate) fn parts(&mut self, ranges: impl Iterator<Item = Range<usize>>) -> Vec<Part<'_>> {
+        let (mut rest, mut first) = (&mut self.words[..], 0);
+        let parts = ranges.map(|bases| {
+            let end = bases.end.div_ceil(BASES_PER_WORD);
+            let (words, behind) = std::mem::take(&mut rest).split_at_mut(end - first);
+            (rest, first) = (behind, end);
+            let begins_inside = !bases.start.is_multiple_of(BASES_PER_WORD);
+            let words = PartWords { begins_inside, head: 0, own: words.iter_mut() };
+            Part { packer: Packer { at: bases.start, word: 0 }, bases, words }
+        });
+        parts.collect()
+    }
+
+    /// Adds to word `at` what belongs to the bases of another part.
+    pub(crate) fn add(&mut self, (at, head): (usize, u64)) {
+        if let Some(word) = self.words.get_mut(at) {
+            *word |= head;
         }
     }
 
@@ -112,6 +135,74 @@ impl Sequence {
             }
         }
         letters.truncate(bases.len());
+    }
+}
+
+/// Packs bases into words.
+struct Packer {
+    /// The position of the base that comes next.
+    at: usize,
+    /// The bases of the word that is not full.
+    word: u64,
+}
+
+impl Packer {
+    fn pack(&mut self, bases: &[u8], mut full: impl FnMut(u64)) {
+        for &base in bases {
+            let code = match CODES[usize::from(base)] {
+                4 => ambiguous(self.at),
+                code => u64::from(code),
+            };
+            self.word |= code << (2 * (self.at % BASES_PER_WORD));
+            self.at += 1;
+            if self.at.is_multiple_of(BASES_PER_WORD) {
+                full(std::mem::take(&mut self.word));
+            }
+        }
+    }
+}
+
+/// Some bases of a sequence, which a thread can fill while others fill theirs.
+pub(crate) struct Part<'w> {
+    bases: Range<usize>,
+    packer: Packer,
+    words: PartWords<'w>,
+}
+
+/// The words of a part.
+struct PartWords<'w> {
+    /// Whether bases of parts before it begin its first word, which is theirs then.
+    begins_inside: bool,
+    /// What this part adds to that word.
+    head: u64,
+    own: std::slice::IterMut<'w, u64>,
+}
+
+impl PartWords<'_> {
+    fn put(&mut self, word: u64) {
+        match std::mem::take(&mut self.begins_inside) {
+            true => self.head = word,
+            false => self.own.by_ref().take(1).for_each(|place| *place = word),
+        }
+    }
+}
+
+impl Part<'_> {
+    /// Adds bases.
+    pub(crate) fn push(&mut self, bases: &[u8]) {
+        self.packer.pack(bases, |word| self.words.put(word));
+    }
+
+    /// What is to be added to which word of the sequence, when all its bases are there; `None` if there were more or
+    /// fewer of them.
+    pub(crate) fn complete(mut self) -> Option<(usize, u64)> {
+        if self.packer.at != self.bases.end {
+            return None;
+        }
+        if !self.packer.at.is_multiple_of(BASES_PER_WORD) {
+            self.words.put(self.packer.word);
+        }
+        Some((self.bases.start / BASES_PER_WORD, self.words.head))
     }
 }
 

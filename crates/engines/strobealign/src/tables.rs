@@ -236,17 +236,6 @@ fn pieces<'p>(from: &'p [u8], to: &'p mut [u8]) -> impl Iterator<Item = Pair<'p>
     from.chunks(PIECE).zip(to.chunks_mut(PIECE))
 }
 
-/// An empty vector with room for `length` entries.
-///
-/// # Errors
-/// Memory that cannot be had.
-pub(crate) fn reserved<T>(length: usize) -> Result<Vec<T>, Error> {
-    let mut vector = Vec::new();
-    let outcome = zerohop_memory::fallible(|| vector.try_reserve_exact(length));
-    outcome.map_err(|_| Error::Memory(Bytes((length * size_of::<T>()) as u64)))?;
-    Ok(vector)
-}
-
 /// So many entries whose bits are zero. They come from the system untouched: who writes them first places their pages.
 ///
 /// # Errors

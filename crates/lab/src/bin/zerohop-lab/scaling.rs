@@ -264,7 +264,7 @@ fn engine(spec: &ProcessSpec) -> Result<Box<dyn Engine>, Failure> {
             Box::new(Synthetic::new(spec.engine.cost().unwrap_or_default(), spec.rounds_per_second))
         }
         EngineSpec::Strobealign { reference } => Box::new(Strobealign::build(
-            Reference::read(reference)?,
+            Reference::read(reference, spec.arm.threads)?,
             &IndexParameters::of_reads(READ_LENGTH),
             spec.arm.threads,
             |_| (),
