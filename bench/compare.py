@@ -70,6 +70,8 @@ def parse_arguments():
     parser.add_argument("--bwa", default=os.environ.get("BWA", "bwa"))
     parser.add_argument("--simulate", default=None, help="the simulator (default: beside zerohop)")
     parser.add_argument("--zerohop-options", type=str.split, default=[], help="more options for zerohop align")
+    parser.add_argument("--use-indexes", action="store_true",
+        help="take zerohop's indexes as they lie in the work folder, where they are made anew otherwise")
     parser.add_argument("--work", type=Path, default=None,
         help="folder for large files (default: bench-work in the target folder)")
     parser.add_argument("--out", type=Path, default=None, help="folder for results (default: bench/runs/DATE-HOST)")
@@ -147,6 +149,8 @@ def make_indexes(options, fasta):
         call([options.strobealign, "-t", options.threads, "--create-index", "-r", READ_LENGTH, fasta], cwd=options.work)
     if "bwa" in options.arms and not (options.work / f"{fasta}.bwt").exists():
         call([options.bwa, "index", fasta], cwd=options.work)
+    if options.use_indexes:
+        return
     if "bwa-mem" in options.arms:
         call([options.zerohop, "index", "--engine", "bwa-mem", fasta], cwd=options.work)
     for arm in ("before", "zerohop"):
