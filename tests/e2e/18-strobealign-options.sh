@@ -210,8 +210,10 @@ check_modes() {
 many.1.fq
 -p many.both.fq'
     done
-    # as files, from pipes and BGZF; whose reads are mapped, says the summary
+    # as files, from pipes and BGZF; the summary says how many reads are mapped, and of no pair that it is proper
     zerohop align -t 2 --engine-args=-x --json run.json -o own.paf ecoli.fa <(cat many.1.fq) <(cat many.2.fq)
+    grep -q "^mapped" "$WORK/zerohop.stderr" && ! grep -q proper "$WORK/zerohop.stderr" ||
+        fail "the summary of PAF: $(cat "$WORK/zerohop.stderr")"
     strobealign -t 1 -x ecoli.fa many.1.fq many.2.fq > expected
     cmp own.paf expected || fail "PAF of pipes"
     [ $(python3 -c 'import json; print(json.load(open("run.json"))["run"]["tally"]["mapped"])') = \

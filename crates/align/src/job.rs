@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 use zerohop_input::LaneSpec;
 use zerohop_model::directed::Directed;
+use zerohop_model::index::Product;
 use zerohop_model::machine::Bytes;
 use zerohop_model::memory_map::MemoryMap;
 use zerohop_model::plan::{HugePages, Pages};
@@ -129,6 +130,15 @@ impl Output {
             FormatName::Cram => Format::Cram { version: self.cram_version, level: self.level.unwrap_or(LEVEL) },
             FormatName::Paf => Format::Paf,
             FormatName::Abundances => Format::Abundances,
+        }
+    }
+
+    /// What the engine makes of the reads.
+    pub(crate) fn product(&self) -> Product {
+        match self.format {
+            Some(FormatName::Paf) => Product::Paf,
+            Some(FormatName::Abundances) => Product::Abundances,
+            _ => Product::Records,
         }
     }
 

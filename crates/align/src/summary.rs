@@ -43,6 +43,7 @@ impl Told {
             command: job.command.clone(),
             engine: self.engine,
             sample: sample(job),
+            product: job.output.product(),
             inputs: job.lanes.iter().map(|lane| names(&lane.files)).collect(),
             outputs: names(&output_files::paths(job)),
             replicas: self.replicas,

@@ -2,6 +2,7 @@
 
 use crate::engine::Engine;
 use crate::machine::Bytes;
+use serde::{Deserialize, Serialize};
 use std::error::Error;
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -76,7 +77,8 @@ pub trait IndexProvider: Sync {
 }
 
 /// What an engine makes of reads.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Product {
     /// Records, as SAM, BAM and CRAM have them.
     #[default]

@@ -5,6 +5,7 @@ use crate::summary::{IndexOrigin, IndexReport, ResourceUse, SCHEMA_VERSION, Summ
 use std::time::Duration;
 use zerohop_model::exchange::RankReport;
 use zerohop_model::exchange::SEARCH_VERSION;
+use zerohop_model::index::Product;
 use zerohop_model::machine::{Allowed, Bytes, CpuId, Machine, Node, NodeId};
 use zerohop_model::measurement::{PageCensus, ReplicaReport, RunReport, Tally, WorkerReport};
 use zerohop_model::memory_map::{Banks, Contention, MemoryMap, Reading, Source};
@@ -123,6 +124,7 @@ pub(crate) fn summary(nodes: u32, cpus: u32, seconds: f64) -> Summary {
             .to_owned(),
         engine: ("strobealign".to_owned(), "0.19.1".to_owned()),
         sample: "S1".to_owned(),
+        product: Product::Records,
         inputs: vec![vec!["reads_1.fq.gz".to_owned(), "reads_2.fq.gz".to_owned()]],
         outputs: vec!["out.bam".to_owned()],
         machine: machine(nodes, cpus),

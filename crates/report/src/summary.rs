@@ -3,6 +3,7 @@
 use crate::figures::Figures;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
+use zerohop_model::index::Product;
 use zerohop_model::machine::{Bytes, Machine};
 use zerohop_model::measurement::{Comparison, DuplicateReport, LibraryReport, ReplicaReport, RunReport, Tally};
 use zerohop_model::plan::Plan;
@@ -65,6 +66,9 @@ pub struct Summary {
     /// The name of the sample; empty in files that were written before there was this field.
     #[serde(default)]
     pub sample: String,
+    /// What was made of the reads.
+    #[serde(default)]
+    pub product: Product,
     /// The read files, a lane each.
     pub inputs: Vec<Vec<String>>,
     /// The output files; none for standard output.
@@ -153,6 +157,12 @@ pub(crate) fn percent(part: u64, all: u64) -> f64 {
 }
 
 impl Summary {
+    /// Paired reads that are properly paired, in percent. Only records say which are.
+    pub(crate) fn proper(&self) -> Option<f64> {
+        let t = &self.run.tally;
+        (t.paired > 0 && self.product == Product::Records).then(|| percent(t.properly_paired, t.paired))
+    }
+
     /// The figures of this run.
     pub fn figures(&self) -> Figures {
         let t = &self.run.tally;
@@ -167,7 +177,7 @@ impl Summary {
         Figures {
             reads: t.reads,
             mapped: percent(t.mapped, t.reads),
-            proper: (t.paired > 0).then(|| percent(t.properly_paired, t.paired)),
+            proper: self.proper(),
             insert: t.insert.quantile(0.5),
             duplicates: found.map(marked),
             library_size: found.and_then(size),

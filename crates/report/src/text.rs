@@ -32,15 +32,8 @@ impl Summary {
         line("command", self.command.clone());
         line("reads", reads_words(t));
         line("mapped", format!("{:.2} %", percent(t.mapped, t.reads)));
-        if t.paired > 0 {
-            line(
-                "proper",
-                format!(
-                    "{:.2} % of paired reads properly paired{}",
-                    percent(t.properly_paired, t.paired),
-                    self.insert()
-                ),
-            );
+        if let Some(proper) = self.proper() {
+            line("proper", format!("{proper:.2} % of paired reads properly paired{}", self.insert()));
         }
         line("index", self.index_line());
         line("plan", self.plan.reasons.join(" "));

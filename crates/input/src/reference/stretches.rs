@@ -16,8 +16,8 @@ use std::path::{Path, PathBuf};
 use zerohop_model::error::InputError;
 use zerohop_model::record::Contig;
 
-/// Bytes of a stretch, about.
-pub const STRETCH: u64 = 8 << 20;
+/// Bytes of a stretch, about: what each thread holds.
+pub const STRETCH: u64 = 2 << 20;
 /// A line that is longer than this may lie in several stretches. No header line is.
 const LONG_LINE: u64 = 1 << 16;
 
