@@ -86,7 +86,7 @@ full_disks() {
             [ -z "$(ls -A disk)" ] || fail "left on the full disk: $(ls disk)"
         done
     done
-    head -c 200000 ref.fa > disk/r.fa
+    head -c 400000 ref.fa > disk/r.fa
     attempt 20 index -r 150 disk/r.fa
     expect_failure "index on a full disk" \
         "disk/r.fa.r150.zhi: cannot write the index: No space left on device (os error 28)"
