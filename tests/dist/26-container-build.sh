@@ -1,7 +1,8 @@
 #!/bin/bash
 # The first stage of the Dockerfile, in a bare Debian 12: what it installs is all that zerohop needs to be compiled. The
 # image has Rust in /usr/local; here that is the one of this machine. The last stage gets what the first one made, and
-# aligns. The Apptainer definition has the same commands. Without fat link-time optimisation, which would only cost time.
+# aligns. The Apptainer definition has the same commands. Without fat link-time optimisation, which would only cost
+# time.
 source "$(dirname "$0")/lib.sh"
 rust=${RUSTUP_HOME:-$HOME/.rustup} cargo=${CARGO_HOME:-$HOME/.cargo}
 [ -x "$cargo/bin/rustup" ] || skip "no rustup here"
