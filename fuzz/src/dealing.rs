@@ -120,6 +120,7 @@ pub fn parse(parser: &dyn Parse, chunk: &mut Chunk) -> Result<Vec<Read>, Error> 
             comment: read.comment.to_vec(),
             seq: read.seq.to_vec(),
             qual: read.qual.map(<[u8]>::to_vec),
+            failed_filters: read.failed_filters,
         })
         .collect())
 }

@@ -1,5 +1,5 @@
 //! What the fuzz targets share: inputs as files without a name, writers of compressed data, dealing a lane to the end,
-//! and the naive parser that it is held against.
+//! and the naive parsers that it is held against.
 //!
 //! A target fails by panicking, so what cannot fail here is unwrapped. [`target`] makes it a fuzz target where
 //! cargo-fuzz compiles it, and else a program that runs its seeds: `cargo run -p zerohop-fuzz --bin reads`.
@@ -8,6 +8,7 @@ pub mod coding;
 pub mod dealing;
 pub mod files;
 pub mod naive;
+pub mod naive_bam;
 
 use std::path::{Path, PathBuf};
 

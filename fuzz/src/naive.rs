@@ -1,6 +1,6 @@
 //! Reads as one would parse them first: the whole text at once, line by line.
 
-/// One read: name, comment, bases, and qualities if it has any.
+/// One read: name, comment, bases, qualities if it has any, and whether it failed the sequencer's filters.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Read {
     /// The name.
@@ -11,6 +11,8 @@ pub struct Read {
     pub seq: Vec<u8>,
     /// The qualities.
     pub qual: Option<Vec<u8>>,
+    /// Whether it failed the filters.
+    pub failed_filters: bool,
 }
 
 /// How reads make fragments.
@@ -47,6 +49,11 @@ pub fn chunks(texts: &[Vec<u8>], layout: Layout, closes_past: u64, max_read_base
         }
         _ => files.into_iter().flatten().map(|read| vec![read]).collect(),
     };
+    Some(cut(fragments, closes_past))
+}
+
+/// Fragments as chunks, each of which ends with the fragment that has the base behind so many.
+pub fn cut(fragments: Vec<Vec<Read>>, closes_past: u64) -> Chunks {
     let (mut chunks, mut open, mut bases) = (Chunks::new(), Vec::new(), 0);
     for fragment in fragments {
         bases += fragment.iter().map(|read| read.seq.len() as u64).sum::<u64>();
@@ -59,7 +66,7 @@ pub fn chunks(texts: &[Vec<u8>], layout: Layout, closes_past: u64, max_read_base
     if !open.is_empty() {
         chunks.push(open);
     }
-    Some(chunks)
+    chunks
 }
 
 fn reads(text: &[u8], max_read_bases: usize) -> Option<Vec<Read>> {
@@ -90,7 +97,13 @@ fn fastq(lines: &[&[u8]]) -> Option<Read> {
     let valid = plus.starts_with(b"+") && qual.len() == seq.len() && qual.iter().all(u8::is_ascii_graphic);
     let (name, comment) = split(header.strip_prefix(b"@")?);
     let name = name.strip_suffix(b"/1").or(name.strip_suffix(b"/2")).unwrap_or(name).to_vec();
-    valid.then(|| Read { name, comment, seq: seq.to_ascii_uppercase(), qual: Some(qual.to_vec()) })
+    valid.then(|| Read {
+        name,
+        comment,
+        seq: seq.to_ascii_uppercase(),
+        qual: Some(qual.to_vec()),
+        failed_filters: false,
+    })
 }
 
 fn fasta(lines: &[&[u8]]) -> Option<Vec<Read>> {
@@ -98,7 +111,7 @@ fn fasta(lines: &[&[u8]]) -> Option<Vec<Read>> {
     for line in lines {
         if let Some(header) = line.strip_prefix(b">") {
             let (name, comment) = split(header);
-            reads.push(Read { name: name.to_vec(), comment, seq: Vec::new(), qual: None });
+            reads.push(Read { name: name.to_vec(), comment, seq: Vec::new(), qual: None, failed_filters: false });
         } else {
             reads.last_mut()?.seq.extend(line.trim_ascii_end().to_ascii_uppercase());
         }

@@ -62,6 +62,9 @@ pub(crate) fn endless(path: &Path, record: &[u8], bases: u64, limit: u64) -> Inp
     InputError::new(path, over_limit(limit)).read(name)
 }
 
+/// What to say of a record of BAM that is cut off.
+pub(crate) const TRUNCATED_RECORD: &str = "the file ends in the middle of this record: it is truncated";
+
 /// What to say where there should be a record of BAM, and is none.
 pub(crate) const DAMAGED_RECORD: &str =
     "here should be a record of BAM, but the sizes of its parts contradict each other: the file is damaged";

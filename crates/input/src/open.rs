@@ -6,7 +6,7 @@ use crate::blocked::BlockInput;
 use crate::content::Content;
 use crate::count;
 use crate::cutter::Cutting;
-use crate::fault::read_fault;
+use crate::fault::{TRUNCATED_RECORD, read_fault};
 use crate::granted::{GrantedClaim, GrantedEmit, Shared};
 use crate::gzip::GzipMembers;
 use crate::parse::{Format, Layout, Parser};
@@ -192,14 +192,22 @@ impl Opened {
         self.header = header;
         loop {
             let more = self.read_more(wanted)?;
-            let (first, is_decided) = bam::first_read(self.prefix.get(start..).unwrap_or_default());
-            if !is_decided && more && wanted < start + MOST_BEFORE_FIRST {
-                wanted *= 2;
-            } else if first.is_none() && !is_decided && more {
-                let what = "its first records are secondary and supplementary ones alone, for 64 MiB: are there reads?";
-                return Err(InputError::new(&self.path, what).at(1, start as u64));
-            } else {
-                return Ok(Content::Bam { header: start as u64, contigs, first });
+            let (first, cut_off) = bam::first_read(self.prefix.get(start..).unwrap_or_default());
+            match (first, cut_off) {
+                (_, Some(_)) if more && wanted < start + MOST_BEFORE_FIRST => wanted *= 2,
+                (None, Some(_)) if more => {
+                    let what =
+                        "its first records are secondary and supplementary ones alone, for 64 MiB: are there reads?";
+                    return Err(InputError::new(&self.path, what).at(1, start as u64));
+                }
+                // It may be in no chunk, if it is that of no read.
+                (None, Some(bytes @ 1..)) => {
+                    let mut fault = InputError::new(&self.path, TRUNCATED_RECORD);
+                    fault = fault.at(1, (self.prefix.len() - bytes) as u64);
+                    fault.byte = fault.byte.filter(|_| !self.is_converted);
+                    return Err(fault);
+                }
+                _ => return Ok(Content::Bam { header: start as u64, contigs, first }),
             }
         }
     }

@@ -21,7 +21,20 @@ pub(super) struct Field<'t> {
     pub(super) value: &'t [u8],
 }
 
-impl Field<'_> {
+impl<'t> Field<'t> {
+    /// Its value, if that is text (Z).
+    pub(super) fn text(&self) -> Option<&'t [u8]> {
+        (self.kind == b'Z').then_some(self.value)
+    }
+
+    /// The numbers of an array of integers with 32 bits, as they lie there.
+    pub(super) fn words(&self) -> Option<&'t [u8]> {
+        match (self.kind, self.value) {
+            (b'B', [b'i' | b'I', _, _, _, _, words @ ..]) => Some(words),
+            _ => None,
+        }
+    }
+
     pub(super) fn is_of_alignment(&self) -> bool {
         OF_ALIGNMENTS.contains(&self.key)
     }

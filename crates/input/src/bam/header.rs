@@ -63,24 +63,24 @@ impl Header {
     }
 }
 
-/// What the reads say that `text` begins with, and whether more of them would say nothing else. Damaged records say
-/// nothing: whoever parses them finds the fault.
-pub(crate) fn first_read(mut text: &[u8]) -> (Option<First>, bool) {
+/// What the reads say that `text` begins with; if more of them could say something else, also how many bytes there are
+/// of a record that is cut off. Damaged records say nothing: whoever parses them finds the fault.
+pub(crate) fn first_read(mut text: &[u8]) -> (Option<First>, Option<usize>) {
     let mut first = None;
     loop {
         let head = match Head::read(text) {
             Found::Head(head) => head,
-            Found::CutOff => return (first, false),
-            Found::Damaged => return (first, true),
+            Found::CutOff => return (first, Some(text.len())),
+            Found::Damaged => return (first, None),
         };
-        let Some(record) = Record::of(head, text) else { return (first, false) };
+        let Some(record) = Record::of(head, text) else { return (first, Some(text.len())) };
         if head.is_read() {
             let lacks_qualities = record.qualities.first() == Some(&0xff);
             let First { is_paired, .. } =
                 *first.get_or_insert(First { is_paired: head.flags & PAIRED != 0, lacks_qualities });
             // A read without bases says nothing of qualities.
             if head.bases > 0 {
-                return (Some(First { is_paired, lacks_qualities }), true);
+                return (Some(First { is_paired, lacks_qualities }), None);
             }
         }
         text = &text[head.size..];

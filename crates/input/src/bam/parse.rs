@@ -3,7 +3,7 @@
 
 use super::fields::{fields, name as shown_key};
 use super::record::{Found, Head, Record};
-use crate::fault::over_limit;
+use crate::fault::{DAMAGED_RECORD, TRUNCATED_RECORD, over_limit};
 use crate::header::without_mate_number;
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -169,11 +169,11 @@ impl<'p> Parsing<'p> {
     }
 
     fn record(&self, bytes: &'p [u8]) -> Result<Record<'p>, InputError> {
-        let cut_off = || self.fault(b"", "the file ends in the middle of this record: it is truncated");
+        let cut_off = || self.fault(b"", TRUNCATED_RECORD);
         match Head::read(bytes) {
             Found::Head(head) => Record::of(head, bytes).ok_or_else(cut_off),
             Found::CutOff => Err(cut_off()),
-            Found::Damaged => Err(self.fault(b"", crate::fault::DAMAGED_RECORD)),
+            Found::Damaged => Err(self.fault(b"", DAMAGED_RECORD)),
         }
     }
 
@@ -267,7 +267,7 @@ impl<'p> Parsing<'p> {
             if field.is_of_alignment() || is_group && !self.parser.keeps_read_groups {
                 continue;
             }
-            if is_group && !self.parser.read_groups.contains(field.value) {
+            if is_group && !field.text().is_some_and(|id| self.parser.read_groups.contains(id)) {
                 let what =
                     format!("its {} is '{}', which the header does not name", shown_key(field.key), shown(field.value));
                 return Err(self.fault(name, what));

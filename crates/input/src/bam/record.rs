@@ -112,6 +112,6 @@ impl<'t> Record<'t> {
             return self.cigar;
         }
         let long = fields(self.fields).flatten().find(|field| field.key == *b"CG");
-        long.and_then(|field| field.value.get(5..)).unwrap_or(self.cigar)
+        long.and_then(|field| field.words()).unwrap_or(self.cigar)
     }
 }

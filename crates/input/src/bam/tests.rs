@@ -122,6 +122,7 @@ fn faults_name_record_byte_and_read() {
         fault(with(b"RGZother\0")),
         format!("{at}, read 'x': its RG is 'other', which the header does not name")
     );
+    assert!(fault(with(b"RGAg")).contains("which the header does not name"), "an ID is text");
     assert!(fault(with(b"XX")).contains("read 'x': its field 'XX' is damaged"));
     assert!(fault(with(b"XXZa\x01\0")).contains("its field XX holds '\\x01'"));
     assert!(fault(Made { quality: 92, ..x.clone() }).contains("a quality of 94; the best that SAM allows is 93"));
@@ -155,6 +156,8 @@ fn aligned_reads_without_all_their_bases_are_refused() {
     };
     let long = |operation: u32| [&b"CGBI\x02\0\0\0"[..], &[3 << 4, operation].map(u32::to_le_bytes).concat()].concat();
     let stands_in = vec![3 << 4 | 4, 9 << 4 | 3];
+    let text = b"CGZ.....\x05...\0".to_vec();
+    assert_eq!(refused(stands_in.clone(), b"ACG", text), Ok(()), "text is no CIGAR");
     assert!(refused(vec![50 << 4], b"", vec![]).unwrap_err().contains("its bases are not in the file"));
     assert!(refused(stands_in.clone(), b"ACG", long(5)).unwrap_err().contains("it is hard-clipped"));
     assert_eq!(refused(stands_in, b"ACG", long(2)), Ok(()));
@@ -170,11 +173,13 @@ fn the_first_read_says_what_all_are() {
         Made::new("b", 0x8d, b""),
         none(Made::new("c", 0x4d, b"A")),
     ]);
-    assert_eq!(first_read(&text), (Some(First { is_paired: true, lacks_qualities: true }), true));
+    assert_eq!(first_read(&text), (Some(First { is_paired: true, lacks_qualities: true }), None));
     let before = text.len() - none(Made::new("c", 0x4d, b"A")).bytes().len();
-    assert_eq!(first_read(&text[..before]), (Some(First { is_paired: true, lacks_qualities: false }), false));
-    assert_eq!(first_read(&Made::new("a", 0x100, b"ACG").bytes()), (None, false));
-    assert_eq!(first_read(b""), (None, false));
+    assert_eq!(first_read(&text[..before]), (Some(First { is_paired: true, lacks_qualities: false }), Some(0)));
+    let secondary = Made::new("a", 0x100, b"ACG").bytes();
+    assert_eq!(first_read(&secondary), (None, Some(0)));
+    assert_eq!(first_read(&[&secondary[..], &secondary[..40]].concat()), (None, Some(40)));
+    assert_eq!(first_read(b""), (None, Some(0)));
 }
 
 #[test]
