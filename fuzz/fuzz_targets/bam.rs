@@ -1,19 +1,23 @@
-//! BAM, however damaged, ends in the chunks that a naive parser finds, or in an error where that finds a fault; from a
-//! file, whose stretches the workers survey, and through a pipe.
+//! BAM, however damaged, ends in the chunks that a naive parser finds, or in an error where that finds a fault: from a
+//! file, whose stretches the workers survey, also where ranks deal parts of it; and through a pipe.
 //!
 //! Input: four bytes that choose how (see [`Plan`]), then the records, which get a header before them, or the file as
 //! it is before it is compressed. Records may also be put between valid ones, so that they lie where stretches meet.
 #![cfg_attr(fuzzing, no_main)]
 
-use std::path::Path;
 use zerohop_fuzz::coding::{BLOCK, bgzf};
-use zerohop_fuzz::dealing::{MAX_READ_BASES, Manner, Threads, deal};
+use zerohop_fuzz::dealing::{MAX_READ_BASES, Manner, Threads, deal, deal_over};
 use zerohop_fuzz::files::{Pipe, Regular};
 use zerohop_fuzz::naive::Chunks;
 use zerohop_fuzz::{Random, naive_bam, take};
+use zerohop_model::error::Error;
 
 /// One read group and one contig.
 const HEADER: &[u8] = b"BAM\x01\x09\0\0\0@RG\tID:g\n\x01\0\0\0\x02\0\0\0c\0\x09\0\0\0";
+
+/// Bytes of a BGZF file in a stretch, and of a stream in a segment: workers survey files, pipes are streams.
+const STRETCH: usize = 1 << 18;
+const SEGMENT: usize = 1 << 20;
 
 /// What the first bytes of an input choose.
 struct Plan {
@@ -21,6 +25,8 @@ struct Plan {
     manner: Manner,
     longest_block: usize,
     seed: u8,
+    /// Where in the text parts meet, if records are put there: bytes.
+    border: Option<usize>,
     /// Bytes of records before those of the input.
     before: usize,
     /// Whether there are some behind them, too.
@@ -31,15 +37,15 @@ struct Plan {
 impl Plan {
     fn read(data: &mut &[u8]) -> Self {
         let [shape, law, seed, place] = take(data);
-        // Stretches of a BGZF file have 256 KiB, segments of a stream 1 MiB.
-        let border = [0, 0, 0, 0, 0, 1 << 18, 1 << 19, 1 << 20][usize::from(place) % 8];
-        let before = match border {
-            0 => 0,
-            border => {
-                let [near, far] = take(data);
-                border - usize::from(near) - 64 * usize::from(far)
-            }
+        let border = match place % 8 {
+            6 => Some(STRETCH),
+            7 => Some(SEGMENT),
+            _ => None,
         };
+        let before = border.map_or(0, |border| {
+            let [near, far] = take(data);
+            border - usize::from(near) - 64 * usize::from(far)
+        });
         Plan {
             has_header: shape & 1 == 0,
             manner: Manner {
@@ -50,6 +56,7 @@ impl Plan {
             },
             longest_block: [1, 30, 1000, BLOCK][usize::from(shape >> 4) % 4].max(if before == 0 { 1 } else { 1000 }),
             seed,
+            border,
             before,
             behind: place & 8 != 0,
             filler: Filler { is_paired: place & 0x10 != 0, has_decoys: place & 0x20 != 0 },
@@ -90,10 +97,10 @@ impl Filler {
     }
 }
 
-/// A field that holds a row of records.
+/// A field that holds a row of records, as numbers of four bytes.
 fn decoys() -> Vec<u8> {
     let records = record("d", 4, 1, b"").repeat(20);
-    [b"XDBC", &(records.len() as u32).to_le_bytes()[..], &records].concat()
+    [b"XDBI", &(records.len() as u32 / 4).to_le_bytes()[..], &records].concat()
 }
 
 /// A record without an alignment.
@@ -121,7 +128,7 @@ zerohop_fuzz::target!(|data: &[u8]| {
         text.extend(plan.filler.records(3000, random));
     }
     let expected = naive_bam::chunks(&text, plan.manner.closes_past, MAX_READ_BASES);
-    let check = |how: &str, path: &Path| match (deal(&[path], plan.manner), &expected) {
+    let check = |how: &str, found: Result<Chunks, Error>| match (found, &expected) {
         (Ok(found), Some(expected)) => {
             let reads = |chunks: &Chunks| chunks.iter().map(Vec::len).collect::<Vec<_>>();
             assert_eq!(reads(&found), reads(expected), "{how}: reads per chunk");
@@ -133,9 +140,13 @@ zerohop_fuzz::target!(|data: &[u8]| {
     };
     let bytes = bgzf(&text, plan.longest_block, i32::from(plan.seed % 2), true, random);
     let regular = Regular::new(&bytes);
-    check("a file", regular.path());
-    let pipe = Pipe::new(bytes);
-    check("a pipe", pipe.path());
-    drop(pipe);
+    if plan.border != Some(SEGMENT) {
+        check("a file", deal(&[regular.path()], plan.manner));
+        check("over ranks", deal_over(&[regular.path()], plan.manner, 1 + usize::from(plan.seed >> 1) % 3));
+    }
+    if plan.border != Some(STRETCH) {
+        let pipe = Pipe::new(bytes);
+        check("a pipe", deal(&[pipe.path()], plan.manner));
+    }
     threads.wait();
 });

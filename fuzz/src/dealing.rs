@@ -2,15 +2,16 @@
 
 use crate::naive::{Chunks, Read};
 use std::collections::BTreeMap;
-use std::path::Path;
-use std::sync::Mutex;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
-use zerohop_input::{LaneSpec, OpenLane};
+use zerohop_input::{LaneSpec, OpenLane, Shared, Table};
 use zerohop_model::chunk::Chunk;
 use zerohop_model::engine::Cut;
 use zerohop_model::error::Error;
-use zerohop_model::source::{Claim, Claimed, Deal, Emitted, Parse};
+use zerohop_model::source::{Claim, Claimed, Deal, Emitted, Grant, Granted, Lane, Parse};
 
 /// The longest read allowed here: within what a fuzzer writes.
 pub const MAX_READ_BASES: usize = 1000;
@@ -39,22 +40,76 @@ pub fn deal(files: &[&Path], manner: Manner) -> Result<Chunks, Error> {
         zerohop_input::mean_read_length(std::slice::from_mut(&mut lane))?;
     }
     let lane = lane.deal(0, Cut::at(manner.closes_past.saturating_add(1)), MAX_READ_BASES, manner.workers)?;
-    let (chunks, count) = match lane.deal {
+    let (chunks, count) = all_of(lane, manner.workers)?;
+    assert_eq!(chunks.len() as u64, count, "the lane says how many chunks it had");
+    assert!(chunks.keys().copied().eq(0..count), "chunks are numbered without gaps");
+    Ok(chunks.into_values().collect())
+}
+
+/// The chunks of the lane of `files`, of which each of so many ranks deals those that are its own.
+///
+/// # Errors
+/// What counting, dealing or parsing says, on any rank.
+pub fn deal_over(files: &[&Path], manner: Manner, ranks: usize) -> Result<Chunks, Error> {
+    let files: Vec<PathBuf> = files.iter().map(|path| path.to_path_buf()).collect();
+    let open = || OpenLane::open(&LaneSpec { files: files.clone(), interleaved: manner.interleaved });
+    let cut = Cut::at(manner.closes_past.saturating_add(1));
+    let lane = open()?;
+    let counts = (0..ranks).map(|rank| lane.count(rank, ranks, 1)).collect::<Result<Vec<_>, _>>()?;
+    let table = Table::from_bytes(&lane.table(&counts, cut)?.to_bytes()).unwrap();
+    let (table, mut all) = (Arc::new(table), BTreeMap::new());
+    for rank in 0..ranks {
+        let shared = Shared::new(Arc::new(Grains { rank: rank as u64, ranks: ranks as u64, chunks: table.chunks() }));
+        let table = Some((Arc::clone(&table), 0));
+        let lane = open()?.deal_granted((0, 1), cut, MAX_READ_BASES, manner.workers, table, &shared)?;
+        for (number, reads) in all_of(lane, manner.workers)?.0 {
+            assert_eq!(all.insert(number, reads), None, "a chunk was dealt twice");
+        }
+    }
+    assert!(all.keys().copied().eq(0..all.len() as u64), "chunks are numbered without gaps");
+    Ok(all.into_values().collect())
+}
+
+/// Grants a rank every n-th of up to eight grains. (What is granted is surveyed by itself, from a whole stretch.)
+struct Grains {
+    rank: u64,
+    ranks: u64,
+    chunks: u64,
+}
+
+impl Grant for Grains {
+    fn granted(&self, from: u64) -> Granted {
+        let grain = self.chunks.div_ceil(8).max(1);
+        let next = (from..self.chunks).find(|chunk| chunk / grain % self.ranks == self.rank);
+        next.map_or(Granted::End, |chunk| Granted::Chunks(chunk..((chunk / grain + 1) * grain).min(self.chunks)))
+    }
+
+    fn absent(&self, _: Range<u64>) {}
+
+    fn begun_before(&self, chunks: Range<u64>) {
+        panic!("no cohort has several chunks, but {chunks:?} are of one");
+    }
+
+    fn goes_on(&self, chunks: Range<u64>) {
+        panic!("no cohort has several chunks, but {chunks:?} are of one");
+    }
+}
+
+/// All chunks that a lane deals, by their numbers, and how many it says that it has.
+fn all_of(lane: Lane, workers: usize) -> Result<(BTreeMap<u64, Vec<Read>>, u64), Error> {
+    match lane.deal {
         Deal::Emit(mut emitter) => {
             let (mut chunk, mut chunks) = (Chunk::default(), BTreeMap::new());
             loop {
                 if let Emitted::End { chunks: count, .. } = emitter.emit(&mut chunk, &AtomicBool::new(false))? {
-                    break (chunks, count);
+                    return Ok((chunks, count));
                 }
                 let reads = parse(&*lane.parser, &mut chunk)?;
                 assert_eq!(chunks.insert(chunk.ticket.number, reads), None, "a ticket was given twice");
             }
         }
-        Deal::Claim(claim) => claim_all(&*claim, &*lane.parser, manner.workers)?,
-    };
-    assert_eq!(chunks.len() as u64, count, "the lane says how many chunks it had");
-    assert!(chunks.keys().copied().eq(0..count), "chunks are numbered without gaps");
-    Ok(chunks.into_values().collect())
+        Deal::Claim(claim) => claim_all(&*claim, &*lane.parser, workers),
+    }
 }
 
 /// The number of threads before a lane is dealt. Nobody joins those that read streams: one that stays is a fault, and

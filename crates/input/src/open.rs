@@ -1,12 +1,12 @@
 //! Opens read files: finds out what they are by their content, and chooses how they are dealt.
 
 use crate::LaneSpec;
-use crate::bam::{self, BamParser};
+use crate::bam::{self, BamParser, Beginning};
 use crate::blocked::BlockInput;
 use crate::content::Content;
 use crate::count;
 use crate::cutter::Cutting;
-use crate::fault::{TRUNCATED_RECORD, read_fault};
+use crate::fault::{DAMAGED_RECORD, TRUNCATED_RECORD, read_fault};
 use crate::granted::{GrantedClaim, GrantedEmit, Shared};
 use crate::gzip::GzipMembers;
 use crate::parse::{Format, Layout, Parser};
@@ -192,23 +192,27 @@ impl Opened {
         self.header = header;
         loop {
             let more = self.read_more(wanted)?;
-            let (first, cut_off) = bam::first_read(self.prefix.get(start..).unwrap_or_default());
-            match (first, cut_off) {
-                (_, Some(_)) if more && wanted < start + MOST_BEFORE_FIRST => wanted *= 2,
-                (None, Some(_)) if more => {
+            // A fault before the first read may be in no chunk, so that nobody would find it later.
+            let (what, left) = match bam::first_read(self.prefix.get(start..).unwrap_or_default()) {
+                Beginning::Open { .. } if more && wanted < start + MOST_BEFORE_FIRST => {
+                    wanted *= 2;
+                    continue;
+                }
+                Beginning::Open { first: None, .. } if more => {
                     let what =
                         "its first records are secondary and supplementary ones alone, for 64 MiB: are there reads?";
                     return Err(InputError::new(&self.path, what).at(1, start as u64));
                 }
-                // It may be in no chunk, if it is that of no read.
-                (None, Some(bytes @ 1..)) => {
-                    let mut fault = InputError::new(&self.path, TRUNCATED_RECORD);
-                    fault = fault.at(1, (self.prefix.len() - bytes) as u64);
-                    fault.byte = fault.byte.filter(|_| !self.is_converted);
-                    return Err(fault);
+                Beginning::Open { first: None, cut_off: cut_off @ 1.. } => (TRUNCATED_RECORD, cut_off),
+                Beginning::Damaged { left } => (DAMAGED_RECORD, left),
+                Beginning::Open { first, .. } => return Ok(Content::Bam { header: start as u64, contigs, first }),
+                Beginning::Known(first) => {
+                    return Ok(Content::Bam { header: start as u64, contigs, first: Some(first) });
                 }
-                _ => return Ok(Content::Bam { header: start as u64, contigs, first }),
-            }
+            };
+            let mut fault = InputError::new(&self.path, what).at(1, (self.prefix.len() - left) as u64);
+            fault.byte = fault.byte.filter(|_| !self.is_converted);
+            return Err(fault);
         }
     }
 

@@ -63,24 +63,36 @@ impl Header {
     }
 }
 
-/// What the reads say that `text` begins with; if more of them could say something else, also how many bytes there are
-/// of a record that is cut off. Damaged records say nothing: whoever parses them finds the fault.
-pub(crate) fn first_read(mut text: &[u8]) -> (Option<First>, Option<usize>) {
-    let mut first = None;
+/// What the records that a text begins with say of its reads.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Beginning {
+    /// More of them would say nothing else. (Damage behind the first read is found by who parses it.)
+    Known(First),
+    /// More of them may say something else; so many bytes at the end are a record that is cut off.
+    Open { first: Option<First>, cut_off: usize },
+    /// The record so many bytes before the end is damaged, and no read comes before it.
+    Damaged { left: usize },
+}
+
+/// What the records say that `text` begins with.
+pub(crate) fn first_read(mut text: &[u8]) -> Beginning {
+    let mut first: Option<First> = None;
     loop {
         let head = match Head::read(text) {
             Found::Head(head) => head,
-            Found::CutOff => return (first, Some(text.len())),
-            Found::Damaged => return (first, None),
+            Found::CutOff => return Beginning::Open { first, cut_off: text.len() },
+            Found::Damaged => return first.map_or(Beginning::Damaged { left: text.len() }, Beginning::Known),
         };
-        let Some(record) = Record::of(head, text) else { return (first, Some(text.len())) };
+        let Some(record) = Record::of(head, text) else {
+            return Beginning::Open { first, cut_off: text.len() };
+        };
         if head.is_read() {
             let lacks_qualities = record.qualities.first() == Some(&0xff);
             let First { is_paired, .. } =
                 *first.get_or_insert(First { is_paired: head.flags & PAIRED != 0, lacks_qualities });
             // A read without bases says nothing of qualities.
             if head.bases > 0 {
-                return (Some(First { is_paired, lacks_qualities }), None);
+                return Beginning::Known(First { is_paired, lacks_qualities });
             }
         }
         text = &text[head.size..];

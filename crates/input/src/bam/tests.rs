@@ -1,5 +1,5 @@
 use super::mark::{BamState, guess, mark};
-use super::{BamParser, First, Header, first_read};
+use super::{BamParser, Beginning, First, Header, first_read};
 use crate::content::{Content, State};
 use proptest::prelude::*;
 use zerohop_model::chunk::{Chunk, Text};
@@ -173,13 +173,19 @@ fn the_first_read_says_what_all_are() {
         Made::new("b", 0x8d, b""),
         none(Made::new("c", 0x4d, b"A")),
     ]);
-    assert_eq!(first_read(&text), (Some(First { is_paired: true, lacks_qualities: true }), None));
+    let lacking = First { is_paired: true, lacks_qualities: true };
+    assert_eq!(first_read(&text), Beginning::Known(lacking));
     let before = text.len() - none(Made::new("c", 0x4d, b"A")).bytes().len();
-    assert_eq!(first_read(&text[..before]), (Some(First { is_paired: true, lacks_qualities: false }), Some(0)));
+    let first = First { is_paired: true, lacks_qualities: false };
+    assert_eq!(first_read(&text[..before]), Beginning::Open { first: Some(first), cut_off: 0 });
+    let damaged = [0; 40];
+    assert_eq!(first_read(&[&text[..before], &damaged].concat()), Beginning::Known(first));
     let secondary = Made::new("a", 0x100, b"ACG").bytes();
-    assert_eq!(first_read(&secondary), (None, Some(0)));
-    assert_eq!(first_read(&[&secondary[..], &secondary[..40]].concat()), (None, Some(40)));
-    assert_eq!(first_read(b""), (None, Some(0)));
+    assert_eq!(first_read(&secondary), Beginning::Open { first: None, cut_off: 0 });
+    let cut_off = [&secondary[..], &secondary[..40]].concat();
+    assert_eq!(first_read(&cut_off), Beginning::Open { first: None, cut_off: 40 });
+    assert_eq!(first_read(&[&secondary[..], &damaged].concat()), Beginning::Damaged { left: 40 });
+    assert_eq!(first_read(b""), Beginning::Open { first: None, cut_off: 0 });
 }
 
 #[test]
