@@ -415,6 +415,14 @@ check_ranks() {
         $launch -n 2 "$ZEROHOP" align --ranks -q -t 2 -o "$WORK/ranks.bam" "$WORK/set.fa" "$WORK/gzip.bam" < /dev/null
         records "$WORK/ranks.bam" > "$WORK/own"
         same "$name, 2 ranks, gzip"
+        # a fault before the first read, which is in the chunks of no rank
+        (samtools view -H "$WORK/reads.bam" | samtools view -u | bgzip -dc; head -c 40 /dev/zero) |
+            bgzip -c > "$WORK/odd.bam"
+        rm -rf "$WORK/ranks.bam"*
+        ! $launch -n 2 "$ZEROHOP" align --ranks -q -t 2 -o "$WORK/ranks.bam" "$WORK/set.fa" "$WORK/odd.bam" \
+            < /dev/null 2> "$WORK/message" || fail "$name: a damaged file is aligned"
+        grep -q "record 1 (byte .*the file is damaged" "$WORK/message" || fail "$(cat "$WORK/message")"
+        [ ! -e "$WORK/ranks.bam" ] || fail "$name: something that looks complete is left"
     done < <(mpis)
     echo "ranks: the records of one process in $checks runs"
 }
@@ -504,6 +512,9 @@ check_refused() {
     sed -E 's/\t(77|141)\t/\t256\t/' "$WORK/reads.sam" | samtools view -b -o "$WORK/none.bam"
     zerohop align -q -o "$WORK/empty.bam" "$WORK/set.fa" "$WORK/none.bam"
     [ "$(samtools view -c "$WORK/empty.bam")" = 0 ] || fail "records of no reads"
+    gzip -cd "$WORK/none.bam" | head -c -7 | bgzip -c > "$WORK/odd.bam"
+    refused "record 1 (byte" "$WORK/set.fa" "$WORK/odd.bam"
+    refused "the file ends in the middle of this record: it is truncated" "$WORK/set.fa" "$WORK/odd.bam"
     # no reads
     samtools view -H "$WORK/reads.bam" | samtools view -b -o "$WORK/none.bam"
     zerohop align -q -o "$WORK/empty.bam" "$WORK/set.fa" "$WORK/none.bam"
