@@ -5,11 +5,13 @@
 //! behind valid filler of such a length that it lies across such a border.
 #![cfg_attr(fuzzing, no_main)]
 
+use std::path::Path;
 use zerohop_fuzz::coding::{BLOCK, END_MARKER, bgzf, gzip};
-use zerohop_fuzz::dealing::{MAX_READ_BASES, Manner, Threads, deal};
+use zerohop_fuzz::dealing::{MAX_READ_BASES, Manner, Threads, deal, deal_over};
 use zerohop_fuzz::files::{Pipe, Regular};
 use zerohop_fuzz::naive::{self, Layout};
 use zerohop_fuzz::{Random, take};
+use zerohop_model::error::Error;
 
 /// What the first bytes of an input choose.
 struct Plan {
@@ -118,32 +120,36 @@ zerohop_fuzz::target!(|data: &[u8]| {
         })
         .collect();
     let expected = naive::chunks(&texts, plan.layout, plan.manner.closes_past, MAX_READ_BASES);
-    let check = |what: &str, paths: &[&std::path::Path]| {
-        let found = deal(paths, plan.manner);
-        match (&found, &expected) {
-            (Ok(found), Some(expected)) => {
-                let reads = |chunks: &naive::Chunks| chunks.iter().map(Vec::len).collect::<Vec<_>>();
-                assert_eq!(reads(found), reads(expected), "{what}: reads per chunk");
-                assert!(found == expected, "{what}: reads differ");
-            }
-            (Err(_), None) => {}
-            (Ok(found), None) => panic!("{what}: {} chunks of faulty text", found.len()),
-            (Err(error), Some(_)) => panic!("{what}: text without a fault is refused: {error}"),
+    let compare = |what: &str, found: Result<naive::Chunks, Error>| match (&found, &expected) {
+        (Ok(found), Some(expected)) => {
+            let reads = |chunks: &naive::Chunks| chunks.iter().map(Vec::len).collect::<Vec<_>>();
+            assert_eq!(reads(found), reads(expected), "{what}: reads per chunk");
+            assert!(found == expected, "{what}: reads differ");
         }
+        (Err(_), None) => {}
+        (Ok(found), None) => panic!("{what}: {} chunks of faulty text", found.len()),
+        (Err(error), Some(_)) => panic!("{what}: text without a fault is refused: {error}"),
+    };
+    let check = |what: &str, paths: &[&Path]| compare(what, deal(paths, plan.manner));
+    // Over ranks regular files are dealt in other ways.
+    let ranks = 1 + (plan.seed >> 2) as usize % 3;
+    let check_regular = |what: &str, paths: &[&Path]| {
+        check(what, paths);
+        compare(&format!("{what} over ranks"), deal_over(paths, plan.manner, ranks));
     };
     let random = &mut Random::new(plan.seed);
     let plain: Vec<Regular> = texts.iter().map(|text| Regular::new(text)).collect();
-    check("plain", &plain.iter().map(Regular::path).collect::<Vec<_>>());
+    check_regular("plain", &plain.iter().map(Regular::path).collect::<Vec<_>>());
     let bgzf: Vec<Regular> = texts
         .iter()
         .map(|text| Regular::new(&bgzf(text, plan.longest_block, plan.level, plan.end_marker, random)))
         .collect();
-    check("BGZF", &bgzf.iter().map(Regular::path).collect::<Vec<_>>());
+    check_regular("BGZF", &bgzf.iter().map(Regular::path).collect::<Vec<_>>());
     // All streams are dealt alike once they are inflated: one way per input is enough.
     let gzipped: Vec<Vec<u8>> = texts.iter().map(|text| gzip(text, plan.level as u32, random)).collect();
     if plan.seed.is_multiple_of(3) {
         let gzipped: Vec<Regular> = gzipped.iter().map(|bytes| Regular::new(bytes)).collect();
-        check("gzip", &gzipped.iter().map(Regular::path).collect::<Vec<_>>());
+        check_regular("gzip", &gzipped.iter().map(Regular::path).collect::<Vec<_>>());
     } else {
         let piped = if plan.seed % 3 == 1 { gzipped } else { texts };
         let pipes: Vec<Pipe> = piped.into_iter().map(Pipe::new).collect();

@@ -55,12 +55,19 @@ pub fn deal_over(files: &[&Path], manner: Manner, ranks: usize) -> Result<Chunks
     let open = || OpenLane::open(&LaneSpec { files: files.clone(), interleaved: manner.interleaved });
     let cut = Cut::at(manner.closes_past.saturating_add(1));
     let lane = open()?;
-    let counts = (0..ranks).map(|rank| lane.count(rank, ranks, 1)).collect::<Result<Vec<_>, _>>()?;
-    let table = Table::from_bytes(&lane.table(&counts, cut)?.to_bytes()).unwrap();
-    let (table, mut all) = (Arc::new(table), BTreeMap::new());
+    let table = if lane.is_counted() {
+        let counts = (0..ranks).map(|rank| lane.count(rank, ranks, 1)).collect::<Result<Vec<_>, _>>()?;
+        Some(Arc::new(Table::from_bytes(&lane.table(&counts, cut)?.to_bytes()).unwrap()))
+    } else {
+        None
+    };
+    // What is granted of a file that was counted is surveyed by itself, from a whole stretch: so there are few grains.
+    let chunks = table.as_ref().map_or(u64::MAX, |table| table.chunks());
+    let grain = table.as_ref().map_or(1, |_| chunks.div_ceil(8).max(1));
+    let mut all = BTreeMap::new();
     for rank in 0..ranks {
-        let shared = Shared::new(Arc::new(Grains { rank: rank as u64, ranks: ranks as u64, chunks: table.chunks() }));
-        let table = Some((Arc::clone(&table), 0));
+        let shared = Shared::new(Arc::new(Grains { rank: rank as u64, ranks: ranks as u64, grain, chunks }));
+        let table = table.clone().map(|table| (table, 0));
         let lane = open()?.deal_granted((0, 1), cut, MAX_READ_BASES, manner.workers, table, &shared)?;
         for (number, reads) in all_of(lane, manner.workers)?.0 {
             assert_eq!(all.insert(number, reads), None, "a chunk was dealt twice");
@@ -70,18 +77,20 @@ pub fn deal_over(files: &[&Path], manner: Manner, ranks: usize) -> Result<Chunks
     Ok(all.into_values().collect())
 }
 
-/// Grants a rank every n-th of up to eight grains. (What is granted is surveyed by itself, from a whole stretch.)
+/// Grants a rank every n-th of grains of so many chunks.
 struct Grains {
     rank: u64,
     ranks: u64,
+    grain: u64,
+    /// Chunks that there are.
     chunks: u64,
 }
 
 impl Grant for Grains {
     fn granted(&self, from: u64) -> Granted {
-        let grain = self.chunks.div_ceil(8).max(1);
-        let next = (from..self.chunks).find(|chunk| chunk / grain % self.ranks == self.rank);
-        next.map_or(Granted::End, |chunk| Granted::Chunks(chunk..((chunk / grain + 1) * grain).min(self.chunks)))
+        let next = (from..self.chunks).find(|chunk| chunk / self.grain % self.ranks == self.rank);
+        let end = |chunk: u64| (chunk / self.grain + 1) * self.grain;
+        next.map_or(Granted::End, |chunk| Granted::Chunks(chunk..end(chunk).min(self.chunks)))
     }
 
     fn absent(&self, _: Range<u64>) {}
