@@ -2,7 +2,8 @@
 //! file, whose stretches the workers survey, also where ranks deal parts of it; and through a pipe.
 //!
 //! Input: four bytes that choose how (see [`Plan`]), then the records, which get a header before them, or the file as
-//! it is before it is compressed. Records may also be put between valid ones, so that they lie where stretches meet.
+//! it is before it is compressed. Records may also be put between valid ones, so that they lie where stretches meet:
+//! then two more bytes say how far before that.
 #![cfg_attr(fuzzing, no_main)]
 
 use zerohop_fuzz::coding::{BLOCK, bgzf};
