@@ -11,14 +11,11 @@ use zerohop_fuzz::dealing::{MAX_READ_BASES, Manner, Threads, deal, deal_over};
 use zerohop_fuzz::files::{Pipe, Regular};
 use zerohop_fuzz::naive::Chunks;
 use zerohop_fuzz::{Random, naive_bam, take};
+use zerohop_input::sizes::{BGZF_STRETCH, SEGMENT};
 use zerohop_model::error::Error;
 
 /// One read group and one contig.
 const HEADER: &[u8] = b"BAM\x01\x09\0\0\0@RG\tID:g\n\x01\0\0\0\x02\0\0\0c\0\x09\0\0\0";
-
-/// Bytes of a BGZF file in a stretch, and of a stream in a segment: workers survey files, pipes are streams.
-const STRETCH: usize = 1 << 18;
-const SEGMENT: usize = 1 << 20;
 
 /// What the first bytes of an input choose.
 struct Plan {
@@ -26,8 +23,8 @@ struct Plan {
     manner: Manner,
     longest_block: usize,
     seed: u8,
-    /// Where in the text parts meet, if records are put there: bytes.
-    border: Option<usize>,
+    /// Where in the text parts meet, if records are put there: bytes. Workers survey files, pipes are streams.
+    border: Option<u64>,
     /// Bytes of records before those of the input.
     before: usize,
     /// Whether there are some behind them, too.
@@ -39,13 +36,13 @@ impl Plan {
     fn read(data: &mut &[u8]) -> Self {
         let [shape, law, seed, place] = take(data);
         let border = match place % 8 {
-            6 => Some(STRETCH),
+            6 => Some(BGZF_STRETCH),
             7 => Some(SEGMENT),
             _ => None,
         };
         let before = border.map_or(0, |border| {
             let [near, far] = take(data);
-            border - usize::from(near) - 64 * usize::from(far)
+            (border - (u64::from(near) + 64 * u64::from(far)) % border) as usize
         });
         Plan {
             has_header: shape & 1 == 0,
@@ -55,7 +52,7 @@ impl Plan {
                 workers: 1 + usize::from(law >> 2) % 2,
                 sampled: law & 0x80 != 0,
             },
-            longest_block: [1, 30, 1000, BLOCK][usize::from(shape >> 4) % 4].max(if before == 0 { 1 } else { 1000 }),
+            longest_block: [30, 200, 1000, BLOCK][usize::from(shape >> 4) % 4].max(before >> 8),
             seed,
             border,
             before,
@@ -85,7 +82,7 @@ impl Filler {
                 true => (format!("f{}", number / 2), [0x4d, 0x8d][usize::from(is_second)]),
                 false => (format!("f{number}"), 4),
             };
-            let bases = 100 + random.below(900) as usize;
+            let bases = 1 + random.below(1000.min(bytes as u64 / 4 + 1)) as usize;
             let decoys = if self.has_decoys { decoys() } else { Vec::new() };
             let with_text = |length| {
                 let text = [b"XZZ", &vec![b'c'; length][..], b"\0"].concat();
@@ -145,7 +142,7 @@ zerohop_fuzz::target!(|data: &[u8]| {
         check("a file", deal(&[regular.path()], plan.manner));
         check("over ranks", deal_over(&[regular.path()], plan.manner, 1 + usize::from(plan.seed >> 1) % 3));
     }
-    if plan.border != Some(STRETCH) {
+    if plan.border != Some(BGZF_STRETCH) {
         let pipe = Pipe::new(bytes);
         check("a pipe", deal(&[pipe.path()], plan.manner));
     }

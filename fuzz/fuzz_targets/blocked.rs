@@ -10,7 +10,7 @@ use std::sync::atomic::AtomicBool;
 use zerohop_fuzz::dealing::{MAX_READ_BASES, Manner, deal};
 use zerohop_fuzz::files::Regular;
 use zerohop_fuzz::naive::Read;
-use zerohop_fuzz::take;
+use zerohop_fuzz::{may_be_sam, take};
 use zerohop_input::blocked::{Fit, Sidecar, block, restore};
 use zerohop_input::{LaneSpec, OpenLane, Parsing};
 use zerohop_model::chunk::Chunk;
@@ -80,7 +80,7 @@ zerohop_fuzz::target!(|data: &[u8]| {
     let regular = Regular::new(rest);
     let manner = Manner { interleaved: false, closes_past: 1 << 40, workers: 1, sampled: false };
     let found = deal(&[regular.path()], manner).map(|chunks| chunks.into_iter().flatten().collect::<Vec<_>>());
-    if rest.first() == Some(&b'>') || rest.starts_with(&[0x1f, 0x8b]) {
+    if rest.first() == Some(&b'>') || rest.starts_with(&[0x1f, 0x8b]) || may_be_sam(rest) {
         return;
     }
     for parsing in [Parsing::Original, Parsing::Deferred, Parsing::Batch(1 + usize::from(how[0]) % 7)] {

@@ -72,6 +72,17 @@ impl Random {
     }
 }
 
+/// Whether a text may be taken for SAM or CRAM, which the naive parser of FASTQ knows nothing of.
+pub fn may_be_sam(text: &[u8]) -> bool {
+    let first_line = text.split(|&b| b == b'\n').next().unwrap_or_default();
+    let tabs = first_line.iter().filter(|&&b| b == b'\t').count();
+    match text {
+        [b'@', b'H' | b'S' | b'R' | b'P' | b'C', b'D' | b'Q' | b'G' | b'O', b'\t', ..] => true,
+        [b'@', ..] => false,
+        _ => tabs >= 9 || text.starts_with(b"CRAM"),
+    }
+}
+
 /// Takes `N` bytes from the start of an input; those that are missing are zero.
 pub fn take<const N: usize>(data: &mut &[u8]) -> [u8; N] {
     let (head, rest) = data.split_at(N.min(data.len()));

@@ -14,8 +14,9 @@
 
 use crate::content::State;
 use crate::fault::gzip_fault;
-use crate::regular::{GZIP_STRETCH, Regular, Stretch, Tail};
+use crate::regular::{Regular, Stretch, Tail};
 use crate::segment::Segment;
+use crate::sizes::GZIP_STRETCH;
 use crossbeam_queue::SegQueue;
 use std::cell::RefCell;
 use std::collections::BTreeMap;

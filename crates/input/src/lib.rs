@@ -47,6 +47,7 @@ mod sam;
 mod sample;
 mod segment;
 mod serial;
+pub mod sizes;
 mod stream;
 mod survey;
 mod table;

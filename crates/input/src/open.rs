@@ -13,6 +13,7 @@ use crate::parse::{Format, Layout, Parser};
 use crate::regular::{Coding, Regular};
 use crate::sam;
 use crate::serial::SerialText;
+use crate::sizes::COMPRESSED_READ;
 use crate::stream::{StreamEmitter, StreamSpec};
 use crate::survey::{Part, Survey, has_end_marker};
 use crate::table::Table;
@@ -108,7 +109,7 @@ fn look(path: &Path, (raw, regular): Raw, reference: Option<&Path>) -> Result<Op
     let raw = Cursor::new(first).chain(raw);
     let rest: Box<dyn Read + Send> = match compression {
         Compression::None => Box::new(raw),
-        _ => Box::new(GzipMembers::new(raw, 1 << 18)),
+        _ => Box::new(GzipMembers::new(raw, COMPRESSED_READ)),
     };
     let progress = length.map(|length| (count, length));
     let text_read = Arc::new(AtomicU64::new(0));
@@ -163,7 +164,7 @@ impl Opened {
         let text = Cursor::new(self.prefix).chain(self.rest);
         let reference = reference.filter(|path| sam::has_index(path)).map(Path::to_owned);
         let bam = zerohop_cram::as_bam(text, reference).map_err(|e| read_fault(&self.path, &e))?;
-        let rest: Box<dyn Read + Send> = Box::new(GzipMembers::new(bam, 1 << 18));
+        let rest: Box<dyn Read + Send> = Box::new(GzipMembers::new(bam, COMPRESSED_READ));
         let rest = Counting { inner: rest, count: Arc::clone(&self.text_read) };
         let mut opened = Opened { regular: None, prefix: Vec::new(), rest, is_converted: true, ..self };
         opened.read_more(bam::MAGIC.len())?;

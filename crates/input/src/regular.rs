@@ -7,6 +7,7 @@
 use crate::content::{Content, Marked, State};
 use crate::gzip::{GzipMembers, TrailingGarbage};
 use crate::segment::{Marks, Segment};
+use crate::sizes::{BGZF_STRETCH, GZIP_STRETCH, PLAIN_STRETCH};
 use libdeflater::Decompressor;
 use std::cell::RefCell;
 use std::fs::File;
@@ -17,13 +18,6 @@ use zerohop_gzip::Part;
 use zerohop_model::error::InputError;
 use zerohop_model::machine::NodeId;
 use zerohop_model::spare;
-
-/// Bytes of a plain file that are surveyed at once: about the text of one chunk of strobealign.
-pub(crate) const PLAIN_STRETCH: u64 = 1 << 20;
-/// Bytes of a BGZF file that are surveyed at once; FASTQ shrinks about fourfold.
-const BGZF_STRETCH: u64 = 1 << 18;
-/// Bytes of a gzip file that are inflated at once.
-pub(crate) const GZIP_STRETCH: u64 = 1 << 18;
 
 /// Bytes that are read at a time where only the beginning of a text is wanted.
 const BEHIND_BYTES: usize = 1 << 12;

@@ -10,6 +10,7 @@ use crate::fault::{endless, read_fault, record_text_limit};
 use crate::header;
 use crate::parse::Format;
 use crate::segment::{LineState, Marks, Segment, join_mates, mark_fasta, mark_fastq};
+use crate::sizes::SEGMENT;
 use std::io::Read;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -20,8 +21,6 @@ use zerohop_model::chunk::{Chunk, Ticket};
 use zerohop_model::error::{Error, InputError};
 use zerohop_model::source::{Emit, Emitted};
 
-/// Bytes of inflated text per segment.
-const SEGMENT: usize = 1 << 20;
 /// Segments that a reader may be ahead of the emitter.
 const AHEAD: usize = 3;
 /// How often a waiting emitter looks whether the run was stopped.
@@ -84,7 +83,7 @@ impl Reader {
         if let Content::Bam { .. } = self.spec.content {
             return self.next_records(bytes, carried);
         }
-        let mut wanted = SEGMENT;
+        let mut wanted = SEGMENT as usize;
         loop {
             if self.fill(&mut bytes, wanted)? {
                 let marks = self.mark(&bytes, true).0;
@@ -106,13 +105,13 @@ impl Reader {
                 return Err(fault.at(self.records + 1, self.bytes));
             }
             // All that is there is marked anew: so each time there is to be twice as much.
-            wanted = (2 * bytes.len()).min(most) + SEGMENT;
+            wanted = (2 * bytes.len()).min(most) + SEGMENT as usize;
         }
     }
 
     /// The next segment of BAM: it ends anywhere but in the beginning of a record, which goes to `carried`.
     fn next_records(&mut self, mut bytes: Vec<u8>, carried: &mut Vec<u8>) -> Result<(Segment, bool), InputError> {
-        let is_end = self.fill(&mut bytes, SEGMENT)?;
+        let is_end = self.fill(&mut bytes, SEGMENT as usize)?;
         let marked = bam_mark::mark(&bytes, self.state, |_| is_end.then(Vec::new));
         carried.extend_from_slice(&bytes[marked.bytes..]);
         bytes.truncate(marked.bytes);

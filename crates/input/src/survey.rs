@@ -15,8 +15,9 @@
 
 use crate::chain::{Chain, Members};
 use crate::cutter::{CutChunk, Cutter};
-use crate::regular::{Coding, Front, PLAIN_STRETCH, Regular, Stretch};
+use crate::regular::{Coding, Front, Regular, Stretch};
 use crate::segment::Segment;
+use crate::sizes::PLAIN_STRETCH;
 use crate::table::Table;
 use crossbeam_queue::ArrayQueue;
 use std::collections::BTreeMap;
