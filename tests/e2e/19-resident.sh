@@ -48,6 +48,9 @@ done
 ! grep -q "not used" zerohop.stderr || fail "$(cat zerohop.stderr)"
 align interleaved.sam --pages interleave
 [ "$(origin)" = ref.fa.r150.zhi ] || fail "a copy on one node was used where pages shall be elsewhere"
+ln -s . same
+zerohop align --json run.json -o by-link.sam same/ref.fa 1.fq 2.fq
+case $(origin) in "$COPIES"/strobealign-*) ;; *) fail "another way to the same file: $(origin)";; esac
 mv ref.fa away.fa
 zerohop align --json run.json -o alone.sam ref.fa.r150.zhi 1.fq 2.fq
 case $(origin) in "$COPIES"/strobealign-*) ;; *) fail "the index given in place of the reference: $(origin)";; esac

@@ -208,7 +208,49 @@ for name in "uneven", "uneven-one", "uneven-large":
     print(name, [r["nodes"] for r in j["plan"]["replicas"]], *j["plan"]["reasons"])'
 }
 
-for part in eight_nodes uneven_nodes; do
+# Copies that `index --keep` leaves: on each node while there is room, and read where there is no room for others
+kept_copies() {
+    lab --nodes 4 --cpus 8 --mem 6G <<'END'
+cd "$(dirname "$0")"
+mount -o remount,size=90% /dev/shm
+"$ZEROHOP" index --keep ref.fa 2> keep.txt
+align kept ref.fa
+align kept-1 -t 1 ref.fa
+align kept-two --replicas 2 ref.fa
+# what is free now would do for one copy alone
+"$ZEROHOP" index --keep large.fa 2> keep-large.txt
+fallocate -l "$(awk '/^MemAvailable/ { print int($2 * 0.8) "K" }' /proc/meminfo)" /dev/shm/other
+align kept-large large.fa
+END
+    # no node has room for a copy of its own
+    lab --nodes 4 --cpus 8 --mem 2G <<'END'
+cd "$(dirname "$0")"
+"$ZEROHOP" index --keep large.fa 2> keep-few.txt
+align kept-few large.fa
+END
+    same_records kept kept-1 kept-two
+    check "kept copies are on each node, and read there" '
+def origin(name):
+    return json.load(open(name + ".json"))["index"]["origin"]["file"]
+for name, keep in ("kept", "keep"), ("kept-large", "keep-large"):
+    assert len(open(keep + ".txt").read().split(": kept after")) == 5, open(keep + ".txt").read()
+    assert origin(name).startswith("/dev/shm/zerohop-0/strobealign-"), origin(name)
+    check_local(name, [[n] for n in range(4)])
+j, copies = run("kept-1")
+[replica] = j["plan"]["replicas"]
+assert replica["nodes"] == [j["plan"]["workers"][0]["node"]] and origin("kept-1").endswith("-local-0/ref.fa.r150.zhi")
+assert origin("kept-two") == "ref.fa.r150.zhi", origin("kept-two")'
+    check "kept copies where no node has room for its own" '
+j, copies = run("kept-few")
+replicas, said = j["plan"]["replicas"], open("keep-few.txt").read()
+assert said.count(": kept after") == len(replicas) < 4 and "of its memory" in said, said
+assert "/dev/shm" in j["index"]["origin"]["file"] and "--keep" in j["plan"]["reasons"][0], j["plan"]
+for replica, census in zip(replicas, copies):
+    assert replica["pages"] == "interleave", replica
+    check_even({n: census.get(n, 0) for n in replica["nodes"]}, replica["nodes"], 4 << 20)'
+}
+
+for part in eight_nodes uneven_nodes kept_copies; do
     [[ $part =~ ${PART-} ]] || continue
     part $part
     echo "$part: as it should be"

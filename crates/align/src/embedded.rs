@@ -7,7 +7,6 @@ use crate::multi_rank::{self, MultiRank};
 use crate::pilots::{self, Alternatives, Watched};
 use crate::ready::{Ran, Ready};
 use crate::replicas::{Copies, Move, Replicas, check_memory};
-use crate::resident::count_missing;
 use crate::shared_index::{OneOfMany, Prepared};
 use crate::summary::Told;
 use crate::taken;
@@ -23,6 +22,7 @@ use zerohop_model::machine::Machine;
 use zerohop_model::measurement::{Comparison, RunReport};
 use zerohop_model::plan::Plan;
 use zerohop_output::{Header, Program};
+use zerohop_plan::count_missing;
 use zerohop_ranks::RankShare;
 use zerohop_runtime::{HELD_PER_WORKER, Job as Run, Mapping, Progress, ReplicaMap};
 
@@ -125,9 +125,10 @@ fn prepare(
     output_files::apart_from(job, &source.files())?;
     let key = TuningKey::embedded(provider, &*source, Profile::new(paired, mean_read_length, arguments));
     let (plan, alternatives) = begin(job, &machine, &key)?;
-    notes.extend(share.weigh(&machine, plan.replicas.len(), key.index)?);
+    let missing = count_missing(&plan.replicas, &key.kept);
+    notes.extend(share.weigh(&machine, missing, key.index)?);
     notes.extend(source.note());
-    check_memory(&*source, &job.reference, count_missing(&*source, &plan.replicas))?;
+    check_memory(&*source, &job.reference, missing)?;
     let replicas = Replicas::make(&*source, &plan, mean_read_length, provider.has_index())?;
     notes.extend(replicas.notes.iter().cloned());
     let (read_length, files) = (read_length_of(provider, mean_read_length), source.files());
@@ -232,7 +233,7 @@ fn followed(
 /// The plan to begin with, and what else may be tried.
 fn begin(job: &Job, machine: &Machine, key: &TuningKey) -> Result<(Plan, Option<Alternatives>), AlignError> {
     if job.placement.plan == Some(PlanFrom::Auto)
-        && let Some(alternatives) = Alternatives::of(job, machine, zerohop_plan::Engine::Embedded, key.index.0)?
+        && let Some(alternatives) = Alternatives::of(job, machine, key)?
     {
         return Ok((alternatives.plans[0].clone(), Some(alternatives)));
     }

@@ -2,6 +2,7 @@
 
 use crate::error::AlignError;
 use crate::lanes::ReadGroups;
+use crate::tuning_key::TuningKey;
 use std::path::PathBuf;
 use std::time::Duration;
 use zerohop_input::LaneSpec;
@@ -345,20 +346,16 @@ impl Job {
 }
 
 impl Placement {
-    /// What the plan is asked for, for an index of this size.
-    pub fn request<'a>(
-        &self,
-        index_bytes: u64,
-        engine: zerohop_plan::Engine,
-        map: Option<&'a MemoryMap>,
-    ) -> zerohop_plan::Request<'a> {
+    /// What the plan is asked for.
+    pub fn request<'a>(&self, key: &'a TuningKey, map: Option<&'a MemoryMap>) -> zerohop_plan::Request<'a> {
         zerohop_plan::Request {
             workers: self.threads,
             replicas: self.replicas,
             pages: self.pages,
             huge_pages: self.huge_pages,
-            index_bytes,
-            engine,
+            index_bytes: key.index.0,
+            kept: &key.kept,
+            engine: key.kind,
             map,
         }
     }

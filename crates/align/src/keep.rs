@@ -1,7 +1,8 @@
-//! `zerohop index --keep`: an index stays in memory, a copy on each node.
+//! `zerohop index --keep`: an index stays in memory, a copy on each node where there is room for it.
 
 use crate::error::AlignError;
 use crate::index_files::find_or_write;
+use crate::plan_cache;
 use crate::reaping;
 use crate::resident::IndexFile;
 use std::path::PathBuf;
@@ -9,7 +10,8 @@ use zerohop_engine_external::copies::{self, Copy};
 use zerohop_engine_external::{copies_charge, shm};
 use zerohop_model::index::{IndexProvider, Wanted};
 use zerohop_model::machine::Machine;
-use zerohop_model::plan::{HugePages, Pages, Placement};
+use zerohop_model::plan::{HugePages, Placement};
+use zerohop_plan::{Copies, Engine, Replicas, Request};
 
 /// What the user should know of /dev/shm, if copies there do not lie on huge pages.
 pub fn note() -> Option<String> {
@@ -17,6 +19,15 @@ pub fn note() -> Option<String> {
                  index. An administrator gives it some: mount -o remount,huge=within_size /dev/shm. Then remove the \
                  copy and keep it again.";
     (!shm::has_huge_pages()).then(|| words.to_owned())
+}
+
+/// An index that stays in memory.
+#[derive(Debug)]
+pub struct KeptIndex {
+    /// Its copies.
+    pub copies: Vec<KeptCopy>,
+    /// Why there, a sentence each.
+    pub reasons: Vec<String>,
 }
 
 /// A copy that stays.
@@ -28,8 +39,8 @@ pub struct KeptCopy {
     pub was_there: bool,
 }
 
-/// Puts the index of a reference into the memory of each node that this process may use, with so many threads. The
-/// index is written first if there is none.
+/// Puts the index of a reference into memory, with so many threads, where a run on all CPUs would place its copies: on
+/// each node where there is room for that. The index is written first if there is none.
 ///
 /// # Errors
 /// An index that cannot be kept, used or written; no room.
@@ -38,7 +49,7 @@ pub fn keep(
     wanted: &Wanted<'_>,
     machine: &Machine,
     threads: usize,
-) -> Result<Vec<KeptCopy>, AlignError> {
+) -> Result<KeptIndex, AlignError> {
     let name = provider.engine().0;
     let cannot = || AlignError::Usage(format!("--keep: the index of {name} cannot be kept in memory"));
     if !provider.has_resident() {
@@ -49,13 +60,28 @@ pub fn keep(
     resident.check(threads)?;
     let reaper = reaping::start()?;
     reaping::told(&reaper, &copies_charge())?;
-    // What runs have left that nobody could clear away after takes room.
+    // What takes room and is of no use: what runs have left that nobody could clear away after, and copies of an index
+    // that has changed.
     copies::clear(false)?;
-    let nodes = machine.memory_nodes().into_iter().map(|node| node.id);
-    let on_node = |node| Placement { nodes: vec![node], pages: Pages::Local, huge_pages: HugePages::Auto };
-    let make = |placement: Placement| {
-        let (copy, was_there) = Copy::get(&IndexFile { resident, threads }, &placement, true)?;
+    let original = IndexFile { resident, threads };
+    copies::remove_stale(&original)?;
+    let kept = copies::kept(&original);
+    let map = plan_cache::memory_map(machine);
+    let request = Request {
+        workers: None,
+        replicas: Replicas::Auto,
+        pages: None,
+        huge_pages: HugePages::Auto,
+        index_bytes: source.bytes().0,
+        kept: &kept,
+        engine: Engine::Embedded,
+        map: map.as_ref(),
+    };
+    let Copies { placements, reasons, .. } = zerohop_plan::copies(machine, &request)?;
+    let make = |placement: &Placement| {
+        let (copy, was_there) = Copy::get(&original, placement, true)?;
         Ok(KeptCopy { folder: copy.folder().to_owned(), was_there })
     };
-    nodes.map(on_node).map(make).collect()
+    let copies = placements.iter().map(make).collect::<Result<_, AlignError>>()?;
+    Ok(KeptIndex { copies, reasons })
 }

@@ -8,11 +8,12 @@
 use crate::error::AlignError;
 use crate::job::Job;
 use crate::plan_cache;
+use crate::tuning_key::TuningKey;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 use zerohop_model::machine::Machine;
 use zerohop_model::plan::{Pages, Plan};
-use zerohop_plan::{Engine, Need, Pilots, PlanError, Replicas as Count, Request, Strategy, rank, watch_for};
+use zerohop_plan::{Need, Pilots, PlanError, Replicas as Count, Request, Strategy, kept_suffice, rank, watch_for};
 use zerohop_runtime::Progress;
 
 /// How often the run is looked at.
@@ -27,14 +28,14 @@ pub struct Alternatives {
 }
 
 impl Alternatives {
-    /// What there is to be tried for an index of this size; none if the rule is sure. With a number of copies that the
+    /// What there is to be tried; none if the rule is sure, or where copies are kept. With a number of copies that the
     /// user asked for, that is compared with one copy.
     ///
     /// # Errors
     /// Copies that do not fit into memory.
-    pub fn of(job: &Job, machine: &Machine, engine: Engine, index_bytes: u64) -> Result<Option<Self>, AlignError> {
-        let map = plan_cache::memory_map(machine);
-        let request = job.placement.request(index_bytes, engine, map.as_ref());
+    pub fn of(job: &Job, machine: &Machine, key: &TuningKey) -> Result<Option<Self>, AlignError> {
+        let (map, engine) = (plan_cache::memory_map(machine), key.kind);
+        let request = job.placement.request(key, map.as_ref());
         if job.external.farm || request.replicas == Count::Count(1) {
             return Ok(None);
         }
@@ -44,8 +45,11 @@ impl Alternatives {
             let [one, asked] = [0, 1].map(|number| strategy_of(&plans[number]));
             return Ok((one != asked).then(|| Alternatives { pilots: Pilots::between(one, asked, engine), plans }));
         }
+        if request.pages.is_none() && kept_suffice(machine, request.kept) {
+            return Ok(None);
+        }
         let threads = request.workers.unwrap_or_else(|| machine.allowed.worker_count());
-        let mut ranked = rank(machine, &Need { index_bytes, engine, threads }, map.as_ref());
+        let mut ranked = rank(machine, &Need { index_bytes: key.index.0, engine, threads }, map.as_ref());
         ranked.retain(|ranked| request.pages.is_none_or(|pages| ranked.strategy.pages == pages));
         let pilots = Pilots::new(&ranked, engine);
         if pilots.next().is_none() {

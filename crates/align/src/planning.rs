@@ -5,10 +5,10 @@ use crate::job::{Job, PlanFrom};
 use crate::plan_cache;
 use crate::tuning_key::TuningKey;
 use std::path::Path;
-use zerohop_model::machine::{CpuId, Machine, NodeId};
-use zerohop_model::plan::{HugePages, Plan};
+use zerohop_model::machine::{Bytes, CpuId, Machine, NodeId};
+use zerohop_model::plan::{HugePages, Placement, Plan};
 use zerohop_model::tuning::{Choice, SavedPlan};
-use zerohop_plan::{Replicas, Request};
+use zerohop_plan::{Replicas, Request, kept_suffice};
 use zerohop_process::cache;
 
 /// A plan, and whether it is for single-threaded processes.
@@ -30,13 +30,13 @@ const MOST: usize = 65_536;
 pub fn planned(job: &Job, machine: &Machine, key: &TuningKey) -> Result<Planned, AlignError> {
     let by_rule = || -> Result<Planned, AlignError> {
         let map = plan_cache::memory_map(machine);
-        let request = job.placement.request(key.index.0, key.kind, map.as_ref());
+        let request = job.placement.request(key, map.as_ref());
         Ok(Planned { plan: zerohop_plan::plan(machine, &request)?, farm: job.external.farm })
     };
     match &job.placement.plan {
         Some(PlanFrom::File(path)) => replay(path, job, machine, key),
         Some(PlanFrom::Rule | PlanFrom::Auto) => by_rule(),
-        None if asks_for_something(job) => by_rule(),
+        None if asks_for_something(job) || kept_suffice(machine, &key.kept) => by_rule(),
         None => match key.is_tuned.then(|| tuned(machine, key)).flatten() {
             Some(planned) => Ok(planned),
             None => by_rule(),
@@ -107,7 +107,7 @@ fn replay(path: &Path, job: &Job, machine: &Machine, key: &TuningKey) -> Result<
 
 /// Why the copies of a plan do not fit into the memory that is free, if they do not.
 fn too_little_memory(machine: &Machine, saved: &SavedPlan, key: &TuningKey) -> Option<String> {
-    work_out(machine, saved.choice, key.index.0).err().map(|error| error.to_string())
+    work_out(machine, saved.choice, key.index, &key.kept).err().map(|error| error.to_string())
 }
 
 /// Why a plan cannot be followed on `machine`, if it cannot.
@@ -132,17 +132,18 @@ fn misfit(machine: &Machine, SavedPlan { plan, choice, .. }: &SavedPlan) -> Opti
     nodes.find(missing).map(|node| format!("node {node} has no memory that may be used"))
 }
 
-/// A choice, worked out for a machine.
+/// A choice, worked out for a machine, and for an index of this size of which copies may be kept in memory.
 ///
 /// # Errors
 /// Copies that do not fit into memory.
-pub fn work_out(machine: &Machine, choice: Choice, index_bytes: u64) -> Result<Plan, AlignError> {
+pub fn work_out(machine: &Machine, choice: Choice, index: Bytes, kept: &[Placement]) -> Result<Plan, AlignError> {
     let request = Request {
         workers: Some(choice.threads),
         replicas: Replicas::Count(choice.copies),
         pages: Some(choice.pages),
         huge_pages: HugePages::Auto,
-        index_bytes,
+        index_bytes: index.0,
+        kept,
         // With everything given, neither is looked at.
         engine: zerohop_plan::Engine::Embedded,
         map: None,

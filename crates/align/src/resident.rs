@@ -3,12 +3,12 @@
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
-use zerohop_engine_external::copies::{CopiedFile, Copy, Kept, Manifest, Original};
+use zerohop_engine_external::copies::{self, CopiedFile, Copy, Kept, Manifest, Original};
 use zerohop_engine_external::{ExternalError, shm};
 use zerohop_memory::Placed;
 use zerohop_model::engine::Engine;
 use zerohop_model::index::{IndexSource, Resident};
-use zerohop_model::plan::{Pages, Placement};
+use zerohop_model::plan::Placement;
 use zerohop_topology::allocate;
 
 /// An index file, with so many threads for its copies.
@@ -74,14 +74,10 @@ pub(crate) struct KeptFile {
     _copy: Copy,
 }
 
-/// How many of these copies of `source` were not kept, and so take memory of their own.
-pub(crate) fn count_missing(source: &dyn IndexSource, placements: &[Placement]) -> usize {
-    let is_missing = |placement: &&Placement| {
-        let resident = source.resident().filter(|_| placement.pages == Pages::Local);
-        let found = resident.map(|resident| Copy::find(&IndexFile { resident, threads: 1 }, placement));
-        !matches!(found, Some(Ok(Kept::Fresh(_))))
-    };
-    placements.iter().filter(is_missing).count()
+/// Where copies of `source` are kept in memory.
+pub(crate) fn kept(source: &dyn IndexSource) -> Vec<Placement> {
+    let original = source.resident().map(|resident| IndexFile { resident, threads: 1 });
+    original.map(|original| copies::kept(&original)).unwrap_or_default()
 }
 
 /// An engine, and the copy that it reads.
@@ -96,7 +92,7 @@ pub(crate) fn attach(
     placement: &Placement,
     threads: usize,
 ) -> Result<Option<Attached>, String> {
-    let Some(resident) = source.resident().filter(|_| placement.pages == Pages::Local) else { return Ok(None) };
+    let Some(resident) = source.resident() else { return Ok(None) };
     let original = IndexFile { resident, threads };
     let unused = |place: &Path, why: &str| format!("{} was not used: {why}.", place.display());
     let copy = match Copy::find(&original, placement) {

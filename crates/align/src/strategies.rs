@@ -8,7 +8,7 @@ use serde::{Serialize, Serializer};
 use std::path::{Path, PathBuf};
 use zerohop_model::machine::{Bytes, Machine};
 use zerohop_model::tuning::{Choice, SavedPlan};
-use zerohop_plan::{Engine, Need, Ranked, Remark, Strategy, Verdict, rank, remarks};
+use zerohop_plan::{Engine, Need, Ranked, Remark, Strategy, Verdict, kept_suffice, rank, remarks};
 use zerohop_process::overwrite::{self, Kind};
 use zerohop_process::{json, tell};
 
@@ -84,13 +84,19 @@ pub fn answer(question: &Question) -> Result<Answer, AlignError> {
         (None, Some(name)) => Some(TuningKey::kind(name, &question.engine_file)?),
         (None, None) => None,
     };
+    if question.machine.is_none() && key.as_ref().is_some_and(|key| kept_suffice(&machine, &key.kept)) {
+        tell::note(
+            "'align' reads the copies that 'zerohop index --keep' put into memory, unless --replicas or --pages \
+                    is given",
+        );
+    }
     let need = Need { index_bytes: index.0, engine: engine.unwrap_or(Engine::External { shares: false }), threads };
     let strategies = rank(&machine, &need, map.as_ref());
     let remarks = remarks(&machine, engine);
     let best = strategies.first().map(|ranked| ranked.strategy);
     let best = best.ok_or_else(|| AlignError::Failed("there is no strategy for a machine without nodes".to_owned()))?;
     let choice = Choice { copies: best.copies, threads, pages: best.pages, farm: false };
-    let mut plan = planning::work_out(&machine, choice, index.0)?;
+    let mut plan = planning::work_out(&machine, choice, index, &[])?;
     plan.reasons.splice(0..1, strategies[0].reasons.iter().cloned());
     let plan = planning::saved(&machine, key.as_ref(), index.0, choice, plan);
     if let Some(path) = &question.output {

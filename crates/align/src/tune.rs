@@ -107,7 +107,7 @@ pub fn tune(job: &TuneJob) -> Result<Tuned, AlignError> {
         None => AlignError::Failed("there was nothing to try".to_owned()),
     })?;
     findings.extend(all.iter().filter_map(Candidate::not_tried));
-    let mut plan = planning::work_out(&machine, best, key.index.0)?;
+    let mut plan = planning::work_out(&machine, best, key.index, &key.kept)?;
     let tried = findings.iter().filter(|finding| finding.trials > 0).count();
     let trials = tuner.trials.of_rounds();
     let sure = race.sure() + &disturbed(&trials);

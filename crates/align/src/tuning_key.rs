@@ -1,7 +1,7 @@
 //! What a plan is for: an engine, its index, and the kind of reads.
 
 use crate::error::AlignError;
-use crate::{descriptors, engines, plan_cache};
+use crate::{descriptors, engines, plan_cache, resident};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 use zerohop_engine_external::descriptor::How;
@@ -9,6 +9,7 @@ use zerohop_engine_external::{Found, FoundIndex, UserArguments, cut};
 use zerohop_model::engine::Cut;
 use zerohop_model::index::{IndexProvider, IndexSource, Wanted};
 use zerohop_model::machine::{Bytes, Machine};
+use zerohop_model::plan::Placement;
 use zerohop_plan::Engine;
 use zerohop_process::cache;
 use zerohop_ranks::content;
@@ -33,6 +34,8 @@ pub struct TuningKey {
     pub kind: Engine,
     /// Size of one copy of the index.
     pub index: Bytes,
+    /// Where copies of it are kept in memory.
+    pub kept: Vec<Placement>,
     /// Bases after which it is given the next chunk of reads.
     pub chunk_bases: u64,
     /// The files of the index, or the reference if it is built anew.
@@ -69,6 +72,7 @@ impl TuningKey {
             engine: (name.to_owned(), version.to_owned()),
             kind: Engine::Embedded,
             index: source.bytes(),
+            kept: resident::kept(source),
             chunk_bases: provider.chunk_bases(),
             files: source.files(),
             is_tuned: provider.has_index(),
@@ -82,6 +86,7 @@ impl TuningKey {
             engine: (found.descriptor.name.clone(), found.version.clone()),
             kind: Engine::External { shares: found.descriptor.sharing.how != How::None },
             index: Bytes(found.memory_bytes(reference, index)),
+            kept: Vec::new(),
             chunk_bases: cut.chunk_bases(),
             files: index.files.clone(),
             is_tuned: true,

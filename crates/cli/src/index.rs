@@ -61,7 +61,8 @@ fn keep(args: &IndexArgs, provider: &dyn IndexProvider, wanted: &Wanted<'_>) -> 
     let machine = zerohop_topology::detect()?;
     let threads = args.threads.unwrap_or_else(|| machine.allowed.worker_count());
     let wanted = Wanted { anew: false, ..*wanted };
-    for copy in zerohop_align::keep::keep(provider, &wanted, &machine, threads)? {
+    let kept = zerohop_align::keep::keep(provider, &wanted, &machine, threads)?;
+    for copy in &kept.copies {
         let how = match copy.was_there {
             true => "was there".to_owned(),
             false => format!("kept after {:.1} s", started.elapsed().as_secs_f64()),
@@ -70,8 +71,11 @@ fn keep(args: &IndexArgs, provider: &dyn IndexProvider, wanted: &Wanted<'_>) -> 
             tell::text(&format!("{}: {how}\n", copy.folder.display()));
         }
     }
+    if kept.copies.len() < machine.memory_nodes().len() && !args.quiet {
+        tell::note(&kept.reasons.join(" "));
+    }
     if let Some(note) = zerohop_align::keep::note().filter(|_| !args.quiet) {
-        tell::text(&format!("note: {note}\n"));
+        tell::note(&note);
     }
     Ok(())
 }

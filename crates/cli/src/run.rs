@@ -26,6 +26,7 @@ pub fn run(args: &RunArgs) -> Result<(), Failure> {
         pages: args.pages.map(Into::into),
         huge_pages: HugePages::Auto,
         index_bytes: 0,
+        kept: &[],
         engine: zerohop_plan::Engine::External { shares: false },
         map: None,
     };

@@ -2,8 +2,9 @@
 //! data, so they can be asked about a machine that is not there.
 //!
 //! 1. [`plan`] takes the nodes that have CPUs for us and memory for us;
-//! 2. chooses the number of copies and where their pages lie by a rule that reasons from the machine's description:
-//!    what fits into memory (room.rs), and what a model of memory banks and of locks says of it (forecast.rs, rank.rs);
+//! 2. takes the index copies that are kept in memory, where all of these nodes have one (kept.rs); else chooses the
+//!    number of copies and where their pages lie by a rule that reasons from the machine's description: what fits into
+//!    memory (room.rs), and what a model of memory banks and of locks says of it (forecast.rs, rank.rs);
 //! 3. groups the nodes, and gives each worker a CPU (or a node's CPUs) and the copy of its group.
 //!
 //! What it refuses to do: touch the machine, measure, or place more copies than memory allows.
@@ -11,6 +12,7 @@
 
 mod candidates;
 mod forecast;
+mod kept;
 mod pilots;
 mod race;
 mod rank;
@@ -20,6 +22,7 @@ mod strategy;
 
 pub use candidates::{Candidate, candidates};
 pub use forecast::{Assumed, Forecast, forecast};
+pub use kept::{count_missing, kept_suffice};
 pub use pilots::{Pilots, watch_for};
 pub use race::{Heat, Race, Rules};
 pub use rank::{Ranked, Verdict, rank, rank_assuming};
@@ -27,6 +30,7 @@ pub use remarks::{Remark, remarks};
 pub use room::free_memory;
 pub use strategy::{Engine, Need, Strategy};
 
+use std::collections::BTreeSet;
 use zerohop_model::machine::{Bytes, CpuId, Machine, Node, NodeId};
 use zerohop_model::memory_map::MemoryMap;
 use zerohop_model::plan::{HugePages, Pages, Placement, Plan, WorkerPlan};
@@ -54,6 +58,8 @@ pub struct Request<'a> {
     pub huge_pages: HugePages,
     /// Size of one index copy, if need be estimated.
     pub index_bytes: u64,
+    /// Where copies of this index are kept in memory: a run that reads them needs no memory for others.
+    pub kept: &'a [Placement],
     /// What kind of aligner reads it.
     pub engine: Engine,
     /// What was measured of the machine, if it was.
@@ -93,16 +99,61 @@ pub enum PlanError {
 /// # Errors
 /// [`PlanError::NoRoom`] when not even one copy fits; [`PlanError::TooLarge`] when more copies are asked for than fit.
 pub fn plan(machine: &Machine, request: &Request<'_>) -> Result<Plan, PlanError> {
+    let number = request.workers.unwrap_or_else(|| machine.allowed.worker_count()).max(1);
+    let Copies { mut placements, groups, mut reasons } = copies(machine, request)?;
+    let mut workers = place_workers(machine, &cpu_nodes(machine), &groups, number, &mut reasons);
+    // Of kept copies, fewer workers than nodes read some alone.
+    let read: BTreeSet<usize> = workers.iter().map(|worker| worker.replica).collect();
+    workers.iter_mut().for_each(|worker| worker.replica = read.range(..worker.replica).count());
+    placements = read.into_iter().map(|copy| placements[copy].clone()).collect();
+    Ok(Plan { replicas: placements, helper_cpus: helper_cpus(machine, &workers), workers, reasons })
+}
+
+/// Index copies, before it is said who reads them.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Copies<'m> {
+    /// Where each lies.
+    pub placements: Vec<Placement>,
+    /// The nodes that each is for.
+    groups: Vec<Vec<&'m Node>>,
+    /// Why, a sentence each.
+    pub reasons: Vec<String>,
+}
+
+/// The index copies of the [`plan`] for `request` on `machine`.
+///
+/// # Errors
+/// As [`plan`].
+pub fn copies<'m>(machine: &'m Machine, request: &Request<'_>) -> Result<Copies<'m>, PlanError> {
+    let homes = homes(machine, &cpu_nodes(machine));
+    if (request.replicas, request.pages) == (Replicas::Auto, None)
+        && let Some(kept) = kept::nearest(&homes, request.kept)
+    {
+        return Ok(read_kept(machine, &kept, request.huge_pages));
+    }
     let mut reasons = Vec::new();
-    let nodes = cpu_nodes(machine);
     let workers = request.workers.unwrap_or_else(|| machine.allowed.worker_count()).max(1);
-    let homes = homes(machine, &nodes);
-    let (copies, pages) = strategy(machine, request, workers, &mut reasons)?;
+    let (copies, pages) = strategy(machine, request, workers, &mut reasons);
     let groups = group(&homes, copies);
     let placement = |group: &Vec<&Node>| placement(machine, group, copies, pages, request.huge_pages);
-    let replicas: Vec<Placement> = groups.iter().map(placement).collect();
-    let workers = place_workers(machine, &nodes, &groups, workers, &mut reasons);
-    Ok(Plan { replicas, helper_cpus: helper_cpus(machine, &workers), workers, reasons })
+    let placements: Vec<Placement> = groups.iter().map(placement).collect();
+    room::check(machine, request.index_bytes, count_missing(&placements, request.kept))?;
+    Ok(Copies { placements, groups, reasons })
+}
+
+/// These copies, as they are.
+fn read_kept<'m>(machine: &'m Machine, kept: &[&Placement], huge_pages: HugePages) -> Copies<'m> {
+    let group = |copy: &&Placement| machine.nodes.iter().filter(|node| copy.nodes.contains(&node.id)).collect();
+    let placement = |copy: &&Placement| Placement { huge_pages, ..(*copy).clone() };
+    let which = match kept.len() {
+        1 => "The index copy".to_owned(),
+        copies => format!("The {copies} index copies"),
+    };
+    Copies {
+        placements: kept.iter().map(placement).collect(),
+        groups: kept.iter().map(group).collect(),
+        reasons: vec![format!("{which} that 'zerohop index --keep' put into memory.")],
+    }
 }
 
 /// The CPUs of `node` that this process may use.
@@ -128,12 +179,11 @@ fn strategy(
     request: &Request<'_>,
     workers: usize,
     reasons: &mut Vec<String>,
-) -> Result<(usize, Option<Pages>), PlanError> {
+) -> (usize, Option<Pages>) {
     let Replicas::Count(asked) = request.replicas else {
-        room::check(machine, request.index_bytes, 1)?;
         let need = Need { index_bytes: request.index_bytes, engine: request.engine, threads: workers };
         let best = rank(machine, &need, request.map).into_iter().next();
-        let Some(Ranked { strategy, reasons: why, .. }) = best else { return Ok((1, request.pages)) };
+        let Some(Ranked { strategy, reasons: why, .. }) = best else { return (1, request.pages) };
         let copies = if strategy.copies == 1 {
             "One index copy".to_owned()
         } else {
@@ -141,10 +191,9 @@ fn strategy(
         };
         reasons.push(format!("{copies}, by rule."));
         reasons.extend(why);
-        return Ok((strategy.copies, request.pages.or(Some(strategy.pages))));
+        return (strategy.copies, request.pages.or(Some(strategy.pages)));
     };
     let copies = asked.clamp(1, workers);
-    room::check(machine, request.index_bytes, copies)?;
     reasons.push(match (asked, copies) {
         (1, _) => "One index copy, as was asked for.".to_owned(),
         _ if asked == copies => format!("{copies} index copies, as was asked for."),
@@ -152,7 +201,7 @@ fn strategy(
             format!("{asked} index copies were asked for, but there are {workers} workers to read them: {copies} made.")
         }
     });
-    Ok((copies, request.pages))
+    (copies, request.pages)
 }
 
 /// Cores with one hardware thread each counted once.
@@ -190,15 +239,17 @@ fn placement(
     Placement { nodes, pages: pages.unwrap_or(default), huge_pages }
 }
 
-/// The groups whose copy is nearest to `node`: its own, or that of the nearest node that is in one.
+/// The groups whose copy is nearest to `node`: its own, or that of the nearest node that is in one. Of several those of
+/// the fewest nodes, for of their copies most is near.
 fn nearest_groups(machine: &Machine, groups: &[Vec<&Node>], node: NodeId) -> Vec<usize> {
     let distance = |group: &Vec<&Node>| {
         let each =
             group.iter().map(|n| if n.id == node { 0 } else { machine.distance(node, n.id).unwrap_or(u32::MAX) });
         each.min().unwrap_or(u32::MAX)
     };
-    let nearest = groups.iter().map(distance).min().unwrap_or(0);
-    (0..groups.len()).filter(|&g| distance(&groups[g]) == nearest).collect()
+    let order = |group: &Vec<&Node>| (distance(group), group.len());
+    let nearest = groups.iter().map(order).min();
+    (0..groups.len()).filter(|&g| Some(order(&groups[g])) == nearest).collect()
 }
 
 /// Deals workers to nodes in turn. If every CPU gets one, each is pinned to its own; if some CPUs stay free, to its
@@ -279,13 +330,14 @@ mod tests {
         }
     }
 
-    fn request(index_gib: u64) -> Request<'static> {
+    pub(crate) fn request(index_gib: u64) -> Request<'static> {
         Request {
             workers: None,
             replicas: Replicas::Auto,
             pages: None,
             huge_pages: HugePages::Auto,
             index_bytes: index_gib * GIB,
+            kept: &[],
             engine: Engine::Embedded,
             map: None,
         }

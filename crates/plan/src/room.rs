@@ -76,12 +76,15 @@ pub fn free_memory(machine: &Machine) -> u64 {
     limits.into_iter().flatten().fold(free, |least, limit| least.min(limit.0))
 }
 
-/// Whether there is memory for `copies` of an index at all.
+/// Whether there is memory for `copies` more of an index at all.
 ///
 /// # Errors
 /// [`PlanError::NoRoom`] where one is larger than what this process may use, so that the kernel would kill it;
 /// [`PlanError::TooLarge`] where several do not fit into what is free now.
 pub(crate) fn check(machine: &Machine, index_bytes: u64, copies: usize) -> Result<(), PlanError> {
+    if copies == 0 {
+        return Ok(());
+    }
     let all: u64 = machine.memory_nodes().iter().map(|node| node.memory.0).sum();
     let (needs, free) = (Bytes(index_bytes), free_memory(machine));
     if let Some(left) = machine.allowed.memory_left.filter(|left| index_bytes > left.0) {

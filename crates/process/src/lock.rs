@@ -95,7 +95,7 @@ pub fn has_no_locks(error: &Error) -> bool {
 
 /// Whether `path` still names `file`. Whoever removes what is locked removes the lock's file too. Then one that was
 /// held open is nobody's any more: others may hold the lock at the same path, in another file.
-pub(crate) fn is_still_there(file: &File, path: &Path) -> bool {
+pub fn is_still_there(file: &File, path: &Path) -> bool {
     match (file.metadata(), std::fs::metadata(path)) {
         (Ok(ours), Ok(there)) => (ours.dev(), ours.ino()) == (there.dev(), there.ino()),
         _ => false,

@@ -215,7 +215,7 @@ fn begin(
     let can_hand_over = claimed && job.external.deal == Dealing::OnDemand;
     if auto
         && can_hand_over
-        && let Some(alternatives) = Alternatives::of(job, machine, key.kind, key.index.0)?
+        && let Some(alternatives) = Alternatives::of(job, machine, key)?
     {
         return Ok((Planned { plan: alternatives.plans[0].clone(), farm: false }, Some(alternatives)));
     }

@@ -107,7 +107,7 @@ impl Copy {
             }
             // The lock becomes shared, but not in one step: somebody may have removed the copy in between.
             lock.lock_shared().map_err(ExternalError::system(path.display().to_string()))?;
-            if read_manifest(&folder).is_some() {
+            if read_manifest(&folder).is_some() && lock::is_still_there(&lock, &path) {
                 return Ok((Copy { folder, lock }, false));
             }
         }
@@ -136,7 +136,7 @@ impl Copy {
             return Ok(Kept::Stale(folder));
         }
         // It was removed a moment ago, and its lock made again by us.
-        remove_unused(&folder, false)?;
+        remove_unused(&folder, is_not_kept)?;
         Ok(Kept::None)
     }
 
@@ -175,12 +175,15 @@ impl Copy {
         let Copy { folder, lock } = self;
         drop(lock);
         // It stays if another run has taken it meanwhile.
-        let _ = remove_unused(&folder, false);
+        let _ = remove_unused(&folder, is_not_kept);
     }
 }
 
+/// The same for whatever way leads to the folder. What is in it may be the beginning of the names of several files.
 fn absolute(path: &Path) -> Result<PathBuf, ExternalError> {
-    std::path::absolute(path).map_err(ExternalError::system(path.display().to_string()))
+    let path = std::path::absolute(path).map_err(ExternalError::system(path.display().to_string()))?;
+    let in_folder = path.parent().and_then(|folder| folder.canonicalize().ok()).zip(path.file_name());
+    Ok(in_folder.map_or(path.clone(), |(folder, name)| folder.join(name)))
 }
 
 /// The name of a copy's folder.
@@ -228,11 +231,17 @@ fn remove(folder: &Path) {
     let _ = std::fs::remove_dir_all(folder);
 }
 
-/// Removes a copy that no run uses; one that its user wanted kept only with `kept_too`. Says whether it is gone.
-fn remove_unused(folder: &Path, kept_too: bool) -> Result<bool, ExternalError> {
+/// Whether nobody wanted a copy kept.
+fn is_not_kept(manifest: Option<Manifest>) -> bool {
+    manifest.is_none_or(|manifest| !manifest.keep)
+}
+
+/// Removes a copy that no run uses and that `is_wanted_gone`, when nobody else can change it any more. Says whether it
+/// is gone.
+fn remove_unused(folder: &Path, is_wanted_gone: impl FnOnce(Option<Manifest>) -> bool) -> Result<bool, ExternalError> {
     let path = beside(folder, LOCK);
     let Some(_lock) = lock::try_take_alone(&path)? else { return Ok(false) };
-    if !kept_too && read_manifest(folder).is_some_and(|manifest| manifest.keep) {
+    if !is_wanted_gone(read_manifest(folder)) {
         return Ok(false);
     }
     remove(folder);
@@ -241,12 +250,48 @@ fn remove_unused(folder: &Path, kept_too: bool) -> Result<bool, ExternalError> {
     Ok(true)
 }
 
+/// Where copies of an index are kept that is as it was; none if that cannot be found out, which whoever takes one
+/// tells.
+pub fn kept(original: &dyn Original) -> Vec<Placement> {
+    let is_good = |(folder, manifest): &(PathBuf, Manifest)| {
+        manifest.keep && matches!(original.is_fresh(folder, manifest), Ok(true))
+    };
+    let placement = |(_, manifest): (PathBuf, Manifest)| manifest.placement;
+    all_of(original).unwrap_or_default().into_iter().filter(is_good).map(placement).collect()
+}
+
+/// Removes copies of an index that has changed since, unless a run uses them.
+///
+/// # Errors
+/// When /dev/shm, or the index, cannot be asked.
+pub fn remove_stale(original: &dyn Original) -> Result<(), ExternalError> {
+    for (folder, manifest) in all_of(original)? {
+        let is_stale = |manifest: &Manifest| matches!(original.is_fresh(&folder, manifest), Ok(false));
+        if is_stale(&manifest) {
+            remove_unused(&folder, |manifest| manifest.as_ref().is_some_and(is_stale))?;
+        }
+    }
+    Ok(())
+}
+
+/// The folders of all copies of an index, with what is known of them.
+fn all_of(original: &dyn Original) -> Result<Vec<(PathBuf, Manifest)>, ExternalError> {
+    let Some(root) = existing_root()? else { return Ok(Vec::new()) };
+    let source = absolute(original.source())?;
+    let of = |folder: PathBuf| {
+        let manifest = read_manifest(&folder)?;
+        let is_of = folder == root.join(name(original.engine(), &source, &manifest.placement));
+        is_of.then_some((folder, manifest))
+    };
+    Ok(folders(&root)?.into_iter().filter_map(of).collect())
+}
+
 /// The copies of this user, with what is known of them.
 ///
 /// # Errors
 /// When /dev/shm cannot be used.
 pub fn list() -> Result<Vec<CopyReport>, ExternalError> {
-    Ok(folders()?.into_iter().map(report).collect())
+    Ok(folders(&root()?)?.into_iter().map(report).collect())
 }
 
 /// What there is to say of a copy.
@@ -256,9 +301,8 @@ fn report(folder: PathBuf) -> CopyReport {
     CopyReport { manifest: read_manifest(&folder), in_use, segment, folder }
 }
 
-fn folders() -> Result<Vec<PathBuf>, ExternalError> {
-    let root = root()?;
-    let entries = std::fs::read_dir(&root).map_err(ExternalError::system(root.display().to_string()))?;
+fn folders(root: &Path) -> Result<Vec<PathBuf>, ExternalError> {
+    let entries = std::fs::read_dir(root).map_err(ExternalError::system(root.display().to_string()))?;
     // What was left half made or half removed counts too: any of a copy's three parts says that there is one.
     let is_manifest = |path: &PathBuf| path.to_string_lossy().ends_with(".json");
     let folder = |path: PathBuf| match path.is_dir() {
@@ -278,9 +322,9 @@ fn folders() -> Result<Vec<PathBuf>, ExternalError> {
 /// When /dev/shm cannot be used.
 pub fn clear(kept_too: bool) -> Result<Vec<CopyReport>, ExternalError> {
     let mut gone = Vec::new();
-    for folder in folders()? {
+    for folder in folders(&root()?)? {
         let copy = report(folder);
-        if remove_unused(&copy.folder, kept_too)? {
+        if remove_unused(&copy.folder, |manifest| kept_too || is_not_kept(manifest))? {
             gone.push(copy);
         }
     }

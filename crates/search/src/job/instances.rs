@@ -148,6 +148,7 @@ fn plans(machine: &Machine, job: &SearchJob, parts: usize) -> Result<Vec<Instanc
         pages: job.pages,
         huge_pages: HugePages::Off,
         index_bytes: 0,
+        kept: &[],
         engine: zerohop_plan::Engine::External { shares: false },
         map: None,
     };
