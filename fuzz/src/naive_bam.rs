@@ -243,7 +243,8 @@ impl<'t> Record<'t> {
         let mut comment = Vec::new();
         for field in fields {
             let field = field?;
-            if OF_ALIGNMENTS.contains(&field.key) {
+            let is_aligned = self.flags & 4 == 0;
+            if OF_ALIGNMENTS.contains(&field.key) || is_aligned && OF_ALIGNERS.contains(&field.key) {
                 continue;
             }
             let reversed = is_reverse && lane.reversed.contains(&field.key);
@@ -264,6 +265,9 @@ const OF_ALIGNMENTS: [[u8; 2]; 15] = [
     *b"AS", *b"CC", *b"CG", *b"CP", *b"H0", *b"H1", *b"H2", *b"HI", *b"IH", *b"MC", *b"MD", *b"MQ", *b"NM", *b"SA",
     *b"TS",
 ];
+
+/// What aligners write, and may mean something else in a read that had no alignment.
+const OF_ALIGNERS: [[u8; 2]; 4] = [*b"ms", *b"pa", *b"XA", *b"XS"];
 
 struct Field {
     key: [u8; 2],

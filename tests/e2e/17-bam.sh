@@ -234,22 +234,24 @@ check_pysam() {
         [ $engine != bwa ] || command -v bwa > /dev/null || continue
         zerohop align -q -t 2 --engine $engine $([ $engine != bwa ] || echo --build-index) -o "$WORK/own.bam" \
             "$WORK/set.fa" "$WORK/reads.bam"
-        "$PYTHON_WITH_PYSAM" - "$WORK/reads.bam" "$WORK/own.bam" << 'END' || fail "pysam: $engine"
+        "$PYTHON_WITH_PYSAM" - "$WORK/reads.bam" "$WORK/own.bam" $engine << 'END' || fail "pysam: $engine"
 import pysam, sys
-GONE = set('AS CC CG CP H0 H1 H2 HI IH MC MD MQ NM SA TS XA XS'.split())
+GONE, OF_ALIGNERS = set('AS CC CG CP H0 H1 H2 HI IH MC MD MQ NM SA TS'.split()), {'XA', 'XS', 'ms', 'pa'}
 def reads(path):
     for record in pysam.AlignmentFile(path, check_sq=False):
         if not record.flag & 0x900:
             tags = {tag: (value, 'i' if kind in 'cCsSiI' else kind)
                 for tag, value, kind in record.get_tags(with_value_type=True)}
             bases = record.get_forward_sequence(), list(record.get_forward_qualities())
-            yield (record.query_name, record.flag & 0xc0), (bases, record.is_qcfail, tags)
-before, after = (dict(reads(path)) for path in sys.argv[1:])
+            key = record.query_name, record.flag & 0xc0
+            yield key, (bases, record.is_qcfail, tags, set() if record.is_unmapped else OF_ALIGNERS)
+before, after = (dict(reads(path)) for path in sys.argv[1:3])
 assert set(before) == set(after) and len(before) > 10000
 tags = 0
-for key, (bases, failed, wanted) in before.items():
+for key, (bases, failed, wanted, of_aligner) in before.items():
     assert after[key][:2] == (bases, failed), key
-    for tag in set(wanted) - GONE:
+    assert sys.argv[3] == 'bwa' or not of_aligner & set(after[key][2]), (key, after[key][2])
+    for tag in set(wanted) - GONE - of_aligner:
         assert after[key][2][tag] == wanted[tag], (key, tag, wanted[tag], after[key][2].get(tag))
         tags += 1
 assert tags > 2 * len(before)
@@ -526,7 +528,75 @@ check_refused() {
     echo "refused: what cannot be aligned"
 }
 
+# What others write and few have seen
+check_odd() {
+    local checks=0 first=$DATA/phix/phix.1.fastq second=$DATA/phix/phix.2.fastq
+    reference "$DATA/phix/phix.fasta"
+    unaligned "$WORK/reads.bam" "$first" "$second"
+    unaligned "$WORK/single.bam" "$first"
+    # places that SAM can say and BAM cannot
+    samtools view -h "$WORK/single.bam" > "$WORK/single.sam"
+    awk -F'\t' -v OFS='\t' '/^@/ { print; next } n++ == 5 { $9 = "3000000000" } { print }' \
+        "$WORK/single.sam" > "$WORK/far.sam"
+    { printf '@SQ\tSN:far\tLN:4000000000\n'
+        awk -F'\t' -v OFS='\t' '/^@/ { next } n++ == 5 { $2 = 0; $3 = "far"; $4 = "3000000000" } { print }' \
+            "$WORK/single.sam" | sed 's/\tRG:Z:[^\t]*//'; } > "$WORK/far2.sam"
+    aligned expected -t 2 "$WORK/set.fa" "$first"
+    for far in far far2; do
+        aligned own -t 2 "$WORK/set.fa" "$WORK/$far.sam"
+        same "a place beyond 31 bits, $far"
+    done
+    # so many other alignments of one read that no read could be as long; from a file and from a pipe
+    samtools view -h "$WORK/single.bam" | awk -F'\t' -v OFS='\t' '
+        { print }
+        !/^@/ && n++ == 9 { $2 = 260; for (i = 0; i < 60000; i++) { $1 = "other" i; print } }' |
+        samtools view -b -o "$WORK/many.bam"
+    aligned own -t 2 "$WORK/set.fa" "$WORK/many.bam"
+    same "many secondary records"
+    aligned own -t 2 "$WORK/set.fa" - < "$WORK/many.bam"
+    same "many secondary records, from a pipe"
+    # a name of which one number is that of the mate, and one is not
+    if command -v bwa > /dev/null; then
+        zerohop index -q --engine bwa-mem "$WORK/set.fa"
+        sed -E '1~4s|^@.*|@r/3/1|' <(head -n 4 "$first") > "$WORK/name.fq"
+        awk -F'\t' -v OFS='\t' '/^@/ { print; next } { $1 = "r/3/1"; print; exit }' "$WORK/single.sam" |
+            samtools view -b -o "$WORK/name.bam"
+        aligned expected --engine bwa-mem "$WORK/set.fa" "$WORK/name.fq"
+        aligned own --engine bwa-mem "$WORK/set.fa" "$WORK/name.bam"
+        same "a name with two numbers"
+    fi
+    # fields of BAM in one lane, and comments that are not copied in the other
+    refused "--barcode-tag is looked for in the fields of BAM" --sort --mark-duplicates --barcode-tag RX \
+        "$WORK/set.fa" "$WORK/single.bam" --reads "$first"
+    # SAM in BGZF without its end; no reads
+    bgzip -c "$WORK/single.sam" | head -c -28 > "$WORK/single.sam.gz"
+    zerohop align -o "$WORK/own.bam" "$WORK/set.fa" "$WORK/single.sam.gz"
+    grep -q "lacks the end marker of BGZF" "$WORK/zerohop.stderr" || fail "no note: $(cat "$WORK/zerohop.stderr")"
+    zerohop align -q -o "$WORK/own.bam" "$WORK/set.fa" - < /dev/null
+    grep -q "There were no reads" "$WORK/zerohop.stderr" || fail "no note: $(cat "$WORK/zerohop.stderr")"
+    # an index beside a reference that is not there or is another one: CRAM that needs none, and one that names its own
+    samtools faidx "$WORK/set.fa"
+    samtools view -C -o "$WORK/single.cram" "$WORK/single.bam"
+    zerohop index -q -r 150 "$WORK/set.fa"
+    aligned expected -r 150 "$WORK/set.fa" "$first"
+    mv "$WORK/set.fa" "$WORK/away.fa"
+    aligned own -r 150 "$WORK/set.fa" "$WORK/single.cram"
+    same "CRAM, and a .fai without its reference"
+    mv "$WORK/away.fa" "$WORK/set.fa"
+    zerohop align -q -o "$WORK/whole.bam" "$WORK/set.fa" "$first"
+    mkdir -p "$WORK/old"
+    cp "$WORK/set.fa" "$WORK/old/set.fa"
+    samtools sort -u "$WORK/whole.bam" | samtools view -C -T "$WORK/old/set.fa" -o "$WORK/aligned.cram"
+    sed '$ d' "$WORK/set.fa" > "$WORK/new.fa"
+    samtools faidx "$WORK/new.fa"
+    samtools collate -O -u "$WORK/aligned.cram" | samtools view -b -o "$WORK/aligned.bam"
+    aligned expected -r 150 "$WORK/new.fa" "$WORK/aligned.bam"
+    aligned own -r 150 "$WORK/new.fa" "$WORK/aligned.cram"
+    cmp <(sort "$WORK/own") <(sort "$WORK/expected") || fail "CRAM of another assembly"
+    echo "odd: $checks comparisons"
+}
+
 for part in check_sets check_forms check_engines check_fields check_pysam check_merged check_aligned check_libraries \
-    check_ranks check_refused; do
+    check_ranks check_refused check_odd; do
     if [[ $part =~ ${PART-} ]]; then part $part; fi
 done

@@ -20,7 +20,7 @@ pub fn complete(job: &Job, lanes: Vec<OpenLane>) -> Result<(Job, Vec<OpenLane>),
     let mut job = job.clone();
     let comments = job.output.comments;
     job.output.comments |= lanes.iter().any(OpenLane::is_bam);
-    crate::sorting::check_barcode(&job)?;
+    crate::sorting::check_barcode(&job, comments || lanes.iter().all(OpenLane::is_bam))?;
     let mut all = Vec::new();
     for (lane, number) in lanes.into_iter().zip(0..) {
         let read_groups = job.read_groups.of_lanes.get(number).is_none_or(Option::is_none);

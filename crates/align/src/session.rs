@@ -119,6 +119,10 @@ pub fn run(
         Ok(comparison) => (comparison, None),
         Err(error) => (None, Some(error)),
     };
+    if report.tally.reads == 0 {
+        let words = "There were no reads. Where they come through a pipe: did the program before zerohop fail?";
+        notes.push(words.to_owned());
+    }
     let summary = engine.told(report).summary(job, started, comparison, of_ranks, notes);
     Ok(Some(Done { summary, not_compared }))
 }

@@ -37,14 +37,14 @@ pub fn check(job: &Job) -> Result<(), AlignError> {
     Ok(())
 }
 
-/// Refuses barcodes that no read can have.
+/// Refuses barcodes where not all lanes have fields.
 ///
 /// # Errors
 /// Wrong usage.
-pub fn check_barcode(job: &Job) -> Result<(), AlignError> {
+pub fn check_barcode(job: &Job, all_have_fields: bool) -> Result<(), AlignError> {
     let marking = job.output.sorting.as_ref().and_then(|sorting| sorting.marking);
     if let Some(Marking { barcode: Some(Barcode::Tag(_)), .. }) = marking
-        && !job.output.comments
+        && !all_have_fields
     {
         let words = "--barcode-tag is looked for in the fields of BAM, or in the comments of the reads: give -C, too, \
                      which copies them";

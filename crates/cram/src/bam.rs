@@ -2,6 +2,7 @@
 #![allow(unsafe_code)]
 
 use crate::hts::{Refused, be_silent, string};
+use std::collections::HashMap;
 use std::ffi::CStr;
 use std::io::{self, PipeReader, Read};
 use std::os::fd::{FromRawFd, IntoRawFd, OwnedFd};
@@ -85,20 +86,14 @@ fn records(text: OwnedFd, bam: OwnedFd, reference: Option<&Path>) -> Result<(), 
     be_silent();
     let htslib = |Refused(what): Refused| format!("htslib did not {what}: is it SAM or CRAM?");
     let (text, bam) = (Stream::open(text, c"r").map_err(htslib)?, Stream::open(bam, c"wb0").map_err(htslib)?);
-    let reference = reference.filter(|_| text.is_cram());
-    if let Some(reference) = reference {
-        let name = string(reference).map_err(htslib)?;
-        // SAFETY: the file is open; the name is a string with its end, which htslib copies.
-        if unsafe { hts_sys::hts_set_fai_filename(text.pointer(), name.as_ptr()) } != 0 {
-            return Err(format!("htslib did not load the reference {}", reference.display()));
-        }
-    }
     // SAFETY: the file is open, and was not read from yet.
     let header = unsafe { hts_sys::sam_hdr_read(text.pointer()) };
     let header = NonNull::new(header).map(Header).ok_or("its header is damaged, or it is truncated")?;
+    // Without it htslib looks for the reference that the header names, and not all CRAM needs one.
+    let reference = reference.filter(|path| text.is_cram() && header.fits(path) && text.take_reference(path));
     // SAFETY: both are valid.
     if unsafe { hts_sys::sam_hdr_write(bam.pointer(), header.0.as_ptr()) } != 0 {
-        return Ok(());
+        return Err("its header cannot be written as that of BAM".to_owned());
     }
     // SAFETY: it allocates, and may fail.
     let record = NonNull::new(unsafe { hts_sys::bam_init1() }).map(Record).ok_or("there is no memory for a record")?;
@@ -109,10 +104,11 @@ fn records(text: OwnedFd, bam: OwnedFd, reference: Option<&Path>) -> Result<(), 
             -1 => break,
             _ => return Err(damaged(number, text.is_cram(), reference)),
         }
+        record.forget_places();
         // SAFETY: as above; htslib copies the record.
         if unsafe { hts_sys::sam_write1(bam.pointer(), header.0.as_ptr(), record.0.as_ptr()) } < 0 {
-            // Nobody reads it any more.
-            return Ok(());
+            // Or nobody reads it any more: then nobody reads this either.
+            return Err(format!("record {number} of it cannot be written as BAM"));
         }
     }
     if !text.has_end() {
@@ -134,7 +130,7 @@ fn damaged(number: u64, is_cram: bool, reference: Option<&Path>) -> String {
     }
     let given = match reference {
         Some(reference) => format!("{} was tried", reference.display()),
-        None => "none was given, or it has no .fai index".to_owned(),
+        None => "none was given, or one of other contigs, or it has no .fai index".to_owned(),
     };
     format!(
         "record {number} of it, or what follows, is damaged or truncated, or is compressed by lzma, which zerohop does \
@@ -170,6 +166,12 @@ impl Stream {
         self.0.as_ptr()
     }
 
+    /// Has htslib take a reference; whether it could be loaded.
+    fn take_reference(&self, reference: &Path) -> bool {
+        // SAFETY: the file is open; the name is a string with its end, which htslib copies.
+        string(reference).is_ok_and(|name| unsafe { hts_sys::hts_set_fai_filename(self.pointer(), name.as_ptr()) } == 0)
+    }
+
     fn is_cram(&self) -> bool {
         // SAFETY: the file is open, and so has a format.
         unsafe { (*hts_sys::hts_get_format(self.pointer())).format == hts_sys::htsExactFormat_cram }
@@ -200,6 +202,33 @@ impl Drop for Stream {
 
 struct Header(NonNull<hts_sys::sam_hdr_t>);
 
+impl Header {
+    /// Whether a reference, by its .fai index, has all contigs with the same lengths.
+    fn fits(&self, reference: &Path) -> bool {
+        let mut index = reference.as_os_str().to_owned();
+        index.push(".fai");
+        let Ok(index) = std::fs::read(index) else { return false };
+        let contig = |line: &'_ [u8]| {
+            let mut fields = line.split(|&b| b == b'\t');
+            let (name, length) = (fields.next()?.to_vec(), fields.next()?);
+            Some((name, std::str::from_utf8(length).ok()?.parse().ok()?))
+        };
+        let lengths: HashMap<Vec<u8>, i64> = index.split(|&b| b == b'\n').filter_map(contig).collect();
+        let header = self.0.as_ptr();
+        // SAFETY: the header is valid.
+        let contigs = unsafe { hts_sys::sam_hdr_nref(header) };
+        (0..contigs).all(|contig| {
+            // SAFETY: the header is valid, and has a contig of this number: its name is a string with its end that
+            // lives as long.
+            let (name, length) = unsafe {
+                let name = CStr::from_ptr(hts_sys::sam_hdr_tid2name(header, contig));
+                (name.to_bytes(), hts_sys::sam_hdr_tid2len(header, contig))
+            };
+            lengths.get(name) == Some(&length)
+        })
+    }
+}
+
 impl Drop for Header {
     fn drop(&mut self) {
         // SAFETY: it is not used again here; htslib frees it when no file has it any more. The files are of this
@@ -209,6 +238,15 @@ impl Drop for Header {
 }
 
 struct Record(NonNull<hts_sys::bam1_t>);
+
+impl Record {
+    /// Takes away where it was aligned: of no use for a read, and SAM knows places that BAM cannot say.
+    fn forget_places(&self) {
+        // SAFETY: it was made by bam_init1 and belongs to this thread; nobody else has a reference to it.
+        let core = unsafe { &mut (*self.0.as_ptr()).core };
+        (core.tid, core.pos, core.mtid, core.mpos, core.isize_) = (-1, -1, -1, -1, 0);
+    }
+}
 
 impl Drop for Record {
     fn drop(&mut self) {

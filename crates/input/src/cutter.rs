@@ -93,6 +93,8 @@ struct Input {
     records: u64,
     bases: u64,
     bytes: u64,
+    /// Bytes behind the start of the last unit that are of no read.
+    passed_over: u64,
     ended: bool,
     fault: Option<InputError>,
 }
@@ -101,6 +103,8 @@ impl Input {
     fn push(&mut self, segment: Segment) {
         let (marks, length) = (&segment.marks, segment.bytes.len() as u64);
         let damaged_at = marks.damaged_at;
+        let passed_over = if marks.starts.is_empty() { self.passed_over } else { 0 };
+        self.passed_over = passed_over + u64::from(marks.passed_over[1]);
         let (units, records, bases) = (marks.starts.len() as u64, u64::from(marks.records), u64::from(marks.bases));
         self.held.push_back(Held {
             segment: Arc::new(segment),
@@ -247,6 +251,7 @@ impl Cutter {
             records: 0,
             bases: 0,
             bytes: 0,
+            passed_over: 0,
             ended: false,
             fault: None,
         };
@@ -408,12 +413,17 @@ impl Cutter {
         }
         let start = starts[limiting];
         if input.bytes - start.byte > MAX_CHUNK_TEXT {
-            let what = "from here on there are hardly any bases in a gibibyte of text: that cannot be mapped";
+            let mut what =
+                "from here on there are hardly any bases in a gibibyte of text: that cannot be mapped".to_owned();
+            if !self.is_text {
+                what += "; 'samtools view -b -F 0x900' leaves out records that are no reads";
+            }
             return Some(InputError::new(&input.path, what).at(start.record + 1, start.byte));
         }
         let limit = self.open_read_limit?;
         let open = input.place(input.last_boundary().max(self.ticket.first_fragment));
-        let (bases, bytes) = (input.bases - open.bases, input.bytes - open.byte);
+        let bases = input.bases - open.bases;
+        let bytes = (input.bytes - open.byte).saturating_sub(input.passed_over);
         let too_long = bases > limit || bytes > record_text_limit(limit);
         too_long.then(|| endless(&input.path, input.text_from(open), bases, limit).at(open.record + 1, open.byte))
     }

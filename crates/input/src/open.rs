@@ -60,6 +60,8 @@ pub(crate) struct Opened {
     progress: Option<(Arc<AtomicU64>, u64)>,
     /// Whether htslib made BAM of it: places in that are none of the file.
     is_converted: bool,
+    /// Whether it is a file of BGZF that does not end as its writers end it.
+    lacks_end_marker: bool,
 }
 
 /// Counts the bytes that pass.
@@ -111,6 +113,10 @@ fn look(path: &Path, (raw, regular): Raw, reference: Option<&Path>) -> Result<Op
         Compression::None => Box::new(raw),
         _ => Box::new(GzipMembers::new(raw, COMPRESSED_READ)),
     };
+    let lacks_end_marker = match (compression, &regular) {
+        (Compression::Bgzf, Some(regular)) => !has_end_marker(regular, path)?,
+        _ => false,
+    };
     let progress = length.map(|length| (count, length));
     let text_read = Arc::new(AtomicU64::new(0));
     let rest = Counting { inner: rest, count: Arc::clone(&text_read) };
@@ -127,6 +133,7 @@ fn look(path: &Path, (raw, regular): Raw, reference: Option<&Path>) -> Result<Op
         text_read,
         progress,
         is_converted,
+        lacks_end_marker,
     };
     opened.read_more(bam::MAGIC.len())?;
     if !opened.prefix.starts_with(&bam::MAGIC) {
@@ -290,9 +297,7 @@ impl OpenLane {
         };
         let mut notes = Vec::new();
         for file in &files {
-            if let (Compression::Bgzf, Some(regular)) = (file.compression, &file.regular)
-                && !has_end_marker(regular, &file.path)?
-            {
+            if file.lacks_end_marker {
                 let path = file.path.display();
                 notes.push(format!("{path} lacks the end marker of BGZF: it may be truncated between two blocks."));
             }

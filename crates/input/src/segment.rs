@@ -52,6 +52,8 @@ pub(crate) struct Marks {
     pub(crate) records: u32,
     /// Bases in the text.
     pub(crate) bases: u32,
+    /// Bytes of records that are none of reads: in the text, and of these behind the start of the last unit.
+    pub(crate) passed_over: [u32; 2],
     /// Where there should be a record, and is none: nothing behind it is marked.
     pub(crate) damaged_at: Option<u32>,
 }
@@ -66,6 +68,9 @@ impl Marks {
     pub(crate) fn forget_first(&mut self) {
         for list in [&mut self.starts, &mut self.bases_before, &mut self.records_before] {
             list.drain(..list.len().min(1));
+        }
+        if self.starts.is_empty() {
+            self.passed_over[1] = self.passed_over[0];
         }
     }
 

@@ -9,6 +9,9 @@ const OF_ALIGNMENTS: [[u8; 2]; 15] = [
     *b"TS",
 ];
 
+/// What `samtools reset` does not know, but aligners (bwa, bowtie2) and `samtools fixmate` write.
+const OF_ALIGNERS: [[u8; 2]; 4] = [*b"XA", *b"XS", *b"pa", *b"ms"];
+
 /// Floats that are short without an exponent.
 const SHORT: std::ops::Range<f32> = 1e-4..1e9;
 
@@ -35,8 +38,9 @@ impl<'t> Field<'t> {
         }
     }
 
-    pub(super) fn is_of_alignment(&self) -> bool {
-        OF_ALIGNMENTS.contains(&self.key)
+    /// Whether it says something of an alignment, where the read `had_alignment`.
+    pub(super) fn is_of_alignment(&self, had_alignment: bool) -> bool {
+        OF_ALIGNMENTS.contains(&self.key) || had_alignment && OF_ALIGNERS.contains(&self.key)
     }
 
     /// Appends it as SAM has it, `RX:Z:ACGT`.

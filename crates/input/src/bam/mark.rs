@@ -77,6 +77,8 @@ struct Marking {
 impl Marking {
     fn add(&mut self, at: usize, head: &Head<'_>) {
         if !head.is_read() {
+            let size = u32::try_from(head.size).unwrap_or(u32::MAX);
+            self.marks.passed_over = self.marks.passed_over.map(|bytes| bytes.saturating_add(size));
             return;
         }
         let pair = head.pair();
@@ -93,6 +95,7 @@ impl Marking {
 
     fn begin_fragment(&mut self, at: usize) {
         self.marks.push(at, self.marks.bases);
+        self.marks.passed_over[1] = 0;
         self.marks.records_before.push(self.marks.records);
     }
 

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use zerohop_model::chunk::{Chunk, ReadSpans, Span, Text};
 use zerohop_model::directed::Directed;
 use zerohop_model::error::{Error, InputError, shown};
-use zerohop_model::record::{FIRST, LAST, PAIRED, QC_FAIL, REVERSE};
+use zerohop_model::record::{FIRST, LAST, PAIRED, QC_FAIL, REVERSE, UNMAPPED};
 use zerohop_model::source::Parse;
 
 /// The bases of their codes, two in a byte.
@@ -36,6 +36,9 @@ const NO_QUALITY: u8 = 0xff;
 const HARD_CLIP: u8 = 5;
 /// Those of bases of the read: M, I, S, = and X.
 const OF_READ: [u8; 5] = [0, 1, 4, 7, 8];
+
+/// What to do with pairs and single reads in one file.
+const TAKE_APART: &str = "'samtools view -b -f 1' takes out the pairs, '-F 1' the others; align each by itself";
 
 /// The parser of one lane.
 #[derive(Debug, Clone)]
@@ -124,8 +127,14 @@ impl<'p> Parsing<'p> {
             let name = without_mate_number(head.name);
             match (self.parser.is_paired, head.flags & PAIRED != 0) {
                 (false, false) => chunk.push(read, None),
-                (false, true) => return Err(self.fault(name, "it is one of a pair, and the reads before are single")),
-                (true, false) => return Err(self.fault(name, "it is a single read, and the reads before are pairs")),
+                (false, true) => {
+                    let what = format!("it is one of a pair, and the reads before are single: {TAKE_APART}");
+                    return Err(self.fault(name, what));
+                }
+                (true, false) => {
+                    let what = format!("it is a single read, and the reads before are pairs: {TAKE_APART}");
+                    return Err(self.fault(name, what));
+                }
                 (true, true) => match open.take() {
                     None if name == last_pair => {
                         return Err(self.fault(name, "more than two reads with this name follow one another"));
@@ -163,8 +172,8 @@ impl<'p> Parsing<'p> {
     }
 
     fn no_mate(&self, name: &[u8], place: (u64, usize)) -> InputError {
-        let what = "its mate does not follow it: have mates follow one another first ('samtools collate'), and leave \
-                    out reads whose mate is not in the file";
+        let what = "its mate does not follow it: 'samtools collate -O -u FILE | samtools fixmate -u - - | samtools \
+                    view -b -f 1 -' has mates follow one another, and leaves out reads whose mate is not in the file";
         self.fault_at(place, without_mate_number(name), what)
     }
 
@@ -183,7 +192,10 @@ impl<'p> Parsing<'p> {
         self.check(record, name)?;
         let is_reverse = record.head.flags & REVERSE != 0;
         self.fastq.push(if self.parser.lacks_qualities { b'>' } else { b'@' });
-        let name_span = self.append(name);
+        // A number of the mate stays behind it: so nobody takes one more for such.
+        let start = self.fastq.len();
+        self.append(record.head.name);
+        let name_span = Span { start: start as u32, end: (start + name.len()) as u32 };
         self.fastq.push(b' ');
         let start = self.fastq.len();
         self.write_fields(record, name)?;
@@ -260,11 +272,11 @@ impl<'p> Parsing<'p> {
 
     /// Appends the optional fields, with tabs between them.
     fn write_fields(&mut self, record: &Record<'_>, name: &[u8]) -> Result<(), InputError> {
-        let start = self.fastq.len();
+        let (start, had_alignment) = (self.fastq.len(), record.head.flags & UNMAPPED == 0);
         for field in fields(record.fields) {
             let field = field.map_err(|what| self.fault(name, what))?;
             let is_group = field.key == *b"RG";
-            if field.is_of_alignment() || is_group && !self.parser.keeps_read_groups {
+            if field.is_of_alignment(had_alignment) || is_group && !self.parser.keeps_read_groups {
                 continue;
             }
             if is_group && !field.text().is_some_and(|id| self.parser.read_groups.contains(id)) {

@@ -82,7 +82,7 @@ fn reads_are_as_they_were_sequenced() {
     assert_eq!((reads[1].name, reads[1].seq, reads[1].qual), (&b"b"[..], &b"YCGTT"[..], Some(&b"CBA@?"[..])));
     assert_eq!((reads[0].comment, reads[1].comment, reads[2].comment), (&b""[..], &b"RX:Z:AC"[..], &b"RG:Z:g"[..]));
     assert_eq!(reads.iter().map(|read| read.failed_filters).collect::<Vec<_>>(), [false, false, true]);
-    let text = "@a\nACGTN\n+\n?@ABC\n@b RX:Z:AC\nYCGTT\n+\nCBA@?\n@c RG:Z:g\n\n+\n\n";
+    let text = "@a\nACGTN\n+\n?@ABC\n@b/1 RX:Z:AC\nYCGTT\n+\nCBA@?\n@c RG:Z:g\n\n+\n\n";
     assert_eq!(chunk.text[0].bytes, text.as_bytes());
     assert_eq!(chunk.place(2, 0), (0, 103), "secondary records do not count");
 }
@@ -116,7 +116,10 @@ fn faults_name_record_byte_and_read() {
     let with = |fields: &[u8]| Made { fields: fields.to_vec(), ..x.clone() };
     assert_eq!(
         fault(Made { flags: 0x4d, ..x.clone() }),
-        format!("{at}, read 'x': it is one of a pair, and the reads before are single")
+        format!(
+            "{at}, read 'x': it is one of a pair, and the reads before are single: 'samtools view -b -f 1' takes out \
+             the pairs, '-F 1' the others; align each by itself"
+        )
     );
     assert_eq!(
         fault(with(b"RGZother\0")),
