@@ -138,6 +138,51 @@ check_failures() {
     rm out/s0.bam
     "$ZEROHOP" align -t 2 --resume --level 4 --samples bad.csv --output-dir out ref.fa 2> said || fail "$(cat said)"
     grep -q '^5 of 6 samples are complete already' said && [ -f out/s0.bam ] || fail "$(cat said)"
+    # files that others have written since, or that belong to other options
+    head -c 1000 out/s1.bam > cut && cp cut out/s1.bam
+    zerohop align -q -o out/s2.bam ref.fa reads/s3_1.fq.gz
+    rm out/lanes_mqc.json
+    "$ZEROHOP" align -t 2 --resume --level 4 --samples bad.csv --output-dir out ref.fa 2> said || fail "$(cat said)"
+    grep -q '^3 of 6 samples are complete already' said && grep -q 's1.bam is not as it was written' said ||
+        fail "$(cat said)"
+    zerohop align -q -t 2 --sort --mark-duplicates --unaligned .fq --samples bad.csv --output-dir out ref.fa
+    [ -f out/s1.bam.bai ] && [ -f out/s1.duplicates.txt ] && [ -f out/s1.unaligned.fq ] || fail "files: $(ls out)"
+    "$ZEROHOP" align -t 2 --resume --order any --samples bad.csv --output-dir out ref.fa 2> said || fail "$(cat said)"
+    grep -q -- '--mark-duplicates: samtools then, not given now' said && ! grep -q "complete already" said ||
+        fail "$(cat said)"
+    [ "$(ls out | wc -l)" = 18 ] || fail "left of other options: $(ls out)"
+    "$ZEROHOP" align -t 2 --resume --samples bad.csv --output-dir out ref.fa 2> said || fail "$(cat said)"
+    [ "$(grep -c -- '--order: any then, input now' said)" = 6 ] || fail "$(cat said)"
+    # a sample that fails when it is aligned anew, and one that another run aligns now
+    head -c 100000 reads/s1_1.fq.gz > reads/cut_1.fq.gz
+    rc=0
+    flock out/.s0.lock "$ZEROHOP" align -t 2 --samples bad.csv --output-dir out ref.fa 2> said || rc=$?
+    [ $rc = 1 ] && grep -q 'error: 2 of 6 samples failed: ' said &&
+        grep -q 'error: sample s0: another run aligns this sample into out now' said || fail "$(cat said)"
+    [ -z "$(ls out | grep "^s1[._]")" ] && samtools quickcheck out/s0.bam || fail "left: $(ls out)"
+    # a full disk, while the last file is written; no reads
+    if unshare -m true 2> /dev/null; then
+        printf 'sample,fastq_1\nk,reads/part_1.0\n' > k.csv
+        for size in 500 520 540 560 580 600; do
+            mkdir -p small
+            unshare -m bash -c "mount -t tmpfs -o size=${size}k tmpfs small
+                if \"\$ZEROHOP\" align -q -t 2 --sort --mark-duplicates --tmp-dir /tmp --samples k.csv \
+                    --output-dir small/o ref.fa 2> said; then echo whole; else ls small/o; fi" > left
+            [ "$(cat left)" = whole ] || [ ! -s left ] || fail "a disk of $size KiB: $(cat left)"
+        done
+    fi
+    : > reads/empty.fq
+    printf 'sample,fastq_1\ne,reads/empty.fq\nk,reads/part_1.0\n' > k.csv
+    zerohop align -t 2 --samples k.csv --output-dir empty ref.fa
+    grep -q 'sample e: There were no reads' zerohop.stderr || fail "$(cat zerohop.stderr)"
+    grep -q 'ref.fa.r150.zhi' empty/e.json || fail "an index for no reads"
+    # an index alone: another one
+    mkdir -p alone && cp ref.fa.r150.zhi alone/g.fa.r150.zhi
+    zerohop align -q -t 2 --samples k.csv --output-dir empty alone/g.fa
+    zerohop align -q --resume -t 2 --samples k.csv --output-dir empty alone/g.fa
+    touch alone/g.fa.r150.zhi
+    "$ZEROHOP" align --resume -t 2 --samples k.csv --output-dir empty alone/g.fa 2> said || fail "$(cat said)"
+    [ "$(grep -c 'something has changed: the index, file' said)" = 2 ] || fail "$(cat said)"
     # an index that cannot be had fails those samples that need it
     zerohop index -q -r 100 ref.fa
     cp ref.fa.r100.zhi whole.zhi
@@ -272,6 +317,7 @@ check_refused() {
     refused 'is no regular file' --samples pipe.csv --output-dir over ref.fa < /dev/null
     refused 'for aligners that run as programs of their own' "${given[@]}" --farm
     refused '--output-dir' --samples sheet.csv ref.fa
+    refused '--index is for BAM files' "${given[@]}" --format sam --sort --index csi
     refused 'cannot be used with' "${given[@]}" reads/s1_1.fq.gz
     refused 'cannot be used with' "${given[@]}" -o x.bam
     refused 'cannot be used with' "${given[@]}" --durable

@@ -204,7 +204,10 @@ not_reads() {
     printf '\x7fELF\x02\x01' | reads 1.fq;    read_fault "$not '\\x7f'"
     head -c 3000 /dev/zero | reads 1.fq;      read_fault "$not '\\x00'"
     printf '\n@x\nA\n+\n#\n' | reads 1.fq;    read_fault "$not '\\n'"
-    printf 'BZh91AY&SY' | reads 1.fq;         read_fault "$not 'B'"
+    printf 'BAM' | reads 1.fq;                read_fault "$not 'B'"
+    printf 'BZh91AY&SY' | reads 1.fq
+    read_fault "1.fq: record 1 (byte 0): it is compressed by bzip2; zerohop inflates gzip and BGZF: 'bzip2 -dc FILE' \
+inflates it, and '-' reads standard input"
     printf '@HD\tVN:1.6\n@SQ\tSN:a\tLN:9\nr\t4\t*\n' | reads 1.fq
     read_fault "1.fq: record 1 of it, or what follows, is damaged or truncated, or is on a contig that no @SQ line \
 names"
@@ -352,7 +355,8 @@ references() {
     reference_fault '>\nACGT\n' "record 1 (byte 0): a sequence has no name"
     reference_fault '>a\xc3\xa9\nACGT\n' "record 1 (byte 0): the name 'aé' holds '\\xc3', which SAM does not allow"
     reference_fault 'ACGT\n' "record 1 (byte 0): not FASTA: it must start with '>', but starts with 'A'"
-    fault "good_1.fq: record 1 (byte 0): not FASTA: it must start with '>', but starts with '@'" good_1.fq good_2.fq
+    fault "good_1.fq: record 1 (byte 0): not FASTA: it must start with '>', but starts with '@': the reference \
+comes first, then the reads" good_1.fq good_2.fq
     # 2^31 bases, as lines of a mebibyte in members of 64 lines
     python3 -c '
 import gzip, sys
@@ -414,7 +418,7 @@ index_files() {
     same_alignments loaded.sam built.sam "with the index file as reference"
     what="it is an index for reads of about 250 bases, and these have 100: give the reference in FASTA, or use the"
     fault "alone.zhi: $what index all the same with -r 250" -r 100 alone.zhi good_1.fq
-    usage "alone.zhi is an index: --no-index needs the reference in FASTA" align --no-index alone.zhi good_1.fq
+    usage "alone.zhi is an index: one is made of the reference in FASTA" align --no-index alone.zhi good_1.fq
     mv gone.fa ix.fa
     if command -v strace > /dev/null; then
         # it is opened once, to see what it is, and again where it is read
@@ -467,7 +471,7 @@ usage_errors() {
     usage "the read group line '@RG"$'\t'"SM:x' must have one ID" align -R '@RG\tSM:x' ref.fa good_1.fq
     usage "'sample' is not a read group field: it must be two letters, a colon and a value, as in 'SM:sample'" align \
         --rg sample ref.fa good_1.fq
-    usage "2 read groups (-R) were given for 1 lanes: give one for all, or one each" align -R '@RG\tID:a' -R \
+    usage "2 read groups (-R) were given for one lane: give one for all, or one each" align -R '@RG\tID:a' -R \
         '@RG\tID:b' ref.fa good_1.fq
     usage "two different read groups have the ID 'a'" align -R '@RG\tID:a' -R '@RG\tID:a\tSM:b' ref.fa good_1.fq \
         --reads good_2.fq
@@ -479,7 +483,16 @@ usage_errors() {
     usage "invalid value '0' for '--threads <N>': 0 is not in 1..=65536" align -t 0 ref.fa good_1.fq
     usage "invalid value '10' for '--level <LEVEL>': 10 is not in 0..=9" align --level 10 ref.fa good_1.fq
     usage "the argument '--interleaved' cannot be used with '[READS_2]'" align -p ref.fa good_1.fq good_2.fq
-    usage "unexpected argument '--bogus' found" align --bogus ref.fa good_1.fq
+    usage "unexpected argument '--threds' found" align --threds 2 ref.fa good_1.fq
+    usage "zerohop has no option -N. One of the aligner is passed on by --engine-args, as in --engine-args '-N ...'; \
+'zerohop align --help' shows those of zerohop" align -N 5 ref.fa good_1.fq
+    usage "zerohop has no option -@: threads are -t" align -@ 2 ref.fa good_1.fq
+    usage "write --sort=name: what stands apart is taken for a file" align --sort name ref.fa good_1.fq good_2.fq
+    usage "write --mark-duplicates=picard: what stands apart is taken for a file" align --mark-duplicates picard \
+        ref.fa good_1.fq
+    usage "out.sam.gz: SAM is not written compressed: name the file .bam" align -o out.sam.gz ref.fa good_1.fq
+    usage "bwa makes its index itself: 'zerohop align --engine bwa --build-index' has it do so" index --engine bwa \
+        ref.fa
     usage "unrecognized subcommand 'bogus'" bogus
     usage "there is no command 'bogus'" man bogus
     cp good_1.fq same.fq; cp ref.fa same.fa; ln -s same.fq link.fq

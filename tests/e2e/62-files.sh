@@ -166,9 +166,10 @@ before_the_work() {
 # A name must not promise what is not written.
 suffixes() {
     local name
-    for name in x.crai x.sam.gz x.bam.bai x.txt; do
+    for name in x.crai x.bam.gz x.bam.bai x.txt; do
         refused 2 "out/$name: zerohop writes SAM, BAM and CRAM" align -o out/$name ref.fa 1.fq
     done
+    refused 2 "out/x.sam.gz: SAM is not written compressed: name the file .bam" align -o out/x.sam.gz ref.fa 1.fq
     for name in x.SAM x; do zerohop align -o out/$name ref.fa 1.fq 2.fq; same_alignments out/$name expected.sam; done
     zerohop align --format sam -o out/x.txt ref.fa 1.fq 2.fq
     rm out/*
@@ -206,8 +207,28 @@ PY
     rm out/*
 }
 
+# An index speaks of the records beside it: one that is older than these goes
+old_indexes() {
+    local format options
+    for format in bam cram; do
+        for options in "" "--sort=name" "--sort --no-write-index"; do
+            zerohop align -q -t 2 --sort -o "out/x.$format" ref.fa 1.fq 2.fq
+            [ "$(ls out | wc -l)" = 2 ] || fail "files: $(ls out)"
+            zerohop align -q -t 2 $options -o "out/x.$format" ref.fa 1.fq 2.fq
+            [ "$(ls out)" = "x.$format" ] || fail "$options left $(ls out)"
+        done
+        rm out/*
+    done
+    # a run that fails takes nothing away
+    zerohop align -q -t 2 --sort -o out/x.bam ref.fa 1.fq 2.fq
+    ! "$ZEROHOP" align -q -o out/x.bam ref.fa 1.fq many.fq 2> said || fail "files of other lengths were aligned"
+    [ "$(ls out | wc -l)" = 2 ] || fail "files after a failure: $(ls out)"
+    rm out/*
+}
+
 part synced
 part signals
+part old_indexes
 part size_limit
 part what_files_are
 part before_the_work

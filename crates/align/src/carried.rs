@@ -5,16 +5,24 @@ use crate::error::AlignError;
 use crate::job::Job;
 use crate::lanes::ReadGroups;
 use zerohop_input::{Carried, OpenLane};
-use zerohop_output::ReadGroup;
+use zerohop_output::{ReadGroup, ReadsFormat};
 
 /// The job with what its lanes say of themselves, and the lanes with what the job wants of them: all fields of BAM, but
 /// comments of FASTQ only with `-C`; read groups of BAM, unless the job names some.
 ///
 /// # Errors
-/// Read groups of different inputs that cannot be told apart; barcodes that nothing holds; a comparison with BAM.
+/// Read groups of different inputs that cannot be told apart; barcodes that nothing holds; a comparison with BAM;
+/// lanes of which not all have qualities, for one file of reads that were not aligned.
 pub fn complete(job: &Job, lanes: Vec<OpenLane>) -> Result<(Job, Vec<OpenLane>), AlignError> {
     if job.external.compare && lanes.iter().any(OpenLane::is_bam) {
         let words = "--compare-with takes reads in FASTQ or FASTA, which the aligner by itself can read";
+        return Err(AlignError::Usage(words.to_owned()));
+    }
+    let is_text = !matches!(job.output.unaligned_format(), None | Some(ReadsFormat::Bam { .. }));
+    let mut qualities = lanes.iter().filter_map(OpenLane::has_qualities);
+    if is_text && qualities.next().is_some_and(|first| qualities.any(|other| other != first)) {
+        let words = "--unaligned: some lanes have qualities and some have none, which one file of FASTQ or FASTA \
+                     cannot hold: write BAM (--unaligned FILE.bam)";
         return Err(AlignError::Usage(words.to_owned()));
     }
     let mut job = job.clone();

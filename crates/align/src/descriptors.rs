@@ -1,5 +1,6 @@
 //! The aligners that run as programs of their own, as descriptors know them.
 
+use crate::engines;
 use crate::error::AlignError;
 use std::path::{Path, PathBuf};
 use zerohop_engine_external::Descriptor;
@@ -32,10 +33,14 @@ pub fn files(named: &[PathBuf]) -> Vec<PathBuf> {
 pub fn described(name: &str, files: &[PathBuf]) -> Result<Descriptor, AlignError> {
     let all = self::all(files)?;
     all.iter().find(|descriptor| descriptor.name == name).cloned().ok_or_else(|| {
-        let names: Vec<&str> = all.iter().map(|descriptor| &*descriptor.name).collect();
-        let names = names.join(", ");
+        let own = || engines::all_embedded().map(|provider| provider.engine().0);
+        let programs = || all.iter().map(|descriptor| &*descriptor.name);
+        let bare = |name: &str| name.to_lowercase().replace(|c: char| !c.is_alphanumeric(), "");
+        let meant = own().chain(programs()).find(|known| bare(known) == bare(name));
+        let meant = meant.map_or(String::new(), |known| format!(" (is {known} meant?)"));
+        let [own, programs] = [own().collect::<Vec<_>>().join(" and "), programs().collect::<Vec<_>>().join(", ")];
         AlignError::Usage(format!(
-            "there is no engine '{name}': there are strobealign (built in) and, as programs of their own, {names}"
+            "there is no engine '{name}'{meant}: there are {own} (built in) and, as programs of their own, {programs}"
         ))
     })
 }

@@ -34,6 +34,13 @@ impl Metrics {
     pub fn write(&self) -> Result<(), zerohop_process::WriteError> {
         zerohop_process::write(&self.path, self.text.as_bytes())
     }
+
+    /// Takes it away again, as far as that can be done: the records of which it speaks are not there.
+    pub fn remove(&self) {
+        if !zerohop_process::is_written_in_place(&self.path) {
+            let _ = std::fs::remove_file(&self.path);
+        }
+    }
 }
 
 /// Finds the duplicates; none if they are not looked for. With ranks, all of which know the same records, each decides

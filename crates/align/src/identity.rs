@@ -1,7 +1,36 @@
 //! What the records of a job depend on, besides its reads, reference and aligner.
 
 use crate::job::{Job, Unaligned};
+use zerohop_output::{Barcode, Duplicates, IndexFormat, Marking, Rules, Search, WriteIndex};
 use zerohop_ranks::Identity;
+
+/// How duplicates are marked, in the words of the options.
+fn marking_words(marking: Marking) -> String {
+    let Marking { duplicates, search: Search { rules, optical_distance }, barcode } = marking;
+    let rules = match rules {
+        Rules::Samtools => "samtools",
+        Rules::Picard => "picard",
+    };
+    let barcode = barcode.map(|barcode| match barcode {
+        Barcode::Tag(tag) => format!("--barcode-tag {}", String::from_utf8_lossy(&tag)),
+        Barcode::Name => "--barcode-name".to_owned(),
+    });
+    let distance = optical_distance.map(|distance| format!("--optical-distance {distance}"));
+    let remove = (duplicates == Duplicates::Remove).then(|| "--remove-duplicates".to_owned());
+    let words = std::iter::once(rules.to_owned()).chain(barcode).chain(distance).chain(remove);
+    words.collect::<Vec<_>>().join(" ")
+}
+
+/// Which index of the output is written, in the words of the options.
+pub fn index_words(index: WriteIndex) -> &'static str {
+    match index {
+        WriteIndex::No => "none",
+        WriteIndex::AsNeeded => "as needed",
+        WriteIndex::As(IndexFormat::Bai) => "bai",
+        WriteIndex::As(IndexFormat::Csi) => "csi",
+        WriteIndex::As(IndexFormat::Crai) => "crai",
+    }
+}
 
 /// The options of a job that its output depends on.
 pub fn of_options(job: &Job) -> Identity {
@@ -21,10 +50,7 @@ pub fn of_options(job: &Job) -> Identity {
         .with("--secondary-bases", job.output.secondary_bases)
         .with_option("--unaligned", &unaligned)
         .with_option("--sort", &sorting.map(|sorting| format!("{:?}", sorting.order)))
-        .with_option(
-            "how duplicates are marked",
-            &sorting.and_then(|sorting| sorting.marking).map(|m| format!("{m:?}")),
-        )
+        .with_option("--mark-duplicates", &sorting.and_then(|sorting| sorting.marking).map(marking_words))
         .with_option("--engine-args", &job.external.engine_args)
         .with("--dna", job.external.dna)
         .with("--interleaved", job.lanes.iter().any(|lane| lane.interleaved))

@@ -74,8 +74,8 @@ impl ReadGroups {
         }
         let typed: Vec<ReadGroup> = lines.iter().map(|line| ReadGroup::parse(line)).collect::<Result<_, _>>()?;
         if typed.len() != 1 && typed.len() != lanes {
-            let words =
-                format!("{} read groups (-R) were given for {lanes} lanes: give one for all, or one each", typed.len());
+            let of = if lanes == 1 { "one lane".to_owned() } else { format!("{lanes} lanes") };
+            let words = format!("{} read groups (-R) were given for {of}: give one for all, or one each", typed.len());
             return Err(AlignError::Usage(words));
         }
         let mut groups: Vec<ReadGroup> = Vec::new();

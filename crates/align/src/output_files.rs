@@ -105,6 +105,9 @@ fn check_suffix(path: &Path) -> Result<(), AlignError> {
     let Some(suffix) = suffix(path).filter(|suffix| !known(suffix)) else { return Ok(()) };
     let path = path.display();
     Err(AlignError::Usage(match &*suffix {
+        "gz" if path.to_string().ends_with(".sam.gz") => {
+            format!("{path}: SAM is not written compressed: name the file .bam")
+        }
         "paf" => format!("{path}: PAF is what strobealign writes with --engine-args=-x: give that, too"),
         _ => format!(
             "{path}: zerohop writes SAM, BAM and CRAM, and '.{suffix}' is none of them: name the file .sam, .bam or \

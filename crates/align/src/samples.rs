@@ -22,10 +22,11 @@ use crate::job::{FormatName, Job, PlanFrom, Ranks, Unaligned};
 use crate::lanes::ReadGroups;
 use crate::shared_index::{OneOfMany, SharedIndex};
 use crate::taken::Taken;
-use crate::{engines, external, output_files, product, session, sorting};
+use crate::{descriptors, engines, external, output_files, product, session, sorting};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::ScopedJoinHandle;
+use zerohop_engine_external::Found;
 use zerohop_input::OpenLane;
 use zerohop_model::index::IndexProvider;
 use zerohop_model::machine::Bytes;
@@ -44,7 +45,10 @@ struct Ready {
     job: Job,
     /// The file that says that it is complete.
     report: PathBuf,
-    /// The canonical length of its reads, in bases; none if they cannot be read, or it makes no difference.
+    /// Name and version of the aligner.
+    aligner: Arc<str>,
+    /// The canonical length of its reads, in bases; none if there are none, they cannot be read, or it makes no
+    /// difference.
     read_length: Option<usize>,
 }
 
@@ -104,10 +108,33 @@ fn all_ready(
     wanted?;
     std::fs::create_dir_all(folder)
         .map_err(|error| AlignError::Failed(format!("{}: cannot be made: {error}", folder.display())))?;
-    let all = sheet.samples.iter().map(|sample| ready(&base, sample, folder, provider));
-    let all: Vec<Ready> = all.collect::<Result<_, _>>()?;
+    let aligner: Arc<str> = aligner(&base, provider)?.into();
+    let all = sheet.samples.iter().map(|sample| ready(&base, sample, folder, (provider, &aligner)));
+    let mut all: Vec<Ready> = all.collect::<Result<_, _>>()?;
     check_files(&all, sheet)?;
+    // Options are the same for all.
+    all.iter().take(1).try_for_each(|sample| crate::check(&sample.job, provider))?;
+    share_index(&mut all);
     Ok(all)
+}
+
+/// Name and version of the aligner.
+fn aligner(base: &Job, provider: Option<&dyn IndexProvider>) -> Result<String, AlignError> {
+    if let Some(provider) = provider {
+        let (name, version) = provider.engine();
+        return Ok(format!("{name} {version}"));
+    }
+    let found = Found::find(descriptors::described(&base.engine, &base.external.engine_file)?)?;
+    Ok(format!("{} {}", found.descriptor.name, found.version))
+}
+
+/// Samples without reads take the index of others: one for no length would be built for them alone.
+fn share_index(all: &mut [Ready]) {
+    let Some(length) = all.iter().find_map(|sample| sample.read_length) else { return };
+    for sample in all.iter_mut().filter(|sample| sample.read_length.is_none()) {
+        sample.read_length = Some(length);
+        sample.job.read_length.get_or_insert(length);
+    }
 }
 
 fn tell_unknown(base: &Job, sheet: &Sheet) {
@@ -180,7 +207,7 @@ fn ready(
     base: &Job,
     sample: &Sample,
     folder: &Path,
-    provider: Option<&dyn IndexProvider>,
+    (provider, aligner): (Option<&dyn IndexProvider>, &Arc<str>),
 ) -> Result<Ready, AlignError> {
     // Programs of their own load their index anew: there one sample ends before the next one begins.
     let at_a_time = if provider.is_some() { AT_A_TIME } else { 1 };
@@ -216,10 +243,10 @@ fn ready(
         Some(provider) => {
             let mut open: Vec<OpenLane> = open.drain(..).flatten().collect();
             let mean = base.read_length.or_else(|| zerohop_input::mean_read_length(&mut open).ok());
-            mean.map(|mean| provider.canonical_read_length(mean))
+            mean.filter(|mean| *mean > 0).map(|mean| provider.canonical_read_length(mean))
         }
     };
-    Ok(Ready { name: sample.name.clone(), job, report: file(".json"), read_length })
+    Ok(Ready { name: sample.name.clone(), job, report: file(".json"), aligner: Arc::clone(aligner), read_length })
 }
 
 /// The read groups of the sheet; reads of BAM that have some keep them.
@@ -261,7 +288,7 @@ fn in_order(mut samples: Vec<Ready>) -> Vec<Ready> {
 }
 
 fn is_complete(sample: &Ready) -> bool {
-    match complete::changes(&sample.job, &sample.report) {
+    match complete::changes(sample) {
         None => false,
         Some(changes) if changes.is_empty() => true,
         Some(changes) => {
@@ -326,7 +353,7 @@ fn join(run: Option<Running<'_, '_>>, told: &Told<'_>) {
     }
 }
 
-/// Aligns one sample and writes its report.
+/// Aligns one sample and writes its report. What was made of it before goes first.
 fn align(
     sample: &Ready,
     provider: Option<&dyn IndexProvider>,
@@ -335,12 +362,16 @@ fn align(
 ) -> Result<Summary, AlignError> {
     let job = &sample.job;
     crate::check(job, provider)?;
-    let made_of = complete::made_of(job);
-    complete::forget(&sample.report)?;
+    let _own = complete::hold(sample)?;
+    let made_of = complete::made_of(sample);
+    complete::forget(sample)?;
     let done = session::run(job, provider, None, share, Some(among))?;
     let summary = done.ok_or_else(|| AlignError::Failed("nothing was aligned".to_owned()))?.summary;
-    crate::summary::write_reports(job, &summary)?;
-    complete::write(&sample.report, &summary, made_of)?;
+    let reports = || {
+        crate::summary::write_reports(job, &summary)?;
+        complete::write(sample, &summary, made_of)
+    };
+    reports().inspect_err(|_| complete::remove(&sample.outputs()))?;
     Ok(summary)
 }
 

@@ -83,8 +83,11 @@ pub fn run(
                     sorted.lengths.iter().copied().chain(beside).collect()
                 }
             };
-            report.bytes_out = Bytes(sink.finish(&lengths)?);
-            sorted.iter().flat_map(|sorted| &sorted.metrics).try_for_each(Metrics::write)?;
+            // First, for what cannot be written leaves no records then.
+            let metrics = || sorted.iter().flat_map(|sorted| &sorted.metrics);
+            metrics().try_for_each(Metrics::write)?;
+            let finished = sink.finish(&lengths).inspect_err(|_| metrics().for_each(Metrics::remove));
+            report.bytes_out = Bytes(finished?);
             report.sorted = sorted.map(|sorted| sorted.report);
             Vec::new()
         }
@@ -122,6 +125,8 @@ pub fn run(
     if report.tally.reads == 0 {
         let words = "There were no reads. Where they come through a pipe: did the program before zerohop fail?";
         notes.push(words.to_owned());
+    } else if job.lanes.iter().any(|lane| lane.interleaved) && report.tally.paired == 0 {
+        notes.push("No two neighbours have the same name: with -p all reads were single ones.".to_owned());
     }
     let summary = engine.told(report).summary(job, started, comparison, of_ranks, notes);
     Ok(Some(Done { summary, not_compared }))

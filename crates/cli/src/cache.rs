@@ -5,6 +5,7 @@ use crate::failure::Failure;
 use std::path::Path;
 use zerohop_engine_external::copies::{self, CopyReport};
 use zerohop_model::machine::Bytes;
+use zerohop_process::tell;
 
 /// Lists or removes them.
 ///
@@ -14,7 +15,13 @@ pub fn run(args: &CacheArgs) -> Result<(), Failure> {
     if args.clear {
         let gone = copies::clear(args.all)?;
         let text: String = gone.iter().map(|copy| format!("removed {}\n", place(copy).display())).collect();
-        return crate::print(text.as_bytes());
+        crate::print(text.as_bytes())?;
+        let is_kept = |copy: &CopyReport| copy.manifest.as_ref().is_some_and(|manifest| manifest.keep && !copy.in_use);
+        let kept = if args.all { 0 } else { copies::list()?.iter().filter(|copy| is_kept(copy)).count() };
+        if kept > 0 {
+            tell::note(&format!("{kept} kept by 'index --keep' or '--keep-copies': --all removes these, too"));
+        }
+        return Ok(());
     }
     let copies = copies::list()?;
     if args.json {

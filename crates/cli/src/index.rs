@@ -3,7 +3,7 @@
 use crate::args::IndexArgs;
 use crate::failure::Failure;
 use std::time::Instant;
-use zerohop_align::engines;
+use zerohop_align::{descriptors, engines};
 use zerohop_input::{LaneSpec, OpenLane};
 use zerohop_model::index::{IndexProvider, Wanted};
 use zerohop_process::{overwrite, tell};
@@ -22,8 +22,16 @@ pub fn run(args: &IndexArgs) -> Result<(), Failure> {
         }
         None => args.read_length,
     };
-    let none = || Failure::Usage(format!("{} is no engine whose index zerohop builds", args.engine));
-    let provider = engines::embedded(&args.engine).ok_or_else(none)?;
+    let provider = match engines::embedded(&args.engine) {
+        Some(provider) => provider,
+        None => {
+            let name = descriptors::described(&args.engine, &[])?.name;
+            return Err(Failure::Usage(format!(
+                "{name} makes its index itself: 'zerohop align --engine {name} --build-index' has it do so"
+            )));
+        }
+    };
+    let none = || Failure::Usage(format!("{} has no index", args.engine));
     let arguments = args.engine_args.as_deref().unwrap_or_default();
     if !provider.takes_arguments() && !arguments.is_empty() {
         return Err(Failure::Usage(format!("--engine-args: {} takes no arguments", args.engine)));

@@ -14,6 +14,7 @@ mod db;
 mod engines;
 mod failure;
 mod index;
+mod mistyped;
 mod mpi;
 mod plan;
 mod report;
@@ -36,7 +37,16 @@ static ALLOCATOR: PlacedAlloc = PlacedAlloc;
 
 fn main() -> ExitCode {
     zerohop_align::prepare();
-    let matches = Args::command().get_matches();
+    if let Some(words) = mistyped::value_apart(std::env::args_os().skip(1)) {
+        return Failure::Usage(words).ending().tell();
+    }
+    let matches = match Args::command().try_get_matches() {
+        Ok(matches) => matches,
+        Err(error) => match mistyped::option_of_aligner(&error) {
+            Some(words) => return Failure::Usage(words).ending().tell(),
+            None => error.exit(),
+        },
+    };
     let args = match Args::from_arg_matches(&matches) {
         Ok(args) => args,
         Err(error) => error.exit(),
@@ -95,6 +105,8 @@ fn dispatch(args: Args, matches: &clap::ArgMatches) -> Result<(), Failure> {
                 }
             };
             let mut out = Vec::new();
+            // A page has what -h leaves out.
+            let page = page.mut_args(|arg| arg.hide_short_help(false));
             clap_mangen::Man::new(page).render(&mut out).map_err(|error| Failure::Other(error.to_string()))?;
             print(&out)
         }

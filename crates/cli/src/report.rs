@@ -16,7 +16,11 @@ const EXPECTED: &str = "what 'zerohop align --json', 'zerohop search --json', 'z
 /// # Errors
 /// A file that holds nothing that can be shown; an output that cannot be written, which is then not there.
 pub fn run(args: &ReportArgs) -> Result<(), Failure> {
-    let files: Vec<PathBuf> = args.runs.iter().map(|path| points_in(path)).collect();
+    // Beside NAME.json, '--samples' writes the same for MultiQC.
+    let is_for_multiqc = |path: &&PathBuf| path.to_string_lossy().ends_with("_mqc.json");
+    let (for_multiqc, runs): (Vec<_>, Vec<_>) = args.runs.iter().partition(is_for_multiqc);
+    let runs = if runs.is_empty() { for_multiqc } else { runs };
+    let files: Vec<PathBuf> = runs.into_iter().map(|path| points_in(path)).collect();
     if let Some(output) = &args.output {
         check_output(output, &files)?;
     }

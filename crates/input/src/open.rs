@@ -96,6 +96,17 @@ fn open_raw(path: &Path) -> Result<Raw, InputError> {
     Ok((Box::new(file), regular))
 }
 
+/// By what a text is compressed that zerohop does not inflate, and what does.
+fn compressed_by(text: &[u8]) -> Option<(&'static str, &'static str)> {
+    let known: [(&[u8], _); 4] = [
+        (b"\xfd7zXZ\0", ("xz", "xz -dc")),
+        (b"BZh", ("bzip2", "bzip2 -dc")),
+        (b"\x28\xb5\x2f\xfd", ("zstd", "zstd -dc")),
+        (b"PK\x03\x04", ("zip", "unzip -p")),
+    ];
+    known.into_iter().find_map(|(magic, by)| text.starts_with(magic).then_some(by))
+}
+
 /// Looks at the first bytes of a file. `reference` is for CRAM.
 fn look(path: &Path, (raw, regular): Raw, reference: Option<&Path>) -> Result<Opened, InputError> {
     let length = regular.as_ref().map(File::metadata).transpose().map_err(|e| read_fault(path, &e))?.map(|m| m.len());
@@ -151,7 +162,13 @@ fn look(path: &Path, (raw, regular): Raw, reference: Option<&Path>) -> Result<Op
         Some(b'@') => Some(Content::Text(Format::Fastq)),
         Some(b'>') => Some(Content::Text(Format::Fasta)),
         Some(byte) => {
-            let what = format!("none of FASTQ, FASTA, BAM, SAM and CRAM: it starts with '{}'", byte.escape_ascii());
+            let what = match compressed_by(&opened.prefix) {
+                Some((what, program)) => format!(
+                    "it is compressed by {what}; zerohop inflates gzip and BGZF: '{program} FILE' inflates it, and '-' \
+                     reads standard input"
+                ),
+                None => format!("none of FASTQ, FASTA, BAM, SAM and CRAM: it starts with '{}'", byte.escape_ascii()),
+            };
             return Err(InputError::new(path, what).at(1, 0));
         }
     };
@@ -349,6 +366,14 @@ impl OpenLane {
     /// Whether its reads are in BAM.
     pub fn is_bam(&self) -> bool {
         self.files.iter().any(Opened::is_bam)
+    }
+
+    /// Whether its reads have qualities; none if that is not known, for there are no reads.
+    pub fn has_qualities(&self) -> Option<bool> {
+        self.files.iter().find_map(|file| match file.content? {
+            Content::Text(format) => Some(format == Format::Fastq),
+            Content::Bam { first, .. } => first.map(|first| !first.lacks_qualities),
+        })
     }
 
     /// The @RG lines of BAM, as they stand there.

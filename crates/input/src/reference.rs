@@ -80,9 +80,10 @@ pub fn read(path: &Path, mut take: impl FnMut(Piece<'_>)) -> Result<Vec<Contig>,
                 take(Piece::Bases(trimmed));
             }
         } else if !trimmed.is_empty() {
+            let hint = if trimmed[0] == b'@' { ": the reference comes first, then the reads" } else { "" };
             return fault(
                 1,
-                format!("not FASTA: it must start with '>', but starts with '{}'", trimmed[0].escape_ascii()),
+                format!("not FASTA: it must start with '>', but starts with '{}'{hint}", trimmed[0].escape_ascii()),
             );
         }
         byte += read as u64;
@@ -156,7 +157,8 @@ mod tests {
         assert_eq!(at(b">a\nAC1\n"), "ref.fa: record 1 (byte 3): sequence 'a' holds '1', which is no base");
         assert_eq!(
             at(b"@a\nAC\n"),
-            "ref.fa: record 1 (byte 0): not FASTA: it must start with '>', but starts with '@'"
+            "ref.fa: record 1 (byte 0): not FASTA: it must start with '>', but starts with '@': the reference comes \
+             first, then the reads"
         );
         assert_eq!(at(b"> a\nAC\n"), "ref.fa: record 1 (byte 0): a sequence has no name");
         assert_eq!(at(b""), "ref.fa: the reference holds no sequence");

@@ -320,8 +320,8 @@ impl FileSink {
         if let Some(file) = &index {
             let written = file.file().write_all_at(&self.index_bytes()?, 0);
             written.map_err(|source| unwritten(WriteError { path: file.path().to_owned(), source }))?;
-            self.remove_other_indexes()?;
         }
+        self.remove_other_indexes()?;
         complete_all(own.into_iter().chain(index).collect()).map_err(unwritten)?;
         Ok(bytes)
     }
@@ -343,13 +343,16 @@ impl FileSink {
         abundances.table(&self.spec.header.contigs).map(Some)
     }
 
-    /// Removes indexes of other formats than that which is written: they are of records that are replaced.
+    /// Removes indexes that are not written: they are of records that are replaced.
     ///
     /// # Errors
     /// [`Error::Output`].
     pub fn remove_other_indexes(&self) -> Result<(), Error> {
-        let (Some(path), Some(written)) = (&self.spec.path, &self.index) else { return Ok(()) };
-        for format in IndexFormat::of(self.spec.format).iter().filter(|format| **format != written.format()) {
+        let Some(path) = self.spec.path.as_ref().filter(|path| !zerohop_process::is_written_in_place(path)) else {
+            return Ok(());
+        };
+        let written = self.index.as_ref().map(|index| index.format());
+        for format in IndexFormat::of(self.spec.format).iter().filter(|format| Some(**format) != written) {
             let other = index_path(path, *format);
             match std::fs::remove_file(&other) {
                 Err(source) if source.kind() != ErrorKind::NotFound => {

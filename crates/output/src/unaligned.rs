@@ -7,7 +7,6 @@ use crate::tags::RecordContext;
 use std::path::{Path, PathBuf};
 use zerohop_bgzf::BlockCompressor;
 use zerohop_model::chunk::Chunk;
-use zerohop_model::directed::complement;
 use zerohop_model::error::Error;
 use zerohop_model::record::{FIRST, LAST, MATE_UNMAPPED, PAIRED, QC_FAIL, REVERSE, SECONDARY, SUPPLEMENTARY, UNMAPPED};
 
@@ -80,6 +79,7 @@ struct Read<'a> {
     /// The header line of FASTQ.
     header: &'a [u8],
     comment: &'a [u8],
+    has_qualities: bool,
 }
 
 /// Writes the reads of one worker's chunks.
@@ -140,7 +140,8 @@ impl UnalignedEncoder {
             }
             let fields = fields(read.name, flags, read.seq, read.qual.unwrap_or_default());
             let header = std::mem::take(&mut self.header);
-            let put = self.put(context, &Read { fields, header: &header, comment: read.comment });
+            let has_qualities = read.qual.is_some();
+            let put = self.put(context, &Read { fields, header: &header, comment: read.comment, has_qualities });
             self.header = header;
             put?;
         }
@@ -180,7 +181,8 @@ impl UnalignedEncoder {
         }
         let header = if comment.is_empty() { record.name.to_vec() } else { [record.name, comment].join(&b'\t') };
         let fields = fields(record.name, flags, &seq, &qual);
-        let put = self.put(context, &Read { fields, header: &header, comment });
+        let has_qualities = qual.len() == seq.len();
+        let put = self.put(context, &Read { fields, header: &header, comment, has_qualities });
         self.bases = (seq, qual);
         put
     }
@@ -190,7 +192,7 @@ impl UnalignedEncoder {
             return bam::put_read(context, &read.fields, read.comment, &mut self.raw);
         }
         let Fields { seq, qual, .. } = read.fields;
-        let has_qualities = qual.len() == seq.len();
+        let has_qualities = read.has_qualities;
         self.raw.push(if has_qualities { b'@' } else { b'>' });
         self.raw.extend_from_slice(read.header);
         self.raw.push(b'\n');
@@ -221,7 +223,47 @@ fn is_primary(flags: u16) -> bool {
     flags & (SECONDARY | SUPPLEMENTARY) == 0
 }
 
+/// The letter that it pairs with: those of several bases (SAMv1, section 4.2.3), too.
+fn complement(base: u8) -> u8 {
+    const LETTERS: &[u8; 30] = b"ACGTURYKMBDHVWSacgturykmbdhvws";
+    const PAIRS: &[u8; 30] = b"TGCAAYRMKVHDBWStgcaayrmkvhdbws";
+    LETTERS.iter().position(|letter| *letter == base).map_or(base, |at| PAIRS[at])
+}
+
 fn fields<'a>(name: &'a [u8], flags: u16, seq: &'a [u8], qual: &'a [u8]) -> Fields<'a> {
     let (place, mate_place) = (Place::NONE, Place::NONE);
     Fields { name, flags, place, mapq: 0, cigar: &[], mate_place, template_length: 0, seq, qual }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::complement;
+
+    #[test]
+    fn letters_are_complemented_as_their_bases_are() {
+        let bases = |letter: u8| -> Vec<u8> {
+            let all = match letter {
+                b'R' => "AG",
+                b'Y' => "CT",
+                b'K' => "GT",
+                b'M' => "AC",
+                b'B' => "CGT",
+                b'D' => "AGT",
+                b'H' => "ACT",
+                b'V' => "ACG",
+                b'W' => "AT",
+                b'S' => "CG",
+                b'N' => "ACGT",
+                _ => return vec![letter],
+            };
+            all.bytes().collect()
+        };
+        for letter in *b"ACGTRYKMBDHVWSN" {
+            let mut pairs: Vec<u8> = bases(letter).into_iter().map(complement).collect();
+            pairs.sort_unstable();
+            assert_eq!(bases(complement(letter)), pairs, "{}", letter as char);
+            assert_eq!(complement(letter.to_ascii_lowercase()), complement(letter).to_ascii_lowercase());
+        }
+        assert_eq!((complement(b'U'), complement(b'=')), (b'A', b'='));
+    }
 }

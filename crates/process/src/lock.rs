@@ -1,5 +1,6 @@
 //! Locks as files, for what several runs share. The kernel gives them back when their holder ends, however it ends.
 
+use crate::temporary::Temporary;
 use std::fs::{File, TryLockError};
 use std::io::{Error, ErrorKind};
 use std::os::unix::fs::MetadataExt;
@@ -80,6 +81,35 @@ pub fn try_take_alone(path: &Path) -> Result<Option<File>, LockError> {
             Ok(()) if is_still_there(&file, path) => return Ok(Some(file)),
             Ok(()) => {}
         }
+    }
+}
+
+/// A lock of this process alone, whose file is removed with it, also when a signal ends the process.
+#[derive(Debug)]
+pub struct OwnLock {
+    // Removed while it is held.
+    _entered: Option<Temporary>,
+    _file: Option<File>,
+}
+
+impl OwnLock {
+    /// Takes it; none if another process holds it. Where the file system has no locks nobody is kept out.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn try_take(path: &Path) -> Result<Option<Self>, LockError> {
+        let file = match try_take_alone(path) {
+            Ok(Some(file)) => file,
+            Ok(None) => return Ok(None),
+            Err(error) if has_no_locks(&error.source) => {
+                let _ = std::fs::remove_file(path);
+                return Ok(Some(OwnLock { _entered: None, _file: None }));
+            }
+            Err(error) => return Err(error),
+        };
+        let entered =
+            std::path::absolute(path).and_then(|path| Temporary::enter(&path)).map_err(LockError::of(path))?;
+        Ok(Some(OwnLock { _entered: Some(entered), _file: Some(file) }))
     }
 }
 

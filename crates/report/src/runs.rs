@@ -73,7 +73,7 @@ fn facts(run: &Summary) -> Vec<(&'static str, String)> {
         facts.push(("sorted", crate::text::sorted_words(sorted)));
         if let Some(found) = &sorted.duplicates {
             facts.push(("duplicates", crate::text::duplicate_words(found)));
-            facts.extend(found.libraries.iter().map(|library| ("library", crate::text::library_words(library))));
+            facts.extend(crate::text::libraries_words(&found.libraries).map(|words| ("library", words)));
         }
     }
     facts

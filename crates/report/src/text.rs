@@ -68,7 +68,7 @@ impl Summary {
             line("sorted", sorted_words(sorted));
             if let Some(duplicates) = &sorted.duplicates {
                 line("duplicates", duplicate_words(duplicates));
-                duplicates.libraries.iter().for_each(|library| line("library", library_words(library)));
+                libraries_words(&duplicates.libraries).for_each(|words| line("library", words));
             }
         }
         line("memory", format!("{} at the peak", self.resources.peak_memory));
@@ -125,8 +125,14 @@ pub(crate) fn duplicate_words(found: &DuplicateReport) -> String {
     )
 }
 
+/// What libraries hold; one without reads is left out if there are others.
+pub(crate) fn libraries_words(libraries: &[LibraryReport]) -> impl Iterator<Item = String> {
+    let is_shown = move |library: &&LibraryReport| libraries.len() == 1 || library.pairs + library.single > 0;
+    libraries.iter().filter(is_shown).map(library_words)
+}
+
 /// What a library holds.
-pub(crate) fn library_words(library: &LibraryReport) -> String {
+fn library_words(library: &LibraryReport) -> String {
     let LibraryReport { name, pairs, single, pair_duplicates, single_duplicates, optical_pairs, estimated_size } =
         library;
     let share = percent(2 * pair_duplicates + single_duplicates, 2 * pairs + single);

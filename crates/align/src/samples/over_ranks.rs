@@ -86,7 +86,7 @@ fn begin(
     let mut share = RankShare::take(transport)?;
     // Not with every sample.
     share.note.take().iter().filter(|_| !quiet).for_each(|note| tell::note(note));
-    let mark = |sample: &Ready| (sample.name.clone(), cache::digest(&complete::made_of(&sample.job)));
+    let mark = |sample: &Ready| (sample.name.clone(), cache::digest(&complete::made_of(sample)));
     let own: Vec<(String, String)> = match transport.rank() {
         0 => {
             let mut samples = left(here, resume);

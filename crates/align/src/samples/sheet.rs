@@ -91,6 +91,9 @@ impl Sheet {
 
     fn parse(text: &[u8], interleaved: bool) -> Result<Self, String> {
         let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text);
+        if std::str::from_utf8(text).is_err() {
+            return Err("it is no text (UTF-8): a sheet is a table with commas, or with tabs".to_owned());
+        }
         let has_tabs = text.split(|&b| b == b'\n').next().is_some_and(|line| line.contains(&b'\t'));
         let mut reader = csv::ReaderBuilder::new()
             .delimiter(if has_tabs { b'\t' } else { b',' })
@@ -110,6 +113,12 @@ impl Sheet {
             let line = record.position().map_or(0, |at| line_of(text, at));
             let row = Row { line, columns: &columns, values: record.iter().map(str::to_owned).collect() };
             if row.values.iter().all(|value| value.trim().is_empty()) {
+                continue;
+            }
+            if row.values.len() != columns.len() {
+                // A file that a row lacks, or one for which there is no column, is a mate that would not be missed.
+                let (here, all) = (row.values.len(), columns.len());
+                faults.push(format!("line {line}: it has {here} fields, but the first line names {all} columns"));
                 continue;
             }
             if let Err(what) = add_row(&mut samples, &mut seen, &row, interleaved) {
@@ -145,6 +154,11 @@ fn check_columns(columns: &[String]) -> Result<(), String> {
     if let Some(twice) = columns.iter().find(|name| !name.is_empty() && !seen.insert(*name)) {
         return Err(format!("its first line names the column {twice} twice"));
     }
+    let bare = |name: &str| name.replace(|c: char| !c.is_alphanumeric(), "");
+    let meant = |name: &String| known().find(|known| known != name && bare(known) == bare(name));
+    if let Some((odd, known)) = columns.iter().find_map(|name| Some((name, meant(name)?))) {
+        return Err(format!("its first line names the column {odd}: is {known} meant?"));
+    }
     let is_tag = |tag: &str| tag.len() == 2 && tag.bytes().all(|b| b.is_ascii_alphanumeric());
     match columns.iter().find(|name| name.strip_prefix(READ_GROUP).is_some_and(|tag| !is_tag(tag))) {
         Some(odd) => Err(format!("the column {odd} names no field of a read group, as rg_pl does")),
@@ -152,10 +166,13 @@ fn check_columns(columns: &[String]) -> Result<(), String> {
     }
 }
 
+/// The columns that have a meaning, but for fields of read groups.
+fn known() -> impl Iterator<Item = &'static str> {
+    [SAMPLE, LANE, BAM].into_iter().chain(FASTQ)
+}
+
 fn unknown(columns: &[String]) -> Vec<String> {
-    let is_known = |name: &str| {
-        [SAMPLE, LANE, BAM].contains(&name) || FASTQ.contains(&name) || name.starts_with(READ_GROUP) || name.is_empty()
-    };
+    let is_known = |name: &str| known().any(|known| known == name) || name.starts_with(READ_GROUP) || name.is_empty();
     columns.iter().filter(|name| !is_known(name)).cloned().collect()
 }
 
@@ -212,9 +229,10 @@ fn read_group(sample: &str, lane: Option<&str>, fields: Vec<String>) -> Result<R
     let id = match (&ids[..], lane) {
         ([id, ..], _) => id[3..].to_owned(),
         ([], Some(lane)) => format!("{sample}.{lane}"),
-        ([], None) => return Ok(ReadGroup { id: String::new(), fields }),
+        ([], None) => sample.to_owned(),
     };
-    ReadGroup::new(&id, &fields).map_err(|error| error.to_string())
+    let group = ReadGroup::new(&id, &fields).map_err(|error| error.to_string())?;
+    Ok(if ids.is_empty() && lane.is_none() { ReadGroup { id: String::new(), ..group } } else { group })
 }
 
 /// Read groups without an ID get one: the name of the sample, with the number of the row if it has several.
@@ -309,13 +327,18 @@ mod tests {
     fn what_is_wrong_is_told_with_its_line() {
         for (text, wanted) in [
             ("", "it is empty"),
+            ("sample;fastq_1\n", "must name the columns sample and fastq_1"),
             ("sample,reads\n", "must name the columns sample and fastq_1"),
             ("sample,fastq_1,sample\n", "the column sample twice"),
             ("sample,fastq_1,rg_platform\n", "the column rg_platform names no field of a read group"),
             ("sample,fastq_1\n", "it names no sample"),
             ("sample,fastq_1\n,DIR/b.fq\n", "line 2: the sample has no name"),
             ("sample,fastq_1\n\na/b,DIR/b.fq\n", "line 3: the sample 'a/b' is to name a file"),
-            ("sample,fastq_1\nA\n", "line 2: it names no reads"),
+            ("sample,fastq_1\nA,\n", "line 2: it names no reads"),
+            ("sample,fastq_1,fastq_2\nA,DIR/b.fq\n", "line 2: it has 2 fields, but the first line names 3 columns"),
+            ("sample,fastq_1\nA,DIR/a_1.fq,DIR/a_2.fq\n", "line 2: it has 3 fields, but the first line names 2"),
+            ("sample,fastq_1,fastq2\nA,DIR/a_1.fq,DIR/a_2.fq\n", "the column fastq2: is fastq_2 meant?"),
+            ("sample,fastq_1,rg_pl\nA,DIR/b.fq,\"ILL\nXX\"\n", "line 2: PL:ILL"),
             ("sample,fastq_1,fastq_2\nA,,DIR/b.fq\n", "line 2: it has a fastq_2, but no fastq_1"),
             ("sample,fastq_1,bam\nA,DIR/b.fq,DIR/c.bam\n", "line 2: it has both fastq_1 and bam"),
             ("sample,fastq_1\nA,-\n", "line 2: - is not there"),

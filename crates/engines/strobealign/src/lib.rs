@@ -76,6 +76,9 @@ pub struct Strobealign {
     mapping: MappingParameters,
 }
 
+/// The canonical read lengths, in bases.
+pub const CANONICAL_READ_LENGTHS: [usize; 7] = [50, 75, 100, 125, 150, 250, 400];
+
 /// The canonical read length for which an index is made when reads have a mean length of `mean` bases: 50, 75, 100,
 /// 125, 150, 250 or 400. Reads of one canonical length share an index.
 ///

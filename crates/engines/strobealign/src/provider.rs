@@ -3,7 +3,9 @@
 use crate::file::{identify, index_path, is_index, made_for, shown_options};
 use crate::options::{Options, OptionsError};
 use crate::resident;
-use crate::{CHUNK_BASES, IndexParameters, Reference, Strobealign, VERSION, canonical_read_length};
+use crate::{
+    CANONICAL_READ_LENGTHS, CHUNK_BASES, IndexParameters, Reference, Strobealign, VERSION, canonical_read_length,
+};
 use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -87,6 +89,8 @@ struct Source {
     options: Options,
     parameters: IndexParameters,
     file: Option<PathBuf>,
+    /// An index file for reads of another length, where there is none for these.
+    passed_over: Option<PathBuf>,
     /// Whether the FASTA is there.
     has_fasta: bool,
     bytes: u64,
@@ -107,6 +111,10 @@ impl Source {
             false => Some(beside).filter(|path| !anew && path.exists()),
         };
         let has_fasta = !is_index && reference.exists();
+        let passed_over = match file {
+            None if !anew => index_for_others(reference, &options),
+            _ => None,
+        };
         let bytes = match &file {
             Some(path) => length(path).unwrap_or(0),
             None => {
@@ -116,7 +124,7 @@ impl Source {
                 (bases * INDEX_BYTES_PER_BASE * parameters.density()) as u64 + buckets
             }
         };
-        Ok(Source { reference: reference.to_owned(), options, parameters, file, has_fasta, bytes })
+        Ok(Source { reference: reference.to_owned(), options, parameters, file, passed_over, has_fasta, bytes })
     }
 
     /// The FASTA, if it is there.
@@ -145,6 +153,14 @@ impl IndexSource for Source {
     }
 
     fn note(&self) -> Option<String> {
+        if let Some((other, bases)) = self.passed_over.as_ref().zip(self.parameters.read_length()) {
+            return Some(format!(
+                "{} was not used, for reads have about {bases} bases: 'zerohop index -r {bases} {}' makes an index for \
+                 these.",
+                other.display(),
+                self.reference.display()
+            ));
+        }
         let file = self.file.as_deref().filter(|file| !self.has_fasta && *file != self.reference)?;
         Some(format!(
             "{} is not there: {} holds the reference, too, and was used without it.",
@@ -198,11 +214,17 @@ fn failed(error: impl std::error::Error + Send + Sync + 'static) -> IndexError {
     IndexError::Failed(Box::new(error))
 }
 
+/// The first index file of a reference for reads of any length.
+fn index_for_others(reference: &Path, options: &Options) -> Option<PathBuf> {
+    let of = |length: usize| Some(index_path(reference, &IndexParameters::new(options, length).ok()?));
+    CANONICAL_READ_LENGTHS.into_iter().filter_map(of).find(|path| path.is_file())
+}
+
 /// Looks whether an index that was given in place of the reference has the parameters that are wanted.
 fn check_given(wanted: &Wanted<'_>, parameters: &IndexParameters) -> Result<(), IndexError> {
     let (index, mean) = (wanted.reference.display(), wanted.mean_read_length);
     if wanted.anew {
-        return Err(IndexError::Usage(format!("{index} is an index: --no-index needs the reference in FASTA")));
+        return Err(IndexError::Usage(format!("{index} is an index: one is made of the reference in FASTA")));
     }
     let (read_length, options) = made_for(wanted.reference).map_err(failed)?;
     if options != parameters.words() {

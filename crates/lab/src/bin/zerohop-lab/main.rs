@@ -66,6 +66,7 @@ fn man(command: Option<&str>) -> Result<(), Failure> {
         page = found.ok_or_else(|| Failure::Usage(format!("there is no command '{name}'")))?;
     }
     let mut out = Vec::new();
+    let page = page.mut_args(|arg| arg.hide_short_help(false));
     clap_mangen::Man::new(page).render(&mut out).map_err(|error| Failure::Other(error.to_string()))?;
     Ok(standard::print(&out)?)
 }

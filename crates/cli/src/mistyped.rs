@@ -1,0 +1,49 @@
+//! What users of other aligners type, and what they mean by it.
+
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+use std::ffi::OsString;
+use std::path::Path;
+
+/// Options whose value may be left out, so that it stands behind `=`, and their values.
+const WITH_EQUALS: [(&str, [&str; 2]); 2] =
+    [("--sort", ["coordinate", "name"]), ("--mark-duplicates", ["samtools", "picard"])];
+
+/// What to say of a value that stands behind its option, and would be taken for the reference.
+pub fn value_apart(words: impl Iterator<Item = OsString>) -> Option<String> {
+    let words: Vec<String> = words.map(|word| word.to_string_lossy().into_owned()).collect();
+    words.windows(2).find_map(|pair| {
+        let (option, values) = WITH_EQUALS.iter().find(|(option, _)| *option == pair[0])?;
+        let value = values.iter().find(|value| **value == pair[1] && !Path::new(value).exists())?;
+        Some(format!("write {option}={value}: what stands apart is taken for a file"))
+    })
+}
+
+/// What to say of an option that 'align' does not have, unless it is like one that it has.
+pub fn option_of_aligner(error: &clap::Error) -> Option<String> {
+    let is_align = std::env::args_os().nth(1).is_some_and(|command| command == "align");
+    let Some(ContextValue::String(option)) = error.get(ContextKind::InvalidArg) else { return None };
+    let is_like_ours = error.get(ContextKind::SuggestedArg).is_some();
+    if error.kind() != ErrorKind::UnknownArgument || !is_align || is_like_ours || !option.starts_with('-') {
+        return None;
+    }
+    Some(match option.as_str() {
+        "-@" => "zerohop has no option -@: threads are -t".to_owned(),
+        _ => format!(
+            "zerohop has no option {option}. One of the aligner is passed on by --engine-args, as in --engine-args \
+             '{option} ...'; 'zerohop align --help' shows those of zerohop"
+        ),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::value_apart;
+
+    #[test]
+    fn a_value_behind_its_option_is_noticed() {
+        let said = |words: &str| value_apart(words.split(' ').map(Into::into));
+        assert!(said("align --sort name ref.fa").is_some_and(|words| words.starts_with("write --sort=name")));
+        assert!(said("align --mark-duplicates picard ref.fa").is_some());
+        assert_eq!(said("align --sort --mark-duplicates=picard ref.fa"), None);
+    }
+}
