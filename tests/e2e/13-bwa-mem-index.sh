@@ -162,7 +162,7 @@ random.seed(1)
 print(">a", "".join(random.choice("ACGT") for _ in range(300_000)), sep="\n")' > large.fa
     zerohop index -q --engine bwa-mem -t 1 large.fa
     mv large.fa.bwt.2bit.64 whole; rm large.fa.*
-    for limit in $(seq 40000 5000 75000) 400000; do
+    for limit in $(seq 45000 5000 80000) 400000; do
         rc=0
         (ulimit -v $limit; exec "$ZEROHOP" align -q "${E[@]}" --build-index -t 2 -o none.sam large.fa 1.fq) 2> err ||
             rc=$?

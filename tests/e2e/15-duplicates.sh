@@ -284,6 +284,12 @@ check_barcodes() {
     "$ZEROHOP" align -q --sort --mark-duplicates --barcode-tag RX -o "$WORK/no.bam" "$WORK/ref.fa" \
         "$WORK/located_1.fq" 2> "$WORK/stderr" || rc=$?
     [ $rc = 2 ] && grep -q -- "-C" "$WORK/stderr" || fail "--barcode-tag without -C: $rc, $(cat "$WORK/stderr")"
+    zerohop align -q -C --sort --mark-duplicates --barcode-tag ZZ -o "$WORK/no.bam" "$WORK/ref.fa" \
+        "$WORK/located_1.fq" "$WORK/located_2.fq"
+    grep -q "No read has the tag ZZ" "$WORK/zerohop.stderr" || fail "a tag that no read has: no note"
+    zerohop align -q -C --sort --mark-duplicates --barcode-tag RX -o "$WORK/no.bam" "$WORK/ref.fa" \
+        "$WORK/located_1.fq" "$WORK/located_2.fq"
+    [ ! -s "$WORK/zerohop.stderr" ] || fail "said of barcodes: $(cat "$WORK/zerohop.stderr")"
     echo "barcodes: $with duplicates with them, those of samtools; $without without"
 }
 

@@ -159,7 +159,14 @@ check_failures() {
     flock out/.s0.lock "$ZEROHOP" align -t 2 --samples bad.csv --output-dir out ref.fa 2> said || rc=$?
     [ $rc = 1 ] && grep -q 'error: 2 of 6 samples failed: ' said &&
         grep -q 'error: sample s0: another run aligns this sample into out now' said || fail "$(cat said)"
-    [ -z "$(ls out | grep "^s1[._]")" ] && samtools quickcheck out/s0.bam || fail "left: $(ls out)"
+    [ ! -e out/s1.json ] && samtools quickcheck out/s0.bam out/s1.bam && [ -e out/s0.json ] || fail "left: $(ls out)"
+    # what goes when a sample is aligned anew is not read
+    printf 'sample,fastq_1,fastq_2\ns0,reads/s0_1.fq.gz,reads/s0_2.fq.gz\n' > again.csv
+    zerohop align -q -t 2 --unaligned .fq --samples again.csv --output-dir again ref.fa
+    printf 'sample,fastq_1\ns0,again/s0.unaligned.fq\n' > again.csv
+    rc=0
+    "$ZEROHOP" align -t 2 -p --samples again.csv --output-dir again ref.fa 2> said || rc=$?
+    [ $rc = 2 ] && grep -q 's0.unaligned.fq is an input' said && [ -e again/s0.unaligned.fq ] || fail "$rc: $(cat said)"
     # a full disk, while the last file is written; no reads
     if unshare -m true 2> /dev/null; then
         printf 'sample,fastq_1\nk,reads/part_1.0\n' > k.csv

@@ -605,6 +605,23 @@ fine_inputs() {
     reads 1.fq < good_1.fq; reads 2.fq < good_2.fq; fine "as they are"
 }
 
+# Pairs that are taken as single reads, and the other way: a note says so, and the records are there
+mistaken_inputs() {
+    paste -d '\n' <(paste - - - - < good_1.fq) <(paste - - - - < good_2.fq) | tr '\t' '\n' | reads 1.fq
+    local coding
+    for coding in $CODINGS; do
+        zerohop align -q -o x.sam ref.fa $coding/1.fq
+        grep -q "its first two reads have the same name: are they pairs (-p)?" "$WORK/zerohop.stderr" ||
+            wrong "pairs as single reads ($coding): $(cat "$WORK/zerohop.stderr")"
+        zerohop align -q -p -o x.sam ref.fa $coding/1.fq
+        [ ! -s "$WORK/zerohop.stderr" ] || wrong "pairs ($coding): $(cat "$WORK/zerohop.stderr")"
+    done
+    zerohop align -q -p -o x.sam ref.fa good_1.fq
+    grep -q "with -p all reads were single ones" "$WORK/zerohop.stderr" || wrong "single reads with -p"
+    zerohop align -q -o x.sam ref.fa good_1.fq
+    [ ! -s "$WORK/zerohop.stderr" ] || wrong "single reads: $(cat "$WORK/zerohop.stderr")"
+}
+
 empty_inputs() {
     local coding format
     reads 1.fq < /dev/null; reads 2.fq < /dev/null
@@ -677,7 +694,7 @@ broken_pipes() {
 
 for part in odd_records deep_record records_for_bam long_reads mates mate_names not_reads gzip_faults bgzf_faults \
     trailing_bytes bgzf_without_end files permissions references index_files usage_errors destroyed_inputs fine_inputs \
-    empty_inputs broken_pipes; do
+    mistaken_inputs empty_inputs broken_pipes; do
     [[ $part =~ ${PART-} ]] || continue
     before=$failures
     $part

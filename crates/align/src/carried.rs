@@ -19,8 +19,8 @@ pub fn complete(job: &Job, lanes: Vec<OpenLane>) -> Result<(Job, Vec<OpenLane>),
         return Err(AlignError::Usage(words.to_owned()));
     }
     let is_text = !matches!(job.output.unaligned_format(), None | Some(ReadsFormat::Bam { .. }));
-    let mut qualities = lanes.iter().filter_map(OpenLane::has_qualities);
-    if is_text && qualities.next().is_some_and(|first| qualities.any(|other| other != first)) {
+    let mut kinds = lanes.iter().filter_map(OpenLane::is_fasta);
+    if is_text && kinds.next().is_some_and(|first| kinds.any(|other| other != first)) {
         let words = "--unaligned: some lanes have qualities and some have none, which one file of FASTQ or FASTA \
                      cannot hold: write BAM (--unaligned FILE.bam)";
         return Err(AlignError::Usage(words.to_owned()));

@@ -90,7 +90,7 @@ fn report(
     libraries: &[(String, LibraryCounts)],
     started: Instant,
 ) -> DuplicateReport {
-    let LibraryCounts { paired, single, paired_duplicates, single_duplicates, .. } = counts.total();
+    let LibraryCounts { paired, single, barcoded, paired_duplicates, single_duplicates, .. } = counts.total();
     let of_library = |(name, library): &(String, LibraryCounts)| LibraryReport {
         name: name.clone(),
         pairs: library.pairs(),
@@ -101,5 +101,6 @@ fn report(
         estimated_size: library.estimated_size(),
     };
     let libraries = libraries.iter().map(of_library).collect();
-    DuplicateReport { paired, single, paired_duplicates, single_duplicates, libraries, wall: started.elapsed() }
+    let wall = started.elapsed();
+    DuplicateReport { paired, single, barcoded, paired_duplicates, single_duplicates, libraries, wall }
 }

@@ -367,9 +367,9 @@ impl<'t> MultiRank<'t> {
         let before = (reads > 0).then(|| format!("{reads} reads were finished before, and were not aligned again."));
         let is_slow = self.tables.is_none() && self.transport.size() > 1;
         let slow = is_slow.then(|| {
-            "Reads in plain gzip, FASTA or interleaved files can only be read from front to back: every rank read all \
-             of them. Compress \
-             them with bgzip, mates in two files, and every rank reads its own part alone."
+            "Reads in plain gzip, FASTA, SAM, CRAM or interleaved files can only be read from front to back: every \
+             rank read all of them. Compress them with bgzip, mates in two files, or make BAM of them ('samtools view \
+             -b'), and every rank reads its own part alone."
                 .to_owned()
         });
         before.into_iter().chain(slow).collect()

@@ -45,6 +45,8 @@ struct Ready {
     job: Job,
     /// The file that says that it is complete.
     report: PathBuf,
+    /// Whether it is left as it is if it is complete.
+    resume: bool,
     /// Name and version of the aligner.
     aligner: Arc<str>,
     /// The canonical length of its reads, in bases; none if there are none, they cannot be read, or it makes no
@@ -70,7 +72,7 @@ impl Ready {
 /// Options that are not for samples; an index that cannot be had; the names of the samples that failed.
 pub fn align_samples(base: &Job, sheet: &Sheet, folder: &Path, resume: bool) -> Result<(), AlignError> {
     let provider = engines::embedded(&base.engine);
-    let all = all_ready(base, sheet, folder, provider);
+    let all = all_ready(base, sheet, (folder, resume), provider);
     if base.ranks.wanted.is_some() {
         let (ranks, all) = Started::join(base.ranks.wanted, base.ranks.mpi.as_deref(), base.hang_limit(), all)?;
         if ranks.transport().rank() == 0 {
@@ -94,7 +96,7 @@ pub fn align_samples(base: &Job, sheet: &Sheet, folder: &Path, resume: bool) -> 
 fn all_ready(
     base: &Job,
     sheet: &Sheet,
-    folder: &Path,
+    (folder, resume): (&Path, bool),
     provider: Option<&dyn IndexProvider>,
 ) -> Result<Vec<Ready>, AlignError> {
     check(base)?;
@@ -109,11 +111,11 @@ fn all_ready(
     std::fs::create_dir_all(folder)
         .map_err(|error| AlignError::Failed(format!("{}: cannot be made: {error}", folder.display())))?;
     let aligner: Arc<str> = aligner(&base, provider)?.into();
-    let all = sheet.samples.iter().map(|sample| ready(&base, sample, folder, (provider, &aligner)));
+    let all = sheet.samples.iter().map(|sample| ready(&base, sample, (folder, resume), (provider, &aligner)));
     let mut all: Vec<Ready> = all.collect::<Result<_, _>>()?;
     check_files(&all, sheet)?;
     // Options are the same for all.
-    all.iter().take(1).try_for_each(|sample| crate::check(&sample.job, provider))?;
+    all.iter().take(1).try_for_each(|sample| sorting::check(&sample.job))?;
     share_index(&mut all);
     Ok(all)
 }
@@ -197,7 +199,8 @@ fn check_files(samples: &[Ready], sheet: &Sheet) -> Result<(), AlignError> {
     });
     let described = jobs().next().into_iter().flat_map(|job| job.external.engine_file.iter().chain([&job.reference]));
     let reads = jobs().flat_map(|job| &job.lanes).flat_map(|lane| &lane.files);
-    let outputs: Vec<PathBuf> = samples.iter().flat_map(Ready::outputs).collect();
+    // What an earlier run has made of a sample goes when it is aligned anew.
+    let outputs: Vec<PathBuf> = samples.iter().flat_map(|s| [s.outputs(), complete::left_over(s)].concat()).collect();
     overwrite::apart(reads.chain(described).chain(plan).chain([&sheet.path]), &outputs)?;
     samples.iter().try_for_each(|sample| Ok(overwrite::replaceable(&sample.report, Kind::Json)?))
 }
@@ -206,7 +209,7 @@ fn check_files(samples: &[Ready], sheet: &Sheet) -> Result<(), AlignError> {
 fn ready(
     base: &Job,
     sample: &Sample,
-    folder: &Path,
+    (folder, resume): (&Path, bool),
     (provider, aligner): (Option<&dyn IndexProvider>, &Arc<str>),
 ) -> Result<Ready, AlignError> {
     // Programs of their own load their index anew: there one sample ends before the next one begins.
@@ -246,7 +249,8 @@ fn ready(
             mean.filter(|mean| *mean > 0).map(|mean| provider.canonical_read_length(mean))
         }
     };
-    Ok(Ready { name: sample.name.clone(), job, report: file(".json"), aligner: Arc::clone(aligner), read_length })
+    let (name, report, aligner) = (sample.name.clone(), file(".json"), Arc::clone(aligner));
+    Ok(Ready { name, job, report, resume, aligner, read_length })
 }
 
 /// The read groups of the sheet; reads of BAM that have some keep them.
@@ -353,17 +357,21 @@ fn join(run: Option<Running<'_, '_>>, told: &Told<'_>) {
     }
 }
 
-/// Aligns one sample and writes its report. What was made of it before goes first.
+/// Aligns one sample and writes its report. What was made of it before, and not again, goes in the end. None if another
+/// run has completed it meanwhile.
 fn align(
     sample: &Ready,
     provider: Option<&dyn IndexProvider>,
     share: &RankShare,
     among: OneOfMany<'_>,
-) -> Result<Summary, AlignError> {
+) -> Result<Option<Summary>, AlignError> {
     let job = &sample.job;
     crate::check(job, provider)?;
     let _own = complete::hold(sample)?;
-    let made_of = complete::made_of(sample);
+    if sample.resume && complete::changes(sample).is_some_and(|changes| changes.is_empty()) {
+        return Ok(None);
+    }
+    let (made_of, left_over) = (complete::made_of(sample), complete::left_over(sample));
     complete::forget(sample)?;
     let done = session::run(job, provider, None, share, Some(among))?;
     let summary = done.ok_or_else(|| AlignError::Failed("nothing was aligned".to_owned()))?.summary;
@@ -372,7 +380,8 @@ fn align(
         complete::write(sample, &summary, made_of)
     };
     reports().inspect_err(|_| complete::remove(&sample.outputs()))?;
-    Ok(summary)
+    complete::remove(&left_over);
+    Ok(Some(summary))
 }
 
 /// What is said of samples as they end, and to whom.
@@ -408,11 +417,12 @@ impl<'e> Told<'e> {
         }
     }
 
-    fn outcome(&self, sample: &Ready, outcome: Result<Summary, AlignError>) {
+    fn outcome(&self, sample: &Ready, outcome: Result<Option<Summary>, AlignError>) {
         let (name, mut done) = (&sample.name, self.done.lock().unwrap_or_else(PoisonError::into_inner));
         done.0 += 1;
         match outcome {
-            Ok(summary) => {
+            Ok(None) => self.text(&format!("{name:<20} is complete already")),
+            Ok(Some(summary)) => {
                 let place = match self.rank {
                     None => format!("{} of {}", done.0, self.of),
                     Some(rank) => format!("rank {rank}"),

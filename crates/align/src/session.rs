@@ -16,12 +16,13 @@ use crate::multi_rank::{Begun, MultiRank};
 use crate::output_files;
 use crate::ready::{Ran, Ready};
 use crate::shared_index::OneOfMany;
-use crate::summary;
 use crate::{embedded::Embedded, external::External};
+use crate::{sorting, summary};
 use std::time::Instant;
 use zerohop_input::OpenLane;
 use zerohop_model::index::IndexProvider;
 use zerohop_model::machine::Bytes;
+use zerohop_model::measurement::RunReport;
 use zerohop_model::sink::Sink as _;
 use zerohop_ranks::{RankShare, Transport};
 use zerohop_report::Summary;
@@ -122,12 +123,19 @@ pub fn run(
         Ok(comparison) => (comparison, None),
         Err(error) => (None, Some(error)),
     };
-    if report.tally.reads == 0 {
-        let words = "There were no reads. Where they come through a pipe: did the program before zerohop fail?";
-        notes.push(words.to_owned());
-    } else if job.lanes.iter().any(|lane| lane.interleaved) && report.tally.paired == 0 {
-        notes.push("No two neighbours have the same name: with -p all reads were single ones.".to_owned());
-    }
+    notes.extend(doubts(job, &report));
     let summary = engine.told(report).summary(job, started, comparison, of_ranks, notes);
     Ok(Some(Done { summary, not_compared }))
+}
+
+/// What looks as if something else was meant.
+fn doubts(job: &Job, report: &RunReport) -> Vec<String> {
+    let (reads, paired) = (report.tally.reads, report.tally.paired);
+    let no_reads =
+        || "There were no reads. Where they come through a pipe: did the program before zerohop fail?".to_owned();
+    let no_pairs = || "No two neighbours have the same name: with -p all reads were single ones.".to_owned();
+    let is_interleaved = job.lanes.iter().any(|lane| lane.interleaved);
+    let no_barcodes = report.sorted.as_ref().and_then(|sorted| sorting::no_barcodes(job, sorted));
+    let of_reads = (reads == 0).then(no_reads);
+    of_reads.into_iter().chain((is_interleaved && reads > 0 && paired == 0).then(no_pairs)).chain(no_barcodes).collect()
 }

@@ -4,6 +4,7 @@ use crate::error::AlignError;
 use crate::job::{Job, Sorting};
 use std::path::{Path, PathBuf};
 use zerohop_model::error::Error;
+use zerohop_model::measurement::SortReport;
 use zerohop_output::{Barcode, IndexFormat, KeptRuns, Marking, SortOrder, WriteIndex, index_path};
 
 /// The part of free memory that records may take until they are written, by default.
@@ -51,6 +52,17 @@ pub fn check_barcode(job: &Job, all_have_fields: bool) -> Result<(), AlignError>
         return Err(AlignError::Usage(words.to_owned()));
     }
     Ok(())
+}
+
+/// What the user should know where no read has the barcode that is looked for.
+pub fn no_barcodes(job: &Job, sorted: &SortReport) -> Option<String> {
+    sorted.duplicates.as_ref().filter(|found| found.barcoded == 0 && found.paired + found.single > 0)?;
+    let barcode = job.output.sorting.as_ref()?.marking?.barcode?;
+    let what = match barcode {
+        Barcode::Tag(tag) => format!("No read has the tag {} with text (--barcode-tag)", String::from_utf8_lossy(&tag)),
+        Barcode::Name => "No name of a read has an eighth field (--barcode-name)".to_owned(),
+    };
+    Some(format!("{what}: duplicates were looked for as without barcodes."))
 }
 
 /// The folder of temporary files: the one that is wanted, else that of the output, else the present one.

@@ -85,10 +85,9 @@ pub fn answer(question: &Question) -> Result<Answer, AlignError> {
         (None, None) => None,
     };
     if question.machine.is_none() && key.as_ref().is_some_and(|key| kept_suffice(&machine, &key.kept)) {
-        tell::note(
-            "'align' reads the copies that 'zerohop index --keep' put into memory, unless --replicas or --pages \
-                    is given",
-        );
+        let words = "'align' reads the copies that 'zerohop index --keep' put into memory, unless --replicas or \
+                     --pages is given";
+        tell::note(words);
     }
     let need = Need { index_bytes: index.0, engine: engine.unwrap_or(Engine::External { shares: false }), threads };
     let strategies = rank(&machine, &need, map.as_ref());

@@ -8,9 +8,13 @@ use std::path::Path;
 const WITH_EQUALS: [(&str, [&str; 2]); 2] =
     [("--sort", ["coordinate", "name"]), ("--mark-duplicates", ["samtools", "picard"])];
 
-/// What to say of a value that stands behind its option, and would be taken for the reference.
+/// What to say of a value that stands behind its option of 'align', and would be taken for the reference.
 pub fn value_apart(words: impl Iterator<Item = OsString>) -> Option<String> {
-    let words: Vec<String> = words.map(|word| word.to_string_lossy().into_owned()).collect();
+    let words: Vec<String> =
+        words.map(|word| word.to_string_lossy().into_owned()).take_while(|word| word != "--").collect();
+    if words.first().is_none_or(|command| command != "align") {
+        return None;
+    }
     words.windows(2).find_map(|pair| {
         let (option, values) = WITH_EQUALS.iter().find(|(option, _)| *option == pair[0])?;
         let value = values.iter().find(|value| **value == pair[1] && !Path::new(value).exists())?;
@@ -44,6 +48,8 @@ mod tests {
         let said = |words: &str| value_apart(words.split(' ').map(Into::into));
         assert!(said("align --sort name ref.fa").is_some_and(|words| words.starts_with("write --sort=name")));
         assert!(said("align --mark-duplicates picard ref.fa").is_some());
-        assert_eq!(said("align --sort --mark-duplicates=picard ref.fa"), None);
+        for words in ["align --sort --mark-duplicates=picard ref.fa", "run echo --sort name", "align -- --sort name"] {
+            assert_eq!(said(words), None);
+        }
     }
 }

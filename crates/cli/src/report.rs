@@ -5,6 +5,7 @@ use crate::failure::Failure;
 use std::path::{Path, PathBuf};
 use zerohop_lab::Point;
 use zerohop_process::overwrite::{self, Kind};
+use zerohop_process::tell;
 use zerohop_report::{Page, Recorded, RecordedError, show};
 
 /// What a file can be.
@@ -19,6 +20,9 @@ pub fn run(args: &ReportArgs) -> Result<(), Failure> {
     // Beside NAME.json, '--samples' writes the same for MultiQC.
     let is_for_multiqc = |path: &&PathBuf| path.to_string_lossy().ends_with("_mqc.json");
     let (for_multiqc, runs): (Vec<_>, Vec<_>) = args.runs.iter().partition(is_for_multiqc);
+    for path in for_multiqc.iter().filter(|_| !runs.is_empty()) {
+        tell::note(&format!("{} is for MultiQC, and was left out", path.display()));
+    }
     let runs = if runs.is_empty() { for_multiqc } else { runs };
     let files: Vec<PathBuf> = runs.into_iter().map(|path| points_in(path)).collect();
     if let Some(output) = &args.output {

@@ -203,7 +203,7 @@ impl Drop for Stream {
 struct Header(NonNull<hts_sys::sam_hdr_t>);
 
 impl Header {
-    /// Whether a reference, by its .fai index, has all contigs with the same lengths.
+    /// Whether a reference, by its .fai index, has contigs of this header, and none of them with another length.
     fn fits(&self, reference: &Path) -> bool {
         let mut index = reference.as_os_str().to_owned();
         index.push(".fai");
@@ -217,15 +217,17 @@ impl Header {
         let header = self.0.as_ptr();
         // SAFETY: the header is valid.
         let contigs = unsafe { hts_sys::sam_hdr_nref(header) };
-        (0..contigs).all(|contig| {
+        let lengths_there = (0..contigs).filter_map(|contig| {
             // SAFETY: the header is valid, and has a contig of this number: its name is a string with its end that
             // lives as long.
             let (name, length) = unsafe {
                 let name = CStr::from_ptr(hts_sys::sam_hdr_tid2name(header, contig));
                 (name.to_bytes(), hts_sys::sam_hdr_tid2len(header, contig))
             };
-            lengths.get(name) == Some(&length)
-        })
+            Some(*lengths.get(name)? == length)
+        });
+        let is_same: Vec<bool> = lengths_there.collect();
+        !is_same.is_empty() && is_same.iter().all(|same| *same)
     }
 }
 

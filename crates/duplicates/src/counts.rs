@@ -15,6 +15,9 @@ pub struct LibraryCounts {
     pub secondary_or_supplementary: u64,
     /// Unmapped records.
     pub unmapped: u64,
+    /// Primary records with the barcode of a molecule.
+    #[serde(default)]
+    pub barcoded: u64,
     /// Duplicates among the first.
     pub paired_duplicates: u64,
     /// Duplicates among the others.
@@ -24,7 +27,7 @@ pub struct LibraryCounts {
 }
 
 /// Bytes of the counts of a library, as they travel with a chunk.
-const STORED: usize = 2 + 4 * 4;
+const STORED: usize = 2 + 5 * 4;
 
 impl AddAssign for LibraryCounts {
     fn add_assign(&mut self, other: Self) {
@@ -32,6 +35,7 @@ impl AddAssign for LibraryCounts {
         self.single += other.single;
         self.secondary_or_supplementary += other.secondary_or_supplementary;
         self.unmapped += other.unmapped;
+        self.barcoded += other.barcoded;
         self.paired_duplicates += other.paired_duplicates;
         self.single_duplicates += other.single_duplicates;
         self.optical_pairs += other.optical_pairs;
@@ -88,7 +92,8 @@ impl Counts {
     pub(crate) fn store(&self, out: &mut Vec<u8>) {
         for (number, counts) in (0u16..).zip(&self.libraries) {
             out.extend_from_slice(&number.to_le_bytes());
-            for count in [counts.paired, counts.single, counts.secondary_or_supplementary, counts.unmapped] {
+            let LibraryCounts { paired, single, secondary_or_supplementary, unmapped, barcoded, .. } = *counts;
+            for count in [paired, single, secondary_or_supplementary, unmapped, barcoded] {
                 out.extend_from_slice(&(count as u32).to_le_bytes());
             }
         }
@@ -103,6 +108,7 @@ impl Counts {
                 single: count(1),
                 secondary_or_supplementary: count(2),
                 unmapped: count(3),
+                barcoded: count(4),
                 ..LibraryCounts::default()
             };
         }

@@ -84,6 +84,9 @@ impl Signatures {
         if primary.has(UNMAPPED) {
             self.counts.library(self.library).unmapped += 1;
         }
+        if primary.barcode.is_some() {
+            self.counts.library(self.library).barcoded += 1;
+        }
         self.primaries.push(primary);
     }
 

@@ -5,7 +5,7 @@
 //! segments' marks, found by bisection, so a chunk of a million bases costs a few microseconds; the naive twin that
 //! walks all records is in the tests.
 
-use crate::fault::{DAMAGED_RECORD, endless, record_text_limit};
+use crate::fault::{DAMAGED_RECORD, endless, endless_records, record_text_limit};
 use crate::segment::Segment;
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -210,6 +210,8 @@ pub(crate) struct Cutting {
     pub(crate) is_text: bool,
     /// Of a record, or of a fragment where that is a unit: beyond them it is not waited for its end.
     pub(crate) max_record_bases: u64,
+    /// Reads of such a record or fragment.
+    pub(crate) reads_per_record: u64,
     /// The fragment with which it counts as ended, whatever follows; none: where it ends. A cohort ends there too.
     pub(crate) end: Option<u64>,
 }
@@ -219,7 +221,7 @@ impl Cutting {
     pub(crate) fn cutter(self, inside_records: bool) -> Cutter {
         let open_read_limit = inside_records.then_some(self.max_record_bases);
         let mut cutter = Cutter::new(self.lane, self.paths, self.cut, open_read_limit).end_at(self.end);
-        cutter.is_text = self.is_text;
+        (cutter.is_text, cutter.reads_per_record) = (self.is_text, self.reads_per_record);
         cutter
     }
 }
@@ -231,6 +233,7 @@ pub(crate) struct Cutter {
     cut: Cut,
     /// The longest read, where the last unit of a segment may be a part of one.
     open_read_limit: Option<u64>,
+    reads_per_record: u64,
     /// Whether empty lines at the end are no record.
     is_text: bool,
     end: Option<u64>,
@@ -259,6 +262,7 @@ impl Cutter {
             inputs: paths.into_iter().map(input).collect(),
             cut,
             open_read_limit,
+            reads_per_record: 1,
             is_text: true,
             end: None,
             ticket: Ticket { lane, ..Ticket::default() },
@@ -425,7 +429,13 @@ impl Cutter {
         let bases = input.bases - open.bases;
         let bytes = (input.bytes - open.byte).saturating_sub(input.passed_over);
         let too_long = bases > limit || bytes > record_text_limit(limit);
-        too_long.then(|| endless(&input.path, input.text_from(open), bases, limit).at(open.record + 1, open.byte))
+        too_long.then(|| {
+            let fault = match self.is_text {
+                true => endless(&input.path, input.text_from(open), bases, limit),
+                false => endless_records(&input.path, bases, limit, self.reads_per_record),
+            };
+            fault.at(open.record + 1, open.byte)
+        })
     }
 }
 

@@ -48,8 +48,8 @@ pub(crate) fn record_text_limit(max_read_bases: u64) -> u64 {
     max_read_bases.saturating_mul(4).saturating_add(1 << 20).min(MAX_RECORD_TEXT)
 }
 
-/// What to say of a record that is longer than any can be. `record` is its text as far as it was read, with `bases`
-/// bases.
+/// What to say of a record of text that is longer than any can be. `record` is its text as far as it was read, with
+/// `bases` bases.
 pub(crate) fn endless(path: &Path, record: &[u8], bases: u64, limit: u64) -> InputError {
     if bases <= limit {
         return InputError::new(path, "the record does not end: this is not FASTQ, FASTA or BAM, or it is damaged");
@@ -57,9 +57,21 @@ pub(crate) fn endless(path: &Path, record: &[u8], bases: u64, limit: u64) -> Inp
     let header = record.split(|&b| b == b'\n').next().unwrap_or_default();
     let (name, _) = header::split(header.get(1..).unwrap_or_default());
     let name = if header.starts_with(b"@") { header::without_mate_number(name) } else { name };
-    // Of BAM it is none.
-    let name = if name.iter().all(u8::is_ascii_graphic) { name } else { b"" };
     InputError::new(path, over_limit(limit)).read(name)
+}
+
+/// What to say of records of BAM, those of one fragment, that are longer than any can be: of so many `reads`, with
+/// `bases` bases as far as they were read.
+pub(crate) fn endless_records(path: &Path, bases: u64, limit: u64, reads: u64) -> InputError {
+    let limit_of_read = limit / reads;
+    let what = match bases > limit {
+        true => over_limit(limit_of_read),
+        false => format!(
+            "the records of this read, or pair, are longer than those of {limit_of_read} bases can be, the most that \
+             the engine can take: the file is damaged, or has very long fields"
+        ),
+    };
+    InputError::new(path, what)
 }
 
 /// What to say of a record of BAM that is cut off.

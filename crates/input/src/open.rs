@@ -9,6 +9,7 @@ use crate::cutter::Cutting;
 use crate::fault::{DAMAGED_RECORD, TRUNCATED_RECORD, read_fault};
 use crate::granted::{GrantedClaim, GrantedEmit, Shared};
 use crate::gzip::GzipMembers;
+use crate::header;
 use crate::parse::{Format, Layout, Parser};
 use crate::regular::{Coding, Regular};
 use crate::sam;
@@ -95,6 +96,11 @@ fn open_raw(path: &Path) -> Result<Raw, InputError> {
     let regular = if kind.is_file() { Some(file.try_clone().map_err(fault)?) } else { None };
     Ok((Box::new(file), regular))
 }
+
+/// Bytes of text within which two reads are looked for: of a file, and of a pipe, whose writer may wait for another one
+/// to be opened.
+const FIRST_TWO: usize = 1 << 12;
+const FIRST_TWO_OF_PIPE: usize = 1 << 9;
 
 /// By what a text is compressed that zerohop does not inflate, and what does.
 fn compressed_by(text: &[u8]) -> Option<(&'static str, &'static str)> {
@@ -183,6 +189,20 @@ impl Opened {
         Ok(got.map_err(|e| read_fault(&self.path, &e))? as u64 == missing)
     }
 
+    /// Whether the first two reads have the same name, of FASTQ; as far as that is seen soon.
+    fn seems_interleaved(&mut self) -> Result<bool, InputError> {
+        if self.content != Some(Content::Text(Format::Fastq)) {
+            return Ok(false);
+        }
+        self.read_more(if self.regular.is_some() { FIRST_TWO } else { FIRST_TWO_OF_PIPE })?;
+        let mut headers = self.prefix.split(|&b| b == b'\n').step_by(4).take(2);
+        let mut name = || {
+            let (name, _) = header::split(headers.next()?.strip_prefix(b"@")?);
+            Some(header::without_mate_number(name))
+        };
+        Ok(name().is_some_and(|first| name() == Some(first)))
+    }
+
     /// SAM or CRAM as BAM, which is read from front to back.
     fn into_bam(self, reference: Option<&Path>) -> Result<Self, InputError> {
         let text = Cursor::new(self.prefix).chain(self.rest);
@@ -223,9 +243,13 @@ impl Opened {
                     wanted *= 2;
                     continue;
                 }
-                Beginning::Open { first: None, .. } if more => {
-                    let what =
-                        "its first records are secondary and supplementary ones alone, for 64 MiB: are there reads?";
+                Beginning::Open { first: None, cut_off } if more => {
+                    let what = match cut_off < MOST_BEFORE_FIRST {
+                        true => {
+                            "its first records are secondary and supplementary ones alone, for 64 MiB: are there reads?"
+                        }
+                        false => "its first record has more than 64 MiB: the file is damaged, or has very long fields",
+                    };
                     return Err(InputError::new(&self.path, what).at(1, start as u64));
                 }
                 Beginning::Open { first: None, cut_off: cut_off @ 1.. } => (TRUNCATED_RECORD, cut_off),
@@ -298,7 +322,7 @@ impl OpenLane {
     pub fn open_with(spec: &LaneSpec, reference: Option<&Path>) -> Result<Self, InputError> {
         // All are opened before one is read: a program may wait for the second of two pipes to be opened.
         let raw = spec.files.iter().map(|path| open_raw(path)).collect::<Result<Vec<_>, _>>()?;
-        let files =
+        let mut files =
             spec.files.iter().zip(raw).map(|(path, raw)| look(path, raw, reference)).collect::<Result<Vec<_>, _>>()?;
         if let Some(bam) = files.iter().find(|file| file.is_bam())
             && (files.len() > 1 || spec.interleaved)
@@ -313,7 +337,11 @@ impl OpenLane {
             _ => Layout::Single,
         };
         let mut notes = Vec::new();
-        for file in &files {
+        for file in &mut files {
+            if layout == Layout::Single && file.seems_interleaved()? {
+                let path = file.path.display();
+                notes.push(format!("{path}: its first two reads have the same name: are they pairs (-p)?"));
+            }
             if file.lacks_end_marker {
                 let path = file.path.display();
                 notes.push(format!("{path} lacks the end marker of BGZF: it may be truncated between two blocks."));
@@ -366,14 +394,6 @@ impl OpenLane {
     /// Whether its reads are in BAM.
     pub fn is_bam(&self) -> bool {
         self.files.iter().any(Opened::is_bam)
-    }
-
-    /// Whether its reads have qualities; none if that is not known, for there are no reads.
-    pub fn has_qualities(&self) -> Option<bool> {
-        self.files.iter().find_map(|file| match file.content? {
-            Content::Text(format) => Some(format == Format::Fastq),
-            Content::Bam { first, .. } => first.map(|first| !first.lacks_qualities),
-        })
     }
 
     /// The @RG lines of BAM, as they stand there.
@@ -553,9 +573,10 @@ impl OpenLane {
     fn cutting(&self, lane: u32, cut: Cut, max_read_bases: usize) -> Cutting {
         let (paths, end) = (self.paths().cloned().collect(), self.first);
         // Of BAM both mates are one record for the cutter.
-        let records = self.files.iter().filter_map(|file| file.content).map(Content::reads_per_fragment).max();
-        let max_record_bases = max_read_bases as u64 * records.unwrap_or(1);
-        Cutting { lane, paths, cut, is_text: !self.is_bam(), max_record_bases, end }
+        let reads = self.files.iter().filter_map(|file| file.content).map(Content::reads_per_fragment).max();
+        let reads_per_record = reads.unwrap_or(1);
+        let max_record_bases = max_read_bases as u64 * reads_per_record;
+        Cutting { lane, paths, cut, is_text: !self.is_bam(), max_record_bases, reads_per_record, end }
     }
 
     /// Its files, of which several processes deal parts.

@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-/// What headers of SAM begin with (SAMv1, section 1.3). A read may have such a name, but hardly with such a comment.
-const HEADERS: [&[u8]; 5] = [b"@HD\tVN:", b"@SQ\tSN:", b"@RG\tID:", b"@PG\tID:", b"@CO\t"];
+/// Bytes of what tells a header of SAM (SAMv1, section 1.3): `@SQ`, a tab, and the tag of a field, but for @CO.
+const HEADER: usize = b"@HD\tVN:".len();
 /// Bytes within which the first record has its first fields, if there is no header.
 const FIRST_FIELDS: usize = 1 << 16;
 /// Fields before the bases, which may be many.
@@ -20,7 +20,7 @@ pub(crate) fn is_cram(text: &[u8]) -> bool {
 pub(crate) fn wanted(first: Option<&u8>) -> usize {
     match first {
         None | Some(b'>') => 0,
-        Some(b'@') => HEADERS[0].len(),
+        Some(b'@') => HEADER,
         Some(_) => FIRST_FIELDS,
     }
 }
@@ -28,7 +28,7 @@ pub(crate) fn wanted(first: Option<&u8>) -> usize {
 /// Whether a text is SAM, with a header or without.
 pub(crate) fn is_sam(text: &[u8]) -> bool {
     match text.first() {
-        Some(b'@') => return HEADERS.iter().any(|header| text.starts_with(header)),
+        Some(b'@') => return is_header(text),
         Some(b'!'..=b'=' | b'?'..=b'~') => {}
         _ => return false,
     }
@@ -38,9 +38,38 @@ pub(crate) fn is_sam(text: &[u8]) -> bool {
     fields.len() > FIELDS && NUMBERS.iter().all(is_number)
 }
 
+/// Whether a text begins with a header of SAM. A read may have such a name, but hardly with such a comment.
+fn is_header(text: &[u8]) -> bool {
+    let has_field =
+        matches!(text.get(4..HEADER), Some([a, b, b':']) if a.is_ascii_uppercase() && b.is_ascii_uppercase());
+    match text.get(..4) {
+        Some(b"@CO\t") => true,
+        Some(b"@HD\t" | b"@SQ\t" | b"@RG\t" | b"@PG\t") => has_field,
+        _ => false,
+    }
+}
+
 /// Whether a reference has the index that htslib wants of it.
 pub(crate) fn has_index(reference: &Path) -> bool {
     let mut index = reference.as_os_str().to_owned();
     index.push(".fai");
     Path::new(&index).is_file()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_sam;
+
+    #[test]
+    fn headers_are_told_from_reads() {
+        for sam in
+            ["@HD\tSO:unsorted\tVN:1.6\n", "@SQ\tLN:9\tSN:a\n", "@RG\tSM:s\tID:g\n", "@PG\tPN:x\tID:x\n", "@CO\tx\n"]
+        {
+            assert!(is_sam(sam.as_bytes()), "{sam}");
+        }
+        for fastq in ["@SQ\nA\n+\n#\n", "@HD 1\nA\n+\n#\n", "@PG\tlength=3\nACG\n", "@x\tVN:1\nA\n", "@CO"] {
+            assert!(!is_sam(fastq.as_bytes()), "{fastq}");
+        }
+        assert!(is_sam(b"r\t4\t*\t0\t0\t*\t*\t0\t0\tA\t#\n") && !is_sam(b">r\nA\n"));
+    }
 }

@@ -290,6 +290,9 @@ pub struct DuplicateReport {
     pub paired: u64,
     /// Others.
     pub single: u64,
+    /// Primary records with the barcode of a molecule, if these are looked for.
+    #[serde(default)]
+    pub barcoded: u64,
     /// Duplicates among the first.
     pub paired_duplicates: u64,
     /// Duplicates among the others.

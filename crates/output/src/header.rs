@@ -32,6 +32,9 @@ pub enum ReadGroupError {
     /// It names no ID, or several.
     #[error("the read group line '{0}' must have one ID")]
     NoId(String),
+    /// A line of a file is not text.
+    #[error("the read group line '{0}' is not UTF-8: give the reads another read group (-R)")]
+    NotUtf8(String),
     /// A field is not a field.
     #[error("'{0}' is not a read group field: it must be two letters, a colon and a value, as in 'SM:sample'")]
     NotAField(String),
@@ -88,7 +91,7 @@ impl ReadGroup {
     /// A line that is not UTF-8, or names no ID that a record can hold.
     pub fn of_file(line: &[u8]) -> Result<Self, ReadGroupError> {
         let text = String::from_utf8_lossy(line);
-        let Ok(line) = std::str::from_utf8(line) else { return Err(ReadGroupError::NotALine(text.into_owned())) };
+        let Ok(line) = std::str::from_utf8(line) else { return Err(ReadGroupError::NotUtf8(text.into_owned())) };
         let (ids, fields): (Vec<&str>, Vec<&str>) =
             line.split('\t').skip(1).filter(|field| !field.is_empty()).partition(|field| field.starts_with("ID:"));
         match ids[..] {

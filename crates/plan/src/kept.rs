@@ -1,6 +1,6 @@
 //! Index copies that an earlier command left in memory for the runs to come.
 
-use zerohop_model::machine::{Machine, Node};
+use zerohop_model::machine::{Bytes, Machine, Node};
 use zerohop_model::plan::Placement;
 
 /// Whether a run that asks for nothing else reads these copies alone.
@@ -23,6 +23,17 @@ pub(crate) fn nearest<'k>(homes: &[&Node], kept: &'k [Placement]) -> Option<Vec<
         }
     }
     (!all.is_empty()).then_some(all)
+}
+
+/// The machine as it was before copies were kept, each of so many bytes: what they take is free for themselves.
+pub(crate) fn before(machine: &Machine, kept: &[Placement], index_bytes: u64) -> Machine {
+    let mut before = machine.clone();
+    for copy in kept {
+        let on_each = index_bytes / copy.nodes.len().max(1) as u64;
+        let nodes = before.nodes.iter_mut().filter(|node| copy.nodes.contains(&node.id));
+        nodes.for_each(|node| node.free = Bytes((node.free.0 + on_each).min(node.memory.0)));
+    }
+    before
 }
 
 /// How many copies, which are to lie like this, are not among those that are kept, and so need memory.
@@ -52,7 +63,7 @@ mod tests {
         let asked = Request { kept: &kept, ..request(4) };
         let all = plan(&full, &asked).unwrap();
         assert_eq!(all.replicas, kept);
-        assert_eq!(all.reasons[0], "The 4 index copies that 'zerohop index --keep' put into memory.");
+        assert_eq!(all.reasons[0], "Index copies that 'zerohop index --keep' put into memory.");
         assert!(all.workers.iter().all(|worker| kept[worker.replica].nodes == [worker.node.unwrap()]));
         let few = plan(&full, &Request { workers: Some(2), ..asked }).unwrap();
         assert_eq!(few.replicas, kept[..2], "those of the nodes on which workers are");
@@ -81,6 +92,11 @@ mod tests {
         assert!(!kept_suffice(&four, &kept) && !kept_suffice(&four, &[]));
         let asked = Request { kept: &kept, ..request(12) };
         assert_eq!(plan(&four, &asked).unwrap().replicas, [copy(&[0, 1, 2, 3], Pages::Interleave)]);
+        // Three of four are there, and the memory that is free is too little for more than one.
+        let mut full = machine(4, 2, 16);
+        full.nodes.iter_mut().for_each(|node| node.free = Bytes((if node.id.0 < 3 { 8 } else { 14 }) << 30));
+        let rest = plan(&full, &Request { kept: &kept, ..request(5) }).unwrap();
+        assert_eq!(rest.replicas, [0, 1, 2, 3].map(|node| copy(&[node], Pages::Local)));
         // Four of 17 GiB are more than there is, but of these only the fourth must be made.
         let counted = |kept| plan(&four, &Request { replicas: Replicas::Count(4), kept, ..request(17) });
         assert!(counted(&kept).is_ok());

@@ -100,12 +100,14 @@ pub enum PlanError {
 /// [`PlanError::NoRoom`] when not even one copy fits; [`PlanError::TooLarge`] when more copies are asked for than fit.
 pub fn plan(machine: &Machine, request: &Request<'_>) -> Result<Plan, PlanError> {
     let number = request.workers.unwrap_or_else(|| machine.allowed.worker_count()).max(1);
-    let Copies { mut placements, groups, mut reasons } = copies(machine, request)?;
+    let Copies { mut placements, groups, are_kept, mut reasons } = copies(machine, request)?;
     let mut workers = place_workers(machine, &cpu_nodes(machine), &groups, number, &mut reasons);
-    // Of kept copies, fewer workers than nodes read some alone.
-    let read: BTreeSet<usize> = workers.iter().map(|worker| worker.replica).collect();
-    workers.iter_mut().for_each(|worker| worker.replica = read.range(..worker.replica).count());
-    placements = read.into_iter().map(|copy| placements[copy].clone()).collect();
+    if are_kept {
+        // Fewer workers than nodes read some alone.
+        let read: BTreeSet<usize> = workers.iter().map(|worker| worker.replica).collect();
+        workers.iter_mut().for_each(|worker| worker.replica = read.range(..worker.replica).count());
+        placements = read.into_iter().map(|copy| placements[copy].clone()).collect();
+    }
     Ok(Plan { replicas: placements, helper_cpus: helper_cpus(machine, &workers), workers, reasons })
 }
 
@@ -116,6 +118,8 @@ pub struct Copies<'m> {
     pub placements: Vec<Placement>,
     /// The nodes that each is for.
     groups: Vec<Vec<&'m Node>>,
+    /// Whether all of them are there already.
+    are_kept: bool,
     /// Why, a sentence each.
     pub reasons: Vec<String>,
 }
@@ -138,21 +142,18 @@ pub fn copies<'m>(machine: &'m Machine, request: &Request<'_>) -> Result<Copies<
     let placement = |group: &Vec<&Node>| placement(machine, group, copies, pages, request.huge_pages);
     let placements: Vec<Placement> = groups.iter().map(placement).collect();
     room::check(machine, request.index_bytes, count_missing(&placements, request.kept))?;
-    Ok(Copies { placements, groups, reasons })
+    Ok(Copies { placements, groups, are_kept: false, reasons })
 }
 
 /// These copies, as they are.
 fn read_kept<'m>(machine: &'m Machine, kept: &[&Placement], huge_pages: HugePages) -> Copies<'m> {
     let group = |copy: &&Placement| machine.nodes.iter().filter(|node| copy.nodes.contains(&node.id)).collect();
     let placement = |copy: &&Placement| Placement { huge_pages, ..(*copy).clone() };
-    let which = match kept.len() {
-        1 => "The index copy".to_owned(),
-        copies => format!("The {copies} index copies"),
-    };
     Copies {
         placements: kept.iter().map(placement).collect(),
         groups: kept.iter().map(group).collect(),
-        reasons: vec![format!("{which} that 'zerohop index --keep' put into memory.")],
+        are_kept: true,
+        reasons: vec!["Index copies that 'zerohop index --keep' put into memory.".to_owned()],
     }
 }
 
@@ -182,7 +183,8 @@ fn strategy(
 ) -> (usize, Option<Pages>) {
     let Replicas::Count(asked) = request.replicas else {
         let need = Need { index_bytes: request.index_bytes, engine: request.engine, threads: workers };
-        let best = rank(machine, &need, request.map).into_iter().next();
+        let machine = kept::before(machine, request.kept, request.index_bytes);
+        let best = rank(&machine, &need, request.map).into_iter().next();
         let Some(Ranked { strategy, reasons: why, .. }) = best else { return (1, request.pages) };
         let copies = if strategy.copies == 1 {
             "One index copy".to_owned()
@@ -239,15 +241,18 @@ fn placement(
     Placement { nodes, pages: pages.unwrap_or(default), huge_pages }
 }
 
-/// The groups whose copy is nearest to `node`: its own, or that of the nearest node that is in one. Of several those of
-/// the fewest nodes, for of their copies most is near.
+/// The groups whose copy is nearest to `node`: that of the nearest node that is in one. Of several that it is in itself
+/// those of the fewest nodes, for of their copies most is near.
 fn nearest_groups(machine: &Machine, groups: &[Vec<&Node>], node: NodeId) -> Vec<usize> {
     let distance = |group: &Vec<&Node>| {
         let each =
             group.iter().map(|n| if n.id == node { 0 } else { machine.distance(node, n.id).unwrap_or(u32::MAX) });
         each.min().unwrap_or(u32::MAX)
     };
-    let order = |group: &Vec<&Node>| (distance(group), group.len());
+    let order = |group: &Vec<&Node>| match distance(group) {
+        0 => (0, group.len()),
+        distance => (distance, 0),
+    };
     let nearest = groups.iter().map(order).min();
     (0..groups.len()).filter(|&g| Some(order(&groups[g])) == nearest).collect()
 }

@@ -66,6 +66,7 @@ fn facts(run: &Summary) -> Vec<(&'static str, String)> {
         ("plan", run.plan.reasons.join(" ")),
         ("machine", machine_words(&run.machine)),
     ];
+    facts.extend(run.proper_words().map(|words| ("proper", words)));
     if let Some(comparison) = &run.comparison {
         facts.push(("compared", crate::text::comparison_words(comparison)));
     }

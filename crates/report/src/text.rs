@@ -20,6 +20,12 @@ impl Summary {
         line + &format!(", {}", seconds(self.wall))
     }
 
+    /// How many pairs are proper, and their insert sizes; none of single reads.
+    pub(crate) fn proper_words(&self) -> Option<String> {
+        let proper = self.proper()?;
+        Some(format!("{proper:.2} % of paired reads properly paired{}", self.insert()))
+    }
+
     /// A few lines for the end of a run.
     pub fn text(&self) -> String {
         let mut out = String::new();
@@ -32,8 +38,8 @@ impl Summary {
         line("command", self.command.clone());
         line("reads", reads_words(t));
         line("mapped", format!("{:.2} %", percent(t.mapped, t.reads)));
-        if let Some(proper) = self.proper() {
-            line("proper", format!("{proper:.2} % of paired reads properly paired{}", self.insert()));
+        if let Some(words) = self.proper_words() {
+            line("proper", words);
         }
         line("index", self.index_line());
         line("plan", self.plan.reasons.join(" "));

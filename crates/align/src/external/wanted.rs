@@ -114,10 +114,12 @@ fn choose(job: &Job) -> Result<Descriptor, AlignError> {
 
 /// One process takes either pairs or single reads, and either FASTQ or FASTA.
 fn one_kind(lanes: &[OpenLane]) -> Result<(bool, bool), AlignError> {
-    let paired = lanes.first().is_some_and(OpenLane::is_paired);
-    let mut kinds = lanes.iter().filter_map(OpenLane::is_fasta);
+    // A lane without reads is of any kind.
+    let lanes = || lanes.iter().filter(|lane| lane.is_fasta().is_some());
+    let paired = lanes().next().is_some_and(OpenLane::is_paired);
+    let mut kinds = lanes().filter_map(OpenLane::is_fasta);
     let fasta = kinds.next().unwrap_or(false);
-    if lanes.iter().any(|lane| lane.is_paired() != paired) || kinds.any(|kind| kind != fasta) {
+    if lanes().any(|lane| lane.is_paired() != paired) || kinds.any(|kind| kind != fasta) {
         let words = "an external aligner takes either pairs or single reads, and either FASTQ or FASTA: \
                      align them in runs of their own";
         return Err(AlignError::Usage(words.to_owned()));

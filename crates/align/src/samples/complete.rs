@@ -129,23 +129,25 @@ pub fn changes(sample: &Ready) -> Option<Vec<String>> {
     Some(made_of(sample).changes_since(&before).into_iter().chain(changed).collect())
 }
 
-/// Takes away what was made of a sample before, the report first.
-///
-/// # Errors
-/// What the system says of the report.
-pub fn forget(sample: &Ready) -> Result<(), AlignError> {
-    let files = read(sample).map(|before| before.files).unwrap_or_default();
-    match std::fs::remove_file(&sample.report) {
-        Err(error) if error.kind() != ErrorKind::NotFound => {
-            return Err(WriteError::of(&sample.report)(error).into());
-        }
-        _ => {}
-    }
-    remove(&files.iter().map(|made| made.path(&sample.report)).collect::<Vec<_>>());
-    Ok(())
+/// What an earlier run made of a sample, as its report says, and the present one does not make again.
+pub fn left_over(sample: &Ready) -> Vec<PathBuf> {
+    let (files, outputs) = (read(sample).map(|before| before.files).unwrap_or_default(), sample.outputs());
+    let paths = files.iter().map(|made| made.path(&sample.report));
+    paths.filter(|path| path.is_file() && !outputs.contains(path)).collect()
 }
 
-/// Removes files of a sample that is not complete, as far as that can be done.
+/// Takes the report away, for the files will be others.
+///
+/// # Errors
+/// What the system says.
+pub fn forget(sample: &Ready) -> Result<(), AlignError> {
+    match std::fs::remove_file(&sample.report) {
+        Err(error) if error.kind() != ErrorKind::NotFound => Err(WriteError::of(&sample.report)(error).into()),
+        _ => Ok(()),
+    }
+}
+
+/// Removes files that say nothing any more, as far as that can be done.
 pub fn remove(files: &[PathBuf]) {
     for file in files {
         let _ = std::fs::remove_file(file);

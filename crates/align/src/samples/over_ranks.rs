@@ -48,6 +48,7 @@ pub(super) fn align(
         Dealing { files: 1, first: 0, offsets: Some(vec![0]), chunks: Some(samples.len() as u64), most: 1, ahead: 1 };
     let outcome = std::thread::scope(|scope| {
         let run = || {
+            let _over = Over(&taking);
             let of_number = |number: u64| samples.get(number as usize);
             let outcome = run_all(std::iter::from_fn(|| taking.next().and_then(of_number)), provider, &share, &told);
             taking.end_with(outcome.is_err());
@@ -115,6 +116,15 @@ fn begin(
 fn bytes_of_reads(sample: &Ready) -> u64 {
     let bytes = |path: &PathBuf| std::fs::metadata(path).map_or(0, |data| data.len());
     sample.job.lanes.iter().flat_map(|lane| &lane.files).map(bytes).sum()
+}
+
+/// However the thread of the samples ends, it is said that no more will be taken: else the other ranks wait.
+struct Over<'t>(&'t Taking);
+
+impl Drop for Over<'_> {
+    fn drop(&mut self) {
+        self.0.lock().over.get_or_insert(true);
+    }
 }
 
 /// The samples that this rank takes, by their numbers.

@@ -111,7 +111,12 @@ impl Sheet {
         for record in records {
             let record = record.map_err(words)?;
             let line = record.position().map_or(0, |at| line_of(text, at));
-            let row = Row { line, columns: &columns, values: record.iter().map(str::to_owned).collect() };
+            let mut values: Vec<String> = record.iter().map(str::to_owned).collect();
+            // Spreadsheets write commas behind the last column.
+            while values.len() > columns.len() && values.last().is_some_and(|value| value.trim().is_empty()) {
+                values.pop();
+            }
+            let row = Row { line, columns: &columns, values };
             if row.values.iter().all(|value| value.trim().is_empty()) {
                 continue;
             }
@@ -293,7 +298,7 @@ mod tests {
     fn rows_of_a_sample_are_its_lanes() {
         let found = sheet(
             "\u{feff}sample,fastq_1,fastq_2,strandedness\r\nA,DIR/a_1.fq,DIR/a_2.fq,auto\nB,\"DIR/d e.fq\",,\n\n\
-             A,DIR/b.fq,,\n",
+             A,DIR/b.fq,,,,\n",
         )
         .unwrap();
         assert_eq!(

@@ -265,11 +265,9 @@ pub fn kept(original: &dyn Original) -> Vec<Placement> {
 /// # Errors
 /// When /dev/shm, or the index, cannot be asked.
 pub fn remove_stale(original: &dyn Original) -> Result<(), ExternalError> {
-    for (folder, manifest) in all_of(original)? {
-        let is_stale = |manifest: &Manifest| matches!(original.is_fresh(&folder, manifest), Ok(false));
-        if is_stale(&manifest) {
-            remove_unused(&folder, |manifest| manifest.as_ref().is_some_and(is_stale))?;
-        }
+    for (folder, _) in all_of(original)? {
+        let is_stale = |manifest: Manifest| matches!(original.is_fresh(&folder, &manifest), Ok(false));
+        remove_unused(&folder, |manifest| manifest.is_some_and(is_stale))?;
     }
     Ok(())
 }

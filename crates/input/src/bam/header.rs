@@ -58,7 +58,7 @@ impl Header {
         }
         // htslib may have filled it up with zeros.
         let lines = text[8..8 + length].split(|&b| b == b'\n' || b == 0).filter(|line| line.starts_with(b"@RG\t"));
-        let read_groups = lines.map(<[u8]>::to_vec).collect();
+        let read_groups = lines.map(|line| line.strip_suffix(b"\r").unwrap_or(line).to_vec()).collect();
         Ok(Some(Header { bytes: at, contigs: contigs as i32, read_groups }))
     }
 }

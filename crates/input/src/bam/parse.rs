@@ -280,8 +280,11 @@ impl<'p> Parsing<'p> {
                 continue;
             }
             if is_group && !field.text().is_some_and(|id| self.parser.read_groups.contains(id)) {
-                let what =
-                    format!("its {} is '{}', which the header does not name", shown_key(field.key), shown(field.value));
+                let what = format!(
+                    "its {} is '{}', which the header does not name: give the reads another read group (-R)",
+                    shown_key(field.key),
+                    shown(field.value)
+                );
                 return Err(self.fault(name, what));
             }
             if self.fastq.len() > start {

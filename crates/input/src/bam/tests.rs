@@ -123,7 +123,9 @@ fn faults_name_record_byte_and_read() {
     );
     assert_eq!(
         fault(with(b"RGZother\0")),
-        format!("{at}, read 'x': its RG is 'other', which the header does not name")
+        format!(
+            "{at}, read 'x': its RG is 'other', which the header does not name: give the reads another read group (-R)"
+        )
     );
     assert!(fault(with(b"RGAg")).contains("which the header does not name"), "an ID is text");
     assert!(fault(with(b"XX")).contains("read 'x': its field 'XX' is damaged"));
