@@ -221,7 +221,7 @@ check_resumed() {
             { cat log >&2; fail "no clear words: $options"; }
     done << END
 --sort: Coordinate then, Name now|--sort=name --mate-tags
-how duplicates are marked: .* then, not given now|--sort --mate-tags
+--mark-duplicates: .* then, not given now|--sort --mate-tags
 --sort: Coordinate then, not given now|--mate-tags
 END
     zerohop align -t 2 -r 110 --resume -o p.bam $(beside p.bam) $ALL ref.fa $LANES

@@ -1,7 +1,7 @@
 //! What the records of a job depend on, besides its reads, reference and aligner.
 
 use crate::job::{Job, Unaligned};
-use zerohop_output::{Barcode, Duplicates, IndexFormat, Marking, Rules, Search, WriteIndex};
+use zerohop_output::{Barcode, Duplicates, IndexFormat, Marking, ReadsFormat, Rules, Search, WriteIndex};
 use zerohop_ranks::Identity;
 
 /// How duplicates are marked, in the words of the options.
@@ -37,7 +37,13 @@ pub fn of_options(job: &Job) -> Identity {
     let sorting = job.output.sorting.as_ref();
     let unaligned = job.output.unaligned.as_ref();
     let unaligned = unaligned.map(|Unaligned { any_mate, .. }| {
-        format!("{:?}, {}", job.output.unaligned_format(), if *any_mate { "any" } else { "both" })
+        let format = match job.output.unaligned_format() {
+            None => "unknown".to_owned(),
+            Some(ReadsFormat::Fastq) => ".fq".to_owned(),
+            Some(ReadsFormat::FastqGz { level }) => format!(".fq.gz (--level {level})"),
+            Some(ReadsFormat::Bam { level }) => format!(".bam (--level {level})"),
+        };
+        format!("{format} --unaligned-mates {}", if *any_mate { "any" } else { "both" })
     });
     Identity::new("align")
         .with("the format of the output", format!("{:?}", job.output.format()))
