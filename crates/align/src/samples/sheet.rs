@@ -343,7 +343,7 @@ mod tests {
             ("sample,fastq_1,fastq_2\nA,DIR/b.fq\n", "line 2: it has 2 fields, but the first line names 3 columns"),
             ("sample,fastq_1\nA,DIR/a_1.fq,DIR/a_2.fq\n", "line 2: it has 3 fields, but the first line names 2"),
             ("sample,fastq_1,fastq2\nA,DIR/a_1.fq,DIR/a_2.fq\n", "the column fastq2: is fastq_2 meant?"),
-            ("sample,fastq_1,rg_pl\nA,DIR/b.fq,\"ILL\nXX\"\n", "line 2: PL:ILL"),
+            ("sample,fastq_1,rg_pl\nA,DIR/b.fq,\"ILL\nXX\"\n", "line 2: 'PL:ILL"),
             ("sample,fastq_1,fastq_2\nA,,DIR/b.fq\n", "line 2: it has a fastq_2, but no fastq_1"),
             ("sample,fastq_1,bam\nA,DIR/b.fq,DIR/c.bam\n", "line 2: it has both fastq_1 and bam"),
             ("sample,fastq_1\nA,-\n", "line 2: - is not there"),
