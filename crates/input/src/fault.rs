@@ -25,6 +25,32 @@ pub(crate) fn read_fault(path: &Path, e: &std::io::Error) -> InputError {
     InputError::new(path, what)
 }
 
+/// By what a text is compressed that zerohop does not inflate, and what does.
+fn compressed_by(text: &[u8]) -> Option<(&'static str, &'static str)> {
+    let known: [(&[u8], _); 4] = [
+        (b"\xfd7zXZ\0", ("xz", "xz -dc")),
+        (b"BZh", ("bzip2", "bzip2 -dc")),
+        (b"\x28\xb5\x2f\xfd", ("zstd", "zstd -dc")),
+        (b"PK\x03\x04", ("zip", "unzip -p")),
+    ];
+    known.into_iter().find_map(|(magic, by)| text.starts_with(magic).then_some(by))
+}
+
+/// What to say of a file that holds no reads, by the text that it begins with.
+pub(crate) fn not_reads(path: &Path, text: &[u8]) -> InputError {
+    let what = match compressed_by(text) {
+        Some((what, program)) => format!(
+            "it is compressed by {what}; zerohop inflates gzip and BGZF: '{program} FILE' inflates it, and '-' reads \
+             standard input"
+        ),
+        None => {
+            let first = text.get(..1).unwrap_or_default().escape_ascii();
+            format!("none of FASTQ, FASTA, BAM, SAM and CRAM: it starts with '{first}'")
+        }
+    };
+    InputError::new(path, what).at(1, 0)
+}
+
 const TRUNCATED: &str = "the compressed data end early: the file is truncated";
 
 fn damaged(how: impl Display) -> String {

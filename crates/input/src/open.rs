@@ -6,7 +6,7 @@ use crate::blocked::BlockInput;
 use crate::content::Content;
 use crate::count;
 use crate::cutter::Cutting;
-use crate::fault::{DAMAGED_RECORD, TRUNCATED_RECORD, read_fault};
+use crate::fault::{DAMAGED_RECORD, TRUNCATED_RECORD, not_reads, read_fault};
 use crate::granted::{GrantedClaim, GrantedEmit, Shared};
 use crate::gzip::GzipMembers;
 use crate::header;
@@ -102,17 +102,6 @@ fn open_raw(path: &Path) -> Result<Raw, InputError> {
 const FIRST_TWO: usize = 1 << 12;
 const FIRST_TWO_OF_PIPE: usize = 1 << 9;
 
-/// By what a text is compressed that zerohop does not inflate, and what does.
-fn compressed_by(text: &[u8]) -> Option<(&'static str, &'static str)> {
-    let known: [(&[u8], _); 4] = [
-        (b"\xfd7zXZ\0", ("xz", "xz -dc")),
-        (b"BZh", ("bzip2", "bzip2 -dc")),
-        (b"\x28\xb5\x2f\xfd", ("zstd", "zstd -dc")),
-        (b"PK\x03\x04", ("zip", "unzip -p")),
-    ];
-    known.into_iter().find_map(|(magic, by)| text.starts_with(magic).then_some(by))
-}
-
 /// Looks at the first bytes of a file. `reference` is for CRAM.
 fn look(path: &Path, (raw, regular): Raw, reference: Option<&Path>) -> Result<Opened, InputError> {
     let length = regular.as_ref().map(File::metadata).transpose().map_err(|e| read_fault(path, &e))?.map(|m| m.len());
@@ -167,16 +156,7 @@ fn look(path: &Path, (raw, regular): Raw, reference: Option<&Path>) -> Result<Op
         Some(first) if blank(&first) && !opened.read_more(512)? && opened.prefix.iter().all(blank) => None,
         Some(b'@') => Some(Content::Text(Format::Fastq)),
         Some(b'>') => Some(Content::Text(Format::Fasta)),
-        Some(byte) => {
-            let what = match compressed_by(&opened.prefix) {
-                Some((what, program)) => format!(
-                    "it is compressed by {what}; zerohop inflates gzip and BGZF: '{program} FILE' inflates it, and '-' \
-                     reads standard input"
-                ),
-                None => format!("none of FASTQ, FASTA, BAM, SAM and CRAM: it starts with '{}'", byte.escape_ascii()),
-            };
-            return Err(InputError::new(path, what).at(1, 0));
-        }
+        Some(_) => return Err(not_reads(path, &opened.prefix)),
     };
     Ok(opened)
 }
