@@ -6,6 +6,7 @@ use std::time::Instant;
 use zerohop_align::{descriptors, engines};
 use zerohop_input::{LaneSpec, OpenLane};
 use zerohop_model::index::{IndexProvider, Wanted};
+use zerohop_model::machine::Node;
 use zerohop_process::{overwrite, tell};
 
 /// Runs the command.
@@ -79,7 +80,9 @@ fn keep(args: &IndexArgs, provider: &dyn IndexProvider, wanted: &Wanted<'_>) -> 
             tell::text(&format!("{}: {how}\n", copy.folder.display()));
         }
     }
-    if kept.copies.len() < machine.memory_nodes().len() && !args.quiet {
+    let has_cpus = |node: &&&Node| node.cpus.iter().any(|cpu| machine.allowed.cpus.contains(cpu));
+    let nodes = machine.memory_nodes().iter().filter(has_cpus).count();
+    if kept.copies.len() < nodes && !args.quiet {
         tell::note(&kept.reasons.join(" "));
     }
     if let Some(note) = zerohop_align::keep::note().filter(|_| !args.quiet) {
