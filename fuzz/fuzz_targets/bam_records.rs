@@ -4,6 +4,7 @@
 //! Input: a byte that chooses how, then the records, or what records are made of.
 #![cfg_attr(fuzzing, no_main)]
 
+use std::collections::HashMap;
 use std::sync::OnceLock;
 use zerohop_fuzz::coding::{BLOCK, bgzf};
 use zerohop_fuzz::dealing::{MAX_READ_BASES, parse};
@@ -27,7 +28,7 @@ fn lane(kind: usize) -> (Lane, Box<dyn Parse>) {
     let file = Regular::new(&bgzf(&file, BLOCK, 1, true, &mut Random::new(1)));
     let spec = LaneSpec { files: vec![file.path().to_owned()], interleaved: false };
     let directed = Directed::new(&["cd".into(), "aq".into()], &[]).unwrap();
-    let carried = Carried { comments: true, read_groups: true, directed };
+    let carried = Carried { comments: true, read_groups: true, programs: HashMap::new(), directed };
     let opened = OpenLane::open(&spec).unwrap().carrying(carried);
     assert_eq!((opened.is_paired(), opened.is_fasta()), (is_paired, Some(lacks_qualities)));
     let parser = opened.deal(0, Cut::at(1), MAX_READ_BASES, 1).unwrap().parser;

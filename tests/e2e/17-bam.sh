@@ -596,7 +596,63 @@ check_odd() {
     echo "odd: $checks comparisons"
 }
 
+# What was done to the reads before stays in the header, and the PG of each record names one of its programs
+check_history() {
+    local form aligner count ids
+    reference "$DATA/phix/phix.fasta"
+    # made BAM COMMAND ID: single reads of ccs with this command line, then of a program with this ID
+    made() {
+        { printf '@CO\tof both\n@CO\tmade by %s\n@PG\tID:ccs\tCL:ccs %s\n' "$2" "$2"
+          printf '@PG\tID:%s\tPP:ccs\tVN:1\n@RG\tID:g\n' "$3"
+          awk -v OFS='\t' -v id="$3" 'NR % 4 == 1 { name = substr($1, 2) } NR % 4 == 2 { bases = $1 }
+              NR % 4 == 0 { sub("/[12]$", "", name)
+                  print name, 4, "*", 0, 0, "*", "*", 0, 0, bases, $1, "RG:Z:g", "PG:Z:" id }' "$DATA/phix/phix.1.fastq"
+        } | samtools view --no-PG -b -o "$1"
+    }
+    made "$WORK/one.bam" one zerohop
+    made "$WORK/two.bam" two minimap2
+    # programs FILE: the IDs of its programs, and of those before them, in $WORK/programs
+    programs() {
+        samtools view --no-PG -H "$1" | sed -n 's/^@PG\t//p' | tr '\t' '\n' | grep -E '^(ID|PP):' | paste -s -d ' ' \
+            > "$WORK/programs"
+    }
+    said() { programs "$1"; [ "$(cat "$WORK/programs")" = "$2" ] || fail "programs of $1: $(cat "$WORK/programs")"; }
+    # of_records FILE: how many reads have each PG
+    of_records() {
+        samtools view -F 0x900 "$1" | grep -o 'PG:Z:[^[:space:]]*' | sort | uniq -c |
+            awk '{ print $2 "=" $1 }' | paste -s -d ' '
+    }
+    count=$(samtools view -c "$WORK/one.bam")
+    for form in bam sam cram; do
+        zerohop align -q -t 2 -o "$WORK/own.$form" --unaligned "$WORK/away.bam" --no-unaligned \
+            "$WORK/set.fa" "$WORK/one.bam"
+        said "$WORK/own.$form" "ID:ccs ID:zerohop PP:ccs ID:strobealign PP:zerohop ID:zerohop.1 PP:strobealign"
+        said "$WORK/away.bam" "$(cat "$WORK/programs")"
+        [ "$(samtools view --no-PG -H "$WORK/own.$form" | grep '^@CO')" = $'@CO\tof both\n@CO\tmade by one' ] ||
+            fail "comments of $form"
+    done
+    # two files, of which one went through another program of the same name; one file twice
+    zerohop align -q -t 2 -o "$WORK/own.bam" "$WORK/set.fa" "$WORK/one.bam" --reads "$WORK/two.bam" \
+        --reads "$WORK/one.bam"
+    ids="ID:ccs ID:zerohop PP:ccs ID:ccs.1 ID:minimap2 PP:ccs.1"
+    said "$WORK/own.bam" "$ids ID:strobealign ID:zerohop.1 PP:strobealign"
+    [ "$(of_records "$WORK/own.bam")" = "PG:Z:minimap2=$count PG:Z:zerohop=$((2 * count))" ] ||
+        fail "PG of records: $(of_records "$WORK/own.bam")"
+    made "$WORK/two.bam" two zerohop
+    zerohop align -q -t 2 -o "$WORK/own.sam" "$WORK/set.fa" "$WORK/one.bam" --reads "$WORK/two.bam"
+    [ "$(of_records "$WORK/own.sam")" = "PG:Z:zerohop=$count PG:Z:zerohop.1=$count" ] ||
+        fail "PG of records: $(of_records "$WORK/own.sam")"
+    # an aligner that names itself as an earlier program
+    if command -v minimap2 > /dev/null; then
+        made "$WORK/two.bam" two minimap2
+        zerohop align -q -t 2 --engine minimap2 --build-index -o "$WORK/own.sam" "$WORK/set.fa" "$WORK/two.bam"
+        said "$WORK/own.sam" "ID:minimap2.1 ID:ccs ID:minimap2 PP:ccs ID:zerohop PP:minimap2.1"
+        [ "$(of_records "$WORK/own.sam")" = "PG:Z:minimap2=$count" ] || fail "PG of records of minimap2"
+    fi
+    echo "history: programs and comments of the reads"
+}
+
 for part in check_sets check_forms check_engines check_fields check_pysam check_merged check_aligned check_libraries \
-    check_ranks check_refused check_odd; do
+    check_ranks check_refused check_odd check_history; do
     if [[ $part =~ ${PART-} ]]; then part $part; fi
 done

@@ -1,11 +1,11 @@
-//! What goes on from the reads to the records, besides what an aligner looks at: read groups and optional fields of
-//! BAM, and comments.
+//! What goes on from the reads to the records, besides what an aligner looks at: read groups, optional fields and
+//! programs of BAM, and comments.
 
 use crate::error::AlignError;
 use crate::job::Job;
 use crate::lanes::ReadGroups;
 use zerohop_input::{Carried, OpenLane};
-use zerohop_output::{ReadGroup, ReadsFormat};
+use zerohop_output::{History, ReadGroup, ReadsFormat, Renamed};
 
 /// The job with what its lanes say of themselves, and the lanes with what the job wants of them: all fields of BAM, but
 /// comments of FASTQ only with `-C`; read groups of BAM, unless the job names some.
@@ -36,8 +36,8 @@ pub fn complete(job: &Job, lanes: Vec<OpenLane>) -> Result<(Job, Vec<OpenLane>),
             add_groups(&mut job.read_groups, &lane)?;
         }
         let comments = comments || lane.is_bam();
-        let directed = job.output.directed.clone();
-        all.push(lane.carrying(Carried { comments, read_groups, directed }));
+        let (programs, directed) = (add_history(&mut job.history, &lane), job.output.directed.clone());
+        all.push(lane.carrying(Carried { comments, read_groups, programs, directed }));
     }
     Ok((job, all))
 }
@@ -59,4 +59,12 @@ fn add_groups(all: &mut ReadGroups, lane: &OpenLane) -> Result<(), AlignError> {
         }
     }
     Ok(())
+}
+
+/// Adds what was done to the reads of `lane`. Returns other IDs for programs of it.
+fn add_history(history: &mut History, lane: &OpenLane) -> Renamed {
+    // What is no text is shown as such, and no line breaks a header.
+    let text = |line: &[u8]| String::from_utf8_lossy(line).replace(|c: char| c.is_ascii_control() && c != '\t', " ");
+    let lines: Vec<String> = lane.history_lines().map(text).collect();
+    history.add(&lines.iter().map(String::as_str).collect::<Vec<_>>())
 }

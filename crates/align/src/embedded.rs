@@ -88,6 +88,7 @@ impl<'j> Embedded<'j> {
         Header {
             contigs: self.engine.contigs().to_vec(),
             read_groups: self.job.read_groups.groups.clone(),
+            history: self.job.history.clone(),
             programs: own.into_iter().chain([output_files::zerohop(self.job)]).collect(),
             ..Header::default()
         }

@@ -11,7 +11,7 @@ use zerohop_model::index::Product;
 use zerohop_model::machine::Bytes;
 use zerohop_model::memory_map::MemoryMap;
 use zerohop_model::plan::{HugePages, Pages};
-use zerohop_output::{CramVersion, Format, Marking, ReadsFormat, SortOrder, WriteIndex};
+use zerohop_output::{CramVersion, Format, History, Marking, ReadsFormat, SortOrder, WriteIndex};
 use zerohop_plan::Replicas;
 use zerohop_ranks::RankCount;
 use zerohop_runtime::{Dealing, Order};
@@ -47,6 +47,8 @@ pub struct Job {
     pub lanes: Vec<LaneSpec>,
     /// The read groups.
     pub read_groups: ReadGroups,
+    /// What was done to the reads before, for @PG and @CO. What lanes of BAM say of themselves is added to it.
+    pub history: History,
     /// Reads or pairs of each lane that are aligned; all by default.
     pub first: Option<u64>,
     /// The aligner, by its name.
@@ -274,6 +276,7 @@ impl Job {
         Job {
             reference,
             read_groups: ReadGroups::none(lanes.len()),
+            history: History::default(),
             lanes,
             first: None,
             engine: STROBEALIGN.to_owned(),

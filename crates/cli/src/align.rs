@@ -9,7 +9,7 @@ use zerohop_align::lanes::{self, ReadGroups};
 use zerohop_align::samples::{Sheet, align_samples};
 use zerohop_align::{CramVersion, External, Job, LaneSpec, Output, Placement, Ranks, Report, Unaligned};
 use zerohop_model::directed::Directed;
-use zerohop_output::ReadGroup;
+use zerohop_output::{History, ReadGroup};
 use zerohop_ranks::Ranks as Joined;
 use zerohop_runtime::{Dealing, Order};
 
@@ -75,6 +75,7 @@ fn with_reads(args: AlignArgs, lanes: Vec<LaneSpec>, read_groups: ReadGroups) ->
         reference: args.reference,
         lanes,
         read_groups,
+        history: History::default(),
         first: args.first,
         engine: args.engine,
         read_length: args.read_length,

@@ -18,6 +18,7 @@ use crate::sizes::COMPRESSED_READ;
 use crate::stream::{StreamEmitter, StreamSpec};
 use crate::survey::{Part, Survey, has_end_marker};
 use crate::table::Table;
+use std::collections::HashMap;
 use std::fs::File;
 use std::io::{Cursor, Read};
 use std::path::{Path, PathBuf};
@@ -270,6 +271,8 @@ pub struct Carried {
     pub comments: bool,
     /// The read groups of BAM.
     pub read_groups: bool,
+    /// Other IDs for programs of BAM, by those that records have in PG.
+    pub programs: HashMap<String, String>,
     /// Which fields of BAM go with the direction of a read: those of records on the reverse strand are turned back.
     pub directed: Directed,
 }
@@ -327,7 +330,8 @@ impl OpenLane {
                 notes.push(format!("{path} lacks the end marker of BGZF: it may be truncated between two blocks."));
             }
         }
-        let carried = Carried { comments: true, read_groups: true, directed: Directed::default() };
+        let (programs, directed) = (HashMap::new(), Directed::default());
+        let carried = Carried { comments: true, read_groups: true, programs, directed };
         Ok(OpenLane { files, layout, first: None, carried, notes })
     }
 
@@ -379,6 +383,11 @@ impl OpenLane {
     /// The @RG lines of BAM, as they stand there.
     pub fn read_group_lines(&self) -> impl Iterator<Item = &[u8]> {
         self.files.iter().flat_map(|file| file.header.read_groups.iter().map(Vec::as_slice))
+    }
+
+    /// The @PG and @CO lines of BAM, as they stand there.
+    pub fn history_lines(&self) -> impl Iterator<Item = &[u8]> {
+        self.files.iter().flat_map(|file| file.header.history.iter().map(Vec::as_slice))
     }
 
     /// Whether its files can be opened again.
@@ -448,6 +457,7 @@ impl OpenLane {
                     max_read_bases,
                     read_groups: header.read_group_ids(),
                     keeps_read_groups: self.carried.read_groups,
+                    programs: self.carried.programs.clone(),
                     directed: self.carried.directed.clone(),
                     has_places: !is_converted,
                 })

@@ -133,8 +133,8 @@ impl FileSink {
     fn unaligned_header(&self) -> Result<Vec<u8>, Error> {
         let mut header = Vec::new();
         if let Some(Unaligned { format: ReadsFormat::Bam { level }, .. }) = self.spec.unaligned {
-            let Header { read_groups, programs, .. } = self.spec.header.clone();
-            let own = Header { read_groups, programs, ..Header::default() };
+            let Header { read_groups, history, programs, .. } = self.spec.header.clone();
+            let own = Header { read_groups, history, programs, ..Header::default() };
             BlockCompressor::new(level).compress(&own.bam(), &mut header)?;
         }
         Ok(header)

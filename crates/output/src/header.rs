@@ -1,5 +1,7 @@
 //! The header of an alignment file (SAMv1, sections 1.3 and 4.2).
 
+use crate::header_line::{field, free_id, last_ids, renamed, with_new_ids};
+use crate::history::History;
 use crate::order::SortOrder;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
@@ -173,6 +175,9 @@ pub struct Header {
     /// Whether records have these alone, and none that the program made up.
     #[serde(default)]
     pub has_own_groups_alone: bool,
+    /// What was done to the reads before.
+    #[serde(default)]
+    pub history: History,
     /// Our programs, first the one that ran first.
     pub programs: Vec<Program>,
     /// The order of the records, if they are sorted.
@@ -244,6 +249,21 @@ impl Header {
         Ok(self)
     }
 
+    /// The same header with what was done to the reads before. Programs of the aligner that have the ID of an earlier
+    /// one get another: records name earlier ones.
+    #[must_use]
+    pub fn with_history(mut self, history: History) -> Self {
+        let earlier = history.programs();
+        let taken = earlier.iter().filter_map(|line| field(line, "ID")).collect();
+        let renamed = renamed(&self.kept("@PG").filter_map(|line| field(line, "ID")).collect(), &taken);
+        if !renamed.is_empty() {
+            let programs = self.lines.iter_mut().filter(|line| line.starts_with("@PG"));
+            programs.for_each(|line| *line = with_new_ids(line, &renamed));
+        }
+        self.history = history;
+        self
+    }
+
     /// Leaves out read groups that the program made up, if there are any of ours.
     pub fn drop_other_read_groups(&mut self) {
         let ours = |line: &String| self.read_groups.iter().any(|group| field(line, "ID") == Some(&group.id));
@@ -266,13 +286,16 @@ impl Header {
         self.lines.iter().map(String::as_str).filter(move |line| line.starts_with(kind))
     }
 
-    /// The ID of the program's last @PG: that to which no other refers.
-    fn last_program(&self) -> Option<&str> {
-        let referred: HashSet<&str> = self.kept("@PG").filter_map(|line| field(line, "PP")).collect();
-        let mut ids = self.kept("@PG").filter_map(|line| field(line, "ID")).rev();
-        let last = ids.next()?;
-        // In a circle there is no end.
-        Some([last].into_iter().chain(ids).find(|id| !referred.contains(id)).unwrap_or(last))
+    /// The ID of what ran last before our programs: of the aligner's @PG lines that to which no other refers; if it
+    /// wrote none, that of the history, if there is just one.
+    fn last_program<'a>(&'a self, earlier: &[&'a str]) -> Option<&'a str> {
+        let kept: Vec<&str> = self.kept("@PG").collect();
+        match (kept.last().and_then(|line| field(line, "ID")), &last_ids(earlier)[..]) {
+            // In a circle there is no end.
+            (Some(last), _) => Some(last_ids(&kept).last().copied().unwrap_or(last)),
+            (None, [one]) => Some(one),
+            (None, _) => None,
+        }
     }
 
     /// The header as text. The @HD line of an embedded engine is that of strobealign, so that outputs can be compared
@@ -312,13 +335,16 @@ impl Header {
 
     /// Each program refers to the one before; the first of ours to the last of what is there.
     fn push_programs(&self, out: &mut String) {
-        let mut taken: HashSet<String> =
-            self.kept("@PG").filter_map(|line| field(line, "ID")).map(str::to_owned).collect();
-        let mut previous = self.last_program().map(str::to_owned);
+        let earlier = self.history.programs();
+        let earlier: Vec<&str> = earlier.iter().map(String::as_str).collect();
+        let ids = self.kept("@PG").chain(earlier.iter().copied()).filter_map(|line| field(line, "ID"));
+        let mut taken: HashSet<String> = ids.map(str::to_owned).collect();
+        for line in &earlier {
+            let _ = writeln!(out, "{line}");
+        }
+        let mut previous = self.last_program(&earlier).map(str::to_owned);
         for program in &self.programs {
-            let numbered = (1..).map(|n| format!("{}.{n}", program.name));
-            let mut ids = [program.name.clone()].into_iter().chain(numbered);
-            let id = ids.find(|id| !taken.contains(id)).unwrap_or_default();
+            let id = free_id(&program.name, |id| taken.contains(id));
             let _ = write!(out, "@PG\tID:{id}\tPN:{}", program.name);
             if let Some(previous) = previous.replace(id.clone()) {
                 let _ = write!(out, "\tPP:{previous}");
@@ -331,6 +357,9 @@ impl Header {
             }
             out.push('\n');
             taken.insert(id);
+        }
+        for line in self.history.comments() {
+            let _ = writeln!(out, "{line}");
         }
     }
 
@@ -374,11 +403,6 @@ fn checked_line(line: &[u8], number: usize) -> Result<Cow<'_, str>, HeaderError>
         line: number,
         text: line[..line.len().min(QUOTED)].escape_ascii().to_string(),
     })
-}
-
-/// The value of the first field of that name: a command line may hold more that look like it.
-fn field<'a>(line: &'a str, name: &str) -> Option<&'a str> {
-    line.split('\t').skip(1).find_map(|field| field.strip_prefix(name)?.strip_prefix(':'))
 }
 
 /// The contig of an @SQ line, or the field that is at fault.
@@ -458,6 +482,21 @@ mod tests {
         let odd = Header::from_program(b"@PG\tID:a\tCL:x \xff.fa\n").unwrap();
         assert!(odd.text().ends_with("@PG\tID:a\tCL:x \u{fffd}.fa\n"));
         assert_eq!(Header::from_program(b"").unwrap().text(), "@HD\tVN:1.6\tSO:unsorted\tGO:query\n");
+    }
+
+    #[test]
+    fn earlier_programs_keep_their_ids() {
+        let mut history = History::default();
+        history.add(&["@PG\tID:bwa", "@PG\tID:x\tPP:bwa", "@CO\tc"]);
+        let header = Header::from_program(b"@PG\tID:bwa\tCL:bwa mem\n@PG\tID:y\tPP:bwa\n").unwrap();
+        let text = Header { programs: vec![program("x")], ..header.with_history(history.clone()) }.text();
+        let expected = "@PG\tID:bwa.1\tCL:bwa mem\n@PG\tID:y\tPP:bwa.1\n@PG\tID:bwa\n@PG\tID:x\tPP:bwa\n\
+                        @PG\tID:x.1\tPN:x\tPP:y\tVN:2\n@CO\tc\n";
+        assert_eq!(text.split_once('\n').unwrap().1, expected);
+        let own = Header { programs: vec![program("z")], history: history.clone(), ..Header::default() };
+        assert!(own.text().contains("@PG\tID:z\tPN:z\tPP:x\t"));
+        history.add(&["@PG\tID:other"]);
+        assert!(Header { history, ..own }.text().contains("@PG\tID:z\tPN:z\tVN:2"), "two of them ran last");
     }
 
     #[test]

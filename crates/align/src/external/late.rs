@@ -49,7 +49,8 @@ impl<'a> Late<'a> {
             return Err(AlignError::Failed(words.to_owned()));
         }
         let groups = self.job.read_groups.groups.clone();
-        let mut whole = header.clone().with_read_groups(groups)?;
+        let history = self.job.history.clone();
+        let mut whole = header.clone().with_read_groups(groups)?.with_history(history);
         if self.found.descriptor.read_group.always {
             whole.drop_other_read_groups();
         }

@@ -16,6 +16,8 @@ pub(crate) struct Header {
     pub(crate) contigs: i32,
     /// Its @RG lines.
     pub(crate) read_groups: Vec<Vec<u8>>,
+    /// Its @PG and @CO lines.
+    pub(crate) history: Vec<Vec<u8>>,
 }
 
 impl Header {
@@ -57,9 +59,13 @@ impl Header {
             return Ok(None);
         }
         // htslib may have filled it up with zeros.
-        let lines = text[8..8 + length].split(|&b| b == b'\n' || b == 0).filter(|line| line.starts_with(b"@RG\t"));
-        let read_groups = lines.map(|line| line.strip_suffix(b"\r").unwrap_or(line).to_vec()).collect();
-        Ok(Some(Header { bytes: at, contigs: contigs as i32, read_groups }))
+        let lines = || text[8..8 + length].split(|&b| b == b'\n' || b == 0);
+        let of_kinds = |kinds: &[&[u8]]| {
+            let wanted = lines().filter(|line| kinds.iter().any(|kind| line.starts_with(kind)));
+            wanted.map(|line| line.strip_suffix(b"\r").unwrap_or(line).to_vec()).collect()
+        };
+        let (read_groups, history) = (of_kinds(&[b"@RG\t"]), of_kinds(&[b"@PG\t", b"@CO\t"]));
+        Ok(Some(Header { bytes: at, contigs: contigs as i32, read_groups, history }))
     }
 }
 

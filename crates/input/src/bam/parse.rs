@@ -6,7 +6,7 @@ use super::record::{Found, Head, Record};
 use crate::fault::{DAMAGED_RECORD, TRUNCATED_RECORD, over_limit};
 use crate::header::without_mate_number;
 use std::borrow::Cow;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use zerohop_model::chunk::{Chunk, ReadSpans, Span, Text};
 use zerohop_model::directed::Directed;
@@ -53,6 +53,8 @@ pub(crate) struct BamParser {
     pub(crate) read_groups: HashSet<Vec<u8>>,
     /// Whether reads keep their read groups.
     pub(crate) keeps_read_groups: bool,
+    /// Other IDs for programs, by those that records have in PG.
+    pub(crate) programs: HashMap<String, String>,
     /// Which fields go with the direction of a read.
     pub(crate) directed: Directed,
     /// Whether offsets are those of the file.
@@ -274,7 +276,7 @@ impl<'p> Parsing<'p> {
     fn write_fields(&mut self, record: &Record<'_>, name: &[u8]) -> Result<(), InputError> {
         let (start, had_alignment) = (self.fastq.len(), record.head.flags & UNMAPPED == 0);
         for field in fields(record.fields) {
-            let field = field.map_err(|what| self.fault(name, what))?;
+            let mut field = field.map_err(|what| self.fault(name, what))?;
             let is_group = field.key == *b"RG";
             if field.is_of_alignment(had_alignment) || is_group && !self.parser.keeps_read_groups {
                 continue;
@@ -289,6 +291,11 @@ impl<'p> Parsing<'p> {
             }
             if self.fastq.len() > start {
                 self.fastq.push(b'\t');
+            }
+            if field.key == *b"PG"
+                && let Some(id) = field.text().and_then(|id| self.parser.programs.get(std::str::from_utf8(id).ok()?))
+            {
+                field.value = id.as_bytes();
             }
             field.write(self.fastq).map_err(|what| self.fault(name, what))?;
         }

@@ -56,6 +56,7 @@ fn parser(is_paired: bool) -> BamParser {
         max_read_bases: 10,
         read_groups: [b"g".to_vec()].into(),
         keeps_read_groups: true,
+        programs: [("p".to_owned(), "p.1".to_owned())].into(),
         directed: Directed::default(),
         has_places: true,
     }
@@ -221,10 +222,12 @@ fn headers() {
         }
         out
     };
-    let bytes = header(b"@HD\tVN:1.6\n@RG\tID:g\tSM:s\n@CO\t@RG\tID:no\n\0\0", &[("c", 5), ("d", 6)]);
+    let text = b"@HD\tVN:1.6\n@RG\tID:g\tSM:s\n@CO\t@RG\tID:no\n@PG\tID:p\r\n\0\0";
+    let bytes = header(text, &[("c", 5), ("d", 6)]);
     let read = Header::of(&[&bytes[..], b"more"].concat()).unwrap().unwrap();
     assert_eq!((read.bytes, read.contigs, &read.read_groups[..]), (bytes.len(), 2, &[b"@RG\tID:g\tSM:s".to_vec()][..]));
     assert_eq!(read.read_group_ids(), [b"g".to_vec()].into());
+    assert_eq!(read.history, [&b"@CO\t@RG\tID:no"[..], b"@PG\tID:p"]);
     for cut in 4..bytes.len() {
         assert_eq!(Header::of(&bytes[..cut]), Ok(None), "{cut}");
     }
