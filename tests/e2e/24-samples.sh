@@ -240,6 +240,12 @@ check_unaligned() {
         ref.fa 2> said || fail "$(cat said)"
     grep -q '^5 of 6 samples are complete already' said || fail "$(cat said)"
     cmp <(gzip -cd out/s2.unaligned.fastq.gz) own.fq || fail "s2: other reads after --resume"
+    # a file of each mate
+    grep -E '^(sample|s2),' sheet.csv > mates.csv
+    zerohop align -q -t 2 --resume --unaligned _%.fq --unaligned-mates any --samples mates.csv --output-dir out ref.fa
+    cmp <(paste -d '\n' <(paste - - - - < out/s2.unaligned_1.fq) <(paste - - - - < out/s2.unaligned_2.fq)) \
+        <(paste - - - - < own.fq) || fail "s2: other mates"
+    [ ! -e out/s2.unaligned.fastq.gz ] || fail "s2: one file stays beside those of mates"
     echo "unaligned reads: those of runs of their own"
 }
 
@@ -332,6 +338,7 @@ check_refused() {
     refused '--shards cannot be used with --samples' "${given[@]}" --shards 2
     refused 'this is the ending alone' "${given[@]}" --unaligned x.fq.gz
     refused 'this is the ending alone' "${given[@]}" --unaligned .sam
+    refused 'this is the ending alone' "${given[@]}" --unaligned x_%.fq
     [ ! -e refused ] || [ -z "$(ls refused)" ] || fail "left: $(ls refused)"
     echo "refused: what is for one output"
 }

@@ -1,7 +1,7 @@
 #!/bin/bash
 # Reads that were not aligned, as reads: those that the records say, in the order of the input, for any number of
-# threads, sorted or not, with embedded engines and programs, from FASTQ and BAM. Without their records; and with the
-# bases of secondary records.
+# threads, sorted or not, with embedded engines and programs, from FASTQ and BAM, in one file or a file of each mate.
+# Without their records; and with the bases of secondary records.
 source "$(dirname "$0")/lib.sh"
 command -v samtools > /dev/null || skip "no samtools here"
 
@@ -151,6 +151,44 @@ for engine in strobealign bwa-mem minimap2; do
     done
 done
 
+# the mates of pairs in files of their own: in step, also as chunks are finished, sorted, on record and over ranks
+# mates NAME WHAT: NAME_1.fq.gz and NAME_2.fq.gz are the mates of one.fq
+mates() {
+    same <(gzip -cd "$1_1.fq.gz") <(awk '(NR - 1) % 8 < 4' one.fq) "$2, first mates"
+    same <(gzip -cd "$1_2.fq.gz") <(awk '(NR - 1) % 8 >= 4' one.fq) "$2, second mates"
+    rm "$1"_[12].fq.gz
+}
+for engine in strobealign bwa-mem minimap2; do
+    [ $engine != minimap2 ] || command -v minimap2 > /dev/null || continue
+    to=(--engine $engine --unaligned-mates any)
+    zerohop align -q -t 2 "${to[@]}" --unaligned one.fq -o r.bam ref.fa 1.fq 2.fq
+    zerohop align -q -t 3 "${to[@]}" --unaligned own_%.fq.gz -o r.bam ref.fa 1.fq 2.fq
+    mates own "$engine"
+    zerohop align -q -t 3 "${to[@]}" --unaligned own_%.fq.gz ref.fa 1.fq 2.fq | samtools view -c > /dev/null
+    mates own "$engine, standard output"
+    zerohop align -q -t 3 "${to[@]}" --unaligned own_%.fq.gz --sort -o r.bam ref.fa 1.fq 2.fq
+    mates own "$engine, sorted"
+    zerohop align -q -t 2 "${to[@]}" --unaligned own_%.fq.gz --durable -o r.bam ref.fa 1.fq 2.fq
+    mates own "$engine, on record"
+    while read -r name compiler launch; do
+        with_mpi "$name" "$compiler"
+        timeout -k 5 120 $launch -n 3 "$ZEROHOP" align --ranks -q -t 1 "${to[@]}" --unaligned own_%.fq.gz --shards 2 \
+            -o r.bam ref.fa 1.fq 2.fq > log 2>&1 < /dev/null || { cat log >&2; fail "$name"; }
+        mates own "$engine, $name"
+    done < <(mpis)
+    zerohop align -q -t 4 "${to[@]}" --unaligned own_%.fq.gz --order any -o r.bam ref.fa 1.fq 2.fq
+    cmp <(gzip -cd own_1.fq.gz | sed -n '1~4s|/1||p') <(gzip -cd own_2.fq.gz | sed -n '1~4s|/2||p') ||
+        fail "$engine: mates are not in step with --order any"
+    cmp <(gzip -cd own_[12].fq.gz | sort) <(sort one.fq) || fail "$engine: other reads with --order any"
+done
+# BAM, of which no read is left
+zerohop align -q -t 2 --unaligned own_%.fq -o r.bam ref.fa reads.bam
+cmp <(cat own_[12].fq | grep -c .) <(zerohop align -q --unaligned one.fq -o r.bam ref.fa reads.bam; grep -c . one.fq) ||
+    fail "other reads of BAM"
+samtools view -H -b -o empty.bam reads.bam
+zerohop align -q -t 2 --unaligned own_%.fq -o r.bam ref.fa empty.bam
+[ -e own_1.fq ] && [ -e own_2.fq ] && [ ! -s own_1.fq ] && [ ! -s own_2.fq ] || fail "files of no reads"
+
 # refused WORDS ARGUMENTS...
 refused() {
     local words=$1 rc=0; shift
@@ -160,6 +198,9 @@ refused() {
     [ ! -e refused.sam ] || fail "left behind: $*"
 }
 refused 'unaligned reads are written as FASTQ or BAM' --unaligned x.sam ref.fa 1.fq
+refused "leave out the '%'" --unaligned x_%.bam ref.fa 1.fq 2.fq
+refused "the reads of 1.fq are single: leave out the '%'" --unaligned x_%.fq ref.fa 2.fq 1.fq --reads 1.fq
+refused '2.fq is an input' --unaligned %.fq ref.fa reads.bam --reads 2.fq
 mkfifo pipe.fq
 refused 'can only be written to a regular file' --unaligned pipe.fq ref.fa 1.fq
 refused '1.fq' --unaligned 1.fq ref.fa 1.fq
@@ -169,5 +210,7 @@ refused 'does not hold FASTQ, FASTA or BAM' --unaligned notes.fq ref.fa 1.fq
 # a failure leaves neither file
 head -c 3000 1.fq > cut.fq
 refused 'cut.fq' --unaligned left.fq ref.fa cut.fq
+head -c 3000 2.fq > cut2.fq
+refused 'cut' --unaligned left_%.fq ref.fa cut.fq cut2.fq
 [ ! -e left.fq ] && [ -z "$(ls -A | grep -i 'left')" ] || fail "left: $(ls -A)"
 echo "unaligned reads: as in the input, $checks times"

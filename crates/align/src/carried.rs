@@ -12,7 +12,8 @@ use zerohop_output::{History, ReadGroup, ReadsFormat, Renamed};
 ///
 /// # Errors
 /// Read groups of different inputs that cannot be told apart; barcodes that nothing holds; a comparison with BAM;
-/// lanes of which not all have qualities, for one file of reads that were not aligned.
+/// lanes of which not all have qualities, for one file of reads that were not aligned; single reads, for files of
+/// mates.
 pub fn complete(job: &Job, lanes: Vec<OpenLane>) -> Result<(Job, Vec<OpenLane>), AlignError> {
     if job.external.compare && lanes.iter().any(OpenLane::is_bam) {
         let words = "--compare-with takes reads in FASTQ or FASTA, which the aligner by itself can read";
@@ -24,6 +25,16 @@ pub fn complete(job: &Job, lanes: Vec<OpenLane>) -> Result<(Job, Vec<OpenLane>),
         let words = "--unaligned: some lanes have qualities and some have none, which one file of FASTQ or FASTA \
                      cannot hold: write BAM (--unaligned FILE.bam)";
         return Err(AlignError::Usage(words.to_owned()));
+    }
+    let by_mates = job.output.unaligned.as_ref().filter(|unaligned| unaligned.paths().len() > 1);
+    if let Some(unaligned) = by_mates
+        && let Some(single) = lanes.iter().find(|lane| !lane.is_paired() && lane.is_fasta().is_some())
+    {
+        return Err(AlignError::Usage(format!(
+            "--unaligned {}: '%' stands for the mates of pairs, and the reads of {} are single: leave out the '%'",
+            unaligned.path.display(),
+            single.paths().next().map(|path| path.display().to_string()).unwrap_or_default()
+        )));
     }
     let mut job = job.clone();
     let comments = job.output.comments;

@@ -36,14 +36,15 @@ pub fn index_words(index: WriteIndex) -> &'static str {
 pub fn of_options(job: &Job) -> Identity {
     let sorting = job.output.sorting.as_ref();
     let unaligned = job.output.unaligned.as_ref();
-    let unaligned = unaligned.map(|Unaligned { any_mate, .. }| {
+    let unaligned = unaligned.map(|wanted @ Unaligned { any_mate, .. }| {
         let format = match job.output.unaligned_format() {
             None => "unknown".to_owned(),
             Some(ReadsFormat::Fastq) => ".fq".to_owned(),
             Some(ReadsFormat::FastqGz { level }) => format!(".fq.gz (--level {level})"),
             Some(ReadsFormat::Bam { level }) => format!(".bam (--level {level})"),
         };
-        format!("{format} --unaligned-mates {}", if *any_mate { "any" } else { "both" })
+        let files = if wanted.paths().len() > 1 { "%" } else { "" };
+        format!("{files}{format} --unaligned-mates {}", if *any_mate { "any" } else { "both" })
     });
     Identity::new("align")
         .with("the format of the output", format!("{:?}", job.output.format()))

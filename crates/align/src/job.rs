@@ -3,6 +3,8 @@
 use crate::error::AlignError;
 use crate::lanes::ReadGroups;
 use crate::tuning_key::TuningKey;
+use std::ffi::OsString;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::PathBuf;
 use std::time::Duration;
 use zerohop_input::LaneSpec;
@@ -113,10 +115,31 @@ pub struct Output {
 /// Where reads go that were not aligned.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unaligned {
-    /// The file: FASTQ, plain or compressed, or BAM, by its suffix.
+    /// The file: FASTQ, plain or compressed, or BAM, by its suffix. A `%` in its name stands for 1 and 2: the mates of
+    /// pairs have a file each then.
     pub path: PathBuf,
     /// Whether pairs go there of which one mate is aligned; else neither is.
     pub any_mate: bool,
+}
+
+impl Unaligned {
+    /// The file, or those of the first and the second mates.
+    ///
+    /// ```
+    /// use zerohop_align::Unaligned;
+    /// let unaligned = Unaligned { path: "rest_%.fq.gz".into(), any_mate: false };
+    /// assert_eq!(unaligned.paths(), ["rest_1.fq.gz", "rest_2.fq.gz"].map(std::path::PathBuf::from));
+    /// ```
+    pub fn paths(&self) -> Vec<PathBuf> {
+        let name = self.path.file_name().unwrap_or_default().as_bytes();
+        match name.iter().position(|&b| b == b'%') {
+            None => vec![self.path.clone()],
+            Some(at) => {
+                let of_mate = |mate| OsString::from_vec([&name[..at], mate, &name[at + 1..]].concat());
+                [b"1", b"2"].map(|mate| self.path.with_file_name(of_mate(mate))).into()
+            }
+        }
+    }
 }
 
 impl Output {

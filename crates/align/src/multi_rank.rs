@@ -130,10 +130,8 @@ impl<'t> MultiRank<'t> {
                 folder.display()
             ));
         }
-        let grains = match job.output.unaligned {
-            None => Grains::new(job.output.shards),
-            Some(_) => Grains::with_beside(job.output.shards),
-        };
+        let beside = job.output.unaligned.as_ref().map_or(0, |unaligned| unaligned.paths().len());
+        let grains = Grains::with_beside(job.output.shards, beside);
         let (workers, grains) = (workers as u64, Arc::new(grains));
         let output = Shared { partials, kept, ranks_here: share.ranks_here() };
         let multi_rank =
@@ -337,12 +335,12 @@ impl<'t> MultiRank<'t> {
             }
             (None, None) => return Err(output_files::no_header(job)),
         };
-        // Where there were no reads, nobody has begun the file beside the records.
+        // Where there were no reads, nobody has begun the files beside the records.
         if let Some(sink) = &sink
             && ends.len() < self.output.partials.len()
         {
             sink.write_header_beside()?;
-            ends.push(sink.start(ends.len()));
+            ends.extend((ends.len()..self.output.partials.len()).map(|file| sink.start(file)));
         }
         report.bytes_out = Bytes(0);
         for ((partial, marker), end) in self.output.partials.iter().zip(output_files::end_markers(job)?).zip(ends) {

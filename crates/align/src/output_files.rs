@@ -8,7 +8,7 @@ use crate::sorting;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use zerohop_model::error::Error;
-use zerohop_output::{FileSink, Format, Header, KeptRuns, OutputSpec, Program, shard_path};
+use zerohop_output::{FileSink, Format, Header, KeptRuns, OutputSpec, Program, ReadsFormat, shard_path};
 use zerohop_process::overwrite::{self, Kind};
 use zerohop_process::{WriteError, cache};
 
@@ -31,12 +31,12 @@ pub fn check(job: &Job) -> Result<(), AlignError> {
     let reads = job.lanes.iter().flat_map(|lane| &lane.files);
     let (records, indexes) = (paths(job), sorting::indexes(job));
     unaligned(job)?;
-    let beside = job.output.unaligned.iter().map(|unaligned| &unaligned.path);
-    if let Some(path) = beside.clone().find(|path| zerohop_process::is_written_in_place(path)) {
+    let beside: Vec<PathBuf> = job.output.unaligned.iter().flat_map(Unaligned::paths).collect();
+    if let Some(path) = beside.iter().find(|path| zerohop_process::is_written_in_place(path)) {
         let words = "unaligned reads can only be written to a regular file";
         return Err(AlignError::Usage(format!("{}: {words}", path.display())));
     }
-    let all = || records.iter().chain(&indexes).chain(beside.clone()).chain(tables(job));
+    let all = || records.iter().chain(&indexes).chain(&beside).chain(tables(job));
     all().chain(&job.external.logs).try_for_each(|path| zerohop_process::check_folder(path))?;
     apart_from(job, reads.chain([&job.reference]).chain(plan).chain(&descriptors).chain(&library))?;
     let kind = match job.output.format() {
@@ -45,7 +45,7 @@ pub fn check(job: &Job) -> Result<(), AlignError> {
         Format::Abundances => Kind::Numbers,
     };
     records.iter().try_for_each(|path| overwrite::replaceable(path, kind))?;
-    beside.clone().try_for_each(|path| overwrite::replaceable(path, Kind::Reads))?;
+    beside.iter().try_for_each(|path| overwrite::replaceable(path, Kind::Reads))?;
     indexes.iter().try_for_each(|path| overwrite::replaceable(path, Kind::Index))?;
     job.report.json.iter().chain(&job.report.mqc).try_for_each(|path| overwrite::replaceable(path, Kind::Json))?;
     if job.output.format.is_none() {
@@ -62,16 +62,21 @@ pub fn check(job: &Job) -> Result<(), AlignError> {
 /// Where reads go that were not aligned.
 ///
 /// # Errors
-/// A name that promises a format which zerohop does not write.
+/// A name that promises a format which zerohop does not write; two files of BAM.
 fn unaligned(job: &Job) -> Result<Option<zerohop_output::Unaligned>, AlignError> {
-    let Some(Unaligned { path, any_mate }) = &job.output.unaligned else { return Ok(None) };
+    let Some(wanted @ Unaligned { path, any_mate }) = &job.output.unaligned else { return Ok(None) };
     let format = job.output.unaligned_format().ok_or_else(|| {
         AlignError::Usage(format!(
             "{}: unaligned reads are written as FASTQ or BAM: name the file .fq.gz, .fastq.gz, .fq, .fastq or .bam",
             path.display()
         ))
     })?;
-    Ok(Some(zerohop_output::Unaligned { path: path.clone(), format, any_mate: *any_mate }))
+    let paths = wanted.paths();
+    if paths.len() > 1 && matches!(format, ReadsFormat::Bam { .. }) {
+        let words = "BAM has both mates of a pair in one file: leave out the '%'";
+        return Err(AlignError::Usage(format!("{}: {words}", path.display())));
+    }
+    Ok(Some(zerohop_output::Unaligned { paths, format, any_mate: *any_mate }))
 }
 
 /// The files that tell how it went.
@@ -199,9 +204,9 @@ pub fn paths(job: &Job) -> Vec<PathBuf> {
     }
 }
 
-/// All files that records and reads go to: those of records, and that of reads that were not aligned, if there is one.
+/// All files that records and reads go to: those of records, and those of reads that were not aligned.
 pub fn all_paths(job: &Job) -> Vec<PathBuf> {
-    let unaligned = job.output.unaligned.iter().map(|unaligned| unaligned.path.clone());
+    let unaligned = job.output.unaligned.iter().flat_map(Unaligned::paths);
     paths(job).into_iter().chain(unaligned).collect()
 }
 

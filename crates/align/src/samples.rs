@@ -172,8 +172,8 @@ fn check(base: &Job) -> Result<(), AlignError> {
         && !is_ending(path)
     {
         return Err(AlignError::Usage(format!(
-            "--unaligned {}: with --samples this is the ending alone: .fq.gz, .fastq.gz, .fq, .fastq or .bam. Reads \
-             that were not aligned go to NAME.unaligned.fq.gz then",
+            "--unaligned {}: with --samples this is the ending alone: .fq.gz, .fastq.gz, .fq, .fastq or .bam, so that \
+             reads that were not aligned go to NAME.unaligned.fq.gz; or _%.fq.gz and so on, for a file of each mate",
             path.display()
         )));
     }
@@ -183,9 +183,10 @@ fn check(base: &Job) -> Result<(), AlignError> {
     }
 }
 
-/// Whether it is the ending of a file of reads, without a name before it.
+/// Whether it is the ending of a file of reads, or of files of mates, without a name before it.
 fn is_ending(path: &Path) -> bool {
     let ending = path.to_string_lossy();
+    let ending = ending.strip_prefix("_%").unwrap_or(&ending);
     let dots = if ending.ends_with(".gz") { 2 } else { 1 };
     ending.starts_with('.') && ending.matches('.').count() == dots && ReadsFormat::of_name(path, 0).is_some()
 }

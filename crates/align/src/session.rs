@@ -78,9 +78,9 @@ pub fn run(
             let sorted = merge::merge(job, engine.plan(), &mut sink)?;
             let lengths = match &sorted {
                 None => lengths,
-                // Of the files that the first half wrote, only that beside the records counts.
+                // Of the files that the first half wrote, only those beside the records count.
                 Some(sorted) => {
-                    let beside = sink.beside().and_then(|file| lengths.get(file).copied());
+                    let beside = lengths.iter().skip(sink.files()).copied();
                     sorted.lengths.iter().copied().chain(beside).collect()
                 }
             };

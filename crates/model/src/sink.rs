@@ -31,10 +31,11 @@ pub trait Sink: Send + Sync {
     /// [`Error::Output`], or [`Error::BrokenPipe`].
     fn write_at(&self, file: usize, offset: u64, bytes: &[u8]) -> Result<(), Error>;
 
-    /// The number of a further file behind those of the records, to which each chunk adds bytes of another kind, in the
-    /// order of the input: a regular file, whatever the others are. None if there is none.
-    fn beside(&self) -> Option<usize> {
-        None
+    /// How many further files there are behind those of the records: regular ones, whatever the others are. To each of
+    /// them each chunk adds bytes of another kind, in the order of the input; or in another one, which is the same in
+    /// all of them.
+    fn beside(&self) -> usize {
+        0
     }
 
     /// Writes what goes before the records into every file of these, where several processes write them: the one with
@@ -44,7 +45,7 @@ pub trait Sink: Send + Sync {
     /// [`Error::Output`].
     fn write_header(&self) -> Result<(), Error>;
 
-    /// The same for the file [beside](Sink::beside) the records, if there is one.
+    /// The same for the files [beside](Sink::beside) the records, if there are some.
     ///
     /// # Errors
     /// [`Error::Output`].
@@ -129,12 +130,13 @@ pub trait Encoder {
     /// [`Error::Output`] when compression fails.
     fn finish(&mut self) -> Result<Vec<u8>, Error>;
 
-    /// After a chunk has ended: what it adds to the file [beside](Sink::beside) the records, in `buffer`, which is
-    /// empty.
+    /// After a chunk has ended: what it adds to a file [beside](Sink::beside) the records, the first of which is 0, in
+    /// `buffer`, which is empty.
     ///
     /// # Errors
     /// [`Error::Output`] when compression fails.
-    fn finish_beside(&mut self, buffer: Vec<u8>) -> Result<Vec<u8>, Error> {
+    fn finish_beside(&mut self, file: usize, buffer: Vec<u8>) -> Result<Vec<u8>, Error> {
+        let _ = file;
         Ok(buffer)
     }
 

@@ -271,7 +271,7 @@ impl Encoder for RecordEncoder<'_> {
         Ok(std::mem::take(&mut self.out))
     }
 
-    fn finish_beside(&mut self, buffer: Vec<u8>) -> Result<Vec<u8>, Error> {
-        self.unaligned.as_mut().map_or(Ok(Vec::new()), |unaligned| unaligned.finish(buffer))
+    fn finish_beside(&mut self, file: usize, buffer: Vec<u8>) -> Result<Vec<u8>, Error> {
+        self.unaligned.as_mut().map_or(Ok(Vec::new()), |unaligned| unaligned.finish(file, buffer))
     }
 }

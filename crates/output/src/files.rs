@@ -73,8 +73,8 @@ pub struct FileSink {
     spec: OutputSpec,
     contig_numbers: ContigNumbers,
     files: Vec<Open>,
-    /// That of reads that were not aligned, and what goes before them.
-    unaligned: Option<(Open, Vec<u8>)>,
+    /// Those of reads that were not aligned, and what goes before them in each.
+    unaligned: (Vec<Open>, Vec<u8>),
     access: Access,
     /// What goes before the records.
     header: Vec<u8>,
@@ -117,14 +117,15 @@ impl FileSink {
             sink.index_file = sink.index_path().map(|path| open(Some(&path))).transpose()?;
         }
         sink.write_header()?;
-        if let Some(Unaligned { path, .. }) = &sink.spec.unaligned {
+        for path in sink.spec.unaligned.iter().flat_map(|unaligned| &unaligned.paths) {
             let file = Open::New(open(Some(path))?);
             if !file.is_positioned() {
                 let source = std::io::Error::other("it is no regular file");
                 return Err(Error::Output { path: path.clone(), source });
             }
-            sink.unaligned = Some((file, sink.unaligned_header()?));
+            sink.unaligned.0.push(file);
         }
+        sink.unaligned.1 = sink.unaligned_header()?;
         sink.write_header_beside()?;
         Ok(sink)
     }
@@ -140,8 +141,8 @@ impl FileSink {
         Ok(header)
     }
 
-    /// Opens files that several processes write together, under the names `partials`; they are there. That of reads
-    /// that were not aligned is the last, if there is such a file. Nothing is written before one of the processes is
+    /// Opens files that several processes write together, under the names `partials`; they are there. Those of reads
+    /// that were not aligned are the last, if there are such files. Nothing is written before one of the processes is
     /// asked to write [the header](Sink::write_header), and the files stay when this is dropped.
     ///
     /// # Errors
@@ -153,11 +154,9 @@ impl FileSink {
                 zerohop_process::open_shared(path).map_err(|source| Error::Output { path: path.clone(), source })?;
             sink.files.push(Open::Shared { path: path.clone(), file });
         }
-        if sink.spec.unaligned.is_some()
-            && let Some(file) = sink.files.pop()
-        {
-            sink.unaligned = Some((file, sink.unaligned_header()?));
-        }
+        let of_reads = sink.spec.unaligned.as_ref().map_or(0, |unaligned| unaligned.paths.len());
+        let of_records = sink.files.len().saturating_sub(of_reads);
+        sink.unaligned = (sink.files.split_off(of_records), sink.unaligned_header()?);
         sink.access = Access::Positioned;
         sink.index = sink.new_index()?;
         Ok(sink)
@@ -228,7 +227,7 @@ impl FileSink {
             spec,
             contig_numbers,
             files,
-            unaligned: None,
+            unaligned: (Vec::new(), Vec::new()),
             access,
             header,
             cram,
@@ -296,8 +295,8 @@ impl FileSink {
         }
     }
 
-    /// Ends the files, whose lengths are `lengths` (that of reads that were not aligned is the last, if there is such a
-    /// file), and gives them their names. Returns the bytes of all files.
+    /// Ends the files, whose lengths are `lengths` (those of reads that were not aligned are the last), and gives them
+    /// their names. Returns the bytes of all files.
     ///
     /// # Errors
     /// [`Error::Output`], or [`Error::BrokenPipe`]; then nothing that looks complete is left.
@@ -328,7 +327,7 @@ impl FileSink {
 
     /// The files of this run alone.
     fn take_own(&mut self) -> Vec<NewFile> {
-        let unaligned = self.unaligned.take().map(|(file, _)| file);
+        let unaligned = std::mem::take(&mut self.unaligned.0);
         let own = std::mem::take(&mut self.files).into_iter().chain(unaligned).filter_map(|open| match open {
             Open::New(new) => Some(new),
             Open::Shared { .. } => None,
@@ -371,8 +370,7 @@ impl FileSink {
             Open::Shared { .. } => None,
         };
         let index = self.index_file.iter().filter_map(|file| file.temporary_path().map(Path::to_owned));
-        let unaligned = self.unaligned.iter().map(|(file, _)| file);
-        self.files.iter().chain(unaligned).filter_map(temporary).chain(index).collect()
+        self.files.iter().chain(&self.unaligned.0).filter_map(temporary).chain(index).collect()
     }
 
     fn context(&self) -> RecordContext<'_> {
@@ -396,12 +394,12 @@ impl Sink for FileSink {
         self.access
     }
 
-    fn beside(&self) -> Option<usize> {
-        self.unaligned.as_ref().map(|_| self.files.len())
+    fn beside(&self) -> usize {
+        self.unaligned.0.len()
     }
 
     fn start(&self, file: usize) -> u64 {
-        let header = self.unaligned.as_ref().filter(|_| file == self.files.len()).map_or(&self.header, |(_, own)| own);
+        let header = if file < self.files.len() { &self.header } else { &self.unaligned.1 };
         header.len() as u64
     }
 
@@ -410,17 +408,17 @@ impl Sink for FileSink {
     }
 
     fn write_header_beside(&self) -> Result<(), Error> {
-        self.unaligned.as_ref().map_or(Ok(()), |(_, header)| self.write_at(self.files.len(), 0, header))
+        let (files, header) = &self.unaligned;
+        (0..files.len()).try_for_each(|file| self.write_at(self.files.len() + file, 0, header))
     }
 
     fn write_at(&self, file: usize, offset: u64, bytes: &[u8]) -> Result<(), Error> {
         if let Some(abundances) = &self.abundances {
             return abundances.lock().unwrap_or_else(|p| p.into_inner()).add(bytes);
         }
-        let beside = self.unaligned.as_ref().map(|(open, _)| open);
-        let Some((open, access)) =
-            self.files.get(file).map(|open| (open, self.access)).or(beside.map(|open| (open, Access::Positioned)))
-        else {
+        let of_records = self.files.iter().map(|open| (open, self.access));
+        let beside = self.unaligned.0.iter().map(|open| (open, Access::Positioned));
+        let Some((open, access)) = of_records.chain(beside).nth(file) else {
             return Err(Error::Internal(format!("there is no output file {file}")));
         };
         let written = match access {

@@ -102,15 +102,15 @@ impl OutputSpec {
     }
 }
 
-/// What the files of an output end with: those of records in this format, and that of reads that were not aligned, if
-/// there is one.
+/// What the files of an output end with: those of records in this format, and those of reads that were not aligned.
 pub fn end_markers(
     format: Format,
     shards: usize,
     unaligned: Option<&Unaligned>,
 ) -> impl Iterator<Item = &'static [u8]> + use<> {
     let of_records = std::iter::repeat_n(format.end_marker(), shards.max(1));
-    of_records.chain(unaligned.map(|unaligned| unaligned.format.end_marker()))
+    let of_reads = unaligned.map(|to| std::iter::repeat_n(to.format.end_marker(), to.paths.len()));
+    of_records.chain(of_reads.into_iter().flatten())
 }
 
 impl Sorting {

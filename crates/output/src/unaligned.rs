@@ -13,8 +13,8 @@ use zerohop_model::record::{FIRST, LAST, MATE_UNMAPPED, PAIRED, QC_FAIL, REVERSE
 /// Where reads go that were not aligned.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unaligned {
-    /// The file: a regular one.
-    pub path: PathBuf,
+    /// The file, or two for the first and the second mates of pairs: regular ones.
+    pub paths: Vec<PathBuf>,
     /// Its format.
     pub format: ReadsFormat,
     /// Whether pairs go there of which one mate is aligned; else neither is.
@@ -87,7 +87,8 @@ pub(crate) struct UnalignedEncoder {
     any_mate: bool,
     is_bam: bool,
     compressor: Option<BlockCompressor>,
-    raw: Vec<u8>,
+    /// What goes to each file.
+    raw: Vec<Vec<u8>>,
     /// Scratch: a header line; bases and qualities.
     header: Vec<u8>,
     bases: (Vec<u8>, Vec<u8>),
@@ -99,14 +100,14 @@ impl UnalignedEncoder {
             any_mate: wanted.any_mate,
             is_bam: matches!(wanted.format, ReadsFormat::Bam { .. }),
             compressor: wanted.format.compressor(),
-            raw: Vec::new(),
+            raw: vec![Vec::new(); wanted.paths.len()],
             header: Vec::new(),
             bases: (Vec::new(), Vec::new()),
         }
     }
 
     pub(crate) fn begin(&mut self) {
-        self.raw.clear();
+        self.raw.iter_mut().for_each(Vec::clear);
     }
 
     /// Whether it takes a fragment whose records have these flags. One without records was not aligned.
@@ -188,32 +189,38 @@ impl UnalignedEncoder {
     }
 
     fn put(&mut self, context: &RecordContext<'_>, read: &Read<'_>) -> Result<(), Error> {
+        let Fields { seq, qual, flags, .. } = read.fields;
+        let raw = match &mut self.raw[..] {
+            [_, second] if flags & LAST != 0 => second,
+            [first, ..] => first,
+            [] => return Ok(()),
+        };
         if self.is_bam {
-            return bam::put_read(context, &read.fields, read.comment, &mut self.raw);
+            return bam::put_read(context, &read.fields, read.comment, raw);
         }
-        let Fields { seq, qual, .. } = read.fields;
         let has_qualities = read.has_qualities;
-        self.raw.push(if has_qualities { b'@' } else { b'>' });
-        self.raw.extend_from_slice(read.header);
-        self.raw.push(b'\n');
-        self.raw.extend_from_slice(seq);
-        self.raw.push(b'\n');
+        raw.push(if has_qualities { b'@' } else { b'>' });
+        raw.extend_from_slice(read.header);
+        raw.push(b'\n');
+        raw.extend_from_slice(seq);
+        raw.push(b'\n');
         if has_qualities {
-            self.raw.extend_from_slice(b"+\n");
-            self.raw.extend_from_slice(qual);
-            self.raw.push(b'\n');
+            raw.extend_from_slice(b"+\n");
+            raw.extend_from_slice(qual);
+            raw.push(b'\n');
         }
         Ok(())
     }
 
-    /// The bytes of the chunk, in `out`, which is empty.
+    /// The bytes of the chunk for a file, the first of which is 0, in `out`, which is empty.
     ///
     /// # Errors
     /// [`Error::Internal`] if compression fails.
-    pub(crate) fn finish(&mut self, mut out: Vec<u8>) -> Result<Vec<u8>, Error> {
+    pub(crate) fn finish(&mut self, file: usize, mut out: Vec<u8>) -> Result<Vec<u8>, Error> {
+        let raw = self.raw.get(file).map_or(&[][..], Vec::as_slice);
         match &mut self.compressor {
-            Some(compressor) => compressor.compress(&self.raw, &mut out)?,
-            None => out.extend_from_slice(&self.raw),
+            Some(compressor) => compressor.compress(raw, &mut out)?,
+            None => out.extend_from_slice(raw),
         }
         Ok(out)
     }

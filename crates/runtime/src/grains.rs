@@ -1,6 +1,6 @@
 //! What one of several processes does of an input that all of them align: runs of chunks (*grains*) that it was given,
 //! and where their records go in the output that all of them write: one file, or chunk after chunk in turn to some; and
-//! where in a file beside these, if there is one, to which every chunk adds something of its own.
+//! where in files beside these, if there are some, to each of which every chunk adds something of its own.
 //!
 //! - Who deals asks which chunks are ours ([`Grant`]).
 //! - Who commits says how long each chunk's records are, and learns where they go: behind those of the chunks before it
@@ -31,7 +31,7 @@ pub struct Written {
     pub done: u64,
     /// Those that do not exist.
     pub absent: Vec<u64>,
-    /// Where what they add begins in each file; the one beside the records is the last.
+    /// Where what they add begins in each file; those beside the records are the last.
     pub offsets: Vec<u64>,
     /// Bytes of it in each file.
     pub bytes: Vec<u64>,
@@ -44,8 +44,18 @@ pub struct Written {
 pub(crate) enum Part {
     /// Records, to one of the files that these are dealt to.
     Records,
-    /// What goes to the file beside them.
-    Beside,
+    /// What goes to a file beside them, the first of which is 0.
+    Beside(usize),
+}
+
+impl Part {
+    /// Its place among the parts of a chunk.
+    fn index(self) -> usize {
+        match self {
+            Part::Records => 0,
+            Part::Beside(file) => 1 + file,
+        }
+    }
 }
 
 /// The files of one [`Part`], and what the chunks of a grain add to them.
@@ -89,7 +99,7 @@ struct Open {
     chunks: Range<u64>,
     /// Those that are done here: whole cohorts.
     own: Range<u64>,
-    /// By [`Part`], of which there is one or two.
+    /// By [`Part`].
     added: Vec<Added>,
     /// Where it goes in each file.
     offsets: Option<Vec<u64>>,
@@ -135,9 +145,9 @@ impl Open {
         }
     }
 
-    /// Enters the length of a part of a chunk, if there is such a part.
-    fn enter(&mut self, part: Part, number: u64, bytes: u64) {
-        if let Some(added) = self.added.get_mut(part as usize) {
+    /// Enters the length of a part of a chunk, by its place among the parts, if there is such a part.
+    fn enter(&mut self, part: usize, number: u64, bytes: u64) {
+        if let Some(added) = self.added.get_mut(part) {
             added.lengths[(number - self.own.start) as usize] = Some(bytes);
             added.add_up(self.own.start);
         }
@@ -145,7 +155,7 @@ impl Open {
 
     /// Whether the length of a chunk's records is not known.
     fn is_unknown(&self, number: u64) -> bool {
-        self.added[Part::Records as usize].lengths[(number - self.own.start) as usize].is_none()
+        self.added[Part::Records.index()].lengths[(number - self.own.start) as usize].is_none()
     }
 
     fn is_complete(&self) -> bool {
@@ -159,9 +169,9 @@ impl Open {
 
     /// Where a part of a chunk goes, if it is known.
     fn offset(&self, part: Part, number: u64) -> Option<u64> {
-        let added = self.added.get(part as usize)?;
+        let added = self.added.get(part.index())?;
         let begin = added.begins.get((number - self.own.start) as usize)?;
-        let before: usize = self.added[..part as usize].iter().map(|added| added.bytes.len()).sum();
+        let before: usize = self.added[..part.index()].iter().map(|added| added.bytes.len()).sum();
         Some(self.offsets.as_ref()?.get(before + added.file_of(number))? + begin)
     }
 }
@@ -208,16 +218,16 @@ impl Grains {
         Grains::of(vec![files])
     }
 
-    /// The same, with one more file beside them.
-    pub fn with_beside(files: usize) -> Self {
-        Grains::of(vec![files, 1])
+    /// The same, with so many more files beside them.
+    pub fn with_beside(files: usize, beside: usize) -> Self {
+        Grains::of([vec![files], vec![1; beside]].concat())
     }
 
     fn of(files: Vec<usize>) -> Self {
         Grains { state: Mutex::new(State { files, ..State::default() }), placed: Condvar::new() }
     }
 
-    /// How many files there are, that beside those of records too.
+    /// How many files there are, those beside the records too.
     pub(crate) fn files(&self) -> usize {
         lock(&self.state).files.iter().sum()
     }
@@ -391,7 +401,7 @@ impl State {
     fn submit(&mut self, part: Part, number: u64, bytes: u64, tally: &Tally) -> bool {
         let Some(open) = self.grain_of(number) else { return false };
         open.tally += tally;
-        open.enter(part, number, bytes);
+        open.enter(part.index(), number, bytes);
         let start = open.chunks.start;
         self.tell_if_complete(start);
         true
@@ -403,7 +413,7 @@ impl State {
         open.absent.push(number);
         // What does not exist need not be written; but the grain of chunk 0 is when what goes before all is.
         open.unwritten -= open.added.len() as u64 - u64::from(number == 0);
-        [Part::Records, Part::Beside].into_iter().for_each(|part| open.enter(part, number, 0));
+        (0..open.added.len()).for_each(|part| open.enter(part, number, 0));
         let start = open.chunks.start;
         self.owes_header |= number == 0;
         self.absent.push(number);

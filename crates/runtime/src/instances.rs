@@ -298,7 +298,7 @@ impl<'a, 's> Finisher<'a, 's> {
         self.encode += encoding;
         let before = (self.committer.writing, self.committer.waiting);
         self.committer.commit(answer.number, bytes, &answer.tally)?;
-        self.committer.commit_beside(answer.number, |buffer| self.encoder.finish_beside(buffer))?;
+        self.committer.commit_beside(answer.number, |file, buffer| self.encoder.finish_beside(file, buffer))?;
         let (writing, waiting) = (self.committer.writing - before.0, self.committer.waiting - before.1);
         let stages = [(Stage::Encode, encoding), (Stage::WaitOutput, waiting), (Stage::Commit, writing)];
         self.stages.add(started, stages);

@@ -37,7 +37,7 @@ pub struct Output<'s> {
     /// Our part of the input, where several processes write.
     grains: Option<&'s Grains>,
     order: Order,
-    /// Those of the records, and the one beside them, if there is one.
+    /// Those of the records, and those beside them.
     files: Vec<Box<dyn Commit + 's>>,
     /// How many are of records.
     of_records: usize,
@@ -64,13 +64,13 @@ impl<'s> Output<'s> {
         Self::of((0..sink.files()).map(file).collect(), sink, order, committers, held)
     }
 
-    /// The same, with the file beside the records that the sink has, if it has one.
+    /// The same, with the files beside the records that the sink has.
     #[must_use]
     pub(crate) fn with_beside(mut self) -> Self {
-        if let Some(file) = self.sink.beside() {
+        for beside in 0..self.sink.beside() {
             self.files.push(match self.grains {
-                Some(grains) => Box::new(OverRanks(grains, Part::Beside)),
-                None => Box::new(Positioned(OrderGate::new(self.sink.start(file)))),
+                Some(grains) => Box::new(OverRanks(grains, Part::Beside(beside))),
+                None => Box::new(Positioned(OrderGate::new(self.sink.start(self.of_records + beside)))),
             });
             self.next.push(AtomicU64::new(0));
         }
@@ -107,21 +107,23 @@ impl<'s> Output<'s> {
     /// Which file the records of chunk `number` of the run go to, and what that file knows it by.
     fn place(&self, number: u64) -> (usize, u64) {
         let files = self.of_records as u64;
-        self.place_in((number % files) as usize, number, number / files)
+        let file = (number % files) as usize;
+        (file, self.files[file].number(number, self.in_file(file, number / files)))
     }
 
-    /// The same of what goes beside them; none if nothing does.
-    fn place_beside(&self, number: u64) -> Option<(usize, u64)> {
-        (self.files.len() > self.of_records).then(|| self.place_in(self.of_records, number, number))
+    /// The same of what goes beside them, to each file there: in the same order, for mates must stay in step.
+    fn places_beside(&self, number: u64) -> impl Iterator<Item = (usize, u64)> {
+        let files = self.of_records..self.files.len();
+        let in_file = if files.is_empty() { 0 } else { self.in_file(files.start, number) };
+        files.map(move |file| (file, self.files[file].number(number, in_file)))
     }
 
-    /// What `file` knows a chunk by that is the `in_file`-th of those that go there.
-    fn place_in(&self, file: usize, number: u64, in_file: u64) -> (usize, u64) {
-        let in_file = match self.order {
-            Order::Input => in_file,
+    /// Which one of those that go to `file` a chunk is that would be the `in_order`-th in the order of the input.
+    fn in_file(&self, file: usize, in_order: u64) -> u64 {
+        match self.order {
+            Order::Input => in_order,
             Order::Any => self.next[file].fetch_add(1, Ordering::Relaxed),
-        };
-        (file, self.files[file].number(number, in_file))
+        }
     }
 
     /// After all was committed: writes what goes before the records, if nobody else will, for the first chunk does not
@@ -171,8 +173,8 @@ impl<'s> Output<'s> {
         Ok((offset, writing))
     }
 
-    /// The lengths of the files that workers wrote, after all was committed; that of the file beside the records is the
-    /// last.
+    /// The lengths of the files that workers wrote, after all was committed; those of the files beside the records are
+    /// the last.
     pub fn positioned_lengths(&self) -> Vec<u64> {
         self.files.iter().filter_map(|file| file.length()).collect()
     }
@@ -243,19 +245,22 @@ impl<'o, 's> Committer<'o, 's> {
         self.submit(self.output.place(number), bytes, tally)
     }
 
-    /// Commits what chunk `number` of the run adds to the file beside the records; `bytes` makes it, in a buffer that
-    /// is empty, if there is such a file. To be called behind [`Committer::commit`].
+    /// Commits what chunk `number` of the run adds to the files beside the records; `bytes` makes it for each of them,
+    /// the first of which is 0, in a buffer that is empty. To be called behind [`Committer::commit`].
     ///
     /// # Errors
     /// As for [`Committer::commit`]; what `bytes` says.
     pub fn commit_beside(
         &mut self,
         number: u64,
-        bytes: impl FnOnce(Vec<u8>) -> Result<Vec<u8>, Error>,
+        mut bytes: impl FnMut(usize, Vec<u8>) -> Result<Vec<u8>, Error>,
     ) -> Result<(), Error> {
-        let Some(place) = self.output.place_beside(number) else { return Ok(()) };
-        let bytes = bytes(self.buffer())?;
-        self.submit(place, bytes, &Tally::default())
+        let output = self.output;
+        for (beside, place) in output.places_beside(number).enumerate() {
+            let bytes = bytes(beside, self.buffer())?;
+            self.submit(place, bytes, &Tally::default())?;
+        }
+        Ok(())
     }
 
     fn submit(&mut self, (file, number): (usize, u64), bytes: Vec<u8>, tally: &Tally) -> Result<(), Error> {

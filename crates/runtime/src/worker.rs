@@ -242,7 +242,7 @@ impl<'a, 's> Worker<'a, 's> {
         let encoded = Instant::now();
         let before = (self.committer.writing, self.committer.waiting);
         self.committer.commit(number, bytes, &tally)?;
-        self.committer.commit_beside(number, |buffer| self.encoder.finish_beside(buffer))?;
+        self.committer.commit_beside(number, |file, buffer| self.encoder.finish_beside(file, buffer))?;
         let (writing, waiting) = (self.committer.writing - before.0, self.committer.waiting - before.1);
         let stages = [(Stage::Encode, encoded - mapped), (Stage::WaitOutput, waiting), (Stage::Commit, writing)];
         self.stages.add(mapped, stages);

@@ -7,7 +7,7 @@ use zerohop_model::error::Error;
 use zerohop_model::measurement::Tally;
 use zerohop_model::sink::Sink;
 
-/// Written by the workers of several processes: files of records, or the one beside them.
+/// Written by the workers of several processes: files of records, or one beside them.
 pub(crate) struct OverRanks<'g>(pub(crate) &'g Grains, pub(crate) Part);
 
 impl Commit for OverRanks<'_> {
@@ -32,7 +32,7 @@ impl Commit for OverRanks<'_> {
     fn write(&self, sink: &dyn Sink, file: usize, number: u64, offset: u64, bytes: &[u8]) -> Result<(), Error> {
         match (number, self.1) {
             (0, Part::Records) => sink.write_header()?,
-            (0, Part::Beside) => sink.write_header_beside()?,
+            (0, Part::Beside(0)) => sink.write_header_beside()?,
             _ => {}
         }
         sink.write_at(file, offset, bytes)?;

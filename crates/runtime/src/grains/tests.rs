@@ -7,18 +7,18 @@ fn tally(reads: u64) -> Tally {
 
 proptest! {
     /// Chunks of several grains are submitted in any order; grains are placed in any order; all learn the right
-    /// places in one file, or in some, and in a file beside these.
+    /// places in one file, or in some, and in files beside these.
     #[test]
     fn places_are_those_of_one_process(
         sizes in proptest::collection::vec(1u64..5, 1..8),
         lengths in proptest::collection::vec(0u64..50, 40),
         seed in 1u64..1000,
         files in 1u64..4,
-        has_beside in any::<bool>(),
+        beside in 0u64..3,
     ) {
-        let grains = if has_beside { Grains::with_beside(files as usize) } else { Grains::new(files as usize) };
+        let grains = Grains::with_beside(files as usize, beside as usize);
         let (mut start, mut given) = (0, Vec::new());
-        let header: Vec<u64> = (0..files).map(|_| 7).chain(has_beside.then_some(3)).collect();
+        let header: Vec<u64> = (0..files).map(|_| 7).chain((0..beside).map(|_| 3)).collect();
         grains.begin(header.clone());
         for size in sizes {
             grains.give(start..start + size);
@@ -33,11 +33,13 @@ proptest! {
         let of_file = |chunks: Range<u64>, file: u64| -> u64 {
             chunks.filter(|chunk| chunk % files == file).map(|chunk| lengths[chunk as usize]).sum()
         };
-        // Beside the records, a chunk adds as many bytes as the one after it has of records.
-        let beside = |chunks: Range<u64>| chunks.map(|chunk| lengths[(chunk as usize + 1) % 40]).sum::<u64>();
+        // Beside the records, a chunk adds as many bytes as one of those after it has of records.
+        let of_beside = |chunks: Range<u64>, file: u64| -> u64 {
+            chunks.map(|chunk| lengths[((chunk + 1 + file) % 40) as usize]).sum()
+        };
         let bytes = |chunks: Range<u64>| {
             let of_records = (0..files).map(|file| of_file(chunks.clone(), file));
-            of_records.chain(has_beside.then(|| beside(chunks.clone()))).collect::<Vec<u64>>()
+            of_records.chain((0..beside).map(|file| of_beside(chunks.clone(), file))).collect::<Vec<u64>>()
         };
         let offsets = |number| -> Vec<u64> {
             header.iter().zip(bytes(0..number)).map(|(start, all)| start + all).collect()
@@ -45,10 +47,11 @@ proptest! {
         for number in shuffled(start) {
             grains.submit(Part::Records, number, lengths[number as usize], &tally(number)).unwrap();
         }
-        if has_beside {
+        for file in 0..beside {
             prop_assert_eq!(grains.take_complete(), []);
             for number in shuffled(start).into_iter().rev() {
-                grains.submit(Part::Beside, number, beside(number..number + 1), &tally(0)).unwrap();
+                let part = Part::Beside(file as usize);
+                grains.submit(part, number, of_beside(number..number + 1, file), &tally(0)).unwrap();
             }
         }
         let mut complete = grains.take_complete();
@@ -63,10 +66,10 @@ proptest! {
                 let places = offsets(number);
                 prop_assert_eq!(grains.try_fetch(Part::Records, number), Some(places[(number % files) as usize]));
                 grains.wrote(number);
-                let beside = has_beside.then(|| places[files as usize]);
-                prop_assert_eq!(grains.try_fetch(Part::Beside, number), beside);
-                if has_beside {
-                    grains.wrote(number);
+                for file in 0..3 {
+                    let place = places.get((files + file) as usize).copied();
+                    prop_assert_eq!(grains.try_fetch(Part::Beside(file as usize), number), place);
+                    (0..u64::from(place.is_some())).for_each(|_| grains.wrote(number));
                 }
             }
         }
