@@ -530,7 +530,7 @@ check_refused() {
 
 # What others write and few have seen
 check_odd() {
-    local checks=0 first=$DATA/phix/phix.1.fastq second=$DATA/phix/phix.2.fastq
+    local checks=0 form rc first=$DATA/phix/phix.1.fastq second=$DATA/phix/phix.2.fastq
     reference "$DATA/phix/phix.fasta"
     unaligned "$WORK/reads.bam" "$first" "$second"
     unaligned "$WORK/single.bam" "$first"
@@ -572,6 +572,14 @@ check_odd() {
     bgzip -c "$WORK/single.sam" | head -c -28 > "$WORK/single.sam.gz"
     zerohop align -o "$WORK/own.bam" "$WORK/set.fa" "$WORK/single.sam.gz"
     grep -q "lacks the end marker of BGZF" "$WORK/zerohop.stderr" || fail "no note: $(cat "$WORK/zerohop.stderr")"
+    for form in single.sam.gz single.bam; do
+        zerohop align -q -o "$WORK/own.bam" "$WORK/set.fa" - < <(cat "$WORK/$form")
+        rc=0; grep -q "standard input lacks the end marker of BGZF" "$WORK/zerohop.stderr" || rc=1
+        [ $form.$rc = single.sam.gz.0 ] || [ $form.$rc = single.bam.1 ] ||
+            fail "$form from a pipe: $(cat "$WORK/zerohop.stderr")"
+    done
+    zerohop align -q -o "$WORK/own.bam" "$WORK/set.fa" - < <(head -c -28 "$WORK/single.bam")
+    grep -q "standard input lacks the end" "$WORK/zerohop.stderr" || fail "no note: $(cat "$WORK/zerohop.stderr")"
     zerohop align -q -o "$WORK/own.bam" "$WORK/set.fa" - < /dev/null
     grep -q "There were no reads" "$WORK/zerohop.stderr" || fail "no note: $(cat "$WORK/zerohop.stderr")"
     # an index beside a reference that is not there or is another one: CRAM that needs none, and one that names its own

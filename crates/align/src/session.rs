@@ -19,7 +19,7 @@ use crate::shared_index::OneOfMany;
 use crate::{embedded::Embedded, external::External};
 use crate::{sorting, summary};
 use std::time::Instant;
-use zerohop_input::OpenLane;
+use zerohop_input::{EndOfPipe, OpenLane};
 use zerohop_model::index::IndexProvider;
 use zerohop_model::machine::Bytes;
 use zerohop_model::measurement::RunReport;
@@ -68,9 +68,11 @@ pub fn run(
     let begun =
         MultiRank::begin((transport, share), job, &lanes, engine.cut(), engine.takers(), engine.aligned_with())?;
     let Begun::ToDo(mut ranks) = begun else { return Ok(None) };
+    let ends: Vec<EndOfPipe> = lanes.iter().flat_map(OpenLane::ends_of_pipes).collect();
     let Ran { came: (Outcome { mut report, lengths }, dealt), sink } =
         engine.run(lanes, until, ranks.as_deref_mut())?;
     summary::check(&report)?;
+    notes.extend(ends.iter().filter_map(EndOfPipe::note));
     notes.extend(engine.notes(&report, transport.map_or(1, Transport::size)));
     let of_ranks = match ranks.zip(dealt) {
         None => {

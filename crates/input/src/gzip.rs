@@ -4,6 +4,8 @@
 
 use flate2::bufread::GzDecoder;
 use std::io::{self, BufRead, BufReader, Cursor, Read};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// How much is read at a time, in bytes.
 const BUFFER_BYTES: usize = 1 << 20;
@@ -111,13 +113,17 @@ impl<R: Read> BufRead for Compressed<R> {
 pub(crate) struct GzipMembers<R> {
     /// The member being read; none at the end.
     member: Option<GzDecoder<Compressed<R>>>,
+    /// Whether it has text.
+    has_text: bool,
+    /// Set at the end, if the last member had text: as written, BGZF ends in one without.
+    pub(crate) ends_in_text: Arc<AtomicBool>,
 }
 
 impl<R: Read> GzipMembers<R> {
     /// Reads `buffer_bytes` at a time, two at least.
     pub(crate) fn new(raw: R, buffer_bytes: usize) -> Self {
         let compressed = Compressed { raw, buffer: vec![0; buffer_bytes.max(2)], start: 0, end: 0, taken: 0 };
-        GzipMembers { member: Some(GzDecoder::new(compressed)) }
+        GzipMembers { member: Some(GzDecoder::new(compressed)), has_text: false, ends_in_text: Arc::default() }
     }
 }
 
@@ -130,11 +136,15 @@ impl<R: Read> Read for GzipMembers<R> {
             let n = member.read(out)?;
             if n > 0 {
                 self.member = Some(member);
+                self.has_text = true;
                 return Ok(n);
             }
             let mut compressed = member.into_inner();
             if compressed.has_member()? {
                 self.member = Some(GzDecoder::new(compressed));
+                self.has_text = false;
+            } else {
+                self.ends_in_text.store(self.has_text, Ordering::Relaxed);
             }
         }
         Ok(0)
@@ -166,6 +176,23 @@ mod tests {
             let mut read = String::new();
             inflated(&raw[..]).unwrap().read_to_string(&mut read).unwrap();
             assert_eq!(read, text);
+        }
+    }
+
+    #[test]
+    fn whether_the_last_member_has_text_is_known_at_the_end() {
+        for (raw, expected) in [
+            (member(b"abc"), true),
+            ([member(b"abc"), member(b"")].concat(), false),
+            ([member(b"abc"), member(b""), member(b"def")].concat(), true),
+            ([&member(b"abc")[..], &member(b""), &[0; 512]].concat(), false),
+        ] {
+            let mut members = GzipMembers::new(&raw[..], 7);
+            let ends_in_text = Arc::clone(&members.ends_in_text);
+            members.by_ref().take(3).read_to_end(&mut Vec::new()).unwrap();
+            assert!(!ends_in_text.load(Ordering::Relaxed), "before the end");
+            members.read_to_end(&mut Vec::new()).unwrap();
+            assert_eq!(ends_in_text.load(Ordering::Relaxed), expected);
         }
     }
 

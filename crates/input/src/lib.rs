@@ -38,6 +38,7 @@ mod granted;
 mod gzip;
 mod header;
 pub mod identity;
+mod lane;
 mod open;
 mod parse;
 mod parsing;
@@ -54,7 +55,8 @@ mod table;
 
 pub use granted::Shared;
 pub use gzip::inflated;
-pub use open::{Carried, OpenLane};
+pub use lane::{Carried, OpenLane};
+pub use open::EndOfPipe;
 pub use parsing::Parsing;
 pub use sample::mean_read_length;
 pub use serial::Stopwatch;

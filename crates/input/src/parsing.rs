@@ -11,7 +11,7 @@
 //! without one.
 
 use crate::blocked::{BlockParser, BlockTaker, Sidecar};
-use crate::open::OpenLane;
+use crate::lane::OpenLane;
 use crate::parse::Parser;
 use crate::serial::{ParsedAlready, RecordTaker, Timed};
 use std::path::Path;

@@ -2,7 +2,8 @@
 
 use crate::bam;
 use crate::content::Content;
-use crate::open::{OpenLane, Opened};
+use crate::lane::OpenLane;
+use crate::open::Opened;
 use crate::parse::Format;
 use crate::segment::{LineState, mark_fasta, mark_fastq};
 use std::path::Path;

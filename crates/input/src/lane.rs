@@ -1,0 +1,371 @@
+//! The files of one lane, which are opened together, and how their reads are dealt.
+
+use crate::LaneSpec;
+use crate::bam::{self, BamParser};
+use crate::blocked::BlockInput;
+use crate::content::Content;
+use crate::count;
+use crate::cutter::Cutting;
+use crate::fault::read_fault;
+use crate::granted::{GrantedClaim, GrantedEmit, Shared};
+use crate::open::{Compression, EndOfPipe, Opened, look, no_end_marker, open_raw};
+use crate::parse::{Format, Layout, Parser};
+use crate::regular::{Coding, Regular};
+use crate::serial::SerialText;
+use crate::stream::{StreamEmitter, StreamSpec};
+use crate::survey::{Part, Survey};
+use crate::table::Table;
+use std::collections::HashMap;
+use std::fs::File;
+use std::io::{Cursor, Read};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use zerohop_model::directed::Directed;
+use zerohop_model::engine::Cut;
+use zerohop_model::error::InputError;
+use zerohop_model::source::{Deal, Lane, Parse};
+
+/// What of the input goes on to the records, besides names, bases and qualities.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Carried {
+    /// The comments of header lines.
+    pub comments: bool,
+    /// The read groups of BAM.
+    pub read_groups: bool,
+    /// Other IDs for programs of BAM, by those that records have in PG.
+    pub programs: HashMap<String, String>,
+    /// Which fields of BAM go with the direction of a read: those of records on the reverse strand are turned back.
+    pub directed: Directed,
+}
+
+/// The files of one lane, opened.
+pub struct OpenLane {
+    pub(crate) files: Vec<Opened>,
+    layout: Layout,
+    /// Fragments after which it counts as ended.
+    first: Option<u64>,
+    /// What of the input goes on to the records.
+    carried: Carried,
+    /// What the user should know of the input, a sentence each.
+    pub notes: Vec<String>,
+}
+
+impl OpenLane {
+    /// Opens the files of a lane and looks at their first bytes.
+    ///
+    /// # Errors
+    /// A file that cannot be opened or read, or is none of FASTQ, FASTA, BAM, SAM and CRAM.
+    pub fn open(spec: &LaneSpec) -> Result<Self, InputError> {
+        Self::open_with(spec, None)
+    }
+
+    /// The same, with the FASTA of the reference, which CRAM of aligned reads needs.
+    ///
+    /// # Errors
+    /// As [`OpenLane::open`].
+    pub fn open_with(spec: &LaneSpec, reference: Option<&Path>) -> Result<Self, InputError> {
+        // All are opened before one is read: a program may wait for the second of two pipes to be opened.
+        let raw = spec.files.iter().map(|path| open_raw(path)).collect::<Result<Vec<_>, _>>()?;
+        let mut files =
+            spec.files.iter().zip(raw).map(|(path, raw)| look(path, raw, reference)).collect::<Result<Vec<_>, _>>()?;
+        if let Some(bam) = files.iter().find(|file| file.is_bam())
+            && (files.len() > 1 || spec.interleaved)
+        {
+            let what = "is BAM, SAM or CRAM, whose flags say which reads are mates: give each file as a lane of its \
+                        own (--reads), without --interleaved";
+            return Err(InputError::new(&bam.path, what));
+        }
+        let layout = match (files.len(), spec.interleaved) {
+            (2, _) => Layout::Pairs,
+            (_, true) => Layout::Interleaved,
+            _ => Layout::Single,
+        };
+        let mut notes = Vec::new();
+        for file in &mut files {
+            if layout == Layout::Single && file.seems_interleaved()? {
+                let path = file.path.display();
+                notes.push(format!("{path}: its first two reads have the same name: are they pairs (-p)?"));
+            }
+            if file.lacks_end_marker {
+                notes.push(no_end_marker(&file.path));
+            }
+        }
+        let (programs, directed) = (HashMap::new(), Directed::default());
+        let carried = Carried { comments: true, read_groups: true, programs, directed };
+        Ok(OpenLane { files, layout, first: None, carried, notes })
+    }
+
+    /// The lane with its first `fragments` reads or pairs only, if a number is given; what follows is not checked
+    /// either.
+    #[must_use]
+    pub fn first(mut self, fragments: Option<u64>) -> Self {
+        self.first = fragments;
+        self
+    }
+
+    /// The same lane, of which only this goes on to the records.
+    #[must_use]
+    pub fn carrying(mut self, carried: Carried) -> Self {
+        self.carried = carried;
+        self
+    }
+
+    /// Whether workers take its chunks by themselves; an emitter deals them otherwise ([`OpenLane::deal`]).
+    pub fn is_claimed(&self) -> bool {
+        self.layout != Layout::Interleaved && self.files.iter().all(|file| file.coding().is_some())
+    }
+
+    /// Whether several processes can deal parts of it ([`OpenLane::count`]): workers do, and it can be read at any
+    /// place.
+    pub fn is_counted(&self) -> bool {
+        let is_gzip = |file: &Opened| file.coding().is_some_and(|(coding, _)| coding == Coding::Gzip);
+        self.is_claimed() && !self.files.iter().any(is_gzip)
+    }
+
+    /// Whether its reads are pairs.
+    pub fn is_paired(&self) -> bool {
+        self.layout != Layout::Single || self.files.iter().filter_map(|file| file.content).any(Content::is_paired)
+    }
+
+    /// Whether its reads are in FASTA, or have no qualities as those in FASTA; unknown if it has none.
+    pub fn is_fasta(&self) -> Option<bool> {
+        self.files.iter().filter_map(|file| file.content).find_map(|content| match content {
+            Content::Text(format) => Some(format == Format::Fasta),
+            Content::Bam { first, .. } => first.map(|first| first.lacks_qualities),
+        })
+    }
+
+    /// Whether its reads are in BAM.
+    pub fn is_bam(&self) -> bool {
+        self.files.iter().any(Opened::is_bam)
+    }
+
+    /// The @RG lines of BAM, as they stand there.
+    pub fn read_group_lines(&self) -> impl Iterator<Item = &[u8]> {
+        self.files.iter().flat_map(|file| file.header.read_groups.iter().map(Vec::as_slice))
+    }
+
+    /// The @PG and @CO lines of BAM, as they stand there.
+    pub fn history_lines(&self) -> impl Iterator<Item = &[u8]> {
+        self.files.iter().flat_map(|file| file.header.history.iter().map(Vec::as_slice))
+    }
+
+    /// The ends of its files that are pipes of BGZF.
+    pub fn ends_of_pipes(&self) -> impl Iterator<Item = EndOfPipe> {
+        self.files.iter().filter_map(Opened::end_of_pipe)
+    }
+
+    /// Whether its files can be opened again.
+    pub fn is_regular(&self) -> bool {
+        self.files.iter().all(|file| file.regular.is_some())
+    }
+
+    /// Whether all its files are BGZF.
+    pub fn is_bgzf(&self) -> bool {
+        self.files.iter().all(|file| file.compression == Compression::Bgzf)
+    }
+
+    /// The text of each file, inflated, from the start.
+    pub fn into_texts(self) -> Vec<Box<dyn Read + Send>> {
+        self.files.into_iter().map(|f| Box::new(Cursor::new(f.prefix).chain(f.rest)) as Box<dyn Read + Send>).collect()
+    }
+
+    /// Its files, to be blocked; each with what checks its reads.
+    ///
+    /// # Errors
+    /// Files that hold something else than FASTQ, one read after the other.
+    pub fn into_block_inputs(self, max_read_bases: usize) -> Result<Vec<BlockInput>, InputError> {
+        self.refuse_all_but_fastq("can be blocked")?;
+        let files = self.files.iter().map(|file| vec![(file.path.clone(), Format::Fastq)]).collect::<Vec<_>>();
+        let comments = self.carried.comments;
+        let parsers = files.into_iter().map(|files| Parser { files, layout: Layout::Single, max_read_bases, comments });
+        Ok(self
+            .serial_texts(max_read_bases)
+            .into_iter()
+            .zip(parsers)
+            .map(|(text, parser)| BlockInput { text, parser })
+            .collect())
+    }
+
+    pub(crate) fn refuse_all_but_fastq(&self, what: &str) -> Result<(), InputError> {
+        if self.layout != Layout::Interleaved && self.is_fasta() != Some(true) && !self.is_bam() {
+            return Ok(());
+        }
+        let first = self.files.first().map_or(Path::new("-"), |file| &file.path);
+        Err(InputError::new(first, format!("only FASTQ, single or in two files, {what}")))
+    }
+
+    /// Its files.
+    pub fn paths(&self) -> impl Iterator<Item = &PathBuf> {
+        self.files.iter().map(|file| &file.path)
+    }
+
+    /// What finds the reads of chunks of both files, which are FASTQ or FASTA.
+    pub(crate) fn parser(&self, max_read_bases: usize) -> Parser {
+        let format = |file: &Opened| match file.content {
+            Some(Content::Text(format)) => format,
+            Some(Content::Bam { .. }) | None => Format::Fastq,
+        };
+        let files = self.files.iter().map(|file| (file.path.clone(), format(file))).collect();
+        Parser { files, layout: self.layout, max_read_bases, comments: self.carried.comments }
+    }
+
+    /// What finds the reads of chunks.
+    fn any_parser(&self, max_read_bases: usize) -> Box<dyn Parse> {
+        match &self.files[..] {
+            [Opened { path, header, is_converted, content: Some(Content::Bam { first, .. }), .. }] => {
+                let bam::First { is_paired, lacks_qualities } = first.unwrap_or_default();
+                Box::new(BamParser {
+                    path: path.clone(),
+                    is_paired,
+                    lacks_qualities,
+                    max_read_bases,
+                    read_groups: header.read_group_ids(),
+                    keeps_read_groups: self.carried.read_groups,
+                    programs: self.carried.programs.clone(),
+                    directed: self.carried.directed.clone(),
+                    has_places: !is_converted,
+                })
+            }
+            _ => Box::new(self.parser(max_read_bases)),
+        }
+    }
+
+    /// The text of each file, to be taken record by record.
+    pub(crate) fn serial_texts(self, max_read_bases: usize) -> Vec<SerialText> {
+        let text = |file: Opened| {
+            let text = Box::new(Cursor::new(file.prefix).chain(file.rest));
+            SerialText::new(file.path, text, max_read_bases)
+        };
+        self.files.into_iter().map(text).collect()
+    }
+
+    /// The bytes of each blocked file, as they lie in it.
+    ///
+    /// # Errors
+    /// A file that cannot be read anew.
+    pub(crate) fn block_texts(self) -> Result<Vec<SerialText>, InputError> {
+        let bytes = |file: Opened| -> Result<SerialText, InputError> {
+            let raw = File::open(&file.path).map_err(|e| InputError::new(&file.path, format!("cannot open: {e}")))?;
+            Ok(SerialText::new(file.path, Box::new(raw), 0))
+        };
+        self.files.into_iter().map(bytes).collect()
+    }
+
+    /// Makes it lane number `lane` of a run of `workers`: its chunks are cut by `cut`.
+    ///
+    /// Regular files of single or paired FASTQ reads, and of BAM in BGZF, are dealt by the workers; all else by an
+    /// emitter.
+    ///
+    /// # Errors
+    /// When a file has become unreadable.
+    pub fn deal(self, lane: u32, cut: Cut, max_read_bases: usize, workers: usize) -> Result<Lane, InputError> {
+        let parser = self.any_parser(max_read_bases);
+        let cutting = self.cutting(lane, cut, max_read_bases);
+        let deal = match self.is_claimed() {
+            true => {
+                let parts = self.regular()?.into_iter().map(Part::all).collect();
+                Deal::Claim(Box::new(Survey::new(parts, cutting.cutter(true), workers)))
+            }
+            false => Deal::Emit(Box::new(self.emitter(max_read_bases, cutting))),
+        };
+        Ok(Lane { deal, parser })
+    }
+
+    /// Counts this rank's share of it, with so many threads, for [`OpenLane::table`]. Only of lanes of which
+    /// [`OpenLane::is_counted`] holds.
+    ///
+    /// # Errors
+    /// When a file has become unreadable.
+    pub fn count(&self, rank: usize, ranks: usize, threads: usize) -> Result<Vec<u8>, InputError> {
+        Ok(count::count(&self.counted()?, rank, ranks, threads))
+    }
+
+    /// Finds its chunks, from what all ranks have counted.
+    ///
+    /// # Errors
+    /// A file that cannot be read.
+    pub fn table(&self, counts: &[Vec<u8>], cut: Cut) -> Result<Table, InputError> {
+        count::add_up(&self.counted()?, counts, cut, self.first)
+    }
+
+    /// Makes it a lane of a run of which this process deals only what it is granted. `table` is for a lane that is
+    /// counted, with the number of its first chunk over all lanes. An engine that maps in two phases must be granted
+    /// whole cohorts.
+    ///
+    /// # Errors
+    /// When a file has become unreadable.
+    pub fn deal_granted(
+        self,
+        (lane, lanes): (u32, u32),
+        cut: Cut,
+        max_read_bases: usize,
+        workers: usize,
+        table: Option<(Arc<Table>, u64)>,
+        shared: &Shared,
+    ) -> Result<Lane, InputError> {
+        let parser = self.any_parser(max_read_bases);
+        let cutting = self.cutting(lane, cut, max_read_bases);
+        let deal = match table {
+            Some((table, first)) => {
+                let (files, grant) = (self.counted()?, Arc::clone(&shared.grant));
+                Deal::Claim(Box::new(GrantedClaim::new(files, cutting, table, first, workers, grant)))
+            }
+            None => {
+                let all = self.emitter(max_read_bases, cutting);
+                Deal::Emit(Box::new(GrantedEmit::new(all, shared.clone(), lane + 1 == lanes)))
+            }
+        };
+        Ok(Lane { deal, parser })
+    }
+
+    fn emitter(self, max_read_bases: usize, cutting: Cutting) -> StreamEmitter {
+        // Segments of text end with a record, those of BAM anywhere.
+        let cutter = cutting.cutter(self.is_bam());
+        StreamEmitter::new(self.streams(max_read_bases), cutter)
+    }
+
+    fn cutting(&self, lane: u32, cut: Cut, max_read_bases: usize) -> Cutting {
+        let (paths, end) = (self.paths().cloned().collect(), self.first);
+        // Of BAM both mates are one record for the cutter.
+        let reads = self.files.iter().filter_map(|file| file.content).map(Content::reads_per_fragment).max();
+        let reads_per_record = reads.unwrap_or(1);
+        let max_record_bases = max_read_bases as u64 * reads_per_record;
+        Cutting { lane, paths, cut, is_text: !self.is_bam(), max_record_bases, reads_per_record, end }
+    }
+
+    /// Its files, of which several processes deal parts.
+    fn counted(&self) -> Result<Vec<Regular>, InputError> {
+        match self.files.iter().find(|_| !self.is_counted()) {
+            Some(file) => Err(InputError::new(&file.path, "it cannot be read at any place: please report this")),
+            None => self.regular(),
+        }
+    }
+
+    /// Its files, which workers deal.
+    fn regular(&self) -> Result<Vec<Regular>, InputError> {
+        let regular = |file: &Opened| {
+            let no = || InputError::new(&file.path, "workers cannot deal it: please report this");
+            let (regular, coding) = file.regular.as_ref().zip(file.coding()).ok_or_else(no)?;
+            let (_, length) = file.progress.as_ref().ok_or_else(no)?;
+            let regular = regular.try_clone().map_err(|e| read_fault(&file.path, &e))?;
+            Ok(Regular::new(file.path.clone(), regular, coding, *length))
+        };
+        self.files.iter().map(regular).collect()
+    }
+
+    /// Its files, to be read from front to back.
+    fn streams(self, max_read_bases: usize) -> Vec<StreamSpec> {
+        let interleaved = self.layout == Layout::Interleaved;
+        let spec = |file: Opened| StreamSpec {
+            path: file.path,
+            is_converted: file.is_converted,
+            content: file.content.unwrap_or(Content::Text(Format::Fastq)),
+            interleaved,
+            max_read_bases,
+            text: Box::new(Cursor::new(file.prefix).chain(file.rest)),
+            progress: file.progress,
+        };
+        self.files.into_iter().map(spec).collect()
+    }
+}
