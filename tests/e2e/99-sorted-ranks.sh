@@ -220,9 +220,9 @@ check_resumed() {
         grep -q "the progress of another job (.*$words.*--restart" log ||
             { cat log >&2; fail "no clear words: $options"; }
     done << END
---sort: Coordinate then, Name now|--sort=name --mate-tags
+--sort: coordinate then, name now|--sort=name --mate-tags
 --mark-duplicates: .* then, not given now|--sort --mate-tags
---sort: Coordinate then, not given now|--mate-tags
+--sort: coordinate then, not given now|--mate-tags
 END
     zerohop align -t 2 -r 110 --resume -o p.bam $(beside p.bam) $ALL ref.fa $LANES
     grep -q "^note: p.bam.progress: [1-9][0-9]* reads were finished before" "$WORK/zerohop.stderr" ||

@@ -1,7 +1,9 @@
 //! What the records of a job depend on, besides its reads, reference and aligner.
 
 use crate::job::{Job, Unaligned};
-use zerohop_output::{Barcode, Duplicates, IndexFormat, Marking, ReadsFormat, Rules, Search, WriteIndex};
+use zerohop_output::{
+    Barcode, CramVersion, Duplicates, Format, IndexFormat, Marking, ReadsFormat, Rules, Search, SortOrder, WriteIndex,
+};
 use zerohop_ranks::Identity;
 
 /// How duplicates are marked, in the words of the options.
@@ -19,6 +21,24 @@ fn marking_words(marking: Marking) -> String {
     let remove = (duplicates == Duplicates::Remove).then(|| "--remove-duplicates".to_owned());
     let words = std::iter::once(rules.to_owned()).chain(barcode).chain(distance).chain(remove);
     words.collect::<Vec<_>>().join(" ")
+}
+
+fn format_words(format: Format) -> String {
+    match format {
+        Format::Sam => "SAM".to_owned(),
+        Format::Bam { level } => format!("BAM (--level {level})"),
+        Format::Cram { version: CramVersion::V3_0, level } => format!("CRAM 3.0 (--level {level})"),
+        Format::Cram { version: CramVersion::V3_1, level } => format!("CRAM 3.1 (--level {level})"),
+        Format::Paf => "PAF".to_owned(),
+        Format::Abundances => "abundances".to_owned(),
+    }
+}
+
+fn order_words(order: SortOrder) -> &'static str {
+    match order {
+        SortOrder::Coordinate => "coordinate",
+        SortOrder::Name => "name",
+    }
 }
 
 /// Which index of the output is written, in the words of the options.
@@ -47,16 +67,16 @@ pub fn of_options(job: &Job) -> Identity {
         format!("{files}{format} --unaligned-mates {}", if *any_mate { "any" } else { "both" })
     });
     Identity::new("align")
-        .with("the format of the output", format!("{:?}", job.output.format()))
+        .with("the format of the output", format_words(job.output.format()))
         .with("--shards", job.output.shards)
         .with("the read groups", job.read_groups.words())
         .with("-C", job.output.comments)
-        .with("fields that are turned", format!("{:?}", job.output.directed))
+        .with("fields that are turned", job.output.directed.to_string())
         .with("--mate-tags", job.output.mate_tags)
         .with("--no-unaligned", job.output.no_unaligned)
         .with("--secondary-bases", job.output.secondary_bases)
         .with_option("--unaligned", &unaligned)
-        .with_option("--sort", &sorting.map(|sorting| format!("{:?}", sorting.order)))
+        .with_option("--sort", &sorting.map(|sorting| order_words(sorting.order)))
         .with_option("--mark-duplicates", &sorting.and_then(|sorting| sorting.marking).map(marking_words))
         .with_option("--engine-args", &job.external.engine_args)
         .with("--dna", job.external.dna)

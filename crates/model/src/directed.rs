@@ -3,6 +3,7 @@
 //! they are.
 
 use std::borrow::Cow;
+use std::fmt;
 
 /// The fields of consensus reads with one value per base, as `fgbio ZipperBams` names the set (ConsensusTags.PerBase of
 /// fgbio 2.4).
@@ -29,6 +30,23 @@ pub struct UnknownTag(String);
 pub struct Directed {
     reversed: Vec<[u8; 2]>,
     complemented: Vec<[u8; 2]>,
+}
+
+/// In the words of the options.
+impl fmt::Display for Directed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let option = |name: &str, keys: &[[u8; 2]]| {
+            let keys: Vec<_> = keys.iter().map(|key| String::from_utf8_lossy(key)).collect();
+            (!keys.is_empty()).then(|| format!("{name} {}", keys.join(",")))
+        };
+        let reversed = option("--tags-to-reverse", &self.reversed);
+        let options: Vec<String> =
+            reversed.into_iter().chain(option("--tags-to-revcomp", &self.complemented)).collect();
+        match options.is_empty() {
+            true => f.write_str("none"),
+            false => f.write_str(&options.join(" ")),
+        }
+    }
 }
 
 impl Directed {

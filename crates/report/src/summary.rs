@@ -30,7 +30,7 @@ pub struct IndexReport {
     pub bytes: Bytes,
     /// Time until all copies were there.
     pub time: Duration,
-    /// Mean length of the first reads, in bases, for which it was chosen.
+    /// Mean length of the first reads, in bases, for which it was chosen; 0 if that did not matter.
     pub mean_read_length: usize,
 }
 

@@ -1,6 +1,6 @@
 //! The summary in a few lines.
 
-use crate::summary::{IndexOrigin, RankSummary, Summary, percent};
+use crate::summary::{IndexOrigin, IndexReport, RankSummary, Summary, percent};
 use std::fmt::Write;
 use std::time::Duration;
 use zerohop_model::machine::{Bytes, Machine, NodeId};
@@ -99,11 +99,13 @@ impl Summary {
             IndexOrigin::File(path) => format!("loaded from {path}"),
             IndexOrigin::Built => "built from the reference".to_owned(),
         };
-        let (bytes, time, length) = (self.index.bytes, seconds(self.index.time), self.index.mean_read_length);
-        if length == 0 {
-            return format!("{from}, {bytes} per copy");
-        }
-        format!("{from} in {time}, {bytes} per copy, for reads of about {length} bases")
+        let IndexReport { bytes, time, mean_read_length, .. } = self.index;
+        let time = if time.is_zero() { String::new() } else { format!(" in {}", seconds(time)) };
+        let reads = match mean_read_length {
+            0 => String::new(),
+            length => format!(", for reads of about {length} bases"),
+        };
+        format!("{from}{time}, {bytes} per copy{reads}")
     }
 }
 
