@@ -76,8 +76,12 @@ impl Stretches {
         for at in (stretch..length).step_by(stretch as usize) {
             // From the byte before: a line may begin right here.
             let read = file.read_at(&mut ahead, at - 1)?;
-            let newline = ahead[..read].iter().position(|&byte| byte == b'\n');
-            starts.push(newline.map_or((at, true), |newline| (at + newline as u64, false)));
+            match ahead[..read].iter().position(|&byte| byte == b'\n') {
+                Some(newline) => starts.push((at + newline as u64, false)),
+                // The last line of the file, which may be a header line, has no end.
+                None if at - 1 + read as u64 == length => {}
+                None => starts.push((at, true)),
+            }
         }
         starts.retain(|&(start, _)| start < length);
         Ok(Some(Stretches { path: path.to_owned(), file, starts, length }))
@@ -247,6 +251,14 @@ mod tests {
             // All is found but what is wrong: no header line is as long as a stretch.
             prop_assert_eq!(in_stretches(file.path(), stretch), in_order);
         }
+    }
+
+    #[test]
+    fn a_header_line_without_an_end_lies_in_one_stretch() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let text = format!(">a\n{}\n>b {}", "ACGT\n".repeat(18), "x".repeat(20));
+        std::fs::write(file.path(), text).unwrap();
+        assert_eq!(in_stretches(file.path(), 100).unwrap().0.len(), 2);
     }
 
     #[test]
