@@ -14,6 +14,8 @@ use std::path::{Path, PathBuf};
 
 /// How much of a file is looked at to tell what it holds, in bytes.
 const LOOKED_AT: u64 = 1 << 18;
+/// How many links are followed to a file that is not there, as many as Linux follows.
+const MOST_LINKS: usize = 40;
 /// What a library that 'zerohop mpi' built has in its table of names.
 const OF_OUR_LIBRARY: &[u8] = b"zh_version";
 
@@ -44,14 +46,21 @@ enum Identity {
 
 /// What `path` is; none for a pipe, a device or a folder, and for what cannot be made either.
 fn identity(path: &Path) -> Option<Identity> {
-    match path.metadata() {
-        Ok(found) => found.is_file().then(|| Identity::There(found.dev(), found.ino())),
-        Err(_) => {
-            let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-            let folder = folder.metadata().ok()?;
-            Some(Identity::ToBeMade(folder.dev(), folder.ino(), path.file_name()?.to_owned()))
+    let mut path = path.to_owned();
+    for _ in 0..MOST_LINKS {
+        if let Ok(found) = path.metadata() {
+            return found.is_file().then(|| Identity::There(found.dev(), found.ino()));
+        }
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        match path.read_link() {
+            Ok(to) => path = folder.join(to),
+            Err(_) => {
+                let folder = folder.metadata().ok()?;
+                return Some(Identity::ToBeMade(folder.dev(), folder.ino(), path.file_name()?.to_owned()));
+            }
         }
     }
+    None
 }
 
 /// What an input is: `-` is standard input, which may be a file.
@@ -154,7 +163,8 @@ impl Kind {
             Kind::Numbers => is_table_of_numbers(head),
             Kind::Index => head.starts_with(b"BAI\x01") || head.starts_with(b"CSI\x01") || is_crai(head),
             Kind::Metrics => starts(b"## htsjdk.samtools.metrics"),
-            Kind::Reads => head.starts_with(b"BAM\x01") || starts(b">") || Kind::Fastq.begins(head),
+            // BGZF of no reads, too: no file but a compressed one is looked at that holds nothing.
+            Kind::Reads => head.is_empty() || head.starts_with(b"BAM\x01") || starts(b">") || Kind::Fastq.begins(head),
             Kind::Json => starts(b"{") || starts(b"["),
             Kind::Page => starts(b"<!doctype html") || starts(b"<html"),
             Kind::Fastq => head.starts_with(b"@") && !is_sam(head),
@@ -246,6 +256,12 @@ mod tests {
             "two outputs are one file that is not there yet"
         );
         apart([], [&PathBuf::from("/dev/null"), &PathBuf::from("/dev/null")]).unwrap();
+        for (name, to) in [("link", "new"), ("folder/link 2", "link"), ("circle", "circle")] {
+            std::os::unix::fs::symlink(to, path(name)).unwrap();
+        }
+        assert!(apart([], [&path("link"), &path("link 2")]).is_err(), "two links to one file that is not there yet");
+        assert!(apart([], [&path("link 2"), &path("new")]).is_err());
+        apart([], [&path("circle"), &path("new")]).unwrap();
     }
 
     #[test]
