@@ -611,10 +611,11 @@ check_history() {
     # made BAM COMMAND ID: single reads of ccs with this command line, then of a program with this ID
     made() {
         { printf '@CO\tof both\n@CO\tmade by %s\n@PG\tID:ccs\tCL:ccs %s\n' "$2" "$2"
-          printf '@PG\tID:%s\tPP:ccs\tVN:1\n@RG\tID:g\n' "$3"
-          awk -v OFS='\t' -v id="$3" 'NR % 4 == 1 { name = substr($1, 2) } NR % 4 == 2 { bases = $1 }
+          printf '@PG\tID:%s\tPP:ccs\tVN:1\n@RG\tID:%s\tPG:ccs\n' "$3" "$2"
+          awk -v OFS='\t' -v id="$3" -v group="$2" 'NR % 4 == 1 { name = substr($1, 2) } NR % 4 == 2 { bases = $1 }
               NR % 4 == 0 { sub("/[12]$", "", name)
-                  print name, 4, "*", 0, 0, "*", "*", 0, 0, bases, $1, "RG:Z:g", "PG:Z:" id }' "$DATA/phix/phix.1.fastq"
+                  print name, 4, "*", 0, 0, "*", "*", 0, 0, bases, $1, "RG:Z:" group, "PG:Z:" id }' \
+              "$DATA/phix/phix.1.fastq"
         } | samtools view --no-PG -b -o "$1"
     }
     made "$WORK/one.bam" one zerohop
@@ -650,12 +651,53 @@ check_history() {
     zerohop align -q -t 2 -o "$WORK/own.sam" "$WORK/set.fa" "$WORK/one.bam" --reads "$WORK/two.bam"
     [ "$(of_records "$WORK/own.sam")" = "PG:Z:zerohop=$count PG:Z:zerohop.1=$count" ] ||
         fail "PG of records: $(of_records "$WORK/own.sam")"
+    [ "$(samtools view -H "$WORK/own.sam" | grep '^@RG')" = $'@RG\tID:one\tPG:ccs\n@RG\tID:two\tPG:ccs.1' ] ||
+        fail "PG of read groups: $(samtools view -H "$WORK/own.sam" | grep '^@RG')"
+    # reads of which nothing is known
+    zerohop align -q -t 2 -o "$WORK/own.sam" "$WORK/set.fa" "$WORK/one.bam" --reads "$DATA/phix/phix.1.fastq"
+    said "$WORK/own.sam" "ID:ccs ID:zerohop PP:ccs ID:strobealign ID:zerohop.1 PP:strobealign"
+    # lines that samtools reads in BAM, and neither in SAM nor for CRAM
+    { printf '@PG\tID:\n@PG\tID:a\tCL:x\ty\tID:b\t\n@RG\tID:one\tPG:a\tx\n'; samtools view "$WORK/one.bam"; } \
+        > "$WORK/odd.sam"
+    "$PYTHON_WITH_PYSAM" - "$WORK/odd.sam" "$WORK/odd.bam" << 'END' || fail "odd lines"
+import gzip, struct, sys
+header, records = b'', []
+CODES = '=ACMGRSVTWYHKDBN'
+for line in open(sys.argv[1]):
+    if line[0] == '@':
+        header += line.encode()
+        continue
+    name, flags, _, _, _, _, _, _, _, seq, qual = line.split('\t')[:11]
+    seq, qual = ('', '') if seq == '*' else (seq, qual)
+    codes = [CODES.index(base) for base in seq] + [0]
+    packed = bytes(codes[i] << 4 | codes[i + 1] for i in range(0, len(seq), 2))
+    body = struct.pack('<iiBBHHHIiii', -1, -1, len(name) + 1, 0, 4680, 0, int(flags), len(seq), -1, -1, 0)
+    body += name.encode() + b'\0' + packed + bytes(ord(q) - 33 for q in qual) + b'RGZone\0PGZa\0'
+    records.append(struct.pack('<I', len(body)) + body)
+with gzip.open(sys.argv[2], 'wb') as out:
+    out.write(b'BAM\1' + struct.pack('<I', len(header)) + header + struct.pack('<I', 0) + b''.join(records))
+END
+    for form in bam sam cram; do
+        zerohop align -q -t 2 -o "$WORK/own.$form" "$WORK/set.fa" "$WORK/odd.bam"
+        samtools view -H -T "$WORK/set.fa" "$WORK/own.$form" > "$WORK/header" || fail "$form is not read"
+        grep -qxF $'@PG\tID:a\tCL:x y ID:b' "$WORK/header" && grep -qxF $'@RG\tID:one\tPG:a x' "$WORK/header" ||
+            fail "odd lines in $form: $(cat "$WORK/header")"
+    done
     # an aligner that names itself as an earlier program
     if command -v minimap2 > /dev/null; then
         made "$WORK/two.bam" two minimap2
         zerohop align -q -t 2 --engine minimap2 --build-index -o "$WORK/own.sam" "$WORK/set.fa" "$WORK/two.bam"
         said "$WORK/own.sam" "ID:minimap2.1 ID:ccs ID:minimap2 PP:ccs ID:zerohop PP:minimap2.1"
         [ "$(of_records "$WORK/own.sam")" = "PG:Z:minimap2=$count" ] || fail "PG of records of minimap2"
+    fi
+    # one that says in its records who wrote them
+    if command -v snap-aligner > /dev/null; then
+        made "$WORK/two.bam" two SNAP
+        for form in sam bam; do
+            zerohop align -q -t 2 --engine snap --build-index -o "$WORK/own.$form" "$WORK/set.fa" "$WORK/two.bam"
+            said "$WORK/own.$form" "ID:SNAP.1 ID:ccs ID:SNAP PP:ccs ID:zerohop PP:SNAP.1"
+            [ "$(of_records "$WORK/own.$form")" = "PG:Z:SNAP.1=$count" ] || fail "PG of records of SNAP in $form"
+        done
     fi
     echo "history: programs and comments of the reads"
 }

@@ -339,6 +339,7 @@ check_refused() {
     refused 'this is the ending alone' "${given[@]}" --unaligned x.fq.gz
     refused 'this is the ending alone' "${given[@]}" --unaligned .sam
     refused 'this is the ending alone' "${given[@]}" --unaligned x_%.fq
+    refused 'this is the ending alone' "${given[@]}" --unaligned _%.bam
     [ ! -e refused ] || [ -z "$(ls refused)" ] || fail "left: $(ls refused)"
     echo "refused: what is for one output"
 }

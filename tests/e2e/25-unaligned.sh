@@ -181,6 +181,30 @@ for engine in strobealign bwa-mem minimap2; do
         fail "$engine: mates are not in step with --order any"
     cmp <(gzip -cd own_[12].fq.gz | sort) <(sort one.fq) || fail "$engine: other reads with --order any"
 done
+# a mate without bases, of which bowtie2 writes no record
+if command -v bowtie2 > /dev/null; then
+    python3 - << 'END'
+import random
+random.seed(5)
+for mate in (1, 2):
+    with open(f'e{mate}.fq', 'w') as out:
+        for number in range(8):
+            bases = 0 if (number, mate) in ((2, 2), (5, 1)) else 80
+            out.write(f'@p{number}\n{"".join(random.choices("ACGT", k=bases))}\n+\n{"I" * bases}\n')
+    with open('mapped.fq', 'w') as out, open('1.fq') as reads:
+        lines = [next(reads).strip() for _ in range(12)][8:]
+        out.write(f'@m\n{lines[1]}\n+\n{lines[3]}\n')
+END
+    zerohop align -q -t 2 --engine bowtie2 --build-index --unaligned own_%.fq -o r.bam ref.fa e1.fq e2.fq
+    cmp own_1.fq e1.fq && cmp own_2.fq e2.fq || fail "a mate without bases is lost"
+    zerohop align -q -t 2 --engine bowtie2 --unaligned own.fq -o r.bam ref.fa e1.fq e2.fq
+    [ "$(paste - - - - < own.fq | cut -f 1 | uniq -c | grep -c '^ *2 @p')" = 8 ] || fail "one file: $(cat own.fq)"
+    printf '@m\n\n+\n\n' > none.fq
+    zerohop align -q -t 2 --engine bowtie2 --unaligned own_%.fq --unaligned-mates any -o r.bam ref.fa mapped.fq none.fq
+    cmp own_1.fq mapped.fq && cmp own_2.fq none.fq || fail "a mate without bases is not one that was not aligned"
+    zerohop align -q -t 2 --engine bowtie2 --unaligned own_%.fq -o r.bam ref.fa mapped.fq none.fq
+    [ ! -s own_1.fq ] && [ ! -s own_2.fq ] || fail "a pair of which one mate is aligned"
+fi
 # BAM, of which no read is left
 zerohop align -q -t 2 --unaligned own_%.fq -o r.bam ref.fa reads.bam
 cmp <(cat own_[12].fq | grep -c .) <(zerohop align -q --unaligned one.fq -o r.bam ref.fa reads.bam; grep -c . one.fq) ||
@@ -188,6 +212,7 @@ cmp <(cat own_[12].fq | grep -c .) <(zerohop align -q --unaligned one.fq -o r.ba
 samtools view -H -b -o empty.bam reads.bam
 zerohop align -q -t 2 --unaligned own_%.fq -o r.bam ref.fa empty.bam
 [ -e own_1.fq ] && [ -e own_2.fq ] && [ ! -s own_1.fq ] && [ ! -s own_2.fq ] || fail "files of no reads"
+for again in 1 2; do zerohop align -q --unaligned own_%.fq.gz -o r.bam ref.fa empty.bam; done
 
 # refused WORDS ARGUMENTS...
 refused() {
@@ -199,6 +224,9 @@ refused() {
 }
 refused 'unaligned reads are written as FASTQ or BAM' --unaligned x.sam ref.fa 1.fq
 refused "leave out the '%'" --unaligned x_%.bam ref.fa 1.fq 2.fq
+refused "and there are several" --unaligned x_%%.fq ref.fa 1.fq 2.fq
+paste -d '\n' <(paste - - - - < 1.fq) <(paste - - - - < 2.fq) | sed 14d | tr '\t' '\n' > mixed.fq
+refused "it has no mate, and a '%' in the name of --unaligned stands for mates" --unaligned x_%.fq -p ref.fa mixed.fq
 refused "the reads of 1.fq are single: leave out the '%'" --unaligned x_%.fq ref.fa 2.fq 1.fq --reads 1.fq
 refused '2.fq is an input' --unaligned %.fq ref.fa reads.bam --reads 2.fq
 mkfifo pipe.fq

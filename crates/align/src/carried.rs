@@ -26,8 +26,9 @@ pub fn complete(job: &Job, lanes: Vec<OpenLane>) -> Result<(Job, Vec<OpenLane>),
                      cannot hold: write BAM (--unaligned FILE.bam)";
         return Err(AlignError::Usage(words.to_owned()));
     }
-    let by_mates = job.output.unaligned.as_ref().filter(|unaligned| unaligned.paths().len() > 1);
-    if let Some(unaligned) = by_mates
+    let by_mate = job.output.unaligned.as_ref().filter(|unaligned| unaligned.is_by_mate());
+    let pairs_alone = by_mate.is_some();
+    if let Some(unaligned) = by_mate
         && let Some(single) = lanes.iter().find(|lane| !lane.is_paired() && lane.is_fasta().is_some())
     {
         return Err(AlignError::Usage(format!(
@@ -42,21 +43,27 @@ pub fn complete(job: &Job, lanes: Vec<OpenLane>) -> Result<(Job, Vec<OpenLane>),
     crate::sorting::check_barcode(&job, comments || lanes.iter().all(OpenLane::is_bam))?;
     let mut all = Vec::new();
     for (lane, number) in lanes.into_iter().zip(0..) {
+        let programs = add_history(&mut job.history, &lane);
         let read_groups = job.read_groups.of_lanes.get(number).is_none_or(Option::is_none);
         if read_groups {
-            add_groups(&mut job.read_groups, &lane)?;
+            add_groups(&mut job.read_groups, &lane, &programs)?;
         }
-        let comments = comments || lane.is_bam();
-        let (programs, directed) = (add_history(&mut job.history, &lane), job.output.directed.clone());
-        all.push(lane.carrying(Carried { comments, read_groups, programs, directed }));
+        let (comments, directed) = (comments || lane.is_bam(), job.output.directed.clone());
+        all.push(lane.carrying(Carried { comments, read_groups, pairs_alone, programs, directed }));
     }
     Ok((job, all))
 }
 
-fn add_groups(all: &mut ReadGroups, lane: &OpenLane) -> Result<(), AlignError> {
+/// Adds the read groups of `lane`, some programs of which have other IDs.
+fn add_groups(all: &mut ReadGroups, lane: &OpenLane, programs: &Renamed) -> Result<(), AlignError> {
     let file = lane.paths().next().map(|path| path.display().to_string()).unwrap_or_default();
     for line in lane.read_group_lines() {
-        let group = ReadGroup::of_file(line).map_err(|error| AlignError::Failed(format!("{file}: {error}")))?;
+        let mut group = ReadGroup::of_file(line).map_err(|error| AlignError::Failed(format!("{file}: {error}")))?;
+        for field in &mut group.fields {
+            if let Some(id) = field.strip_prefix("PG:").and_then(|id| programs.get(id)) {
+                *field = format!("PG:{id}");
+            }
+        }
         match all.groups.iter().find(|other| other.id == group.id) {
             Some(other) if *other == group => {}
             Some(_) => {
@@ -74,7 +81,7 @@ fn add_groups(all: &mut ReadGroups, lane: &OpenLane) -> Result<(), AlignError> {
 
 /// Adds what was done to the reads of `lane`. Returns other IDs for programs of it.
 fn add_history(history: &mut History, lane: &OpenLane) -> Renamed {
-    // What is no text is shown as such, and no line breaks a header.
+    // Command lines hold paths, which may be any bytes; a header is text without control characters but tabs.
     let text = |line: &[u8]| String::from_utf8_lossy(line).replace(|c: char| c.is_ascii_control() && c != '\t', " ");
     let lines: Vec<String> = lane.history_lines().map(text).collect();
     history.add(&lines.iter().map(String::as_str).collect::<Vec<_>>())

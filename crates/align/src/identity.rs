@@ -63,7 +63,7 @@ pub fn of_options(job: &Job) -> Identity {
             Some(ReadsFormat::FastqGz { level }) => format!(".fq.gz (--level {level})"),
             Some(ReadsFormat::Bam { level }) => format!(".bam (--level {level})"),
         };
-        let files = if wanted.paths().len() > 1 { "%" } else { "" };
+        let files = if wanted.is_by_mate() { "%" } else { "" };
         format!("{files}{format} --unaligned-mates {}", if *any_mate { "any" } else { "both" })
     });
     Identity::new("align")

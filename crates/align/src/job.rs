@@ -123,6 +123,11 @@ pub struct Unaligned {
 }
 
 impl Unaligned {
+    /// Whether the mates of pairs have a file each.
+    pub fn is_by_mate(&self) -> bool {
+        self.paths().len() > 1
+    }
+
     /// The file, or those of the first and the second mates.
     ///
     /// ```

@@ -6,6 +6,7 @@ use crate::job::{Job, PlanFrom, Unaligned};
 use crate::kept_runs;
 use crate::sorting;
 use std::io::ErrorKind;
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use zerohop_model::error::Error;
 use zerohop_output::{FileSink, Format, Header, KeptRuns, OutputSpec, Program, ReadsFormat, shard_path};
@@ -72,9 +73,12 @@ fn unaligned(job: &Job) -> Result<Option<zerohop_output::Unaligned>, AlignError>
         ))
     })?;
     let paths = wanted.paths();
-    if paths.len() > 1 && matches!(format, ReadsFormat::Bam { .. }) {
-        let words = "BAM has both mates of a pair in one file: leave out the '%'";
-        return Err(AlignError::Usage(format!("{}: {words}", path.display())));
+    let refused = |words: &str| Err(AlignError::Usage(format!("--unaligned {}: {words}", path.display())));
+    if paths.iter().any(|path| path.file_name().is_some_and(|name| name.as_bytes().contains(&b'%'))) {
+        return refused("one '%' stands for the number of the mate, and there are several");
+    }
+    if wanted.is_by_mate() && matches!(format, ReadsFormat::Bam { .. }) {
+        return refused("one file of BAM holds both mates of a pair: leave out the '%'");
     }
     Ok(Some(zerohop_output::Unaligned { paths, format, any_mate: *any_mate }))
 }

@@ -186,7 +186,8 @@ fn check(base: &Job) -> Result<(), AlignError> {
 /// Whether it is the ending of a file of reads, or of files of mates, without a name before it.
 fn is_ending(path: &Path) -> bool {
     let ending = path.to_string_lossy();
-    let ending = ending.strip_prefix("_%").unwrap_or(&ending);
+    let of_mate = ending.strip_prefix("_%").filter(|ending| !ending.ends_with(".bam"));
+    let ending = of_mate.unwrap_or(&ending);
     let dots = if ending.ends_with(".gz") { 2 } else { 1 };
     ending.starts_with('.') && ending.matches('.').count() == dots && ReadsFormat::of_name(path, 0).is_some()
 }

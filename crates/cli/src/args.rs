@@ -292,9 +292,9 @@ pub struct AlignArgs {
     /// Write reads that were not aligned to FILE, too: FASTQ (.fq.gz, .fq) or BAM (.bam)
     ///
     /// Those are single reads without an alignment, and pairs of which neither mate has one. They are as in the input,
-    /// in its order, the mates of a pair one after the other, as -p takes them; or in a file of each mate, if the name
-    /// has a '%', which stands for 1 and 2: rest_%.fq.gz. With --samples FILE is the ending alone: .fq.gz is for
-    /// NAME.unaligned.fq.gz, _%.fq.gz for NAME.unaligned_1.fq.gz and NAME.unaligned_2.fq.gz.
+    /// in its order, the mates of a pair one after the other, as -p takes them. A '%' in the name stands for 1 and 2,
+    /// for one file of FASTQ per mate: rest_%.fq.gz. All reads must be pairs then. With --samples FILE is the ending
+    /// alone: .fq.gz is for NAME.unaligned.fq.gz, _%.fq.gz for NAME.unaligned_1.fq.gz and NAME.unaligned_2.fq.gz.
     #[arg(long, value_name = "FILE", help_heading = "Output", hide_short_help = true)]
     pub unaligned: Option<PathBuf>,
 

@@ -32,6 +32,8 @@ pub struct Carried {
     pub comments: bool,
     /// The read groups of BAM.
     pub read_groups: bool,
+    /// Only pairs: an interleaved read without a mate is a fault.
+    pub pairs_alone: bool,
     /// Other IDs for programs of BAM, by those that records have in PG.
     pub programs: HashMap<String, String>,
     /// Which fields of BAM go with the direction of a read: those of records on the reverse strand are turned back.
@@ -91,7 +93,7 @@ impl OpenLane {
             }
         }
         let (programs, directed) = (HashMap::new(), Directed::default());
-        let carried = Carried { comments: true, read_groups: true, programs, directed };
+        let carried = Carried { comments: true, read_groups: true, pairs_alone: false, programs, directed };
         Ok(OpenLane { files, layout, first: None, carried, notes })
     }
 
@@ -178,7 +180,13 @@ impl OpenLane {
         self.refuse_all_but_fastq("can be blocked")?;
         let files = self.files.iter().map(|file| vec![(file.path.clone(), Format::Fastq)]).collect::<Vec<_>>();
         let comments = self.carried.comments;
-        let parsers = files.into_iter().map(|files| Parser { files, layout: Layout::Single, max_read_bases, comments });
+        let parsers = files.into_iter().map(|files| Parser {
+            files,
+            layout: Layout::Single,
+            max_read_bases,
+            comments,
+            pairs_alone: false,
+        });
         Ok(self
             .serial_texts(max_read_bases)
             .into_iter()
@@ -207,7 +215,8 @@ impl OpenLane {
             Some(Content::Bam { .. }) | None => Format::Fastq,
         };
         let files = self.files.iter().map(|file| (file.path.clone(), format(file))).collect();
-        Parser { files, layout: self.layout, max_read_bases, comments: self.carried.comments }
+        let Carried { comments, pairs_alone, .. } = self.carried;
+        Parser { files, layout: self.layout, max_read_bases, comments, pairs_alone }
     }
 
     /// What finds the reads of chunks.

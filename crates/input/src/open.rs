@@ -69,9 +69,13 @@ impl EndOfPipe {
     }
 }
 
+/// What is said of a file or pipe of BGZF that does not end as its writers end it.
 pub(crate) fn no_end_marker(path: &Path) -> String {
-    let path = if path == Path::new("-") { "standard input".into() } else { path.to_string_lossy() };
-    format!("{path} lacks the end marker of BGZF: it may be truncated between two blocks.")
+    let (path, what) = match path == Path::new("-") {
+        true => ("standard input".into(), ": has the program failed that wrote it?"),
+        false => (path.to_string_lossy(), "."),
+    };
+    format!("{path} lacks the end marker of BGZF: it may be truncated between two blocks{what}")
 }
 
 /// Counts the bytes that pass.

@@ -35,6 +35,8 @@ pub(crate) struct Parser {
     pub(crate) max_read_bases: usize,
     /// Whether reads keep their comments.
     pub(crate) comments: bool,
+    /// Whether interleaved reads must have a mate.
+    pub(crate) pairs_alone: bool,
 }
 
 impl Parse for Parser {
@@ -117,8 +119,13 @@ impl Parser {
         let mut records = self.records(0, text);
         let mut open = records.next()?;
         while let Some(first) = open {
+            let place = records.place();
             open = records.next()?;
             let mate = open.take_if(|next| records.slice(next.name) == records.slice(first.name));
+            if self.pairs_alone && mate.is_none() {
+                let what = "it has no mate, and a '%' in the name of --unaligned stands for mates: leave out the '%'";
+                return Err(records.fault_at(place, first.name, what));
+            }
             chunk.push(first, mate);
             if mate.is_some() {
                 open = records.next()?;
@@ -148,10 +155,20 @@ impl Records<'_> {
         &self.text.bytes[span.start as usize..span.end as usize]
     }
 
+    /// Number, in the text and from 1, of the record read last, and where it starts.
+    fn place(&self) -> (u64, usize) {
+        (self.record, self.start)
+    }
+
     /// A fault of the record read last.
     fn fault(&self, name: Span, what: impl Into<String>) -> InputError {
+        self.fault_at(self.place(), name, what)
+    }
+
+    /// A fault of the record there.
+    fn fault_at(&self, (record, start): (u64, usize), name: Span, what: impl Into<String>) -> InputError {
         InputError::new(self.path, what)
-            .at(self.text.first_record + self.record, self.text.first_byte + self.start as u64)
+            .at(self.text.first_record + record, self.text.first_byte + start as u64)
             .read(self.slice(name))
     }
 
@@ -280,9 +297,16 @@ impl Records<'_> {
 mod tests {
     use super::*;
 
-    fn parse(layout: Layout, format: Format, one: &[u8], two: &[u8]) -> Result<Chunk, String> {
+    fn parser(layout: Layout, format: Format) -> Parser {
         let files = vec![("1.fq".into(), format), ("2.fq".into(), format)];
-        let parser = Parser { files, layout, max_read_bases: 10, comments: true };
+        Parser { files, layout, max_read_bases: 10, comments: true, pairs_alone: false }
+    }
+
+    fn parse(layout: Layout, format: Format, one: &[u8], two: &[u8]) -> Result<Chunk, String> {
+        parse_with(&parser(layout, format), one, two)
+    }
+
+    fn parse_with(parser: &Parser, one: &[u8], two: &[u8]) -> Result<Chunk, String> {
         let mut chunk = Chunk::default();
         chunk.text[0] = Text { bytes: one.to_vec(), first_record: 100, first_byte: 1000 };
         chunk.text[1] = Text { bytes: two.to_vec(), first_record: 100, first_byte: 2000 };
@@ -320,6 +344,10 @@ mod tests {
         let chunk = parse(Layout::Interleaved, Format::Fastq, text, b"").unwrap();
         let shape: Vec<_> = chunk.fragments().map(|f| (f.first.name, f.mate.is_some())).collect();
         assert_eq!(shape, [(&b"a"[..], true), (b"b", false), (b"c", true)]);
+        let pairs_alone = Parser { pairs_alone: true, ..parser(Layout::Interleaved, Format::Fastq) };
+        let fault = parse_with(&pairs_alone, text, b"").unwrap_err();
+        assert!(fault.starts_with("1.fq: record 103") && fault.contains("it has no mate"), "{fault}");
+        assert_eq!(parse_with(&pairs_alone, &text[..22], b"").unwrap().len(), 1);
     }
 
     #[test]

@@ -111,6 +111,10 @@ pub struct OfRead<'a> {
     pub comment: &'a [u8],
     /// Whether it failed the sequencer's filters (0x200).
     pub failed_filters: bool,
+    /// Which mate it is: [`PAIRED`](crate::record::PAIRED) and [`FIRST`](crate::record::FIRST) or
+    /// [`LAST`](crate::record::LAST); 0 of a single read. A program may take a mate for a single read, if the other one
+    /// has no bases.
+    pub pair_flags: u16,
 }
 
 /// Makes the bytes of one chunk out of its records. What comes out of it for different chunks can be put in any order.
@@ -135,8 +139,7 @@ pub trait Encoder {
     ///
     /// # Errors
     /// [`Error::Output`] when compression fails.
-    fn finish_beside(&mut self, file: usize, buffer: Vec<u8>) -> Result<Vec<u8>, Error> {
-        let _ = file;
+    fn finish_beside(&mut self, _file: usize, buffer: Vec<u8>) -> Result<Vec<u8>, Error> {
         Ok(buffer)
     }
 

@@ -7,13 +7,13 @@ use crate::mates::Mate;
 use crate::order::SortOrder;
 use crate::records::{Bases, Record, Shown, is_aligned};
 use crate::tags::{RecordContext, text_of};
-use crate::unaligned::UnalignedEncoder;
+use crate::unaligned::{UnalignedEncoder, is_primary};
 use crate::{bam, sam};
 use zerohop_bgzf::BlockCompressor;
 use zerohop_model::alignment::Alignments;
 use zerohop_model::chunk::Chunk;
 use zerohop_model::error::Error;
-use zerohop_model::record::{LAST, QC_FAIL};
+use zerohop_model::record::{FIRST, LAST, PAIRED, QC_FAIL};
 use zerohop_model::sink::{Encoder, OfRead};
 use zerohop_sort::push_frame;
 
@@ -75,11 +75,19 @@ impl<'h> Packing<'h> {
     }
 }
 
-/// A line of a fragment that has not ended.
+/// A line of a fragment that has not ended, and what it takes from its read.
 struct Pending {
     line: Vec<u8>,
     comment: Vec<u8>,
     failed_filters: bool,
+    pair_flags: u16,
+}
+
+impl Pending {
+    fn of_read(&self) -> OfRead<'_> {
+        let Pending { failed_filters, pair_flags, .. } = *self;
+        OfRead { comment: &self.comment, failed_filters, pair_flags }
+    }
 }
 
 /// What becomes of reads that were not aligned, and of bases that the engine does not show.
@@ -128,12 +136,15 @@ impl<'h> RecordEncoder<'h> {
 
     fn write_line(
         &mut self,
-        (line, OfRead { comment, failed_filters }): (&[u8], OfRead<'_>),
+        (line, of_read): (&[u8], OfRead<'_>),
         is_first: bool,
         mate: Option<&Mate>,
     ) -> Result<(), Error> {
-        if failed_filters && let Some(marked) = with_flag(line, QC_FAIL) {
-            let of_read = OfRead { comment, failed_filters: false };
+        let comment = of_read.comment;
+        if of_read.failed_filters
+            && let Some(marked) = with_flag(line, QC_FAIL)
+        {
+            let of_read = OfRead { failed_filters: false, ..of_read };
             return self.write_line((&marked, of_read), is_first, mate);
         }
         let Self { context, form, packing, raw, out, .. } = self;
@@ -152,20 +163,27 @@ impl<'h> RecordEncoder<'h> {
     fn write_pending(&mut self) -> Result<(), Error> {
         let lines = std::mem::take(&mut self.pending);
         let (mut mates, mut flags) = (Vec::new(), Vec::new());
-        for Pending { line, .. } in &lines {
+        for Pending { line, pair_flags, .. } in &lines {
             let fields = self.parser.parse(line)?.fields;
-            flags.push(fields.flags);
+            flags.push(fields.flags & !(PAIRED | FIRST | LAST) | pair_flags);
             mates.push(Mate::of_fields(&fields));
         }
         if let Some(unaligned) = &mut self.unaligned
             && !flags.is_empty()
             && unaligned.wants(flags.iter().copied())
         {
-            // bowtie2 writes the mate that is aligned first.
-            let is_of = |at: &usize, last: bool| (flags[*at] & LAST != 0) == last;
-            for at in [false, true].into_iter().flat_map(|last| (0..lines.len()).filter(move |at| is_of(at, last))) {
-                let Pending { line, comment, failed_filters } = &lines[at];
-                unaligned.add_record(&self.context, &self.parser.parse(line)?.fields, (comment, *failed_filters))?;
+            // bowtie2 writes the mate that is aligned first, and none that has no bases.
+            for mate in [0, LAST] {
+                let at = (0..lines.len()).find(|at| is_primary(flags[*at]) && flags[*at] & LAST == mate);
+                let pending = &lines[at.unwrap_or(0)];
+                let fields = &self.parser.parse(&pending.line)?.fields;
+                match at {
+                    Some(_) => unaligned.add_record(&self.context, fields, pending.of_read())?,
+                    None if pending.pair_flags & PAIRED != 0 => {
+                        unaligned.add_mate_without_bases(&self.context, fields, pending.pair_flags)?;
+                    }
+                    None => {}
+                }
             }
         }
         if !self.shows_unaligned && !is_aligned(flags.into_iter()) {
@@ -175,14 +193,13 @@ impl<'h> RecordEncoder<'h> {
             mates.fill(None);
         }
         let primary: Vec<usize> = (0..lines.len()).filter(|&at| mates[at].is_some()).collect();
-        for (at, Pending { line, comment, failed_filters }) in lines.iter().enumerate() {
+        for (at, pending) in lines.iter().enumerate() {
             let mate = match primary[..] {
                 [first, second] if at == first => mates[second].as_ref(),
                 [first, second] if at == second => mates[first].as_ref(),
                 _ => None,
             };
-            let of_read = OfRead { comment, failed_filters: *failed_filters };
-            self.write_line((line, of_read), at == 0, mate)?;
+            self.write_line((&pending.line, pending.of_read()), at == 0, mate)?;
         }
         Ok(())
     }
@@ -244,6 +261,8 @@ impl Encoder for RecordEncoder<'_> {
     }
 
     fn line(&mut self, line: &[u8], of_read: OfRead<'_>, is_first: bool) -> Result<(), Error> {
+        let line = self.context.header.with_program(line);
+        let line = &*line;
         if !self.waits_for_fragment() {
             return self.write_line((line, of_read), is_first, None);
         }
@@ -252,8 +271,8 @@ impl Encoder for RecordEncoder<'_> {
         }
         // Now, so that whose line it is can be told.
         self.parser.parse(line)?;
-        let OfRead { comment, failed_filters } = of_read;
-        self.pending.push(Pending { line: line.to_vec(), comment: comment.to_vec(), failed_filters });
+        let OfRead { comment, failed_filters, pair_flags } = of_read;
+        self.pending.push(Pending { line: line.to_vec(), comment: comment.to_vec(), failed_filters, pair_flags });
         Ok(())
     }
 

@@ -67,14 +67,20 @@ impl Open {
     }
 }
 
+/// The files of reads that were not aligned, and what goes before them in each.
+#[derive(Debug, Default)]
+struct OfReads {
+    files: Vec<Open>,
+    header: Vec<u8>,
+}
+
 /// The output of a run. Dropped before [`FileSink::finish`], it removes what it has written.
 #[derive(Debug)]
 pub struct FileSink {
     spec: OutputSpec,
     contig_numbers: ContigNumbers,
     files: Vec<Open>,
-    /// Those of reads that were not aligned, and what goes before them in each.
-    unaligned: (Vec<Open>, Vec<u8>),
+    unaligned: OfReads,
     access: Access,
     /// What goes before the records.
     header: Vec<u8>,
@@ -123,9 +129,9 @@ impl FileSink {
                 let source = std::io::Error::other("it is no regular file");
                 return Err(Error::Output { path: path.clone(), source });
             }
-            sink.unaligned.0.push(file);
+            sink.unaligned.files.push(file);
         }
-        sink.unaligned.1 = sink.unaligned_header()?;
+        sink.unaligned.header = sink.unaligned_header()?;
         sink.write_header_beside()?;
         Ok(sink)
     }
@@ -156,7 +162,7 @@ impl FileSink {
         }
         let of_reads = sink.spec.unaligned.as_ref().map_or(0, |unaligned| unaligned.paths.len());
         let of_records = sink.files.len().saturating_sub(of_reads);
-        sink.unaligned = (sink.files.split_off(of_records), sink.unaligned_header()?);
+        sink.unaligned = OfReads { files: sink.files.split_off(of_records), header: sink.unaligned_header()? };
         sink.access = Access::Positioned;
         sink.index = sink.new_index()?;
         Ok(sink)
@@ -227,7 +233,7 @@ impl FileSink {
             spec,
             contig_numbers,
             files,
-            unaligned: (Vec::new(), Vec::new()),
+            unaligned: OfReads::default(),
             access,
             header,
             cram,
@@ -327,7 +333,7 @@ impl FileSink {
 
     /// The files of this run alone.
     fn take_own(&mut self) -> Vec<NewFile> {
-        let unaligned = std::mem::take(&mut self.unaligned.0);
+        let unaligned = std::mem::take(&mut self.unaligned.files);
         let own = std::mem::take(&mut self.files).into_iter().chain(unaligned).filter_map(|open| match open {
             Open::New(new) => Some(new),
             Open::Shared { .. } => None,
@@ -370,7 +376,7 @@ impl FileSink {
             Open::Shared { .. } => None,
         };
         let index = self.index_file.iter().filter_map(|file| file.temporary_path().map(Path::to_owned));
-        self.files.iter().chain(&self.unaligned.0).filter_map(temporary).chain(index).collect()
+        self.files.iter().chain(&self.unaligned.files).filter_map(temporary).chain(index).collect()
     }
 
     fn context(&self) -> RecordContext<'_> {
@@ -395,11 +401,11 @@ impl Sink for FileSink {
     }
 
     fn beside(&self) -> usize {
-        self.unaligned.0.len()
+        self.unaligned.files.len()
     }
 
     fn start(&self, file: usize) -> u64 {
-        let header = if file < self.files.len() { &self.header } else { &self.unaligned.1 };
+        let header = if file < self.files.len() { &self.header } else { &self.unaligned.header };
         header.len() as u64
     }
 
@@ -408,7 +414,7 @@ impl Sink for FileSink {
     }
 
     fn write_header_beside(&self) -> Result<(), Error> {
-        let (files, header) = &self.unaligned;
+        let OfReads { files, header } = &self.unaligned;
         (0..files.len()).try_for_each(|file| self.write_at(self.files.len() + file, 0, header))
     }
 
@@ -417,7 +423,7 @@ impl Sink for FileSink {
             return abundances.lock().unwrap_or_else(|p| p.into_inner()).add(bytes);
         }
         let of_records = self.files.iter().map(|open| (open, self.access));
-        let beside = self.unaligned.0.iter().map(|open| (open, Access::Positioned));
+        let beside = self.unaligned.files.iter().map(|open| (open, Access::Positioned));
         let Some((open, access)) = of_records.chain(beside).nth(file) else {
             return Err(Error::Internal(format!("there is no output file {file}")));
         };

@@ -1,6 +1,6 @@
 //! The header of an alignment file (SAMv1, sections 1.3 and 4.2).
 
-use crate::header_line::{field, free_id, last_ids, renamed, with_new_ids};
+use crate::header_line::{Renamed, field, fields, free_id, ids, last_ids, new_ids, with_new_ids};
 use crate::history::History;
 use crate::order::SortOrder;
 use serde::{Deserialize, Serialize};
@@ -13,6 +13,8 @@ use zerohop_model::record::Contig;
 const PROGRAM_HEAD: &str = "@HD\tVN:1.6\tSO:unsorted\tGO:query";
 /// The @HD line of an embedded engine, as strobealign has it.
 const OWN_HEAD: &str = "@HD\tVN:1.6\tSO:unsorted";
+/// Fields of a record before the optional ones (SAMv1, section 1.4).
+const OPTIONAL: usize = 11;
 /// Bytes of a program's words that a message quotes at most.
 const QUOTED: usize = 80;
 
@@ -94,11 +96,10 @@ impl ReadGroup {
     pub fn of_file(line: &[u8]) -> Result<Self, ReadGroupError> {
         let text = String::from_utf8_lossy(line);
         let Ok(line) = std::str::from_utf8(line) else { return Err(ReadGroupError::NotUtf8(text.into_owned())) };
-        let (ids, fields): (Vec<&str>, Vec<&str>) =
-            line.split('\t').skip(1).filter(|field| !field.is_empty()).partition(|field| field.starts_with("ID:"));
-        match ids[..] {
+        let (ids, fields): (Vec<String>, Vec<String>) =
+            fields(line).into_iter().partition(|field| field.starts_with("ID:"));
+        match &ids[..] {
             [id] if id.len() > 3 && id.bytes().all(|b| matches!(b, b' '..=b'~')) => {
-                let fields = fields.into_iter().map(str::to_owned).collect();
                 Ok(ReadGroup { id: id[3..].to_owned(), fields })
             }
             _ => Err(ReadGroupError::NoId(text.into_owned())),
@@ -178,6 +179,9 @@ pub struct Header {
     /// What was done to the reads before.
     #[serde(default)]
     pub history: History,
+    /// Programs of the aligner that have another ID than it gave them.
+    #[serde(default)]
+    pub renamed: Renamed,
     /// Our programs, first the one that ran first.
     pub programs: Vec<Program>,
     /// The order of the records, if they are sorted.
@@ -250,18 +254,30 @@ impl Header {
     }
 
     /// The same header with what was done to the reads before. Programs of the aligner that have the ID of an earlier
-    /// one get another: records name earlier ones.
+    /// one get another.
     #[must_use]
     pub fn with_history(mut self, history: History) -> Self {
         let earlier = history.programs();
-        let taken = earlier.iter().filter_map(|line| field(line, "ID")).collect();
-        let renamed = renamed(&self.kept("@PG").filter_map(|line| field(line, "ID")).collect(), &taken);
-        if !renamed.is_empty() {
+        self.renamed = new_ids(&ids(self.kept("@PG")), &ids(earlier.iter().map(String::as_str)));
+        if !self.renamed.is_empty() {
             let programs = self.lines.iter_mut().filter(|line| line.starts_with("@PG"));
-            programs.for_each(|line| *line = with_new_ids(line, &renamed));
+            programs.for_each(|line| *line = with_new_ids(line, &self.renamed));
         }
         self.history = history;
         self
+    }
+
+    /// A record of the aligner, as a line of SAM, whose PG names the program that it did for the aligner.
+    pub(crate) fn with_program<'l>(&self, line: &'l [u8]) -> Cow<'l, [u8]> {
+        let new = |field: &[u8]| self.renamed.get(std::str::from_utf8(field.strip_prefix(b"PG:Z:")?).ok()?);
+        if self.renamed.is_empty() || !line.split(|&b| b == b'\t').skip(OPTIONAL).any(|field| new(field).is_some()) {
+            return Cow::Borrowed(line);
+        }
+        let fields = line.split(|&b| b == b'\t').enumerate().map(|(at, field)| {
+            let id = new(field).filter(|_| at >= OPTIONAL);
+            id.map_or_else(|| field.to_owned(), |id| [b"PG:Z:", id.as_bytes()].concat())
+        });
+        Cow::Owned(fields.collect::<Vec<_>>().join(&b'\t'))
     }
 
     /// Leaves out read groups that the program made up, if there are any of ours.
@@ -287,14 +303,13 @@ impl Header {
     }
 
     /// The ID of what ran last before our programs: of the aligner's @PG lines that to which no other refers; if it
-    /// wrote none, that of the history, if there is just one.
-    fn last_program<'a>(&'a self, earlier: &[&'a str]) -> Option<&'a str> {
+    /// wrote none, that of the history.
+    fn last_program(&self) -> Option<String> {
         let kept: Vec<&str> = self.kept("@PG").collect();
-        match (kept.last().and_then(|line| field(line, "ID")), &last_ids(earlier)[..]) {
+        match kept.last().and_then(|line| field(line, "ID")) {
             // In a circle there is no end.
-            (Some(last), _) => Some(last_ids(&kept).last().copied().unwrap_or(last)),
-            (None, [one]) => Some(one),
-            (None, _) => None,
+            Some(last) => Some(last_ids(&kept).last().copied().unwrap_or(last).to_owned()),
+            None => self.history.last(),
         }
     }
 
@@ -336,13 +351,12 @@ impl Header {
     /// Each program refers to the one before; the first of ours to the last of what is there.
     fn push_programs(&self, out: &mut String) {
         let earlier = self.history.programs();
-        let earlier: Vec<&str> = earlier.iter().map(String::as_str).collect();
-        let ids = self.kept("@PG").chain(earlier.iter().copied()).filter_map(|line| field(line, "ID"));
-        let mut taken: HashSet<String> = ids.map(str::to_owned).collect();
+        let all = self.kept("@PG").chain(earlier.iter().map(String::as_str));
+        let mut taken: HashSet<String> = ids(all).into_iter().map(str::to_owned).collect();
         for line in &earlier {
             let _ = writeln!(out, "{line}");
         }
-        let mut previous = self.last_program(&earlier).map(str::to_owned);
+        let mut previous = self.last_program();
         for program in &self.programs {
             let id = free_id(&program.name, |id| taken.contains(id));
             let _ = write!(out, "@PG\tID:{id}\tPN:{}", program.name);
@@ -489,14 +503,19 @@ mod tests {
         let mut history = History::default();
         history.add(&["@PG\tID:bwa", "@PG\tID:x\tPP:bwa", "@CO\tc"]);
         let header = Header::from_program(b"@PG\tID:bwa\tCL:bwa mem\n@PG\tID:y\tPP:bwa\n").unwrap();
-        let text = Header { programs: vec![program("x")], ..header.with_history(history.clone()) }.text();
+        let header = Header { programs: vec![program("x")], ..header.with_history(history.clone()) };
+        let record =
+            |id: &str| format!("PG:Z:bwa\t4\t*\t0\t0\t*\t*\t0\t0\tA\tPG:Z:bwa\tPG:Z:{id}\tNM:i:0").into_bytes();
+        assert_eq!(*header.with_program(&record("bwa")), record("bwa.1"));
+        assert!(matches!(header.with_program(&record("z")), Cow::Borrowed(_)));
+        let text = header.text();
         let expected = "@PG\tID:bwa.1\tCL:bwa mem\n@PG\tID:y\tPP:bwa.1\n@PG\tID:bwa\n@PG\tID:x\tPP:bwa\n\
                         @PG\tID:x.1\tPN:x\tPP:y\tVN:2\n@CO\tc\n";
         assert_eq!(text.split_once('\n').unwrap().1, expected);
         let own = Header { programs: vec![program("z")], history: history.clone(), ..Header::default() };
         assert!(own.text().contains("@PG\tID:z\tPN:z\tPP:x\t"));
-        history.add(&["@PG\tID:other"]);
-        assert!(Header { history, ..own }.text().contains("@PG\tID:z\tPN:z\tVN:2"), "two of them ran last");
+        history.add(&[]);
+        assert!(Header { history, ..own }.text().contains("@PG\tID:z\tPN:z\tVN:2"), "of some reads nothing is known");
     }
 
     #[test]

@@ -2,7 +2,7 @@
 //! (SAMv1, section 1.3). They stay in the header, as with `samtools reset`, so that the PG of a record names a program.
 
 pub use crate::header_line::Renamed;
-use crate::header_line::{field, renamed, with_new_ids};
+use crate::header_line::{field, fields, ids, last_ids, new_ids, with_new_ids};
 use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
 
@@ -19,7 +19,7 @@ use std::collections::HashSet;
 pub struct History {
     /// The programs of files that differ in them.
     chains: Vec<Chain>,
-    /// The @CO lines, each once.
+    /// The @CO lines; those that several files have, once.
     comments: Vec<String>,
 }
 
@@ -33,26 +33,23 @@ struct Chain {
 }
 
 impl History {
-    /// Adds the @PG and @CO lines of one file. Returns the IDs that programs of it have got instead of theirs, for the
-    /// fields PG of its records.
+    /// Adds the @PG and @CO lines of one file, or none, for reads of which nothing is known. Returns the IDs that
+    /// programs of it have got instead of theirs, for the fields PG of its records.
     pub fn add(&mut self, lines: &[&str]) -> Renamed {
-        for line in lines.iter().filter(|line| line.starts_with("@CO\t")) {
-            if !self.comments.iter().any(|other| other == line) {
-                self.comments.push((*line).to_owned());
-            }
-        }
+        let of_kind = |kind: &'static str| lines.iter().copied().filter(move |line| line.starts_with(kind));
+        let known: HashSet<&str> = self.comments.iter().map(String::as_str).collect();
+        let comments: Vec<String> = of_kind("@CO\t").filter(|line| !known.contains(line)).map(str::to_owned).collect();
+        self.comments.extend(comments);
         // A line without an ID names nothing, nor does the second one with an ID.
-        let mut ids = HashSet::new();
-        let programs = lines.iter().filter(|line| line.starts_with("@PG\t"));
-        let named = programs.filter(|line| field(line, "ID").is_some_and(|id| ids.insert(id)));
-        let lines: Vec<String> = named.map(|line| (*line).to_owned()).collect();
-        if lines.is_empty() {
-            return Renamed::new();
-        }
+        let mut seen = HashSet::new();
+        let programs: Vec<String> = of_kind("@PG\t").map(|line| format!("@PG\t{}", fields(line).join("\t"))).collect();
+        let is_named = |line: &String| field(line, "ID").is_some_and(|id| !id.is_empty() && seen.insert(id.to_owned()));
+        let lines: Vec<String> = programs.into_iter().filter(is_named).collect();
         if let Some(same) = self.chains.iter().find(|chain| chain.lines == lines) {
             return same.renamed.clone();
         }
-        let renamed = renamed(&ids, &self.programs().iter().filter_map(|line| field(line, "ID")).collect());
+        let earlier = self.programs();
+        let renamed = new_ids(&ids(lines.iter().map(String::as_str)), &ids(earlier.iter().map(String::as_str)));
         self.chains.push(Chain { lines, renamed: renamed.clone() });
         renamed
     }
@@ -61,6 +58,15 @@ impl History {
     pub(crate) fn programs(&self) -> Vec<String> {
         let new = |chain: &Chain| chain.lines.iter().map(|line| with_new_ids(line, &chain.renamed)).collect::<Vec<_>>();
         self.chains.iter().flat_map(new).collect()
+    }
+
+    /// The ID of what ran last on all reads, if it is the same for all.
+    pub(crate) fn last(&self) -> Option<String> {
+        let [Chain { lines, .. }] = &self.chains[..] else { return None };
+        match last_ids(&lines.iter().map(String::as_str).collect::<Vec<_>>())[..] {
+            [one] => Some(one.to_owned()),
+            _ => None,
+        }
     }
 
     /// The @CO lines.
@@ -86,5 +92,21 @@ mod tests {
         let expected = ["@PG\tID:a\tCL:1", "@PG\tID:b\tPP:a.2\tCL:ID:a", "@PG\tID:a.1", "@PG\tID:a.2\tCL:2"];
         assert_eq!(history.programs()[..4], expected);
         assert_eq!(history.comments(), ["@CO\tx", "@CO\ty"]);
+        history.add(&["@CO\tz", "@CO\tx", "@CO\tz"]);
+        assert_eq!(history.comments()[2..], ["@CO\tz", "@CO\tz"]);
+    }
+
+    #[test]
+    fn what_ran_last_is_the_same_for_all_reads_or_is_not_known() {
+        let last = |files: &[&[&str]]| {
+            let mut history = History::default();
+            files.iter().for_each(|lines| drop(history.add(lines)));
+            history.last()
+        };
+        let one: &[&str] = &["@PG\tID:b\tPP:a", "@PG\tID:a"];
+        assert_eq!(last(&[one, one]).as_deref(), Some("b"));
+        assert_eq!(last(&[one, &[]]), None);
+        assert_eq!(last(&[&["@CO\tx"], one]), None);
+        assert_eq!(last(&[&["@PG\tID:a", "@PG\tID:b"]]), None);
     }
 }

@@ -9,6 +9,7 @@ use zerohop_bgzf::BlockCompressor;
 use zerohop_model::chunk::Chunk;
 use zerohop_model::error::Error;
 use zerohop_model::record::{FIRST, LAST, MATE_UNMAPPED, PAIRED, QC_FAIL, REVERSE, SECONDARY, SUPPLEMENTARY, UNMAPPED};
+use zerohop_model::sink::OfRead;
 
 /// Where reads go that were not aligned.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -112,12 +113,14 @@ impl UnalignedEncoder {
 
     /// Whether it takes a fragment whose records have these flags. One without records was not aligned.
     pub(crate) fn wants(&self, flags: impl Iterator<Item = u16>) -> bool {
-        let (mut records, mut unmapped) = (0, 0);
+        let (mut records, mut unmapped, mut is_paired) = (0, 0, false);
         for flags in flags.filter(|flags| is_primary(*flags)) {
             records += 1;
             unmapped += u32::from(flags & UNMAPPED != 0);
+            is_paired |= flags & PAIRED != 0;
         }
-        unmapped == records || self.any_mate && unmapped > 0
+        let is_one_missing = is_paired && records == 1;
+        unmapped == records || self.any_mate && (unmapped > 0 || is_one_missing)
     }
 
     /// Takes the reads of a fragment of a chunk.
@@ -149,7 +152,23 @@ impl UnalignedEncoder {
         Ok(())
     }
 
-    /// Takes a read from the record that a program wrote of it.
+    /// Takes the other mate of a record whose read has these flags. The program wrote none of it, for it has no bases.
+    ///
+    /// # Errors
+    /// [`Error::Record`] if BAM cannot hold it.
+    pub(crate) fn add_mate_without_bases(
+        &mut self,
+        context: &RecordContext<'_>,
+        record: &Fields<'_>,
+        pair_flags: u16,
+    ) -> Result<(), Error> {
+        let flags = pair_flags ^ (FIRST | LAST) | UNMAPPED | MATE_UNMAPPED;
+        let has_qualities = record.qual.len() == record.seq.len();
+        let fields = fields(record.name, flags, &[], &[]);
+        self.put(context, &Read { fields, header: record.name, comment: &[], has_qualities })
+    }
+
+    /// Takes a read from the primary record that a program wrote of it.
     ///
     /// # Errors
     /// [`Error::Record`] if BAM cannot hold it.
@@ -157,15 +176,12 @@ impl UnalignedEncoder {
         &mut self,
         context: &RecordContext<'_>,
         record: &Fields<'_>,
-        (comment, failed_filters): (&[u8], bool),
+        OfRead { comment, failed_filters, pair_flags }: OfRead<'_>,
     ) -> Result<(), Error> {
-        if !is_primary(record.flags) {
-            return Ok(());
-        }
-        let of_pair = record.flags & (PAIRED | FIRST | LAST | QC_FAIL);
-        let flags = of_pair
+        let flags = record.flags & QC_FAIL
+            | pair_flags
             | UNMAPPED
-            | if of_pair & PAIRED != 0 { MATE_UNMAPPED } else { 0 }
+            | if pair_flags & PAIRED != 0 { MATE_UNMAPPED } else { 0 }
             | if failed_filters { QC_FAIL } else { 0 };
         let (mut seq, mut qual) = std::mem::take(&mut self.bases);
         seq.clear();
@@ -226,7 +242,8 @@ impl UnalignedEncoder {
     }
 }
 
-fn is_primary(flags: u16) -> bool {
+/// Whether a record is that of its read, of which there is one.
+pub(crate) fn is_primary(flags: u16) -> bool {
     flags & (SECONDARY | SUPPLEMENTARY) == 0
 }
 

@@ -32,7 +32,7 @@ fn sink(format: Format, comments: bool) -> FileSink {
 }
 
 fn of(comment: &[u8]) -> OfRead<'_> {
-    OfRead { comment, failed_filters: false }
+    OfRead { comment, ..OfRead::default() }
 }
 
 /// What an encoder makes of one chunk.

@@ -41,7 +41,7 @@ pub struct Output<'s> {
     files: Vec<Box<dyn Commit + 's>>,
     /// How many are of records.
     of_records: usize,
-    /// For [`Order::Any`]: numbers are given as chunks are finished.
+    /// For [`Order::Any`]: numbers are given as chunks are finished, in each file of records, and those beside them.
     next: Vec<AtomicU64>,
     /// Emptied buffers, on their way back from the writer thread.
     spare: Spare,
@@ -72,7 +72,6 @@ impl<'s> Output<'s> {
                 Some(grains) => Box::new(OverRanks(grains, Part::Beside(beside))),
                 None => Box::new(Positioned(OrderGate::new(self.sink.start(self.of_records + beside)))),
             });
-            self.next.push(AtomicU64::new(0));
         }
         self
     }
@@ -90,7 +89,7 @@ impl<'s> Output<'s> {
             sink,
             grains: None,
             order,
-            next: files.iter().map(|_| AtomicU64::new(0)).collect(),
+            next: (0..=files.len()).map(|_| AtomicU64::new(0)).collect(),
             of_records: files.len(),
             files,
             spare: Spare::new(SPARE_PER_WORKER * committers),

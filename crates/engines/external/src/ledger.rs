@@ -10,7 +10,7 @@ use zerohop_model::chunk::{Chunk, Fragment, Span};
 use zerohop_model::error::shown;
 use zerohop_model::instance::{Answer, Line};
 use zerohop_model::measurement::Tally;
-use zerohop_model::record::{FIRST, LAST, PROPER_PAIR, SECONDARY, SUPPLEMENTARY, UNMAPPED};
+use zerohop_model::record::{FIRST, LAST, PAIRED, PROPER_PAIR, SECONDARY, SUPPLEMENTARY, UNMAPPED};
 
 /// What is to be known of a fragment besides its name.
 #[derive(Debug, Clone, Copy)]
@@ -362,7 +362,12 @@ impl Ledger {
         let text = Span { start: start as u32, end };
         let (comment, fragment) = (open.expected.comment(current.fragment, mate), current.fragment as u32);
         let failed_filters = open.expected.failed_filters[open.expected.read(current.fragment, mate)];
-        open.answer.lines.push(Line { text, comment, failed_filters, fragment });
+        let pair_flags = match (open.expected.paired, mate) {
+            (false, _) => 0,
+            (true, 0) => PAIRED | FIRST,
+            (true, _) => PAIRED | LAST,
+        };
+        open.answer.lines.push(Line { text, comment, failed_filters, pair_flags, fragment });
         open.owners.push(current.fragment as u32);
         self.current = Some(current);
         Ok(())

@@ -75,15 +75,16 @@ fn parse(is_paired: bool, records: &[Made]) -> Result<Chunk, String> {
 #[test]
 fn reads_are_as_they_were_sequenced() {
     let reverse = Made { flags: 0x10, fields: b"NMC\x01RXZAC\0MDZ5\0".to_vec(), ..Made::new("b/1", 0, b"AACGR") };
-    let failed = Made { flags: 0x204, fields: b"RGZg\0".to_vec(), ..Made::new("c", 0, b"") };
+    let failed = Made { flags: 0x204, fields: b"RGZg\0PGZp\0".to_vec(), ..Made::new("c", 0, b"") };
     let secondary = Made { flags: 0x100, ..Made::new("b", 0, b"A") };
     let chunk = parse(false, &[Made::new("a", 4, b"ACGTN"), reverse, secondary, failed]).unwrap();
     let reads: Vec<_> = chunk.fragments().map(|fragment| fragment.first).collect();
     assert_eq!((reads[0].name, reads[0].seq, reads[0].qual), (&b"a"[..], &b"ACGTN"[..], Some(&b"?@ABC"[..])));
     assert_eq!((reads[1].name, reads[1].seq, reads[1].qual), (&b"b"[..], &b"YCGTT"[..], Some(&b"CBA@?"[..])));
-    assert_eq!((reads[0].comment, reads[1].comment, reads[2].comment), (&b""[..], &b"RX:Z:AC"[..], &b"RG:Z:g"[..]));
+    let comments = [&b""[..], b"RX:Z:AC", b"RG:Z:g\tPG:Z:p.1"];
+    assert_eq!(reads.iter().map(|read| read.comment).collect::<Vec<_>>(), comments);
     assert_eq!(reads.iter().map(|read| read.failed_filters).collect::<Vec<_>>(), [false, false, true]);
-    let text = "@a\nACGTN\n+\n?@ABC\n@b/1 RX:Z:AC\nYCGTT\n+\nCBA@?\n@c RG:Z:g\n\n+\n\n";
+    let text = "@a\nACGTN\n+\n?@ABC\n@b/1 RX:Z:AC\nYCGTT\n+\nCBA@?\n@c RG:Z:g\tPG:Z:p.1\n\n+\n\n";
     assert_eq!(chunk.text[0].bytes, text.as_bytes());
     assert_eq!(chunk.place(2, 0), (0, 103), "secondary records do not count");
 }

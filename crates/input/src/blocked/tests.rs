@@ -15,6 +15,7 @@ fn input(text: &[u8]) -> BlockInput {
             layout: Layout::Single,
             max_read_bases: 1000,
             comments: true,
+            pairs_alone: false,
         },
     }
 }

@@ -32,6 +32,7 @@ impl Commit for OverRanks<'_> {
     fn write(&self, sink: &dyn Sink, file: usize, number: u64, offset: u64, bytes: &[u8]) -> Result<(), Error> {
         match (number, self.1) {
             (0, Part::Records) => sink.write_header()?,
+            // All of them at once.
             (0, Part::Beside(0)) => sink.write_header_beside()?,
             _ => {}
         }
