@@ -1,8 +1,9 @@
 //! The header of an alignment file (SAMv1, sections 1.3 and 4.2).
 
-use crate::header_line::{Renamed, field, fields, free_id, ids, last_ids, new_ids, with_new_ids};
+use crate::header_line::{Renamed, field, free_id, ids, last_ids, new_ids, with_new_ids};
 use crate::history::History;
 use crate::order::SortOrder;
+use crate::read_group::ReadGroup;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -17,100 +18,6 @@ const OWN_HEAD: &str = "@HD\tVN:1.6\tSO:unsorted";
 const OPTIONAL: usize = 11;
 /// Bytes of a program's words that a message quotes at most.
 const QUOTED: usize = 80;
-
-/// A read group.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ReadGroup {
-    /// Its ID.
-    pub id: String,
-    /// Its further fields, `TG:value` each.
-    pub fields: Vec<String>,
-}
-
-/// What can be wrong with a read group line.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum ReadGroupError {
-    /// It is not of the form of a header line.
-    #[error("the read group line '{0}' must start with '@RG' and a tab (or \\t), as in '@RG\\tID:x\\tSM:y'")]
-    NotALine(String),
-    /// It names no ID, or several.
-    #[error("the read group line '{0}' must have one ID")]
-    NoId(String),
-    /// A line of a file is not text.
-    #[error("the read group line '{0}' is not UTF-8: give the reads another read group (-R)")]
-    NotUtf8(String),
-    /// A field is not a field.
-    #[error("'{0}' is not a read group field: it must be two letters, a colon and a value, as in 'SM:sample'")]
-    NotAField(String),
-}
-
-impl ReadGroup {
-    /// A read group from its ID and its fields.
-    ///
-    /// # Errors
-    /// [`ReadGroupError::NotAField`].
-    pub fn new(id: &str, fields: &[String]) -> Result<Self, ReadGroupError> {
-        let is_field = |f: &str| {
-            let bytes = f.as_bytes();
-            bytes.len() > 3
-                && bytes[2] == b':'
-                && bytes[..2].iter().all(u8::is_ascii_alphanumeric)
-                && !bytes.iter().any(u8::is_ascii_control)
-        };
-        let id_field = format!("ID:{id}");
-        match fields.iter().chain([&id_field]).find(|f| !is_field(f)) {
-            Some(odd) => Err(ReadGroupError::NotAField(odd.clone())),
-            // It goes into each record as well, whose text fields hold nothing else (SAMv1, section 1.5).
-            None if !id.bytes().all(|b| matches!(b, b' '..=b'~')) => Err(ReadGroupError::NotAField(id_field.clone())),
-            None => Ok(ReadGroup { id: id.to_owned(), fields: fields.to_vec() }),
-        }
-    }
-
-    /// A read group from a header line as `bwa mem -R` takes it: `\t` may stand for a tab.
-    ///
-    /// ```
-    /// use zerohop_output::ReadGroup;
-    /// let group = ReadGroup::parse(r"@RG\tID:lane1\tSM:NA12878").unwrap();
-    /// assert_eq!(group.id, "lane1");
-    /// ```
-    ///
-    /// # Errors
-    /// What is wrong with the line.
-    pub fn parse(line: &str) -> Result<Self, ReadGroupError> {
-        let line = line.replace("\\t", "\t");
-        let mut parts = line.split('\t');
-        if parts.next() != Some("@RG") {
-            return Err(ReadGroupError::NotALine(line));
-        }
-        let (ids, fields): (Vec<&str>, Vec<&str>) = parts.partition(|f| f.starts_with("ID:"));
-        match ids[..].iter().map(|id| &id[3..]).collect::<Vec<_>>()[..] {
-            [id] if !id.is_empty() => ReadGroup::new(id, &fields.into_iter().map(str::to_owned).collect::<Vec<_>>()),
-            _ => Err(ReadGroupError::NoId(line.clone())),
-        }
-    }
-
-    /// A read group from a line of another file's header, whose fields are kept as they stand there.
-    ///
-    /// # Errors
-    /// A line that is not UTF-8, or names no ID that a record can hold.
-    pub fn of_file(line: &[u8]) -> Result<Self, ReadGroupError> {
-        let text = String::from_utf8_lossy(line);
-        let Ok(line) = std::str::from_utf8(line) else { return Err(ReadGroupError::NotUtf8(text.into_owned())) };
-        let (ids, fields): (Vec<String>, Vec<String>) =
-            fields(line).into_iter().partition(|field| field.starts_with("ID:"));
-        match &ids[..] {
-            [id] if id.len() > 3 && id.bytes().all(|b| matches!(b, b' '..=b'~')) => {
-                Ok(ReadGroup { id: id[3..].to_owned(), fields })
-            }
-            _ => Err(ReadGroupError::NoId(text.into_owned())),
-        }
-    }
-
-    /// The library that its reads are of.
-    pub(crate) fn library(&self) -> Option<&str> {
-        self.fields.iter().find_map(|field| field.strip_prefix("LB:"))
-    }
-}
 
 /// A program that had a part in the records, for @PG.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -439,15 +346,6 @@ fn says_the_same(line: &str, group: &ReadGroup) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn lines_and_their_faults() {
-        let group = ReadGroup::parse("@RG\tSM:s\tID:a b\tPL:ILLUMINA").unwrap();
-        assert_eq!(group, ReadGroup { id: "a b".into(), fields: vec!["SM:s".into(), "PL:ILLUMINA".into()] });
-        assert!(matches!(ReadGroup::parse("ID:x"), Err(ReadGroupError::NotALine(_))));
-        assert!(matches!(ReadGroup::parse(r"@RG\tSM:x"), Err(ReadGroupError::NoId(_))));
-        assert!(matches!(ReadGroup::parse(r"@RG\tID:x\tS"), Err(ReadGroupError::NotAField(_))));
-    }
 
     #[test]
     fn programs_are_chained() {

@@ -1,6 +1,7 @@
 //! The libraries that reads are of, as their read groups say (LB).
 
-use crate::header::{Header, ReadGroup};
+use crate::header::Header;
+use crate::read_group::ReadGroup;
 use std::collections::HashMap;
 
 /// The name of the library of reads that name none, as Picard has it.
@@ -55,7 +56,6 @@ impl Libraries {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::header::ReadGroup;
 
     #[test]
     fn lanes_of_one_library_share_its_number() {
