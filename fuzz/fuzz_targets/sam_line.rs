@@ -34,7 +34,7 @@ fn sink(format: Format) -> FileSink {
 fn encode(encoder: &mut dyn Encoder, lane: u32, lines: &[&[u8]], comment: &[u8]) -> (Vec<u8>, Vec<bool>) {
     encoder.begin(lane, Vec::new());
     let taken =
-        lines.iter().map(|line| encoder.line(line, OfRead { comment, failed_filters: false }, true).is_ok()).collect();
+        lines.iter().map(|line| encoder.line(line, OfRead { comment, ..OfRead::default() }, true).is_ok()).collect();
     (encoder.finish().unwrap(), taken)
 }
 

@@ -284,7 +284,8 @@ trailing_bytes() {
             fault "1.fq: $(garbage $((end + zeros)))" ref.fa 1.fq
             ! "$ZEROHOP" align -q -o out/x.sam ref.fa - 2> stderr < <(cat 1.fq) ||
                 wrong "$coding, a pipe: a member behind padding is taken"
-            [ "$(cat stderr)" = "error: -: $(garbage $((end + zeros)))" ] || wrong "$coding, a pipe: $(cat stderr)"
+            [ "$(cat stderr)" = "error: standard input: $(garbage $((end + zeros)))" ] ||
+                wrong "$coding, a pipe: $(cat stderr)"
         done
         { cat whole.$coding; echo "and text"; } > 1.fq
         fault "1.fq: $(garbage "$end")" ref.fa 1.fq

@@ -22,7 +22,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use zerohop_model::directed::Directed;
 use zerohop_model::engine::Cut;
-use zerohop_model::error::InputError;
+use zerohop_model::error::{InputError, shown_path};
 use zerohop_model::source::{Deal, Lane, Parse};
 
 /// What of the input goes on to the records, besides names, bases and qualities.
@@ -85,7 +85,7 @@ impl OpenLane {
         let mut notes = Vec::new();
         for file in &mut files {
             if layout == Layout::Single && file.seems_interleaved()? {
-                let path = file.path.display();
+                let path = shown_path(&file.path);
                 notes.push(format!("{path}: its first two reads have the same name: are they pairs (-p)?"));
             }
             if file.lacks_end_marker {

@@ -15,7 +15,7 @@ use std::io::{Cursor, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use zerohop_model::error::InputError;
+use zerohop_model::error::{InputError, shown_path};
 
 /// Bytes of BAM that are read at first.
 const BEGIN: usize = 1 << 16;
@@ -71,10 +71,8 @@ impl EndOfPipe {
 
 /// What is said of a file or pipe of BGZF that does not end as its writers end it.
 pub(crate) fn no_end_marker(path: &Path) -> String {
-    let (path, what) = match path == Path::new("-") {
-        true => ("standard input".into(), ": has the program failed that wrote it?"),
-        false => (path.to_string_lossy(), "."),
-    };
+    let what = if path == Path::new("-") { ": has the program failed that wrote it?" } else { "." };
+    let path = shown_path(path);
     format!("{path} lacks the end marker of BGZF: it may be truncated between two blocks{what}")
 }
 

@@ -37,6 +37,20 @@ pub fn printable(text: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
+/// A file of reads as messages name it: `-` is standard input.
+///
+/// ```
+/// use zerohop_model::error::shown_path;
+/// assert_eq!(shown_path("-".as_ref()), "standard input");
+/// assert_eq!(shown_path("a/b.fq".as_ref()), "a/b.fq");
+/// ```
+pub fn shown_path(path: &Path) -> Cow<'_, str> {
+    match path.to_string_lossy() {
+        name if name == "-" => Cow::Borrowed("standard input"),
+        name => name,
+    }
+}
+
 /// A fault in an input file. Reads `FILE: record N (byte B), read 'NAME': what is wrong`, without the parts not known.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct InputError {
@@ -81,8 +95,7 @@ impl fmt::Display for InputError {
         };
         let read = self.read.as_ref().map(|read| format!("read '{}'", printable(read)));
         let parts: Vec<String> = place.into_iter().chain(read).collect();
-        let file = self.file.to_string_lossy();
-        write!(f, "{}: {}", printable(&file), parts.join(", "))?;
+        write!(f, "{}: {}", printable(&shown_path(&self.file)), parts.join(", "))?;
         write!(f, "{}{}", if parts.is_empty() { "" } else { ": " }, printable(&self.what))
     }
 }
