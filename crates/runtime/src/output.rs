@@ -45,7 +45,7 @@ pub struct Output<'s> {
     next: Vec<AtomicU64>,
     /// Emptied buffers, on their way back from the writer thread.
     spare: Spare,
-    /// Finished chunks that each committer may hold.
+    /// Parts of finished chunks that each committer may hold.
     held: usize,
     /// Time spent at the gates, where only one worker can be.
     gate_nanos: AtomicU64,
@@ -67,6 +67,8 @@ impl<'s> Output<'s> {
     /// The same, with the files beside the records that the sink has.
     #[must_use]
     pub(crate) fn with_beside(mut self) -> Self {
+        // As many chunks as without these files.
+        self.held = self.held.saturating_mul(1 + self.sink.beside());
         for beside in 0..self.sink.beside() {
             self.files.push(match self.grains {
                 Some(grains) => Box::new(OverRanks(grains, Part::Beside(beside))),
@@ -327,5 +329,66 @@ impl<'o, 's> Committer<'o, 's> {
             self.writing += started.elapsed();
         }
         self.write_held(0)
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+    use std::sync::mpsc::channel;
+    use zerohop_model::sink::Encoder;
+
+    /// One file of records and two beside it.
+    struct Nowhere;
+
+    impl Sink for Nowhere {
+        fn files(&self) -> usize {
+            1
+        }
+
+        fn access(&self) -> Access {
+            Access::Positioned
+        }
+
+        fn start(&self, _file: usize) -> u64 {
+            0
+        }
+
+        fn beside(&self) -> usize {
+            2
+        }
+
+        fn write_at(&self, _file: usize, _offset: u64, _bytes: &[u8]) -> Result<(), Error> {
+            Ok(())
+        }
+
+        fn write_header(&self) -> Result<(), Error> {
+            Ok(())
+        }
+
+        fn encoder(&self) -> Box<dyn Encoder + '_> {
+            unreachable!("nothing is encoded here")
+        }
+    }
+
+    /// Nobody knows where a grain goes before all its chunks are there.
+    #[test]
+    fn all_chunks_of_a_grain_can_be_held_whatever_they_add_beside() {
+        let (send, receive) = channel();
+        std::thread::spawn(move || {
+            let grains = Grains::with_beside(1, 2);
+            grains.give(0..8);
+            let output = Output::granted(&Nowhere, &grains, 1, 8).with_beside();
+            let mut committer = Committer::new(&output);
+            for number in 0..8 {
+                committer.commit(number, vec![0; 3], &Tally::default()).unwrap();
+                committer.commit_beside(number, |_, buffer| Ok(buffer)).unwrap();
+            }
+            assert_eq!(grains.take_complete().len(), 1);
+            grains.place(0, &[0, 0, 0]);
+            committer.finish().unwrap();
+            send.send(grains.take_written().len()).unwrap();
+        });
+        assert_eq!(receive.recv_timeout(Duration::from_secs(60)), Ok(1), "it hangs");
     }
 }
