@@ -30,7 +30,7 @@ debian_12() {
     fi
     mkdir "$WORK/layers"
     mount -t tmpfs tmpfs "$WORK/layers"
-    trap 'umount -lR "$WORK/layers"; rm -rf --one-file-system "$WORK"' EXIT
+    at_exit 'umount -lR "$WORK/layers"; rm -rf --one-file-system "$WORK"'
     new_system
 }
 

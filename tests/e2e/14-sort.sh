@@ -243,7 +243,7 @@ check_faults() {
     local reads=("$DATA/ecoli/ecoli_150_1.fq.gz" "$DATA/ecoli/ecoli_150_2.fq.gz")
     mkdir -p "$WORK/disk" "$WORK/out"
     if [ "$(id -u)" = 0 ] && mount -t tmpfs -o size=1m zerohop-full "$WORK/disk" 2> /dev/null; then
-        trap 'umount "$WORK/disk"; rm -rf "$WORK"' EXIT
+        at_exit 'umount "$WORK/disk"; rm -rf "$WORK"'
         for output in "-o $WORK/disk/r.bam" "-o $WORK/disk/r.sam --sort-memory 64M" \
             "-o $WORK/r.bam --tmp-dir $WORK/disk --sort-memory 500K"; do
             rc=0

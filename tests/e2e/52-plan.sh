@@ -84,7 +84,7 @@ limit() {
     for file in memory/zerohop-test-$$/memory.limit_in_bytes zerohop-test-$$/memory.max; do
         file=/sys/fs/cgroup/$file; group=$(dirname "$file")
         mkdir "$group" 2> /dev/null || continue
-        trap 'rmdir "'"$group"'" 2> /dev/null; rm -rf "$WORK"' EXIT
+        at_exit 'rmdir "'"$group"'" 2> /dev/null; rm -rf "$WORK"'
         echo 16M 2> /dev/null > "$file" && limited "$file" true 2> /dev/null || { rmdir "$group"; continue; }
         for command in "plan --reference r.fa" "align -q -o x.sam r.fa 1.fq"; do
             rc=0; limited "$file" "$ZEROHOP" $command > out.txt 2> stderr || rc=$?

@@ -72,7 +72,7 @@ full_disks() {
     mkdir -p disk
     [ "$(id -u)" = 0 ] && mount -t tmpfs -o size=1m zerohop-full disk 2>/dev/null ||
         { echo "full disks: not tested, a small tmpfs cannot be mounted"; return; }
-    trap 'umount "$WORK/disk"' EXIT
+    at_exit 'umount "$WORK/disk"'
     for threads in 1 3; do
         for reads in "1.fq 2.fq" "1.gz 2.gz"; do
             for output in x.sam x.bam; do

@@ -545,7 +545,7 @@ full_disks() {
     mkdir -p disk
     [ "$(id -u)" = 0 ] && mount -t tmpfs -o size=1m zerohop-full disk 2>/dev/null ||
         { echo "full disks: not tested, a small tmpfs cannot be mounted"; return 0; }
-    trap 'umount "$WORK/disk"' EXIT
+    at_exit 'umount "$WORK/disk"'
     make_indexes
     for E in fake $(grep -ow bowtie2 <<< "$engines" | head -n 1); do
         for file in x.sam x.bam; do

@@ -143,7 +143,7 @@ keep() {
     fi
 }
 
-trap 'keep; rm -rf "$WORK"' EXIT
+at_exit 'keep; rm -rf "$WORK"'
 results
 for part in page faults browser; do
     [[ $part =~ ${PART-} ]] || continue

@@ -6,7 +6,10 @@ set -euo pipefail
 export ZEROHOP_LAB=${ZEROHOP_LAB:-$(dirname "$ZEROHOP")/zerohop-lab}
 
 WORK=$(mktemp -d "${TMPDIR:-/tmp}/zerohop-e2e.XXXXXX")
-trap 'rm -rf "$WORK"' EXIT
+# at_exit COMMANDS: run when this shell ends. (A child that is killed before it has become another program would run the
+# trap, too, and take $WORK away.)
+at_exit() { trap "[[ \$BASHPID != $BASHPID ]] || { $1; }" EXIT; }
+at_exit 'rm -rf "$WORK"'
 # Where -e ends a script without a word, it is said where. (141: who reads our pipe wants no more of it.)
 set -E
 trap 'rc=$?; [[ $- != *e* ]] || [ $rc = 141 ] ||

@@ -22,7 +22,7 @@ source "$(dirname "${BASH_SOURCE[0]}")/../e2e/lib.sh"
 
 HOSTS="h1 h2 h3"
 OURS=zerohop-$$-
-trap 'remove_hosts "$OURS"; rm -rf "$WORK"' EXIT
+at_exit 'remove_hosts "$OURS"; rm -rf "$WORK"'
 
 # in_host HOST COMMAND...: under the host's name, as a login there would find it: with next to nothing of our
 # environment
