@@ -138,7 +138,8 @@ check_local("bwa-mem", [[n] for n in range(8)])'
     check "bwa-mem: what workers work in lies on their nodes; the index is next to nothing here" '
 near, far = (int(a) - int(b) for a, b in zip(open("after").read().split(), open("before").read().split()))
 print(f"scratch of bwa-mem: {near} pages on the node of the worker, {far} on another one")
-assert near > 5000 and far <= 0.01 * near, (near, far)'
+# the whole machine is counted; memory that nobody places would be elsewhere for seven of eight workers
+assert near > 5000 and far <= 0.05 * near, (near, far)'
     check "auto: a copy on each node" '
 for name in "auto", "built":
     j, copies = check_local(name, [[n] for n in range(8)])
