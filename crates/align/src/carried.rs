@@ -5,6 +5,7 @@ use crate::error::AlignError;
 use crate::job::Job;
 use crate::lanes::ReadGroups;
 use zerohop_input::{Carried, OpenLane};
+use zerohop_model::error::shown_path;
 use zerohop_output::{History, ReadGroup, ReadsFormat, Renamed};
 
 /// The job with what its lanes say of themselves, and the lanes with what the job wants of them: all fields of BAM, but
@@ -34,7 +35,7 @@ pub fn complete(job: &Job, lanes: Vec<OpenLane>) -> Result<(Job, Vec<OpenLane>),
         return Err(AlignError::Usage(format!(
             "--unaligned {}: '%' stands for the mates of pairs, and the reads of {} are single: leave out the '%'",
             unaligned.path.display(),
-            single.paths().next().map(|path| path.display().to_string()).unwrap_or_default()
+            single.paths().next().map(|path| shown_path(path)).unwrap_or_default()
         )));
     }
     let mut job = job.clone();
@@ -56,7 +57,7 @@ pub fn complete(job: &Job, lanes: Vec<OpenLane>) -> Result<(Job, Vec<OpenLane>),
 
 /// Adds the read groups of `lane`, some programs of which have other IDs.
 fn add_groups(all: &mut ReadGroups, lane: &OpenLane, programs: &Renamed) -> Result<(), AlignError> {
-    let file = lane.paths().next().map(|path| path.display().to_string()).unwrap_or_default();
+    let file = lane.paths().next().map(|path| shown_path(path)).unwrap_or_default();
     for line in lane.read_group_lines() {
         let mut group = ReadGroup::of_file(line).map_err(|error| AlignError::Failed(format!("{file}: {error}")))?;
         for field in &mut group.fields {
