@@ -65,6 +65,10 @@ check_set() {
     [ -n "${LONG-}" ] || [ "$name" = ecoli_150 ] || [ "$name" = phix_301 ] || { echo "$name: the same"; return; }
     check "$name, interleaved" "-K 10000000 -p" "-t 2 -p" "$WORK/both.fq"
     check_again "$name, interleaved pipe" "-K 10000000" "-t 2 -p" <(cat "$WORK/both.fq")
+    # the farm deals ahead of what workers may hold
+    head -n 8000 "$WORK/both.fq" > "$WORK/few.fq"
+    check "$name, each pair by itself" "-K 1 -p" "-t 2 -p" "$WORK/few.fq"
+    check_again "$name, each pair by itself, pipe" "-K 1" "-t 6 -p" <(cat "$WORK/few.fq")
     echo "$name: $(records "$WORK/expected.sam" | wc -l) records, the same in $runs runs of bwa"
 }
 
@@ -219,6 +223,25 @@ END
     echo "ranks: 1 to 4 give the records of bwa, and a run that was killed is finished"
 }
 
+# A cohort of more reads than a rank holds while others are behind, or one process with --durable; of N, which is quick
+check_large_cohorts() {
+    local input
+    python3 -c '
+bases, qualities = "N" * 10_000, "#" * 10_000
+for n in range(7_000):
+    print(f"@n{n}\n{bases}\n+\n{qualities}")' > "$WORK/large.fq"
+    cat "$WORK/1.fq" >> "$WORK/large.fq"
+    gzip -1 -c "$WORK/large.fq" > "$WORK/large.fq.gz"
+    bwa mem -v 1 -t 2 -K 100000000 "$WORK/indexed" "$WORK/large.fq" 2> /dev/null > "$WORK/expected.sam"
+    for input in large.fq large.fq.gz; do
+        timeout 300 "$ZEROHOP" align --engine bwa-mem "--engine-args=-K 100000000" -q -t 2 --durable \
+            -o "$WORK/own.sam" "$WORK/indexed" "$WORK/$input" || fail "$input: exit status $?"
+        cmp <(records "$WORK/own.sam") <(records "$WORK/expected.sam") || fail "$input: other records"
+    done
+    rm "$WORK"/large.fq* "$WORK/own.sam"
+    echo "large cohorts: the records of bwa"
+}
+
 # What the library does by itself reaches nobody: words, variables of the environment, indexes in shared memory, and an
 # end of the process without a word where memory is short.
 check_library() {
@@ -355,7 +378,7 @@ ecoli() {
 }
 
 for part in check_sets ecoli check_options check_option_pairs check_bam check_pages check_library check_ranks \
-    check_contigs; do
+    check_large_cohorts check_contigs; do
     [ $part = ecoli ] || [[ $part =~ ${PART-} ]] || continue
     start=$SECONDS
     $part

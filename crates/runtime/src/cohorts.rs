@@ -7,13 +7,19 @@
 //! - a second phase that can be done goes before another claim;
 //! - until then a worker goes on claiming, pieces of this cohort or of later ones, as long as the text that is held is
 //!   within a bound;
-//! - beyond the bound it claims only if a cohort could not be completed otherwise, and waits else.
+//! - beyond the bound it claims only what was dealt to it, if others have claimed what comes behind that, or if a
+//!   cohort could not be completed otherwise, and waits else.
 //!
-//! Nobody waits for ever. Pieces are claimed in the order of the input, so the first open cohort that is not combined
-//! has pieces that nobody has claimed, which everybody may claim who holds no piece behind it, or pieces in a first
-//! phase, whose workers do not wait. Second phases are done in the order of the input by each worker: one that waits
-//! for its turn to write waits for pieces before its own only, whose cohorts are combined or about to be by workers
-//! that hold them.
+//! Nobody waits for ever. Pieces are dealt in the order of the input, but the farm deals them ahead: a worker may have
+//! pieces that it has not claimed. Take the first piece that is not finished.
+//!
+//! - If it is not claimed, and something behind it is, it was dealt to a worker that holds none, for what it holds
+//!   would come before. Such a worker claims. If nothing is claimed, everybody does.
+//! - If it is claimed, its cohort is the first open one. Pieces of it that are not claimed are claimed by everybody who
+//!   holds no piece behind it; those in a first phase have workers who do not wait. Then its second phase can be done,
+//!   and its worker does it first, and need not wait for its turn to write.
+//!
+//! A worker that waits for its turn to write holds a later piece of a cohort that is combined: none of these.
 
 use crate::sync::{Condvar, Mutex, lock, wait};
 use std::collections::BTreeMap;
@@ -59,13 +65,19 @@ pub enum Next<T> {
 }
 
 /// Lane and number of a cohort.
-type Place = (u32, u64);
+pub type Place = (u32, u64);
 
 /// What is behind all cohorts.
 const BEHIND_ALL: Place = (u32::MAX, u64::MAX);
 
-fn place(ticket: &Ticket) -> Place {
+/// Where a piece is.
+pub fn place(ticket: &Ticket) -> Place {
     (ticket.lane, ticket.cohort)
+}
+
+/// Behind all cohorts of a lane.
+pub fn behind(lane: u32) -> Place {
+    (lane, u64::MAX)
 }
 
 /// A cohort of which a piece was claimed and not all second phases are done.
@@ -181,15 +193,25 @@ impl<S, T: Clone> Cohorts<S, T> {
     }
 
     /// What a worker does next that holds pieces from `first` to `last`; `ended` says that there is nothing to be
-    /// claimed. Waits while that is nothing, and others work.
+    /// claimed, `dealt` where the next piece is that was dealt to it already. Waits while that is nothing, and others
+    /// work.
     ///
     /// # Errors
     /// [`Over`].
-    pub fn next(&self, held: Option<(&Ticket, &Ticket)>, ended: bool) -> Result<Next<T>, Over> {
+    pub fn next(
+        &self,
+        held: Option<(&Ticket, &Ticket)>,
+        ended: bool,
+        mut dealt: impl FnMut() -> Option<Place>,
+    ) -> Result<Next<T>, Over> {
         let mut state = lock(&self.state);
         loop {
             if let Some(next) = state.next(held, ended, self.most_text)? {
                 return Ok(next);
+            }
+            // Who claims what comes behind it wakes us: it was dealt before that.
+            if !ended && dealt().is_some_and(|dealt| state.is_behind(dealt)) {
+                return Ok(Next::Claim);
             }
             state.waiting += 1;
             state = wait(&self.moved, state);
@@ -197,7 +219,8 @@ impl<S, T: Clone> Cohorts<S, T> {
         }
     }
 
-    /// As [`Cohorts::next`], but none where that would wait: for a simulation, which has its own time.
+    /// As [`Cohorts::next`] where nothing is dealt ahead, but none where that would wait: for a simulation, which has
+    /// its own time.
     ///
     /// # Errors
     /// [`Over`].
@@ -251,6 +274,11 @@ impl<S, T: Clone> State<S, T> {
         }
     }
 
+    /// Whether somebody has claimed what comes behind a place.
+    fn is_behind(&self, place: Place) -> bool {
+        self.reached.iter().any(|reached| *reached > Some(place))
+    }
+
     /// The first open cohort of which a piece is not claimed.
     fn first_unclaimed(&self) -> Option<Place> {
         self.open.iter().find(|(_, cohort)| !cohort.is_claimed()).map(|(place, _)| *place)
@@ -277,21 +305,21 @@ mod tests {
     fn second_phases_go_before_claims_and_summaries_come_in_order() {
         let cohorts = Cohorts::<u32, u32>::new(1, 100);
         let (a, b) = (piece(0, 0, false), piece(0, 1, true));
-        assert_eq!(cohorts.next(None, false), Ok(Next::Claim));
+        assert_eq!(cohorts.next(None, false, || None), Ok(Next::Claim));
         cohorts.claimed(0, &b, 10);
         cohorts.claimed(0, &a, 10);
         assert_eq!(cohorts.summarised(&b, 2), None);
-        assert_eq!(cohorts.next(Some((&a, &b)), false), Ok(Next::Claim));
+        assert_eq!(cohorts.next(Some((&a, &b)), false, || None), Ok(Next::Claim));
         assert_eq!(cohorts.summarised(&a, 1), Some(vec![1, 2]));
         assert!(!cohorts.is_ready(&a));
         cohorts.combined(&a, 3);
         assert!(cohorts.is_ready(&a));
-        assert_eq!(cohorts.next(Some((&a, &b)), false), Ok(Next::Second(3)));
+        assert_eq!(cohorts.next(Some((&a, &b)), false, || None), Ok(Next::Second(3)));
         cohorts.finished(&a, 10);
-        assert_eq!(cohorts.next(Some((&b, &b)), true), Ok(Next::Second(3)));
+        assert_eq!(cohorts.next(Some((&b, &b)), true, || None), Ok(Next::Second(3)));
         cohorts.finished(&b, 10);
         cohorts.end(0);
-        assert_eq!(cohorts.next(None, true), Ok(Next::Nothing));
+        assert_eq!(cohorts.next(None, true, || None), Ok(Next::Nothing));
         assert!(lock(&cohorts.state).open.is_empty());
     }
 
@@ -317,9 +345,9 @@ mod tests {
         cohorts.claimed(0, &first, 1);
         assert_eq!(cohorts.summarised(&first, ()), None);
         cohorts.end(1);
-        assert_eq!(cohorts.next(None, true), Ok(Next::Nothing));
+        assert_eq!(cohorts.next(None, true, || None), Ok(Next::Nothing));
         cohorts.claimed(0, &piece(1, 0, false), 1);
-        assert_eq!(cohorts.next(Some((&first, &first)), true), Err(Over::Missing));
+        assert_eq!(cohorts.next(Some((&first, &first)), true, || None), Err(Over::Missing));
     }
 
     #[test]
@@ -343,7 +371,7 @@ mod loom_tests {
     fn work(worker: usize, cohorts: &Cohorts<usize, usize>, next: &AtomicUsize, fails: usize) -> Result<usize, Over> {
         let (mut held, mut ended, mut finished) = (std::collections::VecDeque::new(), false, 0);
         loop {
-            match cohorts.next(held.front().zip(held.back()), ended)? {
+            match cohorts.next(held.front().zip(held.back()), ended, || None)? {
                 Next::Second(statistics) => {
                     let ticket: Ticket = held.pop_front().unwrap();
                     assert_eq!(statistics, if ticket.cohort == 0 { 1 } else { 5 }, "the sum of its pieces' numbers");
@@ -397,6 +425,40 @@ mod loom_tests {
     #[test]
     fn loom_cohorts_all_pieces_are_finished_with_a_bound_of_a_cohort() {
         two_workers(2, usize::MAX);
+    }
+
+    /// A worker that was dealt every other piece, each a cohort of its own, and writes when it is its turn.
+    fn work_in_turn(worker: usize, cohorts: &Cohorts<(), ()>, written: &(Mutex<u64>, Condvar)) {
+        for number in [worker as u64, worker as u64 + 2] {
+            let ticket = Ticket { number, cohort: number, is_last_piece: true, ..Ticket::default() };
+            assert_eq!(cohorts.next(None, false, || Some(place(&ticket))), Ok(Next::Claim));
+            cohorts.claimed(worker, &ticket, 1);
+            assert!(cohorts.summarised(&ticket, ()).is_some());
+            cohorts.combined(&ticket, ());
+            assert_eq!(cohorts.next(Some((&ticket, &ticket)), false, || None), Ok(Next::Second(())));
+            let mut next = lock(&written.0);
+            while *next != number {
+                next = wait(&written.1, next);
+            }
+            *next += 1;
+            written.1.notify_all();
+            drop(next);
+            cohorts.finished(&ticket, 1);
+        }
+    }
+
+    #[test]
+    fn loom_cohorts_of_one_piece_are_finished_whoever_they_were_dealt_to() {
+        loom::model(|| {
+            let cohorts = Arc::new(Cohorts::new(2, 1));
+            let written = Arc::new((Mutex::new(0), Condvar::new()));
+            let other = {
+                let (cohorts, written) = (Arc::clone(&cohorts), Arc::clone(&written));
+                loom::thread::spawn(move || work_in_turn(1, &cohorts, &written))
+            };
+            work_in_turn(0, &cohorts, &written);
+            other.join().unwrap();
+        });
     }
 
     #[test]

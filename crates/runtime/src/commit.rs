@@ -31,6 +31,12 @@ pub(crate) trait Commit: Send + Sync {
     /// Where a chunk goes, if that is known by now.
     fn try_offset(&self, number: u64) -> Option<u64>;
 
+    /// Whether a worker that has submitted chunk `last` may wait for the place of chunk `number`: that does not depend
+    /// on what the worker has yet to do.
+    fn may_wait(&self, _number: u64, _last: u64) -> bool {
+        true
+    }
+
     /// Waits until it is known where a chunk goes.
     ///
     /// # Errors

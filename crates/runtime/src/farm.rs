@@ -47,6 +47,8 @@ pub enum Dealt {
 /// A worker's end of the farm.
 pub struct WorkerEnd {
     tasks: Consumer<Dealt>,
+    /// A task that was looked at.
+    next: Option<Dealt>,
     empty: Producer<Box<Chunk>>,
     chunks: usize,
     emitter: Arc<OnceLock<Thread>>,
@@ -85,7 +87,15 @@ pub fn farm(workers: usize, lanes: usize, chunks: usize) -> (EmitterEnd, Vec<Wor
             emitter_end.tasks.push(task_in);
             emitter_end.empty.push(empty_out);
             let emitter = Arc::clone(&emitter);
-            WorkerEnd { tasks: task_out, empty: empty_in, chunks, emitter, sent: VecDeque::new(), grown: false }
+            WorkerEnd {
+                tasks: task_out,
+                next: None,
+                empty: empty_in,
+                chunks,
+                emitter,
+                sent: VecDeque::new(),
+                grown: false,
+            }
         })
         .collect();
     (emitter_end, ends)
@@ -120,10 +130,22 @@ impl WorkerEnd {
         grown
     }
 
+    /// The next task, if there is one by now; it stays the next.
+    pub(crate) fn peek(&mut self) -> Option<&Dealt> {
+        if self.next.is_none() {
+            self.next = self.tasks.pop();
+        }
+        self.next.as_ref()
+    }
+
+    fn pop(&mut self) -> Option<Dealt> {
+        self.next.take().or_else(|| self.tasks.pop())
+    }
+
     /// A filled chunk that was dealt and will not be mapped, because the run failed.
     pub fn leftover(&mut self) -> Option<Box<Chunk>> {
         loop {
-            match self.tasks.pop()? {
+            match self.pop()? {
                 Dealt::Chunk(chunk) => return Some(chunk),
                 Dealt::LaneEnd { .. } => {}
             }
@@ -148,7 +170,7 @@ impl WorkerEnd {
         let mut back_off = BackOff::new();
         loop {
             let gone = self.tasks.is_closed();
-            if let Some(task) = self.tasks.pop() {
+            if let Some(task) = self.pop() {
                 if let Dealt::Chunk(chunk) = &task {
                     self.grown = self.sent.pop_front().is_some_and(|sent| sent != capacities(chunk));
                 }

@@ -347,6 +347,12 @@ impl Grains {
         lock(&self.state).offset(part, number)
     }
 
+    /// Whether chunk `other` is done with the grain that `number` is done with: the place of the one is not known
+    /// before the length of the other is.
+    pub(crate) fn is_with(&self, number: u64, other: u64) -> bool {
+        lock(&self.state).grain_of(number).is_some_and(|open| open.own.contains(&other))
+    }
+
     /// Waits for the place of a part of a chunk.
     ///
     /// # Errors
@@ -471,6 +477,8 @@ impl Grant for Grains {
         let mut state = lock(&self.state);
         if chunks.end == u64::MAX {
             state.input_end = Some(chunks.start);
+            // Who has come to the end in a cohort asks for no more grains: those before it lie behind.
+            state.dealt = state.dealt.max(chunks.start);
         }
         state.leave_out(&chunks);
     }

@@ -1,6 +1,7 @@
 //! One thread's way to its chunks: lane after lane, taken by itself or dealt by the farm.
 
 use crate::back_off::BackOff;
+use crate::cohorts::{Place, behind, place};
 use crate::failure::Failure;
 use crate::farm::{Dealt, WorkerEnd};
 use crate::local_buffer;
@@ -127,6 +128,16 @@ impl<'a> Intake<'a> {
             }
         }
         Ok(Asked::End)
+    }
+
+    /// Where the next chunk is that was dealt to this thread ahead; behind its lane if that has no more of them.
+    pub(crate) fn dealt(&mut self) -> Option<Place> {
+        let dealt = self.end.peek()?;
+        let is_farm = |lane: &usize| matches!(self.input.lanes[*lane], LaneView::Farm(_));
+        match dealt {
+            Dealt::Chunk(chunk) => Some(place(&chunk.ticket)),
+            Dealt::LaneEnd { .. } => (self.lane..self.input.lanes.len()).find(is_farm).map(|lane| behind(lane as u32)),
+        }
     }
 
     /// Finds the reads of a chunk.

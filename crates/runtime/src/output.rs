@@ -45,7 +45,7 @@ pub struct Output<'s> {
     next: Vec<AtomicU64>,
     /// Emptied buffers, on their way back from the writer thread.
     spare: Spare,
-    /// Parts of finished chunks that each committer may hold.
+    /// Parts of finished chunks that each committer may hold while what is missing is not its own to do.
     held: usize,
     /// Time spent at the gates, where only one worker can be.
     gate_nanos: AtomicU64,
@@ -275,21 +275,20 @@ impl<'o, 's> Committer<'o, 's> {
             Some(bytes) => {
                 self.output.gate_nanos.fetch_add(started.elapsed().as_nanos() as u64, Ordering::Relaxed);
                 self.held.push_back(Held { file, number, bytes });
-                self.write_held(self.output.held)
+                self.write_held(self.output.held, Some(number))
             }
         }
     }
 
-    /// Writes what can be written, and waits until no more than `keep` chunks are kept.
-    ///
-    /// # Errors
-    /// As for [`Committer::commit`].
-    pub(crate) fn write_held(&mut self, keep: usize) -> Result<(), Error> {
+    /// Writes what can be written, and waits until no more than `keep` chunks are kept; but not for what this worker
+    /// has yet to do, which submitted chunk `last` last. (None: it submits no more.)
+    fn write_held(&mut self, keep: usize, last: Option<u64>) -> Result<(), Error> {
         while let Some(held) = self.held.front() {
             let file = &self.output.files[held.file];
             let offset = match file.try_offset(held.number) {
                 Some(offset) => offset,
                 None if self.held.len() <= keep => return Ok(()),
+                None if last.is_some_and(|last| !file.may_wait(held.number, last)) => return Ok(()),
                 None => {
                     let started = Instant::now();
                     let offset = file.offset(held.number);
@@ -328,7 +327,7 @@ impl<'o, 's> Committer<'o, 's> {
             }
             self.writing += started.elapsed();
         }
-        self.write_held(0)
+        self.write_held(0, None)
     }
 }
 
@@ -337,6 +336,7 @@ mod tests {
     use super::*;
     use std::sync::mpsc::channel;
     use zerohop_model::sink::Encoder;
+    use zerohop_model::source::Grant;
 
     /// One file of records and two beside it.
     struct Nowhere;
@@ -371,16 +371,17 @@ mod tests {
         }
     }
 
-    /// Nobody knows where a grain goes before all its chunks are there.
+    /// Nobody knows where a grain goes before all its chunks are there, those of a cohort that goes on behind it too.
     #[test]
     fn all_chunks_of_a_grain_can_be_held_whatever_they_add_beside() {
         let (send, receive) = channel();
         std::thread::spawn(move || {
             let grains = Grains::with_beside(1, 2);
             grains.give(0..8);
-            let output = Output::granted(&Nowhere, &grains, 1, 8).with_beside();
+            grains.goes_on(8..20);
+            let output = Output::granted(&Nowhere, &grains, 1, 2).with_beside();
             let mut committer = Committer::new(&output);
-            for number in 0..8 {
+            for number in 0..20 {
                 committer.commit(number, vec![0; 3], &Tally::default()).unwrap();
                 committer.commit_beside(number, |_, buffer| Ok(buffer)).unwrap();
             }

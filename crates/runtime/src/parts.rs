@@ -144,12 +144,9 @@ pub fn write_parts(
         None => Dealt::All(Rows::new(0..count, row)),
     };
     let (failure, output, cohorts) = (Failure::default(), OnceLock::new(), Cohorts::new(0, 0));
-    // A worker does not wait before it has made all parts of a row: where several processes write, nobody knows where
-    // a part goes before all parts of its grain are made. Whoever waits between rows holds more than two of them, and
-    // a grain has two for each worker, so some worker goes on.
     let (held, queued) = (HELD_PER_WORKER.max(ROWS_IN_GRAIN * row), QUEUED_PER_WORKER.max(row));
     let open = || match grains {
-        Some(grains) => Output::granted(sink, grains, workers.len(), usize::MAX),
+        Some(grains) => Output::granted(sink, grains, workers.len(), held),
         None => Output::new(sink, Order::Input, workers.len(), held, queued),
     };
     let (out, failed) = (output.get_or_init(open), &failure);
@@ -166,7 +163,6 @@ pub fn write_parts(
                 committer.commit(number as u64, bytes, &Tally::default())?;
                 progress.made_part(number, count);
             }
-            committer.write_held(held)?;
         }
         committer.finish()?;
         Ok((making, committer.writing + committer.waiting))

@@ -134,7 +134,8 @@ impl<'a, 's> Worker<'a, 's> {
             let before = Instant::now();
             let held = self.held.front().zip(self.held.back());
             let held = held.map(|(first, last)| (&first.kept.chunk.ticket, &last.kept.chunk.ticket));
-            let next = self.cohorts.next(held, self.ended).map_err(|over| match over {
+            let (intake, ended) = (&mut self.intake, self.ended);
+            let next = self.cohorts.next(held, ended, || intake.dealt()).map_err(|over| match over {
                 Over::Closed => Error::Stopped,
                 Over::Missing => Error::Internal("pieces of a cohort never came".to_owned()),
             })?;

@@ -459,6 +459,16 @@ fn cases(fault: Fault, panics: bool) -> impl Iterator<Item = Case> {
     })
 }
 
+/// A farm deals pieces ahead, to workers that may not claim them at once.
+#[test]
+fn cohorts_of_one_piece_are_finished_whoever_they_were_dealt_to() {
+    for case in cases(Fault::None, false).filter(|case| case.emitted[0] && case.workers > 1) {
+        for workers in [case.workers, 6] {
+            check(&Case { cut: Cut::at(1), workers, ..case.clone() });
+        }
+    }
+}
+
 #[test]
 fn workers_go_over_to_other_copies_between_the_phases() {
     for case in cases(Fault::None, false) {

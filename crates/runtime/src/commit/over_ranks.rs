@@ -25,6 +25,11 @@ impl Commit for OverRanks<'_> {
         self.0.try_fetch(self.1, number)
     }
 
+    fn may_wait(&self, number: u64, last: u64) -> bool {
+        // Workers take chunks in their order: those who are beyond the grain have nothing of it left to do.
+        !self.0.is_with(number, last)
+    }
+
     fn offset(&self, number: u64) -> Result<u64, Closed> {
         self.0.fetch(self.1, number)
     }

@@ -246,3 +246,17 @@ fn a_grain_whose_records_were_collected_is_written_when_all_are_safe() {
         Written { chunks: 0..2, done: 2, absent: Vec::new(), offsets: vec![7], bytes: vec![0], tally: tally(6) };
     assert_eq!(grains.take_written(), [written]);
 }
+
+/// A stream may end in a cohort that was begun grains before.
+#[test]
+fn nothing_is_ahead_of_whoever_has_come_to_the_end() {
+    let grains = Grains::new(1);
+    (0..3).for_each(|i| grains.give(4 * i..4 * i + 4));
+    assert_eq!((grains.ahead(), grains.granted(0)), (12, Granted::Chunks(0..4)));
+    assert_eq!(grains.ahead(), 8);
+    (4..10).for_each(|chunk| grains.goes_on(chunk..chunk + 1));
+    grains.absent(10..u64::MAX);
+    assert_eq!(grains.ahead(), 2);
+    grains.end();
+    assert_eq!((grains.granted(10), grains.ahead()), (Granted::Chunks(10..12), 0));
+}
