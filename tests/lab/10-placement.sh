@@ -52,13 +52,16 @@ allocations() {
 
 # In the lab. threads NAME ARGUMENTS...: the CPUs of each thread while the input stalls, as the kernel has them
 threads() {
-    local name=$1 pid tries=600; shift
+    local name=$1 pid tries=300 cpus; shift
+    cpus=$(nproc)
     { cat 1.fq; exec sleep 1000; } | "$ZEROHOP" align -q "$@" - > /dev/null & pid=$!
     # until each has bound itself to one CPU
-    while [ $((tries -= 1)) -gt 0 ] && [ "$(cpus_of $pid | grep -cE '^worker.* [0-9]+$')" -lt "$(nproc)" ]; do
-        sleep 0.2
+    while
+        cpus_of $pid > "$name.threads"
+        [ $((tries -= 1)) -gt 0 ] && [ "$(grep -cE '^worker.* [0-9]+$' "$name.threads")" -lt "$cpus" ]
+    do
+        sleep 1
     done
-    cpus_of $pid > "$name.threads"
     kill $pid
 }
 
@@ -121,25 +124,9 @@ align large --replicas 1 large.fa
 align four --replicas 4 ref.fa
 align two --replicas 2 --pages interleave --huge-pages off ref.fa
 align touch --replicas 1 --pages first-touch ref.fa
-align bwa-mem --engine bwa-mem ref.fa
-# the second run of it: the first one reads the program
-for _ in 1 2; do
-    allocations > before
-    "$ZEROHOP" align -q --engine bwa-mem --replicas 1 --huge-pages off -o scratch.sam small.fa many.1.fq many.2.fq
-    allocations > after
-done
 threads auto -r 150 ref.fa
 END
     same_records auto built one small-pages four two touch
-    cmp <(grep -v '^@PG' bwa-mem.sam) <(grep -v '^@PG' expected.bwa-mem.sam) ||
-        fail "bwa-mem: other records than on the host"
-    check "bwa-mem: a copy on each node, of memory that a library of another language took" '
-check_local("bwa-mem", [[n] for n in range(8)])'
-    check "bwa-mem: what workers work in lies on their nodes; the index is next to nothing here" '
-near, far = (int(a) - int(b) for a, b in zip(open("after").read().split(), open("before").read().split()))
-print(f"scratch of bwa-mem: {near} pages on the node of the worker, {far} on another one")
-# the whole machine is counted; memory that nobody places would be elsewhere for seven of eight workers
-assert near > 5000 and far <= 0.05 * near, (near, far)'
     check "auto: a copy on each node" '
 for name in "auto", "built":
     j, copies = check_local(name, [[n] for n in range(8)])
@@ -181,6 +168,29 @@ words = open("touch.txt").read()
 assert "where first touched; " in words
 for node, size in copies[0].items():
     assert f"{100 * size / census['"'present'"']:.1f} % on node {node}" in words, words'
+}
+
+# An engine whose memory a library of another language takes; it needs AVX2, which is slow there.
+bwa_mem() {
+    lab --nodes 8 --cpus 8 --mem 4G --cpu max <<'END'
+cd "$(dirname "$0")"
+align bwa-mem --engine bwa-mem ref.fa
+# the second run of it: the first one reads the program
+for _ in 1 2; do
+    allocations > before
+    "$ZEROHOP" align -q --engine bwa-mem --replicas 1 --huge-pages off -o scratch.sam small.fa many.1.fq many.2.fq
+    allocations > after
+done
+END
+    cmp <(grep -v '^@PG' bwa-mem.sam) <(grep -v '^@PG' expected.bwa-mem.sam) ||
+        fail "bwa-mem: other records than on the host"
+    check "bwa-mem: a copy on each node" '
+check_local("bwa-mem", [[n] for n in range(8)])'
+    check "bwa-mem: what workers work in lies on their nodes; the index is next to nothing here" '
+near, far = (int(a) - int(b) for a, b in zip(open("after").read().split(), open("before").read().split()))
+print(f"scratch of bwa-mem: {near} pages on the node of the worker, {far} on another one")
+# the whole machine is counted; memory that nobody places would be elsewhere for seven of eight workers
+assert near > 3000 and far <= 0.05 * near, (near, far)'
 }
 
 # Nodes of different size, one without memory, one without CPUs
@@ -251,7 +261,7 @@ for replica, census in zip(replicas, copies):
     check_even({n: census.get(n, 0) for n in replica["nodes"]}, replica["nodes"], 4 << 20)'
 }
 
-for part in eight_nodes uneven_nodes kept_copies; do
+for part in eight_nodes bwa_mem uneven_nodes kept_copies; do
     [[ $part =~ ${PART-} ]] || continue
     part $part
     echo "$part: as it should be"
