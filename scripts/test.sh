@@ -218,8 +218,8 @@ step 1 licences licences
 second_lane compilers
 step 1 tests cargo test -q --workspace --locked
 step 1 docs docs
-# With the features that the tests have, so that no crate is compiled twice.
-step 1 build cargo build -q --workspace --locked
+# With the tests, which are there already: with their features no crate is compiled twice.
+step 1 build cargo build -q --workspace --bins --tests --locked
 step 1 seeds seeds
 join
 second_lane waiting_scripts
