@@ -1,6 +1,7 @@
 # zerohop: the commands that do everything on a fresh Debian 12 or Ubuntu. Each installs what it misses.
 
-.PHONY: help demo test test-long bench bench-aligners build licences setup site dist dist-test release-check
+.PHONY: help demo test test-long bench bench-aligners bench-threads build licences setup site
+.PHONY: dist dist-test release-check
 .DEFAULT_GOAL := help
 
 help:
@@ -9,6 +10,7 @@ help:
 	@echo "make test-long   every combination, and hours of fuzzing; FUZZ_SECONDS=N for each target"
 	@echo "make bench   compare with the strobealign program; BENCH='--help' shows the choices"
 	@echo "make bench-aligners   compare all aligners: time, memory, places of reads, variants; BENCH as above"
+	@echo "make bench-threads   from one thread to all CPUs, beside strobealign, bwa mem and samtools; BENCH as above"
 	@echo "make build   the programs, as target/release/zerohop and zerohop-lab"
 	@echo "make licences   the licences of all that is linked into them, as target/release/LICENCES.txt"
 	@echo "make site    the pages of docs/ as a site, in target/site"
@@ -49,6 +51,11 @@ bench-aligners:
 	@scripts/setup.sh test
 	@bash -c 'source scripts/env.sh && cargo build -q --release --locked -p zerohop-cli -p zerohop-bench --bins && \
 	    exec python3 bench/aligners.py $(BENCH)'
+
+bench-threads:
+	@scripts/setup.sh bench
+	@bash -c 'source scripts/env.sh && cargo build -q --release --locked -p zerohop-cli -p zerohop-bench --bins && \
+	    exec python3 bench/threads.py $(BENCH)'
 
 site:
 	@scripts/setup.sh site

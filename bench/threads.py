@@ -1,0 +1,316 @@
+#!/usr/bin/env python3
+"""How fast aligners are with 1, 2, 4 and more threads: `zerohop align` beside the programs that it embeds.
+
+    cargo build --release -p zerohop-cli -p zerohop-bench --bins
+    python3 bench/threads.py                                # 1, 2, 4 ... all CPUs
+    python3 bench/threads.py --sets bwa-mem --threads 1,16 --pairs 50000
+
+Sets; the arms of each take turns, with the same number of threads on the same CPUs:
+
+    strobealign  the strobealign program; zerohop align. SAM
+    bwa-mem      bwa mem; zerohop align --engine bwa-mem. SAM
+    bam          strobealign | samtools view -b; zerohop align -o out.bam. Reads are in BGZF
+    sorted       strobealign | samtools fixmate -u | sort -u | markdup; zerohop align --sort --mark-duplicates. BAM
+    bwa-sorted   the same with bwa mem, and with --engine bwa-mem
+    runtime      zerohop align --engine null, which maps nothing: reads in plain, BGZF and gzip FASTQ, and in BAM. SAM
+
+Each thread gets the same number of pairs: with N threads there are N times as many. N threads run on N CPUs, on as many
+cores as there are before two share one. Indexes are made before. bwa has its default of -K, which grows with the
+threads, as users have it; zerohop's does not. Run 0 warms up with the reads of one thread, and its records must be the
+same for both arms (for bwa with zerohop's -K) and for every number of threads; of sorted sets, the duplicates.
+
+"pairs/s" are those of the whole command, "mapping" those without the loading of the index, where both programs say it.
+Results go to bench/runs/DATE-HOST-threads/; raw.jsonl also has where the time of zerohop's workers went.
+"""
+
+import argparse
+import datetime
+import hashlib
+import itertools
+import json
+import os
+import platform
+import statistics
+import subprocess
+import sys
+from pathlib import Path
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+import sort
+from compare import digest as digest_of_records
+from compare import (ROOT, Failure, bwa_version, describe_run, machine, make, mapping_seconds, measure, output_of,
+    prepare, shown, zerohop_commit)
+
+# set: what it aligns to, pairs of each thread, and its arms
+SETS = {
+    "strobealign": ("sim300M", 120_000, ["strobealign", "zerohop"]),
+    "bwa-mem": ("sim100M", 25_000, ["bwa", "bwa-mem"]),
+    "bam": ("sim300M", 120_000, ["pipe-view", "zerohop-bam"]),
+    "sorted": ("sim300M", 120_000, ["pipe-u", "marked"]),
+    "bwa-sorted": ("sim100M", 25_000, ["bwa-pipe", "bwa-marked"]),
+    "runtime": ("sim300M", 120_000, ["plain", "bgzf", "gz", "bam"]),
+}
+STAGES = ["claim", "wait_input", "parse", "map", "encode", "commit", "wait_output"]
+# The programs that arms take, for which compare.py makes indexes
+PROGRAMS = {"pipe-view": "strobealign", "zerohop-bam": "zerohop", "pipe-u": "strobealign", "marked": "zerohop",
+    "bwa-pipe": "bwa", "bwa-marked": "bwa-mem"}
+# The cohorts of zerohop
+COHORT = ["-K", "10000000"]
+
+
+def parse_arguments():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    words = lambda text: text.split(",")
+    numbers = lambda text: [int(word) for word in text.split(",")]
+    parser.add_argument("--sets", type=words, default=list(SETS), help="(default: all)")
+    parser.add_argument("--threads", type=numbers, default=None, help="(default: 1, 2, 4 ... all CPUs)")
+    parser.add_argument("--pairs", dest="pairs_asked", type=int, metavar="N",
+        help="of each thread (default: 25000 with bwa, else 120000)")
+    parser.add_argument("--reference", default=None, metavar="simSIZE",
+        help="(default: sim100M with bwa, else sim300M)")
+    parser.add_argument("--repeats", type=int, default=3, help="counted runs of each arm (default: %(default)s)")
+    parser.add_argument("--level", default="1", help="compression of BAM in the end (default: %(default)s)")
+    parser.add_argument("--zerohop", default=ROOT / "target/release/zerohop")
+    parser.add_argument("--strobealign", default=ROOT / "target/strobealign/bin/strobealign")
+    parser.add_argument("--bwa", default="bwa")
+    parser.add_argument("--simulate", default=ROOT / "target/release/simulate")
+    parser.add_argument("--work", type=Path, default=ROOT / "target/bench-work", help="folder for large files")
+    parser.add_argument("--out", type=Path,
+        default=ROOT / "bench/runs" / f"{datetime.date.today()}-{platform.node()}-threads")
+    options = parser.parse_args()
+    options.work = options.work.resolve()
+    options.cpus = whole_cores_first()
+    powers = itertools.takewhile(lambda threads: threads < len(options.cpus), (1 << bit for bit in itertools.count()))
+    options.all_threads = options.threads or [*powers, len(options.cpus)]
+    if max(options.all_threads) > len(options.cpus):
+        parser.error(f"--threads: there are {len(options.cpus)} CPUs")
+    if set(options.sets) - set(SETS):
+        parser.error(f"--sets: of {', '.join(SETS)}")
+    options.before, options.zerohop_options, options.use_indexes = None, [], False  # what compare.py asks for
+    return options
+
+
+def whole_cores_first():
+    """The CPUs that may be used: one of each core, then the second ones."""
+    taken, order = {}, []
+    for cpu in sorted(os.sched_getaffinity(0)):
+        siblings = Path(f"/sys/devices/system/cpu/cpu{cpu}/topology/thread_siblings_list")
+        core = siblings.read_text().strip() if siblings.exists() else str(cpu)
+        taken[core] = taken.get(core, -1) + 1
+        order.append((taken[core], cpu))
+    return [cpu for _, cpu in sorted(order)]
+
+
+# --- inputs ---------------------------------------------------------------------------------------------------
+
+
+def prepare_set(options, name):
+    """The reference, and the reads of all threads in plain FASTQ; with indexes."""
+    reference, options.pairs_of_thread, arms = SETS[name]
+    reference = options.reference or reference
+    options.pairs_of_thread = options.pairs_asked or options.pairs_of_thread
+    options.pairs = options.pairs_of_thread * max(options.all_threads)  # of all files together
+    options.input, options.threads = ["plain"], len(options.cpus)
+    options.arms = [] if name == "runtime" else [PROGRAMS.get(arm, arm) for arm in arms]
+    return f"{reference}.fa", prepare(options, reference)["plain"]
+
+
+def first_pairs(options, whole, count):
+    """Files with the first pairs of others, made if they are not there."""
+    names = [f"first{count}.{name}" for name in whole]
+    make(options, names, lambda new: [take_lines(options.work / name, path, 4 * count)
+        for name, path in zip(whole, new)])
+    return names
+
+
+def take_lines(source, target, lines):
+    with open(source, "rb") as text, open(target, "wb") as out:
+        out.writelines(itertools.islice(text, lines))
+
+
+def compressed(options, reads, kind):
+    """The same reads in another form."""
+    names = {"plain": reads, "bgzf": [f"{name}.bgzf.gz" for name in reads], "gz": [f"{name}.gz" for name in reads],
+        "bam": [f"{reads[0]}.bam"]}[kind]
+    threads = str(len(options.cpus))
+    packers = {"bgzf": ["bgzip", "-@", threads, "-c"], "gz": ["gzip", "-6", "-n", "-c"]}
+    if kind == "bam":
+        make(options, names, lambda new: run_together(options, [(["samtools", "import", "-@", threads, "-O", "BAM",
+            "-1", reads[0], "-2", reads[1]], new[0])]))
+    elif kind != "plain":
+        make(options, names, lambda new: run_together(options, [([*packers[kind], name], path)
+            for name, path in zip(reads, new)]))
+    return names
+
+
+def run_together(options, commands):
+    """Runs commands side by side, each with its output in a file."""
+    running = [subprocess.Popen(command, cwd=options.work, stdout=open(path, "wb"), stderr=subprocess.DEVNULL)
+        for command, path in commands]
+    for process in running:
+        if process.wait():
+            raise Failure(f"{shown(process.args)}: exit status {process.returncode}")
+
+
+# --- runs -----------------------------------------------------------------------------------------------------
+
+
+def pipeline_of(options, arm, fasta, reads, out, is_check):
+    """The commands of an arm, which are joined by pipes."""
+    threads = str(options.threads)
+    zerohop = [options.zerohop, "align", "-t", threads, "--json", "threads.json", "-o", out]
+    cohort = COHORT if is_check else []
+    bwa = [options.bwa, "mem", "-v", "1", *cohort, "-t", threads]
+    marked = ["--sort", "--mark-duplicates", "--level", options.level]
+    samtools = [[word if word != sort.output("pipe-u") else out for word in command]
+        for command in sort.commands(options, "pipe-u", fasta, reads)[1:]]
+    return {
+        "strobealign": [[options.strobealign, "--use-index", "-t", threads, "-o", out, fasta, *reads]],
+        "zerohop": [[*zerohop, fasta, *reads]],
+        "bwa": [[*bwa, "-o", out, fasta, *reads]],
+        "bwa-mem": [[*zerohop, "--engine", "bwa-mem", fasta, *reads]],
+        "pipe-view": [[options.strobealign, "--use-index", "-t", threads, fasta, *reads],
+            ["samtools", "view", "-@", threads, "-b", "--output-fmt-option", f"level={options.level}", "-o", out, "-"]],
+        "zerohop-bam": [[*zerohop, "--level", options.level, fasta, *reads]],
+        "pipe-u": [[options.strobealign, "--use-index", "-t", threads, fasta, *reads], *samtools],
+        "marked": [[*zerohop, *marked, fasta, *reads]],
+        "bwa-pipe": [[*bwa, fasta, *reads], *samtools],
+        "bwa-marked": [[*zerohop, *marked, "--engine", "bwa-mem", fasta, *reads]],
+        "plain": [[*zerohop, "--engine", "null", fasta, *reads]],
+    }[arm]
+
+
+def is_bam(name):
+    return name in ("bam", "sorted", "bwa-sorted")
+
+
+def run(options, name, arm, fasta, reads, is_check):
+    """One run, and what it wrote."""
+    out = f"threads-{arm}.{'bam' if is_bam(name) else 'sam'}"
+    for old in (out, f"{out}.bai", "threads.json"):
+        (options.work / old).unlink(missing_ok=True)
+    command = "plain" if name == "runtime" else arm
+    pipeline = [list(map(str, words)) for words in pipeline_of(options, command, fasta, reads, out, is_check)]
+    log = options.work / "threads.log"
+    found = measure(pipeline, options, log)
+    found["mapping_s"] = mapping_seconds(log)
+    found["output_bytes"] = (options.work / out).stat().st_size
+    found["command"] = " | ".join(map(shown, pipeline))
+    if (options.work / "threads.json").exists():
+        found["zerohop"] = own_account(options)
+        found["mapping_s"] = found["zerohop"]["wall"]  # as its message says, more exactly
+    return found, options.work / out
+
+
+def own_account(options):
+    """Seconds of zerohop's workers, by stage; and its wall and serial times."""
+    report = json.loads((options.work / "threads.json").read_text())["run"]
+    seconds = lambda time: round(time["secs"] + time["nanos"] / 1e9, 6)
+    workers = {stage: round(sum(seconds(worker[stage]) for worker in report["workers"]), 4) for stage in STAGES}
+    return {"wall": seconds(report["wall"]), "workers": workers,
+        "serial": {part: seconds(time) for part, time in report["serial"].items() if isinstance(time, dict)}}
+
+
+def digest(options, name, fasta, path):
+    """Stands for the records of a SAM file, or the duplicates of a sorted BAM file."""
+    if "sorted" in name:
+        view = subprocess.run(["samtools", "view", "-@", "4", "-f", "1024", path], capture_output=True, check=True)
+        marks = sorted((words[0], int(words[1]) & 0xC0) for words in map(bytes.split, view.stdout.splitlines()))
+        return hashlib.sha256(repr(marks).encode()).hexdigest()[:16]
+    if is_bam(name):
+        return digest_of_records(path)[:16]
+    found = hashlib.sha256()
+    with open(path, "rb") as records:
+        for line in records:
+            if not line.startswith((b"@HD", b"@PG", b"@CO")):
+                found.update(line)
+    return found.hexdigest()[:16]
+
+
+def run_set(options, name, raw):
+    """All runs of a set: a list of results."""
+    fasta, whole = prepare_set(options, name)
+    arms, results, digests = SETS[name][2], [], set()
+    for threads in options.all_threads:
+        options.threads = threads
+        files = {count: first_pairs(options, whole, count * options.pairs_of_thread) for count in (1, threads)}
+        form = lambda arm: {"runtime": arm, "bam": "bgzf"}.get(name, "plain")
+        forms = {count: {arm: compressed(options, reads, form(arm)) for arm in arms} for count, reads in files.items()}
+        os.sched_setaffinity(0, options.cpus[:threads])
+        for repeat in range(options.repeats + 1):
+            for arm in arms if repeat % 2 else arms[::-1]:
+                reads = forms[threads if repeat else 1][arm]
+                found, out = run(options, name, arm, fasta, reads, repeat == 0)
+                if repeat == 0:
+                    digests.add(digest(options, name, fasta, out))
+                    if len(digests) > 1:
+                        raise Failure(f"{name}: {arm} with {threads} threads has other records: {sorted(digests)}")
+                out.unlink()
+                pairs = options.pairs_of_thread * (threads if repeat else 1)
+                result = {"set": name, "threads": threads, "arm": arm, "repeat": repeat, "pairs": pairs, **found}
+                raw.write(json.dumps(result) + "\n")
+                raw.flush()
+                results.append(result)
+                print(f"{name:12} {threads:3} {arm:12} run {repeat}: {found['wall_s']:8.2f} s", flush=True)
+        os.sched_setaffinity(0, options.cpus)
+    return results
+
+
+# --- what is written ------------------------------------------------------------------------------------------
+
+
+def rate(runs, seconds):
+    """Pairs per second, by medians; None if a run does not say its seconds."""
+    times = [run[seconds] for run in runs]
+    return None if None in times else runs[0]["pairs"] / statistics.median(times)
+
+
+def table(results, name, threads_seen):
+    lines = ["| threads | arm | pairs/s | mapping: pairs/s | times its own with fewest threads (mapping) "
+        "| CPU us per pair | peak MiB | faster than the first (mapping) |", "| --- | --- | --- | --- | --- | --- | --- | --- |"]
+    arms = SETS[name][2]
+    runs_of = lambda arm, threads: [run for run in results if run["set"] == name and run["arm"] == arm
+        and run["threads"] == threads and run["repeat"]]
+    times = lambda own, other: f"{own / other:.2f}x" if own and other else "-"
+    for threads in threads_seen:
+        for arm in arms:
+            runs = runs_of(arm, threads)
+            rates = [rate(runs, key) for key in ("wall_s", "mapping_s")]
+            alone = [rate(runs_of(arm, threads_seen[0]), key) for key in ("wall_s", "mapping_s")]
+            first = [rate(runs_of(arms[0], threads), key) for key in ("wall_s", "mapping_s")]
+            cpu = statistics.median((run["user_s"] + run["sys_s"]) / run["pairs"] for run in runs) * 1e6
+            peak = statistics.median(run["peak_rss_kib"] for run in runs) / 1024
+            pair = lambda own, other: f"{times(own[0], other[0])} ({times(own[1], other[1])})"
+            mapping = f"{rates[1]:,.0f}" if rates[1] else "-"
+            lines.append(f"| {threads} | {arm} | {rates[0]:,.0f} | {mapping} | {pair(rates, alone)} | "
+                f"{cpu:.2f} | {peak:.0f} | {pair(rates, first) if arm != arms[0] else ''} |")
+    return "\n".join([f"## {name}", "", *lines, ""])
+
+
+def main():
+    options = parse_arguments()
+    options.out.mkdir(parents=True, exist_ok=True)
+    arguments = " ".join(Path(word).name if word.startswith("/") else word for word in sys.argv[1:])
+    describe_run(options.out, ["# From one thread to all CPUs", "",
+        f"Options of `bench/threads.py`: `{arguments or '(defaults)'}`", "",
+        f"{options.repeats} counted runs of each arm after one that warms up, arms in turn; the head of the script",
+        "says what the sets are and what is counted. `raw.jsonl` has one line a run, `summary.md` medians.", "",
+        f"CPUs, in the order in which they were used: {','.join(map(str, options.cpus))}", ""],
+        Versions=[zerohop_commit(), output_of("samtools", "--version").splitlines()[0],
+            f"strobealign {output_of(options.strobealign, '--version')}", f"bwa {bwa_version(options)}"],
+        Machine=machine())
+    results, texts = [], []
+    with open(options.out / "raw.jsonl", "w") as raw:
+        for name in options.sets:
+            results += run_set(options, name, raw)
+            texts.append(table(results, name, options.all_threads))
+            (options.out / "summary.md").write_text("\n".join(texts))
+    print("\n".join(texts))
+
+
+if __name__ == "__main__":
+    try:
+        main()
+    except Failure as failure:
+        sys.exit(f"threads.py: {failure}")
