@@ -30,6 +30,7 @@ import itertools
 import json
 import os
 import platform
+import shutil
 import statistics
 import subprocess
 import sys
@@ -87,8 +88,20 @@ def parse_arguments():
         parser.error(f"--threads: there are {len(options.cpus)} CPUs")
     if set(options.sets) - set(SETS):
         parser.error(f"--sets: of {', '.join(SETS)}")
+    for program in needed(options):
+        if not shutil.which(str(program)):
+            parser.error(f"there is no program {program} here: build or install it, or choose --sets")
     options.before, options.zerohop_options, options.use_indexes = None, [], False  # what compare.py asks for
     return options
+
+
+def needed(options):
+    """The programs that the sets take."""
+    yield from (options.zerohop, options.simulate)
+    for name in options.sets:
+        yield from (options.bwa,) if "bwa" in name else (options.strobealign,) if name != "runtime" else ()
+        yield from ("samtools",) if name == "runtime" or is_bam(name) else ()
+        yield from ("bgzip",) if name in ("runtime", "bam") else ()
 
 
 def whole_cores_first():
@@ -268,7 +281,7 @@ def rate(runs, seconds):
 
 def table(results, name, threads_seen):
     lines = ["| threads | arm | pairs/s | mapping: pairs/s | times its own with fewest threads (mapping) "
-        "| CPU us per pair | peak MiB | faster than the first (mapping) |", "| --- | --- | --- | --- | --- | --- | --- | --- |"]
+        "| CPU us per pair | peak MiB | faster than the first (mapping) |", "|" + " --- |" * 8]
     arms = SETS[name][2]
     runs_of = lambda arm, threads: [run for run in results if run["set"] == name and run["arm"] == arm
         and run["threads"] == threads and run["repeat"]]
