@@ -158,7 +158,38 @@ impl Options {
             None if is_given('A') => options.scale(is_given),
             None => {}
         }
+        options.check()?;
         Ok(options)
+    }
+
+    /// Refuses what bwa does not take either, and what the library computes in narrower numbers than bwa: scores of one
+    /// base in 8 bits, of a gap of one base too, and the drop-off in 16. Without a cost to open a gap, shortcuts of the
+    /// library find other scores.
+    fn check(&self) -> Result<(), OptionsError> {
+        let limits = [
+            ('A', self.match_score, 1, i8::MAX.into()),
+            ('B', self.mismatch, 0, i8::MAX.into()),
+            ('w', self.band, 0, i32::MAX),
+            ('c', self.most_places, 1, i32::MAX),
+            ('s', self.split_width, 0, i32::MAX),
+        ];
+        if let Some((letter, value, least, most)) = limits.into_iter().find(|(_, v, least, most)| v < least || v > most)
+        {
+            let most = if most == i32::MAX { "or more".to_owned() } else { format!("to {most}") };
+            return Err(OptionsError(format!("-{letter} {value} cannot be had: it must be {least} {most}")));
+        }
+        if !(0..=i16::MAX.into()).contains(&self.z_drop) {
+            let what = "it must be 0 to 32767, and 0 turns it off";
+            return Err(OptionsError(format!("-d {} cannot be had: {what}", self.z_drop)));
+        }
+        let gaps = [(self.gap_open.0, self.gap_extend.0), (self.gap_open.1, self.gap_extend.1)];
+        match gaps.into_iter().find(|(open, extend)| *open < 1 || *extend < 0 || open.saturating_add(*extend) > 255) {
+            Some((open, extend)) => Err(OptionsError(format!(
+                "-O {open} with -E {extend} cannot be had: -O must be 1 or more, -E 0 or more, and their sum at most \
+                 255"
+            ))),
+            None => Ok(()),
+        }
     }
 
     fn set(&mut self, letter: char, value: &str) -> Result<(), OptionsError> {
@@ -246,10 +277,13 @@ impl Options {
             ('d', &mut self.z_drop),
             ('U', &mut self.unpaired),
         ];
-        single.into_iter().filter(|(letter, _)| !is_given(*letter)).for_each(|(_, score)| *score *= by);
+        single
+            .into_iter()
+            .filter(|(letter, _)| !is_given(*letter))
+            .for_each(|(_, score)| *score = score.saturating_mul(by));
         let both = [('O', &mut self.gap_open), ('E', &mut self.gap_extend), ('L', &mut self.clip)];
         for (_, (one, other)) in both.into_iter().filter(|(letter, _)| !is_given(*letter)) {
-            (*one, *other) = (*one * by, *other * by);
+            (*one, *other) = (one.saturating_mul(by), other.saturating_mul(by));
         }
     }
 }
@@ -316,6 +350,9 @@ fn insert_sizes(value: &str) -> Result<InsertSizes, OptionsError> {
         return Err(wrong('I', value));
     }
     let deviation = more.first().copied().unwrap_or(mean * 0.1);
+    if mean <= 0.0 || deviation <= 0.0 {
+        return Err(OptionsError(format!("-I {value} cannot be had: mean and deviation must be above 0")));
+    }
     let rounded = |number: f64| (number + 0.499) as i32;
     let longest = more.get(1).copied().map_or(rounded(mean + 4.0 * deviation), rounded);
     let shortest = more.get(2).copied().map_or(rounded(mean - 4.0 * deviation).max(1), rounded);
@@ -345,6 +382,7 @@ mod tests {
             (15, 20, 1, 30)
         );
         assert_eq!(Options::parse("-x intractg").unwrap().gap_open, (16, 16));
+        assert_eq!(Options::parse("-A 127 -B 127 -O 128 -E 127 -d 32767").unwrap().gap_open, (128, 128));
     }
 
     #[test]
@@ -367,6 +405,16 @@ mod tests {
             ("ref.fa", "'ref.fa' is no option of bwa mem"),
             ("-x hifi", "-x hifi: there is intractg, pacbio, pbref and ont2d"),
             ("-I 1,2,3,4,5", "-I 1,2,3,4,5: that is no value for -I"),
+            ("-I 300,0", "-I 300,0 cannot be had: mean and deviation must be above 0"),
+            ("-A 0", "-A 0 cannot be had: it must be 1 to 127"),
+            ("-A 32", "-B 128 cannot be had: it must be 0 to 127"),
+            ("-A 2000000000", "-A 2000000000 cannot be had: it must be 1 to 127"),
+            ("-w -1", "-w -1 cannot be had: it must be 0 or more"),
+            ("-d 32768", "-d 32768 cannot be had: it must be 0 to 32767, and 0 turns it off"),
+            (
+                "-O 6,250 -E 6",
+                "-O 250 with -E 6 cannot be had: -O must be 1 or more, -E 0 or more, and their sum at most 255",
+            ),
         ] {
             assert_eq!(Options::parse(text).unwrap_err().to_string(), format!("--engine-args: {said}"), "{text}");
         }
