@@ -43,6 +43,8 @@ use zerohop_runtime::{Grains, Merged, Outcome, Progress, ROWS_IN_GRAIN, Written}
 const GRAIN_BASES: u64 = 8_000_000;
 /// Bases that a rank may go on for while other ranks are behind.
 const HELD_BASES: u64 = 64_000_000;
+/// Smaller chunks count as if they had so many bases: each has a place in lists, whatever is in it.
+const LEAST_CHUNK_BASES: u64 = 100_000;
 /// Chunks for each thread that a rank takes at once, at most.
 const GRAIN_CHUNKS: u64 = 2;
 /// How often what is written is made safe and entered into the journal.
@@ -156,8 +158,9 @@ impl<'t> MultiRank<'t> {
     /// Ranks that cannot go on together.
     pub fn kept_chunks(&self, chunks: u64) -> Result<impl Iterator<Item = u64> + Clone, AlignError> {
         let now = gather::values(self.transport, &self.grains.absent_chunks())?;
-        let absent: Vec<u64> = now.into_iter().flatten().chain(self.finished.absent.iter().copied()).collect();
-        Ok((0..chunks).filter(move |chunk| !absent.contains(chunk)))
+        let mut absent: Vec<u64> = now.into_iter().flatten().chain(self.finished.absent.iter().copied()).collect();
+        absent.sort_unstable();
+        Ok((0..chunks).filter(move |chunk| absent.binary_search(chunk).is_err()))
     }
 
     /// The way to the other ranks.
@@ -172,12 +175,16 @@ impl<'t> MultiRank<'t> {
 
     /// The most chunks that this rank takes at once.
     fn most(&self) -> u64 {
-        (GRAIN_BASES / self.cut.chunk_bases()).max(GRAIN_CHUNKS * self.workers).max(1)
+        (GRAIN_BASES / self.chunk_bases()).max(GRAIN_CHUNKS * self.workers).max(1)
+    }
+
+    fn chunk_bases(&self) -> u64 {
+        self.cut.chunk_bases().max(LEAST_CHUNK_BASES)
     }
 
     /// Finished chunks that each committer may hold while other ranks are behind: two grains or more.
     pub fn held(&self) -> usize {
-        let chunks = (HELD_BASES / self.cut.chunk_bases()).max(2 * self.most());
+        let chunks = (HELD_BASES / self.chunk_bases()).max(2 * self.most());
         ((chunks / self.workers.max(1)) as usize + 1).max(zerohop_runtime::HELD_PER_WORKER)
     }
 

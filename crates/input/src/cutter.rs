@@ -19,7 +19,7 @@ use zerohop_model::error::InputError;
 const MAX_CHUNK_TEXT: u64 = 1 << 30;
 
 /// Text without a base, at the end of what is known, of which it is waited for whether a record follows.
-const MAX_BLANK_TEXT: u64 = 1 << 26;
+const MAX_BLANK_TEXT: u64 = if cfg!(test) { 1 << 8 } else { 1 << 26 };
 
 /// Buffers of stretches that are worth keeping.
 const MAX_SPARE: u64 = 128;
@@ -157,20 +157,21 @@ impl Input {
         (is_known || self.held.iter().any(has_text)).then_some(true)
     }
 
-    /// Empty lines at the end of a file are no record: drops the last unit if it is made of such; true if it was.
-    fn drop_blank_unit(&mut self) -> bool {
-        let last = self.place(self.units - 1);
-        let blank = |held: &Held| {
-            let from = last.byte.saturating_sub(held.bytes) as usize;
-            held.segment.bytes.get(from..).unwrap_or_default().iter().all(|b| matches!(b, b'\n' | b'\r'))
-        };
-        let is_blank =
-            self.held.iter().rev().take_while(|h| h.bytes + h.segment.bytes.len() as u64 > last.byte).all(blank);
-        if is_blank {
+    /// Empty lines at the end of a file are no record: drops the last units that are made of such, but none before
+    /// `first`, from which on nothing is dealt.
+    fn drop_blank_units(&mut self, first: u64) {
+        let is_of_record = |b: &u8| !matches!(b, b'\n' | b'\r');
+        let behind_records =
+            |held: &Held| Some(held.bytes + held.segment.bytes.iter().rposition(is_of_record)? as u64 + 1);
+        let end = self.held.iter().rev().find_map(behind_records).unwrap_or(0);
+        while self.units > first {
+            let last = self.place(self.units - 1);
+            if last.byte < end {
+                break;
+            }
             self.units -= 1;
             (self.records, self.bytes) = (last.record, last.byte);
         }
-        is_blank
     }
 
     /// The text from `place` on, as far as one segment holds it.
@@ -305,7 +306,9 @@ impl Cutter {
         let input = &mut self.inputs[input];
         if !input.ended {
             input.ended = true;
-            while self.is_text && input.units > first && input.drop_blank_unit() {}
+            if self.is_text {
+                input.drop_blank_units(first);
+            }
         }
     }
 
@@ -369,7 +372,12 @@ impl Cutter {
             return None;
         }
         self.done = true;
-        (known > start).then(|| Ok(self.take(&starts, known, true)))
+        if known > start {
+            return Some(Ok(self.take(&starts, known, true)));
+        }
+        // It was not waited for what follows them, and the cohort stayed open.
+        let blank = "there are more than 64 MiB of empty lines at the end: remove them";
+        (self.ticket.piece > 0).then(|| Err(InputError::new(&self.inputs[limiting].path, blank)))
     }
 
     /// Whether the input goes on behind a chunk that does not close its cohort; `None` if that is not known yet. Of two
@@ -589,6 +597,41 @@ mod tests {
             cut_all(&mut cutter, &mut chunks);
             assert_eq!(chunks.iter().map(|c| c[0].clone()).collect::<Vec<_>>().concat(), text[..36], "{cut}");
         }
+    }
+
+    /// A piece was cut before it was known that nothing but empty lines follows: its cohort cannot be closed any more.
+    #[test]
+    fn empty_lines_without_end_are_a_fault_where_they_leave_a_cohort_open() {
+        for (lines, is_fault) in [(200, false), (400, true)] {
+            let text = [record(0, 5), record(1, 5), b"\n".repeat(lines)].concat();
+            let cut = Cut { closes_at_bases: 100, piece_bases: Some(8) };
+            let mut cutter = Cutter::new(0, vec!["x.fq".into()], cut, Some(1000));
+            let (marks, _) = mark_fastq(&text, LineState::RECORD_START);
+            cutter.push(0, Segment::new(text, marks));
+            let first = cutter.cut();
+            assert_eq!(first.is_some(), is_fault, "{lines}");
+            cutter.end(0);
+            match cutter.cut() {
+                Some(Err(fault)) if is_fault => assert!(fault.what.contains("empty lines at the end"), "{fault}"),
+                Some(Ok(cut)) if !is_fault => assert!(cut.ticket.is_last_piece),
+                _ => panic!("{lines}"),
+            }
+            assert!(cutter.cut().is_none() && cutter.is_done());
+        }
+    }
+
+    /// (Each of them was looked at once for each unit before it.)
+    #[test]
+    fn a_mebibyte_of_empty_lines_is_looked_at_once() {
+        let text = [record(0, 5), b"\n".repeat(1 << 20)].concat();
+        let mut cutter = Cutter::new(0, vec!["x.fq".into()], Cut::at(8), Some(1000));
+        for text in text.chunks(1 << 16) {
+            cutter.push(0, Segment::new(text.to_vec(), mark_fastq(text, LineState::RECORD_START).0));
+        }
+        cutter.end(0);
+        let mut chunks = vec![];
+        assert_eq!(cut_all(&mut cutter, &mut chunks).len(), 1);
+        assert_eq!(chunks[0][0], record(0, 5));
     }
 
     #[test]

@@ -30,6 +30,8 @@ pub const HELD_PER_WORKER: usize = 8;
 pub const QUEUED_PER_WORKER: usize = 2;
 /// Buffers that a worker keeps for later chunks. Others go back to the system when what they held is written.
 const SPARE_PER_WORKER: usize = 3;
+/// A buffer is too large for what waits in it if that fills less than this part.
+const LARGE_BUFFER: usize = 8;
 
 /// The output of a run.
 pub struct Output<'s> {
@@ -275,7 +277,9 @@ impl<'o, 's> Committer<'o, 's> {
             Some(bytes) => {
                 self.output.gate_nanos.fetch_add(started.elapsed().as_nanos() as u64, Ordering::Relaxed);
                 self.held.push_back(Held { file, number, bytes });
-                self.write_held(self.output.held, Some(number))
+                self.write_held(self.output.held, Some(number))?;
+                self.hold_no_large_buffer();
+                Ok(())
             }
         }
     }
@@ -306,9 +310,20 @@ impl<'o, 's> Committer<'o, 's> {
         Ok(())
     }
 
-    /// Keeps a buffer for a later chunk.
+    /// A few bytes that wait for others need no buffer with room for a whole chunk: many may wait.
+    fn hold_no_large_buffer(&mut self) {
+        if let Some(Held { bytes, .. }) = self.held.back_mut()
+            && bytes.len() < bytes.capacity() / LARGE_BUFFER
+        {
+            let alone = bytes.clone();
+            let buffer = std::mem::replace(bytes, alone);
+            self.keep(buffer);
+        }
+    }
+
+    /// Keeps a buffer for a later chunk, if it has room for one.
     fn keep(&mut self, mut buffer: Vec<u8>) {
-        if self.spare.len() < SPARE_PER_WORKER {
+        if self.spare.len() < SPARE_PER_WORKER && buffer.capacity() >= zerohop_memory::LARGE {
             buffer.clear();
             self.spare.push(buffer);
         }
@@ -369,6 +384,22 @@ mod tests {
         fn encoder(&self) -> Box<dyn Encoder + '_> {
             unreachable!("nothing is encoded here")
         }
+    }
+
+    #[test]
+    fn a_few_bytes_that_wait_hold_no_large_buffer() {
+        let output = Output::new(&Nowhere, Order::Input, 1, 8, 2);
+        let mut committer = Committer::new(&output);
+        let submit = |committer: &mut Committer<'_, '_>, number| {
+            let mut bytes = committer.buffer();
+            bytes.push(b'x');
+            committer.submit((0, number), bytes, &Tally::default()).unwrap();
+        };
+        (1..=3).for_each(|number| submit(&mut committer, number));
+        assert_eq!(committer.held.iter().map(|held| held.bytes.capacity()).collect::<Vec<_>>(), [1, 1, 1]);
+        assert_eq!(committer.spare.len(), 1, "one buffer went through all hands");
+        submit(&mut committer, 0);
+        assert!(committer.held.is_empty() && committer.spare.len() == 1);
     }
 
     /// Nobody knows where a grain goes before all its chunks are there, those of a cohort that goes on behind it too.
