@@ -349,10 +349,20 @@ check_aligned() {
     aligned own -t 3 "$WORK/set.fa" "$WORK/collated.cram"
     sed -i -E 's/\t(XS:i|XA:Z):[^\t]*//g' "$WORK/own"
     same "collated, CRAM"
-    # htslib looks for the one that the header names, too
+    # htslib looks for the one that the header names, too: that is not there
     mv "$WORK/set.fa" "$WORK/other.fa"
     rm "$WORK/set.fa.fai"
-    refused "needs the reference that they were aligned to" "$WORK/other.fa" "$WORK/collated.cram"
+    sed 's/^>/>other_/' "$WORK/other.fa" > "$WORK/renamed.fa"
+    refused "the reference that they were aligned to ($WORK/renamed.fa has other contigs)" "$WORK/renamed.fa" \
+        "$WORK/collated.cram"
+    gzip -c "$WORK/other.fa" > "$WORK/other.fa.gz"
+    refused "($WORK/other.fa.gz has no index beside it: 'samtools faidx $WORK/other.fa.gz' makes it)" \
+        "$WORK/other.fa.gz" "$WORK/collated.cram"
+    aligned own -t 3 "$WORK/other.fa" "$WORK/collated.cram"
+    [ -s "$WORK/other.fa.fai" ] || fail "no index was made of the reference of a CRAM"
+    sed -i -E 's/\t(XS:i|XA:Z):[^\t]*//g' "$WORK/own"
+    same "collated, CRAM, whose reference had no index"
+    rm "$WORK/other.fa.fai"
     mv "$WORK/other.fa" "$WORK/set.fa"
     # fields that were turned with the bases are turned back
     samtools import -R g -T '*' -1 <(sed -E '1~4 { s/$/\tcd:B:S,1,2,3/ }' "$WORK/1.fq") \

@@ -472,6 +472,8 @@ usage_errors() {
     usage "the read group line '@RG"$'\t'"SM:x' must have one ID" align -R '@RG\tSM:x' ref.fa good_1.fq
     usage "'sample' is not a read group field: it must be two letters, a colon and a value, as in 'SM:sample'" align \
         --rg sample ref.fa good_1.fq
+    usage "the read group 'x' has more than one SM" align -R '@RG\tID:x\tSM:a\tSM:b' ref.fa good_1.fq
+    usage "the read group '1' has more than one ID" align --rg SM:a --rg ID:b ref.fa good_1.fq
     usage "2 read groups (-R) were given for one lane: give one for all, or one each" align -R '@RG\tID:a' -R \
         '@RG\tID:b' ref.fa good_1.fq
     usage "two different read groups have the ID 'a'" align -R '@RG\tID:a' -R '@RG\tID:a\tSM:b' ref.fa good_1.fq \
@@ -488,6 +490,16 @@ usage_errors() {
     usage "zerohop has no option -N. One of the aligner is passed on by --engine-args, as in --engine-args '-N ...'; \
 'zerohop align --help' shows those of zerohop" align -N 5 ref.fa good_1.fq
     usage "zerohop has no option -@: threads are -t" align -@ 2 ref.fa good_1.fq
+    usage "zerohop has no option -1: name REF and then the files of reads, without options" align -1 good_1.fq ref.fa
+    usage "zerohop has no option -S: name the output by -o, as in -o out.bam" align -S x.sam ref.fa good_1.fq
+    usage "'third.fq' is one file too many: REF, and one file of reads or the two of pairs. Each further lane needs \
+--reads, as in --reads L2_1.fq.gz L2_2.fq.gz" align ref.fa good_1.fq good_2.fq third.fq
+    usage "--output-dir is for the samples of a sheet (--samples)" align --output-dir samples ref.fa good_1.fq
+    usage "--engine-args: -d 100000 cannot be had: it must be 0 to 32767, and 0 turns it off" align --engine bwa-mem \
+        --engine-args '-d 100000' ref.fa good_1.fq
+    : > shard.2.sam; : > shard.3.sam
+    usage "shard.3.sam is there, from a run with more shards, and would pass for a shard of this one: remove it and \
+those after it, or name another output" align --shards 2 -o shard.sam ref.fa good_1.fq
     usage "write --sort=name: what stands apart is taken for a file" align --sort name ref.fa good_1.fq good_2.fq
     usage "write --mark-duplicates=picard: what stands apart is taken for a file" align --mark-duplicates picard \
         ref.fa good_1.fq

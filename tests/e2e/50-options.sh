@@ -102,6 +102,39 @@ lanes() {
     zerohop align -r 150 -R '@RG\tID:A\tSM:s\tLB:x' ref.fa a_1.fq a_2.fq --reads b_1.fq > own.sam
     cmp <(records own.sam) <(records a.sam; records b.sam | sed 's/\tRG:Z:B/\tRG:Z:A/') ||
         fail "one read group for two lanes"
+    # Lanes count in the order of the command line.
+    zerohop align -r 150 -R '@RG\tID:A\tSM:s\tLB:x' -R '@RG\tID:B\tSM:t' --reads a_1.fq a_2.fq ref.fa b_1.fq > own.sam
+    cmp <(records own.sam) <(records a.sam; records b.sam) || fail "a lane of --reads before one without"
+    zerohop align -r 150 -R '@RG\tID:A\tSM:s\tLB:x' -R '@RG\tID:B\tSM:t' -R '@RG\tID:C' --reads a_1.fq a_2.fq ref.fa \
+        b_1.fq --reads a_1.fq a_2.fq > own.sam
+    cmp <(records own.sam) expected.sam || fail "a lane without --reads between two others"
+    grep -q '^note .*a_2.fq was read in lane 1 and again in lane 3.$' "$WORK/zerohop.stderr" ||
+        fail "a lane twice: $(cat "$WORK/zerohop.stderr")"
+}
+
+# What looks as if something else was meant is told.
+notes() {
+    local name; name=$(head -n 1 1.fq | cut -c 2- | cut -d ' ' -f 1); name=${name%/1}
+    told() {
+        local words=$1; shift
+        zerohop align -q -r 150 -o told.bam "$@"
+        grep -qF "$words" "$WORK/zerohop.stderr" || fail "not told: $words: $(cat "$WORK/zerohop.stderr")"
+    }
+    for mate in 1 2; do
+        head -n 400 $mate.fq | awk 'NR % 4 == 1 { sub("/[12]$", "", $1); $0 = $1 } { print }' > bare_$mate.fq
+        sed "1~4s,\$,.$mate," bare_$mate.fq > dot_$mate.fq
+        sed "1~4s,\$,/$mate," bare_$mate.fq > slash_$mate.fq
+        sed "1~4s,\$, $mate:N:0:ACGT," bare_$mate.fq > comment_$mate.fq
+    done
+    told "the mates of dot_1.fq and dot_2.fq have different names, '$name.1' and '$name.2'." ref.fa dot_1.fq dot_2.fq
+    told "slash_2.fq begins with a second mate, '$name/2'" ref.fa slash_2.fq slash_1.fq
+    told "comment_2.fq begins with a second mate, '$name'" ref.fa comment_2.fq comment_1.fq
+    cp slash_1.fq again.fq
+    told "again.fq begins with a first mate, '$name/1'" ref.fa slash_1.fq again.fq
+    zerohop align -q -r 150 -o told.bam ref.fa slash_1.fq slash_2.fq
+    [ ! -s "$WORK/zerohop.stderr" ] || fail "a note without a reason: $(cat "$WORK/zerohop.stderr")"
+    { echo '>other'; head -c 3000 /dev/zero | tr '\0' 'A'; echo; } > other.fa
+    told "No read was aligned: is other.fa their reference?" other.fa bare_1.fq
 }
 
 # The read length is that of the first 500 reads over all lanes, as of the lanes' files put one after the other.
@@ -307,7 +340,8 @@ assert json.load(open('j_mqc.json'))
 END
 }
 
-for part in interleaved streams fasta lanes lanes_and_read_length read_groups comments orders shards copies formats \
+for part in interleaved streams fasta lanes notes lanes_and_read_length read_groups comments orders shards copies \
+    formats \
     bam_bytes index_file words json; do
     [[ $part =~ ${PART-} ]] || continue
     part $part

@@ -602,13 +602,13 @@ engine_args() {
             fail "$E: an argument with a space in it is taken apart: $(grep '^@RG' own.sam)"
         [ "$(grep '^@RG' own.sam)" = "$(grep '^@RG' expected.sam)" ] ||
             fail "$E: the read group that it was given is another"
-        refused 1 "quotes do not match" --engine $E --engine-args "'x" ref.fa 1.fq
+        refused 2 "quotes do not match" --engine $E --engine-args "'x" ref.fa 1.fq
         # the aligner's own words about an argument that it does not know
         refused 1 "instance 0 of $E" --engine $E --engine-args=--no-such-option ref.fa 1.fq
         # its log is kept then
         [ "$(ls tmp | wc -l)" = 1 ] && rm -r tmp/zerohop-* || fail "$E: kept are: $(ls tmp)"
     done
-    [[ " $engines " != *" bwa "* ]] || { refused 1 "must be a number" --engine bwa --engine-args '-K x' ref.fa 1.fq; }
+    [[ " $engines " != *" bwa "* ]] || { refused 2 "must be a number" --engine bwa --engine-args '-K x' ref.fa 1.fq; }
 }
 
 # everything that a descriptor refuses, whether the aligner is here or not
@@ -621,12 +621,12 @@ for e in json.load(open("engines.json")):
     [ "$(wc -l < refused.tsv)" -gt 100 ] || fail "only $(wc -l < refused.tsv) options are refused"
     [ -n "${LONG-}" ] || sort -u -k 1,1 -o refused.tsv refused.tsv
     while IFS=$'\t' read -r E option why; do
-        refused 1 "$why" --engine "$E" "--engine-args=$option 1" ref.fa 1.fq
+        refused 2 "$why" --engine "$E" "--engine-args=$option 1" ref.fa 1.fq
     done < refused.tsv
     for option in --threads=3 --thr --upto=5 -p3 "--score-min L,0,0 -x other" --sam-no-h; do
-        refused 1 "cannot be given to Bowtie 2" --engine bowtie2 "--engine-args=$option" ref.fa 1.fq
+        refused 2 "cannot be given to Bowtie 2" --engine bowtie2 "--engine-args=$option" ref.fa 1.fq
     done
-    refused 1 "-t4 cannot be given" --engine bwa "--engine-args=-T 9 -t4" ref.fa 1.fq
+    refused 2 "-t4 cannot be given" --engine bwa "--engine-args=-T 9 -t4" ref.fa 1.fq
     refused 2 "there is no engine 'x'" --engine x ref.fa 1.fq
     refused 2 "are for built-in engines" --engine bwa -r 100 ref.fa 1.fq
     refused 2 "--engine-args: 'x' is no option of strobealign" --engine-args=x ref.fa 1.fq

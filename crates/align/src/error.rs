@@ -58,6 +58,7 @@ impl AlignError {
             AlignError::Usage(_) => 2,
             AlignError::Ranks(error) => error.status(),
             AlignError::External(ExternalError::Ended { status, .. }) => *status,
+            AlignError::External(ExternalError::Arguments(_)) => 2,
             _ => 1,
         }
     }

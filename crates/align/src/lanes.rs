@@ -36,6 +36,21 @@ pub fn lanes(files: Vec<Vec<PathBuf>>, interleaved: bool) -> Result<Vec<LaneSpec
     Ok(lanes)
 }
 
+/// A note on each file that is in more than one lane.
+pub(crate) fn given_twice(lanes: &[LaneSpec]) -> Vec<String> {
+    let number_of = |file: &PathBuf, lanes: &[LaneSpec]| lanes.iter().position(|lane| lane.files.contains(file));
+    let mut notes = Vec::new();
+    for (at, lane) in lanes.iter().enumerate() {
+        for file in &lane.files {
+            if let Some(before) = number_of(file, &lanes[..at]) {
+                let (first, second) = (before + 1, at + 1);
+                notes.push(format!("{} was read in lane {first} and again in lane {second}.", file.display()));
+            }
+        }
+    }
+    notes
+}
+
 /// The read groups of the header, and that of each lane.
 #[derive(Debug, Clone, Default)]
 pub struct ReadGroups {

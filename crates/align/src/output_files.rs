@@ -5,7 +5,8 @@ use crate::error::AlignError;
 use crate::job::{Job, PlanFrom, Unaligned};
 use crate::kept_runs;
 use crate::sorting;
-use std::io::ErrorKind;
+use std::fs::File;
+use std::io::{ErrorKind, Read};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use zerohop_model::error::Error;
@@ -46,6 +47,16 @@ pub fn check(job: &Job) -> Result<(), AlignError> {
         Format::Abundances => Kind::Numbers,
     };
     records.iter().try_for_each(|path| overwrite::replaceable(path, kind))?;
+    if let (Some(path), shards @ 2..) = (&job.output.path, job.output.shards)
+        && let more = shard_path(path, shards + 1)
+        && more.is_file()
+    {
+        return Err(AlignError::Usage(format!(
+            "{} is there, from a run with more shards, and would pass for a shard of this one: remove it and those \
+             after it, or name another output",
+            more.display()
+        )));
+    }
     beside.iter().try_for_each(|path| overwrite::replaceable(path, Kind::Reads))?;
     indexes.iter().try_for_each(|path| overwrite::replaceable(path, Kind::Index))?;
     job.report.json.iter().chain(&job.report.mqc).try_for_each(|path| overwrite::replaceable(path, Kind::Json))?;
@@ -54,6 +65,9 @@ pub fn check(job: &Job) -> Result<(), AlignError> {
     }
     if matches!(job.output.format(), Format::Cram { .. }) {
         zerohop_output::index_fasta(&job.reference)?;
+    } else if job.lanes.iter().flat_map(|lane| &lane.files).any(|path| begins_as_cram(path)) {
+        // Not all CRAM needs it. Where some does and it cannot be made, reading says so.
+        let _ = zerohop_output::index_fasta(&job.reference);
     }
     job.external.logs.iter().try_for_each(|logs| check_logs(logs))?;
     sorting::metrics(job).into_iter().try_for_each(|path| overwrite::replaceable(path, Kind::Metrics))?;
@@ -106,6 +120,12 @@ fn logs_there(job: &Job) -> Vec<PathBuf> {
         name.ends_with(".log") && name.starts_with(&*job.engine) || name == "original.log"
     };
     entries.filter(is_ours).collect()
+}
+
+/// Whether a regular file is CRAM (CRAMv3, section 6).
+fn begins_as_cram(path: &Path) -> bool {
+    let mut magic = [0; 4];
+    path.is_file() && File::open(path).is_ok_and(|mut file| file.read_exact(&mut magic).is_ok()) && magic == *b"CRAM"
 }
 
 /// A suffix must not promise a format that the file has not got.

@@ -10,7 +10,8 @@
 use crate::carried;
 use crate::duplicates::Metrics;
 use crate::error::AlignError;
-use crate::job::Job;
+use crate::job::{Job, NULL};
+use crate::lanes;
 use crate::merge;
 use crate::multi_rank::{Begun, MultiRank};
 use crate::output_files;
@@ -24,6 +25,7 @@ use zerohop_model::index::IndexProvider;
 use zerohop_model::machine::Bytes;
 use zerohop_model::measurement::RunReport;
 use zerohop_model::sink::Sink as _;
+use zerohop_output::Format;
 use zerohop_ranks::{RankShare, Transport};
 use zerohop_report::Summary;
 use zerohop_runtime::Outcome;
@@ -137,7 +139,12 @@ fn doubts(job: &Job, report: &RunReport) -> Vec<String> {
         || "There were no reads. Where they come through a pipe: did the program before zerohop fail?".to_owned();
     let no_pairs = || "No two neighbours have the same name: with -p all reads were single ones.".to_owned();
     let is_interleaved = job.lanes.iter().any(|lane| lane.interleaved);
+    let none_aligned = || format!("No read was aligned: is {} their reference?", job.reference.display());
+    let is_of_records = matches!(job.output.format(), Format::Sam | Format::Bam { .. } | Format::Cram { .. });
+    let is_mapping = job.engine != NULL && is_of_records;
     let no_barcodes = report.sorted.as_ref().and_then(|sorted| sorting::no_barcodes(job, sorted));
     let of_reads = (reads == 0).then(no_reads);
-    of_reads.into_iter().chain((is_interleaved && reads > 0 && paired == 0).then(no_pairs)).chain(no_barcodes).collect()
+    let of_reads = of_reads.or_else(|| (is_mapping && report.tally.mapped == 0).then(none_aligned));
+    let of_pairs = (is_interleaved && reads > 0 && paired == 0).then(no_pairs);
+    of_reads.into_iter().chain(of_pairs).chain(lanes::given_twice(&job.lanes)).chain(no_barcodes).collect()
 }

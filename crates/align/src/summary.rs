@@ -85,7 +85,11 @@ pub fn tell(job: &Job, summary: &Summary) -> Result<(), AlignError> {
     } else {
         tell::text(&summary.text());
     }
-    write_reports(job, summary)
+    // The records may have taken hours, and are there.
+    write_reports(job, summary).map_err(|error| match &job.output.path {
+        Some(path) => AlignError::Failed(format!("{error}; the records are complete in {}", path.display())),
+        None => error,
+    })
 }
 
 /// Writes how it went to the files that the job asks for.

@@ -13,11 +13,11 @@ use zerohop_output::{History, ReadGroup};
 use zerohop_ranks::Ranks as Joined;
 use zerohop_runtime::{Dealing, Order};
 
-/// Runs the command; `further` are the lanes given by `--reads`.
+/// Runs the command; `typed` are the files of each lane, as [`typed_lanes`] finds them.
 ///
 /// # Errors
 /// Whatever goes wrong; then nothing that looks complete is left.
-pub fn run(args: AlignArgs, further: Vec<Vec<PathBuf>>) -> Result<(), Failure> {
+pub fn run(args: AlignArgs, typed: Vec<Vec<PathBuf>>) -> Result<(), Failure> {
     let (wanted, library) = (args.ranks.ranks, args.ranks.mpi.clone());
     let samples_of = args.samples.clone().zip(args.output_dir.clone());
     // What is typed wrong the other ranks hear of, and one of them tells the user.
@@ -32,7 +32,7 @@ pub fn run(args: AlignArgs, further: Vec<Vec<PathBuf>>) -> Result<(), Failure> {
             Err(failure) => refuse(failure),
         };
     }
-    match job(args, further) {
+    match job(args, typed) {
         Ok(job) => Ok(zerohop_align::align_and_tell(&job)?),
         Err(failure) => refuse(failure),
     }
@@ -46,15 +46,31 @@ fn samples(args: AlignArgs, sheet: &Path) -> Result<(Job, Sheet), Failure> {
     Ok((base, sheet))
 }
 
-/// The files of each `--reads` that was typed, in order. (The parsed arguments have them all in one row.)
-pub fn further_lanes(matches: &clap::ArgMatches) -> Vec<Vec<PathBuf>> {
-    let occurrences = matches.get_occurrences::<PathBuf>("reads");
-    occurrences.map(|all| all.map(|files| files.cloned().collect()).collect()).unwrap_or_default()
+/// The files of each lane in the order in which they were typed: those without a name, and those of each `--reads`.
+/// (The parsed arguments have all of `--reads` in one row.)
+pub fn typed_lanes(matches: &clap::ArgMatches) -> Vec<Vec<PathBuf>> {
+    let file = |name: &str| matches.get_one::<PathBuf>(name).cloned();
+    let unnamed: Vec<PathBuf> = file("reads_1").into_iter().chain(file("reads_2")).collect();
+    let occurrences = matches.get_occurrences::<PathBuf>("reads").into_iter().flatten();
+    let mut lanes: Vec<Vec<PathBuf>> = occurrences.map(|files| files.cloned().collect()).collect();
+    if !unnamed.is_empty() {
+        let of_unnamed = matches.index_of("reads_1").unwrap_or_default();
+        let before = matches.indices_of("reads").into_iter().flatten().filter(|at| *at < of_unnamed).count();
+        let mut files = 0;
+        let lanes_before = lanes.iter().take_while(|lane| {
+            files += lane.len();
+            files <= before
+        });
+        lanes.insert(lanes_before.count(), unnamed);
+    }
+    lanes
 }
 
-fn job(args: AlignArgs, further: Vec<Vec<PathBuf>>) -> Result<Job, Failure> {
-    let first: Vec<PathBuf> = args.reads_1.iter().chain(&args.reads_2).cloned().collect();
-    let lanes = lanes::lanes(std::iter::once(first).chain(further).collect(), args.interleaved)?;
+fn job(args: AlignArgs, typed: Vec<Vec<PathBuf>>) -> Result<Job, Failure> {
+    if args.output_dir.is_some() {
+        return Err(Failure::Usage("--output-dir is for the samples of a sheet (--samples)".to_owned()));
+    }
+    let lanes = lanes::lanes(typed, args.interleaved)?;
     let read_groups = match args.read_group.is_empty() {
         false => ReadGroups::parse(&args.read_group, lanes.len())?,
         true => {

@@ -78,7 +78,7 @@ const ALL_OPTIONS: &str = "'--help' shows all options, with details.";
 const ALIGN_STATUS: &str = "\
 Exit status:
   0 success, also if the reader of a pipe closes it early
-  1 failure: no output file is left that looks complete
+  1 failure: no output file is left that looks complete, but for records whose report cannot be written
   2 wrong usage";
 
 #[derive(Debug, clap::Args)]
@@ -151,13 +151,16 @@ pub struct AlignArgs {
     /// FASTQ and FASTA may be plain, gzip or BGZF. The format is recognised by content. After the last member of a
     /// compressed file only zeros may follow, as for gzip. In BAM, SAM and CRAM the flags say which reads are pairs,
     /// and mates follow one another; the records keep the fields and read groups of the reads. CRAM of aligned reads
-    /// needs REF as FASTA with a .fai index.
+    /// needs REF as FASTA; its .fai index is made if it has none.
     pub reads_1: Option<PathBuf>,
 
     /// Second mates, in the same order as the first ones
     pub reads_2: Option<PathBuf>,
 
     /// One more lane: one file, or two of mates; may be repeated
+    ///
+    /// Lanes count in the order in which they stand on the command line. Name REF before, or write '--' before it: else
+    /// it is taken for a second file.
     #[arg(long, num_args = 1..=2, value_names = ["READS_1", "READS_2"], action = clap::ArgAction::Append)]
     pub reads: Vec<PathBuf>,
 
@@ -250,7 +253,7 @@ pub struct AlignArgs {
     #[command(flatten)]
     pub sorting: SortArgs,
 
-    /// Read group, as in '@RG\tID:x\tSM:y'; once, or once per lane
+    /// Read group, as in '@RG\tID:x\tSM:y'; once, or once per lane, in the order of the lanes
     #[arg(short = 'R', long = "read-group", value_name = "LINE", help_heading = "Output")]
     pub read_group: Vec<String>,
 

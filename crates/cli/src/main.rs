@@ -75,8 +75,8 @@ fn dispatch(args: Args, matches: &clap::ArgMatches) -> Result<(), Failure> {
     }
     match args.command {
         Command::Align(align) => {
-            let further = matches.subcommand_matches("align").map(align::further_lanes).unwrap_or_default();
-            align::run(*align, further)
+            let lanes = matches.subcommand_matches("align").map(align::typed_lanes).unwrap_or_default();
+            align::run(*align, lanes)
         }
         Command::Index(index) => index::run(&index),
         Command::Engines(args) => engines::run(&args),

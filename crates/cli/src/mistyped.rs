@@ -27,11 +27,19 @@ pub fn option_of_aligner(error: &clap::Error) -> Option<String> {
     let is_align = std::env::args_os().nth(1).is_some_and(|command| command == "align");
     let Some(ContextValue::String(option)) = error.get(ContextKind::InvalidArg) else { return None };
     let is_like_ours = error.get(ContextKind::SuggestedArg).is_some();
-    if error.kind() != ErrorKind::UnknownArgument || !is_align || is_like_ours || !option.starts_with('-') {
+    if error.kind() != ErrorKind::UnknownArgument || !is_align || is_like_ours {
         return None;
+    }
+    if !option.starts_with('-') {
+        return Some(format!(
+            "'{option}' is one file too many: REF, and one file of reads or the two of pairs. Each further lane needs \
+             --reads, as in --reads L2_1.fq.gz L2_2.fq.gz"
+        ));
     }
     Some(match option.as_str() {
         "-@" => "zerohop has no option -@: threads are -t".to_owned(),
+        "-1" | "-2" => format!("zerohop has no option {option}: name REF and then the files of reads, without options"),
+        "-S" | "-b" => format!("zerohop has no option {option}: name the output by -o, as in -o out.bam"),
         _ => format!(
             "zerohop has no option {option}. One of the aligner is passed on by --engine-args, as in --engine-args \
              '{option} ...'; 'zerohop align --help' shows those of zerohop"

@@ -90,7 +90,10 @@ fn records(text: OwnedFd, bam: OwnedFd, reference: Option<&Path>) -> Result<(), 
     let header = unsafe { hts_sys::sam_hdr_read(text.pointer()) };
     let header = NonNull::new(header).map(Header).ok_or("its header is damaged, or it is truncated")?;
     // Without it htslib looks for the reference that the header names, and not all CRAM needs one.
-    let reference = reference.filter(|path| text.is_cram() && header.fits(path) && text.take_reference(path));
+    let reference = match reference.filter(|_| text.is_cram()) {
+        None => Reference::NotGiven,
+        Some(path) => header.reference(path, &text),
+    };
     // SAFETY: both are valid.
     if unsafe { hts_sys::sam_hdr_write(bam.pointer(), header.0.as_ptr()) } != 0 {
         return Err("its header cannot be written as that of BAM".to_owned());
@@ -102,7 +105,7 @@ fn records(text: OwnedFd, bam: OwnedFd, reference: Option<&Path>) -> Result<(), 
         match unsafe { hts_sys::sam_read1(text.pointer(), header.0.as_ptr(), record.0.as_ptr()) } {
             0.. => {}
             -1 => break,
-            _ => return Err(damaged(number, text.is_cram(), reference)),
+            _ => return Err(damaged(number, text.is_cram(), &reference)),
         }
         record.forget_places();
         // SAFETY: as above; htslib copies the record.
@@ -122,19 +125,38 @@ fn records(text: OwnedFd, bam: OwnedFd, reference: Option<&Path>) -> Result<(), 
     }
 }
 
-fn damaged(number: u64, is_cram: bool, reference: Option<&Path>) -> String {
+/// What became of the reference that was given.
+enum Reference<'p> {
+    NotGiven,
+    /// It has no .fai index beside it.
+    NoIndex(&'p Path),
+    /// By its index it is not what the header names.
+    Other(&'p Path),
+    Taken(&'p Path),
+}
+
+impl std::fmt::Display for Reference<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Reference::NotGiven => f.write_str("none was given"),
+            Reference::NoIndex(path) => {
+                write!(f, "{0} has no index beside it: 'samtools faidx {0}' makes it", path.display())
+            }
+            Reference::Other(path) => write!(f, "{} has other contigs", path.display()),
+            Reference::Taken(path) => write!(f, "{} was tried", path.display()),
+        }
+    }
+}
+
+fn damaged(number: u64, is_cram: bool, reference: &Reference<'_>) -> String {
     if !is_cram {
         return format!(
             "record {number} of it, or what follows, is damaged or truncated, or is on a contig that no @SQ line names"
         );
     }
-    let given = match reference {
-        Some(reference) => format!("{} was tried", reference.display()),
-        None => "none was given, or one of other contigs, or it has no .fai index".to_owned(),
-    };
     format!(
         "record {number} of it, or what follows, is damaged or truncated, or is compressed by lzma, which zerohop does \
-         not have; CRAM of reads that were aligned also needs the reference that they were aligned to ({given}): \
+         not have; CRAM of reads that were aligned also needs the reference that they were aligned to ({reference}): \
          'samtools view -b -T REFERENCE' makes BAM of it"
     )
 }
@@ -203,11 +225,19 @@ impl Drop for Stream {
 struct Header(NonNull<hts_sys::sam_hdr_t>);
 
 impl Header {
-    /// Whether a reference, by its .fai index, has contigs of this header, and none of them with another length.
-    fn fits(&self, reference: &Path) -> bool {
-        let mut index = reference.as_os_str().to_owned();
+    /// Gives the reference to `text`, if it is that of this header.
+    fn reference<'p>(&self, path: &'p Path, text: &Stream) -> Reference<'p> {
+        let mut index = path.as_os_str().to_owned();
         index.push(".fai");
-        let Ok(index) = std::fs::read(index) else { return false };
+        match std::fs::read(index) {
+            Err(_) => Reference::NoIndex(path),
+            Ok(index) if self.fits(&index) && text.take_reference(path) => Reference::Taken(path),
+            Ok(_) => Reference::Other(path),
+        }
+    }
+
+    /// Whether a reference, by its .fai index, has contigs of this header, and none of them with another length.
+    fn fits(&self, index: &[u8]) -> bool {
         let contig = |line: &'_ [u8]| {
             let mut fields = line.split(|&b| b == b'\t');
             let (name, length) = (fields.next()?.to_vec(), fields.next()?);

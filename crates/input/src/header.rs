@@ -15,6 +15,15 @@ pub(crate) fn without_mate_number(name: &[u8]) -> &[u8] {
     name.strip_suffix(b"/1").or_else(|| name.strip_suffix(b"/2")).unwrap_or(name)
 }
 
+/// Which mate a read says it is, by its name (`x/2`) or its comment (`2:N:0:ACGT`, as Illumina has it).
+pub(crate) fn mate_number((name, comment): (&[u8], &[u8])) -> Option<u8> {
+    match (name, comment) {
+        ([.., b'/', number @ (b'1' | b'2')], _) => Some(number - b'0'),
+        (_, [number @ (b'1' | b'2'), b':', b'Y' | b'N', b':', ..]) => Some(number - b'0'),
+        _ => None,
+    }
+}
+
 /// Whether two reads that stand at the same place of two files are mates: their names, without `/1` and `/2`, are the
 /// same, or differ in the number of the mate alone, as in `x.1` and `x.2` (`fastq-dump -I`) or `x_1` and `x_2`.
 pub(crate) fn are_mates(first: &[u8], mate: &[u8]) -> bool {
@@ -37,6 +46,13 @@ mod tests {
             [("r.1", "s.2"), ("r.2", "r.1"), ("r1", "r2"), ("r.1", "r_2"), ("r.2", "r.3"), ("r.1", "r"), ("", "1")];
         for (first, mate) in not {
             assert!(!are_mates(first.as_bytes(), mate.as_bytes()), "{first} {mate}");
+        }
+    }
+
+    #[test]
+    fn numbers_of_mates() {
+        for (line, number) in [("x/1", Some(1)), ("x/2 1:N:0:A", Some(2)), ("x 2:N:0:A", Some(2)), ("x.1 2:x", None)] {
+            assert_eq!(mate_number(split(line.as_bytes())), number, "{line}");
         }
     }
 

@@ -8,6 +8,7 @@ use crate::count;
 use crate::cutter::Cutting;
 use crate::fault::read_fault;
 use crate::granted::{GrantedClaim, GrantedEmit, Shared};
+use crate::header;
 use crate::open::{Compression, EndOfPipe, Opened, look, no_end_marker, open_raw};
 use crate::parse::{Format, Layout, Parser};
 use crate::regular::{Coding, Regular};
@@ -22,7 +23,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use zerohop_model::directed::Directed;
 use zerohop_model::engine::Cut;
-use zerohop_model::error::{InputError, shown_path};
+use zerohop_model::error::{InputError, shown, shown_path};
 use zerohop_model::source::{Deal, Lane, Parse};
 
 /// What of the input goes on to the records, besides names, bases and qualities.
@@ -50,6 +51,30 @@ pub struct OpenLane {
     carried: Carried,
     /// What the user should know of the input, a sentence each.
     pub notes: Vec<String>,
+}
+
+/// What looks as if something else was meant, of two files of mates, by their first reads.
+fn note_on_mates(files: &mut [Opened]) -> Result<Option<String>, InputError> {
+    let [first, second] = files else { return Ok(None) };
+    let [one, two] = [&first.path, &second.path].map(|path| shown_path(path).to_string());
+    let (Some(of_first), Some(of_second)) = (first.first_header()?, second.first_header()?) else { return Ok(None) };
+    let [of_first, of_second] = [of_first, of_second].map(header::split);
+    let (name, mate) = (header::without_mate_number(of_first.0), header::without_mate_number(of_second.0));
+    Ok(if header::mate_number(of_first) == Some(2) {
+        Some(format!("{one} begins with a second mate, '{}': are it and {two} in this order?", shown(of_first.0)))
+    } else if header::mate_number(of_second) == Some(1) {
+        Some(format!("{two} begins with a first mate, '{}': is it the file of the second mates?", shown(of_second.0)))
+    } else if name != mate && header::are_mates(name, mate) {
+        Some(format!(
+            "the mates of {one} and {two} have different names, '{}' and '{}'. Their records keep them, and samtools \
+             fixmate and other programs will not take them for mates. Names that are the same, or end in /1 and /2, \
+             are right: fastq-dump gives such without -I",
+            shown(name),
+            shown(mate)
+        ))
+    } else {
+        None
+    })
 }
 
 impl OpenLane {
@@ -82,7 +107,7 @@ impl OpenLane {
             (_, true) => Layout::Interleaved,
             _ => Layout::Single,
         };
-        let mut notes = Vec::new();
+        let mut notes: Vec<String> = note_on_mates(&mut files)?.into_iter().collect();
         for file in &mut files {
             if layout == Layout::Single && file.seems_interleaved()? {
                 let path = shown_path(&file.path);

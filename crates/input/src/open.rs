@@ -207,11 +207,19 @@ impl Opened {
         Ok(name().is_some_and(|first| name() == Some(first)))
     }
 
+    /// The header line of the first read of FASTQ, without its `@`; as far as that is seen soon.
+    pub(crate) fn first_header(&mut self) -> Result<Option<&[u8]>, InputError> {
+        if self.content != Some(Content::Text(Format::Fastq)) {
+            return Ok(None);
+        }
+        self.read_more(if self.regular.is_some() { FIRST_TWO } else { FIRST_TWO_OF_PIPE })?;
+        Ok(self.prefix.split(|&b| b == b'\n').next().and_then(|line| line.strip_prefix(b"@")))
+    }
+
     /// SAM or CRAM as BAM, which is read from front to back.
     fn into_bam(self, reference: Option<&Path>) -> Result<Self, InputError> {
         let text = Cursor::new(self.prefix).chain(self.rest);
-        let reference = reference.filter(|path| sam::has_index(path)).map(Path::to_owned);
-        let bam = zerohop_cram::as_bam(text, reference).map_err(|e| read_fault(&self.path, &e))?;
+        let bam = zerohop_cram::as_bam(text, reference.map(Path::to_owned)).map_err(|e| read_fault(&self.path, &e))?;
         let rest: Box<dyn Read + Send> = Box::new(GzipMembers::new(bam, COMPRESSED_READ));
         let rest = Counting { inner: rest, count: Arc::clone(&self.text_read) };
         let mut opened = Opened { regular: None, prefix: Vec::new(), rest, is_converted: true, ..self };

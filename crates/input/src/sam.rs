@@ -1,7 +1,4 @@
 //! SAM and CRAM, which htslib makes BAM of.
-
-use std::path::Path;
-
 /// Bytes of what tells a header of SAM (SAMv1, section 1.3): `@SQ`, a tab, and the tag of a field, but for @CO.
 const HEADER: usize = b"@HD\tVN:".len();
 /// Bytes within which the first record has its first fields, if there is no header.
@@ -47,13 +44,6 @@ fn is_header(text: &[u8]) -> bool {
         Some(b"@HD\t" | b"@SQ\t" | b"@RG\t" | b"@PG\t") => has_field,
         _ => false,
     }
-}
-
-/// Whether a reference has the index that htslib wants of it.
-pub(crate) fn has_index(reference: &Path) -> bool {
-    let mut index = reference.as_os_str().to_owned();
-    index.push(".fai");
-    Path::new(&index).is_file()
 }
 
 #[cfg(test)]

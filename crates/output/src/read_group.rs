@@ -24,6 +24,9 @@ pub enum ReadGroupError {
     /// A line of a file is not text.
     #[error("the read group line '{0}' is not UTF-8: give the reads another read group (-R)")]
     NotUtf8(String),
+    /// A field is there twice.
+    #[error("the read group '{0}' has more than one {1}")]
+    Twice(String, String),
     /// A field is not a field.
     #[error("'{0}' is not a read group field: it must be two letters, a colon and a value, as in 'SM:sample'")]
     NotAField(String),
@@ -33,7 +36,7 @@ impl ReadGroup {
     /// A read group from its ID and its fields.
     ///
     /// # Errors
-    /// [`ReadGroupError::NotAField`].
+    /// [`ReadGroupError::NotAField`], [`ReadGroupError::Twice`].
     pub fn new(id: &str, fields: &[String]) -> Result<Self, ReadGroupError> {
         let is_field = |f: &str| {
             let bytes = f.as_bytes();
@@ -43,6 +46,10 @@ impl ReadGroup {
                 && !bytes.iter().any(u8::is_ascii_control)
         };
         let id_field = format!("ID:{id}");
+        let tags: Vec<&str> = fields.iter().chain([&id_field]).filter_map(|field| field.get(..2)).collect();
+        if let Some(twice) = tags.iter().enumerate().find_map(|(at, tag)| tags[..at].contains(tag).then_some(tag)) {
+            return Err(ReadGroupError::Twice(id.to_owned(), (*twice).to_owned()));
+        }
         match fields.iter().chain([&id_field]).find(|f| !is_field(f)) {
             Some(odd) => Err(ReadGroupError::NotAField(odd.clone())),
             // It goes into each record as well, whose text fields hold nothing else (SAMv1, section 1.5).
@@ -106,6 +113,10 @@ mod tests {
         let group = ReadGroup::parse("@RG\tSM:s\tID:a b\tPL:ILLUMINA").unwrap();
         assert_eq!(group, ReadGroup { id: "a b".into(), fields: vec!["SM:s".into(), "PL:ILLUMINA".into()] });
         assert!(matches!(ReadGroup::parse("ID:x"), Err(ReadGroupError::NotALine(_))));
+        for fields in [&["SM:x", "ID:y"][..], &["SM:x", "LB:l", "SM:y"]] {
+            let fields: Vec<String> = fields.iter().map(|field| (*field).to_owned()).collect();
+            assert!(matches!(ReadGroup::new("1", &fields), Err(ReadGroupError::Twice(..))), "{fields:?}");
+        }
         assert!(matches!(ReadGroup::parse(r"@RG\tSM:x"), Err(ReadGroupError::NoId(_))));
         assert!(matches!(ReadGroup::parse(r"@RG\tID:x\tS"), Err(ReadGroupError::NotAField(_))));
     }

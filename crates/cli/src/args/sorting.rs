@@ -55,8 +55,8 @@ pub struct SortArgs {
 
     /// Memory that records may take until they are written [default: half of what the index leaves free]
     ///
-    /// What takes more is compressed, and kept in temporary files until all reads are aligned. With ranks it is the
-    /// memory of each.
+    /// A number with K, M, G or T, as in samtools: 2G. What takes more is compressed, and kept in temporary files until
+    /// all reads are aligned. With ranks it is the memory of each.
     #[arg(long, value_name = "SIZE", value_parser = parse_size, requires = "sort", hide_short_help = true)]
     pub sort_memory: Option<Bytes>,
 

@@ -81,6 +81,15 @@ impl Parse for BamParser {
     }
 }
 
+/// What is wrong with two mates of which the second has the name `other`.
+fn named_apart(other: &[u8]) -> String {
+    format!(
+        "its mate follows it with another name, '{}': in BAM mates have the same name. Make FASTQ of it, where they \
+         may differ ('samtools fastq -N -1 R1.fq -2 R2.fq FILE'), and give that",
+        shown(other)
+    )
+}
+
 fn cleared(mut bytes: Vec<u8>) -> Vec<u8> {
     bytes.clear();
     bytes
@@ -157,9 +166,14 @@ impl<'p> Parsing<'p> {
 
     /// Adds two reads, of which either may be the first mate.
     fn push_pair(&self, chunk: &mut Chunk, one: Mate<'p>, two: Mate<'p>) -> Result<(), InputError> {
-        let name = without_mate_number(one.1.name);
-        if without_mate_number(two.1.name) != name {
-            return Err(self.no_mate(name, (self.number - 1, one.2)));
+        let [name, other] = [one.1.name, two.1.name].map(without_mate_number);
+        if other != name {
+            let place = (self.number - 1, one.2);
+            let is_named_apart = name.split_last().map(|(_, stem)| stem) == other.split_last().map(|(_, stem)| stem);
+            return Err(match is_named_apart && one.1.flags & two.1.flags & (FIRST | LAST) == 0 {
+                true => self.fault_at(place, name, named_apart(other)),
+                false => self.no_mate(name, place),
+            });
         }
         match [one, two].map(|(_, head, _)| head.flags & (FIRST | LAST)) {
             [FIRST, LAST] => chunk.push(one.0, Some(two.0)),
@@ -175,7 +189,8 @@ impl<'p> Parsing<'p> {
 
     fn no_mate(&self, name: &[u8], place: (u64, usize)) -> InputError {
         let what = "its mate does not follow it: 'samtools collate -O -u FILE | samtools fixmate -u - - | samtools \
-                    view -b -f 1 -' has mates follow one another, and leaves out reads whose mate is not in the file";
+                    view -b -f 1 -' has mates follow one another, and leaves out reads whose mate is not in the file \
+                    (of a file of first mates alone all)";
         self.fault_at(place, without_mate_number(name), what)
     }
 

@@ -204,6 +204,9 @@ fn reads_without_mates_are_refused() {
     assert!(no_mate.starts_with("x.bam: record 101 (byte 1000), read 'a': its mate does not follow it"), "{no_mate}");
     assert!(fault(&[&a[0], &a[1], &b[0]]).contains("record 103") && fault(&[&a[0]]).contains("record 101"));
     assert!(fault(&[&a[0], &a[0]]).contains("which is the first and which the second"));
+    let apart = [Made::new("x.1", 0x4d, b"A"), Made::new("x.2", 0x8d, b"C"), Made::new("x.2", 0x4d, b"C")];
+    assert!(fault(&[&apart[0], &apart[1]]).contains("read 'x.1': its mate follows it with another name, 'x.2'"));
+    assert!(fault(&[&apart[0], &apart[2]]).contains("its mate does not follow it"));
     assert!(fault(&[&a[0], &a[1], &a[0], &a[1]]).contains("more than two reads with this name"));
     assert!(fault(&[&a[0], &a[1], &Made::new("c", 4, b"A")]).contains("it is a single read"));
 }
