@@ -115,7 +115,7 @@ options_of_bwa() {
 -A 3 -T 50 -M
 -d 0
 -d 32767
--B 127
+-B 100
 -O 254 -E 1
 -E 200
 OPTIONS
