@@ -11,7 +11,7 @@ use std::sync::LazyLock;
 use zerohop_fuzz::coding::END_MARKER;
 use zerohop_fuzz::take;
 use zerohop_model::sink::{Encoder, OfRead, Sink};
-use zerohop_output::{FileSink, Format, Header, OutputSpec, ReadGroup};
+use zerohop_output::{Comments, FileSink, Format, Header, OutputSpec, ReadGroup};
 
 const BAM: Format = Format::Bam { level: 0 };
 const CONTIGS: [&str; 2] = ["c", "c=*2"];
@@ -26,7 +26,7 @@ fn sink(format: Format) -> FileSink {
     let header = header.with_read_groups(vec![ReadGroup::parse(r"@RG\tID:g").unwrap()]).unwrap();
     let lane_groups = vec![None, Some(0)];
     let spec = OutputSpec::new(Some(PathBuf::from("/dev/null")), format, header);
-    let spec = OutputSpec { lane_groups, comments: true, ..spec };
+    let spec = OutputSpec { lane_groups, comments: Comments::AsTheyStand, ..spec };
     FileSink::create(spec).unwrap()
 }
 

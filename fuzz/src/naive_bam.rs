@@ -241,10 +241,10 @@ impl<'t> Record<'t> {
             qual.reverse();
         }
         let mut comment = Vec::new();
+        let fields = fields.into_iter().collect::<Option<Vec<Field>>>()?;
+        let was_aligned = self.flags & 4 == 0 || fields.iter().any(|field| OF_ALIGNMENTS.contains(&field.key));
         for field in fields {
-            let field = field?;
-            let is_aligned = self.flags & 4 == 0;
-            if OF_ALIGNMENTS.contains(&field.key) || is_aligned && OF_ALIGNERS.contains(&field.key) {
+            if OF_ALIGNMENTS.contains(&field.key) || was_aligned && field.is_of_aligner() {
                 continue;
             }
             let reversed = is_reverse && lane.reversed.contains(&field.key);
@@ -265,9 +265,6 @@ const OF_ALIGNMENTS: [[u8; 2]; 15] = [
     *b"AS", *b"CC", *b"CG", *b"CP", *b"H0", *b"H1", *b"H2", *b"HI", *b"IH", *b"MC", *b"MD", *b"MQ", *b"NM", *b"SA",
     *b"TS",
 ];
-
-/// What aligners write, and may mean something else in a read that had no alignment.
-const OF_ALIGNERS: [[u8; 2]; 4] = [*b"ms", *b"pa", *b"XA", *b"XS"];
 
 struct Field {
     key: [u8; 2],
@@ -316,6 +313,22 @@ impl Field {
             _ => Value::Number(number(kind, bytes)?),
         };
         Some(Field { key, kind, value })
+    }
+
+    /// Whether it is one that aligners write, and may mean something else in a read that had no alignment.
+    fn is_of_aligner(&self) -> bool {
+        let is_integer = b"cCsSiI".contains(&self.kind);
+        match (&self.key, &self.value) {
+            (b"XS", Value::Text(_)) => self.kind == b'A',
+            (b"XS" | b"ms" | b"XA", Value::Number(_)) => is_integer,
+            (b"pa", Value::Number(_)) => self.kind == b'f',
+            (b"XA", Value::Text(text)) if self.kind == b'Z' => {
+                let mut places: Vec<&[u8]> = text.split(|b| *b == b';').collect();
+                let is_ended = places.pop() == Some(b"") && !places.is_empty();
+                is_ended && places.iter().all(|place| place.split(|b| *b == b',').count() > 3)
+            }
+            _ => false,
+        }
     }
 
     /// As SAM has it, backwards if it is to be `reversed`.

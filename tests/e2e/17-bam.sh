@@ -154,8 +154,10 @@ for number, pair in enumerate(zip(*map(reads, sys.argv[1:]))):
         fields = [f'RG:Z:{("one", "two")[number % 2]}', f'RX:Z:ACGT-{number}', 'BC:Z:', f'xi:i:{number - 70000}',
             f'xj:i:{1 << 31}', 'xa:A:q', 'xf:f:-1.5e-07', 'xh:H:1AE3', 'MM:Z:C+m,1,2;', 'ML:B:C,0,255',
             'xc:B:c,-128,127', 'xs:B:s,-32768', 'xS:B:S,65535', 'xI:B:I,4294967295', 'xF:B:f,0.25,1e+10', 'xe:B:i',
+            'XA:Z:XM-XC', 'pa:B:i,-1,7',
             f'OQ:Z:{qual}', f'E2:Z:{seq}', f'cd:B:S{"".join(f",{i}" for i in range(len(seq)))}']
-        gone = ['NM:i:3', 'MD:Z:5', 'AS:i:9', 'SA:Z:x', 'MQ:i:1', 'MC:Z:*', 'TS:A:+']
+        gone = ['NM:i:3', 'MD:Z:5', 'AS:i:9', 'SA:Z:x', 'MQ:i:1', 'MC:Z:*', 'TS:A:+', 'XS:i:0',
+            'ms:i:3']
         print(name, flags, '*', 0, 0, '*', '*', 0, 0, seq, qual, *(fields + gone)[::1 if number % 4 else -1], sep='\t')
 END
     samtools view -b -o "$WORK/reads.bam" "$WORK/reads.sam"
@@ -171,7 +173,7 @@ END
         samtools view -h -T "$WORK/set.fa" --input-fmt-option decode_md=0 "$WORK/own.$form" > "$WORK/own"
         python3 - "$WORK/reads.sam" "$WORK/own" << 'END' || fail "fields: $how"
 import sys
-GONE = {'NM', 'MD', 'AS', 'SA', 'MQ', 'MC', 'TS'}
+GONE = {'NM', 'MD', 'AS', 'SA', 'MQ', 'MC', 'TS', 'XS', 'ms'}
 def complement(bases): return bases[::-1].translate(str.maketrans('ACGT', 'TGCA'))
 def records(path):
     for line in open(path):
@@ -179,18 +181,21 @@ def records(path):
             columns = line.rstrip('\n').split('\t')
             fields = dict((field[:2], field[3:]) for field in columns[11:])
             assert len(fields) == len(columns) - 11, f'a field is there twice: {line}'
-            yield columns[0], int(columns[1]), fields
+            yield columns[0], int(columns[1]), fields, 'H' in columns[5]
 def number(text): return float(text[2:]) if text.startswith('f:') else text
-wanted = {(name, flags & 0xc0): (flags, fields) for name, flags, fields in records(sys.argv[1])}
+wanted = {(name, flags & 0xc0): (flags, fields) for name, flags, fields, _ in records(sys.argv[1])}
 seen, turned = set(), 0
-for name, flags, fields in records(sys.argv[2]):
+for name, flags, fields, is_clipped in records(sys.argv[2]):
     before, expected = wanted[name, flags & 0xc0]
     seen.add((name, flags & 0xc0))
     assert flags & 0x200 == before & 0x200, (name, flags)
-    for key in GONE - {'NM', 'MD', 'AS', 'SA', 'MQ', 'MC'}: assert key not in fields, (name, key)
+    for key in GONE - {'NM', 'MD', 'AS', 'SA', 'MQ', 'MC', 'XS', 'ms'}: assert key not in fields, (name, key)
     for key, value in expected.items():
         if key in GONE:
-            assert fields.get(key) is None or fields[key] != value or key in ('NM', 'MQ', 'MC', 'AS'), (name, key)
+            assert fields.get(key) is None or fields[key] != value or key in ('NM', 'MQ', 'MC', 'AS', 'XS'), (name, key)
+            continue
+        if is_clipped and key in ('MM', 'ML'):
+            assert key not in fields, (name, key)
             continue
         if flags & 0x10:
             kind, text = value[:2], value[2:]
@@ -244,7 +249,8 @@ def reads(path):
                 for tag, value, kind in record.get_tags(with_value_type=True)}
             bases = record.get_forward_sequence(), list(record.get_forward_qualities())
             key = record.query_name, record.flag & 0xc0
-            yield key, (bases, record.is_qcfail, tags, set() if record.is_unmapped else OF_ALIGNERS)
+            was_aligned = not record.is_unmapped or GONE & set(tags)
+            yield key, (bases, record.is_qcfail, tags, OF_ALIGNERS if was_aligned else set())
 before, after = (dict(reads(path)) for path in sys.argv[1:3])
 assert set(before) == set(after) and len(before) > 10000
 tags = 0
@@ -254,7 +260,7 @@ for key, (bases, failed, wanted, of_aligner) in before.items():
     for tag in set(wanted) - GONE - of_aligner:
         assert after[key][2][tag] == wanted[tag], (key, tag, wanted[tag], after[key][2].get(tag))
         tags += 1
-assert tags > 2 * len(before)
+assert tags > len(before)
 END
     done
     echo "pysam: all fields of real reads"
@@ -340,14 +346,11 @@ check_aligned() {
     samtools fastq -n -1 "$WORK/1.fq" -2 "$WORK/2.fq" "$WORK/collated.bam" 2> /dev/null
     aligned expected -t 2 "$WORK/set.fa" "$WORK/1.fq" "$WORK/2.fq"
     aligned own -t 3 "$WORK/set.fa" "$WORK/collated.bam"
-    # what bwa says of other places stays
-    sed -i -E 's/\t(XS:i|XA:Z):[^\t]*//g' "$WORK/own" "$WORK/expected"
     same "collated"
     # CRAM of aligned reads needs its reference
     samtools faidx "$WORK/set.fa"
     samtools view -C -T "$WORK/set.fa" -o "$WORK/collated.cram" "$WORK/collated.bam"
     aligned own -t 3 "$WORK/set.fa" "$WORK/collated.cram"
-    sed -i -E 's/\t(XS:i|XA:Z):[^\t]*//g' "$WORK/own"
     same "collated, CRAM"
     # htslib looks for the one that the header names, too: that is not there
     mv "$WORK/set.fa" "$WORK/other.fa"
@@ -360,7 +363,6 @@ check_aligned() {
         "$WORK/other.fa.gz" "$WORK/collated.cram"
     aligned own -t 3 "$WORK/other.fa" "$WORK/collated.cram"
     [ -s "$WORK/other.fa.fai" ] || fail "no index was made of the reference of a CRAM"
-    sed -i -E 's/\t(XS:i|XA:Z):[^\t]*//g' "$WORK/own"
     same "collated, CRAM, whose reference had no index"
     rm "$WORK/other.fa.fai"
     mv "$WORK/other.fa" "$WORK/set.fa"
@@ -372,13 +374,11 @@ check_aligned() {
     zerohop align -q -t 2 --engine bwa-mem "${turn[@]}" -o "$WORK/turned.bam" "$WORK/set.fa" "$WORK/fields.bam"
     [ "$(samtools view "$WORK/turned.bam" | grep -c 'cd:B:S,3,2,1')" -gt 1000 ] || fail "no field was turned"
     aligned own -t 2 "${turn[@]}" "$WORK/set.fa" "$WORK/turned.bam"
-    sed -i -E 's/\t(XS:i|XA:Z):[^\t]*//g' "$WORK/own" "$WORK/expected"
     same "fields of aligned reads"
     zerohop align -q --engine bwa-mem -t 2 --sort -o "$WORK/sorted.bam" "$WORK/set.fa" "$first"
     samtools fastq -n -0 "$WORK/1.fq" "$WORK/sorted.bam" 2> /dev/null
     aligned expected -t 2 "$WORK/set.fa" "$WORK/1.fq"
     aligned own -t 3 "$WORK/set.fa" "$WORK/sorted.bam"
-    sed -i -E 's/\t(XS:i|XA:Z):[^\t]*//g' "$WORK/own" "$WORK/expected"
     same "sorted, single"
     echo "aligned: the records of the reads that they were"
 }
@@ -511,7 +511,7 @@ check_refused() {
     samtools view -C --output-fmt-option use_lzma=1 -o "$WORK/odd.cram" "$WORK/reads.bam"
     refused "is compressed by lzma, which zerohop does not have" "$WORK/set.fa" "$WORK/odd.cram"
     sed '$ s/\t[0-9]*/\tx/' "$WORK/reads.sam" > "$WORK/odd.sam"
-    refused "record $(samtools view -c "$WORK/reads.bam") of it, or what follows, is damaged" \
+    refused "record $(samtools view -c "$WORK/reads.bam") of all in it, or what follows, is damaged" \
         "$WORK/set.fa" "$WORK/odd.sam"
     # what follows the last record is none, and no empty line either
     (cat "$WORK/raw"; echo) | bgzip -c > "$WORK/odd.bam"
@@ -580,16 +580,15 @@ check_odd() {
         "$WORK/set.fa" "$WORK/single.bam" --reads "$first"
     # SAM in BGZF without its end; no reads
     bgzip -c "$WORK/single.sam" | head -c -28 > "$WORK/single.sam.gz"
-    zerohop align -o "$WORK/own.bam" "$WORK/set.fa" "$WORK/single.sam.gz"
-    grep -q "lacks the end marker of BGZF" "$WORK/zerohop.stderr" || fail "no note: $(cat "$WORK/zerohop.stderr")"
-    for form in single.sam.gz single.bam; do
-        zerohop align -q -o "$WORK/own.bam" "$WORK/set.fa" - < <(cat "$WORK/$form")
-        rc=0; grep -q "standard input lacks the end marker of BGZF" "$WORK/zerohop.stderr" || rc=1
-        [ $form.$rc = single.sam.gz.0 ] || [ $form.$rc = single.bam.1 ] ||
-            fail "$form from a pipe: $(cat "$WORK/zerohop.stderr")"
+    head -c -28 "$WORK/single.bam" > "$WORK/endless.bam"
+    for form in single.sam.gz endless.bam; do
+        refused "$form: it lacks the end marker of BGZF: it is truncated between two blocks" "$WORK/set.fa" \
+            "$WORK/$form"
+        refused "standard input: it lacks the end marker of BGZF: has the program failed" "$WORK/set.fa" - \
+            < <(cat "$WORK/$form")
+        zerohop align -q --first 100 -o "$WORK/own.bam" "$WORK/set.fa" "$WORK/$form"
     done
-    zerohop align -q -o "$WORK/own.bam" "$WORK/set.fa" - < <(head -c -28 "$WORK/single.bam")
-    grep -q "standard input lacks the end" "$WORK/zerohop.stderr" || fail "no note: $(cat "$WORK/zerohop.stderr")"
+    zerohop align -q -o "$WORK/own.bam" "$WORK/set.fa" - < <(cat "$WORK/single.bam")
     zerohop align -q -o "$WORK/own.bam" "$WORK/set.fa" - < /dev/null
     grep -q "There were no reads" "$WORK/zerohop.stderr" || fail "no note: $(cat "$WORK/zerohop.stderr")"
     # an index beside a reference that is not there or is another one: CRAM that needs none, and one that names its own
@@ -663,6 +662,14 @@ check_history() {
         fail "PG of records: $(of_records "$WORK/own.sam")"
     [ "$(samtools view -H "$WORK/own.sam" | grep '^@RG')" = $'@RG\tID:one\tPG:ccs\n@RG\tID:two\tPG:ccs.1' ] ||
         fail "PG of read groups: $(samtools view -H "$WORK/own.sam" | grep '^@RG')"
+    # one read group in two files, whose program had another command line
+    samtools view --no-PG -h "$WORK/one.bam" | sed 's/CL:ccs one/CL:ccs again/' |
+        samtools view --no-PG -b -o "$WORK/again.bam"
+    zerohop align -q -t 2 -o "$WORK/own.sam" "$WORK/set.fa" "$WORK/one.bam" --reads "$WORK/again.bam"
+    [ "$(of_records "$WORK/own.sam")" = "PG:Z:zerohop=$count PG:Z:zerohop.1=$count" ] ||
+        fail "PG of records: $(of_records "$WORK/own.sam")"
+    [ "$(samtools view -H "$WORK/own.sam" | grep '^@RG')" = $'@RG\tID:one\tPG:ccs' ] ||
+        fail "one read group in two files: $(samtools view -H "$WORK/own.sam" | grep '^@RG')"
     # reads of which nothing is known
     zerohop align -q -t 2 -o "$WORK/own.sam" "$WORK/set.fa" "$WORK/one.bam" --reads "$DATA/phix/phix.1.fastq"
     said "$WORK/own.sam" "ID:ccs ID:zerohop PP:ccs ID:strobealign ID:zerohop.1 PP:strobealign"

@@ -176,9 +176,10 @@ print('@long and a comment', 'ACGT' * (n // 4) + 'A' * (n % 4), '+', '#' * n, se
 long_reads() {
     long_read $(((1 << 20) + 1)) | reads 1.fq
     local at; at="1.fq: record 4 (byte $(first_records good_1.fq 3 | wc -c))"
-    read_fault "$at, read 'long': the read has more than 1048576 bases, the longest that the engine can take"
+    local long="$at, read 'long': the read has more than 1048576 bases, the longest that the engine can take"
+    read_fault "$long: leave it out, or take another --engine"
     long_read 9000000 | reads 1.fq
-    read_fault "$at, read 'long': the read has more than 1048576 bases, the longest that the engine can take"
+    read_fault "$long: leave it out, or take another --engine"
 }
 
 mates() {
@@ -209,8 +210,8 @@ not_reads() {
     read_fault "1.fq: record 1 (byte 0): it is compressed by bzip2; zerohop inflates gzip and BGZF: 'bzip2 -dc FILE' \
 inflates it, and '-' reads standard input"
     printf '@HD\tVN:1.6\n@SQ\tSN:a\tLN:9\nr\t4\t*\n' | reads 1.fq
-    read_fault "1.fq: record 1 of it, or what follows, is damaged or truncated, or is on a contig that no @SQ line \
-names"
+    read_fault "1.fq: record 1 of all in it, or what follows, is damaged or truncated, or is on a contig, and the \
+header has no @SQ line"
 }
 
 # --- compression ----------------------------------------------------------------------------------------------------
@@ -407,7 +408,7 @@ index_files() {
     zerohop align --no-index ix.fa good_1.fq good_2.fq > rebuilt.sam
     grep -q '^index  *built from the reference in ' zerohop.stderr || wrong "--no-index uses the index file"
 
-    # it holds the reference, which need not be there, and is not read if it has not changed
+    # it holds the reference, which need not be there, and is not read as a whole if it has not changed
     mv ix.fa gone.fa
     zerohop align ix.fa good_1.fq good_2.fq > loaded.sam
     same_alignments loaded.sam built.sam "with the index file alone"
@@ -422,9 +423,9 @@ index_files() {
     usage "alone.zhi is an index: one is made of the reference in FASTA" align --no-index alone.zhi good_1.fq
     mv gone.fa ix.fa
     if command -v strace > /dev/null; then
-        # it is opened once, to see what it is, and again where it is read
+        # it is opened once, to see what it is, and again for parts of it; once more where it is read
         strace -f -o trace -e trace=openat "$ZEROHOP" align -q -o out/x.sam ix.fa good_1.fq good_2.fq
-        [ "$(grep -c '"ix.fa"' trace)" = 1 ] || wrong "a reference that has not changed is read"
+        [ "$(grep -c '"ix.fa"' trace)" = 2 ] || wrong "a reference that has not changed is read"
     fi
     touch ix.fa
     if command -v strace > /dev/null; then
@@ -449,7 +450,9 @@ index_files() {
     flip "$index" 3; index_fault "it is no index of zerohop"
     printf '\x03' | dd of="$index" bs=1 seek=8 conv=notrunc status=none
     index_fault "it has version 3 of the format, and this zerohop reads 2"
-    for at in 15 16 23 24 300; do flip "$index" $at; index_fault "its description is damaged"; done
+    # the length of the description, and it
+    flip "$index" 15; index_fault "it is cut off"
+    for at in 16 23 24 300; do flip "$index" $at; index_fault "its description is damaged"; done
     while read -r name offset bytes; do
         for at in 0 $((bytes / 2)) $((bytes - 1)); do
             flip "$index" $((offset + at))
@@ -469,7 +472,8 @@ usage_errors() {
     usage "with --interleaved each lane has one file" align ref.fa -p --reads good_1.fq good_2.fq
     usage "the read group line 'garbage' must start with '@RG' and a tab (or \\t), as in '@RG\\tID:x\\tSM:y'" align -R \
         garbage ref.fa good_1.fq
-    usage "the read group line '@RG"$'\t'"SM:x' must have one ID" align -R '@RG\tSM:x' ref.fa good_1.fq
+    usage "the read group line '@RG"$'\t'"SM:x' must have one ID, of characters of ASCII" \
+        align -R '@RG\tSM:x' ref.fa good_1.fq
     usage "'sample' is not a read group field: it must be two letters, a colon and a value, as in 'SM:sample'" align \
         --rg sample ref.fa good_1.fq
     usage "the read group 'x' has more than one SM" align -R '@RG\tID:x\tSM:a\tSM:b' ref.fa good_1.fq

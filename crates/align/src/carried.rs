@@ -6,7 +6,7 @@ use crate::job::Job;
 use crate::lanes::ReadGroups;
 use zerohop_input::{Carried, OpenLane};
 use zerohop_model::error::shown_path;
-use zerohop_output::{History, ReadGroup, ReadsFormat, Renamed};
+use zerohop_output::{Comments, History, ReadGroup, ReadsFormat, Renamed};
 
 /// The job with what its lanes say of themselves, and the lanes with what the job wants of them: all fields of BAM, but
 /// comments of FASTQ only with `-C`; read groups of BAM, unless the job names some.
@@ -39,15 +39,17 @@ pub fn complete(job: &Job, lanes: Vec<OpenLane>) -> Result<(Job, Vec<OpenLane>),
         )));
     }
     let mut job = job.clone();
-    let comments = job.output.comments;
-    job.output.comments |= lanes.iter().any(OpenLane::is_bam);
+    let comments = job.output.comments != Comments::None;
+    if !comments && lanes.iter().any(OpenLane::is_bam) {
+        job.output.comments = Comments::OfBam;
+    }
     crate::sorting::check_barcode(&job, comments || lanes.iter().all(OpenLane::is_bam))?;
-    let mut all = Vec::new();
+    let (mut all, mut as_written) = (Vec::new(), Vec::new());
     for (lane, number) in lanes.into_iter().zip(0..) {
         let programs = add_history(&mut job.history, &lane);
         let read_groups = job.read_groups.of_lanes.get(number).is_none_or(Option::is_none);
         if read_groups {
-            add_groups(&mut job.read_groups, &lane, &programs)?;
+            add_groups((&mut job.read_groups, &mut as_written), &lane, &programs)?;
         }
         let (comments, directed) = (comments || lane.is_bam(), job.output.directed.clone());
         all.push(lane.carrying(Carried { comments, read_groups, pairs_alone, programs, directed }));
@@ -55,11 +57,20 @@ pub fn complete(job: &Job, lanes: Vec<OpenLane>) -> Result<(Job, Vec<OpenLane>),
     Ok((job, all))
 }
 
-/// Adds the read groups of `lane`, some programs of which have other IDs.
-fn add_groups(all: &mut ReadGroups, lane: &OpenLane, programs: &Renamed) -> Result<(), AlignError> {
+/// Adds the read groups of `lane`, some programs of which have other IDs; `as_written` are those of the lanes before as
+/// their files have them.
+fn add_groups(
+    (all, as_written): (&mut ReadGroups, &mut Vec<ReadGroup>),
+    lane: &OpenLane,
+    programs: &Renamed,
+) -> Result<(), AlignError> {
     let file = lane.paths().next().map(|path| shown_path(path)).unwrap_or_default();
     for line in lane.read_group_lines() {
         let mut group = ReadGroup::of_file(line).map_err(|error| AlignError::Failed(format!("{file}: {error}")))?;
+        if as_written.contains(&group) {
+            continue;
+        }
+        as_written.push(group.clone());
         for field in &mut group.fields {
             if let Some(id) = field.strip_prefix("PG:").and_then(|id| programs.get(id)) {
                 *field = format!("PG:{id}");
@@ -71,7 +82,8 @@ fn add_groups(all: &mut ReadGroups, lane: &OpenLane, programs: &Renamed) -> Resu
                 let id = &group.id;
                 return Err(AlignError::Failed(format!(
                     "{file}: its header, or that of another input, names the read group '{id}' with other fields: \
-                     rename one of them ('samtools addreplacerg'), or give all reads of a lane another one with -R"
+                     rename one of them ('samtools addreplacerg'), or give all reads of a lane another one (-R, or \
+                     the column rg_id of a sheet)"
                 )));
             }
             None => all.groups.push(group),

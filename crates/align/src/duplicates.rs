@@ -3,11 +3,13 @@
 use crate::error::AlignError;
 use crate::gather;
 use crate::job::Job;
+use std::io::Write;
 use std::path::PathBuf;
 use std::time::Instant;
 use zerohop_model::measurement::{DuplicateReport, LibraryReport};
 use zerohop_model::plan::Plan;
 use zerohop_output::{Decision, DuplicateCounts, FileSink, LibraryCounts, Marks, metrics_text};
+use zerohop_process::{NewFile, WriteError};
 use zerohop_ranks::Transport;
 
 /// What was found.
@@ -27,19 +29,14 @@ pub struct Metrics {
 }
 
 impl Metrics {
-    /// Writes it.
+    /// Writes it; it has no name yet.
     ///
     /// # Errors
     /// What the system says.
-    pub fn write(&self) -> Result<(), zerohop_process::WriteError> {
-        zerohop_process::write(&self.path, self.text.as_bytes())
-    }
-
-    /// Takes it away again, as far as that can be done: the records of which it speaks are not there.
-    pub fn remove(&self) {
-        if !zerohop_process::is_written_in_place(&self.path) {
-            let _ = std::fs::remove_file(&self.path);
-        }
+    pub fn written(&self) -> Result<NewFile, WriteError> {
+        let new = NewFile::create(&self.path)?;
+        new.file().write_all(self.text.as_bytes()).map_err(WriteError::of(&self.path))?;
+        Ok(new)
     }
 }
 

@@ -2,7 +2,8 @@
 
 use crate::job::{Job, Unaligned};
 use zerohop_output::{
-    Barcode, CramVersion, Duplicates, Format, IndexFormat, Marking, ReadsFormat, Rules, Search, SortOrder, WriteIndex,
+    Barcode, Comments, CramVersion, Duplicates, Format, IndexFormat, Marking, ReadsFormat, Rules, Search, SortOrder,
+    WriteIndex,
 };
 use zerohop_ranks::Identity;
 
@@ -70,7 +71,7 @@ pub fn of_options(job: &Job) -> Identity {
         .with("the format of the output", format_words(job.output.format()))
         .with("--shards", job.output.shards)
         .with("the read groups", job.read_groups.words())
-        .with("-C", job.output.comments)
+        .with("-C", job.output.comments == Comments::AsTheyStand)
         .with("fields that are turned", job.output.directed.to_string())
         .with("--mate-tags", job.output.mate_tags)
         .with("--no-unaligned", job.output.no_unaligned)

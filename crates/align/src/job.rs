@@ -13,7 +13,7 @@ use zerohop_model::index::Product;
 use zerohop_model::machine::Bytes;
 use zerohop_model::memory_map::MemoryMap;
 use zerohop_model::plan::{HugePages, Pages};
-use zerohop_output::{CramVersion, Format, History, Marking, ReadsFormat, SortOrder, WriteIndex};
+use zerohop_output::{Comments, CramVersion, Format, History, Marking, ReadsFormat, SortOrder, WriteIndex};
 use zerohop_plan::Replicas;
 use zerohop_ranks::RankCount;
 use zerohop_runtime::{Dealing, Order};
@@ -96,8 +96,8 @@ pub struct Output {
     pub order: Order,
     /// Number of files.
     pub shards: usize,
-    /// Whether the comments of header lines are appended to records. Fields of BAM are in any case.
-    pub comments: bool,
+    /// What of the comments of header lines is appended to records. Fields of BAM are in any case.
+    pub comments: Comments,
     /// Which optional fields of the reads go with their direction, and are turned in records on the reverse strand.
     pub directed: Directed,
     /// Whether records tell of their mates: MQ, MC and ms, as `samtools fixmate -m` writes them.
@@ -317,7 +317,7 @@ impl Job {
                 cram_version: CramVersion::V3_0,
                 order: Order::Input,
                 shards: 1,
-                comments: false,
+                comments: Comments::None,
                 directed: Directed::default(),
                 mate_tags: false,
                 no_unaligned: false,

@@ -96,7 +96,7 @@ pub use zerohop_memory::PlacedAlloc;
 pub use zerohop_model::plan::{HugePages, Pages};
 pub use zerohop_output::Search as DuplicateSearch;
 pub use zerohop_output::{
-    Barcode, CramVersion, Duplicates, History, IndexFormat, Marking, ReadGroup, Rules, SortOrder, WriteIndex,
+    Barcode, Comments, CramVersion, Duplicates, History, IndexFormat, Marking, ReadGroup, Rules, SortOrder, WriteIndex,
 };
 pub use zerohop_plan::Replicas;
 pub use zerohop_ranks::RankCount;

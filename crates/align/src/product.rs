@@ -7,6 +7,7 @@ use crate::output_files;
 use std::borrow::Cow;
 use zerohop_model::directed::Directed;
 use zerohop_model::index::{IndexProvider, Product};
+use zerohop_output::Comments;
 use zerohop_runtime::Order;
 
 /// The job with the format of what the engine makes, and whether that can be had.
@@ -68,7 +69,7 @@ fn of_records(job: &Job) -> [(&'static str, bool); 9] {
         ("--format", output.format.is_some()),
         ("--sort and --mark-duplicates", output.sorting.is_some()),
         ("-R, --rg and --rg-id", !job.read_groups.groups.is_empty()),
-        ("-C", output.comments),
+        ("-C", output.comments != Comments::None),
         ("--mate-tags", output.mate_tags),
         ("--unaligned", output.unaligned.is_some()),
         ("--no-unaligned", output.no_unaligned),

@@ -57,6 +57,7 @@ pub fn run(
     }
     let open = |lane| Ok(OpenLane::open_with(lane, Some(&job.reference))?.first(job.first));
     let lanes: Vec<OpenLane> = job.lanes.iter().map(open).collect::<Result<_, AlignError>>()?;
+    lanes.iter().try_for_each(OpenLane::check_ends)?;
     let (job, mut lanes) = carried::complete(job, lanes)?;
     let job = &job;
     let mut notes: Vec<String> = Vec::new();
@@ -74,7 +75,9 @@ pub fn run(
     let Ran { came: (Outcome { mut report, lengths }, dealt), sink } =
         engine.run(lanes, until, ranks.as_deref_mut())?;
     summary::check(&report)?;
-    notes.extend(ends.iter().filter_map(EndOfPipe::note));
+    for end in ends {
+        notes.extend(end.note()?);
+    }
     notes.extend(engine.notes(&report, transport.map_or(1, Transport::size)));
     let of_ranks = match ranks.zip(dealt) {
         None => {
@@ -88,11 +91,8 @@ pub fn run(
                     sorted.lengths.iter().copied().chain(beside).collect()
                 }
             };
-            // First, for what cannot be written leaves no records then.
-            let metrics = || sorted.iter().flat_map(|sorted| &sorted.metrics);
-            metrics().try_for_each(Metrics::write)?;
-            let finished = sink.finish(&lengths).inspect_err(|_| metrics().for_each(Metrics::remove));
-            report.bytes_out = Bytes(finished?);
+            let metrics = sorted.iter().flat_map(|sorted| &sorted.metrics).map(Metrics::written);
+            report.bytes_out = Bytes(sink.finish(&lengths, metrics.collect::<Result<_, _>>()?)?);
             report.sorted = sorted.map(|sorted| sorted.report);
             Vec::new()
         }
@@ -114,7 +114,8 @@ pub fn run(
             };
             if transport.is_some_and(|transport| transport.rank() == 0) {
                 // Before the job is complete: after that nobody could make them.
-                sorted.iter().flat_map(|sorted| &sorted.metrics).try_for_each(Metrics::write)?;
+                let metrics = sorted.iter().flat_map(|sorted| &sorted.metrics);
+                metrics.map(Metrics::written).try_for_each(|metrics| metrics?.complete())?;
             }
             let Some(of_ranks) = ranks.finish(job, (sink, header), &dealt, lengths, &mut report)? else {
                 return Ok(None);

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 use zerohop_align::lanes::{self, ReadGroups};
 use zerohop_align::samples::{Sheet, align_samples};
-use zerohop_align::{CramVersion, External, Job, LaneSpec, Output, Placement, Ranks, Report, Unaligned};
+use zerohop_align::{Comments, CramVersion, External, Job, LaneSpec, Output, Placement, Ranks, Report, Unaligned};
 use zerohop_model::directed::Directed;
 use zerohop_output::{History, ReadGroup};
 use zerohop_ranks::Ranks as Joined;
@@ -113,7 +113,7 @@ fn with_reads(args: AlignArgs, lanes: Vec<LaneSpec>, read_groups: ReadGroups) ->
                 OrderName::Any => Order::Any,
             },
             shards: args.shards,
-            comments: args.comments,
+            comments: if args.comments { Comments::AsTheyStand } else { Comments::None },
             directed,
             mate_tags: args.mate_tags,
             no_unaligned: args.no_unaligned,

@@ -151,13 +151,14 @@ impl std::fmt::Display for Reference<'_> {
 fn damaged(number: u64, is_cram: bool, reference: &Reference<'_>) -> String {
     if !is_cram {
         return format!(
-            "record {number} of it, or what follows, is damaged or truncated, or is on a contig that no @SQ line names"
+            "record {number} of all in it, or what follows, is damaged or truncated, or is on a contig, and the header \
+             has no @SQ line"
         );
     }
     format!(
-        "record {number} of it, or what follows, is damaged or truncated, or is compressed by lzma, which zerohop does \
-         not have; CRAM of reads that were aligned also needs the reference that they were aligned to ({reference}): \
-         'samtools view -b -T REFERENCE' makes BAM of it"
+        "record {number} of all in it, or what follows, is damaged or truncated, or is compressed by lzma, which \
+         zerohop does not have; CRAM of reads that were aligned also needs the reference that they were aligned to \
+         ({reference}): 'samtools view -b -T REFERENCE' makes BAM of it"
     )
 }
 

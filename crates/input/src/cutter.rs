@@ -5,6 +5,7 @@
 //! segments' marks, found by bisection, so a chunk of a million bases costs a few microseconds; the naive twin that
 //! walks all records is in the tests.
 
+use crate::bam;
 use crate::fault::{DAMAGED_RECORD, endless, endless_records, record_text_limit};
 use crate::segment::Segment;
 use std::collections::VecDeque;
@@ -440,7 +441,10 @@ impl Cutter {
         too_long.then(|| {
             let fault = match self.is_text {
                 true => endless(&input.path, input.text_from(open), bases, limit),
-                false => endless_records(&input.path, bases, limit, self.reads_per_record),
+                false => {
+                    let name = bam::name_of_first(input.text_from(open));
+                    endless_records(&input.path, name, (bases, limit, self.reads_per_record))
+                }
             };
             fault.at(open.record + 1, open.byte)
         })
@@ -660,7 +664,7 @@ mod tests {
         assert_eq!(
             error.to_string(),
             "x.fq: record 2 (byte 18), read 'long': the read has more than 50 bases, the longest that the engine can \
-             take"
+             take: leave it out, or take another --engine"
         );
     }
 }

@@ -87,8 +87,8 @@ pub(crate) fn endless(path: &Path, record: &[u8], bases: u64, limit: u64) -> Inp
 }
 
 /// What to say of records of BAM, those of one fragment, that are longer than any can be: of so many `reads`, with
-/// `bases` bases as far as they were read.
-pub(crate) fn endless_records(path: &Path, bases: u64, limit: u64, reads: u64) -> InputError {
+/// `bases` bases as far as they were read. `name` is that of the first.
+pub(crate) fn endless_records(path: &Path, name: &[u8], (bases, limit, reads): (u64, u64, u64)) -> InputError {
     let limit_of_read = limit / reads;
     let what = match bases > limit {
         true => over_limit(limit_of_read),
@@ -97,7 +97,7 @@ pub(crate) fn endless_records(path: &Path, bases: u64, limit: u64, reads: u64) -
              the engine can take: the file is damaged, or has very long fields"
         ),
     };
-    InputError::new(path, what)
+    InputError::new(path, what).read(name)
 }
 
 /// What to say of a record of BAM that is cut off.
@@ -109,5 +109,8 @@ pub(crate) const DAMAGED_RECORD: &str =
 
 /// What to say of a read with too many bases.
 pub(crate) fn over_limit(limit: u64) -> String {
-    format!("the read has more than {limit} bases, the longest that the engine can take")
+    format!(
+        "the read has more than {limit} bases, the longest that the engine can take: leave it out, or take another \
+         --engine"
+    )
 }

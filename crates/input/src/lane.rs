@@ -9,7 +9,7 @@ use crate::cutter::Cutting;
 use crate::fault::read_fault;
 use crate::granted::{GrantedClaim, GrantedEmit, Shared};
 use crate::header;
-use crate::open::{Compression, EndOfPipe, Opened, look, no_end_marker, open_raw};
+use crate::open::{Compression, EndOfPipe, Opened, bam_without_end, look, no_end_marker, open_raw};
 use crate::parse::{Format, Layout, Parser};
 use crate::regular::{Coding, Regular};
 use crate::serial::SerialText;
@@ -113,7 +113,7 @@ impl OpenLane {
                 let path = shown_path(&file.path);
                 notes.push(format!("{path}: its first two reads have the same name: are they pairs (-p)?"));
             }
-            if file.lacks_end_marker {
+            if file.lacks_end_marker && !file.is_bam() {
                 notes.push(no_end_marker(&file.path));
             }
         }
@@ -175,6 +175,17 @@ impl OpenLane {
     /// The @PG and @CO lines of BAM, as they stand there.
     pub fn history_lines(&self) -> impl Iterator<Item = &[u8]> {
         self.files.iter().flat_map(|file| file.header.history.iter().map(Vec::as_slice))
+    }
+
+    /// Refuses files of BAM and SAM in BGZF that lack their end, if they are to be read to it.
+    ///
+    /// # Errors
+    /// Such a file.
+    pub fn check_ends(&self) -> Result<(), InputError> {
+        match self.files.iter().find(|file| file.lacks_end_marker && file.is_bam()) {
+            Some(file) if self.first.is_none() => Err(bam_without_end(&file.path)),
+            _ => Ok(()),
+        }
     }
 
     /// The ends of its files that are pipes of BGZF.

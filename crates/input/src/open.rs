@@ -3,7 +3,7 @@
 use crate::bam::{self, Beginning};
 use crate::content::Content;
 use crate::fault::{DAMAGED_RECORD, TRUNCATED_RECORD, not_reads, read_fault};
-use crate::gzip::GzipMembers;
+use crate::gzip::{GzipMembers, TrailingGarbage};
 use crate::header;
 use crate::parse::Format;
 use crate::regular::Coding;
@@ -56,16 +56,24 @@ pub(crate) struct Opened {
     end_of_pipe: Option<Arc<AtomicBool>>,
 }
 
-/// The end of a pipe of BGZF. That of a file is looked at before; see [`crate::OpenLane::notes`].
+/// The end of a pipe of BGZF. That of a file is looked at before; see [`crate::OpenLane::check_ends`].
 pub struct EndOfPipe {
     path: PathBuf,
+    is_bam: bool,
     lacks_marker: Arc<AtomicBool>,
 }
 
 impl EndOfPipe {
     /// What the user should know of it, once the pipe was read to its end.
-    pub fn note(&self) -> Option<String> {
-        self.lacks_marker.load(Ordering::Relaxed).then(|| no_end_marker(&self.path))
+    ///
+    /// # Errors
+    /// BAM or SAM without its end.
+    pub fn note(&self) -> Result<Option<String>, InputError> {
+        match (self.lacks_marker.load(Ordering::Relaxed), self.is_bam) {
+            (false, _) => Ok(None),
+            (true, false) => Ok(Some(no_end_marker(&self.path))),
+            (true, true) => Err(bam_without_end(&self.path)),
+        }
     }
 }
 
@@ -74,6 +82,18 @@ pub(crate) fn no_end_marker(path: &Path) -> String {
     let what = if path == Path::new("-") { ": has the program failed that wrote it?" } else { "." };
     let path = shown_path(path);
     format!("{path} lacks the end marker of BGZF: it may be truncated between two blocks{what}")
+}
+
+/// What to say of BAM or SAM in BGZF that does not end as its writers end it: all of them do, for years.
+pub(crate) fn bam_without_end(path: &Path) -> InputError {
+    let what = match path == Path::new("-") {
+        true => "has the program failed that wrote it?",
+        false => {
+            "it is truncated between two blocks, or its writer does not end files; 'samtools view -b -o WHOLE.bam \
+             FILE' makes a whole file of the reads that are there"
+        }
+    };
+    InputError::new(path, format!("it lacks the end marker of BGZF: {what}"))
 }
 
 /// Counts the bytes that pass.
@@ -183,14 +203,26 @@ pub(crate) fn look(path: &Path, (raw, regular): Raw, reference: Option<&Path>) -
 impl Opened {
     /// Its end, if it is a pipe of BGZF.
     pub(crate) fn end_of_pipe(&self) -> Option<EndOfPipe> {
-        Some(EndOfPipe { path: self.path.clone(), lacks_marker: Arc::clone(self.end_of_pipe.as_ref()?) })
+        let lacks_marker = Arc::clone(self.end_of_pipe.as_ref()?);
+        Some(EndOfPipe { path: self.path.clone(), is_bam: self.is_bam(), lacks_marker })
     }
 
     /// Reads until `prefix` holds `wanted` bytes; false when the text ends before.
     pub(crate) fn read_more(&mut self, wanted: usize) -> Result<bool, InputError> {
         let missing = wanted.saturating_sub(self.prefix.len()) as u64;
-        let got = self.rest.by_ref().take(missing).read_to_end(&mut self.prefix);
-        Ok(got.map_err(|e| read_fault(&self.path, &e))? as u64 == missing)
+        let before = self.prefix.len();
+        self.rest.by_ref().take(missing).read_to_end(&mut self.prefix).map_err(|e| self.fault(&e))?;
+        Ok((self.prefix.len() - before) as u64 == missing)
+    }
+
+    /// What an error means. Of BAM, whose records are told with their places from here on, with its place: behind all
+    /// that was read.
+    fn fault(&self, error: &std::io::Error) -> InputError {
+        let fault = read_fault(&self.path, error);
+        let is_bam = self.prefix.starts_with(&bam::MAGIC) && !self.is_converted;
+        let has_own_place = error.get_ref().is_some_and(|inner| inner.is::<TrailingGarbage>());
+        let byte = (is_bam && !has_own_place).then_some(self.prefix.len() as u64);
+        InputError { byte: fault.byte.or(byte), ..fault }
     }
 
     /// Whether the first two reads have the same name, of FASTQ; as far as that is seen soon.

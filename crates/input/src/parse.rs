@@ -380,7 +380,10 @@ mod tests {
         let odd = "its name holds '\\x00', which SAM does not allow";
         assert_eq!(fault(b"@x\0\nA\n+\n#\n"), format!("{at}, read 'x\\x00': {odd}"));
         assert_eq!(fault(b"@x\nA1\n+\n##\n"), format!("{at}, read 'x': its sequence holds '1', which is no base"));
-        let long = "the read has more than 10 bases, the longest that the engine can take";
+        let long = crate::fault::over_limit(10);
+        assert!(
+            long.starts_with("the read has more than 10 bases, the longest that the engine can take: leave it out")
+        );
         assert_eq!(fault(b"@x\nACGTACGTACG\n+\n###########\n"), format!("{at}, read 'x': {long}"));
         let cut = "the file ends in the middle of this record: it is truncated";
         assert_eq!(fault(b"@x\nACGT\n+"), format!("{at}, read 'x': {cut}"));

@@ -181,7 +181,7 @@ pub fn run(
     };
     let lengths = out.end()?;
     drop(out);
-    let bytes_out = sink.finish(&lengths)?;
+    let bytes_out = sink.finish(&lengths, Vec::new())?;
     Ok(ProcessReport { threads: reports, input_hold_s: input_hold_s.as_secs_f64(), bytes_out })
 }
 

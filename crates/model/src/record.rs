@@ -94,6 +94,11 @@ impl CigarOp {
         Self::LETTERS[(self.0 & 0xf).min(8) as usize]
     }
 
+    /// Whether bases were cut off.
+    pub fn is_hard_clip(self) -> bool {
+        self.letter() == b'H'
+    }
+
     /// Whether it moves along the reference.
     pub fn consumes_reference(self) -> bool {
         matches!(self.letter(), b'M' | b'D' | b'N' | b'=' | b'X')

@@ -40,7 +40,7 @@ fn bin(start: i64, end: i64) -> u16 {
 /// [`Error::Record`] if BAM cannot hold it.
 pub(crate) fn put(context: &RecordContext<'_>, record: &Record<'_>, out: &mut Vec<u8>) -> Result<(), Error> {
     put_fields(out, &record.fields, |out| {
-        let (of, mut comment) = ((record.fields.name, record.fields.flags), record.comment);
+        let (of, mut comment) = (&record.fields, record.comment);
         let mut has_read_group = false;
         let is_left_out = |key| record.mate.is_some() && is_replaced(key);
         let has = |key| record.has(key);
@@ -77,7 +77,7 @@ pub(crate) fn put_line(
         let is_left_out = |key| mate.is_some() && is_replaced(key) || is_other_group && key == *b"RG";
         let has_read_group = line.push_optional(out, is_left_out)?;
         let has = |key| mate.is_some() && is_replaced(key) || !is_left_out(key) && line.has(key);
-        push_additions(context, out, (line.fields.name, line.fields.flags), has_read_group, comment, &has)?;
+        push_additions(context, out, &line.fields, has_read_group, comment, &has)?;
         mate.into_iter().for_each(|mate| mate.push(line.fields.flags, out));
         Ok(())
     })
@@ -93,7 +93,7 @@ pub(crate) fn put_read(
     comment: &[u8],
     out: &mut Vec<u8>,
 ) -> Result<(), Error> {
-    put_fields(out, fields, |out| push_additions(context, out, (fields.name, fields.flags), false, comment, &|_| false))
+    put_fields(out, fields, |out| push_additions(context, out, fields, false, comment, &|_| false))
 }
 
 /// Appends a record; `push_tags` appends its optional fields.
@@ -172,7 +172,7 @@ fn put_all(
 fn push_additions(
     context: &RecordContext<'_>,
     out: &mut Vec<u8>,
-    of: (&[u8], u16),
+    of: &Fields<'_>,
     has_read_group: bool,
     comment: &[u8],
     has: &dyn Fn([u8; 2]) -> bool,
@@ -187,12 +187,13 @@ fn push_additions(
 fn push_comment_of(
     context: &RecordContext<'_>,
     out: &mut Vec<u8>,
-    (name, flags): (&[u8], u16),
+    of: &Fields<'_>,
     comment: &[u8],
     has: &dyn Fn([u8; 2]) -> bool,
 ) -> Result<(), Error> {
-    if let Some(comment) = context.comment(comment, flags, has) {
-        push_comment(out, &comment).map_err(|what| Error::Record { read: shown(name), mate: mate(flags), what })?;
+    if let Some(comment) = context.comment(comment, (of.flags, of.lacks_bases()), has) {
+        let refused = |what| Error::Record { read: shown(of.name), mate: mate(of.flags), what };
+        push_comment(out, &comment).map_err(refused)?;
     }
     Ok(())
 }

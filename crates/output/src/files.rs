@@ -302,15 +302,15 @@ impl FileSink {
     }
 
     /// Ends the files, whose lengths are `lengths` (those of reads that were not aligned are the last), and gives them
-    /// their names. Returns the bytes of all files.
+    /// their names, together with those `beside` them, which are written. Returns the bytes of all files but these.
     ///
     /// # Errors
     /// [`Error::Output`], or [`Error::BrokenPipe`]; then nothing that looks complete is left.
-    pub fn finish(mut self, lengths: &[u64]) -> Result<u64, Error> {
+    pub fn finish(mut self, lengths: &[u64], beside: Vec<NewFile>) -> Result<u64, Error> {
         if let Some(table) = self.table()? {
             // No file but this one; what came until now are no bytes of it.
             self.files[0].file().write_all(&table).map_err(|source| fault(&self.files[0], source))?;
-            complete_all(self.take_own()).map_err(unwritten)?;
+            complete_all(self.take_own().into_iter().chain(beside).collect()).map_err(unwritten)?;
             return Ok(table.len() as u64);
         }
         let ends = end_markers(self.spec.format, self.spec.shards, self.spec.unaligned.as_ref());
@@ -327,7 +327,7 @@ impl FileSink {
             written.map_err(|source| unwritten(WriteError { path: file.path().to_owned(), source }))?;
         }
         self.remove_other_indexes()?;
-        complete_all(own.into_iter().chain(index).collect()).map_err(unwritten)?;
+        complete_all(own.into_iter().chain(index).chain(beside).collect()).map_err(unwritten)?;
         Ok(bytes)
     }
 
@@ -545,7 +545,7 @@ mod tests {
         sink.write_at(0, sink.start(0), b"x\n").unwrap();
         assert!(!path.exists());
         let length = sink.start(0) + 2;
-        sink.finish(&[length]).unwrap();
+        sink.finish(&[length], Vec::new()).unwrap();
         assert_eq!(std::fs::read(&path).unwrap(), b"@HD\tVN:1.6\tSO:unsorted\nx\n");
         assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 1);
     }
@@ -563,7 +563,7 @@ mod tests {
         Weight { contig: 1, bases: 3.0 }.push_to(&mut bytes);
         (0..2).for_each(|i| sink.write_at(0, i * bytes.len() as u64, &bytes).unwrap());
         assert!(!path.exists());
-        assert_eq!(sink.finish(&[2 * bytes.len() as u64]).unwrap(), 22);
+        assert_eq!(sink.finish(&[2 * bytes.len() as u64], Vec::new()).unwrap(), 22);
         assert_eq!(std::fs::read_to_string(&path).unwrap(), "a\t0.000000\nb\t3.000000\n");
     }
 

@@ -1,5 +1,5 @@
 //! What was done to the reads before they were aligned, as the headers of their files tell it: @PG and @CO lines
-//! (SAMv1, section 1.3). They stay in the header, as with `samtools reset`, so that the PG of a record names a program.
+//! (SAMv1, section 1.3). They stay in the header, so that the PG of a record names a program.
 
 pub use crate::header_line::Renamed;
 use crate::header_line::{field, fields, ids, last_ids, new_ids, with_new_ids};

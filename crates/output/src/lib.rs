@@ -51,6 +51,7 @@ pub use order::SortOrder;
 pub use parts::{Duplicates, SortedParts};
 pub use read_group::{ReadGroup, ReadGroupError};
 pub use spec::{KeptRuns, OutputSpec, Sorting, WriteIndex, end_markers};
+pub use tags::Comments;
 pub use unaligned::{ReadsFormat, Unaligned};
 pub use zerohop_duplicates::{Counts as DuplicateCounts, Decision, LibraryCounts, Marks, Rules, Search, metrics_text};
 pub use zerohop_sort::KEPT;

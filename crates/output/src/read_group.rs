@@ -19,7 +19,7 @@ pub enum ReadGroupError {
     #[error("the read group line '{0}' must start with '@RG' and a tab (or \\t), as in '@RG\\tID:x\\tSM:y'")]
     NotALine(String),
     /// It names no ID, or several.
-    #[error("the read group line '{0}' must have one ID")]
+    #[error("the read group line '{0}' must have one ID, of characters of ASCII")]
     NoId(String),
     /// A line of a file is not text.
     #[error("the read group line '{0}' is not UTF-8: give the reads another read group (-R)")]

@@ -1,6 +1,6 @@
 //! SAM text (SAMv1, section 1.4).
 
-use crate::line::{Line, Place};
+use crate::line::{Fields, Line, Place};
 use crate::mates::{Mate, is_replaced};
 use crate::records::Record;
 use crate::tags::RecordContext;
@@ -33,7 +33,7 @@ pub(crate) fn put_line(
         true => out.extend_from_slice(&line.text_but(is_left_out)),
     }
     let has = |key| mate.is_some() && is_replaced(key) || !is_left_out(key) && line.has(key);
-    Text { context, out }.end(has_read_group, (comment, &has), mate, line.fields.flags);
+    Text { context, out }.end(has_read_group, (comment, &has), mate, &line.fields);
     Ok(())
 }
 
@@ -87,10 +87,10 @@ impl Text<'_, '_> {
                     self.read_group();
                     has_read_group = true;
                 }
-                TagValue::Comment => self.comment((std::mem::take(&mut comment), &has), fields.flags),
+                TagValue::Comment => self.comment((std::mem::take(&mut comment), &has), fields),
             }
         }
-        self.end(has_read_group, (comment, &has), record.mate, fields.flags);
+        self.end(has_read_group, (comment, &has), record.mate, fields);
     }
 
     fn column(&mut self, text: &[u8]) {
@@ -136,18 +136,18 @@ impl Text<'_, '_> {
     }
 
     /// Ends a line with what the output adds.
-    fn end(&mut self, has_read_group: bool, comment: Comment<'_>, mate: Option<&Mate>, flags: u16) {
+    fn end(&mut self, has_read_group: bool, comment: Comment<'_>, mate: Option<&Mate>, fields: &Fields<'_>) {
         if !has_read_group {
             self.read_group();
         }
-        self.comment(comment, flags);
-        mate.into_iter().for_each(|mate| mate.push_as_text(flags, self.out));
+        self.comment(comment, fields);
+        mate.into_iter().for_each(|mate| mate.push_as_text(fields.flags, self.out));
         self.out.push(b'\n');
     }
 
     /// The comment of the read, if comments are copied.
-    fn comment(&mut self, (comment, has): Comment<'_>, flags: u16) {
-        if let Some(comment) = self.context.comment(comment, flags, has) {
+    fn comment(&mut self, (comment, has): Comment<'_>, fields: &Fields<'_>) {
+        if let Some(comment) = self.context.comment(comment, (fields.flags, fields.lacks_bases()), has) {
             self.column(&comment);
         }
     }

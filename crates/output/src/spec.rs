@@ -5,6 +5,7 @@ use crate::header::Header;
 use crate::index::IndexFormat;
 use crate::marking::Marking;
 use crate::order::SortOrder;
+use crate::tags::Comments;
 use crate::unaligned::Unaligned;
 use std::path::PathBuf;
 use zerohop_model::directed::Directed;
@@ -25,8 +26,8 @@ pub struct OutputSpec {
     pub header: Header,
     /// Position in the header of each lane's read group.
     pub lane_groups: Vec<Option<usize>>,
-    /// Whether the comments of reads are copied.
-    pub comments: bool,
+    /// What of the comments of reads is copied.
+    pub comments: Comments,
     /// Which fields of comments go with the direction of the read.
     pub directed: Directed,
     /// Whether records tell of their mates (MQ, MC, ms).
@@ -91,7 +92,7 @@ impl OutputSpec {
             fasta: PathBuf::new(),
             header,
             lane_groups: vec![None],
-            comments: false,
+            comments: Comments::None,
             directed: Directed::default(),
             mate_tags: false,
             shows_unaligned: true,

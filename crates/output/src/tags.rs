@@ -8,14 +8,29 @@ use zerohop_model::directed::Directed;
 use zerohop_model::error::shown;
 use zerohop_model::record::REVERSE;
 
+/// What of the comments of reads the records show.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Comments {
+    /// Nothing.
+    None,
+    /// Optional fields of BAM. Base modifications (MM, ML, MN; SAMtags, section 1.7) are counted along all bases of
+    /// the read: records that have not all of them are without.
+    OfBam,
+    /// All, as they stand, as `bwa mem -C` does.
+    AsTheyStand,
+}
+
+/// Fields whose values are counted along all bases of a read.
+const OF_ALL_BASES: [[u8; 2]; 3] = [*b"MM", *b"ML", *b"MN"];
+
 /// What an encoder knows besides the record.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct RecordContext<'h> {
     pub(crate) header: &'h Header,
     /// Position in the header of each lane's read group.
     pub(crate) lane_groups: &'h [Option<usize>],
-    /// Whether comments are copied.
-    pub(crate) comments: bool,
+    /// What of comments is copied.
+    pub(crate) comments: Comments,
     /// Which fields of comments go with the direction of the read.
     pub(crate) directed: &'h Directed,
     /// Whether MQ, MC and ms are written.
@@ -28,23 +43,32 @@ impl<'h> RecordContext<'h> {
         self.header.contigs[contig as usize].name.as_bytes()
     }
 
-    /// The comment of a read as a record with these flags shows it, if comments are copied and it has one: without
-    /// fields that the record has already, for what the aligner says counts.
+    /// Whether comments are copied.
+    pub(crate) fn copies_comments(&self) -> bool {
+        self.comments != Comments::None
+    }
+
+    /// The comment of a read as a record shows it, which has these flags and may lack bases of the read, if comments
+    /// are copied and it has one: without fields that the record has already, for what the aligner says counts.
     pub(crate) fn comment<'t>(
         &self,
         comment: &'t [u8],
-        flags: u16,
+        (flags, lacks_bases): (u16, bool),
         has: impl Fn([u8; 2]) -> bool,
     ) -> Option<Cow<'t, [u8]>> {
-        if !self.comments || comment.is_empty() {
+        if !self.copies_comments() || comment.is_empty() {
             return None;
         }
         let shown = match flags & REVERSE {
             0 => Cow::Borrowed(comment),
             _ => self.directed.turned(comment),
         };
+        let lacks_bases = self.comments == Comments::OfBam && lacks_bases;
         let is_new = |field: &&[u8]| match **field {
-            [a, b, b':', _, b':', ..] => !(has([a, b]) || [a, b] == *b"RG" && self.read_group().is_some()),
+            [a, b, b':', _, b':', ..] => {
+                let is_other_group = [a, b] == *b"RG" && self.read_group().is_some();
+                !(has([a, b]) || is_other_group || lacks_bases && OF_ALL_BASES.contains(&[a, b]))
+            }
             _ => true,
         };
         if shown.split(|&b| b == b'\t').all(|field| is_new(&field)) {
@@ -62,7 +86,7 @@ impl<'h> RecordContext<'h> {
 
     /// Whether a record must not keep the read group that a program wrote: the lane or the read has another one.
     pub(crate) fn is_other_group(&self, written: Option<&[u8]>, comment: &[u8]) -> bool {
-        let of_read = || text_of(comment, *b"RG").filter(|_| self.comments);
+        let of_read = || text_of(comment, *b"RG").filter(|_| self.copies_comments());
         let ours = self.read_group().or_else(of_read);
         written.is_some() && (ours.is_some() || self.header.has_own_groups_alone) && written != ours
     }

@@ -13,11 +13,11 @@ use zerohop_model::chunk::{Chunk, ReadSpans, Span};
 use zerohop_model::error::Error;
 use zerohop_model::record::{CigarOp, Contig, Locus, Tag, TagValue};
 use zerohop_model::sink::{Encoder, OfRead, Sink};
-use zerohop_output::{FileSink, Format, Header, OutputSpec, ReadGroup};
+use zerohop_output::{Comments, FileSink, Format, Header, OutputSpec, ReadGroup};
 
 const BAM: Format = Format::Bam { level: 0 };
 
-fn sink(format: Format, comments: bool) -> FileSink {
+fn sink(format: Format, comments: Comments) -> FileSink {
     let contig = |name: &str, length| Contig::new(name, length);
     let header = Header {
         contigs: vec![contig("c1", 1 << 30), contig("HLA-A*01:01", 500), contig("c=3", 7)],
@@ -48,7 +48,7 @@ fn encode(
 }
 
 fn encode_line(format: Format, line: &[u8]) -> Result<Vec<u8>, Error> {
-    encode(&sink(format, false), 1, |encoder| encoder.line(line, OfRead::default(), true))
+    encode(&sink(format, Comments::None), 1, |encoder| encoder.line(line, OfRead::default(), true))
 }
 
 const SOUND: [&str; 11] = ["r/x@1", "99", "c1", "100", "60", "2S3M", "=", "200", "-105", "ACGTN", "IIII*"];
@@ -200,7 +200,7 @@ fn damage_is_told_in_words() {
 #[test]
 fn a_line_may_end_anywhere_and_hold_anything() {
     let line = line_with(0, "r", "\tNM:i:-3\tXA:A:x\tde:f:-0.5e-3\tXH:H:1aE3\tXB:B:c,-1,7").into_bytes();
-    let sinks = [sink(Format::Sam, false), sink(BAM, false)];
+    let sinks = [sink(Format::Sam, Comments::None), sink(BAM, Comments::None)];
     let mut encoders = sinks.each_ref().map(|sink| sink.encoder());
     let mut agree = |line: &[u8]| {
         let [sam, bam] =
@@ -221,7 +221,7 @@ fn a_line_may_end_anywhere_and_hold_anything() {
 
 #[test]
 fn the_read_group_is_added_and_takes_the_place_of_another() {
-    let [sam, bam] = [sink(Format::Sam, true), sink(BAM, true)];
+    let [sam, bam] = [sink(Format::Sam, Comments::AsTheyStand), sink(BAM, Comments::AsTheyStand)];
     let made = |lane, optional: &str, comment: &[u8]| {
         let line = line_with(0, "r", optional);
         let ours = |sink| encode(sink, lane, |encoder| encoder.line(line.as_bytes(), of(comment), true)).unwrap();
@@ -242,9 +242,33 @@ fn the_read_group_is_added_and_takes_the_place_of_another() {
 }
 
 #[test]
+fn base_modifications_are_for_records_with_all_bases() {
+    let comment = b"MM:Z:C+m,0;\tRX:Z:A\tML:B:C,200\tMN:i:4";
+    let made = |comments, flags, cigar: &str, bases: &str| {
+        let columns = ["r", flags, "c1", "7", "60", cigar, "*", "0", "0", bases, "*"];
+        let line = columns.join("\t");
+        let texts = [Format::Sam, BAM].map(|format| {
+            encode(&sink(format, comments), 1, |encoder| encoder.line(line.as_bytes(), of(comment), true)).unwrap()
+        });
+        let shown = |text: &[u8], key: &[u8]| text.windows(key.len()).any(|part| part == key);
+        let [sam, bam] = texts.map(|text| [b"MM", b"ML", b"MN", b"RX"].map(|key| shown(&text, key)));
+        assert_eq!(sam, bam);
+        sam
+    };
+    for (cigar, bases) in [("4M", "ACGT"), ("1S3M", "ACGT"), ("2M1D2M", "ACGT")] {
+        assert_eq!(made(Comments::OfBam, "0", cigar, bases), [true; 4], "{cigar}");
+    }
+    for (cigar, bases) in [("1H3M", "CGT"), ("3M1H", "ACG"), ("4M", "*")] {
+        assert_eq!(made(Comments::OfBam, "256", cigar, bases), [false, false, false, true], "{cigar}");
+        assert_eq!(made(Comments::AsTheyStand, "256", cigar, bases), [true; 4], "{cigar}");
+    }
+    assert_eq!(made(Comments::OfBam, "4", "*", "*"), [true; 4], "a read without bases");
+}
+
+#[test]
 fn a_failed_line_leaves_nothing() {
     for format in [Format::Sam, BAM] {
-        let sink = sink(format, false);
+        let sink = sink(format, Comments::None);
         let alone =
             encode(&sink, 0, |encoder| encoder.line(SOUND.join("\t").as_bytes(), OfRead::default(), true)).unwrap();
         let both = encode(&sink, 0, |encoder| {
@@ -369,7 +393,7 @@ impl Made {
 proptest! {
     #[test]
     fn a_record_of_ours_comes_back_as_a_line(made in vec(made(), 1..4), lane in 0u32..2) {
-        let [sam, bam] = [sink(Format::Sam, true), sink(BAM, true)];
+        let [sam, bam] = [sink(Format::Sam, Comments::AsTheyStand), sink(BAM, Comments::AsTheyStand)];
         for made in &made {
             let (chunk, alignments) = made.chunk();
             let ours = |sink| encode(sink, lane, |encoder| encoder.encode(&chunk, &alignments)).unwrap();

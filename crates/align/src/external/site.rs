@@ -20,6 +20,7 @@ use zerohop_engine_external::{FoundIndex, Launch, SharedIndex};
 use zerohop_input::OpenLane;
 use zerohop_model::machine::{Bytes, Machine};
 use zerohop_model::plan::Plan;
+use zerohop_output::Comments;
 use zerohop_process::Charge;
 use zerohop_process::Reaper;
 use zerohop_ranks::RankShare;
@@ -121,7 +122,7 @@ impl Site {
             paired: wanted.paired,
             fasta: wanted.fasta,
             read_group: wanted.read_group.clone(),
-            comments: job.output.comments,
+            comments: job.output.comments != Comments::None,
             dna: job.external.dna,
             logs: &self.log_folder.logs,
             hang_limit: job.hang_limit(),

@@ -9,9 +9,6 @@ const OF_ALIGNMENTS: [[u8; 2]; 15] = [
     *b"TS",
 ];
 
-/// What `samtools reset` does not know, but aligners (bwa, bowtie2) and `samtools fixmate` write.
-const OF_ALIGNERS: [[u8; 2]; 4] = [*b"XA", *b"XS", *b"pa", *b"ms"];
-
 /// Floats that are short without an exponent.
 const SHORT: std::ops::Range<f32> = 1e-4..1e9;
 
@@ -38,9 +35,23 @@ impl<'t> Field<'t> {
         }
     }
 
-    /// Whether it says something of an alignment, where the read `had_alignment`.
-    pub(super) fn is_of_alignment(&self, had_alignment: bool) -> bool {
-        OF_ALIGNMENTS.contains(&self.key) || had_alignment && OF_ALIGNERS.contains(&self.key)
+    /// Whether it says something of an alignment.
+    pub(super) fn is_of_alignment(&self) -> bool {
+        OF_ALIGNMENTS.contains(&self.key)
+    }
+
+    /// Whether it is as aligners (bwa, bowtie, bowtie2, hisat2, minimap2) and `samtools fixmate` write it, though
+    /// `samtools reset` does not know it. Others write fields of the same names: dorado an array `pa`, PacBio the text
+    /// `XA`, of which the one of bwa is a list of places, `chr,+pos,CIGAR,NM;`.
+    pub(super) fn is_as_of_aligner(&self) -> bool {
+        let is_integer = matches!(self.kind, b'c' | b'C' | b's' | b'S' | b'i' | b'I');
+        match &self.key {
+            b"XS" => is_integer || self.kind == b'A',
+            b"ms" => is_integer,
+            b"pa" => self.kind == b'f',
+            b"XA" => is_integer || self.text().is_some_and(is_list_of_places),
+            _ => false,
+        }
     }
 
     /// Appends it as SAM has it, `RX:Z:ACGT`.
@@ -78,6 +89,12 @@ impl<'t> Field<'t> {
         }
         Ok(())
     }
+}
+
+/// Whether a text is as the XA of bwa.
+fn is_list_of_places(text: &[u8]) -> bool {
+    let is_place = |place: &[u8]| place.iter().filter(|b| **b == b',').count() >= 3;
+    text.strip_suffix(b";").is_some_and(|places| places.split(|b| *b == b';').all(is_place))
 }
 
 /// A key, as a message shows it.
@@ -192,6 +209,18 @@ mod tests {
         assert_eq!(text(b"xsBs\x01\0\0\0\xff\xff").unwrap(), "|xs:B:s,-1");
         assert_eq!(text(b"xeBi\0\0\0\0").unwrap(), "|xe:B:i");
         assert_eq!(text(b"xfBf\x01\0\0\0\0\0\xc0\x3f").unwrap(), "|xf:B:f,1.5");
+    }
+
+    #[test]
+    fn fields_of_aligners_are_known_by_their_values() {
+        let is_of_aligner = |bytes: &[u8]| fields(bytes).next().unwrap().unwrap().is_as_of_aligner();
+        for field in [&b"XSC\x07"[..], b"XSA+", b"msS\x07\x01", b"paf\0\0\0\0", b"XAC\x01"] {
+            assert!(is_of_aligner(field), "{}", field.escape_ascii());
+        }
+        assert!(is_of_aligner(b"XAZchr1,+10,5M,0;\0") && is_of_aligner(b"XAZa,1,-10,5M,0;chr2,-1,3M2S,1;\0"));
+        for field in [&b"XAZXM-XC\0"[..], b"XAZa,+1,5M;\0", b"paBi\x01\0\0\0\x05\0\0\0", b"XSZx\0", b"MDZ5\0"] {
+            assert!(!is_of_aligner(field), "{}", field.escape_ascii());
+        }
     }
 
     #[test]

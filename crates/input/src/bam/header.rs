@@ -1,6 +1,7 @@
 //! What lies before the records, and what the first read says of all.
 
 use super::record::{Found, Head, Record};
+use crate::header::without_mate_number;
 use std::collections::HashSet;
 use zerohop_model::record::{FIRST, LAST, PAIRED};
 
@@ -102,6 +103,17 @@ pub(crate) fn first_read(mut text: &[u8]) -> Beginning {
             }
         }
         text = &text[head.size..];
+    }
+}
+
+/// The name of the first read, as far as `text` holds it.
+pub(crate) fn name_of_first(mut text: &[u8]) -> &[u8] {
+    loop {
+        match Head::read(text) {
+            Found::Head(head) if head.is_read() => return without_mate_number(head.name),
+            Found::Head(head) => text = text.get(head.size..).unwrap_or_default(),
+            Found::CutOff | Found::Damaged => return b"",
+        }
     }
 }
 

@@ -18,5 +18,5 @@ mod record;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use header::{Beginning, First, Header, MAGIC, first_read, sample};
+pub(crate) use header::{Beginning, First, Header, MAGIC, first_read, name_of_first, sample};
 pub(crate) use parse::BamParser;

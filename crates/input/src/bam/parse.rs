@@ -6,6 +6,7 @@ use super::record::{Found, Head, Record};
 use crate::fault::{DAMAGED_RECORD, TRUNCATED_RECORD, over_limit};
 use crate::header::without_mate_number;
 use std::borrow::Cow;
+use std::cell::LazyCell;
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use zerohop_model::chunk::{Chunk, ReadSpans, Span, Text};
@@ -148,7 +149,9 @@ impl<'p> Parsing<'p> {
                 }
                 (true, true) => match open.take() {
                     None if name == last_pair => {
-                        return Err(self.fault(name, "more than two reads with this name follow one another"));
+                        let what = "more than two reads with this name follow one another: are files merged in it \
+                                    that share reads?";
+                        return Err(self.fault(name, what));
                     }
                     None => open = Some((read, head, self.start)),
                     Some(first) => {
@@ -274,10 +277,10 @@ impl<'p> Parsing<'p> {
         let worst = record.qualities.iter().fold(0, |worst, q| worst.max(*q));
         match self.parser.lacks_qualities {
             true if record.qualities.iter().any(|q| *q != NO_QUALITY) => {
-                Err(self.fault(name, "it has qualities, and the reads before have none"))
+                Err(self.fault(name, "it has qualities, and the reads before have none: align them apart"))
             }
             false if record.qualities.first() == Some(&NO_QUALITY) => {
-                Err(self.fault(name, "it has no qualities, and the reads before have some"))
+                Err(self.fault(name, "it has no qualities, and the reads before have some: align them apart"))
             }
             false if worst > BEST_QUALITY => {
                 Err(self
@@ -289,11 +292,17 @@ impl<'p> Parsing<'p> {
 
     /// Appends the optional fields, with tabs between them.
     fn write_fields(&mut self, record: &Record<'_>, name: &[u8]) -> Result<(), InputError> {
-        let (start, had_alignment) = (self.fastq.len(), record.head.flags & UNMAPPED == 0);
+        let start = self.fastq.len();
+        // Aligners write fields of reads, too, that they could not align: bwa an AS and an XS of 0.
+        let was_aligned = LazyCell::new(|| {
+            let mut all = fields(record.fields).map_while(Result::ok);
+            record.head.flags & UNMAPPED == 0 || all.any(|field| field.is_of_alignment())
+        });
         for field in fields(record.fields) {
             let mut field = field.map_err(|what| self.fault(name, what))?;
             let is_group = field.key == *b"RG";
-            if field.is_of_alignment(had_alignment) || is_group && !self.parser.keeps_read_groups {
+            let is_of_aligner = field.is_of_alignment() || field.is_as_of_aligner() && *was_aligned;
+            if is_of_aligner || is_group && !self.parser.keeps_read_groups {
                 continue;
             }
             if is_group && !field.text().is_some_and(|id| self.parser.read_groups.contains(id)) {
@@ -312,7 +321,10 @@ impl<'p> Parsing<'p> {
             {
                 field.value = id.as_bytes();
             }
-            field.write(self.fastq).map_err(|what| self.fault(name, what))?;
+            field.write(self.fastq).map_err(|what| {
+                let what = format!("{what}: 'samtools view -b -x {}' leaves it out", shown_key(field.key));
+                self.fault(name, what)
+            })?;
         }
         Ok(())
     }
