@@ -205,6 +205,52 @@ check_failures() {
     echo "failures: a sample that fails leaves nothing, the others are there"
 }
 
+# What earlier runs have left: files of other options, files of others, and indexes that have changed
+check_left() {
+    local rc=0
+    # left FILES...: all files in left/
+    left() { [ "$(ls -A left | grep -v '[.]lock$' | paste -s -d ' ')" = "$*" ] || fail "left: $(ls -A left)"; }
+    printf 'sample,fastq_1\ns0,reads/part_1.0\n' > one.csv
+    rm -rf left
+    zerohop align -q -t 2 --sort --mark-duplicates --unaligned .fq --samples one.csv --output-dir left ref.fa
+    # a run that fails keeps the files, and they are not forgotten
+    head -n 3 reads/part_1.0 > reads/part_1.cut
+    sed 's/part_1.0/part_1.cut/' one.csv > cut.csv
+    "$ZEROHOP" align -q -t 2 --samples cut.csv --output-dir left ref.fa 2> said || rc=$?
+    [ $rc = 1 ] && [ -e left/s0.duplicates.txt ] && [ ! -e left/s0.json ] || fail "$rc: $(cat said; ls -A left)"
+    zerohop align -q -t 2 --resume --samples one.csv --output-dir left ref.fa
+    left s0.bam s0.json s0_mqc.json
+    # another name for reads that were not aligned
+    zerohop align -q -t 2 --resume --unaligned .fq --samples one.csv --output-dir left ref.fa
+    zerohop align -q -t 2 --resume --unaligned .fastq --samples one.csv --output-dir left ref.fa
+    left s0.bam s0.json s0.unaligned.fastq s0_mqc.json
+    # a file that zerohop has not written
+    mkdir -p foreign
+    echo '{"program": "another"}' > foreign/s0.json
+    rc=0
+    "$ZEROHOP" align -q -t 2 --samples one.csv --output-dir foreign ref.fa 2> said || rc=$?
+    [ $rc = 2 ] && grep -q 'foreign/s0.json is there and is no summary of zerohop' said &&
+        grep -q another foreign/s0.json || fail "$rc: $(cat said)"
+    # CRAM, of which nothing can be read without the reference and its .fai
+    cp ref.fa moved.fa
+    zerohop align -q -t 2 -R '@RG\tID:own\tSM:b' --sort -o own.cram moved.fa reads/part_1.0
+    rm moved.fa*
+    cp ref.fa cram.fa && cp ref.fa.r150.zhi cram.fa.r150.zhi
+    printf 'sample,bam\ncram,own.cram\n' > cram.csv
+    zerohop align -q -t 2 --samples cram.csv --output-dir cram cram.fa
+    [ "$(samtools view -H cram/cram.bam | grep '^@RG')" = $'@RG\tID:own\tSM:b' ] || fail "the read group of CRAM"
+    "$ZEROHOP" align -t 2 --resume --samples cram.csv --output-dir cram cram.fa 2> said || fail "$(cat said)"
+    grep -q '^1 of 1 samples are complete already' said || fail "$(cat said)"
+    # contigs that stand for others, which the reference does not say
+    zerohop align -q -t 2 --engine bwa-mem --build-index --samples one.csv --output-dir left ref.fa
+    printf 'other\t0\tNC_000913.3\t1\t60\t9M\t*\t0\t0\t*\t*\n' > ref.fa.alt
+    "$ZEROHOP" align -t 2 --engine bwa-mem --resume --samples one.csv --output-dir left ref.fa 2> said ||
+        fail "$(cat said)"
+    rm ref.fa.alt
+    grep -q 'something has changed: the index, file 0: not given then, ref.fa.alt' said || fail "$(cat said)"
+    echo "left: files of other options go, files of others stay"
+}
+
 check_kills() {
     local kills=0 name try pid complete
     expected
@@ -246,6 +292,12 @@ check_unaligned() {
     cmp <(paste -d '\n' <(paste - - - - < out/s2.unaligned_1.fq) <(paste - - - - < out/s2.unaligned_2.fq)) \
         <(paste - - - - < own.fq) || fail "s2: other mates"
     [ ! -e out/s2.unaligned.fastq.gz ] || fail "s2: one file stays beside those of mates"
+    # single reads have no mates
+    printf 'sample;fastq_1;bam\nsingle;reads/s2_1.fq.gz;\nbam;;single.bam\n' > singles.csv
+    samtools import -0 reads/s2_1.fq.gz -o single.bam 2> /dev/null
+    zerohop align -q -t 2 --unaligned _%.fq --samples singles.csv --output-dir out ref.fa
+    zerohop align -q -t 2 --unaligned own.fq -o own.bam ref.fa reads/s2_1.fq.gz
+    [ -s own.fq ] && cmp out/single.unaligned.fq own.fq && cmp out/bam.unaligned.fq own.fq || fail "other single reads"
     echo "unaligned reads: those of runs of their own"
 }
 
@@ -344,6 +396,6 @@ check_refused() {
     echo "refused: what is for one output"
 }
 
-for part in check_records check_unaligned check_failures check_kills check_ranks check_refused; do
+for part in check_records check_unaligned check_failures check_left check_kills check_ranks check_refused; do
     if [[ $part =~ ${PART-} ]]; then part $part; fi
 done

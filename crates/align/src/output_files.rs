@@ -65,13 +65,20 @@ pub fn check(job: &Job) -> Result<(), AlignError> {
     }
     if matches!(job.output.format(), Format::Cram { .. }) {
         zerohop_output::index_fasta(&job.reference)?;
-    } else if job.lanes.iter().flat_map(|lane| &lane.files).any(|path| begins_as_cram(path)) {
-        // Not all CRAM needs it. Where some does and it cannot be made, reading says so.
-        let _ = zerohop_output::index_fasta(&job.reference);
+    } else {
+        index_for_cram(&job.reference, job.lanes.iter().flat_map(|lane| &lane.files));
     }
     job.external.logs.iter().try_for_each(|logs| check_logs(logs))?;
     sorting::metrics(job).into_iter().try_for_each(|path| overwrite::replaceable(path, Kind::Metrics))?;
     all().try_for_each(|path| Ok(zerohop_process::check_writable(path)?))
+}
+
+/// Makes the .fai index of the reference if one of the files is CRAM. Not all CRAM needs it: where some does and it
+/// cannot be made, reading says so.
+pub fn index_for_cram<'p>(reference: &Path, mut files: impl Iterator<Item = &'p PathBuf>) {
+    if files.any(|path| begins_as_cram(path)) {
+        let _ = zerohop_output::index_fasta(reference);
+    }
 }
 
 /// Where reads go that were not aligned.

@@ -31,7 +31,7 @@ use zerohop_input::OpenLane;
 use zerohop_model::index::IndexProvider;
 use zerohop_model::machine::Bytes;
 use zerohop_output::ReadsFormat;
-use zerohop_process::overwrite::{self, Kind};
+use zerohop_process::overwrite;
 use zerohop_process::tell;
 use zerohop_ranks::{RankShare, Ranks as Started};
 use zerohop_report::Summary;
@@ -52,6 +52,9 @@ struct Ready {
     /// The canonical length of its reads, in bases; none if there are none, they cannot be read, or it makes no
     /// difference.
     read_length: Option<usize>,
+    /// Why its reads could not be opened, if they could not: it fails when its turn comes, for their read groups and
+    /// their length are not known.
+    unreadable: Option<String>,
 }
 
 impl Ready {
@@ -86,7 +89,7 @@ pub fn align_samples(base: &Job, sheet: &Sheet, folder: &Path, resume: bool) -> 
         zerohop_ranks::note_if_alone(None);
     }
     let count = all.len();
-    let left = in_order(left(all, resume));
+    let left = in_order(left(all, resume, base.quiet));
     let told = Told::new((left.len(), count), base.quiet, None, &|_| ());
     run_all(left.iter(), provider, &RankShare::default(), &told)?;
     failure(&told.into_failed(), count).map_or(Ok(()), Err)
@@ -111,6 +114,8 @@ fn all_ready(
     std::fs::create_dir_all(folder)
         .map_err(|error| AlignError::Failed(format!("{}: cannot be made: {error}", folder.display())))?;
     let aligner: Arc<str> = aligner(&base, provider)?.into();
+    let reads = sheet.samples.iter().flat_map(|sample| &sample.lanes).flat_map(|lane| &lane.reads.files);
+    output_files::index_for_cram(&base.reference, reads);
     let all = sheet.samples.iter().map(|sample| ready(&base, sample, (folder, resume), (provider, &aligner)));
     let mut all: Vec<Ready> = all.collect::<Result<_, _>>()?;
     check_files(&all, sheet)?;
@@ -146,8 +151,8 @@ fn tell_unknown(base: &Job, sheet: &Sheet) {
 }
 
 /// Those that are to be aligned: with `resume`, all that are not complete.
-fn left(all: Vec<Ready>, resume: bool) -> Vec<Ready> {
-    all.into_iter().filter(|sample| !(resume && is_complete(sample))).collect()
+fn left(all: Vec<Ready>, resume: bool, quiet: bool) -> Vec<Ready> {
+    all.into_iter().filter(|sample| !(resume && is_complete(sample, quiet))).collect()
 }
 
 /// What is said in the end, if samples have failed.
@@ -204,7 +209,7 @@ fn check_files(samples: &[Ready], sheet: &Sheet) -> Result<(), AlignError> {
     // What an earlier run has made of a sample goes when it is aligned anew.
     let outputs: Vec<PathBuf> = samples.iter().flat_map(|s| [s.outputs(), complete::left_over(s)].concat()).collect();
     overwrite::apart(reads.chain(described).chain(plan).chain([&sheet.path]), &outputs)?;
-    samples.iter().try_for_each(|sample| Ok(overwrite::replaceable(&sample.report, Kind::Json)?))
+    samples.iter().try_for_each(complete::check_report)
 }
 
 /// The job of a sample.
@@ -218,10 +223,10 @@ fn ready(
     let at_a_time = if provider.is_some() { AT_A_TIME } else { 1 };
     let mut job = base.clone();
     job.lanes = sample.lanes.iter().map(|lane| lane.reads.clone()).collect();
-    // A file that cannot be opened now fails the sample when its turn comes.
-    let open =
-        |lane: &SampleLane| Some(OpenLane::open_with(&lane.reads, Some(&base.reference)).ok()?.first(base.first));
-    let mut open: Vec<Option<OpenLane>> = sample.lanes.iter().map(open).collect();
+    let open = |lane: &SampleLane| Ok(OpenLane::open_with(&lane.reads, Some(&base.reference))?.first(base.first));
+    let mut unreadable = None;
+    let open: Result<Vec<OpenLane>, AlignError> = sample.lanes.iter().map(open).collect();
+    let mut open = open.map_err(|error| unreadable = Some(error.to_string())).unwrap_or_default();
     job.read_groups = read_groups(sample, &open)?;
     let file = |ending: &str| folder.join(format!("{}{ending}", sample.name));
     let format = *job.output.format.get_or_insert(FormatName::Bam);
@@ -233,7 +238,9 @@ fn ready(
         FormatName::Abundances => ".tsv",
     }));
     if let Some(unaligned) = &mut job.output.unaligned {
-        unaligned.path = file(&format!(".unaligned{}", unaligned.path.display()));
+        let ending = unaligned.path.display().to_string();
+        let ending = ending.strip_prefix("_%").filter(|_| is_single(&open)).unwrap_or(&ending);
+        unaligned.path = file(&format!(".unaligned{ending}"));
     }
     if let Some(sorting) = &mut job.output.sorting {
         sorting.metrics = sorting.marking.map(|_| file(".duplicates.txt"));
@@ -246,20 +253,25 @@ fn ready(
     let read_length = match provider.filter(|provider| provider.has_read_length()) {
         None => None,
         Some(provider) => {
-            let mut open: Vec<OpenLane> = open.drain(..).flatten().collect();
             let mean = base.read_length.or_else(|| zerohop_input::mean_read_length(&mut open).ok());
             mean.filter(|mean| *mean > 0).map(|mean| provider.canonical_read_length(mean))
         }
     };
     let (name, report, aligner) = (sample.name.clone(), file(".json"), Arc::clone(aligner));
-    Ok(Ready { name, job, report, resume, aligner, read_length })
+    Ok(Ready { name, job, report, resume, aligner, read_length, unreadable })
+}
+
+/// Whether there are reads, and the first of each file has no mate: a file of each mate is not for them.
+fn is_single(lanes: &[OpenLane]) -> bool {
+    let mut with_reads = lanes.iter().filter(|lane| lane.is_fasta().is_some()).peekable();
+    with_reads.peek().is_some() && with_reads.all(|lane| !lane.is_paired())
 }
 
 /// The read groups of the sheet; reads of BAM that have some keep them.
-fn read_groups(sample: &Sample, open: &[Option<OpenLane>]) -> Result<ReadGroups, AlignError> {
+fn read_groups(sample: &Sample, open: &[OpenLane]) -> Result<ReadGroups, AlignError> {
     let mut all = ReadGroups::default();
-    for (lane, open) in sample.lanes.iter().zip(open) {
-        let has_own = open.as_ref().is_some_and(|open| open.read_group_lines().next().is_some());
+    for (number, lane) in sample.lanes.iter().enumerate() {
+        let has_own = open.get(number).is_some_and(|open| open.read_group_lines().next().is_some());
         if lane.keeps_own && has_own {
             all.of_lanes.push(None);
             continue;
@@ -293,13 +305,15 @@ fn in_order(mut samples: Vec<Ready>) -> Vec<Ready> {
     samples
 }
 
-fn is_complete(sample: &Ready) -> bool {
+fn is_complete(sample: &Ready, quiet: bool) -> bool {
     match complete::changes(sample) {
         None => false,
         Some(changes) if changes.is_empty() => true,
         Some(changes) => {
-            let changes = changes.join("; ");
-            tell::note(&format!("sample {} is aligned again, for something has changed: {changes}", sample.name));
+            if !quiet {
+                let (name, changes) = (&sample.name, changes.join("; "));
+                tell::note(&format!("sample {name} is aligned again, for something has changed: {changes}"));
+            }
             false
         }
     }
@@ -374,6 +388,9 @@ fn align(
         return Ok(None);
     }
     let (made_of, left_over) = (complete::made_of(sample), complete::left_over(sample));
+    if let Some(what) = &sample.unreadable {
+        return Err(AlignError::Failed(what.clone()));
+    }
     complete::forget(sample)?;
     let done = session::run(job, provider, None, share, Some(among))?;
     let summary = done.ok_or_else(|| AlignError::Failed("nothing was aligned".to_owned()))?.summary;
@@ -382,7 +399,7 @@ fn align(
         complete::write(sample, &summary, made_of)
     };
     reports().inspect_err(|_| complete::remove(&sample.outputs()))?;
-    complete::remove(&left_over);
+    complete::remove_earlier(sample, &left_over);
     Ok(Some(summary))
 }
 

@@ -297,7 +297,8 @@ pub struct AlignArgs {
     /// Those are single reads without an alignment, and pairs of which neither mate has one. They are as in the input,
     /// in its order, the mates of a pair one after the other, as -p takes them. A '%' in the name stands for 1 and 2,
     /// for one file of FASTQ per mate: rest_%.fq.gz. All reads must be pairs then. With --samples FILE is the ending
-    /// alone: .fq.gz is for NAME.unaligned.fq.gz, _%.fq.gz for NAME.unaligned_1.fq.gz and NAME.unaligned_2.fq.gz.
+    /// alone: .fq.gz is for NAME.unaligned.fq.gz, _%.fq.gz for NAME.unaligned_1.fq.gz and NAME.unaligned_2.fq.gz where
+    /// reads have mates.
     #[arg(long, value_name = "FILE", help_heading = "Output", hide_short_help = true)]
     pub unaligned: Option<PathBuf>,
 
@@ -465,9 +466,9 @@ pub struct IndexArgs {
 
     /// Keep the index in memory, for 'zerohop align' to start at once (strobealign)
     ///
-    /// A copy of the index file for each NUMA node lies in /dev/shm until the machine starts anew, or 'zerohop cache
-    /// --clear --all' removes it. 'zerohop align' finds it by itself, and does not use it if the index has changed. An
-    /// index that is there is not made again.
+    /// A copy of the index file for each NUMA node, or fewer, lies in /dev/shm until 'zerohop cache --clear --all'
+    /// removes it, or the system does. 'zerohop align' of this user finds it by itself, and does not use it if the
+    /// index has changed. An index that is there is not made again.
     #[arg(long)]
     pub keep: bool,
 

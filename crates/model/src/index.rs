@@ -113,6 +113,11 @@ pub trait IndexSource: Send + Sync {
         vec![self.file().to_owned()]
     }
 
+    /// Those of its files that say what the reference does not, such as which contigs stand for others.
+    fn beside_reference(&self) -> Vec<PathBuf> {
+        Vec::new()
+    }
+
     /// Whether it is built from the reference, and not loaded.
     fn is_built(&self) -> bool {
         true

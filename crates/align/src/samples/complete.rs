@@ -2,15 +2,17 @@
 
 use super::Ready;
 use crate::error::AlignError;
-use crate::identity;
 use crate::tuning_key::{Profile, TuningKey};
+use crate::{engines, identity};
 use serde::{Deserialize, Serialize};
 use std::ffi::OsStr;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
+use zerohop_model::index::Wanted;
 use zerohop_process::WriteError;
 use zerohop_process::lock::OwnLock;
+use zerohop_process::overwrite::{self, Kind};
 use zerohop_ranks::Identity;
 use zerohop_report::Summary;
 
@@ -20,6 +22,8 @@ struct Report<'a> {
     #[serde(flatten)]
     summary: &'a Summary,
     made_of: Identity,
+    /// Of which index, as it was when the records were there.
+    made_with: Identity,
     files: Vec<Made>,
 }
 
@@ -27,6 +31,8 @@ struct Report<'a> {
 #[derive(Deserialize)]
 struct Read {
     made_of: Identity,
+    /// Of which index, as it was when the records were there.
+    made_with: Identity,
     files: Vec<Made>,
 }
 
@@ -67,27 +73,48 @@ pub fn hold(sample: &Ready) -> Result<OwnLock, AlignError> {
 pub fn made_of(sample: &Ready) -> Identity {
     let job = &sample.job;
     let index = job.output.sorting.as_ref().map(|sorting| identity::index_words(sorting.index));
+    let unaligned = job.output.unaligned.as_ref().map(|unaligned| unaligned.path.display().to_string());
     let identity = identity::of_options(job)
         .with("the aligner", &sample.aligner)
         .with("--no-index", job.no_index)
         .with("--order", format!("{:?}", job.output.order).to_lowercase())
-        .with_option("the index of the output", &index);
+        .with_option("the index of the output", &index)
+        .with_option("the files of --unaligned", &unaligned);
     let described = job.external.engine_file.iter().map(|file| ("the description", file));
     let reads = job.lanes.iter().flat_map(|lane| &lane.files).map(|file| ("the reads", file));
-    let index_files = index_files(sample);
+    // They are all that there is of the reference then.
+    let index_files = if job.reference.is_file() { Vec::new() } else { index_files(sample) };
     let index_files = index_files.iter().map(|file| ("the index", file));
     let files = std::iter::once(("the reference", &job.reference)).chain(described).chain(reads).chain(index_files);
+    with_files(identity, files)
+}
+
+/// The same of files of the index that say more than the reference does, which is there: all those of a program, and
+/// the list of alternative contigs of bwa. The program may make them in its first run, so they are looked at behind it.
+fn index(sample: &Ready) -> Identity {
+    let job = &sample.job;
+    let files = match engines::embedded(&job.engine) {
+        _ if !job.reference.is_file() => Vec::new(),
+        None => index_files(sample),
+        Some(provider) => {
+            let arguments = job.external.engine_args.as_deref().unwrap_or_default();
+            let mean_read_length = sample.read_length.unwrap_or(0);
+            let wanted = Wanted { reference: &job.reference, mean_read_length, anew: false, arguments };
+            provider.find(&wanted).map(|source| source.beside_reference()).unwrap_or_default()
+        }
+    };
+    with_files(Identity::new("index"), files.iter().map(|file| ("the index", file)))
+}
+
+fn with_files<'f>(identity: Identity, files: impl Iterator<Item = (&'static str, &'f PathBuf)>) -> Identity {
     files.enumerate().fold(identity, |identity, (number, (what, file))| {
         identity.with(&format!("{what}, file {number}"), words(file))
     })
 }
 
-/// The files of the index, where they are all that there is of the reference.
+/// The files of the index, as far as they can be found.
 fn index_files(sample: &Ready) -> Vec<PathBuf> {
     let job = &sample.job;
-    if job.reference.is_file() {
-        return Vec::new();
-    }
     let paired = job.lanes.first().is_some_and(|lane| lane.files.len() == 2 || lane.interleaved);
     let profile = Profile::new(paired, sample.read_length.unwrap_or(0), job.external.engine_args.as_deref());
     let key = TuningKey::of(&job.engine, &job.external.engine_file, &job.reference, profile);
@@ -112,39 +139,72 @@ pub fn write(sample: &Ready, summary: &Summary, made_of: Identity) -> Result<(),
         Some(Made { name: path.file_name().and_then(OsStr::to_str)?.to_owned(), bytes })
     };
     let files = sample.outputs().into_iter().filter(|path| *path != sample.report).filter_map(made).collect();
-    let text = serde_json::to_vec_pretty(&Report { summary, made_of, files });
+    let text = serde_json::to_vec_pretty(&Report { summary, made_of, made_with: index(sample), files });
     let text = text.map_err(|error| AlignError::Failed(error.to_string()))?;
     Ok(zerohop_process::write(&sample.report, &text)?)
 }
 
-fn read(sample: &Ready) -> Option<Read> {
-    serde_json::from_slice(&std::fs::read(&sample.report).ok()?).ok()
+fn read(report: &Path) -> Option<Read> {
+    serde_json::from_slice(&std::fs::read(report).ok()?).ok()
+}
+
+/// Refuses a file of the name of the report that zerohop has not written: it goes before there is another one.
+///
+/// # Errors
+/// Such a file.
+pub fn check_report(sample: &Ready) -> Result<(), AlignError> {
+    let report = &sample.report;
+    overwrite::replaceable(report, Kind::Json)?;
+    let text = std::fs::read(report).unwrap_or_default();
+    let of_zerohop = |value: serde_json::Value| value.get("schema_version").is_some();
+    match text.is_empty() || serde_json::from_slice(&text).is_ok_and(of_zerohop) {
+        true => Ok(()),
+        false => Err(AlignError::Usage(format!(
+            "{} is there and is no summary of zerohop, which sample {} is to have under this name: move it away, or \
+             name another --output-dir",
+            report.display(),
+            sample.name
+        ))),
+    }
 }
 
 /// What has changed since a sample was complete; none if it never was.
 pub fn changes(sample: &Ready) -> Option<Vec<String>> {
-    let Read { made_of: before, files } = read(sample)?;
-    let changed = files.iter().filter(|made| !made.is_as_it_was(&sample.report));
+    let before = read(&sample.report)?;
+    let changed = before.files.iter().filter(|made| !made.is_as_it_was(&sample.report));
     let changed = changed.map(|made| format!("{} is not as it was written", made.name));
-    Some(made_of(sample).changes_since(&before).into_iter().chain(changed).collect())
+    let made_of = made_of(sample).changes_since(&before.made_of);
+    Some(made_of.into_iter().chain(index(sample).changes_since(&before.made_with)).chain(changed).collect())
 }
 
-/// What an earlier run made of a sample, as its report says, and the present one does not make again.
+/// Where the report is while the sample is aligned anew, and until that has gone well.
+fn earlier(sample: &Ready) -> PathBuf {
+    sample.report.with_file_name(format!(".{}.earlier.json", sample.name))
+}
+
+/// What earlier runs made of a sample, as their reports say, and the present one does not make again.
 pub fn left_over(sample: &Ready) -> Vec<PathBuf> {
-    let (files, outputs) = (read(sample).map(|before| before.files).unwrap_or_default(), sample.outputs());
-    let paths = files.iter().map(|made| made.path(&sample.report));
+    let (reports, outputs) = ([earlier(sample), sample.report.clone()], sample.outputs());
+    let files = reports.iter().filter_map(|report| read(report)).flat_map(|before| before.files);
+    let paths = files.map(|made| made.path(&sample.report));
     paths.filter(|path| path.is_file() && !outputs.contains(path)).collect()
 }
 
-/// Takes the report away, for the files will be others.
+/// Takes the report away, for the files will be others; what it says of the files that are there is kept.
 ///
 /// # Errors
 /// What the system says.
 pub fn forget(sample: &Ready) -> Result<(), AlignError> {
-    match std::fs::remove_file(&sample.report) {
+    match zerohop_process::give_name(&sample.report, &earlier(sample)) {
         Err(error) if error.kind() != ErrorKind::NotFound => Err(WriteError::of(&sample.report)(error).into()),
         _ => Ok(()),
     }
+}
+
+/// Removes what earlier runs have left, once the sample is complete.
+pub fn remove_earlier(sample: &Ready, left_over: &[PathBuf]) {
+    remove(left_over);
+    remove(&[earlier(sample)]);
 }
 
 /// Removes files that say nothing any more, as far as that can be done.

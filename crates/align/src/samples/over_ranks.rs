@@ -90,7 +90,7 @@ fn begin(
     let mark = |sample: &Ready| (sample.name.clone(), cache::digest(&complete::made_of(sample)));
     let own: Vec<(String, String)> = match transport.rank() {
         0 => {
-            let mut samples = left(here, resume);
+            let mut samples = left(here, resume, quiet);
             samples.sort_by_key(|sample| std::cmp::Reverse(bytes_of_reads(sample)));
             here = in_order(samples);
             here.iter().map(mark).collect()

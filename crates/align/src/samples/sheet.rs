@@ -76,8 +76,9 @@ impl Row<'_> {
 }
 
 impl Sheet {
-    /// Reads a sheet: columns are separated by commas, or by tabs if the header line has one, and may be quoted.
-    /// `interleaved` says that mates follow one another in files of FASTQ that are named alone.
+    /// Reads a sheet: columns are separated by commas, by tabs if the header line has one, or by semicolons if it has
+    /// no comma either, and may be quoted. `interleaved` says that mates follow one another in files of FASTQ that are
+    /// named alone.
     ///
     /// # Errors
     /// A file that cannot be read, and what is wrong with its rows, with their lines.
@@ -92,32 +93,36 @@ impl Sheet {
     fn parse(text: &[u8], interleaved: bool) -> Result<Self, String> {
         let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text);
         if std::str::from_utf8(text).is_err() {
-            return Err("it is no text (UTF-8): a sheet is a table with commas, or with tabs".to_owned());
+            return Err("it is no text (UTF-8): a sheet is a table with commas, tabs or semicolons".to_owned());
         }
-        let has_tabs = text.split(|&b| b == b'\n').next().is_some_and(|line| line.contains(&b'\t'));
-        let mut reader = csv::ReaderBuilder::new()
-            .delimiter(if has_tabs { b'\t' } else { b',' })
-            .flexible(true)
-            .has_headers(false)
-            .from_reader(text);
+        let mut reader =
+            csv::ReaderBuilder::new().delimiter(delimiter(text)).flexible(true).has_headers(false).from_reader(text);
         let mut records = reader.records();
         let words = |error: csv::Error| format!("it cannot be read as a table: {error}");
         let Some(header) = records.next().transpose().map_err(words)? else {
             return Err("it is empty: its first line names the columns sample, fastq_1, fastq_2 or bam".to_owned());
         };
-        let columns: Vec<String> = header.iter().map(|name| name.trim().to_ascii_lowercase()).collect();
+        let mut columns: Vec<String> = header.iter().map(|name| name.trim().to_ascii_lowercase()).collect();
+        // Spreadsheets write commas behind the last column.
+        while columns.last().is_some_and(String::is_empty) {
+            columns.pop();
+        }
         check_columns(&columns)?;
         let (mut samples, mut seen, mut faults) = (Vec::<Sample>::new(), HashSet::new(), Vec::new());
         for record in records {
             let record = record.map_err(words)?;
             let line = record.position().map_or(0, |at| line_of(text, at));
             let mut values: Vec<String> = record.iter().map(str::to_owned).collect();
-            // Spreadsheets write commas behind the last column.
             while values.len() > columns.len() && values.last().is_some_and(|value| value.trim().is_empty()) {
                 values.pop();
             }
             let row = Row { line, columns: &columns, values };
             if row.values.iter().all(|value| value.trim().is_empty()) {
+                continue;
+            }
+            if row.values.iter().any(|value| value.contains(['\n', '\r'])) {
+                // Whole rows may stand in it.
+                faults.push(format!("line {line}: a field begins with \" and does not end in this line"));
                 continue;
             }
             if row.values.len() != columns.len() {
@@ -132,7 +137,7 @@ impl Sheet {
         }
         match faults.len() {
             0 if samples.is_empty() => Err("it names no sample".to_owned()),
-            0 => Ok(Sheet { path: PathBuf::new(), samples: numbered(samples), unknown: unknown(&columns) }),
+            0 => Ok(Sheet { path: PathBuf::new(), samples: numbered(samples)?, unknown: unknown(&columns) }),
             all => {
                 let more = all.saturating_sub(MOST_FAULTS);
                 faults.truncate(MOST_FAULTS);
@@ -140,6 +145,18 @@ impl Sheet {
                 Err(faults.join("; ") + &more)
             }
         }
+    }
+}
+
+/// What separates the columns of the header line. Spreadsheets write semicolons where the comma is part of numbers.
+fn delimiter(text: &[u8]) -> u8 {
+    let header = text.split(|&b| b == b'\n').next().unwrap_or_default();
+    if header.contains(&b'\t') {
+        b'\t'
+    } else if header.contains(&b';') && !header.contains(&b',') {
+        b';'
+    } else {
+        b','
     }
 }
 
@@ -216,8 +233,15 @@ fn add_row(
     let keeps_own = is_bam && fields.is_empty();
     let read_group = read_group(name, row.get(LANE), fields)?;
     let lane = SampleLane { reads, read_group, keeps_own };
-    match samples.iter_mut().find(|sample| sample.name == name) {
-        Some(sample) => sample.lanes.push(lane),
+    match samples.iter_mut().find(|sample| sample.name.eq_ignore_ascii_case(name)) {
+        Some(sample) if sample.name == name => sample.lanes.push(lane),
+        Some(sample) => {
+            let other = &sample.name;
+            return Err(format!(
+                "the samples '{other}' and '{name}' differ in upper and lower case alone: some file systems take their \
+                 files for the same"
+            ));
+        }
         None => samples.push(Sample { name: name.to_owned(), lanes: vec![lane] }),
     }
     Ok(())
@@ -241,15 +265,23 @@ fn read_group(sample: &str, lane: Option<&str>, fields: Vec<String>) -> Result<R
 }
 
 /// Read groups without an ID get one: the name of the sample, with the number of the row if it has several.
-fn numbered(mut samples: Vec<Sample>) -> Vec<Sample> {
-    for sample in &mut samples {
-        let rows = sample.lanes.len();
-        for (number, lane) in sample.lanes.iter_mut().enumerate().filter(|(_, lane)| lane.read_group.id.is_empty()) {
-            lane.read_group.id =
-                if rows == 1 { sample.name.clone() } else { format!("{}.{}", sample.name, number + 1) };
+fn numbered(mut samples: Vec<Sample>) -> Result<Vec<Sample>, String> {
+    for Sample { name, lanes } in &mut samples {
+        let (rows, given): (usize, HashSet<String>) =
+            (lanes.len(), lanes.iter().map(|lane| lane.read_group.id.clone()).collect());
+        for (number, lane) in lanes.iter_mut().enumerate().filter(|(_, lane)| lane.read_group.id.is_empty()) {
+            let id = if rows == 1 { name.clone() } else { format!("{name}.{}", number + 1) };
+            if given.contains(&id) {
+                let row = number + 1;
+                return Err(format!(
+                    "row {row} of sample {name} has no lane and no rg_id, and would get the read group {id}, which \
+                     another row has: name the lanes of all its rows"
+                ));
+            }
+            lane.read_group.id = id;
         }
     }
-    samples
+    Ok(samples)
 }
 
 /// Refuses files that are not there, cannot be opened twice, or were named before.
@@ -297,7 +329,7 @@ mod tests {
     #[test]
     fn rows_of_a_sample_are_its_lanes() {
         let found = sheet(
-            "\u{feff}sample,fastq_1,fastq_2,strandedness\r\nA,DIR/a_1.fq,DIR/a_2.fq,auto\nB,\"DIR/d e.fq\",,\n\n\
+            "\u{feff}sample,fastq_1,fastq_2,strandedness,\r\nA,DIR/a_1.fq,DIR/a_2.fq,auto\nB,\"DIR/d e.fq\",,\n\n\
              A,DIR/b.fq,,,,\n",
         )
         .unwrap();
@@ -329,10 +361,16 @@ mod tests {
     }
 
     #[test]
+    fn semicolons_separate_columns_too() {
+        let found = sheet("sample;fastq_1;fastq_2\r\nA;DIR/a_1.fq;DIR/a_2.fq\r\nB;DIR/b.fq;\r\n").unwrap();
+        assert_eq!(words(&found), ["A: DIR/a_1.fq+DIR/a_2.fq A SM:A LB:A false", "B: DIR/b.fq B SM:B LB:B false"]);
+    }
+
+    #[test]
     fn what_is_wrong_is_told_with_its_line() {
         for (text, wanted) in [
             ("", "it is empty"),
-            ("sample;fastq_1\n", "must name the columns sample and fastq_1"),
+            ("sample;reads\n", "must name the columns sample and fastq_1"),
             ("sample,reads\n", "must name the columns sample and fastq_1"),
             ("sample,fastq_1,sample\n", "the column sample twice"),
             ("sample,fastq_1,rg_platform\n", "the column rg_platform names no field of a read group"),
@@ -343,7 +381,13 @@ mod tests {
             ("sample,fastq_1,fastq_2\nA,DIR/b.fq\n", "line 2: it has 2 fields, but the first line names 3 columns"),
             ("sample,fastq_1\nA,DIR/a_1.fq,DIR/a_2.fq\n", "line 2: it has 3 fields, but the first line names 2"),
             ("sample,fastq_1,fastq2\nA,DIR/a_1.fq,DIR/a_2.fq\n", "the column fastq2: is fastq_2 meant?"),
-            ("sample,fastq_1,rg_pl\nA,DIR/b.fq,\"ILL\nXX\"\n", "line 2: 'PL:ILL"),
+            ("sample,fastq_1,rg_pl\nA,DIR/b.fq,\"ILL\nXX\"\n", "line 2: a field begins with \" and does not end"),
+            (
+                "sample,fastq_1,note\nA,DIR/b.fq,\"5' end\nB,DIR/a_1.fq,\n",
+                "line 2: a field begins with \" and does not",
+            ),
+            ("sample,fastq_1\nA,DIR/a_1.fq\na,DIR/b.fq\n", "line 3: the samples 'A' and 'a' differ in upper and lower"),
+            ("sample,fastq_1,lane\nA,DIR/a_1.fq,2\nA,DIR/b.fq,\n", "row 2 of sample A has no lane and no rg_id"),
             ("sample,fastq_1,fastq_2\nA,,DIR/b.fq\n", "line 2: it has a fastq_2, but no fastq_1"),
             ("sample,fastq_1,bam\nA,DIR/b.fq,DIR/c.bam\n", "line 2: it has both fastq_1 and bam"),
             ("sample,fastq_1\nA,-\n", "line 2: - is not there"),

@@ -137,6 +137,10 @@ impl IndexSource for Source {
         all.filter(|file| file.exists()).collect()
     }
 
+    fn beside_reference(&self) -> Vec<PathBuf> {
+        Some(path(&self.reference, ALT)).into_iter().filter(|file| file.exists()).collect()
+    }
+
     fn is_built(&self) -> bool {
         self.is_built
     }
