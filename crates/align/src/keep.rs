@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use zerohop_engine_external::copies::{self, Copy};
 use zerohop_engine_external::{copies_charge, shm};
 use zerohop_model::index::{IndexProvider, Wanted};
-use zerohop_model::machine::Machine;
+use zerohop_model::machine::{Bytes, Machine};
 use zerohop_model::plan::{HugePages, Placement};
 use zerohop_plan::{Copies, Engine, Replicas, Request};
 
@@ -19,6 +19,21 @@ pub fn note() -> Option<String> {
                  index. An administrator gives it some: mount -o remount,huge=within_size /dev/shm. Then remove the \
                  copy and keep it again.";
     (!shm::has_huge_pages()).then(|| words.to_owned())
+}
+
+/// Refuses copies of so many bytes, all together, for which there is no room: before one of them is made. They do not
+/// count as memory of this process, so the kernel would end others for them.
+fn check_room(machine: &Machine, needed: u64) -> Result<(), AlignError> {
+    shm::check_room(needed)?;
+    let free = zerohop_plan::free_memory(machine);
+    if needed <= free {
+        return Ok(());
+    }
+    Err(AlignError::Failed(format!(
+        "--keep: the copies of the index need {}, and {} of memory are free",
+        Bytes(needed),
+        Bytes(free)
+    )))
 }
 
 /// An index that stays in memory.
@@ -78,6 +93,8 @@ pub fn keep(
         map: map.as_ref(),
     };
     let Copies { placements, reasons, .. } = zerohop_plan::copies(machine, &request)?;
+    let missing = placements.iter().filter(|placement| !kept.contains(placement)).count() as u64;
+    check_room(machine, missing * source.bytes().0)?;
     let make = |placement: &Placement| {
         let (copy, was_there) = Copy::get(&original, placement, true)?;
         Ok(KeptCopy { folder: copy.folder().to_owned(), was_there })

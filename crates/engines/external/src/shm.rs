@@ -35,7 +35,9 @@ pub(crate) fn existing_root() -> Result<Option<PathBuf>, ExternalError> {
     let fault = |e| ExternalError::System { what: root.display().to_string(), source: e };
     match std::fs::symlink_metadata(&root) {
         Ok(owner) if owner.uid() == user && owner.is_dir() => Ok(Some(root)),
-        Ok(_) => Err(fault(std::io::Error::other("is not a folder of this user's"))),
+        Ok(_) => Err(fault(std::io::Error::other(
+            "is not a folder of this user's, in which copies of the index are kept: an administrator can remove it",
+        ))),
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
         Err(error) => Err(fault(error)),
     }
@@ -63,7 +65,7 @@ fn gives_huge_pages(mounts: &str) -> bool {
     options.is_some_and(|options| options.split(',').any(gives))
 }
 
-/// Refuses a copy for which there is no room.
+/// Refuses copies for which there is no room.
 ///
 /// # Errors
 /// [`ExternalError::Failed`].
@@ -85,9 +87,9 @@ fn no_room(needed: u64) -> ExternalError {
     let free = free_bytes(Path::new(SHM)).map_or("less".to_owned(), |free| Bytes(free).to_string());
     let needed = Bytes(needed);
     ExternalError::Failed(format!(
-        "{SHM} is too small for a copy of the index: it needs {needed}, and {free} are free: enlarge {SHM} \
-         ('mount -o remount,size=...'), remove copies there ('zerohop cache --clear --all'), or do without --farm \
-         and --keep"
+        "{SHM} is too small for the index: copies need {needed}, and {free} are free: enlarge {SHM} ('mount -o \
+         remount,size=...', docker --shm-size), remove copies there ('zerohop cache --clear --all'), or do without \
+         --farm and --keep"
     ))
 }
 
@@ -109,9 +111,6 @@ mod tests {
     fn an_index_that_does_not_fit_is_refused() {
         check_room(1).unwrap();
         let error = check_room(u64::MAX).unwrap_err().to_string();
-        assert!(
-            error.starts_with("/dev/shm is too small for a copy of the index: it needs 16777216.0 TiB, and "),
-            "{error}"
-        );
+        assert!(error.starts_with("/dev/shm is too small for the index: copies need 16777216.0 TiB, and "), "{error}");
     }
 }

@@ -37,8 +37,6 @@ pub const FORMAT_VERSION: u32 = 2;
 pub const PAGE: u64 = 1 << 16;
 /// Pages are no smaller.
 const LEAST_PAGE: usize = 4096;
-/// A description longer than this is none.
-const MAX_DESCRIPTION: u32 = 1 << 28;
 
 /// Why an index file cannot be used or written. Reads `FILE: what is wrong: what to do`.
 #[derive(Debug, thiserror::Error)]
@@ -208,9 +206,11 @@ impl Strobealign {
         let empty = || Section { offset: 0, bytes: 0, piece_xxh3: Vec::new() };
         let json = self.description(reference, |_| sections.next().flatten().unwrap_or_else(empty));
         let json = json.map_err(unwritten)?;
+        let too_long = |_| unwritten(std::io::Error::other("its contigs have more than 4 GiB of names"));
+        let length = u32::try_from(json.len()).map_err(too_long)?;
         let mut head = MAGIC.to_vec();
         head.extend_from_slice(&FORMAT_VERSION.to_le_bytes());
-        head.extend_from_slice(&(json.len() as u32).to_le_bytes());
+        head.extend_from_slice(&length.to_le_bytes());
         head.extend_from_slice(&xxh3_64(&json).to_le_bytes());
         head.extend_from_slice(&json);
         file.write_all_at(&head, 0).map_err(unwritten)?;
@@ -324,9 +324,6 @@ impl Loader {
         if word(8) != FORMAT_VERSION {
             let what = format!("it has version {} of the format, and this zerohop reads {FORMAT_VERSION}", word(8));
             return Err(unusable(&what));
-        }
-        if word(12) > MAX_DESCRIPTION {
-            return Err(unusable("its description is damaged"));
         }
         // Asked for before any memory is: the length may be what is damaged.
         if length < 24 + u64::from(word(12)) {
