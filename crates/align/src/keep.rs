@@ -75,6 +75,7 @@ pub fn keep(
     resident.check(threads)?;
     let reaper = reaping::start()?;
     reaping::told(&reaper, &copies_charge())?;
+    let _alone = copies::plan_alone()?;
     // What takes room and is of no use: what runs have left that nobody could clear away after, and copies of an index
     // that has changed.
     copies::clear(false)?;

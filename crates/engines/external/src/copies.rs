@@ -250,6 +250,15 @@ fn remove_unused(folder: &Path, is_wanted_gone: impl FnOnce(Option<Manifest>) ->
     Ok(true)
 }
 
+/// Keeps other processes of this user from planning copies that are to be kept, as long as there is this: they would
+/// count memory as free that copies on their way will take.
+///
+/// # Errors
+/// When /dev/shm cannot be used.
+pub fn plan_alone() -> Result<File, ExternalError> {
+    Ok(lock::take(&root()?.join(".keep"), Hold::Alone)?)
+}
+
 /// Where copies of an index are kept that is as it was; none if that cannot be found out, which whoever takes one
 /// tells.
 pub fn kept(original: &dyn Original) -> Vec<Placement> {

@@ -52,9 +52,14 @@ fn place(user: u32) -> PathBuf {
 }
 
 /// Whether files there lie on huge pages, where the system has some, by the options that it was mounted with
-/// (tmpfs(5)).
+/// (tmpfs(5)), unless the system says the same for all mounts (the kernel's transhuge.rst).
 pub fn has_huge_pages() -> bool {
-    std::fs::read_to_string("/proc/self/mounts").is_ok_and(|mounts| gives_huge_pages(&mounts))
+    let text = |path: &str| std::fs::read_to_string(path).unwrap_or_default();
+    match &text("/sys/kernel/mm/transparent_hugepage/shmem_enabled") {
+        of_all if of_all.contains("[force]") => true,
+        of_all if of_all.contains("[deny]") => false,
+        _ => gives_huge_pages(&text("/proc/self/mounts")),
+    }
 }
 
 /// Of several that were mounted there, the last one counts.

@@ -64,7 +64,10 @@ impl IndexParameters {
     /// The options that make such an index, as they are typed; empty for strobealign's defaults.
     pub(crate) fn words(&self) -> String {
         let noisy = self.read_length.is_none().then(|| "-P noisy".to_owned());
-        let changes = self.changes().into_iter().map(|(name, value)| format!("{name} {value}"));
+        // A value that begins with '-' would be taken for an option.
+        let between = |value: &str| if value.starts_with('-') { '=' } else { ' ' };
+        let changes = self.changes().into_iter();
+        let changes = changes.map(|(name, value)| format!("{name}{}{value}", between(&value)));
         noisy.into_iter().chain(changes).collect::<Vec<_>>().join(" ")
     }
 
@@ -144,6 +147,13 @@ mod tests {
             let again = of(&parameters.words(), mean);
             assert_eq!(again.seeding, parameters.seeding, "{text}");
         }
+    }
+
+    #[test]
+    fn a_negative_value_can_be_typed_as_it_is_shown() {
+        let words = of("-f=-1", 150).words();
+        assert_eq!(words, "-f=-1");
+        assert_eq!(of(&words, 150).filter_fraction, of("-f=-1", 150).filter_fraction);
     }
 
     proptest! {
