@@ -23,8 +23,14 @@ pub enum LoadError {
     #[error(transparent)]
     Library(#[from] LibraryError),
     /// There is no place for names.
-    #[error("the index cannot be loaded: {0}")]
-    Names(std::io::Error),
+    #[error("{}: other names of the index cannot be made there, under which it is loaded: {source}; TMPDIR names \
+             another folder", folder.display())]
+    Names {
+        /// The folder.
+        folder: PathBuf,
+        /// What the system said.
+        source: std::io::Error,
+    },
 }
 
 /// The files of an index, which were looked at.
@@ -75,7 +81,8 @@ impl Files {
     /// # Errors
     /// No memory, no folder for temporary names.
     pub(crate) fn load(&self, threads: usize) -> Result<Index, LoadError> {
-        let (own, _links) = self.own_names().map_err(LoadError::Names)?;
+        let (own, _links) =
+            self.own_names().map_err(|source| LoadError::Names { folder: std::env::temp_dir(), source })?;
         silence::begin();
         be_quiet();
         // One at a time: each with all threads.

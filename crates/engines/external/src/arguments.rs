@@ -79,6 +79,7 @@ impl UserArguments {
         let known = known.iter().fold(Values::default(), |values, (name, value)| values.with(name, value));
         let wrong = |what: String| ExternalError::Arguments(what);
         let words = shlex::split(text).ok_or_else(|| wrong(format!("quotes do not match in '{text}'")))?;
+        let words: Vec<String> = words.iter().flat_map(|word| apart(word, &descriptor.flags)).collect();
         for word in &words {
             if let Some(why) = descriptor.refuses(word) {
                 return Err(wrong(format!("{word} cannot be given to {}: {why}", descriptor.title)));
@@ -103,6 +104,22 @@ impl UserArguments {
     pub(crate) fn words(&self) -> impl Iterator<Item = &String> {
         self.defaults.iter().chain(&self.words)
     }
+}
+
+/// A word as `-Yx`, whose first letters are `flags`, which take no value, as words of one letter each; the last may
+/// have a value behind it (getopt(3)).
+fn apart(word: &str, flags: &str) -> Vec<String> {
+    let is_number = |letters: &str| letters.bytes().all(|b| b.is_ascii_digit() || b == b'.');
+    let letters = word.strip_prefix('-').filter(|letters| !letters.starts_with('-') && letters.is_ascii());
+    let letters = letters.filter(|letters| !is_number(letters));
+    let Some(mut letters) = letters else { return vec![word.to_owned()] };
+    let mut words = Vec::new();
+    while letters.len() > 1 && flags.contains(&letters[..1]) {
+        words.push(format!("-{}", &letters[..1]));
+        letters = &letters[1..];
+    }
+    words.push(format!("-{letters}"));
+    words
 }
 
 /// The value that goes with `option`: the next word, the rest of the word of a one-letter option, or what stands behind
@@ -146,8 +163,27 @@ mod tests {
     }
 
     #[test]
+    fn letters_in_one_word_are_told_apart() {
+        for (word, expected) in
+            [("-Yx", "-Y -x"), ("-aMK500", "-a -M -K500"), ("-k19", "-k19"), ("-", "-"), ("-M", "-M"), ("-aM", "-a -M")]
+        {
+            assert_eq!(apart(word, "aMY").join(" "), expected);
+        }
+        assert_eq!((apart("--aM", "aM"), apart("-15", "51")), (vec!["--aM".to_owned()], vec!["-15".to_owned()]));
+        let given = UserArguments::parse(&bwa(), "-MK 500", &[]).unwrap();
+        assert_eq!(given.settings.get("batch"), "500");
+        assert_eq!(given.words().collect::<Vec<_>>(), ["-M", "-K", "500"]);
+    }
+
+    #[test]
     fn what_cannot_be_given_is_refused() {
-        for (text, why) in [("-t 4", "-t cannot be given"), ("'x", "quotes do not match")] {
+        let faults = [
+            ("-t 4", "-t cannot be given"),
+            ("-Mt 4", "-t cannot be given"),
+            ("-Moout.sam", "-oout.sam cannot be given"),
+            ("'x", "quotes do not match"),
+        ];
+        for (text, why) in faults {
             let error = UserArguments::parse(&bwa(), text, &[]).unwrap_err().to_string();
             assert!(error.contains(why), "{error}");
         }

@@ -110,6 +110,8 @@ struct Workshop(PathBuf);
 
 impl Workshop {
     fn new(path: PathBuf) -> Result<Self, String> {
+        // The lock is ours: a run of the same number, in another container, was killed there.
+        let _ = std::fs::remove_dir_all(&path);
         std::fs::create_dir(&path).map_err(|e| format!("{}: {e}", path.display()))?;
         Ok(Workshop(path))
     }

@@ -39,6 +39,10 @@ pub struct Descriptor {
     /// Arguments that always come.
     #[serde(default)]
     pub arguments: Vec<String>,
+    /// Letters of its options that take no value, which may stand in one word: `-Yx` is `-Y -x`. None if it does not
+    /// take them so.
+    #[serde(default)]
+    pub flags: String,
     /// In which order the arguments stand.
     #[serde(default = "default_order")]
     pub order_of_arguments: Vec<Part>,
@@ -114,6 +118,9 @@ pub struct Version {
 pub struct Index {
     /// What is appended to the prefix to get its files; with `directory`, their names in it.
     pub files: Vec<String>,
+    /// The same of files that it may have besides.
+    #[serde(default)]
+    pub optional: Vec<String>,
     /// Whether the index is a folder.
     #[serde(default)]
     pub directory: bool,
@@ -358,7 +365,7 @@ impl Descriptor {
     }
 
     fn check(&self) -> Result<(), String> {
-        if ["strobealign", "null"].contains(&&*self.name) {
+        if ["strobealign", "bwa-mem", "null"].contains(&&*self.name) {
             return Err(format!("'{}' is the name of an engine inside zerohop", self.name));
         }
         if self.name.is_empty() || self.program.is_empty() {

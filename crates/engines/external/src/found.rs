@@ -5,9 +5,11 @@ use crate::descriptor::Descriptor;
 use crate::error::ExternalError;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
-use zerohop_process::{command, on_path};
+use std::time::Duration;
+use zerohop_process::{Limits, command, on_path, output_within};
 
 /// Endings of a reference's name that an index's name may lack.
 const FASTA_ENDINGS: [&str; 3] = ["fa", "fasta", "fna"];
@@ -68,8 +70,10 @@ impl Found {
         let kinds: Vec<_> = std::iter::once((&index.files, None)).chain(others).collect();
         for prefix in self.prefixes(reference, user) {
             for (suffixes, program) in &kinds {
-                let files = self.files(&prefix, suffixes, user);
+                let mut files = self.files(&prefix, suffixes, user);
                 if files.iter().all(|file| file.exists()) {
+                    let optional = self.files(&prefix, &index.optional, user).into_iter();
+                    files.extend(optional.filter(|file| file.exists()));
                     let program =
                         program.map(|names| first_on_path(names).ok_or_else(|| self.lacks(names))).transpose()?;
                     return Ok(FoundIndex { prefix, files, program });
@@ -168,9 +172,16 @@ fn first_on_path(names: &[String]) -> Option<PathBuf> {
     names.iter().find_map(|name| on_path(name))
 }
 
+/// How long a program may take to say its version.
+const VERSION_TIME: Duration = Duration::from_secs(10);
+
 /// Asks a program for its version.
 fn version(program: &Path, descriptor: &Descriptor) -> Option<String> {
-    let output = command(program).args(&descriptor.version.command).stdin(Stdio::null()).output().ok()?;
+    let mut asked = command(program);
+    asked.args(&descriptor.version.command).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let child = asked.process_group(0).spawn().ok()?;
+    // One that waits for something, or goes on for ever, has said what it has to say.
+    let (output, _) = output_within(child, Limits { idle: VERSION_TIME, whole: Some(VERSION_TIME) }).ok()?;
     let text = [output.stdout, output.stderr].map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).concat();
     let (_, rest) = text.split_once(&descriptor.version.pattern)?;
     rest.split_whitespace().next().map(|word| word.trim_end_matches('.').to_owned())

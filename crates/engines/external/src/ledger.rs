@@ -71,7 +71,10 @@ impl Expected {
     /// it is of another fragment.
     fn mate_named(&self, fragment: usize, name: &[u8], rules: Rules) -> Option<usize> {
         let own = self.name(fragment);
-        let (start, rest) = name.split_at_checked(own.len())?;
+        let Some((start, rest)) = name.split_at_checked(own.len()) else {
+            // bwa cuts off any number, not those of mates alone.
+            return matches!(own, [start @ .., b'/', b'0'..=b'9'] if start == name).then_some(0);
+        };
         let may_follow = rest.is_empty() || rules.names_take_comments && rest[0] == b'_';
         if !may_follow {
             return None;
