@@ -194,6 +194,11 @@ check_picard() {
     picard "barcodes, supplementary records" "BARCODE_TAG=RX" "--engine bwa-mem --build-index -t 2 -C" \
         "$WORK/ref.fa" "${reads[@]}"
     picard "single reads" "" "-t 2" "$WORK/ref.fa" "${reads[0]}"
+    # read groups of BAM: no library but theirs
+    samtools import -r ID:a -r SM:s -r LB:one -1 "${reads[0]}" -2 "${reads[1]}" -o "$WORK/reads.bam" 2> "$WORK/import"
+    picard "read groups of BAM" "" "-t 2" "$WORK/ref.fa" "$WORK/reads.bam"
+    ! grep -q "Unknown Library" "$WORK/metrics.txt" && grep -q CoverageMult "$WORK/metrics.txt" ||
+        fail "libraries: $(cat "$WORK/metrics.txt")"
     if [ -n "${LONG-}" ]; then
         picard "optical duplicates farther apart" "OPTICAL_DUPLICATE_PIXEL_DISTANCE=250" "-t 2" \
             "$WORK/ref.fa" "${reads[@]}"

@@ -345,6 +345,20 @@ check_ranks() {
         expected --sort
         ranks 3 sheet.csv --resume --sort || { cat log >&2; fail "$name: --resume after a kill"; }
         compared out
+        # a folder that not all ranks see
+        if unshare -m true 2> /dev/null; then
+            cat > private.sh << 'END'
+[ "${OMPI_COMM_WORLD_RANK-${PMI_RANK-0}}" = 0 ] ||
+    exec unshare -m bash -c 'mount -t tmpfs tmpfs private && exec "$@"' - "$@"
+exec "$@"
+END
+            rm -rf private && mkdir private
+            rc=0
+            timeout -k 5 60 $launch -n 2 bash private.sh "$ZEROHOP" align --ranks=2 -t 1 --samples sheet.csv \
+                --output-dir private ref.fa > log 2>&1 < /dev/null || rc=$?
+            [ $rc != 0 ] && grep -q 'private: rank 1 cannot see there what the first rank writes' log &&
+                [ -z "$(ls -A private)" ] || { cat log >&2; fail "$name: a folder of one rank: $(ls -A private)"; }
+        fi
         # what is wrong is said once
         ! ranks 2 missing.csv || fail "no sheet"
         [ "$(grep -c 'missing.csv' log)" = 1 ] || { cat log >&2; fail "no sheet"; }

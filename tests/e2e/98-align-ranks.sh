@@ -448,7 +448,39 @@ print(random.Random(3).randbytes(12_000_000).translate(bytes(b'ACGT'[i & 3] for 
     done < <(mpis)
 }
 
-for part in same external shards resume progress changed killed full_disk wrong asked memory refusals; do
+# What stands beside an output and in its folder of progress, and what is there of the output before
+files() {
+    local rc what
+    # the files of a job can get their names, and keep their permissions; an index of other records goes
+    zerohop align -q --sort -o f.bam ref.fa 1.fq
+    cp f.bam.bai f.bai
+    chmod 600 f.bam
+    zerohop align -q -t 2 --durable -o f.bam ref.fa 1.fq 2.fq
+    [ "$(stat -c %a f.bam)" = 600 ] || fail "other permissions: $(stat -c %a f.bam)"
+    [ ! -e f.bam.bai ] && [ ! -e f.bai ] || fail "an index of other records"
+    if [ "$(stat -c %d /dev/shm)" != "$(stat -c %d .)" ]; then
+        ln -s /dev/shm/zerohop-e2e.$$.sam link.sam
+        for what in "-o x.sam --unaligned /dev/shm/zerohop-e2e.$$.fq" "-o link.sam"; do
+            rc=0; "$ZEROHOP" align -q --durable $what ref.fa 1.fq 2.fq > log 2>&1 || rc=$?
+            [ $rc = 2 ] && grep -q "lies on another file system than" log || { cat log >&2; fail "$rc: $what"; }
+        done
+        [ ! -e x.sam.progress ] && [ -z "$(ls /dev/shm/zerohop-e2e.$$.* 2> /dev/null)" ] || fail "something is left"
+    fi
+    (ulimit -Sn 128; "$ZEROHOP" align -q -t 2 --durable --shards 100 -o many.sam ref.fa 1.fq 2.fq) || fail "many shards"
+    rm many.*.sam
+    # a run that has begun, and has not said yet which job it is
+    mkdir x.sam.progress
+    rc=0; flock x.sam.progress/lock "$ZEROHOP" align -q --durable -o x.sam ref.fa 1.fq > log 2>&1 || rc=$?
+    [ $rc = 1 ] && grep -q "another run is at this job now" log && [ -e x.sam.progress/lock ] ||
+        { cat log >&2; fail "$rc: two runs of one job"; }
+    rm x.sam.progress/lock
+    rmdir x.sam.progress
+    rc=0; "$ZEROHOP" align -q --resume -o x.sam ref.fa 1.fq > log 2>&1 || rc=$?
+    [ $rc = 1 ] && [ ! -e x.sam.progress ] || fail "$rc: a folder is left: $(cat log)"
+    echo "files: names, permissions, indexes and locks"
+}
+
+for part in same external shards resume progress changed files killed full_disk wrong asked memory refusals; do
     [[ $part =~ ${PART-} ]] || continue
     "$part"
     echo "$part: as it should be"

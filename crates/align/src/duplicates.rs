@@ -67,7 +67,7 @@ pub fn find(
             gather::marks(ranks, decision.marks())?;
         }
     }
-    let libraries = named(sink.libraries(), &counts);
+    let libraries = named(sink, &counts);
     let path = job.output.sorting.as_ref().and_then(|sorting| sorting.metrics.clone());
     let comments = [format!("zerohop {}", env!("CARGO_PKG_VERSION")), job.command.replace('\n', " ")];
     let metrics = path.map(|path| Metrics { path, text: metrics_text(&comments, &libraries, &counts.sets) });
@@ -76,9 +76,13 @@ pub fn find(
 }
 
 /// The libraries of the read groups, and any other that there are reads of; one at least.
-fn named(names: &[String], counts: &DuplicateCounts) -> Vec<(String, LibraryCounts)> {
+fn named(sink: &FileSink, counts: &DuplicateCounts) -> Vec<(String, LibraryCounts)> {
     let count = |number: usize| counts.libraries.get(number).copied().unwrap_or_default();
-    names.iter().enumerate().map(|(number, name)| (name.clone(), count(number))).collect()
+    let all = sink.libraries().iter().enumerate().map(|(number, name)| (number, (name.clone(), count(number))));
+    let unused = |number: usize, counts: &LibraryCounts| {
+        sink.library_of_lanes_alone() == Some(number) && *counts == LibraryCounts::default()
+    };
+    all.filter(|(number, (_, counts))| !unused(*number, counts)).map(|(_, library)| library).collect()
 }
 
 fn report(

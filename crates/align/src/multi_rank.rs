@@ -16,6 +16,7 @@ use crate::output_files::Shared;
 use crate::tuning_key::AlignedWith;
 use crate::{counting, gather, kept_runs, output_files, progress};
 use std::fs::{File, OpenOptions};
+use std::io::ErrorKind;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -29,7 +30,7 @@ use zerohop_model::machine::Bytes;
 use zerohop_model::measurement::RunReport;
 use zerohop_model::sink::{Parts as _, Sink};
 use zerohop_model::source::{Complete, Lane};
-use zerohop_output::{FileSink, SortedParts};
+use zerohop_output::{FileSink, SortedParts, remove_other_indexes};
 use zerohop_process::tell;
 use zerohop_ranks::deal::{DealError, Dealing, Dealt, Going, Local, deal};
 use zerohop_ranks::journal::{self, Begin, Entry, Finished, Journal, Owner};
@@ -96,6 +97,8 @@ impl<'t> MultiRank<'t> {
     ) -> Result<Begun<'t>, AlignError> {
         let Some(transport) = transport else { return Ok(Begun::ToDo(None)) };
         let path = job.output.path.clone().ok_or_else(no_output)?;
+        // Each file is open twice: for those who write it, and for who makes it safe.
+        zerohop_process::allow_more_files();
         let tables = match open.iter().all(OpenLane::is_counted) {
             true => Some(counting::count(transport, open, cut, threads)?),
             false => None,
@@ -111,6 +114,9 @@ impl<'t> MultiRank<'t> {
         for partial in partials.iter().filter(|_| owner.is_some()) {
             let made = OpenOptions::new().create(true).append(true).open(partial);
             made.map_err(|error| cannot_write(partial, &error))?;
+        }
+        if owner.is_some() {
+            journal::sync_folder(&folder)?;
         }
         transport.barrier().map_err(failed)?;
         let (kept, given_up) = match &job.output.sorting {
@@ -255,10 +261,8 @@ impl<'t> MultiRank<'t> {
         let (over, has_failed) = (AtomicBool::new(false), AtomicBool::new(false));
         let own = Work { grains, over: &over, failed: &has_failed };
         let body = || {
-            let outcome = body();
-            has_failed.fetch_or(outcome.is_err(), Ordering::AcqRel);
-            over.store(true, Ordering::Release);
-            outcome
+            let _over = Over { over: &over, failed: &has_failed };
+            body().inspect_err(|_| has_failed.store(true, Ordering::Release))
         };
         let stop = || {
             // Also where nobody holds anything and the work ends without noticing.
@@ -354,11 +358,13 @@ impl<'t> MultiRank<'t> {
             report.bytes_out.0 += FileSink::end_shared(partial, marker, end)?;
         }
         let mut named: Vec<_> = self.output.partials.into_iter().zip(self.paths).collect();
+        let index = sink.as_ref().and_then(|sink| Some((sink, sink.index_path()?)));
+        let index_path = index.as_ref().map(|(_, path)| path.as_path());
+        job.output.path.iter().try_for_each(|path| remove_other_indexes(path, job.output.format(), index_path))?;
         // After the records: an index that is older is not trusted.
-        if let Some((sink, path)) = sink.as_ref().and_then(|sink| Some((sink, sink.index_path()?))) {
+        if let Some((sink, path)) = index {
             let partial = journal::folder(&named[0].1).join("output.index");
             zerohop_process::write(&partial, &sink.index_bytes()?)?;
-            sink.remove_other_indexes()?;
             named.push((partial, path));
         }
         drop(sink);
@@ -481,6 +487,7 @@ pub fn check(job: &Job) -> Result<(), AlignError> {
             output.display()
         )));
     }
+    check_file_system(job)?;
     if job.external.deal == zerohop_runtime::Dealing::Static {
         return refuse(
             "--deal static is not for --ranks, --durable, --resume and --restart: each takes what it has room for",
@@ -492,6 +499,45 @@ pub fn check(job: &Job) -> Result<(), AlignError> {
         );
     }
     Ok(())
+}
+
+/// Refuses outputs that could not get their names: until all are complete they lie in one folder, beside the first.
+fn check_file_system(job: &Job) -> Result<(), AlignError> {
+    let Some(first) = &job.output.path else { return Ok(()) };
+    let folder_of = |path: &Path| path.parent().filter(|folder| !folder.as_os_str().is_empty()).map(Path::to_owned);
+    let here = folder_of(first).unwrap_or_else(|| ".".into());
+    let is_elsewhere = |path: &PathBuf| {
+        let target = zerohop_process::target_of(path).ok().and_then(|target| folder_of(&target));
+        target.is_some_and(|folder| !can_be_moved(&here, &folder))
+    };
+    match output_files::all_paths(job).into_iter().find(is_elsewhere) {
+        None => Ok(()),
+        Some(path) => Err(AlignError::Usage(format!(
+            "{}: it lies on another file system than {}, where all output of --ranks, --durable, --resume and \
+             --restart is kept until it is complete: put all output on one file system, and name files, not links to \
+             them",
+            path.display(),
+            journal::folder(first).display()
+        ))),
+    }
+}
+
+/// Whether files of one folder can be given names in another. Two mounts of one file system are asked, too: between
+/// them they cannot. Where no file can be made, who makes one says so.
+fn can_be_moved(from: &Path, to: &Path) -> bool {
+    if from.canonicalize().ok() == to.canonicalize().ok() {
+        return true;
+    }
+    let Ok(file) = tempfile::Builder::new().prefix(".zerohop-").tempfile_in(from) else { return true };
+    let path = file.path().file_name().map(|name| to.join(name));
+    match path.map(|path| file.persist(&path).map(|_| path)) {
+        Some(Ok(path)) => {
+            let _ = std::fs::remove_file(path);
+            true
+        }
+        Some(Err(refused)) => refused.error.kind() != ErrorKind::CrossesDevices,
+        None => true,
+    }
 }
 
 fn no_output() -> AlignError {
@@ -556,6 +602,19 @@ fn enter(journal: &mut Journal, written: Vec<Written>) -> std::io::Result<()> {
         tally: Some(tally),
     };
     journal.enter(&written.into_iter().map(entry).collect::<Vec<_>>())
+}
+
+/// However the thread of the run ends, it is said that it has: else this rank would be dealt chunks for ever.
+struct Over<'a> {
+    over: &'a AtomicBool,
+    failed: &'a AtomicBool,
+}
+
+impl Drop for Over<'_> {
+    fn drop(&mut self) {
+        self.failed.fetch_or(std::thread::panicking(), Ordering::AcqRel);
+        self.over.store(true, Ordering::Release);
+    }
 }
 
 /// This rank's own work, for who deals.

@@ -129,7 +129,9 @@ pub struct PlanArgs {
 fn parse_size(text: &str) -> Result<zerohop_model::machine::Bytes, String> {
     let wrong = || format!("'{text}' is no size: give bytes, or a number with K, M, G or T");
     let (number, shift) = match text.char_indices().last() {
-        Some((at, unit @ ('K' | 'M' | 'G' | 'T'))) => (&text[..at], 10 * (1 + "KMGT".find(unit).unwrap_or(0))),
+        Some((at, unit @ ('K' | 'k' | 'M' | 'm' | 'G' | 'g' | 'T' | 't'))) => {
+            (&text[..at], 10 * (1 + "KMGT".find(unit.to_ascii_uppercase()).unwrap_or(0)))
+        }
         _ => (text, 0),
     };
     let number: f64 = number.parse().map_err(|_| wrong())?;

@@ -331,6 +331,7 @@ impl Record {
             Ok(contig) if contig >= contigs => Some("it is on a contig that the header does not name"),
             Err(_) if is_mapped => Some("it is mapped, but to no contig"),
             _ if is_mapped && core.pos < 0 => Some("it is mapped, but has no position"),
+            Ok(_) if core.pos < 0 => Some("it names a contig, but has no position"),
             _ if is_mapped && core.n_cigar == 0 && core.l_qseq > 0 => Some("it is mapped, but has no CIGAR"),
             _ => None,
         }

@@ -3,7 +3,7 @@
 
 use crate::counts::Counts;
 use crate::marks::{ChunkCounts, Marks};
-use crate::optical::{self, Location, Spot};
+use crate::optical::{self, LARGEST_SET, Location, Spot};
 use crate::rules::{Rules, Search};
 use crate::signature::{Choice, END, PAIR};
 use std::cmp::Ordering;
@@ -94,6 +94,8 @@ struct Set<'m> {
     pairs: u64,
     /// Where they are, if optical duplicates are looked for.
     spots: Vec<Spot>,
+    /// How many there are on each strand.
+    spots_of_strand: [usize; 2],
     found: Counts,
 }
 
@@ -128,7 +130,7 @@ impl Best {
 impl<'m> Set<'m> {
     fn new(search: Search, marks: &'m Marks) -> Self {
         let (best, spots, found) = (Best::default(), Vec::new(), Counts::default());
-        Set { search, marks, kind: END, best, pairs: 0, spots, found }
+        Set { search, marks, kind: END, best, pairs: 0, spots, spots_of_strand: [0; 2], found }
     }
 
     /// Ends the set before, and begins one with this signature.
@@ -177,7 +179,12 @@ impl<'m> Set<'m> {
                 Rules::Picard => Location::of_bytes(choice.tie),
             };
             let Choice { first_is_reverse, read_group, library, .. } = *choice;
-            self.spots.push(Spot { first_is_reverse, read_group, library, location });
+            // Of a set that is not looked at, no more is kept than says so.
+            let of_strand = &mut self.spots_of_strand[usize::from(first_is_reverse)];
+            *of_strand += 1;
+            if *of_strand <= LARGEST_SET + 1 {
+                self.spots.push(Spot { first_is_reverse, read_group, library, location });
+            }
         }
     }
 
@@ -194,6 +201,7 @@ impl<'m> Set<'m> {
         }
         self.pairs = 0;
         self.spots.clear();
+        self.spots_of_strand = [0; 2];
     }
 
     fn finish(mut self) -> Counts {

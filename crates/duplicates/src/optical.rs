@@ -2,7 +2,7 @@
 //! OpticalDuplicateFinder and ReadNameParser).
 
 /// Larger sets are not looked at, as with Picard.
-const LARGEST_SET: usize = 300_000;
+pub(crate) const LARGEST_SET: usize = 300_000;
 /// The tile of names that say none.
 const NO_TILE: i16 = -1;
 

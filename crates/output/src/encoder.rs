@@ -6,7 +6,7 @@ use crate::marking::Signer;
 use crate::mates::Mate;
 use crate::order::SortOrder;
 use crate::records::{Bases, Record, Shown, is_aligned};
-use crate::tags::{RecordContext, text_of};
+use crate::tags::RecordContext;
 use crate::unaligned::{UnalignedEncoder, is_primary};
 use crate::{bam, sam};
 use zerohop_bgzf::BlockCompressor;
@@ -150,7 +150,7 @@ impl<'h> RecordEncoder<'h> {
         let Self { context, form, packing, raw, out, .. } = self;
         let out = target(packing, raw, out);
         let line = self.parser.parse(line)?;
-        let of_comment = |key| text_of(comment, key).filter(|_| context.copies_comments());
+        let of_comment = |key| context.text_of_comment(comment, key);
         let is_other_group = |key| key == *b"RG" && context.is_other_group(line.text_of(key), comment);
         let text_of = |key| line.text_of(key).filter(|_| !is_other_group(key)).or_else(|| of_comment(key));
         packing.put(out, (&line.fields, is_first), &text_of, |out| match form {
@@ -254,7 +254,7 @@ impl Encoder for RecordEncoder<'_> {
         };
         let shown = Shown { mates: context.mate_tags, unaligned: self.shows_unaligned };
         self.bases.records(chunk, alignments, shown, |record| {
-            let of_comment = |key| text_of(record.comment, key).filter(|_| context.copies_comments());
+            let of_comment = |key| context.text_of_comment(record.comment, key);
             let text_of = |key| record.text_of(key).or_else(|| of_comment(key));
             packing.put(out, (&record.fields, record.is_first), &text_of, |out| write(record, out))
         })

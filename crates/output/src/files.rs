@@ -25,6 +25,7 @@ use zerohop_cram::{Cram, NewIndex, Order};
 use zerohop_duplicates::{ChunkCounts, Decision, Marks};
 use zerohop_model::error::Error;
 use zerohop_model::sink::{Access, Collect, Encoder, Sink};
+use zerohop_process::overwrite::{self, Kind};
 use zerohop_process::{NewFile, WriteError, complete_all};
 use zerohop_sort::Store;
 
@@ -271,6 +272,11 @@ impl FileSink {
         self.libraries.names()
     }
 
+    /// The number of that which only lanes without a read group are of; there are reads of it if records have none.
+    pub fn library_of_lanes_alone(&self) -> Option<usize> {
+        self.libraries.of_lanes_alone()
+    }
+
     /// The choice of duplicates among the records that were collected, to be made in parts; none if it is not wanted.
     pub fn decision(&self) -> Option<Decision> {
         let (store, counts) = self.signatures.as_ref()?;
@@ -326,7 +332,9 @@ impl FileSink {
             let written = file.file().write_all_at(&self.index_bytes()?, 0);
             written.map_err(|source| unwritten(WriteError { path: file.path().to_owned(), source }))?;
         }
-        self.remove_other_indexes()?;
+        if let Some(path) = &self.spec.path {
+            remove_other_indexes(path, self.spec.format, index.as_ref().map(NewFile::path))?;
+        }
         complete_all(own.into_iter().chain(index).chain(beside).collect()).map_err(unwritten)?;
         Ok(bytes)
     }
@@ -346,27 +354,6 @@ impl FileSink {
         let Some(abundances) = &self.abundances else { return Ok(None) };
         let abundances = abundances.lock().unwrap_or_else(|p| p.into_inner());
         abundances.table(&self.spec.header.contigs).map(Some)
-    }
-
-    /// Removes indexes that are not written: they are of records that are replaced.
-    ///
-    /// # Errors
-    /// [`Error::Output`].
-    pub fn remove_other_indexes(&self) -> Result<(), Error> {
-        let Some(path) = self.spec.path.as_ref().filter(|path| !zerohop_process::is_written_in_place(path)) else {
-            return Ok(());
-        };
-        let written = self.index.as_ref().map(|index| index.format());
-        for format in IndexFormat::of(self.spec.format).iter().filter(|format| Some(**format) != written) {
-            let other = index_path(path, *format);
-            match std::fs::remove_file(&other) {
-                Err(source) if source.kind() != ErrorKind::NotFound => {
-                    return Err(Error::Output { path: other, source });
-                }
-                _ => {}
-            }
-        }
-        Ok(())
     }
 
     /// The names under which the files are written until they are complete.
@@ -488,6 +475,25 @@ pub fn index_path(path: &Path, index: IndexFormat) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(index.suffix());
     name.into()
+}
+
+/// Removes indexes of `path` but the one that is written: they are of records that are replaced.
+///
+/// # Errors
+/// [`Error::Output`].
+pub fn remove_other_indexes(path: &Path, format: Format, written: Option<&Path>) -> Result<(), Error> {
+    if zerohop_process::is_written_in_place(path) {
+        return Ok(());
+    }
+    let formats = IndexFormat::of(format);
+    // GATK and Picard write out.bai, and take it before out.bam.bai.
+    let of_others = formats.iter().map(|index| path.with_extension(index.suffix().trim_start_matches('.')));
+    let of_others = of_others.filter(|other| other.is_file() && overwrite::replaceable(other, Kind::Index).is_ok());
+    let all = formats.iter().map(|index| index_path(path, *index)).chain(of_others);
+    all.filter(|other| Some(&**other) != written).try_for_each(|other| match std::fs::remove_file(&other) {
+        Err(source) if source.kind() != ErrorKind::NotFound => Err(Error::Output { path: other, source }),
+        _ => Ok(()),
+    })
 }
 
 /// `out.bam` becomes `out.3.bam` for shard 3.

@@ -30,7 +30,7 @@ pub(crate) struct Mate {
 impl Mate {
     fn new(flags: u16, mapq: u8, cigar: &[CigarOp], (qual, bases): (&[u8], usize)) -> Self {
         let good = qual.iter().map(|q| q.wrapping_sub(33)).filter(|q| *q >= LEAST_QUALITY).map(u32::from);
-        let score = if qual.is_empty() { bases as u32 * NO_QUALITY } else { good.sum() };
+        let score = if qual.is_empty() { (bases as u32).saturating_mul(NO_QUALITY) } else { good.sum() };
         Mate { is_mapped: flags & UNMAPPED == 0, mapq, cigar: cigar.to_vec(), score }
     }
 

@@ -78,6 +78,12 @@ impl<'h> RecordContext<'h> {
         (!kept.is_empty()).then(|| Cow::Owned(kept.join(&b'\t')))
     }
 
+    /// The text that a field of a comment holds, if records show it: not its read group where the lane has one.
+    pub(crate) fn text_of_comment<'t>(&self, comment: &'t [u8], key: [u8; 2]) -> Option<&'t [u8]> {
+        let is_shown = self.copies_comments() && !(key == *b"RG" && self.read_group().is_some());
+        text_of(comment, key).filter(|_| is_shown)
+    }
+
     /// The ID of the present lane's read group.
     pub(crate) fn read_group(&self) -> Option<&'h [u8]> {
         let group = (*self.lane_groups.get(self.lane)?)?;

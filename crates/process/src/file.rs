@@ -166,11 +166,17 @@ fn name_all(files: Vec<NewFile>, named: &mut Vec<PathBuf>) -> Result<(), WriteEr
 }
 
 /// Gives a file or a folder that is complete another name on the same file system, in one step; a file of that name is
-/// replaced. For what other programs have made, and for folders: [`NewFile`] names what we write ourselves.
+/// replaced, and its permissions stay. For what other programs have made, for folders, and for what several processes
+/// write: [`NewFile`] names what we write ourselves.
 ///
 /// # Errors
 /// What the system says.
 pub fn give_name(path: &Path, name: &Path) -> Result<(), Error> {
+    if let Ok(there) = std::fs::metadata(name)
+        && there.is_file()
+    {
+        std::fs::set_permissions(path, there.permissions())?;
+    }
     std::fs::rename(path, name)
 }
 

@@ -6,14 +6,12 @@ use crate::identity::Identity;
 use crate::{Transport, TransportError};
 use serde::{Deserialize, Serialize};
 use std::ffi::OsString;
-use std::fs::{File, Metadata, OpenOptions, TryLockError};
+use std::fs::{File, OpenOptions};
 use std::io::{ErrorKind, Write};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use zerohop_model::measurement::Tally;
-use zerohop_process::cache;
-use zerohop_process::tell;
+use zerohop_process::{cache, lock, tell};
 
 /// Batches, or chunks, that are written.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -110,14 +108,18 @@ pub struct Journal {
 pub struct Owner {
     folder: PathBuf,
     identity: Identity,
-    /// Locked as long as it is open.
-    _job: File,
+    /// Locked as long as it is open; none where the file system has no locks.
+    _lock: Option<File>,
 }
 
 /// What says what job it is.
 const JOB: &str = "job.json";
 /// What says that all is complete, and which file gets which name.
 const COMPLETE: &str = "complete.json";
+/// What a run locks before it looks at anything else: it is never replaced, and goes with the folder.
+const LOCK: &str = "lock";
+/// How often it is tried to lock a file that another run removes, with the folder of its job.
+const TRIES: usize = 100;
 
 /// The folder beside an output.
 pub fn folder(output: &Path) -> PathBuf {
@@ -136,13 +138,26 @@ fn fault(path: &Path, error: std::io::Error) -> RanksError {
 /// Another job; none, where one was to be resumed; a job that another run is at; a folder that is no job's.
 fn prepare(output: &Path, identity: &Identity, begin: Begin) -> Result<Begun, RanksError> {
     let folder = folder(output);
+    let lock = lock(&folder)?;
+    match take_up(&folder, identity, begin) {
+        Ok(true) => Ok(Begun::Ours(Owner { folder, identity: identity.clone(), _lock: lock })),
+        Ok(false) => Ok(Begun::Complete),
+        Err(error) => {
+            // It may have been made for the lock alone.
+            let _ = std::fs::remove_file(folder.join(LOCK));
+            let _ = std::fs::remove_dir(&folder);
+            Err(error)
+        }
+    }
+}
+
+/// Makes a new job, or takes up what was done of the same. False if all of it was: then the files have their names.
+fn take_up(folder: &Path, identity: &Identity, begin: Begin) -> Result<bool, RanksError> {
     let refuse = |what: &str| Err(RanksError::Failed(format!("{}: {what}", folder.display())));
-    // Who is at it now must not lose it.
-    let held = folder.join(JOB).exists().then(|| lock(&folder)).transpose()?;
     let found = match begin {
         // What cannot be read may go, too.
         Begin::Restart => Found::Nothing,
-        Begin::Any | Begin::Resume => look(&folder)?,
+        Begin::Any | Begin::Resume => look(folder)?,
     };
     let changes = match &found {
         Found::Unfinished(before) | Found::Complete(Complete { identity: before, .. }) => {
@@ -157,25 +172,15 @@ fn prepare(output: &Path, identity: &Identity, begin: Begin) -> Result<Begun, Ra
             changes.join("; ")
         ));
     }
-    let new = || {
-        clear(&folder)?;
-        create(&folder, identity)
-    };
-    match (found, held) {
-        (Found::Nothing, _) if begin == Begin::Resume => refuse("there is no progress to resume: leave out --resume"),
-        (Found::Unfinished(identity), Some(job)) => {
-            let owner = Owner { folder, identity, _job: job };
-            owner.prune().map(Begun::Ours)
-        }
-        (Found::Complete(complete), _) if complete.is_there(&folder) => {
-            end(&folder, &complete.paths(&folder))?;
-            Ok(Begun::Complete)
-        }
-        (_, held) => {
-            let owner = new()?;
-            // Until the new job is locked.
-            drop(held);
-            Ok(Begun::Ours(owner))
+    match found {
+        Found::Nothing if begin == Begin::Resume => refuse("there is no progress to resume: leave out --resume"),
+        Found::Unfinished(_) => prune(folder).map(|()| true),
+        Found::Complete(complete) if complete.is_there(folder) => end(folder, &complete.paths(folder)).map(|()| false),
+        Found::Nothing | Found::Complete(_) => {
+            clear(folder)?;
+            cache::write(&folder.join(JOB), identity)?;
+            sync_folder(folder)?;
+            sync_folder(folder_of(folder)).map(|()| true)
         }
     }
 }
@@ -207,11 +212,19 @@ pub fn begin(
         }
         return Ok(None);
     }
-    let (journal, finished) = Journal::open(output, transport.rank())?;
-    let own = cache::digest(&(identity, seen, &finished));
+    let rank = transport.rank();
+    let opened = Journal::open(output, rank);
+    // A rank that cannot open it has nothing to say.
+    let own = opened.as_ref().map(|(_, finished)| cache::digest(&(identity, seen, finished))).unwrap_or_default();
     let all = transport.all_gather(own.as_bytes()).map_err(failed)?;
+    let (journal, finished) = opened?;
+    if let Some(blind) = all.iter().position(Vec::is_empty) {
+        return Err(RanksError::Failed(format!(
+            "rank {blind} cannot use {}, which the first rank has made: the output must lie where all ranks see it",
+            folder(output).display()
+        )));
+    }
     if let Some(other) = all.iter().position(|other| *other != own.as_bytes()) {
-        let rank = transport.rank();
         return Err(RanksError::Failed(format!(
             "rank {other} sees other inputs, other options or other progress than rank {rank}: give all ranks the same \
              command, and put all files where all ranks see them"
@@ -264,6 +277,7 @@ const OURS: [&str; 2] = ["output", "sorting."];
 fn is_of_a_job(name: &str) -> bool {
     name.starts_with(JOB)
         || name.starts_with(COMPLETE)
+        || name == LOCK
         || name.contains(".jsonl")
         || OURS.iter().any(|ours| name.starts_with(ours))
 }
@@ -285,6 +299,7 @@ fn clear(folder: &Path) -> Result<(), RanksError> {
     }
     // What is recorded of results goes before the results; what tells attempts apart goes when none has any.
     let is_late = |name: &String| name == JOB || name.ends_with(".json");
+    names.retain(|name| name != LOCK);
     names.sort_by_key(|name| (name != COMPLETE, !name.ends_with(".jsonl"), is_late(name), name == JOB));
     names.iter().try_for_each(|name| remove(&folder.join(name)))
 }
@@ -297,38 +312,33 @@ fn remove(path: &Path) -> Result<(), RanksError> {
     }
 }
 
-/// A new job.
-fn create(folder: &Path, identity: &Identity) -> Result<Owner, RanksError> {
-    match std::fs::create_dir(folder) {
-        Err(error) if error.kind() != ErrorKind::AlreadyExists => return Err(fault(folder, error)),
-        _ => cache::write(&folder.join(JOB), identity)?,
-    }
-    sync_folder(folder)?;
-    Ok(Owner { folder: folder.to_owned(), identity: identity.clone(), _job: lock(folder)? })
-}
-
-/// Takes the job for this run.
-fn lock(folder: &Path) -> Result<File, RanksError> {
-    let path = folder.join(JOB);
-    // NFS locks for one alone only what is open for writing.
-    let job = File::options().read(true).write(true).open(&path).map_err(|error| fault(&path, error))?;
-    let busy = || RanksError::Failed(format!("{}: another run is at this job now", folder.display()));
-    match job.try_lock() {
-        Ok(()) => {
-            // Another run may have replaced it meanwhile.
-            let number = |found: std::io::Result<Metadata>| found.map(|found| (found.dev(), found.ino()));
-            let is_it = number(job.metadata()).ok() == number(std::fs::metadata(&path)).ok();
-            if is_it { Ok(job) } else { Err(busy()) }
+/// Takes a folder for this run, and makes it if need be; none where the file system has no locks.
+fn lock(folder: &Path) -> Result<Option<File>, RanksError> {
+    let path = folder.join(LOCK);
+    let mut tries = 1..=TRIES;
+    loop {
+        match std::fs::create_dir(folder) {
+            Err(error) if error.kind() != ErrorKind::AlreadyExists => return Err(fault(folder, error)),
+            _ => {}
         }
-        Err(TryLockError::Error(error)) if zerohop_process::has_no_locks(&error) => {
+        let error = match lock::try_take_alone(&path) {
+            Ok(Some(file)) => return Ok(Some(file)),
+            Ok(None) => {
+                return Err(RanksError::Failed(format!("{}: another run is at this job now", folder.display())));
+            }
+            Err(error) => error.source,
+        };
+        if zerohop_process::has_no_locks(&error) {
             tell::note(&format!(
                 "{}: this file system has no locks: take care that no other run is at this job ({error})",
                 folder.display()
             ));
-            Ok(job)
+            return Ok(None);
         }
-        Err(TryLockError::WouldBlock) => Err(busy()),
-        Err(TryLockError::Error(error)) => Err(fault(&path, error)),
+        // Another run has completed its job in between, and removed the folder.
+        if error.kind() != ErrorKind::NotFound || tries.next().is_none() {
+            return Err(fault(&path, error));
+        }
     }
 }
 
@@ -345,26 +355,20 @@ impl Complete {
     }
 }
 
-impl Owner {
-    /// Keeps of the progress what can be gone on with: what comes behind a gap will be done anew, and cut otherwise.
-    fn prune(self) -> Result<Self, RanksError> {
-        let (files, entries) = entries(&self.folder)?;
-        let kept: Vec<Entry> = in_a_row(entries).collect();
-        let lines = kept.iter().map(serde_json::to_string).collect::<Result<Vec<_>, _>>();
-        let text: String = lines
-            .map_err(|error| RanksError::Failed(error.to_string()))?
-            .iter()
-            .map(|line| format!("{line}\n"))
-            .collect();
-        let before = self.folder.join("before.jsonl");
-        zerohop_process::write(&before, text.as_bytes())?;
-        sync_folder(&self.folder)?;
-        for file in files.iter().filter(|file| **file != before) {
-            std::fs::remove_file(file).map_err(|error| fault(file, error))?;
-        }
-        Ok(self)
-    }
+/// Keeps of the progress what can be gone on with: what comes behind a gap will be done anew, and cut otherwise.
+fn prune(folder: &Path) -> Result<(), RanksError> {
+    let (files, entries) = entries(folder)?;
+    let kept: Vec<Entry> = in_a_row(entries).collect();
+    let lines = kept.iter().map(serde_json::to_string).collect::<Result<Vec<_>, _>>();
+    let text: String =
+        lines.map_err(|error| RanksError::Failed(error.to_string()))?.iter().map(|line| format!("{line}\n")).collect();
+    let before = folder.join("before.jsonl");
+    zerohop_process::write(&before, text.as_bytes())?;
+    sync_folder(folder)?;
+    files.iter().filter(|file| **file != before).try_for_each(|file| remove(file))
+}
 
+impl Owner {
     /// The job is complete: each file gets its name (`(partial, output)`), and no progress is left. All ranks have
     /// closed their files by then, and what they wrote is on the disk.
     ///
@@ -407,7 +411,7 @@ fn end(folder: &Path, names: &[(PathBuf, PathBuf)]) -> Result<(), RanksError> {
         named.push(name);
     }
     for (_, output) in named {
-        sync_folder(output.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new(".")))?;
+        sync_folder(folder_of(output))?;
     }
     // The output is complete: what cannot be cleared away does not change that.
     if let Err(error) = leave(folder) {
@@ -419,14 +423,22 @@ fn end(folder: &Path, names: &[(PathBuf, PathBuf)]) -> Result<(), RanksError> {
 /// Removes the folder of a job whose files have their names; that the job is complete is the last to be forgotten.
 fn leave(folder: &Path) -> std::io::Result<()> {
     let all = std::fs::read_dir(folder)?.map(|entry| Ok(entry?.path())).collect::<std::io::Result<Vec<_>>>()?;
-    let complete = folder.join(COMPLETE);
-    all.iter().filter(|path| **path != complete).try_for_each(std::fs::remove_file)?;
-    std::fs::remove_file(complete)?;
+    let last = [COMPLETE, LOCK].map(|name| folder.join(name));
+    all.iter().filter(|path| !last.contains(path)).try_for_each(std::fs::remove_file)?;
+    last.iter().filter(|path| all.contains(path)).try_for_each(std::fs::remove_file)?;
     std::fs::remove_dir(folder)
 }
 
+/// The folder that a file, or another folder, lies in.
+fn folder_of(path: &Path) -> &Path {
+    path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
 /// Has the names in a folder outlast a loss of power.
-fn sync_folder(folder: &Path) -> Result<(), RanksError> {
+///
+/// # Errors
+/// What the system says.
+pub fn sync_folder(folder: &Path) -> Result<(), RanksError> {
     let synced = File::open(folder).and_then(|open| open.sync_all());
     match synced {
         // Some file systems cannot do that to folders, and need not.
@@ -447,6 +459,7 @@ impl Journal {
         let mut file = OpenOptions::new().create(true).append(true).open(&path).map_err(|error| fault(&path, error))?;
         // So that the next entry does not go on a line that was cut off.
         file.write_all(b"\n").map_err(|error| fault(&path, error))?;
+        sync_folder(&folder)?;
         Ok((Journal { folder, file }, finished(entries)))
     }
 

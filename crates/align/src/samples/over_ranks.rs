@@ -10,7 +10,7 @@ use super::{Ready, Told, complete, failure, in_order, left, run_all};
 use crate::error::AlignError;
 use crate::gather;
 use std::ops::Range;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::Builder;
 use zerohop_model::error::Error;
@@ -85,6 +85,8 @@ fn begin(
     (resume, quiet): (bool, bool),
 ) -> Result<(RankShare, Vec<Ready>), AlignError> {
     let mut share = RankShare::take(transport)?;
+    let folder = here.first().and_then(|sample| sample.report.parent());
+    folder.map_or(Ok(()), |folder| check_folder(transport, folder))?;
     // Not with every sample.
     share.note.take().iter().filter(|_| !quiet).for_each(|note| tell::note(note));
     let mark = |sample: &Ready| (sample.name.clone(), cache::digest(&complete::made_of(sample)));
@@ -111,6 +113,24 @@ fn begin(
     let mut samples = of_first.iter().map(find).collect::<Result<Vec<_>, _>>()?;
     samples.iter_mut().for_each(|sample| sample.job.at_a_time *= share.ranks_here());
     Ok((share, samples))
+}
+
+/// Refuses an output folder that not all ranks see: some samples would lie where nobody looks for them. All ranks have
+/// the same sheet, or find out here that they have not.
+fn check_folder(transport: &dyn Transport, folder: &Path) -> Result<(), AlignError> {
+    let mark = (transport.rank() == 0).then(|| tempfile::Builder::new().prefix(".ranks-").tempfile_in(folder));
+    let name = mark.as_ref().and_then(|mark| mark.as_ref().ok()?.path().file_name()?.to_str().map(str::to_owned));
+    let of_first: Option<String> = gather::values(transport, &name)?.swap_remove(0);
+    let is_seen = of_first.is_some_and(|name| folder.join(name).exists());
+    let all: Vec<bool> = gather::values(transport, &is_seen)?;
+    match all.iter().position(|is_seen| !is_seen) {
+        None => Ok(()),
+        Some(rank) => Err(AlignError::Failed(format!(
+            "--output-dir {}: rank {rank} cannot see there what the first rank writes: name a folder that all ranks \
+             see, and may write to",
+            folder.display()
+        ))),
+    }
 }
 
 fn bytes_of_reads(sample: &Ready) -> u64 {
