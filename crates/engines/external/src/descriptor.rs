@@ -352,6 +352,19 @@ pub enum SameRecords {
     Unknown,
 }
 
+/// What words in braces stand for, besides settings.
+const WORDS: [&str; 9] = [
+    "reference",
+    "index",
+    "threads",
+    "reads_1",
+    "reads_2",
+    "layout",
+    "read_group",
+    "read_length",
+    "canonical_read_length",
+];
+
 impl Descriptor {
     /// Reads a descriptor; `origin` names it in errors.
     ///
@@ -380,10 +393,41 @@ impl Descriptor {
         if self.index.files.is_empty() {
             return Err("index.files must not be empty".to_owned());
         }
+        if let Some(word) = self.unknown_word() {
+            let known = WORDS.join(", ");
+            return Err(format!(
+                "{{{word}}} stands for nothing: words in braces are {known}, and the names of settings"
+            ));
+        }
         if self.contract.same_records == SameRecords::WithDna && self.dna.option.is_empty() {
             return Err("contract.same_records is with-dna, and dna.option is empty".to_owned());
         }
         Ok(())
+    }
+
+    /// A word in braces that nothing would be put in place of.
+    fn unknown_word(&self) -> Option<&str> {
+        let Descriptor { index, reads, sharing, .. } = self;
+        let of_reads = [&reads.fasta, &reads.plain_single, &reads.plain_paired].into_iter().flatten();
+        let lists = [
+            &self.arguments,
+            &index.files,
+            &index.optional,
+            &index.option,
+            &index.build,
+            &reads.single,
+            &reads.paired,
+            &self.threads.option,
+            &self.read_group.option,
+            &self.order.option,
+            &sharing.option,
+            &sharing.private,
+            &self.dna.option,
+        ];
+        let texts = lists.into_iter().chain(of_reads).flatten().map(String::as_str);
+        let texts = texts.chain([&*index.suffix]).chain(self.settings.values().map(|setting| &*setting.default));
+        let mut words = texts.flat_map(words_in_braces);
+        words.find(|word| !WORDS.contains(word) && !self.settings.contains_key(*word))
     }
 
     /// Whether `option` is one that a user may not give, and why.
@@ -403,6 +447,12 @@ impl Descriptor {
         let refused = self.refused.iter().find(is);
         refused.map(|refused| &*refused.why)
     }
+}
+
+/// The words in braces of a text.
+fn words_in_braces(text: &str) -> impl Iterator<Item = &str> {
+    let is_word = |word: &&str| !word.is_empty() && word.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_');
+    text.split('{').skip(1).filter_map(|part| Some(part.split_once('}')?.0)).filter(is_word)
 }
 
 /// All aligners: the built-in ones, and those of `files`, which override built-in ones of the same name.
@@ -433,6 +483,15 @@ mod tests {
         let all = all([]).unwrap();
         let names: std::collections::BTreeSet<_> = all.iter().map(|d| &d.name).collect();
         assert_eq!(names.len(), BUILT_IN.len());
+    }
+
+    #[test]
+    fn a_word_in_braces_that_stands_for_nothing_is_refused() {
+        let with = |from: &str, to: &str| Descriptor::parse(&BUILT_IN[0].replace(from, to), "x").map(|_| ());
+        with("{threads}", "{batch}-{threads}").expect("a setting");
+        with("{threads}", "{threads}-{}-{a b}").expect("no words");
+        let error = with("{threads}", "{thread}").unwrap_err().to_string();
+        assert!(error.contains("{thread} stands for nothing: words in braces are reference, index,"), "{error}");
     }
 
     #[test]
