@@ -387,6 +387,17 @@ impl<'t> MultiRank<'t> {
     }
 }
 
+/// Refuses what [`MultiRank::begin`] would refuse for the options of `job` alone: before the index is loaded and the
+/// reads are counted.
+///
+/// # Errors
+/// Another job's progress; none, where some was to be taken up.
+pub fn check_options(transport: &dyn Transport, job: &Job) -> Result<(), AlignError> {
+    let Some(path) = job.output.path.as_ref().filter(|_| transport.rank() == 0) else { return Ok(()) };
+    let how = Begin::asked(job.ranks.resume, job.ranks.restart);
+    Ok(journal::check_options(path, &crate::identity::of_options(job), how)?)
+}
+
 /// The lanes of a run, of which a rank deals what it takes, and one process all.
 ///
 /// # Errors

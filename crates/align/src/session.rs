@@ -13,7 +13,7 @@ use crate::error::AlignError;
 use crate::job::{Job, NULL};
 use crate::lanes;
 use crate::merge;
-use crate::multi_rank::{Begun, MultiRank};
+use crate::multi_rank::{self, Begun, MultiRank};
 use crate::output_files;
 use crate::ready::{Ran, Ready};
 use crate::shared_index::OneOfMany;
@@ -60,6 +60,7 @@ pub fn run(
     lanes.iter().try_for_each(OpenLane::check_ends)?;
     let (job, mut lanes) = carried::complete(job, lanes)?;
     let job = &job;
+    transport.map_or(Ok(()), |transport| multi_rank::check_options(transport, job))?;
     let mut notes: Vec<String> = Vec::new();
     let mut engine: Box<dyn Ready + '_> = match embedded {
         Some(provider) => Box::new(Embedded::new(job, provider, &mut lanes, (share, among), &mut notes)?),

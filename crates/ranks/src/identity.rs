@@ -31,6 +31,12 @@ impl Identity {
         self.with(option, given.as_ref().map_or_else(|| NOT_GIVEN.to_owned(), ToString::to_string))
     }
 
+    /// The things alone that `other` has, too.
+    pub(crate) fn only(&self, other: &Identity) -> Self {
+        let is_there = |part: &&Part| other.0.iter().any(|other| other.what == part.what);
+        Identity(self.0.iter().filter(is_there).cloned().collect())
+    }
+
     /// What is not as it was in `before`, in words; nothing if both are the same job.
     pub fn changes_since(&self, before: &Identity) -> Vec<String> {
         let of = |identity: &Identity, what: &str| {

@@ -153,7 +153,6 @@ fn prepare(output: &Path, identity: &Identity, begin: Begin) -> Result<Begun, Ra
 
 /// Makes a new job, or takes up what was done of the same. False if all of it was: then the files have their names.
 fn take_up(folder: &Path, identity: &Identity, begin: Begin) -> Result<bool, RanksError> {
-    let refuse = |what: &str| Err(RanksError::Failed(format!("{}: {what}", folder.display())));
     let found = match begin {
         // What cannot be read may go, too.
         Begin::Restart => Found::Nothing,
@@ -166,14 +165,10 @@ fn take_up(folder: &Path, identity: &Identity, begin: Begin) -> Result<bool, Ran
         Found::Nothing => Vec::new(),
     };
     if !changes.is_empty() {
-        return refuse(&format!(
-            "this is the progress of another job ({}). Give the command that began it to finish that job, --restart to \
-             throw its progress away, or another output",
-            changes.join("; ")
-        ));
+        return Err(other_job(folder, &changes));
     }
     match found {
-        Found::Nothing if begin == Begin::Resume => refuse("there is no progress to resume: leave out --resume"),
+        Found::Nothing if begin == Begin::Resume => Err(no_progress(folder)),
         Found::Unfinished(_) => prune(folder).map(|()| true),
         Found::Complete(complete) if complete.is_there(folder) => end(folder, &complete.paths(folder)).map(|()| false),
         Found::Nothing | Found::Complete(_) => {
@@ -181,6 +176,39 @@ fn take_up(folder: &Path, identity: &Identity, begin: Begin) -> Result<bool, Ran
             cache::write(&folder.join(JOB), identity)?;
             sync_folder(folder)?;
             sync_folder(folder_of(folder)).map(|()| true)
+        }
+    }
+}
+
+/// Why a job is not taken up.
+fn other_job(folder: &Path, changes: &[String]) -> RanksError {
+    RanksError::Failed(format!(
+        "{}: this is the progress of another job ({}). Give the command that began it to finish that job, --restart to \
+         throw its progress away, or another output",
+        folder.display(),
+        changes.join("; ")
+    ))
+}
+
+fn no_progress(folder: &Path) -> RanksError {
+    RanksError::Failed(format!("{}: there is no progress to resume: leave out --resume", folder.display()))
+}
+
+/// Refuses what [`begin`] would refuse for `options` alone, which are known before anything is loaded or read.
+///
+/// # Errors
+/// Another job; none, where one was to be resumed.
+pub fn check_options(output: &Path, options: &Identity, begin: Begin) -> Result<(), RanksError> {
+    let folder = folder(output);
+    if begin == Begin::Restart {
+        return Ok(());
+    }
+    match look(&folder)? {
+        Found::Nothing if begin == Begin::Resume => Err(no_progress(&folder)),
+        Found::Nothing => Ok(()),
+        Found::Unfinished(before) | Found::Complete(Complete { identity: before, .. }) => {
+            let changes = options.changes_since(&before.only(options));
+            if changes.is_empty() { Ok(()) } else { Err(other_job(&folder, &changes)) }
         }
     }
 }

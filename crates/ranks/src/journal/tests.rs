@@ -69,6 +69,13 @@ fn the_same_job_is_taken_up_and_another_is_refused_unless_it_is_to_begin_anew() 
     for how in [Begin::Any, Begin::Resume] {
         assert!(begin(&output, "b", how).is_err_and(|words| words.contains("(reads: a then, b now)")));
     }
+    // Of options alone it is said before the rest is known.
+    let options = |name, how| check_options(&output, &job(name), how).map_err(|failure| failure.to_string());
+    assert!(options("b", Begin::Any).is_err_and(|words| words.contains("(reads: a then, b now)")));
+    assert!(options("b", Begin::Restart).is_ok() && options("a", Begin::Resume).is_ok());
+    assert!(check_options(&output, &Identity::new("align"), Begin::Any).is_ok(), "reads are not looked at yet");
+    let none = check_options(&folder.path().join("none"), &job("a"), Begin::Resume).map_err(|error| error.to_string());
+    assert!(none.is_err_and(|words| words.contains("no progress to resume")));
     for how in [Begin::Any, Begin::Resume] {
         drop(owner(&output, "a", how));
         let finished = Journal::open(&output, 2).unwrap().1;
