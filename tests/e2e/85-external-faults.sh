@@ -430,7 +430,7 @@ small_shm() {
             ls -A /dev/shm/zerohop-* /dev/shm/bwa* > left 2> /dev/null; exit $rc' sh \
             "$ZEROHOP" align -q --engine $E -t 2 --farm -o out/x.sam r.fa v.fq 2> stderr || rc=$?
         [ $rc = 1 ] && [ "$(wc -l < stderr)" = 1 ] || fail "$E, small /dev/shm: exit status $rc, $(cat stderr)"
-        grep -qE "^error: /dev/shm is too small .*: it needs [0-9.]+ [KMGi]*B, and [0-9.]+ [KMGi]*B are free" stderr ||
+        grep -qE "^error: /dev/shm is too small .*: copies need [0-9.]+ [KMG]iB, and [0-9.]+ [KMG]iB are free" stderr ||
             fail "$E, small /dev/shm: $(cat stderr)"
         [ -z "$(grep -v ':$' left)" ] || fail "$E, small /dev/shm: left $(cat left)"
         nothing_left "$E, small /dev/shm"
