@@ -60,7 +60,9 @@ fn tuned(machine: &Machine, key: &TuningKey) -> Option<Planned> {
         return None;
     }
     // What was free then may not be free now.
-    if too_little_memory(machine, &saved, key).is_some() {
+    let copies = saved.plan.replicas.len();
+    let leaves_room = !key.kept.is_empty() || zerohop_plan::leaves_room(machine, key.index.0, copies);
+    if !leaves_room || too_little_memory(machine, &saved, key).is_some() {
         return None;
     }
     let mut plan = saved.plan;

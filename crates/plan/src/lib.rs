@@ -27,7 +27,7 @@ pub use pilots::{Pilots, watch_for};
 pub use race::{Heat, Race, Rules};
 pub use rank::{Ranked, Verdict, rank, rank_assuming};
 pub use remarks::{Remark, remarks};
-pub use room::free_memory;
+pub use room::{free_memory, leaves_room};
 pub use strategy::{Engine, Need, Strategy};
 
 use std::collections::BTreeSet;
@@ -237,7 +237,9 @@ fn placement(
 ) -> Placement {
     let own = |node: &&Node| copies == 1 || group.iter().any(|g| g.id == node.id);
     let nodes: Vec<NodeId> = machine.memory_nodes().into_iter().filter(own).map(|n| n.id).collect();
-    let default = if nodes.len() > 1 { Pages::Interleave } else { Pages::Local };
+    // Whose CPUs are all of one node wants its pages there, as far as there is room.
+    let is_spread = nodes.len() > 1 && cpu_nodes(machine).len() > 1;
+    let default = if is_spread { Pages::Interleave } else { Pages::Local };
     Placement { nodes, pages: pages.unwrap_or(default), huge_pages }
 }
 
@@ -279,9 +281,15 @@ fn place_workers(
         (false, 1) => format!("One worker on {available} CPUs: it is pinned to the CPUs of its node."),
         (false, _) => format!("{workers} workers on {available} CPUs: each is pinned to the CPUs of its node."),
     });
+    let mut order: Vec<usize> = (0..nodes.len()).collect();
+    if workers < nodes.len() {
+        // Each copy gets its readers, on one of its nodes.
+        let place = |group: &Vec<&Node>, node: usize| group.iter().position(|own| own.id == nodes[node].id);
+        order.sort_by_key(|&node| groups.iter().filter_map(|group| place(group, node)).min().unwrap_or(0));
+    }
     // Rounds over the nodes; a node whose CPUs are used up is passed over.
     let rounds = cpus.iter().map(Vec::len).max().unwrap_or(0);
-    let turns = (0..rounds).flat_map(|round| (0..nodes.len()).map(move |node| (round, node)));
+    let turns = (0..rounds).flat_map(|round| order.iter().map(move |&node| (round, node)));
     let turns = turns.filter(|&(round, node)| round < cpus[node].len()).take(workers);
     let mut seen = vec![0; nodes.len()];
     turns
@@ -350,6 +358,30 @@ mod tests {
 
     fn nodes(plan: &Plan) -> Vec<Vec<u32>> {
         plan.replicas.iter().map(|r| r.nodes.iter().map(|n| n.0).collect()).collect()
+    }
+
+    #[test]
+    fn each_copy_is_read_near_by_also_with_fewer_workers_than_nodes() {
+        for (count, workers, copies) in [(4, 2, 2), (8, 4, 4), (8, 3, 2), (3, 2, 2), (4, 1, 1)] {
+            let asked = Request { workers: Some(workers), replicas: Replicas::Count(copies), ..request(1) };
+            let plan = plan(&machine(count, 4, 64), &asked).unwrap();
+            let read: BTreeSet<usize> = plan.workers.iter().map(|worker| worker.replica).collect();
+            assert_eq!(read.len(), copies, "{count} nodes, {workers} workers: {plan:?}");
+            let is_near = |worker: &WorkerPlan| plan.replicas[worker.replica].nodes.contains(&worker.node.unwrap());
+            assert!(plan.workers.iter().all(is_near), "{count} nodes, {workers} workers: {plan:?}");
+        }
+    }
+
+    #[test]
+    fn one_copy_for_cpus_of_one_node_lies_there_first() {
+        let mut machine = machine(2, 4, 64);
+        let one = |machine: &Machine| {
+            let plan = plan(machine, &Request { replicas: Replicas::Count(1), ..request(1) }).unwrap();
+            (plan.replicas[0].pages, plan.replicas[0].nodes.len())
+        };
+        assert_eq!(one(&machine), (Pages::Interleave, 2));
+        machine.allowed.cpus.truncate(4);
+        assert_eq!(one(&machine), (Pages::Local, 2), "the other node takes what does not fit");
     }
 
     #[test]

@@ -25,6 +25,8 @@ pub(crate) struct Room {
     nodes: usize,
     /// Memory of the smallest of them, in bytes.
     smallest: u64,
+    /// What is free on that of them which has least, in bytes.
+    least_free: u64,
     /// What of all memory can be taken now, in bytes.
     free: u64,
     /// Bytes of one copy.
@@ -35,12 +37,14 @@ impl Room {
     pub(crate) fn of(machine: &Machine, index_bytes: u64) -> Self {
         let nodes = homes(machine, &cpu_nodes(machine));
         let smallest = nodes.iter().map(|node| node.memory.0).filter(|&bytes| bytes > 0).min().unwrap_or(0);
-        Room { nodes: nodes.len().max(1), smallest, free: free_memory(machine), index: index_bytes }
+        let with_memory = nodes.iter().filter(|node| node.memory.0 > 0);
+        let least_free = with_memory.map(|node| node.free.0).min().unwrap_or(0);
+        Room { nodes: nodes.len().max(1), smallest, least_free, free: free_memory(machine), index: index_bytes }
     }
 
     /// Whether `copies` fit. One always does: whether there is memory for it at all, [`check`] says.
     pub(crate) fn fit(&self, copies: usize) -> Fit {
-        let Room { nodes, smallest, free, index } = *self;
+        let Room { nodes, smallest, least_free, free, index } = *self;
         if copies == 1 {
             return Fit::Well;
         }
@@ -55,6 +59,13 @@ impl Room {
                 "{copies} copies put {each_node} on each node, more than half of its memory ({smallest})."
             ));
         }
+        // A copy of a node's own lies there and nowhere else.
+        if more_than_half(on_a_node, least_free) {
+            return Fit::No(format!(
+                "{copies} copies put {each_node} on each node, more than half of what is free on one of them ({}).",
+                Bytes(least_free)
+            ));
+        }
         let (all, free) = (Bytes(all), Bytes(free));
         if more_than_half(all.0, free.0) {
             return Fit::No(format!("{copies} copies ({all}) are more than half of free memory ({free})."));
@@ -67,6 +78,11 @@ impl Room {
             false => Fit::Well,
         }
     }
+}
+
+/// Whether so many copies of an index leave enough memory for all else, as the rule asks for.
+pub fn leaves_room(machine: &Machine, index_bytes: u64, copies: usize) -> bool {
+    !matches!(Room::of(machine, index_bytes).fit(copies), Fit::No(_))
 }
 
 /// Memory that can be taken now, in bytes, within the limits of control groups.
@@ -117,6 +133,15 @@ mod tests {
         assert!(matches!(fit(4, 8), Fit::Tight(_)) && matches!(fit(4, 9), Fit::No(_)), "half of a node and no more");
         assert!(matches!(fit(8, 4), Fit::Tight(_)), "two on each node");
         assert!(matches!(fit(16, 3), Fit::No(_)) && fit(2, 9) == Fit::Well && fit(1, 60) == Fit::Well);
+    }
+
+    #[test]
+    fn a_node_that_others_have_filled_gets_no_copy_of_its_own() {
+        let mut busy = machine(2, 2, 128);
+        busy.nodes[0].free = Bytes(GIB);
+        let Fit::No(why) = Room::of(&busy, 20 * GIB).fit(2) else { panic!("it is taken") };
+        assert!(why.contains("more than half of what is free on one of them (1.0 GiB)"), "{why}");
+        assert_eq!(Room::of(&busy, 20 * GIB).fit(1), Fit::Well);
     }
 
     #[test]

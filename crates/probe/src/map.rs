@@ -145,7 +145,10 @@ fn ring_bytes(machine: &Machine) -> u64 {
     let cache = machine.caches.iter().map(|cache| cache.size.0).max().unwrap_or(0);
     let least_free = machine.memory_nodes().iter().map(|node| node.free.0).min().unwrap_or(u64::MAX);
     // The largest ring, and the one over all nodes, lie at the same time.
-    (cache * TIMES_CACHE).max(LEAST_BYTES).min(least_free / MOST_OF_NODE)
+    let of_node = (cache * TIMES_CACHE).max(LEAST_BYTES).min(least_free / MOST_OF_NODE);
+    // So do those of all nodes, within the limit of the control group.
+    let rings = machine.memory_nodes().len() as u64 + 1;
+    machine.allowed.memory_left.map_or(of_node, |left| of_node.min(left.0 / (MOST_OF_NODE * rings)))
 }
 
 /// The position in `targets` of the memory that is nearest to `node`.

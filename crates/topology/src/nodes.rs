@@ -30,9 +30,13 @@ pub(crate) fn nodes(sysfs: &Sysfs, online: &[u32]) -> Result<(Vec<Node>, Vec<Vec
 }
 
 /// The CPUs that are online; an old or trimmed `/sys` falls back to what the process may run on, which is `affinity`
-/// where the kernel was asked.
+/// where the kernel was asked. It is right in any case: lxcfs has `/sys` say the first CPUs, as many as a container may
+/// use, whichever these are.
 pub(crate) fn online_cpus(sysfs: &Sysfs, affinity: Option<&[u32]>) -> Result<Vec<u32>, TopologyError> {
-    if let Some(cpus) = sysfs.list("sys/devices/system/cpu/online")?.filter(|cpus| !cpus.is_empty()) {
+    if let Some(mut cpus) = sysfs.list("sys/devices/system/cpu/online")?.filter(|cpus| !cpus.is_empty()) {
+        cpus.extend(affinity.unwrap_or_default());
+        cpus.sort_unstable();
+        cpus.dedup();
         return Ok(cpus);
     }
     let cpus = match (status_list(sysfs, "Cpus_allowed_list")?, affinity) {
