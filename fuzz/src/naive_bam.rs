@@ -209,7 +209,7 @@ impl<'t> Record<'t> {
     /// The read in its own direction.
     fn as_sequenced(&self, lane: &Lane) -> Option<Read> {
         let name = self.name.strip_suffix(b"/1").or(self.name.strip_suffix(b"/2")).unwrap_or(self.name);
-        if name.is_empty() || name == b"*" || !name.iter().all(u8::is_ascii_graphic) {
+        if name.is_empty() || name[0] == b'@' || name == b"*" || !name.iter().all(u8::is_ascii_graphic) {
             return None;
         }
         let fields = fields(self.fields);

@@ -196,6 +196,27 @@ assert t["reads"] == 2 * t["fragments"] > 200, t' || fail "reads of a slow first
 }
 
 # An input that never ends: what fails elsewhere ends the run all the same.
+# One program writes the mates to two pipes, pair by pair; those of one pipe are many times as long.
+uneven_pipes() {
+    local mates pid rc
+    mkfifo 1.fifo 2.fifo
+    for mates in "28 150" "28 600" "400 20"; do
+        python3 -c '
+import sys
+first, second = map(int, sys.argv[1].split())
+one, two = open("1.fifo", "w"), open("2.fifo", "w")
+for i in range(20000):
+    for out, bases in ((one, first), (two, second)):
+        out.write(f"@r{i}\n{bases * chr(65)}\n+\n{bases * chr(73)}\n")
+        out.flush()' "$mates" & pid=$!
+        rc=0
+        timeout -k 5 60 "$ZEROHOP" align -q --engine null -t 2 -o uneven.sam ref.fa 1.fifo 2.fifo || rc=$?
+        [ $rc = 0 ] || { kill $pid 2> /dev/null; fail "mates of $mates bases: exit status $rc"; }
+        wait $pid
+        [ "$(grep -vc '^@' uneven.sam)" = 40000 ] || fail "mates of $mates bases: reads are lost"
+    done
+}
+
 stalled_input() {
     local threads writer start
     mkfifo stalled
@@ -322,8 +343,8 @@ assert t["reads"] == t["primary_records"] == 12000, t' || fail "odd reads are lo
     }
 }
 
-for part in devices closed_output full_disks slow_output slow_input slow_first_pipe stalled_input signals old_output \
-    odd_reads; do
+for part in devices closed_output full_disks slow_output slow_input slow_first_pipe uneven_pipes stalled_input signals \
+    old_output odd_reads; do
     [[ $part =~ ${PART-} ]] || continue
     part $part
     echo "$part: as it should be"

@@ -324,6 +324,11 @@ impl Cutter {
         self.inputs[input].units.saturating_sub(self.ticket.first_fragment)
     }
 
+    /// Bytes of text of `input` that are here and not dealt.
+    pub(crate) fn text_held(&self, input: usize) -> u64 {
+        self.inputs[input].held.iter().map(|held| held.segment.bytes.len() as u64).sum()
+    }
+
     /// The ticket of the next chunk.
     pub(crate) fn next_ticket(&self) -> Ticket {
         self.ticket
@@ -363,11 +368,18 @@ impl Cutter {
             self.done = true;
             return (known > start).then(|| Ok(self.take(&starts, known, true)));
         }
-        // What the input that is known least far has to say comes first, whatever was read of the others by now.
-        let limiting = (0..self.inputs.len()).min_by_key(|&i| self.inputs[i].last_boundary()).unwrap_or(0);
-        if let Some(fault) = self.inputs[limiting].fault.take().or_else(|| self.wrong(limiting, &starts)) {
-            self.done = true;
-            return Some(Err(fault));
+        // What the input that is known least far has to say comes first, whatever was read of the others by now. One
+        // that is known as far is heard when nothing more comes of the first.
+        let least = self.inputs.iter().map(Input::last_boundary).min().unwrap_or(0);
+        let tied: Vec<usize> = (0..self.inputs.len()).filter(|&i| self.inputs[i].last_boundary() == least).collect();
+        for &limiting in &tied {
+            if let Some(fault) = self.inputs[limiting].fault.take().or_else(|| self.wrong(limiting, &starts)) {
+                self.done = true;
+                return Some(Err(fault));
+            }
+            if !self.inputs[limiting].ended {
+                break;
+            }
         }
         if !self.inputs.iter().all(|i| i.ended) {
             return None;
@@ -378,7 +390,7 @@ impl Cutter {
         }
         // It was not waited for what follows them, and the cohort stayed open.
         let blank = "there are more than 64 MiB of empty lines at the end: remove them";
-        (self.ticket.piece > 0).then(|| Err(InputError::new(&self.inputs[limiting].path, blank)))
+        (self.ticket.piece > 0).then(|| Err(InputError::new(&self.inputs[tied[0]].path, blank)))
     }
 
     /// Whether the input goes on behind a chunk that does not close its cohort; `None` if that is not known yet. Of two
@@ -652,6 +664,27 @@ mod tests {
         let marks = mark_fastq(&bytes, LineState::RECORD_START).0;
         cutter.push(0, Segment::new(bytes, marks));
         assert_eq!(cutter.cut().unwrap().unwrap_err().what, "damaged");
+    }
+
+    #[test]
+    fn a_fault_behind_the_last_mate_is_found() {
+        for more in [0, 1, 2] {
+            let mut cutter = Cutter::new(0, vec!["1.fq".into(), "2.fq".into()], Cut::at(1000), None);
+            let whole: Vec<u8> = (0..3).flat_map(|i| record(i, 5)).collect();
+            // One record more begins, or two, before what cannot be read.
+            let longer: Vec<u8> = (0..3 + more).flat_map(|i| record(i, 5)).collect();
+            for (input, bytes) in [whole, longer].into_iter().enumerate() {
+                let (marks, _) = mark_fastq(&bytes, LineState::RECORD_START);
+                cutter.push(input, Segment::new(bytes, marks));
+            }
+            cutter.end(0);
+            assert!(more > 0 || cutter.cut().is_none(), "more may come");
+            cutter.fault(1, InputError::new("2.fq".as_ref(), "it is damaged"));
+            let error = cutter.cut().unwrap().unwrap_err().to_string();
+            let expected =
+                if more < 2 { "2.fq: it is damaged" } else { "1.fq: the file has 3 reads, but its mate file" };
+            assert!(error.starts_with(expected), "{more} more: {error}");
+        }
     }
 
     #[test]

@@ -107,6 +107,16 @@ pub(crate) const TRUNCATED_RECORD: &str = "the file ends in the middle of this r
 pub(crate) const DAMAGED_RECORD: &str =
     "here should be a record of BAM, but the sizes of its parts contradict each other: the file is damaged";
 
+/// What is wrong with the name of a read, if it is none that SAM can hold (SAMv1, section 1.4).
+pub(crate) fn odd_name(name: &[u8]) -> Option<String> {
+    if name.first() == Some(&b'@') {
+        let what = "its name begins with '@', so that SAM would take its record for a line of the header";
+        return Some(what.to_owned());
+    }
+    let odd = name.iter().find(|b| !(b'!'..=b'~').contains(b))?;
+    Some(format!("its name holds '{}', which SAM does not allow", odd.escape_ascii()))
+}
+
 /// What to say of a read with too many bases.
 pub(crate) fn over_limit(limit: u64) -> String {
     format!(

@@ -1,6 +1,6 @@
 //! Finds the reads in a chunk's text, in place. This is where an input is checked: every byte of every record.
 
-use crate::fault::over_limit;
+use crate::fault::{odd_name, over_limit};
 use crate::header;
 use memchr::memchr;
 use std::path::{Path, PathBuf};
@@ -205,8 +205,8 @@ impl Records<'_> {
         if name.start == name.end {
             return Err(self.fault(name, "the read has no name"));
         }
-        if let Some(odd) = self.slice(name).iter().find(|b| !(b'!'..=b'~').contains(b)) {
-            return Err(self.fault(name, format!("its name holds '{}', which SAM does not allow", odd.escape_ascii())));
+        if let Some(what) = odd_name(self.slice(name)) {
+            return Err(self.fault(name, what));
         }
         let (seq, qual) = match self.format {
             Format::Fastq => self.fastq_body(name)?,
@@ -377,6 +377,8 @@ mod tests {
         assert_eq!(fault(b"hello\nACGT\n"), format!("{at}: a record must start with '@', but here is 'h'"));
         assert_eq!(fault(b"\n@x\nA\n"), format!("{at}: a record must start with '@', but here is an empty line"));
         assert_eq!(fault(b"@ x\nA\n+\n#\n"), format!("{at}: the read has no name"));
+        let odd = "its name begins with '@', so that SAM would take its record for a line of the header";
+        assert_eq!(fault(b"@@x\nA\n+\n#\n"), format!("{at}, read '@x': {odd}"));
         let odd = "its name holds '\\x00', which SAM does not allow";
         assert_eq!(fault(b"@x\0\nA\n+\n#\n"), format!("{at}, read 'x\\x00': {odd}"));
         assert_eq!(fault(b"@x\nA1\n+\n##\n"), format!("{at}, read 'x': its sequence holds '1', which is no base"));

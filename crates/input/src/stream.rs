@@ -23,8 +23,15 @@ use zerohop_model::source::{Emit, Emitted};
 
 /// Segments that a reader may be ahead of the emitter.
 const AHEAD: usize = 3;
+/// Parts of a segment that the readers of two streams hand on, as many more of them: one program may write both, so
+/// that of the shorter reads little comes at a time.
+const PARTS_OF_TWO: usize = 8;
+/// Bytes of text that one of two streams may be ahead of the other, if nothing comes of that.
+const LEAD: u64 = 16 << 20;
 /// How often a waiting emitter looks whether the run was stopped.
 const STOP_POLL: Duration = Duration::from_millis(20);
+/// How soon it looks again for a stream that may go on now.
+const SOON: Duration = Duration::from_millis(1);
 
 /// How to read one stream.
 pub(crate) struct StreamSpec {
@@ -55,6 +62,8 @@ struct Reader {
     bytes: u64,
     /// Where the next segment starts, of BAM.
     state: BamState,
+    /// Bytes of a segment.
+    segment: usize,
     spare: Receiver<Vec<u8>>,
 }
 
@@ -83,7 +92,7 @@ impl Reader {
         if let Content::Bam { .. } = self.spec.content {
             return self.next_records(bytes, carried);
         }
-        let mut wanted = SEGMENT as usize;
+        let mut wanted = self.segment;
         loop {
             if self.fill(&mut bytes, wanted)? {
                 let marks = self.mark(&bytes, true).0;
@@ -105,13 +114,13 @@ impl Reader {
                 return Err(fault.at(self.records + 1, self.bytes));
             }
             // All that is there is marked anew: so each time there is to be twice as much.
-            wanted = (2 * bytes.len()).min(most) + SEGMENT as usize;
+            wanted = (2 * bytes.len()).min(most) + self.segment;
         }
     }
 
     /// The next segment of BAM: it ends anywhere but in the beginning of a record, which goes to `carried`.
     fn next_records(&mut self, mut bytes: Vec<u8>, carried: &mut Vec<u8>) -> Result<(Segment, bool), InputError> {
-        let is_end = self.fill(&mut bytes, SEGMENT as usize)?;
+        let is_end = self.fill(&mut bytes, self.segment)?;
         let marked = bam_mark::mark(&bytes, self.state, |_| is_end.then(Vec::new));
         carried.extend_from_slice(&bytes[marked.bytes..]);
         bytes.truncate(marked.bytes);
@@ -180,15 +189,17 @@ struct Stream {
 }
 
 impl Stream {
-    fn start(spec: StreamSpec) -> std::io::Result<Self> {
-        let (send, segments) = sync_channel(AHEAD);
-        let (spare, spares) = sync_channel(2 * AHEAD);
+    /// Starts to read it; its segments are one of so many `parts` of the usual size.
+    fn start(spec: StreamSpec, parts: usize) -> std::io::Result<Self> {
+        let (send, segments) = sync_channel(AHEAD * parts);
+        let (spare, spares) = sync_channel(2 * AHEAD * parts);
         let (path, progress) = (spec.path.clone(), spec.progress.clone());
         let state = match spec.content {
             Content::Bam { header, .. } => BamState { skip: header, open: 0 },
             Content::Text(_) => BamState::default(),
         };
-        let reader = Reader { spec, records: 0, bytes: 0, state, spare: spares };
+        let segment = (SEGMENT as usize).div_ceil(parts);
+        let reader = Reader { spec, records: 0, bytes: 0, state, segment, spare: spares };
         // It ends by itself when the input ends or when nobody takes its segments any more. It is not joined, for it
         // may be blocked in a read that never comes back.
         std::thread::Builder::new().name("inflate".into()).spawn(move || {
@@ -218,29 +229,49 @@ impl StreamEmitter {
     /// Waits for the next segment of the stream that is behind.
     fn receive(&mut self, stop: &AtomicBool) -> Result<(), Error> {
         let open = (0..self.streams.len()).filter(|&i| !self.streams[i].ended);
-        let Some(behind) = open.min_by_key(|&i| self.cutter.units_ahead(i)) else { return Ok(()) };
-        let stream = &mut self.streams[behind];
+        let Some(behind) = open.min_by_key(|&i| self.cutter.units_ahead(i)) else {
+            return Err(Error::Internal("all streams have ended, and their end was not cut".to_owned()));
+        };
+        let mut wait = STOP_POLL;
         loop {
-            match stream.segments.recv_timeout(STOP_POLL) {
-                Ok(Message::Segment(segment)) => self.cutter.push(behind, segment),
-                Ok(Message::Fault(fault)) => {
-                    stream.ended = true;
-                    self.cutter.fault(behind, fault);
-                }
-                Ok(Message::End) => {
-                    stream.ended = true;
-                    self.cutter.end(behind);
-                }
+            match self.streams[behind].segments.recv_timeout(wait) {
+                Ok(message) => self.put(behind, message),
                 Err(RecvTimeoutError::Disconnected) => {
-                    stream.ended = true;
-                    let fault = InputError::new(&stream.path, "the thread that reads it died: please report this");
-                    self.cutter.fault(behind, fault);
+                    let path = &self.streams[behind].path;
+                    let fault = InputError::new(path, "the thread that reads it died: please report this");
+                    self.put(behind, Message::Fault(fault));
                 }
                 Err(RecvTimeoutError::Timeout) if stop.load(Ordering::Acquire) => return Err(Error::Stopped),
-                Err(RecvTimeoutError::Timeout) => continue,
+                Err(RecvTimeoutError::Timeout) => {
+                    wait = if self.take_of_others(behind) { SOON } else { STOP_POLL };
+                    continue;
+                }
             }
             return Ok(());
         }
+    }
+
+    fn put(&mut self, stream: usize, message: Message) {
+        match message {
+            Message::Segment(segment) => return self.cutter.push(stream, segment),
+            Message::Fault(fault) => self.cutter.fault(stream, fault),
+            Message::End => self.cutter.end(stream),
+        }
+        self.streams[stream].ended = true;
+    }
+
+    /// Takes what there is of the other streams, while nothing comes of the one that is behind: one program may write
+    /// both, mate by mate, and wait until somebody takes the longer ones. Whether there was something.
+    fn take_of_others(&mut self, behind: usize) -> bool {
+        let mut any = false;
+        for other in (0..self.streams.len()).filter(|&other| other != behind) {
+            while !self.streams[other].ended && self.cutter.text_held(other) < LEAD {
+                let Ok(message) = self.streams[other].segments.try_recv() else { break };
+                self.put(other, message);
+                any = true;
+            }
+        }
+        any
     }
 }
 
@@ -248,8 +279,9 @@ impl StreamEmitter {
     /// The next chunk, before its text is copied; none at the end. A fault is one of the chunk of
     /// [`StreamEmitter::ticket`].
     pub(crate) fn next(&mut self, stop: &AtomicBool) -> Result<Option<CutChunk>, Error> {
+        let parts = if self.specs.len() > 1 { PARTS_OF_TWO } else { 1 };
         for spec in self.specs.drain(..) {
-            self.streams.push(Stream::start(spec).map_err(Error::Thread)?);
+            self.streams.push(Stream::start(spec, parts).map_err(Error::Thread)?);
         }
         loop {
             let started = Instant::now();

@@ -3,7 +3,7 @@
 
 use super::fields::{fields, name as shown_key};
 use super::record::{Found, Head, Record};
-use crate::fault::{DAMAGED_RECORD, TRUNCATED_RECORD, over_limit};
+use crate::fault::{DAMAGED_RECORD, TRUNCATED_RECORD, odd_name, over_limit};
 use crate::header::without_mate_number;
 use std::borrow::Cow;
 use std::cell::LazyCell;
@@ -258,8 +258,8 @@ impl<'p> Parsing<'p> {
         if matches!(name, b"" | b"*") {
             return Err(self.fault(b"", "the read has no name"));
         }
-        if let Some(odd) = name.iter().find(|b| !(b'!'..=b'~').contains(b)) {
-            return Err(self.fault(name, format!("its name holds '{}', which SAM does not allow", odd.escape_ascii())));
+        if let Some(what) = odd_name(name) {
+            return Err(self.fault(name, what));
         }
         if record.head.bases as usize > self.parser.max_read_bases {
             return Err(self.fault(name, over_limit(self.parser.max_read_bases as u64)));
