@@ -1,5 +1,5 @@
 #!/bin/bash
-# Memory is bounded: an input 4 times as large (LONG=1: 8; TIMES=N: N) needs the same peak, whatever its kind, however
+# Memory is bounded: an input 4 times as large (LONG=1: 8; GROWTH=N: N) needs the same peak, whatever its kind, however
 # slow the output, and where records are sorted. PART=REGEX: these shapes alone.
 # The smaller input is large enough to fill all buffers (42 chunks for 2 workers). Most runs use the null engine, which
 # lets the input and the output go as fast as they can; a slow output lets the input run ahead as far as it may.
@@ -7,7 +7,7 @@ source "$(dirname "$0")/lib.sh"
 command -v bgzip >/dev/null || skip "no bgzip"
 
 cd "$WORK"
-TIMES=${TIMES:-$([ -z "${LONG-}" ] && echo 4 || echo 8)}
+GROWTH=${GROWTH:-$([ -z "${LONG-}" ] && echo 4 || echo 8)}
 cp "$DATA/phix/phix.fasta" ref.fa
 gzip -cd "$DATA/ecoli/ecoli_150_1.fq.gz" > once.fq
 for _ in {1..14}; do cat once.fq; done > small.fq
@@ -24,7 +24,7 @@ link_mates() {
 
 enlarge() {
     rm -f large*
-    for _ in $(seq $TIMES); do cat "small.$1"; done > "large.$1"
+    for _ in $(seq $GROWTH); do cat "small.$1"; done > "large.$1"
     link_mates small "$1"; link_mates large "$1"
 }
 
@@ -64,7 +64,7 @@ compare() {
     done
     large=$(run "$shape" large "$@")
     bound=$((small * 125 / 100 + (24 << 20)))
-    echo "$shape, $*: $((small >> 20)) MiB at the peak; with $TIMES times as much $((large >> 20)) MiB"
+    echo "$shape, $*: $((small >> 20)) MiB at the peak; with $GROWTH times as much $((large >> 20)) MiB"
     [ "$large" -le "$bound" ] || { echo "FAIL: more than $((bound >> 20)) MiB" >&2
     failed="${failed-} ($shape, $suffix)"; }
 }

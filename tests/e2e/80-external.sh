@@ -753,9 +753,7 @@ for E in $engines; do make_index $E; done
 for part in listing missing_index build_index inputs fasta warnings learning plans farm outputs groups comments names \
     headers gem3_names empty_reads zero_reads engine_args refusals own_descriptors programs comparison; do
     [[ $part =~ ${PART-} ]] || continue
-    start=$SECONDS
     EXTRA=()
     part $part
     echo "$part: as it should be"
-    [ -z "${TIMES-}" ] || echo "    $((SECONDS - start)) s"
 done

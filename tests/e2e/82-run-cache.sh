@@ -353,8 +353,6 @@ copies_in_use() {
 
 for part in placeholders pinned failing passed_on signals kept_copies copies_at_once stale_copies copies_in_use; do
     [[ $part =~ ${PART-} ]] || continue
-    start=$SECONDS
     part $part
     echo "$part: as it should be"
-    [ -z "${TIMES-}" ] || echo "    $((SECONDS - start)) s"
 done

@@ -23,15 +23,15 @@ fail() { echo "FAIL: $*" >&2; exit 1; }
 
 # part COMMAND...: by itself, so that what it sets is gone after it; a command in it that fails ends the script. (With
 # `part || exit` nothing in it would end at a failure: bash ignores -e left of ||.) With TIMES=1 it is told how long it
-# took, and what the programs in it used: a line such as 1m2.345s 0m0.678s, user and system.
+# took, and the CPU time of the programs in it, user and system.
 part() {
     local rc start=$SECONDS
     set +e
-    (set -e; [ -z "${TIMES-}" ] || trap 'times | tail -n 1' EXIT; "$@")
+    (set -e; [ -z "${TIMES-}" ] || trap 'times > "$WORK/times"' EXIT; "$@")
     rc=$?
     set -e
     [ $rc = 0 ] || exit $rc
-    [ -z "${TIMES-}" ] || echo "    $1: $((SECONDS - start)) s"
+    [ -z "${TIMES-}" ] || echo "    $1: $((SECONDS - start)) s; $(tail -n 1 "$WORK/times")"
 }
 
 # steady COMMAND...: once more if it stands still for two minutes, as diamond 2.1.3 does once in thousands of runs
