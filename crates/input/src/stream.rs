@@ -25,7 +25,7 @@ use zerohop_model::source::{Emit, Emitted};
 const AHEAD: usize = 3;
 /// Parts of a segment that the readers of two streams hand on, as many more of them: one program may write both, so
 /// that of the shorter reads little comes at a time.
-const PARTS_OF_TWO: usize = 8;
+const PARTS_OF_TWO: usize = 4;
 /// Bytes of text that one of two streams may be ahead of the other, if nothing comes of that.
 const LEAD: u64 = 16 << 20;
 /// How often a waiting emitter looks whether the run was stopped.
