@@ -364,6 +364,32 @@ END
     [ -z "$(ls tmp)" ] || fail "left: $(ls tmp)"
 }
 
+# Contigs that stand for others (ref.fa.alt) count in a farm, too; and bwa cuts any number off the name of a read.
+alternates() {
+    [[ " $engines " == *" bwa "* ]] || return 0
+    python3 - << 'END'
+import random
+random.seed(3)
+contig = ''.join(random.choice('ACGT') for _ in range(20000))
+other = list(contig[4000:9000])
+for at in range(0, 5000, 400): other[at] = 'ACGT'['ACGT'.index(other[at]) - 1]
+open('alt.fa', 'w').write(f'>c1\n{contig}\n>other\n{"".join(other)}\n')
+open('alt.fa.alt', 'w').write('other\t0\tc1\t4001\t60\t5000M\t*\t0\t0\t*\t*\n')
+with open('alt.fq', 'w') as reads:
+    for i in range(500):
+        at = random.randrange(4000, 8900)
+        reads.write(f'@r{i}/3\n{contig[at:at + 100]}\n+\n{"I" * 100}\n')
+END
+    bwa index alt.fa 2> /dev/null
+    bwa mem -v 1 -K 10000000 alt.fa alt.fq 2> /dev/null | grep -v '^@' > alt.expected
+    bwa mem -v 1 -K 10000000 -j alt.fa alt.fq 2> /dev/null | grep -v '^@' > alt.ignored
+    ! cmp -s alt.expected alt.ignored || fail "ALT does not matter"
+    local how
+    for how in "-t 1" "-t 2 --farm"; do
+        zerohop align -q --engine bwa $how alt.fa alt.fq | grep -v '^@' | cmp - alt.expected || fail "ALT, $how"
+    done
+}
+
 outputs() {
     local i order
     for E in $engines; do
@@ -750,8 +776,9 @@ END
 }
 
 for E in $engines; do make_index $E; done
-for part in listing missing_index build_index inputs fasta warnings learning plans farm outputs groups comments names \
-    headers gem3_names empty_reads zero_reads engine_args refusals own_descriptors programs comparison; do
+for part in listing missing_index build_index inputs fasta warnings learning plans farm alternates outputs groups \
+    comments names headers gem3_names empty_reads zero_reads engine_args refusals own_descriptors programs \
+    comparison; do
     [[ $part =~ ${PART-} ]] || continue
     EXTRA=()
     part $part
