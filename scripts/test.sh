@@ -82,10 +82,14 @@ second_lane() {
     set +m
 }
 
-# A step of the second lane: what it says is kept until it has ended.
+# A step of the second lane: what it says is kept until it has ended. (Left of `||`, no -e would hold in all that the
+# step calls.)
 beside() {
-    local rc=0
-    (step "$@") > "$REPORTS/running" 2>&1 || rc=$?
+    local rc
+    set +e
+    (set -e; step "$@") > "$REPORTS/running" 2>&1
+    rc=$?
+    set -e
     mv "$REPORTS/running" "$REPORTS/ended.$((++ended))"
     [ $rc = 0 ] || exit $rc
 }
@@ -103,9 +107,12 @@ look_at_second_lane() {
 }
 
 join() {
-    wait "$lane" || true
+    local rc=0
+    wait "$lane" || rc=$?
     lane=
     look_at_second_lane
+    # killed, or no room for its reports
+    [ $rc = 0 ] || { verdict failed lane; echo "the second lane ended with exit status $rc"; exit 1; }
 }
 
 skip() { echo "SKIPPED: $*"; exit 77; }
@@ -226,3 +233,4 @@ second_lane waiting_scripts
 scripts_in tests/e2e step computes
 join
 scripts_in tests/dist step for_now
+[ -s "$REPORTS/verdicts" ] || { echo "no step's name matches '${ONLY-}'"; exit 1; }
