@@ -269,6 +269,19 @@ await() {
     wait $run 2>/dev/null || rc=$?
 }
 
+# stopped_child LIMIT: zerohop in run with --hang-limit LIMIT, its child stopped, in child; the input ends soon
+stopped_child() {
+    local i
+    rm -f slow stopped; mkfifo slow
+    { cat v.fq; for i in $(seq 1200); do [ -e stopped ] && break; sleep 0.05; done; sleep 0.3; } > slow &
+    eval 'set -m
+        "$ZEROHOP" align -q --engine $E --hang-limit $1 -t 2 -o out/x.sam r.fa slow 2> stderr & run=$!; set +m'
+    child=$(child_of $run)
+    sleep 0.2
+    kill -STOP $child || fail "$E: no child to stop"
+    touch stopped
+}
+
 killed_children() {
     local child args
     make_indexes
@@ -283,19 +296,27 @@ killed_children() {
             failed "$E: kill -9 of the child" "instance [01] of $E was killed \(signal 9\)"
             finish
         done
-        # stopped; the input ends soon
-        rm -f slow; mkfifo slow
-        rm -f stopped
-        { cat v.fq; for i in $(seq 1200); do [ -e stopped ] && break; sleep 0.05; done; sleep 0.3; } > slow &
-        eval 'set -m
-            "$ZEROHOP" align -q --engine $E --hang-limit 1 -t 2 -o out/x.sam r.fa slow 2> stderr & run=$!; set +m'
-        child=$(child_of $run)
-        sleep 0.2
-        kill -STOP $child || fail "$E: no child to stop"
-        touch stopped
+        stopped_child 1
         await 30 "$E, a stopped child"
         failed "$E: SIGSTOP of the child" "instance 0 of $E hangs: for 1 s"
     done
+}
+
+# A job that a scheduler suspends as a whole for longer than --hang-limit goes on.
+suspended() {
+    local child
+    make_indexes
+    for E in $engines; do break; done
+    stopped_child 3
+    sleep 0.5
+    kill -STOP $run
+    sleep 5
+    kill -CONT $run
+    sleep 0.5
+    kill -CONT $child
+    await 60 "a suspended job"
+    [ $rc = 0 ] || fail "a suspended job: $rc, $(cat stderr)"
+    rm out/x.sam
 }
 
 truncated_indexes() {
@@ -548,9 +569,9 @@ full_disks() {
     at_exit 'umount "$WORK/disk"'
     make_indexes
     for E in fake $(grep -ow bowtie2 <<< "$engines" | head -n 1); do
-        for file in x.sam x.bam; do
-            attempt 60 --engine $E $FAKES -t 2 --replicas 2 --level 0 -o disk/$file r.fa long_1.fq
-            failed "$E: a full disk" "disk/$file: cannot write: No space left on device"
+        for file in x.sam "x.bam --level 0"; do
+            attempt 60 --engine $E $FAKES -t 2 --replicas 2 -o disk/$file r.fa long_1.fq
+            failed "$E: a full disk" "disk/${file%% *}: cannot write: No space left on device"
             [ -z "$(ls -A disk)" ] || fail "left on the full disk: $(ls -A disk)"
         done
     done
@@ -586,8 +607,8 @@ damaged_reads() {
     failed "$E: a mate is missing" "read"
 }
 
-for part in sound deaths hangs damage headers killed_children truncated_indexes killed_itself killed_job killed_reaper \
-    small_shm odd_paths killed_comparison kept_inputs outputs full_disks damaged_reads; do
+for part in sound deaths hangs damage headers killed_children suspended truncated_indexes killed_itself killed_job \
+    killed_reaper small_shm odd_paths killed_comparison kept_inputs outputs full_disks damaged_reads; do
     [[ $part =~ ${PART-} ]] || continue
     part $part
     echo "$part: as it should be"

@@ -4,6 +4,7 @@ use crate::engines;
 use crate::error::AlignError;
 use std::path::PathBuf;
 use zerohop_engine_external::Descriptor;
+use zerohop_process::user_folder;
 
 /// All descriptors: built-in ones, the user's own folder, and the files named.
 ///
@@ -15,10 +16,7 @@ pub fn all(files: &[PathBuf]) -> Result<Vec<Descriptor>, AlignError> {
 
 /// The files that describe aligners: those in the user's own folder, then those named.
 pub fn files(named: &[PathBuf]) -> Vec<PathBuf> {
-    // What is empty, or no absolute path, counts as not there (XDG Base Directory Specification).
-    let named_by = |variable| std::env::var_os(variable).map(PathBuf::from).filter(|folder| folder.is_absolute());
-    let config = named_by("XDG_CONFIG_HOME").or_else(|| named_by("HOME").map(|home| home.join(".config")));
-    let folder = config.map(|config| config.join("zerohop/engines"));
+    let folder = user_folder("XDG_CONFIG_HOME", ".config").map(|config| config.join("zerohop/engines"));
     let entries = folder.and_then(|folder| std::fs::read_dir(folder).ok());
     let mut own: Vec<PathBuf> = entries.into_iter().flatten().flatten().map(|entry| entry.path()).collect();
     own.retain(|path| path.extension().is_some_and(|suffix| suffix == "toml"));

@@ -143,12 +143,18 @@ fn sources(machine: &Machine) -> Vec<(NodeId, Vec<CpuId>)> {
 
 fn ring_bytes(machine: &Machine) -> u64 {
     let cache = machine.caches.iter().map(|cache| cache.size.0).max().unwrap_or(0);
-    let least_free = machine.memory_nodes().iter().map(|node| node.free.0).min().unwrap_or(u64::MAX);
+    let free: Vec<u64> = machine.memory_nodes().iter().map(|node| node.free.0).collect();
+    ring_bytes_within(cache, &free, machine.allowed.memory_left.map(|left| left.0))
+}
+
+/// For a largest cache of so many bytes, what is `free` on each node, and what is `left` to the control group.
+fn ring_bytes_within(cache: u64, free: &[u64], left: Option<u64>) -> u64 {
+    let least_free = free.iter().copied().min().unwrap_or(u64::MAX);
     // The largest ring, and the one over all nodes, lie at the same time.
     let of_node = (cache * TIMES_CACHE).max(LEAST_BYTES).min(least_free / MOST_OF_NODE);
     // So do those of all nodes, within the limit of the control group.
-    let rings = machine.memory_nodes().len() as u64 + 1;
-    machine.allowed.memory_left.map_or(of_node, |left| of_node.min(left.0 / (MOST_OF_NODE * rings)))
+    let rings = free.len() as u64 + 1;
+    left.map_or(of_node, |left| of_node.min(left / (MOST_OF_NODE * rings)))
 }
 
 /// The position in `targets` of the memory that is nearest to `node`.
@@ -176,4 +182,20 @@ fn look(banks: &[Laid], targets: &[NodeId], notes: &mut Vec<String>) -> f64 {
         }
     }
     if present == 0 { 0.0 } else { huge as f64 / present as f64 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_rings_fit_what_is_free() {
+        const GIB: u64 = 1 << 30;
+        assert_eq!(ring_bytes_within(1 << 20, &[16 * GIB; 2], None), LEAST_BYTES);
+        assert_eq!(ring_bytes_within(GIB, &[64 * GIB; 2], None), 8 * GIB, "eight times the largest cache");
+        assert_eq!(ring_bytes_within(GIB, &[64 * GIB, GIB], None), GIB / 4);
+        assert_eq!(ring_bytes_within(GIB, &[64 * GIB, 0], None), 0);
+        // Three rings lie at the same time: one of each node, and one over both.
+        assert_eq!(ring_bytes_within(GIB, &[64 * GIB; 2], Some(12 * GIB)), GIB);
+    }
 }

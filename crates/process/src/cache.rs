@@ -2,7 +2,7 @@
 //! Anything in it may be removed at any time.
 
 use crate::file::WriteError;
-use crate::json;
+use crate::{json, user_folder};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::path::{Path, PathBuf};
@@ -10,9 +10,7 @@ use std::time::Instant;
 
 /// The folder: `$XDG_CACHE_HOME/zerohop`, or `~/.cache/zerohop`; none where neither is known.
 pub fn folder() -> Option<PathBuf> {
-    let set = |name| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
-    let cache = set("XDG_CACHE_HOME").or_else(|| set("HOME").map(|home| home.join(".cache")));
-    cache.map(|cache| cache.join("zerohop"))
+    user_folder("XDG_CACHE_HOME", ".cache").map(|cache| cache.join("zerohop"))
 }
 
 /// Sixteen digits that stand for `value`.

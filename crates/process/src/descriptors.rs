@@ -1,12 +1,13 @@
-//! Which descriptors a child gets.
+//! Which descriptors a child gets, and copies of our own.
 //!
 //! What runs between `fork` and `exec` runs in a copy of a process whose other threads are gone, and with them whoever
 //! held a lock: it makes system calls that are safe there (`signal-safety(7)`) and nothing else; it does not allocate.
 #![allow(unsafe_code)]
 
 use crate::system::{close_by_exec, done};
+use std::fs::File;
 use std::io;
-use std::os::fd::{AsRawFd, OwnedFd, RawFd};
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 use std::os::unix::process::CommandExt;
 use std::process::Command;
 
@@ -45,6 +46,19 @@ pub fn give_fds(command: &mut Command, fds: Vec<OwnedFd>) {
     };
     // SAFETY: the closure makes system calls that are safe between fork and exec; the room that it writes to is there.
     unsafe { command.pre_exec(in_child) };
+}
+
+/// A copy of a descriptor of this number, which has the same place in the file: opened again by its name, a file would
+/// be written from its beginning.
+///
+/// # Errors
+/// `EBADF` where no such file is open; too many open files.
+pub(crate) fn copy_of(number: RawFd) -> io::Result<File> {
+    // SAFETY: fcntl takes no pointer here, and fails for a descriptor that is not open.
+    let copy = unsafe { libc::fcntl(number, libc::F_DUPFD_CLOEXEC, FIRST_GIVEN) };
+    done(copy)?;
+    // SAFETY: the descriptor is new, so nobody else owns it.
+    Ok(unsafe { File::from_raw_fd(copy) })
 }
 
 /// Takes the numbers below `end` that are free, by copies of `any`.

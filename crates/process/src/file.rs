@@ -1,14 +1,16 @@
 //! The one way in which zerohop writes files.
 
+use crate::descriptors::copy_of;
 use crate::exit::Ending;
 use crate::lock::{has_no_locks, is_still_there};
 use crate::system::NOT_TO_BE_SYNCED;
+use crate::tell;
 use crate::temporary::{Naming, Temporary};
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::fs::{File, TryLockError};
 use std::io::{Error, ErrorKind, Write};
-use std::os::fd::AsFd;
+use std::os::fd::RawFd;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -16,6 +18,8 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 /// What stands between the name of a file and the numbers that make its temporary name unique.
 const PARTIAL: &str = ".partial-";
+/// What file systems say that cannot sync folders.
+const NOT_FOR_FOLDERS: [ErrorKind; 3] = [ErrorKind::InvalidInput, ErrorKind::PermissionDenied, ErrorKind::Unsupported];
 /// Symbolic links that are followed, as the kernel does (path_resolution(7)).
 const MOST_LINKS: usize = 40;
 
@@ -48,8 +52,9 @@ impl WriteError {
 ///
 /// A regular file is written under a temporary name beside it, and gets its name in [`NewFile::complete`], when it is
 /// on the disk; dropped before, or ended by a signal, it is removed. A file that it replaces keeps its permissions, a
-/// new one has those that the umask leaves. Where a symbolic link points is replaced, not the link. A device, a FIFO
-/// and the name of an open file (`/dev/stdout`, `/proc/self/fd/3`) are written in place.
+/// new one has those that the umask leaves. Where a symbolic link points is replaced, not the link. A device and a FIFO
+/// are written in place; so is an open file (`/dev/stdout`, `/proc/self/fd/3`), from where it is: what was written to
+/// it before stays, as with `>> all.sam`.
 #[derive(Debug)]
 pub struct NewFile {
     path: PathBuf,
@@ -67,12 +72,12 @@ struct Replaces {
 }
 
 impl NewFile {
-    /// Opens `path`. What earlier runs that were killed have left of it is removed.
+    /// Opens `path`; `-` is standard output. What earlier runs that were killed have left of it is removed.
     ///
     /// # Errors
     /// A folder that is not there or cannot be written, a file that may not be written, a folder of that name.
     pub fn create(path: &Path) -> Result<Self, WriteError> {
-        NewFile::open(path).map_err(WriteError::of(path))
+        if path == Path::new("-") { Self::standard_output() } else { Self::open(path).map_err(WriteError::of(path)) }
     }
 
     /// Standard output.
@@ -81,11 +86,14 @@ impl NewFile {
     /// What the system says.
     pub fn standard_output() -> Result<Self, WriteError> {
         let path = PathBuf::from("standard output");
-        let file = std::io::stdout().as_fd().try_clone_to_owned().map_err(WriteError::of(&path))?;
-        Ok(NewFile { path, file: File::from(file), replaces: None })
+        let file = copy_of(libc::STDOUT_FILENO).map_err(WriteError::of(&path))?;
+        Ok(NewFile { path, file, replaces: None })
     }
 
     fn open(path: &Path) -> Result<Self, Error> {
+        if let Some(number) = number_of_open_file(path) {
+            return Ok(NewFile { path: path.to_owned(), file: copy_of(number)?, replaces: None });
+        }
         let there = std::fs::metadata(path).ok();
         if is_name_of_open_file(path) || there.as_ref().is_some_and(|there| !there.is_file()) {
             let file = File::options().write(true).open(path)?;
@@ -162,7 +170,12 @@ fn name_all(files: Vec<NewFile>, named: &mut Vec<PathBuf>) -> Result<(), WriteEr
         folders.insert(folder_of(&target));
         named.push(target);
     }
-    folders.iter().try_for_each(|folder| sync_folder(folder).map_err(WriteError::of(folder)))
+    // The files are there, and on the disk.
+    for (folder, error) in folders.iter().filter_map(|folder| Some((folder, sync_folder(folder).err()?))) {
+        let folder = folder.display();
+        tell::note(&format!("{folder}: that a file has got its name may not outlast a loss of power: {error}."));
+    }
+    Ok(())
 }
 
 /// Gives a file or a folder that is complete another name on the same file system, in one step; a file of that name is
@@ -183,7 +196,7 @@ pub fn give_name(path: &Path, name: &Path) -> Result<(), Error> {
 /// Has the names in a folder outlast a loss of power. Some file systems cannot sync folders, and need not.
 fn sync_folder(folder: &Path) -> Result<(), Error> {
     match File::open(folder).and_then(|open| open.sync_all()) {
-        Err(error) if matches!(error.kind(), ErrorKind::InvalidInput | ErrorKind::PermissionDenied) => Ok(()),
+        Err(error) if NOT_FOR_FOLDERS.contains(&error.kind()) => Ok(()),
         synced => synced,
     }
 }
@@ -225,6 +238,16 @@ pub fn check_writable(path: &Path) -> Result<(), WriteError> {
 
 pub(crate) fn is_name_of_open_file(path: &Path) -> bool {
     path.starts_with("/dev") && !path.starts_with("/dev/shm") || path.starts_with("/proc")
+}
+
+/// The number of an open file of ours that a name stands for (proc(5)).
+pub(crate) fn number_of_open_file(path: &Path) -> Option<RawFd> {
+    let numbered = |folder: &str| path.strip_prefix(folder).ok()?.to_str()?.parse().ok();
+    match path.to_str()? {
+        "/dev/stdout" => Some(libc::STDOUT_FILENO),
+        "/dev/stderr" => Some(libc::STDERR_FILENO),
+        _ => numbered("/dev/fd").or_else(|| numbered("/proc/self/fd")),
+    }
 }
 
 /// Whether an output of this name is written in place, and not under a temporary name first: standard output (`-`), the

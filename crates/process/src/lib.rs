@@ -6,7 +6,8 @@
 //!   the run fails or a signal ends it. A device, a FIFO or a symbolic link stays what it is. [`give_name`] names what
 //!   others have made.
 //! - [`overwrite`] refuses an output that is an input, or that holds something else than the command writes.
-//! - [`json`] and [`cache`] write JSON for the user, and for later runs. [`lock`] has locks as files.
+//! - [`json`] and [`cache`] write JSON for the user, and for later runs; [`user_folder`] finds the user's folders.
+//!   [`lock`] has locks as files.
 //! - [`standard`] is standard output, and [`Ending`] how a program ends that failed: its exit status, and its last
 //!   words.
 //! - [`tell`] writes to standard error. A terminal that has gone away, or a closed pipe, is no reason to fail.
@@ -18,7 +19,8 @@
 //!    [`process_group`](std::os::unix::process::CommandExt::process_group).
 //! 2. [`keep_fds`] and [`give_fds`] say which descriptors it gets, [`HeldSignals`] which signals are passed on to it;
 //!    [`pipe`] and [`poll`] are for those who talk to it.
-//! 3. [`output_within`] runs it to its end, for what it says, unless it does nothing any more or takes too long.
+//! 3. [`output_within`] runs it to its end, for what it says, unless it does nothing any more or takes too long;
+//!    [`running_time`] is the clock for how long it may be silent.
 //! 4. [`has_ended`] and [`wait_unreaped`] see its end without taking it, [`kill_group`] and [`end_group`] end what it
 //!    has started.
 //! 5. A [`Reaper`] outlives us if we are killed, and does what it was [charged](Charge) with.
@@ -45,6 +47,7 @@ pub mod overwrite;
 mod pipe;
 mod poll;
 mod reaper;
+mod running;
 mod signals;
 pub mod standard;
 #[cfg_attr(target_os = "macos", path = "stat/macos.rs")]
@@ -54,6 +57,7 @@ pub mod tell;
 mod temporary;
 #[cfg(test)]
 mod test_children;
+mod user_folder;
 
 pub use charge::Charge;
 pub use command::command;
@@ -72,7 +76,9 @@ pub use output::output_within;
 pub use pipe::{pipe, pipe_capacity, set_nonblocking, unread_bytes};
 pub use poll::{Interest, Ready, poll};
 pub use reaper::{Reaper, reap};
-pub use signals::{HeldSignals, Signal};
+pub use running::running_time;
+pub use signals::{HeldSignals, Signal, see_children_end};
 pub use stat::group_runs;
 pub use system::{GIVEN_FDS, STDIN, own_program};
-pub use temporary::{TemporaryLink, remove_temporaries};
+pub use temporary::{TemporaryLink, end_as_first_process, remove_temporaries};
+pub use user_folder::user_folder;

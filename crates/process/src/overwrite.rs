@@ -4,12 +4,13 @@
 //! refuses an output that is one of the inputs, by device and inode, so under any name, through links too.
 //! [`replaceable`] refuses to write over a file that holds something else than the command writes there.
 
+use crate::file::number_of_open_file;
 use crate::system::LIBRARY_MAGIC;
 use flate2::read::MultiGzDecoder;
 use std::ffi::OsString;
 use std::fs::File;
 use std::io::Read;
-use std::os::unix::fs::MetadataExt;
+use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
 /// How much of a file is looked at to tell what it holds, in bytes.
@@ -38,18 +39,19 @@ pub enum OverwriteError {
 /// What a file is, whatever its name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Identity {
-    /// A regular file, by device and inode.
+    /// A regular file or a pipe, by device and inode.
     There(u64, u64),
     /// A file that would be made: device and inode of its folder, and its name there.
     ToBeMade(u64, u64, OsString),
 }
 
-/// What `path` is; none for a pipe, a device or a folder, and for what cannot be made either.
+/// What `path` is; none for a device or a folder, and for what cannot be made either.
 fn identity(path: &Path) -> Option<Identity> {
     let mut path = path.to_owned();
     for _ in 0..MOST_LINKS {
         if let Ok(found) = path.metadata() {
-            return found.is_file().then(|| Identity::There(found.dev(), found.ino()));
+            let is_one = found.is_file() || found.file_type().is_fifo();
+            return is_one.then(|| Identity::There(found.dev(), found.ino()));
         }
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
         match path.read_link() {
@@ -63,9 +65,9 @@ fn identity(path: &Path) -> Option<Identity> {
     None
 }
 
-/// What an input is: `-` is standard input, which may be a file.
-fn identity_of_input(path: &Path) -> Option<Identity> {
-    identity(if path == Path::new("-") { Path::new("/dev/stdin") } else { path })
+/// The same, where `-` is `standard`, the name of an open file.
+fn identity_with(path: &Path, standard: &str) -> Option<Identity> {
+    identity(if path == Path::new("-") { Path::new(standard) } else { path })
 }
 
 /// Whether both name one regular file; hard links are files of their own here, for nothing is lost by reading both.
@@ -74,7 +76,8 @@ pub fn is_same(one: &Path, other: &Path) -> bool {
     file(one).is_some_and(|one| file(other) == Some(one))
 }
 
-/// Refuses outputs that would destroy an input or each other.
+/// Refuses outputs that would destroy an input or each other, or go into the same pipe. `-` is standard input or
+/// standard output.
 ///
 /// # Errors
 /// [`OverwriteError::Refused`].
@@ -82,10 +85,10 @@ pub fn apart<'i, 'o>(
     inputs: impl IntoIterator<Item = &'i PathBuf>,
     outputs: impl IntoIterator<Item = &'o PathBuf>,
 ) -> Result<(), OverwriteError> {
-    let inputs: Vec<Identity> = inputs.into_iter().filter_map(|path| identity_of_input(path)).collect();
+    let inputs: Vec<Identity> = inputs.into_iter().filter_map(|path| identity_with(path, "/dev/stdin")).collect();
     let mut before: Vec<Identity> = Vec::new();
     for path in outputs {
-        let Some(file) = identity(path) else { continue };
+        let Some(file) = identity_with(path, "/dev/stdout") else { continue };
         if inputs.contains(&file) {
             return Err(OverwriteError::Refused(format!(
                 "{} is an input and cannot be the output too",
@@ -207,7 +210,9 @@ fn is_sam(text: &[u8]) -> bool {
 /// # Errors
 /// [`OverwriteError`]; a file that cannot be read is refused too, for nobody knows what it holds.
 pub fn replaceable(path: &Path, kind: Kind) -> Result<(), OverwriteError> {
-    if path.metadata().is_ok_and(|found| !found.is_file() || found.len() == 0) || path.metadata().is_err() {
+    // What is written to an open file comes behind what is there.
+    let is_open = path == Path::new("-") || number_of_open_file(path).is_some();
+    if is_open || path.metadata().map_or(true, |found| !found.is_file() || found.len() == 0) {
         return Ok(());
     }
     let head = head(path).map_err(|source| OverwriteError::Unreadable { path: path.to_owned(), source })?;

@@ -100,6 +100,13 @@ impl Drop for HeldSignals {
     }
 }
 
+/// Has the ends of children be seen. Who starts us may ignore SIGCHLD, as daemons do and scripts in Perl; that is
+/// inherited, and the kernel would take their ends for itself (`sigaction(2)`).
+pub fn see_children_end() {
+    // SAFETY: the default action is set, which runs nothing.
+    unsafe { libc::signal(libc::SIGCHLD, libc::SIG_DFL) };
+}
+
 /// Has no signal but SIGKILL and SIGSTOP reach the child: a scheduler sends signals to all processes of a job at once,
 /// and the child is to outlive the others.
 pub(crate) fn spare_signals(command: &mut Command) {

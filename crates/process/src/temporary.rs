@@ -214,11 +214,36 @@ extern "C" fn on_signal(signal: c_int, info: *mut siginfo_t, _: *mut c_void) {
     // SAFETY: the action is the default one, or the one that was found there.
     unsafe { libc::sigaction(signal, action, null_mut()) };
     if !at_fault {
-        // SAFETY: raise(3) takes the signal that has just come; it is delivered when this handler returns.
-        unsafe { libc::raise(signal) };
+        end_by(signal);
     }
     // SAFETY: as above. An instruction at fault is executed once more, and meets the action that was there before.
     unsafe { *errno() = former };
+}
+
+/// Ends the process by a signal whose action is the default one. The first process of a container is not ended by it:
+/// it exits with the status that a shell gives.
+fn end_by(signal: c_int) {
+    // SAFETY: sigset_t is plain numbers, for which zeros are values; both functions write to it alone.
+    let only = unsafe {
+        let mut only: libc::sigset_t = std::mem::zeroed();
+        libc::sigemptyset(&raw mut only);
+        libc::sigaddset(&raw mut only, signal);
+        only
+    };
+    // SAFETY: all three are async-signal-safe. The signal is blocked while its handler runs, so it is let through; the
+    // process ends in raise(3), or in _exit(2), which runs nothing of ours.
+    unsafe {
+        libc::raise(signal);
+        libc::pthread_sigmask(libc::SIG_UNBLOCK, &only, null_mut());
+        libc::_exit(128 + signal);
+    }
+}
+
+/// Has signals end the process also if it is the first one of a container, where the default actions do nothing.
+pub fn end_as_first_process() {
+    if std::process::id() == 1 {
+        HANDLED.call_once(|| handle(BEFORE.get_or_init(unhandled)));
+    }
 }
 
 #[cfg(test)]

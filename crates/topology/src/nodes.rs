@@ -136,3 +136,34 @@ fn distance_row(sysfs: &Sysfs, ids: &[u32], row: usize) -> Result<Vec<u32>, Topo
         }),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn online(files: &[(&str, &str)], affinity: Option<&[u32]>) -> Vec<u32> {
+        let root = tempfile::tempdir().unwrap();
+        for (path, text) in files {
+            let path = root.path().join(path);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, text).unwrap();
+        }
+        online_cpus(&Sysfs::at(root.path()), affinity).unwrap()
+    }
+
+    #[test]
+    fn the_cpus_of_a_container_count_where_lxcfs_says_the_first_ones() {
+        let lxcfs = [("sys/devices/system/cpu/online", "0-1\n")];
+        assert_eq!(online(&lxcfs, Some(&[6, 7])), [0, 1, 6, 7]);
+        assert_eq!(online(&lxcfs, Some(&[1])), [0, 1]);
+        assert_eq!(online(&lxcfs, None), [0, 1]);
+    }
+
+    #[test]
+    fn without_a_list_the_process_own_cpus_are_online() {
+        let status = [("proc/self/status", "Name:\tx\nCpus_allowed_list:\t2-3\n")];
+        assert_eq!(online(&status, Some(&[5])), [2, 3]);
+        assert_eq!(online(&[], Some(&[5])), [5]);
+        assert_eq!(online(&[("sys/devices/system/cpu/cpu4/x", "")], None), [4]);
+    }
+}

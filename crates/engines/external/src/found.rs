@@ -55,7 +55,7 @@ impl Found {
         let Some(program) = first_on_path(&descriptor.program) else {
             return Err(ExternalError::NotFound { title: descriptor.title, names: descriptor.program });
         };
-        let version = version(&program, &descriptor).unwrap_or_default();
+        let version = version(&program, &descriptor, VERSION_TIME).unwrap_or_default();
         Ok(Found { descriptor, program, version })
     }
 
@@ -175,13 +175,13 @@ fn first_on_path(names: &[String]) -> Option<PathBuf> {
 /// How long a program may take to say its version.
 const VERSION_TIME: Duration = Duration::from_secs(10);
 
-/// Asks a program for its version.
-fn version(program: &Path, descriptor: &Descriptor) -> Option<String> {
+/// Asks a program for its version, and waits so long at most.
+fn version(program: &Path, descriptor: &Descriptor, limit: Duration) -> Option<String> {
     let mut asked = command(program);
     asked.args(&descriptor.version.command).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let child = asked.process_group(0).spawn().ok()?;
     // One that waits for something, or goes on for ever, has said what it has to say.
-    let (output, _) = output_within(child, Limits { idle: VERSION_TIME, whole: Some(VERSION_TIME) }).ok()?;
+    let (output, _) = output_within(child, Limits { idle: limit, whole: Some(limit) }).ok()?;
     let text = [output.stdout, output.stderr].map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).concat();
     let (_, rest) = text.split_once(&descriptor.version.pattern)?;
     rest.split_whitespace().next().map(|word| word.trim_end_matches('.').to_owned())
@@ -223,6 +223,14 @@ mod tests {
         assert!(minimap2.index(&reference, &user).is_err(), "a reference is no index");
         touch(dir.path(), &["any.mmi"]);
         assert_eq!(minimap2.index(&dir.path().join("any.mmi"), &user).unwrap().files, [dir.path().join("any.mmi")]);
+    }
+
+    #[test]
+    fn a_program_that_does_not_end_is_not_waited_for() {
+        let mut descriptor = found("bwa").descriptor;
+        descriptor.version.command = ["-c", "echo Version: 1.2-r3; sleep 300"].map(str::to_owned).to_vec();
+        let version = version(Path::new("/bin/sh"), &descriptor, Duration::from_secs(1));
+        assert_eq!(version.as_deref(), Some("1.2-r3"), "what it said until then counts");
     }
 
     #[test]

@@ -7,13 +7,13 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus};
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use zerohop_memory::{Placed, process_census};
 use zerohop_model::error::Error;
 use zerohop_model::machine::Bytes;
 use zerohop_model::measurement::{InstanceReport, PageCensus};
 use zerohop_model::plan::InstancePlan;
-use zerohop_process::{Signal, group_runs, has_ended, kill_group};
+use zerohop_process::{Signal, group_runs, has_ended, kill_group, running_time};
 use zerohop_topology::Pinned;
 
 /// How much of a log is read for its last lines, in bytes, and how many lines are shown.
@@ -85,8 +85,7 @@ pub(crate) struct Running {
     /// Whether it leads a process group.
     own_group: bool,
     child: Mutex<Child>,
-    started: Instant,
-    /// When it last took or gave something, in milliseconds from its start.
+    /// When it last took or gave something, in milliseconds of [`running_time`].
     moved: AtomicU64,
     feeding: AtomicU8,
     seen: Mutex<Seen>,
@@ -95,18 +94,9 @@ pub(crate) struct Running {
 impl Running {
     /// `child` runs; with `own_group` it leads a process group.
     pub(crate) fn new(identity: Identity, child: Child, own_group: bool) -> Self {
-        let (moved, feeding) = (AtomicU64::new(0), AtomicU8::new(Feeding::Idle as u8));
+        let (moved, feeding) = (AtomicU64::default(), AtomicU8::new(Feeding::Idle as u8));
         let pid = child.id();
-        Running {
-            identity,
-            pid,
-            own_group,
-            child: Mutex::new(child),
-            started: Instant::now(),
-            moved,
-            feeding,
-            seen: Mutex::default(),
-        }
+        Running { identity, pid, own_group, child: Mutex::new(child), moved, feeding, seen: Mutex::default() }
     }
 
     /// An error of this program: `what` goes on after its name. Its last words are added.
@@ -117,7 +107,7 @@ impl Running {
 
     /// Notes that it took or gave something.
     pub(crate) fn moved(&self) {
-        self.moved.store(self.started.elapsed().as_millis() as u64, Ordering::Relaxed);
+        self.moved.store(running_time().as_millis() as u64, Ordering::Relaxed);
     }
 
     pub(crate) fn set_feeding(&self, feeding: Feeding) {
@@ -174,7 +164,7 @@ impl Running {
 
     /// For how long it has not moved.
     fn still(&self) -> Duration {
-        self.started.elapsed().saturating_sub(Duration::from_millis(self.moved.load(Ordering::Relaxed)))
+        running_time().saturating_sub(Duration::from_millis(self.moved.load(Ordering::Relaxed)))
     }
 
     /// Its number, and that of its process group.
