@@ -10,9 +10,10 @@ cp "$DATA/phix/phix.1.fastq" 1.fq
 cp "$DATA/phix/phix.2.fastq" 2.fq
 for _ in $(seq 20); do cat 1.fq; done > many.fq  # more than are looked at for the read length
 zerohop align -t 1 -o expected.sam ref.fa 1.fq 2.fq
+mkfifo never
 
-# faults.so: fsync(2) of a file fails with the error number in FAIL_SYNC, the Nth rename(2) with that in
-# FAIL_RENAME=N:CODE
+# faults.so: fsync(2) of a file fails with the error number in FAIL_SYNC, of a folder with that in FAIL_SYNC_FOLDER, the
+# Nth rename(2) with that in FAIL_RENAME=N:CODE
 cat > faults.c <<'C'
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -27,7 +28,7 @@ static int fails(const char *name) {
 }
 int fsync(int fd) {
     struct stat there;
-    if (!fstat(fd, &there) && S_ISREG(there.st_mode) && fails("FAIL_SYNC")) return -1;
+    if (!fstat(fd, &there) && fails(S_ISREG(there.st_mode) ? "FAIL_SYNC" : "FAIL_SYNC_FOLDER")) return -1;
     return ((int (*)(int))dlsym(RTLD_NEXT, "fsync"))(fd);
 }
 int rename(const char *from, const char *to) {
@@ -69,13 +70,50 @@ synced() {
     FAIL_SYNC=5 refused 1 "Input/output error" index -q ref.fa
     [ ! -e ref.fa.r50.zhi ] && [ -z "$(ls | grep zhi)" ] || fail "an index that was not synced"
     FAIL_RENAME=2:13 refused 1 "out/x.2.sam: cannot write: Permission denied" align --shards 3 -o out/x.sam ref.fa 1.fq
+    # The records are there, and on the disk: only their name may not be.
+    local code
+    for code in 5 95; do
+        FAIL_SYNC_FOLDER=$code attempt align -q -t 1 -o out/x.sam ref.fa 1.fq 2.fq
+        [ $rc = 0 ] && same_alignments out/x.sam expected.sam || fail "a folder that is not synced: $rc, $(cat stderr)"
+        [ $code = 95 ] && [ ! -s stderr ] || grep -q '^note: .*/out: .*loss of power: Input/output' stderr ||
+            fail "a folder that is not synced: $(cat stderr)"
+    done
+    rm out/x.sam
+    unset LD_PRELOAD
+}
+
+# The first process of a container is not ended by the default actions of signals.
+first_process() {
+    local zerohop writer
+    unshare -fp true 2> /dev/null || { echo "first process: not tested, no namespace can be made here"; return; }
+    { cat many.fq; exec sleep 60; } > never & writer=$!
+    unshare -fp --kill-child "$ZEROHOP" align -q -t 2 -o out/x.sam ref.fa never 2> stderr & pid=$!
+    until ls out | grep -q partial; do
+        kill -0 $pid 2> /dev/null || fail "the first process has ended: $(cat stderr)"
+        sleep 0.02
+    done
+    zerohop=$(pgrep -P $pid)
+    kill -s TERM $zerohop
+    rc=0
+    wait $pid || rc=$?
+    end $writer
+    [ $rc = 143 ] || fail "the first process: exit status $rc after SIGTERM"
+    [ -z "$(ls -A out)" ] || fail "left by the first process: $(ls -A out)"
+}
+
+# Who ignores SIGCHLD hands that on to what it starts.
+children_ignored() {
+    rc=0
+    python3 -c 'if True:
+        import os, signal, sys
+        signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+        os.execv(sys.argv[1], sys.argv[1:])' "$ZEROHOP" run -q -- sh -c 'exit 3' 2> stderr || rc=$?
+    [ $rc = 3 ] || fail "SIGCHLD ignored: $rc, $(cat stderr)"
 }
 
 # Every signal that ends a process, while the output is open: from a reader that never ends.
 signals() {
     local signal pid writer left
-    mkfifo never
-
     for signal in HUP INT QUIT USR1 USR2 TERM ALRM XCPU ABRT SEGV; do
         { cat many.fq; exec sleep 60; } > never & writer=$!
         (ulimit -c 0; exec env --default-signal=INT,QUIT "$ZEROHOP" align -q -t 2 --shards 2 -o out/x.sam ref.fa 1.fq \
@@ -224,9 +262,45 @@ old_indexes() {
     ! "$ZEROHOP" align -q -o out/x.bam ref.fa 1.fq many.fq 2> said || fail "files of other lengths were aligned"
     [ "$(ls out | wc -l)" = 2 ] || fail "files after a failure: $(ls out)"
     rm out/*
+    # of each shard, and of nothing that is not written
+    zerohop align -q -t 2 --sort -o out/x.1.bam ref.fa 1.fq 2.fq
+    cp out/x.1.bam out/x.bam; cp out/x.1.bam.bai out/x.bam.bai
+    zerohop align -q -t 2 --shards 2 -o out/x.bam ref.fa 1.fq 2.fq
+    [ "$(ls out | tr '\n' ' ')" = "x.1.bam x.2.bam x.bam x.bam.bai " ] || fail "indexes of shards: $(ls out)"
+    cp out/x.bam.bai out/y.bai; echo mine > out/y.v2.bai; mkdir out/y.v2.csi
+    zerohop align -q -t 2 --format bam -o out/y.v2 ref.fa 1.fq 2.fq
+    [ "$(cat out/y.v2.bai)" = mine ] && [ -e out/y.bai ] || fail "a file that is no index of it is gone: $(ls out)"
+    rm -r out/*
+}
+
+# What is written to an open file comes behind what is there; and one file does not take two outputs.
+open_files() {
+    local name
+    for name in - /dev/stdout /dev/fd/1 /proc/self/fd/1; do
+        "$ZEROHOP" align -q -t 1 -o $name ref.fa 1.fq 2.fq > out/all.sam
+        "$ZEROHOP" align -q -t 1 -o $name ref.fa 1.fq 2.fq >> out/all.sam
+        cmp <(cat expected.sam expected.sam | grep -v '^@PG') <(grep -v '^@PG' out/all.sam) || fail ">> to $name"
+    done
+    for name in - /dev/stdout; do
+        "$ZEROHOP" align -q -t 1 --json $name -o out/x.sam ref.fa 1.fq > out/runs.json
+        "$ZEROHOP" align -q -t 1 --json $name -o out/x.sam ref.fa 1.fq >> out/runs.json
+        [ "$(grep -c '"schema_version"' out/runs.json)" = 2 ] || fail "two summaries to $name"
+        rm out/*
+        refused 2 "was given as two outputs" align --json $name ref.fa 1.fq
+        rc=0
+        "$ZEROHOP" align -q --json $name ref.fa 1.fq 2> stderr | cat > out/mixed || rc=$?
+        [ $rc = 2 ] && [ ! -s out/mixed ] || fail "records and --json $name into one pipe: $rc"
+        rm out/mixed
+    done
+    refused 2 "--shards needs an output file" align --shards 2 -o - ref.fa 1.fq
+    (ulimit -Sn 40; zerohop align -q -t 2 --shards 60 -o out/x.sam ref.fa 1.fq)
+    rm out/*
 }
 
 part synced
+part first_process
+part children_ignored
+part open_files
 part signals
 part old_indexes
 part size_limit

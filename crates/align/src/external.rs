@@ -101,8 +101,9 @@ impl Ready for External<'_> {
         let changed = self.tried.as_ref().is_some_and(|tried| tried.changed);
         let varying = notes::varying(self.job, descriptor, (self.site.instances(), ranks > 1), changed);
         let left_out = run.tally.left_out;
+        let mates = if left_out == 1 { "mate" } else { "mates" };
         let left_out =
-            (left_out > 0).then(|| format!("{} wrote no record of {left_out} mates of no bases.", descriptor.title));
+            (left_out > 0).then(|| format!("{} wrote no record of {left_out} {mates} of no bases.", descriptor.title));
         varying.into_iter().chain(notes::warned(&descriptor.name, run)).chain(left_out).collect()
     }
 

@@ -90,8 +90,8 @@ pub struct Output {
     pub format: Option<FormatName>,
     /// Compression level, 0 to 9 as in samtools; by default [`BAM_LEVEL`], and [`LEVEL`] of CRAM and of reads.
     pub level: Option<u8>,
-    /// Version of CRAM.
-    pub cram_version: CramVersion,
+    /// Version of CRAM; by default 3.0.
+    pub cram_version: Option<CramVersion>,
     /// The order of chunks.
     pub order: Order,
     /// Number of files.
@@ -158,7 +158,10 @@ impl Output {
         match self.format.unwrap_or_else(by_suffix) {
             FormatName::Sam => Format::Sam,
             FormatName::Bam => Format::Bam { level: self.level.unwrap_or(BAM_LEVEL) },
-            FormatName::Cram => Format::Cram { version: self.cram_version, level: self.level.unwrap_or(LEVEL) },
+            FormatName::Cram => Format::Cram {
+                version: self.cram_version.unwrap_or(CramVersion::V3_0),
+                level: self.level.unwrap_or(LEVEL),
+            },
             FormatName::Paf => Format::Paf,
             FormatName::Abundances => Format::Abundances,
         }
@@ -314,7 +317,7 @@ impl Job {
                 path: None,
                 format: None,
                 level: None,
-                cram_version: CramVersion::V3_0,
+                cram_version: None,
                 order: Order::Input,
                 shards: 1,
                 comments: Comments::None,

@@ -361,8 +361,7 @@ impl<'t> MultiRank<'t> {
         }
         let mut named: Vec<_> = self.output.partials.into_iter().zip(self.paths).collect();
         let index = sink.as_ref().and_then(|sink| Some((sink, sink.index_path()?)));
-        let index_path = index.as_ref().map(|(_, path)| path.as_path());
-        job.output.path.iter().try_for_each(|path| remove_other_indexes(path, job.output.format(), index_path))?;
+        let index_path = index.as_ref().map(|(_, path)| path.clone());
         // After the records: an index that is older is not trusted.
         if let Some((sink, path)) = index {
             let partial = journal::folder(&named[0].1).join("output.index");
@@ -371,6 +370,8 @@ impl<'t> MultiRank<'t> {
         }
         drop(sink);
         owner.complete(&named)?;
+        let paths = output_files::paths(job);
+        paths.iter().for_each(|path| remove_other_indexes(path, job.output.format(), index_path.as_deref()));
         Ok(Some(all.into_iter().map(|(rank, _)| rank).collect()))
     }
 

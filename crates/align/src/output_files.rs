@@ -20,9 +20,13 @@ use zerohop_process::{WriteError, cache};
 /// # Errors
 /// Wrong usage, or what the system says.
 pub fn check(job: &Job) -> Result<(), AlignError> {
-    if job.output.shards > 1 && job.output.path.is_none() {
-        return Err(AlignError::Usage("--shards needs an output file (-o)".to_owned()));
+    if job.output.shards > 1 {
+        if job.output.path.as_deref().is_none_or(zerohop_process::is_written_in_place) {
+            return Err(AlignError::Usage("--shards needs an output file (-o)".to_owned()));
+        }
+        zerohop_process::allow_more_files();
     }
+    check_compression(job)?;
     sorting::check(job)?;
     let plan = match &job.placement.plan {
         Some(PlanFrom::File(path)) => Some(path),
@@ -73,6 +77,20 @@ pub fn check(job: &Job) -> Result<(), AlignError> {
     all().try_for_each(|path| Ok(zerohop_process::check_writable(path)?))
 }
 
+/// Refuses options that are for another format.
+fn check_compression(job: &Job) -> Result<(), AlignError> {
+    let (format, output) = (job.output.format(), &job.output);
+    let is_compressed = matches!(format, Format::Bam { .. } | Format::Cram { .. }) || output.unaligned.is_some();
+    let words = if output.level.is_some() && !is_compressed {
+        "--level is for BAM and CRAM, and for compressed files of unaligned reads: name the output .bam or .cram"
+    } else if output.cram_version.is_some() && !matches!(format, Format::Cram { .. }) {
+        "--cram-version is for CRAM: name the output .cram, or give --format cram"
+    } else {
+        return Ok(());
+    };
+    Err(AlignError::Usage(words.to_owned()))
+}
+
 /// Makes the .fai index of the reference if one of the files is CRAM. Not all CRAM needs it: where some does and it
 /// cannot be made, reading says so.
 pub fn index_for_cram<'p>(reference: &Path, mut files: impl Iterator<Item = &'p PathBuf>) {
@@ -114,7 +132,8 @@ fn tables(job: &Job) -> impl Iterator<Item = &PathBuf> {
 /// # Errors
 /// Wrong usage.
 pub fn apart_from<'p>(job: &Job, inputs: impl IntoIterator<Item = &'p PathBuf>) -> Result<(), AlignError> {
-    let outputs = [all_paths(job), sorting::indexes(job), logs_there(job)].concat();
+    let standard_output = job.output.path.is_none().then(|| PathBuf::from("-")).into_iter().collect();
+    let outputs = [standard_output, all_paths(job), sorting::indexes(job), logs_there(job)].concat();
     Ok(overwrite::apart(inputs, outputs.iter().chain(tables(job)))?)
 }
 
@@ -228,11 +247,7 @@ pub fn header_digest(header: &Header) -> String {
 
 /// The files of records; none for standard output.
 pub fn paths(job: &Job) -> Vec<PathBuf> {
-    match &job.output.path {
-        None => Vec::new(),
-        Some(path) if job.output.shards == 1 => vec![path.clone()],
-        Some(path) => (1..=job.output.shards).map(|i| shard_path(path, i)).collect(),
-    }
+    zerohop_output::paths(job.output.path.as_deref(), job.output.shards)
 }
 
 /// All files that records and reads go to: those of records, and those of reads that were not aligned.

@@ -65,7 +65,7 @@ impl Told {
 /// # Errors
 /// If one has not.
 pub fn check(report: &RunReport) -> Result<(), AlignError> {
-    let (reads, records) = (report.tally.reads, report.tally.primary_records + report.tally.left_out);
+    let (reads, records) = (report.tally.reads, report.tally.primary_records + report.tally.without_record());
     match reads == records {
         true => Ok(()),
         false => Err(AlignError::Failed(format!(
@@ -80,7 +80,7 @@ pub fn check(report: &RunReport) -> Result<(), AlignError> {
 /// A file that cannot be written.
 pub fn tell(job: &Job, summary: &Summary) -> Result<(), AlignError> {
     if job.quiet {
-        // What may make the result wrong is never kept quiet.
+        // Some tell of what may make the result wrong.
         summary.notes.iter().for_each(|note| tell::note(note));
     } else {
         tell::text(&summary.text());

@@ -46,6 +46,8 @@ pub fn missing_index(fasta: &Path) -> Result<Option<NewIndex>, Error> {
         )),
         (false, true) => Ok(None),
         (false, false) => match hts::fai(fasta) {
+            // It may be older than the FASTA, and right: a copy of both may have given it its time first.
+            Ok(text) if std::fs::read(&fai).is_ok_and(|there| there == text) => Ok(None),
             Ok(text) => Ok(Some(NewIndex { path: fai, text })),
             Err(_) => Err(fault("'samtools faidx' cannot index it, which CRAM needs: are its lines of equal length?")),
         },
@@ -67,6 +69,9 @@ pub(crate) fn check(fasta: &Path, contigs: &[Contig]) -> Result<(), Error> {
             Some(found) => {
                 let what = format!("contig '{name}' has {found} bases here, but {length} in the index of the aligner");
                 return Err(fault(what));
+            }
+            None if *length == 0 => {
+                return Err(fault(format!("contig '{name}' has no bases, and CRAM cannot hold it: leave it out")));
             }
             None => return Err(fault(format!("contig '{name}' of the aligner's index is not here"))),
         }

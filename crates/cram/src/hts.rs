@@ -435,4 +435,23 @@ mod tests {
         record.set(&bam(b"read", &[4 << 4, 9 << 4 | 3], 4, &tags)).unwrap();
         assert_eq!(record.core.n_cigar, 2);
     }
+
+    #[test]
+    fn what_cram_cannot_hold() {
+        let fault = |(contig, position): (i32, i32), flags: u16, cigar: &[u32]| {
+            let mut record = Record::new();
+            record.set(&bam(b"r", cigar, 3, b"")).unwrap();
+            (record.core.tid, record.core.pos, record.core.flag) = (contig, position.into(), flags);
+            record.fault(2)
+        };
+        let cigar = [3 << 4];
+        assert_eq!(fault((1, 0), 0, &cigar), None);
+        assert_eq!(fault((1, 0), UNMAPPED, &[]), None, "beside its mate");
+        assert_eq!(fault((-1, -1), UNMAPPED, &[]), None);
+        assert_eq!(fault((2, 0), 0, &cigar), Some("it is on a contig that the header does not name"));
+        assert_eq!(fault((-1, -1), 0, &cigar), Some("it is mapped, but to no contig"));
+        assert_eq!(fault((1, -1), 0, &cigar), Some("it is mapped, but has no position"));
+        assert_eq!(fault((1, -1), UNMAPPED, &[]), Some("it names a contig, but has no position"));
+        assert_eq!(fault((1, 0), 0, &[]), Some("it is mapped, but has no CIGAR"));
+    }
 }

@@ -5,6 +5,7 @@ use crate::chunk::Chunk;
 use crate::machine::{Bytes, CpuId, NodeId};
 use crate::plan::InstancePlan;
 use crate::record;
+use crate::sink::Elsewhere;
 use crate::timeline::Timeline;
 use serde::{Deserialize, Serialize};
 use std::ops::AddAssign;
@@ -24,10 +25,16 @@ pub struct Tally {
     pub bases: u64,
     /// Records that are neither secondary nor supplementary: one per read.
     pub primary_records: u64,
-    /// Reads without a record: mates of no bases, of which an external aligner wrote none; unmapped reads, where none
-    /// of them are wanted.
+    /// Reads of which the aligner made no record: mates of no bases, of which an external one wrote none; unmapped
+    /// reads, where its options leave them out.
     #[serde(default)]
     pub left_out: u64,
+    /// Reads whose records are not written, for unaligned ones are not wanted.
+    #[serde(default)]
+    pub not_shown: u64,
+    /// Reads that went to the files of unaligned reads, if there are any; these may have a record, too.
+    #[serde(default)]
+    pub unaligned: u64,
     /// Secondary and supplementary records.
     pub other_records: u64,
     /// Reads whose primary record is mapped.
@@ -57,6 +64,18 @@ impl Tally {
         tally
     }
 
+    /// Takes over what an encoder did with reads of the chunk.
+    pub fn correct(&mut self, Elsewhere { not_shown, unaligned }: Elsewhere) {
+        self.primary_records -= not_shown;
+        self.not_shown += not_shown;
+        self.unaligned += unaligned;
+    }
+
+    /// Reads without a record.
+    pub fn without_record(&self) -> u64 {
+        self.left_out + self.not_shown
+    }
+
     fn add(&mut self, Alignment { flags, template_length, .. }: &Alignment) {
         if flags & (record::SECONDARY | record::SUPPLEMENTARY) != 0 {
             self.other_records += 1;
@@ -80,6 +99,8 @@ impl AddAssign<&Tally> for Tally {
         self.bases += other.bases;
         self.primary_records += other.primary_records;
         self.left_out += other.left_out;
+        self.not_shown += other.not_shown;
+        self.unaligned += other.unaligned;
         self.other_records += other.other_records;
         self.mapped += other.mapped;
         self.paired += other.paired;

@@ -117,6 +117,15 @@ pub struct OfRead<'a> {
     pub pair_flags: u16,
 }
 
+/// Reads of a chunk of which an encoder did other things than to write their records.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Elsewhere {
+    /// Reads whose records are not wanted.
+    pub not_shown: u64,
+    /// Reads that go to the files of unaligned reads.
+    pub unaligned: u64,
+}
+
 /// Makes the bytes of one chunk out of its records. What comes out of it for different chunks can be put in any order.
 pub trait Encoder {
     /// Starts a chunk of `lane`; its bytes will be put into `buffer`, which is empty.
@@ -133,6 +142,11 @@ pub trait Encoder {
     /// # Errors
     /// [`Error::Output`] when compression fails.
     fn finish(&mut self) -> Result<Vec<u8>, Error>;
+
+    /// After a chunk has ended: what became of its reads besides their records.
+    fn elsewhere(&self) -> Elsewhere {
+        Elsewhere::default()
+    }
 
     /// After a chunk has ended: what it adds to a file [beside](Sink::beside) the records, the first of which is 0, in
     /// `buffer`, which is empty.

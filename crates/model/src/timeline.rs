@@ -96,24 +96,24 @@ pub type SearchTimeline = Timeline<{ SearchStage::ALL.len() }>;
 /// use zerohop_model::timeline::{Stage, Timeline};
 /// let mut line: Timeline = Timeline::default();
 /// line.add(Stage::Map, Duration::ZERO, Duration::from_millis(15));
-/// assert_eq!(line.steps.iter().map(|step| step[Stage::Map as usize]).sum::<u32>(), 15_000);
+/// assert_eq!(line.steps.iter().map(|step| step[Stage::Map as usize]).sum::<u64>(), 15_000);
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(bound(serialize = "[u32; COUNT]: Serialize", deserialize = "[u32; COUNT]: Deserialize<'de>"))]
+#[serde(bound(serialize = "[u64; COUNT]: Serialize", deserialize = "[u64; COUNT]: Deserialize<'de>"))]
 #[serde(try_from = "Written<COUNT>")]
 pub struct Timeline<const COUNT: usize = { Stage::ALL.len() }> {
     /// Length of a step, in microseconds.
     pub step_us: u64,
     /// Microseconds in each stage, per step; the first step begins with the thread.
-    pub steps: Vec<[u32; COUNT]>,
+    pub steps: Vec<[u64; COUNT]>,
 }
 
 /// A time line as it was written, by us or somebody else.
 #[derive(Deserialize)]
-#[serde(bound(deserialize = "[u32; COUNT]: Deserialize<'de>"))]
+#[serde(bound(deserialize = "[u64; COUNT]: Deserialize<'de>"))]
 struct Written<const COUNT: usize> {
     step_us: u64,
-    steps: Vec<[u32; COUNT]>,
+    steps: Vec<[u64; COUNT]>,
 }
 
 impl<const COUNT: usize> TryFrom<Written<COUNT>> for Timeline<COUNT> {
@@ -157,7 +157,7 @@ impl<const COUNT: usize> Timeline<COUNT> {
             if self.steps.len() <= step {
                 self.steps.resize(step + 1, [0; COUNT]);
             }
-            self.steps[step][stage.place()] += (until - at) as u32;
+            self.steps[step][stage.place()] += until - at;
             at = until;
         }
     }
@@ -171,17 +171,13 @@ impl<const COUNT: usize> Timeline<COUNT> {
             other.coarsen();
         }
         self.steps.resize(self.steps.len().max(other.steps.len()), [0; COUNT]);
-        let sum = |(mine, its): (&mut [u32; COUNT], &[u32; COUNT])| {
-            mine.iter_mut().zip(its).for_each(|(a, b)| *a = a.saturating_add(*b))
-        };
+        let sum = |(mine, its): (&mut [u64; COUNT], &[u64; COUNT])| mine.iter_mut().zip(its).for_each(|(a, b)| *a += b);
         self.steps.iter_mut().zip(&other.steps).for_each(sum);
     }
 
     /// Two steps become one.
     fn coarsen(&mut self) {
-        let sum = |pair: &[[u32; COUNT]]| {
-            std::array::from_fn(|stage| pair.iter().fold(0, |sum: u32, step| sum.saturating_add(step[stage])))
-        };
+        let sum = |pair: &[[u64; COUNT]]| std::array::from_fn(|stage| pair.iter().map(|step| step[stage]).sum());
         self.steps = self.steps.chunks(2).map(sum).collect();
         self.step_us *= 2;
     }
@@ -207,13 +203,17 @@ mod tests {
             line.add(stage, Duration::from_micros(total), Duration::from_micros(i));
             total += i;
         }
-        assert_eq!(line.steps.iter().flatten().map(|&us| u64::from(us)).sum::<u64>(), total);
+        assert_eq!(line.steps.iter().flatten().sum::<u64>(), total);
         assert!(line.steps.len() <= Timeline::<7>::MOST_STEPS);
         let mut both: Timeline = Timeline::default();
         both.add(Stage::Map, Duration::ZERO, Duration::from_micros(7));
         both.join(line.clone());
-        assert_eq!(both.steps.iter().flatten().map(|&us| u64::from(us)).sum::<u64>(), total + 7);
-        let fullest = line.steps.iter().map(|step| step.iter().sum::<u32>()).max();
-        assert!(fullest.is_some_and(|us| u64::from(us) <= line.step_us));
+        assert_eq!(both.steps.iter().flatten().sum::<u64>(), total + 7);
+        let fullest = line.steps.iter().map(|step| step.iter().sum::<u64>()).max();
+        assert!(fullest.is_some_and(|us| us <= line.step_us));
+        let year = Duration::from_secs(365 * 24 * 3600);
+        let mut long: Timeline = Timeline::default();
+        long.add(Stage::Map, Duration::ZERO, year);
+        assert_eq!(long.steps.iter().flatten().sum::<u64>(), year.as_micros() as u64);
     }
 }

@@ -1,6 +1,6 @@
 //! The encoder of one worker: records in the format of the output, packed as the output wants them.
 
-use crate::keys::KeyMaker;
+use crate::keys::{KeyMaker, MOST_OF_NAME};
 use crate::line::{Fields, LineParser, with_flag};
 use crate::marking::Signer;
 use crate::mates::Mate;
@@ -12,9 +12,9 @@ use crate::{bam, sam};
 use zerohop_bgzf::BlockCompressor;
 use zerohop_model::alignment::Alignments;
 use zerohop_model::chunk::Chunk;
-use zerohop_model::error::Error;
+use zerohop_model::error::{Error, shown};
 use zerohop_model::record::{FIRST, LAST, PAIRED, QC_FAIL};
-use zerohop_model::sink::{Encoder, OfRead};
+use zerohop_model::sink::{Elsewhere, Encoder, OfRead};
 use zerohop_sort::push_frame;
 
 /// How a record is written.
@@ -67,6 +67,10 @@ impl<'h> Packing<'h> {
     ) -> Result<(), Error> {
         match self {
             Packing::Plain | Packing::Blocks(_) | Packing::Containers(_) => write(out),
+            Packing::Frames(..) if fields.name.len() > MOST_OF_NAME => {
+                let what = format!("its name has more than {MOST_OF_NAME} bytes, and cannot be sorted");
+                Err(Error::Record { read: shown(fields.name), mate: usize::from(fields.flags & LAST != 0), what })
+            }
             Packing::Frames(keys, signer) => {
                 push_frame(out, keys.key(fields), write)?;
                 signer.as_mut().map_or(Ok(()), |signer| signer.note(fields, is_first, text_of))
@@ -113,6 +117,7 @@ pub(crate) struct RecordEncoder<'h> {
     shows_unaligned: bool,
     /// What takes reads that were not aligned, if something does.
     unaligned: Option<UnalignedEncoder>,
+    elsewhere: Elsewhere,
     /// What is compressed at the end of the chunk, if it is.
     raw: Vec<u8>,
     out: Vec<u8>,
@@ -125,8 +130,19 @@ impl<'h> RecordEncoder<'h> {
         (form, packing): (Form, Packing<'h>),
         Beside { shows_unaligned, unaligned, bases_of_all }: Beside,
     ) -> Self {
-        let (bases, pending, raw, out) = (Bases::new(bases_of_all), Vec::new(), Vec::new(), Vec::new());
-        RecordEncoder { context, parser, bases, form, packing, pending, shows_unaligned, unaligned, raw, out }
+        RecordEncoder {
+            context,
+            parser,
+            bases: Bases::new(bases_of_all),
+            form,
+            packing,
+            pending: Vec::new(),
+            shows_unaligned,
+            unaligned,
+            elsewhere: Elsewhere::default(),
+            raw: Vec::new(),
+            out: Vec::new(),
+        }
     }
 
     /// Whether the lines of a fragment are looked at together.
@@ -182,11 +198,13 @@ impl<'h> RecordEncoder<'h> {
                     None if pending.pair_flags & PAIRED != 0 => {
                         unaligned.add_mate_without_bases(&self.context, fields, pending.pair_flags)?;
                     }
-                    None => {}
+                    None => continue,
                 }
+                self.elsewhere.unaligned += 1;
             }
         }
-        if !self.shows_unaligned && !is_aligned(flags.into_iter()) {
+        if !self.shows_unaligned && !is_aligned(flags.iter().copied()) {
+            self.elsewhere.not_shown += count_primary(flags.into_iter());
             return Ok(());
         }
         if !self.context.mate_tags {
@@ -213,6 +231,11 @@ fn target<'b>(packing: &Packing<'_>, raw: &'b mut Vec<u8>, out: &'b mut Vec<u8>)
     }
 }
 
+/// How many records with these flags are those of reads, not further alignments of them.
+fn count_primary(flags: impl Iterator<Item = u16>) -> u64 {
+    flags.filter(|flags| is_primary(*flags)).count() as u64
+}
+
 /// Records of BAM that lie one after the other.
 fn records_of(mut bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
     std::iter::from_fn(move || {
@@ -228,6 +251,7 @@ impl Encoder for RecordEncoder<'_> {
         self.context.lane = lane as usize;
         self.raw.clear();
         self.pending.clear();
+        self.elsewhere = Elsewhere::default();
         self.unaligned.iter_mut().for_each(UnalignedEncoder::begin);
         self.out = buffer;
         if let Some(signer) = self.packing.signer() {
@@ -236,12 +260,17 @@ impl Encoder for RecordEncoder<'_> {
     }
 
     fn encode(&mut self, chunk: &Chunk, alignments: &Alignments) -> Result<(), Error> {
-        let Self { context, form, packing, raw, out, unaligned, .. } = self;
-        if let Some(unaligned) = unaligned {
-            for index in 0..chunk.len().min(alignments.fragments()) {
-                if unaligned.wants(alignments.fragment(index).map(|aligned| aligned.alignment.flags)) {
-                    unaligned.add(context, chunk, index)?;
-                }
+        let Self { context, form, packing, raw, out, unaligned, elsewhere, shows_unaligned, .. } = self;
+        for index in 0..chunk.len().min(alignments.fragments()) {
+            let flags = || alignments.fragment(index).map(|aligned| aligned.alignment.flags);
+            if let Some(unaligned) = unaligned
+                && unaligned.wants(flags())
+            {
+                unaligned.add(context, chunk, index)?;
+                elsewhere.unaligned += chunk.fragment(index).reads().count() as u64;
+            }
+            if !*shows_unaligned && !is_aligned(flags()) {
+                elsewhere.not_shown += count_primary(flags());
             }
         }
         let out = target(packing, raw, out);
@@ -288,6 +317,10 @@ impl Encoder for RecordEncoder<'_> {
             Packing::Frames(_, Some(signer)) => signer.end(&mut self.out)?,
         }
         Ok(std::mem::take(&mut self.out))
+    }
+
+    fn elsewhere(&self) -> Elsewhere {
+        self.elsewhere
     }
 
     fn finish_beside(&mut self, file: usize, buffer: Vec<u8>) -> Result<Vec<u8>, Error> {

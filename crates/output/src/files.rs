@@ -6,7 +6,7 @@ use crate::file_index::{FileIndex, MadePart};
 use crate::format::Format;
 use crate::header::Header;
 use crate::index::IndexFormat;
-use crate::libraries::Libraries;
+use crate::libraries::{Libraries, MOST_READ_GROUPS};
 use crate::line::{ContigNumbers, LineParser};
 use crate::marking::{self, BothCollector, Marking, Signer};
 use crate::order::SortOrder;
@@ -23,10 +23,10 @@ use std::sync::Mutex;
 use zerohop_bgzf::BlockCompressor;
 use zerohop_cram::{Cram, NewIndex, Order};
 use zerohop_duplicates::{ChunkCounts, Decision, Marks};
-use zerohop_model::error::Error;
+use zerohop_model::error::{Error, InputError};
 use zerohop_model::sink::{Access, Collect, Encoder, Sink};
 use zerohop_process::overwrite::{self, Kind};
-use zerohop_process::{NewFile, WriteError, complete_all};
+use zerohop_process::{NewFile, WriteError, complete_all, tell};
 use zerohop_sort::Store;
 
 /// The part of the memory that is for signatures, where duplicates are looked for: they take about a third of what
@@ -106,11 +106,8 @@ impl FileSink {
     /// # Errors
     /// [`Error::Output`], or [`Error::BrokenPipe`].
     pub fn create(spec: OutputSpec) -> Result<Self, Error> {
-        let paths = match &spec.path {
-            None => vec![None],
-            Some(path) if spec.shards <= 1 => vec![Some(path.clone())],
-            Some(path) => (1..=spec.shards).map(|i| Some(shard_path(path, i))).collect(),
-        };
+        let paths = paths(spec.path.as_deref(), spec.shards);
+        let paths = if paths.is_empty() { vec![None] } else { paths.into_iter().map(Some).collect() };
         // The sink owns each file from the start, so that it removes them all if one cannot be opened.
         let mut sink = FileSink::without_files(spec)?;
         for path in paths {
@@ -228,6 +225,10 @@ impl FileSink {
         let of_records = |sorting: &Sorting| sorting.memory - marking.map_or(0, of_signatures);
         let store = spec.sorting.as_ref().map(|sorting| sorting.store("records", of_records(sorting)));
         let libraries = Libraries::new(&spec.header, &spec.lane_groups);
+        if marking.is_some() && spec.header.read_groups.len() > MOST_READ_GROUPS {
+            let words = format!("duplicates can be looked for in {MOST_READ_GROUPS} read groups at most");
+            return Err(Error::Header(format!("{words}, and there are {}", spec.header.read_groups.len())));
+        }
         let (files, index, index_file) = (Vec::new(), None, None);
         let abundances = (spec.format == Format::Abundances).then(|| Mutex::new(Abundances::new(&spec.header.contigs)));
         Ok(FileSink {
@@ -332,10 +333,10 @@ impl FileSink {
             let written = file.file().write_all_at(&self.index_bytes()?, 0);
             written.map_err(|source| unwritten(WriteError { path: file.path().to_owned(), source }))?;
         }
-        if let Some(path) = &self.spec.path {
-            remove_other_indexes(path, self.spec.format, index.as_ref().map(NewFile::path))?;
-        }
+        let paths = paths(self.spec.path.as_deref(), self.spec.shards);
+        let index_path = index.as_ref().map(|file| file.path().to_owned());
         complete_all(own.into_iter().chain(index).chain(beside).collect()).map_err(unwritten)?;
+        paths.iter().for_each(|path| remove_other_indexes(path, self.spec.format, index_path.as_deref()));
         Ok(bytes)
     }
 
@@ -466,7 +467,10 @@ impl Sink for FileSink {
 pub fn index_fasta(fasta: &Path) -> Result<(), Error> {
     match zerohop_cram::missing_index(fasta)? {
         None => Ok(()),
-        Some(NewIndex { path, text }) => zerohop_process::write(&path, &text).map_err(unwritten),
+        Some(NewIndex { path, text }) => zerohop_process::write(&path, &text).map_err(|error| {
+            let why = if path.exists() { "the index beside it is of another reference" } else { "it has no index" };
+            InputError::new(fasta, format!("CRAM needs it, {why}, and {error}")).into()
+        }),
     }
 }
 
@@ -477,23 +481,34 @@ pub fn index_path(path: &Path, index: IndexFormat) -> PathBuf {
     name.into()
 }
 
-/// Removes indexes of `path` but the one that is written: they are of records that are replaced.
-///
-/// # Errors
-/// [`Error::Output`].
-pub fn remove_other_indexes(path: &Path, format: Format, written: Option<&Path>) -> Result<(), Error> {
+/// Removes indexes of `path` but the one that was written: they are of records that were replaced. What has the name of
+/// one, and holds something else, stays. One that cannot be removed is told of: the records are complete.
+pub fn remove_other_indexes(path: &Path, format: Format, written: Option<&Path>) {
     if zerohop_process::is_written_in_place(path) {
-        return Ok(());
+        return;
     }
     let formats = IndexFormat::of(format);
     // GATK and Picard write out.bai, and take it before out.bam.bai.
-    let of_others = formats.iter().map(|index| path.with_extension(index.suffix().trim_start_matches('.')));
-    let of_others = of_others.filter(|other| other.is_file() && overwrite::replaceable(other, Kind::Index).is_ok());
+    let has_suffix = path.extension().is_some_and(|suffix| suffix == "bam" || suffix == "cram");
+    let of_others = formats.iter().filter(|_| has_suffix);
+    let of_others = of_others.map(|index| path.with_extension(index.suffix().trim_start_matches('.')));
     let all = formats.iter().map(|index| index_path(path, *index)).chain(of_others);
-    all.filter(|other| Some(&**other) != written).try_for_each(|other| match std::fs::remove_file(&other) {
-        Err(source) if source.kind() != ErrorKind::NotFound => Err(Error::Output { path: other, source }),
-        _ => Ok(()),
-    })
+    let is_index = |other: &Path| other.is_file() && overwrite::replaceable(other, Kind::Index).is_ok();
+    for other in all.filter(|other| Some(&**other) != written && is_index(other)) {
+        if let Err(error) = std::fs::remove_file(&other) {
+            let (other, path) = (other.display(), path.display());
+            tell::note(&format!("{other} is an index of what {path} held before, and cannot be removed: {error}."));
+        }
+    }
+}
+
+/// The files of records of an output at `path` in so many shards; none for standard output.
+pub fn paths(path: Option<&Path>, shards: usize) -> Vec<PathBuf> {
+    match path {
+        None => Vec::new(),
+        Some(path) if shards <= 1 => vec![path.to_owned()],
+        Some(path) => (1..=shards).map(|shard| shard_path(path, shard)).collect(),
+    }
 }
 
 /// `out.bam` becomes `out.3.bam` for shard 3.
@@ -513,13 +528,9 @@ fn cram(spec: &OutputSpec) -> Result<Option<Cram>, Error> {
     Cram::new((&spec.header.text(), &spec.header.contigs), &spec.fasta, (version, level, order)).map(Some)
 }
 
-/// None is standard output, and so is `-`.
+/// None is standard output.
 fn open(path: Option<&Path>) -> Result<NewFile, Error> {
-    let open = match path.filter(|path| *path != Path::new("-")) {
-        None => NewFile::standard_output(),
-        Some(path) => NewFile::create(path),
-    };
-    open.map_err(unwritten)
+    path.map_or_else(NewFile::standard_output, NewFile::create).map_err(unwritten)
 }
 
 fn fault(open: &Open, source: std::io::Error) -> Error {

@@ -92,11 +92,14 @@ pub(crate) struct Index {
     contigs: BTreeMap<u32, ContigIndex>,
     /// Records without a contig.
     without_contig: u64,
+    /// Contig and bin of the last record, if it has a contig: it ends where the next one begins, and that is known when
+    /// there is one.
+    last: Option<(u32, u32)>,
 }
 
 impl Index {
     pub(crate) fn new(format: IndexFormat, contigs: &[Contig]) -> Self {
-        Index { format, depth: format.depth(contigs), contigs: BTreeMap::new(), without_contig: 0 }
+        Index { format, depth: format.depth(contigs), contigs: BTreeMap::new(), without_contig: 0, last: None }
     }
 
     pub(crate) fn format(&self) -> IndexFormat {
@@ -105,16 +108,18 @@ impl Index {
 
     /// An empty one of the same kind.
     pub(crate) fn like(&self) -> Self {
-        Index { contigs: BTreeMap::new(), without_contig: 0, ..self.clone() }
+        Index { contigs: BTreeMap::new(), without_contig: 0, last: None, ..*self }
     }
 
     /// Adds a record in the form of BAM that lies there. Records come in the order of their coordinates.
     pub(crate) fn add(&mut self, record: &[u8], at: Range) {
+        self.extend_last(at.0);
         let Some(Placed { contig, start, end, is_mapped }) = Placed::of(record) else {
             self.without_contig += 1;
             return;
         };
         let bin = self.bin(start, end);
+        self.last = Some((contig, bin));
         let contig = self.contigs.entry(contig).or_default();
         push(contig.bins.entry(bin).or_default(), at);
         for stretch in (start >> MIN_SHIFT)..=((end - 1) >> MIN_SHIFT) {
@@ -127,8 +132,24 @@ impl Index {
         contig.all = Some((contig.all.map_or(at.0, |(begin, _)| begin), at.1));
     }
 
+    /// Has the last record end where another one begins, maybe in the next block: a reader seeks wherever a range does
+    /// not begin where the one before it ends (hts_itr_next in htslib, which writes indexes so, too:
+    /// hts_idx_amend_last).
+    fn extend_last(&mut self, begin: u64) {
+        let Some((contig, bin)) = self.last.take() else { return };
+        let Some(contig) = self.contigs.get_mut(&contig) else { return };
+        contig.all.iter_mut().for_each(|all| all.1 = begin);
+        let range = contig.bins.get_mut(&bin).and_then(|ranges| ranges.last_mut());
+        range.into_iter().for_each(|range| range.1 = begin);
+    }
+
     /// Adds an index of records that follow, whose part begins at `offset`, in bytes.
     pub(crate) fn append(&mut self, part: Index, offset: u64) {
+        if part.contigs.is_empty() && part.without_contig == 0 {
+            return;
+        }
+        self.extend_last(offset << 16);
+        self.last = part.last;
         let moved = |(begin, end): Range| (begin + (offset << 16), end + (offset << 16));
         for (number, part) in part.contigs {
             let contig = self.contigs.entry(number).or_default();
@@ -240,7 +261,7 @@ fn first_bin(level: u32) -> u32 {
     ((1u64 << (3 * level)) / 7) as u32
 }
 
-/// Adds a range; one that begins in the block in which the one before ends is joined with it, as htslib does.
+/// Adds a range; one that begins where the one before ends, or in the same block, is joined with it, as htslib does.
 fn push(ranges: &mut Vec<Range>, range: Range) {
     match ranges.last_mut() {
         Some(last) if last.1 >> 16 >= range.0 >> 16 => last.1 = range.1,
@@ -314,12 +335,28 @@ mod tests {
             record.splice(38.., (150u32 << 4).to_le_bytes());
             record
         };
-        let records = [(0, 5, 0), (0, 16_300, 0), (0, 50_000, 4), (1, 0, 0), (1, 70_000, 0), (-1, -1, 4)];
+        let records = [
+            (0, 5, 0),
+            (0, 5, 0),
+            (0, 16_300, 0),
+            (0, 50_000, 4),
+            (0, 50_000, 0),
+            (1, 0, 0),
+            (1, 70_000, 0),
+            (-1, -1, 4),
+        ];
         let records = records.map(|(contig, position, flags)| record(contig, position, flags));
-        let at = |number: usize| ((number as u64 * 100) << 16, (number as u64 * 100 + 100) << 16);
+        // Each fills a block, and ends in it: the next one begins in the next block.
+        let at = |number: usize| ((number as u64 * 100) << 16, (number as u64 * 100) << 16 | 200);
         for format in [IndexFormat::Bai, IndexFormat::Csi] {
             let mut whole = Index::new(format, &contigs);
             records.iter().enumerate().for_each(|(number, record)| whole.add(record, at(number)));
+            let ranges: Vec<_> = whole.contigs.values().flat_map(|contig| contig.bins.values().flatten()).collect();
+            let ends = |number: usize| (number as u64 * 100) << 16;
+            let expected = [(0, 2), (2, 3), (3, 5), (5, 6), (6, 7)].map(|(first, next)| (ends(first), ends(next)));
+            let mut sorted: Vec<Range> = ranges.into_iter().copied().collect();
+            sorted.sort_unstable();
+            assert_eq!(sorted, expected, "each begins where the one before ends");
             for cut in 0..=records.len() {
                 let mut parts = [whole.like(), whole.like()];
                 for (number, record) in records.iter().enumerate() {

@@ -39,6 +39,9 @@ impl KeyMaker {
     }
 }
 
+/// Names of more bytes cannot be sorted by name: keys are short.
+pub(crate) const MOST_OF_NAME: usize = 8192;
+
 /// Appends a name so that its bytes compare as `strnum_cmp` of samtools compares names: a number is `0`, then how many
 /// digits it has without leading zeros, then these. A zero ends it.
 fn push_name(key: &mut Vec<u8>, mut name: &[u8]) {

@@ -6,6 +6,8 @@ use std::collections::HashMap;
 
 /// The name of the library of reads that name none, as Picard has it.
 const UNKNOWN: &str = "Unknown Library";
+/// Read groups are numbered in 16 bits.
+pub(crate) const MOST_READ_GROUPS: usize = u16::MAX as usize;
 
 /// The libraries of all lanes.
 #[derive(Debug, Default)]

@@ -2,6 +2,7 @@
 
 use crate::file_index::{FileIndex, MadePart};
 use crate::format::Format;
+use crate::line::with_flag;
 use std::sync::Mutex;
 use zerohop_bgzf::{BLOCK_DATA, BlockCompressor};
 use zerohop_cram::{Crai, Cram, Encoder};
@@ -121,7 +122,11 @@ impl MakePart for Maker<'_> {
                 match parts.fate(key.ordinal()) {
                     Fate::LeftOut => {}
                     Fate::Written => out.extend_from_slice(record),
-                    Fate::Marked => put_marked_line(record, &mut out),
+                    // One that is marked already stays.
+                    Fate::Marked => match with_flag(record, DUPLICATE) {
+                        Some(marked) => out.extend_from_slice(&marked),
+                        None => out.extend_from_slice(record),
+                    },
                 }
                 Ok(())
             })?,
@@ -169,19 +174,6 @@ fn mark(record: &mut [u8]) {
     let [low, high] = DUPLICATE.to_le_bytes();
     record[BAM_FLAGS] |= low;
     record[BAM_FLAGS + 1] |= high;
-}
-
-/// Appends a line of SAM with the flag of duplicates.
-fn put_marked_line(line: &[u8], out: &mut Vec<u8>) {
-    let mut columns = line.splitn(3, |&byte| byte == b'\t');
-    let mut column = || columns.next().unwrap_or_default();
-    let (name, flags, rest) = (column(), column(), column());
-    let flags = std::str::from_utf8(flags).ok().and_then(|flags| flags.parse().ok()).unwrap_or(0) | DUPLICATE;
-    out.extend_from_slice(name);
-    out.push(b'\t');
-    out.extend_from_slice(itoa::Buffer::new().format(flags).as_bytes());
-    out.push(b'\t');
-    out.extend_from_slice(rest);
 }
 
 /// BGZF blocks that are being written.

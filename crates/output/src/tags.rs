@@ -292,4 +292,22 @@ mod tests {
             assert_eq!(out, bytes);
         }
     }
+
+    #[test]
+    fn the_read_group_of_a_lane_counts_before_that_of_a_comment() {
+        let read_groups = vec![crate::read_group::ReadGroup::parse("@RG\tID:lane").unwrap()];
+        let header = Header { read_groups, ..Header::default() };
+        let shown = |lane, comments| {
+            let directed = &Directed::default();
+            let lane_groups = &[Some(0), None];
+            let context = RecordContext { header: &header, lane_groups, comments, directed, mate_tags: false, lane };
+            let comment = b"BC:Z:AC\tRG:Z:read";
+            [*b"RG", *b"BC"]
+                .map(|key| context.text_of_comment(comment, key).map(|text| text.escape_ascii().to_string()))
+        };
+        let some = |text: &str| Some(text.to_owned());
+        assert_eq!(shown(0, Comments::AsTheyStand), [None, some("AC")]);
+        assert_eq!(shown(1, Comments::AsTheyStand), [some("read"), some("AC")]);
+        assert_eq!(shown(1, Comments::None), [None, None]);
+    }
 }

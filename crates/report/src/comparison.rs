@@ -49,7 +49,7 @@ fn policy(run: &Summary) -> String {
 fn times(runs: &[Named<'_>]) -> Chart {
     let mut by_policy: BTreeMap<String, Vec<(f64, f64)>> = BTreeMap::new();
     for (_, run) in runs {
-        let point = (run.plan.workers.len() as f64, run.wall.as_secs_f64());
+        let point = (run.threads() as f64, run.wall.as_secs_f64());
         by_policy.entry(policy(run)).or_default().push(point);
     }
     let series = by_policy.into_iter().enumerate().map(|(colour, (name, mut points))| {
@@ -72,7 +72,7 @@ fn bars(runs: &[Named<'_>]) -> Bars {
     let bar = |&(name, run): &Named<'_>| {
         let (policy, value) = (policy(run), run.wall.as_secs_f64());
         let colour = policies.iter().position(|other| *other == policy).unwrap_or(0);
-        let name = format!("{policy}, {} threads ({name})", run.plan.workers.len());
+        let name = format!("{policy}, {} threads ({name})", run.threads());
         Bar { name, value, shown: format!("{value:.2} s"), colour }
     };
     Bars { title: "Time in all".to_owned(), bars: runs.iter().map(bar).collect(), ..Bars::default() }
@@ -95,7 +95,7 @@ fn table(runs: &[Named<'_>]) -> Table {
         vec![
             name.to_owned(),
             policy(run),
-            run.plan.workers.len().to_string(),
+            run.threads().to_string(),
             format!("{:.3}", run.wall.as_secs_f64()),
             format!("{:.3}", run.index.time.as_secs_f64()),
             format!("{:.3}", run.run.wall.as_secs_f64()),

@@ -21,7 +21,7 @@ pub struct Lane {
     /// Length of a step, in microseconds.
     pub step_us: u64,
     /// Microseconds of each step in each stage.
-    pub steps: Vec<Vec<u32>>,
+    pub steps: Vec<Vec<u64>>,
 }
 
 impl Lane {
@@ -67,13 +67,13 @@ impl Lanes {
     fn drawn(&self, lane: &Lane) -> String {
         let Lane { step_us, steps, .. } = lane;
         // What several threads did at a time for one worker may add up to more than the time that passed.
-        let fullest = steps.iter().map(|step| step.iter().map(|&us| u64::from(us)).sum()).max().unwrap_or(0);
+        let fullest = steps.iter().map(|step| step.iter().sum()).max().unwrap_or(0);
         let full = (step_us * lane.workers as u64).max(fullest).max(1) as f64;
         let width = (self.seconds * 1e6 / *step_us as f64).max(1e-6);
         let mut below = vec![0.0; steps.len()];
         let mut bands = String::new();
         for (stage, (_, colour)) in self.bands.iter().enumerate() {
-            let heights: Vec<f64> = steps.iter().map(|step| HEIGHT * f64::from(step[stage]) / full).collect();
+            let heights: Vec<f64> = steps.iter().map(|step| HEIGHT * step[stage] as f64 / full).collect();
             if heights.iter().any(|&height| height > 0.0) {
                 let _ = write!(bands, "<path fill=\"{colour}\" d=\"{}\"/>", band(&mut below, &heights));
             }

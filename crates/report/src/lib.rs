@@ -48,7 +48,7 @@ pub use map_text::map_text;
 pub use page::{Page, Table};
 pub use recorded::{Recorded, RecordedError, show};
 pub use search_page::SearchRun;
-pub use summary::{IndexOrigin, IndexReport, RankSummary, ResourceUse, SCHEMA_VERSION, Summary};
+pub use summary::{IndexOrigin, IndexReport, RankSummary, ResourceUse, SCHEMA_VERSION, Summary, WithFigures};
 pub use text::instance_line;
 pub use topology::Topology;
 pub use tuning_text::tuning_text;

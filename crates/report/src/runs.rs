@@ -4,7 +4,7 @@ use crate::lanes::{Band, Lane, Lanes};
 use crate::page::{Page, Table};
 use crate::steps::{by_step, together};
 use crate::summary::{Summary, percent};
-use crate::text::{grouped, machine_words, reads_words, seconds};
+use crate::text::{grouped, machine_words, rank_words, reads_words, seconds};
 use crate::topology::Topology;
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -30,6 +30,9 @@ pub(crate) fn add(page: &mut Page, name: &str, run: &Summary) {
     page.subheading(name).facts(&facts(run));
     for note in run.notes.iter().chain(&run.run.refused) {
         page.note(note);
+    }
+    if !run.ranks.is_empty() {
+        page.note("CPU time, memory, plan and machine, and all that follows here, are those of rank 0.");
     }
     add_times(page, run);
     page.caption("Where the memory lay");
@@ -67,6 +70,7 @@ fn facts(run: &Summary) -> Vec<(&'static str, String)> {
         ("machine", machine_words(&run.machine)),
     ];
     facts.extend(run.proper_words().map(|words| ("proper", words)));
+    facts.extend(run.ranks.iter().map(|rank| ("rank", format!("{} {}", rank.rank, rank_words(rank)))));
     if let Some(comparison) = &run.comparison {
         facts.push(("compared", crate::text::comparison_words(comparison)));
     }

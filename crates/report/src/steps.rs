@@ -21,8 +21,8 @@ pub(crate) fn together<'t, const COUNT: usize>(
 pub(crate) fn by_step<const COUNT: usize>(bands: &[Band; COUNT], timeline: &Timeline<COUNT>) -> Table {
     let Timeline { step_us, steps } = timeline;
     let joined = steps.len().div_ceil(MOST_ROWS).max(1);
-    let row = |(i, steps): (usize, &[[u32; COUNT]])| {
-        let sum = |stage: usize| steps.iter().map(|step| f64::from(step[stage])).sum::<f64>() / 1e6;
+    let row = |(i, steps): (usize, &[[u64; COUNT]])| {
+        let sum = |stage: usize| steps.iter().map(|step| step[stage]).sum::<u64>() as f64 / 1e6;
         let begin = format!("{:.3}", (i * joined) as f64 * *step_us as f64 / 1e6);
         std::iter::once(begin).chain((0..COUNT).map(|stage| format!("{:.3}", sum(stage)))).collect()
     };

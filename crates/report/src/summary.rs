@@ -115,21 +115,34 @@ pub struct RankSummary {
     pub wall: Duration,
 }
 
+/// A summary as files have it: programs that read them need not count again.
+#[derive(Debug, Serialize)]
+pub struct WithFigures<'s> {
+    #[serde(flatten)]
+    summary: &'s Summary,
+    figures: Figures,
+}
+
 impl Summary {
     /// The summary as JSON, with its [`Figures`].
     ///
     /// # Errors
     /// None in practice: all its parts can be expressed.
     pub fn json(&self) -> Result<String, serde_json::Error> {
-        /// Programs that read the file need not count again.
-        #[derive(Serialize)]
-        struct WithFigures<'s> {
-            #[serde(flatten)]
-            summary: &'s Summary,
-            figures: Figures,
+        serde_json::to_string_pretty(&self.with_figures()).map(|text| text + "\n")
+    }
+
+    /// The same, to be written with other things.
+    pub fn with_figures(&self) -> WithFigures<'_> {
+        WithFigures { summary: self, figures: self.figures() }
+    }
+
+    /// Workers of all ranks.
+    pub(crate) fn threads(&self) -> usize {
+        match self.ranks[..] {
+            [] => self.plan.workers.len(),
+            ref ranks => ranks.iter().map(|rank| rank.workers).sum(),
         }
-        let all = WithFigures { summary: self, figures: self.figures() };
-        serde_json::to_string_pretty(&all).map(|text| text + "\n")
     }
 
     /// Reads per second of mapping.

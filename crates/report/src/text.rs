@@ -50,10 +50,12 @@ impl Summary {
         if let Some(comparison) = &self.comparison {
             line("compared", comparison_words(comparison));
         }
+        // Of the others their reads are told alone.
+        let of_first = if self.ranks.is_empty() { "" } else { " of rank 0" };
         line(
             if instances.is_empty() { "workers" } else { "feeders" },
             format!(
-                "{}, waiting {:.1} % of their time for input, {:.1} % for output",
+                "{}{of_first}, waiting {:.1} % of their time for input, {:.1} % for output",
                 self.run.workers.len(),
                 100.0 * self.share_of_workers(|w| w.wait_input),
                 100.0 * self.share_of_workers(|w| w.wait_output)
@@ -62,7 +64,7 @@ impl Summary {
         line(
             "time",
             format!(
-                "{} in all, {} mapping ({} reads/s); CPU {} user, {} system",
+                "{} in all, {} mapping ({} reads/s); CPU{of_first} {} user, {} system",
                 seconds(self.wall),
                 seconds(self.run.wall),
                 grouped(self.reads_per_second() as u64),
@@ -77,7 +79,7 @@ impl Summary {
                 libraries_words(&duplicates.libraries).for_each(|words| line("library", words));
             }
         }
-        line("memory", format!("{} at the peak", self.resources.peak_memory));
+        line("memory", format!("{} at the peak{of_first}", self.resources.peak_memory));
         for note in self.run.refused.iter().chain(&self.notes) {
             line("note", note.clone());
         }
@@ -103,7 +105,7 @@ impl Summary {
         let time = if time.is_zero() { String::new() } else { format!(" in {}", seconds(time)) };
         let reads = match mean_read_length {
             0 => String::new(),
-            length => format!(", for reads of about {length} bases"),
+            length => format!("; the first reads have {length} bases on average"),
         };
         format!("{from}{time}, {bytes} per copy{reads}")
     }
@@ -154,20 +156,29 @@ fn library_words(library: &LibraryReport) -> String {
     text
 }
 
-fn rank_words(rank: &RankSummary) -> String {
+pub(crate) fn rank_words(rank: &RankSummary) -> String {
     format!(
-        "on {}, {} workers: {} reads in {} runs of chunks, {}",
+        "on {}, {}: {} in {}, {}",
         rank.host,
-        rank.workers,
-        grouped(rank.tally.reads),
-        rank.grains,
+        some(rank.workers as u64, "worker", "workers"),
+        some(rank.tally.reads, "read", "reads"),
+        some(rank.grains, "run of chunks", "runs of chunks"),
         seconds(rank.wall)
     )
 }
 
+/// A number of things.
+fn some(count: u64, one: &str, many: &str) -> String {
+    format!("{} {}", grouped(count), if count == 1 { one } else { many })
+}
+
 fn replica_line(replica: &ReplicaReport) -> String {
     let census = &replica.census;
-    let mut text = format!("{}; {} found", wanted(&replica.placement), census.present);
+    let found = match census.present {
+        Bytes(0) => "it has no pages large enough to be looked for".to_owned(),
+        present => format!("{present} found"),
+    };
+    let mut text = format!("{}; {found}", wanted(&replica.placement));
     if !census.per_node.is_empty() {
         text += &format!(": {}; {:.0} % on huge pages", nodes_found(census), percent(census.huge.0, census.present.0));
     }
@@ -257,9 +268,15 @@ pub(crate) fn seconds(time: Duration) -> String {
 
 /// How many reads came in and out.
 pub(crate) fn reads_words(tally: &Tally) -> String {
-    let Tally { reads, primary_records, left_out, .. } = *tally;
-    let without = if left_out > 0 { format!(", {} without a record", grouped(left_out)) } else { String::new() };
-    format!("{} in, {} accounted for{without}", grouped(reads), grouped(primary_records + left_out))
+    let Tally { reads, primary_records, unaligned, .. } = *tally;
+    let without_record = tally.without_record();
+    let some = |count: u64, words: &str| match count {
+        0 => String::new(),
+        count => format!(", {} {words}", grouped(count)),
+    };
+    let accounted_for = grouped(primary_records + without_record);
+    let (without, unaligned) = (some(without_record, "without a record"), some(unaligned, "to --unaligned"));
+    format!("{} in, {accounted_for} accounted for{without}{unaligned}", grouped(reads))
 }
 
 /// `1234567` as `1,234,567`.
@@ -286,8 +303,9 @@ mod tests {
 
     #[test]
     fn reads_without_a_record_are_accounted_for() {
-        let words =
-            |left_out| reads_words(&Tally { reads: 90, primary_records: 90 - left_out, left_out, ..Tally::default() });
-        assert_eq!([words(0), words(4)], ["90 in, 90 accounted for", "90 in, 90 accounted for, 4 without a record"]);
+        let all = Tally { reads: 90, primary_records: 90, ..Tally::default() };
+        assert_eq!(reads_words(&all), "90 in, 90 accounted for");
+        let some = Tally { primary_records: 86, left_out: 1, not_shown: 3, unaligned: 5, ..all };
+        assert_eq!(reads_words(&some), "90 in, 90 accounted for, 4 without a record, 5 to --unaligned");
     }
 }

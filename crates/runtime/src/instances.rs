@@ -294,16 +294,18 @@ impl<'a, 's> Finisher<'a, 's> {
             })?;
         }
         let bytes = self.encoder.finish()?;
+        let mut tally = answer.tally.clone();
+        tally.correct(self.encoder.elsewhere());
         let encoding = started.elapsed();
         self.encode += encoding;
         let before = (self.committer.writing, self.committer.waiting);
-        self.committer.commit(answer.number, bytes, &answer.tally)?;
+        self.committer.commit(answer.number, bytes, &tally)?;
         self.committer.commit_beside(answer.number, |file, buffer| self.encoder.finish_beside(file, buffer))?;
         let (writing, waiting) = (self.committer.writing - before.0, self.committer.waiting - before.1);
         let stages = [(Stage::Encode, encoding), (Stage::WaitOutput, waiting), (Stage::Commit, writing)];
         self.stages.add(started, stages);
-        self.input.progress.add(answer.tally.reads);
-        self.tally += &answer.tally;
+        self.input.progress.add(tally.reads);
+        self.tally += &tally;
         Ok(())
     }
 

@@ -14,13 +14,13 @@ use zerohop_process::WriteError;
 use zerohop_process::lock::OwnLock;
 use zerohop_process::overwrite::{self, Kind};
 use zerohop_ranks::Identity;
-use zerohop_report::Summary;
+use zerohop_report::{Summary, WithFigures};
 
 /// What is written: the summary, what the records depend on, and the files besides the report.
 #[derive(Serialize)]
 struct Report<'a> {
     #[serde(flatten)]
-    summary: &'a Summary,
+    summary: WithFigures<'a>,
     made_of: Identity,
     /// Of which index, as it was when the records were there.
     made_with: Identity,
@@ -139,7 +139,8 @@ pub fn write(sample: &Ready, summary: &Summary, made_of: Identity) -> Result<(),
         Some(Made { name: path.file_name().and_then(OsStr::to_str)?.to_owned(), bytes })
     };
     let files = sample.outputs().into_iter().filter(|path| *path != sample.report).filter_map(made).collect();
-    let text = serde_json::to_vec_pretty(&Report { summary, made_of, made_with: index(sample), files });
+    let report = Report { summary: summary.with_figures(), made_of, made_with: index(sample), files };
+    let text = serde_json::to_vec_pretty(&report);
     let text = text.map_err(|error| AlignError::Failed(error.to_string()))?;
     Ok(zerohop_process::write(&sample.report, &text)?)
 }
