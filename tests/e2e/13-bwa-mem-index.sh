@@ -57,6 +57,8 @@ missing() {
     [ -f r.fa.r100.zhi ] || fail "there is no index of strobealign: $(ls)"
     zerohop align -q --no-index -t 1 -o 3.sam r.fa 1.fq 2.fq
     same_alignments 2.sam 3.sam
+    # Its files are loaded under other names.
+    TMPDIR=$WORK/nowhere refused "$WORK/nowhere: other names .* TMPDIR names another folder" r.fa 1.fq 2.fq
     echo "missing: made with --build-index"
 }
 

@@ -377,8 +377,11 @@ out.write(gzip.compress(b">a\nACGT\n>chr1A\n", mtime=0) + gzip.compress(64 * lin
 
 # --- index files ----------------------------------------------------------------------------------------------------
 
-# index_fault LINE: with what now is the index of ix.fa
-index_fault() { fault "$index: $1: make it anew with 'zerohop index'" ix.fa good_1.fq good_2.fq; cp good.zhi "$index"; }
+# index_fault LINE [ARGUMENTS]: with what now is the index of ix.fa; and what makes it anew, as far as that is known
+index_fault() {
+    fault "$index: $1: make it anew with 'zerohop index${2-}'" ix.fa good_1.fq good_2.fq
+    cp good.zhi "$index"
+}
 
 # sections FILE: NAME OFFSET BYTES of each section of an index file
 sections() {
@@ -437,10 +440,10 @@ index_files() {
 
     printf '>other\nACGTACGTACGTCCCATGACTAG\n' > other.fa
     zerohop index --reads good_1.fq other.fa
-    cp "$(ls other.fa.*.zhi)" "$index"; index_fault "$changed"
-    sed -i '2s/^...../ACGTA/' ix.fa; index_fault "$changed"; cp ref.fa ix.fa
-    echo >> ix.fa; index_fault "$changed"; cp ref.fa ix.fa
-    zerohop index -r 50 ix.fa; mv ix.fa.r50.zhi "$index"; index_fault "it was made with other parameters"
+    cp "$(ls other.fa.*.zhi)" "$index"; index_fault "$changed" " -r 250"
+    sed -i '2s/^...../ACGTA/' ix.fa; index_fault "$changed" " -r 250"; cp ref.fa ix.fa
+    echo >> ix.fa; index_fault "$changed" " -r 250"; cp ref.fa ix.fa
+    zerohop index -r 50 ix.fa; mv ix.fa.r50.zhi "$index"; index_fault "it was made with other parameters" " -r 250"
     : > "$index"; index_fault "it is no index of zerohop, or cut off"
     cp ref.fa "$index"; index_fault "it is no index of zerohop"
     for at in 1 23; do head -c $at good.zhi > "$index"; index_fault "it is no index of zerohop, or cut off"; done
@@ -456,7 +459,7 @@ index_files() {
     while read -r name offset bytes; do
         for at in 0 $((bytes / 2)) $((bytes - 1)); do
             flip "$index" $((offset + at))
-            index_fault "it is damaged between bytes $offset and $((offset + bytes))"
+            index_fault "it is damaged between bytes $offset and $((offset + bytes))" " -r 250"
         done
     done < <(sections good.zhi)
 }

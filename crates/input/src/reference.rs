@@ -10,9 +10,23 @@ use crate::gzip::inflated;
 use std::collections::HashSet;
 use std::fs::File;
 use std::io::BufRead;
+use std::os::unix::fs::FileExt;
 use std::path::Path;
 use zerohop_model::error::{InputError, shown};
 use zerohop_model::record::{Contig, MAX_CONTIG_BASES};
+
+/// Bases per byte of gzip: FASTA shrinks about fourfold.
+const BASES_PER_GZIP_BYTE: u64 = 4;
+
+/// About how many bases a reference has, by its length; 0 of what cannot be read, which is reported when it is read in
+/// full.
+pub fn estimated_bases(path: &Path) -> u64 {
+    let mut first = [0; 2];
+    let Ok(file) = File::open(path) else { return 0 };
+    let is_gzip = file.read_exact_at(&mut first, 0).is_ok() && first == [0x1f, 0x8b];
+    let bytes = file.metadata().map_or(0, |metadata| metadata.len());
+    bytes.saturating_mul(if is_gzip { BASES_PER_GZIP_BYTE } else { 1 })
+}
 
 /// What a reference consists of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

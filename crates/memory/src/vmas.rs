@@ -31,8 +31,10 @@ const HUGE: [&str; 2] = ["AnonHugePages:", "ShmemPmdMapped:"];
 /// Reads the text of `smaps`.
 pub(crate) fn read_smaps(smaps: impl BufRead) -> io::Result<Vec<Vma>> {
     let mut vmas = Vec::new();
-    for line in smaps.lines() {
+    // Names of files need not be UTF-8.
+    for line in smaps.split(b'\n') {
         let line = line?;
+        let line = String::from_utf8_lossy(&line);
         if let Some((start, end)) = address_range(&line) {
             vmas.push(Vma { start, end, huge: 0 });
         } else if let (Some(vma), Some(value)) = (vmas.last_mut(), HUGE.iter().find_map(|name| line.strip_prefix(name)))
@@ -56,9 +58,9 @@ mod tests {
 
     #[test]
     fn smaps() {
-        let text = "7fa0-7fb0 rw-p 00000000 00:00 0 \nSize: 16 kB\nAnonHugePages:      2048 kB\nVmFlags: rd wr\n\
-                    8000-9000 r--p 0 08:01 5   /lib/a-b.so\nAnonHugePages: 0 kB\nShmemPmdMapped: 4 kB\n";
-        let vmas = read_smaps(text.as_bytes()).unwrap();
+        let text = b"7fa0-7fb0 rw-p 00000000 00:00 0 \nSize: 16 kB\nAnonHugePages:      2048 kB\nVmFlags: rd wr\n\
+                    8000-9000 r--p 0 08:01 5   /lib/\xff-b.so\nAnonHugePages: 0 kB\nShmemPmdMapped: 4 kB\n";
+        let vmas = read_smaps(&text[..]).unwrap();
         assert_eq!(
             vmas,
             [Vma { start: 0x7fa0, end: 0x7fb0, huge: 2 << 20 }, Vma { start: 0x8000, end: 0x9000, huge: 4 << 10 }]

@@ -2,7 +2,7 @@
 //! where a file is not what it expects, and reads beyond its memory where a file says so.
 
 use crate::contigs;
-use crate::files::{ALT, ENDINGS, IndexFileError, damaged, path, text, unreadable};
+use crate::files::{ALT, ENDINGS, IndexFileError, check_line, damaged, path, text, unreadable};
 use crate::fm::index_bytes;
 use rayon::prelude::*;
 use std::fs::File;
@@ -69,6 +69,21 @@ fn check_ann(path: &Path) -> Result<(u64, u64), IndexFileError> {
         true => Ok((bases, contigs)),
         false => Err(damaged(path, format!("its contigs have {end} bases together, not {bases}"))),
     }
+}
+
+/// Looks at the list of contigs: whether the library can read its lines. What is no list is found elsewhere.
+///
+/// # Errors
+/// A name or a comment that is too long.
+pub(crate) fn check_lines(reference: &Path) -> Result<(), IndexFileError> {
+    let path = &path(reference, ENDINGS[2]);
+    let text = text(path)?;
+    for line in text.split(|byte| *byte == b'\n').skip(1).step_by(2) {
+        let line = line.strip_prefix(b"0 ").unwrap_or(line);
+        let end = line.iter().position(u8::is_ascii_whitespace).unwrap_or(line.len());
+        check_line(path, &line[..end], line.get(end + 1..).unwrap_or_default())?;
+    }
+    Ok(())
 }
 
 /// Looks at the file of ALT contigs, if there is one: whether the library takes its names.

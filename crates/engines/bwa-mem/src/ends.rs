@@ -138,8 +138,9 @@ fn words(doing: Doing, read: &[u8], line: &mut [u8]) -> usize {
         ),
         Doing::Mapping => writeln!(
             out,
-            "error: bwa-mem3 cannot go on with the reads from '{}' on: it may have no more memory: allow more (ulimit \
-             -v, the memory of the job), or use fewer threads (-t) or index copies (--replicas)",
+            "error: bwa-mem3 cannot go on with the reads from '{}' on. It may have no more memory: allow more (ulimit \
+             -v, the memory of the job), or use fewer threads (-t) or index copies (--replicas). Or an alignment has \
+             over 65,535 CIGAR operations: --engine bwa takes such reads",
             read[..read.len().min(NAME)].escape_ascii()
         ),
     };
@@ -156,9 +157,9 @@ mod tests {
         let length = words(Doing::Loading, b"", &mut line);
         assert!(line[..length].ends_with(b"bwa-mem'\n"));
         let length = words(Doing::Mapping, &[b'x'; 1000], &mut line);
-        assert!(line[..length].ends_with(b"(--replicas)\n"));
+        assert!(line[..length].ends_with(b"--engine bwa takes such reads\n"));
         let length = words(Doing::Mapping, b"a\x1bb", &mut line);
-        assert!(line[..length].starts_with(br"error: bwa-mem3 cannot go on with the reads from 'a\x1bb' on: "));
+        assert!(line[..length].starts_with(br"error: bwa-mem3 cannot go on with the reads from 'a\x1bb' on. "));
     }
 
     /// How the process that a test starts ends, and the file that it is writing then.
@@ -195,7 +196,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         for (how, signal) in [("abort", Some(libc::SIGABRT)), ("exit", None), ("fault", Some(libc::SIGSEGV))] {
             for (place, begin) in [
-                ("mapping", "error: bwa-mem3 cannot go on with the reads from 'read7' on: "),
+                ("mapping", "error: bwa-mem3 cannot go on with the reads from 'read7' on. "),
                 ("loading", "error: bwa-mem3 has ended the process while it loaded its index: "),
                 ("outside", ""),
             ] {

@@ -3,11 +3,16 @@
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
+use zerohop_model::error::shown;
 
 /// The endings of the files of an index: FM-index, bases, contigs, replaced bases.
 pub const ENDINGS: [&str; 4] = ["bwt.2bit.64", "pac", "ann", "amb"];
 /// The ending of the names of ALT contigs, if there is such a file.
 pub const ALT: &str = "alt";
+
+/// Bytes of the name of a contig that the library can read, and of its comment (`bns_restore_core`): longer ones are
+/// cut off, or end the process.
+pub(crate) const MOST_OF_LINE: usize = 8190;
 
 /// What is wrong with an index.
 #[derive(Debug, thiserror::Error)]
@@ -29,6 +34,19 @@ pub enum IndexFileError {
         /// What is wrong.
         what: String,
     },
+    /// A line of the reference that is longer than the library can read.
+    #[error("{}: the {what} of contig '{contig}' has {bytes} bytes, and bwa-mem takes {MOST_OF_LINE}: shorten it in \
+        the FASTA, and make the index again with 'zerohop index --engine bwa-mem'", path.display())]
+    LongLine {
+        /// The reference, or its list of contigs.
+        path: PathBuf,
+        /// Its name, or what is behind it.
+        what: &'static str,
+        /// The beginning of its name.
+        contig: String,
+        /// How long it is.
+        bytes: usize,
+    },
     /// It is of another reference.
     #[error("{}: it was made from another reference, or the reference has changed since: make it anew with 'zerohop \
         index --engine bwa-mem'", path.display())]
@@ -44,6 +62,17 @@ pub fn path(reference: &Path, ending: &str) -> PathBuf {
     name.push(".");
     name.push(ending);
     PathBuf::from(name)
+}
+
+/// Refuses a contig that the library cannot read, of the reference or the list of contigs at `path`.
+///
+/// # Errors
+/// [`IndexFileError::LongLine`].
+pub(crate) fn check_line(path: &Path, name: &[u8], comment: &[u8]) -> Result<(), IndexFileError> {
+    let long = [("name", name), ("comment", comment)].into_iter().find(|(_, text)| text.len() > MOST_OF_LINE);
+    let Some((what, text)) = long else { return Ok(()) };
+    let contig = shown(name);
+    Err(IndexFileError::LongLine { path: path.to_owned(), what, contig, bytes: text.len() })
 }
 
 /// A file that is not what it should be.

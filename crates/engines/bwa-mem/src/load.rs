@@ -46,6 +46,7 @@ impl Files {
     /// Files that are missing or wrong; a reference that has changed.
     pub(crate) fn check(reference: &Path, ignore_alt: bool, threads: usize) -> Result<Self, IndexFileError> {
         content::check_alt(reference)?;
+        content::check_lines(reference)?;
         match Digests::read(reference)? {
             Some(digests) => digests.check(reference, threads)?,
             None => content::check(reference, threads)?,

@@ -153,22 +153,27 @@ impl Options {
             options.set(*letter, value)?;
         }
         let is_given = |letter: char| letters.iter().any(|(given, _)| *given == letter);
-        match letters.iter().rfind(|(letter, _)| *letter == 'x') {
+        let preset = letters.iter().rfind(|(letter, _)| *letter == 'x');
+        match preset {
             Some((_, preset)) => options.preset(preset, is_given)?,
             None if is_given('A') => options.scale(is_given),
             None => {}
         }
-        options.check()?;
+        options.check(|letter| preset.is_none() && is_given('A') && !is_given(letter))?;
         Ok(options)
     }
 
     /// Refuses what bwa does not take either, and what the library computes in narrower numbers than bwa: scores of one
-    /// base in 8 bits, of a gap of one base too, and the drop-off in 16. Without a cost to open a gap, shortcuts of the
-    /// library find other scores.
-    fn check(&self) -> Result<(), OptionsError> {
+    /// base in 8 bits, of a gap of one base too, and the drop-off in 16. Where opening or extending a gap costs
+    /// nothing, shortcuts of the library find other scores; with a negative length of seeds it finds none. `is_scaled`
+    /// tells what nobody gave, but -A made.
+    fn check(&self, is_scaled: impl Fn(char) -> bool) -> Result<(), OptionsError> {
+        let by = format!(" (-A {} scales it)", self.match_score);
+        let scaled = |letter| if is_scaled(letter) { &*by } else { "" };
         let limits = [
             ('A', self.match_score, 1, i8::MAX.into()),
             ('B', self.mismatch, 0, i8::MAX.into()),
+            ('k', self.min_seed, 0, i32::MAX),
             ('w', self.band, 0, i32::MAX),
             ('c', self.most_places, 1, i32::MAX),
             ('s', self.split_width, 0, i32::MAX),
@@ -176,17 +181,19 @@ impl Options {
         if let Some((letter, value, least, most)) = limits.into_iter().find(|(_, v, least, most)| v < least || v > most)
         {
             let most = if most == i32::MAX { "or more".to_owned() } else { format!("to {most}") };
-            return Err(OptionsError(format!("-{letter} {value} cannot be had: it must be {least} {most}")));
+            let scaled = if letter == 'B' { scaled(letter) } else { "" };
+            return Err(OptionsError(format!("-{letter} {value}{scaled} cannot be had: it must be {least} {most}")));
         }
         if !(0..=i16::MAX.into()).contains(&self.z_drop) {
             let what = "it must be 0 to 32767, and 0 turns it off";
-            return Err(OptionsError(format!("-d {} cannot be had: {what}", self.z_drop)));
+            return Err(OptionsError(format!("-d {}{} cannot be had: {what}", self.z_drop, scaled('d'))));
         }
         let gaps = [(self.gap_open.0, self.gap_extend.0), (self.gap_open.1, self.gap_extend.1)];
-        match gaps.into_iter().find(|(open, extend)| *open < 1 || *extend < 0 || open.saturating_add(*extend) > 255) {
+        match gaps.into_iter().find(|(open, extend)| *open < 1 || *extend < 1 || open.saturating_add(*extend) > 255) {
             Some((open, extend)) => Err(OptionsError(format!(
-                "-O {open} with -E {extend} cannot be had: -O must be 1 or more, -E 0 or more, and their sum at most \
-                 255"
+                "-O {open}{} with -E {extend}{} cannot be had: both must be 1 or more, and their sum at most 255",
+                scaled('O'),
+                scaled('E')
             ))),
             None => Ok(()),
         }
@@ -194,7 +201,10 @@ impl Options {
 
     fn set(&mut self, letter: char, value: &str) -> Result<(), OptionsError> {
         let whole = || number::<i32>(letter, value);
-        let fraction = || number::<f32>(letter, value);
+        let fraction = || match number::<f32>(letter, value)? {
+            fraction if fraction.is_finite() => Ok(fraction),
+            _ => Err(wrong(letter, value)),
+        };
         match letter {
             'K' => self.cohort_bases = number::<u64>(letter, value).and_then(|bases| positive(bases, letter, value))?,
             'I' => self.insert_sizes = Some(insert_sizes(value)?),
@@ -336,15 +346,14 @@ fn positive(bases: u64, letter: char, value: &str) -> Result<u64, OptionsError> 
 
 /// One or two numbers, `6,7`; one stands for both.
 fn two(letter: char, value: &str) -> Result<(i32, i32), OptionsError> {
-    match value.split_once(',') {
-        Some((one, other)) => Ok((number(letter, one)?, number(letter, other)?)),
-        None => number(letter, value).map(|one| (one, one)),
-    }
+    let (one, other) = value.split_once(',').unwrap_or((value, value));
+    one.parse().ok().zip(other.parse().ok()).ok_or_else(|| wrong(letter, value))
 }
 
 /// `MEAN[,DEVIATION[,LONGEST[,SHORTEST]]]`.
 fn insert_sizes(value: &str) -> Result<InsertSizes, OptionsError> {
-    let numbers = value.split(',').map(|part| number::<f64>('I', part)).collect::<Result<Vec<f64>, _>>()?;
+    let numbers: Option<Vec<f64>> = value.split(',').map(|part| part.parse().ok()).collect();
+    let numbers = numbers.ok_or_else(|| wrong('I', value))?;
     let [mean, ref more @ ..] = numbers[..] else { return Err(wrong('I', value)) };
     if more.len() > 3 || numbers.iter().any(|number| !number.is_finite()) {
         return Err(wrong('I', value));
@@ -407,14 +416,16 @@ mod tests {
             ("-I 1,2,3,4,5", "-I 1,2,3,4,5: that is no value for -I"),
             ("-I 300,0", "-I 300,0 cannot be had: mean and deviation must be above 0"),
             ("-A 0", "-A 0 cannot be had: it must be 1 to 127"),
-            ("-A 32", "-B 128 cannot be had: it must be 0 to 127"),
+            ("-I 300,", "-I 300,: that is no value for -I"),
+            ("-h 5,", "-h 5,: that is no value for -h"),
+            ("-r nan", "-r nan: that is no value for -r"),
+            ("-A 32", "-B 128 (-A 32 scales it) cannot be had: it must be 0 to 127"),
+            ("-k -5", "-k -5 cannot be had: it must be 0 or more"),
+            ("-E 0", "-O 6 with -E 0 cannot be had: both must be 1 or more, and their sum at most 255"),
             ("-A 2000000000", "-A 2000000000 cannot be had: it must be 1 to 127"),
             ("-w -1", "-w -1 cannot be had: it must be 0 or more"),
             ("-d 32768", "-d 32768 cannot be had: it must be 0 to 32767, and 0 turns it off"),
-            (
-                "-O 6,250 -E 6",
-                "-O 250 with -E 6 cannot be had: -O must be 1 or more, -E 0 or more, and their sum at most 255",
-            ),
+            ("-O 6,250 -E 6", "-O 250 with -E 6 cannot be had: both must be 1 or more, and their sum at most 255"),
         ] {
             assert_eq!(Options::parse(text).unwrap_err().to_string(), format!("--engine-args: {said}"), "{text}");
         }

@@ -2,7 +2,7 @@
 
 use crate::cohorts::Cohorts;
 use crate::digests::{self, Digests};
-use crate::files::{ALT, ENDINGS, path, unreadable};
+use crate::files::{ALT, ENDINGS, check_line, path, unreadable};
 use crate::library::Settings;
 use crate::load::Files;
 use crate::options::Options;
@@ -13,6 +13,7 @@ use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use zerohop_input::identity::{Digesting, FileId};
+use zerohop_input::reference::estimated_bases;
 use zerohop_model::engine::Engine;
 use zerohop_model::index::{IndexError, IndexProvider, IndexSource, OnStart, Product, Wanted};
 use zerohop_model::machine::Bytes;
@@ -58,7 +59,7 @@ impl IndexProvider for Provider {
         let (reference, file) = (wanted.reference.to_owned(), path(wanted.reference, ENDINGS[0]));
         let size = |path: &Path| metadata(path).map_or(0, |file| file.len());
         if wanted.anew {
-            let bytes = building(size(&reference));
+            let bytes = building(estimated_bases(&reference));
             return Ok(Box::new(Source { reference, file, options, bytes, is_built: true }));
         }
         if let Some(missing) = ENDINGS.iter().map(|ending| path(&reference, ending)).find(|path| !path.exists()) {
@@ -81,6 +82,7 @@ impl IndexProvider for Provider {
         // Before it is read: a change of it meanwhile is noticed later.
         let id = FileId::read(reference, threads).map_err(unreadable(reference)).map_err(failed)?;
         let sequences = Sequences::read(reference).map_err(failed)?;
+        sequences.names().try_for_each(|(name, comment)| check_line(reference, name, comment)).map_err(failed)?;
         let (pac, pac_digest) = save(reference, ENDINGS[1], |out| sequences.write_pac(out))?;
         let (ann, ann_digest) = save(reference, ENDINGS[2], |out| sequences.write_ann(out))?;
         let (amb, amb_digest) = save(reference, ENDINGS[3], |out| sequences.write_amb(out))?;

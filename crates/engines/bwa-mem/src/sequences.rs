@@ -53,6 +53,11 @@ impl Sequences {
         Ok(sequences)
     }
 
+    /// Names of all contigs, and what is behind them.
+    pub fn names(&self) -> impl Iterator<Item = (&[u8], &[u8])> {
+        self.contigs.iter().map(|contig| (&*contig.name, &*contig.comment))
+    }
+
     fn begin(&mut self, name: &[u8], comment: &[u8]) {
         let start = self.bases.len();
         self.contigs.push(Contig { name: name.to_owned(), comment: comment.to_owned(), start, holes: 0 });

@@ -15,7 +15,7 @@ pub enum ExternalError {
         what: String,
     },
     /// The program is not on this machine.
-    #[error("{title} is not here: none of {} is on the PATH", names.join(", "))]
+    #[error("{title} is not here: install it (no program {} is on the PATH)", names.join(", or "))]
     NotFound {
         /// The aligner.
         title: String,
@@ -24,7 +24,8 @@ pub enum ExternalError {
     },
     /// The index is not there.
     #[error(
-        "{title} has no index of {}: {} is missing; --build-index makes it, or this command:\n  {command}",
+        "{title} has no index of {}: {} is missing; 'zerohop align --build-index' makes it, or this command:\n  \
+         {command}",
         reference.display(),
         missing.display()
     )]

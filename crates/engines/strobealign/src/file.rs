@@ -52,12 +52,14 @@ pub enum IndexFileError {
         source: std::io::Error,
     },
     /// It is no index of ours, or of another version.
-    #[error("{}: {what}: make it anew with 'zerohop index'", path.display())]
+    #[error("{}: {what}: make it anew with 'zerohop index{arguments}'", path.display())]
     Unusable {
         /// The file.
         path: PathBuf,
         /// What is wrong.
         what: String,
+        /// With which arguments, as far as they are known, a space before each.
+        arguments: String,
     },
     /// Memory cannot be had.
     #[error(transparent)]
@@ -135,6 +137,14 @@ pub fn is_index(path: &Path) -> bool {
 pub fn made_for(path: &Path) -> Result<(Option<usize>, String), IndexFileError> {
     let Description { read_length, options, .. } = Loader::open(path)?.description;
     Ok(((read_length > 0).then_some(read_length), options))
+}
+
+/// What 'zerohop index' is told to make an index for reads of that length (0: of any), and with these options; a space
+/// before each.
+pub(crate) fn index_arguments(read_length: usize, options: &str) -> String {
+    let length = if read_length > 0 { format!(" -r {read_length}") } else { String::new() };
+    let options = if options.is_empty() { String::new() } else { format!(" --engine-args '{options}'") };
+    length + &options
 }
 
 /// Options as they are typed, or that there are none.
@@ -303,7 +313,9 @@ pub(crate) struct Loader {
 
 impl Loader {
     fn unusable(&self, what: impl Into<String>) -> IndexFileError {
-        IndexFileError::Unusable { path: self.path.clone(), what: what.into() }
+        let Description { read_length, options, .. } = &self.description;
+        let arguments = index_arguments(*read_length, options);
+        IndexFileError::Unusable { path: self.path.clone(), what: what.into(), arguments }
     }
 
     fn io(&self, source: std::io::Error) -> IndexFileError {
@@ -312,7 +324,10 @@ impl Loader {
 
     pub(crate) fn open(path: &Path) -> Result<Self, IndexFileError> {
         let io = |source| IndexFileError::Io { path: path.to_owned(), what: "cannot read the index", source };
-        let unusable = |what: &str| IndexFileError::Unusable { path: path.to_owned(), what: what.to_owned() };
+        let unusable = |what: &str| {
+            let (what, arguments) = (what.to_owned(), String::new());
+            IndexFileError::Unusable { path: path.to_owned(), what, arguments }
+        };
         let file = File::open(path).map_err(io)?;
         let length = file.metadata().map_err(io)?.len();
         let mut head = [0; 24];
@@ -362,14 +377,15 @@ impl Loader {
     fn check_parameters(&self, wanted: &IndexParameters) -> Result<(), IndexFileError> {
         let Description { read_length, options, seeding, .. } = &self.description;
         let (wanted_length, wanted_options) = (wanted.read_length().unwrap_or(0), wanted.words());
-        if *options != wanted_options {
-            let (there, wanted) = (shown_options(options), shown_options(&wanted_options));
-            return Err(self.unusable(format!("it was made with {there}, not with {wanted}")));
-        }
-        if *read_length != wanted_length || *seeding != describe_seeding(&wanted.seeding) {
-            return Err(self.unusable("it was made with other parameters"));
-        }
-        Ok(())
+        let what = if *options != wanted_options {
+            format!("it was made with {}, not with {}", shown_options(options), shown_options(&wanted_options))
+        } else if *read_length != wanted_length || *seeding != describe_seeding(&wanted.seeding) {
+            "it was made with other parameters".to_owned()
+        } else {
+            return Ok(());
+        };
+        let arguments = index_arguments(wanted_length, &wanted_options);
+        Err(IndexFileError::Unusable { path: self.path.clone(), what, arguments })
     }
 
     /// Reads piece `i` of a section and checks it.
@@ -576,24 +592,28 @@ mod tests {
             let error = Strobealign::load(&path, Some(reference), &of_reads(read_length), 2).err().unwrap().to_string();
             error.strip_prefix(&format!("{}: ", path.display())).unwrap().to_owned()
         };
-        let again = ": make it anew with 'zerohop index'";
+        // Before its description is read, and behind that.
+        let (unknown, again) = (": make it anew with 'zerohop index'", ": make it anew with 'zerohop index -r 150'");
         let other = "it was made from another reference, or the reference has changed since";
         assert_eq!(refused(&good, "y", 150), format!("{other}{again}"));
-        assert_eq!(refused(&good, "x", 250), format!("it was made with other parameters{again}"));
-        assert_eq!(refused(&good[..good.len() - 1], "x", 150), format!("it is cut off{again}"));
-        assert_eq!(refused(b"short", "x", 150), format!("it is no index of zerohop, or cut off{again}"));
+        assert_eq!(
+            refused(&good, "x", 250),
+            "it was made with other parameters: make it anew with 'zerohop index -r 250'"
+        );
+        assert_eq!(refused(&good[..good.len() - 1], "x", 150), format!("it is cut off{unknown}"));
+        assert_eq!(refused(b"short", "x", 150), format!("it is no index of zerohop, or cut off{unknown}"));
         let changed = |at: usize| {
             let mut bytes = good.clone();
             bytes[at] ^= 1;
             bytes
         };
-        assert_eq!(refused(&changed(0), "x", 150), format!("it is no index of zerohop{again}"));
+        assert_eq!(refused(&changed(0), "x", 150), format!("it is no index of zerohop{unknown}"));
         let version = "it has version 3 of the format, and this zerohop reads 2";
-        assert_eq!(refused(&changed(8), "x", 150), format!("{version}{again}"));
-        assert_eq!(refused(&changed(100), "x", 150), format!("its description is damaged{again}"));
+        assert_eq!(refused(&changed(8), "x", 150), format!("{version}{unknown}"));
+        assert_eq!(refused(&changed(100), "x", 150), format!("its description is damaged{unknown}"));
         let mut longer = good.clone();
         longer[15] = 0x0f;
-        assert_eq!(refused(&longer, "x", 150), format!("it is cut off{again}"));
+        assert_eq!(refused(&longer, "x", 150), format!("it is cut off{unknown}"));
         // Forged, checksum and all: lengths of contigs that are too long, or do not fit the reference.
         let end = 24 + u32::from_le_bytes(good[12..16].try_into().unwrap()) as usize;
         let json = String::from_utf8(good[24..end].to_vec()).unwrap();
@@ -612,7 +632,7 @@ mod tests {
                 "the contig 'a' has {length} bases, and SAM and BAM can hold positions up to 2147483647: split it"
             );
             let forged = forged(&format!(r#"["a",{length}],["b",50001]"#));
-            assert_eq!(refused(&forged, "x", 150), format!("{long}{again}"));
+            assert_eq!(refused(&forged, "x", 150), format!("{long}{unknown}"));
         }
         // Every section, at its start and at its end.
         for at in [PAGE as usize, 2 * PAGE as usize, good.len() - 1] {

@@ -214,8 +214,8 @@ impl Options {
             "-B" => self.scores.mismatch = number(name, value)?,
             "-O" => self.scores.gap_open = number(name, value)?,
             "-E" => self.scores.gap_extend = number(name, value)?,
-            // Beyond, scores of strobealign overflow.
-            "-L" => self.scores.end_bonus = within(name, value, 0, 100_000_000)?,
+            // Far beyond, 60 times the score of a pair, of which its mapping quality is made, overflows in strobealign.
+            "-L" => self.scores.end_bonus = within(name, value, 0, 10_000_000)?,
             "-N" | "--st" | "--mcs" | "-S" | "-M" | "-R" => self.search.set(name, value)?,
             "-H" | "--gd" | "--gl" | "--vp" | "--sg" | "--mw" | "--mr" => {
                 set_chaining(&mut self.chaining, name, value)?

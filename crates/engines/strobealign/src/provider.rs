@@ -1,14 +1,14 @@
 //! Where strobealign's index comes from: a file beside the reference, or the reference itself.
 
-use crate::file::{identify, index_path, is_index, made_for, shown_options};
+use crate::file::{identify, index_arguments, index_path, is_index, made_for, shown_options};
 use crate::options::{Options, OptionsError};
 use crate::resident;
 use crate::{
     CANONICAL_READ_LENGTHS, CHUNK_BASES, IndexParameters, Reference, Strobealign, VERSION, canonical_read_length,
 };
 use std::fs::File;
-use std::io::Read;
 use std::path::{Path, PathBuf};
+use zerohop_input::reference::estimated_bases;
 use zerohop_model::engine::Engine;
 use zerohop_model::index::{IndexError, IndexProvider, IndexSource, OnStart, Product, Resident, Wanted};
 use zerohop_model::machine::Bytes;
@@ -17,8 +17,6 @@ use zerohop_model::machine::Bytes;
 const INDEX_BYTES_PER_BASE: f64 = 4.3;
 /// What an index takes in memory of what its file has: the coarse hashes are made when it is loaded.
 const MEMORY_PER_FILE: f64 = 1.03;
-/// Bases per byte of gzip: FASTA shrinks about fourfold.
-const BASES_PER_GZIP_BYTE: f64 = 4.0;
 /// The part of an estimate that an index has at least: lines end, and some FASTA shrinks less.
 const SURE_OF_ESTIMATE: f64 = 0.6;
 
@@ -72,11 +70,30 @@ impl IndexProvider for Provider {
     }
 }
 
-/// The options that were given, and the index that they want.
+/// The options that were given, and the index that they want. A reference that can be read only once is refused.
 fn parse(wanted: &Wanted<'_>) -> Result<(Options, IndexParameters), IndexError> {
     let options = Options::parse(wanted.arguments).map_err(usage)?;
-    let parameters = IndexParameters::new(&options, wanted.mean_read_length).map_err(usage)?;
+    let reference = wanted.reference;
+    if std::fs::metadata(reference).is_ok_and(|metadata| !metadata.is_file() && !metadata.is_dir()) {
+        let reference = reference.display();
+        return Err(IndexError::failed(format!(
+            "{reference}: the reference must be a file, plain or gzip: it is read more than once"
+        )));
+    }
+    let mean = match wanted.mean_read_length {
+        0 if !wanted.anew => length_of_any(reference, &options)?,
+        mean => mean,
+    };
+    let parameters = IndexParameters::new(&options, mean).map_err(usage)?;
     Ok((options, parameters))
+}
+
+/// A length of reads for which there is an index: where no reads are, any will do. 0 if there is none.
+fn length_of_any(reference: &Path, options: &Options) -> Result<usize, IndexError> {
+    if is_index(reference) {
+        return Ok(made_for(reference).map_err(failed)?.0.unwrap_or(0));
+    }
+    Ok(index_files(reference, options).next().map_or(0, |(length, _)| length))
 }
 
 fn usage(error: OptionsError) -> IndexError {
@@ -89,8 +106,9 @@ struct Source {
     options: Options,
     parameters: IndexParameters,
     file: Option<PathBuf>,
-    /// An index file for reads of another length, where there is none for these.
-    passed_over: Option<PathBuf>,
+    /// An index file for reads of another length, or with other options, where there is none for these; and which of
+    /// both differs.
+    passed_over: Option<(PathBuf, &'static str)>,
     /// Whether the FASTA is there.
     has_fasta: bool,
     bytes: u64,
@@ -112,14 +130,13 @@ impl Source {
         };
         let has_fasta = !is_index && reference.exists();
         let passed_over = match file {
-            None if !anew => index_for_others(reference, &options),
+            None if !anew => passed_over(reference, &options),
             _ => None,
         };
         let bytes = match &file {
             Some(path) => length(path).unwrap_or(0),
             None => {
-                let bases_per_byte = if is_gzip(reference) { BASES_PER_GZIP_BYTE } else { 1.0 };
-                let bases = length(reference).unwrap_or(0) as f64 * bases_per_byte;
+                let bases = estimated_bases(reference) as f64;
                 let buckets = parameters.bits.map_or(0, |bits| (size_of::<u64>() as u64) << bits);
                 (bases * INDEX_BYTES_PER_BASE * parameters.density()) as u64 + buckets
             }
@@ -153,12 +170,12 @@ impl IndexSource for Source {
     }
 
     fn note(&self) -> Option<String> {
-        if let Some((other, bases)) = self.passed_over.as_ref().zip(self.parameters.read_length()) {
+        if let Some((other, why)) = &self.passed_over {
+            let arguments = index_arguments(self.parameters.read_length().unwrap_or(0), &self.parameters.words());
+            let (other, reference) = (other.display(), self.reference.display());
             return Some(format!(
-                "{} was not used, for reads have about {bases} bases: 'zerohop index -r {bases} {}' makes an index for \
-                 these.",
-                other.display(),
-                self.reference.display()
+                "{other} was not used, for it was made for other {why}: 'zerohop index{arguments} {reference}' makes \
+                 an index for these."
             ));
         }
         let file = self.file.as_deref().filter(|file| !self.has_fasta && *file != self.reference)?;
@@ -214,10 +231,17 @@ fn failed(error: impl std::error::Error + Send + Sync + 'static) -> IndexError {
     IndexError::Failed(Box::new(error))
 }
 
-/// The first index file of a reference for reads of any length.
-fn index_for_others(reference: &Path, options: &Options) -> Option<PathBuf> {
-    let of = |length: usize| Some(index_path(reference, &IndexParameters::new(options, length).ok()?));
-    CANONICAL_READ_LENGTHS.into_iter().filter_map(of).find(|path| path.is_file())
+/// The index files of a reference that were made with these options, and the lengths of reads that they are for.
+fn index_files(reference: &Path, options: &Options) -> impl Iterator<Item = (usize, PathBuf)> {
+    let of = |length: usize| Some((length, index_path(reference, &IndexParameters::new(options, length).ok()?)));
+    CANONICAL_READ_LENGTHS.into_iter().filter_map(of).filter(|(_, path)| path.is_file())
+}
+
+/// An index file for other reads, or for strobealign's own options.
+fn passed_over(reference: &Path, options: &Options) -> Option<(PathBuf, &'static str)> {
+    let first = |options: &Options| index_files(reference, options).next().map(|(_, path)| path);
+    let for_others = first(options).map(|path| (path, "reads"));
+    for_others.or_else(|| Some((first(&Options::default())?, "options")))
 }
 
 /// Looks whether an index that was given in place of the reference has the parameters that are wanted.
@@ -241,12 +265,6 @@ fn check_given(wanted: &Wanted<'_>, parameters: &IndexParameters) -> Result<(), 
         ))),
         _ => Ok(()),
     }
-}
-
-/// Whether a file starts as gzip does. One that cannot be read is reported when it is read in full.
-fn is_gzip(path: &Path) -> bool {
-    let mut first = [0; 2];
-    File::open(path).and_then(|mut file| file.read_exact(&mut first)).is_ok() && first == [0x1f, 0x8b]
 }
 
 fn build(

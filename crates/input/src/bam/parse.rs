@@ -191,9 +191,9 @@ impl<'p> Parsing<'p> {
     }
 
     fn no_mate(&self, name: &[u8], place: (u64, usize)) -> InputError {
-        let what = "its mate does not follow it: 'samtools collate -O -u FILE | samtools fixmate -u - - | samtools \
-                    view -b -f 1 -' has mates follow one another, and leaves out reads whose mate is not in the file \
-                    (of a file of first mates alone all)";
+        let what = "its mate does not follow it. 'samtools collate -o NEW.bam FILE' has mates follow one another. \
+                    Where mates are not in the file, 'samtools collate -O -u FILE | samtools fixmate -u - - | samtools \
+                    view -b -f 1 -' leaves out the reads without one";
         self.fault_at(place, without_mate_number(name), what)
     }
 
