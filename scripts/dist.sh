@@ -43,6 +43,10 @@ install_under() {
             here "$program" man "$command" > "$man/$program-$command.1"
         done
     done
+    # commands of a command
+    for command in build check; do
+        here zerohop man db "$command" > "$man/zerohop-db-$command.1"
+    done
     chmod -R u=rwX,go=rX "$prefix"
 }
 

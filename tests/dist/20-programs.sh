@@ -19,7 +19,7 @@ for target in x86_64 aarch64; do
     for file in README.md CHANGELOG.md LICENCES.txt; do
         [ -s "$target/share/doc/zerohop/$file" ] || fail "no $file in $archive"
     done
-    for file in man/man1/zerohop.1 man/man1/zerohop-align.1 man/man1/zerohop-lab.1 \
+    for file in man/man1/zerohop.1 man/man1/zerohop-align.1 man/man1/zerohop-db-build.1 man/man1/zerohop-lab.1 \
         bash-completion/completions/zerohop zsh/site-functions/_zerohop fish/vendor_completions.d/zerohop.fish; do
         [ -s "$target/share/$file" ] || fail "no $file in $archive"
     done
@@ -29,7 +29,10 @@ bill = json.load(open(sys.argv[1]))
 assert (bill["bomFormat"], bill["metadata"]["component"]["version"]) == ("CycloneDX", sys.argv[2])
 names = {component["name"] for component in bill["components"]}
 assert {"strobealign", "mimalloc", "bwa-mem3-sys", "hts-sys", "libstdc++"} <= names, names
+# libgomp is not in the programs, see below
+assert "libgomp" not in names, names
 PYTHON
+    ! grep libgomp $target/share/doc/zerohop/LICENCES.txt || fail "LICENCES.txt names libgomp, which is not linked"
 
     for program in $target/bin/*; do
         objdump -p "$program" > headers 2> /dev/null || "$target-linux-gnu-objdump" -p "$program" > headers
@@ -41,6 +44,8 @@ PYTHON
         # htslib keeps the flags of its compiler
         ! strings -a "$program" | grep -F "$ROOT" | grep -v -e '-O3 .*hts-sys' ||
             fail "$program has a path of this checkout in it"
+        # the messages of that library
+        ! grep -qaF 'libgomp: ' "$program" || fail "libgomp is linked into $program"
         ! grep -q '\.symtab' <(objdump -h "$program" 2> /dev/null) || fail "$program is not stripped"
     done
 done

@@ -103,10 +103,10 @@ fn with_reads(args: AlignArgs, lanes: Vec<LaneSpec>, read_groups: ReadGroups) ->
                 FormatName::Bam => zerohop_align::FormatName::Bam,
                 FormatName::Cram => zerohop_align::FormatName::Cram,
             }),
-            cram_version: match args.cram_version {
+            cram_version: args.cram_version.map(|version| match version {
                 CramVersionName::V3_0 => CramVersion::V3_0,
                 CramVersionName::V3_1 => CramVersion::V3_1,
-            },
+            }),
             level: args.level,
             order: match args.order {
                 OrderName::Input => Order::Input,

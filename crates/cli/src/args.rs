@@ -66,8 +66,8 @@ pub enum Command {
     },
     /// Print the manual page of zerohop, or of one of its commands
     Man {
-        /// The command
-        command: Option<String>,
+        /// The command, such as align or 'db build'
+        command: Vec<String>,
     },
 }
 
@@ -106,7 +106,7 @@ pub struct PlanArgs {
     pub reference: Option<PathBuf>,
 
     /// Mean read length, which the index may depend on
-    #[arg(short = 'r', long, value_name = "BASES", default_value_t = 150)]
+    #[arg(short = 'r', long, value_name = "BASES", default_value_t = 150, value_parser = read_length())]
     pub read_length: usize,
 
     /// Another machine, in a file that 'zerohop topo --json' or 'lstopo --of xml' wrote there
@@ -124,6 +124,11 @@ pub struct PlanArgs {
     /// Print JSON
     #[arg(long)]
     pub json: bool,
+}
+
+/// Bases of a read.
+fn read_length() -> RangedU64ValueParser<usize> {
+    RangedU64ValueParser::new().range(1..=1_000_000_000)
 }
 
 fn parse_size(text: &str) -> Result<zerohop_model::machine::Bytes, String> {
@@ -151,9 +156,9 @@ pub struct AlignArgs {
     /// Reads in FASTQ, FASTA, BAM, SAM or CRAM; '-' is standard input
     ///
     /// FASTQ and FASTA may be plain, gzip or BGZF. The format is recognised by content. After the last member of a
-    /// compressed file only zeros may follow, as for gzip. In BAM, SAM and CRAM the flags say which reads are pairs,
-    /// and mates follow one another; the records keep the fields and read groups of the reads. CRAM of aligned reads
-    /// needs REF as FASTA; its .fai index is made if it has none.
+    /// compressed file only zeros may follow: other bytes, which gzip ignores with a warning, are an error. In BAM, SAM
+    /// and CRAM the flags say which reads are pairs, and mates follow one another; the records keep the fields and read
+    /// groups of the reads. CRAM of aligned reads needs REF as FASTA; its .fai index is made if it has none.
     pub reads_1: Option<PathBuf>,
 
     /// Second mates, in the same order as the first ones
@@ -202,7 +207,7 @@ pub struct AlignArgs {
     pub threads: Option<usize>,
 
     /// Mean read length of the index [default: that of the first 500 reads of all lanes]
-    #[arg(short = 'r', long, value_name = "BASES", hide_short_help = true)]
+    #[arg(short = 'r', long, value_name = "BASES", hide_short_help = true, value_parser = read_length())]
     pub read_length: Option<usize>,
 
     /// Build the index in memory, even if there is an index file
@@ -225,12 +230,12 @@ pub struct AlignArgs {
     #[arg(long, value_name = "sam|bam|cram", value_enum, hide_possible_values = true, help_heading = "Output")]
     pub format: Option<FormatName>,
 
-    /// Version of CRAM
+    /// Version of CRAM [default: 3.0]
     ///
     /// 3.1 is smaller, and takes longer; programs of before 2023 may not read it.
-    #[arg(long, value_enum, default_value_t = CramVersionName::V3_0, help_heading = "Output", hide_short_help = true)]
+    #[arg(long, value_enum, help_heading = "Output", hide_short_help = true)]
     #[arg(value_name = "3.0|3.1", hide_possible_values = true)]
-    pub cram_version: CramVersionName,
+    pub cram_version: Option<CramVersionName>,
 
     /// Compression, 0 to 9, as in samtools [default: 1 for BAM, 6 for CRAM and unaligned reads]
     ///
@@ -361,7 +366,7 @@ pub struct AlignArgs {
     #[arg(long, value_name = "NAME", help_heading = "Report", hide_short_help = true)]
     pub sample: Option<String>,
 
-    /// Print only errors on standard error
+    /// Print only errors and notes on standard error
     #[arg(short, long, help_heading = "Report")]
     pub quiet: bool,
 }
@@ -412,7 +417,7 @@ pub struct RunArgs {
     #[arg(long, value_name = "FILE")]
     pub json: Option<PathBuf>,
 
-    /// Print only errors on standard error
+    /// Print only errors and notes on standard error
     #[arg(short, long)]
     pub quiet: bool,
 
@@ -448,9 +453,12 @@ pub struct IndexArgs {
     #[arg(long, value_name = "NAME", default_value = STROBEALIGN)]
     pub engine: String,
 
-    /// Mean read length, for strobealign; the nearest of 50, 75, 100, 125, 150, 250 and 400 is used
-    #[arg(short = 'r', long, value_name = "BASES", default_value_t = 150, conflicts_with = "reads")]
-    pub read_length: usize,
+    /// Mean read length, for strobealign [default: 150]
+    ///
+    /// There is one index for up to 70 bases, one each for up to 90, 110, 135, 175 and 375, and one for all above. Its
+    /// file has 50, 75, 100, 125, 150, 250 or 400 in its name.
+    #[arg(short = 'r', long, value_name = "BASES", conflicts_with = "reads", value_parser = read_length())]
+    pub read_length: Option<usize>,
 
     /// Use the mean length of the first 500 reads of FILE instead
     #[arg(long, value_name = "FILE")]
@@ -474,7 +482,7 @@ pub struct IndexArgs {
     #[arg(long)]
     pub keep: bool,
 
-    /// Print only errors on standard error
+    /// Print only errors and notes on standard error
     #[arg(short, long)]
     pub quiet: bool,
 }

@@ -2,6 +2,7 @@
 
 use crate::args::IndexArgs;
 use crate::failure::Failure;
+use std::path::Path;
 use std::time::Instant;
 use zerohop_align::{descriptors, engines};
 use zerohop_input::{LaneSpec, OpenLane};
@@ -19,9 +20,12 @@ pub fn run(args: &IndexArgs) -> Result<(), Failure> {
         Some(reads) => {
             let spec = LaneSpec { files: vec![reads.clone()], interleaved: false };
             let lane = OpenLane::open_with(&spec, Some(&args.reference))?;
-            zerohop_input::mean_read_length(&mut [lane])?
+            match zerohop_input::mean_read_length(&mut [lane])? {
+                0 => return Err(Failure::Usage(no_bases(reads))),
+                length => length,
+            }
         }
-        None => args.read_length,
+        None => args.read_length.unwrap_or(150),
     };
     let provider = match engines::embedded(&args.engine) {
         Some(provider) => provider,
@@ -36,6 +40,10 @@ pub fn run(args: &IndexArgs) -> Result<(), Failure> {
     let arguments = args.engine_args.as_deref().unwrap_or_default();
     if !provider.takes_arguments() && !arguments.is_empty() {
         return Err(Failure::Usage(format!("--engine-args: {} takes no arguments", args.engine)));
+    }
+    let is_length_given = args.read_length.is_some() || args.reads.is_some();
+    if is_length_given && provider.has_index() && !provider.has_read_length() {
+        return Err(Failure::Usage(format!("-r, --reads: the index of {} is for reads of any length", args.engine)));
     }
     let wanted = Wanted { reference: &args.reference, mean_read_length, anew: true, arguments };
     let path = provider.path(&wanted)?.ok_or_else(none)?;
@@ -61,6 +69,10 @@ pub fn run(args: &IndexArgs) -> Result<(), Failure> {
         tell::text(&words);
     }
     Ok(())
+}
+
+fn no_bases(reads: &Path) -> String {
+    format!("--reads: there are no bases in {}: say how long the reads are with -r", reads.display())
 }
 
 /// Keeps the index in memory; it is made if there is none.

@@ -90,27 +90,37 @@ fn dispatch(args: Args, matches: &clap::ArgMatches) -> Result<(), Failure> {
         Command::Cache(args) => cache::run(&args),
         Command::Topo(topo) => topo::run(&topo),
         Command::Completions { shell } => {
-            let mut out = Vec::new();
-            clap_complete::generate(shell, &mut Args::command(), "zerohop", &mut out);
-            print(&out)
-        }
-        Command::Man { command } => {
-            let mut all = Args::command();
-            all.build();
-            let page = match &command {
-                None => all,
-                Some(name) => {
-                    let found = all.find_subcommand(name).cloned();
-                    found.ok_or_else(|| Failure::Usage(format!("there is no command '{name}'")))?
-                }
+            // What may follow such an option as a word of its own is no value of it, but a file.
+            let without_values = |arg: clap::Arg| match arg.is_require_equals_set() {
+                true => arg.value_parser(clap::value_parser!(String)),
+                false => arg,
             };
-            let mut out = Vec::new();
-            // A page has what -h leaves out.
-            let page = page.mut_args(|arg| arg.hide_short_help(false));
-            clap_mangen::Man::new(page).render(&mut out).map_err(|error| Failure::Other(error.to_string()))?;
+            let all = Args::command().mut_subcommands(|command| command.mut_args(without_values));
+            let (mut all, mut out) = (all, Vec::new());
+            clap_complete::generate(shell, &mut all, "zerohop", &mut out);
             print(&out)
         }
+        Command::Man { command } => print(&manual(&command)?),
     }
+}
+
+/// The manual page of zerohop, or of a command.
+fn manual(command: &[String]) -> Result<Vec<u8>, Failure> {
+    let mut page = Args::command();
+    page.build();
+    // 'db build', as words or as one
+    for name in command.iter().flat_map(|words| words.split_whitespace()) {
+        let found = page.find_subcommand(name).cloned();
+        page = found.ok_or_else(|| Failure::Usage(format!("there is no command '{}'", command.join(" "))))?;
+    }
+    // A page has what -h leaves out; each says the version at its foot.
+    let page = page.mut_args(|arg| arg.hide_short_help(false));
+    let page = page.version(env!("CARGO_PKG_VERSION")).disable_version_flag(!command.is_empty());
+    let mut out = Vec::new();
+    clap_mangen::Man::new(page).render(&mut out).map_err(|error| Failure::Other(error.to_string()))?;
+    // What follows the options is the exit status, or where more help is.
+    let text = String::from_utf8_lossy(&out).replace(".SH EXTRA\nExit status:\n", ".SH \"EXIT STATUS\"\n");
+    Ok(text.into_bytes())
 }
 
 /// The command as it was typed.

@@ -8,18 +8,17 @@ use std::path::Path;
 const WITH_EQUALS: [(&str, [&str; 2]); 2] =
     [("--sort", ["coordinate", "name"]), ("--mark-duplicates", ["samtools", "picard"])];
 
-/// What to say of a value that stands behind its option of 'align', and would be taken for the reference.
+/// What to say of a value that stands behind its option, and would be taken for the reference or for reads.
 pub fn value_apart(words: impl Iterator<Item = OsString>) -> Option<String> {
     let words: Vec<String> =
         words.map(|word| word.to_string_lossy().into_owned()).take_while(|word| word != "--").collect();
-    if words.first().is_none_or(|command| command != "align") {
-        return None;
-    }
-    words.windows(2).find_map(|pair| {
-        let (option, values) = WITH_EQUALS.iter().find(|(option, _)| *option == pair[0])?;
-        let value = values.iter().find(|value| **value == pair[1] && !Path::new(value).exists())?;
-        Some(format!("write {option}={value}: what stands apart is taken for a file"))
-    })
+    let command = words.first()?;
+    let is_value = |option: &str, word: &str| match option {
+        "--ranks" => ["align", "search"].contains(&&**command) && word.parse::<u32>().is_ok(),
+        _ => command == "align" && WITH_EQUALS.iter().any(|(o, values)| *o == option && values.contains(&word)),
+    };
+    let apart = words.windows(2).find(|pair| is_value(&pair[0], &pair[1]) && !Path::new(&pair[1]).exists())?;
+    Some(format!("write {}={}: what stands apart is taken for a file", apart[0], apart[1]))
 }
 
 /// What to say of an option that 'align' does not have, unless it is like one that it has.
@@ -56,6 +55,7 @@ mod tests {
         let said = |words: &str| value_apart(words.split(' ').map(Into::into));
         assert!(said("align --sort name ref.fa").is_some_and(|words| words.starts_with("write --sort=name")));
         assert!(said("align --mark-duplicates picard ref.fa").is_some());
+        assert!(said("search --db d --ranks 2 q.fa").is_some_and(|words| words.starts_with("write --ranks=2")));
         for words in ["align --sort --mark-duplicates=picard ref.fa", "run echo --sort name", "align -- --sort name"] {
             assert_eq!(said(words), None);
         }

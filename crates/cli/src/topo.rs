@@ -3,7 +3,7 @@
 use crate::args::TopoArgs;
 use crate::failure::Failure;
 use zerohop_align::plan_cache::{map_file, memory_map};
-use zerohop_model::machine::Machine;
+use zerohop_model::machine::{Bytes, Machine};
 use zerohop_model::memory_map::MemoryMap;
 use zerohop_process::tell;
 use zerohop_process::{cache, json};
@@ -27,6 +27,24 @@ pub fn run(args: &TopoArgs) -> Result<(), Failure> {
     crate::print(text.as_bytes())
 }
 
+/// What a cache may hold.
+const LEAST_BUFFER: Bytes = Bytes(1 << 20);
+
+/// Refuses what nobody could measure with.
+fn check_buffer(buffer: Bytes, machine: &Machine) -> Result<(), Failure> {
+    if buffer < LEAST_BUFFER {
+        return Err(Failure::Usage(format!("--buffer {buffer}: it must be {LEAST_BUFFER} or more")));
+    }
+    // One buffer lies on each node, and one over all.
+    match machine.memory_nodes().into_iter().find(|node| node.free.0 / 2 < buffer.0) {
+        Some(node) => Err(Failure::Usage(format!(
+            "--buffer {buffer}: two of them must fit node {}, which has {} free",
+            node.id, node.free
+        ))),
+        None => Ok(()),
+    }
+}
+
 /// The kept map, or one that is measured now and kept.
 fn map(args: &TopoArgs, machine: &Machine) -> Result<MemoryMap, Failure> {
     // With a size or pages of its own it is not what others would expect to find.
@@ -34,6 +52,9 @@ fn map(args: &TopoArgs, machine: &Machine) -> Result<MemoryMap, Failure> {
     if let Some(map) = memory_map(machine).filter(|_| usual && !args.again) {
         tell::note("this is what was measured before; --again measures anew");
         return Ok(map);
+    }
+    if let Some(buffer) = args.buffer {
+        check_buffer(buffer, machine)?;
     }
     let mut progress = |part: f64| {
         let line = if part < 1.0 { format!("measuring, {:.0} % done", 100.0 * part) } else { String::new() };

@@ -56,6 +56,7 @@ pub struct ExternalArgs {
 
     /// Compare only the first N reads or pairs
     #[arg(long, value_name = "N", requires = "compare_with", hide_short_help = true)]
+    #[arg(value_parser = RangedU64ValueParser::<u64>::new().range(1..))]
     pub compare_first: Option<u64>,
 }
 

@@ -41,7 +41,9 @@ pub struct SortArgs {
     #[arg(long, value_name = "N", requires = "duplicates", hide_short_help = true)]
     pub optical_distance: Option<u32>,
 
-    /// Duplicates have the same barcode, which this tag of the read's comment holds, such as RX (needs -C)
+    /// Duplicates have the same barcode, which this tag of the read holds, such as RX
+    ///
+    /// It is a field of BAM, or one in the comment of FASTQ, which -C copies.
     #[arg(long, value_name = "TAG", value_parser = parse_tag, requires = "duplicates", hide_short_help = true)]
     pub barcode_tag: Option<[u8; 2]>,
 

@@ -54,7 +54,7 @@ pub struct TuneArgs {
     #[arg(long)]
     pub no_keep: bool,
 
-    /// Print only errors on standard error
+    /// Print only errors and notes on standard error
     #[arg(short, long)]
     pub quiet: bool,
 }
