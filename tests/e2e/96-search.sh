@@ -1,9 +1,9 @@
 #!/bin/bash
 # zerohop search: parts of a database give what one search of the whole gives, on one machine and over ranks of
 # OpenMPI and MPICH, in every variant; every form of the output is that of the program; the best variant is chosen and
-# remembered; searches are recorded and replayed; what is interrupted is gone on with; a launcher without the library,
-# another job and damaged databases are refused. LONG=1: more numbers of parts, and searches with the variants that
-# only --variant gives (the transports try all of them by themselves).
+# remembered; searches are recorded and replayed; what is interrupted is gone on with; what is killed leaves nothing; a
+# launcher without the library, another job and damaged databases are refused. LONG=1: more numbers of parts, and
+# searches with the variants that only --variant gives (the transports try all of them by themselves).
 source "$(dirname "$0")/lib.sh"
 cd "$WORK"
 command -v diamond > /dev/null || skip "diamond is not on the PATH"
@@ -140,6 +140,7 @@ queries() {
     cmp mixed.whole mixed.tsv || fail "a batch of bases alone: other results"
     for bad in '>bases\nACGTN\n|2|all queries have the letters A, C, G, T and N alone' \
         '>a\nMKV\n>b\n\n|1|bad.fa, record 2, byte 7: b has no letters' \
+        ">a\\nMKV\\n>b\\nMK.V\\n|1|bad.fa, record 2, byte 7: the sequence of b has '.', which diamond refuses" \
         '>a\nMKV\n> b\nMKV\n|1|bad.fa, record 2, byte 7: the record has no name'; do
         printf "${bad%%|*}" > bad.fa
         refused "$(cut -d '|' -f 2 <<< "$bad")" "${bad##*|}" search --db small --batch-queries 1 -o unchecked.tsv bad.fa
@@ -171,6 +172,61 @@ refused() {
     shift 2
     "$ZEROHOP" "$@" > /dev/null 2> stderr || rc=$?
     [ $rc = "$wanted" ] && grep -qF -- "$words" stderr || fail "$rc instead of $wanted, '$words': $* $(cat stderr)"
+}
+
+# Queries that can be read once only: all of them are searched, and what was found for others is not gone on with.
+streams() {
+    local proteins="$DATA/protein"
+    [ -e small ] || zerohop db build -q --engine diamond --partitions 2 -o small "$proteins/subjects.faa" > /dev/null
+    zerohop search -q --db small -o file.tsv "$proteins/queries.faa"
+    zerohop search -q --db small -o named.tsv <(cat "$proteins/queries.faa")
+    cmp file.tsv named.tsv || fail "a pipe that has a name"
+    { cat "$proteins/close.faa"; printf '> no name\nMKV\n'; } |
+        refused 1 "standard input, record 11" search --db small --batch-queries 3 -o once.tsv -
+    [ -s once.tsv.progress/rank-0.jsonl ] || fail "no batch was finished: $(cat stderr)"
+    rc=0; "$ZEROHOP" search -q --db small --batch-queries 3 -o once.tsv "$proteins/queries.faa" 2> stderr || rc=$?
+    [ $rc = 1 ] && grep -q "another job (the queries: a stream then" stderr || fail "$rc $(cat stderr)"
+    zerohop search -q --db small --batch-queries 3 -o once.tsv - < <(head -n 60 "$proteins/queries.faa")
+    zerohop search -q --db small --batch-queries 3 -o file.tsv <(head -n 60 "$proteins/queries.faa")
+    cmp file.tsv once.tsv || fail "results of another stream"
+    [ ! -e once.tsv.progress ] || fail "progress is left"
+}
+
+# until_ended PID: waits until a process has ended; whoever should wait for it may not
+until_ended() {
+    local i
+    for i in $(seq 200); do
+        [[ $(cat "/proc/$1/stat" 2> /dev/null) == *") "[!Z]* ]] || return 0
+        sleep 0.05
+    done
+    kill -KILL "$1"
+    return 1
+}
+
+# What zerohop has started ends with it, also if that is a script with a child, and nothing is left of a database.
+killed() {
+    local proteins="$DATA/protein" arguments pid i
+    [ -e small ] || zerohop db build -q --engine diamond --partitions 2 -o small "$proteins/subjects.faa" > /dev/null
+    mkdir -p script making
+    cat > script/diamond <<END
+#!/bin/bash
+[[ \$1 =~ makedb|blastp ]] || exec $(command -v diamond) "\$@"
+sleep 1000 &
+echo \$! > "$WORK/sleeper.new" && mv "$WORK/sleeper.new" "$WORK/sleeper"
+wait
+END
+    chmod +x script/diamond
+    for arguments in "db build -q --engine diamond -o making/db small.fa" "search -q --db small small.fa"; do
+        rm -f sleeper
+        cp "$proteins/close.faa" small.fa
+        PATH="$PWD/script:$PATH" "$ZEROHOP" $arguments > /dev/null 2>&1 & pid=$!
+        for i in $(seq 400); do [ ! -e sleeper ] || break; sleep 0.05; done
+        kill -KILL $pid
+        wait $pid 2> /dev/null || true
+        until_ended "$(cat sleeper)" || fail "a child of a program goes on: $arguments"
+    done
+    for i in $(seq 100); do [ -n "$(ls -A making)" ] || break; sleep 0.05; done
+    [ -z "$(ls -A making)" ] || fail "something is left of a database: $(ls -A making)"
 }
 
 # A program that works without an end is ended at --hang-limit, also in one process; a database of many names needs
@@ -486,7 +542,7 @@ with open('bad/part-0001.dmnd', 'r+b') as part:
     [ $rc = 1 ] && grep -q "name the MPI's compiler" stderr && [ ! -e x.so ] || fail "$rc $(cat stderr)"
 }
 
-for part in parts close formats queries limits names pilot transports ranks chosen resume refusals; do
+for part in parts close formats queries streams killed limits names pilot transports ranks chosen resume refusals; do
     [[ $part =~ ${PART-} ]] || continue
     "$part"
     echo "$part: as it should be"

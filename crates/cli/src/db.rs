@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use zerohop_search::build::{Sampling, build};
 use zerohop_search::database::Manifest;
 use zerohop_search::fasta::Limits;
-use zerohop_search::{Database, Outcome, Sample, Times, Trial};
+use zerohop_search::{Database, Outcome, Program, Reaping, Sample, Times, Trial};
 
 /// `zerohop db`.
 ///
@@ -20,9 +20,11 @@ pub fn db(args: &DbArgs) -> Result<(), Failure> {
                     zerohop_process::tell::text(&format!("{what}\n"));
                 }
             };
-            let mut sample = sample(pilot.as_ref(), *threads)?;
+            let (program, reaping) = ((*engine).into(), Reaping::start()?);
+            let sample = sample(pilot.as_ref(), program, *threads)?;
+            let mut sample = sample.map(|sample| sample.with_reaping(reaping.clone()));
             let sampling = sample.as_mut().map(|sample| sample as &mut dyn Sampling);
-            let database = build(fasta, *partitions, (*engine).into(), output, sampling, &tell)?;
+            let database = build(fasta, *partitions, program, output, sampling, &reaping, &tell)?;
             crate::print(words(output, database.manifest()).as_bytes())
         }
         DbCommand::Check { folder } => {
@@ -34,14 +36,14 @@ pub fn db(args: &DbArgs) -> Result<(), Failure> {
 }
 
 /// The queries that parts are tried with, if any are.
-fn sample(pilot: Option<&PathBuf>, threads: Option<usize>) -> Result<Option<Sample>, Failure> {
+fn sample(pilot: Option<&PathBuf>, program: Program, threads: Option<usize>) -> Result<Option<Sample>, Failure> {
     let Some(pilot) = pilot else { return Ok(None) };
     let threads = match threads {
         Some(threads) => threads,
         None => zerohop_topology::detect()?.allowed.worker_count(),
     };
     let limits = Limits { letters: BATCH_LETTERS, queries: BATCH_QUERIES };
-    Ok(Some(Sample::read(pilot, limits, threads)?))
+    Ok(Some(Sample::read(pilot, program, limits, threads)?))
 }
 
 fn words(output: &Path, manifest: &Manifest) -> String {

@@ -1,7 +1,9 @@
 //! Waiting without holding a core that others need.
 
+use crate::signs;
 use crate::transport::{Transport, TransportError};
 use std::time::{Duration, Instant};
+use zerohop_process::running_time;
 
 /// Looks before the core is given away for longer than a moment.
 const LOOKS: u32 = 100;
@@ -18,9 +20,33 @@ const LATE: u32 = 32;
 pub fn until<T>(
     limit: Duration,
     what: &dyn Fn() -> String,
+    look: impl FnMut() -> Result<Option<T>, TransportError>,
+) -> Result<T, TransportError> {
+    wait(limit, what, look, || Ok(false))
+}
+
+/// Looks again and again until there is something that the work of other ranks brings. The limit begins anew with each
+/// sign of life that one of them gives.
+///
+/// # Errors
+/// As for [`until`].
+pub(crate) fn wait_for<T>(
+    transport: &dyn Transport,
+    what: &dyn Fn() -> String,
+    look: impl FnMut() -> Result<Option<T>, TransportError>,
+) -> Result<T, TransportError> {
+    wait(transport.limit(), what, look, || signs::taken(transport))
+}
+
+fn wait<T>(
+    limit: Duration,
+    what: &dyn Fn() -> String,
     mut look: impl FnMut() -> Result<Option<T>, TransportError>,
+    mut is_heard: impl FnMut() -> Result<bool, TransportError>,
 ) -> Result<T, TransportError> {
     let (started, mut looks) = (Instant::now(), 0);
+    // While the job is suspended nobody can say anything.
+    let (mut asked, mut heard) = (started, running_time());
     loop {
         if let Some(found) = look()? {
             return Ok(found);
@@ -28,13 +54,16 @@ pub fn until<T>(
         looks += 1;
         if looks < LOOKS {
             std::thread::yield_now();
-        } else {
-            let waited = started.elapsed();
-            if waited > limit {
-                return Err(TransportError::Silent { what: what(), limit });
-            }
-            std::thread::sleep((waited / LATE).clamp(NAPS.0, NAPS.1));
+            continue;
         }
+        if asked.elapsed() >= signs::pause(limit) {
+            asked = Instant::now();
+            heard = if is_heard()? { running_time() } else { heard };
+        }
+        if running_time().saturating_sub(heard) > limit {
+            return Err(TransportError::Silent { what: what(), limit });
+        }
+        std::thread::sleep((started.elapsed() / LATE).clamp(NAPS.0, NAPS.1));
     }
 }
 
@@ -43,7 +72,7 @@ pub fn until<T>(
 /// # Errors
 /// [`TransportError`].
 pub fn receive(transport: &dyn Transport, from: usize, tag: u32) -> Result<Vec<u8>, TransportError> {
-    until(transport.limit(), &|| format!("rank {from}"), || {
+    wait_for(transport, &|| format!("rank {from}"), || {
         transport.poll()?;
         transport.try_receive(from, tag)
     })

@@ -15,6 +15,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::time::{Duration, Instant};
 use zerohop_model::source::Complete;
+use zerohop_process::running_time;
 
 /// How often the others are looked after: often enough for work that is asked for ahead, seldom enough to cost nothing.
 const LOOK: Duration = Duration::from_millis(5);
@@ -158,7 +159,8 @@ struct Talk<'t> {
     next: u64,
     offsets: Option<Vec<u64>>,
     last_sign: Instant,
-    last_heard: Instant,
+    /// In [`running_time`].
+    last_heard: Duration,
 }
 
 impl<'t> Talk<'t> {
@@ -176,7 +178,7 @@ impl<'t> Talk<'t> {
             next: first,
             offsets: dealing.offsets.clone(),
             last_sign: now,
-            last_heard: now,
+            last_heard: running_time(),
         }
     }
 
@@ -228,7 +230,7 @@ impl<'t> Talk<'t> {
         for rank in (0..size).filter(|&rank| rank != own) {
             while let Some(message) = self.transport.try_receive(rank, TAG)? {
                 if rank == (own + size - 1) % size {
-                    self.last_heard = Instant::now();
+                    self.last_heard = running_time();
                 }
                 if !message.is_empty() {
                     self.enter(grain(&message, self.dealing.files).ok_or(DealError::Message(rank))?);
@@ -272,7 +274,7 @@ impl<'t> Talk<'t> {
             self.transport.send((own + 1) % size, TAG, Vec::new())?;
         }
         let limit = self.transport.limit();
-        match self.last_heard.elapsed() > limit {
+        match running_time().saturating_sub(self.last_heard) > limit {
             true => Err(TransportError::Silent { what: format!("rank {}", (own + size - 1) % size), limit }.into()),
             false => Ok(()),
         }

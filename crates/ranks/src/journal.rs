@@ -57,6 +57,8 @@ pub enum Begin {
     Any,
     /// There must be some to take up.
     Resume,
+    /// Throw away that of the same job, which cannot be gone on with, and leave that of another alone.
+    Anew,
     /// Throw it away.
     Restart,
 }
@@ -153,10 +155,10 @@ fn prepare(output: &Path, identity: &Identity, begin: Begin) -> Result<Begun, Ra
 
 /// Makes a new job, or takes up what was done of the same. False if all of it was: then the files have their names.
 fn take_up(folder: &Path, identity: &Identity, begin: Begin) -> Result<bool, RanksError> {
-    let found = match begin {
+    let mut found = match begin {
         // What cannot be read may go, too.
         Begin::Restart => Found::Nothing,
-        Begin::Any | Begin::Resume => look(folder)?,
+        Begin::Any | Begin::Resume | Begin::Anew => look(folder)?,
     };
     let changes = match &found {
         Found::Unfinished(before) | Found::Complete(Complete { identity: before, .. }) => {
@@ -165,19 +167,28 @@ fn take_up(folder: &Path, identity: &Identity, begin: Begin) -> Result<bool, Ran
         Found::Nothing => Vec::new(),
     };
     if !changes.is_empty() {
-        return Err(other_job(folder, &changes));
+        check_other(folder, &found, begin, &changes)?;
+        found = Found::Nothing;
     }
     match found {
         Found::Nothing if begin == Begin::Resume => Err(no_progress(folder)),
-        Found::Unfinished(_) => prune(folder).map(|()| true),
-        Found::Complete(complete) if complete.is_there(folder) => end(folder, &complete.paths(folder)).map(|()| false),
-        Found::Nothing | Found::Complete(_) => {
+        Found::Unfinished(_) if begin != Begin::Anew => prune(folder).map(|()| true),
+        Found::Complete(complete) if begin != Begin::Anew && complete.is_there(folder) => {
+            end(folder, &complete.paths(folder)).map(|()| false)
+        }
+        Found::Nothing | Found::Unfinished(_) | Found::Complete(_) => {
             clear(folder)?;
             cache::write(&folder.join(JOB), identity)?;
             sync_folder(folder)?;
             sync_folder(folder_of(folder)).map(|()| true)
         }
     }
+}
+
+/// Refuses to replace another job, unless it has failed before anything of it was finished.
+fn check_other(folder: &Path, found: &Found, begin: Begin, changes: &[String]) -> Result<(), RanksError> {
+    let has_nothing = begin != Begin::Resume && matches!(found, Found::Unfinished(_)) && entries(folder)?.1.is_empty();
+    if has_nothing { Ok(()) } else { Err(other_job(folder, changes)) }
 }
 
 /// Why a job is not taken up.
@@ -206,9 +217,9 @@ pub fn check_options(output: &Path, options: &Identity, begin: Begin) -> Result<
     match look(&folder)? {
         Found::Nothing if begin == Begin::Resume => Err(no_progress(&folder)),
         Found::Nothing => Ok(()),
-        Found::Unfinished(before) | Found::Complete(Complete { identity: before, .. }) => {
+        ref found @ (Found::Unfinished(ref before) | Found::Complete(Complete { identity: ref before, .. })) => {
             let changes = options.changes_since(&before.only(options));
-            if changes.is_empty() { Ok(()) } else { Err(other_job(&folder, &changes)) }
+            if changes.is_empty() { Ok(()) } else { check_other(&folder, found, begin, &changes) }
         }
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! Every call belongs to the one thread of a rank that talks to the others. Calls that wait give the core away between
 //! looks, for ranks may outnumber cores, and they end with [`TransportError::Silent`] when nothing has come for the
-//! time limit.
+//! time limit, nor a [sign of life](crate::Signs) of a rank at work.
 
 use std::time::Duration;
 

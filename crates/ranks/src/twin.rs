@@ -1,6 +1,6 @@
 //! Ranks that are threads of one process: the same transport without MPI, for tests and for one machine.
 
-use crate::back_off::until;
+use crate::back_off::wait_for;
 use crate::transport::{Reach, Transport, TransportError, Window};
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, VecDeque};
@@ -83,7 +83,7 @@ impl Twin {
     }
 
     fn until<T>(&self, what: &dyn Fn() -> String, mut look: impl FnMut() -> Option<T>) -> Result<T, TransportError> {
-        until(self.shared.limit, what, || match look() {
+        wait_for(self, what, || match look() {
             Some(found) => Ok(Some(found)),
             None if self.shared.failed.load(Ordering::Acquire) => Err(TransportError::PeerFailed),
             None => Ok(None),

@@ -1,18 +1,20 @@
 //! The making of a database.
 
+use crate::check;
 use crate::cuts::{Costs, Cuts};
 use crate::database::{Database, Digesting, FORM, FileEntry, MANIFEST, Manifest, Part, Pilot, file_entry};
 use crate::error::SearchError;
-use crate::fasta::{FastaReader, Record};
+use crate::fasta::{FastaReader, Record, is_stream};
 use crate::names::Names;
 use crate::program::{Installed, Program};
-use crate::tool::{command, run};
+use crate::reaping::Reaping;
+use crate::tool::{Run, command, run};
 use crate::trial::{self, Outcome, Trial};
 use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
-use zerohop_process::give_name;
+use zerohop_process::{Charge, give_name};
 
 /// How much of a file is written at a time, in bytes.
 const BUFFER_BYTES: usize = 1 << 20;
@@ -32,8 +34,9 @@ pub trait Sampling {
     fn time(&mut self, database: &Database, part: usize) -> Result<Duration, SearchError>;
 }
 
-/// Makes a database of a FASTA file, in a folder that is not there yet; `tell` hears what is being done. Its parts have
-/// equal letters; with a sample of queries, equal search times, if these can be told.
+/// Makes a database of a FASTA file, in a folder that is not there yet; `tell` hears what is being done, and `reaping`
+/// clears away if we are killed. Its parts have equal letters; with a sample of queries, equal search times, if these
+/// can be told.
 ///
 /// # Errors
 /// [`SearchError::Fasta`] and [`SearchError::Build`] for a file of which no such database can be made,
@@ -44,18 +47,22 @@ pub fn build(
     program: Program,
     folder: &Path,
     sampling: Option<&mut dyn Sampling>,
+    reaping: &Reaping,
     tell: &dyn Fn(&str),
 ) -> Result<Database, SearchError> {
     let fail = |what: String| SearchError::Build { file: fasta.to_owned(), what };
     if folder.exists() {
         return Err(fail(format!("{} is there already; remove it or choose another name", folder.display())));
     }
+    if is_stream(fasta) {
+        return Err(fail("it is no regular file, and it is read twice; give a file".to_owned()));
+    }
     let version = Installed::find(program)?.version;
     // Beside its final place, so that renaming is one step.
     let beside = folder.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let beside = beside.canonicalize().map_err(SearchError::file("found", beside))?;
     tell("counting letters");
-    let source = Source::survey(fasta, &beside)?;
+    let source = Source::survey(fasta, program, &beside)?;
     if parts == 0 || parts as u64 > source.sequences {
         return Err(fail(format!("{} sequences cannot be cut into {parts} parts; take fewer", source.sequences)));
     }
@@ -64,7 +71,8 @@ pub fn build(
         .prefix(".zerohop-db-")
         .tempdir_in(&beside)
         .map_err(SearchError::file("written to", &beside))?;
-    let making = Making { fasta, program, source: &source, folder: temporary.path(), tell };
+    let _charged = reaping.charge(&Charge::folder(temporary.path()))?;
+    let making = Making { fasta, program, source: &source, folder: temporary.path(), reaping, tell };
     let manifest = Manifest {
         form: FORM,
         program,
@@ -99,6 +107,7 @@ struct Making<'m> {
     program: Program,
     source: &'m Source,
     folder: &'m Path,
+    reaping: &'m Reaping,
     tell: &'m dyn Fn(&str),
 }
 
@@ -122,7 +131,7 @@ impl Making<'_> {
                     self.fail(format!("part {part} of {parts} would be empty, for a long sequence; take fewer"))
                 );
             }
-            let name = format_part(self.program, self.folder, part, self.source)?;
+            let name = format_part(self, part)?;
             let counted = counted(self.program, self.folder, Path::new(&name))?;
             if counted != (sequences, letters) {
                 let (theirs, their_letters) = counted;
@@ -174,10 +183,10 @@ struct Source {
 
 impl Source {
     /// Reads all of it; temporary files go to `folder`.
-    fn survey(fasta: &Path, folder: &Path) -> Result<Self, SearchError> {
+    fn survey(fasta: &Path, program: Program, folder: &Path) -> Result<Self, SearchError> {
         let file = File::open(fasta).map_err(SearchError::file("opened", fasta))?;
         let mut read = Digesting::new(file);
-        let mut reader = FastaReader::inflate(&mut read, fasta)?;
+        let mut reader = check::subjects(FastaReader::inflate(&mut read, fasta)?, program);
         let (mut record, mut names) = (Record::default(), Names::new(folder));
         let (mut sequences, mut letters) = (0, 0);
         while reader.next(&mut record)? {
@@ -257,7 +266,8 @@ fn volume_name(part: usize) -> String {
 }
 
 /// Formats a part, removes its FASTA, and gives the name that the program is told.
-fn format_part(program: Program, folder: &Path, part: usize, source: &Source) -> Result<String, SearchError> {
+fn format_part(making: &Making<'_>, part: usize) -> Result<String, SearchError> {
+    let Making { program, folder, source, .. } = *making;
     let (fasta, volume) = (fasta_name(part), volume_name(part));
     let arguments: Vec<&str> = match (program.is_blast(), program.has_nucleotides()) {
         (false, _) => vec!["makedb", "--quiet", "--threads", "1", "--in", &fasta, "--db", &volume],
@@ -266,7 +276,7 @@ fn format_part(program: Program, folder: &Path, part: usize, source: &Source) ->
     };
     let mut maker = command(if program.is_blast() { "makeblastdb" } else { "diamond" }, arguments);
     maker.current_dir(folder);
-    run(maker)?;
+    Run::new(maker).charged(making.reaping).said()?;
     let path = folder.join(&fasta);
     std::fs::remove_file(&path).map_err(SearchError::file("removed", &path))?;
     if !program.is_blast() {

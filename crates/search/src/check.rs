@@ -25,7 +25,7 @@ pub struct Checked {
 pub fn check(queries: &Path, settings: &Settings) -> Result<Checked, SearchError> {
     let file = File::open(queries).map_err(SearchError::file("opened", queries))?;
     let mut read = Digesting::new(file);
-    let mut reader = reader(FastaReader::inflate(&mut read, queries)?, settings);
+    let mut reader = self::queries(FastaReader::inflate(&mut read, queries)?, settings.program);
     let (mut record, mut count, mut all_bases) = (Record::default(), 0, true);
     while reader.next(&mut record)? {
         count += 1;
@@ -50,12 +50,25 @@ pub fn check_first(batch: &Batch, stream: &Path, settings: &Settings) -> Result<
     }
 }
 
-/// A reader that refuses what a search with `settings` cannot tell apart.
-pub fn reader<R: BufRead>(reader: FastaReader<R>, settings: &Settings) -> FastaReader<R> {
-    match settings.program.is_blast() {
-        true => reader.with_ascii_names(settings.program.name()),
-        false => reader,
+/// A reader of queries that refuses what `program` refuses or cannot tell apart.
+pub fn queries<R: BufRead>(reader: FastaReader<R>, program: Program) -> FastaReader<R> {
+    match program.is_blast() {
+        true => reader.with_ascii_names(program.name()),
+        false => subjects(reader, program),
     }
+}
+
+/// A reader of subjects that refuses what `program` refuses. (BLAST's programs leave out what is no letter to them.)
+pub fn subjects<R: BufRead>(reader: FastaReader<R>, program: Program) -> FastaReader<R> {
+    match program {
+        Program::Diamond => reader.with_letters(program.name(), is_letter_of_diamond),
+        _ => reader,
+    }
+}
+
+/// diamond 2.1.3 takes U, O and '-' for X.
+fn is_letter_of_diamond(byte: u8) -> bool {
+    byte.is_ascii_alphabetic() || b"*-_".contains(&byte)
 }
 
 /// diamond itself ends at one such sequence among the first ten.
@@ -108,6 +121,26 @@ mod tests {
         let expected = "q.fa, record 2, byte 15: the name Müller is not ASCII, and blastp would write '#' for some of \
                         its bytes; rename it";
         assert_eq!(words, expected);
+    }
+
+    #[test]
+    fn diamond_takes_letters_alone() {
+        let with = |program, line: &str| told(program, &[], format!(">a\nMKV\n>b x\nMKUO*\n{line}").as_bytes());
+        for line in ["mk-v_*", "MKV\r\n", "\r\nMKV\r\n\n", "MKV\r"] {
+            assert_eq!(with(Program::Diamond, line), Ok(2), "{line:?}");
+        }
+        let begin = "q.fa, record 2, byte 7: the sequence of b has ";
+        let end = ", which diamond refuses; take it out, or write X for it";
+        for (line, letter) in [
+            ("MK.V", "'.'"),
+            ("MKV1\n", "'1'"),
+            ("MKV \n", "a blank"),
+            ("\tMKV", "the byte 0x09"),
+            ("M\rK", "the byte 0x0d"),
+        ] {
+            assert_eq!(with(Program::Diamond, line), Err(format!("{begin}{letter}{end}")));
+            assert_eq!(with(Program::Blastp, line), Ok(2));
+        }
     }
 
     #[test]

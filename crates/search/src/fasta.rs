@@ -25,6 +25,14 @@ impl Record {
     }
 }
 
+/// Whether what a user calls `path` can be read once only: standard input (`-`), a pipe, a device.
+pub(crate) fn is_stream(path: &Path) -> bool {
+    path.as_os_str() == "-" || (path.exists() && !path.is_file())
+}
+
+/// Whether a byte is a letter to some program.
+pub type IsLetter = fn(u8) -> bool;
+
 /// Reads records, one at a time.
 #[derive(Debug)]
 pub struct FastaReader<R> {
@@ -38,6 +46,8 @@ pub struct FastaReader<R> {
     byte: u64,
     /// A program that takes names in ASCII alone.
     ascii_for: Option<&'static str>,
+    /// A program that takes not all letters, and which it takes.
+    letters_of: Option<(&'static str, IsLetter)>,
 }
 
 impl<'r> FastaReader<Box<dyn BufRead + 'r>> {
@@ -64,8 +74,15 @@ impl<R: BufRead> FastaReader<R> {
     /// # Errors
     /// As for [`FastaReader::open`].
     pub fn new(input: R, file: &Path) -> Result<Self, SearchError> {
-        let mut reader =
-            FastaReader { input, file: file.to_owned(), header: Vec::new(), records: 0, byte: 0, ascii_for: None };
+        let mut reader = FastaReader {
+            input,
+            file: file.to_owned(),
+            header: Vec::new(),
+            records: 0,
+            byte: 0,
+            ascii_for: None,
+            letters_of: None,
+        };
         while reader.header.trim_ascii().is_empty() {
             reader.byte += reader.header.len() as u64;
             reader.header.clear();
@@ -87,11 +104,18 @@ impl<R: BufRead> FastaReader<R> {
         self
     }
 
+    /// The same, for `program`, which refuses what is no letter to it in sequences, blanks too. Lines end with LF or
+    /// CRLF.
+    pub fn with_letters(mut self, program: &'static str, is_letter: IsLetter) -> Self {
+        self.letters_of = Some((program, is_letter));
+        self
+    }
+
     /// The next record; `false` when there are no more.
     ///
     /// # Errors
     /// [`SearchError::Fasta`] for a record without a name, with one that the program does not take, or without
-    /// letters, or with bytes that are no text;
+    /// letters, or with bytes that are no text or no letters of the program;
     /// [`SearchError::System`] if the file cannot be read.
     pub fn next(&mut self, record: &mut Record) -> Result<bool, SearchError> {
         record.text.clear();
@@ -127,6 +151,9 @@ impl<R: BufRead> FastaReader<R> {
             }
             record.letters += line.iter().filter(|b| b.is_ascii_graphic()).count() as u64;
             end_line(&mut record.text);
+            if let Some(what) = self.refused(record, start) {
+                return Err(self.wrong(&what));
+            }
         }
         if record.letters == 0 {
             let name = String::from_utf8_lossy(record.name()).into_owned();
@@ -139,6 +166,21 @@ impl<R: BufRead> FastaReader<R> {
 
     fn line(&mut self, to: &mut Vec<u8>) -> Result<usize, SearchError> {
         self.input.read_until(b'\n', to).map_err(SearchError::file("read", &self.file))
+    }
+
+    /// What is wrong with the line that begins at `start` in `record`, if it has what the program does not take.
+    fn refused(&self, record: &Record, start: usize) -> Option<String> {
+        let (program, is_letter) = self.letters_of?;
+        let line = record.text.get(start..)?.strip_suffix(b"\n")?;
+        let line = line.strip_suffix(b"\r").unwrap_or(line);
+        let byte = *line.iter().find(|byte| !is_letter(**byte))?;
+        let letter = match byte {
+            b' ' => "a blank".to_owned(),
+            _ if byte.is_ascii_graphic() => format!("'{}'", char::from(byte)),
+            _ => format!("the byte {byte:#04x}"),
+        };
+        let name = String::from_utf8_lossy(record.name());
+        Some(format!("the sequence of {name} has {letter}, which {program} refuses; take it out, or write X for it"))
     }
 
     fn wrong(&self, what: &str) -> SearchError {

@@ -18,8 +18,10 @@ pub mod variant;
 
 pub use error::JobError;
 
+use crate::fasta::is_stream;
 use crate::format::Format;
-use std::path::{Path, PathBuf};
+use crate::reaping::Reaping;
+use std::path::PathBuf;
 use std::time::Duration;
 use variant::Choice;
 use zerohop_model::plan::Pages;
@@ -78,24 +80,19 @@ pub struct SearchJob {
     pub quiet: bool,
 }
 
-/// Searches.
+/// Searches; `reaping` ends the programs if we are killed.
 ///
 /// # Errors
 /// Whatever goes wrong, on any rank: then all of them end, and what is finished stays for the same job to take up.
-pub fn search(job: &SearchJob) -> Result<(), JobError> {
+pub fn search(job: &SearchJob, reaping: &Reaping) -> Result<(), JobError> {
     let checked = check(job);
     if job.output.is_some() && !job.quiet {
         zerohop_ranks::note_if_alone(job.ranks);
     }
     let limit = job.hang_limit.unwrap_or(HANG_LIMIT);
     let (ranks, ()) = Ranks::join(job.ranks, job.mpi.as_deref(), limit, checked)?;
-    let outcome = rank::run(job, ranks.transport());
+    let outcome = rank::run(job, ranks.transport(), reaping);
     ranks.end(outcome)
-}
-
-/// Whether queries can be read once only.
-fn is_stream(queries: &Path) -> bool {
-    queries.as_os_str() == "-" || (queries.exists() && !queries.is_file())
 }
 
 /// Refuses what does not go together, and an output that would destroy something else.
@@ -113,9 +110,9 @@ fn check(job: &SearchJob) -> Result<(), JobError> {
     if again && job.output.is_none() {
         return Err(JobError::Usage("--ranks, --resume and --restart need an output file (-o)".to_owned()));
     }
-    if again && is_stream(&job.queries) {
+    if (job.ranks.is_some() || job.resume) && is_stream(&job.queries) {
         return Err(JobError::Usage(format!(
-            "{}: with --ranks, --resume and --restart queries are read more than once: they must be in a regular file",
+            "{}: with --ranks and --resume queries are read more than once: they must be in a regular file",
             job.queries.display()
         )));
     }

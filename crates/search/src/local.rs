@@ -8,6 +8,7 @@ use crate::frame::Frame;
 use crate::framing::Framing;
 use crate::hit::Hit;
 use crate::program::Settings;
+use crate::reaping::Reaping;
 use crate::tool::{Run, Said, command, rewound, scratch_file};
 use crate::warnings::Warnings;
 use crate::written::{Fault, Lines, tabular};
@@ -61,6 +62,7 @@ pub struct Search {
     /// How long a program may take for a batch in a part.
     time_limit: Option<Duration>,
     warnings: Arc<Mutex<Warnings>>,
+    reaping: Reaping,
 }
 
 impl Search {
@@ -77,7 +79,15 @@ impl Search {
             )));
         }
         let framing = Framing::new(&settings, &database, name)?;
-        Ok(Search { database, settings, framing, restarts: Arc::default(), time_limit: None, warnings: Arc::default() })
+        Ok(Search {
+            database,
+            settings,
+            framing,
+            restarts: Arc::default(),
+            time_limit: None,
+            warnings: Arc::default(),
+            reaping: Reaping::default(),
+        })
     }
 
     /// What is searched.
@@ -99,6 +109,12 @@ impl Search {
     /// The same with a limit for the time that a program may take for a batch in a part; none for no limit.
     pub fn with_time_limit(mut self, limit: Option<Duration>) -> Self {
         self.time_limit = limit;
+        self
+    }
+
+    /// The same, with `reaping` to end the programs if we are killed.
+    pub fn with_reaping(mut self, reaping: Reaping) -> Self {
+        self.reaping = reaping;
         self
     }
 
@@ -207,7 +223,7 @@ impl Search {
         let open = || Ok(OwnedFd::from(File::open(folder).map_err(SearchError::file("opened", folder))?));
         let folder = self.is_given_folder().then(open).transpose()?;
         let run = Run::new(command).to(out).within(self.time_limit).given(folder.into_iter().collect());
-        run.said()
+        run.charged(&self.reaping).said()
     }
 }
 

@@ -1,11 +1,13 @@
 //! A sample of queries, by which search times of parts are found out.
 
 use crate::build::Sampling;
+use crate::check;
 use crate::database::{Database, FileEntry, file_entry};
 use crate::error::SearchError;
-use crate::fasta::{Batch, Batches, FastaReader, Limits};
+use crate::fasta::{Batch, Batches, FastaReader, Limits, is_stream};
 use crate::local::Search;
-use crate::program::Settings;
+use crate::program::{Program, Settings};
+use crate::reaping::Reaping;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -15,23 +17,34 @@ pub struct Sample {
     queries: FileEntry,
     batches: Vec<Batch>,
     threads: usize,
+    reaping: Reaping,
 }
 
 impl Sample {
-    /// The queries in a file, which programs with so many threads search for.
+    /// The queries in a file, which `program` with so many threads searches for.
     ///
     /// # Errors
-    /// As for [`FastaReader::next`]; [`SearchError::Arguments`] if there are none.
-    pub fn read(path: &Path, limits: Limits, threads: usize) -> Result<Self, SearchError> {
-        let mut reader = Batches::new(FastaReader::open(path)?, limits);
+    /// As for [`FastaReader::next`]; [`SearchError::Arguments`] if there are none, or if they are in no regular file.
+    pub fn read(path: &Path, program: Program, limits: Limits, threads: usize) -> Result<Self, SearchError> {
+        if is_stream(path) {
+            let words = "it is no regular file, and the queries of a pilot are read twice; give a file";
+            return Err(SearchError::Arguments(format!("{}: {words}.", path.display())));
+        }
+        let mut reader = Batches::new(check::queries(FastaReader::open(path)?, program), limits);
         let (mut batches, mut batch) = (Vec::new(), Batch::default());
         while reader.next(&mut batch)? {
             batches.push(std::mem::take(&mut batch));
         }
         match batches.is_empty() {
             true => Err(SearchError::Arguments(format!("{} has no queries to try the parts with.", path.display()))),
-            false => Ok(Sample { queries: file_entry(path)?, batches, threads }),
+            false => Ok(Sample { queries: file_entry(path)?, batches, threads, reaping: Reaping::default() }),
         }
+    }
+
+    /// The same, with `reaping` to end the programs if we are killed.
+    pub fn with_reaping(mut self, reaping: Reaping) -> Self {
+        self.reaping = reaping;
+        self
     }
 }
 
@@ -46,7 +59,7 @@ impl Sampling for Sample {
 
     fn time(&mut self, database: &Database, part: usize) -> Result<Duration, SearchError> {
         let settings = Settings::new(database.program(), Vec::new())?.with_threads(self.threads);
-        let search = Search::new(database.clone(), settings, "")?;
+        let search = Search::new(database.clone(), settings, "")?.with_reaping(self.reaping.clone());
         let started = Instant::now();
         for batch in &self.batches {
             search.part(part, batch)?;

@@ -32,6 +32,7 @@ type Refused = (&'static [&'static str], &'static str);
 
 const OURS: &str = "zerohop gives it itself";
 const WHOLE: &str = "what it keeps of a part depends on what else is in the part";
+const UNGAPPED: &str = "E-values of ungapped alignments depend on what else is in the part";
 const CUTS: &str = "it leaves out a share of the database, whose size the E-values would not follow";
 
 const DIAMOND_REFUSED: &[Refused] = &[
@@ -57,6 +58,7 @@ const BLAST_REFUSED: &[Refused] = &[
     (&["-gilist", "-seqidlist", "-negative_gilist", "-negative_seqidlist", "-taxids", "-negative_taxids"], CUTS),
     (&["-taxidlist", "-negative_taxidlist", "-entrez_query", "-ipglist", "-negative_ipglist"], CUTS),
     (&["-subject", "-subject_loc", "-remote", "-import_search_strategy", "-export_search_strategy"], OURS),
+    (&["-ungapped"], UNGAPPED),
     (&["-h", "-help", "-version"], "it does not search"),
 ];
 
@@ -69,6 +71,13 @@ const DIAMOND_ALWAYS: [&str; 2] = ["--no-ranking", "--ignore-warnings"];
 /// their other alignments, of which one may be better than the first (`recompute_alt_hsps` in its align/alt_hsp.cpp):
 /// a part chooses otherwise.
 const DIAMOND_HSPS: &str = "1";
+
+/// diamond's columns that another cut of queries or database would change.
+const DIAMOND_NUMBERS: [(&str, &str); 2] =
+    [("qnum", "it is a number within a batch of queries"), ("snum", "it is a number within a part of the database")];
+
+/// What BLAST reads as false (`NStr::StringToBool`), in small letters.
+const BLAST_FALSE: [&str; 5] = ["false", "f", "no", "n", "0"];
 
 /// Options under which diamond's E-values are not those of [`crate::evalue`].
 const DIAMOND_SCORING: [&str; 6] =
@@ -129,6 +138,14 @@ impl Program {
         self.refused().iter().find(|(options, _)| options.iter().any(|refused| is(refused))).map(|(_, why)| *why)
     }
 
+    /// Whether it links alignments of a subject, and sorts subjects by the E-values of all that are linked.
+    fn links(self, arguments: &[String]) -> bool {
+        match value(arguments, "-sum_stats") {
+            Some(told) => self.is_blast() && !BLAST_FALSE.contains(&&*told.to_ascii_lowercase()),
+            None => self == Program::Blastx,
+        }
+    }
+
     /// Why `format` is not to be had of it, if it is not.
     fn lacks(self, format: Format) -> Option<&'static str> {
         match (format, self.is_blast()) {
@@ -138,6 +155,12 @@ impl Program {
             (Format::Pairwise, true) => Some("it lists the subjects of a query in two places"),
             _ => None,
         }
+    }
+
+    /// Why a column is not to be had of it, if it is not.
+    fn lacks_column(self, column: &str) -> Option<&'static str> {
+        let columns: &[(&str, &str)] = if self.is_blast() { &[] } else { &DIAMOND_NUMBERS };
+        columns.iter().find(|(name, _)| *name == column).map(|(_, why)| *why)
     }
 
     /// The columns that `std` stands for. The names are the same for both, but BLAST calls these columns otherwise in
@@ -224,10 +247,17 @@ impl Settings {
         if let Some((word, why)) = arguments.iter().find_map(|word| program.refuses(word).map(|why| (word, why))) {
             return Err(SearchError::Arguments(format!("{word} cannot be given to {name}: {why}.")));
         }
-        if program == Program::Diamond && hsps(&arguments).is_some_and(|number| number != DIAMOND_HSPS) {
+        if program == Program::Diamond && value(&arguments, "--max-hsps").is_some_and(|most| most != DIAMOND_HSPS) {
             return Err(SearchError::Arguments(format!(
                 "--max-hsps can only be {DIAMOND_HSPS}, diamond's default: with more alignments of a subject, parts \
                  would give other subjects than one search of the whole database."
+            )));
+        }
+        if value(&arguments, "-max_hsps").is_some() && program.links(&arguments) {
+            return Err(SearchError::Arguments(format!(
+                "-max_hsps cannot be given to {name} where it links alignments (-sum_stats true): it sorts subjects by \
+                 alignments that it then leaves out, so parts would give other subjects in another order. Leave out \
+                 -max_hsps, or add -sum_stats false."
             )));
         }
         Ok(Settings {
@@ -261,6 +291,10 @@ impl Settings {
     pub fn with_columns(mut self, columns: &str) -> Result<Self, SearchError> {
         self.columns.clear();
         for word in columns.split_whitespace() {
+            if let Some(why) = self.program.lacks_column(word) {
+                let name = self.program.name();
+                return Err(SearchError::Arguments(format!("The column {word} is not to be had of {name}: {why}.")));
+            }
             match word {
                 "std" => self.columns.extend(self.program.standard()),
                 _ if word.bytes().all(|b| b.is_ascii_lowercase() || b == b'_') => self.columns.push(word.to_owned()),
@@ -431,11 +465,12 @@ impl Settings {
     }
 }
 
-/// What `--max-hsps` is given, if it is.
-fn hsps(arguments: &[String]) -> Option<&str> {
-    let at = arguments.iter().rposition(|word| word.split('=').next() == Some("--max-hsps"))?;
+/// What an option is given, if it is; BLAST takes one with two dashes too.
+fn value<'a>(arguments: &'a [String], option: &str) -> Option<&'a str> {
+    let is = |word: &str| word == option || word.strip_prefix('-') == Some(option);
+    let at = arguments.iter().rposition(|word| word.split('=').next().is_some_and(is))?;
     match arguments[at].split_once('=') {
-        Some((_, number)) => Some(number),
+        Some((_, value)) => Some(value),
         None => Some(arguments.get(at + 1).map_or("", String::as_str)),
     }
 }
@@ -461,7 +496,7 @@ mod tests {
         for word in ["-o", "--out", "--outfmt=5", "-k5", "--top", "--iterate", "--dbsize", "--freq-masking", "-d"] {
             assert!(refused(Program::Diamond, word).is_some(), "{word}");
         }
-        for word in ["-out", "--out", "-db", "-searchsp", "-culling_limit", "-taxids", "-help"] {
+        for word in ["-out", "--out", "-db", "-searchsp", "-culling_limit", "-taxids", "-help", "-ungapped"] {
             assert!(refused(Program::Blastx, word).is_some(), "{word}");
         }
         let hsps = |words: &str| {
@@ -485,10 +520,38 @@ mod tests {
     }
 
     #[test]
+    fn linked_alignments_are_not_cut_off() {
+        let told = |program, words: &str| {
+            let words = words.split(' ').map(str::to_owned).collect();
+            Settings::new(program, words).err().map(|error| error.to_string())
+        };
+        for (program, words) in [
+            (Program::Blastx, "-max_hsps 1"),
+            (Program::Blastx, "--max_hsps=1 -evalue 1"),
+            (Program::Blastx, "-sum_stats false -max_hsps 1 -sum_stats true"),
+            (Program::Blastn, "-max_hsps 1 -sum_stats T"),
+        ] {
+            let told = told(program, words);
+            assert!(told.is_some_and(|told| told.starts_with("-max_hsps cannot be given to blast")), "{words}");
+        }
+        for (program, words) in [
+            (Program::Blastx, "-max_hsps 1 -sum_stats False"),
+            (Program::Blastx, "-sum_stats true"),
+            (Program::Blastn, "-max_hsps 1"),
+            (Program::Blastp, "-max_hsps 1"),
+        ] {
+            assert_eq!(told(program, words), None, "{words}");
+        }
+    }
+
+    #[test]
     fn columns_are_names() {
         let settings = || Settings::new(Program::Blastp, Vec::new()).unwrap();
         assert_eq!(settings().with_columns("std qlen").unwrap().columns.len(), 13);
         assert!(settings().with_columns("6").is_err());
+        let told = Settings::new(Program::Diamond, Vec::new()).unwrap().with_columns("std snum").unwrap_err();
+        let words = "The column snum is not to be had of diamond: it is a number within a part of the database.";
+        assert_eq!(told.to_string(), words);
         assert!(settings().with_columns(" ").is_err());
         assert!(settings().with_max_target_seqs(Some(0)).is_err());
         assert!(settings().with_max_target_seqs(None).is_err());

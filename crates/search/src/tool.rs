@@ -1,6 +1,7 @@
 //! A program that is run to its end.
 
 use crate::error::SearchError;
+use crate::reaping::Reaping;
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{ErrorKind, Seek};
@@ -9,7 +10,7 @@ use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::Path;
 use std::process::{Command, ExitStatus, Stdio};
 use std::time::Duration;
-use zerohop_process::{Limits, Stopped, give_fds, keep_fds, output_within};
+use zerohop_process::{Charge, Limits, Stopped, end_group, give_fds, keep_fds, output_within};
 
 /// How much of what a program said is shown when it fails.
 const LAST_LINES: usize = 8;
@@ -41,12 +42,20 @@ pub(crate) struct Run {
     idle_limit: Duration,
     time_limit: Option<Duration>,
     given: Vec<OwnedFd>,
+    reaping: Reaping,
 }
 
 impl Run {
     /// A command whose standard output is collected.
     pub(crate) fn new(command: Command) -> Self {
-        Run { command, out: Stdio::piped(), idle_limit: IDLE_LIMIT, time_limit: None, given: Vec::new() }
+        Run {
+            command,
+            out: Stdio::piped(),
+            idle_limit: IDLE_LIMIT,
+            time_limit: None,
+            given: Vec::new(),
+            reaping: Reaping::default(),
+        }
     }
 
     /// With standard output elsewhere.
@@ -67,6 +76,12 @@ impl Run {
         self
     }
 
+    /// Ended with all that it has started by `reaping`, if we are killed.
+    pub(crate) fn charged(mut self, reaping: &Reaping) -> Self {
+        self.reaping = reaping.clone();
+        self
+    }
+
     /// Runs it to its end. It ends with the thread that calls this, when it has done nothing for long, and at its
     /// limit.
     ///
@@ -84,7 +99,10 @@ impl Run {
             _ => SearchError::System { what: format!("{name} cannot be run"), source },
         };
         let limits = Limits { idle: self.idle_limit, whole: self.time_limit };
-        let child = self.command.spawn().map_err(cannot)?;
+        let mut child = self.command.spawn().map_err(cannot)?;
+        let charged = self.reaping.charge(&Charge::group(child.id()));
+        // One that nobody would end is ended now.
+        let _charged = charged.inspect_err(|_| drop(end_group(&mut child)))?;
         let (output, stopped) = output_within(child, limits).map_err(cannot)?;
         match (stopped, output.status.success()) {
             (Some(Stopped::TooLong(limit)), _) => Err(SearchError::TooLong { program: name, limit }),

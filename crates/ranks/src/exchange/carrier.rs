@@ -1,8 +1,7 @@
 //! How the bytes of results reach the rank that writes them.
 
 use super::rounds::CHANNELS;
-use crate::back_off::receive;
-use crate::back_off::until;
+use crate::back_off::{receive, wait_for};
 use crate::transport::{Reach, Transport, TransportError, Window, own_number};
 use std::cell::RefCell;
 
@@ -66,7 +65,7 @@ impl<'t> Windows<'t> {
     }
 
     fn until_flag(&self, rank: usize, flag: usize, value: u64) -> Result<(), TransportError> {
-        until(self.transport.limit(), &|| format!("rank {rank}"), || {
+        wait_for(self.transport, &|| format!("rank {rank}"), || {
             self.transport.poll()?;
             Ok((own_number(&*self.flags, flag)? >= value).then_some(()))
         })

@@ -2,7 +2,7 @@
 //! their way while those of the other are waited for.
 
 use super::variant::{Sync, Variant};
-use crate::back_off::{receive, until};
+use crate::back_off::{receive, wait_for};
 use crate::transport::{Reach, Transport, TransportError, Window, own_number};
 use std::cell::Cell;
 
@@ -127,7 +127,7 @@ impl<'t> OneSided<'t> {
 
     fn await_flag(&self, rank: usize, offset: usize, value: u64) -> Result<(), TransportError> {
         let Some(flags) = &self.flags else { return Ok(()) };
-        until(self.transport.limit(), &|| format!("rank {rank}"), || {
+        wait_for(self.transport, &|| format!("rank {rank}"), || {
             self.transport.poll()?;
             Ok((own_number(&**flags, offset)? >= value).then_some(()))
         })

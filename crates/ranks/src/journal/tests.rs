@@ -93,6 +93,30 @@ fn the_same_job_is_taken_up_and_another_is_refused_unless_it_is_to_begin_anew() 
 }
 
 #[test]
+fn what_cannot_be_gone_on_with_is_thrown_away_and_another_job_is_not() {
+    let folder = tempfile::tempdir().unwrap();
+    let output = folder.path().join("out.tsv");
+    drop(owner(&output, "a", Begin::Any));
+    Journal::open(&output, 0).unwrap().0.enter(&[entry(0, 1, 0, 10)]).unwrap();
+    assert!(begin(&output, "b", Begin::Anew).is_err_and(|words| words.contains("another job")));
+    assert_eq!(Journal::open(&output, 0).unwrap().1.next, 1);
+    drop(owner(&output, "a", Begin::Anew));
+    assert_eq!(Journal::open(&output, 0).unwrap().1, Finished::default());
+}
+
+#[test]
+fn a_job_of_which_nothing_was_finished_gives_way() {
+    let folder = tempfile::tempdir().unwrap();
+    let output = folder.path().join("out.tsv");
+    drop(owner(&output, "a", Begin::Any));
+    assert!(begin(&output, "b", Begin::Resume).is_err_and(|words| words.contains("another job")));
+    assert!(check_options(&output, &job("b"), Begin::Any).is_ok());
+    drop(owner(&output, "b", Begin::Any));
+    assert!(Journal::open(&output, 0).unwrap().0.enter(&[entry(0, 1, 0, 10)]).is_ok());
+    assert!(begin(&output, "a", Begin::Any).is_err_and(|words| words.contains("another job")));
+}
+
+#[test]
 fn what_was_complete_gets_its_names_all_of_them_or_none() {
     let folder = tempfile::tempdir().unwrap();
     // A name that is no text.

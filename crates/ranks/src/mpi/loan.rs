@@ -6,9 +6,7 @@
 //! end of the run.
 
 use super::library::Pointer;
-use crate::back_off::until;
 use crate::transport::TransportError;
-use std::time::Duration;
 
 /// Memory that is lent to the library. Dropped, it is leaked; it is freed by whoever takes it back.
 pub(super) struct Loan<M>(Option<Box<M>>);
@@ -66,26 +64,15 @@ impl<M> Request<M> {
     pub(super) fn try_end(&mut self, requests: &impl Requests) -> Result<Option<M>, TransportError> {
         Ok(if requests.test(self.pointer)? { self.loan.take_back() } else { None })
     }
-
-    /// Waits until it is done, `limit` at most, and gives the memory back.
-    ///
-    /// # Errors
-    /// What MPI says; [`TransportError::Silent`] about `what` at the limit. The memory is lost then.
-    pub(super) fn end(
-        mut self,
-        requests: &impl Requests,
-        limit: Duration,
-        what: &dyn Fn() -> String,
-    ) -> Result<M, TransportError> {
-        until(limit, what, || self.try_end(requests))
-    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::back_off::until;
     use std::cell::Cell;
     use std::rc::Rc;
+    use std::time::Duration;
 
     /// Memory that says when it is freed.
     struct Memory(Rc<Cell<bool>>);
@@ -117,15 +104,16 @@ mod tests {
         (Request::new(Pointer::NULL, Loan::new(Memory(Rc::clone(&freed)))), freed)
     }
 
-    fn others() -> String {
-        "the others".to_owned()
+    /// Waits for the request, and gives it up at the limit.
+    fn end(mut request: Request<Memory>, library: &Library, limit: Duration) -> Result<Memory, TransportError> {
+        until(limit, &|| "the others".to_owned(), || request.try_end(library))
     }
 
     #[test]
     fn memory_of_a_request_that_never_ends_is_never_freed() {
         let never = Library { looks: Cell::new(u32::MAX), fails: false };
         let (one, freed) = request();
-        let error = one.end(&never, Duration::from_millis(1), &others).err().unwrap();
+        let error = end(one, &never, Duration::from_millis(1)).err().unwrap();
         assert!(matches!(error, TransportError::Silent { .. }), "{error}");
         assert!(!freed.get(), "the library may still write there");
         // One that nobody waits for any more: a message under way when a run fails.
@@ -139,7 +127,7 @@ mod tests {
     fn memory_of_a_request_that_fails_is_never_freed() {
         let fails = Library { looks: Cell::new(0), fails: true };
         let (one, freed) = request();
-        assert!(one.end(&fails, Duration::from_secs(20), &others).is_err());
+        assert!(end(one, &fails, Duration::from_secs(20)).is_err());
         assert!(!freed.get());
     }
 
@@ -147,7 +135,7 @@ mod tests {
     fn memory_comes_back_when_the_request_is_done() {
         let done = Library { looks: Cell::new(3), fails: false };
         let (one, freed) = request();
-        let memory = one.end(&done, Duration::from_secs(20), &others).unwrap();
+        let memory = end(one, &done, Duration::from_secs(20)).unwrap();
         assert!(!freed.get());
         drop(memory);
         assert!(freed.get());

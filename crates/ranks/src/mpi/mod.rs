@@ -5,7 +5,8 @@ mod library;
 mod loan;
 mod watch;
 
-use crate::back_off::until;
+use crate::back_off::{until, wait_for};
+use crate::signs;
 use crate::transport::{Reach, Transport, TransportError, Window};
 use library::{Gathered, Library, MOST_AT_ONCE, Pointer};
 use loan::{Loan, Request};
@@ -58,6 +59,8 @@ impl Mpi {
         })?;
         // They come to the end at the same time (zh_finalize).
         self.barrier()?;
+        // MPICH over UCX warns of messages that nobody has taken.
+        signs::taken(&self)?;
         self.library.finalize()
     }
 
@@ -66,8 +69,9 @@ impl Mpi {
         self.library.abort(status);
     }
 
-    fn until_done<M>(&self, request: Request<M>, what: &dyn Fn() -> String) -> Result<M, TransportError> {
-        request.end(&self.library, self.limit, what)
+    /// Waits until a request is done, and gives its memory back. What is given up on the way stays lent.
+    fn until_done<M>(&self, mut request: Request<M>, what: &dyn Fn() -> String) -> Result<M, TransportError> {
+        wait_for(self, what, || request.try_end(&self.library))
     }
 }
 
@@ -230,7 +234,7 @@ impl Window for MpiWindow<'_> {
     }
 
     fn wait(&self) -> Result<(), TransportError> {
-        until(self.mpi.limit, &others, || Ok(self.mpi.library.exposed(self.window)?.then_some(())))
+        wait_for(self.mpi, &others, || Ok(self.mpi.library.exposed(self.window)?.then_some(())))
     }
 
     fn read(&self, offset: usize, into: &mut [u8]) -> Result<(), TransportError> {

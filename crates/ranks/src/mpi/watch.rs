@@ -2,13 +2,14 @@
 //! MPI has no limits.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
+use zerohop_process::running_time;
 
 /// How often it looks.
 const LOOK: Duration = Duration::from_millis(200);
 
-/// The call that is being made, if any, and since when.
-type Call = Mutex<Option<(&'static str, Instant)>>;
+/// The call that is being made, if any, and since when ([`running_time`]).
+type Call = Mutex<Option<(&'static str, Duration)>>;
 
 /// Looks after one call at a time, for as long as it lives.
 pub(super) struct Watch(Arc<Call>);
@@ -16,7 +17,7 @@ pub(super) struct Watch(Arc<Call>);
 /// A call that is looked after until this goes.
 pub(super) struct Watched<'w>(&'w Call);
 
-fn lock(call: &Call) -> MutexGuard<'_, Option<(&'static str, Instant)>> {
+fn lock(call: &Call) -> MutexGuard<'_, Option<(&'static str, Duration)>> {
     // Nobody fails while holding it.
     call.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -34,7 +35,7 @@ impl Watch {
                 let made = *lock(&call);
                 drop(call);
                 match made {
-                    Some((name, since)) if since.elapsed() > limit => return end(name),
+                    Some((name, since)) if running_time().saturating_sub(since) > limit => return end(name),
                     _ => std::thread::sleep(LOOK),
                 }
             }
@@ -45,7 +46,7 @@ impl Watch {
 
     /// A call begins.
     pub(super) fn begin(&self, name: &'static str) -> Watched<'_> {
-        *lock(&self.0) = Some((name, Instant::now()));
+        *lock(&self.0) = Some((name, running_time()));
         Watched(&self.0)
     }
 }

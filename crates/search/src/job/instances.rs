@@ -87,7 +87,8 @@ impl Instances {
             let threads: Vec<_> = (0..self.0.len()).map(start).collect();
             threads.into_iter().map(joined).collect()
         });
-        let mut found = all.into_iter().collect::<Result<Vec<_>, _>>()?.concat();
+        let all = all.into_iter().collect::<Result<Vec<_>, _>>()?;
+        let mut found: Vec<(usize, Found)> = all.into_iter().flatten().collect();
         found.sort_by_key(|(place, _)| *place);
         Ok(found.into_iter().map(|(_, found)| found).collect())
     }

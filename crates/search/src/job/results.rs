@@ -3,6 +3,7 @@
 use super::SearchJob;
 use super::error::JobError;
 use super::searching::Searching;
+use crate::fasta::is_stream;
 use std::fs::{File, OpenOptions};
 use std::io::Write;
 use std::os::unix::fs::FileExt;
@@ -34,8 +35,15 @@ impl Results {
             return Ok(Some((Results::Standard, (0, 0))));
         };
         let identity = searching.identity(job, transport)?;
-        let how = Begin::asked(job.resume, job.restart);
-        let seen = cache::digest(&content::ends(&job.queries).ok());
+        let is_stream = is_stream(&job.queries);
+        let how = match Begin::asked(job.resume, job.restart) {
+            // Nobody knows whether it is the same stream.
+            Begin::Any if is_stream => Begin::Anew,
+            how => how,
+        };
+        // What is read of a stream here would be missing from the queries.
+        let ends = if is_stream { None } else { content::ends(&job.queries).ok() };
+        let seen = cache::digest(&ends);
         let Some((owner, journal, finished)) = journal::begin(transport, path, &identity, how, &seen)? else {
             return Ok(None);
         };

@@ -1,17 +1,18 @@
 //! What one rank searches: its parts of the database, with every batch of the queries.
 
+use super::SearchJob;
 use super::error::JobError;
 use super::instances::Instances;
-use super::{SearchJob, is_stream};
 use crate::check::{self, Checked};
 use crate::database::Database;
 use crate::error::SearchError;
-use crate::fasta::{Batches, FastaReader, Limits};
+use crate::fasta::{Batches, FastaReader, Limits, is_stream};
 use crate::frame::Frame;
 use crate::hit::Key;
 use crate::local::{Found, Search};
 use crate::merge::Merge;
 use crate::program::Settings;
+use crate::reaping::Reaping;
 use std::io::BufRead;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::SyncSender;
@@ -19,10 +20,13 @@ use std::time::Instant;
 use zerohop_model::timeline::{SearchStage, SearchTimeline};
 use zerohop_process::cache;
 use zerohop_ranks::exchange::{self, Batch, Record};
-use zerohop_ranks::{Identity, Searched, Transport, content};
+use zerohop_ranks::{Identity, Searched, Transport, content, with_signs};
 
 /// What errors call it.
 const STANDARD_INPUT: &str = "standard input";
+
+/// What the searching thread hands over: a batch, the end, or why there are no more.
+pub type Next = Result<Option<Batch>, SearchError>;
 
 /// What one rank searches, and how.
 pub struct Searching {
@@ -39,11 +43,11 @@ pub struct Searching {
 }
 
 impl Searching {
-    /// Opens the database, and checks the queries and our parts.
+    /// Opens the database, and checks the queries and our parts. That may take long, and other ranks hear of it.
     ///
     /// # Errors
-    /// A database, queries or options that cannot be used.
-    pub fn new(job: &SearchJob, transport: &dyn Transport) -> Result<Self, JobError> {
+    /// A database, queries or options that cannot be used; ranks that cannot go on together.
+    pub fn new(job: &SearchJob, transport: &dyn Transport, reaping: &Reaping) -> Result<Self, JobError> {
         let database = Database::open(&job.db)?;
         let words = job.engine_args.as_deref().unwrap_or_default();
         let words =
@@ -64,11 +68,12 @@ impl Searching {
         }
         let limits = Limits { letters: job.batch_letters, queries: job.batch_queries };
         let name = job.db.to_string_lossy();
-        let checked = (!is_stream(&job.queries)).then(|| check::check(&job.queries, &settings)).transpose()?;
+        let check = || (!is_stream(&job.queries)).then(|| check::check(&job.queries, &settings)).transpose();
+        let checked = with_signs(transport, check)??;
         let limit = job.hang_limit;
-        let search = Search::new(database, settings, &name)?.with_time_limit(limit);
+        let search = Search::new(database, settings, &name)?.with_time_limit(limit).with_reaping(reaping.clone());
         let instances = Instances::new(job, &search, parts.len())?;
-        instances.check_files(&parts)?;
+        with_signs(transport, || instances.check_files(&parts))??;
         Ok(Searching { search, instances, limits, queries: job.queries.clone(), checked, parts })
     }
 
@@ -91,8 +96,10 @@ impl Searching {
             .with_option("--engine-args", &job.engine_args)
             .with("--batch-letters", job.batch_letters)
             .with("--batch-queries", job.batch_queries);
-        let queries = if is_stream(&job.queries) { &[][..] } else { std::slice::from_ref(&job.queries) };
-        let queries = content::of_files(transport, queries, job.threads.unwrap_or(1))?;
+        if is_stream(&job.queries) {
+            return Ok(identity.with("the queries", "a stream"));
+        }
+        let queries = content::of_files(transport, std::slice::from_ref(&job.queries), job.threads.unwrap_or(1))?;
         Ok(queries.iter().fold(identity, |identity, queries| identity.with("the queries", queries)))
     }
 
@@ -106,14 +113,14 @@ impl Searching {
             true => FastaReader::inflate(std::io::stdin(), self.queries_name()),
             false => FastaReader::open(&self.queries),
         };
-        reader.map(|reader| check::reader(reader, self.search.settings()))
+        reader.map(|reader| check::queries(reader, self.search.settings().program))
     }
 
     /// Searches our parts with every batch from number `first` on.
     ///
     /// # Errors
     /// Queries that are wrong, a program that fails.
-    pub fn search(&self, first: u64, send: &SyncSender<Result<Batch, SearchError>>) -> Result<Done, SearchError> {
+    pub fn search(&self, first: u64, send: &SyncSender<Next>) -> Result<Done, SearchError> {
         let started = Instant::now();
         let mut batches = Batches::new(self.queries()?, self.limits);
         let (mut batch, mut searched) = (crate::fasta::Batch::default(), Vec::new());
@@ -137,7 +144,7 @@ impl Searching {
                 result_bytes: results.text.len() as u64,
             });
             let begun = Instant::now();
-            if send.send(Ok(results)).is_err() {
+            if send.send(Ok(Some(results))).is_err() {
                 // The other side has failed, and says so.
                 break;
             }

@@ -102,7 +102,15 @@ fn blockings(args: &BlockArgs, spec: &LaneSpec) -> Result<Vec<Blocking>, Failure
     let limit = args.block_bytes.unwrap_or(args.max_block_bytes);
     let mut fit = Fit::new(spec.files.len(), limit, args.reads_per_block);
     for (file, input) in lane.into_block_inputs(MAX_READ_BASES)?.into_iter().enumerate() {
-        input.for_each_size(|bytes| fit.add(file, bytes))?;
+        let mut has_reads = false;
+        input.for_each_size(|bytes| {
+            has_reads = true;
+            fit.add(file, bytes);
+        })?;
+        if !has_reads {
+            let what = "it has no reads, which tell the best blocks: give --block-bytes and --reads-per-block";
+            return Err(InputError::new(&spec.files[file], what).into());
+        }
     }
     let mut best = match fit.best() {
         Some(best) => best,
@@ -234,5 +242,25 @@ impl Write for Packing<'_, '_> {
 
     fn flush(&mut self) -> std::io::Result<()> {
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::args::{Args, Command};
+    use clap::Parser;
+
+    #[test]
+    fn a_file_without_reads_is_called_so() {
+        let folder = tempfile::tempdir().unwrap();
+        let (reads, output) = (folder.path().join("r.fq"), folder.path().join("b.fq"));
+        std::fs::write(&reads, "").unwrap();
+        let words = ["zerohop-lab", "block", "-o"].map(Into::into);
+        let args = Args::parse_from(words.into_iter().chain([output.clone().into(), reads.into_os_string()]));
+        let Command::Block(args) = args.command else { panic!("another command") };
+        let told = run(&args).unwrap_err().to_string();
+        assert!(told.contains("r.fq") && told.contains("it has no reads"), "{told}");
+        assert!(!output.exists());
     }
 }
