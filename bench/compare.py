@@ -111,8 +111,9 @@ def program(options, arm):
 # --- inputs: made once, kept in the work folder ---------------------------------------------------------------
 
 
-def prepare(options, reference):
-    """Makes reference, reads in all wanted compressions and both indexes. Returns the names of the reads by input."""
+def prepare(options, reference, use_indexes=False):
+    """Makes reference, reads in all wanted compressions and both indexes. Returns the names of the reads by input.
+    `use_indexes`: takes indexes of zerohop as they lie there."""
     options.work.mkdir(parents=True, exist_ok=True)
     fasta = f"{reference}.fa"
     plain = [f"{read_stem(options, reference)}_{mate}.fq" for mate in (1, 2)]
@@ -136,7 +137,7 @@ def prepare(options, reference):
     if "bgzf" in options.input:
         make(options, inputs["bgzf"], lambda names: [call(["bgzip", "-@", options.threads, "-c", options.work / name],
             stdout=out) for name, out in zip(plain, names)])
-    make_indexes(options, fasta)
+    make_indexes(options, fasta, use_indexes)
     return inputs
 
 
@@ -144,12 +145,12 @@ def read_stem(options, reference):
     return f"{reference}_150" if reference in REAL else f"{reference}_{options.pairs}"
 
 
-def make_indexes(options, fasta):
+def make_indexes(options, fasta, use_indexes):
     if "strobealign" in options.arms and not (options.work / f"{fasta}.r{READ_LENGTH}.sti").exists():
         call([options.strobealign, "-t", options.threads, "--create-index", "-r", READ_LENGTH, fasta], cwd=options.work)
     if "bwa" in options.arms and not (options.work / f"{fasta}.bwt").exists():
         call([options.bwa, "index", fasta], cwd=options.work)
-    if options.use_indexes:
+    if use_indexes:
         return
     if "bwa-mem" in options.arms:
         call([options.zerohop, "index", "--engine", "bwa-mem", fasta], cwd=options.work)
@@ -435,7 +436,7 @@ def main():
     results = []
     with open(options.out / "raw.jsonl", "w") as raw:
         for reference in options.reference:
-            inputs = prepare(options, reference)
+            inputs = prepare(options, reference, options.use_indexes)
             for output in options.output:
                 for name in options.input:
                     case = {"reference": reference, "input": name, "output": output, "threads": options.threads}

@@ -4,7 +4,7 @@ plans that cut the input differently. Counts, no times.
 
     python3 bench/contract.py --data FOLDER       # FOLDER as ZEROHOP_DATA; default: the sets in tests/data
 
-Results go to bench/runs/DATE-HOST-contract/; docs/engines.md has the table.
+Results go to bench/runs/DATE-HOST-contract/; docs/engines.md has the table. The exit status is 1 if a run failed.
 """
 
 import argparse
@@ -19,7 +19,7 @@ from pathlib import Path
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(Path(__file__).resolve().parent))
-from compare import ROOT, machine, output_of
+from compare import ROOT, Failure, machine, output_of
 
 # name: reference, reads, in tests/data or in --data
 SETS = {
@@ -83,13 +83,20 @@ def main():
     options = parse_arguments()
     for folder in (options.work, options.out):
         folder.mkdir(parents=True, exist_ok=True)
-    here = {entry["name"] for entry in json.loads(output_of(options.zerohop, "engines", "--json")) if entry["found"]}
+    found = [entry for entry in json.loads(output_of(options.zerohop, "engines", "--json")) if entry["found"]]
+    here = {entry["name"] for entry in found}
+    share = {entry["name"] for entry in found if entry["sharing"]["how"] != "none"}
+    engines = [engine for engine in options.engine if engine.split()[0] in here]
+    sets = [name for name in SETS if all((options.data / file).exists() for file in SETS[name])]
+    if not engines or not sets:
+        raise Failure(f"there is nothing to compare: {len(engines)} aligners, {len(sets)} sets in {options.data}")
     results = []
     with open(options.out / "raw.jsonl", "w") as raw:
-        for engine in (engine for engine in options.engine if engine.split()[0] in here):
-            for name in (name for name in SETS if (options.data / SETS[name][1]).exists()):
+        for engine in engines:
+            for name in sets:
                 for layout in ("paired", "single"):
-                    for plan in PLANS:
+                    # zerohop refuses --farm where an aligner cannot share its index
+                    for plan in (plan for plan in PLANS if plan != "farm" or engine.split()[0] in share):
                         result = {"engine": engine, "set": name, "layout": layout, "plan": plan,
                             **compare(options, engine, name, layout, plan)}
                         raw.write(json.dumps(result) + "\n")
@@ -98,22 +105,28 @@ def main():
                         print(result, file=sys.stderr)
     text = summary(results)
     (options.out / "summary.md").write_text(text)
-    write_readme(options, here)
+    write_readme(options, here, sets)
     print(text)
+    failures = sum("failed" in result for result in results)
+    if failures:
+        raise Failure(f"{failures} of {len(results)} runs failed: the table says which")
 
 
 def summary(results):
-    rows = [["aligner", "layout", "plan", *COUNTS], ["---"] * (3 + len(COUNTS))]
+    rows = [["aligner", "layout", "plan", "failed sets", *COUNTS], ["---"] * (4 + len(COUNTS))]
     for key in dict.fromkeys((r["engine"], r["layout"], r["plan"]) for r in results):
         of = [r for r in results if (r["engine"], r["layout"], r["plan"]) == key]
-        if all("failed" in r for r in of):
-            rows.append([*key, of[0]["failed"].removeprefix("error: ").split(" (")[0], *[""] * (len(COUNTS) - 1)])
-        else:
-            rows.append([*key, *[str(sum(r.get(count, 0) for r in of)) for count in COUNTS]])
-    return "".join("| " + " | ".join(row) + " |\n" for row in rows)
+        failed = [r["set"] for r in of if "failed" in r]
+        counts = [""] * len(COUNTS) if len(failed) == len(of) else [str(sum(r.get(count, 0) for r in of))
+            for count in COUNTS]
+        rows.append([*key, ", ".join(failed) or "none", *counts])
+    table = "".join("| " + " | ".join(row) + " |\n" for row in rows)
+    words = [f"- {r['engine']}, {r['layout']}, {r['plan']}, {r['set']}: {r['failed'].removeprefix('error: ')}\n"
+        for r in results if "failed" in r]
+    return table + ("\nFailed, and not in the counts:\n\n" + "".join(words) if words else "")
 
 
-def write_readme(options, here):
+def write_readme(options, here, sets):
     versions = [
         f"zerohop commit: "
         f"{output_of('git', 'rev-parse', 'HEAD')}"
@@ -121,14 +134,18 @@ def write_readme(options, here):
     versions += [" ".join(line.split()[:2]) for line in output_of(options.zerohop, "engines").split("\n\n")[0].split(
         "\n") if line.split()[0] in here]
     text = ["# The identity contract of external aligners", "", "Command: `python3 bench/contract.py`; sets: "
-        + ", ".join(SETS), "",
-            "Plans: " + "; ".join(f"{plan}: `{' '.join(words)}`" for plan, words in PLANS.items()),
+        + ", ".join(sets), "",
+            "Plans: " + "; ".join(f"{plan}: `{' '.join(words)}`" for plan, words in PLANS.items())
+                + " (of aligners that can share their index)",
             "bwa has `-K 1000000` on both sides, so that every instance has several batches. Counts are of records, "
-            "over all sets.", ""]
+            "over the sets that did not fail.", ""]
     for title, lines in [("Versions", versions), ("Machine", machine())]:
         text += [f"## {title}", "", *[f"- {line}" for line in lines], ""]
     (options.out / "README.md").write_text("\n".join(text).rstrip() + "\n")
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        main()
+    except Failure as failure:
+        sys.exit(f"contract.py: {failure}")

@@ -12,7 +12,7 @@ Arms, all with N threads on N CPUs:
     instances    zerohop align --engine E -t N --replicas N: N instances of one thread
     alone-bam    the aligner | samtools view -b
     zerohop-bam  zerohop align --engine E -t N, BAM
-Results go to bench/runs/DATE-HOST-external/.
+Each arm must have a record of every read. Results go to bench/runs/DATE-HOST-external/.
 """
 
 import argparse
@@ -70,16 +70,17 @@ def prepare(options, engine):
         "--insert", "400",
         "--sd", "50", "--error", "0.002", "--snp", "0.001", "--seed", "2", "--out1", names[0], "--out2", names[1]]))
     for mate in "12":
-        make(options, [part_name(part, mate) for part in range(options.threads)], lambda names: split(options, mate,
-            names))
+        names = [part_name(options, part, mate) for part in range(options.threads)]
+        make(options, names, lambda names: split(options, mate, names))
     if not (options.work / ALONE[engine][1]).exists():
         (options.work / "none.fq").write_text("")
         call([options.zerohop, "align", "--engine", engine, "--build-index", "-o", "/dev/null", "ref.fa", "none.fq"],
             cwd=options.work)
 
 
-def part_name(part, mate):
-    return f"part{part}.r{mate}.fq"
+def part_name(options, part, mate):
+    """A run with another number of parts must not take the files of this one. (The folder is that of these pairs.)"""
+    return f"part{part}of{options.threads}.r{mate}.fq"
 
 
 def split(options, mate, names):
@@ -94,8 +95,8 @@ def split(options, mate, names):
 def parts(options, engine):
     """One shell that starts all and waits for all."""
     def one(part):
-        words = [{"r1.fq": part_name(part, 1), "r2.fq": part_name(part, 2)}.get(word, word.format(t=1))
-            for word in ALONE[engine][0]]
+        files = {f"r{mate}.fq": part_name(options, part, mate) for mate in "12"}
+        words = [files.get(word, word.format(t=1)) for word in ALONE[engine][0]]
         return f"{shlex.join(words)} > part{part}.sam & pids=\"$pids $!\""
     return ["sh", "-c", "\n".join([*map(one, range(options.threads)),
         "for pid in $pids; do wait $pid || exit 1; done"])]
@@ -114,6 +115,17 @@ def pipeline(options, engine, arm):
     }[arm]
 
 
+def reads_in_output(options, arm):
+    """Reads that have a record in the output of an arm."""
+    names = {"parts": [f"part{part}.sam" for part in range(options.threads)]}
+    files = names.get(arm, ["out.bam" if arm.endswith("-bam") else "out.sam"])
+    # secondary and supplementary records depend on the batches of an aligner; each read has one record beside them
+    counts = [output_of("samtools", "view", "-c", "-F", "0x900", options.work / file) for file in files]
+    if not all(count.isdigit() for count in counts):
+        raise Failure(f"{arm}: samtools cannot read {', '.join(files)}")
+    return sum(map(int, counts))
+
+
 def run(options, raw):
     results = []
     for engine in options.engine:
@@ -125,6 +137,10 @@ def run(options, raw):
                 result = {"engine": engine, "arm": arm, "repetition": repetition, **measure(commands, options,
                     options.work / "stderr.log")}
                 result["command"] = " | ".join(shown(command) for command in commands)
+                if repetition == 0:
+                    result["reads"] = reads_in_output(options, arm)
+                    if result["reads"] != 2 * options.pairs:
+                        raise Failure(f"{engine}, {arm}: {result['reads']} of {2 * options.pairs} reads have records")
                 raw.write(json.dumps(result) + "\n")
                 raw.flush()
                 results.append(result)

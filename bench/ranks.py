@@ -3,10 +3,10 @@
 another one first each round. Two more arms are one process with an index copy for each thread, and one process that
 keeps its progress safe on the disk, for ranks do both: what these cost is not the ranks' own.
 
-    python3 bench/ranks.py [--pairs 700000] [--repeats 5] [--reference sim100M] [--ranks 2]
+    python3 bench/ranks.py [--pairs 700000] [--repeats 5] [--reference sim100M] [--ranks 2] [--out FOLDER]
 
 Wall and CPU time of the whole command, loading the index and starting MPI included, to SAM in a file; the records must
-be the same. Results go to bench/runs/DATE-HOST-ranks/.
+be the same. Results go to bench/runs/DATE-HOST-ranks/ unless --out says otherwise.
 """
 
 import argparse
@@ -69,6 +69,8 @@ def main():
     parser.add_argument("--ranks", type=int, default=2)
     parser.add_argument("--only", type=lambda text: text.split(","), default=[*ALONE, *LAUNCHERS],
         help="these arms; 'one' must be one of them")
+    parser.add_argument("--out", type=Path,
+        default=compare.ROOT / "bench/runs" / f"{datetime.date.today()}-{platform.node()}-ranks")
     options = parser.parse_args()
     if "one" not in options.only or (unknown := set(options.only) - {*ALONE, *LAUNCHERS}):
         parser.error(f"--only: 'one' and others of {', '.join([*ALONE, *LAUNCHERS])}")
@@ -81,7 +83,7 @@ def main():
     arms = [arm for arm in [*ALONE, *launchers] if arm in options.only]
     for name in set(launchers) & set(arms):
         compare.call([options.zerohop, "mpi", "--compiler", f"mpicc.{name}", "-o", options.work / f"{name}.so"])
-    out = compare.ROOT / "bench" / "runs" / f"{datetime.date.today()}-{platform.node()}-ranks"
+    out = options.out
     out.mkdir(parents=True, exist_ok=True)
     runs = {arm: [] for arm in arms}
     with open(out / "raw.jsonl", "w") as raw:

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 """The runtime alone: `zerohop align --engine null`, which maps nothing.
 
-    python3 bench/serial.py [--pairs 1000000] [--repeats 5] [--threads N]
+    python3 bench/serial.py [--pairs 1000000] [--repeats 5] [--threads N] [--out FOLDER]
 
 Prints and records, for plain, BGZF and gzip input to SAM in a file, to SAM in a pipe and to BAM: GB of FASTQ per
 second, and the SERIAL time per pair, in which only one thread can make progress: cutting the input into chunks, and
 putting the output in order (on a pipe also writing it). From that the number of workers at which input or output
 saturates for an engine of 30 microseconds per pair: 30 us / serial time; computed, not measured. Results go to
-bench/runs/DATE-HOST-serial/.
+bench/runs/DATE-HOST-serial/ unless --out says otherwise.
 """
 
 import argparse
@@ -60,6 +60,8 @@ def main():
     parser.add_argument("--pairs", type=int, default=1_000_000)
     parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)))
+    parser.add_argument("--out", type=Path,
+        default=compare.ROOT / "bench/runs" / f"{datetime.date.today()}-{platform.node()}-serial")
     options = parser.parse_args()
     target = Path(os.environ.get("CARGO_TARGET_DIR", compare.ROOT / "target"))
     options.work = (target / "bench-work").resolve()
@@ -70,7 +72,7 @@ def main():
 
     cases = [(kind, output) for kind in inputs for output in ("sam", "pipe", "bam")]
     runs = {case: [] for case in cases}
-    out = compare.ROOT / "bench" / "runs" / f"{datetime.date.today()}-{platform.node()}-serial"
+    out = options.out
     out.mkdir(parents=True, exist_ok=True)
     with open(out / "raw.jsonl", "w") as raw:
         for repeat in range(options.repeats + 1):  # the first one warms up

@@ -128,7 +128,8 @@ def duplicates(options, arm, fasta):
     for line in view.stdout:
         name, flags, _ = line.split(b"\t", 2)
         found.append(name + b" %d" % (int(flags) & 0xBC0))
-    view.wait()
+    if view.wait():
+        raise Failure(f"samtools cannot read {output(arm)}")
     return hashlib.sha256(b"\n".join(sorted(found))).hexdigest()[:16], len(found)
 
 
@@ -181,7 +182,7 @@ def main():
         f"Options of `bench/sort.py`: `{arguments}`", "",
         f"{options.threads} threads, {options.repeats} counted runs of each arm after one that warms up, arms in turn;",
         "the head of the script says what they are. Peak memory of a pipe is the sum of its programs' peaks.", ""],
-        Versions=[f"zerohop commit: {zerohop_commit()}", output_of("samtools", "--version").splitlines()[0],
+        Versions=[zerohop_commit(), output_of("samtools", "--version").splitlines()[0],
             f"strobealign {output_of(options.strobealign, '--version').strip()}"],
         Machine=machine())
     write_summary(options, results)

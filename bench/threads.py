@@ -91,7 +91,6 @@ def parse_arguments():
     for program in needed(options):
         if not shutil.which(str(program)):
             parser.error(f"there is no program {program} here: build or install it, or choose --sets")
-    options.before, options.zerohop_options, options.use_indexes = None, [], False  # what compare.py asks for
     return options
 
 

@@ -48,48 +48,48 @@ pub struct Finding {
 /// One experiment, and its arms.
 pub type Plan = (Experiment, Vec<Arm>);
 
-/// What must be measured with `cpus` threads: first with the engine that does nothing, then with one that takes some
+/// What must be measured with `threads` threads: first with the engine that does nothing, then with one that takes some
 /// time. Reads, machine and everything else are those of `like`.
-pub fn plans(cpus: usize, like: &Experiment) -> Vec<Plan> {
+pub fn plans(threads: usize, like: &Experiment) -> Vec<Plan> {
     let fragments = like.fragments;
     let base = Experiment { engine: EngineSpec::Null, scaling: Scaling::Weak, ..like.clone() };
     let aligner = EngineSpec::Synthetic { work_us: ALIGNER_US, sleep_us: 0.0, accesses: 0, table_bytes: 0, skew: None };
     let slow = Experiment { engine: aligner, fragments: (fragments / 10).max(1), ..base.clone() };
-    vec![(base, arms_of_nothing(cpus)), (slow, arms_of_work(cpus))]
+    vec![(base, arms_of_nothing(threads)), (slow, arms_of_work(threads))]
 }
 
 fn arm(input: InputKind, lock: LockKind, threads: usize, processes: usize) -> Arm {
     Arm { input, lock, output: OutputKind::Files, threads, processes }
 }
 
-fn arms_of_nothing(cpus: usize) -> Vec<Arm> {
+fn arms_of_nothing(most: usize) -> Vec<Arm> {
     use InputKind::{B, D, L, O, Survey};
     let mut arms = Vec::new();
     for input in [O, D, B, L, Survey] {
         arms.push(arm(input, LockKind::Mcs, 1, 1));
-        arms.push(arm(input, LockKind::Mcs, cpus, 1));
+        arms.push(arm(input, LockKind::Mcs, most, 1));
     }
-    arms.extend(LOCKS.into_iter().filter(|lock| *lock != LockKind::Mcs).map(|lock| arm(O, lock, cpus, 1)));
-    arms.extend([O, B, L].map(|input| arm(input, LockKind::Mcs, cpus, cpus)));
+    arms.extend(LOCKS.into_iter().filter(|lock| *lock != LockKind::Mcs).map(|lock| arm(O, lock, most, 1)));
+    arms.extend([O, B, L].map(|input| arm(input, LockKind::Mcs, most, most)));
     arms
 }
 
-fn arms_of_work(cpus: usize) -> Vec<Arm> {
+fn arms_of_work(most: usize) -> Vec<Arm> {
     use InputKind::{B, Farm, L, O};
-    let mut arms: Vec<Arm> = LOCKS.into_iter().map(|lock| arm(O, lock, cpus, 1)).collect();
-    arms.extend([B, L].map(|input| arm(input, LockKind::Mcs, cpus, 1)));
-    arms.push(arm(O, LockKind::Mcs, cpus, cpus));
-    for threads in thread_counts(cpus) {
+    let mut arms: Vec<Arm> = LOCKS.into_iter().map(|lock| arm(O, lock, most, 1)).collect();
+    arms.extend([B, L].map(|input| arm(input, LockKind::Mcs, most, 1)));
+    arms.push(arm(O, LockKind::Mcs, most, most));
+    for threads in thread_counts(most) {
         arms.push(arm(Farm, LockKind::Futex, threads, 1));
         arms.extend([LockKind::Ttas, LockKind::Futex].map(|lock| arm(B, lock, threads, 1)));
     }
     arms
 }
 
-/// 1, 2, 4 ... and all CPUs.
-fn thread_counts(cpus: usize) -> Vec<usize> {
-    let mut counts: Vec<usize> = std::iter::successors(Some(1), |&n| Some(2 * n)).take_while(|&n| n < cpus).collect();
-    counts.push(cpus);
+/// 1, 2, 4 ... and all.
+fn thread_counts(most: usize) -> Vec<usize> {
+    let mut counts: Vec<usize> = std::iter::successors(Some(1), |&n| Some(2 * n)).take_while(|&n| n < most).collect();
+    counts.push(most);
     counts
 }
 
@@ -121,24 +121,43 @@ impl<'p> Measured<'p> {
     }
 }
 
+/// How many threads the largest arms have, and on how many CPUs.
+#[derive(Clone, Copy)]
+struct Size {
+    threads: usize,
+    cpus: usize,
+}
+
+impl Size {
+    /// Threads that run at the same time: more of them than CPUs show nothing more.
+    fn at_once(self) -> usize {
+        self.threads.min(self.cpus)
+    }
+
+    /// Whether so many threads leave a CPU for the farm's emitter.
+    fn has_cpu_for_emitter(self, threads: usize) -> bool {
+        threads < self.cpus
+    }
+}
+
 /// One claim: what it needs to have been measured, how that is said, and whether it holds.
 struct Claim {
     claim: &'static str,
     says: &'static str,
     values: Option<Vec<f64>>,
-    words: fn(&[f64], usize) -> String,
-    holds: fn(&[f64]) -> bool,
+    words: fn(&[f64], Size) -> String,
+    holds: fn(&[f64], Size) -> bool,
     can_show: bool,
 }
 
 impl Claim {
-    fn find(self, cpus: usize) -> Finding {
+    fn find(self, size: Size) -> Finding {
         let Claim { claim, says, values, words, holds, can_show } = self;
         let (measured, verdict) = match values {
             None => ("not all of it".to_owned(), Verdict::NotMeasured),
             Some(values) => (
-                words(&values, cpus),
-                match (can_show, holds(&values)) {
+                words(&values, size),
+                match (can_show, holds(&values, size)) {
                     (false, _) => Verdict::NotHere,
                     (true, true) => Verdict::Holds,
                     (true, false) => Verdict::Fails,
@@ -168,18 +187,19 @@ pub fn too_busy(points: &[Point], plans: &[Plan]) -> Option<f64> {
     Some(cpu_s / window_s).filter(|cpus| *cpus > QUIET_CPUS)
 }
 
-/// What the points say of every claim.
-pub fn findings(points: &[Point], plans: &[Plan], cpus: usize) -> Vec<Finding> {
+/// What the points say of every claim, the plans being those with so many threads.
+pub fn findings(points: &[Point], plans: &[Plan], threads: usize) -> Vec<Finding> {
+    let size = Size { threads, cpus: plans[0].0.cpus };
     let busy = too_busy(points, plans).is_some();
     let [nothing, work] = [0, 1].map(|i| Measured { groups: groups(points, &plans[i].0) });
-    let mut claims = lock_claims(&nothing, &work, cpus);
-    claims.extend(parsing_claims(&nothing, &work, cpus));
-    claims.extend(farm_claims(&work, cpus));
+    let mut claims = lock_claims(&nothing, &work, size);
+    claims.extend(parsing_claims(&nothing, &work, size));
+    claims.extend(farm_claims(&work, size));
     let judged = |finding: Finding| match finding.verdict {
         Verdict::Holds | Verdict::Fails if busy => Finding { verdict: Verdict::NotJudged, ..finding },
         _ => finding,
     };
-    claims.into_iter().map(|claim| judged(claim.find(cpus))).collect()
+    claims.into_iter().map(|claim| judged(claim.find(size))).collect()
 }
 
 /// All values, if all were measured.
@@ -188,35 +208,37 @@ fn collected<const N: usize>(values: [Option<f64>; N]) -> Option<Vec<f64>> {
 }
 
 /// On kinds of lock, and on processes, which share none.
-fn lock_claims(nothing: &Measured<'_>, work: &Measured<'_>, cpus: usize) -> Vec<Claim> {
+fn lock_claims(nothing: &Measured<'_>, work: &Measured<'_>, size: Size) -> Vec<Claim> {
     use InputKind::O;
     use LockKind::{Futex, Mcs, Tas, Ttas};
-    let all = |input, lock| arm(input, lock, cpus, 1);
-    let mp = |input| arm(input, Mcs, cpus, cpus);
-    let several = cpus > 1;
+    let all = |input, lock| arm(input, lock, size.threads, 1);
+    let mp = |input| arm(input, Mcs, size.threads, size.threads);
+    let several = size.at_once() > 1;
     vec![
         Claim {
             claim: "L1",
             says: "the queueing lock is the best of the locks",
             values: collected([Tas, Ttas, Futex].map(|lock| nothing.ratio(all(O, Mcs), all(O, lock)))),
             words: |to, _| format!("{:.2}x, {:.2}x, {:.2}x of tas, ttas, futex (O)", to[0], to[1], to[2]),
-            holds: |to| to.iter().all(|ratio| *ratio <= SAME),
-            can_show: cpus >= MANY_CPUS,
+            holds: |to, _| to.iter().all(|ratio| *ratio <= SAME),
+            can_show: size.at_once() >= MANY_CPUS,
         },
         Claim {
             claim: "L2",
             says: "spinning on an atomic write is never better than spinning on a read",
             values: collected([nothing.ratio(all(O, Tas), all(O, Ttas))]),
             words: |to, _| format!("tas takes {:.2}x of ttas (O)", to[0]),
-            holds: |to| to[0] >= 1.0 / SAME,
+            holds: |to, _| to[0] >= 1.0 / SAME,
             can_show: several,
         },
         Claim {
             claim: "L3",
             says: "with O, processes beat threads",
             values: collected([nothing.ratio(mp(O), all(O, Mcs))]),
-            words: |to, cpus| format!("{cpus} processes take {:.2}x of {cpus} threads (O, mcs)", to[0]),
-            holds: |to| to[0] < 1.0,
+            words: |to, Size { threads, .. }| {
+                format!("{threads} processes take {:.2}x of {threads} threads (O, mcs)", to[0])
+            },
+            holds: |to, _| to[0] < 1.0,
             can_show: several,
         },
         Claim {
@@ -229,19 +251,19 @@ fn lock_claims(nothing: &Measured<'_>, work: &Measured<'_>, cpus: usize) -> Vec<
                     of[0], of[1]
                 )
             },
-            holds: |of| of[1] <= of[0],
+            holds: |of, _| of[1] <= of[0],
             can_show: several,
         },
     ]
 }
 
 /// On what is done while the reader is held.
-fn parsing_claims(nothing: &Measured<'_>, work: &Measured<'_>, cpus: usize) -> Vec<Claim> {
+fn parsing_claims(nothing: &Measured<'_>, work: &Measured<'_>, size: Size) -> Vec<Claim> {
     use InputKind::{B, D, L, O, Survey};
     use LockKind::Mcs;
-    let all = |input, lock| arm(input, lock, cpus, 1);
-    let mp = |input| arm(input, Mcs, cpus, cpus);
-    let several = cpus > 1;
+    let all = |input, lock| arm(input, lock, size.threads, 1);
+    let mp = |input| arm(input, Mcs, size.threads, size.threads);
+    let several = size.at_once() > 1;
     vec![
         Claim {
             claim: "hold",
@@ -251,7 +273,7 @@ fn parsing_claims(nothing: &Measured<'_>, work: &Measured<'_>, cpus: usize) -> V
                 format!("{:.0} > {:.0} and {:.0} > {:.0} ns per fragment", held[0], held[1], held[2], held[3])
             },
             // D and B do the same under the lock for each read; what B saves is taking the lock for each.
-            holds: |held| held[0] > held[1].max(held[2]) && held[1].min(held[2]) > held[3],
+            holds: |held, _| held[0] > held[1].max(held[2]) && held[1].min(held[2]) > held[3],
             can_show: true,
         },
         Claim {
@@ -259,7 +281,7 @@ fn parsing_claims(nothing: &Measured<'_>, work: &Measured<'_>, cpus: usize) -> V
             says: "time falls from O over D to B",
             values: collected([nothing.ratio(all(D, Mcs), all(O, Mcs)), nothing.ratio(all(B, Mcs), all(D, Mcs))]),
             words: |to, _| format!("D {:.2}x of O, B {:.2}x of D (mcs)", to[0], to[1]),
-            holds: |to| to.iter().all(|ratio| *ratio <= SAME),
+            holds: |to, _| to.iter().all(|ratio| *ratio <= SAME),
             can_show: several,
         },
         Claim {
@@ -267,7 +289,7 @@ fn parsing_claims(nothing: &Measured<'_>, work: &Measured<'_>, cpus: usize) -> V
             says: "L is at least as good as B",
             values: collected([nothing.ratio(all(L, Mcs), all(B, Mcs))]),
             words: |to, _| format!("L {:.2}x of B (mcs)", to[0]),
-            holds: |to| to[0] <= SAME,
+            holds: |to, _| to[0] <= SAME,
             can_show: several,
         },
         Claim {
@@ -279,13 +301,14 @@ fn parsing_claims(nothing: &Measured<'_>, work: &Measured<'_>, cpus: usize) -> V
                 [(work, B), (work, L), (nothing, B), (nothing, L)]
                     .map(|(engine, input)| engine.ratio(all(input, Mcs), mp(O))),
             ),
-            words: |to, cpus| {
+            words: |to, Size { threads, .. }| {
                 format!(
-                    "B {:.2}x, L {:.2}x of {cpus} processes with {ALIGNER_US} us per read; {:.2}x, {:.2}x without work",
+                    "B {:.2}x, L {:.2}x of {threads} processes with {ALIGNER_US} us per read; {:.2}x, {:.2}x without \
+                     work",
                     to[0], to[1], to[2], to[3]
                 )
             },
-            holds: |to| to[0].max(to[1]) <= 1.1,
+            holds: |to, _| to[0].max(to[1]) <= 1.1,
             can_show: several,
         },
         Claim {
@@ -293,26 +316,25 @@ fn parsing_claims(nothing: &Measured<'_>, work: &Measured<'_>, cpus: usize) -> V
             says: "ordinary FASTQ, cut without a lock, is as fast as blocked FASTQ (L)",
             values: collected([nothing.ratio(all(Survey, Mcs), all(L, Mcs))]),
             words: |to, _| format!("{:.2}x (no work)", to[0]),
-            holds: |to| to[0] <= SAME,
+            holds: |to, _| to[0] <= SAME,
             can_show: true,
         },
         Claim {
             claim: "Z2",
             says: "threads that cut ordinary FASTQ without a lock need no more time than processes (O)",
             values: collected([nothing.ratio(all(Survey, Mcs), mp(O))]),
-            words: |to, cpus| format!("{:.2}x of {cpus} processes (no work)", to[0]),
-            holds: |to| to[0] <= SAME,
+            words: |to, Size { threads, .. }| format!("{:.2}x of {threads} processes (no work)", to[0]),
+            holds: |to, _| to[0] <= SAME,
             can_show: several,
         },
     ]
 }
 
 /// On dealing without a lock.
-fn farm_claims(work: &Measured<'_>, cpus: usize) -> Vec<Claim> {
+fn farm_claims(work: &Measured<'_>, size: Size) -> Vec<Claim> {
     use InputKind::{B, Farm};
     use LockKind::{Futex, Ttas};
-    let several = cpus > 1;
-    let farms = thread_counts(cpus).into_iter().map(|threads| {
+    let farms = thread_counts(size.threads).into_iter().map(|threads| {
         let to = |lock| work.ratio(arm(Farm, Futex, threads, 1), arm(B, lock, threads, 1));
         Some(to(Ttas)?.max(to(Futex)?))
     });
@@ -320,16 +342,19 @@ fn farm_claims(work: &Measured<'_>, cpus: usize) -> Vec<Claim> {
         claim: "C4",
         says: "the farm is never slower than the lock pool, if there is a CPU for its emitter",
         values: farms.collect(),
-        words: |to, cpus| {
-            let each = thread_counts(cpus).into_iter().zip(to);
+        words: |to, size| {
+            let each = thread_counts(size.threads).into_iter().zip(to);
             let each = each.map(|(threads, ratio)| {
-                let without = if threads == cpus { " (no CPU for the emitter)" } else { "" };
+                let without = if size.has_cpu_for_emitter(threads) { "" } else { " (no CPU for the emitter)" };
                 format!("{ratio:.2}x with {threads}{without}")
             });
             each.collect::<Vec<_>>().join(", ")
         },
-        holds: |to| to[..to.len() - 1].iter().all(|ratio| *ratio <= SAME),
-        can_show: several,
+        holds: |to, size| {
+            let each = thread_counts(size.threads).into_iter().zip(to);
+            each.filter(|(threads, _)| size.has_cpu_for_emitter(*threads)).all(|(_, ratio)| *ratio <= SAME)
+        },
+        can_show: size.has_cpu_for_emitter(1),
     }]
 }
 
@@ -348,5 +373,78 @@ pub fn table(findings: &[Finding]) -> Table {
     Table {
         head: ["claim", "says", "measured", "here"].map(str::to_owned).to_vec(),
         rows: findings.iter().map(row).collect(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What is found with so many threads on so many CPUs, all arms being as fast but for farms that have no CPU for
+    /// their emitter.
+    fn found(threads: usize, cpus: usize) -> Vec<Finding> {
+        let like = Experiment {
+            engine: EngineSpec::Null,
+            scaling: Scaling::Weak,
+            fragments: 10,
+            batch: 1,
+            chunk_bases: 1,
+            queue: 1,
+            pinned: false,
+            interleaved: false,
+            mixed: false,
+            inputs: Vec::new(),
+            machine: String::new(),
+            cpus,
+        };
+        let plans = plans(threads, &like);
+        let point = |experiment: &Experiment, arm: Arm| Point {
+            arm,
+            experiment: experiment.clone(),
+            repetition: 1,
+            fragments: 10,
+            slowest_s: if arm.input == InputKind::Farm && arm.threads >= cpus { 9.0 } else { 1.0 },
+            load_s: 0.0,
+            processes: Vec::new(),
+            others: None,
+        };
+        let points: Vec<Point> =
+            plans.iter().flat_map(|(experiment, arms)| arms.iter().map(|arm| point(experiment, *arm))).collect();
+        findings(&points, &plans, threads)
+    }
+
+    fn verdict(findings: &[Finding], claim: &str) -> Verdict {
+        findings.iter().find(|finding| finding.claim == claim).unwrap().verdict
+    }
+
+    #[test]
+    fn more_threads_than_cpus_show_nothing_more() {
+        for (threads, cpus, many, several) in [
+            (16, 16, Verdict::Holds, Verdict::Holds),
+            (16, 2, Verdict::NotHere, Verdict::Holds),
+            (2, 16, Verdict::NotHere, Verdict::Holds),
+            (16, 1, Verdict::NotHere, Verdict::NotHere),
+            (1, 16, Verdict::NotHere, Verdict::NotHere),
+        ] {
+            let found = found(threads, cpus);
+            assert_eq!(verdict(&found, "L1"), many, "{threads} threads on {cpus} CPUs");
+            for claim in ["L2", "P1", "P5"] {
+                assert_eq!(verdict(&found, claim), several, "{claim}, {threads} threads on {cpus} CPUs");
+            }
+        }
+    }
+
+    #[test]
+    fn the_farm_is_judged_where_its_emitter_has_a_cpu() {
+        let measured = |threads, cpus| {
+            let found = found(threads, cpus);
+            let finding = found.into_iter().find(|finding| finding.claim == "C4").unwrap();
+            (finding.verdict, finding.measured)
+        };
+        let without = " (no CPU for the emitter)";
+        let of_two = format!("1.00x with 1, 9.00x with 2{without}, 9.00x with 4{without}");
+        assert_eq!(measured(4, 2), (Verdict::Holds, of_two));
+        assert_eq!(measured(4, 8), (Verdict::Holds, "1.00x with 1, 1.00x with 2, 1.00x with 4".to_owned()));
+        assert_eq!(measured(1, 1), (Verdict::NotHere, format!("9.00x with 1{without}")));
     }
 }

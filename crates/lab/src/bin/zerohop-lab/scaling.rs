@@ -91,14 +91,14 @@ pub fn claims(args: &ClaimsArgs) -> Result<(), Failure> {
             and --scaling out, and give --repeats 1 or more";
         return Err(Failure::Usage(words.to_owned()));
     }
-    let cpus = args.cpus.unwrap_or(like.cpus);
-    let plans = claims::plans(cpus, &like);
+    let threads = args.cpus.unwrap_or(like.cpus);
+    let plans = claims::plans(threads, &like);
     for (experiment, arms) in &plans {
         measure(&args.experiment, experiment, arms, MORE_ATTEMPTS)?;
     }
     page(&args.experiment.out)?;
     let store = Store::open(&args.experiment.out)?;
-    let findings = claims::findings(store.points(), &plans, cpus);
+    let findings = claims::findings(store.points(), &plans, threads);
     let table = claims::table(&findings).markdown();
     let path = args.experiment.out.join("claims.md");
     zerohop_process::write(&path, table.as_bytes())?;
