@@ -45,6 +45,11 @@ echo "--- containers"
 lists() { grep -o 'install -y --no-install-recommends [^;&]*' "$1" | sed 's/ *$//'; }
 diff <(lists container/Dockerfile) <(lists container/zerohop.def) || fail "the containers install other packages"
 grep -qx 'USER zerohop' container/Dockerfile || fail "the Dockerfile runs it as root"
+# Nextflow and others run `IMAGE /bin/bash ...`
+! grep '^ENTRYPOINT' container/Dockerfile || fail "an entry point takes the commands of pipelines for its own arguments"
+examples=$(sed -e ':a; /\\$/ { N; s/\\\n#* *//; ba }' container/Dockerfile | grep 'docker run')
+[[ $examples == *'--user "$(id -u):$(id -g)" '*' zerohop zerohop align '* ]] ||
+    fail "the example runs no command in the image, or not as the user whose folder it is: $examples"
 [ "$(grep -c '^FROM ' container/Dockerfile)" = 2 ] || fail "the Dockerfile has not two stages"
 [ "$(grep -c '^Stage: ' container/zerohop.def)" = 2 ] || fail "the definition has not two stages"
 if [ -x "$HADOLINT" ]; then

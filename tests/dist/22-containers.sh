@@ -27,6 +27,7 @@ try() {
     inside chown -R "$user" /data
     aligns "$user" strobealign
     [ "$with_aligners" = no ] || aligns "$user" bwa --build-index
+    [ "$name" != Dockerfile ] || for_owner
     [ "$with_aligners" = yes ] || ! chroot "$SYSTEM" sh -c 'command -v bwa' || fail "there is a bwa"
 }
 
@@ -36,11 +37,33 @@ aligns() {
     samtools quickcheck "$SYSTEM/data/$engine.bam"
 }
 
+# As `docker run --user` does it: for the owner of the folder, whom the image does not know. Docker makes / the home.
+for_owner() {
+    inside chown -R 4321:4321 /data
+    inside setpriv --reuid=4321 --regid=4321 --clear-groups env HOME=/ \
+        sh -c 'cd /data && zerohop align -q --sort -o owner.bam ref.fa 1.fq 2.fq'
+    samtools quickcheck "$SYSTEM/data/owner.bam"
+}
+
+# What docs/pipelines.md adds to the image for searches: diamond and BLAST of Debian
+search_image() {
+    local step; step=$(sed -n 's/^RUN \(.*ncbi-blast+\)$/\1/p' "$ROOT/docs/pipelines.md")
+    [ -n "$step" ] || fail "docs/pipelines.md has no image for searches"
+    inside sh -ec "$step"
+    cp "$DATA"/protein/{subjects,queries}.faa "$SYSTEM/data"
+    for engine in diamond blastp; do
+        inside sh -ec "cd /data && zerohop db build -q --engine $engine -o $engine subjects.faa &&
+            zerohop search -q --db $engine -o $engine.tsv queries.faa"
+        [ -s "$SYSTEM/data/$engine.tsv" ] || fail "$engine finds nothing in the image for searches"
+    done
+}
+
 tar -xzf "$(artefact "zerohop-*-x86_64-unknown-linux-gnu.tar.gz")" -C "$WORK"
 for with_aligners in no yes; do
     new_system
     of_dockerfile > "$WORK/steps"
     try Dockerfile $with_aligners zerohop
+    [ $with_aligners = yes ] || search_image
     new_system
     of_definition $with_aligners > "$WORK/steps"
     try zerohop.def $with_aligners user

@@ -5,7 +5,8 @@
 # Not tested: conda and containers, which exist when zerohop is on Bioconda; tests/main.nf.test, since nf-test is on no
 # registry. The linter wants nf-core/modules from GitHub. Here it gets a stand-in whose schemas allow everything: so
 # meta_yml_valid and environment_yml_valid say nothing, nor do bioconda_version (a warning, it asks anaconda.org) and
-# meta_yml_containers. docker_tag and singularity_tag need Nextflow 25.04.4, and Maven Central has 24.10.0.
+# meta_yml_containers. docker_tag and singularity_tag need Nextflow 25.04.4, and Maven Central has 24.10.0; and
+# zerohop/search names no image (docs/pipelines.md says why).
 source "$(dirname "$0")/pipeline.sh"
 needs nf-core/bin/nf-core nextflow
 export PATH="$ROOT/tests/dist/nextflow:$ROOT/.tools/nf-core/bin:$PATH" NXF_HOME=$WORK/nextflow-home
@@ -69,6 +70,7 @@ include { ZEROHOP_SEARCH } from '$modules/search/main'
 include { FASTQ_ALIGN_DEDUP_ZEROHOP as BAM } from '$dedup/main'
 include { FASTQ_ALIGN_DEDUP_ZEROHOP as CRAM } from '$dedup/main'
 include { FASTQ_ALIGN_DEDUP_ZEROHOP as BWA } from '$dedup/main'
+include { FASTQ_ALIGN_DEDUP_ZEROHOP as PICARD } from '$dedup/main'
 
 workflow {
     genome = Channel.value([ [ id:'genome' ], file('$WORK/genome.fa') ])
@@ -82,6 +84,7 @@ workflow {
     CRAM(sample, genome, [ [:], [] ], 'cram')
     BWA_INDEX(genome)
     BWA(sample, genome, BWA_INDEX.out.index, 'bam')
+    PICARD(sample, genome, index, 'bam')
     ZEROHOP_SEARCH([ [ id:'s' ], file('$WORK/q.fa') ], [ [ id:'db' ], file('$WORK/db') ])
     Channel.topic('versions').unique().collectFile(name: 'versions.txt', storeDir: '.') { it.join(' ') + '\n' }
 }
@@ -95,6 +98,7 @@ process {
     memory = 2.GB
     publishDir = [ path: { "results/${task.process.tokenize(':').first()}" }, mode: 'copy' ]
     withName: 'BWA_INDEX|BWA:ZEROHOP_ALIGN' { ext.args = '--engine bwa-mem' }
+    withName: 'PICARD:ZEROHOP_ALIGN' { ext.args = '--mark-duplicates=picard' }
     withName: 'BAM:ZEROHOP_ALIGN' { ext.args = { "-R '@RG\\tID:${meta.id}\\tSM:${meta.id}'" } }
 }
 END
@@ -119,6 +123,7 @@ run() {
     published ZEROHOP_ALIGN s.bam s.zerohop.json s_mqc.json
     published BAM s.bam s.bam.bai s.duplicates.txt s.zerohop.json s_mqc.json
     published CRAM s.cram s.cram.crai s.duplicates.txt s.zerohop.json s_mqc.json
+    published PICARD s.bam s.bam.bai s.duplicates.txt s.zerohop.json s_mqc.json
     published ZEROHOP_SEARCH s.tsv s.zerohop.json
     [ "$(awk '{ print $2, $3 }' versions.txt | sort -u)" = "$(zerohop --version)" ] ||
         fail "versions: $(cat versions.txt)"
@@ -133,6 +138,7 @@ aligned() {
     same_records real/results/CRAM/s.cram marked.cram --mark-duplicates --sort
     zerohop index -q --engine bwa-mem genome.fa
     same_records real/results/BWA/s.bam bwa-mem.bam --engine bwa-mem --mark-duplicates --sort
+    same_records real/results/PICARD/s.bam picard.bam --mark-duplicates=picard --sort
     samtools quickcheck real/results/*/*.bam
     cmp direct.tsv real/results/ZEROHOP_SEARCH/s.tsv || fail "other hits"
     # a quarter of 2 GB

@@ -28,10 +28,14 @@ grep -q -- "--threads 2 .*--sort-memory 500M --tmp-dir ${TMPDIR:-/tmp}" mapped/s
 grep -q 'index .*loaded from genome.fa.r150.zhi' logs/s.align.log || fail "the log: $(cat logs/s.align.log)"
 
 # a failure is Snakemake's, too
-mkdir -p broken && gzip -cd "${reads[0]}" | head -n 7 > broken/s_1.fq && cp broken/s_1.fq broken/s_2.fq
-sed 's|reads/{sample}_\([12]\).fq.gz|broken/{sample}_\1.fq|; s|plain/|wrong/|' align.smk > broken.smk
+mkdir broken
+gzip -cd "${reads[0]}" | sed -n 1,7p > broken/s_1.fq
+cp broken/s_1.fq broken/s_2.fq
+sed 's|reads/{sample}_\([12]\).fq.gz|broken/{sample}_\1.fq|g; s|plain/|wrong/|g' align.smk > broken.smk
 ! "$ROOT/.tools/snakemake/bin/snakemake" --cores 2 --snakefile broken.smk wrong/s.bam > broken.log 2>&1 ||
     fail "truncated reads went through"
+grep -q '^error: broken/s_1.fq: record 2 ' logs/s.plain.log ||
+    fail "it failed, but not for the reads: $(cat broken.log logs/s.plain.log)"
 [ ! -e wrong/s.bam ] || fail "a failed run left its output"
 
 protein_search

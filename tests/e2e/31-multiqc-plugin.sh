@@ -59,6 +59,17 @@ multiqc later
 grep -q 'later.json: it is another version' later.log || fail "a later version: $(cat later.log)"
 
 python3 "$ROOT/tests/e2e/multiqc-data.py"
+
+# the files of a sheet, as they lie in their folder
+printf 'sample,fastq_1\nA,%s\nB,%s\n' "$DATA/ecoli/ecoli_100_1.fq.gz" "$DATA/ecoli/ecoli_150_1.fq.gz" > sheet.csv
+zerohop align -q "$reference" --samples sheet.csv --output-dir sheet
+multiqc sheet
+! grep 'another version' sheet.log || fail "the summaries of a sheet are not taken"
+python3 - << 'PYTHON'
+import json
+found = json.load(open("sheet.report/multiqc_data/multiqc_data.json"))["report_saved_raw_data"]["multiqc_zerohop"]
+assert set(found) == {"A", "B"}, found
+PYTHON
 for section in Reads 'Insert sizes' Duplicates Libraries 'NUMA nodes' Placement; do
     grep -q "$section" runs.report/multiqc_report.html || fail "the report has no section $section"
 done

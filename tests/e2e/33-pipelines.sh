@@ -49,8 +49,47 @@ path, kind, *values = sys.argv[1:]
 values = dict(value.split('=', 1) for value in values)
 text = re.search(rf'^    {kind}:\n.*?^    """\n(.*?)^    """', open(path).read(), re.M | re.S).group(1)
 text = re.sub(r'\$\{([^}]*)\}', lambda name: values[name.group(1)], text)
-print(text.replace('\\\\', '\\'))
+print(text.replace('\\$', '$').replace('\\\\', '\\'))
 PYTHON
+}
+
+# aligns RULES NAME=VALUE...: the script of the module marks duplicates by these rules
+aligns() {
+    local rules=$1 file; shift
+    block align script "${values[@]}" "$@" > align.sh
+    bash -ue align.sh 2> /dev/null
+    zerohop align -q -t 2 --sort --mark-duplicates="$rules" -o direct.sam genome.fa phix.1.fastq phix.2.fastq
+    same_alignments <(samtools view -h --no-PG s.bam) direct.sam "zerohop/align, $rules"
+    for file in s.bam.bai s.zerohop.json s_mqc.json s.duplicates.txt; do
+        [ -s "$file" ] || fail "zerohop/align: there is no $file"
+        rm "$file"
+    done
+}
+
+# Of a zerohop that is killed Nextflow gets the exit status, by which pipelines decide whether to try again, and the
+# words.
+ends_as_zerohop() {
+    local rc=0
+    mkdir killed
+    printf '#!/bin/sh\necho words of zerohop >&2\nkill -KILL $$\n' > killed/zerohop
+    chmod +x killed/zerohop
+    PATH=$WORK/killed:$PATH bash -ue index.sh 2> said || rc=$?
+    [ $rc = 137 ] && grep -q 'words of zerohop' said || fail "index: exit status $rc of a zerohop that was killed"
+}
+
+# An image is named only where it has all that the module's environment.yml has.
+images() {
+    local module
+    for module in "$PIPELINES"/nf-core/modules/nf-core/zerohop/*; do
+        [ "$(grep -c '^  - bioconda::' "$module/environment.yml")" = 1 ] || ! grep -q 'container "' "$module/main.nf" ||
+            fail "$module: its image lacks programs of environment.yml"
+    done
+}
+
+# Galaxy knows the offset of qualities; zerohop converts none.
+qualities() {
+    ! grep -rE 'fastq(illumina|solexa|cssanger)|"fastq(\.gz)?"' "$PIPELINES/galaxy" ||
+        fail "the Galaxy tool takes qualities with another offset than 33"
 }
 
 nf_core() {
@@ -61,17 +100,15 @@ nf_core() {
     block index script "${values[@]}" args='--read-length 250' > index.sh
     bash -ue index.sh 2> /dev/null
     [ -e genome.fa.r250.zhi ] && [ -s s_index.log ] || fail "index: $(ls)"
+    ends_as_zerohop
 
     values+=(meta.id=s format=bam reference=genome.fa reads='phix.1.fastq phix.2.fastq'
-        sorting=--sort duplicates='--mark-duplicates --duplicate-metrics s.duplicates.txt' memory='--sort-memory 64M')
-    block align script "${values[@]}" > align.sh
-    bash -ue align.sh 2> /dev/null
-    zerohop align -q -t 2 --sort --mark-duplicates -o direct.sam genome.fa phix.1.fastq phix.2.fastq
-    same_alignments <(samtools view -h --no-PG s.bam) direct.sam "zerohop/align"
-    for file in s.bam.bai s.zerohop.json s_mqc.json s.duplicates.txt; do
-        [ -s "$file" ] || fail "zerohop/align: there is no $file"
-        rm "$file"
-    done
+        sorting=--sort duplicates='--duplicate-metrics s.duplicates.txt' memory='--sort-memory 64M')
+    aligns samtools marking=--mark-duplicates
+    # what Groovy makes of ext.args
+    grep -qF "marking = mark_duplicates && !args.contains('--mark-duplicates') ? '--mark-duplicates' : ''" \
+        "$PIPELINES/nf-core/modules/nf-core/zerohop/align/main.nf" || fail "the rules of ext.args are not taken"
+    aligns picard args=--mark-duplicates=picard marking=
     values+=(sorted_index=s.bam.bai metrics=s.duplicates.txt)
     for module in index align search; do
         block $module stub "${values[@]}" > stub.sh
@@ -89,4 +126,6 @@ nf_core() {
 
 part all_options
 part versions
+part images
+part qualities
 part nf_core

@@ -6,7 +6,10 @@ source "$(dirname "$0")/lib.sh"
 [ -n "$(mpis)" ] || skip "neither OpenMPI nor MPICH is here"
 make_hosts
 cd "$WORK"
-python3 - "${PAIRS:-400000}" <<'END'
+# make_reads PAIRS: 1.fq and 2.fq, and one.sam, what one process makes of them
+make_reads() {
+    pairs=$1
+    python3 - "$pairs" <<'END'
 import random, sys
 random.seed(11)
 genome = ''.join(random.choice('ACGT') for _ in range(300_000))
@@ -23,8 +26,17 @@ with open('1.fq', 'w') as one, open('2.fq', 'w') as two:
         one.write(f'@r{i}\n{first}\n+\n{"I" * len(first)}\n')
         two.write(f'@r{i}\n{second}\n+\n{"H" * len(second)}\n')
 END
+    zerohop align -q -t 2 -o one.sam ref.fa 1.fq 2.fq
+}
+make_reads "${PAIRS:-400000}"
 records() { grep -v '^@PG' "$1"; }
-zerohop align -q -t 2 -o one.sam ref.fa 1.fq 2.fq
+
+# more_reads MPI: twice as many, after a run that had ended before it could be disturbed
+more_reads() {
+    doubled=$((${doubled-0} + 1))
+    [ $doubled -le 4 ] || fail "$1: a run of $pairs pairs ends before it can be disturbed"
+    make_reads $((2 * pairs))
+}
 
 # align MPI RANKS OPTION...: over all hosts, to r.sam; what it says goes to log
 align() {
@@ -46,6 +58,23 @@ begin() {
     fail "it does not get on: $(cat log)"
 }
 
+# cut_off MPI HOST OPTION...: begins, and takes a host's link down when something is finished; comes back after 3 s, in
+# which the run did not complete
+cut_off() {
+    local mpi=$1 host=$2; shift 2
+    while true; do
+        begin "$mpi" "$@"
+        unplug "$host"
+        sleep 3
+        [ -e r.sam ] || return 0
+        # it needed the link no more
+        plug "$host"
+        end_all || true
+        rm -r r.sam*
+        more_reads "$mpi"
+    done
+}
+
 is_complete() {
     [ "$1" = 0 ] || fail "$2: exit status $1: $(cat log)"
     cmp <(records one.sam) <(records r.sam) || fail "$2: other records"
@@ -63,8 +92,8 @@ same() {
 }
 
 link_down_for_a_while() {
-    begin "$1"
-    link_down h2 3
+    cut_off "$1" h2
+    plug h2
     ends_within 90 || fail "$1: it hangs after its link was down: $(cat log)"
     is_complete $status "$1, a link down for 3 s"
     echo "$1: a link that is down for 3 s does no harm"
@@ -72,8 +101,7 @@ link_down_for_a_while() {
 
 link_down_for_good() {
     local rc=0
-    begin "$1" --hang-limit 4
-    unplug h3
+    cut_off "$1" h3 --hang-limit 4
     ranks_end_within 30 || fail "$1: ranks hang without a link: $(cat log)"
     words="(no word from .*|MPI's .* has not come back) for 4 s: .* hangs, or the way to it is broken"
     grep -qE "^error: rank [01] of 3: $words" log ||
@@ -86,18 +114,31 @@ link_down_for_good() {
     echo "$1: a link that is down for good ends the ranks, and the run can be gone on with"
 }
 
-# KILLS times any rank is killed at any time after something was finished, and the run gone on with.
+# KILLS times any rank is killed at any time after something was finished, and the run gone on with: one run, or more
+# where it is done before.
 ranks_killed() {
-    local kills=0 wanted=2 again= rc=0 before said
+    local kills=0 wanted=2 before
     [ -z "${LONG-}" ] || wanted=3
-    while [ $kills -lt "${KILLS:-$wanted}" ]; do
+    wanted=${KILLS:-$wanted}
+    while [ $kills -lt "$wanted" ]; do
+        before=$kills
+        run_with_kills "$1"
+        [ $kills -gt "$before" ] || more_reads "$1"
+    done
+    echo "$1: a rank was killed $kills times, and the run gone on with each time: the bytes of one process"
+}
+
+# One run to its end. kills, of those that were wanted: how often it had to be gone on with.
+run_with_kills() {
+    local again= rc=0 before said
+    while [ $kills -lt "$wanted" ]; do
         begin "$1" $again
         again=--resume before=$(finished)
         said=$(kill_some_rank 0.3)
-        [ "$said" = "no rank runs any more" ] || kills=$((kills + 1))
         echo "$1: $said, when $before grains or more were finished"
         ends_within 60 || fail "$1: it hangs after a rank was killed: $(cat log)"
         [ ! -e r.sam ] || break
+        kills=$((kills + 1))
         [ $status != 0 ] && [ $status -ne 124 ] || fail "$1: exit status $status after a rank was killed: $(cat log)"
         [ "$before" -gt 0 ] || fail "$1: nothing is finished"
     done
@@ -105,7 +146,6 @@ ranks_killed() {
     [ ! -e r.sam ] || [ $status = 0 ] || rm -rf r.sam.progress
     [ -e r.sam ] || align "$1" 3 --resume || rc=$?
     is_complete $rc "$1, $kills times killed and gone on with"
-    echo "$1: a rank was killed $kills times, and the run gone on with each time: the bytes of one process"
 }
 
 for mpi in ${MPIS:-$(mpis)}; do

@@ -47,8 +47,8 @@ pub fn text(target: &str) -> Result<String, String> {
     let mut by_text: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
     let mut out = String::from(
         "zerohop has the MIT licence. It has these crates in it, under the licences below, and the standard library of \
-         Rust (MIT OR Apache-2.0). libgomp of GCC is linked into it, and libstdc++ and libgcc into portable programs: \
-         GPL-3.0-or-later WITH GCC-exception-3.1, which asks for nothing here.\n\n",
+         Rust (MIT OR Apache-2.0). libstdc++ and libgcc of GCC are linked into portable programs: GPL-3.0-or-later \
+         WITH GCC-exception-3.1, which asks for nothing here.\n\n",
     );
     for linked in &crates {
         out += &format!("{}: {}\n", linked.name, linked.licence);

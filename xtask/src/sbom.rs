@@ -4,7 +4,7 @@ use crate::{linked, workspace};
 use serde_json::{Value, json};
 
 /// What the compilers of C and C++ bring, and their licence.
-const OF_GCC: [&str; 3] = ["libgcc", "libgomp", "libstdc++"];
+const OF_GCC: [&str; 2] = ["libgcc", "libstdc++"];
 const LICENCE_OF_GCC: &str = "GPL-3.0-or-later WITH GCC-exception-3.1";
 
 /// The bill of the portable programs for `target`.

@@ -20,8 +20,9 @@ def folder(reference: Path, reads: list[Path], summary: zerohop.Summary, tmp_pat
     for mate, file in enumerate(reads, 1):
         shutil.copy(file, tmp_path / f"reads_{mate}.fq.gz")
     (tmp_path / "reads.fq").write_text("@first\nACGT\n+\nIIII\n@second\nACGT\n+\nIII\n")
-    (tmp_path / "results").mkdir()
-    zerohop.align(reference, *reads, out=tmp_path / "S1.bam", json=tmp_path / "results" / "S1.json")
+    rows = [f"S1,{reads[0]},{reads[1]}", f"S2,{tmp_path}/reads_1.fq.gz,{tmp_path}/reads_2.fq.gz"]
+    (tmp_path / "sheet.csv").write_text("\n".join(["sample,fastq_1,fastq_2", *rows]))
+    zerohop.run("align", reference, "--samples", tmp_path / "sheet.csv", "--output-dir", tmp_path / "results")
     return tmp_path
 
 

@@ -43,10 +43,20 @@ def test_an_error_goes_to_other_processes() -> None:
     assert (again.exit_code, again.message, again.command) == (1, "what", ["zerohop", "align"])
 
 
-def test_names_that_begin_with_a_dash(reference: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_names_that_begin_with_a_dash(
+    reference: Path, reads: list[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
     with pytest.raises(zerohop.Error, match="^-nowhere.fq: cannot open"):
         zerohop.align(reference, "-nowhere.fq", out="out.bam")
+    zerohop.align(reference, *reads, out="-o.bam", json="-run.json")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["-o.bam", "-run.json"]
+
+
+def test_options_are_words(reference: Path, reads: list[Path], tmp_path: Path) -> None:
+    with pytest.raises(TypeError, match=r"as in \['--sort', '--mark-duplicates'\]"):
+        zerohop.align(reference, *reads, out=tmp_path / "out.bam", options="--sort --mark-duplicates")
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_no_program(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -67,20 +77,29 @@ def test_other_files_are_refused(tmp_path: Path) -> None:
         zerohop.load(file)
 
 
-def test_an_interrupt_ends_the_program(reference: Path, tmp_path: Path) -> None:
-    """Whoever interrupts a notebook sends the signal to Python alone."""
+#: What docs/python.md tells those to do whose Python is ended by SIGTERM.
+HANDLER = "signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))"
+
+
+def test_the_documented_handler_is_tested() -> None:
+    assert HANDLER in (Path(__file__).parents[3] / "docs" / "python.md").read_text()
+
+
+@pytest.mark.parametrize("name, handler, status", [("SIGINT", "", -2), ("SIGTERM", HANDLER, 143)])
+def test_an_interrupt_ends_the_program(name: str, handler: str, status: int, reference: Path, tmp_path: Path) -> None:
+    """Whoever interrupts a notebook sends the signal to Python alone; so do many who end a service."""
     pipe, out = tmp_path / "reads.fq", tmp_path / "out" / "out.sam"
     out.parent.mkdir()
     os.mkfifo(pipe)
-    words = "import sys, zerohop; zerohop.align(sys.argv[1], sys.argv[2], out=sys.argv[3])"
+    words = f"import signal, sys, zerohop; {handler}\nzerohop.align(sys.argv[1], sys.argv[2], out=sys.argv[3])"
     python = subprocess.Popen([sys.executable, "-c", words, reference, pipe, out], start_new_session=True,
                               stderr=subprocess.PIPE)
     # the program opens the pipe to read: then it runs
     with open(pipe, "wb"):
         time.sleep(0.1)
-        python.send_signal(signal.SIGINT)
+        python.send_signal(signal.Signals[name])
         said = python.communicate(timeout=60)[1]
-    assert b"KeyboardInterrupt" in said
+    assert python.returncode == status, said
     with pytest.raises(ProcessLookupError):
         os.killpg(python.pid, 0)
     assert list(out.parent.iterdir()) == []

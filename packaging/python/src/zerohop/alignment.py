@@ -32,13 +32,17 @@ def align(
 
     Raises Error if the program fails; no file is left then that looks complete.
     """
-    arguments: list[Word] = ["align", "-o", out]
+    if isinstance(options, str):
+        # its letters would be taken for options
+        raise TypeError(f"options is a list of words, as in {options.split()}, not the text {options!r}")
+    # with =, for names may begin with a dash
+    arguments: list[Word] = ["align", f"--output={os.fspath(out)}"]
     if threads is not None:
-        arguments += ["-t", str(threads)]
+        arguments.append(f"--threads={threads}")
     if engine is not None:
-        arguments += ["--engine", engine]
+        arguments.append(f"--engine={engine}")
     arguments += options
     with tempfile.TemporaryDirectory(prefix="zerohop-") as folder:
         summary = Path(folder, "summary.json") if json is None else Path(os.fspath(json))
-        run(*arguments, "--json", summary, "--", reference, *reads)
+        run(*arguments, f"--json={summary}", "--", reference, *reads)
         return load(summary)

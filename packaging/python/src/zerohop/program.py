@@ -30,7 +30,9 @@ def program() -> Path:
 def run(*arguments: Word) -> str:
     """Runs any command of zerohop, as in `run("index", "ref.fa")`, and returns what it prints on standard output.
 
-    Raises Error if it fails. If Python is interrupted, the program is told to end, and takes its unfinished files away.
+    Raises Error if it fails. If an exception ends the waiting (KeyboardInterrupt, or SystemExit of a handler of
+    SIGTERM), the program is told to end, and takes its unfinished files away. A signal that ends Python without an
+    exception does not reach the program.
     """
     return start([str(program()), *(os.fspath(argument) for argument in arguments)])
 

@@ -39,7 +39,9 @@ process ZEROHOP_ALIGN {
     // An index of strobealign holds the reference, too.
     def reference = fasta ?: index
     def sorting = sort || mark_duplicates ? '--sort' : ''
-    def duplicates = mark_duplicates ? "--mark-duplicates --duplicate-metrics ${prefix}.duplicates.txt" : ''
+    // ext.args may choose the rules: --mark-duplicates=picard
+    def marking = mark_duplicates && !args.contains('--mark-duplicates') ? '--mark-duplicates' : ''
+    def duplicates = mark_duplicates ? "--duplicate-metrics ${prefix}.duplicates.txt" : ''
     // A quarter of the task's memory is for records; the index and the reads take the rest.
     def memory = sorting && task.memory && !args.contains('--sort-memory')
         ? "--sort-memory ${task.memory.toMega().intdiv(4)}M"
@@ -48,7 +50,7 @@ process ZEROHOP_ALIGN {
     zerohop align \\
         ${args} \\
         --threads ${task.cpus} \\
-        ${sorting} ${duplicates} ${memory} \\
+        ${sorting} ${marking} ${duplicates} ${memory} \\
         --sample ${meta.id} \\
         --json ${prefix}.zerohop.json \\
         --mqc ${prefix}_mqc.json \\

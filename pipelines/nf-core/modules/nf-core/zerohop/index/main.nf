@@ -26,7 +26,7 @@ process ZEROHOP_INDEX {
         ${args} \\
         --threads ${task.cpus} \\
         ${fasta} \\
-        2> ${prefix}_index.log || { cat ${prefix}_index.log >&2; exit 1; }
+        2> ${prefix}_index.log || { status=\$?; cat ${prefix}_index.log >&2; exit \$status; }
     """
 
     stub:

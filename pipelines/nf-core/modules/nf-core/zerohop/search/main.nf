@@ -2,10 +2,8 @@ process ZEROHOP_SEARCH {
     tag "${meta.id}"
     label 'process_high'
 
+    // No image that is published has zerohop, diamond and BLAST: the pipeline names one of its own.
     conda "${moduleDir}/environment.yml"
-    container "${workflow.containerEngine in ['singularity', 'apptainer'] && !task.ext.singularity_pull_docker_container
-        ? 'https://depot.galaxyproject.org/singularity/zerohop:0.1.0--0'
-        : 'quay.io/biocontainers/zerohop:0.1.0--0'}"
 
     input:
     tuple val(meta), path(queries)
