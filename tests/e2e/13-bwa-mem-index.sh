@@ -100,6 +100,24 @@ stale() {
     echo "stale: told"
 }
 
+# Header lines that the library cuts off, or ends the process for
+long_lines() {
+    local long what rc ann=other/r.fa.ann
+    long=$(head -c 9000 /dev/zero | tr '\0' y)
+    for what in "name of contig '${long::80}…'" "comment of contig 'c'"; do
+        [ "${what%% *}" = name ] && echo ">$long" > long.fa || echo ">c $long" > long.fa
+        echo ACGTACGTAGGCTA >> long.fa
+        rc=0
+        "$ZEROHOP" index --engine bwa-mem long.fa 2> err || rc=$?
+        [ $rc = 1 ] && grep -q "^error: long.fa: the $what has 9000 bytes" err || fail "$what: $rc, $(cut -c 1-300 err)"
+        [ "$(ls long.fa*)" = long.fa ] || fail "$what: left are $(ls long.fa*)"
+    done
+    # as another program has made it
+    sed -i "2s/ [^ ]*\$/ $long/" $ann
+    refused "$ann: the comment of contig .* bytes" other/r.fa 1.fq 2.fq
+    echo "long lines: refused"
+}
+
 damage() {
     python3 - "$ZEROHOP" <<'END'
 import os, random, subprocess, sys
@@ -190,4 +208,4 @@ print(">a", "".join(random.choice("ACGT") for _ in range(300_000)), sep="\n")' >
     echo "memory: $ended ends for want of it, each with words"
 }
 
-for part in missing stale damage memory; do part $part; done
+for part in missing stale damage long_lines memory; do part $part; done
