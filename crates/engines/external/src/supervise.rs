@@ -7,7 +7,6 @@ use crate::process::{Identity, Running, how_it_ended, spawn};
 use crate::tool::Tell;
 use std::ffi::OsString;
 use std::fs::File;
-use std::io::IsTerminal;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
 use std::process::{ExitStatus, Stdio};
@@ -57,7 +56,8 @@ struct Crew {
 impl Supervision<'_> {
     /// Runs one instance per plan to the end of all. Must be called on a thread that lives on, before others are
     /// started: the instances are killed when it ends, and signals are held back for it. A single one without logs
-    /// reads our standard input; if that is a terminal, it stays in our process group. Several have nothing to read.
+    /// stays in our process group, so that it can read our terminal and is interrupted with us; several have nothing to
+    /// read.
     ///
     /// SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1 and SIGUSR2 are passed on; what the instances do then is theirs. When
     /// one fails, the others are asked to end (SIGTERM), and killed after ten seconds; after a signal, their handlers
@@ -124,15 +124,9 @@ impl Supervision<'_> {
         let fault = |source| ExternalError::System { what: what.clone(), source };
         let mut command = command(&words[0]);
         command.args(&words[1..]);
-        let reads_ours = self.logs.is_none() && count == 1;
-        // What reads a terminal must be of the group in its foreground. Any other one has a group of its own, so that
-        // it gets a signal to our whole group once, from us.
-        let own_group = !(reads_ours && std::io::stdin().is_terminal());
+        let own_group = self.logs.is_some() || count > 1;
         if own_group {
-            command.process_group(0);
-        }
-        if !reads_ours {
-            command.stdin(Stdio::null());
+            command.process_group(0).stdin(Stdio::null());
         }
         if let Some(logs) = self.logs {
             let out = logs.join(format!("{number}.out"));
