@@ -309,7 +309,7 @@ bgzf_without_end() {
 # --- files ----------------------------------------------------------------------------------------------------------
 
 files() {
-    local none="cannot open: No such file or directory (os error 2)"
+    local none="cannot open: No such file or directory (os error 2)" words engine rc
     mkdir -p folder
     fault "none.fq: $none" ref.fa none.fq
     fault "none.fq: $none" ref.fa good_1.fq none.fq
@@ -317,6 +317,13 @@ files() {
     fault "folder: is a directory, not a file of reads" ref.fa folder
     fault "folder: is a directory, not a file of reads" ref.fa good_1.fq folder
     fault "folder: is a directory, not a reference in FASTA" folder good_1.fq
+    mkfifo ref.fifo
+    words="ref.fifo: the reference must be a file, plain or gzip: it is read more than once"
+    fault "$words" ref.fifo good_1.fq
+    for engine in strobealign bwa-mem; do
+        rc=0; timeout -k 5 60 "$ZEROHOP" index --engine $engine ref.fifo 2> stderr || rc=$?
+        [ "$rc $(cat stderr)" = "1 error: $words" ] || wrong "index --engine $engine of a FIFO: $rc $(cat stderr)"
+    done
     attempt align -o nowhere/x.bam ref.fa good_1.fq
     [ "$rc $(cat stderr)" = "1 error: nowhere/x.bam: cannot write: there is no folder nowhere; make it first" ] ||
         wrong "no output folder: $rc $(cat stderr)"

@@ -78,6 +78,8 @@ synced() {
         [ $code = 95 ] && [ ! -s stderr ] || grep -q '^note: .*/out: .*loss of power: Input/output' stderr ||
             fail "a folder that is not synced: $(cat stderr)"
     done
+    FAIL_SYNC_FOLDER=95 attempt align -q -t 1 --durable --sort --sort-memory 20K -o out/x.sam ref.fa 1.fq 2.fq
+    [ $rc = 0 ] || fail "--durable, a folder that cannot be synced: $rc, $(cat stderr)"
     rm out/x.sam
     unset LD_PRELOAD
 }
@@ -262,6 +264,13 @@ old_indexes() {
     ! "$ZEROHOP" align -q -o out/x.bam ref.fa 1.fq many.fq 2> said || fail "files of other lengths were aligned"
     [ "$(ls out | wc -l)" = 2 ] || fail "files after a failure: $(ls out)"
     rm out/*
+    # nor is one left by a run that ends while it gives names
+    zerohop align -q -t 2 --sort --index csi -o out/x.bam ref.fa 1.fq 2.fq
+    LD_PRELOAD=$PWD/faults.so FAIL_RENAME=1:13 attempt align -q -t 2 --sort --durable -o out/x.bam ref.fa 1.fq
+    [ $rc = 1 ] || fail "a name that cannot be given: $rc, $(cat stderr)"
+    zerohop align -q -t 2 --sort --durable -o out/x.bam ref.fa 1.fq
+    [ "$(ls out | tr '\n' ' ')" = "x.bam x.bam.bai " ] || fail "an index of other records, after a failure: $(ls out)"
+    rm out/*
     # of each shard, and of nothing that is not written
     zerohop align -q -t 2 --sort -o out/x.1.bam ref.fa 1.fq 2.fq
     cp out/x.1.bam out/x.bam; cp out/x.1.bam.bai out/x.bam.bai
@@ -286,13 +295,19 @@ open_files() {
         "$ZEROHOP" align -q -t 1 --json $name -o out/x.sam ref.fa 1.fq >> out/runs.json
         [ "$(grep -c '"schema_version"' out/runs.json)" = 2 ] || fail "two summaries to $name"
         rm out/*
-        refused 2 "was given as two outputs" align --json $name ref.fa 1.fq
+        refused 2 "$name is standard output, which is an output already" align --json $name ref.fa 1.fq
         rc=0
         "$ZEROHOP" align -q --json $name ref.fa 1.fq 2> stderr | cat > out/mixed || rc=$?
         [ $rc = 2 ] && [ ! -s out/mixed ] || fail "records and --json $name into one pipe: $rc"
         rm out/mixed
     done
     refused 2 "--shards needs an output file" align --shards 2 -o - ref.fa 1.fq
+    for name in "-o -" "-o /dev/stdout" "-o out/x.sam --json -"; do
+        rc=0
+        "$ZEROHOP" align -q $name ref.fa 1.fq >&- 2> stderr || rc=$?
+        [ $rc = 1 ] && grep -q "standard output is closed" stderr || fail "$name, closed: $rc, $(cat stderr)"
+        [ -z "$(ls out)" ] || fail "$name, closed: left $(ls out)"
+    done
     (ulimit -Sn 40; zerohop align -q -t 2 --shards 60 -o out/x.sam ref.fa 1.fq)
     rm out/*
 }

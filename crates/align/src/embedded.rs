@@ -77,6 +77,7 @@ impl<'j> Embedded<'j> {
         };
         output_files::apart_from(job, &files)?;
         replicas.report.mean_read_length = if provider.has_read_length() { mean_read_length } else { 0 };
+        replicas.report.read_length = read_length_of(provider, mean_read_length);
         let engine = Arc::clone(&replicas.engines[0]);
         Ok(Embedded { job, machine, plan, alternatives, replicas, engine, with, among, readers: None, tried: None })
     }

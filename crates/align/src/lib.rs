@@ -177,6 +177,7 @@ fn run<T>(
 /// Refuses what makes no sense, and what cannot be read or written, before anything is loaded.
 fn check(job: &Job, embedded: Option<&dyn IndexProvider>) -> Result<(), AlignError> {
     job.check()?;
+    zerohop_input::reference::check_file(&job.reference)?;
     output_files::check(job)?;
     if job.ranks.is_recorded() {
         multi_rank::check(job)?;

@@ -311,12 +311,13 @@ impl<'t> MultiRank<'t> {
         (sink, header): (Option<FileSink>, Option<String>),
         dealt: &Dealt,
         ends: Option<Vec<u64>>,
-        report: &mut RunReport,
+        (report, threads): (&mut RunReport, usize),
     ) -> Result<Option<Vec<RankSummary>>, AlignError> {
         let own = RankSummary {
             rank: self.transport.rank(),
             host: host(),
             workers: report.workers.len(),
+            threads,
             grains: dealt.grains,
             tally: report.tally.clone(),
             wall: dealt.wall,
@@ -361,7 +362,9 @@ impl<'t> MultiRank<'t> {
         }
         let mut named: Vec<_> = self.output.partials.into_iter().zip(self.paths).collect();
         let index = sink.as_ref().and_then(|sink| Some((sink, sink.index_path()?)));
-        let index_path = index.as_ref().map(|(_, path)| path.clone());
+        let (paths, index_path) = (output_files::paths(job), index.as_ref().map(|(_, path)| path.as_path()));
+        // Before: whatever happens from here on, no index of other records lies beside these.
+        paths.iter().for_each(|path| remove_other_indexes(path, job.output.format(), index_path));
         // After the records: an index that is older is not trusted.
         if let Some((sink, path)) = index {
             let partial = journal::folder(&named[0].1).join("output.index");
@@ -370,8 +373,6 @@ impl<'t> MultiRank<'t> {
         }
         drop(sink);
         owner.complete(&named)?;
-        let paths = output_files::paths(job);
-        paths.iter().for_each(|path| remove_other_indexes(path, job.output.format(), index_path.as_deref()));
         Ok(Some(all.into_iter().map(|(rank, _)| rank).collect()))
     }
 

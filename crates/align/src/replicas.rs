@@ -252,7 +252,7 @@ impl Replicas {
             true => (whereabouts(&engines, &placed), started.elapsed()),
             false => (Vec::new(), Duration::ZERO),
         };
-        let report = IndexReport { origin, bytes, time, mean_read_length };
+        let report = IndexReport { origin, bytes, time, mean_read_length, read_length: 0 };
         Ok(Replicas { engines, places, _kept: Arc::new(kept), report, notes })
     }
 

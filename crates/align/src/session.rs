@@ -118,7 +118,8 @@ pub fn run(
                 let metrics = sorted.iter().flat_map(|sorted| &sorted.metrics);
                 metrics.map(Metrics::written).try_for_each(|metrics| metrics?.complete())?;
             }
-            let Some(of_ranks) = ranks.finish(job, (sink, header), &dealt, lengths, &mut report)? else {
+            let threads = engine.plan().workers.len();
+            let Some(of_ranks) = ranks.finish(job, (sink, header), &dealt, lengths, (&mut report, threads))? else {
                 return Ok(None);
             };
             report.sorted = sorted.map(|sorted| sorted.report);

@@ -27,6 +27,7 @@ pub fn run(args: &IndexArgs) -> Result<(), Failure> {
         }
         None => args.read_length.unwrap_or(150),
     };
+    zerohop_input::reference::check_file(&args.reference)?;
     let provider = match engines::embedded(&args.engine) {
         Some(provider) => provider,
         None => {

@@ -14,7 +14,8 @@ pub fn run(args: SearchArgs) -> Result<(), Failure> {
     let job = SearchJob {
         queries: args.queries,
         db: args.db,
-        output: args.output,
+        // As without it.
+        output: args.output.filter(|path| path.as_os_str() != "-"),
         format: args.format,
         columns: args.columns,
         max_target_seqs: args.max_target_seqs,

@@ -36,6 +36,10 @@ fn check_buffer(buffer: Bytes, machine: &Machine) -> Result<(), Failure> {
         return Err(Failure::Usage(format!("--buffer {buffer}: it must be {LEAST_BUFFER} or more")));
     }
     // One buffer lies on each node, and one over all.
+    let all = (machine.memory_nodes().len() as u64 + 1).saturating_mul(buffer.0);
+    if let Some(left) = machine.allowed.memory_left.filter(|left| left.0 < all) {
+        return Err(Failure::Usage(format!("--buffer {buffer}: {} in all, and {left} may be used", Bytes(all))));
+    }
     match machine.memory_nodes().into_iter().find(|node| node.free.0 / 2 < buffer.0) {
         Some(node) => Err(Failure::Usage(format!(
             "--buffer {buffer}: two of them must fit node {}, which has {} free",

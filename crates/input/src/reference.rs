@@ -18,6 +18,17 @@ use zerohop_model::record::{Contig, MAX_CONTIG_BASES};
 /// Bases per byte of gzip: FASTA shrinks about fourfold.
 const BASES_PER_GZIP_BYTE: u64 = 4;
 
+/// Refuses a reference that can be read only once: it is read several times.
+///
+/// # Errors
+/// A pipe, a device.
+pub fn check_file(path: &Path) -> Result<(), InputError> {
+    match std::fs::metadata(path).is_ok_and(|found| !found.is_file() && !found.is_dir()) {
+        true => Err(InputError::new(path, "the reference must be a file, plain or gzip: it is read more than once")),
+        false => Ok(()),
+    }
+}
+
 /// About how many bases a reference has, by its length; 0 of what cannot be read, which is reported when it is read in
 /// full.
 pub fn estimated_bases(path: &Path) -> u64 {

@@ -35,7 +35,8 @@ pub(crate) struct Sample {
 }
 
 /// The mean length, in bases and rounded down, of the first 500 reads of all lanes in their order (of pairs the first
-/// mates); 0 if there are none. It is what the strobealign program finds in the lanes' files put one after the other.
+/// mates), but 1 at least; 0 if there are none. It is what the strobealign program finds in the lanes' files put one
+/// after the other.
 ///
 /// # Errors
 /// A file that cannot be read.
@@ -54,7 +55,8 @@ pub fn mean_read_length(lanes: &mut [OpenLane]) -> Result<usize, InputError> {
         };
         all = Sample { reads: all.reads + found.reads, bases: all.bases + found.bases };
     }
-    Ok((all.bases as usize).checked_div(all.reads).unwrap_or(0))
+    // Reads without bases are short ones.
+    Ok((all.bases as usize).checked_div(all.reads).map_or(0, |mean| mean.max(1)))
 }
 
 /// The first `most` reads of a file, or as many as it has.

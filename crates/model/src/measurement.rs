@@ -13,8 +13,8 @@ use std::time::Duration;
 
 /// Counts of reads and records; adds up over chunks and workers.
 ///
-/// `reads` is what came in, `primary_records` what went out: each read has exactly one primary record, so the two must
-/// be equal, and a run in which they are not has failed.
+/// `reads` is what came in, `primary_records` what went out: each read has exactly one primary record, or is counted
+/// among those [without one](Tally::without_record). A run in which these do not add up has failed.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Tally {
     /// Fragments: single reads or pairs.

@@ -67,8 +67,8 @@ impl<'h> Packing<'h> {
     ) -> Result<(), Error> {
         match self {
             Packing::Plain | Packing::Blocks(_) | Packing::Containers(_) => write(out),
-            Packing::Frames(..) if fields.name.len() > MOST_OF_NAME => {
-                let what = format!("its name has more than {MOST_OF_NAME} bytes, and cannot be sorted");
+            Packing::Frames(keys, _) if !keys.takes(fields.name) => {
+                let what = format!("its name has more than {MOST_OF_NAME} bytes, and cannot be sorted by it");
                 Err(Error::Record { read: shown(fields.name), mate: usize::from(fields.flags & LAST != 0), what })
             }
             Packing::Frames(keys, signer) => {

@@ -334,9 +334,10 @@ impl FileSink {
             written.map_err(|source| unwritten(WriteError { path: file.path().to_owned(), source }))?;
         }
         let paths = paths(self.spec.path.as_deref(), self.spec.shards);
-        let index_path = index.as_ref().map(|file| file.path().to_owned());
+        let index_path = index.as_ref().map(NewFile::path);
+        // Before: whatever happens from here on, no index of other records lies beside these.
+        paths.iter().for_each(|path| remove_other_indexes(path, self.spec.format, index_path));
         complete_all(own.into_iter().chain(index).chain(beside).collect()).map_err(unwritten)?;
-        paths.iter().for_each(|path| remove_other_indexes(path, self.spec.format, index_path.as_deref()));
         Ok(bytes)
     }
 
@@ -481,7 +482,7 @@ pub fn index_path(path: &Path, index: IndexFormat) -> PathBuf {
     name.into()
 }
 
-/// Removes indexes of `path` but the one that was written: they are of records that were replaced. What has the name of
+/// Removes indexes of `path` but the one that is written: they are of records that are replaced. What has the name of
 /// one, and holds something else, stays. One that cannot be removed is told of: the records are complete.
 pub fn remove_other_indexes(path: &Path, format: Format, written: Option<&Path>) {
     if zerohop_process::is_written_in_place(path) {

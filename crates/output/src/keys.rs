@@ -37,6 +37,11 @@ impl KeyMaker {
         }
         &self.key
     }
+
+    /// Whether a record of this name can have a key.
+    pub(crate) fn takes(&self, name: &[u8]) -> bool {
+        self.order != SortOrder::Name || name.len() <= MOST_OF_NAME
+    }
 }
 
 /// Names of more bytes cannot be sorted by name: keys are short.

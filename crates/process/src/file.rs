@@ -3,6 +3,7 @@
 use crate::descriptors::copy_of;
 use crate::exit::Ending;
 use crate::lock::{has_no_locks, is_still_there};
+use crate::standard;
 use crate::system::NOT_TO_BE_SYNCED;
 use crate::tell;
 use crate::temporary::{Naming, Temporary};
@@ -86,13 +87,13 @@ impl NewFile {
     /// What the system says.
     pub fn standard_output() -> Result<Self, WriteError> {
         let path = PathBuf::from("standard output");
-        let file = copy_of(libc::STDOUT_FILENO).map_err(WriteError::of(&path))?;
+        let file = open_file(libc::STDOUT_FILENO).map_err(WriteError::of(&path))?;
         Ok(NewFile { path, file, replaces: None })
     }
 
     fn open(path: &Path) -> Result<Self, Error> {
         if let Some(number) = number_of_open_file(path) {
-            return Ok(NewFile { path: path.to_owned(), file: copy_of(number)?, replaces: None });
+            return Ok(NewFile { path: path.to_owned(), file: open_file(number)?, replaces: None });
         }
         let there = std::fs::metadata(path).ok();
         if is_name_of_open_file(path) || there.as_ref().is_some_and(|there| !there.is_file()) {
@@ -194,7 +195,10 @@ pub fn give_name(path: &Path, name: &Path) -> Result<(), Error> {
 }
 
 /// Has the names in a folder outlast a loss of power. Some file systems cannot sync folders, and need not.
-fn sync_folder(folder: &Path) -> Result<(), Error> {
+///
+/// # Errors
+/// What the system says.
+pub fn sync_folder(folder: &Path) -> Result<(), Error> {
     match File::open(folder).and_then(|open| open.sync_all()) {
         Err(error) if NOT_FOR_FOLDERS.contains(&error.kind()) => Ok(()),
         synced => synced,
@@ -230,10 +234,10 @@ pub fn check_folder(path: &Path) -> Result<(), WriteError> {
 /// # Errors
 /// As for [`NewFile::create`].
 pub fn check_writable(path: &Path) -> Result<(), WriteError> {
-    // To open a pipe would be to use it.
-    let in_place =
-        path == Path::new("-") || std::fs::metadata(path).is_ok_and(|there| !there.is_file() && !there.is_dir());
-    if in_place { Ok(()) } else { NewFile::create(path).map(drop) }
+    // To open a pipe would be to use it; but for one that is open.
+    let is_open = path == Path::new("-") || number_of_open_file(path).is_some();
+    let in_place = std::fs::metadata(path).is_ok_and(|there| !there.is_file() && !there.is_dir());
+    if in_place && !is_open { Ok(()) } else { NewFile::create(path).map(drop) }
 }
 
 pub(crate) fn is_name_of_open_file(path: &Path) -> bool {
@@ -248,6 +252,14 @@ pub(crate) fn number_of_open_file(path: &Path) -> Option<RawFd> {
         "/dev/stderr" => Some(libc::STDERR_FILENO),
         _ => numbered("/dev/fd").or_else(|| numbered("/proc/self/fd")),
     }
+}
+
+/// An open file, at the place where it is. Standard output may have been closed before we were started.
+fn open_file(number: RawFd) -> Result<File, Error> {
+    if number == libc::STDOUT_FILENO {
+        standard::check_open().map_err(Error::other)?;
+    }
+    copy_of(number)
 }
 
 /// Whether an output of this name is written in place, and not under a temporary name first: standard output (`-`), the

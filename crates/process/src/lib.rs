@@ -67,7 +67,7 @@ pub use environment::command_line;
 pub use exhausted::end_where_exhausted;
 pub use exit::Ending;
 pub use file::{NewFile, WriteError, check_folder, check_writable, complete_all, give_name};
-pub use file::{is_written_in_place, target_of, write};
+pub use file::{is_written_in_place, sync_folder, target_of, write};
 pub use files::allow_more_files;
 pub use idle::{Limits, Stopped, end_programs};
 pub use lock::{has_no_locks, open_shared};

@@ -86,7 +86,7 @@ pub fn apart<'i, 'o>(
     outputs: impl IntoIterator<Item = &'o PathBuf>,
 ) -> Result<(), OverwriteError> {
     let inputs: Vec<Identity> = inputs.into_iter().filter_map(|path| identity_with(path, "/dev/stdin")).collect();
-    let mut before: Vec<Identity> = Vec::new();
+    let mut before: Vec<(Identity, &PathBuf)> = Vec::new();
     for path in outputs {
         let Some(file) = identity_with(path, "/dev/stdout") else { continue };
         if inputs.contains(&file) {
@@ -95,10 +95,13 @@ pub fn apart<'i, 'o>(
                 path.display()
             )));
         }
-        if before.contains(&file) {
-            return Err(OverwriteError::Refused(format!("{} was given as two outputs", path.display())));
+        if let Some((_, other)) = before.iter().find(|(other, _)| *other == file) {
+            let is_standard = other.as_path() == Path::new("-");
+            let what =
+                if is_standard { "is standard output, which is an output already" } else { "was given as two outputs" };
+            return Err(OverwriteError::Refused(format!("{} {what}", path.display())));
         }
-        before.push(file);
+        before.push((file, path));
     }
     Ok(())
 }

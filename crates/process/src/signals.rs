@@ -103,8 +103,17 @@ impl Drop for HeldSignals {
 /// Has the ends of children be seen. Who starts us may ignore SIGCHLD, as daemons do and scripts in Perl; that is
 /// inherited, and the kernel would take their ends for itself (`sigaction(2)`).
 pub fn see_children_end() {
-    // SAFETY: the default action is set, which runs nothing.
-    unsafe { libc::signal(libc::SIGCHLD, libc::SIG_DFL) };
+    // A handler is its program's own, and stays.
+    // SAFETY: an all-zero sigaction is a valid one; the old action is asked for, to a local variable; the default one
+    // is set, which runs nothing.
+    unsafe {
+        let mut action: libc::sigaction = std::mem::zeroed();
+        if libc::sigaction(libc::SIGCHLD, std::ptr::null(), &raw mut action) == 0
+            && (action.sa_sigaction == libc::SIG_IGN || action.sa_flags & libc::SA_NOCLDWAIT != 0)
+        {
+            libc::signal(libc::SIGCHLD, libc::SIG_DFL);
+        }
+    }
 }
 
 /// Has no signal but SIGKILL and SIGSTOP reach the child: a scheduler sends signals to all processes of a job at once,

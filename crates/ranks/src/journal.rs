@@ -450,7 +450,11 @@ fn end(folder: &Path, names: &[(PathBuf, PathBuf)]) -> Result<(), RanksError> {
         named.push(name);
     }
     for (_, output) in named {
-        sync_folder(folder_of(output))?;
+        let folder = folder_of(output);
+        if let Err(error) = zerohop_process::sync_folder(folder) {
+            let folder = folder.display();
+            tell::note(&format!("{folder}: that a file has got its name may not outlast a loss of power: {error}."));
+        }
     }
     // The output is complete: what cannot be cleared away does not change that.
     if let Err(error) = leave(folder) {
@@ -478,12 +482,7 @@ fn folder_of(path: &Path) -> &Path {
 /// # Errors
 /// What the system says.
 pub fn sync_folder(folder: &Path) -> Result<(), RanksError> {
-    let synced = File::open(folder).and_then(|open| open.sync_all());
-    match synced {
-        // Some file systems cannot do that to folders, and need not.
-        Err(error) if error.kind() != ErrorKind::InvalidInput => Err(fault(folder, error)),
-        _ => Ok(()),
-    }
+    zerohop_process::sync_folder(folder).map_err(|error| fault(folder, error))
 }
 
 impl Journal {

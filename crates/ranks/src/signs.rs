@@ -6,7 +6,7 @@ use std::thread::Builder;
 use std::time::{Duration, Instant};
 
 /// The tag of signs.
-const SIGN_TAG: u32 = 50;
+const SIGN_TAG: u32 = 0x7367;
 /// A rank at work gives so many in the time that others wait for it, for one may come late; and one a minute at least.
 const IN_LIMIT: u32 = 8;
 const LONGEST: Duration = Duration::from_secs(60);

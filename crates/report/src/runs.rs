@@ -31,7 +31,7 @@ pub(crate) fn add(page: &mut Page, name: &str, run: &Summary) {
     for note in run.notes.iter().chain(&run.run.refused) {
         page.note(note);
     }
-    if !run.ranks.is_empty() {
+    if run.has_other_ranks() {
         page.note("CPU time, memory, plan and machine, and all that follows here, are those of rank 0.");
     }
     add_times(page, run);

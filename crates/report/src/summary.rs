@@ -30,8 +30,12 @@ pub struct IndexReport {
     pub bytes: Bytes,
     /// Time until all copies were there.
     pub time: Duration,
-    /// Mean length of the first reads, in bases, for which it was chosen; 0 if that did not matter.
+    /// Mean length of the first reads, in bases, or that which was given, for which it was chosen; 0 if that did not
+    /// matter.
     pub mean_read_length: usize,
+    /// Length of the reads for which it is made, in bases; 0 if that does not matter.
+    #[serde(default)]
+    pub read_length: usize,
 }
 
 /// What the process as a whole used.
@@ -107,6 +111,9 @@ pub struct RankSummary {
     pub host: String,
     /// Its workers, or instances.
     pub workers: usize,
+    /// Its threads, those of instances, too.
+    #[serde(default)]
+    pub threads: usize,
     /// Runs of chunks that it took.
     pub grains: u64,
     /// Reads and records.
@@ -137,12 +144,18 @@ impl Summary {
         WithFigures { summary: self, figures: self.figures() }
     }
 
-    /// Workers of all ranks.
+    /// Threads of all ranks.
     pub(crate) fn threads(&self) -> usize {
         match self.ranks[..] {
             [] => self.plan.workers.len(),
-            ref ranks => ranks.iter().map(|rank| rank.workers).sum(),
+            // Files of before have no threads of ranks.
+            ref ranks => ranks.iter().map(|rank| rank.threads.max(rank.workers)).sum(),
         }
+    }
+
+    /// Whether there are ranks besides the one that tells most.
+    pub(crate) fn has_other_ranks(&self) -> bool {
+        self.ranks.len() > 1
     }
 
     /// Reads per second of mapping.

@@ -51,7 +51,7 @@ impl Summary {
             line("compared", comparison_words(comparison));
         }
         // Of the others their reads are told alone.
-        let of_first = if self.ranks.is_empty() { "" } else { " of rank 0" };
+        let of_first = if self.has_other_ranks() { " of rank 0" } else { "" };
         line(
             if instances.is_empty() { "workers" } else { "feeders" },
             format!(
@@ -101,11 +101,11 @@ impl Summary {
             IndexOrigin::File(path) => format!("loaded from {path}"),
             IndexOrigin::Built => "built from the reference".to_owned(),
         };
-        let IndexReport { bytes, time, mean_read_length, .. } = self.index;
+        let IndexReport { bytes, time, read_length, .. } = self.index;
         let time = if time.is_zero() { String::new() } else { format!(" in {}", seconds(time)) };
-        let reads = match mean_read_length {
+        let reads = match read_length {
             0 => String::new(),
-            length => format!("; the first reads have {length} bases on average"),
+            length => format!(", for reads of about {length} bases"),
         };
         format!("{from}{time}, {bytes} per copy{reads}")
     }
@@ -174,11 +174,13 @@ fn some(count: u64, one: &str, many: &str) -> String {
 
 fn replica_line(replica: &ReplicaReport) -> String {
     let census = &replica.census;
-    let found = match census.present {
-        Bytes(0) => "it has no pages large enough to be looked for".to_owned(),
-        present => format!("{present} found"),
-    };
-    let mut text = format!("{}; {found}", wanted(&replica.placement));
+    let mut text = wanted(&replica.placement);
+    match census.present {
+        // What is refused may be to tell.
+        Bytes(0) if !replica.refused.is_empty() => {}
+        Bytes(0) => text += "; it has no pages large enough to be looked for",
+        present => text += &format!("; {present} found"),
+    }
     if !census.per_node.is_empty() {
         text += &format!(": {}; {:.0} % on huge pages", nodes_found(census), percent(census.huge.0, census.present.0));
     }

@@ -121,5 +121,7 @@ fn check(job: &SearchJob) -> Result<(), JobError> {
     let in_database = std::fs::read_dir(&job.db).into_iter().flatten().flatten().map(|entry| entry.path());
     let library = zerohop_ranks::find(job.mpi.as_deref());
     let read: Vec<PathBuf> = std::iter::once(job.queries.clone()).chain(library).chain(in_database).collect();
-    Ok(overwrite::apart(&read, job.output.iter().chain(&job.json).chain(&job.record))?)
+    let standard_output = job.output.is_none().then(|| PathBuf::from("-"));
+    let written = standard_output.iter().chain(&job.output).chain(&job.json).chain(&job.record);
+    Ok(overwrite::apart(&read, written)?)
 }

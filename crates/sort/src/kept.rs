@@ -29,6 +29,8 @@ pub const KEPT: &str = "sorting.";
 /// How they end: blocks, and the list.
 const BLOCKS: &str = "runs";
 const LIST: &str = "list";
+/// What file systems say that cannot sync folders, and need not.
+const NOT_FOR_FOLDERS: [ErrorKind; 3] = [ErrorKind::InvalidInput, ErrorKind::PermissionDenied, ErrorKind::Unsupported];
 
 /// Where runs of one store are kept. Several processes may write to one folder, each under a `rank` of its own; one
 /// that takes up what others have left is another `attempt`.
@@ -71,7 +73,7 @@ impl Kept {
         let (blocks, list) = (new(BLOCKS).map_err(of)?, new(LIST).map_err(of)?);
         match File::open(&self.folder).and_then(|folder| folder.sync_all()) {
             // Some file systems cannot sync folders, and need not.
-            Err(error) if matches!(error.kind(), ErrorKind::InvalidInput | ErrorKind::PermissionDenied) => {}
+            Err(error) if NOT_FOR_FOLDERS.contains(&error.kind()) => {}
             synced => synced.map_err(of)?,
         }
         let list = List { home: home.clone(), file: list, length: Mutex::new(Some(0)) };

@@ -200,7 +200,13 @@ impl Site {
     /// What is to be said of the index.
     pub fn index_report(&self) -> IndexReport {
         let origin = IndexOrigin::File(self.index.prefix.display().to_string());
-        IndexReport { origin, bytes: Bytes(self.index.bytes()), time: self.sharing, mean_read_length: 0 }
+        IndexReport {
+            origin,
+            bytes: Bytes(self.index.bytes()),
+            time: self.sharing,
+            mean_read_length: 0,
+            read_length: 0,
+        }
     }
 }
 

@@ -48,7 +48,7 @@ pub enum DbCommand {
         #[arg(value_parser = RangedU64ValueParser::<usize>::new().range(1..=65536))]
         threads: Option<usize>,
 
-        /// Print only errors on standard error
+        /// Print only errors and notes on standard error
         #[arg(short, long)]
         quiet: bool,
     },
@@ -163,7 +163,7 @@ pub struct SearchArgs {
     #[arg(long, value_name = "FILE", conflicts_with = "resume", hide_short_help = true)]
     pub record: Option<PathBuf>,
 
-    /// Print only errors on standard error
+    /// Print only errors and notes on standard error
     #[arg(short, long)]
     pub quiet: bool,
 

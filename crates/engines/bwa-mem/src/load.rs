@@ -46,11 +46,11 @@ impl Files {
     /// Files that are missing or wrong; a reference that has changed.
     pub(crate) fn check(reference: &Path, ignore_alt: bool, threads: usize) -> Result<Self, IndexFileError> {
         content::check_alt(reference)?;
-        content::check_lines(reference)?;
         match Digests::read(reference)? {
             Some(digests) => digests.check(reference, threads)?,
             None => content::check(reference, threads)?,
         }
+        content::check_lines(reference)?;
         Ok(Files { reference: std::path::absolute(reference).unwrap_or_else(|_| reference.to_owned()), ignore_alt })
     }
 

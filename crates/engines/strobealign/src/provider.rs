@@ -8,7 +8,7 @@ use crate::{
 };
 use std::fs::File;
 use std::path::{Path, PathBuf};
-use zerohop_input::reference::estimated_bases;
+use zerohop_input::reference::{check_file, estimated_bases};
 use zerohop_model::engine::Engine;
 use zerohop_model::index::{IndexError, IndexProvider, IndexSource, OnStart, Product, Resident, Wanted};
 use zerohop_model::machine::Bytes;
@@ -74,12 +74,7 @@ impl IndexProvider for Provider {
 fn parse(wanted: &Wanted<'_>) -> Result<(Options, IndexParameters), IndexError> {
     let options = Options::parse(wanted.arguments).map_err(usage)?;
     let reference = wanted.reference;
-    if std::fs::metadata(reference).is_ok_and(|metadata| !metadata.is_file() && !metadata.is_dir()) {
-        let reference = reference.display();
-        return Err(IndexError::failed(format!(
-            "{reference}: the reference must be a file, plain or gzip: it is read more than once"
-        )));
-    }
+    check_file(reference).map_err(failed)?;
     let mean = match wanted.mean_read_length {
         0 if !wanted.anew => length_of_any(reference, &options)?,
         mean => mean,
