@@ -1,9 +1,9 @@
 //! The one way in which zerohop writes files.
 
+use crate::closed::check_open;
 use crate::descriptors::copy_of;
 use crate::exit::Ending;
 use crate::lock::{has_no_locks, is_still_there};
-use crate::standard;
 use crate::system::NOT_TO_BE_SYNCED;
 use crate::tell;
 use crate::temporary::{Naming, Temporary};
@@ -257,7 +257,7 @@ pub(crate) fn number_of_open_file(path: &Path) -> Option<RawFd> {
 /// An open file, at the place where it is. Standard output may have been closed before we were started.
 fn open_file(number: RawFd) -> Result<File, Error> {
     if number == libc::STDOUT_FILENO {
-        standard::check_open().map_err(Error::other)?;
+        check_open().map_err(Error::other)?;
     }
     copy_of(number)
 }

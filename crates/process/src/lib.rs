@@ -30,6 +30,7 @@
 
 pub mod cache;
 mod charge;
+mod closed;
 mod command;
 mod descriptors;
 mod ending;
