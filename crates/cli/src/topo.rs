@@ -1,6 +1,6 @@
 //! `zerohop topo`: shows the machine, and measures the ways to its memory.
 
-use crate::args::TopoArgs;
+use crate::args::topo::TopoArgs;
 use crate::failure::Failure;
 use zerohop_align::plan_cache::{map_file, memory_map};
 use zerohop_model::machine::{Bytes, Machine};
