@@ -117,7 +117,8 @@ fn manual(command: &[String]) -> Result<Vec<u8>, Failure> {
     let page = page.mut_args(|arg| arg.hide_short_help(false));
     let page = page.version(env!("CARGO_PKG_VERSION")).disable_version_flag(!command.is_empty());
     let mut out = Vec::new();
-    clap_mangen::Man::new(page).render(&mut out).map_err(|error| Failure::Other(error.to_string()))?;
+    let page = clap_mangen::Man::new(page).source(concat!("zerohop ", env!("CARGO_PKG_VERSION")));
+    page.render(&mut out).map_err(|error| Failure::Other(error.to_string()))?;
     // What follows the options is the exit status, or where more help is.
     let text = String::from_utf8_lossy(&out).replace(".SH EXTRA\nExit status:\n", ".SH \"EXIT STATUS\"\n");
     Ok(text.into_bytes())
