@@ -499,6 +499,13 @@ usage_errors() {
         two ref.fa good_1.fq
     usage "invalid value '0' for '--threads <N>': 0 is not in 1..=65536" align -t 0 ref.fa good_1.fq
     usage "invalid value '10' for '--level <LEVEL>': 10 is not in 0..=9" align --level 10 ref.fa good_1.fq
+    usage "--level is for BAM and CRAM, and for compressed files of unaligned reads: name the output .bam or .cram" \
+        align --level 3 -o out/x.sam ref.fa good_1.fq
+    usage "--cram-version is for CRAM: name the output .cram, or give --format cram" \
+        align --cram-version 3.1 -o out/x.bam ref.fa good_1.fq
+    usage "-r, --reads: the index of bwa-mem is for reads of any length" index --engine bwa-mem -r 100 ref.fa
+    usage "--buffer 4.0 KiB: it must be 1.0 MiB or more" topo --measure --buffer 4K
+    usage "write --ranks=2: what stands apart is taken for a file" align --ranks 2 ref.fa good_1.fq
     usage "the argument '--interleaved' cannot be used with '[READS_2]'" align -p ref.fa good_1.fq good_2.fq
     usage "unexpected argument '--threds' found" align --threds 2 ref.fa good_1.fq
     usage "zerohop has no option -N. One of the aligner is passed on by --engine-args, as in --engine-args '-N ...'; \
