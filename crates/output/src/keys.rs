@@ -127,4 +127,16 @@ mod tests {
         assert!(sorted.windows(2).all(|pair| key(pair[0]) < key(pair[1])));
         assert_eq!(key("a07x00"), key("a7x0"));
     }
+
+    #[test]
+    fn a_name_that_is_too_long_is_taken_where_it_is_no_key() {
+        let (longest, longer) = (vec![b'a'; MOST_OF_NAME], vec![b'a'; MOST_OF_NAME + 1]);
+        let by_name = KeyMaker::new(SortOrder::Name);
+        assert_eq!((by_name.takes(&longest), by_name.takes(&longer)), (true, false));
+        assert!(KeyMaker::new(SortOrder::Coordinate).takes(&longer));
+        // Each number is longer in the key than in the name; a key's length has 16 bits (crates/sort).
+        let mut key = Vec::new();
+        push_name(&mut key, &b"1a".repeat(MOST_OF_NAME / 2));
+        assert!(key.len() < usize::from(u16::MAX) / 2, "{}", key.len());
+    }
 }

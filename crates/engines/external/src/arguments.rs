@@ -195,7 +195,8 @@ mod tests {
         let mut count = 0;
         for descriptor in crate::descriptor::all([]).unwrap() {
             for refused in &descriptor.refused {
-                let text = format!("{} 1", refused.option);
+                let value = if refused.attached { "x0.5" } else { " 1" };
+                let text = format!("{}{value}", refused.option);
                 let error = UserArguments::parse(&descriptor, &text, &[]).unwrap_err().to_string();
                 assert!(error.contains(&*refused.why), "{}, {text}: {error}", descriptor.name);
                 count += 1;
