@@ -635,6 +635,19 @@ engine_args() {
         [ "$(ls tmp | wc -l)" = 1 ] && rm -r tmp/zerohop-* || fail "$E: kept are: $(ls tmp)"
     done
     [[ " $engines " != *" bwa "* ]] || { refused 2 "must be a number" --engine bwa --engine-args '-K x' ref.fa 1.fq; }
+    [[ " $engines " != *" strobealign-program "* ]] || other_read_length
+}
+
+# the index is that of the length which the user gives
+other_read_length() {
+    E=strobealign-program EXTRA=(-r 250)
+    align --build-index --engine-args '-r 250' -o own.sam ref.fa 1.fq 2.fq
+    [ -s ref.fa.r250.sti ] || fail "$E: no index for reads of 250 bases: $(ls ref.fa*)"
+    alone expected.sam 1.fq 2.fq
+    own expected.sam "-r 250" --engine-args '-r 250' ref.fa 1.fq 2.fq
+    rm ref.fa.r250.sti
+    refused 1 "ref.fa.r250.sti is missing" --engine $E --engine-args '-r250' ref.fa 1.fq
+    refused 2 "must be a number" --engine $E --engine-args '-r=250' ref.fa 1.fq
 }
 
 # everything that a descriptor refuses, whether the aligner is here or not

@@ -1,9 +1,9 @@
 //! The aligners that run as programs of their own, as descriptors know them.
 
-use crate::engines;
+use crate::engines::{self, canonical_read_length};
 use crate::error::AlignError;
 use std::path::PathBuf;
-use zerohop_engine_external::Descriptor;
+use zerohop_engine_external::{Descriptor, UserArguments};
 use zerohop_process::user_folder;
 
 /// All descriptors: built-in ones, the user's own folder, and the files named.
@@ -42,4 +42,22 @@ pub fn described(name: &str, files: &[PathBuf]) -> Result<Descriptor, AlignError
             "there is no engine '{name}'{meant}: there are {own} (built in) and, as programs of their own, {programs}"
         ))
     })
+}
+
+/// What the user gives an aligner whose reads have this mean length; an option may say another one, for which the index
+/// is then, too.
+///
+/// # Errors
+/// Wrong usage.
+pub fn user_arguments(descriptor: &Descriptor, text: &str, mean_bases: usize) -> Result<UserArguments, AlignError> {
+    let parse = |bases: usize| {
+        let canonical = canonical_read_length(bases);
+        let known = [("read_length", bases.to_string()), ("canonical_read_length", canonical.to_string())];
+        UserArguments::parse(descriptor, text, &known)
+    };
+    let user = parse(mean_bases)?;
+    match user.read_length()?.filter(|bases| *bases != mean_bases) {
+        Some(bases) => Ok(parse(bases)?),
+        None => Ok(user),
+    }
 }

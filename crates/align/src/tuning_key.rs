@@ -5,7 +5,7 @@ use crate::{descriptors, engines, plan_cache, resident};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 use zerohop_engine_external::descriptor::How;
-use zerohop_engine_external::{Found, FoundIndex, UserArguments, cut};
+use zerohop_engine_external::{Found, FoundIndex, cut};
 use zerohop_model::engine::Cut;
 use zerohop_model::index::{IndexProvider, IndexSource, Wanted};
 use zerohop_model::machine::{Bytes, Machine};
@@ -112,9 +112,7 @@ impl TuningKey {
             return Ok(Self::embedded(provider, &*source, profile));
         }
         let descriptor = descriptors::described(name, engine_files)?;
-        let known = [("read_length", profile.read_length), ("canonical_read_length", profile.read_length)];
-        let known = known.map(|(name, value)| (name, value.to_string()));
-        let user = UserArguments::parse(&descriptor, &profile.engine_args, &known)?;
+        let user = descriptors::user_arguments(&descriptor, &profile.engine_args, profile.read_length)?;
         let cut = cut(&descriptor, &user)?;
         let found = Found::find(descriptor)?;
         let index = found.index(reference, &user)?;

@@ -1,7 +1,6 @@
 //! What the user wants: the aligner, the arguments for it, and what kind of reads it gets.
 
 use crate::descriptors;
-use crate::engines::canonical_read_length;
 use crate::error::AlignError;
 use crate::job::Job;
 use crate::lanes::ReadGroups;
@@ -65,12 +64,8 @@ impl Wanted {
     pub fn new(job: &Job, open: &mut [OpenLane]) -> Result<Self, AlignError> {
         let descriptor = choose(job)?;
         let read_length = zerohop_input::mean_read_length(open)?;
-        let known = [
-            ("read_length", read_length.to_string()),
-            ("canonical_read_length", canonical_read_length(read_length).to_string()),
-        ];
         let text = job.external.engine_args.as_deref().unwrap_or_default();
-        let user = UserArguments::parse(&descriptor, text, &known)?;
+        let user = descriptors::user_arguments(&descriptor, text, read_length)?;
         let cut = cut(&descriptor, &user)?;
         let (paired, fasta) = one_kind(open)?;
         let read_group = read_group(&descriptor, &job.read_groups)?;

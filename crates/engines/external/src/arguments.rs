@@ -100,6 +100,16 @@ impl UserArguments {
         Ok(UserArguments { words, settings, defaults })
     }
 
+    /// The mean length of reads that the aligner is told: what `known` said, or the user's own.
+    ///
+    /// # Errors
+    /// [`ExternalError::Arguments`]: the user's is no number.
+    pub fn read_length(&self) -> Result<Option<usize>, ExternalError> {
+        let value = self.settings.get("read_length");
+        let wrong = |_| ExternalError::Arguments(format!("the read length must be a number, and '{value}' is none"));
+        if value.is_empty() { Ok(None) } else { value.parse().map(Some).map_err(wrong) }
+    }
+
     /// All words for the command line: settings that were not given, then what was given.
     pub(crate) fn words(&self) -> impl Iterator<Item = &String> {
         self.defaults.iter().chain(&self.words)
