@@ -210,6 +210,8 @@ for name in "uneven", "uneven-one", "uneven-large":
     assert without("cpus") == [3] and without("memory") == [2], nodes
     planned = {n for r in j["plan"]["replicas"] for n in r["nodes"]}
     assert 2 not in planned, "a copy on a node without memory"
+    if name == "uneven-one":
+        assert planned == {0, 1}, "one copy is spread over memory that CPUs are near"
     for replica, census in zip(j["replicas"], copies):
         own = sum(census.get(n, 0) for n in replica["placement"]["nodes"])
         assert own >= 0.99 * sum(census.values()), (name, replica["placement"], census)

@@ -11,6 +11,7 @@
 //! own. [`Assumed`] says what is taken for the rest. No figure in it was fitted to the published times, and the rule
 //! asks what would be best if each were half or twice as large (rank.rs).
 
+use crate::room::banks_of_one;
 use crate::strategy::{Engine, Need, Strategy};
 use crate::{cores, cpu_nodes, group, homes};
 use zerohop_model::machine::{Machine, Node, NodeId};
@@ -97,7 +98,7 @@ pub fn forecast(
     let distinct = groups.len() / per_node;
     for readers in groups.iter().take(distinct) {
         let readers = if copies == 1 { &nodes } else { readers };
-        let banks = banks(machine, &homes, readers, strategy);
+        let banks = banks(machine, &homes, readers, strategy, need.index_bytes);
         let network = model.network(readers, &banks, strategy.pages, threads_each);
         speed += network.speed;
         remote += network.remote / distinct as f64;
@@ -114,10 +115,16 @@ pub fn forecast(
 }
 
 /// The banks that hold a copy, and the part of it that each holds.
-fn banks(machine: &Machine, homes: &[&Node], readers: &[&Node], strategy: Strategy) -> Vec<(NodeId, f64)> {
+fn banks(
+    machine: &Machine,
+    homes: &[&Node],
+    readers: &[&Node],
+    strategy: Strategy,
+    index_bytes: u64,
+) -> Vec<(NodeId, f64)> {
     let own: Vec<NodeId> =
         readers.iter().filter(|node| homes.iter().any(|home| home.id == node.id)).map(|node| node.id).collect();
-    let all = || machine.memory_nodes().iter().map(|node| node.id).collect();
+    let all = || banks_of_one(machine, index_bytes).iter().map(|node| node.id).collect();
     let nodes: Vec<NodeId> = match strategy.pages {
         Pages::Interleave if strategy.copies == 1 => all(),
         Pages::Interleave => own,
@@ -156,9 +163,19 @@ impl Model<'_> {
             let (row, column) = Self::place(map, bank, bank)?;
             map.all_threads.bandwidth_gb_s.get(row)?.get(column).copied()
         });
-        let cores = || self.machine.nodes.iter().find(|node| node.id == bank).map_or(0, |node| node.cpus.len());
-        let assumed = || self.assumed.core_gb_s * (cores() as f64 / self.threads_of_a_core()).max(1.0);
+        let assumed = || self.assumed.core_gb_s * (self.cpus_at(bank) / self.threads_of_a_core()).max(1.0);
         RANDOM * measured.unwrap_or_else(assumed)
+    }
+
+    /// CPUs of the node of a bank; of memory without CPUs nothing is known, and it is taken to be as the others are.
+    fn cpus_at(&self, bank: NodeId) -> f64 {
+        let all = || self.with_cpus().map(|node| node.cpus.len()).sum::<usize>() as f64;
+        let mean = || all() / self.with_cpus().count().max(1) as f64;
+        self.with_cpus().find(|node| node.id == bank).map_or_else(mean, |node| node.cpus.len() as f64)
+    }
+
+    fn with_cpus(&self) -> impl Iterator<Item = &Node> {
+        self.machine.nodes.iter().filter(|node| !node.cpus.is_empty())
     }
 
     fn threads_of_a_core(&self) -> f64 {
@@ -178,7 +195,7 @@ impl Model<'_> {
         let last =
             self.machine.caches.iter().filter(|cache| cache.kind != "Instruction").max_by_key(|cache| cache.level);
         let all = last.map_or(0.0, |cache| cache.size.0 as f64 * f64::from(cache.count));
-        let of_a_copy = all / self.machine.nodes.len().max(1) as f64 / self.per_node as f64;
+        let of_a_copy = all / self.with_cpus().count().max(1) as f64 / self.per_node as f64;
         (of_a_copy / self.need.index_bytes.max(1) as f64).min(CACHED)
     }
 

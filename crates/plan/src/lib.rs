@@ -139,7 +139,7 @@ pub fn copies<'m>(machine: &'m Machine, request: &Request<'_>) -> Result<Copies<
     let workers = request.workers.unwrap_or_else(|| machine.allowed.worker_count()).max(1);
     let (copies, pages) = strategy(machine, request, workers, &mut reasons);
     let groups = group(&homes, copies);
-    let placement = |group: &Vec<&Node>| placement(machine, group, copies, pages, request.huge_pages);
+    let placement = |group: &Vec<&Node>| placement(machine, request, group, (copies, pages));
     let placements: Vec<Placement> = groups.iter().map(placement).collect();
     room::check(machine, request.index_bytes, count_missing(&placements, request.kept))?;
     Ok(Copies { placements, groups, are_kept: false, reasons })
@@ -227,20 +227,24 @@ fn group<'m>(nodes: &[&'m Node], copies: usize) -> Vec<Vec<&'m Node>> {
     (0..copies).map(|i| nodes[i * n / copies..(i + 1) * n / copies].to_vec()).collect()
 }
 
-/// Where the copy of a group lies: on the group's own memory; a single copy on all memory there is.
+/// Where the copy of a group lies: on the group's own memory; a single copy on all memory there is, and if it is
+/// interleaved on the banks that CPUs are near.
 fn placement(
     machine: &Machine,
+    request: &Request<'_>,
     group: &[&Node],
-    copies: usize,
-    pages: Option<Pages>,
-    huge_pages: HugePages,
+    (copies, pages): (usize, Option<Pages>),
 ) -> Placement {
     let own = |node: &&Node| copies == 1 || group.iter().any(|g| g.id == node.id);
-    let nodes: Vec<NodeId> = machine.memory_nodes().into_iter().filter(own).map(|n| n.id).collect();
+    let nodes: Vec<&Node> = machine.memory_nodes().into_iter().filter(own).collect();
     // Whose CPUs are all of one node wants its pages there, as far as there is room.
     let is_spread = nodes.len() > 1 && cpu_nodes(machine).len() > 1;
-    let default = if is_spread { Pages::Interleave } else { Pages::Local };
-    Placement { nodes, pages: pages.unwrap_or(default), huge_pages }
+    let pages = pages.unwrap_or(if is_spread { Pages::Interleave } else { Pages::Local });
+    let nodes = match (copies, pages) {
+        (1, Pages::Interleave) => room::banks_of_one(machine, request.index_bytes),
+        _ => nodes,
+    };
+    Placement { nodes: nodes.into_iter().map(|node| node.id).collect(), pages, huge_pages: request.huge_pages }
 }
 
 /// The groups whose copy is nearest to `node`: that of the nearest node that is in one. Of several that it is in itself
@@ -382,6 +386,29 @@ mod tests {
         assert_eq!(one(&machine), (Pages::Interleave, 2));
         machine.allowed.cpus.truncate(4);
         assert_eq!(one(&machine), (Pages::Local, 2), "the other node takes what does not fit");
+    }
+
+    #[test]
+    fn one_copy_is_spread_over_memory_near_cpus() {
+        // Two sockets, each with memory of its own and a memory behind CXL that is twice as large.
+        let mut machine = machine(4, 32, 128);
+        for node in [1, 3] {
+            machine.nodes[node].cpus.clear();
+            (machine.nodes[node].memory, machine.nodes[node].free) = (Bytes(256 * GIB), Bytes(256 * GIB));
+        }
+        machine.distances =
+            vec![vec![10, 14, 21, 24], vec![14, 10, 24, 26], vec![21, 24, 10, 14], vec![24, 26, 14, 10]];
+        machine.allowed.cpus.retain(|cpu| [0, 2].contains(&(cpu.0 / 32)));
+        let placed = |index| {
+            let plan = plan(&machine, &request(index)).unwrap();
+            (nodes(&plan), plan.replicas[0].pages)
+        };
+        assert_eq!(placed(5), (vec![vec![0], vec![2]], Pages::Local));
+        assert_eq!(placed(100), (vec![vec![0, 2]], Pages::Interleave), "too large for a copy on each");
+        assert_eq!(placed(200), (vec![vec![0, 1, 2, 3]], Pages::Interleave), "too large for the memory near CPUs");
+        let local = Request { replicas: Replicas::Count(1), pages: Some(Pages::Local), ..request(100) };
+        let local = plan(&machine, &local).unwrap();
+        assert_eq!(nodes(&local), [[0, 1, 2, 3]], "the nearest first, and the rest rather than none");
     }
 
     #[test]

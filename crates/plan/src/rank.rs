@@ -13,7 +13,7 @@
 //! chosen. crates/plan/tests/published.rs replays it over the published times of Lenis & Senar (2016, 2017).
 
 use crate::forecast::{Assumed, Forecast, forecast};
-use crate::room::{Fit, Room};
+use crate::room::{Fit, Room, banks_of_one};
 use crate::strategy::{Need, Strategy, strategies};
 use crate::{cpu_nodes, homes};
 use serde::{Deserialize, Serialize};
@@ -76,7 +76,9 @@ pub fn rank_assuming(machine: &Machine, need: &Need, map: Option<&MemoryMap>, us
     let all: Vec<Judged> = strategies(nodes, need).into_iter().map(judged).collect();
     let Some(chosen) = chosen(&all, nodes) else { return Vec::new() };
     let trials = trials(&all, chosen, nodes);
-    let words = Words { nodes, need: *need, fastest: fastest(&all) };
+    // A machine may not tell its memory.
+    let banks = Some(banks_of_one(machine, need.index_bytes).len()).filter(|banks| *banks > 0).unwrap_or(nodes);
+    let words = Words { nodes, banks, need: *need, fastest: fastest(&all) };
     let ranked = |(number, judged): (usize, &Judged)| {
         let verdict = match &judged.fit {
             _ if number == chosen => Verdict::Chosen,
@@ -154,6 +156,8 @@ fn trials(all: &[Judged], chosen: usize, nodes: usize) -> Vec<usize> {
 /// What is needed to say why.
 struct Words {
     nodes: usize,
+    /// Over which one copy is spread.
+    banks: usize,
     need: Need,
     /// The best speed by the model.
     fastest: f64,
@@ -182,9 +186,11 @@ impl Words {
             (1, Pages::Local) if nodes == 1 => "There is one node: all memory is near.".to_owned(),
             (1, _) if nodes == 1 => "There is one node: the same as local.".to_owned(),
             (1, Pages::Interleave) => {
+                let banks = self.banks;
                 format!(
-                    "One for all ({each}), spread over all banks: none is flooded, {} of {nodes} accesses are remote.",
-                    nodes - 1
+                    "One for all ({each}), spread over {banks} banks: none is flooded, {} of {banks} accesses are \
+                     remote.",
+                    banks - 1
                 )
             }
             (1, _) => format!(

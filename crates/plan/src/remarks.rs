@@ -56,6 +56,10 @@ pub fn remarks(machine: &Machine, engine: Option<Engine>) -> Vec<Remark> {
         let what = match (usable, has && may) {
             (true, true) => continue,
             (true, false) => "has no memory for us: its threads read the nearest copy",
+            (false, true) if node.cpus.is_empty() => {
+                "has memory alone: it gets no copy of its own, and one for all is spread over it only if the memory of \
+                 the other nodes is too small"
+            }
             (false, true) => "has no CPUs for us: it gets no copy of its own, but its memory serves for interleaving",
             (false, false) => "is out of reach",
         };

@@ -1,7 +1,7 @@
 //! Whether index copies fit into memory, and with how much to spare.
 
 use crate::{PlanError, cpu_nodes, homes};
-use zerohop_model::machine::{Bytes, Machine};
+use zerohop_model::machine::{Bytes, Machine, Node};
 
 /// The part of free memory, and of each node, that index copies may take. The other half is for reads and records on
 /// their way to and from the disk, and for what the aligner takes for itself.
@@ -85,6 +85,16 @@ pub fn leaves_room(machine: &Machine, index_bytes: u64, copies: usize) -> bool {
     !matches!(Room::of(machine, index_bytes).fit(copies), Fit::No(_))
 }
 
+/// The nodes over which a single copy is spread: those with memory for us. Memory without CPUs of its own (CXL, HBM
+/// beside other memory, a GPU's) is near to nobody, and taken only if the copy is too large for the rest.
+pub(crate) fn banks_of_one(machine: &Machine, index_bytes: u64) -> Vec<&Node> {
+    let all = machine.memory_nodes();
+    let with_cpus: Vec<&Node> = all.iter().copied().filter(|node| !node.cpus.is_empty()).collect();
+    let free: u64 = with_cpus.iter().map(|node| node.free.0).sum();
+    let is_enough = !with_cpus.is_empty() && index_bytes as f64 <= PART_FOR_COPIES * free as f64;
+    if is_enough { with_cpus } else { all }
+}
+
 /// Memory that can be taken now, in bytes, within the limits of control groups.
 pub fn free_memory(machine: &Machine) -> u64 {
     let free: u64 = machine.memory_nodes().iter().map(|node| node.free.0).sum();
@@ -142,6 +152,21 @@ mod tests {
         let Fit::No(why) = Room::of(&busy, 20 * GIB).fit(2) else { panic!("it is taken") };
         assert!(why.contains("more than half of what is free on one of them (1.0 GiB)"), "{why}");
         assert_eq!(Room::of(&busy, 20 * GIB).fit(1), Fit::Well);
+    }
+
+    #[test]
+    fn memory_without_cpus_is_for_copies_that_fit_nowhere_else() {
+        let mut machine = machine(4, 2, 16);
+        let banks = |machine: &Machine, gib| -> Vec<u32> {
+            banks_of_one(machine, gib * GIB).iter().map(|node| node.id.0).collect()
+        };
+        assert_eq!(banks(&machine, 40), [0, 1, 2, 3]);
+        machine.nodes[1].cpus.clear();
+        machine.nodes[3].cpus.clear();
+        assert_eq!(banks(&machine, 16), [0, 2], "half of what is free");
+        assert_eq!(banks(&machine, 17), [0, 1, 2, 3]);
+        machine.allowed.nodes.retain(|node| [1, 3].contains(&node.0));
+        assert_eq!(banks(&machine, 1), [1, 3], "there is no other memory for us");
     }
 
     #[test]

@@ -322,7 +322,7 @@ fn the_rule_for_the_four_indexes() {
     }
     assert_eq!(chosen(15.0).strategy, Strategy { copies: 2, pages: Pages::Interleave });
     assert_eq!(chosen(29.0).strategy, Strategy { copies: 1, pages: Pages::Interleave });
-    assert!(chosen(29.0).reasons[0].contains("spread over all banks"), "{:?}", chosen(29.0).reasons);
+    assert!(chosen(29.0).reasons[0].contains("spread over 8 banks"), "{:?}", chosen(29.0).reasons);
     let is_tried = |gb: f64, copies, pages| {
         ranked(gb).iter().any(|r| r.verdict == Verdict::Pilot && r.strategy == Strategy { copies, pages })
     };

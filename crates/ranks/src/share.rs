@@ -105,7 +105,8 @@ impl RankShare {
                 machine.name
             )));
         }
-        let more_than_needed = ranks > 1 && ranks * copies > nodes.len() && each.0 > 0;
+        let with_cpus = nodes.iter().filter(|node| !node.cpus.is_empty()).count();
+        let more_than_needed = ranks > 1 && ranks * copies > with_cpus && each.0 > 0;
         Ok(more_than_needed
             .then(|| format!("{held}: one for each NUMA node, with more threads (-t), needs less memory.")))
     }
