@@ -3,12 +3,13 @@
 //! ([`Table`]).
 //!
 //! Reads are mostly of one length, so the bases of a stretch's records are kept as runs: a few bytes. Where they are
-//! not, they are a few bytes a record.
+//! not, they are two bytes a record ([`Runs`]), on the rank that counts it and on the one that adds up.
 
 use crate::compact::{Reader, Writer};
 use crate::content::State;
 use crate::cutter::Place;
 use crate::regular::{Front, Regular, Stretch};
+use crate::runs::{Run, Runs};
 use crate::segment::Marks;
 use crate::table::{Before, ChunkStart, Table};
 use std::ops::Range;
@@ -17,13 +18,6 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 use zerohop_model::engine::Cut;
 use zerohop_model::error::InputError;
-
-/// So many records with so many bases each, one after the other.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Run {
-    bases: u64,
-    records: u64,
-}
 
 /// What was counted of a stretch, before it is known what lies before it.
 #[derive(Debug, Clone, PartialEq)]
@@ -83,7 +77,7 @@ impl Count {
         let sizes = [start, end - start, self.text, self.open, self.blank, u64::from(self.is_blank)];
         sizes.into_iter().chain([self.opening, self.reads, self.digest]).for_each(|number| out.put(number));
         out.put(self.runs.len() as u64);
-        self.runs.iter().for_each(|run| [run.bases, run.records].into_iter().for_each(|number| out.put(number)));
+        self.runs.iter().for_each(|run| run.put(out));
     }
 
     fn read(from: &mut Reader<'_>) -> Option<Self> {
@@ -91,8 +85,7 @@ impl Count {
         let [start, length, text, open] = [from.take()?, from.take()?, from.take()?, from.take()?];
         let (blank, is_blank) = (from.take()?, from.take()? == 1);
         let [opening, reads, digest, runs] = [from.take()?, from.take()?, from.take()?, from.take()?];
-        let runs =
-            (0..runs).map(|_| Some(Run { bases: from.take()?, records: from.take()? })).collect::<Option<_>>()?;
+        let runs = (0..runs).map(|_| Run::take(from)).collect::<Option<_>>()?;
         Some(Count {
             guess,
             after,
@@ -152,25 +145,34 @@ pub(crate) fn count(files: &[Regular], rank: usize, ranks: usize, threads: usize
                         if index >= share.end {
                             return;
                         }
-                        let counted = file.survey(index, None, std::mem::take(&mut text)).map(|stretch| {
-                            let counted = Count::new(&stretch);
-                            text = stretch.text;
-                            counted
-                        });
-                        done.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).push((index, counted.ok()));
+                        let counted = match file.survey(index, None, std::mem::take(&mut text)) {
+                            Ok(stretch) => {
+                                let counted = Count::new(&stretch);
+                                text = stretch.text;
+                                written(Some(&counted))
+                            }
+                            Err(_) => written(None),
+                        };
+                        done.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).push((index, counted));
                     }
                 });
             }
         });
         let mut done = done.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner());
         done.sort_unstable_by_key(|(index, _)| *index);
-        for (_, counted) in done {
-            out.put(u64::from(counted.is_some()));
-            if let Some(counted) = counted {
-                counted.write(&mut out);
-            }
-        }
+        out.bytes.reserve_exact(done.iter().map(|(_, counted)| counted.len()).sum());
+        done.into_iter().for_each(|(_, counted)| out.bytes.extend_from_slice(&counted));
     }
+    out.bytes
+}
+
+/// What is told of a stretch: whether it was counted, and how many there are of what.
+fn written(counted: Option<&Count>) -> Vec<u8> {
+    let mut out = Writer::default();
+    out.put(u64::from(counted.is_some()));
+    counted.into_iter().for_each(|counted| counted.write(&mut out));
+    // There are many, and they are kept.
+    out.bytes.shrink_to_fit();
     out.bytes
 }
 
@@ -215,8 +217,8 @@ struct Sum {
     place: Place,
     reads: u64,
     starts: Vec<Before>,
-    /// All records so far; the last one may go on.
-    runs: Vec<Run>,
+    /// All records so far but the last one, which may go on.
+    runs: Runs,
     open: Option<u64>,
     /// Records behind the last byte so far that is no line end.
     blank: u64,
@@ -227,7 +229,7 @@ struct Sum {
 impl Sum {
     fn new(file: &Regular) -> Self {
         let (front, place, content) = (file.start(), Place::default(), Xxh3::new());
-        Sum { front, place, reads: 0, starts: Vec::new(), runs: Vec::new(), open: None, blank: 0, content }
+        Sum { front, place, reads: 0, starts: Vec::new(), runs: Runs::default(), open: None, blank: 0, content }
     }
 
     fn add(&mut self, file: &Regular, index: u64, counted: Option<Count>) -> Result<(), InputError> {
@@ -254,16 +256,16 @@ impl Sum {
         let open = last.bases;
         last.records -= 1;
         if let Some(bases) = self.open.replace(open) {
-            push(&mut self.runs, Run { bases, records: 1 });
+            self.runs.push(Run { bases, records: 1 });
         }
-        runs.into_iter().filter(|run| run.records > 0).for_each(|run| push(&mut self.runs, run));
+        runs.into_iter().filter(|run| run.records > 0).for_each(|run| self.runs.push(run));
         Ok(())
     }
 
     /// The records of the whole file.
-    fn end(mut self) -> (Vec<Before>, Vec<Run>) {
+    fn end(mut self) -> (Vec<Before>, Runs) {
         if let Some(bases) = self.open {
-            push(&mut self.runs, Run { bases, records: 1 });
+            self.runs.push(Run { bases, records: 1 });
         }
         (self.starts, self.runs)
     }
@@ -271,8 +273,8 @@ impl Sum {
 
 /// Where all chunks begin, from the bases of the records of one file, or of two in step. Where two files do not end
 /// together there is a chunk more, in which that is found.
-fn chunks(files: &[Vec<Run>], cut: Cut, first: u64) -> Vec<ChunkStart> {
-    let mut left: Vec<_> = files.iter().map(|runs| runs.iter().copied().peekable()).collect();
+fn chunks(files: &[Runs], cut: Cut, first: u64) -> Vec<ChunkStart> {
+    let mut left: Vec<_> = files.iter().map(|runs| runs.iter().peekable()).collect();
     let (mut chunks, mut next_start, mut bases) = (Vec::new(), ChunkStart::default(), 0);
     // Of the open cohort, in the pieces before.
     let mut cohort_bases = 0;

@@ -44,6 +44,7 @@ mod parse;
 mod parsing;
 pub mod reference;
 mod regular;
+mod runs;
 mod sam;
 mod sample;
 mod segment;
