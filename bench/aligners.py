@@ -49,6 +49,7 @@ ENGINES = {
     "bwa": [],
     "bwa-mem2": [],
     "minimap2": [],
+    "minibwa": [],
     "bowtie2": [],
     "hisat2": ["--dna"],  # no spliced alignments
     "snap": [],

@@ -31,12 +31,12 @@ SETS = {
     "human_chr20/HG002_NIST_150bp_downsampled_30x.chr20.10_10p1mb_R1.fq.gz",
                   "human_chr20/HG002_NIST_150bp_downsampled_30x.chr20.10_10p1mb_R2.fq.gz"),
 }
-ENGINES = ["bwa", "bowtie2", "bowtie", "hisat2", "hisat2 --dna", "snap", "minimap2", "bwa-mem2", "gem3",
-    "strobealign-program"]
+ENGINES = ["bwa", "bowtie2", "bowtie", "hisat2", "hisat2 --dna", "snap", "minimap2", "minibwa", "bwa-mem2",
+    "gem3", "strobealign-program"]
 PLANS = {"1x2": ["-t", "2"], "2x1": ["-t", "2", "--replicas", "2"], "4x1": ["-t", "4", "--replicas", "4"],
     "farm": ["-t", "3", "--farm"]}
 # Small batches, so that several instances have several each: by default all reads of these sets are one or two batches.
-EXTRA = {"bwa": ["--engine-args", "-K 1000000"], "bwa-mem2": ["--engine-args", "-K 1000000"]}
+EXTRA = {name: ["--engine-args", "-K 1000000"] for name in ("bwa", "bwa-mem2", "minibwa")}
 COUNTS = ["records", "same", "ties", "other_score", "other_pairing", "other_fields", "unmatched"]
 
 
@@ -137,8 +137,8 @@ def write_readme(options, here, sets):
         + ", ".join(sets), "",
             "Plans: " + "; ".join(f"{plan}: `{' '.join(words)}`" for plan, words in PLANS.items())
                 + " (of aligners that can share their index)",
-            "bwa has `-K 1000000` on both sides, so that every instance has several batches. Counts are of records, "
-            "over the sets that did not fail.", ""]
+            "bwa, bwa-mem2 and minibwa have `-K 1000000` on both sides, so that every instance has several batches. "
+            "Counts are of records, over the sets that did not fail.", ""]
     for title, lines in [("Versions", versions), ("Machine", machine())]:
         text += [f"## {title}", "", *[f"- {line}" for line in lines], ""]
     (options.out / "README.md").write_text("\n".join(text).rstrip() + "\n")

@@ -83,7 +83,7 @@ FAKES="--engine-file fake.toml --engine-file loose.toml"
 
 engines=
 "$ZEROHOP" engines > engines.txt
-for E in bwa bowtie2 bowtie hisat2 snap minimap2 strobealign-program bwa-mem2 gem3; do
+for E in bwa bowtie2 bowtie hisat2 snap minimap2 minibwa strobealign-program bwa-mem2 gem3; do
     grep "^$E " engines.txt | grep -q "not on the PATH" && echo "SKIPPED part: $E is not on the PATH" || engines+=" $E"
 done
 

@@ -8,13 +8,14 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 /// The built-in descriptors, as text.
-const BUILT_IN: [&str; 9] = [
+const BUILT_IN: [&str; 10] = [
     include_str!("../descriptors/bwa.toml"),
     include_str!("../descriptors/bowtie2.toml"),
     include_str!("../descriptors/bowtie.toml"),
     include_str!("../descriptors/hisat2.toml"),
     include_str!("../descriptors/snap.toml"),
     include_str!("../descriptors/minimap2.toml"),
+    include_str!("../descriptors/minibwa.toml"),
     include_str!("../descriptors/bwa-mem2.toml"),
     include_str!("../descriptors/gem3.toml"),
     include_str!("../descriptors/strobealign-program.toml"),
