@@ -133,8 +133,8 @@ def write_readme(options, here, sets):
         f"{' with changes' if output_of('git', 'status', '--porcelain') else ''}"]
     versions += [" ".join(line.split()[:2]) for line in output_of(options.zerohop, "engines").split("\n\n")[0].split(
         "\n") if line.split()[0] in here]
-    text = ["# The identity contract of external aligners", "", "Command: `python3 bench/contract.py`; sets: "
-        + ", ".join(sets), "",
+    text = ["# The identity contract of external aligners", "",
+        f"Command: `python3 bench/contract.py --engine '{','.join(options.engine)}'`; sets: {', '.join(sets)}", "",
             "Plans: " + "; ".join(f"{plan}: `{' '.join(words)}`" for plan, words in PLANS.items())
                 + " (of aligners that can share their index)",
             "bwa, bwa-mem2 and minibwa have `-K 1000000` on both sides, so that every instance has several batches. "
