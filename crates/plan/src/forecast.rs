@@ -160,8 +160,12 @@ impl Model<'_> {
     /// GB/s of random lines.
     fn bank_gb_s(&self, bank: NodeId) -> f64 {
         let measured = self.map.and_then(|map| {
-            let (row, column) = Self::place(map, bank, bank)?;
-            map.all_threads.bandwidth_gb_s.get(row)?.get(column).copied()
+            let column = map.targets.iter().position(|target| *target == bank)?;
+            let from = |row: &Vec<f64>| row.get(column).copied();
+            let rows = &map.all_threads.bandwidth_gb_s;
+            let own = map.sources.iter().position(|source| source.node == bank).and_then(|row| rows.get(row));
+            // Memory without CPUs gives what any node can take from it.
+            own.and_then(from).or_else(|| rows.iter().filter_map(from).max_by(f64::total_cmp))
         });
         let assumed = || self.assumed.core_gb_s * (self.cpus_at(bank) / self.threads_of_a_core()).max(1.0);
         RANDOM * measured.unwrap_or_else(assumed)
@@ -261,6 +265,37 @@ mod tests {
         assert!((0.099..=0.1).contains(&many), "{many}");
         // Two customers at one station, worked out by hand: at it 10 * (1 + 0.1) = 11, so 2 / 101.
         assert!((mean_value_analysis(90.0, &[10.0], 2) - 2.0 / 101.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn what_was_measured_of_memory_without_cpus_counts() {
+        use zerohop_model::machine::Bytes;
+        use zerohop_model::memory_map::{Reading, Source};
+        // Two nodes with CPUs, and one with memory alone, which the copy needs.
+        let mut machine = crate::tests::machine(3, 8, 16);
+        machine.nodes[2].cpus.clear();
+        machine.allowed.cpus.truncate(16);
+        let need = Need { index_bytes: 20 << 30, engine: Engine::Embedded, threads: 16 };
+        let speed = |far_gb_s: f64| {
+            let of = |near: f64, other: f64, far: f64| vec![vec![near, other, far], vec![other, near, far]];
+            let reading = Reading { latency_ns: of(90.0, 140.0, 250.0), bandwidth_gb_s: of(100.0, 60.0, far_gb_s) };
+            let map = MemoryMap {
+                measured_at: 0,
+                buffer: Bytes(1 << 30),
+                page_size: Bytes(4096),
+                on_huge_pages: 1.0,
+                sources: [0, 1].map(|node| Source { node: NodeId(node), cpus: 8 }).to_vec(),
+                targets: [0, 1, 2].map(NodeId).to_vec(),
+                one_thread: reading.clone(),
+                all_threads: reading,
+                contention: Vec::new(),
+                notes: Vec::new(),
+            };
+            let one = Strategy { copies: 1, pages: Pages::Interleave };
+            forecast(&machine, Some(&map), &need, one, &Assumed::USUAL).speed
+        };
+        assert!(speed(1.0) < 0.5 * speed(60.0), "{} {}", speed(1.0), speed(60.0));
+        assert!(speed(60.0) <= speed(100.0));
     }
 
     #[test]
