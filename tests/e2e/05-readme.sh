@@ -1,6 +1,7 @@
 #!/bin/bash
-# A newcomer types every command of README.md as it stands there, in a folder with the files that it names. A command
-# that this script does not know how to treat is a failure, and so is one that does not write the file that it names.
+# A newcomer types every command of README.md and of docs/README.md as it stands there, in a folder with the files that
+# they name. A command that this script does not know how to treat is a failure, and so is one that does not write the
+# file that it names.
 source "$(dirname "$0")/lib.sh"
 ROOT=$(cd "$(dirname "$0")/../.." && pwd)
 "$ZEROHOP" engines > "$WORK/engines.txt"
@@ -10,7 +11,7 @@ ZEROHOP=$(readlink -f "$ZEROHOP")
 # The commands: all lines of code blocks that are no comments. (Blocks are fenced; an indented one is a failure.)
 commands() {
     awk '/^```/ { inside = !inside; next } inside && NF && !/^ *#/ { print }
-        !inside && /^(    |\t)/ { print "an indented code block: " $0 }' "$ROOT/README.md"
+        !inside && /^(    |\t)/ { print "an indented code block: " $0 }' "$ROOT/README.md" "$ROOT/docs/README.md"
 }
 
 # Commands that change the machine or take minutes: their targets and files need only exist.
@@ -92,5 +93,5 @@ while IFS= read -r line <&3; do
 done 3< <(commands)
 
 [ $ran -gt 15 ] || fail "README: only $ran commands were run"
-echo "$ran commands of README.md"
+echo "$ran commands of README.md and docs/README.md"
 [ -z "$missing" ] || skip "commands that need programs that are not here:$missing"
