@@ -41,7 +41,7 @@ fn problems_in(place: &str, folder: &str, sources: Vec<Source>) -> Vec<String> {
 fn call(tokens: &[Token]) -> Option<(&'static str, &'static str)> {
     match tokens {
         [command, Token::Path, new, ..] if command.is_word("Command") && new.is_word("new") => {
-            Some(("Command::new", "zerohop_process::command"))
+            Some(("Command::new", "zerohop_process::Program"))
         }
         [rename, Token::Sign('('), ..] if rename.is_word("rename") => {
             Some(("rename(", "zerohop_process::NewFile or give_name"))
@@ -67,7 +67,7 @@ mod tests {
         assert_eq!(
             found("crates/lab", &files),
             [
-                "crates/lab/src/a.rs: Command::new is for crates/process alone; take zerohop_process::command",
+                "crates/lab/src/a.rs: Command::new is for crates/process alone; take zerohop_process::Program",
                 "crates/lab/src/a.rs: rename( is for crates/process alone; take zerohop_process::NewFile or give_name",
                 "crates/lab/src/b.rs: rename( is for crates/process alone; take zerohop_process::NewFile or \
                  give_name",

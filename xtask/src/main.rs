@@ -4,6 +4,7 @@
 //! 2. `references`: inside a crate, no two top-level modules import each other, directly or over others;
 //! 3. `calls`: children are started, and files given names, in crates/process alone.
 //!
+//! `cargo xtask numbers` prints how large the product is, and how easy to walk through (`numbers`).
 //! `cargo xtask licences` prints those of all that is linked into the programs (`licences`), `cargo xtask sbom` what it
 //! is (`sbom`).
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a developer reads it")]
@@ -17,6 +18,7 @@ mod graph;
 mod layers;
 mod licences;
 mod linked;
+mod numbers;
 mod references;
 mod sbom;
 mod sources;
@@ -25,6 +27,7 @@ mod workspace;
 
 const USAGE: &str = "\
 usage: cargo xtask graph       checks who imports whom, and who starts children and names files
+       cargo xtask numbers [FOLDER]     counts lines, names and options, also of another checkout
        cargo xtask licences [TARGET]    checks and prints the licences of the crates in the programs
        cargo xtask sbom [TARGET]        prints a bill of materials, in CycloneDX";
 
@@ -35,6 +38,8 @@ fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         ["graph"] => report(check_graph()),
+        ["numbers"] => print(numbers::text(Path::new("."))),
+        ["numbers", folder] => print(numbers::text(Path::new(folder))),
         ["licences"] => print(licences::text(TARGET)),
         ["licences", target] => print(licences::text(target)),
         ["sbom"] => print(sbom::text(TARGET)),

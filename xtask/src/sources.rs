@@ -1,6 +1,7 @@
 //! The sources of a crate without their tests.
 
-use crate::tokens::{Token, group_length, nesting, tokens};
+use crate::tokens::{Token, group_length, nesting, with_lines};
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 /// Words before an item that ends at its own `;` or `}`, not at a comma.
@@ -76,6 +77,8 @@ pub struct Source {
     pub path: Vec<String>,
     /// What is in it, but for items under `#[cfg(test)]`.
     pub tokens: Vec<Token>,
+    /// The lines of these, from 1: neither comments nor blank ones.
+    pub lines: BTreeSet<usize>,
     /// Modules in files of their own that it declares under `#[cfg(test)]`.
     test_modules: Vec<Vec<String>>,
 }
@@ -84,12 +87,13 @@ impl Source {
     /// `file` is relative to the folder of all sources.
     pub fn new(file: &Path, text: &str) -> Self {
         let (file, path) = (file.to_owned(), module_path(file));
-        let mut source = Source { file, path, tokens: Vec::new(), test_modules: Vec::new() };
-        source.keep_all_but_tests(&tokens(text));
+        let mut source = Source { file, path, tokens: Vec::new(), lines: BTreeSet::new(), test_modules: Vec::new() };
+        let (tokens, lines) = with_lines(text);
+        source.keep_all_but_tests(&tokens, &lines);
         source
     }
 
-    fn keep_all_but_tests(&mut self, all: &[Token]) {
+    fn keep_all_but_tests(&mut self, all: &[Token], lines: &[usize]) {
         let mut at = 0;
         while at < all.len() {
             match test_attribute(&all[at..]) {
@@ -101,6 +105,7 @@ impl Source {
                 }
                 None => {
                     self.tokens.push(all[at].clone());
+                    self.lines.insert(lines[at]);
                     at += 1;
                 }
             }

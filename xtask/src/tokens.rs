@@ -18,14 +18,19 @@ impl Token {
     }
 }
 
-/// Splits `source`. Text that is not Rust gives some tokens or other, never an error.
-pub fn tokens(source: &str) -> Vec<Token> {
+/// Splits `source`; says the line of each token, too, from 1. Text that is not Rust gives some tokens or other, never
+/// an error.
+pub fn with_lines(source: &str) -> (Vec<Token>, Vec<usize>) {
     let characters: Vec<char> = source.chars().collect();
     let mut scanner = Scanner { characters: &characters, at: 0, tokens: Vec::new() };
+    let (mut lines, mut line, mut counted) = (Vec::new(), 1, 0);
     while scanner.at < characters.len() {
+        line += characters[counted..scanner.at].iter().filter(|&&character| character == '\n').count();
+        counted = scanner.at;
         scanner.step();
+        lines.resize(scanner.tokens.len(), line);
     }
-    scanner.tokens
+    (scanner.tokens, lines)
 }
 
 /// Length of the bracketed group that `tokens` begins with.
@@ -176,7 +181,7 @@ mod tests {
             Token::Path => "::".into(),
             Token::Sign(sign) => sign.to_string(),
         };
-        tokens(source).iter().map(text).collect::<Vec<_>>().join(" ")
+        with_lines(source).0.iter().map(text).collect::<Vec<_>>().join(" ")
     }
 
     #[test]
@@ -193,6 +198,12 @@ mod tests {
     #[test]
     fn tells_lifetimes_from_characters() {
         assert_eq!(words("fn f<'a>(x: &'a str) { '{' }"), "fn f < > ( x : & str ) { }");
+    }
+
+    #[test]
+    fn lines_are_counted() {
+        let (tokens, lines) = with_lines("a b\n/* c\nd */ e\n\"f\ng\" h");
+        assert_eq!((tokens.len(), lines), (4, vec![1, 1, 3, 5]));
     }
 
     #[test]
