@@ -218,11 +218,10 @@ for i in range(20000):
 }
 
 stalled_input() {
-    local threads writer start
+    local threads writer
     mkfifo stalled
     for threads in 1 3; do
         { cat 1.fq; exec sleep 60; } > stalled & writer=$!
-        start=$SECONDS
         attempt 20 align -t $threads -o /dev/full ref.fa stalled
         expect_failure "stalled input, full output" "/dev/full: cannot write: No space left on device (os error 28)"
         end $writer
@@ -239,7 +238,6 @@ stalled_input() {
         attempt 20 align -t $threads -o out/x.bam ref.fa stalled <(head -n 6 2.fq; cat 1.gz)
         [ $rc = 1 ] && [ "$(wc -l < stderr)" = 1 ] || fail "stalled input, bad mates: exit status $rc, $(cat stderr)"
         end $writer
-        [ $((SECONDS - start)) -lt 30 ] || fail "it took $((SECONDS - start)) s to end"
     done
     rm stalled
     [ ! -e out/x.bam ] || fail "a stalled input left an output"

@@ -2,7 +2,6 @@
 
 use crate::error::AlignError;
 use crate::job::Job;
-use crate::reaping::told;
 use std::ffi::OsString;
 use std::fs::File;
 use std::io::{BufRead, BufReader, BufWriter, Read, Write};
@@ -11,7 +10,7 @@ use zerohop_engine_external::Launch;
 use zerohop_input::{LaneSpec, OpenLane};
 use zerohop_model::measurement::Comparison;
 use zerohop_output::Format;
-use zerohop_process::{Charge, Reaper};
+use zerohop_process::{Charge, charge};
 use zerohop_runtime::Order;
 
 /// Refuses what cannot be compared, before hours of work.
@@ -49,16 +48,11 @@ pub fn check(job: &Job) -> Result<(), AlignError> {
 ///
 /// # Errors
 /// When it fails.
-pub fn with_original(
-    job: &Job,
-    launch: &Launch<'_>,
-    same_order: bool,
-    reaper: &Reaper,
-) -> Result<Option<Comparison>, AlignError> {
+pub fn with_original(job: &Job, launch: &Launch<'_>, same_order: bool) -> Result<Option<Comparison>, AlignError> {
     let Some(ours) = job.output.path.as_ref().filter(|_| job.external.compare) else { return Ok(None) };
     let work = tempfile::Builder::new().prefix("zerohop-compare-").tempdir();
     let work = work.map_err(|e| AlignError::Failed(format!("a temporary folder cannot be made: {e}")))?;
-    told(reaper, &Charge::folder(work.path()))?;
+    let _charged = charge(Charge::folder(work.path())).map_err(AlignError::uncharged)?;
     let first = job.external.compare_first.into_iter().chain(job.first).min();
     let reads = plain_reads(&job.lanes[0], work.path(), first)?;
     let threads =
@@ -66,7 +60,7 @@ pub fn with_original(
     let words = launch.plain_command(&reads, threads)?;
     let sam = work.path().join("original.sam");
     let log = launch.logs.join("original.log");
-    run(&words, &sam, &log, reaper)?;
+    run(&words, &sam, &log)?;
     let comparison = zerohop_engine_external::compare(reader(&sam)?, reader(ours)?, same_order, first);
     let comparison = comparison.map_err(|e| AlignError::Failed(format!("the records cannot be compared: {e}")))?;
     Ok(Some(Comparison {
@@ -110,11 +104,10 @@ fn copy_records(text: impl Read, path: &Path, fasta: bool, first: Option<u64>) -
 }
 
 /// Runs the aligner by itself.
-fn run(words: &[OsString], sam: &Path, log: &Path, reaper: &Reaper) -> Result<(), AlignError> {
+fn run(words: &[OsString], sam: &Path, log: &Path) -> Result<(), AlignError> {
     let fault = |e: std::io::Error| AlignError::Failed(format!("{}: cannot be made: {e}", sam.display()));
     let out = File::create(sam).map_err(fault)?;
-    let tell = |charge: Charge| told(reaper, &charge);
-    zerohop_engine_external::run_tool(words, out, log, &tell)
+    zerohop_engine_external::run_tool(words, out, log)
         .map_err(|e| AlignError::Failed(format!("the records are written, but cannot be compared: {e}")))
 }
 

@@ -50,6 +50,11 @@ pub enum AlignError {
 }
 
 impl AlignError {
+    /// The process that clears away after us cannot be charged.
+    pub(crate) fn uncharged(error: std::io::Error) -> Self {
+        AlignError::Failed(error.to_string())
+    }
+
     /// The exit status of a program that ends with it: 2 for wrong usage, 0 where the reader of our output went away,
     /// else 1.
     pub fn status(&self) -> u8 {

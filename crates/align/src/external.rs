@@ -1,8 +1,7 @@
 //! An aligner that runs as a program of its own.
 //!
 //! 1. [`Wanted`]: the aligner, the user's arguments for it, and the reads are looked at;
-//! 2. [`Site`]: the index and the plan; a reaper, which is told of all that would have to be cleared away; index copies
-//!    for processes that share them;
+//! 2. [`Site`]: the index and the plan; index copies for processes that share them;
 //! 3. [`Site::align`]: the processes are started, and the runtime feeds and drains them; the output is opened with the
 //!    first header that one of them writes ([`Late`]).
 
@@ -83,7 +82,7 @@ impl Ready for External<'_> {
         ranks: Option<&mut MultiRank<'_>>,
     ) -> Result<Ran, AlignError> {
         let shared = ranks.as_deref().map(|ranks| ranks.output().clone());
-        let late = Late::new(self.job, &self.wanted.found, &self.site.reaper, shared);
+        let late = Late::new(self.job, &self.wanted.found, shared);
         let outcome = self.site.align(self.job, &self.wanted, (lanes, until), &late, ranks);
         let opened = late.into_opened();
         let (came, tried) = outcome.map_err(|error| self.site.log_folder.keep(error))?;
@@ -110,7 +109,7 @@ impl Ready for External<'_> {
     fn compare(&self) -> Result<Option<Comparison>, AlignError> {
         let same_order = self.wanted.found.descriptor.order.keeps != Keeps::Never;
         let launch = self.site.launch(self.job, &self.wanted);
-        compare::with_original(self.job, &launch, same_order, &self.site.reaper)
+        compare::with_original(self.job, &launch, same_order)
     }
 
     fn told(self: Box<Self>, mut run: RunReport) -> Told {

@@ -5,21 +5,17 @@
 //! records have come. Meanwhile both load and map on the same CPUs, so it is done only when much is left to do.
 
 use crate::pilots::{Switch, wait_until};
-use crate::reaping::told;
 use std::sync::Arc;
 use std::sync::mpsc::Sender;
 use zerohop_engine_external::Launch;
 use zerohop_model::instance::{Instance, Leave};
 use zerohop_model::plan::Plan;
-use zerohop_process::Reaper;
 use zerohop_runtime::Progress;
 
 /// Has other instances take the reads of a run.
 pub struct HandOver<'a> {
     /// Starts them.
     pub launch: &'a Launch<'a>,
-    /// Is told of them.
-    pub reaper: &'a Reaper,
     /// The strategies; the run begins with the first.
     pub plans: &'a [Plan],
     /// The number of the one that is followed.
@@ -36,8 +32,7 @@ pub struct HandOver<'a> {
 
 impl HandOver<'_> {
     fn hand_over(&mut self, plan: &Plan, ended: &dyn Fn() -> bool) -> Result<(), String> {
-        let tell = |charge| told(self.reaper, &charge);
-        let fresh = self.launch.start(plan.instances(false), self.started, &tell).map_err(|error| error.to_string())?;
+        let fresh = self.launch.start(plan.instances(false), self.started).map_err(|error| error.to_string())?;
         self.started += fresh.len();
         let old = std::mem::replace(&mut self.present, fresh.iter().map(|one| Arc::clone(&one.leave)).collect());
         for instance in fresh {

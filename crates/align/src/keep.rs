@@ -3,7 +3,6 @@
 use crate::error::AlignError;
 use crate::index_files::find_or_write;
 use crate::plan_cache;
-use crate::reaping;
 use crate::resident::IndexFile;
 use std::path::PathBuf;
 use zerohop_engine_external::copies::{self, Copy};
@@ -73,8 +72,7 @@ pub fn keep(
     let source = find_or_write(provider, wanted, threads)?;
     let resident = source.resident().ok_or_else(cannot)?;
     resident.check(threads)?;
-    let reaper = reaping::start()?;
-    reaping::told(&reaper, &copies_charge())?;
+    let _charged = zerohop_process::charge(copies_charge()).map_err(AlignError::uncharged)?;
     let _alone = copies::plan_alone()?;
     // What takes room and is of no use: what runs have left that nobody could clear away after, and copies of an index
     // that has changed.

@@ -69,7 +69,6 @@ mod planning;
 mod product;
 mod progress;
 mod ready;
-pub mod reaping;
 mod replicas;
 mod resident;
 mod resources;
@@ -110,7 +109,7 @@ use zerohop_ranks::{RankShare, Ranks as Started};
 /// the program with one line. Signals end it also as the first process of a container. External aligners need it: what
 /// clears away after a killed run is the same program, started again, which does that here and ends.
 pub fn prepare() {
-    reaping::reap_if_asked();
+    zerohop_process::prepare(zerohop_engine_external::clear_own);
     zerohop_process::see_children_end();
     zerohop_process::end_as_first_process();
     engines::prepare();

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use zerohop_search::build::{Sampling, build};
 use zerohop_search::database::Manifest;
 use zerohop_search::fasta::Limits;
-use zerohop_search::{Database, Outcome, Program, Reaping, Sample, Times, Trial};
+use zerohop_search::{Database, Outcome, Program, Sample, Times, Trial};
 
 /// `zerohop db`.
 ///
@@ -20,11 +20,10 @@ pub fn db(args: &DbArgs) -> Result<(), Failure> {
                     zerohop_process::tell::text(&format!("{what}\n"));
                 }
             };
-            let (program, reaping) = ((*engine).into(), Reaping::start()?);
-            let sample = sample(pilot.as_ref(), program, *threads)?;
-            let mut sample = sample.map(|sample| sample.with_reaping(reaping.clone()));
+            let program = (*engine).into();
+            let mut sample = sample(pilot.as_ref(), program, *threads)?;
             let sampling = sample.as_mut().map(|sample| sample as &mut dyn Sampling);
-            let database = build(fasta, *partitions, program, output, sampling, &reaping, &tell)?;
+            let database = build(fasta, *partitions, program, output, sampling, &tell)?;
             crate::print(words(output, database.manifest()).as_bytes())
         }
         DbCommand::Check { folder } => {

@@ -35,13 +35,12 @@ pub fn run(args: &RunArgs) -> Result<(), Failure> {
         std::fs::create_dir_all(logs)
             .map_err(|e| Failure::Other(format!("{}: cannot be made: {e}", logs.display())))?;
     }
-    let reaper = zerohop_align::reaping::start()?;
     let plans = plan.instances(false);
     if !args.quiet {
         tell::text(&format!("zerohop   {}\n", plan.reasons.join(" ")));
     }
     let supervision = Supervision { words: &args.command, logs: args.logs.as_deref(), cpus: &machine.allowed.cpus };
-    let reports = supervision.run(plans, &|charge| zerohop_align::reaping::told(&reaper, &charge))?;
+    let reports = supervision.run(plans)?;
     if let Some(path) = &args.json {
         json::write(path, &reports)?;
     }

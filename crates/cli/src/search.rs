@@ -3,7 +3,6 @@
 use crate::args::search::SearchArgs;
 use crate::failure::Failure;
 use std::time::Duration;
-use zerohop_search::Reaping;
 use zerohop_search::job::{SearchJob, search};
 
 /// Runs the command.
@@ -36,5 +35,5 @@ pub fn run(args: SearchArgs) -> Result<(), Failure> {
         command: crate::command_line(),
         quiet: args.quiet,
     };
-    Ok(search(&job, &Reaping::start()?)?)
+    Ok(search(&job)?)
 }

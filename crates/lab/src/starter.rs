@@ -4,9 +4,9 @@ use crate::error::LabError;
 use crate::process::ProcessSpec;
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Stdio};
+use std::process::{ChildStdin, Stdio};
 use zerohop_model::machine::{CpuId, NodeId};
-use zerohop_process::command;
+use zerohop_process::{ChildProgram, RunningChild};
 
 /// How processes of the laboratory are started.
 #[derive(Debug, Clone)]
@@ -26,37 +26,31 @@ pub struct Starter {
 
 /// A process that was started, killed if it is let go.
 pub(crate) struct Running {
-    child: Child,
+    child: RunningChild,
+    stdin: Option<ChildStdin>,
     out: BufReader<std::process::ChildStdout>,
     command: String,
-}
-
-impl Drop for Running {
-    fn drop(&mut self) {
-        // It has ended, or shall.
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
 }
 
 impl Running {
     pub(crate) fn start(starter: &Starter, spec: &ProcessSpec, log: &Path) -> Result<Self, LabError> {
         let mut words = starter.command.iter();
-        let mut command = command(words.next().map_or(Path::new(""), |program| program));
-        command.args(words).stdin(Stdio::piped()).stdout(Stdio::piped());
-        command.stderr(std::fs::File::create(log).map_err(|error| LabError::file(log, error))?);
+        let program = ChildProgram::new(words.next().map_or(Path::new(""), |program| program)).args(words);
+        let said = std::fs::File::create(log).map_err(|error| LabError::file(log, error))?;
+        let program = program.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(said);
         let shown = format!("{} {}", starter.command[0].display(), spec.arm);
         let fault = |what: String| LabError::Process { command: shown.clone(), what };
-        let mut child = command.spawn().map_err(|error| fault(format!("cannot be started: {error}")))?;
-        let Some(out) = child.stdout.take() else { return Err(fault("has no output".to_owned())) };
-        let mut running = Running { child, out: BufReader::new(out), command: shown.clone() };
+        let mut child = program.start().map_err(|error| fault(format!("cannot be started: {error}")))?;
+        let Some(out) = child.take_stdout() else { return Err(fault("has no output".to_owned())) };
+        let stdin = child.take_stdin();
+        let mut running = Running { child, stdin, out: BufReader::new(out), command: shown.clone() };
         let spec = serde_json::to_string(spec).map_err(|error| fault(error.to_string()))?;
         running.say(&spec)?;
         Ok(running)
     }
 
     pub(crate) fn say(&mut self, line: &str) -> Result<(), LabError> {
-        let said = self.child.stdin.as_mut().map(|stdin| writeln!(stdin, "{line}"));
+        let said = self.stdin.as_mut().map(|stdin| writeln!(stdin, "{line}"));
         // If it has ended, its output tells.
         match said {
             Some(Err(error)) if error.kind() != std::io::ErrorKind::BrokenPipe => {

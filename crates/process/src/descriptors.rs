@@ -14,25 +14,31 @@ use std::process::Command;
 /// Where [`give_fds`] begins: after standard input, output and error.
 const FIRST_GIVEN: RawFd = 3;
 
-/// Gives the child standard input, output and error, and no other descriptor of ours, also none that a library has
-/// opened without the flag to be closed by exec, as MPIs do with their sockets: whoever the child leaves behind would
-/// keep our connections open, and the other side would not hear that we are gone. To be called before [`give_fds`].
+/// In a child: leaves it standard input, output and error, and no other descriptor of ours, also none that a library
+/// has opened without the flag to be closed by exec, as MPIs do with their sockets: whoever the child leaves behind
+/// would keep our connections open, and the other side would not hear that we are gone.
 ///
 /// Linux before 5.11 cannot do it; there it changes nothing.
-pub fn keep_fds(command: &mut Command) {
+pub(crate) fn close_others() {
+    close_by_exec(FIRST_GIVEN);
+}
+
+/// Has a child begin with [`close_others`].
+pub(crate) fn close_others_in(command: &mut Command) {
     let close = || {
-        close_by_exec(FIRST_GIVEN);
+        close_others();
         Ok(())
     };
     // SAFETY: the closure makes system calls, which are safe between fork and exec, and does not allocate.
     unsafe { command.pre_exec(close) };
 }
 
-/// Gives the child these descriptors as 3, 4, ... in their order (`/dev/fd/3`). Call it once for a command.
+/// Gives the child these descriptors as 3, 4, ... in their order (`/dev/fd/3`). Call it once for a command, after
+/// whatever closes descriptors.
 ///
 /// They stay open in this process until the command is dropped. So drop it after spawning: as long as this process has
 /// the reading end of a pipe too, it will not learn that the child has closed its own.
-pub fn give_fds(command: &mut Command, fds: Vec<OwnedFd>) {
+pub(crate) fn give_fds(command: &mut Command, fds: Vec<OwnedFd>) {
     let Some(any) = fds.first() else { return };
     let end = FIRST_GIVEN.saturating_add(RawFd::try_from(fds.len()).unwrap_or(RawFd::MAX));
     let taken = take_free_numbers(any, end);

@@ -4,7 +4,8 @@
 //! of runs; its users report the same of many versions (bbuchfink/diamond, issues 801, 849 and 943). Nothing but time
 //! tells that from work, so a program that has used no processor time for long, and does not wait for a disk, is ended.
 
-use crate::stat::{used, used_by_group};
+use crate::family::Family;
+use crate::stat::used;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::Duration;
@@ -41,14 +42,14 @@ pub enum Stopped {
     Unwanted,
 }
 
-/// Looks at process `pid`, which leads a group of its own, until `over` is closed; tells if its whole group was idle
-/// for too long before, ran for too long, or is not wanted any more.
+/// Looks at process `pid` until `over` is closed; tells if its whole family was idle for too long before, ran for too
+/// long, or is not wanted any more.
 ///
 /// Looks are counted, and no clock is read: a job that was suspended as a whole, as schedulers do, was not idle
 /// meanwhile.
-pub(crate) fn watch(pid: u32, limits: Limits, over: &Receiver<()>) -> Option<Stopped> {
+pub(crate) fn watch(pid: u32, family: &Family, limits: Limits, over: &Receiver<()>) -> Option<Stopped> {
     let look = LOOK.min(limits.idle);
-    let (mut whole, mut idle, mut before, mut group_before) = (Duration::ZERO, Duration::ZERO, None, None);
+    let (mut whole, mut idle, mut before, mut all_before) = (Duration::ZERO, Duration::ZERO, None, None);
     while idle < limits.idle {
         match over.recv_timeout(look) {
             Err(RecvTimeoutError::Timeout) => whole += look,
@@ -61,11 +62,11 @@ pub(crate) fn watch(pid: u32, limits: Limits, over: &Receiver<()>) -> Option<Sto
             return Some(Stopped::TooLong(limit));
         }
         let now = used(pid);
-        // Others of its group work where it is a script that has started them: they are looked for only while it does
-        // nothing itself.
-        let group = if now.is_some() && now == before { used_by_group(pid) } else { None };
-        idle = if group.is_some() && group == group_before { idle + look } else { Duration::ZERO };
-        (before, group_before) = (now, group);
+        // Others work where it is a script that has started them: they are looked for only while it does nothing
+        // itself.
+        let all = if now.is_some() && now == before { family.used() } else { None };
+        idle = if all.is_some() && all == all_before { idle + look } else { Duration::ZERO };
+        (before, all_before) = (now, all);
     }
     Some(Stopped::Idle)
 }

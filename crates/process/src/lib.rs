@@ -14,34 +14,36 @@
 //!
 //! Children, in the order of their lives:
 //!
-//! 1. [`on_path`] finds a program, [`command`] is its command: the child is killed when the thread ends that spawned
-//!    it. It inherits CPUs and memory policy from that thread; a process group of its own is std's
-//!    [`process_group`](std::os::unix::process::CommandExt::process_group).
-//! 2. [`keep_fds`] and [`give_fds`] say which descriptors it gets, [`HeldSignals`] which signals are passed on to it;
-//!    [`pipe`] and [`poll`] are for those who talk to it.
-//! 3. [`output_within`] runs it to its end, for what it says, unless it does nothing any more or takes too long;
-//!    [`running_time`] is the clock for how long it may be silent.
-//! 4. [`has_ended`] and [`wait_unreaped`] see its end without taking it, [`kill_group`] and [`end_group`] end what it
-//!    has started.
-//! 5. A [`Reaper`] outlives us if we are killed, and does what it was [charged](Charge) with.
+//! 1. [`on_path`] finds a program, [`ChildProgram`] starts it: the only way to start one. The child inherits CPUs and memory
+//!    policy from the thread that starts it.
+//! 2. It is [`RunningChild`] then: whoever drops that ends it with all that it has started, wherever that is by now.
+//!    [`pipe`] and [`poll`] are for those who talk to it, [`HeldSignals`] for those who pass signals on to it.
+//! 3. [`RunningChild::output_within`] runs it to its end, for what it says, unless it does nothing any more or takes
+//!    too long; [`running_time`] is the clock for how long it may be silent. [`how_it_ended`] and [`last_lines`] say how
+//!    it went.
+//! 4. A reaper outlives us if we are killed, and does what it was [charged](charge) with: it ends what children have
+//!    started, and removes what is not complete. A program has one if it begins with [`prepare`].
 //!
 //! What it refuses to do: know what a program is for, or write a temporary file that a signal would leave behind.
 #![deny(unsafe_code)]
 
 pub mod cache;
 mod charge;
+mod child_program;
 mod closed;
-mod command;
 mod descriptors;
 mod ending;
 mod environment;
 mod exhausted;
 mod exit;
+mod family;
 mod file;
 mod files;
 mod idle;
 pub mod json;
+mod last_words;
 pub mod lock;
+mod mark;
 mod on_path;
 mod output;
 pub mod overwrite;
@@ -49,6 +51,7 @@ mod pipe;
 mod poll;
 mod reaper;
 mod running;
+mod running_child;
 mod signals;
 pub mod standard;
 #[cfg_attr(target_os = "macos", path = "stat/macos.rs")]
@@ -61,9 +64,7 @@ mod test_children;
 mod user_folder;
 
 pub use charge::Charge;
-pub use command::command;
-pub use descriptors::{give_fds, keep_fds};
-pub use ending::{end_group, has_ended, kill_group, wait_unreaped};
+pub use child_program::ChildProgram;
 pub use environment::command_line;
 pub use exhausted::end_where_exhausted;
 pub use exit::Ending;
@@ -71,15 +72,15 @@ pub use file::{NewFile, WriteError, check_folder, check_writable, complete_all, 
 pub use file::{is_written_in_place, sync_folder, target_of, write};
 pub use files::allow_more_files;
 pub use idle::{Limits, Stopped, end_programs};
+pub use last_words::{how_it_ended, last_lines, last_lines_of};
 pub use lock::{has_no_locks, open_shared};
 pub use on_path::on_path;
-pub use output::output_within;
 pub use pipe::{pipe, pipe_capacity, set_nonblocking, unread_bytes};
 pub use poll::{Interest, Ready, poll};
-pub use reaper::{Reaper, reap};
+pub use reaper::{Charged, charge, is_prepared, prepare};
 pub use running::running_time;
+pub use running_child::RunningChild;
 pub use signals::{HeldSignals, Signal, see_children_end};
-pub use stat::group_runs;
-pub use system::{GIVEN_FDS, STDIN, own_program};
+pub use system::{GIVEN_FDS, STDIN};
 pub use temporary::{TemporaryLink, end_as_first_process, remove_temporaries};
 pub use user_folder::user_folder;

@@ -1,5 +1,7 @@
 //! Locks as files, for what several runs share. The kernel gives them back when their holder ends, however it ends.
 
+use crate::charge::Charge;
+use crate::reaper::{Charged, charge};
 use crate::temporary::Temporary;
 use std::fs::{File, TryLockError};
 use std::io::{Error, ErrorKind};
@@ -90,6 +92,7 @@ pub struct OwnLock {
     // Removed while it is held.
     _entered: Option<Temporary>,
     _file: Option<File>,
+    _charged: Charged,
 }
 
 impl OwnLock {
@@ -98,18 +101,19 @@ impl OwnLock {
     /// # Errors
     /// What the system says.
     pub fn try_take(path: &Path) -> Result<Option<Self>, LockError> {
+        let path = &std::path::absolute(path).map_err(LockError::of(path))?;
+        let charged = charge(Charge::lock(path)).map_err(LockError::of(path))?;
         let file = match try_take_alone(path) {
             Ok(Some(file)) => file,
             Ok(None) => return Ok(None),
             Err(error) if has_no_locks(&error.source) => {
                 let _ = std::fs::remove_file(path);
-                return Ok(Some(OwnLock { _entered: None, _file: None }));
+                return Ok(Some(OwnLock { _entered: None, _file: None, _charged: charged }));
             }
             Err(error) => return Err(error),
         };
-        let entered =
-            std::path::absolute(path).and_then(|path| Temporary::enter(&path)).map_err(LockError::of(path))?;
-        Ok(Some(OwnLock { _entered: Some(entered), _file: Some(file) }))
+        let entered = Temporary::enter(path).map_err(LockError::of(path))?;
+        Ok(Some(OwnLock { _entered: Some(entered), _file: Some(file), _charged: charged }))
     }
 }
 

@@ -1,90 +1,163 @@
 //! What is left to be done when we are killed: a small process of its own that notices our end and clears away.
 //!
 //! The kernel kills our children with us, but not their children; and nobody would remove files and folders that are
-//! not complete. The reaper reads what it has to do from a pipe, line by line. When the pipe ends without a last word
-//! from us, we are dead, and it does it.
+//! not complete. The reaper reads what it is charged with from a pipe, line by line, and what is done. When the pipe
+//! ends, we are gone, and it does what is left. After a run that came to its end that is nothing.
 
 use crate::charge::Charge;
+use crate::descriptors::close_others_in;
 use crate::ending::kill_group;
+use crate::mark::{self, Mark};
 use crate::signals::spare_signals;
 use crate::stat::start_ticks;
+use crate::system::own_program;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 use std::ffi::OsStr;
-use std::io::{BufRead, Write};
+use std::fs::File;
+use std::io::{self, BufRead, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::process::CommandExt;
-use std::process::{Child, ChildStdin, Command, Stdio};
-use std::sync::Mutex;
+use std::process::{ChildStdin, Command, Stdio};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Our end of a reaper. It is dismissed when dropped: whatever had to be cleared away was.
+/// The word that starts our program as the reaper: its only argument.
+const REAPER: &str = "reaper";
+
+/// Our end of it.
+static OURS: Mutex<Ours> = Mutex::new(Ours { prepared: false, input: None, charges: 0 });
+
+struct Ours {
+    /// Whether this program knows what to do when it is started as a reaper.
+    prepared: bool,
+    /// Where it reads, once it was started.
+    input: Option<ChildStdin>,
+    charges: u64,
+}
+
+/// What the reaper is told.
+#[derive(Serialize, Deserialize)]
+enum ReaperLine {
+    Charge(u64, Charge),
+    Done(u64),
+}
+
+/// The reaper is charged with something as long as this lives.
 #[derive(Debug)]
-pub struct Reaper {
-    child: Child,
-    input: Mutex<Option<ChildStdin>>,
+#[must_use = "it must live as long as the charge shall"]
+pub struct Charged(Option<u64>);
+
+/// To be called first by a program that starts children. If the program was started as a reaper, it does what it was
+/// charged with, and ends; `clear_own` clears away what [`Charge::Own`] names.
+pub fn prepare(clear_own: impl Fn(&str)) {
+    let mut arguments = std::env::args_os().skip(1);
+    if arguments.next().is_some_and(|first| first == REAPER) && arguments.next().is_none() {
+        reap(io::stdin().lock(), clear_own);
+        std::process::exit(0);
+    }
+    ours().prepared = true;
 }
 
-impl Reaper {
-    /// Starts `program`, which is to call [`reap`] with its standard input, in a process group of its own and without
-    /// signals: what a terminal or a scheduler sends to all of a job does not end it. Nor does our end.
-    ///
-    /// # Errors
-    /// When it cannot be started.
-    pub fn start(program: impl AsRef<OsStr>, arguments: &[&str]) -> std::io::Result<Self> {
-        let mut command = Command::new(program);
-        command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null()).process_group(0);
-        spare_signals(&mut command);
-        let mut child = command.spawn()?;
-        let input = Mutex::new(child.stdin.take());
-        Ok(Reaper { child, input })
-    }
+/// Whether this program was prepared, so that it has a reaper.
+pub fn is_prepared() -> bool {
+    ours().prepared
+}
 
-    /// Charges it with something.
-    ///
-    /// # Errors
-    /// When it is not there any more.
-    pub fn charge(&self, charge: &Charge) -> std::io::Result<()> {
-        let mut input = self.input.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-        let line = serde_json::to_string(charge).map_err(std::io::Error::other)? + "\n";
-        input.as_mut().map_or(Ok(()), |input| input.write_all(line.as_bytes()))
+/// Charges the reaper, which is started when it is charged first. A program that was not prepared has none: then
+/// nothing happens.
+///
+/// # Errors
+/// When it cannot be started, or is not there any more.
+pub fn charge(charge: Charge) -> io::Result<Charged> {
+    let mut ours = ours();
+    if !ours.prepared {
+        return Ok(Charged(None));
+    }
+    if ours.input.is_none() {
+        let cannot = |error| io::Error::other(format!("the process that clears away after us cannot start: {error}"));
+        ours.input = Some(start().map_err(cannot)?);
+    }
+    ours.charges += 1;
+    let number = ours.charges;
+    let gone = |error| io::Error::other(format!("the process that clears away after us is gone: {error}"));
+    ours.tell(&ReaperLine::Charge(number, charge)).map_err(gone)?;
+    Ok(Charged(Some(number)))
+}
+
+impl Charged {
+    /// The reaper stays charged with it until we end.
+    pub fn until_our_end(mut self) {
+        self.0 = None;
     }
 }
 
-impl Drop for Reaper {
+impl Drop for Charged {
     fn drop(&mut self) {
-        // One that is gone needs no dismissal.
-        let _ = self.charge(&Charge::Dismissed);
-        *self.input.lock().unwrap_or_else(|poisoned| poisoned.into_inner()) = None;
-        let _ = self.child.wait();
+        if let Some(number) = self.0 {
+            // One that is gone needs not be told.
+            let _ = ours().tell(&ReaperLine::Done(number));
+        }
     }
 }
 
-/// The reaper's life: reads charges until the input ends, and does them unless it was dismissed. `clear_own` clears
-/// away what [`Charge::Own`] names.
-pub fn reap(input: impl BufRead, clear_own: impl Fn(&str)) {
-    let mut charges = Vec::new();
+impl Ours {
+    fn tell(&mut self, line: &ReaperLine) -> io::Result<()> {
+        let line = serde_json::to_string(line).map_err(io::Error::other)? + "\n";
+        self.input.as_mut().map_or(Ok(()), |input| input.write_all(line.as_bytes()))
+    }
+}
+
+fn ours() -> MutexGuard<'static, Ours> {
+    OURS.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Starts it, in a process group of its own and without signals: what a terminal or a scheduler sends to all of a job
+/// does not end it. Nor does our end, nor that of a zerohop that has started us.
+fn start() -> io::Result<ChildStdin> {
+    let mut command = Command::new(own_program()?);
+    command.arg(REAPER).stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null()).process_group(0);
+    command.env_remove(mark::VARIABLE);
+    close_others_in(&mut command);
+    spare_signals(&mut command);
+    let mut child = command.spawn()?;
+    child.stdin.take().ok_or_else(|| io::Error::other("it has no input"))
+}
+
+/// Does what is left to be done when `input` ends.
+fn reap(input: impl BufRead, clear_own: impl Fn(&str)) {
+    let mut left = BTreeMap::new();
     for line in input.lines().map_while(Result::ok) {
         match serde_json::from_str(&line) {
-            Ok(Charge::Dismissed) => return,
-            Ok(charge) => charges.push(charge),
+            Ok(ReaperLine::Charge(number, charge)) => drop(left.insert(number, charge)),
+            Ok(ReaperLine::Done(number)) => drop(left.remove(&number)),
+            // The last one may be torn.
             Err(_) => {}
         }
     }
+    let mut left: Vec<Charge> = left.into_values().collect();
     // Processes first: they hold what the rest is about.
-    charges.sort_by_key(|charge| !matches!(charge, Charge::Group(..)));
-    charges.iter().for_each(|charge| clear(charge, &clear_own));
+    left.sort_by_key(|charge| !matches!(charge, Charge::Group(..) | Charge::Family(..)));
+    left.iter().for_each(|charge| clear(charge, &clear_own));
 }
 
 /// Nobody is left who could be told if it fails.
 fn clear(charge: &Charge, clear_own: &dyn Fn(&str)) {
     match charge {
+        Charge::Family(mark) => Mark::told(mark).kill_holders(),
         // A leader that is gone has children at most; one of another age is a stranger.
         Charge::Group(group, started) if start_ticks(*group).is_none_or(|now| Some(now) == *started) => {
             drop(kill_group(*group));
         }
         Charge::Group(..) => {}
         Charge::File(path) => drop(std::fs::remove_file(OsStr::from_bytes(path))),
+        Charge::Lock(path) => {
+            let path = OsStr::from_bytes(path);
+            if File::open(path).is_ok_and(|file| file.try_lock().is_ok()) {
+                let _ = std::fs::remove_file(path);
+            }
+        }
         Charge::Folder(path) => drop(std::fs::remove_dir_all(OsStr::from_bytes(path))),
         Charge::Own(name) => clear_own(name),
-        Charge::Dismissed => {}
     }
 }
 
@@ -93,19 +166,40 @@ mod tests {
     use super::*;
 
     #[test]
-    fn it_clears_away_unless_it_is_dismissed() {
+    fn it_clears_away_what_is_not_done() {
         let dir = tempfile::tempdir().unwrap();
         let (file, folder) = (dir.path().join("f"), dir.path().join("d"));
         let charges = [Charge::file(&file), Charge::folder(&folder), Charge::Own("own".to_owned())];
-        let text: String = charges.iter().map(|c| serde_json::to_string(c).unwrap() + "\n").collect();
-        for dismissed in [true, false] {
+        let told = |line| serde_json::to_string(&line).unwrap() + "\n";
+        let text: String =
+            charges.into_iter().zip(0..).map(|(charge, i)| told(ReaperLine::Charge(i, charge))).collect();
+        for done in [0..0, 0..3, 1..2] {
             std::fs::write(&file, "x").unwrap();
             let _ = std::fs::create_dir(&folder);
-            let end = if dismissed { serde_json::to_string(&Charge::Dismissed).unwrap() } else { String::new() };
             let own = std::cell::RefCell::new(String::new());
-            reap((text.clone() + &end).as_bytes(), |name| own.borrow_mut().push_str(name));
-            assert_eq!((file.exists(), folder.exists()), (dismissed, dismissed));
-            assert_eq!(own.into_inner(), if dismissed { "" } else { "own" });
+            let end: String = done.clone().map(|number| told(ReaperLine::Done(number))).collect();
+            reap((text.clone() + &end + "{\"Charge\":[7,{\"file\"").as_bytes(), |name| own.borrow_mut().push_str(name));
+            assert_eq!((file.exists(), folder.exists()), (done.contains(&0), done.contains(&1)), "{done:?}");
+            assert_eq!(own.into_inner(), if done.contains(&2) { "" } else { "own" });
         }
+    }
+
+    #[test]
+    fn a_lock_is_removed_that_nobody_holds() {
+        let lock = tempfile::NamedTempFile::new().unwrap();
+        let line = serde_json::to_string(&ReaperLine::Charge(0, Charge::lock(lock.path()))).unwrap();
+        let held = File::open(lock.path()).unwrap();
+        held.lock().unwrap();
+        reap(line.as_bytes(), |_| ());
+        assert!(lock.path().exists());
+        drop(held);
+        reap(line.as_bytes(), |_| ());
+        assert!(!lock.path().exists());
+    }
+
+    #[test]
+    fn a_program_that_was_not_prepared_has_none() {
+        assert!(!is_prepared());
+        assert!(charge(Charge::Own("own".to_owned())).unwrap().0.is_none());
     }
 }

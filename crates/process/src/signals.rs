@@ -8,6 +8,7 @@ use std::marker::PhantomData;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::process::CommandExt;
 use std::process::Command;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Signals by which a process is asked to end, as its user, a terminal or a scheduler sends them.
 const ENDING: [c_int; 4] = [libc::SIGINT, libc::SIGTERM, libc::SIGHUP, libc::SIGQUIT];
@@ -29,6 +30,9 @@ impl Signal {
     /// SIGTERM, sent by us.
     pub const TERMINATE: Signal = Signal { number: libc::SIGTERM, asks_to_end: true, from_terminal: false };
 
+    /// SIGKILL, sent by us.
+    pub(crate) const KILL: Signal = Signal { number: libc::SIGKILL, asks_to_end: true, from_terminal: false };
+
     /// Sends it to a process, or with `group` to all processes of its group; none there is no error.
     ///
     /// # Errors
@@ -46,14 +50,12 @@ impl Signal {
 }
 
 /// Holds SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1 and SIGUSR2 back from this process, for somebody to pass them on.
-/// Dropped, it lets them through again.
+/// Children get them. Dropped, it lets them through again.
 ///
 /// It holds them for the thread that made it, and for those that this one starts: so it must be made before others are.
 #[derive(Debug)]
 pub struct HeldSignals {
     descriptor: OwnedFd,
-    /// What was held before.
-    before: libc::sigset_t,
     /// The mask is the thread's.
     _of_this_thread: PhantomData<*const ()>,
 }
@@ -66,8 +68,8 @@ impl HeldSignals {
     pub fn new() -> io::Result<Self> {
         let held = held();
         let descriptor = signal_descriptor(&held)?;
-        let before = change_mask(libc::SIG_BLOCK, &held)?;
-        Ok(HeldSignals { descriptor, before, _of_this_thread: PhantomData })
+        *before() = Some(change_mask(libc::SIG_BLOCK, &held)?);
+        Ok(HeldSignals { descriptor, _of_this_thread: PhantomData })
     }
 
     /// Becomes readable when one comes.
@@ -84,19 +86,25 @@ impl HeldSignals {
         let signal = |(number, from_terminal)| Signal { number, asks_to_end: ENDING.contains(&number), from_terminal };
         Ok(next.map(signal))
     }
+}
 
-    /// Lets them through to a child, which would be born without them otherwise.
-    pub fn let_through(&self, command: &mut Command) {
-        let before = self.before;
-        // SAFETY: the closure makes a system call that is safe between fork and exec, and does not allocate.
-        unsafe { command.pre_exec(move || change_mask(libc::SIG_SETMASK, &before).map(drop)) };
-    }
+/// The signals that were held back before [`HeldSignals`] were, if they are: a child, which would be born without them,
+/// begins with that.
+pub(crate) fn mask_before() -> Option<libc::sigset_t> {
+    *before()
+}
+
+fn before() -> MutexGuard<'static, Option<libc::sigset_t>> {
+    static BEFORE: Mutex<Option<libc::sigset_t>> = Mutex::new(None);
+    BEFORE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Drop for HeldSignals {
     fn drop(&mut self) {
-        // It cannot fail with a mask that was in force before.
-        let _ = change_mask(libc::SIG_SETMASK, &self.before);
+        if let Some(mask) = before().take() {
+            // It cannot fail with a mask that was in force before.
+            let _ = change_mask(libc::SIG_SETMASK, &mask);
+        }
     }
 }
 
@@ -147,7 +155,7 @@ fn held() -> libc::sigset_t {
 }
 
 /// Changes the thread's mask, and returns what it was before.
-fn change_mask(how: c_int, set: &libc::sigset_t) -> io::Result<libc::sigset_t> {
+pub(crate) fn change_mask(how: c_int, set: &libc::sigset_t) -> io::Result<libc::sigset_t> {
     // SAFETY: sigset_t is plain numbers, for which zeros are values.
     let mut before: libc::sigset_t = unsafe { std::mem::zeroed() };
     // SAFETY: the kernel reads one set and writes another.
@@ -160,6 +168,7 @@ fn change_mask(how: c_int, set: &libc::sigset_t) -> io::Result<libc::sigset_t> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ChildProgram;
     use std::os::unix::process::ExitStatusExt;
 
     fn shell(script: &str) -> Command {
@@ -176,9 +185,8 @@ mod tests {
         assert_eq!(unsafe { libc::pthread_kill(libc::pthread_self(), libc::SIGUSR1) }, 0);
         let signal = held.next().unwrap().unwrap();
         assert_eq!((signal.number, signal.asks_to_end, signal.from_terminal), (libc::SIGUSR1, false, false));
-        let mut command = shell("kill -TERM $$");
-        held.let_through(&mut command);
-        assert_eq!(command.status().unwrap().signal(), Some(libc::SIGTERM));
+        let mut child = ChildProgram::new("/bin/sh").args(["-c", "kill -TERM $$"]).start().unwrap();
+        assert_eq!(child.wait().unwrap().signal(), Some(libc::SIGTERM));
     }
 
     #[test]

@@ -50,9 +50,15 @@ impl Stat {
 }
 
 /// All processes that run: their numbers.
-fn processes() -> Option<impl Iterator<Item = u32>> {
+pub(crate) fn processes() -> Option<impl Iterator<Item = u32>> {
     let entries = std::fs::read_dir("/proc").ok()?;
     Some(entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok()))
+}
+
+/// What a process was given as its environment when it was executed: variables, each with a zero byte behind it. None
+/// for a process of somebody else, and for one that is gone.
+pub(crate) fn environment_of(pid: u32) -> Option<Vec<u8>> {
+    std::fs::read(format!("/proc/{pid}/environ")).ok()
 }
 
 /// When a process was started, in ticks since the machine was; none if there is no such process.
@@ -61,7 +67,7 @@ pub(crate) fn start_ticks(pid: u32) -> Option<u64> {
 }
 
 /// Whether a process of a group runs: one that has ended and was not waited for does not.
-pub fn group_runs(group: u32) -> bool {
+pub(crate) fn group_runs(group: u32) -> bool {
     let runs = |stat: Stat| stat.group == group && !stat.has_ended();
     processes().into_iter().flatten().filter_map(Stat::of).any(runs)
 }
@@ -77,18 +83,6 @@ pub(crate) fn used(pid: u32) -> Option<u64> {
             return None;
         }
         sum += stat.own;
-    }
-    Some(sum)
-}
-
-/// The same of all processes of a group.
-pub(crate) fn used_by_group(group: u32) -> Option<u64> {
-    let mut sum = 0;
-    for pid in processes()? {
-        // One that has ended meanwhile is no longer there.
-        if Stat::of(pid).is_some_and(|stat| stat.group == group) {
-            sum += used(pid)?;
-        }
     }
     Some(sum)
 }

@@ -1,9 +1,9 @@
 //! Shells for tests, and what they say.
 
-use crate::{Interest, command, poll};
+use crate::{ChildProgram, Interest, poll};
 use std::io::Read;
 use std::os::fd::AsFd;
-use std::process::{Child, Command, Stdio};
+use std::process::Stdio;
 use std::time::Duration;
 
 /// Long enough for anything in a test to have happened.
@@ -15,15 +15,12 @@ pub(crate) fn ends_within(output: &impl AsFd, time: Duration) -> bool {
     poll(&[(output.as_fd(), Interest::Read)], time).unwrap()[0].closed
 }
 
-pub(crate) fn shell(script: &str) -> Command {
-    let mut command = command("/bin/sh");
-    command.args(["-c", script]).stdin(Stdio::null()).stdout(Stdio::piped());
-    command
+pub(crate) fn shell(script: &str) -> ChildProgram {
+    ChildProgram::new("/bin/sh").args(["-c", script]).stdout(Stdio::piped())
 }
 
-pub(crate) fn line(child: &mut Child) -> String {
+pub(crate) fn line(output: &mut impl Read) -> String {
     let (mut line, mut byte) = (String::new(), [0]);
-    let output = child.stdout.as_mut().unwrap();
     while output.read(&mut byte).unwrap() == 1 && byte != *b"\n" {
         line.push(byte[0].into());
     }

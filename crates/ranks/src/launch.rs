@@ -3,11 +3,14 @@
 use crate::error::{RankFailure, RanksError};
 use crate::{Mpi, SHIM, Transport, TransportError, Twin};
 use std::path::{Path, PathBuf};
+use std::process::Stdio;
 use std::str::FromStr;
 use std::time::Duration;
 use zerohop_process::overwrite::{self, Kind};
-use zerohop_process::{Ending, cache, tell};
+use zerohop_process::{ChildProgram, Ending, Limits, cache, tell};
 
+/// How long a compiler may do nothing.
+const COMPILING: Limits = Limits { idle: Duration::from_secs(600), whole: None };
 /// The library's name.
 const LIBRARY: &str = "libzerohop_mpi.so";
 /// How long a launcher is left to pass on what a rank says last: MPICH's may end without it when it hears of the abort
@@ -256,13 +259,14 @@ pub fn build(compiler: &Path, output: Option<&Path>) -> Result<PathBuf, RanksErr
         tempfile::Builder::new().prefix(".zerohop-mpi-").tempdir_in(folder).map_err(|error| fault(folder, error))?;
     let (source, made) = (work.path().join("shim.c"), work.path().join(LIBRARY));
     std::fs::write(&source, SHIM).map_err(|error| fault(&source, error))?;
-    let mut command = zerohop_process::command(compiler);
-    command.args(["-O2", "-shared", "-fPIC", "-o"]).arg(&made).arg(&source);
+    let arguments = ["-O2".as_ref(), "-shared".as_ref(), "-fPIC".as_ref(), "-o".as_ref(), made.as_path(), &source];
+    let program = ChildProgram::new(compiler).args(arguments);
     let cannot = |error: std::io::Error| {
         let compiler = compiler.display();
         RanksError::Failed(format!("{compiler} cannot be started: {error}; name the MPI's compiler with --compiler"))
     };
-    let outcome = command.output().map_err(cannot)?;
+    let program = program.stdout(Stdio::piped()).stderr(Stdio::piped());
+    let (outcome, _) = program.start().and_then(|child| child.output_within(COMPILING)).map_err(cannot)?;
     if !outcome.status.success() {
         let said = String::from_utf8_lossy(&outcome.stderr).into_owned();
         return Err(RanksError::Failed(format!("{} failed: {}", compiler.display(), said.trim())));

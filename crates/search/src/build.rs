@@ -7,14 +7,13 @@ use crate::error::SearchError;
 use crate::fasta::{FastaReader, Record, is_stream};
 use crate::names::Names;
 use crate::program::{Installed, Program};
-use crate::reaping::Reaping;
 use crate::tool::{Run, command, run};
 use crate::trial::{self, Outcome, Trial};
 use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
-use zerohop_process::{Charge, give_name};
+use zerohop_process::{Charge, charge, give_name};
 
 /// How much of a file is written at a time, in bytes.
 const BUFFER_BYTES: usize = 1 << 20;
@@ -47,7 +46,6 @@ pub fn build(
     program: Program,
     folder: &Path,
     sampling: Option<&mut dyn Sampling>,
-    reaping: &Reaping,
     tell: &dyn Fn(&str),
 ) -> Result<Database, SearchError> {
     let fail = |what: String| SearchError::Build { file: fasta.to_owned(), what };
@@ -71,8 +69,9 @@ pub fn build(
         .prefix(".zerohop-db-")
         .tempdir_in(&beside)
         .map_err(SearchError::file("written to", &beside))?;
-    let _charged = reaping.charge(&Charge::folder(temporary.path()))?;
-    let making = Making { fasta, program, source: &source, folder: temporary.path(), reaping, tell };
+    let cannot = SearchError::system("the database cannot be begun");
+    let _charged = charge(Charge::folder(temporary.path())).map_err(cannot)?;
+    let making = Making { fasta, program, source: &source, folder: temporary.path(), tell };
     let manifest = Manifest {
         form: FORM,
         program,
@@ -107,7 +106,6 @@ struct Making<'m> {
     program: Program,
     source: &'m Source,
     folder: &'m Path,
-    reaping: &'m Reaping,
     tell: &'m dyn Fn(&str),
 }
 
@@ -274,9 +272,8 @@ fn format_part(making: &Making<'_>, part: usize) -> Result<String, SearchError> 
         (true, false) => vec!["-dbtype", "prot", "-in", &fasta, "-out", &volume],
         (true, true) => vec!["-dbtype", "nucl", "-in", &fasta, "-out", &volume],
     };
-    let mut maker = command(if program.is_blast() { "makeblastdb" } else { "diamond" }, arguments);
-    maker.current_dir(folder);
-    Run::new(maker).charged(making.reaping).said()?;
+    let maker = command(if program.is_blast() { "makeblastdb" } else { "diamond" }, arguments).current_dir(folder);
+    Run::new(maker).said()?;
     let path = folder.join(&fasta);
     std::fs::remove_file(&path).map_err(SearchError::file("removed", &path))?;
     if !program.is_blast() {
@@ -300,9 +297,7 @@ fn counted(program: Program, folder: &Path, part: &Path) -> Result<(u64, u64), S
         ),
         false => ("diamond", vec!["dbinfo", "--quiet", "--db", &*part]),
     };
-    let mut asker = command(name, arguments);
-    asker.current_dir(folder);
-    let said = run(asker)?;
+    let said = run(command(name, arguments).current_dir(folder))?;
     let said = String::from_utf8_lossy(&said);
     // "	55,398 sequences; 19,581,084 total residues"; or lines "Sequences  55398" and "Letters  19581084".
     let number = |word: &str| word.replace(',', "").parse::<u64>().ok();

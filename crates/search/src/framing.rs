@@ -105,9 +105,8 @@ fn fields(settings: &Settings) -> Result<String, SearchError> {
     let (query, subject) = (sequence(program != Program::Blastp)?, sequence(program.has_nucleotides())?);
     // The same for csv, whose columns could not be counted.
     let format = format!("7 {}", settings.columns.join(" "));
-    let mut search = command(program.name(), ["-outfmt", &format, "-query"]);
-    search.arg(query.path()).arg("-subject").arg(subject.path());
-    let text = run(search)?;
+    let files = [query.path(), "-subject".as_ref(), subject.path()];
+    let text = run(command(program.name(), ["-outfmt", &format, "-query"]).args(files))?;
     let mut columns = settings.columns.clone();
     columns.sort();
     columns.dedup();

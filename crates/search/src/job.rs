@@ -20,7 +20,6 @@ pub use error::JobError;
 
 use crate::fasta::is_stream;
 use crate::format::Format;
-use crate::reaping::Reaping;
 use std::path::PathBuf;
 use std::time::Duration;
 use variant::Choice;
@@ -80,18 +79,18 @@ pub struct SearchJob {
     pub quiet: bool,
 }
 
-/// Searches; `reaping` ends the programs if we are killed.
+/// Searches.
 ///
 /// # Errors
 /// Whatever goes wrong, on any rank: then all of them end, and what is finished stays for the same job to take up.
-pub fn search(job: &SearchJob, reaping: &Reaping) -> Result<(), JobError> {
+pub fn search(job: &SearchJob) -> Result<(), JobError> {
     let checked = check(job);
     if job.output.is_some() && !job.quiet {
         zerohop_ranks::note_if_alone(job.ranks);
     }
     let limit = job.hang_limit.unwrap_or(HANG_LIMIT);
     let (ranks, ()) = Ranks::join(job.ranks, job.mpi.as_deref(), limit, checked)?;
-    let outcome = rank::run(job, ranks.transport(), reaping);
+    let outcome = rank::run(job, ranks.transport());
     ranks.end(outcome)
 }
 

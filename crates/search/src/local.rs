@@ -8,7 +8,6 @@ use crate::frame::Frame;
 use crate::framing::Framing;
 use crate::hit::Hit;
 use crate::program::Settings;
-use crate::reaping::Reaping;
 use crate::tool::{Run, Said, command, rewound, scratch_file};
 use crate::warnings::Warnings;
 use crate::written::{Fault, Lines, tabular};
@@ -17,7 +16,7 @@ use std::fs::File;
 use std::io::{BufRead, BufReader, Write};
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -62,7 +61,6 @@ pub struct Search {
     /// How long a program may take for a batch in a part.
     time_limit: Option<Duration>,
     warnings: Arc<Mutex<Warnings>>,
-    reaping: Reaping,
 }
 
 impl Search {
@@ -79,15 +77,7 @@ impl Search {
             )));
         }
         let framing = Framing::new(&settings, &database, name)?;
-        Ok(Search {
-            database,
-            settings,
-            framing,
-            restarts: Arc::default(),
-            time_limit: None,
-            warnings: Arc::default(),
-            reaping: Reaping::default(),
-        })
+        Ok(Search { database, settings, framing, restarts: Arc::default(), time_limit: None, warnings: Arc::default() })
     }
 
     /// What is searched.
@@ -109,12 +99,6 @@ impl Search {
     /// The same with a limit for the time that a program may take for a batch in a part; none for no limit.
     pub fn with_time_limit(mut self, limit: Option<Duration>) -> Self {
         self.time_limit = limit;
-        self
-    }
-
-    /// The same, with `reaping` to end the programs if we are killed.
-    pub fn with_reaping(mut self, reaping: Reaping) -> Self {
-        self.reaping = reaping;
         self
     }
 
@@ -182,8 +166,7 @@ impl Search {
         self.search(part, queries, Stdio::from(rewound(&archive)?))?;
         let exact = archived_evalues(sorter.program.name(), rewound(&archive)?)?;
         let formatted = |arguments: Vec<String>| {
-            let mut format = command("blast_formatter", arguments);
-            format.stdin(rewound(&archive)?);
+            let format = command("blast_formatter", arguments).stdin(rewound(&archive)?);
             // What it says on standard error is what the search has said before.
             self.run(format, Stdio::piped()).map(|said| said.output)
         };
@@ -203,8 +186,7 @@ impl Search {
     fn search(&self, part: &Path, queries: File, out: Stdio) -> Result<Vec<u8>, SearchError> {
         let part = if self.is_given_folder() { given(part) } else { part.to_owned() };
         let arguments = self.settings.search(&part, self.database.manifest().letters);
-        let mut search = command(self.settings.program.name(), arguments);
-        search.stdin(queries);
+        let search = command(self.settings.program.name(), arguments).stdin(queries);
         let said = self.run(search, out)?;
         let name = self.settings.program.name();
         self.warnings.lock().unwrap_or_else(PoisonError::into_inner).add(name, &said.words);
@@ -218,12 +200,12 @@ impl Search {
     }
 
     /// Runs the program, or one that belongs to it.
-    fn run(&self, command: Command, out: Stdio) -> Result<Said, SearchError> {
+    fn run(&self, program: zerohop_process::ChildProgram, out: Stdio) -> Result<Said, SearchError> {
         let folder = &self.database.folder;
         let open = || Ok(OwnedFd::from(File::open(folder).map_err(SearchError::file("opened", folder))?));
         let folder = self.is_given_folder().then(open).transpose()?;
-        let run = Run::new(command).to(out).within(self.time_limit).given(folder.into_iter().collect());
-        run.charged(&self.reaping).said()
+        let run = Run::new(program).to(out).within(self.time_limit).given(folder.into_iter().collect());
+        run.said()
     }
 }
 

@@ -7,7 +7,6 @@ use crate::error::SearchError;
 use crate::fasta::{Batch, Batches, FastaReader, Limits, is_stream};
 use crate::local::Search;
 use crate::program::{Program, Settings};
-use crate::reaping::Reaping;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -17,7 +16,6 @@ pub struct Sample {
     queries: FileEntry,
     batches: Vec<Batch>,
     threads: usize,
-    reaping: Reaping,
 }
 
 impl Sample {
@@ -37,14 +35,8 @@ impl Sample {
         }
         match batches.is_empty() {
             true => Err(SearchError::Arguments(format!("{} has no queries to try the parts with.", path.display()))),
-            false => Ok(Sample { queries: file_entry(path)?, batches, threads, reaping: Reaping::default() }),
+            false => Ok(Sample { queries: file_entry(path)?, batches, threads }),
         }
-    }
-
-    /// The same, with `reaping` to end the programs if we are killed.
-    pub fn with_reaping(mut self, reaping: Reaping) -> Self {
-        self.reaping = reaping;
-        self
     }
 }
 
@@ -59,7 +51,7 @@ impl Sampling for Sample {
 
     fn time(&mut self, database: &Database, part: usize) -> Result<Duration, SearchError> {
         let settings = Settings::new(database.program(), Vec::new())?.with_threads(self.threads);
-        let search = Search::new(database.clone(), settings, "")?.with_reaping(self.reaping.clone());
+        let search = Search::new(database.clone(), settings, "")?;
         let started = Instant::now();
         for batch in &self.batches {
             search.part(part, batch)?;

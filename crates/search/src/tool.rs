@@ -1,29 +1,22 @@
 //! A program that is run to its end.
 
 use crate::error::SearchError;
-use crate::reaping::Reaping;
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{ErrorKind, Seek};
 use std::os::fd::OwnedFd;
-use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::Path;
-use std::process::{Command, ExitStatus, Stdio};
+use std::process::Stdio;
 use std::time::Duration;
-use zerohop_process::{Charge, Limits, Stopped, end_group, give_fds, keep_fds, output_within};
-
-/// How much of what a program said is shown when it fails.
-const LAST_LINES: usize = 8;
+use zerohop_process::{ChildProgram, Limits, Stopped, how_it_ended, last_lines};
 
 /// How long a program may do nothing.
 const IDLE_LIMIT: Duration = Duration::from_secs(60);
 
 /// The program `name` with arguments.
-pub(crate) fn command<A: AsRef<OsStr>>(name: &str, arguments: impl IntoIterator<Item = A>) -> Command {
-    let mut command = zerohop_process::command(name);
+pub(crate) fn command<A: AsRef<OsStr>>(name: &str, arguments: impl IntoIterator<Item = A>) -> ChildProgram {
     // BLAST's programs would report to NCBI that they are used.
-    command.args(arguments).env("BLAST_USAGE_REPORT", "false").stdin(Stdio::null());
-    command
+    ChildProgram::new(name).args(arguments).env("BLAST_USAGE_REPORT", "false")
 }
 
 /// What a program wrote that ended well.
@@ -37,25 +30,17 @@ pub(crate) struct Said {
 
 /// A program, and how it is run.
 pub(crate) struct Run {
-    command: Command,
+    program: ChildProgram,
     out: Stdio,
     idle_limit: Duration,
     time_limit: Option<Duration>,
     given: Vec<OwnedFd>,
-    reaping: Reaping,
 }
 
 impl Run {
-    /// A command whose standard output is collected.
-    pub(crate) fn new(command: Command) -> Self {
-        Run {
-            command,
-            out: Stdio::piped(),
-            idle_limit: IDLE_LIMIT,
-            time_limit: None,
-            given: Vec::new(),
-            reaping: Reaping::default(),
-        }
+    /// A program whose standard output is collected.
+    pub(crate) fn new(program: ChildProgram) -> Self {
+        Run { program, out: Stdio::piped(), idle_limit: IDLE_LIMIT, time_limit: None, given: Vec::new() }
     }
 
     /// With standard output elsewhere.
@@ -76,34 +61,21 @@ impl Run {
         self
     }
 
-    /// Ended with all that it has started by `reaping`, if we are killed.
-    pub(crate) fn charged(mut self, reaping: &Reaping) -> Self {
-        self.reaping = reaping.clone();
-        self
-    }
-
     /// Runs it to its end. It ends with the thread that calls this, when it has done nothing for long, and at its
     /// limit.
     ///
     /// # Errors
     /// [`SearchError::Failed`] with its last words if it ends badly, [`SearchError::Idle`] and
     /// [`SearchError::TooLong`] if it had to be ended, [`SearchError::System`] if it cannot be started.
-    pub(crate) fn said(mut self) -> Result<Said, SearchError> {
-        let name = self.command.get_program().to_string_lossy().into_owned();
-        // A group of its own, for it may be a script that starts others.
-        self.command.stdout(self.out).stderr(Stdio::piped()).process_group(0);
-        keep_fds(&mut self.command);
-        give_fds(&mut self.command, self.given);
+    pub(crate) fn said(self) -> Result<Said, SearchError> {
+        let name = self.program.name();
         let cannot = |source: std::io::Error| match source.kind() {
             ErrorKind::NotFound => SearchError::Failed { program: name.clone(), what: "is not on the PATH".to_owned() },
             _ => SearchError::System { what: format!("{name} cannot be run"), source },
         };
         let limits = Limits { idle: self.idle_limit, whole: self.time_limit };
-        let mut child = self.command.spawn().map_err(cannot)?;
-        let charged = self.reaping.charge(&Charge::group(child.id()));
-        // One that nobody would end is ended now.
-        let _charged = charged.inspect_err(|_| drop(end_group(&mut child)))?;
-        let (output, stopped) = output_within(child, limits).map_err(cannot)?;
+        let program = self.program.stdout(self.out).stderr(Stdio::piped()).given(self.given);
+        let (output, stopped) = program.start().and_then(|child| child.output_within(limits)).map_err(cannot)?;
         match (stopped, output.status.success()) {
             (Some(Stopped::TooLong(limit)), _) => Err(SearchError::TooLong { program: name, limit }),
             (Some(Stopped::Idle | Stopped::Unwanted), _) => {
@@ -118,30 +90,12 @@ impl Run {
     }
 }
 
-/// Runs a command to its end and gives what it wrote on standard output.
+/// Runs a program to its end and gives what it wrote on standard output.
 ///
 /// # Errors
 /// As for [`Run::said`].
-pub(crate) fn run(command: Command) -> Result<Vec<u8>, SearchError> {
-    Run::new(command).said().map(|said| said.output)
-}
-
-fn how_it_ended(status: ExitStatus) -> String {
-    match (status.code(), status.signal()) {
-        (Some(code), _) => format!("ended with exit status {code}"),
-        (None, Some(signal)) => format!("was ended by signal {signal}"),
-        (None, None) => "ended badly".to_owned(),
-    }
-}
-
-fn last_lines(said: &[u8]) -> String {
-    let said = String::from_utf8_lossy(said);
-    let lines: Vec<&str> = said.lines().filter(|line| !line.trim().is_empty()).collect();
-    let last = lines.get(lines.len().saturating_sub(LAST_LINES)..).unwrap_or_default();
-    match last.is_empty() {
-        true => " and said nothing".to_owned(),
-        false => format!(", saying:\n  {}", last.join("\n  ")),
-    }
+pub(crate) fn run(program: ChildProgram) -> Result<Vec<u8>, SearchError> {
+    Run::new(program).said().map(|said| said.output)
 }
 
 /// A file without a name in `folder`: it is gone when nobody has it open any more, however we end.
@@ -173,8 +127,8 @@ mod tests {
     fn a_command_gives_its_output_or_its_last_words() {
         assert_eq!(shell("echo yes").unwrap(), b"yes\n");
         let told = shell("echo why >&2; exit 3").unwrap_err().to_string();
-        assert_eq!(told, "sh ended with exit status 3, saying:\n  why");
-        assert_eq!(shell("kill -9 $$").unwrap_err().to_string(), "sh was ended by signal 9 and said nothing");
+        assert_eq!(told, "sh ended with exit status 3\nIts last lines were:\n  why");
+        assert_eq!(shell("kill -15 $$").unwrap_err().to_string(), "sh was killed by signal 15");
         let told = run(command("no-such-program", ["x"])).unwrap_err().to_string();
         assert_eq!(told, "no-such-program is not on the PATH");
     }

@@ -15,8 +15,8 @@ use zerohop_search::build::{Sampling, build};
 use zerohop_search::database::FileEntry;
 use zerohop_search::fasta::{FastaReader, Limits, Record};
 use zerohop_search::{
-    Batch, Batches, Database, Format, Found, Hit, Installed, Key, Merge, Outcome, Place, Program, Reaping, Sample,
-    Search, SearchError, Settings, Times,
+    Batch, Batches, Database, Format, Found, Hit, Installed, Key, Merge, Outcome, Place, Program, Sample, Search,
+    SearchError, Settings, Times,
 };
 
 const ECOLI: &str = "ecoli_K12_MG1655.faa";
@@ -204,7 +204,7 @@ fn compare_format(
     let place = folder.join(format!("db {} {parts}", program.name()));
     let database = match place.exists() {
         true => Database::open(&place).unwrap(),
-        false => build(subjects, parts, program, &place, None, &Reaping::default(), &|_| ()).unwrap(),
+        false => build(subjects, parts, program, &place, None, &|_| ()).unwrap(),
     };
     let few = if is_long() { 7 } else { 15 };
     let queries_per_batch = if parts == 2 && expected.len() < 1 << 20 { few } else { 100_000 };
@@ -302,8 +302,7 @@ fn what_is_found_is_nothing_when_there_is_nothing() {
         }
         let folder = tempfile::tempdir().unwrap();
         let (_, subjects) = data(folder.path());
-        let database =
-            build(&subjects, 2, program, &folder.path().join("db"), None, &Reaping::default(), &|_| ()).unwrap();
+        let database = build(&subjects, 2, program, &folder.path().join("db"), None, &|_| ()).unwrap();
         let queries = folder.path().join("none.faa");
         fs::write(&queries, ">none\nMWMWMWPGPGPCHCHCYW\n>two\nPWCHPWCHGGMWPWCH").unwrap();
         let user = if program.is_blast() { ["-evalue", "1e-9"] } else { ["-e", "1e-9"] }.map(str::to_owned);
@@ -342,8 +341,7 @@ fn a_pilot_makes_search_times_more_equal_and_says_so() {
         let subjects = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/data/protein/subjects.faa");
         let place = folder.path().join("db");
         let mut slope = Slope { sequences: records(&subjects).len() as u64 };
-        let database =
-            build(&subjects, 4, Program::Diamond, &place, Some(&mut slope), &Reaping::default(), &|_| ()).unwrap();
+        let database = build(&subjects, 4, Program::Diamond, &place, Some(&mut slope), &|_| ()).unwrap();
         database.check_digests(0..database.parts(), 2).unwrap();
         let pilot = Database::open(&place).unwrap().manifest().pilot.clone().unwrap();
         assert_eq!((pilot.trial.outcome, pilot.queries.name.as_str()), (Outcome::Moved, "made up"));
@@ -365,8 +363,7 @@ fn a_pilot_makes_search_times_more_equal_and_says_so() {
         fs::write(&one, records(&queries)[2].clone()).unwrap();
         let mut sample = Sample::read(&one, Program::Diamond, Limits { letters: 1000, queries: 10 }, 1).unwrap();
         let place = folder.path().join("short");
-        let short =
-            build(&subjects, 2, Program::Diamond, &place, Some(&mut sample), &Reaping::default(), &|_| ()).unwrap();
+        let short = build(&subjects, 2, Program::Diamond, &place, Some(&mut sample), &|_| ()).unwrap();
         let trial = short.manifest().pilot.clone().unwrap().trial;
         assert!(trial.outcome != Outcome::Moved || trial.measured.len() == 2, "{trial:?}");
         assert_eq!(trial.equal.len(), 2);
@@ -389,14 +386,12 @@ fn a_database_is_whole_or_refused() {
         let folder = tempfile::tempdir().unwrap();
         let (_, subjects) = data(folder.path());
         let place = folder.path().join("db");
-        let told = |parts| {
-            build(&subjects, parts, program, &place, None, &Reaping::default(), &|_| ()).unwrap_err().to_string()
-        };
+        let told = |parts| build(&subjects, parts, program, &place, None, &|_| ()).unwrap_err().to_string();
         assert!(told(0).contains("cannot be cut into 0 parts"));
         assert!(told(1_000_000).contains("cannot be cut into 1000000 parts"));
-        let of = |fasta: &Path| build(fasta, 1, program, &place, None, &Reaping::default(), &|_| ());
+        let of = |fasta: &Path| build(fasta, 1, program, &place, None, &|_| ());
         assert!(of(Path::new("/dev/null")).unwrap_err().to_string().contains("it is no regular file"));
-        let database = build(&subjects, 3, program, &place, None, &Reaping::default(), &|_| ()).unwrap();
+        let database = build(&subjects, 3, program, &place, None, &|_| ()).unwrap();
         assert!(told(3).contains("is there already"));
         database.check_digests(0..database.parts(), 2).unwrap();
         let manifest = database.manifest();
@@ -427,7 +422,7 @@ fn a_database_is_whole_or_refused() {
         let wrong = folder.path().join("wrong.faa");
         let told = |fasta: &str| {
             fs::write(&wrong, fasta).unwrap();
-            let made = build(&wrong, 1, program, &folder.path().join("no"), None, &Reaping::default(), &|_| ());
+            let made = build(&wrong, 1, program, &folder.path().join("no"), None, &|_| ());
             made.unwrap_err().to_string()
         };
         if program == Program::Diamond {

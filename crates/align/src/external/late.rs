@@ -3,21 +3,18 @@
 use crate::error::AlignError;
 use crate::job::Job;
 use crate::output_files::{self, Shared};
-use crate::reaping::told;
 use std::sync::OnceLock;
 use zerohop_engine_external::Found;
 use zerohop_model::error::Error;
 use zerohop_model::sink::Sink;
 use zerohop_output::{FileSink, Header, Program};
-use zerohop_process::Charge;
-use zerohop_process::Reaper;
+use zerohop_process::{Charge, charge};
 use zerohop_runtime::LateSink;
 
 /// The output, which is opened when its header is known.
 pub struct Late<'a> {
     job: &'a Job,
     found: &'a Found,
-    reaper: &'a Reaper,
     /// What other ranks write as well.
     shared: Option<Shared>,
     sink: OnceLock<Opened>,
@@ -32,8 +29,8 @@ pub struct Opened {
 
 impl<'a> Late<'a> {
     /// Nothing is opened yet. `shared` is what other ranks write as well.
-    pub fn new(job: &'a Job, found: &'a Found, reaper: &'a Reaper, shared: Option<Shared>) -> Self {
-        Late { job, found, reaper, shared, sink: OnceLock::new() }
+    pub fn new(job: &'a Job, found: &'a Found, shared: Option<Shared>) -> Self {
+        Late { job, found, shared, sink: OnceLock::new() }
     }
 
     /// The output, if it was opened.
@@ -62,7 +59,8 @@ impl<'a> Late<'a> {
         whole.programs.push(output_files::zerohop(self.job));
         let sink = output_files::open(self.job, whole, self.shared.as_ref())?;
         for file in sink.temporary_files() {
-            told(self.reaper, &Charge::file(&file))?;
+            // It has another name when the run is complete.
+            charge(Charge::file(&file)).map_err(AlignError::uncharged)?.until_our_end();
         }
         Ok(Opened { sink, header })
     }

@@ -2,19 +2,17 @@
 
 use crate::error::AlignError;
 use crate::job::Job;
-use crate::reaping::told;
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 use zerohop_model::error::Error;
-use zerohop_process::Charge;
-use zerohop_process::Reaper;
+use zerohop_process::{Charge, Charged, charge};
 
 /// Where the logs go.
 pub struct LogFolder {
     /// The folder.
     pub logs: PathBuf,
     /// Removed at the end, unless the run failed.
-    temporary: Option<TempDir>,
+    temporary: Option<(TempDir, Charged)>,
 }
 
 impl LogFolder {
@@ -22,7 +20,7 @@ impl LogFolder {
     ///
     /// # Errors
     /// A folder that cannot be made.
-    pub fn new(job: &Job, reaper: &Reaper) -> Result<Self, AlignError> {
+    pub fn new(job: &Job) -> Result<Self, AlignError> {
         let fault =
             |path: &Path, e: std::io::Error| AlignError::Failed(format!("{}: cannot be made: {e}", path.display()));
         if let Some(logs) = &job.external.logs {
@@ -31,14 +29,14 @@ impl LogFolder {
         }
         let temporary = tempfile::Builder::new().prefix("zerohop-").tempdir();
         let temporary = temporary.map_err(|e| fault(&std::env::temp_dir(), e))?;
-        told(reaper, &Charge::folder(temporary.path()))?;
-        Ok(LogFolder { logs: temporary.path().to_owned(), temporary: Some(temporary) })
+        let charged = charge(Charge::folder(temporary.path())).map_err(AlignError::uncharged)?;
+        Ok(LogFolder { logs: temporary.path().to_owned(), temporary: Some((temporary, charged)) })
     }
 
     /// After a failure of an instance the logs stay.
     pub fn keep(&mut self, failure: AlignError) -> AlignError {
         match (failure, self.temporary.take()) {
-            (AlignError::Run(error @ (Error::Instance { .. } | Error::Header(_))), Some(temporary)) => {
+            (AlignError::Run(error @ (Error::Instance { .. } | Error::Header(_))), Some((temporary, _))) => {
                 let logs = temporary.keep();
                 AlignError::Failed(format!("{error}\n(all it said is in {})", logs.display()))
             }

@@ -10,7 +10,6 @@ use crate::multi_rank::{self, Came, MultiRank};
 use crate::output_files;
 use crate::pilots::{self, Alternatives, Outcome as Tried, Watched};
 use crate::planning::{self, Planned};
-use crate::reaping::{self, told};
 use crate::tuning_key::{AlignedWith, TuningKey};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -21,8 +20,6 @@ use zerohop_input::OpenLane;
 use zerohop_model::machine::{Bytes, Machine};
 use zerohop_model::plan::Plan;
 use zerohop_output::Comments;
-use zerohop_process::Charge;
-use zerohop_process::Reaper;
 use zerohop_ranks::RankShare;
 use zerohop_report::{IndexOrigin, IndexReport};
 use zerohop_runtime::{Dealing, Handover, Job as Run, Mapping, Progress};
@@ -54,8 +51,6 @@ pub struct Site {
     /// Time that laying out the copies took.
     pub sharing: Duration,
     pub log_folder: LogFolder,
-    /// The last to go: until then it would clear away the rest.
-    pub reaper: Reaper,
 }
 
 impl Site {
@@ -65,13 +60,15 @@ impl Site {
     /// An index that is missing; copies that do not fit; a folder or a process that cannot be made.
     pub fn new(job: &Job, wanted: &Wanted, share: &RankShare, notes: &mut Vec<String>) -> Result<Self, AlignError> {
         let machine = share.machine()?;
-        let reaper = reaping::start()?;
-        let tell = |charge: Charge| told(&reaper, &charge);
+        if !zerohop_process::is_prepared() {
+            let words = "external aligners need a program that begins with zerohop_align::prepare()";
+            return Err(AlignError::Failed(words.to_owned()));
+        }
         let index = match job.external.build_index {
             false => wanted.found.index(&job.reference, &wanted.user)?,
             true => {
                 let threads = job.placement.threads.unwrap_or_else(|| machine.allowed.worker_count());
-                wanted.found.index_or_build(&job.reference, &wanted.user, threads, &tell)?
+                wanted.found.index_or_build(&job.reference, &wanted.user, threads)?
             }
         };
         output_files::apart_from(job, index.files.iter().chain(&index.program).chain([&wanted.found.program]))?;
@@ -80,10 +77,10 @@ impl Site {
         if !farm {
             notes.extend(share.weigh(&machine, plan.instances(farm).len(), key.index)?);
         }
-        let log_folder = LogFolder::new(job, &reaper)?;
+        let log_folder = LogFolder::new(job)?;
         let started = Instant::now();
         let keep = job.external.keep_copies;
-        let share = || SharedIndex::make(&wanted.found, &index, &plan.replicas, keep, &tell);
+        let share = || SharedIndex::make(&wanted.found, &index, &plan.replicas, keep);
         let shared = farm.then(share).transpose()?;
         let most = alternatives.as_ref().map_or(0, Alternatives::most_copies).max(plan.replicas.len());
         let own = || vec![index.prefix.clone(); most];
@@ -100,7 +97,6 @@ impl Site {
             shared,
             sharing: started.elapsed(),
             log_folder,
-            reaper,
         })
     }
 
@@ -145,7 +141,7 @@ impl Site {
         let count = plans.len();
         let lanes = multi_rank::deal_lanes(multi_rank.as_deref(), open, wanted.cut, MAX_READ_BASES, count)?;
         let launch = self.launch(job, wanted);
-        let instances = launch.start(plans, 0, &|charge| told(&self.reaper, &charge))?;
+        let instances = launch.start(plans, 0)?;
         let dealing = job.external.deal;
         let held = (HELD_BASES / wanted.cut.chunk_bases()).max(2) as usize;
         let held = held.max(multi_rank.as_ref().map_or(0, |multi_rank| multi_rank.held()));
@@ -164,7 +160,6 @@ impl Site {
         let handover = Handover { fresh, most };
         let switch = HandOver {
             launch: &launch,
-            reaper: &self.reaper,
             plans: &alternatives.plans,
             followed: 0,
             send,

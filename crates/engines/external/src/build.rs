@@ -3,14 +3,14 @@
 use crate::arguments::UserArguments;
 use crate::error::ExternalError;
 use crate::found::{Found, FoundIndex};
-use crate::tool::{Tell, run_tool};
+use crate::tool::run_tool;
 use flate2::read::MultiGzDecoder;
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io::{BufReader, Read};
 use std::path::{Path, PathBuf};
 use zerohop_process::lock::{self, Hold};
-use zerohop_process::{Charge, give_name};
+use zerohop_process::{Charge, charge, give_name};
 
 impl Found {
     /// The index of `reference`; made first with `threads` if it is not there. Runs that want the same index at the
@@ -23,7 +23,6 @@ impl Found {
         reference: &Path,
         user: &UserArguments,
         threads: usize,
-        tell: Tell<'_>,
     ) -> Result<FoundIndex, ExternalError> {
         match self.index(reference, user) {
             Err(ExternalError::NoIndex { .. }) => {}
@@ -35,10 +34,10 @@ impl Found {
         let folder = prefix.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
         let lock_path = folder.join(hidden(name, &format!("{}.lock", self.descriptor.name)));
         let _lock = lock::take(&lock_path, Hold::Alone)?;
-        tell(Charge::file(&lock_path))?;
+        let _charged = charge(Charge::file(&lock_path)).map_err(ExternalError::uncharged)?;
         let outcome = match self.index(reference, user) {
             Err(ExternalError::NoIndex { .. }) => self
-                .build(reference, user, threads, (folder, name), tell)
+                .build(reference, user, threads, (folder, name))
                 .map_err(|e| fault(e.to_string()))
                 .and_then(|()| self.index(reference, user)),
             found => found,
@@ -54,13 +53,12 @@ impl Found {
         user: &UserArguments,
         threads: usize,
         (folder, name): (&Path, &OsStr),
-        tell: Tell<'_>,
     ) -> Result<(), ExternalError> {
         let failed = ExternalError::Failed;
         let workshop =
             Workshop::new(folder.join(hidden(name, &format!("{}-{}", self.descriptor.name, std::process::id()))));
         let workshop = workshop.map_err(failed)?;
-        tell(Charge::folder(&workshop.0))?;
+        let _charged = charge(Charge::folder(&workshop.0)).map_err(ExternalError::uncharged)?;
         let plain = match self.descriptor.index.build_reads_gzip {
             true => reference.to_owned(),
             false => workshop.plain(reference).map_err(failed)?,
@@ -75,7 +73,7 @@ impl Found {
         let command = self.build_command(&plain, &made, threads, user);
         let log = workshop.0.join("log");
         let out = File::create(workshop.0.join("out")).map_err(ExternalError::system(log.display().to_string()))?;
-        run_tool(&command, out, &log, tell)?;
+        run_tool(&command, out, &log)?;
         self.move_to(&made, &folder.join(name), user).map_err(failed)
     }
 

@@ -1,7 +1,6 @@
 //! Index copies that nobody removed because the run was killed: its reaper does.
 
 use crate::copies;
-use std::io::BufRead;
 use std::time::Duration;
 use zerohop_process::Charge;
 
@@ -13,13 +12,11 @@ pub fn charge() -> Charge {
     Charge::Own(COPIES.to_owned())
 }
 
-/// The reaper's life, see [`zerohop_process::reap`].
-pub fn reap(input: impl BufRead) {
-    zerohop_process::reap(input, |name| {
-        if name == COPIES {
-            clear();
-        }
-    });
+/// Clears away what was charged under a name, for [`zerohop_process::prepare`].
+pub fn clear_own(name: &str) {
+    if name == COPIES {
+        clear();
+    }
 }
 
 /// Our locks go with the last of us: that may be a moment after the pipe did.

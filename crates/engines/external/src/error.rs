@@ -81,6 +81,11 @@ impl From<LockError> for ExternalError {
 }
 
 impl ExternalError {
+    /// The process that clears away after us cannot be charged.
+    pub(crate) fn uncharged(error: std::io::Error) -> Self {
+        ExternalError::Failed(error.to_string())
+    }
+
     /// A system call that failed while `what` was tried.
     pub(crate) fn system(what: impl Into<String>) -> impl FnOnce(std::io::Error) -> Self {
         let what = what.into();

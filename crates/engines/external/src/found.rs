@@ -5,11 +5,10 @@ use crate::descriptor::Descriptor;
 use crate::error::ExternalError;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::Duration;
-use zerohop_process::{Limits, command, on_path, output_within};
+use zerohop_process::{ChildProgram, Limits, on_path};
 
 /// Endings of a reference's name that an index's name may lack.
 const FASTA_ENDINGS: [&str; 3] = ["fa", "fasta", "fna"];
@@ -177,11 +176,10 @@ const VERSION_TIME: Duration = Duration::from_secs(10);
 
 /// Asks a program for its version, and waits so long at most.
 fn version(program: &Path, descriptor: &Descriptor, limit: Duration) -> Option<String> {
-    let mut asked = command(program);
-    asked.args(&descriptor.version.command).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let child = asked.process_group(0).spawn().ok()?;
+    let asked =
+        ChildProgram::new(program).args(&descriptor.version.command).stdout(Stdio::piped()).stderr(Stdio::piped());
     // One that waits for something, or goes on for ever, has said what it has to say.
-    let (output, _) = output_within(child, Limits { idle: limit, whole: Some(limit) }).ok()?;
+    let (output, _) = asked.start().ok()?.output_within(Limits { idle: limit, whole: Some(limit) }).ok()?;
     let text = [output.stdout, output.stderr].map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).concat();
     let (_, rest) = text.split_once(&descriptor.version.pattern)?;
     rest.split_whitespace().next().map(|word| word.trim_end_matches('.').to_owned())

@@ -8,21 +8,18 @@ use crate::feed::Feeder;
 use crate::found::{Found, FoundIndex};
 use crate::ledger::Rules;
 use crate::pipes::Pipes;
-use crate::process::{Identity, Running, spawn};
-use crate::tool::Tell;
+use crate::process::{Identity, Running, start};
 use std::ffi::OsString;
 use std::fs::File;
 use std::os::fd::{AsFd, OwnedFd};
-use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::sync::mpsc::channel;
 use std::time::Duration;
 use zerohop_model::engine::Cut;
 use zerohop_model::instance::Instance;
 use zerohop_model::plan::InstancePlan;
-use zerohop_process::{Charge, GIVEN_FDS, command, give_fds, pipe, set_nonblocking};
+use zerohop_process::{ChildProgram, GIVEN_FDS, pipe, set_nonblocking};
 
 /// Bytes that a pipe to or from a program holds at most, where the system grants them; and bytes of all pipes together:
 /// an ordinary user has 64 MiB for all of theirs (pipe(7), pipe-user-pages-soft).
@@ -83,43 +80,28 @@ pub fn cut(descriptor: &Descriptor, user: &UserArguments) -> Result<Cut, Externa
 }
 
 impl Launch<'_> {
-    /// Starts one program per plan, and has a reaper told of each. They are numbered from `first` on. The calling
+    /// Starts one program per plan. They are numbered from `first` on. The calling
     /// thread must live as long as they: they are killed when it ends.
     ///
     /// # Errors
     /// What the aligner cannot do, or what the system says. Those that were started are killed.
-    pub fn start(
-        &self,
-        plans: Vec<InstancePlan>,
-        first: usize,
-        tell: Tell<'_>,
-    ) -> Result<Vec<Instance>, ExternalError> {
+    pub fn start(&self, plans: Vec<InstancePlan>, first: usize) -> Result<Vec<Instance>, ExternalError> {
         let pipes = plans.len() * if self.paired { 3 } else { 2 };
         let bytes = (ALL_PIPES_BYTES / pipes.max(1)).clamp(LEAST_PIPE_BYTES, PIPE_BYTES);
-        plans.into_iter().zip(first..).map(|(plan, i)| self.start_one(i, plan, bytes, tell)).collect()
+        plans.into_iter().zip(first..).map(|(plan, i)| self.start_one(i, plan, bytes)).collect()
     }
 
-    fn start_one(
-        &self,
-        number: usize,
-        plan: InstancePlan,
-        pipe_bytes: usize,
-        tell: Tell<'_>,
-    ) -> Result<Instance, ExternalError> {
+    fn start_one(&self, number: usize, plan: InstancePlan, pipe_bytes: usize) -> Result<Instance, ExternalError> {
         let descriptor = &self.found.descriptor;
         let what = format!("instance {number} of {} cannot be started", descriptor.name);
         let fault = |e| ExternalError::System { what: what.clone(), source: e };
         let words = self.command(&plan)?;
         let log = self.logs.join(format!("{}.{number}.log", descriptor.name));
-        let mut command = command(&words[0]);
-        command.args(&words[1..]).stdin(Stdio::null()).process_group(0);
-        command.stderr(File::create(&log).map_err(fault)?);
-        let pipes = self.connect(&mut command, pipe_bytes).map_err(fault)?;
+        let program = ChildProgram::new(&words[0]).args(&words[1..]).stderr(File::create(&log).map_err(fault)?);
+        let (program, pipes) = self.connect(program, pipe_bytes).map_err(fault)?;
         let (output, theirs) = pipe(pipe_bytes).map_err(fault)?;
         set_nonblocking(output.as_fd()).map_err(fault)?;
-        command.stdout(theirs);
-        let (child, refused) = spawn(command, &plan).map_err(fault)?;
-        let told = tell(Charge::group(child.id()));
+        let (child, refused) = start(program.stdout(theirs), &plan).map_err(fault)?;
         let identity = Identity {
             instance: number,
             name: descriptor.name.clone(),
@@ -130,8 +112,7 @@ impl Launch<'_> {
             refused,
             plan: plan.clone(),
         };
-        let running = Arc::new(Running::new(identity, child, true));
-        told?;
+        let running = Arc::new(Running::new(identity, child));
         let (tell, expected) = channel();
         let keeps_order = descriptor.order.keeps != Keeps::Never || plan.threads == 1;
         let rules = Rules {
@@ -158,7 +139,7 @@ impl Launch<'_> {
     }
 
     /// Gives the program the ends of its pipes, and returns ours.
-    fn connect(&self, command: &mut Command, pipe_bytes: usize) -> std::io::Result<Vec<File>> {
+    fn connect(&self, program: ChildProgram, pipe_bytes: usize) -> std::io::Result<(ChildProgram, Vec<File>)> {
         let one = self.found.descriptor.reads.via != Via::Fd || !self.paired;
         let mut theirs: Vec<OwnedFd> = Vec::new();
         let mut ours = Vec::new();
@@ -168,15 +149,11 @@ impl Launch<'_> {
             theirs.push(read);
             ours.push(File::from(write));
         }
-        match self.found.descriptor.reads.via {
-            Via::Fd => give_fds(command, theirs),
-            Via::StdinInterleaved | Via::StdinSam => {
-                theirs.into_iter().for_each(|fd| {
-                    command.stdin(fd);
-                });
-            }
-        }
-        Ok(ours)
+        let program = match self.found.descriptor.reads.via {
+            Via::Fd => program.given(theirs),
+            Via::StdinInterleaved | Via::StdinSam => theirs.into_iter().fold(program, ChildProgram::stdin),
+        };
+        Ok((program, ours))
     }
 
     /// The command of one instance, word by word.

@@ -8,7 +8,7 @@
 //!    it;
 //! 5. each is an [`Instance`](zerohop_model::instance::Instance): its *feed* writes reads into its pipes, its *drain*
 //!    takes its records apart by the account of what it owes (`ledger`);
-//! 6. a [`Reaper`](zerohop_process::Reaper) outlives us if we are killed, and clears away what we leave.
+//! 6. the reaper of our process ([`zerohop_process::charge`]) clears away what we leave if we are killed.
 //!
 //! [`Supervision`] runs any other program under a plan, without reads.
 //!
@@ -41,7 +41,7 @@ mod tool;
 mod warnings;
 
 pub use arguments::UserArguments;
-pub use clearing::{charge as copies_charge, reap};
+pub use clearing::{charge as copies_charge, clear_own};
 pub use compare::compare;
 pub use descriptor::{Descriptor, all};
 pub use error::ExternalError;
@@ -49,5 +49,5 @@ pub use found::{Found, FoundIndex};
 pub use launch::{Launch, cut};
 pub use share::SharedIndex;
 pub use supervise::Supervision;
-pub use tool::{Tell, run_tool};
+pub use tool::run_tool;
 pub use warnings::warnings;

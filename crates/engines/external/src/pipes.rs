@@ -156,12 +156,11 @@ mod tests {
     use super::*;
     use crate::process::Identity;
     use std::io::Read;
-    use std::process::Command;
     use zerohop_model::plan::{HugePages, InstancePlan, Pages, Placement};
-    use zerohop_process::{pipe, set_nonblocking};
+    use zerohop_process::{ChildProgram, pipe, set_nonblocking};
 
     fn running() -> Running {
-        let child = Command::new("sleep").arg("1000").spawn().unwrap();
+        let child = ChildProgram::new("sleep").args(["1000"]).start().unwrap();
         let placement = Placement { nodes: vec![], pages: Pages::FirstTouch, huge_pages: HugePages::Auto };
         let identity = Identity {
             instance: 0,
@@ -173,7 +172,7 @@ mod tests {
             hang_limit: Duration::from_secs(1000),
             refused: vec![],
         };
-        Running::new(identity, child, false)
+        Running::new(identity, child)
     }
 
     #[test]

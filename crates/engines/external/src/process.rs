@@ -1,10 +1,7 @@
 //! A program that runs: its life, its words, and how it ended.
 
-use std::fs::File;
-use std::io::{Read, Seek, SeekFrom};
-use std::os::unix::process::ExitStatusExt;
-use std::path::{Path, PathBuf};
-use std::process::{Child, Command, ExitStatus};
+use std::path::PathBuf;
+use std::process::ExitStatus;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard};
 use std::time::Duration;
@@ -13,12 +10,8 @@ use zerohop_model::error::Error;
 use zerohop_model::machine::Bytes;
 use zerohop_model::measurement::{InstanceReport, PageCensus};
 use zerohop_model::plan::InstancePlan;
-use zerohop_process::{Signal, group_runs, has_ended, kill_group, running_time};
+use zerohop_process::{ChildProgram, RunningChild, Signal, how_it_ended, last_lines_of, running_time};
 use zerohop_topology::Pinned;
-
-/// How much of a log is read for its last lines, in bytes, and how many lines are shown.
-const TAIL_BYTES: u64 = 4096;
-const TAIL_LINES: usize = 8;
 
 /// What the feeding end is doing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -64,27 +57,24 @@ struct Seen {
     peak: Bytes,
 }
 
-/// Starts a program on the CPUs and under the memory policy of its plan, and says what the kernel refused of them. Our
-/// copies of the descriptors that it is given go with the command.
+/// Starts a program on the CPUs and under the memory policy of its plan, and says what the kernel refused of them.
 ///
 /// # Errors
 /// When it cannot be started.
-pub(crate) fn spawn(mut command: Command, plan: &InstancePlan) -> std::io::Result<(Child, Vec<String>)> {
+pub(crate) fn start(program: ChildProgram, plan: &InstancePlan) -> std::io::Result<(RunningChild, Vec<String>)> {
     let placed = Placed::new(&plan.placement);
     // A child is born with the CPUs and the memory policy of the thread that starts it.
     let (_cpus, unpinned) = Pinned::where_allowed(&plan.cpus);
-    let child = placed.run(|| command.spawn())?;
+    let child = placed.run(|| program.start())?;
     Ok((child, placed.refused().into_iter().chain(unpinned).collect()))
 }
 
-/// A program that runs. Dropped, it is killed with all its children.
+/// A program that runs. Dropped, it is killed with all that it has started.
 #[derive(Debug)]
 pub(crate) struct Running {
     pub(crate) identity: Identity,
     pid: u32,
-    /// Whether it leads a process group.
-    own_group: bool,
-    child: Mutex<Child>,
+    child: Mutex<RunningChild>,
     /// When it last took or gave something, in milliseconds of [`running_time`].
     moved: AtomicU64,
     feeding: AtomicU8,
@@ -92,17 +82,17 @@ pub(crate) struct Running {
 }
 
 impl Running {
-    /// `child` runs; with `own_group` it leads a process group.
-    pub(crate) fn new(identity: Identity, child: Child, own_group: bool) -> Self {
+    /// `child` runs.
+    pub(crate) fn new(identity: Identity, child: RunningChild) -> Self {
         let (moved, feeding) = (AtomicU64::default(), AtomicU8::new(Feeding::Idle as u8));
         let pid = child.id();
-        Running { identity, pid, own_group, child: Mutex::new(child), moved, feeding, seen: Mutex::default() }
+        Running { identity, pid, child: Mutex::new(child), moved, feeding, seen: Mutex::default() }
     }
 
     /// An error of this program: `what` goes on after its name. Its last words are added.
     pub(crate) fn fault(&self, what: impl Into<String>) -> Error {
         let Identity { instance, name, log, .. } = &self.identity;
-        Error::Instance { instance: *instance, program: name.clone(), what: what.into() + &last_lines(log) }
+        Error::Instance { instance: *instance, program: name.clone(), what: what.into() + &last_lines_of(log) }
     }
 
     /// Notes that it took or gave something.
@@ -167,42 +157,19 @@ impl Running {
         running_time().saturating_sub(Duration::from_millis(self.moved.load(Ordering::Relaxed)))
     }
 
-    /// Its number, and that of its process group.
-    pub(crate) fn pid(&self) -> u32 {
-        self.pid
-    }
-
-    /// How it ended, if it has. What is left of its children is killed then.
+    /// How it ended, if it has.
     pub(crate) fn ended(&self) -> std::io::Result<Option<ExitStatus>> {
-        let mut child = lock(&self.child);
-        // One that was waited for before is remembered by `Child`.
-        if let Ok(false) = has_ended(self.pid) {
-            return Ok(None);
-        }
-        self.clear_group();
-        child.try_wait()
+        lock(&self.child).ended()
     }
 
-    /// Sends it a signal, and all that it has started with it. One that has ended gets none. One that is in our group
-    /// has got what a terminal sent already.
+    /// Sends it a signal, and its group with it.
     pub(crate) fn send(&self, signal: Signal) {
-        if (self.own_group || !signal.from_terminal) && has_ended(self.pid).is_ok() {
-            // One that may not be signalled has changed its user, and is its user's.
-            let _ = signal.send(self.pid, self.own_group);
-        }
+        lock(&self.child).send(signal);
     }
 
-    /// Whether it has ended and left others of its group behind.
+    /// Whether it has ended and left others behind that run.
     pub(crate) fn has_left_some(&self) -> bool {
-        self.own_group && matches!(has_ended(self.pid), Ok(true)) && group_runs(self.pid)
-    }
-
-    /// Kills its group. To be called as long as nobody has waited for it: until then the group's number is its own.
-    fn clear_group(&self) {
-        if self.own_group && has_ended(self.pid).is_ok() {
-            // There is nobody to tell, and nothing is left to be done about one that cannot be killed.
-            let _ = kill_group(self.pid);
-        }
+        lock(&self.child).has_left_some()
     }
 
     /// Looks where its memory lies; what is seen when most is there is kept. Says whether it was seen at all.
@@ -222,8 +189,7 @@ impl Running {
     /// Kills it, for there are no reads for it.
     pub(crate) fn end_unneeded(&self) {
         self.set_feeding(Feeding::Unneeded);
-        // One that has ended by itself is as good.
-        let _ = lock(&self.child).kill();
+        lock(&self.child).kill();
     }
 
     /// Whether it was to map a shared index and has not.
@@ -250,16 +216,6 @@ impl Running {
     }
 }
 
-impl Drop for Running {
-    fn drop(&mut self) {
-        let mut child = lock(&self.child);
-        self.clear_group();
-        // One that has been waited for before is not killed: `Child` knows.
-        let _ = child.kill();
-        let _ = child.wait();
-    }
-}
-
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
 }
@@ -270,37 +226,4 @@ fn peak_memory(pid: u32) -> Bytes {
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
     let kibibytes: u64 = line.and_then(|text| text.trim().trim_end_matches(" kB").parse().ok()).unwrap_or(0);
     Bytes(kibibytes << 10)
-}
-
-/// How a process ended, in words that go on after its name.
-pub(crate) fn how_it_ended(status: ExitStatus) -> String {
-    match (status.code(), status.signal()) {
-        (Some(code), _) => format!("ended with exit status {code}"),
-        (None, Some(9)) => {
-            "was killed (signal 9): by somebody, or by the kernel because memory ran out on its nodes or in \
-                            its control group"
-                .to_owned()
-        }
-        (None, Some(signal)) => format!("was killed by signal {signal}"),
-        (None, None) => format!("ended: {status}"),
-    }
-}
-
-/// The last lines of a log, as a text that follows a sentence; empty if there are none.
-pub(crate) fn last_lines(log: &Path) -> String {
-    let tail = || -> std::io::Result<Vec<u8>> {
-        let mut file = File::open(log)?;
-        let length = file.seek(SeekFrom::End(0))?;
-        file.seek(SeekFrom::Start(length.saturating_sub(TAIL_BYTES)))?;
-        let mut bytes = Vec::new();
-        file.take(TAIL_BYTES).read_to_end(&mut bytes)?;
-        Ok(bytes)
-    };
-    let text = tail().map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).unwrap_or_default();
-    let lines: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).collect();
-    if lines.is_empty() {
-        return String::new();
-    }
-    let last = lines[lines.len().saturating_sub(TAIL_LINES)..].join("\n  ");
-    format!("\nthe last it said:\n  {last}")
 }

@@ -9,7 +9,7 @@ use crate::error::ExternalError;
 use crate::found::{Found, FoundIndex};
 use crate::index_files::IndexFiles;
 use crate::shm;
-use crate::tool::{Tell, run_tool};
+use crate::tool::run_tool;
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
@@ -37,7 +37,6 @@ impl Segments {
         found: &Found,
         index: &FoundIndex,
         placements: &[Placement],
-        tell: Tell<'_>,
     ) -> Result<(Self, Vec<PathBuf>), ExternalError> {
         let mut segments = Segments::default();
         // Taken last, so that it is given back before segments are removed, for which it is needed too.
@@ -49,7 +48,7 @@ impl Segments {
             let copy = Copy::begin(&original, original.list()?, placement, &own)?;
             let folder = copy.folder().to_owned();
             segments.0.push(copy);
-            prefixes.push(stage(found, index, &folder, placement, tell)?);
+            prefixes.push(stage(found, index, &folder, placement)?);
         }
         Ok((segments, prefixes))
     }
@@ -62,13 +61,7 @@ impl Drop for Segments {
 }
 
 /// Has bwa load the index under `placement`, by links in `folder`, whose name is that of the segment.
-fn stage(
-    found: &Found,
-    index: &FoundIndex,
-    folder: &Path,
-    placement: &Placement,
-    tell: Tell<'_>,
-) -> Result<PathBuf, ExternalError> {
+fn stage(found: &Found, index: &FoundIndex, folder: &Path, placement: &Placement) -> Result<PathBuf, ExternalError> {
     let needed = room_needed(index);
     shm::check_room(needed)?;
     let name = folder.file_name().unwrap_or_default();
@@ -83,7 +76,7 @@ fn stage(
     let prefix = with(b"");
     let words = [found.program.as_os_str(), OsStr::new("shm"), prefix.as_os_str()].map(OsStr::to_owned);
     let out = File::create(with(b".out")).map_err(ExternalError::system(prefix.display().to_string()))?;
-    let staged = Placed::new(placement).run(|| run_tool(&words, out, &with(b".log"), tell));
+    let staged = Placed::new(placement).run(|| run_tool(&words, out, &with(b".log")));
     staged.map_err(|failed| {
         // bwa does not ask whether there is room, and somebody else may have taken what there was: then SIGBUS ends it.
         let _ = std::fs::remove_file(bwactl::file(name));

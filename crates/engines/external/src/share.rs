@@ -8,9 +8,9 @@ use crate::found::{Found, FoundIndex};
 use crate::index_files::IndexFiles;
 use crate::segments::Segments;
 use crate::shm::SHM;
-use crate::tool::Tell;
 use std::path::PathBuf;
 use zerohop_model::plan::Placement;
+use zerohop_process::{Charged, charge};
 
 /// Index copies that the processes of a run share; given up when dropped.
 #[derive(Debug, Default)]
@@ -24,6 +24,8 @@ pub struct SharedIndex {
     copies: Vec<Copy>,
     /// Held for their end.
     _segments: Option<Segments>,
+    /// The last to go: until then the reaper would clear away the rest.
+    charged: Option<Charged>,
 }
 
 impl SharedIndex {
@@ -37,10 +39,13 @@ impl SharedIndex {
         index: &FoundIndex,
         placements: &[Placement],
         keep: bool,
-        tell: Tell<'_>,
     ) -> Result<Self, ExternalError> {
-        // What runs have left that nobody could clear away after takes room.
-        let clear = || tell(clearing::charge()).and_then(|()| copies::clear(false).map(drop));
+        let clear = || {
+            let charged = charge(clearing::charge()).map_err(ExternalError::uncharged)?;
+            // What runs have left that nobody could clear away after takes room.
+            copies::clear(false)?;
+            Ok::<_, ExternalError>(Some(charged))
+        };
         match found.descriptor.sharing.how {
             How::None => {
                 let title = &found.descriptor.title;
@@ -51,22 +56,29 @@ impl SharedIndex {
                 )))
             }
             How::MappedFiles => {
-                clear()?;
-                SharedIndex::map(found, index, placements, keep)
+                let charged = clear()?;
+                SharedIndex::map(found, index, placements, keep, charged)
             }
             How::BwaShm => {
-                clear()?;
-                let (segments, prefixes) = Segments::make(found, index, placements, tell)?;
+                let charged = clear()?;
+                let (segments, prefixes) = Segments::make(found, index, placements)?;
                 let folders = vec![PathBuf::from(SHM); prefixes.len()];
                 let (copies, _segments) = (Vec::new(), Some(segments));
-                Ok(SharedIndex { prefixes, folders, reused: 0, copies, _segments })
+                Ok(SharedIndex { prefixes, folders, reused: 0, copies, _segments, charged })
             }
         }
     }
 
     /// Files that the aligner maps.
-    fn map(found: &Found, index: &FoundIndex, placements: &[Placement], keep: bool) -> Result<Self, ExternalError> {
+    fn map(
+        found: &Found,
+        index: &FoundIndex,
+        placements: &[Placement],
+        keep: bool,
+        charged: Option<Charged>,
+    ) -> Result<Self, ExternalError> {
         let mut shared = SharedIndex::default();
+        shared.charged = charged;
         for (i, placement) in placements.iter().enumerate() {
             // Several copies on one node would be one.
             let folder = match placements[..i].iter().position(|other| other == placement) {

@@ -3,18 +3,17 @@
 
 use crate::arguments::{Values, shown};
 use crate::error::ExternalError;
-use crate::process::{Identity, Running, how_it_ended, spawn};
-use crate::tool::Tell;
+use crate::process::{Identity, Running, start};
 use std::ffi::OsString;
 use std::fs::File;
-use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
-use std::process::{ExitStatus, Stdio};
+use std::process::ExitStatus;
 use std::time::{Duration, Instant};
 use zerohop_model::machine::CpuId;
 use zerohop_model::measurement::InstanceReport;
 use zerohop_model::plan::InstancePlan;
-use zerohop_process::{Charge, HeldSignals, Interest, Signal, command, poll};
+use zerohop_process::{ChildProgram, HeldSignals, Interest, Signal, how_it_ended, last_lines_of, poll};
 use zerohop_topology::cpulist;
 
 /// How often it is looked whether an instance has ended, at first and at last; and how often where its memory lies.
@@ -65,13 +64,12 @@ impl Supervision<'_> {
     ///
     /// # Errors
     /// [`ExternalError::Ended`] with the status of the first instance, by its number, that failed.
-    pub fn run(&self, plans: Vec<InstancePlan>, tell: Tell<'_>) -> Result<Vec<InstanceReport>, ExternalError> {
+    pub fn run(&self, plans: Vec<InstancePlan>) -> Result<Vec<InstanceReport>, ExternalError> {
         let count = plans.len();
         let signals = HeldSignals::new().map_err(ExternalError::system("signals cannot be passed on"))?;
         let mut running = Vec::new();
         for (i, plan) in plans.into_iter().enumerate() {
-            running.push(self.start(i, count, plan, &signals)?);
-            tell(Charge::group(running[i].pid()))?;
+            running.push(self.start(i, count, plan)?);
         }
         let mut crew =
             Crew { running, open: (0..count).collect(), failed: None, told: None, asked: None, by_us: false };
@@ -104,13 +102,7 @@ impl Supervision<'_> {
         }
     }
 
-    fn start(
-        &self,
-        number: usize,
-        count: usize,
-        plan: InstancePlan,
-        signals: &HeldSignals,
-    ) -> Result<Running, ExternalError> {
+    fn start(&self, number: usize, count: usize, plan: InstancePlan) -> Result<Running, ExternalError> {
         let numbers = |numbers: Vec<u32>| cpulist::format(&numbers);
         let cpus = if plan.cpus.is_empty() { self.cpus } else { &plan.cpus };
         let values = Values::default()
@@ -122,23 +114,20 @@ impl Supervision<'_> {
         let words = values.fill_all(self.words);
         let what = format!("instance {number} ({}) cannot be started", words[0].display());
         let fault = |source| ExternalError::System { what: what.clone(), source };
-        let mut command = command(&words[0]);
-        command.args(&words[1..]);
-        let own_group = self.logs.is_some() || count > 1;
-        if own_group {
-            command.process_group(0).stdin(Stdio::null());
-        }
+        let mut program = ChildProgram::new(&words[0]).args(&words[1..]);
+        program = match self.logs.is_some() || count > 1 {
+            true => program.keeping_descriptors(),
+            false => program.in_foreground(),
+        };
         if let Some(logs) = self.logs {
-            let out = logs.join(format!("{number}.out"));
-            command.stdout(File::create(out).map_err(fault)?);
-            command.stderr(File::create(self.log(number)).map_err(fault)?);
+            let out = File::create(logs.join(format!("{number}.out"))).map_err(fault)?;
+            program = program.stdout(out).stderr(File::create(self.log(number)).map_err(fault)?);
         }
-        signals.let_through(&mut command);
-        let (child, refused) = spawn(command, &plan).map_err(fault)?;
+        let (child, refused) = start(program, &plan).map_err(fault)?;
         let (name, shared, hang_limit) = (words[0].display().to_string(), None, Duration::MAX);
         let (log, instance, command) = (self.log(number), number, shown(&words));
         let identity = Identity { instance, name, plan, command, log, shared, hang_limit, refused };
-        Ok(Running::new(identity, child, own_group))
+        Ok(Running::new(identity, child))
     }
 
     fn log(&self, number: usize) -> PathBuf {
@@ -147,7 +136,7 @@ impl Supervision<'_> {
 
     fn fault(&self, number: usize, status: ExitStatus) -> ExternalError {
         let (name, how) = (self.words[0].display(), how_it_ended(status));
-        let last = crate::process::last_lines(&self.log(number));
+        let last = last_lines_of(&self.log(number));
         let what = format!("instance {number} of {name} {how}{last}");
         let code = status.code().or_else(|| status.signal().map(|signal| 128 + signal));
         ExternalError::Ended { what, status: code.and_then(|code| u8::try_from(code).ok()).unwrap_or(1) }

@@ -14,8 +14,18 @@ pub(crate) fn start_ticks(pid: u32) -> Option<u64> {
     (written == size).then(|| told.pbi_start_tvsec * 1_000_000 + told.pbi_start_tvusec)
 }
 
+/// Not looked for: environments of others are not told as on Linux.
+pub(crate) fn processes() -> Option<std::iter::Empty<u32>> {
+    None
+}
+
+/// Not known, either.
+pub(crate) fn environment_of(_: u32) -> Option<Vec<u8>> {
+    None
+}
+
 /// Whether there is a process of a group.
-pub fn group_runs(group: u32) -> bool {
+pub(crate) fn group_runs(group: u32) -> bool {
     let group = pid_t::try_from(group).ok().filter(|&group| group > 1);
     // SAFETY: killpg takes no pointers, and signal 0 is none.
     group.is_some_and(|group| unsafe { libc::killpg(group, 0) == 0 })
@@ -23,10 +33,5 @@ pub fn group_runs(group: u32) -> bool {
 
 /// Not known: whether a thread waits for a disk is not told, so no program is taken for one that does nothing.
 pub(crate) fn used(_: u32) -> Option<u64> {
-    None
-}
-
-/// Not known, either.
-pub(crate) fn used_by_group(_: u32) -> Option<u64> {
     None
 }

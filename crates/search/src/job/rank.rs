@@ -5,7 +5,6 @@ use super::error::JobError;
 use super::results::Results;
 use super::searching::{Done, Next, Searching};
 use super::{report, variant};
-use crate::reaping::Reaping;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::time::Duration;
 use zerohop_process::tell;
@@ -24,9 +23,9 @@ const LOOK: Duration = Duration::from_millis(5);
 ///
 /// # Errors
 /// Whatever goes wrong.
-pub fn run(job: &SearchJob, transport: &dyn Transport, reaping: &Reaping) -> Result<(), JobError> {
+pub fn run(job: &SearchJob, transport: &dyn Transport) -> Result<(), JobError> {
     let note = if transport.size() > 1 { RankShare::take(transport)?.note } else { None };
-    let searching = Searching::new(job, transport, reaping)?;
+    let searching = Searching::new(job, transport)?;
     let Some((mut output, begin)) = Results::open(job, &searching, transport)? else { return Ok(()) };
     let most = searching.search.settings().max_target_seqs.map_or(usize::MAX, |most| most as usize);
     let taken = variant::choose(job.variant, transport)?;

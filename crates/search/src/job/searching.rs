@@ -12,7 +12,6 @@ use crate::hit::Key;
 use crate::local::{Found, Search};
 use crate::merge::Merge;
 use crate::program::Settings;
-use crate::reaping::Reaping;
 use std::io::BufRead;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::SyncSender;
@@ -47,7 +46,7 @@ impl Searching {
     ///
     /// # Errors
     /// A database, queries or options that cannot be used; ranks that cannot go on together.
-    pub fn new(job: &SearchJob, transport: &dyn Transport, reaping: &Reaping) -> Result<Self, JobError> {
+    pub fn new(job: &SearchJob, transport: &dyn Transport) -> Result<Self, JobError> {
         let database = Database::open(&job.db)?;
         let words = job.engine_args.as_deref().unwrap_or_default();
         let words =
@@ -71,7 +70,7 @@ impl Searching {
         let check = || (!is_stream(&job.queries)).then(|| check::check(&job.queries, &settings)).transpose();
         let checked = with_signs(transport, check)??;
         let limit = job.hang_limit;
-        let search = Search::new(database, settings, &name)?.with_time_limit(limit).with_reaping(reaping.clone());
+        let search = Search::new(database, settings, &name)?.with_time_limit(limit);
         let instances = Instances::new(job, &search, parts.len())?;
         with_signs(transport, || instances.check_files(&parts))??;
         Ok(Searching { search, instances, limits, queries: job.queries.clone(), checked, parts })
