@@ -38,8 +38,9 @@ def main():
     pages = [ROOT / name for name in listed if not name.startswith("bench/runs/") and (ROOT / name).exists()]
     wrong = [f"{page.relative_to(ROOT)}: {said}" for page in pages for said in wrong_links(page)]
     contents = LINK.findall((ROOT / "docs/SUMMARY.md").read_text())
-    wrong += [f"docs/SUMMARY.md: {page.name} is missing" for page in pages
-              if page.parent == ROOT / "docs" and page.name != "SUMMARY.md" and page.name not in contents]
+    in_docs = [page.relative_to(ROOT / "docs").as_posix() for page in pages if page.is_relative_to(ROOT / "docs")]
+    wrong += [f"docs/SUMMARY.md: {name} is missing" for name in in_docs
+              if name != "SUMMARY.md" and name not in contents]
     print("\n".join(wrong), end="\n" if wrong else "")
     sys.exit(bool(wrong))
 

@@ -11,34 +11,40 @@ README = "install-and-use.md"
 LINK = re.compile(r"\[([^\[\]]*)\]\((?![a-z]+:|#)([^)\s]+)\)")
 
 
-def on_the_site(text, folder):
-    """Of a page in a folder of the repository, as a page of the site."""
+def on_the_site(text, folder, page_folder):
+    """The text of a page in a folder of the repository, as a page in a folder of the site."""
 
     def link(found):
         words, target = found.groups()
         file, mark, anchor = target.partition("#")
         path = posixpath.normpath(posixpath.join(folder, file))
-        if path == "README.md":
-            return f"[{words}]({README}{mark}{anchor})"
-        if path.startswith("docs/"):
-            # mdBook calls the page of a README.md index
-            page = path.removeprefix("docs/").replace("README.md", "index.md")
-            return f"[{words}]({page}{mark}{anchor})"
-        return f"`{path}`" if words.strip("`") in path else f"{words} (`{path}`)"
+        if path != "README.md" and not path.startswith("docs/"):
+            return f"`{path}`" if words.strip("`") in path else f"{words} (`{path}`)"
+        # mdBook calls the page of a README.md index
+        page = README if path == "README.md" else path.removeprefix("docs/").replace("README.md", "index.md")
+        return f"[{words}]({posixpath.relpath(page, page_folder)}{mark}{anchor})"
 
     return LINK.sub(link, text)
+
+
+def chapters(items):
+    """All chapters, those within others too."""
+    for item in items:
+        if "Chapter" in item:
+            yield item["Chapter"]
+            yield from chapters(item["Chapter"]["sub_items"])
 
 
 def main():
     if sys.argv[1:2] == ["supports"]:
         return
     context, book = json.load(sys.stdin)
-    for item in book["items"]:
-        if "Chapter" in item:
-            item["Chapter"]["content"] = on_the_site(item["Chapter"]["content"], "docs")
+    for chapter in chapters(book["items"]):
+        folder = posixpath.dirname(chapter["path"] or "") or "."
+        chapter["content"] = on_the_site(chapter["content"], posixpath.join("docs", folder), folder)
     readme = Path(context["root"], "../README.md").read_text()
     book["items"].insert(1, {"Chapter": {
-        "name": "Install and use", "content": on_the_site(readme, ""), "number": None, "sub_items": [],
+        "name": "Install and use", "content": on_the_site(readme, "", "."), "number": None, "sub_items": [],
         "path": README, "source_path": None, "parent_names": []}})
     json.dump(book, sys.stdout)
 
