@@ -14,7 +14,11 @@
 //!
 //! [`plan::Plan`] says how that is laid over a [`machine::Machine`], [`measurement::RunReport`] what came of it.
 //!
-//! What this crate refuses to do: anything. It holds no thread, no file and no knowledge of FASTQ, SAM or an aligner.
+//! Records have the fields, flags and tags of SAM ([`alignment`], [`record`], [`directed`]), for engines, encoders and
+//! the input speak of them. [`spare`] keeps used buffers for the threads of a node.
+//!
+//! What this crate refuses to do: start threads, open files, read or write FASTQ, SAM or BAM, or know one aligner from
+//! another.
 #![forbid(unsafe_code)]
 
 pub mod alignment;

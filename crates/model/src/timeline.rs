@@ -23,9 +23,9 @@ pub enum Stage {
     WaitInput,
     /// Parsing.
     Parse,
-    /// Mapping, with the encoding of records as they come; of an external aligner: giving it reads.
+    /// Mapping; of an external aligner: giving it reads, also while its pipe is full.
     Map,
-    /// Finishing the encoding.
+    /// Encoding, with the compression of BAM; of an external aligner: checking its records, too.
     Encode,
     /// Writing.
     Commit,
