@@ -1,24 +1,25 @@
-//! One alignment, from reads to records, without a command line: what `zerohop align` does, for every other program.
+//! One alignment, from reads to records, without a command line. `zerohop align` is made of it, and other programs can
+//! use it.
 //!
 //! [`align`] takes a [`Job`] and goes these steps:
 //!
-//! 1. what makes no sense, or cannot be written, is refused before anything is loaded (`check`);
-//! 2. ranks find each other, if the job wants them, and share the machine;
+//! 1. a job that contradicts itself, or whose files cannot be read or written, is refused before anything is loaded
+//!    (`check`);
+//! 2. if the job is for ranks, they find each other and share the machine;
 //! 3. the session (session.rs) opens the reads, gets the engine ready (embedded.rs or external.rs), has the runtime
 //!    claim, parse, map, encode and commit, and gives the files their names;
-//! 4. [`tell`] writes what there is to say.
+//! 4. [`tell`] writes the summary and the reports.
 //!
-//! [`strategies`] asks the rule which plan is best, [`tune`](mod@tune) tries plans on the user's reads.
+//! [`strategies`] asks the rule which plan is best, and [`tune`](mod@tune) tries plans on the user's reads. [`samples`]
+//! runs one job per sample on one index. [`engines`] lists the engines in our own process, [`descriptors`] those that
+//! are programs of their own.
 //!
-//! The engines in our own process are listed in [`engines`]; those that are programs of their own in [`descriptors`].
-//!
-//! What it refuses to do: parse a command line, write to standard output anything but records, or leave a file that
+//! What it refuses to do: parse a command line, write anything but records to standard output, or leave a file that
 //! looks complete after a failure.
 //!
 //! # From another program
 //!
-//! A program that uses it begins with [`prepare`], and says what is to be aligned in a [`Job`], which begins with the
-//! defaults of `zerohop align`:
+//! A program calls [`prepare`] first, and fills a [`Job`], which begins with the defaults of `zerohop align`:
 //!
 //! ```no_run
 //! use zerohop_align::{AlignError, Job, PlacedAlloc, align, lanes};

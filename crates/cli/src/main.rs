@@ -5,6 +5,8 @@
 //!    [`report`] and [`cache`] make a job of it, which a library does, and print what comes back;
 //! 3. the exit status is 0 for success (also when the reader of our output went away), 1 for a failure, 2 for wrong
 //!    usage, and that of the program for [`run`](mod@run).
+//!
+//! What it refuses to do: the work itself. Libraries align, search, plan and measure.
 #![forbid(unsafe_code)]
 
 mod align;

@@ -1,13 +1,13 @@
-//! The laboratory: how much of what a thread does stands in the way of the others, and how ranks exchange results best.
-//! The program `zerohop-lab` (src/bin) is made of it.
+//! The laboratory measures how much threads wait for one another, and which way of exchanging search results is the
+//! fastest. The program `zerohop-lab` (src/bin) is made of it.
 //!
-//! 1. an [`Arm`] is one way of taking reads (O, D, B, L, or zerohop's own two), one kind of lock, one kind of output,
-//!    and a number of threads and processes;
-//! 2. [`process::run`] runs one process of it: every thread claims, parses, maps, encodes and commits (worker.rs), with
+//! 1. An [`Arm`] is one way of taking reads (O, D, B, L, or zerohop's own two), one kind of lock, one kind of output,
+//!    and a number of threads and processes.
+//! 2. [`process::run`] runs one process of it. Every thread claims, parses, maps, encodes and commits (worker.rs), with
 //!    the reader under the lock (pool.rs) and the output as the arm has it (output.rs).
-//! 3. [`Store`] keeps the points that were measured, [`present`] shows them, and queueing.rs says what more threads
-//!    would reach;
-//! 4. [`exchange`] measures and simulates how ranks exchange results;
+//! 3. [`Store`] keeps the points that were measured, and [`present`] shows them. queueing.rs simulates what more
+//!    threads would reach.
+//! 4. [`exchange`] measures and simulates how ranks exchange results.
 //! 5. [`cohorts`] simulates and measures workers whose engine maps in two phases.
 //!
 //! What it refuses to do: align for anybody. Nothing here is on the path of `zerohop align`.

@@ -6,26 +6,26 @@
 //!    their own; smaller ones go to mimalloc.
 //! 2. [`Placed::new`] takes a [`Placement`](zerohop_model::plan::Placement) (nodes, policy, page size) and gives it an
 //!    id.
-//! 3. [`Placed::run`] or [`with_placement`] builds the index: large blocks of this thread are bound (`mbind`) and
-//!    advised (`madvise`) before anyone writes to them; the task's memory policy (`set_mempolicy`) takes care of small
-//!    blocks, and of the threads and pools that are spawned meanwhile, which inherit it.
+//! 3. [`Placed::run`] or [`with_placement`] builds the index. Large blocks of this thread are bound (`mbind`) and
+//!    advised (`madvise`) before anyone writes to them. The task's memory policy (`set_mempolicy`) takes care of small
+//!    blocks, and of threads and pools that are spawned meanwhile, which inherit it.
 //! 4. Each mapping is entered in a table with the placement's id.
 //! 5. [`census_of`] asks the kernel on which node each page of these blocks lies, and how much of it on huge pages.
 //!
-//! Of another process, which places its own memory under the policy that it inherited, [`process_census`] tells where
-//! its mappings lie.
+//! [`process_census`] tells where the mappings of another process lie, which places its memory under the policy that it
+//! inherited. [`mapped_words`] gives a vector whose memory is a mapping of a file.
 //!
-//! Memory that cannot be had ends the program with one line, after what [`on_exhausted`] says was done, or is an error
-//! inside [`fallible`].
+//! Memory that cannot be had ends the program with one line, after what [`on_exhausted`] names was done. Inside
+//! [`fallible`] it is an error.
 //!
-//! What the kernel refuses on this way is kept, each kind of refusal once, and told by [`Placed::refused`]; it is never
-//! fatal and never dropped.
+//! Each kind of refusal of the kernel is kept once, and [`Placed::refused`] tells it. It is never fatal and never
+//! dropped.
 //!
 //! On macOS memory is one node and nothing is asked of the kernel (`system`); blocks and their table are the same.
 //!
-//! What this crate refuses to do: it does not choose nodes (the plan does), it does not move pages that are already
-//! written, it does not reserve hugetlb pages, and it does not check whether a node has room: binding more than a node
-//! holds ends with the kernel's out-of-memory killer, so the planner must count before.
+//! What it refuses to do: choose nodes (the plan does), move pages that are already written, reserve hugetlb pages, or
+//! check whether a node has room. Binding more than a node holds ends with the kernel's out-of-memory killer, so the
+//! planner must count before.
 
 mod alloc;
 mod blocks;

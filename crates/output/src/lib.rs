@@ -1,17 +1,24 @@
-//! Where alignment records go: SAM text or BAM, in one file, in shards, or down a pipe.
+//! Alignment records as files: SAM text, BAM or CRAM, in one file, in shards, or down a pipe.
 //!
 //! The path of a record through this crate:
 //!
-//! 1. a worker's encoder makes a line of text of it, or BAM's binary form, in a buffer of the worker's own: names,
-//!    bases and qualities come from the chunk, all else from the engine's alignments, and the read group from the lane;
-//!    what an aligner that is a program of its own wrote comes as a line of SAM instead, which is checked, then copied
-//!    or translated;
-//! 2. at the end of a chunk a BAM encoder compresses the chunk into BGZF blocks that no other chunk shares;
-//! 3. the runtime has the bytes written at their place by [`FileSink`];
+//! 1. A worker's encoder makes a line of text of it, or BAM's binary form, in a buffer of the worker's own. Names,
+//!    bases and qualities come from the chunk, the read group from the lane, all else from the engine's alignments. A
+//!    line of SAM that another program wrote is checked, then copied or translated.
+//! 2. At the end of a chunk a BAM encoder compresses the chunk into BGZF blocks that no other chunk shares.
+//! 3. The runtime has the bytes written at their place by [`FileSink`].
 //! 4. [`FileSink::finish`] writes BAM's end marker and gives the files their names.
 //!
-//! Where records are sorted, step 2 gives each its key (`keys`), step 3 collects them (zerohop-sort), and a third step
-//! merges, compresses and indexes them, part by part ([`SortedParts`]).
+//! Where records are sorted, step 2 gives each its key (`keys`), step 3 collects them (zerohop-sort), and a further
+//! step merges, compresses and indexes them, part by part ([`SortedParts`]).
+//!
+//! Reads that were not aligned go to files beside those of the records ([`Unaligned`]), one, or one per mate. A chunk
+//! adds bytes to each of them, each file has a gate of its own, and all get their names together. Over ranks a grain
+//! says how many bytes it adds to each file.
+//!
+//! What the header says of earlier programs (@PG, @CO) is [`History`]. It is known before a read is dealt, so the
+//! parser can give the PG of a record a new ID where two inputs have the same. The header of an external aligner comes
+//! later: there its own programs get the new ID, and the PG of its records with them.
 //!
 //! What it refuses to do: start threads, or leave a file that looks complete after a failure.
 #![forbid(unsafe_code)]

@@ -1,11 +1,11 @@
 //! Strategies: which index copies lie where, and which worker reads which. Pure functions from plain data to plain
 //! data, so they can be asked about a machine that is not there.
 //!
-//! 1. [`plan`] takes the nodes that have CPUs for us and memory for us;
-//! 2. takes the index copies that are kept in memory, where all of these nodes have one (kept.rs); else chooses the
-//!    number of copies and where their pages lie by a rule that reasons from the machine's description: what fits into
-//!    memory (room.rs), and what a model of memory banks and of locks says of it (forecast.rs, rank.rs);
-//! 3. groups the nodes, and gives each worker a CPU (or a node's CPUs) and the copy of its group.
+//! 1. [`plan`] takes the nodes that have CPUs for us and memory for us.
+//! 2. If all of these nodes have an index copy that is kept in memory, it takes these (kept.rs). Otherwise a rule
+//!    chooses the number of copies and where their pages lie. It reasons from the machine's description: what fits into
+//!    memory (room.rs), and what a model of memory banks and of locks predicts (forecast.rs, rank.rs).
+//! 3. It groups the nodes, and gives each worker a CPU (or a node's CPUs) and the copy of its group.
 //!
 //! What it refuses to do: touch the machine, measure, or place more copies than memory allows.
 #![forbid(unsafe_code)]

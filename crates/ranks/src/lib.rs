@@ -1,19 +1,21 @@
 //! Ranks that work on one job, on one machine or on many.
 //!
-//! - [`Transport`] and [`Window`](transport::Window) are what ranks can do with one another: collectives, messages, and
-//!   memory that others reach one-sided. [`Mpi`] does it with any MPI, through a small library that is loaded at run
-//!   time; [`Twin`] with the threads of one process, so that everything is tested without MPI as well.
-//! - [`Ranks`] finds out who has started us, and joins the others.
-//! - The exchange of search results (after H. Wang's design of one-sided search over a partitioned database), batch by
-//!   batch: every rank *puts* what it knows of its results (query, order, size) into memory of the others, *merges*
-//!   what all have put, in the same way on every rank, and so knows without a message who *writes* the batch and at
-//!   which place; that rank *gets* the bytes that survived, and the others go on with the next batch.
-//! - [`deal`](mod@deal): one input dealt to all ranks, and one output that all of them write.
-//! - [`made_up`] searches stand for real ones in the self-test that chooses a variant ([`trial`]), and in the
-//!   laboratory.
+//! 1. [`Ranks`] finds out which launcher has started us, and joins the others.
+//! 2. [`Transport`] and [`Window`](transport::Window) are what ranks can do with one another: collectives, messages,
+//!    and memory that others reach one-sided. [`Mpi`] does it with any MPI, through a small library that is loaded at
+//!    run time. [`Twin`] does it with the threads of one process, so that everything is tested without MPI as well.
+//! 3. Reads: [`deal`](mod@deal) deals one input to all ranks, and all of them write one output.
+//! 4. Searches: the [`exchange`] of results (after H. Wang's design of one-sided search over a partitioned database)
+//!    goes batch by batch. Every rank *puts* what it knows of its results (query, order, size) into memory of the
+//!    others. Every rank *merges* what all have put, in the same way, and so knows without a message who *writes* the
+//!    batch and at which place. That rank *gets* the bytes that survived, and the others go on with the next batch.
+//! 5. The [`journal`] lists what is on disk. [`Identity`] lists what a job consists of, so that the same command can
+//!    finish it.
 //!
-//! What it refuses to do: know what a result means, or run as so many copies of one rank when a
-//! launcher has started it.
+//! A self-test ([`trial`]) chooses a variant of the exchange. It uses [`made_up`] searches, as the laboratory does.
+//!
+//! What it refuses to do: know what a result means, or run as so many copies of one rank when a launcher has started
+//! it.
 #![deny(unsafe_code)]
 
 mod back_off;

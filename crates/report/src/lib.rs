@@ -1,12 +1,11 @@
-//! What a run says of itself: a few lines for the user, JSON for programs, custom content for MultiQC.
+//! The reports of a run: a few lines for the user, JSON for programs, custom content for MultiQC.
 //!
-//! 1. the program fills a [`Summary`] from its command, its plan and its measurements;
+//! 1. The program fills a [`Summary`] from its command, its plan and its measurements.
 //! 2. [`Summary::text`], [`Summary::json`] and [`Summary::multiqc`] put it into words.
-//!
-//! [`Recorded`] is what a file of results holds; [`show`] puts such files on one HTML [`Page`]: tunings
-//! (tuning_page.rs), runs (comparison.rs, runs.rs, placement.rs), searches (search_page.rs), exchanges
-//! (exchange_page.rs) and memory maps (map_page.rs), made of tables, charts, bars, shaded tables, time lines and
-//! machines (a file each).
+//! 3. [`Recorded`] is what a file of results holds, and [`show`] puts such files on one HTML [`Page`]: tunings
+//!    (tuning_page.rs), runs (comparison.rs, runs.rs, placement.rs), searches (search_page.rs), exchanges
+//!    (exchange_page.rs) and memory maps (map_page.rs). They are made of tables, charts, bars, shaded tables, time
+//!    lines and machines, a file each.
 //!
 //! What it refuses to do: compute anything that was not measured, or leave out what the kernel refused.
 #![forbid(unsafe_code)]

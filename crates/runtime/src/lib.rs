@@ -7,26 +7,24 @@
 //! 2. *parse* its text, in memory of the worker's node;
 //! 3. *map* it with the engine copy that the [replica map](ReplicaMap) gives the worker;
 //! 4. *encode* its records;
-//! 5. *commit* (commit.rs, an implementation for each order of bytes): on a regular file the [gate] hands out offsets
-//!    in order and the worker writes; on a pipe an [ordered queue](queue) feeds one writer. A worker that is ahead
-//!    holds [`HELD_PER_WORKER`] chunks, then waits.
+//! 5. *commit* (commit.rs, an implementation for each order of bytes): on a regular file the [gate] assigns offsets in
+//!    order and the worker writes; on a pipe an [ordered queue](queue) feeds one writer. A worker that is ahead holds
+//!    [`HELD_PER_WORKER`] chunks, then waits.
 //!
-//! Where an engine needs statistics over a cohort, 3 is two phases with these between them, and a worker keeps a chunk
-//! until its second phase (cohorts.rs says who does what when).
+//! What takes the place of a step:
 //!
-//! An aligner that is a program of its own takes the place of 3: instances.rs.
-//!
-//! Where several processes align the same reads into one file, [`Grains`] says which chunks are ours and where their
-//! records go.
-//!
-//! Where records are sorted, 5 gives them to a collector of the worker's own instead, and [`write_parts`] commits what
-//! is made of all of them, in parts.
+//! - Where an engine needs statistics over a cohort, 3 is two phases with these between them. A worker keeps a chunk
+//!   until its second phase. cohorts.rs says who does what when.
+//! - Instances of an external aligner take the place of 3 (instances.rs).
+//! - Where several processes align the same reads into one file, [`Grains`] says which chunks are ours and where their
+//!   records go.
+//! - Where records are sorted, 5 gives them to a collector of the worker's own. [`write_parts`] then makes and commits
+//!   parts of all of them.
 //!
 //! When a thread fails, the rest stop claiming, those who wait are woken, all are joined, and the failure that comes
 //! first in the input is reported.
 //!
-//! The pieces of this path are public, for the thread-scaling laboratory puts them together with others: intake, farm,
-//! output.
+//! Intake, farm and output are public: the thread-scaling laboratory combines them with its own readers and locks.
 //!
 //! What it refuses to do: know FASTQ, SAM or any engine; hold an unbounded number of chunks; leave a thread behind.
 #![deny(unsafe_code)]

@@ -1,24 +1,26 @@
-//! Sequence search over a database in parts: what one search of the whole database would give.
+//! Sequence search over a database in parts, with the lines of one search of the whole database.
 //!
-//! 1. [`build`] cuts a FASTA file into parts of nearly equal letters or search times, each formatted by the program's
-//!    own tool: a [`Database`];
-//! 2. [`fasta`] reads queries and cuts them into batches;
-//! 3. [`program`] is what is known of a program: its command line, and what a user may not give it;
+//! 1. [`build`] cuts a FASTA file into parts of nearly equal letters or search times. The program's own tool formats
+//!    each: a [`Database`].
+//! 2. [`fasta`] reads queries and cuts them into batches; [`check`] reads all of them before the first search.
+//! 3. [`program`] has what zerohop knows of a program: its command line, and what a user may not give it.
 //! 4. [`local`] searches one part with one batch, by the unmodified program, and gives [`Hit`]s: a subject of a query
-//!    each, with a key that sorts as the program sorts subjects in a search of the whole database;
-//! 5. [`merge`] puts the hits of all parts in that order and cuts it off where the program would;
-//! 6. a [`Frame`] is what the program would write between them.
+//!    each, with a key that sorts as the program sorts subjects in a search of the whole database.
+//! 5. [`merge`] puts the hits of all parts in that order, and cuts it off where the program would.
+//! 6. A [`Frame`] is what the program would write between them.
+//! 7. A [`job`] does it on one machine or over ranks, which exchange their hits, with one output and a journal.
 //!
-//! 7. a [`job`] does it on one machine or over ranks, which exchange their hits, with one output and a journal.
-//!
-//! All but the job knows nothing of ranks or networks: whoever has all hits of a batch, from wherever, merges them
-//! alike.
+//! Only the job knows ranks and networks. Whoever has all hits of a batch merges them alike.
 //!
 //! Ties are the programs' own. diamond: E-value, then the higher raw score, then the earlier subject. BLAST: E-value
 //! (all below 1e-180 are equal), then the higher raw score, then the *later* subject (`s_EvalueCompareHSPLists` in its
 //! blast_hits.c). Both sort by E-values with more digits than they print. BLAST tells them in its archive format;
 //! diamond's are computed ([`evalue`]). Parts are contiguous runs of the database, so that the order of subjects is the
 //! order of parts, and within a part the program's own.
+//!
+//! What it refuses to do: pass on an option whose effect on a subject depends on what else is in its part, print a line
+//! that the program would not print for the whole database (docs/distributed.md lists the exceptions that are known),
+//! or search with files that differ from their digests.
 #![forbid(unsafe_code)]
 
 pub mod build;

@@ -1,24 +1,24 @@
-//! Records in another order than they come: sorted runs, spilled where memory ends, and their merge by parts, with all
-//! threads. What a record is, and what its key says, is not known here.
+//! Sorts records by their keys: sorted runs, spilled where memory ends, and their merge by parts, with all threads. The
+//! crate does not know what a record is, or what its key says.
 //!
 //! The path of a record through this crate:
 //!
-//! 1. an encoder writes it as a [frame](push_frame): its key, and its bytes;
-//! 2. the worker that made a chunk of frames adds it to its own run ([`Collector`]), in memory of its node;
-//! 3. a run that takes more than its share of the memory is sorted, compressed and written to an unnamed file; what
-//!    is left at the end stays in memory, sorted;
-//! 4. the keys are divided into parts ([`Parts`]), and whoever is free merges the next one: out of each
-//!    run the records whose keys lie in it.
+//! 1. An encoder writes it as a [frame](push_frame): its key, and its bytes.
+//! 2. The worker that made a chunk of frames adds it to its own run ([`Collector`]), in memory of its node.
+//! 3. A run that takes more than its share of the memory is sorted, compressed and written to an unnamed file. What is
+//!    left at the end stays in memory, sorted.
+//! 4. The keys are divided into parts ([`Parts`]), and whoever is free merges the next one: out of each run the records
+//!    whose keys lie in it.
 //!
-//! Where several processes sort together, or one that may be taken up after a crash, all runs are kept in files that
+//! Where several processes sort together, or one whose job is finished after a crash, all runs are kept in files that
 //! every process reads ([`Kept`]), and each merges some of the parts.
 //!
-//! Records with equal keys come in the order of the input: that of the numbers of their chunks, and in a chunk as they
-//! were written. Where parts begin is chosen by the ordinals and lengths of records. So both depend on nothing but the
+//! Records with equal keys come in the order of the input: by the numbers of their chunks, and in a chunk as they were
+//! written. Where parts begin is chosen by the ordinals and lengths of records. So both depend on nothing but the
 //! input.
 //!
-//! What it refuses to do: look into a record, start threads, write the output, or leave a file behind, whatever ends
-//! the process, unless it is asked to keep runs.
+//! What it refuses to do: look into a record, start threads, write the output, or leave a file behind (unless it is
+//! asked to keep runs), whatever ends the process.
 #![forbid(unsafe_code)]
 
 mod frame;

@@ -13,19 +13,19 @@
 //! 3. `caches` adds up the caches of all online CPUs.
 //! 4. `cgroup` walks from the process's control group to the root, for version 1 and 2, and keeps the tightest limits.
 //! 5. `allowed` intersects affinity mask, cpuset and limits: what this process may use.
-//! 6. `bare` asks the kernel for memory and name where neither `/sys` nor `/proc` tells them.
+//! 6. `bare` asks the kernel for memory and name where neither `/sys` nor `/proc` has them.
 //! 7. [`describe`] turns the whole into the text of `zerohop topo`.
 //!
-//! A machine that is not here is read from a file: [`from_hwloc_xml`] takes what `lstopo --of xml` wrote there.
+//! [`from_hwloc_xml`] reads another machine from the file that `lstopo --of xml` wrote there.
 //!
 //! macOS has no `/sys`, no `/proc` and no affinities: `system` has what it tells in their place, and what Linux tells.
 //!
-//! A child process inherits CPUs ([`Pinned`]) and memory policy from the thread that spawns it. `room` is what space a
-//! file system has for files.
+//! A child process inherits CPUs ([`Pinned`]) and memory policy from the thread that spawns it. `room` tells how much
+//! space a file system has left.
 //!
-//! What it refuses to do: it does not guess speeds from distances, it does not plan, and it does not correct what the
-//! kernel says, with one exception: memory sizes of nodes that contradict the machine's total are scaled to it (virtual
-//! machines with plugged-in memory report nodes far too small).
+//! What it refuses to do: guess speeds from distances, plan, or correct what the kernel says, with one exception.
+//! Memory sizes of nodes that contradict the machine's total are scaled to it: virtual machines with plugged-in memory
+//! report nodes far too small.
 
 mod affinity;
 mod allowed;

@@ -3,14 +3,15 @@
 //!
 //! The path of a read:
 //!
-//! 1. the input is cut into cohorts of `-K` bases, and these into pieces ([`Cut`]);
-//! 2. of each piece, the library finds and extends the chains of all reads (`mapper`, first phase);
-//! 3. of each cohort, it finds the insert sizes;
-//! 4. of each piece, it pairs mates, rescues those without an alignment, and gives its records; they are turned into
+//! 1. The input is cut into cohorts of `-K` bases, and these into pieces ([`Cut`]).
+//! 2. Of each piece, the library finds and extends the chains of all reads (`mapper`, first phase).
+//! 3. Of each cohort, it finds the insert sizes.
+//! 4. Of each piece, it pairs mates, rescues those without an alignment, and gives its records. They are turned into
 //!    ours without names, bases and qualities.
 //!
-//! [`Provider`] finds the index, which is that of bwa-mem2; `fm`, `sequences` and `digests` write one; `digests`, or
-//! `content` for that of another program, looks at every byte that the library would trust.
+//! [`Provider`] finds the index, which is that of bwa-mem2. `fm`, `sequences` and `digests` write one. Before the
+//! library reads an index, every byte that it would trust is checked: by `digests`, or by `content` where another
+//! program made the index.
 //!
 //! What it refuses to do: let the library print, start threads, take an index out of shared memory, or read an index
 //! that would end the process.

@@ -1,14 +1,14 @@
 //! Aligners that run unmodified, as programs of their own, under any plan.
 //!
-//! 1. A [`descriptor`] says once what an aligner is: a file per aligner, built in or the user's;
+//! 1. A [`descriptor`] has all that zerohop knows of an aligner: a file per aligner, built in or the user's.
 //! 2. [`Found`] is such an aligner on this machine: its program, its version, its index (made by its own indexer if
-//!    wanted);
-//! 3. [`SharedIndex`] lays copies of the index into /dev/shm under the plan's policies, for processes that map it;
-//! 4. [`Launch`] starts the processes: a child is born with the CPUs and the memory policy of the thread that starts
-//!    it;
-//! 5. each is an [`Instance`](zerohop_model::instance::Instance): its *feed* writes reads into its pipes, its *drain*
-//!    takes its records apart by the account of what it owes (`ledger`);
-//! 6. the reaper of our process ([`zerohop_process::charge`]) clears away what we leave if we are killed.
+//!    wanted).
+//! 3. [`SharedIndex`] lays copies of the index into /dev/shm under the plan's policies, for processes that map it.
+//! 4. [`Launch`] starts the processes. A child is born with the CPUs and the memory policy of the thread that starts
+//!    it.
+//! 5. Each is an [`Instance`](zerohop_model::instance::Instance). Its *feed* writes reads into its pipes. Its *drain*
+//!    splits its output into records and checks them against the reads that it was given (`ledger`).
+//! 6. The reaper of our process ([`zerohop_process::charge`]) clears away what we leave if we are killed.
 //!
 //! [`Supervision`] runs any other program under a plan, without reads.
 //!

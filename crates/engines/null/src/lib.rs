@@ -1,5 +1,5 @@
-//! An engine that maps nothing: every read comes out unmapped, at once. What is left is the runtime, so this is the
-//! engine of its benchmarks and of its tests, and the smallest example of what an engine is.
+//! An engine that maps nothing: every read comes out unmapped, at once. What remains is the runtime, so its benchmarks
+//! and tests use this engine. It is also the smallest example of an engine.
 //!
 //! What it refuses to do: read a base.
 #![forbid(unsafe_code)]
