@@ -1,13 +1,13 @@
-//! Which records are duplicates, as `samtools markdup` or Picard's MarkDuplicates find them, without a second pass over
-//! the records.
+//! Finds duplicates among records as `samtools markdup` or Picard's MarkDuplicates do, without a second pass over the
+//! records.
 //!
 //! 1. Where all records of a fragment are known, each primary one gives its *signatures* ([`Signatures`]): where the
-//!    fragment began and ended before clipping, and how good it is;
-//! 2. they are collected and sorted as records are (zerohop-sort), so that those of one place follow each other;
-//! 3. of each place one fragment stays ([`Decision`]): that with the highest sum of qualities; of equal ones, that
+//!    fragment began and ended before clipping, and how good it is.
+//! 2. They are collected and sorted as records are (zerohop-sort), so that those of one place follow each other.
+//! 3. Of each place one fragment stays ([`Decision`]): that with the highest sum of qualities; of equal ones, that
 //!    whose name comes first, or whose place on the flow cell does ([`Rules`]). The others are marked ([`Marks`]), a
-//!    bit for each record, and counted by library ([`Counts`]);
-//! 4. the merge asks for the bit of each record that it writes; [`metrics_text`] tells what was counted.
+//!    bit for each record, and counted by library ([`Counts`]).
+//! 4. The merge asks for the bit of each record that it writes. [`metrics_text`] tells what was counted.
 //!
 //! The choice is a total order on what a signature holds. So it depends neither on threads nor on runs.
 //!

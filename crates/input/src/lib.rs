@@ -2,24 +2,25 @@
 //!
 //! The path of a read through this crate:
 //!
-//! 1. [`OpenLane::open`] looks at a lane's files: plain, gzip or BGZF, FASTQ, FASTA or BAM, by their content; SAM and
-//!    CRAM become BAM on the way;
-//! 2. [`mean_read_length`] samples the first reads, for the index depends on their length;
-//! 3. [`OpenLane::deal`] chooses how they are dealt: regular files of FASTQ (plain, gzip or BGZF), and BAM in BGZF, by
-//!    a *survey* that the workers do themselves, without a lock; anything else (pipes, interleaved, FASTA) by an
-//!    *emitter* with a thread per input that inflates ahead. Pieces of plain gzip are inflated before it is known what
-//!    stands before them, and become a *chain*;
-//! 4. either way *segments* of inflated text are marked (where records start, how many bases lie before each), and the
-//!    *cutter* bisects these marks for the ends of chunks, keeping two files in step by record number;
-//! 5. a chunk's text is copied into memory of the worker that will map it;
-//! 6. the *parser* finds the reads in that text, in place, and checks every byte of them; of BAM it makes FASTQ first.
+//! 1. [`OpenLane::open`] looks at the content of a lane's files: plain, gzip or BGZF; FASTQ, FASTA or BAM. SAM and CRAM
+//!    become BAM on the way.
+//! 2. [`mean_read_length`] samples the first reads, for the index depends on their length.
+//! 3. [`OpenLane::deal`] chooses how they are dealt. Regular files of FASTQ (plain, gzip or BGZF), and BAM in BGZF, are
+//!    dealt by a *survey*, which the workers do themselves, without a lock. Anything else (pipes, interleaved, FASTA)
+//!    is dealt by an *emitter*, with a thread per input that inflates ahead. Pieces of plain gzip are inflated before
+//!    it is known what comes before them, and become a *chain*.
+//! 4. Either way *segments* of inflated text are marked (where records start, how many bases lie before each). The
+//!    *cutter* bisects these marks for the ends of chunks, and keeps two files in step by record number.
+//! 5. A chunk's text is copied into memory of the worker that will map it.
+//! 6. The *parser* finds the reads in that text, in place, and checks every byte of them. Of BAM it makes FASTQ first.
 //!
 //! Where several processes align the same reads ([`OpenLane::deal_granted`]), each deals the chunks that it was
 //! granted. Files that can be read at any place are first *counted*, by all of them together ([`OpenLane::count`]), so
-//! that each can begin with any chunk ([`Table`]); of other files each reads all and passes over what is not its own.
+//! that each can begin with any chunk ([`Table`]). Of other files each process reads all, and passes over what is not
+//! its own.
 //!
-//! Two things beside that path serve the thread-scaling laboratory: [`Parsing`] takes reads as most aligners do, one
-//! holder of the reader at a time, and [`blocked`] writes and reads FASTQ in blocks of a fixed size. For indexes,
+//! Two things beside that path serve the thread-scaling laboratory. [`Parsing`] takes reads as most aligners do, one
+//! holder of the reader at a time. [`blocked`] writes and reads FASTQ in blocks of a fixed size. For indexes,
 //! [`mod@reference`] reads a reference, and [`identity`] tells whether an index still fits it.
 //!
 //! What it refuses to do: guess at damaged input (every fault is an error that names file, record, byte and read), keep

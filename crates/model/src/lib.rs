@@ -9,16 +9,16 @@
 //! 4. *encode*: a [`sink::Encoder`] makes SAM text or BAM blocks of the chunk and its alignments;
 //! 5. *commit*: the runtime puts the bytes at their place through a [`sink::Sink`].
 //!
-//! An aligner that is a program of its own stands at 3 as an [`instance::Instance`]: reads go into it, and SAM comes
-//! out.
+//! An aligner that is a program of its own takes the place of 3, as an [`instance::Instance`]: reads go into it, and
+//! SAM comes out.
 //!
-//! [`plan::Plan`] says how that is laid over a [`machine::Machine`], [`measurement::RunReport`] what came of it.
+//! [`plan::Plan`] says which worker runs where on a [`machine::Machine`] and which index copy it reads.
+//! [`measurement::RunReport`] has the times and counts of a run.
 //!
-//! Records have the fields, flags and tags of SAM ([`alignment`], [`record`], [`directed`]), for engines, encoders and
-//! the input speak of them. [`spare`] keeps used buffers for the threads of a node.
+//! Records have the fields, flags and tags of SAM ([`alignment`], [`record`], [`directed`]), because engines, encoders
+//! and the input all need them. [`spare`] keeps used buffers for the threads of a node.
 //!
-//! What this crate refuses to do: start threads, open files, read or write FASTQ, SAM or BAM, or know one aligner from
-//! another.
+//! What it refuses to do: start threads, open files, read or write FASTQ, SAM or BAM, or know one aligner from another.
 #![forbid(unsafe_code)]
 
 pub mod alignment;

@@ -3,14 +3,15 @@
 //! Its records are those of the strobealign program with the same [`Options`], byte for byte, because the input is cut
 //! where the program cuts it ([`Cut`]) and each chunk starts with the same random numbers. The path of a read:
 //!
-//! 1. its seeds, pairs of strobes, are made (`seeds`), some fragments ahead of it;
-//! 2. they are looked up in the index (`tables`, `hits`), whose lines were asked for before, and become anchors;
-//! 3. anchors become chains (`chains`), and the reference where the best ones lie is asked for;
-//! 4. chains become alignments (`extension`), of single reads (`single`) or pairs (`pairs`), and records (`records`).
+//! 1. Its seeds, pairs of strobes, are made (`seeds`), some fragments ahead of it.
+//! 2. They are looked up in the index (`tables`, `hits`), whose cache lines were prefetched, and become anchors.
+//! 3. Anchors become chains (`chains`), and the reference where the best ones lie is prefetched.
+//! 4. Chains become alignments (`extension`), of single reads (`single`) or pairs (`pairs`), and records (`records`).
 //!    Or, without alignments, chains become lines of PAF or weights of contigs (`modes`).
 //!
-//! The steps are written anew for memory that is far away, with the crate's functions as naive twins in the tests.
-//! What seldom decides the time is left to the crate: alignments with gaps, parameters of seeds, PAF, abundances.
+//! These steps are our own, because most of their time is waiting for memory. The tests compare each with the function
+//! of the crate. What seldom decides the time is left to the crate: alignments with gaps, parameters of seeds, PAF,
+//! abundances.
 //!
 //! [`Provider`] finds the index. It comes from [`Strobealign::build`], from a file ([`Strobealign::load`]) or from
 //! another copy ([`Engine::replicate`]).
