@@ -151,7 +151,8 @@ mod tests {
 
     #[test]
     fn options_are_counted_with_those_of_others() {
-        let text = "struct AlignArgs { #[arg(short, long)] a: u8, file: F, #[command(flatten)] b: m::More, #[arg(long)] c: C }";
+        let text = "struct AlignArgs { #[arg(short, long)] a: u8, file: F, #[command(flatten)] b: m::More,
+            #[arg(long)] c: C }";
         let more = "struct More { #[arg(long, hide = true)] x: X, #[arg(short)] y: Y }";
         assert_eq!(options(&[source(more), source(text)], ALIGN), 3);
         assert_eq!(options(&[], ALIGN), 0);

@@ -14,13 +14,13 @@
 //!
 //! Children, in the order of their lives:
 //!
-//! 1. [`on_path`] finds a program, [`ChildProgram`] starts it: the only way to start one. The child inherits CPUs and memory
-//!    policy from the thread that starts it.
+//! 1. [`on_path`] finds a program, [`ChildProgram`] starts it: the only way to start one. The child inherits CPUs and
+//!    memory policy from the thread that starts it.
 //! 2. It is [`RunningChild`] then: whoever drops that ends it with all that it has started, wherever that is by now.
 //!    [`pipe`] and [`poll`] are for those who talk to it, [`HeldSignals`] for those who pass signals on to it.
 //! 3. [`RunningChild::output_within`] runs it to its end, for what it says, unless it does nothing any more or takes
-//!    too long; [`running_time`] is the clock for how long it may be silent. [`how_it_ended`] and [`last_lines`] say how
-//!    it went.
+//!    too long; [`running_time`] is the clock for how long it may be silent. [`how_it_ended`] and [`last_lines`] say
+//!    how it went.
 //! 4. A reaper outlives us if we are killed, and does what it was [charged](charge) with: it ends what children have
 //!    started, and removes what is not complete. A program has one if it begins with [`prepare`].
 //!
