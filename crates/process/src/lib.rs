@@ -31,6 +31,8 @@ pub mod cache;
 mod charge;
 mod child_program;
 mod closed;
+#[cfg_attr(target_os = "macos", path = "confined/macos.rs")]
+mod confined;
 mod descriptors;
 mod ending;
 mod environment;
@@ -65,6 +67,7 @@ mod user_folder;
 
 pub use charge::Charge;
 pub use child_program::ChildProgram;
+pub use confined::confine;
 pub use environment::command_line;
 pub use exhausted::end_where_exhausted;
 pub use exit::Ending;
