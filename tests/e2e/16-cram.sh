@@ -1,7 +1,8 @@
 #!/bin/bash
 # CRAM: samtools reads the records back that zerohop writes as BAM, from CRAM 3.0 and 3.1, sorted, unsorted and by name,
 # for any engine; its index is that of samtools; Picard takes the file; its bytes are the same for any number of
-# threads. What cannot be used as the reference is refused.
+# threads. So it is for references with any letters and lines, whatever index lies beside them. What cannot be used as
+# the reference is refused.
 # LONG=1: every set, not five, and every engine. PART=REGEX: the parts whose name matches.
 source "$(dirname "$0")/lib.sh"
 command -v samtools > /dev/null || skip "no samtools here"
@@ -112,8 +113,7 @@ check_forms() {
     gzip -cd "$DATA/ecoli/GCF_000005845.2_ASM584v2_genomic.fna.gz" > "$WORK/ref.fa"
     local all=("$WORK/ref.fa" "$DATA/ecoli/ecoli_150_1.fq.gz" "$DATA/ecoli/ecoli_150_2.fq.gz")
     zerohop align -q -t 1 --sort -o "$WORK/first.cram" "${all[@]}"
-    cp "$WORK/ref.fa.fai" "$WORK/own.fai"; samtools faidx "$WORK/ref.fa"
-    cmp "$WORK/own.fai" "$WORK/ref.fa.fai" || fail "another index of the reference"
+    [ ! -e "$WORK/ref.fa.fai" ] || fail "an index of the reference was made"
     body "$WORK/first.cram" > "$WORK/first.body"
     [ "$(stat -c %s "$WORK/first.body")" -gt 100000 ] || fail "no records are compared"
     for options in "-t 5" "-t 3 --sort-memory 1M" "-t 2 --tmp-dir $WORK"; do
@@ -136,9 +136,14 @@ check_forms() {
     grep -q "^@SQ.*M5:$(cat "$WORK/md5")" "$WORK/header" ||
         fail "no M5, or another: $(cat "$WORK/header")"
     grep -q "^@SQ.*UR:$WORK/ref.fa" "$WORK/header" || fail "no UR: $(cat "$WORK/header")"
-    bgzip -c "$WORK/ref.fa" > "$WORK/ref.fa.gz"; samtools faidx "$WORK/ref.fa.gz"
-    zerohop align -q -t 2 --sort -o "$WORK/own.cram" "$WORK/ref.fa.gz" "${all[@]:1}"
-    cmp <(body "$WORK/own.cram") "$WORK/first.body" || fail "bgzip: other bytes"
+    local compress
+    for compress in bgzip gzip; do
+        $compress -c "$WORK/ref.fa" > "$WORK/ref.fa.gz"
+        # of another file
+        echo x | tee "$WORK/ref.fa.gz.fai" > "$WORK/ref.fa.gz.gzi"
+        zerohop align -q -t 2 --sort -o "$WORK/own.cram" "$WORK/ref.fa.gz" "${all[@]:1}"
+        cmp <(body "$WORK/own.cram") "$WORK/first.body" || fail "$compress: other bytes"
+    done
     if command -v PicardCommandLine > /dev/null; then
         samtools faidx "$WORK/ref.fa"
         PicardCommandLine CreateSequenceDictionary QUIET=true "R=$WORK/ref.fa" "O=$WORK/ref.dict" > /dev/null 2>&1
@@ -167,15 +172,13 @@ check_refused() {
     local reads=("$DATA/phix/phix.1.fastq" "$DATA/phix/phix.2.fastq")
     mkdir "$WORK/out"
     cp "$DATA/phix/phix.fasta" "$WORK/ref.fa"
-    gzip -c "$WORK/ref.fa" > "$WORK/ref.fa.gz"
-    refused "bgzip" "$WORK/ref.fa.gz" "${reads[@]}"
     refused "index" --index csi "$WORK/ref.fa" "${reads[@]}"
-    # the index of the reference is of another one
-    samtools faidx "$WORK/ref.fa"
-    sed -i 's/5386/5385/' "$WORK/ref.fa.fai"
-    refused "bases here" "$WORK/ref.fa" "${reads[@]}"
-    printf '>a\nACGT\nAC\nACGT\n' > "$WORK/uneven.fa"
-    refused "samtools faidx" "$WORK/uneven.fa" "${reads[@]}"
+    # the aligner's index is of another reference
+    touch "$WORK/other.fa.odd"
+    { sed 1d "$WORK/ref.fa" | sed '1i >NC_001422.1' | sed '$d'; } > "$WORK/other.fa"
+    : > "$WORK/none.fa"
+    refused "the reference holds no sequence" "$WORK/none.fa" "${reads[@]}"
+    refused "the reference must be a file" - "${reads[@]}"
     echo "no reference" > "$WORK/ref.mmi"
     refused "no FASTA" --engine minimap2 "$WORK/ref.mmi" "${reads[@]}"
     # a run without records, and another one over it
@@ -201,12 +204,98 @@ END
     for place in '0\t*\t0\t9\tCIGAR' '0\tNC_001422.1\t0\t9\tCIGAR' '0\tNC_001422.1\t9\t9\t*'; do
         ODD_PLACE=$(printf "$place") refused "which CRAM cannot hold" "${odd[@]}"
     done
+    # behind the end of the contig: CRAM could not be read, SAM and BAM can
+    for place in '0\tNC_001422.1\t5300\t9\tCIGAR' '0\tNC_001422.1\t9\t9\t50M5400D50M' '0\tNC_001422.1\t9999\t9\tCIGAR' \
+        '4\tNC_001422.1\t5387\t0\t*'; do
+        ODD_PLACE=$(printf "$place") refused "read '[^']*': it reaches to position [0-9]* of 'NC_001422.1', which has \
+5386 bases, which CRAM cannot hold: write BAM" "${odd[@]}"
+        ODD_PLACE=$(printf "$place") zerohop align -q --sort -o "$WORK/odd.bam" "${odd[@]}"
+        samtools view "$WORK/odd.bam" > "$WORK/odd.out" && [ -s "$WORK/odd.out" ] || fail "$place: no BAM"
+    done
+    ODD_PLACE=$(printf '0\tNC_001422.1\t9\t9\tCIGAR') refused "bases here, but 5386 in the index of the aligner" \
+        --engine odd --engine-file "$WORK/odd.toml" -t 2 "$WORK/other.fa" "$DATA/ecoli/ecoli_100_1.fq.gz"
     ODD_PLACE=$(printf '0\tNC_001422.1\t9\t9\tCIGAR') zerohop align -q --sort -o "$WORK/odd.cram" "${odd[@]}"
     samtools view -H "$WORK/odd.cram" | grep -q 'M5:3332ed720ac7eaa9b3655c06f6b9e196' ||
         fail "M5 of the aligner is kept"
     echo "refused: what cannot be a reference"
 }
 
-for part in check_sets check_engines check_forms check_refused; do
+# What a reference may hold, and what may lie beside it: M5 is that of `samtools dict`, and samtools of two versions
+# (that of pysam reads . - and * in lines as other bytes) give the records back.
+check_references() {
+    local name checks=0 options
+    local reads=("$DATA/phix/phix.1.fastq" "$DATA/phix/phix.2.fastq")
+    while read -r name; do
+        rm -f "$WORK"/set.fa* "$WORK"/even.fa*
+        # samtools reads with the same bases in lines of equal length
+        python3 - "$name" "$DATA/phix/phix.fasta" "$WORK/set.fa" "$WORK/even.fa" << 'PYTHON'
+import sys
+name, source, target, even = sys.argv[1:]
+bases = "".join(open(source).read().split("\n")[1:])
+put = {"gaps": ".-*", "iupac": "RYKMSWBDHVryN", "all": "".join(map(chr, range(65, 91))) + ".-*u"}.get(name, "")
+for place in (700, 2900, 5300):
+    for i in range(40 if put else 0):
+        bases = bases[:place + i] + put[i % len(put)] + bases[place + i + 1:]
+if name == "small": bases = bases[:2000].lower() + bases[2000:]
+width = {"one-line": len(bases)}.get(name, 70)
+lines = [bases[i:i + width] for i in range(0, len(bases), width)]
+open(even, "w").write("\n".join([">NC_001422.1 of tests", *lines, ""]))
+if name == "uneven": lines[3:5] = ["".join(lines[3:5])]
+end = "\r\n" if name == "windows" else "\n"
+open(target, "w", newline="").write(end.join([">NC_001422.1 of tests", *lines, ""]))
+PYTHON
+        # of another reference, and not older
+        printf 'NC_001422.1\t5386\t3\t60\t61\n' > "$WORK/set.fa.fai"
+        [ "$name" != empty-index ] || : > "$WORK/set.fa.fai"
+        for options in "-r 300" "-r 300 --sort"; do
+            check_against_two "$name" "$options" "$WORK/set.fa" "${reads[@]}"
+        done
+        if [ "$name" = gaps ]; then
+            zerohop index -q --engine bwa-mem "$WORK/set.fa"
+            check_against_two "$name, bwa-mem" "--engine bwa-mem --sort" "$WORK/set.fa" "${reads[@]}"
+        fi
+    done << 'END'
+plain
+gaps
+iupac
+all
+small
+one-line
+uneven
+windows
+empty-index
+END
+    echo "references: the records of BAM in $checks files"
+}
+
+# check_against_two WHAT 'OPTIONS' REFERENCE READS...: as check, and with M5, and by the samtools of pysam
+check_against_two() {
+    local index="$WORK/set.fa.fai" version
+    zerohop align -q -t 2 $2 -o "$WORK/expected.bam" "${@:3}"
+    samtools view "$WORK/expected.bam" > "$WORK/expected.sam"
+    for version in 3.0 3.1; do
+        cp "$index" "$WORK/index"
+        zerohop align -q -t 2 $2 --cram-version $version -o "$WORK/own.cram" "${@:3}"
+        cmp "$index" "$WORK/index" || fail "$1: the index beside the reference was written"
+        records "$WORK/own.cram" "$WORK/even.fa" | cmp - "$WORK/expected.sam" || fail "$1, $2, $version: other records"
+        samtools view -H "$WORK/own.cram" | grep -o 'M5:[0-9a-f]*' > "$WORK/own.m5"
+        samtools dict "$WORK/even.fa" | grep -o 'M5:[0-9a-f]*' | cmp - "$WORK/own.m5" ||
+            fail "$1: M5 is not that of samtools dict"
+        if [ -n "${PYTHON_WITH_PYSAM-}" ]; then
+            "$PYTHON_WITH_PYSAM" - "$WORK/own.cram" "$WORK/even.fa" "$WORK/expected.bam" << 'PYTHON' || fail "$1, $2: pysam"
+import pysam, sys
+pysam.set_verbosity(0)
+def records(path, **how):
+    with pysam.AlignmentFile(path, **how) as file:
+        return [str(record).split("\t")[:11] for record in file]
+cram = records(sys.argv[1], mode="rc", reference_filename=sys.argv[2])
+assert cram == records(sys.argv[3], mode="rb"), "other records"
+PYTHON
+        fi
+        checks=$((checks + 1))
+    done
+}
+
+for part in check_sets check_engines check_forms check_references check_refused; do
     if [[ $part =~ ${PART-} ]]; then part $part; fi
 done

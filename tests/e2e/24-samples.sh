@@ -231,7 +231,7 @@ check_left() {
     "$ZEROHOP" align -q -t 2 --samples one.csv --output-dir foreign ref.fa 2> said || rc=$?
     [ $rc = 2 ] && grep -q 'foreign/s0.json is there and is no summary of zerohop' said &&
         grep -q another foreign/s0.json || fail "$rc: $(cat said)"
-    # CRAM, of which nothing can be read without the reference and its .fai
+    # CRAM, of which nothing can be read without the reference
     cp ref.fa moved.fa
     zerohop align -q -t 2 -R '@RG\tID:own\tSM:b' --sort -o own.cram moved.fa reads/part_1.0
     rm moved.fa*

@@ -107,10 +107,12 @@ use zerohop_ranks::{RankShare, Ranks as Started};
 
 /// Makes the process ready; the first call of `main`. With [`PlacedAlloc`] as the global allocator, index copies and
 /// buffers lie where plans say. A panic of an engine is told once, with the read's name; memory that cannot be had ends
-/// the program with one line. Signals end it also as the first process of a container. External aligners need it: what
-/// clears away after a killed run is the same program, started again, which does that here and ends.
+/// the program with one line. Signals end it also as the first process of a container. External aligners need it, and
+/// reads in SAM and CRAM: what clears away after a killed run, and what reads these, is the same program, started
+/// again, which does that here and ends.
 pub fn prepare() {
     zerohop_process::prepare(zerohop_engine_external::clear_own);
+    zerohop_input::convert_if_asked();
     zerohop_process::see_children_end();
     zerohop_process::end_as_first_process();
     engines::prepare();

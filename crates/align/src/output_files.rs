@@ -5,10 +5,11 @@ use crate::error::AlignError;
 use crate::job::{Job, PlanFrom, Unaligned};
 use crate::kept_runs;
 use crate::sorting;
-use std::fs::File;
-use std::io::{ErrorKind, Read};
+use std::io::ErrorKind;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use zerohop_input::reference;
 use zerohop_model::error::Error;
 use zerohop_output::{FileSink, Format, Header, KeptRuns, OutputSpec, Program, ReadsFormat, shard_path};
 use zerohop_process::overwrite::{self, Kind};
@@ -68,9 +69,7 @@ pub fn check(job: &Job) -> Result<(), AlignError> {
         job.output.path.iter().try_for_each(|path| check_suffix(path))?;
     }
     if matches!(job.output.format(), Format::Cram { .. }) {
-        zerohop_output::index_fasta(&job.reference)?;
-    } else {
-        index_for_cram(&job.reference, job.lanes.iter().flat_map(|lane| &lane.files));
+        reference::check_fasta(&job.reference)?;
     }
     job.external.logs.iter().try_for_each(|logs| check_logs(logs))?;
     sorting::metrics(job).into_iter().try_for_each(|path| overwrite::replaceable(path, Kind::Metrics))?;
@@ -89,14 +88,6 @@ fn check_compression(job: &Job) -> Result<(), AlignError> {
         return Ok(());
     };
     Err(AlignError::Usage(words.to_owned()))
-}
-
-/// Makes the .fai index of the reference if one of the files is CRAM. Not all CRAM needs it: where some does and it
-/// cannot be made, reading says so.
-pub fn index_for_cram<'p>(reference: &Path, mut files: impl Iterator<Item = &'p PathBuf>) {
-    if files.any(|path| begins_as_cram(path)) {
-        let _ = zerohop_output::index_fasta(reference);
-    }
 }
 
 /// Where reads go that were not aligned.
@@ -146,12 +137,6 @@ fn logs_there(job: &Job) -> Vec<PathBuf> {
         name.ends_with(".log") && name.starts_with(&*job.engine) || name == "original.log"
     };
     entries.filter(is_ours).collect()
-}
-
-/// Whether a regular file is CRAM (CRAMv3, section 6).
-fn begins_as_cram(path: &Path) -> bool {
-    let mut magic = [0; 4];
-    path.is_file() && File::open(path).is_ok_and(|mut file| file.read_exact(&mut magic).is_ok()) && magic == *b"CRAM"
 }
 
 /// A suffix must not promise a format that the file has not got.
@@ -213,7 +198,11 @@ pub fn open(job: &Job, header: Header, shared: Option<&Shared>) -> Result<FileSi
     }
     let sorting = job.output.sorting.as_ref();
     let sorting = sorting.map(|wanted| sorting::spec(job, wanted, ranks * job.at_a_time, kept)).transpose()?;
-    let (format, fasta) = (job.output.format(), job.reference.clone());
+    let format = job.output.format();
+    let reference = match format {
+        Format::Cram { .. } => Some(Arc::new(reference::for_cram(&job.reference, true)?)),
+        Format::Sam | Format::Bam { .. } | Format::Paf | Format::Abundances => None,
+    };
     let (directed, mate_tags) = (job.output.directed.clone(), job.output.mate_tags);
     let (shows_unaligned, secondary_bases) = (!job.output.no_unaligned, job.output.secondary_bases);
     let unaligned = unaligned(job).map_err(|error| Error::Internal(error.to_string()))?;
@@ -221,7 +210,7 @@ pub fn open(job: &Job, header: Header, shared: Option<&Shared>) -> Result<FileSi
         path,
         shards,
         format,
-        fasta,
+        reference,
         header,
         lane_groups,
         comments,

@@ -114,8 +114,6 @@ fn all_ready(
     std::fs::create_dir_all(folder)
         .map_err(|error| AlignError::Failed(format!("{}: cannot be made: {error}", folder.display())))?;
     let aligner: Arc<str> = aligner(&base, provider)?.into();
-    let reads = sheet.samples.iter().flat_map(|sample| &sample.lanes).flat_map(|lane| &lane.reads.files);
-    output_files::index_for_cram(&base.reference, reads);
     let all = sheet.samples.iter().map(|sample| ready(&base, sample, (folder, resume), (provider, &aligner)));
     let mut all: Vec<Ready> = all.collect::<Result<_, _>>()?;
     check_files(&all, sheet)?;

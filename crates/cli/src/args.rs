@@ -160,7 +160,7 @@ pub struct AlignArgs {
     /// FASTQ and FASTA may be plain, gzip or BGZF. The format is recognised by content. After the last member of a
     /// compressed file only zeros may follow: other bytes, which gzip ignores with a warning, are an error. In BAM, SAM
     /// and CRAM the flags say which reads are pairs, and mates follow one another; the records keep the fields and read
-    /// groups of the reads. CRAM of aligned reads needs REF as FASTA; its .fai index is made if it has none.
+    /// groups of the reads. CRAM of aligned reads needs REF as FASTA.
     pub reads_1: Option<PathBuf>,
 
     /// Second mates, in the same order as the first ones
@@ -228,7 +228,7 @@ pub struct AlignArgs {
 
     /// Format of the output [default: that of FILE's suffix, else sam]
     ///
-    /// CRAM needs the reference as FASTA, not compressed, or compressed by bgzip and indexed by samtools faidx.
+    /// CRAM needs the reference as FASTA.
     #[arg(long, value_name = "sam|bam|cram", value_enum, hide_possible_values = true, help_heading = "Output")]
     pub format: Option<FormatName>,
 

@@ -1,14 +1,31 @@
-//! SAM and CRAM as BAM: htslib reads them, and writes what a reader of BAM takes.
-#![allow(unsafe_code)]
+//! SAM and CRAM as BAM: another process reads them ([`crate::convert`]), and writes what a reader of BAM takes.
 
-use crate::hts::{Refused, be_silent, string};
-use std::collections::HashMap;
-use std::ffi::CStr;
-use std::io::{self, PipeReader, Read};
-use std::os::fd::{FromRawFd, IntoRawFd, OwnedFd};
+use crate::convert::{ReadReference, convert};
+use std::ffi::OsString;
+use std::io::{self, PipeReader, PipeWriter, Read};
+use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
-use std::ptr::NonNull;
+use std::process::{ExitStatus, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
+use zerohop_process::{ChildProgram, RunningChild, own_program};
+
+/// The word that starts this program as the one that converts; the path of a reference may follow.
+const CONVERTER: &str = "sam-to-bam";
+
+/// Whether this program knows what to do when it is started so.
+static PREPARED: AtomicBool = AtomicBool::new(false);
+
+/// Converts, and ends, if this program was started for that. A program that reads SAM or CRAM begins with this. `read`
+/// reads the reference at a path, in capital letters.
+pub fn convert_if_asked(read: ReadReference) {
+    PREPARED.store(true, Ordering::Relaxed);
+    let mut arguments = std::env::args_os().skip(1);
+    if arguments.next().is_some_and(|first| first == CONVERTER) {
+        let converted = convert(arguments.next().as_deref().map(Path::new), read);
+        std::process::exit(converted.is_err().into());
+    }
+}
 
 /// Text that is not SAM or CRAM, or damaged; in words for the user.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -22,31 +39,71 @@ impl std::fmt::Display for Unreadable {
 
 impl std::error::Error for Unreadable {}
 
-/// Reads SAM or CRAM (`text`), and gives BAM in blocks of BGZF that are not compressed. `reference` is a FASTA file
-/// with an index beside it, for CRAM of aligned reads, which needs it. Two threads do the work; they end when the text
-/// ends, or when nobody reads what comes of it any more and the text is not waited for.
+/// Reads SAM or CRAM (`text`), and gives BAM in blocks of BGZF that are not compressed. `reference` is a FASTA file,
+/// for CRAM of aligned reads, which needs it. A process does the work, and two threads wait for it; they end when the
+/// text ends, or when nobody reads what comes of it any more and the text is not waited for.
 ///
 /// # Errors
-/// A system that gives no pipe or thread. What is wrong with the text, reading says: an error that holds an
-/// [`Unreadable`].
+/// A system that gives no pipe or thread; a program that does not begin with [`convert_if_asked`]. What is wrong with
+/// the text, reading says: an error that holds an [`Unreadable`].
 pub fn as_bam(mut text: impl Read + Send + 'static, reference: Option<PathBuf>) -> io::Result<impl Read + Send> {
-    let ((from_text, mut to_htslib), (bam, from_htslib)) = (io::pipe()?, io::pipe()?);
-    let own = from_htslib.try_clone()?;
+    if !PREPARED.load(Ordering::Relaxed) {
+        let words = "SAM and CRAM need a program that begins with zerohop_align::prepare()";
+        return Err(io::Error::new(io::ErrorKind::Unsupported, words));
+    }
+    let ((from_text, mut to_converter), (bam, from_converter)) = (io::pipe()?, io::pipe()?);
+    let own = from_converter.try_clone()?;
     let failure = Arc::new(Mutex::new(None));
     let [of_text, of_records] = [(); 2].map(|()| Failure(Arc::clone(&failure)));
     // Neither is joined: the first may be blocked in a read that never comes back, and the second waits for it.
     std::thread::Builder::new().name("sam".into()).spawn(move || {
-        let copied = io::copy(&mut text, &mut to_htslib);
-        // Where htslib has stopped to read, it says why.
+        let copied = io::copy(&mut text, &mut to_converter);
+        // Where the converter has stopped to read, it says why.
         copied.map(drop).or_else(but_closed).unwrap_or_else(|error| of_text.set(error));
     })?;
-    std::thread::Builder::new().name("htslib".into()).spawn(move || {
-        let records = records(from_text.into(), own.into(), reference.as_deref());
-        records.unwrap_or_else(|what| of_records.set(io::Error::new(io::ErrorKind::InvalidData, Unreadable(what))));
+    // It lives as long as the process, which is killed with it.
+    std::thread::Builder::new().name("converter".into()).spawn(move || {
+        run(from_text, own, reference).unwrap_or_else(|error| of_records.set(error));
         // Only now may the reader see an end.
-        drop(from_htslib);
+        drop(from_converter);
     })?;
     Ok(Bam { bam, failure })
+}
+
+/// Runs the process to its end.
+fn run(text: PipeReader, bam: PipeWriter, reference: Option<PathBuf>) -> io::Result<()> {
+    let words = [OsString::from(CONVERTER)].into_iter().chain(reference.map(OsString::from));
+    let program = ChildProgram::new(own_program()?).args(words).stdin(text).stdout(bam).stderr(Stdio::piped());
+    let cannot = |e| unreadable(format!("the process that reads SAM and CRAM cannot be run: {e}"));
+    let (status, said) = program.start().and_then(said_at_end).map_err(cannot)?;
+    match status.success() {
+        true => Ok(()),
+        false => Err(unreadable(if said.is_empty() { crashed(status) } else { said })),
+    }
+}
+
+/// How a process ended, and what it said until then.
+fn said_at_end(mut child: RunningChild) -> io::Result<(ExitStatus, String)> {
+    let mut said = Vec::new();
+    if let Some(mut stderr) = child.take_stderr() {
+        stderr.read_to_end(&mut said)?;
+    }
+    Ok((child.wait()?, String::from_utf8_lossy(&said).into_owned()))
+}
+
+/// What to say of a process that could not say anything.
+fn crashed(status: ExitStatus) -> String {
+    match status.signal() {
+        Some(signal) => format!(
+            "it ended the process that read it (signal {signal}): it is damaged, or made to do harm, which it could \
+             not do there, or memory was short: get the file again, or make BAM of it with 'samtools view -b'"
+        ),
+        None => format!("the process that read it failed ({status})"),
+    }
+}
+
+fn unreadable(what: String) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, Unreadable(what))
 }
 
 fn but_closed(error: io::Error) -> io::Result<()> {
@@ -78,212 +135,5 @@ impl Read for Bam {
             return Err(error);
         }
         Ok(bytes)
-    }
-}
-
-/// Copies all records.
-fn records(text: OwnedFd, bam: OwnedFd, reference: Option<&Path>) -> Result<(), String> {
-    be_silent();
-    let htslib = |Refused(what): Refused| format!("htslib did not {what}: is it SAM or CRAM?");
-    let (text, bam) = (Stream::open(text, c"r").map_err(htslib)?, Stream::open(bam, c"wb0").map_err(htslib)?);
-    // SAFETY: the file is open, and was not read from yet.
-    let header = unsafe { hts_sys::sam_hdr_read(text.pointer()) };
-    let header = NonNull::new(header).map(Header).ok_or("its header is damaged, or it is truncated")?;
-    // Without it htslib looks for the reference that the header names, and not all CRAM needs one.
-    let reference = match reference.filter(|_| text.is_cram()) {
-        None => Reference::NotGiven,
-        Some(path) => header.reference(path, &text),
-    };
-    // SAFETY: both are valid.
-    if unsafe { hts_sys::sam_hdr_write(bam.pointer(), header.0.as_ptr()) } != 0 {
-        return Err("its header cannot be written as that of BAM".to_owned());
-    }
-    // SAFETY: it allocates, and may fail.
-    let record = NonNull::new(unsafe { hts_sys::bam_init1() }).map(Record).ok_or("there is no memory for a record")?;
-    for number in 1u64.. {
-        // SAFETY: all are valid and belong to this thread.
-        match unsafe { hts_sys::sam_read1(text.pointer(), header.0.as_ptr(), record.0.as_ptr()) } {
-            0.. => {}
-            -1 => break,
-            _ => return Err(damaged(number, text.is_cram(), &reference)),
-        }
-        record.forget_places();
-        // SAFETY: as above; htslib copies the record.
-        if unsafe { hts_sys::sam_write1(bam.pointer(), header.0.as_ptr(), record.0.as_ptr()) } < 0 {
-            // Or nobody reads it any more: then nobody reads this either.
-            return Err(format!("record {number} of it cannot be written as BAM"));
-        }
-    }
-    if !text.has_end() {
-        return Err("it lacks the end that CRAM has: it is truncated".to_owned());
-    }
-    // Where the records do not go through to their end, nobody reads them any more.
-    bam.close();
-    match text.close() {
-        true => Ok(()),
-        false => Err("it does not end as it should: it is truncated".to_owned()),
-    }
-}
-
-/// What became of the reference that was given.
-enum Reference<'p> {
-    NotGiven,
-    /// It has no .fai index beside it.
-    NoIndex(&'p Path),
-    /// By its index it is not what the header names.
-    Other(&'p Path),
-    Taken(&'p Path),
-}
-
-impl std::fmt::Display for Reference<'_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Reference::NotGiven => f.write_str("none was given"),
-            Reference::NoIndex(path) => {
-                write!(f, "{0} has no index beside it: 'samtools faidx {0}' makes it", path.display())
-            }
-            Reference::Other(path) => write!(f, "{} has other contigs", path.display()),
-            Reference::Taken(path) => write!(f, "{} was tried", path.display()),
-        }
-    }
-}
-
-fn damaged(number: u64, is_cram: bool, reference: &Reference<'_>) -> String {
-    if !is_cram {
-        return format!(
-            "record {number} of all in it, or what follows, is damaged or truncated, or is on a contig, and the header \
-             has no @SQ line"
-        );
-    }
-    format!(
-        "record {number} of all in it, or what follows, is damaged or truncated, or is compressed by lzma, which \
-         zerohop does not have; CRAM of reads that were aligned also needs the reference that they were aligned to \
-         ({reference}): 'samtools view -b -T REFERENCE' makes BAM of it"
-    )
-}
-
-/// An open pipe of htslib, which shares nothing with another file: so it is closed without the lock that others wait
-/// for, for closing may wait until somebody reads what is left.
-struct Stream(NonNull<hts_sys::htsFile>);
-
-impl Stream {
-    fn open(descriptor: OwnedFd, mode: &CStr) -> Result<Self, Refused> {
-        let descriptor = descriptor.into_raw_fd();
-        // SAFETY: htslib owns the descriptor from here on, and closes it; the mode is a string with its end.
-        let stream = unsafe { hts_sys::hdopen(descriptor, mode.as_ptr()) };
-        if stream.is_null() {
-            // SAFETY: htslib did not take it, so it is ours still.
-            drop(unsafe { OwnedFd::from_raw_fd(descriptor) });
-            return Err(Refused("open a pipe"));
-        }
-        // SAFETY: the stream is open, and belongs to the new file.
-        let file = unsafe { hts_sys::hts_hopen(stream, c"-".as_ptr(), mode.as_ptr()) };
-        NonNull::new(file).map(Stream).ok_or_else(|| {
-            // SAFETY: htslib did not take it, and it is not used again.
-            unsafe { hts_sys::hclose_abruptly(stream) };
-            Refused("know its format")
-        })
-    }
-
-    fn pointer(&self) -> *mut hts_sys::htsFile {
-        self.0.as_ptr()
-    }
-
-    /// Has htslib take a reference; whether it could be loaded.
-    fn take_reference(&self, reference: &Path) -> bool {
-        // SAFETY: the file is open; the name is a string with its end, which htslib copies.
-        string(reference).is_ok_and(|name| unsafe { hts_sys::hts_set_fai_filename(self.pointer(), name.as_ptr()) } == 0)
-    }
-
-    fn is_cram(&self) -> bool {
-        // SAFETY: the file is open, and so has a format.
-        unsafe { (*hts_sys::hts_get_format(self.pointer())).format == hts_sys::htsExactFormat_cram }
-    }
-
-    /// Whether what was read to its end ended with the container that ends CRAM; SAM has none.
-    fn has_end(&self) -> bool {
-        const END_CONTAINER: i32 = 1;
-        // SAFETY: the file is open; if it is CRAM, this member of the union is the one that is set.
-        !self.is_cram() || unsafe { hts_sys::cram_eof((*self.pointer()).fp.cram) == END_CONTAINER }
-    }
-
-    /// Closes it; whether that went well.
-    fn close(self) -> bool {
-        let file = self.pointer();
-        std::mem::forget(self);
-        // SAFETY: the file is open, and is not used again.
-        unsafe { hts_sys::hts_close(file) == 0 }
-    }
-}
-
-impl Drop for Stream {
-    fn drop(&mut self) {
-        // SAFETY: the file is open, and is not used again.
-        unsafe { hts_sys::hts_close(self.pointer()) };
-    }
-}
-
-struct Header(NonNull<hts_sys::sam_hdr_t>);
-
-impl Header {
-    /// Gives the reference to `text`, if it is that of this header.
-    fn reference<'p>(&self, path: &'p Path, text: &Stream) -> Reference<'p> {
-        let mut index = path.as_os_str().to_owned();
-        index.push(".fai");
-        match std::fs::read(index) {
-            Err(_) => Reference::NoIndex(path),
-            Ok(index) if self.fits(&index) && text.take_reference(path) => Reference::Taken(path),
-            Ok(_) => Reference::Other(path),
-        }
-    }
-
-    /// Whether a reference, by its .fai index, has contigs of this header, and none of them with another length.
-    fn fits(&self, index: &[u8]) -> bool {
-        let contig = |line: &'_ [u8]| {
-            let mut fields = line.split(|&b| b == b'\t');
-            let (name, length) = (fields.next()?.to_vec(), fields.next()?);
-            Some((name, std::str::from_utf8(length).ok()?.parse().ok()?))
-        };
-        let lengths: HashMap<Vec<u8>, i64> = index.split(|&b| b == b'\n').filter_map(contig).collect();
-        let header = self.0.as_ptr();
-        // SAFETY: the header is valid.
-        let contigs = unsafe { hts_sys::sam_hdr_nref(header) };
-        let lengths_there = (0..contigs).filter_map(|contig| {
-            // SAFETY: the header is valid, and has a contig of this number: its name is a string with its end that
-            // lives as long.
-            let (name, length) = unsafe {
-                let name = CStr::from_ptr(hts_sys::sam_hdr_tid2name(header, contig));
-                (name.to_bytes(), hts_sys::sam_hdr_tid2len(header, contig))
-            };
-            Some(*lengths.get(name)? == length)
-        });
-        let is_same: Vec<bool> = lengths_there.collect();
-        !is_same.is_empty() && is_same.iter().all(|same| *same)
-    }
-}
-
-impl Drop for Header {
-    fn drop(&mut self) {
-        // SAFETY: it is not used again here; htslib frees it when no file has it any more. The files are of this
-        // thread.
-        unsafe { hts_sys::sam_hdr_destroy(self.0.as_ptr()) };
-    }
-}
-
-struct Record(NonNull<hts_sys::bam1_t>);
-
-impl Record {
-    /// Takes away where it was aligned: of no use for a read, and SAM knows places that BAM cannot say.
-    fn forget_places(&self) {
-        // SAFETY: it was made by bam_init1 and belongs to this thread; nobody else has a reference to it.
-        let core = unsafe { &mut (*self.0.as_ptr()).core };
-        (core.tid, core.pos, core.mtid, core.mpos, core.isize_) = (-1, -1, -1, -1, 0);
-    }
-}
-
-impl Drop for Record {
-    fn drop(&mut self) {
-        // SAFETY: it was made by bam_init1, and is not used again.
-        unsafe { hts_sys::bam_destroy1(self.0.as_ptr()) };
     }
 }

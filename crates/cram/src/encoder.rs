@@ -1,10 +1,10 @@
 //! What all workers share of a file, and what each makes of its records.
 
 use crate::END_MARKER;
-use crate::fasta;
 use crate::hts::{Header, MemoryFile, Record, Refused, Settings};
+use crate::reference::Reference;
+use crate::slices::clear_md5;
 use std::ffi::CStr;
-use std::path::Path;
 use zerohop_model::error::{Error, InputError, shown};
 use zerohop_model::record::{Contig, mate};
 
@@ -43,32 +43,38 @@ pub struct Cram {
     header: Header,
     beginning: Vec<u8>,
     settings: Settings,
-    /// Number of contigs.
-    contigs: usize,
+    contigs: Vec<Contig>,
+    /// Which contigs hold `.`, `-` or `*`.
+    have_gaps: Vec<bool>,
 }
 
 impl Cram {
-    /// A file with this header, whose `contigs` are those of the FASTA file `fasta`, which has an index; `level` is
-    /// from 0 to 9.
+    /// A file with this header, whose `contigs` are those of the reference; `level` is from 0 to 9.
     ///
     /// # Errors
-    /// [`Error::Input`] if the FASTA is not that of the contigs; [`Error::Internal`] if htslib does not take the
+    /// [`Error::Input`] if the reference is not that of the contigs; [`Error::Internal`] if htslib does not take the
     /// header.
     pub fn new(
         (header, contigs): (&str, &[Contig]),
-        fasta: &Path,
+        reference: &Reference,
         (version, level, order): (Version, u8, Order),
     ) -> Result<Self, Error> {
         let settings = Settings { version: version.name(), level, mixes_contigs: order == Order::Other };
-        fasta::check(fasta, contigs)?;
+        reference.check(contigs)?;
         let unusable = |Refused(what): Refused| {
-            let what = format!("htslib did not {what} for CRAM: is this file whole, and its .fai index that of it?");
-            Error::from(InputError::new(fasta, what))
+            Error::from(InputError::new(
+                reference.path(),
+                format!("htslib did not {what} for CRAM: is this file whole?"),
+            ))
         };
-        let mut with_reference = MemoryFile::with_reference(settings, fasta).map_err(unusable)?;
-        let header = Header::parse(&without_reference(header)).map_err(refused)?;
-        let beginning = with_reference.write_header(&header).map_err(unusable)?;
-        Ok(Cram { with_reference, header, beginning, settings, contigs: contigs.len() })
+        let named = reference.named(|_, _| true).map_err(unusable)?;
+        let with_reference = MemoryFile::with_reference(settings, &named).map_err(unusable)?;
+        let header = Header::parse(&with_digests(header, reference)).map_err(refused)?;
+        // Not by the one that has the name of the reference: htslib would put it into the header.
+        let beginning = with_reference.sharing(settings, &header).and_then(|mut file| file.write_header(&header));
+        let beginning = beginning.map_err(unusable)?;
+        let (contigs, have_gaps) = (contigs.to_vec(), reference.have_gaps(contigs));
+        Ok(Cram { with_reference, header, beginning, settings, contigs, have_gaps })
     }
 
     /// What the file begins with: its definition, and the header.
@@ -82,11 +88,21 @@ impl Cram {
     }
 }
 
-/// A header without what it says of the reference (M5 and UR of @SQ): that is computed from the FASTA at hand.
-fn without_reference(header: &str) -> String {
+/// A header that says of each contig what `reference` is (M5 and UR of @SQ), in place of what it said of it.
+fn with_digests(header: &str, reference: &Reference) -> String {
+    let digests = reference.digests();
+    let path = std::path::absolute(reference.path()).unwrap_or_else(|_| reference.path().to_owned());
+    // A path with a tab or an end of line would be more fields.
+    let place = path.to_str().filter(|path| !path.contains(char::is_control)).map(|path| format!("\tUR:{path}"));
+    let place = place.unwrap_or_default();
     let is_kept = |field: &&str| !field.starts_with("M5:") && !field.starts_with("UR:");
-    let line = |line: &str| match line.starts_with("@SQ") {
-        true => line.split('\t').filter(is_kept).collect::<Vec<_>>().join("\t") + "\n",
+    let line = |line: &str| match line.starts_with("@SQ\t") {
+        true => {
+            let kept: Vec<&str> = line.split('\t').filter(is_kept).collect();
+            let name = kept.iter().find_map(|field| field.strip_prefix("SN:")).unwrap_or_default();
+            let digest = digests.get(name).copied().unwrap_or_default();
+            format!("{}\tM5:{digest}{place}\n", kept.join("\t"))
+        }
         false => format!("{line}\n"),
     };
     header.lines().map(line).collect()
@@ -110,7 +126,7 @@ impl Encoder<'_> {
         let cut_off = || Error::Internal("a record for CRAM is cut off".to_owned());
         self.record.set(bam).ok_or_else(cut_off)?;
         let Cram { with_reference, header, settings, contigs, .. } = self.cram;
-        if let Some(fault) = self.record.fault(*contigs) {
+        if let Some(fault) = self.record.fault(contigs) {
             let (name, flags) = self.record.name_and_flags();
             let what = format!("{fault}, which CRAM cannot hold: write BAM");
             return Err(Error::Record { read: shown(name), mate: mate(flags), what });
@@ -136,8 +152,12 @@ impl Encoder<'_> {
         // The end is for the whole file.
         let containers = all.strip_suffix(&END_MARKER);
         let containers = containers.ok_or_else(|| Error::Internal("CRAM does not end as it should".to_owned()))?;
+        let start = out.len();
         out.extend_from_slice(containers);
-        Ok(())
+        match self.cram.have_gaps.contains(&true) {
+            true => clear_md5(&mut out[start..], &self.cram.have_gaps),
+            false => Ok(()),
+        }
     }
 }
 
@@ -148,10 +168,19 @@ fn refused(Refused(what): Refused) -> Error {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{LinePlace, ReferenceBuilder};
+    use std::path::Path;
 
     #[test]
-    fn what_a_header_says_of_the_reference_is_computed_again() {
+    fn what_a_header_says_of_the_reference_is_said_anew() {
+        let mut builder = ReferenceBuilder::new(true, true).unwrap();
+        builder.begin("a");
+        builder.push(b"message digest", LinePlace { offset: 0, bytes: 15 }).unwrap();
+        let reference = builder.finish(Path::new("/x/r.fa")).unwrap().unwrap();
         let header = "@HD\tVN:1.6\n@SQ\tSN:a\tLN:9\tM5:0123\tUR:/x\tAS:y\n@CO\tM5:0123\n";
-        assert_eq!(without_reference(header), "@HD\tVN:1.6\n@SQ\tSN:a\tLN:9\tAS:y\n@CO\tM5:0123\n");
+        assert_eq!(
+            with_digests(header, &reference),
+            "@HD\tVN:1.6\n@SQ\tSN:a\tLN:9\tAS:y\tM5:f96b697d7cb7938d525a2f31aaf161d0\tUR:/x/r.fa\n@CO\tM5:0123\n"
+        );
     }
 }

@@ -1,15 +1,16 @@
 //! The calls of htslib: a header, a file in memory that CRAM is written to, a record.
 #![allow(unsafe_code)]
 
-use crate::system::{OPEN_FILES, in_memory};
-use std::ffi::{CStr, CString};
+use crate::reference::Named;
+use crate::scheme;
+use crate::system::in_memory;
+use std::ffi::CStr;
 use std::fs::File;
-use std::os::fd::{AsRawFd, FromRawFd, IntoRawFd, OwnedFd};
+use std::os::fd::{FromRawFd, IntoRawFd, OwnedFd};
 use std::os::unix::fs::FileExt;
-use std::path::Path;
 use std::ptr::NonNull;
 use std::sync::{Mutex, Once};
-use zerohop_model::record::UNMAPPED;
+use zerohop_model::record::{Contig, UNMAPPED};
 
 /// What htslib did not do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -18,28 +19,24 @@ pub(crate) struct Refused(pub(crate) &'static str);
 /// One such call at a time: htslib counts who shares a reference or a header without a lock.
 static OPENING: Mutex<()> = Mutex::new(());
 
-/// Keeps htslib from writing to standard error: what matters is said by us.
-pub(crate) fn be_silent() {
+/// Before anything else is called: has htslib know our names of files, and keeps it from writing to standard error,
+/// for what matters is said by us.
+pub(crate) fn prepare() {
     static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        scheme::register();
+        set_log_level(hts_sys::htsLogLevel_HTS_LOG_OFF);
+    });
+}
+
+/// Has htslib write errors to standard error.
+pub(crate) fn tell_errors() {
+    set_log_level(hts_sys::htsLogLevel_HTS_LOG_ERROR);
+}
+
+fn set_log_level(level: hts_sys::htsLogLevel) {
     // SAFETY: it sets a global number, which other threads may read; each value of it is valid.
-    ONCE.call_once(|| unsafe { hts_sys::hts_set_log_level(hts_sys::htsLogLevel_HTS_LOG_OFF) });
-}
-
-/// The index of a FASTA file that is not compressed.
-pub(crate) fn fai(fasta: &Path) -> Result<Vec<u8>, Refused> {
-    be_silent();
-    let memory = in_memory().map_err(|_| Refused("get memory for a file"))?;
-    let fai = format!("{OPEN_FILES}/{}", memory.as_raw_fd());
-    let (fasta, fai) = (string(fasta)?, string(Path::new(&fai))?);
-    // SAFETY: both are strings with their ends; the third name is for compressed files, and may be left out.
-    match unsafe { hts_sys::fai_build3(fasta.as_ptr(), fai.as_ptr(), std::ptr::null()) } {
-        0 => read(&memory),
-        _ => Err(Refused("index the FASTA")),
-    }
-}
-
-pub(crate) fn string(path: &Path) -> Result<CString, Refused> {
-    CString::new(path.as_os_str().as_encoded_bytes()).map_err(|_| Refused("take a file name with a zero byte"))
+    unsafe { hts_sys::hts_set_log_level(level) };
 }
 
 /// What was written to a file in memory. (Reading moves no position: htslib's descriptor has the same one.)
@@ -139,7 +136,7 @@ pub(crate) struct Settings {
 impl MemoryFile {
     /// An empty one. Nothing can be written before it has a reference and a header.
     fn open(settings: Settings) -> Result<Self, Refused> {
-        be_silent();
+        prepare();
         let memory = in_memory().map_err(|_| Refused("get memory for a file"))?;
         let other = memory.try_clone().map_err(|_| Refused("get memory for a file"))?.into_raw_fd();
         // SAFETY: htslib owns the second descriptor from here on, and closes it; modes are strings with their ends.
@@ -185,12 +182,11 @@ impl MemoryFile {
         }
     }
 
-    /// One that has the reference `fasta`.
-    pub(crate) fn with_reference(settings: Settings, fasta: &Path) -> Result<Self, Refused> {
+    /// One that has a reference.
+    pub(crate) fn with_reference(settings: Settings, reference: &Named) -> Result<Self, Refused> {
         let opened = MemoryFile::open(settings)?;
-        let fasta = string(fasta)?;
         // SAFETY: the file is open; the name is a string with its end, which htslib copies.
-        let done = unsafe { hts_sys::hts_set_fai_filename(opened.file.pointer(), fasta.as_ptr()) };
+        let done = unsafe { hts_sys::hts_set_fai_filename(opened.file.pointer(), reference.name.as_ptr()) };
         if done == 0 { Ok(opened) } else { Err(Refused("load the reference")) }
     }
 
@@ -213,9 +209,9 @@ impl MemoryFile {
         if shared == 0 { Ok(opened) } else { Err(Refused("share the reference")) }
     }
 
-    /// Writes the header, with M5 and UR, and gives what the file holds then.
+    /// Writes the header, and gives what the file holds then.
     pub(crate) fn write_header(&mut self, header: &Header) -> Result<Vec<u8>, Refused> {
-        // SAFETY: both are valid; the header is copied, and nobody else has it yet.
+        // SAFETY: both are valid, and nobody else has the header yet.
         let done = unsafe { hts_sys::sam_hdr_write(self.file.pointer(), header.0.as_ptr()) };
         if done != 0 {
             return Err(Refused("write the header"));
@@ -260,6 +256,9 @@ pub(crate) struct Record {
     /// Bytes of them.
     length: usize,
 }
+
+/// The operations of CIGAR that cover bases of the reference (SAMv1, section 1.4): M, D, N, = and X, as bits.
+const COVERS_REFERENCE: u32 = 0b1_1000_1101;
 
 /// Bytes of a record of BAM before its name, behind its length (SAMv1, section 4.2).
 const FIXED: usize = 32;
@@ -324,17 +323,33 @@ impl Record {
     }
 
     /// What CRAM cannot hold of it, in words; none if it can.
-    pub(crate) fn fault(&self, contigs: usize) -> Option<&'static str> {
+    pub(crate) fn fault(&self, contigs: &[Contig]) -> Option<String> {
         let core = &self.core;
         let is_mapped = core.flag & UNMAPPED == 0;
-        match usize::try_from(core.tid) {
-            Ok(contig) if contig >= contigs => Some("it is on a contig that the header does not name"),
-            Err(_) if is_mapped => Some("it is mapped, but to no contig"),
-            _ if is_mapped && core.pos < 0 => Some("it is mapped, but has no position"),
-            Ok(_) if core.pos < 0 => Some("it names a contig, but has no position"),
-            _ if is_mapped && core.n_cigar == 0 && core.l_qseq > 0 => Some("it is mapped, but has no CIGAR"),
-            _ => None,
-        }
+        let what = match usize::try_from(core.tid).map(|contig| contigs.get(contig)) {
+            Ok(None) => "it is on a contig that the header does not name",
+            Err(_) if is_mapped => "it is mapped, but to no contig",
+            _ if is_mapped && core.pos < 0 => "it is mapped, but has no position",
+            Ok(_) if core.pos < 0 => "it names a contig, but has no position",
+            _ if is_mapped && core.n_cigar == 0 && core.l_qseq > 0 => "it is mapped, but has no CIGAR",
+            Ok(Some(contig)) => return self.behind(contig),
+            Err(_) => return None,
+        };
+        Some(what.to_owned())
+    }
+
+    /// What to say of it if it begins or ends behind the end of its contig.
+    fn behind(&self, Contig { name, length, .. }: &Contig) -> Option<String> {
+        let covered = if self.core.flag & UNMAPPED == 0 { self.bases_of_reference() } else { 0 };
+        let end = u64::try_from(self.core.pos).unwrap_or(0) + covered.max(1);
+        (end > *length).then(|| format!("it reaches to position {end} of '{name}', which has {length} bases"))
+    }
+
+    /// Bases of the reference that CIGAR covers.
+    fn bases_of_reference(&self) -> u64 {
+        let cigar = self.data.iter().skip(usize::from(self.core.l_qname) / 4).take(self.core.n_cigar as usize);
+        let covers = |op: &u32| COVERS_REFERENCE >> (op & 15) & 1 != 0;
+        cigar.map(|word| u32::from_le(*word)).filter(covers).map(|op| u64::from(op >> 4)).sum()
     }
 
     /// Its name, and FLAG.
@@ -438,20 +453,45 @@ mod tests {
 
     #[test]
     fn what_cram_cannot_hold() {
+        let contigs = [Contig::new("a", 100), Contig::new("b", 50)];
         let fault = |(contig, position): (i32, i32), flags: u16, cigar: &[u32]| {
             let mut record = Record::new();
-            record.set(&bam(b"r", cigar, 3, b"")).unwrap();
+            record.set(&bam(b"read", cigar, 3, b"")).unwrap();
             (record.core.tid, record.core.pos, record.core.flag) = (contig, position.into(), flags);
-            record.fault(2)
+            record.fault(&contigs)
         };
+        let is = |what: &str| Some(what.to_owned());
         let cigar = [3 << 4];
         assert_eq!(fault((1, 0), 0, &cigar), None);
         assert_eq!(fault((1, 0), UNMAPPED, &[]), None, "beside its mate");
         assert_eq!(fault((-1, -1), UNMAPPED, &[]), None);
-        assert_eq!(fault((2, 0), 0, &cigar), Some("it is on a contig that the header does not name"));
-        assert_eq!(fault((-1, -1), 0, &cigar), Some("it is mapped, but to no contig"));
-        assert_eq!(fault((1, -1), 0, &cigar), Some("it is mapped, but has no position"));
-        assert_eq!(fault((1, -1), UNMAPPED, &[]), Some("it names a contig, but has no position"));
-        assert_eq!(fault((1, 0), 0, &[]), Some("it is mapped, but has no CIGAR"));
+        assert_eq!(fault((2, 0), 0, &cigar), is("it is on a contig that the header does not name"));
+        assert_eq!(fault((-1, -1), 0, &cigar), is("it is mapped, but to no contig"));
+        assert_eq!(fault((1, -1), 0, &cigar), is("it is mapped, but has no position"));
+        assert_eq!(fault((1, -1), UNMAPPED, &[]), is("it names a contig, but has no position"));
+        assert_eq!(fault((1, 0), 0, &[]), is("it is mapped, but has no CIGAR"));
+    }
+
+    #[test]
+    fn nothing_reaches_behind_the_end_of_its_contig() {
+        let [match_, insertion, deletion, skip, soft, same, other] = [0u32, 1, 2, 3, 4, 7, 8];
+        let contigs = [Contig::new("a", 100)];
+        let end = |position: i32, flags: u16, cigar: &[(u32, u32)]| {
+            let cigar: Vec<u32> = cigar.iter().map(|(bases, op)| bases << 4 | op).collect();
+            let mut record = Record::new();
+            record.set(&bam(b"read", &cigar, 3, b"")).unwrap();
+            (record.core.tid, record.core.pos, record.core.flag) = (0, position.into(), flags);
+            record.fault(&contigs)
+        };
+        let is = |end: u64| Some(format!("it reaches to position {end} of 'a', which has 100 bases"));
+        assert_eq!(end(97, 0, &[(3, match_)]), None);
+        assert_eq!(end(98, 0, &[(3, match_)]), is(101));
+        assert_eq!(end(97, 0, &[(2, soft), (9, insertion), (3, same)]), None);
+        for op in [deletion, skip, same, other] {
+            assert_eq!(end(97, 0, &[(2, match_), (1, op)]), None);
+            assert_eq!(end(97, 0, &[(2, match_), (2, op)]), is(101));
+        }
+        assert_eq!([end(99, UNMAPPED, &[]), end(100, UNMAPPED, &[])], [None, is(101)]);
+        assert_eq!(end(i32::MAX, 0, &[(3, match_)]), is((1 << 31) + 2));
     }
 }

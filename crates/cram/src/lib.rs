@@ -1,10 +1,10 @@
 //! CRAM (CRAMv3), as htslib encodes it. Each worker makes containers of its own records.
 //!
-//! 1. [`missing_index`] makes the index of the reference, if it has none. [`Cram::new`] opens the reference, and makes
-//!    what a file begins with: the header with M5 and UR.
-//! 2. A worker's [`Encoder`] takes records as BAM has them, and makes whole containers of a run of them, which no other
-//!    run shares. The containers depend on these records alone.
-//! 3. The containers of all runs, one after the other, and [`END_MARKER`] are a file.
+//! 1. a [`ReferenceBuilder`] is told of the reference, line by line, and sees where its contigs lie; [`Cram::new`]
+//!    makes what a file begins with: the header with M5 and UR;
+//! 2. a worker's [`Encoder`] takes records as BAM has them, and makes whole containers of a run of them, which no other
+//!    run shares. What it makes depends on these records alone;
+//! 3. the containers of all runs, one after the other, and [`END_MARKER`] are a file;
 //! 4. [`Crai`] is its index, from the headers of the containers.
 //!
 //! All encoders share the reference. htslib loads a contig when it is first needed, and frees it when none needs it.
@@ -13,23 +13,31 @@
 //! The counter of records in containers begins again with each run: nobody knows how many records came before it.
 //! Readers use it only to make up names, and here names are kept.
 //!
-//! Reads come out of SAM and CRAM the other way: [`as_bam`] has htslib read them, and gives BAM.
+//! Reads come out of SAM and CRAM the other way: [`as_bam`] has htslib read them in a process without rights, which is
+//! this program again ([`convert_if_asked`]), and gives BAM.
 //!
 //! What it refuses to do: write a file, or encode with another reference than the FASTA that was given. Only reading
-//! starts threads. Only reading looks for a reference where samtools does, because CRAM may name one.
+//! starts threads and a process; it may look for a reference where samtools does, for such is CRAM.
 #![deny(unsafe_code)]
 
 mod bam;
+mod causes;
+mod convert;
 mod crai;
 mod encoder;
-mod fasta;
 mod hts;
+mod md5;
+mod numbers;
+mod reference;
+mod scheme;
+mod slices;
 mod system;
 
-pub use bam::{Unreadable, as_bam};
+pub use bam::{Unreadable, as_bam, convert_if_asked};
+pub use convert::ReadReference;
 pub use crai::Crai;
 pub use encoder::{Cram, Encoder, Order, Version};
-pub use fasta::{NewIndex, missing_index};
+pub use reference::{LinePlace, Reference, ReferenceBuilder};
 
 /// The container that ends a file (CRAMv3, section 9).
 pub const END_MARKER: [u8; 38] = [

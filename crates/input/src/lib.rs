@@ -60,6 +60,7 @@ pub use gzip::inflated;
 pub use lane::{Carried, OpenLane};
 pub use open::EndOfPipe;
 pub use parsing::Parsing;
+pub use sam::convert_if_asked;
 pub use sample::mean_read_length;
 pub use serial::Stopwatch;
 pub use table::Table;

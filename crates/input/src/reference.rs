@@ -1,8 +1,10 @@
 //! A reference in FASTA: plain, gzip or BGZF, by content. One that is plain can be read by many threads
-//! ([`Stretches`]).
+//! ([`Stretches`]). CRAM wants it in another form ([`for_cram`]).
 
+mod for_cram;
 mod stretches;
 
+pub use for_cram::{check_fasta, for_cram};
 pub use stretches::{Counted, Layout, STRETCH, Stretches};
 
 use crate::fault::read_fault;
@@ -12,6 +14,7 @@ use std::fs::File;
 use std::io::BufRead;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
+use zerohop_cram::LinePlace;
 use zerohop_model::error::{InputError, shown};
 use zerohop_model::record::{Contig, MAX_CONTIG_BASES};
 
@@ -21,9 +24,10 @@ const BASES_PER_GZIP_BYTE: u64 = 4;
 /// Refuses a reference that can be read only once: it is read several times.
 ///
 /// # Errors
-/// A pipe, a device.
+/// A pipe, a device; `-`, which is standard input elsewhere.
 pub fn check_file(path: &Path) -> Result<(), InputError> {
-    match std::fs::metadata(path).is_ok_and(|found| !found.is_file() && !found.is_dir()) {
+    let is_no_file = |found: std::fs::Metadata| !found.is_file() && !found.is_dir();
+    match path == Path::new("-") || std::fs::metadata(path).is_ok_and(is_no_file) {
         true => Err(InputError::new(path, "the reference must be a file, plain or gzip: it is read more than once")),
         false => Ok(()),
     }
@@ -69,6 +73,17 @@ impl<'a> Piece<'a> {
 /// A file that cannot be read; text that is not FASTA; a name that is missing, used twice or not allowed in SAM; bases
 /// that are no letters; a contig that is too long for SAM and BAM; no sequence at all.
 pub fn read(path: &Path, mut take: impl FnMut(Piece<'_>)) -> Result<Vec<Contig>, InputError> {
+    read_lines(path, |piece, _| {
+        take(piece);
+        Ok(())
+    })
+}
+
+/// As [`read`], with the place of each line in the text.
+fn read_lines(
+    path: &Path,
+    mut take: impl FnMut(Piece<'_>, LinePlace) -> Result<(), InputError>,
+) -> Result<Vec<Contig>, InputError> {
     let mut text = open(path)?;
     let mut contigs: Vec<Contig> = Vec::new();
     let mut names = HashSet::new();
@@ -82,9 +97,10 @@ pub fn read(path: &Path, mut take: impl FnMut(Piece<'_>)) -> Result<Vec<Contig>,
         let record = contigs.len() as u64;
         let fault = |record, what: String| Err(InputError::new(path, what).at(record, byte));
         let trimmed = line.trim_ascii_end();
+        let place = LinePlace { offset: byte, bytes: read as u64 };
         if let Some(header) = trimmed.strip_prefix(b">") {
             let (name, comment) = crate::header::split(header);
-            take(Piece::Contig { name, comment });
+            take(Piece::Contig { name, comment }, place)?;
             let name = String::from_utf8_lossy(name).into_owned();
             if let Some(what) = wrong_name(&name) {
                 return fault(record + 1, what);
@@ -102,7 +118,7 @@ pub fn read(path: &Path, mut take: impl FnMut(Piece<'_>)) -> Result<Vec<Contig>,
             contig.length += trimmed.len() as u64;
             // What is too long is read on, for its length is told, but not held.
             if contig.length <= MAX_CONTIG_BASES {
-                take(Piece::Bases(trimmed));
+                take(Piece::Bases(trimmed), place)?;
             }
         } else if !trimmed.is_empty() {
             let hint = if trimmed[0] == b'@' { ": the reference comes first, then the reads" } else { "" };

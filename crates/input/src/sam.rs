@@ -1,4 +1,14 @@
-//! SAM and CRAM, which htslib makes BAM of.
+//! SAM and CRAM, which htslib makes BAM of in another process.
+
+use crate::reference::for_cram;
+
+/// Makes BAM of SAM or CRAM, and ends, if this program was started for that. A program that reads them begins with
+/// this.
+pub fn convert_if_asked() {
+    // M5 is what htslib compares, slice by slice.
+    zerohop_cram::convert_if_asked(|path| for_cram(path, false));
+}
+
 /// Bytes of what tells a header of SAM (SAMv1, section 1.3): `@SQ`, a tab, and the tag of a field, but for @CO.
 const HEADER: usize = b"@HD\tVN:".len();
 /// Bytes within which the first record has its first fields, if there is no header.

@@ -21,9 +21,9 @@ use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use zerohop_bgzf::BlockCompressor;
-use zerohop_cram::{Cram, NewIndex, Order};
+use zerohop_cram::{Cram, Order};
 use zerohop_duplicates::{ChunkCounts, Decision, Marks};
-use zerohop_model::error::{Error, InputError};
+use zerohop_model::error::Error;
 use zerohop_model::sink::{Access, Collect, Encoder, Sink};
 use zerohop_process::overwrite::{self, Kind};
 use zerohop_process::{NewFile, WriteError, complete_all, tell};
@@ -461,20 +461,6 @@ impl Sink for FileSink {
     }
 }
 
-/// Writes the index of a FASTA file that CRAM needs (.fai), if it has none, or one that is older.
-///
-/// # Errors
-/// [`Error::Input`] if the file cannot be used for CRAM; [`Error::Output`] if the index cannot be written.
-pub fn index_fasta(fasta: &Path) -> Result<(), Error> {
-    match zerohop_cram::missing_index(fasta)? {
-        None => Ok(()),
-        Some(NewIndex { path, text }) => zerohop_process::write(&path, &text).map_err(|error| {
-            let why = if path.exists() { "the index beside it is of another reference" } else { "it has no index" };
-            InputError::new(fasta, format!("CRAM needs it, {why}, and {error}")).into()
-        }),
-    }
-}
-
 /// The name of the index of `path`.
 pub fn index_path(path: &Path, index: IndexFormat) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
@@ -521,12 +507,13 @@ pub fn shard_path(path: &Path, shard: usize) -> PathBuf {
 /// What CRAM is encoded with, if it is the format.
 fn cram(spec: &OutputSpec) -> Result<Option<Cram>, Error> {
     let Format::Cram { version, level } = spec.format else { return Ok(None) };
-    index_fasta(&spec.fasta)?;
+    let reference = spec.reference.as_ref();
+    let reference = reference.ok_or_else(|| Error::Internal("CRAM was given no reference".to_owned()))?;
     let order = match &spec.sorting {
         Some(Sorting { order: SortOrder::Coordinate, .. }) => Order::Coordinate,
         _ => Order::Other,
     };
-    Cram::new((&spec.header.text(), &spec.header.contigs), &spec.fasta, (version, level, order)).map(Some)
+    Cram::new((&spec.header.text(), &spec.header.contigs), reference, (version, level, order)).map(Some)
 }
 
 /// None is standard output.

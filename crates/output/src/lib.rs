@@ -48,7 +48,7 @@ mod text;
 mod unaligned;
 
 pub use file_index::MadePart;
-pub use files::{FileSink, index_fasta, index_path, paths, remove_other_indexes, shard_path};
+pub use files::{FileSink, index_path, paths, remove_other_indexes, shard_path};
 pub use format::{CramVersion, Format};
 pub use header::{Header, HeaderError, Program};
 pub use history::{History, Renamed};

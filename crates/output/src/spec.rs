@@ -8,6 +8,8 @@ use crate::order::SortOrder;
 use crate::tags::Comments;
 use crate::unaligned::Unaligned;
 use std::path::PathBuf;
+use std::sync::Arc;
+use zerohop_cram::Reference;
 use zerohop_model::directed::Directed;
 use zerohop_sort::{Kept, Store};
 
@@ -20,8 +22,8 @@ pub struct OutputSpec {
     pub shards: usize,
     /// The format.
     pub format: Format,
-    /// The FASTA file of the reference, which CRAM needs.
-    pub fasta: PathBuf,
+    /// The reference, which CRAM needs.
+    pub reference: Option<Arc<Reference>>,
     /// The header; each shard has all of it.
     pub header: Header,
     /// Position in the header of each lane's read group.
@@ -89,7 +91,7 @@ impl OutputSpec {
             path,
             shards: 1,
             format,
-            fasta: PathBuf::new(),
+            reference: None,
             header,
             lane_groups: vec![None],
             comments: Comments::None,

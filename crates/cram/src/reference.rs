@@ -1,0 +1,280 @@
+//! The reference, as htslib reads contigs at any place of it. Nothing beside the FASTA is used: where its contigs lie
+//! is seen when it is read, so no index can be of another file.
+
+use crate::hts::Refused;
+use crate::md5::Md5;
+use crate::system::{OPEN_FILES, in_memory};
+use std::collections::HashMap;
+use std::ffi::CString;
+use std::fs::File;
+use std::io::{self, BufWriter, Seek, Write};
+use std::os::fd::AsRawFd;
+use std::path::{Path, PathBuf};
+use zerohop_model::error::{Error, InputError};
+use zerohop_model::record::Contig;
+
+/// Bytes that are written to memory together.
+const BUFFER: usize = 1 << 20;
+
+/// The bases of a reference.
+#[derive(Debug)]
+pub struct Reference {
+    /// The FASTA that was given.
+    path: PathBuf,
+    /// What is read: that FASTA, or its bases in memory.
+    bases: File,
+    contigs: Vec<ReferenceContig>,
+}
+
+/// Where a contig lies, and what it is.
+#[derive(Debug)]
+struct ReferenceContig {
+    name: String,
+    /// In bases.
+    length: u64,
+    /// Where its first base is, in bytes.
+    offset: u64,
+    bases_of_line: u64,
+    bytes_of_line: u64,
+    /// Of its bases; empty if it was not wanted.
+    md5: String,
+    /// Whether it holds `.`, `-` or `*`.
+    has_gaps: bool,
+}
+
+/// A line of FASTA, as it lies in the file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LinePlace {
+    /// Its first byte.
+    pub offset: u64,
+    /// Its bytes, with what ends it.
+    pub bytes: u64,
+}
+
+/// Collects the contigs of a reference.
+#[derive(Debug)]
+pub struct ReferenceBuilder {
+    contigs: Vec<ReferenceContig>,
+    md5: Option<Md5>,
+    copy: Option<BufWriter<File>>,
+    /// Bytes that were copied.
+    copied: u64,
+    /// The line before, if it is of the same contig and has bases: how many, and its bytes.
+    line_before: Option<(u64, u64)>,
+    /// Whether the lines of each contig are of equal length, but for its last one.
+    has_equal_lines: bool,
+}
+
+impl ReferenceBuilder {
+    /// For a reference that is read with M5 of its contigs or without, from its file or from a copy in memory.
+    ///
+    /// # Errors
+    /// Memory that cannot be had.
+    pub fn new(with_md5: bool, in_memory: bool) -> io::Result<Self> {
+        let no_memory = |Refused(what): Refused| io::Error::other(what);
+        let md5 = with_md5.then(Md5::new).transpose().map_err(no_memory)?;
+        let copy = in_memory.then(crate::system::in_memory).transpose()?;
+        let copy = copy.map(|file| BufWriter::with_capacity(BUFFER, file));
+        Ok(ReferenceBuilder { contigs: Vec::new(), md5, copy, copied: 0, line_before: None, has_equal_lines: true })
+    }
+
+    /// A contig begins.
+    pub fn begin(&mut self, name: &str) {
+        self.end_contig();
+        self.contigs.push(ReferenceContig {
+            name: name.to_owned(),
+            length: 0,
+            offset: 0,
+            bases_of_line: 0,
+            bytes_of_line: 0,
+            md5: String::new(),
+            has_gaps: false,
+        });
+    }
+
+    /// A line of its bases, in capital letters.
+    ///
+    /// # Errors
+    /// Memory that cannot be had.
+    pub fn push(&mut self, bases: &[u8], place: LinePlace) -> io::Result<()> {
+        let Some(contig) = self.contigs.last_mut() else { return Ok(()) };
+        let line = (bases.len() as u64, place.bytes);
+        if bases.is_empty() {
+            // What follows it lies elsewhere than equal lines would.
+            self.line_before = self.line_before.map(|_| (0, place.bytes));
+            return Ok(());
+        }
+        match self.line_before {
+            None => (contig.offset, contig.bases_of_line, contig.bytes_of_line) = (place.offset, line.0, line.1),
+            Some(before) => self.has_equal_lines &= before == (contig.bases_of_line, contig.bytes_of_line),
+        }
+        self.has_equal_lines &= line.0 <= contig.bases_of_line;
+        self.line_before = Some(line);
+        contig.length += line.0;
+        contig.has_gaps |= bases.iter().any(|base| !base.is_ascii_alphabetic());
+        self.md5.iter_mut().for_each(|md5| md5.add(bases));
+        self.copied += line.0;
+        self.copy.as_mut().map_or(Ok(()), |copy| copy.write_all(bases))
+    }
+
+    fn end_contig(&mut self) {
+        self.line_before = None;
+        if let Some(contig) = self.contigs.last_mut() {
+            contig.md5 = self.md5.as_mut().map(Md5::take).unwrap_or_default();
+            if self.copy.is_some() {
+                // A contig of the copy is one line.
+                (contig.offset, contig.bases_of_line) = (self.copied - contig.length, contig.length);
+                contig.bytes_of_line = contig.length;
+            }
+        }
+    }
+
+    /// The reference that was read from `path`. None if it can only be read from a copy in memory, and there is none:
+    /// its lines are not of equal length, or it holds `.`, `-` or `*`, which htslib reads from lines as other bytes.
+    ///
+    /// # Errors
+    /// A file that cannot be opened; memory that cannot be had.
+    pub fn finish(mut self, path: &Path) -> io::Result<Option<Reference>> {
+        self.end_contig();
+        let bases = match self.copy {
+            Some(copy) => copy.into_inner()?,
+            None if self.has_equal_lines && !self.contigs.iter().any(|contig| contig.has_gaps) => File::open(path)?,
+            None => return Ok(None),
+        };
+        Ok(Some(Reference { path: path.to_owned(), bases, contigs: self.contigs }))
+    }
+}
+
+/// A reference under a name for htslib.
+#[derive(Debug)]
+pub(crate) struct Named {
+    /// What htslib opens.
+    pub(crate) name: CString,
+    /// The index that it opens with it: to be kept until it has.
+    _index: File,
+}
+
+impl Reference {
+    /// A name under which htslib finds the contigs for which `wanted` holds.
+    pub(crate) fn named(&self, wanted: impl Fn(&str, u64) -> bool) -> Result<Named, Refused> {
+        let no_memory = |_| Refused("get memory for an index");
+        let mut index = in_memory().map_err(no_memory)?;
+        let contigs = self.contigs.iter().filter(|contig| contig.length > 0 && wanted(&contig.name, contig.length));
+        let line = |contig: &ReferenceContig| {
+            let ReferenceContig { name, length, offset, bases_of_line, bytes_of_line, .. } = contig;
+            format!("{name}\t{length}\t{offset}\t{bases_of_line}\t{bytes_of_line}\n")
+        };
+        let text: String = contigs.map(line).collect();
+        // (Where a descriptor is opened anew, its place may be shared.)
+        index.write_all(text.as_bytes()).and_then(|()| index.rewind()).map_err(no_memory)?;
+        (&self.bases).rewind().map_err(|_| Refused("go to the beginning of the reference"))?;
+        let [bases, of_index] = [&self.bases, &index].map(|file| format!("zerohop:{OPEN_FILES}/{}", file.as_raw_fd()));
+        let name = CString::new(format!("{bases}##idx##{of_index}")).map_err(|_| Refused("name the reference"))?;
+        Ok(Named { name, _index: index })
+    }
+
+    /// The FASTA.
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Lengths of the contigs, by their names.
+    pub(crate) fn lengths(&self) -> HashMap<&str, u64> {
+        self.contigs.iter().map(|contig| (&*contig.name, contig.length)).collect()
+    }
+
+    /// The M5 of each contig, by its name.
+    pub(crate) fn digests(&self) -> HashMap<&str, &str> {
+        self.contigs.iter().map(|contig| (&*contig.name, &*contig.md5)).collect()
+    }
+
+    /// Which of these contigs hold `.`, `-` or `*`.
+    pub(crate) fn have_gaps(&self, contigs: &[Contig]) -> Vec<bool> {
+        let gaps: HashMap<&str, bool> = self.contigs.iter().map(|contig| (&*contig.name, contig.has_gaps)).collect();
+        contigs.iter().map(|contig| gaps.get(&*contig.name).copied().unwrap_or(false)).collect()
+    }
+
+    /// Refuses it if it is not the reference of these contigs.
+    pub(crate) fn check(&self, contigs: &[Contig]) -> Result<(), Error> {
+        let fault = |what: String| Error::from(InputError::new(&self.path, what));
+        let lengths = self.lengths();
+        for Contig { name, length, .. } in contigs {
+            match lengths.get(&**name) {
+                Some(0) => {
+                    return Err(fault(format!("contig '{name}' has no bases, and CRAM cannot hold it: leave it out")));
+                }
+                Some(found) if found == length => {}
+                Some(found) => {
+                    return Err(fault(format!(
+                        "contig '{name}' has {found} bases here, but {length} in the index of the aligner: give the \
+                         FASTA that the index was made of, or make the index anew"
+                    )));
+                }
+                None => {
+                    return Err(fault(format!(
+                        "contig '{name}' of the aligner's index is not here: give the FASTA that the index was made \
+                         of, or make the index anew"
+                    )));
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::FileExt;
+
+    /// The reference that lines of contigs make; none if it cannot be read from its file.
+    fn built(contigs: &[&[&str]], in_memory: bool) -> Option<Reference> {
+        let mut builder = ReferenceBuilder::new(true, in_memory).unwrap();
+        let mut offset = 0;
+        for lines in contigs {
+            builder.begin("c");
+            offset += 3;
+            for line in *lines {
+                let bases = line.trim_ascii_end().as_bytes();
+                builder.push(bases, LinePlace { offset, bytes: line.len() as u64 }).unwrap();
+                offset += line.len() as u64;
+            }
+        }
+        builder.finish(Path::new("/dev/null")).unwrap()
+    }
+
+    #[test]
+    fn lines_of_equal_length_are_read_from_the_file() {
+        let place = |lines: &[&str]| {
+            let reference = built(&[lines], false)?;
+            let ReferenceContig { length, offset, bases_of_line, bytes_of_line, .. } = reference.contigs[0];
+            Some((length, offset, bases_of_line, bytes_of_line))
+        };
+        assert_eq!(place(&["ACG\n", "TTT\n", "AA\n"]), Some((8, 3, 3, 4)));
+        assert_eq!(place(&["ACG\r\n", "TTT\r\n", "A"]), Some((7, 3, 3, 5)));
+        assert_eq!(place(&["\n", "ACG\n", "A\n", "\n", "\n"]), Some((4, 4, 3, 4)), "blank lines around");
+        assert_eq!(place(&["ACGTACGT"]), Some((8, 3, 8, 8)));
+        for odd in [
+            &["ACG\n", "TT\n", "AA\n"][..],
+            &["ACG\n", "TTTT\n"],
+            &["ACG\n", "TTT\r\n", "AA\n"],
+            &["ACG\n", "\n", "AA\n"],
+            &["AC\r\n", "TTT\n"],
+            &["ACG\n", "T.T\n"],
+        ] {
+            assert_eq!(place(odd), None, "{odd:?}");
+        }
+    }
+
+    #[test]
+    fn a_copy_has_a_line_of_each_contig() {
+        let reference = built(&[&["AC\n", "\n", "-.*TT\r\n"], &["GG\n"]], true).unwrap();
+        let mut all = [0; 9];
+        reference.bases.read_exact_at(&mut all, 0).unwrap();
+        assert_eq!(&all, b"AC-.*TTGG");
+        let places: Vec<_> = reference.contigs.iter().map(|c| (c.offset, c.length, c.has_gaps)).collect();
+        assert_eq!(places, [(0, 7, true), (7, 2, false)]);
+        let digests: Vec<&str> = reference.contigs.iter().map(|contig| &*contig.md5).collect();
+        assert_eq!(digests, ["dd8627b60aed44d35e17e95cb2b9928b", "86d8d92aba9ecf9bbf89f69cb3e49588"]);
+    }
+}
