@@ -175,7 +175,7 @@ check_refused() {
     refused "index" --index csi "$WORK/ref.fa" "${reads[@]}"
     # the aligner's index is of another reference
     touch "$WORK/other.fa.odd"
-    { sed 1d "$WORK/ref.fa" | sed '1i >NC_001422.1' | sed '$d'; } > "$WORK/other.fa"
+    printf '>NC_001422.1\nACGTACGT\n' > "$WORK/other.fa"
     : > "$WORK/none.fa"
     refused "the reference holds no sequence" "$WORK/none.fa" "${reads[@]}"
     refused "the reference must be a file" - "${reads[@]}"
