@@ -282,7 +282,7 @@ check_against_two() {
         samtools dict "$WORK/even.fa" | grep -o 'M5:[0-9a-f]*' | cmp - "$WORK/own.m5" ||
             fail "$1: M5 is not that of samtools dict"
         if [ -n "${PYTHON_WITH_PYSAM-}" ]; then
-            "$PYTHON_WITH_PYSAM" - "$WORK/own.cram" "$WORK/even.fa" "$WORK/expected.bam" << 'PYTHON' || fail "$1, $2: pysam"
+            "$PYTHON_WITH_PYSAM" - "$WORK"/{own.cram,even.fa,expected.bam} << 'PYTHON' || fail "$1, $2: pysam"
 import pysam, sys
 pysam.set_verbosity(0)
 def records(path, **how):

@@ -137,3 +137,23 @@ impl Read for Bam {
         Ok(bytes)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_end_of_the_process_is_told() {
+        let ended = |status: i32| crashed(ExitStatus::from_raw(status));
+        assert!(
+            ended(11).starts_with("it ended the process that read it (signal 11): it is damaged, or made to do harm")
+        );
+        assert!(ended(101 << 8).contains("exit status: 101"));
+    }
+
+    #[test]
+    fn a_program_that_cannot_read_says_so() {
+        let error = as_bam(io::empty(), None).err().map(|error| error.to_string());
+        assert_eq!(error.as_deref(), Some("SAM and CRAM need a program that begins with zerohop_align::prepare()"));
+    }
+}

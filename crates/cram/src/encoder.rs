@@ -68,7 +68,7 @@ impl Cram {
             ))
         };
         let named = reference.named(|_, _| true).map_err(unusable)?;
-        let with_reference = MemoryFile::with_reference(settings, &named).map_err(unusable)?;
+        let with_reference = MemoryFile::with_reference(settings, &named.name).map_err(unusable)?;
         let header = Header::parse(&with_digests(header, reference)).map_err(refused)?;
         // Not by the one that has the name of the reference: htslib would put it into the header.
         let beginning = with_reference.sharing(settings, &header).and_then(|mut file| file.write_header(&header));

@@ -1,7 +1,6 @@
 //! The calls of htslib: a header, a file in memory that CRAM is written to, a record.
 #![allow(unsafe_code)]
 
-use crate::reference::Named;
 use crate::scheme;
 use crate::system::in_memory;
 use std::ffi::CStr;
@@ -182,11 +181,11 @@ impl MemoryFile {
         }
     }
 
-    /// One that has a reference.
-    pub(crate) fn with_reference(settings: Settings, reference: &Named) -> Result<Self, Refused> {
+    /// One that has a reference of this name.
+    pub(crate) fn with_reference(settings: Settings, reference: &CStr) -> Result<Self, Refused> {
         let opened = MemoryFile::open(settings)?;
         // SAFETY: the file is open; the name is a string with its end, which htslib copies.
-        let done = unsafe { hts_sys::hts_set_fai_filename(opened.file.pointer(), reference.name.as_ptr()) };
+        let done = unsafe { hts_sys::hts_set_fai_filename(opened.file.pointer(), reference.as_ptr()) };
         if done == 0 { Ok(opened) } else { Err(Refused("load the reference")) }
     }
 

@@ -1,5 +1,6 @@
-//! CRAM, written and read: whatever bytes a reference has, and in whatever way a file is damaged. The process that reads
-//! is this program, started again, so it has a `main` of its own.
+//! CRAM, written and read: whatever bytes a reference has, and in whatever way a file is damaged. The process that
+//! reads is this program, started again, so it has a `main` of its own.
+#![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout)]
 
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -69,8 +70,11 @@ fn contains(text: &[u8], part: &[u8]) -> bool {
     text.windows(part.len()).any(|window| window == part)
 }
 
-/// What a reference is written as, and whether its bases are in memory then.
-const FORMS: [(&str, fn(&[u8]) -> Vec<u8>); 6] = [
+/// Writes bases as lines of FASTA.
+type Write = fn(&[u8]) -> Vec<u8>;
+
+/// How a reference may be written.
+const FORMS: [(&str, Write); 6] = [
     ("lines of 60", |bases| bases.chunks(60).flat_map(|line| [line, b"\n"].concat()).collect()),
     ("lines of Windows", |bases| bases.chunks(60).flat_map(|line| [line, b"\r\n"].concat()).collect()),
     ("one line", |bases| [bases, b"\n"].concat()),
@@ -156,7 +160,7 @@ fn damage(folder: &Path) {
                 REFERENCE'";
     let shown = |path: &Path| path.display().to_string();
     let damaged = format!("{record}is damaged: its checksum (CRC32) differs: {again}");
-    let cases: Vec<(&str, Vec<u8>, &Path, String)> = vec![
+    let cases = [
         (
             "cut in a container",
             with(&|cram| cram.truncate(container + 300)),
@@ -216,7 +220,7 @@ fn damage(folder: &Path) {
     let moved = folder.join("moved");
     std::fs::rename(&fasta, &moved).unwrap();
     for (what, cram, reference, wanted) in cases {
-        let reference = if reference == fasta { &moved } else { reference };
+        let reference = if *reference == fasta { &moved } else { reference };
         let said = read(cram, Some(reference)).err();
         assert_eq!(said.as_deref(), Some(&*wanted), "{what}");
     }

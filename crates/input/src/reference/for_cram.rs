@@ -28,8 +28,8 @@ fn needed(error: InputError) -> InputError {
     InputError { what: format!("CRAM needs the reference: {}", error.what), ..error }
 }
 
-/// Reads a reference for CRAM, with M5 of its contigs or without. One that is plain, with lines of equal length, is read
-/// from its file later; the bases of any other are kept in memory, a byte each.
+/// Reads a reference for CRAM, with M5 of its contigs or without. One that is plain, with lines of equal length, is
+/// read from its file later; the bases of any other are kept in memory, a byte each.
 ///
 /// # Errors
 /// As [`super::read`]; memory that cannot be had.
