@@ -51,7 +51,8 @@ pub enum TransportError {
 pub enum Reach {
     /// In epochs that both sides open and close: [`Window::fence`], or [`Window::post`] and [`Window::start`].
     Active,
-    /// At any time: [`Window::get`], [`Window::fetch_add`], and [`Window::put`] with [`Window::flush`].
+    /// At any time, with [`Window::flush`] and [`Window::sync`], or as numbers ([`Window::replace`], [`Window::fetch`],
+    /// [`Window::fetch_add`]).
     Passive,
 }
 
@@ -107,15 +108,19 @@ pub trait Transport {
 }
 
 /// Memory of this rank that others reach, and theirs that we reach.
+///
+/// What a call promises is what MPI promises in both of its memory models. What is put may not be read, written or got
+/// by another before it is done and its rank has said so; and nothing may be put where another may still read.
 pub trait Window {
     /// Writes into the memory of `rank`. Done after the next [`Window::fence`], [`Window::complete`] or
-    /// [`Window::flush`].
+    /// [`Window::flush`]. That rank sees it after the fence, [`Window::wait`] or [`Window::sync`].
     ///
     /// # Errors
     /// [`TransportError`].
     fn put(&self, rank: usize, offset: usize, bytes: Vec<u8>) -> Result<(), TransportError>;
 
-    /// Reads so many bytes from the memory of `rank`, and waits for them.
+    /// Reads so many bytes from the memory of `rank`, and waits for them. What that rank has written itself is among
+    /// them after its next [`Window::sync`].
     ///
     /// # Errors
     /// [`TransportError`].
@@ -127,11 +132,30 @@ pub trait Window {
     /// [`TransportError`].
     fn fetch_add(&self, rank: usize, offset: usize, value: u64) -> Result<u64, TransportError>;
 
-    /// Waits until what was put to `rank` is there.
+    /// Replaces a number in the memory of `rank` as a whole (`MPI_REPLACE`). Done after the next [`Window::flush`]. The
+    /// memory of such a number is for numbers alone: a load while it is put may give anything.
+    ///
+    /// # Errors
+    /// [`TransportError`].
+    fn replace(&self, rank: usize, offset: usize, value: u64) -> Result<(), TransportError>;
+
+    /// A number in our own memory, as a whole (`MPI_NO_OP`).
+    ///
+    /// # Errors
+    /// [`TransportError`].
+    fn fetch(&self, offset: usize) -> Result<u64, TransportError>;
+
+    /// Waits until what was put to `rank` is there, and numbers are replaced.
     ///
     /// # Errors
     /// [`TransportError`].
     fn flush(&self, rank: usize) -> Result<(), TransportError>;
+
+    /// Shows us what others have put into our memory, and them what we have written there; for [`Reach::Passive`].
+    ///
+    /// # Errors
+    /// [`TransportError`].
+    fn sync(&self) -> Result<(), TransportError>;
 
     /// Ends an epoch of all ranks and begins the next: waits for all of them.
     ///
@@ -181,14 +205,4 @@ pub trait Window {
     /// # Errors
     /// [`TransportError`].
     fn write(&self, offset: usize, bytes: &[u8]) -> Result<(), TransportError>;
-}
-
-/// A number in our own memory.
-///
-/// # Errors
-/// [`TransportError`].
-pub fn own_number(window: &dyn Window, offset: usize) -> Result<u64, TransportError> {
-    let mut bytes = [0; 8];
-    window.read(offset, &mut bytes)?;
-    Ok(u64::from_ne_bytes(bytes))
 }

@@ -3,7 +3,7 @@
 use super::model::Costs;
 use std::time::{Duration, Instant};
 use zerohop_ranks::exchange::{Batch, ExchangeError, Output, Record, bytes_by_rank, in_order, merge, survived};
-use zerohop_ranks::transport::{Reach, Transport, TransportError, Window, own_number};
+use zerohop_ranks::transport::{Reach, Transport, TransportError, Window};
 use zerohop_ranks::{made_up, receive, until};
 
 /// How often each call is tried; the median counts, but for what only computes.
@@ -222,7 +222,7 @@ fn one_sided(transport: &dyn Transport, costs: &mut Costs) -> Result<(), Transpo
 fn flags(transport: &dyn Transport) -> Result<f64, TransportError> {
     let window = transport.window(FEW, Reach::Passive)?;
     let set = |rank: usize, value: u64| {
-        window.put(rank, 0, value.to_ne_bytes().to_vec())?;
+        window.replace(rank, 0, value)?;
         window.flush(rank)
     };
     let mut value = 0;
@@ -248,7 +248,7 @@ fn flags(transport: &dyn Transport) -> Result<f64, TransportError> {
 fn await_flag(transport: &dyn Transport, window: &dyn Window, value: u64) -> Result<(), TransportError> {
     until(transport.limit(), &|| "the other rank".to_owned(), || {
         transport.poll()?;
-        Ok((own_number(window, 0)? >= value).then_some(()))
+        Ok((window.fetch(0)? >= value).then_some(()))
     })
 }
 

@@ -1,8 +1,9 @@
 //! How the bytes of results reach the rank that writes them.
 
+use super::flags::{About, Flags};
 use super::rounds::CHANNELS;
-use crate::back_off::{receive, wait_for};
-use crate::transport::{Reach, Transport, TransportError, Window, own_number};
+use crate::back_off::receive;
+use crate::transport::{Reach, Transport, TransportError, Window};
 use std::cell::RefCell;
 
 /// The tag of results that are sent.
@@ -34,9 +35,8 @@ pub(crate) struct Windows<'t> {
     room: usize,
     /// One for each channel.
     results: Vec<Box<dyn Window + 't>>,
-    /// By channel and then by rank: pieces of it that are ready; and behind them, pieces of ours on this channel that
-    /// were fetched.
-    flags: Box<dyn Window + 't>,
+    /// Pieces of a rank that are ready, and pieces of ours that were fetched.
+    flags: Flags<'t>,
     /// Pieces that each rank has offered so far, by channel and rank: before the batch that was agreed on last, and
     /// with it.
     pieces: RefCell<Vec<Vec<(u64, u64)>>>,
@@ -46,29 +46,8 @@ impl<'t> Windows<'t> {
     pub(crate) fn new(transport: &'t dyn Transport, room: usize) -> Result<Self, TransportError> {
         let size = transport.size();
         let results = (0..CHANNELS).map(|_| transport.window(room, Reach::Passive)).collect::<Result<Vec<_>, _>>()?;
-        let flags = transport.window(CHANNELS * (size + 1) * 8, Reach::Passive)?;
+        let flags = Flags::new(transport)?;
         Ok(Windows { transport, room, results, flags, pieces: RefCell::new(vec![vec![(0, 0); size]; CHANNELS]) })
-    }
-
-    fn ready_flag(&self, channel: usize, rank: usize) -> usize {
-        (channel * (self.transport.size() + 1) + rank) * 8
-    }
-
-    /// Pieces of ours that were fetched.
-    fn fetched_flag(&self, channel: usize) -> usize {
-        self.ready_flag(channel, self.transport.size())
-    }
-
-    fn set(&self, rank: usize, flag: usize, value: u64) -> Result<(), TransportError> {
-        self.flags.put(rank, flag, value.to_ne_bytes().to_vec())?;
-        self.flags.flush(rank)
-    }
-
-    fn until_flag(&self, rank: usize, flag: usize, value: u64) -> Result<(), TransportError> {
-        wait_for(self.transport, &|| format!("rank {rank}"), || {
-            self.transport.poll()?;
-            Ok((own_number(&*self.flags, flag)? >= value).then_some(()))
-        })
     }
 }
 
@@ -86,9 +65,10 @@ impl Carrier for Windows<'_> {
         let (before, _) = self.pieces.borrow()[channel][me];
         for (number, piece) in (before..).zip(bytes.chunks(self.room)) {
             // What was offered before must have been fetched, by whoever it was for.
-            self.until_flag(writer, self.fetched_flag(channel), number)?;
+            self.flags.until(writer, (About::Taken, channel, me), number)?;
             self.results[channel].write(0, piece)?;
-            self.set(writer, self.ready_flag(channel, me), number + 1)?;
+            self.results[channel].sync()?;
+            self.flags.tell(writer, (About::Given, channel, me), number + 1)?;
         }
         Ok(())
     }
@@ -97,16 +77,16 @@ impl Carrier for Windows<'_> {
         let (before, _) = self.pieces.borrow()[channel][rank];
         let mut results = Vec::with_capacity(bytes);
         for (number, start) in (before..).zip((0..bytes).step_by(self.room)) {
-            self.until_flag(rank, self.ready_flag(channel, rank), number + 1)?;
+            self.flags.until(rank, (About::Given, channel, rank), number + 1)?;
             results.extend(self.results[channel].get(rank, 0, self.room.min(bytes - start))?);
-            self.set(rank, self.fetched_flag(channel), number + 1)?;
+            self.flags.tell(rank, (About::Taken, channel, rank), number + 1)?;
         }
         Ok(results)
     }
 
     fn close(self: Box<Self>) -> Result<(), TransportError> {
-        self.transport.barrier()?;
-        self.results.into_iter().chain([self.flags]).try_for_each(Window::close)
+        self.results.into_iter().try_for_each(Window::close)?;
+        self.flags.close()
     }
 }
 
@@ -130,6 +110,7 @@ impl Carrier for Messages<'_> {
     }
 
     fn close(self: Box<Self>) -> Result<(), TransportError> {
-        self.0.barrier()
+        // All that was offered was fetched.
+        Ok(())
     }
 }

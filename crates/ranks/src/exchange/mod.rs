@@ -11,6 +11,7 @@
 //! 4. *write*.
 
 mod carrier;
+mod flags;
 mod frame;
 mod record;
 mod rounds;

@@ -1,9 +1,10 @@
 //! One round: every rank gives some bytes to all others. Rounds of two channels may overlap: the bytes of one can be on
 //! their way while those of the other are waited for.
 
+use super::flags::{About, Flags};
 use super::variant::{Sync, Variant};
-use crate::back_off::{receive, wait_for};
-use crate::transport::{Reach, Transport, TransportError, Window, own_number};
+use crate::back_off::receive;
+use crate::transport::{Reach, Transport, TransportError, Window};
 use std::cell::Cell;
 
 /// Channels whose rounds may overlap.
@@ -48,15 +49,20 @@ struct Channel<'t> {
     rounds: Cell<u64>,
 }
 
+/// How ranks know that what was put is there.
+enum How<'t> {
+    Fence,
+    Pscw,
+    /// By the round of a rank that has been put here, and the round of ours that it has read.
+    Flush(Flags<'t>),
+}
+
 /// Rounds in which bytes are put into memory of the others.
 struct OneSided<'t> {
     transport: &'t dyn Transport,
-    sync: Sync,
+    how: How<'t>,
     room: usize,
     channels: Vec<Channel<'t>>,
-    /// For [`Sync::Flush`], by channel and then by rank: the round of it that has been put here, and the round of ours
-    /// that it has read.
-    flags: Option<Box<dyn Window + 't>>,
 }
 
 impl<'t> OneSided<'t> {
@@ -75,12 +81,15 @@ impl<'t> OneSided<'t> {
             Ok(Channel { windows, given: Cell::default(), rounds: Cell::new(0) })
         };
         let channels = (0..CHANNELS).map(channel).collect::<Result<Vec<_>, _>>()?;
-        let flags =
-            (sync == Sync::Flush).then(|| transport.window(CHANNELS * size * 16, Reach::Passive)).transpose()?;
-        if sync == Sync::Fence {
-            channels.iter().flat_map(|channel| &channel.windows).try_for_each(|window| window.fence())?;
-        }
-        Ok(OneSided { transport, sync, room, channels, flags })
+        let how = match sync {
+            Sync::Fence => {
+                channels.iter().flat_map(|channel| &channel.windows).try_for_each(|window| window.fence())?;
+                How::Fence
+            }
+            Sync::Pscw => How::Pscw,
+            Sync::Flush => How::Flush(Flags::new(transport)?),
+        };
+        Ok(OneSided { transport, how, room, channels })
     }
 
     fn others(&self) -> Vec<usize> {
@@ -109,28 +118,38 @@ impl<'t> OneSided<'t> {
     /// What `source` has put.
     fn read(&self, channel: usize, source: usize) -> Result<Vec<u8>, TransportError> {
         let (window, offset) = self.region(channel, source);
-        let mut bytes = vec![0; own_number(window, offset)? as usize];
+        let mut head = [0; HEAD];
+        window.read(offset, &mut head)?;
+        let mut bytes = vec![0; u64::from_ne_bytes(head) as usize];
         window.read(offset + HEAD, &mut bytes)?;
         Ok(bytes)
     }
 
-    /// Where the flags about `rank` are: what it has put here, and behind it what it has read of ours.
-    fn flag(&self, channel: usize, rank: usize) -> usize {
-        (channel * self.transport.size() + rank) * 16
-    }
-
-    fn set_flag(&self, rank: usize, offset: usize, value: u64) -> Result<(), TransportError> {
-        let Some(flags) = &self.flags else { return Ok(()) };
-        flags.put(rank, offset, value.to_ne_bytes().to_vec())?;
-        flags.flush(rank)
-    }
-
-    fn await_flag(&self, rank: usize, offset: usize, value: u64) -> Result<(), TransportError> {
-        let Some(flags) = &self.flags else { return Ok(()) };
-        wait_for(self.transport, &|| format!("rank {rank}"), || {
-            self.transport.poll()?;
-            Ok((own_number(&**flags, offset)? >= value).then_some(()))
+    /// Puts to all, once they have read what was put in the round before, and tells them.
+    fn put_and_tell(&self, flags: &Flags<'t>, channel: usize, round: u64, bytes: &[u8]) -> Result<(), TransportError> {
+        let (me, others) = (self.transport.rank(), self.others());
+        others.iter().try_for_each(|&rank| flags.until(rank, (About::Taken, channel, rank), round - 1))?;
+        self.put_to_all(channel, bytes)?;
+        let (window, _) = self.region(channel, me);
+        others.iter().try_for_each(|&rank| {
+            window.flush(rank)?;
+            flags.tell(rank, (About::Given, channel, me), round)
         })
+    }
+
+    /// What `source` has put, once it has told so; tells it that this was read.
+    fn read_and_tell(
+        &self,
+        flags: &Flags<'t>,
+        channel: usize,
+        round: u64,
+        source: usize,
+    ) -> Result<Vec<u8>, TransportError> {
+        flags.until(source, (About::Given, channel, source), round)?;
+        self.region(channel, source).0.sync()?;
+        let bytes = self.read(channel, source)?;
+        flags.tell(source, (About::Taken, channel, self.transport.rank()), round)?;
+        Ok(bytes)
     }
 }
 
@@ -140,9 +159,9 @@ impl Rounds for OneSided<'_> {
         let of = &self.channels[channel];
         let round = of.rounds.get() + 1;
         of.rounds.set(round);
-        match self.sync {
-            Sync::Fence => self.put_to_all(channel, &bytes)?,
-            Sync::Pscw => {
+        match &self.how {
+            How::Fence => self.put_to_all(channel, &bytes)?,
+            How::Pscw => {
                 // Everyone lets everyone in first, so nobody waits in a circle.
                 for (source, window) in of.windows.iter().enumerate() {
                     match of.windows.len() {
@@ -156,18 +175,7 @@ impl Rounds for OneSided<'_> {
                 self.put_to_all(channel, &bytes)?;
                 window.complete()?;
             }
-            Sync::Flush => {
-                // What was put in the round before must have been read.
-                for &rank in &others {
-                    self.await_flag(rank, self.flag(channel, rank) + 8, round - 1)?;
-                }
-                self.put_to_all(channel, &bytes)?;
-                let (window, _) = self.region(channel, me);
-                for &rank in &others {
-                    window.flush(rank)?;
-                    self.set_flag(rank, self.flag(channel, me), round)?;
-                }
-            }
+            How::Flush(flags) => self.put_and_tell(flags, channel, round, &bytes)?,
         }
         of.given.set(bytes);
         Ok(())
@@ -178,15 +186,15 @@ impl Rounds for OneSided<'_> {
         let of = &self.channels[channel];
         let round = of.rounds.get();
         let read = |source: usize| if source == me { Ok(of.given.take()) } else { self.read(channel, source) };
-        match self.sync {
-            Sync::Fence => {
+        match &self.how {
+            How::Fence => {
                 of.windows.iter().try_for_each(|window| window.fence())?;
                 let all = (0..size).map(read).collect::<Result<Vec<_>, _>>()?;
                 // Nobody puts the next before all have read this.
                 of.windows.iter().try_for_each(|window| window.fence())?;
                 Ok(all)
             }
-            Sync::Pscw => {
+            How::Pscw => {
                 for (source, window) in of.windows.iter().enumerate() {
                     if of.windows.len() == 1 || source != me {
                         window.wait()?;
@@ -194,19 +202,12 @@ impl Rounds for OneSided<'_> {
                 }
                 (0..size).map(read).collect()
             }
-            Sync::Flush => {
-                let arrived = |source: usize| {
-                    if source != me {
-                        self.await_flag(source, self.flag(channel, source), round)?;
-                    }
-                    let bytes = read(source)?;
-                    if source != me {
-                        self.set_flag(source, self.flag(channel, me) + 8, round)?;
-                    }
-                    Ok(bytes)
-                };
-                (0..size).map(arrived).collect()
-            }
+            How::Flush(flags) => (0..size)
+                .map(|source| match source == me {
+                    true => read(source),
+                    false => self.read_and_tell(flags, channel, round, source),
+                })
+                .collect(),
         }
     }
 
@@ -215,9 +216,11 @@ impl Rounds for OneSided<'_> {
     }
 
     fn close(self: Box<Self>) -> Result<(), TransportError> {
-        let windows = self.channels.into_iter().flat_map(|channel| channel.windows).chain(self.flags);
-        self.transport.barrier()?;
-        windows.into_iter().try_for_each(Window::close)
+        self.channels.into_iter().flat_map(|channel| channel.windows).try_for_each(Window::close)?;
+        match self.how {
+            How::Flush(flags) => flags.close(),
+            How::Fence | How::Pscw => Ok(()),
+        }
     }
 }
 
@@ -255,7 +258,8 @@ impl Rounds for TwoSided<'_> {
     }
 
     fn close(self: Box<Self>) -> Result<(), TransportError> {
-        self.transport.barrier()
+        // All that was sent was received.
+        Ok(())
     }
 }
 

@@ -10,10 +10,11 @@ use super::watch::Watch;
 use crate::transport::TransportError;
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::path::Path;
+use std::sync::atomic::{Ordering, fence};
 use std::time::Duration;
 
 /// The version of shim.c that this is for.
-const VERSION: c_int = 2;
+const VERSION: c_int = 3;
 
 /// Something of the library's: a request, a window, or memory in one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -59,6 +60,8 @@ functions! {
     put = b"zh_put\0": fn(*mut c_void, c_int, i64, *const u8, c_int);
     get = b"zh_get\0": fn(*mut c_void, c_int, i64, *mut u8, c_int, *mut *mut c_void);
     fetch_add = b"zh_fetch_add\0": fn(*mut c_void, c_int, i64, u64, *mut u64);
+    replace = b"zh_replace\0": fn(*mut c_void, c_int, i64, *const u64);
+    fetch = b"zh_fetch\0": fn(*mut c_void, c_int, i64, *mut u64);
     flush = b"zh_flush\0": fn(*mut c_void, c_int);
     sync = b"zh_sync\0": fn(*mut c_void);
     fence = b"zh_fence\0": fn(*mut c_void);
@@ -300,13 +303,32 @@ impl Library {
         Ok(before)
     }
 
+    /// Begins to replace a number by what `loan` holds; it must be taken back after a flush.
+    pub(super) fn replace(
+        &self,
+        window: Pointer,
+        rank: usize,
+        offset: usize,
+        loan: &mut Loan<u64>,
+    ) -> Result<(), TransportError> {
+        let value: *const u64 = loan.memory().map_or(std::ptr::null(), |value| value);
+        call!(self, replace(window.0, rank as c_int, offset as i64, value))
+    }
+
+    /// A number in the memory of `rank`.
+    pub(super) fn fetch(&self, window: Pointer, rank: usize, offset: usize) -> Result<u64, TransportError> {
+        let mut value = 0;
+        call!(self, fetch(window.0, rank as c_int, offset as i64, &mut value))?;
+        Ok(value)
+    }
+
     pub(super) fn flush(&self, window: Pointer, rank: usize) -> Result<(), TransportError> {
         call!(self, flush(window.0, rank as c_int))
     }
 
     /// Makes what others have put visible to loads, and stores to others; only within a passive epoch.
-    pub(super) fn sync(&self, window: Pointer, passive: bool) -> Result<(), TransportError> {
-        if passive { call!(self, sync(window.0)) } else { Ok(()) }
+    pub(super) fn sync(&self, window: Pointer) -> Result<(), TransportError> {
+        call!(self, sync(window.0))
     }
 
     pub(super) fn fence(&self, window: Pointer) -> Result<(), TransportError> {
@@ -334,12 +356,15 @@ impl Library {
         Ok(over != 0)
     }
 
-    /// Copies from our own memory of `bytes` bytes in a window.
+    /// Copies from our own memory of `bytes` bytes in a window. It is over before any later call begins, on processors
+    /// too that would do it later.
     pub(super) fn read(&self, base: Pointer, bytes: usize, offset: usize, into: &mut [u8]) {
         assert!(offset + into.len() <= bytes, "within the window");
-        // SAFETY: the range lies in the window, which is live; others may be writing to it at the same time only
-        // outside of what the exchange has agreed on (flags are eight aligned bytes, which MPI puts as one).
+        // SAFETY: the range lies in the window, which is live. Nobody puts there meanwhile: who puts waits until it is
+        // told that this was read, and numbers that change at any time are fetched by MPI (`Window` says so, and the
+        // twin checks it).
         unsafe { std::ptr::copy_nonoverlapping(base.0.cast::<u8>().add(offset), into.as_mut_ptr(), into.len()) }
+        fence(Ordering::SeqCst);
     }
 
     /// Copies to our own memory of `bytes` bytes in a window.

@@ -136,7 +136,8 @@ impl Transport for Mpi {
         let bytes = bytes.max(1).next_multiple_of(LINE);
         let (window, base) = self.library.window(bytes, reach == Reach::Passive)?;
         let passive = reach == Reach::Passive;
-        Ok(Box::new(MpiWindow { mpi: self, window, base, bytes, passive, putting: RefCell::default() }))
+        let (putting, replacing) = (RefCell::default(), RefCell::default());
+        Ok(Box::new(MpiWindow { mpi: self, window, base, bytes, passive, putting, replacing }))
     }
 
     fn poll(&self) -> Result<(), TransportError> {
@@ -165,20 +166,30 @@ struct MpiWindow<'m> {
     bytes: usize,
     passive: bool,
     /// What is being put, and where to: it must stay where it is until the epoch ends or is flushed.
-    putting: RefCell<Vec<(usize, Loan<Vec<u8>>)>>,
+    putting: RefCell<Lent<Vec<u8>>>,
+    replacing: RefCell<Lent<u64>>,
+}
+
+/// What is lent for calls to ranks.
+type Lent<M> = Vec<(usize, Loan<M>)>;
+
+/// Frees what was lent for calls to a rank, or to all.
+fn take_back<M>(lent: &RefCell<Lent<M>>, to: Option<usize>) {
+    lent.borrow_mut().retain_mut(|(rank, loan)| {
+        let is_there = to.is_none_or(|to| to == *rank);
+        if is_there {
+            drop(loan.take_back());
+        }
+        !is_there
+    });
 }
 
 impl MpiWindow<'_> {
     /// Frees what was put to a rank, or to all, if what was to bring it there came to its end; else it stays lent.
     fn settle(&self, to: Option<usize>, outcome: Result<(), TransportError>) -> Result<(), TransportError> {
         if outcome.is_ok() {
-            self.putting.borrow_mut().retain_mut(|(rank, loan)| {
-                let is_there = to.is_none_or(|to| to == *rank);
-                if is_there {
-                    drop(loan.take_back());
-                }
-                !is_there
-            });
+            take_back(&self.putting, to);
+            take_back(&self.replacing, to);
         }
         outcome
     }
@@ -208,8 +219,23 @@ impl Window for MpiWindow<'_> {
         self.mpi.library.fetch_add(self.window, rank, offset, value)
     }
 
+    fn replace(&self, rank: usize, offset: usize, value: u64) -> Result<(), TransportError> {
+        let mut loan = Loan::new(value);
+        let outcome = self.mpi.library.replace(self.window, rank, offset, &mut loan);
+        self.replacing.borrow_mut().push((rank, loan));
+        outcome
+    }
+
+    fn fetch(&self, offset: usize) -> Result<u64, TransportError> {
+        self.mpi.library.fetch(self.window, self.mpi.rank, offset)
+    }
+
     fn flush(&self, rank: usize) -> Result<(), TransportError> {
         self.settle(Some(rank), self.mpi.library.flush(self.window, rank))
+    }
+
+    fn sync(&self) -> Result<(), TransportError> {
+        self.mpi.library.sync(self.window)
     }
 
     fn fence(&self) -> Result<(), TransportError> {
@@ -238,17 +264,18 @@ impl Window for MpiWindow<'_> {
     }
 
     fn read(&self, offset: usize, into: &mut [u8]) -> Result<(), TransportError> {
-        self.mpi.library.sync(self.window, self.passive)?;
         self.mpi.library.read(self.base, self.bytes, offset, into);
         Ok(())
     }
 
     fn close(self: Box<Self>) -> Result<(), TransportError> {
+        // It blocks without a limit until all free it: all are here when it begins.
+        self.mpi.barrier()?;
         self.settle(None, self.mpi.library.free(self.window, self.passive))
     }
 
     fn write(&self, offset: usize, bytes: &[u8]) -> Result<(), TransportError> {
         self.mpi.library.write(self.base, self.bytes, offset, bytes);
-        self.mpi.library.sync(self.window, self.passive)
+        Ok(())
     }
 }

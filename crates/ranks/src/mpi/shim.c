@@ -16,7 +16,7 @@ typedef struct {
     MPI_Group others; /* of an exposure epoch */
 } window;
 
-int zh_version(void) { return 2; }
+int zh_version(void) { return 3; }
 
 int zh_init(int *rank, int *size) {
     int provided, error;
@@ -160,18 +160,32 @@ int zh_get(window *w, int rank, int64_t offset, void *bytes, int count, void **o
     return begun(request, out, error);
 }
 
-int zh_fetch_add(window *w, int rank, int64_t offset, uint64_t value, uint64_t *before) {
+/* Numbers that ranks wait for are replaced and fetched by accumulates, which are atomic: of a put that is polled by loads the standard says
+ * only that its bytes come some time, in any order. */
+int zh_replace(window *w, int rank, int64_t offset, const uint64_t *value) {
+    return MPI_Accumulate(value, 1, MPI_UINT64_T, rank, (MPI_Aint)offset, 1, MPI_UINT64_T, MPI_REPLACE, w->win);
+}
+
+static int fetch_and_op(window *w, int rank, int64_t offset, uint64_t value, MPI_Op op, uint64_t *before) {
     /* What is given up after an error may still be read and written: it is not freed then. */
     uint64_t *cell = malloc(2 * sizeof *cell);
     int error;
     if (!cell) return MPI_ERR_NO_MEM;
     cell[0] = value;
-    error = MPI_Fetch_and_op(&cell[0], &cell[1], MPI_UINT64_T, rank, (MPI_Aint)offset, MPI_SUM, w->win);
+    error = MPI_Fetch_and_op(&cell[0], &cell[1], MPI_UINT64_T, rank, (MPI_Aint)offset, op, w->win);
     if (!error) error = MPI_Win_flush(rank, w->win);
     if (error) return error;
     *before = cell[1];
     free(cell);
     return 0;
+}
+
+int zh_fetch_add(window *w, int rank, int64_t offset, uint64_t value, uint64_t *before) {
+    return fetch_and_op(w, rank, offset, value, MPI_SUM, before);
+}
+
+int zh_fetch(window *w, int rank, int64_t offset, uint64_t *value) {
+    return fetch_and_op(w, rank, offset, 0, MPI_NO_OP, value);
 }
 
 int zh_flush(window *w, int rank) { return MPI_Win_flush(rank, w->win); }
