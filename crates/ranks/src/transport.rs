@@ -38,6 +38,14 @@ pub enum TransportError {
         /// How long it was waited.
         limit: Duration,
     },
+    /// A message that MPI cannot count.
+    #[error("a message of {bytes} bytes is too long for MPI, which sends {most} at most: make batches smaller")]
+    TooLong {
+        /// Its bytes.
+        bytes: usize,
+        /// The most that one may have.
+        most: usize,
+    },
     /// The thread that looks after calls cannot be started.
     #[error("a thread cannot be started: {0}")]
     NoThread(#[source] std::io::Error),

@@ -9,6 +9,7 @@ use super::loan::{Loan, Request, Requests};
 use super::watch::Watch;
 use crate::transport::TransportError;
 use std::ffi::{CStr, c_char, c_int, c_void};
+use std::ops::Range;
 use std::path::Path;
 use std::sync::atomic::{Ordering, fence};
 use std::time::Duration;
@@ -83,6 +84,29 @@ pub(super) struct Gathered {
     /// How many bytes each gives, and where they begin in `all`; nothing if all give as many.
     pub(super) counts: Vec<c_int>,
     pub(super) starts: Vec<c_int>,
+}
+
+impl Gathered {
+    /// Room for what all give, so many bytes each; together they are [`MOST_AT_ONCE`] at most.
+    pub(super) fn of(mine: Vec<u8>, ranges: &[Range<usize>]) -> Self {
+        let (mut all, mut starts) = (0, Vec::with_capacity(ranges.len()));
+        for range in ranges {
+            starts.push(all as c_int);
+            all += range.len();
+        }
+        Gathered { mine, all: vec![0; all], counts: ranges.iter().map(|range| range.len() as c_int).collect(), starts }
+    }
+
+    /// What each rank has given.
+    pub(super) fn parts(&self) -> impl Iterator<Item = &[u8]> {
+        self.starts.iter().zip(&self.counts).map(|(&start, &count)| &self.all[start as usize..][..count as usize])
+    }
+}
+
+/// The bytes of a message, as MPI counts them.
+fn message_count(bytes: usize) -> Result<c_int, TransportError> {
+    let fits = c_int::try_from(bytes).ok().filter(|_| bytes <= MOST_AT_ONCE);
+    fits.ok_or(TransportError::TooLong { bytes, most: MOST_AT_ONCE })
 }
 
 /// The library, loaded.
@@ -229,9 +253,8 @@ impl Library {
     }
 
     pub(super) fn send(&self, to: usize, tag: u32, bytes: Vec<u8>) -> Result<Request<Vec<u8>>, TransportError> {
-        Self::begun(bytes, |bytes, out| {
-            call!(self, send(to as c_int, tag as c_int, bytes.as_ptr(), bytes.len() as c_int, out))
-        })
+        let count = message_count(bytes.len())?;
+        Self::begun(bytes, |bytes, out| call!(self, send(to as c_int, tag as c_int, bytes.as_ptr(), count, out)))
     }
 
     /// Lets the library get on.
@@ -245,7 +268,10 @@ impl Library {
         if there == 0 {
             return Ok(None);
         }
-        let mut bytes = vec![0u8; count as usize];
+        // What MPI cannot count is a negative number.
+        let uncounted =
+            |_| TransportError::Library { call: "probe", said: "a message of bytes past counting".to_owned() };
+        let mut bytes = vec![0u8; usize::try_from(count).map_err(uncounted)?];
         call!(self, receive(from as c_int, tag as c_int, bytes.as_mut_ptr(), count))?;
         Ok(Some(bytes))
     }
@@ -372,5 +398,19 @@ impl Library {
         assert!(offset + from.len() <= bytes, "within the window");
         // SAFETY: as for `read`.
         unsafe { std::ptr::copy_nonoverlapping(from.as_ptr(), base.0.cast::<u8>().add(offset), from.len()) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_message_that_is_too_long_is_refused() {
+        assert_eq!(message_count(MOST_AT_ONCE).unwrap(), 1 << 30);
+        for bytes in [MOST_AT_ONCE + 1, 1 << 31, (1 << 32) + 5] {
+            let said = message_count(bytes).unwrap_err().to_string();
+            assert!(said.contains(&format!("of {bytes} bytes")) && said.contains("1073741824"), "{said}");
+        }
     }
 }

@@ -3,6 +3,7 @@
 
 mod library;
 mod loan;
+mod pieces;
 mod watch;
 
 use crate::back_off::{until, wait_for};
@@ -100,25 +101,16 @@ impl Transport for Mpi {
         let own = (mine.len() as u64).to_ne_bytes().to_vec();
         let lengths = self.until_done(self.library.all_gather(own, vec![0; 8 * self.size])?, &others)?.all;
         let length = |bytes: &[u8]| u64::from_ne_bytes(std::array::from_fn(|i| bytes[i])) as usize;
-        let counts: Vec<i32> = lengths.chunks_exact(8).map(|bytes| length(bytes) as i32).collect();
-        let starts: Vec<i32> = counts
-            .iter()
-            .scan(0, |at, count| {
-                let start = *at;
-                *at += count;
-                Some(start)
-            })
-            .collect();
+        let lengths: Vec<usize> = lengths.chunks_exact(8).map(length).collect();
+        let mut all: Vec<Vec<u8>> = lengths.iter().map(|&length| Vec::with_capacity(length)).collect();
         // OpenMPI takes it for an error if nobody gives anything; all know it, so none calls.
-        if counts.iter().all(|&count| count == 0) {
-            return Ok(vec![Vec::new(); self.size]);
+        for ranges in pieces::calls(&lengths, MOST_AT_ONCE) {
+            let piece = mine[ranges[self.rank].clone()].to_vec();
+            let gathered = self.library.all_gather_varying(Gathered::of(piece, &ranges))?;
+            let gathered = self.until_done(gathered, &others)?;
+            all.iter_mut().zip(gathered.parts()).for_each(|(all, part)| all.extend_from_slice(part));
         }
-        let all = vec![0u8; counts.iter().map(|&count| count as usize).sum()];
-        let gathered = Gathered { mine: mine.to_vec(), all, counts, starts };
-        let gathered = self.until_done(self.library.all_gather_varying(gathered)?, &others)?;
-        let Gathered { all, counts, starts, .. } = gathered;
-        let part = |(start, count): (&i32, &i32)| all[*start as usize..(*start + *count) as usize].to_vec();
-        Ok(starts.iter().zip(&counts).map(part).collect())
+        Ok(all)
     }
 
     fn send(&self, to: usize, tag: u32, bytes: Vec<u8>) -> Result<(), TransportError> {
