@@ -1,6 +1,8 @@
 //! What is finished of a long job, on disk: a batch (of an alignment: a run of chunks) is entered after its results are
 //! safe, so that a job that was interrupted loses nothing and repeats only what was under way.
 
+mod lines;
+
 use crate::error::RanksError;
 use crate::identity::Identity;
 use crate::{Transport, TransportError};
@@ -489,14 +491,13 @@ impl Journal {
     /// The journal of `rank`, and what all ranks together have finished before.
     ///
     /// # Errors
-    /// A file that cannot be read or written.
+    /// A file that cannot be read or written, or is damaged.
     pub fn open(output: &Path, rank: usize) -> Result<(Self, Finished), RanksError> {
         let folder = folder(output);
         let (_, entries) = entries(&folder)?;
+        // Where a job goes on, those of the run before are gone: nothing is entered behind a line that was cut off.
         let path = folder.join(format!("rank-{rank}.jsonl"));
-        let mut file = OpenOptions::new().create(true).append(true).open(&path).map_err(|error| fault(&path, error))?;
-        // So that the next entry does not go on a line that was cut off.
-        file.write_all(b"\n").map_err(|error| fault(&path, error))?;
+        let file = OpenOptions::new().create(true).append(true).open(&path).map_err(|error| fault(&path, error))?;
         sync_folder(&folder)?;
         Ok((Journal { folder, file }, finished(entries)))
     }
@@ -525,9 +526,7 @@ fn entries(folder: &Path) -> Result<(Vec<PathBuf>, Vec<Entry>), RanksError> {
     for found in std::fs::read_dir(folder).map_err(|error| fault(folder, error))? {
         let path = found.map_err(|error| fault(folder, error))?.path();
         if path.extension().is_some_and(|suffix| suffix == "jsonl") {
-            let text = std::fs::read_to_string(&path).map_err(|error| fault(&path, error))?;
-            // A line that was cut off is a batch that is not finished.
-            entries.extend(text.lines().filter_map(|line| serde_json::from_str::<Entry>(line).ok()));
+            entries.extend(lines::read(&path)?);
             files.push(path);
         }
     }

@@ -1,8 +1,7 @@
 //! Jobs that are begun, killed, taken up and refused.
 
 use super::*;
-
-fn entry(batch: u64, count: u64, offset: u64, bytes: u64) -> Entry {
+pub(super) fn entry(batch: u64, count: u64, offset: u64, bytes: u64) -> Entry {
     // A second file that gets one byte of each batch.
     let (offsets, bytes) = (vec![offset, 9 + batch], vec![bytes, count]);
     let tally = Some(Tally { reads: count, ..Tally::default() });
@@ -65,7 +64,9 @@ fn the_same_job_is_taken_up_and_another_is_refused_unless_it_is_to_begin_anew() 
     one.enter(&[entry(0, 1, 0, 10)]).unwrap();
     let (mut other, _) = Journal::open(&output, 1).unwrap();
     other.enter(&[entry(1, 1, 10, 7), entry(3, 1, 20, 7)]).unwrap();
-    std::fs::write(one.folder().join("rank-2.jsonl"), "{\"batch\":2,\"off").unwrap();
+    drop((one, other));
+    let progress = super::folder(&output);
+    std::fs::write(progress.join("rank-2.jsonl"), b"{\"batch\":2,\"off\xff").unwrap();
     for how in [Begin::Any, Begin::Resume] {
         assert!(begin(&output, "b", how).is_err_and(|words| words.contains("(reads: a then, b now)")));
     }
@@ -81,11 +82,11 @@ fn the_same_job_is_taken_up_and_another_is_refused_unless_it_is_to_begin_anew() 
         let finished = Journal::open(&output, 2).unwrap().1;
         assert_eq!((finished.next, finished.ends, finished.tally.reads), (2, vec![17, 11], 2));
     }
-    assert!(!one.folder().join("rank-1.jsonl").exists(), "what lies behind a gap is forgotten");
+    assert!(!progress.join("rank-1.jsonl").exists(), "what lies behind a gap is forgotten");
     drop(owner(&output, "b", Begin::Restart));
     assert_eq!(Journal::open(&output, 0).unwrap().1, Finished::default());
     let last = owner(&output, "b", Begin::Any);
-    let partial = one.folder().join("output");
+    let partial = progress.join("output");
     std::fs::write(&partial, "x").unwrap();
     last.complete(&[(partial, output.clone())]).unwrap();
     assert_eq!(std::fs::read_to_string(&output).unwrap(), "x");
@@ -163,4 +164,17 @@ fn what_a_killed_run_leaves_can_be_begun_anew_and_files_of_others_stay() {
     std::fs::remove_file(progress.join(JOB)).unwrap();
     std::fs::write(progress.join("mine"), "").unwrap();
     assert!(begin(&output, "a", Begin::Restart).is_err_and(|words| words.contains("zerohop did not make")));
+}
+
+#[test]
+fn damaged_progress_is_told_and_can_be_thrown_away() {
+    let folder = tempfile::tempdir().unwrap();
+    let output = folder.path().join("out.tsv");
+    drop(owner(&output, "a", Begin::Any));
+    std::fs::write(super::folder(&output).join("rank-0.jsonl"), b"\xff\n").unwrap();
+    for how in [Begin::Any, Begin::Resume] {
+        assert!(begin(&output, "a", how).is_err_and(|words| words.contains("rank-0.jsonl: line 1 ")));
+    }
+    drop(owner(&output, "a", Begin::Restart));
+    assert_eq!(Journal::open(&output, 0).unwrap().1, Finished::default());
 }
