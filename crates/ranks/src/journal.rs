@@ -2,9 +2,11 @@
 //! safe, so that a job that was interrupted loses nothing and repeats only what was under way.
 
 mod lines;
+mod writers;
 
 use crate::error::RanksError;
 use crate::identity::Identity;
+use crate::signs::with_signs;
 use crate::{Transport, TransportError};
 use serde::{Deserialize, Serialize};
 use std::ffi::OsString;
@@ -12,6 +14,7 @@ use std::fs::{File, OpenOptions};
 use std::io::{ErrorKind, Write};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 use zerohop_model::measurement::Tally;
 use zerohop_process::{cache, lock, tell};
 
@@ -106,6 +109,8 @@ enum Found {
 pub struct Journal {
     folder: PathBuf,
     file: File,
+    /// Says that this rank writes; none where the file system has no locks.
+    _writes: Option<File>,
 }
 
 /// One rank's right to a job: nobody else works on it meanwhile.
@@ -136,13 +141,15 @@ fn fault(path: &Path, error: std::io::Error) -> RanksError {
     RanksError::File { path: path.to_owned(), source: error }
 }
 
-/// For one rank, before the others look: makes the folder of a new job, or takes up what was done of the same.
+/// For one rank, before the others look: makes the folder of a new job, or takes up what was done of the same. It waits
+/// so long for ranks of an earlier run that still write.
 ///
 /// # Errors
 /// Another job; none, where one was to be resumed; a job that another run is at; a folder that is no job's.
-fn prepare(output: &Path, identity: &Identity, begin: Begin) -> Result<Begun, RanksError> {
+fn prepare(output: &Path, identity: &Identity, begin: Begin, patience: Duration) -> Result<Begun, RanksError> {
     let folder = folder(output);
     let lock = lock(&folder)?;
+    writers::until_none(&folder, patience)?;
     match take_up(&folder, identity, begin) {
         Ok(true) => Ok(Begun::Ours(Owner { folder, identity: identity.clone(), _lock: lock })),
         Ok(false) => Ok(Begun::Complete),
@@ -239,7 +246,10 @@ pub fn begin(
     seen: &str,
 ) -> Result<Option<(Option<Owner>, Journal, Finished)>, RanksError> {
     let failed = |error: TransportError| RanksError::Failed(error.to_string());
-    let begun = (transport.rank() == 0).then(|| prepare(output, identity, how)).transpose()?;
+    let begun = match transport.rank() {
+        0 => Some(with_signs(transport, || prepare(output, identity, how, writers::PATIENCE))??),
+        _ => None,
+    };
     // All must have read the journals before anybody enters something, and nobody before the first has cleared away.
     let is_complete = [u8::from(matches!(begun, Some(Begun::Complete)))];
     if transport.all_gather(&is_complete).map_err(failed)?.first().is_some_and(|first| *first == [1]) {
@@ -319,6 +329,7 @@ fn is_of_a_job(name: &str) -> bool {
     name.starts_with(JOB)
         || name.starts_with(COMPLETE)
         || name == LOCK
+        || name.starts_with(writers::PREFIX)
         || name.contains(".jsonl")
         || OURS.iter().any(|ours| name.starts_with(ours))
 }
@@ -488,18 +499,20 @@ pub fn sync_folder(folder: &Path) -> Result<(), RanksError> {
 }
 
 impl Journal {
-    /// The journal of `rank`, and what all ranks together have finished before.
+    /// The journal of `rank`, and what all ranks together have finished before. As long as it is open, the next run
+    /// sees that this rank writes.
     ///
     /// # Errors
     /// A file that cannot be read or written, or is damaged.
     pub fn open(output: &Path, rank: usize) -> Result<(Self, Finished), RanksError> {
         let folder = folder(output);
+        let writes = writers::enter(&folder, rank)?;
         let (_, entries) = entries(&folder)?;
         // Where a job goes on, those of the run before are gone: nothing is entered behind a line that was cut off.
         let path = folder.join(format!("rank-{rank}.jsonl"));
         let file = OpenOptions::new().create(true).append(true).open(&path).map_err(|error| fault(&path, error))?;
         sync_folder(&folder)?;
-        Ok((Journal { folder, file }, finished(entries)))
+        Ok((Journal { folder, file, _writes: writes }, finished(entries)))
     }
 
     /// Enters batches.

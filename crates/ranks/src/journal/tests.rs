@@ -1,6 +1,9 @@
 //! Jobs that are begun, killed, taken up and refused.
 
 use super::*;
+use std::io::{BufRead, BufReader};
+use std::process::Stdio;
+
 pub(super) fn entry(batch: u64, count: u64, offset: u64, bytes: u64) -> Entry {
     // A second file that gets one byte of each batch.
     let (offsets, bytes) = (vec![offset, 9 + batch], vec![bytes, count]);
@@ -39,11 +42,11 @@ fn job(name: &str) -> Identity {
 }
 
 fn begin(output: &Path, name: &str, begin: Begin) -> Result<Begun, String> {
-    prepare(output, &job(name), begin).map_err(|failure| failure.to_string())
+    prepare(output, &job(name), begin, Duration::ZERO).map_err(|failure| failure.to_string())
 }
 
 fn owner(output: &Path, name: &str, begin: Begin) -> Owner {
-    match prepare(output, &job(name), begin).unwrap() {
+    match prepare(output, &job(name), begin, Duration::ZERO).unwrap() {
         Begun::Ours(owner) => owner,
         Begun::Complete => panic!("it was complete"),
     }
@@ -177,4 +180,39 @@ fn damaged_progress_is_told_and_can_be_thrown_away() {
     }
     drop(owner(&output, "a", Begin::Restart));
     assert_eq!(Journal::open(&output, 0).unwrap().1, Finished::default());
+}
+
+/// Where this is set, the test is the rank of an earlier run.
+const OUTPUT_OF_RANK: &str = "ZEROHOP_TEST_OUTPUT_OF_RANK";
+
+#[test]
+fn a_rank_that_outlives_the_first_is_waited_for() {
+    if let Some(output) = std::env::var_os(OUTPUT_OF_RANK) {
+        let _journal = Journal::open(Path::new(&output), 1).unwrap();
+        println!("it writes");
+        // Until it is killed.
+        std::io::stdin().read_line(&mut String::new()).unwrap();
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let output = folder.path().join("out.tsv");
+    let first = owner(&output, "a", Begin::Any);
+    let mut command = zerohop_process::command(std::env::current_exe().unwrap());
+    command.args(["--exact", "--nocapture", "journal::tests::a_rank_that_outlives_the_first_is_waited_for"]);
+    command.env(OUTPUT_OF_RANK, &output).stdin(Stdio::piped()).stdout(Stdio::piped());
+    let mut rank = command.spawn().unwrap();
+    let said = BufReader::new(rank.stdout.take().unwrap()).lines().map(Result::unwrap);
+    assert!(said.into_iter().any(|line| line.contains("it writes")));
+    drop(first);
+    let words = format!("rank 1, process {} on host {}, of an earlier run, still writes", rank.id(), crate::host());
+    for how in [Begin::Any, Begin::Restart] {
+        let refused = begin(&output, "a", how).err().unwrap();
+        assert!(refused.contains(&words) && refused.contains("end that process"), "{refused}");
+    }
+    std::thread::scope(|scope| {
+        let waits = scope.spawn(|| prepare(&output, &job("a"), Begin::Any, Duration::from_secs(60)).map(drop));
+        rank.kill().unwrap();
+        rank.wait().unwrap();
+        waits.join().unwrap().unwrap();
+    });
 }
