@@ -8,14 +8,18 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::thread::Builder;
 use std::time::Duration;
-use zerohop_process::cache;
-use zerohop_process::tell;
+use zerohop_process::{WriteError, cache, running_time, tell};
 use zerohop_ranks::trial::{self, Tried};
 use zerohop_ranks::{Transport, Variant};
 
 /// After this time the self-test hangs in a call of the library that nothing can interrupt.
 const HANGS: Duration = Duration::from_secs(60);
+/// The first rank, which remembers that, is left so much longer to do it before another ends the job.
+const FIRST: Duration = Duration::from_secs(10);
+/// How often it is looked at the time.
+const LOOK: Duration = Duration::from_millis(200);
 
 /// What was asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -52,8 +56,6 @@ pub enum Why {
     Measured,
     /// A self-test of an earlier run on these hosts.
     Remembered,
-    /// A self-test of an earlier run was begun and did not end.
-    Unfinished,
 }
 
 /// What is taken.
@@ -67,8 +69,8 @@ pub struct Taken {
     pub self_test: Vec<Tried>,
 }
 
-/// What is kept of a self-test: nothing in it while it goes on.
-#[derive(Debug, Default, Serialize, Deserialize)]
+/// What is kept of a self-test that has come to a verdict.
+#[derive(Debug, Serialize, Deserialize)]
 struct Kept {
     self_test: Vec<Tried>,
 }
@@ -136,44 +138,58 @@ fn choices_of_transport() -> BTreeMap<String, String> {
 /// As it is remembered, or measured now. What rank 0 has kept counts for all.
 fn measured(transport: &dyn Transport, path: Option<&Path>) -> Result<Taken, JobError> {
     let other = |error: &dyn std::fmt::Display| JobError::Failed(error.to_string());
-    let first = transport.rank() == 0;
-    let kept: Option<Kept> = path.filter(|_| first).and_then(cache::read);
+    let path = path.filter(|_| transport.rank() == 0);
+    // One without figures was left by a zerohop that was interrupted, and says nothing.
+    let kept: Option<Kept> = path.and_then(cache::read).filter(|kept: &Kept| !kept.self_test.is_empty());
     let kept = kept.map(|kept| serde_json::to_vec(&kept)).transpose().map_err(|error| other(&error))?;
     let all = transport.all_gather(&kept.unwrap_or_default()).map_err(|error| other(&error))?;
     if let Some(kept) = all.first().filter(|kept| !kept.is_empty()) {
         let Kept { self_test } = serde_json::from_slice(kept).map_err(|error| other(&error))?;
-        let variant_why = if self_test.is_empty() { Why::Unfinished } else { Why::Remembered };
-        return Ok(Taken { variant: trial::best(&self_test), variant_why, self_test });
+        return Ok(Taken { variant: trial::best(&self_test), variant_why: Why::Remembered, self_test });
     }
-    let keep = |kept: &Kept| path.filter(|_| first).map_or(Ok(()), |path| cache::write(path, kept));
-    // If the library does not survive it, the next run finds this, and does without.
-    if let Err(failure) = keep(&Kept::default()) {
-        tell::note(&format!("what the self-test of the exchange says cannot be remembered: {failure}"));
-    }
-    let self_test = guarded(|| trial::try_variants(transport).map_err(|error| other(&error)))?;
-    let kept = Kept { self_test };
-    // It was said above.
-    let _ = keep(&kept);
-    Ok(Taken { variant: trial::best(&kept.self_test), variant_why: Why::Measured, self_test: kept.self_test })
+    let limit = if transport.rank() == 0 { HANGS } else { HANGS + FIRST };
+    let exit = transport.exit();
+    let hung = move || {
+        note_if_forgotten(keep(path, trial::hung()));
+        tell::error(
+            "the self-test of the exchange hangs within the MPI library: run the command again, which will do without \
+             the test, or name a variant with --variant",
+        );
+        exit(1);
+    };
+    let self_test = guarded(limit, hung, || trial::try_variants(transport))?.map_err(|error| other(&error))?;
+    note_if_forgotten(keep(path, self_test.clone()));
+    Ok(Taken { variant: trial::best(&self_test), variant_why: Why::Measured, self_test })
 }
 
-/// Runs the self-test; ends the process if it hangs.
-fn guarded<T>(test: impl FnOnce() -> Result<T, JobError>) -> Result<T, JobError> {
+fn keep(path: Option<&Path>, self_test: Vec<Tried>) -> Result<(), WriteError> {
+    path.map_or(Ok(()), |path| cache::write(path, &Kept { self_test }))
+}
+
+fn note_if_forgotten(kept: Result<(), WriteError>) {
+    if let Err(failure) = kept {
+        tell::note(&format!("what the self-test of the exchange says cannot be remembered: {failure}"));
+    }
+}
+
+/// Runs the self-test; if it takes longer than `limit`, `hung` is called in another thread.
+fn guarded<T>(limit: Duration, hung: impl FnOnce() + Send, test: impl FnOnce() -> T) -> Result<T, JobError> {
     let (done, wait) = channel::<()>();
     std::thread::scope(|scope| {
-        scope.spawn(move || {
-            if wait.recv_timeout(HANGS) == Err(RecvTimeoutError::Timeout) {
-                tell::error(
-                    "the self-test of the exchange hangs within the MPI library: run the command again, which will do \
-                     without the test, \
-                     or name a variant with --variant",
-                );
-                std::process::exit(1);
+        let begun = running_time();
+        let guard = move || {
+            while wait.recv_timeout(LOOK.min(limit)) == Err(RecvTimeoutError::Timeout) {
+                // While the job is suspended nothing hangs.
+                if running_time().saturating_sub(begun) > limit {
+                    return hung();
+                }
             }
-        });
+        };
+        let guard = Builder::new().name("guard".into()).spawn_scoped(scope, guard);
+        guard.map_err(|error| JobError::Failed(format!("a thread cannot be started: {error}")))?;
         let outcome = test();
         drop(done);
-        outcome
+        Ok(outcome)
     })
 }
 
@@ -188,7 +204,6 @@ impl Taken {
             }
             Why::Measured => "the best of a self-test",
             Why::Remembered => "the best of an earlier self-test",
-            Why::Unfinished => "for an earlier self-test did not end; 'zerohop-lab exchange' tries all variants",
         };
         let figure = |one: &Tried| match (one.batch_s, &one.fault) {
             (Some(time), _) => format!("{} {:.3}", one.variant, time * 1e3),
@@ -233,12 +248,40 @@ mod tests {
     }
 
     #[test]
-    fn a_self_test_that_did_not_end_is_not_begun_again() {
+    fn a_self_test_that_was_interrupted_leaves_nothing() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("one.json");
-        cache::write(&path, &Kept::default()).unwrap();
+        let mut twins = Twin::ranks(2, Duration::from_secs(60));
+        // The other rank is killed in the middle.
+        let other = twins.pop().unwrap();
+        std::thread::scope(|scope| {
+            scope.spawn(move || {
+                other.all_gather(&[]).unwrap();
+                other.fail();
+            });
+            let failed = measured(&twins[0], Some(&path)).unwrap_err().to_string();
+            assert!(failed.contains("another rank has failed"), "{failed}");
+        });
+        assert!(!path.exists());
+        // What an earlier version has left behind.
+        std::fs::write(&path, "{\"self_test\":[]}").unwrap();
+        assert!(on_ranks(2, &path).iter().all(|taken| taken.variant_why == Why::Measured));
+    }
+
+    #[test]
+    fn a_self_test_that_hangs_is_not_begun_again() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("one.json");
+        let (ends, wait) = channel();
+        let hung = || {
+            keep(Some(&path), trial::hung()).unwrap();
+            ends.send(()).unwrap();
+        };
+        guarded(Duration::from_millis(1), hung, || wait.recv().unwrap()).unwrap();
         let taken = on_ranks(2, &path);
-        assert!(taken.iter().all(|taken| taken.variant_why == Why::Unfinished && taken.variant == trial::BASELINE));
+        assert!(taken.iter().all(|taken| taken.variant_why == Why::Remembered && taken.variant == trial::BASELINE));
+        let words = taken[0].words();
+        assert!(words.contains("flush cannot be used (the self-test did not come back from it)"), "{words}");
     }
 
     #[test]
