@@ -44,6 +44,7 @@
 //! and zlib.
 #![forbid(unsafe_code)]
 
+mod at_end;
 mod carried;
 mod compare;
 mod counting;

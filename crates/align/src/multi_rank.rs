@@ -13,6 +13,7 @@ mod made_of;
 
 pub use check::check;
 
+use crate::at_end::AtEnd;
 use crate::error::AlignError;
 use crate::job::Job;
 use crate::output_files::Shared;
@@ -263,7 +264,11 @@ impl<'t> MultiRank<'t> {
         let (over, has_failed) = (AtomicBool::new(false), AtomicBool::new(false));
         let own = Work { grains, over: &over, failed: &has_failed };
         let body = || {
-            let _over = Over { over: &over, failed: &has_failed };
+            // However this thread ends, it says so: else this rank would be dealt chunks for ever.
+            let _over = AtEnd(|| {
+                has_failed.fetch_or(std::thread::panicking(), Ordering::AcqRel);
+                over.store(true, Ordering::Release);
+            });
             body().inspect_err(|_| has_failed.store(true, Ordering::Release))
         };
         let stop = || {
@@ -279,7 +284,14 @@ impl<'t> MultiRank<'t> {
             let keeping = || keep(grains, (&mut *journal, entered), &files, &own).inspect_err(|_| stop());
             let keeper = Builder::new().name("journal".into()).spawn_scoped(scope, keeping).map_err(no_thread)?;
             let work = Builder::new().name("run".into()).spawn_scoped(scope, body).map_err(no_thread)?;
+            // The other threads would wait for ever for what this one is dealt.
+            let stopped = AtEnd(|| {
+                if std::thread::panicking() {
+                    stop();
+                }
+            });
             let dealt = deal(transport, dealing, &own).inspect_err(|_| grains.close());
+            drop(stopped);
             let outcome = work.join().unwrap_or_else(|_| Err(Error::Internal("the thread of the run died".to_owned())));
             over.store(true, Ordering::Release);
             let kept = keeper.join().unwrap_or_else(|_| Err(std::io::Error::other("the thread that keeps it died")));
@@ -535,19 +547,6 @@ fn enter(journal: &mut Journal, written: Vec<Written>) -> std::io::Result<()> {
     journal.enter(&written.into_iter().map(entry).collect::<Vec<_>>())
 }
 
-/// However the thread of the run ends, it is said that it has: else this rank would be dealt chunks for ever.
-struct Over<'a> {
-    over: &'a AtomicBool,
-    failed: &'a AtomicBool,
-}
-
-impl Drop for Over<'_> {
-    fn drop(&mut self) {
-        self.failed.fetch_or(std::thread::panicking(), Ordering::AcqRel);
-        self.over.store(true, Ordering::Release);
-    }
-}
-
 /// This rank's own work, for who deals.
 struct Work<'a> {
     grains: &'a Grains,
@@ -588,3 +587,6 @@ impl Local for Work<'_> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -5,6 +5,7 @@
 //! over as each is ready (replicas.rs); instances of an external aligner hand over to others (handover.rs). Nothing is
 //! mapped twice.
 
+use crate::at_end::AtEnd;
 use crate::error::AlignError;
 use crate::job::Job;
 use crate::plan_cache;
@@ -235,9 +236,45 @@ pub fn beside<T, S: Switch>(
             }
             (outcome, switch)
         });
+        let over = AtEnd(|| watched.over.store(true, Ordering::Release));
         let result = body();
-        watched.over.store(true, Ordering::Release);
+        drop(over);
         // Without a thread for it nothing is tried; the run does not need one.
         (result, trial.ok().and_then(|trial| trial.join().ok()))
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::panic::{AssertUnwindSafe, catch_unwind};
+    use zerohop_plan::Engine;
+
+    struct Stays;
+
+    impl Switch for Stays {
+        fn follow(&mut self, _: usize, _: &dyn Fn() -> bool) -> Result<(), String> {
+            Err("nothing to follow".to_owned())
+        }
+
+        fn present(&self) -> usize {
+            0
+        }
+    }
+
+    #[test]
+    fn the_trial_ends_with_the_run_and_with_a_panic_of_it() {
+        let strategy = |copies| Strategy { copies, pages: Pages::Local };
+        let pilots = Pilots::between(strategy(1), strategy(2), Engine::Embedded);
+        let (alternatives, progress) = (Alternatives { plans: Vec::new(), pilots }, Progress::default());
+        let watch = |body: fn()| {
+            let over = AtomicBool::new(false);
+            let (making, worth, least_reads) = (None, 1.0, 1);
+            let watched =
+                Watched { alternatives: &alternatives, progress: &progress, over: &over, making, worth, least_reads };
+            catch_unwind(AssertUnwindSafe(|| beside(&watched, Stays, body).1.map(|(outcome, _)| outcome.kept)))
+        };
+        assert_eq!(watch(|| ()).unwrap(), Some(0));
+        assert!(watch(|| panic!("made up")).is_err());
+    }
 }

@@ -1,5 +1,6 @@
 //! The progress line, on a terminal alone.
 
+use crate::at_end::AtEnd;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 use zerohop_process::tell;
@@ -13,23 +14,28 @@ pub fn shown<R>(wanted: bool, progress: &Progress, body: impl FnOnce() -> R) -> 
     if !wanted || !tell::shows_progress() {
         return body();
     }
+    let result = beside(|elapsed| tell::progress(&line(progress, elapsed)), body);
+    tell::progress("");
+    result
+}
+
+/// Runs `body`; meanwhile another thread shows something, at intervals.
+fn beside<R>(show: impl Fn(Duration) + Sync, body: impl FnOnce() -> R) -> R {
     let done = AtomicBool::new(false);
     std::thread::scope(|scope| {
-        let show = std::thread::Builder::new().name("progress".into()).spawn_scoped(scope, || {
+        let thread = std::thread::Builder::new().name("progress".into()).spawn_scoped(scope, || {
             let started = Instant::now();
             while !done.load(Ordering::Acquire) {
+                show(started.elapsed());
                 std::thread::park_timeout(INTERVAL);
-                tell::progress(&line(progress, started.elapsed()));
             }
-            tell::progress("");
         });
-        let result = body();
-        done.store(true, Ordering::Release);
-        // Without a thread for it there is no progress line; the run does not need one.
-        if let Ok(show) = show {
-            show.thread().unpark();
-        }
-        result
+        let _done = AtEnd(|| {
+            done.store(true, Ordering::Release);
+            // Without a thread for it there is no progress line; the run does not need one.
+            thread.iter().for_each(|thread| thread.thread().unpark());
+        });
+        body()
     })
 }
 
@@ -45,4 +51,16 @@ fn line(progress: &Progress, elapsed: Duration) -> String {
         line += &format!(", {:.0} % dealt, {left:.0} s left", 100.0 * share);
     }
     line
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::panic::catch_unwind;
+
+    #[test]
+    fn progress_is_shown_until_the_end_or_a_panic() {
+        assert_eq!(beside(|_| (), || 5), 5);
+        assert!(catch_unwind(|| beside(|_| (), || panic!("made up"))).is_err());
+    }
 }

@@ -1,6 +1,7 @@
 //! When all reads of a run are dealt: then the workers of the next run can begin, while those of this one finish what
 //! they hold.
 
+use crate::at_end::AtEnd;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::Duration;
@@ -23,22 +24,14 @@ impl Taken {
     }
 
     /// Says so at the latest when what it gives is dropped: also where a thread panics.
-    pub fn set_at_end(&self) -> impl Drop + '_ {
-        AtEnd(self)
+    pub fn set_at_end(&self) -> AtEnd<impl FnMut()> {
+        AtEnd(|| self.set())
     }
 
     /// Waits until they are.
     pub fn wait(&self) {
         let is_so = self.is_so.lock().unwrap_or_else(PoisonError::into_inner);
         drop(self.changed.wait_while(is_so, |is_so| !*is_so).unwrap_or_else(PoisonError::into_inner));
-    }
-}
-
-struct AtEnd<'t>(&'t Taken);
-
-impl Drop for AtEnd<'_> {
-    fn drop(&mut self) {
-        self.0.set();
     }
 }
 

@@ -7,6 +7,7 @@
 //! 3. all learn which samples have failed, and end alike.
 
 use super::{Ready, Told, complete, failure, in_order, left, run_all};
+use crate::at_end::AtEnd;
 use crate::error::AlignError;
 use crate::gather;
 use std::ops::Range;
@@ -48,13 +49,16 @@ pub(super) fn align(
         Dealing { files: 1, first: 0, offsets: Some(vec![0]), chunks: Some(samples.len() as u64), most: 1, ahead: 1 };
     let outcome = std::thread::scope(|scope| {
         let run = || {
-            let _over = Over(&taking);
+            // However this thread ends, it says that no more will be taken: else the other ranks wait.
+            let _over = AtEnd(|| _ = taking.lock().over.get_or_insert(true));
             let of_number = |number: u64| samples.get(number as usize);
             let outcome = run_all(std::iter::from_fn(|| taking.next().and_then(of_number)), provider, &share, &told);
             taking.end_with(outcome.is_err());
             outcome
         };
         let run = Builder::new().name("samples".into()).spawn_scoped(scope, run).map_err(Error::Thread)?;
+        // It would wait for ever to be given a sample where this thread panics.
+        let _ends = AtEnd(|| taking.end());
         match deal(ranks.transport(), &dealing, &taking) {
             Ok(_) | Err(DealError::Local) => {}
             Err(error) => {
@@ -136,15 +140,6 @@ fn check_folder(transport: &dyn Transport, folder: &Path) -> Result<(), AlignErr
 fn bytes_of_reads(sample: &Ready) -> u64 {
     let bytes = |path: &PathBuf| std::fs::metadata(path).map_or(0, |data| data.len());
     sample.job.lanes.iter().flat_map(|lane| &lane.files).map(bytes).sum()
-}
-
-/// However the thread of the samples ends, it is said that no more will be taken: else the other ranks wait.
-struct Over<'t>(&'t Taking);
-
-impl Drop for Over<'_> {
-    fn drop(&mut self) {
-        self.0.lock().over.get_or_insert(true);
-    }
 }
 
 /// The samples that this rank takes, by their numbers.
