@@ -13,7 +13,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
-use window::TwinWindow;
+use window::{SharedWindow, TwinWindow};
 
 /// One rank's end.
 pub struct Twin {
@@ -33,7 +33,7 @@ struct Shared {
     /// What each rank gave to a collective, and who has taken all of it.
     collectives: Mutex<BTreeMap<u64, Collective>>,
     messages: Mutex<BTreeMap<Way, VecDeque<Told>>>,
-    windows: Mutex<Vec<Arc<window::Shared>>>,
+    windows: Mutex<Vec<Arc<SharedWindow>>>,
     failed: AtomicBool,
 }
 
@@ -170,7 +170,7 @@ impl Transport for Twin {
         let shared = {
             let (mut windows, size) = (lock(&self.shared.windows), self.shared.size);
             while windows.len() <= number {
-                windows.push(Arc::new(window::Shared::new(size, bytes)));
+                windows.push(Arc::new(SharedWindow::new(size, bytes)));
             }
             Arc::clone(&windows[number])
         };

@@ -12,7 +12,7 @@ use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard};
 
 /// One window, on all ranks.
-pub(super) struct Shared {
+pub(super) struct SharedWindow {
     memory: Vec<Mutex<Memory>>,
     epochs: Mutex<Epochs>,
 }
@@ -23,11 +23,11 @@ struct Epochs {
     through: Vec<Vec<(u64, Clock)>>,
 }
 
-impl Shared {
+impl SharedWindow {
     pub(super) fn new(ranks: usize, bytes: usize) -> Self {
         let none = || vec![vec![(0, Clock::default()); ranks]; ranks];
         let memory = (0..ranks).map(|_| Mutex::new(Memory::new(bytes))).collect();
-        Shared { memory, epochs: Mutex::new(Epochs { posted: none(), through: none() }) }
+        SharedWindow { memory, epochs: Mutex::new(Epochs { posted: none(), through: none() }) }
     }
 }
 
@@ -41,7 +41,7 @@ enum Put {
 /// One rank's end.
 pub(super) struct TwinWindow<'t> {
     twin: &'t Twin,
-    shared: Arc<Shared>,
+    shared: Arc<SharedWindow>,
     reach: Reach,
     /// What is under way, whereto, and at which offset.
     under_way: RefCell<Vec<(usize, usize, Put)>>,
@@ -59,7 +59,7 @@ fn refused(call: &'static str, said: impl Into<String>) -> TransportError {
 }
 
 impl<'t> TwinWindow<'t> {
-    pub(super) fn new(twin: &'t Twin, shared: Arc<Shared>, reach: Reach) -> Self {
+    pub(super) fn new(twin: &'t Twin, shared: Arc<SharedWindow>, reach: Reach) -> Self {
         TwinWindow {
             twin,
             shared,
