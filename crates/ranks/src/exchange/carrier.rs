@@ -46,7 +46,7 @@ impl<'t> Windows<'t> {
     pub(crate) fn new(transport: &'t dyn Transport, room: usize) -> Result<Self, TransportError> {
         let size = transport.size();
         let results = (0..CHANNELS).map(|_| transport.window(room, Reach::Passive)).collect::<Result<Vec<_>, _>>()?;
-        let flags = Flags::new(transport)?;
+        let flags = Flags::new(transport, CHANNELS)?;
         Ok(Windows { transport, room, results, flags, pieces: RefCell::new(vec![vec![(0, 0); size]; CHANNELS]) })
     }
 }

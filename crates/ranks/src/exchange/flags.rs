@@ -1,6 +1,5 @@
 //! Numbers by which ranks tell one another how far they are, in the memory of the one that waits for them.
 
-use super::rounds::CHANNELS;
 use crate::back_off::wait_for;
 use crate::transport::{Reach, Transport, TransportError, Window};
 
@@ -19,18 +18,19 @@ pub(super) enum About {
 /// Flags of all channels and ranks. They only grow.
 pub(super) struct Flags<'t> {
     transport: &'t dyn Transport,
+    channels: usize,
     window: Box<dyn Window + 't>,
 }
 
 impl<'t> Flags<'t> {
-    /// All of them zero; all ranks come to it.
-    pub(super) fn new(transport: &'t dyn Transport) -> Result<Self, TransportError> {
-        let window = transport.window(2 * CHANNELS * transport.size() * BYTES, Reach::Passive)?;
-        Ok(Flags { transport, window })
+    /// Those of so many channels, all of them zero; all ranks come to it.
+    pub(super) fn new(transport: &'t dyn Transport, channels: usize) -> Result<Self, TransportError> {
+        let window = transport.window(2 * channels * transport.size() * BYTES, Reach::Passive)?;
+        Ok(Flags { transport, channels, window })
     }
 
     fn place(&self, about: About, channel: usize, rank: usize) -> usize {
-        ((about as usize * CHANNELS + channel) * self.transport.size() + rank) * BYTES
+        ((about as usize * self.channels + channel) * self.transport.size() + rank) * BYTES
     }
 
     /// Tells rank `to` what is `about` rank `of`.

@@ -87,7 +87,7 @@ impl<'t> OneSided<'t> {
                 How::Fence
             }
             Sync::Pscw => How::Pscw,
-            Sync::Flush => How::Flush(Flags::new(transport)?),
+            Sync::Flush => How::Flush(Flags::new(transport, CHANNELS)?),
         };
         Ok(OneSided { transport, how, room, channels })
     }
