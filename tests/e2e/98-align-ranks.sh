@@ -184,26 +184,27 @@ resume() {
 outlived() {
     [ -e long1.fq ] || for n in 1 2; do for i in 1 2 3; do head -n 240000 $n.fq; done > long$n.fq; done
     [ -e whole.sam ] || one whole.sam $(beside whole.sam) ref.fa long1.fq long2.fq
-    local name compiler launch pids i
+    local name compiler launch launchers pids i
     read -r name compiler launch < <(mpis)
     export ZEROHOP_MPI="$WORK/$name.so"
     [ -e "$ZEROHOP_MPI" ] || zerohop mpi --compiler "$compiler" -o "$ZEROHOP_MPI" > /dev/null
-    $launch -n 2 "$ZEROHOP" align --ranks -q -t 1 -o v.sam ref.fa long1.fq long2.fq > log 2>&1 < /dev/null &
+    $launch -n 2 "$ZEROHOP" align --ranks -q -t 1 -o v.sam ref.fa long1.fq long2.fq > begun 2>&1 < /dev/null &
     local job=$!
     writes() { grep -Eqs "^rank $1, process [0-9]+ on host ." v.sam.progress/writer-$1; }
     for i in $(seq 600); do { writes 0 && writes 1; } && break; sleep 0.1; done
     pids=($(sed -E 's/.*process ([0-9]+) .*/\1/' v.sam.progress/writer-0 v.sam.progress/writer-1))
-    [ ${#pids[@]} = 2 ] || { cat log >&2; fail "who writes is not said"; }
-    # the launcher would end it
-    kill -STOP "${pids[1]}"
-    kill -9 $job "${pids[0]}"
-    wait $job || true
+    [ ${#pids[@]} = 2 ] || { cat begun >&2; fail "who writes is not said"; }
+    # that would end the other
+    launchers="$job $(ps -o ppid= -p "${pids[1]}")"
+    kill -STOP $launchers
+    kill -9 "${pids[0]}"
     timeout -k 5 120 $launch -n 2 "$ZEROHOP" align --ranks -q -t 1 -o v.sam ref.fa long1.fq long2.fq > log 2>&1 < \
         /dev/null &
-    job=$!
+    local again=$!
     for i in $(seq 600); do grep -q "still writes to it" log && break; sleep 0.1; done
-    kill -9 "${pids[1]}"
-    wait $job || { cat log >&2; fail "after a rank that outlived the first one"; }
+    kill -9 "${pids[1]}" $launchers
+    wait $job || true
+    wait $again || { cat log >&2; fail "after a rank that outlived the first one"; }
     grep -q "rank 1, process ${pids[1]} on host .*, of an earlier run, still writes to it: waiting" log ||
         { cat log >&2; fail "it is not said which rank still writes"; }
     cmp <(records whole.sam) <(records v.sam) || fail "after a rank that outlived the first one: other records"
