@@ -42,12 +42,14 @@ impl Store {
             .read(true)
             .open(&path)
             .map_err(|error| LabError::file(&path, error))?;
-        let text = std::fs::read_to_string(&path).map_err(|error| LabError::file(&path, error))?;
-        let whole = text.rfind('\n').map_or(0, |end| end + 1);
-        if whole < text.len() {
+        // What was cut off need not be text.
+        let bytes = std::fs::read(&path).map_err(|error| LabError::file(&path, error))?;
+        let whole = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
+        if whole < bytes.len() {
             file.set_len(whole as u64).and_then(|()| file.flush()).map_err(|error| LabError::file(&path, error))?;
         }
-        let points = points_of(&text[..whole]).map_err(|what| LabError::file(&path, what))?;
+        let text = std::str::from_utf8(&bytes[..whole]).map_err(|error| LabError::file(&path, error))?;
+        let points = points_of(text).map_err(|what| LabError::file(&path, what))?;
         Ok(Store { path, file, points })
     }
 
@@ -125,9 +127,9 @@ mod tests {
         };
         Store::open(folder.path()).unwrap().add(point.clone()).unwrap();
         let path = folder.path().join("points.jsonl");
-        let mut text = std::fs::read_to_string(&path).unwrap();
-        text.push_str("{\"arm\":");
-        std::fs::write(&path, text).unwrap();
+        let mut bytes = std::fs::read(&path).unwrap();
+        bytes.extend(b"{\"arm\":\"\xff");
+        std::fs::write(&path, bytes).unwrap();
         let mut store = Store::open(folder.path()).unwrap();
         assert!(store.has(&experiment, &arm, 1) && !store.has(&experiment, &arm, 2));
         assert!(!store.has(&Experiment { batch: 2, ..experiment }, &arm, 1), "another experiment");

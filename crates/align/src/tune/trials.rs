@@ -66,14 +66,11 @@ impl<'a> Trials<'a> {
         std::fs::create_dir_all(&job.runs).map_err(|error| fault(error.to_string()))?;
         let opened = OpenOptions::new().create(true).append(true).read(true).open(&path);
         let mut file = opened.map_err(|error| fault(error.to_string()))?;
-        let mut text = String::new();
-        file.read_to_string(&mut text).map_err(|error| fault(error.to_string()))?;
-        let whole = text.rfind('\n').map_or(0, |end| end + 1);
-        file.set_len(whole as u64).map_err(|error| fault(error.to_string()))?;
-        let line = |(number, line): (usize, &str)| {
-            serde_json::from_str(line).map_err(|error| fault(format!("line {} is no trial: {error}", number + 1)))
-        };
-        let lines = text[..whole].lines().enumerate().map(line).collect::<Result<Vec<Line>, _>>()?;
+        let mut bytes = Vec::new();
+        file.read_to_end(&mut bytes).map_err(|error| fault(error.to_string()))?;
+        let whole = whole_lines(&bytes);
+        file.set_len(whole.len() as u64).map_err(|error| fault(error.to_string()))?;
+        let lines = trials(whole).map_err(fault)?;
         Ok(Trials { job, cpus, key, path, file, lines })
     }
 
@@ -123,6 +120,18 @@ impl<'a> Trials<'a> {
         let tally = summary(&job)?.run.tally;
         Ok((tally.reads, tally.fragments))
     }
+}
+
+/// What is there up to the end of the last line: another may have been cut off, anywhere.
+fn whole_lines(bytes: &[u8]) -> &[u8] {
+    &bytes[..bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1)]
+}
+
+fn trials(lines: &[u8]) -> Result<Vec<Line>, String> {
+    let line = |(number, line): (usize, &[u8])| {
+        serde_json::from_slice(line).map_err(|error| format!("line {} is no trial: {error}", number + 1))
+    };
+    lines.split_inclusive(|byte| *byte == b'\n').enumerate().map(line).collect()
 }
 
 /// A folder for the output of a trial.
@@ -176,5 +185,16 @@ fn run_one(job: &TuneJob, cpus: &[CpuId], order: Order, limit_s: Option<f64>) ->
             Ok(Trial { choice, round, reads, load_s, map_s, cpu_s, others_cpus, broken_off: true })
         }
         Err(error) => Err(AlignError::Failed(format!("a trial failed: {error}"))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_last_line_that_was_cut_off_is_dropped_whatever_its_bytes_are() {
+        assert!(trials(whole_lines(b"{\"key\":\"\xff\xfe")).unwrap().is_empty());
+        assert!(trials(whole_lines(b"\xff\n{")).err().unwrap().starts_with("line 1 is no trial"));
     }
 }
