@@ -282,6 +282,7 @@ mod tests {
         assert!(taken.iter().all(|taken| taken.variant_why == Why::Remembered && taken.variant == trial::BASELINE));
         let words = taken[0].words();
         assert!(words.contains("flush cannot be used (the self-test did not come back from it)"), "{words}");
+        assert!(!words.contains("two-sided cannot"), "{words}");
     }
 
     #[test]
