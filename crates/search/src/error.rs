@@ -70,6 +70,12 @@ pub enum SearchError {
         /// How long.
         limit: std::time::Duration,
     },
+    /// A program was ended because the search has failed elsewhere.
+    #[error("{program} was ended: the search has failed elsewhere")]
+    Unwanted {
+        /// Its name.
+        program: String,
+    },
     /// A program has not come to its end, although it works, and was ended.
     #[error(
         "{program} has not ended after {} s, the limit of --hang-limit, and was ended: give a longer limit, \

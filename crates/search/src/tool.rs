@@ -65,8 +65,9 @@ impl Run {
     /// limit.
     ///
     /// # Errors
-    /// [`SearchError::Failed`] with its last words if it ends badly, [`SearchError::Idle`] and
-    /// [`SearchError::TooLong`] if it had to be ended, [`SearchError::System`] if it cannot be started.
+    /// [`SearchError::Failed`] with its last words if it ends badly, [`SearchError::Idle`],
+    /// [`SearchError::Unwanted`] and [`SearchError::TooLong`] if it had to be ended, [`SearchError::System`] if it
+    /// cannot be started.
     pub(crate) fn said(self) -> Result<Said, SearchError> {
         let name = self.program.name();
         let cannot = |source: std::io::Error| match source.kind() {
@@ -77,16 +78,22 @@ impl Run {
         let program = self.program.stdout(self.out).stderr(Stdio::piped()).given(self.given);
         let (output, stopped) = program.start().and_then(|child| child.output_within(limits)).map_err(cannot)?;
         match (stopped, output.status.success()) {
-            (Some(Stopped::TooLong(limit)), _) => Err(SearchError::TooLong { program: name, limit }),
-            (Some(Stopped::Idle | Stopped::Unwanted), _) => {
-                Err(SearchError::Idle { program: name, limit: self.idle_limit })
-            }
+            (Some(stopped), _) => Err(ended(stopped, name, self.idle_limit)),
             (None, true) => Ok(Said { output: output.stdout, words: output.stderr }),
             (None, false) => {
                 let what = format!("{}{}", how_it_ended(output.status), last_lines(&output.stderr));
                 Err(SearchError::Failed { program: name, what })
             }
         }
+    }
+}
+
+/// Why a program was ended.
+fn ended(why: Stopped, program: String, idle_limit: Duration) -> SearchError {
+    match why {
+        Stopped::TooLong(limit) => SearchError::TooLong { program, limit },
+        Stopped::Idle => SearchError::Idle { program, limit: idle_limit },
+        Stopped::Unwanted => SearchError::Unwanted { program },
     }
 }
 
@@ -145,6 +152,14 @@ mod tests {
         // as a script does that starts the program and waits for it
         let works = "(end=$(($(date +%s) + 3)); while [ $(date +%s) -lt $end ]; do :; done; echo yes); true";
         assert_eq!(within(works).unwrap(), b"yes\n");
+    }
+
+    #[test]
+    fn a_program_that_nobody_wants_any_more_did_not_hang() {
+        // A program that hung is started again (crate::local), one that nobody wants is not.
+        let told = ended(Stopped::Unwanted, "sh".to_owned(), IDLE_LIMIT);
+        assert!(matches!(told, SearchError::Unwanted { .. }), "{told}");
+        assert!(matches!(ended(Stopped::Idle, "sh".to_owned(), IDLE_LIMIT), SearchError::Idle { .. }));
     }
 
     #[test]
