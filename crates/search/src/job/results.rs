@@ -64,6 +64,8 @@ impl Results {
         // What is to be gone on with must be there.
         if begin.0 == 0 {
             OpenOptions::new().create(true).truncate(false).write(true).open(&partial).map_err(fault)?;
+            // A batch may be entered only when the file that has it keeps its name after a crash.
+            journal::sync_folder(journal.folder())?;
         }
         let file = zerohop_process::open_shared(&partial).map_err(fault)?;
         journal::check_length(&partial, begin.1)?;
