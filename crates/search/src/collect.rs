@@ -1,8 +1,8 @@
 //! Alignments put together to hits, each with its place among those of all parts.
 
-use crate::evalue;
 use crate::hit::{Hit, Rank, set_lines};
 use crate::program::Program;
+use crate::scoring::Scoring;
 use crate::written::{Alignment, Fault};
 
 /// E-values below this are all equal to BLAST (`s_EvalueComp` in its blast_hits.c).
@@ -15,20 +15,19 @@ pub(crate) struct Sorter {
     pub(crate) part: u32,
     /// Letters of the whole database.
     pub(crate) letters: u64,
-    /// Whether diamond scores as [`crate::evalue`] does.
-    pub(crate) has_usual_scores: bool,
+    /// diamond's, by which it computes E-values.
+    pub(crate) scoring: Option<Scoring>,
 }
 
 impl Sorter {
     fn rank(&self, alignment: &Alignment<'_>, exact: Option<f64>, place: u32) -> Rank {
-        let exact = match (exact, alignment.lengths) {
-            (Some(exact), _) if exact < BLAST_ZERO => 0.0,
-            (Some(exact), _) => exact,
-            (None, Some((query, subject))) if self.program == Program::Diamond && self.has_usual_scores => {
-                evalue::blosum62_11_1(alignment.score, query, subject, self.letters)
+        let exact = match (exact, self.scoring, alignment.lengths) {
+            (Some(exact), _, _) if exact < BLAST_ZERO => 0.0,
+            (Some(exact), _, _) => exact,
+            (None, Some(scoring), Some((query, subject))) => {
+                scoring.evalue(alignment.score, query, subject, self.letters)
             }
-            // Those that print alike are taken for equal.
-            (None, _) => alignment.evalue,
+            (None, _, _) => alignment.evalue,
         };
         let printed = (!self.program.is_blast()).then_some(alignment.evalue);
         Rank { printed, exact, score: alignment.score, part: self.part, place }
@@ -93,7 +92,7 @@ mod tests {
     /// Query and lines of each hit.
     fn collected(program: Program, lines: &str, exact: Option<&[f64]>) -> Result<Vec<(u32, String)>, SearchError> {
         let settings = Settings::new(program, Vec::new()).unwrap().with_columns("stitle length").unwrap();
-        let sorter = Sorter { program, part: 0, letters: 1000, has_usual_scores: false };
+        let sorter = Sorter { program, part: 0, letters: 1000, scoring: None };
         let batch = batch(">a\nM\n>b\nM\n>c\nM\n");
         let alignments = |lines| tabular::alignments(lines, &settings.layout(), &batch);
         let alignments = Lines::new(lines.as_bytes()).and_then(alignments);
@@ -127,6 +126,22 @@ mod tests {
     }
 
     #[test]
+    fn digits_that_diamond_does_not_print_decide() {
+        // Both print 1.22e-47: 1.2209e-47 with the higher score, 1.2181e-47 with the lower one.
+        let lines = "x\t3\ta\ts\t1.22e-47\t457\t644\t904\nw\t5\ta\tt\t1.22e-47\t455\t644\t791\n";
+        for words in ["", "--comp-based-stats 0", "--comp-based-stats 4", "--matrix blosum62 --gapopen 11"] {
+            let words = words.split_whitespace().map(str::to_owned).collect();
+            let settings = Settings::new(Program::Diamond, words).unwrap().with_columns("stitle length").unwrap();
+            let scoring = settings.scoring;
+            let sorter = Sorter { program: Program::Diamond, part: 0, letters: 19_581_084, scoring };
+            let alignments =
+                tabular::alignments(Lines::new(lines.as_bytes()).unwrap(), &settings.layout(), &batch(">a\nM\n"));
+            let (hits, text) = collect(&alignments.unwrap(), None, &sorter).unwrap();
+            assert_eq!(&text[hits[0].offset as usize..][..3], b"w\t5");
+        }
+    }
+
+    #[test]
     fn what_cannot_be_understood_names_line_and_program() {
         let told = |lines: &str| collected(Program::Diamond, lines, None).unwrap_err().to_string();
         let good = "x\t3\ta\ts\t1e-5\t50\t9\t9\n";
@@ -150,7 +165,7 @@ mod tests {
             Alignment { text, query, subject, evalue, score, lengths, line }
         };
         let alignments = [alignment(0, b"s".as_slice(), 1), alignment(0, b"s", 2), alignment(1, b"s", 3)];
-        let sorter = Sorter { program: Program::Blastp, part: 0, letters: 1000, has_usual_scores: false };
+        let sorter = Sorter { program: Program::Blastp, part: 0, letters: 1000, scoring: None };
         let (hits, text) = collect(&alignments, Some(&[1.0, 2.0, 1.0]), &sorter).unwrap();
         assert_eq!(hits.iter().map(|hit| (hit.query, lines(&hit.key))).collect::<Vec<_>>(), [(0, 2), (1, 1)]);
         assert_eq!(text, b"x\nx\nx\n");

@@ -3,42 +3,41 @@
 //! diamond sorts the subjects of a query by their E-values and prints three digits of them. Hits of two parts that
 //! print alike could not be put in its order. Its E-value is that of Park, Sheetlin, Ma, Madden and Spouge, "New
 //! finite-size correction for local alignment score distributions" (BMC Research Notes 2012, 5:286), with the whole
-//! database's letters; the constants are NCBI's for BLOSUM62 with gap costs 11 and 1 (`blosum62_values` in its
-//! blast_stat.c), which are diamond's defaults. All 29,156 printed E-values of the *E. coli* proteome against 55,398
+//! database's letters; the constants are published ([`crate::scoring`]). diamond computes it from the raw score that it
+//! prints, under every `--comp-based-stats`. All 29,156 printed E-values of the *E. coli* proteome against 55,398
 //! proteins came out as diamond 2.1.3 prints them.
 
+use crate::scoring::Scoring;
 use std::f64::consts::{FRAC_1_SQRT_2, PI, SQRT_2};
 
-const LAMBDA: f64 = 0.267;
-const K: f64 = 0.041;
-const ALPHA: f64 = 1.9;
-const ALPHA_V: f64 = 42.602_800;
-const SIGMA: f64 = 43.636_200;
-/// The same without gaps.
-const UNGAPPED_ALPHA: f64 = 0.791_6;
-const UNGAPPED_ALPHA_V: f64 = 4.964_660;
-/// What a gap of one letter costs.
-const GAP: f64 = 12.0;
-/// Below so many natural units of score variances are taken as constant.
+/// Below so many natural units of score variances are taken as constant (`nat_cut_off_in_max` of ALP).
 const LEAST_NATS: f64 = 2.0;
 
-/// The E-value of a raw score, for a query and a subject of so many letters in a database of so many letters in all.
-pub fn blosum62_11_1(score: u32, query: u64, subject: u64, database: u64) -> f64 {
-    let (score, query, subject) = (f64::from(score), query as f64, subject as f64);
-    let (reach_query, weight_query) = reach(score, query);
-    let (reach_subject, weight_subject) = reach(score, subject);
-    let covariance = (SIGMA * score + 2.0 * GAP * (UNGAPPED_ALPHA_V - SIGMA)).max(LEAST_NATS * SIGMA / LAMBDA);
-    let area = reach_query * reach_subject + covariance * weight_query * weight_subject;
-    (K * (-LAMBDA * score).exp() * area * database as f64 / subject).max(0.0)
-}
+impl Scoring {
+    /// The E-value of a raw score, for a query and a subject of so many letters in a database of so many letters in
+    /// all.
+    pub fn evalue(&self, score: u32, query: u64, subject: u64, database: u64) -> f64 {
+        let (score, query, subject) = (f64::from(score), query as f64, subject as f64);
+        let (reach_query, weight_query) = self.reach(score, query);
+        let (reach_subject, weight_subject) = self.reach(score, subject);
+        let covariance = self.variance(self.sigma, score);
+        let area = reach_query * reach_subject + covariance * weight_query * weight_subject;
+        (self.k * (-self.lambda * score).exp() * area * database as f64 / subject).max(0.0)
+    }
 
-/// How many letters of a sequence an alignment can begin at, in the mean, and how likely it fits at all.
-fn reach(score: f64, length: f64) -> (f64, f64) {
-    let left = length - (ALPHA * score + 2.0 * GAP * (UNGAPPED_ALPHA - ALPHA));
-    let variance = (ALPHA_V * score + 2.0 * GAP * (UNGAPPED_ALPHA_V - ALPHA_V)).max(LEAST_NATS * ALPHA / LAMBDA);
-    let deviation = variance.sqrt();
-    let fits = normal(left / deviation);
-    (left * fits + deviation * density(left / deviation), fits)
+    /// How many letters of a sequence an alignment can begin at, in the mean, and how likely it fits at all.
+    fn reach(&self, score: f64, length: f64) -> (f64, f64) {
+        let left = length - (self.alpha * score + 2.0 * self.gap * (self.ungapped_alpha - self.alpha));
+        let deviation = self.variance(self.alpha_v, score).sqrt();
+        let fits = normal(left / deviation);
+        (left * fits + deviation * density(left / deviation), fits)
+    }
+
+    /// A variance that grows by `slope` with the score.
+    fn variance(&self, slope: f64, score: f64) -> f64 {
+        let at_score = slope * score + 2.0 * self.gap * (self.ungapped_alpha_v - slope);
+        at_score.max(LEAST_NATS * slope / self.lambda)
+    }
 }
 
 fn density(x: f64) -> f64 {
@@ -56,6 +55,10 @@ fn normal(x: f64) -> f64 {
 mod tests {
     use super::*;
 
+    fn usual() -> Scoring {
+        Scoring::of(None, None, None).unwrap()
+    }
+
     #[test]
     fn it_is_what_diamond_prints() {
         // diamond 2.1.3, 19,581,084 letters: score, query, subject, E-value.
@@ -68,10 +71,10 @@ mod tests {
             (250, 260, 330, "9.56e-25"),
         ];
         for (score, query, subject, expected) in printed {
-            let mine = format!("{:.2e}", blosum62_11_1(score, query, subject, 19_581_084));
+            let mine = format!("{:.2e}", usual().evalue(score, query, subject, 19_581_084));
             assert_eq!(mine, expected);
         }
-        assert_eq!(blosum62_11_1(3032, 644, 644, 19_581_084), 0.0);
+        assert_eq!(usual().evalue(3032, 644, 644, 19_581_084), 0.0);
     }
 
     #[test]
@@ -87,11 +90,30 @@ mod tests {
             (2257, 559, 559, "1.96e-319"),
         ];
         let mine =
-            |&(score, query, subject, _): &(u32, u64, u64, &str)| blosum62_11_1(score, query, subject, 22_226_918);
+            |&(score, query, subject, _): &(u32, u64, u64, &str)| usual().evalue(score, query, subject, 22_226_918);
         for line in &printed {
             assert_eq!(format!("{:.2e}", mine(line)), line.3);
         }
         assert!(mine(&printed[0]) < mine(&printed[1]), "diamond puts the first before the second");
+    }
+
+    #[test]
+    fn it_is_what_diamond_prints_of_short_hits() {
+        // diamond 2.1.3, `--swipe --masking none --comp-based-stats 0 -e 1e9`, 936 letters: score, query, subject,
+        // E-value. Below a score of 29 the variance of where an alignment begins is taken as constant.
+        let printed = [
+            (10, 5, 180, "4.56e1"),
+            (11, 5, 84, "3.56e1"),
+            (13, 14, 84, "2.54e1"),
+            (14, 6, 672, "9.90e0"),
+            (15, 12, 180, "1.01e1"),
+            (17, 6, 672, "3.06e0"),
+            (18, 12, 672, "3.05e0"),
+            (19, 14, 672, "2.35e0"),
+        ];
+        for (score, query, subject, expected) in printed {
+            assert_eq!(format!("{:.2e}", usual().evalue(score, query, subject, 936)), expected, "{score}");
+        }
     }
 
     #[test]

@@ -2,6 +2,8 @@
 
 use crate::error::SearchError;
 use crate::format::Format;
+use crate::options::{Given, parse, value};
+use crate::scoring::Scoring;
 use crate::tool::{command, run};
 use serde::{Deserialize, Serialize};
 use std::ffi::{OsStr, OsString};
@@ -27,50 +29,16 @@ pub enum Program {
     Blastx,
 }
 
-/// An option that a user may not give, and why.
-type Refused = (&'static [&'static str], &'static str);
-
-const OURS: &str = "zerohop gives it itself";
-const WHOLE: &str = "what it keeps of a part depends on what else is in the part";
-const UNGAPPED: &str = "E-values of ungapped alignments depend on what else is in the part";
-const CUTS: &str = "it leaves out a share of the database, whose size the E-values would not follow";
-
-const DIAMOND_REFUSED: &[Refused] = &[
-    (&["-d", "--db", "-q", "--query", "-o", "--out", "-f", "--outfmt", "-p", "--threads", "--dbsize"], OURS),
-    (&["-k", "--max-target-seqs", "-t", "--tmpdir", "-v", "--verbose", "--log", "--quiet"], OURS),
-    (&["--header"], "take --format headed or --format commented"),
-    (
-        &["-a", "--daa", "--compress", "--un", "--al", "--unfmt", "--alfmt"],
-        "it writes files of its own, which are not merged",
-    ),
-    (&["--unal"], "diamond 2.1.3 takes queries with hits for those without; --format pairwise names all"),
-    (&["--top", "--range-culling", "--long-reads", "--taxon-k", "-g", "--global-ranking"], WHOLE),
-    (&["--iterate", "--freq-masking", "--freq-sd", "--linsearch", "--lin-stage1"], WHOLE),
-    (&["--taxonlist", "--taxon-exclude", "--seqidlist"], CUTS),
-    (&["--multiprocessing", "--mp-init", "--mp-recover", "--mp-query-chunk", "--parallel-tmpdir"], OURS),
-];
-
-const BLAST_REFUSED: &[Refused] = &[
-    (&["-db", "-query", "-out", "-outfmt", "-num_threads", "-dbsize", "-searchsp", "-max_target_seqs"], OURS),
-    (&["-num_descriptions", "-num_alignments", "-html", "-show_gis", "-line_length"], "no such output is merged"),
-    (&["-sorthits", "-sorthsps", "-parse_deflines"], "the merge takes the program's own order and names"),
-    (&["-culling_limit", "-best_hit_overhang", "-best_hit_score_edge"], WHOLE),
-    (&["-gilist", "-seqidlist", "-negative_gilist", "-negative_seqidlist", "-taxids", "-negative_taxids"], CUTS),
-    (&["-taxidlist", "-negative_taxidlist", "-entrez_query", "-ipglist", "-negative_ipglist"], CUTS),
-    (&["-subject", "-subject_loc", "-remote", "-import_search_strategy", "-export_search_strategy"], OURS),
-    (&["-ungapped"], UNGAPPED),
-    (&["-h", "-help", "-version"], "it does not search"),
-];
-
 /// What diamond is always told. Its ranking gives up on subjects by what else is in the part. Its guess that a
 /// sequence of the letters ACGTN is DNA is made for the first ten of a batch: of all queries together it is made here
 /// ([`crate::check`]).
 const DIAMOND_ALWAYS: [&str; 2] = ["--no-ranking", "--ignore-warnings"];
 
-/// How many alignments of a subject diamond may be asked for. With more, it chooses subjects before it looks for
-/// their other alignments, of which one may be better than the first (`recompute_alt_hsps` in its align/alt_hsp.cpp):
-/// a part chooses otherwise.
-const DIAMOND_HSPS: &str = "1";
+/// From so many subjects on BLAST has as many candidates more as it has at least.
+const BLAST_LEAST_SUBJECTS: u32 = 50;
+
+/// diamond's `--block-size` if it is not told.
+const DIAMOND_BLOCK_BILLIONS: f64 = 2.0;
 
 /// diamond's columns that another cut of queries or database would change.
 const DIAMOND_NUMBERS: [(&str, &str); 2] =
@@ -78,10 +46,6 @@ const DIAMOND_NUMBERS: [(&str, &str); 2] =
 
 /// What BLAST reads as false (`NStr::StringToBool`), in small letters.
 const BLAST_FALSE: [&str; 5] = ["false", "f", "no", "n", "0"];
-
-/// Options under which diamond's E-values are not those of [`crate::evalue`].
-const DIAMOND_SCORING: [&str; 6] =
-    ["--matrix", "--custom-matrix", "--gapopen", "--gapextend", "--comp-based-stats", "--frameshift"];
 
 impl Program {
     /// All that there are.
@@ -122,25 +86,9 @@ impl Program {
         if self.is_blast() { "ncbi-blast+" } else { "diamond-aligner" }
     }
 
-    fn refused(self) -> &'static [Refused] {
-        if self.is_blast() { BLAST_REFUSED } else { DIAMOND_REFUSED }
-    }
-
-    /// Why a user may not give `word`, if it is an option that he may not.
-    fn refuses(self, word: &str) -> Option<&'static str> {
-        let option = word.split('=').next().unwrap_or_default();
-        // BLAST takes an option with two dashes too.
-        let option = if self.is_blast() && option.starts_with("--") { &option[1..] } else { option };
-        // diamond takes `-k5` as `-k 5`.
-        let is = |refused: &str| {
-            option == refused || (!self.is_blast() && refused.len() == 2 && option.starts_with(refused))
-        };
-        self.refused().iter().find(|(options, _)| options.iter().any(|refused| is(refused))).map(|(_, why)| *why)
-    }
-
     /// Whether it links alignments of a subject, and sorts subjects by the E-values of all that are linked.
-    fn links(self, arguments: &[String]) -> bool {
-        match value(arguments, "-sum_stats") {
+    fn links(self, given: &[Given]) -> bool {
+        match value(given, "-sum_stats") {
             Some(told) => self.is_blast() && !BLAST_FALSE.contains(&&*told.to_ascii_lowercase()),
             None => self == Program::Blastx,
         }
@@ -219,7 +167,7 @@ impl Installed {
 }
 
 /// How a database is searched.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Settings {
     /// The program.
     pub program: Program,
@@ -233,7 +181,11 @@ pub struct Settings {
     pub threads: usize,
     /// Where it may put temporary files.
     pub scratch: PathBuf,
-    /// The user's arguments for the program.
+    /// By which diamond computes E-values.
+    pub(crate) scoring: Option<Scoring>,
+    /// The user's arguments for the program, option by option.
+    given: Vec<Given>,
+    /// The same, as they are passed on.
     arguments: Vec<String>,
 }
 
@@ -243,23 +195,16 @@ impl Settings {
     /// # Errors
     /// [`SearchError::Arguments`] for an option that a user may not give.
     pub fn new(program: Program, arguments: Vec<String>) -> Result<Self, SearchError> {
-        let name = program.name();
-        if let Some((word, why)) = arguments.iter().find_map(|word| program.refuses(word).map(|why| (word, why))) {
-            return Err(SearchError::Arguments(format!("{word} cannot be given to {name}: {why}.")));
-        }
-        if program == Program::Diamond && value(&arguments, "--max-hsps").is_some_and(|most| most != DIAMOND_HSPS) {
+        let given = parse(program, &arguments)?;
+        if value(&given, "-max_hsps").is_some() && program.links(&given) {
             return Err(SearchError::Arguments(format!(
-                "--max-hsps can only be {DIAMOND_HSPS}, diamond's default: with more alignments of a subject, parts \
-                 would give other subjects than one search of the whole database."
-            )));
-        }
-        if value(&arguments, "-max_hsps").is_some() && program.links(&arguments) {
-            return Err(SearchError::Arguments(format!(
-                "-max_hsps cannot be given to {name} where it links alignments (-sum_stats true): it sorts subjects by \
+                "-max_hsps cannot be given to {} where it links alignments (-sum_stats true): it sorts subjects by \
                  alignments that it then leaves out, so parts would give other subjects in another order. Leave out \
-                 -max_hsps, or add -sum_stats false."
+                 -max_hsps, or add -sum_stats false.",
+                program.name()
             )));
         }
+        let scoring = if program.is_blast() { None } else { Some(scoring(&given)?) };
         Ok(Settings {
             program,
             format: Format::default(),
@@ -267,6 +212,8 @@ impl Settings {
             max_target_seqs: Some(program.usual_max_target_seqs()),
             threads: 1,
             scratch: std::env::temp_dir(),
+            scoring,
+            given,
             arguments,
         })
     }
@@ -310,7 +257,7 @@ impl Settings {
     /// With another number of subjects per query; none for all of them.
     ///
     /// # Errors
-    /// [`SearchError::Arguments`] for 0, and for no limit with BLAST, which always has one.
+    /// [`SearchError::Arguments`] for 0, and with BLAST for no limit, or one with which it loses subjects.
     pub fn with_max_target_seqs(mut self, limit: Option<u32>) -> Result<Self, SearchError> {
         if limit == Some(0) {
             return Err(SearchError::Arguments("At least one subject per query must be kept.".to_owned()));
@@ -321,8 +268,23 @@ impl Settings {
                 "{name} cannot keep all subjects; say how many it shall keep."
             )));
         }
+        if limit.is_some_and(|limit| limit < BLAST_LEAST_SUBJECTS) && self.loses_subjects() {
+            return Err(SearchError::Arguments(format!(
+                "{name} with -k below {BLAST_LEAST_SUBJECTS} loses subjects that are better than some it gives (its \
+                 list of candidates is twice as long as -k), and parts would not lose the same: search with -k \
+                 {BLAST_LEAST_SUBJECTS} or more, and take the first ones of each query.",
+                name = self.program.name()
+            )));
+        }
         self.max_target_seqs = limit;
         Ok(self)
+    }
+
+    /// Whether BLAST's list of candidates is only twice as long as that of the subjects it keeps, where these are few:
+    /// without composition-based statistics (`GetPrelimHitlistSize` in its blast_hits.c).
+    fn loses_subjects(&self) -> bool {
+        let is_off = |mode: &str| mode.starts_with(['0', 'F', 'f']);
+        self.program == Program::Blastn || value(&self.given, "-comp_based_stats").is_some_and(is_off)
     }
 
     /// With so many threads for the program.
@@ -339,16 +301,13 @@ impl Settings {
 
     /// Whether the user has told diamond to take proteins of the letters ACGTN alone.
     pub(crate) fn ignores_warnings(&self) -> bool {
-        self.arguments.iter().any(|word| word == "--ignore-warnings")
+        value(&self.given, "--ignore-warnings").is_some()
     }
 
-    /// Whether diamond scores as [`crate::evalue`] does.
-    pub(crate) fn has_usual_scores(&self) -> bool {
-        let changes = |word: &String| {
-            let option = word.split('=').next().unwrap_or_default();
-            DIAMOND_SCORING.contains(&option) || option.starts_with("-F")
-        };
-        !self.arguments.iter().any(changes)
+    /// Letters of the database that diamond has in memory at a time; none with BLAST.
+    pub(crate) fn block_letters(&self) -> Option<u64> {
+        let billions = value(&self.given, "--block-size").and_then(|block| block.parse().ok());
+        (!self.program.is_blast()).then(|| (billions.unwrap_or(DIAMOND_BLOCK_BILLIONS) * 1e9) as u64)
     }
 
     /// The arguments of `zerohop search` that decide about the output, for a database that is called `database`.
@@ -406,7 +365,7 @@ impl Settings {
                 let mut line = words(&[&"blastp", &"--quiet", &"-d", &part, &"-q", &STDIN]);
                 line.extend(DIAMOND_ALWAYS.map(OsString::from));
                 line.extend(words(&[&"--dbsize", &letters, &"-p", &threads, &"-t", &self.scratch, &"-k", &limit]));
-                if !self.arguments.iter().any(|word| word == "--algo") {
+                if value(&self.given, "--algo").is_none() {
                     line.extend(words(&[&"--algo", &"0"]));
                 }
                 line
@@ -465,14 +424,14 @@ impl Settings {
     }
 }
 
-/// What an option is given, if it is; BLAST takes one with two dashes too.
-fn value<'a>(arguments: &'a [String], option: &str) -> Option<&'a str> {
-    let is = |word: &str| word == option || word.strip_prefix('-') == Some(option);
-    let at = arguments.iter().rposition(|word| word.split('=').next().is_some_and(is))?;
-    match arguments[at].split_once('=') {
-        Some((_, value)) => Some(value),
-        None => Some(arguments.get(at + 1).map_or("", String::as_str)),
-    }
+/// By which diamond computes E-values, with these options.
+fn scoring(given: &[Given]) -> Result<Scoring, SearchError> {
+    let cost = |name: &str| {
+        let cost = value(given, name).map(str::parse::<u32>).transpose();
+        cost.map_err(|_| SearchError::Arguments(format!("{name} of diamond must be a whole number of 0 or more.")))
+    };
+    let (open, extend) = (cost("--gapopen")?, cost("--gapextend")?);
+    Scoring::of(value(given, "--matrix"), open, extend).map_err(|why| SearchError::Arguments(format!("{why}.")))
 }
 
 /// BLAST takes a path with blanks for several databases unless it is quoted.
@@ -486,38 +445,6 @@ fn quoted(path: &OsStr) -> OsString {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn refused(program: Program, word: &str) -> Option<String> {
-        Settings::new(program, vec![word.to_owned()]).err().map(|error| error.to_string())
-    }
-
-    #[test]
-    fn what_would_break_the_merge_is_refused() {
-        for word in ["-o", "--out", "--outfmt=5", "-k5", "--top", "--iterate", "--dbsize", "--freq-masking", "-d"] {
-            assert!(refused(Program::Diamond, word).is_some(), "{word}");
-        }
-        for word in ["-out", "--out", "-db", "-searchsp", "-culling_limit", "-taxids", "-help", "-ungapped"] {
-            assert!(refused(Program::Blastx, word).is_some(), "{word}");
-        }
-        let hsps = |words: &str| {
-            let words = words.split(' ').map(str::to_owned).collect();
-            Settings::new(Program::Diamond, words).err().map(|error| error.to_string())
-        };
-        for words in
-            ["--max-hsps 0", "--max-hsps=2", "--sensitive --max-hsps 3", "--max-hsps", "--max-hsps 1 --max-hsps 2"]
-        {
-            assert!(hsps(words).is_some_and(|told| told.starts_with("--max-hsps can only be 1")), "{words}");
-        }
-        assert_eq!(hsps("--max-hsps 1 --sensitive"), None);
-        for word in ["--sensitive", "--evalue", "-e", "0.1", "-b4", "--no-ranking"] {
-            assert_eq!(refused(Program::Diamond, word), None);
-        }
-        for word in ["-evalue", "1e-5", "-task", "-seg", "-max_hsps"] {
-            assert_eq!(refused(Program::Blastp, word), None);
-        }
-        let told = refused(Program::Blastp, "-searchsp").unwrap();
-        assert_eq!(told, "-searchsp cannot be given to blastp: zerohop gives it itself.");
-    }
 
     #[test]
     fn linked_alignments_are_not_cut_off() {
@@ -555,6 +482,15 @@ mod tests {
         assert!(settings().with_columns(" ").is_err());
         assert!(settings().with_max_target_seqs(Some(0)).is_err());
         assert!(settings().with_max_target_seqs(None).is_err());
+        let least = |program, words: &[&str], limit| {
+            let words = words.iter().map(|&word| word.to_owned()).collect();
+            Settings::new(program, words).unwrap().with_max_target_seqs(Some(limit)).map(|_| ())
+        };
+        let told = least(Program::Blastn, &[], 49).unwrap_err().to_string();
+        assert!(told.starts_with("blastn with -k below 50 loses subjects"), "{told}");
+        assert!(least(Program::Blastx, &["-comp_based_stats", "F"], 3).is_err());
+        assert!(least(Program::Blastx, &["-comp_based_stats", "1"], 3).is_ok());
+        assert!(least(Program::Blastn, &[], 50).is_ok());
     }
 
     #[test]
@@ -574,18 +510,21 @@ mod tests {
         for format in Format::ALL {
             assert!(Program::ALL.iter().any(|program| program.lacks(format).is_none()), "{format}");
         }
-        let settings = |program| Settings::new(program, vec!["-x".to_owned()]).unwrap();
+        let settings = |program: Program| {
+            let word = if program.is_blast() { "-lcase_masking" } else { "-x9" };
+            Settings::new(program, vec![word.to_owned()]).unwrap()
+        };
         let told = settings(Program::Blastn).with_format(Format::Sam).unwrap_err().to_string();
         assert!(told.starts_with("The format sam is not to be had of blastn: its header lists"), "{told}");
         let commented = settings(Program::Blastp).with_format(Format::Commented).unwrap();
         let commented = commented.with_columns("evalue").unwrap();
         assert_eq!(commented.format_keys().last().unwrap(), "6 qseqid sseqid evalue score");
         assert_eq!(commented.format_lines().last().unwrap(), "7 evalue");
-        let words = "zerohop search --db d --format commented -k 500 --columns 'evalue' --engine-args '-x'";
+        let words = "zerohop search --db d --format commented -k 500 --columns 'evalue' --engine-args '-lcase_masking'";
         assert_eq!(commented.invocation("d"), words);
         let sam = settings(Program::Diamond).with_format(Format::Sam).unwrap();
         assert_eq!(sam.diamond_format(), ["-f", "101"]);
-        assert_eq!(sam.invocation("d"), "zerohop search --db d --format sam -k 25 --engine-args '-x'");
+        assert_eq!(sam.invocation("d"), "zerohop search --db d --format sam -k 25 --engine-args '-x9'");
     }
 
     #[test]

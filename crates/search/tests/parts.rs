@@ -3,20 +3,19 @@
 //! With `ZEROHOP_DATA`, a folder with `protein/*.faa`: 40 proteins of *E. coli* against every 25th of the others; with
 //! `ZEROHOP_SEARCH=300` too, 300 against all. Otherwise the data of `tests/data/protein`.
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a developer reads it")]
-#![allow(clippy::unwrap_used, clippy::panic, clippy::explicit_write)]
+#![allow(clippy::unwrap_used, clippy::panic)]
 
+mod beside;
+
+use beside::{back_translated, format_whole, is_here, is_long, parted, records, whole};
 use std::fs;
-use std::io::Write;
-use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
 use std::time::Duration;
 use zerohop_search::build::{Sampling, build};
 use zerohop_search::database::FileEntry;
-use zerohop_search::fasta::{FastaReader, Limits, Record};
+use zerohop_search::fasta::Limits;
 use zerohop_search::{
-    Batch, Batches, Database, Format, Found, Hit, Installed, Key, Merge, Outcome, Place, Program, Sample, Search,
-    SearchError, Settings, Times,
+    Batch, Database, Format, Outcome, Program, Sample, Search, SearchError, Settings, Times,
 };
 
 const ECOLI: &str = "ecoli_K12_MG1655.faa";
@@ -48,64 +47,6 @@ fn data(folder: &Path) -> (PathBuf, PathBuf) {
     (queries, subjects)
 }
 
-fn records(path: &Path) -> Vec<Vec<u8>> {
-    let (mut reader, mut record, mut records) = (FastaReader::open(path).unwrap(), Record::default(), Vec::new());
-    while reader.next(&mut record).unwrap() {
-        records.push(record.text.clone());
-    }
-    records
-}
-
-/// Whether the program is here; says so if not.
-fn is_here(program: Program) -> bool {
-    match Installed::find(program) {
-        Ok(_) => true,
-        Err(error) => {
-            // Past the harness, which would keep it from who runs the tests.
-            writeln!(std::io::stderr(), "SKIPPED: {error}").unwrap();
-            false
-        }
-    }
-}
-
-fn output(program: &str, arguments: &[&str], folder: &Path) -> Vec<u8> {
-    // Once more if it stands still, as diamond 2.1.3 does once in thousands of runs (bbuchfink/diamond issues 801, 849,
-    // 943).
-    for _ in 0..3 {
-        let mut command = Command::new("timeout");
-        command.args(["-s", "KILL", "600", program]).args(arguments).current_dir(folder);
-        let output = command.env("BLAST_USAGE_REPORT", "false").stderr(Stdio::inherit()).output().unwrap();
-        if output.status.success() {
-            return output.stdout;
-        }
-        let stood_still = output.status.signal() == Some(9) || output.status.code() == Some(128 + 9);
-        assert!(stood_still, "{program} {arguments:?}: {}", output.status);
-    }
-    panic!("{program} {arguments:?} stands still");
-}
-
-/// One search of the whole database by the program itself, without anything of ours.
-fn whole(
-    program: Program,
-    subjects: &str,
-    queries: &str,
-    user: &[&str],
-    limit: &str,
-    form: &str,
-    folder: &Path,
-) -> Vec<u8> {
-    if program.is_blast() {
-        let kind = if program.has_nucleotides() { "nucl" } else { "prot" };
-        output("makeblastdb", &["-in", subjects, "-dbtype", kind, "-out", "whole"], folder);
-        let line = ["-db", "whole", "-query", queries, "-max_target_seqs", limit, "-outfmt", form];
-        return output(program.name(), &[&line, user].concat(), folder);
-    }
-    output("diamond", &["makedb", "--quiet", "--in", subjects, "-d", "whole"], folder);
-    let line = ["blastp", "--quiet", "--no-ranking", "-d", "whole", "-q", queries, "-k", limit];
-    let form: Vec<&str> = form.split(' ').collect();
-    output("diamond", &[&line, user, &form].concat(), folder)
-}
-
 /// What the program itself is told of a form of output.
 fn form_of(program: Program, format: Format) -> String {
     const DIAMOND: &str =
@@ -130,41 +71,6 @@ fn comparable(text: &[u8]) -> Vec<String> {
         None => line.to_owned(),
     };
     String::from_utf8_lossy(text).split('\n').map(line).collect()
-}
-
-/// The same over the parts of a database, batch by batch.
-fn parted(search: &Search, queries: &Path, limits: Limits) -> Vec<u8> {
-    let mut batches = Batches::new(FastaReader::open(queries).unwrap(), limits);
-    let (mut batch, mut text, mut answered) = (Batch::default(), Vec::new(), 0);
-    while batches.next(&mut batch).unwrap() {
-        let found = |part| search.part(part, &batch).unwrap();
-        let found: Vec<Found> = (0..search.database().parts()).map(found).collect();
-        assert!(found.iter().all(|found| found.queries as usize == batch.queries()));
-        assert!(found.iter().all(|part| part.frame == found[0].frame), "all parts make the same frame");
-        answered += u64::from(found[0].queries);
-        let lists: Vec<&[Hit]> = found.iter().map(|found| &*found.hits).collect();
-        let places: Vec<Place> = Merge::new(&lists, search.settings().max_target_seqs).collect();
-        let hits: Vec<Hit> = places.iter().map(|place| found[place.part].hits[place.index]).collect();
-        let kept: Vec<(u32, Key)> = hits.iter().map(|hit| (hit.query, hit.key)).collect();
-        let mut pieces = found[0].frame.pieces(&kept).into_iter().peekable();
-        for at in 0..=hits.len() {
-            while let Some((_, piece)) = pieces.next_if(|(before, _)| *before == at) {
-                text.extend(piece);
-            }
-            if let Some(hit) = hits.get(at) {
-                text.extend_from_slice(found[places[at].part].lines(hit));
-            }
-        }
-        assert!(pieces.next().is_none());
-    }
-    assert_eq!(answered, batches.queries());
-    assert_eq!(answered, records(queries).len() as u64, "queries answered are queries in");
-    text
-}
-
-/// Whether every combination is to be tried (`make test-long`).
-fn is_long() -> bool {
-    std::env::var_os("LONG").is_some_and(|long| !long.is_empty())
 }
 
 /// Compares over 2 and 8 parts, with `LONG` over 1 and 4 too; batches are small with 2 parts.
@@ -195,7 +101,8 @@ fn compare_format(
 ) {
     let (subject_path, query_path) = (subjects.to_str().unwrap(), queries.to_str().unwrap());
     let form = form_of(program, format);
-    let expected = whole(program, subject_path, query_path, user, &limit.to_string(), &form, folder);
+    format_whole(program, subject_path, folder);
+    let expected = whole(program, query_path, user, &limit.to_string(), &form, folder);
     assert!(!expected.is_empty());
     let user = user.iter().map(|&word| word.to_owned()).collect();
     let settings = Settings::new(program, user).unwrap().with_format(format).unwrap().with_columns(COLUMNS).unwrap();
@@ -240,42 +147,6 @@ fn blastp_gives_the_same_over_parts() {
         compare(Program::Blastp, &subjects, &queries, &["-evalue", "1e-3"], 5, folder.path());
         compare_formats(Program::Blastp, &subjects, &queries, &["-evalue", "1e-3"], 5, folder.path());
     }
-}
-
-/// DNA that has the proteins of a file in it: one codon for each amino acid.
-fn back_translated(proteins: &Path, to: &Path) {
-    let codon = |letter: u8| match letter {
-        b'A' => "GCT",
-        b'R' => "CGT",
-        b'N' => "AAC",
-        b'D' => "GAT",
-        b'C' => "TGC",
-        b'Q' => "CAG",
-        b'E' => "GAA",
-        b'G' => "GGC",
-        b'H' => "CAT",
-        b'I' => "ATC",
-        b'L' => "CTG",
-        b'K' => "AAA",
-        b'M' => "ATG",
-        b'F' => "TTC",
-        b'P' => "CCG",
-        b'S' => "AGC",
-        b'T' => "ACC",
-        b'W' => "TGG",
-        b'Y' => "TAC",
-        b'V' => "GTG",
-        b'*' => "TAA",
-        _ => "NNN",
-    };
-    let mut text = String::new();
-    for record in records(proteins) {
-        let record = String::from_utf8(record).unwrap();
-        let (header, sequence) = record.split_once('\n').unwrap();
-        let bases: String = sequence.bytes().filter(u8::is_ascii_graphic).map(codon).collect();
-        text += &format!("{header}\n{bases}\n");
-    }
-    fs::write(to, text).unwrap();
 }
 
 #[test]

@@ -113,7 +113,8 @@ pub struct SearchArgs {
     /// Arguments for the program, quoted as in a shell
     ///
     /// diamond always gets --no-ranking, --ignore-warnings and --algo 0 as well. Without --no-ranking, parts would give
-    /// other hits than the whole database.
+    /// other hits than the whole database. Options with which parts would give other lines are refused; the
+    /// documentation lists all of them ('Options of the programs').
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     pub engine_args: Option<String>,
 
@@ -121,7 +122,7 @@ pub struct SearchArgs {
     #[arg(short, long, value_name = "N", value_parser = RangedU64ValueParser::<usize>::new().range(1..=65536))]
     pub threads: Option<usize>,
 
-    /// Parts that each rank searches at the same time [default: one for each NUMA node]
+    /// Parts that each rank searches at the same time [default: one for each NUMA node, if memory allows]
     ///
     /// Each part is searched by a program with its share of the threads, on CPUs and NUMA nodes of its own. By default
     /// there are not more than the rank has parts.
