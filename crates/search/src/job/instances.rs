@@ -13,13 +13,13 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{Builder, ScopedJoinHandle};
 use zerohop_memory::Placed;
-use zerohop_model::machine::Machine;
+use zerohop_model::machine::{Bytes, Machine};
 use zerohop_model::plan::{HugePages, InstancePlan};
-use zerohop_plan::{Replicas, Request, plan};
+use zerohop_plan::{Replicas, Request, free_memory, leaves_room, plan};
 use zerohop_topology::Pinned;
 
-/// The instances of a rank.
-pub struct Instances(Vec<Instance>);
+/// The instances of a rank, and why they are not more, if memory is the reason.
+pub struct Instances(Vec<Instance>, Option<String>);
 
 struct Instance {
     plan: InstancePlan,
@@ -30,20 +30,20 @@ struct Instance {
 }
 
 impl Instances {
-    /// Instances for a rank that has so many parts: as many as asked for, or one for each node that has CPUs for us;
-    /// not more than parts.
+    /// Instances for a rank that has so many parts: as many as asked for, or one for each node that has CPUs for us if
+    /// there is memory for them; not more than parts.
     ///
     /// # Errors
     /// A machine that cannot be looked at.
     pub fn new(job: &SearchJob, search: &Search, parts: usize) -> Result<Self, JobError> {
-        let plans = plans(&zerohop_topology::detect()?, job, parts)?;
+        let (plans, fewer) = plans(&zerohop_topology::detect()?, job, parts, search.memory_bytes())?;
         let instance = |plan: InstancePlan| Instance {
             search: search.clone().with_threads(plan.threads),
             placed: Placed::new(&plan.placement),
             unpinned: OnceLock::new(),
             plan,
         };
-        Ok(Instances(plans.into_iter().map(instance).collect()))
+        Ok(Instances(plans.into_iter().map(instance).collect(), fewer))
     }
 
     /// Where they are.
@@ -51,9 +51,9 @@ impl Instances {
         self.0.iter().map(|instance| instance.plan.clone()).collect()
     }
 
-    /// What the kernel refused of it, a sentence each.
+    /// What the kernel refused of it, or memory did not allow, a sentence each.
     pub fn refused(&self) -> Vec<String> {
-        self.0.iter().flat_map(Instance::refused).collect()
+        self.0.iter().flat_map(Instance::refused).chain(self.1.clone()).collect()
     }
 
     /// Reads the files of `parts` and compares their digests; each instance reads those that it will search first, so
@@ -140,18 +140,89 @@ fn none(what: &str) -> SearchError {
     SearchError::System { what: "a part was not searched".to_owned(), source: std::io::Error::other(what.to_owned()) }
 }
 
-fn plans(machine: &Machine, job: &SearchJob, parts: usize) -> Result<Vec<InstancePlan>, JobError> {
+/// The instances on a machine, each of which needs some `program_bytes` of memory, and why they are not more.
+fn plans(
+    machine: &Machine,
+    job: &SearchJob,
+    parts: usize,
+    program_bytes: u64,
+) -> Result<(Vec<InstancePlan>, Option<String>), JobError> {
     let has_cpus = |cpus: &[_]| cpus.iter().any(|cpu| machine.allowed.cpus.contains(cpu));
     let nodes = machine.nodes.iter().filter(|node| has_cpus(&node.cpus)).count();
+    let (number, fewer) = match job.instances {
+        Some(asked) => (asked.min(parts), None),
+        None => usual(machine, nodes.min(parts), program_bytes),
+    };
     let request = Request {
         workers: job.threads,
-        replicas: Replicas::Count(job.instances.unwrap_or(nodes).min(parts)),
+        replicas: Replicas::Count(number),
         pages: job.pages,
         huge_pages: HugePages::Off,
-        index_bytes: 0,
+        // It is an estimate, and refuses nothing.
+        index_bytes: program_bytes.min(free_memory(machine) / number.max(1) as u64),
         kept: &[],
         engine: zerohop_plan::Engine::External { shares: false },
         map: None,
     };
-    Ok(plan(machine, &request)?.instances(false))
+    Ok((plan(machine, &request)?.instances(false), fewer))
+}
+
+/// How many programs search at the same time if that is not asked for: `most`, or as many as leave room; and why they
+/// are fewer.
+fn usual(machine: &Machine, most: usize, program_bytes: u64) -> (usize, Option<String>) {
+    let number = (1..=most).rev().find(|&number| leaves_room(machine, program_bytes, number)).unwrap_or(1);
+    let fewer = (number < most).then(|| {
+        format!(
+            "{number} of {most} possible programs search at the same time: each takes some {} of memory, and more \
+             would take more than half of what is free (--instances asks for a number)",
+            Bytes(program_bytes)
+        )
+    });
+    (number, fewer)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use zerohop_model::machine::{Allowed, CpuId, Node, NodeId};
+
+    const GIB: u64 = 1 << 30;
+
+    /// `nodes` nodes of 4 CPUs and 16 GiB each.
+    fn machine(nodes: u32) -> Machine {
+        let node = |number: u32| Node {
+            id: NodeId(number),
+            cpus: (4 * number..4 * number + 4).map(CpuId).collect(),
+            memory: Bytes(16 * GIB),
+            free: Bytes(16 * GIB),
+        };
+        Machine {
+            name: "test".into(),
+            cpu_model: String::new(),
+            nodes: (0..nodes).map(node).collect(),
+            distances: (0..nodes).map(|i| (0..nodes).map(|j| 10 + 6 * i.abs_diff(j)).collect()).collect(),
+            caches: Vec::new(),
+            page_size: Bytes(4096),
+            huge_page_size: None,
+            allowed: Allowed {
+                cpus: (0..4 * nodes).map(CpuId).collect(),
+                nodes: (0..nodes).map(NodeId).collect(),
+                cpu_quota: None,
+                memory_limit: None,
+                memory_left: None,
+            },
+        }
+    }
+
+    #[test]
+    fn there_is_a_program_for_each_node_if_there_is_memory() {
+        let machine = machine(4);
+        assert_eq!(usual(&machine, 4, GIB), (4, None));
+        assert_eq!(usual(&machine, 3, GIB), (3, None));
+        // A program of 12 GiB is more than half of a node: two, over two nodes each.
+        let (number, fewer) = usual(&machine, 4, 12 * GIB);
+        assert_eq!(number, 2);
+        assert!(fewer.unwrap().starts_with("2 of 4 possible programs search at the same time: each takes some 12"));
+        assert_eq!(usual(&machine, 4, 1000 * GIB).0, 1);
+    }
 }
