@@ -3,7 +3,8 @@
 use crate::database::{Digesting, FileEntry};
 use crate::error::SearchError;
 use crate::fasta::{Batch, FastaReader, Record};
-use crate::program::{Program, Settings};
+use crate::program::Program;
+use crate::settings::Settings;
 use std::fs::File;
 use std::io::BufRead;
 use std::path::Path;

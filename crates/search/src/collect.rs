@@ -86,7 +86,7 @@ mod tests {
     use crate::error::SearchError;
     use crate::fasta::tests::batch;
     use crate::hit::lines;
-    use crate::program::Settings;
+    use crate::settings::Settings;
     use crate::written::{Lines, tabular};
 
     /// Query and lines of each hit.

@@ -7,7 +7,7 @@ use crate::fasta::Batch;
 use crate::frame::Frame;
 use crate::framing::Framing;
 use crate::hit::Hit;
-use crate::program::Settings;
+use crate::settings::Settings;
 use crate::tool::{Run, Said, command, rewound, scratch_file};
 use crate::warnings::Warnings;
 use crate::written::{Fault, Lines, tabular};

@@ -6,7 +6,8 @@ use crate::database::{Database, FileEntry, file_entry};
 use crate::error::SearchError;
 use crate::fasta::{Batch, Batches, FastaReader, Limits, is_stream};
 use crate::local::Search;
-use crate::program::{Program, Settings};
+use crate::program::Program;
+use crate::settings::Settings;
 use std::path::Path;
 use std::time::{Duration, Instant};
 

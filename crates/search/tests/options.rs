@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use zerohop_search::build::build;
 use zerohop_search::fasta::Limits;
 use zerohop_search::options::{Effect, EngineOption, options};
-use zerohop_search::{Database, Program, Reaping, Search, Settings};
+use zerohop_search::{Database, Program, Search, Settings};
 
 /// Without `LONG` one of so many is tried.
 const STEP: usize = 10;
@@ -49,7 +49,7 @@ fn compare(program: Program, (queries, subjects): (&Path, &Path), folder: &Path)
     let numbers: &[usize] = if is_long() { &[1, 2, 3, 5] } else { &[3] };
     format_whole(program, subjects.to_str().unwrap(), folder);
     let database = |parts: usize| {
-        build(subjects, parts, program, &folder.join(format!("db{parts}")), None, &Reaping::default(), &|_| ()).unwrap()
+        build(subjects, parts, program, &folder.join(format!("db{parts}")), None, &|_| ()).unwrap()
     };
     let databases: Vec<Database> = numbers.iter().map(|parts| database(*parts)).collect();
     for words in tries(program) {

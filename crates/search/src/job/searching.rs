@@ -11,7 +11,7 @@ use crate::frame::Frame;
 use crate::hit::Key;
 use crate::local::{Found, Search};
 use crate::merge::Merge;
-use crate::program::Settings;
+use crate::settings::Settings;
 use std::io::BufRead;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::SyncSender;

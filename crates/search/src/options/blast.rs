@@ -21,6 +21,7 @@ const UNGAPPED: &str = "E-values of ungapped alignments depend on what else is i
 const COVER: &str = "the search leaves out short alignments only when it writes lines, so parts would keep other \
                      subjects: add qcovhsp to --columns and filter the output";
 
+const RUNS: &str = "the program itself gives other lines from run to run with it: leave it out";
 const FILTER: &str = "it was not tried over parts: mask the queries with small letters and add -lcase_masking";
 const INDEX: &str = "parts have no such index: leave it out";
 
@@ -62,7 +63,7 @@ pub(super) const PROTEIN: &[EngineOption] = &[
     same(&["-threshold"], &["-threshold 15"]),
     same(&["-comp_based_stats"], &["-comp_based_stats 0", "-comp_based_stats 1", "-comp_based_stats 3"]),
     same(&["-seg"], &["-seg yes", "-seg '10 1.8 2.1'"]),
-    flag(&["-use_sw_tback"], &["-use_sw_tback"]),
+    refused(&["-use_sw_tback"], RUNS),
     refused(&["-ipglist", "-negative_ipglist"], CUTS),
 ];
 

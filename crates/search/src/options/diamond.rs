@@ -64,7 +64,7 @@ pub(super) const OPTIONS: &[EngineOption] = &[
     same(&["--gapextend"], &["--gapextend 2", "--gapopen 9 --gapextend 2"]),
     same(
         &["--matrix"],
-        &["--matrix BLOSUM45", "--matrix BLOSUM80", "--matrix pam70 --comp-based-stats 0", "--matrix PAM250"],
+        &["--matrix BLOSUM45", "--matrix BLOSUM80", "--matrix pam70 --comp-based-stats 0", "--matrix BLOSUM50"],
     ),
     refused(&["--custom-matrix"], DIGITS),
     refused(&["--salltitles", "--sallseqid", "--xml-blord-format"], FORMAT),

@@ -3,7 +3,7 @@
 use super::{Alignment, Fault, Lines, number};
 use crate::fasta::Batch;
 use crate::format::Format;
-use crate::program::Layout;
+use crate::settings::Layout;
 
 /// The alignments in `lines`.
 pub(crate) fn alignments<'a>(lines: Lines<'a>, layout: &Layout, batch: &Batch) -> Result<Vec<Alignment<'a>>, Fault> {
