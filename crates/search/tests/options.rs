@@ -1,7 +1,8 @@
 //! Each option that stands as the same in the tables gives the lines of one search by the program itself, in its order.
 //!
 //! `LONG=1` tries all of them over 1, 2, 3 and 5 parts, with the program's own `-k` and with 3 (50 where BLAST loses
-//! subjects with less); otherwise every tenth is tried over 3 parts with `-k 3`. docs/distributed.md lists the same tables; `FILL=1` writes the list there.
+//! subjects with less); otherwise every tenth is tried over 3 parts with `-k 3`. docs/distributed.md lists the same
+//! tables; `FILL=1` writes the list there.
 #![allow(clippy::print_stderr, reason = "a developer reads it")]
 #![allow(clippy::unwrap_used, clippy::panic)]
 

@@ -44,7 +44,6 @@ pub(super) const COMMON: &[EngineOption] = &[
     refused(&["-qcov_hsp_perc"], COVER),
     same(&["-query_loc"], &["-query_loc 10-200"]),
     same(&["-evalue"], &["-evalue 1e-3"]),
-    same(&["-word_size"], &["-word_size 5"]),
     same(&["-soft_masking"], &["-soft_masking true", "-soft_masking false"]),
     flag(&["-lcase_masking"], &["-lcase_masking"]),
     flag(&["-subject_besthit"], &["-subject_besthit"]),
@@ -60,6 +59,7 @@ pub(super) const PROTEIN: &[EngineOption] = &[
     same(&["-gapopen"], &["-gapopen 9 -gapextend 2"]),
     same(&["-gapextend"], &["-gapopen 9 -gapextend 2"]),
     same(&["-matrix"], &["-matrix BLOSUM45", "-matrix PAM70"]),
+    same(&["-word_size"], &["-word_size 2"]),
     same(&["-threshold"], &["-threshold 15"]),
     same(&["-comp_based_stats"], &["-comp_based_stats 0", "-comp_based_stats 1", "-comp_based_stats 3"]),
     same(&["-seg"], &["-seg yes", "-seg '10 1.8 2.1'"]),
@@ -90,6 +90,8 @@ pub(super) const BLASTN: &[EngineOption] = &[
         &["megablast", "dc-megablast", "blastn"],
         &["-task megablast", "-task dc-megablast", "-task blastn"],
     ),
+    // Shorter words find so much that BLAST's list of candidates is too short for it.
+    only(&["-word_size"], &["7", "11", "28"], &["-task blastn -word_size 7"]),
     same(&["-strand"], &["-task blastn -strand plus"]),
     same(&["-gapopen"], &["-task blastn -gapopen 4 -gapextend 2"]),
     same(&["-gapextend"], &["-task blastn -gapopen 4 -gapextend 2"]),
@@ -103,7 +105,7 @@ pub(super) const BLASTN: &[EngineOption] = &[
     same(&["-template_type"], &["-task dc-megablast -template_type optimal -template_length 18"]),
     same(&["-template_length"], &["-task dc-megablast -template_type optimal -template_length 18"]),
     same(&["-sum_stats"], &["-task blastn -sum_stats true"]),
-    flag(&["-no_greedy"], &["-no_greedy"]),
+    flag(&["-no_greedy"], &["-no_greedy -gapopen 5 -gapextend 2"]),
     same(&["-min_raw_gapped_score"], &["-task blastn -min_raw_gapped_score 60"]),
     same(&["-off_diagonal_range"], &["-task blastn -window_size 40 -off_diagonal_range 5"]),
 ];

@@ -9,7 +9,8 @@ const LIMIT: &str = "give -k to zerohop search";
 const TALK: &str = "zerohop reads what diamond says: leave it out";
 const SIZE: &str = "zerohop gives the letters of the whole database: leave it out";
 const OWN_FILES: &str = "it writes files of its own, of which there would be one set for each part: leave it out";
-const WHOLE: &str = "what it keeps of a part depends on what else is in the part: leave it out, or search the whole with diamond itself";
+const WHOLE: &str = "what it keeps of a part depends on what else is in the part: leave it out, or search the whole \
+                     with diamond itself";
 const CUTS: &str = "it leaves out a share of the database, whose size the E-values would not follow: \
                     build a database of the sequences that you want";
 const TRANSLATED: &str = "it is for translated queries, and proteins are searched here: leave it out";
