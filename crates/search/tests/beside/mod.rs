@@ -59,7 +59,7 @@ pub fn format_whole(program: Program, subjects: &str, folder: &Path) {
 /// One search of the whole database by the program itself, without anything of ours.
 pub fn whole(program: Program, queries: &str, user: &[&str], limit: &str, form: &str, folder: &Path) -> Vec<u8> {
     if program.is_blast() {
-        let line = ["-db", "whole", "-query", queries, "-max_target_seqs", limit, "-outfmt", form];
+        let line = ["-db", "whole", "-query", queries, "-max_target_seqs", limit, "-outfmt", form, "-num_threads", "2"];
         return output(program.name(), &[&line, user].concat(), folder);
     }
     let line = ["blastp", "--quiet", "--no-ranking", "-d", "whole", "-q", queries, "-k", limit];
