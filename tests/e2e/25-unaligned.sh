@@ -205,6 +205,23 @@ END
     zerohop align -q -t 2 --engine bowtie2 --unaligned own_%.fq -o r.bam ref.fa mapped.fq none.fq
     [ ! -s own_1.fq ] && [ ! -s own_2.fq ] || fail "a pair of which one mate is aligned"
 fi
+# FASTA comes out as FASTA, whatever qualities a program makes up; a quality of '*' is one
+python3 - << 'END'
+import random
+random.seed(6)
+with open('none.fa', 'w') as fasta, open('star.fq', 'w') as fastq:
+    for number in range(9):
+        bases = ''.join(random.choices('ACGT', k=1 if number % 4 == 1 else 70))
+        fasta.write(f'>n{number}\n{bases}\n')
+        fastq.write(f'@n{number}\n{bases}\n+\n{"*" * len(bases)}\n')
+END
+for engine in strobealign bowtie2 hisat2 bowtie bwa minimap2; do
+    [ $engine = strobealign ] || command -v $engine > /dev/null || continue
+    for reads in none.fa star.fq; do
+        zerohop align -q -t 2 --engine $engine --build-index --unaligned own.fq -o r.sam ref.fa $reads
+        same own.fq $reads "$engine, $reads"
+    done
+done
 # BAM, of which no read is left
 zerohop align -q -t 2 --unaligned own_%.fq -o r.bam ref.fa reads.bam
 cmp <(cat own_[12].fq | grep -c .) <(zerohop align -q --unaligned one.fq -o r.bam ref.fa reads.bam; grep -c . one.fq) ||

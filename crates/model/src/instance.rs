@@ -98,6 +98,8 @@ pub struct Line {
     pub comment: Span,
     /// Whether its read failed the sequencer's filters (0x200).
     pub failed_filters: bool,
+    /// Whether its read has qualities.
+    pub has_qualities: bool,
     /// Which mate its read is, as [`OfRead::pair_flags`] says it.
     pub pair_flags: u16,
     /// Which fragment of the chunk it is of.
@@ -128,8 +130,9 @@ impl Answer {
         let mut before = None;
         self.lines.iter().map(move |line| {
             let is_first = before.replace(line.fragment) != Some(line.fragment);
-            let Line { failed_filters, pair_flags, .. } = *line;
-            let of_read = OfRead { comment: &self.comments[range(line.comment)], failed_filters, pair_flags };
+            let Line { failed_filters, has_qualities, pair_flags, .. } = *line;
+            let comment = &self.comments[range(line.comment)];
+            let of_read = OfRead { comment, failed_filters, has_qualities, pair_flags };
             (&self.text[range(line.text)], of_read, is_first)
         })
     }

@@ -111,6 +111,8 @@ pub struct OfRead<'a> {
     pub comment: &'a [u8],
     /// Whether it failed the sequencer's filters (0x200).
     pub failed_filters: bool,
+    /// Whether it has qualities: it is not of FASTA. A program may write a record with some that it has made up.
+    pub has_qualities: bool,
     /// Which mate it is: [`PAIRED`](crate::record::PAIRED) and [`FIRST`](crate::record::FIRST) or
     /// [`LAST`](crate::record::LAST); 0 of a single read. A program may take a mate for a single read, if the other one
     /// has no bases.

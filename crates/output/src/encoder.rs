@@ -84,13 +84,14 @@ struct Pending {
     line: Vec<u8>,
     comment: Vec<u8>,
     failed_filters: bool,
+    has_qualities: bool,
     pair_flags: u16,
 }
 
 impl Pending {
     fn of_read(&self) -> OfRead<'_> {
-        let Pending { failed_filters, pair_flags, .. } = *self;
-        OfRead { comment: &self.comment, failed_filters, pair_flags }
+        let Pending { failed_filters, has_qualities, pair_flags, .. } = *self;
+        OfRead { comment: &self.comment, failed_filters, has_qualities, pair_flags }
     }
 }
 
@@ -196,7 +197,7 @@ impl<'h> RecordEncoder<'h> {
                 match at {
                     Some(_) => unaligned.add_record(&self.context, fields, pending.of_read())?,
                     None if pending.pair_flags & PAIRED != 0 => {
-                        unaligned.add_mate_without_bases(&self.context, fields, pending.pair_flags)?;
+                        unaligned.add_mate_without_bases(&self.context, fields, pending.of_read())?;
                     }
                     None => continue,
                 }
@@ -300,8 +301,9 @@ impl Encoder for RecordEncoder<'_> {
         }
         // Now, so that whose line it is can be told.
         self.parser.parse(line)?;
-        let OfRead { comment, failed_filters, pair_flags } = of_read;
-        self.pending.push(Pending { line: line.to_vec(), comment: comment.to_vec(), failed_filters, pair_flags });
+        let OfRead { comment, failed_filters, has_qualities, pair_flags } = of_read;
+        let (line, comment) = (line.to_vec(), comment.to_vec());
+        self.pending.push(Pending { line, comment, failed_filters, has_qualities, pair_flags });
         Ok(())
     }
 

@@ -7,7 +7,7 @@ use crate::tags::RecordContext;
 use std::path::{Path, PathBuf};
 use zerohop_bgzf::BlockCompressor;
 use zerohop_model::chunk::Chunk;
-use zerohop_model::error::Error;
+use zerohop_model::error::{Error, shown};
 use zerohop_model::record::{FIRST, LAST, MATE_UNMAPPED, PAIRED, QC_FAIL, REVERSE, SECONDARY, SUPPLEMENTARY, UNMAPPED};
 use zerohop_model::sink::OfRead;
 
@@ -152,7 +152,7 @@ impl UnalignedEncoder {
         Ok(())
     }
 
-    /// Takes the other mate of a record whose read has these flags. The program wrote none of it, for it has no bases.
+    /// Takes the other mate of a record of this read. The program wrote none of it, for it has no bases.
     ///
     /// # Errors
     /// [`Error::Record`] if BAM cannot hold it.
@@ -160,10 +160,9 @@ impl UnalignedEncoder {
         &mut self,
         context: &RecordContext<'_>,
         record: &Fields<'_>,
-        pair_flags: u16,
+        OfRead { pair_flags, has_qualities, .. }: OfRead<'_>,
     ) -> Result<(), Error> {
         let flags = pair_flags ^ (FIRST | LAST) | UNMAPPED | MATE_UNMAPPED;
-        let has_qualities = record.qual.len() == record.seq.len();
         let fields = fields(record.name, flags, &[], &[]);
         self.put(context, &Read { fields, header: record.name, comment: &[], has_qualities })
     }
@@ -171,13 +170,14 @@ impl UnalignedEncoder {
     /// Takes a read from the primary record that a program wrote of it.
     ///
     /// # Errors
-    /// [`Error::Record`] if BAM cannot hold it.
+    /// [`Error::Record`] if BAM cannot hold it; [`Error::Damaged`] if its qualities are lost.
     pub(crate) fn add_record(
         &mut self,
         context: &RecordContext<'_>,
         record: &Fields<'_>,
-        OfRead { comment, failed_filters, pair_flags }: OfRead<'_>,
+        OfRead { comment, failed_filters, has_qualities, pair_flags }: OfRead<'_>,
     ) -> Result<(), Error> {
+        let own_qual = qualities(record, has_qualities)?;
         let flags = record.flags & QC_FAIL
             | pair_flags
             | UNMAPPED
@@ -189,16 +189,15 @@ impl UnalignedEncoder {
         match record.flags & REVERSE {
             0 => {
                 seq.extend_from_slice(record.seq);
-                qual.extend_from_slice(record.qual);
+                qual.extend_from_slice(own_qual);
             }
             _ => {
                 seq.extend(record.seq.iter().rev().map(|base| complement(*base)));
-                qual.extend(record.qual.iter().rev());
+                qual.extend(own_qual.iter().rev());
             }
         }
         let header = if comment.is_empty() { record.name.to_vec() } else { [record.name, comment].join(&b'\t') };
         let fields = fields(record.name, flags, &seq, &qual);
-        let has_qualities = qual.len() == seq.len();
         let put = self.put(context, &Read { fields, header: &header, comment, has_qualities });
         self.bases = (seq, qual);
         put
@@ -245,6 +244,20 @@ impl UnalignedEncoder {
 /// Whether a record is that of its read, of which there is one.
 pub(crate) fn is_primary(flags: u16) -> bool {
     flags & (SECONDARY | SUPPLEMENTARY) == 0
+}
+
+/// The qualities of the read that a program's record is of: none of FASTA, whatever the program has made up.
+fn qualities<'a>(record: &Fields<'a>, has_qualities: bool) -> Result<&'a [u8], Error> {
+    match (has_qualities, record.qual.len(), record.seq.len()) {
+        (false, ..) => Ok(&[]),
+        // In SAM it looks like none.
+        (true, 0, 1) => Ok(b"*"),
+        (true, qualities, bases) if qualities == bases => Ok(record.qual),
+        _ => {
+            let what = "the aligner's record has no qualities, as its read has: the read cannot be written as it was";
+            Err(Error::Damaged { read: shown(record.name), what: what.to_owned() })
+        }
+    }
 }
 
 /// The letter that it pairs with: those of several bases (SAMv1, section 4.2.3), too.

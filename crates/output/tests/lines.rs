@@ -13,7 +13,7 @@ use zerohop_model::chunk::{Chunk, ReadSpans, Span};
 use zerohop_model::error::Error;
 use zerohop_model::record::{CigarOp, Contig, Locus, Tag, TagValue};
 use zerohop_model::sink::{Encoder, OfRead, Sink};
-use zerohop_output::{Comments, FileSink, Format, Header, OutputSpec, ReadGroup};
+use zerohop_output::{Comments, FileSink, Format, Header, OutputSpec, ReadGroup, ReadsFormat, Unaligned};
 
 const BAM: Format = Format::Bam { level: 0 };
 
@@ -287,6 +287,39 @@ fn what_bam_cannot_hold_is_said() {
     let line = format!("r\t0\tc1\t1\t0\t{wide}\t*\t0\t0\t*\t*");
     assert!(said(line.clone()).contains("65,535 CIGAR operations"));
     encode_line(Format::Sam, line.as_bytes()).unwrap();
+}
+
+/// What becomes of a read that was not aligned, of these columns SEQ and QUAL.
+fn read_of(folder: &std::path::Path, has_qualities: bool, flags: &str, columns: [&str; 2]) -> Result<String, Error> {
+    let unaligned = Unaligned { paths: vec![folder.join("rest.fq")], format: ReadsFormat::Fastq, any_mate: false };
+    let spec = OutputSpec::new(Some(PathBuf::from("/dev/null")), Format::Sam, Header::default());
+    let sink = FileSink::create(OutputSpec { unaligned: Some(unaligned), ..spec })?;
+    let mut encoder = sink.encoder();
+    encoder.begin(0, Vec::new());
+    let line = ["r", flags, "*", "0", "0", "*", "*", "0", "0", columns[0], columns[1]].join("\t");
+    encoder.line(line.as_bytes(), OfRead { has_qualities, ..OfRead::default() }, true)?;
+    encoder.finish()?;
+    Ok(String::from_utf8(encoder.finish_beside(0, Vec::new())?).unwrap())
+}
+
+#[test]
+fn a_read_that_was_not_aligned_has_qualities_where_it_had_some() {
+    let folder = tempfile::tempdir().unwrap();
+    for (has_qualities, flags, columns, wanted) in [
+        (true, "4", ["AC", "I*"], "@r\nAC\n+\nI*\n"),
+        (true, "20", ["AC", "I*"], "@r\nGT\n+\n*I\n"),
+        (true, "4", ["A", "*"], "@r\nA\n+\n*\n"),
+        (true, "4", ["*", "*"], "@r\n\n+\n\n"),
+        // bowtie2, hisat2 and bowtie make qualities up.
+        (false, "4", ["AC", "II"], ">r\nAC\n"),
+        (false, "20", ["A", "I"], ">r\nT\n"),
+        (false, "4", ["AC", "*"], ">r\nAC\n"),
+        (false, "4", ["*", "*"], ">r\n\n"),
+    ] {
+        assert_eq!(read_of(folder.path(), has_qualities, flags, columns).unwrap(), wanted);
+    }
+    let lost = read_of(folder.path(), true, "4", ["AC", "*"]).unwrap_err();
+    assert!(lost.to_string().contains("'r'") && lost.to_string().contains("has no qualities"), "{lost}");
 }
 
 #[derive(Debug, Clone)]

@@ -110,7 +110,14 @@ impl Drain for Output {
         std::thread::sleep(Duration::from_micros(number * 37 % 11 * 20));
         let text = Span { start: 0, end: name.len() as u32 };
         let tally = Tally { reads: 1, primary_records: 1, ..Tally::default() };
-        let lines = vec![Line { text, comment: Span::default(), failed_filters: false, pair_flags: 0, fragment: 0 }];
+        let lines = vec![Line {
+            text,
+            comment: Span::default(),
+            failed_filters: false,
+            has_qualities: true,
+            pair_flags: 0,
+            fragment: 0,
+        }];
         *answer = Answer { number, lane, text: name, lines, tally, ..Answer::default() };
         self.done += 1;
         Ok(true)

@@ -37,8 +37,15 @@ pub(crate) struct Expected {
     /// The comments of the reads and where each ends, if they were asked for.
     comments: Vec<u8>,
     comment_ends: Vec<u32>,
-    /// Whether each read failed the sequencer's filters.
-    failed_filters: Vec<bool>,
+    marks: Vec<Marks>,
+}
+
+/// What the input says of a read, and the program is not told.
+#[derive(Debug, Clone, Copy)]
+struct Marks {
+    /// Whether it failed the sequencer's filters.
+    failed_filters: bool,
+    has_qualities: bool,
 }
 
 impl Expected {
@@ -57,7 +64,7 @@ impl Expected {
         for (read, empty) in fragment.reads().zip(&mut empty) {
             self.bases += read.seq.len() as u64;
             *empty = read.seq.is_empty();
-            self.failed_filters.push(read.failed_filters);
+            self.marks.push(Marks { failed_filters: read.failed_filters, has_qualities: read.qual.is_some() });
             if comments {
                 self.comments.extend_from_slice(read.comment);
                 self.comment_ends.push(self.comments.len() as u32);
@@ -364,13 +371,13 @@ impl Ledger {
         })?;
         let text = Span { start: start as u32, end };
         let (comment, fragment) = (open.expected.comment(current.fragment, mate), current.fragment as u32);
-        let failed_filters = open.expected.failed_filters[open.expected.read(current.fragment, mate)];
+        let Marks { failed_filters, has_qualities } = open.expected.marks[open.expected.read(current.fragment, mate)];
         let pair_flags = match (open.expected.paired, mate) {
             (false, _) => 0,
             (true, 0) => PAIRED | FIRST,
             (true, _) => PAIRED | LAST,
         };
-        open.answer.lines.push(Line { text, comment, failed_filters, pair_flags, fragment });
+        open.answer.lines.push(Line { text, comment, failed_filters, has_qualities, pair_flags, fragment });
         open.owners.push(current.fragment as u32);
         self.current = Some(current);
         Ok(())
