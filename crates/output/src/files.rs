@@ -26,7 +26,7 @@ use zerohop_duplicates::{ChunkCounts, Decision, Marks};
 use zerohop_model::error::Error;
 use zerohop_model::sink::{Access, Collect, Encoder, Sink};
 use zerohop_process::overwrite::{self, Kind};
-use zerohop_process::{NewFile, WriteError, complete_all, tell};
+use zerohop_process::{NewFile, WriteError, complete_all, complete_instead_of, tell};
 use zerohop_sort::Store;
 
 /// The part of the memory that is for signatures, where duplicates are looked for: they take about a third of what
@@ -335,9 +335,9 @@ impl FileSink {
         }
         let paths = paths(self.spec.path.as_deref(), self.spec.shards);
         let index_path = index.as_ref().map(NewFile::path);
-        // Before: whatever happens from here on, no index of other records lies beside these.
-        paths.iter().for_each(|path| remove_other_indexes(path, self.spec.format, index_path));
-        complete_all(own.into_iter().chain(index).chain(beside).collect()).map_err(unwritten)?;
+        let outdated: Vec<_> =
+            paths.iter().flat_map(|path| other_indexes(path, self.spec.format, index_path)).collect();
+        complete_instead_of(own.into_iter().chain(index).chain(beside).collect(), &outdated).map_err(unwritten)?;
         Ok(bytes)
     }
 
@@ -468,11 +468,11 @@ pub fn index_path(path: &Path, index: IndexFormat) -> PathBuf {
     name.into()
 }
 
-/// Removes indexes of `path` but the one that is written: they are of records that are replaced. What has the name of
-/// one, and holds something else, stays. One that cannot be removed is told of: the records are complete.
-pub fn remove_other_indexes(path: &Path, format: Format, written: Option<&Path>) {
+/// Indexes of `path` that are there, but for the one that is written: they are of records that are replaced. What has
+/// the name of one, and holds something else, is none.
+fn other_indexes(path: &Path, format: Format, written: Option<&Path>) -> Vec<PathBuf> {
     if zerohop_process::is_written_in_place(path) {
-        return;
+        return Vec::new();
     }
     let formats = IndexFormat::of(format);
     // GATK and Picard write out.bai, and take it before out.bam.bai.
@@ -481,7 +481,12 @@ pub fn remove_other_indexes(path: &Path, format: Format, written: Option<&Path>)
     let of_others = of_others.map(|index| path.with_extension(index.suffix().trim_start_matches('.')));
     let all = formats.iter().map(|index| index_path(path, *index)).chain(of_others);
     let is_index = |other: &Path| other.is_file() && overwrite::replaceable(other, Kind::Index).is_ok();
-    for other in all.filter(|other| Some(&**other) != written && is_index(other)) {
+    all.filter(|other| Some(&**other) != written && is_index(other)).collect()
+}
+
+/// Removes them. One that cannot be removed is told of: the records are complete.
+pub fn remove_other_indexes(path: &Path, format: Format, written: Option<&Path>) {
+    for other in other_indexes(path, format, written) {
         if let Err(error) = std::fs::remove_file(&other) {
             let (other, path) = (other.display(), path.display());
             tell::note(&format!("{other} is an index of what {path} held before, and cannot be removed: {error}."));

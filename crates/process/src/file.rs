@@ -1,24 +1,21 @@
 //! The one way in which zerohop writes files.
 
+use crate::aside::Aside;
 use crate::closed::check_open;
 use crate::descriptors::copy_of;
 use crate::exit::Ending;
 use crate::lock::{has_no_locks, is_still_there};
+use crate::partial::{is_partial_of, partial_name};
 use crate::system::NOT_TO_BE_SYNCED;
 use crate::tell;
-use crate::temporary::{Naming, Temporary};
+use crate::temporary::Temporary;
 use std::collections::BTreeSet;
-use std::ffi::OsStr;
 use std::fs::{File, TryLockError};
 use std::io::{Error, ErrorKind, Write};
 use std::os::fd::RawFd;
-use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use std::time::{SystemTime, UNIX_EPOCH};
 
-/// What stands between the name of a file and the numbers that make its temporary name unique.
-const PARTIAL: &str = ".partial-";
 /// What file systems say that cannot sync folders.
 const NOT_FOR_FOLDERS: [ErrorKind; 3] = [ErrorKind::InvalidInput, ErrorKind::PermissionDenied, ErrorKind::Unsupported];
 /// Symbolic links that are followed, as the kernel does (path_resolution(7)).
@@ -101,6 +98,7 @@ impl NewFile {
             return Ok(NewFile { path: path.to_owned(), file, replaces: None });
         }
         let target = target_of(path)?;
+        check_name(&target)?;
         if there.is_some() {
             // Renaming would replace a file that may not be written.
             File::options().write(true).open(&target)?;
@@ -132,7 +130,7 @@ impl NewFile {
     /// Syncs the file and gives it its name.
     ///
     /// # Errors
-    /// What the system says of either; then there is no such file.
+    /// What the system says of either; then there is what was there before.
     pub fn complete(self) -> Result<(), WriteError> {
         complete_all(vec![self])
     }
@@ -148,17 +146,44 @@ impl NewFile {
 /// Syncs all files, then gives all their names, or none.
 ///
 /// # Errors
-/// What the system says of one of them; then none of them is there.
+/// What the system says of one of them; then there is what was there before.
 pub fn complete_all(files: Vec<NewFile>) -> Result<(), WriteError> {
+    complete_instead_of(files, &[])
+}
+
+/// The same. With their names, the `outdated` files are gone, which say something of what was there before: they are
+/// out of the way before the first file gets its name. One that cannot be removed is told of: the files are complete.
+///
+/// # Errors
+/// As for [`complete_all`].
+pub fn complete_instead_of(files: Vec<NewFile>, outdated: &[PathBuf]) -> Result<(), WriteError> {
     files.iter().try_for_each(NewFile::sync)?;
-    let _naming = Naming::begin();
+    let mut aside = Aside::new();
+    for path in outdated {
+        if let Err(error) = aside.put(path) {
+            let path = path.display();
+            tell::note(&format!("{path}: it is of what was there before, and cannot be removed: {error}."));
+        }
+    }
     let mut named = Vec::new();
-    let outcome = name_all(files, &mut named);
-    if outcome.is_err() {
+    let outcome = put_aside(&files, &mut aside).and_then(|()| name_all(files, &mut named));
+    match outcome {
+        Ok(()) => aside.discard(),
         // Some of them would look like all. There is nobody left to tell of those that cannot be removed.
-        named.iter().for_each(|target| drop(std::fs::remove_file(target)));
+        Err(_) => named.iter().for_each(|target| drop(std::fs::remove_file(target))),
     }
     outcome
+}
+
+/// Puts aside what several files replace: whatever ends us in between, no new one is beside an old one. One alone
+/// replaces the other in one step.
+fn put_aside(files: &[NewFile], aside: &mut Aside) -> Result<(), WriteError> {
+    let replaced = files.iter().filter_map(|file| Some((&file.path, &file.replaces.as_ref()?.target)));
+    let replaced: Vec<_> = replaced.collect();
+    match &replaced[..] {
+        [] | [_] => Ok(()),
+        several => several.iter().try_for_each(|(path, target)| aside.put(target).map_err(WriteError::of(path))),
+    }
 }
 
 /// Gives the files their names; `named` are those that have got theirs.
@@ -288,6 +313,14 @@ pub fn target_of(path: &Path) -> Result<PathBuf, Error> {
     Err(ErrorKind::InvalidFilename.into())
 }
 
+/// Refuses a name that the file system cannot hold: the temporary one may be shorter.
+fn check_name(target: &Path) -> Result<(), Error> {
+    match target.symlink_metadata() {
+        Err(error) if error.kind() == ErrorKind::InvalidFilename => Err(error),
+        _ => Ok(()),
+    }
+}
+
 fn folder_of(path: &Path) -> PathBuf {
     path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new(".")).to_owned()
 }
@@ -295,11 +328,7 @@ fn folder_of(path: &Path) -> PathBuf {
 /// A new file beside `target`, locked: who finds it unlocked knows that the run which made it is gone.
 fn create_temporary(target: &Path) -> Result<(PathBuf, Temporary, File), Error> {
     loop {
-        let mut name = target.file_name().ok_or(ErrorKind::InvalidFilename)?.to_owned();
-        // On a shared disk another machine's process may have our number.
-        let nanos = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |now| now.subsec_nanos());
-        name.push(format!("{PARTIAL}{}-{nanos:09}", std::process::id()));
-        let path = target.with_file_name(name);
+        let path = partial_name(target)?;
         let temporary = Temporary::enter(&path)?;
         let file = match File::create_new(&path) {
             Ok(file) => file,
@@ -327,7 +356,7 @@ fn create_temporary(target: &Path) -> Result<(PathBuf, Temporary, File), Error> 
 fn remove_left(target: &Path) {
     let Some(name) = target.file_name() else { return };
     let Ok(folder) = std::fs::read_dir(folder_of(target)) else { return };
-    for entry in folder.flatten().filter(|entry| is_temporary_of(name, &entry.file_name())) {
+    for entry in folder.flatten().filter(|entry| is_partial_of(name, &entry.file_name())) {
         let path = entry.path();
         // To lock a file for one alone NFS wants it open for writing.
         if let Ok(file) = File::options().write(true).open(&path)
@@ -339,99 +368,5 @@ fn remove_left(target: &Path) {
     }
 }
 
-/// Whether `other` is a temporary name of `name`: with `.partial-PID-NANOSECONDS` behind it.
-fn is_temporary_of(name: &OsStr, other: &OsStr) -> bool {
-    let rest = other.as_bytes().strip_prefix(name.as_bytes()).and_then(|rest| rest.strip_prefix(PARTIAL.as_bytes()));
-    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-    let numbers = rest.and_then(|rest| std::str::from_utf8(rest).ok()).and_then(|rest| rest.split_once('-'));
-    numbers.is_some_and(|(process, nanos)| is_number(process) && is_number(nanos))
-}
-
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use std::os::unix::fs::{PermissionsExt, symlink};
-
-    fn names(folder: &Path) -> Vec<String> {
-        let mut names: Vec<_> =
-            std::fs::read_dir(folder).unwrap().map(|e| e.unwrap().file_name().into_string().unwrap()).collect();
-        names.sort();
-        names
-    }
-
-    #[test]
-    fn a_file_gets_its_name_when_it_is_complete() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("o.json");
-        let new = NewFile::create(&path).unwrap();
-        new.file().write_all(b"x").unwrap();
-        assert!(!path.exists() && new.temporary_path().unwrap().exists());
-        new.complete().unwrap();
-        assert_eq!((std::fs::read(&path).unwrap(), names(folder.path())), (b"x".to_vec(), vec!["o.json".to_owned()]));
-        drop(NewFile::create(&folder.path().join("other")).unwrap());
-        assert_eq!(names(folder.path()), ["o.json"], "what is not complete leaves nothing");
-    }
-
-    #[test]
-    fn links_stay_links_and_replaced_files_keep_their_permissions() {
-        let folder = tempfile::tempdir().unwrap();
-        let at = |name: &str| folder.path().join(name);
-        std::fs::write(at("private"), "old").unwrap();
-        std::fs::set_permissions(at("private"), PermissionsExt::from_mode(0o600)).unwrap();
-        symlink("private", at("link")).unwrap();
-        symlink("link", at("link-to-link")).unwrap();
-        symlink("nothing-yet", at("dangling")).unwrap();
-        write(&at("link-to-link"), b"new").unwrap();
-        write(&at("dangling"), b"first").unwrap();
-        assert_eq!(names(folder.path()), ["dangling", "link", "link-to-link", "nothing-yet", "private"]);
-        assert!(at("dangling").is_symlink() && at("link").is_symlink() && at("link-to-link").is_symlink());
-        assert_eq!(std::fs::read(at("private")).unwrap(), b"new");
-        assert_eq!(std::fs::metadata(at("private")).unwrap().permissions().mode() & 0o777, 0o600);
-    }
-
-    #[test]
-    fn devices_stay_devices() {
-        write(Path::new("/dev/null"), b"x").unwrap();
-        let there = std::fs::metadata("/dev/null").unwrap();
-        assert!(!there.is_file());
-        check_writable(Path::new("/dev/null")).unwrap();
-    }
-
-    #[test]
-    fn what_cannot_be_written_is_found_before_it_is() {
-        let folder = tempfile::tempdir().unwrap();
-        assert!(check_writable(folder.path()).is_err(), "a folder");
-        let missing = check_writable(&folder.path().join("none/o.sam")).unwrap_err();
-        assert!(missing.to_string().contains("none/o.sam: cannot write"), "{missing}");
-        std::fs::write(folder.path().join("o"), "old").unwrap();
-        check_writable(&folder.path().join("o")).unwrap();
-        assert_eq!(
-            (std::fs::read(folder.path().join("o")).unwrap(), names(folder.path())),
-            (b"old".to_vec(), vec!["o".to_owned()])
-        );
-    }
-
-    #[test]
-    fn of_several_files_all_get_their_names_or_none() {
-        let folder = tempfile::tempdir().unwrap();
-        let files = ["a", "b", "c"].map(|name| NewFile::create(&folder.path().join(name)).unwrap());
-        // A folder that has come since cannot be replaced.
-        std::fs::create_dir(folder.path().join("b")).unwrap();
-        let error = complete_all(files.into()).unwrap_err();
-        assert_eq!((error.path, names(folder.path())), (folder.path().join("b"), vec!["b".to_owned()]));
-    }
-
-    #[test]
-    fn what_a_killed_run_has_left_is_removed_and_what_a_run_writes_is_not() {
-        let folder = tempfile::tempdir().unwrap();
-        let at = |name: &str| folder.path().join(name);
-        for name in ["o.partial-12-000000034", "o.partial-x", "o.partial-12", "oo.partial-1-2"] {
-            std::fs::write(at(name), "").unwrap();
-        }
-        let one = NewFile::create(&at("o")).unwrap();
-        let other = NewFile::create(&at("o")).unwrap();
-        assert!(one.temporary_path().unwrap().exists(), "somebody writes it");
-        drop((one, other));
-        assert_eq!(names(folder.path()), ["o.partial-12", "o.partial-x", "oo.partial-1-2"]);
-    }
-}
+mod tests;

@@ -27,6 +27,7 @@
 //! What it refuses to do: know what a program is for, or write a temporary file that a signal would leave behind.
 #![deny(unsafe_code)]
 
+mod aside;
 pub mod cache;
 mod charge;
 mod child_program;
@@ -49,6 +50,7 @@ mod mark;
 mod on_path;
 mod output;
 pub mod overwrite;
+mod partial;
 mod pipe;
 mod poll;
 mod reaper;
@@ -71,8 +73,8 @@ pub use confined::confine;
 pub use environment::command_line;
 pub use exhausted::end_where_exhausted;
 pub use exit::Ending;
-pub use file::{NewFile, WriteError, check_folder, check_writable, complete_all, give_name};
-pub use file::{is_written_in_place, sync_folder, target_of, write};
+pub use file::{NewFile, WriteError, check_folder, check_writable, complete_all, complete_instead_of};
+pub use file::{give_name, is_written_in_place, sync_folder, target_of, write};
 pub use files::allow_more_files;
 pub use idle::{Limits, Stopped, end_programs};
 pub use last_words::{how_it_ended, last_lines, last_lines_of};

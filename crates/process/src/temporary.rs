@@ -137,6 +137,7 @@ pub fn remove_temporaries() {
 }
 
 /// While this lives, a signal waits.
+#[derive(Debug)]
 pub(crate) struct Naming;
 
 impl Naming {
