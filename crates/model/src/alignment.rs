@@ -4,6 +4,10 @@
 use crate::record::{CigarOp, Locus, Tag, TagValue};
 use std::ops::Range;
 
+/// Most operations, tags and bytes of text that the alignments of a chunk can have, each: places among them have 32
+/// bits.
+const MOST: usize = if cfg!(test) { 100 } else { u32::MAX as usize };
+
 /// An alignment of a read; of an unmapped read, that there is none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Alignment {
@@ -93,6 +97,8 @@ pub struct Alignments {
     has_names_without_number: bool,
     left_out: u64,
     text: Vec<u8>,
+    /// The fragment whose alignments did not fit.
+    too_many_in: Option<usize>,
 }
 
 /// What a read adds to a contig, for an engine that makes [abundances](crate::index::Product::Abundances).
@@ -143,6 +149,7 @@ impl Alignments {
         self.has_only_acgtn = false;
         self.has_names_without_number = false;
         self.left_out = 0;
+        self.too_many_in = None;
     }
 
     /// What an engine writes itself, where it makes something else than records. Alignments say no more then than
@@ -186,7 +193,8 @@ impl Alignments {
         self.has_names_without_number
     }
 
-    /// Adds an alignment to the fragment that is not ended yet.
+    /// Adds an alignment to the fragment that is not ended yet. One that does not fit is not added whole:
+    /// [`Alignments::too_many_in`] says so.
     pub fn push<'t>(
         &mut self,
         alignment: Alignment,
@@ -201,6 +209,10 @@ impl Alignments {
                 TagValue::Float(value) => StoredValue::Float(value),
                 TagValue::ReadGroup => StoredValue::ReadGroup,
                 TagValue::Comment => StoredValue::Comment,
+                TagValue::Text(text) if text.len() > MOST - self.texts.len() => {
+                    self.note_too_many();
+                    continue;
+                }
                 TagValue::Text(text) => {
                     let start = self.texts.len() as u32;
                     self.texts.extend_from_slice(text);
@@ -209,8 +221,25 @@ impl Alignments {
             };
             self.tags.push(StoredTag { key, value });
         }
+        if self.cigars.len().max(self.tags.len()).max(self.alignments.len()) >= MOST {
+            self.note_too_many();
+            self.cigars.truncate(cigar_start as usize);
+            self.tags.truncate(tags_start as usize);
+            return;
+        }
         let (cigar, tags) = (cigar_start..self.cigars.len() as u32, tags_start..self.tags.len() as u32);
         self.alignments.push(Stored { alignment, cigar, tags });
+    }
+
+    #[cold]
+    fn note_too_many(&mut self) {
+        self.too_many_in.get_or_insert(self.fragment_ends.len());
+    }
+
+    /// The first fragment whose alignments are not all there: those of the chunk take more than 4 GiB of tags, or have
+    /// more operations than 32 bits can count. They must not be written.
+    pub fn too_many_in(&self) -> Option<usize> {
+        self.too_many_in
     }
 
     /// Ends a fragment: what is added from now on belongs to the next.
@@ -253,6 +282,29 @@ mod tests {
         let (all, mut bytes) = ([(3, 0.5), (0, 150.0)].map(|(contig, bases)| Weight { contig, bases }), Vec::new());
         all.into_iter().for_each(|weight| weight.push_to(&mut bytes));
         assert_eq!(Weight::all_in(&bytes).collect::<Vec<_>>(), all);
+    }
+
+    #[test]
+    fn what_does_not_fit_is_told_and_nothing_wraps() {
+        let text = |text: &'static [u8]| Tag { key: *b"XA", value: TagValue::Text(text) };
+        let op = CigarOp::new(1, b'M').unwrap();
+        let mut out = Alignments::default();
+        for (ops, texts, too_many_in) in [
+            (1, [&[b'x'; 60][..], &[b'y'; 40]], None),
+            (1, [&[b'x'; 60], &[b'y'; 41]], Some(1)),
+            (99, [b"x", b"y"], Some(1)),
+        ] {
+            out.clear();
+            out.push(Alignment::default(), [op], []);
+            out.end_fragment();
+            out.push(Alignment::default(), vec![op; ops], texts.map(text));
+            out.push(Alignment { mate: 1, ..Alignment::default() }, [], []);
+            out.end_fragment();
+            assert_eq!(out.too_many_in(), too_many_in);
+            let all: Vec<Aligned<'_>> = out.fragment(1).collect();
+            assert!(all.iter().flat_map(Aligned::tags).all(|tag| texts.map(text).contains(&tag)));
+            assert!(all.iter().all(|aligned| aligned.cigar.iter().all(|one| *one == op)));
+        }
     }
 
     #[test]

@@ -5,7 +5,7 @@ use crate::line::{Fields, Place};
 use crate::mates::{Mate, Mates, is_replaced};
 use zerohop_model::alignment::{Aligned, Alignments};
 use zerohop_model::chunk::{Chunk, Read};
-use zerohop_model::error::Error;
+use zerohop_model::error::{Error, shown};
 use zerohop_model::record::{CigarOp, QC_FAIL, REVERSE, TagValue, UNMAPPED};
 
 /// What each base pairs with; anything but A, C, G, T and U becomes N, as in strobealign and bwa.
@@ -87,6 +87,9 @@ impl Bases {
             let (found, wanted) = (alignments.fragments(), chunk.len());
             return Err(Error::Internal(format!("the engine aligned {found} fragments of {wanted}")));
         }
+        if let Some(fragment) = alignments.too_many_in() {
+            return Err(too_many(&chunk.fragment(fragment).first));
+        }
         // Of the fragment that was handed out last an error names the place.
         for (index, fragment) in chunk.fragments().enumerate() {
             if !shown.unaligned && !is_aligned(alignments.fragment(index).map(|aligned| aligned.alignment.flags)) {
@@ -156,6 +159,13 @@ impl Bases {
         self.qual.extend(qual.iter().rev());
         Ok((&self.seq, &self.qual))
     }
+}
+
+/// What is wrong if the alignments of a chunk do not fit, from this read on.
+fn too_many(read: &Read<'_>) -> Error {
+    let what = "the alignments of the reads from there back to the beginning of their chunk have more than 4 GiB of \
+                tags or CIGARs: have the engine give fewer alignments per read (such as -h of bwa mem, -N of strobealign)";
+    Error::Record { read: shown(read.name), mate: 0, what: what.to_owned() }
 }
 
 /// Whether one of records with these flags is an alignment.
