@@ -224,6 +224,13 @@ check_refused() {
     refused 2 "--index is for BAM files" --sort --index bai --format bam -o -
     refused 2 "--sort-memory" --sort-memory 1G -o "$WORK/r.bam"
     refused 1 "/nowhere: temporary files for sorting" --sort --tmp-dir /nowhere -o "$WORK/r.bam"
+    refused 1 "there is no folder $WORK/nodir; make it first" --sort -o "$WORK/nodir/r.bam"
+    # what goes down a pipe needs a folder only for what does not fit into memory
+    TMPDIR=/nowhere refused 1 "/nowhere: temporary files for sorting" --sort --sort-memory 1K
+    TMPDIR=/nowhere "$ZEROHOP" align -q --sort "$WORK/ref.fa" "$DATA/phix/phix.1.fastq" > "$WORK/piped.sam" ||
+        fail "a folder for temporary files that are not needed"
+    cd "$WORK"; TMPDIR=/nowhere zerohop align -q --sort --sort-memory 1K -o own.bam ref.fa "$DATA/phix/phix.1.fastq"
+    cmp <(records own.bam) <(records piped.sam) || fail "sorted: other records"
     # an index that would destroy something else
     echo mine > "$WORK/r.bam.bai.keep"; cp "$WORK/r.bam.bai.keep" "$WORK/other.bam.bai"
     "$ZEROHOP" align -q --sort -o "$WORK/other.bam" "$WORK/ref.fa" "$WORK/other.bam.bai" 2> "$WORK/stderr" &&

@@ -33,9 +33,14 @@ pub fn check(job: &Job) -> Result<(), AlignError> {
         let words = "--index is for BAM files (-o FILE.bam) that are sorted by coordinate";
         return Err(AlignError::Usage(words.to_owned()));
     }
-    let folder = folder(job, sorting);
-    tempfile::tempfile_in(&folder).map(drop).map_err(|source| Error::Spill { folder, source })?;
-    Ok(())
+    sorting.tmp_dir.as_deref().map_or(Ok(()), check_tmp_dir)
+}
+
+/// Refuses a folder where no temporary files can be. That of the output can be written to, if the output can; elsewhere
+/// it is known when there is more than fits into memory.
+fn check_tmp_dir(folder: &Path) -> Result<(), AlignError> {
+    let unusable = |source| Error::Spill { folder: folder.to_owned(), source };
+    Ok(tempfile::tempfile_in(folder).map(drop).map_err(unusable)?)
 }
 
 /// Refuses barcodes where not all lanes have fields.
@@ -65,11 +70,13 @@ pub fn no_barcodes(job: &Job, sorted: &SortReport) -> Option<String> {
     Some(format!("{what}: duplicates were looked for as without barcodes."))
 }
 
-/// The folder of temporary files: the one that is wanted, else that of the output, else the present one.
-fn folder(job: &Job, sorting: &Sorting) -> PathBuf {
-    let path = job.output.path.as_deref().filter(|path| !zerohop_process::is_written_in_place(path));
-    let beside = path.and_then(Path::parent).filter(|folder| !folder.as_os_str().is_empty());
-    sorting.tmp_dir.as_deref().or(beside).unwrap_or(Path::new(".")).to_owned()
+/// The folder of temporary files: the one that is wanted, else that of the output; of an output that is no file, that
+/// of the environment ($TMPDIR), else the present one.
+fn folder(tmp_dir: Option<&Path>, output: Option<&Path>, environment: Option<PathBuf>) -> PathBuf {
+    let output = output.filter(|path| !zerohop_process::is_written_in_place(path));
+    let beside = output.map(|path| path.parent().unwrap_or(Path::new("")).to_owned());
+    let wanted = tmp_dir.map(Path::to_owned).or(beside).or(environment);
+    wanted.filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(PathBuf::from("."))
 }
 
 /// How the records of a job are to be sorted: one of so many `jobs` that share what memory is free, which keeps them as
@@ -93,7 +100,11 @@ pub fn spec(
     Ok(zerohop_output::Sorting {
         order: wanted.order,
         memory,
-        folder: folder(job, wanted),
+        folder: folder(
+            wanted.tmp_dir.as_deref(),
+            job.output.path.as_deref(),
+            std::env::var_os("TMPDIR").map(Into::into),
+        ),
         index: wanted.index,
         marking: wanted.marking,
         kept,
@@ -113,4 +124,27 @@ pub fn indexes(job: &Job) -> Vec<PathBuf> {
         || zerohop_process::is_written_in_place(path);
     let formats = if has_none { &[][..] } else { IndexFormat::of(job.output.format()) };
     formats.iter().map(|format| index_path(path, *format)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn temporary_files_are_beside_the_output_or_where_they_are_wanted() {
+        for (tmp_dir, output, environment, wanted) in [
+            (None, Some("a/out.bam"), Some("t"), "a"),
+            (None, Some("out.bam"), Some("t"), "."),
+            (Some("w"), Some("a/out.bam"), Some("t"), "w"),
+            (Some("w"), None, Some("t"), "w"),
+            (None, None, Some("t"), "t"),
+            (None, Some("/dev/stdout"), Some("t"), "t"),
+            (None, Some("-"), Some("t"), "t"),
+            (None, None, Some(""), "."),
+            (None, None, None, "."),
+        ] {
+            let found = folder(tmp_dir.map(Path::new), output.map(Path::new), environment.map(PathBuf::from));
+            assert_eq!(found, Path::new(wanted), "{tmp_dir:?} {output:?} {environment:?}");
+        }
+    }
 }
