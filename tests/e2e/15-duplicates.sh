@@ -295,6 +295,10 @@ check_barcodes() {
     zerohop align -q -C --sort --mark-duplicates --barcode-tag RX -o "$WORK/no.bam" "$WORK/ref.fa" \
         "$WORK/located_1.fq" "$WORK/located_2.fq"
     [ ! -s "$WORK/zerohop.stderr" ] || fail "said of barcodes: $(cat "$WORK/zerohop.stderr")"
+    sed '1~4s/ RX:Z:.*//' "$WORK/located_2.fq" > "$WORK/bare_2.fq"
+    zerohop align -q -C --sort --mark-duplicates --barcode-tag RX -o "$WORK/no.bam" "$WORK/ref.fa" \
+        "$WORK/located_1.fq" "$WORK/bare_2.fq"
+    grep -q "pairs one mate has a barcode" "$WORK/zerohop.stderr" || fail "barcodes of first mates alone: no note"
     echo "barcodes: $with duplicates with them, those of samtools; $without without"
 }
 
@@ -337,10 +341,80 @@ PYTHON
     cmp <(samtools view "$WORK/own.bam" | flags) <(samtools view "$WORK/program.bam" | flags) || fail "numbered mates"
     local rc=0
     "$ZEROHOP" align -q --mark-duplicates -o "$WORK/no.bam" "$WORK/ref.fa" "${reads[@]}" 2> "$WORK/stderr" || rc=$?
-    [ $rc = 2 ] && grep -q -- "--sort" "$WORK/stderr" || fail "without --sort: $rc, $(cat "$WORK/stderr")"
+    [ $rc = 2 ] && grep -q -- "--mark-duplicates is done while records are sorted: give --sort" "$WORK/stderr" ||
+        fail "without --sort: $rc, $(cat "$WORK/stderr")"
     echo "forms: the same duplicates"
 }
 
-for part in check_sets check_engines check_forms check_barcodes check_mate_tags check_picard; do
+# Records that have no base on the reference, a mark that the aligner made itself, and whole templates; what comes out
+# of samtools and Picard, in SAM, BAM and CRAM
+check_odd() {
+    local form rules theirs
+    python3 - "$WORK" << 'PYTHON'
+import random, sys
+random.seed(3)
+bases = "".join(random.choice("ACGT") for _ in range(80000))
+complement = str.maketrans("ACGT", "TGCA")
+with open(f"{sys.argv[1]}/ref.fa", "w") as out:
+    out.write(f">c\n{bases}\n")
+# each record is that of the read with its name
+with open(f"{sys.argv[1]}/reads.fq", "w") as reads, open(f"{sys.argv[1]}/records.sam", "w") as records:
+    def put(name, flags, position, cigar, length, quality):
+        seq, qual = bases[position - 1:position - 1 + length], quality * length
+        if flags & 2048 == 0:
+            own = seq[::-1].translate(complement) if flags & 16 else seq
+            reads.write(f"@{name}\n{own}\n+\n{qual}\n")
+        records.write(f"{name}\t{flags}\tc\t{position}\t60\t{cigar}\t*\t0\t0\t{seq}\t{qual}\n")
+    for number, cigar in enumerate(["12S", "12I", "5S7I", "7I5S", "3H12S4H", "12M", "4S8M", "8M4S"]):
+        for strand in (0, 16):
+            for offset in range(-22, 23):
+                place = 1000 + 100 * (90 * number + 45 * (strand // 16) + offset + 22)
+                put(f"o{number}.{strand}.{offset}", strand, place, cigar, 12, "I")
+                put(f"m{number}.{strand}.{offset}", strand, place + offset, "12M", 12, "5")
+    put("alone", 1024, 100, "20M", 20, "I")
+    put("best", 1024, 200, "20M", 20, "I")
+    put("worse", 0, 200, "20M", 20, "5")
+    put("worse", 2048, 300, "20M", 20, "5")
+PYTHON
+    # an aligner that has these records in a file
+    cat > "$WORK/odd.py" << 'PYTHON'
+import os, sys
+open(sys.argv[1]).read()
+print("@SQ\tSN:c\tLN:80000")
+print(open(os.path.join(os.path.dirname(sys.argv[0]), "records.sam")).read(), end="")
+PYTHON
+    python_aligner odd
+    touch "$WORK/ref.fa.odd"
+    local aligner="-t 1 --engine odd --engine-file $WORK/odd.toml"
+    samtools view -b -o "$WORK/unsorted.bam" -t <(printf 'c\t80000\n') "$WORK/records.sam" 2> /dev/null
+    samtools sort -o "$WORK/sorted.bam" "$WORK/unsorted.bam" 2> /dev/null
+    samtools markdup -l 100000 "$WORK/sorted.bam" "$WORK/samtools.bam" 2> /dev/null
+    samtools markdup -r -l 100000 "$WORK/sorted.bam" "$WORK/samtools-r.bam" 2> /dev/null
+    local all="samtools samtools-r"
+    if command -v PicardCommandLine > /dev/null; then
+        PicardCommandLine MarkDuplicates QUIET=true VERBOSITY=ERROR VALIDATION_STRINGENCY=SILENT \
+            "I=$WORK/sorted.bam" "O=$WORK/picard.bam" "M=$WORK/theirs.txt" 2> /dev/null
+        PicardCommandLine MarkDuplicates QUIET=true VERBOSITY=ERROR VALIDATION_STRINGENCY=SILENT \
+            REMOVE_DUPLICATES=true "I=$WORK/sorted.bam" "O=$WORK/picard-r.bam" "M=$WORK/theirs.txt" 2> /dev/null
+        all="$all picard picard-r"
+    fi
+    for theirs in $all; do
+        rules=${theirs%-r}
+        samtools view "$WORK/$theirs.bam" | cut -f 1,2,4 | sort > "$WORK/expected"
+        local options="--mark-duplicates=$rules"
+        [ $theirs = $rules ] || options="$options --remove-duplicates"
+        for form in sam bam cram; do
+            zerohop align -q $aligner --sort $options -o "$WORK/own.$form" "$WORK/ref.fa" "$WORK/reads.fq"
+            samtools view -T "$WORK/ref.fa" "$WORK/own.$form" | cut -f 1,2,4 | sort > "$WORK/own"
+            diff "$WORK/own" "$WORK/expected" > "$WORK/diff" || fail "$theirs, $form: $(head -n 5 "$WORK/diff")"
+        done
+    done
+    zerohop align -q $aligner --sort --remove-duplicates=templates -o "$WORK/own.bam" "$WORK/ref.fa" "$WORK/reads.fq"
+    cmp <(samtools view "$WORK/own.bam" | cut -f 1,2,4 | sort) \
+        <(samtools view "$WORK/samtools-r.bam" | cut -f 1,2,4 | awk '$2 != 2048' | sort) || fail "whole templates"
+    echo "odd records: as with $all"
+}
+
+for part in check_sets check_engines check_forms check_odd check_barcodes check_mate_tags check_picard; do
     if [[ $part =~ ${PART-} ]]; then part $part; fi
 done

@@ -91,7 +91,8 @@ fn report(
     libraries: &[(String, LibraryCounts)],
     started: Instant,
 ) -> DuplicateReport {
-    let LibraryCounts { paired, single, barcoded, paired_duplicates, single_duplicates, .. } = counts.total();
+    let LibraryCounts { paired, single, barcoded, barcoded_alone, paired_duplicates, single_duplicates, .. } =
+        counts.total();
     let of_library = |(name, library): &(String, LibraryCounts)| LibraryReport {
         name: name.clone(),
         pairs: library.pairs(),
@@ -103,5 +104,5 @@ fn report(
     };
     let libraries = libraries.iter().map(of_library).collect();
     let wall = started.elapsed();
-    DuplicateReport { paired, single, barcoded, paired_duplicates, single_duplicates, libraries, wall }
+    DuplicateReport { paired, single, barcoded, barcoded_alone, paired_duplicates, single_duplicates, libraries, wall }
 }

@@ -9,7 +9,7 @@ use zerohop_ranks::Identity;
 
 /// How duplicates are marked, in the words of the options.
 fn marking_words(marking: Marking) -> String {
-    let Marking { duplicates, search: Search { rules, optical_distance }, barcode } = marking;
+    let Marking { duplicates, search: Search { rules, optical_distance, templates }, barcode } = marking;
     let rules = match rules {
         Rules::Samtools => "samtools",
         Rules::Picard => "picard",
@@ -19,7 +19,10 @@ fn marking_words(marking: Marking) -> String {
         Barcode::Name => "--barcode-name".to_owned(),
     });
     let distance = optical_distance.map(|distance| format!("--optical-distance {distance}"));
-    let remove = (duplicates == Duplicates::Remove).then(|| "--remove-duplicates".to_owned());
+    let remove = (duplicates == Duplicates::Remove).then(|| match templates {
+        false => "--remove-duplicates".to_owned(),
+        true => "--remove-duplicates=templates".to_owned(),
+    });
     let words = std::iter::once(rules.to_owned()).chain(barcode).chain(distance).chain(remove);
     words.collect::<Vec<_>>().join(" ")
 }

@@ -145,9 +145,9 @@ fn doubts(job: &Job, report: &RunReport) -> Vec<String> {
     let none_aligned = || format!("No read was aligned: is {} their reference?", job.reference.display());
     let is_of_records = matches!(job.output.format(), Format::Sam | Format::Bam { .. } | Format::Cram { .. });
     let is_mapping = job.engine != NULL && is_of_records;
-    let no_barcodes = report.sorted.as_ref().and_then(|sorted| sorting::no_barcodes(job, sorted));
+    let barcodes = report.sorted.as_ref().and_then(|sorted| sorting::lacking_barcodes(job, sorted));
     let of_reads = (reads == 0).then(no_reads);
     let of_reads = of_reads.or_else(|| (is_mapping && report.tally.mapped == 0).then(none_aligned));
     let of_pairs = (is_interleaved && reads > 0 && paired == 0).then(no_pairs);
-    of_reads.into_iter().chain(of_pairs).chain(lanes::given_twice(&job.lanes)).chain(no_barcodes).collect()
+    of_reads.into_iter().chain(of_pairs).chain(lanes::given_twice(&job.lanes)).chain(barcodes).collect()
 }

@@ -59,10 +59,20 @@ pub fn check_barcode(job: &Job, all_have_fields: bool) -> Result<(), AlignError>
     Ok(())
 }
 
-/// What the user should know where no read has the barcode that is looked for.
-pub fn no_barcodes(job: &Job, sorted: &SortReport) -> Option<String> {
-    sorted.duplicates.as_ref().filter(|found| found.barcoded == 0 && found.paired + found.single > 0)?;
+/// What the user should know where reads, or mates, have not got the barcode that is looked for.
+pub fn lacking_barcodes(job: &Job, sorted: &SortReport) -> Option<String> {
+    let found = sorted.duplicates.as_ref().filter(|found| found.paired + found.single > 0)?;
     let barcode = job.output.sorting.as_ref()?.marking?.barcode?;
+    match (found.barcoded, found.barcoded_alone) {
+        (0, _) => {}
+        (_, 0) => return None,
+        (_, pairs) => {
+            return Some(format!(
+                "Of {pairs} pairs one mate has a barcode, and the other has none: their records may have been marked \
+                 one by one. Give both mates the barcode."
+            ));
+        }
+    }
     let what = match barcode {
         Barcode::Tag(tag) => format!("No read has the tag {} with text (--barcode-tag)", String::from_utf8_lossy(&tag)),
         Barcode::Name => "No name of a read has an eighth field (--barcode-name)".to_owned(),

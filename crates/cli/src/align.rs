@@ -119,7 +119,7 @@ fn with_reads(args: AlignArgs, lanes: Vec<LaneSpec>, read_groups: ReadGroups) ->
             no_unaligned: args.no_unaligned,
             unaligned: args.unaligned.map(|path| Unaligned { path, any_mate: args.unaligned_mates == MatesName::Any }),
             secondary_bases: args.secondary_bases,
-            sorting: args.sorting.sorting(),
+            sorting: args.sorting.sorting().map_err(Failure::Usage)?,
         },
         placement: Placement {
             threads: args.threads,

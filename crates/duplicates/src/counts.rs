@@ -18,6 +18,9 @@ pub struct LibraryCounts {
     /// Primary records with the barcode of a molecule.
     #[serde(default)]
     pub barcoded: u64,
+    /// Pairs of which one mate has a barcode, and the other has none.
+    #[serde(default)]
+    pub barcoded_alone: u64,
     /// Duplicates among the first.
     pub paired_duplicates: u64,
     /// Duplicates among the others.
@@ -27,7 +30,7 @@ pub struct LibraryCounts {
 }
 
 /// Bytes of the counts of a library, as they travel with a chunk.
-const STORED: usize = 2 + 5 * 4;
+const STORED: usize = 2 + 6 * 4;
 
 impl AddAssign for LibraryCounts {
     fn add_assign(&mut self, other: Self) {
@@ -36,6 +39,7 @@ impl AddAssign for LibraryCounts {
         self.secondary_or_supplementary += other.secondary_or_supplementary;
         self.unmapped += other.unmapped;
         self.barcoded += other.barcoded;
+        self.barcoded_alone += other.barcoded_alone;
         self.paired_duplicates += other.paired_duplicates;
         self.single_duplicates += other.single_duplicates;
         self.optical_pairs += other.optical_pairs;
@@ -92,8 +96,10 @@ impl Counts {
     pub(crate) fn store(&self, out: &mut Vec<u8>) {
         for (number, counts) in (0u16..).zip(&self.libraries) {
             out.extend_from_slice(&number.to_le_bytes());
-            let LibraryCounts { paired, single, secondary_or_supplementary, unmapped, barcoded, .. } = *counts;
-            for count in [paired, single, secondary_or_supplementary, unmapped, barcoded] {
+            let LibraryCounts {
+                paired, single, secondary_or_supplementary, unmapped, barcoded, barcoded_alone, ..
+            } = *counts;
+            for count in [paired, single, secondary_or_supplementary, unmapped, barcoded, barcoded_alone] {
                 out.extend_from_slice(&(count as u32).to_le_bytes());
             }
         }
@@ -109,6 +115,7 @@ impl Counts {
                 secondary_or_supplementary: count(2),
                 unmapped: count(3),
                 barcoded: count(4),
+                barcoded_alone: count(5),
                 ..LibraryCounts::default()
             };
         }

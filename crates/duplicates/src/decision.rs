@@ -108,6 +108,7 @@ struct Best {
     order: u64,
     record: Ordinal,
     mate: Option<u32>,
+    template: Option<Range<u32>>,
     library: u16,
 }
 
@@ -115,6 +116,7 @@ impl Best {
     fn set(&mut self, choice: &Choice<'_>, record: Ordinal) {
         (self.has_mate, self.score, self.order) = (choice.has_mate, choice.score, choice.order);
         (self.record, self.mate, self.library) = (record, choice.mate, choice.library);
+        self.template.clone_from(&choice.template);
         self.tie.clear();
         self.tie.extend_from_slice(choice.tie);
     }
@@ -150,21 +152,25 @@ impl<'m> Set<'m> {
         }
         match self.best.cmp(choice, record) {
             Ordering::Greater => {
-                self.mark(self.best.record, self.best.mate, self.best.library);
+                let Best { record: worse, mate, library, .. } = self.best;
+                let template = self.best.template.take();
+                self.mark(worse, (mate, template), library);
                 self.best.set(choice, record);
             }
-            _ => self.mark(record, choice.mate, choice.library),
+            _ => self.mark(record, (choice.mate, choice.template.clone()), choice.library),
         }
     }
 
-    fn mark(&mut self, record: Ordinal, mate: Option<u32>, library: u16) {
+    /// Marks a record and those that are marked with it: its mate, or all of its template.
+    fn mark(&mut self, record: Ordinal, (mate, template): (Option<u32>, Option<Range<u32>>), library: u16) {
         let counts = self.found.library(library);
         match self.kind {
             PAIR => counts.paired_duplicates += 1 + u64::from(mate.is_some()),
             _ => counts.single_duplicates += 1,
         }
         self.marks.mark(record);
-        mate.into_iter().for_each(|mate| self.marks.mark(record.with_record(mate)));
+        let others = mate.into_iter().chain(template.into_iter().flatten());
+        others.for_each(|other| self.marks.mark(record.with_record(other)));
     }
 
     /// Counts a pair, and where it is.
@@ -178,7 +184,7 @@ impl<'m> Set<'m> {
                 Rules::Samtools => Location::of(choice.tie, true),
                 Rules::Picard => Location::of_bytes(choice.tie),
             };
-            let Choice { first_is_reverse, read_group, library, .. } = *choice;
+            let &Choice { first_is_reverse, read_group, library, .. } = choice;
             // Of a set that is not looked at, no more is kept than says so.
             let of_strand = &mut self.spots_of_strand[usize::from(first_is_reverse)];
             *of_strand += 1;

@@ -2,6 +2,7 @@
 //! DuplicateScoringStrategy).
 
 use crate::primary::Primary;
+use crate::rules::Rules;
 use zerohop_model::record::QC_FAIL;
 
 /// The highest score of a record, so that the sum of two fits into 16 bits (Short.MAX_VALUE / 2).
@@ -15,10 +16,15 @@ pub(crate) fn score(primary: &Primary) -> i64 {
     primary.qualities.min(HIGHEST) as i64 - failed
 }
 
+/// Where a read began, with what was clipped.
+pub(crate) fn begin(primary: &Primary) -> i64 {
+    primary.begin(Rules::Picard)
+}
+
 /// Whether a record is the first end of its pair: the one that began at the lesser place; of equal places, the one that
 /// comes first in the output.
 pub(crate) fn is_first_end(this: &Primary, mate: &Primary) -> bool {
-    let place = |end: &Primary| (end.contig, end.begin(), end.order, end.record);
+    let place = |end: &Primary| (end.contig, begin(end), end.order, end.record);
     place(this) <= place(mate)
 }
 
@@ -26,7 +32,7 @@ pub(crate) fn is_first_end(this: &Primary, mate: &Primary) -> bool {
 /// strand.
 pub(crate) fn orientation(first: &Primary, second: &Primary) -> u8 {
     match (first.is_reverse(), second.is_reverse()) {
-        (true, false) if (first.contig, first.begin()) == (second.contig, second.begin()) => 1,
+        (true, false) if (first.contig, begin(first)) == (second.contig, begin(second)) => 1,
         (first, second) => u8::from(first) << 1 | u8::from(second),
     }
 }

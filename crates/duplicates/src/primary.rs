@@ -1,5 +1,6 @@
 //! A primary record, as far as duplicates go.
 
+use crate::rules::Rules;
 use zerohop_model::record::{CigarOp, REVERSE};
 
 /// Base qualities below do not count.
@@ -10,10 +11,12 @@ const LEAST_QUALITY: u8 = 15;
 pub struct Primary {
     pub(crate) flags: u16,
     pub(crate) contig: i32,
-    /// From 1, with what was clipped: first base, last base; and the last base as samtools computes it for a mate.
+    /// From 1, with what was clipped: first base, last base; and the last base as samtools computes it for a mate, and
+    /// as Picard does. They differ for records that have no base on the reference (`12S`, `12I`).
     pub(crate) start: i64,
     pub(crate) end: i64,
     pub(crate) end_as_mate: i64,
+    pub(crate) end_of_picard: i64,
     /// Sum of the qualities of 15 and more.
     pub(crate) qualities: u64,
     /// Bases that have no quality.
@@ -50,6 +53,7 @@ impl Primary {
             start: position - before + 1,
             end: position + bases_of_reference.max(1) + behind,
             end_as_mate: position + bases_of_reference + behind_as_mate,
+            end_of_picard: position + bases_of_reference + behind,
             qualities: good.map(u64::from).sum(),
             without_quality: (bases - qual.len().min(bases)) as u64,
             order,
@@ -73,7 +77,11 @@ impl Primary {
     }
 
     /// Where the read began, with what was clipped.
-    pub(crate) fn begin(&self) -> i64 {
-        if self.is_reverse() { self.end } else { self.start }
+    pub(crate) fn begin(&self, rules: Rules) -> i64 {
+        match (self.is_reverse(), rules) {
+            (false, _) => self.start,
+            (true, Rules::Samtools) => self.end,
+            (true, Rules::Picard) => self.end_of_picard,
+        }
     }
 }

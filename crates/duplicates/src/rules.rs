@@ -20,6 +20,8 @@ pub struct Search {
     /// Pairs whose clusters are at most so far from each other, in both directions, are optical duplicates; none are
     /// looked for if this is not given.
     pub optical_distance: Option<u32>,
+    /// Whether all records of a duplicate are marked: secondary and supplementary ones and an unmapped mate, too.
+    pub templates: bool,
 }
 
 impl Rules {

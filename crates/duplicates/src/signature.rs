@@ -4,8 +4,9 @@ use crate::counts::Counts;
 use crate::optical::Location;
 use crate::picard;
 use crate::primary::Primary;
-use crate::rules::Rules;
+use crate::rules::{Rules, Search};
 use crate::samtools::{self, Pair};
+use std::ops::Range;
 use zerohop_model::error::Error;
 use zerohop_model::record::{FIRST, PAIRED, UNMAPPED};
 use zerohop_sort::push_frame;
@@ -28,13 +29,15 @@ pub struct Fragment<'a> {
 /// The signatures of a chunk, as frames to be sorted.
 #[derive(Debug)]
 pub struct Signatures {
-    rules: Rules,
+    search: Search,
     /// Of the fragment that is not ended.
     name: Vec<u8>,
     library: u16,
     read_group: u16,
     location: [u8; 10],
     primaries: Vec<Primary>,
+    /// Its records in the chunk.
+    records: Range<u32>,
     /// The key that is being made.
     key: Vec<u8>,
     frames: Vec<u8>,
@@ -43,14 +46,15 @@ pub struct Signatures {
 
 impl Signatures {
     /// For a worker.
-    pub fn new(rules: Rules) -> Self {
+    pub fn new(search: Search) -> Self {
         Signatures {
-            rules,
+            search,
             name: Vec::new(),
             library: 0,
             read_group: 0,
             location: Location::NONE.bytes(),
             primaries: Vec::new(),
+            records: 0..0,
             key: Vec::new(),
             frames: Vec::new(),
             counts: Counts::default(),
@@ -60,6 +64,7 @@ impl Signatures {
     /// Begins a chunk.
     pub fn clear(&mut self) {
         self.primaries.clear();
+        self.records = 0..0;
         self.frames.clear();
         self.counts.libraries.clear();
     }
@@ -73,7 +78,8 @@ impl Signatures {
         self.name.clear();
         self.name.extend_from_slice(fragment.name);
         (self.library, self.read_group) = (fragment.library, fragment.read_group);
-        if self.rules == Rules::Picard {
+        self.records = self.records.end..self.records.end;
+        if self.search.rules == Rules::Picard {
             self.location = Location::of(fragment.name, false).bytes();
         }
         Ok(())
@@ -88,10 +94,15 @@ impl Signatures {
             self.counts.library(self.library).barcoded += 1;
         }
         self.primaries.push(primary);
+        self.records.end += 1;
     }
 
-    /// Counts a secondary or supplementary record of the fragment.
-    pub fn count_other(&mut self) {
+    /// Counts a secondary or supplementary record of the fragment, which may be mapped.
+    pub fn count_other(&mut self, is_mapped: bool) {
+        self.records.end += 1;
+        if !is_mapped {
+            return;
+        }
         self.counts.library(self.library).secondary_or_supplementary += 1;
     }
 
@@ -120,13 +131,18 @@ impl Signatures {
             };
             self.sign(primary, mate)?;
         }
+        if let [first, .., last] = &primaries[..]
+            && first.barcode.is_some() != last.barcode.is_some()
+        {
+            self.counts.library(self.library).barcoded_alone += 1;
+        }
         self.primaries = primaries;
         self.primaries.clear();
         Ok(())
     }
 
     fn sign(&mut self, primary: &Primary, mate: Option<&Primary>) -> Result<(), Error> {
-        if !self.rules.examine(primary) {
+        if !self.search.rules.examine(primary) {
             return Ok(());
         }
         let mate = mate.filter(|mate| primary.has(PAIRED) && !mate.has(UNMAPPED));
@@ -136,7 +152,7 @@ impl Signatures {
             None => counts.single += 1,
         }
         self.push_end(primary, mate.is_some())?;
-        match (self.rules, mate) {
+        match (self.search.rules, mate) {
             (Rules::Samtools, Some(mate)) => self.push_with_mate(primary, mate),
             (Rules::Picard, Some(mate)) if picard::is_first_end(primary, mate) => self.push_pair(primary, mate),
             _ => Ok(()),
@@ -145,10 +161,10 @@ impl Signatures {
 
     /// The signature of one end: where it is, and on which strand.
     fn push_end(&mut self, primary: &Primary, has_mate: bool) -> Result<(), Error> {
-        self.begin_key(END, primary.contig, primary.begin());
+        self.begin_key(END, primary.contig, primary.begin(self.search.rules));
         self.key.push(u8::from(primary.is_reverse()));
         self.end_key(primary);
-        let (score, tie) = match self.rules {
+        let (score, tie) = match self.search.rules {
             Rules::Samtools => (samtools::score(primary), &[][..]),
             Rules::Picard => (picard::score(primary), &self.location[..]),
         };
@@ -177,9 +193,9 @@ impl Signatures {
 
     /// The signature of a pair, by the rules of Picard.
     fn push_pair(&mut self, first: &Primary, second: &Primary) -> Result<(), Error> {
-        self.begin_key(PAIR, first.contig, first.begin());
+        self.begin_key(PAIR, first.contig, picard::begin(first));
         self.key.extend_from_slice(&second.contig.to_be_bytes());
-        self.key.extend_from_slice(&second.begin().to_be_bytes());
+        self.key.extend_from_slice(&picard::begin(second).to_be_bytes());
         self.key.push(picard::orientation(first, second));
         // Of both ends, that which comes first in the output has the barcode.
         let place = |end: &Primary| (end.order, end.record);
@@ -210,7 +226,7 @@ impl Signatures {
 
     /// Ends a key with what else duplicates have in common: with Picard the library; the barcode.
     fn end_key(&mut self, primary: &Primary) {
-        if self.rules == Rules::Picard {
+        if self.search.rules == Rules::Picard {
             self.key.extend_from_slice(&self.library.to_be_bytes());
         }
         if let Some(barcode) = &primary.barcode {
@@ -231,6 +247,7 @@ impl Signatures {
             order: primary.order,
             record: primary.record,
             mate: None,
+            template: self.search.templates.then(|| self.records.clone()),
             tie: &[],
         }
     }
@@ -249,7 +266,7 @@ fn push(frames: &mut Vec<u8>, key: &[u8], choice: &Choice<'_>) -> Result<(), Err
 }
 
 /// What the choice among equal signatures is made by, and what is counted.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Choice<'a> {
     pub(crate) has_mate: bool,
     /// Whether it counts as the pair's, where pairs are counted.
@@ -264,16 +281,21 @@ pub(crate) struct Choice<'a> {
     pub(crate) record: u32,
     /// The other record that is marked with it, if one is.
     pub(crate) mate: Option<u32>,
+    /// All records of the fragment, if they are marked with it.
+    pub(crate) template: Option<Range<u32>>,
     /// Of equal scores the least stays: the name of a pair, with samtools; the place on the flow cell, with Picard.
     pub(crate) tie: &'a [u8],
 }
 
 /// Bytes of a choice before those of the tie.
 const FIXED: usize = 1 + 2 + 2 + 8 + 8 + 4 + 4;
+/// Bytes of a template behind them, where it is marked as a whole.
+const TEMPLATE: usize = 4 + 4;
 
 impl<'a> Choice<'a> {
     fn put(&self, out: &mut Vec<u8>) {
-        let flags = [self.has_mate, self.stands_for_pair, self.first_is_reverse, self.mate.is_some()];
+        let is_there = [self.mate.is_some(), self.template.is_some()];
+        let flags = [self.has_mate, self.stands_for_pair, self.first_is_reverse, is_there[0], is_there[1]];
         out.push(flags.iter().zip(0..).map(|(flag, bit)| u8::from(*flag) << bit).sum());
         out.extend_from_slice(&self.library.to_le_bytes());
         out.extend_from_slice(&self.read_group.to_le_bytes());
@@ -281,16 +303,27 @@ impl<'a> Choice<'a> {
         out.extend_from_slice(&self.order.to_le_bytes());
         out.extend_from_slice(&self.record.to_le_bytes());
         out.extend_from_slice(&self.mate.unwrap_or_default().to_le_bytes());
+        if let Some(Range { start, end }) = &self.template {
+            out.extend_from_slice(&start.to_le_bytes());
+            out.extend_from_slice(&end.to_le_bytes());
+        }
         out.extend_from_slice(self.tie);
     }
 
     /// What [`Choice::put`] wrote.
     pub(crate) fn read(bytes: &'a [u8]) -> Option<Self> {
-        let (fixed, tie) = bytes.split_first_chunk::<FIXED>()?;
+        let (fixed, rest) = bytes.split_first_chunk::<FIXED>()?;
         let is_set = |bit: u8| fixed[0] >> bit & 1 == 1;
         let short = |at: usize| u16::from_le_bytes([fixed[at], fixed[at + 1]]);
         let int = |at: usize| u32::from_le_bytes([0, 1, 2, 3].map(|byte| fixed[at + byte]));
         let long = |at: usize| u64::from(int(at)) | u64::from(int(at + 4)) << 32;
+        let (template, tie) = match is_set(4) {
+            false => (None, rest),
+            true => {
+                let ([a, b, c, d, end @ ..], tie) = rest.split_first_chunk::<TEMPLATE>()?;
+                (Some(u32::from_le_bytes([*a, *b, *c, *d])..u32::from_le_bytes(*end)), tie)
+            }
+        };
         Some(Choice {
             has_mate: is_set(0),
             stands_for_pair: is_set(1),
@@ -301,6 +334,7 @@ impl<'a> Choice<'a> {
             order: long(13),
             record: int(21),
             mate: is_set(3).then(|| int(25)),
+            template,
             tie,
         })
     }

@@ -47,14 +47,42 @@ impl Read {
         i64::from(self.position) + 1 - i64::from(clipped)
     }
 
-    fn end(&self) -> i64 {
-        let before = self.cigar.iter().take_while(|op| b"SH".contains(&op.letter())).count();
-        let behind = self.cigar[before..].iter().filter(|op| op.letter() != b'I');
-        i64::from(self.position) + behind.map(|op| i64::from(op.length())).sum::<i64>()
+    /// Bases of the operations with these letters, from the last one on, as long as they have them.
+    fn bases(&self, letters: &[u8], all: bool) -> i64 {
+        let has = |op: &&CigarOp| letters.contains(&op.letter());
+        let ops: Vec<_> = if all {
+            self.cigar.iter().filter(has).collect()
+        } else {
+            self.cigar.iter().rev().take_while(has).collect()
+        };
+        ops.iter().map(|op| i64::from(op.length())).sum()
     }
 
-    fn end_key(&self) -> (i32, i64, bool) {
-        (self.contig, if self.is(REVERSE) { self.end() } else { self.start() }, self.is(REVERSE))
+    /// unclipped_end, with bam_endpos, which has no record end before it begins.
+    fn end(&self) -> i64 {
+        i64::from(self.position) + self.bases(b"MD", true).max(1) + self.bases(b"SH", false)
+    }
+
+    /// unclipped_other_end, step by step.
+    fn end_as_mate(&self) -> i64 {
+        let (mut at, mut skip) = (i64::from(self.position), true);
+        for op in &self.cigar {
+            match op.letter() {
+                b'M' | b'D' => (at, skip) = (at + i64::from(op.length()), false),
+                b'S' | b'H' if !skip => at += i64::from(op.length()),
+                _ => {}
+            }
+        }
+        at
+    }
+
+    /// getUnclippedEnd of htsjdk.
+    fn end_of_picard(&self) -> i64 {
+        i64::from(self.position) + self.bases(b"MD", true) + self.bases(b"SH", false)
+    }
+
+    fn end_key(&self, end: i64) -> (i32, i64, bool) {
+        (self.contig, if self.is(REVERSE) { end } else { self.start() }, self.is(REVERSE))
     }
 
     /// make_pair_key, branch for branch.
@@ -64,20 +92,20 @@ impl Read {
         let left = if self.contig != mate.contig {
             self.contig < mate.contig
         } else if rev == mrev {
-            if !rev { self.start() <= mate.start() } else { self.end() <= mate.end() }
+            if !rev { self.start() <= mate.start() } else { self.end() <= mate.end_as_mate() }
         } else if rev {
             self.end() <= mate.start()
         } else {
-            self.start() <= mate.end()
+            self.start() <= mate.end_as_mate()
         };
         let orientation;
         if left {
             if rev == mrev {
-                other_at = mate.end();
+                other_at = mate.end_as_mate();
                 orientation = if rev != first { "FF" } else { "RR" };
             } else if !rev {
                 orientation = "FR";
-                other_at = mate.end();
+                other_at = mate.end_as_mate();
             } else {
                 orientation = "RF";
                 this_at = self.end();
@@ -87,7 +115,7 @@ impl Read {
             orientation = if rev != first { "RR" } else { "FF" };
         } else if !rev {
             orientation = "RF";
-            other_at = mate.end();
+            other_at = mate.end_as_mate();
         } else {
             orientation = "FR";
             this_at = self.end();
@@ -112,7 +140,7 @@ fn naive(fragments: &[(String, Vec<Read>)]) -> Vec<usize> {
             continue;
         }
         let own = Seen { number, has_mate: mate.is_some(), score: read.score(), name: name.clone() };
-        match ends.entry(read.end_key()) {
+        match ends.entry(read.end_key(read.end())) {
             Entry::Vacant(entry) => {
                 entry.insert(own.clone());
             }
@@ -175,7 +203,7 @@ fn naive_picard(fragments: &[(String, Vec<Read>)]) -> Vec<usize> {
         let mut own = Vec::new();
         for (at, read) in reads.iter().enumerate() {
             let mate = (reads.len() == 2).then(|| &reads[1 - at]).filter(|mate| !mate.is(UNMAPPED));
-            let (contig, begin, reverse) = read.end_key();
+            let (contig, begin, reverse) = read.end_key(read.end_of_picard());
             let failed = if read.is(QC_FAIL) { 16384 } else { 0 };
             let end = End {
                 library: library(name),
@@ -235,9 +263,10 @@ fn first_best<'e>(ends: impl Iterator<Item = &'e End>) -> &'e End {
 
 /// Numbers of the records that are marked here, with so many fragments in a chunk and so much memory.
 fn marked(rules: Rules, fragments: &[(String, Vec<Read>)], in_chunk: usize, memory: u64) -> Vec<usize> {
+    let search = Search { rules, optical_distance: None, templates: false };
     let folder = tempfile::tempdir().unwrap();
     let (store, counts) = (Store::new(memory, folder.path().to_owned()), ChunkCounts::default());
-    let (mut collector, mut signatures, mut ordinals) = (store.collector(), Signatures::new(rules), Vec::new());
+    let (mut collector, mut signatures, mut ordinals) = (store.collector(), Signatures::new(search), Vec::new());
     for (chunk, fragments) in fragments.chunks(in_chunk).enumerate() {
         signatures.clear();
         let mut record = 0;
@@ -257,7 +286,7 @@ fn marked(rules: Rules, fragments: &[(String, Vec<Read>)], in_chunk: usize, memo
         counts.add(chunk as u64, record, &stored);
     }
     collector.finish().unwrap();
-    let decision = Decision::new(store.parts(1 << 20), &counts, Search { rules, optical_distance: None });
+    let decision = Decision::new(store.parts(1 << 20), &counts, search);
     let mut found = decision.examined();
     found += decision.decide(0..decision.count()).unwrap();
     let marks = decision.into_marks();
@@ -275,7 +304,7 @@ fn marked(rules: Rules, fragments: &[(String, Vec<Read>)], in_chunk: usize, memo
 }
 
 fn read(paired: u16) -> impl Strategy<Value = Read> {
-    let cigar = prop::sample::select(vec!["5M", "3S2M", "2M3S", "1H2S2M1I1M", "2M2D2M1S2H", "4M"]);
+    let cigar = prop::sample::select(vec!["5M", "3S2M", "2M3S", "1H2S2M1I1M", "2M2D2M1S2H", "4M", "5S", "4I", "2I3S"]);
     let flags = prop::sample::select(vec![0, 0, 0, UNMAPPED, QC_FAIL]);
     let qual = prop::collection::vec(prop::sample::select(vec![b'#', b'5', b'?']), 3);
     (0i32..2, 3i32..7, any::<bool>(), cigar, flags, qual).prop_map(
@@ -305,4 +334,63 @@ proptest! {
         prop_assert_eq!(marked(Rules::Samtools, &fragments, in_chunk, memory), naive(&fragments));
         prop_assert_eq!(marked(Rules::Picard, &fragments, in_chunk, memory), naive_picard(&fragments));
     }
+}
+
+#[test]
+fn all_records_of_a_template_are_marked_on_request() {
+    let op = |length, letter| CigarOp::new(length, letter).unwrap();
+    let primary = |flags, quality: u8, record| {
+        let qual = [quality; 5];
+        Primary::new(flags, (0, 7), &[op(5, b'M')], (&qual, 5), 16, record)
+    };
+    for (rules, templates) in [Rules::Samtools, Rules::Picard].into_iter().flat_map(|r| [(r, false), (r, true)]) {
+        let search = Search { rules, optical_distance: None, templates };
+        let folder = tempfile::tempdir().unwrap();
+        let (store, counts) = (Store::new(1 << 20, folder.path().to_owned()), ChunkCounts::default());
+        let (mut collector, mut signatures) = (store.collector(), Signatures::new(search));
+        signatures.clear();
+        // A read with a supplementary record and a mate that is nowhere; the same of less quality; another one.
+        for (name, quality, first) in [("a", b'?', 0), ("b", b'5', 3)] {
+            signatures.begin_fragment(Fragment { name: name.as_bytes(), library: 0, read_group: 0 }).unwrap();
+            signatures.add(primary(PAIRED | FIRST, quality, first));
+            signatures.count_other(true);
+            signatures.add(primary(PAIRED | LAST | UNMAPPED, quality, first + 2));
+        }
+        signatures.begin_fragment(Fragment { name: b"c", library: 0, read_group: 0 }).unwrap();
+        signatures.add(primary(REVERSE, b'?', 6));
+        collector.add(0, signatures.frames().unwrap()).unwrap();
+        let mut stored = Vec::new();
+        signatures.put_counts(&mut stored);
+        counts.add(0, 7, &stored);
+        collector.finish().unwrap();
+        let decision = Decision::new(store.parts(1 << 20), &counts, search);
+        let found = decision.decide(0..decision.count()).unwrap().total();
+        assert_eq!(found.single_duplicates, 1);
+        let marks = decision.into_marks();
+        let is_marked = |record| marks.is_marked(Ordinal::first_of(0).unwrap().with_record(record));
+        let marked: Vec<u32> = (0..7).filter(|record| is_marked(*record)).collect();
+        assert_eq!(marked, if templates { vec![3, 4, 5] } else { vec![3] }, "{rules:?}");
+    }
+}
+
+#[test]
+fn pairs_with_a_barcode_on_one_mate_alone_are_counted() {
+    let op = CigarOp::new(5, b'M').unwrap();
+    let mut signatures = Signatures::new(Search { rules: Rules::Samtools, optical_distance: None, templates: false });
+    signatures.clear();
+    for barcodes in [[Some(&b"AC"[..]), None], [Some(b"AC"), Some(b"AC")], [None, None], [None, Some(b"AC")]] {
+        signatures.begin_fragment(Fragment { name: b"a", library: 0, read_group: 0 }).unwrap();
+        for (flags, barcode) in [PAIRED | FIRST, PAIRED | LAST].into_iter().zip(barcodes) {
+            signatures.add(Primary::new(flags, (0, 7), &[op], (b"?????", 5), 16, 0).with_barcode(barcode));
+        }
+    }
+    signatures.frames().unwrap();
+    let (counts, mut stored) = (ChunkCounts::default(), Vec::new());
+    signatures.put_counts(&mut stored);
+    counts.add(0, 8, &stored);
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::new(0, folder.path().to_owned());
+    let search = Search { rules: Rules::Samtools, optical_distance: None, templates: false };
+    let found = Decision::new(store.parts(1 << 20), &counts, search).examined().total();
+    assert_eq!((found.barcoded, found.barcoded_alone), (4, 2));
 }

@@ -314,6 +314,9 @@ pub struct DuplicateReport {
     /// Primary records with the barcode of a molecule, if these are looked for.
     #[serde(default)]
     pub barcoded: u64,
+    /// Pairs of which one mate has one, and the other has none.
+    #[serde(default)]
+    pub barcoded_alone: u64,
     /// Duplicates among the first.
     pub paired_duplicates: u64,
     /// Duplicates among the others.

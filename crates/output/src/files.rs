@@ -288,7 +288,8 @@ impl FileSink {
     /// which are duplicates.
     pub fn sorted(&self, marks: Option<Marks>) -> Option<SortedParts<'_>> {
         let index = self.index.as_ref().map(FileIndex::like);
-        let duplicates = marks.zip(self.marking().map(|marking| marking.duplicates));
+        let wanted = self.marking().map(|marking| (marking.duplicates, marking.search.rules));
+        let duplicates = marks.zip(wanted).map(|(marks, (duplicates, rules))| (marks, duplicates, rules));
         let (format, cram) = (self.spec.format, self.cram.as_ref());
         let parts = self.store.as_ref()?.parts(format.part_bytes());
         Some(SortedParts::new(parts, (format, cram), index, duplicates))

@@ -224,10 +224,27 @@ fn quote(text: &[u8]) -> String {
 
 /// The line with one flag more; none if it has it already, or has no flags.
 pub(crate) fn with_flag(line: &[u8], flag: u16) -> Option<Vec<u8>> {
+    with_flags(line, |flags| flags | flag)
+}
+
+/// The line without a flag; none if it has not got it.
+pub(crate) fn without_flag(line: &[u8], flag: u16) -> Option<Vec<u8>> {
+    with_flags(line, |flags| flags & !flag)
+}
+
+/// The line with other flags; none if they are the same.
+fn with_flags(line: &[u8], changed: impl FnOnce(u16) -> u16) -> Option<Vec<u8>> {
     let mut columns = line.splitn(3, |&b| b == b'\t');
     let (name, flags, rest) = (columns.next()?, columns.next()?, columns.next()?);
-    let flags = digits(flags, u16::MAX.into()).filter(|flags| flags & u32::from(flag) == 0)? | u32::from(flag);
-    Some([name, itoa::Buffer::new().format(flags).as_bytes(), rest].join(&b'\t'))
+    let flags = digits(flags, u16::MAX.into())? as u16;
+    let new = Some(changed(flags)).filter(|new| *new != flags)?;
+    Some([name, itoa::Buffer::new().format(new).as_bytes(), rest].join(&b'\t'))
+}
+
+/// The flags of a line; none are set where it has no flags.
+pub(crate) fn flags_of(line: &[u8]) -> u16 {
+    let flags = line.splitn(3, |&b| b == b'\t').nth(1);
+    flags.and_then(|flags| digits(flags, u16::MAX.into())).unwrap_or_default() as u16
 }
 
 /// SAMv1 rules out every '@'; reads have it, and what matters is that the line is not taken for one of the header.
@@ -329,6 +346,17 @@ mod tests {
         assert_eq!(template_length(b"2147483647"), Ok(i32::MAX));
         assert!(template_length(b"2147483648").is_err() && template_length(b"--1").is_err());
         assert_eq!((place("POS", b"0"), place("POS", b"2147483647")), (Ok(-1), Ok(i32::MAX - 1)));
+    }
+
+    #[test]
+    fn flags_are_set_and_taken_away() {
+        let with = |line: &str| with_flag(line.as_bytes(), 1024).map(|line| String::from_utf8(line).unwrap());
+        let without = |line: &str| without_flag(line.as_bytes(), 1024).map(|line| String::from_utf8(line).unwrap());
+        let [unset, set] = ["r\t16\t*\tx", "r\t1040\t*\tx"];
+        assert_eq!((with(unset), with(set)), (Some(set.to_owned()), None));
+        assert_eq!((without(unset), without(set)), (None, Some(unset.to_owned())));
+        assert_eq!([unset, set, "r", "r\tx\t"].map(|line| flags_of(line.as_bytes())), [16, 1040, 0, 0]);
+        assert_eq!((with("r"), without("r\t1024")), (None, None));
     }
 
     #[test]

@@ -71,7 +71,7 @@ pub(crate) struct Signer<'h> {
 impl<'h> Signer<'h> {
     pub(crate) fn new(marking: &Marking, libraries: &'h Libraries) -> Self {
         Signer {
-            signatures: Signatures::new(marking.search.rules),
+            signatures: Signatures::new(marking.search),
             keys: KeyMaker::new(SortOrder::Coordinate),
             barcode: marking.barcode,
             libraries,
@@ -107,8 +107,8 @@ impl<'h> Signer<'h> {
             let primary = Primary::new(fields.flags, place, fields.cigar, quality, order, self.records);
             let barcode = self.barcode.and_then(|barcode| barcode.of(fields.name, text_of));
             self.signatures.add(primary.with_barcode(barcode));
-        } else if fields.flags & UNMAPPED == 0 {
-            self.signatures.count_other();
+        } else {
+            self.signatures.count_other(fields.flags & UNMAPPED == 0);
         }
         self.records += 1;
         Ok(())

@@ -2,11 +2,11 @@
 
 use crate::file_index::{FileIndex, MadePart};
 use crate::format::Format;
-use crate::line::with_flag;
+use crate::line::{flags_of, with_flag, without_flag};
 use std::sync::Mutex;
 use zerohop_bgzf::{BLOCK_DATA, BlockCompressor};
 use zerohop_cram::{Crai, Cram, Encoder};
-use zerohop_duplicates::Marks;
+use zerohop_duplicates::{Marks, Rules};
 use zerohop_model::error::Error;
 use zerohop_model::record::DUPLICATE;
 use zerohop_model::sink::{MakePart, Parts};
@@ -20,7 +20,7 @@ pub struct SortedParts<'s> {
     cram: Option<&'s Cram>,
     /// An empty index, if one is wanted.
     index: Option<FileIndex>,
-    duplicates: Option<(Marks, Duplicates)>,
+    duplicates: Option<(Marks, Duplicates, Rules)>,
     made: Mutex<Vec<MadePart>>,
 }
 
@@ -38,6 +38,8 @@ pub enum Duplicates {
 enum Fate {
     Written,
     Marked,
+    /// It loses the mark that the aligner gave it.
+    Cleared,
     LeftOut,
 }
 
@@ -46,20 +48,23 @@ impl<'s> SortedParts<'s> {
         parts: zerohop_sort::Parts,
         (format, cram): (Format, Option<&'s Cram>),
         index: Option<FileIndex>,
-        duplicates: Option<(Marks, Duplicates)>,
+        duplicates: Option<(Marks, Duplicates, Rules)>,
     ) -> Self {
         let made = Mutex::default();
         SortedParts { parts, format, cram, index, duplicates, made }
     }
 
-    /// What is to be done with a record.
-    fn fate(&self, record: Ordinal) -> Fate {
-        match &self.duplicates {
-            Some((marks, wanted)) if marks.is_marked(record) => match wanted {
-                Duplicates::Mark => Fate::Marked,
-                Duplicates::Remove => Fate::LeftOut,
-            },
-            _ => Fate::Written,
+    /// What is to be done with a record; `flags` are those that the aligner gave it. A mark of the aligner's own counts
+    /// for samtools as one that markdup set, and Picard takes it away.
+    fn fate(&self, record: Ordinal, flags: impl FnOnce() -> u16) -> Fate {
+        let Some((marks, wanted, rules)) = &self.duplicates else { return Fate::Written };
+        match (marks.is_marked(record), wanted, rules) {
+            (true, Duplicates::Mark, _) => Fate::Marked,
+            (true, Duplicates::Remove, _) => Fate::LeftOut,
+            (false, ..) if flags() & DUPLICATE == 0 => Fate::Written,
+            (false, _, Rules::Picard) => Fate::Cleared,
+            (false, Duplicates::Mark, Rules::Samtools) => Fate::Written,
+            (false, Duplicates::Remove, Rules::Samtools) => Fate::LeftOut,
         }
     }
 
@@ -119,26 +124,25 @@ impl MakePart for Maker<'_> {
         let mut index = parts.index.as_ref().map(FileIndex::like);
         match packer {
             Packer::Lines => merger.part(number, |key, record| {
-                match parts.fate(key.ordinal()) {
-                    Fate::LeftOut => {}
-                    Fate::Written => out.extend_from_slice(record),
-                    // One that is marked already stays.
-                    Fate::Marked => match with_flag(record, DUPLICATE) {
-                        Some(marked) => out.extend_from_slice(&marked),
-                        None => out.extend_from_slice(record),
-                    },
-                }
+                // One that has the flag already, or has no flags, stays.
+                let changed = match parts.fate(key.ordinal(), || flags_of(record)) {
+                    Fate::LeftOut => return Ok(()),
+                    Fate::Written => None,
+                    Fate::Marked => with_flag(record, DUPLICATE),
+                    Fate::Cleared => without_flag(record, DUPLICATE),
+                };
+                out.extend_from_slice(changed.as_deref().unwrap_or(record));
                 Ok(())
             })?,
             Packer::Blocks(compressor, raw) => {
                 raw.clear();
                 let mut blocks = Blocks { raw, compressor, out: &mut out };
                 merger.part(number, |key, record| {
-                    let fate = parts.fate(key.ordinal());
+                    let fate = parts.fate(key.ordinal(), || bam_flags(record));
                     if fate == Fate::LeftOut {
                         return Ok(());
                     }
-                    let at = blocks.put(record, fate == Fate::Marked)?;
+                    let at = blocks.put(record, fate)?;
                     if let Some(FileIndex::Bam(index)) = &mut index {
                         index.add(record, at);
                     }
@@ -147,13 +151,13 @@ impl MakePart for Maker<'_> {
                 blocks.flush()?;
             }
             Packer::Containers(encoder, marked) => {
-                merger.part(number, |key, record| match parts.fate(key.ordinal()) {
+                merger.part(number, |key, record| match parts.fate(key.ordinal(), || bam_flags(record)) {
                     Fate::LeftOut => Ok(()),
                     Fate::Written => encoder.add(record),
-                    Fate::Marked => {
+                    fate @ (Fate::Marked | Fate::Cleared) => {
                         marked.clear();
                         marked.extend_from_slice(record);
-                        mark(marked);
+                        mark(marked, fate);
                         encoder.add(marked)
                     }
                 })?;
@@ -169,11 +173,19 @@ impl MakePart for Maker<'_> {
     }
 }
 
-/// Gives a record of BAM the flag of duplicates.
-fn mark(record: &mut [u8]) {
-    let [low, high] = DUPLICATE.to_le_bytes();
-    record[BAM_FLAGS] |= low;
-    record[BAM_FLAGS + 1] |= high;
+/// The flags of a record of BAM.
+fn bam_flags(record: &[u8]) -> u16 {
+    u16::from_le_bytes([record[BAM_FLAGS], record[BAM_FLAGS + 1]])
+}
+
+/// Gives a record of BAM the flag of duplicates, or takes it away.
+fn mark(record: &mut [u8], fate: Fate) {
+    let flags = match fate {
+        Fate::Marked => bam_flags(record) | DUPLICATE,
+        Fate::Cleared => bam_flags(record) & !DUPLICATE,
+        Fate::Written | Fate::LeftOut => return,
+    };
+    record[BAM_FLAGS..BAM_FLAGS + 2].copy_from_slice(&flags.to_le_bytes());
 }
 
 /// BGZF blocks that are being written.
@@ -187,16 +199,14 @@ struct Blocks<'b> {
 impl Blocks<'_> {
     /// Writes a record; says where it begins, and where the next one does. A record begins in the block in which it
     /// ends, if it fits, as htslib writes them.
-    fn put(&mut self, record: &[u8], is_duplicate: bool) -> Result<(u64, u64), Error> {
+    fn put(&mut self, record: &[u8], fate: Fate) -> Result<(u64, u64), Error> {
         if self.raw.len() + record.len() > BLOCK_DATA {
             self.flush()?;
         }
         let begin = self.position();
         let start = self.raw.len();
         self.raw.extend_from_slice(record);
-        if is_duplicate {
-            mark(&mut self.raw[start..]);
-        }
+        mark(&mut self.raw[start..], fate);
         let whole = self.raw.len() / BLOCK_DATA * BLOCK_DATA;
         if whole > 0 {
             self.compressor.compress(&self.raw[..whole], self.out)?;

@@ -29,13 +29,16 @@ pub struct SortArgs {
     /// samtools: as 'samtools fixmate -m', 'sort' and 'markdup' do. picard: as Picard MarkDuplicates does with records
     /// in the order of coordinates; reads of other libraries (LB of the read group) are no duplicates then.
     #[arg(long, value_enum, num_args = 0..=1, require_equals = true, default_missing_value = "samtools")]
-    #[arg(value_name = "RULES", hide_possible_values = true, requires = "sort")]
+    #[arg(value_name = "RULES", hide_possible_values = true)]
     #[arg(default_value_if("remove_duplicates", ArgPredicate::IsPresent, Some("samtools")))]
     pub mark_duplicates: Option<RulesName>,
 
-    /// Leave duplicates out
-    #[arg(long, requires = "sort", hide_short_help = true)]
-    pub remove_duplicates: bool,
+    /// Leave duplicates out: their primary records, or all records of their templates (--remove-duplicates=templates)
+    ///
+    /// With templates, secondary and supplementary records of a duplicate and its unmapped mate are left out, too.
+    #[arg(long, value_enum, num_args = 0..=1, require_equals = true, default_missing_value = "records")]
+    #[arg(value_name = "records|templates", hide_possible_values = true, hide_short_help = true)]
+    pub remove_duplicates: Option<RemoveName>,
 
     /// Count optical duplicates: those at most N pixels apart [default: 100 with picard, else none are counted]
     #[arg(long, value_name = "N", requires = "duplicates", hide_short_help = true)]
@@ -59,23 +62,22 @@ pub struct SortArgs {
     ///
     /// A number with K, M, G or T, as in samtools: 2G. What takes more is compressed, and kept in temporary files until
     /// all reads are aligned. With ranks it is the memory of each.
-    #[arg(long, value_name = "SIZE", value_parser = parse_size, requires = "sort", hide_short_help = true)]
+    #[arg(long, value_name = "SIZE", value_parser = parse_size, hide_short_help = true)]
     pub sort_memory: Option<Bytes>,
 
     /// Folder of temporary files for sorting [default: that of the output]
     ///
     /// For an output that is no file it is that of the environment variable TMPDIR, else the present one. They have no names: nothing is left of them, whatever ends zerohop. With --ranks, --durable, --resume and
     /// --restart sorted records are kept beside the output instead.
-    #[arg(long, value_name = "DIR", requires = "sort", hide_short_help = true)]
+    #[arg(long, value_name = "DIR", hide_short_help = true)]
     pub tmp_dir: Option<PathBuf>,
 
     /// Index of the sorted BAM file [default: bai, or csi if a contig has more than 2^29 bases]
-    #[arg(long, value_name = "bai|csi", value_enum, hide_possible_values = true, requires = "sort")]
-    #[arg(hide_short_help = true)]
+    #[arg(long, value_name = "bai|csi", value_enum, hide_possible_values = true, hide_short_help = true)]
     pub index: Option<IndexName>,
 
     /// Write no index of the sorted file
-    #[arg(long, requires = "sort", conflicts_with = "index", hide_short_help = true)]
+    #[arg(long, conflicts_with = "index", hide_short_help = true)]
     pub no_write_index: bool,
 }
 
@@ -91,6 +93,13 @@ pub enum SortName {
 pub enum RulesName {
     Samtools,
     Picard,
+}
+
+/// What can be given to `--remove-duplicates`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum RemoveName {
+    Records,
+    Templates,
 }
 
 /// What can be given to `--index`.
@@ -110,13 +119,18 @@ fn parse_tag(text: &str) -> Result<[u8; 2], String> {
 
 impl SortArgs {
     /// How records are to be sorted, if they are.
-    pub fn sorting(self) -> Option<Sorting> {
+    ///
+    /// # Errors
+    /// In words: an option that is for sorted records alone.
+    pub fn sorting(self) -> Result<Option<Sorting>, String> {
+        let order = match self.sort {
+            None => return self.without_sort().map_or(Ok(None), Err),
+            Some(SortName::Coordinate) => SortOrder::Coordinate,
+            Some(SortName::Name) => SortOrder::Name,
+        };
         let marking = self.marking();
-        Some(Sorting {
-            order: match self.sort? {
-                SortName::Coordinate => SortOrder::Coordinate,
-                SortName::Name => SortOrder::Name,
-            },
+        Ok(Some(Sorting {
+            order,
             memory: self.sort_memory,
             tmp_dir: self.tmp_dir,
             marking,
@@ -127,7 +141,29 @@ impl SortArgs {
                 (_, Some(IndexName::Bai)) => WriteIndex::As(IndexFormat::Bai),
                 (_, Some(IndexName::Csi)) => WriteIndex::As(IndexFormat::Csi),
             },
-        })
+        }))
+    }
+
+    /// What is wrong without `--sort`, if something is.
+    fn without_sort(&self) -> Option<String> {
+        let of_duplicates = [
+            ("--remove-duplicates", self.remove_duplicates.is_some()),
+            ("--mark-duplicates", self.mark_duplicates.is_some()),
+        ];
+        let others = [
+            ("--sort-memory", self.sort_memory.is_some()),
+            ("--tmp-dir", self.tmp_dir.is_some()),
+            ("--index", self.index.is_some()),
+            ("--no-write-index", self.no_write_index),
+        ];
+        let given = |options: &[(&'static str, bool)]| options.iter().find(|(_, is)| *is).map(|(option, _)| *option);
+        let of_duplicates = given(&of_duplicates).map(|option| {
+            format!(
+                "{option} is done while records are sorted: give --sort, too (by coordinate), or --sort=name. Without \
+                 --sort zerohop looks for no duplicates"
+            )
+        });
+        of_duplicates.or_else(|| Some(format!("{} is for sorted records: give --sort, too", given(&others)?)))
     }
 
     fn marking(&self) -> Option<Marking> {
@@ -137,8 +173,12 @@ impl SortArgs {
         };
         let of_name = self.barcode_name.then_some(Barcode::Name);
         Some(Marking {
-            duplicates: if self.remove_duplicates { Duplicates::Remove } else { Duplicates::Mark },
-            search: DuplicateSearch { rules, optical_distance: self.optical_distance.or(distance) },
+            duplicates: if self.remove_duplicates.is_some() { Duplicates::Remove } else { Duplicates::Mark },
+            search: DuplicateSearch {
+                rules,
+                optical_distance: self.optical_distance.or(distance),
+                templates: self.remove_duplicates == Some(RemoveName::Templates),
+            },
             barcode: self.barcode_tag.map(Barcode::Tag).or(of_name),
         })
     }
