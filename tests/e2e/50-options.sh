@@ -133,6 +133,15 @@ notes() {
     told "again.fq begins with a first mate, '$name/1'" ref.fa slash_1.fq again.fq
     zerohop align -q -r 150 -o told.bam ref.fa slash_1.fq slash_2.fq
     [ ! -s "$WORK/zerohop.stderr" ] || fail "a note without a reason: $(cat "$WORK/zerohop.stderr")"
+    # SAM that samtools does not read is what the program writes
+    awk -v long="$(printf '%0250d' 0)" 'NR % 4 == 1 { $1 = $1 long } { print }' comment_1.fq > long.fq
+    strobealign -t 2 -r 150 -C ref.fa long.fq > expected.sam
+    zerohop align -q -r 150 -C -o told.sam ref.fa long.fq
+    same_alignments told.sam expected.sam
+    [ "$(grep -c 'samtools does not read such SAM' "$WORK/zerohop.stderr")" = 2 ] ||
+        fail "names and comments that samtools does not read: $(cat "$WORK/zerohop.stderr")"
+    sed '1s/.*/>odd(1)/' ref.fa > odd.fa
+    told "The name of the contig 'odd(1)'" odd.fa slash_1.fq
     { echo '>other'; head -c 3000 /dev/zero | tr '\0' 'A'; echo; } > other.fa
     told "No read was aligned: is other.fa their reference?" other.fa bare_1.fq
 }

@@ -76,6 +76,7 @@ pub fn run(
     let Ran { came: (Outcome { mut report, lengths }, dealt), sink } =
         engine.run(lanes, until, ranks.as_deref_mut())?;
     summary::check(&report)?;
+    notes.extend(sink.iter().flat_map(|(sink, _)| sink.notes()));
     for end in ends {
         notes.extend(end.note()?);
     }

@@ -281,6 +281,9 @@ pub struct AlignArgs {
     pub rg: Vec<String>,
 
     /// Append FASTQ comments to the records (as fields of BAM are)
+    ///
+    /// SAM has them as they stand, as with bwa mem -C and strobealign -C, also those that samtools does not read. For
+    /// BAM and CRAM they must be fields, such as BC:Z:ACGT.
     #[arg(short = 'C', help_heading = "Output")]
     pub comments: bool,
 

@@ -8,7 +8,7 @@ use zerohop_model::error::{Error, shown};
 use zerohop_model::record::{CigarOp, TagValue, mate};
 
 /// Longest read name, without its end.
-const MAX_NAME: usize = 254;
+pub(crate) const MAX_NAME: usize = 254;
 /// Most CIGAR operations that the record itself can hold; more go into the tag CG.
 const MAX_CIGAR: usize = 65535;
 

@@ -6,7 +6,7 @@ use crate::marking::Signer;
 use crate::mates::Mate;
 use crate::order::SortOrder;
 use crate::records::{Bases, Record, Shown, is_aligned};
-use crate::tags::RecordContext;
+use crate::tags::{Comments, RecordContext};
 use crate::unaligned::{UnalignedEncoder, is_primary};
 use crate::{bam, sam};
 use zerohop_bgzf::BlockCompressor;
@@ -23,13 +23,25 @@ pub(crate) enum Form {
     Sam {
         /// What a line's optional fields would be in BAM.
         translated: Vec<u8>,
+        /// Whether a comment of the chunk was looked at: those of one file are alike.
+        has_looked: bool,
     },
     /// As BAM has it.
     Bam,
 }
 
 impl Form {
-    pub(crate) const SAM: Self = Form::Sam { translated: Vec::new() };
+    pub(crate) const SAM: Self = Form::Sam { translated: Vec::new(), has_looked: false };
+
+    /// Looks whether samtools can read a record.
+    fn look(&mut self, context: &RecordContext<'_>, name: &[u8], comment: &[u8]) {
+        let Form::Sam { translated, has_looked } = self else { return };
+        context.doubts.look_at_name(name);
+        if !*has_looked && context.comments == Comments::AsTheyStand && !comment.is_empty() {
+            *has_looked = true;
+            context.doubts.look_at_comment(comment, translated);
+        }
+    }
 }
 
 /// What is made of the records of a chunk.
@@ -170,8 +182,9 @@ impl<'h> RecordEncoder<'h> {
         let of_comment = |key| context.text_of_comment(comment, key);
         let is_other_group = |key| key == *b"RG" && context.is_other_group(line.text_of(key), comment);
         let text_of = |key| line.text_of(key).filter(|_| !is_other_group(key)).or_else(|| of_comment(key));
+        form.look(context, line.fields.name, comment);
         packing.put(out, (&line.fields, is_first), &text_of, |out| match form {
-            Form::Sam { translated } => sam::put_line(context, (&line, mate), comment, translated, out),
+            Form::Sam { translated, .. } => sam::put_line(context, (&line, mate), comment, translated, out),
             Form::Bam => bam::put_line(context, (&line, mate), comment, out),
         })
     }
@@ -255,6 +268,9 @@ impl Encoder for RecordEncoder<'_> {
         self.elsewhere = Elsewhere::default();
         self.unaligned.iter_mut().for_each(UnalignedEncoder::begin);
         self.out = buffer;
+        if let Form::Sam { has_looked, .. } = &mut self.form {
+            *has_looked = false;
+        }
         if let Some(signer) = self.packing.signer() {
             signer.begin(lane as usize);
         }
@@ -275,12 +291,15 @@ impl Encoder for RecordEncoder<'_> {
             }
         }
         let out = target(packing, raw, out);
-        let write = |record: &Record<'_>, out: &mut Vec<u8>| match form {
-            Form::Sam { .. } => {
-                sam::put(context, record, out);
-                Ok(())
+        let mut write = |record: &Record<'_>, out: &mut Vec<u8>| {
+            form.look(context, record.fields.name, record.comment);
+            match form {
+                Form::Sam { .. } => {
+                    sam::put(context, record, out);
+                    Ok(())
+                }
+                Form::Bam => bam::put(context, record, out),
             }
-            Form::Bam => bam::put(context, record, out),
         };
         let shown = Shown { mates: context.mate_tags, unaligned: self.shows_unaligned };
         self.bases.records(chunk, alignments, shown, |record| {

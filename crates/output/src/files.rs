@@ -1,6 +1,7 @@
 //! The files that records go to: files of this run alone, which are there when they are complete, or files that several
 //! processes write together.
 
+use crate::doubts::Doubts;
 use crate::encoder::{Beside, Form, Packing, RecordEncoder};
 use crate::file_index::{FileIndex, MadePart};
 use crate::format::Format;
@@ -92,6 +93,8 @@ pub struct FileSink {
     /// The signatures of records, if duplicates are looked for, and how many records each chunk has.
     signatures: Option<(Store, ChunkCounts)>,
     libraries: Libraries,
+    /// What samtools cannot read of the records.
+    doubts: Doubts,
     /// What becomes a table at the end, if one is written.
     abundances: Option<Mutex<Abundances>>,
     /// What the index says, if one is written.
@@ -242,6 +245,7 @@ impl FileSink {
             store,
             signatures,
             libraries,
+            doubts: Doubts::default(),
             abundances,
             index,
             index_file,
@@ -266,6 +270,17 @@ impl FileSink {
 
     fn marking(&self) -> Option<&Marking> {
         self.spec.sorting.as_ref()?.marking.as_ref()
+    }
+
+    /// What the user should know of the records that were encoded here: what other programs do not read.
+    pub fn notes(&self) -> Vec<String> {
+        let contig = self.spec.header.odd_contig().map(|name| {
+            format!(
+                "The name of the contig '{name}' is not one that SAM allows: programs that use htsjdk, as Picard and \
+                 GATK do, refuse it. Rename it in the reference."
+            )
+        });
+        contig.into_iter().chain(self.doubts.notes()).collect()
     }
 
     /// The libraries of the reads, in the order of their numbers.
@@ -376,6 +391,7 @@ impl FileSink {
             comments: self.spec.comments,
             directed: &self.spec.directed,
             mate_tags: self.spec.mate_tags,
+            doubts: &self.doubts,
             lane: 0,
         }
     }

@@ -12,8 +12,10 @@ use zerohop_model::record::Contig;
 
 /// The @HD line of a program that writes none: its records come in the order of the reads, those of a read together.
 const PROGRAM_HEAD: &str = "@HD\tVN:1.6\tSO:unsorted\tGO:query";
-/// The @HD line of an embedded engine, as strobealign has it.
-const OWN_HEAD: &str = "@HD\tVN:1.6\tSO:unsorted";
+/// The @HD line that strobealign writes.
+const STROBEALIGNS_HEAD: &str = "@HD\tVN:1.6\tSO:unsorted";
+/// What names of contigs may not hold.
+const ODD_IN_CONTIGS: [char; 14] = ['\\', ',', '"', '\'', '`', '(', ')', '[', ']', '{', '}', '<', '>', ' '];
 /// Fields of a record before the optional ones (SAMv1, section 1.4).
 const OPTIONAL: usize = 11;
 /// Bytes of a program's words that a message quotes at most.
@@ -204,6 +206,13 @@ impl Header {
         self.contigs == other.contigs && compared(self).eq(compared(other))
     }
 
+    /// The first contig with a name that SAM does not allow (SAMv1, section 1.2.1). samtools takes such names, htsjdk
+    /// does not; nor does it take some that start with other characters.
+    pub fn odd_contig(&self) -> Option<&str> {
+        let is_odd = |name: &&str| name.contains(ODD_IN_CONTIGS) || name.starts_with(['*', '=']);
+        self.contigs.iter().map(|contig| &*contig.name).find(is_odd)
+    }
+
     /// The program's lines of a kind.
     fn kept<'a>(&'a self, kind: &'a str) -> impl DoubleEndedIterator<Item = &'a str> {
         self.lines.iter().map(String::as_str).filter(move |line| line.starts_with(kind))
@@ -360,9 +369,24 @@ mod tests {
             programs: vec![program("a", None), program("b", Some("b -R '\t'"))],
             ..Header::default()
         };
-        let expected = "@HD\tVN:1.6\tSO:unsorted\n@SQ\tSN:c\tLN:9\n@RG\tID:x\tSM:y\n@PG\tID:a\tPN:a\tVN:1\n\
+        let expected = "\tGO:query\n@SQ\tSN:c\tLN:9\n@RG\tID:x\tSM:y\n@PG\tID:a\tPN:a\tVN:1\n\
                         @PG\tID:b\tPN:b\tPP:a\tVN:1\tCL:b -R ' '\n";
-        assert_eq!(header.text(), expected);
+        let head = "@HD\tVN:1.6\tSO:unsorted";
+        assert_eq!(header.text(), format!("{head}{expected}"));
+        let as_strobealign = Header { has_strobealigns_head: true, ..header };
+        assert_eq!(as_strobealign.text(), format!("{head}{}", expected.replace("\tGO:query", "")));
+    }
+
+    #[test]
+    fn names_of_contigs_that_other_programs_refuse_are_found() {
+        let found = |names: &[&str]| {
+            let contigs = names.iter().map(|name| Contig::new(*name, 9)).collect();
+            Header { contigs, ..Header::default() }.odd_contig().map(str::to_owned)
+        };
+        assert_eq!(found(&["chr1", "HLA-A*01:01", "a=b", "x!#$%&+./:;?@^_|~-"]), None);
+        for odd in ["a,b", "a(1)", "a)", "<a", "a>", "[a", "a]", "{a", "a}", "a'", "a\"", "a`", "a\\", "*a", "=a"] {
+            assert_eq!(found(&["chr1", odd]).as_deref(), Some(odd));
+        }
     }
 
     fn program(name: &str) -> Program {

@@ -24,6 +24,7 @@
 #![forbid(unsafe_code)]
 
 mod bam;
+mod doubts;
 mod encoder;
 mod file_index;
 mod files;

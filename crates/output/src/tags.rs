@@ -1,6 +1,7 @@
 //! Optional fields (SAMv1, sections 1.5 and 4.2.4): what the output adds to the records, which is the read group and
 //! the comment of the read's header line, and the translation of text into BAM.
 
+use crate::doubts::Doubts;
 use crate::header::Header;
 use std::borrow::Cow;
 use std::ops::RangeInclusive;
@@ -35,6 +36,8 @@ pub(crate) struct RecordContext<'h> {
     pub(crate) directed: &'h Directed,
     /// Whether MQ, MC and ms are written.
     pub(crate) mate_tags: bool,
+    /// Where it is noted that a record of SAM may not be read.
+    pub(crate) doubts: &'h Doubts,
     pub(crate) lane: usize,
 }
 
@@ -300,7 +303,8 @@ mod tests {
         let shown = |lane, comments| {
             let directed = &Directed::default();
             let lane_groups = &[Some(0), None];
-            let context = RecordContext { header: &header, lane_groups, comments, directed, mate_tags: false, lane };
+            let (header, mate_tags, doubts) = (&header, false, &Doubts::default());
+            let context = RecordContext { header, lane_groups, comments, directed, mate_tags, doubts, lane };
             let comment = b"BC:Z:AC\tRG:Z:read";
             [*b"RG", *b"BC"]
                 .map(|key| context.text_of_comment(comment, key).map(|text| text.escape_ascii().to_string()))

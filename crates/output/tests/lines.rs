@@ -439,3 +439,23 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn what_samtools_does_not_read_is_noted_and_written_as_it_is() {
+    let notes = |format, comments, name: &str, comment: &[u8]| {
+        let sink = sink(format, comments);
+        let line = line_with(0, name, "");
+        let written = encode(&sink, 1, |encoder| encoder.line(line.as_bytes(), of(comment), true));
+        if format == Format::Sam {
+            assert!(written.unwrap().starts_with(line.as_bytes()));
+        }
+        sink.notes()
+    };
+    let long = "r".repeat(255);
+    assert!(notes(Format::Sam, Comments::AsTheyStand, &long[1..], b"BC:Z:A\tXI:i:1").is_empty());
+    assert!(notes(Format::Sam, Comments::None, "r", b"1:N:0:ACGT").is_empty(), "it is not written");
+    assert!(notes(BAM, Comments::None, &long, b"").is_empty(), "that is an error");
+    assert!(notes(Format::Sam, Comments::None, &long, b"")[0].contains("254"));
+    assert!(notes(Format::Sam, Comments::AsTheyStand, "r", b"1:N:0:ACGT")[0].contains("-C"));
+    assert_eq!(notes(Format::Sam, Comments::AsTheyStand, &long, b"1:N:0:ACGT").len(), 2);
+}
