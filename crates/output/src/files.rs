@@ -336,6 +336,10 @@ impl FileSink {
             complete_all(self.take_own().into_iter().chain(beside).collect()).map_err(unwritten)?;
             return Ok(table.len() as u64);
         }
+        let files = self.files.len() + self.unaligned.files.len();
+        if lengths.len() != files {
+            return Err(Error::Internal(format!("{} lengths are known of {files} output files", lengths.len())));
+        }
         let ends = end_markers(self.spec.format, self.spec.shards, self.spec.unaligned.as_ref());
         let mut bytes = 0;
         for (file, (&length, end)) in lengths.iter().zip(ends).enumerate() {
@@ -598,6 +602,8 @@ mod tests {
     fn a_failed_run_leaves_nothing() {
         let dir = tempfile::tempdir().unwrap();
         drop(FileSink::create(spec(dir.path().join("o.sam"), 3)).unwrap());
+        let sink = FileSink::create(spec(dir.path().join("o.sam"), 3)).unwrap();
+        assert!(sink.finish(&[100, 100], Vec::new()).is_err(), "the third file has no end");
         assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 0);
     }
 
