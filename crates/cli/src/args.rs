@@ -263,6 +263,8 @@ pub struct AlignArgs {
     pub sorting: SortArgs,
 
     /// Read group, as in '@RG\tID:x\tSM:y'; once, or once per lane, in the order of the lanes
+    ///
+    /// \t stands for a tab, \\ for a backslash, as in samtools.
     #[arg(short = 'R', long = "read-group", value_name = "LINE", help_heading = "Output")]
     pub read_group: Vec<String>,
 

@@ -21,6 +21,9 @@ pub enum ReadGroupError {
     /// It names no ID, or several.
     #[error("the read group line '{0}' must have one ID, of characters of ASCII")]
     NoId(String),
+    /// A backslash stands before something else than `t` or a backslash.
+    #[error("the read group line '{0}' has '{1}', which stands for nothing: \\t is a tab, and \\\\ a backslash")]
+    NoEscape(String, String),
     /// A line of a file is not text.
     #[error("the read group line '{0}' is not UTF-8: give the reads another read group (-R)")]
     NotUtf8(String),
@@ -58,7 +61,8 @@ impl ReadGroup {
         }
     }
 
-    /// A read group from a header line as `bwa mem -R` takes it: `\t` may stand for a tab.
+    /// A read group from a header line as `samtools addreplacerg -r` takes it: `\t` may stand for a tab, and `\\` stands
+    /// for a backslash. (bwa leaves out what else follows a backslash, and a backslash itself in the header.)
     ///
     /// ```
     /// use zerohop_output::ReadGroup;
@@ -69,7 +73,7 @@ impl ReadGroup {
     /// # Errors
     /// What is wrong with the line.
     pub fn parse(line: &str) -> Result<Self, ReadGroupError> {
-        let line = line.replace("\\t", "\t");
+        let line = unescaped(line)?;
         let mut parts = line.split('\t');
         if parts.next() != Some("@RG") {
             return Err(ReadGroupError::NotALine(line));
@@ -104,9 +108,37 @@ impl ReadGroup {
     }
 }
 
+/// The line that is meant by one with escapes.
+fn unescaped(line: &str) -> Result<String, ReadGroupError> {
+    let (mut out, mut characters) = (String::with_capacity(line.len()), line.chars());
+    while let Some(character) = characters.next() {
+        match character {
+            '\\' => match characters.next() {
+                Some('t') => out.push('\t'),
+                Some('\\') => out.push('\\'),
+                other => {
+                    let escape = std::iter::once('\\').chain(other).collect();
+                    return Err(ReadGroupError::NoEscape(line.to_owned(), escape));
+                }
+            },
+            other => out.push(other),
+        }
+    }
+    Ok(out)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_backslash_begins_an_escape_as_in_samtools() {
+        let fields = |line: &str| ReadGroup::parse(line).map(|group| group.fields);
+        assert_eq!(fields(r"@RG\tID:x\tDS:a\\b\\tc"), Ok(vec![r"DS:a\b\tc".to_owned()]));
+        for (line, escape) in [(r"@RG\tID:x\tDS:a\nb", r"\n"), (r"@RG\tID:x\tDS:a\x", r"\x"), ("@RG\tID:x\\", "\\")] {
+            assert_eq!(fields(line), Err(ReadGroupError::NoEscape(line.to_owned(), escape.to_owned())));
+        }
+    }
 
     #[test]
     fn lines_and_their_faults() {
