@@ -350,6 +350,8 @@ END
     check "ALT contigs" "-K 100000" "-t 2" "$WORK/1.fq" "$WORK/2.fq"
     grep -q $'^@SQ.*SN:chr1_alt.*AH:\*' "$WORK/own.sam" || fail "no AH in the header: $(head -n 4 "$WORK/own.sam")"
     grep -q $'\tpa:f:' "$WORK/own.sam" || fail "no record has pa"
+    [ "$(head -n 1 "$WORK/own.sam")" = $'@HD\tVN:1.6\tSO:unsorted\tGO:query' ] ||
+        fail "@HD: $(head -n 1 "$WORK/own.sam")"
     check "ALT contigs, not counted" "-K 100000 -j" "-t 2" "$WORK/1.fq" "$WORK/2.fq"
     check "comments of contigs" "-K 100000 -V" "-t 2" "$WORK/1.fq" "$WORK/2.fq"
     bwa mem -v 1 -K 100000 -V -C "$WORK/indexed" "$WORK/1.fq" "$WORK/2.fq" 2> /dev/null > "$WORK/expected.sam"

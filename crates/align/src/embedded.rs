@@ -2,7 +2,7 @@
 
 use crate::error::AlignError;
 use crate::index_files::find_or_write;
-use crate::job::{Job, PlanFrom};
+use crate::job::{Job, PlanFrom, STROBEALIGN};
 use crate::multi_rank::{self, MultiRank};
 use crate::pilots::{self, Alternatives, Watched};
 use crate::ready::{Ran, Ready};
@@ -90,6 +90,7 @@ impl<'j> Embedded<'j> {
             contigs: self.engine.contigs().to_vec(),
             read_groups: self.job.read_groups.groups.clone(),
             history: self.job.history.clone(),
+            has_strobealigns_head: name == STROBEALIGN,
             programs: own.into_iter().chain([output_files::zerohop(self.job)]).collect(),
             ..Header::default()
         }

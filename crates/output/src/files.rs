@@ -577,7 +577,7 @@ mod tests {
         assert!(!path.exists());
         let length = sink.start(0) + 2;
         sink.finish(&[length], Vec::new()).unwrap();
-        assert_eq!(std::fs::read(&path).unwrap(), b"@HD\tVN:1.6\tSO:unsorted\nx\n");
+        assert_eq!(std::fs::read(&path).unwrap(), b"@HD\tVN:1.6\tSO:unsorted\tGO:query\nx\n");
         assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 1);
     }
 
@@ -622,7 +622,10 @@ mod tests {
         drop(sinks);
         for (partial, length, text) in [(&partials[0], 0, ""), (&partials[1], 4, "x\ny\n")] {
             assert_eq!(FileSink::end_shared(partial, b"", start + length).unwrap(), start + length);
-            assert_eq!(std::fs::read_to_string(partial).unwrap(), format!("@HD\tVN:1.6\tSO:unsorted\n{text}"));
+            assert_eq!(
+                std::fs::read_to_string(partial).unwrap(),
+                format!("@HD\tVN:1.6\tSO:unsorted\tGO:query\n{text}")
+            );
         }
     }
 

@@ -93,6 +93,10 @@ pub struct Header {
     pub renamed: Renamed,
     /// Our programs, first the one that ran first.
     pub programs: Vec<Program>,
+    /// Whether @HD is that of strobealign, so that outputs can be compared as a whole, where there are no lines of a
+    /// program.
+    #[serde(default)]
+    pub has_strobealigns_head: bool,
     /// The order of the records, if they are sorted.
     pub order: Option<SortOrder>,
 }
@@ -229,14 +233,15 @@ impl Header {
         }
     }
 
-    /// The header as text. The @HD line of an embedded engine is that of strobealign, so that outputs can be compared
-    /// as a whole.
+    /// The header as text.
     pub fn text(&self) -> String {
         let mut out = String::new();
+        let own = if self.has_strobealigns_head { STROBEALIGNS_HEAD } else { PROGRAM_HEAD };
+        let head = self.lines.first().map_or(own, String::as_str);
         // Here and below: writing to a string cannot fail.
         match self.order {
-            None => out.push_str(self.lines.first().map_or(OWN_HEAD, String::as_str)),
-            Some(order) => push_sorted_head(&mut out, self.lines.first().map_or(OWN_HEAD, String::as_str), order),
+            None => out.push_str(head),
+            Some(order) => push_sorted_head(&mut out, head, order),
         }
         out.push('\n');
         for line in self.lines.iter().skip(1) {
