@@ -226,7 +226,11 @@ check_refused() {
     refused 1 "/nowhere: temporary files for sorting" --sort --tmp-dir /nowhere -o "$WORK/r.bam"
     refused 1 "there is no folder $WORK/nodir; make it first" --sort -o "$WORK/nodir/r.bam"
     # what goes down a pipe needs a folder only for what does not fit into memory
-    TMPDIR=/nowhere refused 1 "/nowhere: temporary files for sorting" --sort --sort-memory 1K
+    local rc=0
+    TMPDIR=/nowhere "$ZEROHOP" align -q --sort --sort-memory 1K -t 1 --reads "$DATA"/phix/phix.[12].fastq \
+        -- "$WORK/ref.fa" "$DATA/phix/phix.1.fastq" > "$WORK/piped.sam" 2> "$WORK/stderr" || rc=$?
+    [ $rc = 1 ] && grep -q "/nowhere: temporary files for sorting" "$WORK/stderr" ||
+        fail "a folder for temporary files that is not there: $rc, $(cat "$WORK/stderr")"
     TMPDIR=/nowhere "$ZEROHOP" align -q --sort "$WORK/ref.fa" "$DATA/phix/phix.1.fastq" > "$WORK/piped.sam" ||
         fail "a folder for temporary files that are not needed"
     cd "$WORK"; TMPDIR=/nowhere zerohop align -q --sort --sort-memory 1K -o own.bam ref.fa "$DATA/phix/phix.1.fastq"

@@ -61,8 +61,8 @@ impl ReadGroup {
         }
     }
 
-    /// A read group from a header line as `samtools addreplacerg -r` takes it: `\t` may stand for a tab, and `\\` stands
-    /// for a backslash. (bwa leaves out what else follows a backslash, and a backslash itself in the header.)
+    /// A read group from a header line as `samtools addreplacerg -r` takes it: `\t` may stand for a tab, and `\\`
+    /// stands for a backslash. (bwa leaves out what else follows a backslash, and a backslash itself in the header.)
     ///
     /// ```
     /// use zerohop_output::ReadGroup;

@@ -164,7 +164,7 @@ impl Bases {
 /// What is wrong if the alignments of a chunk do not fit, from this read on.
 fn too_many(read: &Read<'_>) -> Error {
     let what = "the alignments of the reads from there back to the beginning of their chunk have more than 4 GiB of \
-                tags or CIGARs: have the engine give fewer alignments per read (such as -h of bwa mem, -N of strobealign)";
+                tags or CIGARs: have the engine give fewer alignments per read (-h of bwa mem, -N of strobealign)";
     Error::Record { read: shown(read.name), mate: 0, what: what.to_owned() }
 }
 

@@ -67,8 +67,9 @@ pub struct SortArgs {
 
     /// Folder of temporary files for sorting [default: that of the output]
     ///
-    /// For an output that is no file it is that of the environment variable TMPDIR, else the present one. They have no names: nothing is left of them, whatever ends zerohop. With --ranks, --durable, --resume and
-    /// --restart sorted records are kept beside the output instead.
+    /// For an output that is no file it is that of the environment variable TMPDIR, else the present one. They have no
+    /// names: nothing is left of them, whatever ends zerohop. With --ranks, --durable, --resume and --restart sorted
+    /// records are kept beside the output instead.
     #[arg(long, value_name = "DIR", hide_short_help = true)]
     pub tmp_dir: Option<PathBuf>,
 
