@@ -74,7 +74,7 @@ fn plain_reads(spec: &LaneSpec, folder: &Path, first: Option<u64>) -> Result<Vec
     let open = OpenLane::open(spec)?;
     let fasta = open.is_fasta() == Some(true);
     let mut paths = Vec::new();
-    for (i, text) in open.into_texts().into_iter().enumerate() {
+    for (i, text) in open.into_texts()?.into_iter().enumerate() {
         let path = folder.join(format!("{}.{}", i + 1, if fasta { "fa" } else { "fq" }));
         copy_records(text, &path, fasta, first).map_err(|e| {
             AlignError::Failed(format!("{}: cannot be copied for comparing: {e}", spec.files[i].display()))

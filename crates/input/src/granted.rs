@@ -9,6 +9,7 @@
 
 use crate::cutter::{CutChunk, Cutting};
 use crate::regular::Regular;
+use crate::seen::Closed;
 use crate::stream::StreamEmitter;
 use crate::survey::{Part, Survey};
 use crate::table::{ChunkStart, Table};
@@ -17,7 +18,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 use zerohop_model::chunk::{Chunk, Ticket};
-use zerohop_model::error::Error;
+use zerohop_model::error::{Error, InputError};
 use zerohop_model::source::{Claim, Claimed, Emit, Emitted, Grant, Granted};
 
 /// How long an emitter waits before it asks again what it was granted.
@@ -41,7 +42,7 @@ impl Shared {
 
 /// A lane of regular files that workers deal by themselves.
 pub(crate) struct GrantedClaim {
-    files: Vec<Arc<Regular>>,
+    files: Vec<Closed>,
     cutting: Cutting,
     table: Arc<Table>,
     /// Its chunks, by their numbers over all lanes.
@@ -56,6 +57,8 @@ pub(crate) struct GrantedClaim {
 /// What is being dealt.
 #[derive(Clone)]
 struct Current {
+    /// The files, from when the first of its chunks was granted until its end.
+    open: Option<Arc<[Arc<Regular>]>>,
     survey: Option<Arc<Survey>>,
     /// The chunks behind it are the next to be asked for.
     end: u64,
@@ -64,7 +67,7 @@ struct Current {
 impl GrantedClaim {
     /// A lane whose first chunk has number `first` over all lanes.
     pub(crate) fn new(
-        files: Vec<Regular>,
+        files: Vec<Closed>,
         cutting: Cutting,
         table: Arc<Table>,
         first: u64,
@@ -72,22 +75,22 @@ impl GrantedClaim {
         grant: Arc<dyn Grant>,
     ) -> Self {
         GrantedClaim {
-            files: files.into_iter().map(Arc::new).collect(),
+            files,
             cutting,
             chunks: first..first + table.chunks(),
             table,
             workers,
             grant,
-            current: RwLock::new(Current { survey: None, end: first }),
+            current: RwLock::new(Current { open: None, survey: None, end: first }),
             serial_nanos: AtomicU64::new(0),
         }
     }
 
     /// What deals some of the lane's chunks, by their numbers in the lane: whole cohorts.
-    fn survey(&self, chunks: &Range<u64>) -> Survey {
+    fn survey(&self, files: &[Arc<Regular>], chunks: &Range<u64>) -> Survey {
         let ChunkStart { fragment: first, cohort, .. } = self.table.start(chunks.start).unwrap_or_default();
         let end = self.table.start(chunks.end);
-        let begins: Vec<_> = (0..self.files.len()).map(|file| self.table.begin(file, first)).collect();
+        let begins: Vec<_> = (0..files.len()).map(|file| self.table.begin(file, first)).collect();
         let part = |(file, regular): (usize, &Arc<Regular>)| {
             let stop = end.map_or(regular.stretches(), |end| self.table.begin(file, end.fragment).0 + 1);
             Part {
@@ -96,7 +99,7 @@ impl GrantedClaim {
                 known: Some((Arc::clone(&self.table), file)),
             }
         };
-        let parts = self.files.iter().enumerate().map(part).collect();
+        let parts = files.iter().enumerate().map(part).collect();
         let (lane, first_read) = (self.cutting.lane, first * self.table.reads_per_fragment);
         let ticket = Ticket {
             run: 0,
@@ -134,26 +137,31 @@ impl GrantedClaim {
     }
 
     /// Begins with what was granted next, unless another worker does; or says that there is nothing.
-    fn go_on(&self, dealt: &Current) -> Option<Claimed> {
-        let Ok(mut current) = self.current.try_write() else { return Some(Claimed::NotYet) };
+    fn go_on(&self, dealt: &Current) -> Result<Option<Claimed>, InputError> {
+        let Ok(mut current) = self.current.try_write() else { return Ok(Some(Claimed::NotYet)) };
         if current.end != dealt.end {
-            return None;
+            return Ok(None);
         }
-        let end = self.end();
-        match self.grant.granted(current.end) {
-            Granted::NotYet => Some(Claimed::NotYet),
-            Granted::Chunks(chunks) if chunks.start < self.chunks.end => {
-                let (start, end) =
-                    (chunks.start - self.chunks.start, chunks.end.min(self.chunks.end) - self.chunks.start);
-                let serial = current.survey.as_ref().map_or(Duration::ZERO, |survey| survey.serial_time());
-                self.serial_nanos.fetch_add(serial.as_nanos() as u64, Ordering::Relaxed);
-                let own = self.whole_cohorts(start..end);
-                let survey = (!own.is_empty()).then(|| Arc::new(self.survey(&own)));
-                *current = Current { survey, end: self.chunks.start + own.end };
-                None
-            }
-            Granted::Chunks(_) | Granted::End | Granted::Closed => Some(end),
-        }
+        let granted = match self.grant.granted(current.end) {
+            Granted::NotYet => return Ok(Some(Claimed::NotYet)),
+            Granted::Chunks(chunks) if chunks.start < self.chunks.end => Some(chunks),
+            Granted::Chunks(_) | Granted::End | Granted::Closed => None,
+        };
+        let serial = current.survey.take().map_or(Duration::ZERO, |survey| survey.serial_time());
+        self.serial_nanos.fetch_add(serial.as_nanos() as u64, Ordering::Relaxed);
+        let Some(chunks) = granted else {
+            current.open = None;
+            return Ok(Some(self.end()));
+        };
+        let open = match current.open.take() {
+            Some(open) => open,
+            None => self.files.iter().map(|file| file.open().map(Arc::new)).collect::<Result<_, _>>()?,
+        };
+        let (start, end) = (chunks.start - self.chunks.start, chunks.end.min(self.chunks.end) - self.chunks.start);
+        let own = self.whole_cohorts(start..end);
+        let survey = (!own.is_empty()).then(|| Arc::new(self.survey(&open, &own)));
+        *current = Current { open: Some(open), survey, end: self.chunks.start + own.end };
+        Ok(None)
     }
 }
 
@@ -177,7 +185,8 @@ impl Claim for GrantedClaim {
                     claimed => return Ok(claimed),
                 }
             }
-            if let Some(claimed) = self.go_on(&current) {
+            let first = || Ticket { lane: self.cutting.lane, ..Ticket::default() };
+            if let Some(claimed) = self.go_on(&current).inspect_err(|_| chunk.ticket = first())? {
                 return Ok(claimed);
             }
         }

@@ -6,19 +6,20 @@ use crate::blocked::BlockInput;
 use crate::content::Content;
 use crate::count;
 use crate::cutter::Cutting;
-use crate::fault::read_fault;
 use crate::granted::{GrantedClaim, GrantedEmit, Shared};
 use crate::header;
-use crate::open::{Compression, EndOfPipe, Opened, bam_without_end, look, no_end_marker, open_raw};
+use crate::open::{EndOfPipe, Opened, bam_without_end, look, no_end_marker};
 use crate::parse::{Format, Layout, Parser};
 use crate::regular::{Coding, Regular};
+use crate::seen::Closed;
 use crate::serial::SerialText;
 use crate::stream::{StreamEmitter, StreamSpec};
-use crate::survey::{Part, Survey};
 use crate::table::Table;
+use crate::text::{Compression, open_raw};
+use crate::turn::LateSurvey;
 use std::collections::HashMap;
 use std::fs::File;
-use std::io::{Cursor, Read};
+use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use zerohop_model::directed::Directed;
@@ -78,7 +79,8 @@ fn note_on_mates(files: &mut [Opened]) -> Result<Option<String>, InputError> {
 }
 
 impl OpenLane {
-    /// Opens the files of a lane and looks at their first bytes.
+    /// Opens the files of a lane and looks at their first bytes. Regular files are closed then, and opened again when
+    /// their turn comes; one that has changed meanwhile is a fault.
     ///
     /// # Errors
     /// A file that cannot be opened or read, or is none of FASTQ, FASTA, BAM, SAM and CRAM.
@@ -119,7 +121,13 @@ impl OpenLane {
         }
         let (programs, directed) = (HashMap::new(), Directed::default());
         let carried = Carried { comments: true, read_groups: true, pairs_alone: false, programs, directed };
+        files.iter_mut().for_each(Opened::close);
         Ok(OpenLane { files, layout, first: None, carried, notes })
+    }
+
+    /// Closes the files that can be opened again.
+    pub(crate) fn close(&mut self) {
+        self.files.iter_mut().for_each(Opened::close);
     }
 
     /// The lane with its first `fragments` reads or pairs only, if a number is given; what follows is not checked
@@ -195,7 +203,7 @@ impl OpenLane {
 
     /// Whether its files can be opened again.
     pub fn is_regular(&self) -> bool {
-        self.files.iter().all(|file| file.regular.is_some())
+        self.files.iter().all(Opened::is_regular)
     }
 
     /// Whether all its files are BGZF.
@@ -204,8 +212,11 @@ impl OpenLane {
     }
 
     /// The text of each file, inflated, from the start.
-    pub fn into_texts(self) -> Vec<Box<dyn Read + Send>> {
-        self.files.into_iter().map(|f| Box::new(Cursor::new(f.prefix).chain(f.rest)) as Box<dyn Read + Send>).collect()
+    ///
+    /// # Errors
+    /// A file that cannot be opened again, or has changed.
+    pub fn into_texts(self) -> Result<Vec<Box<dyn Read + Send>>, InputError> {
+        self.files.into_iter().map(|file| Ok(file.into_text()?.into_reader())).collect()
     }
 
     /// Its files, to be blocked; each with what checks its reads.
@@ -223,12 +234,8 @@ impl OpenLane {
             comments,
             pairs_alone: false,
         });
-        Ok(self
-            .serial_texts(max_read_bases)
-            .into_iter()
-            .zip(parsers)
-            .map(|(text, parser)| BlockInput { text, parser })
-            .collect())
+        let texts = self.serial_texts(max_read_bases)?;
+        Ok(texts.into_iter().zip(parsers).map(|(text, parser)| BlockInput { text, parser }).collect())
     }
 
     pub(crate) fn refuse_all_but_fastq(&self, what: &str) -> Result<(), InputError> {
@@ -277,10 +284,13 @@ impl OpenLane {
     }
 
     /// The text of each file, to be taken record by record.
-    pub(crate) fn serial_texts(self, max_read_bases: usize) -> Vec<SerialText> {
+    ///
+    /// # Errors
+    /// A file that cannot be opened again, or has changed.
+    pub(crate) fn serial_texts(self, max_read_bases: usize) -> Result<Vec<SerialText>, InputError> {
         let text = |file: Opened| {
-            let text = Box::new(Cursor::new(file.prefix).chain(file.rest));
-            SerialText::new(file.path, text, max_read_bases)
+            let path = file.path.clone();
+            Ok(SerialText::new(path, file.into_text()?.into_reader(), max_read_bases))
         };
         self.files.into_iter().map(text).collect()
     }
@@ -300,18 +310,15 @@ impl OpenLane {
     /// Makes it lane number `lane` of a run of `workers`: its chunks are cut by `cut`.
     ///
     /// Regular files of single or paired FASTQ reads, and of BAM in BGZF, are dealt by the workers; all else by an
-    /// emitter.
+    /// emitter. Either opens them when the first chunk is wanted.
     ///
     /// # Errors
-    /// When a file has become unreadable.
+    /// None that is to be expected.
     pub fn deal(self, lane: u32, cut: Cut, max_read_bases: usize, workers: usize) -> Result<Lane, InputError> {
         let parser = self.any_parser(max_read_bases);
         let cutting = self.cutting(lane, cut, max_read_bases);
         let deal = match self.is_claimed() {
-            true => {
-                let parts = self.regular()?.into_iter().map(Part::all).collect();
-                Deal::Claim(Box::new(Survey::new(parts, cutting.cutter(true), workers)))
-            }
+            true => Deal::Claim(Box::new(LateSurvey::new(self.closed()?, cutting, workers))),
             false => Deal::Emit(Box::new(self.emitter(max_read_bases, cutting))),
         };
         Ok(Lane { deal, parser })
@@ -353,7 +360,7 @@ impl OpenLane {
         let cutting = self.cutting(lane, cut, max_read_bases);
         let deal = match table {
             Some((table, first)) => {
-                let (files, grant) = (self.counted()?, Arc::clone(&shared.grant));
+                let (files, grant) = (self.closed()?, Arc::clone(&shared.grant));
                 Deal::Claim(Box::new(GrantedClaim::new(files, cutting, table, first, workers, grant)))
             }
             None => {
@@ -379,38 +386,23 @@ impl OpenLane {
         Cutting { lane, paths, cut, is_text: !self.is_bam(), max_record_bases, reads_per_record, end }
     }
 
-    /// Its files, of which several processes deal parts.
+    /// Its files, opened, of which several processes deal parts.
     fn counted(&self) -> Result<Vec<Regular>, InputError> {
         match self.files.iter().find(|_| !self.is_counted()) {
             Some(file) => Err(InputError::new(&file.path, "it cannot be read at any place: please report this")),
-            None => self.regular(),
+            None => self.closed()?.iter().map(Closed::open).collect(),
         }
     }
 
     /// Its files, which workers deal.
-    fn regular(&self) -> Result<Vec<Regular>, InputError> {
-        let regular = |file: &Opened| {
-            let no = || InputError::new(&file.path, "workers cannot deal it: please report this");
-            let (regular, coding) = file.regular.as_ref().zip(file.coding()).ok_or_else(no)?;
-            let (_, length) = file.progress.as_ref().ok_or_else(no)?;
-            let regular = regular.try_clone().map_err(|e| read_fault(&file.path, &e))?;
-            Ok(Regular::new(file.path.clone(), regular, coding, *length))
-        };
-        self.files.iter().map(regular).collect()
+    fn closed(&self) -> Result<Vec<Closed>, InputError> {
+        let no = |file: &Opened| InputError::new(&file.path, "workers cannot deal it: please report this");
+        self.files.iter().map(|file| file.closed().ok_or_else(|| no(file))).collect()
     }
 
     /// Its files, to be read from front to back.
     fn streams(self, max_read_bases: usize) -> Vec<StreamSpec> {
         let interleaved = self.layout == Layout::Interleaved;
-        let spec = |file: Opened| StreamSpec {
-            path: file.path,
-            is_converted: file.is_converted,
-            content: file.content.unwrap_or(Content::Text(Format::Fastq)),
-            interleaved,
-            max_read_bases,
-            text: Box::new(Cursor::new(file.prefix).chain(file.rest)),
-            progress: file.progress,
-        };
-        self.files.into_iter().map(spec).collect()
+        self.files.into_iter().map(|file| StreamSpec { file, interleaved, max_read_bases }).collect()
     }
 }

@@ -48,12 +48,15 @@ mod regular;
 mod runs;
 mod sam;
 mod sample;
+mod seen;
 mod segment;
 mod serial;
 pub mod sizes;
 mod stream;
 mod survey;
 mod table;
+mod text;
+mod turn;
 
 pub use granted::Shared;
 pub use gzip::inflated;

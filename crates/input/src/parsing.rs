@@ -43,7 +43,7 @@ impl OpenLane {
         if parsing == Parsing::Block {
             return self.deal_blocks(lane, parser);
         }
-        let texts = self.serial_texts(max_read_bases);
+        let texts = self.serial_texts(max_read_bases)?;
         let (fragments, under_lock) = match parsing {
             Parsing::Original => (1, Some(parser.clone())),
             Parsing::Batch(fragments) => (fragments.max(1), None),

@@ -48,11 +48,12 @@ pub fn mean_read_length(lanes: &mut [OpenLane]) -> Result<usize, InputError> {
         }
         let found = match &mut lane.files[..] {
             [] => continue,
-            [first, second] if first.regular.is_none() && second.regular.is_none() => {
+            [first, second] if !first.is_regular() && !second.is_regular() => {
                 sample_first_of_two_pipes(first, second, READS - all.reads)?
             }
             [first, ..] => sample(first, READS - all.reads)?,
         };
+        lane.close();
         all = Sample { reads: all.reads + found.reads, bases: all.bases + found.bases };
     }
     // Reads without bases are short ones.
@@ -66,12 +67,12 @@ pub(crate) fn sample(file: &mut Opened, most: usize) -> Result<Sample, InputErro
     loop {
         let more = file.read_more(wanted)?;
         // Empty lines at the end are no record.
-        let text = if more { &file.prefix[..] } else { file.prefix.trim_ascii_end() };
+        let text = if more { file.prefix() } else { file.prefix().trim_ascii_end() };
         let marks = match content {
             Content::Text(Format::Fastq) => mark_fastq(text, LineState::RECORD_START).0,
             Content::Text(Format::Fasta) => mark_fasta(text),
             Content::Bam { header, .. } => {
-                let text = file.prefix.get(header as usize..).unwrap_or_default();
+                let text = file.prefix().get(header as usize..).unwrap_or_default();
                 let (reads, bases) = bam::sample(text, most);
                 if reads == most || !more || wanted >= TEXT {
                     return Ok(Sample { reads, bases });
@@ -145,7 +146,7 @@ impl TwoPipes {
     fn read_on(&self, own: usize, file: &mut Opened) -> Result<(), InputError> {
         let mut more = Ok(true);
         while matches!(more, Ok(true)) && self.is_next(own) {
-            more = file.read_more(file.prefix.len() + PIPE_STEP);
+            more = file.read_more(file.prefix().len() + PIPE_STEP);
             self.state().in_read[own] = false;
         }
         more.map(|_| ())
@@ -156,7 +157,7 @@ impl TwoPipes {
 /// both are read, until the first one has been read far enough and neither is in the middle of a read. Whoever is far
 /// ahead of the other waits.
 fn sample_first_of_two_pipes(first: &mut Opened, second: &mut Opened, most: usize) -> Result<Sample, InputError> {
-    let read = [&first.text_read, &second.text_read].map(Arc::clone);
+    let read = [first.text()?, second.text()?].map(|text| Arc::clone(&text.read));
     let pipes = TwoPipes { state: Mutex::new(State { sampled: false, in_read: [true, false] }), read };
     std::thread::scope(|scope| {
         let keep_up = || pipes.read_on(1, second);

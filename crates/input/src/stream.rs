@@ -8,6 +8,7 @@ use crate::content::Content;
 use crate::cutter::{CutChunk, Cutter};
 use crate::fault::{endless, read_fault, record_text_limit};
 use crate::header;
+use crate::open::Opened;
 use crate::parse::Format;
 use crate::segment::{LineState, Marks, Segment, join_mates, mark_fasta, mark_fastq};
 use crate::sizes::SEGMENT;
@@ -35,16 +36,10 @@ const SOON: Duration = Duration::from_millis(1);
 
 /// How to read one stream.
 pub(crate) struct StreamSpec {
-    pub(crate) path: PathBuf,
-    pub(crate) content: Content,
-    /// Whether it was made of something else, so that places in it say nothing.
-    pub(crate) is_converted: bool,
+    /// A regular file is opened when the first chunk is wanted.
+    pub(crate) file: Opened,
     pub(crate) interleaved: bool,
     pub(crate) max_read_bases: usize,
-    /// Inflated text.
-    pub(crate) text: Box<dyn Read + Send>,
-    /// Compressed bytes read so far, of the file's length, where that is known.
-    pub(crate) progress: Option<(Arc<AtomicU64>, u64)>,
 }
 
 /// What a reader thread says. A channel that closes without one of the last two means that the thread died.
@@ -56,7 +51,12 @@ enum Message {
 
 /// Reads one stream into segments of whole records.
 struct Reader {
-    spec: StreamSpec,
+    path: PathBuf,
+    content: Content,
+    interleaved: bool,
+    max_read_bases: usize,
+    /// Inflated text.
+    text: Box<dyn Read + Send>,
     /// Records and bytes handed on.
     records: u64,
     bytes: u64,
@@ -89,7 +89,7 @@ impl Reader {
         let mut bytes = self.spare.try_recv().unwrap_or_default();
         bytes.clear();
         bytes.append(carried);
-        if let Content::Bam { .. } = self.spec.content {
+        if let Content::Bam { .. } = self.content {
             return self.next_records(bytes, carried);
         }
         let mut wanted = self.segment;
@@ -107,10 +107,10 @@ impl Reader {
                 self.bytes += whole as u64;
                 return Ok((Segment::new(bytes, marks), false));
             }
-            let most = record_text_limit(self.spec.max_read_bases as u64) as usize;
+            let most = record_text_limit(self.max_read_bases as u64) as usize;
             if bytes.len() > most {
-                let (bases, limit) = (self.mark(&bytes, false).0.bases, self.spec.max_read_bases as u64);
-                let fault = endless(&self.spec.path, &bytes, u64::from(bases), limit);
+                let (bases, limit) = (self.mark(&bytes, false).0.bases, self.max_read_bases as u64);
+                let fault = endless(&self.path, &bytes, u64::from(bases), limit);
                 return Err(fault.at(self.records + 1, self.bytes));
             }
             // All that is there is marked anew: so each time there is to be twice as much.
@@ -133,9 +133,9 @@ impl Reader {
     /// Reads until `bytes` holds `wanted` bytes; true at the end of the stream.
     fn fill(&mut self, bytes: &mut Vec<u8>, wanted: usize) -> Result<bool, InputError> {
         let missing = wanted.saturating_sub(bytes.len()) as u64;
-        let got = self.spec.text.by_ref().take(missing).read_to_end(bytes).map_err(|e| {
+        let got = self.text.by_ref().take(missing).read_to_end(bytes).map_err(|e| {
             let at = self.bytes + bytes.len() as u64;
-            let mut fault = read_fault(&self.spec.path, &e);
+            let mut fault = read_fault(&self.path, &e);
             fault.byte = Some(at);
             fault
         })?;
@@ -145,7 +145,7 @@ impl Reader {
     /// Marks the units of `bytes`, to the end of the stream or not; returns the marks and whether the last unit is
     /// surely whole.
     fn mark(&self, bytes: &[u8], is_end: bool) -> (Marks, bool) {
-        let (marks, ends_whole) = match self.spec.content {
+        let (marks, ends_whole) = match self.content {
             Content::Text(Format::Fastq) | Content::Bam { .. } => {
                 let (marks, after) = mark_fastq(bytes, LineState::RECORD_START);
                 (marks, after == LineState::RECORD_START)
@@ -153,18 +153,14 @@ impl Reader {
             // More lines of the last sequence may be still to come,
             Content::Text(Format::Fasta) => (mark_fasta(bytes), false),
         };
-        if !self.spec.interleaved {
+        if !self.interleaved {
             return (marks, ends_whole);
         }
         let name_at = |start: u32| {
             let line = &bytes[start as usize + 1..];
             let end = memchr::memchr(b'\n', line).or(is_end.then_some(line.len()))?;
             let (name, _) = header::split(&line[..end]);
-            Some(if self.spec.content == Content::Text(Format::Fastq) {
-                header::without_mate_number(name)
-            } else {
-                name
-            })
+            Some(if self.content == Content::Text(Format::Fastq) { header::without_mate_number(name) } else { name })
         };
         // or the mate of the last read.
         (join_mates(marks, name_at), false)
@@ -190,21 +186,38 @@ struct Stream {
 
 impl Stream {
     /// Starts to read it; its segments are one of so many `parts` of the usual size.
-    fn start(spec: StreamSpec, parts: usize) -> std::io::Result<Self> {
+    fn start(spec: StreamSpec, parts: usize) -> Result<Self, Error> {
+        let StreamSpec { file, interleaved, max_read_bases } = spec;
         let (send, segments) = sync_channel(AHEAD * parts);
         let (spare, spares) = sync_channel(2 * AHEAD * parts);
-        let (path, progress) = (spec.path.clone(), spec.progress.clone());
-        let state = match spec.content {
+        let (path, content) = (file.path.clone(), file.content.unwrap_or(Content::Text(Format::Fastq)));
+        let state = match content {
             Content::Bam { header, .. } => BamState { skip: header, open: 0 },
             Content::Text(_) => BamState::default(),
         };
         let segment = (SEGMENT as usize).div_ceil(parts);
-        let reader = Reader { spec, records: 0, bytes: 0, state, segment, spare: spares };
+        let text = file.into_text()?;
+        let progress = text.progress.clone();
+        let reader = Reader {
+            path: path.clone(),
+            content,
+            interleaved,
+            max_read_bases,
+            text: text.into_reader(),
+            records: 0,
+            bytes: 0,
+            state,
+            segment,
+            spare: spares,
+        };
         // It ends by itself when the input ends or when nobody takes its segments any more. It is not joined, for it
         // may be blocked in a read that never comes back.
-        std::thread::Builder::new().name("inflate".into()).spawn(move || {
-            reader.run(&send);
-        })?;
+        std::thread::Builder::new()
+            .name("inflate".into())
+            .spawn(move || {
+                reader.run(&send);
+            })
+            .map_err(Error::Thread)?;
         Ok(Stream { path, segments, spare, progress, ended: false })
     }
 }
@@ -216,14 +229,17 @@ pub(crate) struct StreamEmitter {
     streams: Vec<Stream>,
     cutter: Cutter,
     is_converted: bool,
+    /// What ended it: that is said as often as it is asked.
+    fault: Option<InputError>,
     serial: Duration,
 }
 
 impl StreamEmitter {
     /// An emitter that starts to read when it is first asked for a chunk, with threads that inherit the emitter's CPUs.
     pub(crate) fn new(specs: Vec<StreamSpec>, cutter: Cutter) -> Self {
-        let is_converted = specs.iter().any(|spec| spec.is_converted);
-        StreamEmitter { specs, streams: Vec::new(), cutter, is_converted, serial: Duration::ZERO }
+        let is_converted = specs.iter().any(|spec| spec.file.is_converted);
+        let (streams, fault, serial) = (Vec::new(), None, Duration::ZERO);
+        StreamEmitter { specs, streams, cutter, is_converted, fault, serial }
     }
 
     /// Waits for the next segment of the stream that is behind.
@@ -279,9 +295,24 @@ impl StreamEmitter {
     /// The next chunk, before its text is copied; none at the end. A fault is one of the chunk of
     /// [`StreamEmitter::ticket`].
     pub(crate) fn next(&mut self, stop: &AtomicBool) -> Result<Option<CutChunk>, Error> {
+        if let Some(fault) = &self.fault {
+            return Err(fault.clone().into());
+        }
+        let next = self.cut_next(stop);
+        if let Err(Error::Input(fault)) = &next {
+            self.fault = Some(fault.clone());
+        }
+        if !matches!(next, Ok(Some(_))) {
+            // What reads them ends, where it has not come to their ends.
+            self.streams.clear();
+        }
+        next
+    }
+
+    fn cut_next(&mut self, stop: &AtomicBool) -> Result<Option<CutChunk>, Error> {
         let parts = if self.specs.len() > 1 { PARTS_OF_TWO } else { 1 };
         for spec in self.specs.drain(..) {
-            self.streams.push(Stream::start(spec, parts).map_err(Error::Thread)?);
+            self.streams.push(Stream::start(spec, parts)?);
         }
         loop {
             let started = Instant::now();

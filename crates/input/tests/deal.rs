@@ -709,3 +709,106 @@ fn empty_lines_at_the_end_are_no_chunk() {
     assert!(found == [naive(&exact, None, CUTS[0])]);
     assert!(absent.contains(&(2..3)), "{absent:?}");
 }
+
+/// Files of this process that lie in the folder.
+fn open_files(dir: &Path) -> usize {
+    let all = std::fs::read_dir("/proc/self/fd").unwrap().flatten();
+    all.filter(|entry| std::fs::read_link(entry.path()).is_ok_and(|path| path.starts_with(dir))).count()
+}
+
+/// All at once they would be more than many a system lets a process have.
+#[test]
+fn files_are_open_while_their_lane_is_dealt() {
+    let dir = tempfile::tempdir().unwrap();
+    let random = &mut Random(51);
+    let all = reads(random, 50, 100);
+    let text = fastq(&all, 1, "\n", random);
+    let fasta: Vec<u8> = all.iter().flat_map(|(name, bases)| [b">", &name[..], b"\n", bases, b"\n"].concat()).collect();
+    let kinds = [text.clone(), gzip(&text), bgzf(&text, random), bgzf(&bam(&all, None, random), random), fasta];
+    let spec = |at: usize| {
+        let file = |mate| write(dir.path(), &format!("{at}_{mate}"), &kinds[at % kinds.len()]);
+        let files = if at % kinds.len() == 3 { vec![file(1)] } else { vec![file(1), file(2)] };
+        LaneSpec { files, interleaved: false }
+    };
+    let specs: Vec<LaneSpec> = (0..20).map(spec).collect();
+    let mut lanes: Vec<OpenLane> = specs.iter().map(|spec| OpenLane::open(spec).unwrap()).collect();
+    assert_eq!(open_files(dir.path()), 0, "looked at");
+    assert!(zerohop_input::mean_read_length(&mut lanes).unwrap() > 0);
+    assert_eq!(open_files(dir.path()), 0, "sampled");
+    let lanes: Vec<Lane> = lanes.into_iter().map(|lane| lane.deal(0, CUTS[0], MAX_READ_BASES, 2).unwrap()).collect();
+    assert_eq!(open_files(dir.path()), 0, "to be dealt");
+    for lane in lanes {
+        let Lane { deal, parser } = lane;
+        match deal {
+            Deal::Claim(claim) => {
+                let mut chunk = Chunk::default();
+                let mut most = 0;
+                while !matches!(claim.claim(&mut chunk).unwrap(), Claimed::End { .. }) {
+                    most = most.max(open_files(dir.path()));
+                    parser.parse(&mut chunk).unwrap();
+                }
+                assert!((1..=2).contains(&most), "{most}");
+                assert!(matches!(claim.claim(&mut chunk).unwrap(), Claimed::End { reads: 50 | 100, .. }));
+                assert_eq!(open_files(dir.path()), 0, "dealt");
+            }
+            Deal::Emit(mut emit) => {
+                let mut chunk = Chunk::default();
+                while emit.emit(&mut chunk, &AtomicBool::new(false)).unwrap() == Emitted::Chunk {}
+                // Its readers are threads of their own, which end by themselves.
+                while open_files(dir.path()) > 0 {
+                    std::thread::yield_now();
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_file_that_changes_before_its_turn_is_a_fault() {
+    let dir = tempfile::tempdir().unwrap();
+    let record = b"@r\nACGT\n+\n####\n";
+    let fasta = b">r\nACGT\n";
+    let stays = |path: &Path| drop(std::fs::File::options().append(true).open(path).unwrap());
+    let grows = |path: &Path| std::fs::write(path, [&record[..], record].concat()).unwrap();
+    let is_touched = |path: &Path| {
+        let file = std::fs::File::options().append(true).open(path).unwrap();
+        file.set_modified(std::time::SystemTime::UNIX_EPOCH).unwrap();
+    };
+    let goes = |path: &Path| std::fs::remove_file(path).unwrap();
+    let at = "it was changed after it was checked at the start";
+    type Change<'c> = (&'c dyn Fn(&Path), String);
+    let changes: [Change<'_>; 4] = [
+        (&stays, String::new()),
+        (&grows, format!("{at}, when it had 15 bytes, and has 30 now: run again once it is complete")),
+        (&is_touched, format!("{at}, as the time of its last change says: run again once it is complete")),
+        (&goes, "cannot open: No such file or directory (os error 2)".to_owned()),
+    ];
+    for (bytes, is_fasta) in [(&record[..], false), (&fasta[..], true)] {
+        for (change, what) in &changes {
+            let path = write(dir.path(), "x", bytes);
+            let spec = LaneSpec { files: vec![path.clone()], interleaved: false };
+            let lane = OpenLane::open(&spec).unwrap().deal(0, CUTS[0], MAX_READ_BASES, 1).unwrap();
+            change(&path);
+            let what = if is_fasta { what.replace("15", "8") } else { what.clone() };
+            let said = |error: Error| error.to_string().replace(path.to_str().unwrap(), "x");
+            let mut chunk = Chunk::default();
+            for again in 0..3 {
+                let error = match &lane.deal {
+                    Deal::Claim(claim) => claim.claim(&mut chunk).map(drop).err(),
+                    Deal::Emit(_) => None,
+                };
+                if !is_fasta {
+                    let expected = (!what.is_empty()).then(|| format!("x: {what}"));
+                    assert_eq!(error.map(said), expected, "{again}");
+                }
+            }
+            if let Deal::Emit(mut emit) = lane.deal {
+                for again in 0..3 {
+                    let error = emit.emit(&mut chunk, &AtomicBool::new(false)).map(drop).err();
+                    let expected = (!what.is_empty()).then(|| format!("x: {what}"));
+                    assert_eq!(error.map(said), expected, "{again}");
+                }
+            }
+        }
+    }
+}

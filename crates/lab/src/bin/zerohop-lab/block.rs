@@ -168,7 +168,7 @@ fn restore_file(file: &Path, out: &mut dyn Write, failed: &dyn Fn(std::io::Error
         let what = format!("it is {is}, but its description says otherwise: it was changed after it was blocked");
         return Err(InputError::new(file, what).into());
     }
-    for text in lane.into_texts() {
+    for text in lane.into_texts()? {
         restore(file, text, &sidecar, out, failed)?;
     }
     Ok(sidecar)

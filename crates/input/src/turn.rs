@@ -1,0 +1,99 @@
+//! A lane of regular files that are open while it is dealt, and neither before nor behind that: what takes its first
+//! chunk opens them, and the last one at its end closes them.
+
+use crate::cutter::Cutting;
+use crate::seen::Closed;
+use crate::survey::{Part, Survey};
+use std::sync::{PoisonError, RwLock, RwLockReadGuard};
+use std::time::Duration;
+use zerohop_model::chunk::{Chunk, Ticket};
+use zerohop_model::error::{Error, InputError};
+use zerohop_model::source::{Claim, Claimed};
+
+/// How far it is.
+enum State {
+    Waits,
+    Dealt(Survey),
+    Failed(InputError),
+    Ended { end: Claimed, serial: Duration },
+}
+
+/// A survey of a lane's files that begins when the lane's turn comes.
+pub(crate) struct LateSurvey {
+    files: Vec<Closed>,
+    cutting: Cutting,
+    workers: usize,
+    /// Whoever claims reads it; it is written twice, by whoever finds nobody at it. So nobody waits.
+    state: RwLock<State>,
+}
+
+impl LateSurvey {
+    /// One that `workers` will do.
+    pub(crate) fn new(files: Vec<Closed>, cutting: Cutting, workers: usize) -> Self {
+        LateSurvey { files, cutting, workers, state: RwLock::new(State::Waits) }
+    }
+
+    fn state(&self) -> RwLockReadGuard<'_, State> {
+        self.state.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Opens the files; false if another worker does.
+    fn open(&self) -> bool {
+        let Ok(mut state) = self.state.try_write() else { return false };
+        if matches!(*state, State::Waits) {
+            let parts = self.files.iter().map(|file| Ok(Part::all(file.open()?))).collect::<Result<Vec<_>, _>>();
+            *state = match parts {
+                Ok(parts) => State::Dealt(Survey::new(parts, self.cutting.clone().cutter(true), self.workers)),
+                Err(fault) => State::Failed(fault),
+            };
+        }
+        true
+    }
+
+    /// Closes the files at their end, unless another worker is still at them: that one will.
+    fn close(&self, end: Claimed) {
+        let Ok(mut state) = self.state.try_write() else { return };
+        if let State::Dealt(survey) = &*state {
+            *state = State::Ended { end, serial: survey.serial_time() };
+        }
+    }
+}
+
+impl Claim for LateSurvey {
+    fn claim(&self, chunk: &mut Chunk) -> Result<Claimed, Error> {
+        let claimed = loop {
+            match &*self.state() {
+                State::Dealt(survey) => break survey.claim(chunk)?,
+                State::Ended { end, .. } => return Ok(*end),
+                State::Failed(fault) => {
+                    chunk.ticket = Ticket { lane: self.cutting.lane, ..Ticket::default() };
+                    return Err(fault.clone().into());
+                }
+                State::Waits => {}
+            }
+            if !self.open() {
+                return Ok(Claimed::NotYet);
+            }
+        };
+        if let Claimed::End { .. } = claimed {
+            self.close(claimed);
+        }
+        Ok(claimed)
+    }
+
+    fn serial_time(&self) -> Duration {
+        match &*self.state() {
+            State::Dealt(survey) => survey.serial_time(),
+            State::Ended { serial, .. } => *serial,
+            State::Waits | State::Failed(_) => Duration::ZERO,
+        }
+    }
+
+    fn share_dealt(&self) -> Option<f64> {
+        match &*self.state() {
+            State::Dealt(survey) => survey.share_dealt(),
+            State::Ended { .. } => Some(1.0),
+            State::Waits | State::Failed(_) => Some(0.0),
+        }
+    }
+}
