@@ -171,10 +171,6 @@ impl Claim for GrantedClaim {
             let current = self.current.read().unwrap_or_else(PoisonError::into_inner).clone();
             if let Some(survey) = &current.survey {
                 match survey.claim(chunk)? {
-                    // What lies behind a fault is not absent: nobody has seen it. Who found the fault stops the run.
-                    Claimed::End { .. } if survey.is_faulty() => {
-                        return Ok(self.end());
-                    }
                     Claimed::End { chunks, .. } => {
                         // The table may have a chunk that turns out to be none: empty lines at the end of a file.
                         let (found, end) = (self.chunks.start + chunks, current.end);

@@ -2,6 +2,8 @@
 //! one: zeros up to the end are padding, anything else is trailing garbage. gzip(1) passes over garbage with a warning;
 //! here it is a fault.
 
+use crate::garbage::TrailingGarbage;
+use crate::lasting::Lasting;
 use flate2::bufread::GzDecoder;
 use std::io::{self, BufRead, BufReader, Cursor, Read};
 use std::sync::Arc;
@@ -9,25 +11,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 /// How much is read at a time, in bytes.
 const BUFFER_BYTES: usize = 1 << 20;
-/// Bytes that are neither a member nor padding follow the last member.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct TrailingGarbage {
-    /// Where they begin in the compressed file.
-    pub(crate) offset: u64,
-}
-
-impl std::fmt::Display for TrailingGarbage {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let offset = self.offset;
-        write!(
-            f,
-            "trailing garbage follows the compressed data, from compressed offset {offset} on: if nothing is missing, \
-             keep the first {offset} bytes alone ('head -c {offset}'); otherwise the file is damaged: get it again"
-        )
-    }
-}
-
-impl std::error::Error for TrailingGarbage {}
 
 /// The text in `raw`: inflated if it begins as gzip or BGZF does, as it is otherwise.
 ///
@@ -111,29 +94,50 @@ impl<R: Read> BufRead for Compressed<R> {
 
 /// Inflates all members, one after the other.
 pub(crate) struct GzipMembers<R> {
+    members: Lasting<Members<R>>,
+    /// Set at the end, if the last member had text: as written, BGZF ends in one without.
+    pub(crate) ends_in_text: Arc<AtomicBool>,
+}
+
+struct Members<R> {
     /// The member being read; none at the end.
     member: Option<GzDecoder<Compressed<R>>>,
     /// Whether it has text.
     has_text: bool,
-    /// Set at the end, if the last member had text: as written, BGZF ends in one without.
-    pub(crate) ends_in_text: Arc<AtomicBool>,
+    ends_in_text: Arc<AtomicBool>,
 }
 
 impl<R: Read> GzipMembers<R> {
     /// Reads `buffer_bytes` at a time, two at least.
     pub(crate) fn new(raw: R, buffer_bytes: usize) -> Self {
         let compressed = Compressed { raw, buffer: vec![0; buffer_bytes.max(2)], start: 0, end: 0, taken: 0 };
-        GzipMembers { member: Some(GzDecoder::new(compressed)), has_text: false, ends_in_text: Arc::default() }
+        let ends_in_text = Arc::default();
+        let member = Some(GzDecoder::new(compressed));
+        let members = Members { member, has_text: false, ends_in_text: Arc::clone(&ends_in_text) };
+        GzipMembers { members: Lasting::new(members), ends_in_text }
     }
 }
 
 impl<R: Read> Read for GzipMembers<R> {
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        self.members.read(out)
+    }
+}
+
+impl<R: Read> Read for Members<R> {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
         if out.is_empty() {
             return Ok(0);
         }
         while let Some(mut member) = self.member.take() {
-            let n = member.read(out)?;
+            let n = match member.read(out) {
+                Ok(n) => n,
+                Err(error) => {
+                    // It is read on if it was only interrupted.
+                    self.member = Some(member);
+                    return Err(error);
+                }
+            };
             if n > 0 {
                 self.member = Some(member);
                 self.has_text = true;

@@ -5,7 +5,8 @@
 //! text) costs time and nothing else.
 
 use crate::content::{Content, Marked, State};
-use crate::gzip::{GzipMembers, TrailingGarbage};
+use crate::garbage::TrailingGarbage;
+use crate::gzip::GzipMembers;
 use crate::segment::{Marks, Segment};
 use crate::sizes::{BGZF_STRETCH, GZIP_STRETCH, PLAIN_STRETCH};
 use libdeflater::Decompressor;

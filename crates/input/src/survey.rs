@@ -26,9 +26,9 @@ use std::ops::Range;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::time::{Duration, Instant};
-use zerohop_model::chunk::Chunk;
+use zerohop_model::chunk::{Chunk, Ticket};
 use zerohop_model::error::{Error, InputError};
 use zerohop_model::source::{Claim, Claimed};
 use zerohop_model::spare::Spare;
@@ -196,13 +196,13 @@ struct Cutting {
 pub(crate) struct Survey {
     files: Vec<Surveyed>,
     cutting: Mutex<Cutting>,
-    ready: ArrayQueue<Result<CutChunk, (zerohop_model::chunk::Ticket, InputError)>>,
+    ready: ArrayQueue<CutChunk>,
     /// Set when all chunks are cut; `chunks` and `reads` are their numbers then.
     all_cut: AtomicBool,
     chunks: AtomicU64,
     reads: AtomicU64,
-    /// Set before `all_cut` if the last that was cut is a fault.
-    faulty: AtomicBool,
+    /// Set before `all_cut` if a fault lies behind what was cut, with the place of the chunk that it affects.
+    fault: OnceLock<(Ticket, InputError)>,
     /// Buffers of segments that are used up.
     spare: Spare,
     /// How many stretches surveying may be ahead of dealing.
@@ -237,7 +237,7 @@ impl Survey {
             all_cut: AtomicBool::new(false),
             chunks: AtomicU64::new(0),
             reads: AtomicU64::new(0),
-            faulty: AtomicBool::new(false),
+            fault: OnceLock::new(),
             spare: Spare::new(2 * window as usize + cutter.stretches_per_chunk(PLAIN_STRETCH)),
             cutting: Mutex::new(Cutting { cutter, files: parts.iter().map(in_order).collect() }),
             files: parts.into_iter().map(surveyed).collect(),
@@ -257,11 +257,6 @@ impl Survey {
         survey(&files, false) || survey(&files, true)
     }
 
-    /// Whether it ended with a fault of the input; to be asked when all is cut.
-    pub(crate) fn is_faulty(&self) -> bool {
-        self.faulty.load(Ordering::Relaxed)
-    }
-
     /// Cuts what can be cut, unless another worker is at it; true when chunks became ready.
     fn cut_ready(&self) -> bool {
         let Ok(mut guard) = self.cutting.try_lock() else { return false };
@@ -273,9 +268,11 @@ impl Survey {
             let ticket = cutter.next_ticket();
             let Some(cut) = cutter.cut() else { break };
             any = true;
-            self.faulty.fetch_or(cut.is_err(), Ordering::Relaxed);
-            // Only this thread adds, so there is room.
-            let _ = self.ready.push(cut.map_err(|e| (ticket, e)));
+            match cut {
+                // Only this thread adds, so there is room.
+                Ok(cut) => drop(self.ready.push(cut)),
+                Err(fault) => drop(self.fault.set((ticket, fault))),
+            }
         }
         if !any && !self.ready.is_full() {
             self.widen(cutter, files);
@@ -331,16 +328,12 @@ impl Claim for Survey {
         loop {
             let all_cut = self.all_cut.load(Ordering::Acquire);
             if let Some(cut) = self.ready.pop() {
-                return match cut {
-                    Ok(cut) => {
-                        cut.fill(chunk, |_, segment| self.spare.give_back(segment.node, segment.bytes));
-                        Ok(Claimed::Chunk)
-                    }
-                    Err((ticket, fault)) => {
-                        chunk.ticket = ticket;
-                        Err(fault.into())
-                    }
-                };
+                cut.fill(chunk, |_, segment| self.spare.give_back(segment.node, segment.bytes));
+                return Ok(Claimed::Chunk);
+            }
+            if all_cut && let Some((ticket, fault)) = self.fault.get() {
+                chunk.ticket = *ticket;
+                return Err(fault.clone().into());
             }
             if all_cut {
                 let (chunks, reads) = (self.chunks.load(Ordering::Relaxed), self.reads.load(Ordering::Relaxed));

@@ -2,7 +2,9 @@
 
 use crate::bam;
 use crate::fault::read_fault;
-use crate::gzip::{GzipMembers, TrailingGarbage};
+use crate::garbage::TrailingGarbage;
+use crate::gzip::GzipMembers;
+use crate::lasting::Lasting;
 use crate::sizes::COMPRESSED_READ;
 use std::fs::File;
 use std::io::{Cursor, Read};
@@ -58,7 +60,7 @@ type ReadOf = (Arc<AtomicU64>, u64);
 pub(crate) struct Text {
     path: PathBuf,
     pub(crate) prefix: Vec<u8>,
-    rest: Counting<Box<dyn Read + Send>>,
+    rest: Counting<Lasting<Box<dyn Read + Send>>>,
     /// Bytes of text that were read so far.
     pub(crate) read: Arc<AtomicU64>,
     /// Of a regular file.
@@ -93,7 +95,7 @@ impl Text {
             }
         };
         let read = Arc::new(AtomicU64::new(0));
-        let rest = Counting { inner: rest, count: Arc::clone(&read) };
+        let rest = Counting { inner: Lasting::new(rest), count: Arc::clone(&read) };
         let (path, progress) = (path.to_owned(), length.map(|length| (count, length)));
         let (prefix, is_converted) = (Vec::new(), false);
         Ok(Text { path, prefix, rest, read, progress, compression, is_converted, ends_in_text })
@@ -104,7 +106,7 @@ impl Text {
         let text = Cursor::new(self.prefix).chain(self.rest);
         let bam = zerohop_cram::as_bam(text, reference.map(Path::to_owned)).map_err(|e| read_fault(&self.path, &e))?;
         let rest: Box<dyn Read + Send> = Box::new(GzipMembers::new(bam, COMPRESSED_READ));
-        let rest = Counting { inner: rest, count: Arc::clone(&self.read) };
+        let rest = Counting { inner: Lasting::new(rest), count: Arc::clone(&self.read) };
         Ok(Text { prefix: Vec::new(), rest, is_converted: true, ..self })
     }
 

@@ -812,3 +812,57 @@ fn a_file_that_changes_before_its_turn_is_a_fault() {
         }
     }
 }
+
+/// Whoever asks again must not take what lies behind a fault for the end of the input.
+#[test]
+fn a_fault_is_told_as_often_as_it_is_asked() {
+    let dir = tempfile::tempdir().unwrap();
+    let random = &mut Random(61);
+    let all = reads(random, 500, 100);
+    let text = fastq(&all, 1, "\n", random);
+    let fasta: Vec<u8> = all.iter().flat_map(|(name, bases)| [b">", &name[..], b"\n", bases, b"\n"].concat()).collect();
+    let cut = |bytes: Vec<u8>| bytes[..bytes.len() - 40].to_vec();
+    let damaged = |mut bytes: Vec<u8>| {
+        let at = bytes.len() - 40;
+        bytes[at] ^= 0x55;
+        bytes
+    };
+    let shorter = fastq(&all[..400].to_vec(), 2, "\n", random);
+    let inputs = [
+        vec![text.clone(), shorter],
+        vec![cut(gzip(&text))],
+        vec![damaged(bgzf(&text, random))],
+        vec![cut(bgzf(&bam(&all, None, random), random))],
+        vec![cut(gzip(&fasta))],
+    ];
+    for (number, files) in inputs.iter().enumerate() {
+        let files: Vec<PathBuf> =
+            files.iter().enumerate().map(|(i, bytes)| write(dir.path(), &format!("{number}.{i}"), bytes)).collect();
+        let lane = OpenLane::open(&LaneSpec { files, interleaved: false }).unwrap();
+        let Lane { deal, .. } = lane.deal(0, CUTS[0], MAX_READ_BASES, 2).unwrap();
+        let (mut chunk, mut told) = (Chunk::default(), Vec::new());
+        let mut tell = |error: Error, chunk: &Chunk| {
+            told.push((error.to_string(), chunk.ticket));
+            told.len() < 4
+        };
+        match deal {
+            Deal::Claim(claim) => loop {
+                match claim.claim(&mut chunk) {
+                    Ok(end @ Claimed::End { .. }) => panic!("input {number}: {end:?}"),
+                    Ok(_) => {}
+                    Err(error) if tell(error, &chunk) => {}
+                    Err(_) => break,
+                }
+            },
+            Deal::Emit(mut emit) => loop {
+                match emit.emit(&mut chunk, &AtomicBool::new(false)) {
+                    Ok(end @ Emitted::End { .. }) => panic!("input {number}: {end:?}"),
+                    Ok(_) => {}
+                    Err(error) if tell(error, &chunk) => {}
+                    Err(_) => break,
+                }
+            },
+        }
+        assert!(told.iter().all(|again| *again == told[0]), "input {number}: {told:?}");
+    }
+}
