@@ -21,6 +21,7 @@ use crate::{embedded::Embedded, external::External};
 use crate::{sorting, summary};
 use std::time::Instant;
 use zerohop_input::{EndOfPipe, OpenLane};
+use zerohop_model::error::shown_path;
 use zerohop_model::index::IndexProvider;
 use zerohop_model::machine::Bytes;
 use zerohop_model::measurement::RunReport;
@@ -29,6 +30,9 @@ use zerohop_output::Format;
 use zerohop_ranks::{RankShare, Transport};
 use zerohop_report::Summary;
 use zerohop_runtime::Outcome;
+
+/// Files of reads that a system surely lets a process have open, with all others.
+const MANY_FILES: usize = 100;
 
 /// A run that went well, as the first rank tells it.
 pub struct Done {
@@ -55,6 +59,10 @@ pub fn run(
     if embedded.is_some() {
         zerohop_memory::set_default_huge_pages(job.placement.huge_pages);
     }
+    // Pipes stay open until they are read.
+    if job.lanes.iter().map(|lane| lane.files.len()).sum::<usize>() > MANY_FILES {
+        zerohop_process::allow_more_files();
+    }
     let open = |lane| Ok(OpenLane::open_with(lane, Some(&job.reference))?.first(job.first));
     let lanes: Vec<OpenLane> = job.lanes.iter().map(open).collect::<Result<_, AlignError>>()?;
     lanes.iter().try_for_each(OpenLane::check_ends)?;
@@ -66,7 +74,7 @@ pub fn run(
         Some(provider) => Box::new(Embedded::new(job, provider, &mut lanes, (share, among), &mut notes)?),
         None => Box::new(External::new(job, &mut lanes, share, &mut notes)?),
     };
-    let of_lanes = lanes.iter().flat_map(|lane| lane.notes.clone());
+    let of_lanes = lanes.iter().flat_map(|lane| lane.notes.clone()).chain(without_reads(&lanes));
     notes = of_lanes.chain(share.note.clone()).chain(notes).collect();
 
     let begun =
@@ -134,6 +142,17 @@ pub fn run(
     notes.extend(doubts(job, &report));
     let summary = engine.told(report).summary(job, started, comparison, of_ranks, notes);
     Ok(Some(Done { summary, not_compared }))
+}
+
+/// A note on each lane without reads, if there are others.
+fn without_reads(lanes: &[OpenLane]) -> Vec<String> {
+    let is_alone = lanes.iter().all(OpenLane::is_empty);
+    let empty = lanes.iter().enumerate().filter(|(_, lane)| !is_alone && lane.is_empty());
+    let words = |(at, lane): (usize, &OpenLane)| {
+        let paths: Vec<_> = lane.paths().map(|path| shown_path(path)).collect();
+        format!("Lane {} ({}) has no reads.", at + 1, paths.join(", "))
+    };
+    empty.map(words).collect()
 }
 
 /// What looks as if something else was meant.

@@ -6,7 +6,7 @@
 //! walks all records is in the tests.
 
 use crate::bam;
-use crate::fault::{DAMAGED_RECORD, endless, endless_records, record_text_limit};
+use crate::fault::{DAMAGED_RECORD, endless, endless_records, no_record, record_text_limit};
 use crate::segment::Segment;
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -373,7 +373,14 @@ impl Cutter {
         let least = self.inputs.iter().map(Input::last_boundary).min().unwrap_or(0);
         let tied: Vec<usize> = (0..self.inputs.len()).filter(|&i| self.inputs[i].last_boundary() == least).collect();
         for &limiting in &tied {
-            if let Some(fault) = self.inputs[limiting].fault.take().or_else(|| self.wrong(limiting, &starts)) {
+            let input = &self.inputs[limiting];
+            let end = input.fault.clone().or_else(|| self.shorter(limiting));
+            // What lies before the end of a file is looked at first: a line too many is there, if it is what makes one
+            // file longer than the other.
+            if end.is_some() && known > start {
+                return Some(Ok(self.take(&starts, known, true)));
+            }
+            if let Some(fault) = end.or_else(|| self.wrong(limiting, &starts)) {
                 self.done = true;
                 return Some(Err(fault));
             }
@@ -420,21 +427,33 @@ impl Cutter {
         taken
     }
 
-    /// What can be seen to be wrong with `limiting`, the input that keeps the open chunk from being closed: it is
-    /// shorter than its mate file, its last record does not end, or there are next to no bases in it.
+    /// What is wrong where input `limiting` has ended, and its mate file goes on.
+    fn shorter(&self, limiting: usize) -> Option<InputError> {
+        let input = &self.inputs[limiting];
+        if !input.ended {
+            return None;
+        }
+        // Its last unit may be an empty line.
+        let longer = self.inputs.iter().find(|other| other.last_boundary() > input.units)?;
+        let next = longer.place(input.units);
+        if let Some(first) = longer.text_from(next).first().filter(|first| !matches!(first, b'@' | b'>')) {
+            return Some(InputError::new(&longer.path, no_record(b'@', Some(*first))).at(next.record + 1, next.byte));
+        }
+        let what = format!(
+            "the file has {} reads, but its mate file {} has more: they are not the two files of one run, or one of \
+             them is truncated",
+            input.records,
+            longer.path.display()
+        );
+        Some(InputError::new(&input.path, what))
+    }
+
+    /// What can be seen to be wrong with `limiting`, the input that keeps the open chunk from being closed: its last
+    /// record does not end, or there are next to no bases in it.
     fn wrong(&self, limiting: usize, starts: &[Place]) -> Option<InputError> {
         let input = &self.inputs[limiting];
         if input.ended {
-            // Its last unit may be an empty line.
-            let longer = self.inputs.iter().find(|other| other.last_boundary() > input.units)?;
-            let what = format!(
-                "the file has {} reads, but its mate file {} has more: they are not the two files of one run, or one \
-                 of \
-                 them is truncated",
-                input.records,
-                longer.path.display()
-            );
-            return Some(InputError::new(&input.path, what));
+            return None;
         }
         let start = starts[limiting];
         if input.bytes - start.byte > MAX_CHUNK_TEXT {
@@ -593,7 +612,9 @@ mod tests {
             cutter.push(file, Segment::new(bytes, marks));
             cutter.end(file);
         }
-        assert!(matches!(cutter.cut(), Some(Ok(cut)) if cut.ticket.number == 0));
+        for number in 0..2 {
+            assert!(matches!(cutter.cut(), Some(Ok(cut)) if cut.ticket.number == number), "{number}");
+        }
         let error = cutter.cut().unwrap().unwrap_err();
         assert_eq!(error.file, PathBuf::from("2.fq"));
         assert!(error.what.starts_with("the file has 3 reads, but its mate file 1.fq has more"));
@@ -663,7 +684,37 @@ mod tests {
         let bytes: Vec<u8> = (2..9).flat_map(|i| record(i, 5)).collect();
         let marks = mark_fastq(&bytes, LineState::RECORD_START).0;
         cutter.push(0, Segment::new(bytes, marks));
+        assert!(cutter.cut().unwrap().is_ok(), "what is before it");
         assert_eq!(cutter.cut().unwrap().unwrap_err().what, "damaged");
+    }
+
+    /// The count of the other file says nothing of the place.
+    #[test]
+    fn of_a_line_too_many_the_place_is_told() {
+        let whole: Vec<u8> = (0..3).flat_map(|i| record(i, 5)).collect();
+        for at in [0, 1, 2, 3] {
+            let before = record(0, 5).len() * at;
+            let stray = [&whole[..before], b"stray\n", &whole[before..]].concat();
+            for files in [[&stray, &whole], [&whole, &stray]] {
+                let mut cutter = Cutter::new(0, vec!["1.fq".into(), "2.fq".into()], Cut::at(1000), Some(1000));
+                for (input, bytes) in files.into_iter().enumerate() {
+                    let marks = mark_fastq(bytes, LineState::RECORD_START).0;
+                    cutter.push(input, Segment::new(bytes.clone(), marks));
+                    cutter.end(input);
+                }
+                // Who parses the first chunk finds it, but where it is the last line.
+                let mut chunk = Chunk::default();
+                cutter.cut().unwrap().unwrap().fill(&mut chunk, |_, _| {});
+                let stray_in = usize::from(files[1] == &stray);
+                let text = &chunk.text[stray_in].bytes;
+                assert_eq!(text.windows(5).any(|line| line == b"stray"), at < 3);
+                let error = cutter.cut().unwrap().unwrap_err().to_string();
+                if at == 3 {
+                    let what = "record 4 (byte 48): a record must start with '@', but here is 's'";
+                    assert_eq!(error, format!("{}.fq: {what}", stray_in + 1));
+                }
+            }
+        }
     }
 
     #[test]
@@ -680,6 +731,7 @@ mod tests {
             cutter.end(0);
             assert!(more > 0 || cutter.cut().is_none(), "more may come");
             cutter.fault(1, InputError::new("2.fq".as_ref(), "it is damaged"));
+            assert!(cutter.cut().unwrap().is_ok(), "what is before it");
             let error = cutter.cut().unwrap().unwrap_err().to_string();
             let expected =
                 if more < 2 { "2.fq: it is damaged" } else { "1.fq: the file has 3 reads, but its mate file" };

@@ -1,6 +1,6 @@
 //! Errors of the system and of the inflater, in words for the user.
 
-use crate::gzip::TrailingGarbage;
+use crate::garbage::TrailingGarbage;
 use crate::header;
 use std::fmt::Display;
 use std::path::Path;
@@ -49,6 +49,16 @@ pub(crate) fn not_reads(path: &Path, text: &[u8]) -> InputError {
         }
     };
     InputError::new(path, what).at(1, 0)
+}
+
+/// What to say where there should be a record that begins so, and a line begins otherwise; none of an empty line.
+pub(crate) fn no_record(wanted: u8, found: Option<u8>) -> String {
+    let wanted = char::from(wanted);
+    let found = match found {
+        None | Some(b'\n' | b'\r') => "an empty line".to_owned(),
+        Some(byte) => format!("'{}'", byte.escape_ascii()),
+    };
+    format!("a record must start with '{wanted}', but here is {found}")
 }
 
 const TRUNCATED: &str = "the compressed data end early: the file is truncated";

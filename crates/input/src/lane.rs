@@ -58,13 +58,18 @@ pub struct OpenLane {
 fn note_on_mates(files: &mut [Opened]) -> Result<Option<String>, InputError> {
     let [first, second] = files else { return Ok(None) };
     let [one, two] = [&first.path, &second.path].map(|path| shown_path(path).to_string());
-    let (Some(of_first), Some(of_second)) = (first.first_header()?, second.first_header()?) else { return Ok(None) };
+    let (Some(record), Some(other)) = (first.first_record()?, second.first_record()?) else { return Ok(None) };
+    let [Some(of_first), Some(of_second)] = [&record, &other].map(|lines| lines[0].strip_prefix(b"@")) else {
+        return Ok(None);
+    };
     let [of_first, of_second] = [of_first, of_second].map(header::split);
     let (name, mate) = (header::without_mate_number(of_first.0), header::without_mate_number(of_second.0));
     Ok(if header::mate_number(of_first) == Some(2) {
         Some(format!("{one} begins with a second mate, '{}': are it and {two} in this order?", shown(of_first.0)))
     } else if header::mate_number(of_second) == Some(1) {
         Some(format!("{two} begins with a first mate, '{}': is it the file of the second mates?", shown(of_second.0)))
+    } else if !of_first.0.is_empty() && record == other {
+        Some(format!("{one} and {two} begin with the same read, '{}': is one a copy of the other?", shown(of_first.0)))
     } else if name != mate && header::are_mates(name, mate) {
         Some(format!(
             "the mates of {one} and {two} have different names, '{}' and '{}'. Their records keep them, and samtools \
@@ -168,6 +173,11 @@ impl OpenLane {
             Content::Text(format) => Some(format == Format::Fasta),
             Content::Bam { first, .. } => first.map(|first| first.lacks_qualities),
         })
+    }
+
+    /// Whether its files hold no reads at all.
+    pub fn is_empty(&self) -> bool {
+        self.is_fasta().is_none()
     }
 
     /// Whether its reads are in BAM.

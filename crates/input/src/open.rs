@@ -272,13 +272,13 @@ impl Opened {
         Ok(name().is_some_and(|first| name() == Some(first)))
     }
 
-    /// The header line of the first read of FASTQ, without its `@`; as far as that is seen soon.
-    pub(crate) fn first_header(&mut self) -> Result<Option<&[u8]>, InputError> {
+    /// The lines of the first read of FASTQ; as far as they are seen soon.
+    pub(crate) fn first_record(&mut self) -> Result<Option<Vec<&[u8]>>, InputError> {
         if self.content != Some(Content::Text(Format::Fastq)) {
             return Ok(None);
         }
         self.read_more(if self.is_regular() { FIRST_TWO } else { FIRST_TWO_OF_PIPE })?;
-        Ok(self.prefix().split(|&b| b == b'\n').next().and_then(|line| line.strip_prefix(b"@")))
+        Ok(Some(self.prefix().split(|&b| b == b'\n').take(4).collect()))
     }
 
     pub(crate) fn is_bam(&self) -> bool {

@@ -1,6 +1,6 @@
 //! Finds the reads in a chunk's text, in place. This is where an input is checked: every byte of every record.
 
-use crate::fault::{odd_name, over_limit};
+use crate::fault::{no_record, odd_name, over_limit};
 use crate::header;
 use memchr::memchr;
 use std::path::{Path, PathBuf};
@@ -217,12 +217,7 @@ impl Records<'_> {
     }
 
     fn not_a_header(&self, line: Span, wanted: u8) -> InputError {
-        let wanted = char::from(wanted);
-        let found = match self.slice(line).first() {
-            None => "an empty line".to_owned(),
-            Some(&byte) => format!("'{}'", byte.escape_ascii()),
-        };
-        self.fault(Span::default(), format!("a record must start with '{wanted}', but here is {found}"))
+        self.fault(Span::default(), no_record(wanted, self.slice(line).first().copied()))
     }
 
     /// Sequence, `+` line and qualities of a FASTQ record.

@@ -39,7 +39,8 @@ const HARD_CLIP: u8 = 5;
 const OF_READ: [u8; 5] = [0, 1, 4, 7, 8];
 
 /// What to do with pairs and single reads in one file.
-const TAKE_APART: &str = "'samtools view -b -f 1' takes out the pairs, '-F 1' the others; align each by itself";
+const TAKE_APART: &str = "'samtools view -b -f 1 -o PAIRS.bam -U SINGLE.bam FILE' parts them; then give PAIRS.bam \
+                          --reads SINGLE.bam";
 
 /// The parser of one lane.
 #[derive(Debug, Clone)]
@@ -193,7 +194,8 @@ impl<'p> Parsing<'p> {
     fn no_mate(&self, name: &[u8], place: (u64, usize)) -> InputError {
         let what = "its mate does not follow it. 'samtools collate -o NEW.bam FILE' has mates follow one another. \
                     Where mates are not in the file, 'samtools collate -O -u FILE | samtools fixmate -u - - | samtools \
-                    view -b -f 1 -' leaves out the reads without one";
+                    view -b -f 1 -o PAIRS.bam -U SINGLE.bam -' parts pairs from reads without a mate: then give \
+                    PAIRS.bam --reads SINGLE.bam";
         self.fault_at(place, without_mate_number(name), what)
     }
 
