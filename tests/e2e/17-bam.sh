@@ -541,6 +541,26 @@ check_refused() {
 }
 
 # What others write and few have seen
+# Pairs and reads without a mate in one file: the commands that the message gives part them, and as two lanes they have
+# the records of what samtools fastq makes of the file.
+check_parted() {
+    local checks=0 command
+    reference "$DATA/ecoli/GCF_000005845.2_ASM584v2_genomic.fna.gz"
+    unaligned "$WORK/reads.bam" "$DATA/ecoli/ecoli_150_1.fq.gz" "$DATA/ecoli/ecoli_150_2.fq.gz"
+    cd "$WORK"
+    samtools view -h reads.bam | awk '/^@/ || NR % 7' | samtools view -b -o FILE -
+    ! "$ZEROHOP" align -q -o x.bam set.fa FILE 2> stderr || fail "pairs and single reads in one file are aligned"
+    command=$(grep -o "'samtools collate -O[^']*'" stderr) || fail "no command: $(cat stderr)"
+    eval "${command//\'/}" 2> log || fail "$command: $(cat log)"
+    samtools collate -O -u FILE | samtools fastq -n -1 1.fq -2 2.fq -s s.fq -0 /dev/null - 2> log
+    aligned expected -r 150 set.fa 1.fq 2.fq --reads s.fq
+    aligned own -r 150 set.fa PAIRS.bam --reads SINGLE.bam
+    same "a file in two parts"
+    [ "$(samtools view -c SINGLE.bam)" -gt 1000 ] || fail "few reads without a mate"
+    echo "pairs and reads without a mate: parted as the message says, the records are those of FASTQ"
+    cd - > /dev/null
+}
+
 check_odd() {
     local checks=0 form rc first=$DATA/phix/phix.1.fastq second=$DATA/phix/phix.2.fastq
     reference "$DATA/phix/phix.fasta"
@@ -721,7 +741,7 @@ END
     echo "history: programs and comments of the reads"
 }
 
-for part in check_sets check_forms check_engines check_fields check_pysam check_merged check_aligned check_libraries \
-    check_ranks check_refused check_odd check_history; do
+for part in check_sets check_forms check_engines check_fields check_pysam check_merged check_aligned check_parted \
+    check_libraries check_ranks check_refused check_odd check_history; do
     if [[ $part =~ ${PART-} ]]; then part $part; fi
 done

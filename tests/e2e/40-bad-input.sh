@@ -1,6 +1,7 @@
 #!/bin/bash
 # Bad input: for each fault one exact line on stderr, exit status 1 (2 for wrong usage), and nothing left that looks
 # complete; as SAM and BAM, with one worker and three, plain, gzip and BGZF. Also the odd inputs that are fine.
+# Faults of files, and wrong usage, are tables in crates/cli/tests (bad_input.rs, usage.rs).
 # PART=REGEX chooses parts.
 source "$(dirname "$0")/lib.sh"
 command -v bgzip >/dev/null || skip "no bgzip"
@@ -58,17 +59,6 @@ reads() {
     bgzip -c "plain/$1" > "bgzf/$1"
 }
 
-# read_fault LINE [OPTIONS...] [FILES...]: the same fault in each coding; by default single reads in 1.fq
-read_fault() {
-    local line=$1 coding; shift
-    [ $# -gt 0 ] || set -- 1.fq
-    for coding in $CODINGS; do
-        cd "$coding"
-        fault "$line" ../ref.fa "$@"
-        cd ..
-    done
-}
-
 first_records() { head -n $((4 * $2)) "$1"; }
 size() { stat -c %s "$1"; }
 
@@ -83,59 +73,7 @@ open(path, 'wb').write(data)
 END
 }
 
-# blocks FILE: the offset of each BGZF block
-blocks() {
-    python3 - "$1" <<'END'
-import sys
-data, at = open(sys.argv[1], 'rb').read(), 0
-while at < len(data):
-    print(at)
-    at += int.from_bytes(data[at + 16:at + 18], 'little') + 1
-END
-}
-
 # --- records --------------------------------------------------------------------------------------------------------
-
-# odd_record LINE TEXT: a record after three good ones; LINE is what is said of it
-odd_record() {
-    { first_records good_1.fq 3; printf "$2"; } | reads 1.fq
-    read_fault "1.fq: record 4 (byte $(first_records good_1.fq 3 | wc -c))$1"
-}
-
-odd_records() {
-    local cut_off="the file ends in the middle of this record: it is truncated"
-    odd_record ", read 'x': 4 bases but 3 qualities" '@x\nACGT\n+\n###\n'
-    odd_record ", read 'x': 4 bases but 5 qualities" '@x\nACGT\n+\n#####\n@y\nA\n+\n#\n'
-    odd_record ", read 'x': its third line does not start with '+'" '@x\nACGT\n####\n@y\nACGT\n+\n####\n'
-    odd_record ", read 'x': its third line does not start with '+'" '@x y\nACGT\nACGT\n+\n########\n'
-    odd_record ", read 'x': its sequence holds '1', which is no base" '@x\nAC1T\n+\n####\n'
-    odd_record ", read 'x': its sequence holds '\\xff', which is no base" '@x\nAC\xffT\n+\n####\n'
-    odd_record ", read 'x': its sequence holds ' ', which is no base" '@x\nACG \n+\n####\n'
-    odd_record ", read 'x': its qualities hold a character that is none (allowed are '!' to '~')" '@x\nACGT\n+\n## #\n'
-    odd_record ", read 'x\\x1b[31m\\x07': its name holds '\\x1b', which SAM does not allow" \
-        '@x\033[31m\a\nACGT\n+\n####\n'
-    odd_record ": the read has no name" '@\nACGT\n+\n####\n'
-    odd_record ": the read has no name" '@ x\nACGT\n+\n####\n'
-    odd_record ": a record must start with '@', but here is an empty line" '\n@x\nACGT\n+\n####\n'
-    odd_record ": a record must start with '@', but here is 'A'" 'ACGT\n+\n####\n'
-    odd_record ": a record must start with '@', but here is '>'" '>x\nACGT\n'
-    odd_record ", read 'x': $cut_off" '@x'
-    odd_record ", read 'x': $cut_off" '@x\n'
-    odd_record ", read 'x': $cut_off" '@x\nAC'
-    odd_record ", read 'x': $cut_off" '@x\nACGT\n'
-    odd_record ", read 'x': $cut_off" '@x\nACGT\n+'
-    odd_record ", read 'x': $cut_off" '@x\nACGT\n+\n'
-    odd_record ", read 'x': 4 bases but 2 qualities" '@x\nACGT\n+\n##'
-}
-
-# Deep in a file of several chunks, so that workers are busy when it is found.
-deep_record() {
-    { first_records many_1.fq 8000; printf '@x\nACGT\n+\n###\n'; tail -n +32005 many_1.fq; } | reads 1.fq
-    reads 2.fq < many_2.fq
-    local line="1.fq: record 8001 (byte $(first_records many_1.fq 8000 | wc -c)), read 'x': 4 bases but 3 qualities"
-    read_fault "$line"
-    read_fault "$line" 1.fq 2.fq
-}
 
 # What SAM can hold and BAM cannot: file, record and read are named, and of a long name its beginning.
 records_for_bam() {
@@ -165,101 +103,7 @@ records_for_bam() {
     [ -z "$(ls -A out)" ] || wrong "left $(ls -A out)"
 }
 
-long_read() {
-    local bases=$1
-    first_records good_1.fq 3
-    python3 -c "n = $bases
-print('@long and a comment', 'ACGT' * (n // 4) + 'A' * (n % 4), '+', '#' * n, sep='\n')"
-    tail -n +13 good_1.fq
-}
-
-long_reads() {
-    long_read $(((1 << 20) + 1)) | reads 1.fq
-    local at; at="1.fq: record 4 (byte $(first_records good_1.fq 3 | wc -c))"
-    local long="$at, read 'long': the read has more than 1048576 bases, the longest that the engine can take"
-    read_fault "$long: leave it out, or take another --engine"
-    long_read 9000000 | reads 1.fq
-    read_fault "$long: leave it out, or take another --engine"
-}
-
-mates() {
-    local what="they are not the two files of one run, or one of them is truncated" set n
-    for set in good many; do
-        n=$(($(wc -l < ${set}_1.fq) / 4))
-        reads 1.fq < ${set}_1.fq; first_records ${set}_2.fq $((n - 1)) | reads 2.fq
-        read_fault "2.fq: the file has $((n - 1)) reads, but its mate file 1.fq has more: $what" 1.fq 2.fq
-        read_fault "2.fq: the file has $((n - 1)) reads, but its mate file 1.fq has more: $what" 2.fq 1.fq
-    done
-    reads 2.fq < /dev/null
-    read_fault "2.fq: the file has 0 reads, but its mate file 1.fq has more: $what" 1.fq 2.fq
-    sed '5s/.*/@other/' good_2.fq | reads 2.fq
-    reads 1.fq < good_1.fq
-    local name; name=$(sed -n '5s/^@\([^ /]*\).*/\1/p' good_1.fq)
-    what="2.fq: record 2 (byte $(first_records good_2.fq 1 | wc -c)), read 'other': its name differs from that of its"
-    read_fault "$what mate, '$name' in 1.fq: the files are not in step" 1.fq 2.fq
-}
-
-not_reads() {
-    local not="1.fq: record 1 (byte 0): none of FASTQ, FASTA, BAM, SAM and CRAM: it starts with"
-    echo "Dear reader" | reads 1.fq;          read_fault "$not 'D'"
-    printf '\x7fELF\x02\x01' | reads 1.fq;    read_fault "$not '\\x7f'"
-    head -c 3000 /dev/zero | reads 1.fq;      read_fault "$not '\\x00'"
-    printf '\n@x\nA\n+\n#\n' | reads 1.fq;    read_fault "$not '\\n'"
-    printf 'BAM' | reads 1.fq;                read_fault "$not 'B'"
-    printf 'BZh91AY&SY' | reads 1.fq
-    read_fault "1.fq: record 1 (byte 0): it is compressed by bzip2; zerohop inflates gzip and BGZF: 'bzip2 -dc FILE' \
-inflates it, and '-' reads standard input"
-    printf '@HD\tVN:1.6\n@SQ\tSN:a\tLN:9\nr\t4\t*\n' | reads 1.fq
-    read_fault "1.fq: record 1 of all in it, or what follows, is damaged or truncated, or is on a contig, and the \
-header has no @SQ line"
-}
-
 # --- compression ----------------------------------------------------------------------------------------------------
-
-gzip_faults() {
-    local cut truncated="the compressed data end early: the file is truncated" length
-    gzip -cn good_1.fq > whole.gz
-    for cut in 3 10 11 100 $(($(size whole.gz) / 2)) $(($(size whole.gz) - 9)) $(($(size whole.gz) - 8)) \
-        $(($(size whole.gz) - 1)); do
-        head -c "$cut" whole.gz > 1.fq
-        fault "1.fq: $truncated" ref.fa 1.fq
-    done
-    cp whole.gz 1.fq; flip 1.fq -6
-    fault "1.fq: the compressed data are damaged: corrupt gzip stream does not have a matching checksum" ref.fa 1.fq
-    cp whole.gz 1.fq; flip 1.fq -1
-    fault "1.fq: the compressed data are damaged: corrupt gzip stream does not have a matching checksum" ref.fa 1.fq
-    # where what was inflated until then is more than is read ahead
-    gzip -cn many_1.fq > whole.gz
-    length=$(size many_1.fq)
-    for cut in 8 1; do
-        head -c -$cut whole.gz > 1.fq
-        fault "1.fq: byte $length: $truncated" ref.fa 1.fq
-    done
-    cp whole.gz 1.fq; flip 1.fq -6
-    fault "1.fq: byte $length: the compressed data are damaged: corrupt gzip stream does not have a matching checksum" \
-        ref.fa 1.fq
-}
-
-bgzf_faults() {
-    local at last
-    bgzip -c good_1.fq > whole.bgzf
-    head -c 1000 whole.bgzf > 1.fq
-    fault "1.fq: the compressed data end early: the file is truncated" ref.fa 1.fq
-    bgzip -c many_1.fq > whole.bgzf
-    last=$(blocks whole.bgzf | tail -n 2 | head -n 1)
-    for at in $((last + 1)) $((last + 17)) $((last + 18)) $((last + 2000)) $(($(size whole.bgzf) - 29)); do
-        head -c "$at" whole.bgzf > 1.fq
-        fault "1.fq: the file ends inside a BGZF block: it is truncated (at compressed offset $last)" ref.fa 1.fq
-    done
-    # the checksum stands in front of the length, and both in front of the end marker
-    cp whole.bgzf 1.fq; flip 1.fq $(($(size whole.bgzf) - 28 - 5))
-    fault "1.fq: a BGZF block does not match its checksum (CRC): the file is damaged (at compressed offset $last)" \
-        ref.fa 1.fq
-    cp whole.bgzf 1.fq; flip 1.fq $((last + 1000))
-    fault "1.fq: the compressed data of a BGZF block are damaged (at compressed offset $last)" ref.fa 1.fq
-    cp whole.bgzf 1.fq; flip 1.fq "$last"
-    fault "1.fq: $(garbage "$last")" ref.fa 1.fq
-}
 
 # garbage OFFSET: what is said of trailing garbage
 garbage() {
@@ -309,14 +153,8 @@ bgzf_without_end() {
 # --- files ----------------------------------------------------------------------------------------------------------
 
 files() {
-    local none="cannot open: No such file or directory (os error 2)" words engine rc
+    local words engine rc
     mkdir -p folder
-    fault "none.fq: $none" ref.fa none.fq
-    fault "none.fq: $none" ref.fa good_1.fq none.fq
-    fault "none.fa: $none" none.fa good_1.fq
-    fault "folder: is a directory, not a file of reads" ref.fa folder
-    fault "folder: is a directory, not a file of reads" ref.fa good_1.fq folder
-    fault "folder: is a directory, not a reference in FASTA" folder good_1.fq
     mkfifo ref.fifo
     words="ref.fifo: the reference must be a file, plain or gzip: it is read more than once"
     fault "$words" ref.fifo good_1.fq
@@ -350,22 +188,7 @@ permissions() {
 }
 
 references() {
-    local text what
-    reference_fault() {
-        printf "$1" > bad.fa; fault "bad.fa: $2" bad.fa good_1.fq; gzip -n bad.fa; mv bad.fa.gz bad.fa
-        fault "bad.fa: $2" bad.fa good_1.fq
-    }
-    reference_fault '>a\nACGT\n>b\nAC\n>a c\nAC\n' "record 3 (byte 14): two sequences have the name 'a'"
-    reference_fault '' "the reference holds no sequence"
-    reference_fault '\n\n' "the reference holds no sequence"
-    reference_fault '>a\n>b\n' "the reference holds no sequence"
-    reference_fault '>a\nACGT\nAC1T\n' "record 1 (byte 8): sequence 'a' holds '1', which is no base"
-    reference_fault '>a\nAC GT\n' "record 1 (byte 3): sequence 'a' holds ' ', which is no base"
-    reference_fault '>\nACGT\n' "record 1 (byte 0): a sequence has no name"
-    reference_fault '>a\xc3\xa9\nACGT\n' "record 1 (byte 0): the name 'aé' holds '\\xc3', which SAM does not allow"
-    reference_fault 'ACGT\n' "record 1 (byte 0): not FASTA: it must start with '>', but starts with 'A'"
-    fault "good_1.fq: record 1 (byte 0): not FASTA: it must start with '>', but starts with '@': the reference \
-comes first, then the reads" good_1.fq good_2.fq
+    local what
     # 2^31 bases, as lines of a mebibyte in members of 64 lines
     python3 -c '
 import gzip, sys
@@ -375,11 +198,6 @@ out.write(gzip.compress(b">a\nACGT\n>chr1A\n", mtime=0) + gzip.compress(64 * lin
     what="the contig 'chr1A' has 2147483648 bases, and SAM and BAM can hold positions up to 2147483647: split it"
     [ "$rc $(cat stderr)" = "1 error: bad.fa: record 2: $what" ] && [ -z "$(ls -A out)" ] ||
         { wrong "a contig of 2^31 bases: $rc $(head -c 600 stderr)"; rm -f out/*; }
-    gzip -cn ref.fa | head -c 1000 > bad.fa
-    fault "bad.fa: the compressed data end early: the file is truncated" bad.fa good_1.fq
-    bgzip -c ref.fa > bad.fa; flip bad.fa $(($(size bad.fa) - 28 - 6))
-    fault "bad.fa: the compressed data are damaged: corrupt gzip stream does not have a matching checksum" bad.fa \
-        good_1.fq
 }
 
 # --- index files ----------------------------------------------------------------------------------------------------
@@ -469,78 +287,6 @@ index_files() {
             index_fault "it is damaged between bytes $offset and $((offset + bytes))" " -r 250"
         done
     done < <(sections good.zhi)
-}
-
-# --- usage ----------------------------------------------------------------------------------------------------------
-
-usage_errors() {
-    usage "no reads were given: name one or two files, or '-' for standard input" align ref.fa
-    usage "standard input ('-') can be read only once" align ref.fa - -
-    usage "standard input ('-') can be read only once" align ref.fa - --reads -
-    usage "good_1.fq was given as both files of a pair" align ref.fa good_1.fq good_1.fq
-    usage "good_1.fq was given as both files of a pair" align ref.fa --reads good_1.fq good_1.fq
-    usage "with --interleaved each lane has one file" align ref.fa -p --reads good_1.fq good_2.fq
-    usage "the read group line 'garbage' must start with '@RG' and a tab (or \\t), as in '@RG\\tID:x\\tSM:y'" align -R \
-        garbage ref.fa good_1.fq
-    usage "the read group line '@RG"$'\t'"SM:x' must have one ID, of characters of ASCII" \
-        align -R '@RG\tSM:x' ref.fa good_1.fq
-    usage "'sample' is not a read group field: it must be two letters, a colon and a value, as in 'SM:sample'" align \
-        --rg sample ref.fa good_1.fq
-    usage "the read group 'x' has more than one SM" align -R '@RG\tID:x\tSM:a\tSM:b' ref.fa good_1.fq
-    usage "the read group '1' has more than one ID" align --rg SM:a --rg ID:b ref.fa good_1.fq
-    usage "2 read groups (-R) were given for one lane: give one for all, or one each" align -R '@RG\tID:a' -R \
-        '@RG\tID:b' ref.fa good_1.fq
-    usage "two different read groups have the ID 'a'" align -R '@RG\tID:a' -R '@RG\tID:a\tSM:b' ref.fa good_1.fq \
-        --reads good_2.fq
-    usage "--shards needs an output file (-o)" align --shards 2 ref.fa good_1.fq
-    usage "invalid value '0' for '--replicas <auto|K>': it must be 'auto' or a number from 1 on" align --replicas 0 \
-        ref.fa good_1.fq
-    usage "invalid value 'two' for '--replicas <auto|K>': it must be 'auto' or a number from 1 on" align --replicas \
-        two ref.fa good_1.fq
-    usage "invalid value '0' for '--threads <N>': 0 is not in 1..=65536" align -t 0 ref.fa good_1.fq
-    usage "invalid value '10' for '--level <LEVEL>': 10 is not in 0..=9" align --level 10 ref.fa good_1.fq
-    usage "--level is for BAM and CRAM, and for compressed files of unaligned reads: name the output .bam or .cram" \
-        align --level 3 -o out/x.sam ref.fa good_1.fq
-    usage "--cram-version is for CRAM: name the output .cram, or give --format cram" \
-        align --cram-version 3.1 -o out/x.bam ref.fa good_1.fq
-    usage "-r, --reads: the index of bwa-mem is for reads of any length" index --engine bwa-mem -r 100 ref.fa
-    usage "--buffer 4.0 KiB: it must be 1.0 MiB or more" topo --measure --buffer 4K
-    usage "write --ranks=2: what stands apart is taken for a file" align --ranks 2 ref.fa good_1.fq
-    usage "the argument '--interleaved' cannot be used with '[READS_2]'" align -p ref.fa good_1.fq good_2.fq
-    usage "unexpected argument '--threds' found" align --threds 2 ref.fa good_1.fq
-    usage "zerohop has no option -N. One of the aligner is passed on by --engine-args, as in --engine-args '-N ...'; \
-'zerohop align --help' shows those of zerohop" align -N 5 ref.fa good_1.fq
-    usage "zerohop has no option -@: threads are -t" align -@ 2 ref.fa good_1.fq
-    usage "zerohop has no option -1: name REF and then the files of reads, without options" align -1 good_1.fq ref.fa
-    usage "zerohop has no option -S: name the output by -o, as in -o out.bam" align -S x.sam ref.fa good_1.fq
-    usage "'third.fq' is one file too many: REF, and one file of reads or the two of pairs. Each further lane needs \
---reads, as in --reads L2_1.fq.gz L2_2.fq.gz" align ref.fa good_1.fq good_2.fq third.fq
-    usage "--output-dir is for the samples of a sheet (--samples)" align --output-dir samples ref.fa good_1.fq
-    usage "--engine-args: -d 100000 cannot be had: it must be 0 to 32767, and 0 turns it off" align --engine bwa-mem \
-        --engine-args '-d 100000' ref.fa good_1.fq
-    : > shard.2.sam; : > shard.3.sam
-    usage "shard.3.sam is there, from a run with more shards, and would pass for a shard of this one: remove it and \
-those after it, or name another output" align --shards 2 -o shard.sam ref.fa good_1.fq
-    usage "write --sort=name: what stands apart is taken for a file" align --sort name ref.fa good_1.fq good_2.fq
-    usage "write --mark-duplicates=picard: what stands apart is taken for a file" align --mark-duplicates picard \
-        ref.fa good_1.fq
-    usage "out.sam.gz: SAM is not written compressed: name the file .bam" align -o out.sam.gz ref.fa good_1.fq
-    usage "bwa makes its index itself: 'zerohop align --engine bwa --build-index' has it do so" index --engine bwa \
-        ref.fa
-    usage "unrecognized subcommand 'bogus'" bogus
-    usage "there is no command 'bogus'" man bogus
-    cp good_1.fq same.fq; cp ref.fa same.fa; ln -s same.fq link.fq
-    usage "same.fq is an input and cannot be the output too" align -o same.fq ref.fa same.fq
-    usage "./same.fq is an input and cannot be the output too" align -o ./same.fq ref.fa good_2.fq same.fq
-    usage "link.fq is an input and cannot be the output too" align -o link.fq ref.fa same.fq
-    usage "same.fa is an input and cannot be the output too" align -o same.fa same.fa good_1.fq
-    local option
-    for option in --json --mqc; do
-        usage "same.fq is an input and cannot be the output too" align -o out.sam $option same.fq ref.fa same.fq
-        attempt align -o out.sam $option ./out.sam ref.fa good_1.fq
-        [ $rc = 2 ] || wrong "exit status $rc: $option writes over the output"
-    done
-    cmp -s same.fq good_1.fq && cmp -s same.fa ref.fa || wrong "an input was changed"
 }
 
 # --- outputs that would destroy something ---------------------------------------------------------------------------
@@ -639,23 +385,6 @@ fine_inputs() {
     reads 1.fq < good_1.fq; reads 2.fq < good_2.fq; fine "as they are"
 }
 
-# Pairs that are taken as single reads, and the other way: a note says so, and the records are there
-mistaken_inputs() {
-    paste -d '\n' <(paste - - - - < good_1.fq) <(paste - - - - < good_2.fq) | tr '\t' '\n' | reads 1.fq
-    local coding
-    for coding in $CODINGS; do
-        zerohop align -q -o x.sam ref.fa $coding/1.fq
-        grep -q "its first two reads have the same name: are they pairs (-p)?" "$WORK/zerohop.stderr" ||
-            wrong "pairs as single reads ($coding): $(cat "$WORK/zerohop.stderr")"
-        zerohop align -q -p -o x.sam ref.fa $coding/1.fq
-        [ ! -s "$WORK/zerohop.stderr" ] || wrong "pairs ($coding): $(cat "$WORK/zerohop.stderr")"
-    done
-    zerohop align -q -p -o x.sam ref.fa good_1.fq
-    grep -q "with -p all reads were single ones" "$WORK/zerohop.stderr" || wrong "single reads with -p"
-    zerohop align -q -o x.sam ref.fa good_1.fq
-    [ ! -s "$WORK/zerohop.stderr" ] || wrong "single reads: $(cat "$WORK/zerohop.stderr")"
-}
-
 empty_inputs() {
     local coding format
     reads 1.fq < /dev/null; reads 2.fq < /dev/null
@@ -726,9 +455,8 @@ broken_pipes() {
     [ "$status" = 0 ] && [ ! -s stderr ] || wrong "a broken pipe (man): exit status $status"
 }
 
-for part in odd_records deep_record records_for_bam long_reads mates mate_names not_reads gzip_faults bgzf_faults \
-    trailing_bytes bgzf_without_end files permissions references index_files usage_errors destroyed_inputs fine_inputs \
-    mistaken_inputs empty_inputs broken_pipes; do
+for part in records_for_bam mate_names trailing_bytes bgzf_without_end files permissions references index_files \
+    destroyed_inputs fine_inputs empty_inputs broken_pipes; do
     [[ $part =~ ${PART-} ]] || continue
     before=$failures
     $part
