@@ -1,7 +1,7 @@
 #!/bin/bash
 # Bad input: for each fault one exact line on stderr, exit status 1 (2 for wrong usage), and nothing left that looks
 # complete; as SAM and BAM, with one worker and three, plain, gzip and BGZF. Also the odd inputs that are fine.
-# Faults of files, and wrong usage, are tables in crates/cli/tests (bad_input.rs, usage.rs).
+# Faults of files, and wrong usage, are tables in crates/cli/tests/program.
 # PART=REGEX chooses parts.
 source "$(dirname "$0")/lib.sh"
 command -v bgzip >/dev/null || skip "no bgzip"

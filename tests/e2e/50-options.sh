@@ -1,6 +1,7 @@
 #!/bin/bash
 # What can be asked for: kinds of input and output, lanes and read groups, order, shards, copies of the index. Whatever
-# it is, the records are those of the strobealign program.
+# it is, the records are those of the strobealign program. (Notes on odd input are a table in
+# crates/cli/tests/program.)
 source "$(dirname "$0")/lib.sh"
 [ -x "$STROBEALIGN" ] || skip "no strobealign program at $STROBEALIGN"
 command -v samtools >/dev/null && command -v bgzip >/dev/null || skip "no samtools or no bgzip"
@@ -112,28 +113,9 @@ lanes() {
         fail "a lane twice: $(cat "$WORK/zerohop.stderr")"
 }
 
-# What looks as if something else was meant is told.
-notes() {
-    local name; name=$(head -n 1 1.fq | cut -c 2- | cut -d ' ' -f 1); name=${name%/1}
-    told() {
-        local words=$1; shift
-        zerohop align -q -r 150 -o told.bam "$@"
-        grep -qF "$words" "$WORK/zerohop.stderr" || fail "not told: $words: $(cat "$WORK/zerohop.stderr")"
-    }
-    for mate in 1 2; do
-        head -n 400 $mate.fq | awk 'NR % 4 == 1 { sub("/[12]$", "", $1); $0 = $1 } { print }' > bare_$mate.fq
-        sed "1~4s,\$,.$mate," bare_$mate.fq > dot_$mate.fq
-        sed "1~4s,\$,/$mate," bare_$mate.fq > slash_$mate.fq
-        sed "1~4s,\$, $mate:N:0:ACGT," bare_$mate.fq > comment_$mate.fq
-    done
-    told "the mates of dot_1.fq and dot_2.fq have different names, '$name.1' and '$name.2'." ref.fa dot_1.fq dot_2.fq
-    told "slash_2.fq begins with a second mate, '$name/2'" ref.fa slash_2.fq slash_1.fq
-    told "comment_2.fq begins with a second mate, '$name'" ref.fa comment_2.fq comment_1.fq
-    cp slash_1.fq again.fq
-    told "again.fq begins with a first mate, '$name/1'" ref.fa slash_1.fq again.fq
-    zerohop align -q -r 150 -o told.bam ref.fa slash_1.fq slash_2.fq
-    [ ! -s "$WORK/zerohop.stderr" ] || fail "a note without a reason: $(cat "$WORK/zerohop.stderr")"
-    # SAM that samtools does not read is what the program writes
+# SAM that samtools does not read is what the program writes, and is told; so are contigs whose names htsjdk refuses
+unread_by_others() {
+    head -n 400 1.fq | awk 'NR % 4 == 1 { sub("/1$", "", $1); $0 = $1 " 1:N:0:ACGT" } { print }' > comment_1.fq
     awk -v long="$(printf '%0250d' 0)" 'NR % 4 == 1 { $1 = $1 long } { print }' comment_1.fq > long.fq
     strobealign -t 2 -r 150 -C ref.fa long.fq > expected.sam
     zerohop align -q -r 150 -C -o told.sam ref.fa long.fq
@@ -141,9 +123,8 @@ notes() {
     [ "$(grep -c 'samtools does not read such SAM' "$WORK/zerohop.stderr")" = 2 ] ||
         fail "names and comments that samtools does not read: $(cat "$WORK/zerohop.stderr")"
     sed '1s/.*/>odd(1)/' ref.fa > odd.fa
-    told "The name of the contig 'odd(1)'" odd.fa slash_1.fq
-    { echo '>other'; head -c 3000 /dev/zero | tr '\0' 'A'; echo; } > other.fa
-    told "No read was aligned: is other.fa their reference?" other.fa bare_1.fq
+    zerohop align -q -r 150 -o told.bam odd.fa comment_1.fq
+    grep -qF "The name of the contig 'odd(1)'" "$WORK/zerohop.stderr" || fail "a name: $(cat "$WORK/zerohop.stderr")"
 }
 
 # The read length is that of the first 500 reads over all lanes, as of the lanes' files put one after the other.
@@ -349,8 +330,8 @@ assert json.load(open('j_mqc.json'))
 END
 }
 
-for part in interleaved streams fasta lanes notes lanes_and_read_length read_groups comments orders shards copies \
-    formats \
+for part in interleaved streams fasta lanes lanes_and_read_length read_groups comments orders shards copies \
+    formats unread_by_others \
     bam_bytes index_file words json; do
     [[ $part =~ ${PART-} ]] || continue
     part $part

@@ -841,7 +841,7 @@ fn a_fault_is_told_as_often_as_it_is_asked() {
         let lane = OpenLane::open(&LaneSpec { files, interleaved: false }).unwrap();
         let Lane { deal, .. } = lane.deal(0, CUTS[0], MAX_READ_BASES, 2).unwrap();
         let (mut chunk, mut told) = (Chunk::default(), Vec::new());
-        let mut tell = |error: Error, chunk: &Chunk| {
+        let mut tell = |error: &Error, chunk: &Chunk| {
             told.push((error.to_string(), chunk.ticket));
             told.len() < 4
         };
@@ -850,7 +850,7 @@ fn a_fault_is_told_as_often_as_it_is_asked() {
                 match claim.claim(&mut chunk) {
                     Ok(end @ Claimed::End { .. }) => panic!("input {number}: {end:?}"),
                     Ok(_) => {}
-                    Err(error) if tell(error, &chunk) => {}
+                    Err(error) if tell(&error, &chunk) => {}
                     Err(_) => break,
                 }
             },
@@ -858,7 +858,7 @@ fn a_fault_is_told_as_often_as_it_is_asked() {
                 match emit.emit(&mut chunk, &AtomicBool::new(false)) {
                     Ok(end @ Emitted::End { .. }) => panic!("input {number}: {end:?}"),
                     Ok(_) => {}
-                    Err(error) if tell(error, &chunk) => {}
+                    Err(error) if tell(&error, &chunk) => {}
                     Err(_) => break,
                 }
             },

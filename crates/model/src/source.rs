@@ -59,8 +59,8 @@ pub trait Emit: Send {
     /// Fills `chunk` with the next chunk's text. Blocks while the input is slow, until `stop` is set.
     ///
     /// # Errors
-    /// A fault of the input, with the ticket of the chunk that it affects in `chunk`: every further call gives it again;
-    /// [`Error::Stopped`].
+    /// A fault of the input, with the ticket of the chunk that it affects in `chunk`; every further call gives it
+    /// again. [`Error::Stopped`].
     fn emit(&mut self, chunk: &mut Chunk, stop: &AtomicBool) -> Result<Emitted, Error>;
 
     /// Time so far in which only the emitter could go on: cutting and copying, not waiting for the input.

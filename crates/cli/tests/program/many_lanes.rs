@@ -1,12 +1,8 @@
 //! More lanes than a process may have files open, and than there would be memory for if all were read at once.
 
-#![allow(clippy::unwrap_used)]
-
-mod table;
-
+use crate::table::{bgzf, data, first_records, gzip, words};
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
-use table::{bgzf, data, gzip};
 
 /// Pairs of lanes: many more than the limit lets be open.
 const LANES: usize = 300;
@@ -28,7 +24,7 @@ fn zerohop(folder: &Path, limit: Option<usize>, arguments: &[String]) -> Output 
 
 /// `align` of all lanes, with these options.
 fn align(options: &str, lanes: impl Iterator<Item = [String; 2]>) -> Vec<String> {
-    let options = table::words(&format!("align -q -t 2 {options} ref.fa"));
+    let options = words(&format!("align -q -t 2 {options} ref.fa"));
     options.into_iter().chain(lanes.flat_map(|[one, two]| ["--reads".to_owned(), one, two])).collect()
 }
 
@@ -39,8 +35,8 @@ fn records(sam: &[u8]) -> Vec<&[u8]> {
 /// Some records of a file, so that lanes are small.
 fn some(name: &str, from: usize) -> Vec<u8> {
     let text = data(name);
-    let skipped = table::first_records(&text, from).len();
-    table::first_records(&text[skipped..], 2).to_vec()
+    let skipped = first_records(&text, from).len();
+    first_records(&text[skipped..], 2).to_vec()
 }
 
 #[test]

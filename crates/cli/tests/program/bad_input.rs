@@ -1,11 +1,7 @@
 //! Bad input: for each fault one exact line on standard error, exit status 1, and nothing left that looks complete; as
 //! SAM and BAM, with one worker and three, plain, gzip and BGZF. Also inputs that look as if something else was meant.
 
-#![allow(clippy::unwrap_used)]
-
-mod table;
-
-use table::{Case, Inputs, Said, bgzf, data, first_records, gzip, many, words};
+use crate::table::{Case, Inputs, Said, bgzf, data, first_records, gzip, many, words};
 
 /// What is said of these files of reads; a command that takes them, behind `align`.
 struct Fault {
@@ -129,8 +125,8 @@ fn files_that_hold_no_reads() {
     let not = "1.fq: record 1 (byte 0): none of FASTQ, FASTA, BAM, SAM and CRAM: it starts with";
     let bzip2 = "1.fq: record 1 (byte 0): it is compressed by bzip2; zerohop inflates gzip and BGZF: 'bzip2 -dc FILE' \
                  inflates it, and '-' reads standard input";
-    let sam = "1.fq: record 1 of all in it, or what follows, is damaged or truncated, or is on a contig, and the header \
-               has no @SQ line";
+    let sam = "1.fq: record 1 of all in it, or what follows, is damaged or truncated, or is on a contig, and the \
+               header has no @SQ line";
     let faults = [
         Fault::of_one(b"Dear reader\n", format!("{not} 'D'")),
         Fault::of_one(b"\x7fELF\x02\x01", format!("{not} '\\x7f'")),
@@ -240,7 +236,9 @@ fn compression_that_is_damaged_deep_in_a_file() {
     let rows = [
         (
             whole.len() - 28 - 5,
-            format!("a BGZF block does not match its checksum (CRC): the file is damaged (at compressed offset {last})"),
+            format!(
+                "a BGZF block does not match its checksum (CRC): the file is damaged (at compressed offset {last})"
+            ),
         ),
         (last + 1000, format!("the compressed data of a BGZF block are damaged (at compressed offset {last})")),
         (
@@ -306,10 +304,8 @@ fn odd_references() {
 fn files_that_are_not_there() {
     let none = "cannot open: No such file or directory (os error 2)";
     let reads = data("phix.1.fastq");
-    let fault = |(arguments, line): (&str, String)| Fault {
-        arguments: arguments.to_owned(),
-        ..Fault::of_one(&reads, line)
-    };
+    let fault =
+        |(arguments, line): (&str, String)| Fault { arguments: arguments.to_owned(), ..Fault::of_one(&reads, line) };
     let faults = [
         ("../ref.fa none.fq", format!("none.fq: {none}")),
         ("../ref.fa 1.fq none.fq", format!("none.fq: {none}")),
@@ -332,8 +328,8 @@ fn pairs_and_single_reads_in_one_file() {
     let part = "'samtools view -b -f 1 -o PAIRS.bam -U SINGLE.bam FILE' parts them; then give PAIRS.bam --reads \
                 SINGLE.bam";
     let no_mate = "its mate does not follow it. 'samtools collate -o NEW.bam FILE' has mates follow one another. Where \
-                   mates are not in the file, 'samtools collate -O -u FILE | samtools fixmate -u - - | samtools view -b \
-                   -f 1 -o PAIRS.bam -U SINGLE.bam -' parts pairs from reads without a mate: then give PAIRS.bam \
+                   mates are not in the file, 'samtools collate -O -u FILE | samtools fixmate -u - - | samtools view \
+                   -b -f 1 -o PAIRS.bam -U SINGLE.bam -' parts pairs from reads without a mate: then give PAIRS.bam \
                    --reads SINGLE.bam";
     let faults = [
         (
@@ -366,8 +362,15 @@ fn inputs_that_look_as_if_something_else_was_meant() {
         ("pairs.fq", &pairs),
         ("firsts.fq", &firsts),
         ("none.fq", b""),
+        ("dot_1.fq", &all(&["a.1", "b.1"])),
+        ("dot_2.fq", &all(&["a.2", "b.2"])),
+        ("slash_2.fq", &all(&["a/2", "b/2"])),
+        ("slash_1.fq", &firsts),
+        ("comment_1.fq", &all(&["a 1:N:0:ACGT", "b 1:N:0:ACGT"])),
+        ("comment_2.fq", &all(&["a 2:N:0:ACGT", "b 2:N:0:ACGT"])),
     ]);
     let none_aligned = "note: No read was aligned: is ../ref.fa their reference?\n";
+    let copies = "single.fq and again.fq begin with the same read, 'a': is one a copy of the other?";
     let rows = [
         (
             "pairs.fq",
@@ -378,12 +381,7 @@ fn inputs_that_look_as_if_something_else_was_meant() {
             "-p single.fq",
             format!("{none_aligned}note: No two neighbours have the same name: with -p all reads were single ones.\n"),
         ),
-        (
-            "single.fq again.fq",
-            format!(
-                "note: single.fq and again.fq begin with the same read, 'a': is one a copy of the other?\n{none_aligned}"
-            ),
-        ),
+        ("single.fq again.fq", format!("note: {copies}\n{none_aligned}")),
         ("single.fq --reads none.fq --reads again.fq", format!("note: Lane 2 (none.fq) has no reads.\n{none_aligned}")),
         (
             "none.fq",

@@ -1,10 +1,6 @@
 //! Wrong usage: exit status 2, and a first line on standard error that says what to type instead.
 
-#![allow(clippy::unwrap_used)]
-
-mod table;
-
-use table::{Case, Inputs, Said, data, words};
+use crate::table::{Case, Inputs, Said, data, words};
 
 /// What is said, and a command line.
 const ROWS: &[(&str, &str)] = &[
@@ -15,8 +11,8 @@ const ROWS: &[(&str, &str)] = &[
     ("./1.fq was given as both files of a pair", "align ../ref.fa 1.fq ./1.fq"),
     ("1.fq was given as both files of a pair", "align ../ref.fa --reads 1.fq 1.fq"),
     (
-        "there is no file 1.fq,2.fq: several lanes are not a list with commas, but have --reads each: write 1.fq --reads \
-         2.fq",
+        "there is no file 1.fq,2.fq: several lanes are not a list with commas, but have --reads each: write 1.fq \
+         --reads 2.fq",
         "align ../ref.fa 1.fq,2.fq",
     ),
     (
@@ -95,8 +91,8 @@ const ROWS: &[(&str, &str)] = &[
         "align --engine bwa-mem --engine-args '-d 100000' ../ref.fa 1.fq",
     ),
     (
-        "shard.3.sam is there, from a run with more shards, and would pass for a shard of this one: remove it and those \
-         after it, or name another output",
+        "shard.3.sam is there, from a run with more shards, and would pass for a shard of this one: remove it and \
+         those after it, or name another output",
         "align --shards 2 -o shard.sam ../ref.fa 1.fq",
     ),
     ("write --sort=name: what stands apart is taken for a file", "align --sort name ../ref.fa 1.fq 2.fq"),
