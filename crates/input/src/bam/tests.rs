@@ -119,8 +119,8 @@ fn faults_name_record_byte_and_read() {
     assert_eq!(
         fault(Made { flags: 0x4d, ..x.clone() }),
         format!(
-            "{at}, read 'x': it is one of a pair, and the reads before are single: 'samtools view -b -f 1' takes out \
-             the pairs, '-F 1' the others; align each by itself"
+            "{at}, read 'x': it is one of a pair, and the reads before are single: 'samtools view -b -f 1 -o PAIRS.bam \
+             -U SINGLE.bam FILE' parts them; then give PAIRS.bam --reads SINGLE.bam"
         )
     );
     assert_eq!(
