@@ -13,7 +13,7 @@ use zerohop_model::source::{Claim, Claimed};
 /// How far it is.
 enum State {
     Waits,
-    Dealt(Survey),
+    Dealt(Box<Survey>),
     Failed(InputError),
     Ended { end: Claimed, serial: Duration },
 }
@@ -43,11 +43,15 @@ impl LateSurvey {
         if matches!(*state, State::Waits) {
             let parts = self.files.iter().map(|file| Ok(Part::all(file.open()?))).collect::<Result<Vec<_>, _>>();
             *state = match parts {
-                Ok(parts) => State::Dealt(Survey::new(parts, self.cutting.clone().cutter(true), self.workers)),
+                Ok(parts) => State::Dealt(Box::new(self.survey(parts))),
                 Err(fault) => State::Failed(fault),
             };
         }
         true
+    }
+
+    fn survey(&self, parts: Vec<Part>) -> Survey {
+        Survey::new(parts, self.cutting.clone().cutter(true), self.workers)
     }
 
     /// Closes the files at their end, unless another worker is still at them: that one will.
