@@ -1,7 +1,7 @@
 //! Bad input: for each fault one exact line on standard error, exit status 1, and nothing left that looks complete; as
 //! SAM and BAM, with one worker and three, plain, gzip and BGZF. Also inputs that look as if something else was meant.
 
-use crate::table::{Case, Inputs, Said, bgzf, data, first_records, gzip, many, words};
+use crate::table::{Case, Code, Inputs, Said, bgzf, data, first_records, gzip, many, words};
 
 /// What is said of these files of reads; a command that takes them, behind `align`.
 struct Fault {
@@ -22,7 +22,7 @@ impl Fault {
 }
 
 /// Each fault as it is, with each format and number of threads.
-fn in_one_coding(inputs: &Inputs, cases: &mut Vec<Case>, fault: &Fault, code: fn(&[u8]) -> Vec<u8>) {
+fn in_one_coding(inputs: &Inputs, cases: &mut Vec<Case>, fault: &Fault, code: Code) {
     let files: Vec<(&str, Vec<u8>)> = fault.files.iter().map(|(name, text)| (*name, code(text))).collect();
     let files: Vec<(&str, &[u8])> = files.iter().map(|(name, bytes)| (*name, &bytes[..])).collect();
     let folder = inputs.folder(&files);
@@ -34,7 +34,7 @@ fn in_one_coding(inputs: &Inputs, cases: &mut Vec<Case>, fault: &Fault, code: fn
     }
 }
 
-fn check(faults: &[Fault], codings: &[fn(&[u8]) -> Vec<u8>]) {
+fn check(faults: &[Fault], codings: &[Code]) {
     let (inputs, mut cases) = (Inputs::new(), Vec::new());
     for fault in faults {
         codings.iter().for_each(|code| in_one_coding(&inputs, &mut cases, fault, *code));
@@ -43,8 +43,8 @@ fn check(faults: &[Fault], codings: &[fn(&[u8]) -> Vec<u8>]) {
 }
 
 /// The same names in three folders: what a file is, is found out by its content.
-const CODINGS: [fn(&[u8]) -> Vec<u8>; 3] = [<[u8]>::to_vec, gzip, bgzf];
-const AS_IT_IS: [fn(&[u8]) -> Vec<u8>; 1] = [<[u8]>::to_vec];
+const CODINGS: [Code; 3] = [<[u8]>::to_vec, gzip, bgzf];
+const AS_IT_IS: [Code; 1] = [<[u8]>::to_vec];
 const CUT_OFF: &str = "the file ends in the middle of this record: it is truncated";
 
 #[test]

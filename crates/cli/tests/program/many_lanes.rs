@@ -1,6 +1,6 @@
 //! More lanes than a process may have files open, and than there would be memory for if all were read at once.
 
-use crate::table::{bgzf, data, first_records, gzip, words};
+use crate::table::{Code, bgzf, data, first_records, gzip, words};
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
@@ -43,7 +43,7 @@ fn some(name: &str, from: usize) -> Vec<u8> {
 fn more_lanes_than_files_may_be_open() {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("ref.fa"), data("phix.fasta")).unwrap();
-    let codings: [fn(&[u8]) -> Vec<u8>; 3] = [<[u8]>::to_vec, gzip, bgzf];
+    let codings: [Code; 3] = [<[u8]>::to_vec, gzip, bgzf];
     let lanes = (0..LANES).map(|lane| {
         [1, 2].map(|mate| {
             let name = format!("{lane}_{mate}");

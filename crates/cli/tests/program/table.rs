@@ -8,6 +8,9 @@ use std::process::{Command, Stdio};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+/// Makes of a text what lies in a file.
+pub type Code = fn(&[u8]) -> Vec<u8>;
+
 /// What the program is given, and what it must say.
 pub struct Case {
     /// The folder in which it runs.
