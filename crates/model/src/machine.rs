@@ -125,6 +125,9 @@ pub struct Machine {
     pub distances: Vec<Vec<u32>>,
     /// One entry per level and kind.
     pub caches: Vec<Cache>,
+    /// The CPUs of each core (its hardware threads), ascending; empty where it is not known which CPUs share one.
+    #[serde(default)]
+    pub cores: Vec<Vec<CpuId>>,
     /// Size of a base page.
     pub page_size: Bytes,
     /// Size of a transparent huge page, if the kernel has them and they are not set to `never`.

@@ -1,9 +1,10 @@
 //! What `zerohop tune` may try: the two parts of the method of Lenis & Senar (2016, 2017).
 
+use crate::known::cores;
 use crate::rank::{Verdict, rank};
 use crate::room::{Fit, Room};
 use crate::strategy::{Engine, Need, Strategy, copy_counts};
-use crate::{cores, cpu_nodes, homes};
+use crate::{cpu_nodes, homes};
 use zerohop_model::machine::Machine;
 use zerohop_model::plan::Pages;
 use zerohop_model::tuning::{Choice, Finding};

@@ -11,15 +11,14 @@
 //! own. [`Assumed`] says what is taken for the rest. No figure in it was fitted to the published times, and the rule
 //! asks what would be best if each were half or twice as large (rank.rs).
 
-use crate::room::banks_of_one;
+use crate::group;
+use crate::known::Known;
 use crate::strategy::{Engine, Need, Strategy};
-use crate::{cores, cpu_nodes, group, homes};
+use std::collections::BTreeMap;
 use zerohop_model::machine::{Machine, Node, NodeId};
 use zerohop_model::memory_map::MemoryMap;
 use zerohop_model::plan::Pages;
 
-/// Assumed where nothing was measured: the way to a node's own memory, in nanoseconds.
-const LOCAL_NS: f64 = 100.0;
 /// Bytes of a line.
 const LINE: f64 = 64.0;
 /// Random lines get about half of what a bank gives in order, for each opens another row of it.
@@ -86,19 +85,22 @@ pub fn forecast(
     strategy: Strategy,
     assumed: &Assumed,
 ) -> Forecast {
-    let nodes = cpu_nodes(machine);
-    let homes = homes(machine, &nodes);
+    forecast_on(&Known::of(machine, map, need.index_bytes), need, strategy, assumed)
+}
+
+/// The same, where the machine has been looked up.
+pub(crate) fn forecast_on(known: &Known<'_>, need: &Need, strategy: Strategy, assumed: &Assumed) -> Forecast {
     let copies = strategy.copies.max(1);
-    let groups = group(&homes, copies);
+    let groups = group(&known.homes, copies);
     // Copies on one node share its bank and its cache; copies on nodes of their own do not meet.
-    let per_node = copies.div_ceil(homes.len().max(1));
-    let model = Model { machine, map, need, assumed, per_node };
+    let per_node = copies.div_ceil(known.homes.len().max(1));
+    let model = Model { known, need, assumed, per_node };
     let threads_each = (need.threads as f64 * per_node as f64 / copies as f64).round().max(1.0) as usize;
     let (mut speed, mut remote, mut busiest) = (0.0, 0.0, 0.0f64);
     let distinct = groups.len() / per_node;
     for readers in groups.iter().take(distinct) {
-        let readers = if copies == 1 { &nodes } else { readers };
-        let banks = banks(machine, &homes, readers, strategy, need.index_bytes);
+        let readers = if copies == 1 { &known.nodes } else { readers };
+        let banks = banks(known, readers, strategy);
         let network = model.network(readers, &banks, strategy.pages, threads_each);
         speed += network.speed;
         remote += network.remote / distinct as f64;
@@ -111,22 +113,14 @@ pub fn forecast(
             1.0 / (1.0 + assumed.serial * (threads - 1.0).max(0.0))
         }
     };
-    Forecast { speed: speed * in_order * 1e3, remote, busiest, measured: map.is_some() }
+    Forecast { speed: speed * in_order * 1e3, remote, busiest, measured: known.is_measured }
 }
 
 /// The banks that hold a copy, and the part of it that each holds.
-fn banks(
-    machine: &Machine,
-    homes: &[&Node],
-    readers: &[&Node],
-    strategy: Strategy,
-    index_bytes: u64,
-) -> Vec<(NodeId, f64)> {
-    let own: Vec<NodeId> =
-        readers.iter().filter(|node| homes.iter().any(|home| home.id == node.id)).map(|node| node.id).collect();
-    let all = || banks_of_one(machine, index_bytes).iter().map(|node| node.id).collect();
+fn banks(known: &Known<'_>, readers: &[&Node], strategy: Strategy) -> Vec<(NodeId, f64)> {
+    let own: Vec<NodeId> = readers.iter().map(|node| node.id).filter(|node| known.is_home(*node)).collect();
     let nodes: Vec<NodeId> = match strategy.pages {
-        Pages::Interleave if strategy.copies == 1 => all(),
+        Pages::Interleave if strategy.copies == 1 => known.banks_of_one.clone(),
         Pages::Interleave => own,
         // Bound to several nodes, or written by one thread: one bank after the other is filled.
         Pages::Local | Pages::FirstTouch | Pages::LocalAlloc => own.into_iter().take(1).collect(),
@@ -137,8 +131,7 @@ fn banks(
 
 /// What is known and assumed.
 struct Model<'a> {
-    machine: &'a Machine,
-    map: Option<&'a MemoryMap>,
+    known: &'a Known<'a>,
     need: &'a Need,
     assumed: &'a Assumed,
     /// Copies that share a node.
@@ -146,49 +139,9 @@ struct Model<'a> {
 }
 
 impl Model<'_> {
-    fn latency_ns(&self, from: NodeId, to: NodeId) -> f64 {
-        let measured = self.map.and_then(|map| {
-            let (row, column) = Self::place(map, from, to)?;
-            map.one_thread.latency_ns.get(row)?.get(column).copied()
-        });
-        // Distances of firmware: 10 is local, 20 is twice as far.
-        let assumed =
-            || LOCAL_NS * f64::from(self.machine.distance(from, to).unwrap_or(if from == to { 10 } else { 20 })) / 10.0;
-        measured.unwrap_or_else(assumed)
-    }
-
-    /// GB/s of random lines.
-    fn bank_gb_s(&self, bank: NodeId) -> f64 {
-        let measured = self.map.and_then(|map| {
-            let column = map.targets.iter().position(|target| *target == bank)?;
-            let from = |row: &Vec<f64>| row.get(column).copied();
-            let rows = &map.all_threads.bandwidth_gb_s;
-            let own = map.sources.iter().position(|source| source.node == bank).and_then(|row| rows.get(row));
-            // Memory without CPUs gives what any node can take from it.
-            own.and_then(from).or_else(|| rows.iter().filter_map(from).max_by(f64::total_cmp))
-        });
-        let assumed = || self.assumed.core_gb_s * (self.cpus_at(bank) / self.threads_of_a_core()).max(1.0);
-        RANDOM * measured.unwrap_or_else(assumed)
-    }
-
-    /// CPUs of the node of a bank; of memory without CPUs nothing is known, and it is taken to be as the others are.
-    fn cpus_at(&self, bank: NodeId) -> f64 {
-        let all = || self.with_cpus().map(|node| node.cpus.len()).sum::<usize>() as f64;
-        let mean = || all() / self.with_cpus().count().max(1) as f64;
-        self.with_cpus().find(|node| node.id == bank).map_or_else(mean, |node| node.cpus.len() as f64)
-    }
-
-    fn with_cpus(&self) -> impl Iterator<Item = &Node> {
-        self.machine.nodes.iter().filter(|node| !node.cpus.is_empty())
-    }
-
-    fn threads_of_a_core(&self) -> f64 {
-        self.machine.allowed.cpus.len().max(1) as f64 / cores(self.machine) as f64
-    }
-
     /// Nanoseconds of computing between two lines; longer where threads share cores.
     fn think_ns(&self) -> f64 {
-        match self.need.threads > cores(self.machine) && self.threads_of_a_core() > 1.0 {
+        match self.need.threads > self.known.cores && self.known.threads_of_a_core > 1.0 {
             true => SHARED_CORE * self.assumed.think_ns,
             false => self.assumed.think_ns,
         }
@@ -196,16 +149,7 @@ impl Model<'_> {
 
     /// The part of index lines that the last cache of a node holds.
     fn cached(&self) -> f64 {
-        let last =
-            self.machine.caches.iter().filter(|cache| cache.kind != "Instruction").max_by_key(|cache| cache.level);
-        let all = last.map_or(0.0, |cache| cache.size.0 as f64 * f64::from(cache.count));
-        let of_a_copy = all / self.with_cpus().count().max(1) as f64 / self.per_node as f64;
-        (of_a_copy / self.need.index_bytes.max(1) as f64).min(CACHED)
-    }
-
-    fn place(map: &MemoryMap, from: NodeId, to: NodeId) -> Option<(usize, usize)> {
-        let row = map.sources.iter().position(|source| source.node == from)?;
-        Some((row, map.targets.iter().position(|target| *target == to)?))
+        (self.known.cache / self.per_node as f64 / self.need.index_bytes.max(1) as f64).min(CACHED)
     }
 
     /// Threads of `readers` whose copy lies on `banks`, and what is their own where the policy puts it: an interleaved
@@ -213,44 +157,54 @@ impl Model<'_> {
     fn network(&self, readers: &[&Node], banks: &[(NodeId, f64)], pages: Pages, threads: usize) -> Forecast {
         let spread_out = pages == Pages::Interleave && self.need.engine != Engine::Embedded;
         let of_index = (1.0 - PRIVATE) * (1.0 - self.cached());
-        let at = |bank: NodeId, reader: NodeId, part: f64| {
-            let own = if spread_out { part } else { f64::from(u8::from(bank == reader)) };
-            of_index * part + PRIVATE * own
-        };
+        let readers: Vec<usize> = readers.iter().map(|reader| self.known.place(reader.id)).collect();
+        let mut parts: BTreeMap<usize, f64> =
+            banks.iter().map(|(bank, part)| (self.known.place(*bank), *part)).collect();
         // A reader without a bank of its own among these has its own lines there where the copy is.
-        let mut parts: Vec<(NodeId, f64)> = banks.to_vec();
-        let missing = readers.iter().filter(|reader| banks.iter().all(|(bank, _)| *bank != reader.id));
-        parts.extend(missing.map(|reader| (reader.id, 0.0)));
+        readers.iter().for_each(|reader| _ = parts.entry(*reader).or_insert(0.0));
         let share = 1.0 / readers.len().max(1) as f64;
         let (mut way_ns, mut remote) = (0.0, 0.0);
         let mut demands = Vec::with_capacity(parts.len());
-        for &(bank, part) in &parts {
+        for (&bank, &part) in &parts {
             let mut asked = 0.0;
-            for reader in readers {
-                let lines = share * at(bank, reader.id, part);
-                way_ns += lines * self.latency_ns(reader.id, bank);
-                remote += if reader.id == bank { 0.0 } else { lines };
+            for &reader in &readers {
+                let own = if spread_out { part } else { f64::from(u8::from(bank == reader)) };
+                let lines = share * (of_index * part + PRIVATE * own);
+                way_ns += lines * self.known.way_ns(reader, bank);
+                remote += if reader == bank { 0.0 } else { lines };
                 asked += lines;
             }
-            demands.push(asked * LINE / self.bank_gb_s(bank));
+            demands.push(asked * LINE / (RANDOM * self.known.bank_gb_s(bank, self.assumed.core_gb_s)));
         }
         // The way includes being served once.
         let delay_ns = self.think_ns() + (way_ns - demands.iter().sum::<f64>()).max(0.0);
         let speed = mean_value_analysis(delay_ns, &demands, threads);
         let busiest = demands.iter().fold(0.0, |most: f64, demand| most.max(demand * speed));
-        Forecast { speed, remote, busiest, measured: self.map.is_some() }
+        Forecast { speed, remote, busiest, measured: self.known.is_measured }
     }
 }
 
 /// Rounds per nanosecond of `customers` that spend `delay` by themselves and `demands` at one station each, per round.
 fn mean_value_analysis(delay: f64, demands: &[f64], customers: usize) -> f64 {
-    let (mut queues, mut rate) = (vec![0.0; demands.len()], 0.0);
+    let alike = alike(demands);
+    let (mut queues, mut rate) = (vec![0.0; alike.len()], 0.0);
     for present in 1..=customers {
-        let at: Vec<f64> = demands.iter().zip(&queues).map(|(demand, queue)| demand * (1.0 + queue)).collect();
-        rate = present as f64 / (delay + at.iter().sum::<f64>());
-        queues = at.iter().map(|time| time * rate).collect();
+        let at = |((demand, _), queue): (&(f64, f64), &f64)| demand * (1.0 + queue);
+        let times: f64 = alike.iter().zip(&queues).map(|(station, queue)| station.1 * at((station, queue))).sum();
+        rate = present as f64 / (delay + times);
+        queues.iter_mut().zip(&alike).for_each(|(queue, station)| *queue = at((station, queue)) * rate);
     }
     rate
+}
+
+/// Stations with the same demand have the same queue: each demand once, and of how many stations it is. Those of
+/// hundreds of nodes are nearly always the same.
+fn alike(demands: &[f64]) -> Vec<(f64, f64)> {
+    let mut sorted = demands.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    // They were added up in different orders.
+    let same = sorted.chunk_by(|one, other| other - one <= 1e-9 * other.abs());
+    same.filter_map(|stations| Some((*stations.first()?, stations.len() as f64))).collect()
 }
 
 #[cfg(test)]
@@ -265,6 +219,10 @@ mod tests {
         assert!((0.099..=0.1).contains(&many), "{many}");
         // Two customers at one station, worked out by hand: at it 10 * (1 + 0.1) = 11, so 2 / 101.
         assert!((mean_value_analysis(90.0, &[10.0], 2) - 2.0 / 101.0).abs() < 1e-12);
+        // Stations that are alike, each by itself: with n customers and m of them, n / (delay + demand * (n + m - 1)).
+        let balanced = mean_value_analysis(0.0, &[10.0; 4], 6);
+        assert!((balanced - 6.0 / (10.0 * 9.0)).abs() < 1e-12, "{balanced}");
+        assert_eq!(alike(&[2.0, 1.0, 2.0 + 1e-12, 0.0, 0.0]), [(0.0, 2.0), (1.0, 1.0), (2.0, 2.0)]);
     }
 
     #[test]

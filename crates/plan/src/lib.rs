@@ -13,6 +13,7 @@
 mod candidates;
 mod forecast;
 mod kept;
+mod known;
 mod pilots;
 mod race;
 mod rank;
@@ -30,7 +31,7 @@ pub use remarks::{Remark, remarks};
 pub use room::{free_memory, leaves_room};
 pub use strategy::{Engine, Need, Strategy};
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use zerohop_model::machine::{Bytes, CpuId, Machine, Node, NodeId};
 use zerohop_model::memory_map::MemoryMap;
 use zerohop_model::plan::{HugePages, Pages, Placement, Plan, WorkerPlan};
@@ -157,14 +158,16 @@ fn read_kept<'m>(machine: &'m Machine, kept: &[&Placement], huge_pages: HugePage
     }
 }
 
-/// The CPUs of `node` that this process may use.
-fn allowed_cpus(machine: &Machine, node: &Node) -> Vec<CpuId> {
-    node.cpus.iter().copied().filter(|cpu| machine.allowed.cpus.contains(cpu)).collect()
+/// The CPUs of each of `nodes` that this process may use.
+fn allowed_cpus(machine: &Machine, nodes: &[&Node]) -> Vec<Vec<CpuId>> {
+    let ours: BTreeSet<CpuId> = machine.allowed.cpus.iter().copied().collect();
+    nodes.iter().map(|node| node.cpus.iter().copied().filter(|cpu| ours.contains(cpu)).collect()).collect()
 }
 
 /// The nodes that have CPUs for us.
 fn cpu_nodes(machine: &Machine) -> Vec<&Node> {
-    machine.nodes.iter().filter(|node| !allowed_cpus(machine, node).is_empty()).collect()
+    let ours: BTreeSet<CpuId> = machine.allowed.cpus.iter().copied().collect();
+    machine.nodes.iter().filter(|node| node.cpus.iter().any(|cpu| ours.contains(cpu))).collect()
 }
 
 /// Those of `nodes` that have memory for us: a copy on each makes sense. All of them if none has.
@@ -206,18 +209,6 @@ fn strategy(
     (copies, request.pages)
 }
 
-/// Cores with one hardware thread each counted once.
-fn cores(machine: &Machine) -> usize {
-    let (allowed, all) = (machine.allowed.cpus.len(), machine.nodes.iter().map(|node| node.cpus.len()).sum::<usize>());
-    if allowed < all {
-        // Which of them share a core is not known.
-        return allowed;
-    }
-    let per_core = machine.caches.iter().filter(|cache| cache.level == 1 && cache.kind != "Instruction");
-    let per_core = per_core.map(|cache| cache.shared_by.max(1)).min().unwrap_or(1);
-    (allowed / per_core as usize).max(1)
-}
-
 /// Splits the nodes into `copies` groups of neighbours; with more copies than nodes, nodes are shared.
 fn group<'m>(nodes: &[&'m Node], copies: usize) -> Vec<Vec<&'m Node>> {
     let n = nodes.len().max(1);
@@ -250,17 +241,17 @@ fn placement(
 /// The groups whose copy is nearest to `node`: that of the nearest node that is in one. Of several that it is in itself
 /// those of the fewest nodes, for of their copies most is near.
 fn nearest_groups(machine: &Machine, groups: &[Vec<&Node>], node: NodeId) -> Vec<usize> {
-    let distance = |group: &Vec<&Node>| {
-        let each =
-            group.iter().map(|n| if n.id == node { 0 } else { machine.distance(node, n.id).unwrap_or(u32::MAX) });
-        each.min().unwrap_or(u32::MAX)
-    };
-    let order = |group: &Vec<&Node>| match distance(group) {
+    let row = machine.nodes.iter().position(|n| n.id == node).and_then(|row| machine.distances.get(row));
+    let distances: BTreeMap<NodeId, u32> =
+        machine.nodes.iter().zip(row.into_iter().flatten()).map(|(n, distance)| (n.id, *distance)).collect();
+    let to = |n: &&Node| if n.id == node { 0 } else { distances.get(&n.id).copied().unwrap_or(u32::MAX) };
+    let order = |group: &Vec<&Node>| match group.iter().map(to).min().unwrap_or(u32::MAX) {
         0 => (0, group.len()),
         distance => (distance, 0),
     };
-    let nearest = groups.iter().map(order).min();
-    (0..groups.len()).filter(|&g| Some(order(&groups[g])) == nearest).collect()
+    let orders: Vec<(u32, usize)> = groups.iter().map(order).collect();
+    let nearest = orders.iter().min();
+    (0..groups.len()).filter(|&g| orders.get(g) == nearest).collect()
 }
 
 /// Deals workers to nodes in turn. If every CPU gets one, each is pinned to its own; if some CPUs stay free, to its
@@ -272,7 +263,7 @@ fn place_workers(
     workers: usize,
     reasons: &mut Vec<String>,
 ) -> Vec<WorkerPlan> {
-    let cpus: Vec<Vec<CpuId>> = nodes.iter().map(|n| allowed_cpus(machine, n)).collect();
+    let cpus = allowed_cpus(machine, nodes);
     let available: usize = cpus.iter().map(Vec::len).sum();
     if workers > available {
         reasons.push(format!("{workers} workers on {available} CPUs: they are not pinned."));
@@ -296,9 +287,10 @@ fn place_workers(
     let turns = (0..rounds).flat_map(|round| order.iter().map(move |&node| (round, node)));
     let turns = turns.filter(|&(round, node)| round < cpus[node].len()).take(workers);
     let mut seen = vec![0; nodes.len()];
+    let nearest: Vec<Vec<usize>> = nodes.iter().map(|node| nearest_groups(machine, groups, node.id)).collect();
     turns
         .map(|(round, node)| {
-            let reading = nearest_groups(machine, groups, nodes[node].id);
+            let reading = &nearest[node];
             let replica = reading.get(seen[node] % reading.len().max(1)).copied().unwrap_or(0);
             seen[node] += 1;
             let cpus = if whole { vec![cpus[node][round]] } else { cpus[node].clone() };
@@ -309,8 +301,9 @@ fn place_workers(
 
 /// CPUs for the threads that are not workers: those that no worker has for itself, else all.
 fn helper_cpus(machine: &Machine, workers: &[WorkerPlan]) -> Vec<CpuId> {
-    let taken = |cpu: &CpuId| workers.iter().any(|w| w.cpus == [*cpu]);
-    let free: Vec<CpuId> = machine.allowed.cpus.iter().copied().filter(|cpu| !taken(cpu)).collect();
+    let own = |worker: &WorkerPlan| if let [cpu] = worker.cpus[..] { Some(cpu) } else { None };
+    let taken: BTreeSet<CpuId> = workers.iter().filter_map(own).collect();
+    let free: Vec<CpuId> = machine.allowed.cpus.iter().copied().filter(|cpu| !taken.contains(cpu)).collect();
     if free.is_empty() { machine.allowed.cpus.clone() } else { free }
 }
 
@@ -335,6 +328,7 @@ mod tests {
             nodes: (0..nodes).map(node).collect(),
             distances: (0..nodes).map(|i| (0..nodes).map(|j| 10 + 6 * i.abs_diff(j)).collect()).collect(),
             caches: Vec::new(),
+            cores: Vec::new(),
             page_size: Bytes(4096),
             huge_page_size: None,
             allowed: Allowed {
@@ -432,11 +426,17 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_fit_on_each_node_is_copied_to_groups() {
-        let plan = plan(&machine(4, 2, 16), &request(7)).unwrap();
-        assert_eq!(nodes(&plan), [[0, 1], [2, 3]]);
-        assert!(plan.replicas.iter().all(|replica| replica.pages == Pages::Interleave));
-        let one = super::plan(&machine(1, 2, 16), &request(7)).unwrap();
+    fn what_does_not_fit_on_each_node_is_one_for_all_and_copies_for_groups_are_tried() {
+        let (four, asked) = (machine(4, 2, 16), request(7));
+        let one = plan(&four, &asked).unwrap();
+        assert_eq!((nodes(&one), one.replicas[0].pages), (vec![vec![0, 1, 2, 3]], Pages::Interleave));
+        let need = Need { index_bytes: asked.index_bytes, engine: asked.engine, threads: 8 };
+        let tried = |copies| {
+            let ranked = rank(&four, &need, None);
+            ranked.iter().any(|one| one.verdict == Verdict::Pilot && one.strategy.copies == copies)
+        };
+        assert!(tried(2) && tried(4));
+        let one = plan(&machine(1, 2, 16), &asked).unwrap();
         assert_eq!((nodes(&one), one.replicas[0].pages), (vec![vec![0]], Pages::Local), "one node is not interleaved");
     }
 

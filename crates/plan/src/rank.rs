@@ -7,15 +7,19 @@
 //!    twice as large (forecast.rs); twice the copies must bring some per cent to be worth their loading and their
 //!    memory;
 //! 3. chosen is the strategy that loses least where the assumptions are worst for it;
-//! 4. those which in the mean of all assumptions are not far behind it, or better, are worth a trial.
+//! 4. worth a trial is the best of each other kind (one copy for all, one for several nodes each, one on each node,
+//!    several on each), however far behind it should be; and those which in the mean of all assumptions are not far
+//!    behind, or better.
 //!
-//! On one node all memory is near: nothing but an aligner's own locks can speak for several copies there, so one is
-//! chosen. crates/plan/tests/published.rs replays it over the published times of Lenis & Senar (2016, 2017).
+//! A copy for several nodes each is never chosen without a trial: most of its accesses remain remote, where a copy on
+//! each node does not fit it fills memory, and what fewer threads on each save depends on the aligner's own locks. In
+//! published times of large indexes two such copies took from 0.7 to 5 times as long as one. On one node all memory is
+//! near: nothing but an aligner's own locks can speak for several copies there, so one is chosen. crates/plan/tests/published.rs replays it over the published times of Lenis & Senar (2016, 2017).
 
-use crate::forecast::{Assumed, Forecast, forecast};
-use crate::room::{Fit, Room, banks_of_one};
-use crate::strategy::{Need, Strategy, strategies};
-use crate::{cpu_nodes, homes};
+use crate::forecast::{Assumed, Forecast, forecast_on};
+use crate::known::Known;
+use crate::room::{Fit, Room};
+use crate::strategy::{Kind, Need, Strategy, strategies};
 use serde::{Deserialize, Serialize};
 use zerohop_model::machine::{Bytes, Machine};
 use zerohop_model::memory_map::MemoryMap;
@@ -25,11 +29,11 @@ use zerohop_model::plan::Pages;
 /// brings its accesses home; and beyond that, where the gain depends on an aligner's own locks.
 const DOUBLING: f64 = 1.02;
 const DOUBLING_ON_A_NODE: f64 = 1.05;
-/// A strategy that comes to less than this part of the chosen one, in the mean of all assumptions, is not worth a
-/// trial.
+/// A second strategy of a kind that comes to less than this part of the chosen one, in the mean of all assumptions, is
+/// not worth a trial.
 const WORTH_A_TRIAL: f64 = 0.8;
-/// Trials at most: each costs about a hundredth of the run where it is slower, and loading.
-const MOST_TRIALS: usize = 3;
+/// Trials at most, one more than there are other kinds: each costs at most a hundredth of the run, and loading.
+const MOST_TRIALS: usize = 4;
 
 /// What the rule makes of a strategy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -65,19 +69,22 @@ pub fn rank(machine: &Machine, need: &Need, map: Option<&MemoryMap>) -> Vec<Rank
 
 /// As [`rank`], from other assumptions: how much the order depends on them.
 pub fn rank_assuming(machine: &Machine, need: &Need, map: Option<&MemoryMap>, usual: Assumed) -> Vec<Ranked> {
-    let nodes = homes(machine, &cpu_nodes(machine)).len().max(1);
+    let known = Known::of(machine, map, need.index_bytes);
+    let nodes = known.homes.len().max(1);
     let (room, around) = (Room::of(machine, need.index_bytes), usual.around());
     let judged = |strategy: Strategy| {
-        let forecasts = || around.iter().map(|assumed| forecast(machine, map, need, strategy, assumed));
+        let forecasts: Vec<Forecast> =
+            around.iter().map(|assumed| forecast_on(&known, need, strategy, assumed)).collect();
         let cost = cost(strategy.copies, nodes);
-        let scores = forecasts().map(|forecast| forecast.speed / cost).collect();
-        Judged { strategy, fit: room.fit(strategy.copies), scores, usual: forecasts().next() }
+        let scores = forecasts.iter().map(|forecast| forecast.speed / cost).collect();
+        let (fit, kind) = (room.fit(strategy.copies), strategy.kind(nodes, need.threads));
+        Judged { strategy, kind, fit, scores, usual: forecasts.into_iter().next() }
     };
     let all: Vec<Judged> = strategies(nodes, need).into_iter().map(judged).collect();
     let Some(chosen) = chosen(&all, nodes) else { return Vec::new() };
     let trials = trials(&all, chosen, nodes);
     // A machine may not tell its memory.
-    let banks = Some(banks_of_one(machine, need.index_bytes).len()).filter(|banks| *banks > 0).unwrap_or(nodes);
+    let banks = Some(known.banks_of_one.len()).filter(|banks| *banks > 0).unwrap_or(nodes);
     let words = Words { nodes, banks, need: *need, fastest: fastest(&all) };
     let ranked = |(number, judged): (usize, &Judged)| {
         let verdict = match &judged.fit {
@@ -98,6 +105,7 @@ pub fn rank_assuming(machine: &Machine, need: &Need, map: Option<&MemoryMap>, us
 /// A strategy, how it fits, and what it should come to.
 struct Judged {
     strategy: Strategy,
+    kind: Kind,
     fit: Fit,
     /// Speeds less what copies cost, under each of the assumptions; the usual ones first.
     scores: Vec<f64>,
@@ -122,10 +130,13 @@ fn fastest(all: &[Judged]) -> f64 {
     fit.map(Judged::speed).fold(f64::MIN_POSITIVE, f64::max)
 }
 
-/// The strategy that fits well and loses least to the best one where the assumptions are worst for it; of equals the
-/// first.
+/// The strategy that fits well, is of a kind that may be chosen without a trial, and loses least to the best one where
+/// the assumptions are worst for it; of equals the first.
 fn chosen(all: &[Judged], nodes: usize) -> Option<usize> {
-    let may_be = |judged: &&Judged| judged.fit == Fit::Well && (nodes > 1 || judged.strategy.copies == 1);
+    let may_be = |judged: &&Judged| {
+        let is_untried = judged.kind == Kind::OnePerGroup || nodes == 1 && judged.strategy.copies > 1;
+        judged.fit == Fit::Well && !is_untried
+    };
     let best_at = |at: usize| all.iter().filter(may_be).map(|judged| judged.scores[at]).fold(0.0, f64::max);
     let best: Vec<f64> = (0..all.first()?.scores.len()).map(best_at).collect();
     let loss = |judged: &Judged| best.iter().zip(&judged.scores).map(|(best, own)| best / own).fold(0.0, f64::max);
@@ -133,7 +144,8 @@ fn chosen(all: &[Judged], nodes: usize) -> Option<usize> {
     candidates.min_by(|(_, a), (_, b)| loss(a).total_cmp(&loss(b))).map(|(number, _)| number)
 }
 
-/// Those worth a trial beside the chosen one, the most promising first.
+/// Those worth a trial beside the chosen one, the most promising first: of each other kind that which promises most,
+/// for the model may err about a kind, and others that promise much.
 fn trials(all: &[Judged], chosen: usize, nodes: usize) -> Vec<usize> {
     let promise = |judged: &Judged| {
         let ratios = judged.scores.iter().zip(&all[chosen].scores).map(|(own, chosen)| own / chosen);
@@ -147,10 +159,18 @@ fn trials(all: &[Judged], chosen: usize, nodes: usize) -> Vec<usize> {
     let mut others: Vec<(usize, f64)> = (all.iter().enumerate())
         .filter(|(number, judged)| *number != chosen && !matches!(judged.fit, Fit::No(_)) && differs(judged))
         .map(|(number, judged)| (number, promise(judged)))
-        .filter(|(_, promise)| *promise >= WORTH_A_TRIAL)
         .collect();
     others.sort_by(|(_, a), (_, b)| b.total_cmp(a));
-    others.into_iter().take(MOST_TRIALS).map(|(number, _)| number).collect()
+    let mut kinds = vec![all[chosen].kind];
+    let (firsts, others): (Vec<_>, Vec<_>) = others.into_iter().partition(|(number, _)| {
+        let is_first = !kinds.contains(&all[*number].kind);
+        kinds.extend(is_first.then_some(all[*number].kind));
+        is_first
+    });
+    let others = others.into_iter().filter(|(_, promise)| *promise >= WORTH_A_TRIAL);
+    let mut trials: Vec<(usize, f64)> = firsts.into_iter().chain(others).take(MOST_TRIALS).collect();
+    trials.sort_by(|(_, a), (_, b)| b.total_cmp(a));
+    trials.into_iter().map(|(number, _)| number).collect()
 }
 
 /// What is needed to say why.

@@ -1,10 +1,11 @@
 //! What else a user should know of a machine and an aligner before choosing a strategy.
 
-use crate::cores;
+use crate::known::cores;
 use crate::rank::Verdict;
 use crate::strategy::Engine;
 use serde::{Deserialize, Serialize};
-use zerohop_model::machine::Machine;
+use std::collections::BTreeSet;
+use zerohop_model::machine::{CpuId, Machine};
 
 /// Something that can be done, or cannot, and why.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -24,13 +25,16 @@ pub fn remarks(machine: &Machine, engine: Option<Engine>) -> Vec<Remark> {
     let mut say = |about: &str, verdict, reason| remarks.push(Remark { about: about.to_owned(), verdict, reason });
     let (cpus, cores) = (machine.allowed.cpus.len(), cores(machine));
     if cores < cpus {
-        let per_core = cpus / cores;
+        let threads = match (cpus / cores, cpus % cores) {
+            (per_core, 0) => format!("with {per_core} hardware threads each"),
+            _ => "some of them with several hardware threads".to_owned(),
+        };
         say(
             "SMT",
             Verdict::Possible,
             format!(
-                "{cpus} CPUs are {cores} cores with {per_core} hardware threads each. All are used, for while one \
-                 thread waits for memory the other can go on; 'zerohop tune' also tries {cores} threads."
+                "{cpus} CPUs are {cores} cores, {threads}. All are used, for while one thread waits for memory the \
+                 other can go on; 'zerohop tune' also tries {cores} threads."
             ),
         );
     }
@@ -50,9 +54,10 @@ pub fn remarks(machine: &Machine, engine: Option<Engine>) -> Vec<Remark> {
             format!("More than {workers} threads: the control group grants the time of {quota:.1} CPUs."),
         );
     }
+    let ours: BTreeSet<CpuId> = machine.allowed.cpus.iter().copied().collect();
     for node in &machine.nodes {
         let (may, has) = (machine.allowed.nodes.contains(&node.id), node.memory.0 > 0);
-        let usable = node.cpus.iter().any(|cpu| machine.allowed.cpus.contains(cpu));
+        let usable = node.cpus.iter().any(|cpu| ours.contains(cpu));
         let what = match (usable, has && may) {
             (true, true) => continue,
             (true, false) => "has no memory for us: its threads read the nearest copy",
@@ -89,7 +94,7 @@ pub fn remarks(machine: &Machine, engine: Option<Engine>) -> Vec<Remark> {
 mod tests {
     use super::*;
     use crate::tests::machine;
-    use zerohop_model::machine::{Bytes, Cache, CpuId};
+    use zerohop_model::machine::{Bytes, Cache};
 
     #[test]
     fn what_is_out_of_reach_is_said() {
@@ -98,7 +103,7 @@ mod tests {
         odd.caches = vec![Cache { level: 1, kind: "Data".into(), size: Bytes(1 << 15), shared_by: 2, count: 4 }];
         assert_eq!(
             remarks(&odd, None)[0].reason.split_once('.').unwrap().0,
-            "8 CPUs are 4 cores with 2 hardware threads each"
+            "8 CPUs are 4 cores, with 2 hardware threads each"
         );
         odd.allowed.cpus = (0..6).map(CpuId).collect();
         odd.allowed.cpu_quota = Some(3.5);
@@ -106,5 +111,7 @@ mod tests {
         let said = remarks(&odd, Some(Engine::External { shares: false }));
         let about: Vec<&str> = said.iter().map(|remark| &*remark.about).collect();
         assert_eq!(about, ["cpuset", "quota", "node 1", "--farm"], "which CPUs share a core is not known");
+        odd.cores = (0..4).map(|core| vec![CpuId(2 * core), CpuId(2 * core + 1)]).collect();
+        assert!(remarks(&odd, None)[0].reason.starts_with("6 CPUs are 3 cores, with 2 hardware threads each."));
     }
 }

@@ -24,6 +24,19 @@ pub struct Strategy {
     pub pages: Pages,
 }
 
+/// In what strategies differ most: those of one kind stand and fall together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// One copy for all nodes.
+    OneForAll,
+    /// A copy for several nodes each.
+    OnePerGroup,
+    /// A copy on each node; with fewer threads than nodes, one for each thread.
+    OnePerNode,
+    /// Several copies on each node.
+    SeveralPerNode,
+}
+
 /// What a strategy is wanted for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Need {
@@ -33,6 +46,18 @@ pub struct Need {
     pub engine: Engine,
     /// Threads of all copies together.
     pub threads: usize,
+}
+
+impl Strategy {
+    /// Its kind, on so many nodes and with so many threads of all copies.
+    pub(crate) fn kind(self, nodes: usize, threads: usize) -> Kind {
+        match self.copies {
+            0 | 1 => Kind::OneForAll,
+            copies if copies > nodes => Kind::SeveralPerNode,
+            copies if copies == nodes || copies >= threads => Kind::OnePerNode,
+            _ => Kind::OnePerGroup,
+        }
+    }
 }
 
 /// Numbers of copies on `nodes` nodes: one, those that divide the nodes evenly, and then several on each node.

@@ -34,6 +34,7 @@ pub(crate) fn machine(nodes: u32, cpus: u32) -> Machine {
         nodes: (0..nodes).map(node).collect(),
         distances: (0..nodes).map(|a| (0..nodes).map(|b| distance(a, b)).collect()).collect(),
         caches: Vec::new(),
+        cores: Vec::new(),
         page_size: Bytes(4096),
         huge_page_size: None,
         allowed: Allowed {

@@ -150,6 +150,7 @@ mod tests {
             nodes: (0..count).map(node).collect(),
             distances: (0..count).map(|a| (0..count).map(|b| distance(a, b)).collect()).collect(),
             caches: vec![Cache { level: 3, kind: "Unified".into(), size: Bytes(6 << 20), shared_by: 8, count: 8 }],
+            cores: Vec::new(),
             page_size: Bytes(4096),
             huge_page_size: Some(Bytes(2 << 20)),
             allowed: Allowed {

@@ -2,7 +2,7 @@
 
 use crate::bare::UNKNOWN;
 use crate::sysfs::Sysfs;
-use crate::{TopologyError, affinity, allowed, bare, caches, cgroup, nodes};
+use crate::{TopologyError, affinity, allowed, bare, caches, cgroup, cores, nodes};
 use std::path::Path;
 use zerohop_model::machine::{Bytes, Machine};
 
@@ -45,6 +45,7 @@ fn machine(sysfs: &Sysfs, affinity: Option<Vec<u32>>) -> Result<Machine, Topolog
         name: sysfs.text("proc/sys/kernel/hostname").unwrap_or_else(|| UNKNOWN.to_owned()),
         cpu_model: cpu_model(sysfs),
         caches: caches::caches(sysfs, &online)?,
+        cores: cores::cores(sysfs, &online)?,
         page_size: page_size(),
         huge_page_size: huge_page_size(sysfs),
         nodes,

@@ -83,6 +83,7 @@ fn machine(topology: Element) -> Result<Machine, HwlocError> {
         cpu_model: cpu_model(topology).to_owned(),
         distances: distances::distances(topology, &in_order)?,
         caches: caches(topology, &cpus)?,
+        cores: cores(topology, &cpus)?,
         page_size: Bytes(page_sizes.first().copied().unwrap_or(4096)),
         huge_page_size: page_sizes.get(&HUGE_PAGE).copied().map(Bytes),
         allowed: Allowed {
@@ -159,6 +160,18 @@ fn caches(topology: Element, cpus: &BTreeSet<u32>) -> Result<Vec<Cache>, HwlocEr
         cache.count += 1;
     }
     Ok(caches.into_values().collect())
+}
+
+/// The CPUs of each core; none where not every CPU is in one.
+fn cores(topology: Element, cpus: &BTreeSet<u32>) -> Result<Vec<Vec<CpuId>>, HwlocError> {
+    let mut cores = BTreeSet::new();
+    for object in objects(topology).filter(|object| kind(*object) == "Core") {
+        let threads = set(object, "cpuset")?.ok_or_else(|| missing(object, "cpuset"))?.of(cpus);
+        cores.insert(threads.into_iter().map(CpuId).collect::<Vec<_>>());
+    }
+    cores.remove(&Vec::new());
+    let are_all = cores.iter().map(Vec::len).sum::<usize>() == cpus.len();
+    Ok(if are_all { cores.into_iter().collect() } else { Vec::new() })
 }
 
 /// `L3Cache`, `L1iCache` in version 2, `Cache` in version 1; not `MemCache`, which lies before a memory.

@@ -10,13 +10,14 @@
 //!    [`detect_under`].
 //! 2. `nodes` lists the online NUMA nodes with their online CPUs, their memory and the firmware's distances. A kernel
 //!    that knows no nodes counts as one node with everything on it.
-//! 3. `caches` adds up the caches of all online CPUs.
+//! 3. `caches` adds up the caches of all online CPUs, `cores` says which of these are hardware threads of one core.
 //! 4. `cgroup` walks from the process's control group to the root, for version 1 and 2, and keeps the tightest limits.
 //! 5. `allowed` intersects affinity mask, cpuset and limits: what this process may use.
 //! 6. `bare` asks the kernel for memory and name where neither `/sys` nor `/proc` has them.
 //! 7. [`describe`] turns the whole into the text of `zerohop topo`.
 //!
-//! [`from_hwloc_xml`] reads another machine from the file that `lstopo --of xml` wrote there.
+//! A machine that is not here is read from a file: [`from_hwloc_xml`] takes what `lstopo --of xml` wrote there, and
+//! [`check_described`] refuses descriptions of machines that cannot be.
 //!
 //! macOS has no `/sys`, no `/proc` and no affinities: `system` has what it tells in their place, and what Linux tells.
 //!
@@ -34,8 +35,10 @@ mod busy;
 mod caches;
 mod cgroup;
 mod clock;
+mod cores;
 pub mod cpulist;
 mod describe;
+mod described;
 mod detect;
 mod error;
 mod hwloc;
@@ -51,6 +54,7 @@ pub use bare::{host_name, unknown};
 pub use busy::{Others, busy_time};
 pub use clock::{cpu_time, cpu_times, monotonic_time, peak_memory, thread_cpu_time};
 pub use describe::describe;
+pub use described::{DescriptionError, check_described};
 pub use detect::{detect, detect_under, memory_group};
 pub use error::TopologyError;
 pub use hwloc::{HwlocError, from_hwloc_xml};

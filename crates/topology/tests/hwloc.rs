@@ -68,6 +68,7 @@ fn two_packages_with_threads() {
     };
     let caches = [cache(1, "Data", 48, 2, 4), cache(1, "Instruction", 32, 2, 4), cache(3, "Unified", 32768, 4, 2)];
     assert_eq!(machine.caches, caches);
+    assert!(machine.cores.len() == 4 && machine.cores.iter().all(|threads| threads.len() == 2), "{:?}", machine.cores);
 }
 
 /// The numbers of these nodes do not ascend in the text.
