@@ -12,8 +12,8 @@ best() {
 }
 best 3.9G '8 copies +local'
 best 5.1G '8 copies +local'
-best 15G '2 copies +interleave'
-grep -qE '^worth a trial +1 copy +interleave' plan.txt || fail "no trial for 15 GiB: $(cat plan.txt)"
+best 15G '1 copy +interleave'
+grep -qE '^worth a trial +2 copies +interleave' plan.txt || fail "no trial for 15 GiB: $(cat plan.txt)"
 best 29G '1 copy +interleave'
 ! grep -qE '^(possible|ruled out) ' plan.txt || fail "more is said than was asked: $(cat plan.txt)"
 zerohop plan --machine "$opteron" --index-size 29G --explain > plan.txt
@@ -44,8 +44,12 @@ for engine in "" "--engine bwa"; do
     zerohop plan --machine four.json --index-size 5.1G $engine --explain > plan.txt
     grep -qE '^best by rule +8 copies +local .*2 copies .* on each node' plan.txt ||
         fail "4 nodes $engine: $(cat plan.txt)"
-    grep -qE '^worth a trial +4 copies +local' plan.txt || fail "4 nodes $engine: $(cat plan.txt)"
+    grep -qE '^worth a trial +4 copies +local' plan.txt && grep -qE '^worth a trial +1 copy +interleave' plan.txt ||
+        fail "4 nodes $engine: $(cat plan.txt)"
 done
+zerohop plan --machine four.json --index-size 15G > plan.txt
+grep -qE '^best by rule +1 copy +interleave' plan.txt && grep -qE '^worth a trial +2 copies' plan.txt ||
+    fail "4 nodes, none with room to spare for a copy: $(cat plan.txt)"
 zerohop plan --machine four.json --index-size 5.1G --engine strobealign --explain > plan.txt
 grep -qE '^best by rule +4 copies +local ' plan.txt && ! grep -q ' 8 copies ' plan.txt ||
     fail "the built-in engine: $(cat plan.txt)"
@@ -101,6 +105,17 @@ limit() {
     echo "SKIPPED part: no control group with a memory limit can be made here, so nothing was refused for one"
 }
 limit
+
+# machines that cannot be, and names that would steer the terminal
+machine 0 1 1 > none.json
+machine 2 1 $((1 << 33)) > wraps.json
+for fault in 'none: it has no nodes' 'wraps: its nodes have more memory than'; do
+    rc=0; "$ZEROHOP" plan --machine "${fault%%:*}.json" --index-size 1G > out.txt 2> stderr || rc=$?
+    [ $rc = 1 ] && [ ! -s out.txt ] && grep -q "^error: .*that can be: ${fault#*: }" stderr || fail "$rc $(cat stderr)"
+done
+machine 2 8 16 | sed 's/another/a\\u001b[2J/' > name.json
+zerohop plan --machine name.json --index-size 1G > plan.txt
+grep -qF 'a\x1b[2J: 2 nodes' plan.txt || fail "the name of a machine: $(cat plan.txt)"
 
 echo '{}' > no-machine.json
 rc=0; "$ZEROHOP" plan --machine no-machine.json --index-size 1G 2> stderr || rc=$?

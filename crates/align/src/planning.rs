@@ -9,7 +9,7 @@ use zerohop_model::machine::{Bytes, CpuId, Machine, NodeId};
 use zerohop_model::plan::{HugePages, Placement, Plan};
 use zerohop_model::tuning::{Choice, SavedPlan};
 use zerohop_plan::{Replicas, Request, kept_suffice};
-use zerohop_process::cache;
+use zerohop_process::{cache, tell};
 
 /// A plan, and whether it is for single-threaded processes.
 #[derive(Debug, Clone)]
@@ -92,7 +92,8 @@ fn replay(path: &Path, job: &Job, machine: &Machine, key: &TuningKey) -> Result<
         return Err(fault(format!("it is a plan for {planned_for}, not for {}", key.engine.0)));
     }
     if let Some(misfit) = misfit(machine, &saved) {
-        return Err(fault(format!("it was made for {}, and does not fit here: {misfit}", saved.machine)));
+        let machine = tell::one_line(&saved.machine);
+        return Err(fault(format!("it was made for {machine}, and does not fit here: {misfit}")));
     }
     if let Some(too_little) = too_little_memory(machine, &saved, key) {
         return Err(fault(too_little));

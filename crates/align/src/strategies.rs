@@ -116,13 +116,16 @@ fn check_output(question: &Question, index: &[PathBuf]) -> Result<(), AlignError
 fn described(path: &Path) -> Result<Machine, AlignError> {
     let fault = |what: String| AlignError::Failed(format!("{}: {what}", path.display()));
     let text = std::fs::read_to_string(path).map_err(|error| fault(format!("cannot read: {error}")))?;
-    if text.trim_start().starts_with('<') {
-        zerohop_topology::from_hwloc_xml(&text)
-            .map_err(|error| fault(format!("it does not describe a machine as 'lstopo --of xml' does: {error}")))
+    let (program, machine) = if text.trim_start().starts_with('<') {
+        ("lstopo --of xml", zerohop_topology::from_hwloc_xml(&text).map_err(|error| error.to_string()))
     } else {
-        serde_json::from_str(&text)
-            .map_err(|error| fault(format!("it does not describe a machine as 'zerohop topo --json' does: {error}")))
-    }
+        ("zerohop topo --json", serde_json::from_str(&text).map_err(|error| error.to_string()))
+    };
+    let machine: Machine =
+        machine.map_err(|error| fault(format!("it does not describe a machine as '{program}' does: {error}")))?;
+    zerohop_topology::check_described(&machine)
+        .map_err(|error| fault(format!("it does not describe a machine that can be: {error}")))?;
+    Ok(machine)
 }
 
 /// What the plan is for, if an index was named.
@@ -157,7 +160,7 @@ fn words(said: &Answer, all: bool) -> String {
     let cpus = machine.allowed.cpus.len();
     let mut text = format!(
         "{}: {nodes} {}, {cpus} CPUs, {} of memory free; an index of {}, {} threads\n\n",
-        machine.name,
+        tell::one_line(&machine.name),
         if nodes == 1 { "node" } else { "nodes" },
         Bytes(free),
         said.index,
@@ -191,5 +194,61 @@ fn verdict_words(verdict: Verdict) -> &'static str {
         Verdict::Pilot => "worth a trial",
         Verdict::Possible => "possible",
         Verdict::RuledOut => "ruled out",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What is answered for a machine of which a file says this.
+    fn answered(description: &str) -> Result<String, String> {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(file.path(), description).unwrap();
+        let question = Question {
+            reference: None,
+            index_size: Some(Bytes(1 << 30)),
+            engine: None,
+            engine_file: Vec::new(),
+            threads: None,
+            read_length: 150,
+            machine: Some(file.path().to_owned()),
+            output: None,
+        };
+        answer(&question).map(|answer| answer.text(true)).map_err(|error| error.to_string())
+    }
+
+    /// Two nodes of this many bytes each, with this name, as JSON.
+    fn two_nodes(name: &str, memory: u64) -> String {
+        format!(
+            r#"{{"name": "{name}", "cpu_model": "", "distances": [[10, 20], [20, 10]], "caches": [], "page_size": 4096,
+                "nodes": [{{"id": 0, "cpus": [0], "memory": {memory}, "free": {memory}}},
+                          {{"id": 1, "cpus": [1], "memory": {memory}, "free": {memory}}}],
+                "huge_page_size": null, "allowed": {{"cpus": [0, 1], "nodes": [0, 1], "cpu_quota": null,
+                "memory_limit": null}}}}"#
+        )
+    }
+
+    #[test]
+    fn a_name_does_not_steer_the_terminal() {
+        let said = answered(&two_nodes(r"a\u001b[2Jb\nbest by rule", 1 << 34)).unwrap();
+        assert!(said.starts_with(r"a\x1b[2Jb\x0abest by rule: 2 nodes, 2 CPUs, 32.0 GiB of memory free"), "{said}");
+    }
+
+    #[test]
+    fn machines_that_cannot_be_are_refused() {
+        let xml = r#"<topology version="2.0"><object type="Machine" cpuset="0x1">
+            <object type="NUMANode" os_index="0" cpuset="0x1" local_memory="9223372036854775808"/>
+            <object type="NUMANode" os_index="1" cpuset="0x0" local_memory="9223372036854775808"/>
+            <object type="PU" os_index="0"/></object></topology>"#;
+        for description in [&two_nodes("two", 1 << 63), xml] {
+            let refused = answered(description).unwrap_err();
+            assert!(
+                refused.contains("it does not describe a machine that can be: its nodes have more mem"),
+                "{refused}"
+            );
+        }
+        let refused = answered(&two_nodes("two", 1 << 34).replace(r#""id": 1"#, r#""id": 0"#)).unwrap_err();
+        assert!(refused.ends_with(": it has node 0 twice"), "{refused}");
     }
 }

@@ -131,6 +131,11 @@ fn command_line() -> String {
     zerohop_process::command_line("zerohop")
 }
 
+/// Writes words to standard output; names in them may be from files, and must not steer the terminal.
+fn show(text: &str) -> Result<(), Failure> {
+    print(zerohop_process::tell::printable(text).as_bytes())
+}
+
 /// Writes to standard output.
 fn print(bytes: &[u8]) -> Result<(), Failure> {
     Ok(standard::print(bytes)?)

@@ -20,6 +20,5 @@ pub fn run(args: PlanArgs) -> Result<(), Failure> {
         machine: args.machine,
         output: args.output,
     })?;
-    let text = if args.json { json::text(&answer)? } else { answer.text(args.explain) };
-    crate::print(text.as_bytes())
+    if args.json { crate::print(json::text(&answer)?.as_bytes()) } else { crate::show(&answer.text(args.explain)) }
 }

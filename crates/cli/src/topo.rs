@@ -16,15 +16,13 @@ use zerohop_report::MeasuredMachine;
 pub fn run(args: &TopoArgs) -> Result<(), Failure> {
     let machine = zerohop_topology::detect()?;
     zerohop_topology::unknown().iter().for_each(|what| tell::note(what));
-    let text = match (args.measure, args.json) {
-        (false, true) => json::text(&machine)?,
-        (false, false) => zerohop_topology::describe(&machine),
-        (true, as_json) => {
-            let map = map(args, &machine)?;
-            if as_json { json::text(&MeasuredMachine { machine, map })? } else { zerohop_report::map_text(&map) }
-        }
-    };
-    crate::print(text.as_bytes())
+    let map = if args.measure { Some(map(args, &machine)?) } else { None };
+    match (map, args.json) {
+        (None, true) => crate::print(json::text(&machine)?.as_bytes()),
+        (None, false) => crate::show(&zerohop_topology::describe(&machine)),
+        (Some(map), true) => crate::print(json::text(&MeasuredMachine { machine, map })?.as_bytes()),
+        (Some(map), false) => crate::show(&zerohop_report::map_text(&map)),
+    }
 }
 
 /// What a cache may hold.

@@ -31,7 +31,7 @@ pub fn run(args: TuneArgs) -> Result<(), Failure> {
         Some(Ok(())) => "'zerohop align' will follow it for this aligner, index and kind of reads on this machine.\n",
         Some(Err(_)) | None => "It is not kept for later runs of 'zerohop align'.\n",
     };
-    crate::print(text.as_bytes())?;
+    crate::show(&text)?;
     // Hours of trials are not lost for it.
     if let Some(Err(error)) = kept {
         tell::note(&format!("the plan cannot be kept: {error}"));

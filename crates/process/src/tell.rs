@@ -54,12 +54,18 @@ pub fn printable(text: &str) -> String {
     safe
 }
 
+/// The same for a name that must stay on one line: line ends and tabs are written as `\x0a` and `\x09`, too.
+pub fn one_line(name: &str) -> String {
+    printable(name).replace('\n', "\\x0a").replace('\t', "\\x09")
+}
+
 #[cfg(test)]
 mod tests {
-    use super::printable;
+    use super::{one_line, printable};
 
     #[test]
     fn control_characters_do_not_reach_the_terminal() {
         assert_eq!(printable("read '\x1b[31mx\u{9b}'\r\n\tü"), "read '\\x1b[31mx\\x9b'\\x0d\n\tü");
+        assert_eq!(one_line("host\x1b\n\tü"), "host\\x1b\\x0a\\x09ü");
     }
 }
