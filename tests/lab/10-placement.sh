@@ -221,6 +221,24 @@ for name in "uneven", "uneven-one", "uneven-large":
     print(name, [r["nodes"] for r in j["plan"]["replicas"]], *j["plan"]["reasons"])'
 }
 
+# A node that others fill after its copy was planned: what does not fit lies on the other one, and nobody is killed
+short_node() {
+    lab --nodes 2 --cpus 4 --mem 3G,1G <<'END'
+cd "$(dirname "$0")"
+mkdir others
+mount -t tmpfs -o mpol=bind:1,size=1G none others
+free=$(awk '/MemFree/ { print $4 }' /sys/devices/system/node/node1/meminfo)
+fallocate -l $((free - 150000))K others/data
+align short --replicas 2 --pages local large.fa
+END
+    check "a node without room for all of its copy" '
+j, copies = run("short")
+assert [r["nodes"] for r in j["plan"]["replicas"]] == [[0], [1]], j["plan"]
+assert copies[1].get(0, 0) > 50 << 20 and not j["replicas"][1]["refused"], j["replicas"]
+assert " of it fell on other nodes: " in open("short.txt").read()
+print("copy 1:", copies[1])'
+}
+
 # Copies that `index --keep` leaves: on each node while there is room, and read where there is no room for others
 kept_copies() {
     lab --nodes 4 --cpus 8 --mem 6G <<'END'
@@ -263,7 +281,7 @@ for replica, census in zip(replicas, copies):
     check_even({n: census.get(n, 0) for n in replica["nodes"]}, replica["nodes"], 4 << 20)'
 }
 
-for part in eight_nodes bwa_mem uneven_nodes kept_copies; do
+for part in eight_nodes bwa_mem uneven_nodes short_node kept_copies; do
     [[ $part =~ ${PART-} ]] || continue
     part $part
     echo "$part: as it should be"

@@ -63,7 +63,7 @@ shares = []
 for allowed, policy, counts in runs:
     first, last = (allowed.replace('-', ',').split(',') * 2)[:2]
     node = cpus[f'{first},{last}']
-    assert policy == f'bind:{node}', (allowed, policy)
+    assert policy == f'prefer:{node}', (allowed, policy)
     shares.append(counts.get(node, 0) / max(sum(counts.values()), 1))
 print(f'{len(runs)} programs, at least {100 * min(shares):.1f} % of their own pages on the node of their CPUs')
 assert len({allowed for allowed, _, _ in runs}) == 4 and min(shares) > 0.9, runs

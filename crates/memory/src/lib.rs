@@ -24,8 +24,8 @@
 //! On macOS memory is one node and nothing is asked of the kernel (`system`); blocks and their table are the same.
 //!
 //! What it refuses to do: choose nodes (the plan does), move pages that are already written, reserve hugetlb pages, or
-//! check whether a node has room. Binding more than a node holds ends with the kernel's out-of-memory killer, so the
-//! planner must count before.
+//! check whether a node has room. What a node does not hold lies on others, which the census tells, so the planner must
+//! count before.
 
 mod alloc;
 mod blocks;

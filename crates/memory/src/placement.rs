@@ -19,7 +19,7 @@ struct Registered {
     mode: Mode,
     mask: NodeMask,
     huge_pages: HugePages,
-    /// The placement for people: "bind to node 3".
+    /// The placement for people: "local to node 3".
     words: String,
     refusals: Refusals,
 }
@@ -83,7 +83,7 @@ impl Placed {
     /// and a run has one placement per index copy.
     pub fn new(placement: &Placement) -> Self {
         let mode = match placement.pages {
-            Pages::Local => Mode::Bind,
+            Pages::Local => Mode::Prefer,
             Pages::Interleave => Mode::Interleave,
             Pages::FirstTouch => Mode::FirstTouch,
             Pages::LocalAlloc => Mode::LocalAlloc,
@@ -225,7 +225,7 @@ fn words(placement: &Placement) -> String {
         nodes => format!("nodes {}", nodes.join(",")),
     };
     match placement.pages {
-        Pages::Local => format!("bind to {nodes}"),
+        Pages::Local => format!("local to {nodes}"),
         Pages::Interleave => format!("interleave over {nodes}"),
         Pages::FirstTouch => "first touch".to_owned(),
         Pages::LocalAlloc => "local allocation".to_owned(),

@@ -83,15 +83,15 @@ mod tests {
     #[test]
     fn each_kind_is_told_once() {
         let refusals = Refusals::new();
-        assert_eq!(refusals.sentences("bind to node 3"), Vec::<String>::new());
+        assert_eq!(refusals.sentences("local to node 3"), Vec::<String>::new());
         refusals.note(Call::SetTaskPolicy, &Ok(()));
         for _ in 0..3 {
             refusals.note(Call::BindBlock, &Err(io::Error::from_raw_os_error(libc::EPERM)));
         }
-        let told = refusals.sentences("bind to node 3");
+        let told = refusals.sentences("local to node 3");
         assert_eq!(
             told,
-            ["bind to node 3: the kernel refused mbind several times: Operation not permitted (os error 1); \
+            ["local to node 3: the kernel refused mbind several times: Operation not permitted (os error 1); \
               large blocks lie where they were first written"]
         );
     }

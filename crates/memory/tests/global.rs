@@ -71,7 +71,7 @@ fn blocks_are_marked_counted_and_given_back() {
     assert_eq!(block[size - 1], 9);
     assert_eq!(refused.len(), 2, "{refused:?}");
     assert!(
-        refused.iter().all(|sentence| sentence.starts_with("bind to node 1000: the kernel refused ")),
+        refused.iter().all(|sentence| sentence.starts_with("local to node 1000: the kernel refused ")),
         "{refused:?}"
     );
 

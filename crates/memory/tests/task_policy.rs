@@ -49,7 +49,7 @@ fn local_allocation_takes_any_nodes_and_is_a_policy_of_its_own() {
 fn absent_nodes_are_an_error_and_change_nothing() {
     let Ok(former) = TaskPolicy::of_this_thread() else { return };
     let absent = NodeMask::new(&[zerohop_model::machine::NodeId(1000)]);
-    assert!(TaskPolicy::new(Mode::Bind, &absent).set().is_err());
-    assert!(TaskPolicy::new(Mode::Bind, &NodeMask::default()).set().is_err());
+    assert!(TaskPolicy::new(Mode::Prefer, &absent).set().is_err());
+    assert!(TaskPolicy::new(Mode::Prefer, &NodeMask::default()).set().is_err());
     assert_eq!(TaskPolicy::of_this_thread().unwrap(), former);
 }

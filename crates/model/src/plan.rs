@@ -10,7 +10,8 @@ use std::fmt;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Pages {
-    /// On the replica's own nodes, and nowhere else (`MPOL_BIND`).
+    /// On the replica's own nodes as long as they have free memory, else on others (`MPOL_PREFERRED`,
+    /// `MPOL_PREFERRED_MANY`).
     Local,
     /// Page by page in turn over the replica's nodes (`MPOL_INTERLEAVE`).
     Interleave,

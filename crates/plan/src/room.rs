@@ -59,7 +59,7 @@ impl Room {
                 "{copies} copies put {each_node} on each node, more than half of its memory ({smallest})."
             ));
         }
-        // A copy of a node's own lies there and nowhere else.
+        // What of a copy does not fit on its node would lie on others.
         if more_than_half(on_a_node, least_free) {
             return Fit::No(format!(
                 "{copies} copies put {each_node} on each node, more than half of what is free on one of them ({}).",

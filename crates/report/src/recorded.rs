@@ -192,7 +192,7 @@ mod tests {
             "12,345,678 in, 12,345,678 accounted for",
             "<td>map</td><td>425.600</td><td>66.5 %</td>",
             "node 7 (8 workers)",
-            "bound to node 3",
+            "local to node 3",
             "97.7 %",
             "8 workers read copy 5",
             "A note &amp; more.",

@@ -182,7 +182,9 @@ fn replica_line(replica: &ReplicaReport) -> String {
         present => text += &format!("; {present} found"),
     }
     if !census.per_node.is_empty() {
-        text += &format!(": {}; {:.0} % on huge pages", nodes_found(census), percent(census.huge.0, census.present.0));
+        let huge = percent(census.huge.0, census.present.0);
+        text +=
+            &format!(": {}; {huge:.0} % on huge pages{}", nodes_found(census), elsewhere(&replica.placement, census));
     }
     replica.refused.iter().for_each(|refused| text += &format!("; {refused}"));
     text
@@ -204,7 +206,8 @@ fn instance_words(report: &InstanceReport) -> String {
     text += &format!("; {peak_memory} at the peak");
     for (what, census) in [("of its own", private), ("of a shared index", shared)] {
         if census.present.0 > 0 {
-            text += &format!("; {} {what}: {}", census.present, nodes_found(census));
+            let elsewhere = elsewhere(&plan.placement, census);
+            text += &format!("; {} {what}: {}{elsewhere}", census.present, nodes_found(census));
         }
     }
     report.refused.iter().for_each(|refused| text += &format!("; {refused}"));
@@ -235,7 +238,7 @@ pub(crate) fn wanted(placement: &Placement) -> String {
     let nodes: Vec<String> = placement.nodes.iter().map(|n| n.to_string()).collect();
     let nodes = nodes.join(",");
     match placement.pages {
-        Pages::Local => format!("bound to node {nodes}"),
+        Pages::Local => format!("local to node {nodes}"),
         Pages::Interleave => format!("interleaved over nodes {nodes}"),
         Pages::FirstTouch => "where first touched".to_owned(),
         Pages::LocalAlloc => "on the node of who first touched it (MPOL_LOCAL)".to_owned(),
@@ -262,6 +265,20 @@ fn nodes_found(census: &PageCensus) -> String {
     let share = |bytes: u64| percent(bytes, census.present.0);
     let found = census.per_node.iter().map(|(node, bytes)| format!("{:.1} % on node {node}", share(bytes.0)));
     found.collect::<Vec<_>>().join(", ")
+}
+
+/// A smaller part of the pages, in percent, may be on any node: what a program had before it was placed.
+const ELSEWHERE_PERCENT: f64 = 5.0;
+
+/// What fell on other nodes than those that were asked for.
+fn elsewhere(asked: &Placement, census: &PageCensus) -> String {
+    let is_asked_for = matches!(asked.pages, Pages::Local | Pages::Interleave) && !asked.nodes.is_empty();
+    let others = census.per_node.iter().filter(|(node, _)| !asked.nodes.contains(node)).map(|(_, bytes)| bytes.0);
+    let others = Bytes(others.sum());
+    match is_asked_for && percent(others.0, census.present.0) > ELSEWHERE_PERCENT {
+        true => format!("; {others} of it fell on other nodes: too little memory was free on its own"),
+        false => String::new(),
+    }
 }
 
 pub(crate) fn seconds(time: Duration) -> String {
@@ -297,6 +314,21 @@ pub(crate) fn grouped(n: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_fell_on_other_nodes_is_told() {
+        use zerohop_model::plan::HugePages;
+        let asked = |pages| Placement { nodes: vec![NodeId(1)], pages, huge_pages: HugePages::Auto };
+        let census = |near: u64, far: u64| PageCensus {
+            present: Bytes(near + far),
+            per_node: vec![(NodeId(0), Bytes(far)), (NodeId(1), Bytes(near))],
+            huge: Bytes(0),
+        };
+        assert_eq!(elsewhere(&asked(Pages::Local), &census(96 << 20, 4 << 20)), "");
+        let told = elsewhere(&asked(Pages::Local), &census(60 << 20, 40 << 20));
+        assert_eq!(told, "; 40.0 MiB of it fell on other nodes: too little memory was free on its own");
+        assert_eq!(elsewhere(&asked(Pages::FirstTouch), &census(60 << 20, 40 << 20)), "", "nothing was asked for");
+    }
 
     #[test]
     fn numbers_are_grouped() {

@@ -8,7 +8,9 @@ use zerohop_model::plan::HugePages;
 
 /// The kernel's numbers of memory policies.
 pub(crate) const FIRST_TOUCH: c_int = libc::MPOL_DEFAULT;
-pub(crate) const BIND: c_int = libc::MPOL_BIND;
+pub(crate) const PREFER: c_int = libc::MPOL_PREFERRED;
+/// Since Linux 5.15 (`include/uapi/linux/mempolicy.h`).
+pub(crate) const PREFER_MANY: c_int = 5;
 pub(crate) const INTERLEAVE: c_int = libc::MPOL_INTERLEAVE;
 pub(crate) const LOCAL: c_int = libc::MPOL_LOCAL;
 

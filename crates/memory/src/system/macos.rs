@@ -8,7 +8,8 @@ use zerohop_model::plan::HugePages;
 
 /// Numbers of memory policies, between which there is no difference here.
 pub(crate) const FIRST_TOUCH: c_int = 0;
-pub(crate) const BIND: c_int = 0;
+pub(crate) const PREFER: c_int = 0;
+pub(crate) const PREFER_MANY: c_int = 0;
 pub(crate) const INTERLEAVE: c_int = 0;
 pub(crate) const LOCAL: c_int = 0;
 
