@@ -13,7 +13,8 @@ pub enum Mode {
     /// On these nodes as long as they have free memory, the nearest of them first, and then on others (`MPOL_PREFERRED`
     /// for one node, `MPOL_PREFERRED_MANY` for several). `MPOL_BIND` would have the kernel kill the process instead.
     ///
-    /// A kernel before 5.15 has no preference for several nodes: then pages lie as with [`LocalAlloc`](Self::LocalAlloc).
+    /// A kernel before 5.15 has no preference for several nodes: then pages lie as with
+    /// [`LocalAlloc`](Self::LocalAlloc).
     Prefer,
     /// In turn over these nodes (`MPOL_INTERLEAVE`).
     Interleave,

@@ -44,8 +44,8 @@ fn refusals_are_told_once_each_and_the_census_finds_another_way() {
     assert_eq!(
         placed.refused(),
         [
-            "local to node 0: the kernel refused set_mempolicy once: Operation not permitted (os error 1); small blocks \
-             and spawned threads are not placed",
+            "local to node 0: the kernel refused set_mempolicy once: Operation not permitted (os error 1); small \
+             blocks and spawned threads are not placed",
             "local to node 0: the kernel refused mbind several times: Operation not permitted (os error 1); large \
              blocks \
              lie where they were first written",

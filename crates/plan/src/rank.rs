@@ -14,7 +14,10 @@
 //! A copy for several nodes each is never chosen without a trial: most of its accesses remain remote, where a copy on
 //! each node does not fit it fills memory, and what fewer threads on each save depends on the aligner's own locks. In
 //! published times of large indexes two such copies took from 0.7 to 5 times as long as one. On one node all memory is
-//! near: nothing but an aligner's own locks can speak for several copies there, so one is chosen. crates/plan/tests/published.rs replays it over the published times of Lenis & Senar (2016, 2017).
+//! near: nothing but an aligner's own locks can speak for several copies there, so one is chosen.
+//!
+//! crates/plan/tests/published.rs replays it over the published times of Lenis & Senar (2016, 2017); tests/machines.rs
+//! asks it about invented machines.
 
 use crate::forecast::{Assumed, Forecast, forecast_on};
 use crate::known::Known;
