@@ -123,7 +123,29 @@ auto() {
     [[ "$(reason run.json)" != Tried* ]] || [ "$present" -ge 3 ] || fail "$present instances"
 }
 
-for part in plans first tune external auto; do
+# What ends it leaves no folder of a trial, and none for trials before the first one is saved.
+signals() {
+    local signal pid parts
+    for signal in HUP TERM INT HUP; do
+        rm -rf ended
+        (exec env --default-signal=INT "$ZEROHOP" tune -q r.fa 1.fq 2.fq --runs ended --no-keep > /dev/null 2>&1) &
+        pid=$!
+        until [ -e ended ]; do
+            kill -0 $pid 2> /dev/null || fail "it has ended before SIG$signal"
+        done
+        kill -s $signal $pid
+        rc=0; wait $pid 2> /dev/null || rc=$?
+        [ $rc = $((128 + $(kill -l $signal))) ] || fail "exit status $rc after SIG$signal"
+        parts=$(ls -A ended 2> /dev/null || true)
+        [ ! -e ended ] || [ "$parts" = trials.jsonl ] || fail "left after SIG$signal: $parts"
+    done
+    # reads that cannot be read: no folder, either
+    : > empty.fq
+    rc=0; "$ZEROHOP" tune r.fa empty.fq --runs ended --no-keep > /dev/null 2> stderr || rc=$?
+    [ $rc = 1 ] && [ ! -e ended ] || fail "$rc $(cat stderr; ls -A ended)"
+}
+
+for part in plans first signals tune external auto; do
     [[ $part =~ ${PART-} ]] || continue
     "$part"
     echo "$part: as it should be"

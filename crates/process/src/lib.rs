@@ -87,5 +87,5 @@ pub use running::running_time;
 pub use running_child::RunningChild;
 pub use signals::{HeldSignals, Signal, see_children_end};
 pub use system::{GIVEN_FDS, STDIN, own_program};
-pub use temporary::{TemporaryLink, end_as_first_process, remove_temporaries};
+pub use temporary::{NewFolder, TemporaryFolder, TemporaryLink, end_as_first_process, remove_temporaries};
 pub use user_folder::user_folder;

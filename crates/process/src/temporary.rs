@@ -1,8 +1,8 @@
-//! Names of files that are not complete, and their removal when a signal ends the process.
+//! Names of files that are not complete, and of folders for them, and their removal when a signal ends the process.
 //!
 //! A signal handler may do very little: no allocation, no lock. So each name is a C string that is never freed (about
-//! 100 bytes for each file of a run), in a list that only grows, and the handler calls unlink(2), which is
-//! async-signal-safe (signal-safety(7)). SIGKILL cannot be handled: what it leaves is removed by the next run that
+//! 100 bytes for each file of a run), in a list that only grows, and the handler calls unlink(2) and rmdir(2), which
+//! are async-signal-safe (signal-safety(7)). SIGKILL cannot be handled: what it leaves is removed by the next run that
 //! writes the same file, see [`crate::NewFile`].
 #![allow(unsafe_code)]
 
@@ -10,7 +10,7 @@ use crate::system::{self, errno, is_of_kernel};
 use libc::{c_char, c_int, c_void, siginfo_t};
 use std::ffi::CString;
 use std::os::unix::ffi::OsStrExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::ptr::null_mut;
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicPtr, AtomicUsize, Ordering};
 use std::sync::{Once, OnceLock};
@@ -118,10 +118,75 @@ impl TemporaryLink {
     }
 }
 
+/// A folder that is removed when it is dropped, or a signal ends the process, unless something is in it then.
+#[derive(Debug)]
+pub struct NewFolder {
+    _entered: Temporary,
+}
+
+impl NewFolder {
+    /// Makes a folder at `path`, an absolute one.
+    ///
+    /// # Errors
+    /// What the system says: a folder that is there stays.
+    pub fn create(path: &Path) -> std::io::Result<Self> {
+        let entered = Temporary::enter(path)?;
+        match std::fs::create_dir(path) {
+            Ok(()) => Ok(NewFolder { _entered: entered }),
+            Err(error) => {
+                entered.keep();
+                Err(error)
+            }
+        }
+    }
+}
+
+/// A folder that is removed when it is dropped, with all that is in it. If a signal ends the process, it is removed
+/// with its files that were named before.
+#[derive(Debug)]
+pub struct TemporaryFolder {
+    path: PathBuf,
+    /// Before the folder: it must be empty to be removed.
+    files: Vec<Temporary>,
+    _folder: NewFolder,
+}
+
+impl TemporaryFolder {
+    /// Makes a folder at `path`, an absolute one.
+    ///
+    /// # Errors
+    /// As for [`NewFolder::create`].
+    pub fn create(path: &Path) -> std::io::Result<Self> {
+        let folder = NewFolder::create(path)?;
+        Ok(TemporaryFolder { path: path.to_owned(), files: Vec::new(), _folder: folder })
+    }
+
+    /// Where a file of this name will be in it; it is removed with the folder.
+    ///
+    /// # Errors
+    /// A name with a NUL byte.
+    pub fn file(&mut self, name: &str) -> std::io::Result<PathBuf> {
+        let path = self.path.join(name);
+        self.files.push(Temporary::enter(&path)?);
+        Ok(path)
+    }
+}
+
+impl Drop for TemporaryFolder {
+    fn drop(&mut self) {
+        // What cannot be removed is named by whoever looks there.
+        let _ = std::fs::remove_dir_all(&self.path);
+    }
+}
+
 fn remove(entry: &Entry) {
     if entry.is_there.swap(false, Ordering::AcqRel) {
         // SAFETY: the name came from `CString::into_raw` in `enter` and is never freed.
-        unsafe { libc::unlink(entry.name) };
+        unsafe {
+            if libc::unlink(entry.name) != 0 {
+                libc::rmdir(entry.name);
+            }
+        }
     }
 }
 
@@ -264,6 +329,29 @@ mod tests {
         kept.keep();
         assert_eq!(paths.each_ref().map(|path| path.exists()), [false, true, true]);
         drop(left);
+        assert!(!paths[2].exists());
         assert!(Temporary::enter(Path::new("a\0b")).is_err(), "no file has such a name");
+    }
+
+    #[test]
+    fn folders_go_unless_something_is_to_stay() {
+        let parent = tempfile::tempdir().unwrap();
+        let [used, empty, scratch] = ["used", "empty", "scratch"].map(|name| parent.path().join(name));
+        let folders = [&used, &empty].map(|path| NewFolder::create(path).unwrap());
+        assert!(NewFolder::create(&used).is_err());
+        std::fs::write(used.join("result"), "x").unwrap();
+        drop(folders);
+        assert_eq!((used.exists(), empty.exists()), (true, false));
+        let mut folder = TemporaryFolder::create(&scratch).unwrap();
+        std::fs::write(folder.file("named").unwrap(), "x").unwrap();
+        // As on a signal: first what was entered last.
+        folder.files.iter().for_each(|file| remove(file.0));
+        remove(folder._folder._entered.0);
+        assert!(!scratch.exists());
+        drop(folder);
+        let folder = TemporaryFolder::create(&scratch).unwrap();
+        std::fs::write(scratch.join("not named"), "x").unwrap();
+        drop(folder);
+        assert!(!scratch.exists());
     }
 }

@@ -6,13 +6,14 @@ use crate::job::{Job, NULL, Placement, PlanFrom};
 use crate::{lanes, resources};
 use serde::{Deserialize, Serialize};
 use std::fs::{File, OpenOptions};
-use std::io::{Read, Write};
+use std::io::{ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 use zerohop_model::error::Error;
 use zerohop_model::machine::CpuId;
 use zerohop_model::tuning::{Choice, Trial};
 use zerohop_plan::Replicas;
+use zerohop_process::{NewFolder, TemporaryFolder};
 use zerohop_report::Summary;
 
 /// What a trial may take beyond its limit: getting ready and ending takes time, too.
@@ -22,6 +23,9 @@ const SLACK_S: f64 = 0.3;
 /// counts.
 const QUIET_CPUS: f64 = 0.2;
 const MORE_ATTEMPTS: usize = 2;
+
+/// Folders of trials with our process number that may be left by others.
+const MOST_FOLDERS: u32 = 1000;
 
 /// What is to be run: a choice, on the first reads of the input.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -51,8 +55,11 @@ pub struct Trials<'a> {
     cpus: Vec<CpuId>,
     key: String,
     path: PathBuf,
-    file: File,
+    /// None before the first trial is saved.
+    file: Option<File>,
     lines: Vec<Line>,
+    /// The folder, if it is new: it goes if no trial is saved.
+    _folder: Option<NewFolder>,
 }
 
 impl<'a> Trials<'a> {
@@ -63,15 +70,20 @@ impl<'a> Trials<'a> {
     pub fn open(job: &'a TuneJob, cpus: Vec<CpuId>, key: String) -> Result<Self, AlignError> {
         let path = job.runs.join("trials.jsonl");
         let fault = |what: String| AlignError::Failed(format!("{}: {what}", path.display()));
-        std::fs::create_dir_all(&job.runs).map_err(|error| fault(error.to_string()))?;
-        let opened = OpenOptions::new().create(true).append(true).read(true).open(&path);
-        let mut file = opened.map_err(|error| fault(error.to_string()))?;
-        let mut bytes = Vec::new();
-        file.read_to_end(&mut bytes).map_err(|error| fault(error.to_string()))?;
-        let whole = whole_lines(&bytes);
-        file.set_len(whole.len() as u64).map_err(|error| fault(error.to_string()))?;
-        let lines = trials(whole).map_err(fault)?;
-        Ok(Trials { job, cpus, key, path, file, lines })
+        let folder = folder(&job.runs).map_err(|error| fault(error.to_string()))?;
+        let mut file = match OpenOptions::new().append(true).read(true).open(&path) {
+            Ok(file) => Some(file),
+            Err(error) if error.kind() == ErrorKind::NotFound => None,
+            Err(error) => return Err(fault(error.to_string())),
+        };
+        let (mut bytes, mut lines) = (Vec::new(), Vec::new());
+        if let Some(file) = &mut file {
+            file.read_to_end(&mut bytes).map_err(|error| fault(error.to_string()))?;
+            let whole = whole_lines(&bytes);
+            file.set_len(whole.len() as u64).map_err(|error| fault(error.to_string()))?;
+            lines = trials(whole).map_err(fault)?;
+        }
+        Ok(Trials { job, cpus, key, path, file, lines, _folder: folder })
     }
 
     /// All trials of this key that count.
@@ -101,7 +113,14 @@ impl<'a> Trials<'a> {
         let line = Line { key: self.key.clone(), order, trial: trial.clone() };
         let fault = |what: String| AlignError::Failed(format!("{}: cannot write: {what}", self.path.display()));
         let text = serde_json::to_string(&line).map_err(|error| fault(error.to_string()))?;
-        self.file.write_all(format!("{text}\n").as_bytes()).map_err(|error| fault(error.to_string()))?;
+        let file = match &mut self.file {
+            Some(file) => file,
+            none => {
+                let made = OpenOptions::new().create(true).append(true).open(&self.path);
+                none.insert(made.map_err(|error| fault(error.to_string()))?)
+            }
+        };
+        file.write_all(format!("{text}\n").as_bytes()).map_err(|error| fault(error.to_string()))?;
         self.lines.push(line);
         Ok(trial)
     }
@@ -111,12 +130,12 @@ impl<'a> Trials<'a> {
     /// # Errors
     /// Reads that cannot be read.
     pub fn count(&self) -> Result<(u64, u64), AlignError> {
-        let folder = work_folder(self.job)?;
+        let mut folder = work_folder(self.job)?;
         // No reference is needed, and what is named as one may be an index that only its aligner can read.
-        let reference = folder.path().join("none.fa");
+        let reference = file_in(&mut folder, self.job, "none.fa")?;
         std::fs::write(&reference, ">none\nN\n")
             .map_err(|error| AlignError::Failed(format!("{}: cannot write: {error}", reference.display())))?;
-        let job = Job { engine: NULL.to_owned(), reference, ..trial(self.job, folder.path(), 0)? };
+        let job = Job { engine: NULL.to_owned(), reference, ..trial(self.job, &mut folder, 0)? };
         let tally = summary(&job)?.run.tally;
         Ok((tally.reads, tally.fragments))
     }
@@ -134,17 +153,45 @@ fn trials(lines: &[u8]) -> Result<Vec<Line>, String> {
     lines.split_inclusive(|byte| *byte == b'\n').enumerate().map(line).collect()
 }
 
+/// The folder for all trials, if it had to be made.
+fn folder(runs: &Path) -> std::io::Result<Option<NewFolder>> {
+    let runs = std::path::absolute(runs)?;
+    if runs.is_dir() {
+        return Ok(None);
+    }
+    runs.parent().map_or(Ok(()), std::fs::create_dir_all)?;
+    NewFolder::create(&runs).map(Some)
+}
+
 /// A folder for the output of a trial.
-fn work_folder(job: &TuneJob) -> Result<tempfile::TempDir, AlignError> {
-    let made = tempfile::Builder::new().prefix("trial-").tempdir_in(&job.runs);
-    made.map_err(|error| AlignError::Failed(format!("{}: a folder cannot be made in it: {error}", job.runs.display())))
+fn work_folder(job: &TuneJob) -> Result<TemporaryFolder, AlignError> {
+    let made = std::path::absolute(&job.runs).and_then(|runs| {
+        // An earlier tuning that was killed may have left some.
+        let made = (0..MOST_FOLDERS).map(|number| {
+            TemporaryFolder::create(&runs.join(format!("trial-{}-{number}", std::process::id())))
+        });
+        let is_taken = |made: &std::io::Result<TemporaryFolder>| {
+            matches!(made, Err(error) if error.kind() == ErrorKind::AlreadyExists)
+        };
+        let mut free = made.skip_while(is_taken);
+        free.next().unwrap_or_else(|| Err(ErrorKind::AlreadyExists.into()))
+    });
+    made.map_err(|error| no_file_in(job, &error))
+}
+
+fn file_in(folder: &mut TemporaryFolder, job: &TuneJob, name: &str) -> Result<PathBuf, AlignError> {
+    folder.file(name).map_err(|error| no_file_in(job, &error))
+}
+
+fn no_file_in(job: &TuneJob, error: &std::io::Error) -> AlignError {
+    AlignError::Failed(format!("{}: a folder cannot be made in it: {error}", job.runs.display()))
 }
 
 /// The alignment of so many reads or pairs (0: all) of this tuning, with its output in `folder`.
-fn trial(job: &TuneJob, folder: &Path, fragments: u64) -> Result<Job, AlignError> {
+fn trial(job: &TuneJob, folder: &mut TemporaryFolder, fragments: u64) -> Result<Job, AlignError> {
     let first = if fragments == 0 { job.first } else { Some(fragments) };
     let mut trial = Job::new(job.reference.clone(), lanes::lanes(vec![job.reads.clone()], false)?);
-    trial.output.path = Some(folder.join("out"));
+    trial.output.path = Some(file_in(folder, job, "out")?);
     trial.placement.plan = Some(PlanFrom::Rule);
     Ok(Job { first, quiet: true, ..trial })
 }
@@ -157,8 +204,8 @@ fn summary(job: &Job) -> Result<Summary, AlignError> {
 
 fn run_one(job: &TuneJob, cpus: &[CpuId], order: Order, limit_s: Option<f64>) -> Result<Trial, AlignError> {
     let Order { choice, fragments, round } = order;
-    let folder = work_folder(job)?;
-    let mut trial = trial(job, folder.path(), fragments)?;
+    let mut folder = work_folder(job)?;
+    let mut trial = trial(job, &mut folder, fragments)?;
     trial.engine.clone_from(&job.engine);
     trial.external.engine_file.clone_from(&job.engine_file);
     trial.external.engine_args.clone_from(&job.engine_args);
