@@ -1,6 +1,7 @@
 //! What can be typed.
 
 pub mod external;
+mod numbers;
 pub mod ranks;
 pub mod report;
 pub mod search;
@@ -8,7 +9,6 @@ pub mod sorting;
 pub mod topo;
 pub mod tune;
 
-use clap::builder::RangedU64ValueParser;
 use clap::{Parser, Subcommand, ValueEnum};
 use external::ExternalArgs;
 use ranks::RankArgs;
@@ -88,7 +88,7 @@ pub struct PlanArgs {
     /// Size of one index copy, in bytes or as in 5.1G [default: that of the index of --reference]
     ///
     /// K, M, G and T are powers of 1024.
-    #[arg(long, value_name = "SIZE", value_parser = parse_size)]
+    #[arg(long, value_name = "SIZE", value_parser = numbers::size)]
     pub index_size: Option<zerohop_model::machine::Bytes>,
 
     /// Aligner, as 'zerohop engines' lists it [default: strobealign with --reference, else any other]
@@ -100,7 +100,7 @@ pub struct PlanArgs {
     pub engine_file: Vec<PathBuf>,
 
     /// Threads of all index copies together [default: all CPUs that zerohop may use]
-    #[arg(short, long, value_name = "N", value_parser = RangedU64ValueParser::<usize>::new().range(1..=65_536))]
+    #[arg(short, long, value_name = "N", value_parser = numbers::count)]
     pub threads: Option<usize>,
 
     /// Reference whose index the plan is for
@@ -108,7 +108,7 @@ pub struct PlanArgs {
     pub reference: Option<PathBuf>,
 
     /// Mean read length, which the index may depend on
-    #[arg(short = 'r', long, value_name = "BASES", default_value_t = 150, value_parser = read_length())]
+    #[arg(short = 'r', long, value_name = "BASES", default_value_t = 150, value_parser = numbers::read_length)]
     pub read_length: usize,
 
     /// Another machine, in a file that 'zerohop topo --json' or 'lstopo --of xml' wrote there
@@ -126,24 +126,6 @@ pub struct PlanArgs {
     /// Print JSON
     #[arg(long)]
     pub json: bool,
-}
-
-/// Bases of a read.
-fn read_length() -> RangedU64ValueParser<usize> {
-    RangedU64ValueParser::new().range(1..=1_000_000_000)
-}
-
-fn parse_size(text: &str) -> Result<zerohop_model::machine::Bytes, String> {
-    let wrong = || format!("'{text}' is no size: give bytes, or a number with K, M, G or T");
-    let (number, shift) = match text.char_indices().last() {
-        Some((at, unit @ ('K' | 'k' | 'M' | 'm' | 'G' | 'g' | 'T' | 't'))) => {
-            (&text[..at], 10 * (1 + "KMGT".find(unit.to_ascii_uppercase()).unwrap_or(0)))
-        }
-        _ => (text, 0),
-    };
-    let number: f64 = number.parse().map_err(|_| wrong())?;
-    let bytes = number * (1u64 << shift) as f64;
-    if (0.0..1e18).contains(&bytes) { Ok(zerohop_model::machine::Bytes(bytes as u64)) } else { Err(wrong()) }
 }
 
 #[derive(Debug, clap::Args)]
@@ -199,17 +181,17 @@ pub struct AlignArgs {
     pub interleaved: bool,
 
     /// Align only the first N reads or pairs of each lane
-    #[arg(long, value_name = "N", hide_short_help = true, value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "N", hide_short_help = true, value_parser = numbers::some)]
     pub first: Option<u64>,
 
     /// Threads [default: all CPUs that zerohop may use]
     ///
     /// These are the CPUs that the quota of the control group, the cpuset and the affinity mask allow.
-    #[arg(short, long, value_name = "N", value_parser = RangedU64ValueParser::<usize>::new().range(1..=65536))]
+    #[arg(short, long, value_name = "N", value_parser = numbers::count)]
     pub threads: Option<usize>,
 
     /// Mean read length of the index [default: that of the first 500 reads of all lanes]
-    #[arg(short = 'r', long, value_name = "BASES", hide_short_help = true, value_parser = read_length())]
+    #[arg(short = 'r', long, value_name = "BASES", hide_short_help = true, value_parser = numbers::read_length)]
     pub read_length: Option<usize>,
 
     /// Build the index in memory, even if there is an index file
@@ -242,7 +224,7 @@ pub struct AlignArgs {
     /// Compression, 0 to 9, as in samtools [default: 1 for BAM, 6 for CRAM and unaligned reads]
     ///
     /// BAM of level 6 is 4 to 7 % smaller than that of level 1; compressing it takes 3 to 4 times as long.
-    #[arg(long, value_name = "LEVEL", value_parser = clap::value_parser!(u8).range(0..=9))]
+    #[arg(long, value_name = "LEVEL", value_parser = numbers::level)]
     #[arg(help_heading = "Output")]
     pub level: Option<u8>,
 
@@ -255,7 +237,7 @@ pub struct AlignArgs {
 
     /// Write N files, FILE.1.bam to FILE.N.bam, each with the header
     #[arg(long, value_name = "N", default_value_t = 1)]
-    #[arg(value_parser = RangedU64ValueParser::<usize>::new().range(1..=4096))]
+    #[arg(value_parser = numbers::shards)]
     #[arg(help_heading = "Output", hide_short_help = true)]
     pub shards: usize,
 
@@ -333,7 +315,7 @@ pub struct AlignArgs {
     ///
     /// auto: what 'zerohop plan' chooses for this machine, index and number of threads.
     #[arg(long, value_name = "auto|K", default_value = "auto")]
-    #[arg(value_parser = parse_replicas, help_heading = "Placement")]
+    #[arg(value_parser = numbers::replicas, help_heading = "Placement")]
     #[arg(hide_short_help = true)]
     pub replicas: zerohop_plan::Replicas,
 
@@ -404,12 +386,12 @@ pub struct EnginesArgs {
 #[command(after_long_help = RUN_STATUS)]
 pub struct RunArgs {
     /// Threads of all instances together [default: all CPUs that zerohop may use]
-    #[arg(short, long, value_name = "N", value_parser = RangedU64ValueParser::<usize>::new().range(1..=65536))]
+    #[arg(short, long, value_name = "N", value_parser = numbers::count)]
     pub threads: Option<usize>,
 
     /// Number of instances, each on its own group of NUMA nodes; not more than threads
     #[arg(long, value_name = "K", default_value_t = 1)]
-    #[arg(value_parser = RangedU64ValueParser::<usize>::new().range(1..=65536))]
+    #[arg(value_parser = numbers::count)]
     pub replicas: usize,
 
     /// Where the memory of an instance lies [default: local; interleave for one over several nodes]
@@ -464,7 +446,7 @@ pub struct IndexArgs {
     ///
     /// There is one index for up to 70 bases, one each for up to 90, 110, 135, 175 and 375, and one for all above. Its
     /// file has 50, 75, 100, 125, 150, 250 or 400 in its name.
-    #[arg(short = 'r', long, value_name = "BASES", conflicts_with = "reads", value_parser = read_length())]
+    #[arg(short = 'r', long, value_name = "BASES", conflicts_with = "reads", value_parser = numbers::read_length)]
     pub read_length: Option<usize>,
 
     /// Use the mean length of the first 500 reads of FILE instead
@@ -478,7 +460,7 @@ pub struct IndexArgs {
     pub engine_args: Option<String>,
 
     /// Threads [default: all CPUs that zerohop may use]
-    #[arg(short, long, value_name = "N", value_parser = RangedU64ValueParser::<usize>::new().range(1..=65536))]
+    #[arg(short, long, value_name = "N", value_parser = numbers::count)]
     pub threads: Option<usize>,
 
     /// Keep the index in memory, for 'zerohop align' to start at once (strobealign)
@@ -523,7 +505,7 @@ pub enum OrderName {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum PagesName {
-    /// Only on the nodes of the copy
+    /// On the nodes of the copy as long as they have free memory
     Local,
     /// In turn on the nodes of the copy
     Interleave,
@@ -575,14 +557,6 @@ fn parse_plan(text: &str) -> Result<PlanFrom, std::convert::Infallible> {
 pub enum MatesName {
     Both,
     Any,
-}
-
-fn parse_replicas(text: &str) -> Result<zerohop_plan::Replicas, String> {
-    match text.parse() {
-        _ if text == "auto" => Ok(zerohop_plan::Replicas::Auto),
-        Ok(count) if count > 0 => Ok(zerohop_plan::Replicas::Count(count)),
-        _ => Err("it must be 'auto' or a number from 1 on".to_owned()),
-    }
 }
 
 #[cfg(test)]

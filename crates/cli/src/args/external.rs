@@ -1,7 +1,7 @@
 //! Options for aligners that run as programs of their own.
 
+use super::numbers;
 use clap::ValueEnum;
-use clap::builder::RangedU64ValueParser;
 use std::path::PathBuf;
 
 /// Options for aligners that run as programs of their own.
@@ -42,7 +42,7 @@ pub struct ExternalArgs {
     /// End the run if an instance, or another rank, does nothing for so long [default: 1800]
     ///
     /// An instance does nothing if it has work and neither takes reads nor writes records. Loading its index counts.
-    #[arg(long, value_name = "SECONDS", value_parser = RangedU64ValueParser::<u64>::new().range(1..))]
+    #[arg(long, value_name = "SECONDS", value_parser = numbers::seconds)]
     #[arg(hide_short_help = true)]
     pub hang_limit: Option<u64>,
 
@@ -56,7 +56,7 @@ pub struct ExternalArgs {
 
     /// Compare only the first N reads or pairs
     #[arg(long, value_name = "N", requires = "compare_with", hide_short_help = true)]
-    #[arg(value_parser = RangedU64ValueParser::<u64>::new().range(1..))]
+    #[arg(value_parser = numbers::some)]
     pub compare_first: Option<u64>,
 }
 

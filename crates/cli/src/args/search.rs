@@ -1,7 +1,6 @@
 //! What can be typed after `zerohop db`, `zerohop search` and `zerohop mpi`.
 
-use super::PagesName;
-use clap::builder::RangedU64ValueParser;
+use super::{PagesName, numbers};
 use clap::{Subcommand, ValueEnum};
 use std::path::PathBuf;
 use zerohop_ranks::RankCount;
@@ -32,7 +31,7 @@ pub enum DbCommand {
 
         /// Number of parts; at least one for each rank of a search
         #[arg(long, value_name = "J", default_value_t = 1)]
-        #[arg(value_parser = RangedU64ValueParser::<usize>::new().range(1..=65536))]
+        #[arg(value_parser = numbers::count)]
         partitions: usize,
 
         /// Folder to write
@@ -45,7 +44,7 @@ pub enum DbCommand {
 
         /// Threads of the program in the pilot [default: all CPUs that zerohop may use]
         #[arg(short, long, value_name = "N", requires = "pilot")]
-        #[arg(value_parser = RangedU64ValueParser::<usize>::new().range(1..=65536))]
+        #[arg(value_parser = numbers::count)]
         threads: Option<usize>,
 
         /// Print only errors and notes on standard error
@@ -107,7 +106,7 @@ pub struct SearchArgs {
     pub columns: Option<String>,
 
     /// Subjects to report for each query [default: that of the program]
-    #[arg(short = 'k', long, value_name = "N")]
+    #[arg(short = 'k', long, value_name = "N", value_parser = numbers::any_u32)]
     pub max_target_seqs: Option<u32>,
 
     /// Arguments for the program, quoted as in a shell
@@ -119,14 +118,14 @@ pub struct SearchArgs {
     pub engine_args: Option<String>,
 
     /// Threads of the programs on each rank [default: all CPUs that the rank may use]
-    #[arg(short, long, value_name = "N", value_parser = RangedU64ValueParser::<usize>::new().range(1..=65536))]
+    #[arg(short, long, value_name = "N", value_parser = numbers::count)]
     pub threads: Option<usize>,
 
     /// Parts that each rank searches at the same time [default: one for each NUMA node, if memory allows]
     ///
     /// Each part is searched by a program with its share of the threads, on CPUs and NUMA nodes of its own. By default
     /// there are not more than the rank has parts.
-    #[arg(long, value_name = "N", value_parser = RangedU64ValueParser::<usize>::new().range(1..=65536))]
+    #[arg(long, value_name = "N", value_parser = numbers::count)]
     #[arg(hide_short_help = true)]
     pub instances: Option<usize>,
 
@@ -136,14 +135,14 @@ pub struct SearchArgs {
 
     /// Letters of a batch of queries
     #[arg(long, value_name = "LETTERS", default_value_t = BATCH_LETTERS)]
-    #[arg(value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(value_parser = numbers::some)]
     #[arg(hide_short_help = true)]
     pub batch_letters: u64,
 
     /// Maximum number of queries in a batch
     #[arg(hide_short_help = true)]
     #[arg(long, value_name = "N", default_value_t = BATCH_QUERIES)]
-    #[arg(value_parser = RangedU64ValueParser::<u32>::new().range(1..))]
+    #[arg(value_parser = numbers::some_u32)]
     pub batch_queries: u32,
 
     /// Finish a search that was begun before; it is an error if there is none
@@ -191,7 +190,7 @@ pub struct SearchArgs {
     /// End the search if a program takes longer for a batch in a part, or if a rank is silent for longer
     ///
     /// [default: no limit for a program, 1800 for a rank]
-    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..), hide_short_help = true)]
+    #[arg(long, value_name = "SECONDS", value_parser = numbers::seconds, hide_short_help = true)]
     pub hang_limit: Option<u64>,
 }
 

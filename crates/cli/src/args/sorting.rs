@@ -1,6 +1,6 @@
 //! Options for sorted output and duplicates.
 
-use super::parse_size;
+use super::numbers;
 use clap::builder::ArgPredicate;
 use clap::{ArgGroup, ValueEnum};
 use std::path::PathBuf;
@@ -41,7 +41,7 @@ pub struct SortArgs {
     pub remove_duplicates: Option<RemoveName>,
 
     /// Count optical duplicates: those at most N pixels apart [default: 100 with picard, else none are counted]
-    #[arg(long, value_name = "N", requires = "duplicates", hide_short_help = true)]
+    #[arg(long, value_name = "N", value_parser = numbers::any_u32, requires = "duplicates", hide_short_help = true)]
     pub optical_distance: Option<u32>,
 
     /// Duplicates have the same barcode, which this tag of the read holds, such as RX
@@ -62,7 +62,7 @@ pub struct SortArgs {
     ///
     /// A number with K, M, G or T, as in samtools: 2G. What takes more is compressed, and kept in temporary files until
     /// all reads are aligned. With ranks it is the memory of each.
-    #[arg(long, value_name = "SIZE", value_parser = parse_size, hide_short_help = true)]
+    #[arg(long, value_name = "SIZE", value_parser = numbers::size, hide_short_help = true)]
     pub sort_memory: Option<Bytes>,
 
     /// Folder of temporary files for sorting [default: that of the output]

@@ -1,6 +1,6 @@
 //! What can be typed after `zerohop topo`.
 
-use super::{HugePagesName, parse_size};
+use super::{HugePagesName, numbers};
 use zerohop_model::machine::Bytes;
 
 #[derive(Debug, clap::Args)]
@@ -22,7 +22,7 @@ pub struct TopoArgs {
     /// Memory to read on each node, in bytes or as in 512M [default: 256M or more]
     ///
     /// The default is 8 times the largest cache if that is more than 256M, and at most a quarter of the free memory.
-    #[arg(long, value_name = "SIZE", value_parser = parse_size, requires = "measure")]
+    #[arg(long, value_name = "SIZE", value_parser = numbers::size, requires = "measure")]
     pub buffer: Option<Bytes>,
 
     /// Whether the memory that is read asks for huge pages

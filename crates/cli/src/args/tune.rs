@@ -1,7 +1,6 @@
 //! What can be typed after `zerohop tune`.
 
-use super::STROBEALIGN;
-use clap::builder::RangedU64ValueParser;
+use super::{STROBEALIGN, numbers};
 use std::path::PathBuf;
 
 #[derive(Debug, clap::Args)]
@@ -29,7 +28,7 @@ pub struct TuneArgs {
     pub engine_args: Option<String>,
 
     /// Use only the first N reads or pairs
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "N", value_parser = numbers::some)]
     pub first: Option<u64>,
 
     /// Run every strategy on all reads, to the end, instead of short trials
@@ -37,7 +36,7 @@ pub struct TuneArgs {
     pub full: bool,
 
     /// Rounds; each strategy runs once in a round [default: 10 with --full, else at most 5]
-    #[arg(long, value_name = "N", value_parser = RangedU64ValueParser::<u32>::new().range(1..=1000))]
+    #[arg(long, value_name = "N", value_parser = numbers::rounds)]
     pub repeat: Option<u32>,
 
     /// Folder for the results of trials; a trial whose result is there is not run again
