@@ -110,7 +110,7 @@ mod tests {
             ("align r f -r", "from 1 to 1000000000", &["1", "1000000000"], &["0", "1000000001"]),
             ("align r f --first", "1 or more", &["1", "18446744073709551615"], &["0", "18446744073709551616"]),
             ("align r f --hang-limit", "from 1 to 1000000000", &["1"], &["0", "18446744073709551615"]),
-            ("align r f --compare-with plain --compare-first", "1 or more", &["1"], &["0"]),
+            ("align r f --compare-with original --compare-first", "1 or more", &["1"], &["0"]),
             ("align r f --sort --mark-duplicates --optical-distance", "from 0 to 4294967295", &["0"], &["4294967296"]),
             (
                 "align r f --sort --sort-memory",
