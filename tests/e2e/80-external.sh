@@ -251,6 +251,67 @@ warnings() {
     [ ! -s align.stderr ] || fail "a note without a warning: $(cat align.stderr)"
 }
 
+# an index is of the options that it depends on: made with them, named after them, and refused with others
+index_options() {
+    [[ "$engines " == *" minimap2 "* ]] || return 0
+    local options
+    E=minimap2
+    for options in "-x sr -k 11 -w 3" "-x sr -w5" "-x map-pb -Hk 17"; do
+        minimap2 -a $options ref.fa 1.fq > expected.sam 2> alone.stderr || fail "minimap2 $options"
+        own expected.sam "$options" --build-index --engine-args "$options" ref.fa 1.fq
+    done
+    for options in sr.k11.w3 sr.w5 map-pb.k17.H; do [ -s ref.fa.$options.mmi ] || fail "no $options: $(ls ref.fa*)"; done
+    refused 1 "ref.fa.sr.k12.mmi is missing" --engine $E --engine-args '-k 12' ref.fa 1.fq
+    refused 1 "it was made with -k 21, and --engine-args has -k 11" --engine $E --engine-args '-k 11' ref.fa.sr.w5.mmi \
+        1.fq
+    rm ref.fa.sr.k11.w3.mmi ref.fa.sr.w5.mmi ref.fa.map-pb.k17.H.mmi
+}
+
+# an index that is not of the reference as it is now is refused, with the command that makes it anew; one that is older
+# than the reference is told of
+changed_references() {
+    local change
+    for E in $engines; do
+        rm -rf m && mkdir m && cp ref.fa m/r.fa
+        align --build-index -o own.sam m/r.fa 1.fq
+        [ ! -s align.stderr ] || fail "$E: a note of a new index: $(cat align.stderr)"
+        touch -d 'next hour' m/r.fa
+        if [ "$(about $E 'e["index"]["header_names_contigs"]')" = False ]; then
+            refused 1 "is older than the reference m/r.fa, which may have changed" --engine $E m/r.fa 1.fq
+            find m -type f ! -name r.fa -exec touch -d '2 hours' {} +
+            align -o own.sam m/r.fa 1.fq
+            continue
+        fi
+        align -o own.sam m/r.fa 1.fq
+        grep -q "^note: The index m/r.fa.* is older than the reference m/r.fa" align.stderr ||
+            fail "$E: nothing is said of an older index: $(cat align.stderr)"
+        for change in 's/^>ecoli_2 />renamed /' '2s/^/ACG/' '/^>ecoli_3/,$d' '1s/^/>new\nACGT\n/'; do
+            sed "$change" ref.fa > m/r.fa
+            # newer or not
+            touch -d '2000-01-01' m/r.fa
+            refused 1 "it was made from another reference, or the reference has changed since (" --engine $E m/r.fa 1.fq
+            [ "$(grep -c "make it anew with this command" refused.err)" = 1 ] || fail "$E: $(cat refused.err)"
+            rm -r tmp/zerohop-*
+        done
+    done
+}
+
+# what minimap2 would take for single reads is told so
+pairs_as_single_reads() {
+    [[ "$engines " == *" minimap2 "* ]] || return 0
+    local preset
+    E=minimap2
+    for preset in splice map-ont asm5; do
+        refused 1 "took the mates of pair '" --engine $E --build-index --engine-args "-x $preset" -o x.sam \
+            ref.fa 1.fq 2.fq
+        grep -q "it aligns pairs with -x sr or --frag=yes" refused.err || fail "$preset: $(cat refused.err)"
+        align --engine-args "-x $preset" -o own.sam ref.fa 1.fq --reads 2.fq
+    done
+    minimap2 -a -x map-ont --frag=yes ref.fa 1.fq 2.fq > expected.sam 2> alone.stderr
+    own expected.sam "--frag=yes" --engine-args '-x map-ont --frag=yes' ref.fa 1.fq 2.fq
+    rm -r tmp/zerohop-* ref.fa.{splice,map-ont,asm5}.mmi
+}
+
 # without its options for DNA, records of hisat2 depend on what an instance has learnt: that is said, and only then
 learning() {
     [[ "$engines " == *" hisat2 "* ]] || return 0
@@ -638,7 +699,8 @@ engine_args() {
         # its log is kept then
         [ "$(ls tmp | wc -l)" = 1 ] && rm -r tmp/zerohop-* || fail "$E: kept are: $(ls tmp)"
     done
-    [[ " $engines " != *" bwa "* ]] || { refused 2 "must be a number" --engine bwa --engine-args '-K x' ref.fa 1.fq; }
+    [[ " $engines " != *" bwa "* ]] || { refused 2 "must be a number" --engine bwa --engine-args '-K x' ref.fa 1.fq
+        refused 2 "1000000000 bases at most" --engine bwa --engine-args '-K 1000000001' ref.fa 1.fq; }
     [[ " $engines " != *" strobealign-program "* ]] || other_read_length
 }
 
@@ -793,7 +855,8 @@ END
 }
 
 for E in $engines; do make_index $E; done
-for part in listing missing_index build_index inputs fasta warnings learning plans farm alternates outputs groups \
+for part in listing missing_index build_index inputs fasta warnings index_options changed_references \
+    pairs_as_single_reads learning plans farm alternates outputs groups \
     comments names headers gem3_names empty_reads zero_reads engine_args refusals own_descriptors programs \
     comparison; do
     [[ $part =~ ${PART-} ]] || continue

@@ -8,6 +8,7 @@
 mod late;
 mod logs;
 mod notes;
+mod reference;
 mod site;
 mod wanted;
 
@@ -23,6 +24,7 @@ use crate::ready::{Ran, Ready};
 use crate::summary::Told;
 use crate::tuning_key::AlignedWith;
 use late::Late;
+use reference::Reference;
 use site::Site;
 use std::time::Instant;
 use wanted::Wanted;
@@ -40,6 +42,8 @@ pub struct External<'j> {
     site: Site,
     /// What was tried while it ran.
     tried: Option<Tried>,
+    /// Why its index could not be compared with the reference.
+    uncompared: Option<String>,
 }
 
 impl<'j> External<'j> {
@@ -58,7 +62,7 @@ impl<'j> External<'j> {
         if site.shared.as_ref().is_some_and(|shared| shared.reused > 0) {
             notes.push("Index copies that were in /dev/shm already were used.".to_owned());
         }
-        Ok(External { job, wanted, site, tried: None })
+        Ok(External { job, wanted, site, tried: None, uncompared: None })
     }
 }
 
@@ -82,9 +86,12 @@ impl Ready for External<'_> {
         ranks: Option<&mut MultiRank<'_>>,
     ) -> Result<Ran, AlignError> {
         let shared = ranks.as_deref().map(|ranks| ranks.output().clone());
-        let late = Late::new(self.job, &self.wanted.found, shared);
+        let Wanted { found, user, .. } = &self.wanted;
+        let reference = Reference::begin(found, user, &self.site.index, &self.job.reference);
+        let late = Late::new(self.job, found, shared, reference);
         let outcome = self.site.align(self.job, &self.wanted, (lanes, until), &late, ranks);
-        let opened = late.into_opened();
+        let (opened, uncompared) = late.into_opened();
+        self.uncompared = uncompared;
         let (came, tried) = outcome.map_err(|error| self.site.log_folder.keep(error))?;
         self.tried = tried;
         let sink = opened.map(|opened| (opened.sink, output_files::header_digest(&opened.header)));
@@ -103,7 +110,12 @@ impl Ready for External<'_> {
         let mates = if left_out == 1 { "mate" } else { "mates" };
         let left_out =
             (left_out > 0).then(|| format!("{} wrote no record of {left_out} {mates} of no bases.", descriptor.title));
-        varying.into_iter().chain(notes::warned(&descriptor.name, run)).chain(left_out).collect()
+        varying
+            .into_iter()
+            .chain(notes::warned(&descriptor.name, run))
+            .chain(left_out)
+            .chain(self.uncompared.clone())
+            .collect()
     }
 
     fn compare(&self) -> Result<Option<Comparison>, AlignError> {

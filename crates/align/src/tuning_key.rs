@@ -5,7 +5,7 @@ use crate::{descriptors, engines, plan_cache, resident};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 use zerohop_engine_external::descriptor::How;
-use zerohop_engine_external::{Found, FoundIndex, cut};
+use zerohop_engine_external::{Found, FoundIndex, UserArguments, cut};
 use zerohop_model::engine::Cut;
 use zerohop_model::index::{IndexProvider, IndexSource, Wanted};
 use zerohop_model::machine::{Bytes, Machine};
@@ -21,7 +21,8 @@ pub struct AlignedWith {
     pub engine: String,
     /// The kind of reads, on which an index that is built may depend.
     pub reads: String,
-    /// The files of the index, or the reference if it is built anew.
+    /// The files of the index, or the reference if it is built anew; and those that arguments for an external aligner
+    /// name.
     pub files: Vec<PathBuf>,
 }
 
@@ -38,7 +39,8 @@ pub struct TuningKey {
     pub kept: Vec<Placement>,
     /// Bases after which it is given the next chunk of reads.
     pub chunk_bases: u64,
-    /// The files of the index, or the reference if it is built anew.
+    /// The files of the index, or the reference if it is built anew; and those that arguments for an external aligner
+    /// name.
     pub files: Vec<PathBuf>,
     /// Whether plans for it are tuned and kept.
     pub is_tuned: bool,
@@ -81,14 +83,20 @@ impl TuningKey {
     }
 
     /// An aligner that runs as programs of its own.
-    pub fn external(found: &Found, index: &FoundIndex, reference: &Path, cut: Cut, profile: Profile) -> Self {
+    pub fn external(
+        (found, user): (&Found, &UserArguments),
+        index: &FoundIndex,
+        reference: &Path,
+        cut: Cut,
+        profile: Profile,
+    ) -> Self {
         TuningKey {
             engine: (found.descriptor.name.clone(), found.version.clone()),
             kind: Engine::External { shares: found.descriptor.sharing.how != How::None },
             index: Bytes(found.memory_bytes(reference, index)),
             kept: Vec::new(),
             chunk_bases: cut.chunk_bases(),
-            files: index.files.clone(),
+            files: index.files.iter().cloned().chain(user.files()).collect(),
             is_tuned: true,
             profile,
         }
@@ -116,7 +124,7 @@ impl TuningKey {
         let cut = cut(&descriptor, &user)?;
         let found = Found::find(descriptor)?;
         let index = found.index(reference, &user)?;
-        Ok(Self::external(&found, &index, reference, cut, profile))
+        Ok(Self::external((&found, &user), &index, reference, cut, profile))
     }
 
     /// What an engine can do, by its name; it need not be here.

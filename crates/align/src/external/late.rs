@@ -1,5 +1,6 @@
 //! The output, which is opened with the first header that an instance writes.
 
+use super::reference::Reference;
 use crate::error::AlignError;
 use crate::job::Job;
 use crate::output_files::{self, Shared};
@@ -17,6 +18,10 @@ pub struct Late<'a> {
     found: &'a Found,
     /// What other ranks write as well.
     shared: Option<Shared>,
+    /// What the header is compared with.
+    reference: Option<Reference>,
+    /// Why it could not be compared.
+    uncompared: OnceLock<String>,
     sink: OnceLock<Opened>,
 }
 
@@ -28,14 +33,14 @@ pub struct Opened {
 }
 
 impl<'a> Late<'a> {
-    /// Nothing is opened yet. `shared` is what other ranks write as well.
-    pub fn new(job: &'a Job, found: &'a Found, shared: Option<Shared>) -> Self {
-        Late { job, found, shared, sink: OnceLock::new() }
+    /// Nothing is opened yet. `shared` is what other ranks write as well; the header is compared with `reference`.
+    pub fn new(job: &'a Job, found: &'a Found, shared: Option<Shared>, reference: Option<Reference>) -> Self {
+        Late { job, found, shared, reference, uncompared: OnceLock::new(), sink: OnceLock::new() }
     }
 
-    /// The output, if it was opened.
-    pub fn into_opened(self) -> Option<Opened> {
-        self.sink.into_inner()
+    /// The output, if it was opened; and a note if its header could not be compared with the reference.
+    pub fn into_opened(self) -> (Option<Opened>, Option<String>) {
+        (self.sink.into_inner(), self.uncompared.into_inner())
     }
 
     fn open_sink(&self, text: &[u8]) -> Result<Opened, AlignError> {
@@ -44,6 +49,10 @@ impl<'a> Late<'a> {
             // minimap2 goes on without any, and ends well, if its index is cut off.
             let words = "the header that the aligner wrote names no sequence: its index must be damaged";
             return Err(AlignError::Failed(words.to_owned()));
+        }
+        let compared = self.reference.as_ref().map(|reference| reference.compare(&header.contigs)).transpose()?;
+        if let Some(note) = compared.flatten() {
+            self.uncompared.get_or_init(|| note);
         }
         let groups = self.job.read_groups.groups.clone();
         let history = self.job.history.clone();

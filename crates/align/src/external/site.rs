@@ -2,6 +2,7 @@
 
 use super::late::Late;
 use super::logs::LogFolder;
+use super::reference::check_time;
 use super::wanted::Wanted;
 use crate::error::AlignError;
 use crate::handover::HandOver;
@@ -71,8 +72,10 @@ impl Site {
                 wanted.found.index_or_build(&job.reference, &wanted.user, threads)?
             }
         };
-        output_files::apart_from(job, index.files.iter().chain(&index.program).chain([&wanted.found.program]))?;
-        let key = TuningKey::external(&wanted.found, &index, &job.reference, wanted.cut, wanted.profile.clone());
+        check_time((&wanted.found, &wanted.user), &index, &job.reference, notes)?;
+        let (found, user) = (&wanted.found, &wanted.user);
+        let key = TuningKey::external((found, user), &index, &job.reference, wanted.cut, wanted.profile.clone());
+        output_files::apart_from(job, key.files.iter().chain(&index.program).chain([&found.program]))?;
         let (Planned { plan, farm }, alternatives) = begin(job, &machine, &key, wanted.claimed)?;
         if !farm {
             notes.extend(share.weigh(&machine, plan.instances(farm).len(), key.index)?);

@@ -1,10 +1,11 @@
 //! The arguments of an aligner: the descriptor's, with values for the words in braces, and the user's.
 
-use crate::descriptor::Descriptor;
+use crate::descriptor::{Descriptor, IndexOption};
 use crate::error::ExternalError;
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::PathBuf;
 
 /// Values for the words in braces. They may be paths, and so any bytes.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -67,6 +68,8 @@ pub struct UserArguments {
     pub(crate) settings: Values,
     /// Settings that the user did not give: their option and value are added.
     defaults: Vec<String>,
+    /// Options that the index depends on, with their values; that of a flag is empty.
+    index_options: Vec<(String, String)>,
 }
 
 impl UserArguments {
@@ -97,7 +100,16 @@ impl UserArguments {
             };
             settings = settings.with(name, value);
         }
-        Ok(UserArguments { words, settings, defaults })
+        let index_options = index_options(descriptor, &words)?;
+        let name: String = index_options.iter().map(|(o, v)| format!(".{}{v}", o.trim_start_matches('-'))).collect();
+        settings = settings.with("index_options", name);
+        Ok(UserArguments { words, settings, defaults, index_options })
+    }
+
+    /// The options that the index depends on, in the order of the descriptor, with their values; that of a flag is
+    /// empty.
+    pub(crate) fn index_options(&self) -> &[(String, String)] {
+        &self.index_options
     }
 
     /// The mean length of reads that the aligner is told: what `known` said, or the user's own.
@@ -110,10 +122,39 @@ impl UserArguments {
         if value.is_empty() { Ok(None) } else { value.parse().map(Some).map_err(wrong) }
     }
 
+    /// Files that the user's words name: the whole word, what stands behind `=`, or behind a one-letter option.
+    pub fn files(&self) -> Vec<PathBuf> {
+        let values = |word: &String| {
+            let behind_equals = word.split_once('=').map(|(_, value)| value.to_owned());
+            let behind_letter = word.get(2..).filter(|_| word.starts_with('-')).map(str::to_owned);
+            [Some(word.clone()), behind_equals, behind_letter].into_iter().flatten().map(PathBuf::from)
+        };
+        self.words.iter().filter_map(|word| values(word).find(|path| path.is_file())).collect()
+    }
+
     /// All words for the command line: settings that were not given, then what was given.
     pub(crate) fn words(&self) -> impl Iterator<Item = &String> {
         self.defaults.iter().chain(&self.words)
     }
+}
+
+/// Those of the user's options that the index depends on.
+fn index_options(descriptor: &Descriptor, words: &[String]) -> Result<Vec<(String, String)>, ExternalError> {
+    let mut options = Vec::new();
+    for IndexOption { option, takes_value } in &descriptor.index.depends_on {
+        let value = match takes_value {
+            true => given(words, option),
+            false => words.contains(option).then(String::new),
+        };
+        let Some(value) = value else { continue };
+        if !value.bytes().all(|byte| byte.is_ascii_alphanumeric() || b".,_+-".contains(&byte)) {
+            let what =
+                format!("{option} {value}: the index is named after this value, which is no part of a file name");
+            return Err(ExternalError::Arguments(what));
+        }
+        options.push((option.clone(), value));
+    }
+    Ok(options)
 }
 
 /// A word as `-Yx`, whose first letters are `flags`, which take no value, as words of one letter each; the last may
@@ -170,6 +211,35 @@ mod tests {
             assert_eq!(given(text).settings.get("batch"), "500", "{text}");
             assert_eq!(given(text).words().filter(|w| w.starts_with("-K")).count(), 1);
         }
+    }
+
+    #[test]
+    fn options_of_the_index_are_told_apart_from_others() {
+        let minimap2 = crate::descriptor::all([]).unwrap().into_iter().find(|d| d.name == "minimap2").unwrap();
+        let options = |text| {
+            let user = UserArguments::parse(&minimap2, text, &[]).unwrap();
+            let words: Vec<String> = user.index_options().iter().map(|(o, v)| format!("{o}{v}")).collect();
+            (words.join(" "), user.settings.get("index_options").to_owned())
+        };
+        for (text, words, name) in [
+            ("-s 60 -K 20k", "", ""),
+            ("-k 11 -w 3", "-k11 -w3", ".k11.w3"),
+            ("-w3 -ak11 -K 500", "-k11 -w3", ".k11.w3"),
+            ("-k 15 -Hk 19", "-k19 -H", ".k19.H"),
+        ] {
+            assert_eq!(options(text), (words.to_owned(), name.to_owned()), "{text}");
+        }
+        let error = UserArguments::parse(&minimap2, "-k ../x", &[]).unwrap_err().to_string();
+        assert!(error.contains("-k ../x: the index is named after this value"), "{error}");
+    }
+
+    #[test]
+    fn files_that_words_name_are_found() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let path = file.path().display();
+        let user =
+            UserArguments::parse(&bwa(), &format!("-M {path} --x={path} -x{path} -k 19 {path}.no"), &[]).unwrap();
+        assert_eq!(user.files(), [file.path(); 3]);
     }
 
     #[test]

@@ -24,7 +24,7 @@ const BUILT_IN: [&str; 10] = [
 /// An aligner that runs as a program of its own.
 ///
 /// Words in braces in its arguments stand for values: `{index}`, `{reference}`, `{threads}`, `{reads_1}`, `{reads_2}`,
-/// `{layout}` (`single` or `paired`) and the names of its settings.
+/// `{layout}` (`single` or `paired`), `{index_options}` ([`Index::depends_on`]) and the names of its settings.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Descriptor {
@@ -135,11 +135,43 @@ pub struct Index {
     /// What is appended to the reference's path to get the prefix.
     #[serde(default)]
     pub suffix: String,
+    /// Options of the aligner that the index depends on. `{index_options}` stands for those that the user gives: in
+    /// [`build`](Index::build) for the words themselves, in [`suffix`](Index::suffix) for a name such as `.k11.w3`.
+    #[serde(default)]
+    pub depends_on: Vec<IndexOption>,
+    /// What zerohop can read of the first file.
+    #[serde(default)]
+    pub format: IndexFormat,
+    /// Whether headers name the contigs of the reference, with their lengths, but for those without a base A, C, G or
+    /// T. Then an index of another reference is refused by its header, else one that is older than the reference.
+    #[serde(default)]
+    pub header_names_contigs: bool,
     /// Bytes of memory per base of the reference, roughly.
     pub bytes_per_base: f64,
     /// Other programs and files, for large references.
     #[serde(default)]
     pub variant: Vec<IndexVariant>,
+}
+
+/// An option that the index depends on.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct IndexOption {
+    /// The option.
+    pub option: String,
+    /// Whether it takes a value.
+    pub takes_value: bool,
+}
+
+/// An index file whose parameters zerohop can read.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum IndexFormat {
+    /// None.
+    #[default]
+    Unknown,
+    /// minimap2's: `-k`, `-w` and `-H` are in its header.
+    Mmi,
 }
 
 /// An index that another program reads.
@@ -174,6 +206,8 @@ pub struct Reads {
     /// Whether it fails if it gets no reads at all: then a process for which none are left is ended by us.
     #[serde(default)]
     pub needed: bool,
+    /// When it aligns pairs, in words that say what to do else; absent if it always does.
+    pub pairs: Option<String>,
     /// Single reads in an ordinary file, where that is told otherwise.
     pub plain_single: Option<Vec<String>>,
     /// Pairs in ordinary files, where that is told otherwise.
@@ -354,9 +388,10 @@ pub enum SameRecords {
 }
 
 /// What words in braces stand for, besides settings.
-const WORDS: [&str; 9] = [
+const WORDS: [&str; 10] = [
     "reference",
     "index",
+    "index_options",
     "threads",
     "reads_1",
     "reads_2",
@@ -393,6 +428,13 @@ impl Descriptor {
         }
         if self.index.files.is_empty() {
             return Err("index.files must not be empty".to_owned());
+        }
+        let has_options = |text: &String| text.contains("{index_options}");
+        let in_both = has_options(&self.index.suffix) && self.index.build.iter().any(|word| word == "{index_options}");
+        if !self.index.depends_on.is_empty() && !in_both {
+            return Err(
+                "index.depends_on needs {index_options} in index.suffix, and as a word of index.build".to_owned()
+            );
         }
         if let Some(word) = self.unknown_word() {
             let known = WORDS.join(", ");

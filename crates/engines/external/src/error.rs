@@ -39,6 +39,49 @@ pub enum ExternalError {
         /// The command that makes it.
         command: String,
     },
+    /// The index is of another reference.
+    #[error(
+        "{}: it was made from another reference, or the reference has changed since ({what}): make it anew with this \
+         command:\n  {command}",
+        index.display()
+    )]
+    Stale {
+        /// Its first file.
+        index: PathBuf,
+        /// What differs.
+        what: String,
+        /// The command that makes it.
+        command: String,
+    },
+    /// The index is older than its reference, and the aligner does not say of which contigs it is.
+    #[error(
+        "{}: it is older than the reference {}, which may have changed since: make it anew with this command:\n  \
+         {command}\nIf it is of this very reference, touch(1) its files.",
+        index.display(),
+        reference.display()
+    )]
+    Older {
+        /// Its first file.
+        index: PathBuf,
+        /// The reference.
+        reference: PathBuf,
+        /// The command that makes it.
+        command: String,
+    },
+    /// The index was made with other options than those that were given.
+    #[error(
+        "{}: it was made with {made_with}, and --engine-args has {given}: leave that out; or remove the file if it is \
+         in the way, and let --build-index make an index of the FASTA with these options",
+        index.display()
+    )]
+    OtherOptions {
+        /// The file.
+        index: PathBuf,
+        /// The options that differ, as it was made.
+        made_with: String,
+        /// The same, as they were given.
+        given: String,
+    },
     /// The index could not be made.
     #[error("the index of {} could not be made: {what}", reference.display())]
     Build {

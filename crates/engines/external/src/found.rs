@@ -1,8 +1,9 @@
 //! What of an aligner is on this machine: its program, its version, its index.
 
 use crate::arguments::UserArguments;
-use crate::descriptor::Descriptor;
+use crate::descriptor::{Descriptor, IndexFormat};
 use crate::error::ExternalError;
+use crate::mmi;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -43,6 +44,13 @@ impl FoundIndex {
     pub fn bytes(&self) -> u64 {
         self.files.iter().filter_map(|file| file.metadata().ok()).map(|m| m.len()).sum()
     }
+
+    /// Whether `reference`, a file of its own, was written after all files of the index.
+    pub fn is_older_than(&self, reference: &Path) -> bool {
+        let written = |file: &Path| file.metadata().ok().filter(|file| file.is_file())?.modified().ok();
+        let newest = self.files.iter().filter_map(|file| written(file)).max();
+        !self.files.iter().any(|file| file == reference) && newest.is_some() && newest < written(reference)
+    }
 }
 
 impl Found {
@@ -75,6 +83,7 @@ impl Found {
                     files.extend(optional.filter(|file| file.exists()));
                     let program =
                         program.map(|names| first_on_path(names).ok_or_else(|| self.lacks(names))).transpose()?;
+                    self.check_options(&files[0], user)?;
                     return Ok(FoundIndex { prefix, files, program });
                 }
             }
@@ -82,11 +91,7 @@ impl Found {
         let prefix = self.new_prefix(reference, user);
         let missing =
             self.files(&prefix, &index.files, user).into_iter().find(|f| !f.exists()).unwrap_or(prefix.clone());
-        let command = self.build_command(reference, &prefix, 1, user);
-        let command = String::from_utf8_lossy(
-            &shlex::bytes::try_join(command.iter().map(|word| word.as_bytes())).unwrap_or_default(),
-        )
-        .into_owned();
+        let command = self.shown_build_command(reference, &prefix, user);
         let (title, reference) = (self.descriptor.title.clone(), reference.to_owned());
         Err(ExternalError::NoIndex { title, reference, missing, command })
     }
@@ -121,7 +126,37 @@ impl Found {
             .with("reference", reference)
             .with("index", prefix)
             .with("threads", threads.to_string());
-        values.fill_all(&self.descriptor.index.build)
+        let of_index = user.index_options().iter().flat_map(|(option, value)| [option, value]);
+        let of_index: Vec<&String> = of_index.filter(|word| !word.is_empty()).collect();
+        let words = self.descriptor.index.build.iter();
+        words
+            .flat_map(|word| if word == "{index_options}" { of_index.clone() } else { vec![word] })
+            .map(|word| values.fill(word))
+            .collect()
+    }
+
+    /// The same for one thread, as it is typed into a shell.
+    fn shown_build_command(&self, reference: &Path, prefix: &Path, user: &UserArguments) -> String {
+        let words = self.build_command(reference, prefix, 1, user);
+        let line = shlex::bytes::try_join(words.iter().map(|word| word.as_bytes())).unwrap_or_default();
+        String::from_utf8_lossy(&line).into_owned()
+    }
+
+    /// How an index that is not right any more is made anew: the command.
+    pub fn rebuild_command(&self, reference: &Path, index: &FoundIndex, user: &UserArguments) -> String {
+        self.shown_build_command(reference, &index.prefix, user)
+    }
+
+    /// Refuses an index that was made with other options than the user gives, where it says with which.
+    fn check_options(&self, file: &Path, user: &UserArguments) -> Result<(), ExternalError> {
+        let differing = match self.descriptor.index.format {
+            IndexFormat::Unknown => None,
+            IndexFormat::Mmi => mmi::differing(file, user.index_options()),
+        };
+        match differing {
+            Some((made_with, given)) => Err(ExternalError::OtherOptions { index: file.to_owned(), made_with, given }),
+            None => Ok(()),
+        }
     }
 
     /// The files of an index.
@@ -221,6 +256,35 @@ mod tests {
         assert!(minimap2.index(&reference, &user).is_err(), "a reference is no index");
         touch(dir.path(), &["any.mmi"]);
         assert_eq!(minimap2.index(&dir.path().join("any.mmi"), &user).unwrap().files, [dir.path().join("any.mmi")]);
+    }
+
+    /// The header of minimap2's index with `-k 21 -w 11`.
+    const MMI: [u8; 24] = [b'M', b'M', b'I', 2, 11, 0, 0, 0, 21, 0, 0, 0, 14, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0];
+
+    #[test]
+    fn an_index_depends_on_the_options_that_it_is_made_with() {
+        let dir = tempfile::tempdir().unwrap();
+        let (minimap2, reference) = (found("minimap2"), dir.path().join("r.fa"));
+        let user = |text| UserArguments::parse(&minimap2.descriptor, text, &[]).unwrap();
+        std::fs::write(dir.path().join("r.fa.sr.mmi"), MMI).unwrap();
+        assert!(minimap2.index(&reference, &user("-s 60")).is_ok());
+        let error = minimap2.index(&reference, &user("-k 11 -w 3")).unwrap_err().to_string();
+        assert!(error.contains("r.fa.sr.k11.w3.mmi is missing"), "{error}");
+        assert!(error.contains("minimap2 -x sr -k 11 -w 3 -I 64G"), "{error}");
+        std::fs::write(dir.path().join("any.mmi"), MMI).unwrap();
+        for (text, outcome) in [
+            ("", Ok(())),
+            ("-k 21 -w11", Ok(())),
+            ("-k 11", Err("made with -k 21, and --engine-args has -k 11:")),
+            ("-w 3 -k 11", Err("made with -k 21 -w 11, and --engine-args has -k 11 -w 3:")),
+            ("-H", Err("made with no -H, and --engine-args has -H:")),
+        ] {
+            let found = minimap2.index(&dir.path().join("any.mmi"), &user(text)).map(drop).map_err(|e| e.to_string());
+            match outcome {
+                Ok(()) => assert_eq!(found, Ok(()), "{text}"),
+                Err(words) => assert!(found.as_ref().unwrap_err().contains(words), "{text}: {found:?}"),
+            }
+        }
     }
 
     #[test]

@@ -30,6 +30,7 @@ mod found;
 mod index_files;
 mod launch;
 mod ledger;
+mod mmi;
 mod original;
 mod pipes;
 mod process;
