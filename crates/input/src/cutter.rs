@@ -16,8 +16,16 @@ use zerohop_model::chunk::{Chunk, Ticket};
 use zerohop_model::engine::Cut;
 use zerohop_model::error::InputError;
 
-/// Text that an input may hold for one chunk: far more than any engine asks for, far less than its spans can address.
+/// Text that an input may hold for one chunk: far more than most engines ask for, far less than its spans can address.
 const MAX_CHUNK_TEXT: u64 = 1 << 30;
+/// The same for chunks of very many bases, which a user may want.
+const MOST_CHUNK_TEXT: u64 = 7 << 29;
+/// Bytes of text for each base of such a chunk: with short reads and long names.
+const TEXT_PER_BASE: u64 = 8;
+/// What the spans of a chunk can address.
+const ADDRESSABLE: u64 = u32::MAX as u64;
+/// Bytes of text for each base, where these are few.
+const FEW_BASES: u64 = 64;
 
 /// Text without a base, at the end of what is known, of which it is waited for whether a record follows.
 const MAX_BLANK_TEXT: u64 = if cfg!(test) { 1 << 8 } else { 1 << 26 };
@@ -236,6 +244,8 @@ pub(crate) struct Cutter {
     /// The longest read, where the last unit of a segment may be a part of one.
     open_read_limit: Option<u64>,
     reads_per_record: u64,
+    /// Bytes of text that a chunk can have of one input.
+    addressable: u64,
     /// Whether empty lines at the end are no record.
     is_text: bool,
     end: Option<u64>,
@@ -265,6 +275,7 @@ impl Cutter {
             cut,
             open_read_limit,
             reads_per_record: 1,
+            addressable: ADDRESSABLE,
             is_text: true,
             end: None,
             ticket: Ticket { lane, ..Ticket::default() },
@@ -362,11 +373,11 @@ impl Cutter {
             }
             let closes_cohort = self.cohort_bases + bases(high) >= self.cut.closes_at_bases;
             let is_last = if closes_cohort { true } else { !self.goes_on_at(high)? };
-            return Some(Ok(self.take(&starts, high, is_last)));
+            return Some(self.take(&starts, high, is_last));
         }
         if known == end {
             self.done = true;
-            return (known > start).then(|| Ok(self.take(&starts, known, true)));
+            return (known > start).then(|| self.take(&starts, known, true));
         }
         // What the input that is known least far has to say comes first, whatever was read of the others by now. One
         // that is known as far is heard when nothing more comes of the first.
@@ -393,7 +404,7 @@ impl Cutter {
         }
         self.done = true;
         if known > start {
-            return Some(Ok(self.take(&starts, known, true)));
+            return Some(self.take(&starts, known, true));
         }
         // It was not waited for what follows them, and the cohort stayed open.
         let blank = "there are more than 64 MiB of empty lines at the end: remove them";
@@ -410,8 +421,17 @@ impl Cutter {
         if each().any(|goes_on| goes_on == Some(true)) { Some(true) } else { each().min().flatten() }
     }
 
-    fn take(&mut self, starts: &[Place], end: u64, is_last_piece: bool) -> CutChunk {
+    /// Takes the fragments before `end`.
+    ///
+    /// # Errors
+    /// More text than a chunk can hold: its last record may be as long as it likes.
+    fn take(&mut self, starts: &[Place], end: u64, is_last_piece: bool) -> Result<CutChunk, InputError> {
         let ends: Vec<Place> = self.inputs.iter().map(|input| input.place(end)).collect();
+        if let Some(input) = starts.iter().zip(&ends).position(|(start, end)| end.byte - start.byte > self.addressable)
+        {
+            self.done = true;
+            return Err(self.too_much_text(input, starts[input], self.addressable));
+        }
         let inputs = self.inputs.iter_mut().zip(starts.iter().zip(&ends)).map(|(i, (s, e))| i.take(*s, *e)).collect();
         let taken = CutChunk { ticket: Ticket { is_last_piece, ..self.ticket }, inputs };
         let count = |of: fn(&Place) -> u64| -> u64 { starts.iter().zip(&ends).map(|(s, e)| of(e) - of(s)).sum() };
@@ -424,7 +444,32 @@ impl Cutter {
         } else {
             (ticket.piece, self.cohort_bases) = (ticket.piece + 1, self.cohort_bases + count(|place| place.bases));
         }
-        taken
+        Ok(taken)
+    }
+
+    /// Text that an input may hold for one chunk.
+    fn text_limit(&self) -> u64 {
+        self.cut.chunk_bases().saturating_mul(TEXT_PER_BASE).clamp(MAX_CHUNK_TEXT, MOST_CHUNK_TEXT)
+    }
+
+    /// What is wrong with an input that has more text than `limit` behind `start`, where the open chunk begins.
+    fn too_much_text(&self, input: usize, start: Place, limit: u64) -> InputError {
+        let input = &self.inputs[input];
+        let (bases, wanted) = (input.bases - start.bases, self.cut.chunk_bases());
+        let mut what = match bases > limit / FEW_BASES {
+            true => format!(
+                "from here on {limit} bytes of text, the most that a batch may have, hold {bases} bases, and a batch \
+                 is to have {wanted}: make batches smaller (-K)"
+            ),
+            false => {
+                let gibibytes = limit as f64 / f64::from(1 << 30);
+                format!("from here on there are hardly any bases in {gibibytes} GiB of text: that cannot be mapped")
+            }
+        };
+        if !self.is_text {
+            what += "; 'samtools view -b -F 0x900' leaves out records that are no reads";
+        }
+        InputError::new(&input.path, what).at(start.record + 1, start.byte)
     }
 
     /// What is wrong where input `limiting` has ended, and its mate file goes on.
@@ -456,13 +501,9 @@ impl Cutter {
             return None;
         }
         let start = starts[limiting];
-        if input.bytes - start.byte > MAX_CHUNK_TEXT {
-            let mut what =
-                "from here on there are hardly any bases in a gibibyte of text: that cannot be mapped".to_owned();
-            if !self.is_text {
-                what += "; 'samtools view -b -F 0x900' leaves out records that are no reads";
-            }
-            return Some(InputError::new(&input.path, what).at(start.record + 1, start.byte));
+        let text_limit = self.text_limit();
+        if input.bytes - start.byte > text_limit {
+            return Some(self.too_much_text(limiting, start, text_limit));
         }
         let limit = self.open_read_limit?;
         let open = input.place(input.last_boundary().max(self.ticket.first_fragment));
@@ -669,6 +710,23 @@ mod tests {
         let mut chunks = vec![];
         assert_eq!(cut_all(&mut cutter, &mut chunks).len(), 1);
         assert_eq!(chunks[0][0], record(0, 5));
+    }
+
+    #[test]
+    fn a_batch_has_as_much_text_as_can_be_addressed() {
+        let cutter = |bases| Cutter::new(0, vec!["x.fq".into()], Cut::at(bases), Some(1 << 30));
+        for (bases, limit) in [(1, 1 << 30), (100_000_000, 1 << 30), (1_000_000_000, 7 << 29), (u64::MAX, 7 << 29)] {
+            assert_eq!(cutter(bases).text_limit(), limit);
+        }
+        let bytes: Vec<u8> = (0..40).flat_map(|i| record(i, 100)).collect();
+        let mut cutter = Cutter { addressable: 4096, ..cutter(10_000) };
+        cutter.push(0, Segment::new(bytes.clone(), mark_fastq(&bytes, LineState::RECORD_START).0));
+        cutter.end(0);
+        let error = cutter.cut().unwrap().unwrap_err().to_string();
+        let words = "x.fq: record 1 (byte 0): from here on 4096 bytes of text, the most that a batch may have, hold \
+                     4000 bases, and a batch is to have 10000: make batches smaller (-K)";
+        assert_eq!(error, words);
+        assert!(cutter.cut().is_none() && cutter.is_done());
     }
 
     #[test]

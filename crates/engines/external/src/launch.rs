@@ -26,6 +26,8 @@ use zerohop_process::{ChildProgram, GIVEN_FDS, pipe, set_nonblocking};
 const PIPE_BYTES: usize = 1 << 20;
 const ALL_PIPES_BYTES: usize = 48 << 20;
 const LEAST_PIPE_BYTES: usize = 1 << 16;
+/// The most bases of a batch: its text and its records are held in one piece each, whose places have 32 bits.
+const MAX_BATCH_BASES: u64 = 1_000_000_000;
 /// Bases of a chunk for programs whose input may be cut anywhere: some seconds of one thread's work.
 const FREE_BASES: u64 = 1_000_000;
 
@@ -64,7 +66,7 @@ pub struct Launch<'a> {
 /// Where the input of an aligner is to be cut.
 ///
 /// # Errors
-/// When the user's value for a batch is no number.
+/// When the user's value for a batch is no number, or too large.
 pub fn cut(descriptor: &Descriptor, user: &UserArguments) -> Result<Cut, ExternalError> {
     if descriptor.batch.law == BatchLaw::Free {
         return Ok(Cut::at(FREE_BASES));
@@ -73,6 +75,11 @@ pub fn cut(descriptor: &Descriptor, user: &UserArguments) -> Result<Cut, Externa
     let bases: u64 = value.parse().ok().filter(|&bases| bases > 0).ok_or_else(|| {
         ExternalError::Arguments(format!("the bases of a batch must be a number from 1 on, and '{value}' is none"))
     })?;
+    if bases > MAX_BATCH_BASES {
+        return Err(ExternalError::Arguments(format!(
+            "a batch may have {MAX_BATCH_BASES} bases at most, for zerohop holds it in one piece: {bases} are too many"
+        )));
+    }
     Ok(match descriptor.batch.law {
         BatchLaw::Chunk => Cut::at(bases.saturating_add(1)),
         _ => Cut::at(bases),
