@@ -86,7 +86,7 @@ pub(crate) fn work(
             encoder.begin(chunk.ticket.lane, way.buffer());
             alignments.clear();
             mapper.map(&chunk, &mut alignments)?;
-            tally += &Tally::of(&chunk, &alignments);
+            tally += &Tally::of(&chunk, &alignments)?;
             encoder.encode(&chunk, &alignments)?;
             let bytes = encoder.finish()?;
             map += lap();

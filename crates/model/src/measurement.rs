@@ -2,6 +2,7 @@
 
 use crate::alignment::{Alignment, Alignments};
 use crate::chunk::Chunk;
+use crate::error::{Error, shown};
 use crate::machine::{Bytes, CpuId, NodeId};
 use crate::plan::InstancePlan;
 use crate::record;
@@ -14,7 +15,8 @@ use std::time::Duration;
 /// Counts of reads and records; adds up over chunks and workers.
 ///
 /// `reads` is what came in, `primary_records` what went out: each read has exactly one primary record, or is counted
-/// among those [without one](Tally::without_record). A run in which these do not add up has failed.
+/// among those [without one](Tally::without_record). Both are looked at for each read; a run in which the sums do not
+/// add up has failed, too.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Tally {
     /// Fragments: single reads or pairs.
@@ -49,19 +51,43 @@ pub struct Tally {
 
 impl Tally {
     /// Counts the reads of a chunk and their alignments.
-    pub fn of(chunk: &Chunk, alignments: &Alignments) -> Self {
+    ///
+    /// # Errors
+    /// [`Error::Engine`]: a read with two primary alignments, or with none that was not left out.
+    pub fn of(chunk: &Chunk, alignments: &Alignments) -> Result<Self, Error> {
         let (fragments, left_out) = (chunk.len() as u64, alignments.left_out());
         let mut tally = Tally { fragments, left_out, ..Tally::default() };
-        for index in 0..chunk.len().min(alignments.fragments()) {
+        let (mut without, mut first_without) = (0, None);
+        let fault = |index, name, what: &str| {
+            let fragment = chunk.ticket.first_fragment + index as u64 + 1;
+            Error::Engine { read: shown(name), fragment, what: what.to_owned() }
+        };
+        for index in 0..chunk.len() {
             let fragment = chunk.fragment(index);
-            for read in fragment.reads() {
+            let mut has_primary = [false; 2];
+            if index < alignments.fragments() {
+                for aligned in alignments.fragment(index) {
+                    if tally.add(&aligned.alignment)
+                        && std::mem::replace(&mut has_primary[usize::from(aligned.alignment.mate != 0)], true)
+                    {
+                        return Err(fault(index, fragment.first.name, "it made two primary records of it"));
+                    }
+                }
+            }
+            for (read, has_primary) in fragment.reads().zip(has_primary) {
                 tally.reads += 1;
                 tally.bases += read.seq.len() as u64;
                 tally.paired += u64::from(fragment.mate.is_some());
+                if !has_primary {
+                    without += 1;
+                    first_without.get_or_insert((index, read.name));
+                }
             }
-            alignments.fragment(index).for_each(|aligned| tally.add(&aligned.alignment));
         }
-        tally
+        match first_without {
+            Some((index, name)) if without > left_out => Err(fault(index, name, "it made no record of it")),
+            _ => Ok(tally),
+        }
     }
 
     /// Takes over what an encoder did with reads of the chunk.
@@ -76,10 +102,11 @@ impl Tally {
         self.left_out + self.not_shown
     }
 
-    fn add(&mut self, Alignment { flags, template_length, .. }: &Alignment) {
+    /// Counts an alignment; whether it is a primary one.
+    fn add(&mut self, Alignment { flags, template_length, .. }: &Alignment) -> bool {
         if flags & (record::SECONDARY | record::SUPPLEMENTARY) != 0 {
             self.other_records += 1;
-            return;
+            return false;
         }
         self.primary_records += 1;
         self.mapped += u64::from(flags & record::UNMAPPED == 0);
@@ -89,6 +116,7 @@ impl Tally {
                 self.insert.add(template_length.unsigned_abs());
             }
         }
+        true
     }
 }
 
@@ -368,3 +396,6 @@ pub struct ReplicaReport {
     /// What the kernel refused, a sentence each.
     pub refused: Vec<String>,
 }
+
+#[cfg(test)]
+mod tests;

@@ -235,7 +235,7 @@ impl<'a, 's> Worker<'a, 's> {
 
     /// Encodes and commits a chunk that is mapped.
     fn put_out(&mut self, number: u64, chunk: &Chunk, mapped: Instant) -> Result<(), Error> {
-        let mut tally = Tally::of(chunk, &self.alignments);
+        let mut tally = Tally::of(chunk, &self.alignments)?;
         self.encoder.begin(chunk.ticket.lane, self.committer.buffer());
         let encoded = self.encoder.encode(chunk, &self.alignments);
         encoded.map_err(|error| self.intake.with_place(chunk, error))?;
