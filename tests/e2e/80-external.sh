@@ -260,7 +260,9 @@ index_options() {
         minimap2 -a $options ref.fa 1.fq > expected.sam 2> alone.stderr || fail "minimap2 $options"
         own expected.sam "$options" --build-index --engine-args "$options" ref.fa 1.fq
     done
-    for options in sr.k11.w3 sr.w5 map-pb.k17.H; do [ -s ref.fa.$options.mmi ] || fail "no $options: $(ls ref.fa*)"; done
+    for options in sr.k11.w3 sr.w5 map-pb.k17.H; do
+        [ -s ref.fa.$options.mmi ] || fail "no $options: $(ls ref.fa*)"
+    done
     refused 1 "ref.fa.sr.k12.mmi is missing" --engine $E --engine-args '-k 12' ref.fa 1.fq
     refused 1 "it was made with -k 21, and --engine-args has -k 11" --engine $E --engine-args '-k 11' ref.fa.sr.w5.mmi \
         1.fq
@@ -293,6 +295,19 @@ changed_references() {
             [ "$(grep -c "make it anew with this command" refused.err)" = 1 ] || fail "$E: $(cat refused.err)"
             rm -r tmp/zerohop-*
         done
+    done
+}
+
+# mates that are given as single reads have the same names: each record is put to its own read, in whatever order they
+# come (SNAP with several threads)
+same_names() {
+    for E in $engines; do
+        [ "$(about $E 'e["contract"]["same_records"]')" = free ] || continue
+        alone one.sam 1.fq
+        alone two.sam 2.fq
+        cat one.sam two.sam > expected.sam
+        align -t 4 -o own.sam ref.fa 1.fq --reads 2.fq
+        cmp <(records own.sam) <(records expected.sam) || fail "$E: reads of the same names"
     done
 }
 
@@ -856,7 +871,7 @@ END
 
 for E in $engines; do make_index $E; done
 for part in listing missing_index build_index inputs fasta warnings index_options changed_references \
-    pairs_as_single_reads learning plans farm alternates outputs groups \
+    same_names pairs_as_single_reads learning plans farm alternates outputs groups \
     comments names headers gem3_names empty_reads zero_reads engine_args refusals own_descriptors programs \
     comparison; do
     [[ $part =~ ${PART-} ]] || continue

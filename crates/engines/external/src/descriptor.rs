@@ -206,7 +206,7 @@ pub struct Reads {
     /// Whether it fails if it gets no reads at all: then a process for which none are left is ended by us.
     #[serde(default)]
     pub needed: bool,
-    /// When it aligns pairs, in words that say what to do else; absent if it always does.
+    /// What to do if records of pairs do not say which mate they are of, in words: with which options that is so.
     pub pairs: Option<String>,
     /// Single reads in an ordinary file, where that is told otherwise.
     pub plain_single: Option<Vec<String>>,

@@ -1,6 +1,6 @@
 //! The end of a program where records come out.
 
-use crate::ledger::{Expected, Ledger, Rules};
+use crate::ledger::{Expected, Ledger};
 use crate::process::{Feeding, Running};
 use memchr::memchr;
 use std::fs::File;
@@ -43,8 +43,9 @@ pub(crate) struct Drainer {
 }
 
 impl Drainer {
-    pub(crate) fn new(running: Arc<Running>, output: File, expected: Receiver<Expected>, rules: Rules) -> Self {
-        let (buffer, ledger) = (Vec::new(), Ledger::new(rules));
+    /// Takes what `running` writes; `ledger` is its account.
+    pub(crate) fn new(running: Arc<Running>, output: File, expected: Receiver<Expected>, ledger: Ledger) -> Self {
+        let buffer = Vec::new();
         let (taken, filled, searched, ended, begun, idle) = (0, 0, 0, false, false, false);
         Drainer { running, output, buffer, taken, filled, searched, ended, begun, idle, expected, ledger }
     }

@@ -1,7 +1,7 @@
 //! The end of a program where reads go in.
 
 use crate::descriptor::Via;
-use crate::ledger::Expected;
+use crate::ledger::{Asked, Expected};
 use crate::pipes::Pipes;
 use crate::process::{Feeding, Running};
 use std::path::PathBuf;
@@ -26,7 +26,8 @@ pub(crate) struct Feeder {
     pub(crate) via: Via,
     pub(crate) paired: bool,
     pub(crate) fasta: bool,
-    pub(crate) comments: bool,
+    /// What the draining end needs of each read.
+    pub(crate) asked: Asked,
     /// Whether it has got a read, or needs none.
     pub(crate) given: bool,
     /// The first file of each lane, for messages.
@@ -41,7 +42,7 @@ impl Feed for Feeder {
     fn feed(&mut self, chunk: &Chunk, number: u64, stop: &AtomicBool) -> Result<bool, Error> {
         self.check(chunk)?;
         // Before the first byte is written: what comes out may be looked for at once.
-        if self.expected.send(Expected::of(chunk, number, self.paired, self.comments)).is_err() {
+        if self.expected.send(Expected::of(chunk, number, self.paired, self.asked)).is_err() {
             return Ok(false);
         }
         self.given = true;

@@ -6,7 +6,7 @@ use crate::drain::Drainer;
 use crate::error::ExternalError;
 use crate::feed::Feeder;
 use crate::found::{Found, FoundIndex};
-use crate::ledger::Rules;
+use crate::ledger::{Asked, Ledger, Rules};
 use crate::pipes::Pipes;
 use crate::process::{Identity, Running, start};
 use std::ffi::OsString;
@@ -127,6 +127,7 @@ impl Launch<'_> {
             repeats_primary: descriptor.order.repeats_primary,
             names_take_comments: descriptor.reads.names_take_comments,
         };
+        let ledger = Ledger::new(rules, descriptor.reads.pairs.clone());
         let blamed = Arc::clone(&running);
         let feed = Box::new(Feeder {
             running: Arc::clone(&running),
@@ -134,13 +135,13 @@ impl Launch<'_> {
             via: descriptor.reads.via,
             paired: self.paired,
             fasta: self.fasta,
-            comments: self.comments,
+            asked: Asked { comments: self.comments, digests: !keeps_order },
             given: !descriptor.reads.needed,
             lanes: Arc::clone(&self.lanes),
             expected: tell,
             written: Default::default(),
         });
-        let drain = Box::new(Drainer::new(running, File::from(output), expected, rules));
+        let drain = Box::new(Drainer::new(running, File::from(output), expected, ledger));
         let blame = Arc::new(move |what: &str| blamed.fault(what));
         Ok(Instance { plan, feed, drain, blame, leave: Arc::default() })
     }

@@ -1,128 +1,21 @@
 //! What a program owes us: which reads it was given, and whose record a line is.
 //!
 //! A program that keeps the order of the reads is held to it: its records must be those of the next read. The records
-//! of one that does not are put back by the name of their read, and by count where several reads have the same name.
+//! of one that does not are put back by the name of their read, and by its bases where several have the same name.
 //! Either way every read must come back, and no chunk leaves before those that the program was given earlier.
 
+mod expected;
+
+pub(crate) use expected::{Asked, Expected, Rules};
+
+use expected::{Kind, Marks, bare, digest_of_record, other_number};
 use std::collections::{HashMap, VecDeque};
 use xxhash_rust::xxh3::xxh3_64;
-use zerohop_model::chunk::{Chunk, Fragment, Span};
+use zerohop_model::chunk::Span;
 use zerohop_model::error::shown;
 use zerohop_model::instance::{Answer, Line};
 use zerohop_model::measurement::Tally;
 use zerohop_model::record::{FIRST, LAST, PAIRED, PROPER_PAIR, SECONDARY, SUPPLEMENTARY, UNMAPPED};
-
-/// What is to be known of a fragment besides its name.
-#[derive(Debug, Clone, Copy)]
-struct Kind {
-    /// Whether its mates have names of their own, which differ in the last character alone (`x.1` and `x.2`).
-    numbered: bool,
-    /// Which of its reads have no bases: a program may write no record of such a mate.
-    empty: [bool; 2],
-}
-
-/// The reads of a chunk that a program was given.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct Expected {
-    /// Number of the chunk in the run.
-    pub(crate) number: u64,
-    pub(crate) lane: u32,
-    bases: u64,
-    /// Whether its fragments are pairs.
-    paired: bool,
-    /// The names of the first reads of the fragments, one after the other, and where each ends.
-    names: Vec<u8>,
-    name_ends: Vec<u32>,
-    kinds: Vec<Kind>,
-    /// The comments of the reads and where each ends, if they were asked for.
-    comments: Vec<u8>,
-    comment_ends: Vec<u32>,
-    marks: Vec<Marks>,
-}
-
-/// What the input says of a read, and the program is not told.
-#[derive(Debug, Clone, Copy)]
-struct Marks {
-    /// Whether it failed the sequencer's filters.
-    failed_filters: bool,
-    has_qualities: bool,
-}
-
-impl Expected {
-    /// The reads of `chunk`, all of them pairs or none.
-    pub(crate) fn of(chunk: &Chunk, number: u64, paired: bool, comments: bool) -> Self {
-        let mut expected = Expected { number, lane: chunk.ticket.lane, paired, ..Expected::default() };
-        chunk.fragments().for_each(|fragment| expected.add(&fragment, comments));
-        expected
-    }
-
-    fn add(&mut self, fragment: &Fragment<'_>, comments: bool) {
-        let name = bare(fragment.first.name);
-        self.names.extend_from_slice(name);
-        self.name_ends.push(self.names.len() as u32);
-        let mut empty = [false; 2];
-        for (read, empty) in fragment.reads().zip(&mut empty) {
-            self.bases += read.seq.len() as u64;
-            *empty = read.seq.is_empty();
-            self.marks.push(Marks { failed_filters: read.failed_filters, has_qualities: read.qual.is_some() });
-            if comments {
-                self.comments.extend_from_slice(read.comment);
-                self.comment_ends.push(self.comments.len() as u32);
-            }
-        }
-        let numbered = fragment.mate.is_some_and(|mate| bare(mate.name) != name);
-        self.kinds.push(Kind { numbered, empty });
-    }
-
-    /// Which mate of a fragment a record of this name is of, as far as names tell: 0 where they are the same. None if
-    /// it is of another fragment.
-    fn mate_named(&self, fragment: usize, name: &[u8], rules: Rules) -> Option<usize> {
-        let own = self.name(fragment);
-        let Some((start, rest)) = name.split_at_checked(own.len()) else {
-            // bwa cuts off any number, not those of mates alone.
-            return matches!(own, [start @ .., b'/', b'0'..=b'9'] if start == name).then_some(0);
-        };
-        let may_follow = rest.is_empty() || rules.names_take_comments && rest[0] == b'_';
-        if !may_follow {
-            return None;
-        }
-        if start == own {
-            return Some(0);
-        }
-        let numbered = self.kinds[fragment].numbered && other_number(own).eq(start.iter().copied());
-        numbered.then_some(1)
-    }
-
-    fn len(&self) -> usize {
-        self.name_ends.len()
-    }
-
-    fn reads(&self) -> u64 {
-        self.len() as u64 * if self.paired { 2 } else { 1 }
-    }
-
-    fn name(&self, fragment: usize) -> &[u8] {
-        &self.names[span(&self.name_ends, fragment)]
-    }
-
-    fn comment(&self, fragment: usize, mate: usize) -> Span {
-        if self.comment_ends.is_empty() {
-            return Span::default();
-        }
-        let range = span(&self.comment_ends, self.read(fragment, mate));
-        Span { start: range.start as u32, end: range.end as u32 }
-    }
-
-    /// The number of a read.
-    fn read(&self, fragment: usize, mate: usize) -> usize {
-        if self.paired { 2 * fragment + mate } else { fragment }
-    }
-}
-
-fn span(ends: &[u32], index: usize) -> std::ops::Range<usize> {
-    let start = if index == 0 { 0 } else { ends[index - 1] };
-    start as usize..ends[index] as usize
-}
 
 /// A chunk whose records are coming.
 #[derive(Debug)]
@@ -151,21 +44,12 @@ struct Fields<'l> {
     template_length: i64,
 }
 
-/// What a program promises.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Rules {
-    /// Its records keep the order of the reads.
-    pub(crate) keeps_order: bool,
-    /// It may write several primary records of a read (bowtie -k, which knows no secondary ones).
-    pub(crate) repeats_primary: bool,
-    /// Names of its records may go on with `_` and words of the comment.
-    pub(crate) names_take_comments: bool,
-}
-
 /// The account of one program.
 #[derive(Debug)]
 pub(crate) struct Ledger {
     rules: Rules,
+    /// What to do if records of pairs do not say which mate they are of, in words.
+    pairs: Option<String>,
     open: VecDeque<Open>,
     /// Chunks that have left: the position in the row of the first that is open.
     gone: u64,
@@ -180,10 +64,12 @@ pub(crate) struct Ledger {
 }
 
 impl Ledger {
-    pub(crate) fn new(rules: Rules) -> Self {
+    /// The account of a program of these rules; `pairs` says what to do if records of pairs do not say which mate they
+    /// are of.
+    pub(crate) fn new(rules: Rules, pairs: Option<String>) -> Self {
         let (open, by_name) = (VecDeque::new(), HashMap::new());
         let (gone, next, current, chunks_out, reads_in, reads_out) = (0, (0, 0), None, 0, 0, 0);
-        Ledger { rules, open, gone, next, by_name, current, chunks_out, reads_in, reads_out }
+        Ledger { rules, pairs, open, gone, next, by_name, current, chunks_out, reads_in, reads_out }
     }
 
     /// Adds a chunk that the program is given.
@@ -224,7 +110,7 @@ impl Ledger {
         });
         if !same {
             self.close()?;
-            self.current = Some(self.find(fields.name)?);
+            self.current = Some(self.find(&fields, line)?);
         }
         self.add(&fields, line)
     }
@@ -315,7 +201,8 @@ impl Ledger {
         (chunk, fragment)
     }
 
-    fn find(&mut self, name: &[u8]) -> Result<Current, String> {
+    fn find(&mut self, fields: &Fields<'_>, line: &[u8]) -> Result<Current, String> {
+        let name = fields.name;
         let unknown = || format!("wrote a record of read '{}', which it was not given or had done", shown(name));
         let (chunk, fragment) = if self.rules.keeps_order {
             let (chunk, fragment) = self.settle(self.next);
@@ -327,7 +214,7 @@ impl Ledger {
             self.next = (chunk, fragment + 1);
             (chunk, fragment)
         } else {
-            let (chunk, fragment) = self.take_named(name).ok_or_else(unknown)?;
+            let (chunk, fragment) = self.take_named(fields, line).ok_or_else(unknown)?;
             if !self.is_of(self.at(chunk), fragment, name) {
                 return Err(unknown());
             }
@@ -336,14 +223,23 @@ impl Ledger {
         Ok(Current { chunk, fragment, seen: [false; 2] })
     }
 
-    /// Takes the first fragment of this name, or of the name of its first mate where this is the second's.
-    fn take_named(&mut self, name: &[u8]) -> Option<(u64, usize)> {
-        let mut hash = xxh3_64(name);
+    /// Takes the fragment of this name, or of the name of its first mate where this is the second's. Of several of one
+    /// name it is the first whose bases these are; the first of all if the program has changed them.
+    fn take_named(&mut self, fields: &Fields<'_>, line: &[u8]) -> Option<(u64, usize)> {
+        let mut hash = xxh3_64(fields.name);
         if !self.by_name.contains_key(&hash) {
-            hash = xxh3_64(&other_number(name).collect::<Vec<u8>>());
+            hash = xxh3_64(&other_number(fields.name).collect::<Vec<u8>>());
         }
         let owners = self.by_name.get_mut(&hash)?;
-        let (chunk, fragment) = owners.pop_front()?;
+        let mut of_bases = None;
+        if owners.len() > 1 {
+            let (digest, open, gone) = (digest_of_record(line, fields.flags), &self.open, self.gone);
+            let has_bases = |&(chunk, fragment): &(u64, u32)| {
+                open[(chunk - gone) as usize].expected.has_bases(fragment as usize, digest)
+            };
+            of_bases = owners.iter().position(has_bases);
+        }
+        let (chunk, fragment) = owners.remove(of_bases.unwrap_or(0))?;
         if owners.is_empty() {
             self.by_name.remove(&hash);
         }
@@ -355,9 +251,13 @@ impl Ledger {
         let Some(mut current) = self.current else { return Ok(()) };
         let rules = self.rules;
         let open = self.at_mut(current.chunk);
-        let mate = open.mate_of(current.fragment, fields, rules).ok_or_else(|| {
-            format!("wrote a record of read '{}' that does not say which mate it is of", shown(fields.name))
-        })?;
+        let Some(mate) = open.mate_of(current.fragment, fields, rules) else { return Err(self.without_mate(fields)) };
+        if open.is_swapped(current.fragment, fields, rules) {
+            return Err(format!(
+                "wrote a record of read '{}', the second mate, as that of the first",
+                shown(fields.name)
+            ));
+        }
         let primary = fields.flags & (SECONDARY | SUPPLEMENTARY) == 0;
         if primary && current.seen[mate] && !rules.repeats_primary {
             return Err(format!("wrote a second primary record of read '{}'", shown(fields.name)));
@@ -367,7 +267,11 @@ impl Ledger {
         let start = open.answer.text.len();
         open.answer.text.extend_from_slice(line);
         let end = u32::try_from(open.answer.text.len()).map_err(|_| {
-            format!("wrote more than 4 GiB for {} reads: have it write fewer records per read", open.expected.reads())
+            format!(
+                "wrote more than 4 GiB for {} reads: have it write fewer records per read, or \
+                 give it smaller batches",
+                open.expected.reads()
+            )
         })?;
         let text = Span { start: start as u32, end };
         let (comment, fragment) = (open.expected.comment(current.fragment, mate), current.fragment as u32);
@@ -381,6 +285,16 @@ impl Ledger {
         open.owners.push(current.fragment as u32);
         self.current = Some(current);
         Ok(())
+    }
+
+    /// What is wrong with a record that does not say which mate it is of.
+    fn without_mate(&self, fields: &Fields<'_>) -> String {
+        let name = shown(fields.name);
+        let hint = self.pairs.as_ref().map_or(String::new(), |hint| format!(": {hint}"));
+        match fields.flags & (PAIRED | SECONDARY | SUPPLEMENTARY) {
+            0 => format!("took the mates of pair '{name}' for single reads{hint}"),
+            _ => format!("wrote a record of read '{name}' that does not say which mate it is of{hint}"),
+        }
     }
 }
 
@@ -398,6 +312,13 @@ impl Open {
             (0, [true, _]) => Some(1),
             _ => None,
         }
+    }
+
+    /// Whether a record is of the second mate by its name, and of the first by its flags.
+    fn is_swapped(&self, fragment: usize, fields: &Fields<'_>, rules: Rules) -> bool {
+        let is_first = fields.flags & (FIRST | LAST) == FIRST;
+        let numbered = self.expected.paired && self.expected.kinds[fragment].numbered;
+        is_first && numbered && self.expected.mate_named(fragment, fields.name, rules) == Some(1)
     }
 
     /// Counts a record; `counts` says whether it is the one that stands for its read.
@@ -426,24 +347,6 @@ impl Open {
         order.sort_by_key(|&line| self.owners[line]);
         self.answer.lines = order.into_iter().map(|line| self.answer.lines[line]).collect();
     }
-}
-
-/// A name without numbers of mates at its end, which some programs keep and some drop.
-fn bare(mut name: &[u8]) -> &[u8] {
-    while let [rest @ .., b'/', b'1' | b'2'] = name {
-        name = rest;
-    }
-    name
-}
-
-/// The name with the number of the other mate at its end: 2 for 1, and 1 for 2.
-fn other_number(name: &[u8]) -> impl Iterator<Item = u8> {
-    let last = name.len().wrapping_sub(1);
-    name.iter().enumerate().map(move |(i, &byte)| match byte {
-        b'1' if i == last => b'2',
-        b'2' if i == last => b'1',
-        byte => byte,
-    })
 }
 
 /// The fields of a line that are looked at; the whole of it is checked later.

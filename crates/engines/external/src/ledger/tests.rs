@@ -1,6 +1,6 @@
 use super::*;
 use proptest::prelude::*;
-use zerohop_model::chunk::{ReadSpans, Ticket};
+use zerohop_model::chunk::{Chunk, ReadSpans, Ticket};
 
 /// A chunk of fragments with these names and a comment `c:NAME` for each; each read has a base.
 fn chunk(number: u64, names: &[&str], paired: bool) -> (Chunk, Expected) {
@@ -18,7 +18,7 @@ fn chunk(number: u64, names: &[&str], paired: bool) -> (Chunk, Expected) {
         let spans = ReadSpans { name, comment, seq, ..ReadSpans::default() };
         chunk.push(spans, paired.then_some(spans));
     }
-    let expected = Expected::of(&chunk, number, paired, true);
+    let expected = Expected::of(&chunk, number, paired, Asked { comments: true, digests: true });
     (chunk, expected)
 }
 
@@ -34,7 +34,8 @@ fn text(answer: &Answer) -> Vec<String> {
 /// Gives a ledger the chunks, then the lines; returns the answers.
 fn run(keeps_order: bool, chunks: Vec<Expected>, lines: &[String]) -> Result<Vec<Answer>, String> {
     let rules = Rules { keeps_order, repeats_primary: false, names_take_comments: true };
-    let (mut ledger, mut answers, mut answer) = (Ledger::new(rules), Vec::new(), Answer::default());
+    let (mut ledger, mut answers, mut answer) =
+        (Ledger::new(rules, Some("only with -x sr".to_owned())), Vec::new(), Answer::default());
     chunks.into_iter().for_each(|chunk| ledger.expect(chunk));
     for line in lines {
         ledger.place(line.as_bytes())?;
@@ -82,7 +83,7 @@ fn pairs(reads: &[[(&str, u32); 2]]) -> Expected {
         });
         chunk.push(first, Some(mate));
     }
-    Expected::of(&chunk, 0, true, false)
+    Expected::of(&chunk, 0, true, Asked { comments: false, digests: false })
 }
 
 #[test]
@@ -100,6 +101,11 @@ fn mates_may_have_names_of_their_own() {
         let turned = [2, 3, 1, 0, 4, 5].map(|i| lines[i].clone());
         let answers = run(false, vec![expected.clone()], &turned).unwrap();
         assert_eq!(text(&answers[0]), [1, 0, 2, 3, 4, 5].map(|i| lines[i].clone()));
+    }
+    let swapped = [line("x.1", 129), line("x.2", 65)];
+    for keeps_order in [true, false] {
+        let error = run(keeps_order, vec![expected.clone()], &swapped).unwrap_err();
+        assert_eq!(error, "wrote a record of read 'x.2', the second mate, as that of the first");
     }
     let odd = [line("x.1", 65), line("x.3", 129)];
     assert!(run(true, vec![expected], &odd).unwrap_err().starts_with("left out mate 2 of read 'x.1'"));
@@ -142,13 +148,82 @@ fn what_is_lost_or_made_up_is_named() {
     let pair = || vec![chunk(0, &["a", "b"], true).1];
     let half = [line("a", 65), line("b", 65)];
     assert_eq!(run(true, pair(), &half).unwrap_err(), "left out mate 2 of read 'a'");
-    assert!(run(true, pair(), &[line("a", 0)]).unwrap_err().contains("which mate"));
+    let single = run(true, pair(), &[line("a", 0)]).unwrap_err();
+    assert_eq!(single, "took the mates of pair 'a' for single reads: only with -x sr");
+    assert!(run(true, pair(), &[line("a", PAIRED)]).unwrap_err().contains("which mate"));
+    assert!(run(true, pair(), &[line("a", SECONDARY)]).unwrap_err().ends_with("mate it is of: only with -x sr"));
+    assert!(run(true, pair(), &[line("a", PAIRED | FIRST | LAST)]).unwrap_err().contains("which mate"));
     let not_primary = [line("a", 2113), line("a", 129), line("b", 65)];
     assert_eq!(run(true, pair(), &not_primary).unwrap_err(), "left out mate 1 of read 'a'");
     let twice = [line("a", 65), line("a", 129), line("a", 65)];
     assert_eq!(run(true, pair(), &twice).unwrap_err(), "wrote a second primary record of read 'a'");
     for odd in ["", "a", "a\t65", "a\tx\t*\t0\t0\t*\t*\t0\t0\t*\t*", "a\t70000\t*\t0\t0\t*\t*\t0\t0\t*\t*"] {
         assert!(run(true, pair(), &[odd.to_owned()]).unwrap_err().contains("no SAM record"), "{odd}");
+    }
+}
+
+/// Reads of two chunks have the same names, as mates that are given as single reads, and the second chunk comes first.
+#[test]
+fn reads_of_one_name_are_told_apart_by_their_bases() {
+    let chunk = |number: u64, bases: [&str; 2]| {
+        let mut chunk = Chunk::default();
+        for (name, bases) in ["a", "b"].into_iter().zip(bases) {
+            let bytes = &mut chunk.text[0].bytes;
+            let start = bytes.len() as u32;
+            bytes.extend_from_slice(name.as_bytes());
+            bytes.extend_from_slice(bases.as_bytes());
+            let (name, seq) = (Span { start, end: start + 1 }, Span { start: start + 1, end: bytes.len() as u32 });
+            chunk.push(ReadSpans { name, seq, ..ReadSpans::default() }, None);
+        }
+        Expected::of(&chunk, number, false, Asked { comments: false, digests: true })
+    };
+    let line = |name: &str, flags: u16, bases: &str| format!("{name}\t{flags}\tc\t1\t9\t*\t*\t0\t0\t{bases}\t*");
+    let chunks = vec![chunk(0, ["AACG", "TTTN"]), chunk(1, ["GGG", "CAT"])];
+    // The third is the reverse of TTTN. The bases of the last were changed by the program.
+    let lines = [line("a", 0, "GGG"), line("b", 4, "cat"), line("b", 16, "NAAA"), line("a", 0, "AAC")];
+    let answers = run(false, chunks, &lines).unwrap();
+    assert_eq!(text(&answers[0]), [lines[3].clone(), lines[2].clone()]);
+    assert_eq!(text(&answers[1]), [lines[0].clone(), lines[1].clone()]);
+}
+
+/// What a program that is out of order may do to its reads.
+#[test]
+fn no_read_is_lost_doubled_or_put_to_another() {
+    let singles = |names: &[&'static str]| names.iter().map(|name| line(name, 0)).collect::<Vec<_>>();
+    let given = || vec![chunk(0, &["a", "b"], false).1, chunk(1, &["c", "d"], false).1];
+    let (second, done, lost) = ("a second primary record of read", "not given or had done", "did not come back");
+    for (keeps_order, names, words) in [
+        // One is doubled where another is dropped: the totals are right.
+        (true, &["a", "a", "c", "d"][..], second),
+        (false, &["a", "a", "c", "d"], second),
+        (false, &["a", "c", "a", "d"], done),
+        (true, &["a", "b", "c", "c"], second),
+        (false, &["d", "c", "b", "d"], done),
+        // A record of another chunk in place of one of this.
+        (true, &["a", "c", "b", "d"], "'c' where one of 'b' was due"),
+        (false, &["c", "d", "a", "c"], done),
+        // The end is missing.
+        (true, &["a", "b", "c"], lost),
+        (false, &["d", "c", "a"], lost),
+    ] {
+        let error = run(keeps_order, given(), &singles(names)).map(|_| ()).unwrap_err();
+        assert!(error.contains(words), "{names:?}: {error}");
+    }
+    let pairs = || vec![chunk(0, &["a", "b"], true).1];
+    for (lines, words) in [
+        // A mate twice in place of both.
+        (&[("a", 65), ("a", 65), ("b", 65), ("b", 129)][..], second),
+        (&[("a", 129), ("b", 65), ("b", 129)], "left out mate 1 of read 'a'"),
+        // Records that are not primary stand for no read.
+        (&[("a", 321), ("a", 385), ("b", 65), ("b", 129)], "left out mate 1 of read 'a'"),
+        (&[("a", 65), ("a", 385), ("b", 65), ("b", 129)], "left out mate 2 of read 'a'"),
+        (&[("a", 65), ("a", 129), ("a", 129), ("b", 65)], second),
+    ] {
+        let lines: Vec<String> = lines.iter().map(|&(name, flags)| line(name, flags)).collect();
+        for keeps_order in [true, false] {
+            let error = run(keeps_order, pairs(), &lines).map(|_| ()).unwrap_err();
+            assert!(error.contains(words), "{lines:?}: {error}");
+        }
     }
 }
 
@@ -171,7 +246,7 @@ proptest! {
                 None => lines[index].truncate(at / 2),
             }
         }
-        let mut ledger = Ledger::new(Rules { keeps_order, repeats_primary: paired, names_take_comments: false });
+        let mut ledger = Ledger::new(Rules { keeps_order, repeats_primary: paired, names_take_comments: false }, None);
         ledger.expect(chunk(0, &["a", "b"], paired).1);
         ledger.expect(chunk(1, &["c", "a"], paired).1);
         let (mut answer, mut lines_out) = (Answer::default(), 0);
