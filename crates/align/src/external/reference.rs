@@ -16,6 +16,8 @@ use zerohop_model::record::Contig;
 
 /// A contig of a reference, and whether it has a base A, C, G or T. (bowtie and hisat2 leave out those that have none.)
 type Known = (Contig, bool);
+/// What a reference has, or why it cannot be read.
+type Contigs = Result<Vec<Known>, InputError>;
 
 /// Looks at the time of an index. What the user should know goes to `notes`.
 ///
@@ -46,7 +48,7 @@ pub fn check_time(
 
 /// The contigs of a reference, which are read while the aligner loads its index.
 pub struct Reference {
-    reading: Mutex<Option<JoinHandle<Result<Vec<Known>, InputError>>>>,
+    reading: Mutex<Option<JoinHandle<Contigs>>>,
     /// The first file of the index.
     index: PathBuf,
     command: String,
@@ -87,7 +89,7 @@ impl Reference {
 }
 
 /// The contigs of a FASTA.
-fn contigs(reference: &Path) -> Result<Vec<Known>, InputError> {
+fn contigs(reference: &Path) -> Contigs {
     let mut have_bases = Vec::new();
     let contigs = read(reference, |piece| match piece {
         Piece::Contig { .. } => have_bases.push(false),
