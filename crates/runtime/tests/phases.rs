@@ -147,6 +147,8 @@ impl Phases for SumsMapper<'_> {
         for fragment in chunk.fragments() {
             let locus = Some(Locus { contig: 0, position: read as u32 });
             out.push(Alignment { locus, template_length: *sum, ..Alignment::default() }, [], []);
+            // One record stands for a pair.
+            out.leave_out(u64::from(fragment.mate.is_some()));
             out.end_fragment();
             read += fragment.reads().count() as u64;
         }
