@@ -2,7 +2,6 @@
 //! DuplicateScoringStrategy).
 
 use crate::primary::Primary;
-use crate::rules::Rules;
 use zerohop_model::record::QC_FAIL;
 
 /// The highest score of a record, so that the sum of two fits into 16 bits (Short.MAX_VALUE / 2).
@@ -18,7 +17,7 @@ pub(crate) fn score(primary: &Primary) -> i64 {
 
 /// Where a read began, with what was clipped.
 pub(crate) fn begin(primary: &Primary) -> i64 {
-    primary.begin(Rules::Picard)
+    if primary.is_reverse() { primary.end_of_picard } else { primary.start }
 }
 
 /// Whether a record is the first end of its pair: the one that began at the lesser place; of equal places, the one that

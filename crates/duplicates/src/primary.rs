@@ -1,6 +1,5 @@
 //! A primary record, as far as duplicates go.
 
-use crate::rules::Rules;
 use zerohop_model::record::{CigarOp, REVERSE};
 
 /// Base qualities below do not count.
@@ -74,14 +73,5 @@ impl Primary {
 
     pub(crate) fn is_reverse(&self) -> bool {
         self.has(REVERSE)
-    }
-
-    /// Where the read began, with what was clipped.
-    pub(crate) fn begin(&self, rules: Rules) -> i64 {
-        match (self.is_reverse(), rules) {
-            (false, _) => self.start,
-            (true, Rules::Samtools) => self.end,
-            (true, Rules::Picard) => self.end_of_picard,
-        }
     }
 }

@@ -11,6 +11,11 @@ pub(crate) fn score(primary: &Primary) -> i64 {
     (primary.qualities + primary.without_quality * NO_QUALITY) as i64
 }
 
+/// Where a read began, with what was clipped.
+pub(crate) fn begin(primary: &Primary) -> i64 {
+    if primary.is_reverse() { primary.end } else { primary.start }
+}
+
 /// How the mates of a pair lie to each other. The first letter is that of the left one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Orientation {

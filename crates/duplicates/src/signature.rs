@@ -161,7 +161,11 @@ impl Signatures {
 
     /// The signature of one end: where it is, and on which strand.
     fn push_end(&mut self, primary: &Primary, has_mate: bool) -> Result<(), Error> {
-        self.begin_key(END, primary.contig, primary.begin(self.search.rules));
+        let begin = match self.search.rules {
+            Rules::Samtools => samtools::begin(primary),
+            Rules::Picard => picard::begin(primary),
+        };
+        self.begin_key(END, primary.contig, begin);
         self.key.push(u8::from(primary.is_reverse()));
         self.end_key(primary);
         let (score, tie) = match self.search.rules {

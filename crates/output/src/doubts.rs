@@ -1,7 +1,5 @@
 //! What samtools cannot read of SAM that is written as the aligner's own program writes it.
 
-use crate::bam::MAX_NAME;
-use crate::tags::push_fields;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// What was found, by any encoder.
@@ -12,18 +10,14 @@ pub(crate) struct Doubts {
 }
 
 impl Doubts {
-    pub(crate) fn look_at_name(&self, name: &[u8]) {
-        if name.len() > MAX_NAME {
-            self.long_name.store(true, Ordering::Relaxed);
-        }
+    /// A name is longer than BAM, and samtools, can hold.
+    pub(crate) fn note_long_name(&self) {
+        self.long_name.store(true, Ordering::Relaxed);
     }
 
-    /// Looks at a comment that a record shows; `scratch` is for what is made of it.
-    pub(crate) fn look_at_comment(&self, comment: &[u8], scratch: &mut Vec<u8>) {
-        scratch.clear();
-        if push_fields(scratch, comment).is_err() {
-            self.odd_comment.store(true, Ordering::Relaxed);
-        }
+    /// A comment that a record shows is not made of fields.
+    pub(crate) fn note_odd_comment(&self) {
+        self.odd_comment.store(true, Ordering::Relaxed);
     }
 
     /// What the user should know.

@@ -6,7 +6,7 @@ use crate::marking::Signer;
 use crate::mates::Mate;
 use crate::order::SortOrder;
 use crate::records::{Bases, Record, Shown, is_aligned};
-use crate::tags::{Comments, RecordContext};
+use crate::tags::{Comments, RecordContext, push_fields};
 use crate::unaligned::{UnalignedEncoder, is_primary};
 use crate::{bam, sam};
 use zerohop_bgzf::BlockCompressor;
@@ -36,10 +36,15 @@ impl Form {
     /// Looks whether samtools can read a record.
     fn look(&mut self, context: &RecordContext<'_>, name: &[u8], comment: &[u8]) {
         let Form::Sam { translated, has_looked } = self else { return };
-        context.doubts.look_at_name(name);
+        if name.len() > bam::MAX_NAME {
+            context.doubts.note_long_name();
+        }
         if !*has_looked && context.comments == Comments::AsTheyStand && !comment.is_empty() {
             *has_looked = true;
-            context.doubts.look_at_comment(comment, translated);
+            translated.clear();
+            if push_fields(translated, comment).is_err() {
+                context.doubts.note_odd_comment();
+            }
         }
     }
 }
