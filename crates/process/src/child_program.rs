@@ -34,7 +34,7 @@ use std::process::{Command, Stdio};
 /// - has no descriptor of ours but standard input, output and error;
 /// - gets the signals that [`HeldSignals`](crate::HeldSignals) holds back here, and may have as many files open as this
 ///   process when it was started;
-/// - is marked in its environment, as all that it starts, so that all of them can be ended with it;
+/// - is marked in its environment, as all that it starts, so that all of them are ended with it;
 /// - is ended with all that it has started by our reaper if we are killed ([`crate::prepare`]).
 ///
 /// ```no_run
@@ -48,6 +48,7 @@ pub struct ChildProgram {
     given: Vec<OwnedFd>,
     own_group: bool,
     keeps_descriptors: bool,
+    may_leave: bool,
 }
 
 impl ChildProgram {
@@ -55,7 +56,7 @@ impl ChildProgram {
     pub fn new(program: impl AsRef<OsStr>) -> Self {
         let mut command = Command::new(program);
         command.stdin(Stdio::null());
-        ChildProgram { command, given: Vec::new(), own_group: true, keeps_descriptors: false }
+        ChildProgram { command, given: Vec::new(), own_group: true, keeps_descriptors: false, may_leave: false }
     }
 
     /// With further arguments.
@@ -102,18 +103,19 @@ impl ChildProgram {
         self
     }
 
-    /// As a program that the user's shell might have started: in our process group, so that it can read our terminal
-    /// and is interrupted with us; with our standard input and what else the shell has opened for it.
-    pub fn in_foreground(mut self) -> Self {
-        self.command.stdin(Stdio::inherit());
-        (self.own_group, self.keeps_descriptors) = (false, true);
+    /// As a program that the user's shell might have started: with what else the shell has opened for it. What it has
+    /// put out of its process group when it ends well stays: then it is a service that was meant to.
+    pub fn of_users(mut self) -> Self {
+        (self.keeps_descriptors, self.may_leave) = (true, true);
         self
     }
 
-    /// With what else the user's shell has opened for it.
-    pub fn keeping_descriptors(mut self) -> Self {
-        self.keeps_descriptors = true;
-        self
+    /// The same, in our process group, so that it can read our terminal and is interrupted with us; with our standard
+    /// input.
+    pub fn in_foreground(mut self) -> Self {
+        self.command.stdin(Stdio::inherit());
+        self.own_group = false;
+        self.of_users()
     }
 
     /// The name or path that it was given.
@@ -149,7 +151,7 @@ impl ChildProgram {
             charged.push(group.inspect_err(|_| drop(end_group(&mut child)))?);
         }
         let group = self.own_group.then_some(child.id());
-        Ok(RunningChild::new(child, Family { mark, group }, charged))
+        Ok(RunningChild::new(child, Family { mark, group }, self.may_leave, charged))
     }
 }
 

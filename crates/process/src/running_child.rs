@@ -7,22 +7,22 @@ use crate::signals::Signal;
 use std::io;
 use std::process::{Child, ChildStderr, ChildStdin, ChildStdout, ExitStatus};
 
-/// A child of ours. Dropped before it has ended, it is killed with all that it has started.
-///
-/// What a child that ended well has left in its process group is killed, too; what it has put into other groups stays:
-/// then it is a service that was meant to.
+/// A child of ours. Dropped before it has ended, it is killed. All that it has started ends with it, but for services
+/// of a program of the user's that ended well ([`ChildProgram::of_users`](crate::ChildProgram::of_users)).
 #[derive(Debug)]
 pub struct RunningChild {
     child: Child,
     family: Family,
+    /// Whether what has left its group stays if it ends well.
+    may_leave: bool,
     /// How it ended, once it was waited for: until then its number, and its group's, is its own.
     status: Option<ExitStatus>,
     charged: Vec<Charged>,
 }
 
 impl RunningChild {
-    pub(crate) fn new(child: Child, family: Family, charged: Vec<Charged>) -> Self {
-        RunningChild { child, family, status: None, charged }
+    pub(crate) fn new(child: Child, family: Family, may_leave: bool, charged: Vec<Charged>) -> Self {
+        RunningChild { child, family, may_leave, status: None, charged }
     }
 
     pub(crate) fn family(&self) -> &Family {
@@ -114,7 +114,7 @@ impl RunningChild {
         self.family.kill_group();
         let status = self.child.wait()?;
         self.status = Some(status);
-        if !status.success() {
+        if !(self.may_leave && status.success()) {
             self.family.mark.kill_holders();
         }
         self.charged.clear();
@@ -174,15 +174,16 @@ mod tests {
     }
 
     #[test]
-    fn a_child_that_fails_leaves_nothing_and_one_that_ends_well_may() {
-        for status in [3, 0] {
+    fn a_child_leaves_nothing_and_a_program_of_the_users_may() {
+        for (status, of_users) in [(3, false), (0, false), (3, true), (0, true)] {
             let script = format!("setsid sh -c 'echo up; exec sleep 1000' & read x; exit {status}");
-            let mut child = shell(&script).stdin(Stdio::piped()).start().unwrap();
+            let program = if of_users { shell(&script).of_users() } else { shell(&script) };
+            let mut child = program.stdin(Stdio::piped()).start().unwrap();
             let (mut output, mark) = (child.take_stdout().unwrap(), child.family.mark.clone());
             assert_eq!(line(&mut output), "up");
             drop(child.take_stdin());
             assert_eq!(child.wait().unwrap().code(), Some(status));
-            if status == 0 {
+            if status == 0 && of_users {
                 assert!(!ends_within(&output, SHORT) && !mark.holders().is_empty());
                 mark.kill_holders();
             }

@@ -116,7 +116,7 @@ impl Supervision<'_> {
         let fault = |source| ExternalError::System { what: what.clone(), source };
         let mut program = ChildProgram::new(&words[0]).args(&words[1..]);
         program = match self.logs.is_some() || count > 1 {
-            true => program.keeping_descriptors(),
+            true => program.of_users(),
             false => program.in_foreground(),
         };
         if let Some(logs) = self.logs {
