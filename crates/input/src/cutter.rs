@@ -389,7 +389,7 @@ impl Cutter {
             // What lies before the end of a file is looked at first: a line too many is there, if it is what makes one
             // file longer than the other.
             if end.is_some() && known > start {
-                return Some(Ok(self.take(&starts, known, true)));
+                return Some(self.take(&starts, known, true));
             }
             if let Some(fault) = end.or_else(|| self.wrong(limiting, &starts)) {
                 self.done = true;

@@ -3,8 +3,8 @@
 //! 1. [`build`] cuts a FASTA file into parts of nearly equal letters or search times. The program's own tool formats
 //!    each: a [`Database`].
 //! 2. [`fasta`] reads queries and cuts them into batches; [`check`] reads all of them before the first search.
-//! 3. [`program`] has what zerohop knows of a program, [`options`] which of its options a user may give, [`settings`] its
-//!    command line.
+//! 3. [`program`] has what zerohop knows of a program, [`options`] which of its options a user may give, [`settings`]
+//!    its command line.
 //! 4. [`local`] searches one part with one batch, by the unmodified program, and gives [`Hit`]s: a subject of a query
 //!    each, with a key that sorts as the program sorts subjects in a search of the whole database.
 //! 5. [`merge`] puts the hits of all parts in that order, and cuts it off where the program would.

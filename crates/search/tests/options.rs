@@ -49,9 +49,8 @@ fn tries(program: Program) -> Vec<&'static str> {
 fn compare(program: Program, (queries, subjects): (&Path, &Path), folder: &Path) {
     let numbers: &[usize] = if is_long() { &[1, 2, 3, 5] } else { &[3] };
     format_whole(program, subjects.to_str().unwrap(), folder);
-    let database = |parts: usize| {
-        build(subjects, parts, program, &folder.join(format!("db{parts}")), None, &|_| ()).unwrap()
-    };
+    let database =
+        |parts: usize| build(subjects, parts, program, &folder.join(format!("db{parts}")), None, &|_| ()).unwrap();
     let databases: Vec<Database> = numbers.iter().map(|parts| database(*parts)).collect();
     for words in tries(program) {
         let user = shlex::split(words).unwrap();

@@ -14,9 +14,7 @@ use std::time::Duration;
 use zerohop_search::build::{Sampling, build};
 use zerohop_search::database::FileEntry;
 use zerohop_search::fasta::Limits;
-use zerohop_search::{
-    Batch, Database, Format, Outcome, Program, Sample, Search, SearchError, Settings, Times,
-};
+use zerohop_search::{Batch, Database, Format, Outcome, Program, Sample, Search, SearchError, Settings, Times};
 
 const ECOLI: &str = "ecoli_K12_MG1655.faa";
 const COLUMNS: &str = "std qlen slen";

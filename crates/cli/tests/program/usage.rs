@@ -58,7 +58,10 @@ const ROWS: &[(&str, &str)] = &[
         "align --replicas two ../ref.fa 1.fq",
     ),
     ("invalid value '0' for '--threads <N>': it must be a whole number from 1 to 65536", "align -t 0 ../ref.fa 1.fq"),
-    ("invalid value '10' for '--level <LEVEL>': it must be a whole number from 0 to 9", "align --level 10 ../ref.fa 1.fq"),
+    (
+        "invalid value '10' for '--level <LEVEL>': it must be a whole number from 0 to 9",
+        "align --level 10 ../ref.fa 1.fq",
+    ),
     (
         "--level is for BAM and CRAM, and for compressed files of unaligned reads: name the output .bam or .cram",
         "align --level 3 -o ../out/x.sam ../ref.fa 1.fq",

@@ -3,6 +3,7 @@
 use super::*;
 use std::io::{BufRead, BufReader};
 use std::process::Stdio;
+use zerohop_process::ChildProgram;
 
 pub(super) fn entry(batch: u64, count: u64, offset: u64, bytes: u64) -> Entry {
     // A second file that gets one byte of each batch.
@@ -197,11 +198,11 @@ fn a_rank_that_outlives_the_first_is_waited_for() {
     let folder = tempfile::tempdir().unwrap();
     let output = folder.path().join("out.tsv");
     let first = owner(&output, "a", Begin::Any);
-    let mut command = zerohop_process::command(std::env::current_exe().unwrap());
-    command.args(["--exact", "--nocapture", "journal::tests::a_rank_that_outlives_the_first_is_waited_for"]);
-    command.env(OUTPUT_OF_RANK, &output).stdin(Stdio::piped()).stdout(Stdio::piped());
-    let mut rank = command.spawn().unwrap();
-    let said = BufReader::new(rank.stdout.take().unwrap()).lines().map(Result::unwrap);
+    let rank = ChildProgram::new(std::env::current_exe().unwrap());
+    let rank = rank.args(["--exact", "--nocapture", "journal::tests::a_rank_that_outlives_the_first_is_waited_for"]);
+    let rank = rank.env(OUTPUT_OF_RANK, output.to_str().unwrap()).stdin(Stdio::piped()).stdout(Stdio::piped());
+    let mut rank = rank.start().unwrap();
+    let said = BufReader::new(rank.take_stdout().unwrap()).lines().map(Result::unwrap);
     assert!(said.into_iter().any(|line| line.contains("it writes")));
     drop(first);
     let words = format!("rank 1, process {} on host {}, of an earlier run, still writes", rank.id(), crate::host());
@@ -211,8 +212,7 @@ fn a_rank_that_outlives_the_first_is_waited_for() {
     }
     std::thread::scope(|scope| {
         let waits = scope.spawn(|| prepare(&output, &job("a"), Begin::Any, Duration::from_secs(60)).map(drop));
-        rank.kill().unwrap();
-        rank.wait().unwrap();
+        rank.end().unwrap();
         waits.join().unwrap().unwrap();
     });
 }

@@ -202,6 +202,7 @@ mod tests {
             nodes: (0..nodes).map(node).collect(),
             distances: (0..nodes).map(|i| (0..nodes).map(|j| 10 + 6 * i.abs_diff(j)).collect()).collect(),
             caches: Vec::new(),
+            cores: Vec::new(),
             page_size: Bytes(4096),
             huge_page_size: None,
             allowed: Allowed {
