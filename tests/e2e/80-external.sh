@@ -303,6 +303,8 @@ changed_references() {
 same_names() {
     for E in $engines; do
         [ "$(about $E 'e["contract"]["same_records"]')" = free ] || continue
+        # its records depend on the lengths of reads in all files, and on the reads before them in a chunk
+        [ $E != strobealign-program ] || continue
         alone one.sam 1.fq
         alone two.sam 2.fq
         cat one.sam two.sam > expected.sam

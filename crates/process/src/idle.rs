@@ -16,8 +16,8 @@ const LOOK: Duration = Duration::from_millis(500);
 /// Set when nobody wants the results of any program any more.
 static UNWANTED: AtomicBool = AtomicBool::new(false);
 
-/// Has all programs ended that [`output_within`](crate::output_within) waits for, for this process has failed and is
-/// about to end: those who wait learn within a second.
+/// Has all programs ended that [`output_within`](crate::RunningChild::output_within) waits for, for this process has
+/// failed and is about to end: those who wait learn within a second.
 pub fn end_programs() {
     UNWANTED.store(true, Ordering::Release);
 }

@@ -19,8 +19,8 @@ pub(crate) const NOT_TO_BE_SYNCED: [c_int; 2] = [libc::EINVAL, libc::EROFS];
 /// The path at which a program finds its standard input; `/dev/stdin` is a link to this that not every system has.
 pub const STDIN: &str = "/proc/self/fd/0";
 
-/// The paths at which a child finds the first two files that [`give_fds`](crate::give_fds) gave it; `/dev/fd` is a link
-/// to their folder that not every system has.
+/// The paths at which a child finds the first two files that it was [given](crate::ChildProgram::given); `/dev/fd` is a
+/// link to their folder that not every system has.
 pub const GIVEN_FDS: [&str; 2] = ["/proc/self/fd/3", "/proc/self/fd/4"];
 
 /// The program of this process, to be started again, also when its file has another name by now.

@@ -21,7 +21,7 @@ pub(crate) const NOT_TO_BE_SYNCED: [c_int; 6] =
 /// The path at which a program finds its standard input.
 pub const STDIN: &str = "/dev/fd/0";
 
-/// The paths at which a child finds the first two files that [`give_fds`](crate::give_fds) gave it.
+/// The paths at which a child finds the first two files that it was [given](crate::ChildProgram::given).
 pub const GIVEN_FDS: [&str; 2] = ["/dev/fd/3", "/dev/fd/4"];
 
 /// What a pipe holds at once; it grows to four times as much while there is room for pipes (xnu, `sys/pipe.h`).
@@ -49,7 +49,7 @@ pub(crate) fn most_files(limit: Option<u64>) -> Option<u64> {
     Some(limit.unwrap_or(OPEN_MAX).min(OPEN_MAX))
 }
 
-/// There is no such thing: the child goes on, and a [`Reaper`](crate::Reaper) that was charged with it ends it.
+/// There is no such thing: the child goes on, and the reaper, which was charged with it, ends it.
 pub(crate) fn end_with_parent() -> io::Result<()> {
     Ok(())
 }
