@@ -171,8 +171,8 @@ for number in range(0, len(reads), 4):
 PYTHON
     python_aligner far
     options="--engine far --engine-file $WORK/far.toml -t 2"
-    touch "$WORK/ref.fa.far"
     cp "$DATA/phix/phix.fasta" "$WORK/ref.fa"
+    touch "$WORK/ref.fa.far"
     expect coordinate "$options" "$WORK/ref.fa" "$DATA/phix/phix.1.fastq"
     check "a long contig" "$options --sort" "$WORK/ref.fa" "$DATA/phix/phix.1.fastq"
     [ -e "$WORK/own.bam.csi" ] && [ ! -e "$WORK/own.bam.bai" ] || fail "a long contig: no CSI"
