@@ -237,6 +237,8 @@ for line in sys.stdin:
 check_mate_tags() {
     local engine form
     gzip -cd "$DATA/ecoli/GCF_000005845.2_ASM584v2_genomic.fna.gz" > "$WORK/ref.fa"
+    # what samtools made of another reference of this name
+    rm -f "$WORK/ref.fa.fai"
     copies "$DATA/ecoli/ecoli_100_1.fq.gz" "$DATA/ecoli/ecoli_100_2.fq.gz" "$WORK/copies"
     local reads=("$WORK/copies_1.fq" "$WORK/copies_2.fq")
     zerohop engines > "$WORK/engines.txt"

@@ -7,8 +7,8 @@
 //!
 //! **Padding** is spaces at the end of the `+` line of a block's last read, which aligners skip
 //! (crates/lab/docs/blocked.md says which programs do not). The study padded the header line: that is a comment, which
-//! `-C` of bwa and others copy into their output. Spaces that stood there before are counted in the sidecar, so that the
-//! original comes back byte for byte.
+//! `-C` of bwa and others copy into their output. Spaces that stood there before are counted in the sidecar, so that
+//! the original comes back byte for byte.
 
 mod fit;
 mod restore;
