@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Fails on links of the Markdown files that lead to no file, or to no heading, and on pages of docs/ that the site's
-contents (docs/SUMMARY.md) do not have. Links to other sites are not looked at; raw data (bench/runs) are exempt."""
+"""Fails on links of the Markdown files that lead to no file, or to no heading, on runs (bench/runs) that a page or a
+comment cites and that are not there, and on pages of docs/ that the site's contents (docs/SUMMARY.md) do not have. Links to other sites are not looked at; raw data (bench/runs) are exempt."""
 import re
 import subprocess
 import sys
@@ -9,6 +9,7 @@ from urllib.parse import unquote
 
 ROOT = Path(__file__).resolve().parent.parent
 BLOCK = re.compile(r"^ *```.*?^ *```|`[^`\n]*`", re.M | re.S)
+RUN = "bench/runs/20[a-z0-9-]+"
 LINK = re.compile(r"\]\(\s*<?([^)\s>]+)")
 
 
@@ -32,11 +33,21 @@ def wrong_links(page):
             yield f"{target}: no such heading"
 
 
+def missing_runs():
+    cited = subprocess.run(["git", "grep", "-oE", "--untracked", RUN, "--", ".",
+                            ":!bench/runs"], cwd=ROOT, check=True, text=True, stdout=subprocess.PIPE)
+    for line in cited.stdout.splitlines():
+        page, _, run = line.partition(":")
+        if not (ROOT / run).is_dir():
+            yield f"{page}: {run}: no such run"
+
+
 def main():
     listed = subprocess.run(["git", "ls-files", "-co", "--exclude-standard", "*.md"], cwd=ROOT, check=True, text=True,
                             stdout=subprocess.PIPE).stdout.splitlines()
     pages = [ROOT / name for name in listed if not name.startswith("bench/runs/") and (ROOT / name).exists()]
     wrong = [f"{page.relative_to(ROOT)}: {said}" for page in pages for said in wrong_links(page)]
+    wrong += missing_runs()
     contents = LINK.findall((ROOT / "docs/SUMMARY.md").read_text())
     in_docs = [page.relative_to(ROOT / "docs").as_posix() for page in pages if page.is_relative_to(ROOT / "docs")]
     wrong += [f"docs/SUMMARY.md: {name} is missing" for name in in_docs
