@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Fails on links of the Markdown files that lead to no file, or to no heading, on runs (bench/runs) that a page or a
-comment cites and that are not there, and on pages of docs/ that the site's contents (docs/SUMMARY.md) do not have. Links to other sites are not looked at; raw data (bench/runs) are exempt."""
+comment cites and that are not there, and on pages of docs/ that the site's contents (docs/SUMMARY.md) do not have.
+Links to other sites are not looked at; raw data (bench/runs) are exempt."""
 import re
 import subprocess
 import sys
