@@ -48,7 +48,8 @@ pub enum Command {
     Tune(Box<TuneArgs>),
     /// Search a database in parts with diamond or BLAST, on one machine or over ranks
     ///
-    /// The output is that of one search of the whole database.
+    /// The output has the lines of one search of the whole database, in its order. diamond always gets --no-ranking. Of
+    /// BLAST a few lines can differ where its list of subjects is full.
     #[command(after_help = ALL_OPTIONS, after_long_help = "")]
     Search(Box<SearchArgs>),
     /// Make a database in parts, for 'search'
