@@ -1,6 +1,15 @@
 //! What the kernel tells of processes and threads (proc_pid_stat(5)).
 
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::FileExt;
 use std::path::Path;
+use std::time::Duration;
+
+/// How often a process is looked at again that is being executed, or has no environment, and the pause between.
+const LOOKS: usize = 200;
+const LOOKS_AT_EMPTY: usize = 5;
+const PAUSE: Duration = Duration::from_millis(5);
 
 /// One process, or one thread of it.
 struct Stat {
@@ -13,6 +22,10 @@ struct Stat {
     children: u64,
     /// When it was started, in ticks since the machine was.
     started: u64,
+    /// The address space that it has, in bytes; none if it is a thread of the kernel, or has ended.
+    space_bytes: u64,
+    /// Where its environment begins and ends in its memory; 0 while it is being executed.
+    environment: (u64, u64),
 }
 
 impl Stat {
@@ -35,6 +48,8 @@ impl Stat {
             own: number(11)? + number(12)?,
             children: number(13)? + number(14)?,
             started: number(19)?,
+            space_bytes: number(20)?,
+            environment: (number(47)?, number(48)?),
         })
     }
 
@@ -47,6 +62,17 @@ impl Stat {
     fn has_ended(&self) -> bool {
         matches!(&*self.state, "Z" | "X")
     }
+
+    /// How often an environment that seems to be empty is looked at again. While a process is being executed
+    /// (execve(2)) it has a new memory, but its environment has neither place nor length; then a place without a
+    /// length, for a moment (create_elf_tables in fs/binfmt_elf.c of Linux).
+    fn looks_at_nothing(&self) -> usize {
+        match self.environment {
+            _ if self.space_bytes == 0 => 0,
+            (_, 0) => LOOKS,
+            _ => LOOKS_AT_EMPTY,
+        }
+    }
 }
 
 /// All processes that run: their numbers.
@@ -56,9 +82,33 @@ pub(crate) fn processes() -> Option<impl Iterator<Item = u32>> {
 }
 
 /// What a process was given as its environment when it was executed: variables, each with a zero byte behind it. None
-/// for a process of somebody else, and for one that is gone.
+/// for a process of somebody else, and for one that is gone. While a process is being executed the kernel shows an
+/// empty environment: it is looked at again.
 pub(crate) fn environment_of(pid: u32) -> Option<Vec<u8>> {
-    std::fs::read(format!("/proc/{pid}/environ")).ok()
+    let path = format!("/proc/{pid}/environ");
+    let mut looks = 0;
+    loop {
+        let environment = read_at_once(Path::new(&path)).ok()?;
+        if !environment.is_empty() || looks >= Stat::of(pid)?.looks_at_nothing() {
+            return Some(environment);
+        }
+        std::thread::sleep(PAUSE);
+        looks += 1;
+    }
+}
+
+/// What a file of /proc holds, by a single call: between two, the process may be executed, and has another memory.
+fn read_at_once(path: &Path) -> io::Result<Vec<u8>> {
+    let file = File::open(path)?;
+    let mut bytes = vec![0; 64 << 10];
+    loop {
+        let count = file.read_at(&mut bytes, 0)?;
+        if count < bytes.len() {
+            bytes.truncate(count);
+            return Ok(bytes);
+        }
+        bytes.resize(2 * count, 0);
+    }
 }
 
 /// When a process was started, in ticks since the machine was; none if there is no such process.
@@ -90,6 +140,7 @@ pub(crate) fn used(pid: u32) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::test_children::shell;
 
     #[test]
     fn the_kernel_tells_of_this_process() {
@@ -97,6 +148,16 @@ mod tests {
         let stat = Stat::of(own).unwrap();
         assert!(!stat.has_ended() && group_runs(stat.group));
         assert_eq!(start_ticks(own), Some(stat.started));
+        assert!(!environment_of(own).unwrap().is_empty());
         assert!(start_ticks(1 << 30).is_none() && !group_runs(1 << 30), "beyond the greatest process id: nobody");
+    }
+
+    /// A process that does nothing but execute itself is never without its environment.
+    #[test]
+    fn a_process_has_its_environment_while_it_is_executed() {
+        const AGAIN: &str = "exec /bin/sh -c \"$AGAIN\"";
+        let child = shell(AGAIN).env("AGAIN", AGAIN).start().unwrap();
+        let has_it = || String::from_utf8_lossy(&environment_of(child.id()).unwrap()).contains("AGAIN=");
+        assert!((0..200).all(|_| has_it()));
     }
 }
