@@ -1,18 +1,21 @@
 //! One alignment, from reads to records, without a command line. `zerohop align` is made of it, and other programs can
 //! use it.
 //!
-//! [`align`] takes a [`Job`] and goes these steps:
+//! [`align`] takes a [`Job`] and goes these steps, each a folder or a file of that name (`align_by` below):
 //!
-//! 1. a job that contradicts itself, or whose files cannot be read or written, is refused before anything is loaded
-//!    (`check`);
-//! 2. if the job is for ranks, they find each other and share the machine;
-//! 3. the session (session.rs) opens the reads, gets the engine ready (embedded.rs or external.rs), has the runtime
-//!    claim, parse, map, encode and commit, and gives the files their names;
-//! 4. [`tell`] writes the summary and the reports.
+//! 1. *check*: a job that contradicts itself, or whose files cannot be read or written, is refused before anything is
+//!    loaded;
+//! 2. *open*: the reads are opened, and what their headers say joins the job;
+//! 3. *plan*, and make ready: the engine (in our process, or as programs of its own) finds its index, gets a plan, and
+//!    makes the index copies;
+//! 4. *run*: the runtime claims, parses, maps, encodes and commits;
+//! 5. *merge*: records that are to be sorted are;
+//! 6. *finish*: the files get their names;
+//! 7. *tell*: the summary and the reports.
 //!
-//! [`strategies`] asks the rule which plan is best, and [`tune`](mod@tune) tries plans on the user's reads. [`samples`]
-//! runs one job per sample on one index. [`engines`] lists the engines in our own process, [`descriptors`] those that
-//! are programs of their own.
+//! `ranks/` wraps this path for jobs over ranks and on record. [`samples`] runs one job per sample on one index.
+//! [`tune`](mod@tune) tries plans on the user's reads, and [`strategies`] asks the rule which is best. [`engines`]
+//! lists the engines in our own process, [`descriptors`] those that are programs of their own.
 //!
 //! What it refuses to do: parse a command line, write anything but records to standard output, or leave a file that
 //! looks complete after a failure.
@@ -44,54 +47,28 @@
 //! and zlib.
 #![forbid(unsafe_code)]
 
-mod at_end;
-mod carried;
-mod compare;
-mod counting;
-pub mod descriptors;
-mod duplicates;
-mod embedded;
 pub mod engines;
-mod error;
-mod external;
-mod gather;
-mod handover;
-mod identity;
-mod index_files;
+mod finish;
 mod job;
-pub mod keep;
-mod kept_runs;
-pub mod lanes;
 mod merge;
-mod multi_rank;
-mod output_files;
-mod pilots;
-pub mod plan_cache;
-mod planning;
-mod product;
-mod progress;
-mod ready;
-mod replicas;
-mod resident;
-mod resources;
+mod open;
+mod plan;
+mod ranks;
+mod run;
 pub mod samples;
-mod session;
-mod shared_index;
-mod sorting;
-pub mod strategies;
-mod summary;
-mod taken;
+mod tell;
 pub mod tune;
-pub mod tuning_key;
 
-pub use error::AlignError;
-pub use index_files::write_index;
+pub use engines::descriptors;
+pub use engines::embedded::index_files::write_index;
+pub use engines::embedded::keep;
 pub use job::{
-    BAM_LEVEL, External, FormatName, HANG_LIMIT, Job, LEVEL, NULL, Output, Placement, PlanFrom, Ranks, Report,
-    STROBEALIGN, Sorting, Unaligned,
+    AlignError, BAM_LEVEL, External, FormatName, HANG_LIMIT, Job, LEVEL, NULL, Output, Placement, PlanFrom, Ranks,
+    Report, STROBEALIGN, Sorting, Unaligned, lanes,
 };
-pub use session::Done;
-pub use summary::tell;
+pub use plan::{plan_cache, tuning_key};
+pub use tell::{Done, tell};
+pub use tune::strategies;
 pub use zerohop_input::LaneSpec;
 pub use zerohop_memory::PlacedAlloc;
 pub use zerohop_model::plan::{HugePages, Pages};
@@ -103,8 +80,12 @@ pub use zerohop_plan::Replicas;
 pub use zerohop_ranks::RankCount;
 pub use zerohop_runtime::{Dealing, Order};
 
+use engines::embedded::shared_index::OneOfMany;
+use run::{OneProcess, Processes, Ran, WholeMachine};
+use samples::Sheet;
+use std::path::Path;
+use std::time::Instant;
 use zerohop_model::index::IndexProvider;
-use zerohop_ranks::{RankShare, Ranks as Started};
 
 /// Makes the process ready; the first call of `main`. With [`PlacedAlloc`] as the global allocator, index copies and
 /// buffers lie where plans say. A panic of an engine is told once, with the read's name; memory that cannot be had ends
@@ -155,38 +136,80 @@ fn told(job: &Job, done: Option<Done>) -> Result<(), AlignError> {
     done.not_compared.map_or(Ok(()), Err)
 }
 
+/// Aligns all samples of a sheet on one index, each into files of its own in `folder`, as `base` says: see [`samples`].
+/// With `resume`, samples that are complete are left as they are.
+///
+/// # Errors
+/// Options that are not for samples; an index that cannot be had; the names of the samples that failed.
+pub fn align_samples(base: &Job, sheet: &Sheet, folder: &Path, resume: bool) -> Result<(), AlignError> {
+    match base.ranks.wanted {
+        Some(_) => ranks::align_samples(base, sheet, folder, resume),
+        None => samples::align_samples(base, sheet, folder, resume),
+    }
+}
+
 fn run<T>(
     job: &Job,
     embedded: Option<&dyn IndexProvider>,
     end: impl FnOnce(Option<Done>) -> Result<T, AlignError>,
 ) -> Result<T, AlignError> {
-    let (job, checked) = product::wanted(job, embedded);
-    let job = &*job;
-    let checked = checked.and_then(|()| check(job, embedded));
+    let (job, checked) = job::product::wanted(job, embedded);
+    let checked = checked.and_then(|()| check(&job, embedded));
     if job.output.path.is_some() && !job.quiet {
         zerohop_ranks::note_if_alone(job.ranks.wanted);
     }
-    if !job.ranks.is_recorded() {
-        checked?;
-        return session::run(job, embedded, None, &RankShare::default(), None).and_then(end);
+    if job.ranks.is_recorded() {
+        let checked = checked.and_then(|()| ranks::check(&job));
+        return ranks::join(&job, checked, |ranks| align_by(&job, embedded, ranks, None).and_then(end));
     }
-    let (ranks, ()) = Started::join(job.ranks.wanted, job.ranks.mpi.as_deref(), job.hang_limit(), checked)?;
-    let transport = ranks.transport();
-    let share = RankShare::take(transport).map_err(AlignError::from);
-    let outcome = share.and_then(|share| session::run(job, embedded, Some(transport), &share, None)).and_then(end);
-    ranks.end(outcome)
+    checked?;
+    align_by(&job, embedded, &OneProcess { share: &WholeMachine }, None).and_then(end)
 }
 
-/// Refuses what makes no sense, and what cannot be read or written, before anything is loaded.
+/// Refuses what contradicts itself, and what cannot be read or written, before anything is loaded.
 fn check(job: &Job, embedded: Option<&dyn IndexProvider>) -> Result<(), AlignError> {
     job.check()?;
     zerohop_input::reference::check_file(&job.reference)?;
-    output_files::check(job)?;
-    if job.ranks.is_recorded() {
-        multi_rank::check(job)?;
+    job::files::check(job, &descriptors::files(&job.external.engine_file))?;
+    engines::check(job, embedded)
+}
+
+/// The path of a job that was checked, from its reads to files with names, by these processes; on the same index as the
+/// runs that it is `among`. None on other ranks than the first, and if an earlier run had written everything.
+fn align_by(
+    job: &Job,
+    embedded: Option<&dyn IndexProvider>,
+    processes: &dyn Processes,
+    among: Option<OneOfMany<'_>>,
+) -> Result<Option<Done>, AlignError> {
+    let started = Instant::now();
+    let until = job.time_limit.map(|limit| started + limit);
+    if embedded.is_some() {
+        zerohop_memory::set_default_huge_pages(job.placement.huge_pages);
     }
-    match embedded {
-        Some(provider) => external::refuse_options(job, provider),
-        None => external::check(job).and_then(|()| compare::check(job)),
-    }
+    let (job, mut lanes) = open::open(job)?;
+    let job = &job;
+    processes.check_options(job)?;
+    let (mut engine, of_engine) = engines::make_ready(job, embedded, &mut lanes, (processes.share(), among))?;
+    let mut notes = [open::notes(&lanes), processes.share().note().into_iter().collect(), of_engine].concat();
+
+    let Some(mut part) = processes.begin(job, &lanes, &*engine)? else { return Ok(None) };
+    let pipes: Vec<_> = lanes.iter().flat_map(|lane| lane.ends_of_pipes()).collect();
+    let Ran { outcome, sink } = engine.run(lanes, until, &mut *part)?;
+    let mut report = outcome.report;
+    tell::check(&report)?;
+    notes.extend(tell::after_run(sink.as_ref(), pipes)?);
+    notes.extend(engine.notes(&report, processes.count()));
+
+    let (sink, header) = sink.unzip();
+    let (sink, sorted) = merge::merge(job, engine.plan(), sink, &mut *part)?;
+    notes.extend(part.notes());
+    let written = finish::Written { sink, header, collected: outcome.lengths, sorted };
+    let threads = engine.plan().workers.len();
+    let Some(of_ranks) = part.finish(job, written, &mut report, threads)? else { return Ok(None) };
+
+    let (comparison, not_compared) = engine.compare().map_or_else(|error| (None, Some(error)), |c| (c, None));
+    notes.extend(tell::doubts(job, &report));
+    let summary = engine.told(report).summary(job, started, comparison, of_ranks, notes);
+    Ok(Some(Done { summary, not_compared }))
 }

@@ -4,15 +4,12 @@
 use crate::Transport;
 use crate::error::RanksError;
 use std::fs::File;
-use std::io::{Read, Seek, SeekFrom};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 
-/// Bytes at the beginning and the end of a file that stand for all of it.
-const ENDS: u64 = 1 << 16;
 /// Bytes that are read at once.
 const PIECE: u64 = 8 << 20;
 
@@ -30,20 +27,6 @@ pub fn of_files(transport: &dyn Transport, files: &[PathBuf], threads: usize) ->
     let all = all.iter().map(read).collect::<Result<Vec<_>, _>>();
     let all = all.map_err(|error| RanksError::Failed(format!("what a rank has read cannot be understood: {error}")))?;
     files.iter().enumerate().map(|(number, path)| joined(path, &all, number)).collect()
-}
-
-/// The length of a file, its first bytes and its last: enough to tell files apart that are too large to be read.
-///
-/// # Errors
-/// A file that cannot be read.
-pub fn ends(path: &Path) -> std::io::Result<(u64, Vec<u8>, Vec<u8>)> {
-    let mut file = File::open(path)?;
-    let length = file.metadata()?.len();
-    let (mut first, mut last) = (Vec::new(), Vec::new());
-    file.by_ref().take(ENDS).read_to_end(&mut first)?;
-    file.seek(SeekFrom::Start(length.saturating_sub(ENDS)))?;
-    file.take(ENDS).read_to_end(&mut last)?;
-    Ok((length, first, last))
 }
 
 /// For people, and to be compared: the name of a file, its length, and what stands for its content.

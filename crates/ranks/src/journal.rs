@@ -5,7 +5,6 @@ mod lines;
 mod writers;
 
 use crate::error::RanksError;
-use crate::identity::Identity;
 use crate::signs::with_signs;
 use crate::{Transport, TransportError};
 use serde::{Deserialize, Serialize};
@@ -16,6 +15,7 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use zerohop_model::measurement::Tally;
+use zerohop_process::Identity;
 use zerohop_process::{cache, lock, tell};
 
 /// Batches, or chunks, that are written.

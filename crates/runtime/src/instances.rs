@@ -15,7 +15,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
 use std::sync::{Arc, OnceLock};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 use zerohop_model::chunk::Chunk;
 use zerohop_model::error::{Error, InputError};
 use zerohop_model::instance::{Answer, Blame, Drain, Feed, Instance, Leave};
@@ -84,8 +84,7 @@ pub(crate) fn feed(
         feeder.intake.parse_leftovers();
         return Err(error);
     }
-    (feeder.report.claim, feeder.report.wait_input) = (feeder.intake.claiming, feeder.intake.waiting);
-    feeder.report.timeline = feeder.stages.end();
+    feeder.stages.tell(&mut feeder.report);
     Ok(Part { worker: feeder.report, ..Part::default() })
 }
 
@@ -102,13 +101,12 @@ struct Feeder<'a> {
 impl Feeder<'_> {
     fn feed_all(&mut self, feed: &mut dyn Feed) -> Result<(), Error> {
         while !self.leave.is_asked() {
-            let before = (Instant::now(), self.intake.claiming, self.intake.waiting);
+            self.stages.begin();
             let Some(Taken { mut chunk, number }) = self.intake.take()? else {
                 self.ended.store(true, Ordering::Release);
                 break;
             };
-            let (claiming, waiting) = (self.intake.claiming - before.1, self.intake.waiting - before.2);
-            self.stages.add(before.0, [(Stage::Claim, claiming), (Stage::WaitInput, waiting)]);
+            self.stages.end_several([(Stage::Claim, self.intake.claiming), (Stage::WaitInput, self.intake.waiting)]);
             match self.feed_one(number, &mut chunk, feed) {
                 Ok(true) => self.intake.put_back(chunk),
                 Ok(false) => return Err(self.await_failure()),
@@ -129,14 +127,10 @@ impl Feeder<'_> {
     }
 
     fn feed_one(&mut self, number: u64, chunk: &mut Chunk, feed: &mut dyn Feed) -> Result<bool, Error> {
-        let started = Instant::now();
         self.intake.parse(chunk)?;
-        let parsed = Instant::now();
+        self.stages.end(Stage::Parse);
         let taken = feed.feed(chunk, number, self.input.failure.flag())?;
-        let feeding = parsed.elapsed();
-        self.report.parse += parsed - started;
-        self.report.map += feeding;
-        self.stages.add(started, [(Stage::Parse, parsed - started), (Stage::Map, feeding)]);
+        self.stages.end(Stage::Map);
         self.report.chunks += 1;
         Ok(taken)
     }
@@ -263,7 +257,6 @@ struct Finisher<'a, 's> {
     blame: Blame,
     encoder: Box<dyn Encoder + 's>,
     committer: Committer<'a, 's>,
-    encode: Duration,
     tally: Tally,
     stages: Stages,
 }
@@ -276,14 +269,13 @@ impl<'a, 's> Finisher<'a, 's> {
             blame: Arc::clone(&behind.blame),
             encoder,
             committer,
-            encode: Duration::ZERO,
             tally: Tally::default(),
             stages: Stages::since(behind.started),
         }
     }
 
     fn finish(&mut self, answer: &Answer) -> Result<(), Error> {
-        let started = Instant::now();
+        self.stages.begin();
         self.encoder.begin(answer.lane, self.committer.buffer());
         for (line, of_read, is_first) in answer.records() {
             self.encoder.line(line, of_read, is_first).map_err(|error| match error {
@@ -296,14 +288,10 @@ impl<'a, 's> Finisher<'a, 's> {
         let bytes = self.encoder.finish()?;
         let mut tally = answer.tally.clone();
         tally.correct(self.encoder.elsewhere());
-        let encoding = started.elapsed();
-        self.encode += encoding;
-        let before = (self.committer.writing, self.committer.waiting);
+        self.stages.end(Stage::Encode);
         self.committer.commit(answer.number, bytes, &tally)?;
         self.committer.commit_beside(answer.number, |file, buffer| self.encoder.finish_beside(file, buffer))?;
-        let (writing, waiting) = (self.committer.writing - before.0, self.committer.waiting - before.1);
-        let stages = [(Stage::Encode, encoding), (Stage::WaitOutput, waiting), (Stage::Commit, writing)];
-        self.stages.add(started, stages);
+        self.end_commit();
         self.input.progress.add(tally.reads);
         self.tally += &tally;
         Ok(())
@@ -324,15 +312,17 @@ impl<'a, 's> Finisher<'a, 's> {
         }
     }
 
+    fn end_commit(&mut self) {
+        let (waiting, writing) = (self.committer.waiting, self.committer.writing);
+        self.stages.end_several([(Stage::WaitOutput, waiting), (Stage::Commit, writing)]);
+    }
+
     fn end(mut self) -> Result<Part, Error> {
+        self.stages.begin();
         self.committer.finish()?;
-        let worker = WorkerReport {
-            encode: self.encode,
-            commit: self.committer.writing,
-            wait_output: self.committer.waiting,
-            timeline: self.stages.end(),
-            ..WorkerReport::default()
-        };
+        self.end_commit();
+        let mut worker = WorkerReport::default();
+        self.stages.tell(&mut worker);
         Ok(Part { worker, tally: self.tally, bytes: self.committer.bytes, instance: None })
     }
 }

@@ -37,6 +37,8 @@ pub mod spsc;
 mod sync;
 
 #[cfg(not(loom))]
+mod at_end;
+#[cfg(not(loom))]
 mod back_off;
 #[cfg(not(loom))]
 mod commit;
@@ -73,6 +75,7 @@ mod worker;
 
 #[cfg(not(loom))]
 pub use {
+    at_end::AtEnd,
     failure::Failure,
     farm::{Dealt, EmitterEnd, WorkerEnd, farm},
     grains::{Grains, Written},

@@ -9,7 +9,7 @@ use crate::replica_map::ReplicaMap;
 use crate::stages::Stages;
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 use zerohop_model::alignment::Alignments;
 use zerohop_model::chunk::Chunk;
 use zerohop_model::error::{Error, shown};
@@ -90,10 +90,8 @@ impl<'a, 's> Worker<'a, 's> {
             self.intake.parse_leftovers();
             return Err(error);
         }
-        (self.report.claim, self.report.wait_input) = (self.intake.claiming, self.intake.waiting);
-        (self.report.commit, self.report.wait_output) = (self.committer.writing, self.committer.waiting);
         self.report.wall = started.elapsed();
-        self.report.timeline = self.stages.end();
+        self.stages.tell(&mut self.report);
         Ok(Part { worker: self.report, tally: self.tally, bytes: self.committer.bytes, instance: None })
     }
 
@@ -110,16 +108,19 @@ impl<'a, 's> Worker<'a, 's> {
                 None => return Err(Error::Internal("the copies of an index are of different engines".to_owned())),
             };
             if left == Left::AtTheEnd {
-                return self.committer.finish();
+                self.stages.begin();
+                self.committer.finish()?;
+                self.end_commit();
+                return Ok(());
             }
         }
     }
 
     fn work(&mut self, mapper: &mut dyn Mapper, moved: &dyn Fn() -> bool) -> Result<Left, Error> {
         while !moved() {
-            let before = self.before_claim();
+            self.stages.begin();
             let Some(Taken { mut chunk, number }) = self.intake.take()? else { return Ok(Left::AtTheEnd) };
-            self.mark_claim(before);
+            self.end_claim();
             if let Err(error) = self.process(number, &mut chunk, mapper) {
                 return Err(self.intake.fail(&chunk, error));
             }
@@ -132,6 +133,7 @@ impl<'a, 's> Worker<'a, 's> {
     fn work_in_phases(&mut self, mapper: &mut dyn PhasedMapper, moved: &dyn Fn() -> bool) -> Result<Left, Error> {
         while !moved() {
             let before = Instant::now();
+            self.stages.begin();
             let held = self.held.front().zip(self.held.back());
             let held = held.map(|(first, last)| (&first.kept.chunk.ticket, &last.kept.chunk.ticket));
             let (intake, ended) = (&mut self.intake, self.ended);
@@ -139,9 +141,8 @@ impl<'a, 's> Worker<'a, 's> {
                 Over::Closed => Error::Stopped,
                 Over::Missing => Error::Internal("pieces of a cohort never came".to_owned()),
             })?;
-            let waited = before.elapsed();
-            self.intake.waiting += waited;
-            self.stages.add(before, [(Stage::WaitInput, waited)]);
+            self.intake.waiting += before.elapsed();
+            self.end_claim();
             match next {
                 Next::Second(statistics) => self.second(mapper, &statistics)?,
                 Next::Claim => self.claim_piece(mapper)?,
@@ -153,10 +154,10 @@ impl<'a, 's> Worker<'a, 's> {
 
     /// Takes a piece and does its first phase, unless a second phase can be done while it is waited for.
     fn claim_piece(&mut self, mapper: &mut dyn PhasedMapper) -> Result<(), Error> {
-        let before = self.before_claim();
+        self.stages.begin();
         let (cohorts, held) = (self.cohorts, self.held.front().map(|piece| piece.kept.chunk.ticket));
         let asked = self.intake.take_unless(&|| held.is_some_and(|first| cohorts.is_ready(&first)))?;
-        self.mark_claim(before);
+        self.end_claim();
         match asked {
             Asked::Not => {}
             Asked::End => {
@@ -181,14 +182,15 @@ impl<'a, 's> Worker<'a, 's> {
     /// The first half of the path of a read, where there are two phases: parse, first phase; and the statistics of its
     /// cohort, if this was the last piece that they waited for.
     fn first(&mut self, chunk: &mut Chunk, mapper: &mut dyn PhasedMapper) -> Result<Partial, Error> {
-        let parsed = self.parse(chunk)?;
+        self.intake.parse(chunk)?;
+        self.stages.end(Stage::Parse);
         let in_place = |error| self.intake.with_place(chunk, error);
         let (partial, summary) = guarded(chunk, || mapper.first(chunk)).map_err(in_place)?;
         if let Some(summaries) = self.cohorts.summarised(&chunk.ticket, summary) {
             let statistics = guarded(chunk, || mapper.combine(summaries)).map_err(of_statistics)?;
             self.cohorts.combined(&chunk.ticket, statistics);
         }
-        self.mark_map(parsed);
+        self.stages.end(Stage::Map);
         Ok(partial)
     }
 
@@ -196,13 +198,13 @@ impl<'a, 's> Worker<'a, 's> {
     fn second(&mut self, mapper: &mut dyn PhasedMapper, statistics: &Statistics) -> Result<(), Error> {
         let Some(Piece { number, kept, partial, text }) = self.held.pop_front() else { return Ok(()) };
         let chunk = &*kept.chunk;
-        let started = Instant::now();
+        self.stages.begin();
         self.alignments.clear();
         let alignments = &mut self.alignments;
         let mapped = guarded(chunk, || mapper.second(chunk, partial, statistics, alignments));
         let outcome = mapped.map_err(|error| self.intake.with_place(chunk, error)).and_then(|()| {
-            let mapped = self.mark_map(started);
-            self.put_out(number, chunk, mapped)
+            self.stages.end(Stage::Map);
+            self.put_out(number, chunk)
         });
         if let Err(error) = outcome {
             return Err(self.intake.fail(chunk, error));
@@ -214,63 +216,41 @@ impl<'a, 's> Worker<'a, 's> {
 
     /// The path of a read: parse, map, encode, commit. (Claiming went before.)
     fn process(&mut self, number: u64, chunk: &mut Chunk, mapper: &mut dyn Mapper) -> Result<(), Error> {
-        let parsed = self.parse(chunk)?;
+        self.intake.parse(chunk)?;
+        self.stages.end(Stage::Parse);
         self.alignments.clear();
         let alignments = &mut self.alignments;
         let mapped = guarded(chunk, || mapper.map(chunk, alignments));
         mapped.map_err(|error| self.intake.with_place(chunk, error))?;
-        let mapped = self.mark_map(parsed);
-        self.put_out(number, chunk, mapped)
-    }
-
-    /// Parses a chunk, and says when that was done.
-    fn parse(&mut self, chunk: &mut Chunk) -> Result<Instant, Error> {
-        let started = Instant::now();
-        self.intake.parse(chunk)?;
-        let parsed = Instant::now();
-        self.stages.add(started, [(Stage::Parse, parsed - started)]);
-        self.report.parse += parsed - started;
-        Ok(parsed)
+        self.stages.end(Stage::Map);
+        self.put_out(number, chunk)
     }
 
     /// Encodes and commits a chunk that is mapped.
-    fn put_out(&mut self, number: u64, chunk: &Chunk, mapped: Instant) -> Result<(), Error> {
+    fn put_out(&mut self, number: u64, chunk: &Chunk) -> Result<(), Error> {
         let mut tally = Tally::of(chunk, &self.alignments)?;
         self.encoder.begin(chunk.ticket.lane, self.committer.buffer());
         let encoded = self.encoder.encode(chunk, &self.alignments);
         encoded.map_err(|error| self.intake.with_place(chunk, error))?;
         let bytes = self.encoder.finish()?;
         tally.correct(self.encoder.elsewhere());
-        let encoded = Instant::now();
-        let before = (self.committer.writing, self.committer.waiting);
+        self.stages.end(Stage::Encode);
         self.committer.commit(number, bytes, &tally)?;
         self.committer.commit_beside(number, |file, buffer| self.encoder.finish_beside(file, buffer))?;
-        let (writing, waiting) = (self.committer.writing - before.0, self.committer.waiting - before.1);
-        let stages = [(Stage::Encode, encoded - mapped), (Stage::WaitOutput, waiting), (Stage::Commit, writing)];
-        self.stages.add(mapped, stages);
-        self.report.encode += encoded - mapped;
+        self.end_commit();
         self.report.chunks += 1;
         self.input.progress.add(tally.reads);
         self.tally += &tally;
         Ok(())
     }
 
-    /// When a claim begins, and what was claimed and waited until then.
-    fn before_claim(&self) -> (Instant, Duration, Duration) {
-        (Instant::now(), self.intake.claiming, self.intake.waiting)
+    fn end_claim(&mut self) {
+        self.stages.end_several([(Stage::Claim, self.intake.claiming), (Stage::WaitInput, self.intake.waiting)]);
     }
 
-    fn mark_claim(&mut self, before: (Instant, Duration, Duration)) {
-        let (claiming, waiting) = (self.intake.claiming - before.1, self.intake.waiting - before.2);
-        self.stages.add(before.0, [(Stage::Claim, claiming), (Stage::WaitInput, waiting)]);
-    }
-
-    /// Notes that it was mapped from then until now, and says when that is.
-    fn mark_map(&mut self, started: Instant) -> Instant {
-        let mapped = Instant::now();
-        self.stages.add(started, [(Stage::Map, mapped - started)]);
-        self.report.map += mapped - started;
-        mapped
+    fn end_commit(&mut self) {
+        let (waiting, writing) = (self.committer.waiting, self.committer.writing);
+        self.stages.end_several([(Stage::WaitOutput, waiting), (Stage::Commit, writing)]);
     }
 }
 

@@ -1,19 +1,17 @@
 //! The report of a sample, which says that it is complete, of what it was made, and which files were made.
 
 use super::Ready;
-use crate::error::AlignError;
-use crate::tuning_key::{Profile, TuningKey};
-use crate::{engines, identity};
+use crate::engines::{self, key};
+use crate::job::{AlignError, identity};
 use serde::{Deserialize, Serialize};
 use std::ffi::OsStr;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 use zerohop_model::index::Wanted;
-use zerohop_process::WriteError;
 use zerohop_process::lock::OwnLock;
 use zerohop_process::overwrite::{self, Kind};
-use zerohop_ranks::Identity;
+use zerohop_process::{Identity, WriteError};
 use zerohop_report::{Summary, WithFigures};
 
 /// What is written: the summary, what the records depend on, and the files besides the report.
@@ -116,8 +114,8 @@ fn with_files<'f>(identity: Identity, files: impl Iterator<Item = (&'static str,
 fn index_files(sample: &Ready) -> Vec<PathBuf> {
     let job = &sample.job;
     let paired = job.lanes.first().is_some_and(|lane| lane.files.len() == 2 || lane.interleaved);
-    let profile = Profile::new(paired, sample.read_length.unwrap_or(0), job.external.engine_args.as_deref());
-    let key = TuningKey::of(&job.engine, &job.external.engine_file, &job.reference, profile);
+    let profile = key::profile(paired, sample.read_length.unwrap_or(0), job.external.engine_args.as_deref());
+    let key = key::of(&job.engine, &job.external.engine_file, &job.reference, profile);
     key.map(|key| key.files).unwrap_or_default()
 }
 

@@ -1,6 +1,6 @@
 //! A sheet of samples: a table with a header line, as nf-core's pipelines take it.
 
-use crate::error::AlignError;
+use crate::job::AlignError;
 use std::collections::HashSet;
 use std::io::ErrorKind;
 use std::os::unix::fs::MetadataExt;

@@ -1,9 +1,8 @@
 //! Trials of `zerohop tune`: each aligns reads as `zerohop align` does, and is saved as soon as it has ended.
 
 use super::TuneJob;
-use crate::error::AlignError;
-use crate::job::{Job, NULL, Placement, PlanFrom};
-use crate::{lanes, resources};
+use crate::job::{AlignError, Job, NULL, Placement, PlanFrom, lanes};
+use crate::tell::resources;
 use serde::{Deserialize, Serialize};
 use std::fs::{File, OpenOptions};
 use std::io::{ErrorKind, Read, Write};

@@ -8,10 +8,10 @@ use std::fs::{File, OpenOptions};
 use std::io::Write;
 use std::os::unix::fs::FileExt;
 use std::path::PathBuf;
-use zerohop_process::{cache, tell};
+use zerohop_process::{cache, file_ends, tell};
+use zerohop_ranks::Transport;
 use zerohop_ranks::exchange::Output;
 use zerohop_ranks::journal::{self, Begin, Entry, Journal, Owner};
-use zerohop_ranks::{Transport, content};
 
 /// Where results go; the batch to begin with, and where its results go there.
 pub type Opened = (Results, (u64, u64));
@@ -42,7 +42,7 @@ impl Results {
             how => how,
         };
         // What is read of a stream here would be missing from the queries.
-        let ends = if is_stream { None } else { content::ends(&job.queries).ok() };
+        let ends = if is_stream { None } else { file_ends(&job.queries).ok() };
         let seen = cache::digest(&ends);
         let Some((owner, journal, finished)) = journal::begin(transport, path, &identity, how, &seen)? else {
             return Ok(None);

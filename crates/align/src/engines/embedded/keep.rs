@@ -1,0 +1,103 @@
+//! `zerohop index --keep`: an index stays in memory, a copy on each node where there is room for it.
+
+use crate::engines::embedded::index_files::find_or_write;
+use crate::engines::embedded::resident::IndexFile;
+use crate::job::AlignError;
+use crate::plan::plan_cache;
+use std::path::PathBuf;
+use zerohop_engine_external::copies::{self, Copy};
+use zerohop_engine_external::{copies_charge, shm};
+use zerohop_model::index::{IndexProvider, Wanted};
+use zerohop_model::machine::{Bytes, Machine};
+use zerohop_model::plan::{HugePages, Placement};
+use zerohop_plan::{Copies, Engine, Replicas, Request};
+
+/// What the user should know of /dev/shm, if copies there do not lie on huge pages.
+pub fn note() -> Option<String> {
+    let words = "/dev/shm has no huge pages: aligning with the copy takes about a tenth more time than with a loaded \
+                 index. An administrator gives it some: mount -o remount,huge=within_size /dev/shm. Then remove the \
+                 copy and keep it again.";
+    (!shm::has_huge_pages()).then(|| words.to_owned())
+}
+
+/// Refuses copies of so many bytes, all together, for which there is no room: before one of them is made. They do not
+/// count as memory of this process, so the kernel would end others for them.
+fn check_room(machine: &Machine, needed: u64) -> Result<(), AlignError> {
+    shm::check_room(needed)?;
+    let free = zerohop_plan::free_memory(machine);
+    if needed <= free {
+        return Ok(());
+    }
+    Err(AlignError::Failed(format!(
+        "--keep: the copies of the index need {}, and {} of memory are free",
+        Bytes(needed),
+        Bytes(free)
+    )))
+}
+
+/// An index that stays in memory.
+#[derive(Debug)]
+pub struct KeptIndex {
+    /// Its copies.
+    pub copies: Vec<KeptCopy>,
+    /// Why there, a sentence each.
+    pub reasons: Vec<String>,
+}
+
+/// A copy that stays.
+#[derive(Debug)]
+pub struct KeptCopy {
+    /// Where it lies.
+    pub folder: PathBuf,
+    /// Whether it was there already.
+    pub was_there: bool,
+}
+
+/// Puts the index of a reference into memory, with so many threads, where a run on all CPUs would place its copies: on
+/// each node where there is room for that. The index is written first if there is none.
+///
+/// # Errors
+/// An index that cannot be kept, used or written; no room.
+pub fn keep(
+    provider: &dyn IndexProvider,
+    wanted: &Wanted<'_>,
+    machine: &Machine,
+    threads: usize,
+) -> Result<KeptIndex, AlignError> {
+    let name = provider.engine().0;
+    let cannot = || AlignError::Usage(format!("--keep: the index of {name} cannot be kept in memory"));
+    if !provider.has_resident() {
+        return Err(cannot());
+    }
+    let source = find_or_write(provider, wanted, threads)?;
+    let resident = source.resident().ok_or_else(cannot)?;
+    resident.check(threads)?;
+    let _charged = zerohop_process::charge(copies_charge()).map_err(AlignError::uncharged)?;
+    let _alone = copies::plan_alone()?;
+    // What takes room and is of no use: what runs have left that nobody could clear away after, and copies of an index
+    // that has changed.
+    copies::clear(false)?;
+    let original = IndexFile { resident, threads };
+    copies::remove_stale(&original)?;
+    let kept = copies::kept(&original);
+    let map = plan_cache::memory_map(machine);
+    let request = Request {
+        workers: None,
+        replicas: Replicas::Auto,
+        pages: None,
+        huge_pages: HugePages::Auto,
+        index_bytes: source.bytes().0,
+        kept: &kept,
+        engine: Engine::Embedded,
+        map: map.as_ref(),
+    };
+    let Copies { placements, reasons, .. } = zerohop_plan::copies(machine, &request)?;
+    let missing = placements.iter().filter(|placement| !kept.contains(placement)).count() as u64;
+    check_room(machine, missing * source.bytes().0)?;
+    let make = |placement: &Placement| {
+        let (copy, was_there) = Copy::get(&original, placement, true)?;
+        Ok(KeptCopy { folder: copy.folder().to_owned(), was_there })
+    };
+    let copies = placements.iter().map(make).collect::<Result<_, AlignError>>()?;
+    Ok(KeptIndex { copies, reasons })
+}

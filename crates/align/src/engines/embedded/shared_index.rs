@@ -1,0 +1,83 @@
+//! Index copies that one run after the other reads.
+
+use crate::engines::embedded::replicas::Replicas;
+use crate::engines::embedded::taken::Taken;
+use crate::job::AlignError;
+use crate::plan::tuning_key::AlignedWith;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+use zerohop_model::machine::Machine;
+use zerohop_model::plan::Plan;
+
+/// The index of an embedded engine, ready to be read.
+#[derive(Clone)]
+pub struct Prepared {
+    /// The canonical length of the reads that it is for, in bases; 0 if it is for any.
+    pub read_length: usize,
+    /// The machine.
+    pub machine: Machine,
+    /// Where the copies lie, and who reads which.
+    pub plan: Plan,
+    /// The copies.
+    pub replicas: Replicas,
+    /// What records depend on.
+    pub with: AlignedWith,
+    /// Its files.
+    pub files: Vec<PathBuf>,
+}
+
+/// What runs on one index share: the copies for one length of reads at a time.
+#[derive(Default)]
+pub struct SharedIndex(Mutex<State>);
+
+#[derive(Default)]
+struct State {
+    made: Option<Prepared>,
+    /// The lengths of reads for which there is none.
+    failed: Vec<usize>,
+}
+
+impl SharedIndex {
+    /// The index for reads of this canonical length: that of the run before, or what `make` makes.
+    ///
+    /// # Errors
+    /// What `make` says.
+    pub fn prepared(
+        &self,
+        read_length: usize,
+        make: impl FnOnce() -> Result<Prepared, AlignError>,
+    ) -> Result<Prepared, AlignError> {
+        let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(made) = state.made.as_ref().filter(|made| made.read_length == read_length) {
+            return Ok(Prepared { replicas: made.replicas.again(), ..made.clone() });
+        }
+        // Its memory is for the next one.
+        state.made = None;
+        match make() {
+            Ok(made) => {
+                state.made = Some(made.clone());
+                Ok(made)
+            }
+            Err(error) => {
+                state.failed.push(read_length);
+                Err(error)
+            }
+        }
+    }
+
+    /// Whether the index for reads of this canonical length could not be made: then no other run can read it, either.
+    pub fn has_failed(&self, read_length: usize) -> bool {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).failed.contains(&read_length)
+    }
+}
+
+/// What a run has to do with others that read the same index.
+#[derive(Clone, Copy)]
+pub struct OneOfMany<'a> {
+    /// The index.
+    pub index: &'a SharedIndex,
+    /// Which of them it is.
+    pub run: u32,
+    /// Is told when the reads of the run are dealt.
+    pub taken: &'a Arc<Taken>,
+}

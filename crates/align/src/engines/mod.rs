@@ -1,0 +1,72 @@
+//! The engines: those in our own process ([`embedded`], listed here: a further one is a crate and a line), and aligners
+//! that run as programs of their own ([`external`], which [`descriptors`] describe).
+
+pub mod descriptors;
+pub(crate) mod embedded;
+pub(crate) mod external;
+pub(crate) mod key;
+
+use crate::job::{AlignError, Job};
+use crate::run::{MachineShare, Ready};
+use embedded::Embedded;
+use embedded::shared_index::OneOfMany;
+use external::{External, compare};
+use zerohop_input::OpenLane;
+use zerohop_model::index::IndexProvider;
+
+/// The read length in bases, of seven, that is nearest to a mean: reads of one such length share a strobealign index,
+/// and a plan.
+pub use zerohop_engine_strobealign::canonical_read_length;
+
+/// All of them, the default first.
+const EMBEDDED: &[&dyn IndexProvider] = &[
+    &zerohop_engine_strobealign::Provider,
+    #[cfg(feature = "bwa-mem")]
+    &zerohop_engine_bwa_mem::Provider,
+    &zerohop_engine_null::Provider,
+];
+
+/// The embedded engine of this name; none if it is, or would be, a program of its own.
+pub fn embedded(name: &str) -> Option<&'static dyn IndexProvider> {
+    EMBEDDED.iter().copied().find(|provider| provider.engine().0 == name)
+}
+
+/// Makes all of them ready, as long as the program has one thread.
+pub(crate) fn prepare() {
+    EMBEDDED.iter().for_each(|provider| provider.prepare());
+}
+
+/// Those that align, for lists.
+pub fn all_embedded() -> impl Iterator<Item = &'static dyn IndexProvider> {
+    EMBEDDED.iter().copied().filter(|provider| provider.has_index())
+}
+
+/// Refuses options that are not for this engine, and an aligner that is not there.
+///
+/// # Errors
+/// Wrong usage.
+pub(crate) fn check(job: &Job, embedded: Option<&dyn IndexProvider>) -> Result<(), AlignError> {
+    match embedded {
+        Some(provider) => external::refuse_options(job, provider),
+        None => external::check(job).and_then(|()| compare::check(job)),
+    }
+}
+
+/// Finds the index, plans, and makes the index copies; those of an embedded engine are shared with the runs that this
+/// one is `among`. Gives the engine, and what the user should know.
+///
+/// # Errors
+/// An index that cannot be found or made, or does not fit into memory; a plan that does not fit the machine.
+pub(crate) fn make_ready<'j>(
+    job: &'j Job,
+    embedded: Option<&dyn IndexProvider>,
+    lanes: &mut [OpenLane],
+    (share, among): (&dyn MachineShare, Option<OneOfMany<'j>>),
+) -> Result<(Box<dyn Ready + 'j>, Vec<String>), AlignError> {
+    let mut notes = Vec::new();
+    let engine: Box<dyn Ready + 'j> = match embedded {
+        Some(provider) => Box::new(Embedded::new(job, provider, lanes, (share, among), &mut notes)?),
+        None => Box::new(External::new(job, lanes, share, &mut notes)?),
+    };
+    Ok((engine, notes))
+}

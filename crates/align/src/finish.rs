@@ -1,0 +1,86 @@
+//! The step *finish*: the files of a run get their names, all at once, when everything is in them.
+
+use crate::job::{AlignError, Job};
+use crate::open::output;
+use std::io::Write as _;
+use std::path::PathBuf;
+use zerohop_model::machine::Bytes;
+use zerohop_model::measurement::{RunReport, SortReport};
+use zerohop_model::sink::Sink as _;
+use zerohop_output::FileSink;
+use zerohop_process::{NewFile, WriteError};
+
+/// The files of a run before they have their names.
+pub struct Written {
+    /// The way to the files; none where an aligner has written no header, for there was nothing to align.
+    pub sink: Option<FileSink>,
+    /// A digest of the header that the engine of this process gave ([`output::header_digest`]).
+    pub header: Option<String>,
+    /// The length of each file that this process wrote, in bytes, before records were sorted.
+    pub collected: Vec<u64>,
+    /// What was merged, if records are sorted.
+    pub sorted: Option<Sorted>,
+}
+
+/// What was merged.
+pub struct Sorted {
+    /// The length of the file of records, in bytes.
+    pub lengths: Vec<u64>,
+    /// Times and sizes.
+    pub report: SortReport,
+    /// The metrics of duplicates, if a file of them is wanted.
+    pub metrics: Option<Metrics>,
+}
+
+/// A file of metrics that is to be written.
+pub struct Metrics {
+    /// Its name.
+    pub path: PathBuf,
+    /// All of it.
+    pub text: String,
+}
+
+impl Metrics {
+    /// Writes it; it has no name yet.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn written(&self) -> Result<NewFile, WriteError> {
+        let new = NewFile::create(&self.path)?;
+        new.file().write_all(self.text.as_bytes()).map_err(WriteError::of(&self.path))?;
+        Ok(new)
+    }
+}
+
+impl Written {
+    /// The file of metrics, written, if one is wanted.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn metrics(&self) -> Result<Option<NewFile>, WriteError> {
+        self.sorted.as_ref().and_then(|sorted| sorted.metrics.as_ref()).map(Metrics::written).transpose()
+    }
+
+    /// The lengths of all files, the first `of_records` of which are files of records, after all was `collected`:
+    /// sorted, records have another length.
+    pub fn lengths(&self, collected: &[u64], of_records: usize) -> Vec<u64> {
+        match &self.sorted {
+            None => collected.to_owned(),
+            Some(sorted) => sorted.lengths.iter().chain(collected.iter().skip(of_records)).copied().collect(),
+        }
+    }
+}
+
+/// Finishes the run of one process.
+///
+/// # Errors
+/// An engine that has written no header; what the system says: then no file has its name.
+pub fn one_process(job: &Job, written: Written, report: &mut RunReport) -> Result<(), AlignError> {
+    let metrics = written.metrics()?;
+    let files = written.sink.as_ref().map_or(0, |sink| sink.files());
+    let lengths = written.lengths(&written.collected, files);
+    let sink = written.sink.ok_or_else(|| output::no_header(job))?;
+    report.bytes_out = Bytes(sink.finish(&lengths, metrics.into_iter().collect())?);
+    report.sorted = written.sorted.map(|sorted| sorted.report);
+    Ok(())
+}
