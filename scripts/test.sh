@@ -1,8 +1,6 @@
 #!/bin/bash
 # Runs every check, from the quick ones to the slow ones, and stops at the first that fails. The last line counts the
-# steps: `N passed, N failed, N skipped, N only at the second try`. A script that meets killed processes, networks and
-# emulated machines is run once more when it fails; if it passes then, it is counted as passed and as one of the second
-# try, and is named: that is a defect, of it or of zerohop, for somebody to mend.
+# steps: `N passed, N failed, N skipped, N parts skipped`, with the reasons. Nothing is tried twice.
 #
 # Two lanes run beside each other. The second has what compiles in a folder of its own (loom, Miri, fuzzing), and the
 # scripts that mostly wait: for time limits, hosts and emulated machines. What one of its steps says is shown when
@@ -21,9 +19,10 @@ export ZEROHOP="$TARGET/debug/zerohop" ZEROHOP_LAB="$TARGET/debug/zerohop-lab"
 export LONG=${LONG-}
 [ -z "$LONG" ] || FUZZ_SECONDS=${FUZZ_SECONDS:-1800}
 
-# Lines VERDICT STEP of both lanes, and what the steps of the second lane say
+# Lines VERDICT STEP of both lanes, what the steps of the second lane say, and, of what was skipped, `STEP: REASON`
 REPORTS=$(mktemp -d)
-touch "$REPORTS/verdicts"
+export SKIPPED_PARTS="$REPORTS/skipped"
+touch "$REPORTS/verdicts" "$SKIPPED_PARTS"
 lane= ended=0
 
 verdict() { echo "$*" >> "$REPORTS/verdicts"; }
@@ -33,9 +32,9 @@ summary() {
     [ -z "$lane" ] || { kill -TERM -- "-$lane" 2> /dev/null || true; wait "$lane" 2> /dev/null || true; }
     show_ended
     echo
-    sed -n 's/^unsteady /FAILED ONCE, passed when run again, see above: /p' "$REPORTS/verdicts"
+    local parts; parts=$(sort -u "$SKIPPED_PARTS")
     echo "$(verdicts passed) passed, $(verdicts failed) failed, $(verdicts skipped) skipped," \
-        "$(verdicts unsteady) only at the second try"
+        "$(grep -c . <<< "$parts") parts skipped${parts:+ (${parts//$'\n'/; })}"
     rm -rf "$REPORTS"
 }
 trap summary EXIT
@@ -53,19 +52,13 @@ by_itself() {
     rm "$used"
 }
 
-# step TRIES NAME COMMAND...: exit status 77 means skipped (the command has said why); with 2 TRIES, a failure is looked
-# at twice
+# step NAME COMMAND...: exit status 77 means skipped (the command has said why)
 step() {
-    local tries=$1 name=$2 start=$SECONDS rc cpu=0; shift 2
+    local name=$1 start=$SECONDS rc cpu=0; shift
     [[ $name =~ ${ONLY-} ]] || return 0
     echo
     echo "=== $name"
     by_itself "$@"
-    if [ $tries -gt 1 ] && [ $rc != 0 ] && [ $rc != 77 ]; then
-        echo "--- $name: failed with exit status $rc, and is run again"
-        by_itself "$@"
-        [ $rc != 0 ] || verdict unsteady "$name"
-    fi
     local took="$((SECONDS - start)) s, ${cpu%.*} CPU s"
     case $rc in
         0) verdict passed "$name"; echo "--- $name: passed, $took";;
@@ -115,7 +108,11 @@ join() {
     [ $rc = 0 ] || { verdict failed lane; echo "the second lane ended with exit status $rc"; exit 1; }
 }
 
-skip() { echo "SKIPPED: $*"; exit 77; }
+skip() {
+    echo "SKIPPED: $*"
+    echo "$*" >> "$SKIPPED_PARTS"
+    exit 77
+}
 
 # Runs tests chosen by a filter; a filter that matches no test is a failure.
 some_tests() {
@@ -194,7 +191,7 @@ scripts_in() {
     local folder=$1 runner=$2 script name; shift 2
     for script in "$folder"/[0-9]*.sh; do
         name=$(basename "$script" .sh)
-        ! "$@" "$name" || $runner 2 "$(basename "$folder")/$name" env --default-signal=INT,QUIT,HUP bash "$script"
+        ! "$@" "$name" || $runner "$(basename "$folder")/$name" env --default-signal=INT,QUIT,HUP bash "$script"
     done
 }
 waits() { [[ " $WAITING " == *" $1 "* ]]; }
@@ -204,9 +201,9 @@ computes() { ! waits "$1"; }
 for_now() { [ -n "$LONG" ] || [[ $1 == 1[0-9]-* ]]; }
 
 compilers() {
-    beside 1 loom loom
-    beside 1 miri miri
-    [ "${FUZZ_SECONDS:-0}" = 0 ] || beside 1 fuzz fuzz
+    beside loom loom
+    beside miri miri
+    [ "${FUZZ_SECONDS:-0}" = 0 ] || beside fuzz fuzz
 }
 
 waiting_scripts() {
@@ -215,19 +212,19 @@ waiting_scripts() {
     scripts_in tests/lab beside true
 }
 
-step 1 fmt cargo fmt --all --check
-step 1 lines scripts/lines.sh
-step 1 links scripts/links.py
-step 1 clippy cargo clippy -q --workspace --all-targets --locked -- -D warnings
-step 1 without-c++ without_cpp
-step 1 graph cargo xtask graph
-step 1 licences licences
+step fmt cargo fmt --all --check
+step lines scripts/lines.sh
+step links scripts/links.py
+step clippy cargo clippy -q --workspace --all-targets --locked -- -D warnings
+step without-c++ without_cpp
+step graph cargo xtask graph
+step licences licences
 second_lane compilers
-step 1 tests cargo test -q --workspace --locked
-step 1 docs docs
+step tests cargo test -q --workspace --locked
+step docs docs
 # With the tests, which are there already: with their features no crate is compiled twice.
-step 1 build cargo build -q --workspace --bins --tests --locked
-step 1 seeds seeds
+step build cargo build -q --workspace --bins --tests --locked
+step seeds seeds
 join
 second_lane waiting_scripts
 scripts_in tests/e2e step computes

@@ -36,7 +36,7 @@ files() {
 can_compare() {
     local version; version=$(bcftools --version | awk 'NR == 1 { print $2 }')
     grep -q "samtools and bcftools $version\." "$ROOT/docs/tutorial.md" || {
-        echo "SKIPPED part: bcftools is $version, so outputs are not compared"; return 1; }
+        skip_part "bcftools is $version, so outputs are not compared"; return 1; }
 }
 
 page() {

@@ -167,14 +167,14 @@ check_bam() {
 check_pages() {
     local enabled pages huge
     enabled=$(cat /sys/kernel/mm/transparent_hugepage/enabled 2> /dev/null || true)
-    [[ $enabled =~ \[(always|madvise)\] ]] || { echo "SKIPPED part: this system gives no huge pages"; return; }
+    [[ $enabled =~ \[(always|madvise)\] ]] || { skip_part "this system gives no huge pages"; return; }
     for pages in auto off; do
         zerohop align --engine bwa-mem --huge-pages $pages -t 2 --json "$WORK/run.json" -o "$WORK/own.sam" \
             "$WORK/indexed" "$WORK/1.fq"
         huge=$(python3 -c 'import json, sys; print(sum(copy["census"]["huge"]
             for copy in json.load(open(sys.argv[1]))["replicas"]))' "$WORK/run.json")
         case $pages in
-            auto) [ "$huge" -gt 0 ] || { echo "SKIPPED part: no huge page could be had"; return; };;
+            auto) [ "$huge" -gt 0 ] || { skip_part "no huge page could be had"; return; };;
             off) [ "$huge" = 0 ] || fail "--huge-pages off: $huge bytes";;
         esac
     done
@@ -184,7 +184,7 @@ check_pages() {
 # Over ranks, which are granted parts of cohorts: each does whole ones. From files that are read by parts, and from such
 # that are read from front to back.
 check_ranks() {
-    command -v mpirun.openmpi > /dev/null || { echo "SKIPPED part: no OpenMPI here"; return; }
+    command -v mpirun.openmpi > /dev/null || { skip_part "no OpenMPI here"; return; }
     local n input options=(--engine bwa-mem "--engine-args=-K 1200000" -q)
     zerohop mpi --compiler mpicc.openmpi -o "$WORK/mpi.so" > /dev/null
     export ZEROHOP_MPI="$WORK/mpi.so"
@@ -293,7 +293,7 @@ check_library() {
 
 # bwa has put an index of the same name, and another reference, into a shared memory of our own
 in_shared_memory() {
-    unshare -m true 2> /dev/null || { echo "SKIPPED part: no namespace for shared memory of our own"; return; }
+    unshare -m true 2> /dev/null || { skip_part "no namespace for shared memory of our own"; return; }
     mkdir -p "$WORK/other"
     head -c 100000 "$WORK/indexed" > "$WORK/other/indexed"
     bwa index "$WORK/other/indexed" 2> /dev/null

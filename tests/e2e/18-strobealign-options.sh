@@ -246,7 +246,7 @@ check_ranks() {
     zerohop align -q -t 2 --engine-args=-x -o expected.paf ecoli.fa many.1.fq many.2.fq
     zerohop align -q -t 2 --durable --engine-args=-x -o own.paf ecoli.fa many.1.fq many.2.fq
     cmp own.paf expected.paf || fail "PAF with --durable"
-    [ -n "$(mpis)" ] || { echo "SKIPPED part: neither OpenMPI nor MPICH is here"; return; }
+    [ -n "$(mpis)" ] || { skip_part "neither OpenMPI nor MPICH is here"; return; }
     read -r name compiler launch < <(mpis)
     with_mpi "$name" "$compiler"
     for n in 1 2 3; do

@@ -304,7 +304,7 @@ check_unaligned() {
 # Ranks that take one sample after the other: the records of one process; what fails, or is killed, is left to --resume
 check_ranks() {
     local name compiler launch number victim job rc checks=0
-    [ -n "$(mpis)" ] || { echo "SKIPPED part: neither OpenMPI nor MPICH is here"; return 0; }
+    [ -n "$(mpis)" ] || { skip_part "neither OpenMPI nor MPICH is here"; return 0; }
     head -c 100000 reads/s1_1.fq.gz > reads/broken_1.fq.gz
     sed 's|s/s1_1|s/broken_1|' sheet.csv > broken.csv
     # ranks NUMBER SHEET OPTIONS...

@@ -116,7 +116,7 @@ nf_core() {
     done
     [ -e s.bam.bai ] && [ -e genome.fa.r150.zhi ] && [ -e s.tsv ] || fail "stubs: $(ls)"
 
-    command -v diamond > /dev/null || { echo "SKIPPED part: diamond is not on the PATH"; return 0; }
+    command -v diamond > /dev/null || { skip_part "diamond is not on the PATH"; return 0; }
     zerohop db build -q --engine diamond -o db "$DATA/protein/subjects.faa" > /dev/null
     block search script "${values[@]}" db=db queries="$DATA/protein/queries.faa" > search.sh
     bash -ue search.sh 2> /dev/null

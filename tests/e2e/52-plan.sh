@@ -102,7 +102,7 @@ limit() {
         limited "$file" "$ZEROHOP" align -q -o x.sam r.fa 1.fq || fail "in 1 GiB align ends with $?"
         return 0
     done
-    echo "SKIPPED part: no control group with a memory limit can be made here, so nothing was refused for one"
+    skip_part "no control group with a memory limit can be made here, so nothing was refused for one"
 }
 limit
 

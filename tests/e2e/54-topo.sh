@@ -41,7 +41,7 @@ rc=0; "$ZEROHOP" topo --buffer 1M 2> stderr || rc=$?
 
 # a thread that cannot be started is an error, whichever of them it is; root has no limit and so becomes another user
 user=(); [ "$(id -u)" != 0 ] || user=(setpriv --reuid 54321 --regid 54321 --clear-groups)
-[ "$(nproc)" -gt 1 ] || echo "SKIPPED part: one CPU needs one thread to be measured"
+[ "$(nproc)" -gt 1 ] || skip_part "one CPU needs one thread to be measured"
 for most in $(seq $(($(nproc) < 3 ? $(nproc) : 3))); do
     rc=0
     timeout -s KILL 60 "${user[@]}" prlimit --nproc="$most" \
@@ -74,7 +74,7 @@ bare() {
 if unshare -m true 2> /dev/null; then
     part bare /sys /sys; part bare /proc /proc; part bare "/sys /proc" /proc
 else
-    echo "SKIPPED part: a namespace for mounts is refused (unshare -m), so nothing was tried without /sys and /proc"
+    skip_part "a namespace for mounts is refused (unshare -m), so nothing was tried without /sys and /proc"
 fi
 
 # where pinning is forbidden, as by a filter of system calls in a container, all engines run and say so
@@ -94,7 +94,7 @@ END
 unpinned() {
     local name=$1 rc=0; shift
     python3 forbidden.py "$ZEROHOP" "$@" > out.txt 2> stderr || rc=$?
-    [ $rc != 77 ] || { echo "SKIPPED part: this kernel filters no system calls: pinning was not forbidden"; return 0; }
+    [ $rc != 77 ] || { skip_part "this kernel filters no system calls: pinning was not forbidden"; return 0; }
     [ $rc = 0 ] || fail "$name without pinning ends with $rc: $(cat stderr)"
     grep -q "cannot pin this thread to CPU [0-9,-]*: Operation not permitted" stderr ||
         fail "$name does not say that pinning is forbidden: $(cat stderr)"
@@ -106,6 +106,6 @@ if command -v bwa > /dev/null; then
     unpinned bwa align --engine bwa -o x.sam r.fa 1.fq
     unpinned run run --replicas 2 --logs logs -- cat 1.fq
 else
-    echo "SKIPPED part: bwa is not on the PATH"
+    skip_part "bwa is not on the PATH"
 fi
 echo "topo: as it should be"

@@ -39,7 +39,7 @@ tune() {
 }
 
 external() {
-    command -v bwa > /dev/null || { echo "SKIPPED part: bwa is not on the PATH"; return 0; }
+    command -v bwa > /dev/null || { skip_part "bwa is not on the PATH"; return 0; }
     ecoli_index bwa r.fa
     local options="--engine-args=-K100000 --first 1500" first=300
     [ -z "${LONG-}" ] || { options=--engine-args=-K300000; first=1000; }
@@ -112,7 +112,7 @@ auto() {
     head -n 8000 1.fq > s1.fq; head -n 8000 2.fq > s2.fq
     zerohop align -q --plan auto --replicas 2 --json run.json -o short.sam r.fa s1.fq s2.fq
     [[ "$(reason run.json)" == "The input was short, so nothing was tried." ]] || fail "short: $(reason run.json)"
-    command -v bowtie2 > /dev/null || { echo "SKIPPED part: bowtie2 is not on the PATH"; return 0; }
+    command -v bowtie2 > /dev/null || { skip_part "bowtie2 is not on the PATH"; return 0; }
     ecoli_index bowtie2-build r.fa
     head -n $lines l1.fq > m1.fq; head -n $lines l2.fq > m2.fq
     zerohop align -q --engine bowtie2 --plan rule -o rule.sam r.fa m1.fq m2.fq

@@ -45,7 +45,7 @@ about() {
 all="bwa bowtie2 bowtie hisat2 snap minimap2 minibwa strobealign-program bwa-mem2 gem3"
 engines=
 for E in ${ENGINES:-$all}; do
-    [ "$(about "$E" 'e["found"]')" = None ] && echo "SKIPPED part: $E is not on the PATH" || engines+=" $E"
+    [ "$(about "$E" 'e["found"]')" = None ] && skip_part "$E is not on the PATH" || engines+=" $E"
 done
 [ -n "$engines" ] || skip "none of the aligners is on the PATH"
 

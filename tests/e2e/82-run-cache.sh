@@ -196,7 +196,7 @@ signals() {
 
 # --- cache ----------------------------------------------------------------------------------------------------------
 
-need() { command -v bowtie2 > /dev/null && return; echo "SKIPPED part: bowtie2 is not on the PATH"; return 1; }
+need() { command -v bowtie2 > /dev/null && return; skip_part "bowtie2 is not on the PATH"; return 1; }
 
 prepare() {
     [ ! -e r.fa ] || return 0

@@ -85,7 +85,7 @@ FAKES="--engine-file fake.toml --engine-file loose.toml"
 engines=
 "$ZEROHOP" engines > engines.txt
 for E in bwa bowtie2 bowtie hisat2 snap minimap2 minibwa strobealign-program bwa-mem2 gem3; do
-    grep "^$E " engines.txt | grep -q "not on the PATH" && echo "SKIPPED part: $E is not on the PATH" || engines+=" $E"
+    grep "^$E " engines.txt | grep -q "not on the PATH" && skip_part "$E is not on the PATH" || engines+=" $E"
 done
 
 # attempt SECONDS ARGUMENTS...: within SECONDS, or it is killed (137); exit status in rc, words in stderr
@@ -445,7 +445,7 @@ assert not c['in_use'] and c['manifest']['engine'] == 'bwa' and c['manifest']['s
 small_shm() {
     local E
     unshare -m true 2> /dev/null ||
-        { echo "SKIPPED part: small /dev/shm: no mount namespace can be made here"; return 0; }
+        { skip_part "small /dev/shm: no mount namespace can be made here"; return 0; }
     make_indexes
     for E in bwa bowtie2; do
         [[ " $engines " == *" $E "* ]] || continue

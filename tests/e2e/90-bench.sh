@@ -191,8 +191,8 @@ END
 # The comparison of aligners, with little data.
 aligners() {
     command -v bcftools > /dev/null && command -v bwa > /dev/null ||
-        { echo "SKIPPED part: no bcftools or no bwa here"; return; }
-    "$ZEROHOP" engines | grep -q '^bwa-mem ' || { echo "SKIPPED part: no bwa-mem in this zerohop"; return; }
+        { skip_part "no bcftools or no bwa here"; return; }
+    "$ZEROHOP" engines | grep -q '^bwa-mem ' || { skip_part "no bwa-mem in this zerohop"; return; }
     gzip -cd "$DATA/ecoli/GCF_000005845.2_ASM584v2_genomic.fna.gz" | head -n 1000 | gzip > small.fa.gz || true
     python3 "$DATA/../../bench/aligners.py" --engines strobealign,bwa-mem,bwa --repeats 1 --coverage 20 \
         --reference small.fa.gz --zerohop "$ZEROHOP" --simulate "$(dirname "$ZEROHOP")/simulate" \
@@ -214,8 +214,8 @@ END
 # The comparison from one thread to all, with little data: all its sets; both arms of each have the same records.
 threads() {
     command -v bwa > /dev/null && command -v bgzip > /dev/null ||
-        { echo "SKIPPED part: no bwa or no bgzip here"; return; }
-    "$ZEROHOP" engines | grep -q '^bwa-mem ' || { echo "SKIPPED part: no bwa-mem in this zerohop"; return; }
+        { skip_part "no bwa or no bgzip here"; return; }
+    "$ZEROHOP" engines | grep -q '^bwa-mem ' || { skip_part "no bwa-mem in this zerohop"; return; }
     python3 "$DATA/../../bench/threads.py" --threads 1,2 --pairs 200 --reference sim300K --repeats 1 \
         --zerohop "$ZEROHOP" --strobealign "$STROBEALIGN" --simulate "$(dirname "$ZEROHOP")/simulate" \
         --work "$WORK/threads" --out "$WORK/from-one" > table.md 2> stderr || fail "threads.py: $(cat stderr)"
@@ -230,7 +230,7 @@ ln -s "$(dirname "$ZEROHOP")" target/release
 # The other comparisons whose inputs compare.py makes, with little data.
 comparisons() {
     command -v samtools > /dev/null && command -v bgzip > /dev/null ||
-        { echo "SKIPPED part: no samtools or no bgzip here"; return; }
+        { skip_part "no samtools or no bgzip here"; return; }
     local bench=$DATA/../../bench
     local -x CARGO_TARGET_DIR=$WORK/target
     compared() {
@@ -268,7 +268,7 @@ END
 # Aligners by themselves: parts that were made for other threads are not taken, and an arm that lacks reads is an error.
 external() {
     command -v bwa > /dev/null && command -v samtools > /dev/null ||
-        { echo "SKIPPED part: no bwa or no samtools here"; return; }
+        { skip_part "no bwa or no samtools here"; return; }
     local work=target/bench-work/external-200
     mkdir -p $work
     ecoli_index bwa $work/ref.fa

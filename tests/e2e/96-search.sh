@@ -45,7 +45,7 @@ parts() {
     zerohop search -q -t 2 --db d4 q.fa > standard.tsv
     cmp whole.tsv standard.tsv || fail "standard output"
     [ ! -e d4.tsv.progress ] || fail "progress is left"
-    command -v blastp > /dev/null || { echo "SKIPPED part: blastp is not on the PATH"; return 0; }
+    command -v blastp > /dev/null || { skip_part "blastp is not on the PATH"; return 0; }
     awk '/^>/ { n++ } n <= 40' q.fa > few.fa && mv q.fa all.fa && mv few.fa q.fa
     whole blastp wholeb.tsv
     for parts in 1 4; do
@@ -111,7 +111,7 @@ END
     [ $rc = 2 ] && grep -q "'xml' is not to be had" stderr || fail "$rc $(cat stderr)"
     rc=0; "$ZEROHOP" search -q --db f3 --resume -o never.tsv - < some.fa 2> stderr || rc=$?
     [ $rc = 2 ] && grep -q "must be in a regular file" stderr || fail "$rc $(cat stderr)"
-    command -v blastp > /dev/null || { echo "SKIPPED part: blastp is not on the PATH"; return 0; }
+    command -v blastp > /dev/null || { skip_part "blastp is not on the PATH"; return 0; }
     makeblastdb -in db.fa -dbtype prot -out wholeb > /dev/null
     zerohop db build -q --engine blastp --partitions 3 -o g3 db.fa > /dev/null
     while read -r name options; do
@@ -149,7 +149,7 @@ queries() {
     printf '>bases\nACGTN\n' | \
         refused 1 "standard input: all queries have the letters A, C, G, T and N alone" search --db small -
     printf '>bases\nACGTN\n' | zerohop search -q --db small --engine-args --ignore-warnings -
-    command -v blastp > /dev/null || { echo "SKIPPED part: blastp is not on the PATH"; return 0; }
+    command -v blastp > /dev/null || { skip_part "blastp is not on the PATH"; return 0; }
     zerohop db build -q --engine blastp --partitions 2 -o smallb "$proteins/subjects.faa" > /dev/null
     { head -n 8 "$proteins/queries.faa"; printf '>M\303\274ller\nMKV\n'; } > bad.fa
     refused 1 "bad.fa, record $(grep -c '>' bad.fa), byte" search --db smallb -o never.tsv bad.fa
@@ -299,7 +299,7 @@ transports() {
         done
         echo "$name: every variant with $numbers ranks"
     done < <(mpis)
-    [ -n "$(mpis)" ] || echo "SKIPPED part: neither OpenMPI nor MPICH is here"
+    [ -n "$(mpis)" ] || skip_part "neither OpenMPI nor MPICH is here"
 }
 
 ranks() {
@@ -477,7 +477,7 @@ names() {
     mkdir -p "$folder/tmp"
     cp "$DATA/protein/queries.faa" "$folder/q.fa"
     while read -r engine options; do
-        command -v $engine > /dev/null || { echo "SKIPPED part: $engine is not on the PATH"; continue; }
+        command -v $engine > /dev/null || { skip_part "$engine is not on the PATH"; continue; }
         cp "$DATA/protein/subjects.faa" "$folder/s.fa"
         zerohop db build -q --engine $engine --partitions 2 -o plain-$engine "$folder/s.fa" > /dev/null
         zerohop db build -q --engine $engine --partitions 2 -o "$folder/$engine" "$folder/s.fa" > /dev/null

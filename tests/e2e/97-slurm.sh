@@ -100,8 +100,8 @@ submit() {
 
 # both NAME COMPILER KIND: both examples
 both() {
-    command -v "$2" > /dev/null || { echo "SKIPPED part: $2 is not here"; return 0; }
-    timeout -k 5 30 srun --mpi=list 2>&1 | grep -qw "$3" || { echo "SKIPPED part: this Slurm has no $3"; return 0; }
+    command -v "$2" > /dev/null || { skip_part "$2 is not here"; return 0; }
+    timeout -k 5 30 srun --mpi=list 2>&1 | grep -qw "$3" || { skip_part "this Slurm has no $3"; return 0; }
     zerohop mpi --compiler "$2" -o "$WORK/$1.so" > /dev/null
     submit "$1" "$3" search "$WORK/db" "$WORK/q.fa" "$WORK/$1.tsv"
     cmp alone.tsv "$1.tsv" || fail "$1: other results"

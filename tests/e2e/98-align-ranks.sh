@@ -87,7 +87,7 @@ minimap2 2 3"
 strobealign 3 3
 minimap2 3 40"
     for engine in strobealign minimap2; do
-        command -v $engine > /dev/null || [ $engine = strobealign ] || { echo "SKIPPED part: $engine is not on the PATH"
+        command -v $engine > /dev/null || [ $engine = strobealign ] || { skip_part "$engine is not on the PATH"
         continue; }
         [ $engine = strobealign ] && options= || options=--build-index
         for shards in $(grep "^$engine " <<< "$table" | cut -d ' ' -f 3); do
@@ -115,7 +115,7 @@ minimap2 3 40"
 }
 
 external() {
-    command -v minimap2 > /dev/null || { echo "SKIPPED part: minimap2 is not on the PATH"; return 0; }
+    command -v minimap2 > /dev/null || { skip_part "minimap2 is not on the PATH"; return 0; }
     one minimap2.sam --engine minimap2 --build-index ref.fa 1.fq 2.fq
     local name compiler launch n
     while read -r name compiler launch; do
@@ -326,7 +326,7 @@ END
 # Killed at any call that changes a name or waits for the disk: the same command finishes it.
 killed() {
     command -v strace > /dev/null && strace -qq -o /dev/null true 2> /dev/null ||
-        { echo "SKIPPED part: there is no strace that works"; return 0; }
+        { skip_part "there is no strace that works"; return 0; }
     head -n 400 1.fq > s1.fq; head -n 400 2.fq > s2.fq
     local job=(align -q -t 1 --durable --shards 2 -o s.sam ref.fa s1.fq s2.fq) call number rc kills=0 every=2
     [ -z "${LONG-}" ] || every=1
@@ -370,7 +370,7 @@ full_disk() {
                 cp disk/f.sam f.sam && ls disk > left" 2> /dev/null || rc=$?
             [ $rc = 0 ] && ! grep -q "reads were finished before" log2 || break
         done
-        [ $rc != 77 ] && [ $rc != 1 -o -e log ] || { echo "SKIPPED part: nothing can be mounted here"; return 0; }
+        [ $rc != 77 ] && [ $rc != 1 -o -e log ] || { skip_part "nothing can be mounted here"; return 0; }
         [ $rc = 0 ] || { cat log log2 >&2; fail "$name: $rc"; }
         [ "$(grep -c "^error: " log)" = 1 ] && grep -q "^error: rank [01] of 2: .*disk/f.sam.progress.*No space left" \
             log ||
@@ -472,7 +472,7 @@ print(random.Random(3).randbytes(12_000_000).translate(bytes(b'ACGT'[i & 3] for 
         [ -e "$name.so" ] || zerohop mpi --compiler "$compiler" -o "$WORK/$name.so" > /dev/null
         rc=0; under 110M timeout -k 5 120 $launch -n 2 "$ZEROHOP" align -q --ranks -t 1 --mpi "$WORK/$name.so" \
             -o m.sam large.fa few.fq > log 2>&1 < /dev/null || rc=$?
-        [ $rc != 77 ] || { echo "SKIPPED part: no control group can be made here"; return 0; }
+        [ $rc != 77 ] || { skip_part "no control group can be made here"; return 0; }
         [ "$(grep -c "^error: rank . of 2: 2 ranks on .* need .* control group has a memory limit" log)" = 1 ] &&
             [ $rc = 1 ] &&
             [ ! -e m.sam ] || { cat log >&2; fail "$name: $rc"; }

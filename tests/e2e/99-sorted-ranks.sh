@@ -131,9 +131,9 @@ check_forms() {
     while IFS='|' read -r file options; do
         case $options in
             *minimap2*) command -v minimap2 > /dev/null ||
-                { echo "SKIPPED part: minimap2 is not on the PATH"; continue; };;
+                { skip_part "minimap2 is not on the PATH"; continue; };;
             *bwa-mem*) "$ZEROHOP" engines | grep -q '^bwa-mem ' ||
-                { echo "SKIPPED part: zerohop was built without bwa-mem"; continue; };;
+                { skip_part "zerohop was built without bwa-mem"; continue; };;
         esac
         LENGTH="-r 110"; [[ $options != *minimap2* ]] || LENGTH=
         one one.$file $options
@@ -248,7 +248,7 @@ END
             ref.fa s1.fq s2.fq
         same "the merge alone, minimap2" p.sam one.sam
     else
-        echo "SKIPPED part: minimap2 is not on the PATH"
+        skip_part "minimap2 is not on the PATH"
     fi
     # what was recorded, and is not there
     ! (trap '' XFSZ; ulimit -f 4500; exec "$ZEROHOP" align -q -t 1 -r 110 --durable -o p.bam $ALL --sort-memory 1M \
@@ -267,7 +267,7 @@ END
 # Killed at any call that changes a name or waits for the disk, also while earlier progress is thrown away
 check_calls() {
     command -v strace > /dev/null && strace -qq -o /dev/null true 2> /dev/null ||
-        { echo "SKIPPED part: there is no strace that works"; return 0; }
+        { skip_part "there is no strace that works"; return 0; }
     local call number rc kills=0 every=3 how
     [ -z "${LONG-}" ] || every=1
     head -n 24000 s1.fq > c1.fq; head -n 24000 s2.fq > c2.fq

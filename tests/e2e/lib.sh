@@ -1,6 +1,6 @@
 # What the end-to-end tests share. They get ZEROHOP, ZEROHOP_LAB (by default beside ZEROHOP), STROBEALIGN, MULTIQC, DATA
 # (tests/data) and, where it is set, ZEROHOP_DATA (a folder with more sets); scripts/test.sh sets them. Exit status 77
-# after a line "SKIPPED: ..." means that a test could not run.
+# after a line "SKIPPED script: ..." means that a test could not run.
 set -euo pipefail
 : "${ZEROHOP:?}" "${STROBEALIGN:?}" "${DATA:?}"
 export ZEROHOP_LAB=${ZEROHOP_LAB:-$(dirname "$ZEROHOP")/zerohop-lab}
@@ -17,7 +17,14 @@ trap 'rc=$?; [[ $- != *e* ]] || [ $rc = 141 ] ||
 # What a user has tuned must not decide what is tested.
 export XDG_CACHE_HOME="$WORK/cache"
 
-skip() { echo "SKIPPED: $*"; exit 77; }
+# What could not be run is told in the last line of scripts/test.sh, too (SKIPPED_PARTS).
+skipped() {
+    echo "SKIPPED ${2-part}: $1"
+    [ -z "${SKIPPED_PARTS-}" ] || echo "$(basename "$0" .sh): $1" >> "$SKIPPED_PARTS"
+}
+# skip REASON: the whole script; skip_part REASON: what a part of it tests
+skip() { skipped "$*" script; exit 77; }
+skip_part() { skipped "$*"; }
 
 fail() { echo "FAIL: $*" >&2; exit 1; }
 

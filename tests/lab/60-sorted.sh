@@ -80,7 +80,7 @@ rc=0
 [ $rc != 77 ] || { cat lab.log; exit 77; }
 [ $rc = 0 ] || { cat lab.log >&2; fail "exit status $rc in the lab"; }
 records() { samtools view --no-PG -h "$1" | grep -v '^@PG'; }
-[ -n "$launch" ] || echo "SKIPPED part: OpenMPI is not here"
+[ -n "$launch" ] || skip_part "OpenMPI is not here"
 for bam in lab.*.bam ranks-*.bam; do
     [ -e "$bam" ] || continue
     rules=${bam#*.}; rules=${rules%.bam}

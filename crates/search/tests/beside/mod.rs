@@ -24,7 +24,11 @@ pub fn is_here(program: Program) -> bool {
         Ok(_) => true,
         Err(error) => {
             // Past the harness, which would keep it from who runs the tests.
-            writeln!(std::io::stderr(), "SKIPPED: {error}").unwrap();
+            writeln!(std::io::stderr(), "SKIPPED part: {error}").unwrap();
+            // For the last line of scripts/test.sh.
+            if let Some(told) = std::env::var_os("SKIPPED_PARTS") {
+                writeln!(std::fs::OpenOptions::new().append(true).open(told).unwrap(), "search: {error}").unwrap();
+            }
             false
         }
     }
