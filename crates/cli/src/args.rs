@@ -161,7 +161,7 @@ pub struct AlignArgs {
     /// The index is loaded once. The sheet is a table (CSV, or with tabs) whose first line names its columns: sample,
     /// fastq_1 and fastq_2, as nf-core has it, or bam in their place; rows of the same sample are its lanes. lane and
     /// rg_xx (such as rg_pl) are for read groups. With --ranks each rank takes one sample after the other.
-    /// docs/samples.md tells more.
+    /// docs/bioinformatics.md tells more.
     #[arg(long, value_name = "SHEET", requires = "output_dir")]
     #[arg(conflicts_with_all = ["reads_1", "reads", "output", "read_group", "rg_id", "rg", "json", "mqc", "sample"])]
     #[arg(conflicts_with_all = ["durable", "restart", "duplicate_metrics"])]
