@@ -5,7 +5,7 @@
 use clap::Parser;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use zerohop_align::{AlignError, Job, PlacedAlloc, SortOrder, Sorting, WriteIndex, align_with, lanes};
+use zerohop_align::{AlignError, Job, PlacedAlloc, SortOptions, SortOrder, WriteIndex, align_with, lanes};
 use zerohop_bench::random::Random;
 use zerohop_model::alignment::{Alignment, Alignments};
 use zerohop_model::chunk::Chunk;
@@ -56,7 +56,7 @@ fn align(arguments: Arguments) -> Result<(), AlignError> {
     let mut job = Job::new(arguments.reference, lanes::lanes(files, false)?);
     job.engine = "scattered".to_owned();
     job.output.path = Some(arguments.output);
-    job.output.sorting = arguments.sort_memory.map(|mib| Sorting {
+    job.output.sorting = arguments.sort_memory.map(|mib| SortOptions {
         order: SortOrder::Coordinate,
         memory: Some(Bytes(mib << 20)),
         tmp_dir: None,

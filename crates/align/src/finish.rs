@@ -11,7 +11,7 @@ use zerohop_output::FileSink;
 use zerohop_process::{NewFile, WriteError};
 
 /// The files of a run before they have their names.
-pub struct Written {
+pub struct WrittenFiles {
     /// The way to the files; none where an aligner has written no header, for there was nothing to align.
     pub sink: Option<FileSink>,
     /// A digest of the header that the engine of this process gave ([`output::header_digest`]).
@@ -52,7 +52,7 @@ impl Metrics {
     }
 }
 
-impl Written {
+impl WrittenFiles {
     /// The file of metrics, written, if one is wanted.
     ///
     /// # Errors
@@ -75,7 +75,7 @@ impl Written {
 ///
 /// # Errors
 /// An engine that has written no header; what the system says: then no file has its name.
-pub fn one_process(job: &Job, written: Written, report: &mut RunReport) -> Result<(), AlignError> {
+pub fn one_process(job: &Job, written: WrittenFiles, report: &mut RunReport) -> Result<(), AlignError> {
     let metrics = written.metrics()?;
     let files = written.sink.as_ref().map_or(0, |sink| sink.files());
     let lengths = written.lengths(&written.collected, files);

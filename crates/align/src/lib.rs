@@ -63,8 +63,8 @@ pub use engines::descriptors;
 pub use engines::embedded::index_files::write_index;
 pub use engines::embedded::keep;
 pub use job::{
-    AlignError, BAM_LEVEL, External, FormatName, HANG_LIMIT, Job, LEVEL, NULL, Output, Placement, PlanFrom, Ranks,
-    Report, STROBEALIGN, Sorting, Unaligned, lanes,
+    AlignError, BAM_LEVEL, ExternalOptions, HANG_LIMIT, Job, LEVEL, NULL, OutputOptions, PlacementOptions, PlanFrom,
+    RankOptions, RecordFormat, ReportOptions, STROBEALIGN, SortOptions, UnalignedOptions, lanes,
 };
 pub use plan::{plan_cache, tuning_key};
 pub use tell::{Done, tell};
@@ -81,7 +81,7 @@ pub use zerohop_ranks::RankCount;
 pub use zerohop_runtime::{Dealing, Order};
 
 use engines::embedded::shared_index::OneOfMany;
-use run::{OneProcess, Processes, Ran, WholeMachine};
+use run::{EngineRan, OneProcess, Processes, WholeMachine};
 use samples::Sheet;
 use std::path::Path;
 use std::time::Instant;
@@ -195,7 +195,7 @@ fn align_by(
 
     let Some(mut part) = processes.begin(job, &lanes, &*engine)? else { return Ok(None) };
     let pipes: Vec<_> = lanes.iter().flat_map(|lane| lane.ends_of_pipes()).collect();
-    let Ran { outcome, sink } = engine.run(lanes, until, &mut *part)?;
+    let EngineRan { outcome, sink } = engine.run(lanes, until, &mut *part)?;
     let mut report = outcome.report;
     tell::check(&report)?;
     notes.extend(tell::after_run(sink.as_ref(), pipes)?);
@@ -204,7 +204,7 @@ fn align_by(
     let (sink, header) = sink.unzip();
     let (sink, sorted) = merge::merge(job, engine.plan(), sink, &mut *part)?;
     notes.extend(part.notes());
-    let written = finish::Written { sink, header, collected: outcome.lengths, sorted };
+    let written = finish::WrittenFiles { sink, header, collected: outcome.lengths, sorted };
     let threads = engine.plan().workers.len();
     let Some(of_ranks) = part.finish(job, written, &mut report, threads)? else { return Ok(None) };
 

@@ -1,12 +1,12 @@
-//! The step *run*, and who takes part in it: an engine that is [`Ready`], and the [`Processes`] of the job, each with
+//! The step *run*, and who takes part in it: an engine that is [`ReadyEngine`], and the [`Processes`] of the job, each with
 //! its [`RunPart`]. What one process alone does stands here; what ranks do, in `ranks/`, which the other modules do not
 //! know.
 
-use crate::finish::{self, Written};
+use crate::finish::{self, WrittenFiles};
 use crate::job::{AlignError, Job};
 use crate::open::output::{self, SharedOutput};
 use crate::plan::tuning_key::AlignedWith;
-use crate::tell::{Told, progress};
+use crate::tell::{EngineTold, progress};
 use std::ops::Range;
 use std::sync::Arc;
 use std::time::Instant;
@@ -22,7 +22,7 @@ use zerohop_report::RankSummary;
 use zerohop_runtime::{Grains, Merged, Outcome, Progress};
 
 /// An engine that is ready to run: one in our process, or programs of its own.
-pub trait Ready {
+pub trait ReadyEngine {
     /// Where it wants the input cut.
     fn cut(&self) -> Cut;
 
@@ -36,7 +36,12 @@ pub trait Ready {
     ///
     /// # Errors
     /// What made it fail.
-    fn run(&mut self, lanes: Vec<OpenLane>, until: Option<Instant>, part: &mut dyn RunPart) -> Result<Ran, AlignError>;
+    fn run(
+        &mut self,
+        lanes: Vec<OpenLane>,
+        until: Option<Instant>,
+        part: &mut dyn RunPart,
+    ) -> Result<EngineRan, AlignError>;
 
     /// Whose CPUs the work is done on.
     fn plan(&self) -> &Plan;
@@ -51,11 +56,11 @@ pub trait Ready {
     fn compare(&self) -> Result<Option<Comparison>, AlignError>;
 
     /// What there is to say of it.
-    fn told(self: Box<Self>, run: RunReport) -> Told;
+    fn told(self: Box<Self>, run: RunReport) -> EngineTold;
 }
 
 /// What came of a run, before the files have their names.
-pub struct Ran {
+pub struct EngineRan {
     /// What the runtime did.
     pub outcome: Outcome,
     /// The output, and a digest of its header; none if an aligner has written no header.
@@ -121,7 +126,7 @@ pub trait Processes {
         &self,
         job: &Job,
         lanes: &[OpenLane],
-        engine: &dyn Ready,
+        engine: &dyn ReadyEngine,
     ) -> Result<Option<Box<dyn RunPart + '_>>, AlignError>;
 }
 
@@ -211,7 +216,7 @@ pub trait RunPart {
     fn finish(
         self: Box<Self>,
         job: &Job,
-        written: Written,
+        written: WrittenFiles,
         report: &mut RunReport,
         threads: usize,
     ) -> Result<Option<Vec<RankSummary>>, AlignError>;
@@ -236,7 +241,7 @@ impl Processes for OneProcess<'_> {
         Ok(())
     }
 
-    fn begin(&self, _: &Job, _: &[OpenLane], _: &dyn Ready) -> Result<Option<Box<dyn RunPart + '_>>, AlignError> {
+    fn begin(&self, _: &Job, _: &[OpenLane], _: &dyn ReadyEngine) -> Result<Option<Box<dyn RunPart + '_>>, AlignError> {
         Ok(Some(Box::new(WholeRun)))
     }
 }
@@ -303,7 +308,7 @@ impl RunPart for WholeRun {
     fn finish(
         self: Box<Self>,
         job: &Job,
-        written: Written,
+        written: WrittenFiles,
         report: &mut RunReport,
         _: usize,
     ) -> Result<Option<Vec<RankSummary>>, AlignError> {

@@ -8,7 +8,10 @@ use std::time::Duration;
 use zerohop_align::align_samples;
 use zerohop_align::lanes::{self, ReadGroups};
 use zerohop_align::samples::Sheet;
-use zerohop_align::{Comments, CramVersion, External, Job, LaneSpec, Output, Placement, Ranks, Report, Unaligned};
+use zerohop_align::{
+    Comments, CramVersion, ExternalOptions, Job, LaneSpec, OutputOptions, PlacementOptions, RankOptions, ReportOptions,
+    UnalignedOptions,
+};
 use zerohop_model::directed::Directed;
 use zerohop_output::{History, ReadGroup};
 use zerohop_ranks::Ranks as Joined;
@@ -97,12 +100,12 @@ fn with_reads(args: AlignArgs, lanes: Vec<LaneSpec>, read_groups: ReadGroups) ->
         engine: args.engine,
         read_length: args.read_length,
         no_index: args.no_index,
-        output: Output {
+        output: OutputOptions {
             path: args.output,
             format: args.format.map(|format| match format {
-                FormatName::Sam => zerohop_align::FormatName::Sam,
-                FormatName::Bam => zerohop_align::FormatName::Bam,
-                FormatName::Cram => zerohop_align::FormatName::Cram,
+                FormatName::Sam => zerohop_align::RecordFormat::Sam,
+                FormatName::Bam => zerohop_align::RecordFormat::Bam,
+                FormatName::Cram => zerohop_align::RecordFormat::Cram,
             }),
             cram_version: args.cram_version.map(|version| match version {
                 CramVersionName::V3_0 => CramVersion::V3_0,
@@ -118,18 +121,20 @@ fn with_reads(args: AlignArgs, lanes: Vec<LaneSpec>, read_groups: ReadGroups) ->
             directed,
             mate_tags: args.mate_tags,
             no_unaligned: args.no_unaligned,
-            unaligned: args.unaligned.map(|path| Unaligned { path, any_mate: args.unaligned_mates == MatesName::Any }),
+            unaligned: args
+                .unaligned
+                .map(|path| UnalignedOptions { path, any_mate: args.unaligned_mates == MatesName::Any }),
             secondary_bases: args.secondary_bases,
             sorting: args.sorting.sorting().map_err(Failure::Usage)?,
         },
-        placement: Placement {
+        placement: PlacementOptions {
             threads: args.threads,
             replicas: args.replicas,
             pages: args.pages.map(Into::into),
             huge_pages: args.huge_pages.into(),
             plan: args.plan,
         },
-        external: External {
+        external: ExternalOptions {
             engine_args: external.engine_args,
             engine_file: external.engine_file,
             build_index: external.build_index,
@@ -145,14 +150,14 @@ fn with_reads(args: AlignArgs, lanes: Vec<LaneSpec>, read_groups: ReadGroups) ->
             compare: external.compare_with == Some(CompareName::Original),
             compare_first: external.compare_first,
         },
-        ranks: Ranks {
+        ranks: RankOptions {
             wanted: args.ranks.ranks,
             durable: args.ranks.durable,
             resume: args.ranks.resume,
             restart: args.ranks.restart,
             mpi: args.ranks.mpi,
         },
-        report: Report { json: args.json, mqc: args.mqc, sample: args.sample },
+        report: ReportOptions { json: args.json, mqc: args.mqc, sample: args.sample },
         time_limit: None,
         command: crate::command_line(),
         quiet: args.quiet,

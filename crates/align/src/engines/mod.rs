@@ -7,10 +7,10 @@ pub(crate) mod external;
 pub(crate) mod key;
 
 use crate::job::{AlignError, Job};
-use crate::run::{MachineShare, Ready};
-use embedded::Embedded;
+use crate::run::{MachineShare, ReadyEngine};
+use embedded::EmbeddedEngine;
 use embedded::shared_index::OneOfMany;
-use external::{External, compare};
+use external::{ExternalEngine, compare};
 use zerohop_input::OpenLane;
 use zerohop_model::index::IndexProvider;
 
@@ -62,11 +62,11 @@ pub(crate) fn make_ready<'j>(
     embedded: Option<&dyn IndexProvider>,
     lanes: &mut [OpenLane],
     (share, among): (&dyn MachineShare, Option<OneOfMany<'j>>),
-) -> Result<(Box<dyn Ready + 'j>, Vec<String>), AlignError> {
+) -> Result<(Box<dyn ReadyEngine + 'j>, Vec<String>), AlignError> {
     let mut notes = Vec::new();
-    let engine: Box<dyn Ready + 'j> = match embedded {
-        Some(provider) => Box::new(Embedded::new(job, provider, lanes, (share, among), &mut notes)?),
-        None => Box::new(External::new(job, lanes, share, &mut notes)?),
+    let engine: Box<dyn ReadyEngine + 'j> = match embedded {
+        Some(provider) => Box::new(EmbeddedEngine::new(job, provider, lanes, (share, among), &mut notes)?),
+        None => Box::new(ExternalEngine::new(job, lanes, share, &mut notes)?),
     };
     Ok((engine, notes))
 }

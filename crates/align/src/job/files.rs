@@ -1,6 +1,6 @@
 //! The files that `zerohop align` writes.
 
-use crate::job::{AlignError, Job, PlanFrom, Unaligned, sorting};
+use crate::job::{AlignError, Job, PlanFrom, UnalignedOptions, sorting};
 use std::io::ErrorKind;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -31,7 +31,7 @@ pub fn check(job: &Job, described: &[PathBuf]) -> Result<(), AlignError> {
     let reads = job.lanes.iter().flat_map(|lane| &lane.files);
     let (records, indexes) = (paths(job), sorting::indexes(job));
     unaligned(job)?;
-    let beside: Vec<PathBuf> = job.output.unaligned.iter().flat_map(Unaligned::paths).collect();
+    let beside: Vec<PathBuf> = job.output.unaligned.iter().flat_map(UnalignedOptions::paths).collect();
     if let Some(path) = beside.iter().find(|path| zerohop_process::is_written_in_place(path)) {
         let words = "unaligned reads can only be written to a regular file";
         return Err(AlignError::Usage(format!("{}: {words}", path.display())));
@@ -88,7 +88,7 @@ fn check_compression(job: &Job) -> Result<(), AlignError> {
 /// # Errors
 /// A name that promises a format which zerohop does not write; two files of BAM.
 pub fn unaligned(job: &Job) -> Result<Option<zerohop_output::Unaligned>, AlignError> {
-    let Some(wanted @ Unaligned { path, any_mate }) = &job.output.unaligned else { return Ok(None) };
+    let Some(wanted @ UnalignedOptions { path, any_mate }) = &job.output.unaligned else { return Ok(None) };
     let format = job.output.unaligned_format().ok_or_else(|| {
         AlignError::Usage(format!(
             "{}: unaligned reads are written as FASTQ or BAM: name the file .fq.gz, .fastq.gz, .fq, .fastq or .bam",
@@ -174,7 +174,7 @@ pub fn paths(job: &Job) -> Vec<PathBuf> {
 
 /// All files that records and reads go to: those of records, and those of reads that were not aligned.
 pub fn all_paths(job: &Job) -> Vec<PathBuf> {
-    let unaligned = job.output.unaligned.iter().flat_map(Unaligned::paths);
+    let unaligned = job.output.unaligned.iter().flat_map(UnalignedOptions::paths);
     paths(job).into_iter().chain(unaligned).collect()
 }
 

@@ -1,6 +1,6 @@
 //! What the records of a job depend on, besides its reads, reference and aligner.
 
-use crate::job::{Job, Unaligned};
+use crate::job::{Job, UnalignedOptions};
 use zerohop_output::{
     Barcode, Comments, CramVersion, Duplicates, Format, IndexFormat, Marking, ReadsFormat, Rules, Search, SortOrder,
     WriteIndex,
@@ -60,7 +60,7 @@ pub fn index_words(index: WriteIndex) -> &'static str {
 pub fn of_options(job: &Job) -> Identity {
     let sorting = job.output.sorting.as_ref();
     let unaligned = job.output.unaligned.as_ref();
-    let unaligned = unaligned.map(|wanted @ Unaligned { any_mate, .. }| {
+    let unaligned = unaligned.map(|wanted @ UnalignedOptions { any_mate, .. }| {
         let format = match job.output.unaligned_format() {
             None => "unknown".to_owned(),
             Some(ReadsFormat::Fastq) => ".fq".to_owned(),

@@ -66,15 +66,15 @@ pub struct Job {
     /// Whether the index is built anew even if there is one.
     pub no_index: bool,
     /// Where the records go.
-    pub output: Output,
+    pub output: OutputOptions,
     /// How the machine is used.
-    pub placement: Placement,
+    pub placement: PlacementOptions,
     /// For aligners that are programs of their own.
-    pub external: External,
+    pub external: ExternalOptions,
     /// For several processes, or one that can be taken up after a crash.
-    pub ranks: Ranks,
+    pub ranks: RankOptions,
     /// What is written about the run.
-    pub report: Report,
+    pub report: ReportOptions,
     /// How long aligning may take; no limit by default. An index is loaded or built to its end, and sorted records are
     /// written to theirs; aligning that has not ended by then is stopped, and fails with
     /// [`Error::Stopped`](zerohop_model::error::Error::Stopped).
@@ -89,11 +89,11 @@ pub struct Job {
 
 /// Where the records go.
 #[derive(Debug, Clone)]
-pub struct Output {
+pub struct OutputOptions {
     /// The file; standard output by default.
     pub path: Option<PathBuf>,
     /// The format; by default BAM if the file's name ends in .bam, else SAM.
-    pub format: Option<FormatName>,
+    pub format: Option<RecordFormat>,
     /// Compression level, 0 to 9 as in samtools; by default [`BAM_LEVEL`], and [`LEVEL`] of CRAM and of reads.
     pub level: Option<u8>,
     /// Version of CRAM; by default 3.0.
@@ -111,16 +111,16 @@ pub struct Output {
     /// Whether reads are left out of which none of their fragment is aligned: they have no records.
     pub no_unaligned: bool,
     /// Where such reads go, besides.
-    pub unaligned: Option<Unaligned>,
+    pub unaligned: Option<UnalignedOptions>,
     /// Whether secondary records have bases and qualities where the engine shows none.
     pub secondary_bases: bool,
     /// How records are sorted, if they are.
-    pub sorting: Option<Sorting>,
+    pub sorting: Option<SortOptions>,
 }
 
 /// Where reads go that were not aligned.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Unaligned {
+pub struct UnalignedOptions {
     /// The file: FASTQ, plain or compressed, or BAM, by its suffix. A `%` in its name stands for 1 and 2: the mates of
     /// pairs have a file each then.
     pub path: PathBuf,
@@ -128,7 +128,7 @@ pub struct Unaligned {
     pub any_mate: bool,
 }
 
-impl Unaligned {
+impl UnalignedOptions {
     /// Whether the mates of pairs have a file each.
     pub fn is_by_mate(&self) -> bool {
         self.paths().len() > 1
@@ -137,8 +137,8 @@ impl Unaligned {
     /// The file, or those of the first and the second mates.
     ///
     /// ```
-    /// use zerohop_align::Unaligned;
-    /// let unaligned = Unaligned { path: "rest_%.fq.gz".into(), any_mate: false };
+    /// use zerohop_align::UnalignedOptions;
+    /// let unaligned = UnalignedOptions { path: "rest_%.fq.gz".into(), any_mate: false };
     /// assert_eq!(unaligned.paths(), ["rest_1.fq.gz", "rest_2.fq.gz"].map(std::path::PathBuf::from));
     /// ```
     pub fn paths(&self) -> Vec<PathBuf> {
@@ -153,31 +153,31 @@ impl Unaligned {
     }
 }
 
-impl Output {
+impl OutputOptions {
     /// The format of the records: the one that is wanted, else that of the file's name.
     pub(crate) fn format(&self) -> Format {
         let by_suffix = || match self.path.as_ref().and_then(|path| path.extension()) {
-            Some(suffix) if suffix.eq_ignore_ascii_case("bam") => FormatName::Bam,
-            Some(suffix) if suffix.eq_ignore_ascii_case("cram") => FormatName::Cram,
-            _ => FormatName::Sam,
+            Some(suffix) if suffix.eq_ignore_ascii_case("bam") => RecordFormat::Bam,
+            Some(suffix) if suffix.eq_ignore_ascii_case("cram") => RecordFormat::Cram,
+            _ => RecordFormat::Sam,
         };
         match self.format.unwrap_or_else(by_suffix) {
-            FormatName::Sam => Format::Sam,
-            FormatName::Bam => Format::Bam { level: self.level.unwrap_or(BAM_LEVEL) },
-            FormatName::Cram => Format::Cram {
+            RecordFormat::Sam => Format::Sam,
+            RecordFormat::Bam => Format::Bam { level: self.level.unwrap_or(BAM_LEVEL) },
+            RecordFormat::Cram => Format::Cram {
                 version: self.cram_version.unwrap_or(CramVersion::V3_0),
                 level: self.level.unwrap_or(LEVEL),
             },
-            FormatName::Paf => Format::Paf,
-            FormatName::Abundances => Format::Abundances,
+            RecordFormat::Paf => Format::Paf,
+            RecordFormat::Abundances => Format::Abundances,
         }
     }
 
     /// What the engine makes of the reads.
     pub(crate) fn product(&self) -> Product {
         match self.format {
-            Some(FormatName::Paf) => Product::Paf,
-            Some(FormatName::Abundances) => Product::Abundances,
+            Some(RecordFormat::Paf) => Product::Paf,
+            Some(RecordFormat::Abundances) => Product::Abundances,
             _ => Product::Records,
         }
     }
@@ -191,7 +191,7 @@ impl Output {
 
 /// How records are sorted.
 #[derive(Debug, Clone)]
-pub struct Sorting {
+pub struct SortOptions {
     /// In which order.
     pub order: SortOrder,
     /// Memory that records may take until they are written; by default half of what is free once the index is loaded.
@@ -208,7 +208,7 @@ pub struct Sorting {
 
 /// A format of records.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum FormatName {
+pub enum RecordFormat {
     /// Text.
     Sam,
     /// Binary, compressed.
@@ -223,7 +223,7 @@ pub enum FormatName {
 
 /// How the machine is used.
 #[derive(Debug, Clone)]
-pub struct Placement {
+pub struct PlacementOptions {
     /// Number of workers; by default all CPUs that may be used.
     pub threads: Option<usize>,
     /// Number of index copies.
@@ -249,7 +249,7 @@ pub enum PlanFrom {
 
 /// Options for aligners that run as programs of their own.
 #[derive(Debug, Clone)]
-pub struct External {
+pub struct ExternalOptions {
     /// Arguments for the aligner, as a shell would take them apart.
     pub engine_args: Option<String>,
     /// Files that describe aligners.
@@ -276,7 +276,7 @@ pub struct External {
 
 /// Several processes, or one that records what it has finished.
 #[derive(Debug, Clone, Default)]
-pub struct Ranks {
+pub struct RankOptions {
     /// How many ranks there must be; none by default.
     pub wanted: Option<RankCount>,
     /// Whether progress is recorded without ranks, too.
@@ -289,7 +289,7 @@ pub struct Ranks {
     pub mpi: Option<PathBuf>,
 }
 
-impl Ranks {
+impl RankOptions {
     /// Whether it is recorded what is finished.
     pub fn is_recorded(&self) -> bool {
         self.wanted.is_some() || self.durable || self.resume || self.restart
@@ -298,7 +298,7 @@ impl Ranks {
 
 /// What is written about the run.
 #[derive(Debug, Clone, Default)]
-pub struct Report {
+pub struct ReportOptions {
     /// The summary as JSON.
     pub json: Option<PathBuf>,
     /// The summary for MultiQC.
@@ -319,7 +319,7 @@ impl Job {
             engine: STROBEALIGN.to_owned(),
             read_length: None,
             no_index: false,
-            output: Output {
+            output: OutputOptions {
                 path: None,
                 format: None,
                 level: None,
@@ -334,14 +334,14 @@ impl Job {
                 secondary_bases: false,
                 sorting: None,
             },
-            placement: Placement {
+            placement: PlacementOptions {
                 threads: None,
                 replicas: Replicas::Auto,
                 pages: None,
                 huge_pages: HugePages::Auto,
                 plan: None,
             },
-            external: External {
+            external: ExternalOptions {
                 engine_args: None,
                 engine_file: Vec::new(),
                 build_index: false,
@@ -354,8 +354,8 @@ impl Job {
                 compare: false,
                 compare_first: None,
             },
-            ranks: Ranks::default(),
-            report: Report::default(),
+            ranks: RankOptions::default(),
+            report: ReportOptions::default(),
             time_limit: None,
             command: "zerohop".to_owned(),
             quiet: false,

@@ -1,7 +1,7 @@
 //! What an engine makes in place of records, if its arguments say so: lines of PAF, or the abundances of contigs. What
 //! is for records alone is refused then.
 
-use crate::job::{AlignError, FormatName, Job, files};
+use crate::job::{AlignError, Job, RecordFormat, files};
 use std::borrow::Cow;
 use zerohop_model::directed::Directed;
 use zerohop_model::index::{IndexProvider, Product};
@@ -12,8 +12,8 @@ use zerohop_runtime::Order;
 pub fn wanted<'j>(job: &'j Job, embedded: Option<&dyn IndexProvider>) -> (Cow<'j, Job>, Result<(), AlignError>) {
     match product(job, embedded) {
         Ok(Product::Records) => (Cow::Borrowed(job), check_records(job)),
-        Ok(Product::Paf) => with_format(job, FormatName::Paf, check_paf(job)),
-        Ok(Product::Abundances) => with_format(job, FormatName::Abundances, check_abundances(job)),
+        Ok(Product::Paf) => with_format(job, RecordFormat::Paf, check_paf(job)),
+        Ok(Product::Abundances) => with_format(job, RecordFormat::Abundances, check_abundances(job)),
         Err(error) => (Cow::Borrowed(job), Err(error)),
     }
 }
@@ -26,7 +26,7 @@ fn product(job: &Job, embedded: Option<&dyn IndexProvider>) -> Result<Product, A
     }
 }
 
-fn with_format<T>(job: &Job, format: FormatName, checked: T) -> (Cow<'_, Job>, T) {
+fn with_format<T>(job: &Job, format: RecordFormat, checked: T) -> (Cow<'_, Job>, T) {
     let mut job = job.clone();
     job.output.format = Some(format);
     (Cow::Owned(job), checked)
@@ -34,7 +34,7 @@ fn with_format<T>(job: &Job, format: FormatName, checked: T) -> (Cow<'_, Job>, T
 
 fn check_records(job: &Job) -> Result<(), AlignError> {
     match job.output.format {
-        Some(FormatName::Paf | FormatName::Abundances) => Err(AlignError::Usage(format!(
+        Some(RecordFormat::Paf | RecordFormat::Abundances) => Err(AlignError::Usage(format!(
             "the engine {} writes PAF and abundances only if its arguments say so",
             job.engine
         ))),

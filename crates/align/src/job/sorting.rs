@@ -1,6 +1,6 @@
 //! Sorted output: what is refused, how much memory it may take, and which files belong to it.
 
-use crate::job::{AlignError, Job, Sorting};
+use crate::job::{AlignError, Job, SortOptions};
 use std::path::{Path, PathBuf};
 use zerohop_model::error::Error;
 use zerohop_model::measurement::SortReport;
@@ -95,7 +95,7 @@ fn folder(tmp_dir: Option<&Path>, output: Option<&Path>, environment: Option<Pat
 /// A machine that does not say how much memory it has.
 pub fn spec(
     job: &Job,
-    wanted: &Sorting,
+    wanted: &SortOptions,
     jobs: usize,
     kept: Option<KeptRuns>,
 ) -> Result<zerohop_output::Sorting, Error> {

@@ -9,7 +9,7 @@ use zerohop_model::plan::Plan;
 use zerohop_output::{Decision, DuplicateCounts, FileSink, LibraryCounts, Marks, metrics_text};
 
 /// What was found.
-pub struct Found {
+pub struct FoundDuplicates {
     /// Which records are duplicates.
     pub marks: Marks,
     /// What there is to say of them.
@@ -23,7 +23,12 @@ pub struct Found {
 ///
 /// # Errors
 /// Temporary files that cannot be read; processes that cannot go on together.
-pub fn find(job: &Job, plan: &Plan, sink: &FileSink, part: &dyn RunPart) -> Result<Option<Found>, AlignError> {
+pub fn find(
+    job: &Job,
+    plan: &Plan,
+    sink: &FileSink,
+    part: &dyn RunPart,
+) -> Result<Option<FoundDuplicates>, AlignError> {
     let Some(decision) = sink.decision() else { return Ok(None) };
     let (started, mut counts) = (Instant::now(), decision.examined());
     let rows = (part.own(decision.count()), decision.in_a_row());
@@ -38,7 +43,7 @@ pub fn find(job: &Job, plan: &Plan, sink: &FileSink, part: &dyn RunPart) -> Resu
     let comments = [format!("zerohop {}", env!("CARGO_PKG_VERSION")), job.command.replace('\n', " ")];
     let metrics = path.map(|path| Metrics { path, text: metrics_text(&comments, &libraries, &counts.sets) });
     let report = report(&decision, &counts, &libraries, started);
-    Ok(Some(Found { marks: decision.into_marks(), report, metrics }))
+    Ok(Some(FoundDuplicates { marks: decision.into_marks(), report, metrics }))
 }
 
 /// The libraries of the read groups, and any other that there are reads of; one at least.

@@ -7,7 +7,7 @@ use crate::finish::Sorted;
 use crate::job::{AlignError, Job};
 use crate::run::{PartsToMake, RunPart};
 use crate::tell::progress;
-use duplicates::Found;
+use duplicates::FoundDuplicates;
 use zerohop_model::machine::Bytes;
 use zerohop_model::measurement::SortReport;
 use zerohop_model::plan::Plan;
@@ -31,7 +31,7 @@ pub fn merge(
     }
     let mut sink = part.collected(job, sink)?;
     let (marks, duplicates, metrics) = match duplicates::find(job, plan, &sink, part)? {
-        Some(Found { marks, report, metrics }) => (Some(marks), Some(report), metrics),
+        Some(FoundDuplicates { marks, report, metrics }) => (Some(marks), Some(report), metrics),
         None => (None, None, None),
     };
     let not_sorted = || AlignError::Failed("what was kept is not sorted: please report this".to_owned());

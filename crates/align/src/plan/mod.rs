@@ -4,18 +4,18 @@ pub mod pilots;
 pub mod plan_cache;
 pub mod tuning_key;
 
-use crate::job::{AlignError, Job, Placement, PlanFrom};
+use crate::job::{AlignError, Job, PlacementOptions, PlanFrom};
 use std::path::Path;
 use tuning_key::TuningKey;
 use zerohop_model::machine::{Bytes, CpuId, Machine, NodeId};
 use zerohop_model::memory_map::MemoryMap;
-use zerohop_model::plan::{HugePages, Placement as CopyPlace, Plan};
+use zerohop_model::plan::{HugePages, Placement, Plan};
 use zerohop_model::tuning::{Choice, SavedPlan};
 use zerohop_plan::{Replicas, Request, kept_suffice};
 use zerohop_process::{cache, tell};
 
 /// What a plan for this placement is asked for.
-pub fn request<'a>(placement: &Placement, key: &'a TuningKey, map: Option<&'a MemoryMap>) -> Request<'a> {
+pub fn request<'a>(placement: &PlacementOptions, key: &'a TuningKey, map: Option<&'a MemoryMap>) -> Request<'a> {
     Request {
         workers: placement.threads,
         replicas: placement.replicas,
@@ -156,7 +156,7 @@ fn misfit(machine: &Machine, SavedPlan { plan, choice, .. }: &SavedPlan) -> Opti
 ///
 /// # Errors
 /// Copies that do not fit into memory.
-pub fn work_out(machine: &Machine, choice: Choice, index: Bytes, kept: &[CopyPlace]) -> Result<Plan, AlignError> {
+pub fn work_out(machine: &Machine, choice: Choice, index: Bytes, kept: &[Placement]) -> Result<Plan, AlignError> {
     let request = Request {
         workers: Some(choice.threads),
         replicas: Replicas::Count(choice.copies),

@@ -76,7 +76,7 @@ fn strategy_of(plan: &Plan) -> Strategy {
 
 /// What came of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Outcome {
+pub struct PilotsOutcome {
     /// Whether the run changed from one strategy to another.
     pub changed: bool,
     /// The number of the strategy that it stayed with.
@@ -98,7 +98,7 @@ pub trait Switch: Send {
 }
 
 /// A run that is watched, and changed.
-pub struct Watched<'a> {
+pub struct WatchedRun<'a> {
     /// The strategies.
     pub alternatives: &'a Alternatives,
     /// How far it is.
@@ -113,9 +113,9 @@ pub struct Watched<'a> {
     pub least_reads: u64,
 }
 
-impl Watched<'_> {
+impl WatchedRun<'_> {
     /// Watches the run under each strategy in turn, and has it follow the best of them.
-    fn try_all(&self, switch: &mut dyn Switch) -> Outcome {
+    fn try_all(&self, switch: &mut dyn Switch) -> PilotsOutcome {
         let mut pilots = self.alternatives.pilots.clone();
         let (started, ended) = (Instant::now(), || self.over.load(Ordering::Acquire));
         let waited = self.wait_until(|| self.progress.reads() > 0).map(|()| started.elapsed());
@@ -146,7 +146,7 @@ impl Watched<'_> {
                     format!("The input ended before {} could be compared with {}.", self.words(other), self.words(0))
                 }
             };
-            return Outcome { changed: present != 0, kept: present, said };
+            return PilotsOutcome { changed: present != 0, kept: present, said };
         }
         let best = pilots.best();
         // Going back to a first copy that is still there costs nothing.
@@ -155,7 +155,7 @@ impl Watched<'_> {
         let kept = switch.present();
         let stays = if stays { ", for what was left was not worth going back" } else { "" };
         let said = format!("Tried on the first reads: {}: {} stays{stays}.", self.speeds(&pilots), self.words(kept));
-        Outcome { changed: true, kept, said }
+        PilotsOutcome { changed: true, kept, said }
     }
 
     /// What each strategy reached, in words.
@@ -222,10 +222,10 @@ fn words(plan: &Plan) -> String {
 
 /// Runs `body` while the strategies of `watched` are tried.
 pub fn beside<T, S: Switch>(
-    watched: &Watched<'_>,
+    watched: &WatchedRun<'_>,
     mut switch: S,
     body: impl FnOnce() -> T,
-) -> (T, Option<(Outcome, S)>) {
+) -> (T, Option<(PilotsOutcome, S)>) {
     std::thread::scope(|scope| {
         let trial = std::thread::Builder::new().name("trial".into()).spawn_scoped(scope, move || {
             let outcome = watched.try_all(&mut switch);
@@ -269,8 +269,14 @@ mod tests {
         let watch = |body: fn()| {
             let over = AtomicBool::new(false);
             let (making, worth, least_reads) = (None, 1.0, 1);
-            let watched =
-                Watched { alternatives: &alternatives, progress: &progress, over: &over, making, worth, least_reads };
+            let watched = WatchedRun {
+                alternatives: &alternatives,
+                progress: &progress,
+                over: &over,
+                making,
+                worth,
+                least_reads,
+            };
             catch_unwind(AssertUnwindSafe(|| beside(&watched, Stays, body).1.map(|(outcome, _)| outcome.kept)))
         };
         assert_eq!(watch(|| ()).unwrap(), Some(0));

@@ -5,7 +5,7 @@ use super::part::RankPart;
 use super::{cannot_write, check, counting, failed, kept_runs, made_of};
 use crate::job::{AlignError, Job, files};
 use crate::open::output::SharedOutput;
-use crate::run::Ready;
+use crate::run::ReadyEngine;
 use std::fs::OpenOptions;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -23,7 +23,7 @@ pub fn begin<'t>(
     (transport, share): (&'t dyn Transport, &RankShare),
     job: &Job,
     open: &[OpenLane],
-    engine: &dyn Ready,
+    engine: &dyn ReadyEngine,
 ) -> Result<Option<RankPart<'t>>, AlignError> {
     let (cut, (workers, threads), with) = (engine.cut(), engine.takers(), engine.aligned_with());
     let path = job.output.path.clone().ok_or_else(check::no_output)?;

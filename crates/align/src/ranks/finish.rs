@@ -2,7 +2,7 @@
 
 use super::failed;
 use super::part::RankPart;
-use crate::finish::Written;
+use crate::finish::WrittenFiles;
 use crate::job::{AlignError, Job, files};
 use crate::open::output;
 use zerohop_model::machine::Bytes;
@@ -20,7 +20,7 @@ use zerohop_report::RankSummary;
 pub fn finish(
     part: RankPart<'_>,
     job: &Job,
-    written: Written,
+    written: WrittenFiles,
     report: &mut RunReport,
     threads: usize,
 ) -> Result<Option<Vec<RankSummary>>, AlignError> {
@@ -36,7 +36,7 @@ pub fn finish(
         (None, None) => None,
         (ends, _) => Some(written.lengths(ends.as_deref().unwrap_or_default(), job.output.shards)),
     };
-    let Written { sink, header, sorted, .. } = written;
+    let WrittenFiles { sink, header, sorted, .. } = written;
     report.sorted = sorted.map(|sorted| sorted.report);
     let own = RankSummary {
         rank: part.transport.rank(),

@@ -31,7 +31,7 @@ pub use check::check;
 pub use samples::align_samples;
 
 use crate::job::{AlignError, Job, identity};
-use crate::run::{MachineShare, Processes, Ready, RunPart};
+use crate::run::{MachineShare, Processes, ReadyEngine, RunPart};
 use std::path::Path;
 use zerohop_input::OpenLane;
 use zerohop_model::machine::{Bytes, Machine};
@@ -80,7 +80,7 @@ impl Processes for AllRanks<'_> {
         &self,
         job: &Job,
         lanes: &[OpenLane],
-        engine: &dyn Ready,
+        engine: &dyn ReadyEngine,
     ) -> Result<Option<Box<dyn RunPart + '_>>, AlignError> {
         let part = begin::begin((self.transport, &self.share), job, lanes, engine)?;
         Ok(part.map(|part| Box::new(part) as Box<dyn RunPart>))

@@ -1,8 +1,8 @@
 //! What this rank does of a job: its part of the chunks, of the merge, and of what all learn in the end.
 
-use super::together::Entered;
+use super::together::EnteredWhen;
 use super::{finish, gather, kept_runs};
-use crate::finish::Written;
+use crate::finish::WrittenFiles;
 use crate::job::{AlignError, Job};
 use crate::open::output::{self, SharedOutput};
 use crate::run::{MergeBody, PartsToMake, RunBody, RunPart};
@@ -123,8 +123,8 @@ impl RunPart for RankPart<'_> {
             ahead: self.workers,
         };
         let entered = match self.output.kept {
-            Some(_) => Entered::All,
-            None => Entered::BeforeTheEnd,
+            Some(_) => EnteredWhen::All,
+            None => EnteredWhen::BeforeTheEnd,
         };
         let grains = Arc::clone(&self.grains);
         let (outcome, dealt) = self.together(&dealing, &grains, entered, body)?;
@@ -160,7 +160,7 @@ impl RunPart for RankPart<'_> {
         let (chunks, most, ahead) = (Some(count), ROWS_IN_GRAIN as u64 * row * workers, row * workers);
         let dealing = Dealing { files: 1, first: 0, offsets: None, chunks, most, ahead };
         let grains = Grains::new(1);
-        let (mut merged, dealt) = self.together(&dealing, &grains, Entered::Nothing, || body(Some(&grains)))?;
+        let (mut merged, dealt) = self.together(&dealing, &grains, EnteredWhen::Nothing, || body(Some(&grains)))?;
         merged.lengths = dealt.ends.unwrap_or(merged.lengths);
         Ok(merged)
     }
@@ -190,7 +190,7 @@ impl RunPart for RankPart<'_> {
     fn finish(
         self: Box<Self>,
         job: &Job,
-        written: Written,
+        written: WrittenFiles,
         report: &mut RunReport,
         threads: usize,
     ) -> Result<Option<Vec<RankSummary>>, AlignError> {

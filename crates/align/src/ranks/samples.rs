@@ -9,7 +9,9 @@
 use super::gather;
 use crate::engines;
 use crate::job::{AlignError, Job};
-use crate::samples::{Ready, Sheet, Told, all_ready, complete, failure, in_order, left, run_all, tell_unknown};
+use crate::samples::{
+    SampleJob, SamplesTold, Sheet, all_ready, complete, failure, in_order, left, run_all, tell_unknown,
+};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
@@ -40,12 +42,12 @@ pub fn align_samples(base: &Job, sheet: &Sheet, folder: &Path, resume: bool) -> 
         Err(error) => return ranks.end(Err(error)),
     };
     let (taking, rank) = (Taking::default(), ranks.transport().rank());
-    let ended = |sample: &Ready| {
+    let ended = |sample: &SampleJob| {
         if let Some(number) = samples.iter().position(|other| other.name == sample.name) {
             taking.complete(number as u64);
         }
     };
-    let told = Told::new((samples.len(), count), quiet, Some(rank), &ended);
+    let told = SamplesTold::new((samples.len(), count), quiet, Some(rank), &ended);
     let dealing =
         Dealing { files: 1, first: 0, offsets: Some(vec![0]), chunks: Some(samples.len() as u64), most: 1, ahead: 1 };
     let outcome = std::thread::scope(|scope| {
@@ -86,15 +88,15 @@ pub fn align_samples(base: &Job, sheet: &Sheet, folder: &Path, resume: bool) -> 
 /// This rank's share of its machine, and the samples that are left, in the order in which ranks take them.
 fn begin(
     transport: &dyn Transport,
-    mut here: Vec<Ready>,
+    mut here: Vec<SampleJob>,
     (resume, quiet): (bool, bool),
-) -> Result<(RankShare, Vec<Ready>), AlignError> {
+) -> Result<(RankShare, Vec<SampleJob>), AlignError> {
     let mut share = RankShare::take(transport)?;
     let folder = here.first().and_then(|sample| sample.report.parent());
     folder.map_or(Ok(()), |folder| check_folder(transport, folder))?;
     // Not with every sample.
     share.note.take().iter().filter(|_| !quiet).for_each(|note| tell::note(note));
-    let mark = |sample: &Ready| (sample.name.clone(), cache::digest(&complete::made_of(sample)));
+    let mark = |sample: &SampleJob| (sample.name.clone(), cache::digest(&complete::made_of(sample)));
     let own: Vec<(String, String)> = match transport.rank() {
         0 => {
             let mut samples = left(here, resume, quiet);
@@ -138,7 +140,7 @@ fn check_folder(transport: &dyn Transport, folder: &Path) -> Result<(), AlignErr
     }
 }
 
-fn bytes_of_reads(sample: &Ready) -> u64 {
+fn bytes_of_reads(sample: &SampleJob) -> u64 {
     let bytes = |path: &PathBuf| std::fs::metadata(path).map_or(0, |data| data.len());
     sample.job.lanes.iter().flat_map(|lane| &lane.files).map(bytes).sum()
 }
@@ -146,12 +148,12 @@ fn bytes_of_reads(sample: &Ready) -> u64 {
 /// The samples that this rank takes, by their numbers.
 #[derive(Default)]
 struct Taking {
-    state: Mutex<State>,
+    state: Mutex<TakingState>,
     changed: Condvar,
 }
 
 #[derive(Default)]
-struct State {
+struct TakingState {
     /// Another one is wanted.
     wanted: bool,
     given: Option<u64>,
@@ -163,7 +165,7 @@ struct State {
 }
 
 impl Taking {
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, TakingState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -171,7 +173,7 @@ impl Taking {
     fn next(&self) -> Option<u64> {
         let mut state = self.lock();
         state.wanted = true;
-        let is_waiting = |state: &mut State| state.given.is_none() && !state.ended;
+        let is_waiting = |state: &mut TakingState| state.given.is_none() && !state.ended;
         state = self.changed.wait_while(state, is_waiting).unwrap_or_else(PoisonError::into_inner);
         state.given.take()
     }

@@ -1,7 +1,7 @@
 //! Threads of a rank that end together, whichever of them panics.
 
 use super::part::RankPart;
-use super::together::Entered;
+use super::together::EnteredWhen;
 use crate::job::AlignError;
 use crate::open::output::SharedOutput;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -87,7 +87,7 @@ fn together(dealer_panics: bool, run_panics: bool) -> std::thread::Result<Result
         }
         Ok(())
     };
-    catch_unwind(AssertUnwindSafe(|| rank.together(&dealing, &grains, Entered::Nothing, body).map(drop)))
+    catch_unwind(AssertUnwindSafe(|| rank.together(&dealing, &grains, EnteredWhen::Nothing, body).map(drop)))
 }
 
 #[test]

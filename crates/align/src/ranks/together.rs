@@ -27,14 +27,14 @@ impl RankPart<'_> {
         &mut self,
         dealing: &Dealing,
         grains: &Grains,
-        entered: Entered,
+        entered: EnteredWhen,
         body: impl FnOnce() -> Result<R, Error> + Send,
     ) -> Result<(R, Dealt), AlignError> {
         let open = |path: &PathBuf| File::open(path).map_err(|error| cannot_write(path, &error));
         let files: Vec<File> = self.output.partials.iter().map(open).collect::<Result<_, _>>()?;
         let (journal, transport) = (&mut self.journal, self.transport);
         let (over, has_failed) = (AtomicBool::new(false), AtomicBool::new(false));
-        let own = Work { grains, over: &over, failed: &has_failed };
+        let own = RankWork { grains, over: &over, failed: &has_failed };
         let body = || {
             // However this thread ends, it says so: else this rank would be dealt chunks for ever.
             let _over = AtEnd(|| {
@@ -69,7 +69,7 @@ impl RankPart<'_> {
             let kept = keeper.join().unwrap_or_else(|_| Err(std::io::Error::other("the thread that keeps it died")));
             Ok::<_, AlignError>((outcome, dealt, kept))
         })?;
-        if entered == Entered::All && kept.is_ok() {
+        if entered == EnteredWhen::All && kept.is_ok() {
             // Others may have had us place grains after our own work was over.
             kept = enter(journal, grains.take_written());
         }
@@ -86,7 +86,7 @@ impl RankPart<'_> {
 
 /// What is entered into the journal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Entered {
+pub(super) enum EnteredWhen {
     /// What is written before the run is over: after a run that went well the whole is complete.
     BeforeTheEnd,
     /// All: what was collected is merged then.
@@ -99,9 +99,9 @@ pub(super) enum Entered {
 /// case, and so learned if it cannot be: some disks say only then that they are full.
 fn keep(
     grains: &Grains,
-    (journal, entered): (&mut Journal, Entered),
+    (journal, entered): (&mut Journal, EnteredWhen),
     files: &[File],
-    work: &Work<'_>,
+    work: &RankWork<'_>,
 ) -> std::io::Result<()> {
     loop {
         let started = Instant::now();
@@ -110,10 +110,10 @@ fn keep(
         }
         let going = work.going();
         let written = grains.take_written();
-        if going == Going::Done || entered != Entered::Nothing && !written.is_empty() {
+        if going == Going::Done || entered != EnteredWhen::Nothing && !written.is_empty() {
             files.iter().try_for_each(File::sync_data)?;
         }
-        let is_entered = entered == Entered::All || entered == Entered::BeforeTheEnd && going != Going::Done;
+        let is_entered = entered == EnteredWhen::All || entered == EnteredWhen::BeforeTheEnd && going != Going::Done;
         if is_entered && !written.is_empty() {
             enter(journal, written)?;
         }
@@ -137,13 +137,13 @@ fn enter(journal: &mut Journal, written: Vec<Written>) -> std::io::Result<()> {
 }
 
 /// This rank's own work, for who deals.
-struct Work<'a> {
+struct RankWork<'a> {
     grains: &'a Grains,
     over: &'a AtomicBool,
     failed: &'a AtomicBool,
 }
 
-impl Local for Work<'_> {
+impl Local for RankWork<'_> {
     fn ahead(&self) -> u64 {
         self.grains.ahead()
     }

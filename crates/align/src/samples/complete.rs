@@ -1,6 +1,6 @@
 //! The report of a sample, which says that it is complete, of what it was made, and which files were made.
 
-use super::Ready;
+use super::SampleJob;
 use crate::engines::{self, key};
 use crate::job::{AlignError, identity};
 use serde::{Deserialize, Serialize};
@@ -16,33 +16,33 @@ use zerohop_report::{Summary, WithFigures};
 
 /// What is written: the summary, what the records depend on, and the files besides the report.
 #[derive(Serialize)]
-struct Report<'a> {
+struct SampleReport<'a> {
     #[serde(flatten)]
     summary: WithFigures<'a>,
     made_of: Identity,
     /// Of which index, as it was when the records were there.
     made_with: Identity,
-    files: Vec<Made>,
+    files: Vec<MadeFile>,
 }
 
 /// What is read of it.
 #[derive(Deserialize)]
-struct Read {
+struct ReadReport {
     made_of: Identity,
     /// Of which index, as it was when the records were there.
     made_with: Identity,
-    files: Vec<Made>,
+    files: Vec<MadeFile>,
 }
 
 /// A file of a sample.
 #[derive(Serialize, Deserialize)]
-struct Made {
+struct MadeFile {
     /// Its name, in the folder of the report.
     name: String,
     bytes: u64,
 }
 
-impl Made {
+impl MadeFile {
     fn path(&self, report: &Path) -> PathBuf {
         // Whatever a report says, no file elsewhere is meant.
         report.with_file_name(Path::new(&self.name).file_name().unwrap_or_default())
@@ -57,7 +57,7 @@ impl Made {
 ///
 /// # Errors
 /// Another run that has it now; what the system says.
-pub fn hold(sample: &Ready) -> Result<OwnLock, AlignError> {
+pub fn hold(sample: &SampleJob) -> Result<OwnLock, AlignError> {
     let lock = sample.report.with_file_name(format!(".{}.lock", sample.name));
     let taken = OwnLock::try_take(&lock).map_err(|error| AlignError::Failed(error.to_string()))?;
     taken.ok_or_else(|| {
@@ -68,7 +68,7 @@ pub fn hold(sample: &Ready) -> Result<OwnLock, AlignError> {
 
 /// What the records of a sample depend on. Files are told apart by their length and the time of their last change: all
 /// of them would take long to read.
-pub fn made_of(sample: &Ready) -> Identity {
+pub fn made_of(sample: &SampleJob) -> Identity {
     let job = &sample.job;
     let index = job.output.sorting.as_ref().map(|sorting| identity::index_words(sorting.index));
     let unaligned = job.output.unaligned.as_ref().map(|unaligned| unaligned.path.display().to_string());
@@ -89,7 +89,7 @@ pub fn made_of(sample: &Ready) -> Identity {
 
 /// The same of files of the index that say more than the reference does, which is there: all those of a program, and
 /// the list of alternative contigs of bwa. The program may make them in its first run, so they are looked at behind it.
-fn index(sample: &Ready) -> Identity {
+fn index(sample: &SampleJob) -> Identity {
     let job = &sample.job;
     let files = match engines::embedded(&job.engine) {
         _ if !job.reference.is_file() => Vec::new(),
@@ -111,7 +111,7 @@ fn with_files<'f>(identity: Identity, files: impl Iterator<Item = (&'static str,
 }
 
 /// The files of the index, as far as they can be found.
-fn index_files(sample: &Ready) -> Vec<PathBuf> {
+fn index_files(sample: &SampleJob) -> Vec<PathBuf> {
     let job = &sample.job;
     let paired = job.lanes.first().is_some_and(|lane| lane.files.len() == 2 || lane.interleaved);
     let profile = key::profile(paired, sample.read_length.unwrap_or(0), job.external.engine_args.as_deref());
@@ -131,19 +131,19 @@ fn words(file: &Path) -> String {
 ///
 /// # Errors
 /// What the system says.
-pub fn write(sample: &Ready, summary: &Summary, made_of: Identity) -> Result<(), AlignError> {
+pub fn write(sample: &SampleJob, summary: &Summary, made_of: Identity) -> Result<(), AlignError> {
     let made = |path: PathBuf| {
         let bytes = std::fs::metadata(&path).ok()?.len();
-        Some(Made { name: path.file_name().and_then(OsStr::to_str)?.to_owned(), bytes })
+        Some(MadeFile { name: path.file_name().and_then(OsStr::to_str)?.to_owned(), bytes })
     };
     let files = sample.outputs().into_iter().filter(|path| *path != sample.report).filter_map(made).collect();
-    let report = Report { summary: summary.with_figures(), made_of, made_with: index(sample), files };
+    let report = SampleReport { summary: summary.with_figures(), made_of, made_with: index(sample), files };
     let text = serde_json::to_vec_pretty(&report);
     let text = text.map_err(|error| AlignError::Failed(error.to_string()))?;
     Ok(zerohop_process::write(&sample.report, &text)?)
 }
 
-fn read(report: &Path) -> Option<Read> {
+fn read(report: &Path) -> Option<ReadReport> {
     serde_json::from_slice(&std::fs::read(report).ok()?).ok()
 }
 
@@ -151,7 +151,7 @@ fn read(report: &Path) -> Option<Read> {
 ///
 /// # Errors
 /// Such a file.
-pub fn check_report(sample: &Ready) -> Result<(), AlignError> {
+pub fn check_report(sample: &SampleJob) -> Result<(), AlignError> {
     let report = &sample.report;
     overwrite::replaceable(report, Kind::Json)?;
     let text = std::fs::read(report).unwrap_or_default();
@@ -168,7 +168,7 @@ pub fn check_report(sample: &Ready) -> Result<(), AlignError> {
 }
 
 /// What has changed since a sample was complete; none if it never was.
-pub fn changes(sample: &Ready) -> Option<Vec<String>> {
+pub fn changes(sample: &SampleJob) -> Option<Vec<String>> {
     let before = read(&sample.report)?;
     let changed = before.files.iter().filter(|made| !made.is_as_it_was(&sample.report));
     let changed = changed.map(|made| format!("{} is not as it was written", made.name));
@@ -177,12 +177,12 @@ pub fn changes(sample: &Ready) -> Option<Vec<String>> {
 }
 
 /// Where the report is while the sample is aligned anew, and until that has gone well.
-fn earlier(sample: &Ready) -> PathBuf {
+fn earlier(sample: &SampleJob) -> PathBuf {
     sample.report.with_file_name(format!(".{}.earlier.json", sample.name))
 }
 
 /// What earlier runs made of a sample, as their reports say, and the present one does not make again.
-pub fn left_over(sample: &Ready) -> Vec<PathBuf> {
+pub fn left_over(sample: &SampleJob) -> Vec<PathBuf> {
     let (reports, outputs) = ([earlier(sample), sample.report.clone()], sample.outputs());
     let files = reports.iter().filter_map(|report| read(report)).flat_map(|before| before.files);
     let paths = files.map(|made| made.path(&sample.report));
@@ -193,7 +193,7 @@ pub fn left_over(sample: &Ready) -> Vec<PathBuf> {
 ///
 /// # Errors
 /// What the system says.
-pub fn forget(sample: &Ready) -> Result<(), AlignError> {
+pub fn forget(sample: &SampleJob) -> Result<(), AlignError> {
     match zerohop_process::give_name(&sample.report, &earlier(sample)) {
         Err(error) if error.kind() != ErrorKind::NotFound => Err(WriteError::of(&sample.report)(error).into()),
         _ => Ok(()),
@@ -201,7 +201,7 @@ pub fn forget(sample: &Ready) -> Result<(), AlignError> {
 }
 
 /// Removes what earlier runs have left, once the sample is complete.
-pub fn remove_earlier(sample: &Ready, left_over: &[PathBuf]) {
+pub fn remove_earlier(sample: &SampleJob, left_over: &[PathBuf]) {
     remove(left_over);
     remove(&[earlier(sample)]);
 }

@@ -8,7 +8,7 @@
 //! 4. a sample has its files (records, index, metrics of duplicates) under their names before its report is written:
 //!    that says that it is complete, and of what it was made.
 //!
-//! A sample that fails leaves nothing, and the others go on. Ranks take one sample after the other, each with an index
+//! A sample that fails leaves nothing, and the others go on. RankOptions take one sample after the other, each with an index
 //! of its own (ranks/samples.rs).
 
 pub(crate) mod complete;
@@ -16,11 +16,11 @@ mod sheet;
 
 pub use sheet::{Sample, SampleLane, Sheet};
 
-use crate::engines::embedded::shared_index::{OneOfMany, SharedIndex};
-use crate::engines::embedded::taken::Taken;
+use crate::engines::embedded::shared_index::{IndexOfRuns, OneOfMany};
+use crate::engines::embedded::taken::ReadsTaken;
 use crate::engines::{self, descriptors};
 use crate::job::lanes::ReadGroups;
-use crate::job::{AlignError, FormatName, Job, PlanFrom, Ranks, Unaligned, files, product, sorting};
+use crate::job::{AlignError, Job, PlanFrom, RankOptions, RecordFormat, UnalignedOptions, files, product, sorting};
 use crate::run::{MachineShare, OneProcess, WholeMachine};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -38,7 +38,7 @@ use zerohop_report::Summary;
 const AT_A_TIME: u64 = 2;
 
 /// A sample that is to be aligned.
-pub(crate) struct Ready {
+pub(crate) struct SampleJob {
     pub(crate) name: String,
     pub(crate) job: Job,
     /// The file that says that it is complete.
@@ -55,7 +55,7 @@ pub(crate) struct Ready {
     unreadable: Option<String>,
 }
 
-impl Ready {
+impl SampleJob {
     /// All files that it writes.
     fn outputs(&self) -> Vec<PathBuf> {
         let tables = self.job.report.mqc.iter().chain(sorting::metrics(&self.job)).chain([&self.report]);
@@ -80,7 +80,7 @@ pub(crate) fn align_samples(base: &Job, sheet: &Sheet, folder: &Path, resume: bo
     }
     let count = all.len();
     let left = in_order(left(all, resume, base.quiet));
-    let told = Told::new((left.len(), count), base.quiet, None, &|_| ());
+    let told = SamplesTold::new((left.len(), count), base.quiet, None, &|_| ());
     run_all(left.iter(), provider, &WholeMachine, &told)?;
     failure(&told.into_failed(), count).map_or(Ok(()), Err)
 }
@@ -91,9 +91,9 @@ pub(crate) fn all_ready(
     sheet: &Sheet,
     (folder, resume): (&Path, bool),
     provider: Option<&dyn IndexProvider>,
-) -> Result<Vec<Ready>, AlignError> {
+) -> Result<Vec<SampleJob>, AlignError> {
     check(base)?;
-    let ranks = Ranks { mpi: base.ranks.mpi.clone(), ..Ranks::default() };
+    let ranks = RankOptions { mpi: base.ranks.mpi.clone(), ..RankOptions::default() };
     let mut base = Job { ranks, ..base.clone() };
     if provider.is_some() {
         // It is for the other ranks alone.
@@ -105,7 +105,7 @@ pub(crate) fn all_ready(
         .map_err(|error| AlignError::Failed(format!("{}: cannot be made: {error}", folder.display())))?;
     let aligner: Arc<str> = aligner(&base, provider)?.into();
     let all = sheet.samples.iter().map(|sample| ready(&base, sample, (folder, resume), (provider, &aligner)));
-    let mut all: Vec<Ready> = all.collect::<Result<_, _>>()?;
+    let mut all: Vec<SampleJob> = all.collect::<Result<_, _>>()?;
     check_files(&all, sheet)?;
     // Options are the same for all.
     all.iter().take(1).try_for_each(|sample| sorting::check(&sample.job))?;
@@ -124,7 +124,7 @@ fn aligner(base: &Job, provider: Option<&dyn IndexProvider>) -> Result<String, A
 }
 
 /// Samples without reads take the index of others: one for no length would be built for them alone.
-fn share_index(all: &mut [Ready]) {
+fn share_index(all: &mut [SampleJob]) {
     let Some(length) = all.iter().find_map(|sample| sample.read_length) else { return };
     for sample in all.iter_mut().filter(|sample| sample.read_length.is_none()) {
         sample.read_length = Some(length);
@@ -139,7 +139,7 @@ pub(crate) fn tell_unknown(base: &Job, sheet: &Sheet) {
 }
 
 /// Those that are to be aligned: with `resume`, all that are not complete.
-pub(crate) fn left(all: Vec<Ready>, resume: bool, quiet: bool) -> Vec<Ready> {
+pub(crate) fn left(all: Vec<SampleJob>, resume: bool, quiet: bool) -> Vec<SampleJob> {
     all.into_iter().filter(|sample| !(resume && is_complete(sample, quiet))).collect()
 }
 
@@ -161,7 +161,7 @@ fn check(base: &Job) -> Result<(), AlignError> {
     if let Some((what, _)) = refused.iter().find(|(_, is_so)| *is_so) {
         return Err(AlignError::Usage(format!("{what} cannot be used with --samples")));
     }
-    if let Some(Unaligned { path, .. }) = &base.output.unaligned
+    if let Some(UnalignedOptions { path, .. }) = &base.output.unaligned
         && !is_ending(path)
     {
         return Err(AlignError::Usage(format!(
@@ -183,7 +183,7 @@ fn is_ending(path: &Path) -> bool {
 }
 
 /// Refuses files of a sample that would destroy what another one reads, or its files.
-fn check_files(samples: &[Ready], sheet: &Sheet) -> Result<(), AlignError> {
+fn check_files(samples: &[SampleJob], sheet: &Sheet) -> Result<(), AlignError> {
     let jobs = || samples.iter().map(|sample| &sample.job);
     let plan = jobs().next().and_then(|job| match &job.placement.plan {
         Some(PlanFrom::File(path)) => Some(path),
@@ -203,7 +203,7 @@ fn ready(
     sample: &Sample,
     (folder, resume): (&Path, bool),
     (provider, aligner): (Option<&dyn IndexProvider>, &Arc<str>),
-) -> Result<Ready, AlignError> {
+) -> Result<SampleJob, AlignError> {
     // Programs of their own load their index anew: there one sample ends before the next one begins.
     let at_a_time = if provider.is_some() { AT_A_TIME } else { 1 };
     let mut job = base.clone();
@@ -214,13 +214,13 @@ fn ready(
     let mut open = open.map_err(|error| unreadable = Some(error.to_string())).unwrap_or_default();
     job.read_groups = read_groups(sample, &open)?;
     let file = |ending: &str| folder.join(format!("{}{ending}", sample.name));
-    let format = *job.output.format.get_or_insert(FormatName::Bam);
+    let format = *job.output.format.get_or_insert(RecordFormat::Bam);
     job.output.path = Some(file(match format {
-        FormatName::Sam => ".sam",
-        FormatName::Bam => ".bam",
-        FormatName::Cram => ".cram",
-        FormatName::Paf => ".paf",
-        FormatName::Abundances => ".tsv",
+        RecordFormat::Sam => ".sam",
+        RecordFormat::Bam => ".bam",
+        RecordFormat::Cram => ".cram",
+        RecordFormat::Paf => ".paf",
+        RecordFormat::Abundances => ".tsv",
     }));
     if let Some(unaligned) = &mut job.output.unaligned {
         let ending = unaligned.path.display().to_string();
@@ -243,7 +243,7 @@ fn ready(
         }
     };
     let (name, report, aligner) = (sample.name.clone(), file(".json"), Arc::clone(aligner));
-    Ok(Ready { name, job, report, resume, aligner, read_length, unreadable })
+    Ok(SampleJob { name, job, report, resume, aligner, read_length, unreadable })
 }
 
 /// Whether there are reads, and the first of each file has no mate: a file of each mate is not for them.
@@ -279,7 +279,7 @@ fn read_groups(sample: &Sample, open: &[OpenLane]) -> Result<ReadGroups, AlignEr
 }
 
 /// Those that share an index one after the other; apart from that in the order of the sheet.
-pub(crate) fn in_order(mut samples: Vec<Ready>) -> Vec<Ready> {
+pub(crate) fn in_order(mut samples: Vec<SampleJob>) -> Vec<SampleJob> {
     let mut lengths: Vec<Option<usize>> = Vec::new();
     for sample in &samples {
         if !lengths.contains(&sample.read_length) {
@@ -290,7 +290,7 @@ pub(crate) fn in_order(mut samples: Vec<Ready>) -> Vec<Ready> {
     samples
 }
 
-fn is_complete(sample: &Ready, quiet: bool) -> bool {
+fn is_complete(sample: &SampleJob, quiet: bool) -> bool {
     match complete::changes(sample) {
         None => false,
         Some(changes) if changes.is_empty() => true,
@@ -306,14 +306,14 @@ fn is_complete(sample: &Ready, quiet: bool) -> bool {
 
 /// Runs one after the other, as they come; each begins when the reads of the one before are dealt.
 pub(crate) fn run_all<'r>(
-    samples: impl Iterator<Item = &'r Ready>,
+    samples: impl Iterator<Item = &'r SampleJob>,
     provider: Option<&dyn IndexProvider>,
     share: &dyn MachineShare,
-    told: &Told<'_>,
+    told: &SamplesTold<'_>,
 ) -> Result<(), AlignError> {
-    let index = SharedIndex::default();
+    let index = IndexOfRuns::default();
     std::thread::scope(|scope| {
-        let mut before: Option<Running<'_, '_>> = None;
+        let mut before: Option<RunningSample<'_, '_>> = None;
         for (run, sample) in (0..).zip(samples) {
             // Two indexes at a time may be too many.
             if before.as_ref().is_some_and(|(before, _)| before.read_length != sample.read_length) {
@@ -328,7 +328,7 @@ pub(crate) fn run_all<'r>(
                 told.outcome(sample, Err(AlignError::Failed(words.to_owned())));
                 continue;
             }
-            let (taken, index) = (Arc::new(Taken::default()), &index);
+            let (taken, index) = (Arc::new(ReadsTaken::default()), &index);
             let thread = std::thread::Builder::new().name("sample".into());
             let aligned = {
                 let taken = Arc::clone(&taken);
@@ -347,10 +347,10 @@ pub(crate) fn run_all<'r>(
 }
 
 /// A sample, and the thread that aligns it.
-type Running<'s, 'a> = (&'a Ready, ScopedJoinHandle<'s, ()>);
+type RunningSample<'s, 'a> = (&'a SampleJob, ScopedJoinHandle<'s, ()>);
 
 /// Waits for a run, if there is one.
-fn join(run: Option<Running<'_, '_>>, told: &Told<'_>) {
+fn join(run: Option<RunningSample<'_, '_>>, told: &SamplesTold<'_>) {
     if let Some((sample, run)) = run
         && run.join().is_err()
     {
@@ -361,7 +361,7 @@ fn join(run: Option<Running<'_, '_>>, told: &Told<'_>) {
 /// Aligns one sample and writes its report. What was made of it before, and not again, goes in the end. None if another
 /// run has completed it meanwhile.
 fn align(
-    sample: &Ready,
+    sample: &SampleJob,
     provider: Option<&dyn IndexProvider>,
     share: &dyn MachineShare,
     among: OneOfMany<'_>,
@@ -389,7 +389,7 @@ fn align(
 }
 
 /// What is said of samples as they end, and to whom.
-pub(crate) struct Told<'e> {
+pub(crate) struct SamplesTold<'e> {
     of: usize,
     quiet: bool,
     /// Which rank this is, if there are several.
@@ -397,18 +397,18 @@ pub(crate) struct Told<'e> {
     /// How many have ended, and the names of those that failed.
     done: Mutex<(usize, Vec<String>)>,
     /// Is told of each that has ended.
-    ended: &'e (dyn Fn(&Ready) + Sync),
+    ended: &'e (dyn Fn(&SampleJob) + Sync),
 }
 
-impl<'e> Told<'e> {
+impl<'e> SamplesTold<'e> {
     /// Of so many samples so many are left, which is said if it is not all of them.
     pub(crate) fn new(
         (left, of): (usize, usize),
         quiet: bool,
         rank: Option<usize>,
-        ended: &'e (dyn Fn(&Ready) + Sync),
+        ended: &'e (dyn Fn(&SampleJob) + Sync),
     ) -> Self {
-        let told = Told { of, quiet, rank, done: Mutex::new((of - left, Vec::new())), ended };
+        let told = SamplesTold { of, quiet, rank, done: Mutex::new((of - left, Vec::new())), ended };
         if left < of && rank.is_none_or(|rank| rank == 0) {
             told.text(&format!("{} of {of} samples are complete already", of - left));
         }
@@ -426,7 +426,7 @@ impl<'e> Told<'e> {
         }
     }
 
-    fn outcome(&self, sample: &Ready, outcome: Result<Option<Summary>, AlignError>) {
+    fn outcome(&self, sample: &SampleJob, outcome: Result<Option<Summary>, AlignError>) {
         let (name, mut done) = (&sample.name, self.done.lock().unwrap_or_else(PoisonError::into_inner));
         done.0 += 1;
         match outcome {

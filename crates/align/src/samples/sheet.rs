@@ -51,14 +51,14 @@ pub struct SampleLane {
 }
 
 /// What stands in a row.
-struct Row<'s> {
+struct SheetRow<'s> {
     /// Its line, from 1.
     line: u64,
     columns: &'s [String],
     values: Vec<String>,
 }
 
-impl Row<'_> {
+impl SheetRow<'_> {
     /// The value in a column; none if it is empty, or there is no such column.
     fn get(&self, column: &str) -> Option<&str> {
         let at = self.columns.iter().position(|name| name == column)?;
@@ -116,7 +116,7 @@ impl Sheet {
             while values.len() > columns.len() && values.last().is_some_and(|value| value.trim().is_empty()) {
                 values.pop();
             }
-            let row = Row { line, columns: &columns, values };
+            let row = SheetRow { line, columns: &columns, values };
             if row.values.iter().all(|value| value.trim().is_empty()) {
                 continue;
             }
@@ -206,7 +206,7 @@ type FileNumber = (u64, u64);
 fn add_row(
     samples: &mut Vec<Sample>,
     seen: &mut HashSet<FileNumber>,
-    row: &Row<'_>,
+    row: &SheetRow<'_>,
     interleaved: bool,
 ) -> Result<(), String> {
     let name = row.get(SAMPLE).ok_or("the sample has no name")?;

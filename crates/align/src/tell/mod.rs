@@ -22,7 +22,7 @@ pub struct Done {
 }
 
 /// What an engine says of a run.
-pub struct Told {
+pub struct EngineTold {
     /// Name and version of the aligner.
     pub engine: (String, String),
     /// The index copies of an embedded engine.
@@ -37,7 +37,7 @@ pub struct Told {
     pub run: RunReport,
 }
 
-impl Told {
+impl EngineTold {
     /// All that a run says of itself.
     pub fn summary(
         self,

@@ -19,7 +19,7 @@ use crate::plan::tuning_key::TuningKey;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Instant;
-use trials::{Order, Trials};
+use trials::{TrialOrder, Trials};
 use zerohop_input::{LaneSpec, OpenLane};
 use zerohop_model::machine::Machine;
 use zerohop_model::tuning::{Choice, Trial, Tuning};
@@ -201,7 +201,7 @@ impl Tuner<'_> {
             self.show("the index is read once");
             let fragments = (NEXT_TO_NONE * favourite.threads as u64 + 1).min(self.fragments);
             // What fails here fails again where it is told.
-            let _ = self.trials.run(Order { choice: favourite, fragments, round: 0 }, None);
+            let _ = self.trials.run(TrialOrder { choice: favourite, fragments, round: 0 }, None);
         }
         let fragments = match tried.first() {
             Some(favourite) if rules.early => self.fragments_of_a_trial(*favourite, &tried)?,
@@ -235,7 +235,7 @@ impl Tuner<'_> {
         let longest = self.loads.values().fold(0.0, |longest: f64, load| longest.max(*load));
         let borne_s = self.loads.get(&key).map_or(2.0 * longest, |load| 1.5 * load);
         let limit_s = limit_s.map(|limit| borne_s + (limit - borne_s).max(0.0) * part);
-        let trial = self.trials.run(Order { choice, fragments, round }, limit_s)?;
+        let trial = self.trials.run(TrialOrder { choice, fragments, round }, limit_s)?;
         if self.key.kind == Engine::Embedded && !trial.broken_off {
             self.loads.insert(key, trial.load_s);
         }
@@ -262,7 +262,7 @@ impl Tuner<'_> {
             return Ok(*load_s);
         }
         let fragments = (NEXT_TO_NONE * choice.threads as u64).min(self.fragments);
-        let trial = self.trials.run(Order { choice, fragments, round: 0 }, None)?;
+        let trial = self.trials.run(TrialOrder { choice, fragments, round: 0 }, None)?;
         self.loads.insert(key, trial.map_s);
         Ok(trial.map_s)
     }
@@ -281,7 +281,7 @@ impl Tuner<'_> {
         }
         self.show("how many reads a trial needs");
         let load_s = self.load_s(favourite, true)?;
-        let trial = self.trials.run(Order { choice: favourite, fragments: least, round: 0 }, None)?;
+        let trial = self.trials.run(TrialOrder { choice: favourite, fragments: least, round: 0 }, None)?;
         let map_s = (trial.map_s - load_s).max(1e-3);
         Ok(((least as f64 * (LEAST_S / map_s).max(1.0)) as u64).min(self.fragments))
     }

@@ -37,7 +37,7 @@ pub struct Question {
 
 /// What the rule says; as JSON, the machine is its name.
 #[derive(Debug, Serialize)]
-pub struct Answer {
+pub struct StrategyAnswer {
     #[serde(serialize_with = "name")]
     machine: Machine,
     index: Bytes,
@@ -61,7 +61,7 @@ fn name<S: Serializer>(machine: &Machine, serializer: S) -> Result<S::Ok, S::Err
 ///
 /// # Errors
 /// A file that describes no machine; an index that is not there; a plan that cannot be written.
-pub fn answer(question: &Question) -> Result<Answer, AlignError> {
+pub fn answer(question: &Question) -> Result<StrategyAnswer, AlignError> {
     check_output(question, &[])?;
     let machine = match &question.machine {
         None => {
@@ -104,7 +104,7 @@ pub fn answer(question: &Question) -> Result<Answer, AlignError> {
         json::write(path, &plan)?;
     }
     let engine = question.engine.clone().filter(|name| *name != STROBEALIGN);
-    Ok(Answer { machine, index, threads, engine, asked: question.threads.is_some(), strategies, remarks, plan })
+    Ok(StrategyAnswer { machine, index, threads, engine, asked: question.threads.is_some(), strategies, remarks, plan })
 }
 
 /// Refuses an output that would destroy what is read: what was named, and the files of the index.
@@ -138,7 +138,7 @@ fn key(question: &Question) -> Result<Option<TuningKey>, AlignError> {
     key::of(name, &question.engine_file, reference, profile).map(Some)
 }
 
-impl Answer {
+impl StrategyAnswer {
     /// The strategies, the best first.
     pub fn strategies(&self) -> &[Ranked] {
         &self.strategies
@@ -155,7 +155,7 @@ impl Answer {
     }
 }
 
-fn words(said: &Answer, all: bool) -> String {
+fn words(said: &StrategyAnswer, all: bool) -> String {
     let machine = &said.machine;
     let (nodes, free) = (machine.nodes.len(), machine.memory_nodes().iter().map(|node| node.free.0).sum::<u64>());
     let free = free.min(machine.allowed.memory_left.map_or(u64::MAX, |left| left.0));
@@ -184,7 +184,7 @@ fn words(said: &Answer, all: bool) -> String {
 }
 
 /// The command that follows a strategy.
-fn command(said: &Answer, strategy: Strategy) -> String {
+fn command(said: &StrategyAnswer, strategy: Strategy) -> String {
     let threads = if said.asked { format!(" -t {}", said.threads) } else { String::new() };
     let name = said.engine.as_ref().map_or_else(String::new, |name| format!(" --engine {name}"));
     format!("zerohop align{name}{threads} --replicas {} --pages {}", strategy.copies, strategy.pages)

@@ -1,7 +1,7 @@
 //! Trials of `zerohop tune`: each aligns reads as `zerohop align` does, and is saved as soon as it has ended.
 
 use super::TuneJob;
-use crate::job::{AlignError, Job, NULL, Placement, PlanFrom, lanes};
+use crate::job::{AlignError, Job, NULL, PlacementOptions, PlanFrom, lanes};
 use crate::tell::resources;
 use serde::{Deserialize, Serialize};
 use std::fs::{File, OpenOptions};
@@ -28,7 +28,7 @@ const MOST_FOLDERS: u32 = 1000;
 
 /// What is to be run: a choice, on the first reads of the input.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Order {
+pub struct TrialOrder {
     /// The choice.
     pub choice: Choice,
     /// Reads or pairs; 0 for all.
@@ -39,11 +39,11 @@ pub struct Order {
 
 /// A line of the file of trials.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-struct Line {
+struct TrialLine {
     /// What is tuned: trials of another aligner, index, input or machine do not count.
     #[serde(alias = "subject")]
     key: String,
-    order: Order,
+    order: TrialOrder,
     trial: Trial,
 }
 
@@ -56,7 +56,7 @@ pub struct Trials<'a> {
     path: PathBuf,
     /// None before the first trial is saved.
     file: Option<File>,
-    lines: Vec<Line>,
+    lines: Vec<TrialLine>,
     /// The folder, if it is new: it goes if no trial is saved.
     _folder: Option<NewFolder>,
 }
@@ -95,7 +95,7 @@ impl<'a> Trials<'a> {
     ///
     /// # Errors
     /// A trial that fails, or cannot be saved.
-    pub fn run(&mut self, order: Order, limit_s: Option<f64>) -> Result<Trial, AlignError> {
+    pub fn run(&mut self, order: TrialOrder, limit_s: Option<f64>) -> Result<Trial, AlignError> {
         if let Some(line) = self.lines.iter().find(|line| line.key == self.key && line.order == order) {
             return Ok(line.trial.clone());
         }
@@ -109,7 +109,7 @@ impl<'a> Trials<'a> {
                 trial = again;
             }
         }
-        let line = Line { key: self.key.clone(), order, trial: trial.clone() };
+        let line = TrialLine { key: self.key.clone(), order, trial: trial.clone() };
         let fault = |what: String| AlignError::Failed(format!("{}: cannot write: {what}", self.path.display()));
         let text = serde_json::to_string(&line).map_err(|error| fault(error.to_string()))?;
         let file = match &mut self.file {
@@ -145,7 +145,7 @@ fn whole_lines(bytes: &[u8]) -> &[u8] {
     &bytes[..bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1)]
 }
 
-fn trials(lines: &[u8]) -> Result<Vec<Line>, String> {
+fn trials(lines: &[u8]) -> Result<Vec<TrialLine>, String> {
     let line = |(number, line): (usize, &[u8])| {
         serde_json::from_slice(line).map_err(|error| format!("line {} is no trial: {error}", number + 1))
     };
@@ -201,8 +201,8 @@ fn summary(job: &Job) -> Result<Summary, AlignError> {
     Ok(crate::align(job)?.ok_or_else(nothing)?.summary)
 }
 
-fn run_one(job: &TuneJob, cpus: &[CpuId], order: Order, limit_s: Option<f64>) -> Result<Trial, AlignError> {
-    let Order { choice, fragments, round } = order;
+fn run_one(job: &TuneJob, cpus: &[CpuId], order: TrialOrder, limit_s: Option<f64>) -> Result<Trial, AlignError> {
+    let TrialOrder { choice, fragments, round } = order;
     let mut folder = work_folder(job)?;
     let mut trial = trial(job, &mut folder, fragments)?;
     trial.engine.clone_from(&job.engine);
@@ -210,7 +210,7 @@ fn run_one(job: &TuneJob, cpus: &[CpuId], order: Order, limit_s: Option<f64>) ->
     trial.external.engine_args.clone_from(&job.engine_args);
     trial.external.farm = choice.farm;
     let (threads, pages) = (Some(choice.threads), Some(choice.pages));
-    trial.placement = Placement { threads, replicas: Replicas::Count(choice.copies), pages, ..trial.placement };
+    trial.placement = PlacementOptions { threads, replicas: Replicas::Count(choice.copies), pages, ..trial.placement };
     trial.time_limit = limit_s.map(|limit| Duration::from_secs_f64(limit + SLACK_S));
 
     let used = || resources::used().cpu();

@@ -5,7 +5,7 @@ use clap::builder::ArgPredicate;
 use clap::{ArgGroup, ValueEnum};
 use std::path::PathBuf;
 use zerohop_align::{
-    Barcode, DuplicateSearch, Duplicates, IndexFormat, Marking, Rules, SortOrder, Sorting, WriteIndex,
+    Barcode, DuplicateSearch, Duplicates, IndexFormat, Marking, Rules, SortOptions, SortOrder, WriteIndex,
 };
 use zerohop_model::machine::Bytes;
 
@@ -123,14 +123,14 @@ impl SortArgs {
     ///
     /// # Errors
     /// In words: an option that is for sorted records alone.
-    pub fn sorting(self) -> Result<Option<Sorting>, String> {
+    pub fn sorting(self) -> Result<Option<SortOptions>, String> {
         let order = match self.sort {
             None => return self.without_sort().map_or(Ok(None), Err),
             Some(SortName::Coordinate) => SortOrder::Coordinate,
             Some(SortName::Name) => SortOrder::Name,
         };
         let marking = self.marking();
-        Ok(Some(Sorting {
+        Ok(Some(SortOptions {
             order,
             memory: self.sort_memory,
             tmp_dir: self.tmp_dir,

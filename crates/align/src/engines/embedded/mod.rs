@@ -11,13 +11,13 @@ use crate::engines::key;
 use crate::job::{AlignError, Job, PlanFrom, STROBEALIGN, files};
 use crate::open::output;
 use crate::plan;
-use crate::plan::pilots::{self, Alternatives, Watched};
+use crate::plan::pilots::{self, Alternatives, WatchedRun};
 use crate::plan::tuning_key::{AlignedWith, TuningKey};
-use crate::run::{self, MachineShare, Ran, Ready, RunPart};
-use crate::tell::Told;
+use crate::run::{self, EngineRan, MachineShare, ReadyEngine, RunPart};
+use crate::tell::EngineTold;
 use index_files::find_or_write;
-use replicas::{Copies, Move, Replicas, check_memory};
-use shared_index::{OneOfMany, Prepared};
+use replicas::{CopiesOnTheWay, IndexCopies, Move, check_memory};
+use shared_index::{OneOfMany, PreparedIndex};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
@@ -36,13 +36,13 @@ use zerohop_runtime::{HELD_PER_WORKER, Job as Run, Mapping, Progress, ReplicaMap
 const WORTH: f64 = 4.0;
 
 /// An engine with its index.
-pub struct Embedded<'j> {
+pub struct EmbeddedEngine<'j> {
     job: &'j Job,
     machine: Machine,
     plan: Plan,
     /// What else may be tried.
     alternatives: Option<Alternatives>,
-    replicas: Replicas,
+    replicas: IndexCopies,
     engine: Arc<dyn Engine>,
     with: AlignedWith,
     /// Other runs that read the same index.
@@ -50,10 +50,10 @@ pub struct Embedded<'j> {
     /// Who read what: a copy lies in memory as long as this holds it, and the kernel is asked where only at the end.
     readers: Option<ReplicaMap>,
     /// What was tried, and the copies that came while the run went on, and stayed.
-    tried: Option<(pilots::Outcome, Option<Copies>)>,
+    tried: Option<(pilots::PilotsOutcome, Option<CopiesOnTheWay>)>,
 }
 
-impl<'j> Embedded<'j> {
+impl<'j> EmbeddedEngine<'j> {
     /// Plans, and makes the index copies. What the user should know of them goes to `notes`.
     ///
     /// # Errors
@@ -76,7 +76,7 @@ impl<'j> Embedded<'j> {
             alternatives = others;
             Ok(prepared)
         };
-        let Prepared { machine, plan, mut replicas, with, files, .. } = match among {
+        let PreparedIndex { machine, plan, mut replicas, with, files, .. } = match among {
             Some(OneOfMany { index, .. }) => index.prepared(read_length_of(provider, mean_read_length), prepare)?,
             None => prepare()?,
         };
@@ -84,7 +84,18 @@ impl<'j> Embedded<'j> {
         replicas.report.mean_read_length = if provider.has_read_length() { mean_read_length } else { 0 };
         replicas.report.read_length = read_length_of(provider, mean_read_length);
         let engine = Arc::clone(&replicas.engines[0]);
-        Ok(Embedded { job, machine, plan, alternatives, replicas, engine, with, among, readers: None, tried: None })
+        Ok(EmbeddedEngine {
+            job,
+            machine,
+            plan,
+            alternatives,
+            replicas,
+            engine,
+            with,
+            among,
+            readers: None,
+            tried: None,
+        })
     }
 
     fn header(&self) -> Header {
@@ -114,7 +125,7 @@ fn prepare(
     (paired, mean_read_length): (bool, usize),
     share: &dyn MachineShare,
     notes: &mut Vec<String>,
-) -> Result<(Prepared, Option<Alternatives>), AlignError> {
+) -> Result<(PreparedIndex, Option<Alternatives>), AlignError> {
     let machine = share.machine()?;
     let arguments = job.external.engine_args.as_deref();
     let wanted = Wanted {
@@ -137,13 +148,13 @@ fn prepare(
     notes.extend(share.weigh(&machine, missing, key.index)?);
     notes.extend(source.note());
     check_memory(&*source, &job.reference, missing)?;
-    let replicas = Replicas::make(&*source, &plan, mean_read_length, provider.has_index())?;
+    let replicas = IndexCopies::make(&*source, &plan, mean_read_length, provider.has_index())?;
     notes.extend(replicas.notes.iter().cloned());
     let (read_length, files) = (read_length_of(provider, mean_read_length), source.files());
-    Ok((Prepared { read_length, machine, plan, replicas, with: key.aligned_with(), files }, alternatives))
+    Ok((PreparedIndex { read_length, machine, plan, replicas, with: key.aligned_with(), files }, alternatives))
 }
 
-impl Ready for Embedded<'_> {
+impl ReadyEngine for EmbeddedEngine<'_> {
     fn cut(&self) -> Cut {
         self.engine.cut()
     }
@@ -156,7 +167,12 @@ impl Ready for Embedded<'_> {
         &self.with
     }
 
-    fn run(&mut self, lanes: Vec<OpenLane>, until: Option<Instant>, part: &mut dyn RunPart) -> Result<Ran, AlignError> {
+    fn run(
+        &mut self,
+        lanes: Vec<OpenLane>,
+        until: Option<Instant>,
+        part: &mut dyn RunPart,
+    ) -> Result<EngineRan, AlignError> {
         let mut lanes = part.deal(lanes, self.engine.cut(), self.engine.max_read_bases(), self.plan.workers.len())?;
         if let Some(OneOfMany { run, taken, .. }) = self.among {
             lanes = taken::watched(lanes, run, taken);
@@ -178,7 +194,7 @@ impl Ready for Embedded<'_> {
             None => (run(), None),
             Some(alternatives) => {
                 let (making, worth, least_reads) = (Some(self.replicas.report.time), WORTH, 0);
-                let watched = Watched { alternatives, progress: &progress, over: &over, making, worth, least_reads };
+                let watched = WatchedRun { alternatives, progress: &progress, over: &over, making, worth, least_reads };
                 let (plans, first) = (&alternatives.plans, Arc::clone(&self.engine));
                 let switch = Move { replicas: &replicas, plans, followed: 0, first, copies: None };
                 let (outcome, tried) = pilots::beside(&watched, switch, run);
@@ -186,7 +202,7 @@ impl Ready for Embedded<'_> {
             }
         };
         (self.tried, self.readers) = (tried, Some(replicas));
-        Ok(Ran { outcome: outcome?, sink: Some((sink, digest)) })
+        Ok(EngineRan { outcome: outcome?, sink: Some((sink, digest)) })
     }
 
     fn plan(&self) -> &Plan {
@@ -201,7 +217,7 @@ impl Ready for Embedded<'_> {
         Ok(None)
     }
 
-    fn told(self: Box<Self>, run: RunReport) -> Told {
+    fn told(self: Box<Self>, run: RunReport) -> EngineTold {
         let (name, version) = self.engine.program();
         let engine = (name.to_owned(), version.to_owned());
         let (plan, replicas) = match self.tried {
@@ -210,7 +226,7 @@ impl Ready for Embedded<'_> {
         };
         let census = replicas.census(&plan);
         drop(self.readers);
-        Told { engine, replicas: census, index: replicas.report, machine: self.machine, plan, run }
+        EngineTold { engine, replicas: census, index: replicas.report, machine: self.machine, plan, run }
     }
 }
 
@@ -219,10 +235,10 @@ impl Ready for Embedded<'_> {
 fn followed(
     first: Plan,
     alternatives: Option<Alternatives>,
-    tried: pilots::Outcome,
-    copies: Option<Copies>,
-    replicas: Replicas,
-) -> (Plan, Replicas) {
+    tried: pilots::PilotsOutcome,
+    copies: Option<CopiesOnTheWay>,
+    replicas: IndexCopies,
+) -> (Plan, IndexCopies) {
     let (mut plan, replicas) = match (alternatives, copies) {
         (Some(mut alternatives), Some(copies)) => (alternatives.plans.swap_remove(tried.kept), replicas.with(copies)),
         _ => (first, replicas),

@@ -50,13 +50,13 @@ fn whereabouts(engines: &[Arc<dyn Engine>], placed: &[Placed]) -> Vec<Where> {
     engines.iter().zip(placed).map(of).collect()
 }
 
-/// Copies made from one that is there already, each under its placement.
-pub struct Copies {
+/// CopiesOnTheWay made from one that is there already, each under its placement.
+pub struct CopiesOnTheWay {
     engines: Vec<Arc<dyn Engine>>,
     places: Vec<Where>,
 }
 
-impl Copies {
+impl CopiesOnTheWay {
     /// A copy for each replica of `plan`, all at once; `ready` is told of each as it comes.
     ///
     /// # Errors
@@ -65,7 +65,7 @@ impl Copies {
         let placed: Vec<Placed> = plan.replicas.iter().map(Placed::new).collect();
         let copies = replicate(first, None, &wanted(plan, &placed), &ready)?;
         let engines: Vec<_> = copies.into_iter().map(|copy| copy.engine).collect();
-        Ok(Copies { places: whereabouts(&engines, &placed), engines })
+        Ok(CopiesOnTheWay { places: whereabouts(&engines, &placed), engines })
     }
 }
 
@@ -80,7 +80,7 @@ pub struct Move<'a> {
     /// The copy of the beginning.
     pub first: Arc<dyn Engine>,
     /// Those of the strategy that is followed, unless it is the first.
-    pub copies: Option<Copies>,
+    pub copies: Option<CopiesOnTheWay>,
 }
 
 impl Move<'_> {
@@ -102,7 +102,7 @@ impl Switch for Move<'_> {
             let readers = plan.workers.iter().enumerate().filter(|(_, worker)| worker.replica == replica);
             readers.for_each(|(number, _)| self.replicas.move_to(number, Arc::clone(copy)));
         };
-        match Copies::of(&*self.first, plan, move_readers) {
+        match CopiesOnTheWay::of(&*self.first, plan, move_readers) {
             Ok(copies) => (self.copies, self.followed) = (Some(copies), number),
             Err(error) => {
                 self.move_all_back();
@@ -118,7 +118,7 @@ impl Switch for Move<'_> {
 }
 
 /// A copy that was made, or attached.
-struct Made {
+struct MadeCopy {
     engine: Arc<dyn Engine>,
     /// What it lies in, if it was kept by an earlier command.
     kept: Option<KeptFile>,
@@ -126,7 +126,7 @@ struct Made {
     note: Option<String>,
 }
 
-impl Made {
+impl MadeCopy {
     /// The copy of `source` that was kept for this placement, else one made by `make`. The calling thread is under the
     /// placement.
     fn attached_or<E>(
@@ -136,8 +136,8 @@ impl Made {
         make: impl FnOnce() -> Result<Box<dyn Engine>, E>,
     ) -> Result<Self, E> {
         Ok(match resident::attach(source, placement, threads) {
-            Ok(Some((engine, kept))) => Made { engine: engine.into(), kept: Some(kept), note: None },
-            other => Made { engine: make()?.into(), kept: None, note: other.err() },
+            Ok(Some((engine, kept))) => MadeCopy { engine: engine.into(), kept: Some(kept), note: None },
+            other => MadeCopy { engine: make()?.into(), kept: None, note: other.err() },
         })
     }
 }
@@ -153,13 +153,13 @@ struct WantedCopy<'p> {
 }
 
 impl WantedCopy<'_> {
-    fn make(&self, first: &dyn Engine, source: Option<&dyn IndexSource>) -> Result<Made, Error> {
+    fn make(&self, first: &dyn Engine, source: Option<&dyn IndexSource>) -> Result<MadeCopy, Error> {
         // Workers are pinned to the same CPUs, and say so if they cannot be.
         let _ = (!self.cpus.is_empty()).then(|| pin_current_thread(&self.cpus));
         let copy = || first.replicate(self.readers);
         self.placed.run(|| match source {
-            Some(source) => Made::attached_or(source, self.placement, self.readers, copy),
-            None => Ok(Made { engine: copy()?.into(), kept: None, note: None }),
+            Some(source) => MadeCopy::attached_or(source, self.placement, self.readers, copy),
+            None => Ok(MadeCopy { engine: copy()?.into(), kept: None, note: None }),
         })
     }
 }
@@ -174,13 +174,13 @@ fn wanted<'p>(plan: &'p Plan, placed: &[Placed]) -> Vec<WantedCopy<'p>> {
     placed.iter().zip(&plan.replicas).enumerate().map(copy).collect()
 }
 
-/// Copies of `first`, all at once. Of `source`, if it is given, those that were kept are used.
+/// CopiesOnTheWay of `first`, all at once. Of `source`, if it is given, those that were kept are used.
 fn replicate<'w>(
     first: &dyn Engine,
     source: Option<&dyn IndexSource>,
     wanted: &'w [WantedCopy<'w>],
     ready: &(dyn Fn(usize, &Arc<dyn Engine>) + Sync),
-) -> Result<Vec<Made>, Error> {
+) -> Result<Vec<MadeCopy>, Error> {
     std::thread::scope(|scope| {
         let copy = |(number, wanted): (usize, &'w WantedCopy<'w>)| {
             let thread = std::thread::Builder::new().name("replicate".into());
@@ -204,7 +204,7 @@ fn replicate<'w>(
 
 /// The index copies of a run. A clone has the same ones.
 #[derive(Clone)]
-pub struct Replicas {
+pub struct IndexCopies {
     /// One engine per replica of the plan.
     pub engines: Vec<Arc<dyn Engine>>,
     places: Vec<Where>,
@@ -216,7 +216,7 @@ pub struct Replicas {
     pub notes: Vec<String>,
 }
 
-impl Replicas {
+impl IndexCopies {
     /// Makes all copies: the first from `source`, the others from it, all at once.
     ///
     /// # Errors
@@ -234,7 +234,7 @@ impl Replicas {
         let on_start: OnStart = Box::new(move || std::mem::forget(own.enter()));
         let threads = plan.workers.len();
         let make = || source.make(threads, on_start);
-        let first = own.run(|| Made::attached_or(source, &plan.replicas[0], threads, make))?;
+        let first = own.run(|| MadeCopy::attached_or(source, &plan.replicas[0], threads, make))?;
         let origin = match (&first.kept, source.is_built()) {
             (Some(kept), _) => IndexOrigin::File(kept.file.display().to_string()),
             (None, true) => IndexOrigin::Built,
@@ -253,18 +253,18 @@ impl Replicas {
             false => (Vec::new(), Duration::ZERO),
         };
         let report = IndexReport { origin, bytes, time, mean_read_length, read_length: 0 };
-        Ok(Replicas { engines, places, _kept: Arc::new(kept), report, notes })
+        Ok(IndexCopies { engines, places, _kept: Arc::new(kept), report, notes })
     }
 
     /// The same ones for a further run, which has not made them: where they lie was told already.
     pub fn again(&self) -> Self {
         let report = IndexReport { time: Duration::ZERO, ..self.report.clone() };
-        Replicas { places: Vec::new(), report, notes: Vec::new(), ..self.clone() }
+        IndexCopies { places: Vec::new(), report, notes: Vec::new(), ..self.clone() }
     }
 
     /// Other copies in the place of these.
-    pub fn with(self, copies: Copies) -> Self {
-        Replicas { engines: copies.engines, places: copies.places, ..self }
+    pub fn with(self, copies: CopiesOnTheWay) -> Self {
+        IndexCopies { engines: copies.engines, places: copies.places, ..self }
     }
 
     /// Each worker of `plan` with the copy that the plan gives it.

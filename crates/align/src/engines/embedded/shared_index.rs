@@ -1,7 +1,7 @@
 //! Index copies that one run after the other reads.
 
-use crate::engines::embedded::replicas::Replicas;
-use crate::engines::embedded::taken::Taken;
+use crate::engines::embedded::replicas::IndexCopies;
+use crate::engines::embedded::taken::ReadsTaken;
 use crate::job::AlignError;
 use crate::plan::tuning_key::AlignedWith;
 use std::path::PathBuf;
@@ -11,7 +11,7 @@ use zerohop_model::plan::Plan;
 
 /// The index of an embedded engine, ready to be read.
 #[derive(Clone)]
-pub struct Prepared {
+pub struct PreparedIndex {
     /// The canonical length of the reads that it is for, in bases; 0 if it is for any.
     pub read_length: usize,
     /// The machine.
@@ -19,7 +19,7 @@ pub struct Prepared {
     /// Where the copies lie, and who reads which.
     pub plan: Plan,
     /// The copies.
-    pub replicas: Replicas,
+    pub replicas: IndexCopies,
     /// What records depend on.
     pub with: AlignedWith,
     /// Its files.
@@ -28,16 +28,16 @@ pub struct Prepared {
 
 /// What runs on one index share: the copies for one length of reads at a time.
 #[derive(Default)]
-pub struct SharedIndex(Mutex<State>);
+pub struct IndexOfRuns(Mutex<RunsState>);
 
 #[derive(Default)]
-struct State {
-    made: Option<Prepared>,
+struct RunsState {
+    made: Option<PreparedIndex>,
     /// The lengths of reads for which there is none.
     failed: Vec<usize>,
 }
 
-impl SharedIndex {
+impl IndexOfRuns {
     /// The index for reads of this canonical length: that of the run before, or what `make` makes.
     ///
     /// # Errors
@@ -45,11 +45,11 @@ impl SharedIndex {
     pub fn prepared(
         &self,
         read_length: usize,
-        make: impl FnOnce() -> Result<Prepared, AlignError>,
-    ) -> Result<Prepared, AlignError> {
+        make: impl FnOnce() -> Result<PreparedIndex, AlignError>,
+    ) -> Result<PreparedIndex, AlignError> {
         let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(made) = state.made.as_ref().filter(|made| made.read_length == read_length) {
-            return Ok(Prepared { replicas: made.replicas.again(), ..made.clone() });
+            return Ok(PreparedIndex { replicas: made.replicas.again(), ..made.clone() });
         }
         // Its memory is for the next one.
         state.made = None;
@@ -75,9 +75,9 @@ impl SharedIndex {
 #[derive(Clone, Copy)]
 pub struct OneOfMany<'a> {
     /// The index.
-    pub index: &'a SharedIndex,
+    pub index: &'a IndexOfRuns,
     /// Which of them it is.
     pub run: u32,
     /// Is told when the reads of the run are dealt.
-    pub taken: &'a Arc<Taken>,
+    pub taken: &'a Arc<ReadsTaken>,
 }

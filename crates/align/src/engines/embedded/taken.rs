@@ -11,12 +11,12 @@ use zerohop_runtime::AtEnd;
 
 /// Whether all reads of a run are dealt, or it has ended.
 #[derive(Debug, Default)]
-pub struct Taken {
+pub struct ReadsTaken {
     is_so: Mutex<bool>,
     changed: Condvar,
 }
 
-impl Taken {
+impl ReadsTaken {
     /// Says that they are.
     pub fn set(&self) {
         *self.is_so.lock().unwrap_or_else(PoisonError::into_inner) = true;
@@ -37,33 +37,33 @@ impl Taken {
 
 /// The lanes of run number `run` of those that read the same index. The last lane says when it is dealt: lanes are
 /// dealt in order.
-pub fn watched(lanes: Vec<Lane>, run: u32, taken: &Arc<Taken>) -> Vec<Lane> {
+pub fn watched(lanes: Vec<Lane>, run: u32, taken: &Arc<ReadsTaken>) -> Vec<Lane> {
     let last = lanes.len().saturating_sub(1);
     let watch = |(number, Lane { deal, parser }): (usize, Lane)| {
         let taken = (number == last).then(|| Arc::clone(taken));
         let deal = match deal {
-            Deal::Claim(inner) => Deal::Claim(Box::new(Watched { run, taken, inner })),
-            Deal::Emit(inner) => Deal::Emit(Box::new(Watched { run, taken, inner })),
+            Deal::Claim(inner) => Deal::Claim(Box::new(WatchedLane { run, taken, inner })),
+            Deal::Emit(inner) => Deal::Emit(Box::new(WatchedLane { run, taken, inner })),
         };
         Lane { deal, parser }
     };
     lanes.into_iter().enumerate().map(watch).collect()
 }
 
-struct Watched<T: ?Sized> {
+struct WatchedLane<T: ?Sized> {
     run: u32,
     /// Of the last lane.
-    taken: Option<Arc<Taken>>,
+    taken: Option<Arc<ReadsTaken>>,
     inner: Box<T>,
 }
 
-impl<T: ?Sized> Watched<T> {
+impl<T: ?Sized> WatchedLane<T> {
     fn has_ended(&self) {
         self.taken.iter().for_each(|taken| taken.set());
     }
 }
 
-impl Claim for Watched<dyn Claim> {
+impl Claim for WatchedLane<dyn Claim> {
     fn claim(&self, chunk: &mut Chunk) -> Result<Claimed, Error> {
         let claimed = self.inner.claim(chunk);
         chunk.ticket.run = self.run;
@@ -82,7 +82,7 @@ impl Claim for Watched<dyn Claim> {
     }
 }
 
-impl Emit for Watched<dyn Emit> {
+impl Emit for WatchedLane<dyn Emit> {
     fn emit(&mut self, chunk: &mut Chunk, stop: &AtomicBool) -> Result<Emitted, Error> {
         let emitted = self.inner.emit(chunk, stop);
         chunk.ticket.run = self.run;

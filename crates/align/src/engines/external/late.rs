@@ -1,6 +1,6 @@
 //! The output, which is opened with the first header that an instance writes.
 
-use super::reference::Reference;
+use super::reference::ComparedReference;
 use crate::job::{AlignError, Job};
 use crate::open::output::{self, SharedOutput};
 use std::sync::OnceLock;
@@ -18,13 +18,13 @@ pub struct Late<'a> {
     /// What other ranks write as well.
     shared: Option<SharedOutput>,
     /// What the header is compared with.
-    reference: Option<Reference>,
+    reference: Option<ComparedReference>,
     /// Why it could not be compared.
     uncompared: OnceLock<String>,
-    sink: OnceLock<Opened>,
+    sink: OnceLock<OpenedOutput>,
 }
 
-pub struct Opened {
+pub struct OpenedOutput {
     /// Where the records go.
     pub sink: FileSink,
     /// The header of the instance that was first.
@@ -33,16 +33,21 @@ pub struct Opened {
 
 impl<'a> Late<'a> {
     /// Nothing is opened yet. `shared` is what other ranks write as well; the header is compared with `reference`.
-    pub fn new(job: &'a Job, found: &'a Found, shared: Option<SharedOutput>, reference: Option<Reference>) -> Self {
+    pub fn new(
+        job: &'a Job,
+        found: &'a Found,
+        shared: Option<SharedOutput>,
+        reference: Option<ComparedReference>,
+    ) -> Self {
         Late { job, found, shared, reference, uncompared: OnceLock::new(), sink: OnceLock::new() }
     }
 
     /// The output, if it was opened; and a note if its header could not be compared with the reference.
-    pub fn into_opened(self) -> (Option<Opened>, Option<String>) {
+    pub fn into_opened(self) -> (Option<OpenedOutput>, Option<String>) {
         (self.sink.into_inner(), self.uncompared.into_inner())
     }
 
-    fn open_sink(&self, text: &[u8]) -> Result<Opened, AlignError> {
+    fn open_sink(&self, text: &[u8]) -> Result<OpenedOutput, AlignError> {
         let header = Header::from_program(text)?;
         if header.contigs.is_empty() {
             // minimap2 goes on without any, and ends well, if its index is cut off.
@@ -70,7 +75,7 @@ impl<'a> Late<'a> {
             // It has another name when the run is complete.
             charge(Charge::file(&file)).map_err(AlignError::uncharged)?.until_our_end();
         }
-        Ok(Opened { sink, header })
+        Ok(OpenedOutput { sink, header })
     }
 }
 

@@ -1,6 +1,6 @@
 //! An aligner that runs as a program of its own.
 //!
-//! 1. [`Wanted`]: the aligner, the user's arguments for it, and the reads are looked at;
+//! 1. [`WantedAligner`]: the aligner, the user's arguments for it, and the reads are looked at;
 //! 2. [`Site`]: the index and the plan; index copies for processes that share them;
 //! 3. [`Site::align`]: the processes are started, and the runtime feeds and drains them; the output is opened with the
 //!    first header that one of them writes ([`Late`]).
@@ -18,15 +18,15 @@ pub(crate) use wanted::{check, refuse_options};
 
 use crate::job::{AlignError, Job};
 use crate::open::output;
-use crate::plan::pilots::Outcome as Tried;
+use crate::plan::pilots::PilotsOutcome;
 use crate::plan::tuning_key::AlignedWith;
-use crate::run::{MachineShare, Ran, Ready, RunPart};
-use crate::tell::Told;
+use crate::run::{EngineRan, MachineShare, ReadyEngine, RunPart};
+use crate::tell::EngineTold;
 use late::Late;
-use reference::Reference;
+use reference::ComparedReference;
 use site::Site;
 use std::time::Instant;
-use wanted::Wanted;
+use wanted::WantedAligner;
 use zerohop_engine_external::descriptor::Keeps;
 use zerohop_input::OpenLane;
 use zerohop_model::engine::Cut;
@@ -34,17 +34,17 @@ use zerohop_model::measurement::{Comparison, RunReport};
 use zerohop_model::plan::Plan;
 
 /// An external aligner that is ready to be started.
-pub struct External<'j> {
+pub struct ExternalEngine<'j> {
     job: &'j Job,
-    wanted: Wanted,
+    wanted: WantedAligner,
     site: Site,
     /// What was tried while it ran.
-    tried: Option<Tried>,
+    tried: Option<PilotsOutcome>,
     /// Why its index could not be compared with the reference.
     uncompared: Option<String>,
 }
 
-impl<'j> External<'j> {
+impl<'j> ExternalEngine<'j> {
     /// Finds the aligner and its index, and plans. What the user should know goes to `notes`.
     ///
     /// # Errors
@@ -55,16 +55,16 @@ impl<'j> External<'j> {
         share: &dyn MachineShare,
         notes: &mut Vec<String>,
     ) -> Result<Self, AlignError> {
-        let wanted = Wanted::new(job, lanes)?;
+        let wanted = WantedAligner::new(job, lanes)?;
         let site = Site::new(job, &wanted, share, notes)?;
         if site.shared.as_ref().is_some_and(|shared| shared.reused > 0) {
             notes.push("Index copies that were in /dev/shm already were used.".to_owned());
         }
-        Ok(External { job, wanted, site, tried: None, uncompared: None })
+        Ok(ExternalEngine { job, wanted, site, tried: None, uncompared: None })
     }
 }
 
-impl Ready for External<'_> {
+impl ReadyEngine for ExternalEngine<'_> {
     fn cut(&self) -> Cut {
         self.wanted.cut
     }
@@ -77,9 +77,14 @@ impl Ready for External<'_> {
         &self.site.with
     }
 
-    fn run(&mut self, lanes: Vec<OpenLane>, until: Option<Instant>, part: &mut dyn RunPart) -> Result<Ran, AlignError> {
-        let Wanted { found, user, .. } = &self.wanted;
-        let reference = Reference::begin(found, user, &self.site.index, &self.job.reference);
+    fn run(
+        &mut self,
+        lanes: Vec<OpenLane>,
+        until: Option<Instant>,
+        part: &mut dyn RunPart,
+    ) -> Result<EngineRan, AlignError> {
+        let WantedAligner { found, user, .. } = &self.wanted;
+        let reference = ComparedReference::begin(found, user, &self.site.index, &self.job.reference);
         let late = Late::new(self.job, found, part.output().cloned(), reference);
         let outcome = self.site.align(self.job, &self.wanted, (lanes, until), &late, part);
         let (opened, uncompared) = late.into_opened();
@@ -87,7 +92,7 @@ impl Ready for External<'_> {
         let (outcome, tried) = outcome.map_err(|error| self.site.log_folder.keep(error))?;
         self.tried = tried;
         let sink = opened.map(|opened| (opened.sink, output::header_digest(&opened.header)));
-        Ok(Ran { outcome, sink })
+        Ok(EngineRan { outcome, sink })
     }
 
     fn plan(&self) -> &Plan {
@@ -116,12 +121,12 @@ impl Ready for External<'_> {
         compare::with_original(self.job, &launch, same_order)
     }
 
-    fn told(self: Box<Self>, mut run: RunReport) -> Told {
+    fn told(self: Box<Self>, mut run: RunReport) -> EngineTold {
         if self.job.external.logs.is_none() {
             run.instances.iter_mut().for_each(|instance| instance.log = None);
         }
         let descriptor = &self.wanted.found.descriptor;
-        Told {
+        EngineTold {
             engine: (descriptor.name.clone(), self.wanted.found.version.clone()),
             replicas: Vec::new(),
             index: self.site.index_report(),

@@ -15,9 +15,9 @@ use zerohop_model::error::{InputError, shown};
 use zerohop_model::record::Contig;
 
 /// A contig of a reference, and whether it has a base A, C, G or T. (bowtie and hisat2 leave out those that have none.)
-type Known = (Contig, bool);
+type KnownContig = (Contig, bool);
 /// What a reference has, or why it cannot be read.
-type Contigs = Result<Vec<Known>, InputError>;
+type Contigs = Result<Vec<KnownContig>, InputError>;
 
 /// Looks at the time of an index. What the user should know goes to `notes`.
 ///
@@ -47,14 +47,14 @@ pub fn check_time(
 }
 
 /// The contigs of a reference, which are read while the aligner loads its index.
-pub struct Reference {
+pub struct ComparedReference {
     reading: Mutex<Option<JoinHandle<Contigs>>>,
     /// The first file of the index.
     index: PathBuf,
     command: String,
 }
 
-impl Reference {
+impl ComparedReference {
     /// Begins to read `reference`; none if it is no file of its own, or if the aligner's header does not tell.
     pub fn begin(found: &Found, user: &UserArguments, index: &FoundIndex, reference: &Path) -> Option<Self> {
         let is_fasta = reference.is_file() && !index.files.iter().any(|file| file == reference);
@@ -64,7 +64,7 @@ impl Reference {
         let (index, command) = (index.files[0].clone(), found.rebuild_command(reference, index, user));
         let reference = reference.to_owned();
         let reading = std::thread::spawn(move || contigs(&reference));
-        Some(Reference { reading: Mutex::new(Some(reading)), index, command })
+        Some(ComparedReference { reading: Mutex::new(Some(reading)), index, command })
     }
 
     /// Waits until it is read, and compares it with the contigs of a header. Says why, if it cannot be compared.
@@ -103,7 +103,7 @@ fn contigs(reference: &Path) -> Contigs {
 }
 
 /// In which contig the index that a header is of differs from the reference.
-fn differing(header: &[Contig], reference: &[Known]) -> Option<String> {
+fn differing(header: &[Contig], reference: &[KnownContig]) -> Option<String> {
     let of_index: HashMap<&str, u64> = header.iter().map(|contig| (&*contig.name, contig.length)).collect();
     let of_reference: HashMap<&str, u64> = reference.iter().map(|(contig, _)| (&*contig.name, contig.length)).collect();
     let name = |contig: &Contig| shown(contig.name.as_bytes());

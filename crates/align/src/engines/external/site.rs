@@ -4,10 +4,10 @@ use super::handover::HandOver;
 use super::late::Late;
 use super::logs::LogFolder;
 use super::reference::check_time;
-use super::wanted::Wanted;
+use super::wanted::WantedAligner;
 use crate::engines::key;
 use crate::job::{AlignError, Job, PlanFrom, files};
-use crate::plan::pilots::{self, Alternatives, Outcome as Tried, Watched};
+use crate::plan::pilots::{self, Alternatives, PilotsOutcome, WatchedRun};
 use crate::plan::tuning_key::{AlignedWith, TuningKey};
 use crate::plan::{self, Planned};
 use crate::run::{self, MachineShare, RunPart};
@@ -59,7 +59,7 @@ impl Site {
     /// An index that is missing; copies that do not fit; a folder or a process that cannot be made.
     pub fn new(
         job: &Job,
-        wanted: &Wanted,
+        wanted: &WantedAligner,
         share: &dyn MachineShare,
         notes: &mut Vec<String>,
     ) -> Result<Self, AlignError> {
@@ -112,7 +112,7 @@ impl Site {
     }
 
     /// How instances are started.
-    pub fn launch<'a>(&'a self, job: &'a Job, wanted: &'a Wanted) -> Launch<'a> {
+    pub fn launch<'a>(&'a self, job: &'a Job, wanted: &'a WantedAligner) -> Launch<'a> {
         Launch {
             found: &wanted.found,
             index: &self.index,
@@ -138,11 +138,11 @@ impl Site {
     pub fn align(
         &self,
         job: &Job,
-        wanted: &Wanted,
+        wanted: &WantedAligner,
         (open, until): (Vec<OpenLane>, Option<Instant>),
         late: &Late<'_>,
         part: &mut dyn RunPart,
-    ) -> Result<(Outcome, Option<Tried>), AlignError> {
+    ) -> Result<(Outcome, Option<PilotsOutcome>), AlignError> {
         let plans = self.plan.instances(self.farm);
         let count = plans.len();
         let lanes = part.deal(open, wanted.cut, MAX_READ_BASES, count)?;
@@ -177,20 +177,20 @@ impl Site {
         let over = AtomicBool::new(false);
         let least_reads = Self::reads_to_judge(wanted, alternatives);
         let (progress, over, worth) = (&progress, &over, WORTH);
-        let watched = Watched { alternatives, progress, over, making: None, worth, least_reads };
+        let watched = WatchedRun { alternatives, progress, over, making: None, worth, least_reads };
         let run = || run::run(part, job.quiet, progress, || zerohop_runtime::run(run));
         let (outcome, tried) = pilots::beside(&watched, switch, run);
         Ok((outcome?, tried.map(|(tried, _)| tried)))
     }
 
     /// Reads that all instances together must have mapped before it can be said how fast they are: some batches each.
-    fn reads_to_judge(wanted: &Wanted, alternatives: &Alternatives) -> u64 {
+    fn reads_to_judge(wanted: &WantedAligner, alternatives: &Alternatives) -> u64 {
         let batches = BATCHES_TO_JUDGE * alternatives.most_copies() as u64;
         batches * wanted.cut.closes_at_bases / wanted.read_length.max(1) as u64
     }
 
     /// The plan that was followed to the end.
-    pub fn followed(&self, tried: Option<Tried>) -> Plan {
+    pub fn followed(&self, tried: Option<PilotsOutcome>) -> Plan {
         let (Some(alternatives), Some(tried)) = (&self.alternatives, tried) else { return self.plan.clone() };
         let mut plan = alternatives.plans[tried.kept].clone();
         plan.reasons.insert(0, tried.said);

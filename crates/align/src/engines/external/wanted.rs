@@ -39,7 +39,7 @@ pub fn refuse_options(job: &Job, provider: &dyn IndexProvider) -> Result<(), Ali
 }
 
 /// What the user wants.
-pub struct Wanted {
+pub struct WantedAligner {
     pub found: Found,
     pub user: UserArguments,
     pub cut: Cut,
@@ -55,7 +55,7 @@ pub struct Wanted {
     pub read_group: Option<String>,
 }
 
-impl Wanted {
+impl WantedAligner {
     /// The aligner and its arguments, for the reads of these lanes.
     ///
     /// # Errors
@@ -70,7 +70,7 @@ impl Wanted {
         let read_group = read_group(&descriptor, &job.read_groups)?;
         let profile = crate::engines::key::profile(paired, read_length, job.external.engine_args.as_deref());
         let claimed = open.iter().all(OpenLane::is_claimed);
-        Ok(Wanted {
+        Ok(WantedAligner {
             found: Found::find(descriptor)?,
             user,
             cut,
