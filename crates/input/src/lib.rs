@@ -23,8 +23,8 @@
 //! holder of the reader at a time. [`blocked`] writes and reads FASTQ in blocks of a fixed size. For indexes,
 //! [`mod@reference`] reads a reference, and [`identity`] tells whether an index still fits it.
 //!
-//! Line ends are looked for twice: in 4, before anybody knows where chunks end, and in 6, in memory of the worker, which
-//! holds them in its cache then. To hand over the places of all lines would move as many bytes as it saves.
+//! Line ends are looked for twice: in 4, before anybody knows where chunks end, and in 6, in memory of the worker,
+//! whose cache holds them then. To hand over the places of all lines would take memory of as many numbers.
 //!
 //! What it refuses to do: guess at damaged input (every fault is an error that names file, record, byte and read), keep
 //! more than a few segments per worker in memory, start threads for regular files, or know what is done with the reads.

@@ -228,8 +228,9 @@ impl<'a, 's> Worker<'a, 's> {
 
     /// Encodes and commits a chunk that is mapped.
     fn put_out(&mut self, number: u64, chunk: &Chunk) -> Result<(), Error> {
-        // A walk of its own, before the encoder's: an engine that gave a read two primary records, or none, ends the run
-        // before anything of the chunk is written. All that is not mapping takes 7 % of the CPU time (docs/reads.md).
+        // A walk of its own, before the encoder's: an engine that gave a read two primary records, or none, ends the
+        // run before anything of the chunk is written. All that is not mapping takes 7 % of the CPU time
+        // (docs/reads.md).
         let mut tally = Tally::of(chunk, &self.alignments)?;
         self.encoder.begin(chunk.ticket.lane, self.committer.buffer());
         let encoded = self.encoder.encode(chunk, &self.alignments);

@@ -50,7 +50,7 @@ fn whereabouts(engines: &[Arc<dyn Engine>], placed: &[Placed]) -> Vec<Where> {
     engines.iter().zip(placed).map(of).collect()
 }
 
-/// CopiesOnTheWay made from one that is there already, each under its placement.
+/// Copies made from one that is there already, each under its placement.
 pub struct CopiesOnTheWay {
     engines: Vec<Arc<dyn Engine>>,
     places: Vec<Where>,
@@ -174,7 +174,7 @@ fn wanted<'p>(plan: &'p Plan, placed: &[Placed]) -> Vec<WantedCopy<'p>> {
     placed.iter().zip(&plan.replicas).enumerate().map(copy).collect()
 }
 
-/// CopiesOnTheWay of `first`, all at once. Of `source`, if it is given, those that were kept are used.
+/// Copies of `first`, all at once. Of `source`, if it is given, those that were kept are used.
 fn replicate<'w>(
     first: &dyn Engine,
     source: Option<&dyn IndexSource>,
