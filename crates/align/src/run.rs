@@ -1,5 +1,5 @@
 //! The step *run*, and who takes part in it: a [`ReadyEngine`], and the [`Processes`] of the job, each with its
-//! [`RunPart`]. What one process alone does stands here; what ranks do, in `ranks/`, which the other modules do not know.
+//! [`RunPart`]. What one process alone does stands here; what ranks do, in `ranks/`, which other modules do not know.
 
 use crate::finish::{self, WrittenFiles};
 use crate::job::{AlignError, Job};

@@ -8,8 +8,8 @@
 //! 4. a sample has its files (records, index, metrics of duplicates) under their names before its report is written:
 //!    that says that it is complete, and of what it was made.
 //!
-//! A sample that fails leaves nothing, and the others go on. Ranks take one sample after the other, each with an index of
-//! its own (ranks/samples.rs).
+//! A sample that fails leaves nothing, and the others go on. Ranks take one sample after the other, each with an index
+//! of its own (ranks/samples.rs).
 
 pub(crate) mod complete;
 mod sheet;
