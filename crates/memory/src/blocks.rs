@@ -15,7 +15,7 @@ const WINDOW: usize = 64;
 const FREE: usize = 0;
 const CLAIMED: usize = 1;
 
-static LIVE: Table<SLOTS> = Table::new();
+static LIVE: BlockTable<SLOTS> = BlockTable::new();
 
 /// Enters a block. It must be mapped already, and not be unmapped before [`forget`].
 pub(crate) fn remember(address: usize, bytes: usize, id: PlacementId) {
@@ -53,12 +53,12 @@ struct Slot {
     id: AtomicU32,
 }
 
-struct Table<const N: usize> {
+struct BlockTable<const N: usize> {
     slots: [Slot; N],
     untracked: AtomicUsize,
 }
 
-impl<const N: usize> Table<N> {
+impl<const N: usize> BlockTable<N> {
     const fn new() -> Self {
         Self { slots: [const { Slot::empty() }; N], untracked: AtomicUsize::new(0) }
     }
@@ -139,7 +139,7 @@ mod tests {
 
     #[test]
     fn blocks_are_found_by_placement() {
-        let table = Table::<64>::new();
+        let table = BlockTable::<64>::new();
         table.remember(at(1), 10, A);
         table.remember(at(2), 20, B);
         table.remember(at(3), 30, A);
@@ -153,7 +153,7 @@ mod tests {
 
     #[test]
     fn a_full_table_counts() {
-        let table = Table::<8>::new();
+        let table = BlockTable::<8>::new();
         (0..11).for_each(|block| table.remember(at(block), 1, A));
         assert_eq!(table.of(A).len(), 8);
         assert_eq!(table.untracked.load(Relaxed), 3);
@@ -165,7 +165,7 @@ mod tests {
 
     #[test]
     fn threads_do_not_lose_blocks() {
-        static TABLE: Table<256> = Table::new();
+        static TABLE: BlockTable<256> = BlockTable::new();
         std::thread::scope(|scope| {
             for thread in 0..4 {
                 scope.spawn(move || {

@@ -50,5 +50,5 @@ pub use id::PlacementId;
 pub use mapped::mapped_words;
 pub use mask::NodeMask;
 pub use numa_maps::MappedPages;
-pub use placement::{Entered, Placed, set_default_huge_pages, unplaced_refused, with_placement};
+pub use placement::{EnteredPlacement, Placed, set_default_huge_pages, unplaced_refused, with_placement};
 pub use process::{ProcessCensus, process_census};

@@ -4,7 +4,7 @@ use crate::census::{Census, CensusError, census_with};
 use crate::id::PlacementId;
 use crate::mask::NodeMask;
 use crate::policy::{self, Mode, TaskPolicy};
-use crate::refusals::{Call, Refusals};
+use crate::refusals::{Refusals, RefusedCall};
 use crate::system;
 use std::cell::Cell;
 use std::fmt;
@@ -53,7 +53,7 @@ pub fn set_default_huge_pages(huge_pages: HugePages) {
         HugePages::Off => system::huge_pages_are_allowed() && !SWITCHED_OFF.swap(true, Relaxed),
     };
     if switch {
-        UNPLACED_REFUSALS.note(Call::SwitchHugePages, &system::switch_huge_pages(huge_pages));
+        UNPLACED_REFUSALS.note(RefusedCall::SwitchHugePages, &system::switch_huge_pages(huge_pages));
     }
 }
 
@@ -115,19 +115,19 @@ impl Placed {
     /// Threads spawned meanwhile inherit the task's memory policy, which is enough to place their pages, but not the
     /// mark by which [`Placed::census`] finds their blocks, nor the wish for huge pages: they enter it themselves.
     /// Guards that are nested are to be dropped in the reverse order.
-    pub fn enter(&self) -> Entered {
+    pub fn enter(&self) -> EnteredPlacement {
         let refusals = &self.registered.refusals;
         let former_policy = TaskPolicy::of_this_thread();
         let set = TaskPolicy::new(self.registered.mode, &self.registered.mask).set();
-        refusals.note(Call::SetTaskPolicy, &set);
+        refusals.note(RefusedCall::SetTaskPolicy, &set);
         let restore = set.is_ok().then(|| {
             former_policy.unwrap_or_else(|error| {
-                refusals.note(Call::ReadTaskPolicy, &Err(error));
+                refusals.note(RefusedCall::ReadTaskPolicy, &Err(error));
                 TaskPolicy::new(Mode::FirstTouch, &NodeMask::EMPTY)
             })
         });
         let former = CURRENT.replace(Some(self.registered));
-        Entered { placed: *self, former, restore, on_this_thread: PhantomData }
+        EnteredPlacement { placed: *self, former, restore, on_this_thread: PhantomData }
     }
 
     /// What the kernel refused so far, a sentence each; empty when all went as wanted.
@@ -160,7 +160,7 @@ impl fmt::Display for Placed {
 
 /// Keeps a placement in force on the thread that entered it, and puts the former one back when dropped.
 #[derive(Debug)]
-pub struct Entered {
+pub struct EnteredPlacement {
     placed: Placed,
     former: Option<&'static Registered>,
     /// The policy to set back; none when this placement's own could not be set.
@@ -169,11 +169,11 @@ pub struct Entered {
     on_this_thread: PhantomData<*const ()>,
 }
 
-impl Drop for Entered {
+impl Drop for EnteredPlacement {
     fn drop(&mut self) {
         CURRENT.set(self.former);
         if let Some(policy) = &self.restore {
-            self.placed.registered.refusals.note(Call::RestoreTaskPolicy, &policy.set());
+            self.placed.registered.refusals.note(RefusedCall::RestoreTaskPolicy, &policy.set());
         }
     }
 }
@@ -199,16 +199,17 @@ pub fn with_placement<T>(placement: &Placement, f: impl FnOnce() -> T) -> (T, Ve
 pub(crate) fn settle(address: usize, bytes: usize) -> PlacementId {
     let Some(current) = CURRENT.get() else {
         if let Some(huge_pages) = default_huge_pages() {
-            UNPLACED_REFUSALS.note(Call::AdviseHugePages, &system::advise_huge_pages(address, bytes, huge_pages));
+            UNPLACED_REFUSALS
+                .note(RefusedCall::AdviseHugePages, &system::advise_huge_pages(address, bytes, huge_pages));
         }
         return PlacementId::UNPLACED;
     };
     if current.mode != Mode::FirstTouch {
         let bound = policy::bind_range(address, bytes, current.mode, &current.mask);
-        current.refusals.note(Call::BindBlock, &bound);
+        current.refusals.note(RefusedCall::BindBlock, &bound);
     }
     let advised = system::advise_huge_pages(address, bytes, current.huge_pages);
-    current.refusals.note(Call::AdviseHugePages, &advised);
+    current.refusals.note(RefusedCall::AdviseHugePages, &advised);
     current.id
 }
 

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicI32, AtomicU32, Ordering::Relaxed};
 
 /// What can be refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Call {
+pub(crate) enum RefusedCall {
     ReadTaskPolicy,
     SetTaskPolicy,
     RestoreTaskPolicy,
@@ -14,7 +14,7 @@ pub(crate) enum Call {
     SwitchHugePages,
 }
 
-impl Call {
+impl RefusedCall {
     const ALL: [Self; 6] = [
         Self::ReadTaskPolicy,
         Self::SetTaskPolicy,
@@ -42,20 +42,20 @@ impl Call {
 /// For each call the first error and how often there was one.
 #[derive(Debug)]
 pub(crate) struct Refusals {
-    first: [AtomicI32; Call::ALL.len()],
-    times: [AtomicU32; Call::ALL.len()],
+    first: [AtomicI32; RefusedCall::ALL.len()],
+    times: [AtomicU32; RefusedCall::ALL.len()],
 }
 
 impl Refusals {
     pub(crate) const fn new() -> Self {
         Self {
-            first: [const { AtomicI32::new(0) }; Call::ALL.len()],
-            times: [const { AtomicU32::new(0) }; Call::ALL.len()],
+            first: [const { AtomicI32::new(0) }; RefusedCall::ALL.len()],
+            times: [const { AtomicU32::new(0) }; RefusedCall::ALL.len()],
         }
     }
 
     /// Notes the outcome of a call.
-    pub(crate) fn note(&self, call: Call, outcome: &io::Result<()>) {
+    pub(crate) fn note(&self, call: RefusedCall, outcome: &io::Result<()>) {
         if let Err(error) = outcome {
             let number = error.raw_os_error().unwrap_or(libc::EINVAL);
             let _ = self.first[call as usize].compare_exchange(0, number, Relaxed, Relaxed);
@@ -65,10 +65,10 @@ impl Refusals {
 
     /// A sentence for each call that was refused; `what` names the placement.
     pub(crate) fn sentences(&self, what: &str) -> Vec<String> {
-        Call::ALL.into_iter().filter_map(|call| self.sentence(call, what)).collect()
+        RefusedCall::ALL.into_iter().filter_map(|call| self.sentence(call, what)).collect()
     }
 
-    fn sentence(&self, call: Call, what: &str) -> Option<String> {
+    fn sentence(&self, call: RefusedCall, what: &str) -> Option<String> {
         let times = self.times[call as usize].load(Relaxed);
         let error = io::Error::from_raw_os_error(self.first[call as usize].load(Relaxed));
         let ((name, consequence), often) = (call.words(), if times == 1 { "once" } else { "several times" });
@@ -84,9 +84,9 @@ mod tests {
     fn each_kind_is_told_once() {
         let refusals = Refusals::new();
         assert_eq!(refusals.sentences("local to node 3"), Vec::<String>::new());
-        refusals.note(Call::SetTaskPolicy, &Ok(()));
+        refusals.note(RefusedCall::SetTaskPolicy, &Ok(()));
         for _ in 0..3 {
-            refusals.note(Call::BindBlock, &Err(io::Error::from_raw_os_error(libc::EPERM)));
+            refusals.note(RefusedCall::BindBlock, &Err(io::Error::from_raw_os_error(libc::EPERM)));
         }
         let told = refusals.sentences("local to node 3");
         assert_eq!(

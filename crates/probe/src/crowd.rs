@@ -13,7 +13,7 @@ const STRIDE: usize = 2048;
 
 /// How memory is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum AccessPattern {
     /// Each load needs the one before, in random order.
     Chase,
     /// Line after line.
@@ -22,7 +22,7 @@ pub enum Kind {
 
 /// One thread: its CPU, and what it reads.
 #[derive(Debug, Clone, Copy)]
-pub struct Reader<'r> {
+pub struct ReadingThread<'r> {
     /// Where it runs.
     pub cpu: CpuId,
     /// What it reads, from a place of its own on.
@@ -58,12 +58,12 @@ pub enum ProbeError {
 /// Threads that start together.
 #[derive(Debug)]
 pub struct Crowd<'r> {
-    readers: Vec<Reader<'r>>,
+    readers: Vec<ReadingThread<'r>>,
 }
 
 impl<'r> Crowd<'r> {
     /// These threads.
-    pub fn new(readers: Vec<Reader<'r>>) -> Self {
+    pub fn new(readers: Vec<ReadingThread<'r>>) -> Self {
         Crowd { readers }
     }
 
@@ -71,11 +71,11 @@ impl<'r> Crowd<'r> {
     ///
     /// # Errors
     /// A thread that cannot be started or pinned: then nothing was measured.
-    pub fn read(&self, kind: Kind, time: Duration) -> Result<Pace, ProbeError> {
+    pub fn read(&self, kind: AccessPattern, time: Duration) -> Result<Pace, ProbeError> {
         // All wait until this is let go, which happens also if one of them cannot be started.
         let (gate, over) = (RwLock::new(()), AtomicBool::new(false));
         let count = self.readers.len();
-        let read = |(number, reader): (usize, Reader<'_>)| {
+        let read = |(number, reader): (usize, ReadingThread<'_>)| {
             let pinned = zerohop_topology::pin_current_thread(&[reader.cpu]);
             drop(gate.read());
             pinned.map(|()| lines_until(&over, kind, reader.ring, number as f64 / count as f64))
@@ -83,7 +83,8 @@ impl<'r> Crowd<'r> {
         let read = &read;
         let outcomes = std::thread::scope(|scope| {
             let closed = gate.write();
-            let begin = |task: (usize, Reader<'r>)| std::thread::Builder::new().spawn_scoped(scope, move || read(task));
+            let begin =
+                |task: (usize, ReadingThread<'r>)| std::thread::Builder::new().spawn_scoped(scope, move || read(task));
             // After the first failure no further thread is tried.
             let threads: std::io::Result<Vec<_>> = self.readers.iter().copied().enumerate().map(begin).collect();
             let none = threads.is_err();
@@ -107,13 +108,13 @@ impl<'r> Crowd<'r> {
 }
 
 /// Reads until it is over; gives the lines read, and the time.
-fn lines_until(over: &AtomicBool, kind: Kind, ring: &Ring, part: f64) -> (u64, Duration) {
+fn lines_until(over: &AtomicBool, kind: AccessPattern, ring: &Ring, part: f64) -> (u64, Duration) {
     let (mut line, mut lines) = (ring.at(part), 0);
     let started = Instant::now();
     loop {
         line = match kind {
-            Kind::Chase => black_box(ring.follow(line, STRIDE)),
-            Kind::Stream => {
+            AccessPattern::Chase => black_box(ring.follow(line, STRIDE)),
+            AccessPattern::Stream => {
                 black_box(ring.read(line, STRIDE));
                 ring.behind(line, STRIDE)
             }

@@ -17,5 +17,5 @@ mod crowd;
 mod map;
 pub mod ring;
 
-pub use crowd::{Crowd, Kind, Pace, ProbeError, Reader};
+pub use crowd::{AccessPattern, Crowd, Pace, ProbeError, ReadingThread};
 pub use map::{Extent, measure};

@@ -1,6 +1,6 @@
 //! The map: every node's CPUs against every node's memory, then all at once.
 
-use crate::crowd::{Crowd, Kind, ProbeError, Reader};
+use crate::crowd::{AccessPattern, Crowd, ProbeError, ReadingThread};
 use crate::ring::Ring;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use zerohop_memory::Placed;
@@ -53,11 +53,16 @@ pub fn measure(machine: &Machine, extent: Extent, progress: &mut dyn FnMut(f64))
     let spread = (targets.len() > 1).then(|| lay(targets.clone(), Pages::Interleave));
 
     let readings = sources.len() * targets.len() * 4 + 2 * (targets.len() + 2);
-    let mut round = Round { sources: &sources, banks: &banks, progress, done: 0, readings };
-    let one_thread = Reading { latency_ns: round.each(Kind::Chase, 1)?, bandwidth_gb_s: round.each(Kind::Stream, 1)? };
+    let mut round = ReadingRound { sources: &sources, banks: &banks, progress, done: 0, readings };
+    let one_thread = Reading {
+        latency_ns: round.each(AccessPattern::Chase, 1)?,
+        bandwidth_gb_s: round.each(AccessPattern::Stream, 1)?,
+    };
     let all = usize::MAX;
-    let all_threads =
-        Reading { latency_ns: round.each(Kind::Chase, all)?, bandwidth_gb_s: round.each(Kind::Stream, all)? };
+    let all_threads = Reading {
+        latency_ns: round.each(AccessPattern::Chase, all)?,
+        bandwidth_gb_s: round.each(AccessPattern::Stream, all)?,
+    };
     // A node without memory reads the nearest bank in place of its own.
     let own: Vec<&Ring> = sources.iter().map(|(node, _)| &banks[nearest(machine, &targets, *node)].ring).collect();
     let mut contention = vec![round.crowd(Banks::Own, &own)?];
@@ -89,7 +94,7 @@ pub fn measure(machine: &Machine, extent: Extent, progress: &mut dyn FnMut(f64))
 }
 
 /// A round of readings.
-struct Round<'a> {
+struct ReadingRound<'a> {
     sources: &'a [(NodeId, Vec<CpuId>)],
     banks: &'a [Laid],
     progress: &'a mut dyn FnMut(f64),
@@ -97,12 +102,12 @@ struct Round<'a> {
     readings: usize,
 }
 
-impl Round<'_> {
+impl ReadingRound<'_> {
     /// Every node's CPUs, `most` of them, against every bank.
-    fn each(&mut self, kind: Kind, most: usize) -> Result<Vec<Vec<f64>>, ProbeError> {
+    fn each(&mut self, kind: AccessPattern, most: usize) -> Result<Vec<Vec<f64>>, ProbeError> {
         let (sources, banks) = (self.sources, self.banks);
         let mut cell = |cpus: &[CpuId], bank: &Laid| {
-            let readers = cpus.iter().take(most).map(|&cpu| Reader { cpu, ring: &bank.ring });
+            let readers = cpus.iter().take(most).map(|&cpu| ReadingThread { cpu, ring: &bank.ring });
             self.median(&Crowd::new(readers.collect()), kind)
         };
         sources.iter().map(|(_, cpus)| banks.iter().map(|bank| cell(cpus, bank)).collect()).collect()
@@ -112,21 +117,22 @@ impl Round<'_> {
     fn crowd(&mut self, memory: Banks, rings: &[&Ring]) -> Result<Contention, ProbeError> {
         let of_node = |((_, cpus), &ring)| -> Vec<_> {
             let cpus: &Vec<CpuId> = cpus;
-            cpus.iter().map(|&cpu| Reader { cpu, ring }).collect()
+            cpus.iter().map(|&cpu| ReadingThread { cpu, ring }).collect()
         };
         let all =
             Crowd::new(self.sources.iter().map(|(node, cpus)| (node, cpus)).zip(rings).flat_map(of_node).collect());
-        let (latency_ns, bandwidth_gb_s) = (self.median(&all, Kind::Chase)?, self.median(&all, Kind::Stream)?);
+        let (latency_ns, bandwidth_gb_s) =
+            (self.median(&all, AccessPattern::Chase)?, self.median(&all, AccessPattern::Stream)?);
         Ok(Contention { memory, latency_ns, bandwidth_gb_s })
     }
 
     /// Nanoseconds per load of a chase, GB/s of a stream.
-    fn median(&mut self, crowd: &Crowd<'_>, kind: Kind) -> Result<f64, ProbeError> {
+    fn median(&mut self, crowd: &Crowd<'_>, kind: AccessPattern) -> Result<f64, ProbeError> {
         (self.progress)(self.done as f64 / self.readings as f64);
         self.done += 1;
         let reading = |_| {
             let pace = crowd.read(kind, READING)?;
-            Ok(if kind == Kind::Chase { pace.line_ns } else { pace.gb_s })
+            Ok(if kind == AccessPattern::Chase { pace.line_ns } else { pace.gb_s })
         };
         let mut readings = (0..READINGS).map(reading).collect::<Result<Vec<f64>, ProbeError>>()?;
         readings.sort_by(f64::total_cmp);

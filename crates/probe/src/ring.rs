@@ -3,12 +3,12 @@
 /// Bytes of a line: that of x86 and of most Arm processors.
 pub const LINE: usize = 64;
 /// Eight words: a line. The first is the number of the next line, the others make it one.
-type Line = [u64; LINE / 8];
+type RingLine = [u64; LINE / 8];
 
 /// Lines, each of which names the next.
 #[derive(Debug)]
 pub struct Ring {
-    lines: Vec<Line>,
+    lines: Vec<RingLine>,
 }
 
 impl Ring {
@@ -16,7 +16,7 @@ impl Ring {
     /// placement.
     pub fn new(bytes: usize, seed: u64) -> Self {
         let count = (bytes / LINE).max(2);
-        let mut lines: Vec<Line> = vec![[0; LINE / 8]; count];
+        let mut lines: Vec<RingLine> = vec![[0; LINE / 8]; count];
         let mut random = fastrand::Rng::with_seed(seed);
         lines.iter_mut().zip(0..).for_each(|(line, number)| line[0] = number);
         // Sattolo's shuffle (1986): like that of Fisher and Yates, but never leaving an element in place, which makes
@@ -60,8 +60,8 @@ impl Ring {
 }
 
 /// The sum of every word, in eight sums side by side, which need not wait for one another.
-fn sum(lines: &[Line]) -> u64 {
-    let mut sums = Line::default();
+fn sum(lines: &[RingLine]) -> u64 {
+    let mut sums = RingLine::default();
     for line in lines {
         sums.iter_mut().zip(line).for_each(|(sum, word)| *sum = sum.wrapping_add(*word));
     }

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use zerohop_memory::{Placed, PlacedAlloc};
 use zerohop_model::machine::Bytes;
 use zerohop_model::plan::{HugePages, Pages, Placement};
-use zerohop_probe::{Crowd, Extent, Kind, Reader, measure, ring::Ring};
+use zerohop_probe::{AccessPattern, Crowd, Extent, ReadingThread, measure, ring::Ring};
 
 /// As in the program: placements, and so huge pages, hold for large blocks.
 #[global_allocator]
@@ -24,8 +24,8 @@ fn latency_and_bandwidth_are_of_the_same_lines() {
     let nodes = vec![node.unwrap_or(machine.memory_nodes()[0].id)];
     let placed = Placed::new(&Placement { nodes, pages: Pages::Local, huge_pages: HugePages::Auto });
     let ring = placed.run(|| Ring::new(BYTES, 5));
-    for (kind, readers) in [(Kind::Chase, 1), (Kind::Stream, 1), (Kind::Chase, 3)] {
-        let crowd = Crowd::new(vec![Reader { cpu, ring: &ring }; readers]);
+    for (kind, readers) in [(AccessPattern::Chase, 1), (AccessPattern::Stream, 1), (AccessPattern::Chase, 3)] {
+        let crowd = Crowd::new(vec![ReadingThread { cpu, ring: &ring }; readers]);
         let called = Instant::now();
         let pace = crowd.read(kind, Duration::from_millis(20)).unwrap();
         let whole_ns = called.elapsed().as_nanos() as f64;

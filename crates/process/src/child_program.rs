@@ -134,7 +134,7 @@ impl ChildProgram {
         if self.own_group {
             self.command.process_group(0);
         }
-        let begin = Begin {
+        let begin = ChildSetup {
             parent: std::process::id(),
             mask: mask_before(),
             open_files: limit_before(),
@@ -157,7 +157,7 @@ impl ChildProgram {
 
 /// What a child does first.
 #[derive(Clone, Copy)]
-struct Begin {
+struct ChildSetup {
     parent: u32,
     /// The signals to be held back; none to leave that as it is.
     mask: Option<libc::sigset_t>,
@@ -167,7 +167,7 @@ struct Begin {
     closes: bool,
 }
 
-impl Begin {
+impl ChildSetup {
     fn in_child(&self) -> io::Result<()> {
         end_with_parent()?;
         // SAFETY: getppid takes nothing and cannot fail.
@@ -211,7 +211,7 @@ mod tests {
 
     #[test]
     fn a_child_of_another_parent_does_not_start() {
-        let begin = Begin { parent: 1, mask: None, open_files: None, closes: true };
+        let begin = ChildSetup { parent: 1, mask: None, open_files: None, closes: true };
         let mut command = Command::new("true");
         // SAFETY: as in `start`.
         unsafe { command.pre_exec(move || begin.in_child()) };

@@ -83,7 +83,7 @@ pub use last_words::{how_it_ended, last_lines, last_lines_of};
 pub use lock::{has_no_locks, open_shared};
 pub use on_path::on_path;
 pub use pipe::{pipe, pipe_capacity, set_nonblocking, unread_bytes};
-pub use poll::{Interest, Ready, poll};
+pub use poll::{Interest, Readiness, poll};
 pub use reaper::{Charged, charge, is_prepared, prepare};
 pub use running::running_time;
 pub use running_child::RunningChild;

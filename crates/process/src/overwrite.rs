@@ -38,7 +38,7 @@ pub enum OverwriteError {
 
 /// What a file is, whatever its name.
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Identity {
+enum FileIdentity {
     /// A regular file or a pipe, by device and inode.
     There(u64, u64),
     /// A file that would be made: device and inode of its folder, and its name there.
@@ -46,19 +46,19 @@ enum Identity {
 }
 
 /// What `path` is; none for a device or a folder, and for what cannot be made either.
-fn identity(path: &Path) -> Option<Identity> {
+fn identity(path: &Path) -> Option<FileIdentity> {
     let mut path = path.to_owned();
     for _ in 0..MOST_LINKS {
         if let Ok(found) = path.metadata() {
             let is_one = found.is_file() || found.file_type().is_fifo();
-            return is_one.then(|| Identity::There(found.dev(), found.ino()));
+            return is_one.then(|| FileIdentity::There(found.dev(), found.ino()));
         }
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
         match path.read_link() {
             Ok(to) => path = folder.join(to),
             Err(_) => {
                 let folder = folder.metadata().ok()?;
-                return Some(Identity::ToBeMade(folder.dev(), folder.ino(), path.file_name()?.to_owned()));
+                return Some(FileIdentity::ToBeMade(folder.dev(), folder.ino(), path.file_name()?.to_owned()));
             }
         }
     }
@@ -66,7 +66,7 @@ fn identity(path: &Path) -> Option<Identity> {
 }
 
 /// The same, where `-` is `standard`, the name of an open file.
-fn identity_with(path: &Path, standard: &str) -> Option<Identity> {
+fn identity_with(path: &Path, standard: &str) -> Option<FileIdentity> {
     identity(if path == Path::new("-") { Path::new(standard) } else { path })
 }
 
@@ -85,8 +85,8 @@ pub fn apart<'i, 'o>(
     inputs: impl IntoIterator<Item = &'i PathBuf>,
     outputs: impl IntoIterator<Item = &'o PathBuf>,
 ) -> Result<(), OverwriteError> {
-    let inputs: Vec<Identity> = inputs.into_iter().filter_map(|path| identity_with(path, "/dev/stdin")).collect();
-    let mut before: Vec<(Identity, &PathBuf)> = Vec::new();
+    let inputs: Vec<FileIdentity> = inputs.into_iter().filter_map(|path| identity_with(path, "/dev/stdin")).collect();
+    let mut before: Vec<(FileIdentity, &PathBuf)> = Vec::new();
     for path in outputs {
         let Some(file) = identity_with(path, "/dev/stdout") else { continue };
         if inputs.contains(&file) {

@@ -69,7 +69,7 @@ pub fn unread_bytes(fd: BorrowedFd<'_>) -> io::Result<usize> {
 mod tests {
     use super::*;
     use crate::test_children::LONG;
-    use crate::{Interest, Ready, poll};
+    use crate::{Interest, Readiness, poll};
     use std::fs::File;
     use std::io::{Read, Write};
     use std::time::{Duration, Instant};
@@ -92,9 +92,11 @@ mod tests {
             let both = [(read.as_fd(), Interest::Read), (write.as_fd(), Interest::Write)];
             poll(&both, time).map(|ready| (ready[0], ready[1])).unwrap()
         };
-        let (readable, writable) =
-            (Ready { readable: true, ..Ready::default() }, Ready { writable: true, ..Ready::default() });
-        assert_eq!(ask(LONG), (Ready::default(), writable));
+        let (readable, writable) = (
+            Readiness { readable: true, ..Readiness::default() },
+            Readiness { writable: true, ..Readiness::default() },
+        );
+        assert_eq!(ask(LONG), (Readiness::default(), writable));
         assert_eq!(unread_bytes(read.as_fd()).unwrap(), 0);
         let mut writer = File::from(write.try_clone().unwrap());
         writer.write_all(b"some").unwrap();
@@ -102,7 +104,7 @@ mod tests {
         assert_eq!((unread_bytes(read.as_fd()).unwrap(), unread_bytes(write.as_fd()).unwrap()), (4, 4));
         let full = std::iter::repeat_with(|| writer.write(&[0; 4096])).find_map(Result::err).unwrap();
         assert_eq!(full.kind(), io::ErrorKind::WouldBlock);
-        assert_eq!(ask(LONG), (readable, Ready::default()));
+        assert_eq!(ask(LONG), (readable, Readiness::default()));
 
         drop(read);
         once_closed(|| poll(&[(write.as_fd(), Interest::Write)], LONG).unwrap()[0]);
@@ -111,7 +113,7 @@ mod tests {
 
     /// Asks until the other end is closed: a child of a test beside this one has a copy of it between its fork and its
     /// exec.
-    fn once_closed(ask: impl Fn() -> Ready) -> Ready {
+    fn once_closed(ask: impl Fn() -> Readiness) -> Readiness {
         let start = Instant::now();
         loop {
             let ready = ask();
@@ -128,8 +130,8 @@ mod tests {
         let (read, write) = pipe(4096).unwrap();
         File::from(write).write_all(b"last").unwrap();
         let ask = || poll(&[(read.as_fd(), Interest::Read)], LONG).unwrap()[0];
-        assert_eq!(once_closed(ask), Ready { readable: true, writable: false, closed: true });
+        assert_eq!(once_closed(ask), Readiness { readable: true, writable: false, closed: true });
         File::from(read.try_clone().unwrap()).read_exact(&mut [0; 4]).unwrap();
-        assert_eq!(ask(), Ready { readable: false, writable: false, closed: true });
+        assert_eq!(ask(), Readiness { readable: false, writable: false, closed: true });
     }
 }

@@ -18,7 +18,7 @@ pub enum Interest {
 
 /// What can be done with a descriptor at once.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Ready {
+pub struct Readiness {
     /// There is something to read.
     pub readable: bool,
     /// There is room to write. Also true for a pipe whose reading ends are all closed.
@@ -28,7 +28,7 @@ pub struct Ready {
     pub closed: bool,
 }
 
-impl Ready {
+impl Readiness {
     fn of(events: c_short) -> Self {
         let any = |wanted: c_short| events & wanted != 0;
         let closed = any(libc::POLLHUP | libc::POLLERR | libc::POLLNVAL);
@@ -41,7 +41,7 @@ impl Ready {
 ///
 /// # Errors
 /// What the kernel says, but for interruptions by signals: then it goes on waiting.
-pub fn poll(fds: &[(BorrowedFd<'_>, Interest)], timeout: Duration) -> io::Result<Vec<Ready>> {
+pub fn poll(fds: &[(BorrowedFd<'_>, Interest)], timeout: Duration) -> io::Result<Vec<Readiness>> {
     // None: further away than clocks go.
     let end = Instant::now().checked_add(timeout);
     let mut asked: Vec<libc::pollfd> = fds.iter().map(|&(fd, interest)| question(fd, interest)).collect();
@@ -49,7 +49,7 @@ pub fn poll(fds: &[(BorrowedFd<'_>, Interest)], timeout: Duration) -> io::Result
         let left = end.map_or(Duration::MAX, |end| end.saturating_duration_since(Instant::now()));
         // SAFETY: the pointer and the length are those of `asked`; the descriptors in it are borrowed meanwhile.
         match done(unsafe { libc::poll(asked.as_mut_ptr(), asked.len() as libc::nfds_t, milliseconds(left)) }) {
-            Ok(()) => return Ok(asked.iter().map(|answer| Ready::of(answer.revents)).collect()),
+            Ok(()) => return Ok(asked.iter().map(|answer| Readiness::of(answer.revents)).collect()),
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
             Err(error) => return Err(error),
         }
@@ -80,7 +80,7 @@ mod tests {
     fn waiting_takes_as_long_as_said() {
         let (read, _write) = pipe(4096).unwrap();
         let start = Instant::now();
-        assert_eq!(poll(&[(read.as_fd(), Interest::Read)], SHORT).unwrap(), [Ready::default()]);
+        assert_eq!(poll(&[(read.as_fd(), Interest::Read)], SHORT).unwrap(), [Readiness::default()]);
         assert_eq!(poll(&[], Duration::from_micros(1)).unwrap(), []);
         assert!(start.elapsed() >= SHORT);
         assert_eq!(milliseconds(Duration::from_nanos(1)), 1);

@@ -33,7 +33,7 @@ const ASKED: [c_int; 11] = [
 const FAULTS: [c_int; 6] = [libc::SIGSEGV, libc::SIGBUS, libc::SIGILL, libc::SIGFPE, libc::SIGTRAP, libc::SIGSYS];
 
 /// The last entry of the list.
-static LAST: AtomicPtr<Entry> = AtomicPtr::new(null_mut());
+static LAST: AtomicPtr<TemporaryEntry> = AtomicPtr::new(null_mut());
 /// How many are giving files their names now: a signal waits for them, so that all files of a run get their names or
 /// none.
 static NAMING: AtomicUsize = AtomicUsize::new(0);
@@ -44,20 +44,20 @@ static BEFORE: OnceLock<Vec<(c_int, libc::sigaction)>> = OnceLock::new();
 static HANDLED: Once = Once::new();
 
 #[derive(Debug)]
-struct Entry {
+struct TemporaryEntry {
     /// Never freed.
     name: *const c_char,
     /// Whether the file is there under this name; false when it has another, or is gone.
     is_there: AtomicBool,
-    before: *mut Entry,
+    before: *mut TemporaryEntry,
 }
 
 // SAFETY: once an entry can be reached from `LAST` its pointers are only read, and what they point to is never freed.
-unsafe impl Sync for Entry {}
+unsafe impl Sync for TemporaryEntry {}
 
 /// A file that is not complete: dropped, it is removed.
 #[derive(Debug)]
-pub(crate) struct Temporary(&'static Entry);
+pub(crate) struct Temporary(&'static TemporaryEntry);
 
 impl Temporary {
     /// Enters an absolute path, before the file is made.
@@ -68,8 +68,8 @@ impl Temporary {
         let name = CString::new(path.as_os_str().as_bytes())?.into_raw();
         HANDLED.call_once(|| handle(BEFORE.get_or_init(unhandled)));
         let (is_there, before) = (AtomicBool::new(true), LAST.load(Ordering::Acquire));
-        let entry = Box::leak(Box::new(Entry { name, is_there, before }));
-        let new: *mut Entry = entry;
+        let entry = Box::leak(Box::new(TemporaryEntry { name, is_there, before }));
+        let new: *mut TemporaryEntry = entry;
         loop {
             // SAFETY: `new` points to the leaked entry, which nobody else can reach before the exchange succeeds.
             let before = unsafe { (*new).before };
@@ -179,7 +179,7 @@ impl Drop for TemporaryFolder {
     }
 }
 
-fn remove(entry: &Entry) {
+fn remove(entry: &TemporaryEntry) {
     if entry.is_there.swap(false, Ordering::AcqRel) {
         // SAFETY: the name came from `CString::into_raw` in `enter` and is never freed.
         unsafe {

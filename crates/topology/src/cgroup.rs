@@ -11,7 +11,7 @@ const NO_LIMIT: u64 = 1 << 62;
 
 /// The tightest limits found.
 #[derive(Debug, Default, PartialEq)]
-pub(crate) struct Limits {
+pub(crate) struct CgroupLimits {
     /// CPU time per wall time.
     pub(crate) cpu_quota: Option<f64>,
     /// Bytes.
@@ -25,8 +25,8 @@ pub(crate) struct Limits {
 }
 
 /// Reads both versions: machines in transition have some controllers in one and some in the other.
-pub(crate) fn limits(sysfs: &Sysfs) -> Result<Limits, TopologyError> {
-    let mut limits = Limits::default();
+pub(crate) fn limits(sysfs: &Sysfs) -> Result<CgroupLimits, TopologyError> {
+    let mut limits = CgroupLimits::default();
     for hierarchy in hierarchies(sysfs) {
         for group in hierarchy.groups() {
             limits.cpu_quota = tighter(limits.cpu_quota, quota(sysfs, &group), f64::min);

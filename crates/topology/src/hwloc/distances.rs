@@ -8,7 +8,7 @@ use std::str::FromStr;
 const LATENCY: u64 = 1 << 2;
 
 /// What a file says of the ways between all nodes.
-struct Matrix<'a> {
+struct DistanceMatrix<'a> {
     element: Element<'a, 'a>,
     /// The nodes, in the order of rows and columns.
     ids: Vec<u32>,
@@ -31,7 +31,7 @@ pub(super) fn distances(topology: Element, nodes: &[u32]) -> Result<Vec<Vec<u32>
 
 /// `<distances2 type="NUMANode" nbobjs="2" kind="5" indexing="os">` with the nodes' numbers in `<indexes>` and the
 /// values in `<u64values>`, ten in each.
-fn version_2<'a>(topology: Element<'a, 'a>, nodes: &[u32]) -> Result<Option<Matrix<'a>>, HwlocError> {
+fn version_2<'a>(topology: Element<'a, 'a>, nodes: &[u32]) -> Result<Option<DistanceMatrix<'a>>, HwlocError> {
     for element in topology.children().filter(|child| child.has_tag_name("distances2")) {
         let between_nodes =
             element.attribute("type") == Some("NUMANode") && element.attribute("indexing") == Some("os");
@@ -39,7 +39,7 @@ fn version_2<'a>(topology: Element<'a, 'a>, nodes: &[u32]) -> Result<Option<Matr
         if between_nodes && latencies && required::<usize>(element, "nbobjs")? == nodes.len() {
             let ids = numbers(element, "indexes", nodes)?;
             let values = numbers::<u64>(element, "u64values", nodes)?.into_iter().map(|value| value as f64).collect();
-            return Ok(Some(Matrix { element, ids, values }));
+            return Ok(Some(DistanceMatrix { element, ids, values }));
         }
     }
     Ok(None)
@@ -55,12 +55,12 @@ fn numbers<T: FromStr>(element: Element, name: &str, nodes: &[u32]) -> Result<Ve
 
 /// `<distances nbobjs="2" relative_depth="1" latency_base="10.0">`, anywhere, with `<latency value="1.0"/>` row by row.
 /// The base, a factor of all, does not matter, and of what objects they are the distances is seen from their number.
-fn version_1<'a>(topology: Element<'a, 'a>, nodes: &[u32]) -> Result<Option<Matrix<'a>>, HwlocError> {
+fn version_1<'a>(topology: Element<'a, 'a>, nodes: &[u32]) -> Result<Option<DistanceMatrix<'a>>, HwlocError> {
     for element in topology.descendants().filter(|element| element.has_tag_name("distances")) {
         if required::<usize>(element, "nbobjs")? == nodes.len() {
             let latencies = element.children().filter(|child| child.has_tag_name("latency"));
             let values = latencies.map(latency).collect::<Result<_, _>>()?;
-            return Ok(Some(Matrix { element, ids: nodes.to_vec(), values }));
+            return Ok(Some(DistanceMatrix { element, ids: nodes.to_vec(), values }));
         }
     }
     Ok(None)
@@ -72,7 +72,7 @@ fn latency(element: Element) -> Result<f64, HwlocError> {
     if fits { Ok(value) } else { Err(wrong(element, "value", &value.to_string(), "a latency")) }
 }
 
-impl Matrix<'_> {
+impl DistanceMatrix<'_> {
     fn rows(&self, nodes: &[u32]) -> Result<Vec<Vec<u32>>, HwlocError> {
         let damaged = |reason| damaged(self.element, nodes, reason);
         let mut order: Vec<usize> = (0..self.ids.len()).collect();
