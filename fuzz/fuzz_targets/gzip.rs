@@ -9,7 +9,9 @@
 use std::io::Read;
 use zerohop_fuzz::coding::{damage, gzip};
 use zerohop_fuzz::{Random, take};
-use zerohop_gzip::{Compressed, End, Inflated, Limits, Member, Place, WINDOW, find_block, inflate, inflate_unknown};
+use zerohop_gzip::{
+    Compressed, End, Inflated, Member, PieceLimits, Place, WINDOW, find_block, inflate, inflate_unknown,
+};
 
 fn file(form: u8, seed: u8, rest: &[u8]) -> Vec<u8> {
     if form.is_multiple_of(3) {
@@ -27,7 +29,7 @@ fn file(form: u8, seed: u8, rest: &[u8]) -> Vec<u8> {
 fn in_pieces(data: &Compressed<'_>, text: usize) -> Option<Vec<u8>> {
     let (mut place, mut window, mut member, mut whole) = (Place::start(), Vec::new(), Member::default(), Vec::new());
     loop {
-        let limits = Limits { bit: place.bit() + text as u64, text };
+        let limits = PieceLimits { bit: place.bit() + text as u64, text };
         let piece = inflate(data, place.clone(), &window, limits, Vec::new());
         for part in piece.parts() {
             whole.extend_from_slice(&piece.text[part.range.clone()]);
@@ -46,7 +48,7 @@ fn in_pieces(data: &Compressed<'_>, text: usize) -> Option<Vec<u8>> {
 }
 
 /// From every block that is found, with and without the window.
-fn from_the_middle(data: &Compressed<'_>, limits: Limits, window: &[u8]) {
+fn from_the_middle(data: &Compressed<'_>, limits: PieceLimits, window: &[u8]) {
     let mut from = 0;
     while let Some(start) = find_block(data, from, u64::MAX) {
         let unknown = inflate_unknown(data, start, limits, Vec::new(), Vec::new());
@@ -72,7 +74,7 @@ zerohop_fuzz::target!(|data: &[u8]| {
         let read = zerohop_input::inflated(&bytes[..]).and_then(|mut twin_text| twin_text.read_to_end(&mut twin));
         assert!(in_pieces(&data, 1 << (text % 20)) == read.ok().map(|_| twin), "flate2 says otherwise");
     }
-    let limits = Limits { bit: u64::from(limit) * 64, text: 1 << (text % 20) };
+    let limits = PieceLimits { bit: u64::from(limit) * 64, text: 1 << (text % 20) };
     let window: Vec<u8> = (0..WINDOW >> (seed % 4)).map(|i| (i % 251) as u8).collect();
     from_the_middle(&data, limits, &window);
 });

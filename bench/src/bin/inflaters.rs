@@ -15,7 +15,7 @@ use std::error::Error;
 use std::io::Read;
 use std::mem::take;
 use std::path::PathBuf;
-use zerohop_gzip::{Compressed, End, Limits, Place, WINDOW, find_block, inflate, inflate_unknown};
+use zerohop_gzip::{Compressed, End, PieceLimits, Place, WINDOW, find_block, inflate, inflate_unknown};
 use zerohop_topology::thread_cpu_time;
 
 /// Bytes of compressed data of a piece, as zerohop takes them.
@@ -81,8 +81,8 @@ fn main() -> Outcome {
     })
 }
 
-fn limits(bit: u64) -> Limits {
-    Limits { bit, text: 1 << 30 }
+fn limits(bit: u64) -> PieceLimits {
+    PieceLimits { bit, text: 1 << 30 }
 }
 
 /// Inflates all of it, piece by piece, in the memory of `text`.

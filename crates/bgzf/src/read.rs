@@ -6,14 +6,14 @@ use zerohop_model::error::InputError;
 
 /// A block's frame: where its compressed data start, and how long the whole block is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Frame {
+pub struct BlockFrame {
     data: usize,
     /// Bytes of the whole block.
     pub length: usize,
 }
 
 /// Reads the frame of the block at the start of `bytes`; `None` if no BGZF block starts there.
-pub fn frame(bytes: &[u8]) -> Option<Frame> {
+pub fn frame(bytes: &[u8]) -> Option<BlockFrame> {
     let fixed = bytes.get(..12)?;
     if fixed[..4] != [0x1f, 0x8b, 0x08, 0x04] {
         return None;
@@ -25,7 +25,7 @@ pub fn frame(bytes: &[u8]) -> Option<Frame> {
         if (*id1, *id2, length) == (b'B', b'C', 2) {
             let size = rest.get(..2)?;
             let frame =
-                Frame { data: 12 + extra_length, length: usize::from(u16::from_le_bytes([size[0], size[1]])) + 1 };
+                BlockFrame { data: 12 + extra_length, length: usize::from(u16::from_le_bytes([size[0], size[1]])) + 1 };
             return (frame.length >= frame.data + 8).then_some(frame);
         }
         extra = rest.get(length..)?;
@@ -55,7 +55,12 @@ pub fn find_block(bytes: &[u8]) -> Option<usize> {
 ///
 /// # Errors
 /// A sentence that says what is wrong with the block.
-fn inflate(decompressor: &mut Decompressor, frame: Frame, bytes: &[u8], out: &mut Vec<u8>) -> Result<(), &'static str> {
+fn inflate(
+    decompressor: &mut Decompressor,
+    frame: BlockFrame,
+    bytes: &[u8],
+    out: &mut Vec<u8>,
+) -> Result<(), &'static str> {
     let footer = frame.length - 8;
     let word = |at: usize| u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]);
     let (crc, size) = (word(footer), word(footer + 4) as usize);

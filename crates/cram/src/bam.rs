@@ -54,7 +54,7 @@ pub fn as_bam(mut text: impl Read + Send + 'static, reference: Option<PathBuf>) 
     let ((from_text, mut to_converter), (bam, from_converter)) = (io::pipe()?, io::pipe()?);
     let own = from_converter.try_clone()?;
     let failure = Arc::new(Mutex::new(None));
-    let [of_text, of_records] = [(); 2].map(|()| Failure(Arc::clone(&failure)));
+    let [of_text, of_records] = [(); 2].map(|()| ThreadFailure(Arc::clone(&failure)));
     // Neither is joined: the first may be blocked in a read that never comes back, and the second waits for it.
     std::thread::Builder::new().name("sam".into()).spawn(move || {
         let copied = io::copy(&mut text, &mut to_converter);
@@ -111,9 +111,9 @@ fn but_closed(error: io::Error) -> io::Result<()> {
 }
 
 /// What went wrong in a thread; the first counts. It is set before the pipe that the thread writes to is closed.
-struct Failure(Arc<Mutex<Option<io::Error>>>);
+struct ThreadFailure(Arc<Mutex<Option<io::Error>>>);
 
-impl Failure {
+impl ThreadFailure {
     fn set(&self, error: io::Error) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
     }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 /// Where reading ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Fault {
+pub(crate) enum ReadFault {
     /// Before the first record.
     Header {
         /// Whether nothing is left.
@@ -23,7 +23,7 @@ pub(crate) enum Fault {
         /// Whether nothing is left.
         is_cut_off: bool,
         /// What became of the reference.
-        given: Given,
+        given: GivenReference,
     },
     /// Behind the last record.
     NoEnd,
@@ -33,7 +33,7 @@ pub(crate) enum Fault {
 
 /// What became of the reference that was given for CRAM.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Given {
+pub(crate) enum GivenReference {
     /// None was, or none is needed.
     Nothing,
     /// It cannot be used.
@@ -44,13 +44,13 @@ pub(crate) enum Given {
     Taken(PathBuf),
 }
 
-impl fmt::Display for Given {
+impl fmt::Display for GivenReference {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Given::Nothing => f.write_str("none was given"),
-            Given::Unusable(why) => f.write_str(why),
-            Given::Other(path) => write!(f, "{} has other contigs", path.display()),
-            Given::Taken(path) => write!(f, "{} was tried", path.display()),
+            GivenReference::Nothing => f.write_str("none was given"),
+            GivenReference::Unusable(why) => f.write_str(why),
+            GivenReference::Other(path) => write!(f, "{} has other contigs", path.display()),
+            GivenReference::Taken(path) => write!(f, "{} was tried", path.display()),
         }
     }
 }
@@ -62,39 +62,39 @@ const WITH_REFERENCE: &str =
     "give the reference that the reads were aligned to as REF, or make BAM of it with 'samtools view -b -T REFERENCE'";
 const AS_BAM: &str = "'samtools view -b' makes BAM of it";
 
-impl Fault {
+impl ReadFault {
     /// The words, by what htslib wrote to standard error.
     pub(crate) fn words(&self, said: &str) -> String {
         let says = |words: &str| said.contains(words);
         match self {
-            Fault::Header { .. } if says("CRAM version number mismatch") => {
+            ReadFault::Header { .. } if says("CRAM version number mismatch") => {
                 "its version of CRAM is not 1, 2 or 3: a newer samtools may make BAM of it ('samtools view -b')"
                     .to_owned()
             }
-            Fault::Header { is_cut_off: true } => {
+            ReadFault::Header { is_cut_off: true } => {
                 format!("it ends in the middle of its header: it is truncated: {AGAIN}")
             }
-            Fault::Header { is_cut_off: false } => {
+            ReadFault::Header { is_cut_off: false } => {
                 format!(
                     "its header is damaged{}: {AGAIN}",
                     if says("CRC32 failure") { " (its checksum differs)" } else { "" }
                 )
             }
-            Fault::Sam { number } => format!(
+            ReadFault::Sam { number } => format!(
                 "record {number} of all in it, or what follows, is damaged or truncated, or is on a contig, and the \
                  header has no @SQ line"
             ),
-            Fault::Cram { number, is_cut_off, given } => {
+            ReadFault::Cram { number, is_cut_off, given } => {
                 format!("record {number} of all in it, or what follows, {}", of_cram(said, *is_cut_off, given))
             }
-            Fault::NoEnd => format!("it lacks the end that CRAM has: it is truncated: {AGAIN}"),
-            Fault::Other(words) => words.clone(),
+            ReadFault::NoEnd => format!("it lacks the end that CRAM has: it is truncated: {AGAIN}"),
+            ReadFault::Other(words) => words.clone(),
         }
     }
 }
 
 /// What is wrong with a container of CRAM.
-fn of_cram(said: &str, is_cut_off: bool, given: &Given) -> String {
+fn of_cram(said: &str, is_cut_off: bool, given: &GivenReference) -> String {
     let says = |words: &str| said.contains(words);
     // One may lead to another: the first that fits is the cause.
     if says("CRC32 failure") {

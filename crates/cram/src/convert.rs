@@ -3,9 +3,9 @@
 //! memory with the one that wants the reads.
 #![allow(unsafe_code)]
 
-use crate::causes::{Fault, Given};
+use crate::causes::{GivenReference, ReadFault};
 use crate::hts::{prepare, tell_errors};
-use crate::reference::{Named, Reference};
+use crate::reference::{CramReference, NamedReference};
 use crate::system::in_memory;
 use std::ffi::CStr;
 use std::fs::File;
@@ -51,7 +51,7 @@ pub(crate) fn convert(reference: Option<&Path>, read: ReadReference) -> Result<(
 }
 
 /// Reads the reference at a path.
-pub type ReadReference = fn(&Path) -> Result<Reference, InputError>;
+pub type ReadReference = fn(&Path) -> Result<CramReference, InputError>;
 
 /// What htslib wrote to standard error.
 fn what_was_said(said: &File) -> String {
@@ -61,72 +61,73 @@ fn what_was_said(said: &File) -> String {
 }
 
 /// Copies all records.
-fn records(text: OwnedFd, bam: OwnedFd, reference: Option<&Path>, read: ReadReference) -> Result<(), Fault> {
+fn records(text: OwnedFd, bam: OwnedFd, reference: Option<&Path>, read: ReadReference) -> Result<(), ReadFault> {
     prepare();
     tell_errors();
-    let (text, bam) = (Stream::open(text, c"r")?, Stream::open(bam, c"wb0")?);
+    let (text, bam) = (HtsPipe::open(text, c"r")?, HtsPipe::open(bam, c"wb0")?);
     // SAFETY: the file is open, and was not read from yet.
     let header = unsafe { hts_sys::sam_hdr_read(text.pointer()) };
-    let header = NonNull::new(header).map(Header).ok_or_else(|| Fault::Header { is_cut_off: text.is_at_end() })?;
+    let header =
+        NonNull::new(header).map(PipeHeader).ok_or_else(|| ReadFault::Header { is_cut_off: text.is_at_end() })?;
     // Without it htslib looks for the reference that the header names, and not all CRAM needs one.
     let (given, _named) = match reference.filter(|_| text.is_cram() && header.contigs() > 0) {
-        None => (Given::Nothing, None),
+        None => (GivenReference::Nothing, None),
         Some(path) => header.give(read(path), path, &text),
     };
     // SAFETY: both are valid.
     if unsafe { hts_sys::sam_hdr_write(bam.pointer(), header.0.as_ptr()) } != 0 {
-        return Err(Fault::Other("its header cannot be written as that of BAM".to_owned()));
+        return Err(ReadFault::Other("its header cannot be written as that of BAM".to_owned()));
     }
     // SAFETY: it allocates, and may fail.
-    let record = NonNull::new(unsafe { hts_sys::bam_init1() }).map(Record);
-    let record = record.ok_or_else(|| Fault::Other("there is no memory for a record".to_owned()))?;
+    let record = NonNull::new(unsafe { hts_sys::bam_init1() }).map(PipeRecord);
+    let record = record.ok_or_else(|| ReadFault::Other("there is no memory for a record".to_owned()))?;
     for number in 1u64.. {
         // SAFETY: all are valid and belong to this thread.
         match unsafe { hts_sys::sam_read1(text.pointer(), header.0.as_ptr(), record.0.as_ptr()) } {
             0.. => {}
             -1 => break,
-            _ if text.is_cram() => return Err(Fault::Cram { number, is_cut_off: text.is_at_end(), given }),
-            _ => return Err(Fault::Sam { number }),
+            _ if text.is_cram() => return Err(ReadFault::Cram { number, is_cut_off: text.is_at_end(), given }),
+            _ => return Err(ReadFault::Sam { number }),
         }
         record.forget_places();
         // SAFETY: as above; htslib copies the record.
         if unsafe { hts_sys::sam_write1(bam.pointer(), header.0.as_ptr(), record.0.as_ptr()) } < 0 {
             // Or nobody reads it any more: then nobody reads this either.
-            return Err(Fault::Other(format!("record {number} of it cannot be written as BAM")));
+            return Err(ReadFault::Other(format!("record {number} of it cannot be written as BAM")));
         }
     }
     if !text.has_end() {
-        return Err(Fault::NoEnd);
+        return Err(ReadFault::NoEnd);
     }
     // Where the records do not go through to their end, nobody reads them any more.
     bam.close();
     match text.close() {
         true => Ok(()),
-        false => Err(Fault::Other("it does not end as it should: it is truncated".to_owned())),
+        false => Err(ReadFault::Other("it does not end as it should: it is truncated".to_owned())),
     }
 }
 
 /// An open pipe of htslib.
-struct Stream(NonNull<hts_sys::htsFile>);
+struct HtsPipe(NonNull<hts_sys::htsFile>);
 
-impl Stream {
-    fn open(descriptor: OwnedFd, mode: &CStr) -> Result<Self, Fault> {
+impl HtsPipe {
+    fn open(descriptor: OwnedFd, mode: &CStr) -> Result<Self, ReadFault> {
         let descriptor = descriptor.into_raw_fd();
         // SAFETY: htslib owns the descriptor from here on, and closes it; the mode is a string with its end.
         let stream = unsafe { hts_sys::hdopen(descriptor, mode.as_ptr()) };
         if stream.is_null() {
             // SAFETY: htslib did not take it, so it is ours still.
             drop(unsafe { OwnedFd::from_raw_fd(descriptor) });
-            return Err(Fault::Other("there is no memory to read it".to_owned()));
+            return Err(ReadFault::Other("there is no memory to read it".to_owned()));
         }
         // SAFETY: the stream is open, and belongs to the new file.
         let file = unsafe { hts_sys::hts_hopen(stream, c"-".as_ptr(), mode.as_ptr()) };
-        NonNull::new(file).map(Stream).ok_or_else(|| {
+        NonNull::new(file).map(HtsPipe).ok_or_else(|| {
             // Of CRAM the header is read here.
             let is_cut_off = mode == c"r" && is_at_end(stream);
             // SAFETY: htslib did not take it, and it is not used again.
             unsafe { hts_sys::hclose_abruptly(stream) };
-            Fault::Header { is_cut_off }
+            ReadFault::Header { is_cut_off }
         })
     }
 
@@ -135,7 +136,7 @@ impl Stream {
     }
 
     /// Has htslib take a reference; whether it could be loaded.
-    fn take_reference(&self, reference: &Named) -> bool {
+    fn take_reference(&self, reference: &NamedReference) -> bool {
         // SAFETY: the file is open; the name is a string with its end, which htslib copies.
         unsafe { hts_sys::hts_set_fai_filename(self.pointer(), reference.name.as_ptr()) == 0 }
     }
@@ -167,7 +168,7 @@ impl Stream {
     }
 }
 
-impl Drop for Stream {
+impl Drop for HtsPipe {
     fn drop(&mut self) {
         // SAFETY: the file is open, and is not used again.
         unsafe { hts_sys::hts_close(self.pointer()) };
@@ -181,9 +182,9 @@ fn is_at_end(stream: *mut hts_sys::hFILE) -> bool {
     unsafe { hts_sys::hpeek(stream, (&raw mut byte).cast(), 1) == 0 }
 }
 
-struct Header(NonNull<hts_sys::sam_hdr_t>);
+struct PipeHeader(NonNull<hts_sys::sam_hdr_t>);
 
-impl Header {
+impl PipeHeader {
     /// How many contigs it names.
     fn contigs(&self) -> i32 {
         // SAFETY: the header is valid.
@@ -194,25 +195,27 @@ impl Header {
     /// as long as `text` is read.
     fn give(
         &self,
-        reference: Result<Reference, InputError>,
+        reference: Result<CramReference, InputError>,
         path: &Path,
-        text: &Stream,
-    ) -> (Given, Option<(Reference, Named)>) {
+        text: &HtsPipe,
+    ) -> (GivenReference, Option<(CramReference, NamedReference)>) {
         let reference = match reference {
             Ok(reference) => reference,
-            Err(error) => return (Given::Unusable(error.to_string()), None),
+            Err(error) => return (GivenReference::Unusable(error.to_string()), None),
         };
         if !self.fits(&reference) {
-            return (Given::Other(path.to_owned()), None);
+            return (GivenReference::Other(path.to_owned()), None);
         }
         match reference.named(|_, _| true) {
-            Ok(named) if text.take_reference(&named) => (Given::Taken(path.to_owned()), Some((reference, named))),
-            _ => (Given::Unusable(format!("{}: htslib cannot load it", path.display())), None),
+            Ok(named) if text.take_reference(&named) => {
+                (GivenReference::Taken(path.to_owned()), Some((reference, named)))
+            }
+            _ => (GivenReference::Unusable(format!("{}: htslib cannot load it", path.display())), None),
         }
     }
 
     /// Whether a reference has contigs of this header, and none of them with another length.
-    fn fits(&self, reference: &Reference) -> bool {
+    fn fits(&self, reference: &CramReference) -> bool {
         let lengths = reference.lengths();
         let header = self.0.as_ptr();
         let is_same = (0..self.contigs()).filter_map(|contig| {
@@ -229,7 +232,7 @@ impl Header {
     }
 }
 
-impl Drop for Header {
+impl Drop for PipeHeader {
     fn drop(&mut self) {
         // SAFETY: it is not used again here; htslib frees it when no file has it any more. The files are of this
         // thread.
@@ -237,9 +240,9 @@ impl Drop for Header {
     }
 }
 
-struct Record(NonNull<hts_sys::bam1_t>);
+struct PipeRecord(NonNull<hts_sys::bam1_t>);
 
-impl Record {
+impl PipeRecord {
     /// Takes away where it was aligned: of no use for a read, and SAM knows places that BAM cannot say.
     fn forget_places(&self) {
         // SAFETY: it was made by bam_init1 and belongs to this thread; nobody else has a reference to it.
@@ -248,7 +251,7 @@ impl Record {
     }
 }
 
-impl Drop for Record {
+impl Drop for PipeRecord {
     fn drop(&mut self) {
         // SAFETY: it was made by bam_init1, and is not used again.
         unsafe { hts_sys::bam_destroy1(self.0.as_ptr()) };

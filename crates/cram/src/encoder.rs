@@ -1,8 +1,8 @@
 //! What all workers share of a file, and what each makes of its records.
 
 use crate::END_MARKER;
-use crate::hts::{Header, MemoryFile, Record, Refused, Settings};
-use crate::reference::Reference;
+use crate::hts::{HtsHeader, HtsRecord, HtsRefused, MemoryFile, WriteSettings};
+use crate::reference::CramReference;
 use crate::slices::clear_md5;
 use std::ffi::CStr;
 use zerohop_model::error::{Error, InputError, shown};
@@ -28,7 +28,7 @@ impl Version {
 
 /// In which order records come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Order {
+pub enum RecordOrder {
     /// Of coordinates: no two contigs share a slice, so that the headers of slices say all that an index says.
     Coordinate,
     /// Any other.
@@ -40,9 +40,9 @@ pub enum Order {
 pub struct Cram {
     /// It holds the reference.
     with_reference: MemoryFile,
-    header: Header,
+    header: HtsHeader,
     beginning: Vec<u8>,
-    settings: Settings,
+    settings: WriteSettings,
     contigs: Vec<Contig>,
     /// Which contigs hold `.`, `-` or `*`.
     have_gaps: Vec<bool>,
@@ -56,12 +56,12 @@ impl Cram {
     /// header.
     pub fn new(
         (header, contigs): (&str, &[Contig]),
-        reference: &Reference,
-        (version, level, order): (Version, u8, Order),
+        reference: &CramReference,
+        (version, level, order): (Version, u8, RecordOrder),
     ) -> Result<Self, Error> {
-        let settings = Settings { version: version.name(), level, mixes_contigs: order == Order::Other };
+        let settings = WriteSettings { version: version.name(), level, mixes_contigs: order == RecordOrder::Other };
         reference.check(contigs)?;
-        let unusable = |Refused(what): Refused| {
+        let unusable = |HtsRefused(what): HtsRefused| {
             Error::from(InputError::new(
                 reference.path(),
                 format!("htslib did not {what} for CRAM: is this file whole?"),
@@ -69,7 +69,7 @@ impl Cram {
         };
         let named = reference.named(|_, _| true).map_err(unusable)?;
         let with_reference = MemoryFile::with_reference(settings, &named.name).map_err(unusable)?;
-        let header = Header::parse(&with_digests(header, reference)).map_err(refused)?;
+        let header = HtsHeader::parse(&with_digests(header, reference)).map_err(refused)?;
         // Not by the one that has the name of the reference: htslib would put it into the header.
         let beginning = with_reference.sharing(settings, &header).and_then(|mut file| file.write_header(&header));
         let beginning = beginning.map_err(unusable)?;
@@ -83,13 +83,13 @@ impl Cram {
     }
 
     /// What one worker encodes its records with.
-    pub fn encoder(&self) -> Encoder<'_> {
-        Encoder { cram: self, file: None, record: Record::new() }
+    pub fn encoder(&self) -> CramEncoder<'_> {
+        CramEncoder { cram: self, file: None, record: HtsRecord::new() }
     }
 }
 
 /// A header that says of each contig what `reference` is (M5 and UR of @SQ), in place of what it said of it.
-fn with_digests(header: &str, reference: &Reference) -> String {
+fn with_digests(header: &str, reference: &CramReference) -> String {
     let digests = reference.digests();
     let path = std::path::absolute(reference.path()).unwrap_or_else(|_| reference.path().to_owned());
     // A path with a tab or an end of line would be more fields.
@@ -110,14 +110,14 @@ fn with_digests(header: &str, reference: &Reference) -> String {
 
 /// Makes containers of records.
 #[derive(Debug)]
-pub struct Encoder<'c> {
+pub struct CramEncoder<'c> {
     cram: &'c Cram,
-    /// What is written since the last [`Encoder::finish`].
+    /// What is written since the last [`CramEncoder::finish`].
     file: Option<MemoryFile>,
-    record: Record,
+    record: HtsRecord,
 }
 
-impl Encoder<'_> {
+impl CramEncoder<'_> {
     /// Adds a record as BAM has it, with its length.
     ///
     /// # Errors
@@ -135,7 +135,7 @@ impl Encoder<'_> {
             Some(file) => file,
             none => none.insert(with_reference.sharing(*settings, header).map_err(refused)?),
         };
-        file.write(&self.record, header).map_err(|Refused(what)| {
+        file.write(&self.record, header).map_err(|HtsRefused(what)| {
             // It encodes those before when it has enough of them.
             let read = shown(self.record.name_and_flags().0);
             Error::Internal(format!("htslib did not {what} for CRAM: read '{read}', or one of the 10,000 before it"))
@@ -161,19 +161,19 @@ impl Encoder<'_> {
     }
 }
 
-fn refused(Refused(what): Refused) -> Error {
+fn refused(HtsRefused(what): HtsRefused) -> Error {
     Error::Internal(format!("htslib did not {what} for CRAM"))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{LinePlace, ReferenceBuilder};
+    use crate::{CramReferenceBuilder, LinePlace};
     use std::path::Path;
 
     #[test]
     fn what_a_header_says_of_the_reference_is_said_anew() {
-        let mut builder = ReferenceBuilder::new(true, true).unwrap();
+        let mut builder = CramReferenceBuilder::new(true, true).unwrap();
         builder.begin("a");
         builder.push(b"message digest", LinePlace { offset: 0, bytes: 15 }).unwrap();
         let reference = builder.finish(Path::new("/x/r.fa")).unwrap().unwrap();

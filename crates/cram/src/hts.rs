@@ -13,7 +13,7 @@ use zerohop_model::record::{Contig, UNMAPPED};
 
 /// What htslib did not do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Refused(pub(crate) &'static str);
+pub(crate) struct HtsRefused(pub(crate) &'static str);
 
 /// One such call at a time: htslib counts who shares a reference or a header without a lock.
 static OPENING: Mutex<()> = Mutex::new(());
@@ -39,8 +39,8 @@ fn set_log_level(level: hts_sys::htsLogLevel) {
 }
 
 /// What was written to a file in memory. (Reading moves no position: htslib's descriptor has the same one.)
-fn read(memory: &File) -> Result<Vec<u8>, Refused> {
-    let failed = |_| Refused("read back a file in memory");
+fn read(memory: &File) -> Result<Vec<u8>, HtsRefused> {
+    let failed = |_| HtsRefused("read back a file in memory");
     let mut all = vec![0; memory.metadata().map_err(failed)?.len() as usize];
     memory.read_exact_at(&mut all, 0).map_err(failed)?;
     Ok(all)
@@ -48,29 +48,29 @@ fn read(memory: &File) -> Result<Vec<u8>, Refused> {
 
 /// A header.
 #[derive(Debug)]
-pub(crate) struct Header(NonNull<hts_sys::sam_hdr_t>);
+pub(crate) struct HtsHeader(NonNull<hts_sys::sam_hdr_t>);
 
-// SAFETY: after `Header::parse` nothing changes it but the number of its users, under the lock `OPENING`.
-unsafe impl Send for Header {}
+// SAFETY: after `HtsHeader::parse` nothing changes it but the number of its users, under the lock `OPENING`.
+unsafe impl Send for HtsHeader {}
 // SAFETY: as above.
-unsafe impl Sync for Header {}
+unsafe impl Sync for HtsHeader {}
 
-impl Header {
+impl HtsHeader {
     /// The header of this text.
-    pub(crate) fn parse(text: &str) -> Result<Self, Refused> {
+    pub(crate) fn parse(text: &str) -> Result<Self, HtsRefused> {
         // SAFETY: the bytes live as long as the call, which copies them, and their length is given.
         let header = unsafe { hts_sys::sam_hdr_parse(text.len(), text.as_ptr().cast()) };
-        let header = NonNull::new(header).map(Header).ok_or(Refused("parse the header"))?;
+        let header = NonNull::new(header).map(HtsHeader).ok_or(HtsRefused("parse the header"))?;
         // SAFETY: the header is valid, and nobody else has it. Counting has htslib take it apart, which it does only
         // once: later it is only read.
         match unsafe { hts_sys::sam_hdr_count_lines(header.0.as_ptr(), c"SQ".as_ptr()) } {
-            -1 => Err(Refused("parse the header")),
+            -1 => Err(HtsRefused("parse the header")),
             _ => Ok(header),
         }
     }
 }
 
-impl Drop for Header {
+impl Drop for HtsHeader {
     fn drop(&mut self) {
         let _one = OPENING.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
         // SAFETY: it is not used again here; htslib frees it when no file has it any more, and the lock is held.
@@ -80,15 +80,15 @@ impl Drop for Header {
 
 /// An open file of htslib.
 #[derive(Debug)]
-struct Open(NonNull<hts_sys::htsFile>);
+struct HtsFile(NonNull<hts_sys::htsFile>);
 
 // SAFETY: htslib ties nothing of it to a thread. What it shares with other files is the reference, which it locks, but
 // for the number of its users, which changes under the lock `OPENING`.
-unsafe impl Send for Open {}
+unsafe impl Send for HtsFile {}
 // SAFETY: a shared file is only asked for its reference, which does not change.
-unsafe impl Sync for Open {}
+unsafe impl Sync for HtsFile {}
 
-impl Open {
+impl HtsFile {
     fn pointer(&self) -> *mut hts_sys::htsFile {
         self.0.as_ptr()
     }
@@ -101,7 +101,7 @@ impl Open {
     }
 }
 
-impl Drop for Open {
+impl Drop for HtsFile {
     fn drop(&mut self) {
         close(self.pointer());
     }
@@ -117,14 +117,14 @@ fn close(file: *mut hts_sys::htsFile) -> bool {
 /// An open output of CRAM, in memory.
 #[derive(Debug)]
 pub(crate) struct MemoryFile {
-    file: Open,
+    file: HtsFile,
     /// What htslib writes to.
     memory: File,
 }
 
 /// What is written.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Settings {
+pub(crate) struct WriteSettings {
     pub(crate) version: &'static CStr,
     /// From 0 to 9.
     pub(crate) level: u8,
@@ -134,30 +134,30 @@ pub(crate) struct Settings {
 
 impl MemoryFile {
     /// An empty one. Nothing can be written before it has a reference and a header.
-    fn open(settings: Settings) -> Result<Self, Refused> {
+    fn open(settings: WriteSettings) -> Result<Self, HtsRefused> {
         prepare();
-        let memory = in_memory().map_err(|_| Refused("get memory for a file"))?;
-        let other = memory.try_clone().map_err(|_| Refused("get memory for a file"))?.into_raw_fd();
+        let memory = in_memory().map_err(|_| HtsRefused("get memory for a file"))?;
+        let other = memory.try_clone().map_err(|_| HtsRefused("get memory for a file"))?.into_raw_fd();
         // SAFETY: htslib owns the second descriptor from here on, and closes it; modes are strings with their ends.
         let stream = unsafe { hts_sys::hdopen(other, c"w".as_ptr()) };
         if stream.is_null() {
             // SAFETY: htslib did not take it, so it is ours still.
             drop(unsafe { OwnedFd::from_raw_fd(other) });
-            return Err(Refused("open a file in memory"));
+            return Err(HtsRefused("open a file in memory"));
         }
         // SAFETY: the stream is open, and belongs to the new file.
         let file = unsafe { hts_sys::hts_hopen(stream, c"-".as_ptr(), c"wc".as_ptr()) };
-        let Some(file) = NonNull::new(file).map(Open) else {
+        let Some(file) = NonNull::new(file).map(HtsFile) else {
             // SAFETY: htslib did not take it, and it is not used again.
             unsafe { hts_sys::hclose_abruptly(stream) };
-            return Err(Refused("open a file in memory"));
+            return Err(HtsRefused("open a file in memory"));
         };
         let opened = MemoryFile { file, memory };
         opened.set(settings)?;
         Ok(opened)
     }
 
-    fn set(&self, Settings { version, level, mixes_contigs }: Settings) -> Result<(), Refused> {
+    fn set(&self, WriteSettings { version, level, mixes_contigs }: WriteSettings) -> Result<(), HtsRefused> {
         let file = self.file.pointer();
         // SAFETY: the file is open, and this option takes a string with its end, which is read before it returns.
         let done = unsafe { hts_sys::hts_set_opt(file, hts_sys::hts_fmt_option_CRAM_OPT_VERSION, version.as_ptr()) };
@@ -177,20 +177,20 @@ impl MemoryFile {
         let set = |(option, value)| unsafe { hts_sys::hts_set_opt(file, option, value as libc::c_int) };
         match done == 0 && numbers.into_iter().all(|number| set(number) == 0) {
             true => Ok(()),
-            false => Err(Refused("take its settings")),
+            false => Err(HtsRefused("take its settings")),
         }
     }
 
     /// One that has a reference of this name.
-    pub(crate) fn with_reference(settings: Settings, reference: &CStr) -> Result<Self, Refused> {
+    pub(crate) fn with_reference(settings: WriteSettings, reference: &CStr) -> Result<Self, HtsRefused> {
         let opened = MemoryFile::open(settings)?;
         // SAFETY: the file is open; the name is a string with its end, which htslib copies.
         let done = unsafe { hts_sys::hts_set_fai_filename(opened.file.pointer(), reference.as_ptr()) };
-        if done == 0 { Ok(opened) } else { Err(Refused("load the reference")) }
+        if done == 0 { Ok(opened) } else { Err(HtsRefused("load the reference")) }
     }
 
     /// One that shares the reference of another, and has its header.
-    pub(crate) fn sharing(&self, settings: Settings, header: &Header) -> Result<Self, Refused> {
+    pub(crate) fn sharing(&self, settings: WriteSettings, header: &HtsHeader) -> Result<Self, HtsRefused> {
         let opened = MemoryFile::open(settings)?;
         let file = opened.file.pointer();
         let _one = OPENING.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
@@ -205,49 +205,49 @@ impl MemoryFile {
             let references = hts_sys::cram_get_refs(self.file.pointer());
             hts_sys::hts_set_opt(file, hts_sys::hts_fmt_option_CRAM_OPT_SHARED_REF, references)
         };
-        if shared == 0 { Ok(opened) } else { Err(Refused("share the reference")) }
+        if shared == 0 { Ok(opened) } else { Err(HtsRefused("share the reference")) }
     }
 
     /// Writes the header, and gives what the file holds then.
-    pub(crate) fn write_header(&mut self, header: &Header) -> Result<Vec<u8>, Refused> {
+    pub(crate) fn write_header(&mut self, header: &HtsHeader) -> Result<Vec<u8>, HtsRefused> {
         // SAFETY: both are valid, and nobody else has the header yet.
         let done = unsafe { hts_sys::sam_hdr_write(self.file.pointer(), header.0.as_ptr()) };
         if done != 0 {
-            return Err(Refused("write the header"));
+            return Err(HtsRefused("write the header"));
         }
         read(&self.memory)
     }
 
     /// Writes a record.
-    pub(crate) fn write(&mut self, record: &Record, header: &Header) -> Result<(), Refused> {
+    pub(crate) fn write(&mut self, record: &HtsRecord, header: &HtsHeader) -> Result<(), HtsRefused> {
         let record = record.as_bam1();
         // SAFETY: all are valid; htslib copies the record, and does not look at the header.
         let done = unsafe { hts_sys::sam_write1(self.file.pointer(), header.0.as_ptr(), &record) };
-        if done >= 0 { Ok(()) } else { Err(Refused("take a record")) }
+        if done >= 0 { Ok(()) } else { Err(HtsRefused("take a record")) }
     }
 
     /// Encodes what was written so far.
-    pub(crate) fn flush(&mut self) -> Result<(), Refused> {
+    pub(crate) fn flush(&mut self) -> Result<(), HtsRefused> {
         // SAFETY: the file is open.
         let done = unsafe { hts_sys::hts_flush(self.file.pointer()) };
-        if done == 0 { Ok(()) } else { Err(Refused("encode the records")) }
+        if done == 0 { Ok(()) } else { Err(HtsRefused("encode the records")) }
     }
 
     /// Ends the file; gives all of it.
-    pub(crate) fn finish(mut self) -> Result<Vec<u8>, Refused> {
+    pub(crate) fn finish(mut self) -> Result<Vec<u8>, HtsRefused> {
         // Now, for others wait while a file is closed.
         self.flush()?;
         let MemoryFile { file, memory } = self;
         match file.close() {
             true => read(&memory),
-            false => Err(Refused("end a file in memory")),
+            false => Err(HtsRefused("end a file in memory")),
         }
     }
 }
 
 /// A record, as htslib holds it: that of BAM, but for a name that is padded so that CIGAR is aligned.
 #[derive(Debug)]
-pub(crate) struct Record {
+pub(crate) struct HtsRecord {
     /// What has a fixed size; its data are not set.
     core: hts_sys::bam1_core_t,
     /// Name, CIGAR, bases, qualities and tags.
@@ -262,7 +262,7 @@ const COVERS_REFERENCE: u32 = 0b1_1000_1101;
 /// Bytes of a record of BAM before its name, behind its length (SAMv1, section 4.2).
 const FIXED: usize = 32;
 
-impl Record {
+impl HtsRecord {
     pub(crate) fn new() -> Self {
         let core = hts_sys::bam1_core_t {
             pos: -1,
@@ -278,7 +278,7 @@ impl Record {
             mpos: -1,
             isize_: 0,
         };
-        Record { core, data: Vec::new(), length: 0 }
+        HtsRecord { core, data: Vec::new(), length: 0 }
     }
 
     /// Takes over a record of BAM, with the length before it; none if it is not whole.
@@ -414,13 +414,13 @@ mod tests {
         bam
     }
 
-    fn bytes(record: &Record) -> Vec<u8> {
+    fn bytes(record: &HtsRecord) -> Vec<u8> {
         record.data.iter().flat_map(|word| word.to_ne_bytes()).take(record.length).collect()
     }
 
     #[test]
     fn names_are_padded_so_that_cigar_is_aligned() {
-        let mut record = Record::new();
+        let mut record = HtsRecord::new();
         for name in [&b"r"[..], b"re", b"rea", b"read", b"read5"] {
             let cigar = [5 << 4, 3 << 4 | 1];
             record.set(&bam(name, &cigar, 3, b"NMC\x02")).unwrap();
@@ -440,7 +440,7 @@ mod tests {
         let (stands_in, meant) = ([4 << 4 | 4, 9 << 4 | 3], [1u32 << 4, 8 << 4 | 2, 3 << 4]);
         let long: Vec<u8> = meant.iter().flat_map(|op| op.to_le_bytes()).collect();
         let tags = [&b"XAZCGBI\x01\0\0\0\0NMC\x02CGBI\x03\0\0\0"[..], &long].concat();
-        let mut record = Record::new();
+        let mut record = HtsRecord::new();
         record.set(&bam(b"read", &stands_in, 4, &tags)).unwrap();
         assert_eq!(record.core.n_cigar, 3);
         let wanted = [&long[..], &[0x11; 2], &[30; 4], b"XAZCGBI\x01\0\0\0\0NMC\x02"].concat();
@@ -454,7 +454,7 @@ mod tests {
     fn what_cram_cannot_hold() {
         let contigs = [Contig::new("a", 100), Contig::new("b", 50)];
         let fault = |(contig, position): (i32, i32), flags: u16, cigar: &[u32]| {
-            let mut record = Record::new();
+            let mut record = HtsRecord::new();
             record.set(&bam(b"read", cigar, 3, b"")).unwrap();
             (record.core.tid, record.core.pos, record.core.flag) = (contig, position.into(), flags);
             record.fault(&contigs)
@@ -477,7 +477,7 @@ mod tests {
         let contigs = [Contig::new("a", 100)];
         let end = |position: i32, flags: u16, cigar: &[(u32, u32)]| {
             let cigar: Vec<u32> = cigar.iter().map(|(bases, op)| bases << 4 | op).collect();
-            let mut record = Record::new();
+            let mut record = HtsRecord::new();
             record.set(&bam(b"read", &cigar, 3, b"")).unwrap();
             (record.core.tid, record.core.pos, record.core.flag) = (0, position.into(), flags);
             record.fault(&contigs)

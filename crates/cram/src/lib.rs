@@ -1,9 +1,9 @@
 //! CRAM (CRAMv3), as htslib encodes it. Each worker makes containers of its own records.
 //!
-//! 1. a [`ReferenceBuilder`] is told of the reference, line by line, and sees where its contigs lie; [`Cram::new`]
+//! 1. a [`CramReferenceBuilder`] is told of the reference, line by line, and sees where its contigs lie; [`Cram::new`]
 //!    makes what a file begins with: the header with M5 and UR;
-//! 2. a worker's [`Encoder`] takes records as BAM has them, and makes whole containers of a run of them, which no other
-//!    run shares. What it makes depends on these records alone;
+//! 2. a worker's [`CramEncoder`] takes records as BAM has them, and makes whole containers of a run of them, which no
+//!    other run shares. What it makes depends on these records alone;
 //! 3. the containers of all runs, one after the other, and [`END_MARKER`] are a file;
 //! 4. [`Crai`] is its index, from the headers of the containers.
 //!
@@ -36,8 +36,8 @@ mod system;
 pub use bam::{Unreadable, as_bam, convert_if_asked};
 pub use convert::ReadReference;
 pub use crai::Crai;
-pub use encoder::{Cram, Encoder, Order, Version};
-pub use reference::{LinePlace, Reference, ReferenceBuilder};
+pub use encoder::{Cram, CramEncoder, RecordOrder, Version};
+pub use reference::{CramReference, CramReferenceBuilder, LinePlace};
 
 /// The container that ends a file (CRAMv3, section 9).
 pub const END_MARKER: [u8; 38] = [

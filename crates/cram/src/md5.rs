@@ -1,7 +1,7 @@
 //! MD5, as htslib computes it.
 #![allow(unsafe_code)]
 
-use crate::hts::Refused;
+use crate::hts::HtsRefused;
 use std::ptr::NonNull;
 
 /// The digest of bytes that are added.
@@ -12,9 +12,9 @@ pub(crate) struct Md5(NonNull<hts_sys::hts_md5_context>);
 unsafe impl Send for Md5 {}
 
 impl Md5 {
-    pub(crate) fn new() -> Result<Self, Refused> {
+    pub(crate) fn new() -> Result<Self, HtsRefused> {
         // SAFETY: it allocates, and may fail.
-        NonNull::new(unsafe { hts_sys::hts_md5_init() }).map(Md5).ok_or(Refused("get memory for a digest"))
+        NonNull::new(unsafe { hts_sys::hts_md5_init() }).map(Md5).ok_or(HtsRefused("get memory for a digest"))
     }
 
     pub(crate) fn add(&mut self, bytes: &[u8]) {

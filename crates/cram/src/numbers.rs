@@ -1,9 +1,9 @@
 //! Numbers of variable length.
 
 /// Numbers of CRAM (CRAMv3, section 2.3).
-pub(crate) struct Reader<'b>(pub(crate) &'b [u8]);
+pub(crate) struct CramNumbers<'b>(pub(crate) &'b [u8]);
 
-impl<'b> Reader<'b> {
+impl<'b> CramNumbers<'b> {
     pub(crate) fn take<const N: usize>(&mut self) -> Option<&'b [u8; N]> {
         let (taken, rest) = self.0.split_first_chunk()?;
         self.0 = rest;
@@ -49,11 +49,11 @@ mod tests {
             (&[0xf1, 0x23, 0x45, 0x67, 0x08], 0x1234_5678),
             (&[0xff, 0xff, 0xff, 0xff, 0x0f], -1),
         ] {
-            let mut reader = Reader(bytes);
+            let mut reader = CramNumbers(bytes);
             assert_eq!((reader.itf8(), reader.0.len()), (Some(value), 0), "{bytes:x?}");
-            assert_eq!(Reader(&bytes[..bytes.len() - 1]).itf8(), None);
+            assert_eq!(CramNumbers(&bytes[..bytes.len() - 1]).itf8(), None);
         }
-        let mut reader = Reader(&[0xff, 1, 2, 3, 4, 5, 6, 7, 8, 0x80, 1, 7]);
+        let mut reader = CramNumbers(&[0xff, 1, 2, 3, 4, 5, 6, 7, 8, 0x80, 1, 7]);
         assert_eq!([reader.ltf8(), reader.ltf8(), reader.ltf8(), reader.ltf8()], [Some(()), Some(()), Some(()), None]);
     }
 }

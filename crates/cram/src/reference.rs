@@ -1,7 +1,7 @@
 //! The reference, as htslib reads contigs at any place of it. Nothing beside the FASTA is used: where its contigs lie
 //! is seen when it is read, so no index can be of another file.
 
-use crate::hts::Refused;
+use crate::hts::HtsRefused;
 use crate::md5::Md5;
 use crate::system::{OPEN_FILES, in_memory};
 use std::collections::HashMap;
@@ -18,7 +18,7 @@ const BUFFER: usize = 1 << 20;
 
 /// The bases of a reference.
 #[derive(Debug)]
-pub struct Reference {
+pub struct CramReference {
     /// The FASTA that was given.
     path: PathBuf,
     /// What is read: that FASTA, or its bases in memory.
@@ -53,7 +53,7 @@ pub struct LinePlace {
 
 /// Collects the contigs of a reference.
 #[derive(Debug)]
-pub struct ReferenceBuilder {
+pub struct CramReferenceBuilder {
     contigs: Vec<ReferenceContig>,
     md5: Option<Md5>,
     copy: Option<BufWriter<File>>,
@@ -65,17 +65,17 @@ pub struct ReferenceBuilder {
     has_equal_lines: bool,
 }
 
-impl ReferenceBuilder {
+impl CramReferenceBuilder {
     /// For a reference that is read with M5 of its contigs or without, from its file or from a copy in memory.
     ///
     /// # Errors
     /// Memory that cannot be had.
     pub fn new(with_md5: bool, in_memory: bool) -> io::Result<Self> {
-        let no_memory = |Refused(what): Refused| io::Error::other(what);
+        let no_memory = |HtsRefused(what): HtsRefused| io::Error::other(what);
         let md5 = with_md5.then(Md5::new).transpose().map_err(no_memory)?;
         let copy = in_memory.then(crate::system::in_memory).transpose()?;
         let copy = copy.map(|file| BufWriter::with_capacity(BUFFER, file));
-        Ok(ReferenceBuilder { contigs: Vec::new(), md5, copy, copied: 0, line_before: None, has_equal_lines: true })
+        Ok(CramReferenceBuilder { contigs: Vec::new(), md5, copy, copied: 0, line_before: None, has_equal_lines: true })
     }
 
     /// A contig begins.
@@ -134,30 +134,30 @@ impl ReferenceBuilder {
     ///
     /// # Errors
     /// A file that cannot be opened; memory that cannot be had.
-    pub fn finish(mut self, path: &Path) -> io::Result<Option<Reference>> {
+    pub fn finish(mut self, path: &Path) -> io::Result<Option<CramReference>> {
         self.end_contig();
         let bases = match self.copy {
             Some(copy) => copy.into_inner()?,
             None if self.has_equal_lines && !self.contigs.iter().any(|contig| contig.has_gaps) => File::open(path)?,
             None => return Ok(None),
         };
-        Ok(Some(Reference { path: path.to_owned(), bases, contigs: self.contigs }))
+        Ok(Some(CramReference { path: path.to_owned(), bases, contigs: self.contigs }))
     }
 }
 
 /// A reference under a name for htslib.
 #[derive(Debug)]
-pub(crate) struct Named {
+pub(crate) struct NamedReference {
     /// What htslib opens.
     pub(crate) name: CString,
     /// The index that it opens with it: to be kept until it has.
     _index: File,
 }
 
-impl Reference {
+impl CramReference {
     /// A name under which htslib finds the contigs for which `wanted` holds.
-    pub(crate) fn named(&self, wanted: impl Fn(&str, u64) -> bool) -> Result<Named, Refused> {
-        let no_memory = |_| Refused("get memory for an index");
+    pub(crate) fn named(&self, wanted: impl Fn(&str, u64) -> bool) -> Result<NamedReference, HtsRefused> {
+        let no_memory = |_| HtsRefused("get memory for an index");
         let mut index = in_memory().map_err(no_memory)?;
         let contigs = self.contigs.iter().filter(|contig| contig.length > 0 && wanted(&contig.name, contig.length));
         let line = |contig: &ReferenceContig| {
@@ -167,10 +167,10 @@ impl Reference {
         let text: String = contigs.map(line).collect();
         // (Where a descriptor is opened anew, its place may be shared.)
         index.write_all(text.as_bytes()).and_then(|()| index.rewind()).map_err(no_memory)?;
-        (&self.bases).rewind().map_err(|_| Refused("go to the beginning of the reference"))?;
+        (&self.bases).rewind().map_err(|_| HtsRefused("go to the beginning of the reference"))?;
         let [bases, of_index] = [&self.bases, &index].map(|file| format!("zerohop:{OPEN_FILES}/{}", file.as_raw_fd()));
-        let name = CString::new(format!("{bases}##idx##{of_index}")).map_err(|_| Refused("name the reference"))?;
-        Ok(Named { name, _index: index })
+        let name = CString::new(format!("{bases}##idx##{of_index}")).map_err(|_| HtsRefused("name the reference"))?;
+        Ok(NamedReference { name, _index: index })
     }
 
     /// The FASTA.
@@ -228,8 +228,8 @@ mod tests {
     use std::os::unix::fs::FileExt;
 
     /// The reference that lines of contigs make; none if it cannot be read from its file.
-    fn built(contigs: &[&[&str]], in_memory: bool) -> Option<Reference> {
-        let mut builder = ReferenceBuilder::new(true, in_memory).unwrap();
+    fn built(contigs: &[&[&str]], in_memory: bool) -> Option<CramReference> {
+        let mut builder = CramReferenceBuilder::new(true, in_memory).unwrap();
         let mut offset = 0;
         for lines in contigs {
             builder.begin("c");

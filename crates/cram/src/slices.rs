@@ -1,6 +1,6 @@
 //! Containers that were written: where their slices are, and what their headers say (CRAMv3, sections 7 to 8.5).
 
-use crate::numbers::Reader;
+use crate::numbers::CramNumbers;
 use std::ops::Range;
 use zerohop_model::error::Error;
 
@@ -19,7 +19,7 @@ pub(crate) struct Container {
 impl Container {
     /// The one at `at`; none if it is cut off.
     pub(crate) fn at(all: &[u8], at: usize) -> Option<Self> {
-        let mut header = Reader(all.get(at..)?);
+        let mut header = CramNumbers(all.get(at..)?);
         let length = usize::try_from(i32::from_le_bytes(*header.take()?)).ok()?;
         // Contig, start, span, number of records; their counter, and bases.
         (0..4).try_for_each(|_| header.itf8().map(drop))?;
@@ -50,7 +50,7 @@ impl SliceHeader {
     pub(crate) fn of(body: Range<usize>, all: &[u8], slice: i32) -> Option<Self> {
         let all = &all[..body.end];
         let begin = body.start + usize::try_from(slice).ok()?;
-        let mut block = Reader(all.get(begin..)?);
+        let mut block = CramNumbers(all.get(begin..)?);
         // Method, kind, number, both sizes.
         let [0, _] = *block.take()? else { return None };
         let [_, _, size] = [block.itf8()?, block.itf8()?, block.itf8()?];

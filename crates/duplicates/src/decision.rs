@@ -5,16 +5,16 @@ use crate::counts::Counts;
 use crate::marks::{ChunkCounts, Marks};
 use crate::optical::{self, LARGEST_SET, Location, Spot};
 use crate::rules::{Rules, Search};
-use crate::signature::{Choice, END, PAIR};
+use crate::signature::{ChoiceFields, END, PAIR};
 use std::cmp::Ordering;
 use std::ops::Range;
 use zerohop_model::error::Error;
-use zerohop_sort::{Ordinal, Parts, SeenKey};
+use zerohop_sort::{Ordinal, RecordParts, SeenKey};
 
 /// The choice among all signatures, part by part.
 #[derive(Debug)]
 pub struct Decision {
-    parts: Parts,
+    parts: RecordParts,
     marks: Marks,
     examined: Counts,
     search: Search,
@@ -22,7 +22,7 @@ pub struct Decision {
 
 impl Decision {
     /// Of these signatures, and the chunks that they are of. Nothing is decided yet.
-    pub fn new(parts: Parts, chunks: &ChunkCounts, search: Search) -> Self {
+    pub fn new(parts: RecordParts, chunks: &ChunkCounts, search: Search) -> Self {
         Decision { parts: parts.of_groups(), marks: Marks::new(chunks), examined: chunks.examined(), search }
     }
 
@@ -57,10 +57,10 @@ impl Decision {
     /// A temporary file that cannot be read.
     pub fn decide(&self, parts: Range<usize>) -> Result<Counts, Error> {
         let (mut merger, mut seen) = (self.parts.merger(), SeenKey::default());
-        let mut set = Set::new(self.search, &self.marks);
+        let mut set = SignatureSet::new(self.search, &self.marks);
         for part in parts {
             merger.part(part, |key, signature| {
-                let choice = Choice::read(signature)
+                let choice = ChoiceFields::read(signature)
                     .ok_or_else(|| Error::Internal("a signature of a record cannot be read".to_owned()))?;
                 let record = key.ordinal().with_record(choice.record);
                 match seen.is_seen(&key) {
@@ -85,7 +85,7 @@ impl Decision {
 }
 
 /// Signatures with one key, one after the other; what was found in all of them.
-struct Set<'m> {
+struct SignatureSet<'m> {
     search: Search,
     marks: &'m Marks,
     kind: u8,
@@ -113,7 +113,7 @@ struct Best {
 }
 
 impl Best {
-    fn set(&mut self, choice: &Choice<'_>, record: Ordinal) {
+    fn set(&mut self, choice: &ChoiceFields<'_>, record: Ordinal) {
         (self.has_mate, self.score, self.order) = (choice.has_mate, choice.score, choice.order);
         (self.record, self.mate, self.library) = (record, choice.mate, choice.library);
         self.template.clone_from(&choice.template);
@@ -122,21 +122,21 @@ impl Best {
     }
 
     /// How it compares with another one; what is less stays. A record with a mate is better than any without.
-    fn cmp(&self, choice: &Choice<'_>, record: Ordinal) -> Ordering {
+    fn cmp(&self, choice: &ChoiceFields<'_>, record: Ordinal) -> Ordering {
         let place = (self.order, self.record).cmp(&(choice.order, record));
         let quality = (choice.has_mate, choice.score).cmp(&(self.has_mate, self.score));
         quality.then_with(|| self.tie.as_slice().cmp(choice.tie)).then(place)
     }
 }
 
-impl<'m> Set<'m> {
+impl<'m> SignatureSet<'m> {
     fn new(search: Search, marks: &'m Marks) -> Self {
         let (best, spots, found) = (Best::default(), Vec::new(), Counts::default());
-        Set { search, marks, kind: END, best, pairs: 0, spots, spots_of_strand: [0; 2], found }
+        SignatureSet { search, marks, kind: END, best, pairs: 0, spots, spots_of_strand: [0; 2], found }
     }
 
     /// Ends the set before, and begins one with this signature.
-    fn begin(&mut self, kind: u8, choice: &Choice<'_>, record: Ordinal) {
+    fn begin(&mut self, kind: u8, choice: &ChoiceFields<'_>, record: Ordinal) {
         self.end();
         self.kind = kind;
         self.best.set(choice, record);
@@ -144,7 +144,7 @@ impl<'m> Set<'m> {
     }
 
     /// Adds another signature.
-    fn add(&mut self, choice: &Choice<'_>, record: Ordinal) {
+    fn add(&mut self, choice: &ChoiceFields<'_>, record: Ordinal) {
         self.note(choice);
         // Ends of pairs are no duplicates of each other.
         if self.kind == END && self.best.has_mate && choice.has_mate {
@@ -174,7 +174,7 @@ impl<'m> Set<'m> {
     }
 
     /// Counts a pair, and where it is.
-    fn note(&mut self, choice: &Choice<'_>) {
+    fn note(&mut self, choice: &ChoiceFields<'_>) {
         if !choice.stands_for_pair {
             return;
         }
@@ -184,7 +184,7 @@ impl<'m> Set<'m> {
                 Rules::Samtools => Location::of(choice.tie, true),
                 Rules::Picard => Location::of_bytes(choice.tie),
             };
-            let &Choice { first_is_reverse, read_group, library, .. } = choice;
+            let &ChoiceFields { first_is_reverse, read_group, library, .. } = choice;
             // Of a set that is not looked at, no more is kept than says so.
             let of_strand = &mut self.spots_of_strand[usize::from(first_is_reverse)];
             *of_strand += 1;

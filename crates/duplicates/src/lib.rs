@@ -31,4 +31,4 @@ pub use marks::{ChunkCounts, Marks};
 pub use metrics::metrics_text;
 pub use primary::Primary;
 pub use rules::{Rules, Search};
-pub use signature::{Fragment, Signatures};
+pub use signature::{NamedFragment, Signatures};

@@ -26,14 +26,14 @@ pub(crate) enum Orientation {
 }
 
 /// The place of a pair, as the key of one of its mates has it.
-pub(crate) struct Pair {
+pub(crate) struct PairPlace {
     pub(crate) this_at: i64,
     pub(crate) mate_at: i64,
     pub(crate) is_left: bool,
     pub(crate) orientation: Orientation,
 }
 
-impl Pair {
+impl PairPlace {
     pub(crate) fn of(this: &Primary, mate: &Primary) -> Self {
         use Orientation::{ForwardForward, ForwardReverse, ReverseForward, ReverseReverse};
         let (is_reverse, same_strand) = (this.is_reverse(), this.is_reverse() == mate.is_reverse());
@@ -49,18 +49,18 @@ impl Pair {
             let forward = is_reverse != this.has(FIRST);
             let orientation = if forward == is_left { ForwardForward } else { ReverseReverse };
             let (this_at, mate_at) = if is_left { (this.start, mate.end_as_mate) } else { (this.end, mate.start) };
-            return Pair { this_at, mate_at, is_left, orientation };
+            return PairPlace { this_at, mate_at, is_left, orientation };
         }
         let (this_at, mate_at) = if is_reverse { (this.end, mate.start) } else { (this.start, mate.end_as_mate) };
         let orientation = if is_reverse == is_left { ReverseForward } else { ForwardReverse };
-        Pair { this_at, mate_at, is_left, orientation }
+        PairPlace { this_at, mate_at, is_left, orientation }
     }
 }
 
 /// Whether this record's signature is the one that stands for the pair where pairs are counted: each mate has one. It
 /// is that of the left mate; of the first one where both are left, or none.
 pub(crate) fn stands_for_pair(this: &Primary, mate: &Primary) -> bool {
-    match (Pair::of(this, mate).is_left, Pair::of(mate, this).is_left) {
+    match (PairPlace::of(this, mate).is_left, PairPlace::of(mate, this).is_left) {
         (this_is_left, mate_is_left) if this_is_left != mate_is_left => this_is_left,
         _ => this.has(FIRST),
     }

@@ -5,7 +5,7 @@ use crate::optical::Location;
 use crate::picard;
 use crate::primary::Primary;
 use crate::rules::{Rules, Search};
-use crate::samtools::{self, Pair};
+use crate::samtools::{self, PairPlace};
 use std::ops::Range;
 use zerohop_model::error::Error;
 use zerohop_model::record::{FIRST, PAIRED, UNMAPPED};
@@ -17,7 +17,7 @@ pub(crate) const END: u8 = 1;
 
 /// The fragment that primary records are of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Fragment<'a> {
+pub struct NamedFragment<'a> {
     /// Its name.
     pub name: &'a [u8],
     /// The number of its library.
@@ -73,7 +73,7 @@ impl Signatures {
     ///
     /// # Errors
     /// [`Error::Internal`] if a name is too long, which encoders rule out.
-    pub fn begin_fragment(&mut self, fragment: Fragment<'_>) -> Result<(), Error> {
+    pub fn begin_fragment(&mut self, fragment: NamedFragment<'_>) -> Result<(), Error> {
         self.end_fragment()?;
         self.name.clear();
         self.name.extend_from_slice(fragment.name);
@@ -172,19 +172,19 @@ impl Signatures {
             Rules::Samtools => (samtools::score(primary), &[][..]),
             Rules::Picard => (picard::score(primary), &self.location[..]),
         };
-        let choice = Choice { has_mate, score, tie, ..self.choice(primary) };
+        let choice = ChoiceFields { has_mate, score, tie, ..self.choice(primary) };
         push(&mut self.frames, &self.key, &choice)
     }
 
     /// The signature of a record and its mate, by the rules of samtools.
     fn push_with_mate(&mut self, this: &Primary, mate: &Primary) -> Result<(), Error> {
-        let Pair { this_at, mate_at, is_left, orientation } = Pair::of(this, mate);
+        let PairPlace { this_at, mate_at, is_left, orientation } = PairPlace::of(this, mate);
         self.begin_key(PAIR, this.contig, this_at);
         self.key.extend_from_slice(&mate.contig.to_be_bytes());
         self.key.extend_from_slice(&mate_at.to_be_bytes());
         self.key.extend_from_slice(&[u8::from(is_left), orientation as u8]);
         self.end_key(this);
-        let choice = Choice {
+        let choice = ChoiceFields {
             has_mate: true,
             stands_for_pair: samtools::stands_for_pair(this, mate),
             first_is_reverse: first_is_reverse(this, mate),
@@ -204,7 +204,7 @@ impl Signatures {
         // Of both ends, that which comes first in the output has the barcode.
         let place = |end: &Primary| (end.order, end.record);
         self.end_key(if place(first) <= place(second) { first } else { second });
-        let choice = Choice {
+        let choice = ChoiceFields {
             has_mate: true,
             stands_for_pair: true,
             first_is_reverse: first_is_reverse(first, second),
@@ -240,8 +240,8 @@ impl Signatures {
     }
 
     /// What every signature of a record says.
-    fn choice(&self, primary: &Primary) -> Choice<'static> {
-        Choice {
+    fn choice(&self, primary: &Primary) -> ChoiceFields<'static> {
+        ChoiceFields {
             has_mate: false,
             stands_for_pair: false,
             first_is_reverse: false,
@@ -262,7 +262,7 @@ fn first_is_reverse(this: &Primary, mate: &Primary) -> bool {
     if this.has(FIRST) { this.is_reverse() } else { mate.is_reverse() }
 }
 
-fn push(frames: &mut Vec<u8>, key: &[u8], choice: &Choice<'_>) -> Result<(), Error> {
+fn push(frames: &mut Vec<u8>, key: &[u8], choice: &ChoiceFields<'_>) -> Result<(), Error> {
     push_frame(frames, key, |out| {
         choice.put(out);
         Ok(())
@@ -271,7 +271,7 @@ fn push(frames: &mut Vec<u8>, key: &[u8], choice: &Choice<'_>) -> Result<(), Err
 
 /// What the choice among equal signatures is made by, and what is counted.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Choice<'a> {
+pub(crate) struct ChoiceFields<'a> {
     pub(crate) has_mate: bool,
     /// Whether it counts as the pair's, where pairs are counted.
     pub(crate) stands_for_pair: bool,
@@ -296,7 +296,7 @@ const FIXED: usize = 1 + 2 + 2 + 8 + 8 + 4 + 4;
 /// Bytes of a template behind them, where it is marked as a whole.
 const TEMPLATE: usize = 4 + 4;
 
-impl<'a> Choice<'a> {
+impl<'a> ChoiceFields<'a> {
     fn put(&self, out: &mut Vec<u8>) {
         let is_there = [self.mate.is_some(), self.template.is_some()];
         let flags = [self.has_mate, self.stands_for_pair, self.first_is_reverse, is_there[0], is_there[1]];
@@ -314,7 +314,7 @@ impl<'a> Choice<'a> {
         out.extend_from_slice(self.tie);
     }
 
-    /// What [`Choice::put`] wrote.
+    /// What [`ChoiceFields::put`] wrote.
     pub(crate) fn read(bytes: &'a [u8]) -> Option<Self> {
         let (fixed, rest) = bytes.split_first_chunk::<FIXED>()?;
         let is_set = |bit: u8| fixed[0] >> bit & 1 == 1;
@@ -328,7 +328,7 @@ impl<'a> Choice<'a> {
                 (Some(u32::from_le_bytes([*a, *b, *c, *d])..u32::from_le_bytes(*end)), tie)
             }
         };
-        Some(Choice {
+        Some(ChoiceFields {
             has_mate: is_set(0),
             stands_for_pair: is_set(1),
             first_is_reverse: is_set(2),

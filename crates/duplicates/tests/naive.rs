@@ -6,10 +6,10 @@
 use proptest::prelude::*;
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
-use zerohop_duplicates::{ChunkCounts, Decision, Fragment, LibraryCounts, Primary, Rules, Search, Signatures};
+use zerohop_duplicates::{ChunkCounts, Decision, LibraryCounts, NamedFragment, Primary, Rules, Search, Signatures};
 use zerohop_model::record::{CigarOp, FIRST, LAST, PAIRED, QC_FAIL, REVERSE, UNMAPPED};
 use zerohop_model::sink::Collect;
-use zerohop_sort::{Ordinal, Store};
+use zerohop_sort::{Ordinal, RunStore};
 
 #[derive(Debug, Clone)]
 struct Read {
@@ -265,13 +265,13 @@ fn first_best<'e>(ends: impl Iterator<Item = &'e End>) -> &'e End {
 fn marked(rules: Rules, fragments: &[(String, Vec<Read>)], in_chunk: usize, memory: u64) -> Vec<usize> {
     let search = Search { rules, optical_distance: None, templates: false };
     let folder = tempfile::tempdir().unwrap();
-    let (store, counts) = (Store::new(memory, folder.path().to_owned()), ChunkCounts::default());
+    let (store, counts) = (RunStore::new(memory, folder.path().to_owned()), ChunkCounts::default());
     let (mut collector, mut signatures, mut ordinals) = (store.collector(), Signatures::new(search), Vec::new());
     for (chunk, fragments) in fragments.chunks(in_chunk).enumerate() {
         signatures.clear();
         let mut record = 0;
         for (name, reads) in fragments {
-            let fragment = Fragment { name: name.as_bytes(), library: library(name), read_group: 0 };
+            let fragment = NamedFragment { name: name.as_bytes(), library: library(name), read_group: 0 };
             signatures.begin_fragment(fragment).unwrap();
             for read in reads {
                 let (place, quality) = ((read.contig, read.position), (&read.qual[..], read.qual.len()));
@@ -346,17 +346,17 @@ fn all_records_of_a_template_are_marked_on_request() {
     for (rules, templates) in [Rules::Samtools, Rules::Picard].into_iter().flat_map(|r| [(r, false), (r, true)]) {
         let search = Search { rules, optical_distance: None, templates };
         let folder = tempfile::tempdir().unwrap();
-        let (store, counts) = (Store::new(1 << 20, folder.path().to_owned()), ChunkCounts::default());
+        let (store, counts) = (RunStore::new(1 << 20, folder.path().to_owned()), ChunkCounts::default());
         let (mut collector, mut signatures) = (store.collector(), Signatures::new(search));
         signatures.clear();
         // A read with a supplementary record and a mate that is nowhere; the same of less quality; another one.
         for (name, quality, first) in [("a", b'?', 0), ("b", b'5', 3)] {
-            signatures.begin_fragment(Fragment { name: name.as_bytes(), library: 0, read_group: 0 }).unwrap();
+            signatures.begin_fragment(NamedFragment { name: name.as_bytes(), library: 0, read_group: 0 }).unwrap();
             signatures.add(primary(PAIRED | FIRST, quality, first));
             signatures.count_other(true);
             signatures.add(primary(PAIRED | LAST | UNMAPPED, quality, first + 2));
         }
-        signatures.begin_fragment(Fragment { name: b"c", library: 0, read_group: 0 }).unwrap();
+        signatures.begin_fragment(NamedFragment { name: b"c", library: 0, read_group: 0 }).unwrap();
         signatures.add(primary(REVERSE, b'?', 6));
         collector.add(0, signatures.frames().unwrap()).unwrap();
         let mut stored = Vec::new();
@@ -379,7 +379,7 @@ fn pairs_with_a_barcode_on_one_mate_alone_are_counted() {
     let mut signatures = Signatures::new(Search { rules: Rules::Samtools, optical_distance: None, templates: false });
     signatures.clear();
     for barcodes in [[Some(&b"AC"[..]), None], [Some(b"AC"), Some(b"AC")], [None, None], [None, Some(b"AC")]] {
-        signatures.begin_fragment(Fragment { name: b"a", library: 0, read_group: 0 }).unwrap();
+        signatures.begin_fragment(NamedFragment { name: b"a", library: 0, read_group: 0 }).unwrap();
         for (flags, barcode) in [PAIRED | FIRST, PAIRED | LAST].into_iter().zip(barcodes) {
             signatures.add(Primary::new(flags, (0, 7), &[op], (b"?????", 5), 16, 0).with_barcode(barcode));
         }
@@ -389,7 +389,7 @@ fn pairs_with_a_barcode_on_one_mate_alone_are_counted() {
     signatures.put_counts(&mut stored);
     counts.add(0, 8, &stored);
     let folder = tempfile::tempdir().unwrap();
-    let store = Store::new(0, folder.path().to_owned());
+    let store = RunStore::new(0, folder.path().to_owned());
     let search = Search { rules: Rules::Samtools, optical_distance: None, templates: false };
     let found = Decision::new(store.parts(1 << 20), &counts, search).examined().total();
     assert_eq!((found.barcoded, found.barcoded_alone), (4, 2));

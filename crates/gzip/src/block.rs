@@ -2,7 +2,7 @@
 
 use crate::bits::Bits;
 use crate::code::{self, Codes};
-use crate::fault::Fault;
+use crate::fault::GzipFault;
 
 /// The order in which the lengths of the code of code lengths stand.
 const ORDER: [usize; 19] = [16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2, 14, 1, 15];
@@ -15,7 +15,7 @@ pub(crate) const LONGEST_HEADER: usize = (3 + 14 + 19 * 3 + 316 * 14) / 8 + 1;
 
 /// How the rest of a block is compressed.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum BlockKind {
     /// It is not: so many bytes are left.
     Stored(usize),
     /// With the codes that the standard fixes.
@@ -26,10 +26,10 @@ pub(crate) enum Kind {
 
 /// A block, or the rest of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Block {
+pub(crate) struct DeflateBlock {
     /// Whether it is the last one of its member.
     pub(crate) is_final: bool,
-    pub(crate) kind: Kind,
+    pub(crate) kind: BlockKind,
 }
 
 /// The lengths of the codes of a block: those of literals and lengths first, and behind them those of distances.
@@ -40,37 +40,37 @@ pub(crate) struct Lengths {
     end: usize,
 }
 
-impl Block {
+impl DeflateBlock {
     /// Reads the header, up to the first bit of the data.
     ///
     /// # Errors
     /// Bits that are no header. Those behind the end of the data count as zeros.
-    pub(crate) fn read(bits: &mut Bits<'_>) -> Result<Self, Fault> {
+    pub(crate) fn read(bits: &mut Bits<'_>) -> Result<Self, GzipFault> {
         let (is_final, kind) = (bits.take(1) == 1, bits.take(2));
         let kind = match kind {
             0 => {
                 bits.take((8 - bits.position() as u32 % 8) % 8);
                 let (length, inverse) = (bits.take(16), bits.take(16));
                 if length ^ inverse != 0xffff {
-                    return Err(Fault::Deflate);
+                    return Err(GzipFault::Deflate);
                 }
-                Kind::Stored(length as usize)
+                BlockKind::Stored(length as usize)
             }
-            1 => Kind::Fixed,
-            2 => Kind::Dynamic(Box::new(Lengths::read(bits)?)),
-            _ => return Err(Fault::Deflate),
+            1 => BlockKind::Fixed,
+            2 => BlockKind::Dynamic(Box::new(Lengths::read(bits)?)),
+            _ => return Err(GzipFault::Deflate),
         };
-        Ok(Block { is_final, kind })
+        Ok(DeflateBlock { is_final, kind })
     }
 
     /// Makes `codes` those of this block, if it has any.
     ///
     /// # Errors
     /// Lengths that are no code.
-    pub(crate) fn build(&self, codes: &mut Codes) -> Result<(), Fault> {
+    pub(crate) fn build(&self, codes: &mut Codes) -> Result<(), GzipFault> {
         match &self.kind {
-            Kind::Stored(_) => Ok(()),
-            Kind::Fixed => {
+            BlockKind::Stored(_) => Ok(()),
+            BlockKind::Fixed => {
                 let length = |symbol| match symbol {
                     0..144 => 8,
                     144..256 => 9,
@@ -79,7 +79,7 @@ impl Block {
                 };
                 codes.build(&std::array::from_fn::<u8, 288, _>(length), &[5; 32])
             }
-            Kind::Dynamic(lengths) => {
+            BlockKind::Dynamic(lengths) => {
                 let (literals, distances) = lengths.all[..lengths.end].split_at(lengths.literals);
                 codes.build(literals, distances)
             }
@@ -89,11 +89,11 @@ impl Block {
 
 impl Lengths {
     /// Reads the lengths of both codes, which follow the kind of a block.
-    pub(crate) fn read(bits: &mut Bits<'_>) -> Result<Self, Fault> {
+    pub(crate) fn read(bits: &mut Bits<'_>) -> Result<Self, GzipFault> {
         let literals = 257 + bits.take(5) as usize;
         let distances = 1 + bits.take(5) as usize;
         if literals > 286 || distances > 30 {
-            return Err(Fault::Deflate);
+            return Err(GzipFault::Deflate);
         }
         let mut of_lengths = [0; 19];
         let lengths = 4 + bits.take(4) as usize;
@@ -104,10 +104,10 @@ impl Lengths {
             bits.refill();
             let entry = precode.take(bits);
             if entry.is_special() {
-                return Err(Fault::Deflate);
+                return Err(GzipFault::Deflate);
             }
             let (length, times) = match entry.literals().1[0] {
-                16 if at == 0 => return Err(Fault::Deflate),
+                16 if at == 0 => return Err(GzipFault::Deflate),
                 16 => (all[at - 1], 3 + bits.take(2)),
                 17 => (0, 3 + bits.take(3)),
                 18 => (0, 11 + bits.take(7)),
@@ -115,12 +115,12 @@ impl Lengths {
             };
             all.get_mut(at..at + times as usize)
                 .filter(|_| at + times as usize <= end)
-                .ok_or(Fault::Deflate)?
+                .ok_or(GzipFault::Deflate)?
                 .fill(length);
             at += times as usize;
         }
         if all[END_OF_BLOCK] == 0 {
-            return Err(Fault::Deflate);
+            return Err(GzipFault::Deflate);
         }
         Ok(Lengths { all, literals, end })
     }

@@ -1,13 +1,13 @@
 //! Whether the text of members is what was compressed.
 
-use crate::fault::Fault;
+use crate::fault::GzipFault;
 use crate::member::Trailer;
 use crc32fast::Hasher;
 use std::ops::Range;
 
 /// A part of a text that belongs to one member, with its CRC.
 #[derive(Debug)]
-pub struct Part {
+pub struct MemberPart {
     /// Where it lies in the text.
     pub range: Range<usize>,
     crc: Hasher,
@@ -15,11 +15,11 @@ pub struct Part {
     trailer: Option<Trailer>,
 }
 
-impl Part {
+impl MemberPart {
     pub(crate) fn new(text: &[u8], range: Range<usize>, trailer: Option<Trailer>) -> Self {
         let mut crc = Hasher::new();
         crc.update(&text[range.clone()]);
-        Part { range, crc, trailer }
+        MemberPart { range, crc, trailer }
     }
 }
 
@@ -35,12 +35,12 @@ impl Member {
     ///
     /// # Errors
     /// A member that is not what its trailer says.
-    pub fn add(&mut self, part: &Part) -> Result<(), Fault> {
+    pub fn add(&mut self, part: &MemberPart) -> Result<(), GzipFault> {
         self.crc.combine(&part.crc);
         self.bytes += part.range.len() as u64;
         let Some(trailer) = part.trailer else { return Ok(()) };
         let Member { crc, bytes } = std::mem::take(self);
         let found = Trailer { crc: crc.finalize(), size: bytes as u32 };
-        if found == trailer { Ok(()) } else { Err(Fault::Checksum) }
+        if found == trailer { Ok(()) } else { Err(GzipFault::Checksum) }
     }
 }

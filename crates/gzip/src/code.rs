@@ -1,7 +1,7 @@
 //! Huffman codes as tables: the next bits of the data are the number of the entry that says what they mean.
 
 use crate::bits::Bits;
-use crate::fault::Fault;
+use crate::fault::GzipFault;
 
 /// Bits that the main table of a code looks at; longer codes go on in tables behind it.
 pub(crate) const LITERAL_BITS: u32 = 12;
@@ -23,38 +23,40 @@ const PRECODE_ENTRIES: usize = 1 << PRECODE_BITS;
 /// - for a length or a distance: the number of extra bits, and what is added to them;
 /// - for a table behind the main one: how many bits it looks at, and where it begins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Entry(u32);
+pub(crate) struct CodeEntry(u32);
 
 const LITERAL: u32 = 1 << 5;
 const SPECIAL: u32 = 1 << 6;
 const TABLE: u32 = SPECIAL | 1 << 7;
 const END: u32 = SPECIAL | 1 << 13;
 
-impl Entry {
+impl CodeEntry {
     /// Bits that no code begins with.
-    const INVALID: Entry = Entry(SPECIAL);
+    const INVALID: CodeEntry = CodeEntry(SPECIAL);
     /// The end of a block.
-    const END: Entry = Entry(END);
+    const END: CodeEntry = CodeEntry(END);
 
     fn literal(byte: u8) -> Self {
-        Entry(LITERAL | 1 << 8 | u32::from(byte) << 16)
+        CodeEntry(LITERAL | 1 << 8 | u32::from(byte) << 16)
     }
 
     fn number(extra: u32, base: u16) -> Self {
-        Entry(extra << 8 | u32::from(base) << 16)
+        CodeEntry(extra << 8 | u32::from(base) << 16)
     }
 
     fn table(bits: u32, start: usize) -> Self {
-        Entry(TABLE | bits << 8 | (start as u32) << 16)
+        CodeEntry(TABLE | bits << 8 | (start as u32) << 16)
     }
 
     fn with_length(self, length: u32) -> Self {
-        Entry(self.0 & !31 | length)
+        CodeEntry(self.0 & !31 | length)
     }
 
     /// One literal and another one behind it.
-    fn with_second(self, second: Entry) -> Self {
-        Entry(LITERAL | 2 << 8 | (self.length() + second.length()) | self.0 & 0xff_0000 | (second.0 & 0xff_0000) << 8)
+    fn with_second(self, second: CodeEntry) -> Self {
+        CodeEntry(
+            LITERAL | 2 << 8 | (self.length() + second.length()) | self.0 & 0xff_0000 | (second.0 & 0xff_0000) << 8,
+        )
     }
 
     /// Bits of the code.
@@ -98,13 +100,13 @@ impl Entry {
 /// The table of one code: a main table of 2^`BITS` entries, and those behind it.
 #[derive(Debug, Clone)]
 pub(crate) struct Code<const BITS: u32, const ENTRIES: usize> {
-    entries: [Entry; ENTRIES],
+    entries: [CodeEntry; ENTRIES],
 }
 
 impl<const BITS: u32, const ENTRIES: usize> Code<BITS, ENTRIES> {
     /// No code at all.
     pub(crate) fn new() -> Self {
-        Code { entries: [Entry::INVALID; ENTRIES] }
+        Code { entries: [CodeEntry::INVALID; ENTRIES] }
     }
 
     /// Makes it the canonical code (RFC 1951, section 3.2.2) in which symbol `i` has `lengths[i]` bits, none for 0, and
@@ -113,10 +115,15 @@ impl<const BITS: u32, const ENTRIES: usize> Code<BITS, ENTRIES> {
     /// # Errors
     /// Lengths that are no code, or leave bits without a meaning: as in zlib, that is allowed only of a code of
     /// one symbol with one bit, or, where `may_be_empty`, of no symbol.
-    fn build(&mut self, lengths: &[u8], may_be_empty: bool, meaning: impl Fn(usize) -> Entry) -> Result<(), Fault> {
+    fn build(
+        &mut self,
+        lengths: &[u8],
+        may_be_empty: bool,
+        meaning: impl Fn(usize) -> CodeEntry,
+    ) -> Result<(), GzipFault> {
         check(lengths, may_be_empty)?;
         let main = 1usize << BITS;
-        self.entries.fill(Entry::INVALID);
+        self.entries.fill(CodeEntry::INVALID);
         let mut next_codes = next_codes(lengths);
         let codes = lengths.iter().enumerate().filter(|&(_, &length)| length > 0).map(|(symbol, &length)| {
             let next = &mut next_codes[usize::from(length)];
@@ -138,12 +145,12 @@ impl<const BITS: u32, const ENTRIES: usize> Code<BITS, ENTRIES> {
         long.sort_unstable_by_key(|&(_, length, code)| (code & (main - 1), std::cmp::Reverse(length)));
         for (symbol, length, code) in long {
             let first = &mut self.entries[code & (main - 1)];
-            if *first == Entry::INVALID {
-                *first = Entry::table(length - BITS, end).with_length(BITS);
+            if *first == CodeEntry::INVALID {
+                *first = CodeEntry::table(length - BITS, end).with_length(BITS);
                 end += 1 << (length - BITS);
             }
             let (bits, start) = first.number_parts();
-            let table = self.entries.get_mut(start..start + (1 << bits)).ok_or(Fault::Deflate)?;
+            let table = self.entries.get_mut(start..start + (1 << bits)).ok_or(GzipFault::Deflate)?;
             let entry = meaning(symbol).with_length(length - BITS);
             table[code >> BITS..].iter_mut().step_by(1 << (length - BITS)).for_each(|place| *place = entry);
         }
@@ -166,7 +173,7 @@ impl<const BITS: u32, const ENTRIES: usize> Code<BITS, ENTRIES> {
 
     /// What the next bits mean, as far as the main table says, and passes over the code in them. 15 bits must be there.
     #[inline(always)]
-    pub(crate) fn take_short(&self, bits: &mut Bits<'_>) -> Entry {
+    pub(crate) fn take_short(&self, bits: &mut Bits<'_>) -> CodeEntry {
         let entry = self.entries[(bits.peek() & ((1 << BITS) - 1)) as usize];
         bits.consume(entry.length());
         entry
@@ -174,20 +181,20 @@ impl<const BITS: u32, const ENTRIES: usize> Code<BITS, ENTRIES> {
 
     /// What the bits behind a special entry of the main table mean with it.
     #[inline(always)]
-    pub(crate) fn take_rest(&self, entry: Entry, bits: &mut Bits<'_>) -> Entry {
+    pub(crate) fn take_rest(&self, entry: CodeEntry, bits: &mut Bits<'_>) -> CodeEntry {
         if !entry.is_table() {
             return entry;
         }
         let (width, start) = entry.number_parts();
         let index = start + (bits.peek() & ((1 << width) - 1)) as usize;
-        let entry = self.entries.get(index).copied().unwrap_or(Entry::INVALID);
+        let entry = self.entries.get(index).copied().unwrap_or(CodeEntry::INVALID);
         bits.consume(entry.length());
         entry
     }
 
     /// What the next bits mean, and passes over the code in them. 15 bits must be there.
     #[inline(always)]
-    pub(crate) fn take(&self, bits: &mut Bits<'_>) -> Entry {
+    pub(crate) fn take(&self, bits: &mut Bits<'_>) -> CodeEntry {
         let entry = self.take_short(bits);
         if entry.is_special() { self.take_rest(entry, bits) } else { entry }
     }
@@ -212,13 +219,13 @@ fn next_codes(lengths: &[u8]) -> [u16; LONGEST + 1] {
 }
 
 /// Whether `lengths` are a code that leaves no bits without a meaning, or one that may.
-fn check(lengths: &[u8], may_be_empty: bool) -> Result<(), Fault> {
+fn check(lengths: &[u8], may_be_empty: bool) -> Result<(), GzipFault> {
     let counts = counts(lengths);
     // In units of the longest code.
     let used: u32 = (1..=LONGEST).map(|length| u32::from(counts[length]) << (LONGEST - length)).sum();
     let symbols: u16 = counts.iter().sum();
     let is_allowed = used == 1 << LONGEST || symbols == 1 && counts[1] == 1 || symbols == 0 && may_be_empty;
-    if is_allowed { Ok(()) } else { Err(Fault::Deflate) }
+    if is_allowed { Ok(()) } else { Err(GzipFault::Deflate) }
 }
 
 /// The code of literals and lengths, and that of distances.
@@ -237,7 +244,7 @@ impl Codes {
     ///
     /// # Errors
     /// Lengths that are no code.
-    pub(crate) fn build(&mut self, literals: &[u8], distances: &[u8]) -> Result<(), Fault> {
+    pub(crate) fn build(&mut self, literals: &[u8], distances: &[u8]) -> Result<(), GzipFault> {
         self.literals.build(literals, false, literal_or_length)?;
         self.literals.pair_literals();
         self.distances.build(distances, true, distance)
@@ -245,35 +252,35 @@ impl Codes {
 }
 
 /// The code in which the lengths of the other codes are written. Symbols are literals here.
-pub(crate) fn precode(lengths: &[u8; 19]) -> Result<Code<PRECODE_BITS, PRECODE_ENTRIES>, Fault> {
+pub(crate) fn precode(lengths: &[u8; 19]) -> Result<Code<PRECODE_BITS, PRECODE_ENTRIES>, GzipFault> {
     let mut code = Code::new();
-    code.build(lengths, false, |symbol| Entry::literal(symbol as u8))?;
+    code.build(lengths, false, |symbol| CodeEntry::literal(symbol as u8))?;
     Ok(code)
 }
 
 /// What a symbol of the first code means (RFC 1951, section 3.2.5).
-fn literal_or_length(symbol: usize) -> Entry {
+fn literal_or_length(symbol: usize) -> CodeEntry {
     const BASES: [u16; 29] = [
         3, 4, 5, 6, 7, 8, 9, 10, 11, 13, 15, 17, 19, 23, 27, 31, 35, 43, 51, 59, 67, 83, 99, 115, 131, 163, 195, 227,
         258,
     ];
     match (u8::try_from(symbol), symbol) {
-        (Ok(byte), _) => Entry::literal(byte),
-        (_, 256) => Entry::END,
-        (_, 285) => Entry::number(0, 258),
+        (Ok(byte), _) => CodeEntry::literal(byte),
+        (_, 256) => CodeEntry::END,
+        (_, 285) => CodeEntry::number(0, 258),
         _ => {
             let extra = (symbol as u32 - 257).saturating_sub(4) / 4;
-            BASES.get(symbol - 257).map_or(Entry::INVALID, |&base| Entry::number(extra, base))
+            BASES.get(symbol - 257).map_or(CodeEntry::INVALID, |&base| CodeEntry::number(extra, base))
         }
     }
 }
 
 /// What a symbol of the second code means.
-fn distance(symbol: usize) -> Entry {
+fn distance(symbol: usize) -> CodeEntry {
     let extra = (symbol as u32).saturating_sub(2) / 2;
     match symbol {
-        0..4 => Entry::number(0, symbol as u16 + 1),
-        4..30 => Entry::number(extra, (1 << (extra + 1)) + ((symbol as u16 & 1) << extra) + 1),
-        _ => Entry::INVALID,
+        0..4 => CodeEntry::number(0, symbol as u16 + 1),
+        4..30 => CodeEntry::number(extra, (1 << (extra + 1)) + ((symbol as u16 & 1) << extra) + 1),
+        _ => CodeEntry::INVALID,
     }
 }

@@ -4,7 +4,7 @@ use std::fmt;
 
 /// What is wrong with compressed data, in the words of flate2.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Fault {
+pub enum GzipFault {
     /// These bits are no deflate data (RFC 1951).
     Deflate,
     /// A member does not begin as it must (RFC 1952).
@@ -17,16 +17,16 @@ pub enum Fault {
     Truncated,
 }
 
-impl fmt::Display for Fault {
+impl fmt::Display for GzipFault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Fault::Deflate => "corrupt deflate stream",
-            Fault::Header => "invalid gzip header",
-            Fault::LongField => "gzip header field too long",
-            Fault::Checksum => "corrupt gzip stream does not have a matching checksum",
-            Fault::Truncated => "the compressed data end early",
+            GzipFault::Deflate => "corrupt deflate stream",
+            GzipFault::Header => "invalid gzip header",
+            GzipFault::LongField => "gzip header field too long",
+            GzipFault::Checksum => "corrupt gzip stream does not have a matching checksum",
+            GzipFault::Truncated => "the compressed data end early",
         })
     }
 }
 
-impl std::error::Error for Fault {}
+impl std::error::Error for GzipFault {}

@@ -1,7 +1,7 @@
 //! Finds where a block begins in data of which nothing is known.
 
 use crate::bits::{self, Bits};
-use crate::block::{self, Block, Kind, Lengths};
+use crate::block::{self, BlockKind, DeflateBlock, Lengths};
 use crate::code::Codes;
 use crate::place::Compressed;
 
@@ -86,7 +86,7 @@ fn is_block(compressed: &Compressed<'_>, bit: usize) -> bool {
     }
     let mut bits = Bits::new(compressed.bytes, bit + 3);
     let Ok(lengths) = Lengths::read(&mut bits) else { return false };
-    let block = Block { is_final: false, kind: Kind::Dynamic(Box::new(lengths)) };
+    let block = DeflateBlock { is_final: false, kind: BlockKind::Dynamic(Box::new(lengths)) };
     let mut codes = Box::new(Codes::new());
     block.build(&mut codes).is_ok() && begins_with_text(&mut bits, &codes) && !bits.is_behind_end()
 }

@@ -1,10 +1,10 @@
 //! Inflates the data of one block.
 
 use crate::bits::Bits;
-use crate::block::{Block, Kind};
+use crate::block::{BlockKind, DeflateBlock};
 use crate::code::Codes;
-use crate::fault::Fault;
-use crate::output::{Before, Output, Symbol};
+use crate::fault::GzipFault;
+use crate::output::{Symbol, TextBefore, TextBuffer};
 
 /// Bytes that must be left so that the bits of one step are surely there: 15 bits of a length and 5 more, 15 of a
 /// distance and 13 more.
@@ -20,7 +20,7 @@ pub(crate) enum Stop {
 }
 
 /// What one step came to.
-enum Step {
+enum InflateStep {
     More,
     End,
 }
@@ -31,14 +31,14 @@ enum Step {
 /// # Errors
 /// Bits that mean nothing, or the end of a file in the block, if `is_end`: the end of the data is that of the file. The
 /// text before is in `out`.
-pub(crate) fn inflate<S: Symbol, B: Before<S>>(
+pub(crate) fn inflate<S: Symbol, B: TextBefore<S>>(
     bits: &mut Bits<'_>,
-    block: &mut Block,
+    block: &mut DeflateBlock,
     codes: &Codes,
     is_end: bool,
-    out: &mut Output<S, B>,
-) -> Result<Stop, Fault> {
-    if let Kind::Stored(left) = &mut block.kind {
+    out: &mut TextBuffer<S, B>,
+) -> Result<Stop, GzipFault> {
+    if let BlockKind::Stored(left) = &mut block.kind {
         return copy_stored(bits, left, is_end, out);
     }
     let fast_end = bits.bytes().len().saturating_sub(STEP_BYTES) * 8;
@@ -46,7 +46,7 @@ pub(crate) fn inflate<S: Symbol, B: Before<S>>(
         if !out.make_room() {
             return Ok(Stop::Inside);
         }
-        if let Step::End = step(bits, codes, out)? {
+        if let InflateStep::End = step(bits, codes, out)? {
             return Ok(Stop::End);
         }
     }
@@ -54,19 +54,19 @@ pub(crate) fn inflate<S: Symbol, B: Before<S>>(
 }
 
 /// The same in the last few bytes of a file: each step is checked to be there.
-fn inflate_to_end<S: Symbol, B: Before<S>>(
+fn inflate_to_end<S: Symbol, B: TextBefore<S>>(
     bits: &mut Bits<'_>,
     codes: &Codes,
-    out: &mut Output<S, B>,
-) -> Result<Stop, Fault> {
+    out: &mut TextBuffer<S, B>,
+) -> Result<Stop, GzipFault> {
     while out.make_room() {
         let before = out.length();
         let stepped = step(bits, codes, out);
         if bits.is_behind_end() {
             out.truncate(before);
-            return Err(Fault::Truncated);
+            return Err(GzipFault::Truncated);
         }
-        if let Step::End = stepped? {
+        if let InflateStep::End = stepped? {
             return Ok(Stop::End);
         }
     }
@@ -75,23 +75,27 @@ fn inflate_to_end<S: Symbol, B: Before<S>>(
 
 /// One or two literals, a copy, or the end of the block.
 #[inline(always)]
-fn step<S: Symbol, B: Before<S>>(bits: &mut Bits<'_>, codes: &Codes, out: &mut Output<S, B>) -> Result<Step, Fault> {
+fn step<S: Symbol, B: TextBefore<S>>(
+    bits: &mut Bits<'_>,
+    codes: &Codes,
+    out: &mut TextBuffer<S, B>,
+) -> Result<InflateStep, GzipFault> {
     bits.refill();
     let mut entry = codes.literals.take_short(bits);
     if entry.is_literal() {
         let (count, literals) = entry.literals();
         out.push(count, literals);
-        return Ok(Step::More);
+        return Ok(InflateStep::More);
     }
     if entry.is_special() {
         entry = codes.literals.take_rest(entry, bits);
         if entry.is_literal() {
             let (count, literals) = entry.literals();
             out.push(count, literals);
-            return Ok(Step::More);
+            return Ok(InflateStep::More);
         }
         if entry.is_special() {
-            return if entry.is_end() { Ok(Step::End) } else { Err(Fault::Deflate) };
+            return if entry.is_end() { Ok(InflateStep::End) } else { Err(GzipFault::Deflate) };
         }
     }
     let number = |bits: &mut Bits<'_>, (extra, base): (u32, usize)| {
@@ -102,19 +106,19 @@ fn step<S: Symbol, B: Before<S>>(bits: &mut Bits<'_>, codes: &Codes, out: &mut O
     let length = number(bits, entry.number_parts());
     let entry = codes.distances.take(bits);
     if entry.is_special() {
-        return Err(Fault::Deflate);
+        return Err(GzipFault::Deflate);
     }
     let distance = number(bits, entry.number_parts());
-    if out.copy(distance, length) { Ok(Step::More) } else { Err(Fault::Deflate) }
+    if out.copy(distance, length) { Ok(InflateStep::More) } else { Err(GzipFault::Deflate) }
 }
 
 /// Copies bytes that are not compressed.
-fn copy_stored<S: Symbol, B: Before<S>>(
+fn copy_stored<S: Symbol, B: TextBefore<S>>(
     bits: &mut Bits<'_>,
     left: &mut usize,
     is_end: bool,
-    out: &mut Output<S, B>,
-) -> Result<Stop, Fault> {
+    out: &mut TextBuffer<S, B>,
+) -> Result<Stop, GzipFault> {
     let (bytes, start) = (bits.bytes(), bits.position() / 8);
     let there = bytes.get(start..).unwrap_or_default();
     let wanted = &there[..there.len().min(*left)];
@@ -123,7 +127,7 @@ fn copy_stored<S: Symbol, B: Before<S>>(
     *bits = Bits::new(bytes, (start + copied) * 8);
     match *left {
         0 => Ok(Stop::End),
-        _ if is_end && copied == there.len() => Err(Fault::Truncated),
+        _ if is_end && copied == there.len() => Err(GzipFault::Truncated),
         _ => Ok(Stop::Inside),
     }
 }

@@ -34,11 +34,11 @@ mod output;
 mod piece;
 mod place;
 
-pub use check::{Member, Part};
-pub use fault::Fault;
+pub use check::{Member, MemberPart};
+pub use fault::GzipFault;
 pub use find::find_block;
 pub use output::WINDOW;
-pub use piece::{End, Inflated, Limits, Unresolved, inflate, inflate_unknown};
+pub use piece::{End, Inflated, PieceLimits, Unresolved, inflate, inflate_unknown};
 pub use place::{Compressed, Place};
 
 /// Bytes of data from a place on with which [`inflate`] surely gets on.

@@ -1,6 +1,6 @@
 //! What stands before and behind the deflate data of a member (RFC 1952, section 2.3).
 
-use crate::fault::Fault;
+use crate::fault::GzipFault;
 
 /// Bytes of the longest name or comment, as in flate2.
 const LONGEST_FIELD: usize = 65_535;
@@ -38,14 +38,14 @@ impl Trailer {
 ///
 /// # Errors
 /// What begins so that it is no header, whatever follows.
-pub(crate) fn header(bytes: &[u8]) -> Result<Option<usize>, Fault> {
+pub(crate) fn header(bytes: &[u8]) -> Result<Option<usize>, GzipFault> {
     let is_so_far = |wanted: &[u8]| wanted.iter().zip(bytes).all(|(wanted, byte)| wanted == byte);
     if !is_so_far(&[0x1f, 0x8b, 8]) {
-        return Err(Fault::Header);
+        return Err(GzipFault::Header);
     }
     let Some(&flags) = bytes.get(3) else { return Ok(None) };
     if flags & RESERVED != 0 {
-        return Err(Fault::Header);
+        return Err(GzipFault::Header);
     }
     let mut length = FIXED;
     if flags & EXTRA != 0 {
@@ -57,7 +57,7 @@ pub(crate) fn header(bytes: &[u8]) -> Result<Option<usize>, Fault> {
             let Some(rest) = bytes.get(length..) else { return Ok(None) };
             match rest.iter().take(LONGEST_FIELD + 1).position(|&byte| byte == 0) {
                 Some(end) => length += end + 1,
-                None if rest.len() > LONGEST_FIELD => return Err(Fault::LongField),
+                None if rest.len() > LONGEST_FIELD => return Err(GzipFault::LongField),
                 None => return Ok(None),
             }
         }
@@ -65,7 +65,7 @@ pub(crate) fn header(bytes: &[u8]) -> Result<Option<usize>, Fault> {
     if flags & CHECKSUM != 0 {
         let Some(&[low, high]) = bytes.get(length..).and_then(<[u8]>::first_chunk) else { return Ok(None) };
         if crc32fast::hash(&bytes[..length]) as u16 != u16::from_le_bytes([low, high]) {
-            return Err(Fault::Checksum);
+            return Err(GzipFault::Checksum);
         }
         length += 2;
     }
@@ -104,12 +104,12 @@ mod tests {
     #[test]
     fn what_is_no_header() {
         for (bytes, fault) in [
-            (&b"\x1f\x8c"[..], Fault::Header),
-            (b"x", Fault::Header),
-            (b"\x1f\x8b\x07", Fault::Header),
-            (b"\x1f\x8b\x08\x20", Fault::Header),
-            (b"\x1f\x8b\x08\x02\0\0\0\0\0\0\0\0", Fault::Checksum),
-            (&[&whole(NAME)[..14], &[1; LONGEST_FIELD]].concat(), Fault::LongField),
+            (&b"\x1f\x8c"[..], GzipFault::Header),
+            (b"x", GzipFault::Header),
+            (b"\x1f\x8b\x07", GzipFault::Header),
+            (b"\x1f\x8b\x08\x20", GzipFault::Header),
+            (b"\x1f\x8b\x08\x02\0\0\0\0\0\0\0\0", GzipFault::Checksum),
+            (&[&whole(NAME)[..14], &[1; LONGEST_FIELD]].concat(), GzipFault::LongField),
         ] {
             assert_eq!(header(bytes), Err(fault));
         }

@@ -22,14 +22,14 @@ impl Symbol for u16 {}
 pub(crate) const MARK: u16 = 1 << 15;
 
 /// What stands before the text.
-pub(crate) trait Before<S> {
+pub(crate) trait TextBefore<S> {
     /// How many symbols back it reaches.
     fn reach(&self) -> usize;
     /// The symbol so many before the text; one that is there.
     fn symbol(&self, back: usize) -> S;
 }
 
-impl Before<u8> for &[u8] {
+impl TextBefore<u8> for &[u8] {
     fn reach(&self) -> usize {
         self.len()
     }
@@ -42,7 +42,7 @@ impl Before<u8> for &[u8] {
 /// Nobody knows what stands before the text.
 pub(crate) struct Unknown;
 
-impl Before<u16> for Unknown {
+impl TextBefore<u16> for Unknown {
     fn reach(&self) -> usize {
         WINDOW
     }
@@ -53,7 +53,7 @@ impl Before<u16> for Unknown {
 }
 
 /// Text being made, in a buffer that grows up to a limit.
-pub(crate) struct Output<S, B> {
+pub(crate) struct TextBuffer<S, B> {
     /// The text, and room behind it.
     buffer: Vec<S>,
     length: usize,
@@ -65,10 +65,10 @@ pub(crate) struct Output<S, B> {
     limit: usize,
 }
 
-impl<S: Symbol, B: Before<S>> Output<S, B> {
+impl<S: Symbol, B: TextBefore<S>> TextBuffer<S, B> {
     /// Text of about `limit` symbols at most, in the memory of `buffer`.
     pub(crate) fn new(buffer: Vec<S>, before: B, limit: usize) -> Self {
-        Output { buffer, length: 0, start: 0, reach: before.reach(), before, limit }
+        TextBuffer { buffer, length: 0, start: 0, reach: before.reach(), before, limit }
     }
 
     pub(crate) fn length(&self) -> usize {

@@ -1,19 +1,19 @@
 //! Inflates a piece of a file: from a place on, up to a block near a given bit, across members.
 
 use crate::bits::Bits;
-use crate::block::{self, Block};
-use crate::check::Part;
+use crate::block::{self, DeflateBlock};
+use crate::check::MemberPart;
 use crate::code::Codes;
-use crate::fault::Fault;
+use crate::fault::GzipFault;
 use crate::find;
 use crate::inflate::{self, Stop};
 use crate::member::{self, TRAILER, Trailer};
-use crate::output::{Before, MARK, Output, Symbol, Unknown, WINDOW};
+use crate::output::{MARK, Symbol, TextBefore, TextBuffer, Unknown, WINDOW};
 use crate::place::{Compressed, Place, What};
 
 /// How far a piece goes.
 #[derive(Debug, Clone, Copy)]
-pub struct Limits {
+pub struct PieceLimits {
     /// It ends with the first block from this bit of the file on that [`find_block`](crate::find_block) would find.
     pub bit: u64,
     /// It ends wherever there are about so many bytes of text.
@@ -29,7 +29,7 @@ pub enum End {
     /// A member ends before this byte of the file, and no other follows: it is the end of the file, padding or garbage.
     NoMember(u64),
     /// The data are damaged there.
-    Fault(Fault),
+    Fault(GzipFault),
 }
 
 /// The end of a member in a text.
@@ -65,8 +65,14 @@ pub struct Unresolved {
 ///
 /// The data must begin with the byte of that place. It gets on if there are 256 KiB of them, or all up to the end of
 /// the file.
-pub fn inflate(compressed: &Compressed<'_>, place: Place, window: &[u8], limits: Limits, buffer: Vec<u8>) -> Inflated {
-    let mut out = Output::new(buffer, window, limits.text);
+pub fn inflate(
+    compressed: &Compressed<'_>,
+    place: Place,
+    window: &[u8],
+    limits: PieceLimits,
+    buffer: Vec<u8>,
+) -> Inflated {
+    let mut out = TextBuffer::new(buffer, window, limits.text);
     let mut walk = Walk::new(compressed, limits.bit);
     let end = walk.go(place, &mut out, |_| false);
     Inflated { text: out.into_text(), members: walk.members, end }
@@ -77,11 +83,11 @@ pub fn inflate(compressed: &Compressed<'_>, place: Place, window: &[u8], limits:
 pub fn inflate_unknown(
     compressed: &Compressed<'_>,
     start: u64,
-    limits: Limits,
+    limits: PieceLimits,
     symbols: Vec<u16>,
     text: Vec<u8>,
 ) -> Unresolved {
-    let mut out = Output::new(symbols, Unknown, limits.text);
+    let mut out = TextBuffer::new(symbols, Unknown, limits.text);
     let mut walk = Walk::new(compressed, limits.bit);
     let end = walk.go(Place::block(start), &mut out, |out| known_window(out).is_some());
     let window = known_window(&out);
@@ -89,7 +95,7 @@ pub fn inflate_unknown(
         (End::At(place), Some(window)) if place.what == What::Block => {
             let left = limits.text.saturating_sub(out.length());
             walk.text_before = out.length();
-            let mut out = Output::new(text, &window[..], left);
+            let mut out = TextBuffer::new(text, &window[..], left);
             let end = walk.go(place, &mut out, |_| false);
             Inflated { text: out.into_text(), members: walk.members, end }
         }
@@ -103,7 +109,7 @@ pub fn inflate_unknown(
 }
 
 /// The window behind a text, if no marks are left in it.
-fn known_window(out: &Output<u16, Unknown>) -> Option<Vec<u8>> {
+fn known_window(out: &TextBuffer<u16, Unknown>) -> Option<Vec<u8>> {
     let window = out.window()?;
     let marks = window.iter().fold(0, |all, symbol| all | symbol) & MARK;
     (marks == 0).then(|| window.iter().map(|&symbol| symbol as u8).collect())
@@ -125,11 +131,11 @@ impl<'c, 'd> Walk<'c, 'd> {
     }
 
     /// Goes from `place` to the end of the piece, or to the first block before which `is_enough`.
-    fn go<S: Symbol, B: Before<S>>(
+    fn go<S: Symbol, B: TextBefore<S>>(
         &mut self,
         mut place: Place,
-        out: &mut Output<S, B>,
-        is_enough: impl Fn(&Output<S, B>) -> bool,
+        out: &mut TextBuffer<S, B>,
+        is_enough: impl Fn(&TextBuffer<S, B>) -> bool,
     ) -> End {
         loop {
             if place.what == What::Block && (self.ends_at(place.bit) || is_enough(out)) {
@@ -149,17 +155,18 @@ impl<'c, 'd> Walk<'c, 'd> {
     }
 
     /// Goes over what stands at a place.
-    fn step<S: Symbol, B: Before<S>>(
+    fn step<S: Symbol, B: TextBefore<S>>(
         &mut self,
         Place { bit, what }: Place,
-        out: &mut Output<S, B>,
-    ) -> Result<(Place, Goes), Fault> {
+        out: &mut TextBuffer<S, B>,
+    ) -> Result<(Place, Goes), GzipFault> {
         let Compressed { bytes, is_end, .. } = *self.compressed;
         let at = self.compressed.relative(bit);
         let rest = bytes.get(at / 8..).unwrap_or_default();
         let behind = |bytes: usize, what| Ok((Place { bit: bit + 8 * bytes as u64, what }, Goes::On));
         // What is not all there is truncated, or left to the next piece.
-        let cut_off = |what| if is_end { Err(Fault::Truncated) } else { Ok((Place { bit, what }, Goes::NoFarther)) };
+        let cut_off =
+            |what| if is_end { Err(GzipFault::Truncated) } else { Ok((Place { bit, what }, Goes::NoFarther)) };
         match what {
             What::Member => {
                 if !is_end && rest.len() < 2 {
@@ -182,7 +189,7 @@ impl<'c, 'd> Walk<'c, 'd> {
                     return cut_off(what);
                 }
                 let mut bits = Bits::new(bytes, at);
-                let block = Block::read(&mut bits);
+                let block = DeflateBlock::read(&mut bits);
                 if bits.is_behind_end() {
                     return cut_off(what);
                 }
@@ -227,14 +234,14 @@ impl Inflated {
     }
 
     /// Its text by members, with what their CRCs are computed of.
-    pub fn parts(&self) -> Vec<Part> {
+    pub fn parts(&self) -> Vec<MemberPart> {
         let mut start = 0;
         let mut parts = Vec::with_capacity(self.members.len() + 1);
         for member in &self.members {
-            parts.push(Part::new(&self.text, start..member.at, Some(member.trailer)));
+            parts.push(MemberPart::new(&self.text, start..member.at, Some(member.trailer)));
             start = member.at;
         }
-        parts.push(Part::new(&self.text, start..self.text.len(), None));
+        parts.push(MemberPart::new(&self.text, start..self.text.len(), None));
         parts
     }
 }
@@ -282,7 +289,7 @@ impl Unresolved {
         if let Some(wrong) = wrong {
             buffer.truncate(wrong);
             members.retain(|member| member.at <= wrong);
-            end = End::Fault(Fault::Deflate);
+            end = End::Fault(GzipFault::Deflate);
         }
         (Inflated { text: buffer, members, end }, symbols, rest)
     }

@@ -1,6 +1,6 @@
 //! Places in a gzip file at which inflating can begin or go on.
 
-use crate::block::Block;
+use crate::block::DeflateBlock;
 
 /// Some bytes of a file.
 #[derive(Debug, Clone, Copy)]
@@ -41,7 +41,7 @@ pub(crate) enum What {
     /// A block.
     Block,
     /// The rest of a block.
-    Inside(Block),
+    Inside(DeflateBlock),
     /// The trailer of a member.
     Trailer,
 }

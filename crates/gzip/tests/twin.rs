@@ -8,7 +8,7 @@ use libdeflater::{CompressionLvl, Compressor};
 use proptest::prelude::*;
 use std::io::{Read, Write};
 use zerohop_gzip::{
-    Compressed, End, Fault, Inflated, Limits, Member, Place, Unresolved, find_block, inflate, inflate_unknown,
+    Compressed, End, GzipFault, Inflated, Member, PieceLimits, Place, Unresolved, find_block, inflate, inflate_unknown,
 };
 
 /// How a file is cut up: bytes of a stretch, bytes behind it that can be seen, bytes of text of a piece.
@@ -38,7 +38,7 @@ fn by_pieces(file: &[u8], manner: Manner) -> Result<(Vec<u8>, Pieces), String> {
     let unknown = |index: usize| -> Option<Unresolved> {
         let data = part(file, index * stretch, (index + 1) * stretch + behind);
         let start = find_block(&data, (index * stretch) as u64 * 8, end_of(index))?;
-        let limits = Limits { bit: end_of(index), text };
+        let limits = PieceLimits { bit: end_of(index), text };
         Some(inflate_unknown(&data, start, limits, vec![7; 10], vec![7; 10]))
     };
     let (mut place, mut window, mut member) = (Place::start(), Vec::new(), Member::default());
@@ -62,7 +62,7 @@ fn by_pieces(file: &[u8], manner: Manner) -> Result<(Vec<u8>, Pieces), String> {
             found => {
                 pieces.known += 1;
                 let later = found.filter(|found| found.start > place.bit());
-                let limits = Limits { bit: later.as_ref().map_or(end_of(index), |found| found.start), text };
+                let limits = PieceLimits { bit: later.as_ref().map_or(end_of(index), |found| found.start), text };
                 surveyed = Some((index, later));
                 let from = place.byte() as usize;
                 let data = part(file, from, from.max(limits.bit as usize / 8) + behind);
@@ -248,8 +248,8 @@ fn a_copy_from_before_the_member_is_found() {
     let file = encoder.finish().unwrap();
     let data = part(&file, 0, file.len());
     let start = find_block(&data, 8 * 40_000, u64::MAX).unwrap();
-    let limits = Limits { bit: u64::MAX, text: 1 << 30 };
+    let limits = PieceLimits { bit: u64::MAX, text: 1 << 30 };
     let piece = inflate_unknown(&data, start, limits, Vec::new(), Vec::new());
     let (whole, ..) = piece.resolve(&[], Vec::new());
-    assert_eq!(whole.end, End::Fault(Fault::Deflate));
+    assert_eq!(whole.end, End::Fault(GzipFault::Deflate));
 }

@@ -23,7 +23,7 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
-use zerohop_gzip::{Compressed, ENOUGH, End, Inflated, Limits, Member, Place, Unresolved};
+use zerohop_gzip::{Compressed, ENOUGH, End, Inflated, Member, PieceLimits, Place, Unresolved};
 use zerohop_model::error::InputError;
 use zerohop_model::machine::NodeId;
 use zerohop_model::spare::{self, Spare};
@@ -142,7 +142,7 @@ impl Chain {
         let (start, end) = (index * GZIP_STRETCH, self.file.stretch_end(index));
         self.with_bytes(start, end + BEHIND, |data| {
             let start = zerohop_gzip::find_block(&data, start * 8, end * 8)?;
-            let limits = Limits { bit: end * 8, text: PIECE_TEXT };
+            let limits = PieceLimits { bit: end * 8, text: PIECE_TEXT };
             let symbols = self.spare.0.take().unwrap_or_default();
             let text = self.spare.1.take().unwrap_or_default();
             let piece = zerohop_gzip::inflate_unknown(&data, start, limits, symbols, text);
@@ -237,7 +237,7 @@ impl Chain {
             Job::Inflate { number, place, window, limit } => {
                 let start = place.byte();
                 let end = (limit / 8).max(start) + ENOUGH as u64;
-                let limits = Limits { bit: limit, text: PIECE_TEXT };
+                let limits = PieceLimits { bit: limit, text: PIECE_TEXT };
                 let inflated =
                     self.with_bytes(start, end, |data| zerohop_gzip::inflate(&data, place, &window, limits, text));
                 let behind = inflated.as_ref().ok().map(|piece| (piece.end.clone(), piece.window(&window)));

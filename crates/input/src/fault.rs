@@ -4,7 +4,7 @@ use crate::garbage::TrailingGarbage;
 use crate::header;
 use std::fmt::Display;
 use std::path::Path;
-use zerohop_gzip::Fault;
+use zerohop_gzip::GzipFault;
 use zerohop_model::error::InputError;
 
 /// What an error of the system or of the inflater means.
@@ -68,9 +68,9 @@ fn damaged(how: impl Display) -> String {
 }
 
 /// What is wrong with a file of plain gzip.
-pub(crate) fn gzip_fault(path: &Path, fault: Fault) -> InputError {
+pub(crate) fn gzip_fault(path: &Path, fault: GzipFault) -> InputError {
     let what = match fault {
-        Fault::Truncated => TRUNCATED.to_owned(),
+        GzipFault::Truncated => TRUNCATED.to_owned(),
         fault => damaged(fault),
     };
     InputError::new(path, what)

@@ -15,7 +15,7 @@ use std::fs::File;
 use std::io::Read;
 use std::os::unix::fs::FileExt;
 use std::path::PathBuf;
-use zerohop_gzip::Part;
+use zerohop_gzip::MemberPart;
 use zerohop_model::error::InputError;
 use zerohop_model::machine::NodeId;
 use zerohop_model::spare;
@@ -57,7 +57,7 @@ pub(crate) struct Stretch {
 #[derive(Debug)]
 pub(crate) struct Tail {
     /// Its text by members.
-    pub(crate) parts: Vec<Part>,
+    pub(crate) parts: Vec<MemberPart>,
     /// Whether the file ends with it; or what is wrong behind its text.
     pub(crate) is_last: Result<bool, InputError>,
 }

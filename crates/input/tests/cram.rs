@@ -4,7 +4,7 @@
 
 use std::io::Read;
 use std::path::{Path, PathBuf};
-use zerohop_cram::{Cram, END_MARKER, Order, Version, as_bam};
+use zerohop_cram::{Cram, END_MARKER, RecordOrder, Version, as_bam};
 use zerohop_input::reference::{check_fasta, for_cram};
 use zerohop_model::record::Contig;
 
@@ -42,7 +42,7 @@ fn reads(contig: &[u8]) -> Vec<Vec<u8>> {
 }
 
 /// A file of CRAM of these reads, with the reference in `fasta`.
-fn cram(fasta: &Path, length: usize, reads: &[Vec<u8>], version: Version, order: Order) -> Vec<u8> {
+fn cram(fasta: &Path, length: usize, reads: &[Vec<u8>], version: Version, order: RecordOrder) -> Vec<u8> {
     let contigs = [Contig::new("a", length as u64)];
     let header = format!("@HD\tVN:1.6\tSO:coordinate\n@SQ\tSN:a\tLN:{length}\n");
     let reference = for_cram(fasta, true).unwrap();
@@ -113,7 +113,7 @@ fn references(folder: &Path) {
             // An index of something else.
             std::fs::write(folder.join("ref.fa.fai"), "a\t2500\t700\t50\t51\n").unwrap();
             for version in [Version::V3_0, Version::V3_1] {
-                for order in [Order::Coordinate, Order::Other] {
+                for order in [RecordOrder::Coordinate, RecordOrder::Other] {
                     let what = format!("{md5}, {form}, {version:?}, {order:?}");
                     let read = read(cram(&fasta, bases.len(), &reads, version, order), Some(&fasta));
                     let bam = read.unwrap_or_else(|error| panic!("{what}: {error}"));
@@ -139,12 +139,15 @@ fn damage(folder: &Path) {
     std::fs::write(&other_bases, [&b">a\n"[..], &changed, b"\n"].concat()).unwrap();
     std::fs::write(&other_contigs, [&b">b\n"[..], &bases, b"\n"].concat()).unwrap();
     let reads = reads(&bases);
-    let whole = cram(&fasta, bases.len(), &reads, Version::V3_0, Order::Coordinate);
+    let whole = cram(&fasta, bases.len(), &reads, Version::V3_0, RecordOrder::Coordinate);
     let header = {
         let reference = for_cram(&fasta, true).unwrap();
         let text = format!("@HD\tVN:1.6\tSO:coordinate\n@SQ\tSN:a\tLN:{}\n", bases.len());
         let contigs = [Contig::new("a", bases.len() as u64)];
-        Cram::new((&text, &contigs), &reference, (Version::V3_0, 5, Order::Coordinate)).unwrap().beginning().to_vec()
+        Cram::new((&text, &contigs), &reference, (Version::V3_0, 5, RecordOrder::Coordinate))
+            .unwrap()
+            .beginning()
+            .to_vec()
     };
     assert!(whole.starts_with(&header));
     let container = header.len();

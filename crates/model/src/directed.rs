@@ -7,15 +7,15 @@ use std::fmt;
 
 /// The fields of consensus reads with one value per base, as `fgbio ZipperBams` names the set (ConsensusTags.PerBase of
 /// fgbio 2.4).
-const CONSENSUS: Set = Set {
+const CONSENSUS: TagSet = TagSet {
     reversed: &[*b"cd", *b"ce", *b"ad", *b"ae", *b"bd", *b"be", *b"aq", *b"bq"],
     complemented: &[*b"ac", *b"bc"],
 };
 /// Those that Picard's MergeBamAlignment reverses by default (SAMRecord of htsjdk).
-const PICARD: Set = Set { reversed: &[*b"OQ", *b"U2"], complemented: &[*b"E2", *b"SQ"] };
+const PICARD: TagSet = TagSet { reversed: &[*b"OQ", *b"U2"], complemented: &[*b"E2", *b"SQ"] };
 
 /// A set of fields that has a name.
-struct Set {
+struct TagSet {
     reversed: &'static [[u8; 2]],
     complemented: &'static [[u8; 2]],
 }
@@ -62,7 +62,7 @@ impl Directed {
     /// # Errors
     /// A name that is neither.
     pub fn new(reversed: &[String], complemented: &[String]) -> Result<Self, UnknownTag> {
-        let keys = |names: &[String], of: fn(&Set) -> &'static [[u8; 2]]| {
+        let keys = |names: &[String], of: fn(&TagSet) -> &'static [[u8; 2]]| {
             let mut all = Vec::new();
             for name in names {
                 match name.as_bytes() {

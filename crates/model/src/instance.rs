@@ -91,7 +91,7 @@ pub trait Drain: Send {
 
 /// One record of an [`Answer`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Line {
+pub struct AnswerLine {
     /// The line, without its end, in [`Answer::text`].
     pub text: Span,
     /// The comment of its read, in [`Answer::comments`]; may be empty.
@@ -118,7 +118,7 @@ pub struct Answer {
     /// The comments of the reads, if they were asked for.
     pub comments: Vec<u8>,
     /// The records, in order.
-    pub lines: Vec<Line>,
+    pub lines: Vec<AnswerLine>,
     /// What was counted.
     pub tally: Tally,
 }
@@ -130,7 +130,7 @@ impl Answer {
         let mut before = None;
         self.lines.iter().map(move |line| {
             let is_first = before.replace(line.fragment) != Some(line.fragment);
-            let Line { failed_filters, has_qualities, pair_flags, .. } = *line;
+            let AnswerLine { failed_filters, has_qualities, pair_flags, .. } = *line;
             let comment = &self.comments[range(line.comment)];
             let of_read = OfRead { comment, failed_filters, has_qualities, pair_flags };
             (&self.text[range(line.text)], of_read, is_first)

@@ -80,14 +80,14 @@ pub trait Phases {
 }
 
 /// A [`Phases::Partial`].
-pub struct Partial(Box<dyn Any>);
+pub struct AnyPartial(Box<dyn Any>);
 
 /// A [`Phases::Summary`].
-pub struct Summary(Box<dyn Any + Send>);
+pub struct AnySummary(Box<dyn Any + Send>);
 
 /// [`Phases::Statistics`], shared.
 #[derive(Clone)]
-pub struct Statistics(Arc<dyn Any + Send + Sync>);
+pub struct AnyStatistics(Arc<dyn Any + Send + Sync>);
 
 /// [`Phases`] without its types: what the runtime calls.
 pub trait PhasedMapper {
@@ -95,13 +95,13 @@ pub trait PhasedMapper {
     ///
     /// # Errors
     /// Its errors.
-    fn first(&mut self, chunk: &Chunk) -> Result<(Partial, Summary), Error>;
+    fn first(&mut self, chunk: &Chunk) -> Result<(AnyPartial, AnySummary), Error>;
 
     /// [`Phases::combine`].
     ///
     /// # Errors
     /// Its errors; [`Error::Internal`] if a summary is another engine's.
-    fn combine(&mut self, summaries: Vec<Summary>) -> Result<Statistics, Error>;
+    fn combine(&mut self, summaries: Vec<AnySummary>) -> Result<AnyStatistics, Error>;
 
     /// [`Phases::second`].
     ///
@@ -110,8 +110,8 @@ pub trait PhasedMapper {
     fn second(
         &mut self,
         chunk: &Chunk,
-        partial: Partial,
-        statistics: &Statistics,
+        partial: AnyPartial,
+        statistics: &AnyStatistics,
         out: &mut Alignments,
     ) -> Result<(), Error>;
 }
@@ -121,22 +121,22 @@ pub trait PhasedMapper {
 pub struct Phased<P>(pub P);
 
 impl<P: Phases> PhasedMapper for Phased<P> {
-    fn first(&mut self, chunk: &Chunk) -> Result<(Partial, Summary), Error> {
+    fn first(&mut self, chunk: &Chunk) -> Result<(AnyPartial, AnySummary), Error> {
         let (partial, summary) = self.0.first(chunk)?;
-        Ok((Partial(Box::new(partial)), Summary(Box::new(summary))))
+        Ok((AnyPartial(Box::new(partial)), AnySummary(Box::new(summary))))
     }
 
-    fn combine(&mut self, summaries: Vec<Summary>) -> Result<Statistics, Error> {
-        let own = |summary: Summary| Ok(*summary.0.downcast::<P::Summary>().map_err(|_| foreign())?);
+    fn combine(&mut self, summaries: Vec<AnySummary>) -> Result<AnyStatistics, Error> {
+        let own = |summary: AnySummary| Ok(*summary.0.downcast::<P::Summary>().map_err(|_| foreign())?);
         let statistics = self.0.combine(summaries.into_iter().map(own).collect::<Result<_, Error>>()?)?;
-        Ok(Statistics(Arc::new(statistics)))
+        Ok(AnyStatistics(Arc::new(statistics)))
     }
 
     fn second(
         &mut self,
         chunk: &Chunk,
-        partial: Partial,
-        statistics: &Statistics,
+        partial: AnyPartial,
+        statistics: &AnyStatistics,
         out: &mut Alignments,
     ) -> Result<(), Error> {
         let partial = *partial.0.downcast::<P::Partial>().map_err(|_| foreign())?;
@@ -231,8 +231,8 @@ mod tests {
         let partial = partials.pop().unwrap();
         PhasedMapper::second(&mut mapper, &pieces[1], partial, &statistics, &mut out).unwrap();
         assert_eq!(out.fragment(1).next().unwrap().alignment.template_length, 3);
-        assert!(PhasedMapper::combine(&mut mapper, vec![Summary(Box::new("other"))]).is_err());
-        let foreign = Partial(Box::new("other"));
+        assert!(PhasedMapper::combine(&mut mapper, vec![AnySummary(Box::new("other"))]).is_err());
+        let foreign = AnyPartial(Box::new("other"));
         assert!(PhasedMapper::second(&mut mapper, &pieces[1], foreign, &statistics, &mut out).is_err());
     }
 }

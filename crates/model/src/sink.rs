@@ -6,7 +6,7 @@ use crate::error::Error;
 
 /// How bytes get into an output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Access {
+pub enum OutputAccess {
     /// At any offset, by any thread (a regular file).
     Positioned,
     /// One after the other (a pipe, a terminal).
@@ -19,12 +19,12 @@ pub trait Sink: Send + Sync {
     fn files(&self) -> usize;
 
     /// How bytes get into the files.
-    fn access(&self) -> Access;
+    fn access(&self) -> OutputAccess;
 
     /// The offset at which records start in `file`: behind the header, which is written already.
     fn start(&self, file: usize) -> u64;
 
-    /// Writes all of `bytes` at `offset` of `file`. For [`Access::Sequential`] the offset is where the last write
+    /// Writes all of `bytes` at `offset` of `file`. For [`OutputAccess::Sequential`] the offset is where the last write
     /// ended.
     ///
     /// # Errors

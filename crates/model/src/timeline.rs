@@ -100,7 +100,7 @@ pub type SearchTimeline = Timeline<{ SearchStage::ALL.len() }>;
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(bound(serialize = "[u64; COUNT]: Serialize", deserialize = "[u64; COUNT]: Deserialize<'de>"))]
-#[serde(try_from = "Written<COUNT>")]
+#[serde(try_from = "WrittenTimeline<COUNT>")]
 pub struct Timeline<const COUNT: usize = { Stage::ALL.len() }> {
     /// Length of a step, in microseconds.
     pub step_us: u64,
@@ -111,15 +111,15 @@ pub struct Timeline<const COUNT: usize = { Stage::ALL.len() }> {
 /// A time line as it was written, by us or somebody else.
 #[derive(Deserialize)]
 #[serde(bound(deserialize = "[u64; COUNT]: Deserialize<'de>"))]
-struct Written<const COUNT: usize> {
+struct WrittenTimeline<const COUNT: usize> {
     step_us: u64,
     steps: Vec<[u64; COUNT]>,
 }
 
-impl<const COUNT: usize> TryFrom<Written<COUNT>> for Timeline<COUNT> {
+impl<const COUNT: usize> TryFrom<WrittenTimeline<COUNT>> for Timeline<COUNT> {
     type Error = String;
 
-    fn try_from(Written { step_us, steps }: Written<COUNT>) -> Result<Self, String> {
+    fn try_from(WrittenTimeline { step_us, steps }: WrittenTimeline<COUNT>) -> Result<Self, String> {
         // Some doublings of the first length: time lines are made alike by doubling.
         let doublings = step_us / FIRST_STEP_US;
         if step_us % FIRST_STEP_US != 0 || !doublings.is_power_of_two() || doublings > 1 << MOST_DOUBLINGS {
@@ -189,7 +189,7 @@ mod tests {
 
     #[test]
     fn what_no_time_line_is_is_refused() {
-        let read = |step_us, steps| Timeline::try_from(Written { step_us, steps: vec![[1; 7]; steps] }).is_ok();
+        let read = |step_us, steps| Timeline::try_from(WrittenTimeline { step_us, steps: vec![[1; 7]; steps] }).is_ok();
         assert!(read(10_000, 0) && read(40_000, 128));
         assert!(!read(0, 1) && !read(10_001, 1) && !read(30_000, 1) && !read(1 << 63, 1) && !read(10_000, 129));
     }

@@ -56,7 +56,7 @@ pub(crate) enum Packing<'h> {
     /// They are compressed into BGZF blocks that no other chunk shares.
     Blocks(BlockCompressor),
     /// They are encoded into containers of CRAM that no other chunk shares.
-    Containers(Box<zerohop_cram::Encoder<'h>>),
+    Containers(Box<zerohop_cram::CramEncoder<'h>>),
     /// Each gets its key, to be sorted; and its signatures, if duplicates are looked for.
     Frames(KeyMaker, Option<Box<Signer<'h>>>),
 }

@@ -22,13 +22,13 @@ use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use zerohop_bgzf::BlockCompressor;
-use zerohop_cram::{Cram, Order};
+use zerohop_cram::{Cram, RecordOrder};
 use zerohop_duplicates::{ChunkCounts, Decision, Marks};
 use zerohop_model::error::Error;
-use zerohop_model::sink::{Access, Collect, Encoder, Sink};
+use zerohop_model::sink::{Collect, Encoder, OutputAccess, Sink};
 use zerohop_process::overwrite::{self, Kind};
 use zerohop_process::{NewFile, WriteError, complete_all, complete_instead_of, tell};
-use zerohop_sort::Store;
+use zerohop_sort::RunStore;
 
 /// The part of the memory that is for signatures, where duplicates are looked for: they take about a third of what
 /// records take.
@@ -83,15 +83,15 @@ pub struct FileSink {
     contig_numbers: ContigNumbers,
     files: Vec<Open>,
     unaligned: OfReads,
-    access: Access,
+    access: OutputAccess,
     /// What goes before the records.
     header: Vec<u8>,
     /// What CRAM is encoded with.
     cram: Option<Cram>,
     /// Where records are until they are sorted.
-    store: Option<Store>,
+    store: Option<RunStore>,
     /// The signatures of records, if duplicates are looked for, and how many records each chunk has.
-    signatures: Option<(Store, ChunkCounts)>,
+    signatures: Option<(RunStore, ChunkCounts)>,
     libraries: Libraries,
     /// What samtools cannot read of the records.
     doubts: Doubts,
@@ -118,7 +118,7 @@ impl FileSink {
         }
         // Weights are added up in order.
         if sink.files.iter().all(Open::is_positioned) && sink.abundances.is_none() {
-            sink.access = Access::Positioned;
+            sink.access = OutputAccess::Positioned;
             sink.index = sink.new_index()?;
             // Now, so that it is known now if that cannot be.
             sink.index_file = sink.index_path().map(|path| open(Some(&path))).transpose()?;
@@ -164,7 +164,7 @@ impl FileSink {
         let of_reads = sink.spec.unaligned.as_ref().map_or(0, |unaligned| unaligned.paths.len());
         let of_records = sink.files.len().saturating_sub(of_reads);
         sink.unaligned = OfReads { files: sink.files.split_off(of_records), header: sink.unaligned_header()? };
-        sink.access = Access::Positioned;
+        sink.access = OutputAccess::Positioned;
         sink.index = sink.new_index()?;
         Ok(sink)
     }
@@ -220,7 +220,7 @@ impl FileSink {
             (Format::Paf | Format::Abundances, _) => {}
             _ => header.extend_from_slice(spec.header.text().as_bytes()),
         }
-        let (contig_numbers, access) = (ContigNumbers::default(), Access::Sequential);
+        let (contig_numbers, access) = (ContigNumbers::default(), OutputAccess::Sequential);
         let marking = spec.sorting.as_ref().filter(|sorting| sorting.marking.is_some());
         let of_signatures = |sorting: &Sorting| (sorting.memory as f64 * PART_OF_SIGNATURES) as u64;
         let signatures =
@@ -313,7 +313,7 @@ impl FileSink {
     /// Bytes that were written to temporary files, compressed.
     pub fn spilled_bytes(&self) -> u64 {
         let stores = self.store.iter().chain(self.signatures.iter().map(|(store, _)| store));
-        stores.map(Store::spilled_bytes).sum()
+        stores.map(RunStore::spilled_bytes).sum()
     }
 
     /// Has the index say what is in these parts, which are all that there are.
@@ -406,7 +406,7 @@ impl Sink for FileSink {
         self.files.len()
     }
 
-    fn access(&self) -> Access {
+    fn access(&self) -> OutputAccess {
         self.access
     }
 
@@ -433,13 +433,13 @@ impl Sink for FileSink {
             return abundances.lock().unwrap_or_else(|p| p.into_inner()).add(bytes);
         }
         let of_records = self.files.iter().map(|open| (open, self.access));
-        let beside = self.unaligned.files.iter().map(|open| (open, Access::Positioned));
+        let beside = self.unaligned.files.iter().map(|open| (open, OutputAccess::Positioned));
         let Some((open, access)) = of_records.chain(beside).nth(file) else {
             return Err(Error::Internal(format!("there is no output file {file}")));
         };
         let written = match access {
-            Access::Positioned => open.file().write_all_at(bytes, offset),
-            Access::Sequential => open.file().write_all(bytes),
+            OutputAccess::Positioned => open.file().write_all_at(bytes, offset),
+            OutputAccess::Sequential => open.file().write_all(bytes),
         };
         written.map_err(|source| fault(open, source))
     }
@@ -536,8 +536,8 @@ fn cram(spec: &OutputSpec) -> Result<Option<Cram>, Error> {
     let reference = spec.reference.as_ref();
     let reference = reference.ok_or_else(|| Error::Internal("CRAM was given no reference".to_owned()))?;
     let order = match &spec.sorting {
-        Some(Sorting { order: SortOrder::Coordinate, .. }) => Order::Coordinate,
-        _ => Order::Other,
+        Some(Sorting { order: SortOrder::Coordinate, .. }) => RecordOrder::Coordinate,
+        _ => RecordOrder::Other,
     };
     Cram::new((&spec.header.text(), &spec.header.contigs), reference, (version, level, order)).map(Some)
 }
@@ -590,7 +590,7 @@ mod tests {
         drop(FileSink::create(of_table()).unwrap());
         assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 0);
         let (sink, mut bytes) = (FileSink::create(of_table()).unwrap(), Vec::new());
-        assert_eq!((sink.access(), sink.start(0)), (Access::Sequential, 0));
+        assert_eq!((sink.access(), sink.start(0)), (OutputAccess::Sequential, 0));
         Weight { contig: 1, bases: 3.0 }.push_to(&mut bytes);
         (0..2).for_each(|i| sink.write_at(0, i * bytes.len() as u64, &bytes).unwrap());
         assert!(!path.exists());

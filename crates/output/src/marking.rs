@@ -14,7 +14,7 @@ use crate::libraries::Libraries;
 use crate::line::Fields;
 use crate::order::SortOrder;
 use crate::parts::Duplicates;
-use zerohop_duplicates::{ChunkCounts, Fragment, Primary, Search, Signatures};
+use zerohop_duplicates::{ChunkCounts, NamedFragment, Primary, Search, Signatures};
 use zerohop_model::error::Error;
 use zerohop_model::record::{SECONDARY, SUPPLEMENTARY, UNMAPPED};
 use zerohop_model::sink::Collect;
@@ -98,7 +98,7 @@ impl<'h> Signer<'h> {
         if is_first {
             let own = text_of(*b"RG").and_then(|id| self.libraries.of_group(id));
             let (library, read_group) = own.unwrap_or((self.library, self.read_group));
-            self.signatures.begin_fragment(Fragment { name: fields.name, library, read_group })?;
+            self.signatures.begin_fragment(NamedFragment { name: fields.name, library, read_group })?;
         }
         if fields.flags & (SECONDARY | SUPPLEMENTARY) == 0 {
             let order = self.keys.key(fields).try_into().map_or(0, u64::from_be_bytes);

@@ -5,7 +5,7 @@ use crate::format::Format;
 use crate::line::{flags_of, with_flag, without_flag};
 use std::sync::Mutex;
 use zerohop_bgzf::{BLOCK_DATA, BlockCompressor};
-use zerohop_cram::{Crai, Cram, Encoder};
+use zerohop_cram::{Crai, Cram, CramEncoder};
 use zerohop_duplicates::{Marks, Rules};
 use zerohop_model::error::Error;
 use zerohop_model::record::DUPLICATE;
@@ -14,7 +14,7 @@ use zerohop_sort::{Merger, Ordinal};
 
 /// Parts of a sorted output.
 pub struct SortedParts<'s> {
-    parts: zerohop_sort::Parts,
+    parts: zerohop_sort::RecordParts,
     format: Format,
     /// What CRAM is encoded with.
     cram: Option<&'s Cram>,
@@ -45,7 +45,7 @@ enum Fate {
 
 impl<'s> SortedParts<'s> {
     pub(crate) fn new(
-        parts: zerohop_sort::Parts,
+        parts: zerohop_sort::RecordParts,
         (format, cram): (Format, Option<&'s Cram>),
         index: Option<FileIndex>,
         duplicates: Option<(Marks, Duplicates, Rules)>,
@@ -109,7 +109,7 @@ enum Packer<'p> {
     /// With what the next block holds so far.
     Blocks(BlockCompressor, Vec<u8>),
     /// With room for a record that is marked.
-    Containers(Encoder<'p>, Vec<u8>),
+    Containers(CramEncoder<'p>, Vec<u8>),
 }
 
 struct Maker<'p> {

@@ -9,9 +9,9 @@ use crate::tags::Comments;
 use crate::unaligned::Unaligned;
 use std::path::PathBuf;
 use std::sync::Arc;
-use zerohop_cram::Reference;
+use zerohop_cram::CramReference;
 use zerohop_model::directed::Directed;
-use zerohop_sort::{Kept, Store};
+use zerohop_sort::{RunFolder, RunStore};
 
 /// What to write, and where.
 #[derive(Debug, Clone)]
@@ -23,7 +23,7 @@ pub struct OutputSpec {
     /// The format.
     pub format: Format,
     /// The reference, which CRAM needs.
-    pub reference: Option<Arc<Reference>>,
+    pub reference: Option<Arc<CramReference>>,
     /// The header; each shard has all of it.
     pub header: Header,
     /// Position in the header of each lane's read group.
@@ -118,10 +118,12 @@ pub fn end_markers(
 
 impl Sorting {
     /// What takes records or signatures, with so many bytes of memory.
-    pub(crate) fn store(&self, kind: &'static str, memory: u64) -> Store {
+    pub(crate) fn store(&self, kind: &'static str, memory: u64) -> RunStore {
         match self.kept.clone() {
-            None => Store::new(memory, self.folder.clone()),
-            Some(KeptRuns { folder, attempt, rank }) => Store::kept(memory, Kept { folder, kind, attempt, rank }),
+            None => RunStore::new(memory, self.folder.clone()),
+            Some(KeptRuns { folder, attempt, rank }) => {
+                RunStore::kept(memory, RunFolder { folder, kind, attempt, rank })
+            }
         }
     }
 

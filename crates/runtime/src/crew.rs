@@ -18,7 +18,7 @@ use std::time::{Duration, Instant};
 use zerohop_model::error::Error;
 use zerohop_model::instance::Instance;
 use zerohop_model::machine::{CpuId, NodeId};
-use zerohop_model::mapper::{Statistics, Summary};
+use zerohop_model::mapper::{AnyStatistics, AnySummary};
 use zerohop_model::measurement::WorkerReport;
 use zerohop_model::plan::{Plan, WorkerPlan};
 use zerohop_model::sink::Sink;
@@ -45,7 +45,7 @@ pub(crate) struct Crew<'scope, 'env, 's> {
     pub(crate) scope: &'scope Scope<'scope, 'env>,
     pub(crate) failure: &'scope Failure,
     pub(crate) output: &'scope OnceLock<Output<'s>>,
-    pub(crate) cohorts: &'scope Cohorts<Summary, Statistics>,
+    pub(crate) cohorts: &'scope Cohorts<AnySummary, AnyStatistics>,
 }
 
 /// A thread, unless it could not be started; what it gives, unless it failed.

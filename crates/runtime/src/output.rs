@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 use zerohop_model::error::Error;
 use zerohop_model::measurement::Tally;
-use zerohop_model::sink::{Access, Collect, Sink};
+use zerohop_model::sink::{Collect, OutputAccess, Sink};
 use zerohop_model::spare::Spare;
 
 /// The order of chunks in the output.
@@ -59,8 +59,8 @@ impl<'s> Output<'s> {
     pub fn new(sink: &'s dyn Sink, order: Order, committers: usize, held: usize, queued: usize) -> Self {
         let file = |i| -> Box<dyn Commit + 's> {
             match sink.access() {
-                Access::Positioned => Box::new(Positioned(OrderGate::new(sink.start(i)))),
-                Access::Sequential => Box::new(Pipe(OrderedQueue::new((queued * committers) as u64))),
+                OutputAccess::Positioned => Box::new(Positioned(OrderGate::new(sink.start(i)))),
+                OutputAccess::Sequential => Box::new(Pipe(OrderedQueue::new((queued * committers) as u64))),
             }
         };
         Self::of((0..sink.files()).map(file).collect(), sink, order, committers, held)
@@ -361,8 +361,8 @@ mod tests {
             1
         }
 
-        fn access(&self) -> Access {
-            Access::Positioned
+        fn access(&self) -> OutputAccess {
+            OutputAccess::Positioned
         }
 
         fn start(&self, _file: usize) -> u64 {

@@ -17,7 +17,7 @@ use std::sync::mpsc::channel;
 use std::time::{Duration, Instant};
 use zerohop_model::error::Error;
 use zerohop_model::instance::Instance;
-use zerohop_model::mapper::{Statistics, Summary};
+use zerohop_model::mapper::{AnyStatistics, AnySummary};
 use zerohop_model::measurement::{RunReport, Serial};
 use zerohop_model::plan::Plan;
 use zerohop_model::sink::Sink;
@@ -179,7 +179,7 @@ pub fn run(job: Job<'_>) -> Result<Outcome, Error> {
 }
 
 /// What workers of an engine in two phases share; instances of a program need none of it.
-fn cohorts_of(mapping: &Mapping<'_>, plan: &Plan) -> Cohorts<Summary, Statistics> {
+fn cohorts_of(mapping: &Mapping<'_>, plan: &Plan) -> Cohorts<AnySummary, AnyStatistics> {
     match mapping {
         Mapping::Embedded { replicas, .. } => {
             let most_text = replicas.cut().map_or(0, |cut| cohorts::most_text(cut, plan.workers.len()));

@@ -14,7 +14,7 @@ use zerohop_model::alignment::Alignments;
 use zerohop_model::chunk::Chunk;
 use zerohop_model::error::{Error, shown};
 use zerohop_model::mapper::Mapper;
-use zerohop_model::mapper::{Partial, PhasedMapper, Statistics, Summary};
+use zerohop_model::mapper::{AnyPartial, AnyStatistics, AnySummary, PhasedMapper};
 use zerohop_model::measurement::{Tally, WorkerReport};
 use zerohop_model::plan::WorkerPlan;
 use zerohop_model::sink::{Encoder, Sink};
@@ -31,7 +31,7 @@ enum Left {
 struct Piece {
     number: u64,
     kept: Kept,
-    partial: Partial,
+    partial: AnyPartial,
     /// Bytes of its text.
     text: u64,
 }
@@ -44,7 +44,7 @@ pub(crate) struct Worker<'a, 's> {
     alignments: Alignments,
     encoder: Box<dyn Encoder + 'a>,
     committer: Committer<'a, 's>,
-    cohorts: &'a Cohorts<Summary, Statistics>,
+    cohorts: &'a Cohorts<AnySummary, AnyStatistics>,
     /// What waits for its second phase, in the order of the input.
     held: VecDeque<Piece>,
     /// Whether there is nothing more to be claimed, where there are two phases.
@@ -59,7 +59,7 @@ impl<'a, 's> Worker<'a, 's> {
     pub(crate) fn new(
         input: &'a Input<'a>,
         output: &'a Output<'s>,
-        cohorts: &'a Cohorts<Summary, Statistics>,
+        cohorts: &'a Cohorts<AnySummary, AnyStatistics>,
         end: WorkerEnd,
         sink: &'a dyn Sink,
         (number, plan): (usize, &WorkerPlan),
@@ -181,7 +181,7 @@ impl<'a, 's> Worker<'a, 's> {
 
     /// The first half of the path of a read, where there are two phases: parse, first phase; and the statistics of its
     /// cohort, if this was the last piece that they waited for.
-    fn first(&mut self, chunk: &mut Chunk, mapper: &mut dyn PhasedMapper) -> Result<Partial, Error> {
+    fn first(&mut self, chunk: &mut Chunk, mapper: &mut dyn PhasedMapper) -> Result<AnyPartial, Error> {
         self.intake.parse(chunk)?;
         self.stages.end(Stage::Parse);
         let in_place = |error| self.intake.with_place(chunk, error);
@@ -195,7 +195,7 @@ impl<'a, 's> Worker<'a, 's> {
     }
 
     /// The second half, of the first piece that is held: second phase, encode, commit.
-    fn second(&mut self, mapper: &mut dyn PhasedMapper, statistics: &Statistics) -> Result<(), Error> {
+    fn second(&mut self, mapper: &mut dyn PhasedMapper, statistics: &AnyStatistics) -> Result<(), Error> {
         let Some(Piece { number, kept, partial, text }) = self.held.pop_front() else { return Ok(()) };
         let chunk = &*kept.chunk;
         self.stages.begin();

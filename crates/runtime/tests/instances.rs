@@ -12,7 +12,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 use zerohop_model::chunk::{Chunk, Span};
 use zerohop_model::error::Error;
-use zerohop_model::instance::{Answer, Drain, Feed, Instance, Line};
+use zerohop_model::instance::{Answer, AnswerLine, Drain, Feed, Instance};
 use zerohop_model::machine::Bytes;
 use zerohop_model::measurement::{InstanceReport, PageCensus, Tally};
 use zerohop_model::plan::{HugePages, InstancePlan, Pages, Placement};
@@ -110,7 +110,7 @@ impl Drain for Output {
         std::thread::sleep(Duration::from_micros(number * 37 % 11 * 20));
         let text = Span { start: 0, end: name.len() as u32 };
         let tally = Tally { reads: 1, primary_records: 1, ..Tally::default() };
-        let lines = vec![Line {
+        let lines = vec![AnswerLine {
             text,
             comment: Span::default(),
             failed_filters: false,

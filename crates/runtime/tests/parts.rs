@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use zerohop_model::error::Error;
 use zerohop_model::plan::{HugePages, Pages, Placement, Plan, WorkerPlan};
-use zerohop_model::sink::{Access, MakePart, Parts};
+use zerohop_model::sink::{MakePart, OutputAccess, Parts};
 use zerohop_model::source::Complete;
 use zerohop_runtime::{Grains, Progress, ROWS_IN_GRAIN, write_parts};
 
@@ -95,7 +95,7 @@ fn place(all: &[Arc<Grains>], count: usize) {
 fn written(count: usize, row: usize, workers: usize, processes: usize) -> String {
     let (send, receive) = channel();
     std::thread::spawn(move || {
-        let sink = Memory { files: vec![Mutex::default()], access: Access::Positioned, fault: Fault::None };
+        let sink = Memory { files: vec![Mutex::default()], access: OutputAccess::Positioned, fault: Fault::None };
         let all: Vec<Arc<Grains>> = (0..processes).map(|_| Arc::new(Grains::new(1))).collect();
         for (grains, given) in all.iter().zip(deal(count, ROWS_IN_GRAIN * row * workers, processes)) {
             given.into_iter().for_each(|parts| grains.give(parts));

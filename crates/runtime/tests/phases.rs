@@ -19,7 +19,7 @@ use zerohop_model::mapper::Mapper;
 use zerohop_model::mapper::{Phased, Phases};
 use zerohop_model::plan::{HugePages, Pages, Placement, Plan, WorkerPlan};
 use zerohop_model::record::{Contig, Locus};
-use zerohop_model::sink::{Access, Encoder, OfRead, Sink};
+use zerohop_model::sink::{Encoder, OfRead, OutputAccess, Sink};
 use zerohop_model::source::{Claim, Claimed, Deal, Emit, Emitted, Lane, Parse};
 use zerohop_runtime::{Job, Mapping, Order, Progress, ReplicaMap, run};
 
@@ -45,7 +45,7 @@ struct Case {
     cut: Cut,
     workers: usize,
     order: Order,
-    access: Access,
+    access: OutputAccess,
     files: usize,
     /// Finished chunks that a worker may hold.
     held: usize,
@@ -267,7 +267,7 @@ impl Sink for Said {
         self.0.files()
     }
 
-    fn access(&self) -> Access {
+    fn access(&self) -> OutputAccess {
         self.0.access()
     }
 
@@ -417,7 +417,7 @@ fn case() -> impl Strategy<Value = Case> {
         .prop_map(|(closes_at_bases, piece_bases)| Cut { closes_at_bases, piece_bases });
     let lanes = proptest::collection::vec((lane(), any::<bool>()), 1..4);
     let order = prop_oneof![Just(Order::Input), Just(Order::Any)];
-    let access = prop_oneof![Just(Access::Positioned), Just(Access::Sequential)];
+    let access = prop_oneof![Just(OutputAccess::Positioned), Just(OutputAccess::Sequential)];
     let files_and_held = (1usize..=3, prop_oneof![0usize..=2, Just(8)]);
     (lanes, cut, 1usize..=16, order, access, files_and_held, proptest::bool::weighted(0.2)).prop_map(
         |(lanes, cut, workers, order, access, (files, held), moves)| {
@@ -445,7 +445,7 @@ fn cases(fault: Fault, panics: bool) -> impl Iterator<Item = Case> {
     });
     kinds.flat_map(move |(workers, emitted)| {
         let lanes = lanes.clone();
-        [Access::Positioned, Access::Sequential].into_iter().map(move |access| Case {
+        [OutputAccess::Positioned, OutputAccess::Sequential].into_iter().map(move |access| Case {
             lanes: lanes.clone(),
             emitted: emitted.to_vec(),
             cut: Cut::at(900).in_pieces_of(180),

@@ -47,14 +47,14 @@ fn set_lengths(frame: &mut [u8], key: usize) -> Result<(), Error> {
 
 /// A frame, taken apart.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Frame<'a> {
+pub(crate) struct RecordFrame<'a> {
     pub(crate) key: &'a [u8],
     pub(crate) record: &'a [u8],
     /// Bytes of the whole frame.
     pub(crate) length: usize,
 }
 
-impl<'a> Frame<'a> {
+impl<'a> RecordFrame<'a> {
     /// The frame at the start of `bytes`; none at their end.
     pub(crate) fn at(bytes: &'a [u8]) -> Option<Self> {
         Self::behind(bytes, LENGTHS)
@@ -74,7 +74,7 @@ impl<'a> Frame<'a> {
         let record = u32::from_le_bytes([lengths[0], lengths[1], lengths[2], lengths[3]]) as usize;
         let key = start + usize::from(u16::from_le_bytes([lengths[4], lengths[5]]));
         let length = key + record;
-        Some(Frame { key: bytes.get(start..key)?, record: bytes.get(key..length)?, length })
+        Some(RecordFrame { key: bytes.get(start..key)?, record: bytes.get(key..length)?, length })
     }
 
     /// Appends it with its ordinal.

@@ -13,8 +13,8 @@
 //!
 //! Numbers are little-endian. Before chunks, keys, blocks and bytes of any length stands how many there are.
 
-use crate::key::{Key, KeyRef, Ordinal};
-use crate::spill::{Block, Home, SpillFile, SpilledRun};
+use crate::key::{KeptKey, KeyRef, Ordinal};
+use crate::spill::{Home, SpillBlock, SpillFile, SpilledRun};
 use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};
 use std::io::{self, ErrorKind};
@@ -35,7 +35,7 @@ const NOT_FOR_FOLDERS: [ErrorKind; 3] = [ErrorKind::InvalidInput, ErrorKind::Per
 /// Where runs of one store are kept. Several processes may write to one folder, each under a `rank` of its own; one
 /// that takes up what others have left is another `attempt`.
 #[derive(Debug, Clone)]
-pub struct Kept {
+pub struct RunFolder {
     /// The folder, which all see.
     pub folder: PathBuf,
     /// What is sorted: part of the names.
@@ -58,7 +58,7 @@ pub(crate) struct List {
     length: Mutex<Option<u64>>,
 }
 
-impl Kept {
+impl RunFolder {
     fn home(&self) -> Home {
         Home::Kept(self.folder.clone())
     }
@@ -117,7 +117,7 @@ impl List {
         &self,
         file: &SpillFile,
         run: &SpilledRun,
-        samples: &[Key],
+        samples: &[KeptKey],
         chunks: &[Noted],
     ) -> Result<(), Error> {
         let body = body(run, samples, chunks);
@@ -142,7 +142,7 @@ impl List {
 #[derive(Debug, Default)]
 pub(crate) struct Loaded {
     pub(crate) runs: Vec<SpilledRun>,
-    pub(crate) samples: Vec<Key>,
+    pub(crate) samples: Vec<KeptKey>,
     /// By the number of the chunk.
     pub(crate) noted: BTreeMap<u64, Vec<u8>>,
 }
@@ -183,7 +183,7 @@ impl Loaded {
 }
 
 /// The body of an entry.
-fn body(run: &SpilledRun, samples: &[Key], chunks: &[Noted]) -> Vec<u8> {
+fn body(run: &SpilledRun, samples: &[KeptKey], chunks: &[Noted]) -> Vec<u8> {
     let mut out = Vec::new();
     put_number(chunks.len() as u64, &mut out);
     for (number, note) in chunks {
@@ -211,7 +211,7 @@ fn put_bytes(bytes: &[u8], out: &mut Vec<u8>) {
     out.extend_from_slice(bytes);
 }
 
-fn put_key(key: &Key, out: &mut Vec<u8>) {
+fn put_key(key: &KeptKey, out: &mut Vec<u8>) {
     let key = key.get();
     put_number(key.prefix(), out);
     put_number(key.ordinal().stored(), out);
@@ -240,24 +240,24 @@ impl<'b> Numbers<'b> {
         self.bytes(length).filter(|body| xxh3_64(body) == checksum)
     }
 
-    fn key(&mut self) -> Option<Key> {
+    fn key(&mut self) -> Option<KeptKey> {
         let (prefix, ordinal, length) = (self.number()?, self.number()?, self.number()?);
         Some(KeyRef::of(prefix, self.bytes(length)?, Ordinal::of_stored(ordinal)).into())
     }
 
-    fn run(&mut self) -> Option<(Vec<Noted>, Vec<Key>, Vec<Block>)> {
+    fn run(&mut self) -> Option<(Vec<Noted>, Vec<KeptKey>, Vec<SpillBlock>)> {
         let chunks: Option<Vec<Noted>> = (0..self.number()?)
             .map(|_| {
                 let (number, length) = (self.number()?, self.number()?);
                 Some((number, self.bytes(length)?.to_vec()))
             })
             .collect();
-        let samples: Option<Vec<Key>> = (0..self.number()?).map(|_| self.key()).collect();
-        let blocks: Option<Vec<Block>> = (0..self.number()?)
+        let samples: Option<Vec<KeptKey>> = (0..self.number()?).map(|_| self.key()).collect();
+        let blocks: Option<Vec<SpillBlock>> = (0..self.number()?)
             .map(|_| {
                 let first = self.key()?;
                 let (bytes, offset, stored) = (self.number()? as u32, self.number()?, self.number()? as u32);
-                Some(Block { first, bytes, offset, stored })
+                Some(SpillBlock { first, bytes, offset, stored })
             })
             .collect();
         Some((chunks?, samples?, blocks?))

@@ -118,13 +118,13 @@ impl<'a> KeyRef<'a> {
 
 /// A key that is kept.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Key {
+pub(crate) struct KeptKey {
     prefix: u64,
     rest: Box<[u8]>,
     ordinal: Ordinal,
 }
 
-impl Key {
+impl KeptKey {
     pub(crate) fn get(&self) -> KeyRef<'_> {
         KeyRef::of(self.prefix, &self.rest, self.ordinal)
     }
@@ -136,9 +136,9 @@ impl Key {
     }
 }
 
-impl From<KeyRef<'_>> for Key {
+impl From<KeyRef<'_>> for KeptKey {
     fn from(key: KeyRef<'_>) -> Self {
-        Key { prefix: key.prefix, rest: key.rest.into(), ordinal: key.ordinal }
+        KeptKey { prefix: key.prefix, rest: key.rest.into(), ordinal: key.ordinal }
     }
 }
 

@@ -1,14 +1,14 @@
 //! Several sorted runs, read as one.
 
 use crate::key::KeyRef;
-use crate::run::Run;
+use crate::run::MemoryRun;
 use crate::spill::SpillReader;
 use zerohop_model::error::Error;
 
 /// Where one run is read.
 pub(crate) enum Cursor<'r> {
     /// In memory: the next record.
-    Memory(&'r Run, usize),
+    Memory(&'r MemoryRun, usize),
     /// On disk.
     Disk(Box<SpillReader<'r>>),
 }
@@ -33,12 +33,12 @@ impl Cursor<'_> {
 }
 
 /// A heap of cursors: the one with the least key is on top.
-pub(crate) struct Merge<'r>(Vec<Cursor<'r>>);
+pub(crate) struct MergeHeap<'r>(Vec<Cursor<'r>>);
 
-impl<'r> Merge<'r> {
+impl<'r> MergeHeap<'r> {
     pub(crate) fn new(cursors: impl Iterator<Item = Result<Cursor<'r>, Error>>) -> Result<Self, Error> {
         let cursors: Result<Vec<_>, Error> = cursors.collect();
-        let mut heap = Merge(cursors?.into_iter().filter(|cursor| cursor.record().is_some()).collect());
+        let mut heap = MergeHeap(cursors?.into_iter().filter(|cursor| cursor.record().is_some()).collect());
         (0..heap.0.len() / 2).rev().for_each(|at| heap.sift_down(at));
         Ok(heap)
     }

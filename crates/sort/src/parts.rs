@@ -1,8 +1,8 @@
 //! The keys, divided into parts that can be merged by themselves.
 
-use crate::key::{Key, KeyRef};
-use crate::merge::{Cursor, Merge};
-use crate::run::Run;
+use crate::key::{KeptKey, KeyRef};
+use crate::merge::{Cursor, MergeHeap};
+use crate::run::MemoryRun;
 use crate::spill::{BLOCK, SpillReader, SpilledRun};
 use zerohop_model::error::Error;
 
@@ -17,33 +17,33 @@ const LONGEST_ROW: usize = 64;
 /// All records, divided by their keys into parts. Where parts begin depends on the records and their ordinals, but not
 /// on how many runs there are and what is in which.
 #[derive(Debug)]
-pub struct Parts {
-    memory: Vec<Run>,
+pub struct RecordParts {
+    memory: Vec<MemoryRun>,
     spilled: Vec<SpilledRun>,
     /// Where parts begin, but for the first.
-    bounds: Vec<Key>,
+    bounds: Vec<KeptKey>,
     /// About how many bytes a part has.
     part: usize,
     /// Bytes of memory that runs may take.
     budget: u64,
 }
 
-impl Parts {
+impl RecordParts {
     pub(crate) fn new(
-        (memory, spilled): (Vec<Run>, Vec<SpilledRun>),
-        mut samples: Vec<Key>,
+        (memory, spilled): (Vec<MemoryRun>, Vec<SpilledRun>),
+        mut samples: Vec<KeptKey>,
         part: usize,
         budget: u64,
     ) -> Self {
         samples.sort_unstable();
         let samples_of_part = (part / SAMPLE).max(1);
         let bounds = samples.into_iter().skip(samples_of_part - 1).step_by(samples_of_part).collect();
-        Parts { memory, spilled, bounds, part, budget }
+        RecordParts { memory, spilled, bounds, part, budget }
     }
 
     /// The same, with equal keys in one part.
     pub fn of_groups(mut self) -> Self {
-        self.bounds = self.bounds.into_iter().map(Key::without_ordinal).collect();
+        self.bounds = self.bounds.into_iter().map(KeptKey::without_ordinal).collect();
         self.bounds.dedup();
         self
     }
@@ -73,19 +73,19 @@ impl Parts {
     }
 
     /// All runs, from `part` on.
-    fn from(&self, part: usize) -> Result<Merge<'_>, Error> {
-        let from = part.checked_sub(1).and_then(|before| self.bounds.get(before)).map(Key::get);
+    fn from(&self, part: usize) -> Result<MergeHeap<'_>, Error> {
+        let from = part.checked_sub(1).and_then(|before| self.bounds.get(before)).map(KeptKey::get);
         let memory = self.memory.iter().map(|run| Ok(Cursor::Memory(run, from.map_or(0, |from| run.before(from)))));
         let spilled = self.spilled.iter().map(|run| Ok(Cursor::Disk(Box::new(SpillReader::new(run, from)?))));
-        Merge::new(memory.chain(spilled))
+        MergeHeap::new(memory.chain(spilled))
     }
 }
 
 /// Merges parts.
 pub struct Merger<'p> {
-    parts: &'p Parts,
+    parts: &'p RecordParts,
     /// The part that comes next, and all runs from there on.
-    merge: Option<(usize, Merge<'p>)>,
+    merge: Option<(usize, MergeHeap<'p>)>,
 }
 
 impl Merger<'_> {
@@ -98,7 +98,7 @@ impl Merger<'_> {
             Some((next, merge)) if next == part => merge,
             _ => self.parts.from(part)?,
         };
-        merge.until(self.parts.bounds.get(part).map(Key::get), each)?;
+        merge.until(self.parts.bounds.get(part).map(KeptKey::get), each)?;
         self.merge = Some((part + 1, merge));
         Ok(())
     }

@@ -1,7 +1,7 @@
 //! A run in memory: frames as they came, and a list of them that is sorted.
 
-use crate::frame::Frame;
-use crate::key::{Key, KeyRef, Ordinal};
+use crate::frame::RecordFrame;
+use crate::key::{KeptKey, KeyRef, Ordinal};
 use zerohop_model::error::Error;
 
 /// Bytes of a segment: a mapping of its own, on the node of the thread that fills it (`zerohop_memory::LARGE`).
@@ -9,7 +9,7 @@ const SEGMENT: usize = 4 << 20;
 
 /// A record of a run.
 #[derive(Debug, Clone, Copy)]
-struct Entry {
+struct RunEntry {
     prefix: u64,
     ordinal: Ordinal,
     segment: u32,
@@ -19,21 +19,21 @@ struct Entry {
 
 /// Records in memory.
 #[derive(Debug, Default)]
-pub(crate) struct Run {
+pub(crate) struct MemoryRun {
     /// Whole frames each. Those from `filled` on are empty.
     segments: Vec<Vec<u8>>,
     filled: usize,
-    entries: Vec<Entry>,
+    entries: Vec<RunEntry>,
     /// The keys at which parts may begin.
-    samples: Vec<Key>,
+    samples: Vec<KeptKey>,
 }
 
-impl Run {
+impl MemoryRun {
     /// Adds the frames of chunk `number`.
     pub(crate) fn add(&mut self, number: u64, mut frames: &[u8]) -> Result<(), Error> {
         let too_many = || Error::Internal("there are more records than can be sorted".to_owned());
         let mut next = Some(Ordinal::first_of(number).ok_or_else(too_many)?);
-        while let Some(frame) = Frame::at(frames) {
+        while let Some(frame) = RecordFrame::at(frames) {
             let ordinal = next.ok_or_else(too_many)?;
             next = ordinal.next();
             let segment = self.segment(frame.length);
@@ -43,7 +43,7 @@ impl Run {
             if key.is_sample(frame.length) {
                 self.samples.push(key.into());
             }
-            self.entries.push(Entry { prefix: key.prefix(), ordinal, segment: segment as u32, start });
+            self.entries.push(RunEntry { prefix: key.prefix(), ordinal, segment: segment as u32, start });
             frames = &frames[frame.length..];
         }
         match frames.is_empty() {
@@ -69,7 +69,7 @@ impl Run {
     /// Bytes of memory that are in use after `bytes` more.
     pub(crate) fn filled_with(&self, bytes: usize) -> u64 {
         let segments: usize = self.segments[..self.filled].iter().map(Vec::len).sum();
-        (segments + bytes + self.entries.len() * size_of::<Entry>()) as u64
+        (segments + bytes + self.entries.len() * size_of::<RunEntry>()) as u64
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -93,7 +93,7 @@ impl Run {
     }
 
     /// Takes the keys at which parts may begin.
-    pub(crate) fn take_samples(&mut self) -> Vec<Key> {
+    pub(crate) fn take_samples(&mut self) -> Vec<KeptKey> {
         std::mem::take(&mut self.samples)
     }
 
@@ -105,16 +105,16 @@ impl Run {
         self.filled = 0;
     }
 
-    fn frame(&self, entry: &Entry) -> Frame<'_> {
+    fn frame(&self, entry: &RunEntry) -> RecordFrame<'_> {
         let bytes = &self.segments[entry.segment as usize][entry.start as usize..];
-        Frame::at(bytes).unwrap_or(Frame { key: &[], record: &[], length: 0 })
+        RecordFrame::at(bytes).unwrap_or(RecordFrame { key: &[], record: &[], length: 0 })
     }
 
-    fn key(&self, entry: &Entry) -> KeyRef<'_> {
+    fn key(&self, entry: &RunEntry) -> KeyRef<'_> {
         KeyRef::of(entry.prefix, self.rest(entry), entry.ordinal)
     }
 
-    fn rest(&self, entry: &Entry) -> &[u8] {
+    fn rest(&self, entry: &RunEntry) -> &[u8] {
         KeyRef::rest(self.frame(entry).key)
     }
 
@@ -124,7 +124,7 @@ impl Run {
     }
 
     /// The frame of that record, and its ordinal.
-    pub(crate) fn frame_at(&self, at: usize) -> (Frame<'_>, Ordinal) {
+    pub(crate) fn frame_at(&self, at: usize) -> (RecordFrame<'_>, Ordinal) {
         let entry = &self.entries[at];
         (self.frame(entry), entry.ordinal)
     }

@@ -1,8 +1,8 @@
 //! A run on disk: sorted frames in compressed blocks, and in memory where each block lies.
 
-use crate::frame::Frame;
-use crate::key::{Key, KeyRef};
-use crate::run::Run;
+use crate::frame::RecordFrame;
+use crate::key::{KeptKey, KeyRef};
+use crate::run::MemoryRun;
 use libdeflater::Decompressor;
 use std::fs::File;
 use std::io;
@@ -32,9 +32,9 @@ pub(crate) struct SpillFile {
 
 /// Some frames of a run.
 #[derive(Debug)]
-pub(crate) struct Block {
+pub(crate) struct SpillBlock {
     /// The key of the first.
-    pub(crate) first: Key,
+    pub(crate) first: KeptKey,
     /// Bytes of all.
     pub(crate) bytes: u32,
     pub(crate) offset: u64,
@@ -47,7 +47,7 @@ pub(crate) struct Block {
 pub(crate) struct SpilledRun {
     pub(crate) file: Arc<File>,
     pub(crate) home: Home,
-    pub(crate) blocks: Vec<Block>,
+    pub(crate) blocks: Vec<SpillBlock>,
     /// Records of this chunk and later ones are passed over.
     pub(crate) limit: u64,
 }
@@ -66,16 +66,16 @@ impl SpillFile {
     }
 
     /// Writes a sorted run; says how many bytes that took, too.
-    pub(crate) fn write(&self, run: &Run) -> Result<(SpilledRun, u64), Error> {
+    pub(crate) fn write(&self, run: &MemoryRun) -> Result<(SpilledRun, u64), Error> {
         let (mut placed, mut all) = (0, 0);
         let mut compressor = BlockCompressor::new(LEVEL);
         let (mut raw, mut out) = (Vec::with_capacity(2 * BLOCK), Vec::with_capacity(2 * WRITE));
-        let mut blocks: Vec<Block> = Vec::new();
+        let mut blocks: Vec<SpillBlock> = Vec::new();
         for at in 0..run.records() {
             let (frame, ordinal) = run.frame_at(at);
             if raw.is_empty() {
                 let (offset, first) = (out.len() as u64, run.key_at(at).into());
-                blocks.push(Block { first, bytes: 0, offset, stored: 0 });
+                blocks.push(SpillBlock { first, bytes: 0, offset, stored: 0 });
             }
             frame.store(ordinal, &mut raw);
             if raw.len() >= BLOCK || at + 1 == run.records() {
@@ -175,7 +175,7 @@ impl<'r> SpillReader<'r> {
 
     /// The key and the bytes of the record; none at the end.
     pub(crate) fn record(&self) -> Option<(KeyRef<'_>, &[u8])> {
-        let (frame, ordinal) = Frame::stored_at(self.raw.get(self.at..)?)?;
+        let (frame, ordinal) = RecordFrame::stored_at(self.raw.get(self.at..)?)?;
         Some((KeyRef::new(frame.key, ordinal), frame.record))
     }
 
@@ -185,7 +185,7 @@ impl<'r> SpillReader<'r> {
     }
 
     fn step(&mut self) -> Result<(), Error> {
-        if let Some((frame, _)) = self.raw.get(self.at..).and_then(Frame::stored_at) {
+        if let Some((frame, _)) = self.raw.get(self.at..).and_then(RecordFrame::stored_at) {
             self.at += frame.length;
         }
         if self.at >= self.raw.len() { self.read_block() } else { Ok(()) }

@@ -1,9 +1,9 @@
 //! All runs of a sort, and who fills them.
 
-use crate::kept::{Kept, List, Loaded, Noted};
-use crate::key::Key;
-use crate::parts::Parts;
-use crate::run::Run;
+use crate::kept::{List, Loaded, Noted, RunFolder};
+use crate::key::KeptKey;
+use crate::parts::RecordParts;
+use crate::run::MemoryRun;
 use crate::spill::{SpillFile, SpilledRun};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -21,23 +21,23 @@ const OLDEST_KEPT: Duration = Duration::from_secs(600);
 
 /// Where the runs of all workers go.
 #[derive(Debug)]
-pub struct Store {
+pub struct RunStore {
     /// Bytes that all runs in memory may take together.
     memory: u64,
     /// Where the others go.
-    place: Place,
+    place: RunPlace,
     collectors: AtomicUsize,
     spilled_bytes: AtomicU64,
-    runs: Mutex<Runs>,
+    runs: Mutex<StoredRuns>,
 }
 
 /// Where runs go.
 #[derive(Debug)]
-enum Place {
+enum RunPlace {
     /// Those that do not fit into memory, to files without a name in this folder, one for each thread.
     Unnamed(PathBuf),
     /// All, to one file, to be merged by other processes as well.
-    Kept(Kept, Mutex<Option<Spills>>),
+    Kept(RunFolder, Mutex<Option<Spills>>),
 }
 
 /// The file that the runs of a thread go to, and the list of runs, where they are kept.
@@ -48,38 +48,45 @@ struct Spills {
 }
 
 #[derive(Debug, Default)]
-struct Runs {
-    memory: Vec<Run>,
+struct StoredRuns {
+    memory: Vec<MemoryRun>,
     spilled: Vec<SpilledRun>,
     /// The keys at which parts may begin.
-    samples: Vec<Key>,
+    samples: Vec<KeptKey>,
 }
 
-impl Store {
+impl RunStore {
     /// A store of so many bytes of memory; what does not fit goes to unnamed files in `folder`.
     pub fn new(memory: u64, folder: PathBuf) -> Self {
-        Store::at(memory, Place::Unnamed(folder))
+        RunStore::at(memory, RunPlace::Unnamed(folder))
     }
 
     /// A store of so many bytes of memory whose runs are kept for every process that sorts the same.
-    pub fn kept(memory: u64, kept: Kept) -> Self {
-        Store::at(memory, Place::Kept(kept, Mutex::default()))
+    pub fn kept(memory: u64, kept: RunFolder) -> Self {
+        RunStore::at(memory, RunPlace::Kept(kept, Mutex::default()))
     }
 
-    fn at(memory: u64, place: Place) -> Self {
+    fn at(memory: u64, place: RunPlace) -> Self {
         let (collectors, spilled_bytes) = (AtomicUsize::new(0), AtomicU64::new(0));
-        Store { memory, place, collectors, spilled_bytes, runs: Mutex::default() }
+        RunStore { memory, place, collectors, spilled_bytes, runs: Mutex::default() }
     }
 
     /// What one more thread adds its chunks to.
     pub fn collector(&self) -> Collector<'_> {
         self.collectors.fetch_add(1, Ordering::Relaxed);
-        Collector { store: self, run: Run::default(), chunks: Vec::new(), oldest: None, kept: Vec::new(), file: None }
+        Collector {
+            store: self,
+            run: MemoryRun::default(),
+            chunks: Vec::new(),
+            oldest: None,
+            kept: Vec::new(),
+            file: None,
+        }
     }
 
     /// Whether all runs are kept.
     pub fn keeps(&self) -> bool {
-        matches!(self.place, Place::Kept(..))
+        matches!(self.place, RunPlace::Kept(..))
     }
 
     /// Takes all runs that any process has kept, to be merged here, once all have finished. Of attempts before this one
@@ -89,11 +96,11 @@ impl Store {
     /// # Errors
     /// [`Error::Kept`]: what cannot be read, or is not what was finished.
     pub fn take_up(&self, limits: &[u64], wanted: impl Iterator<Item = u64>) -> Result<BTreeMap<u64, Vec<u8>>, Error> {
-        let Place::Kept(kept, _) = &self.place else { return Ok(BTreeMap::new()) };
+        let RunPlace::Kept(kept, _) = &self.place else { return Ok(BTreeMap::new()) };
         let Loaded { runs, samples, noted } = kept.read(limits, wanted)?;
         let stored = |run: &SpilledRun| run.blocks.iter().map(|block| u64::from(block.stored)).sum::<u64>();
         self.spilled_bytes.store(runs.iter().map(stored).sum(), Ordering::Relaxed);
-        *self.runs() = Runs { memory: Vec::new(), spilled: runs, samples };
+        *self.runs() = StoredRuns { memory: Vec::new(), spilled: runs, samples };
         Ok(noted)
     }
 
@@ -103,16 +110,16 @@ impl Store {
     }
 
     /// All that was added, once all collectors have finished, in parts of about so many bytes.
-    pub fn parts(&self, part_bytes: usize) -> Parts {
+    pub fn parts(&self, part_bytes: usize) -> RecordParts {
         let runs = std::mem::take(&mut *self.runs());
-        Parts::new((runs.memory, runs.spilled), runs.samples, part_bytes, self.memory)
+        RecordParts::new((runs.memory, runs.spilled), runs.samples, part_bytes, self.memory)
     }
 
     /// What one more thread writes its runs to.
     fn spills(&self) -> Result<Spills, Error> {
         match &self.place {
-            Place::Unnamed(folder) => Ok(Spills { blocks: SpillFile::unnamed(folder)?, list: None }),
-            Place::Kept(kept, file) => {
+            RunPlace::Unnamed(folder) => Ok(Spills { blocks: SpillFile::unnamed(folder)?, list: None }),
+            RunPlace::Kept(kept, file) => {
                 let mut file = file.lock().unwrap_or_else(PoisonError::into_inner);
                 if let Some(spills) = &*file {
                     return Ok(spills.clone());
@@ -123,15 +130,15 @@ impl Store {
         }
     }
 
-    fn runs(&self) -> MutexGuard<'_, Runs> {
+    fn runs(&self) -> MutexGuard<'_, StoredRuns> {
         self.runs.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 /// One thread's run.
 pub struct Collector<'s> {
-    store: &'s Store,
-    run: Run,
+    store: &'s RunStore,
+    run: MemoryRun,
     /// The chunks in it, where runs are kept, and when the first came.
     chunks: Vec<Noted>,
     oldest: Option<Instant>,

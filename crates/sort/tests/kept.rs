@@ -7,10 +7,10 @@ use std::io::Write;
 use std::path::Path;
 use zerohop_model::error::Error;
 use zerohop_model::sink::Collect;
-use zerohop_sort::{Kept, KeyRef, Parts, Store, push_frame};
+use zerohop_sort::{KeyRef, RecordParts, RunFolder, RunStore, push_frame};
 
-fn kept(folder: &Path, attempt: usize, rank: usize) -> Kept {
-    Kept { folder: folder.to_owned(), kind: "records", attempt, rank }
+fn kept(folder: &Path, attempt: usize, rank: usize) -> RunFolder {
+    RunFolder { folder: folder.to_owned(), kind: "records", attempt, rank }
 }
 
 /// The frames of a chunk: keys, with records that name chunk and place.
@@ -28,7 +28,7 @@ fn frames(number: u64, keys: &[u8]) -> Vec<u8> {
 
 /// Has one process keep these chunks, and says which of them it knows to be kept.
 fn keep(folder: &Path, (attempt, rank): (usize, usize), chunks: &[(u64, Vec<u8>)], memory: u64) -> Vec<u64> {
-    let store = Store::kept(memory, kept(folder, attempt, rank));
+    let store = RunStore::kept(memory, kept(folder, attempt, rank));
     let (mut threads, mut known) = ([store.collector(), store.collector()], Vec::new());
     for (number, keys) in chunks {
         let thread = &mut threads[(number % 2) as usize];
@@ -44,7 +44,7 @@ fn keep(folder: &Path, (attempt, rank): (usize, usize), chunks: &[(u64, Vec<u8>)
 }
 
 /// The records of each part.
-fn records(parts: &Parts) -> Vec<Vec<String>> {
+fn records(parts: &RecordParts) -> Vec<Vec<String>> {
     let mut merger = parts.merger();
     let mut of_part = |part| {
         let mut out = Vec::new();
@@ -60,7 +60,7 @@ fn records(parts: &Parts) -> Vec<Vec<String>> {
 
 /// The same, of one process that keeps nothing.
 fn in_parts(chunks: &[Vec<u8>]) -> Vec<Vec<String>> {
-    let store = Store::new(1 << 30, std::env::temp_dir());
+    let store = RunStore::new(1 << 30, std::env::temp_dir());
     let mut collector = store.collector();
     (0..).zip(chunks).for_each(|(number, keys)| collector.add(number, &frames(number, keys)).unwrap());
     collector.finish().unwrap();
@@ -104,7 +104,7 @@ proptest! {
         }
         limits.pop();
         for rank in [0, 7] {
-            let store = Store::kept(memory, kept(folder.path(), limits.len(), rank));
+            let store = RunStore::kept(memory, kept(folder.path(), limits.len(), rank));
             let noted = store.take_up(&limits, 0..chunks.len() as u64).unwrap();
             prop_assert_eq!(noted.len(), chunks.len());
             prop_assert_eq!(records(&store.parts(1)), in_parts(&chunks));
@@ -121,7 +121,7 @@ fn what_is_missing_or_there_twice_is_told() {
     keep(folder.path(), (0, 0), &chunks[..2], 1 << 30);
     keep(folder.path(), (0, 1), &chunks[2..], 1 << 30);
     let take_up = |limits: &[u64], chunks| {
-        let store = Store::kept(1 << 30, kept(folder.path(), 9, 0));
+        let store = RunStore::kept(1 << 30, kept(folder.path(), 9, 0));
         match store.take_up(limits, 0..chunks) {
             Ok(noted) => Ok(noted.len()),
             Err(Error::Kept { source, .. }) => Err(source.to_string()),

@@ -4,7 +4,7 @@
 use proptest::prelude::*;
 use zerohop_model::error::Error;
 use zerohop_model::sink::Collect;
-use zerohop_sort::{KeyRef, Store, push_frame};
+use zerohop_sort::{KeyRef, RunStore, push_frame};
 
 /// A key, and how much its record holds beside its number.
 type Record = (Vec<u8>, usize);
@@ -39,7 +39,7 @@ fn numbered(chunks: &[Vec<Record>]) -> Vec<Chunk> {
 /// All parts as they come out, by so many collectors, with so much memory; and how much was spilled.
 fn sorted(chunks: &[Chunk], collectors: usize, memory: u64) -> (Vec<Vec<Vec<u8>>>, u64) {
     let folder = tempfile::tempdir().unwrap();
-    let store = Store::new(memory, folder.path().to_owned());
+    let store = RunStore::new(memory, folder.path().to_owned());
     let mut all: Vec<_> = (0..collectors).map(|_| store.collector()).collect();
     for (number, chunk) in chunks.iter().enumerate().rev() {
         all[number * 7 % collectors].add(number as u64, &frames(chunk)).unwrap();
@@ -125,7 +125,7 @@ fn parts_hold_neighbouring_keys_and_are_many() {
 }
 
 /// How many parts have records with each key.
-fn parts_of_keys(parts: &zerohop_sort::Parts) -> Vec<(Vec<u8>, usize)> {
+fn parts_of_keys(parts: &zerohop_sort::RecordParts) -> Vec<(Vec<u8>, usize)> {
     let mut seen: Vec<(Vec<u8>, usize)> = Vec::new();
     for part in 0..parts.count() {
         let mut of_part: Vec<Vec<u8>> = Vec::new();
@@ -150,7 +150,7 @@ fn equal_keys_are_in_one_part_where_that_is_wanted() {
     let records: Vec<_> =
         (0..90_000u32).map(|number| (vec![(number % 3) as u8], vec![(number % 3) as u8; 96])).collect();
     let of = |records: &[(Vec<u8>, Vec<u8>)]| {
-        let store = Store::new(1 << 30, ".".into());
+        let store = RunStore::new(1 << 30, ".".into());
         let mut collector = store.collector();
         collector.add(0, &frames(records)).unwrap();
         collector.finish().unwrap();
@@ -163,7 +163,7 @@ fn equal_keys_are_in_one_part_where_that_is_wanted() {
 
 #[test]
 fn a_folder_that_cannot_be_written_to_is_named() {
-    let store = Store::new(1, "/nowhere".into());
+    let store = RunStore::new(1, "/nowhere".into());
     let mut collector = store.collector();
     let chunk = frames(&[(vec![1], vec![2; 100])]);
     collector.add(0, &chunk).unwrap();
@@ -175,7 +175,7 @@ fn a_folder_that_cannot_be_written_to_is_named() {
 
 #[test]
 fn what_is_no_frame_is_refused() {
-    let store = Store::new(1 << 20, ".".into());
+    let store = RunStore::new(1 << 20, ".".into());
     let chunk = frames(&[(vec![1], vec![2; 100])]);
     for length in 1..chunk.len() {
         assert!(store.collector().add(0, &chunk[..length]).is_err(), "{length}");

@@ -13,7 +13,7 @@ use std::collections::{HashMap, VecDeque};
 use xxhash_rust::xxh3::xxh3_64;
 use zerohop_model::chunk::Span;
 use zerohop_model::error::shown;
-use zerohop_model::instance::{Answer, Line};
+use zerohop_model::instance::{Answer, AnswerLine};
 use zerohop_model::measurement::Tally;
 use zerohop_model::record::{FIRST, LAST, PAIRED, PROPER_PAIR, SECONDARY, SUPPLEMENTARY, UNMAPPED};
 
@@ -281,7 +281,7 @@ impl Ledger {
             (true, 0) => PAIRED | FIRST,
             (true, _) => PAIRED | LAST,
         };
-        open.answer.lines.push(Line { text, comment, failed_filters, has_qualities, pair_flags, fragment });
+        open.answer.lines.push(AnswerLine { text, comment, failed_filters, has_qualities, pair_flags, fragment });
         open.owners.push(current.fragment as u32);
         self.current = Some(current);
         Ok(())

@@ -6,7 +6,7 @@ use crate::fault::read_fault;
 use std::fs::File;
 use std::io::{BufRead, Read};
 use std::path::Path;
-use zerohop_cram::{Reference, ReferenceBuilder};
+use zerohop_cram::{CramReference, CramReferenceBuilder};
 use zerohop_model::error::InputError;
 
 /// Refuses early what [`for_cram`] refuses later: looks at the first byte alone.
@@ -33,7 +33,7 @@ fn needed(error: InputError) -> InputError {
 ///
 /// # Errors
 /// As [`super::read`]; memory that cannot be had.
-pub fn for_cram(path: &Path, with_md5: bool) -> Result<Reference, InputError> {
+pub fn for_cram(path: &Path, with_md5: bool) -> Result<CramReference, InputError> {
     check_file(path)?;
     let from_file = match is_gzip(path) {
         true => None,
@@ -50,9 +50,9 @@ fn is_gzip(path: &Path) -> bool {
     File::open(path).is_ok_and(|mut file| file.read_exact(&mut first).is_ok()) && zerohop_bgzf::is_member(&first)
 }
 
-fn build(path: &Path, with_md5: bool, in_memory: bool) -> Result<Option<Reference>, InputError> {
+fn build(path: &Path, with_md5: bool, in_memory: bool) -> Result<Option<CramReference>, InputError> {
     let fault = |e: std::io::Error| InputError::new(path, format!("its bases cannot be kept for CRAM: {e}"));
-    let mut builder = ReferenceBuilder::new(with_md5, in_memory).map_err(fault)?;
+    let mut builder = CramReferenceBuilder::new(with_md5, in_memory).map_err(fault)?;
     let mut capitals = Vec::new();
     read_lines(path, |piece, place| {
         match piece {

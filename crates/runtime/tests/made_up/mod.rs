@@ -10,7 +10,7 @@ use zerohop_model::alignment::Alignments;
 use zerohop_model::chunk::{Chunk, ReadSpans, Span, Ticket};
 use zerohop_model::error::{Error, InputError};
 use zerohop_model::plan::{HugePages, Pages, Placement, Plan, WorkerPlan};
-use zerohop_model::sink::{Access, Encoder, OfRead, Sink};
+use zerohop_model::sink::{Encoder, OfRead, OutputAccess, Sink};
 use zerohop_model::source::{Claim, Claimed, Deal, Emit, Emitted, Lane, Parse};
 use zerohop_runtime::{Job, Mapping, Order, Outcome, Progress, run};
 
@@ -120,7 +120,7 @@ impl Parse for OneRead {
 
 pub struct Memory {
     pub files: Vec<Mutex<Vec<u8>>>,
-    pub access: Access,
+    pub access: OutputAccess,
     pub fault: Fault,
 }
 
@@ -129,7 +129,7 @@ impl Sink for Memory {
         self.files.len()
     }
 
-    fn access(&self) -> Access {
+    fn access(&self) -> OutputAccess {
         self.access
     }
 
@@ -199,7 +199,7 @@ pub struct Shape {
     pub workers: usize,
     /// Which lanes have an emitter, in turn.
     pub emitted: [bool; 3],
-    pub access: Access,
+    pub access: OutputAccess,
     pub files: usize,
     pub order: Order,
 }
@@ -213,7 +213,7 @@ pub fn shapes() -> impl Iterator<Item = Shape> {
     let bools = [false, true];
     let emitted = bools.into_iter().flat_map(move |a| bools.into_iter().map(move |b| [a, b, a != b]));
     emitted.flat_map(|emitted| {
-        [Access::Positioned, Access::Sequential].into_iter().flat_map(move |access| {
+        [OutputAccess::Positioned, OutputAccess::Sequential].into_iter().flat_map(move |access| {
             [(1, 1), (3, 1), (8, 1), (3, 4)].into_iter().map(move |(workers, files)| Shape {
                 workers,
                 emitted,
