@@ -3,16 +3,17 @@
 //! A file is a row of stretches of compressed bytes, and becomes a chain of pieces of text. A worker that wants text
 //!
 //! 1. takes the next stretch, looks for the first block in it, and inflates from there, without the 32 KiB of text
-//!    before it ([`Chain::inflate_ahead`]);
+//!    before it ([`PieceChain::inflate_ahead`]);
 //! 2. *links* such pieces, if nobody does it just now (a `try_lock`): in order, each gets its number and the window
 //!    before it, from which the one behind it follows. That alone is serial;
-//! 3. takes a job ([`Chain::do_next`]): puts text for the marks of a linked piece, computes CRCs and marks records.
+//! 3. takes a job ([`PieceChain::do_next`]): puts text for the marks of a linked piece, computes CRCs and marks
+//!    records.
 //!
 //! Where a stretch does not begin with the place that the chain has come to (it was no block, or there is none), the
 //! job is to inflate from the right place, up to the next one that fits. So it is, too, where nobody has taken the
 //! stretch yet: one worker, or one for each file of a pair, inflates everything that way.
 
-use crate::content::State;
+use crate::content::StretchStart;
 use crate::fault::gzip_fault;
 use crate::regular::{Regular, Stretch, Tail};
 use crate::segment::Segment;
@@ -35,19 +36,19 @@ const PIECE_TEXT: usize = 1 << 22;
 
 /// The members before a piece: the open one, and the bytes of text of all.
 #[derive(Default)]
-pub(crate) struct Members {
+pub(crate) struct MembersBefore {
     open: Member,
     text: u64,
 }
 
 /// What is to be done with a piece whose place is known.
-enum Job {
+enum PieceJob {
     Resolve { number: u64, ahead: Ahead, window: Arc<[u8]> },
     Inflate { number: u64, place: Place, window: Arc<[u8]>, limit: u64 },
 }
 
 /// What a worker made of a stretch: nothing if there is no block in it, or if it is for the chain to inflate.
-type Found = Option<Ahead>;
+type SurveyedPiece = Option<Ahead>;
 
 /// A piece that was inflated without its window, in memory of this node.
 struct Ahead {
@@ -60,7 +61,7 @@ struct Linking {
     place: Place,
     window: Arc<[u8]>,
     /// Stretches that were inflated and not linked; not those that a worker is at.
-    found: BTreeMap<u64, Found>,
+    found: BTreeMap<u64, SurveyedPiece>,
     /// The number of the next piece.
     number: u64,
     /// The piece before it is being inflated: where it ends is not known yet.
@@ -69,23 +70,23 @@ struct Linking {
 }
 
 /// The pieces of one file.
-pub(crate) struct Chain {
+pub(crate) struct PieceChain {
     file: Arc<Regular>,
     /// The next stretch to be inflated.
     next: AtomicU64,
     /// Pieces that are linked, less the stretches that they lie in.
     surplus: AtomicI64,
-    found: SegQueue<(u64, Found)>,
+    found: SegQueue<(u64, SurveyedPiece)>,
     /// How the piece that the chain waits for ends, and the window behind it; none if it could not be read.
     inflated: SegQueue<Option<(End, Vec<u8>)>>,
-    jobs: SegQueue<Job>,
+    jobs: SegQueue<PieceJob>,
     linking: Mutex<Linking>,
     /// Memory of symbols, and of the text behind them, that are used up.
     spare: (Spare<u16>, Spare),
     serial_nanos: AtomicU64,
 }
 
-impl Chain {
+impl PieceChain {
     /// The chain of a file of plain gzip, of which about so many `pieces` are in work at a time.
     pub(crate) fn new(file: Arc<Regular>, pieces: usize) -> Self {
         let linking = Linking {
@@ -96,7 +97,7 @@ impl Chain {
             waits: false,
             ended: false,
         };
-        Chain {
+        PieceChain {
             file,
             next: AtomicU64::new(0),
             surplus: AtomicI64::new(0),
@@ -138,7 +139,7 @@ impl Chain {
     }
 
     /// Inflates what begins in a stretch. What cannot be read is left to whoever comes to it in order.
-    fn find(&self, index: u64) -> Found {
+    fn find(&self, index: u64) -> SurveyedPiece {
         let (start, end) = (index * GZIP_STRETCH, self.file.stretch_end(index));
         self.with_bytes(start, end + BEHIND, |data| {
             let start = zerohop_gzip::find_block(&data, start * 8, end * 8)?;
@@ -200,7 +201,7 @@ impl Chain {
         if let Some(ahead) = found.take_if(|ahead| linking.place.is_block_at(ahead.piece.start)) {
             let (end, behind) = (ahead.piece.end().clone(), ahead.piece.window(&window));
             self.go_on(linking, Some((end, behind)));
-            self.jobs.push(Job::Resolve { number, ahead, window });
+            self.jobs.push(PieceJob::Resolve { number, ahead, window });
             return true;
         }
         // What begins before the place was none.
@@ -210,7 +211,7 @@ impl Chain {
         }
         let limit = ahead.unwrap_or(self.file.stretch_end(index) * 8);
         linking.waits = true;
-        self.jobs.push(Job::Inflate { number, place: linking.place.clone(), window, limit });
+        self.jobs.push(PieceJob::Inflate { number, place: linking.place.clone(), window, limit });
         true
     }
 
@@ -226,15 +227,15 @@ impl Chain {
         }
     }
 
-    fn do_job(&self, job: Job, text: Vec<u8>) -> (u64, Result<Stretch, InputError>) {
+    fn do_job(&self, job: PieceJob, text: Vec<u8>) -> (u64, Result<Stretch, InputError>) {
         match job {
-            Job::Resolve { number, ahead: Ahead { piece, node }, window } => {
+            PieceJob::Resolve { number, ahead: Ahead { piece, node }, window } => {
                 let (inflated, symbols, rest) = piece.resolve(&window, text);
                 self.spare.0.give_back(node, symbols);
                 self.spare.1.give_back(node, rest);
                 (number, self.mark(number, inflated))
             }
-            Job::Inflate { number, place, window, limit } => {
+            PieceJob::Inflate { number, place, window, limit } => {
                 let start = place.byte();
                 let end = (limit / 8).max(start) + ENOUGH as u64;
                 let limits = PieceLimits { bit: limit, text: PIECE_TEXT };
@@ -268,8 +269,8 @@ impl Chain {
     /// A fault in it, with its place in the text.
     pub(crate) fn settle(
         &self,
-        state: &mut State,
-        members: &mut Members,
+        state: &mut StretchStart,
+        members: &mut MembersBefore,
         piece: Result<Stretch, InputError>,
     ) -> Result<(Segment, bool), InputError> {
         let mut piece = piece?;

@@ -19,11 +19,11 @@ impl Writer {
 
 /// Numbers being read; `None` where the bytes end too early or hold no number.
 #[derive(Debug)]
-pub(crate) struct Reader<'b> {
+pub(crate) struct CompactReader<'b> {
     pub(crate) bytes: &'b [u8],
 }
 
-impl Reader<'_> {
+impl CompactReader<'_> {
     pub(crate) fn take(&mut self) -> Option<u64> {
         let mut number = 0;
         for shift in (0..64).step_by(7) {
@@ -51,7 +51,7 @@ mod tests {
         ) {
             let mut writer = Writer::default();
             numbers.iter().for_each(|&number| writer.put(number));
-            let mut reader = Reader { bytes: &writer.bytes };
+            let mut reader = CompactReader { bytes: &writer.bytes };
             for &number in &numbers {
                 prop_assert_eq!(reader.take(), Some(number));
             }
@@ -60,7 +60,7 @@ mod tests {
 
         #[test]
         fn any_bytes_are_read_without_harm(bytes in proptest::collection::vec(any::<u8>(), 0..50)) {
-            let mut reader = Reader { bytes: &bytes };
+            let mut reader = CompactReader { bytes: &bytes };
             while reader.take().is_some() {}
         }
     }

@@ -2,14 +2,14 @@
 
 use crate::bam::First;
 use crate::bam::mark::{self as bam_mark, BamState};
-use crate::compact::{Reader, Writer};
-use crate::parse::Format;
-use crate::segment::{LineState, Marks, guess_state, mark_fastq};
+use crate::compact::{CompactReader, Writer};
+use crate::parse::TextFormat;
+use crate::segment::{LineState, RecordMarks, guess_state, mark_fastq};
 
 /// What a file holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Content {
-    Text(Format),
+    Text(TextFormat),
     /// Records of BAM behind a header of so many bytes that names so many contigs.
     Bam {
         header: u64,
@@ -21,7 +21,7 @@ pub(crate) enum Content {
 
 /// Where a stretch of text starts.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) enum State {
+pub(crate) enum StretchStart {
     Lines(LineState),
     Records(BamState),
 }
@@ -29,19 +29,23 @@ pub(crate) enum State {
 /// A number behind those of lines: two more follow.
 const RECORDS: u64 = 8;
 
-impl State {
+impl StretchStart {
     pub(crate) fn put(self, out: &mut Writer) {
         match self {
-            State::Lines(state) => out.put(state.to_number()),
-            State::Records(BamState { skip, open }) => [RECORDS, skip, open].into_iter().for_each(|n| out.put(n)),
+            StretchStart::Lines(state) => out.put(state.to_number()),
+            StretchStart::Records(BamState { skip, open }) => {
+                [RECORDS, skip, open].into_iter().for_each(|n| out.put(n))
+            }
         }
     }
 
     /// What is open before a stretch of BAM that starts in `state` and was marked as if it started in this one, with
     /// nothing open; `None` if it must be marked anew.
-    pub(crate) fn goes_on_with(self, state: State) -> Option<u64> {
+    pub(crate) fn goes_on_with(self, state: StretchStart) -> Option<u64> {
         match (self, state) {
-            (State::Records(guess), State::Records(state)) if guess.skip == state.skip && guess.open == 0 => {
+            (StretchStart::Records(guess), StretchStart::Records(state))
+                if guess.skip == state.skip && guess.open == 0 =>
+            {
                 Some(state.open)
             }
             _ => None,
@@ -51,15 +55,15 @@ impl State {
     /// The same, with something else open.
     pub(crate) fn with_open(self, open: u64) -> Self {
         match self {
-            State::Lines(_) => self,
-            State::Records(state) => State::Records(BamState { open, ..state }),
+            StretchStart::Lines(_) => self,
+            StretchStart::Records(state) => StretchStart::Records(BamState { open, ..state }),
         }
     }
 
-    pub(crate) fn take(from: &mut Reader<'_>) -> Option<Self> {
+    pub(crate) fn take(from: &mut CompactReader<'_>) -> Option<Self> {
         match from.take()? {
-            RECORDS => Some(State::Records(BamState { skip: from.take()?, open: from.take()? })),
-            number => LineState::from_number(number).map(State::Lines),
+            RECORDS => Some(StretchStart::Records(BamState { skip: from.take()?, open: from.take()? })),
+            number => LineState::from_number(number).map(StretchStart::Lines),
         }
     }
 }
@@ -67,8 +71,8 @@ impl State {
 /// The marks of a stretch.
 #[derive(Debug)]
 pub(crate) struct Marked {
-    pub(crate) marks: Marks,
-    pub(crate) after: State,
+    pub(crate) marks: RecordMarks,
+    pub(crate) after: StretchStart,
     /// For BAM: what stands for the name of the first read, if a read before it may be its mate ([`BamState::open`]).
     pub(crate) opening: u64,
 }
@@ -85,32 +89,34 @@ impl Content {
     }
 
     /// The state of the first stretch of a file.
-    pub(crate) fn start(self) -> State {
+    pub(crate) fn start(self) -> StretchStart {
         match self {
-            Content::Text(_) => State::Lines(LineState::RECORD_START),
-            Content::Bam { header, .. } => State::Records(BamState { skip: header, open: 0 }),
+            Content::Text(_) => StretchStart::Lines(LineState::RECORD_START),
+            Content::Bam { header, .. } => StretchStart::Records(BamState { skip: header, open: 0 }),
         }
     }
 
     /// The state of another stretch, by its text.
-    pub(crate) fn guess(self, text: &[u8]) -> State {
+    pub(crate) fn guess(self, text: &[u8]) -> StretchStart {
         match self {
-            Content::Text(_) => State::Lines(guess_state(text).unwrap_or(LineState::RECORD_START)),
-            Content::Bam { contigs, .. } => State::Records(BamState { skip: bam_mark::guess(text, contigs), open: 0 }),
+            Content::Text(_) => StretchStart::Lines(guess_state(text).unwrap_or(LineState::RECORD_START)),
+            Content::Bam { contigs, .. } => {
+                StretchStart::Records(BamState { skip: bam_mark::guess(text, contigs), open: 0 })
+            }
         }
     }
 
     /// Marks a stretch that starts in `state`; `behind` gives up to so many bytes of what follows.
-    pub(crate) fn mark(self, text: &[u8], state: State, behind: impl FnOnce(usize) -> Vec<u8>) -> Marked {
+    pub(crate) fn mark(self, text: &[u8], state: StretchStart, behind: impl FnOnce(usize) -> Vec<u8>) -> Marked {
         match state {
-            State::Lines(state) => {
+            StretchStart::Lines(state) => {
                 let (marks, after) = mark_fastq(text, state);
-                Marked { marks, after: State::Lines(after), opening: 0 }
+                Marked { marks, after: StretchStart::Lines(after), opening: 0 }
             }
-            State::Records(state) => {
-                let bam_mark::Marked { marks, after, opening, .. } =
+            StretchStart::Records(state) => {
+                let bam_mark::MarkedRecords { marks, after, opening, .. } =
                     bam_mark::mark(text, state, |bytes| Some(behind(bytes)));
-                Marked { marks, after: State::Records(after), opening }
+                Marked { marks, after: StretchStart::Records(after), opening }
             }
         }
     }
@@ -119,7 +125,7 @@ impl Content {
 impl Marked {
     /// Makes good that a stretch was marked as if it started in `guess`, if that can be done without its text; false
     /// otherwise.
-    pub(crate) fn correct(&mut self, guess: State, state: State) -> bool {
+    pub(crate) fn correct(&mut self, guess: StretchStart, state: StretchStart) -> bool {
         if guess == state {
             return true;
         }

@@ -3,14 +3,14 @@
 //! ([`Table`]).
 //!
 //! Reads are mostly of one length, so the bases of a stretch's records are kept as runs: a few bytes. Where they are
-//! not, they are two bytes a record ([`Runs`]), on the rank that counts it and on the one that adds up.
+//! not, they are two bytes a record ([`RecordRuns`]), on the rank that counts it and on the one that adds up.
 
-use crate::compact::{Reader, Writer};
-use crate::content::State;
-use crate::cutter::Place;
+use crate::compact::{CompactReader, Writer};
+use crate::content::StretchStart;
+use crate::cutter::UnitPlace;
 use crate::regular::{Front, Regular, Stretch};
-use crate::runs::{Run, Runs};
-use crate::segment::Marks;
+use crate::runs::{RecordRun, RecordRuns};
+use crate::segment::RecordMarks;
 use crate::table::{Before, ChunkStart, Table};
 use std::ops::Range;
 use std::sync::Mutex;
@@ -22,8 +22,8 @@ use zerohop_model::error::InputError;
 /// What was counted of a stretch, before it is known what lies before it.
 #[derive(Debug, Clone, PartialEq)]
 struct Count {
-    guess: State,
-    after: State,
+    guess: StretchStart,
+    after: StretchStart,
     /// Of BAM: what stands for the name of the first read ([`Marked::opening`](crate::content::Marked)).
     opening: u64,
     /// Offsets in the file of the first byte that was read, and of the first one behind.
@@ -35,7 +35,7 @@ struct Count {
     /// Bases before the first record that begins here; all of them if none does.
     open: u64,
     /// The records that begin here; of the last one only what lies here.
-    runs: Vec<Run>,
+    runs: Vec<RecordRun>,
     /// How many of them begin where only line ends follow, and whether there is nothing else here: at the end of a file
     /// they are none.
     blank: u64,
@@ -46,13 +46,13 @@ struct Count {
 
 impl Count {
     fn new(stretch: &Stretch) -> Self {
-        let Marks { starts, bases_before, bases, .. } = &stretch.marked.marks;
+        let RecordMarks { starts, bases_before, bases, .. } = &stretch.marked.marks;
         let ends = bases_before.iter().skip(1).chain(std::iter::once(bases));
         let mut runs = Vec::new();
         for (start, end) in bases_before.iter().zip(ends).take(starts.len()) {
-            push(&mut runs, Run { bases: u64::from(end - start), records: 1 });
+            push(&mut runs, RecordRun { bases: u64::from(end - start), records: 1 });
         }
-        let is_text = matches!(stretch.guess, State::Lines(_));
+        let is_text = matches!(stretch.guess, StretchStart::Lines(_));
         let is_empty_line = |b: &u8| is_text && matches!(b, b'\n' | b'\r');
         let text_end = stretch.text.iter().rposition(|b| !is_empty_line(b)).map_or(0, |last| last + 1);
         Count {
@@ -80,12 +80,12 @@ impl Count {
         self.runs.iter().for_each(|run| run.put(out));
     }
 
-    fn read(from: &mut Reader<'_>) -> Option<Self> {
-        let (guess, after) = (State::take(from)?, State::take(from)?);
+    fn read(from: &mut CompactReader<'_>) -> Option<Self> {
+        let (guess, after) = (StretchStart::take(from)?, StretchStart::take(from)?);
         let [start, length, text, open] = [from.take()?, from.take()?, from.take()?, from.take()?];
         let (blank, is_blank) = (from.take()?, from.take()? == 1);
         let [opening, reads, digest, runs] = [from.take()?, from.take()?, from.take()?, from.take()?];
-        let runs = (0..runs).map(|_| Run::take(from)).collect::<Option<_>>()?;
+        let runs = (0..runs).map(|_| RecordRun::take(from)).collect::<Option<_>>()?;
         Some(Count {
             guess,
             after,
@@ -102,7 +102,7 @@ impl Count {
     }
 
     /// Makes good that it was counted as if it started in another state, if that can be done without its text.
-    fn correct(mut self, state: State) -> Option<Self> {
+    fn correct(mut self, state: StretchStart) -> Option<Self> {
         if self.guess == state {
             return Some(self);
         }
@@ -122,7 +122,7 @@ impl Count {
 }
 
 /// Adds to a list of runs.
-fn push(runs: &mut Vec<Run>, run: Run) {
+fn push(runs: &mut Vec<RecordRun>, run: RecordRun) {
     match runs.last_mut() {
         Some(last) if last.bases == run.bases => last.records += run.records,
         _ => runs.push(run),
@@ -187,7 +187,7 @@ fn share(file: &Regular, rank: usize, ranks: usize) -> Range<u64> {
 /// # Errors
 /// A stretch that cannot be read.
 pub(crate) fn add_up(files: &[Regular], counts: &[Vec<u8>], cut: Cut, first: Option<u64>) -> Result<Table, InputError> {
-    let mut readers: Vec<Reader<'_>> = counts.iter().map(|bytes| Reader { bytes }).collect();
+    let mut readers: Vec<CompactReader<'_>> = counts.iter().map(|bytes| CompactReader { bytes }).collect();
     let (mut starts, mut lengths, mut contents) = (Vec::new(), Vec::new(), Vec::new());
     let first = first.unwrap_or(u64::MAX);
     let mut fragments = first;
@@ -214,11 +214,11 @@ pub(crate) fn add_up(files: &[Regular], counts: &[Vec<u8>], cut: Cut, first: Opt
 /// What was added up of a file.
 struct Sum {
     front: Front,
-    place: Place,
+    place: UnitPlace,
     reads: u64,
     starts: Vec<Before>,
     /// All records so far but the last one, which may go on.
-    runs: Runs,
+    runs: RecordRuns,
     open: Option<u64>,
     /// Records behind the last byte so far that is no line end.
     blank: u64,
@@ -228,8 +228,8 @@ struct Sum {
 
 impl Sum {
     fn new(file: &Regular) -> Self {
-        let (front, place, content) = (file.start(), Place::default(), Xxh3::new());
-        Sum { front, place, reads: 0, starts: Vec::new(), runs: Runs::default(), open: None, blank: 0, content }
+        let (front, place, content) = (file.start(), UnitPlace::default(), Xxh3::new());
+        Sum { front, place, reads: 0, starts: Vec::new(), runs: RecordRuns::default(), open: None, blank: 0, content }
     }
 
     fn add(&mut self, file: &Regular, index: u64, counted: Option<Count>) -> Result<(), InputError> {
@@ -256,16 +256,16 @@ impl Sum {
         let open = last.bases;
         last.records -= 1;
         if let Some(bases) = self.open.replace(open) {
-            self.runs.push(Run { bases, records: 1 });
+            self.runs.push(RecordRun { bases, records: 1 });
         }
         runs.into_iter().filter(|run| run.records > 0).for_each(|run| self.runs.push(run));
         Ok(())
     }
 
     /// The records of the whole file.
-    fn end(mut self) -> (Vec<Before>, Runs) {
+    fn end(mut self) -> (Vec<Before>, RecordRuns) {
         if let Some(bases) = self.open {
-            self.runs.push(Run { bases, records: 1 });
+            self.runs.push(RecordRun { bases, records: 1 });
         }
         (self.starts, self.runs)
     }
@@ -273,15 +273,16 @@ impl Sum {
 
 /// Where all chunks begin, from the bases of the records of one file, or of two in step. Where two files do not end
 /// together there is a chunk more, in which that is found.
-fn chunks(files: &[Runs], cut: Cut, first: u64) -> Vec<ChunkStart> {
+fn chunks(files: &[RecordRuns], cut: Cut, first: u64) -> Vec<ChunkStart> {
     let mut left: Vec<_> = files.iter().map(|runs| runs.iter().peekable()).collect();
     let (mut chunks, mut next_start, mut bases) = (Vec::new(), ChunkStart::default(), 0);
     // Of the open cohort, in the pieces before.
     let mut cohort_bases = 0;
     let (mut is_open, mut fragment) = (false, 0);
     while fragment < first {
-        let next: Vec<Option<Run>> = left.iter_mut().map(|runs| runs.peek().copied()).collect();
-        let Some(runs) = next.iter().copied().collect::<Option<Vec<Run>>>().filter(|runs| !runs.is_empty()) else {
+        let next: Vec<Option<RecordRun>> = left.iter_mut().map(|runs| runs.peek().copied()).collect();
+        let Some(runs) = next.iter().copied().collect::<Option<Vec<RecordRun>>>().filter(|runs| !runs.is_empty())
+        else {
             if !is_open && next.iter().any(Option::is_some) {
                 chunks.push(next_start);
             }

@@ -75,7 +75,7 @@ impl CutChunk {
 
 /// A segment with its place in its input.
 #[derive(Debug)]
-struct Held {
+struct HeldSegment {
     segment: Arc<Segment>,
     /// Units, records, bases and bytes of the input before this segment.
     units: u64,
@@ -86,7 +86,7 @@ struct Held {
 
 /// A place between two units of an input, or its end: what lies before it.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub(crate) struct Place {
+pub(crate) struct UnitPlace {
     pub(crate) record: u64,
     pub(crate) byte: u64,
     pub(crate) bases: u64,
@@ -94,9 +94,9 @@ pub(crate) struct Place {
 
 /// One input: the segments not yet dealt, and where the next one will start.
 #[derive(Debug)]
-struct Input {
+struct CutterInput {
     path: PathBuf,
-    held: VecDeque<Held>,
+    held: VecDeque<HeldSegment>,
     /// Behind the last segment.
     units: u64,
     records: u64,
@@ -108,14 +108,14 @@ struct Input {
     fault: Option<InputError>,
 }
 
-impl Input {
+impl CutterInput {
     fn push(&mut self, segment: Segment) {
         let (marks, length) = (&segment.marks, segment.bytes.len() as u64);
         let damaged_at = marks.damaged_at;
         let passed_over = if marks.starts.is_empty() { self.passed_over } else { 0 };
         self.passed_over = passed_over + u64::from(marks.passed_over[1]);
         let (units, records, bases) = (marks.starts.len() as u64, u64::from(marks.records), u64::from(marks.bases));
-        self.held.push_back(Held {
+        self.held.push_back(HeldSegment {
             segment: Arc::new(segment),
             units: self.units,
             records: self.records,
@@ -137,14 +137,14 @@ impl Input {
         if self.ended { self.units } else { self.units.saturating_sub(1) }
     }
 
-    /// The place before `unit`, which must not be dealt yet nor lie behind [`Input::last_boundary`].
-    fn place(&self, unit: u64) -> Place {
+    /// The place before `unit`, which must not be dealt yet nor lie behind [`CutterInput::last_boundary`].
+    fn place(&self, unit: u64) -> UnitPlace {
         if unit >= self.units {
-            return Place { record: self.records, byte: self.bytes, bases: self.bases };
+            return UnitPlace { record: self.records, byte: self.bytes, bases: self.bases };
         }
         let held = &self.held[self.held.partition_point(|h| h.units <= unit).saturating_sub(1)];
         let (marks, i) = (&held.segment.marks, (unit - held.units) as usize);
-        Place {
+        UnitPlace {
             record: held.records + u64::from(marks.record_of(i)),
             byte: held.bytes + u64::from(marks.starts[i]),
             bases: held.bases + u64::from(marks.bases_before[i]),
@@ -158,7 +158,7 @@ impl Input {
             return Some(unit < self.units);
         }
         let place = self.place(unit);
-        let has_text = |held: &Held| {
+        let has_text = |held: &HeldSegment| {
             let from = place.byte.saturating_sub(held.bytes) as usize;
             held.segment.bytes.get(from..).unwrap_or_default().iter().any(|b| !matches!(b, b'\n' | b'\r'))
         };
@@ -171,7 +171,7 @@ impl Input {
     fn drop_blank_units(&mut self, first: u64) {
         let is_of_record = |b: &u8| !matches!(b, b'\n' | b'\r');
         let behind_records =
-            |held: &Held| Some(held.bytes + held.segment.bytes.iter().rposition(is_of_record)? as u64 + 1);
+            |held: &HeldSegment| Some(held.bytes + held.segment.bytes.iter().rposition(is_of_record)? as u64 + 1);
         let end = self.held.iter().rev().find_map(behind_records).unwrap_or(0);
         while self.units > first {
             let last = self.place(self.units - 1);
@@ -184,13 +184,13 @@ impl Input {
     }
 
     /// The text from `place` on, as far as one segment holds it.
-    fn text_from(&self, place: Place) -> &[u8] {
+    fn text_from(&self, place: UnitPlace) -> &[u8] {
         let held = self.held.iter().rev().find(|held| held.bytes <= place.byte);
         held.and_then(|held| held.segment.bytes.get((place.byte - held.bytes) as usize..)).unwrap_or_default()
     }
 
     /// Takes the bytes from `start` to `end`, and lets go of segments that lie before `end` as a whole.
-    fn take(&mut self, start: Place, end: Place) -> Pieces {
+    fn take(&mut self, start: UnitPlace, end: UnitPlace) -> Pieces {
         let mut pieces = Pieces { parts: Vec::with_capacity(3), first_record: start.record, first_byte: start.byte };
         while let Some(held) = self.held.front() {
             let length = held.segment.bytes.len() as u64;
@@ -239,7 +239,7 @@ impl Cutting {
 /// Cuts one input, or two in step.
 #[derive(Debug)]
 pub(crate) struct Cutter {
-    inputs: Vec<Input>,
+    inputs: Vec<CutterInput>,
     cut: Cut,
     /// The longest read, where the last unit of a segment may be a part of one.
     open_read_limit: Option<u64>,
@@ -259,7 +259,7 @@ impl Cutter {
     /// A cutter for the inputs of `lane`, whose chunks close where `cut` says. Where segments may end inside a record,
     /// `open_read_limit` is the number of bases beyond which such a record is not waited for.
     pub(crate) fn new(lane: u32, paths: Vec<PathBuf>, cut: Cut, open_read_limit: Option<u64>) -> Self {
-        let input = |path| Input {
+        let input = |path| CutterInput {
             path,
             held: VecDeque::new(),
             units: 0,
@@ -287,9 +287,9 @@ impl Cutter {
     /// Begins with the chunk of `ticket` instead of the first one, the first of its cohort; the first segment of each
     /// input will be the one in which that chunk begins, and `before` is what lies before that segment: in units, and
     /// the number of records.
-    pub(crate) fn begin(mut self, ticket: Ticket, before: impl Iterator<Item = (Place, u64)>) -> Self {
+    pub(crate) fn begin(mut self, ticket: Ticket, before: impl Iterator<Item = (UnitPlace, u64)>) -> Self {
         self.ticket = ticket;
-        for (input, (Place { record: unit, byte, bases }, records)) in self.inputs.iter_mut().zip(before) {
+        for (input, (UnitPlace { record: unit, byte, bases }, records)) in self.inputs.iter_mut().zip(before) {
             (input.units, input.records, input.bytes, input.bases) = (unit, records, byte, bases);
         }
         self
@@ -360,8 +360,8 @@ impl Cutter {
         }
         let start = self.ticket.first_fragment;
         let end = self.end.unwrap_or(u64::MAX);
-        let known = self.inputs.iter().map(Input::last_boundary).min().unwrap_or(0).min(end);
-        let starts: Vec<Place> = self.inputs.iter().map(|input| input.place(start)).collect();
+        let known = self.inputs.iter().map(CutterInput::last_boundary).min().unwrap_or(0).min(end);
+        let starts: Vec<UnitPlace> = self.inputs.iter().map(|input| input.place(start)).collect();
         let bases =
             |to: u64| -> u64 { self.inputs.iter().zip(&starts).map(|(i, s)| i.place(to).bases - s.bases).sum() };
         let closes_at = self.cut.next_chunk_closes_at(self.cohort_bases);
@@ -381,7 +381,7 @@ impl Cutter {
         }
         // What the input that is known least far has to say comes first, whatever was read of the others by now. One
         // that is known as far is heard when nothing more comes of the first.
-        let least = self.inputs.iter().map(Input::last_boundary).min().unwrap_or(0);
+        let least = self.inputs.iter().map(CutterInput::last_boundary).min().unwrap_or(0);
         let tied: Vec<usize> = (0..self.inputs.len()).filter(|&i| self.inputs[i].last_boundary() == least).collect();
         for &limiting in &tied {
             let input = &self.inputs[limiting];
@@ -425,8 +425,8 @@ impl Cutter {
     ///
     /// # Errors
     /// More text than a chunk can hold: its last record may be as long as it likes.
-    fn take(&mut self, starts: &[Place], end: u64, is_last_piece: bool) -> Result<CutChunk, InputError> {
-        let ends: Vec<Place> = self.inputs.iter().map(|input| input.place(end)).collect();
+    fn take(&mut self, starts: &[UnitPlace], end: u64, is_last_piece: bool) -> Result<CutChunk, InputError> {
+        let ends: Vec<UnitPlace> = self.inputs.iter().map(|input| input.place(end)).collect();
         if let Some(input) = starts.iter().zip(&ends).position(|(start, end)| end.byte - start.byte > self.addressable)
         {
             self.done = true;
@@ -434,7 +434,7 @@ impl Cutter {
         }
         let inputs = self.inputs.iter_mut().zip(starts.iter().zip(&ends)).map(|(i, (s, e))| i.take(*s, *e)).collect();
         let taken = CutChunk { ticket: Ticket { is_last_piece, ..self.ticket }, inputs };
-        let count = |of: fn(&Place) -> u64| -> u64 { starts.iter().zip(&ends).map(|(s, e)| of(e) - of(s)).sum() };
+        let count = |of: fn(&UnitPlace) -> u64| -> u64 { starts.iter().zip(&ends).map(|(s, e)| of(e) - of(s)).sum() };
         let ticket = &mut self.ticket;
         ticket.number += 1;
         ticket.first_fragment = end;
@@ -453,7 +453,7 @@ impl Cutter {
     }
 
     /// What is wrong with an input that has more text than `limit` behind `start`, where the open chunk begins.
-    fn too_much_text(&self, input: usize, start: Place, limit: u64) -> InputError {
+    fn too_much_text(&self, input: usize, start: UnitPlace, limit: u64) -> InputError {
         let input = &self.inputs[input];
         let (bases, wanted) = (input.bases - start.bases, self.cut.chunk_bases());
         let mut what = match bases > limit / FEW_BASES {
@@ -495,7 +495,7 @@ impl Cutter {
 
     /// What can be seen to be wrong with `limiting`, the input that keeps the open chunk from being closed: its last
     /// record does not end, or there are next to no bases in it.
-    fn wrong(&self, limiting: usize, starts: &[Place]) -> Option<InputError> {
+    fn wrong(&self, limiting: usize, starts: &[UnitPlace]) -> Option<InputError> {
         let input = &self.inputs[limiting];
         if input.ended {
             return None;

@@ -9,9 +9,9 @@
 
 use crate::cutter::{CutChunk, Cutting};
 use crate::regular::Regular;
-use crate::seen::Closed;
+use crate::seen::ClosedFile;
 use crate::stream::StreamEmitter;
-use crate::survey::{Part, Survey};
+use crate::survey::{FilePart, Survey};
 use crate::table::{ChunkStart, Table};
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -42,7 +42,7 @@ impl Shared {
 
 /// A lane of regular files that workers deal by themselves.
 pub(crate) struct GrantedClaim {
-    files: Vec<Closed>,
+    files: Vec<ClosedFile>,
     cutting: Cutting,
     table: Arc<Table>,
     /// Its chunks, by their numbers over all lanes.
@@ -67,7 +67,7 @@ struct Current {
 impl GrantedClaim {
     /// A lane whose first chunk has number `first` over all lanes.
     pub(crate) fn new(
-        files: Vec<Closed>,
+        files: Vec<ClosedFile>,
         cutting: Cutting,
         table: Arc<Table>,
         first: u64,
@@ -93,7 +93,7 @@ impl GrantedClaim {
         let begins: Vec<_> = (0..files.len()).map(|file| self.table.begin(file, first)).collect();
         let part = |(file, regular): (usize, &Arc<Regular>)| {
             let stop = end.map_or(regular.stretches(), |end| self.table.begin(file, end.fragment).0 + 1);
-            Part {
+            FilePart {
                 regular: Arc::clone(regular),
                 stretches: begins[file].0..stop,
                 known: Some((Arc::clone(&self.table), file)),

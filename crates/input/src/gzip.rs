@@ -28,7 +28,7 @@ pub fn inflated<'r>(mut raw: impl Read + 'r) -> io::Result<Box<dyn BufRead + 'r>
 }
 
 /// Compressed bytes, of which the next two can be looked at, and the place in them.
-struct Compressed<R> {
+struct CompressedBytes<R> {
     raw: R,
     buffer: Vec<u8>,
     /// The part of the buffer that is not taken yet.
@@ -38,7 +38,7 @@ struct Compressed<R> {
     taken: u64,
 }
 
-impl<R: Read> Compressed<R> {
+impl<R: Read> CompressedBytes<R> {
     /// The bytes that come next: two at least, but at the end.
     fn next_two(&mut self) -> io::Result<&[u8]> {
         while self.end - self.start < 2 {
@@ -73,7 +73,7 @@ impl<R: Read> Compressed<R> {
     }
 }
 
-impl<R: Read> Read for Compressed<R> {
+impl<R: Read> Read for CompressedBytes<R> {
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
         let n = self.fill_buf()?.read(out)?;
         self.consume(n);
@@ -81,7 +81,7 @@ impl<R: Read> Read for Compressed<R> {
     }
 }
 
-impl<R: Read> BufRead for Compressed<R> {
+impl<R: Read> BufRead for CompressedBytes<R> {
     fn fill_buf(&mut self) -> io::Result<&[u8]> {
         self.next_two()
     }
@@ -94,14 +94,14 @@ impl<R: Read> BufRead for Compressed<R> {
 
 /// Inflates all members, one after the other.
 pub(crate) struct GzipMembers<R> {
-    members: Lasting<Members<R>>,
+    members: Lasting<MemberReader<R>>,
     /// Set at the end, if the last member had text: as written, BGZF ends in one without.
     pub(crate) ends_in_text: Arc<AtomicBool>,
 }
 
-struct Members<R> {
+struct MemberReader<R> {
     /// The member being read; none at the end.
-    member: Option<GzDecoder<Compressed<R>>>,
+    member: Option<GzDecoder<CompressedBytes<R>>>,
     /// Whether it has text.
     has_text: bool,
     ends_in_text: Arc<AtomicBool>,
@@ -110,10 +110,10 @@ struct Members<R> {
 impl<R: Read> GzipMembers<R> {
     /// Reads `buffer_bytes` at a time, two at least.
     pub(crate) fn new(raw: R, buffer_bytes: usize) -> Self {
-        let compressed = Compressed { raw, buffer: vec![0; buffer_bytes.max(2)], start: 0, end: 0, taken: 0 };
+        let compressed = CompressedBytes { raw, buffer: vec![0; buffer_bytes.max(2)], start: 0, end: 0, taken: 0 };
         let ends_in_text = Arc::default();
         let member = Some(GzDecoder::new(compressed));
-        let members = Members { member, has_text: false, ends_in_text: Arc::clone(&ends_in_text) };
+        let members = MemberReader { member, has_text: false, ends_in_text: Arc::clone(&ends_in_text) };
         GzipMembers { members: Lasting::new(members), ends_in_text }
     }
 }
@@ -124,7 +124,7 @@ impl<R: Read> Read for GzipMembers<R> {
     }
 }
 
-impl<R: Read> Read for Members<R> {
+impl<R: Read> Read for MemberReader<R> {
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
         if out.is_empty() {
             return Ok(0);

@@ -133,7 +133,7 @@ fn hash_block(mut block: impl Read, buffer: &mut [u8]) -> io::Result<u128> {
 }
 
 /// Writes, and finds the [`digest`] of what was written.
-pub struct Digesting<W> {
+pub struct DigestWriter<W> {
     out: W,
     /// Of the block that is not full.
     block: Xxh3,
@@ -141,10 +141,10 @@ pub struct Digesting<W> {
     hashes: Vec<u128>,
 }
 
-impl<W: Write> Digesting<W> {
+impl<W: Write> DigestWriter<W> {
     /// Nothing is written yet.
     pub fn new(out: W) -> Self {
-        Digesting { out, block: Xxh3::new(), in_block: 0, hashes: Vec::new() }
+        DigestWriter { out, block: Xxh3::new(), in_block: 0, hashes: Vec::new() }
     }
 
     /// Hands everything on, and gives the digest of it.
@@ -158,7 +158,7 @@ impl<W: Write> Digesting<W> {
     }
 }
 
-impl<W: Write> Write for Digesting<W> {
+impl<W: Write> Write for DigestWriter<W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let room = usize::try_from(BLOCK - self.in_block).unwrap_or(usize::MAX);
         let written = self.out.write(&bytes[..bytes.len().min(room)])?;
@@ -234,7 +234,7 @@ mod tests {
         let path = tempfile::NamedTempFile::new().unwrap().into_temp_path();
         for length in [0, 1, BLOCK as usize - 1, BLOCK as usize, BLOCK as usize + 1, 2 * BLOCK as usize + 7] {
             let text: Vec<u8> = (0..length).map(|i| (i % 251) as u8).collect();
-            let mut out = Digesting::new(File::create(&path).unwrap());
+            let mut out = DigestWriter::new(File::create(&path).unwrap());
             let (begin, end) = text.split_at(length / 3);
             out.write_all(begin).unwrap();
             out.write_all(end).unwrap();

@@ -8,10 +8,10 @@ use crate::count;
 use crate::cutter::Cutting;
 use crate::granted::{GrantedClaim, GrantedEmit, Shared};
 use crate::header;
-use crate::open::{EndOfPipe, Opened, bam_without_end, look, no_end_marker};
-use crate::parse::{Format, Layout, Parser};
-use crate::regular::{Coding, Regular};
-use crate::seen::Closed;
+use crate::open::{EndOfPipe, OpenedFile, bam_without_end, look, no_end_marker};
+use crate::parse::{FragmentLayout, Parser, TextFormat};
+use crate::regular::{FileCoding, Regular};
+use crate::seen::ClosedFile;
 use crate::serial::SerialText;
 use crate::stream::{StreamEmitter, StreamSpec};
 use crate::table::Table;
@@ -44,8 +44,8 @@ pub struct Carried {
 
 /// The files of one lane, opened.
 pub struct OpenLane {
-    pub(crate) files: Vec<Opened>,
-    layout: Layout,
+    pub(crate) files: Vec<OpenedFile>,
+    layout: FragmentLayout,
     /// Fragments after which it counts as ended.
     first: Option<u64>,
     /// What of the input goes on to the records.
@@ -55,7 +55,7 @@ pub struct OpenLane {
 }
 
 /// What looks as if something else was meant, of two files of mates, by their first reads.
-fn note_on_mates(files: &mut [Opened]) -> Result<Option<String>, InputError> {
+fn note_on_mates(files: &mut [OpenedFile]) -> Result<Option<String>, InputError> {
     let [first, second] = files else { return Ok(None) };
     let [one, two] = [&first.path, &second.path].map(|path| shown_path(path).to_string());
     let (Some(record), Some(other)) = (first.first_record()?, second.first_record()?) else { return Ok(None) };
@@ -110,13 +110,13 @@ impl OpenLane {
             return Err(InputError::new(&bam.path, what));
         }
         let layout = match (files.len(), spec.interleaved) {
-            (2, _) => Layout::Pairs,
-            (_, true) => Layout::Interleaved,
-            _ => Layout::Single,
+            (2, _) => FragmentLayout::Pairs,
+            (_, true) => FragmentLayout::Interleaved,
+            _ => FragmentLayout::Single,
         };
         let mut notes: Vec<String> = note_on_mates(&mut files)?.into_iter().collect();
         for file in &mut files {
-            if layout == Layout::Single && file.seems_interleaved()? {
+            if layout == FragmentLayout::Single && file.seems_interleaved()? {
                 let path = shown_path(&file.path);
                 notes.push(format!("{path}: its first two reads have the same name: are they pairs (-p)?"));
             }
@@ -126,13 +126,13 @@ impl OpenLane {
         }
         let (programs, directed) = (HashMap::new(), Directed::default());
         let carried = Carried { comments: true, read_groups: true, pairs_alone: false, programs, directed };
-        files.iter_mut().for_each(Opened::close);
+        files.iter_mut().for_each(OpenedFile::close);
         Ok(OpenLane { files, layout, first: None, carried, notes })
     }
 
     /// Closes the files that can be opened again.
     pub(crate) fn close(&mut self) {
-        self.files.iter_mut().for_each(Opened::close);
+        self.files.iter_mut().for_each(OpenedFile::close);
     }
 
     /// The lane with its first `fragments` reads or pairs only, if a number is given; what follows is not checked
@@ -152,25 +152,26 @@ impl OpenLane {
 
     /// Whether workers take its chunks by themselves; an emitter deals them otherwise ([`OpenLane::deal`]).
     pub fn is_claimed(&self) -> bool {
-        self.layout != Layout::Interleaved && self.files.iter().all(|file| file.coding().is_some())
+        self.layout != FragmentLayout::Interleaved && self.files.iter().all(|file| file.coding().is_some())
     }
 
     /// Whether several processes can deal parts of it ([`OpenLane::count`]): workers do, and it can be read at any
     /// place.
     pub fn is_counted(&self) -> bool {
-        let is_gzip = |file: &Opened| file.coding().is_some_and(|(coding, _)| coding == Coding::Gzip);
+        let is_gzip = |file: &OpenedFile| file.coding().is_some_and(|(coding, _)| coding == FileCoding::Gzip);
         self.is_claimed() && !self.files.iter().any(is_gzip)
     }
 
     /// Whether its reads are pairs.
     pub fn is_paired(&self) -> bool {
-        self.layout != Layout::Single || self.files.iter().filter_map(|file| file.content).any(Content::is_paired)
+        self.layout != FragmentLayout::Single
+            || self.files.iter().filter_map(|file| file.content).any(Content::is_paired)
     }
 
     /// Whether its reads are in FASTA, or have no qualities as those in FASTA; unknown if it has none.
     pub fn is_fasta(&self) -> Option<bool> {
         self.files.iter().filter_map(|file| file.content).find_map(|content| match content {
-            Content::Text(format) => Some(format == Format::Fasta),
+            Content::Text(format) => Some(format == TextFormat::Fasta),
             Content::Bam { first, .. } => first.map(|first| first.lacks_qualities),
         })
     }
@@ -182,7 +183,7 @@ impl OpenLane {
 
     /// Whether its reads are in BAM.
     pub fn is_bam(&self) -> bool {
-        self.files.iter().any(Opened::is_bam)
+        self.files.iter().any(OpenedFile::is_bam)
     }
 
     /// The @RG lines of BAM, as they stand there.
@@ -208,12 +209,12 @@ impl OpenLane {
 
     /// The ends of its files that are pipes of BGZF.
     pub fn ends_of_pipes(&self) -> impl Iterator<Item = EndOfPipe> {
-        self.files.iter().filter_map(Opened::end_of_pipe)
+        self.files.iter().filter_map(OpenedFile::end_of_pipe)
     }
 
     /// Whether its files can be opened again.
     pub fn is_regular(&self) -> bool {
-        self.files.iter().all(Opened::is_regular)
+        self.files.iter().all(OpenedFile::is_regular)
     }
 
     /// Whether all its files are BGZF.
@@ -235,11 +236,11 @@ impl OpenLane {
     /// Files that hold something else than FASTQ, one read after the other.
     pub fn into_block_inputs(self, max_read_bases: usize) -> Result<Vec<BlockInput>, InputError> {
         self.refuse_all_but_fastq("can be blocked")?;
-        let files = self.files.iter().map(|file| vec![(file.path.clone(), Format::Fastq)]).collect::<Vec<_>>();
+        let files = self.files.iter().map(|file| vec![(file.path.clone(), TextFormat::Fastq)]).collect::<Vec<_>>();
         let comments = self.carried.comments;
         let parsers = files.into_iter().map(|files| Parser {
             files,
-            layout: Layout::Single,
+            layout: FragmentLayout::Single,
             max_read_bases,
             comments,
             pairs_alone: false,
@@ -249,7 +250,7 @@ impl OpenLane {
     }
 
     pub(crate) fn refuse_all_but_fastq(&self, what: &str) -> Result<(), InputError> {
-        if self.layout != Layout::Interleaved && self.is_fasta() != Some(true) && !self.is_bam() {
+        if self.layout != FragmentLayout::Interleaved && self.is_fasta() != Some(true) && !self.is_bam() {
             return Ok(());
         }
         let first = self.files.first().map_or(Path::new("-"), |file| &file.path);
@@ -263,9 +264,9 @@ impl OpenLane {
 
     /// What finds the reads of chunks of both files, which are FASTQ or FASTA.
     pub(crate) fn parser(&self, max_read_bases: usize) -> Parser {
-        let format = |file: &Opened| match file.content {
+        let format = |file: &OpenedFile| match file.content {
             Some(Content::Text(format)) => format,
-            Some(Content::Bam { .. }) | None => Format::Fastq,
+            Some(Content::Bam { .. }) | None => TextFormat::Fastq,
         };
         let files = self.files.iter().map(|file| (file.path.clone(), format(file))).collect();
         let Carried { comments, pairs_alone, .. } = self.carried;
@@ -275,7 +276,7 @@ impl OpenLane {
     /// What finds the reads of chunks.
     fn any_parser(&self, max_read_bases: usize) -> Box<dyn Parse> {
         match &self.files[..] {
-            [Opened { path, header, is_converted, content: Some(Content::Bam { first, .. }), .. }] => {
+            [OpenedFile { path, header, is_converted, content: Some(Content::Bam { first, .. }), .. }] => {
                 let bam::First { is_paired, lacks_qualities } = first.unwrap_or_default();
                 Box::new(BamParser {
                     path: path.clone(),
@@ -298,7 +299,7 @@ impl OpenLane {
     /// # Errors
     /// A file that cannot be opened again, or has changed.
     pub(crate) fn serial_texts(self, max_read_bases: usize) -> Result<Vec<SerialText>, InputError> {
-        let text = |file: Opened| {
+        let text = |file: OpenedFile| {
             let path = file.path.clone();
             Ok(SerialText::new(path, file.into_text()?.into_reader(), max_read_bases))
         };
@@ -310,7 +311,7 @@ impl OpenLane {
     /// # Errors
     /// A file that cannot be read anew.
     pub(crate) fn block_texts(self) -> Result<Vec<SerialText>, InputError> {
-        let bytes = |file: Opened| -> Result<SerialText, InputError> {
+        let bytes = |file: OpenedFile| -> Result<SerialText, InputError> {
             let raw = File::open(&file.path).map_err(|e| InputError::new(&file.path, format!("cannot open: {e}")))?;
             Ok(SerialText::new(file.path, Box::new(raw), 0))
         };
@@ -400,19 +401,19 @@ impl OpenLane {
     fn counted(&self) -> Result<Vec<Regular>, InputError> {
         match self.files.iter().find(|_| !self.is_counted()) {
             Some(file) => Err(InputError::new(&file.path, "it cannot be read at any place: please report this")),
-            None => self.closed()?.iter().map(Closed::open).collect(),
+            None => self.closed()?.iter().map(ClosedFile::open).collect(),
         }
     }
 
     /// Its files, which workers deal.
-    fn closed(&self) -> Result<Vec<Closed>, InputError> {
-        let no = |file: &Opened| InputError::new(&file.path, "workers cannot deal it: please report this");
+    fn closed(&self) -> Result<Vec<ClosedFile>, InputError> {
+        let no = |file: &OpenedFile| InputError::new(&file.path, "workers cannot deal it: please report this");
         self.files.iter().map(|file| file.closed().ok_or_else(|| no(file))).collect()
     }
 
     /// Its files, to be read from front to back.
     fn streams(self, max_read_bases: usize) -> Vec<StreamSpec> {
-        let interleaved = self.layout == Layout::Interleaved;
+        let interleaved = self.layout == FragmentLayout::Interleaved;
         self.files.into_iter().map(|file| StreamSpec { file, interleaved, max_read_bases }).collect()
     }
 }

@@ -4,12 +4,12 @@ use crate::bam::{self, Beginning};
 use crate::content::Content;
 use crate::fault::{DAMAGED_RECORD, TRUNCATED_RECORD, not_reads, read_fault};
 use crate::header;
-use crate::parse::Format;
-use crate::regular::Coding;
+use crate::parse::TextFormat;
+use crate::regular::FileCoding;
 use crate::sam;
-use crate::seen::{Closed, Seen};
+use crate::seen::{ClosedFile, SeenFile};
 use crate::survey::has_end_marker;
-use crate::text::{Compression, Raw, Text, open_raw};
+use crate::text::{Compression, FileText, Raw, open_raw};
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -24,17 +24,17 @@ const MOST_HEADER: usize = 1 << 30;
 const MOST_BEFORE_FIRST: usize = 1 << 26;
 
 /// One file that was opened, and what was learned of it. A regular file is closed until its turn comes.
-pub(crate) struct Opened {
+pub(crate) struct OpenedFile {
     pub(crate) path: PathBuf,
     /// What it was like when it was looked at, if it is a regular file: it can be opened again.
-    pub(crate) seen: Option<Seen>,
+    pub(crate) seen: Option<SeenFile>,
     /// The reference, which CRAM of aligned reads needs.
     reference: Option<PathBuf>,
     pub(crate) compression: Compression,
     /// `None` for a file without any text.
     pub(crate) content: Option<Content>,
     /// What is before the records, if it is BAM.
-    pub(crate) header: bam::Header,
+    pub(crate) header: bam::BamHeader,
     /// Whether htslib made BAM of it: places in that are none of the file.
     pub(crate) is_converted: bool,
     /// Whether it is a file of BGZF that does not end as its writers end it.
@@ -42,7 +42,7 @@ pub(crate) struct Opened {
     /// The same of a pipe, known at its end.
     end_of_pipe: Option<Arc<AtomicBool>>,
     /// None while it is closed.
-    text: Option<Text>,
+    text: Option<FileText>,
 }
 
 /// The end of a pipe of BGZF. That of a file is looked at before; see [`crate::OpenLane::check_ends`].
@@ -95,9 +95,9 @@ pub(crate) fn look(
     path: &Path,
     (raw, regular): (Raw, Option<File>),
     reference: Option<&Path>,
-) -> Result<Opened, InputError> {
-    let seen = regular.as_ref().map(Seen::of).transpose().map_err(|e| read_fault(path, &e))?;
-    let mut text = Text::begin(path, raw, seen.map(|seen| seen.length))?;
+) -> Result<OpenedFile, InputError> {
+    let seen = regular.as_ref().map(SeenFile::of).transpose().map_err(|e| read_fault(path, &e))?;
+    let mut text = FileText::begin(path, raw, seen.map(|seen| seen.length))?;
     let compression = text.compression;
     let is_bgzf = compression == Compression::Bgzf;
     let lacks_end_marker = match &regular {
@@ -114,7 +114,7 @@ pub(crate) fn look(
         }
     }
     let (content, header) = content_of(path, &mut text)?;
-    Ok(Opened {
+    Ok(OpenedFile {
         path: path.to_owned(),
         seen,
         reference: reference.map(Path::to_owned),
@@ -129,7 +129,7 @@ pub(crate) fn look(
 }
 
 /// What a text holds, and what is before its records, if it is BAM.
-fn content_of(path: &Path, text: &mut Text) -> Result<(Option<Content>, bam::Header), InputError> {
+fn content_of(path: &Path, text: &mut FileText) -> Result<(Option<Content>, bam::BamHeader), InputError> {
     if text.prefix.starts_with(&bam::MAGIC) {
         let (content, header) = look_at_bam(path, text)?;
         return Ok((Some(content), header));
@@ -139,20 +139,20 @@ fn content_of(path: &Path, text: &mut Text) -> Result<(Option<Content>, bam::Hea
         None => None,
         // A file of a few empty lines is as good as empty.
         Some(first) if blank(&first) && !text.read_more(512)? && text.prefix.iter().all(blank) => None,
-        Some(b'@') => Some(Content::Text(Format::Fastq)),
-        Some(b'>') => Some(Content::Text(Format::Fasta)),
+        Some(b'@') => Some(Content::Text(TextFormat::Fastq)),
+        Some(b'>') => Some(Content::Text(TextFormat::Fasta)),
         Some(_) => return Err(not_reads(path, &text.prefix)),
     };
-    Ok((content, bam::Header::default()))
+    Ok((content, bam::BamHeader::default()))
 }
 
 /// Reads the header of a file of BAM, and its first read.
-fn look_at_bam(path: &Path, text: &mut Text) -> Result<(Content, bam::Header), InputError> {
+fn look_at_bam(path: &Path, text: &mut FileText) -> Result<(Content, bam::BamHeader), InputError> {
     let mut wanted = BEGIN;
     let header = loop {
         let more = text.read_more(wanted)?;
         let fault = |what: &str| InputError::new(path, what).at(1, 0);
-        match bam::Header::of(&text.prefix).map_err(fault)? {
+        match bam::BamHeader::of(&text.prefix).map_err(fault)? {
             Some(header) => break header,
             None if !more => {
                 let what = "the file ends in the middle of its header: it is truncated";
@@ -197,7 +197,7 @@ fn look_at_bam(path: &Path, text: &mut Text) -> Result<(Content, bam::Header), I
     }
 }
 
-impl Opened {
+impl OpenedFile {
     /// Its end, if it is a pipe of BGZF.
     pub(crate) fn end_of_pipe(&self) -> Option<EndOfPipe> {
         let lacks_marker = Arc::clone(self.end_of_pipe.as_ref()?);
@@ -212,7 +212,7 @@ impl Opened {
     }
 
     /// Its text, which is read anew if it was closed.
-    pub(crate) fn text(&mut self) -> Result<&mut Text, InputError> {
+    pub(crate) fn text(&mut self) -> Result<&mut FileText, InputError> {
         let text = match self.text.take() {
             Some(text) => text,
             None => self.open_again()?,
@@ -221,16 +221,16 @@ impl Opened {
     }
 
     /// Its text, from the start.
-    pub(crate) fn into_text(mut self) -> Result<Text, InputError> {
+    pub(crate) fn into_text(mut self) -> Result<FileText, InputError> {
         self.text.take().map_or_else(|| self.open_again(), Ok)
     }
 
-    fn open_again(&self) -> Result<Text, InputError> {
+    fn open_again(&self) -> Result<FileText, InputError> {
         let (raw, regular) = open_raw(&self.path)?;
         if let Some(seen) = self.seen {
             seen.check(&self.path, regular.as_ref())?;
         }
-        let mut text = Text::begin(&self.path, raw, self.seen.map(|seen| seen.length))?;
+        let mut text = FileText::begin(&self.path, raw, self.seen.map(|seen| seen.length))?;
         if self.is_converted {
             text = text.into_bam(self.reference.as_deref())?;
         }
@@ -253,14 +253,14 @@ impl Opened {
     }
 
     /// The same file, to be opened when its turn comes, if workers can deal it themselves.
-    pub(crate) fn closed(&self) -> Option<Closed> {
+    pub(crate) fn closed(&self) -> Option<ClosedFile> {
         let (coding, content) = self.coding()?;
-        Some(Closed { path: self.path.clone(), seen: self.seen?, coding, content })
+        Some(ClosedFile { path: self.path.clone(), seen: self.seen?, coding, content })
     }
 
     /// Whether the first two reads have the same name, of FASTQ; as far as that is seen soon.
     pub(crate) fn seems_interleaved(&mut self) -> Result<bool, InputError> {
-        if self.content != Some(Content::Text(Format::Fastq)) {
+        if self.content != Some(Content::Text(TextFormat::Fastq)) {
             return Ok(false);
         }
         self.read_more(if self.is_regular() { FIRST_TWO } else { FIRST_TWO_OF_PIPE })?;
@@ -274,7 +274,7 @@ impl Opened {
 
     /// The lines of the first read of FASTQ; as far as they are seen soon.
     pub(crate) fn first_record(&mut self) -> Result<Option<Vec<&[u8]>>, InputError> {
-        if self.content != Some(Content::Text(Format::Fastq)) {
+        if self.content != Some(Content::Text(TextFormat::Fastq)) {
             return Ok(None);
         }
         self.read_more(if self.is_regular() { FIRST_TWO } else { FIRST_TWO_OF_PIPE })?;
@@ -286,14 +286,16 @@ impl Opened {
     }
 
     /// How its bytes can be read at any offset, and what they hold, if workers can deal it themselves.
-    pub(crate) fn coding(&self) -> Option<(Coding, Content)> {
-        const FASTQ: Content = Content::Text(Format::Fastq);
+    pub(crate) fn coding(&self) -> Option<(FileCoding, Content)> {
+        const FASTQ: Content = Content::Text(TextFormat::Fastq);
         match (self.is_regular(), self.content, self.compression) {
-            (true, Some(FASTQ), Compression::None) => Some((Coding::Plain, FASTQ)),
-            (true, Some(content @ (FASTQ | Content::Bam { .. })), Compression::Bgzf) => Some((Coding::Bgzf, content)),
-            (true, Some(FASTQ), Compression::Gzip) => Some((Coding::Gzip, FASTQ)),
+            (true, Some(FASTQ), Compression::None) => Some((FileCoding::Plain, FASTQ)),
+            (true, Some(content @ (FASTQ | Content::Bam { .. })), Compression::Bgzf) => {
+                Some((FileCoding::Bgzf, content))
+            }
+            (true, Some(FASTQ), Compression::Gzip) => Some((FileCoding::Gzip, FASTQ)),
             // An empty file holds no stretch.
-            (true, None, Compression::None) => Some((Coding::Plain, FASTQ)),
+            (true, None, Compression::None) => Some((FileCoding::Plain, FASTQ)),
             _ => None,
         }
     }

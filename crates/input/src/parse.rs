@@ -10,14 +10,14 @@ use zerohop_model::source::Parse;
 
 /// FASTQ or FASTA.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Format {
+pub(crate) enum TextFormat {
     Fastq,
     Fasta,
 }
 
 /// How reads make fragments.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Layout {
+pub(crate) enum FragmentLayout {
     /// One file, one read each.
     Single,
     /// Two files, in step.
@@ -30,8 +30,8 @@ pub(crate) enum Layout {
 /// The parser of one lane.
 #[derive(Clone)]
 pub(crate) struct Parser {
-    pub(crate) files: Vec<(PathBuf, Format)>,
-    pub(crate) layout: Layout,
+    pub(crate) files: Vec<(PathBuf, TextFormat)>,
+    pub(crate) layout: FragmentLayout,
     pub(crate) max_read_bases: usize,
     /// Whether reads keep their comments.
     pub(crate) comments: bool,
@@ -46,9 +46,9 @@ impl Parse for Parser {
         let mut text = std::mem::take(&mut chunk.text);
         let [one, two] = &mut text;
         let outcome = match self.layout {
-            Layout::Pairs => self.parse_pairs(chunk, one, two),
-            Layout::Single => self.parse_single(chunk, one),
-            Layout::Interleaved => self.parse_interleaved(chunk, one),
+            FragmentLayout::Pairs => self.parse_pairs(chunk, one, two),
+            FragmentLayout::Single => self.parse_single(chunk, one),
+            FragmentLayout::Interleaved => self.parse_interleaved(chunk, one),
         };
         chunk.text = text;
         Ok(outcome?)
@@ -138,7 +138,7 @@ impl Parser {
 /// The records of one text, in order.
 struct Records<'t> {
     path: &'t PathBuf,
-    format: Format,
+    format: TextFormat,
     max_read_bases: usize,
     comments: bool,
     file: u8,
@@ -189,12 +189,12 @@ impl Records<'_> {
         self.start = self.at;
         let Some(line) = self.line() else { return Ok(None) };
         self.record += 1;
-        let wanted = if self.format == Format::Fastq { b'@' } else { b'>' };
+        let wanted = if self.format == TextFormat::Fastq { b'@' } else { b'>' };
         if self.slice(line).first() != Some(&wanted) {
             return Err(self.not_a_header(line, wanted));
         }
         let (whole_name, comment) = header::split(&self.slice(line)[1..]);
-        let name = if self.format == Format::Fastq { header::without_mate_number(whole_name) } else { whole_name };
+        let name = if self.format == TextFormat::Fastq { header::without_mate_number(whole_name) } else { whole_name };
         let (start, comment_start) = (line.start + 1, line.start + 1 + whole_name.len() as u32 + 1);
         let name = Span { start, end: start + name.len() as u32 };
         let comment = match comment.len() as u32 {
@@ -209,8 +209,8 @@ impl Records<'_> {
             return Err(self.fault(name, what));
         }
         let (seq, qual) = match self.format {
-            Format::Fastq => self.fastq_body(name)?,
-            Format::Fasta => (self.fasta_body(), None),
+            TextFormat::Fastq => self.fastq_body(name)?,
+            TextFormat::Fasta => (self.fasta_body(), None),
         };
         self.check_bases(name, seq)?;
         Ok(Some(ReadSpans { text: self.file, name, comment, seq, qual, failed_filters: false }))
@@ -292,12 +292,12 @@ impl Records<'_> {
 mod tests {
     use super::*;
 
-    fn parser(layout: Layout, format: Format) -> Parser {
+    fn parser(layout: FragmentLayout, format: TextFormat) -> Parser {
         let files = vec![("1.fq".into(), format), ("2.fq".into(), format)];
         Parser { files, layout, max_read_bases: 10, comments: true, pairs_alone: false }
     }
 
-    fn parse(layout: Layout, format: Format, one: &[u8], two: &[u8]) -> Result<Chunk, String> {
+    fn parse(layout: FragmentLayout, format: TextFormat, one: &[u8], two: &[u8]) -> Result<Chunk, String> {
         parse_with(&parser(layout, format), one, two)
     }
 
@@ -309,7 +309,7 @@ mod tests {
     }
 
     fn single(text: &[u8]) -> Result<Chunk, String> {
-        parse(Layout::Single, Format::Fastq, text, b"")
+        parse(FragmentLayout::Single, TextFormat::Fastq, text, b"")
     }
 
     #[test]
@@ -333,13 +333,13 @@ mod tests {
 
     #[test]
     fn pairs_and_interleaved_reads() {
-        let chunk = parse(Layout::Pairs, Format::Fastq, b"@a/1\nA\n+\n#\n", b"@a/2\nC\n+\n#\n").unwrap();
+        let chunk = parse(FragmentLayout::Pairs, TextFormat::Fastq, b"@a/1\nA\n+\n#\n", b"@a/2\nC\n+\n#\n").unwrap();
         assert_eq!(chunk.fragment(0).mate.unwrap().seq, b"C");
         let text = b"@a/1\nA\n+\n#\n@a/2\nC\n+\n#\n@b\nA\n+\n#\n@c\nA\n+\n#\n@c\nA\n+\n#\n";
-        let chunk = parse(Layout::Interleaved, Format::Fastq, text, b"").unwrap();
+        let chunk = parse(FragmentLayout::Interleaved, TextFormat::Fastq, text, b"").unwrap();
         let shape: Vec<_> = chunk.fragments().map(|f| (f.first.name, f.mate.is_some())).collect();
         assert_eq!(shape, [(&b"a"[..], true), (b"b", false), (b"c", true)]);
-        let pairs_alone = Parser { pairs_alone: true, ..parser(Layout::Interleaved, Format::Fastq) };
+        let pairs_alone = Parser { pairs_alone: true, ..parser(FragmentLayout::Interleaved, TextFormat::Fastq) };
         let fault = parse_with(&pairs_alone, text, b"").unwrap_err();
         assert!(fault.starts_with("1.fq: record 103") && fault.contains("it has no mate"), "{fault}");
         assert_eq!(parse_with(&pairs_alone, &text[..22], b"").unwrap().len(), 1);
@@ -349,7 +349,8 @@ mod tests {
     fn mates_may_differ_in_their_numbers() {
         for (one, two) in [("x.1", "x.2"), ("x_1", "x_2"), ("x/1", "x/2")] {
             let text = |name| format!(">{name}\nA\n");
-            let chunk = parse(Layout::Pairs, Format::Fasta, text(one).as_bytes(), text(two).as_bytes()).unwrap();
+            let chunk =
+                parse(FragmentLayout::Pairs, TextFormat::Fasta, text(one).as_bytes(), text(two).as_bytes()).unwrap();
             let names: Vec<_> = chunk.fragment(0).reads().map(|read| read.name.to_owned()).collect();
             assert_eq!(names, [one.as_bytes(), two.as_bytes()]);
         }
@@ -357,7 +358,7 @@ mod tests {
 
     #[test]
     fn fasta_lines_are_joined() {
-        let chunk = parse(Layout::Single, Format::Fasta, b">a/1 x\nAC\r\nGT \n>b\n>c\nTT\nT", b"").unwrap();
+        let chunk = parse(FragmentLayout::Single, TextFormat::Fasta, b">a/1 x\nAC\r\nGT \n>b\n>c\nTT\nT", b"").unwrap();
         let reads: Vec<_> = chunk.fragments().map(|f| (f.first.name, f.first.seq)).collect();
         assert_eq!(reads, [(&b"a/1"[..], &b"ACGT"[..]), (b"b", b""), (b"c", b"TTT")]);
     }
@@ -387,7 +388,7 @@ mod tests {
         assert_eq!(fault(b"@x\nACGT"), format!("{at}, read 'x': {cut}"));
         let odd = "its qualities hold a character that is none (allowed are '!' to '~')";
         assert_eq!(fault(b"@x\nAC\n+\n# \n"), format!("{at}, read 'x': {odd}"));
-        let error = parse(Layout::Pairs, Format::Fastq, first, b"@b\nA\n+\n#\n").unwrap_err();
+        let error = parse(FragmentLayout::Pairs, TextFormat::Fastq, first, b"@b\nA\n+\n#\n").unwrap_err();
         let step = "its name differs from that of its mate, 'a' in 1.fq: the files are not in step";
         assert_eq!(error, format!("2.fq: record 101 (byte 2000), read 'b': {step}"));
     }

@@ -5,7 +5,7 @@ mod for_cram;
 mod stretches;
 
 pub use for_cram::{check_fasta, for_cram};
-pub use stretches::{Counted, Layout, STRETCH, Stretches};
+pub use stretches::{Counted, ReferenceLayout, STRETCH, Stretches};
 
 use crate::fault::read_fault;
 use crate::gzip::inflated;

@@ -4,10 +4,10 @@
 //! guessed from its content, and checked when the stretches before it are there ([`Front`]); a wrong guess (damaged
 //! text) costs time and nothing else.
 
-use crate::content::{Content, Marked, State};
+use crate::content::{Content, Marked, StretchStart};
 use crate::garbage::TrailingGarbage;
 use crate::gzip::GzipMembers;
-use crate::segment::{Marks, Segment};
+use crate::segment::{RecordMarks, Segment};
 use crate::sizes::{BGZF_STRETCH, GZIP_STRETCH, PLAIN_STRETCH};
 use libdeflater::Decompressor;
 use std::cell::RefCell;
@@ -25,7 +25,7 @@ const BEHIND_BYTES: usize = 1 << 12;
 
 /// How a regular file's bytes become text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Coding {
+pub(crate) enum FileCoding {
     Plain,
     Bgzf,
     /// Plain gzip: its text is inflated piece by piece, and not here.
@@ -35,7 +35,7 @@ pub(crate) enum Coding {
 /// What lies before a stretch: where in a record it starts, and where its first BGZF block does.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Front {
-    pub(crate) state: State,
+    pub(crate) state: StretchStart,
     pub(crate) block: u64,
 }
 
@@ -43,7 +43,7 @@ pub(crate) struct Front {
 pub(crate) struct Stretch {
     pub(crate) text: Vec<u8>,
     /// The state that the marks assume.
-    pub(crate) guess: State,
+    pub(crate) guess: StretchStart,
     pub(crate) marked: Marked,
     /// Offsets in the file of the first byte that went into the segment, and of the first one behind; not of gzip.
     pub(crate) range: (u64, u64),
@@ -68,14 +68,14 @@ pub(crate) struct Tail {
 pub(crate) struct Regular {
     pub(crate) path: PathBuf,
     file: File,
-    coding: Coding,
+    coding: FileCoding,
     content: Content,
     length: u64,
 }
 
 impl Regular {
     /// The file, of which `length` bytes count.
-    pub(crate) fn new(path: PathBuf, file: File, (coding, content): (Coding, Content), length: u64) -> Self {
+    pub(crate) fn new(path: PathBuf, file: File, (coding, content): (FileCoding, Content), length: u64) -> Self {
         Regular { path, file, coding, content, length }
     }
 
@@ -91,9 +91,9 @@ impl Regular {
 
     fn stretch_size(&self) -> u64 {
         match self.coding {
-            Coding::Plain => PLAIN_STRETCH,
-            Coding::Bgzf => BGZF_STRETCH,
-            Coding::Gzip => GZIP_STRETCH,
+            FileCoding::Plain => PLAIN_STRETCH,
+            FileCoding::Bgzf => BGZF_STRETCH,
+            FileCoding::Gzip => GZIP_STRETCH,
         }
     }
 
@@ -101,7 +101,7 @@ impl Regular {
         self.length
     }
 
-    pub(crate) fn coding(&self) -> Coding {
+    pub(crate) fn coding(&self) -> FileCoding {
         self.coding
     }
 
@@ -130,7 +130,7 @@ impl Regular {
     /// from. For BGZF these are the blocks that start in the stretch; the first is at `block_start`, or looked for.
     fn read_text(&self, index: u64, block_start: Option<u64>, text: &mut Vec<u8>) -> Result<(u64, u64), InputError> {
         let (start, end) = (index * self.stretch_size(), self.stretch_end(index));
-        if self.coding == Coding::Plain {
+        if self.coding == FileCoding::Plain {
             self.read_at(text, start, end - start)?;
             return Ok((start, end));
         }
@@ -182,7 +182,7 @@ impl Regular {
     pub(crate) fn survey(&self, index: u64, known: Option<Front>, mut text: Vec<u8>) -> Result<Stretch, InputError> {
         if let Some(front) = known.filter(|front| self.is_passed_over(index, front)) {
             text.clear();
-            let marked = Marked { marks: Marks::default(), after: front.state, opening: 0 };
+            let marked = Marked { marks: RecordMarks::default(), after: front.state, opening: 0 };
             let (guess, range, node) = (front.state, (front.block, front.block), spare::node());
             return Ok(Stretch { text, guess, marked, range, tail: None, node });
         }
@@ -197,12 +197,12 @@ impl Regular {
     }
 
     /// The state in which a text begins of which nothing is known.
-    pub(crate) fn guess(&self, text: &[u8]) -> State {
+    pub(crate) fn guess(&self, text: &[u8]) -> StretchStart {
         self.content.guess(text)
     }
 
     /// Marks a stretch that starts in `state`, and whose text is compressed in the bytes of the file before `end`.
-    pub(crate) fn mark(&self, text: &[u8], state: State, end: u64) -> Result<Marked, InputError> {
+    pub(crate) fn mark(&self, text: &[u8], state: StretchStart, end: u64) -> Result<Marked, InputError> {
         let mut unreadable = None;
         let marked = self.content.mark(text, state, |bytes| {
             self.behind(end, bytes).unwrap_or_else(|error| {
@@ -224,7 +224,7 @@ impl Regular {
 
     /// Whether a block of the stretch before reaches over all of this one.
     fn is_passed_over(&self, index: u64, front: &Front) -> bool {
-        self.coding == Coding::Bgzf && front.block >= self.stretch_end(index)
+        self.coding == FileCoding::Bgzf && front.block >= self.stretch_end(index)
     }
 
     /// Checks stretch `index` against what lies before it, makes good what was guessed wrong or could not be read, for
@@ -249,7 +249,7 @@ impl Regular {
 
     /// Whether stretch `index`, read from byte `start` of the file on, was read from the right place.
     pub(crate) fn is_read_right(&self, index: u64, front: &Front, start: u64) -> bool {
-        self.coding == Coding::Plain || (start == front.block && !self.is_passed_over(index, front))
+        self.coding == FileCoding::Plain || (start == front.block && !self.is_passed_over(index, front))
     }
 }
 

@@ -3,8 +3,8 @@
 use crate::bam;
 use crate::content::Content;
 use crate::lane::OpenLane;
-use crate::open::Opened;
-use crate::parse::Format;
+use crate::open::OpenedFile;
+use crate::parse::TextFormat;
 use crate::segment::{LineState, mark_fasta, mark_fastq};
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -29,7 +29,7 @@ const PATIENCE_MS: u32 = 20;
 
 /// Some reads, and all their bases.
 #[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Sample {
+pub(crate) struct ReadSample {
     pub(crate) reads: usize,
     pub(crate) bases: u64,
 }
@@ -41,7 +41,7 @@ pub(crate) struct Sample {
 /// # Errors
 /// A file that cannot be read.
 pub fn mean_read_length(lanes: &mut [OpenLane]) -> Result<usize, InputError> {
-    let mut all = Sample::default();
+    let mut all = ReadSample::default();
     for lane in lanes {
         if all.reads == READS {
             break;
@@ -54,37 +54,37 @@ pub fn mean_read_length(lanes: &mut [OpenLane]) -> Result<usize, InputError> {
             [first, ..] => sample(first, READS - all.reads)?,
         };
         lane.close();
-        all = Sample { reads: all.reads + found.reads, bases: all.bases + found.bases };
+        all = ReadSample { reads: all.reads + found.reads, bases: all.bases + found.bases };
     }
     // Reads without bases are short ones.
     Ok((all.bases as usize).checked_div(all.reads).map_or(0, |mean| mean.max(1)))
 }
 
 /// The first `most` reads of a file, or as many as it has.
-pub(crate) fn sample(file: &mut Opened, most: usize) -> Result<Sample, InputError> {
-    let Some(content) = file.content else { return Ok(Sample::default()) };
+pub(crate) fn sample(file: &mut OpenedFile, most: usize) -> Result<ReadSample, InputError> {
+    let Some(content) = file.content else { return Ok(ReadSample::default()) };
     let mut wanted = BEGIN;
     loop {
         let more = file.read_more(wanted)?;
         // Empty lines at the end are no record.
         let text = if more { file.prefix() } else { file.prefix().trim_ascii_end() };
         let marks = match content {
-            Content::Text(Format::Fastq) => mark_fastq(text, LineState::RECORD_START).0,
-            Content::Text(Format::Fasta) => mark_fasta(text),
+            Content::Text(TextFormat::Fastq) => mark_fastq(text, LineState::RECORD_START).0,
+            Content::Text(TextFormat::Fasta) => mark_fasta(text),
             Content::Bam { header, .. } => {
                 let text = file.prefix().get(header as usize..).unwrap_or_default();
                 let (reads, bases) = bam::sample(text, most);
                 if reads == most || !more || wanted >= TEXT {
-                    return Ok(Sample { reads, bases });
+                    return Ok(ReadSample { reads, bases });
                 }
                 wanted = (2 * wanted).min(TEXT);
                 continue;
             }
         };
         match marks.bases_before.get(most) {
-            Some(&bases) => return Ok(Sample { reads: most, bases: u64::from(bases) }),
+            Some(&bases) => return Ok(ReadSample { reads: most, bases: u64::from(bases) }),
             None if !more || wanted >= TEXT => {
-                return Ok(Sample { reads: marks.starts.len(), bases: u64::from(marks.bases) });
+                return Ok(ReadSample { reads: marks.starts.len(), bases: u64::from(marks.bases) });
             }
             None => wanted = (2 * wanted).min(TEXT),
         }
@@ -93,13 +93,13 @@ pub(crate) fn sample(file: &mut Opened, most: usize) -> Result<Sample, InputErro
 
 /// Two pipes that are read at the same time.
 struct TwoPipes {
-    state: Mutex<State>,
+    state: Mutex<SampleState>,
     /// Bytes of text that were read of each.
     read: [Arc<AtomicU64>; 2],
 }
 
 #[derive(Default)]
-struct State {
+struct SampleState {
     /// The first one has been read far enough.
     sampled: bool,
     /// Who is in a read, which may take as long as the writer likes.
@@ -107,7 +107,7 @@ struct State {
 }
 
 impl TwoPipes {
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, SampleState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -143,7 +143,7 @@ impl TwoPipes {
     }
 
     /// Reads `file`, which is pipe `own`, as long as it is its turn and there is more.
-    fn read_on(&self, own: usize, file: &mut Opened) -> Result<(), InputError> {
+    fn read_on(&self, own: usize, file: &mut OpenedFile) -> Result<(), InputError> {
         let mut more = Ok(true);
         while matches!(more, Ok(true)) && self.is_next(own) {
             more = file.read_more(file.prefix().len() + PIPE_STEP);
@@ -156,9 +156,13 @@ impl TwoPipes {
 /// One program may write both pipes in turn, and would wait for us to read the second one while we read the first. So
 /// both are read, until the first one has been read far enough and neither is in the middle of a read. Whoever is far
 /// ahead of the other waits.
-fn sample_first_of_two_pipes(first: &mut Opened, second: &mut Opened, most: usize) -> Result<Sample, InputError> {
+fn sample_first_of_two_pipes(
+    first: &mut OpenedFile,
+    second: &mut OpenedFile,
+    most: usize,
+) -> Result<ReadSample, InputError> {
     let read = [first.text()?, second.text()?].map(|text| Arc::clone(&text.read));
-    let pipes = TwoPipes { state: Mutex::new(State { sampled: false, in_read: [true, false] }), read };
+    let pipes = TwoPipes { state: Mutex::new(SampleState { sampled: false, in_read: [true, false] }), read };
     std::thread::scope(|scope| {
         let keep_up = || pipes.read_on(1, second);
         let thread = std::thread::Builder::new().name("second pipe".into()).spawn_scoped(scope, keep_up);

@@ -2,7 +2,7 @@
 //! more files than a process may have open.
 
 use crate::content::Content;
-use crate::regular::{Coding, Regular};
+use crate::regular::{FileCoding, Regular};
 use crate::text::open_raw;
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -11,19 +11,19 @@ use zerohop_model::error::InputError;
 
 /// What a file was like when it was looked at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Seen {
+pub(crate) struct SeenFile {
     /// Its length in bytes.
     pub(crate) length: u64,
     /// When it was modified; none where the system does not say.
     modified: Option<SystemTime>,
 }
 
-impl Seen {
+impl SeenFile {
     /// What an open file is like now. (Its inode does not count: some file systems in user space give the same file
     /// another one when it is opened again.)
     pub(crate) fn of(file: &File) -> std::io::Result<Self> {
         let metadata = file.metadata()?;
-        Ok(Seen { length: metadata.len(), modified: metadata.modified().ok() })
+        Ok(SeenFile { length: metadata.len(), modified: metadata.modified().ok() })
     }
 
     /// Refuses a file that has been opened again and is another one, or was written to.
@@ -34,7 +34,7 @@ impl Seen {
             Err(InputError::new(path, what))
         };
         let Some(file) = file else { return changed("and is no regular file any more") };
-        let now = Seen::of(file).map_err(|e| InputError::new(path, format!("cannot read: {e}")))?;
+        let now = SeenFile::of(file).map_err(|e| InputError::new(path, format!("cannot read: {e}")))?;
         match now.length == self.length {
             true if now == self => Ok(()),
             true => changed("as the time of its last change says"),
@@ -45,14 +45,14 @@ impl Seen {
 
 /// A file that workers deal, closed.
 #[derive(Debug, Clone)]
-pub(crate) struct Closed {
+pub(crate) struct ClosedFile {
     pub(crate) path: PathBuf,
-    pub(crate) seen: Seen,
-    pub(crate) coding: Coding,
+    pub(crate) seen: SeenFile,
+    pub(crate) coding: FileCoding,
     pub(crate) content: Content,
 }
 
-impl Closed {
+impl ClosedFile {
     /// Opens it again.
     ///
     /// # Errors

@@ -41,7 +41,7 @@ impl LineState {
 
 /// Where records start in a stretch of text, and how many bases lie before each.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
-pub(crate) struct Marks {
+pub(crate) struct RecordMarks {
     /// Offsets of the first byte of each unit (a record; for interleaved reads a fragment), ascending.
     pub(crate) starts: Vec<u32>,
     /// `bases_before[i]`: bases in the text before `starts[i]`.
@@ -58,7 +58,7 @@ pub(crate) struct Marks {
     pub(crate) damaged_at: Option<u32>,
 }
 
-impl Marks {
+impl RecordMarks {
     pub(crate) fn push(&mut self, start: usize, bases: u32) {
         self.starts.push(start as u32);
         self.bases_before.push(bases);
@@ -84,14 +84,14 @@ impl Marks {
 #[derive(Debug, Default)]
 pub(crate) struct Segment {
     pub(crate) bytes: Vec<u8>,
-    pub(crate) marks: Marks,
+    pub(crate) marks: RecordMarks,
     /// The node on which the bytes lie.
     pub(crate) node: NodeId,
 }
 
 impl Segment {
     /// Of bytes that this thread has written.
-    pub(crate) fn new(bytes: Vec<u8>, marks: Marks) -> Self {
+    pub(crate) fn new(bytes: Vec<u8>, marks: RecordMarks) -> Self {
         Segment { bytes, marks, node: spare::node() }
     }
 }
@@ -102,8 +102,8 @@ fn bases_of(line: &[u8]) -> u32 {
 }
 
 /// Marks the records of FASTQ text that starts in `state`; returns the marks and the state behind the text.
-pub(crate) fn mark_fastq(text: &[u8], state: LineState) -> (Marks, LineState) {
-    let mut marks = Marks::default();
+pub(crate) fn mark_fastq(text: &[u8], state: LineState) -> (RecordMarks, LineState) {
+    let mut marks = RecordMarks::default();
     let (mut phase, mut line_start, mut bases) = (state.phase, 0, 0);
     if state == LineState::RECORD_START && !text.is_empty() {
         marks.push(0, 0);
@@ -142,8 +142,8 @@ pub(crate) fn guess_state(text: &[u8]) -> Option<LineState> {
 }
 
 /// Marks the records of FASTA text that starts at a record.
-pub(crate) fn mark_fasta(text: &[u8]) -> Marks {
-    let mut marks = Marks::default();
+pub(crate) fn mark_fasta(text: &[u8]) -> RecordMarks {
+    let mut marks = RecordMarks::default();
     let mut line_start = 0;
     let mut bases = 0;
     while line_start < text.len() {
@@ -163,8 +163,8 @@ pub(crate) fn mark_fasta(text: &[u8]) -> Marks {
 /// Joins the marks of records into marks of fragments: a record whose name equals that of the record before, if that
 /// one has no mate yet, is its mate. The last name may be none, for the text ends in it: then it may be a mate, and
 /// counts as one.
-pub(crate) fn join_mates<'t>(records: Marks, name_at: impl Fn(u32) -> Option<&'t [u8]>) -> Marks {
-    let mut marks = Marks { records: records.records, bases: records.bases, ..Marks::default() };
+pub(crate) fn join_mates<'t>(records: RecordMarks, name_at: impl Fn(u32) -> Option<&'t [u8]>) -> RecordMarks {
+    let mut marks = RecordMarks { records: records.records, bases: records.bases, ..RecordMarks::default() };
     let mut i = 0;
     while i < records.starts.len() {
         marks.push(records.starts[i] as usize, records.bases_before[i]);

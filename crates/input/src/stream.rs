@@ -8,9 +8,9 @@ use crate::content::Content;
 use crate::cutter::{CutChunk, Cutter};
 use crate::fault::{endless, read_fault, record_text_limit};
 use crate::header;
-use crate::open::Opened;
-use crate::parse::Format;
-use crate::segment::{LineState, Marks, Segment, join_mates, mark_fasta, mark_fastq};
+use crate::open::OpenedFile;
+use crate::parse::TextFormat;
+use crate::segment::{LineState, RecordMarks, Segment, join_mates, mark_fasta, mark_fastq};
 use crate::sizes::SEGMENT;
 use std::io::Read;
 use std::path::PathBuf;
@@ -37,7 +37,7 @@ const SOON: Duration = Duration::from_millis(1);
 /// How to read one stream.
 pub(crate) struct StreamSpec {
     /// A regular file is opened when the first chunk is wanted.
-    pub(crate) file: Opened,
+    pub(crate) file: OpenedFile,
     pub(crate) interleaved: bool,
     pub(crate) max_read_bases: usize,
 }
@@ -50,7 +50,7 @@ enum Message {
 }
 
 /// Reads one stream into segments of whole records.
-struct Reader {
+struct StreamReader {
     path: PathBuf,
     content: Content,
     interleaved: bool,
@@ -67,7 +67,7 @@ struct Reader {
     spare: Receiver<Vec<u8>>,
 }
 
-impl Reader {
+impl StreamReader {
     /// Hands on segments until the end, a fault, or until nobody wants them any more.
     fn run(mut self, segments: &SyncSender<Message>) {
         let mut carried = Vec::new();
@@ -144,14 +144,14 @@ impl Reader {
 
     /// Marks the units of `bytes`, to the end of the stream or not; returns the marks and whether the last unit is
     /// surely whole.
-    fn mark(&self, bytes: &[u8], is_end: bool) -> (Marks, bool) {
+    fn mark(&self, bytes: &[u8], is_end: bool) -> (RecordMarks, bool) {
         let (marks, ends_whole) = match self.content {
-            Content::Text(Format::Fastq) | Content::Bam { .. } => {
+            Content::Text(TextFormat::Fastq) | Content::Bam { .. } => {
                 let (marks, after) = mark_fastq(bytes, LineState::RECORD_START);
                 (marks, after == LineState::RECORD_START)
             }
             // More lines of the last sequence may be still to come,
-            Content::Text(Format::Fasta) => (mark_fasta(bytes), false),
+            Content::Text(TextFormat::Fasta) => (mark_fasta(bytes), false),
         };
         if !self.interleaved {
             return (marks, ends_whole);
@@ -160,7 +160,11 @@ impl Reader {
             let line = &bytes[start as usize + 1..];
             let end = memchr::memchr(b'\n', line).or(is_end.then_some(line.len()))?;
             let (name, _) = header::split(&line[..end]);
-            Some(if self.content == Content::Text(Format::Fastq) { header::without_mate_number(name) } else { name })
+            Some(if self.content == Content::Text(TextFormat::Fastq) {
+                header::without_mate_number(name)
+            } else {
+                name
+            })
         };
         // or the mate of the last read.
         (join_mates(marks, name_at), false)
@@ -168,7 +172,7 @@ impl Reader {
 }
 
 /// The marks without the last unit, and where that one starts.
-fn without_last(mut marks: Marks) -> (Marks, usize) {
+fn without_last(mut marks: RecordMarks) -> (RecordMarks, usize) {
     let (Some(start), Some(bases)) = (marks.starts.pop(), marks.bases_before.pop()) else { return (marks, 0) };
     marks.bases = bases;
     marks.records = marks.records_before.pop().unwrap_or(marks.starts.len() as u32);
@@ -176,7 +180,7 @@ fn without_last(mut marks: Marks) -> (Marks, usize) {
 }
 
 /// The segments of one stream, as they come.
-struct Stream {
+struct SegmentStream {
     path: PathBuf,
     segments: Receiver<Message>,
     spare: SyncSender<Vec<u8>>,
@@ -184,13 +188,13 @@ struct Stream {
     ended: bool,
 }
 
-impl Stream {
+impl SegmentStream {
     /// Starts to read it; its segments are one of so many `parts` of the usual size.
     fn start(spec: StreamSpec, parts: usize) -> Result<Self, Error> {
         let StreamSpec { file, interleaved, max_read_bases } = spec;
         let (send, segments) = sync_channel(AHEAD * parts);
         let (spare, spares) = sync_channel(2 * AHEAD * parts);
-        let (path, content) = (file.path.clone(), file.content.unwrap_or(Content::Text(Format::Fastq)));
+        let (path, content) = (file.path.clone(), file.content.unwrap_or(Content::Text(TextFormat::Fastq)));
         let state = match content {
             Content::Bam { header, .. } => BamState { skip: header, open: 0 },
             Content::Text(_) => BamState::default(),
@@ -198,7 +202,7 @@ impl Stream {
         let segment = (SEGMENT as usize).div_ceil(parts);
         let text = file.into_text()?;
         let progress = text.progress.clone();
-        let reader = Reader {
+        let reader = StreamReader {
             path: path.clone(),
             content,
             interleaved,
@@ -218,7 +222,7 @@ impl Stream {
                 reader.run(&send);
             })
             .map_err(Error::Thread)?;
-        Ok(Stream { path, segments, spare, progress, ended: false })
+        Ok(SegmentStream { path, segments, spare, progress, ended: false })
     }
 }
 
@@ -226,7 +230,7 @@ impl Stream {
 pub(crate) struct StreamEmitter {
     /// What is to be read, until the first chunk is asked for.
     specs: Vec<StreamSpec>,
-    streams: Vec<Stream>,
+    streams: Vec<SegmentStream>,
     cutter: Cutter,
     is_converted: bool,
     /// What ended it: that is said as often as it is asked.
@@ -312,7 +316,7 @@ impl StreamEmitter {
     fn cut_next(&mut self, stop: &AtomicBool) -> Result<Option<CutChunk>, Error> {
         let parts = if self.specs.len() > 1 { PARTS_OF_TWO } else { 1 };
         for spec in self.specs.drain(..) {
-            self.streams.push(Stream::start(spec, parts)?);
+            self.streams.push(SegmentStream::start(spec, parts)?);
         }
         loop {
             let started = Instant::now();

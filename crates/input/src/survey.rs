@@ -13,9 +13,9 @@
 //! content, and checked when the stretches before it are there; a wrong guess (damaged text) costs time and nothing
 //! else.
 
-use crate::chain::{Chain, Members};
+use crate::chain::{MembersBefore, PieceChain};
 use crate::cutter::{CutChunk, Cutter};
-use crate::regular::{Coding, Front, Regular, Stretch};
+use crate::regular::{FileCoding, Front, Regular, Stretch};
 use crate::segment::Segment;
 use crate::sizes::PLAIN_STRETCH;
 use crate::table::Table;
@@ -37,7 +37,7 @@ use zerohop_model::spare::Spare;
 const READY: usize = 64;
 
 /// A run of stretches of a file, each of which is surveyed by itself.
-struct Stretches {
+struct SurveyedStretches {
     regular: Arc<Regular>,
     /// What is known of its stretches, with its number there.
     known: Option<(Arc<Table>, usize)>,
@@ -46,7 +46,7 @@ struct Stretches {
     stop: u64,
 }
 
-impl Stretches {
+impl SurveyedStretches {
     /// Takes the next stretch, if surveying may go on.
     fn take_next(&self, limit: u64) -> Option<u64> {
         let allowed = limit.min(self.stop);
@@ -60,19 +60,19 @@ impl Stretches {
 }
 
 /// What text comes from.
-enum Source {
-    Stretches(Stretches),
-    Gzip(Box<Chain>),
+enum TextSource {
+    Stretches(SurveyedStretches),
+    Gzip(Box<PieceChain>),
 }
 
-impl Source {
+impl TextSource {
     /// Of which about so many pieces are in work at a time.
-    fn new(Part { regular, stretches, known }: Part, pieces: usize) -> Self {
+    fn new(FilePart { regular, stretches, known }: FilePart, pieces: usize) -> Self {
         match regular.coding() {
-            Coding::Gzip => Source::Gzip(Box::new(Chain::new(regular, pieces))),
-            Coding::Plain | Coding::Bgzf => {
+            FileCoding::Gzip => TextSource::Gzip(Box::new(PieceChain::new(regular, pieces))),
+            FileCoding::Plain | FileCoding::Bgzf => {
                 let next = AtomicU64::new(stretches.start);
-                Source::Stretches(Stretches { regular, known, next, stop: stretches.end })
+                TextSource::Stretches(SurveyedStretches { regular, known, next, stop: stretches.end })
             }
         }
     }
@@ -80,7 +80,7 @@ impl Source {
 
 /// One file of a survey: all of it, or a part.
 struct Surveyed {
-    source: Source,
+    source: TextSource,
     /// How far surveying may run ahead.
     limit: AtomicU64,
     /// Fragments known and not dealt: the file with fewer of them is surveyed first.
@@ -94,12 +94,12 @@ impl Surveyed {
     fn survey_next(&self, ahead: bool, buffer: impl FnOnce() -> Vec<u8>) -> bool {
         let limit = self.limit.load(Ordering::Acquire);
         let mut entry = match &self.source {
-            Source::Stretches(stretches) => match stretches.take_next(limit) {
+            TextSource::Stretches(stretches) => match stretches.take_next(limit) {
                 Some(index) => (index, stretches.survey(index, buffer())),
                 None => return false,
             },
-            Source::Gzip(chain) if ahead => return chain.inflate_ahead(limit),
-            Source::Gzip(chain) => match chain.do_next(limit, buffer) {
+            TextSource::Gzip(chain) if ahead => return chain.inflate_ahead(limit),
+            TextSource::Gzip(chain) => match chain.do_next(limit, buffer) {
                 Some(entry) => entry,
                 None => return false,
             },
@@ -115,22 +115,22 @@ impl Surveyed {
     /// Nanoseconds in which only one thread could go on, besides cutting.
     fn serial_nanos(&self) -> u64 {
         match &self.source {
-            Source::Stretches(_) => 0,
-            Source::Gzip(chain) => chain.serial_nanos(),
+            TextSource::Stretches(_) => 0,
+            TextSource::Gzip(chain) => chain.serial_nanos(),
         }
     }
 
     /// Stretches that were taken, and how many there are to be.
     fn stretches(&self) -> (u64, u64) {
         match &self.source {
-            Source::Stretches(stretches) => (stretches.next.load(Ordering::Relaxed), stretches.stop),
-            Source::Gzip(chain) => chain.stretches(),
+            TextSource::Stretches(stretches) => (stretches.next.load(Ordering::Relaxed), stretches.stop),
+            TextSource::Gzip(chain) => chain.stretches(),
         }
     }
 }
 
 /// What is to be surveyed of a file.
-pub(crate) struct Part {
+pub(crate) struct FilePart {
     pub(crate) regular: Arc<Regular>,
     /// The stretches; to the file's last one if it is dealt to its end.
     pub(crate) stretches: Range<u64>,
@@ -139,10 +139,10 @@ pub(crate) struct Part {
     pub(crate) known: Option<(Arc<Table>, usize)>,
 }
 
-impl Part {
+impl FilePart {
     /// All of a file.
     pub(crate) fn all(regular: Regular) -> Self {
-        Part { stretches: 0..regular.stretches(), regular: Arc::new(regular), known: None }
+        FilePart { stretches: 0..regular.stretches(), regular: Arc::new(regular), known: None }
     }
 }
 
@@ -152,7 +152,7 @@ struct InOrder {
     /// The next stretch, or piece of gzip, and what lies before it.
     next: u64,
     front: Front,
-    members: Members,
+    members: MembersBefore,
     /// The last one of the file was settled.
     ended: bool,
     /// A fault was found: nothing behind it counts.
@@ -161,14 +161,14 @@ struct InOrder {
 
 impl InOrder {
     /// Settles the next text of a file.
-    fn settle(&mut self, source: &Source, surveyed: Result<Stretch, InputError>) -> Result<Segment, InputError> {
+    fn settle(&mut self, source: &TextSource, surveyed: Result<Stretch, InputError>) -> Result<Segment, InputError> {
         let segment = match source {
-            Source::Stretches(Stretches { regular, .. }) => {
+            TextSource::Stretches(SurveyedStretches { regular, .. }) => {
                 let segment = regular.settle(self.next, &mut self.front, surveyed)?;
                 self.ended = self.next + 1 == regular.stretches();
                 segment
             }
-            Source::Gzip(chain) => {
+            TextSource::Gzip(chain) => {
                 let (segment, is_last) = chain.settle(&mut self.front.state, &mut self.members, surveyed)?;
                 self.ended = is_last;
                 segment
@@ -179,15 +179,15 @@ impl InOrder {
     }
 
     /// Whether more is to come of what is surveyed.
-    fn goes_on(&self, source: &Source) -> bool {
+    fn goes_on(&self, source: &TextSource) -> bool {
         match source {
-            Source::Stretches(stretches) => self.next < stretches.stop,
-            Source::Gzip(_) => !self.ended,
+            TextSource::Stretches(stretches) => self.next < stretches.stop,
+            TextSource::Gzip(_) => !self.ended,
         }
     }
 }
 
-struct Cutting {
+struct SurveyCutter {
     cutter: Cutter,
     files: Vec<InOrder>,
 }
@@ -195,7 +195,7 @@ struct Cutting {
 /// One or two regular files, dealt in step.
 pub(crate) struct Survey {
     files: Vec<Surveyed>,
-    cutting: Mutex<Cutting>,
+    cutting: Mutex<SurveyCutter>,
     ready: ArrayQueue<CutChunk>,
     /// Set when all chunks are cut; `chunks` and `reads` are their numbers then.
     all_cut: AtomicBool,
@@ -212,23 +212,23 @@ pub(crate) struct Survey {
 
 impl Survey {
     /// A survey of one or two files, in step, that `workers` will do.
-    pub(crate) fn new(parts: Vec<Part>, cutter: Cutter, workers: usize) -> Self {
+    pub(crate) fn new(parts: Vec<FilePart>, cutter: Cutter, workers: usize) -> Self {
         let window = workers as u64 + 2;
-        let in_order = |part: &Part| {
+        let in_order = |part: &FilePart| {
             let next = part.stretches.start;
             let known = part.known.as_ref().and_then(|(table, file)| table.front(*file, next));
             InOrder {
                 waiting: BTreeMap::new(),
                 next,
                 front: known.unwrap_or_else(|| part.regular.start()),
-                members: Members::default(),
+                members: MembersBefore::default(),
                 ended: part.regular.stretches() == 0,
                 faulty: false,
             }
         };
-        let surveyed = |part: Part| Surveyed {
+        let surveyed = |part: FilePart| Surveyed {
             limit: AtomicU64::new(part.stretches.start + window),
-            source: Source::new(part, window as usize),
+            source: TextSource::new(part, window as usize),
             units_ahead: AtomicU64::new(0),
             surveyed: ArrayQueue::new(4 * window as usize),
         };
@@ -239,7 +239,7 @@ impl Survey {
             reads: AtomicU64::new(0),
             fault: OnceLock::new(),
             spare: Spare::new(2 * window as usize + cutter.stretches_per_chunk(PLAIN_STRETCH)),
-            cutting: Mutex::new(Cutting { cutter, files: parts.iter().map(in_order).collect() }),
+            cutting: Mutex::new(SurveyCutter { cutter, files: parts.iter().map(in_order).collect() }),
             files: parts.into_iter().map(surveyed).collect(),
             window,
             serial_nanos: AtomicU64::new(0),
@@ -261,7 +261,7 @@ impl Survey {
     fn cut_ready(&self) -> bool {
         let Ok(mut guard) = self.cutting.try_lock() else { return false };
         let started = Instant::now();
-        let Cutting { cutter, files } = &mut *guard;
+        let SurveyCutter { cutter, files } = &mut *guard;
         self.put_in_order(cutter, files);
         let mut any = false;
         while !self.ready.is_full() {

@@ -1,9 +1,9 @@
 //! Where the chunks of a lane begin: what lets one of several processes begin with any of them, without what lies
 //! before.
 
-use crate::compact::{Reader, Writer};
-use crate::content::State;
-use crate::cutter::Place;
+use crate::compact::{CompactReader, Writer};
+use crate::content::StretchStart;
+use crate::cutter::UnitPlace;
 use crate::regular::Front;
 
 /// What lies before a stretch of a file.
@@ -11,7 +11,7 @@ use crate::regular::Front;
 pub(crate) struct Before {
     pub(crate) front: Front,
     /// In fragments.
-    pub(crate) place: Place,
+    pub(crate) place: UnitPlace,
     /// Reads that begin before it: of pairs the first mate may lie before it, and the second one in it.
     pub(crate) reads: u64,
 }
@@ -61,7 +61,7 @@ impl Table {
 
     /// What lies before the stretch in which a fragment of `file` begins, in fragments and in reads, and the number of
     /// that stretch.
-    pub(crate) fn begin(&self, file: usize, fragment: u64) -> (u64, (Place, u64)) {
+    pub(crate) fn begin(&self, file: usize, fragment: u64) -> (u64, (UnitPlace, u64)) {
         let starts = &self.files[file];
         let stretch = starts.partition_point(|before| before.place.record <= fragment).saturating_sub(1);
         (stretch as u64, starts.get(stretch).map(|before| (before.place, before.reads)).unwrap_or_default())
@@ -101,14 +101,14 @@ impl Table {
 
     /// From bytes; `None` if they are no table.
     pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
-        let mut from = Reader { bytes };
+        let mut from = CompactReader { bytes };
         let mut files = Vec::new();
         for _ in 0..from.take()? {
             let mut file = Vec::new();
             for _ in 0..from.take()? {
-                let state = State::take(&mut from)?;
+                let state = StretchStart::take(&mut from)?;
                 let [block, record, byte, bases] = [from.take()?, from.take()?, from.take()?, from.take()?];
-                let (front, place) = (Front { state, block }, Place { record, byte, bases });
+                let (front, place) = (Front { state, block }, UnitPlace { record, byte, bases });
                 file.push(Before { front, place, reads: from.take()? });
             }
             files.push(file);

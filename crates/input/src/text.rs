@@ -57,7 +57,7 @@ impl<R: Read> Read for Counting<R> {
 type ReadOf = (Arc<AtomicU64>, u64);
 
 /// The text of one file: what was read of it to look at it, and the rest.
-pub(crate) struct Text {
+pub(crate) struct FileText {
     path: PathBuf,
     pub(crate) prefix: Vec<u8>,
     rest: Counting<Lasting<Box<dyn Read + Send>>>,
@@ -72,7 +72,7 @@ pub(crate) struct Text {
     pub(crate) ends_in_text: Arc<AtomicBool>,
 }
 
-impl Text {
+impl FileText {
     /// The text of a file of which nothing was read yet, with its `length` if it is a regular one.
     pub(crate) fn begin(path: &Path, raw: Raw, length: Option<u64>) -> Result<Self, InputError> {
         let count = Arc::new(AtomicU64::new(0));
@@ -98,7 +98,7 @@ impl Text {
         let rest = Counting { inner: Lasting::new(rest), count: Arc::clone(&read) };
         let (path, progress) = (path.to_owned(), length.map(|length| (count, length)));
         let (prefix, is_converted) = (Vec::new(), false);
-        Ok(Text { path, prefix, rest, read, progress, compression, is_converted, ends_in_text })
+        Ok(FileText { path, prefix, rest, read, progress, compression, is_converted, ends_in_text })
     }
 
     /// SAM or CRAM as BAM. `reference` is for CRAM.
@@ -107,7 +107,7 @@ impl Text {
         let bam = zerohop_cram::as_bam(text, reference.map(Path::to_owned)).map_err(|e| read_fault(&self.path, &e))?;
         let rest: Box<dyn Read + Send> = Box::new(GzipMembers::new(bam, COMPRESSED_READ));
         let rest = Counting { inner: Lasting::new(rest), count: Arc::clone(&self.read) };
-        Ok(Text { prefix: Vec::new(), rest, is_converted: true, ..self })
+        Ok(FileText { prefix: Vec::new(), rest, is_converted: true, ..self })
     }
 
     /// Reads until `prefix` holds `wanted` bytes; false when the text ends before.

@@ -2,8 +2,8 @@
 //! chunk opens them, and the last one at its end closes them.
 
 use crate::cutter::Cutting;
-use crate::seen::Closed;
-use crate::survey::{Part, Survey};
+use crate::seen::ClosedFile;
+use crate::survey::{FilePart, Survey};
 use std::sync::{PoisonError, RwLock, RwLockReadGuard};
 use std::time::Duration;
 use zerohop_model::chunk::{Chunk, Ticket};
@@ -11,7 +11,7 @@ use zerohop_model::error::{Error, InputError};
 use zerohop_model::source::{Claim, Claimed};
 
 /// How far it is.
-enum State {
+enum TurnState {
     Waits,
     Dealt(Box<Survey>),
     Failed(InputError),
@@ -20,45 +20,45 @@ enum State {
 
 /// A survey of a lane's files that begins when the lane's turn comes.
 pub(crate) struct LateSurvey {
-    files: Vec<Closed>,
+    files: Vec<ClosedFile>,
     cutting: Cutting,
     workers: usize,
     /// Whoever claims reads it; it is written twice, by whoever finds nobody at it. So nobody waits.
-    state: RwLock<State>,
+    state: RwLock<TurnState>,
 }
 
 impl LateSurvey {
     /// One that `workers` will do.
-    pub(crate) fn new(files: Vec<Closed>, cutting: Cutting, workers: usize) -> Self {
-        LateSurvey { files, cutting, workers, state: RwLock::new(State::Waits) }
+    pub(crate) fn new(files: Vec<ClosedFile>, cutting: Cutting, workers: usize) -> Self {
+        LateSurvey { files, cutting, workers, state: RwLock::new(TurnState::Waits) }
     }
 
-    fn state(&self) -> RwLockReadGuard<'_, State> {
+    fn state(&self) -> RwLockReadGuard<'_, TurnState> {
         self.state.read().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Opens the files; false if another worker does.
     fn open(&self) -> bool {
         let Ok(mut state) = self.state.try_write() else { return false };
-        if matches!(*state, State::Waits) {
-            let parts = self.files.iter().map(|file| Ok(Part::all(file.open()?))).collect::<Result<Vec<_>, _>>();
+        if matches!(*state, TurnState::Waits) {
+            let parts = self.files.iter().map(|file| Ok(FilePart::all(file.open()?))).collect::<Result<Vec<_>, _>>();
             *state = match parts {
-                Ok(parts) => State::Dealt(Box::new(self.survey(parts))),
-                Err(fault) => State::Failed(fault),
+                Ok(parts) => TurnState::Dealt(Box::new(self.survey(parts))),
+                Err(fault) => TurnState::Failed(fault),
             };
         }
         true
     }
 
-    fn survey(&self, parts: Vec<Part>) -> Survey {
+    fn survey(&self, parts: Vec<FilePart>) -> Survey {
         Survey::new(parts, self.cutting.clone().cutter(true), self.workers)
     }
 
     /// Closes the files at their end, unless another worker is still at them: that one will.
     fn close(&self, end: Claimed) {
         let Ok(mut state) = self.state.try_write() else { return };
-        if let State::Dealt(survey) = &*state {
-            *state = State::Ended { end, serial: survey.serial_time() };
+        if let TurnState::Dealt(survey) = &*state {
+            *state = TurnState::Ended { end, serial: survey.serial_time() };
         }
     }
 }
@@ -67,13 +67,13 @@ impl Claim for LateSurvey {
     fn claim(&self, chunk: &mut Chunk) -> Result<Claimed, Error> {
         let claimed = loop {
             match &*self.state() {
-                State::Dealt(survey) => break survey.claim(chunk)?,
-                State::Ended { end, .. } => return Ok(*end),
-                State::Failed(fault) => {
+                TurnState::Dealt(survey) => break survey.claim(chunk)?,
+                TurnState::Ended { end, .. } => return Ok(*end),
+                TurnState::Failed(fault) => {
                     chunk.ticket = Ticket { lane: self.cutting.lane, ..Ticket::default() };
                     return Err(fault.clone().into());
                 }
-                State::Waits => {}
+                TurnState::Waits => {}
             }
             if !self.open() {
                 return Ok(Claimed::NotYet);
@@ -87,17 +87,17 @@ impl Claim for LateSurvey {
 
     fn serial_time(&self) -> Duration {
         match &*self.state() {
-            State::Dealt(survey) => survey.serial_time(),
-            State::Ended { serial, .. } => *serial,
-            State::Waits | State::Failed(_) => Duration::ZERO,
+            TurnState::Dealt(survey) => survey.serial_time(),
+            TurnState::Ended { serial, .. } => *serial,
+            TurnState::Waits | TurnState::Failed(_) => Duration::ZERO,
         }
     }
 
     fn share_dealt(&self) -> Option<f64> {
         match &*self.state() {
-            State::Dealt(survey) => survey.share_dealt(),
-            State::Ended { .. } => Some(1.0),
-            State::Waits | State::Failed(_) => Some(0.0),
+            TurnState::Dealt(survey) => survey.share_dealt(),
+            TurnState::Ended { .. } => Some(1.0),
+            TurnState::Waits | TurnState::Failed(_) => Some(0.0),
         }
     }
 }

@@ -1,8 +1,8 @@
 //! BAM (SAMv1, section 4.2): the binary form of records.
 
-use crate::line::{Fields, Line};
+use crate::line::{Fields, SamLine};
 use crate::mates::{Mate, is_replaced};
-use crate::records::Record;
+use crate::records::EngineRecord;
 use crate::tags::{RecordContext, push_comment, push_float, push_integer, push_text};
 use zerohop_model::error::{Error, shown};
 use zerohop_model::record::{CigarOp, TagValue, mate};
@@ -38,7 +38,7 @@ fn bin(start: i64, end: i64) -> u16 {
 ///
 /// # Errors
 /// [`Error::Record`] if BAM cannot hold it.
-pub(crate) fn put(context: &RecordContext<'_>, record: &Record<'_>, out: &mut Vec<u8>) -> Result<(), Error> {
+pub(crate) fn put(context: &RecordContext<'_>, record: &EngineRecord<'_>, out: &mut Vec<u8>) -> Result<(), Error> {
     put_fields(out, &record.fields, |out| {
         let (of, mut comment) = (&record.fields, record.comment);
         let mut has_read_group = false;
@@ -68,7 +68,7 @@ pub(crate) fn put(context: &RecordContext<'_>, record: &Record<'_>, out: &mut Ve
 /// [`Error::Damaged`]; [`Error::Record`] if BAM cannot hold it.
 pub(crate) fn put_line(
     context: &RecordContext<'_>,
-    (line, mate): (&Line<'_>, Option<&Mate>),
+    (line, mate): (&SamLine<'_>, Option<&Mate>),
     comment: &[u8],
     out: &mut Vec<u8>,
 ) -> Result<(), Error> {

@@ -5,7 +5,7 @@ use crate::line::{Fields, LineParser, with_flag};
 use crate::marking::Signer;
 use crate::mates::Mate;
 use crate::order::SortOrder;
-use crate::records::{Bases, Record, Shown, is_aligned};
+use crate::records::{Bases, EngineRecord, Shown, is_aligned};
 use crate::tags::{Comments, RecordContext, push_fields};
 use crate::unaligned::{UnalignedEncoder, is_primary};
 use crate::{bam, sam};
@@ -50,7 +50,7 @@ impl Form {
 }
 
 /// What is made of the records of a chunk.
-pub(crate) enum Packing<'h> {
+pub(crate) enum ChunkPacking<'h> {
     /// They are put one after the other.
     Plain,
     /// They are compressed into BGZF blocks that no other chunk shares.
@@ -61,15 +61,15 @@ pub(crate) enum Packing<'h> {
     Frames(KeyMaker, Option<Box<Signer<'h>>>),
 }
 
-impl<'h> Packing<'h> {
+impl<'h> ChunkPacking<'h> {
     pub(crate) fn frames(order: SortOrder, signer: Option<Signer<'h>>) -> Self {
-        Packing::Frames(KeyMaker::new(order), signer.map(Box::new))
+        ChunkPacking::Frames(KeyMaker::new(order), signer.map(Box::new))
     }
 
     fn signer(&mut self) -> Option<&mut Signer<'h>> {
         match self {
-            Packing::Frames(_, signer) => signer.as_deref_mut(),
-            Packing::Plain | Packing::Blocks(_) | Packing::Containers(_) => None,
+            ChunkPacking::Frames(_, signer) => signer.as_deref_mut(),
+            ChunkPacking::Plain | ChunkPacking::Blocks(_) | ChunkPacking::Containers(_) => None,
         }
     }
 
@@ -83,12 +83,12 @@ impl<'h> Packing<'h> {
         write: impl FnOnce(&mut Vec<u8>) -> Result<(), Error>,
     ) -> Result<(), Error> {
         match self {
-            Packing::Plain | Packing::Blocks(_) | Packing::Containers(_) => write(out),
-            Packing::Frames(keys, _) if !keys.takes(fields.name) => {
+            ChunkPacking::Plain | ChunkPacking::Blocks(_) | ChunkPacking::Containers(_) => write(out),
+            ChunkPacking::Frames(keys, _) if !keys.takes(fields.name) => {
                 let what = format!("its name has more than {MOST_OF_NAME} bytes, and cannot be sorted by it");
                 Err(Error::Record { read: shown(fields.name), mate: usize::from(fields.flags & LAST != 0), what })
             }
-            Packing::Frames(keys, signer) => {
+            ChunkPacking::Frames(keys, signer) => {
                 push_frame(out, keys.key(fields), write)?;
                 signer.as_mut().map_or(Ok(()), |signer| signer.note(fields, is_first, text_of))
             }
@@ -128,7 +128,7 @@ pub(crate) struct RecordEncoder<'h> {
     parser: LineParser<'h>,
     bases: Bases,
     form: Form,
-    packing: Packing<'h>,
+    packing: ChunkPacking<'h>,
     /// Lines of a fragment that has not ended, if they are to tell of their mates.
     pending: Vec<Pending>,
     /// Whether fragments have records of which no read is aligned.
@@ -145,7 +145,7 @@ impl<'h> RecordEncoder<'h> {
     pub(crate) fn new(
         context: RecordContext<'h>,
         parser: LineParser<'h>,
-        (form, packing): (Form, Packing<'h>),
+        (form, packing): (Form, ChunkPacking<'h>),
         Beside { shows_unaligned, unaligned, bases_of_all }: Beside,
     ) -> Self {
         RecordEncoder {
@@ -243,10 +243,10 @@ impl<'h> RecordEncoder<'h> {
 }
 
 /// Where records are appended.
-fn target<'b>(packing: &Packing<'_>, raw: &'b mut Vec<u8>, out: &'b mut Vec<u8>) -> &'b mut Vec<u8> {
+fn target<'b>(packing: &ChunkPacking<'_>, raw: &'b mut Vec<u8>, out: &'b mut Vec<u8>) -> &'b mut Vec<u8> {
     match packing {
-        Packing::Blocks(_) | Packing::Containers(_) => raw,
-        Packing::Plain | Packing::Frames(..) => out,
+        ChunkPacking::Blocks(_) | ChunkPacking::Containers(_) => raw,
+        ChunkPacking::Plain | ChunkPacking::Frames(..) => out,
     }
 }
 
@@ -296,7 +296,7 @@ impl Encoder for RecordEncoder<'_> {
             }
         }
         let out = target(packing, raw, out);
-        let mut write = |record: &Record<'_>, out: &mut Vec<u8>| {
+        let mut write = |record: &EngineRecord<'_>, out: &mut Vec<u8>| {
             form.look(context, record.fields.name, record.comment);
             match form {
                 Form::Sam { .. } => {
@@ -334,13 +334,13 @@ impl Encoder for RecordEncoder<'_> {
     fn finish(&mut self) -> Result<Vec<u8>, Error> {
         self.write_pending()?;
         match &mut self.packing {
-            Packing::Blocks(compressor) => compressor.compress(&self.raw, &mut self.out)?,
-            Packing::Containers(encoder) => {
+            ChunkPacking::Blocks(compressor) => compressor.compress(&self.raw, &mut self.out)?,
+            ChunkPacking::Containers(encoder) => {
                 records_of(&self.raw).try_for_each(|record| encoder.add(record))?;
                 encoder.finish(&mut self.out)?;
             }
-            Packing::Plain | Packing::Frames(_, None) => {}
-            Packing::Frames(_, Some(signer)) => signer.end(&mut self.out)?,
+            ChunkPacking::Plain | ChunkPacking::Frames(_, None) => {}
+            ChunkPacking::Frames(_, Some(signer)) => signer.end(&mut self.out)?,
         }
         Ok(std::mem::take(&mut self.out))
     }

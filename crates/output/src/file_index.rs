@@ -1,6 +1,6 @@
 //! The index of a sorted file, of whatever format.
 
-use crate::index::{Index, IndexFormat};
+use crate::index::{IndexFormat, RecordIndex};
 use flate2::{Compression, GzBuilder};
 use serde::{Deserialize, Serialize};
 use std::io::Write;
@@ -12,7 +12,7 @@ use zerohop_model::record::Contig;
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) enum FileIndex {
     /// Of BAM.
-    Bam(Index),
+    Bam(RecordIndex),
     /// Of CRAM.
     Cram(Crai),
 }
@@ -31,7 +31,7 @@ impl FileIndex {
     /// An empty one.
     pub(crate) fn new(format: IndexFormat, contigs: &[Contig]) -> Self {
         match format {
-            IndexFormat::Bai | IndexFormat::Csi => FileIndex::Bam(Index::new(format, contigs)),
+            IndexFormat::Bai | IndexFormat::Csi => FileIndex::Bam(RecordIndex::new(format, contigs)),
             IndexFormat::Crai => FileIndex::Cram(Crai::default()),
         }
     }

@@ -2,7 +2,7 @@
 //! processes write together.
 
 use crate::doubts::Doubts;
-use crate::encoder::{Beside, Form, Packing, RecordEncoder};
+use crate::encoder::{Beside, ChunkPacking, Form, RecordEncoder};
 use crate::file_index::{FileIndex, MadePart};
 use crate::format::Format;
 use crate::header::Header;
@@ -38,33 +38,33 @@ const SIGNATURES_TOGETHER: usize = 1 << 20;
 
 /// One open output file.
 #[derive(Debug)]
-enum Open {
+enum OpenFile {
     /// Of this run alone.
     New(NewFile),
     /// Written by several processes, under the name that it has until it is complete.
     Shared { path: PathBuf, file: File },
 }
 
-impl Open {
+impl OpenFile {
     fn file(&self) -> &File {
         match self {
-            Open::New(new) => new.file(),
-            Open::Shared { file, .. } => file,
+            OpenFile::New(new) => new.file(),
+            OpenFile::Shared { file, .. } => file,
         }
     }
 
     fn path(&self) -> &Path {
         match self {
-            Open::New(new) => new.path(),
-            Open::Shared { path, .. } => path,
+            OpenFile::New(new) => new.path(),
+            OpenFile::Shared { path, .. } => path,
         }
     }
 
     /// Whether it can be written from any place on.
     fn is_positioned(&self) -> bool {
         match self {
-            Open::New(new) => new.temporary_path().is_some(),
-            Open::Shared { .. } => true,
+            OpenFile::New(new) => new.temporary_path().is_some(),
+            OpenFile::Shared { .. } => true,
         }
     }
 }
@@ -72,7 +72,7 @@ impl Open {
 /// The files of reads that were not aligned, and what goes before them in each.
 #[derive(Debug, Default)]
 struct OfReads {
-    files: Vec<Open>,
+    files: Vec<OpenFile>,
     header: Vec<u8>,
 }
 
@@ -81,7 +81,7 @@ struct OfReads {
 pub struct FileSink {
     spec: OutputSpec,
     contig_numbers: ContigNumbers,
-    files: Vec<Open>,
+    files: Vec<OpenFile>,
     unaligned: OfReads,
     access: OutputAccess,
     /// What goes before the records.
@@ -114,10 +114,10 @@ impl FileSink {
         // The sink owns each file from the start, so that it removes them all if one cannot be opened.
         let mut sink = FileSink::without_files(spec)?;
         for path in paths {
-            sink.files.push(Open::New(open(path.as_deref())?));
+            sink.files.push(OpenFile::New(open(path.as_deref())?));
         }
         // Weights are added up in order.
-        if sink.files.iter().all(Open::is_positioned) && sink.abundances.is_none() {
+        if sink.files.iter().all(OpenFile::is_positioned) && sink.abundances.is_none() {
             sink.access = OutputAccess::Positioned;
             sink.index = sink.new_index()?;
             // Now, so that it is known now if that cannot be.
@@ -125,7 +125,7 @@ impl FileSink {
         }
         sink.write_header()?;
         for path in sink.spec.unaligned.iter().flat_map(|unaligned| &unaligned.paths) {
-            let file = Open::New(open(Some(path))?);
+            let file = OpenFile::New(open(Some(path))?);
             if !file.is_positioned() {
                 let source = std::io::Error::other("it is no regular file");
                 return Err(Error::Output { path: path.clone(), source });
@@ -159,7 +159,7 @@ impl FileSink {
         for path in partials {
             let file =
                 zerohop_process::open_shared(path).map_err(|source| Error::Output { path: path.clone(), source })?;
-            sink.files.push(Open::Shared { path: path.clone(), file });
+            sink.files.push(OpenFile::Shared { path: path.clone(), file });
         }
         let of_reads = sink.spec.unaligned.as_ref().map_or(0, |unaligned| unaligned.paths.len());
         let of_records = sink.files.len().saturating_sub(of_reads);
@@ -365,8 +365,8 @@ impl FileSink {
     fn take_own(&mut self) -> Vec<NewFile> {
         let unaligned = std::mem::take(&mut self.unaligned.files);
         let own = std::mem::take(&mut self.files).into_iter().chain(unaligned).filter_map(|open| match open {
-            Open::New(new) => Some(new),
-            Open::Shared { .. } => None,
+            OpenFile::New(new) => Some(new),
+            OpenFile::Shared { .. } => None,
         });
         own.collect()
     }
@@ -380,9 +380,9 @@ impl FileSink {
 
     /// The names under which the files are written until they are complete.
     pub fn temporary_files(&self) -> Vec<PathBuf> {
-        let temporary = |open: &Open| match open {
-            Open::New(new) => new.temporary_path().map(Path::to_owned),
-            Open::Shared { .. } => None,
+        let temporary = |open: &OpenFile| match open {
+            OpenFile::New(new) => new.temporary_path().map(Path::to_owned),
+            OpenFile::Shared { .. } => None,
         };
         let index = self.index_file.iter().filter_map(|file| file.temporary_path().map(Path::to_owned));
         self.files.iter().chain(&self.unaligned.files).filter_map(temporary).chain(index).collect()
@@ -456,11 +456,11 @@ impl Sink for FileSink {
         let packing = match (&self.spec.sorting, self.spec.format, &self.cram) {
             (Some(sorting), ..) => {
                 let signer = sorting.marking.as_ref().map(|marking| Signer::new(marking, &self.libraries));
-                Packing::frames(sorting.order, signer)
+                ChunkPacking::frames(sorting.order, signer)
             }
-            (None, Format::Bam { level }, _) => Packing::Blocks(BlockCompressor::new(level)),
-            (None, Format::Cram { .. }, Some(cram)) => Packing::Containers(Box::new(cram.encoder())),
-            (None, ..) => Packing::Plain,
+            (None, Format::Bam { level }, _) => ChunkPacking::Blocks(BlockCompressor::new(level)),
+            (None, Format::Cram { .. }, Some(cram)) => ChunkPacking::Containers(Box::new(cram.encoder())),
+            (None, ..) => ChunkPacking::Plain,
         };
         let beside = Beside {
             shows_unaligned: self.spec.shows_unaligned,
@@ -547,7 +547,7 @@ fn open(path: Option<&Path>) -> Result<NewFile, Error> {
     path.map_or_else(NewFile::standard_output, NewFile::create).map_err(unwritten)
 }
 
-fn fault(open: &Open, source: std::io::Error) -> Error {
+fn fault(open: &OpenFile, source: std::io::Error) -> Error {
     unwritten(WriteError { path: open.path().to_owned(), source })
 }
 

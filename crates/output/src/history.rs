@@ -18,14 +18,14 @@ use std::collections::HashSet;
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct History {
     /// The programs of files that differ in them.
-    chains: Vec<Chain>,
+    chains: Vec<ProgramChain>,
     /// The @CO lines; those that several files have, once.
     comments: Vec<String>,
 }
 
 /// The programs of one file, or of several with the same ones.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-struct Chain {
+struct ProgramChain {
     /// The @PG lines as they stand there.
     lines: Vec<String>,
     /// The IDs that they get, where another chain has theirs.
@@ -50,19 +50,21 @@ impl History {
         }
         let earlier = self.programs();
         let renamed = new_ids(&ids(lines.iter().map(String::as_str)), &ids(earlier.iter().map(String::as_str)));
-        self.chains.push(Chain { lines, renamed: renamed.clone() });
+        self.chains.push(ProgramChain { lines, renamed: renamed.clone() });
         renamed
     }
 
     /// The @PG lines, with IDs that are unique.
     pub(crate) fn programs(&self) -> Vec<String> {
-        let new = |chain: &Chain| chain.lines.iter().map(|line| with_new_ids(line, &chain.renamed)).collect::<Vec<_>>();
+        let new = |chain: &ProgramChain| {
+            chain.lines.iter().map(|line| with_new_ids(line, &chain.renamed)).collect::<Vec<_>>()
+        };
         self.chains.iter().flat_map(new).collect()
     }
 
     /// The ID of what ran last on all reads, if it is the same for all.
     pub(crate) fn last(&self) -> Option<String> {
-        let [Chain { lines, .. }] = &self.chains[..] else { return None };
+        let [ProgramChain { lines, .. }] = &self.chains[..] else { return None };
         match last_ids(&lines.iter().map(String::as_str).collect::<Vec<_>>())[..] {
             [one] => Some(one.to_owned()),
             _ => None,

@@ -86,7 +86,7 @@ struct ContigIndex {
 
 /// What an index says of some records that lie one after the other.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub(crate) struct Index {
+pub(crate) struct RecordIndex {
     format: IndexFormat,
     depth: u32,
     contigs: BTreeMap<u32, ContigIndex>,
@@ -97,9 +97,9 @@ pub(crate) struct Index {
     last: Option<(u32, u32)>,
 }
 
-impl Index {
+impl RecordIndex {
     pub(crate) fn new(format: IndexFormat, contigs: &[Contig]) -> Self {
-        Index { format, depth: format.depth(contigs), contigs: BTreeMap::new(), without_contig: 0, last: None }
+        RecordIndex { format, depth: format.depth(contigs), contigs: BTreeMap::new(), without_contig: 0, last: None }
     }
 
     pub(crate) fn format(&self) -> IndexFormat {
@@ -108,13 +108,13 @@ impl Index {
 
     /// An empty one of the same kind.
     pub(crate) fn like(&self) -> Self {
-        Index { contigs: BTreeMap::new(), without_contig: 0, last: None, ..*self }
+        RecordIndex { contigs: BTreeMap::new(), without_contig: 0, last: None, ..*self }
     }
 
     /// Adds a record in the form of BAM that lies there. Records come in the order of their coordinates.
     pub(crate) fn add(&mut self, record: &[u8], at: Range) {
         self.extend_last(at.0);
-        let Some(Placed { contig, start, end, is_mapped }) = Placed::of(record) else {
+        let Some(PlacedRecord { contig, start, end, is_mapped }) = PlacedRecord::of(record) else {
             self.without_contig += 1;
             return;
         };
@@ -144,7 +144,7 @@ impl Index {
     }
 
     /// Adds an index of records that follow, whose part begins at `offset`, in bytes.
-    pub(crate) fn append(&mut self, part: Index, offset: u64) {
+    pub(crate) fn append(&mut self, part: RecordIndex, offset: u64) {
         if part.contigs.is_empty() && part.without_contig == 0 {
             return;
         }
@@ -282,14 +282,14 @@ fn put_ranges(out: &mut Vec<u8>, ranges: &[Range]) {
 }
 
 /// A record with a contig.
-struct Placed {
+struct PlacedRecord {
     contig: u32,
     start: u64,
     end: u64,
     is_mapped: bool,
 }
 
-impl Placed {
+impl PlacedRecord {
     /// Of a record as BAM has it, with its length before it; none without a contig.
     fn of(record: &[u8]) -> Option<Self> {
         let word = |at: usize| Some(i32::from_le_bytes(record.get(at..at + 4)?.try_into().ok()?));
@@ -301,7 +301,7 @@ impl Placed {
         let operation = |number: usize| word(cigar + 4 * number).map(|word| word as u32);
         let length = |word: u32| u64::from(word >> 4) * u64::from(matches!(word & 0xf, 0 | 2 | 3 | 7 | 8));
         let bases: u64 = (0..operations).filter(|_| is_mapped).filter_map(operation).map(length).sum();
-        Some(Placed { contig, start, end: start + bases.max(1), is_mapped })
+        Some(PlacedRecord { contig, start, end: start + bases.max(1), is_mapped })
     }
 }
 
@@ -312,7 +312,7 @@ mod tests {
     #[test]
     fn bins_are_those_of_the_specification() {
         let contigs = [Contig::new("c", 1 << 29)];
-        let index = Index::new(IndexFormat::for_contigs(&contigs), &contigs);
+        let index = RecordIndex::new(IndexFormat::for_contigs(&contigs), &contigs);
         assert_eq!((index.format, index.depth), (IndexFormat::Bai, 5));
         assert_eq!((0..=6).map(first_bin).collect::<Vec<_>>(), [0, 1, 9, 73, 585, 4681, 37449]);
         assert_eq!(index.bin(0, 1), 4681);
@@ -349,7 +349,7 @@ mod tests {
         // Each fills a block, and ends in it: the next one begins in the next block.
         let at = |number: usize| ((number as u64 * 100) << 16, (number as u64 * 100) << 16 | 200);
         for format in [IndexFormat::Bai, IndexFormat::Csi] {
-            let mut whole = Index::new(format, &contigs);
+            let mut whole = RecordIndex::new(format, &contigs);
             records.iter().enumerate().for_each(|(number, record)| whole.add(record, at(number)));
             let ranges: Vec<_> = whole.contigs.values().flat_map(|contig| contig.bins.values().flatten()).collect();
             let ends = |number: usize| (number as u64 * 100) << 16;

@@ -14,20 +14,20 @@ const QUOTED: usize = 40;
 
 /// A place as BAM numbers it: -1 for none. Unlike [`Locus`] it can name a contig without a position.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Place {
+pub(crate) struct BamPlace {
     pub(crate) contig: i32,
     pub(crate) position: i32,
 }
 
-impl Place {
+impl BamPlace {
     /// None.
-    pub(crate) const NONE: Place = Place { contig: -1, position: -1 };
+    pub(crate) const NONE: BamPlace = BamPlace { contig: -1, position: -1 };
 }
 
-impl From<Option<Locus>> for Place {
+impl From<Option<Locus>> for BamPlace {
     fn from(locus: Option<Locus>) -> Self {
         let number = |value: Option<u32>| value.map_or(-1, |v| v as i32);
-        Place { contig: number(locus.map(|l| l.contig)), position: number(locus.map(|l| l.position)) }
+        BamPlace { contig: number(locus.map(|l| l.contig)), position: number(locus.map(|l| l.position)) }
     }
 }
 
@@ -36,10 +36,10 @@ impl From<Option<Locus>> for Place {
 pub(crate) struct Fields<'a> {
     pub(crate) name: &'a [u8],
     pub(crate) flags: u16,
-    pub(crate) place: Place,
+    pub(crate) place: BamPlace,
     pub(crate) mapq: u8,
     pub(crate) cigar: &'a [CigarOp],
-    pub(crate) mate_place: Place,
+    pub(crate) mate_place: BamPlace,
     pub(crate) template_length: i32,
     pub(crate) seq: &'a [u8],
     pub(crate) qual: &'a [u8],
@@ -56,14 +56,14 @@ impl Fields<'_> {
 
 /// A line, taken apart.
 #[derive(Debug)]
-pub(crate) struct Line<'a> {
+pub(crate) struct SamLine<'a> {
     text: &'a [u8],
     pub(crate) fields: Fields<'a>,
     /// What follows the fields: the optional ones, not looked at.
     optional: Option<&'a [u8]>,
 }
 
-impl<'a> Line<'a> {
+impl<'a> SamLine<'a> {
     /// Whether it has an optional field of this name.
     pub(crate) fn has(&self, key: [u8; 2]) -> bool {
         let fields = self.optional.into_iter().flat_map(|optional| optional.split(|&b| b == b'\t'));
@@ -142,11 +142,11 @@ impl<'h> LineParser<'h> {
     ///
     /// # Errors
     /// [`Error::Damaged`].
-    pub(crate) fn parse<'a>(&'a mut self, line: &'a [u8]) -> Result<Line<'a>, Error> {
+    pub(crate) fn parse<'a>(&'a mut self, line: &'a [u8]) -> Result<SamLine<'a>, Error> {
         self.parse_columns(line).map_err(|what| fault(line, &what))
     }
 
-    fn parse_columns<'a>(&'a mut self, text: &'a [u8]) -> Result<Line<'a>, String> {
+    fn parse_columns<'a>(&'a mut self, text: &'a [u8]) -> Result<SamLine<'a>, String> {
         if text.is_empty() {
             return Err("it is an empty line".to_owned());
         }
@@ -169,15 +169,15 @@ impl<'h> LineParser<'h> {
         let fields = Fields {
             name,
             flags,
-            place: Place { contig, position: place("POS", position)? },
+            place: BamPlace { contig, position: place("POS", position)? },
             mapq: number("MAPQ", mapq, u8::MAX.into())? as u8,
             cigar: &self.cigar,
-            mate_place: Place { contig: mate_contig, position: place("PNEXT", mate_position)? },
+            mate_place: BamPlace { contig: mate_contig, position: place("PNEXT", mate_position)? },
             template_length: template_length(length)?,
             seq,
             qual,
         };
-        Ok(Line { text, fields, optional })
+        Ok(SamLine { text, fields, optional })
     }
 
     /// The number of a contig; -1 for `*`.

@@ -1,7 +1,7 @@
 //! The records of an embedded engine: its alignments, with the bases and qualities of the reads as they lie in the
 //! chunk.
 
-use crate::line::{Fields, Place};
+use crate::line::{BamPlace, Fields};
 use crate::mates::{Mate, Mates, is_replaced};
 use zerohop_model::alignment::{Aligned, Alignments};
 use zerohop_model::chunk::{Chunk, Read};
@@ -21,7 +21,7 @@ pub(crate) const COMPLEMENT: [u8; 256] = {
 };
 
 /// A record: what SAM and BAM have in common.
-pub(crate) struct Record<'a> {
+pub(crate) struct EngineRecord<'a> {
     pub(crate) fields: Fields<'a>,
     pub(crate) aligned: Aligned<'a>,
     /// The comment of the read's header line.
@@ -32,7 +32,7 @@ pub(crate) struct Record<'a> {
     pub(crate) mate: Option<&'a Mate>,
 }
 
-impl<'a> Record<'a> {
+impl<'a> EngineRecord<'a> {
     /// Whether it has an optional field of its own of this name.
     pub(crate) fn has(&self, key: [u8; 2]) -> bool {
         let is_own = |value| !matches!(value, TagValue::Comment | TagValue::ReadGroup);
@@ -81,7 +81,7 @@ impl Bases {
         chunk: &Chunk,
         alignments: &Alignments,
         shown: Shown,
-        mut write: impl FnMut(&Record<'_>) -> Result<(), Error>,
+        mut write: impl FnMut(&EngineRecord<'_>) -> Result<(), Error>,
     ) -> Result<(), Error> {
         if alignments.fragments() != chunk.len() {
             let (found, wanted) = (alignments.fragments(), chunk.len());
@@ -108,16 +108,16 @@ impl Bases {
                 let fields = Fields {
                     name: if alignments.has_names_without_number() { without_number(&read) } else { read.name },
                     flags: alignment.flags | if read.failed_filters { QC_FAIL } else { 0 },
-                    place: Place::from(alignment.locus),
+                    place: BamPlace::from(alignment.locus),
                     mapq: alignment.mapq,
                     cigar: aligned.cigar,
-                    mate_place: Place::from(alignment.mate_locus),
+                    mate_place: BamPlace::from(alignment.mate_locus),
                     template_length: alignment.template_length,
                     seq,
                     qual,
                 };
                 let mate = mates.of_record(alignment.mate, alignment.flags);
-                write(&Record { fields, aligned, comment: read.comment, is_first: number == 0, mate })?;
+                write(&EngineRecord { fields, aligned, comment: read.comment, is_first: number == 0, mate })?;
             }
         }
         Ok(())

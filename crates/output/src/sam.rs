@@ -1,15 +1,15 @@
 //! SAM text (SAMv1, section 1.4).
 
-use crate::line::{Fields, Line, Place};
+use crate::line::{BamPlace, Fields, SamLine};
 use crate::mates::{Mate, is_replaced};
-use crate::records::Record;
+use crate::records::EngineRecord;
 use crate::tags::RecordContext;
 use zerohop_model::error::Error;
 use zerohop_model::record::TagValue;
 
 /// Appends a record of an embedded engine as a line.
-pub(crate) fn put(context: &RecordContext<'_>, record: &Record<'_>, out: &mut Vec<u8>) {
-    Text { context, out }.record(record);
+pub(crate) fn put(context: &RecordContext<'_>, record: &EngineRecord<'_>, out: &mut Vec<u8>) {
+    SamText { context, out }.record(record);
 }
 
 /// Appends what a program wrote, with what the output adds. Optional fields are checked by translating them into
@@ -19,7 +19,7 @@ pub(crate) fn put(context: &RecordContext<'_>, record: &Record<'_>, out: &mut Ve
 /// [`Error::Damaged`].
 pub(crate) fn put_line(
     context: &RecordContext<'_>,
-    (line, mate): (&Line<'_>, Option<&Mate>),
+    (line, mate): (&SamLine<'_>, Option<&Mate>),
     comment: &[u8],
     translated: &mut Vec<u8>,
     out: &mut Vec<u8>,
@@ -33,7 +33,7 @@ pub(crate) fn put_line(
         true => out.extend_from_slice(&line.text_but(is_left_out)),
     }
     let has = |key| mate.is_some() && is_replaced(key) || !is_left_out(key) && line.has(key);
-    Text { context, out }.end(has_read_group, (comment, &has), mate, &line.fields);
+    SamText { context, out }.end(has_read_group, (comment, &has), mate, &line.fields);
     Ok(())
 }
 
@@ -41,13 +41,13 @@ pub(crate) fn put_line(
 type Comment<'c> = (&'c [u8], &'c dyn Fn([u8; 2]) -> bool);
 
 /// Lines that are being written.
-struct Text<'t, 'h> {
+struct SamText<'t, 'h> {
     context: &'t RecordContext<'h>,
     out: &'t mut Vec<u8>,
 }
 
-impl Text<'_, '_> {
-    fn record(&mut self, record: &Record<'_>) {
+impl SamText<'_, '_> {
+    fn record(&mut self, record: &EngineRecord<'_>) {
         let fields = &record.fields;
         self.out.extend_from_slice(fields.name);
         self.integer(i64::from(fields.flags));
@@ -126,7 +126,7 @@ impl Text<'_, '_> {
     }
 
     /// RNAME and POS, or RNEXT and PNEXT, where `=` stands for the contig `same`.
-    fn place(&mut self, Place { contig, position }: Place, same: Option<i32>) {
+    fn place(&mut self, BamPlace { contig, position }: BamPlace, same: Option<i32>) {
         match u32::try_from(contig) {
             Err(_) => self.column(b"*"),
             Ok(_) if same == Some(contig) => self.column(b"="),

@@ -2,7 +2,7 @@
 //! which no read is aligned; on request also pairs of which one is.
 
 use crate::bam;
-use crate::line::{Fields, Place};
+use crate::line::{BamPlace, Fields};
 use crate::tags::RecordContext;
 use std::path::{Path, PathBuf};
 use zerohop_bgzf::BlockCompressor;
@@ -75,7 +75,7 @@ impl ReadsFormat {
 }
 
 /// A read, as it was sequenced.
-struct Read<'a> {
+struct SequencedRead<'a> {
     fields: Fields<'a>,
     /// The header line of FASTQ.
     header: &'a [u8],
@@ -145,7 +145,8 @@ impl UnalignedEncoder {
             let fields = fields(read.name, flags, read.seq, read.qual.unwrap_or_default());
             let header = std::mem::take(&mut self.header);
             let has_qualities = read.qual.is_some();
-            let put = self.put(context, &Read { fields, header: &header, comment: read.comment, has_qualities });
+            let put =
+                self.put(context, &SequencedRead { fields, header: &header, comment: read.comment, has_qualities });
             self.header = header;
             put?;
         }
@@ -164,7 +165,7 @@ impl UnalignedEncoder {
     ) -> Result<(), Error> {
         let flags = pair_flags ^ (FIRST | LAST) | UNMAPPED | MATE_UNMAPPED;
         let fields = fields(record.name, flags, &[], &[]);
-        self.put(context, &Read { fields, header: record.name, comment: &[], has_qualities })
+        self.put(context, &SequencedRead { fields, header: record.name, comment: &[], has_qualities })
     }
 
     /// Takes a read from the primary record that a program wrote of it.
@@ -198,12 +199,12 @@ impl UnalignedEncoder {
         }
         let header = if comment.is_empty() { record.name.to_vec() } else { [record.name, comment].join(&b'\t') };
         let fields = fields(record.name, flags, &seq, &qual);
-        let put = self.put(context, &Read { fields, header: &header, comment, has_qualities });
+        let put = self.put(context, &SequencedRead { fields, header: &header, comment, has_qualities });
         self.bases = (seq, qual);
         put
     }
 
-    fn put(&mut self, context: &RecordContext<'_>, read: &Read<'_>) -> Result<(), Error> {
+    fn put(&mut self, context: &RecordContext<'_>, read: &SequencedRead<'_>) -> Result<(), Error> {
         let Fields { seq, qual, flags, .. } = read.fields;
         let raw = match &mut self.raw[..] {
             [_, second] if flags & LAST != 0 => second,
@@ -268,7 +269,7 @@ fn complement(base: u8) -> u8 {
 }
 
 fn fields<'a>(name: &'a [u8], flags: u16, seq: &'a [u8], qual: &'a [u8]) -> Fields<'a> {
-    let (place, mate_place) = (Place::NONE, Place::NONE);
+    let (place, mate_place) = (BamPlace::NONE, BamPlace::NONE);
     Fields { name, flags, place, mapq: 0, cigar: &[], mate_place, template_length: 0, seq, qual }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::known::cores;
 use crate::rank::{Verdict, rank};
-use crate::room::{Fit, Room};
+use crate::room::{CopiesFit, Room};
 use crate::strategy::{Engine, Need, Strategy, copy_counts};
 use crate::{cpu_nodes, homes};
 use zerohop_model::machine::Machine;
@@ -82,8 +82,8 @@ fn part_b(nodes: usize, need: &Need) -> Vec<Choice> {
 
 fn too_large(room: Room, choice: Choice) -> Option<String> {
     match room.fit(choice.copies) {
-        Fit::No(why) => Some(why.trim_end_matches('.').to_owned()),
-        Fit::Well | Fit::Tight(_) => None,
+        CopiesFit::No(why) => Some(why.trim_end_matches('.').to_owned()),
+        CopiesFit::Well | CopiesFit::Tight(_) => None,
     }
 }
 

@@ -12,7 +12,7 @@
 //! asks what would be best if each were half or twice as large (rank.rs).
 
 use crate::group;
-use crate::known::Known;
+use crate::known::KnownMachine;
 use crate::strategy::{Engine, Need, Strategy};
 use std::collections::BTreeMap;
 use zerohop_model::machine::{Machine, Node, NodeId};
@@ -85,11 +85,11 @@ pub fn forecast(
     strategy: Strategy,
     assumed: &Assumed,
 ) -> Forecast {
-    forecast_on(&Known::of(machine, map, need.index_bytes), need, strategy, assumed)
+    forecast_on(&KnownMachine::of(machine, map, need.index_bytes), need, strategy, assumed)
 }
 
 /// The same, where the machine has been looked up.
-pub(crate) fn forecast_on(known: &Known<'_>, need: &Need, strategy: Strategy, assumed: &Assumed) -> Forecast {
+pub(crate) fn forecast_on(known: &KnownMachine<'_>, need: &Need, strategy: Strategy, assumed: &Assumed) -> Forecast {
     let copies = strategy.copies.max(1);
     let groups = group(&known.homes, copies);
     // Copies on one node share its bank and its cache; copies on nodes of their own do not meet.
@@ -117,7 +117,7 @@ pub(crate) fn forecast_on(known: &Known<'_>, need: &Need, strategy: Strategy, as
 }
 
 /// The banks that hold a copy, and the part of it that each holds.
-fn banks(known: &Known<'_>, readers: &[&Node], strategy: Strategy) -> Vec<(NodeId, f64)> {
+fn banks(known: &KnownMachine<'_>, readers: &[&Node], strategy: Strategy) -> Vec<(NodeId, f64)> {
     let own: Vec<NodeId> = readers.iter().map(|node| node.id).filter(|node| known.is_home(*node)).collect();
     let nodes: Vec<NodeId> = match strategy.pages {
         Pages::Interleave if strategy.copies == 1 => known.banks_of_one.clone(),
@@ -131,7 +131,7 @@ fn banks(known: &Known<'_>, readers: &[&Node], strategy: Strategy) -> Vec<(NodeI
 
 /// What is known and assumed.
 struct Model<'a> {
-    known: &'a Known<'a>,
+    known: &'a KnownMachine<'a>,
     need: &'a Need,
     assumed: &'a Assumed,
     /// Copies that share a node.

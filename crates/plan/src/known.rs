@@ -15,7 +15,7 @@ const REMOTE_DISTANCE: u32 = 20;
 
 /// A machine, as a model of its memory sees it. Nodes are known by their place among those of the machine.
 #[derive(Debug, Clone)]
-pub(crate) struct Known<'m> {
+pub(crate) struct KnownMachine<'m> {
     /// The nodes that have CPUs for us.
     pub nodes: Vec<&'m Node>,
     /// Those of them that have memory for us.
@@ -44,7 +44,7 @@ struct Bank {
     cores: f64,
 }
 
-impl<'m> Known<'m> {
+impl<'m> KnownMachine<'m> {
     /// For an index of so many bytes.
     pub(crate) fn of(machine: &'m Machine, map: Option<&MemoryMap>, index_bytes: u64) -> Self {
         let nodes = cpu_nodes(machine);
@@ -53,7 +53,7 @@ impl<'m> Known<'m> {
         let threads_of_a_core = machine.allowed.cpus.len().max(1) as f64 / cores as f64;
         let of_node = cores_of_nodes(machine, threads_of_a_core);
         let bank = |(node, cores): (&Node, f64)| Bank { measured_gb_s: bank_gb_s(map, node.id), cores };
-        Known {
+        KnownMachine {
             home_ids: homes.iter().map(|node| node.id).collect(),
             homes,
             nodes,
@@ -185,7 +185,7 @@ mod tests {
         let mut smt = machine(2, 8, 16);
         smt.cores = (0..8).map(|core| vec![CpuId(2 * core), CpuId(2 * core + 1)]).collect();
         smt.allowed.cpus = (0..8).map(|core| CpuId(2 * core)).collect();
-        let known = Known::of(&smt, None, 1 << 30);
+        let known = KnownMachine::of(&smt, None, 1 << 30);
         assert_eq!((known.cores, known.threads_of_a_core), (8, 1.0));
         assert_eq!(known.bank_gb_s(0, 1.0), 4.0, "four cores of two threads");
     }

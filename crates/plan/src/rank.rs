@@ -20,9 +20,9 @@
 //! asks it about invented machines.
 
 use crate::forecast::{Assumed, Forecast, forecast_on};
-use crate::known::Known;
-use crate::room::{Fit, Room};
-use crate::strategy::{Kind, Need, Strategy, strategies};
+use crate::known::KnownMachine;
+use crate::room::{CopiesFit, Room};
+use crate::strategy::{Need, Strategy, StrategyKind, strategies};
 use serde::{Deserialize, Serialize};
 use zerohop_model::machine::{Bytes, Machine};
 use zerohop_model::memory_map::MemoryMap;
@@ -72,7 +72,7 @@ pub fn rank(machine: &Machine, need: &Need, map: Option<&MemoryMap>) -> Vec<Rank
 
 /// As [`rank`], from other assumptions: how much the order depends on them.
 pub fn rank_assuming(machine: &Machine, need: &Need, map: Option<&MemoryMap>, usual: Assumed) -> Vec<Ranked> {
-    let known = Known::of(machine, map, need.index_bytes);
+    let known = KnownMachine::of(machine, map, need.index_bytes);
     let nodes = known.homes.len().max(1);
     let (room, around) = (Room::of(machine, need.index_bytes), usual.around());
     let judged = |strategy: Strategy| {
@@ -92,7 +92,7 @@ pub fn rank_assuming(machine: &Machine, need: &Need, map: Option<&MemoryMap>, us
     let ranked = |(number, judged): (usize, &Judged)| {
         let verdict = match &judged.fit {
             _ if number == chosen => Verdict::Chosen,
-            Fit::No(_) => Verdict::RuledOut,
+            CopiesFit::No(_) => Verdict::RuledOut,
             _ if trials.contains(&number) => Verdict::Pilot,
             _ => Verdict::Possible,
         };
@@ -108,8 +108,8 @@ pub fn rank_assuming(machine: &Machine, need: &Need, map: Option<&MemoryMap>, us
 /// A strategy, how it fits, and what it should come to.
 struct Judged {
     strategy: Strategy,
-    kind: Kind,
-    fit: Fit,
+    kind: StrategyKind,
+    fit: CopiesFit,
     /// Speeds less what copies cost, under each of the assumptions; the usual ones first.
     scores: Vec<f64>,
     usual: Option<Forecast>,
@@ -129,7 +129,7 @@ fn cost(copies: usize, nodes: usize) -> f64 {
 
 /// The best speed by the model of those that fit.
 fn fastest(all: &[Judged]) -> f64 {
-    let fit = all.iter().filter(|judged| !matches!(judged.fit, Fit::No(_)));
+    let fit = all.iter().filter(|judged| !matches!(judged.fit, CopiesFit::No(_)));
     fit.map(Judged::speed).fold(f64::MIN_POSITIVE, f64::max)
 }
 
@@ -137,8 +137,8 @@ fn fastest(all: &[Judged]) -> f64 {
 /// the assumptions are worst for it; of equals the first.
 fn chosen(all: &[Judged], nodes: usize) -> Option<usize> {
     let may_be = |judged: &&Judged| {
-        let is_untried = judged.kind == Kind::OnePerGroup || nodes == 1 && judged.strategy.copies > 1;
-        judged.fit == Fit::Well && !is_untried
+        let is_untried = judged.kind == StrategyKind::OnePerGroup || nodes == 1 && judged.strategy.copies > 1;
+        judged.fit == CopiesFit::Well && !is_untried
     };
     let best_at = |at: usize| all.iter().filter(may_be).map(|judged| judged.scores[at]).fold(0.0, f64::max);
     let best: Vec<f64> = (0..all.first()?.scores.len()).map(best_at).collect();
@@ -160,7 +160,7 @@ fn trials(all: &[Judged], chosen: usize, nodes: usize) -> Vec<usize> {
         pages != Pages::LocalAlloc && (copies > 1 || nodes > 1)
     };
     let mut others: Vec<(usize, f64)> = (all.iter().enumerate())
-        .filter(|(number, judged)| *number != chosen && !matches!(judged.fit, Fit::No(_)) && differs(judged))
+        .filter(|(number, judged)| *number != chosen && !matches!(judged.fit, CopiesFit::No(_)) && differs(judged))
         .map(|(number, judged)| (number, promise(judged)))
         .collect();
     others.sort_by(|(_, a), (_, b)| b.total_cmp(a));
@@ -187,12 +187,12 @@ struct Words {
 }
 
 impl Words {
-    fn reasons(&self, judged: &Judged, verdict: Verdict, why_not_more: Option<&Fit>) -> Vec<String> {
+    fn reasons(&self, judged: &Judged, verdict: Verdict, why_not_more: Option<&CopiesFit>) -> Vec<String> {
         let mut reasons = vec![match &judged.fit {
-            Fit::No(why) | Fit::Tight(why) => why.clone(),
-            Fit::Well => self.what(judged.strategy),
+            CopiesFit::No(why) | CopiesFit::Tight(why) => why.clone(),
+            CopiesFit::Well => self.what(judged.strategy),
         }];
-        if let (Verdict::Chosen, Some(Fit::No(why) | Fit::Tight(why))) = (verdict, why_not_more) {
+        if let (Verdict::Chosen, Some(CopiesFit::No(why) | CopiesFit::Tight(why))) = (verdict, why_not_more) {
             reasons.push(why.clone());
         }
         if let Some(usual) = judged.usual.filter(|_| self.nodes > 1) {

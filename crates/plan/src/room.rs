@@ -9,7 +9,7 @@ const PART_FOR_COPIES: f64 = 0.5;
 
 /// How a number of copies fits.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Fit {
+pub(crate) enum CopiesFit {
     /// Well, also while they are loaded.
     Well,
     /// Once they are loaded; why it may be too tight before.
@@ -43,10 +43,10 @@ impl Room {
     }
 
     /// Whether `copies` fit. One always does: whether there is memory for it at all, [`check`] says.
-    pub(crate) fn fit(&self, copies: usize) -> Fit {
+    pub(crate) fn fit(&self, copies: usize) -> CopiesFit {
         let Room { nodes, smallest, least_free, free, index } = *self;
         if copies == 1 {
-            return Fit::Well;
+            return CopiesFit::Well;
         }
         let on_a_node = index.saturating_mul(copies.div_ceil(nodes) as u64) / (nodes / copies).max(1) as u64;
         let all = index.saturating_mul(copies as u64);
@@ -55,34 +55,34 @@ impl Room {
         let more_than_half = |bytes: u64, of: u64| bytes as f64 > PART_FOR_COPIES * of as f64;
         let (each_node, smallest) = (Bytes(on_a_node), Bytes(smallest));
         if more_than_half(on_a_node, smallest.0) {
-            return Fit::No(format!(
+            return CopiesFit::No(format!(
                 "{copies} copies put {each_node} on each node, more than half of its memory ({smallest})."
             ));
         }
         // What of a copy does not fit on its node would lie on others.
         if more_than_half(on_a_node, least_free) {
-            return Fit::No(format!(
+            return CopiesFit::No(format!(
                 "{copies} copies put {each_node} on each node, more than half of what is free on one of them ({}).",
                 Bytes(least_free)
             ));
         }
         let (all, free) = (Bytes(all), Bytes(free));
         if more_than_half(all.0, free.0) {
-            return Fit::No(format!("{copies} copies ({all}) are more than half of free memory ({free})."));
+            return CopiesFit::No(format!("{copies} copies ({all}) are more than half of free memory ({free})."));
         }
         match more_than_half(loading, free.0) {
-            true => Fit::Tight(format!(
+            true => CopiesFit::Tight(format!(
                 "{copies} copies ({all}), with the index files in the page cache, are more than half of free memory \
                  ({free})."
             )),
-            false => Fit::Well,
+            false => CopiesFit::Well,
         }
     }
 }
 
 /// Whether so many copies of an index leave enough memory for all else, as the rule asks for.
 pub fn leaves_room(machine: &Machine, index_bytes: u64, copies: usize) -> bool {
-    !matches!(Room::of(machine, index_bytes).fit(copies), Fit::No(_))
+    !matches!(Room::of(machine, index_bytes).fit(copies), CopiesFit::No(_))
 }
 
 /// The nodes over which a single copy is spread: those with memory for us. Memory without CPUs of its own (CXL, HBM
@@ -138,20 +138,25 @@ mod tests {
     #[test]
     fn copies_fit_well_tightly_or_not() {
         let fit = |copies, index_gib: u64| Room::of(&machine(4, 2, 16), index_gib * GIB).fit(copies);
-        assert_eq!(fit(4, 4), Fit::Well, "20 of 64 GiB while loading");
-        assert!(matches!(fit(4, 7), Fit::Tight(_)), "28 of 64, but 35 while loading");
-        assert!(matches!(fit(4, 8), Fit::Tight(_)) && matches!(fit(4, 9), Fit::No(_)), "half of a node and no more");
-        assert!(matches!(fit(8, 4), Fit::Tight(_)), "two on each node");
-        assert!(matches!(fit(16, 3), Fit::No(_)) && fit(2, 9) == Fit::Well && fit(1, 60) == Fit::Well);
+        assert_eq!(fit(4, 4), CopiesFit::Well, "20 of 64 GiB while loading");
+        assert!(matches!(fit(4, 7), CopiesFit::Tight(_)), "28 of 64, but 35 while loading");
+        assert!(
+            matches!(fit(4, 8), CopiesFit::Tight(_)) && matches!(fit(4, 9), CopiesFit::No(_)),
+            "half of a node and no more"
+        );
+        assert!(matches!(fit(8, 4), CopiesFit::Tight(_)), "two on each node");
+        assert!(
+            matches!(fit(16, 3), CopiesFit::No(_)) && fit(2, 9) == CopiesFit::Well && fit(1, 60) == CopiesFit::Well
+        );
     }
 
     #[test]
     fn a_node_that_others_have_filled_gets_no_copy_of_its_own() {
         let mut busy = machine(2, 2, 128);
         busy.nodes[0].free = Bytes(GIB);
-        let Fit::No(why) = Room::of(&busy, 20 * GIB).fit(2) else { panic!("it is taken") };
+        let CopiesFit::No(why) = Room::of(&busy, 20 * GIB).fit(2) else { panic!("it is taken") };
         assert!(why.contains("more than half of what is free on one of them (1.0 GiB)"), "{why}");
-        assert_eq!(Room::of(&busy, 20 * GIB).fit(1), Fit::Well);
+        assert_eq!(Room::of(&busy, 20 * GIB).fit(1), CopiesFit::Well);
     }
 
     #[test]
@@ -185,6 +190,6 @@ mod tests {
             "{refused}"
         );
         assert!(matches!(check(&limited, 3 * GIB, 2), Err(PlanError::TooLarge { copies: 2, .. })));
-        assert!(matches!(Room::of(&limited, 2 * GIB).fit(2), Fit::No(_)));
+        assert!(matches!(Room::of(&limited, 2 * GIB).fit(2), CopiesFit::No(_)));
     }
 }

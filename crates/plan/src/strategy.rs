@@ -26,7 +26,7 @@ pub struct Strategy {
 
 /// In what strategies differ most: those of one kind stand and fall together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum StrategyKind {
     /// One copy for all nodes.
     OneForAll,
     /// A copy for several nodes each.
@@ -50,12 +50,12 @@ pub struct Need {
 
 impl Strategy {
     /// Its kind, on so many nodes and with so many threads of all copies.
-    pub(crate) fn kind(self, nodes: usize, threads: usize) -> Kind {
+    pub(crate) fn kind(self, nodes: usize, threads: usize) -> StrategyKind {
         match self.copies {
-            0 | 1 => Kind::OneForAll,
-            copies if copies > nodes => Kind::SeveralPerNode,
-            copies if copies == nodes || copies >= threads => Kind::OnePerNode,
-            _ => Kind::OnePerGroup,
+            0 | 1 => StrategyKind::OneForAll,
+            copies if copies > nodes => StrategyKind::SeveralPerNode,
+            copies if copies == nodes || copies >= threads => StrategyKind::OnePerNode,
+            _ => StrategyKind::OnePerGroup,
         }
     }
 }

@@ -65,18 +65,18 @@ pub enum Next<T> {
 }
 
 /// Lane and number of a cohort.
-pub type Place = (u32, u64);
+pub type CohortId = (u32, u64);
 
 /// What is behind all cohorts.
-const BEHIND_ALL: Place = (u32::MAX, u64::MAX);
+const BEHIND_ALL: CohortId = (u32::MAX, u64::MAX);
 
 /// Where a piece is.
-pub fn place(ticket: &Ticket) -> Place {
+pub fn place(ticket: &Ticket) -> CohortId {
     (ticket.lane, ticket.cohort)
 }
 
 /// Behind all cohorts of a lane.
-pub fn behind(lane: u32) -> Place {
+pub fn behind(lane: u32) -> CohortId {
     (lane, u64::MAX)
 }
 
@@ -104,12 +104,12 @@ impl<S, T> Cohort<S, T> {
 }
 
 #[derive(Debug)]
-struct State<S, T> {
-    open: BTreeMap<Place, Cohort<S, T>>,
+struct CohortsState<S, T> {
+    open: BTreeMap<CohortId, Cohort<S, T>>,
     /// Bytes of text of all pieces that were claimed and are not finished.
     held: u64,
     /// The cohort of the last piece that each worker has claimed; behind all if it will claim no more.
-    reached: Vec<Option<Place>>,
+    reached: Vec<Option<CohortId>>,
     waiting: usize,
     over: Option<Over>,
 }
@@ -117,7 +117,7 @@ struct State<S, T> {
 /// The open cohorts of a run, with summaries of type `S` and statistics of type `T`.
 #[derive(Debug)]
 pub struct Cohorts<S, T> {
-    state: Mutex<State<S, T>>,
+    state: Mutex<CohortsState<S, T>>,
     moved: Condvar,
     most_text: u64,
 }
@@ -126,12 +126,12 @@ impl<S, T: Clone> Cohorts<S, T> {
     /// For so many workers, which may hold so many bytes of text.
     pub fn new(workers: usize, most_text: u64) -> Self {
         let reached = vec![None; workers];
-        let state = State { open: BTreeMap::new(), held: 0, reached, waiting: 0, over: None };
+        let state = CohortsState { open: BTreeMap::new(), held: 0, reached, waiting: 0, over: None };
         Cohorts { state: Mutex::new(state), moved: Condvar::new(), most_text }
     }
 
     /// Changes the state, and wakes those who wait.
-    fn change<R>(&self, change: impl FnOnce(&mut State<S, T>) -> R) -> R {
+    fn change<R>(&self, change: impl FnOnce(&mut CohortsState<S, T>) -> R) -> R {
         let mut state = lock(&self.state);
         let result = change(&mut state);
         let anyone_waits = state.waiting > 0;
@@ -202,7 +202,7 @@ impl<S, T: Clone> Cohorts<S, T> {
         &self,
         held: Option<(&Ticket, &Ticket)>,
         ended: bool,
-        mut dealt: impl FnMut() -> Option<Place>,
+        mut dealt: impl FnMut() -> Option<CohortId>,
     ) -> Result<Next<T>, Over> {
         let mut state = lock(&self.state);
         loop {
@@ -245,7 +245,7 @@ impl<S, T: Clone> Cohorts<S, T> {
     }
 }
 
-impl<S, T: Clone> State<S, T> {
+impl<S, T: Clone> CohortsState<S, T> {
     /// What a worker does next; none: it waits.
     fn next(&self, held: Option<(&Ticket, &Ticket)>, ended: bool, most_text: u64) -> Result<Option<Next<T>>, Over> {
         if let Some(over) = self.over {
@@ -267,7 +267,7 @@ impl<S, T: Clone> State<S, T> {
 
     /// Whether a worker whose last piece is of cohort `last` claims beyond the bound: nothing is held, or the first
     /// cohort of which a piece is not claimed is not before its last. (If it is, another worker was dealt that piece.)
-    fn must_claim(&self, last: Option<Place>) -> bool {
+    fn must_claim(&self, last: Option<CohortId>) -> bool {
         match self.first_unclaimed() {
             Some(first) => last.is_none_or(|last| last <= first),
             None => self.open.is_empty(),
@@ -275,17 +275,17 @@ impl<S, T: Clone> State<S, T> {
     }
 
     /// Whether somebody has claimed what comes behind a place.
-    fn is_behind(&self, place: Place) -> bool {
+    fn is_behind(&self, place: CohortId) -> bool {
         self.reached.iter().any(|reached| *reached > Some(place))
     }
 
     /// The first open cohort of which a piece is not claimed.
-    fn first_unclaimed(&self) -> Option<Place> {
+    fn first_unclaimed(&self) -> Option<CohortId> {
         self.open.iter().find(|(_, cohort)| !cohort.is_claimed()).map(|(place, _)| *place)
     }
 
     /// Notes how far a worker has come. Pieces are claimed in order: what all have gone past is not claimed any more.
-    fn has_reached(&mut self, worker: usize, place: Place) {
+    fn has_reached(&mut self, worker: usize, place: CohortId) {
         self.reached[worker] = Some(place);
         if self.first_unclaimed().is_some_and(|first| self.reached.iter().all(|reached| *reached > Some(first))) {
             self.over.get_or_insert(Over::Missing);

@@ -6,7 +6,7 @@ use crate::farm::WorkerEnd;
 use crate::instances::{self, Behind, LateSink};
 use crate::intake::Input;
 use crate::output::Output;
-use crate::part::Part;
+use crate::part::ReportShare;
 use crate::replica_map::ReplicaMap;
 use crate::worker::Worker;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -29,7 +29,7 @@ const HANDOVER_POLL: Duration = Duration::from_millis(20);
 
 /// What the threads around all instances share.
 #[derive(Clone)]
-pub(crate) struct Place<'scope> {
+pub(crate) struct InstancesContext<'scope> {
     pub(crate) input: &'scope Input<'scope>,
     /// Set when the input has ended.
     pub(crate) ended: &'scope AtomicBool,
@@ -49,7 +49,7 @@ pub(crate) struct Crew<'scope, 'env, 's> {
 }
 
 /// A thread, unless it could not be started; what it gives, unless it failed.
-pub(crate) type Thread<'scope, T> = Option<ScopedJoinHandle<'scope, Option<T>>>;
+pub(crate) type CrewThread<'scope, T> = Option<ScopedJoinHandle<'scope, Option<T>>>;
 
 impl<'scope, 's> Crew<'scope, '_, 's> {
     /// Starts a thread on `cpus` (on any, if none are named). Whatever makes it fail, a panic too, stops the run.
@@ -58,7 +58,7 @@ impl<'scope, 's> Crew<'scope, '_, 's> {
         name: &str,
         cpus: &[CpuId],
         body: impl FnOnce() -> Result<T, Error> + Send + 'scope,
-    ) -> Thread<'scope, T> {
+    ) -> CrewThread<'scope, T> {
         let Crew { scope, failure, .. } = self;
         let cpus = cpus.to_vec();
         let thread = Builder::new().name(name.to_owned()).spawn_scoped(scope, move || {
@@ -99,7 +99,7 @@ impl<'scope, 's> Crew<'scope, '_, 's> {
     }
 
     /// The threads that write those files which only one thread can write.
-    pub(crate) fn start_writers(self, cpus: &[CpuId]) -> Vec<Thread<'scope, (u64, Duration)>> {
+    pub(crate) fn start_writers(self, cpus: &[CpuId]) -> Vec<CrewThread<'scope, (u64, Duration)>> {
         let Some(output) = self.output.get() else { return Vec::new() };
         let start = |file| self.start("writer", cpus, move || output.write_sequentially(file));
         output.sequential_files().into_iter().map(start).collect()
@@ -124,17 +124,17 @@ impl<'scope, 's> Crew<'scope, '_, 's> {
     /// The threads around an instance.
     pub(crate) fn start_instance(
         self,
-        place: &Place<'scope>,
+        place: &InstancesContext<'scope>,
         number: usize,
         instance: Instance,
         end: WorkerEnd,
     ) -> Team<'scope> {
         let Instance { plan, mut feed, mut drain, blame, leave } = instance;
-        let Place { input, ended, tell, started } = place.clone();
+        let InstancesContext { input, ended, tell, started } = place.clone();
         let (outlet, inlets) = instances::outlet(instances::finishers(plan.threads));
         let behind = || Behind { input, output: self.output, blame: Arc::clone(&blame), started };
         let report = WorkerReport { cpus: plan.cpus.clone(), replica: plan.replica, ..WorkerReport::default() };
-        let first = Part { worker: report, ..Part::default() };
+        let first = ReportShare { worker: report, ..ReportShare::default() };
         let (behind_drainer, leaving) = (behind(), Arc::clone(&leave));
         let drainer = move || {
             let drained = instances::drain(&behind_drainer, number, &mut *drain, tell, &outlet);
@@ -155,7 +155,7 @@ impl<'scope, 's> Crew<'scope, '_, 's> {
     /// Starts the threads around instances that come later, until the input ends or the run fails.
     pub(crate) fn hand_over(
         self,
-        place: &Place<'scope>,
+        place: &InstancesContext<'scope>,
         fresh: &Receiver<Instance>,
         ends: impl Iterator<Item = WorkerEnd>,
         first: usize,
@@ -184,7 +184,7 @@ impl<'scope, 's> Crew<'scope, '_, 's> {
         late: &'s dyn LateSink,
         open: impl Fn(&'s dyn Sink) -> Output<'s>,
         cpus: &[CpuId],
-    ) -> Vec<Thread<'scope, (u64, Duration)>> {
+    ) -> Vec<CrewThread<'scope, (u64, Duration)>> {
         let mut writers = Vec::new();
         for (instance, header) in headers {
             let outcome = if self.output.get().is_some() {
@@ -212,18 +212,18 @@ impl<'scope, 's> Crew<'scope, '_, 's> {
 }
 
 /// Waits for a thread.
-pub(crate) fn join<T>(thread: Thread<'_, T>) -> Option<T> {
+pub(crate) fn join<T>(thread: CrewThread<'_, T>) -> Option<T> {
     thread.and_then(|thread| thread.join().ok().flatten())
 }
 
 /// A worker's thread, or the threads of one instance.
-pub(crate) struct Team<'scope>(Vec<Thread<'scope, Part>>);
+pub(crate) struct Team<'scope>(Vec<CrewThread<'scope, ReportShare>>);
 
 impl Team<'_> {
     /// Waits for its threads and puts together what they say.
-    pub(crate) fn join(self) -> Option<Part> {
-        let parts: Vec<Part> = self.0.into_iter().filter_map(join).collect();
-        parts.into_iter().reduce(Part::and)
+    pub(crate) fn join(self) -> Option<ReportShare> {
+        let parts: Vec<ReportShare> = self.0.into_iter().filter_map(join).collect();
+        parts.into_iter().reduce(ReportShare::and)
     }
 }
 

@@ -32,7 +32,7 @@ const STOP_POLL: Duration = Duration::from_millis(20);
 
 /// What the emitter tells a worker.
 #[derive(Debug)]
-pub enum Dealt {
+pub enum EmitterMessage {
     /// A filled chunk.
     Chunk(Box<Chunk>),
     /// The lane is at its end.
@@ -46,9 +46,9 @@ pub enum Dealt {
 
 /// A worker's end of the farm.
 pub struct WorkerEnd {
-    tasks: Consumer<Dealt>,
+    tasks: Consumer<EmitterMessage>,
     /// A task that was looked at.
-    next: Option<Dealt>,
+    next: Option<EmitterMessage>,
     empty: Producer<Box<Chunk>>,
     chunks: usize,
     emitter: Arc<OnceLock<Thread>>,
@@ -60,7 +60,7 @@ pub struct WorkerEnd {
 
 /// The emitter's end of the farm.
 pub struct EmitterEnd {
-    tasks: Vec<Producer<Dealt>>,
+    tasks: Vec<Producer<EmitterMessage>>,
     empty: Vec<Consumer<Box<Chunk>>>,
     /// Who is asked first for an empty chunk.
     turn: usize,
@@ -131,14 +131,14 @@ impl WorkerEnd {
     }
 
     /// The next task, if there is one by now; it stays the next.
-    pub(crate) fn peek(&mut self) -> Option<&Dealt> {
+    pub(crate) fn peek(&mut self) -> Option<&EmitterMessage> {
         if self.next.is_none() {
             self.next = self.tasks.pop();
         }
         self.next.as_ref()
     }
 
-    fn pop(&mut self) -> Option<Dealt> {
+    fn pop(&mut self) -> Option<EmitterMessage> {
         self.next.take().or_else(|| self.tasks.pop())
     }
 
@@ -146,8 +146,8 @@ impl WorkerEnd {
     pub fn leftover(&mut self) -> Option<Box<Chunk>> {
         loop {
             match self.pop()? {
-                Dealt::Chunk(chunk) => return Some(chunk),
-                Dealt::LaneEnd { .. } => {}
+                EmitterMessage::Chunk(chunk) => return Some(chunk),
+                EmitterMessage::LaneEnd { .. } => {}
             }
         }
     }
@@ -156,7 +156,7 @@ impl WorkerEnd {
     ///
     /// # Errors
     /// [`Error::Stopped`] when the run failed.
-    pub fn receive(&mut self, failure: &Failure) -> Result<(Dealt, Duration), Error> {
+    pub fn receive(&mut self, failure: &Failure) -> Result<(EmitterMessage, Duration), Error> {
         let (task, waited) = self.receive_unless(failure, &|| false)?;
         Ok((task.ok_or(Error::Stopped)?, waited))
     }
@@ -166,12 +166,12 @@ impl WorkerEnd {
         &mut self,
         failure: &Failure,
         better: &dyn Fn() -> bool,
-    ) -> Result<(Option<Dealt>, Duration), Error> {
+    ) -> Result<(Option<EmitterMessage>, Duration), Error> {
         let mut back_off = BackOff::new();
         loop {
             let gone = self.tasks.is_closed();
             if let Some(task) = self.pop() {
-                if let Dealt::Chunk(chunk) = &task {
+                if let EmitterMessage::Chunk(chunk) = &task {
                     self.grown = self.sent.pop_front().is_some_and(|sent| sent != capacities(chunk));
                 }
                 return Ok((Some(task), back_off.waited()));
@@ -212,12 +212,12 @@ impl EmitterEnd {
             let (worker, mut chunk) = self.next_empty(failure)?;
             match emitter.emit(&mut chunk, failure.flag()) {
                 Ok(Emitted::Chunk) => {
-                    self.send(worker, Dealt::Chunk(chunk), failure)?;
+                    self.send(worker, EmitterMessage::Chunk(chunk), failure)?;
                     dealt(emitter.share_dealt());
                 }
                 Ok(Emitted::End { chunks, reads }) => {
                     self.held = Some((worker, chunk));
-                    let end = || Dealt::LaneEnd { chunks, reads };
+                    let end = || EmitterMessage::LaneEnd { chunks, reads };
                     return (0..self.tasks.len()).try_for_each(|worker| self.send(worker, end(), failure));
                 }
                 Err(fault) => {
@@ -255,7 +255,7 @@ impl EmitterEnd {
         Err(Error::Stopped)
     }
 
-    fn send(&mut self, worker: usize, task: Dealt, failure: &Failure) -> Result<(), Error> {
+    fn send(&mut self, worker: usize, task: EmitterMessage, failure: &Failure) -> Result<(), Error> {
         let mut back_off = BackOff::new();
         let mut task = task;
         while let Err(back) = self.tasks[worker].push(task) {

@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, VecDeque};
 pub struct Closed;
 
 #[derive(Debug)]
-struct State {
+struct GateState {
     /// Number of the first chunk whose length is not known, and its offset.
     next: u64,
     offset: u64,
@@ -26,7 +26,7 @@ struct State {
 /// Hands out offsets in the order of numbers.
 #[derive(Debug)]
 pub struct OrderGate {
-    state: Mutex<State>,
+    state: Mutex<GateState>,
     moved: Condvar,
 }
 
@@ -35,7 +35,7 @@ impl OrderGate {
     pub fn new(start: u64) -> Self {
         let (lengths, offsets) = (VecDeque::new(), BTreeMap::new());
         OrderGate {
-            state: Mutex::new(State { next: 0, offset: start, lengths, offsets, closed: false }),
+            state: Mutex::new(GateState { next: 0, offset: start, lengths, offsets, closed: false }),
             moved: Condvar::new(),
         }
     }

@@ -41,24 +41,24 @@ pub struct Written {
 
 /// What a chunk adds to the output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Part {
+pub(crate) enum ChunkPart {
     /// Records, to one of the files that these are dealt to.
     Records,
     /// What goes to a file beside them, the first of which is 0.
     Beside(usize),
 }
 
-impl Part {
+impl ChunkPart {
     /// Its place among the parts of a chunk.
     fn index(self) -> usize {
         match self {
-            Part::Records => 0,
-            Part::Beside(file) => 1 + file,
+            ChunkPart::Records => 0,
+            ChunkPart::Beside(file) => 1 + file,
         }
     }
 }
 
-/// The files of one [`Part`], and what the chunks of a grain add to them.
+/// The files of one [`ChunkPart`], and what the chunks of a grain add to them.
 #[derive(Debug)]
 struct Added {
     /// Lengths of what the chunks add, as far as they are known.
@@ -94,12 +94,12 @@ impl Added {
 
 /// A grain that is not written yet.
 #[derive(Debug)]
-struct Open {
+struct OpenGrain {
     /// As they were given.
     chunks: Range<u64>,
     /// Those that are done here: whole cohorts.
     own: Range<u64>,
-    /// By [`Part`].
+    /// By [`ChunkPart`].
     added: Vec<Added>,
     /// Where it goes in each file.
     offsets: Option<Vec<u64>>,
@@ -109,11 +109,11 @@ struct Open {
     tally: Tally,
 }
 
-impl Open {
+impl OpenGrain {
     /// `files` says how many files each part has.
     fn new(chunks: Range<u64>, files: &[usize]) -> Self {
         let count = chunks.end - chunks.start;
-        Open {
+        OpenGrain {
             own: chunks.clone(),
             chunks,
             added: files.iter().map(|&files| Added::new(count, files)).collect(),
@@ -155,7 +155,7 @@ impl Open {
 
     /// Whether the length of a chunk's records is not known.
     fn is_unknown(&self, number: u64) -> bool {
-        self.added[Part::Records.index()].lengths[(number - self.own.start) as usize].is_none()
+        self.added[ChunkPart::Records.index()].lengths[(number - self.own.start) as usize].is_none()
     }
 
     fn is_complete(&self) -> bool {
@@ -168,7 +168,7 @@ impl Open {
     }
 
     /// Where a part of a chunk goes, if it is known.
-    fn offset(&self, part: Part, number: u64) -> Option<u64> {
+    fn offset(&self, part: ChunkPart, number: u64) -> Option<u64> {
         let added = self.added.get(part.index())?;
         let begin = added.begins.get((number - self.own.start) as usize)?;
         let before: usize = self.added[..part.index()].iter().map(|added| added.bytes.len()).sum();
@@ -177,8 +177,8 @@ impl Open {
 }
 
 #[derive(Debug, Default)]
-struct State {
-    /// Output files, by [`Part`].
+struct GrainsState {
+    /// Output files, by [`ChunkPart`].
     files: Vec<usize>,
     /// Given and not asked for to their ends.
     queue: VecDeque<Range<u64>>,
@@ -195,7 +195,7 @@ struct State {
     header: Option<Vec<u64>>,
     /// Chunk 0 is ours and does not exist: no committer of it will write what goes before it.
     owes_header: bool,
-    open: BTreeMap<u64, Open>,
+    open: BTreeMap<u64, OpenGrain>,
     complete: Vec<Complete>,
     /// The complete grain of chunk 0, as long as the header is not known.
     first: Option<Complete>,
@@ -207,7 +207,7 @@ struct State {
 /// The grains of one process.
 #[derive(Debug)]
 pub struct Grains {
-    state: Mutex<State>,
+    state: Mutex<GrainsState>,
     /// Something was placed, or the run has failed.
     placed: Condvar,
 }
@@ -224,7 +224,7 @@ impl Grains {
     }
 
     fn of(files: Vec<usize>) -> Self {
-        Grains { state: Mutex::new(State { files, ..State::default() }), placed: Condvar::new() }
+        Grains { state: Mutex::new(GrainsState { files, ..GrainsState::default() }), placed: Condvar::new() }
     }
 
     /// How many files there are, those beside the records too.
@@ -242,7 +242,7 @@ impl Grains {
     pub fn give(&self, chunks: Range<u64>) {
         let mut state = lock(&self.state);
         let (start, beyond) = (chunks.start, state.beyond);
-        let open = Open::new(chunks.clone(), &state.files);
+        let open = OpenGrain::new(chunks.clone(), &state.files);
         state.open.insert(start, open);
         state.queue.push_back(chunks);
         state.begin_at(start, beyond);
@@ -306,7 +306,7 @@ impl Grains {
     ///
     /// # Errors
     /// A chunk that was never given.
-    pub(crate) fn submit(&self, part: Part, number: u64, bytes: u64, tally: &Tally) -> Result<(), Error> {
+    pub(crate) fn submit(&self, part: ChunkPart, number: u64, bytes: u64, tally: &Tally) -> Result<(), Error> {
         match lock(&self.state).submit(part, number, bytes, tally) {
             true => Ok(()),
             false => Err(Error::Internal(format!(
@@ -321,7 +321,7 @@ impl Grains {
     /// # Errors
     /// A chunk that was never given.
     pub(crate) fn collected(&self, number: u64, tally: &Tally) -> Result<(), Error> {
-        self.submit(Part::Records, number, 0, tally)
+        self.submit(ChunkPart::Records, number, 0, tally)
     }
 
     /// Whether what goes before the records is still to be written: chunk 0 was given, and turned out not to exist.
@@ -343,7 +343,7 @@ impl Grains {
     }
 
     /// Where a part of a chunk goes, if it is known.
-    pub(crate) fn try_fetch(&self, part: Part, number: u64) -> Option<u64> {
+    pub(crate) fn try_fetch(&self, part: ChunkPart, number: u64) -> Option<u64> {
         lock(&self.state).offset(part, number)
     }
 
@@ -357,7 +357,7 @@ impl Grains {
     ///
     /// # Errors
     /// [`Closed`] when the run fails before.
-    pub(crate) fn fetch(&self, part: Part, number: u64) -> Result<u64, Closed> {
+    pub(crate) fn fetch(&self, part: ChunkPart, number: u64) -> Result<u64, Closed> {
         let mut state = lock(&self.state);
         loop {
             if let Some(offset) = state.offset(part, number) {
@@ -381,9 +381,9 @@ impl Grains {
     }
 }
 
-impl State {
+impl GrainsState {
     /// The grain that a chunk is done with.
-    fn grain_of(&mut self, number: u64) -> Option<&mut Open> {
+    fn grain_of(&mut self, number: u64) -> Option<&mut OpenGrain> {
         self.open.range_mut(..=number).rev().map(|(_, open)| open).find(|open| open.own.contains(&number))
     }
 
@@ -404,7 +404,7 @@ impl State {
         }
     }
 
-    fn submit(&mut self, part: Part, number: u64, bytes: u64, tally: &Tally) -> bool {
+    fn submit(&mut self, part: ChunkPart, number: u64, bytes: u64, tally: &Tally) -> bool {
         let Some(open) = self.grain_of(number) else { return false };
         open.tally += tally;
         open.enter(part.index(), number, bytes);
@@ -426,7 +426,7 @@ impl State {
         self.tell_if_complete(start);
     }
 
-    fn offset(&mut self, part: Part, number: u64) -> Option<u64> {
+    fn offset(&mut self, part: ChunkPart, number: u64) -> Option<u64> {
         self.grain_of(number)?.offset(part, number)
     }
 
@@ -437,7 +437,7 @@ impl State {
         }
         let Some(open) = self.open.remove(&start) else { return };
         let bytes = open.bytes();
-        if let Open { chunks, own, absent, offsets: Some(offsets), tally, .. } = open {
+        if let OpenGrain { chunks, own, absent, offsets: Some(offsets), tally, .. } = open {
             let done = own.end.max(chunks.end);
             self.written.push(Written { chunks, done, absent, offsets, bytes, tally });
         }
@@ -445,7 +445,7 @@ impl State {
 
     /// These chunks do not exist: what was given of them is complete without.
     fn leave_out(&mut self, chunks: &Range<u64>) {
-        let of_grain = |open: &Open| {
+        let of_grain = |open: &OpenGrain| {
             let own = open.own.start.max(chunks.start)..open.own.end.min(chunks.end);
             own.filter(|number| open.is_unknown(*number)).collect::<Vec<u64>>()
         };
@@ -519,8 +519,8 @@ mod loom_tests {
             grains.give(4..5);
             let worker = Arc::clone(&grains);
             let worker = loom::thread::spawn(move || {
-                worker.submit(Part::Records, 4, 10, &Tally::default()).unwrap();
-                assert_eq!(worker.fetch(Part::Records, 4), Ok(17));
+                worker.submit(ChunkPart::Records, 4, 10, &Tally::default()).unwrap();
+                assert_eq!(worker.fetch(ChunkPart::Records, 4), Ok(17));
                 worker.wrote(4);
             });
             grains.place(4, &[17]);

@@ -9,8 +9,8 @@ use crate::back_off::BackOff;
 use crate::farm::WorkerEnd;
 use crate::intake::{Input, Intake, Taken};
 use crate::output::{Committer, Output};
-use crate::part::Part;
-use crate::stages::Stages;
+use crate::part::ReportShare;
+use crate::stages::ThreadStages;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
@@ -77,28 +77,28 @@ pub(crate) fn feed(
     leave: &Leave,
     ended: &AtomicBool,
     started: Instant,
-) -> Result<Part, Error> {
-    let (intake, report, stages) = (Intake::new(input, end), WorkerReport::default(), Stages::since(started));
-    let mut feeder = Feeder { intake, input, leave, ended, report, stages };
+) -> Result<ReportShare, Error> {
+    let (intake, report, stages) = (Intake::new(input, end), WorkerReport::default(), ThreadStages::since(started));
+    let mut feeder = InstanceFeeder { intake, input, leave, ended, report, stages };
     if let Err(error) = feeder.feed_all(feed) {
         feeder.intake.parse_leftovers();
         return Err(error);
     }
     feeder.stages.tell(&mut feeder.report);
-    Ok(Part { worker: feeder.report, ..Part::default() })
+    Ok(ReportShare { worker: feeder.report, ..ReportShare::default() })
 }
 
-struct Feeder<'a> {
+struct InstanceFeeder<'a> {
     intake: Intake<'a>,
     input: &'a Input<'a>,
     leave: &'a Leave,
     /// Set when the input has ended.
     ended: &'a AtomicBool,
     report: WorkerReport,
-    stages: Stages,
+    stages: ThreadStages,
 }
 
-impl Feeder<'_> {
+impl InstanceFeeder<'_> {
     fn feed_all(&mut self, feed: &mut dyn Feed) -> Result<(), Error> {
         while !self.leave.is_asked() {
             self.stages.begin();
@@ -198,7 +198,7 @@ pub(crate) fn drain(
     drain: &mut dyn Drain,
     headers: Sender<(usize, Vec<u8>)>,
     outlet: &Outlet,
-) -> Result<Part, Error> {
+) -> Result<ReportShare, Error> {
     let (started, stop) = (Instant::now(), behind.input.failure.flag());
     let header = drain.header(stop)?;
     if header.is_empty() {
@@ -220,17 +220,17 @@ pub(crate) fn drain(
         }
         count += 1;
     }
-    let mut part = own.map_or_else(|| Ok(Part::default()), Finisher::end)?;
+    let mut part = own.map_or_else(|| Ok(ReportShare::default()), Finisher::end)?;
     part.worker.wall = started.elapsed();
     part.instance = Some(drain.report());
     Ok(part)
 }
 
 /// A program that had no reads may write nothing at all.
-fn without_header(instance: usize, drain: &mut dyn Drain, stop: &AtomicBool) -> Result<Part, Error> {
+fn without_header(instance: usize, drain: &mut dyn Drain, stop: &AtomicBool) -> Result<ReportShare, Error> {
     match drain.drain(&mut Answer::default(), stop)? {
         true => Err(Error::Header(format!("instance {instance} wrote records, but no header before them"))),
-        false => Ok(Part { instance: Some(drain.report()), ..Part::default() }),
+        false => Ok(ReportShare { instance: Some(drain.report()), ..ReportShare::default() }),
     }
 }
 
@@ -238,8 +238,8 @@ fn without_header(instance: usize, drain: &mut dyn Drain, stop: &AtomicBool) -> 
 ///
 /// # Errors
 /// A damaged record, or what the output says.
-pub(crate) fn finish(behind: &Behind<'_, '_>, inlet: &Inlet) -> Result<Part, Error> {
-    let Ok(first) = inlet.answers.recv() else { return Ok(Part::default()) };
+pub(crate) fn finish(behind: &Behind<'_, '_>, inlet: &Inlet) -> Result<ReportShare, Error> {
+    let Ok(first) = inlet.answers.recv() else { return Ok(ReportShare::default()) };
     let mut finisher = Finisher::new(behind, behind.output()?);
     let mut next = Some(first);
     while let Some(answer) = next {
@@ -258,7 +258,7 @@ struct Finisher<'a, 's> {
     encoder: Box<dyn Encoder + 's>,
     committer: Committer<'a, 's>,
     tally: Tally,
-    stages: Stages,
+    stages: ThreadStages,
 }
 
 impl<'a, 's> Finisher<'a, 's> {
@@ -270,7 +270,7 @@ impl<'a, 's> Finisher<'a, 's> {
             encoder,
             committer,
             tally: Tally::default(),
-            stages: Stages::since(behind.started),
+            stages: ThreadStages::since(behind.started),
         }
     }
 
@@ -317,12 +317,12 @@ impl<'a, 's> Finisher<'a, 's> {
         self.stages.end_several([(Stage::WaitOutput, waiting), (Stage::Commit, writing)]);
     }
 
-    fn end(mut self) -> Result<Part, Error> {
+    fn end(mut self) -> Result<ReportShare, Error> {
         self.stages.begin();
         self.committer.finish()?;
         self.end_commit();
         let mut worker = WorkerReport::default();
         self.stages.tell(&mut worker);
-        Ok(Part { worker, tally: self.tally, bytes: self.committer.bytes, instance: None })
+        Ok(ReportShare { worker, tally: self.tally, bytes: self.committer.bytes, instance: None })
     }
 }

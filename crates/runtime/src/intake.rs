@@ -1,9 +1,9 @@
 //! One thread's way to its chunks: lane after lane, taken by itself or dealt by the farm.
 
 use crate::back_off::BackOff;
-use crate::cohorts::{Place, behind, place};
+use crate::cohorts::{CohortId, behind, place};
 use crate::failure::Failure;
-use crate::farm::{Dealt, WorkerEnd};
+use crate::farm::{EmitterMessage, WorkerEnd};
 use crate::local_buffer;
 use crate::progress::Progress;
 use std::time::{Duration, Instant};
@@ -46,7 +46,7 @@ pub struct Taken {
 }
 
 /// What came of asking for a chunk.
-pub(crate) enum Asked {
+pub(crate) enum AskedChunk {
     /// It came.
     Came(Taken),
     /// There was something better to do while it was waited for.
@@ -56,14 +56,14 @@ pub(crate) enum Asked {
 }
 
 /// A chunk that is kept when others are taken.
-pub(crate) struct Kept {
+pub(crate) struct KeptChunk {
     pub(crate) chunk: Box<Chunk>,
     /// Whether another thread made it larger: it lies on that one's node, then.
     grown: bool,
 }
 
 /// What came of looking for a chunk in a lane.
-enum Next {
+enum LaneChunk {
     Not,
     Chunk(Box<Chunk>),
     LaneEnd { chunks: u64, reads: u64 },
@@ -102,8 +102,8 @@ impl<'a> Intake<'a> {
     /// [`Error::Stopped`]: a fault of the input was reported.
     pub fn take(&mut self) -> Result<Option<Taken>, Error> {
         Ok(match self.take_unless(&|| false)? {
-            Asked::Came(taken) => Some(taken),
-            Asked::Not | Asked::End => None,
+            AskedChunk::Came(taken) => Some(taken),
+            AskedChunk::Not | AskedChunk::End => None,
         })
     }
 
@@ -111,32 +111,34 @@ impl<'a> Intake<'a> {
     ///
     /// # Errors
     /// As for [`Intake::take`].
-    pub(crate) fn take_unless(&mut self, better: &dyn Fn() -> bool) -> Result<Asked, Error> {
+    pub(crate) fn take_unless(&mut self, better: &dyn Fn() -> bool) -> Result<AskedChunk, Error> {
         while self.lane < self.input.lanes.len() {
             match self.claim(better)? {
-                Next::Not => return Ok(Asked::Not),
-                Next::Chunk(mut chunk) => {
+                LaneChunk::Not => return Ok(AskedChunk::Not),
+                LaneChunk::Chunk(mut chunk) => {
                     chunk.ticket.first_read += self.reads_before;
                     let number = self.chunks_before + chunk.ticket.number;
-                    return Ok(Asked::Came(Taken { chunk, number }));
+                    return Ok(AskedChunk::Came(Taken { chunk, number }));
                 }
-                Next::LaneEnd { chunks, reads } => {
+                LaneChunk::LaneEnd { chunks, reads } => {
                     self.chunks_before += chunks;
                     self.reads_before += reads;
                     self.lane += 1;
                 }
             }
         }
-        Ok(Asked::End)
+        Ok(AskedChunk::End)
     }
 
     /// Where the next chunk is that was dealt to this thread ahead; behind its lane if that has no more of them.
-    pub(crate) fn dealt(&mut self) -> Option<Place> {
+    pub(crate) fn dealt(&mut self) -> Option<CohortId> {
         let dealt = self.end.peek()?;
         let is_farm = |lane: &usize| matches!(self.input.lanes[*lane], LaneView::Farm(_));
         match dealt {
-            Dealt::Chunk(chunk) => Some(place(&chunk.ticket)),
-            Dealt::LaneEnd { .. } => (self.lane..self.input.lanes.len()).find(is_farm).map(|lane| behind(lane as u32)),
+            EmitterMessage::Chunk(chunk) => Some(place(&chunk.ticket)),
+            EmitterMessage::LaneEnd { .. } => {
+                (self.lane..self.input.lanes.len()).find(is_farm).map(|lane| behind(lane as u32))
+            }
         }
     }
 
@@ -174,7 +176,7 @@ impl<'a> Intake<'a> {
     }
 
     /// Keeps the chunk that was taken last while others are taken.
-    pub(crate) fn keep(&mut self, chunk: Box<Chunk>) -> Kept {
+    pub(crate) fn keep(&mut self, chunk: Box<Chunk>) -> KeptChunk {
         let grown = match self.input.lanes[self.lane] {
             LaneView::Claim(claim, _) => {
                 self.say_dealt(claim);
@@ -185,11 +187,11 @@ impl<'a> Intake<'a> {
                 self.end.keep(other)
             }
         };
-        Kept { chunk, grown }
+        KeptChunk { chunk, grown }
     }
 
     /// Gives back a chunk that was kept.
-    pub(crate) fn put_back_kept(&mut self, Kept { mut chunk, grown }: Kept) {
+    pub(crate) fn put_back_kept(&mut self, KeptChunk { mut chunk, grown }: KeptChunk) {
         if grown {
             chunk.text.iter_mut().for_each(local_buffer::make_local);
         }
@@ -226,14 +228,14 @@ impl<'a> Intake<'a> {
         }
     }
 
-    fn claim(&mut self, better: &dyn Fn() -> bool) -> Result<Next, Error> {
+    fn claim(&mut self, better: &dyn Fn() -> bool) -> Result<LaneChunk, Error> {
         let LaneView::Claim(claim, _) = self.input.lanes[self.lane] else {
             let (task, waited) = self.end.receive_unless(self.input.failure, better)?;
             self.waiting += waited;
             return Ok(match task {
-                Some(Dealt::Chunk(chunk)) => Next::Chunk(chunk),
-                Some(Dealt::LaneEnd { chunks, reads }) => Next::LaneEnd { chunks, reads },
-                None => Next::Not,
+                Some(EmitterMessage::Chunk(chunk)) => LaneChunk::Chunk(chunk),
+                Some(EmitterMessage::LaneEnd { chunks, reads }) => LaneChunk::LaneEnd { chunks, reads },
+                None => LaneChunk::Not,
             });
         };
         let started = Instant::now();
@@ -252,9 +254,9 @@ impl<'a> Intake<'a> {
             self.waiting += back_off.waited();
             self.claiming += started.elapsed().saturating_sub(back_off.waited());
             let next = match claimed {
-                Claimed::Chunk => return Ok(Next::Chunk(chunk)),
-                Claimed::NotYet => Next::Not,
-                Claimed::End { chunks, reads } => Next::LaneEnd { chunks, reads },
+                Claimed::Chunk => return Ok(LaneChunk::Chunk(chunk)),
+                Claimed::NotYet => LaneChunk::Not,
+                Claimed::End { chunks, reads } => LaneChunk::LaneEnd { chunks, reads },
             };
             self.spare.push(chunk);
             return Ok(next);

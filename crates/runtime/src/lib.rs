@@ -77,7 +77,7 @@ mod worker;
 pub use {
     at_end::AtEnd,
     failure::Failure,
-    farm::{Dealt, EmitterEnd, WorkerEnd, farm},
+    farm::{EmitterEnd, EmitterMessage, WorkerEnd, farm},
     grains::{Grains, Written},
     instances::{Dealing, Handover, LateSink},
     intake::{Input, Intake, LaneView, Taken},

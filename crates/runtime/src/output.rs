@@ -2,7 +2,7 @@
 
 use crate::commit::{Commit, OverRanks, Pipe, Positioned, Submitted};
 use crate::gate::{Closed, OrderGate};
-use crate::grains::{Grains, Part};
+use crate::grains::{ChunkPart, Grains};
 use crate::local_buffer;
 use crate::queue::OrderedQueue;
 use std::collections::VecDeque;
@@ -73,7 +73,7 @@ impl<'s> Output<'s> {
         self.held = self.held.saturating_mul(1 + self.sink.beside());
         for beside in 0..self.sink.beside() {
             self.files.push(match self.grains {
-                Some(grains) => Box::new(OverRanks(grains, Part::Beside(beside))),
+                Some(grains) => Box::new(OverRanks(grains, ChunkPart::Beside(beside))),
                 None => Box::new(Positioned(OrderGate::new(self.sink.start(self.of_records + beside)))),
             });
         }
@@ -83,7 +83,7 @@ impl<'s> Output<'s> {
     /// An output that several processes write together, in the order of the input.
     pub fn granted(sink: &'s dyn Sink, grains: &'s Grains, committers: usize, held: usize) -> Self {
         grains.begin((0..grains.files()).map(|file| sink.start(file)).collect());
-        let file = |_| -> Box<dyn Commit + 's> { Box::new(OverRanks(grains, Part::Records)) };
+        let file = |_| -> Box<dyn Commit + 's> { Box::new(OverRanks(grains, ChunkPart::Records)) };
         let output = Self::of((0..sink.files()).map(file).collect(), sink, Order::Input, committers, held);
         Output { grains: Some(grains), ..output }
     }
@@ -189,7 +189,7 @@ impl<'s> Output<'s> {
 }
 
 /// A chunk that was submitted and not written yet.
-struct Held {
+struct HeldChunk {
     file: usize,
     number: u64,
     bytes: Vec<u8>,
@@ -200,7 +200,7 @@ pub struct Committer<'o, 's> {
     output: &'o Output<'s>,
     /// What takes the chunks instead, where they are not written in the order of the input.
     collector: Option<Box<dyn Collect + 's>>,
-    held: VecDeque<Held>,
+    held: VecDeque<HeldChunk>,
     spare: Vec<Vec<u8>>,
     /// Time spent writing.
     pub writing: Duration,
@@ -276,7 +276,7 @@ impl<'o, 's> Committer<'o, 's> {
             }
             Some(bytes) => {
                 self.output.gate_nanos.fetch_add(started.elapsed().as_nanos() as u64, Ordering::Relaxed);
-                self.held.push_back(Held { file, number, bytes });
+                self.held.push_back(HeldChunk { file, number, bytes });
                 self.write_held(self.output.held, Some(number))?;
                 self.hold_no_large_buffer();
                 Ok(())
@@ -303,7 +303,7 @@ impl<'o, 's> Committer<'o, 's> {
             let started = Instant::now();
             file.write(self.output.sink, held.file, held.number, offset, &held.bytes)?;
             self.writing += started.elapsed();
-            if let Some(Held { bytes, .. }) = self.held.pop_front() {
+            if let Some(HeldChunk { bytes, .. }) = self.held.pop_front() {
                 self.keep(bytes);
             }
         }
@@ -312,7 +312,7 @@ impl<'o, 's> Committer<'o, 's> {
 
     /// A few bytes that wait for others need no buffer with room for a whole chunk: many may wait.
     fn hold_no_large_buffer(&mut self) {
-        if let Some(Held { bytes, .. }) = self.held.back_mut()
+        if let Some(HeldChunk { bytes, .. }) = self.held.back_mut()
             && bytes.len() < bytes.capacity() / LARGE_BUFFER
         {
             let alone = bytes.clone();

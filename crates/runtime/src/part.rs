@@ -4,7 +4,7 @@ use zerohop_model::measurement::{InstanceReport, Tally, WorkerReport};
 
 /// The share of one worker, or of one thread around an instance, in what is reported.
 #[derive(Debug, Default)]
-pub(crate) struct Part {
+pub(crate) struct ReportShare {
     pub(crate) worker: WorkerReport,
     pub(crate) tally: Tally,
     /// Bytes that it put out.
@@ -12,10 +12,10 @@ pub(crate) struct Part {
     pub(crate) instance: Option<InstanceReport>,
 }
 
-impl Part {
+impl ReportShare {
     /// Both together, where the threads of one instance share the work of one worker: what one of them does not do, it
     /// counts as nothing.
-    pub(crate) fn and(mut self, other: Part) -> Part {
+    pub(crate) fn and(mut self, other: ReportShare) -> ReportShare {
         let (mine, its) = (&mut self.worker, other.worker);
         mine.chunks += its.chunks;
         mine.claim += its.claim;

@@ -50,22 +50,22 @@ impl Rows {
 }
 
 /// The parts of an output that this process makes.
-enum Dealt<'g> {
+enum DealtParts<'g> {
     /// All.
     All(Rows),
     /// Those that it is given; the first that nobody has taken. Up to so many go to one worker.
     Given(&'g Grains, Mutex<u64>, usize),
 }
 
-impl Dealt<'_> {
+impl DealtParts<'_> {
     /// The next ones for one worker.
     ///
     /// # Errors
     /// [`Error::Stopped`] when another process has failed.
     fn take(&self) -> Result<Option<Range<usize>>, Error> {
         let (grains, next, row) = match self {
-            Dealt::All(rows) => return Ok(rows.take()),
-            Dealt::Given(grains, next, row) => (grains, next, *row),
+            DealtParts::All(rows) => return Ok(rows.take()),
+            DealtParts::Given(grains, next, row) => (grains, next, *row),
         };
         let mut back_off = BackOff::new();
         loop {
@@ -140,8 +140,8 @@ pub fn write_parts(
     let started = Instant::now();
     let (workers, count, row) = (first(plan, workers), parts.count(), parts.in_a_row().max(1));
     let dealt = match grains {
-        Some(grains) => Dealt::Given(grains, Mutex::new(0), row),
-        None => Dealt::All(Rows::new(0..count, row)),
+        Some(grains) => DealtParts::Given(grains, Mutex::new(0), row),
+        None => DealtParts::All(Rows::new(0..count, row)),
     };
     let (failure, output, cohorts) = (Failure::default(), OnceLock::new(), Cohorts::new(0, 0));
     let (held, queued) = (HELD_PER_WORKER.max(ROWS_IN_GRAIN * row), QUEUED_PER_WORKER.max(row));
@@ -192,7 +192,7 @@ mod tests {
     #[test]
     fn parts_that_are_given_go_to_workers_in_rows() {
         let grains = Grains::new(1);
-        let dealt = Dealt::Given(&grains, Mutex::new(0), 2);
+        let dealt = DealtParts::Given(&grains, Mutex::new(0), 2);
         grains.give(0..5);
         grains.give(9..10);
         for row in [0..2, 2..4, 4..5, 9..10] {

@@ -6,7 +6,7 @@ use crate::sync::{Condvar, Mutex, lock, wait};
 use std::collections::BTreeMap;
 
 #[derive(Debug)]
-struct State<T> {
+struct QueueState<T> {
     items: BTreeMap<u64, T>,
     next: u64,
     /// No more items come.
@@ -17,7 +17,7 @@ struct State<T> {
 /// A queue that restores order, of bounded size.
 #[derive(Debug)]
 pub struct OrderedQueue<T> {
-    state: Mutex<State<T>>,
+    state: Mutex<QueueState<T>>,
     window: u64,
     room: Condvar,
     filled: Condvar,
@@ -27,7 +27,7 @@ impl<T> OrderedQueue<T> {
     /// A queue that holds items up to `window` (at least 1) numbers ahead of the next one to be taken.
     pub fn new(window: u64) -> Self {
         OrderedQueue {
-            state: Mutex::new(State { items: BTreeMap::new(), next: 0, ended: false, closed: false }),
+            state: Mutex::new(QueueState { items: BTreeMap::new(), next: 0, ended: false, closed: false }),
             window: window.max(1),
             room: Condvar::new(),
             filled: Condvar::new(),

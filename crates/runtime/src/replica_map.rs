@@ -7,10 +7,10 @@ use zerohop_model::engine::{Cut, Engine};
 
 /// What each worker reads. A copy is freed when the last worker that read it has moved on.
 pub struct ReplicaMap {
-    readers: Vec<Reader>,
+    readers: Vec<ReplicaReader>,
 }
 
-struct Reader {
+struct ReplicaReader {
     engine: Mutex<Arc<dyn Engine>>,
     /// Grows with every move: looked at before each chunk, so that the mutex need not be.
     moves: AtomicU64,
@@ -25,7 +25,7 @@ impl fmt::Debug for ReplicaMap {
 impl ReplicaMap {
     /// The copy that each worker reads at first.
     pub fn new(engines: impl IntoIterator<Item = Arc<dyn Engine>>) -> Self {
-        let reader = |engine| Reader { engine: Mutex::new(engine), moves: AtomicU64::new(0) };
+        let reader = |engine| ReplicaReader { engine: Mutex::new(engine), moves: AtomicU64::new(0) };
         ReplicaMap { readers: engines.into_iter().map(reader).collect() }
     }
 

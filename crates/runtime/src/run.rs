@@ -1,14 +1,14 @@
 //! A whole run: threads are started, pinned and joined; nothing is left behind.
 
 use crate::cohorts::{self, Cohorts};
-use crate::crew::{Crew, Place, Team, join};
+use crate::crew::{Crew, InstancesContext, Team, join};
 use crate::failure::Failure;
 use crate::farm::{CHUNKS_PER_WORKER, EmitterEnd, emitted, farm};
 use crate::grains::Grains;
 use crate::instances::{Dealing, Handover, LateSink};
 use crate::intake::{Input, LaneView};
 use crate::output::{Order, Output, QUEUED_PER_WORKER};
-use crate::part::Part;
+use crate::part::ReportShare;
 use crate::progress::Progress;
 use crate::replica_map::ReplicaMap;
 use std::sync::OnceLock;
@@ -138,7 +138,7 @@ pub fn run(job: Job<'_>) -> Result<Outcome, Error> {
                 let held = if dealing == Dealing::Static { HELD_IN_TURN } else { held };
                 let (tell, headers) = channel();
                 let (committers, mut ends) = (ends.len(), ends.into_iter());
-                let place = Place { input: &input, ended: &ended, tell, started };
+                let place = InstancesContext { input: &input, ended: &ended, tell, started };
                 let start = |(i, (instance, end))| crew.start_instance(&place, i, instance, end);
                 let teams: Vec<Team<'_>> = instances.into_iter().zip(&mut ends).enumerate().map(start).collect();
                 let first = teams.len();
@@ -152,7 +152,7 @@ pub fn run(job: Job<'_>) -> Result<Outcome, Error> {
             }
         };
         let fresh = handover.and_then(join).into_iter().flatten();
-        let parts: Vec<Part> = teams.into_iter().chain(fresh).flat_map(Team::join).collect();
+        let parts: Vec<ReportShare> = teams.into_iter().chain(fresh).flat_map(Team::join).collect();
         if let Some(emitter) = emitter {
             join(emitter);
         }
@@ -245,9 +245,9 @@ fn deal_all(
     Ok(())
 }
 
-fn sum_up(parts: Vec<Part>, serial: Serial, refused: Vec<String>, wall: Duration) -> RunReport {
+fn sum_up(parts: Vec<ReportShare>, serial: Serial, refused: Vec<String>, wall: Duration) -> RunReport {
     let mut report = RunReport { serial, refused, wall, ..RunReport::default() };
-    for Part { worker, tally, bytes, instance } in parts {
+    for ReportShare { worker, tally, bytes, instance } in parts {
         report.tally += &tally;
         report.bytes_out.0 += bytes;
         report.workers.push(worker);

@@ -11,12 +11,12 @@ use std::mem::MaybeUninit;
 
 /// Keeps the two counters out of each other's cache line (two lines, for the adjacent-line prefetcher).
 #[repr(align(128))]
-struct Padded<T>(T);
+struct PaddedCounter<T>(T);
 
-struct Shared<T> {
+struct SharedSlots<T> {
     slots: Box<[UnsafeCell<MaybeUninit<T>>]>,
-    head: Padded<AtomicUsize>,
-    tail: Padded<AtomicUsize>,
+    head: PaddedCounter<AtomicUsize>,
+    tail: PaddedCounter<AtomicUsize>,
     /// One of the two sides is gone.
     closed: AtomicBool,
 }
@@ -24,11 +24,11 @@ struct Shared<T> {
 // SAFETY: a slot is touched by the producer only while head <= n - capacity < n (it is empty), and by the consumer only
 // while n < tail (it is full); the release store of a counter and its acquire load order the two. Items move between
 // threads, hence `T: Send`.
-unsafe impl<T: Send> Sync for Shared<T> {}
+unsafe impl<T: Send> Sync for SharedSlots<T> {}
 // SAFETY: as above; dropping it drops items, which are `Send`.
-unsafe impl<T: Send> Send for Shared<T> {}
+unsafe impl<T: Send> Send for SharedSlots<T> {}
 
-impl<T> Drop for Shared<T> {
+impl<T> Drop for SharedSlots<T> {
     fn drop(&mut self) {
         let (head, tail) = (self.head.0.load(Ordering::Relaxed), self.tail.0.load(Ordering::Relaxed));
         for n in head..tail {
@@ -40,7 +40,7 @@ impl<T> Drop for Shared<T> {
 
 /// The side that pushes.
 pub struct Producer<T> {
-    shared: Arc<Shared<T>>,
+    shared: Arc<SharedSlots<T>>,
     tail: usize,
     /// The consumer's counter as last seen.
     head: usize,
@@ -48,7 +48,7 @@ pub struct Producer<T> {
 
 /// The side that pops.
 pub struct Consumer<T> {
-    shared: Arc<Shared<T>>,
+    shared: Arc<SharedSlots<T>>,
     head: usize,
     /// The producer's counter as last seen.
     tail: usize,
@@ -64,10 +64,10 @@ pub struct Consumer<T> {
 /// ```
 pub fn channel<T>(capacity: usize) -> (Producer<T>, Consumer<T>) {
     let slot = |_| UnsafeCell::new(MaybeUninit::uninit());
-    let shared = Arc::new(Shared {
+    let shared = Arc::new(SharedSlots {
         slots: (0..capacity.max(1)).map(slot).collect(),
-        head: Padded(AtomicUsize::new(0)),
-        tail: Padded(AtomicUsize::new(0)),
+        head: PaddedCounter(AtomicUsize::new(0)),
+        tail: PaddedCounter(AtomicUsize::new(0)),
         closed: AtomicBool::new(false),
     });
     (Producer { shared: Arc::clone(&shared), tail: 0, head: 0 }, Consumer { shared, head: 0, tail: 0 })

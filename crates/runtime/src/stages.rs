@@ -5,7 +5,7 @@ use zerohop_model::measurement::WorkerReport;
 use zerohop_model::timeline::{Stage, Timeline};
 
 /// The stages that a thread goes through, one after the other.
-pub(crate) struct Stages {
+pub(crate) struct ThreadStages {
     pub(crate) started: Instant,
     /// When the present stage began.
     since: Instant,
@@ -13,10 +13,10 @@ pub(crate) struct Stages {
     timeline: Timeline,
 }
 
-impl Stages {
+impl ThreadStages {
     /// Those of a thread; times are told from `started` on.
     pub(crate) fn since(started: Instant) -> Self {
-        Stages { started, since: started, spent: Default::default(), timeline: Timeline::default() }
+        ThreadStages { started, since: started, spent: Default::default(), timeline: Timeline::default() }
     }
 
     /// A stage begins; what was before is in none.
@@ -63,7 +63,7 @@ mod tests {
 
     #[test]
     fn stages_follow_one_another() {
-        let mut stages = Stages::since(Instant::now());
+        let mut stages = ThreadStages::since(Instant::now());
         let ms = Duration::from_millis;
         stages.begin();
         stages.end_several([(Stage::Claim, ms(3)), (Stage::WaitInput, ms(4))]);

@@ -2,11 +2,11 @@
 
 use crate::cohorts::{Cohorts, Next, Over};
 use crate::farm::WorkerEnd;
-use crate::intake::{Asked, Input, Intake, Kept, Taken};
+use crate::intake::{AskedChunk, Input, Intake, KeptChunk, Taken};
 use crate::output::{Committer, Output};
-use crate::part::Part;
+use crate::part::ReportShare;
 use crate::replica_map::ReplicaMap;
-use crate::stages::Stages;
+use crate::stages::ThreadStages;
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Instant;
@@ -22,15 +22,15 @@ use zerohop_model::timeline::Stage;
 
 /// Why a worker stopped working with a copy.
 #[derive(PartialEq, Eq)]
-enum Left {
+enum WhyLeft {
     AtTheEnd,
     ForAnotherCopy,
 }
 
 /// A piece of a cohort whose first phase is done.
-struct Piece {
+struct HeldPiece {
     number: u64,
-    kept: Kept,
+    kept: KeptChunk,
     partial: AnyPartial,
     /// Bytes of its text.
     text: u64,
@@ -46,12 +46,12 @@ pub(crate) struct Worker<'a, 's> {
     committer: Committer<'a, 's>,
     cohorts: &'a Cohorts<AnySummary, AnyStatistics>,
     /// What waits for its second phase, in the order of the input.
-    held: VecDeque<Piece>,
+    held: VecDeque<HeldPiece>,
     /// Whether there is nothing more to be claimed, where there are two phases.
     ended: bool,
     report: WorkerReport,
     tally: Tally,
-    stages: Stages,
+    stages: ThreadStages,
 }
 
 impl<'a, 's> Worker<'a, 's> {
@@ -76,7 +76,7 @@ impl<'a, 's> Worker<'a, 's> {
             ended: false,
             report: WorkerReport { cpus: plan.cpus.clone(), replica: plan.replica, ..WorkerReport::default() },
             tally: Tally::default(),
-            stages: Stages::since(Instant::now()),
+            stages: ThreadStages::since(Instant::now()),
         }
     }
 
@@ -84,7 +84,7 @@ impl<'a, 's> Worker<'a, 's> {
     ///
     /// # Errors
     /// The failure, which was reported with its place in the input already.
-    pub(crate) fn run(mut self, replicas: &ReplicaMap) -> Result<Part, Error> {
+    pub(crate) fn run(mut self, replicas: &ReplicaMap) -> Result<ReportShare, Error> {
         let started = self.stages.started;
         if let Err(error) = self.read_from(replicas) {
             self.intake.parse_leftovers();
@@ -92,7 +92,7 @@ impl<'a, 's> Worker<'a, 's> {
         }
         self.report.wall = started.elapsed();
         self.stages.tell(&mut self.report);
-        Ok(Part { worker: self.report, tally: self.tally, bytes: self.committer.bytes, instance: None })
+        Ok(ReportShare { worker: self.report, tally: self.tally, bytes: self.committer.bytes, instance: None })
     }
 
     /// Works with the copy that the map gives it, and with the next when there is another.
@@ -116,7 +116,7 @@ impl<'a, 's> Worker<'a, 's> {
         }
     }
 
-    fn work(&mut self, mapper: &mut dyn Mapper, moved: &dyn Fn() -> bool) -> Result<Left, Error> {
+    fn work(&mut self, mapper: &mut dyn Mapper, moved: &dyn Fn() -> bool) -> Result<WhyLeft, Error> {
         while !moved() {
             self.stages.begin();
             let Some(Taken { mut chunk, number }) = self.intake.take()? else { return Ok(Left::AtTheEnd) };
@@ -126,11 +126,11 @@ impl<'a, 's> Worker<'a, 's> {
             }
             self.intake.put_back(chunk);
         }
-        Ok(Left::ForAnotherCopy)
+        Ok(WhyLeft::ForAnotherCopy)
     }
 
     /// The same with an engine that maps in two phases.
-    fn work_in_phases(&mut self, mapper: &mut dyn PhasedMapper, moved: &dyn Fn() -> bool) -> Result<Left, Error> {
+    fn work_in_phases(&mut self, mapper: &mut dyn PhasedMapper, moved: &dyn Fn() -> bool) -> Result<WhyLeft, Error> {
         while !moved() {
             let before = Instant::now();
             self.stages.begin();
@@ -146,10 +146,10 @@ impl<'a, 's> Worker<'a, 's> {
             match next {
                 Next::Second(statistics) => self.second(mapper, &statistics)?,
                 Next::Claim => self.claim_piece(mapper)?,
-                Next::Nothing => return Ok(Left::AtTheEnd),
+                Next::Nothing => return Ok(WhyLeft::AtTheEnd),
             }
         }
-        Ok(Left::ForAnotherCopy)
+        Ok(WhyLeft::ForAnotherCopy)
     }
 
     /// Takes a piece and does its first phase, unless a second phase can be done while it is waited for.
@@ -159,18 +159,18 @@ impl<'a, 's> Worker<'a, 's> {
         let asked = self.intake.take_unless(&|| held.is_some_and(|first| cohorts.is_ready(&first)))?;
         self.end_claim();
         match asked {
-            Asked::Not => {}
-            Asked::End => {
+            AskedChunk::Not => {}
+            AskedChunk::End => {
                 self.ended = true;
                 cohorts.end(self.number);
             }
-            Asked::Came(Taken { mut chunk, number }) => {
+            AskedChunk::Came(Taken { mut chunk, number }) => {
                 let text = chunk.text.iter().map(|text| text.bytes.len() as u64).sum();
                 cohorts.claimed(self.number, &chunk.ticket, text);
                 match self.first(&mut chunk, mapper) {
                     Ok(partial) => {
                         let kept = self.intake.keep(chunk);
-                        self.held.push_back(Piece { number, kept, partial, text });
+                        self.held.push_back(HeldPiece { number, kept, partial, text });
                     }
                     Err(error) => return Err(self.intake.fail(&chunk, error)),
                 }
@@ -196,7 +196,7 @@ impl<'a, 's> Worker<'a, 's> {
 
     /// The second half, of the first piece that is held: second phase, encode, commit.
     fn second(&mut self, mapper: &mut dyn PhasedMapper, statistics: &AnyStatistics) -> Result<(), Error> {
-        let Some(Piece { number, kept, partial, text }) = self.held.pop_front() else { return Ok(()) };
+        let Some(HeldPiece { number, kept, partial, text }) = self.held.pop_front() else { return Ok(()) };
         let chunk = &*kept.chunk;
         self.stages.begin();
         self.alignments.clear();

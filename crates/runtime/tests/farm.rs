@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use zerohop_model::chunk::{Chunk, Ticket};
 use zerohop_model::error::Error;
 use zerohop_model::source::{Emit, Emitted};
-use zerohop_runtime::{Dealt, Failure, farm};
+use zerohop_runtime::{EmitterMessage, Failure, farm};
 
 /// How long the slow worker waits for the others.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -73,11 +73,11 @@ fn deal(workers: usize, queue: usize, tasks: u64, lanes: usize, slow: bool) -> (
                 bench.ask();
                 while ended < lanes {
                     match bench.receive(failure).unwrap().0 {
-                        Dealt::LaneEnd { chunks, reads } => {
+                        EmitterMessage::LaneEnd { chunks, reads } => {
                             assert_eq!((chunks, reads), (tasks, tasks));
                             ended += 1;
                         }
-                        Dealt::Chunk(chunk) => {
+                        EmitterMessage::Chunk(chunk) => {
                             own.numbers.push(chunk.ticket.number);
                             own.chunks.insert(std::ptr::from_ref(&*chunk).addr());
                             if own.numbers.len() > 3 * queue {

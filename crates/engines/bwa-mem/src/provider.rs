@@ -12,7 +12,7 @@ use std::fs::metadata;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use zerohop_input::identity::{Digesting, FileId};
+use zerohop_input::identity::{DigestWriter, FileId};
 use zerohop_input::reference::estimated_bases;
 use zerohop_model::engine::Engine;
 use zerohop_model::index::{IndexError, IndexProvider, IndexSource, OnStart, Product, Wanted};
@@ -103,7 +103,7 @@ fn save(
 ) -> Result<(NewFile, String), IndexError> {
     let path = path(reference, ending);
     let file = NewFile::create(&path).map_err(failed)?;
-    let mut out = Digesting::new(BufWriter::new(file.file()));
+    let mut out = DigestWriter::new(BufWriter::new(file.file()));
     let digest = write(&mut out).and_then(|()| out.finish()).map_err(WriteError::of(&path)).map_err(failed)?;
     Ok((file, digest))
 }

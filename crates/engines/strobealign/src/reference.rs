@@ -5,7 +5,7 @@ use crate::sequence::{Part, Sequence};
 use std::path::Path;
 use strobealign::packed_seq::PackedSeq;
 use strobealign::refseq::{ContigStarts, MAXIMUM_REFERENCE_LENGTH, RefSequence, RefSequenceError};
-use zerohop_input::reference::{Counted, Layout, Piece, STRETCH, Stretches};
+use zerohop_input::reference::{Counted, Piece, ReferenceLayout, STRETCH, Stretches};
 use zerohop_model::error::{Error, InputError};
 use zerohop_model::record::Contig;
 
@@ -103,7 +103,7 @@ fn read_stretches(stretches: &Stretches, threads: usize) -> Result<Option<(Seque
         Ok::<_, Error>(())
     })?;
     let counted: Option<Vec<Counted>> = counted.into_iter().collect();
-    let Some(Layout { contigs, bases }) = counted.and_then(|counted| stretches.layout(counted)) else {
+    let Some(ReferenceLayout { contigs, bases }) = counted.and_then(|counted| stretches.layout(counted)) else {
         return Ok(None);
     };
     let length = bases.last().map_or(0, |last| last.end as usize);

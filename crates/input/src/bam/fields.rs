@@ -14,14 +14,14 @@ const SHORT: std::ops::Range<f32> = 1e-4..1e9;
 
 /// One field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Field<'t> {
+pub(super) struct OptionalField<'t> {
     pub(super) key: [u8; 2],
     kind: u8,
     /// Without the zero at the end of text; of an array with its type and its number of values.
     pub(super) value: &'t [u8],
 }
 
-impl<'t> Field<'t> {
+impl<'t> OptionalField<'t> {
     /// Its value, if that is text (Z).
     pub(super) fn text(&self) -> Option<&'t [u8]> {
         (self.kind == b'Z').then_some(self.value)
@@ -59,7 +59,7 @@ impl<'t> Field<'t> {
     /// # Errors
     /// A value that SAM cannot hold.
     pub(super) fn write(&self, out: &mut Vec<u8>) -> Result<(), String> {
-        let Field { key, kind, value } = *self;
+        let OptionalField { key, kind, value } = *self;
         let shown_kind = if matches!(kind, b'c' | b'C' | b's' | b'S' | b'i' | b'I') { b'i' } else { kind };
         out.extend_from_slice(&[key[0], key[1], b':', shown_kind, b':']);
         match kind {
@@ -140,7 +140,7 @@ fn push_number(out: &mut Vec<u8>, kind: u8, bytes: &[u8]) {
 ///
 /// # Errors
 /// Bytes that are no field.
-pub(super) fn fields(mut bytes: &[u8]) -> impl Iterator<Item = Result<Field<'_>, String>> {
+pub(super) fn fields(mut bytes: &[u8]) -> impl Iterator<Item = Result<OptionalField<'_>, String>> {
     std::iter::from_fn(move || {
         if bytes.is_empty() {
             return None;
@@ -159,7 +159,7 @@ pub(super) fn fields(mut bytes: &[u8]) -> impl Iterator<Item = Result<Field<'_>,
     })
 }
 
-fn take(bytes: &[u8]) -> Option<(Field<'_>, &[u8])> {
+fn take(bytes: &[u8]) -> Option<(OptionalField<'_>, &[u8])> {
     let [k1, k2, kind, rest @ ..] = bytes else { return None };
     if !k1.is_ascii_alphabetic() || !k2.is_ascii_alphanumeric() {
         return None;
@@ -174,7 +174,7 @@ fn take(bytes: &[u8]) -> Option<(Field<'_>, &[u8])> {
         _ => (size_of(*kind)?, 0),
     };
     let (value, rest) = (rest.get(..length)?, rest.get(length + end..)?);
-    Some((Field { key: [*k1, *k2], kind: *kind, value }, rest))
+    Some((OptionalField { key: [*k1, *k2], kind: *kind, value }, rest))
 }
 
 #[cfg(test)]

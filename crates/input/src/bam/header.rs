@@ -1,6 +1,6 @@
 //! What lies before the records, and what the first read says of all.
 
-use super::record::{Found, Head, Record};
+use super::record::{BamRecord, FoundRecord, RecordHead};
 use crate::header::without_mate_number;
 use std::collections::HashSet;
 use zerohop_model::record::{FIRST, LAST, PAIRED};
@@ -10,7 +10,7 @@ pub(crate) const MAGIC: [u8; 4] = *b"BAM\x01";
 
 /// The header of a file.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub(crate) struct Header {
+pub(crate) struct BamHeader {
     /// Its bytes, up to the first record.
     pub(crate) bytes: usize,
     /// How many contigs it names.
@@ -21,7 +21,7 @@ pub(crate) struct Header {
     pub(crate) history: Vec<Vec<u8>>,
 }
 
-impl Header {
+impl BamHeader {
     /// The IDs of its read groups.
     pub(crate) fn read_group_ids(&self) -> HashSet<Vec<u8>> {
         let id =
@@ -39,7 +39,7 @@ pub(crate) struct First {
     pub(crate) lacks_qualities: bool,
 }
 
-impl Header {
+impl BamHeader {
     /// The header at the start of `text`; `None` if it goes on behind it.
     ///
     /// # Errors
@@ -66,7 +66,7 @@ impl Header {
             wanted.map(|line| line.strip_suffix(b"\r").unwrap_or(line).to_vec()).collect()
         };
         let (read_groups, history) = (of_kinds(&[b"@RG\t"]), of_kinds(&[b"@PG\t", b"@CO\t"]));
-        Ok(Some(Header { bytes: at, contigs: contigs as i32, read_groups, history }))
+        Ok(Some(BamHeader { bytes: at, contigs: contigs as i32, read_groups, history }))
     }
 }
 
@@ -85,12 +85,12 @@ pub(crate) enum Beginning {
 pub(crate) fn first_read(mut text: &[u8]) -> Beginning {
     let mut first: Option<First> = None;
     loop {
-        let head = match Head::read(text) {
-            Found::Head(head) => head,
-            Found::CutOff => return Beginning::Open { first, cut_off: text.len() },
-            Found::Damaged => return first.map_or(Beginning::Damaged { left: text.len() }, Beginning::Known),
+        let head = match RecordHead::read(text) {
+            FoundRecord::Head(head) => head,
+            FoundRecord::CutOff => return Beginning::Open { first, cut_off: text.len() },
+            FoundRecord::Damaged => return first.map_or(Beginning::Damaged { left: text.len() }, Beginning::Known),
         };
-        let Some(record) = Record::of(head, text) else {
+        let Some(record) = BamRecord::of(head, text) else {
             return Beginning::Open { first, cut_off: text.len() };
         };
         if head.is_read() {
@@ -109,10 +109,10 @@ pub(crate) fn first_read(mut text: &[u8]) -> Beginning {
 /// The name of the first read, as far as `text` holds it.
 pub(crate) fn name_of_first(mut text: &[u8]) -> &[u8] {
     loop {
-        match Head::read(text) {
-            Found::Head(head) if head.is_read() => return without_mate_number(head.name),
-            Found::Head(head) => text = text.get(head.size..).unwrap_or_default(),
-            Found::CutOff | Found::Damaged => return b"",
+        match RecordHead::read(text) {
+            FoundRecord::Head(head) if head.is_read() => return without_mate_number(head.name),
+            FoundRecord::Head(head) => text = text.get(head.size..).unwrap_or_default(),
+            FoundRecord::CutOff | FoundRecord::Damaged => return b"",
         }
     }
 }
@@ -120,7 +120,7 @@ pub(crate) fn name_of_first(mut text: &[u8]) -> &[u8] {
 /// How many reads there are, at most `most`, and their bases: of pairs the first mates. `text` begins with a record.
 pub(crate) fn sample(mut text: &[u8], most: usize) -> (usize, u64) {
     let (mut reads, mut bases) = (0, 0);
-    while let Found::Head(head) = Head::read(text) {
+    while let FoundRecord::Head(head) = RecordHead::read(text) {
         if reads == most {
             break;
         }

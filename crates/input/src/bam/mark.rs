@@ -1,7 +1,7 @@
 //! Where fragments start in a stretch of records.
 
-use super::record::{Found, HEAD, Head};
-use crate::segment::Marks;
+use super::record::{FoundRecord, HEAD, RecordHead};
+use crate::segment::RecordMarks;
 
 /// Records in a row that are looked at before one is taken for the first of a stretch.
 const CHAIN: usize = 16;
@@ -22,8 +22,8 @@ impl BamState {
 
 /// What was found in a stretch.
 #[derive(Debug)]
-pub(crate) struct Marked {
-    pub(crate) marks: Marks,
+pub(crate) struct MarkedRecords {
+    pub(crate) marks: RecordMarks,
     pub(crate) after: BamState,
     /// What stands for the name of its first read ([`BamState::open`]).
     pub(crate) opening: u64,
@@ -35,27 +35,27 @@ pub(crate) struct Marked {
 /// of the one before, both of pairs, goes on with its fragment, and so does whatever is no read. The name of the last
 /// record may lie behind the stretch: `behind` gives up to so many bytes of what follows, or none if that is not known
 /// yet; then that record is left out.
-pub(crate) fn mark(text: &[u8], state: BamState, behind: impl FnOnce(usize) -> Option<Vec<u8>>) -> Marked {
-    let mut marking = Marking { open: state.open, marks: Marks::default(), opening: 0 };
+pub(crate) fn mark(text: &[u8], state: BamState, behind: impl FnOnce(usize) -> Option<Vec<u8>>) -> MarkedRecords {
+    let mut marking = RecordMarking { open: state.open, marks: RecordMarks::default(), opening: 0 };
     let mut at = usize::try_from(state.skip).unwrap_or(usize::MAX);
     while let Some(here) = text.get(at..).filter(|here| !here.is_empty()) {
-        match Head::read(here) {
-            Found::Head(head) => {
+        match RecordHead::read(here) {
+            FoundRecord::Head(head) => {
                 marking.add(at, &head);
                 at = at.saturating_add(head.size);
             }
-            Found::Damaged => return marking.damaged(at, text.len()),
-            Found::CutOff => {
+            FoundRecord::Damaged => return marking.damaged(at, text.len()),
+            FoundRecord::CutOff => {
                 let Some(behind) = behind(HEAD.saturating_sub(here.len())) else { break };
                 let whole = [here, &behind].concat();
-                match Head::read(&whole) {
-                    Found::Head(head) => {
+                match RecordHead::read(&whole) {
+                    FoundRecord::Head(head) => {
                         marking.add(at, &head);
                         at = at.saturating_add(head.size);
                     }
-                    Found::Damaged => return marking.damaged(at, text.len()),
+                    FoundRecord::Damaged => return marking.damaged(at, text.len()),
                     // The file ends here: who parses it will say so.
-                    Found::CutOff => {
+                    FoundRecord::CutOff => {
                         marking.begin_fragment(at);
                         return marking.end(BamState::LOST, text.len());
                     }
@@ -68,14 +68,14 @@ pub(crate) fn mark(text: &[u8], state: BamState, behind: impl FnOnce(usize) -> O
     marking.end(after, at.min(text.len()))
 }
 
-struct Marking {
+struct RecordMarking {
     open: u64,
-    marks: Marks,
+    marks: RecordMarks,
     opening: u64,
 }
 
-impl Marking {
-    fn add(&mut self, at: usize, head: &Head<'_>) {
+impl RecordMarking {
+    fn add(&mut self, at: usize, head: &RecordHead<'_>) {
         if !head.is_read() {
             let size = u32::try_from(head.size).unwrap_or(u32::MAX);
             self.marks.passed_over = self.marks.passed_over.map(|bytes| bytes.saturating_add(size));
@@ -99,13 +99,13 @@ impl Marking {
         self.marks.records_before.push(self.marks.records);
     }
 
-    fn damaged(mut self, at: usize, bytes: usize) -> Marked {
+    fn damaged(mut self, at: usize, bytes: usize) -> MarkedRecords {
         self.marks.damaged_at = Some(at as u32);
         self.end(BamState::LOST, bytes)
     }
 
-    fn end(self, after: BamState, bytes: usize) -> Marked {
-        Marked { marks: self.marks, after, opening: self.opening, bytes }
+    fn end(self, after: BamState, bytes: usize) -> MarkedRecords {
+        MarkedRecords { marks: self.marks, after, opening: self.opening, bytes }
     }
 }
 
@@ -117,8 +117,8 @@ pub(crate) fn guess(text: &[u8], contigs: i32) -> u64 {
 
 fn is_chain(mut text: &[u8], contigs: i32) -> bool {
     for seen in 0..CHAIN {
-        let Found::Head(head) = Head::read(text) else {
-            return seen > 0 && matches!(Head::read(text), Found::CutOff);
+        let FoundRecord::Head(head) = RecordHead::read(text) else {
+            return seen > 0 && matches!(RecordHead::read(text), FoundRecord::CutOff);
         };
         if !head.is_likely(contigs) {
             return false;

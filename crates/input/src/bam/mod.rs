@@ -1,6 +1,6 @@
 //! Reads in BAM (SAMv1, section 4.2), as sequencing centres keep them: not aligned yet, or aligned before.
 //!
-//! 1. [`Header`] is what lies before the records; [`first_read`] is what the first read says of all;
+//! 1. [`BamHeader`] is what lies before the records; [`first_read`] is what the first read says of all;
 //! 2. [`mark`](mark::mark) finds where fragments start in a stretch of records: a read, or two mates that follow one
 //!    another and have the same name; [`guess`](mark::guess) where the first record of a stretch lies, if what is
 //!    before it was not looked at;
@@ -18,5 +18,5 @@ mod record;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use header::{Beginning, First, Header, MAGIC, first_read, name_of_first, sample};
+pub(crate) use header::{BamHeader, Beginning, First, MAGIC, first_read, name_of_first, sample};
 pub(crate) use parse::BamParser;

@@ -2,7 +2,7 @@
 //! every record.
 
 use super::fields::{fields, name as shown_key};
-use super::record::{Found, Head, Record};
+use super::record::{BamRecord, FoundRecord, RecordHead};
 use crate::fault::{DAMAGED_RECORD, TRUNCATED_RECORD, odd_name, over_limit};
 use crate::header::without_mate_number;
 use std::borrow::Cow;
@@ -70,7 +70,8 @@ impl Parse for BamParser {
         let [records, mut fastq] = std::mem::take(&mut chunk.text);
         fastq.bytes.clear();
         (fastq.first_record, fastq.first_byte) = (records.first_record, records.first_byte);
-        let mut parsing = Parsing { parser: self, records: &records, number: 0, start: 0, fastq: &mut fastq.bytes };
+        let mut parsing =
+            ChunkParsing { parser: self, records: &records, number: 0, start: 0, fastq: &mut fastq.bytes };
         let outcome = parsing.fragments(chunk);
         // The memory of the records is for those of the next chunk.
         let spare = Text { bytes: cleared(records.bytes), ..Text::default() };
@@ -98,7 +99,7 @@ fn cleared(mut bytes: Vec<u8>) -> Vec<u8> {
 }
 
 /// A chunk whose reads are being found.
-struct Parsing<'p> {
+struct ChunkParsing<'p> {
     parser: &'p BamParser,
     records: &'p Text,
     /// Number, in the chunk and from 1, of the present read, and where its record starts.
@@ -108,9 +109,9 @@ struct Parsing<'p> {
 }
 
 /// A read of a pair, the beginning of its record, and where that starts.
-type Mate<'p> = (ReadSpans, Head<'p>, usize);
+type MateRecord<'p> = (ReadSpans, RecordHead<'p>, usize);
 
-impl<'p> Parsing<'p> {
+impl<'p> ChunkParsing<'p> {
     fn fault(&self, name: &[u8], what: impl Into<String>) -> InputError {
         self.fault_at((self.number, self.start), name, what)
     }
@@ -124,7 +125,7 @@ impl<'p> Parsing<'p> {
     }
 
     fn fragments(&mut self, chunk: &mut Chunk) -> Result<(), InputError> {
-        let (mut at, mut open): (usize, Option<Mate<'p>>) = (0, None);
+        let (mut at, mut open): (usize, Option<MateRecord<'p>>) = (0, None);
         let mut last_pair: &[u8] = b"";
         while let Some(bytes) = self.records.bytes.get(at..).filter(|bytes| !bytes.is_empty()) {
             self.number += 1;
@@ -169,7 +170,7 @@ impl<'p> Parsing<'p> {
     }
 
     /// Adds two reads, of which either may be the first mate.
-    fn push_pair(&self, chunk: &mut Chunk, one: Mate<'p>, two: Mate<'p>) -> Result<(), InputError> {
+    fn push_pair(&self, chunk: &mut Chunk, one: MateRecord<'p>, two: MateRecord<'p>) -> Result<(), InputError> {
         let [name, other] = [one.1.name, two.1.name].map(without_mate_number);
         if other != name {
             let place = (self.number - 1, one.2);
@@ -199,17 +200,17 @@ impl<'p> Parsing<'p> {
         self.fault_at(place, without_mate_number(name), what)
     }
 
-    fn record(&self, bytes: &'p [u8]) -> Result<Record<'p>, InputError> {
+    fn record(&self, bytes: &'p [u8]) -> Result<BamRecord<'p>, InputError> {
         let cut_off = || self.fault(b"", TRUNCATED_RECORD);
-        match Head::read(bytes) {
-            Found::Head(head) => Record::of(head, bytes).ok_or_else(cut_off),
-            Found::CutOff => Err(cut_off()),
-            Found::Damaged => Err(self.fault(b"", DAMAGED_RECORD)),
+        match RecordHead::read(bytes) {
+            FoundRecord::Head(head) => BamRecord::of(head, bytes).ok_or_else(cut_off),
+            FoundRecord::CutOff => Err(cut_off()),
+            FoundRecord::Damaged => Err(self.fault(b"", DAMAGED_RECORD)),
         }
     }
 
     /// Appends a read and finds its parts.
-    fn read(&mut self, record: &Record<'_>) -> Result<ReadSpans, InputError> {
+    fn read(&mut self, record: &BamRecord<'_>) -> Result<ReadSpans, InputError> {
         let name = without_mate_number(record.head.name);
         self.check(record, name)?;
         let is_reverse = record.head.flags & REVERSE != 0;
@@ -256,7 +257,7 @@ impl<'p> Parsing<'p> {
         Ok(ReadSpans { text: 0, name: name_span, comment, seq, qual, failed_filters })
     }
 
-    fn check(&self, record: &Record<'_>, name: &[u8]) -> Result<(), InputError> {
+    fn check(&self, record: &BamRecord<'_>, name: &[u8]) -> Result<(), InputError> {
         if matches!(name, b"" | b"*") {
             return Err(self.fault(b"", "the read has no name"));
         }
@@ -293,7 +294,7 @@ impl<'p> Parsing<'p> {
     }
 
     /// Appends the optional fields, with tabs between them.
-    fn write_fields(&mut self, record: &Record<'_>, name: &[u8]) -> Result<(), InputError> {
+    fn write_fields(&mut self, record: &BamRecord<'_>, name: &[u8]) -> Result<(), InputError> {
         let start = self.fastq.len();
         // Aligners write fields of reads, too, that they could not align: bwa an AS and an XS of 0.
         let was_aligned = LazyCell::new(|| {
@@ -332,7 +333,7 @@ impl<'p> Parsing<'p> {
     }
 
     /// Appends the bases, in the direction in which they were sequenced.
-    fn write_bases(&mut self, record: &Record<'_>, is_reverse: bool) {
+    fn write_bases(&mut self, record: &BamRecord<'_>, is_reverse: bool) {
         let (start, count) = (self.fastq.len(), record.head.bases as usize);
         let table = if is_reverse { &COMPLEMENTS } else { &PAIRS };
         self.fastq.resize(start + 2 * record.bases.len(), 0);

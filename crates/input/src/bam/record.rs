@@ -12,7 +12,7 @@ pub(super) const HEAD: usize = FIXED + 255;
 
 /// What the beginning of a record says.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Head<'t> {
+pub(super) struct RecordHead<'t> {
     /// Bytes of the whole record.
     pub(super) size: usize,
     pub(super) flags: u16,
@@ -28,39 +28,39 @@ pub(super) struct Head<'t> {
 
 /// What was found where a record should begin.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Found<'t> {
-    Head(Head<'t>),
+pub(super) enum FoundRecord<'t> {
+    Head(RecordHead<'t>),
     /// The bytes end before its name does.
     CutOff,
     /// The sizes of its parts contradict each other, or its name does not end.
     Damaged,
 }
 
-impl<'t> Head<'t> {
-    pub(super) fn read(bytes: &'t [u8]) -> Found<'t> {
-        let Some(fixed) = bytes.first_chunk::<FIXED>() else { return Found::CutOff };
+impl<'t> RecordHead<'t> {
+    pub(super) fn read(bytes: &'t [u8]) -> FoundRecord<'t> {
+        let Some(fixed) = bytes.first_chunk::<FIXED>() else { return FoundRecord::CutOff };
         let word = |at: usize| i32::from_le_bytes([fixed[at], fixed[at + 1], fixed[at + 2], fixed[at + 3]]);
         let half = |at: usize| u16::from_le_bytes([fixed[at], fixed[at + 1]]);
         let (name_bytes, operations) = (usize::from(fixed[12]), usize::from(half(16)));
         let (Ok(size), Ok(bases)) = (usize::try_from(word(0)), u32::try_from(word(20))) else {
-            return Found::Damaged;
+            return FoundRecord::Damaged;
         };
         let size = size + 4;
         let least = FIXED + name_bytes + 4 * operations + (bases as usize).div_ceil(2) + bases as usize;
         if name_bytes == 0 || size < least {
-            return Found::Damaged;
+            return FoundRecord::Damaged;
         }
-        let Some(name) = bytes.get(FIXED..FIXED + name_bytes) else { return Found::CutOff };
+        let Some(name) = bytes.get(FIXED..FIXED + name_bytes) else { return FoundRecord::CutOff };
         match name.split_last() {
             Some((0, name)) if !name.contains(&0) => {
                 let places = [word(4), word(24), word(8), word(28)];
-                Found::Head(Head { size, flags: half(18), bases, operations, name, places })
+                FoundRecord::Head(RecordHead { size, flags: half(18), bases, operations, name, places })
             }
-            _ => Found::Damaged,
+            _ => FoundRecord::Damaged,
         }
     }
 
-    /// Whether it can be one of a file with so many contigs: more than [`Head::read`] asks for.
+    /// Whether it can be one of a file with so many contigs: more than [`RecordHead::read`] asks for.
     pub(super) fn is_likely(&self, contigs: i32) -> bool {
         let [contig, mate_contig, position, mate_position] = self.places;
         [contig, mate_contig].iter().all(|contig| (-1..contigs).contains(contig))
@@ -83,8 +83,8 @@ impl<'t> Head<'t> {
 
 /// A whole record.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Record<'t> {
-    pub(super) head: Head<'t>,
+pub(super) struct BamRecord<'t> {
+    pub(super) head: RecordHead<'t>,
     pub(super) cigar: &'t [u8],
     /// Two bases a byte.
     pub(super) bases: &'t [u8],
@@ -94,14 +94,14 @@ pub(super) struct Record<'t> {
     pub(super) fields: &'t [u8],
 }
 
-impl<'t> Record<'t> {
+impl<'t> BamRecord<'t> {
     /// The record that `bytes` begin with, whose beginning is known; none if they end before it does.
-    pub(super) fn of(head: Head<'t>, bytes: &'t [u8]) -> Option<Self> {
+    pub(super) fn of(head: RecordHead<'t>, bytes: &'t [u8]) -> Option<Self> {
         let rest = bytes.get(FIXED + head.name.len() + 1..head.size)?;
         let (cigar, rest) = rest.split_at_checked(4 * head.operations)?;
         let (bases, rest) = rest.split_at_checked((head.bases as usize).div_ceil(2))?;
         let (qualities, fields) = rest.split_at_checked(head.bases as usize)?;
-        Some(Record { head, cigar, bases, qualities, fields })
+        Some(BamRecord { head, cigar, bases, qualities, fields })
     }
 
     /// Its CIGAR, which is in a field if it has more operations than fit (SAMv1, section 4.2.2).

@@ -1,6 +1,6 @@
 use super::mark::{BamState, guess, mark};
-use super::{BamParser, Beginning, First, Header, first_read};
-use crate::content::{Content, State};
+use super::{BamHeader, BamParser, Beginning, First, first_read};
+use crate::content::{Content, StretchStart};
 use proptest::prelude::*;
 use zerohop_model::chunk::{Chunk, Text};
 use zerohop_model::directed::Directed;
@@ -228,15 +228,15 @@ fn headers() {
     };
     let text = b"@HD\tVN:1.6\n@RG\tID:g\tSM:s\n@CO\t@RG\tID:no\n@PG\tID:p\r\n\0\0";
     let bytes = header(text, &[("c", 5), ("d", 6)]);
-    let read = Header::of(&[&bytes[..], b"more"].concat()).unwrap().unwrap();
+    let read = BamHeader::of(&[&bytes[..], b"more"].concat()).unwrap().unwrap();
     assert_eq!((read.bytes, read.contigs, &read.read_groups[..]), (bytes.len(), 2, &[b"@RG\tID:g\tSM:s".to_vec()][..]));
     assert_eq!(read.read_group_ids(), [b"g".to_vec()].into());
     assert_eq!(read.history, [&b"@CO\t@RG\tID:no"[..], b"@PG\tID:p"]);
     for cut in 4..bytes.len() {
-        assert_eq!(Header::of(&bytes[..cut]), Ok(None), "{cut}");
+        assert_eq!(BamHeader::of(&bytes[..cut]), Ok(None), "{cut}");
     }
     let negative = [&bytes[..4], &(-1i32).to_le_bytes(), &bytes[8..]].concat();
-    assert!(Header::of(&negative).is_err());
+    assert!(BamHeader::of(&negative).is_err());
 }
 
 /// Fragments of records, with alignments of other kinds between them.
@@ -291,11 +291,11 @@ proptest! {
             let behind = |bytes: usize| rest[..bytes.min(rest.len())].to_vec();
             // As if what lies before were not known; then it is.
             let known = match state {
-                State::Records(state) => BamState { open: 0, ..state },
-                State::Lines(_) => unreachable!(),
+                StretchStart::Records(state) => BamState { open: 0, ..state },
+                StretchStart::Lines(_) => unreachable!(),
             };
-            let mut marked = content.mark(piece, State::Records(known), behind);
-            prop_assert!(marked.correct(State::Records(known), state));
+            let mut marked = content.mark(piece, StretchStart::Records(known), behind);
+            prop_assert!(marked.correct(StretchStart::Records(known), state));
             let directly = content.mark(piece, state, behind);
             prop_assert_eq!((&marked.marks, marked.after), (&directly.marks, directly.after));
             let marks = &marked.marks;
@@ -308,7 +308,7 @@ proptest! {
             state = marked.after;
         }
         prop_assert_eq!(found, naive(&fragments));
-        let is_at_end = matches!(state, State::Records(BamState { skip: 0, .. }));
+        let is_at_end = matches!(state, StretchStart::Records(BamState { skip: 0, .. }));
         prop_assert!(is_at_end);
     }
 

@@ -19,7 +19,7 @@ pub struct Blocking {
 
 /// One number of reads per block, and what blocks of so many reads take.
 #[derive(Debug, Clone, Copy)]
-struct Trial {
+struct BlockSizeTrial {
     reads: usize,
     /// Reads and bytes in the block that is being filled.
     held: usize,
@@ -29,7 +29,7 @@ struct Trial {
     blocks: u64,
 }
 
-impl Trial {
+impl BlockSizeTrial {
     fn add(&mut self, record: usize) {
         self.bytes += record;
         self.held += 1;
@@ -51,7 +51,7 @@ impl Trial {
 #[derive(Debug)]
 pub struct Fit {
     /// One row of trials per file.
-    trials: Vec<Vec<Trial>>,
+    trials: Vec<Vec<BlockSizeTrial>>,
     limit: usize,
 }
 
@@ -59,8 +59,8 @@ impl Fit {
     /// For so many files whose blocks hold the same reads; no block may be larger than `limit` bytes. `reads` is the
     /// number per block, if it is not to be found.
     pub fn new(files: usize, limit: usize, reads: Option<usize>) -> Self {
-        let trial = |reads| Trial { reads, held: 0, bytes: 0, largest: 0, blocks: 0 };
-        let row: Vec<Trial> = match reads {
+        let trial = |reads| BlockSizeTrial { reads, held: 0, bytes: 0, largest: 0, blocks: 0 };
+        let row: Vec<BlockSizeTrial> = match reads {
             Some(reads) => vec![trial(reads.max(1))],
             None => {
                 tried().take_while(|reads| reads * SMALLEST_RECORD <= limit.max(SMALLEST_RECORD)).map(trial).collect()
@@ -93,7 +93,7 @@ impl Fit {
         };
         let cost = |i: &usize| self.trials.iter().map(|row| row[*i].blocks * row[*i].largest as u64).sum::<u64>();
         let best = (0..rows).filter(fits).min_by_key(cost)?;
-        let blocking = |row: &Vec<Trial>| Blocking { bytes: row[best].largest, reads: row[best].reads };
+        let blocking = |row: &Vec<BlockSizeTrial>| Blocking { bytes: row[best].largest, reads: row[best].reads };
         Some(self.trials.iter().map(blocking).collect())
     }
 }

@@ -1,5 +1,5 @@
 use super::*;
-use crate::parse::{Format, Layout, Parser};
+use crate::parse::{FragmentLayout, Parser, TextFormat};
 use crate::serial::SerialText;
 use proptest::prelude::*;
 use std::io::Cursor;
@@ -11,8 +11,8 @@ fn input(text: &[u8]) -> BlockInput {
     BlockInput {
         text,
         parser: Parser {
-            files: vec![("x".into(), Format::Fastq)],
-            layout: Layout::Single,
+            files: vec![("x".into(), TextFormat::Fastq)],
+            layout: FragmentLayout::Single,
             max_read_bases: 1000,
             comments: true,
             pairs_alone: false,

@@ -45,7 +45,7 @@ pub fn block(
         chunk.text[0].clone_from(&text);
         input.parser.parse(&mut chunk)?;
         blocked.add(&mut text, reads).map_err(|why| match why {
-            Refused::TooLarge(bytes) => {
+            BlockRefusal::TooLarge(bytes) => {
                 let (first, last) = (text.first_record + 1, text.first_record + reads as u64);
                 let what = format!(
                     "reads {first} to {last} have {bytes} bytes and do not fit a block of {}: give larger blocks, or \
@@ -54,8 +54,8 @@ pub fn block(
                 );
                 Error::from(input.text.fault(what))
             }
-            Refused::Output(error) => failed(error),
-            Refused::Other(error) => error,
+            BlockRefusal::Output(error) => failed(error),
+            BlockRefusal::Other(error) => error,
         })?;
     }
     // Nothing but blank lines is left.
@@ -71,14 +71,14 @@ pub fn block(
 }
 
 /// Why a block was not written.
-enum Refused {
+enum BlockRefusal {
     TooLarge(usize),
     Output(std::io::Error),
     Other(Error),
 }
 
 impl Blocked<'_, '_> {
-    fn add(&mut self, text: &mut Text, reads: usize) -> Result<(), Refused> {
+    fn add(&mut self, text: &mut Text, reads: usize) -> Result<(), BlockRefusal> {
         let bytes = &mut text.bytes;
         let sidecar = &mut self.sidecar;
         sidecar.original_bytes += bytes.len() as u64;
@@ -86,7 +86,7 @@ impl Blocked<'_, '_> {
         sidecar.ends_added = missing_ends(bytes, reads);
         bytes.extend(std::iter::repeat_n(b'\n', sidecar.ends_added));
         let Some(padding) = sidecar.block_bytes.checked_sub(bytes.len()) else {
-            return Err(Refused::TooLarge(bytes.len()));
+            return Err(BlockRefusal::TooLarge(bytes.len()));
         };
         let place = padding_place(bytes);
         let own = spaces_before(bytes, place);
@@ -100,12 +100,12 @@ impl Blocked<'_, '_> {
             None => bytes,
             Some(compress) => {
                 self.packed.clear();
-                compress(bytes, &mut self.packed).map_err(Refused::Other)?;
+                compress(bytes, &mut self.packed).map_err(BlockRefusal::Other)?;
                 &self.packed
             }
         };
         sidecar.file_bytes += written.len() as u64;
-        self.out.write_all(written).map_err(Refused::Output)
+        self.out.write_all(written).map_err(BlockRefusal::Output)
     }
 }
 

@@ -1,8 +1,8 @@
 //! A reference in plain FASTA as a row of stretches, each of which a thread can read by itself.
 //!
 //! They are read twice: first the bases of each are counted ([`Stretches::count`]), so that it is known where they
-//! belong ([`Layout`]), then they are taken ([`Stretches::take`]). What is in any way odd is left to [`super::read`],
-//! the naive twin, which says what is wrong with it.
+//! belong ([`ReferenceLayout`]), then they are taken ([`Stretches::take`]). What is in any way odd is left to
+//! [`super::read`], the naive twin, which says what is wrong with it.
 
 use super::{is_base, wrong_name};
 use crate::fault::read_fault;
@@ -40,7 +40,7 @@ pub struct Counted {
 }
 
 /// What all of them hold.
-pub struct Layout {
+pub struct ReferenceLayout {
     /// All contigs.
     pub contigs: Vec<Contig>,
     /// Which bases each stretch has, counted from the first base of the file.
@@ -48,7 +48,7 @@ pub struct Layout {
 }
 
 /// A line, or as much of one as lies in a stretch.
-enum Line<'t> {
+enum ReferenceLine<'t> {
     Header(&'t [u8]),
     Bases(&'t [u8]),
 }
@@ -106,17 +106,17 @@ impl Stretches {
         let mut counted = Counted { first_bases: 0, contigs: Vec::new(), ends_in_header: false };
         for line in self.lines(i, &text) {
             match line {
-                Line::Header(header) => {
+                ReferenceLine::Header(header) => {
                     let (name, _) = header::split(header);
                     counted.contigs.push(Contig::new(String::from_utf8_lossy(name).into_owned(), 0));
                     counted.ends_in_header = true;
                 }
-                Line::Bases(bases) if bases.iter().fold(true, |all, &byte| all & is_base(byte)) => {
+                ReferenceLine::Bases(bases) if bases.iter().fold(true, |all, &byte| all & is_base(byte)) => {
                     let contig = counted.contigs.last_mut();
                     *contig.map_or(&mut counted.first_bases, |contig| &mut contig.length) += bases.len() as u64;
                     counted.ends_in_header = false;
                 }
-                Line::Bases(_) => return Ok(None),
+                ReferenceLine::Bases(_) => return Ok(None),
             }
         }
         counted.ends_in_header &= text.last() != Some(&b'\n');
@@ -124,8 +124,8 @@ impl Stretches {
     }
 
     /// What all stretches hold, of which these are the counts, in order. `None` if anything is odd.
-    pub fn layout(&self, counted: Vec<Counted>) -> Option<Layout> {
-        let mut layout = Layout { contigs: Vec::new(), bases: Vec::new() };
+    pub fn layout(&self, counted: Vec<Counted>) -> Option<ReferenceLayout> {
+        let mut layout = ReferenceLayout { contigs: Vec::new(), bases: Vec::new() };
         let mut is_in_header = false;
         for (counted, &(_, is_in_line)) in counted.into_iter().zip(&self.starts) {
             if is_in_header && is_in_line {
@@ -155,7 +155,7 @@ impl Stretches {
     pub fn take(&self, i: usize, mut take: impl FnMut(&[u8])) -> Result<(), InputError> {
         let text = self.text(i)?;
         for line in self.lines(i, &text) {
-            if let Line::Bases(bases) = line {
+            if let ReferenceLine::Bases(bases) = line {
                 take(bases);
             }
         }
@@ -182,17 +182,17 @@ impl Stretches {
         }
     }
 
-    fn lines<'t>(&self, i: usize, text: &'t [u8]) -> impl Iterator<Item = Line<'t>> {
+    fn lines<'t>(&self, i: usize, text: &'t [u8]) -> impl Iterator<Item = ReferenceLine<'t>> {
         let (_, mut is_in_line) = self.starts[i];
         let is_last = i + 1 == self.starts.len();
         text.split_inclusive(|&byte| byte == b'\n').map(move |line| {
             let is_whole = line.ends_with(b"\n") || is_last;
             let trimmed = if is_whole { line.trim_ascii_end() } else { line };
             match trimmed.strip_prefix(b">") {
-                Some(header) if !std::mem::take(&mut is_in_line) => Line::Header(header),
+                Some(header) if !std::mem::take(&mut is_in_line) => ReferenceLine::Header(header),
                 _ => {
                     is_in_line = false;
-                    Line::Bases(trimmed)
+                    ReferenceLine::Bases(trimmed)
                 }
             }
         })

@@ -2,13 +2,13 @@
 
 use super::Commit;
 use crate::gate::Closed;
-use crate::grains::{Grains, Part};
+use crate::grains::{ChunkPart, Grains};
 use zerohop_model::error::Error;
 use zerohop_model::measurement::Tally;
 use zerohop_model::sink::Sink;
 
 /// Written by the workers of several processes: files of records, or one beside them.
-pub(crate) struct OverRanks<'g>(pub(crate) &'g Grains, pub(crate) Part);
+pub(crate) struct OverRanks<'g>(pub(crate) &'g Grains, pub(crate) ChunkPart);
 
 impl Commit for OverRanks<'_> {
     fn number(&self, in_run: u64, _: u64) -> u64 {
@@ -36,9 +36,9 @@ impl Commit for OverRanks<'_> {
 
     fn write(&self, sink: &dyn Sink, file: usize, number: u64, offset: u64, bytes: &[u8]) -> Result<(), Error> {
         match (number, self.1) {
-            (0, Part::Records) => sink.write_header()?,
+            (0, ChunkPart::Records) => sink.write_header()?,
             // All of them at once.
-            (0, Part::Beside(0)) => sink.write_header_beside()?,
+            (0, ChunkPart::Beside(0)) => sink.write_header_beside()?,
             _ => {}
         }
         sink.write_at(file, offset, bytes)?;

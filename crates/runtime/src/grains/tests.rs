@@ -45,12 +45,12 @@ proptest! {
             header.iter().zip(bytes(0..number)).map(|(start, all)| start + all).collect()
         };
         for number in shuffled(start) {
-            grains.submit(Part::Records, number, lengths[number as usize], &tally(number)).unwrap();
+            grains.submit(ChunkPart::Records, number, lengths[number as usize], &tally(number)).unwrap();
         }
         for file in 0..beside {
             prop_assert_eq!(grains.take_complete(), []);
             for number in shuffled(start).into_iter().rev() {
-                let part = Part::Beside(file as usize);
+                let part = ChunkPart::Beside(file as usize);
                 grains.submit(part, number, of_beside(number..number + 1, file), &tally(0)).unwrap();
             }
         }
@@ -60,15 +60,15 @@ proptest! {
         prop_assert!(complete.iter().all(|grain| grain.header == (grain.chunks.start == 0).then(|| header.clone())));
         for i in shuffled(given.len() as u64) {
             let chunks = given[i as usize].clone();
-            prop_assert_eq!(grains.try_fetch(Part::Records, chunks.start), None);
+            prop_assert_eq!(grains.try_fetch(ChunkPart::Records, chunks.start), None);
             grains.place(chunks.start, &offsets(chunks.start));
             for number in chunks {
                 let places = offsets(number);
-                prop_assert_eq!(grains.try_fetch(Part::Records, number), Some(places[(number % files) as usize]));
+                prop_assert_eq!(grains.try_fetch(ChunkPart::Records, number), Some(places[(number % files) as usize]));
                 grains.wrote(number);
                 for file in 0..3 {
                     let place = places.get((files + file) as usize).copied();
-                    prop_assert_eq!(grains.try_fetch(Part::Beside(file as usize), number), place);
+                    prop_assert_eq!(grains.try_fetch(ChunkPart::Beside(file as usize), number), place);
                     (0..u64::from(place.is_some())).for_each(|_| grains.wrote(number));
                 }
             }
@@ -131,7 +131,7 @@ proptest! {
                 told(granted.end..end, &|chunks| grains.goes_on(chunks));
                 (first..end).for_each(|number| done[number as usize] += 1);
                 for number in (first..end).rev() {
-                    prop_assert!(grains.submit(Part::Records, number, number + 1, &tally(1)).is_ok());
+                    prop_assert!(grains.submit(ChunkPart::Records, number, number + 1, &tally(1)).is_ok());
                 }
                 from = end;
             }
@@ -148,7 +148,8 @@ proptest! {
             offset += grain.bytes[0];
         }
         for number in 0..chunks {
-            let places: Vec<u64> = all.iter().filter_map(|grains| grains.try_fetch(Part::Records, number)).collect();
+            let fetched = all.iter().filter_map(|grains| grains.try_fetch(ChunkPart::Records, number));
+            let places: Vec<u64> = fetched.collect();
             prop_assert_eq!(places, vec![7 + (1..=number).sum::<u64>()]);
             all.iter().for_each(|grains| grains.wrote(number));
         }
@@ -182,7 +183,7 @@ fn what_is_granted_ascends_and_ends() {
 fn chunks_that_do_not_exist_are_not_waited_for() {
     let grains = Grains::new(1);
     grains.give(3..6);
-    grains.submit(Part::Records, 3, 10, &tally(1)).unwrap();
+    grains.submit(ChunkPart::Records, 3, 10, &tally(1)).unwrap();
     grains.absent(4..5);
     assert_eq!(grains.take_complete(), []);
     grains.absent(5..u64::MAX);
@@ -202,7 +203,7 @@ fn who_has_a_first_chunk_that_does_not_exist_owes_what_goes_before_the_records()
     let grains = Grains::new(1);
     grains.give(0..3);
     grains.absent(0..1);
-    let submit = |number, bytes| grains.submit(Part::Records, number, bytes, &tally(1));
+    let submit = |number, bytes| grains.submit(ChunkPart::Records, number, bytes, &tally(1));
     assert!(submit(1, 10).is_ok() && submit(2, 5).is_ok() && submit(3, 5).is_err());
     assert_eq!(grains.take_complete(), [], "others cannot place their records before they know where they begin");
     grains.begin(vec![7]);
@@ -224,7 +225,7 @@ fn a_failure_wakes_who_waits() {
     let grains = Grains::new(1);
     grains.give(0..1);
     std::thread::scope(|scope| {
-        let waiter = scope.spawn(|| grains.fetch(Part::Records, 0));
+        let waiter = scope.spawn(|| grains.fetch(ChunkPart::Records, 0));
         grains.close();
         assert_eq!(waiter.join().unwrap(), Err(Closed));
     });
