@@ -2,7 +2,7 @@
 
 use crate::args::external::{CompareName, DealName};
 use crate::args::{AlignArgs, CramVersionName, FormatName, MatesName, OrderName};
-use crate::failure::Failure;
+use crate::failure::CommandFailure;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use zerohop_align::align_samples;
@@ -21,11 +21,11 @@ use zerohop_runtime::{Dealing, Order};
 ///
 /// # Errors
 /// Whatever goes wrong; then nothing that looks complete is left.
-pub fn run(args: AlignArgs, typed: Vec<Vec<PathBuf>>) -> Result<(), Failure> {
+pub fn run(args: AlignArgs, typed: Vec<Vec<PathBuf>>) -> Result<(), CommandFailure> {
     let (wanted, library) = (args.ranks.ranks, args.ranks.mpi.clone());
     let samples_of = args.samples.clone().zip(args.output_dir.clone());
     // What is typed wrong the other ranks hear of, and one of them tells the user.
-    let refuse = |failure: Failure| match wanted {
+    let refuse = |failure: CommandFailure| match wanted {
         Some(_) => Joined::join(wanted, library.as_deref(), zerohop_align::HANG_LIMIT, Err(failure)).map(|(_, ())| ()),
         None => Err(failure),
     };
@@ -43,7 +43,7 @@ pub fn run(args: AlignArgs, typed: Vec<Vec<PathBuf>>) -> Result<(), Failure> {
 }
 
 /// The samples of a sheet, and what is the same of all of them.
-fn samples(args: AlignArgs, sheet: &Path) -> Result<(Job, Sheet), Failure> {
+fn samples(args: AlignArgs, sheet: &Path) -> Result<(Job, Sheet), CommandFailure> {
     let sheet = Sheet::read(sheet, args.interleaved)?;
     let mut base = with_reads(args, Vec::new(), ReadGroups::default())?;
     base.ranks.resume = false;
@@ -70,9 +70,9 @@ pub fn typed_lanes(matches: &clap::ArgMatches) -> Vec<Vec<PathBuf>> {
     lanes
 }
 
-fn job(args: AlignArgs, typed: Vec<Vec<PathBuf>>) -> Result<Job, Failure> {
+fn job(args: AlignArgs, typed: Vec<Vec<PathBuf>>) -> Result<Job, CommandFailure> {
     if args.output_dir.is_some() {
-        return Err(Failure::Usage("--output-dir is for the samples of a sheet (--samples)".to_owned()));
+        return Err(CommandFailure::Usage("--output-dir is for the samples of a sheet (--samples)".to_owned()));
     }
     let lanes = lanes::lanes(typed, args.interleaved)?;
     let read_groups = match args.read_group.is_empty() {
@@ -87,9 +87,9 @@ fn job(args: AlignArgs, typed: Vec<Vec<PathBuf>>) -> Result<Job, Failure> {
 }
 
 /// The job with these reads, which are all that is not taken from the arguments.
-fn with_reads(args: AlignArgs, lanes: Vec<LaneSpec>, read_groups: ReadGroups) -> Result<Job, Failure> {
+fn with_reads(args: AlignArgs, lanes: Vec<LaneSpec>, read_groups: ReadGroups) -> Result<Job, CommandFailure> {
     let directed = Directed::new(&args.tags_to_reverse, &args.tags_to_revcomp)
-        .map_err(|unknown| Failure::Usage(unknown.to_string()))?;
+        .map_err(|unknown| CommandFailure::Usage(unknown.to_string()))?;
     let external = args.external;
     Ok(Job {
         reference: args.reference,
@@ -125,7 +125,7 @@ fn with_reads(args: AlignArgs, lanes: Vec<LaneSpec>, read_groups: ReadGroups) ->
                 .unaligned
                 .map(|path| UnalignedOptions { path, any_mate: args.unaligned_mates == MatesName::Any }),
             secondary_bases: args.secondary_bases,
-            sorting: args.sorting.sorting().map_err(Failure::Usage)?,
+            sorting: args.sorting.sorting().map_err(CommandFailure::Usage)?,
         },
         placement: PlacementOptions {
             threads: args.threads,

@@ -1,7 +1,7 @@
 //! `zerohop cache`: the index copies in /dev/shm.
 
 use crate::args::CacheArgs;
-use crate::failure::Failure;
+use crate::failure::CommandFailure;
 use std::path::Path;
 use zerohop_engine_external::copies::{self, CopyReport};
 use zerohop_model::machine::Bytes;
@@ -11,7 +11,7 @@ use zerohop_process::tell;
 ///
 /// # Errors
 /// When /dev/shm cannot be used, or standard output cannot be written.
-pub fn run(args: &CacheArgs) -> Result<(), Failure> {
+pub fn run(args: &CacheArgs) -> Result<(), CommandFailure> {
     if args.clear {
         let gone = copies::clear(args.all)?;
         let text: String = gone.iter().map(|copy| format!("removed {}\n", place(copy).display())).collect();
@@ -25,7 +25,7 @@ pub fn run(args: &CacheArgs) -> Result<(), Failure> {
     }
     let copies = copies::list()?;
     if args.json {
-        let text = serde_json::to_string_pretty(&copies).map_err(|e| Failure::Other(e.to_string()))?;
+        let text = serde_json::to_string_pretty(&copies).map_err(|e| CommandFailure::Other(e.to_string()))?;
         return crate::print((text + "\n").as_bytes());
     }
     let mut text = String::new();

@@ -1,7 +1,7 @@
 //! `zerohop db`: databases in parts.
 
 use crate::args::search::{BATCH_LETTERS, BATCH_QUERIES, DbArgs, DbCommand};
-use crate::failure::Failure;
+use crate::failure::CommandFailure;
 use std::path::{Path, PathBuf};
 use zerohop_search::build::{Sampling, build};
 use zerohop_search::database::Manifest;
@@ -12,7 +12,7 @@ use zerohop_search::{Database, Outcome, Program, Sample, Times, Trial};
 ///
 /// # Errors
 /// A database that cannot be made, or is damaged.
-pub fn db(args: &DbArgs) -> Result<(), Failure> {
+pub fn db(args: &DbArgs) -> Result<(), CommandFailure> {
     match &args.command {
         DbCommand::Build { fasta, engine, partitions, output, pilot, threads, quiet } => {
             let tell = |what: &str| {
@@ -35,7 +35,7 @@ pub fn db(args: &DbArgs) -> Result<(), Failure> {
 }
 
 /// The queries that parts are tried with, if any are.
-fn sample(pilot: Option<&PathBuf>, program: Program, threads: Option<usize>) -> Result<Option<Sample>, Failure> {
+fn sample(pilot: Option<&PathBuf>, program: Program, threads: Option<usize>) -> Result<Option<Sample>, CommandFailure> {
     let Some(pilot) = pilot else { return Ok(None) };
     let threads = match threads {
         Some(threads) => threads,

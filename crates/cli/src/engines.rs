@@ -1,7 +1,7 @@
 //! `zerohop engines`: the aligners, and what of them is here.
 
 use crate::args::EnginesArgs;
-use crate::failure::Failure;
+use crate::failure::CommandFailure;
 use serde::Serialize;
 use std::path::PathBuf;
 use zerohop_align::{descriptors, engines};
@@ -11,7 +11,7 @@ use zerohop_process::json;
 
 /// An aligner, as JSON has it.
 #[derive(Serialize)]
-struct Entry {
+struct EngineEntry {
     #[serde(flatten)]
     descriptor: Descriptor,
     /// Nothing if it is not here.
@@ -23,13 +23,13 @@ struct Entry {
 ///
 /// # Errors
 /// A descriptor that is wrong, or standard output that cannot be written.
-pub fn run(args: &EnginesArgs) -> Result<(), Failure> {
+pub fn run(args: &EnginesArgs) -> Result<(), CommandFailure> {
     let entry = |descriptor: Descriptor| {
         let found = Found::find(descriptor.clone()).ok();
         let found_version = found.as_ref().map(|found| found.version.clone());
-        Entry { descriptor, found: found.map(|found| found.program), found_version }
+        EngineEntry { descriptor, found: found.map(|found| found.program), found_version }
     };
-    let entries: Vec<Entry> = descriptors::all(&args.engine_file)?.into_iter().map(entry).collect();
+    let entries: Vec<EngineEntry> = descriptors::all(&args.engine_file)?.into_iter().map(entry).collect();
     let text = match args.json {
         true => json::text(&entries)?,
         false => table(&entries),
@@ -37,13 +37,13 @@ pub fn run(args: &EnginesArgs) -> Result<(), Failure> {
     crate::print(text.as_bytes())
 }
 
-fn table(entries: &[Entry]) -> String {
+fn table(entries: &[EngineEntry]) -> String {
     let mut rows = vec![["engine", "version", "order of records", "index shared by", "found"].map(str::to_owned)];
     for provider in engines::all_embedded() {
         let (name, version) = provider.engine();
         rows.push([name, version, "as the reads", "all workers", "built in"].map(str::to_owned));
     }
-    for Entry { descriptor, found, found_version } in entries {
+    for EngineEntry { descriptor, found, found_version } in entries {
         let order = match descriptor.order.keeps {
             Keeps::Always => "as the reads".to_owned(),
             Keeps::WithOption => format!("as the reads ({})", descriptor.order.option.join(" ")),
@@ -66,7 +66,7 @@ fn table(entries: &[Entry]) -> String {
         text.push('\n');
     }
     text.push('\n');
-    for Entry { descriptor, .. } in entries.iter().filter(|entry| entry.found.is_some()) {
+    for EngineEntry { descriptor, .. } in entries.iter().filter(|entry| entry.found.is_some()) {
         let same = match descriptor.contract.same_records {
             SameRecords::Free => "the same records under every plan",
             SameRecords::WithDna => "the same records under every plan with --dna",

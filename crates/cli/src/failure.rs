@@ -17,7 +17,7 @@ use zerohop_topology::TopologyError;
 
 /// A failure. Its words are for the user.
 #[derive(Debug, thiserror::Error)]
-pub enum Failure {
+pub enum CommandFailure {
     /// The command makes no sense: exit status 2.
     #[error("{0}")]
     Usage(String),
@@ -62,125 +62,125 @@ pub enum Failure {
     Other(String),
 }
 
-impl Failure {
+impl CommandFailure {
     /// How zerohop ends with it: with the exit status of a program that it was to run, if that is what failed.
     pub fn ending(&self) -> Ending {
         match self {
-            Failure::BrokenPipe => Ending::Silent(0),
-            Failure::Said(status) => Ending::Silent(*status),
-            Failure::Usage(words) => Ending::Usage(words.clone()),
-            Failure::External(ExternalError::Ended { status, .. }) => Ending::Failed(self.to_string(), *status),
-            Failure::Align(error) => Ending::Failed(error.to_string(), error.status()),
-            Failure::Ranks(error) => Ending::Failed(error.to_string(), error.status()),
+            CommandFailure::BrokenPipe => Ending::Silent(0),
+            CommandFailure::Said(status) => Ending::Silent(*status),
+            CommandFailure::Usage(words) => Ending::Usage(words.clone()),
+            CommandFailure::External(ExternalError::Ended { status, .. }) => Ending::Failed(self.to_string(), *status),
+            CommandFailure::Align(error) => Ending::Failed(error.to_string(), error.status()),
+            CommandFailure::Ranks(error) => Ending::Failed(error.to_string(), error.status()),
             _ => Ending::Failed(self.to_string(), 1),
         }
     }
 }
 
-impl RankFailure for Failure {
+impl RankFailure for CommandFailure {
     fn status(&self) -> u8 {
         self.ending().status()
     }
 }
 
-impl From<AlignError> for Failure {
+impl From<AlignError> for CommandFailure {
     fn from(error: AlignError) -> Self {
         match error {
-            AlignError::Usage(words) => Failure::Usage(words),
-            AlignError::BrokenPipe => Failure::BrokenPipe,
+            AlignError::Usage(words) => CommandFailure::Usage(words),
+            AlignError::BrokenPipe => CommandFailure::BrokenPipe,
             AlignError::Ranks(error) => error.into(),
-            other => Failure::Align(other),
+            other => CommandFailure::Align(other),
         }
     }
 }
 
-impl From<JobError> for Failure {
+impl From<JobError> for CommandFailure {
     fn from(error: JobError) -> Self {
         match error {
-            JobError::Usage(words) => Failure::Usage(words),
-            JobError::BrokenPipe => Failure::BrokenPipe,
+            JobError::Usage(words) => CommandFailure::Usage(words),
+            JobError::BrokenPipe => CommandFailure::BrokenPipe,
             JobError::Ranks(error) => error.into(),
-            other => Failure::Other(other.to_string()),
+            other => CommandFailure::Other(other.to_string()),
         }
     }
 }
 
-impl From<RanksError> for Failure {
+impl From<RanksError> for CommandFailure {
     fn from(error: RanksError) -> Self {
         match error {
-            RanksError::Usage(words) => Failure::Usage(words),
-            RanksError::ToldElsewhere(status) => Failure::Said(status),
+            RanksError::Usage(words) => CommandFailure::Usage(words),
+            RanksError::ToldElsewhere(status) => CommandFailure::Said(status),
             RanksError::Overwrite(error) => error.into(),
-            other => Failure::Ranks(other),
+            other => CommandFailure::Ranks(other),
         }
     }
 }
 
-impl From<OverwriteError> for Failure {
+impl From<OverwriteError> for CommandFailure {
     fn from(error: OverwriteError) -> Self {
         match error {
-            OverwriteError::Refused(words) => Failure::Usage(words),
-            other => Failure::Other(other.to_string()),
+            OverwriteError::Refused(words) => CommandFailure::Usage(words),
+            other => CommandFailure::Other(other.to_string()),
         }
     }
 }
 
-impl From<IndexError> for Failure {
+impl From<IndexError> for CommandFailure {
     fn from(error: IndexError) -> Self {
         match error {
-            IndexError::Usage(words) => Failure::Usage(words),
-            other => Failure::Index(other),
+            IndexError::Usage(words) => CommandFailure::Usage(words),
+            other => CommandFailure::Index(other),
         }
     }
 }
 
-impl From<serde_json::Error> for Failure {
+impl From<serde_json::Error> for CommandFailure {
     fn from(error: serde_json::Error) -> Self {
-        Failure::Other(error.to_string())
+        CommandFailure::Other(error.to_string())
     }
 }
 
-impl From<Error> for Failure {
+impl From<Error> for CommandFailure {
     fn from(error: Error) -> Self {
         match error {
-            Error::BrokenPipe => Failure::BrokenPipe,
-            other => Failure::Run(other),
+            Error::BrokenPipe => CommandFailure::BrokenPipe,
+            other => CommandFailure::Run(other),
         }
     }
 }
 
-impl From<WriteError> for Failure {
+impl From<WriteError> for CommandFailure {
     fn from(error: WriteError) -> Self {
         match error.source.kind() {
-            ErrorKind::BrokenPipe => Failure::BrokenPipe,
-            _ => Failure::Write(error),
+            ErrorKind::BrokenPipe => CommandFailure::BrokenPipe,
+            _ => CommandFailure::Write(error),
         }
     }
 }
 
-impl From<SearchError> for Failure {
+impl From<SearchError> for CommandFailure {
     fn from(error: SearchError) -> Self {
         match error {
-            SearchError::Arguments(words) => Failure::Usage(words),
-            other => Failure::Search(other),
+            SearchError::Arguments(words) => CommandFailure::Usage(words),
+            other => CommandFailure::Search(other),
         }
     }
 }
 
-impl From<InputError> for Failure {
+impl From<InputError> for CommandFailure {
     fn from(error: InputError) -> Self {
-        Failure::Run(error.into())
+        CommandFailure::Run(error.into())
     }
 }
 
-impl From<ReadGroupError> for Failure {
+impl From<ReadGroupError> for CommandFailure {
     fn from(error: ReadGroupError) -> Self {
-        Failure::Usage(error.to_string())
+        CommandFailure::Usage(error.to_string())
     }
 }
 
-impl From<ClosedError> for Failure {
+impl From<ClosedError> for CommandFailure {
     fn from(error: ClosedError) -> Self {
-        Failure::Other(error.to_string())
+        CommandFailure::Other(error.to_string())
     }
 }

@@ -1,7 +1,7 @@
 //! `zerohop index`: builds the index of a reference and writes it beside it.
 
 use crate::args::IndexArgs;
-use crate::failure::Failure;
+use crate::failure::CommandFailure;
 use std::path::Path;
 use std::time::Instant;
 use zerohop_align::{descriptors, engines};
@@ -14,14 +14,14 @@ use zerohop_process::{overwrite, tell};
 ///
 /// # Errors
 /// When the reference cannot be read or the index cannot be written.
-pub fn run(args: &IndexArgs) -> Result<(), Failure> {
+pub fn run(args: &IndexArgs) -> Result<(), CommandFailure> {
     let started = Instant::now();
     let mean_read_length = match &args.reads {
         Some(reads) => {
             let spec = LaneSpec { files: vec![reads.clone()], interleaved: false };
             let lane = OpenLane::open_with(&spec, Some(&args.reference))?;
             match zerohop_input::mean_read_length(&mut [lane])? {
-                0 => return Err(Failure::Usage(no_bases(reads))),
+                0 => return Err(CommandFailure::Usage(no_bases(reads))),
                 length => length,
             }
         }
@@ -32,19 +32,22 @@ pub fn run(args: &IndexArgs) -> Result<(), Failure> {
         Some(provider) => provider,
         None => {
             let name = descriptors::described(&args.engine, &[])?.name;
-            return Err(Failure::Usage(format!(
+            return Err(CommandFailure::Usage(format!(
                 "{name} makes its index itself: 'zerohop align --engine {name} --build-index' has it do so"
             )));
         }
     };
-    let none = || Failure::Usage(format!("{} has no index", args.engine));
+    let none = || CommandFailure::Usage(format!("{} has no index", args.engine));
     let arguments = args.engine_args.as_deref().unwrap_or_default();
     if !provider.takes_arguments() && !arguments.is_empty() {
-        return Err(Failure::Usage(format!("--engine-args: {} takes no arguments", args.engine)));
+        return Err(CommandFailure::Usage(format!("--engine-args: {} takes no arguments", args.engine)));
     }
     let is_length_given = args.read_length.is_some() || args.reads.is_some();
     if is_length_given && provider.has_index() && !provider.has_read_length() {
-        return Err(Failure::Usage(format!("-r, --reads: the index of {} is for reads of any length", args.engine)));
+        return Err(CommandFailure::Usage(format!(
+            "-r, --reads: the index of {} is for reads of any length",
+            args.engine
+        )));
     }
     let wanted = Wanted { reference: &args.reference, mean_read_length, anew: true, arguments };
     let path = provider.path(&wanted)?.ok_or_else(none)?;
@@ -77,7 +80,7 @@ fn no_bases(reads: &Path) -> String {
 }
 
 /// Keeps the index in memory; it is made if there is none.
-fn keep(args: &IndexArgs, provider: &dyn IndexProvider, wanted: &Wanted<'_>) -> Result<(), Failure> {
+fn keep(args: &IndexArgs, provider: &dyn IndexProvider, wanted: &Wanted<'_>) -> Result<(), CommandFailure> {
     let started = Instant::now();
     zerohop_memory::set_default_huge_pages(zerohop_model::plan::HugePages::Auto);
     let machine = zerohop_topology::detect()?;

@@ -28,7 +28,7 @@ mod tune;
 use args::search::DbCommand;
 use args::{Args, Command};
 use clap::{CommandFactory, FromArgMatches};
-use failure::Failure;
+use failure::CommandFailure;
 use std::process::ExitCode;
 use zerohop_memory::PlacedAlloc;
 use zerohop_process::standard;
@@ -40,12 +40,12 @@ static ALLOCATOR: PlacedAlloc = PlacedAlloc;
 fn main() -> ExitCode {
     zerohop_align::prepare();
     if let Some(words) = mistyped::value_apart(std::env::args_os().skip(1)) {
-        return Failure::Usage(words).ending().tell();
+        return CommandFailure::Usage(words).ending().tell();
     }
     let matches = match Args::command().try_get_matches() {
         Ok(matches) => matches,
         Err(error) => match mistyped::option_of_aligner(&error) {
-            Some(words) => return Failure::Usage(words).ending().tell(),
+            Some(words) => return CommandFailure::Usage(words).ending().tell(),
             None => error.exit(),
         },
     };
@@ -71,7 +71,7 @@ fn prints(command: &Command) -> bool {
     }
 }
 
-fn dispatch(args: Args, matches: &clap::ArgMatches) -> Result<(), Failure> {
+fn dispatch(args: Args, matches: &clap::ArgMatches) -> Result<(), CommandFailure> {
     if prints(&args.command) {
         standard::check_open()?;
     }
@@ -107,20 +107,20 @@ fn dispatch(args: Args, matches: &clap::ArgMatches) -> Result<(), Failure> {
 }
 
 /// The manual page of zerohop, or of a command.
-fn manual(command: &[String]) -> Result<Vec<u8>, Failure> {
+fn manual(command: &[String]) -> Result<Vec<u8>, CommandFailure> {
     let mut page = Args::command();
     page.build();
     // 'db build', as words or as one
     for name in command.iter().flat_map(|words| words.split_whitespace()) {
         let found = page.find_subcommand(name).cloned();
-        page = found.ok_or_else(|| Failure::Usage(format!("there is no command '{}'", command.join(" "))))?;
+        page = found.ok_or_else(|| CommandFailure::Usage(format!("there is no command '{}'", command.join(" "))))?;
     }
     // A page has what -h leaves out; each says the version at its foot.
     let page = page.mut_args(|arg| arg.hide_short_help(false));
     let page = page.version(env!("CARGO_PKG_VERSION")).disable_version_flag(!command.is_empty());
     let mut out = Vec::new();
     let page = clap_mangen::Man::new(page).source(concat!("zerohop ", env!("CARGO_PKG_VERSION")));
-    page.render(&mut out).map_err(|error| Failure::Other(error.to_string()))?;
+    page.render(&mut out).map_err(|error| CommandFailure::Other(error.to_string()))?;
     // What follows the options is the exit status, or where more help is.
     let text = String::from_utf8_lossy(&out).replace(".SH EXTRA\nExit status:\n", ".SH \"EXIT STATUS\"\n");
     Ok(text.into_bytes())
@@ -132,11 +132,11 @@ fn command_line() -> String {
 }
 
 /// Writes words to standard output; names in them may be from files, and must not steer the terminal.
-fn show(text: &str) -> Result<(), Failure> {
+fn show(text: &str) -> Result<(), CommandFailure> {
     print(zerohop_process::tell::printable(text).as_bytes())
 }
 
 /// Writes to standard output.
-fn print(bytes: &[u8]) -> Result<(), Failure> {
+fn print(bytes: &[u8]) -> Result<(), CommandFailure> {
     Ok(standard::print(bytes)?)
 }

@@ -1,7 +1,7 @@
 //! `zerohop plan`: what was typed becomes a question to the planner.
 
 use crate::args::PlanArgs;
-use crate::failure::Failure;
+use crate::failure::CommandFailure;
 use zerohop_align::strategies::{Question, answer};
 use zerohop_process::json;
 
@@ -9,7 +9,7 @@ use zerohop_process::json;
 ///
 /// # Errors
 /// A file that describes no machine; standard output that cannot be written.
-pub fn run(args: PlanArgs) -> Result<(), Failure> {
+pub fn run(args: PlanArgs) -> Result<(), CommandFailure> {
     let answer = answer(&Question {
         reference: args.reference,
         index_size: args.index_size,

@@ -1,7 +1,7 @@
 //! `zerohop report`: one HTML page of what other commands measured.
 
 use crate::args::report::ReportArgs;
-use crate::failure::Failure;
+use crate::failure::CommandFailure;
 use std::path::{Path, PathBuf};
 use zerohop_lab::Point;
 use zerohop_process::overwrite::{self, Kind};
@@ -16,7 +16,7 @@ const EXPECTED: &str = "what 'zerohop align --json', 'zerohop search --json', 'z
 ///
 /// # Errors
 /// A file that holds nothing that can be shown; an output that cannot be written, which is then not there.
-pub fn run(args: &ReportArgs) -> Result<(), Failure> {
+pub fn run(args: &ReportArgs) -> Result<(), CommandFailure> {
     // Beside NAME.json, '--samples' writes the same for MultiQC.
     let is_for_multiqc = |path: &&PathBuf| path.to_string_lossy().ends_with("_mqc.json");
     let (for_multiqc, runs): (Vec<_>, Vec<_>) = args.runs.iter().partition(is_for_multiqc);
@@ -30,14 +30,14 @@ pub fn run(args: &ReportArgs) -> Result<(), Failure> {
     }
     let (mut records, mut points) = (Vec::new(), Vec::new());
     for path in &files {
-        let fault = |what: String| Failure::Other(format!("{}: {what}", path.display()));
+        let fault = |what: String| CommandFailure::Other(format!("{}: {what}", path.display()));
         let text = std::fs::read_to_string(path).map_err(|error| fault(format!("cannot read: {error}")))?;
         match are_points(&text) {
             true => points.extend(zerohop_lab::points_of(&text).map_err(fault)?),
             false => records.push((path.display().to_string(), recorded(&text).map_err(fault)?)),
         }
     }
-    let html = page(&args.title, &records, &points).map_err(|error| Failure::Other(error.to_string()))?;
+    let html = page(&args.title, &records, &points).map_err(|error| CommandFailure::Other(error.to_string()))?;
     match &args.output {
         None => crate::print(html.as_bytes()),
         Some(path) => Ok(zerohop_process::write(path, html.as_bytes())?),
@@ -49,7 +49,7 @@ fn points_in(path: &Path) -> PathBuf {
     if path.is_dir() { path.join("points.jsonl") } else { path.to_owned() }
 }
 
-fn check_output(output: &PathBuf, runs: &[PathBuf]) -> Result<(), Failure> {
+fn check_output(output: &PathBuf, runs: &[PathBuf]) -> Result<(), CommandFailure> {
     overwrite::apart(runs, [output])?;
     Ok(overwrite::replaceable(output, Kind::Page)?)
 }

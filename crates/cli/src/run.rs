@@ -1,7 +1,7 @@
 //! `zerohop run`: any program under a plan (the framework of Lenis & Senar 2017, for programs that are no aligners).
 
 use crate::args::RunArgs;
-use crate::failure::Failure;
+use crate::failure::CommandFailure;
 use std::path::PathBuf;
 use zerohop_engine_external::Supervision;
 use zerohop_model::machine::Machine;
@@ -15,7 +15,7 @@ use zerohop_process::tell;
 ///
 /// # Errors
 /// The first instance that fails; the others are ended.
-pub fn run(args: &RunArgs) -> Result<(), Failure> {
+pub fn run(args: &RunArgs) -> Result<(), CommandFailure> {
     check_outputs(args)?;
     args.json.iter().try_for_each(|path| zerohop_process::check_writable(path))?;
     let machine = zerohop_topology::detect()?;
@@ -33,7 +33,7 @@ pub fn run(args: &RunArgs) -> Result<(), Failure> {
     let plan = zerohop_plan::plan(&machine, &request)?;
     if let Some(logs) = &args.logs {
         std::fs::create_dir_all(logs)
-            .map_err(|e| Failure::Other(format!("{}: cannot be made: {e}", logs.display())))?;
+            .map_err(|e| CommandFailure::Other(format!("{}: cannot be made: {e}", logs.display())))?;
     }
     let plans = plan.instances(false);
     if !args.quiet {
@@ -52,7 +52,7 @@ pub fn run(args: &RunArgs) -> Result<(), Failure> {
 }
 
 /// Refuses outputs that would destroy the program or a file that is named to it.
-fn check_outputs(args: &RunArgs) -> Result<(), Failure> {
+fn check_outputs(args: &RunArgs) -> Result<(), CommandFailure> {
     let inputs: Vec<PathBuf> = args.command.iter().map(PathBuf::from).filter(|path| path.is_file()).collect();
     let logs = args.logs.iter().flat_map(|folder| {
         let names = (0..args.replicas).flat_map(|number| [format!("{number}.out"), format!("{number}.err")]);
@@ -64,7 +64,7 @@ fn check_outputs(args: &RunArgs) -> Result<(), Failure> {
 }
 
 /// Refuses more instances than threads.
-fn check_threads(args: &RunArgs, machine: &Machine) -> Result<(), Failure> {
+fn check_threads(args: &RunArgs, machine: &Machine) -> Result<(), CommandFailure> {
     let threads = args.threads.unwrap_or_else(|| machine.allowed.worker_count());
     if args.replicas <= threads {
         return Ok(());
@@ -74,7 +74,7 @@ fn check_threads(args: &RunArgs, machine: &Machine) -> Result<(), Failure> {
         Some(threads) => format!("-t {threads} gives fewer"),
         None => format!("without -t there are as many as CPUs that may be used, {threads}"),
     };
-    Err(Failure::Usage(format!(
+    Err(CommandFailure::Usage(format!(
         "--replicas {replicas} needs {replicas} threads at least, one for each instance, and {why}: give -t {replicas} \
          or more"
     )))

@@ -1,7 +1,7 @@
 //! `zerohop search`: what was typed becomes a job.
 
 use crate::args::search::SearchArgs;
-use crate::failure::Failure;
+use crate::failure::CommandFailure;
 use std::time::Duration;
 use zerohop_search::job::{SearchJob, search};
 
@@ -9,7 +9,7 @@ use zerohop_search::job::{SearchJob, search};
 ///
 /// # Errors
 /// Whatever goes wrong, on any rank: then all of them end, and what is finished stays for the same command to finish.
-pub fn run(args: SearchArgs) -> Result<(), Failure> {
+pub fn run(args: SearchArgs) -> Result<(), CommandFailure> {
     let job = SearchJob {
         queries: args.queries,
         db: args.db,

@@ -1,7 +1,7 @@
 //! `zerohop topo`: shows the machine, and measures the ways to its memory.
 
 use crate::args::topo::TopoArgs;
-use crate::failure::Failure;
+use crate::failure::CommandFailure;
 use zerohop_align::plan_cache::{map_file, memory_map};
 use zerohop_model::machine::{Bytes, Machine};
 use zerohop_model::memory_map::MemoryMap;
@@ -13,7 +13,7 @@ use zerohop_report::MeasuredMachine;
 ///
 /// # Errors
 /// When the machine cannot be looked at or standard output cannot be written.
-pub fn run(args: &TopoArgs) -> Result<(), Failure> {
+pub fn run(args: &TopoArgs) -> Result<(), CommandFailure> {
     let machine = zerohop_topology::detect()?;
     zerohop_topology::unknown().iter().for_each(|what| tell::note(what));
     let map = if args.measure { Some(map(args, &machine)?) } else { None };
@@ -29,17 +29,17 @@ pub fn run(args: &TopoArgs) -> Result<(), Failure> {
 const LEAST_BUFFER: Bytes = Bytes(1 << 20);
 
 /// Refuses what nobody could measure with.
-fn check_buffer(buffer: Bytes, machine: &Machine) -> Result<(), Failure> {
+fn check_buffer(buffer: Bytes, machine: &Machine) -> Result<(), CommandFailure> {
     if buffer < LEAST_BUFFER {
-        return Err(Failure::Usage(format!("--buffer {buffer}: it must be {LEAST_BUFFER} or more")));
+        return Err(CommandFailure::Usage(format!("--buffer {buffer}: it must be {LEAST_BUFFER} or more")));
     }
     // One buffer lies on each node, and one over all.
     let all = (machine.memory_nodes().len() as u64 + 1).saturating_mul(buffer.0);
     if let Some(left) = machine.allowed.memory_left.filter(|left| left.0 < all) {
-        return Err(Failure::Usage(format!("--buffer {buffer}: {} in all, and {left} may be used", Bytes(all))));
+        return Err(CommandFailure::Usage(format!("--buffer {buffer}: {} in all, and {left} may be used", Bytes(all))));
     }
     match machine.memory_nodes().into_iter().find(|node| node.free.0 / 2 < buffer.0) {
-        Some(node) => Err(Failure::Usage(format!(
+        Some(node) => Err(CommandFailure::Usage(format!(
             "--buffer {buffer}: two of them must fit node {}, which has {} free",
             node.id, node.free
         ))),
@@ -48,7 +48,7 @@ fn check_buffer(buffer: Bytes, machine: &Machine) -> Result<(), Failure> {
 }
 
 /// The kept map, or one that is measured now and kept.
-fn map(args: &TopoArgs, machine: &Machine) -> Result<MemoryMap, Failure> {
+fn map(args: &TopoArgs, machine: &Machine) -> Result<MemoryMap, CommandFailure> {
     // With a size or pages of its own it is not what others would expect to find.
     let usual = args.buffer.is_none() && args.huge_pages == crate::args::HugePagesName::Auto;
     if let Some(map) = memory_map(machine).filter(|_| usual && !args.again) {

@@ -1,7 +1,7 @@
 //! `zerohop tune`: what was typed becomes a job.
 
 use crate::args::tune::TuneArgs;
-use crate::failure::Failure;
+use crate::failure::CommandFailure;
 use zerohop_align::tune::{TuneJob, Tuned, tune};
 use zerohop_process::tell;
 
@@ -9,7 +9,7 @@ use zerohop_process::tell;
 ///
 /// # Errors
 /// Wrong usage, trials that fail, files that cannot be written.
-pub fn run(args: TuneArgs) -> Result<(), Failure> {
+pub fn run(args: TuneArgs) -> Result<(), CommandFailure> {
     let job = TuneJob {
         reference: args.reference,
         reads: std::iter::once(args.reads_1).chain(args.reads_2).collect(),

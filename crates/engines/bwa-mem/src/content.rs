@@ -2,7 +2,7 @@
 //! where a file is not what it expects, and reads beyond its memory where a file says so.
 
 use crate::contigs;
-use crate::files::{ALT, ENDINGS, IndexFileError, check_line, damaged, path, text, unreadable};
+use crate::files::{ALT, BwaIndexError, ENDINGS, check_line, damaged, path, text, unreadable};
 use crate::fm::index_bytes;
 use rayon::prelude::*;
 use std::fs::File;
@@ -21,13 +21,13 @@ const RUN: usize = 1 << 14;
 ///
 /// # Errors
 /// A file that is missing, or is not what it should be.
-pub(crate) fn check(reference: &Path, threads: usize) -> Result<(), IndexFileError> {
+pub(crate) fn check(reference: &Path, threads: usize) -> Result<(), BwaIndexError> {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
     let pool = pool.map_err(|error| unreadable(reference)(io::Error::other(error)))?;
     pool.install(|| check_files(reference))
 }
 
-fn check_files(reference: &Path) -> Result<(), IndexFileError> {
+fn check_files(reference: &Path) -> Result<(), BwaIndexError> {
     let [fm, pac, ann, amb] = ENDINGS.map(|ending| path(reference, ending));
     let (bases, contigs) = check_ann(&ann)?;
     check_amb(&amb, bases, contigs)?;
@@ -47,7 +47,7 @@ fn numbers<const N: usize>(line: Option<&[u8]>) -> Option<[u64; N]> {
 }
 
 /// Contigs: they follow one another. Gives the bases of all, and how many there are.
-fn check_ann(path: &Path) -> Result<(u64, u64), IndexFileError> {
+fn check_ann(path: &Path) -> Result<(u64, u64), BwaIndexError> {
     let text = text(path)?;
     let mut lines = text.split(|byte| *byte == b'\n');
     let first = || damaged(path, "the first line is not three numbers");
@@ -75,7 +75,7 @@ fn check_ann(path: &Path) -> Result<(u64, u64), IndexFileError> {
 ///
 /// # Errors
 /// A name or a comment that is too long.
-pub(crate) fn check_lines(reference: &Path) -> Result<(), IndexFileError> {
+pub(crate) fn check_lines(reference: &Path) -> Result<(), BwaIndexError> {
     let path = &path(reference, ENDINGS[2]);
     let text = text(path)?;
     for line in text.split(|byte| *byte == b'\n').skip(1).step_by(2) {
@@ -90,7 +90,7 @@ pub(crate) fn check_lines(reference: &Path) -> Result<(), IndexFileError> {
 ///
 /// # Errors
 /// A name that is too long.
-pub(crate) fn check_alt(reference: &Path) -> Result<(), IndexFileError> {
+pub(crate) fn check_alt(reference: &Path) -> Result<(), BwaIndexError> {
     let path = &path(reference, ALT);
     if !path.exists() {
         return Ok(());
@@ -104,7 +104,7 @@ pub(crate) fn check_alt(reference: &Path) -> Result<(), IndexFileError> {
 }
 
 /// Replaced bases: runs in order.
-fn check_amb(path: &Path, bases: u64, contigs: u64) -> Result<(), IndexFileError> {
+fn check_amb(path: &Path, bases: u64, contigs: u64) -> Result<(), BwaIndexError> {
     let text = text(path)?;
     let mut lines = text.split(|byte| *byte == b'\n');
     let [all, count, holes] =
@@ -123,7 +123,7 @@ fn check_amb(path: &Path, bases: u64, contigs: u64) -> Result<(), IndexFileError
 }
 
 /// Bases: as many as the contigs have.
-fn check_pac(path: &Path, bases: u64) -> Result<(), IndexFileError> {
+fn check_pac(path: &Path, bases: u64) -> Result<(), BwaIndexError> {
     let file = File::open(path).map_err(unreadable(path))?;
     let length = file.metadata().map_err(unreadable(path))?.len();
     let wanted = bases / 4 + 2;
@@ -140,7 +140,7 @@ fn check_pac(path: &Path, bases: u64) -> Result<(), IndexFileError> {
 
 /// The FM-index: its size, and that each block counts what the blocks before it hold, so that a search stays inside;
 /// and that all places are some.
-fn check_fm(path: &Path, bases: u64) -> Result<(), IndexFileError> {
+fn check_fm(path: &Path, bases: u64) -> Result<(), BwaIndexError> {
     let file = File::open(path).map_err(unreadable(path))?;
     let length = file.metadata().map_err(unreadable(path))?.len();
     let suffixes = 2 * bases + 1;
@@ -165,14 +165,14 @@ fn check_fm(path: &Path, bases: u64) -> Result<(), IndexFileError> {
     check_places(&file, path, suffixes)
 }
 
-fn read_number(file: &File, path: &Path, at: u64) -> Result<u64, IndexFileError> {
+fn read_number(file: &File, path: &Path, at: u64) -> Result<u64, BwaIndexError> {
     let mut number = [0; 8];
     file.read_exact_at(&mut number, at).map_err(unreadable(path))?;
     Ok(u64::from_le_bytes(number))
 }
 
 /// Counts and bits of all blocks.
-fn check_blocks(file: &File, path: &Path, suffixes: u64, whole: u64, less: &[u64]) -> Result<(), IndexFileError> {
+fn check_blocks(file: &File, path: &Path, suffixes: u64, whole: u64, less: &[u64]) -> Result<(), BwaIndexError> {
     let blocks = (suffixes / BLOCK as u64 + 1) as usize;
     (0..blocks.div_ceil(RUN)).into_par_iter().try_for_each(|run| {
         let first = run * RUN;
@@ -209,7 +209,7 @@ fn check_blocks(file: &File, path: &Path, suffixes: u64, whole: u64, less: &[u64
 }
 
 /// Places of every eighth suffix.
-fn check_places(file: &File, path: &Path, suffixes: u64) -> Result<(), IndexFileError> {
+fn check_places(file: &File, path: &Path, suffixes: u64) -> Result<(), BwaIndexError> {
     let (blocks, places) = (suffixes / BLOCK as u64 + 1, suffixes / 8 + 1);
     let high_at = HEADER as u64 + blocks * BLOCK as u64;
     let low_at = high_at + places;

@@ -1,7 +1,7 @@
 //! What the files of an index held when they were written, in a file beside them: a byte that changed later is noticed,
 //! and so is a reference that did.
 
-use crate::files::{ENDINGS, IndexFileError, damaged, path, text, unreadable};
+use crate::files::{BwaIndexError, ENDINGS, damaged, path, text, unreadable};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -41,7 +41,7 @@ impl Digests {
     ///
     /// # Errors
     /// A file that cannot be read, or is damaged.
-    pub(crate) fn read(reference: &Path) -> Result<Option<Self>, IndexFileError> {
+    pub(crate) fn read(reference: &Path) -> Result<Option<Self>, BwaIndexError> {
         let path = path(reference, ENDING);
         if !path.exists() {
             return Ok(None);
@@ -59,9 +59,9 @@ impl Digests {
     ///
     /// # Errors
     /// A file that is not what it was.
-    pub(crate) fn check(&self, reference: &Path, threads: usize) -> Result<(), IndexFileError> {
+    pub(crate) fn check(&self, reference: &Path, threads: usize) -> Result<(), BwaIndexError> {
         if reference.exists() && !self.reference.is_of(reference, threads).map_err(unreadable(reference))? {
-            return Err(IndexFileError::Stale { path: path(reference, ENDINGS[0]) });
+            return Err(BwaIndexError::Stale { path: path(reference, ENDINGS[0]) });
         }
         for ending in ENDINGS {
             let path = path(reference, ending);

@@ -16,7 +16,7 @@ pub(crate) const MOST_OF_LINE: usize = 8190;
 
 /// What is wrong with an index.
 #[derive(Debug, thiserror::Error)]
-pub enum IndexFileError {
+pub enum BwaIndexError {
     /// A file cannot be read.
     #[error("{}: {source}", path.display())]
     Unreadable {
@@ -67,30 +67,30 @@ pub fn path(reference: &Path, ending: &str) -> PathBuf {
 /// Refuses a contig that the library cannot read, of the reference or the list of contigs at `path`.
 ///
 /// # Errors
-/// [`IndexFileError::LongLine`].
-pub(crate) fn check_line(path: &Path, name: &[u8], comment: &[u8]) -> Result<(), IndexFileError> {
+/// [`BwaIndexError::LongLine`].
+pub(crate) fn check_line(path: &Path, name: &[u8], comment: &[u8]) -> Result<(), BwaIndexError> {
     let long = [("name", name), ("comment", comment)].into_iter().find(|(_, text)| text.len() > MOST_OF_LINE);
     let Some((what, text)) = long else { return Ok(()) };
     let contig = shown(name);
-    Err(IndexFileError::LongLine { path: path.to_owned(), what, contig, bytes: text.len() })
+    Err(BwaIndexError::LongLine { path: path.to_owned(), what, contig, bytes: text.len() })
 }
 
 /// A file that is not what it should be.
-pub(crate) fn damaged(path: &Path, what: impl Into<String>) -> IndexFileError {
-    IndexFileError::Damaged { path: path.to_owned(), what: what.into() }
+pub(crate) fn damaged(path: &Path, what: impl Into<String>) -> BwaIndexError {
+    BwaIndexError::Damaged { path: path.to_owned(), what: what.into() }
 }
 
 /// A file that cannot be read, for `map_err`.
-pub(crate) fn unreadable(path: &Path) -> impl Fn(io::Error) -> IndexFileError + use<> {
+pub(crate) fn unreadable(path: &Path) -> impl Fn(io::Error) -> BwaIndexError + use<> {
     let path = path.to_owned();
-    move |source| IndexFileError::Unreadable { path: path.clone(), source }
+    move |source| BwaIndexError::Unreadable { path: path.clone(), source }
 }
 
 /// All of a file.
 ///
 /// # Errors
 /// What the system says.
-pub(crate) fn text(path: &Path) -> Result<Vec<u8>, IndexFileError> {
+pub(crate) fn text(path: &Path) -> Result<Vec<u8>, BwaIndexError> {
     let mut text = Vec::new();
     File::open(path).and_then(|mut file| file.read_to_end(&mut text)).map_err(unreadable(path))?;
     Ok(text)

@@ -5,7 +5,7 @@
 //! |---|---|
 //! | 8 | N, one more than the bases of both strands: the number of suffixes |
 //! | 5 x 8 | for each base, and behind all: how many bases are less |
-//! | 64 x (N / 64 + 1) | blocks of 64 suffixes (`Block`) |
+//! | 64 x (N / 64 + 1) | blocks of 64 suffixes (`OccurrenceBlock`) |
 //! | N / 8 + 1 | of every eighth suffix, bits 32 to 39 of its place |
 //! | 4 x (N / 8 + 1) | bits 0 to 31 of it |
 //! | 8 | the number of the suffix that is the whole text |
@@ -23,7 +23,7 @@ const SAMPLED: usize = 8;
 
 /// What comes before 64 suffixes, and which base stands before each of them: for each kind of base, how many stand
 /// before all suffixes that come earlier; then, for each kind, a bit of each suffix, the highest first.
-type Block = [u64; 8];
+type OccurrenceBlock = [u64; 8];
 
 /// Size of the file for a reference of so many bases.
 ///
@@ -75,30 +75,30 @@ fn failed(error: libsais::LibsaisError) -> io::Error {
 }
 
 /// A place in the text, as the suffix array has it.
-trait Place: Copy + Send + Sync {
+trait SuffixPosition: Copy + Send + Sync {
     fn place(self) -> usize;
 }
 
-impl Place for i32 {
+impl SuffixPosition for i32 {
     fn place(self) -> usize {
         self as usize
     }
 }
 
-impl Place for i64 {
+impl SuffixPosition for i64 {
     fn place(self) -> usize {
         self as usize
     }
 }
 
-fn write_sorted<P: Place>(text: &[u8], sorted: &[P], mut out: impl Write) -> io::Result<()> {
+fn write_sorted<P: SuffixPosition>(text: &[u8], sorted: &[P], mut out: impl Write) -> io::Result<()> {
     // The empty suffix comes first.
     let suffixes = sorted.len() + 1;
     let place = |number: usize| if number == 0 { text.len() } else { sorted[number - 1].place() };
-    let mut blocks: Vec<Block> = (0..suffixes / BLOCK + 1)
+    let mut blocks: Vec<OccurrenceBlock> = (0..suffixes / BLOCK + 1)
         .into_par_iter()
         .map(|block| {
-            let mut bits: Block = [0; 8];
+            let mut bits: OccurrenceBlock = [0; 8];
             for number in block * BLOCK..suffixes.min((block + 1) * BLOCK) {
                 if let Some(before) = place(number).checked_sub(1) {
                     bits[4 + usize::from(text[before])] |= 1 << (BLOCK - 1 - number % BLOCK);

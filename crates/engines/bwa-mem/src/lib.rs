@@ -39,13 +39,13 @@ mod silence;
 #[allow(unsafe_code)]
 mod teams;
 
-pub use files::IndexFileError;
+pub use files::BwaIndexError;
 pub use fm::index_bytes;
-pub use options::{COHORT_BASES, InsertSizes, Options, OptionsError};
+pub use options::{BwaMemOptions, BwaMemOptionsError, COHORT_BASES, InsertSizeOption};
 pub use provider::Provider;
 
-use crate::cohorts::Cohorts;
-use crate::library::{Index, Settings};
+use crate::cohorts::LibraryCohorts;
+use crate::library::{LibraryIndex, LibraryOptions};
 use crate::load::Files;
 use crate::mapper::BwaMemMapper;
 use std::sync::Arc;
@@ -66,16 +66,16 @@ pub const MAX_READ_BASES: usize = 1 << 20;
 /// One copy of the index.
 pub struct BwaMem {
     files: Arc<Files>,
-    index: Index,
+    index: LibraryIndex,
     contigs: Vec<Contig>,
     /// Of each contig, if records are to have it.
     comments: Arc<Vec<Vec<u8>>>,
-    options: Options,
-    settings: Settings,
+    options: BwaMemOptions,
+    settings: LibraryOptions,
     /// With so many a copy is loaded, one copy at a time.
     threads: usize,
     /// What the copies have in common.
-    cohorts: Arc<Cohorts>,
+    cohorts: Arc<LibraryCohorts>,
 }
 
 impl Engine for BwaMem {

@@ -5,7 +5,7 @@
 //! one thread at a time, and statistics are taken when nobody works on a segment.
 
 use crate::ends::{Doing, said};
-use crate::options::{InsertSizes, Options};
+use crate::options::{BwaMemOptions, InsertSizeOption};
 use bwa_mem3_sys as sys;
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::marker::PhantomData;
@@ -48,14 +48,14 @@ fn checked(status: c_int, doing: &str) -> Result<(), LibraryError> {
 }
 
 /// One copy of an index.
-pub struct Index(NonNull<sys::BwaIndex>, CString);
+pub struct LibraryIndex(NonNull<sys::BwaIndex>, CString);
 
 // SAFETY: it is only read after it was loaded, and freed when nobody has it any more.
-unsafe impl Send for Index {}
+unsafe impl Send for LibraryIndex {}
 // SAFETY: as above.
-unsafe impl Sync for Index {}
+unsafe impl Sync for LibraryIndex {}
 
-impl Index {
+impl LibraryIndex {
     /// Loads the index whose files begin with `prefix` into memory of this thread's policy, with so many threads.
     ///
     /// # Errors
@@ -66,7 +66,7 @@ impl Index {
         let load = || unsafe { sys::bwa_shim_idx_load_threads(prefix.as_ptr(), threads) };
         let index = said(Doing::Loading, load);
         let index = NonNull::new(index).ok_or_else(|| LibraryError::last("the index cannot be loaded"))?;
-        Ok(Index(index, prefix.to_owned()))
+        Ok(LibraryIndex(index, prefix.to_owned()))
     }
 
     /// Addresses and bytes of its arrays, as far as they are known.
@@ -91,7 +91,7 @@ impl Index {
     }
 }
 
-impl Drop for Index {
+impl Drop for LibraryIndex {
     fn drop(&mut self) {
         // SAFETY: nobody has it any more.
         unsafe { sys::bwa_shim_idx_free(self.0.as_ptr()) }
@@ -100,19 +100,19 @@ impl Drop for Index {
 
 /// Options in the library's form.
 #[derive(Clone)]
-pub struct Settings(sys::mem_opt_t);
+pub struct LibraryOptions(sys::mem_opt_t);
 
 // SAFETY: plain numbers, and a pointer to a constant of the library.
-unsafe impl Send for Settings {}
+unsafe impl Send for LibraryOptions {}
 // SAFETY: as above.
-unsafe impl Sync for Settings {}
+unsafe impl Sync for LibraryOptions {}
 
-impl Settings {
+impl LibraryOptions {
     /// The library's defaults with what `options` says.
     ///
     /// # Errors
     /// No memory.
-    pub fn new(options: &Options) -> Result<Self, LibraryError> {
+    pub fn new(options: &BwaMemOptions) -> Result<Self, LibraryError> {
         // SAFETY: it gives null or options of its own, which are copied and freed.
         let mut settings = unsafe {
             let defaults = NonNull::new(sys::bwa_shim_opts_new());
@@ -124,11 +124,11 @@ impl Settings {
         set(&mut settings, options);
         // SAFETY: `settings` is of the layout that the library checks when it is built.
         unsafe { sys::bwa_shim_opts_fill_scmat(&mut settings) };
-        Ok(Settings(settings))
+        Ok(LibraryOptions(settings))
     }
 }
 
-fn set(settings: &mut sys::mem_opt_t, options: &Options) {
+fn set(settings: &mut sys::mem_opt_t, options: &BwaMemOptions) {
     (settings.a, settings.b) = (options.match_score, options.mismatch);
     (settings.o_del, settings.o_ins) = options.gap_open;
     (settings.e_del, settings.e_ins) = options.gap_extend;
@@ -182,18 +182,18 @@ impl Drop for Scratch {
 }
 
 /// The reads of a cohort, with what was found of them.
-pub struct Cohort {
+pub struct LibraryCohort {
     cohort: NonNull<sys::BwaResidentCohort>,
     /// Held while a segment is reserved, and for statistics.
     reserving: Mutex<()>,
 }
 
-// SAFETY: the table of segments is used under `reserving` alone; each segment belongs to one `Segment`.
-unsafe impl Send for Cohort {}
+// SAFETY: the table of segments is used under `reserving` alone; each segment belongs to one `CohortSegment`.
+unsafe impl Send for LibraryCohort {}
 // SAFETY: as above.
-unsafe impl Sync for Cohort {}
+unsafe impl Sync for LibraryCohort {}
 
-impl Cohort {
+impl LibraryCohort {
     /// An empty one.
     ///
     /// # Errors
@@ -202,7 +202,7 @@ impl Cohort {
         // SAFETY: no pointer is passed.
         let cohort = NonNull::new(unsafe { sys::bwa_shim_resident_cohort_new(0) });
         let cohort = cohort.ok_or_else(|| LibraryError::last("no memory for a cohort"))?;
-        Ok(Cohort { cohort, reserving: Mutex::new(()) })
+        Ok(LibraryCohort { cohort, reserving: Mutex::new(()) })
     }
 
     /// Insert sizes of its pairs. All its segments must have been extended, and none emitted: the library refuses it
@@ -210,8 +210,12 @@ impl Cohort {
     ///
     /// # Errors
     /// No memory; a segment that is not ready.
-    pub fn insert_sizes(&self, index: &Index, settings: &Settings) -> Result<Statistics, LibraryError> {
-        let mut statistics = Statistics::default();
+    pub fn insert_sizes(
+        &self,
+        index: &LibraryIndex,
+        settings: &LibraryOptions,
+    ) -> Result<InsertSizeStatistics, LibraryError> {
+        let mut statistics = InsertSizeStatistics::default();
         let _reserving = self.reserving.lock().unwrap_or_else(PoisonError::into_inner);
         let (index, cohort) = (index.0.as_ptr(), self.cohort.as_ptr());
         // SAFETY: all are alive, and `statistics` has room for the four orientations. Nobody works on a segment, for
@@ -224,7 +228,7 @@ impl Cohort {
     }
 }
 
-impl Drop for Cohort {
+impl Drop for LibraryCohort {
     fn drop(&mut self) {
         // SAFETY: segments hold an `Arc` of it, so there are none.
         unsafe { sys::bwa_shim_resident_cohort_free(self.cohort.as_ptr()) }
@@ -233,24 +237,24 @@ impl Drop for Cohort {
 
 /// Insert sizes by orientation.
 #[derive(Clone, Copy, Default)]
-pub struct Statistics([sys::mem_pestat_t; 4]);
+pub struct InsertSizeStatistics([sys::mem_pestat_t; 4]);
 
-impl Statistics {
+impl InsertSizeStatistics {
     /// Those that the user gave.
-    pub fn given(sizes: &InsertSizes) -> Self {
-        let mut statistics = Statistics([sys::mem_pestat_t { failed: 1, ..Default::default() }; 4]);
-        let InsertSizes { mean, deviation, shortest, longest } = *sizes;
+    pub fn given(sizes: &InsertSizeOption) -> Self {
+        let mut statistics = InsertSizeStatistics([sys::mem_pestat_t { failed: 1, ..Default::default() }; 4]);
+        let InsertSizeOption { mean, deviation, shortest, longest } = *sizes;
         statistics.0[FACING] = sys::mem_pestat_t { low: shortest, high: longest, failed: 0, avg: mean, std: deviation };
         statistics
     }
 }
 
 /// Some reads of a cohort: single reads, or pairs.
-pub struct Segment {
+pub struct CohortSegment {
     segment: NonNull<sys::BwaResidentSegment>,
     is_paired: bool,
     /// It frees the segment.
-    _cohort: Arc<Cohort>,
+    _cohort: Arc<LibraryCohort>,
 }
 
 /// The number of the first read of a segment, as the library breaks ties by it: single reads are counted by
@@ -263,14 +267,14 @@ pub struct FirstRead {
     pub pair: u64,
 }
 
-impl Segment {
+impl CohortSegment {
     /// Adds single reads, given by their bases.
     ///
     /// # Errors
     /// No memory.
-    pub fn of_singles(cohort: &Arc<Cohort>, reads: &[&[u8]]) -> Result<Self, LibraryError> {
+    pub fn of_singles(cohort: &Arc<LibraryCohort>, reads: &[&[u8]]) -> Result<Self, LibraryError> {
         let reads: Vec<sys::BwaSingleRead> = reads.iter().map(|bases| single(bases)).collect();
-        let (segment, mut added) = (Segment::reserve(cohort, reads.len(), false)?, 0);
+        let (segment, mut added) = (CohortSegment::reserve(cohort, reads.len(), false)?, 0);
         // SAFETY: as many reads as were reserved, whose bytes live until the call has copied them.
         let status = said(Doing::Mapping, || unsafe {
             sys::bwa_shim_resident_write_singles(segment.segment.as_ptr(), reads.as_ptr(), reads.len(), &mut added)
@@ -283,9 +287,9 @@ impl Segment {
     ///
     /// # Errors
     /// No memory.
-    pub fn of_pairs(cohort: &Arc<Cohort>, pairs: &[[&[u8]; 2]]) -> Result<Self, LibraryError> {
+    pub fn of_pairs(cohort: &Arc<LibraryCohort>, pairs: &[[&[u8]; 2]]) -> Result<Self, LibraryError> {
         let pairs: Vec<sys::BwaReadPair> = pairs.iter().map(pair).collect();
-        let (segment, mut added) = (Segment::reserve(cohort, 2 * pairs.len(), true)?, 0);
+        let (segment, mut added) = (CohortSegment::reserve(cohort, 2 * pairs.len(), true)?, 0);
         // SAFETY: as for single reads.
         let status = said(Doing::Mapping, || unsafe {
             sys::bwa_shim_resident_write_pairs(segment.segment.as_ptr(), pairs.as_ptr(), pairs.len(), &mut added)
@@ -294,7 +298,7 @@ impl Segment {
         Ok(segment)
     }
 
-    fn reserve(cohort: &Arc<Cohort>, reads: usize, is_paired: bool) -> Result<Self, LibraryError> {
+    fn reserve(cohort: &Arc<LibraryCohort>, reads: usize, is_paired: bool) -> Result<Self, LibraryError> {
         let mut first = 0;
         let _reserving = cohort.reserving.lock().unwrap_or_else(PoisonError::into_inner);
         // SAFETY: nobody else reserves or takes statistics.
@@ -306,14 +310,19 @@ impl Segment {
             }
         });
         let segment = NonNull::new(segment).ok_or_else(|| LibraryError::last("no memory for reads"))?;
-        Ok(Segment { segment, is_paired, _cohort: Arc::clone(cohort) })
+        Ok(CohortSegment { segment, is_paired, _cohort: Arc::clone(cohort) })
     }
 
     /// The first phase: seeds, chains and extensions of each read.
     ///
     /// # Errors
     /// What the library says.
-    pub fn extend(&mut self, index: &Index, settings: &Settings, scratch: &mut Scratch) -> Result<(), LibraryError> {
+    pub fn extend(
+        &mut self,
+        index: &LibraryIndex,
+        settings: &LibraryOptions,
+        scratch: &mut Scratch,
+    ) -> Result<(), LibraryError> {
         // SAFETY: all are alive; segment and scratch are ours alone.
         let status = said(Doing::Mapping, || unsafe {
             let (scratch, segment) = (scratch.0.as_ptr(), self.segment.as_ptr());
@@ -328,13 +337,13 @@ impl Segment {
     /// What the library says.
     pub fn emit<'s>(
         self,
-        (index, settings): (&Index, &Settings),
+        (index, settings): (&LibraryIndex, &LibraryOptions),
         scratch: &mut Scratch,
-        statistics: &Statistics,
+        statistics: &InsertSizeStatistics,
         first: FirstRead,
-        sink: &'s mut dyn FnMut(Emitted<'_>),
+        sink: &'s mut dyn FnMut(LibraryRecord<'_>),
     ) -> Result<(), LibraryError> {
-        let mut sink: &'s mut dyn FnMut(Emitted<'_>) = sink;
+        let mut sink: &'s mut dyn FnMut(LibraryRecord<'_>) = sink;
         let ids = sys::BwaIdBases { first_single_id: first.single, first_pair_id: first.pair };
         // SAFETY: all are alive; segment and scratch are ours alone; `receive` is given what `sink` points to, and only
         // during this call.
@@ -377,7 +386,7 @@ fn pair(bases: &[&[u8]; 2]) -> sys::BwaReadPair {
 }
 
 /// A record as the library gives it.
-pub struct Emitted<'a> {
+pub struct LibraryRecord<'a> {
     /// The number of the read or pair in its segment.
     pub number: usize,
     /// 0, or 1 for the second mate.
@@ -386,7 +395,7 @@ pub struct Emitted<'a> {
     _strings: PhantomData<&'a [u8]>,
 }
 
-impl<'a> Emitted<'a> {
+impl<'a> LibraryRecord<'a> {
     /// Numbers, of the SAM fields without names, bases and qualities.
     pub fn fields(&self) -> &'a sys::BwaAlignedFields {
         self.fields
@@ -420,8 +429,8 @@ unsafe extern "C" fn receive(
 ) {
     // SAFETY: `emit` passes a pointer to a reference of this type, which lives as long as the call; the record lives as
     // long as this call.
-    let (sink, fields) = unsafe { (&mut *context.cast::<&mut dyn FnMut(Emitted<'_>)>(), &*fields) };
-    sink(Emitted { number, mate, fields, _strings: PhantomData });
+    let (sink, fields) = unsafe { (&mut *context.cast::<&mut dyn FnMut(LibraryRecord<'_>)>(), &*fields) };
+    sink(LibraryRecord { number, mate, fields, _strings: PhantomData });
 }
 
 /// How loud the library is: only what ends it is said.

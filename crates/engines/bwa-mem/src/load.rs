@@ -3,8 +3,8 @@
 
 use crate::content;
 use crate::digests::Digests;
-use crate::files::{ALT, ENDINGS, IndexFileError, path, text};
-use crate::library::{Index, LibraryError, be_quiet, c_path};
+use crate::files::{ALT, BwaIndexError, ENDINGS, path, text};
+use crate::library::{LibraryError, LibraryIndex, be_quiet, c_path};
 use crate::silence;
 use std::fs::metadata;
 use std::io;
@@ -18,7 +18,7 @@ use zerohop_process::TemporaryLink;
 pub enum LoadError {
     /// Its files are wrong.
     #[error(transparent)]
-    Files(#[from] IndexFileError),
+    Files(#[from] BwaIndexError),
     /// The library cannot.
     #[error(transparent)]
     Library(#[from] LibraryError),
@@ -44,7 +44,7 @@ impl Files {
     ///
     /// # Errors
     /// Files that are missing or wrong; a reference that has changed.
-    pub(crate) fn check(reference: &Path, ignore_alt: bool, threads: usize) -> Result<Self, IndexFileError> {
+    pub(crate) fn check(reference: &Path, ignore_alt: bool, threads: usize) -> Result<Self, BwaIndexError> {
         content::check_alt(reference)?;
         match Digests::read(reference)? {
             Some(digests) => digests.check(reference, threads)?,
@@ -64,7 +64,7 @@ impl Files {
     ///
     /// # Errors
     /// What the system says.
-    pub(crate) fn contigs(&self) -> Result<Vec<u8>, IndexFileError> {
+    pub(crate) fn contigs(&self) -> Result<Vec<u8>, BwaIndexError> {
         text(&path(&self.reference, ENDINGS[2]))
     }
 
@@ -72,7 +72,7 @@ impl Files {
     ///
     /// # Errors
     /// What the system says.
-    pub(crate) fn alternates(&self) -> Result<Vec<u8>, IndexFileError> {
+    pub(crate) fn alternates(&self) -> Result<Vec<u8>, BwaIndexError> {
         let path = path(&self.reference, ALT);
         if self.ignore_alt || !path.exists() { Ok(Vec::new()) } else { text(&path) }
     }
@@ -81,7 +81,7 @@ impl Files {
     ///
     /// # Errors
     /// No memory, no folder for temporary names.
-    pub(crate) fn load(&self, threads: usize) -> Result<Index, LoadError> {
+    pub(crate) fn load(&self, threads: usize) -> Result<LibraryIndex, LoadError> {
         let (own, _links) =
             self.own_names().map_err(|source| LoadError::Names { folder: std::env::temp_dir(), source })?;
         silence::begin();
@@ -89,7 +89,7 @@ impl Files {
         // One at a time: each with all threads.
         static ALONE: Mutex<()> = Mutex::new(());
         let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
-        Ok(Index::load(&c_path(&own)?, threads)?)
+        Ok(LibraryIndex::load(&c_path(&own)?, threads)?)
     }
 
     /// Other names of the files, for a while.

@@ -2,7 +2,9 @@
 
 use crate::BwaMem;
 use crate::ends;
-use crate::library::{Cohort, Emitted, FirstRead, LibraryError, Scratch, Segment, Statistics};
+use crate::library::{
+    CohortSegment, FirstRead, InsertSizeStatistics, LibraryCohort, LibraryError, LibraryRecord, Scratch,
+};
 use std::sync::Arc;
 use zerohop_model::alignment::{Alignment, Alignments};
 use zerohop_model::chunk::Chunk;
@@ -26,13 +28,13 @@ impl<'e> BwaMemMapper<'e> {
 
 /// The reads of a piece, with what the first phase found.
 pub(crate) struct Partial {
-    singles: Option<Segment>,
-    pairs: Option<Segment>,
+    singles: Option<CohortSegment>,
+    pairs: Option<CohortSegment>,
 }
 
 /// How many reads a piece has, and where its cohort lies.
-pub(crate) struct Summary {
-    cohort: Arc<Cohort>,
+pub(crate) struct PieceSummary {
+    cohort: Arc<LibraryCohort>,
     first_read: u64,
     singles: u64,
     pairs: u64,
@@ -40,26 +42,26 @@ pub(crate) struct Summary {
 
 /// What the second phases need.
 pub(crate) struct OfCohort {
-    insert_sizes: Statistics,
+    insert_sizes: InsertSizeStatistics,
     /// Of each piece.
     first: Vec<FirstRead>,
 }
 
 impl Phases for BwaMemMapper<'_> {
     type Partial = Partial;
-    type Summary = Summary;
+    type Summary = PieceSummary;
     type Statistics = OfCohort;
 
-    fn first(&mut self, chunk: &Chunk) -> Result<(Partial, Summary), Error> {
+    fn first(&mut self, chunk: &Chunk) -> Result<(Partial, PieceSummary), Error> {
         ends::from_read(first_name(chunk), || self.extend(chunk))
     }
 
-    fn combine(&mut self, summaries: Vec<Summary>) -> Result<OfCohort, Error> {
+    fn combine(&mut self, summaries: Vec<PieceSummary>) -> Result<OfCohort, Error> {
         let Some(first) = summaries.first() else {
-            return Ok(OfCohort { insert_sizes: Statistics::default(), first: Vec::new() });
+            return Ok(OfCohort { insert_sizes: InsertSizeStatistics::default(), first: Vec::new() });
         };
         let insert_sizes = match &self.engine.options.insert_sizes {
-            Some(given) => Statistics::given(given),
+            Some(given) => InsertSizeStatistics::given(given),
             None => {
                 let found = first.cohort.insert_sizes(&self.engine.index, &self.engine.settings);
                 found.map_err(|error| Error::Internal(error.to_string()))?
@@ -68,7 +70,7 @@ impl Phases for BwaMemMapper<'_> {
         // bwa takes the single reads of a cohort first, then its pairs.
         let singles: u64 = summaries.iter().map(|summary| summary.singles).sum();
         let begin = FirstRead { single: first.first_read, pair: (first.first_read + singles) / 2 };
-        let next = |at: &mut FirstRead, summary: &Summary| {
+        let next = |at: &mut FirstRead, summary: &PieceSummary| {
             let first = *at;
             *at = FirstRead { single: at.single + summary.singles, pair: at.pair + summary.pairs };
             Some(first)
@@ -89,7 +91,7 @@ impl Phases for BwaMemMapper<'_> {
 
 impl BwaMemMapper<'_> {
     /// The first phase.
-    fn extend(&mut self, chunk: &Chunk) -> Result<(Partial, Summary), Error> {
+    fn extend(&mut self, chunk: &Chunk) -> Result<(Partial, PieceSummary), Error> {
         let (mut singles, mut pairs) = (Vec::<&[u8]>::new(), Vec::<[&[u8]; 2]>::new());
         for fragment in chunk.fragments() {
             match fragment.mate {
@@ -101,19 +103,19 @@ impl BwaMemMapper<'_> {
         let (index, settings) = (&self.engine.index, &self.engine.settings);
         let scratch = self.scratch.as_mut().map_err(|error| fault(error.clone()))?;
         let cohort = self.engine.cohorts.of(&chunk.ticket).map_err(fault)?;
-        let summary = Summary {
+        let summary = PieceSummary {
             cohort: Arc::clone(&cohort),
             first_read: chunk.ticket.first_read,
             singles: singles.len() as u64,
             pairs: pairs.len() as u64,
         };
-        let mut extended = |segment: Result<Segment, LibraryError>| {
+        let mut extended = |segment: Result<CohortSegment, LibraryError>| {
             let mut segment = segment?;
             segment.extend(index, settings, scratch)?;
             Ok::<_, LibraryError>(segment)
         };
-        let singles = (!singles.is_empty()).then(|| extended(Segment::of_singles(&cohort, &singles)));
-        let pairs = (!pairs.is_empty()).then(|| extended(Segment::of_pairs(&cohort, &pairs)));
+        let singles = (!singles.is_empty()).then(|| extended(CohortSegment::of_singles(&cohort, &singles)));
+        let pairs = (!pairs.is_empty()).then(|| extended(CohortSegment::of_pairs(&cohort, &pairs)));
         let partial =
             Partial { singles: singles.transpose().map_err(fault)?, pairs: pairs.transpose().map_err(fault)? };
         Ok((partial, summary))
@@ -132,7 +134,7 @@ impl BwaMemMapper<'_> {
         let with = (&self.engine.index, &self.engine.settings);
         let first = statistics.first.get(chunk.ticket.piece as usize).copied().unwrap_or_default();
         let (sizes, comments) = (&statistics.insert_sizes, &self.engine.comments[..]);
-        let mut emit = |segment: Segment, out: &mut Alignments| {
+        let mut emit = |segment: CohortSegment, out: &mut Alignments| {
             let mut current = 0;
             segment.emit(with, scratch, sizes, first, &mut |record| {
                 // Every read has a record.
@@ -186,7 +188,7 @@ fn text<'t>(key: [u8; 2], value: Option<&'t [u8]>) -> Option<Tag<'t>> {
 }
 
 /// Adds a record of the library. Tags are in the order of bwa 0.7.17; what later versions add is left out.
-fn push(record: &Emitted<'_>, comments: &[Vec<u8>], out: &mut Alignments) {
+fn push(record: &LibraryRecord<'_>, comments: &[Vec<u8>], out: &mut Alignments) {
     let fields = record.fields();
     let locus = |contig: i32, position: i32| {
         let (contig, position) = (u32::try_from(contig).ok()?, u32::try_from(position).ok()?);

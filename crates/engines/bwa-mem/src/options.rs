@@ -26,11 +26,11 @@ const ELSEWHERE: [(char, &str); 9] = [
 
 /// What the user asked for, with bwa's defaults. Scores and lengths are those of bwa's manual, under its letters.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Options {
+pub struct BwaMemOptions {
     /// Bases of a cohort (`-K`).
     pub cohort_bases: u64,
     /// Insert sizes that are given and not found out (`-I`).
-    pub insert_sizes: Option<InsertSizes>,
+    pub insert_sizes: Option<InsertSizeOption>,
     /// Whether ALT contigs are taken for ordinary ones (`-j`).
     pub ignore_alt: bool,
     /// Whether records have the comment of their contig (`-V`).
@@ -76,9 +76,9 @@ pub struct Options {
     pub(crate) keep_mapq: bool,
 }
 
-impl Default for Options {
+impl Default for BwaMemOptions {
     fn default() -> Self {
-        Options {
+        BwaMemOptions {
             cohort_bases: COHORT_BASES,
             insert_sizes: None,
             ignore_alt: false,
@@ -118,7 +118,7 @@ impl Default for Options {
 
 /// Insert sizes of pairs whose mates face each other, in bases.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct InsertSizes {
+pub struct InsertSizeOption {
     /// Mean.
     pub mean: f64,
     /// Standard deviation.
@@ -132,23 +132,24 @@ pub struct InsertSizes {
 /// Why options cannot be had.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("--engine-args: {0}")]
-pub struct OptionsError(String);
+pub struct BwaMemOptionsError(String);
 
-impl Options {
+impl BwaMemOptions {
     /// Reads what the user wrote, as a shell and getopt take it apart.
     ///
     /// ```
-    /// use zerohop_engine_bwa_mem::Options;
-    /// assert_eq!(Options::parse("-K 100000000 -Y")?.cohort_bases, 100_000_000);
-    /// assert!(Options::parse("-t 8").unwrap_err().to_string().contains("use -t of zerohop"));
-    /// # Ok::<_, zerohop_engine_bwa_mem::OptionsError>(())
+    /// use zerohop_engine_bwa_mem::BwaMemOptions;
+    /// assert_eq!(BwaMemOptions::parse("-K 100000000 -Y")?.cohort_bases, 100_000_000);
+    /// assert!(BwaMemOptions::parse("-t 8").unwrap_err().to_string().contains("use -t of zerohop"));
+    /// # Ok::<_, zerohop_engine_bwa_mem::BwaMemOptionsError>(())
     /// ```
     ///
     /// # Errors
     /// What cannot be had, by name; values that are none.
-    pub fn parse(text: &str) -> Result<Self, OptionsError> {
-        let words = shlex::split(text).ok_or_else(|| OptionsError(format!("a quote in '{text}' is not closed")))?;
-        let (mut options, letters) = (Options::default(), letters(&words)?);
+    pub fn parse(text: &str) -> Result<Self, BwaMemOptionsError> {
+        let words =
+            shlex::split(text).ok_or_else(|| BwaMemOptionsError(format!("a quote in '{text}' is not closed")))?;
+        let (mut options, letters) = (BwaMemOptions::default(), letters(&words)?);
         for (letter, value) in &letters {
             options.set(*letter, value)?;
         }
@@ -167,7 +168,7 @@ impl Options {
     /// base in 8 bits, of a gap of one base too, and the drop-off in 16. Where opening or extending a gap costs
     /// nothing, shortcuts of the library find other scores; with a negative length of seeds it finds none. `is_scaled`
     /// tells what nobody gave, but -A made.
-    fn check(&self, is_scaled: impl Fn(char) -> bool) -> Result<(), OptionsError> {
+    fn check(&self, is_scaled: impl Fn(char) -> bool) -> Result<(), BwaMemOptionsError> {
         let by = format!(" (-A {} scales it)", self.match_score);
         let scaled = |letter| if is_scaled(letter) { &*by } else { "" };
         let limits = [
@@ -182,15 +183,17 @@ impl Options {
         {
             let most = if most == i32::MAX { "or more".to_owned() } else { format!("to {most}") };
             let scaled = if letter == 'B' { scaled(letter) } else { "" };
-            return Err(OptionsError(format!("-{letter} {value}{scaled} cannot be had: it must be {least} {most}")));
+            return Err(BwaMemOptionsError(format!(
+                "-{letter} {value}{scaled} cannot be had: it must be {least} {most}"
+            )));
         }
         if !(0..=i16::MAX.into()).contains(&self.z_drop) {
             let what = "it must be 0 to 32767, and 0 turns it off";
-            return Err(OptionsError(format!("-d {}{} cannot be had: {what}", self.z_drop, scaled('d'))));
+            return Err(BwaMemOptionsError(format!("-d {}{} cannot be had: {what}", self.z_drop, scaled('d'))));
         }
         let gaps = [(self.gap_open.0, self.gap_extend.0), (self.gap_open.1, self.gap_extend.1)];
         match gaps.into_iter().find(|(open, extend)| *open < 1 || *extend < 1 || open.saturating_add(*extend) > 255) {
-            Some((open, extend)) => Err(OptionsError(format!(
+            Some((open, extend)) => Err(BwaMemOptionsError(format!(
                 "-O {open}{} with -E {extend}{} cannot be had: both must be 1 or more, and their sum at most 255",
                 scaled('O'),
                 scaled('E')
@@ -199,7 +202,7 @@ impl Options {
         }
     }
 
-    fn set(&mut self, letter: char, value: &str) -> Result<(), OptionsError> {
+    fn set(&mut self, letter: char, value: &str) -> Result<(), BwaMemOptionsError> {
         let whole = || number::<i32>(letter, value);
         let fraction = || match number::<f32>(letter, value)? {
             fraction if fraction.is_finite() => Ok(fraction),
@@ -245,7 +248,7 @@ impl Options {
     }
 
     /// What `-x` sets, but for what was given.
-    fn preset(&mut self, name: &str, is_given: impl Fn(char) -> bool) -> Result<(), OptionsError> {
+    fn preset(&mut self, name: &str, is_given: impl Fn(char) -> bool) -> Result<(), BwaMemOptionsError> {
         let unless = |letter: char, target: &mut (i32, i32), value: i32| {
             if !is_given(letter) {
                 *target = (value, value);
@@ -254,7 +257,7 @@ impl Options {
         let is_long = match name {
             "intractg" => false,
             "pacbio" | "pbref" | "ont2d" => true,
-            _ => return Err(OptionsError(format!("-x {name}: there is intractg, pacbio, pbref and ont2d"))),
+            _ => return Err(BwaMemOptionsError(format!("-x {name}: there is intractg, pacbio, pbref and ont2d"))),
         };
         unless('O', &mut self.gap_open, if is_long { 1 } else { 16 });
         unless('L', &mut self.clip, if is_long { 0 } else { 5 });
@@ -299,11 +302,11 @@ impl Options {
 }
 
 /// The letters in the words, with their values.
-fn letters(words: &[String]) -> Result<Vec<(char, String)>, OptionsError> {
+fn letters(words: &[String]) -> Result<Vec<(char, String)>, BwaMemOptionsError> {
     let (mut found, mut words) = (Vec::new(), words.iter());
     while let Some(word) = words.next() {
         let Some(cluster) = word.strip_prefix('-').filter(|rest| !rest.is_empty()) else {
-            return Err(OptionsError(format!("'{word}' is no option of bwa mem")));
+            return Err(BwaMemOptionsError(format!("'{word}' is no option of bwa mem")));
         };
         let mut rest = cluster.chars();
         while let Some(letter) = rest.next() {
@@ -311,7 +314,7 @@ fn letters(words: &[String]) -> Result<Vec<(char, String)>, OptionsError> {
                 found.push((letter, String::new()));
             } else if VALUED.contains(letter) {
                 let value = match rest.as_str() {
-                    "" => words.next().ok_or_else(|| OptionsError(format!("-{letter} needs a value")))?,
+                    "" => words.next().ok_or_else(|| BwaMemOptionsError(format!("-{letter} needs a value")))?,
                     same_word => same_word,
                 };
                 found.push((letter, value.to_owned()));
@@ -324,34 +327,34 @@ fn letters(words: &[String]) -> Result<Vec<(char, String)>, OptionsError> {
     Ok(found)
 }
 
-fn refused(letter: char) -> OptionsError {
+fn refused(letter: char) -> BwaMemOptionsError {
     let elsewhere = ELSEWHERE.iter().find(|(other, _)| *other == letter);
-    OptionsError(match elsewhere {
+    BwaMemOptionsError(match elsewhere {
         Some((_, instead)) => format!("-{letter} cannot be given here: use {instead}"),
         None => format!("-{letter} cannot be had"),
     })
 }
 
-fn wrong(letter: char, value: &str) -> OptionsError {
-    OptionsError(format!("-{letter} {value}: that is no value for -{letter}"))
+fn wrong(letter: char, value: &str) -> BwaMemOptionsError {
+    BwaMemOptionsError(format!("-{letter} {value}: that is no value for -{letter}"))
 }
 
-fn number<T: FromStr>(letter: char, value: &str) -> Result<T, OptionsError> {
+fn number<T: FromStr>(letter: char, value: &str) -> Result<T, BwaMemOptionsError> {
     value.parse().map_err(|_| wrong(letter, value))
 }
 
-fn positive(bases: u64, letter: char, value: &str) -> Result<u64, OptionsError> {
+fn positive(bases: u64, letter: char, value: &str) -> Result<u64, BwaMemOptionsError> {
     if bases > 0 { Ok(bases) } else { Err(wrong(letter, value)) }
 }
 
 /// One or two numbers, `6,7`; one stands for both.
-fn two(letter: char, value: &str) -> Result<(i32, i32), OptionsError> {
+fn two(letter: char, value: &str) -> Result<(i32, i32), BwaMemOptionsError> {
     let (one, other) = value.split_once(',').unwrap_or((value, value));
     one.parse().ok().zip(other.parse().ok()).ok_or_else(|| wrong(letter, value))
 }
 
 /// `MEAN[,DEVIATION[,LONGEST[,SHORTEST]]]`.
-fn insert_sizes(value: &str) -> Result<InsertSizes, OptionsError> {
+fn insert_sizes(value: &str) -> Result<InsertSizeOption, BwaMemOptionsError> {
     let numbers: Option<Vec<f64>> = value.split(',').map(|part| part.parse().ok()).collect();
     let numbers = numbers.ok_or_else(|| wrong('I', value))?;
     let [mean, ref more @ ..] = numbers[..] else { return Err(wrong('I', value)) };
@@ -360,12 +363,12 @@ fn insert_sizes(value: &str) -> Result<InsertSizes, OptionsError> {
     }
     let deviation = more.first().copied().unwrap_or(mean * 0.1);
     if mean <= 0.0 || deviation <= 0.0 {
-        return Err(OptionsError(format!("-I {value} cannot be had: mean and deviation must be above 0")));
+        return Err(BwaMemOptionsError(format!("-I {value} cannot be had: mean and deviation must be above 0")));
     }
     let rounded = |number: f64| (number + 0.499) as i32;
     let longest = more.get(1).copied().map_or(rounded(mean + 4.0 * deviation), rounded);
     let shortest = more.get(2).copied().map_or(rounded(mean - 4.0 * deviation).max(1), rounded);
-    Ok(InsertSizes { mean, deviation, shortest, longest })
+    Ok(InsertSizeOption { mean, deviation, shortest, longest })
 }
 
 #[cfg(test)]
@@ -374,30 +377,30 @@ mod tests {
 
     #[test]
     fn letters_are_taken_apart_as_getopt_does() {
-        let options = Options::parse("-SP -k17 -O 6,7 -Y '-L' 4").unwrap();
+        let options = BwaMemOptions::parse("-SP -k17 -O 6,7 -Y '-L' 4").unwrap();
         assert!(options.no_rescue && options.no_pairing && options.soft_clip);
         assert_eq!((options.min_seed, options.gap_open, options.clip), (17, (6, 7), (4, 4)));
-        assert_eq!(Options::parse("").unwrap(), Options::default());
+        assert_eq!(BwaMemOptions::parse("").unwrap(), BwaMemOptions::default());
     }
 
     #[test]
     fn scores_grow_with_a_match_and_presets_leave_what_was_given() {
-        let options = Options::parse("-A 2 -T 40").unwrap();
+        let options = BwaMemOptions::parse("-A 2 -T 40").unwrap();
         let scores = (options.mismatch, options.least_score, options.gap_open, options.unpaired, options.clip);
         assert_eq!(scores, (8, 40, (12, 12), 34, (10, 10)));
-        let options = Options::parse("-x ont2d -k 15 -A 2").unwrap();
+        let options = BwaMemOptions::parse("-x ont2d -k 15 -A 2").unwrap();
         assert_eq!(
             (options.min_seed, options.min_chain_weight, options.mismatch, options.least_score),
             (15, 20, 1, 30)
         );
-        assert_eq!(Options::parse("-x intractg").unwrap().gap_open, (16, 16));
-        assert_eq!(Options::parse("-A 127 -B 127 -O 128 -E 127 -d 32767").unwrap().gap_open, (128, 128));
+        assert_eq!(BwaMemOptions::parse("-x intractg").unwrap().gap_open, (16, 16));
+        assert_eq!(BwaMemOptions::parse("-A 127 -B 127 -O 128 -E 127 -d 32767").unwrap().gap_open, (128, 128));
     }
 
     #[test]
     fn insert_sizes_are_those_of_bwa() {
-        let sizes = |text: &str| Options::parse(text).unwrap().insert_sizes.unwrap();
-        let wanted = InsertSizes { mean: 400.0, deviation: 40.0, shortest: 240, longest: 560 };
+        let sizes = |text: &str| BwaMemOptions::parse(text).unwrap().insert_sizes.unwrap();
+        let wanted = InsertSizeOption { mean: 400.0, deviation: 40.0, shortest: 240, longest: 560 };
         assert_eq!(sizes("-I 400"), wanted);
         assert_eq!(sizes("-I 400,40"), wanted);
         assert_eq!((sizes("-I 400,200").shortest, sizes("-I 400,50,700,20").longest), (1, 700));
@@ -427,7 +430,7 @@ mod tests {
             ("-d 32768", "-d 32768 cannot be had: it must be 0 to 32767, and 0 turns it off"),
             ("-O 6,250 -E 6", "-O 250 with -E 6 cannot be had: both must be 1 or more, and their sum at most 255"),
         ] {
-            assert_eq!(Options::parse(text).unwrap_err().to_string(), format!("--engine-args: {said}"), "{text}");
+            assert_eq!(BwaMemOptions::parse(text).unwrap_err().to_string(), format!("--engine-args: {said}"), "{text}");
         }
     }
 }

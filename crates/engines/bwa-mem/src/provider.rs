@@ -1,11 +1,11 @@
 //! Where the index comes from: files beside the reference, as `zerohop index --engine bwa-mem` and bwa-mem2 write them.
 
-use crate::cohorts::Cohorts;
+use crate::cohorts::LibraryCohorts;
 use crate::digests::{self, Digests};
 use crate::files::{ALT, ENDINGS, check_line, path, unreadable};
-use crate::library::Settings;
+use crate::library::LibraryOptions;
 use crate::load::Files;
-use crate::options::Options;
+use crate::options::BwaMemOptions;
 use crate::sequences::Sequences;
 use crate::{BwaMem, VERSION, contigs, fm};
 use std::fs::metadata;
@@ -46,7 +46,7 @@ impl IndexProvider for Provider {
     }
 
     fn product(&self, arguments: &str) -> Result<Product, IndexError> {
-        Options::parse(arguments).map(|_| Product::Records).map_err(|error| IndexError::Usage(error.to_string()))
+        BwaMemOptions::parse(arguments).map(|_| Product::Records).map_err(|error| IndexError::Usage(error.to_string()))
     }
 
     fn chunk_bases(&self) -> u64 {
@@ -55,12 +55,12 @@ impl IndexProvider for Provider {
 
     fn find(&self, wanted: &Wanted<'_>) -> Result<Box<dyn IndexSource>, IndexError> {
         check_processor()?;
-        let options = Options::parse(wanted.arguments).map_err(|error| IndexError::Usage(error.to_string()))?;
+        let options = BwaMemOptions::parse(wanted.arguments).map_err(|error| IndexError::Usage(error.to_string()))?;
         let (reference, file) = (wanted.reference.to_owned(), path(wanted.reference, ENDINGS[0]));
         let size = |path: &Path| metadata(path).map_or(0, |file| file.len());
         if wanted.anew {
             let bytes = building(estimated_bases(&reference));
-            return Ok(Box::new(Source { reference, file, options, bytes, is_built: true }));
+            return Ok(Box::new(BwaMemIndexSource { reference, file, options, bytes, is_built: true }));
         }
         if let Some(missing) = ENDINGS.iter().map(|ending| path(&reference, ending)).find(|path| !path.exists()) {
             return Err(IndexError::Missing(format!(
@@ -70,7 +70,7 @@ impl IndexProvider for Provider {
             )));
         }
         let bytes = size(&file) + size(&path(&reference, ENDINGS[1]));
-        Ok(Box::new(Source { reference, file, options, bytes, is_built: false }))
+        Ok(Box::new(BwaMemIndexSource { reference, file, options, bytes, is_built: false }))
     }
 
     fn path(&self, wanted: &Wanted<'_>) -> Result<Option<PathBuf>, IndexError> {
@@ -121,15 +121,15 @@ fn failed(error: impl std::error::Error + Send + Sync + 'static) -> IndexError {
     IndexError::Failed(Box::new(error))
 }
 
-struct Source {
+struct BwaMemIndexSource {
     reference: PathBuf,
     file: PathBuf,
-    options: Options,
+    options: BwaMemOptions,
     bytes: u64,
     is_built: bool,
 }
 
-impl IndexSource for Source {
+impl IndexSource for BwaMemIndexSource {
     fn file(&self) -> &Path {
         &self.file
     }
@@ -180,8 +180,8 @@ impl IndexSource for Source {
             true => contigs::comments(&files.contigs().map_err(failed)?),
             false => Vec::new(),
         };
-        let settings = Settings::new(&self.options).map_err(failed)?;
-        let (options, cohorts) = (self.options.clone(), Arc::new(Cohorts::default()));
+        let settings = LibraryOptions::new(&self.options).map_err(failed)?;
+        let (options, cohorts) = (self.options.clone(), Arc::new(LibraryCohorts::default()));
         let (files, comments) = (Arc::new(files), Arc::new(comments));
         Ok(Box::new(BwaMem { files, index, contigs, comments, options, settings, threads, cohorts }))
     }

@@ -15,7 +15,7 @@ const SEED: u32 = 11;
 pub struct Sequences {
     /// All bases, one after the other: 0 to 3 for A, C, G and T.
     pub bases: Vec<u8>,
-    contigs: Vec<Contig>,
+    contigs: Vec<AnnotatedContig>,
     holes: Vec<Hole>,
     random: Random,
     /// The letter before, if it is of the same contig.
@@ -23,7 +23,7 @@ pub struct Sequences {
 }
 
 #[derive(Debug)]
-struct Contig {
+struct AnnotatedContig {
     name: Vec<u8>,
     comment: Vec<u8>,
     /// Its first base.
@@ -60,7 +60,7 @@ impl Sequences {
 
     fn begin(&mut self, name: &[u8], comment: &[u8]) {
         let start = self.bases.len();
-        self.contigs.push(Contig { name: name.to_owned(), comment: comment.to_owned(), start, holes: 0 });
+        self.contigs.push(AnnotatedContig { name: name.to_owned(), comment: comment.to_owned(), start, holes: 0 });
         self.last = None;
     }
 

@@ -45,28 +45,28 @@ impl Barrier {
 
 /// Which team a thread belongs to.
 #[derive(Clone, Copy)]
-struct Member {
+struct TeamMember {
     number: usize,
     size: usize,
     /// Where all wait for each other; none for a team of one.
     barrier: *const Barrier,
 }
 
-const ALONE: Member = Member { number: 0, size: 1, barrier: std::ptr::null() };
+const ALONE: TeamMember = TeamMember { number: 0, size: 1, barrier: std::ptr::null() };
 
 thread_local! {
-    static MEMBER: Cell<Member> = const { Cell::new(ALONE) };
+    static MEMBER: Cell<TeamMember> = const { Cell::new(ALONE) };
 }
 
 /// What all members do, and with what.
 #[derive(Clone, Copy)]
-struct Part(extern "C" fn(*mut c_void), *mut c_void);
+struct TeamTask(extern "C" fn(*mut c_void), *mut c_void);
 
 // SAFETY: the compiler made both for being used by all threads of a team.
-unsafe impl Sync for Part {}
+unsafe impl Sync for TeamTask {}
 
-impl Part {
-    fn run(&self, member: Member) {
+impl TeamTask {
+    fn run(&self, member: TeamMember) {
         let before = MEMBER.replace(member);
         (self.0)(self.1);
         MEMBER.set(before);
@@ -77,7 +77,7 @@ impl Part {
 /// default.
 #[unsafe(no_mangle)]
 extern "C" fn GOMP_parallel(function: extern "C" fn(*mut c_void), data: *mut c_void, threads: c_uint, _flags: c_uint) {
-    let part = Part(function, data);
+    let part = TeamTask(function, data);
     let size = (threads as usize).min(rayon::current_num_threads());
     if size < 2 || MEMBER.get().size > 1 {
         return part.run(ALONE);
@@ -85,7 +85,7 @@ extern "C" fn GOMP_parallel(function: extern "C" fn(*mut c_void), data: *mut c_v
     let barrier = Barrier::new(size);
     rayon::broadcast(|thread| {
         if thread.index() < size {
-            part.run(Member { number: thread.index(), size, barrier: &barrier });
+            part.run(TeamMember { number: thread.index(), size, barrier: &barrier });
         }
     });
 }

@@ -20,7 +20,7 @@ pub fn compare(
     same_order: bool,
     first: Option<u64>,
 ) -> io::Result<Comparison> {
-    let (mut plain, mut ours) = (Fragments::new(plain), Fragments::new(ours));
+    let (mut plain, mut ours) = (FragmentReader::new(plain), FragmentReader::new(ours));
     let mut comparison = Comparison::default();
     let mut by_name: HashMap<u64, Vec<Vec<Vec<u8>>>> = HashMap::new();
     if !same_order {
@@ -52,16 +52,16 @@ pub fn compare(
 }
 
 /// Reads SAM as groups of lines of the same name; neighbours of one name are told apart by their mates.
-struct Fragments<R> {
+struct FragmentReader<R> {
     input: R,
     line: Vec<u8>,
     /// The name of the fragment that was returned last.
     name: Vec<u8>,
 }
 
-impl<R: BufRead> Fragments<R> {
+impl<R: BufRead> FragmentReader<R> {
     fn new(input: R) -> Self {
-        Fragments { input, line: Vec::new(), name: Vec::new() }
+        FragmentReader { input, line: Vec::new(), name: Vec::new() }
     }
 
     /// Reads the next record into `line`; leaves it empty at the end.

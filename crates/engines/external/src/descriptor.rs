@@ -46,9 +46,9 @@ pub struct Descriptor {
     pub flags: String,
     /// In which order the arguments stand.
     #[serde(default = "default_order")]
-    pub order_of_arguments: Vec<Part>,
+    pub order_of_arguments: Vec<CommandPart>,
     /// How its version is asked.
-    pub version: Version,
+    pub version: VersionQuery,
     /// Its index.
     pub index: Index,
     /// How it is told its reads.
@@ -57,12 +57,12 @@ pub struct Descriptor {
     pub threads: Threads,
     /// How it is told the read group; without it, zerohop adds it to the records.
     #[serde(default)]
-    pub read_group: ReadGroup,
+    pub read_group: ReadGroupOption,
     /// Whether its records keep the order of the reads.
-    pub order: Order,
+    pub order: OrderRule,
     /// Where its input may be cut.
     #[serde(default)]
-    pub batch: Batch,
+    pub batch: BatchRule,
     /// Values with a default that a user may override by giving the option.
     #[serde(default)]
     pub settings: BTreeMap<String, Setting>,
@@ -74,7 +74,7 @@ pub struct Descriptor {
     pub dna: Options,
     /// Options that a user may not give.
     #[serde(default)]
-    pub refused: Vec<Refused>,
+    pub refused: Vec<RefusedOption>,
     /// What is promised of its records.
     #[serde(default)]
     pub contract: Contract,
@@ -83,7 +83,7 @@ pub struct Descriptor {
 /// A part of the command line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Part {
+pub enum CommandPart {
     /// Those that always come.
     Arguments,
     /// Threads.
@@ -98,14 +98,21 @@ pub enum Part {
     Reads,
 }
 
-fn default_order() -> Vec<Part> {
-    vec![Part::Arguments, Part::Threads, Part::Order, Part::EngineArgs, Part::Index, Part::Reads]
+fn default_order() -> Vec<CommandPart> {
+    vec![
+        CommandPart::Arguments,
+        CommandPart::Threads,
+        CommandPart::Order,
+        CommandPart::EngineArgs,
+        CommandPart::Index,
+        CommandPart::Reads,
+    ]
 }
 
 /// How the version is asked.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Version {
+pub struct VersionQuery {
     /// Arguments.
     pub command: Vec<String>,
     /// The version is the word behind this text; the first word of all if it is empty.
@@ -141,7 +148,7 @@ pub struct Index {
     pub depends_on: Vec<IndexOption>,
     /// What zerohop can read of the first file.
     #[serde(default)]
-    pub format: IndexFormat,
+    pub format: IndexFileFormat,
     /// Whether headers name the contigs of the reference, with their lengths, but for those without a base A, C, G or
     /// T. Then an index of another reference is refused by its header, else one that is older than the reference.
     #[serde(default)]
@@ -166,7 +173,7 @@ pub struct IndexOption {
 /// An index file whose parameters zerohop can read.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum IndexFormat {
+pub enum IndexFileFormat {
     /// None.
     #[default]
     Unknown,
@@ -217,7 +224,7 @@ pub struct Reads {
 /// How an aligner is told the read group of all reads.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct ReadGroup {
+pub struct ReadGroupOption {
     /// Arguments, with `{read_group}` for the header line, whose tabs are written as `\\t`.
     #[serde(default)]
     pub option: Vec<String>,
@@ -259,7 +266,7 @@ pub struct Options {
 /// Whether records keep the order of the reads.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Order {
+pub struct OrderRule {
     /// When they do.
     pub keeps: Keeps,
     /// What makes them keep it.
@@ -285,7 +292,7 @@ pub enum Keeps {
 /// Where the input of an aligner may be cut.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Batch {
+pub struct BatchRule {
     /// What its records depend on.
     #[serde(default)]
     pub law: BatchLaw,
@@ -349,7 +356,7 @@ pub enum How {
 /// An option that a user may not give.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Refused {
+pub struct RefusedOption {
     /// The option.
     pub option: String,
     /// Why not.
@@ -475,7 +482,7 @@ impl Descriptor {
 
     /// Whether `option` is one that a user may not give, and why.
     pub fn refuses(&self, option: &str) -> Option<&str> {
-        let is = |refused: &&Refused| match option.strip_prefix(&*refused.option) {
+        let is = |refused: &&RefusedOption| match option.strip_prefix(&*refused.option) {
             Some("") => true,
             // Long options may be shortened (getopt_long(3)); two letters would hardly be unambiguous.
             None => {

@@ -1,7 +1,7 @@
 //! The end of a program where records come out.
 
 use crate::ledger::{Expected, Ledger};
-use crate::process::{Feeding, Running};
+use crate::process::{Feeding, RunningProgram};
 use memchr::memchr;
 use std::fs::File;
 use std::io::{ErrorKind, Read};
@@ -24,7 +24,7 @@ const MAX_LINE: usize = 1 << 30;
 
 /// Takes what one program writes.
 pub(crate) struct Drainer {
-    running: Arc<Running>,
+    running: Arc<RunningProgram>,
     output: File,
     /// What was read is `buffer[taken..filled]`; it keeps its length, for to make it longer is to write zeros.
     buffer: Vec<u8>,
@@ -44,7 +44,12 @@ pub(crate) struct Drainer {
 
 impl Drainer {
     /// Takes what `running` writes; `ledger` is its account.
-    pub(crate) fn new(running: Arc<Running>, output: File, expected: Receiver<Expected>, ledger: Ledger) -> Self {
+    pub(crate) fn new(
+        running: Arc<RunningProgram>,
+        output: File,
+        expected: Receiver<Expected>,
+        ledger: Ledger,
+    ) -> Self {
         let buffer = Vec::new();
         let (taken, filled, searched, ended, begun, idle) = (0, 0, 0, false, false, false);
         Drainer { running, output, buffer, taken, filled, searched, ended, begun, idle, expected, ledger }

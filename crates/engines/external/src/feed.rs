@@ -3,7 +3,7 @@
 use crate::descriptor::Via;
 use crate::ledger::{Asked, Expected};
 use crate::pipes::Pipes;
-use crate::process::{Feeding, Running};
+use crate::process::{Feeding, RunningProgram};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -21,7 +21,7 @@ const LAST_WAIT: Duration = Duration::from_millis(30);
 
 /// Gives one program its reads.
 pub(crate) struct Feeder {
-    pub(crate) running: Arc<Running>,
+    pub(crate) running: Arc<RunningProgram>,
     pub(crate) pipes: Pipes,
     pub(crate) via: Via,
     pub(crate) paired: bool,

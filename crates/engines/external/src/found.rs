@@ -1,7 +1,7 @@
 //! What of an aligner is on this machine: its program, its version, its index.
 
 use crate::arguments::UserArguments;
-use crate::descriptor::{Descriptor, IndexFormat};
+use crate::descriptor::{Descriptor, IndexFileFormat};
 use crate::error::ExternalError;
 use crate::mmi;
 use std::ffi::{OsStr, OsString};
@@ -150,8 +150,8 @@ impl Found {
     /// Refuses an index that was made with other options than the user gives, where it says with which.
     fn check_options(&self, file: &Path, user: &UserArguments) -> Result<(), ExternalError> {
         let differing = match self.descriptor.index.format {
-            IndexFormat::Unknown => None,
-            IndexFormat::Mmi => mmi::differing(file, user.index_options()),
+            IndexFileFormat::Unknown => None,
+            IndexFileFormat::Mmi => mmi::differing(file, user.index_options()),
         };
         match differing {
             Some((made_with, given)) => Err(ExternalError::OtherOptions { index: file.to_owned(), made_with, given }),

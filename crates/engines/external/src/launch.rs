@@ -1,14 +1,14 @@
 //! Starts the programs: each on its CPUs and under its memory policy, with pipes for its reads and its records.
 
 use crate::arguments::{UserArguments, Values, shown};
-use crate::descriptor::{BatchLaw, Descriptor, Keeps, Part, Via};
+use crate::descriptor::{BatchLaw, CommandPart, Descriptor, Keeps, Via};
 use crate::drain::Drainer;
 use crate::error::ExternalError;
 use crate::feed::Feeder;
 use crate::found::{Found, FoundIndex};
-use crate::ledger::{Asked, Ledger, Rules};
+use crate::ledger::{Asked, Ledger, Promises};
 use crate::pipes::Pipes;
-use crate::process::{Identity, Running, start};
+use crate::process::{ProgramIdentity, RunningProgram, start};
 use std::ffi::OsString;
 use std::fs::File;
 use std::os::fd::{AsFd, OwnedFd};
@@ -109,7 +109,7 @@ impl Launch<'_> {
         let (output, theirs) = pipe(pipe_bytes).map_err(fault)?;
         set_nonblocking(output.as_fd()).map_err(fault)?;
         let (child, refused) = start(program.stdout(theirs), &plan).map_err(fault)?;
-        let identity = Identity {
+        let identity = ProgramIdentity {
             instance: number,
             name: descriptor.name.clone(),
             shared: self.shared.get(plan.replica).cloned(),
@@ -119,10 +119,10 @@ impl Launch<'_> {
             refused,
             plan: plan.clone(),
         };
-        let running = Arc::new(Running::new(identity, child));
+        let running = Arc::new(RunningProgram::new(identity, child));
         let (tell, expected) = channel();
         let keeps_order = descriptor.order.keeps != Keeps::Never || plan.threads == 1;
-        let rules = Rules {
+        let rules = Promises {
             keeps_order,
             repeats_primary: descriptor.order.repeats_primary,
             names_take_comments: descriptor.reads.names_take_comments,
@@ -223,12 +223,12 @@ impl Launch<'_> {
         let mut words = vec![program.clone().into_os_string()];
         for part in &descriptor.order_of_arguments {
             match part {
-                Part::Arguments => words.extend(values.fill_all(&descriptor.arguments)),
-                Part::Threads => words.extend(values.fill_all(&descriptor.threads.option)),
-                Part::Order => words.extend(values.fill_all(&descriptor.order.option)),
-                Part::Index => words.extend(values.fill_all(&descriptor.index.option)),
-                Part::Reads => words.extend(values.fill_all(fasta).into_iter().chain(values.fill_all(reads))),
-                Part::EngineArgs => {
+                CommandPart::Arguments => words.extend(values.fill_all(&descriptor.arguments)),
+                CommandPart::Threads => words.extend(values.fill_all(&descriptor.threads.option)),
+                CommandPart::Order => words.extend(values.fill_all(&descriptor.order.option)),
+                CommandPart::Index => words.extend(values.fill_all(&descriptor.index.option)),
+                CommandPart::Reads => words.extend(values.fill_all(fasta).into_iter().chain(values.fill_all(reads))),
+                CommandPart::EngineArgs => {
                     let dna = if self.dna { &descriptor.dna.option[..] } else { &[] };
                     words.extend(values.fill_all(dna).into_iter().chain(values.fill_all(sharing)));
                     if let Some(line) = &self.read_group {

@@ -6,9 +6,9 @@
 
 mod expected;
 
-pub(crate) use expected::{Asked, Expected, Rules};
+pub(crate) use expected::{Asked, Expected, Promises};
 
-use expected::{Kind, Marks, bare, digest_of_record, other_number};
+use expected::{FragmentKind, ReadMarks, bare, digest_of_record, other_number};
 use std::collections::{HashMap, VecDeque};
 use xxhash_rust::xxh3::xxh3_64;
 use zerohop_model::chunk::Span;
@@ -19,7 +19,7 @@ use zerohop_model::record::{FIRST, LAST, PAIRED, PROPER_PAIR, SECONDARY, SUPPLEM
 
 /// A chunk whose records are coming.
 #[derive(Debug)]
-struct Open {
+struct OpenChunk {
     expected: Expected,
     answer: Answer,
     /// The fragment of each line of the answer.
@@ -30,7 +30,7 @@ struct Open {
 
 /// The fragment whose records are coming: its chunk's position in the row, and its own in the chunk.
 #[derive(Debug, Clone, Copy)]
-struct Current {
+struct CurrentFragment {
     chunk: u64,
     fragment: usize,
     /// Which mates have come; a single read is mate 0.
@@ -38,7 +38,7 @@ struct Current {
 }
 
 /// A line's own fields, as far as they are looked at here.
-struct Fields<'l> {
+struct LineFields<'l> {
     name: &'l [u8],
     flags: u16,
     template_length: i64,
@@ -47,17 +47,17 @@ struct Fields<'l> {
 /// The account of one program.
 #[derive(Debug)]
 pub(crate) struct Ledger {
-    rules: Rules,
+    rules: Promises,
     /// What to do if records of pairs do not say which mate they are of, in words.
     pairs: Option<String>,
-    open: VecDeque<Open>,
+    open: VecDeque<OpenChunk>,
     /// Chunks that have left: the position in the row of the first that is open.
     gone: u64,
     /// Where the next fragment is looked for, if the order is kept.
     next: (u64, usize),
     /// Where fragments are, by the hash of their name, if it is not.
     by_name: HashMap<u64, VecDeque<(u64, u32)>>,
-    current: Option<Current>,
+    current: Option<CurrentFragment>,
     pub(crate) chunks_out: u64,
     pub(crate) reads_in: u64,
     pub(crate) reads_out: u64,
@@ -66,7 +66,7 @@ pub(crate) struct Ledger {
 impl Ledger {
     /// The account of a program of these rules; `pairs` says what to do if records of pairs do not say which mate they
     /// are of.
-    pub(crate) fn new(rules: Rules, pairs: Option<String>) -> Self {
+    pub(crate) fn new(rules: Promises, pairs: Option<String>) -> Self {
         let (open, by_name) = (VecDeque::new(), HashMap::new());
         let (gone, next, current, chunks_out, reads_in, reads_out) = (0, (0, 0), None, 0, 0, 0);
         Ledger { rules, pairs, open, gone, next, by_name, current, chunks_out, reads_in, reads_out }
@@ -91,7 +91,7 @@ impl Ledger {
         };
         let answer = Answer { number: expected.number, lane: expected.lane, tally, ..Answer::default() };
         let missing = expected.len();
-        self.open.push_back(Open { expected, answer, owners: Vec::new(), missing });
+        self.open.push_back(OpenChunk { expected, answer, owners: Vec::new(), missing });
     }
 
     /// Whether a read has not come back.
@@ -117,7 +117,7 @@ impl Ledger {
 
     /// Whether a line is of a further fragment of the same name: the present one has all its mates, this one too, and
     /// it is not a further place of that mate.
-    fn begins_another(&self, current: &Current, fields: &Fields<'_>) -> bool {
+    fn begins_another(&self, current: &CurrentFragment, fields: &LineFields<'_>) -> bool {
         let open = self.at(current.chunk);
         let complete = current.seen[0] && (current.seen[1] || !open.expected.paired);
         if !complete || fields.flags & (SECONDARY | SUPPLEMENTARY) != 0 {
@@ -132,7 +132,7 @@ impl Ledger {
     }
 
     /// Whether a record of this name is of that fragment.
-    fn is_of(&self, open: &Open, fragment: usize, name: &[u8]) -> bool {
+    fn is_of(&self, open: &OpenChunk, fragment: usize, name: &[u8]) -> bool {
         open.expected.mate_named(fragment, name, self.rules).is_some()
     }
 
@@ -185,11 +185,11 @@ impl Ledger {
         format!("{reads} of {} reads that it was given did not come back{first}", self.reads_in)
     }
 
-    fn at(&self, chunk: u64) -> &Open {
+    fn at(&self, chunk: u64) -> &OpenChunk {
         &self.open[(chunk - self.gone) as usize]
     }
 
-    fn at_mut(&mut self, chunk: u64) -> &mut Open {
+    fn at_mut(&mut self, chunk: u64) -> &mut OpenChunk {
         &mut self.open[(chunk - self.gone) as usize]
     }
 
@@ -201,7 +201,7 @@ impl Ledger {
         (chunk, fragment)
     }
 
-    fn find(&mut self, fields: &Fields<'_>, line: &[u8]) -> Result<Current, String> {
+    fn find(&mut self, fields: &LineFields<'_>, line: &[u8]) -> Result<CurrentFragment, String> {
         let name = fields.name;
         let unknown = || format!("wrote a record of read '{}', which it was not given or had done", shown(name));
         let (chunk, fragment) = if self.rules.keeps_order {
@@ -220,12 +220,12 @@ impl Ledger {
             }
             (chunk, fragment)
         };
-        Ok(Current { chunk, fragment, seen: [false; 2] })
+        Ok(CurrentFragment { chunk, fragment, seen: [false; 2] })
     }
 
     /// Takes the fragment of this name, or of the name of its first mate where this is the second's. Of several of one
     /// name it is the first whose bases these are; the first of all if the program has changed them.
-    fn take_named(&mut self, fields: &Fields<'_>, line: &[u8]) -> Option<(u64, usize)> {
+    fn take_named(&mut self, fields: &LineFields<'_>, line: &[u8]) -> Option<(u64, usize)> {
         let mut hash = xxh3_64(fields.name);
         if !self.by_name.contains_key(&hash) {
             hash = xxh3_64(&other_number(fields.name).collect::<Vec<u8>>());
@@ -247,7 +247,7 @@ impl Ledger {
     }
 
     /// Adds a line to the present fragment.
-    fn add(&mut self, fields: &Fields<'_>, line: &[u8]) -> Result<(), String> {
+    fn add(&mut self, fields: &LineFields<'_>, line: &[u8]) -> Result<(), String> {
         let Some(mut current) = self.current else { return Ok(()) };
         let rules = self.rules;
         let open = self.at_mut(current.chunk);
@@ -275,7 +275,8 @@ impl Ledger {
         })?;
         let text = Span { start: start as u32, end };
         let (comment, fragment) = (open.expected.comment(current.fragment, mate), current.fragment as u32);
-        let Marks { failed_filters, has_qualities } = open.expected.marks[open.expected.read(current.fragment, mate)];
+        let ReadMarks { failed_filters, has_qualities } =
+            open.expected.marks[open.expected.read(current.fragment, mate)];
         let pair_flags = match (open.expected.paired, mate) {
             (false, _) => 0,
             (true, 0) => PAIRED | FIRST,
@@ -288,7 +289,7 @@ impl Ledger {
     }
 
     /// What is wrong with a record that does not say which mate it is of.
-    fn without_mate(&self, fields: &Fields<'_>) -> String {
+    fn without_mate(&self, fields: &LineFields<'_>) -> String {
         let name = shown(fields.name);
         let hint = self.pairs.as_ref().map_or(String::new(), |hint| format!(": {hint}"));
         match fields.flags & (PAIRED | SECONDARY | SUPPLEMENTARY) {
@@ -298,11 +299,11 @@ impl Ledger {
     }
 }
 
-impl Open {
+impl OpenChunk {
     /// Which mate of a fragment a record is of: its flags say so. Where the program took the mates for single reads,
     /// it is the one of that name, or the one that has bases.
-    fn mate_of(&self, fragment: usize, fields: &Fields<'_>, rules: Rules) -> Option<usize> {
-        let Kind { numbered, empty } = self.expected.kinds[fragment];
+    fn mate_of(&self, fragment: usize, fields: &LineFields<'_>, rules: Promises) -> Option<usize> {
+        let FragmentKind { numbered, empty } = self.expected.kinds[fragment];
         match (fields.flags & (FIRST | LAST), empty) {
             _ if !self.expected.paired => Some(0),
             (FIRST, _) => Some(0),
@@ -315,14 +316,14 @@ impl Open {
     }
 
     /// Whether a record is of the second mate by its name, and of the first by its flags.
-    fn is_swapped(&self, fragment: usize, fields: &Fields<'_>, rules: Rules) -> bool {
+    fn is_swapped(&self, fragment: usize, fields: &LineFields<'_>, rules: Promises) -> bool {
         let is_first = fields.flags & (FIRST | LAST) == FIRST;
         let numbered = self.expected.paired && self.expected.kinds[fragment].numbered;
         is_first && numbered && self.expected.mate_named(fragment, fields.name, rules) == Some(1)
     }
 
     /// Counts a record; `counts` says whether it is the one that stands for its read.
-    fn count(&mut self, fields: &Fields<'_>, counts: bool, mate: usize) {
+    fn count(&mut self, fields: &LineFields<'_>, counts: bool, mate: usize) {
         let (tally, is) = (&mut self.answer.tally, |flag| fields.flags & flag != 0);
         if !counts {
             tally.other_records += 1;
@@ -350,14 +351,14 @@ impl Open {
 }
 
 /// The fields of a line that are looked at; the whole of it is checked later.
-fn fields(line: &[u8]) -> Option<Fields<'_>> {
+fn fields(line: &[u8]) -> Option<LineFields<'_>> {
     let mut tabs = memchr::memchr_iter(b'\t', line);
     let (name_end, flags_end) = (tabs.next()?, tabs.next()?);
     let (template_start, template_end) = (tabs.nth(5)?, tabs.next()?);
     let number = |range: &[u8]| std::str::from_utf8(range).ok()?.parse::<i64>().ok();
     let name = bare(&line[..name_end]);
     let flags = u16::try_from(number(&line[name_end + 1..flags_end])?).ok()?;
-    Some(Fields { name, flags, template_length: number(&line[template_start + 1..template_end])? })
+    Some(LineFields { name, flags, template_length: number(&line[template_start + 1..template_end])? })
 }
 
 #[cfg(test)]

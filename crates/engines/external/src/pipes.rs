@@ -3,7 +3,7 @@
 //! A program takes from two pipes as it likes: bwa by turns, GEM3 some 60 MB of the first before it looks at the
 //! second. So what one pipe does not take is kept, and reads go on to the other.
 
-use crate::process::Running;
+use crate::process::RunningProgram;
 use std::fs::File;
 use std::io::{ErrorKind, Write};
 use std::os::fd::AsFd;
@@ -19,7 +19,7 @@ const BACKLOG_BYTES: usize = 256 << 20;
 
 /// A pipe, and what it has not taken yet.
 #[derive(Debug)]
-struct Way {
+struct PipeBacklog {
     /// None when all was given and it was closed.
     pipe: Option<File>,
     backlog: Vec<u8>,
@@ -27,15 +27,15 @@ struct Way {
 
 /// The pipes into one program.
 #[derive(Debug)]
-pub(crate) struct Pipes(Vec<Way>);
+pub(crate) struct Pipes(Vec<PipeBacklog>);
 
 /// What is left to be given to one pipe: the backlog, a text, and what the text lacks at its end.
-type Left<'t> = [&'t [u8]; 3];
+type LeftForPipe<'t> = [&'t [u8]; 3];
 
 impl Pipes {
     /// Pipes that do not block.
     pub(crate) fn new(pipes: Vec<File>) -> Self {
-        Pipes(pipes.into_iter().map(|pipe| Way { pipe: Some(pipe), backlog: Vec::new() }).collect())
+        Pipes(pipes.into_iter().map(|pipe| PipeBacklog { pipe: Some(pipe), backlog: Vec::new() }).collect())
     }
 
     /// Gives a text to each pipe, as the program takes them; returns when one pipe could take more than there is. False
@@ -43,9 +43,14 @@ impl Pipes {
     ///
     /// # Errors
     /// [`Error::Stopped`]; [`Error::Instance`] when the pipe fails.
-    pub(crate) fn give(&mut self, texts: [&[u8]; 2], running: &Running, stop: &AtomicBool) -> Result<bool, Error> {
+    pub(crate) fn give(
+        &mut self,
+        texts: [&[u8]; 2],
+        running: &RunningProgram,
+        stop: &AtomicBool,
+    ) -> Result<bool, Error> {
         let backlogs: Vec<Vec<u8>> = self.0.iter_mut().map(|way| std::mem::take(&mut way.backlog)).collect();
-        let mut left: Vec<Left<'_>> =
+        let mut left: Vec<LeftForPipe<'_>> =
             backlogs.iter().zip(texts).map(|(backlog, text)| [&backlog[..], text, line_end(text)]).collect();
         while left.iter().any(|parts| length(parts) > 0) {
             match self.write(&mut left, running)? {
@@ -69,9 +74,9 @@ impl Pipes {
     ///
     /// # Errors
     /// As for [`Pipes::give`].
-    pub(crate) fn give_rest(&mut self, running: &Running, stop: &AtomicBool) -> Result<(), Error> {
+    pub(crate) fn give_rest(&mut self, running: &RunningProgram, stop: &AtomicBool) -> Result<(), Error> {
         let backlogs: Vec<Vec<u8>> = self.0.iter_mut().map(|way| std::mem::take(&mut way.backlog)).collect();
-        let mut left: Vec<Left<'_>> = backlogs.iter().map(|backlog| [&backlog[..], b"", b""]).collect();
+        let mut left: Vec<LeftForPipe<'_>> = backlogs.iter().map(|backlog| [&backlog[..], b"", b""]).collect();
         while left.iter().any(|parts| length(parts) > 0) {
             match self.write(&mut left, running)? {
                 None => return Ok(()),
@@ -96,7 +101,7 @@ impl Pipes {
     }
 
     /// Writes to each pipe as much as it takes at once: whether it took anything; nothing if the program has closed it.
-    fn write(&self, left: &mut [Left<'_>], running: &Running) -> Result<Option<bool>, Error> {
+    fn write(&self, left: &mut [LeftForPipe<'_>], running: &RunningProgram) -> Result<Option<bool>, Error> {
         let mut moved = false;
         for (way, parts) in self.0.iter().zip(left) {
             let (Some(pipe), Some(part)) = (&way.pipe, parts.iter_mut().find(|part| !part.is_empty())) else {
@@ -115,7 +120,7 @@ impl Pipes {
     }
 
     /// Waits until a pipe with something left to write has room.
-    fn wait(&self, left: &[Left<'_>], running: &Running, stop: &AtomicBool) -> Result<(), Error> {
+    fn wait(&self, left: &[LeftForPipe<'_>], running: &RunningProgram, stop: &AtomicBool) -> Result<(), Error> {
         let open = self.0.iter().zip(left).filter(|(_, parts)| length(parts) > 0);
         let asked: Vec<_> =
             open.filter_map(|(way, _)| way.pipe.as_ref()).map(|pipe| (pipe.as_fd(), Interest::Write)).collect();
@@ -127,7 +132,7 @@ impl Pipes {
     }
 }
 
-fn length(parts: &Left<'_>) -> usize {
+fn length(parts: &LeftForPipe<'_>) -> usize {
     parts.iter().map(|part| part.len()).sum()
 }
 
@@ -154,15 +159,15 @@ fn write_some(mut pipe: &File, text: &mut &[u8]) -> std::io::Result<bool> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::process::Identity;
+    use crate::process::ProgramIdentity;
     use std::io::Read;
     use zerohop_model::plan::{HugePages, InstancePlan, Pages, Placement};
     use zerohop_process::{ChildProgram, pipe, set_nonblocking};
 
-    fn running() -> Running {
+    fn running() -> RunningProgram {
         let child = ChildProgram::new("sleep").args(["1000"]).start().unwrap();
         let placement = Placement { nodes: vec![], pages: Pages::FirstTouch, huge_pages: HugePages::Auto };
-        let identity = Identity {
+        let identity = ProgramIdentity {
             instance: 0,
             name: "made-up".into(),
             plan: InstancePlan { cpus: vec![], threads: 1, replica: 0, placement },
@@ -172,7 +177,7 @@ mod tests {
             hang_limit: Duration::from_secs(1000),
             refused: vec![],
         };
-        Running::new(identity, child)
+        RunningProgram::new(identity, child)
     }
 
     #[test]

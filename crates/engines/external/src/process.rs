@@ -31,7 +31,7 @@ pub(crate) enum Feeding {
 
 /// What a program is told to be, and what is known of it.
 #[derive(Debug)]
-pub(crate) struct Identity {
+pub(crate) struct ProgramIdentity {
     /// Its number, from 0.
     pub(crate) instance: usize,
     /// The aligner's name.
@@ -51,7 +51,7 @@ pub(crate) struct Identity {
 
 /// The memory that was seen.
 #[derive(Debug, Default)]
-struct Seen {
+struct SeenMemory {
     private: PageCensus,
     shared: PageCensus,
     peak: Bytes,
@@ -71,27 +71,27 @@ pub(crate) fn start(program: ChildProgram, plan: &InstancePlan) -> std::io::Resu
 
 /// A program that runs. Dropped, it is killed with all that it has started.
 #[derive(Debug)]
-pub(crate) struct Running {
-    pub(crate) identity: Identity,
+pub(crate) struct RunningProgram {
+    pub(crate) identity: ProgramIdentity,
     pid: u32,
     child: Mutex<RunningChild>,
     /// When it last took or gave something, in milliseconds of [`running_time`].
     moved: AtomicU64,
     feeding: AtomicU8,
-    seen: Mutex<Seen>,
+    seen: Mutex<SeenMemory>,
 }
 
-impl Running {
+impl RunningProgram {
     /// `child` runs.
-    pub(crate) fn new(identity: Identity, child: RunningChild) -> Self {
+    pub(crate) fn new(identity: ProgramIdentity, child: RunningChild) -> Self {
         let (moved, feeding) = (AtomicU64::default(), AtomicU8::new(Feeding::Idle as u8));
         let pid = child.id();
-        Running { identity, pid, child: Mutex::new(child), moved, feeding, seen: Mutex::default() }
+        RunningProgram { identity, pid, child: Mutex::new(child), moved, feeding, seen: Mutex::default() }
     }
 
     /// An error of this program: `what` goes on after its name. Its last words are added.
     pub(crate) fn fault(&self, what: impl Into<String>) -> Error {
-        let Identity { instance, name, log, .. } = &self.identity;
+        let ProgramIdentity { instance, name, log, .. } = &self.identity;
         Error::Instance { instance: *instance, program: name.clone(), what: what.into() + &last_lines_of(log) }
     }
 

@@ -3,7 +3,7 @@
 
 use crate::arguments::{Values, shown};
 use crate::error::ExternalError;
-use crate::process::{Identity, Running, start};
+use crate::process::{ProgramIdentity, RunningProgram, start};
 use std::ffi::OsString;
 use std::fs::File;
 use std::os::unix::process::ExitStatusExt;
@@ -38,8 +38,8 @@ pub struct Supervision<'a> {
 }
 
 /// The instances, and what became of them.
-struct Crew {
-    running: Vec<Running>,
+struct SupervisedInstances {
+    running: Vec<RunningProgram>,
     /// Those that have not ended.
     open: Vec<usize>,
     /// The first one by its number that failed by itself.
@@ -71,8 +71,14 @@ impl Supervision<'_> {
         for (i, plan) in plans.into_iter().enumerate() {
             running.push(self.start(i, count, plan)?);
         }
-        let mut crew =
-            Crew { running, open: (0..count).collect(), failed: None, told: None, asked: None, by_us: false };
+        let mut crew = SupervisedInstances {
+            running,
+            open: (0..count).collect(),
+            failed: None,
+            told: None,
+            asked: None,
+            by_us: false,
+        };
         let (mut pause, mut looked, mut look_after) = (FIRST_POLL, Instant::now(), LOOK);
         while !crew.open.is_empty() {
             // What cannot be waited for shows where it is read.
@@ -98,11 +104,11 @@ impl Supervision<'_> {
         }
         match crew.failed {
             Some((number, status)) => Err(self.fault(number, status)),
-            None => Ok(crew.running.iter().map(Running::report).collect()),
+            None => Ok(crew.running.iter().map(RunningProgram::report).collect()),
         }
     }
 
-    fn start(&self, number: usize, count: usize, plan: InstancePlan) -> Result<Running, ExternalError> {
+    fn start(&self, number: usize, count: usize, plan: InstancePlan) -> Result<RunningProgram, ExternalError> {
         let numbers = |numbers: Vec<u32>| cpulist::format(&numbers);
         let cpus = if plan.cpus.is_empty() { self.cpus } else { &plan.cpus };
         let values = Values::default()
@@ -126,8 +132,8 @@ impl Supervision<'_> {
         let (child, refused) = start(program, &plan).map_err(fault)?;
         let (name, shared, hang_limit) = (words[0].display().to_string(), None, Duration::MAX);
         let (log, instance, command) = (self.log(number), number, shown(&words));
-        let identity = Identity { instance, name, plan, command, log, shared, hang_limit, refused };
-        Ok(Running::new(identity, child))
+        let identity = ProgramIdentity { instance, name, plan, command, log, shared, hang_limit, refused };
+        Ok(RunningProgram::new(identity, child))
     }
 
     fn log(&self, number: usize) -> PathBuf {
@@ -143,7 +149,7 @@ impl Supervision<'_> {
     }
 }
 
-impl Crew {
+impl SupervisedInstances {
     /// Passes a signal on to those that have not ended.
     fn pass_on(&mut self, signal: Signal) {
         for &i in &self.open {

@@ -27,13 +27,13 @@ impl IndexProvider for Provider {
     }
 
     fn find(&self, wanted: &Wanted<'_>) -> Result<Box<dyn IndexSource>, IndexError> {
-        Ok(Box::new(Reference(wanted.reference.to_owned())))
+        Ok(Box::new(NullReference(wanted.reference.to_owned())))
     }
 }
 
-struct Reference(PathBuf);
+struct NullReference(PathBuf);
 
-impl IndexSource for Reference {
+impl IndexSource for NullReference {
     fn file(&self) -> &Path {
         &self.0
     }

@@ -24,18 +24,18 @@ const ENTRIES: usize = 1 << 16;
 
 /// A stretch of one contig, by flat positions.
 #[derive(Clone, Copy)]
-struct Stretch {
+struct ContigStretch {
     start: usize,
     end: usize,
     /// The end of the contig.
     contig_end: usize,
 }
 
-fn stretches(reference: &Reference) -> Vec<Stretch> {
+fn stretches(reference: &Reference) -> Vec<ContigStretch> {
     let starts = &reference.starts().0;
     let contigs = starts.windows(2).map(|w| (w[0], w[1]));
     let split = |(start, contig_end): (usize, usize)| {
-        (start..contig_end).step_by(STRETCH).map(move |start| Stretch {
+        (start..contig_end).step_by(STRETCH).map(move |start| ContigStretch {
             start,
             end: (start + STRETCH).min(contig_end),
             contig_end,
@@ -48,15 +48,15 @@ fn stretches(reference: &Reference) -> Vec<Stretch> {
 fn randstrobes(
     reference: &Reference,
     parameters: &SeedingParameters,
-    stretch: Stretch,
+    stretch: ContigStretch,
     use_each: &mut dyn FnMut(Randstrobe),
 ) {
-    let Stretch { start, end, contig_end } = stretch;
+    let ContigStretch { start, end, contig_end } = stretch;
     let syncmer = &parameters.syncmer;
     // A second strobe starts at most `max_dist` bases behind the first one.
     let beyond = usize::from(parameters.randstrobe.max_dist) + syncmer.k;
     let length = (end + beyond).min(contig_end) - start;
-    let stretch = sequence::Stretch { sequence: &reference.sequence, start, length };
+    let stretch = sequence::SequenceStretch { sequence: &reference.sequence, start, length };
     let syncmers = SyncmerIterator::new(stretch, syncmer.k, syncmer.s, syncmer.t);
     let all = RandstrobeIterator::new(syncmers, parameters.randstrobe.clone());
     for r in all.take_while(|r| start + r.strobe1_pos < end) {
@@ -80,7 +80,7 @@ pub(crate) fn build(reference: &Reference, wanted: &IndexParameters, pool: &Thre
     let parameters = wanted.seeding.clone();
     let bits = wanted.bits.unwrap_or_else(|| parameters.syncmer.pick_bits(&reference.outline));
     let stretches = stretches(reference);
-    let count = |stretch: &Stretch| {
+    let count = |stretch: &ContigStretch| {
         let mut n = 0;
         randstrobes(reference, &parameters, *stretch, &mut |_| n += 1);
         n
@@ -183,7 +183,7 @@ fn occurring(table: &[Randstrobe], start: usize) -> Occurring {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::options::Options;
+    use crate::options::StrobealignOptions;
     use crate::reference::ReferenceBuilder;
     use strobealign::index::StrobemerIndex;
     use strobealign::indexer::make_index;
@@ -220,7 +220,7 @@ mod tests {
             (&[STRETCH + 5, 3000][..], 100, "-u 1 -f=-1"),
         ] {
             let reference = reference(lengths);
-            let parameters = IndexParameters::new(&Options::parse(options).unwrap(), read_length).unwrap();
+            let parameters = IndexParameters::new(&StrobealignOptions::parse(options).unwrap(), read_length).unwrap();
             let pool = pool(3, |_| {}).unwrap();
             let tables = build(&reference, &parameters, &pool).unwrap();
             let bits = tables.bits;

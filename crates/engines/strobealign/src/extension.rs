@@ -3,7 +3,7 @@
 //! `rescue_align`.
 
 use crate::chains::{Chain, Chains};
-use crate::query::Query;
+use crate::query::ReadQuery;
 use crate::reference::Reference;
 use std::fmt::Write;
 use strobealign::aligner::{Aligner, AlignmentInfo, Scores};
@@ -16,7 +16,7 @@ const UNGAPPED: f32 = 0.05;
 
 /// An alignment of a read.
 #[derive(Debug, Clone)]
-pub(crate) struct Placed {
+pub(crate) struct PlacedRead {
     /// Number of the contig, and the first base on it.
     pub(crate) contig: usize,
     pub(crate) start: usize,
@@ -46,7 +46,7 @@ pub(crate) struct Extender<'e> {
 }
 
 /// Where a chain lies on its contig.
-struct Place {
+struct ChainPlace {
     start: usize,
     end: usize,
     contig_length: usize,
@@ -70,11 +70,11 @@ impl<'e> Extender<'e> {
     /// `counts`.
     pub(crate) fn extend(
         &mut self,
-        query: &mut Query,
+        query: &mut ReadQuery,
         chains: &mut Chains,
         position: usize,
         counts: bool,
-    ) -> Option<Placed> {
+    ) -> Option<PlacedRead> {
         let chain = &chains.chains[position];
         let (place, length) = (self.place(chain), query.len());
         let start = place.start.saturating_sub(chain.query.start);
@@ -108,7 +108,13 @@ impl<'e> Extender<'e> {
     }
 
     /// The alignment of a read near the chain of its mate, if they share some bases there.
-    pub(crate) fn rescue(&mut self, query: &mut Query, mate_chain: &Chain, mu: f32, sigma: f32) -> Option<Placed> {
+    pub(crate) fn rescue(
+        &mut self,
+        query: &mut ReadQuery,
+        mate_chain: &Chain,
+        mu: f32,
+        sigma: f32,
+    ) -> Option<PlacedRead> {
         let (place, length) = (self.place(mate_chain), query.len());
         let furthest = (mu + 5.0 * sigma) as usize;
         // At most half of the read overlaps its mate.
@@ -132,10 +138,10 @@ impl<'e> Extender<'e> {
         Some(self.placed(&info, mate_chain, start, length, !mate_chain.is_reverse))
     }
 
-    fn place(&self, chain: &Chain) -> Place {
+    fn place(&self, chain: &Chain) -> ChainPlace {
         let start = chain.reference.start - chain.contig_start;
         let contig_length = self.reference.starts().0[chain.contig + 1] - chain.contig_start;
-        Place { start, end: start + chain.reference.len(), contig_length }
+        ChainPlace { start, end: start + chain.reference.len(), contig_length }
     }
 
     /// Decodes bases of the contig of a chain.
@@ -144,7 +150,7 @@ impl<'e> Extender<'e> {
         self.reference.sequence.decode(flat, &mut self.segment);
     }
 
-    fn ungapped(&self, length: usize, chain: &Chain, start: usize) -> Placed {
+    fn ungapped(&self, length: usize, chain: &Chain, start: usize) -> PlacedRead {
         let (first, end, score) = best_segment(&self.mismatches, length, self.aligner.scores);
         let inside = self.mismatches.iter().copied().filter(|at| (first..end).contains(at));
         let (mut cigar, mut from, mut edit_distance) = (Vec::with_capacity(4), first, 0);
@@ -155,7 +161,7 @@ impl<'e> Extender<'e> {
             edit_distance += 1;
         }
         push_op(&mut cigar, end - from, b'=');
-        Placed {
+        PlacedRead {
             contig: chain.contig,
             start: start + first,
             cigar,
@@ -169,7 +175,7 @@ impl<'e> Extender<'e> {
     }
 
     /// Aligns from anchor to anchor, on the segment of the contig that is decoded, which begins at `start`.
-    fn piecewise(&self, query: &mut Query, chain: &Chain, start: usize, padding: usize) -> Option<AlignmentInfo> {
+    fn piecewise(&self, query: &mut ReadQuery, chain: &Chain, start: usize, padding: usize) -> Option<AlignmentInfo> {
         let (letters, segment, k) = (query.letters(chain.is_reverse), &self.segment, self.k);
         let on_segment = |anchor: &Anchor| {
             let at = anchor.ref_start() - start - chain.contig_start;
@@ -181,8 +187,15 @@ impl<'e> Extender<'e> {
         self.aligner.align_piecewise(letters, segment, &anchors, padding)
     }
 
-    fn placed(&mut self, info: &AlignmentInfo, chain: &Chain, start: usize, length: usize, is_reverse: bool) -> Placed {
-        Placed {
+    fn placed(
+        &mut self,
+        info: &AlignmentInfo,
+        chain: &Chain,
+        start: usize,
+        length: usize,
+        is_reverse: bool,
+    ) -> PlacedRead {
+        PlacedRead {
             contig: chain.contig,
             start: start + info.ref_start,
             clips: [info.query_start, length - info.query_end],

@@ -80,13 +80,13 @@ fn unread(path: &Path, source: std::io::Error) -> IndexFileError {
 }
 
 #[derive(Debug, Serialize, Deserialize)]
-pub(crate) struct Section {
+pub(crate) struct FileSection {
     pub(crate) offset: u64,
     pub(crate) bytes: u64,
     piece_xxh3: Vec<u64>,
 }
 
-impl Section {
+impl FileSection {
     /// The words that it takes in memory. It ends before the file does, or with a whole word.
     fn words(&self) -> usize {
         (self.bytes as usize).div_ceil(size_of::<u64>())
@@ -109,9 +109,9 @@ struct Description {
     bits: u8,
     filter_cutoff: usize,
     contigs: Vec<(String, u64)>,
-    sequence: Section,
-    randstrobes: Section,
-    bucket_starts: Section,
+    sequence: FileSection,
+    randstrobes: FileSection,
+    bucket_starts: FileSection,
 }
 
 /// The name of the index file with these parameters of the reference at `path`.
@@ -170,7 +170,7 @@ struct SectionWriter<'f> {
 }
 
 impl SectionWriter<'_> {
-    fn section(&mut self, bytes: &[u8]) -> Result<Section, IndexFileError> {
+    fn section(&mut self, bytes: &[u8]) -> Result<FileSection, IndexFileError> {
         let offset = self.at.next_multiple_of(PAGE);
         let mut piece_xxh3 = vec![0; bytes.len().div_ceil(PIECE)];
         let pieces = bytes.chunks(PIECE).zip(&mut piece_xxh3).enumerate().collect();
@@ -180,7 +180,7 @@ impl SectionWriter<'_> {
             written.map_err(|source| unwritten(self.path, source))
         })?;
         self.at = offset + bytes.len() as u64;
-        Ok(Section { offset, bytes: bytes.len() as u64, piece_xxh3 })
+        Ok(FileSection { offset, bytes: bytes.len() as u64, piece_xxh3 })
     }
 }
 
@@ -200,7 +200,7 @@ impl Strobealign {
     /// wrong.
     fn write_file(&self, path: &Path, file: &File, reference: &FileId, threads: usize) -> Result<u64, IndexFileError> {
         let unwritten = |source| unwritten(path, source);
-        let placeholder = self.description(reference, |bytes| Section {
+        let placeholder = self.description(reference, |bytes| FileSection {
             offset: u64::MAX,
             bytes: u64::MAX,
             piece_xxh3: vec![u64::MAX; bytes.div_ceil(PIECE)],
@@ -213,7 +213,7 @@ impl Strobealign {
         let randstrobes = writer.section(bytemuck::cast_slice(randstrobes))?;
         let bucket_starts = writer.section(bytemuck::cast_slice(bucket_starts))?;
         let mut sections = [Some(sequence), Some(randstrobes), Some(bucket_starts)].into_iter();
-        let empty = || Section { offset: 0, bytes: 0, piece_xxh3: Vec::new() };
+        let empty = || FileSection { offset: 0, bytes: 0, piece_xxh3: Vec::new() };
         let json = self.description(reference, |_| sections.next().flatten().unwrap_or_else(empty));
         let json = json.map_err(unwritten)?;
         let too_long = |_| unwritten(std::io::Error::other("its contigs have more than 4 GiB of names"));
@@ -227,7 +227,11 @@ impl Strobealign {
         Ok(writer.at)
     }
 
-    fn description(&self, reference: &FileId, mut section: impl FnMut(usize) -> Section) -> std::io::Result<Vec<u8>> {
+    fn description(
+        &self,
+        reference: &FileId,
+        mut section: impl FnMut(usize) -> FileSection,
+    ) -> std::io::Result<Vec<u8>> {
         let description = Description {
             engine: "strobealign".to_owned(),
             engine_version: VERSION.to_owned(),
@@ -278,11 +282,11 @@ impl Strobealign {
         reference: Option<&Path>,
         parameters: &IndexParameters,
         threads: usize,
-        words: impl FnOnce(&Loader, usize) -> Result<Words, IndexFileError>,
+        words: impl FnOnce(&Loader, usize) -> Result<SectionWords, IndexFileError>,
     ) -> Result<Self, IndexFileError> {
         loader.check_reference(reference, threads)?;
         loader.check_parameters(parameters)?;
-        let Words { sequence, randstrobes, bucket_starts } = words(loader, threads)?;
+        let SectionWords { sequence, randstrobes, bucket_starts } = words(loader, threads)?;
         let reference = loader.reference(sequence)?;
         let tables = loader.tables(randstrobes, bucket_starts)?;
         let Description { bits, filter_cutoff, .. } = loader.description;
@@ -297,7 +301,7 @@ fn packed_bytes(bases: usize) -> usize {
 }
 
 /// The sections as they come from a file.
-struct Words {
+struct SectionWords {
     sequence: Vec<u64>,
     randstrobes: Vec<u64>,
     bucket_starts: Vec<u64>,
@@ -368,7 +372,7 @@ impl Loader {
         Ok(Loader { path: path.to_owned(), file, head: [&head[..], &json].concat(), description })
     }
 
-    pub(crate) fn sections(&self) -> [&Section; 3] {
+    pub(crate) fn sections(&self) -> [&FileSection; 3] {
         let Description { sequence, randstrobes, bucket_starts, .. } = &self.description;
         [sequence, randstrobes, bucket_starts]
     }
@@ -389,7 +393,7 @@ impl Loader {
     }
 
     /// Reads piece `i` of a section and checks it.
-    pub(crate) fn read_piece(&self, section: &Section, i: usize, into: &mut [u8]) -> Result<(), IndexFileError> {
+    pub(crate) fn read_piece(&self, section: &FileSection, i: usize, into: &mut [u8]) -> Result<(), IndexFileError> {
         let offset = section.offset + (i * PIECE) as u64;
         let read = self.file.read_exact_at(into, offset);
         read.map_err(|source| self.io(source))?;
@@ -410,7 +414,7 @@ impl Loader {
     }
 
     /// Reads everything. All memory is taken by the calling thread, so it is placed where that one wants it.
-    fn read_words(&self, threads: usize) -> Result<Words, IndexFileError> {
+    fn read_words(&self, threads: usize) -> Result<SectionWords, IndexFileError> {
         // The readers are the first to write it.
         let [mut sequence, mut randstrobes, mut bucket_starts] = [Vec::new(), Vec::new(), Vec::new()];
         let mut all = Vec::new();
@@ -419,14 +423,14 @@ impl Loader {
             all.extend(section_pieces(section, words));
         }
         share(all, threads, |(section, i, piece)| self.read_piece(section, i, piece))?;
-        Ok(Words { sequence, randstrobes, bucket_starts })
+        Ok(SectionWords { sequence, randstrobes, bucket_starts })
     }
 
     /// Maps everything. The pages are asked for by all threads, so that nobody has to wait for one when reads are
     /// aligned.
-    fn map_words(&self, threads: usize) -> Result<Words, IndexFileError> {
+    fn map_words(&self, threads: usize) -> Result<SectionWords, IndexFileError> {
         let [sequence, randstrobes, bucket_starts] = self.sections().map(|section| self.map(section));
-        let words = Words { sequence: sequence?, randstrobes: randstrobes?, bucket_starts: bucket_starts? };
+        let words = SectionWords { sequence: sequence?, randstrobes: randstrobes?, bucket_starts: bucket_starts? };
         let pieces = [&words.sequence, &words.randstrobes, &words.bucket_starts].map(|words| words.chunks(PIECE));
         share(pieces.into_iter().flatten().collect(), threads, |words: &[u64]| {
             words.iter().step_by(LEAST_PAGE / size_of::<u64>()).for_each(|word| {
@@ -438,7 +442,7 @@ impl Loader {
     }
 
     /// A section as a mapping, or, where it is too small for one, read.
-    fn map(&self, section: &Section) -> Result<Vec<u64>, IndexFileError> {
+    fn map(&self, section: &FileSection) -> Result<Vec<u64>, IndexFileError> {
         match mapped(&self.file, section.offset, section.words()) {
             Err(error) if error.kind() == ErrorKind::Unsupported => {}
             other => return other.map_err(|source| self.io(source)),
@@ -483,9 +487,9 @@ impl Loader {
 
 /// The pieces of the memory of a section, with their numbers.
 fn section_pieces<'s>(
-    section: &'s Section,
+    section: &'s FileSection,
     words: &'s mut [u64],
-) -> impl Iterator<Item = (&'s Section, usize, &'s mut [u8])> {
+) -> impl Iterator<Item = (&'s FileSection, usize, &'s mut [u8])> {
     // The last word of the reference may be cut off.
     let bytes = &mut bytemuck::cast_slice_mut::<u64, u8>(words)[..section.bytes as usize];
     bytes.chunks_mut(PIECE).enumerate().map(move |(i, piece)| (section, i, piece))
@@ -495,7 +499,7 @@ fn section_pieces<'s>(
 mod tests {
     use super::*;
     use crate::ReferenceBuilder;
-    use crate::options::Options;
+    use crate::options::StrobealignOptions;
     use zerohop_model::engine::Engine;
 
     fn engine(length: usize) -> Strobealign {
@@ -511,7 +515,7 @@ mod tests {
     }
 
     fn with(options: &str) -> IndexParameters {
-        IndexParameters::new(&Options::parse(options).unwrap(), 150).unwrap()
+        IndexParameters::new(&StrobealignOptions::parse(options).unwrap(), 150).unwrap()
     }
 
     fn same(one: &Strobealign, other: &Strobealign) {

@@ -21,7 +21,7 @@ const MOST_FREQUENT_IN_STRETCH: usize = 10_000;
 const NONE: usize = usize::MAX;
 
 /// A seed that the index has.
-struct Hit {
+struct SeedHit {
     /// Which seed.
     seed: usize,
     /// The first entry of the index with its hash or, if `is_partial`, with that of its first strobe.
@@ -40,7 +40,7 @@ pub(crate) struct Finder<'e> {
     partial_is_in_bucket: bool,
     /// For each orientation and seed, the first entry with its hash.
     full: [Vec<usize>; 2],
-    hits: Vec<Hit>,
+    hits: Vec<SeedHit>,
     counts: Vec<(usize, usize)>,
 }
 
@@ -104,7 +104,7 @@ impl<'e> Finder<'e> {
                     NONE => {}
                     entry => {
                         let is_filtered = self.occurs_too_often(randstrobe, entry);
-                        self.hits.push(Hit { seed, entry, is_partial: false, is_filtered });
+                        self.hits.push(SeedHit { seed, entry, is_partial: false, is_filtered });
                     }
                 }
             }
@@ -129,7 +129,7 @@ impl<'e> Finder<'e> {
         let further = entry.saturating_add(*filter_cutoff);
         // What lies in another bucket is not looked at where it must have another hash: it is not in the cache.
         let is_filtered = (further < bucket.end || !self.partial_is_in_bucket) && is_equal(further);
-        self.hits.push(Hit { seed, entry, is_partial: true, is_filtered });
+        self.hits.push(SeedHit { seed, entry, is_partial: true, is_filtered });
     }
 
     /// Whether a hash occurs more often than it may, both of its orientations counted. `entry` is the first with it.
@@ -195,7 +195,7 @@ impl<'e> Finder<'e> {
         }
     }
 
-    fn count(&self, randstrobe: &QueryRandstrobe, hit: &Hit) -> usize {
+    fn count(&self, randstrobe: &QueryRandstrobe, hit: &SeedHit) -> usize {
         let tables = self.tables;
         let equal = |hash: u64, mask: u64| {
             let (bucket, hash) = (tables.bucket(hash), hash & mask & REF_RANDSTROBE_HASH_MASK);

@@ -1,7 +1,8 @@
 //! [strobealign](https://github.com/ksahlin/strobealign) 0.19.1 (Sahlin 2022, MIT) as an embedded engine.
 //!
-//! Its records are those of the strobealign program with the same [`Options`], byte for byte, because the input is cut
-//! where the program cuts it ([`Cut`]) and each chunk starts with the same random numbers. The path of a read:
+//! Its records are those of the strobealign program with the same [`StrobealignOptions`], byte for byte, because the
+//! input is cut where the program cuts it ([`Cut`]) and each chunk starts with the same random numbers. The path of a
+//! read:
 //!
 //! 1. Its seeds, pairs of strobes, are made (`seeds`), some fragments ahead of it.
 //! 2. They are looked up in the index (`tables`, `hits`), whose cache lines were prefetched, and become anchors.
@@ -43,7 +44,7 @@ mod tables;
 mod twin;
 mod wide;
 
-pub use options::{Options, OptionsError};
+pub use options::{StrobealignOptions, StrobealignOptionsError};
 pub use parameters::IndexParameters;
 pub use provider::Provider;
 pub use reference::{Reference, ReferenceBuilder};
@@ -72,7 +73,7 @@ pub struct Strobealign {
     reference: Reference,
     parameters: IndexParameters,
     tables: Tables,
-    options: Options,
+    options: StrobealignOptions,
     /// Those of the options that say where alignments are looked for.
     mapping: MappingParameters,
 }
@@ -117,14 +118,14 @@ impl Strobealign {
     }
 
     fn assemble(reference: Reference, parameters: IndexParameters, tables: Tables) -> Self {
-        let options = Options::default();
+        let options = StrobealignOptions::default();
         let mapping = options.mapping();
         Strobealign { reference, parameters, tables, options, mapping }
     }
 
     /// The same, which maps with these options. The index stays as it is: they should be those that it was made for.
     #[must_use]
-    pub fn with_options(self, options: Options) -> Self {
+    pub fn with_options(self, options: StrobealignOptions) -> Self {
         let mapping = options.mapping();
         Strobealign { options, mapping, ..self }
     }

@@ -11,7 +11,7 @@
 use crate::Strobealign;
 use crate::chains::{Chainer, Chains};
 use crate::hits::Finder;
-use crate::modes::{Chained, Mode, State};
+use crate::modes::{Chained, ChunkState, WorkerMode};
 use crate::seeds::Seeds;
 use crate::sequence::BASES_PER_WORD;
 use crate::tables::prefetch;
@@ -39,7 +39,7 @@ struct PreparedRead {
 
 /// What is known of a fragment.
 #[derive(Default)]
-struct Prepared {
+struct PreparedFragment {
     /// 1, or 2 of a pair.
     reads: usize,
     read: [PreparedRead; 2],
@@ -51,9 +51,9 @@ struct Pipeline<'e> {
     seeder: WideSeeder,
     chainer: Chainer<'e>,
     /// The fragments that come next, in order: at the end those whose seeds were just made.
-    ahead: VecDeque<Prepared>,
+    ahead: VecDeque<PreparedFragment>,
     /// Those that are used up: their memory is used again.
-    spare: Vec<Prepared>,
+    spare: Vec<PreparedFragment>,
 }
 
 impl<'e> Pipeline<'e> {
@@ -74,7 +74,7 @@ impl<'e> Pipeline<'e> {
     }
 
     /// Fragment `i`, which is next; those behind it move on by a stage.
-    fn next(&mut self, chunk: &Chunk, i: usize) -> Option<Prepared> {
+    fn next(&mut self, chunk: &Chunk, i: usize) -> Option<PreparedFragment> {
         self.step(chunk, i + STAGES, 0);
         self.ahead.pop_front()
     }
@@ -136,19 +136,19 @@ impl<'e> Pipeline<'e> {
 /// One worker with what it makes of chains.
 pub(crate) struct StrobealignMapper<'e> {
     pipeline: Pipeline<'e>,
-    mode: Mode<'e>,
+    mode: WorkerMode<'e>,
 }
 
 impl<'e> StrobealignMapper<'e> {
     pub(crate) fn new(engine: &'e Strobealign) -> Self {
-        StrobealignMapper { pipeline: Pipeline::new(engine), mode: Mode::new(engine) }
+        StrobealignMapper { pipeline: Pipeline::new(engine), mode: WorkerMode::new(engine) }
     }
 
     fn map_one(
         &mut self,
         fragment: &Fragment<'_>,
-        prepared: &mut Prepared,
-        state: &mut State,
+        prepared: &mut PreparedFragment,
+        state: &mut ChunkState,
         out: &mut Alignments,
     ) -> Result<(), Error> {
         for read in &mut prepared.read[..prepared.reads] {
@@ -162,7 +162,7 @@ impl<'e> StrobealignMapper<'e> {
 
 impl Mapper for StrobealignMapper<'_> {
     fn map(&mut self, chunk: &Chunk, out: &mut Alignments) -> Result<(), Error> {
-        let mut state = State::of_chunk();
+        let mut state = ChunkState::of_chunk();
         self.pipeline.begin(chunk);
         for (i, fragment) in chunk.fragments().enumerate() {
             let Some(mut prepared) = self.pipeline.next(chunk, i) else { break };

@@ -4,7 +4,7 @@ use crate::Strobealign;
 use crate::chains::{Chain, Chains};
 use crate::extension::Extender;
 use crate::pairs::{self, Pair};
-use crate::query::Query;
+use crate::query::ReadQuery;
 use crate::records::{Recorder, Style};
 use crate::single;
 use fastrand::Rng;
@@ -22,15 +22,15 @@ use zerohop_model::index::Product;
 use zerohop_model::record::UNMAPPED;
 
 /// What the reads of a fragment share with those before them in the chunk.
-pub(crate) struct State {
+pub(crate) struct ChunkState {
     rng: Rng,
     insert_sizes: InsertSizeDistribution,
 }
 
-impl State {
+impl ChunkState {
     /// The program starts each chunk with the same random numbers and with nothing known of insert sizes.
     pub(crate) fn of_chunk() -> Self {
-        State { rng: Rng::with_seed(0), insert_sizes: InsertSizeDistribution::new() }
+        ChunkState { rng: Rng::with_seed(0), insert_sizes: InsertSizeDistribution::new() }
     }
 
     pub(crate) fn rng(&mut self) -> &mut Rng {
@@ -45,19 +45,19 @@ pub(crate) struct Chained<'c> {
 }
 
 /// What one worker makes of chains.
-pub(crate) enum Mode<'e> {
+pub(crate) enum WorkerMode<'e> {
     Align(Box<Align<'e>>),
     Paf,
     /// A number for each contig, 0 between two fragments.
     Abundances(Vec<f64>),
 }
 
-impl<'e> Mode<'e> {
+impl<'e> WorkerMode<'e> {
     pub(crate) fn new(engine: &'e Strobealign) -> Self {
         match engine.options.product {
-            Product::Records => Mode::Align(Box::new(Align::new(engine))),
-            Product::Paf => Mode::Paf,
-            Product::Abundances => Mode::Abundances(vec![0.0; engine.reference.contigs.len()]),
+            Product::Records => WorkerMode::Align(Box::new(Align::new(engine))),
+            Product::Paf => WorkerMode::Paf,
+            Product::Abundances => WorkerMode::Abundances(vec![0.0; engine.reference.contigs.len()]),
         }
     }
 
@@ -69,16 +69,16 @@ impl<'e> Mode<'e> {
         &mut self,
         engine: &Strobealign,
         chained: Chained<'_>,
-        state: &mut State,
+        state: &mut ChunkState,
         out: &mut Alignments,
     ) -> Result<(), Error> {
         match self {
-            Mode::Align(align) => {
+            WorkerMode::Align(align) => {
                 align.add(engine, chained, state, out);
                 Ok(())
             }
-            Mode::Paf => add_paf(engine, chained, state, out),
-            Mode::Abundances(sums) => {
+            WorkerMode::Paf => add_paf(engine, chained, state, out),
+            WorkerMode::Abundances(sums) => {
                 add_weights(engine, chained, state, sums, out);
                 Ok(())
             }
@@ -88,7 +88,7 @@ impl<'e> Mode<'e> {
 
 /// What base-level alignment takes.
 pub(crate) struct Align<'e> {
-    queries: [Query; 2],
+    queries: [ReadQuery; 2],
     extender: Extender<'e>,
     recorder: Recorder,
 }
@@ -108,9 +108,9 @@ impl<'e> Align<'e> {
         }
     }
 
-    fn add(&mut self, engine: &Strobealign, chained: Chained<'_>, state: &mut State, out: &mut Alignments) {
+    fn add(&mut self, engine: &Strobealign, chained: Chained<'_>, state: &mut ChunkState, out: &mut Alignments) {
         let (Align { queries, extender, recorder }, Chained { fragment, chains }) = (self, chained);
-        let State { rng, insert_sizes } = state;
+        let ChunkState { rng, insert_sizes } = state;
         queries[0].set(fragment.first.seq);
         match fragment.mate {
             None => single::align(&mut queries[0], chains[0], extender, &engine.mapping, rng, recorder, out),
@@ -146,7 +146,12 @@ fn as_theirs(chains: &Chains) -> Vec<strobealign::chain::Chain> {
 }
 
 /// Lines of PAF: of a read that no chain is of there is none.
-fn add_paf(engine: &Strobealign, chained: Chained<'_>, state: &mut State, out: &mut Alignments) -> Result<(), Error> {
+fn add_paf(
+    engine: &Strobealign,
+    chained: Chained<'_>,
+    state: &mut ChunkState,
+    out: &mut Alignments,
+) -> Result<(), Error> {
     note_mapped(&chained, out);
     let Chained { fragment, chains } = chained;
     let (first, outline) = (record_of(fragment.first.seq), &engine.reference.outline);
@@ -186,7 +191,13 @@ fn push_paf(engine: &Strobealign, name: &[u8], mut line: PafRecord, out: &mut Al
 }
 
 /// Adds what the reads of a fragment add to the contigs.
-fn add_weights(engine: &Strobealign, chained: Chained<'_>, state: &mut State, sums: &mut [f64], out: &mut Alignments) {
+fn add_weights(
+    engine: &Strobealign,
+    chained: Chained<'_>,
+    state: &mut ChunkState,
+    sums: &mut [f64],
+    out: &mut Alignments,
+) {
     note_mapped(&chained, out);
     let Chained { fragment, chains } = chained;
     let (first, outline) = (record_of(fragment.first.seq), &engine.reference.outline);

@@ -73,7 +73,7 @@ const ELSEWHERE: [(&str, &str); 17] = [
 
 /// What the user asked for, with strobealign's defaults.
 #[derive(Debug, Clone)]
-pub struct Options {
+pub struct StrobealignOptions {
     /// What is made of the reads: records, PAF (`-x`) or abundances (`--aemb`).
     pub product: Product,
     /// Whether the header has no line (@PG) of strobealign (`--no-PG`).
@@ -89,7 +89,7 @@ pub struct Options {
     pub(crate) use_ssw: bool,
     pub(crate) bandwidth: usize,
     pub(crate) seeding: Seeding,
-    pub(crate) search: Search,
+    pub(crate) search: AlignmentSearch,
     /// `-H --gd --gl --vp --sg --mw --mr`.
     pub(crate) chaining: ChainingParameters,
 }
@@ -114,7 +114,7 @@ pub(crate) struct Seeding {
 
 /// `-N --st --mcs -S -M -R`: where alignments are looked for, and which are written.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Search {
+pub(crate) struct AlignmentSearch {
     pub(crate) max_secondary: usize,
     pub(crate) secondary_threshold: f32,
     pub(crate) mcs_strategy: McsStrategy,
@@ -123,7 +123,7 @@ pub(crate) struct Search {
     pub(crate) rescue_distance: usize,
 }
 
-impl Default for Options {
+impl Default for StrobealignOptions {
     fn default() -> Self {
         let seeding = Seeding {
             noisy: false,
@@ -138,7 +138,7 @@ impl Default for Options {
             filter_fraction: FILTER_FRACTION,
         };
         let theirs = MappingParameters::default();
-        let search = Search {
+        let search = AlignmentSearch {
             max_secondary: theirs.max_secondary,
             secondary_threshold: theirs.secondary_threshold,
             mcs_strategy: theirs.mcs_strategy,
@@ -146,7 +146,7 @@ impl Default for Options {
             max_tries: theirs.max_tries,
             rescue_distance: theirs.rescue_distance,
         };
-        Options {
+        StrobealignOptions {
             product: Product::Records,
             no_pg: false,
             only_mapped: false,
@@ -165,41 +165,43 @@ impl Default for Options {
 /// Why options cannot be had.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("--engine-args: {0}")]
-pub struct OptionsError(pub(crate) String);
+pub struct StrobealignOptionsError(pub(crate) String);
 
-impl Options {
+impl StrobealignOptions {
     /// Reads what the user wrote, as a shell and clap take it apart.
     ///
     /// ```
-    /// use zerohop_engine_strobealign::Options;
-    /// assert!(Options::parse("-k 22 --aux-len=18 -N5 --no-PG")?.no_pg);
-    /// assert!(Options::parse("-t 8").unwrap_err().to_string().contains("use -t of zerohop"));
-    /// # Ok::<_, zerohop_engine_strobealign::OptionsError>(())
+    /// use zerohop_engine_strobealign::StrobealignOptions;
+    /// assert!(StrobealignOptions::parse("-k 22 --aux-len=18 -N5 --no-PG")?.no_pg);
+    /// assert!(StrobealignOptions::parse("-t 8").unwrap_err().to_string().contains("use -t of zerohop"));
+    /// # Ok::<_, zerohop_engine_strobealign::StrobealignOptionsError>(())
     /// ```
     ///
     /// # Errors
     /// What cannot be had, by name; values that strobealign does not take; scores that its aligner cannot use.
-    pub fn parse(text: &str) -> Result<Self, OptionsError> {
-        let words = shlex::split(text).ok_or_else(|| OptionsError(format!("a quote in '{text}' is not closed")))?;
-        let (mut options, mut seen) = (Options::default(), Vec::new());
+    pub fn parse(text: &str) -> Result<Self, StrobealignOptionsError> {
+        let words =
+            shlex::split(text).ok_or_else(|| StrobealignOptionsError(format!("a quote in '{text}' is not closed")))?;
+        let (mut options, mut seen) = (StrobealignOptions::default(), Vec::new());
         for (name, value) in given(&words)? {
             if seen.contains(&name) {
-                return Err(OptionsError(format!("{name} is there twice")));
+                return Err(StrobealignOptionsError(format!("{name} is there twice")));
             }
             seen.push(name);
             options.set(name, &value)?;
         }
         if seen.contains(&"-x") && seen.contains(&"--aemb") {
-            return Err(OptionsError("-x and --aemb cannot be given together".to_owned()));
+            return Err(StrobealignOptionsError("-x and --aemb cannot be given together".to_owned()));
         }
         // Only the piecewise aligner has bounds.
         if !options.use_ssw {
-            check_scores(options.scores).map_err(|error| OptionsError(format!("invalid scoring scheme: {error}")))?;
+            check_scores(options.scores)
+                .map_err(|error| StrobealignOptionsError(format!("invalid scoring scheme: {error}")))?;
         }
         Ok(options)
     }
 
-    fn set(&mut self, name: &str, value: &str) -> Result<(), OptionsError> {
+    fn set(&mut self, name: &str, value: &str) -> Result<(), StrobealignOptionsError> {
         match name {
             "-x" => self.product = Product::Paf,
             "--aemb" => self.product = Product::Abundances,
@@ -227,8 +229,14 @@ impl Options {
 
     /// What strobealign's functions take.
     pub(crate) fn mapping(&self) -> MappingParameters {
-        let Search { max_secondary, secondary_threshold, mcs_strategy, dropoff_threshold, max_tries, rescue_distance } =
-            self.search;
+        let AlignmentSearch {
+            max_secondary,
+            secondary_threshold,
+            mcs_strategy,
+            dropoff_threshold,
+            max_tries,
+            rescue_distance,
+        } = self.search;
         MappingParameters {
             max_secondary,
             secondary_threshold,
@@ -243,10 +251,10 @@ impl Options {
 }
 
 impl Seeding {
-    fn set(&mut self, name: &str, value: &str) -> Result<(), OptionsError> {
+    fn set(&mut self, name: &str, value: &str) -> Result<(), StrobealignOptionsError> {
         match name {
             "-P" if value == "noisy" => self.noisy = true,
-            "-P" => return Err(OptionsError(format!("-P {value}: there is noisy"))),
+            "-P" => return Err(StrobealignOptionsError(format!("-P {value}: there is noisy"))),
             // strobealign takes 32, too, but its k-mers of 32 bases are all the same.
             "-k" => self.k = Some(within(name, value, 8, 31)?),
             "-s" => self.s = Some(within(name, value, 1, 31)?),
@@ -263,8 +271,8 @@ impl Seeding {
     }
 }
 
-impl Search {
-    fn set(&mut self, name: &str, value: &str) -> Result<(), OptionsError> {
+impl AlignmentSearch {
+    fn set(&mut self, name: &str, value: &str) -> Result<(), StrobealignOptionsError> {
         match name {
             // Less than 0: no limit.
             "-N" => self.max_secondary = usize::try_from(number::<i64>(name, value)?).unwrap_or(usize::MAX),
@@ -279,7 +287,7 @@ impl Search {
     }
 }
 
-fn set_chaining(chaining: &mut ChainingParameters, name: &str, value: &str) -> Result<(), OptionsError> {
+fn set_chaining(chaining: &mut ChainingParameters, name: &str, value: &str) -> Result<(), StrobealignOptionsError> {
     match name {
         "-H" => chaining.max_lookback = number(name, value)?,
         "--gd" => chaining.diag_diff_penalty = finite(name, value)?,
@@ -294,7 +302,7 @@ fn set_chaining(chaining: &mut ChainingParameters, name: &str, value: &str) -> R
 }
 
 /// The options in the words, by their names, with their values.
-fn given(words: &[String]) -> Result<Vec<(&'static str, String)>, OptionsError> {
+fn given(words: &[String]) -> Result<Vec<(&'static str, String)>, StrobealignOptionsError> {
     let (mut found, mut words) = (Vec::new(), words.iter());
     while let Some(word) = words.next() {
         let (mut name, mut rest) = match word.strip_prefix("--") {
@@ -307,7 +315,9 @@ fn given(words: &[String]) -> Result<Vec<(&'static str, String)>, OptionsError> 
                 // More letters may stand behind it.
                 match rest {
                     None => break,
-                    Some(_) if flag.starts_with("--") => return Err(OptionsError(format!("{flag} takes no value"))),
+                    Some(_) if flag.starts_with("--") => {
+                        return Err(StrobealignOptionsError(format!("{flag} takes no value")));
+                    }
                     Some(more) => (name, rest) = after_flag(more).ok_or_else(|| unknown(word))?,
                 }
                 continue;
@@ -344,36 +354,36 @@ fn is_value(name: &str, word: &str) -> bool {
     !word.starts_with('-') || word == "-" || name == "-N" && word.parse::<f64>().is_ok()
 }
 
-fn unknown(word: &str) -> OptionsError {
-    OptionsError(format!("'{word}' is no option of strobealign"))
+fn unknown(word: &str) -> StrobealignOptionsError {
+    StrobealignOptionsError(format!("'{word}' is no option of strobealign"))
 }
 
-fn missing(name: &str) -> OptionsError {
-    OptionsError(format!("{name} needs a value"))
+fn missing(name: &str) -> StrobealignOptionsError {
+    StrobealignOptionsError(format!("{name} needs a value"))
 }
 
-fn refused(name: &str) -> OptionsError {
+fn refused(name: &str) -> StrobealignOptionsError {
     match ELSEWHERE.iter().find(|(other, _)| *other == name) {
-        Some((_, instead)) => OptionsError(format!("{name} cannot be given here: {instead}")),
+        Some((_, instead)) => StrobealignOptionsError(format!("{name} cannot be given here: {instead}")),
         None => unknown(name),
     }
 }
 
-fn wrong(name: &str, value: &str) -> OptionsError {
-    OptionsError(format!("{name} {value}: that is no value for {name}"))
+fn wrong(name: &str, value: &str) -> StrobealignOptionsError {
+    StrobealignOptionsError(format!("{name} {value}: that is no value for {name}"))
 }
 
-fn number<T: FromStr>(name: &str, value: &str) -> Result<T, OptionsError> {
+fn number<T: FromStr>(name: &str, value: &str) -> Result<T, StrobealignOptionsError> {
     value.parse().map_err(|_| wrong(name, value))
 }
 
 /// A number that is one: strobealign takes infinity and NaN, too, and stops where it compares scores.
-fn finite<T: FromStr + Into<f64> + Copy>(name: &str, value: &str) -> Result<T, OptionsError> {
+fn finite<T: FromStr + Into<f64> + Copy>(name: &str, value: &str) -> Result<T, StrobealignOptionsError> {
     let parsed: T = number(name, value)?;
     if parsed.into().is_finite() { Ok(parsed) } else { Err(wrong(name, value)) }
 }
 
-fn within<T>(name: &str, value: &str, least: T, most: T) -> Result<T, OptionsError>
+fn within<T>(name: &str, value: &str, least: T, most: T) -> Result<T, StrobealignOptionsError>
 where
     T: FromStr + PartialOrd + std::fmt::Display,
 {
@@ -381,16 +391,20 @@ where
     if (&least..=&most).contains(&&parsed) {
         return Ok(parsed);
     }
-    Err(OptionsError(format!("{name} {value}: it must be {least} to {most}")))
+    Err(StrobealignOptionsError(format!("{name} {value}: it must be {least} to {most}")))
 }
 
-fn strategy(value: &str) -> Result<McsStrategy, OptionsError> {
+fn strategy(value: &str) -> Result<McsStrategy, StrobealignOptionsError> {
     Ok(match value {
         "always" => McsStrategy::Always,
         "rescue" => McsStrategy::Rescue,
         "off" => McsStrategy::Off,
         "first-strobe" => McsStrategy::FirstStrobe,
-        _ => return Err(OptionsError(format!("--mcs {value}: there is always, rescue, off and first-strobe"))),
+        _ => {
+            return Err(StrobealignOptionsError(format!(
+                "--mcs {value}: there is always, rescue, off and first-strobe"
+            )));
+        }
     })
 }
 
@@ -398,8 +412,8 @@ fn strategy(value: &str) -> Result<McsStrategy, OptionsError> {
 mod tests {
     use super::*;
 
-    fn parsed(text: &str) -> Options {
-        Options::parse(text).unwrap()
+    fn parsed(text: &str) -> StrobealignOptions {
+        StrobealignOptions::parse(text).unwrap()
     }
 
     #[test]
@@ -410,7 +424,7 @@ mod tests {
         assert!(parsed("-Ux").only_mapped && parsed("-xU").product == Product::Paf);
         assert_eq!(parsed("--aux-len=18").seeding.aux_len, 18);
         assert_eq!(parsed("--aux-len 18").seeding.aux_len, 18);
-        let default = format!("{:?}", Options::default());
+        let default = format!("{:?}", StrobealignOptions::default());
         assert_eq!(format!("{:?}", parsed("")), default);
     }
 
@@ -435,7 +449,7 @@ mod tests {
         };
         assert_eq!(seeding, wanted);
         let search = parsed("-N 3 --st 0.5 --mcs rescue -S 0.25 -M 7 -R 0").search;
-        let wanted = Search {
+        let wanted = AlignmentSearch {
             max_secondary: 3,
             secondary_threshold: 0.5,
             mcs_strategy: McsStrategy::Rescue,
@@ -500,8 +514,12 @@ mod tests {
             ("--eq", &format!("'--eq' {is_nothing}")),
             ("-\u{e9}3", &format!("'-\u{e9}' {is_nothing}")),
         ] {
-            assert_eq!(Options::parse(text).unwrap_err().to_string(), format!("--engine-args: {said}"), "{text}");
+            assert_eq!(
+                StrobealignOptions::parse(text).unwrap_err().to_string(),
+                format!("--engine-args: {said}"),
+                "{text}"
+            );
         }
-        assert!(Options::parse("--ssw -O 1 -E 2").is_ok(), "only the piecewise aligner has bounds");
+        assert!(StrobealignOptions::parse("--ssw -O 1 -E 2").is_ok(), "only the piecewise aligner has bounds");
     }
 }

@@ -1,9 +1,9 @@
 //! The alignments of a pair: strobealign's `align_paired_end_read`, with its scores and its random choices.
 
 use crate::chains::{Chain, Chains};
-use crate::extension::{Extender, Placed};
-use crate::query::Query;
-use crate::records::{Details, Rank, Recorder, Shown};
+use crate::extension::{Extender, PlacedRead};
+use crate::query::ReadQuery;
+use crate::records::{AlignmentRank, Details, Recorder, ShownRead};
 use fastrand::Rng;
 use std::cmp::Ordering;
 use strobealign::insertsize::InsertSizeDistribution;
@@ -21,7 +21,7 @@ const APART: f64 = 20.0;
 
 /// The two reads of a pair, with their chains.
 pub(crate) struct Pair<'p> {
-    pub(crate) queries: &'p mut [Query; 2],
+    pub(crate) queries: &'p mut [ReadQuery; 2],
     pub(crate) chains: [&'p mut Chains; 2],
 }
 
@@ -59,12 +59,12 @@ pub(crate) fn align(
             insert_sizes.update(placed[0].start.abs_diff(placed[1].start));
         }
         let mapqs = aligner.mapqs_of_chains();
-        let show = |i: usize| Shown {
+        let show = |i: usize| ShownRead {
             placed: Some(&placed[i]),
             mapq: mapqs[i],
             details: Details { best: 1, ..aligner.details[i] },
         };
-        return recorder.pair([show(0), show(1)], status, Rank::Primary, out);
+        return recorder.pair([show(0), show(1)], status, AlignmentRank::Primary, out);
     }
     let mut scored = aligner.search();
     scored.sort_by(|a, b| b.score.partial_cmp(&a.score).unwrap_or(Ordering::Equal));
@@ -84,13 +84,13 @@ struct PairAligner<'p, 'e> {
     mapping: &'p MappingParameters,
     inserts: Inserts,
     /// All alignments that were found.
-    all: Vec<Placed>,
+    all: Vec<PlacedRead>,
     details: [Details; 2],
 }
 
 impl PairAligner<'_, '_> {
     /// The usual case: each read has one chain that is clearly the best, and they lie as a pair does.
-    fn as_unique_pair(&mut self) -> Option<[Placed; 2]> {
+    fn as_unique_pair(&mut self) -> Option<[PlacedRead; 2]> {
         let [first, second] = self.pair.chains.each_ref().map(|chains| &chains.chains[..]);
         let dropoff = self.mapping.dropoff_threshold;
         let is_clear = |chains: &[Chain]| match chains {
@@ -136,7 +136,7 @@ impl PairAligner<'_, '_> {
         self.keep(placed)
     }
 
-    fn keep(&mut self, placed: Option<Placed>) -> Option<usize> {
+    fn keep(&mut self, placed: Option<PlacedRead>) -> Option<usize> {
         self.all.push(placed?);
         Some(self.all.len() - 1)
     }
@@ -167,7 +167,7 @@ impl PairAligner<'_, '_> {
         scored
     }
 
-    fn score_of_rescued(&self, own: &Placed, mate: Option<&Placed>) -> f64 {
+    fn score_of_rescued(&self, own: &PlacedRead, mate: Option<&PlacedRead>) -> f64 {
         let Inserts { mu, sigma } = self.inserts;
         let Some(mate) = mate else { return f64::from(own.score) - 10.0 };
         let (distance, score) = (own.start.abs_diff(mate.start) as f32, (own.score + mate.score) as f32);
@@ -241,10 +241,10 @@ impl PairAligner<'_, '_> {
         }
     }
 
-    fn score_of_pair(&self, first: &Placed, second: &Placed) -> f64 {
+    fn score_of_pair(&self, first: &PlacedRead, second: &PlacedRead) -> f64 {
         let Inserts { mu, sigma } = self.inserts;
         let furthest = (mu + 10.0 * sigma) as usize;
-        let faces = |left: &Placed, right: &Placed| {
+        let faces = |left: &PlacedRead, right: &PlacedRead| {
             right.is_reverse
                 && !left.is_reverse
                 && right.start.checked_sub(left.start).is_some_and(|distance| distance < furthest)
@@ -283,21 +283,21 @@ impl PairAligner<'_, '_> {
 
     fn record(&self, scored: &[Scored], mapqs: [u8; 2], recorder: &mut Recorder, out: &mut Alignments) {
         let show = |placed: [Option<usize>; 2]| {
-            [0, 1].map(|i| Shown {
+            [0, 1].map(|i| ShownRead {
                 placed: placed[i].map(|at| &self.all[at]),
                 mapq: mapqs[i],
                 details: self.details[i],
             })
         };
         let Some((best, others)) = scored.split_first() else {
-            return recorder.pair(show([None; 2]), false, Rank::Primary, out);
+            return recorder.pair(show([None; 2]), false, AlignmentRank::Primary, out);
         };
-        recorder.pair(show(best.placed), self.is_proper(best), Rank::Primary, out);
+        recorder.pair(show(best.placed), self.is_proper(best), AlignmentRank::Primary, out);
         // Scores can be negative.
         let most_below = (1.0 - f64::from(self.mapping.secondary_threshold)) * best.score.abs();
         let good = others.iter().take_while(|other| best.score - other.score <= most_below);
         for other in good.take(self.mapping.max_secondary) {
-            recorder.pair(show(other.placed), self.is_proper(other), Rank::Secondary, out);
+            recorder.pair(show(other.placed), self.is_proper(other), AlignmentRank::Secondary, out);
         }
     }
 }
@@ -354,7 +354,7 @@ fn is_proper_pair_of_chains(first: &Chain, second: &Chain, Inserts { mu, sigma }
 }
 
 /// Whether two alignments face each other on one contig, about as far apart as mates are.
-fn is_proper(first: &Placed, second: &Placed, Inserts { mu, sigma }: Inserts) -> bool {
+fn is_proper(first: &PlacedRead, second: &PlacedRead, Inserts { mu, sigma }: Inserts) -> bool {
     let faces = match (first.is_reverse, second.is_reverse) {
         (false, true) => first.start <= second.start,
         (true, false) => second.start <= first.start,

@@ -1,7 +1,7 @@
 //! What an index depends on besides the reference: it is in the name of its file, and in its description.
 
 use crate::canonical_read_length;
-use crate::options::{FILTER_FRACTION, Options, OptionsError, Seeding};
+use crate::options::{FILTER_FRACTION, Seeding, StrobealignOptions, StrobealignOptionsError};
 use strobealign::seeding::{DEFAULT_AUX_LEN, InvalidSeedingParameter, Profile, SeedingParameters};
 
 /// The parameters of an index.
@@ -27,7 +27,7 @@ impl IndexParameters {
     ///
     /// # Errors
     /// Lengths and windows that do not fit together.
-    pub fn new(options: &Options, mean_read_length: usize) -> Result<Self, OptionsError> {
+    pub fn new(options: &StrobealignOptions, mean_read_length: usize) -> Result<Self, StrobealignOptionsError> {
         let Seeding { noisy, k, s, window_start, window_end, .. } = options.seeding;
         let Seeding { max_seed_length, bit_count, aux_len, bits, filter_fraction, .. } = options.seeding;
         let of_reads = Self::of_reads(mean_read_length);
@@ -111,8 +111,8 @@ fn furthest(profile: Profile, read_length: Option<usize>, k: usize) -> usize {
     changed.map_or(read_length.unwrap_or_default(), |seeding| usize::from(seeding.randstrobe.max_dist))
 }
 
-fn unfit(what: &str) -> OptionsError {
-    OptionsError(what.to_owned())
+fn unfit(what: &str) -> StrobealignOptionsError {
+    StrobealignOptionsError(what.to_owned())
 }
 
 #[cfg(test)]
@@ -121,7 +121,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn of(text: &str, mean: usize) -> IndexParameters {
-        IndexParameters::new(&Options::parse(text).unwrap(), mean).unwrap()
+        IndexParameters::new(&StrobealignOptions::parse(text).unwrap(), mean).unwrap()
     }
 
     #[test]
@@ -167,7 +167,7 @@ mod tests {
             const NAMES: [&str; 9] = ["-k", "-s", "-l", "-u", "-m", "-c", "-b", "--aux-len", "-f"];
             let given = NAMES.iter().zip(&values).filter_map(|(name, value)| Some(format!(" {name} {}", (*value)?)));
             let text: String = noisy.then(|| "-P noisy".to_owned()).into_iter().chain(given).collect();
-            let wanted = Options::parse(&text).and_then(|options| IndexParameters::new(&options, mean));
+            let wanted = StrobealignOptions::parse(&text).and_then(|options| IndexParameters::new(&options, mean));
             if let Ok(wanted) = wanted {
                 let again = of(&wanted.words(), mean);
                 prop_assert_eq!(again.name(), wanted.name());
@@ -188,7 +188,7 @@ mod tests {
             ("-m 19", "max seed length must be between k and k + 255"),
             ("-m 276", "max seed length must be between k and k + 255"),
         ] {
-            let error = IndexParameters::new(&Options::parse(text).unwrap(), 150).unwrap_err().to_string();
+            let error = IndexParameters::new(&StrobealignOptions::parse(text).unwrap(), 150).unwrap_err().to_string();
             assert!(error.starts_with(&format!("--engine-args: {said}")), "{text}: {error}");
         }
     }

@@ -1,7 +1,7 @@
 //! Where strobealign's index comes from: a file beside the reference, or the reference itself.
 
 use crate::file::{identify, index_arguments, index_path, is_index, made_for, shown_options};
-use crate::options::{Options, OptionsError};
+use crate::options::{StrobealignOptions, StrobealignOptionsError};
 use crate::resident;
 use crate::{
     CANONICAL_READ_LENGTHS, CHUNK_BASES, IndexParameters, Reference, Strobealign, VERSION, canonical_read_length,
@@ -46,7 +46,7 @@ impl IndexProvider for Provider {
     }
 
     fn product(&self, arguments: &str) -> Result<Product, IndexError> {
-        Ok(Options::parse(arguments).map_err(usage)?.product)
+        Ok(StrobealignOptions::parse(arguments).map_err(usage)?.product)
     }
 
     fn chunk_bases(&self) -> u64 {
@@ -54,7 +54,7 @@ impl IndexProvider for Provider {
     }
 
     fn find(&self, wanted: &Wanted<'_>) -> Result<Box<dyn IndexSource>, IndexError> {
-        Ok(Box::new(Source::find(wanted)?))
+        Ok(Box::new(StrobealignIndexSource::find(wanted)?))
     }
 
     fn path(&self, wanted: &Wanted<'_>) -> Result<Option<PathBuf>, IndexError> {
@@ -71,8 +71,8 @@ impl IndexProvider for Provider {
 }
 
 /// The options that were given, and the index that they want. A reference that can be read only once is refused.
-fn parse(wanted: &Wanted<'_>) -> Result<(Options, IndexParameters), IndexError> {
-    let options = Options::parse(wanted.arguments).map_err(usage)?;
+fn parse(wanted: &Wanted<'_>) -> Result<(StrobealignOptions, IndexParameters), IndexError> {
+    let options = StrobealignOptions::parse(wanted.arguments).map_err(usage)?;
     let reference = wanted.reference;
     check_file(reference).map_err(failed)?;
     let mean = match wanted.mean_read_length {
@@ -84,21 +84,21 @@ fn parse(wanted: &Wanted<'_>) -> Result<(Options, IndexParameters), IndexError> 
 }
 
 /// A length of reads for which there is an index: where no reads are, any will do. 0 if there is none.
-fn length_of_any(reference: &Path, options: &Options) -> Result<usize, IndexError> {
+fn length_of_any(reference: &Path, options: &StrobealignOptions) -> Result<usize, IndexError> {
     if is_index(reference) {
         return Ok(made_for(reference).map_err(failed)?.0.unwrap_or(0));
     }
     Ok(index_files(reference, options).next().map_or(0, |(length, _)| length))
 }
 
-fn usage(error: OptionsError) -> IndexError {
+fn usage(error: StrobealignOptionsError) -> IndexError {
     IndexError::Usage(error.to_string())
 }
 
 /// An index file, or the reference that the index is built from.
-struct Source {
+struct StrobealignIndexSource {
     reference: PathBuf,
-    options: Options,
+    options: StrobealignOptions,
     parameters: IndexParameters,
     file: Option<PathBuf>,
     /// An index file for reads of another length, or with other options, where there is none for these; and which of
@@ -109,7 +109,7 @@ struct Source {
     bytes: u64,
 }
 
-impl Source {
+impl StrobealignIndexSource {
     fn find(wanted: &Wanted<'_>) -> Result<Self, IndexError> {
         let Wanted { reference, anew, .. } = *wanted;
         let (options, parameters) = parse(wanted)?;
@@ -136,7 +136,15 @@ impl Source {
                 (bases * INDEX_BYTES_PER_BASE * parameters.density()) as u64 + buckets
             }
         };
-        Ok(Source { reference: reference.to_owned(), options, parameters, file, passed_over, has_fasta, bytes })
+        Ok(StrobealignIndexSource {
+            reference: reference.to_owned(),
+            options,
+            parameters,
+            file,
+            passed_over,
+            has_fasta,
+            bytes,
+        })
     }
 
     /// The FASTA, if it is there.
@@ -145,7 +153,7 @@ impl Source {
     }
 }
 
-impl IndexSource for Source {
+impl IndexSource for StrobealignIndexSource {
     fn file(&self) -> &Path {
         self.file.as_deref().unwrap_or(&self.reference)
     }
@@ -195,7 +203,7 @@ impl IndexSource for Source {
 }
 
 /// Only of a file: [`IndexSource::resident`].
-impl Resident for Source {
+impl Resident for StrobealignIndexSource {
     fn engine(&self) -> &str {
         "strobealign"
     }
@@ -227,16 +235,16 @@ fn failed(error: impl std::error::Error + Send + Sync + 'static) -> IndexError {
 }
 
 /// The index files of a reference that were made with these options, and the lengths of reads that they are for.
-fn index_files(reference: &Path, options: &Options) -> impl Iterator<Item = (usize, PathBuf)> {
+fn index_files(reference: &Path, options: &StrobealignOptions) -> impl Iterator<Item = (usize, PathBuf)> {
     let of = |length: usize| Some((length, index_path(reference, &IndexParameters::new(options, length).ok()?)));
     CANONICAL_READ_LENGTHS.into_iter().filter_map(of).filter(|(_, path)| path.is_file())
 }
 
 /// An index file for other reads, or for strobealign's own options.
-fn passed_over(reference: &Path, options: &Options) -> Option<(PathBuf, &'static str)> {
-    let first = |options: &Options| index_files(reference, options).next().map(|(_, path)| path);
+fn passed_over(reference: &Path, options: &StrobealignOptions) -> Option<(PathBuf, &'static str)> {
+    let first = |options: &StrobealignOptions| index_files(reference, options).next().map(|(_, path)| path);
     let for_others = first(options).map(|path| (path, "reads"));
-    for_others.or_else(|| Some((first(&Options::default())?, "options")))
+    for_others.or_else(|| Some((first(&StrobealignOptions::default())?, "options")))
 }
 
 /// Looks whether an index that was given in place of the reference has the parameters that are wanted.

@@ -8,7 +8,7 @@ const LOWER_BITS: u64 = 0x5555_5555_5555_5555;
 
 /// A read. Its memory is kept from read to read.
 #[derive(Debug, Default)]
-pub(crate) struct Query {
+pub(crate) struct ReadQuery {
     /// The letters as they were read, and those of the reverse complement.
     letters: [Vec<u8>; 2],
     packed: [Packed; 2],
@@ -35,7 +35,7 @@ static COMPLEMENTS: [u8; 256] = {
     table
 };
 
-impl Query {
+impl ReadQuery {
     /// Puts another read in its place.
     pub(crate) fn set(&mut self, letters: &[u8]) {
         self.letters[0].clear();
@@ -155,7 +155,7 @@ mod tests {
             for (at, letter) in changes.into_iter().filter(|&(at, _)| at < length) {
                 letters[at] = letter;
             }
-            let (mut query, mut sequence) = (Query::default(), Sequence::default());
+            let (mut query, mut sequence) = (ReadQuery::default(), Sequence::default());
             query.set(b"GATTACA");
             query.letters(true);
             query.set(&letters);

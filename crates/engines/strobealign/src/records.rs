@@ -1,7 +1,7 @@
 //! From alignments to what an encoder makes records of: flags, places of mates, tags. Names, bases, qualities and read
 //! groups stay in the chunk.
 
-use crate::extension::{Placed, push_op};
+use crate::extension::{PlacedRead, push_op};
 use zerohop_model::alignment::{Alignment, Alignments};
 use zerohop_model::record::{
     CigarOp, FIRST, LAST, Locus, MATE_REVERSE, MATE_UNMAPPED, PAIRED, PROPER_PAIR, REVERSE, SECONDARY, Tag, TagValue,
@@ -20,7 +20,7 @@ pub(crate) struct Details {
 
 impl Details {
     /// Counts an alignment.
-    pub(crate) fn count(&mut self, placed: &Placed) {
+    pub(crate) fn count(&mut self, placed: &PlacedRead) {
         self.tried += 1;
         self.gapped += usize::from(placed.gapped);
     }
@@ -39,15 +39,15 @@ fn tag(key: [u8; 2], value: i64) -> Tag<'static> {
 
 /// Whether an alignment, or that of a pair, is the one that counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Rank {
+pub(crate) enum AlignmentRank {
     Primary,
     Secondary,
 }
 
 /// What one or two reads are shown as.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Shown<'p> {
-    pub(crate) placed: Option<&'p Placed>,
+pub(crate) struct ShownRead<'p> {
+    pub(crate) placed: Option<&'p PlacedRead>,
     pub(crate) mapq: u8,
     pub(crate) details: Details,
 }
@@ -75,7 +75,7 @@ impl Recorder {
     }
 
     /// Adds a single read.
-    pub(crate) fn single(&mut self, shown: Shown<'_>, rank: Rank, out: &mut Alignments) {
+    pub(crate) fn single(&mut self, shown: ShownRead<'_>, rank: AlignmentRank, out: &mut Alignments) {
         if self.style.only_mapped && shown.placed.is_none() {
             return out.leave_out(1);
         }
@@ -84,12 +84,18 @@ impl Recorder {
     }
 
     /// Adds a pair. Of a secondary one, mates that are not mapped are left out.
-    pub(crate) fn pair(&mut self, pair: [Shown<'_>; 2], is_proper: bool, rank: Rank, out: &mut Alignments) {
+    pub(crate) fn pair(
+        &mut self,
+        pair: [ShownRead<'_>; 2],
+        is_proper: bool,
+        rank: AlignmentRank,
+        out: &mut Alignments,
+    ) {
         if self.style.only_mapped && pair.iter().all(|shown| shown.placed.is_none()) {
             return out.leave_out(2);
         }
         for (i, shown) in pair.into_iter().enumerate() {
-            if rank == Rank::Secondary && shown.placed.is_none() {
+            if rank == AlignmentRank::Secondary && shown.placed.is_none() {
                 continue;
             }
             let (own, mate) = (shown.placed, pair[1 - i].placed);
@@ -115,16 +121,23 @@ impl Recorder {
         }
     }
 
-    fn push(&mut self, alignment: Alignment, shown: Shown<'_>, rank: Rank, is_paired: bool, out: &mut Alignments) {
-        let Shown { placed, mapq, details } = shown;
+    fn push(
+        &mut self,
+        alignment: Alignment,
+        shown: ShownRead<'_>,
+        rank: AlignmentRank,
+        is_paired: bool,
+        out: &mut Alignments,
+    ) {
+        let ShownRead { placed, mapq, details } = shown;
         self.cigar.clear();
         if let Some(placed) = placed {
             self.add_cigar(placed);
         }
         let alignment = Alignment {
             locus: alignment.locus.or(placed.map(locus)),
-            mapq: if placed.is_some() && rank == Rank::Primary { mapq } else { 0 },
-            has_no_bases: rank == Rank::Secondary,
+            mapq: if placed.is_some() && rank == AlignmentRank::Primary { mapq } else { 0 },
+            has_no_bases: rank == AlignmentRank::Secondary,
             ..alignment
         };
         let own = placed
@@ -134,7 +147,7 @@ impl Recorder {
         out.push(alignment, self.cigar.iter().copied(), own.chain(details.into_iter().flatten()));
     }
 
-    fn add_cigar(&mut self, placed: &Placed) {
+    fn add_cigar(&mut self, placed: &PlacedRead) {
         push_op(&mut self.cigar, placed.clips[0], b'S');
         for op in &placed.cigar {
             let letter = match op.letter() {
@@ -147,21 +160,22 @@ impl Recorder {
     }
 }
 
-fn own_flags(placed: Option<&Placed>, rank: Rank) -> u16 {
+fn own_flags(placed: Option<&PlacedRead>, rank: AlignmentRank) -> u16 {
     match placed {
         None => UNMAPPED,
         Some(placed) => {
-            (if placed.is_reverse { REVERSE } else { 0 }) | (if rank == Rank::Secondary { SECONDARY } else { 0 })
+            (if placed.is_reverse { REVERSE } else { 0 })
+                | (if rank == AlignmentRank::Secondary { SECONDARY } else { 0 })
         }
     }
 }
 
-fn locus(placed: &Placed) -> Locus {
+fn locus(placed: &PlacedRead) -> Locus {
     Locus { contig: placed.contig as u32, position: placed.start as u32 }
 }
 
 /// TLEN: with the sign of the leftmost mate positive; of two that start together, that of the first one negative.
-fn template_length(own: &Placed, mate: &Placed, is_first: bool) -> i32 {
+fn template_length(own: &PlacedRead, mate: &PlacedRead, is_first: bool) -> i32 {
     if own.contig != mate.contig {
         return 0;
     }

@@ -1,7 +1,7 @@
 //! The reference: its bases, and where its contigs lie in them.
 
 use crate::pieces::share;
-use crate::sequence::{Part, Sequence};
+use crate::sequence::{Sequence, SequencePart};
 use std::path::Path;
 use strobealign::packed_seq::PackedSeq;
 use strobealign::refseq::{ContigStarts, MAXIMUM_REFERENCE_LENGTH, RefSequence, RefSequenceError};
@@ -114,7 +114,7 @@ fn read_stretches(stretches: &Stretches, threads: usize) -> Result<Option<(Seque
     let mut heads = vec![(0, 0); bases.len()];
     let parts = sequence.parts(bases.into_iter().map(|bases| bases.start as usize..bases.end as usize));
     let work = parts.into_iter().zip(&mut heads).enumerate().collect();
-    share(work, threads, |(i, (mut part, head)): (usize, (Part<'_>, &mut (usize, u64)))| {
+    share(work, threads, |(i, (mut part, head)): (usize, (SequencePart<'_>, &mut (usize, u64)))| {
         stretches.take(i, |bases| part.push(bases))?;
         *head = part.complete().ok_or_else(|| stretches.changed())?;
         Ok::<_, Error>(())

@@ -1,6 +1,6 @@
 //! Index files that are copied to memory, whole, so that many processes map one copy.
 
-use crate::file::{IndexFileError, Loader, Section};
+use crate::file::{FileSection, IndexFileError, Loader};
 use crate::pieces::{PIECE, share};
 use std::fs::File;
 use std::os::unix::fs::FileExt;
@@ -33,7 +33,7 @@ pub(crate) fn fill(path: &Path, copy: &File, threads: usize) -> Result<(), Index
     })
 }
 
-fn pieces_of(section: &Section) -> usize {
+fn pieces_of(section: &FileSection) -> usize {
     (section.bytes as usize).div_ceil(PIECE)
 }
 

@@ -78,7 +78,7 @@ impl Sequence {
             0 => 0,
             _ => self.words.pop().unwrap_or(0),
         };
-        let mut packer = Packer { at: self.length, word };
+        let mut packer = BasePacker { at: self.length, word };
         packer.pack(bases, |word| self.words.push(word));
         self.length = packer.at;
         if !self.length.is_multiple_of(BASES_PER_WORD) {
@@ -95,7 +95,7 @@ impl Sequence {
     }
 
     /// The parts of a sequence that is not filled, one for each of these ranges of bases, which follow one another.
-    pub(crate) fn parts(&mut self, ranges: impl Iterator<Item = Range<usize>>) -> Vec<Part<'_>> {
+    pub(crate) fn parts(&mut self, ranges: impl Iterator<Item = Range<usize>>) -> Vec<SequencePart<'_>> {
         let (mut rest, mut first) = (&mut self.words[..], 0);
         let parts = ranges.map(|bases| {
             let end = bases.end.div_ceil(BASES_PER_WORD);
@@ -103,7 +103,7 @@ impl Sequence {
             (rest, first) = (behind, end);
             let begins_inside = !bases.start.is_multiple_of(BASES_PER_WORD);
             let words = PartWords { begins_inside, head: 0, own: words.iter_mut() };
-            Part { packer: Packer { at: bases.start, word: 0 }, bases, words }
+            SequencePart { packer: BasePacker { at: bases.start, word: 0 }, bases, words }
         });
         parts.collect()
     }
@@ -139,14 +139,14 @@ impl Sequence {
 }
 
 /// Packs bases into words.
-struct Packer {
+struct BasePacker {
     /// The position of the base that comes next.
     at: usize,
     /// The bases of the word that is not full.
     word: u64,
 }
 
-impl Packer {
+impl BasePacker {
     fn pack(&mut self, bases: &[u8], mut full: impl FnMut(u64)) {
         for &base in bases {
             let code = match CODES[usize::from(base)] {
@@ -163,9 +163,9 @@ impl Packer {
 }
 
 /// Some bases of a sequence, which a thread can fill while others fill theirs.
-pub(crate) struct Part<'w> {
+pub(crate) struct SequencePart<'w> {
     bases: Range<usize>,
-    packer: Packer,
+    packer: BasePacker,
     words: PartWords<'w>,
 }
 
@@ -187,7 +187,7 @@ impl PartWords<'_> {
     }
 }
 
-impl Part<'_> {
+impl SequencePart<'_> {
     /// Adds bases.
     pub(crate) fn push(&mut self, bases: &[u8]) {
         self.packer.pack(bases, |word| self.words.put(word));
@@ -207,13 +207,13 @@ impl Part<'_> {
 }
 
 /// A stretch of a sequence, for strobealign's syncmers.
-pub(crate) struct Stretch<'s> {
+pub(crate) struct SequenceStretch<'s> {
     pub(crate) sequence: &'s Sequence,
     pub(crate) start: usize,
     pub(crate) length: usize,
 }
 
-impl SeqAccess for Stretch<'_> {
+impl SeqAccess for SequenceStretch<'_> {
     #[inline(always)]
     fn nucleotide_bits(&self, i: usize) -> u8 {
         let at = self.start + i;
@@ -246,7 +246,7 @@ mod tests {
             let (start, end) = (random.usize(..=cut), random.usize(cut..=length));
             ours.decode(start..end, &mut letters);
             assert_eq!(letters, theirs.decode(start, end));
-            let stretch = Stretch { sequence: &ours, start, length: end - start };
+            let stretch = SequenceStretch { sequence: &ours, start, length: end - start };
             assert!((0..stretch.len()).all(|i| stretch.nucleotide_bits(i) == theirs.nucleotide_bits(start + i)));
             // What follows the last base does not matter.
             let mut words = ours.words().to_vec();

@@ -1,9 +1,9 @@
 //! The alignments of a single read: strobealign's `align_single_end_read`.
 
 use crate::chains::Chains;
-use crate::extension::{Extender, Placed};
-use crate::query::Query;
-use crate::records::{Details, Rank, Recorder, Shown};
+use crate::extension::{Extender, PlacedRead};
+use crate::query::ReadQuery;
+use crate::records::{AlignmentRank, Details, Recorder, ShownRead};
 use fastrand::Rng;
 use std::cmp::Reverse;
 use strobealign::modes::align::MappingParameters;
@@ -11,7 +11,7 @@ use zerohop_model::alignment::Alignments;
 
 /// Aligns a read along its chains and adds what is found.
 pub(crate) fn align(
-    query: &mut Query,
+    query: &mut ReadQuery,
     chains: &mut Chains,
     extender: &mut Extender<'_>,
     mapping: &MappingParameters,
@@ -21,41 +21,41 @@ pub(crate) fn align(
 ) {
     let mut details = Details { chains: chains.chains.len(), ..Details::default() };
     let best = find(query, chains, extender, mapping, rng, &mut details);
-    let Some(Found { mut all, best, second_score }) = best else {
-        return recorder.single(Shown { placed: None, mapq: 0, details }, Rank::Primary, out);
+    let Some(FoundAlignments { mut all, best, second_score }) = best else {
+        return recorder.single(ShownRead { placed: None, mapq: 0, details }, AlignmentRank::Primary, out);
     };
     let score = all[best].score;
     let mapq = (60 * (score - second_score)).div_ceil(score.max(1)) as u8;
-    recorder.single(Shown { placed: Some(&all[best]), mapq, details }, Rank::Primary, out);
+    recorder.single(ShownRead { placed: Some(&all[best]), mapq, details }, AlignmentRank::Primary, out);
     if mapping.max_secondary > 0 {
         all.swap_remove(best);
         all.sort_by_key(|placed| Reverse(placed.score));
         let least = mapping.secondary_threshold * score as f32;
         let good = all.iter().take(mapping.max_secondary).take_while(|placed| placed.score as f32 >= least);
         for placed in good {
-            recorder.single(Shown { placed: Some(placed), mapq, details }, Rank::Secondary, out);
+            recorder.single(ShownRead { placed: Some(placed), mapq, details }, AlignmentRank::Secondary, out);
         }
     }
 }
 
-struct Found {
+struct FoundAlignments {
     /// Alignments as they were found.
-    all: Vec<Placed>,
+    all: Vec<PlacedRead>,
     best: usize,
     /// The score of the second best.
     second_score: u32,
 }
 
 fn find(
-    query: &mut Query,
+    query: &mut ReadQuery,
     chains: &mut Chains,
     extender: &mut Extender<'_>,
     mapping: &MappingParameters,
     rng: &mut Rng,
     details: &mut Details,
-) -> Option<Found> {
+) -> Option<FoundAlignments> {
     let best_chain = chains.chains.first()?.score;
-    let (mut all, mut best): (Vec<Placed>, Option<usize>) = (Vec::new(), None);
+    let (mut all, mut best): (Vec<PlacedRead>, Option<usize>) = (Vec::new(), None);
     let (mut best_score, mut second_score, mut with_best_score) = (0, 0, 0);
     let mut best_differences = usize::MAX;
     for position in 0..chains.chains.len().min(mapping.max_tries) {
@@ -81,5 +81,5 @@ fn find(
         }
         all.push(placed);
     }
-    best.map(|best| Found { all, best, second_score })
+    best.map(|best| FoundAlignments { all, best, second_score })
 }

@@ -218,7 +218,7 @@ impl Tables {
             .chain(pieces(cast_slice(&self.bucket_starts), cast_slice_mut(&mut bucket_starts)))
             .chain(pieces(cast_slice(words), cast_slice_mut(&mut words_copy)))
             .collect();
-        share(all, threads, |(from, to): Pair<'_>| {
+        share(all, threads, |(from, to): BytesToCopy<'_>| {
             to.copy_from_slice(from);
             Ok::<_, Error>(())
         })?;
@@ -229,10 +229,10 @@ impl Tables {
 }
 
 /// Bytes, and where they are copied to.
-type Pair<'p> = (&'p [u8], &'p mut [u8]);
+type BytesToCopy<'p> = (&'p [u8], &'p mut [u8]);
 
 /// Both in pieces.
-fn pieces<'p>(from: &'p [u8], to: &'p mut [u8]) -> impl Iterator<Item = Pair<'p>> {
+fn pieces<'p>(from: &'p [u8], to: &'p mut [u8]) -> impl Iterator<Item = BytesToCopy<'p>> {
     from.chunks(PIECE).zip(to.chunks_mut(PIECE))
 }
 

@@ -1,6 +1,6 @@
 //! Tests of the whole path against its naive twin: the crate's own functions, called as its `map_chunk` calls them.
 
-use crate::{IndexParameters, Options, ReferenceBuilder, Strobealign};
+use crate::{IndexParameters, ReferenceBuilder, Strobealign, StrobealignOptions};
 use fastrand::Rng;
 use strobealign::aligner::Aligner;
 use strobealign::chain::get_sorted_chains;
@@ -207,7 +207,7 @@ fn check(options: &str, seed: u64) {
     contigs.iter().for_each(|bases| builder.push(bases));
     let named = |(i, bases): (usize, &Vec<u8>)| Contig::new(format!("c{i}"), bases.len() as u64);
     let reference = builder.build(contigs.iter().enumerate().map(named).collect()).unwrap();
-    let options_ = Options::parse(options).unwrap();
+    let options_ = StrobealignOptions::parse(options).unwrap();
     let parameters = IndexParameters::new(&options_, 150).unwrap();
     let engine = Strobealign::build(reference, &parameters, 2, |_| {}).unwrap().with_options(options_);
     let fragments: Vec<_> = (0..700).map(|_| pair(&mut random, &contigs)).collect();

@@ -14,10 +14,10 @@ pub(crate) struct WideSeeder {
 
 /// A set of instructions that this machine has: only [`Instructions::all`] makes one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Instructions(Set);
+struct Instructions(InstructionSet);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Set {
+enum InstructionSet {
     Plain,
     #[cfg(target_arch = "x86_64")]
     Avx2,
@@ -28,14 +28,14 @@ enum Set {
 impl Default for Instructions {
     /// The best one.
     fn default() -> Self {
-        Instructions::all().last().unwrap_or(Instructions(Set::Plain))
+        Instructions::all().last().unwrap_or(Instructions(InstructionSet::Plain))
     }
 }
 
 impl Instructions {
     /// Those that this machine has, the best one last.
     fn all() -> impl Iterator<Item = Instructions> {
-        let plain = std::iter::once(Set::Plain);
+        let plain = std::iter::once(InstructionSet::Plain);
         #[cfg(target_arch = "x86_64")]
         let all = {
             let avx2 = is_x86_feature_detected!("avx2")
@@ -46,7 +46,7 @@ impl Instructions {
                 && is_x86_feature_detected!("avx512f")
                 && is_x86_feature_detected!("avx512dq")
                 && is_x86_feature_detected!("avx512vl");
-            plain.chain(avx2.then_some(Set::Avx2)).chain(avx512.then_some(Set::Avx512))
+            plain.chain(avx2.then_some(InstructionSet::Avx2)).chain(avx512.then_some(InstructionSet::Avx512))
         };
         #[cfg(not(target_arch = "x86_64"))]
         let all = plain;
@@ -66,13 +66,13 @@ impl WideSeeder {
     ) {
         let seeder = &mut self.seeder;
         match self.instructions.0 {
-            Set::Plain => seeder.seed(read, parameters, seeds, on_strobe),
+            InstructionSet::Plain => seeder.seed(read, parameters, seeds, on_strobe),
             #[cfg(target_arch = "x86_64")]
             // SAFETY: there is a value of this set only where the machine has all its instructions (`all`).
-            Set::Avx2 => unsafe { seed_avx2(seeder, read, parameters, seeds, on_strobe) },
+            InstructionSet::Avx2 => unsafe { seed_avx2(seeder, read, parameters, seeds, on_strobe) },
             #[cfg(target_arch = "x86_64")]
             // SAFETY: as above.
-            Set::Avx512 => unsafe { seed_avx512(seeder, read, parameters, seeds, on_strobe) },
+            InstructionSet::Avx512 => unsafe { seed_avx512(seeder, read, parameters, seeds, on_strobe) },
         }
     }
 }
@@ -117,7 +117,7 @@ mod tests {
                     seeder.seed(&read, &parameters, &mut seeds, |hash| told.push(hash));
                     format!("{seeds:?} {told:?}")
                 };
-                let plain = seeds_of(Instructions(Set::Plain));
+                let plain = seeds_of(Instructions(InstructionSet::Plain));
                 assert!(Instructions::all().all(|instructions| seeds_of(instructions) == plain));
             }
         }

@@ -6,7 +6,7 @@ use zerohop_model::record::REVERSE;
 
 /// What is to be known of a fragment besides its name.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Kind {
+pub(super) struct FragmentKind {
     /// Whether its mates have names of their own, which differ in the last character alone (`x.1` and `x.2`).
     pub(super) numbered: bool,
     /// Which of its reads have no bases: a program may write no record of such a mate.
@@ -15,7 +15,7 @@ pub(super) struct Kind {
 
 /// What the input says of a read, and the program is not told.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Marks {
+pub(super) struct ReadMarks {
     /// Whether it failed the sequencer's filters.
     pub(super) failed_filters: bool,
     pub(super) has_qualities: bool,
@@ -42,11 +42,11 @@ pub(crate) struct Expected {
     /// The names of the first reads of the fragments, one after the other, and where each ends.
     names: Vec<u8>,
     name_ends: Vec<u32>,
-    pub(super) kinds: Vec<Kind>,
+    pub(super) kinds: Vec<FragmentKind>,
     /// The comments of the reads and where each ends, if they were asked for.
     pub(super) comments: Vec<u8>,
     comment_ends: Vec<u32>,
-    pub(super) marks: Vec<Marks>,
+    pub(super) marks: Vec<ReadMarks>,
     /// Digests of the bases of each read, if they were asked for.
     digests: Vec<u64>,
 }
@@ -67,7 +67,7 @@ impl Expected {
         for (read, empty) in fragment.reads().zip(&mut empty) {
             self.bases += read.seq.len() as u64;
             *empty = read.seq.is_empty();
-            self.marks.push(Marks { failed_filters: read.failed_filters, has_qualities: read.qual.is_some() });
+            self.marks.push(ReadMarks { failed_filters: read.failed_filters, has_qualities: read.qual.is_some() });
             if asked.digests {
                 self.digests.push(xxh3_64(read.seq));
             }
@@ -77,12 +77,12 @@ impl Expected {
             }
         }
         let numbered = fragment.mate.is_some_and(|mate| bare(mate.name) != name);
-        self.kinds.push(Kind { numbered, empty });
+        self.kinds.push(FragmentKind { numbered, empty });
     }
 
     /// Which mate of a fragment a record of this name is of, as far as names tell: 0 where they are the same. None if
     /// it is of another fragment.
-    pub(super) fn mate_named(&self, fragment: usize, name: &[u8], rules: Rules) -> Option<usize> {
+    pub(super) fn mate_named(&self, fragment: usize, name: &[u8], rules: Promises) -> Option<usize> {
         let own = self.name(fragment);
         let Some((start, rest)) = name.split_at_checked(own.len()) else {
             // bwa cuts off any number, not those of mates alone.
@@ -138,7 +138,7 @@ fn span(ends: &[u32], index: usize) -> std::ops::Range<usize> {
 
 /// What a program promises.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Rules {
+pub(crate) struct Promises {
     /// Its records keep the order of the reads.
     pub(crate) keeps_order: bool,
     /// It may write several primary records of a read (bowtie -k, which knows no secondary ones).

@@ -33,7 +33,7 @@ fn text(answer: &Answer) -> Vec<String> {
 
 /// Gives a ledger the chunks, then the lines; returns the answers.
 fn run(keeps_order: bool, chunks: Vec<Expected>, lines: &[String]) -> Result<Vec<Answer>, String> {
-    let rules = Rules { keeps_order, repeats_primary: false, names_take_comments: true };
+    let rules = Promises { keeps_order, repeats_primary: false, names_take_comments: true };
     let (mut ledger, mut answers, mut answer) =
         (Ledger::new(rules, Some("only with -x sr".to_owned())), Vec::new(), Answer::default());
     chunks.into_iter().for_each(|chunk| ledger.expect(chunk));
@@ -246,7 +246,8 @@ proptest! {
                 None => lines[index].truncate(at / 2),
             }
         }
-        let mut ledger = Ledger::new(Rules { keeps_order, repeats_primary: paired, names_take_comments: false }, None);
+        let promises = Promises { keeps_order, repeats_primary: paired, names_take_comments: false };
+        let mut ledger = Ledger::new(promises, None);
         ledger.expect(chunk(0, &["a", "b"], paired).1);
         ledger.expect(chunk(1, &["c", "a"], paired).1);
         let (mut answer, mut lines_out) = (Answer::default(), 0);
