@@ -16,7 +16,7 @@ variable=${target//-/_}
 
 # The linker takes the first library of a name that it meets. Only static ones lie here. In place of libgcc_s it gets
 # libgcc_eh of Debian 11, for that of newer compilers wants a newer glibc. libsais asks for libgomp, of which nothing is
-# taken, since zerohop has what it calls (crates/engines/bwa-mem/src/teams.rs).
+# taken, since zerohop has what it calls (crates/engines/bwa-mem/src/openmp.rs).
 libraries=$folder/$target-libraries
 mkdir -p "$libraries"
 for library in libstdc++.a libgomp.a; do

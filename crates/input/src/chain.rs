@@ -14,7 +14,7 @@
 //! stretch yet: one worker, or one for each file of a pair, inflates everything that way.
 
 use crate::content::StretchStart;
-use crate::fault::gzip_fault;
+use crate::errors::gzip_fault;
 use crate::regular::{Regular, Stretch, Tail};
 use crate::segment::Segment;
 use crate::sizes::GZIP_STRETCH;

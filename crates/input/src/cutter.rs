@@ -6,7 +6,7 @@
 //! walks all records is in the tests.
 
 use crate::bam;
-use crate::fault::{DAMAGED_RECORD, endless, endless_records, no_record, record_text_limit};
+use crate::errors::{DAMAGED_RECORD, endless, endless_records, no_record, record_text_limit};
 use crate::segment::Segment;
 use std::collections::VecDeque;
 use std::ops::Range;

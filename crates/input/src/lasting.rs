@@ -63,7 +63,7 @@ mod tests {
             match reader.read(&mut buffer) {
                 Ok(0) if errors.is_empty() => return errors,
                 Ok(n) => assert!(errors.is_empty(), "{n} bytes behind {errors:?}"),
-                Err(error) => errors.push(crate::fault::read_fault(Path::new("x"), &error).to_string()),
+                Err(error) => errors.push(crate::errors::read_fault(Path::new("x"), &error).to_string()),
             }
             if errors.len() == 4 {
                 return errors;

@@ -37,7 +37,7 @@ mod compact;
 mod content;
 mod count;
 mod cutter;
-mod fault;
+mod errors;
 mod garbage;
 mod granted;
 mod gzip;

@@ -2,7 +2,7 @@
 
 use crate::bam::{self, Beginning};
 use crate::content::Content;
-use crate::fault::{DAMAGED_RECORD, TRUNCATED_RECORD, not_reads, read_fault};
+use crate::errors::{DAMAGED_RECORD, TRUNCATED_RECORD, not_reads, read_fault};
 use crate::header;
 use crate::parse::TextFormat;
 use crate::regular::FileCoding;

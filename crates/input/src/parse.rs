@@ -1,6 +1,6 @@
 //! Finds the reads in a chunk's text, in place. This is where an input is checked: every byte of every record.
 
-use crate::fault::{no_record, odd_name, over_limit};
+use crate::errors::{no_record, odd_name, over_limit};
 use crate::header;
 use memchr::memchr;
 use std::path::{Path, PathBuf};
@@ -378,7 +378,7 @@ mod tests {
         let odd = "its name holds '\\x00', which SAM does not allow";
         assert_eq!(fault(b"@x\0\nA\n+\n#\n"), format!("{at}, read 'x\\x00': {odd}"));
         assert_eq!(fault(b"@x\nA1\n+\n##\n"), format!("{at}, read 'x': its sequence holds '1', which is no base"));
-        let long = crate::fault::over_limit(10);
+        let long = crate::errors::over_limit(10);
         assert!(
             long.starts_with("the read has more than 10 bases, the longest that the engine can take: leave it out")
         );

@@ -7,7 +7,7 @@ mod stretches;
 pub use for_cram::{check_fasta, for_cram};
 pub use stretches::{Counted, ReferenceLayout, STRETCH, Stretches};
 
-use crate::fault::read_fault;
+use crate::errors::read_fault;
 use crate::gzip::inflated;
 use std::collections::HashSet;
 use std::fs::File;

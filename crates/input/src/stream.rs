@@ -6,7 +6,7 @@
 use crate::bam::mark::{self as bam_mark, BamState};
 use crate::content::Content;
 use crate::cutter::{CutChunk, Cutter};
-use crate::fault::{endless, read_fault, record_text_limit};
+use crate::errors::{endless, read_fault, record_text_limit};
 use crate::header;
 use crate::open::OpenedFile;
 use crate::parse::TextFormat;

@@ -1,7 +1,7 @@
 //! The inflated text of one file, read from front to back.
 
 use crate::bam;
-use crate::fault::read_fault;
+use crate::errors::read_fault;
 use crate::garbage::TrailingGarbage;
 use crate::gzip::GzipMembers;
 use crate::lasting::Lasting;

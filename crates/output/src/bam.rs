@@ -1,8 +1,8 @@
 //! BAM (SAMv1, section 4.2): the binary form of records.
 
-use crate::line::{Fields, SamLine};
 use crate::mates::{Mate, is_replaced};
 use crate::records::EngineRecord;
+use crate::sam_line::{Fields, SamLine};
 use crate::tags::{RecordContext, push_comment, push_float, push_integer, push_text};
 use zerohop_model::error::{Error, shown};
 use zerohop_model::record::{CigarOp, TagValue, mate};

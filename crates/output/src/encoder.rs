@@ -1,11 +1,11 @@
 //! The encoder of one worker: records in the format of the output, packed as the output wants them.
 
 use crate::keys::{KeyMaker, MOST_OF_NAME};
-use crate::line::{Fields, LineParser, with_flag};
 use crate::marking::Signer;
 use crate::mates::Mate;
 use crate::order::SortOrder;
 use crate::records::{Bases, EngineRecord, Shown, is_aligned};
+use crate::sam_line::{Fields, LineParser, with_flag};
 use crate::tags::{Comments, RecordContext, push_fields};
 use crate::unaligned::{UnalignedEncoder, is_primary};
 use crate::{bam, sam};

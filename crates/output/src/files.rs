@@ -3,18 +3,18 @@
 
 use crate::doubts::Doubts;
 use crate::encoder::{Beside, ChunkPacking, Form, RecordEncoder};
+use crate::engine_text::{Abundances, TextEncoder};
 use crate::file_index::{FileIndex, MadePart};
 use crate::format::Format;
 use crate::header::Header;
 use crate::index::IndexFormat;
 use crate::libraries::{Libraries, MOST_READ_GROUPS};
-use crate::line::{ContigNumbers, LineParser};
 use crate::marking::{self, BothCollector, Marking, Signer};
 use crate::order::SortOrder;
 use crate::parts::SortedParts;
+use crate::sam_line::{ContigNumbers, LineParser};
 use crate::spec::{OutputSpec, Sorting, end_markers};
 use crate::tags::RecordContext;
-use crate::text::{Abundances, TextEncoder};
 use crate::unaligned::{ReadsFormat, Unaligned, UnalignedEncoder};
 use std::fs::File;
 use std::io::{ErrorKind, Write};

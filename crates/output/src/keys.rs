@@ -1,8 +1,8 @@
 //! The order of records, as keys whose bytes are compared. It is that of samtools sort (bam_sort.c): records that its
 //! rules do not tell apart stay in the order of the input.
 
-use crate::line::Fields;
 use crate::order::SortOrder;
+use crate::sam_line::Fields;
 use zerohop_model::record::{FIRST, LAST, REVERSE, SECONDARY, SUPPLEMENTARY};
 
 /// Makes the keys of records.

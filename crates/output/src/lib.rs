@@ -26,6 +26,7 @@
 mod bam;
 mod doubts;
 mod encoder;
+mod engine_text;
 mod file_index;
 mod files;
 mod format;
@@ -35,7 +36,6 @@ mod history;
 mod index;
 mod keys;
 mod libraries;
-mod line;
 mod marking;
 mod mates;
 mod order;
@@ -43,9 +43,9 @@ mod parts;
 mod read_group;
 mod records;
 mod sam;
+mod sam_line;
 mod spec;
 mod tags;
-mod text;
 mod unaligned;
 
 pub use file_index::MadePart;

@@ -11,9 +11,9 @@
 
 use crate::keys::KeyMaker;
 use crate::libraries::Libraries;
-use crate::line::Fields;
 use crate::order::SortOrder;
 use crate::parts::Duplicates;
+use crate::sam_line::Fields;
 use zerohop_duplicates::{ChunkCounts, NamedFragment, Primary, Search, Signatures};
 use zerohop_model::error::Error;
 use zerohop_model::record::{SECONDARY, SUPPLEMENTARY, UNMAPPED};

@@ -1,7 +1,7 @@
 //! What a record says of its mate in optional fields: MQ, MC and ms, as `samtools fixmate -m` writes them (bam_mate.c:
 //! sync_mq_mc, add_mate_score). Fields of these names that the record has already are replaced.
 
-use crate::line::Fields;
+use crate::sam_line::Fields;
 use crate::tags::{push_integer, push_text};
 use zerohop_model::alignment::Aligned;
 use zerohop_model::chunk::Fragment;

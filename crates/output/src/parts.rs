@@ -2,7 +2,7 @@
 
 use crate::file_index::{FileIndex, MadePart};
 use crate::format::Format;
-use crate::line::{flags_of, with_flag, without_flag};
+use crate::sam_line::{flags_of, with_flag, without_flag};
 use std::sync::Mutex;
 use zerohop_bgzf::{BLOCK_DATA, BlockCompressor};
 use zerohop_cram::{Crai, Cram, CramEncoder};

@@ -1,8 +1,8 @@
 //! The records of an embedded engine: its alignments, with the bases and qualities of the reads as they lie in the
 //! chunk.
 
-use crate::line::{BamPlace, Fields};
 use crate::mates::{Mate, Mates, is_replaced};
+use crate::sam_line::{BamPlace, Fields};
 use zerohop_model::alignment::{Aligned, Alignments};
 use zerohop_model::chunk::{Chunk, Read};
 use zerohop_model::error::{Error, shown};

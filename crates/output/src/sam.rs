@@ -1,8 +1,8 @@
 //! SAM text (SAMv1, section 1.4).
 
-use crate::line::{BamPlace, Fields, SamLine};
 use crate::mates::{Mate, is_replaced};
 use crate::records::EngineRecord;
+use crate::sam_line::{BamPlace, Fields, SamLine};
 use crate::tags::RecordContext;
 use zerohop_model::error::Error;
 use zerohop_model::record::TagValue;

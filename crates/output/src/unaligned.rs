@@ -2,7 +2,7 @@
 //! which no read is aligned; on request also pairs of which one is.
 
 use crate::bam;
-use crate::line::{BamPlace, Fields};
+use crate::sam_line::{BamPlace, Fields};
 use crate::tags::RecordContext;
 use std::path::{Path, PathBuf};
 use zerohop_bgzf::BlockCompressor;

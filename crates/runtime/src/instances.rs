@@ -9,7 +9,7 @@ use crate::back_off::BackOff;
 use crate::farm::WorkerEnd;
 use crate::intake::{Input, Intake, Taken};
 use crate::output::{Committer, Output};
-use crate::part::ReportShare;
+use crate::report_share::ReportShare;
 use crate::stages::ThreadStages;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -43,8 +43,6 @@ mod back_off;
 #[cfg(not(loom))]
 mod commit;
 #[cfg(not(loom))]
-mod crew;
-#[cfg(not(loom))]
 mod failure;
 #[cfg(not(loom))]
 mod farm;
@@ -59,17 +57,19 @@ mod output;
 #[cfg(not(loom))]
 mod panics;
 #[cfg(not(loom))]
-mod part;
-#[cfg(not(loom))]
-mod parts;
-#[cfg(not(loom))]
 mod progress;
 #[cfg(not(loom))]
 mod replica_map;
 #[cfg(not(loom))]
+mod report_share;
+#[cfg(not(loom))]
 mod run;
 #[cfg(not(loom))]
+mod sorted_parts;
+#[cfg(not(loom))]
 mod stages;
+#[cfg(not(loom))]
+mod threads;
 #[cfg(not(loom))]
 mod worker;
 
@@ -84,8 +84,8 @@ pub use {
     output::Order,
     output::{Committer, HELD_PER_WORKER, Output, QUEUED_PER_WORKER},
     panics::install_hook,
-    parts::{Merged, ROWS_IN_GRAIN, do_parts, write_parts},
     progress::Progress,
     replica_map::ReplicaMap,
     run::{Job, Mapping, Outcome, run},
+    sorted_parts::{Merged, ROWS_IN_GRAIN, do_parts, write_parts},
 };

@@ -1,16 +1,16 @@
 //! A whole run: threads are started, pinned and joined; nothing is left behind.
 
 use crate::cohorts::{self, Cohorts};
-use crate::crew::{Crew, InstancesContext, Team, join};
 use crate::failure::Failure;
 use crate::farm::{CHUNKS_PER_WORKER, EmitterEnd, emitted, farm};
 use crate::grains::Grains;
 use crate::instances::{Dealing, Handover, LateSink};
 use crate::intake::{Input, LaneView};
 use crate::output::{Order, Output, QUEUED_PER_WORKER};
-use crate::part::ReportShare;
 use crate::progress::Progress;
 use crate::replica_map::ReplicaMap;
+use crate::report_share::ReportShare;
+use crate::threads::{Crew, InstancesContext, Team, join};
 use std::sync::OnceLock;
 use std::sync::atomic::AtomicBool;
 use std::sync::mpsc::channel;

@@ -48,7 +48,7 @@ pub(crate) fn array_bytes(bases: u64) -> [u64; 3] {
 /// What the system says; no memory for the suffix array.
 pub fn write(bases: &[u8], threads: usize, out: impl Write + Send) -> io::Result<()> {
     let threads = u16::try_from(threads).unwrap_or(u16::MAX).max(1);
-    // Nobody else's: the members of a team (`teams`) wait for each other.
+    // Nobody else's: the members of a team (`openmp`) wait for each other.
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads.into()).build().map_err(io::Error::other)?;
     pool.install(|| sort_and_write(bases, ThreadCount::fixed(threads), out))
 }

@@ -10,7 +10,7 @@
 //!    ours without names, bases and qualities.
 //!
 //! [`Provider`] finds the index, which is that of bwa-mem2. `fm`, `sequences` and `digests` write one. Before the
-//! library reads an index, every byte that it would trust is checked: by `digests`, or by `content` where another
+//! library reads an index, every byte that it would trust is checked: by `digests`, or by `index_check` where another
 //! program made the index.
 //!
 //! What it refuses to do: let the library print, start threads, take an index out of shared memory, or read an index
@@ -18,26 +18,26 @@
 #![deny(unsafe_code)]
 
 mod cohorts;
-mod content;
 mod contigs;
-mod digests;
 #[allow(unsafe_code)]
-mod ends;
+mod crashes;
+mod digests;
 mod files;
 mod fm;
+mod index_check;
 #[allow(unsafe_code)]
 mod library;
 mod load;
 mod mapper;
 #[allow(unsafe_code)]
 mod memory;
+#[allow(unsafe_code)]
+mod openmp;
 mod options;
 mod provider;
 mod sequences;
 #[allow(unsafe_code)]
 mod silence;
-#[allow(unsafe_code)]
-mod teams;
 
 pub use files::BwaIndexError;
 pub use fm::index_bytes;

@@ -4,7 +4,7 @@
 //! scratch belongs to one thread at a time; of a cohort, segments are reserved one at a time, each segment belongs to
 //! one thread at a time, and statistics are taken when nobody works on a segment.
 
-use crate::ends::{Doing, said};
+use crate::crashes::{Doing, said};
 use crate::options::{BwaMemOptions, InsertSizeOption};
 use bwa_mem3_sys as sys;
 use std::ffi::{CStr, CString, c_char, c_int, c_void};

@@ -1,9 +1,9 @@
 //! Loading: the library is given names of its own for the files, so that it cannot take another index out of shared
 //! memory, and nothing that it prints reaches the user.
 
-use crate::content;
 use crate::digests::Digests;
 use crate::files::{ALT, BwaIndexError, ENDINGS, path, text};
+use crate::index_check;
 use crate::library::{LibraryError, LibraryIndex, be_quiet, c_path};
 use crate::silence;
 use std::fs::metadata;
@@ -45,12 +45,12 @@ impl Files {
     /// # Errors
     /// Files that are missing or wrong; a reference that has changed.
     pub(crate) fn check(reference: &Path, ignore_alt: bool, threads: usize) -> Result<Self, BwaIndexError> {
-        content::check_alt(reference)?;
+        index_check::check_alt(reference)?;
         match Digests::read(reference)? {
             Some(digests) => digests.check(reference, threads)?,
-            None => content::check(reference, threads)?,
+            None => index_check::check(reference, threads)?,
         }
-        content::check_lines(reference)?;
+        index_check::check_lines(reference)?;
         Ok(Files { reference: std::path::absolute(reference).unwrap_or_else(|_| reference.to_owned()), ignore_alt })
     }
 

@@ -1,7 +1,7 @@
 //! One worker: both phases of a piece of a cohort.
 
 use crate::BwaMem;
-use crate::ends;
+use crate::crashes;
 use crate::library::{
     CohortSegment, FirstRead, InsertSizeStatistics, LibraryCohort, LibraryError, LibraryRecord, Scratch,
 };
@@ -53,7 +53,7 @@ impl Phases for BwaMemMapper<'_> {
     type Statistics = OfCohort;
 
     fn first(&mut self, chunk: &Chunk) -> Result<(Partial, PieceSummary), Error> {
-        ends::from_read(first_name(chunk), || self.extend(chunk))
+        crashes::from_read(first_name(chunk), || self.extend(chunk))
     }
 
     fn combine(&mut self, summaries: Vec<PieceSummary>) -> Result<OfCohort, Error> {
@@ -85,7 +85,7 @@ impl Phases for BwaMemMapper<'_> {
         statistics: &OfCohort,
         out: &mut Alignments,
     ) -> Result<(), Error> {
-        ends::from_read(first_name(chunk), || self.emit(chunk, partial, statistics, out))
+        crashes::from_read(first_name(chunk), || self.emit(chunk, partial, statistics, out))
     }
 }
 

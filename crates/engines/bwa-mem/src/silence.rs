@@ -27,7 +27,7 @@ pub(crate) fn begin() {
 
 #[cfg(target_env = "gnu")]
 mod stream {
-    use crate::ends::is_inside;
+    use crate::crashes::is_inside;
     use std::ffi::{c_char, c_void};
     use std::ptr::{null, null_mut};
 

@@ -3,7 +3,7 @@
 
 use super::fields::{fields, name as shown_key};
 use super::record::{BamRecord, FoundRecord, RecordHead};
-use crate::fault::{DAMAGED_RECORD, TRUNCATED_RECORD, odd_name, over_limit};
+use crate::errors::{DAMAGED_RECORD, TRUNCATED_RECORD, odd_name, over_limit};
 use crate::header::without_mate_number;
 use std::borrow::Cow;
 use std::cell::LazyCell;

@@ -2,7 +2,7 @@
 //! 1.3.2), whatever lies beside it. This is the one place where that is done.
 
 use super::{Piece, check_file, open, read_lines};
-use crate::fault::read_fault;
+use crate::errors::read_fault;
 use std::fs::File;
 use std::io::{BufRead, Read};
 use std::path::Path;

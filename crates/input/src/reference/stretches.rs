@@ -5,7 +5,7 @@
 //! [`super::read`], the naive twin, which says what is wrong with it.
 
 use super::{is_base, wrong_name};
-use crate::fault::read_fault;
+use crate::errors::read_fault;
 use crate::header;
 use std::collections::HashSet;
 use std::fs::File;

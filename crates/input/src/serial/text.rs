@@ -1,6 +1,6 @@
 //! The text of one input, a buffer ahead of whoever takes it.
 
-use crate::fault::{endless, read_fault};
+use crate::errors::{endless, read_fault};
 use memchr::memchr_iter;
 use std::io::Read;
 use std::path::PathBuf;

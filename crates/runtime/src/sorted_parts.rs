@@ -2,12 +2,12 @@
 
 use crate::back_off::BackOff;
 use crate::cohorts::Cohorts;
-use crate::crew::{Crew, join};
 use crate::failure::Failure;
 use crate::grains::Grains;
 use crate::output::{Committer, HELD_PER_WORKER, Order, Output, QUEUED_PER_WORKER};
 use crate::progress::Progress;
 use crate::sync::{Mutex, lock};
+use crate::threads::{Crew, join};
 use std::ops::Range;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};

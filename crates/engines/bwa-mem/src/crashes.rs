@@ -201,7 +201,7 @@ mod tests {
                 ("outside", ""),
             ] {
                 let child = std::process::Command::new(std::env::current_exe().unwrap())
-                    .args(["--exact", "ends::tests::ends_itself_if_asked_to", "--nocapture"])
+                    .args(["--exact", "crashes::tests::ends_itself_if_asked_to", "--nocapture"])
                     .env(HOW, format!("{place} {how}"))
                     .env(FILE, folder.path().join("out.sam"))
                     .output()
