@@ -508,7 +508,7 @@ check_refused() {
     samtools view -C --output-fmt-option seqs_per_slice=10 -o "$WORK/small.cram" "$WORK/reads.bam"
     for size in 38 $(($(stat -c %s "$WORK/small.cram") / 2)); do
         cut_before_container "$size" "$WORK/small.cram" > "$WORK/odd.cram"
-        refused "it lacks the end that CRAM has: it is truncated" "$WORK/set.fa" "$WORK/odd.cram"
+        refused "it lacks the end-of-file container of CRAM: it is truncated" "$WORK/set.fa" "$WORK/odd.cram"
     done
     samtools view -C --output-fmt-option use_lzma=1 -o "$WORK/odd.cram" "$WORK/reads.bam"
     refused "is compressed by lzma, which zerohop does not have" "$WORK/set.fa" "$WORK/odd.cram"

@@ -339,10 +339,10 @@ check_refusals() {
 -i|-i cannot be given here: use 'zerohop index'
 --use-index|--use-index cannot be given here: an index file that is there is used
 --chunk-size 5|--chunk-size cannot be given here: chunks have
---nonsense|'--nonsense' is no option of strobealign
-reads.fq|'reads.fq' is no option of strobealign
+--nonsense|'--nonsense' is not an option of strobealign
+reads.fq|'reads.fq' is not an option of strobealign
 -k 40|-k 40: it must be 8 to 31
--k 20 -k 21|-k is there twice
+-k 20 -k 21|-k is given twice
 -s 15|(k - s) must be an even number
 -l 5|w_min is greater than w_max
 -m 3|max seed length must be between k and k + 255

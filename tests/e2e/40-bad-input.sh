@@ -248,7 +248,7 @@ index_files() {
     same_alignments loaded.sam built.sam "with the index file as reference"
     what="it is an index for reads of about 250 bases, and these have 100: give the reference in FASTA, or use the"
     fault "alone.zhi: $what index all the same with -r 250" -r 100 alone.zhi good_1.fq
-    usage "alone.zhi is an index: one is made of the reference in FASTA" align --no-index alone.zhi good_1.fq
+    usage "alone.zhi is an index: give the reference in FASTA" align --no-index alone.zhi good_1.fq
     mv gone.fa ix.fa
     if command -v strace > /dev/null; then
         # it is opened once, to see what it is, and again for parts of it; once more where it is read
@@ -269,17 +269,18 @@ index_files() {
     sed -i '2s/^...../ACGTA/' ix.fa; index_fault "$changed" " -r 250"; cp ref.fa ix.fa
     echo >> ix.fa; index_fault "$changed" " -r 250"; cp ref.fa ix.fa
     zerohop index -r 50 ix.fa; mv ix.fa.r50.zhi "$index"; index_fault "it was made with other parameters" " -r 250"
-    : > "$index"; index_fault "it is no index of zerohop, or cut off"
-    cp ref.fa "$index"; index_fault "it is no index of zerohop"
-    for at in 1 23; do head -c $at good.zhi > "$index"; index_fault "it is no index of zerohop, or cut off"; done
+    local short="it is not an index of zerohop, or it is truncated"
+    : > "$index"; index_fault "$short"
+    cp ref.fa "$index"; index_fault "it is not an index of zerohop"
+    for at in 1 23; do head -c $at good.zhi > "$index"; index_fault "$short"; done
     for at in 24 500 70000 $(($(size good.zhi) - 1)); do
-        head -c $at good.zhi > "$index"; index_fault "it is cut off"
+        head -c $at good.zhi > "$index"; index_fault "it is truncated"
     done
-    flip "$index" 3; index_fault "it is no index of zerohop"
+    flip "$index" 3; index_fault "it is not an index of zerohop"
     printf '\x03' | dd of="$index" bs=1 seek=8 conv=notrunc status=none
     index_fault "it has version 3 of the format, and this zerohop reads 2"
     # the length of the description, and it
-    flip "$index" 15; index_fault "it is cut off"
+    flip "$index" 15; index_fault "it is truncated"
     for at in 16 23 24 300; do flip "$index" $at; index_fault "its description is damaged"; done
     while read -r name offset bytes; do
         for at in 0 $((bytes / 2)) $((bytes - 1)); do
@@ -302,7 +303,7 @@ stays() {
 }
 
 destroyed_inputs() {
-    local input="is an input and cannot be the output too" other="is there and does not hold"
+    local input="is an input and cannot be the output too" other="exists and does not hold"
     local option file
     mkdir stay; cd stay
     cp ../good_1.fq 1.fq; cp ../good_2.fq 2.fq; cp ../ref.fa .

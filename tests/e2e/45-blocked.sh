@@ -95,7 +95,7 @@ faults() {
     head -c -100 b.fq > cut.fq; cp b.fq.blocks.json cut.fq.blocks.json
     refused "it was changed, or is truncated" --unblock -o out.fq cut.fq
     sed '1s/A/C/; 2s/A/C/' b.fq > changed.fq; cp b.fq.blocks.json changed.fq.blocks.json
-    refused "its digest is another: it was changed after it was blocked" --unblock -o out.fq changed.fq
+    refused "its digest differs: it was changed after it was blocked" --unblock -o out.fq changed.fq
     refused "it is not blocked, for there is no r1.fq.blocks.json" --unblock -o out.fq r1.fq
     bgzip -c b.fq > other.fq.gz
     sed "s/\"file_bytes\": [0-9]*/\"file_bytes\": $(stat -c %s other.fq.gz)/" b.fq.gz.blocks.json > \

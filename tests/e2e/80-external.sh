@@ -751,7 +751,7 @@ for e in json.load(open("engines.json")):
     refused 2 "-t4 cannot be given" --engine bwa "--engine-args=-T 9 -t4" ref.fa 1.fq
     refused 2 "there is no engine 'x'" --engine x ref.fa 1.fq
     refused 2 "are for built-in engines" --engine bwa -r 100 ref.fa 1.fq
-    refused 2 "--engine-args: 'x' is no option of strobealign" --engine-args=x ref.fa 1.fq
+    refused 2 "--engine-args: 'x' is not an option of strobealign" --engine-args=x ref.fa 1.fq
     refused 2 "--engine-args is for aligners that run as" --engine null --engine-args=x ref.fa 1.fq
     for option in --farm "--deal static" "--logs x" "--compare-with original"; do
         refused 2 "runs inside zerohop" $option ref.fa 1.fq

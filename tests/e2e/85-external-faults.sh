@@ -174,8 +174,9 @@ deaths() {
     for instances in "-t 1" "-t 2 --replicas 2" "-t 2 --format bam"; do
         fake exit "instance [01] of fake ended with exit status 3" "no licence was found" $instances
         fake signal "instance [01] of fake was killed by signal 11" "a fault is near" $instances
-        fake early "instance [01] of fake ended (well, but|before it was given all)" "" $instances
-        fake short "instance [01] of fake ended well, but 50[0-9] of 1000 reads .* did not come back.* 'HISEQ" \
+        fake early "instance [01] of fake ended (with exit status 0, but|before it was given all)" "" $instances
+        fake short \
+            "instance [01] of fake ended with exit status 0, but 50[0-9] of 1000 reads .* did not come back.* 'HISEQ" \
             "" $instances
         fake late "instance [01] of fake ended with exit status 9" "fake begins, late" $instances
         fake childexit "instance [01] of fake ended with exit status 7" "a parent goes" $instances
@@ -210,7 +211,7 @@ damage() {
     # where no order is promised, all must come back all the same
     FAKE=drop attempt 60 --engine loose $FAKES -t 2 -o out/x.sam r.fa 1.fq
     failed "drop, in any order" \
-        "instance 0 of loose ended well, but 1 of 1000 reads .* did not come back, the first of them 'HISEQ"
+        "of loose ended with exit status 0, but 1 of 1000 reads .* did not come back, the first of them 'HISEQ"
     FAKE=stranger attempt 60 --engine loose $FAKES -t 2 -o out/x.sam r.fa 1.fq
     failed "stranger, in any order" "instance 0 of loose wrote a record of read 'nobody', which it was not given"
 }

@@ -18,7 +18,7 @@ pub fn value_apart(words: impl Iterator<Item = OsString>) -> Option<String> {
         _ => command == "align" && WITH_EQUALS.iter().any(|(o, values)| *o == option && values.contains(&word)),
     };
     let apart = words.windows(2).find(|pair| is_value(&pair[0], &pair[1]) && !Path::new(&pair[1]).exists())?;
-    Some(format!("write {}={}: what stands apart is taken for a file", apart[0], apart[1]))
+    Some(format!("write {}={}: a value after a space is taken for a file", apart[0], apart[1]))
 }
 
 /// What to say of an option that 'align' does not have, unless it is like one that it has.
@@ -40,7 +40,7 @@ pub fn option_of_aligner(error: &clap::Error) -> Option<String> {
         "-1" | "-2" => format!("zerohop has no option {option}: name REF and then the files of reads, without options"),
         "-S" | "-b" => format!("zerohop has no option {option}: name the output by -o, as in -o out.bam"),
         _ => format!(
-            "zerohop has no option {option}. One of the aligner is passed on by --engine-args, as in --engine-args \
+            "zerohop has no option {option}. --engine-args passes it on to the aligner, as in --engine-args \
              '{option} ...'; 'zerohop align --help' shows those of zerohop"
         ),
     })

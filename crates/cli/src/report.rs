@@ -63,7 +63,7 @@ fn are_points(text: &str) -> bool {
 fn recorded(text: &str) -> Result<Recorded, String> {
     Recorded::from_json(text).map_err(|error| match error {
         RecordedError::Damaged { .. } => error.to_string(),
-        RecordedError::NotJson(_) | RecordedError::Unknown => format!("{error}; expected is {EXPECTED}"),
+        RecordedError::NotJson(_) | RecordedError::Unknown => format!("{error}; expected: {EXPECTED}"),
     })
 }
 

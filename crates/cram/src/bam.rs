@@ -95,8 +95,8 @@ fn said_at_end(mut child: RunningChild) -> io::Result<(ExitStatus, String)> {
 fn crashed(status: ExitStatus) -> String {
     match status.signal() {
         Some(signal) => format!(
-            "it ended the process that read it (signal {signal}): it is damaged, or made to do harm, which it could \
-             not do there, or memory was short: get the file again, or make BAM of it with 'samtools view -b'"
+            "the process that read it was killed by signal {signal}: the file is damaged, or made to do harm (which it \
+             could not do there), or memory was short: get the file again, or convert it to BAM with 'samtools view -b'"
         ),
         None => format!("the process that read it failed ({status})"),
     }
@@ -146,7 +146,9 @@ mod tests {
     fn the_end_of_the_process_is_told() {
         let ended = |status: i32| crashed(ExitStatus::from_raw(status));
         assert!(
-            ended(11).starts_with("it ended the process that read it (signal 11): it is damaged, or made to do harm")
+            ended(11).starts_with(
+                "the process that read it was killed by signal 11: the file is damaged, or made to do harm"
+            )
         );
         assert!(ended(101 << 8).contains("exit status: 101"));
     }

@@ -58,9 +58,9 @@ impl fmt::Display for GivenReference {
 /// What to do about data that are not whole.
 const AGAIN: &str = "get the file again";
 /// What to do where the reference is missing or another one.
-const WITH_REFERENCE: &str =
-    "give the reference that the reads were aligned to as REF, or make BAM of it with 'samtools view -b -T REFERENCE'";
-const AS_BAM: &str = "'samtools view -b' makes BAM of it";
+const WITH_REFERENCE: &str = "give the reference that the reads were aligned to as REF, or convert the file to BAM \
+                              with 'samtools view -b -T REFERENCE'";
+const AS_BAM: &str = "'samtools view -b' converts it to BAM";
 
 impl ReadFault {
     /// The words, by what htslib wrote to standard error.
@@ -68,7 +68,7 @@ impl ReadFault {
         let says = |words: &str| said.contains(words);
         match self {
             ReadFault::Header { .. } if says("CRAM version number mismatch") => {
-                "its version of CRAM is not 1, 2 or 3: a newer samtools may make BAM of it ('samtools view -b')"
+                "its version of CRAM is not 1, 2 or 3: a newer samtools may convert it to BAM ('samtools view -b')"
                     .to_owned()
             }
             ReadFault::Header { is_cut_off: true } => {
@@ -87,7 +87,7 @@ impl ReadFault {
             ReadFault::Cram { number, is_cut_off, given } => {
                 format!("record {number} of all in it, or what follows, {}", of_cram(said, *is_cut_off, given))
             }
-            ReadFault::NoEnd => format!("it lacks the end that CRAM has: it is truncated: {AGAIN}"),
+            ReadFault::NoEnd => format!("it lacks the end-of-file container of CRAM: it is truncated: {AGAIN}"),
             ReadFault::Other(words) => words.clone(),
         }
     }

@@ -39,8 +39,8 @@ pub(crate) fn convert(reference: Option<&Path>, read: ReadReference) -> Result<(
     let converted = match confine() {
         Ok(()) => records(text, bam, reference, read).map_err(|fault| fault.words(&what_was_said(&said))),
         Err(error) => Err(format!(
-            "the process that reads SAM and CRAM cannot give up its rights (seccomp: {error}): 'samtools view -b' \
-             makes BAM of it"
+            "the process that reads SAM and CRAM cannot give up its privileges (seccomp: {error}): 'samtools view -b' \
+             converts it to BAM"
         )),
     };
     if let Err(words) = &converted {

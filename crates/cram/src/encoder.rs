@@ -64,7 +64,7 @@ impl Cram {
         let unusable = |HtsRefused(what): HtsRefused| {
             Error::from(InputError::new(
                 reference.path(),
-                format!("htslib did not {what} for CRAM: is this file whole?"),
+                format!("htslib could not {what} for CRAM: is this file complete?"),
             ))
         };
         let named = reference.named(|_, _| true).map_err(unusable)?;
@@ -138,7 +138,7 @@ impl CramEncoder<'_> {
         file.write(&self.record, header).map_err(|HtsRefused(what)| {
             // It encodes those before when it has enough of them.
             let read = shown(self.record.name_and_flags().0);
-            Error::Internal(format!("htslib did not {what} for CRAM: read '{read}', or one of the 10,000 before it"))
+            Error::Internal(format!("htslib could not {what} for CRAM: read '{read}', or one of the 10,000 before it"))
         })
     }
 
@@ -162,7 +162,7 @@ impl CramEncoder<'_> {
 }
 
 fn refused(HtsRefused(what): HtsRefused) -> Error {
-    Error::Internal(format!("htslib did not {what} for CRAM"))
+    Error::Internal(format!("htslib could not {what} for CRAM"))
 }
 
 #[cfg(test)]

@@ -212,8 +212,8 @@ impl CramReference {
                 }
                 None => {
                     return Err(fault(format!(
-                        "contig '{name}' of the aligner's index is not here: give the FASTA that the index was made \
-                         of, or make the index anew"
+                        "contig '{name}' of the aligner's index is not in this FASTA: give the FASTA that the index \
+                         was made of, or make the index anew"
                     )));
                 }
             }

@@ -467,7 +467,7 @@ impl Cutter {
             }
         };
         if !self.is_text {
-            what += "; 'samtools view -b -F 0x900' leaves out records that are no reads";
+            what += "; 'samtools view -b -F 0x900' leaves out records that are not reads";
         }
         InputError::new(&input.path, what).at(start.record + 1, start.byte)
     }

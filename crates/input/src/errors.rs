@@ -45,7 +45,7 @@ pub(crate) fn not_reads(path: &Path, text: &[u8]) -> InputError {
         ),
         None => {
             let first = text.get(..1).unwrap_or_default().escape_ascii();
-            format!("none of FASTQ, FASTA, BAM, SAM and CRAM: it starts with '{first}'")
+            format!("not FASTQ, FASTA, BAM, SAM or CRAM: it starts with '{first}'")
         }
     };
     InputError::new(path, what).at(1, 0)

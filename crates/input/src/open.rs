@@ -68,7 +68,7 @@ impl EndOfPipe {
 
 /// What is said of a file or pipe of BGZF that does not end as its writers end it.
 pub(crate) fn no_end_marker(path: &Path) -> String {
-    let what = if path == Path::new("-") { ": has the program failed that wrote it?" } else { "." };
+    let what = if path == Path::new("-") { ": did the program that wrote it fail?" } else { "." };
     let path = shown_path(path);
     format!("{path} lacks the end marker of BGZF: it may be truncated between two blocks{what}")
 }
@@ -76,10 +76,10 @@ pub(crate) fn no_end_marker(path: &Path) -> String {
 /// What to say of BAM or SAM in BGZF that does not end as its writers end it: all of them do, for years.
 pub(crate) fn bam_without_end(path: &Path) -> InputError {
     let what = match path == Path::new("-") {
-        true => "has the program failed that wrote it?",
+        true => "did the program that wrote it fail?",
         false => {
-            "it is truncated between two blocks, or its writer does not end files; 'samtools view -b -o WHOLE.bam \
-             FILE' makes a whole file of the reads that are there"
+            "it is truncated between two blocks, or its writer leaves the end marker out; 'samtools view -b -o \
+             WHOLE.bam FILE' makes a whole file of the reads that are there"
         }
     };
     InputError::new(path, format!("it lacks the end marker of BGZF: {what}"))
@@ -175,9 +175,7 @@ fn look_at_bam(path: &Path, text: &mut FileText) -> Result<(Content, bam::BamHea
             }
             Beginning::Open { first: None, cut_off } if more => {
                 let what = match cut_off < MOST_BEFORE_FIRST {
-                    true => {
-                        "its first records are secondary and supplementary ones alone, for 64 MiB: are there reads?"
-                    }
+                    true => "its first 64 MiB hold secondary and supplementary records alone: does it hold reads?",
                     false => "its first record has more than 64 MiB: the file is damaged, or has very long fields",
                 };
                 return Err(InputError::new(path, what).at(1, start as u64));

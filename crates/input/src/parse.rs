@@ -65,7 +65,7 @@ impl Parser {
         let is_too_long = |text: &Text| u32::try_from(text.bytes.len()).is_err();
         let too_long = texts.iter().zip(&self.files).find(|(text, _)| is_too_long(text));
         too_long.map_or(Ok(()), |(text, (path, _))| {
-            let what = "the reads of one batch have more than 4 GiB of text from here on: have smaller batches";
+            let what = "the reads of one batch have more than 4 GiB of text from here on: make batches smaller (-K)";
             Err(InputError::new(path, what).at(text.first_record + 1, text.first_byte))
         })
     }
@@ -240,7 +240,9 @@ impl Records<'_> {
         }
         // Printable characters, checked without a branch per byte.
         if self.slice(qual).iter().fold(false, |bad, b| bad | (b.wrapping_sub(b'!') > b'~' - b'!')) {
-            return Err(self.fault(name, "its qualities hold a character that is none (allowed are '!' to '~')"));
+            return Err(
+                self.fault(name, "its qualities hold a character that is not a quality (allowed are '!' to '~')")
+            );
         }
         Ok((seq, Some(qual)))
     }
@@ -281,7 +283,7 @@ impl Records<'_> {
         if bases.iter().fold(false, |odd, b| odd | (b.wrapping_sub(b'A') > 25))
             && let Some(&odd) = bases.iter().find(|b| !(b.is_ascii_uppercase() || b".-*=".contains(b)))
         {
-            let what = format!("its sequence holds '{}', which is no base", odd.escape_ascii());
+            let what = format!("its sequence holds '{}', which is not a base", odd.escape_ascii());
             return Err(self.fault(name, what));
         }
         Ok(())
@@ -377,7 +379,7 @@ mod tests {
         assert_eq!(fault(b"@@x\nA\n+\n#\n"), format!("{at}, read '@x': {odd}"));
         let odd = "its name holds '\\x00', which SAM does not allow";
         assert_eq!(fault(b"@x\0\nA\n+\n#\n"), format!("{at}, read 'x\\x00': {odd}"));
-        assert_eq!(fault(b"@x\nA1\n+\n##\n"), format!("{at}, read 'x': its sequence holds '1', which is no base"));
+        assert_eq!(fault(b"@x\nA1\n+\n##\n"), format!("{at}, read 'x': its sequence holds '1', which is not a base"));
         let long = crate::errors::over_limit(10);
         assert!(
             long.starts_with("the read has more than 10 bases, the longest that the engine can take: leave it out")
@@ -386,7 +388,7 @@ mod tests {
         let cut = "the file ends in the middle of this record: it is truncated";
         assert_eq!(fault(b"@x\nACGT\n+"), format!("{at}, read 'x': {cut}"));
         assert_eq!(fault(b"@x\nACGT"), format!("{at}, read 'x': {cut}"));
-        let odd = "its qualities hold a character that is none (allowed are '!' to '~')";
+        let odd = "its qualities hold a character that is not a quality (allowed are '!' to '~')";
         assert_eq!(fault(b"@x\nAC\n+\n# \n"), format!("{at}, read 'x': {odd}"));
         let error = parse(FragmentLayout::Pairs, TextFormat::Fastq, first, b"@b\nA\n+\n#\n").unwrap_err();
         let step = "its name differs from that of its mate, 'a' in 1.fq: the files are not in step";

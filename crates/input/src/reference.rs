@@ -112,7 +112,7 @@ fn read_lines(
         } else if let Some(contig) = contigs.last_mut() {
             if let Some(odd) = trimmed.iter().find(|&&byte| !is_base(byte)) {
                 let name = shown(contig.name.as_bytes());
-                let what = format!("sequence '{name}' holds '{}', which is no base", odd.escape_ascii());
+                let what = format!("sequence '{name}' holds '{}', which is not a base", odd.escape_ascii());
                 return fault(record, what);
             }
             contig.length += trimmed.len() as u64;
@@ -195,7 +195,7 @@ mod tests {
     fn faults() {
         let at = |text: &[u8]| try_read(text).unwrap_err();
         assert_eq!(at(b">a\nAC\n>a\nA\n"), "ref.fa: record 2 (byte 6): two sequences have the name 'a'");
-        assert_eq!(at(b">a\nAC1\n"), "ref.fa: record 1 (byte 3): sequence 'a' holds '1', which is no base");
+        assert_eq!(at(b">a\nAC1\n"), "ref.fa: record 1 (byte 3): sequence 'a' holds '1', which is not a base");
         assert_eq!(
             at(b"@a\nAC\n"),
             "ref.fa: record 1 (byte 0): not FASTA: it must start with '>', but starts with '@': the reference comes \

@@ -33,7 +33,7 @@ impl SeenFile {
                 format!("it was changed after it was checked at the start, {how}: run again once it is complete");
             Err(InputError::new(path, what))
         };
-        let Some(file) = file else { return changed("and is no regular file any more") };
+        let Some(file) = file else { return changed("and is not a regular file any more") };
         let now = SeenFile::of(file).map_err(|e| InputError::new(path, format!("cannot read: {e}")))?;
         match now.length == self.length {
             true if now == self => Ok(()),
@@ -60,7 +60,7 @@ impl ClosedFile {
     pub(crate) fn open(&self) -> Result<Regular, InputError> {
         let (_, file) = open_raw(&self.path)?;
         self.seen.check(&self.path, file.as_ref())?;
-        let gone = || InputError::new(&self.path, "cannot open: it is no regular file any more");
+        let gone = || InputError::new(&self.path, "cannot open: it is not a regular file any more");
         let (file, what) = (file.ok_or_else(gone)?, (self.coding, self.content));
         Ok(Regular::new(self.path.clone(), file, what, self.seen.length))
     }

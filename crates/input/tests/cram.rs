@@ -159,8 +159,8 @@ fn damage(folder: &Path) {
     };
     let again = "get the file again";
     let record = "record 1 of all in it, or what follows, ";
-    let give = "give the reference that the reads were aligned to as REF, or make BAM of it with 'samtools view -b -T \
-                REFERENCE'";
+    let give = "give the reference that the reads were aligned to as REF, or convert the file to BAM with 'samtools \
+                view -b -T REFERENCE'";
     let shown = |path: &Path| path.display().to_string();
     let damaged = format!("{record}is damaged: its checksum (CRC32) differs: {again}");
     let cases = [
@@ -180,7 +180,7 @@ fn damage(folder: &Path) {
             "without the end",
             with(&|cram| cram.truncate(cram.len() - END_MARKER.len())),
             &fasta,
-            format!("it lacks the end that CRAM has: it is truncated: {again}"),
+            format!("it lacks the end-of-file container of CRAM: it is truncated: {again}"),
         ),
         ("another version", with(&|cram| cram[4] = 9), &fasta, format!("its header is damaged: {again}")),
         ("a byte of the last block", with(&|cram| *cram.iter_mut().rev().nth(50).unwrap() ^= 1), &fasta, damaged),
@@ -188,7 +188,8 @@ fn damage(folder: &Path) {
             "a later version",
             with(&|cram| cram[4] = 5),
             &fasta,
-            "its version of CRAM is not 1, 2 or 3: a newer samtools may make BAM of it ('samtools view -b')".to_owned(),
+            "its version of CRAM is not 1, 2 or 3: a newer samtools may convert it to BAM ('samtools view -b')"
+                .to_owned(),
         ),
         (
             "another reference",
@@ -246,11 +247,11 @@ fn no_references(folder: &Path) {
     assert_eq!(said("empty.fa", b""), (no_sequence.clone(), no_sequence.clone()));
     assert_eq!(said("blank.fa", b"\n\r\n"), (None, no_sequence));
     let (early, late) = said("index.mmi", b"MMI\x02");
-    assert_eq!(early.as_deref(), Some("it is no FASTA, which CRAM needs: give the FASTA of the reference"));
+    assert_eq!(early.as_deref(), Some("it is not FASTA, which CRAM needs: give the FASTA of the reference"));
     assert!(late.is_some());
     for odd in (33..127u8).filter(|byte| !byte.is_ascii_alphabetic() && !b"*-.>".contains(byte)) {
         let (early, late) = said("odd.fa", &[b">a\nAC", &[odd][..], b"G\n"].concat());
-        let wanted = format!("sequence 'a' holds '{}', which is no base", odd.escape_ascii());
+        let wanted = format!("sequence 'a' holds '{}', which is not a base", odd.escape_ascii());
         assert_eq!((early, late), (None, Some(wanted)));
     }
     let dash = for_cram(Path::new("-"), true).unwrap_err().what;

@@ -75,8 +75,8 @@ fn words(size: usize, line: &mut [u8]) -> usize {
     // What does not fit is cut off.
     let _ = writeln!(
         line,
-        "error: out of memory: {bytes} more cannot be had: allow more (ulimit -v, the memory of the job), or use fewer \
-         threads (-t) or index copies (--replicas)"
+        "error: out of memory: cannot allocate {bytes} more: allow more (ulimit -v, the memory of the job), or use \
+         fewer threads (-t) or index copies (--replicas)"
     );
     line.position() as usize
 }

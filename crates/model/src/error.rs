@@ -182,7 +182,7 @@ pub enum Error {
     Header(String),
     /// Memory cannot be had.
     #[error(
-        "out of memory: {0} for the index cannot be had: allow more (ulimit -v, the memory of the job), or use fewer \
+        "out of memory: cannot allocate {0} for the index: allow more (ulimit -v, the memory of the job), or use fewer \
          index copies (--replicas)"
     )]
     Memory(Bytes),

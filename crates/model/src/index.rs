@@ -72,7 +72,7 @@ pub trait IndexProvider: Sync {
     /// # Errors
     /// A reference that cannot be read, an index that cannot be written.
     fn save(&self, _wanted: &Wanted<'_>, _threads: usize) -> Result<Bytes, IndexError> {
-        Err(IndexError::Usage(format!("{} builds its index in every run: there is no file of it", self.engine().0)))
+        Err(IndexError::Usage(format!("{} builds its index in every run, and has no index file", self.engine().0)))
     }
 }
 

@@ -127,7 +127,7 @@ impl FileSink {
         for path in sink.spec.unaligned.iter().flat_map(|unaligned| &unaligned.paths) {
             let file = OpenFile::New(open(Some(path))?);
             if !file.is_positioned() {
-                let source = std::io::Error::other("it is no regular file");
+                let source = std::io::Error::other("it is not a regular file");
                 return Err(Error::Output { path: path.clone(), source });
             }
             sink.unaligned.files.push(file);

@@ -199,7 +199,7 @@ impl<'h> LineParser<'h> {
             return Ok(());
         }
         operations(text, &mut self.cigar)
-            .ok_or_else(|| format!("its CIGAR '{}' is none (as 100M is, or 5S95M)", quote(text)))?;
+            .ok_or_else(|| format!("its CIGAR '{}' is not valid (as 100M is, or 5S95M)", quote(text)))?;
         let moved = self.cigar.iter().filter(|op| op.consumes_query());
         match moved.map(|op| u64::from(op.length())).sum::<u64>() {
             sum if bases == 0 || sum == bases as u64 => Ok(()),
@@ -319,7 +319,7 @@ fn check_seq(seq: &[u8]) -> Result<&[u8], String> {
     match seq {
         [] => Err("its SEQ is empty".to_owned()),
         _ if all(seq, is_base) => Ok(seq),
-        _ => Err(format!("its SEQ '{}' holds a character that is no base", quote(seq))),
+        _ => Err(format!("its SEQ '{}' holds a character that is not a base", quote(seq))),
     }
 }
 
@@ -327,7 +327,7 @@ fn check_qual(qual: &[u8]) -> Result<&[u8], String> {
     match qual {
         [] => Err("its QUAL is empty".to_owned()),
         _ if all(qual, |b| (b'!'..=b'~').contains(&b)) => Ok(qual),
-        _ => Err("its QUAL holds a character that is none (allowed are '!' to '~')".to_owned()),
+        _ => Err("its QUAL holds a character that is not a quality (allowed are '!' to '~')".to_owned()),
     }
 }
 

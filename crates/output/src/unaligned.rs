@@ -255,7 +255,7 @@ fn qualities<'a>(record: &Fields<'a>, has_qualities: bool) -> Result<&'a [u8], E
         (true, 0, 1) => Ok(b"*"),
         (true, qualities, bases) if qualities == bases => Ok(record.qual),
         _ => {
-            let what = "the aligner's record has no qualities, as its read has: the read cannot be written as it was";
+            let what = "the aligner's record lacks the qualities of its read: the read cannot be written as it was";
             Err(Error::Damaged { read: shown(record.name), what: what.to_owned() })
         }
     }

@@ -124,7 +124,7 @@ fn damage_is_told_in_words() {
         (line_with(8, "2147483648", ""), "its TLEN is '2147483648', not a number from -2147483648 to"),
         (line_with(8, "-", ""), "its TLEN is '-', not"),
         (line_with(9, "", ""), "its SEQ is empty"),
-        (line_with(9, "ACG-T", ""), "its SEQ 'ACG-T' holds a character that is no base"),
+        (line_with(9, "ACG-T", ""), "its SEQ 'ACG-T' holds a character that is not a base"),
         (line_with(9, "*", ""), "it has 0 bases but 5 qualities"),
         (line_with(10, "III I", ""), "its QUAL holds a character that is none"),
         (line_with(10, "IIIII\r", ""), "its QUAL holds a character that is none"),

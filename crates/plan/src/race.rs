@@ -131,7 +131,7 @@ impl Race {
 
     /// How sure it is that the best is the best.
     pub fn sure(&self) -> String {
-        let Some(best) = self.leader() else { return "Nothing ran to its end.".to_owned() };
+        let Some(best) = self.leader() else { return "No trial ran to its end.".to_owned() };
         let still: Vec<&Entrant> =
             self.entrants.iter().filter(|e| e.out.is_none() && e.choice != best.choice).collect();
         let ties: Vec<String> =
@@ -139,7 +139,7 @@ impl Race {
         let rounds = best.took.len();
         if !ties.is_empty() {
             let ties = ties.join(", ");
-            return format!("Within 3 % of it, and not to be told apart in {rounds} rounds: {ties}.");
+            return format!("Within 3 % of it, and not distinguishable in {rounds} rounds: {ties}.");
         }
         let others = self.entrants.iter().filter(|e| e.choice != best.choice && !e.took.is_empty());
         match others.min_by(|a, b| against(a, best).total_cmp(&against(b, best))) {

@@ -211,14 +211,14 @@ impl Words {
             (1, Pages::Interleave) => {
                 let banks = self.banks;
                 format!(
-                    "One for all ({each}), spread over {banks} banks: none is flooded, {} of {banks} accesses are \
+                    "One for all ({each}), spread over {banks} banks: none is overloaded, {} of {banks} accesses are \
                      remote.",
                     banks - 1
                 )
             }
             (1, _) => format!(
-                "The program as it is: all accesses go to the bank of the loading thread, {} of {nodes} of them from \
-                 afar.",
+                "The program as it is: all accesses go to the bank of the loading thread, {} of {nodes} of them \
+                 remote.",
                 nodes - 1
             ),
             _ if copies > nodes => format!(

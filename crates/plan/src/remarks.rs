@@ -60,12 +60,14 @@ pub fn remarks(machine: &Machine, engine: Option<Engine>) -> Vec<Remark> {
         let usable = node.cpus.iter().any(|cpu| ours.contains(cpu));
         let what = match (usable, has && may) {
             (true, true) => continue,
-            (true, false) => "has no memory for us: its threads read the nearest copy",
+            (true, false) => "has no memory that zerohop may use: its threads read the nearest copy",
             (false, true) if node.cpus.is_empty() => {
-                "has memory alone: it gets no copy of its own, and one for all is spread over it only if the memory of \
-                 the other nodes is too small"
+                "has memory, but no CPUs: it gets no copy of its own, and one for all is spread over it only if the \
+                 memory of the other nodes is too small"
             }
-            (false, true) => "has no CPUs for us: it gets no copy of its own, but its memory serves for interleaving",
+            (false, true) => {
+                "has no CPUs that zerohop may use: it gets no copy of its own, but its memory serves for interleaving"
+            }
             (false, false) => "is out of reach",
         };
         say(&format!("node {}", node.id), Verdict::RuledOut, format!("Node {} {what}.", node.id));

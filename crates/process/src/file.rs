@@ -162,7 +162,9 @@ pub fn complete_instead_of(files: Vec<NewFile>, outdated: &[PathBuf]) -> Result<
     for path in outdated {
         if let Err(error) = aside.put(path) {
             let path = path.display();
-            tell::note(&format!("{path}: it is of what was there before, and cannot be removed: {error}."));
+            tell::note(&format!(
+                "{path}: it belongs to the file that was there before, and cannot be removed: {error}."
+            ));
         }
     }
     let mut named = Vec::new();

@@ -27,7 +27,7 @@ pub enum OverwriteError {
     #[error("{0}")]
     Refused(String),
     /// What is there cannot be looked at.
-    #[error("{}: it is there and cannot be read: {source}", path.display())]
+    #[error("{}: it exists, and cannot be read: {source}", path.display())]
     Unreadable {
         /// The file.
         path: PathBuf,
@@ -223,7 +223,7 @@ pub fn replaceable(path: &Path, kind: Kind) -> Result<(), OverwriteError> {
         return Ok(());
     }
     Err(OverwriteError::Refused(format!(
-        "{} is there and does not hold {}: remove it first, or name another file",
+        "{} exists and does not hold {}: remove it first, or name another file",
         path.display(),
         kind.words()
     )))

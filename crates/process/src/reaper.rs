@@ -74,12 +74,13 @@ pub fn charge(charge: Charge) -> io::Result<Charged> {
         return Ok(Charged(None));
     }
     if ours.input.is_none() {
-        let cannot = |error| io::Error::other(format!("the process that clears away after us cannot start: {error}"));
+        let cannot =
+            |error| io::Error::other(format!("the process that cleans up after zerohop cannot start: {error}"));
         ours.input = Some(start().map_err(cannot)?);
     }
     ours.charges += 1;
     let number = ours.charges;
-    let gone = |error| io::Error::other(format!("the process that clears away after us is gone: {error}"));
+    let gone = |error| io::Error::other(format!("the process that cleans up after zerohop is gone: {error}"));
     ours.tell(&ReaperLine::Charge(number, charge)).map_err(gone)?;
     Ok(Charged(Some(number)))
 }

@@ -65,7 +65,7 @@ pub enum DescriptionError {
     #[error("node {0} has more free memory than memory")]
     FreeMemory(NodeId),
     /// A CPU quota that is no positive number.
-    #[error("its CPU quota is {0}, which is no positive number")]
+    #[error("its CPU quota is {0}, which is not a positive number")]
     Quota(String),
 }
 
@@ -208,7 +208,7 @@ mod tests {
             (|m| m.allowed.nodes.push(NodeId(9)), "'allowed' has node 9, which is not among the nodes"),
             (|m| m.allowed.nodes.push(NodeId(1)), "it has node 1 twice"),
             (|m| m.allowed.cpus.clear(), "none of its CPUs may be used: 'allowed' has no CPU that a node has"),
-            (|m| m.allowed.cpu_quota = Some(-1.0), "its CPU quota is -1, which is no positive number"),
+            (|m| m.allowed.cpu_quota = Some(-1.0), "its CPU quota is -1, which is not a positive number"),
             (|m| m.cores = vec![vec![CpuId(0), CpuId(8)]], "'cores' has CPU 8, which is not among the nodes"),
             (|m| m.nodes[0].cpus = (4..100_000).map(CpuId).collect(), "it has 99998 CPUs, more than the 65536 that"),
         ];

@@ -67,7 +67,7 @@ pub fn replicas(text: &str) -> Result<zerohop_plan::Replicas, String> {
 /// A size in bytes, of which there must be some.
 pub fn size(text: &str) -> Result<Bytes, String> {
     let wrong =
-        || format!("'{text}' is no size: give bytes, or a number with K, M, G or T, more than 0 and up to 800000T");
+        || format!("'{text}' is not a size: give bytes, or a number with K, M, G or T, more than 0 and up to 800000T");
     let (number, shift) = match text.char_indices().last() {
         Some((at, unit @ ('K' | 'k' | 'M' | 'm' | 'G' | 'g' | 'T' | 't'))) => {
             (&text[..at], 10 * (1 + "KMGT".find(unit.to_ascii_uppercase()).unwrap_or(0)))

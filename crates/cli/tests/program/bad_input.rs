@@ -58,12 +58,12 @@ fn odd_records() {
         (b"@x\nACGT\n+\n#####\n@y\nA\n+\n#\n", ", read 'x': 4 bases but 5 qualities".into()),
         (b"@x\nACGT\n####\n@y\nACGT\n+\n####\n", format!(", read 'x': {no_plus}")),
         (b"@x y\nACGT\nACGT\n+\n########\n", format!(", read 'x': {no_plus}")),
-        (b"@x\nAC1T\n+\n####\n", ", read 'x': its sequence holds '1', which is no base".into()),
-        (b"@x\nAC\xffT\n+\n####\n", ", read 'x': its sequence holds '\\xff', which is no base".into()),
-        (b"@x\nACG \n+\n####\n", ", read 'x': its sequence holds ' ', which is no base".into()),
+        (b"@x\nAC1T\n+\n####\n", ", read 'x': its sequence holds '1', which is not a base".into()),
+        (b"@x\nAC\xffT\n+\n####\n", ", read 'x': its sequence holds '\\xff', which is not a base".into()),
+        (b"@x\nACG \n+\n####\n", ", read 'x': its sequence holds ' ', which is not a base".into()),
         (
             b"@x\nACGT\n+\n## #\n",
-            ", read 'x': its qualities hold a character that is none (allowed are '!' to '~')".into(),
+            ", read 'x': its qualities hold a character that is not a quality (allowed are '!' to '~')".into(),
         ),
         (
             b"@x\x1b[31m\x07\nACGT\n+\n####\n",
@@ -122,7 +122,7 @@ fn mates_that_are_not_in_step() {
 
 #[test]
 fn files_that_hold_no_reads() {
-    let not = "1.fq: record 1 (byte 0): none of FASTQ, FASTA, BAM, SAM and CRAM: it starts with";
+    let not = "1.fq: record 1 (byte 0): not FASTQ, FASTA, BAM, SAM or CRAM: it starts with";
     let bzip2 = "1.fq: record 1 (byte 0): it is compressed by bzip2; zerohop inflates gzip and BGZF: 'bzip2 -dc FILE' \
                  inflates it, and '-' reads standard input";
     let sam = "1.fq: record 1 of all in it, or what follows, is damaged or truncated, or is on a contig, and the \
@@ -277,8 +277,8 @@ fn odd_references() {
         (b"", none),
         (b"\n\n", none),
         (b">a\n>b\n", none),
-        (b">a\nACGT\nAC1T\n", "record 1 (byte 8): sequence 'a' holds '1', which is no base"),
-        (b">a\nAC GT\n", "record 1 (byte 3): sequence 'a' holds ' ', which is no base"),
+        (b">a\nACGT\nAC1T\n", "record 1 (byte 8): sequence 'a' holds '1', which is not a base"),
+        (b">a\nAC GT\n", "record 1 (byte 3): sequence 'a' holds ' ', which is not a base"),
         (b">\nACGT\n", "record 1 (byte 0): a sequence has no name"),
         (b">a\xc3\xa9\nACGT\n", "record 1 (byte 0): the name 'a\u{e9}' holds '\\xc3', which SAM does not allow"),
         (b"ACGT\n", "record 1 (byte 0): not FASTA: it must start with '>', but starts with 'A'"),
@@ -325,12 +325,12 @@ fn pairs_and_single_reads_in_one_file() {
     let read = |name: &str, flags: u16| format!("{name}\t{flags}\t*\t0\t0\t*\t*\t0\t0\tACGTACGTAC\t##########\n");
     let pair = |name: &str| format!("{}{}", read(name, 77), read(name, 141));
     let sam = |records: String| format!("{header}{records}").into_bytes();
-    let part = "'samtools view -b -f 1 -o PAIRS.bam -U SINGLE.bam FILE' parts them; then give PAIRS.bam --reads \
+    let part = "'samtools view -b -f 1 -o PAIRS.bam -U SINGLE.bam FILE' separates them; then give PAIRS.bam --reads \
                 SINGLE.bam";
-    let no_mate = "its mate does not follow it. 'samtools collate -o NEW.bam FILE' has mates follow one another. Where \
-                   mates are not in the file, 'samtools collate -O -u FILE | samtools fixmate -u - - | samtools view \
-                   -b -f 1 -o PAIRS.bam -U SINGLE.bam -' parts pairs from reads without a mate: then give PAIRS.bam \
-                   --reads SINGLE.bam";
+    let no_mate = "its mate does not follow it. 'samtools collate -o NEW.bam FILE' puts mates next to each other. \
+                   Where mates are not in the file, 'samtools collate -O -u FILE | samtools fixmate -u - - | samtools \
+                   view -b -f 1 -o PAIRS.bam -U SINGLE.bam -' separates pairs from reads without a mate: then give \
+                   PAIRS.bam --reads SINGLE.bam";
     let faults = [
         (
             pair("a") + &read("b", 4) + &pair("c"),

@@ -63,7 +63,7 @@ fn more_lanes_than_files_may_be_open() {
     // A fault of the last lane is found before anything is aligned.
     std::fs::write(folder.path().join(&lanes[LANES - 1][1]), b"no reads").unwrap();
     let refused = zerohop(folder.path(), Some(LIMIT), &arguments);
-    let what = "record 1 (byte 0): none of FASTQ, FASTA, BAM, SAM and CRAM: it starts with 'n'";
+    let what = "record 1 (byte 0): not FASTQ, FASTA, BAM, SAM or CRAM: it starts with 'n'";
     assert_eq!(String::from_utf8_lossy(&refused.stderr), format!("error: {}: {what}\n", lanes[LANES - 1][1]));
     assert!(refused.status.code() == Some(1) && records(&refused.stdout).is_empty());
 }

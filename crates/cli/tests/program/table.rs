@@ -129,7 +129,7 @@ pub fn bgzf(text: &[u8]) -> Vec<u8> {
     file
 }
 
-/// The words of a command, as the shell parts them.
+/// The words of a command, as the shell separates them.
 pub fn words(line: &str) -> Vec<String> {
     shlex::split(line).unwrap()
 }

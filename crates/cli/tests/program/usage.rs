@@ -72,11 +72,11 @@ const ROWS: &[(&str, &str)] = &[
     ),
     ("-r, --reads: the index of bwa-mem is for reads of any length", "index --engine bwa-mem -r 100 ../ref.fa"),
     ("--buffer 4.0 KiB: it must be 1.0 MiB or more", "topo --measure --buffer 4K"),
-    ("write --ranks=2: what stands apart is taken for a file", "align --ranks 2 ../ref.fa 1.fq"),
+    ("write --ranks=2: a value after a space is taken for a file", "align --ranks 2 ../ref.fa 1.fq"),
     ("the argument '--interleaved' cannot be used with '[READS_2]'", "align -p ../ref.fa 1.fq 2.fq"),
     ("unexpected argument '--threds' found", "align --threds 2 ../ref.fa 1.fq"),
     (
-        "zerohop has no option -N. One of the aligner is passed on by --engine-args, as in --engine-args '-N ...'; \
+        "zerohop has no option -N. --engine-args passes it on to the aligner, as in --engine-args '-N ...'; \
          'zerohop align --help' shows those of zerohop",
         "align -N 5 ../ref.fa 1.fq",
     ),
@@ -90,7 +90,7 @@ const ROWS: &[(&str, &str)] = &[
     ),
     ("--output-dir is for the samples of a sheet (--samples)", "align --output-dir samples ../ref.fa 1.fq"),
     (
-        "--engine-args: -d 100000 cannot be had: it must be 0 to 32767, and 0 turns it off",
+        "--engine-args: -d 100000 is out of range: it must be 0 to 32767, and 0 turns it off",
         "align --engine bwa-mem --engine-args '-d 100000' ../ref.fa 1.fq",
     ),
     (
@@ -98,9 +98,9 @@ const ROWS: &[(&str, &str)] = &[
          those after it, or name another output",
         "align --shards 2 -o shard.sam ../ref.fa 1.fq",
     ),
-    ("write --sort=name: what stands apart is taken for a file", "align --sort name ../ref.fa 1.fq 2.fq"),
+    ("write --sort=name: a value after a space is taken for a file", "align --sort name ../ref.fa 1.fq 2.fq"),
     (
-        "write --mark-duplicates=picard: what stands apart is taken for a file",
+        "write --mark-duplicates=picard: a value after a space is taken for a file",
         "align --mark-duplicates picard ../ref.fa 1.fq",
     ),
     ("out.sam.gz: SAM is not written compressed: name the file .bam", "align -o out.sam.gz ../ref.fa 1.fq"),

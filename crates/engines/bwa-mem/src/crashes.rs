@@ -133,12 +133,12 @@ fn words(doing: Doing, read: &[u8], line: &mut [u8]) -> usize {
         ),
         Doing::Starting => writeln!(
             out,
-            "error: out of memory: bwa-mem3 cannot have what a worker needs: allow more (ulimit -v, the memory of the \
-             job), or use fewer threads (-t)"
+            "error: out of memory: bwa-mem3 cannot allocate what a worker needs: allow more (ulimit -v, the memory of \
+             the job), or use fewer threads (-t)"
         ),
         Doing::Mapping => writeln!(
             out,
-            "error: bwa-mem3 cannot go on with the reads from '{}' on. It may have no more memory: allow more (ulimit \
+            "error: bwa-mem3 failed on the reads from '{}' on. It may be out of memory: allow more (ulimit \
              -v, the memory of the job), or use fewer threads (-t) or index copies (--replicas). Or an alignment has \
              over 65,535 CIGAR operations: --engine bwa takes such reads",
             read[..read.len().min(NAME)].escape_ascii()
@@ -159,7 +159,7 @@ mod tests {
         let length = words(Doing::Mapping, &[b'x'; 1000], &mut line);
         assert!(line[..length].ends_with(b"--engine bwa takes such reads\n"));
         let length = words(Doing::Mapping, b"a\x1bb", &mut line);
-        assert!(line[..length].starts_with(br"error: bwa-mem3 cannot go on with the reads from 'a\x1bb' on. "));
+        assert!(line[..length].starts_with(br"error: bwa-mem3 failed on the reads from 'a\x1bb' on. "));
     }
 
     /// How the process that a test starts ends, and the file that it is writing then.
@@ -196,7 +196,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         for (how, signal) in [("abort", Some(libc::SIGABRT)), ("exit", None), ("fault", Some(libc::SIGSEGV))] {
             for (place, begin) in [
-                ("mapping", "error: bwa-mem3 cannot go on with the reads from 'read7' on. "),
+                ("mapping", "error: bwa-mem3 failed on the reads from 'read7' on. "),
                 ("loading", "error: bwa-mem3 has ended the process while it loaded its index: "),
                 ("outside", ""),
             ] {

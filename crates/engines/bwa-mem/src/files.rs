@@ -26,7 +26,8 @@ pub enum BwaIndexError {
         source: io::Error,
     },
     /// A file is not what it should be.
-    #[error("{}: it is damaged, or no index of bwa-mem2 ({what}): make it again with 'zerohop index --engine bwa-mem'",
+    #[error("{}: it is damaged, or not an index of bwa-mem2 ({what}): make it again with 'zerohop index --engine \
+             bwa-mem'",
         path.display())]
     Damaged {
         /// Which.

@@ -20,7 +20,7 @@ const ELSEWHERE: [(char, &str); 9] = [
     ('o', "-o of zerohop"),
     ('f', "-o of zerohop"),
     ('v', "-q of zerohop"),
-    ('H', "-R of zerohop for read groups; other lines of the header cannot be had"),
+    ('H', "-R of zerohop for read groups; other header lines are not supported"),
     ('1', "nothing in its place: reading and mapping overlap in any case"),
 ];
 
@@ -184,17 +184,17 @@ impl BwaMemOptions {
             let most = if most == i32::MAX { "or more".to_owned() } else { format!("to {most}") };
             let scaled = if letter == 'B' { scaled(letter) } else { "" };
             return Err(BwaMemOptionsError(format!(
-                "-{letter} {value}{scaled} cannot be had: it must be {least} {most}"
+                "-{letter} {value}{scaled} is out of range: it must be {least} {most}"
             )));
         }
         if !(0..=i16::MAX.into()).contains(&self.z_drop) {
             let what = "it must be 0 to 32767, and 0 turns it off";
-            return Err(BwaMemOptionsError(format!("-d {}{} cannot be had: {what}", self.z_drop, scaled('d'))));
+            return Err(BwaMemOptionsError(format!("-d {}{} is out of range: {what}", self.z_drop, scaled('d'))));
         }
         let gaps = [(self.gap_open.0, self.gap_extend.0), (self.gap_open.1, self.gap_extend.1)];
         match gaps.into_iter().find(|(open, extend)| *open < 1 || *extend < 1 || open.saturating_add(*extend) > 255) {
             Some((open, extend)) => Err(BwaMemOptionsError(format!(
-                "-O {open}{} with -E {extend}{} cannot be had: both must be 1 or more, and their sum at most 255",
+                "-O {open}{} with -E {extend}{} is out of range: both must be 1 or more, and their sum at most 255",
                 scaled('O'),
                 scaled('E')
             ))),
@@ -257,7 +257,7 @@ impl BwaMemOptions {
         let is_long = match name {
             "intractg" => false,
             "pacbio" | "pbref" | "ont2d" => true,
-            _ => return Err(BwaMemOptionsError(format!("-x {name}: there is intractg, pacbio, pbref and ont2d"))),
+            _ => return Err(BwaMemOptionsError(format!("-x {name}: the types are intractg, pacbio, pbref and ont2d"))),
         };
         unless('O', &mut self.gap_open, if is_long { 1 } else { 16 });
         unless('L', &mut self.clip, if is_long { 0 } else { 5 });
@@ -306,7 +306,7 @@ fn letters(words: &[String]) -> Result<Vec<(char, String)>, BwaMemOptionsError> 
     let (mut found, mut words) = (Vec::new(), words.iter());
     while let Some(word) = words.next() {
         let Some(cluster) = word.strip_prefix('-').filter(|rest| !rest.is_empty()) else {
-            return Err(BwaMemOptionsError(format!("'{word}' is no option of bwa mem")));
+            return Err(BwaMemOptionsError(format!("'{word}' is not an option of bwa mem")));
         };
         let mut rest = cluster.chars();
         while let Some(letter) = rest.next() {
@@ -331,12 +331,12 @@ fn refused(letter: char) -> BwaMemOptionsError {
     let elsewhere = ELSEWHERE.iter().find(|(other, _)| *other == letter);
     BwaMemOptionsError(match elsewhere {
         Some((_, instead)) => format!("-{letter} cannot be given here: use {instead}"),
-        None => format!("-{letter} cannot be had"),
+        None => format!("-{letter} is not supported"),
     })
 }
 
 fn wrong(letter: char, value: &str) -> BwaMemOptionsError {
-    BwaMemOptionsError(format!("-{letter} {value}: that is no value for -{letter}"))
+    BwaMemOptionsError(format!("-{letter} {value}: that is not a value for -{letter}"))
 }
 
 fn number<T: FromStr>(letter: char, value: &str) -> Result<T, BwaMemOptionsError> {
@@ -363,7 +363,7 @@ fn insert_sizes(value: &str) -> Result<InsertSizeOption, BwaMemOptionsError> {
     }
     let deviation = more.first().copied().unwrap_or(mean * 0.1);
     if mean <= 0.0 || deviation <= 0.0 {
-        return Err(BwaMemOptionsError(format!("-I {value} cannot be had: mean and deviation must be above 0")));
+        return Err(BwaMemOptionsError(format!("-I {value} is out of range: mean and deviation must be above 0")));
     }
     let rounded = |number: f64| (number + 0.499) as i32;
     let longest = more.get(1).copied().map_or(rounded(mean + 4.0 * deviation), rounded);
@@ -411,24 +411,24 @@ mod tests {
         for (text, said) in [
             ("-t 4", "-t cannot be given here: use -t of zerohop"),
             ("-z 0.5", "-z cannot be had"),
-            ("-k x", "-k x: that is no value for -k"),
-            ("-K 0", "-K 0: that is no value for -K"),
+            ("-k x", "-k x: that is not a value for -k"),
+            ("-K 0", "-K 0: that is not a value for -K"),
             ("-k", "-k needs a value"),
-            ("ref.fa", "'ref.fa' is no option of bwa mem"),
-            ("-x hifi", "-x hifi: there is intractg, pacbio, pbref and ont2d"),
-            ("-I 1,2,3,4,5", "-I 1,2,3,4,5: that is no value for -I"),
-            ("-I 300,0", "-I 300,0 cannot be had: mean and deviation must be above 0"),
-            ("-A 0", "-A 0 cannot be had: it must be 1 to 127"),
-            ("-I 300,", "-I 300,: that is no value for -I"),
-            ("-h 5,", "-h 5,: that is no value for -h"),
-            ("-r nan", "-r nan: that is no value for -r"),
-            ("-A 32", "-B 128 (-A 32 scales it) cannot be had: it must be 0 to 127"),
-            ("-k -5", "-k -5 cannot be had: it must be 0 or more"),
-            ("-E 0", "-O 6 with -E 0 cannot be had: both must be 1 or more, and their sum at most 255"),
-            ("-A 2000000000", "-A 2000000000 cannot be had: it must be 1 to 127"),
-            ("-w -1", "-w -1 cannot be had: it must be 0 or more"),
-            ("-d 32768", "-d 32768 cannot be had: it must be 0 to 32767, and 0 turns it off"),
-            ("-O 6,250 -E 6", "-O 250 with -E 6 cannot be had: both must be 1 or more, and their sum at most 255"),
+            ("ref.fa", "'ref.fa' is not an option of bwa mem"),
+            ("-x hifi", "-x hifi: the types are intractg, pacbio, pbref and ont2d"),
+            ("-I 1,2,3,4,5", "-I 1,2,3,4,5: that is not a value for -I"),
+            ("-I 300,0", "-I 300,0 is out of range: mean and deviation must be above 0"),
+            ("-A 0", "-A 0 is out of range: it must be 1 to 127"),
+            ("-I 300,", "-I 300,: that is not a value for -I"),
+            ("-h 5,", "-h 5,: that is not a value for -h"),
+            ("-r nan", "-r nan: that is not a value for -r"),
+            ("-A 32", "-B 128 (-A 32 scales it) is out of range: it must be 0 to 127"),
+            ("-k -5", "-k -5 is out of range: it must be 0 or more"),
+            ("-E 0", "-O 6 with -E 0 is out of range: both must be 1 or more, and their sum at most 255"),
+            ("-A 2000000000", "-A 2000000000 is out of range: it must be 1 to 127"),
+            ("-w -1", "-w -1 is out of range: it must be 0 or more"),
+            ("-d 32768", "-d 32768 is out of range: it must be 0 to 32767, and 0 turns it off"),
+            ("-O 6,250 -E 6", "-O 250 with -E 6 is out of range: both must be 1 or more, and their sum at most 255"),
         ] {
             assert_eq!(BwaMemOptions::parse(text).unwrap_err().to_string(), format!("--engine-args: {said}"), "{text}");
         }

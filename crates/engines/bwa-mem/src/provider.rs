@@ -64,7 +64,7 @@ impl IndexProvider for Provider {
         }
         if let Some(missing) = ENDINGS.iter().map(|ending| path(&reference, ending)).find(|path| !path.exists()) {
             return Err(IndexError::Missing(format!(
-                "{}: it is not there: make the index with 'zerohop index --engine {NAME} {}'",
+                "{}: it does not exist: make the index with 'zerohop index --engine {NAME} {}'",
                 missing.display(),
                 reference.display()
             )));
@@ -112,7 +112,7 @@ fn save(
 fn check_processor() -> Result<(), IndexError> {
     #[cfg(target_arch = "x86_64")]
     if !std::arch::is_x86_feature_detected!("avx2") {
-        return Err(IndexError::failed(format!("{NAME} needs a processor with AVX2, and this one has none")));
+        return Err(IndexError::failed(format!("{NAME} needs a processor with AVX2, which this one lacks")));
     }
     Ok(())
 }

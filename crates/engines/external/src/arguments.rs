@@ -118,7 +118,7 @@ impl UserArguments {
     /// [`ExternalError::Arguments`]: the user's is no number.
     pub fn read_length(&self) -> Result<Option<usize>, ExternalError> {
         let value = self.settings.get("read_length");
-        let wrong = |_| ExternalError::Arguments(format!("the read length must be a number, and '{value}' is none"));
+        let wrong = |_| ExternalError::Arguments(format!("the read length must be a number, not '{value}'"));
         if value.is_empty() { Ok(None) } else { value.parse().map(Some).map_err(wrong) }
     }
 
@@ -149,7 +149,7 @@ fn index_options(descriptor: &Descriptor, words: &[String]) -> Result<Vec<(Strin
         let Some(value) = value else { continue };
         if !value.bytes().all(|byte| byte.is_ascii_alphanumeric() || b".,_+-".contains(&byte)) {
             let what =
-                format!("{option} {value}: the index is named after this value, which is no part of a file name");
+                format!("{option} {value}: the index is named after this value, which cannot be part of a file name");
             return Err(ExternalError::Arguments(what));
         }
         options.push((option.clone(), value));

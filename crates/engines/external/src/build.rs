@@ -90,7 +90,7 @@ impl Found {
                 return from.iter().zip(&to).try_for_each(|(from, to)| give(from, to));
             }
         }
-        Err("its indexer ended well, but did not write all files".to_owned())
+        Err("its indexer ended with exit status 0, but did not write all files".to_owned())
     }
 }
 

@@ -445,9 +445,7 @@ impl Descriptor {
         }
         if let Some(word) = self.unknown_word() {
             let known = WORDS.join(", ");
-            return Err(format!(
-                "{{{word}}} stands for nothing: words in braces are {known}, and the names of settings"
-            ));
+            return Err(format!("{{{word}}} is unknown: words in braces are {known}, and the names of settings"));
         }
         if self.contract.same_records == SameRecords::WithDna && self.dna.option.is_empty() {
             return Err("contract.same_records is with-dna, and dna.option is empty".to_owned());
@@ -541,7 +539,7 @@ mod tests {
         with("{threads}", "{batch}-{threads}").expect("a setting");
         with("{threads}", "{threads}-{}-{a b}").expect("no words");
         let error = with("{threads}", "{thread}").unwrap_err().to_string();
-        assert!(error.contains("{thread} stands for nothing: words in braces are reference, index,"), "{error}");
+        assert!(error.contains("{thread} is unknown: words in braces are reference, index,"), "{error}");
     }
 
     #[test]

@@ -111,9 +111,7 @@ impl Drainer {
         if !std::mem::replace(&mut self.begun, true) {
             let seen = self.running.look();
             if seen && self.running.lacks_shared() {
-                return Err(self
-                    .running
-                    .fault("has not mapped the index copy that it was to share: it read one of its own"));
+                return Err(self.running.fault("did not map the index copy that it was to share: it read its own"));
             }
         }
         let line = &self.buffer[self.taken..end];
@@ -144,7 +142,7 @@ impl Drainer {
         self.expected.try_iter().for_each(|expected| self.ledger.expect(expected));
         self.ledger.close().map_err(|what| self.running.fault(what))?;
         if self.ledger.owes() {
-            return Err(self.running.fault(format!("ended well, but {}", self.ledger.missing())));
+            return Err(self.running.fault(format!("ended with exit status 0, but {}", self.ledger.missing())));
         }
         if !was_given_all {
             return Err(self.running.fault("ended before it was given all reads"));

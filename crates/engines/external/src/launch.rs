@@ -73,7 +73,7 @@ pub fn cut(descriptor: &Descriptor, user: &UserArguments) -> Result<Cut, Externa
     }
     let value = user.settings.get(&descriptor.batch.setting);
     let bases: u64 = value.parse().ok().filter(|&bases| bases > 0).ok_or_else(|| {
-        ExternalError::Arguments(format!("the bases of a batch must be a number from 1 on, and '{value}' is none"))
+        ExternalError::Arguments(format!("the bases of a batch must be a number of 1 or more, not '{value}'"))
     })?;
     if bases > MAX_BATCH_BASES {
         return Err(ExternalError::Arguments(format!(

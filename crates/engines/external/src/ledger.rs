@@ -104,7 +104,7 @@ impl Ledger {
     /// # Errors
     /// What is wrong with it.
     pub(crate) fn place(&mut self, line: &[u8]) -> Result<(), String> {
-        let fields = fields(line).ok_or_else(|| format!("wrote a line that is no SAM record: '{}'", shown(line)))?;
+        let fields = fields(line).ok_or_else(|| format!("wrote a line that is not a SAM record: '{}'", shown(line)))?;
         let same = self.current.is_some_and(|current| {
             self.is_of(self.at(current.chunk), current.fragment, fields.name) && !self.begins_another(&current, &fields)
         });

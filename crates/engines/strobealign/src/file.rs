@@ -335,10 +335,10 @@ impl Loader {
         let file = File::open(path).map_err(io)?;
         let length = file.metadata().map_err(io)?.len();
         let mut head = [0; 24];
-        file.read_exact_at(&mut head, 0).map_err(|_| unusable("it is no index of zerohop, or cut off"))?;
+        file.read_exact_at(&mut head, 0).map_err(|_| unusable("it is not an index of zerohop, or it is truncated"))?;
         let word = |at: usize| u32::from_le_bytes([head[at], head[at + 1], head[at + 2], head[at + 3]]);
         if head[..8] != MAGIC {
-            return Err(unusable("it is no index of zerohop"));
+            return Err(unusable("it is not an index of zerohop"));
         }
         if word(8) != FORMAT_VERSION {
             let what = format!("it has version {} of the format, and this zerohop reads {FORMAT_VERSION}", word(8));
@@ -346,10 +346,10 @@ impl Loader {
         }
         // Asked for before any memory is: the length may be what is damaged.
         if length < 24 + u64::from(word(12)) {
-            return Err(unusable("it is cut off"));
+            return Err(unusable("it is truncated"));
         }
         let mut json = vec![0; word(12) as usize];
-        file.read_exact_at(&mut json, 24).map_err(|_| unusable("it is cut off"))?;
+        file.read_exact_at(&mut json, 24).map_err(|_| unusable("it is truncated"))?;
         if xxh3_64(&json) != u64::from(word(16)) | u64::from(word(20)) << 32 {
             return Err(unusable("its description is damaged"));
         }
@@ -361,7 +361,7 @@ impl Loader {
         let Description { sequence, randstrobes, bucket_starts, .. } = &description;
         for section in [sequence, randstrobes, bucket_starts] {
             if section.offset.checked_add(section.bytes).is_none_or(|end| end > length) {
-                return Err(unusable("it is cut off"));
+                return Err(unusable("it is truncated"));
             }
         }
         let contigs = description.contigs.iter();
@@ -604,20 +604,20 @@ mod tests {
             refused(&good, "x", 250),
             "it was made with other parameters: make it anew with 'zerohop index -r 250'"
         );
-        assert_eq!(refused(&good[..good.len() - 1], "x", 150), format!("it is cut off{unknown}"));
-        assert_eq!(refused(b"short", "x", 150), format!("it is no index of zerohop, or cut off{unknown}"));
+        assert_eq!(refused(&good[..good.len() - 1], "x", 150), format!("it is truncated{unknown}"));
+        assert_eq!(refused(b"short", "x", 150), format!("it is not an index of zerohop, or it is truncated{unknown}"));
         let changed = |at: usize| {
             let mut bytes = good.clone();
             bytes[at] ^= 1;
             bytes
         };
-        assert_eq!(refused(&changed(0), "x", 150), format!("it is no index of zerohop{unknown}"));
+        assert_eq!(refused(&changed(0), "x", 150), format!("it is not an index of zerohop{unknown}"));
         let version = "it has version 3 of the format, and this zerohop reads 2";
         assert_eq!(refused(&changed(8), "x", 150), format!("{version}{unknown}"));
         assert_eq!(refused(&changed(100), "x", 150), format!("its description is damaged{unknown}"));
         let mut longer = good.clone();
         longer[15] = 0x0f;
-        assert_eq!(refused(&longer, "x", 150), format!("it is cut off{unknown}"));
+        assert_eq!(refused(&longer, "x", 150), format!("it is truncated{unknown}"));
         // Forged, checksum and all: lengths of contigs that are too long, or do not fit the reference.
         let end = 24 + u32::from_le_bytes(good[12..16].try_into().unwrap()) as usize;
         let json = String::from_utf8(good[24..end].to_vec()).unwrap();

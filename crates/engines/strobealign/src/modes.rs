@@ -180,7 +180,7 @@ fn push_paf(engine: &Strobealign, name: &[u8], mut line: PafRecord, out: &mut Al
     let unknown = || Error::Record {
         read: shown(name),
         mate: usize::from(is_of_second(&line)),
-        what: "strobealign made a line of PAF of it that makes no sense: its contig is unknown".to_owned(),
+        what: "strobealign wrote a line of PAF for it that names an unknown contig".to_owned(),
     };
     let contig = line.target_name.parse::<usize>().ok().and_then(|number| engine.reference.contigs.get(number));
     let contig = contig.ok_or_else(unknown)?;

@@ -185,7 +185,7 @@ impl StrobealignOptions {
         let (mut options, mut seen) = (StrobealignOptions::default(), Vec::new());
         for (name, value) in given(&words)? {
             if seen.contains(&name) {
-                return Err(StrobealignOptionsError(format!("{name} is there twice")));
+                return Err(StrobealignOptionsError(format!("{name} is given twice")));
             }
             seen.push(name);
             options.set(name, &value)?;
@@ -254,7 +254,7 @@ impl Seeding {
     fn set(&mut self, name: &str, value: &str) -> Result<(), StrobealignOptionsError> {
         match name {
             "-P" if value == "noisy" => self.noisy = true,
-            "-P" => return Err(StrobealignOptionsError(format!("-P {value}: there is noisy"))),
+            "-P" => return Err(StrobealignOptionsError(format!("-P {value}: the only profile is noisy"))),
             // strobealign takes 32, too, but its k-mers of 32 bases are all the same.
             "-k" => self.k = Some(within(name, value, 8, 31)?),
             "-s" => self.s = Some(within(name, value, 1, 31)?),
@@ -355,7 +355,7 @@ fn is_value(name: &str, word: &str) -> bool {
 }
 
 fn unknown(word: &str) -> StrobealignOptionsError {
-    StrobealignOptionsError(format!("'{word}' is no option of strobealign"))
+    StrobealignOptionsError(format!("'{word}' is not an option of strobealign"))
 }
 
 fn missing(name: &str) -> StrobealignOptionsError {
@@ -370,7 +370,7 @@ fn refused(name: &str) -> StrobealignOptionsError {
 }
 
 fn wrong(name: &str, value: &str) -> StrobealignOptionsError {
-    StrobealignOptionsError(format!("{name} {value}: that is no value for {name}"))
+    StrobealignOptionsError(format!("{name} {value}: that is not a value for {name}"))
 }
 
 fn number<T: FromStr>(name: &str, value: &str) -> Result<T, StrobealignOptionsError> {
@@ -402,7 +402,7 @@ fn strategy(value: &str) -> Result<McsStrategy, StrobealignOptionsError> {
         "first-strobe" => McsStrategy::FirstStrobe,
         _ => {
             return Err(StrobealignOptionsError(format!(
-                "--mcs {value}: there is always, rescue, off and first-strobe"
+                "--mcs {value}: it must be always, rescue, off or first-strobe"
             )));
         }
     })
@@ -478,18 +478,18 @@ mod tests {
 
     #[test]
     fn what_cannot_be_had_is_refused_by_name() {
-        let is_nothing = "is no option of strobealign";
+        let is_nothing = "is not an option of strobealign";
         for (text, said) in [
             ("-t 4", "-t cannot be given here: use -t of zerohop"),
             ("-Ut4", "-t cannot be given here: use -t of zerohop"),
             ("--rg=SM:x", "--rg cannot be given here: use --rg of zerohop"),
             ("-i", "-i cannot be given here: use 'zerohop index', or --build-index"),
             ("-x --aemb", "-x and --aemb cannot be given together"),
-            ("-k 20 -k 20", "-k is there twice"),
+            ("-k 20 -k 20", "-k is given twice"),
             ("-k", "-k needs a value"),
             ("-B -4", "-B needs a value"),
-            ("-k x", "-k x: that is no value for -k"),
-            ("-k ''", "-k : that is no value for -k"),
+            ("-k x", "-k x: that is not a value for -k"),
+            ("-k ''", "-k : that is not a value for -k"),
             ("-k 32", "-k 32: it must be 8 to 31"),
             ("-s 0", "-s 0: it must be 1 to 31"),
             ("-b 7", "-b 7: it must be 8 to 31"),
@@ -497,8 +497,8 @@ mod tests {
             ("-A 0", "-A 0: it must be 1 to 255"),
             ("--st 1.5", "--st 1.5: it must be 0 to 1"),
             ("--st nan", "--st nan: it must be 0 to 1"),
-            ("--mw inf", "--mw inf: that is no value for --mw"),
-            ("--mcs all", "--mcs all: there is always, rescue, off and first-strobe"),
+            ("--mw inf", "--mw inf: that is not a value for --mw"),
+            ("--mcs all", "--mcs all: it must be always, rescue, off or first-strobe"),
             ("-P clean", "-P clean: there is noisy"),
             ("--eqx=1", "--eqx takes no value"),
             ("-O 'x", "a quote in '-O 'x' is not closed"),

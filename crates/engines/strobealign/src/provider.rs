@@ -251,7 +251,7 @@ fn passed_over(reference: &Path, options: &StrobealignOptions) -> Option<(PathBu
 fn check_given(wanted: &Wanted<'_>, parameters: &IndexParameters) -> Result<(), IndexError> {
     let (index, mean) = (wanted.reference.display(), wanted.mean_read_length);
     if wanted.anew {
-        return Err(IndexError::Usage(format!("{index} is an index: one is made of the reference in FASTA")));
+        return Err(IndexError::Usage(format!("{index} is an index: give the reference in FASTA")));
     }
     let (read_length, options) = made_for(wanted.reference).map_err(failed)?;
     if options != parameters.words() {

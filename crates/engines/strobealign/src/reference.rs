@@ -167,6 +167,6 @@ mod tests {
         let file = tempfile::NamedTempFile::new().unwrap();
         std::fs::write(file.path(), ">a\nAC1\n").unwrap();
         let error = Reference::read(file.path(), 2).err().unwrap().to_string();
-        assert!(error.ends_with("record 1 (byte 3): sequence 'a' holds '1', which is no base"), "{error}");
+        assert!(error.ends_with("record 1 (byte 3): sequence 'a' holds '1', which is not a base"), "{error}");
     }
 }

@@ -39,7 +39,7 @@ const HARD_CLIP: u8 = 5;
 const OF_READ: [u8; 5] = [0, 1, 4, 7, 8];
 
 /// What to do with pairs and single reads in one file.
-const TAKE_APART: &str = "'samtools view -b -f 1 -o PAIRS.bam -U SINGLE.bam FILE' parts them; then give PAIRS.bam \
+const TAKE_APART: &str = "'samtools view -b -f 1 -o PAIRS.bam -U SINGLE.bam FILE' separates them; then give PAIRS.bam \
                           --reads SINGLE.bam";
 
 /// The parser of one lane.
@@ -87,7 +87,7 @@ impl Parse for BamParser {
 /// What is wrong with two mates of which the second has the name `other`.
 fn named_apart(other: &[u8]) -> String {
     format!(
-        "its mate follows it with another name, '{}': in BAM mates have the same name. Make FASTQ of it, where they \
+        "its mate follows it with another name, '{}': in BAM mates have the same name. Convert it to FASTQ, where they \
          may differ ('samtools fastq -N -1 R1.fq -2 R2.fq FILE'), and give that",
         shown(other)
     )
@@ -151,7 +151,7 @@ impl<'p> ChunkParsing<'p> {
                 }
                 (true, true) => match open.take() {
                     None if name == last_pair => {
-                        let what = "more than two reads with this name follow one another: are files merged in it \
+                        let what = "more than two reads with this name follow one another: was it merged from files \
                                     that share reads?";
                         return Err(self.fault(name, what));
                     }
@@ -193,9 +193,9 @@ impl<'p> ChunkParsing<'p> {
     }
 
     fn no_mate(&self, name: &[u8], place: (u64, usize)) -> InputError {
-        let what = "its mate does not follow it. 'samtools collate -o NEW.bam FILE' has mates follow one another. \
+        let what = "its mate does not follow it. 'samtools collate -o NEW.bam FILE' puts mates next to each other. \
                     Where mates are not in the file, 'samtools collate -O -u FILE | samtools fixmate -u - - | samtools \
-                    view -b -f 1 -o PAIRS.bam -U SINGLE.bam -' parts pairs from reads without a mate: then give \
+                    view -b -f 1 -o PAIRS.bam -U SINGLE.bam -' separates pairs from reads without a mate: then give \
                     PAIRS.bam --reads SINGLE.bam";
         self.fault_at(place, without_mate_number(name), what)
     }
@@ -249,7 +249,7 @@ impl<'p> ChunkParsing<'p> {
             Some(qual)
         };
         if u32::try_from(self.fastq.len()).is_err() {
-            let what = "the reads of one batch have more than 4 GiB of text: have smaller batches";
+            let what = "the reads of one batch have more than 4 GiB of text: make batches smaller (-K)";
             return Err(self.fault(name, what));
         }
         let failed_filters = record.head.flags & QC_FAIL != 0;
@@ -280,10 +280,10 @@ impl<'p> ChunkParsing<'p> {
         let worst = record.qualities.iter().fold(0, |worst, q| worst.max(*q));
         match self.parser.lacks_qualities {
             true if record.qualities.iter().any(|q| *q != NO_QUALITY) => {
-                Err(self.fault(name, "it has qualities, and the reads before have none: align them apart"))
+                Err(self.fault(name, "it has qualities, and the reads before have none: align them separately"))
             }
             false if record.qualities.first() == Some(&NO_QUALITY) => {
-                Err(self.fault(name, "it has no qualities, and the reads before have some: align them apart"))
+                Err(self.fault(name, "it has no qualities, and the reads before have some: align them separately"))
             }
             false if worst > BEST_QUALITY => {
                 Err(self

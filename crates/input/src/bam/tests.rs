@@ -120,7 +120,7 @@ fn faults_name_record_byte_and_read() {
         fault(Made { flags: 0x4d, ..x.clone() }),
         format!(
             "{at}, read 'x': it is one of a pair, and the reads before are single: 'samtools view -b -f 1 -o PAIRS.bam \
-             -U SINGLE.bam FILE' parts them; then give PAIRS.bam --reads SINGLE.bam"
+             -U SINGLE.bam FILE' separates them; then give PAIRS.bam --reads SINGLE.bam"
         )
     );
     assert_eq!(

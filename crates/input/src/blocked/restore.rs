@@ -35,7 +35,7 @@ pub fn restore(
         let left = sidecar.reads - number * sidecar.reads_per_block as u64;
         let lines = LINES as u64 * left.min(sidecar.reads_per_block as u64);
         if memchr::memchr_iter(b'\n', bytes).count() as u64 != lines {
-            return Err(changed(format!("block {number} has other than {lines} lines")));
+            return Err(changed(format!("block {number} does not have {lines} lines")));
         }
         let place = padding_place(bytes);
         let padding = spaces_before(bytes, place).checked_sub(own_spaces.get(&number).copied().unwrap_or(0));
@@ -55,7 +55,7 @@ pub fn restore(
     out.write_all(sidecar.blank.as_bytes()).map_err(failed)?;
     written += sidecar.blank.len() as u64;
     if format!("{digest:016x}") != sidecar.digest {
-        return Err(changed("its digest is another".to_owned()));
+        return Err(changed("its digest differs".to_owned()));
     }
     if written != sidecar.original_bytes {
         return Err(changed(format!("{written} bytes came out instead of {}", sidecar.original_bytes)));

@@ -20,7 +20,7 @@ pub fn check_fasta(path: &Path) -> Result<(), InputError> {
         None => Err(InputError::new(path, "the reference holds no sequence")),
         // A blank line may come first; what is behind it is seen when all is read.
         Some(b'>' | b'\n' | b'\r') => Ok(()),
-        Some(_) => Err(InputError::new(path, "it is no FASTA, which CRAM needs: give the FASTA of the reference")),
+        Some(_) => Err(InputError::new(path, "it is not FASTA, which CRAM needs: give the FASTA of the reference")),
     }
 }
 

@@ -27,7 +27,7 @@ pub(crate) fn affinity(mask: &mut [c_ulong]) -> io::Result<()> {
 
 /// What is not known of this machine, a sentence each.
 pub(crate) fn unknown() -> Vec<String> {
-    vec!["macOS tells of no nodes and pins no threads: the machine counts as one node.".to_owned()]
+    vec!["macOS shows no nodes and pins no threads: the machine counts as one node.".to_owned()]
 }
 
 /// All memory, and what of it is free, with half of the page cache: the rest may be dirty or in use. Zeros where the
