@@ -6,7 +6,7 @@ use crate::tokens::Token;
 use crate::workspace::Package;
 use std::path::Path;
 
-/// The crate that may.
+/// The crate that may start children and name files.
 const PROCESS: &str = "crates/process";
 
 /// Every such call elsewhere.

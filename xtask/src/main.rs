@@ -31,7 +31,7 @@ usage: cargo xtask graph       checks who imports whom, and who starts children 
        cargo xtask licences [TARGET]    checks and prints the licences of the crates in the programs
        cargo xtask sbom [TARGET]        prints a bill of materials, in CycloneDX";
 
-/// What the programs are compiled for, unless it is said.
+/// What the programs are compiled for, unless a target is given.
 const TARGET: &str = "x86_64-unknown-linux-gnu";
 
 fn main() -> ExitCode {

@@ -12,7 +12,6 @@ pub enum Token {
 }
 
 impl Token {
-    /// Whether this is the word `word`.
     pub fn is_word(&self, word: &str) -> bool {
         matches!(self, Token::Word(own) if own == word)
     }

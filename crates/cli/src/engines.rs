@@ -14,7 +14,7 @@ use zerohop_process::json;
 struct EngineEntry {
     #[serde(flatten)]
     descriptor: Descriptor,
-    /// Nothing if it is not here.
+    /// Its program, if it is installed.
     found: Option<PathBuf>,
     found_version: Option<String>,
 }

@@ -18,7 +18,7 @@ use zerohop_topology::TopologyError;
 /// A failure. Its words are for the user.
 #[derive(Debug, thiserror::Error)]
 pub enum CommandFailure {
-    /// The command makes no sense: exit status 2.
+    /// The options or arguments are wrong: exit status 2.
     #[error("{0}")]
     Usage(String),
     /// The reader of our output went away: exit status 0, nothing is said.
@@ -51,7 +51,7 @@ pub enum CommandFailure {
     /// The ways to memory cannot be measured.
     #[error(transparent)]
     Probe(#[from] zerohop_probe::ProbeError),
-    /// The machine cannot be looked at.
+    /// The nodes and CPUs of the machine cannot be found.
     #[error(transparent)]
     Topology(#[from] TopologyError),
     /// A file for the user cannot be written.

@@ -8,7 +8,7 @@ use zerohop_process::overwrite::{self, Kind};
 use zerohop_process::tell;
 use zerohop_report::{Page, Recorded, RecordedError, show};
 
-/// What a file can be.
+/// The files that 'report' takes.
 const EXPECTED: &str = "what 'zerohop align --json', 'zerohop search --json', 'zerohop tune', \
                         'zerohop topo --measure --json', 'zerohop-lab scaling' or 'zerohop-lab exchange -o' writes";
 

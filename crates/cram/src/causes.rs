@@ -3,29 +3,24 @@
 use std::fmt;
 use std::path::PathBuf;
 
-/// Where reading ended.
+/// Where, and why, reading SAM or CRAM stopped.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum ReadFault {
     /// Before the first record.
     Header {
-        /// Whether nothing is left.
+        /// Whether the file ends there.
         is_cut_off: bool,
     },
     /// At a line of SAM, counted from 1 without the header.
-    Sam {
-        /// Which.
-        number: u64,
-    },
+    Sam { number: u64 },
     /// At a record of CRAM, counted from 1, or in what its container holds.
     Cram {
-        /// Which.
         number: u64,
-        /// Whether nothing is left.
+        /// Whether the file ends there.
         is_cut_off: bool,
-        /// What became of the reference.
         given: GivenReference,
     },
-    /// Behind the last record.
+    /// The container that ends a file is missing.
     NoEnd,
     /// In another way.
     Other(String),

@@ -4,7 +4,7 @@ use crate::slices::{Container, SliceHeader};
 use serde::{Deserialize, Serialize};
 use zerohop_model::error::Error;
 
-/// A slice.
+/// A slice, as a line of CRAI has it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 struct CraiLine {
     contig: i32,
@@ -27,8 +27,7 @@ pub struct Crai {
 impl Crai {
     /// Those of whole containers, the first of which begins at 0.
     ///
-    /// # Errors
-    /// [`Error::Internal`] if they are none.
+    /// # Errors [`Error::Internal`] if they are not containers of CRAM.
     pub fn of(containers: &[u8]) -> Result<Self, Error> {
         let wrong = || Error::Internal("containers of CRAM cannot be read back".to_owned());
         let (mut crai, mut at) = (Crai::default(), 0);

@@ -11,9 +11,9 @@ use zerohop_model::record::{Contig, mate};
 /// A version of CRAM.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Version {
-    /// What every program reads.
+    /// CRAM 3.0, which every program reads.
     V3_0,
-    /// Smaller, for programs of 2023 and later.
+    /// CRAM 3.1, which is smaller; programs of 2023 and later read it.
     V3_1,
 }
 

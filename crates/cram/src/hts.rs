@@ -11,7 +11,7 @@ use std::ptr::NonNull;
 use std::sync::{Mutex, Once};
 use zerohop_model::record::{Contig, UNMAPPED};
 
-/// What htslib did not do.
+/// A call of htslib that failed; the text says what it was to do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct HtsRefused(pub(crate) &'static str);
 
@@ -46,7 +46,7 @@ fn read(memory: &File) -> Result<Vec<u8>, HtsRefused> {
     Ok(all)
 }
 
-/// A header.
+/// The header of an output, as htslib holds it.
 #[derive(Debug)]
 pub(crate) struct HtsHeader(NonNull<hts_sys::sam_hdr_t>);
 
@@ -56,7 +56,6 @@ unsafe impl Send for HtsHeader {}
 unsafe impl Sync for HtsHeader {}
 
 impl HtsHeader {
-    /// The header of this text.
     pub(crate) fn parse(text: &str) -> Result<Self, HtsRefused> {
         // SAFETY: the bytes live as long as the call, which copies them, and their length is given.
         let header = unsafe { hts_sys::sam_hdr_parse(text.len(), text.as_ptr().cast()) };
@@ -122,11 +121,11 @@ pub(crate) struct MemoryFile {
     memory: File,
 }
 
-/// What is written.
+/// How CRAM is written.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct WriteSettings {
     pub(crate) version: &'static CStr,
-    /// From 0 to 9.
+    /// Of the compression, from 0 to 9.
     pub(crate) level: u8,
     /// Whether records of several contigs may share a slice.
     pub(crate) mixes_contigs: bool,
@@ -218,7 +217,6 @@ impl MemoryFile {
         read(&self.memory)
     }
 
-    /// Writes a record.
     pub(crate) fn write(&mut self, record: &HtsRecord, header: &HtsHeader) -> Result<(), HtsRefused> {
         let record = record.as_bam1();
         // SAFETY: all are valid; htslib copies the record, and does not look at the header.
@@ -252,7 +250,7 @@ pub(crate) struct HtsRecord {
     core: hts_sys::bam1_core_t,
     /// Name, CIGAR, bases, qualities and tags.
     data: Vec<u32>,
-    /// Bytes of them.
+    /// Bytes of `data` that are used.
     length: usize,
 }
 
@@ -311,7 +309,6 @@ impl HtsRecord {
         (!name.is_empty() && name.last() == Some(&0)).then_some(())
     }
 
-    /// Appends bytes.
     fn push(&mut self, bytes: &[u8]) {
         let at = self.length;
         self.length += bytes.len();
@@ -337,7 +334,7 @@ impl HtsRecord {
         Some(what.to_owned())
     }
 
-    /// What to say of it if it begins or ends behind the end of its contig.
+    /// The message if it begins or ends behind the end of its contig.
     fn behind(&self, Contig { name, length, .. }: &Contig) -> Option<String> {
         let covered = if self.core.flag & UNMAPPED == 0 { self.bases_of_reference() } else { 0 };
         let end = u64::try_from(self.core.pos).unwrap_or(0) + covered.max(1);

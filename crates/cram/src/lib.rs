@@ -1,7 +1,7 @@
 //! CRAM (CRAMv3), as htslib encodes it. Each worker makes containers of its own records.
 //!
-//! 1. a [`CramReferenceBuilder`] is told of the reference, line by line, and sees where its contigs lie; [`Cram::new`]
-//!    makes what a file begins with: the header with M5 and UR;
+//! 1. a [`CramReferenceBuilder`] takes the reference line by line, and notes where its contigs lie; [`Cram::new`] makes
+//!    what a file begins with: the header with M5 and UR;
 //! 2. a worker's [`CramEncoder`] takes records as BAM has them, and makes whole containers of a run of them, which no
 //!    other run shares. What it makes depends on these records alone;
 //! 3. the containers of all runs, one after the other, and [`END_MARKER`] are a file;
@@ -10,14 +10,14 @@
 //! All encoders share the reference. htslib loads a contig when it is first needed, and frees it when none needs it.
 //! Where records do not come in the order of coordinates, it keeps all contigs.
 //!
-//! The counter of records in containers begins again with each run: nobody knows how many records came before it.
+//! The counter of records in containers begins again with each run: no worker knows how many records came before it.
 //! Readers use it only to make up names, and here names are kept.
 //!
-//! Reads come out of SAM and CRAM the other way: [`as_bam`] has htslib read them in a process without rights, which is
-//! this program again ([`convert_if_asked`]), and gives BAM.
+//! Reading SAM and CRAM is separate: [`as_bam`] starts this program again as a process without rights
+//! ([`convert_if_asked`]), in which htslib reads the file and writes BAM.
 //!
 //! What it refuses to do: write a file, or encode with another reference than the FASTA that was given. Only reading
-//! starts threads and a process; it may look for a reference where samtools does, for such is CRAM.
+//! starts threads and a process; it may look for a reference where samtools does, because CRAM needs one.
 #![deny(unsafe_code)]
 
 mod bam;

@@ -16,7 +16,7 @@ use zerohop_model::record::Contig;
 /// Bytes that are written to memory together.
 const BUFFER: usize = 1 << 20;
 
-/// The bases of a reference.
+/// The reference that CRAM is encoded against: its FASTA, and where the bases of each contig lie in it.
 #[derive(Debug)]
 pub struct CramReference {
     /// The FASTA that was given.
@@ -68,8 +68,7 @@ pub struct CramReferenceBuilder {
 impl CramReferenceBuilder {
     /// For a reference that is read with M5 of its contigs or without, from its file or from a copy in memory.
     ///
-    /// # Errors
-    /// Memory that cannot be had.
+    /// # Errors There is not enough memory.
     pub fn new(with_md5: bool, in_memory: bool) -> io::Result<Self> {
         let no_memory = |HtsRefused(what): HtsRefused| io::Error::other(what);
         let md5 = with_md5.then(Md5::new).transpose().map_err(no_memory)?;
@@ -78,7 +77,7 @@ impl CramReferenceBuilder {
         Ok(CramReferenceBuilder { contigs: Vec::new(), md5, copy, copied: 0, line_before: None, has_equal_lines: true })
     }
 
-    /// A contig begins.
+    /// Begins the contig `name`; the lines that follow are its bases.
     pub fn begin(&mut self, name: &str) {
         self.end_contig();
         self.contigs.push(ReferenceContig {
@@ -94,8 +93,7 @@ impl CramReferenceBuilder {
 
     /// A line of its bases, in capital letters.
     ///
-    /// # Errors
-    /// Memory that cannot be had.
+    /// # Errors There is not enough memory.
     pub fn push(&mut self, bases: &[u8], place: LinePlace) -> io::Result<()> {
         let Some(contig) = self.contigs.last_mut() else { return Ok(()) };
         let line = (bases.len() as u64, place.bytes);
@@ -132,8 +130,7 @@ impl CramReferenceBuilder {
     /// The reference that was read from `path`. None if it can only be read from a copy in memory, and there is none:
     /// its lines are not of equal length, or it holds `.`, `-` or `*`, which htslib reads from lines as other bytes.
     ///
-    /// # Errors
-    /// A file that cannot be opened; memory that cannot be had.
+    /// # Errors A file that cannot be opened; too little memory.
     pub fn finish(mut self, path: &Path) -> io::Result<Option<CramReference>> {
         self.end_contig();
         let bases = match self.copy {
@@ -173,7 +170,7 @@ impl CramReference {
         Ok(NamedReference { name, _index: index })
     }
 
-    /// The FASTA.
+    /// The path of the FASTA.
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }

@@ -8,7 +8,6 @@ use zerohop_model::error::Error;
 const MD5: usize = 16;
 const CRC32: usize = 4;
 
-/// A container.
 pub(crate) struct Container {
     /// Where its blocks lie.
     pub(crate) body: Range<usize>,
@@ -17,7 +16,7 @@ pub(crate) struct Container {
 }
 
 impl Container {
-    /// The one at `at`; none if it is cut off.
+    /// The container at byte `at` of all; none if it is cut off.
     pub(crate) fn at(all: &[u8], at: usize) -> Option<Self> {
         let mut header = CramNumbers(all.get(at..)?);
         let length = usize::try_from(i32::from_le_bytes(*header.take()?)).ok()?;
@@ -46,7 +45,7 @@ pub(crate) struct SliceHeader {
 }
 
 impl SliceHeader {
-    /// The one at `slice` of a body.
+    /// The header of the slice that begins at byte `slice` of the blocks in `body`.
     pub(crate) fn of(body: Range<usize>, all: &[u8], slice: i32) -> Option<Self> {
         let all = &all[..body.end];
         let begin = body.start + usize::try_from(slice).ok()?;

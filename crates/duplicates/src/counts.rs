@@ -57,17 +57,16 @@ pub struct Sets {
     pub non_optical: u64,
 }
 
-/// What was found.
+/// What was counted while duplicates were looked for.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Counts {
-    /// By the number of the library.
+    /// For each library, by its number.
     pub libraries: Vec<LibraryCounts>,
-    /// By size, in pairs.
+    /// Sets of duplicates, by their size in pairs.
     pub sets: BTreeMap<u64, Sets>,
 }
 
 impl Counts {
-    /// The counts of a library.
     pub(crate) fn library(&mut self, number: u16) -> &mut LibraryCounts {
         let number = usize::from(number);
         if self.libraries.len() <= number {
@@ -85,7 +84,7 @@ impl Counts {
         }
     }
 
-    /// All libraries together.
+    /// The sums over all libraries.
     pub fn total(&self) -> LibraryCounts {
         let mut total = LibraryCounts::default();
         self.libraries.iter().for_each(|library| total += *library);

@@ -36,7 +36,7 @@ impl Decision {
         self.search.optical_distance.is_some()
     }
 
-    /// Number of parts.
+    /// How many parts there are to decide.
     pub fn count(&self) -> usize {
         self.parts.count()
     }
@@ -73,12 +73,12 @@ impl Decision {
         Ok(set.finish())
     }
 
-    /// What was decided so far.
+    /// The marks of all records that were decided so far.
     pub fn marks(&self) -> &Marks {
         &self.marks
     }
 
-    /// What was decided.
+    /// The marks of all records.
     pub fn into_marks(self) -> Marks {
         self.marks
     }

@@ -7,7 +7,7 @@
 //! 3. Of each place one fragment stays ([`Decision`]): that with the highest sum of qualities; of equal ones, that
 //!    whose name comes first, or whose place on the flow cell does ([`Rules`]). The others are marked ([`Marks`]), a
 //!    bit for each record, and counted by library ([`Counts`]).
-//! 4. The merge asks for the bit of each record that it writes. [`metrics_text`] tells what was counted.
+//! 4. The merge asks for the bit of each record that it writes. [`metrics_text`] writes what was counted.
 //!
 //! The choice is a total order on what a signature holds. So it depends neither on threads nor on runs.
 //!

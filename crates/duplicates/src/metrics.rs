@@ -4,7 +4,7 @@
 use crate::counts::{LibraryCounts, Sets};
 use std::collections::BTreeMap;
 
-/// Its columns.
+/// The columns of Picard's metrics.
 const COLUMNS: [&str; 10] = [
     "LIBRARY",
     "UNPAIRED_READS_EXAMINED",

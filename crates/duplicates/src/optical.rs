@@ -70,7 +70,7 @@ fn number(field: &[u8]) -> Option<i32> {
 pub(crate) struct Spot {
     pub(crate) first_is_reverse: bool,
     pub(crate) read_group: u16,
-    /// That of the read group.
+    /// The library of the read group.
     pub(crate) library: u16,
     pub(crate) location: Location,
 }

@@ -18,9 +18,9 @@ pub(crate) const END: u8 = 1;
 /// The fragment that primary records are of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct NamedFragment<'a> {
-    /// Its name.
+    /// The name of its reads (QNAME).
     pub name: &'a [u8],
-    /// The number of its library.
+    /// Its library, as an index into [`Counts::libraries`](crate::Counts::libraries).
     pub library: u16,
     /// The number of its read group.
     pub read_group: u16,
@@ -45,7 +45,7 @@ pub struct Signatures {
 }
 
 impl Signatures {
-    /// For a worker.
+    /// An empty collection, for the records of one worker.
     pub fn new(search: Search) -> Self {
         Signatures {
             search,
@@ -278,7 +278,7 @@ pub(crate) struct ChoiceFields<'a> {
     pub(crate) first_is_reverse: bool,
     pub(crate) library: u16,
     pub(crate) read_group: u16,
-    /// The highest stays.
+    /// The record with the highest score stays.
     pub(crate) score: i64,
     /// Place in the order of the output.
     pub(crate) order: u64,

@@ -73,7 +73,7 @@ impl<'d> Bits<'d> {
         self.next * 8 - self.count as usize
     }
 
-    /// Whether bits were taken that are none of the slice.
+    /// Whether bits were taken behind the end of the slice.
     pub(crate) fn is_behind_end(&self) -> bool {
         self.position() > self.bytes.len() * 8
     }

@@ -6,8 +6,8 @@ use crate::code::Codes;
 use crate::fault::GzipFault;
 use crate::output::{Symbol, TextBefore, TextBuffer};
 
-/// Bytes that must be left so that the bits of one step are surely there: 15 bits of a length and 5 more, 15 of a
-/// distance and 13 more.
+/// Bytes that must be left so that all bits of one step are there: 15 bits of a length and 5 more, 15 of a distance and
+/// 13 more.
 const STEP_BYTES: usize = 8;
 
 /// Where inflating a block stopped.
@@ -19,7 +19,7 @@ pub(crate) enum Stop {
     Inside,
 }
 
-/// What one step came to.
+/// Whether the block goes on behind a step.
 enum InflateStep {
     More,
     End,

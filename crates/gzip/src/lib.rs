@@ -41,6 +41,6 @@ pub use output::WINDOW;
 pub use piece::{End, Inflated, PieceLimits, Unresolved, inflate, inflate_unknown};
 pub use place::{Compressed, Place};
 
-/// Bytes of data from a place on with which [`inflate`] surely gets on.
+/// With so many bytes of data from a place on, [`inflate`] always makes progress.
 pub const ENOUGH: usize = 1 << 18;
 const _: () = assert!(ENOUGH > member::LONGEST_HEADER + 16);

@@ -20,7 +20,7 @@ pub struct PieceLimits {
     pub text: usize,
 }
 
-/// How a piece ends.
+/// Where, and why, a piece ends.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum End {
     /// The next piece begins there. That can be before the limit: where the data end, or there is as much text as may
@@ -45,7 +45,7 @@ pub struct Inflated {
     /// The text; before a fault, what is before it.
     pub text: Vec<u8>,
     members: Vec<MemberEnd>,
-    /// How it ends.
+    /// Where, and why, it ends.
     pub end: End,
 }
 
@@ -63,8 +63,8 @@ pub struct Unresolved {
 /// Inflates from a place on, before which `window` stands, [`WINDOW`] bytes or as many as the member has. The text
 /// comes into the memory of `buffer`.
 ///
-/// The data must begin with the byte of that place. It gets on if there are 256 KiB of them, or all up to the end of
-/// the file.
+/// The data must begin with the byte of that place. It makes progress if there are 256 KiB of them, or all up to the
+/// end of the file.
 pub fn inflate(
     compressed: &Compressed<'_>,
     place: Place,
@@ -254,7 +254,7 @@ fn window_of(before: &[u8], text: &[u8]) -> Vec<u8> {
 }
 
 impl Unresolved {
-    /// How it ends.
+    /// Where, and why, it ends.
     pub fn end(&self) -> &End {
         &self.rest.end
     }

@@ -2,10 +2,10 @@
 
 use crate::block::DeflateBlock;
 
-/// Some bytes of a file.
+/// Some bytes of a compressed file.
 #[derive(Debug, Clone, Copy)]
 pub struct Compressed<'d> {
-    /// The bytes.
+    /// The compressed bytes.
     pub bytes: &'d [u8],
     /// The offset of the first one in the file.
     pub offset: u64,
@@ -38,7 +38,7 @@ pub struct Place {
 pub(crate) enum What {
     /// A member, or what follows the last one.
     Member,
-    /// A block.
+    /// The beginning of a block.
     Block,
     /// The rest of a block.
     Inside(DeflateBlock),

@@ -14,7 +14,7 @@ pub(crate) enum Content {
     Bam {
         header: u64,
         contigs: i32,
-        /// What the first read says of all, if there is any.
+        /// What the first read shows of all reads, if there is one.
         first: Option<First>,
     },
 }

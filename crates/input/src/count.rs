@@ -166,7 +166,7 @@ pub(crate) fn count(files: &[Regular], rank: usize, ranks: usize, threads: usize
     out.bytes
 }
 
-/// What is told of a stretch: whether it was counted, and how many there are of what.
+/// What the other ranks get of a stretch: whether it was counted, and its counts.
 fn written(counted: Option<&Count>) -> Vec<u8> {
     let mut out = Writer::default();
     out.put(u64::from(counted.is_some()));

@@ -27,7 +27,8 @@ const ADDRESSABLE: u64 = u32::MAX as u64;
 /// Bytes of text for each base, where these are few.
 const FEW_BASES: u64 = 64;
 
-/// Text without a base, at the end of what is known, of which it is waited for whether a record follows.
+/// The most bytes of text without a base, at the end of what is known, for which the cutter waits to see whether a
+/// record follows.
 const MAX_BLANK_TEXT: u64 = if cfg!(test) { 1 << 8 } else { 1 << 26 };
 
 /// Buffers of stretches that are worth keeping.
@@ -218,7 +219,8 @@ pub(crate) struct Cutting {
     pub(crate) cut: Cut,
     /// Whether it is lines of text, of which empty ones at the end are no record.
     pub(crate) is_text: bool,
-    /// Of a record, or of a fragment where that is a unit: beyond them it is not waited for its end.
+    /// The most bases of a record, or of a fragment where that is a unit: beyond them the cutter does not wait for its
+    /// end.
     pub(crate) max_record_bases: u64,
     /// Reads of such a record or fragment.
     pub(crate) reads_per_record: u64,

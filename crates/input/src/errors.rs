@@ -113,11 +113,11 @@ pub(crate) fn endless_records(path: &Path, name: &[u8], (bases, limit, reads): (
 /// What to say of a record of BAM that is cut off.
 pub(crate) const TRUNCATED_RECORD: &str = "the file ends in the middle of this record: it is truncated";
 
-/// What to say where there should be a record of BAM, and is none.
+/// What to say where a record of BAM should begin, and none does.
 pub(crate) const DAMAGED_RECORD: &str =
     "here should be a record of BAM, but the sizes of its parts contradict each other: the file is damaged";
 
-/// What is wrong with the name of a read, if it is none that SAM can hold (SAMv1, section 1.4).
+/// What is wrong with the name of a read, if SAM cannot hold it (SAMv1, section 1.4).
 pub(crate) fn odd_name(name: &[u8]) -> Option<String> {
     if name.first() == Some(&b'@') {
         let what = "its name begins with '@', so that SAM would take its record for a line of the header";

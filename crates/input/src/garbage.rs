@@ -1,4 +1,4 @@
-//! What follows compressed data and is none.
+//! What follows compressed data and is not compressed data.
 
 /// Bytes that are neither a member nor padding follow the last member.
 #[derive(Debug, Clone, Copy)]

@@ -34,7 +34,7 @@ pub struct Shared {
 }
 
 impl Shared {
-    /// For one run.
+    /// For one run, whose chunks `grant` grants.
     pub fn new(grant: Arc<dyn Grant>) -> Self {
         Shared { grant, emitted: Arc::default() }
     }

@@ -102,7 +102,6 @@ pub(crate) struct GzipMembers<R> {
 struct MemberReader<R> {
     /// The member being read; none at the end.
     member: Option<GzDecoder<CompressedBytes<R>>>,
-    /// Whether it has text.
     has_text: bool,
     ends_in_text: Arc<AtomicBool>,
 }

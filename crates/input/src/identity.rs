@@ -142,7 +142,7 @@ pub struct DigestWriter<W> {
 }
 
 impl<W: Write> DigestWriter<W> {
-    /// Nothing is written yet.
+    /// A writer to `out`, with nothing written yet.
     pub fn new(out: W) -> Self {
         DigestWriter { out, block: Xxh3::new(), in_block: 0, hashes: Vec::new() }
     }

@@ -87,8 +87,7 @@ impl OpenLane {
     /// Opens the files of a lane and looks at their first bytes. Regular files are closed then, and opened again when
     /// their turn comes; one that has changed meanwhile is a fault.
     ///
-    /// # Errors
-    /// A file that cannot be opened or read, or is none of FASTQ, FASTA, BAM, SAM and CRAM.
+    /// # Errors A file that cannot be opened or read, or is not FASTQ, FASTA, BAM, SAM or CRAM.
     pub fn open(spec: &LaneSpec) -> Result<Self, InputError> {
         Self::open_with(spec, None)
     }
@@ -257,7 +256,7 @@ impl OpenLane {
         Err(InputError::new(first, format!("only FASTQ, single or in two files, {what}")))
     }
 
-    /// Its files.
+    /// The paths of its files.
     pub fn paths(&self) -> impl Iterator<Item = &PathBuf> {
         self.files.iter().map(|file| &file.path)
     }

@@ -97,7 +97,7 @@ mod tests {
         }
     }
 
-    /// As what comes of SAM and CRAM: the error is told once, and an end follows.
+    /// As a conversion of SAM or CRAM ends: the error comes once, and an end follows.
     struct FailsOnce(bool);
 
     impl Read for FailsOnce {

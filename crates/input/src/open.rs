@@ -35,7 +35,7 @@ pub(crate) struct OpenedFile {
     pub(crate) content: Option<Content>,
     /// What is before the records, if it is BAM.
     pub(crate) header: bam::BamHeader,
-    /// Whether htslib made BAM of it: places in that are none of the file.
+    /// Whether htslib made BAM of it: then places in the text are not places in the file.
     pub(crate) is_converted: bool,
     /// Whether it is a file of BGZF that does not end as its writers end it.
     pub(crate) lacks_end_marker: bool,

@@ -46,9 +46,9 @@ pub fn estimated_bases(path: &Path) -> u64 {
 /// What a reference consists of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Piece<'a> {
-    /// Here a sequence begins.
+    /// A contig begins.
     Contig {
-        /// Its name.
+        /// Its name: the first word of the header line.
         name: &'a [u8],
         /// What follows the name in the header line; may be empty.
         comment: &'a [u8],
@@ -116,7 +116,7 @@ fn read_lines(
                 return fault(record, what);
             }
             contig.length += trimmed.len() as u64;
-            // What is too long is read on, for its length is told, but not held.
+            // What is too long is read on, for the message has its length, but not kept.
             if contig.length <= MAX_CONTIG_BASES {
                 take(Piece::Bases(trimmed), place)?;
             }

@@ -110,7 +110,6 @@ impl Regular {
         ((index + 1) * self.stretch_size()).min(self.length)
     }
 
-    /// How many stretches it has.
     pub(crate) fn stretches(&self) -> u64 {
         self.length.div_ceil(self.stretch_size())
     }
@@ -178,7 +177,7 @@ impl Regular {
         Ok(())
     }
 
-    /// Reads and marks a stretch, as if nothing were known of what lies before it, unless it is said.
+    /// Reads and marks a stretch, as if nothing were known of what lies before it, unless that is given.
     pub(crate) fn survey(&self, index: u64, known: Option<Front>, mut text: Vec<u8>) -> Result<Stretch, InputError> {
         if let Some(front) = known.filter(|front| self.is_passed_over(index, front)) {
             text.clear();

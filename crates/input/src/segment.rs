@@ -52,9 +52,9 @@ pub(crate) struct RecordMarks {
     pub(crate) records: u32,
     /// Bases in the text.
     pub(crate) bases: u32,
-    /// Bytes of records that are none of reads: in the text, and of these behind the start of the last unit.
+    /// Bytes of records that are not reads: in the whole text, and behind the start of its last unit.
     pub(crate) passed_over: [u32; 2],
-    /// Where there should be a record, and is none: nothing behind it is marked.
+    /// Where a record should begin, and none does: nothing behind it is marked.
     pub(crate) damaged_at: Option<u32>,
 }
 

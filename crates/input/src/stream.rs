@@ -143,7 +143,7 @@ impl StreamReader {
     }
 
     /// Marks the units of `bytes`, to the end of the stream or not; returns the marks and whether the last unit is
-    /// surely whole.
+    /// certainly whole.
     fn mark(&self, bytes: &[u8], is_end: bool) -> (RecordMarks, bool) {
         let (marks, ends_whole) = match self.content {
             Content::Text(TextFormat::Fastq) | Content::Bam { .. } => {
@@ -233,7 +233,7 @@ pub(crate) struct StreamEmitter {
     streams: Vec<SegmentStream>,
     cutter: Cutter,
     is_converted: bool,
-    /// What ended it: that is said as often as it is asked.
+    /// What ended it: every further call gives it again.
     fault: Option<InputError>,
     serial: Duration,
 }
@@ -330,7 +330,7 @@ impl StreamEmitter {
         }
     }
 
-    /// A fault without its byte, if that is none of the file.
+    /// A fault, without its byte if that is not a place in the file.
     fn placed(&self, mut fault: InputError) -> InputError {
         fault.byte = fault.byte.filter(|_| !self.is_converted);
         fault

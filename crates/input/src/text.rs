@@ -13,7 +13,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use zerohop_model::error::InputError;
 
-/// What a file's first bytes say of its compression.
+/// How a file is compressed, by its first bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Compression {
     None,
@@ -66,7 +66,7 @@ pub(crate) struct FileText {
     /// Of a regular file.
     pub(crate) progress: Option<ReadOf>,
     pub(crate) compression: Compression,
-    /// Whether htslib made BAM of it: places in that are none of the file.
+    /// Whether htslib made BAM of it: then places in the text are not places in the file.
     pub(crate) is_converted: bool,
     /// Set at the end of BGZF that does not end as its writers end it.
     pub(crate) ends_in_text: Arc<AtomicBool>,
@@ -118,8 +118,7 @@ impl FileText {
         Ok((self.prefix.len() - before) as u64 == missing)
     }
 
-    /// What an error means. Of BAM, whose records are told with their places from here on, with its place: behind all
-    /// that was read.
+    /// What an error means. For BAM, whose messages have places from here on, with its place: behind all that was read.
     fn fault(&self, error: &std::io::Error) -> InputError {
         let fault = read_fault(&self.path, error);
         let is_bam = self.prefix.starts_with(&bam::MAGIC) && !self.is_converted;

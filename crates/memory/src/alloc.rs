@@ -75,7 +75,7 @@ unsafe impl GlobalAlloc for PlacedAlloc {
     }
 }
 
-/// A block of `size` bytes, or what is returned in its place if there is none.
+/// A block of `size` bytes, or what is returned in its place if it cannot be allocated.
 fn had(block: *mut u8, size: usize) -> *mut u8 {
     if block.is_null() { refuse(size) } else { block }
 }

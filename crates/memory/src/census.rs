@@ -22,7 +22,7 @@ const BATCH: usize = 1 << 14;
 /// What was counted, and how far it can be trusted.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Census {
-    /// The count.
+    /// The pages that were counted.
     pub pages: PageCensus,
     /// What is sampled, estimated or missing in it, a sentence each; empty for a full count.
     pub notes: Vec<String>,

@@ -14,23 +14,23 @@ use zerohop_model::machine::Bytes;
 const LINE: usize = 256;
 
 thread_local! {
-    /// Whether failures are told to whoever allocates.
+    /// Whether a failed allocation is reported to its caller.
     static FALLIBLE: Cell<bool> = const { Cell::new(false) };
 }
 
 static CLEAR: OnceLock<fn()> = OnceLock::new();
 
-/// From now on memory that cannot be had ends the program with a line on standard error and exit status 1, after
-/// `clear` was called; the first call counts. `clear` runs in the thread that asked, inside the allocator: it must not
+/// From now on an allocation that fails ends the program with a line on standard error and exit status 1, after `clear`
+/// was called; the first call counts. `clear` runs in the thread that asked, inside the allocator: it must not
 /// allocate, nor wait for a lock, as a signal handler must not.
 ///
-/// Without this, and inside [`fallible`], whoever asked is told.
+/// Without this, and inside [`fallible`], it is reported to its caller.
 pub fn on_exhausted(clear: fn()) {
     let _ = CLEAR.set(clear);
 }
 
-/// Runs `allocate`. Memory that cannot be had in it is told to whoever asks there (`Vec::try_reserve` and its like);
-/// the program does not end for it.
+/// Runs `allocate`. An allocation in it that fails is reported to its caller (`Vec::try_reserve` and its like); the
+/// program does not end for it.
 pub fn fallible<T>(allocate: impl FnOnce() -> T) -> T {
     struct Restore(bool);
     impl Drop for Restore {

@@ -12,19 +12,19 @@
 //! 4. Each mapping is entered in a table with the placement's id.
 //! 5. [`census_of`] asks the kernel on which node each page of these blocks lies, and how much of it on huge pages.
 //!
-//! [`process_census`] tells where the mappings of another process lie, which places its memory under the policy that it
-//! inherited. [`mapped_words`] gives a vector whose memory is a mapping of a file.
+//! [`process_census`] counts where the mappings of another process lie, which places its memory under the policy that
+//! it inherited. [`mapped_words`] gives a vector whose memory is a mapping of a file.
 //!
-//! Memory that cannot be had ends the program with one line, after what [`on_exhausted`] names was done. Inside
+//! When an allocation fails, the program ends with one line, after what [`on_exhausted`] names was done. Inside
 //! [`fallible`] it is an error.
 //!
-//! Each kind of refusal of the kernel is kept once, and [`Placed::refused`] tells it. It is never fatal and never
+//! Each kind of refusal of the kernel is kept once, and [`Placed::refused`] returns it. It is never fatal and never
 //! dropped.
 //!
 //! On macOS memory is one node and nothing is asked of the kernel (`system`); blocks and their table are the same.
 //!
 //! What it refuses to do: choose nodes (the plan does), move pages that are already written, reserve hugetlb pages, or
-//! check whether a node has room. What a node does not hold lies on others, which the census tells, so the planner must
+//! check whether a node has room. What a node has no room for lies on others, as the census shows, so the planner must
 //! count before.
 
 mod alloc;

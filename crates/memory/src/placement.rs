@@ -99,7 +99,7 @@ impl Placed {
         Self { registered: Box::leak(Box::new(registered)) }
     }
 
-    /// What its blocks carry.
+    /// The number that its blocks carry.
     pub fn id(&self) -> PlacementId {
         self.registered.id
     }

@@ -15,7 +15,7 @@ use zerohop_model::machine::{Bytes, NodeId};
 use zerohop_model::measurement::PageCensus;
 
 /// What the kernel calls the file of private hugetlb pages (`mmap(2)`, `MAP_ANONYMOUS | MAP_HUGETLB`): nobody else can
-/// map it, so it is none but in name.
+/// map it, so it is a file in name only.
 const ANONYMOUS_HUGETLB: &str = "/anon_hugepage (deleted)";
 
 /// The mappings of a process, ascending by address.

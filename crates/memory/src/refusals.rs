@@ -54,7 +54,6 @@ impl Refusals {
         }
     }
 
-    /// Notes the outcome of a call.
     pub(crate) fn note(&self, call: RefusedCall, outcome: &io::Result<()>) {
         if let Err(error) = outcome {
             let number = error.raw_os_error().unwrap_or(libc::EINVAL);

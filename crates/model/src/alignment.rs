@@ -8,7 +8,7 @@ use std::ops::Range;
 /// bits.
 const MOST: usize = if cfg!(test) { 100 } else { u32::MAX as usize };
 
-/// An alignment of a read; of an unmapped read, that there is none.
+/// One record of a read: an alignment, or that the read is unmapped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Alignment {
     /// Which read of its fragment: 0, or 1 for the second mate.
@@ -30,7 +30,7 @@ pub struct Alignment {
 /// An alignment with its CIGAR and tags.
 #[derive(Debug, Clone, Copy)]
 pub struct Aligned<'a> {
-    /// What has a fixed size.
+    /// Its fields of a fixed size.
     pub alignment: Alignment,
     /// CIGAR; empty for `*`.
     pub cigar: &'a [CigarOp],
@@ -255,7 +255,7 @@ impl Alignments {
         self.end_fragment();
     }
 
-    /// Number of fragments.
+    /// The number of fragments that were ended.
     pub fn fragments(&self) -> usize {
         self.fragment_ends.len()
     }

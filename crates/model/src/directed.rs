@@ -32,7 +32,7 @@ pub struct Directed {
     complemented: Vec<[u8; 2]>,
 }
 
-/// In the words of the options.
+/// As `--tags-to-reverse` and `--tags-to-revcomp` have it.
 impl fmt::Display for Directed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let option = |name: &str, keys: &[[u8; 2]]| {

@@ -52,7 +52,7 @@ impl Cut {
 /// What is called when:
 ///
 /// 1. the copy is made (built, loaded, or by [`replicate`](Engine::replicate)) by a thread whose memory lies where the
-///    copy shall lie;
+///    copy is to lie;
 /// 2. [`cut`](Engine::cut), [`max_read_bases`](Engine::max_read_bases), [`contigs`](Engine::contigs) and
 ///    [`program`](Engine::program) before the run; they always say the same;
 /// 3. [`mapper`](Engine::mapper) on each worker's pinned thread, for scratch in memory of its node; again if the worker

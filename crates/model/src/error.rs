@@ -180,7 +180,7 @@ pub enum Error {
     /// The header of an external aligner cannot be used.
     #[error("{}", printable(.0))]
     Header(String),
-    /// Memory cannot be had.
+    /// There is not enough memory for the index.
     #[error(
         "out of memory: cannot allocate {0} for the index: allow more (ulimit -v, the memory of the job), or use fewer \
          index copies (--replicas)"

@@ -27,17 +27,17 @@ pub struct Times {
 /// What one rank did.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct RankReport {
-    /// Its number.
+    /// The number of the rank, from 0.
     pub rank: usize,
-    /// Batches that it took part in, and wrote.
+    /// Batches that it took part in.
     pub batches: u64,
     /// Batches that it wrote.
     pub written: u64,
-    /// Its records, and those that survived.
+    /// Records of its own results.
     pub records: u64,
-    /// Its records that survived.
+    /// Its records that are among the results.
     pub survived: u64,
-    /// Bytes of its results, and those that it fetched from others.
+    /// Bytes of its own results.
     pub result_bytes: u64,
     /// Bytes that it fetched from others.
     pub fetched_bytes: u64,

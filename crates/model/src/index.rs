@@ -54,8 +54,7 @@ pub trait IndexProvider: Sync {
     /// Finds the index: `reference` is one itself, or one lies beside it, or it is to be built. Nothing of it is
     /// loaded.
     ///
-    /// # Errors
-    /// An index that is for other reads, or is not to be used.
+    /// # Errors An index that is for other reads, or cannot be used.
     fn find(&self, wanted: &Wanted<'_>) -> Result<Box<dyn IndexSource>, IndexError>;
 
     /// The file that [`IndexProvider::save`] writes; none for an engine whose index is built in every run.
@@ -151,10 +150,10 @@ pub trait IndexSource: Send + Sync {
 
 /// An index file that can be copied to memory, for processes that map the copy in place of loading the file.
 pub trait Resident: Send + Sync {
-    /// The engine.
+    /// The name of the engine.
     fn engine(&self) -> &str;
 
-    /// The file.
+    /// The path of the index file.
     fn file(&self) -> &Path;
 
     /// Refuses one that was made from another reference than that beside it. The reference is read, with so many
@@ -171,7 +170,7 @@ pub trait Resident: Send + Sync {
     /// A file that is damaged; what cannot be read or written.
     fn fill(&self, copy: &File, threads: usize) -> Result<(), IndexError>;
 
-    /// Whether the copy at this path says the same of what it holds as the file does. Neither is read as a whole.
+    /// Whether the copy at this path has the same description as the file. Neither is read as a whole.
     fn is_copy(&self, copy: &Path) -> bool;
 
     /// The engine with the copy at this path, of which nothing but the beginning is checked. Nobody may change the copy
@@ -188,7 +187,7 @@ pub type OnStart = Box<dyn Fn() + Send + Sync>;
 /// Why there is no index.
 #[derive(Debug, thiserror::Error)]
 pub enum IndexError {
-    /// The command makes no sense.
+    /// The options or arguments are wrong.
     #[error("{0}")]
     Usage(String),
     /// There is none, and the engine does not build one in every run. `--build-index` makes it.
@@ -200,7 +199,7 @@ pub enum IndexError {
 }
 
 impl IndexError {
-    /// One in words.
+    /// An error with these words.
     pub fn failed(words: String) -> Self {
         IndexError::Failed(words.into())
     }

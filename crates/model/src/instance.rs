@@ -13,14 +13,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 pub struct Instance {
     /// Where it runs.
     pub plan: InstancePlan,
-    /// Takes reads.
+    /// The end that takes reads.
     pub feed: Box<dyn Feed>,
-    /// Gives records.
+    /// The end that gives records.
     pub drain: Box<dyn Drain>,
     /// An error of this program, for what was found wrong with its records later: it names the program and what it said
     /// last.
     pub blame: Blame,
-    /// Whether it shall leave before the input ends.
+    /// Whether it is to leave before the input ends.
     pub leave: Arc<Leave>,
 }
 
@@ -85,7 +85,7 @@ pub trait Drain: Send {
     /// As for [`Drain::header`]; also when records are damaged, or belong to no read that the program was given.
     fn drain(&mut self, answer: &mut Answer, stop: &AtomicBool) -> Result<bool, Error>;
 
-    /// What there is to say of the program, once it has ended.
+    /// The report on the program, once it has ended.
     fn report(&self) -> InstanceReport;
 }
 
@@ -111,7 +111,7 @@ pub struct AnswerLine {
 pub struct Answer {
     /// Number of the chunk in the run.
     pub number: u64,
-    /// Its lane.
+    /// The number of its lane, from 0.
     pub lane: u32,
     /// Lines of SAM.
     pub text: Vec<u8>,
@@ -119,7 +119,7 @@ pub struct Answer {
     pub comments: Vec<u8>,
     /// The records, in order.
     pub lines: Vec<AnswerLine>,
-    /// What was counted.
+    /// Counts of its reads and records.
     pub tally: Tally,
 }
 

@@ -79,13 +79,13 @@ pub trait Phases {
     ) -> Result<(), Error>;
 }
 
-/// A [`Phases::Partial`].
+/// A [`Phases::Partial`] of any engine.
 pub struct AnyPartial(Box<dyn Any>);
 
-/// A [`Phases::Summary`].
+/// A [`Phases::Summary`] of any engine.
 pub struct AnySummary(Box<dyn Any + Send>);
 
-/// [`Phases::Statistics`], shared.
+/// [`Phases::Statistics`] of any engine, shared by the pieces of a cohort.
 #[derive(Clone)]
 pub struct AnyStatistics(Arc<dyn Any + Send + Sync>);
 

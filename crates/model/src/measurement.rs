@@ -168,7 +168,7 @@ impl InsertSizes {
         }
     }
 
-    /// Number of pairs.
+    /// The number of pairs that were counted.
     pub fn pairs(&self) -> u64 {
         self.counts.iter().sum::<u64>() + self.longer
     }
@@ -202,9 +202,9 @@ impl AddAssign<&InsertSizes> for InsertSizes {
 pub struct WorkerReport {
     /// The CPUs that it was pinned to, as the plan says.
     pub cpus: Vec<CpuId>,
-    /// The replica it read.
+    /// The number of the index copy that it read, from 0.
     pub replica: usize,
-    /// Chunks it did.
+    /// Chunks that it mapped.
     pub chunks: u64,
     /// Reading, inflating and surveying input.
     pub claim: Duration,
@@ -222,7 +222,7 @@ pub struct WorkerReport {
     pub wait_output: Duration,
     /// From its start to its end.
     pub wall: Duration,
-    /// When it did what.
+    /// What it was doing, over time.
     #[serde(default)]
     pub timeline: Timeline,
 }
@@ -232,11 +232,11 @@ pub struct WorkerReport {
 pub struct InstanceReport {
     /// Where it was to run, and on which memory.
     pub plan: InstancePlan,
-    /// Its process.
+    /// The number of its process (PID).
     pub pid: u32,
     /// Its command, word by word.
     pub command: Vec<String>,
-    /// Chunks that it did.
+    /// Chunks that it mapped.
     pub chunks: u64,
     /// Reads that it was given.
     pub reads_in: u64,
@@ -263,7 +263,7 @@ pub struct Comparison {
     pub fragments: u64,
     /// Records of the aligner by itself.
     pub records: u64,
-    /// The same, byte for byte.
+    /// Records that are the same, byte for byte.
     pub same: u64,
     /// At another place of the same score: a choice between equals.
     pub ties: u64,
@@ -273,7 +273,7 @@ pub struct Comparison {
     pub other_pairing: u64,
     /// At the same place and paired the same, but MAPQ or optional fields differ.
     pub other_fields: u64,
-    /// In one of the two alone.
+    /// Records that are in one of the two alone.
     pub unmatched: u64,
 }
 
@@ -293,12 +293,12 @@ pub struct Serial {
     pub order: Duration,
 }
 
-/// What the runtime did.
+/// Times and counts of a run.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct RunReport {
-    /// All chunks of all workers.
+    /// Counts over all chunks of all workers.
     pub tally: Tally,
-    /// One per worker.
+    /// One report per worker.
     pub workers: Vec<WorkerReport>,
     /// Serial time of input and output.
     pub serial: Serial,
@@ -337,19 +337,19 @@ pub struct SortReport {
 pub struct DuplicateReport {
     /// Records whose mate is mapped, too.
     pub paired: u64,
-    /// Others.
+    /// Records without a mapped mate.
     pub single: u64,
     /// Primary records with the barcode of a molecule, if these are looked for.
     #[serde(default)]
     pub barcoded: u64,
-    /// Pairs of which one mate has one, and the other has none.
+    /// Pairs of which one mate has a barcode, and the other has none.
     #[serde(default)]
     pub barcoded_alone: u64,
     /// Duplicates among the first.
     pub paired_duplicates: u64,
     /// Duplicates among the others.
     pub single_duplicates: u64,
-    /// The same, by library.
+    /// The same counts for each library.
     #[serde(default)]
     pub libraries: Vec<LibraryReport>,
     /// How long it took to find them, once all reads were aligned.
@@ -361,7 +361,7 @@ pub struct DuplicateReport {
 pub struct LibraryReport {
     /// Its name (LB of its read groups).
     pub name: String,
-    /// Pairs.
+    /// Pairs of which both mates are mapped.
     pub pairs: u64,
     /// Reads without a mapped mate.
     pub single: u64,
@@ -389,7 +389,7 @@ pub struct PageCensus {
 /// One index copy: what was asked for and what the kernel did.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ReplicaReport {
-    /// What was asked for.
+    /// Where it was to lie.
     pub placement: crate::plan::Placement,
     /// Where its large blocks lie.
     pub census: PageCensus,

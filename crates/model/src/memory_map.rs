@@ -15,11 +15,11 @@ pub struct MemoryMap {
     pub page_size: Bytes,
     /// The part of the buffers that lay on huge pages, 0 to 1.
     pub on_huge_pages: f64,
-    /// The nodes that have CPUs for us, and how many threads they had: the rows.
+    /// The nodes with CPUs that this process may use, and how many threads they had: the rows.
     pub sources: Vec<Source>,
-    /// The nodes that have memory for us: the columns.
+    /// The nodes with memory that this process may use: the columns.
     pub targets: Vec<NodeId>,
-    /// One thread.
+    /// With one thread alone.
     pub one_thread: Reading,
     /// A thread on each CPU of the reading node; the other nodes rest.
     pub all_threads: Reading,
@@ -32,9 +32,9 @@ pub struct MemoryMap {
 /// A node whose CPUs read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Source {
-    /// The node.
+    /// The number of the node.
     pub node: NodeId,
-    /// Its CPUs that we may use.
+    /// How many of its CPUs this process may use.
     pub cpus: usize,
 }
 
@@ -50,7 +50,7 @@ pub struct Reading {
 /// What all CPUs at once read.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Contention {
-    /// Which memory.
+    /// Whose memory they read.
     pub memory: Banks,
     /// Nanoseconds per dependent load, on average over all threads.
     pub latency_ns: f64,
@@ -62,10 +62,10 @@ pub struct Contention {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Banks {
-    /// Each its own node's.
+    /// Each CPU the memory of its own node.
     Own,
-    /// All the same node's.
+    /// All CPUs the memory of this node.
     One(NodeId),
-    /// Pages spread over all nodes.
+    /// All CPUs pages that are spread over all nodes.
     Spread,
 }

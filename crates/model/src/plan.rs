@@ -43,7 +43,7 @@ pub enum HugePages {
     Off,
 }
 
-/// Where a block of memory shall lie: the nodes, the policy over them, the page size.
+/// Where a block of memory is to lie: the nodes, the policy over them, the page size.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Placement {
     /// The nodes, ascending. Not looked at for [`Pages::FirstTouch`] and [`Pages::LocalAlloc`].
@@ -84,7 +84,7 @@ pub struct Plan {
 pub struct InstancePlan {
     /// Its CPUs, ascending; none leaves it to the scheduler.
     pub cpus: Vec<CpuId>,
-    /// Threads that it is told to run.
+    /// The number of threads that it is to run.
     pub threads: usize,
     /// Position in [`Plan::replicas`] of the index copy that it reads.
     pub replica: usize,

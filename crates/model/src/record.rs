@@ -49,12 +49,12 @@ pub struct Contig {
 }
 
 impl Contig {
-    /// One that is no alternate sequence.
+    /// A contig that is not an alternate sequence.
     pub fn new(name: impl Into<String>, length: u64) -> Self {
         Contig { name: name.into(), length, is_alternate: false }
     }
 
-    /// What to say of it if it is too long for SAM and BAM.
+    /// The message if it is too long for SAM and BAM.
     pub fn too_long(&self) -> Option<String> {
         (self.length > MAX_CONTIG_BASES).then(|| {
             format!(
@@ -73,7 +73,7 @@ impl CigarOp {
     /// The letters of the codes.
     pub const LETTERS: &'static [u8; 9] = b"MIDNSHP=X";
 
-    /// Packs an operation; `None` for a letter that is none or a length of 2^28 or more.
+    /// Packs an operation; `None` for an unknown letter, or a length of 2^28 or more.
     ///
     /// ```
     /// use zerohop_model::record::CigarOp;
@@ -89,12 +89,12 @@ impl CigarOp {
         self.0 >> 4
     }
 
-    /// Its letter.
+    /// Its letter: one of `MIDNSHP=X`.
     pub fn letter(self) -> u8 {
         Self::LETTERS[(self.0 & 0xf).min(8) as usize]
     }
 
-    /// Whether bases were cut off.
+    /// Whether it is a hard clip (H).
     pub fn is_hard_clip(self) -> bool {
         self.letter() == b'H'
     }
@@ -104,7 +104,7 @@ impl CigarOp {
         matches!(self.letter(), b'M' | b'D' | b'N' | b'=' | b'X')
     }
 
-    /// Whether it moves along the read.
+    /// Whether it consumes bases of the read (SEQ).
     pub fn consumes_query(self) -> bool {
         matches!(self.letter(), b'M' | b'I' | b'S' | b'=' | b'X')
     }
@@ -113,9 +113,9 @@ impl CigarOp {
 /// The value of an optional field.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum TagValue<'a> {
-    /// Type `i`.
+    /// An integer (type `i`).
     Int(i64),
-    /// Type `Z`.
+    /// Text (type `Z`).
     Text(&'a [u8]),
     /// Type `f`, which SAM shows with three decimals, as bwa does.
     Float(f32),
@@ -130,7 +130,7 @@ pub enum TagValue<'a> {
 /// An optional field.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Tag<'a> {
-    /// Its two letters.
+    /// Its name: two characters, such as `NM`.
     pub key: [u8; 2],
     /// Its value.
     pub value: TagValue<'a>,

@@ -18,7 +18,7 @@ pub trait Sink: Send + Sync {
     /// Number of files of records: 1, or the number of shards.
     fn files(&self) -> usize;
 
-    /// How bytes get into the files.
+    /// How bytes get into the files of this output.
     fn access(&self) -> OutputAccess;
 
     /// The offset at which records start in `file`: behind the header, which is written already.
@@ -145,7 +145,7 @@ pub trait Encoder {
     /// [`Error::Output`] when compression fails.
     fn finish(&mut self) -> Result<Vec<u8>, Error>;
 
-    /// After a chunk has ended: what became of its reads besides their records.
+    /// After a chunk has ended: which of its reads are counted or written elsewhere.
     fn elsewhere(&self) -> Elsewhere {
         Elsewhere::default()
     }

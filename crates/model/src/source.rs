@@ -7,7 +7,7 @@ use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-/// What came of trying to claim a chunk.
+/// The result of trying to claim a chunk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Claimed {
     /// The chunk was filled with text and has its ticket.
@@ -40,7 +40,7 @@ pub trait Claim: Send + Sync {
     fn share_dealt(&self) -> Option<f64>;
 }
 
-/// What came of asking an emitter for a chunk.
+/// The result of asking an emitter for a chunk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Emitted {
     /// The chunk was filled with text and has its ticket.
@@ -97,7 +97,7 @@ pub struct Complete {
 
 /// Who says which chunks are this process's, where several align the same reads.
 pub trait Grant: Send + Sync {
-    /// The first chunks of ours from number `from` on. Calls come with ascending numbers. Never blocks.
+    /// The first chunks of this process from number `from` on. Calls come with ascending numbers. Never blocks.
     fn granted(&self, from: u64) -> Granted;
 
     /// Is told that these chunks do not exist, for the input ends before them.

@@ -9,7 +9,7 @@ const MOST_DOUBLINGS: u32 = 32;
 
 /// One of so many things that a thread does, one at a time.
 pub trait Stages<const COUNT: usize>: Copy {
-    /// Its place in a step.
+    /// Its index in a step, from 0.
     fn place(self) -> usize;
 }
 
@@ -58,7 +58,7 @@ pub enum SearchStage {
     Put,
     /// Waiting for theirs.
     WaitRecords,
-    /// Putting all in order.
+    /// Putting the records of all ranks in order.
     Merge,
     /// Fetching results of other ranks, or laying ours ready.
     Get,
@@ -175,7 +175,7 @@ impl<const COUNT: usize> Timeline<COUNT> {
         self.steps.iter_mut().zip(&other.steps).for_each(sum);
     }
 
-    /// Two steps become one.
+    /// Makes one step of two.
     fn coarsen(&mut self) {
         let sum = |pair: &[[u64; COUNT]]| std::array::from_fn(|stage| pair.iter().map(|step| step[stage]).sum());
         self.steps = self.steps.chunks(2).map(sum).collect();

@@ -52,7 +52,7 @@ impl fmt::Display for Choice {
 pub struct Trial {
     /// What was tried.
     pub choice: Choice,
-    /// 1, 2, 3, ...
+    /// The number of the round, from 1.
     pub round: u32,
     /// Reads that were mapped.
     pub reads: u64,
@@ -72,7 +72,7 @@ pub struct Trial {
 /// What all trials of a choice say.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Finding {
-    /// The choice.
+    /// The choice that was tried.
     pub choice: Choice,
     /// Trials that ran to their end.
     pub trials: usize,
@@ -87,7 +87,7 @@ pub struct Finding {
     pub dropped: Option<String>,
 }
 
-/// A tuning, complete.
+/// All results of `zerohop tune`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Tuning {
     /// Version of the JSON form.
@@ -100,7 +100,7 @@ pub struct Tuning {
     pub engine: (String, String),
     /// The read files.
     pub inputs: Vec<String>,
-    /// The machine.
+    /// The machine that it ran on.
     pub machine: Machine,
     /// Size of one copy of the index.
     pub index: Bytes,
@@ -108,7 +108,7 @@ pub struct Tuning {
     pub reads: u64,
     /// Whether all choices were run in full.
     pub full: bool,
-    /// Each run.
+    /// Every trial that was run.
     pub trials: Vec<Trial>,
     /// A line per choice, the best first.
     pub findings: Vec<Finding>,
@@ -138,7 +138,7 @@ pub struct SavedPlan {
     pub engine: Option<(String, String)>,
     /// Size of one copy of the index.
     pub index: Bytes,
-    /// The choice in short.
+    /// The choice that the plan is for.
     pub choice: Choice,
     /// The choice, worked out for the machine; its reasons say why.
     pub plan: Plan,

@@ -112,7 +112,7 @@ impl Pending {
     }
 }
 
-/// What becomes of reads that were not aligned, and of bases that the engine does not show.
+/// Whether reads that were not aligned are written, and bases that the engine does not show.
 pub(crate) struct Beside {
     /// Whether they have records.
     pub(crate) shows_unaligned: bool,
@@ -131,7 +131,7 @@ pub(crate) struct RecordEncoder<'h> {
     packing: ChunkPacking<'h>,
     /// Lines of a fragment that has not ended, if they are to tell of their mates.
     pending: Vec<Pending>,
-    /// Whether fragments have records of which no read is aligned.
+    /// Whether fragments without an aligned read have records.
     shows_unaligned: bool,
     /// What takes reads that were not aligned, if something does.
     unaligned: Option<UnalignedEncoder>,

@@ -120,7 +120,7 @@ impl FileSink {
         if sink.files.iter().all(OpenFile::is_positioned) && sink.abundances.is_none() {
             sink.access = OutputAccess::Positioned;
             sink.index = sink.new_index()?;
-            // Now, so that it is known now if that cannot be.
+            // Now, so that a failure is known now.
             sink.index_file = sink.index_path().map(|path| open(Some(&path))).transpose()?;
         }
         sink.write_header()?;
@@ -490,7 +490,7 @@ pub fn index_path(path: &Path, index: IndexFormat) -> PathBuf {
 }
 
 /// Indexes of `path` that are there, but for the one that is written: they are of records that are replaced. What has
-/// the name of one, and holds something else, is none.
+/// the name of one, and holds something else, does not count.
 fn other_indexes(path: &Path, format: Format, written: Option<&Path>) -> Vec<PathBuf> {
     if zerohop_process::is_written_in_place(path) {
         return Vec::new();
@@ -505,7 +505,7 @@ fn other_indexes(path: &Path, format: Format, written: Option<&Path>) -> Vec<Pat
     all.filter(|other| Some(&**other) != written && is_index(other)).collect()
 }
 
-/// Removes them. One that cannot be removed is told of: the records are complete.
+/// Removes them. If one cannot be removed, a note says so: the records are complete.
 pub fn remove_other_indexes(path: &Path, format: Format, written: Option<&Path>) {
     for other in other_indexes(path, format, written) {
         if let Err(error) = std::fs::remove_file(&other) {

@@ -5,7 +5,7 @@ pub use zerohop_cram::Version as CramVersion;
 /// The format of an output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Format {
-    /// Text.
+    /// SAM: text.
     Sam,
     /// Binary, compressed.
     Bam {
@@ -14,7 +14,7 @@ pub enum Format {
     },
     /// Binary, without the bases that are in the reference.
     Cram {
-        /// Its version.
+        /// The version of CRAM.
         version: CramVersion,
         /// 0 (not compressed) to 9 (smallest), as for samtools.
         level: u8,

@@ -24,18 +24,18 @@ const QUOTED: usize = 80;
 /// A program that had a part in the records, for @PG.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Program {
-    /// Its name, used as its ID too.
+    /// Its name (PN), used as its ID too.
     pub name: String,
-    /// Its version.
+    /// Its version (VN).
     pub version: String,
-    /// Its command line, if it had one.
+    /// Its command line (CL), if it had one.
     pub command_line: Option<String>,
 }
 
 /// What can be wrong with the header that a program wrote.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum HeaderError {
-    /// Something else stands there.
+    /// A line is not a line of a header.
     #[error("line {line} of the aligner's header, '{text}', is not a header line (as @SQ, a tab and fields are)")]
     NotALine {
         /// Its number, from 1.
@@ -51,9 +51,9 @@ pub enum HeaderError {
     NoField {
         /// Its number, from 1.
         line: usize,
-        /// What it starts with.
+        /// The code that the line starts with, such as @SQ.
         kind: &'static str,
-        /// The field.
+        /// The field that is missing.
         field: &'static str,
     },
     /// A contig is longer than positions go.
@@ -67,12 +67,12 @@ pub enum HeaderError {
     /// Two contigs cannot be told apart.
     #[error("the aligner's header names the contig '{0}' twice")]
     SameContig(String),
-    /// A read group of ours means something else to the program.
+    /// The program's header has a read group with the same ID, and other fields.
     #[error("the read group '{0}' is in the aligner's header already, with other fields: give it another ID")]
     OtherReadGroup(String),
 }
 
-/// What the header says.
+/// The header of the output.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Header {
     /// The lines of a program that wrote a header itself, without their ends, @HD first; empty when there is none. What
@@ -152,7 +152,7 @@ impl Header {
         Ok(())
     }
 
-    /// The same header with read groups of ours. One that the program has too is not written twice.
+    /// The same header with our read groups. One that the program has written, too, is not written twice.
     ///
     /// # Errors
     /// [`HeaderError::OtherReadGroup`] if they differ.
@@ -193,7 +193,7 @@ impl Header {
         Cow::Owned(fields.collect::<Vec<_>>().join(&b'\t'))
     }
 
-    /// Leaves out read groups that the program made up, if there are any of ours.
+    /// Leaves out the read groups that the program made up, if we have any.
     pub fn drop_other_read_groups(&mut self) {
         let ours = |line: &String| self.read_groups.iter().any(|group| field(line, "ID") == Some(&group.id));
         self.has_own_groups_alone = !self.read_groups.is_empty();

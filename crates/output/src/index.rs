@@ -10,14 +10,14 @@ use zerohop_bgzf::{BlockCompressor, END_MARKER};
 use zerohop_model::error::Error;
 use zerohop_model::record::{Contig, UNMAPPED};
 
-/// An index format.
+/// The format of an index file beside the output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum IndexFormat {
     /// BAI, for contigs of up to 2^29 bases.
     Bai,
     /// CSI, for contigs of any length.
     Csi,
-    /// That of CRAM.
+    /// CRAI, for CRAM.
     Crai,
 }
 

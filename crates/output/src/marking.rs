@@ -25,10 +25,10 @@ const NUMBERS: usize = 20;
 /// Fields of a name before the barcode, as Illumina's programs write it: machine, run, flow cell, lane, tile, x, y.
 const FIELDS_BEFORE_BARCODE: usize = 7;
 
-/// How duplicates are looked for, and what becomes of them.
+/// How duplicates are looked for, and whether they are marked or left out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Marking {
-    /// What becomes of them.
+    /// Whether they are marked or left out.
     pub duplicates: Duplicates,
     /// How they are looked for.
     pub search: Search,

@@ -24,7 +24,7 @@ pub struct SortedParts<'s> {
     made: Mutex<Vec<MadePart>>,
 }
 
-/// What becomes of duplicates.
+/// Whether duplicates are marked or left out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Duplicates {
     /// They get the flag 0x400.
@@ -33,7 +33,7 @@ pub enum Duplicates {
     Remove,
 }
 
-/// What becomes of a record.
+/// What is done with a record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Fate {
     Written,
@@ -103,7 +103,7 @@ impl Parts for SortedParts<'_> {
 /// Where FLAG is in a record of BAM, behind its length.
 const BAM_FLAGS: usize = 18;
 
-/// What becomes of merged records.
+/// How merged records are packed.
 enum Packer<'p> {
     Lines,
     /// With what the next block holds so far.
@@ -173,7 +173,6 @@ impl MakePart for Maker<'_> {
     }
 }
 
-/// The flags of a record of BAM.
 fn bam_flags(record: &[u8]) -> u16 {
     u16::from_le_bytes([record[BAM_FLAGS], record[BAM_FLAGS + 1]])
 }

@@ -3,10 +3,10 @@
 use crate::header_line::fields;
 use serde::{Deserialize, Serialize};
 
-/// A read group.
+/// A read group, as a line @RG of the header has it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReadGroup {
-    /// Its ID.
+    /// Its ID, which the RG field of records has.
     pub id: String,
     /// Its further fields, `TG:value` each.
     pub fields: Vec<String>,
@@ -27,7 +27,7 @@ pub enum ReadGroupError {
     /// A line of a file is not text.
     #[error("the read group line '{0}' is not UTF-8: give the reads another read group (-R)")]
     NotUtf8(String),
-    /// A field is there twice.
+    /// A field is given twice.
     #[error("the read group '{0}' has more than one {1}")]
     Twice(String, String),
     /// A field is not a field.

@@ -28,7 +28,7 @@ pub(crate) struct EngineRecord<'a> {
     pub(crate) comment: &'a [u8],
     /// Whether it is the first record of its fragment.
     pub(crate) is_first: bool,
-    /// What it says of its mate, if it is to say that.
+    /// The mate that its optional fields describe, if they are wanted.
     pub(crate) mate: Option<&'a Mate>,
 }
 
@@ -62,7 +62,7 @@ pub(crate) struct Bases {
 pub(crate) struct Shown {
     /// Whether records tell of their mates.
     pub(crate) mates: bool,
-    /// Whether fragments have records of which no read is aligned.
+    /// Whether fragments without an aligned read have records.
     pub(crate) unaligned: bool,
 }
 

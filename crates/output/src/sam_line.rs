@@ -20,7 +20,6 @@ pub(crate) struct BamPlace {
 }
 
 impl BamPlace {
-    /// None.
     pub(crate) const NONE: BamPlace = BamPlace { contig: -1, position: -1 };
 }
 

@@ -20,7 +20,7 @@ pub struct OutputSpec {
     pub path: Option<PathBuf>,
     /// Number of files that the records are dealt to; more than one needs a path.
     pub shards: usize,
-    /// The format.
+    /// The format of the records.
     pub format: Format,
     /// The reference, which CRAM needs.
     pub reference: Option<Arc<CramReference>>,
@@ -47,7 +47,7 @@ pub struct OutputSpec {
 /// How records are sorted.
 #[derive(Debug, Clone)]
 pub struct Sorting {
-    /// In which order.
+    /// The order of the records.
     pub order: SortOrder,
     /// Bytes of memory that records may take until they are written.
     pub memory: u64,
@@ -76,11 +76,11 @@ pub struct KeptRuns {
 /// Which index is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WriteIndex {
-    /// None.
+    /// No index.
     No,
     /// BAI, or CSI if a contig is too long for it.
     AsNeeded,
-    /// This one.
+    /// An index of this format.
     As(IndexFormat),
 }
 

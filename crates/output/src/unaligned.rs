@@ -16,16 +16,16 @@ use zerohop_model::sink::OfRead;
 pub struct Unaligned {
     /// The file, or two for the first and the second mates of pairs: regular ones.
     pub paths: Vec<PathBuf>,
-    /// Its format.
+    /// The format of the file.
     pub format: ReadsFormat,
-    /// Whether pairs go there of which one mate is aligned; else neither is.
+    /// Whether pairs go there if one mate is not aligned; otherwise only if neither is.
     pub any_mate: bool,
 }
 
-/// A format of reads.
+/// The format of a file of reads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ReadsFormat {
-    /// Text.
+    /// FASTQ.
     Fastq,
     /// Text in blocks (BGZF), which gzip can read.
     FastqGz {
@@ -34,7 +34,7 @@ pub enum ReadsFormat {
     },
     /// BAM.
     Bam {
-        /// 0 to 9.
+        /// Of the compression, 0 to 9.
         level: u8,
     },
 }
@@ -242,7 +242,7 @@ impl UnalignedEncoder {
     }
 }
 
-/// Whether a record is that of its read, of which there is one.
+/// Whether a record is the primary one of its read: each read has one.
 pub(crate) fn is_primary(flags: u16) -> bool {
     flags & (SECONDARY | SUPPLEMENTARY) == 0
 }

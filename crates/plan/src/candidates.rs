@@ -12,7 +12,7 @@ use zerohop_model::tuning::{Choice, Finding};
 /// A choice that may be tried, or the reason why it need not be.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Candidate {
-    /// The choice.
+    /// The choice to try.
     pub choice: Choice,
     /// Why it is not tried.
     pub dropped: Option<String>,

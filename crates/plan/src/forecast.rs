@@ -64,7 +64,7 @@ impl Assumed {
     }
 }
 
-/// What a strategy should come to.
+/// What a strategy is expected to come to.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Forecast {
     /// Lines per microsecond, of all threads: higher is faster. Only ratios mean anything.

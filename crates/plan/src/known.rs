@@ -16,13 +16,13 @@ const REMOTE_DISTANCE: u32 = 20;
 /// A machine, as a model of its memory sees it. Nodes are known by their place among those of the machine.
 #[derive(Debug, Clone)]
 pub(crate) struct KnownMachine<'m> {
-    /// The nodes that have CPUs for us.
+    /// The nodes with CPUs that this process may use.
     pub nodes: Vec<&'m Node>,
-    /// Those of them that have memory for us.
+    /// Those of them with memory that this process may use.
     pub homes: Vec<&'m Node>,
     /// The nodes over which one copy is spread.
     pub banks_of_one: Vec<NodeId>,
-    /// Cores that we may use.
+    /// Cores that this process may use.
     pub cores: usize,
     /// CPUs that we may use on each of these cores, in the mean.
     pub threads_of_a_core: f64,

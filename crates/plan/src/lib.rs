@@ -1,7 +1,7 @@
 //! Strategies: which index copies lie where, and which worker reads which. Pure functions from plain data to plain
-//! data, so they can be asked about a machine that is not there.
+//! data, so they can plan for a machine that is described in a file.
 //!
-//! 1. [`plan`] takes the nodes that have CPUs for us and memory for us.
+//! 1. [`plan`] takes the nodes whose CPUs and memory this process may use.
 //! 2. If all of these nodes have an index copy that is kept in memory, it takes these (kept.rs). Otherwise a rule
 //!    chooses the number of copies and where their pages lie. It reasons from the machine's description: what fits into
 //!    memory (room.rs), and what a model of memory banks and of locks predicts (forecast.rs, rank.rs).
@@ -39,13 +39,13 @@ use zerohop_model::plan::{HugePages, Pages, Placement, Plan, WorkerPlan};
 /// How many index copies are wanted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Replicas {
-    /// As the rule says.
+    /// As many as the rule says.
     Auto,
     /// This many (at least one).
     Count(usize),
 }
 
-/// What the user asks for.
+/// What the user asks for, and what is known of the index and of the machine's memory.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Request<'a> {
     /// Number of workers; by default all that the machine allows.
@@ -75,7 +75,7 @@ pub enum PlanError {
     NoRoom {
         /// Size of one copy.
         needs: Bytes,
-        /// What may be used.
+        /// Memory that may be used.
         room: Bytes,
         /// Why it is not more, and what to do.
         why: &'static str,
@@ -112,12 +112,12 @@ pub fn plan(machine: &Machine, request: &Request<'_>) -> Result<Plan, PlanError>
     Ok(Plan { replicas: placements, helper_cpus: helper_cpus(machine, &workers), workers, reasons })
 }
 
-/// Index copies, before it is said who reads them.
+/// Where index copies lie, before workers are assigned to them.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Copies<'m> {
-    /// Where each lies.
+    /// Where each copy lies.
     pub placements: Vec<Placement>,
-    /// The nodes that each is for.
+    /// The nodes whose workers read each copy.
     groups: Vec<Vec<&'m Node>>,
     /// Whether all of them are there already.
     are_kept: bool,
@@ -164,13 +164,13 @@ fn allowed_cpus(machine: &Machine, nodes: &[&Node]) -> Vec<Vec<CpuId>> {
     nodes.iter().map(|node| node.cpus.iter().copied().filter(|cpu| ours.contains(cpu)).collect()).collect()
 }
 
-/// The nodes that have CPUs for us.
+/// The nodes with CPUs that this process may use.
 fn cpu_nodes(machine: &Machine) -> Vec<&Node> {
     let ours: BTreeSet<CpuId> = machine.allowed.cpus.iter().copied().collect();
     machine.nodes.iter().filter(|node| node.cpus.iter().any(|cpu| ours.contains(cpu))).collect()
 }
 
-/// Those of `nodes` that have memory for us: a copy on each makes sense. All of them if none has.
+/// Those of `nodes` with memory that this process may use: each can have a copy. All of them if none has.
 fn homes<'m>(machine: &Machine, nodes: &[&'m Node]) -> Vec<&'m Node> {
     let memory = machine.memory_nodes();
     let with_memory: Vec<&Node> = nodes.iter().copied().filter(|n| memory.iter().any(|m| m.id == n.id)).collect();

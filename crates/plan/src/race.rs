@@ -24,9 +24,9 @@ pub struct Rules {
 /// The next trial.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Heat {
-    /// What to try.
+    /// The choice to try.
     pub choice: Choice,
-    /// 1, 2, 3, ...
+    /// The number of the round, from 1.
     pub round: u32,
     /// Seconds after which it is lost, if some limit holds.
     pub limit_s: Option<f64>,
@@ -101,7 +101,7 @@ impl Race {
         self.next += 1;
     }
 
-    /// A trial that failed, and why.
+    /// Notes that the trial failed, and why.
     pub fn failed(&mut self, why: String) {
         if let Some(entrant) = self.entrants.get_mut(self.next) {
             entrant.out = Some(why);

@@ -46,16 +46,16 @@ pub enum Verdict {
     Chosen,
     /// Worth a short run beside the best: the rule is not sure.
     Pilot,
-    /// It can be done.
+    /// It can be used, but is not worth a trial.
     Possible,
-    /// It cannot, or never should.
+    /// It cannot be used, or never should be.
     RuledOut,
 }
 
 /// A strategy and what is to be said of it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Ranked {
-    /// The strategy.
+    /// The strategy that is judged.
     pub strategy: Strategy,
     /// What the rule makes of it.
     pub verdict: Verdict,

@@ -12,7 +12,7 @@ use zerohop_model::machine::{CpuId, Machine};
 pub struct Remark {
     /// What it is about, in a word or two.
     pub about: String,
-    /// Whether it can be done.
+    /// What the rule makes of it.
     pub verdict: Verdict,
     /// Why, a sentence.
     pub reason: String,

@@ -85,8 +85,9 @@ pub fn leaves_room(machine: &Machine, index_bytes: u64, copies: usize) -> bool {
     !matches!(Room::of(machine, index_bytes).fit(copies), CopiesFit::No(_))
 }
 
-/// The nodes over which a single copy is spread: those with memory for us. Memory without CPUs of its own (CXL, HBM
-/// beside other memory, a GPU's) is near to nobody, and taken only if the copy is too large for the rest.
+/// The nodes over which a single copy is spread: those with memory that this process may use. Memory without CPUs of
+/// its own (CXL, HBM beside other memory, a GPU's) is near to nobody, and taken only if the copy is too large for the
+/// rest.
 pub(crate) fn banks_of_one(machine: &Machine, index_bytes: u64) -> Vec<&Node> {
     let all = machine.memory_nodes();
     let with_cpus: Vec<&Node> = all.iter().copied().filter(|node| !node.cpus.is_empty()).collect();

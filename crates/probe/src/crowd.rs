@@ -16,7 +16,7 @@ const STRIDE: usize = 2048;
 pub enum AccessPattern {
     /// Each load needs the one before, in random order.
     Chase,
-    /// Line after line.
+    /// One line after the other.
     Stream,
 }
 
@@ -62,7 +62,7 @@ pub struct Crowd<'r> {
 }
 
 impl<'r> Crowd<'r> {
-    /// These threads.
+    /// A crowd of these threads.
     pub fn new(readers: Vec<ReadingThread<'r>>) -> Self {
         Crowd { readers }
     }

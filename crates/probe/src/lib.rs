@@ -9,8 +9,7 @@
 //!    its own bank, all the same bank, all of them spread. An index in one place meets the second of these, an
 //!    interleaved index the third.
 //!
-//! What it refuses to do: tell caches from memory (`lmbench` does), keep its results, or draw conclusions (the plan
-//! does).
+//! What it refuses to do: measure caches (`lmbench` does), keep its results, or draw conclusions (the plan does).
 #![forbid(unsafe_code)]
 
 mod crowd;

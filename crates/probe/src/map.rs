@@ -18,7 +18,7 @@ const TIMES_CACHE: u64 = 8;
 /// A ring takes at most this part of a node's free memory.
 const MOST_OF_NODE: u64 = 4;
 
-/// How it is measured.
+/// How much memory is read, and on which pages it lies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Extent {
     /// Bytes of each ring; by default eight times the largest cache and 256 MiB at least, but no more than a quarter of
@@ -34,10 +34,9 @@ struct Laid {
     placed: Placed,
 }
 
-/// Measures `machine`, which must be this one. `progress` is told how far it is, from 0 to 1.
+/// Measures `machine`, which must be this one. `progress` is called with the part that is done, from 0 to 1.
 ///
-/// # Errors
-/// Threads that cannot be pinned; a machine without CPUs or memory for us.
+/// # Errors Threads that cannot be pinned; a machine without CPUs or memory that this process may use.
 pub fn measure(machine: &Machine, extent: Extent, progress: &mut dyn FnMut(f64)) -> Result<MemoryMap, ProbeError> {
     let sources = sources(machine);
     let targets: Vec<NodeId> = machine.memory_nodes().iter().map(|node| node.id).collect();
@@ -140,7 +139,7 @@ impl ReadingRound<'_> {
     }
 }
 
-/// The nodes with CPUs for us, and these.
+/// The nodes with CPUs that this process may use, and these CPUs.
 fn sources(machine: &Machine) -> Vec<(NodeId, Vec<CpuId>)> {
     let cpus = |cpus: &[CpuId]| cpus.iter().copied().filter(|cpu| machine.allowed.cpus.contains(cpu)).collect();
     let all = machine.nodes.iter().map(|node| (node.id, cpus(&node.cpus)));

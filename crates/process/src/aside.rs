@@ -16,12 +16,11 @@ pub(crate) struct Aside {
 }
 
 impl Aside {
-    /// Nothing yet.
     pub(crate) fn new() -> Self {
         Aside { moved: Vec::new(), _naming: Naming::begin() }
     }
 
-    /// Puts a regular file aside, or a link; what is none of them, or is not there, stays as it is.
+    /// Puts a regular file aside, or a link; anything else stays as it is.
     ///
     /// # Errors
     /// What the system says.

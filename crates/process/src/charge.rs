@@ -31,12 +31,12 @@ impl Charge {
         Charge::Group(child, start_ticks(child))
     }
 
-    /// All that a child starts.
+    /// All processes that a child starts, to be killed.
     pub(crate) fn family(mark: &Mark) -> Self {
         Charge::Family(mark.as_str().to_owned())
     }
 
-    /// A file.
+    /// A file, to be removed.
     pub fn file(path: &Path) -> Self {
         Charge::File(path.as_os_str().as_bytes().to_vec())
     }
@@ -46,7 +46,7 @@ impl Charge {
         Charge::Lock(path.as_os_str().as_bytes().to_vec())
     }
 
-    /// A folder.
+    /// A folder, to be removed with all that is in it.
     pub fn folder(path: &Path) -> Self {
         Charge::Folder(path.as_os_str().as_bytes().to_vec())
     }

@@ -30,8 +30,8 @@ use std::process::{Command, Stdio};
 /// - has nothing to read, and our standard output and error;
 /// - leads a process group of its own;
 /// - is killed when the *thread* that started it ends in whatever way (`PR_SET_PDEATHSIG`, `prctl(2)`): that thread
-///   must live as long as the child shall. A program with set-user-ID is not, nor any on macOS;
-/// - has no descriptor of ours but standard input, output and error;
+///   must live as long as the child. A program with set-user-ID is not, nor any on macOS;
+/// - inherits no descriptor but standard input, output and error;
 /// - gets the signals that [`HeldSignals`](crate::HeldSignals) holds back here, and may have as many files open as this
 ///   process when it was started;
 /// - is marked in its environment, as all that it starts, so that all of them are ended with it;
@@ -59,7 +59,7 @@ impl ChildProgram {
         ChildProgram { command, given: Vec::new(), own_group: true, keeps_descriptors: false, may_leave: false }
     }
 
-    /// With further arguments.
+    /// Adds arguments.
     pub fn args<A: AsRef<OsStr>>(mut self, arguments: impl IntoIterator<Item = A>) -> Self {
         self.command.args(arguments);
         self
@@ -71,7 +71,7 @@ impl ChildProgram {
         self
     }
 
-    /// In this folder.
+    /// With this folder as its working directory.
     pub fn current_dir(mut self, folder: &Path) -> Self {
         self.command.current_dir(folder);
         self

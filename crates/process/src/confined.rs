@@ -133,7 +133,7 @@ mod tests {
     use std::net::TcpListener;
     use std::os::unix::fs::OpenOptionsExt;
 
-    /// What `work` says in a thread that is confined: a filter is of a thread, unless it is asked for all.
+    /// What `work` says in a thread that is confined: a filter holds for one thread, unless all are asked for.
     fn confined<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
         let run = move || {
             confine().unwrap();

@@ -3,8 +3,8 @@
 use crate::tell;
 use crate::temporary::remove_temporaries;
 
-/// A library that allocates by itself (libdeflate) panics where memory cannot be had: from now on that ends the program
-/// with one line, and with nothing left of files that are not complete. Other panics are told as before.
+/// A library that allocates by itself (libdeflate) panics when an allocation fails: from now on that ends the program
+/// with one line, and with nothing left of files that are not complete. Other panics are reported as before.
 pub fn end_where_exhausted() {
     let hook = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |info| {

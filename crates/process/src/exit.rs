@@ -9,7 +9,7 @@ const HELP: &str = "\n\nFor more information, try '--help'.";
 /// The end of a program that failed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Ending {
-    /// The command makes no sense: exit status 2.
+    /// The options or arguments are wrong: exit status 2.
     Usage(String),
     /// The run failed: why, and the exit status.
     Failed(String, u8),
@@ -40,7 +40,7 @@ impl Ending {
         }
     }
 
-    /// Says it, for `main` to return.
+    /// Prints the message, and returns the exit status for `main`.
     pub fn tell(&self) -> ExitCode {
         self.words().iter().for_each(|words| tell::error(words));
         ExitCode::from(self.status())

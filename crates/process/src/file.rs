@@ -112,12 +112,12 @@ impl NewFile {
         Ok(NewFile { path: path.to_owned(), file, replaces })
     }
 
-    /// As the user named it.
+    /// Its path, as the user named it.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// What to write to.
+    /// The open file.
     pub fn file(&self) -> &File {
         &self.file
     }
@@ -152,7 +152,8 @@ pub fn complete_all(files: Vec<NewFile>) -> Result<(), WriteError> {
 }
 
 /// The same. With their names, the `outdated` files are gone, which say something of what was there before: they are
-/// out of the way before the first file gets its name. One that cannot be removed is told of: the files are complete.
+/// out of the way before the first file gets its name. If one cannot be removed, a note says so: the files are
+/// complete.
 ///
 /// # Errors
 /// As for [`complete_all`].
@@ -244,8 +245,7 @@ pub fn write(path: &Path, bytes: &[u8]) -> Result<(), WriteError> {
 
 /// Refuses an output in a folder that is not there: none is made, for its name may be mistyped.
 ///
-/// # Errors
-/// A folder that is missing, or is none.
+/// # Errors A folder that is missing, or a path that is not a folder.
 pub fn check_folder(path: &Path) -> Result<(), WriteError> {
     match path.parent().filter(|folder| !folder.as_os_str().is_empty() && !folder.is_dir()) {
         Some(folder) => {

@@ -8,7 +8,7 @@ use std::sync::OnceLock;
 static BEFORE: OnceLock<Rlimit> = OnceLock::new();
 
 /// Lets this process have as many files open as the system allows: what is usual for programs may be far less. If the
-/// system refuses, nothing changes, and a file that cannot be opened is told where it is opened.
+/// system refuses, nothing changes, and a file that cannot be opened is an error where it is opened.
 pub fn allow_more_files() {
     let limit = getrlimit(Resource::Nofile);
     let _ = BEFORE.set(limit);

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::Duration;
 
-/// How often it is looked.
+/// How often to check.
 const LOOK: Duration = Duration::from_millis(500);
 
 /// Set when nobody wants the results of any program any more.
@@ -25,7 +25,7 @@ pub fn end_programs() {
 /// How long a program may take.
 #[derive(Debug, Clone, Copy)]
 pub struct Limits {
-    /// Without doing anything.
+    /// How long it may do nothing.
     pub idle: Duration,
     /// In all, whatever it does; none for no limit.
     pub whole: Option<Duration>,

@@ -1,4 +1,4 @@
-//! What is told of a program that ended badly.
+//! How a program that failed has ended, and its last lines, in words for the user.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};

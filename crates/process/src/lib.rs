@@ -1,4 +1,4 @@
-//! What a process owes to whoever started it, and to the children that it starts: the one place for both.
+//! What every program of zerohop does for its user and with its children: files and messages, processes and signals.
 //!
 //! Files and words:
 //!
@@ -21,8 +21,8 @@
 //! 3. [`RunningChild::output_within`] runs it to its end, for what it says, unless it does nothing any more or takes
 //!    too long; [`running_time`] is the clock for how long it may be silent. [`how_it_ended`] and [`last_lines`] say
 //!    how it went.
-//! 4. A reaper outlives us if we are killed, and does what it was [charged](charge) with: it ends what children have
-//!    started, and removes what is not complete. A program has one if it begins with [`prepare`].
+//! 4. If we are killed, a reaper does what it was [charged](charge) with: it ends what children have started, and
+//!    removes what is not complete. A program has one if it begins with [`prepare`].
 //!
 //! What it refuses to do: know what a program is for, or write a temporary file that a signal would leave behind.
 #![deny(unsafe_code)]

@@ -8,7 +8,7 @@ use std::io::{Error, ErrorKind};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-/// What locks are answered with where there are none (errno(3)).
+/// The errors of file systems that have no locks (errno(3)).
 const NO_LOCKS: [i32; 4] = [libc::ENOSYS, libc::ENOLCK, libc::EOPNOTSUPP, libc::ENOTSUP];
 /// What NFS answers for a file that is not open for writing.
 const NOT_FOR_WRITING: i32 = libc::EBADF;
@@ -32,9 +32,9 @@ impl LockError {
 /// How a lock is held.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Hold {
-    /// With others.
+    /// Others may hold it, too.
     Shared,
-    /// By one alone.
+    /// Nobody else may hold it.
     Alone,
 }
 

@@ -15,7 +15,7 @@ use std::time::Duration;
 /// The variable that holds the marks, divided by commas.
 pub(crate) const VARIABLE: &str = "ZEROHOP_CHILD";
 
-/// How often it is looked for what is left, and the pause before it is looked again: a process may start another one
+/// How often to look for processes that are left, and the pause before looking again: a process may start another one
 /// while it is being killed.
 const LOOKS: usize = 200;
 const PAUSE: Duration = Duration::from_millis(5);
@@ -36,7 +36,7 @@ impl Mark {
         })
     }
 
-    /// That of a new child.
+    /// The mark of a new child.
     pub(crate) fn next() -> Self {
         static CHILDREN: AtomicU64 = AtomicU64::new(0);
         Mark(format!("{}.{}", Mark::of_all().0, CHILDREN.fetch_add(1, Ordering::Relaxed)))

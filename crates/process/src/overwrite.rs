@@ -20,18 +20,18 @@ const MOST_LINKS: usize = 40;
 /// What a library that 'zerohop mpi' built has in its table of names.
 const OF_OUR_LIBRARY: &[u8] = b"zh_version";
 
-/// An output that is not to be written over what is there.
+/// Why an output must not be written over the file that is there.
 #[derive(Debug, thiserror::Error)]
 pub enum OverwriteError {
-    /// The command makes no sense.
+    /// An output cannot be written: the words say why.
     #[error("{0}")]
     Refused(String),
-    /// What is there cannot be looked at.
+    /// The file that is there cannot be read.
     #[error("{}: it exists, and cannot be read: {source}", path.display())]
     Unreadable {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// What the system said.
         source: std::io::Error,
     },
 }

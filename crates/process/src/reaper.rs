@@ -35,7 +35,7 @@ struct Ours {
     charges: u64,
 }
 
-/// What the reaper is told.
+/// A line that the reaper reads.
 #[derive(Serialize, Deserialize)]
 enum ReaperLine {
     Charge(u64, Charge),

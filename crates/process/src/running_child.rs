@@ -7,8 +7,8 @@ use crate::signals::Signal;
 use std::io;
 use std::process::{Child, ChildStderr, ChildStdin, ChildStdout, ExitStatus};
 
-/// A child of ours. Dropped before it has ended, it is killed. All that it has started ends with it, but for services
-/// of a program of the user's that ended well ([`ChildProgram::of_users`](crate::ChildProgram::of_users)).
+/// A child that was started. Dropped before it has ended, it is killed. All that it has started ends with it, but for
+/// services of a program of the user's that ended well ([`ChildProgram::of_users`](crate::ChildProgram::of_users)).
 #[derive(Debug)]
 pub struct RunningChild {
     child: Child,
@@ -39,12 +39,12 @@ impl RunningChild {
         self.child.stdin.take()
     }
 
-    /// What it writes, if that is a pipe.
+    /// Its standard output, if that is a pipe.
     pub fn take_stdout(&mut self) -> Option<ChildStdout> {
         self.child.stdout.take()
     }
 
-    /// What it says, if that is a pipe.
+    /// Its standard error, if that is a pipe.
     pub fn take_stderr(&mut self) -> Option<ChildStderr> {
         self.child.stderr.take()
     }
@@ -106,7 +106,7 @@ impl RunningChild {
         self.status.is_none() && matches!(has_ended(self.id()), Ok(true)) && self.family.runs()
     }
 
-    /// It has ended: what is left of it is ended, and it is waited for.
+    /// The child has ended: ends what it has left running, and waits for it.
     fn take_end(&mut self) -> io::Result<ExitStatus> {
         if let Some(status) = self.status {
             return Ok(status);

@@ -18,7 +18,7 @@ const OWN: [c_int; 2] = [libc::SIGUSR1, libc::SIGUSR2];
 /// A signal that came.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Signal {
-    /// Its number.
+    /// The number of the signal.
     pub number: i32,
     /// Whether it asks a process to end: SIGINT, SIGTERM, SIGHUP or SIGQUIT.
     pub asks_to_end: bool,
@@ -72,7 +72,7 @@ impl HeldSignals {
         Ok(HeldSignals { descriptor, _of_this_thread: PhantomData })
     }
 
-    /// Becomes readable when one comes.
+    /// A descriptor that becomes readable when a signal comes.
     pub fn as_fd(&self) -> BorrowedFd<'_> {
         self.descriptor.as_fd()
     }

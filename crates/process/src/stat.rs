@@ -1,4 +1,4 @@
-//! What the kernel tells of processes and threads (proc_pid_stat(5)).
+//! What the kernel shows of processes and threads (proc_pid_stat(5)).
 
 use std::fs::File;
 use std::io;
@@ -13,7 +13,7 @@ const PAUSE: Duration = Duration::from_millis(5);
 
 /// One process, or one thread of it.
 struct Stat {
-    /// One letter.
+    /// The letter of its state, such as R or Z.
     state: String,
     group: u32,
     /// Ticks that it has used; of a process, all its threads.

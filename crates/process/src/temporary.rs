@@ -257,7 +257,7 @@ fn handle(signals: &[(c_int, libc::sigaction)]) {
 /// Removes what is not complete, and has the signal do what it would have done.
 extern "C" fn on_signal(signal: c_int, info: *mut siginfo_t, _: *mut c_void) {
     if signal == libc::SIGXFSZ {
-        // The write that went too far fails with EFBIG, and is told as any other.
+        // The write that went too far fails with EFBIG, and is reported as any other failure.
         return;
     }
     // SAFETY: with SA_SIGINFO the kernel gives a valid pointer.

@@ -67,15 +67,14 @@ pub enum Next<T> {
 /// Lane and number of a cohort.
 pub type CohortId = (u32, u64);
 
-/// What is behind all cohorts.
 const BEHIND_ALL: CohortId = (u32::MAX, u64::MAX);
 
-/// Where a piece is.
+/// The cohort that the piece with this ticket belongs to.
 pub fn place(ticket: &Ticket) -> CohortId {
     (ticket.lane, ticket.cohort)
 }
 
-/// Behind all cohorts of a lane.
+/// A place behind all cohorts of a lane.
 pub fn behind(lane: u32) -> CohortId {
     (lane, u64::MAX)
 }

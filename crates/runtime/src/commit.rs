@@ -37,7 +37,7 @@ pub(crate) trait Commit: Send + Sync {
         true
     }
 
-    /// Waits until it is known where a chunk goes.
+    /// Waits until the place of a chunk in the output is known.
     ///
     /// # Errors
     /// When the run failed.

@@ -48,7 +48,7 @@ impl Failure {
         }
     }
 
-    /// Takes what was refused.
+    /// Takes the sentences on what the kernel refused.
     pub fn take_refused(&self) -> Vec<String> {
         std::mem::take(&mut *self.refused.lock().unwrap_or_else(|p| p.into_inner()))
     }

@@ -197,7 +197,7 @@ impl EmitterEnd {
         self.strict = true;
     }
 
-    /// Deals a whole lane; `dealt` is told the part of it that was dealt so far.
+    /// Deals a whole lane; `dealt` is called with the part of it that was dealt so far.
     ///
     /// # Errors
     /// [`Error::Stopped`] when the run failed: elsewhere, or here by a fault of the input, which was reported then.

@@ -29,13 +29,13 @@ pub struct Written {
     pub chunks: Range<u64>,
     /// Where the last cohort ends that begins in them: behind them, or with them.
     pub done: u64,
-    /// Those that do not exist.
+    /// Chunks of it that do not exist, because the input ended.
     pub absent: Vec<u64>,
     /// Where what they add begins in each file; those beside the records are the last.
     pub offsets: Vec<u64>,
     /// Bytes of it in each file.
     pub bytes: Vec<u64>,
-    /// Their reads.
+    /// Counts of their reads.
     pub tally: Tally,
 }
 
@@ -200,7 +200,7 @@ struct GrainsState {
     /// The complete grain of chunk 0, as long as the header is not known.
     first: Option<Complete>,
     written: Vec<Written>,
-    /// Chunks of ours that do not exist.
+    /// Chunks of this process that do not exist.
     absent: Vec<u64>,
 }
 

@@ -188,7 +188,7 @@ pub(crate) fn outlet(finishers: usize) -> (Outlet, Vec<Inlet>) {
     (Outlet { answers: senders, spare }, inlets)
 }
 
-/// The drainer's thread of instance `instance`; `headers` is told its header.
+/// The drainer's thread of instance `instance`; its header goes to `headers`.
 ///
 /// # Errors
 /// What the program did wrong, or what the output says.

@@ -25,7 +25,7 @@ pub struct Input<'a> {
     pub lanes: Vec<LaneView<'a>>,
     /// Where failures are reported.
     pub failure: &'a Failure,
-    /// Where it is told how far the run is.
+    /// Where progress is reported.
     pub progress: &'a Progress,
 }
 
@@ -39,15 +39,15 @@ impl Input<'_> {
 
 /// A chunk with text, and its number in the run: over all lanes, without gaps.
 pub struct Taken {
-    /// The chunk.
+    /// The chunk, with its text.
     pub chunk: Box<Chunk>,
-    /// Its number.
+    /// Its number in the run, from 0.
     pub number: u64,
 }
 
-/// What came of asking for a chunk.
+/// The result of asking for a chunk.
 pub(crate) enum AskedChunk {
-    /// It came.
+    /// A chunk came.
     Came(Taken),
     /// There was something better to do while it was waited for.
     Not,
@@ -62,7 +62,7 @@ pub(crate) struct KeptChunk {
     grown: bool,
 }
 
-/// What came of looking for a chunk in a lane.
+/// The result of looking for a chunk in a lane.
 enum LaneChunk {
     Not,
     Chunk(Box<Chunk>),
@@ -107,7 +107,7 @@ impl<'a> Intake<'a> {
         })
     }
 
-    /// The next chunk, unless there is something `better` to do while it is waited for.
+    /// The next chunk, unless there is something `better` to do than to wait for it.
     ///
     /// # Errors
     /// As for [`Intake::take`].

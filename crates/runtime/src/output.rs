@@ -195,7 +195,7 @@ struct HeldChunk {
     bytes: Vec<u8>,
 }
 
-/// One worker's way to the output.
+/// Commits the bytes that one worker makes.
 pub struct Committer<'o, 's> {
     output: &'o Output<'s>,
     /// What takes the chunks instead, where they are not written in the order of the input.
@@ -211,7 +211,7 @@ pub struct Committer<'o, 's> {
 }
 
 impl<'o, 's> Committer<'o, 's> {
-    /// A way of one thread's own.
+    /// A committer for one thread.
     pub fn new(output: &'o Output<'s>) -> Self {
         Committer { collector: output.sink.collector(), ..Self::of_parts(output) }
     }

@@ -42,9 +42,9 @@ pub struct Job<'a> {
     pub until: Option<Instant>,
 }
 
-/// Who maps.
+/// Who maps the reads.
 pub enum Mapping<'a> {
-    /// Workers of ours, with an engine in our own process.
+    /// Workers with an embedded engine, in this process.
     Embedded {
         /// The engine copy of each worker of the plan.
         replicas: &'a ReplicaMap,
@@ -56,7 +56,7 @@ pub enum Mapping<'a> {
     },
     /// Programs of their own, which run already.
     Instances {
-        /// One or more.
+        /// One instance or more.
         instances: Vec<Instance>,
         /// The output, which opens when its header is known.
         sink: &'a dyn LateSink,
@@ -72,10 +72,10 @@ pub enum Mapping<'a> {
 /// Finished chunks that an instance may hold if reads are dealt in turn.
 const HELD_IN_TURN: usize = 1 << 24;
 
-/// What came of a run.
+/// The result of a run.
 #[derive(Debug)]
 pub struct Outcome {
-    /// The measurement.
+    /// Times and counts.
     pub report: RunReport,
     /// The length of each output file; none if there was no output to be opened, for no instance said a header.
     pub lengths: Vec<u64>,

@@ -18,7 +18,7 @@ use zerohop_model::plan::{Plan, WorkerPlan};
 use zerohop_model::sink::{Parts, Sink};
 use zerohop_model::source::{Grant, Granted};
 
-/// What came of it.
+/// The result of writing the sorted records.
 #[derive(Debug, Clone, Default)]
 pub struct Merged {
     /// The length of each output file.

@@ -24,7 +24,7 @@ use zerohop_model::plan::{Plan, WorkerPlan};
 use zerohop_model::sink::Sink;
 use zerohop_model::spare;
 
-/// How often it is looked whether instances that may come later are still needed.
+/// How often to check whether instances that may come later are still needed.
 const HANDOVER_POLL: Duration = Duration::from_millis(20);
 
 /// What the threads around all instances share.

@@ -152,7 +152,7 @@ impl<'a, 's> Worker<'a, 's> {
         Ok(WhyLeft::ForAnotherCopy)
     }
 
-    /// Takes a piece and does its first phase, unless a second phase can be done while it is waited for.
+    /// Takes a piece and does its first phase, unless a second phase can be done instead of waiting for it.
     fn claim_piece(&mut self, mapper: &mut dyn PhasedMapper) -> Result<(), Error> {
         self.stages.begin();
         let (cohorts, held) = (self.cohorts, self.held.front().map(|piece| piece.kept.chunk.ticket));
@@ -270,7 +270,7 @@ fn guarded<R>(chunk: &Chunk, map: impl FnOnce() -> Result<R, Error>) -> Result<R
     })
 }
 
-/// An error of the engine that is one of all reads of a cohort, of which it names one.
+/// An error of the engine that concerns all reads of a cohort; it names one of them.
 fn of_statistics(error: Error) -> Error {
     match error {
         Error::Engine { read, fragment, what } => {

@@ -37,7 +37,7 @@ impl Ordinal {
         Ordinal(self.chunk() << BITS_IN_CHUNK | u64::from(record))
     }
 
-    /// The number of its chunk.
+    /// The number of the chunk, from the start of the input.
     pub fn chunk(self) -> u64 {
         self.0 >> BITS_IN_CHUNK
     }
@@ -116,7 +116,7 @@ impl<'a> KeyRef<'a> {
     }
 }
 
-/// A key that is kept.
+/// A key with memory of its own.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct KeptKey {
     prefix: u64,

@@ -76,7 +76,6 @@ impl MemoryRun {
         self.entries.is_empty()
     }
 
-    /// Number of records.
     pub(crate) fn records(&self) -> usize {
         self.entries.len()
     }

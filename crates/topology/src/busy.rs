@@ -24,7 +24,7 @@ pub struct Others {
 }
 
 impl Others {
-    /// From now on.
+    /// Watches `cpus` from now on.
     pub fn on(cpus: &[CpuId]) -> Self {
         Others { cpus: cpus.to_vec(), began: Instant::now(), busy: busy_time(cpus), own: cpu_time() }
     }

@@ -14,7 +14,7 @@ const NO_LIMIT: u64 = 1 << 62;
 pub(crate) struct CgroupLimits {
     /// CPU time per wall time.
     pub(crate) cpu_quota: Option<f64>,
-    /// Bytes.
+    /// The limit of memory, in bytes.
     pub(crate) memory: Option<u64>,
     /// Bytes that can still be taken before one of the limits on the way to the root is reached.
     pub(crate) memory_left: Option<u64>,

@@ -53,9 +53,9 @@ pub enum DescriptionError {
     /// A distance of 0.
     #[error("the distance between nodes {from} and {to} is 0, and 10 is the smallest")]
     NoDistance {
-        /// The node from which.
+        /// The node of the row.
         from: NodeId,
-        /// The node to which.
+        /// The node of the column.
         to: NodeId,
     },
     /// More memory than 64 bits can count.

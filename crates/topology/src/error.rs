@@ -6,7 +6,7 @@ use std::path::PathBuf;
 /// Why the machine could not be read or a thread not be pinned.
 #[derive(Debug, thiserror::Error)]
 pub enum TopologyError {
-    /// A list such as `0-3,8` is not one.
+    /// A text is not a list such as `0-3,8`.
     #[error("'{text}' is not a list of CPUs or nodes: {reason}")]
     List {
         /// The text as it was read.

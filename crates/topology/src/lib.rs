@@ -16,12 +16,12 @@
 //! 6. `bare` asks the kernel for memory and name where neither `/sys` nor `/proc` has them.
 //! 7. [`describe`] turns the whole into the text of `zerohop topo`.
 //!
-//! A machine that is not here is read from a file: [`from_hwloc_xml`] takes what `lstopo --of xml` wrote there, and
-//! [`check_described`] refuses descriptions of machines that cannot be.
+//! The description of another machine is read from a file: [`from_hwloc_xml`] takes what `lstopo --of xml` wrote there,
+//! and [`check_described`] refuses descriptions of machines that cannot be.
 //!
-//! macOS has no `/sys`, no `/proc` and no affinities: `system` has what it tells in their place, and what Linux tells.
+//! macOS has no `/sys`, no `/proc` and no affinities: `system` has what differs from Linux.
 //!
-//! A child process inherits CPUs ([`Pinned`]) and memory policy from the thread that spawns it. `room` tells how much
+//! A child process inherits CPUs ([`Pinned`]) and memory policy from the thread that spawns it. `room` says how much
 //! space a file system has left.
 //!
 //! What it refuses to do: guess speeds from distances, plan, or correct what the kernel says, with one exception.

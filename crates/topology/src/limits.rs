@@ -7,9 +7,9 @@ use zerohop_model::machine::Bytes;
 /// The limit of memory that leaves least.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MemoryBound {
-    /// What may still be taken.
+    /// Memory that may still be taken under it.
     pub left: Bytes,
-    /// The limit.
+    /// The limit as a whole.
     pub limit: Bytes,
     /// Its name, in the words of who sets it.
     pub name: &'static str,

@@ -64,7 +64,7 @@ pub fn replicas(text: &str) -> Result<zerohop_plan::Replicas, String> {
     }
 }
 
-/// A size in bytes, of which there must be some.
+/// A size in bytes, more than 0.
 pub fn size(text: &str) -> Result<Bytes, String> {
     let wrong =
         || format!("'{text}' is not a size: give bytes, or a number with K, M, G or T, more than 0 and up to 800000T");
@@ -92,7 +92,7 @@ mod tests {
     use super::super::Args;
     use clap::Parser;
 
-    /// What is said of a command, less what it is said of; empty if it is understood.
+    /// The message about a command, without the command; empty if the command is valid.
     fn said(command: &str) -> String {
         let typed = std::iter::once("zerohop").chain(command.split(' '));
         Args::try_parse_from(typed).err().map_or_else(String::new, |error| error.to_string())

@@ -21,7 +21,7 @@ pub(crate) fn comments(ann: &[u8]) -> Vec<Vec<u8>> {
     ann.split(|byte| *byte == b'\n').skip(1).step_by(2).filter(|line| !line.is_empty()).map(comment).collect()
 }
 
-/// The names in the text of `.alt`: the first column of SAM, without its header. A line without an end is none.
+/// The names in the text of `.alt`: the first column of SAM, without its header. A line without an end does not count.
 pub(crate) fn alternates(alt: &[u8]) -> HashSet<&[u8]> {
     let lines = alt.split_inclusive(|byte| *byte == b'\n').filter(|line| line.ends_with(b"\n"));
     lines.map(alt_name).filter(|name| !name.starts_with(b"@")).collect()

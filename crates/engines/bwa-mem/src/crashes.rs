@@ -32,7 +32,7 @@ thread_local! {
     static READ: Cell<(*const u8, usize)> = const { Cell::new((null(), 0)) };
 }
 
-/// Calls the library.
+/// Has the library do something. If it ends the process meanwhile, the message says what it was doing.
 pub(crate) fn said<T>(doing: Doing, body: impl FnOnce() -> T) -> T {
     static WATCHED: Once = Once::new();
     WATCHED.call_once(watch);
@@ -47,7 +47,7 @@ pub(crate) fn is_inside() -> bool {
     DOING.get().is_some()
 }
 
-/// Maps reads of which the first has this name.
+/// Maps reads, the first of which has this name.
 pub(crate) fn from_read<T>(name: &[u8], body: impl FnOnce() -> T) -> T {
     /// `name` may be gone behind this, also if `body` panics.
     struct Forget;

@@ -20,7 +20,7 @@ pub enum BwaIndexError {
     /// A file cannot be read.
     #[error("{}: {source}", path.display())]
     Unreadable {
-        /// Which.
+        /// The file.
         path: PathBuf,
         /// What the system said.
         source: io::Error,
@@ -30,7 +30,7 @@ pub enum BwaIndexError {
              bwa-mem'",
         path.display())]
     Damaged {
-        /// Which.
+        /// The file.
         path: PathBuf,
         /// What is wrong.
         what: String,
@@ -41,18 +41,18 @@ pub enum BwaIndexError {
     LongLine {
         /// The reference, or its list of contigs.
         path: PathBuf,
-        /// Its name, or what is behind it.
+        /// Which part of the line: its name, or what is behind it.
         what: &'static str,
         /// The beginning of its name.
         contig: String,
-        /// How long it is.
+        /// Its length in bytes.
         bytes: usize,
     },
     /// It is of another reference.
     #[error("{}: it was made from another reference, or the reference has changed since: make it anew with 'zerohop \
         index --engine bwa-mem'", path.display())]
     Stale {
-        /// The FM-index.
+        /// The file of the FM-index.
         path: PathBuf,
     },
 }

@@ -54,7 +54,7 @@ use zerohop_model::error::Error;
 use zerohop_model::mapper::{Mapper, Phased};
 use zerohop_model::record::Contig;
 
-/// The version of the library.
+/// The version of bwa-mem3, the library that maps.
 pub const VERSION: &str = bwa_mem3_sys::build_info::VERSION;
 
 /// Bases of a piece: some batches of the library's kernels (512 reads), and many pieces in a cohort.
@@ -63,7 +63,7 @@ pub const PIECE_BASES: u64 = 500_000;
 /// The longest read that is taken, in bases.
 pub const MAX_READ_BASES: usize = 1 << 20;
 
-/// One copy of the index.
+/// The engine with one copy of the index.
 pub struct BwaMem {
     files: Arc<Files>,
     index: LibraryIndex,

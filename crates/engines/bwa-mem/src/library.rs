@@ -240,7 +240,7 @@ impl Drop for LibraryCohort {
 pub struct InsertSizeStatistics([sys::mem_pestat_t; 4]);
 
 impl InsertSizeStatistics {
-    /// Those that the user gave.
+    /// The insert sizes that the user gave (`-I`): of mates that face each other, and none of other pairs.
     pub fn given(sizes: &InsertSizeOption) -> Self {
         let mut statistics = InsertSizeStatistics([sys::mem_pestat_t { failed: 1, ..Default::default() }; 4]);
         let InsertSizeOption { mean, deviation, shortest, longest } = *sizes;
@@ -261,9 +261,9 @@ pub struct CohortSegment {
 /// themselves, pairs in pairs.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct FirstRead {
-    /// Of single reads.
+    /// Its number among the single reads of the cohort.
     pub single: u64,
-    /// Of pairs.
+    /// Its number among the pairs of the cohort.
     pub pair: u64,
 }
 
@@ -433,7 +433,7 @@ unsafe extern "C" fn receive(
     sink(LibraryRecord { number, mate, fields, _strings: PhantomData });
 }
 
-/// How loud the library is: only what ends it is said.
+/// How much the library prints: only what ends it.
 pub fn be_quiet() {
     // SAFETY: a number is set.
     unsafe { sys::bwa_shim_set_verbosity(1) }

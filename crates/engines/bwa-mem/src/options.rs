@@ -119,9 +119,9 @@ impl Default for BwaMemOptions {
 /// Insert sizes of pairs whose mates face each other, in bases.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct InsertSizeOption {
-    /// Mean.
+    /// Their mean.
     pub mean: f64,
-    /// Standard deviation.
+    /// Their standard deviation.
     pub deviation: f64,
     /// The shortest of a proper pair.
     pub shortest: i32,
@@ -129,7 +129,7 @@ pub struct InsertSizeOption {
     pub longest: i32,
 }
 
-/// Why options cannot be had.
+/// What is wrong with the text of `--engine-args`.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("--engine-args: {0}")]
 pub struct BwaMemOptionsError(String);
@@ -144,8 +144,7 @@ impl BwaMemOptions {
     /// # Ok::<_, zerohop_engine_bwa_mem::BwaMemOptionsError>(())
     /// ```
     ///
-    /// # Errors
-    /// What cannot be had, by name; values that are none.
+    /// # Errors Options that are not supported, by name; values that are not valid.
     pub fn parse(text: &str) -> Result<Self, BwaMemOptionsError> {
         let words =
             shlex::split(text).ok_or_else(|| BwaMemOptionsError(format!("a quote in '{text}' is not closed")))?;

@@ -28,7 +28,7 @@ fn building(bases: u64) -> u64 {
     bases * if bases < 1 << 30 { 13 } else { 21 }
 }
 
-/// bwa mem.
+/// Finds, makes and loads the index of bwa mem.
 #[derive(Debug, Clone, Copy)]
 pub struct Provider;
 

@@ -26,7 +26,7 @@ pub struct Sequences {
 struct AnnotatedContig {
     name: Vec<u8>,
     comment: Vec<u8>,
-    /// Its first base.
+    /// Where it starts, in bases from the start of the first contig.
     start: usize,
     holes: usize,
 }
@@ -42,8 +42,7 @@ struct Hole {
 impl Sequences {
     /// Reads FASTA: plain, gzip or BGZF, by content.
     ///
-    /// # Errors
-    /// A reference that cannot be read, or is none.
+    /// # Errors A file that cannot be read, or is not a reference.
     pub fn read(path: &Path) -> Result<Self, InputError> {
         let mut sequences = Sequences::default();
         read(path, |piece| match piece {

@@ -112,7 +112,7 @@ impl UserArguments {
         &self.index_options
     }
 
-    /// The mean length of reads that the aligner is told: what `known` said, or the user's own.
+    /// The mean length of reads that is passed to the aligner: that of `known`, or the one that the user gave.
     ///
     /// # Errors
     /// [`ExternalError::Arguments`]: the user's is no number.

@@ -65,8 +65,7 @@ impl Found {
         };
         let made = workshop.0.join(name);
         if self.descriptor.index.suffix.is_empty() {
-            // Some indexers are told no name for the index: it comes beside the reference, which is to be under this
-            // name.
+            // Some indexers take no name for the index: it comes beside the reference, which is to be under this name.
             let target = plain.canonicalize().map_err(ExternalError::system(plain.display().to_string()))?;
             std::os::unix::fs::symlink(target, &made).map_err(ExternalError::system(made.display().to_string()))?;
         }

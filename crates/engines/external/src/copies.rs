@@ -51,7 +51,7 @@ fn as_text<S: serde::Serializer>(path: &Path, serializer: S) -> Result<S::Ok, S:
 /// What there is of a copy that was to be kept.
 #[derive(Debug)]
 pub enum Kept {
-    /// Nothing.
+    /// No copy.
     None,
     /// One of an index that has changed since.
     Stale(PathBuf),
@@ -165,7 +165,7 @@ impl Copy {
         Ok(copy)
     }
 
-    /// Its folder.
+    /// The folder in /dev/shm that holds its files.
     pub fn folder(&self) -> &Path {
         &self.folder
     }
@@ -301,7 +301,6 @@ pub fn list() -> Result<Vec<CopyReport>, ExternalError> {
     Ok(folders(&root()?)?.into_iter().map(report).collect())
 }
 
-/// What there is to say of a copy.
 fn report(folder: PathBuf) -> CopyReport {
     let in_use = matches!(lock::try_take_alone(&beside(&folder, LOCK)), Ok(None));
     let segment = bwactl::name_of(&folder).map(bwactl::file);

@@ -1,4 +1,5 @@
-//! What an aligner is, said once: how it is found, told its threads, its index and its reads, and what it promises.
+//! What zerohop knows of an aligner, in one place: how it is found, which arguments it needs for threads, index and
+//! reads, and what it promises.
 //!
 //! The built-in descriptors lie in `descriptors/`; a user's file of the same form adds an aligner or overrides one.
 
@@ -30,14 +31,14 @@ const BUILT_IN: [&str; 10] = [
 pub struct Descriptor {
     /// What the user types after `--engine`.
     pub name: String,
-    /// Its name in full.
+    /// The full name of the aligner, as messages have it.
     pub title: String,
-    /// Where it is described.
+    /// The URL of its home page.
     #[serde(default)]
     pub homepage: String,
     /// Names of the program; the first that is found is taken.
     pub program: Vec<String>,
-    /// Arguments that always come.
+    /// Arguments that are always given.
     #[serde(default)]
     pub arguments: Vec<String>,
     /// Letters of its options that take no value, which may stand in one word: `-Yx` is `-Y -x`. None if it does not
@@ -49,13 +50,13 @@ pub struct Descriptor {
     pub order_of_arguments: Vec<CommandPart>,
     /// How its version is asked.
     pub version: VersionQuery,
-    /// Its index.
+    /// Which files its index has, and how it is made.
     pub index: Index,
-    /// How it is told its reads.
+    /// Arguments for its reads.
     pub reads: Reads,
-    /// How it is told its threads.
+    /// Arguments for its number of threads.
     pub threads: Threads,
-    /// How it is told the read group; without it, zerohop adds it to the records.
+    /// Arguments for the read group; without them, zerohop adds it to the records.
     #[serde(default)]
     pub read_group: ReadGroupOption,
     /// Whether its records keep the order of the reads.
@@ -69,7 +70,7 @@ pub struct Descriptor {
     /// How several processes share one index.
     #[serde(default)]
     pub sharing: Sharing,
-    /// What it needs to be told for plain DNA.
+    /// Arguments for plain DNA.
     #[serde(default)]
     pub dna: Options,
     /// Options that a user may not give.
@@ -84,17 +85,17 @@ pub struct Descriptor {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum CommandPart {
-    /// Those that always come.
+    /// Arguments that are always given.
     Arguments,
-    /// Threads.
+    /// Arguments that set the number of threads.
     Threads,
-    /// What makes it keep the order.
+    /// Arguments that make it keep the order of the reads.
     Order,
     /// Settings, what is needed for DNA and for sharing, and what the user gave.
     EngineArgs,
-    /// The index.
+    /// Arguments that name the index.
     Index,
-    /// The reads.
+    /// Arguments that name the reads.
     Reads,
 }
 
@@ -113,7 +114,7 @@ fn default_order() -> Vec<CommandPart> {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct VersionQuery {
-    /// Arguments.
+    /// Arguments with which the program prints its version.
     pub command: Vec<String>,
     /// The version is the word behind this text; the first word of all if it is empty.
     #[serde(default)]
@@ -132,9 +133,9 @@ pub struct Index {
     /// Whether the index is a folder.
     #[serde(default)]
     pub directory: bool,
-    /// How it is named to the aligner.
+    /// Arguments that name it to the aligner.
     pub option: Vec<String>,
-    /// The command that makes it.
+    /// The command that makes it, word by word.
     pub build: Vec<String>,
     /// Whether that command takes gzip.
     #[serde(default)]
@@ -164,7 +165,7 @@ pub struct Index {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct IndexOption {
-    /// The option.
+    /// The option, as the user types it.
     pub option: String,
     /// Whether it takes a value.
     pub takes_value: bool,
@@ -174,7 +175,7 @@ pub struct IndexOption {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum IndexFileFormat {
-    /// None.
+    /// No format that zerohop reads.
     #[default]
     Unknown,
     /// minimap2's: `-k`, `-w` and `-H` are in its header.
@@ -191,19 +192,19 @@ pub struct IndexVariant {
     pub files: Vec<String>,
 }
 
-/// How an aligner is told its reads.
+/// Arguments for the reads of an aligner.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Reads {
-    /// Single reads; none if it takes no single reads.
+    /// Arguments for single reads; none if it takes no single reads.
     #[serde(default)]
     pub single: Vec<String>,
-    /// Pairs; none if it takes no pairs.
+    /// Arguments for pairs; none if it takes no pairs.
     #[serde(default)]
     pub paired: Vec<String>,
-    /// What it needs to be told of FASTA; absent if it takes none.
+    /// Arguments for reads in FASTA; absent if it takes none.
     pub fasta: Option<Vec<String>>,
-    /// How they reach it.
+    /// By which way they reach it.
     #[serde(default)]
     pub via: Via,
     /// Whether the name of a record may go on with `_` and words of the read's comment. (GEM3 writes `r_x` for `@r
@@ -215,20 +216,20 @@ pub struct Reads {
     pub needed: bool,
     /// What to do if records of pairs do not say which mate they are of, in words: with which options that is so.
     pub pairs: Option<String>,
-    /// Single reads in an ordinary file, where that is told otherwise.
+    /// Arguments for single reads in an ordinary file, where they differ.
     pub plain_single: Option<Vec<String>>,
-    /// Pairs in ordinary files, where that is told otherwise.
+    /// Arguments for pairs in ordinary files, where they differ.
     pub plain_paired: Option<Vec<String>>,
 }
 
-/// How an aligner is told the read group of all reads.
+/// Arguments for the read group of all reads.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ReadGroupOption {
     /// Arguments, with `{read_group}` for the header line, whose tabs are written as `\\t`.
     #[serde(default)]
     pub option: Vec<String>,
-    /// Whether it puts one into every record, its own if it is told none.
+    /// Whether it puts one into every record, its own if none is given.
     #[serde(default)]
     pub always: bool,
 }
@@ -246,7 +247,7 @@ pub enum Via {
     StdinSam,
 }
 
-/// How it is told its threads.
+/// Arguments for its number of threads.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Threads {
@@ -254,11 +255,11 @@ pub struct Threads {
     pub option: Vec<String>,
 }
 
-/// Arguments.
+/// Arguments that are given in some case alone.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Options {
-    /// The arguments.
+    /// The arguments, word by word.
     #[serde(default)]
     pub option: Vec<String>,
 }
@@ -267,9 +268,9 @@ pub struct Options {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct OrderRule {
-    /// When they do.
+    /// In which cases they do.
     pub keeps: Keeps,
-    /// What makes them keep it.
+    /// Arguments that make them keep it.
     #[serde(default)]
     pub option: Vec<String>,
     /// Whether it may write several primary records of a read.
@@ -281,7 +282,7 @@ pub struct OrderRule {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Keeps {
-    /// Always.
+    /// In every case.
     Always,
     /// With the option that the descriptor names.
     WithOption,
@@ -305,7 +306,7 @@ pub struct BatchRule {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum BatchLaw {
-    /// On nothing.
+    /// On nothing else.
     #[default]
     Free,
     /// On the reads of its batch, which closes with the fragment that takes it to so many bases.
@@ -318,7 +319,7 @@ pub enum BatchLaw {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Setting {
-    /// The option that carries it.
+    /// The option that sets it.
     pub option: String,
     /// Its value if the user gives none.
     pub default: String,
@@ -328,10 +329,10 @@ pub struct Setting {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Sharing {
-    /// In which way, if in any.
+    /// By which means, if at all.
     #[serde(default)]
     pub how: How,
-    /// What makes a process do so.
+    /// Arguments that make a process share it.
     #[serde(default)]
     pub option: Vec<String>,
     /// What makes it read a copy of its own, if it maps its index without being told: a page of a mapped file lies
@@ -357,9 +358,9 @@ pub enum How {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RefusedOption {
-    /// The option.
+    /// The option, as the user types it.
     pub option: String,
-    /// Why not.
+    /// Why not, in words for the user.
     pub why: String,
     /// Whether its value may follow without a blank, as in `-oFILE`.
     #[serde(default)]
@@ -373,7 +374,7 @@ pub struct Contract {
     /// What they do not depend on.
     #[serde(default)]
     pub same_records: SameRecords,
-    /// In words.
+    /// What else there is to know, in words for the user.
     #[serde(default)]
     pub notes: String,
 }
@@ -497,7 +498,6 @@ impl Descriptor {
     }
 }
 
-/// The words in braces of a text.
 fn words_in_braces(text: &str) -> impl Iterator<Item = &str> {
     let is_word = |word: &&str| !word.is_empty() && word.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_');
     text.split('{').skip(1).filter_map(|part| Some(part.split_once('}')?.0)).filter(is_word)

@@ -79,7 +79,7 @@ impl Drainer {
                 Err(error) if error.kind() == ErrorKind::Interrupted => continue,
                 Err(error) => return Err(self.running.fault(format!("cannot be read from: {error}"))),
             }
-            // What was given to the program before it wrote this is told by now.
+            // What was given to the program before it wrote this is known by now.
             self.expected.try_iter().for_each(|expected| self.ledger.expect(expected));
             return Ok(());
         }

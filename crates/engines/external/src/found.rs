@@ -20,9 +20,9 @@ const BASES_PER_GZIP_BYTE: f64 = 4.0;
 /// An aligner that is on this machine.
 #[derive(Debug, Clone)]
 pub struct Found {
-    /// What it is.
+    /// Its descriptor.
     pub descriptor: Descriptor,
-    /// Its program.
+    /// The path of its program.
     pub program: PathBuf,
     /// Its version, as it says it; empty if it does not.
     pub version: String,
@@ -31,9 +31,9 @@ pub struct Found {
 /// An index that is complete.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FoundIndex {
-    /// What the aligner is told.
+    /// The path that the aligner is given for it.
     pub prefix: PathBuf,
-    /// Its files.
+    /// The paths of its files.
     pub files: Vec<PathBuf>,
     /// The program that reads it, where that is not the usual one.
     pub program: Option<PathBuf>,

@@ -37,7 +37,8 @@ pub struct Launch<'a> {
     pub found: &'a Found,
     /// The index, as the user has it.
     pub index: &'a FoundIndex,
-    /// What the aligner is told, for each replica of the plan: the index itself, or a copy of it that is shared.
+    /// The path that the aligner is given for the index, for each replica of the plan: the index itself, or a shared
+    /// copy.
     pub prefixes: &'a [PathBuf],
     /// The folders of these copies; none if the index is not shared.
     pub shared: &'a [PathBuf],
@@ -55,7 +56,7 @@ pub struct Launch<'a> {
     pub read_group: Option<String>,
     /// Whether the comments of reads are wanted with the records.
     pub comments: bool,
-    /// Whether the aligner is told that it has plain DNA before it.
+    /// Whether the reads are plain DNA (`--dna`).
     pub dna: bool,
     /// Where logs go.
     pub logs: &'a Path,

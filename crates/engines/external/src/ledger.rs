@@ -1,4 +1,4 @@
-//! What a program owes us: which reads it was given, and whose record a line is.
+//! The account of a program: which reads it was given and has not answered, and whose record a line is.
 //!
 //! A program that keeps the order of the reads is held to it: its records must be those of the next read. The records
 //! of one that does not are put back by the name of their read, and by its bases where several have the same name.

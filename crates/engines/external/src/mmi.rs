@@ -10,7 +10,8 @@ const MAGIC: &[u8; 4] = b"MMI\x02";
 const HOMOPOLYMERS: u32 = 1;
 
 /// The options among `given`, with their values, with which the index was not made, and what it was made with instead;
-/// both as words. None if there is none, or if it is no such file: then minimap2 says so.
+/// both as words. None if there are no such options, or if the file is not an index of minimap2, which says so itself
+/// then.
 pub(crate) fn differing(index: &Path, given: &[(String, String)]) -> Option<(String, String)> {
     let [window, kmer, _bucket_bits, _contigs, flags] = header(index)?;
     let mut words = Vec::new();

@@ -9,7 +9,7 @@ use zerohop_model::plan::Placement;
 
 /// An index that copies are made of.
 pub trait Original {
-    /// The aligner.
+    /// The name of the aligner.
     fn engine(&self) -> &str;
 
     /// Where it is: the file, or the beginning of the names of its files.
@@ -31,7 +31,7 @@ pub trait Original {
 /// What is known of a copy that lies in /dev/shm.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Manifest {
-    /// The aligner.
+    /// The name of the aligner.
     pub engine: String,
     /// The index that it is a copy of, for people to read: bytes that are no text are replaced.
     pub source: String,
@@ -39,7 +39,7 @@ pub struct Manifest {
     pub placement: Placement,
     /// Whether it stays when no run uses it.
     pub keep: bool,
-    /// Its files.
+    /// The files of the copy, with their lengths.
     pub files: Vec<CopiedFile>,
 }
 
@@ -48,7 +48,7 @@ pub struct Manifest {
 pub struct CopiedFile {
     /// The end of the original's path, for people to read.
     pub name: String,
-    /// Its length.
+    /// Its length in bytes.
     pub bytes: u64,
     /// When the original was changed last, in seconds and nanoseconds.
     pub modified: (i64, i64),

@@ -95,7 +95,6 @@ impl Pipes {
         self.0.iter().filter_map(|way| way.pipe.as_ref()).map(|pipe| unread_bytes(pipe.as_fd()).unwrap_or(0)).sum()
     }
 
-    /// Closes them.
     pub(crate) fn close(&mut self) {
         self.0.clear();
     }

@@ -29,7 +29,7 @@ pub(crate) enum Feeding {
     Unneeded,
 }
 
-/// What a program is told to be, and what is known of it.
+/// What identifies a program: its number, command and plan.
 #[derive(Debug)]
 pub(crate) struct ProgramIdentity {
     /// Its number, from 0.
@@ -45,11 +45,10 @@ pub(crate) struct ProgramIdentity {
     pub(crate) shared: Option<PathBuf>,
     /// How long it may neither take nor give anything while it has work.
     pub(crate) hang_limit: Duration,
-    /// What the kernel refused.
+    /// What the kernel refused to do for its memory.
     pub(crate) refused: Vec<String>,
 }
 
-/// The memory that was seen.
 #[derive(Debug, Default)]
 struct SeenMemory {
     private: PageCensus,
@@ -197,7 +196,7 @@ impl RunningProgram {
         self.identity.shared.is_some() && lock(&self.seen).shared.present.0 == 0
     }
 
-    /// What there is to say of it, but for what it was given and gave.
+    /// The report on the program, without the reads and records that it was given and gave.
     pub(crate) fn report(&self) -> InstanceReport {
         let (identity, seen) = (&self.identity, lock(&self.seen));
         InstanceReport {

@@ -15,7 +15,7 @@ use zerohop_process::{Charged, charge};
 /// Index copies that the processes of a run share; given up when dropped.
 #[derive(Debug, Default)]
 pub struct SharedIndex {
-    /// What the aligner is told, for each replica.
+    /// The path that the aligner is given for the index, for each replica.
     pub prefixes: Vec<PathBuf>,
     /// Under which folder the mapped files lie, for each replica.
     pub folders: Vec<PathBuf>,

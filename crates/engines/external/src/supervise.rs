@@ -16,7 +16,8 @@ use zerohop_model::plan::InstancePlan;
 use zerohop_process::{ChildProgram, HeldSignals, Interest, Signal, how_it_ended, last_lines_of, poll};
 use zerohop_topology::cpulist;
 
-/// How often it is looked whether an instance has ended, at first and at last; and how often where its memory lies.
+/// How often to check whether an instance has ended, at first and at last; and how often to check where its memory
+/// lies.
 const FIRST_POLL: Duration = Duration::from_millis(1);
 const LAST_POLL: Duration = Duration::from_millis(50);
 const LOOK: Duration = Duration::from_secs(1);
@@ -37,7 +38,7 @@ pub struct Supervision<'a> {
     pub cpus: &'a [CpuId],
 }
 
-/// The instances, and what became of them.
+/// The instances, and how those that have ended did.
 struct SupervisedInstances {
     running: Vec<RunningProgram>,
     /// Those that have not ended.

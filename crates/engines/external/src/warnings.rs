@@ -8,9 +8,9 @@ use std::io::{BufRead, BufReader, Read};
 use std::path::PathBuf;
 use zerohop_model::error::printable;
 
-/// Different warnings that are told.
+/// The most different warnings that are shown.
 const TOLD: usize = 5;
-/// Characters of a warning that are told.
+/// The most characters of a warning that are shown.
 const TOLD_CHARS: usize = 200;
 /// Bytes of a log that are looked at.
 const LOOKED_AT: u64 = 16 << 20;
@@ -36,7 +36,7 @@ pub fn warnings(logs: &[PathBuf]) -> (Vec<String>, u64) {
     (told, more)
 }
 
-/// The line as it is told, if it is a warning.
+/// The warning in a line, as it is shown to the user, if there is one.
 fn warning(line: &[u8]) -> Option<String> {
     let text = String::from_utf8_lossy(line);
     if !text.contains("[W::") && !text.to_ascii_lowercase().contains("warning") {

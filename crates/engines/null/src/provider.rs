@@ -6,7 +6,7 @@ use zerohop_model::engine::{Cut, Engine};
 use zerohop_model::index::{IndexError, IndexProvider, IndexSource, OnStart, Wanted};
 use zerohop_model::machine::Bytes;
 
-/// The null engine.
+/// Makes null engines for the contigs of a reference.
 #[derive(Debug, Clone, Copy)]
 pub struct Provider;
 

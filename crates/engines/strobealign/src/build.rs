@@ -27,7 +27,6 @@ const ENTRIES: usize = 1 << 16;
 struct ContigStretch {
     start: usize,
     end: usize,
-    /// The end of the contig.
     contig_end: usize,
 }
 
@@ -74,8 +73,7 @@ pub(crate) fn pool(
 
 /// Builds the tables for `reference` on the threads of `pool`.
 ///
-/// # Errors
-/// Memory that cannot be had.
+/// # Errors There is not enough memory.
 pub(crate) fn build(reference: &Reference, wanted: &IndexParameters, pool: &ThreadPool) -> Result<Tables, Error> {
     let parameters = wanted.seeding.clone();
     let bits = wanted.bits.unwrap_or_else(|| parameters.syncmer.pick_bits(&reference.outline));
@@ -162,7 +160,7 @@ const MOST: usize = 1000;
 /// How many hashes occur how often; at 1, as in strobealign, all distinct ones.
 type Occurring = [usize; MOST + 1];
 
-/// Of the hashes of which the first randstrobe lies in the piece of the table that starts there.
+/// Of the hashes whose first randstrobe lies in the piece of the table that starts there.
 fn occurring(table: &[Randstrobe], start: usize) -> Occurring {
     let mut occurring = [0; MOST + 1];
     let end = (start + ENTRIES).min(table.len());

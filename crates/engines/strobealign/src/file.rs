@@ -31,7 +31,7 @@ use zerohop_process::NewFile;
 
 /// The first bytes of an index file.
 pub const MAGIC: [u8; 8] = *b"ZHINDEX\n";
-/// The version of the format.
+/// The version of the format of index files that this program reads and writes.
 pub const FORMAT_VERSION: u32 = 2;
 /// Alignment of the sections: a page of any system we know.
 pub const PAGE: u64 = 1 << 16;
@@ -51,7 +51,7 @@ pub enum IndexFileError {
         /// What the system said.
         source: std::io::Error,
     },
-    /// It is no index of ours, or of another version.
+    /// It is not an index of zerohop, or it has another version.
     #[error("{}: {what}: make it anew with 'zerohop index{arguments}'", path.display())]
     Unusable {
         /// The file.
@@ -61,7 +61,7 @@ pub enum IndexFileError {
         /// With which arguments, as far as they are known, a space before each.
         arguments: String,
     },
-    /// Memory cannot be had.
+    /// There is not enough memory.
     #[error(transparent)]
     Memory(#[from] Error),
 }
@@ -139,8 +139,8 @@ pub fn made_for(path: &Path) -> Result<(Option<usize>, String), IndexFileError> 
     Ok(((read_length > 0).then_some(read_length), options))
 }
 
-/// What 'zerohop index' is told to make an index for reads of that length (0: of any), and with these options; a space
-/// before each.
+/// The arguments with which 'zerohop index' makes an index for reads of that length (0: of any), with these options; a
+/// space before each.
 pub(crate) fn index_arguments(read_length: usize, options: &str) -> String {
     let length = if read_length > 0 { format!(" -r {read_length}") } else { String::new() };
     let options = if options.is_empty() { String::new() } else { format!(" --engine-args '{options}'") };
@@ -251,9 +251,8 @@ impl Strobealign {
 
     /// Loads the index at `path` with `threads` threads, into memory of the calling thread's placement.
     ///
-    /// # Errors
-    /// When the file cannot be read, is of another version, cut off or damaged, was made with other parameters, or from
-    /// another FASTA than that at `reference`, if one is given; memory that cannot be had.
+    /// # Errors When the file cannot be read, is of another version, cut off or damaged, was made with other
+    /// parameters, or from another FASTA than that at `reference`, if one is given; too little memory.
     pub fn load(
         path: &Path,
         reference: Option<&Path>,

@@ -22,7 +22,7 @@ const NONE: usize = usize::MAX;
 
 /// A seed that the index has.
 struct SeedHit {
-    /// Which seed.
+    /// Its index among the seeds of the read.
     seed: usize,
     /// The first entry of the index with its hash or, if `is_partial`, with that of its first strobe.
     entry: usize,

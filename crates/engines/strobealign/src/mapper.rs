@@ -64,7 +64,6 @@ impl<'e> Pipeline<'e> {
         Pipeline { engine, seeder: WideSeeder::default(), chainer, ahead: VecDeque::new(), spare: Vec::new() }
     }
 
-    /// Begins a chunk.
     fn begin(&mut self, chunk: &Chunk) {
         self.spare.extend(self.ahead.drain(..));
         // Each of the first fragments goes through the stages that are before it in the loop.

@@ -63,8 +63,7 @@ impl<'e> WorkerMode<'e> {
 
     /// Adds what is made of a fragment.
     ///
-    /// # Errors
-    /// A record that makes no sense.
+    /// # Errors An impossible record, such as a line of PAF that names an unknown contig.
     pub(crate) fn add(
         &mut self,
         engine: &Strobealign,
@@ -145,7 +144,7 @@ fn as_theirs(chains: &Chains) -> Vec<strobealign::chain::Chain> {
     chains.chains.iter().map(theirs).collect()
 }
 
-/// Lines of PAF: of a read that no chain is of there is none.
+/// Lines of PAF; a read without a chain has no line.
 fn add_paf(
     engine: &Strobealign,
     chained: Chained<'_>,

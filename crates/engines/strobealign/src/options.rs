@@ -162,7 +162,7 @@ impl Default for StrobealignOptions {
     }
 }
 
-/// Why options cannot be had.
+/// What is wrong with the text of `--engine-args`.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("--engine-args: {0}")]
 pub struct StrobealignOptionsError(pub(crate) String);
@@ -177,8 +177,8 @@ impl StrobealignOptions {
     /// # Ok::<_, zerohop_engine_strobealign::StrobealignOptionsError>(())
     /// ```
     ///
-    /// # Errors
-    /// What cannot be had, by name; values that strobealign does not take; scores that its aligner cannot use.
+    /// # Errors Options that are not supported, by name; values that strobealign does not take; scores that its aligner
+    /// cannot use.
     pub fn parse(text: &str) -> Result<Self, StrobealignOptionsError> {
         let words =
             shlex::split(text).ok_or_else(|| StrobealignOptionsError(format!("a quote in '{text}' is not closed")))?;

@@ -8,7 +8,7 @@ pub(crate) const PIECE: usize = 8 << 20;
 
 /// Does `each` with every piece on so many threads, the calling one among them.
 ///
-/// The others inherit its memory policy and its CPUs: what they are the first to write lies where it wants it.
+/// The others inherit its memory policy and its CPUs: what they write first lies where that policy puts it.
 ///
 /// # Errors
 /// The first of the calling thread, of the others; all have ended then.

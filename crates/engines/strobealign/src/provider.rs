@@ -20,7 +20,7 @@ const MEMORY_PER_FILE: f64 = 1.03;
 /// The part of an estimate that an index has at least: lines end, and some FASTA shrinks less.
 const SURE_OF_ESTIMATE: f64 = 0.6;
 
-/// strobealign.
+/// Finds, makes and loads the index of strobealign.
 #[derive(Debug, Clone, Copy)]
 pub struct Provider;
 
@@ -83,7 +83,7 @@ fn parse(wanted: &Wanted<'_>) -> Result<(StrobealignOptions, IndexParameters), I
     Ok((options, parameters))
 }
 
-/// A length of reads for which there is an index: where no reads are, any will do. 0 if there is none.
+/// A length of reads for which there is an index: without reads, any length will do. 0 if there is none.
 fn length_of_any(reference: &Path, options: &StrobealignOptions) -> Result<usize, IndexError> {
     if is_index(reference) {
         return Ok(made_for(reference).map_err(failed)?.0.unwrap_or(0));

@@ -19,7 +19,6 @@ pub(crate) struct Details {
 }
 
 impl Details {
-    /// Counts an alignment.
     pub(crate) fn count(&mut self, placed: &PlacedRead) {
         self.tried += 1;
         self.gapped += usize::from(placed.gapped);

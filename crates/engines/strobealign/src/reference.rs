@@ -35,7 +35,7 @@ impl ReferenceBuilder {
     }
 }
 
-/// A reference.
+/// A reference: its packed bases, and its contigs.
 #[derive(Clone)]
 pub struct Reference {
     pub(crate) sequence: Sequence,
@@ -64,8 +64,7 @@ impl Reference {
 
     /// Reads FASTA: plain, gzip or BGZF, by content. What is plain is read by so many threads.
     ///
-    /// # Errors
-    /// When it cannot be read, is wrong, or is longer than strobealign can hold; memory that cannot be had.
+    /// # Errors When it cannot be read, is wrong, or is longer than strobealign can hold; too little memory.
     pub fn read(path: &Path, threads: usize) -> Result<Self, Error> {
         let by_all = match Stretches::open(path, STRETCH) {
             Some(stretches) => read_stretches(&stretches, threads)?,

@@ -37,7 +37,7 @@ fn pieces_of(section: &FileSection) -> usize {
     (section.bytes as usize).div_ceil(PIECE)
 }
 
-/// Whether both are indexes of which the same is said, the digests of all their pieces too.
+/// Whether both index files have the same description, with the same digests of all their pieces.
 pub(crate) fn same_description(one: &Path, other: &Path) -> bool {
     let [one, other] = [one, other].map(Loader::open);
     one.is_ok_and(|one| other.is_ok_and(|other| one.head == other.head))

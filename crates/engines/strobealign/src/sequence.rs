@@ -6,7 +6,6 @@ use std::ops::Range;
 use strobealign::seeding::syncmers::SeqAccess;
 use zerohop_model::error::Error;
 
-/// Bases in a word.
 pub(crate) const BASES_PER_WORD: usize = 32;
 
 /// Packed bases.
@@ -88,8 +87,7 @@ impl Sequence {
 
     /// So many bases, which are put there by [`Sequence::parts`].
     ///
-    /// # Errors
-    /// Memory that cannot be had.
+    /// # Errors There is not enough memory.
     pub(crate) fn unfilled(length: usize) -> Result<Self, Error> {
         Ok(Sequence { words: zeroed(length.div_ceil(BASES_PER_WORD))?, length })
     }

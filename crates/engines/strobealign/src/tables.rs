@@ -54,7 +54,7 @@ impl Randstrobe {
     }
 }
 
-/// The index.
+/// The index: seeds in the order of their hashes, and where the seeds of each bucket start.
 pub(crate) struct Tables {
     pub(crate) parameters: SeedingParameters,
     /// Number of top bits of a hash that choose its bucket.
@@ -81,8 +81,7 @@ const STEP: usize = 16;
 impl Tables {
     /// The index of these tables; `threads` threads look through them.
     ///
-    /// # Errors
-    /// Memory that cannot be had.
+    /// # Errors There is not enough memory.
     pub(crate) fn new(
         parameters: SeedingParameters,
         bits: u8,
@@ -101,7 +100,7 @@ impl Tables {
         Ok(Tables { parameters, bits, filter_cutoff, randstrobes, bucket_starts, coarse })
     }
 
-    /// Bytes that it takes.
+    /// Its size in bytes.
     pub(crate) fn bytes(&self) -> usize {
         size_of_val(&self.randstrobes[..]) + size_of_val(&self.bucket_starts[..]) + size_of_val(&self.coarse[..])
     }
@@ -238,8 +237,7 @@ fn pieces<'p>(from: &'p [u8], to: &'p mut [u8]) -> impl Iterator<Item = BytesToC
 
 /// So many entries whose bits are zero. They come from the system untouched: who writes them first places their pages.
 ///
-/// # Errors
-/// Memory that cannot be had.
+/// # Errors There is not enough memory.
 pub(crate) fn zeroed<T: Zeroable>(length: usize) -> Result<Vec<T>, Error> {
     let vector = zerohop_memory::fallible(|| bytemuck::allocation::try_zeroed_vec(length));
     vector.map_err(|()| Error::Memory(Bytes((length * size_of::<T>()) as u64)))
@@ -261,7 +259,7 @@ pub(crate) fn from_words(words: Vec<u64>) -> Vec<Randstrobe> {
     let cast = |words| bytemuck::allocation::try_cast_vec(words);
     let mut words = words;
     words.shrink_to_fit();
-    // An odd table is none of ours: what is left of it is whole entries.
+    // A table with an odd number of words is not one of ours: the last word is left out.
     cast(words)
         .unwrap_or_else(|(_, words)| words.as_chunks().0.iter().copied().map(bytemuck::cast::<[u64; 2], _>).collect())
 }

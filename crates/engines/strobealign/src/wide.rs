@@ -26,7 +26,7 @@ enum InstructionSet {
 }
 
 impl Default for Instructions {
-    /// The best one.
+    /// The best set that the processor has.
     fn default() -> Self {
         Instructions::all().last().unwrap_or(Instructions(InstructionSet::Plain))
     }

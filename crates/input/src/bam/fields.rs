@@ -12,7 +12,7 @@ const OF_ALIGNMENTS: [[u8; 2]; 15] = [
 /// Floats that are short without an exponent.
 const SHORT: std::ops::Range<f32> = 1e-4..1e9;
 
-/// One field.
+/// An optional field of a record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct OptionalField<'t> {
     pub(super) key: [u8; 2],

@@ -1,4 +1,4 @@
-//! What lies before the records, and what the first read says of all.
+//! The header of BAM, and what the first read shows of all reads.
 
 use super::record::{BamRecord, FoundRecord, RecordHead};
 use crate::header::without_mate_number;
@@ -22,7 +22,6 @@ pub(crate) struct BamHeader {
 }
 
 impl BamHeader {
-    /// The IDs of its read groups.
     pub(crate) fn read_group_ids(&self) -> HashSet<Vec<u8>> {
         let id =
             |line: &Vec<u8>| line.split(|&b| b == b'\t').find_map(|field| Some(field.strip_prefix(b"ID:")?.to_vec()));
@@ -30,7 +29,7 @@ impl BamHeader {
     }
 }
 
-/// What the first read says of all.
+/// What the first read shows of all reads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct First {
     /// Whether it is one of a pair.
@@ -70,7 +69,7 @@ impl BamHeader {
     }
 }
 
-/// What the records that a text begins with say of its reads.
+/// What the first records of a text show of its reads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Beginning {
     /// More of them would say nothing else. (Damage behind the first read is found by who parses it.)

@@ -16,7 +16,7 @@ pub(super) struct RecordHead<'t> {
     /// Bytes of the whole record.
     pub(super) size: usize,
     pub(super) flags: u16,
-    /// Its bases.
+    /// The number of its bases.
     pub(super) bases: u32,
     /// Operations of its CIGAR.
     pub(super) operations: usize,

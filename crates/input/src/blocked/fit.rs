@@ -57,7 +57,7 @@ pub struct Fit {
 
 impl Fit {
     /// For so many files whose blocks hold the same reads; no block may be larger than `limit` bytes. `reads` is the
-    /// number per block, if it is not to be found.
+    /// number per block, if the user gives it.
     pub fn new(files: usize, limit: usize, reads: Option<usize>) -> Self {
         let trial = |reads| BlockSizeTrial { reads, held: 0, bytes: 0, largest: 0, blocks: 0 };
         let row: Vec<BlockSizeTrial> = match reads {

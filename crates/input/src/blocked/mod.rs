@@ -41,7 +41,7 @@ fn padding_place(text: &[u8]) -> usize {
     if plus_end > 0 && text[plus_end - 1] == b'\r' { plus_end - 1 } else { plus_end }
 }
 
-/// Spaces before `place`.
+/// The number of spaces right before `place`.
 fn spaces_before(text: &[u8], place: usize) -> usize {
     text[..place].iter().rev().take_while(|&&byte| byte == b' ').count()
 }

@@ -64,7 +64,7 @@ pub fn restore(
 }
 
 impl Coding {
-    /// Its name.
+    /// The name of the coding, in the words of messages.
     pub fn name(self) -> &'static str {
         match self {
             Coding::Plain => "plain",

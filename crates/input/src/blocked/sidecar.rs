@@ -33,7 +33,7 @@ pub struct Sidecar {
     pub block_bytes: usize,
     /// Reads of a block; the last one may have fewer.
     pub reads_per_block: usize,
-    /// Blocks.
+    /// How many blocks there are.
     pub blocks: u64,
     /// Reads of all blocks.
     pub reads: u64,
@@ -134,7 +134,7 @@ impl Sidecar {
         }
     }
 
-    /// Its text.
+    /// The sidecar as JSON.
     pub fn json(&self) -> String {
         // A struct of numbers and strings can always be written.
         serde_json::to_string_pretty(self).unwrap_or_default() + "\n"

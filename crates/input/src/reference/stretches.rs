@@ -39,7 +39,7 @@ pub struct Counted {
     ends_in_header: bool,
 }
 
-/// What all of them hold.
+/// How many bases all stretches hold, and of which contigs.
 pub struct ReferenceLayout {
     /// All contigs.
     pub contigs: Vec<Contig>,
@@ -87,12 +87,12 @@ impl Stretches {
         Ok(Some(Stretches { path: path.to_owned(), file, starts, length }))
     }
 
-    /// Their number.
+    /// The number of stretches.
     pub fn len(&self) -> usize {
         self.starts.len()
     }
 
-    /// Whether there is none: never.
+    /// Always false: a reference has at least one stretch.
     pub fn is_empty(&self) -> bool {
         self.starts.is_empty()
     }

@@ -57,7 +57,7 @@ pub(crate) fn advise_huge_pages(_: usize, _: usize, _: HugePages) -> io::Result<
     Ok(())
 }
 
-/// There are none to be had.
+/// macOS has no huge pages to ask for.
 pub(crate) fn huge_pages_are_allowed() -> bool {
     false
 }

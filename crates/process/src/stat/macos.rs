@@ -1,4 +1,4 @@
-//! What macOS tells of processes (`proc_pidinfo` in xnu's libproc, kill(2)).
+//! What macOS shows of processes (`proc_pidinfo` in xnu's libproc, kill(2)).
 #![allow(unsafe_code)]
 
 use libc::{c_int, pid_t};

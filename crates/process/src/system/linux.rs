@@ -54,7 +54,7 @@ pub(crate) fn set_pipe_capacity(pipe: BorrowedFd<'_>, bytes: c_int) -> bool {
     unsafe { libc::fcntl(pipe.as_raw_fd(), libc::F_SETPIPE_SZ, bytes) >= 0 }
 }
 
-/// How many bytes a pipe holds; less than 0 for what is none.
+/// How many bytes a pipe holds; less than 0 for a descriptor that is not a pipe.
 pub(crate) fn pipe_capacity(pipe: BorrowedFd<'_>) -> c_int {
     // SAFETY: fcntl with F_GETPIPE_SZ takes nothing else.
     unsafe { libc::fcntl(pipe.as_raw_fd(), libc::F_GETPIPE_SZ) }

@@ -24,7 +24,6 @@ pub(super) struct ReadMarks {
 /// What is asked for of each read.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Asked {
-    /// Its comment.
     pub(crate) comments: bool,
     /// A digest of its bases, by which reads of the same name are told apart.
     pub(crate) digests: bool,
@@ -125,7 +124,7 @@ impl Expected {
         Span { start: range.start as u32, end: range.end as u32 }
     }
 
-    /// The number of a read.
+    /// The index of a read among all reads of the chunk.
     pub(super) fn read(&self, fragment: usize, mate: usize) -> usize {
         if self.paired { 2 * fragment + mate } else { fragment }
     }
