@@ -107,7 +107,7 @@ impl<'a, 's> Worker<'a, 's> {
                 None if self.held.is_empty() => self.work(&mut *mapper, &moved)?,
                 None => return Err(Error::Internal("the copies of an index are of different engines".to_owned())),
             };
-            if left == Left::AtTheEnd {
+            if left == WhyLeft::AtTheEnd {
                 self.stages.begin();
                 self.committer.finish()?;
                 self.end_commit();
@@ -119,7 +119,7 @@ impl<'a, 's> Worker<'a, 's> {
     fn work(&mut self, mapper: &mut dyn Mapper, moved: &dyn Fn() -> bool) -> Result<WhyLeft, Error> {
         while !moved() {
             self.stages.begin();
-            let Some(Taken { mut chunk, number }) = self.intake.take()? else { return Ok(Left::AtTheEnd) };
+            let Some(Taken { mut chunk, number }) = self.intake.take()? else { return Ok(WhyLeft::AtTheEnd) };
             self.end_claim();
             if let Err(error) = self.process(number, &mut chunk, mapper) {
                 return Err(self.intake.fail(&chunk, error));
