@@ -15,22 +15,13 @@ pub mod pairs;
 pub mod random;
 pub mod reference;
 
-/// The complement of a base; what is no base stays as it is.
-pub fn complement(base: u8) -> u8 {
-    match base {
-        b'A' => b'T',
-        b'C' => b'G',
-        b'G' => b'C',
-        b'T' => b'A',
-        other => other,
-    }
-}
+use zerohop_model::complement;
 
 /// Turns `sequence` into its reverse complement.
 pub fn reverse_complement(sequence: &mut [u8]) {
     sequence.reverse();
     for base in sequence {
-        *base = complement(*base);
+        *base = complement::BASES.of(*base);
     }
 }
 

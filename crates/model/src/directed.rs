@@ -2,6 +2,7 @@
 //! Records on the reverse strand show the bases the other way round, and these fields with them, if the user says which
 //! they are.
 
+use crate::complement;
 use std::borrow::Cow;
 use std::fmt;
 
@@ -97,27 +98,12 @@ impl Directed {
                 }
                 [a, b, b':', b'Z', b':', value @ ..] if self.complemented.contains(&[*a, *b]) => {
                     out.extend_from_slice(&field[..5]);
-                    out.extend(value.iter().rev().map(|base| complement(*base)));
+                    out.extend(complement::BASES.reversed(value));
                 }
                 _ => out.extend_from_slice(field),
             }
         }
         Cow::Owned(out)
-    }
-}
-
-/// The base that it pairs with; anything else stays, as with htsjdk.
-pub fn complement(base: u8) -> u8 {
-    match base {
-        b'A' => b'T',
-        b'C' => b'G',
-        b'G' => b'C',
-        b'T' => b'A',
-        b'a' => b't',
-        b'c' => b'g',
-        b'g' => b'c',
-        b't' => b'a',
-        other => other,
     }
 }
 

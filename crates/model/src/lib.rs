@@ -15,14 +15,15 @@
 //! [`plan::Plan`] says which worker runs where on a [`machine::Machine`] and which index copy it reads.
 //! [`measurement::RunReport`] has the times and counts of a run.
 //!
-//! Records have the fields, flags and tags of SAM ([`alignment`], [`record`], [`directed`]), because engines, encoders
-//! and the input all need them. [`spare`] keeps used buffers for the threads of a node.
+//! Records have the fields, flags and tags of SAM ([`alignment`], [`record`], [`directed`], [`complement`]), because
+//! engines, encoders and the input all need them. [`spare`] keeps used buffers for the threads of a node.
 //!
 //! What it refuses to do: start threads, open files, read or write FASTQ, SAM or BAM, or know one aligner from another.
 #![forbid(unsafe_code)]
 
 pub mod alignment;
 pub mod chunk;
+pub mod complement;
 pub mod directed;
 pub mod engine;
 pub mod error;

@@ -5,20 +5,9 @@ use crate::mates::{Mate, Mates, is_replaced};
 use crate::sam_line::{BamPlace, Fields};
 use zerohop_model::alignment::{Aligned, Alignments};
 use zerohop_model::chunk::{Chunk, Read};
+use zerohop_model::complement;
 use zerohop_model::error::{Error, shown};
 use zerohop_model::record::{CigarOp, QC_FAIL, REVERSE, TagValue, UNMAPPED};
-
-/// What each base pairs with; anything but A, C, G, T and U becomes N, as in strobealign and bwa.
-pub(crate) const COMPLEMENT: [u8; 256] = {
-    let (mut table, from, to) = ([b'N'; 256], *b"ACGTU", *b"TGCAA");
-    let mut i = 0;
-    while i < from.len() {
-        table[from[i] as usize] = to[i];
-        table[from[i].to_ascii_lowercase() as usize] = to[i];
-        i += 1;
-    }
-    table
-};
 
 /// A record: what SAM and BAM have in common.
 pub(crate) struct EngineRecord<'a> {
@@ -154,7 +143,7 @@ impl Bases {
             self.seq.extend(seq.iter().map(|base| if b"ACGT".contains(base) { *base } else { b'N' }));
             return Ok((&self.seq, qual));
         }
-        self.seq.extend(seq.iter().rev().map(|&base| COMPLEMENT[usize::from(base)]));
+        self.seq.extend(complement::CAPITALS.reversed(seq));
         self.qual.clear();
         self.qual.extend(qual.iter().rev());
         Ok((&self.seq, &self.qual))

@@ -7,6 +7,7 @@ use crate::tags::RecordContext;
 use std::path::{Path, PathBuf};
 use zerohop_bgzf::BlockCompressor;
 use zerohop_model::chunk::Chunk;
+use zerohop_model::complement;
 use zerohop_model::error::{Error, shown};
 use zerohop_model::record::{FIRST, LAST, MATE_UNMAPPED, PAIRED, QC_FAIL, REVERSE, SECONDARY, SUPPLEMENTARY, UNMAPPED};
 use zerohop_model::sink::OfRead;
@@ -193,7 +194,7 @@ impl UnalignedEncoder {
                 qual.extend_from_slice(own_qual);
             }
             _ => {
-                seq.extend(record.seq.iter().rev().map(|base| complement(*base)));
+                seq.extend(complement::CODES.reversed(record.seq));
                 qual.extend(own_qual.iter().rev());
             }
         }
@@ -261,47 +262,7 @@ fn qualities<'a>(record: &Fields<'a>, has_qualities: bool) -> Result<&'a [u8], E
     }
 }
 
-/// The letter that it pairs with: those of several bases (SAMv1, section 4.2.3), too.
-fn complement(base: u8) -> u8 {
-    const LETTERS: &[u8; 30] = b"ACGTURYKMBDHVWSacgturykmbdhvws";
-    const PAIRS: &[u8; 30] = b"TGCAAYRMKVHDBWStgcaayrmkvhdbws";
-    LETTERS.iter().position(|letter| *letter == base).map_or(base, |at| PAIRS[at])
-}
-
 fn fields<'a>(name: &'a [u8], flags: u16, seq: &'a [u8], qual: &'a [u8]) -> Fields<'a> {
     let (place, mate_place) = (BamPlace::NONE, BamPlace::NONE);
     Fields { name, flags, place, mapq: 0, cigar: &[], mate_place, template_length: 0, seq, qual }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::complement;
-
-    #[test]
-    fn letters_are_complemented_as_their_bases_are() {
-        let bases = |letter: u8| -> Vec<u8> {
-            let all = match letter {
-                b'R' => "AG",
-                b'Y' => "CT",
-                b'K' => "GT",
-                b'M' => "AC",
-                b'B' => "CGT",
-                b'D' => "AGT",
-                b'H' => "ACT",
-                b'V' => "ACG",
-                b'W' => "AT",
-                b'S' => "CG",
-                b'N' => "ACGT",
-                _ => return vec![letter],
-            };
-            all.bytes().collect()
-        };
-        for letter in *b"ACGTRYKMBDHVWSN" {
-            let mut pairs: Vec<u8> = bases(letter).into_iter().map(complement).collect();
-            pairs.sort_unstable();
-            assert_eq!(bases(complement(letter)), pairs, "{}", letter as char);
-            assert_eq!(complement(letter.to_ascii_lowercase()), complement(letter).to_ascii_lowercase());
-        }
-        assert_eq!((complement(b'U'), complement(b'=')), (b'A', b'='));
-    }
 }

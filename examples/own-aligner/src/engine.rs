@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::path::Path;
 use zerohop_model::alignment::{Alignment, Alignments};
 use zerohop_model::chunk::{Chunk, Fragment};
+use zerohop_model::complement;
 use zerohop_model::engine::{Cut, Engine};
 use zerohop_model::error::{Error, InputError};
 use zerohop_model::mapper::Mapper;
@@ -152,7 +153,7 @@ impl KmerMapper<'_> {
     /// The place with most k-mers of a read, and its mapping quality.
     fn best(&mut self, seq: &[u8]) -> Option<(Hit, u8)> {
         self.turned.clear();
-        self.turned.extend(seq.iter().rev().map(|&base| complement(base)));
+        self.turned.extend(complement::BASES.reversed(seq));
         let (mut best, mut second): (Option<Hit>, u32) = (None, 0);
         for (is_reverse, seq) in [(false, seq), (true, &self.turned)] {
             self.votes.clear();
@@ -184,14 +185,4 @@ impl KmerMapper<'_> {
 
 fn flag(is_set: bool, flag: u16) -> u16 {
     if is_set { flag } else { 0 }
-}
-
-fn complement(base: u8) -> u8 {
-    match base {
-        b'A' => b'T',
-        b'C' => b'G',
-        b'G' => b'C',
-        b'T' => b'A',
-        other => other,
-    }
 }

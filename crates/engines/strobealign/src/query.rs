@@ -2,6 +2,7 @@
 //! orientations that are asked for.
 
 use crate::sequence::{BASES_PER_WORD, CODES, Sequence};
+use zerohop_model::complement;
 
 /// The lower bit of each base.
 const LOWER_BITS: u64 = 0x5555_5555_5555_5555;
@@ -23,18 +24,6 @@ struct Packed {
     unequal: Vec<u64>,
 }
 
-/// The complement of each letter as strobealign has it: of letters that are no base, N.
-static COMPLEMENTS: [u8; 256] = {
-    let (mut table, mut letter) = ([b'N'; 256], 0);
-    while letter < 256 {
-        if CODES[letter] < 4 {
-            table[letter] = b"TGCA"[CODES[letter] as usize];
-        }
-        letter += 1;
-    }
-    table
-};
-
 impl ReadQuery {
     /// Puts another read in its place.
     pub(crate) fn set(&mut self, letters: &[u8]) {
@@ -53,7 +42,7 @@ impl ReadQuery {
         let [forward, reverse] = &mut self.letters;
         if is_reverse && !std::mem::replace(&mut self.has_reverse, true) {
             reverse.clear();
-            reverse.extend(forward.iter().rev().map(|&letter| COMPLEMENTS[usize::from(letter)]));
+            reverse.extend(complement::CAPITALS.reversed(forward));
         }
         if is_reverse { reverse } else { forward }
     }
@@ -138,6 +127,14 @@ mod tests {
 
     fn letter() -> impl Strategy<Value = u8> {
         proptest::sample::select(b"ACGTNacgtUu*".to_vec())
+    }
+
+    #[test]
+    fn the_other_strand_has_the_letters_of_strobealign() {
+        let all: Vec<u8> = (0..=u8::MAX).collect();
+        let mut query = Query::default();
+        query.set(&all);
+        assert_eq!(query.letters(true), reverse_complement(&all));
     }
 
     proptest! {

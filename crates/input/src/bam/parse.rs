@@ -10,18 +10,24 @@ use std::cell::LazyCell;
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use zerohop_model::chunk::{Chunk, ReadSpans, Span, Text};
+use zerohop_model::complement;
 use zerohop_model::directed::Directed;
 use zerohop_model::error::{Error, InputError, shown};
 use zerohop_model::record::{FIRST, LAST, PAIRED, QC_FAIL, REVERSE, UNMAPPED};
 use zerohop_model::source::Parse;
 
 /// The bases of their codes, two in a byte.
-const PAIRS: [[u8; 2]; 256] = pairs(b"=ACMGRSVTWYHKDBN");
-/// The same, of the other strand.
-const COMPLEMENTS: [[u8; 2]; 256] = pairs(b"=TGKCYSBAWRDMHVN");
+const PAIRS: [[u8; 2]; 256] = pairs(false);
+/// The same, of the other strand: a table of its own, so that two bases are turned in one step.
+const COMPLEMENTS: [[u8; 2]; 256] = pairs(true);
 
-const fn pairs(letters: &[u8; 16]) -> [[u8; 2]; 256] {
-    let (mut table, mut i) = ([[0; 2]; 256], 0);
+const fn pairs(is_reverse: bool) -> [[u8; 2]; 256] {
+    let (mut letters, mut table, mut i) = (*b"=ACMGRSVTWYHKDBN", [[0; 2]; 256], 0);
+    while i < 16 && is_reverse {
+        letters[i] = complement::CODES.of(letters[i]);
+        i += 1;
+    }
+    i = 0;
     while i < 256 {
         table[i] = [letters[i >> 4], letters[i & 15]];
         i += 1;

@@ -2,6 +2,7 @@
 
 use xxhash_rust::xxh3::xxh3_64;
 use zerohop_model::chunk::{Chunk, Fragment, Span};
+use zerohop_model::complement::BASES;
 use zerohop_model::record::REVERSE;
 
 /// What is to be known of a fragment besides its name.
@@ -170,12 +171,5 @@ pub(super) fn digest_of_record(line: &[u8], flags: u16) -> u64 {
     if flags & REVERSE == 0 {
         return xxh3_64(&bases.to_ascii_uppercase());
     }
-    let complement = |base: &u8| match base.to_ascii_uppercase() {
-        b'A' => b'T',
-        b'C' => b'G',
-        b'G' => b'C',
-        b'T' => b'A',
-        other => other,
-    };
-    xxh3_64(&bases.iter().rev().map(complement).collect::<Vec<u8>>())
+    xxh3_64(&BASES.reversed(&bases.to_ascii_uppercase()).collect::<Vec<u8>>())
 }
