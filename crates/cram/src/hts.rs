@@ -1,6 +1,7 @@
 //! The calls of htslib: a header, a file in memory that CRAM is written to, a record.
 #![allow(unsafe_code)]
 
+use crate::record::{Fixed, long_cigar};
 use crate::scheme;
 use crate::system::in_memory;
 use std::ffi::CStr;
@@ -9,7 +10,7 @@ use std::os::fd::{FromRawFd, IntoRawFd, OwnedFd};
 use std::os::unix::fs::FileExt;
 use std::ptr::NonNull;
 use std::sync::{Mutex, Once};
-use zerohop_model::record::{Contig, UNMAPPED};
+use zerohop_model::record::{CigarOp, Contig, UNMAPPED};
 
 /// A call of htslib that failed; the text says what it was to do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -254,12 +255,6 @@ pub(crate) struct HtsRecord {
     length: usize,
 }
 
-/// The operations of CIGAR that cover bases of the reference (SAMv1, section 1.4): M, D, N, = and X, as bits.
-const COVERS_REFERENCE: u32 = 0b1_1000_1101;
-
-/// Bytes of a record of BAM before its name, behind its length (SAMv1, section 4.2).
-const FIXED: usize = 32;
-
 impl HtsRecord {
     pub(crate) fn new() -> Self {
         let core = hts_sys::bam1_core_t {
@@ -281,28 +276,26 @@ impl HtsRecord {
 
     /// Takes over a record of BAM, with the length before it; none if it is not whole.
     pub(crate) fn set(&mut self, bam: &[u8]) -> Option<()> {
-        let (fixed, rest) = bam.get(4..)?.split_first_chunk::<FIXED>()?;
-        let short = |at: usize| u16::from_le_bytes([fixed[at], fixed[at + 1]]);
-        let int = |at: usize| i32::from_le_bytes([0, 1, 2, 3].map(|byte| fixed[at + byte]));
-        let (name, rest) = rest.split_at_checked(usize::from(fixed[8]))?;
-        let (cigar, tail) = rest.split_at_checked(4 * usize::from(short(12)))?;
-        let bases = usize::try_from(int(16)).ok()?;
+        let (fixed, rest) = Fixed::split(bam)?;
+        let (name, rest) = rest.split_at_checked(fixed.name_bytes())?;
+        let (cigar, tail) = rest.split_at_checked(4 * fixed.operations())?;
+        let bases = usize::try_from(fixed.bases()).ok()?;
         let (cigar, tail) = with_long_cigar(cigar, tail, bases + bases.div_ceil(2))?;
         let padding = name.len().next_multiple_of(4) - name.len();
         self.length = 0;
         self.data.clear();
         [name, &[0; 3][..padding], cigar, tail].iter().for_each(|part| self.push(part));
         self.core = hts_sys::bam1_core_t {
-            tid: int(0),
-            pos: int(4).into(),
-            qual: fixed[9],
-            bin: short(10),
+            tid: fixed.contig(),
+            pos: fixed.position().into(),
+            qual: fixed.mapq(),
+            bin: fixed.bin(),
             n_cigar: (cigar.len() / 4) as u32,
-            flag: short(14),
-            l_qseq: int(16),
-            mtid: int(20),
-            mpos: int(24).into(),
-            isize_: int(28).into(),
+            flag: fixed.flags(),
+            l_qseq: fixed.bases(),
+            mtid: fixed.mate_contig(),
+            mpos: fixed.mate_position().into(),
+            isize_: fixed.template_length().into(),
             l_qname: (name.len() + padding) as u16,
             l_extranul: padding as u8,
         };
@@ -344,8 +337,8 @@ impl HtsRecord {
     /// Bases of the reference that CIGAR covers.
     fn bases_of_reference(&self) -> u64 {
         let cigar = self.data.iter().skip(usize::from(self.core.l_qname) / 4).take(self.core.n_cigar as usize);
-        let covers = |op: &u32| COVERS_REFERENCE >> (op & 15) & 1 != 0;
-        cigar.map(|word| u32::from_le(*word)).filter(covers).map(|op| u64::from(op >> 4)).sum()
+        let operations = cigar.map(|word| CigarOp(u32::from_le(*word)));
+        operations.filter(|op| op.consumes_reference()).map(|op| u64::from(op.length())).sum()
     }
 
     /// Its name, and FLAG.
@@ -367,22 +360,14 @@ impl HtsRecord {
     }
 }
 
-/// A CIGAR of more operations than BAM can count stands in the tag CG, behind all others, and another one in its place
-/// (SAMv1, section 4.2.2): that which is meant, and what follows it, without the tag. `before` bytes of bases and
-/// qualities come before the tags.
+/// The CIGAR that is meant, and what follows it, without the tag CG if it stands there, behind all others, as it is
+/// written. `before` bytes of bases and qualities come before the tags.
 fn with_long_cigar<'b>(cigar: &'b [u8], tail: &'b [u8], before: usize) -> Option<(&'b [u8], &'b [u8])> {
-    const SOFT_CLIP: u8 = 4;
-    const SKIP: u8 = 3;
-    let tags = tail.get(before..)?;
-    let stands_in = cigar.len() == 8 && cigar[0] & 15 == SOFT_CLIP && cigar[4] & 15 == SKIP;
-    let is_tag = |window: &[u8], behind: usize| match *window {
-        [b'C', b'G', b'B', b'I', a, b, c, d] => 4 * u32::from_le_bytes([a, b, c, d]) as usize == behind,
-        _ => false,
-    };
-    let mut starts = tags.windows(8).enumerate().filter(|(at, window)| is_tag(window, tags.len() - at - 8));
-    match stands_in.then(|| starts.next()).flatten() {
-        None => Some((cigar, tail)),
-        Some((at, _)) => Some((&tags[at + 8..], &tail[..before + at])),
+    /// Bytes of the tag before the operations: its name, its types, and how many there are.
+    const TAG: usize = 8;
+    match long_cigar(cigar, tail.get(before..)?) {
+        Some((long, [])) => Some((long, &tail[..tail.len() - long.len() - TAG])),
+        _ => Some((cigar, tail)),
     }
 }
 
@@ -436,11 +421,11 @@ mod tests {
     fn a_long_cigar_comes_out_of_its_tag() {
         let (stands_in, meant) = ([4 << 4 | 4, 9 << 4 | 3], [1u32 << 4, 8 << 4 | 2, 3 << 4]);
         let long: Vec<u8> = meant.iter().flat_map(|op| op.to_le_bytes()).collect();
-        let tags = [&b"XAZCGBI\x01\0\0\0\0NMC\x02CGBI\x03\0\0\0"[..], &long].concat();
+        let tags = [&b"XAZCGBI\x01\0NMC\x02CGBI\x03\0\0\0"[..], &long].concat();
         let mut record = HtsRecord::new();
         record.set(&bam(b"read", &stands_in, 4, &tags)).unwrap();
         assert_eq!(record.core.n_cigar, 3);
-        let wanted = [&long[..], &[0x11; 2], &[30; 4], b"XAZCGBI\x01\0\0\0\0NMC\x02"].concat();
+        let wanted = [&long[..], &[0x11; 2], &[30; 4], b"XAZCGBI\x01\0NMC\x02"].concat();
         assert_eq!(bytes(&record)[usize::from(record.core.l_qname)..], wanted);
         // The same tag of another CIGAR is a tag.
         record.set(&bam(b"read", &[4 << 4, 9 << 4 | 3], 4, &tags)).unwrap();

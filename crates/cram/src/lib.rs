@@ -13,8 +13,8 @@
 //! The counter of records in containers begins again with each run: no worker knows how many records came before it.
 //! Readers use it only to make up names, and here names are kept.
 //!
-//! Reading SAM and CRAM is separate: [`as_bam`] starts this program again as a process without rights
-//! ([`convert_if_asked`]), in which htslib reads the file and writes BAM.
+//! Reads come out of SAM and CRAM the other way: [`as_bam`] has htslib read them in a process without rights, which is
+//! this program again ([`convert_if_asked`]), and gives BAM. [`record`] says how one record lies in it.
 //!
 //! What it refuses to do: write a file, or encode with another reference than the FASTA that was given. Only reading
 //! starts threads and a process; it may look for a reference where samtools does, because CRAM needs one.
@@ -28,6 +28,7 @@ mod encoder;
 mod hts;
 mod md5;
 mod numbers;
+pub mod record;
 mod reference;
 mod scheme;
 mod slices;

@@ -101,7 +101,8 @@ impl CigarOp {
 
     /// Whether it moves along the reference.
     pub fn consumes_reference(self) -> bool {
-        matches!(self.letter(), b'M' | b'D' | b'N' | b'=' | b'X')
+        // M, D, N, = and X, a bit each.
+        0b1_1000_1101 >> (self.0 & 0xf) & 1 == 1
     }
 
     /// Whether it consumes bases of the read (SEQ).

@@ -10,6 +10,7 @@ use crate::tags::{Comments, RecordContext, push_fields};
 use crate::unaligned::{UnalignedEncoder, is_primary};
 use crate::{bam, sam};
 use zerohop_bgzf::BlockCompressor;
+use zerohop_cram::record::Fixed;
 use zerohop_model::alignment::Alignments;
 use zerohop_model::chunk::Chunk;
 use zerohop_model::error::{Error, shown};
@@ -258,8 +259,8 @@ fn count_primary(flags: impl Iterator<Item = u16>) -> u64 {
 /// Records of BAM that lie one after the other.
 fn records_of(mut bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
     std::iter::from_fn(move || {
-        let length = 4 + u32::from_le_bytes(*bytes.first_chunk()?) as usize;
-        let (record, rest) = bytes.split_at_checked(length)?;
+        let (fixed, _) = Fixed::split(bytes)?;
+        let (record, rest) = bytes.split_at_checked(4 + usize::try_from(fixed.length()).ok()?)?;
         bytes = rest;
         Some(record)
     })

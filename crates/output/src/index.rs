@@ -7,8 +7,9 @@ use crate::format::Format;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use zerohop_bgzf::{BlockCompressor, END_MARKER};
+use zerohop_cram::record::Fixed;
 use zerohop_model::error::Error;
-use zerohop_model::record::{Contig, UNMAPPED};
+use zerohop_model::record::{CigarOp, Contig, UNMAPPED};
 
 /// The format of an index file beside the output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -290,17 +291,17 @@ struct PlacedRecord {
 }
 
 impl PlacedRecord {
-    /// Of a record as BAM has it, with its length before it; none without a contig.
+    /// Of a record as BAM has it, with its length before it; none without a contig. (A CIGAR that stands in for a long
+    /// one covers as many bases of the reference.)
     fn of(record: &[u8]) -> Option<Self> {
-        let word = |at: usize| Some(i32::from_le_bytes(record.get(at..at + 4)?.try_into().ok()?));
-        let half = |at: usize| Some(u16::from_le_bytes(record.get(at..at + 2)?.try_into().ok()?));
-        let contig = u32::try_from(word(4)?).ok()?;
-        let start = u64::try_from(word(8)?).unwrap_or(0);
-        let (operations, is_mapped) = (usize::from(half(16)?), half(18)? & UNMAPPED == 0);
-        let cigar = 36 + usize::from(*record.get(12)?);
-        let operation = |number: usize| word(cigar + 4 * number).map(|word| word as u32);
-        let length = |word: u32| u64::from(word >> 4) * u64::from(matches!(word & 0xf, 0 | 2 | 3 | 7 | 8));
-        let bases: u64 = (0..operations).filter(|_| is_mapped).filter_map(operation).map(length).sum();
+        let (fixed, rest) = Fixed::split(record)?;
+        let contig = u32::try_from(fixed.contig()).ok()?;
+        let start = u64::try_from(fixed.position()).unwrap_or(0);
+        let is_mapped = fixed.flags() & UNMAPPED == 0;
+        let cigar = rest.get(fixed.name_bytes()..).unwrap_or_default().as_chunks().0;
+        let operations = cigar.iter().take(if is_mapped { fixed.operations() } else { 0 });
+        let operations = operations.map(|op| CigarOp(u32::from_le_bytes(*op))).filter(|op| op.consumes_reference());
+        let bases: u64 = operations.map(|op| u64::from(op.length())).sum();
         Some(PlacedRecord { contig, start, end: start + bases.max(1), is_mapped })
     }
 }

@@ -5,6 +5,7 @@ use crate::format::Format;
 use crate::sam_line::{flags_of, with_flag, without_flag};
 use std::sync::Mutex;
 use zerohop_bgzf::{BLOCK_DATA, BlockCompressor};
+use zerohop_cram::record::{Fixed, set_flags};
 use zerohop_cram::{Crai, Cram, CramEncoder};
 use zerohop_duplicates::{Marks, Rules};
 use zerohop_model::error::Error;
@@ -100,10 +101,7 @@ impl Parts for SortedParts<'_> {
     }
 }
 
-/// Where FLAG is in a record of BAM, behind its length.
-const BAM_FLAGS: usize = 18;
-
-/// How merged records are packed.
+/// What becomes of merged records.
 enum Packer<'p> {
     Lines,
     /// With what the next block holds so far.
@@ -174,7 +172,7 @@ impl MakePart for Maker<'_> {
 }
 
 fn bam_flags(record: &[u8]) -> u16 {
-    u16::from_le_bytes([record[BAM_FLAGS], record[BAM_FLAGS + 1]])
+    Fixed::split(record).map_or(0, |(fixed, _)| fixed.flags())
 }
 
 /// Gives a record of BAM the flag of duplicates, or takes it away.
@@ -184,7 +182,7 @@ fn mark(record: &mut [u8], fate: Fate) {
         Fate::Cleared => bam_flags(record) & !DUPLICATE,
         Fate::Written | Fate::LeftOut => return,
     };
-    record[BAM_FLAGS..BAM_FLAGS + 2].copy_from_slice(&flags.to_le_bytes());
+    set_flags(record, flags);
 }
 
 /// BGZF blocks that are being written.

@@ -1,6 +1,7 @@
 //! Optional fields (SAMv1, sections 1.5 and 4.2.4) as text.
 
 use std::io::Write;
+use zerohop_cram::record::{Field, bytes_of};
 
 /// What only an aligner can know: the fields that `samtools reset` removes (reset.c of samtools 1.22), so that the
 /// aligner says them anew.
@@ -12,83 +13,59 @@ const OF_ALIGNMENTS: [[u8; 2]; 15] = [
 /// Floats that are short without an exponent.
 const SHORT: std::ops::Range<f32> = 1e-4..1e9;
 
-/// An optional field of a record.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct OptionalField<'t> {
-    pub(super) key: [u8; 2],
-    kind: u8,
-    /// Without the zero at the end of text; of an array with its type and its number of values.
-    pub(super) value: &'t [u8],
+/// Whether a field says something of an alignment.
+pub(super) fn is_of_alignment(field: &Field<'_>) -> bool {
+    OF_ALIGNMENTS.contains(&field.key)
 }
 
-impl<'t> OptionalField<'t> {
-    /// Its value, if that is text (Z).
-    pub(super) fn text(&self) -> Option<&'t [u8]> {
-        (self.kind == b'Z').then_some(self.value)
+/// Whether it is as aligners (bwa, bowtie, bowtie2, hisat2, minimap2) and `samtools fixmate` write it, though
+/// `samtools reset` does not know it. Others write fields of the same names: dorado an array `pa`, PacBio the text
+/// `XA`, of which the one of bwa is a list of places, `chr,+pos,CIGAR,NM;`.
+pub(super) fn is_as_of_aligner(field: &Field<'_>) -> bool {
+    let is_integer = matches!(field.kind, b'c' | b'C' | b's' | b'S' | b'i' | b'I');
+    match &field.key {
+        b"XS" => is_integer || field.kind == b'A',
+        b"ms" => is_integer,
+        b"pa" => field.kind == b'f',
+        b"XA" => is_integer || field.text().is_some_and(is_list_of_places),
+        _ => false,
     }
+}
 
-    /// The numbers of an array of integers with 32 bits, as they lie there.
-    pub(super) fn words(&self) -> Option<&'t [u8]> {
-        match (self.kind, self.value) {
-            (b'B', [b'i' | b'I', _, _, _, _, words @ ..]) => Some(words),
-            _ => None,
-        }
-    }
-
-    /// Whether it says something of an alignment.
-    pub(super) fn is_of_alignment(&self) -> bool {
-        OF_ALIGNMENTS.contains(&self.key)
-    }
-
-    /// Whether it is as aligners (bwa, bowtie, bowtie2, hisat2, minimap2) and `samtools fixmate` write it, though
-    /// `samtools reset` does not know it. Others write fields of the same names: dorado an array `pa`, PacBio the text
-    /// `XA`, of which the one of bwa is a list of places, `chr,+pos,CIGAR,NM;`.
-    pub(super) fn is_as_of_aligner(&self) -> bool {
-        let is_integer = matches!(self.kind, b'c' | b'C' | b's' | b'S' | b'i' | b'I');
-        match &self.key {
-            b"XS" => is_integer || self.kind == b'A',
-            b"ms" => is_integer,
-            b"pa" => self.kind == b'f',
-            b"XA" => is_integer || self.text().is_some_and(is_list_of_places),
-            _ => false,
-        }
-    }
-
-    /// Appends it as SAM has it, `RX:Z:ACGT`.
-    ///
-    /// # Errors
-    /// A value that SAM cannot hold.
-    pub(super) fn write(&self, out: &mut Vec<u8>) -> Result<(), String> {
-        let OptionalField { key, kind, value } = *self;
-        let shown_kind = if matches!(kind, b'c' | b'C' | b's' | b'S' | b'i' | b'I') { b'i' } else { kind };
-        out.extend_from_slice(&[key[0], key[1], b':', shown_kind, b':']);
-        match kind {
-            b'Z' | b'H' | b'A' => {
-                let least = if kind == b'A' { b'!' } else { b' ' };
-                if let Some(odd) = value.iter().find(|b| !(least..=b'~').contains(b)) {
-                    return Err(format!(
-                        "its field {} holds '{}', which SAM does not allow",
-                        name(key),
-                        odd.escape_ascii()
-                    ));
-                }
-                if kind == b'H' && (value.len() % 2 == 1 || !value.iter().all(u8::is_ascii_hexdigit)) {
-                    return Err(format!("its field {} is not made of pairs of hexadecimal digits", name(key)));
-                }
-                out.extend_from_slice(value);
+/// Appends a field as SAM has it, `RX:Z:ACGT`.
+///
+/// # Errors
+/// A value that SAM cannot hold.
+pub(super) fn write(field: &Field<'_>, out: &mut Vec<u8>) -> Result<(), String> {
+    let Field { key, kind, value } = *field;
+    let shown_kind = if matches!(kind, b'c' | b'C' | b's' | b'S' | b'i' | b'I') { b'i' } else { kind };
+    out.extend_from_slice(&[key[0], key[1], b':', shown_kind, b':']);
+    match kind {
+        b'Z' | b'H' | b'A' => {
+            let least = if kind == b'A' { b'!' } else { b' ' };
+            if let Some(odd) = value.iter().find(|b| !(least..=b'~').contains(b)) {
+                return Err(format!(
+                    "its field {} holds '{}', which SAM does not allow",
+                    name(key),
+                    odd.escape_ascii()
+                ));
             }
-            b'B' => {
-                let (array, values) = (value[0], &value[5..]);
-                out.push(array);
-                for number in values.chunks(size_of(array).unwrap_or(1)) {
-                    out.push(b',');
-                    push_number(out, array, number);
-                }
+            if kind == b'H' && (value.len() % 2 == 1 || !value.iter().all(u8::is_ascii_hexdigit)) {
+                return Err(format!("its field {} is not made of pairs of hexadecimal digits", name(key)));
             }
-            _ => push_number(out, kind, value),
+            out.extend_from_slice(value);
         }
-        Ok(())
+        b'B' => {
+            let (array, values) = (value[0], &value[5..]);
+            out.push(array);
+            for number in values.chunks(bytes_of(array).unwrap_or(1)) {
+                out.push(b',');
+                push_number(out, array, number);
+            }
+        }
+        _ => push_number(out, kind, value),
     }
+    Ok(())
 }
 
 /// Whether a text is as the XA of bwa.
@@ -100,16 +77,6 @@ fn is_list_of_places(text: &[u8]) -> bool {
 /// A key, as a message shows it.
 pub(super) fn name(key: [u8; 2]) -> String {
     key.escape_ascii().to_string()
-}
-
-/// Bytes of one value of a type of numbers.
-fn size_of(kind: u8) -> Option<usize> {
-    match kind {
-        b'c' | b'C' => Some(1),
-        b's' | b'S' => Some(2),
-        b'i' | b'I' | b'f' => Some(4),
-        _ => None,
-    }
 }
 
 fn push_number(out: &mut Vec<u8>, kind: u8, bytes: &[u8]) {
@@ -145,7 +112,7 @@ pub(super) fn fields(mut bytes: &[u8]) -> impl Iterator<Item = Result<OptionalFi
         if bytes.is_empty() {
             return None;
         }
-        match take(bytes) {
+        match Field::split(bytes) {
             Some((field, rest)) => {
                 bytes = rest;
                 Some(Ok(field))
@@ -159,24 +126,6 @@ pub(super) fn fields(mut bytes: &[u8]) -> impl Iterator<Item = Result<OptionalFi
     })
 }
 
-fn take(bytes: &[u8]) -> Option<(OptionalField<'_>, &[u8])> {
-    let [k1, k2, kind, rest @ ..] = bytes else { return None };
-    if !k1.is_ascii_alphabetic() || !k2.is_ascii_alphanumeric() {
-        return None;
-    }
-    let (length, end) = match kind {
-        b'A' => (1, 0),
-        b'Z' | b'H' => (memchr::memchr(0, rest)?, 1),
-        b'B' => {
-            let count = u32::from_le_bytes(*rest.get(1..)?.first_chunk()?);
-            (5 + (count as usize).checked_mul(size_of(rest[0])?)?, 0)
-        }
-        _ => (size_of(*kind)?, 0),
-    };
-    let (value, rest) = (rest.get(..length)?, rest.get(length + end..)?);
-    Some((OptionalField { key: [*k1, *k2], kind: *kind, value }, rest))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -185,7 +134,7 @@ mod tests {
         let mut out = Vec::new();
         for field in fields(bytes) {
             out.push(b'|');
-            field?.write(&mut out)?;
+            write(&field?, &mut out)?;
         }
         Ok(String::from_utf8(out).unwrap())
     }
@@ -213,7 +162,7 @@ mod tests {
 
     #[test]
     fn fields_of_aligners_are_known_by_their_values() {
-        let is_of_aligner = |bytes: &[u8]| fields(bytes).next().unwrap().unwrap().is_as_of_aligner();
+        let is_of_aligner = |bytes: &[u8]| is_as_of_aligner(&fields(bytes).next().unwrap().unwrap());
         for field in [&b"XSC\x07"[..], b"XSA+", b"msS\x07\x01", b"paf\0\0\0\0", b"XAC\x01"] {
             assert!(is_of_aligner(field), "{}", field.escape_ascii());
         }

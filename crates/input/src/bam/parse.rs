@@ -1,8 +1,8 @@
 //! Makes FASTQ of the records of a chunk, and finds the reads in it. This is where an input is checked: every byte of
 //! every record.
 
-use super::fields::{fields, name as shown_key};
-use super::record::{BamRecord, FoundRecord, RecordHead};
+use super::fields::{fields, is_as_of_aligner, is_of_alignment, name as shown_key, write};
+use super::record::{FoundRecord, RecordHead, BamRecord};
 use crate::errors::{DAMAGED_RECORD, TRUNCATED_RECORD, odd_name, over_limit};
 use crate::header::without_mate_number;
 use std::borrow::Cow;
@@ -305,12 +305,12 @@ impl<'p> ChunkParsing<'p> {
         // Aligners write fields of reads, too, that they could not align: bwa an AS and an XS of 0.
         let was_aligned = LazyCell::new(|| {
             let mut all = fields(record.fields).map_while(Result::ok);
-            record.head.flags & UNMAPPED == 0 || all.any(|field| field.is_of_alignment())
+            record.head.flags & UNMAPPED == 0 || all.any(|field| is_of_alignment(&field))
         });
         for field in fields(record.fields) {
             let mut field = field.map_err(|what| self.fault(name, what))?;
             let is_group = field.key == *b"RG";
-            let is_of_aligner = field.is_of_alignment() || field.is_as_of_aligner() && *was_aligned;
+            let is_of_aligner = is_of_alignment(&field) || is_as_of_aligner(&field) && *was_aligned;
             if is_of_aligner || is_group && !self.parser.keeps_read_groups {
                 continue;
             }
@@ -330,7 +330,7 @@ impl<'p> ChunkParsing<'p> {
             {
                 field.value = id.as_bytes();
             }
-            field.write(self.fastq).map_err(|what| {
+            write(&field, self.fastq).map_err(|what| {
                 let what = format!("{what}: 'samtools view -b -x {}' leaves it out", shown_key(field.key));
                 self.fault(name, what)
             })?;

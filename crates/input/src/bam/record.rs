@@ -1,12 +1,10 @@
 //! One record (SAMv1, section 4.2).
 
-use super::fields::fields;
 use crate::header::without_mate_number;
 use xxhash_rust::xxh3::xxh3_64;
+use zerohop_cram::record::{FIXED, Fixed, long_cigar};
 use zerohop_model::record::{PAIRED, SECONDARY, SUPPLEMENTARY};
 
-/// Bytes of the fields of a fixed size, with the number of bytes before them.
-pub(super) const FIXED: usize = 36;
 /// Bytes within which the name ends.
 pub(super) const HEAD: usize = FIXED + 255;
 
@@ -38,11 +36,9 @@ pub(super) enum FoundRecord<'t> {
 
 impl<'t> RecordHead<'t> {
     pub(super) fn read(bytes: &'t [u8]) -> FoundRecord<'t> {
-        let Some(fixed) = bytes.first_chunk::<FIXED>() else { return FoundRecord::CutOff };
-        let word = |at: usize| i32::from_le_bytes([fixed[at], fixed[at + 1], fixed[at + 2], fixed[at + 3]]);
-        let half = |at: usize| u16::from_le_bytes([fixed[at], fixed[at + 1]]);
-        let (name_bytes, operations) = (usize::from(fixed[12]), usize::from(half(16)));
-        let (Ok(size), Ok(bases)) = (usize::try_from(word(0)), u32::try_from(word(20))) else {
+        let Some((fixed, rest)) = Fixed::split(bytes) else { return FoundRecord::CutOff };
+        let (name_bytes, operations) = (fixed.name_bytes(), fixed.operations());
+        let (Ok(size), Ok(bases)) = (usize::try_from(fixed.length()), u32::try_from(fixed.bases())) else {
             return FoundRecord::Damaged;
         };
         let size = size + 4;
@@ -50,11 +46,11 @@ impl<'t> RecordHead<'t> {
         if name_bytes == 0 || size < least {
             return FoundRecord::Damaged;
         }
-        let Some(name) = bytes.get(FIXED..FIXED + name_bytes) else { return FoundRecord::CutOff };
+        let Some(name) = rest.get(..name_bytes) else { return FoundRecord::CutOff };
         match name.split_last() {
             Some((0, name)) if !name.contains(&0) => {
-                let places = [word(4), word(24), word(8), word(28)];
-                FoundRecord::Head(RecordHead { size, flags: half(18), bases, operations, name, places })
+                let places = [fixed.contig(), fixed.mate_contig(), fixed.position(), fixed.mate_position()];
+                FoundRecord::Head(RecordHead { size, flags: fixed.flags(), bases, operations, name, places })
             }
             _ => FoundRecord::Damaged,
         }
@@ -104,14 +100,8 @@ impl<'t> BamRecord<'t> {
         Some(BamRecord { head, cigar, bases, qualities, fields })
     }
 
-    /// Its CIGAR, which is in a field if it has more operations than fit (SAMv1, section 4.2.2).
+    /// Its CIGAR, which is in a field if it has more operations than fit.
     pub(super) fn operations(&self) -> &'t [u8] {
-        const SOFT_CLIP: u8 = 4;
-        const SKIP: u8 = 3;
-        if !matches!(self.cigar, [clip, _, _, _, skip, _, _, _] if clip & 15 == SOFT_CLIP && skip & 15 == SKIP) {
-            return self.cigar;
-        }
-        let long = fields(self.fields).flatten().find(|field| field.key == *b"CG");
-        long.and_then(|field| field.words()).unwrap_or(self.cigar)
+        long_cigar(self.cigar, self.fields).map_or(self.cigar, |(long, _)| long)
     }
 }
