@@ -8,12 +8,16 @@ Each format (SAM, BAM) is aligned with one worker under `perf record`. A sample 
 in its call chain. Needs perf and a zerohop with line tables, as `make build` makes it.
 """
 
-import argparse
 import json
 import re
 import subprocess
+import sys
 import tempfile
 from pathlib import Path
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+from running import output_of, parser_of, raw_data, run_script, seconds, write_summary
 
 # The functions that a worker calls, one for each stage. A chain may be cut off, where the stack is deep: all that is
 # strobealign's belongs to map.
@@ -27,7 +31,7 @@ STAGES = [
 
 
 def parse_arguments():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = parser_of(__doc__)
     parser.add_argument("--zerohop", required=True)
     parser.add_argument("--out", type=Path, required=True, help="folder for results")
     parser.add_argument("--frequency", default="299", help="samples per second (default: %(default)s)")
@@ -39,7 +43,6 @@ def parse_arguments():
 def own_account(path):
     """Seconds of each stage, as the run summary has them, over all workers."""
     workers = json.loads(Path(path).read_text())["run"]["workers"]
-    seconds = lambda time: time["secs"] + time["nanos"] / 1e9
     return {name: sum(seconds(worker[name]) for worker in workers) for name, _ in STAGES}
 
 
@@ -58,12 +61,10 @@ def samples(data):
 
 def main():
     options = parse_arguments()
-    options.out.mkdir(parents=True, exist_ok=True)
-    version = subprocess.run([options.zerohop, "--version"], capture_output=True, text=True).stdout.strip()
     lines = ["# The accounting of a worker's time, against perf", "",
-        f"{version}, one worker, `perf record -F {options.frequency} --call-graph dwarf`. Shares of the time in these "
-        f"five stages, in %.", ""]
-    with open(options.out / "raw.jsonl", "w") as raw:
+        f"{output_of(options.zerohop, '--version')}, one worker, `perf record -F {options.frequency} --call-graph "
+        f"dwarf`. Shares of the time in these five stages, in %.", ""]
+    with raw_data(options.out) as tell:
         for output in ("sam", "bam"):
             with tempfile.TemporaryDirectory() as work:
                 data, report = f"{work}/perf.data", f"{work}/run.json"
@@ -72,16 +73,15 @@ def main():
                     f"{work}/out.{output}", options.reference, *options.reads], check=True,
                     stderr=subprocess.DEVNULL)
                 own, counted = own_account(report), samples(data)
-            raw.write(json.dumps({"format": output, "seconds": own, "samples": counted}) + "\n")
+            tell({"format": output, "seconds": own, "samples": counted})
             known = sum(counted[name] for name, _ in STAGES)
             lines += [f"## {output.upper()} ({known} samples, {counted['else']} in none of the stages)", ""]
             for name, _ in STAGES:
                 share = 100 * own[name] / sum(own.values())
                 lines.append(f"- {name}: zerohop {share:.1f}, perf {100 * counted[name] / max(known, 1):.1f}")
             lines.append("")
-    (options.out / "summary.md").write_text("\n".join(lines).rstrip() + "\n")
-    print("\n".join(lines))
+    write_summary(options.out, "\n".join(lines).rstrip() + "\n")
 
 
 if __name__ == "__main__":
-    main()
+    run_script(main)

@@ -22,24 +22,19 @@ it is placed elsewhere with a mapping quality of 20 to 254 (255 is none). Varian
 bench/runs/DATE-HOST-aligners/.
 """
 
-import argparse
 import bisect
-import datetime
-import gzip
 import json
 import os
-import platform
 import random
 import re
 import shutil
-import statistics
-import subprocess
 import sys
 from pathlib import Path
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(Path(__file__).resolve().parent))
-from compare import (ECOLI, ROOT, Failure, call, describe_run, machine, make, measure, output_of, shown, unpack,
+from running import (ECOLI, call, cpu_seconds, describe_run, make, make_pairs, measure, median, median_and_range,
+    output_of, parser_of, raw_data, run_script, shown, stay_on_cpus, table, unpack, with_programs, words, write_summary,
     zerohop_commit)
 
 # What each is given besides its defaults, and why.
@@ -67,25 +62,17 @@ SNV_RATE, INDEL_RATE, LONGEST_INDEL, APART = 1e-3, 2e-4, 20, 30
 
 
 def parse_arguments():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    words = lambda text: text.split(",")
+    parser = parser_of(__doc__, results="aligners", threads=0, repeats=3, of="counted runs of each engine")
     parser.add_argument("--sets", type=words, default=["ecoli"], help="of: ecoli, human, hg002 (default: ecoli)")
     parser.add_argument("--engines", type=words, default=None, help="(default: all that are installed)")
     parser.add_argument("--data", type=Path, default=os.environ.get("ZEROHOP_DATA"), help="folder with human data")
     parser.add_argument("--reference", type=Path, default=ECOLI, help="another FASTA.gz for the set ecoli")
     parser.add_argument("--coverage", type=float, default=30, help="of simulated pairs (default: %(default)s)")
-    parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)), help="(default: all CPUs)")
-    parser.add_argument("--repeats", type=int, default=3, help="counted runs of each engine (default: %(default)s)")
     parser.add_argument("--work", type=Path, default=None,
         help="folder for large files (default: bench-work in the target folder)")
-    parser.add_argument("--zerohop", default=os.environ.get("ZEROHOP", ROOT / "target/release/zerohop"))
+    parser.add_argument("--zerohop", default=os.environ.get("ZEROHOP"), help="(default: in the target folder)")
     parser.add_argument("--simulate", default=None, help="the simulator (default: in the target folder)")
-    parser.add_argument("--out", type=Path,
-        default=ROOT / "bench/runs" / f"{datetime.date.today()}-{platform.node()}-aligners")
-    options = parser.parse_args()
-    target = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
-    options.work = (options.work or target / "bench-work" / "aligners").resolve()
-    options.simulate = options.simulate or target / "release/simulate"
+    options = with_programs(parser.parse_args(), "aligners")
     here = set(installed(options))
     if options.engines is None:
         options.engines = [engine for engine in ENGINES if engine in here]
@@ -103,8 +90,8 @@ def parse_arguments():
 
 def installed(options):
     """Engines that are here, with their versions."""
-    table = output_of(options.zerohop, "engines").split("\n\n")[0].splitlines()[1:]
-    return {words[0]: words[1] for words in map(str.split, table) if words[1] != "-"}
+    lines = output_of(options.zerohop, "engines").split("\n\n")[0].splitlines()[1:]
+    return {columns[0]: columns[1] for columns in map(str.split, lines) if columns[1] != "-"}
 
 
 # --- a sample of known truth ----------------------------------------------------------------------------------
@@ -176,7 +163,6 @@ def lift(steps, position):
 
 def prepare(options, name):
     """The reference, the reads and, of simulated ones, the truth."""
-    options.work.mkdir(parents=True, exist_ok=True)
     source = {"ecoli": options.reference, "human": "combined/human_mini.fa.gz",
         "hg002": "human_chr20/ucsc.hg19.chr20.unittest.fasta.gz"}[name]
     source = source if name == "ecoli" else options.data / source
@@ -191,18 +177,16 @@ def prepare(options, name):
         return fasta, reads, None
     make(options, [f"{stem}.sample.fa", f"{stem}.truth.json"], lambda names: make_sample(options.work / fasta, *names))
     bases = sum(len(sequence) - sequence.count("N") for sequence in read_fasta(options.work / fasta).values())
-    make(options, reads, lambda names: call([
-        options.simulate, "pairs", "--reference", options.work / f"{stem}.sample.fa", "--pairs",
-        int(options.coverage * bases / (2 * READ_LENGTH)), "--length", READ_LENGTH, "--insert", "400", "--sd", "50",
-        "--error", "0.002", "--snp", "0", "--seed", "2", "--out1", names[0], "--out2", names[1]]))
+    pairs = int(options.coverage * bases / (2 * READ_LENGTH))
+    make_pairs(options, f"{stem}.sample.fa", reads, pairs, READ_LENGTH, snp="0")
     return fasta, reads, json.loads((options.work / f"{stem}.truth.json").read_text())
 
 
 def make_indexes(options, fasta, reads):
     for engine in options.engines:
         if engine in EMBEDDED:
-            words = ["-r", READ_LENGTH] if engine == "strobealign" else ["--engine", engine]
-            call([options.zerohop, "index", *words, fasta], cwd=options.work)
+            given = ["-r", READ_LENGTH] if engine == "strobealign" else ["--engine", engine]
+            call([options.zerohop, "index", *given, fasta], cwd=options.work)
         else:
             command = align(options, engine, fasta, reads, "/dev/null")
             call([*command[:2], "--build-index", "--first", "2000", *command[2:]], cwd=options.work)
@@ -300,11 +284,11 @@ def counts_of(calls, truth):
     return counts
 
 
-def run_set(options, name, raw):
+def run_set(options, name, write):
     fasta, reads, truth = prepare(options, name)
     make_indexes(options, fasta, reads)
     results, calls = [], {}
-    tell = lambda result: (raw.write(json.dumps(result) + "\n"), raw.flush(), results.append(result))
+    tell = lambda result: (write(result), results.append(result))
     for repetition in range(options.repeats + 1 if truth else 1):  # number 0 warms up, and its records are looked at
         shift = repetition % len(options.engines)
         for engine in options.engines[shift:] + options.engines[:shift]:
@@ -339,11 +323,8 @@ def quality(counts):
 
 
 def times(runs):
-    walls = [run["wall_s"] for run in runs]
-    median = lambda key: statistics.median(map(key, runs))
-    return [f"{statistics.median(walls):.2f} ({min(walls):.2f}-{max(walls):.2f})",
-        f"{median(lambda run: run['user_s'] + run['sys_s']):.2f}",
-        f"{median(lambda run: run['peak_bytes']) / 2**20:.0f}"]
+    return [median_and_range(run["wall_s"] for run in runs), f"{median(runs, cpu_seconds):.2f}",
+        f"{median(runs, 'peak_bytes') / 2**20:.0f}"]
 
 
 def summary(options, results):
@@ -354,7 +335,7 @@ def summary(options, results):
         head = ["aligner"] + (["wall s: median (range)", "CPU s", "peak MiB", "right %", "surely wrong of a million",
             "SNVs: precision / recall %", "indels: precision / recall %"] if simulated else
             [f"variants as with {STANDARD}", f"with {STANDARD} alone", "with it alone"])
-        rows = [head, ["---"] * len(head)]
+        rows = [head]
         for engine in options.engines:
             own = [result for result in of_set if result["engine"] == engine]
             variants = next((result["variants"] for result in own if "variants" in result), None)
@@ -368,39 +349,32 @@ def summary(options, results):
             elif variants:
                 row += [str(sum(kind[key] for kind in variants.values())) for key in ("right", "missed", "false")]
             rows.append(row)
-        text += f"## {name}\n\n" + "".join("| " + " | ".join(row) + " |\n" for row in rows) + "\n"
+        text += f"## {name}\n\n{table(rows)}\n"
     return text
 
 
-def write_readme(options):
+def describe(options):
     versions = [zerohop_commit()]
     versions += [output_of(program, "--version").split("\n")[0] for program in ("samtools", "bcftools")]
     versions += [f"{engine} {version}" for engine, version in installed(options).items() if engine in options.engines]
-    arguments = " ".join(Path(word).name if word.startswith("/") else word for word in sys.argv[1:])
-    text = ["# All aligners, side by side", "", f"Options of `bench/aligners.py`: `{arguments or '(defaults)'}`", "",
+    describe_run(options.out, "All aligners, side by side", [
         f"{options.threads} threads on {options.threads} CPUs, {options.repeats} counted runs of each aligner after",
         "one that warms up, aligners in turn; indexes made before.",
         "`raw.jsonl` has one line a run, and one for each aligner's variants; the head of the script says what is "
-        "counted.", ""]
-    describe_run(options.out, text, Versions=versions, Machine=machine())
+        "counted."], versions)
 
 
 def main():
     options = parse_arguments()
-    os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[: options.threads])  # and so that of all
-    options.out.mkdir(parents=True, exist_ok=True)
-    write_readme(options)
+    stay_on_cpus(options)
     results = []
-    with open(options.out / "raw.jsonl", "w") as raw:
+    with raw_data(options.out) as write:
+        describe(options)
         for name in options.sets:
-            results += run_set(options, name, raw)
-            text = summary(options, results)
-            (options.out / "summary.md").write_text(text)
-    print(text)
+            results += run_set(options, name, write)
+            (options.out / "summary.md").write_text(summary(options, results))
+    write_summary(options.out, summary(options, results))
 
 
 if __name__ == "__main__":
-    try:
-        main()
-    except Failure as failure:
-        sys.exit(f"aligners.py: {failure}")
+    run_script(main)

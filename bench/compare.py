@@ -11,24 +11,20 @@ with another: wall time, CPU time and peak memory, arms interleaved.
 bench/README.md says what is measured and how; results go to bench/runs/DATE-HOST/.
 """
 
-import argparse
-import datetime
-import gzip
 import hashlib
-import json
 import os
-import platform
 import re
 import shutil
-import statistics
 import subprocess
 import sys
-import time
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
-DATA = ROOT / "tests" / "data"
-ECOLI = DATA / "ecoli" / "GCF_000005845.2_ASM584v2_genomic.fna.gz"
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+from running import (DATA, ECOLI, ROOT, Failure, call, cpu_seconds, describe_run, make, make_pairs, make_reference,
+    measure, median, median_and_range, output_of, parser_of, raw_data, run_script, samtools_version, shown,
+    stay_on_cpus, table, unpack, with_programs, words, zerohop_commit)
+
 LARGER_DATA = Path(os.environ.get("ZEROHOP_DATA", ROOT.parent / "shared" / "data"))
 # References with real reads
 REAL = {
@@ -41,45 +37,34 @@ READ_LENGTH = 150
 REAL_REPEATS = 20
 
 
-class Failure(Exception):
-    """Something that ends the comparison with one line."""
-
-
 # --- what is compared -----------------------------------------------------------------------------------------
 
 
 def parse_arguments():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    words = lambda text: text.split(",")
+    parser = parser_of(__doc__, results="", threads=0, repeats=5)
     parser.add_argument("--reference", type=words, default=["ecoli", "sim100M"], metavar="NAME,...",
                         help="ecoli, human (real reads) or simSIZE, e.g. sim100M, sim1G (default: ecoli,sim100M)")
     parser.add_argument("--output", type=words, default=["sam", "bam"], help="sam, bam (default: both)")
     parser.add_argument("--input", type=words, default=["plain", "gz", "bgzf"], help="plain, gz, bgzf (default: all)")
     parser.add_argument("--pairs", type=int, default=500_000, help="simulated pairs (default: %(default)s)")
-    parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)), help="(default: all CPUs)")
     parser.add_argument("--level", type=level, default=1, metavar="N|own",
         help="BAM compression level of both, or 'own': what each does by itself (default: %(default)s)")
-    parser.add_argument("--repeats", type=int, default=5, help="counted runs of each arm (default: %(default)s)")
     parser.add_argument("--arms", type=words, default=["strobealign", "zerohop"],
         help="two of strobealign, before, zerohop, bwa, bwa-mem; the last is compared with the first")
-    parser.add_argument("--zerohop", default=os.environ.get("ZEROHOP", ROOT / "target/release/zerohop"))
+    parser.add_argument("--zerohop", default=os.environ.get("ZEROHOP"),
+        help="(default: in the target folder)")
     parser.add_argument("--before", default=None, metavar="PROGRAM",
         help="another build of zerohop, for the arm 'before'")
     parser.add_argument("--strobealign", default=os.environ.get("STROBEALIGN",
         ROOT / "target/strobealign/bin/strobealign"))
     parser.add_argument("--bwa", default=os.environ.get("BWA", "bwa"))
-    parser.add_argument("--simulate", default=None, help="the simulator (default: beside zerohop)")
+    parser.add_argument("--simulate", default=None, help="the simulator (default: in the target folder)")
     parser.add_argument("--zerohop-options", type=str.split, default=[], help="more options for zerohop align")
     parser.add_argument("--use-indexes", action="store_true",
         help="take zerohop's indexes as they lie in the work folder, where they are made anew otherwise")
     parser.add_argument("--work", type=Path, default=None,
         help="folder for large files (default: bench-work in the target folder)")
-    parser.add_argument("--out", type=Path, default=None, help="folder for results (default: bench/runs/DATE-HOST)")
-    options = parser.parse_args()
-    target = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
-    options.work = (options.work or target / "bench-work").resolve()
-    options.simulate = options.simulate or target / "release" / "simulate"
-    options.out = options.out or ROOT / "bench" / "runs" / f"{datetime.date.today()}-{platform.node()}"
+    options = with_programs(parser.parse_args())
     check_arguments(parser, options)
     return options
 
@@ -114,7 +99,6 @@ def program(options, arm):
 def prepare(options, reference, use_indexes=False):
     """Makes reference, reads in all wanted compressions and both indexes. Returns the names of the reads by input.
     `use_indexes`: takes indexes of zerohop as they lie there."""
-    options.work.mkdir(parents=True, exist_ok=True)
     fasta = f"{reference}.fa"
     plain = [f"{read_stem(options, reference)}_{mate}.fq" for mate in (1, 2)]
     if reference in REAL:
@@ -123,13 +107,8 @@ def prepare(options, reference, use_indexes=False):
         sources = [str(reads).format(mate) for mate in (1, 2)]
         make(options, plain, lambda names: [unpack(*pair, REAL_REPEATS) for pair in zip(sources, names)])
     else:
-        make(options, [fasta], lambda names: call([options.simulate, "reference", "--bases", reference[3:], "--seed",
-            "1", "--out", names[0]]))
-        make(options, plain, lambda names: call([
-            options.simulate, "pairs", "--reference", options.work / fasta, "--pairs", options.pairs, "--length",
-            READ_LENGTH,
-            "--insert", "400", "--sd", "50", "--error", "0.002", "--snp", "0.001", "--seed", "2", "--out1", names[0],
-            "--out2", names[1]]))
+        make_reference(options, fasta, reference[3:])
+        make_pairs(options, fasta, plain, options.pairs, READ_LENGTH)
     inputs = {"plain": plain, "gz": [f"{name}.gz" for name in plain], "bgzf": [f"{name}.bgzf.gz" for name in plain]}
     if "gz" in options.input:
         make(options, inputs["gz"], lambda names: [call(["gzip", "-6", "-n", "-c", options.work / name], stdout=out)
@@ -167,34 +146,6 @@ def reference_of(arm, fasta):
     return f"before.{fasta}" if arm == "before" else fasta
 
 
-def make(options, names, action):
-    """Runs `action` on temporary names unless all files are there, and renames: a file that exists is whole."""
-    if all((options.work / name).exists() for name in names):
-        return
-    print(f"making {', '.join(names)}", file=sys.stderr)
-    temporary = [options.work / f"{name}.new" for name in names]
-    action(temporary)
-    for new, name in zip(temporary, names):
-        new.rename(options.work / name)
-
-
-def unpack(source, target, times):
-    with gzip.open(source, "rb") as packed:
-        text = packed.read()
-    with open(target, "wb") as out:
-        for _ in range(times):
-            out.write(text)
-
-
-def call(command, stdout=None, cwd=None):
-    command = [str(word) for word in command]
-    out = open(stdout, "wb") if stdout else subprocess.DEVNULL
-    result = subprocess.run(command, stdout=out, stderr=subprocess.PIPE, cwd=cwd)
-    if result.returncode:
-        raise Failure(
-            f"{' '.join(command)}: exit status {result.returncode}\n{result.stderr.decode(errors='replace')[-2000:]}")
-
-
 # --- one run --------------------------------------------------------------------------------------------------
 
 
@@ -217,37 +168,6 @@ def commands(options, arm, fasta, reads, output, out):
     return [[*align, fasta, *reads], ["samtools", "view", "-@", threads, "-b", *level, "-o", out, "-"]]
 
 
-def measure(pipeline, options, log):
-    """Runs the commands joined by pipes; returns seconds, CPU seconds and KiB, with os.wait4."""
-    processes = []
-    with open(log, "wb") as errors:
-        start = time.perf_counter()
-        for number, command in enumerate(pipeline):
-            last = number == len(pipeline) - 1
-            before = processes[-1].stdout if processes else subprocess.DEVNULL
-            processes.append(subprocess.Popen(
-                command, cwd=options.work, stdin=before, stdout=subprocess.DEVNULL if last else subprocess.PIPE,
-                stderr=errors))
-            if number:
-                before.close()
-        ends = [os.wait4(process.pid, 0) for process in processes]
-        wall = time.perf_counter() - start
-    for process, (_, status, _) in zip(processes, ends):
-        process.returncode = os.waitstatus_to_exitcode(status)
-        if process.returncode:
-            raise Failure(
-                f"{' '.join(process.args)}: exit status {process.returncode}\n"
-                f"{Path(log).read_text(errors='replace')[-2000:]}")
-    usages = [usage for _, _, usage in ends]
-    return {
-        "wall_s": round(wall, 4),
-        "user_s": round(sum(usage.ru_utime for usage in usages), 3),
-        "sys_s": round(sum(usage.ru_stime for usage in usages), 3),
-        "peak_rss_kib": sum(usage.ru_maxrss for usage in usages),
-        "peak_rss_kib_each": [usage.ru_maxrss for usage in usages],
-    }
-
-
 def digest(path):
     """Digest of the records and of the header without @HD, which bwa does not write, and @PG: the same for the same
     alignments in the same order."""
@@ -261,7 +181,7 @@ def digest(path):
     return result.hexdigest()
 
 
-def run_case(options, case, inputs, raw):
+def run_case(options, case, inputs, tell):
     fasta, reads = f"{case['reference']}.fa", inputs[case["input"]]
     for name in [fasta, *reads]:  # into the page cache
         with open(options.work / name, "rb") as file:
@@ -281,8 +201,7 @@ def run_case(options, case, inputs, raw):
             if repetition == 0:
                 result["digest"] = digest(options.work / out)
             result["command"] = " | ".join(shown(command) for command in pipeline)
-            raw.write(json.dumps(result) + "\n")
-            raw.flush()
+            tell(result)
             results.append(result)
             print(f"{case_name(case):24} {arm:12} run {repetition}: {result['wall_s']:8.2f} s", file=sys.stderr)
     for arm in options.arms:
@@ -296,10 +215,6 @@ def mapping_seconds(log):
     return found and float(found[1] or found[2])
 
 
-def shown(command):
-    return " ".join([Path(command[0]).name, *command[1:]])
-
-
 def case_name(case):
     return f"{case['reference']} {case['input']} {case['output']}"
 
@@ -307,48 +222,9 @@ def case_name(case):
 # --- what is written ------------------------------------------------------------------------------------------
 
 
-def output_of(*command):
-    try:
-        return subprocess.run([str(word) for word in command], capture_output=True, text=True, errors="replace",
-            cwd=ROOT).stdout.strip()
-    except OSError:
-        return "not here"
-
-
-def machine():
-    wanted = re.compile(
-        r"^(Architecture|CPU\(s\)|Model name|Thread\(s\)|Core\(s\)|Socket\(s\)|NUMA node.*|L2 cache|L3 cache|"
-        r"Hypervisor.*)\s*:")
-    lines = [re.sub(r"\s{2,}", " ", line.strip()) for line in output_of("lscpu").splitlines()
-        if wanted.match(line.strip())]
-    thp = Path("/sys/kernel/mm/transparent_hugepage/enabled")
-    memory = re.search(r"MemTotal:\s+(\d+)", Path("/proc/meminfo").read_text())
-    return lines + [
-        f"Memory: {int(memory.group(1)) / 2**20:.1f} GiB",
-        f"Kernel: {platform.release()}",
-        f"Transparent huge pages: {thp.read_text().strip() if thp.exists() else 'none'}",
-    ]
-
-
-def zerohop_commit():
-    changes = " with changes" if output_of("git", "status", "--porcelain") else ""
-    return f"zerohop commit: {output_of('git', 'rev-parse', 'HEAD') or 'none'}{changes}"
-
-
-def describe_run(out, text, **sections):
-    """Writes README.md into the folder of a run: `text`, then a list under each title."""
-    lines = list(text)
-    for title, items in sections.items():
-        lines += [f"## {title}", "", *[f"- {item}" for item in items], ""]
-    (out / "README.md").write_text("\n".join(lines).rstrip() + "\n")
-
-
-def versions(options):
-    lines = [zerohop_commit()]
-    for arm in options.arms:
-        lines.append(f"{arm}: {output_of(program(options, arm), '--version') or bwa_version(options)}")
-    lines.append(output_of("samtools", "--version").split("\n")[0])
-    return lines
+def versions(options, arms):
+    lines = [f"{arm}: {output_of(program(options, arm), '--version') or bwa_version(options)}" for arm in arms]
+    return [zerohop_commit(), *lines, samtools_version()]
 
 
 def bwa_version(options):
@@ -357,15 +233,13 @@ def bwa_version(options):
     return " ".join(re.findall(r"Version: (\S+)", said)) or "unknown"
 
 
-def write_readme(options):
-    arguments = " ".join(Path(word).name if word.startswith("/") else word for word in sys.argv[1:]) or "(defaults)"
-    commands_seen = [f"`{line}`" for line in example_commands(options)]
+def describe(options):
     other = {"strobealign": "the strobealign program", "bwa": "bwa"}.get(options.arms[0], "an earlier build")
-    text = [f"# Comparison of zerohop with {other}", "", f"Options of `bench/compare.py`: `{arguments}`", "",
-            f"{options.threads} threads on {options.threads} CPUs, {options.repeats} counted runs of each arm after "
-            f"one that warms up, arms in turn.",
-            "`raw.jsonl` has one line a run, `summary.md` the medians; `bench/README.md` says how it is measured.", ""]
-    describe_run(options.out, text, Versions=versions(options), Machine=machine(), Commands=commands_seen)
+    text = [f"{options.threads} threads on {options.threads} CPUs, {options.repeats} counted runs of each arm after "
+        f"one that warms up, arms in turn.",
+        "`raw.jsonl` has one line a run, `summary.md` the medians; `bench/README.md` says how it is measured."]
+    describe_run(options.out, f"Comparison of zerohop with {other}", text, versions(options, options.arms),
+        Commands=[f"`{line}`" for line in example_commands(options)])
 
 
 def example_commands(options):
@@ -375,13 +249,8 @@ def example_commands(options):
                 f"OUT.{output}"))
 
 
-def median(results, key):
-    return statistics.median(key(result) for result in results)
-
-
 def summary_rows(results, arms):
     counted = [result for result in results if result["repetition"]]
-    cpu = lambda result: result["user_s"] + result["sys_s"]
     rows = []
     for name in dict.fromkeys(case_name(result) for result in results):
         of_arm = {arm: [result for result in counted if case_name(result) == name and result["arm"] == arm]
@@ -389,13 +258,11 @@ def summary_rows(results, arms):
         digests = {result["digest"] for result in results if case_name(result) == name and "digest" in result}
         for arm in arms:
             runs = of_arm[arm]
-            walls = [run["wall_s"] for run in runs]
-            row = [name, arm, f"{statistics.median(walls):.2f} ({min(walls):.2f}-{max(walls):.2f})",
-                f"{median(runs, cpu):.2f}", mapping_column(runs),
-                   f"{median(runs, lambda run: run['peak_rss_kib']) / 1024:.0f}",
-                   f"{runs[0]['output_bytes'] / 1e6:.1f}"]
+            row = [name, arm, median_and_range(run["wall_s"] for run in runs), f"{median(runs, cpu_seconds):.2f}",
+                mapping_column(runs), f"{median(runs, 'peak_rss_kib') / 1024:.0f}",
+                f"{runs[0]['output_bytes'] / 1e6:.1f}"]
             is_compared = arm == arms[-1] and arms[0] != arm
-            row += ratios(of_arm[arms[0]], runs, cpu, digests) if is_compared else [""] * 5
+            row += ratios(of_arm[arms[0]], runs, digests) if is_compared else [""] * 5
             rows.append(row)
     return rows
 
@@ -409,44 +276,35 @@ def mapping_column(runs):
     return f"{seconds:.2f}" if seconds else ""
 
 
-def ratios(other, own, cpu, digests):
-    wall = median(other, lambda run: run["wall_s"]) / median(own, lambda run: run["wall_s"])
-    rss = median(own, lambda run: run["peak_rss_kib"]) / median(other, lambda run: run["peak_rss_kib"])
+def ratios(other, own, digests):
+    wall = median(other, "wall_s") / median(own, "wall_s")
+    rss = median(own, "peak_rss_kib") / median(other, "peak_rss_kib")
     mapping = [median(runs, mapping_of) for runs in (other, own)]
     faster = f"{mapping[0] / mapping[1]:.2f}x" if all(mapping) else ""
-    less_cpu = f"{median(other, cpu) / median(own, cpu):.2f}x"
+    less_cpu = f"{median(other, cpu_seconds) / median(own, cpu_seconds):.2f}x"
     return [f"{wall:.2f}x", less_cpu, faster, f"{rss:.2f}x", "yes" if len(digests) == 1 else "NO"]
 
 
-def write_summary(options, results):
-    head = ["case", "arm", "wall s: median (range)", "CPU s", "mapping s", "peak MiB", "output MB", "faster",
-        "less CPU", "mapping faster", "memory",
-        "same records"]
-    lines = ["| " + " | ".join(row) + " |" for row in [head, ["---"] * len(head), *summary_rows(results, options.arms)]]
-    text = "\n".join(lines) + "\n"
-    (options.out / "summary.md").write_text(text)
-    return text
+def summary(options, results):
+    return table([["case", "arm", "wall s: median (range)", "CPU s", "mapping s", "peak MiB", "output MB", "faster",
+        "less CPU", "mapping faster", "memory", "same records"], *summary_rows(results, options.arms)])
 
 
 def main():
     options = parse_arguments()
-    os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[: options.threads])  # and so that of all arms
-    options.out.mkdir(parents=True, exist_ok=True)
-    write_readme(options)
+    stay_on_cpus(options)
     results = []
-    with open(options.out / "raw.jsonl", "w") as raw:
+    with raw_data(options.out) as tell:
+        describe(options)
         for reference in options.reference:
             inputs = prepare(options, reference, options.use_indexes)
             for output in options.output:
                 for name in options.input:
                     case = {"reference": reference, "input": name, "output": output, "threads": options.threads}
-                    results += run_case(options, case, inputs, raw)
-                    text = write_summary(options, results)
-    print(text)
+                    results += run_case(options, case, inputs, tell)
+                    (options.out / "summary.md").write_text(summary(options, results))
+    print(summary(options, results))
 
 
 if __name__ == "__main__":
-    try:
-        main()
-    except Failure as failure:
-        sys.exit(f"compare.py: {failure}")
+    run_script(main)

@@ -7,19 +7,17 @@ plans that cut the input differently. Counts, no times.
 Results go to bench/runs/DATE-HOST-contract/; docs/engines.md has the table. The exit status is 1 if a run failed.
 """
 
-import argparse
-import datetime
 import gzip
 import json
 import os
-import platform
 import subprocess
 import sys
 from pathlib import Path
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(Path(__file__).resolve().parent))
-from compare import ROOT, Failure, machine, output_of
+from running import (ROOT, Failure, describe_run, output_of, parser_of, raw_data, run_script, table, with_programs,
+    words, write_summary, zerohop_commit)
 
 # name: reference, reads, in tests/data or in --data
 SETS = {
@@ -41,17 +39,13 @@ COUNTS = ["records", "same", "ties", "other_score", "other_pairing", "other_fiel
 
 
 def parse_arguments():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = parser_of(__doc__, results="contract")
     parser.add_argument("--data", type=Path, default=Path(os.environ.get("ZEROHOP_DATA", ROOT / "tests/data")))
-    parser.add_argument("--engine", type=lambda text: text.split(","), default=ENGINES, help="of: "
-        + ", ".join(ENGINES))
-    parser.add_argument("--zerohop", type=Path, default=Path(os.environ.get("CARGO_TARGET_DIR",
-        ROOT / "target")) / "release/zerohop")
-    parser.add_argument("--work", type=Path, default=Path(os.environ.get("CARGO_TARGET_DIR",
-        ROOT / "target")) / "bench-work/contract")
-    parser.add_argument("--out", type=Path,
-        default=ROOT / "bench/runs" / f"{datetime.date.today()}-{platform.node()}-contract")
-    return parser.parse_args()
+    parser.add_argument("--engine", type=words, default=ENGINES, help="of: " + ", ".join(ENGINES))
+    parser.add_argument("--zerohop", type=Path, default=None, help="(default: in the target folder)")
+    parser.add_argument("--work", type=Path, default=None,
+        help="folder for large files (default: bench-work/contract in the target folder)")
+    return with_programs(parser.parse_args(), "contract")
 
 
 def reference(options, name):
@@ -66,23 +60,19 @@ def reference(options, name):
 
 def compare(options, engine, name, layout, plan):
     reads = [options.data / file for file in SETS[name][1:]][: 2 if layout == "paired" else 1]
-    words = engine.split()
-    command = [options.zerohop, "align", "-q", "--engine", *words, "--build-index", *PLANS[plan],
-        *EXTRA.get(words[0], []), "--compare-with",
-               "original", "--json", options.work / "run.json", "-o", options.work / "out.sam",
-               reference(options, name), *reads]
+    chosen = engine.split()
+    command = [options.zerohop, "align", "-q", "--engine", *chosen, "--build-index", *PLANS[plan],
+        *EXTRA.get(chosen[0], []), "--compare-with", "original", "--json", options.work / "run.json", "-o",
+        options.work / "out.sam", reference(options, name), *reads]
     result = subprocess.run([str(word) for word in command], capture_output=True, text=True)
     if result.returncode:
-        words = result.stderr.strip().split("\n")[0]
-        return {"failed": words}
+        return {"failed": result.stderr.strip().split("\n")[0]}
     run = json.loads((options.work / "run.json").read_text())
     return {"version": run["engine"][1], **{count: run["comparison"][count] for count in ["fragments", *COUNTS]}}
 
 
 def main():
     options = parse_arguments()
-    for folder in (options.work, options.out):
-        folder.mkdir(parents=True, exist_ok=True)
     found = [entry for entry in json.loads(output_of(options.zerohop, "engines", "--json")) if entry["found"]]
     here = {entry["name"] for entry in found}
     share = {entry["name"] for entry in found if entry["sharing"]["how"] != "none"}
@@ -91,7 +81,7 @@ def main():
     if not engines or not sets:
         raise Failure(f"there is nothing to compare: {len(engines)} aligners, {len(sets)} sets in {options.data}")
     results = []
-    with open(options.out / "raw.jsonl", "w") as raw:
+    with raw_data(options.out) as tell:
         for engine in engines:
             for name in sets:
                 for layout in ("paired", "single"):
@@ -99,53 +89,40 @@ def main():
                     for plan in (plan for plan in PLANS if plan != "farm" or engine.split()[0] in share):
                         result = {"engine": engine, "set": name, "layout": layout, "plan": plan,
                             **compare(options, engine, name, layout, plan)}
-                        raw.write(json.dumps(result) + "\n")
-                        raw.flush()
+                        tell(result)
                         results.append(result)
                         print(result, file=sys.stderr)
-    text = summary(results)
-    (options.out / "summary.md").write_text(text)
-    write_readme(options, here, sets)
-    print(text)
+    describe(options, here, sets)
+    write_summary(options.out, summary(results))
     failures = sum("failed" in result for result in results)
     if failures:
         raise Failure(f"{failures} of {len(results)} runs failed: the table says which")
 
 
 def summary(results):
-    rows = [["aligner", "layout", "plan", "failed sets", *COUNTS], ["---"] * (4 + len(COUNTS))]
+    rows = [["aligner", "layout", "plan", "failed sets", *COUNTS]]
     for key in dict.fromkeys((r["engine"], r["layout"], r["plan"]) for r in results):
         of = [r for r in results if (r["engine"], r["layout"], r["plan"]) == key]
         failed = [r["set"] for r in of if "failed" in r]
         counts = [""] * len(COUNTS) if len(failed) == len(of) else [str(sum(r.get(count, 0) for r in of))
             for count in COUNTS]
         rows.append([*key, ", ".join(failed) or "none", *counts])
-    table = "".join("| " + " | ".join(row) + " |\n" for row in rows)
-    words = [f"- {r['engine']}, {r['layout']}, {r['plan']}, {r['set']}: {r['failed'].removeprefix('error: ')}\n"
+    failures = [f"- {r['engine']}, {r['layout']}, {r['plan']}, {r['set']}: {r['failed'].removeprefix('error: ')}\n"
         for r in results if "failed" in r]
-    return table + ("\nFailed, and not in the counts:\n\n" + "".join(words) if words else "")
+    return table(rows) + ("\nFailed, and not in the counts:\n\n" + "".join(failures) if failures else "")
 
 
-def write_readme(options, here, sets):
-    versions = [
-        f"zerohop commit: "
-        f"{output_of('git', 'rev-parse', 'HEAD')}"
-        f"{' with changes' if output_of('git', 'status', '--porcelain') else ''}"]
+def describe(options, here, sets):
+    versions = [zerohop_commit()]
     versions += [" ".join(line.split()[:2]) for line in output_of(options.zerohop, "engines").split("\n\n")[0].split(
         "\n") if line.split()[0] in here]
-    text = ["# The identity contract of external aligners", "",
-        f"Command: `python3 bench/contract.py --engine '{','.join(options.engine)}'`; sets: {', '.join(sets)}", "",
-            "Plans: " + "; ".join(f"{plan}: `{' '.join(words)}`" for plan, words in PLANS.items())
-                + " (of aligners that can share their index)",
-            "bwa, bwa-mem2 and minibwa have `-K 1000000` on both sides, so that every instance has several batches. "
-            "Counts are of records, over the sets that did not fail.", ""]
-    for title, lines in [("Versions", versions), ("Machine", machine())]:
-        text += [f"## {title}", "", *[f"- {line}" for line in lines], ""]
-    (options.out / "README.md").write_text("\n".join(text).rstrip() + "\n")
+    describe_run(options.out, "The identity contract of external aligners", [
+        f"Aligners: {', '.join(options.engine)}; sets: {', '.join(sets)}", "",
+        "Plans: " + "; ".join(f"{plan}: `{' '.join(given)}`" for plan, given in PLANS.items())
+            + " (of aligners that can share their index)",
+        "bwa, bwa-mem2 and minibwa have `-K 1000000` on both sides, so that every instance has several batches. "
+        "Counts are of records, over the sets that did not fail."], versions)
 
 
 if __name__ == "__main__":
-    try:
-        main()
-    except Failure as failure:
-        sys.exit(f"contract.py: {failure}")
+    run_script(main)

@@ -15,11 +15,7 @@
 Results go to bench/runs/DATE-HOST-embedded/.
 """
 
-import argparse
-import datetime
 import json
-import os
-import platform
 import re
 import statistics
 import subprocess
@@ -28,7 +24,8 @@ from pathlib import Path
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(Path(__file__).resolve().parent))
-from compare import ROOT, Failure, call, describe_run, machine, make, measure, zerohop_commit
+from running import (TARGET, Failure, call, describe_run, make_pairs, make_reference, measure, median_and_range,
+    parser_of, raw_data, run_script, seconds, stay_on_cpus, table, with_programs, write_summary, zerohop_commit)
 
 REFERENCE = "sim100M.fa"
 THREADS = [1, 2, 4, 8, 16]
@@ -36,41 +33,25 @@ STAGES = ["parse", "map", "encode", "commit"]
 
 
 def parse_arguments():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = parser_of(__doc__, results="embedded", threads=0, repeats=9)
     parser.add_argument("--pairs", type=int, default=200_000, help="simulated pairs (default: %(default)s)")
-    parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)), help="(default: all CPUs)")
-    parser.add_argument("--repeats", type=int, default=9, help="counted runs of each arm (default: %(default)s)")
     parser.add_argument("--memory-repeats", type=int, default=3,
         help="runs of zerohop for each number of threads (default: %(default)s)")
     parser.add_argument("--bwa", default="bwa")
-    parser.add_argument("--out", type=Path,
-        default=ROOT / "bench/runs" / f"{datetime.date.today()}-{platform.node()}-embedded")
-    options = parser.parse_args()
-    target = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
-    options.zerohop, options.simulate = target / "release/zerohop", target / "release/simulate"
-    options.alone = target / "release/examples/library_alone"
-    options.work = (target / "bench-work").resolve()
+    options = with_programs(parser.parse_args())
+    options.alone = TARGET / "release/examples/library_alone"
     return options
 
 
 def prepare(options):
     """The files of compare.py, which are made the same way."""
-    options.work.mkdir(parents=True, exist_ok=True)
-    make(options, [REFERENCE], lambda names: call([options.simulate, "reference", "--bases", "100M", "--seed", "1",
-        "--out", names[0]]))
+    make_reference(options, REFERENCE, "100M")
     reads = [f"sim100M_{options.pairs}_{mate}.fq" for mate in (1, 2)]
-    make(options, reads, lambda names: call([
-        options.simulate, "pairs", "--reference", options.work / REFERENCE, "--pairs", options.pairs, "--length", 150,
-        "--insert", "400", "--sd", "50", "--error", "0.002", "--snp", "0.001", "--seed", "2", "--out1", names[0],
-        "--out2", names[1]]))
+    make_pairs(options, REFERENCE, reads, options.pairs)
     call([options.zerohop, "index", "--engine", "bwa-mem", REFERENCE], cwd=options.work)
     if not (options.work / f"{REFERENCE}.bwt").exists():
         call([options.bwa, "index", REFERENCE], cwd=options.work)
     return reads
-
-
-def seconds(time):
-    return time["secs"] + time["nanos"] / 1e9
 
 
 def alone(options, reads):
@@ -123,68 +104,54 @@ def memory(options, reads, tell):
 def summary(options, results):
     counted = [result for result in results if result.get("repetition")]
     of = lambda arm, key: {result["repetition"]: result[key] for result in counted if result["arm"] == arm}
-    median = lambda values: statistics.median(values)
-    lines = ["| arm | wall s: median (range) | seconds of all workers | records |", "| --- | --- | --- | --- |"]
+    median = statistics.median
+    rows = [["arm", "wall s: median (range)", "seconds of all workers", "records"]]
     for arm in ("library", "zerohop"):
-        walls = of(arm, "wall_s").values()
         records = {result["records"] for result in counted if result["arm"] == arm}
-        lines.append(f"| {arm} | {median(walls):.2f} ({min(walls):.2f}-{max(walls):.2f}) | "
-            f"{median(of(arm, 'worker_s').values()):.2f} | {', '.join(map(str, records))} |")
+        rows.append([arm, median_and_range(of(arm, "wall_s").values()), f"{median(of(arm, 'worker_s').values()):.2f}",
+            ", ".join(map(str, records))])
     ratio = lambda key: median([of("zerohop", key)[n] / of("library", key)[n] for n in of("zerohop", key)])
     stages = [result["stages"] for result in counted if result["arm"] == "zerohop"]
     share = lambda stage: 100 * median([of_run[stage] / sum(of_run.values()) for of_run in stages])
     shares = ", ".join(f"{stage} {share(stage):.1f} %" for stage in STAGES)
     mapping = median([of("zerohop", "map_s")[n] / of("library", "worker_s")[n] for n in of("zerohop", "map_s")])
-    lines += ["", "zerohop by the library, medians of the ratios within one repetition:", "",
+    lines = [table(rows), "zerohop by the library, medians of the ratios within one repetition:", "",
         f"- {mapping:.3f}x in the calls of the library, {ratio('worker_s'):.3f}x in all that workers do with reads "
         f"({shares});",
         f"- {ratio('wall_s'):.3f}x wall, though the library by itself reads nothing and writes nothing meanwhile;",
         f"- {ratio('both_s'):.3f}x wall, if what it has read before counts.", ""]
     if not options.memory_repeats:
         return "\n".join(lines)
-    lines += ["| threads | zerohop: peak MiB | bwa mem: peak MiB |", "| --- | --- | --- |"]
     peak = lambda name, threads: median([result["peak_rss_kib"] / 1024 for result in results
         if (result.get("memory_of"), result.get("threads")) == (name, threads)])
-    lines += [f"| {threads} | {peak('zerohop', threads):.0f} | {peak('bwa', threads):.0f} |" for threads in THREADS]
+    lines.append(table([["threads", "zerohop: peak MiB", "bwa mem: peak MiB"], *[[threads,
+        *[f"{peak(name, threads):.0f}" for name in ("zerohop", "bwa")]] for threads in THREADS]]))
     per_worker = {name: (peak(name, THREADS[-1]) - peak(name, THREADS[1])) / (THREADS[-1] - THREADS[1])
         for name in ("zerohop", "bwa")}
-    lines += ["", "From 2 to 16 threads each one takes " +
+    lines += ["From 2 to 16 threads each one takes " +
         ", ".join(f"{mib:.0f} MiB ({name})" for name, mib in per_worker.items()) + ".", ""]
     return "\n".join(lines)
 
 
-def write_readme(options):
-    versions = [zerohop_commit(), "bwa-mem3-sys 0.4.4"]
-    text = ["# The embedded bwa mem and its library by itself", "",
-        f"Options of `bench/embedded.py`: `{' '.join(sys.argv[1:]) or '(defaults)'}`", "",
-        f"{options.pairs} simulated pairs of 2x150 bases of a simulated 100 Mb reference, {options.threads} threads, "
-        f"{options.repeats} counted runs of each arm",
-        "after one that warms up, arms in turn. `raw.jsonl` has one line a run; the head of the script says what the "
-        "arms are.", ""]
-    describe_run(options.out, text, Versions=versions, Machine=machine())
-
-
 def main():
     options = parse_arguments()
-    os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[: options.threads])  # and so that of all arms
-    options.out.mkdir(parents=True, exist_ok=True)
-    write_readme(options)
+    stay_on_cpus(options)
     reads = prepare(options)
     results = []
-    with open(options.out / "raw.jsonl", "w") as raw:
+    with raw_data(options.out) as write:
+        describe_run(options.out, "The embedded bwa mem and its library by itself", [
+            f"{options.pairs} simulated pairs of 2x150 bases of a simulated 100 Mb reference, {options.threads} "
+            f"threads, {options.repeats} counted runs of each arm",
+            "after one that warms up, arms in turn. `raw.jsonl` has one line a run; the head of the script says what "
+            "the arms are."], [zerohop_commit(), "bwa-mem3-sys 0.4.4"])
+
         def tell(result):
-            raw.write(json.dumps(result) + "\n")
-            raw.flush()
+            write(result)
             results.append(result)
         time(options, reads, tell)
         memory(options, reads, tell)
-    text = summary(options, results)
-    (options.out / "summary.md").write_text(text)
-    print(text)
+    write_summary(options.out, summary(options, results))
 
 
 if __name__ == "__main__":
-    try:
-        main()
-    except Failure as failure:
-        sys.exit(f"embedded.py: {failure}")
+    run_script(main)

@@ -15,22 +15,16 @@ Arms, all with N threads on N CPUs:
 Each arm must have a record of every read. Results go to bench/runs/DATE-HOST-external/.
 """
 
-import argparse
-import datetime
 import itertools
-import json
-import os
-import platform
 import shlex
-import statistics
 import sys
 from pathlib import Path
-from types import SimpleNamespace
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(Path(__file__).resolve().parent))
-from compare import (ECOLI, ROOT, Failure, call, describe_run, machine, make, measure, output_of, shown, unpack,
-    zerohop_commit)
+from running import (ECOLI, Failure, call, cpu_seconds, describe_run, make, make_pairs, measure, median,
+    median_and_range, median_ratio, output_of, parser_of, raw_data, run_script, samtools_version, shown, stay_on_cpus,
+    table, unpack, with_programs, words, write_summary, zerohop_commit)
 
 # The aligner by itself, and the file by which its index is known to be there.
 ALONE = {
@@ -47,28 +41,17 @@ BASE = {"zerohop": ["alone"], "instances": ["alone", "parts"], "parts": ["alone"
 
 
 def parse_arguments():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--engine", type=lambda text: text.split(","), default=["bwa"], help="of: " + ", ".join(ALONE))
-    parser.add_argument("--arms", type=lambda text: text.split(","), default=ARMS, help="of: " + ", ".join(ARMS))
+    parser = parser_of(__doc__, results="external", threads=0, repeats=7)
+    parser.add_argument("--engine", type=words, default=["bwa"], help="of: " + ", ".join(ALONE))
+    parser.add_argument("--arms", type=words, default=ARMS, help="of: " + ", ".join(ARMS))
     parser.add_argument("--pairs", type=int, default=150_000, help="simulated pairs (default: %(default)s)")
-    parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)), help="(default: all CPUs)")
-    parser.add_argument("--repeats", type=int, default=7, help="counted runs of each arm (default: %(default)s)")
-    parser.add_argument("--out", type=Path,
-        default=ROOT / "bench/runs" / f"{datetime.date.today()}-{platform.node()}-external")
     options = parser.parse_args()
-    target = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
-    options.zerohop, options.simulate = target / "release/zerohop", target / "release/simulate"
-    options.work = (target / "bench-work" / f"external-{options.pairs}").resolve()
-    return options
+    return with_programs(options, f"external-{options.pairs}")
 
 
 def prepare(options, engine):
-    options.work.mkdir(parents=True, exist_ok=True)
     make(options, ["ref.fa"], lambda names: unpack(ECOLI, names[0], 1))
-    make(options, ["r1.fq", "r2.fq"], lambda names: call([
-        options.simulate, "pairs", "--reference", options.work / "ref.fa", "--pairs", options.pairs, "--length", "150",
-        "--insert", "400",
-        "--sd", "50", "--error", "0.002", "--snp", "0.001", "--seed", "2", "--out1", names[0], "--out2", names[1]]))
+    make_pairs(options, "ref.fa", ["r1.fq", "r2.fq"], options.pairs)
     for mate in "12":
         names = [part_name(options, part, mate) for part in range(options.threads)]
         make(options, names, lambda names: split(options, mate, names))
@@ -96,8 +79,8 @@ def parts(options, engine):
     """One shell that starts all and waits for all."""
     def one(part):
         files = {f"r{mate}.fq": part_name(options, part, mate) for mate in "12"}
-        words = [files.get(word, word.format(t=1)) for word in ALONE[engine][0]]
-        return f"{shlex.join(words)} > part{part}.sam & pids=\"$pids $!\""
+        command = [files.get(word, word.format(t=1)) for word in ALONE[engine][0]]
+        return f"{shlex.join(command)} > part{part}.sam & pids=\"$pids $!\""
     return ["sh", "-c", "\n".join([*map(one, range(options.threads)),
         "for pid in $pids; do wait $pid || exit 1; done"])]
 
@@ -126,7 +109,7 @@ def reads_in_output(options, arm):
     return sum(map(int, counts))
 
 
-def run(options, raw):
+def run(options, tell):
     results = []
     for engine in options.engine:
         prepare(options, engine)
@@ -141,63 +124,44 @@ def run(options, raw):
                     result["reads"] = reads_in_output(options, arm)
                     if result["reads"] != 2 * options.pairs:
                         raise Failure(f"{engine}, {arm}: {result['reads']} of {2 * options.pairs} reads have records")
-                raw.write(json.dumps(result) + "\n")
-                raw.flush()
+                tell(result)
                 results.append(result)
                 print(f"{engine:10} {arm:12} run {repetition}: {result['wall_s']:8.2f} s", file=sys.stderr)
     return results
 
 
-def ratio(ours, theirs, *keys):
-    """The median over the repetitions of the ratio within one repetition: a machine that slows down for a while slows
-    both."""
-    of = lambda results: {result["repetition"]: sum(result[key] for key in keys) for result in results}
-    ours, theirs = of(ours), of(theirs)
-    return statistics.median(ours[repetition] / theirs[repetition] for repetition in ours)
-
-
 def summary(results):
-    rows = [["engine", "arm", "wall s: median (range)", "of the time of (median of ratios)", "CPU s", "of its CPU"],
-        ["---"] * 6]
-    counted = [result for result in results if result["repetition"]]
+    rows = [["engine", "arm", "wall s: median (range)", "of the time of (median of ratios)", "CPU s", "of its CPU"]]
+    counted = [{**result, "cpu_s": cpu_seconds(result)} for result in results if result["repetition"]]
     for engine, arm in dict.fromkeys((result["engine"], result["arm"])
             for result in sorted(results, key=lambda r: ARMS.index(r["arm"]))):
         of = lambda which: [result for result in counted if (result["engine"], result["arm"]) == (engine, which)]
-        cpu = lambda which: statistics.median(result["user_s"] + result["sys_s"] for result in of(which))
-        walls, bases = [result["wall_s"] for result in of(arm)], [base for base in BASE.get(arm, []) if of(base)]
-        compared = lambda keys, text: ", ".join(text.format(ratio(of(arm), of(base), *keys), base) for base in bases)
-        rows.append([engine, arm, f"{statistics.median(walls):.2f} ({min(walls):.2f}-{max(walls):.2f})",
-            compared(["wall_s"], "{:.3f}x of {}"),
-                     f"{cpu(arm):.2f}", compared(["user_s", "sys_s"], "{:.3f}x of {}")])
-    return "".join("| " + " | ".join(row) + " |\n" for row in rows)
+        bases = [base for base in BASE.get(arm, []) if of(base)]
+        compared = lambda key: ", ".join(f"{median_ratio(of(arm), of(base), key):.3f}x of {base}" for base in bases)
+        rows.append([engine, arm, median_and_range(result["wall_s"] for result in of(arm)), compared("wall_s"),
+            f"{median(of(arm), 'cpu_s'):.2f}", compared("cpu_s")])
+    return table(rows)
 
 
-def write_readme(options):
-    versions = [zerohop_commit(), output_of("samtools", "--version").split("\n")[0]]
+def describe(options):
+    versions = [zerohop_commit(), samtools_version()]
     versions += [" ".join(line.split()[:2]) for line in output_of(options.zerohop, "engines").split("\n\n")[0].split(
         "\n") if line.split()[0] in options.engine]
-    text = ["# `zerohop align --engine` and the aligner by itself", "",
-        f"Options of `bench/external.py`: `{' '.join(sys.argv[1:]) or '(defaults)'}`", "",
-            f"{options.pairs} simulated pairs of 2x150 bases of E. coli K-12; {options.threads} threads on "
-            f"{options.threads} CPUs, {options.repeats} counted",
-            "runs of each arm after one that warms up, arms in turn. `raw.jsonl` has one line a run; the head of the "
-            "script says what the arms are.", ""]
-    describe_run(options.out, text, Versions=versions, Machine=machine())
+    describe_run(options.out, "`zerohop align --engine` and the aligner by itself", [
+        f"{options.pairs} simulated pairs of 2x150 bases of E. coli K-12; {options.threads} threads on "
+        f"{options.threads} CPUs, {options.repeats} counted",
+        "runs of each arm after one that warms up, arms in turn. `raw.jsonl` has one line a run; the head of the "
+        "script says what the arms are."], versions)
 
 
 def main():
     options = parse_arguments()
-    os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[: options.threads])  # and so that of all arms
-    options.out.mkdir(parents=True, exist_ok=True)
-    write_readme(options)
-    with open(options.out / "raw.jsonl", "w") as raw:
-        text = summary(run(options, raw))
-    (options.out / "summary.md").write_text(text)
-    print(text)
+    stay_on_cpus(options)
+    with raw_data(options.out) as tell:
+        describe(options)
+        results = run(options, tell)
+    write_summary(options.out, summary(results))
 
 
 if __name__ == "__main__":
-    try:
-        main()
-    except Failure as failure:
-        sys.exit(f"external.py: {failure}")
+    run_script(main)

@@ -9,20 +9,20 @@ Hours for blastp: what is done stays in the work folder, and the same command go
 interleaved: they compare nothing. Results go to bench/runs/DATE-HOST-parts-ENGINE/.
 """
 
-import argparse
 import collections
-import datetime
 import difflib
 import json
 import os
-import platform
 import subprocess
 import sys
 import time
 from pathlib import Path
 
+sys.dont_write_bytecode = True
 sys.path.insert(0, str(Path(__file__).resolve().parent))
-import compare  # noqa: E402  (call, machine, versions)
+from compare import versions
+from running import (call, describe_command, folder_of_run, output_of, parser_of, raw_data, run_script, table,
+    with_programs, words, write_summary)
 
 ECOLI = "ecoli_K12_MG1655.faa"
 WHOLE = {
@@ -46,7 +46,6 @@ def write(path, texts):
 
 def prepare(options):
     folder, work = options.data / "protein", options.work
-    work.mkdir(parents=True, exist_ok=True)
     others = sorted(path for path in folder.glob("*.faa") if path.name != ECOLI)
     queries, subjects = work / "queries.faa", work / "subjects.faa"
     write(queries, records(folder / ECOLI)[:: options.step])
@@ -61,8 +60,8 @@ def timed(command, log):
 
 
 def whole(options, _, queries, subjects, out, log):
-    words = {"subjects": subjects, "queries": queries, "work": options.work, "threads": options.threads, "out": out}
-    make, search = ([word.format(**words) for word in command] for command in WHOLE[options.engine])
+    given = {"subjects": subjects, "queries": queries, "work": options.work, "threads": options.threads, "out": out}
+    make, search = ([word.format(**given) for word in command] for command in WHOLE[options.engine])
     subprocess.run(make, check=True, stdout=subprocess.DEVNULL, stderr=log)
     return timed(search, log)
 
@@ -70,7 +69,7 @@ def whole(options, _, queries, subjects, out, log):
 def parted(options, parts, queries, subjects, out, log):
     database = options.work / f"db{parts}"
     if not database.exists():
-        compare.call([options.zerohop, "db", "build", "-q", "--engine", options.engine, "--partitions", parts, "-o",
+        call([options.zerohop, "db", "build", "-q", "--engine", options.engine, "--partitions", parts, "-o",
             database, subjects])
     command = [options.zerohop, "search", "-q", "--db", database, "-t", options.threads, "-o", out, queries]
     return timed(command, log)
@@ -94,19 +93,16 @@ def differences(expected, got):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = parser_of(__doc__, threads=2)
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--engine", choices=WHOLE, default="blastp")
-    parser.add_argument("--parts", default="1,2,4,8")
+    parser.add_argument("--parts", type=words, default=["1", "2", "4", "8"], help="(default: 1,2,4,8)")
     parser.add_argument("--step", type=int, default=1)
-    parser.add_argument("--threads", type=int, default=2)
     options = parser.parse_args()
-    target = Path(os.environ.get("CARGO_TARGET_DIR", compare.ROOT / "target")).resolve()
-    options.arms = ["zerohop"]
-    options.zerohop = Path(os.environ.get("ZEROHOP", target / "release" / "zerohop"))
-    options.work = target / "bench-work" / f"parts-{options.engine}-{options.step}"
+    options.zerohop = os.environ.get("ZEROHOP")
+    with_programs(options, f"parts-{options.engine}-{options.step}")
     queries, subjects = prepare(options)
-    arms = ["whole"] + [int(parts) for parts in options.parts.split(",")]
+    arms = ["whole"] + [int(parts) for parts in options.parts]
     rows, differing = [], {}
     with open(options.work / "log", "a") as log:
         for arm in arms:
@@ -129,33 +125,25 @@ def main():
 
 
 def report(options, queries, rows, differing):
-    out = compare.ROOT / "bench" / "runs" / f"{datetime.date.today()}-{platform.node()}-parts-{options.engine}"
-    out.mkdir(parents=True, exist_ok=True)
-    (out / "raw.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    out = folder_of_run(f"parts-{options.engine}")
+    with raw_data(out) as tell:
+        for row in rows:
+            tell(row)
     (out / "differences.json").write_text(json.dumps({str(arm): found for arm, found in differing.items() if found},
         indent=1) + "\n")
-    count = len(records(queries))
-    table = [f"{count:,} proteins of E. coli against all others of the data, {options.engine}'s own settings, tabular.",
-        "",
-             "| search | lines | queries with hits | queries that differ | lines that differ | same bytes |",
-             "|---|---|---|---|---|---|"]
+    lines = [["search", "lines", "queries with hits", "queries that differ", "lines that differ", "same bytes"]]
     for row in rows:
         name = f"{options.engine} itself" if row["arm"] == "whole" else f"zerohop, parts: {row['arm']}"
-        same = "yes" if row["same_bytes"] else "no"
-        table.append(
-            f"| {name} | {row['lines']:,} | {row['queries_with_hits']:,} | {row['queries_that_differ']} | "
-            f"{row['lines_that_differ']} | {same} |")
-    (out / "summary.md").write_text("\n".join(table) + "\n")
-    version = subprocess.run([options.engine, "version" if options.engine == "diamond" else "-version"],
-        capture_output=True, text=True)
-    command = (f"python3 bench/parts.py --data FOLDER --engine {options.engine} --parts {options.parts} "
+        lines.append([name, f"{row['lines']:,}", f"{row['queries_with_hits']:,}", row["queries_that_differ"],
+            row["lines_that_differ"], "yes" if row["same_bytes"] else "no"])
+    version = output_of(options.engine, "version" if options.engine == "diamond" else "-version").splitlines()[0]
+    command = (f"python3 bench/parts.py --data FOLDER --engine {options.engine} --parts {','.join(options.parts)} "
         f"--step {options.step} --threads {options.threads}")
-    about = [f"# Parts against the whole\n\n    {command}\n\nWhat is measured: the head of bench/parts.py. "
-             f"differences.json has the lines that only one side has.\n"]
-    about += [f"- {line}" for line in compare.versions(options) + [version.stdout.splitlines()[0]] + compare.machine()]
-    (out / "README.md").write_text("\n".join(about) + "\n")
-    print("\n".join(table))
+    describe_command(out, "Parts against the whole", command, [*versions(options, ["zerohop"]), version],
+        " differences.json has the lines that only one side has.")
+    write_summary(out, f"{len(records(queries)):,} proteins of E. coli against all others of the data, "
+        f"{options.engine}'s own settings, tabular.\n\n{table(lines)}")
 
 
 if __name__ == "__main__":
-    main()
+    run_script(main)

@@ -9,20 +9,18 @@ Wall and CPU time of the whole command, loading the index and starting MPI inclu
 be the same. Results go to bench/runs/DATE-HOST-ranks/ unless --out says otherwise.
 """
 
-import argparse
-import datetime
-import json
 import os
-import platform
 import shutil
-import statistics
 import subprocess
 import sys
 import time
 from pathlib import Path
 
+sys.dont_write_bytecode = True
 sys.path.insert(0, str(Path(__file__).resolve().parent))
-import compare  # noqa: E402  (prepare, machine, versions)
+from compare import prepare, versions
+from running import (call, describe_command, median, median_ratio, parser_of, raw_data, run_script, table,
+    with_programs, words, write_summary)
 
 # name: (what one process is told, in words)
 ALONE = {
@@ -61,62 +59,55 @@ def run_once(options, arm, reads):
     return figures
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+def parse_arguments():
+    parser = parser_of(__doc__, results="ranks", repeats=5, of="counted rounds")
     parser.add_argument("--pairs", type=int, default=700_000)
-    parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument("--reference", default="sim100M")
     parser.add_argument("--ranks", type=int, default=2)
-    parser.add_argument("--only", type=lambda text: text.split(","), default=[*ALONE, *LAUNCHERS],
+    parser.add_argument("--only", type=words, default=[*ALONE, *LAUNCHERS],
         help="these arms; 'one' must be one of them")
-    parser.add_argument("--out", type=Path,
-        default=compare.ROOT / "bench/runs" / f"{datetime.date.today()}-{platform.node()}-ranks")
-    options = parser.parse_args()
-    if "one" not in options.only or (unknown := set(options.only) - {*ALONE, *LAUNCHERS}):
+    options = with_programs(parser.parse_args())
+    if "one" not in options.only or set(options.only) - {*ALONE, *LAUNCHERS}:
         parser.error(f"--only: 'one' and others of {', '.join([*ALONE, *LAUNCHERS])}")
-    target = Path(os.environ.get("CARGO_TARGET_DIR", compare.ROOT / "target"))
-    options.work = (target / "bench-work").resolve()
-    options.zerohop, options.simulate = target / "release" / "zerohop", target / "release" / "simulate"
     options.input, options.arms, options.threads = ["plain"], ["zerohop"], options.ranks
-    reads = [options.work / name for name in compare.prepare(options, options.reference)["plain"]]
+    return options
+
+
+def main():
+    options = parse_arguments()
+    reads = [options.work / name for name in prepare(options, options.reference)["plain"]]
     launchers = [name for name, launcher in LAUNCHERS.items() if shutil.which(launcher[0])]
     arms = [arm for arm in [*ALONE, *launchers] if arm in options.only]
     for name in set(launchers) & set(arms):
-        compare.call([options.zerohop, "mpi", "--compiler", f"mpicc.{name}", "-o", options.work / f"{name}.so"])
-    out = options.out
-    out.mkdir(parents=True, exist_ok=True)
+        call([options.zerohop, "mpi", "--compiler", f"mpicc.{name}", "-o", options.work / f"{name}.so"])
     runs = {arm: [] for arm in arms}
-    with open(out / "raw.jsonl", "w") as raw:
+    with raw_data(options.out) as tell:
         for repeat in range(options.repeats + 1):  # the first one warms up
             # Who is first changes: memory that was let go of long ago costs more than what was in use a moment ago.
             for arm in arms[repeat % len(arms):] + arms[:repeat % len(arms)]:
                 figures = {"repeat": repeat, **run_once(options, arm, reads)}
-                raw.write(json.dumps(figures) + "\n")
-                raw.flush()
+                tell(figures)
                 if repeat:
                     runs[arm].append(figures)
-    digests = {run["digest"] for figures in runs.values() for run in figures}
-    median = lambda arm, name: statistics.median(run[name] for run in runs[arm])
-    lines = [f"{options.pairs:,} pairs of 150 bases, {options.reference}, SAM; medians of {options.repeats} rounds, "
-             f"arms in turn.", "",
-             "| arm | wall s | CPU s | of it in the kernel | wall, times one process |", "|---|---|---|---|---|"]
-    for arm in arms:
-        name = ALONE[arm][1].format(options.ranks) if arm in ALONE else f"{options.ranks} ranks x 1 thread, {arm}"
-        # Of each round by itself: the machine's speed drifts.
-        ratio = statistics.median(run["wall_s"] / one["wall_s"] for run, one in zip(runs[arm], runs["one"]))
-        lines.append(
-            f"| {name} | {median(arm, 'wall_s'):.2f} | {median(arm, 'cpu_s'):.2f} | {median(arm, 'system_s'):.2f} | "
-            f"{ratio:.3f} |")
-    lines += ["", "The records of all runs are the same." if len(digests) == 1
-        else f"DIFFERENT RECORDS: {len(digests)} digests"]
-    (out / "summary.md").write_text("\n".join(lines) + "\n")
     command = (f"python3 bench/ranks.py --pairs {options.pairs} --repeats {options.repeats} "
         f"--reference {options.reference} --ranks {options.ranks} --only {','.join(arms)}")
-    about = [f"# What ranks cost\n\n    {command}\n\nWhat is measured: the head of bench/ranks.py.\n"]
-    about += [f"- {line}" for line in compare.versions(options) + compare.machine()]
-    (out / "README.md").write_text("\n".join(about) + "\n")
-    print("\n".join(lines))
+    describe_command(options.out, "What ranks cost", command, versions(options, ["zerohop"]))
+    write_summary(options.out, summary(options, runs))
+
+
+def summary(options, runs):
+    rows = [["arm", "wall s", "CPU s", "of it in the kernel", "wall, times one process"]]
+    for arm, own in runs.items():
+        name = ALONE[arm][1].format(options.ranks) if arm in ALONE else f"{options.ranks} ranks x 1 thread, {arm}"
+        # Of each round by itself: the machine's speed drifts.
+        rows.append([name, *[f"{median(own, key):.2f}" for key in ("wall_s", "cpu_s", "system_s")],
+            f"{median_ratio(own, runs['one']):.3f}"])
+    digests = {run["digest"] for own in runs.values() for run in own}
+    same = ("The records of all runs are the same." if len(digests) == 1
+        else f"DIFFERENT RECORDS: {len(digests)} digests")
+    return (f"{options.pairs:,} pairs of 150 bases, {options.reference}, SAM; medians of {options.repeats} rounds, "
+        f"arms in turn.\n\n{table(rows)}\n{same}\n")
 
 
 if __name__ == "__main__":
-    main()
+    run_script(main)

@@ -14,52 +14,36 @@ Arms, in turn, with the same number of threads, the index made before and in the
 Records of each sample are compared. Results go to bench/runs/DATE-HOST-samples/.
 """
 
-import argparse
-import datetime
 import hashlib
-import json
-import os
-import platform
 import shutil
-import statistics
 import subprocess
 import sys
 from pathlib import Path
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(Path(__file__).resolve().parent))
-from compare import ROOT, Failure, call, describe_run, machine, make, measure, zerohop_commit
+from running import (Failure, call, cpu_seconds, describe_run, make, make_pairs, make_reference, measure, median,
+    median_ratio, parser_of, raw_data, run_script, table, with_programs, write_summary, zerohop_commit)
 
 LENGTH = 150
 
 
 def parse_arguments():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = parser_of(__doc__, results="samples", threads=0, repeats=3, of="runs of each arm")
     parser.add_argument("--reference", default="1G", help="bases (default: %(default)s)")
     parser.add_argument("--samples", type=int, default=50, help="(default: %(default)s)")
     parser.add_argument("--pairs", type=int, default=20_000, help="of each sample (default: %(default)s)")
-    parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)), help="(default: all CPUs)")
-    parser.add_argument("--repeats", type=int, default=3, help="runs of each arm (default: %(default)s)")
     parser.add_argument("--before", type=Path, help="another zerohop, for runs of its own")
-    parser.add_argument("--out", type=Path,
-        default=ROOT / "bench/runs" / f"{datetime.date.today()}-{platform.node()}-samples")
-    options = parser.parse_args()
-    target = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
-    options.work, options.programs = (target / "bench-work").resolve(), target / "release"
-    return options
+    return with_programs(parser.parse_args())
 
 
 def prepare(options):
     """Reference, index, reads of each sample, and the sheet."""
-    options.work.mkdir(parents=True, exist_ok=True)
-    work, simulate = options.work, options.programs / "simulate"
-    reference, all_pairs = f"sim{options.reference}.fa", options.samples * options.pairs
-    make(options, [reference],
-        lambda names: call([simulate, "reference", "--bases", options.reference, "--out", names[0]]))
+    work, reference, all_pairs = options.work, f"sim{options.reference}.fa", options.samples * options.pairs
+    make_reference(options, reference, options.reference)
     stem = f"samples_{options.reference}_{all_pairs}"
     both = [f"{stem}_{mate}.fq" for mate in (1, 2)]
-    make(options, both, lambda names: call([simulate, "pairs", "--reference", work / reference, "--pairs", all_pairs,
-        "--length", LENGTH, "--out1", names[0], "--out2", names[1]]))
+    make_pairs(options, reference, both, all_pairs, LENGTH)
     rows = []
     for sample in range(options.samples):
         files = [f"{stem}_{options.samples}_{sample}_{mate}.fq" for mate in (1, 2)]
@@ -68,7 +52,7 @@ def prepare(options):
         rows.append((f"s{sample}", *files))
     sheet = "\n".join(["sample,fastq_1,fastq_2", *(",".join(row) for row in rows)])
     (work / "sheet.csv").write_text(sheet + "\n")
-    call([options.programs / "zerohop", "index", "-q", "-r", LENGTH, work / reference])
+    call([options.zerohop, "index", "-q", "-r", LENGTH, work / reference])
     return reference, rows
 
 
@@ -84,7 +68,7 @@ def cut(path, first, count, out):
 
 def commands(options, arm, reference, rows):
     """One after the other."""
-    program = options.before if arm == "before" else options.programs / "zerohop"
+    program = options.before if arm == "before" else options.zerohop
     align = [str(program), "align", "-q", "-t", str(options.threads), "-r", str(LENGTH)]
     if arm == "sheet":
         return [[*align, "--samples", "sheet.csv", "--output-dir", "samples-sheet", reference]]
@@ -111,45 +95,36 @@ def digest(folder, rows):
     return found.hexdigest()
 
 
-def write_summary(options, results):
-    lines = ["| arm | wall s | CPU s | peak MiB |", "| --- | --- | --- | --- |"]
+def summary(results):
+    rows = [["arm", "wall s", "CPU s", "peak MiB"]]
     for arm, runs in results.items():
-        median = lambda value: statistics.median(value(run) for run in runs)
-        lines.append(f"| {arm} | {median(lambda r: r['wall_s']):.1f} | "
-            f"{median(lambda r: r['user_s'] + r['sys_s']):.1f} | {median(lambda r: r['peak_rss_kib']) / 1024:.0f} |")
-    text = "\n".join(lines) + "\n\n"
-    for arm in list(results)[1:]:
-        ratio = statistics.median(b["wall_s"] / a["wall_s"] for a, b in zip(results["sheet"], results[arm]))
-        text += f"{arm} / sheet: {ratio:.2f} (median of the pairs)\n"
-    (options.out / "summary.md").write_text(text)
-    print(text)
+        rows.append([arm, f"{median(runs, 'wall_s'):.1f}", f"{median(runs, cpu_seconds):.1f}",
+            f"{median(runs, 'peak_rss_kib') / 1024:.0f}"])
+    ratios = [f"{arm} / sheet: {median_ratio(results[arm], results['sheet']):.2f} (median of the pairs)\n"
+        for arm in list(results)[1:]]
+    return table(rows) + "\n" + "".join(ratios)
 
 
 def main():
     options = parse_arguments()
     reference, rows = prepare(options)
-    options.out.mkdir(parents=True, exist_ok=True)
     results = {"sheet": [], "runs": [], **({"before": []} if options.before else {})}
-    with open(options.out / "raw.jsonl", "w") as raw:
+    with raw_data(options.out) as tell:
         for repeat in range(options.repeats):
             for arm, runs in results.items():
                 found = run(options, arm, reference, rows)
                 print(f"{arm:6} run {repeat}: {found['wall_s']:8.2f} s", flush=True)
-                raw.write(json.dumps({"arm": arm, "repeat": repeat, **found}) + "\n")
+                tell({"arm": arm, "repeat": repeat, **found})
                 runs.append(found)
     digests = {run["digest"] for runs in results.values() for run in runs}
     if len(digests) > 1:
         raise Failure(f"other records: {digests}")
-    describe_run(options.out, ["# Many samples on one index", "",
-        f"Options of `bench/samples.py`: `{' '.join(sys.argv[1:])}`", "",
+    describe_run(options.out, "Many samples on one index", [
         f"{options.samples} samples of {options.pairs} pairs of {LENGTH} bases, a reference of {options.reference},",
-        f"{options.threads} threads, {options.repeats} runs of each arm. Records were the same in all runs.", ""],
-        Versions=[zerohop_commit()], Machine=machine())
-    write_summary(options, results)
+        f"{options.threads} threads, {options.repeats} runs of each arm. Records were the same in all runs."],
+        [zerohop_commit()])
+    write_summary(options.out, summary(results))
 
 
 if __name__ == "__main__":
-    try:
-        main()
-    except Failure as failure:
-        sys.exit(f"error: {failure}")
+    run_script(main)

@@ -10,24 +10,19 @@ saturates for an engine of 30 microseconds per pair: 30 us / serial time; comput
 bench/runs/DATE-HOST-serial/ unless --out says otherwise.
 """
 
-import argparse
-import datetime
 import json
 import os
 import platform
-import statistics
 import subprocess
 import sys
 from pathlib import Path
 
+sys.dont_write_bytecode = True
 sys.path.insert(0, str(Path(__file__).resolve().parent))
-import compare  # noqa: E402  (machine, make, call)
+from compare import prepare
+from running import median, output_of, parser_of, raw_data, run_script, seconds, table, with_programs, write_summary
 
 ENGINE_SECONDS_PER_PAIR = 30e-6
-
-
-def seconds(duration):
-    return duration["secs"] + duration["nanos"] / 1e9
 
 
 def run_once(options, reads, output):
@@ -56,58 +51,40 @@ def run_once(options, reads, output):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = parser_of(__doc__, results="serial", threads=0, repeats=5)
     parser.add_argument("--pairs", type=int, default=1_000_000)
-    parser.add_argument("--repeats", type=int, default=5)
-    parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)))
-    parser.add_argument("--out", type=Path,
-        default=compare.ROOT / "bench/runs" / f"{datetime.date.today()}-{platform.node()}-serial")
-    options = parser.parse_args()
-    target = Path(os.environ.get("CARGO_TARGET_DIR", compare.ROOT / "target"))
-    options.work = (target / "bench-work").resolve()
-    options.zerohop, options.simulate = target / "release" / "zerohop", target / "release" / "simulate"
+    options = with_programs(parser.parse_args())
     options.input, options.arms = ["plain", "gz", "bgzf"], []
-    inputs = compare.prepare(options, "sim1M")
+    inputs = prepare(options, "sim1M")
     fastq_bytes = sum((options.work / name).stat().st_size for name in inputs["plain"])
 
     cases = [(kind, output) for kind in inputs for output in ("sam", "pipe", "bam")]
     runs = {case: [] for case in cases}
-    out = options.out
-    out.mkdir(parents=True, exist_ok=True)
-    with open(out / "raw.jsonl", "w") as raw:
+    with raw_data(options.out) as tell:
         for repeat in range(options.repeats + 1):  # the first one warms up
             for kind, output in cases:
                 figures = run_once(options, inputs[kind], output)
-                raw.write(json.dumps({"input": kind, "output": output, "repeat": repeat, **figures}) + "\n")
-                raw.flush()
+                tell({"input": kind, "output": output, "repeat": repeat, **figures})
                 if repeat:
                     runs[kind, output].append(figures)
 
-    lines = ["| input | output | FASTQ GB/s | serial: cutting, ns/pair | serial: order, ns/pair | workers at which it "
-             "saturates (computed) |",
-             "|---|---|---|---|---|---|"]
+    rows = [["input", "output", "FASTQ GB/s", "serial: cutting, ns/pair", "serial: order, ns/pair",
+        "workers at which it saturates (computed)"]]
     for (kind, output), figures in runs.items():
-        median = lambda name: statistics.median(f[name] for f in figures)
-        cut, order = median("cut_ns_per_pair"), median("order_ns_per_pair")
+        cut, order = median(figures, "cut_ns_per_pair"), median(figures, "order_ns_per_pair")
         workers = ENGINE_SECONDS_PER_PAIR * 1e9 / max(cut, order)
-        lines.append(
-            f"| {kind} | {output} | {fastq_bytes / median('wall_s') / 1e9:.2f} | {cut:.1f} | {order:.1f} | "
-            f"{workers:,.0f} |")
-    table = "\n".join(lines)
+        rows.append([kind, output, f"{fastq_bytes / median(figures, 'wall_s') / 1e9:.2f}", f"{cut:.1f}",
+            f"{order:.1f}", f"{workers:,.0f}"])
     command = f"python3 bench/serial.py --pairs {options.pairs} --repeats {options.repeats} --threads {options.threads}"
-    commit = subprocess.run(["git", "describe", "--always", "--dirty"], capture_output=True, text=True,
-        cwd=compare.ROOT).stdout.strip()
-    version = subprocess.run([options.zerohop, "--version"], capture_output=True, text=True).stdout.strip()
+    commit, version = output_of("git", "describe", "--always", "--dirty"), output_of(options.zerohop, "--version")
     cpu = next((line.split(":")[1].strip() for line in open("/proc/cpuinfo") if line.startswith("model name")), "?")
-    (out / "summary.md").write_text(f"Medians of {options.repeats} runs.\n\n{table}\n")
-    (out / "README.md").write_text(
+    (options.out / "README.md").write_text(
         f"# The runtime alone (null engine)\n\n    {command}\n\n{version}, commit {commit}; {cpu}, {os.cpu_count()} "
-        f"CPUs, "
-        f"Linux {platform.release()}.\n`summary.md` has the medians, `raw.jsonl` every run. What is measured: the "
-        f"head of "
-        f"bench/serial.py.\nThe last column is computed from the serial time and an engine of 30 us per pair.\n")
-    print(table)
+        f"CPUs, Linux {platform.release()}.\n`summary.md` has the medians, `raw.jsonl` every run. What is measured: "
+        f"the head of bench/serial.py.\nThe last column is computed from the serial time and an engine of 30 us per "
+        f"pair.\n")
+    write_summary(options.out, f"Medians of {options.repeats} runs.\n\n{table(rows)}")
 
 
 if __name__ == "__main__":
-    main()
+    run_script(main)

@@ -27,20 +27,16 @@ Duplicates are compared, by name and mate: those of all arms but 'picard' with e
 of 'bwa-pipe'. (SNAP marks by other rules.) Results go to bench/runs/DATE-HOST-sort/.
 """
 
-import argparse
-import datetime
 import hashlib
-import json
-import os
-import platform
-import statistics
 import subprocess
 import sys
 from pathlib import Path
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(Path(__file__).resolve().parent))
-from compare import ROOT, Failure, call, describe_run, machine, measure, output_of, prepare, zerohop_commit
+from compare import prepare
+from running import (ROOT, Failure, call, cpu_seconds, describe_run, measure, median, median_and_range, output_of,
+    parser_of, raw_data, run_script, samtools_version, table, with_programs, words, write_summary, zerohop_commit)
 
 ARMS = ["unsorted", "sorted", "marked", "spilled", "pipe", "pipe-u", "picard", "cram", "cram-3.1", "cram-pipe",
     "bwa-mem", "bwa-pipe", "durable", "snap", "snap-own"]
@@ -49,23 +45,15 @@ ALIKE = [("marked", "spilled", "durable", "pipe", "pipe-u", "cram", "cram-3.1", 
 
 
 def parse_arguments():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    words = lambda text: text.split(",")
+    parser = parser_of(__doc__, results="sort", threads=0, repeats=5)
     parser.add_argument("--reference", type=words, default=["ecoli", "sim100M"], help="as in compare.py")
     parser.add_argument("--sort-arms", type=words, default=ARMS[:10], help="(default: the first ten)")
     parser.add_argument("--pairs", type=int, default=500_000, help="simulated pairs (default: %(default)s)")
-    parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)), help="(default: all CPUs)")
     parser.add_argument("--level", default="1", help="compression of BAM in the end (default: %(default)s)")
-    parser.add_argument("--repeats", type=int, default=5, help="counted runs of each arm (default: %(default)s)")
-    parser.add_argument("--zerohop", default=ROOT / "target/release/zerohop")
+    parser.add_argument("--zerohop", default=None, help="(default: in the target folder)")
     parser.add_argument("--strobealign", default=ROOT / "target/strobealign/bin/strobealign")
     parser.add_argument("--bwa", default="bwa")
-    parser.add_argument("--out", type=Path,
-        default=ROOT / "bench/runs" / f"{datetime.date.today()}-{platform.node()}-sort")
-    options = parser.parse_args()
-    target = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
-    options.work = (target / "bench-work").resolve()
-    options.simulate = target / "release/simulate"
+    options = with_programs(parser.parse_args())
     options.input = ["plain"]
     # What compare.py makes indexes for.
     wanted = {"bwa-mem": "bwa-mem", "bwa-pipe": "bwa"}
@@ -133,30 +121,23 @@ def duplicates(options, arm, fasta):
     return hashlib.sha256(b"\n".join(sorted(found))).hexdigest()[:16], len(found)
 
 
-def write_summary(options, results):
-    lines = []
+def summary(results):
+    text = ""
     for reference, arms in results.items():
-        lines += [f"## {reference}", "",
-            "| arm | wall s: median (range) | CPU s | peak MiB | MB of output | wall / first arm |",
-            "| --- | --- | --- | --- | --- | --- |"]
-        base = statistics.median(run["wall_s"] for run in next(iter(arms.values())))
+        rows = [["arm", "wall s: median (range)", "CPU s", "peak MiB", "MB of output", "wall / first arm"]]
+        base = median(next(iter(arms.values())), "wall_s")
         for arm, runs in arms.items():
-            walls = [run["wall_s"] for run in runs]
-            cpu = statistics.median(run["user_s"] + run["sys_s"] for run in runs)
-            peak = statistics.median(run["peak_rss_kib"] for run in runs) / 1024
-            wall = statistics.median(walls)
-            lines.append(f"| {arm} | {wall:.2f} ({min(walls):.2f}-{max(walls):.2f}) | {cpu:.2f} | {peak:.0f} | "
-                f"{runs[0]['bytes'] / 1e6:.1f} | {wall / base:.2f} |")
-        lines.append("")
-    (options.out / "summary.md").write_text("\n".join(lines))
-    print("\n".join(lines))
+            rows.append([arm, median_and_range(run["wall_s"] for run in runs), f"{median(runs, cpu_seconds):.2f}",
+                f"{median(runs, 'peak_rss_kib') / 1024:.0f}", f"{runs[0]['bytes'] / 1e6:.1f}",
+                f"{median(runs, 'wall_s') / base:.2f}"])
+        text += f"## {reference}\n\n{table(rows)}\n"
+    return text
 
 
 def main():
     options = parse_arguments()
-    options.out.mkdir(parents=True, exist_ok=True)
     results = {}
-    with open(options.out / "raw.jsonl", "w") as raw:
+    with raw_data(options.out) as tell:
         for reference in options.reference:
             reads, fasta = prepare(options, reference)["plain"], f"{reference}.fa"
             if {"snap", "snap-own"} & set(options.sort_arms):
@@ -167,7 +148,7 @@ def main():
                 for arm in options.sort_arms:
                     found = run(options, arm, fasta, reads)
                     print(f"{reference:8} {arm:9} run {repeat}: {found['wall_s']:8.2f} s", flush=True)
-                    raw.write(json.dumps({"reference": reference, "arm": arm, "repeat": repeat, **found}) + "\n")
+                    tell({"reference": reference, "arm": arm, "repeat": repeat, **found})
                     if repeat:
                         arms[arm].append(found)
             for alike in ALIKE:
@@ -175,21 +156,13 @@ def main():
                 if len(set(marks.values())) > 1:
                     raise Failure(f"{reference}: other duplicates: {marks}")
                 for arm, (digest, count) in marks.items():
-                    raw.write(json.dumps({"reference": reference, "arm": arm, "duplicates": count,
-                        "digest": digest}) + "\n")
-    arguments = " ".join(sys.argv[1:])
-    describe_run(options.out, ["# Sorted and marked BAM in one step", "",
-        f"Options of `bench/sort.py`: `{arguments}`", "",
+                    tell({"reference": reference, "arm": arm, "duplicates": count, "digest": digest})
+    describe_run(options.out, "Sorted and marked BAM in one step", [
         f"{options.threads} threads, {options.repeats} counted runs of each arm after one that warms up, arms in turn;",
-        "the head of the script says what they are. Peak memory of a pipe is the sum of its programs' peaks.", ""],
-        Versions=[zerohop_commit(), output_of("samtools", "--version").splitlines()[0],
-            f"strobealign {output_of(options.strobealign, '--version').strip()}"],
-        Machine=machine())
-    write_summary(options, results)
+        "the head of the script says what they are. Peak memory of a pipe is the sum of its programs' peaks."],
+        [zerohop_commit(), samtools_version(), f"strobealign {output_of(options.strobealign, '--version')}"])
+    write_summary(options.out, summary(results))
 
 
 if __name__ == "__main__":
-    try:
-        main()
-    except Failure as failure:
-        sys.exit(f"error: {failure}")
+    run_script(main)

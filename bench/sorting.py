@@ -18,21 +18,16 @@ of samtools (sambamba has another order for reads at one place: only their numbe
 bench/runs/DATE-HOST-sorting/.
 """
 
-import argparse
-import datetime
 import hashlib
-import json
-import os
-import platform
 import shutil
-import statistics
 import subprocess
 import sys
 from pathlib import Path
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(Path(__file__).resolve().parent))
-from compare import ROOT, Failure, call, describe_run, machine, make, measure, output_of, zerohop_commit
+from running import (TARGET, Failure, cpu_seconds, describe_run, make_pairs, make_reference, measure, median, output_of,
+    parser_of, raw_data, run_script, samtools_version, table, with_programs, words, write_summary, zerohop_commit)
 
 ARMS = ["unsorted", "sorted", "samtools", "sambamba"]
 REFERENCE = "sim100M.fa"
@@ -47,17 +42,11 @@ def number(text):
 
 
 def parse_arguments():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = parser_of(__doc__, results="sorting", threads=0, repeats=1, of="runs of each arm")
     parser.add_argument("--records", type=number, default=100_000_000, help="(default: 100M)")
     parser.add_argument("--memory", type=int, default=1024, metavar="MIB", help="for records (default: %(default)s)")
-    parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)), help="(default: all CPUs)")
-    parser.add_argument("--repeats", type=int, default=1, help="runs of each arm (default: %(default)s)")
-    parser.add_argument("--arms", type=lambda text: text.split(","), default=ARMS, help="(default: all)")
-    parser.add_argument("--out", type=Path,
-        default=ROOT / "bench/runs" / f"{datetime.date.today()}-{platform.node()}-sorting")
-    options = parser.parse_args()
-    target = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
-    options.work, options.programs = (target / "bench-work").resolve(), target / "release"
+    parser.add_argument("--arms", type=words, default=ARMS, help="(default: all)")
+    options = with_programs(parser.parse_args())
     if shutil.which("sambamba") is None and "sambamba" in options.arms:
         print("sambamba is not on the PATH: left out", file=sys.stderr)
         options.arms.remove("sambamba")
@@ -66,18 +55,16 @@ def parse_arguments():
 
 def prepare(options):
     """The files of reads, each as often as it is to be read."""
-    options.work.mkdir(parents=True, exist_ok=True)
-    simulate, reads = options.programs / "simulate", min(FILE_READS, options.records)
-    make(options, [REFERENCE], lambda names: call([simulate, "reference", "--bases", "100M", "--out", names[0]]))
+    reads = min(FILE_READS, options.records)
+    make_reference(options, REFERENCE, "100M")
     files = [f"sorting_{reads}_{mate}.fq" for mate in (1, 2)]
-    make(options, files, lambda names: call([simulate, "pairs", "--reference", options.work / REFERENCE, "--pairs",
-        reads, "--length", LENGTH, "--out1", names[0], "--out2", names[1]]))
+    make_pairs(options, REFERENCE, files, reads, LENGTH)
     return [files[lane % 2] for lane in range(options.records // reads)]
 
 
 def command(options, arm, lanes):
     threads, out = str(options.threads), f"sorting-{arm}.bam"
-    scattered = [str(options.programs / "scattered"), "-t", threads, "-o", out]
+    scattered = [str(TARGET / "release" / "scattered"), "-t", threads, "-o", out]
     return {
         "unsorted": [*scattered, REFERENCE, *lanes],
         "sorted": [*scattered, "--sort-memory", str(options.memory), REFERENCE, *lanes],
@@ -126,53 +113,42 @@ def run(options, arm, lanes):
         "said": [line for line in log if line.startswith("sorted")]}
 
 
-def write_summary(options, results, in_bam):
-    lines = ["| arm | wall s | MB/s | CPU s | peak MiB | MB of output |", "| --- | --- | --- | --- | --- | --- |"]
+def summary(results, in_bam):
+    rows = [["arm", "wall s", "MB/s", "CPU s", "peak MiB", "MB of output"]]
     for arm, runs in results.items():
-        wall = statistics.median(run["wall_s"] for run in runs)
-        cpu = statistics.median(run["user_s"] + run["sys_s"] for run in runs)
-        peak = statistics.median(run["peak_rss_kib"] for run in runs) / 1024
-        lines.append(f"| {arm} | {wall:.1f} | {in_bam / wall / 1e6:.1f} | {cpu:.1f} | {peak:.0f} | "
-            f"{runs[0]['bytes'] / 1e6:.0f} |")
-    text = "\n".join(lines) + "\n"
-    (options.out / "summary.md").write_text(text)
-    print(text)
+        wall = median(runs, "wall_s")
+        rows.append([arm, f"{wall:.1f}", f"{in_bam / wall / 1e6:.1f}", f"{median(runs, cpu_seconds):.1f}",
+            f"{median(runs, 'peak_rss_kib') / 1024:.0f}", f"{runs[0]['bytes'] / 1e6:.0f}"])
+    return table(rows)
 
 
 def main():
     options = parse_arguments()
     lanes = prepare(options)
-    options.out.mkdir(parents=True, exist_ok=True)
     (options.work / "sorting-tmpdir").mkdir(exist_ok=True)
     results, digests, in_bam = {arm: [] for arm in options.arms}, {}, 0
-    with open(options.out / "raw.jsonl", "w") as raw:
+    with raw_data(options.out) as tell:
         for repeat in range(options.repeats):
             for arm in options.arms:
                 found = run(options, arm, lanes)
                 print(f"{arm:9} run {repeat}: {found['wall_s']:8.2f} s", flush=True)
-                raw.write(json.dumps({"arm": arm, "repeat": repeat, **found}) + "\n")
-                raw.flush()
+                tell({"arm": arm, "repeat": repeat, **found})
                 results[arm].append(found)
         in_bam = inflated_bytes(options.work / "sorting-unsorted.bam")
         for arm in [arm for arm in options.arms if arm != "unsorted"]:
             digests[arm] = digest(options, arm) if arm != "sambamba" else (None, count(options, arm))
-            raw.write(json.dumps({"arm": arm, "digest": digests[arm][0], "records": digests[arm][1]}) + "\n")
+            tell({"arm": arm, "digest": digests[arm][0], "records": digests[arm][1]})
     if len({records for _, records in digests.values()}) > 1 or digests.get("sorted") != digests.get("samtools"):
         raise Failure(f"other records: {digests}")
-    describe_run(options.out, ["# Many made-up records, sorted with little memory", "",
-        f"Options of `bench/sorting.py`: `{' '.join(sys.argv[1:])}`", "",
+    describe_run(options.out, "Many made-up records, sorted with little memory", [
         f"{len(lanes)} lanes, {options.threads} threads, {options.memory} MiB for records, {options.repeats} runs of",
-        f"each arm; {in_bam} bytes in BAM before compression. The head of the script says what the arms are.", ""],
-        Versions=[zerohop_commit(), output_of("samtools", "--version").splitlines()[0],
-            f"sambamba {output_of('dpkg-query', '-W', '-f', '${Version}', 'sambamba')}"],
-        Machine=machine())
-    write_summary(options, results, in_bam)
+        f"each arm; {in_bam} bytes in BAM before compression. The head of the script says what the arms are."],
+        [zerohop_commit(), samtools_version(),
+            f"sambamba {output_of('dpkg-query', '-W', '-f', '${Version}', 'sambamba')}"])
+    write_summary(options.out, summary(results, in_bam))
     for path in options.work.glob("sorting-*.bam*"):
         path.unlink()
 
 
 if __name__ == "__main__":
-    try:
-        main()
-    except Failure as failure:
-        sys.exit(f"error: {failure}")
+    run_script(main)

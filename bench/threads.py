@@ -23,13 +23,10 @@ same for both arms (for bwa with zerohop's -K) and for every number of threads; 
 Results go to bench/runs/DATE-HOST-threads/; raw.jsonl also has where the time of zerohop's workers went.
 """
 
-import argparse
-import datetime
 import hashlib
 import itertools
 import json
 import os
-import platform
 import shutil
 import statistics
 import subprocess
@@ -39,9 +36,10 @@ from pathlib import Path
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 import sort
+from compare import bwa_version, mapping_seconds, prepare
 from compare import digest as digest_of_records
-from compare import (ROOT, Failure, bwa_version, describe_run, machine, make, mapping_seconds, measure, output_of,
-    prepare, shown, zerohop_commit)
+from running import (ROOT, Failure, cpu_seconds, describe_run, make, measure, median, output_of, parser_of, raw_data,
+    run_script, samtools_version, seconds, shown, table, with_programs, words, zerohop_commit)
 
 # set: what it aligns to, pairs of each thread, and its arms
 SETS = {
@@ -61,8 +59,7 @@ COHORT = ["-K", "10000000"]
 
 
 def parse_arguments():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    words = lambda text: text.split(",")
+    parser = parser_of(__doc__, results="threads", repeats=3)
     numbers = lambda text: [int(word) for word in text.split(",")]
     parser.add_argument("--sets", type=words, default=list(SETS), help="(default: all)")
     parser.add_argument("--threads", type=numbers, default=None, help="(default: 1, 2, 4 ... all CPUs)")
@@ -70,17 +67,14 @@ def parse_arguments():
         help="of each thread (default: 25000 with bwa, else 120000)")
     parser.add_argument("--reference", default=None, metavar="simSIZE",
         help="(default: sim100M with bwa, else sim300M)")
-    parser.add_argument("--repeats", type=int, default=3, help="counted runs of each arm (default: %(default)s)")
     parser.add_argument("--level", default="1", help="compression of BAM in the end (default: %(default)s)")
-    parser.add_argument("--zerohop", default=ROOT / "target/release/zerohop")
+    parser.add_argument("--zerohop", default=None, help="(default: in the target folder)")
     parser.add_argument("--strobealign", default=ROOT / "target/strobealign/bin/strobealign")
     parser.add_argument("--bwa", default="bwa")
-    parser.add_argument("--simulate", default=ROOT / "target/release/simulate")
-    parser.add_argument("--work", type=Path, default=ROOT / "target/bench-work", help="folder for large files")
-    parser.add_argument("--out", type=Path,
-        default=ROOT / "bench/runs" / f"{datetime.date.today()}-{platform.node()}-threads")
-    options = parser.parse_args()
-    options.work = options.work.resolve()
+    parser.add_argument("--simulate", default=None, help="the simulator (default: in the target folder)")
+    parser.add_argument("--work", type=Path, default=None,
+        help="folder for large files (default: bench-work in the target folder)")
+    options = with_programs(parser.parse_args())
     options.cpus = whole_cores_first()
     powers = itertools.takewhile(lambda threads: threads < len(options.cpus), (1 << bit for bit in itertools.count()))
     options.all_threads = options.threads or [*powers, len(options.cpus)]
@@ -203,7 +197,7 @@ def run(options, name, arm, fasta, reads, is_check):
     for old in (out, f"{out}.bai", "threads.json"):
         (options.work / old).unlink(missing_ok=True)
     command = "plain" if name == "runtime" else arm
-    pipeline = [list(map(str, words)) for words in pipeline_of(options, command, fasta, reads, out, is_check)]
+    pipeline = [list(map(str, one)) for one in pipeline_of(options, command, fasta, reads, out, is_check)]
     log = options.work / "threads.log"
     found = measure(pipeline, options, log)
     found["mapping_s"] = mapping_seconds(log)
@@ -218,17 +212,17 @@ def run(options, name, arm, fasta, reads, is_check):
 def own_account(options):
     """Seconds of zerohop's workers, by stage; and its wall and serial times."""
     report = json.loads((options.work / "threads.json").read_text())["run"]
-    seconds = lambda time: round(time["secs"] + time["nanos"] / 1e9, 6)
-    workers = {stage: round(sum(seconds(worker[stage]) for worker in report["workers"]), 4) for stage in STAGES}
-    return {"wall": seconds(report["wall"]), "workers": workers,
-        "serial": {part: seconds(time) for part, time in report["serial"].items() if isinstance(time, dict)}}
+    rounded = lambda duration: round(seconds(duration), 6)
+    workers = {stage: round(sum(rounded(worker[stage]) for worker in report["workers"]), 4) for stage in STAGES}
+    return {"wall": rounded(report["wall"]), "workers": workers,
+        "serial": {part: rounded(time) for part, time in report["serial"].items() if isinstance(time, dict)}}
 
 
 def digest(options, name, fasta, path):
     """Stands for the records of a SAM file, or the duplicates of a sorted BAM file."""
     if "sorted" in name:
         view = subprocess.run(["samtools", "view", "-@", "4", "-f", "1024", path], capture_output=True, check=True)
-        marks = sorted((words[0], int(words[1]) & 0xC0) for words in map(bytes.split, view.stdout.splitlines()))
+        marks = sorted((columns[0], int(columns[1]) & 0xC0) for columns in map(bytes.split, view.stdout.splitlines()))
         return hashlib.sha256(repr(marks).encode()).hexdigest()[:16]
     if is_bam(name):
         return digest_of_records(path)[:16]
@@ -240,7 +234,7 @@ def digest(options, name, fasta, path):
     return found.hexdigest()[:16]
 
 
-def run_set(options, name, raw):
+def run_set(options, name, tell):
     """All runs of a set: a list of results."""
     fasta, whole = prepare_set(options, name)
     arms, results, digests = SETS[name][2], [], set()
@@ -261,8 +255,7 @@ def run_set(options, name, raw):
                 out.unlink()
                 pairs = options.pairs_of_thread * (threads if repeat else 1)
                 result = {"set": name, "threads": threads, "arm": arm, "repeat": repeat, "pairs": pairs, **found}
-                raw.write(json.dumps(result) + "\n")
-                raw.flush()
+                tell(result)
                 results.append(result)
                 print(f"{name:12} {threads:3} {arm:12} run {repeat}: {found['wall_s']:8.2f} s", flush=True)
         os.sched_setaffinity(0, options.cpus)
@@ -272,15 +265,15 @@ def run_set(options, name, raw):
 # --- what is written ------------------------------------------------------------------------------------------
 
 
-def rate(runs, seconds):
+def rate(runs, key):
     """Pairs per second, by medians; None if a run does not say its seconds."""
-    times = [run[seconds] for run in runs]
+    times = [run[key] for run in runs]
     return None if None in times else runs[0]["pairs"] / statistics.median(times)
 
 
-def table(results, name, threads_seen):
-    lines = ["| threads | arm | pairs/s | mapping: pairs/s | times its own with fewest threads (mapping) "
-        "| CPU us per pair | peak MiB | faster than the first (mapping) |", "|" + " --- |" * 8]
+def table_of(results, name, threads_seen):
+    rows = [["threads", "arm", "pairs/s", "mapping: pairs/s", "times its own with fewest threads (mapping)",
+        "CPU us per pair", "peak MiB", "faster than the first (mapping)"]]
     arms = SETS[name][2]
     runs_of = lambda arm, threads: [run for run in results if run["set"] == name and run["arm"] == arm
         and run["threads"] == threads and run["repeat"]]
@@ -291,38 +284,29 @@ def table(results, name, threads_seen):
             rates = [rate(runs, key) for key in ("wall_s", "mapping_s")]
             alone = [rate(runs_of(arm, threads_seen[0]), key) for key in ("wall_s", "mapping_s")]
             first = [rate(runs_of(arms[0], threads), key) for key in ("wall_s", "mapping_s")]
-            cpu = statistics.median((run["user_s"] + run["sys_s"]) / run["pairs"] for run in runs) * 1e6
-            peak = statistics.median(run["peak_rss_kib"] for run in runs) / 1024
             pair = lambda own, other: f"{times(own[0], other[0])} ({times(own[1], other[1])})"
-            mapping = f"{rates[1]:,.0f}" if rates[1] else "-"
-            lines.append(f"| {threads} | {arm} | {rates[0]:,.0f} | {mapping} | {pair(rates, alone)} | "
-                f"{cpu:.2f} | {peak:.0f} | {pair(rates, first) if arm != arms[0] else ''} |")
-    return "\n".join([f"## {name}", "", *lines, ""])
+            rows.append([threads, arm, f"{rates[0]:,.0f}", f"{rates[1]:,.0f}" if rates[1] else "-", pair(rates, alone),
+                f"{median(runs, lambda run: cpu_seconds(run) / run['pairs']) * 1e6:.2f}",
+                f"{median(runs, 'peak_rss_kib') / 1024:.0f}", pair(rates, first) if arm != arms[0] else ""])
+    return f"## {name}\n\n{table(rows)}"
 
 
 def main():
     options = parse_arguments()
-    options.out.mkdir(parents=True, exist_ok=True)
-    arguments = " ".join(Path(word).name if word.startswith("/") else word for word in sys.argv[1:])
-    describe_run(options.out, ["# From one thread to all CPUs", "",
-        f"Options of `bench/threads.py`: `{arguments or '(defaults)'}`", "",
-        f"{options.repeats} counted runs of each arm after one that warms up, arms in turn; the head of the script",
-        "says what the sets are and what is counted. `raw.jsonl` has one line a run, `summary.md` medians.", "",
-        f"CPUs, in the order in which they were used: {','.join(map(str, options.cpus))}", ""],
-        Versions=[zerohop_commit(), output_of("samtools", "--version").splitlines()[0],
-            f"strobealign {output_of(options.strobealign, '--version')}", f"bwa {bwa_version(options)}"],
-        Machine=machine())
     results, texts = [], []
-    with open(options.out / "raw.jsonl", "w") as raw:
+    with raw_data(options.out) as tell:
+        describe_run(options.out, "From one thread to all CPUs", [
+            f"{options.repeats} counted runs of each arm after one that warms up, arms in turn; the head of the script",
+            "says what the sets are and what is counted. `raw.jsonl` has one line a run, `summary.md` medians.", "",
+            f"CPUs, in the order in which they were used: {','.join(map(str, options.cpus))}"],
+            [zerohop_commit(), samtools_version(), f"strobealign {output_of(options.strobealign, '--version')}",
+                f"bwa {bwa_version(options)}"])
         for name in options.sets:
-            results += run_set(options, name, raw)
-            texts.append(table(results, name, options.all_threads))
+            results += run_set(options, name, tell)
+            texts.append(table_of(results, name, options.all_threads))
             (options.out / "summary.md").write_text("\n".join(texts))
     print("\n".join(texts))
 
 
 if __name__ == "__main__":
-    try:
-        main()
-    except Failure as failure:
-        sys.exit(f"threads.py: {failure}")
+    run_script(main)

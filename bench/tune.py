@@ -9,18 +9,15 @@ slower, within the rounds of the full run, is the choice that the trials found t
 part of the full run's time did the trials take? Results go to bench/runs/DATE-HOST-tune/.
 """
 
-import argparse
-import datetime
 import json
-import os
-import platform
 import statistics
 import sys
 from pathlib import Path
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(Path(__file__).resolve().parent))
-from compare import ECOLI, ROOT, call, machine, make, output_of, unpack
+from running import (ECOLI, call, machine, make, make_pairs, output_of, parser_of, run_script, table, unpack,
+    with_programs, words, write_summary)
 
 ENGINES = {
     # Small batches: trials on part of so few reads need several of them for each instance.
@@ -30,20 +27,14 @@ ENGINES = {
 
 
 def parse_arguments():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--engine", type=lambda text: text.split(","), default=list(ENGINES), help="of: "
-        + ", ".join(ENGINES))
+    parser = parser_of(__doc__, results="tune")
+    parser.add_argument("--engine", type=words, default=list(ENGINES), help="of: " + ", ".join(ENGINES))
     parser.add_argument("--pairs", type=int, default=30_000, help="simulated pairs for bwa (default: %(default)s)")
     parser.add_argument("--times", type=int, default=4,
         help="so many times as many for strobealign (default: %(default)s)")
     parser.add_argument("--repeat", type=int, default=10, help="rounds of the full run (default: %(default)s)")
-    parser.add_argument("--out", type=Path,
-        default=ROOT / "bench/runs" / f"{datetime.date.today()}-{platform.node()}-tune")
     options = parser.parse_args()
-    target = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
-    options.zerohop, options.simulate = target / "release/zerohop", target / "release/simulate"
-    options.work = (target / "bench-work" / f"tune-{options.pairs}").resolve()
-    return options
+    return with_programs(options, f"tune-{options.pairs}")
 
 
 def tune(options, engine, pairs, *more):
@@ -66,21 +57,16 @@ def key(choice):
     return json.dumps(choice, sort_keys=True)
 
 
-def words(choice):
+def in_words(choice):
     each = choice["threads"] / choice["copies"]
     return f"{choice['copies']} x {each:g}, {choice['pages']}{', farm' if choice['farm'] else ''}"
 
 
 def main():
     options = parse_arguments()
-    options.work.mkdir(parents=True, exist_ok=True)
     options.out.mkdir(parents=True, exist_ok=True)
-    most = options.pairs * options.times
     make(options, ["ref.fa"], lambda names: unpack(ECOLI, names[0], 1))
-    make(options, ["r1.fq", "r2.fq"], lambda names: call([
-        options.simulate, "pairs", "--reference", options.work / "ref.fa", "--pairs", most, "--length", "150",
-        "--insert", "400",
-        "--sd", "50", "--error", "0.002", "--snp", "0.001", "--seed", "2", "--out1", names[0], "--out2", names[1]]))
+    make_pairs(options, "ref.fa", ["r1.fq", "r2.fq"], options.pairs * options.times)
     if "bwa" in options.engine and not (options.work / "ref.fa.sa").exists():
         call(["bwa", "index", "ref.fa"], cwd=options.work)
     rows = []
@@ -97,7 +83,8 @@ def main():
         best_choice = json.loads(max(ratios, key=ratios.get))
         errors = [f["relative_error"] for f in full["findings"] if f["relative_error"]]
         row = {
-            "engine": engine, "pairs": pairs, "choices": len(times), "found": words(found), "best": words(best_choice),
+            "engine": engine, "pairs": pairs, "choices": len(times), "found": in_words(found),
+            "best": in_words(best_choice),
             "slower": max(ratios.values()), "means": statistics.mean(times[key(found)]) / min(map(statistics.mean,
             times.values())), "part_of_time": trials["took_s"] / full["took_s"], "trials_s": trials["took_s"],
             "full_s": full["took_s"], "error": sum(errors) / len(errors),
@@ -106,19 +93,16 @@ def main():
         print(json.dumps(row), flush=True)
     (options.out / "summary.json").write_text(json.dumps({"machine": machine(), "commit": output_of("git", "rev-parse",
         "HEAD"), "rows": rows}, indent=1) + "\n")
-    lines = ["# Tuning by trials and in full", "", "Command: `python3 bench/tune.py " + " ".join(sys.argv[1:]) + "`",
-        "",
-             "| engine | pairs | choices of the full run | best of the full run | found by trials | its time over the "
-             "best, median within rounds | its mean over the best mean | trials, s | full, s | part of the time | "
-             "mean relative error of the full run |",
-             "|---|---|---|---|---|---|---|---|---|---|---|"]
+    lines = [["engine", "pairs", "choices of the full run", "best of the full run", "found by trials",
+        "its time over the best, median within rounds", "its mean over the best mean", "trials, s", "full, s",
+        "part of the time", "mean relative error of the full run"]]
     for r in rows:
-        lines.append(
-            f"| {r['engine']} | {r['pairs']:,} | {r['choices']} | {r['best']} | {r['found']} | {r['slower']:.3f} | "
-            f"{r['means']:.3f} | {r['trials_s']:.0f} | {r['full_s']:.0f} "
-                     f"| {100 * r['part_of_time']:.1f} % | {100 * r['error']:.1f} % |")
-    (options.out / "summary.md").write_text("\n".join(lines) + "\n")
+        lines.append([r["engine"], f"{r['pairs']:,}", r["choices"], r["best"], r["found"], f"{r['slower']:.3f}",
+            f"{r['means']:.3f}", f"{r['trials_s']:.0f}", f"{r['full_s']:.0f}", f"{100 * r['part_of_time']:.1f} %",
+            f"{100 * r['error']:.1f} %"])
+    write_summary(options.out, "# Tuning by trials and in full\n\nCommand: `python3 bench/tune.py "
+        f"{' '.join(sys.argv[1:])}`\n\n{table(lines)}")
 
 
 if __name__ == "__main__":
-    main()
+    run_script(main)
