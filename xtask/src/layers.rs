@@ -42,7 +42,8 @@ fn allowed(place: &str) -> Option<Allowed> {
     use Allowed::{Everything, Only};
     Some(match place {
         "crates/model" | "crates/process" | "crates/gzip" | "crates/lab/locks" => Only(&[]),
-        "crates/topology" | "crates/memory" | "crates/bgzf" | "crates/report" | "crates/plan" => Only(&[MODEL]),
+        "crates/topology" | "crates/memory" | "crates/report" | "crates/plan" => Only(&[MODEL]),
+        "crates/bgzf" => Only(&[MODEL, GZIP]),
         // It reads SAM and CRAM in a process of its own.
         "crates/cram" => Only(&[MODEL, PROCESS]),
         "crates/input" => Only(&[MODEL, BGZF, GZIP, CRAM]),

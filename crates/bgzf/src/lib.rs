@@ -12,7 +12,7 @@
 mod read;
 mod write;
 
-pub use read::{BlockFrame, find_block, frame, inflate_chain, is_member};
+pub use read::{BlockFrame, find_block, frame, inflate_chain};
 pub use write::BlockCompressor;
 
 /// The longest block in bytes, compressed or inflated.

@@ -2,7 +2,11 @@
 
 use crate::MAX_BLOCK;
 use libdeflater::{Crc, Decompressor};
+use zerohop_gzip::{MAGIC, is_member};
 use zerohop_model::error::InputError;
+
+/// What a block begins with: a member that is deflated and has an extra field.
+const BEGINNING: [u8; 4] = [MAGIC[0], MAGIC[1], 8, 4];
 
 /// A block's frame: where its compressed data start, and how long the whole block is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -15,7 +19,7 @@ pub struct BlockFrame {
 /// Reads the frame of the block at the start of `bytes`; `None` if no BGZF block starts there.
 pub fn frame(bytes: &[u8]) -> Option<BlockFrame> {
     let fixed = bytes.get(..12)?;
-    if fixed[..4] != [0x1f, 0x8b, 0x08, 0x04] {
+    if fixed[..4] != BEGINNING {
         return None;
     }
     let extra_length = usize::from(u16::from_le_bytes([fixed[10], fixed[11]]));
@@ -33,16 +37,10 @@ pub fn frame(bytes: &[u8]) -> Option<BlockFrame> {
     None
 }
 
-/// Whether a gzip member begins here, also one that is cut off after its first byte.
-pub fn is_member(bytes: &[u8]) -> bool {
-    const MAGIC: [u8; 2] = [0x1f, 0x8b];
-    bytes.starts_with(&MAGIC) || bytes == &MAGIC[..1]
-}
-
 /// Finds the first offset in `bytes` at which a block seems to start and is followed by another or by the end of
 /// `bytes`. Compressed data can look like a frame, so whoever uses this checks it against the chain of blocks.
 pub fn find_block(bytes: &[u8]) -> Option<usize> {
-    memchr::memmem::find_iter(bytes, &[0x1f, 0x8b, 0x08, 0x04]).find(|&at| match frame(&bytes[at..]) {
+    memchr::memmem::find_iter(bytes, &BEGINNING).find(|&at| match frame(&bytes[at..]) {
         Some(block) => match bytes.get(at + block.length..) {
             Some(next) if next.len() >= 18 => frame(next).is_some(),
             _ => true,

@@ -19,6 +19,8 @@
 //! inflated again from the right [`Place`]. A piece also ends where there is enough text, however few bytes of the file
 //! that took.
 //!
+//! [`is_member`] looks at the first bytes of anything; BGZF is gzip, too.
+//!
 //! What it refuses to do: read a file, start a thread, or judge what follows the last member.
 #![forbid(unsafe_code)]
 
@@ -37,6 +39,7 @@ mod place;
 pub use check::{Member, MemberPart};
 pub use fault::GzipFault;
 pub use find::find_block;
+pub use member::{MAGIC, is_member};
 pub use output::WINDOW;
 pub use piece::{End, Inflated, PieceLimits, Unresolved, inflate, inflate_unknown};
 pub use place::{Compressed, Place};

@@ -2,6 +2,11 @@
 
 use crate::fault::GzipFault;
 
+/// What every member begins with.
+pub const MAGIC: [u8; 2] = [0x1f, 0x8b];
+/// How members are compressed: the only way that there is.
+const DEFLATE: u8 = 8;
+
 /// Bytes of the longest name or comment, as in flate2.
 const LONGEST_FIELD: usize = 65_535;
 /// Bytes of a header before what is optional.
@@ -34,13 +39,19 @@ impl Trailer {
     }
 }
 
+/// Whether a member begins here, also one that is cut off after its first byte.
+pub fn is_member(bytes: &[u8]) -> bool {
+    bytes.starts_with(&MAGIC) || bytes == &MAGIC[..1]
+}
+
 /// The length in bytes of the header at the start of `bytes`; none if it is not all there.
 ///
 /// # Errors
 /// What begins so that it is no header, whatever follows.
 pub(crate) fn header(bytes: &[u8]) -> Result<Option<usize>, GzipFault> {
     let is_so_far = |wanted: &[u8]| wanted.iter().zip(bytes).all(|(wanted, byte)| wanted == byte);
-    if !is_so_far(&[0x1f, 0x8b, 8]) {
+    let [first, second] = MAGIC;
+    if !is_so_far(&[first, second, DEFLATE]) {
         return Err(GzipFault::Header);
     }
     let Some(&flags) = bytes.get(3) else { return Ok(None) };

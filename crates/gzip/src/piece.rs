@@ -7,8 +7,8 @@ use crate::code::Codes;
 use crate::fault::GzipFault;
 use crate::find;
 use crate::inflate::{self, Stop};
-use crate::member::{self, TRAILER, Trailer};
-use crate::output::{MARK, Symbol, TextBefore, TextBuffer, Unknown, WINDOW};
+use crate::member::{self, TRAILER, Trailer, is_member};
+use crate::output::{TextBefore, MARK, TextBuffer, Symbol, Unknown, WINDOW};
 use crate::place::{Compressed, Place, What};
 
 /// How far a piece goes.
@@ -217,11 +217,6 @@ enum Goes {
     On,
     NoFarther,
     NoMember,
-}
-
-/// Whether a member begins here, also one that is cut off after its first byte.
-fn is_member(bytes: &[u8]) -> bool {
-    bytes.starts_with(&[0x1f, 0x8b]) || bytes == [0x1f]
 }
 
 impl Inflated {

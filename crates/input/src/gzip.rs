@@ -19,7 +19,7 @@ const BUFFER_BYTES: usize = 1 << 20;
 pub fn inflated<'r>(mut raw: impl Read + 'r) -> io::Result<Box<dyn BufRead + 'r>> {
     let mut first = Vec::new();
     raw.by_ref().take(2).read_to_end(&mut first)?;
-    let is_gzip = zerohop_bgzf::is_member(&first);
+    let is_gzip = zerohop_gzip::is_member(&first);
     let raw = Cursor::new(first).chain(raw);
     Ok(match is_gzip {
         true => Box::new(BufReader::with_capacity(BUFFER_BYTES, GzipMembers::new(raw, BUFFER_BYTES))),
@@ -56,7 +56,7 @@ impl<R: Read> CompressedBytes<R> {
 
     /// Whether another member follows. If not, all that is left is taken.
     fn has_member(&mut self) -> io::Result<bool> {
-        if zerohop_bgzf::is_member(self.next_two()?) {
+        if zerohop_gzip::is_member(self.next_two()?) {
             return Ok(true);
         }
         loop {

@@ -38,7 +38,7 @@ pub fn check_file(path: &Path) -> Result<(), InputError> {
 pub fn estimated_bases(path: &Path) -> u64 {
     let mut first = [0; 2];
     let Ok(file) = File::open(path) else { return 0 };
-    let is_gzip = file.read_exact_at(&mut first, 0).is_ok() && first == [0x1f, 0x8b];
+    let is_gzip = file.read_exact_at(&mut first, 0).is_ok() && first == zerohop_gzip::MAGIC;
     let bytes = file.metadata().map_or(0, |metadata| metadata.len());
     bytes.saturating_mul(if is_gzip { BASES_PER_GZIP_BYTE } else { 1 })
 }

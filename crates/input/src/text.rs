@@ -81,7 +81,7 @@ impl FileText {
         raw.by_ref().take(512).read_to_end(&mut first).map_err(|e| read_fault(path, &e))?;
         let compression = match &first[..] {
             bytes if zerohop_bgzf::frame(bytes).is_some() => Compression::Bgzf,
-            [0x1f, 0x8b, ..] => Compression::Gzip,
+            bytes if bytes.starts_with(&zerohop_gzip::MAGIC) => Compression::Gzip,
             _ => Compression::None,
         };
         let raw = Cursor::new(first).chain(raw);

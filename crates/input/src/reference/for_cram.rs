@@ -46,7 +46,7 @@ pub fn for_cram(path: &Path, with_md5: bool) -> Result<CramReference, InputError
 
 fn is_gzip(path: &Path) -> bool {
     let mut first = [0; 2];
-    File::open(path).is_ok_and(|mut file| file.read_exact(&mut first).is_ok()) && zerohop_bgzf::is_member(&first)
+    File::open(path).is_ok_and(|mut file| file.read_exact(&mut first).is_ok()) && zerohop_gzip::is_member(&first)
 }
 
 fn build(path: &Path, with_md5: bool, in_memory: bool) -> Result<Option<CramReference>, InputError> {
