@@ -29,6 +29,6 @@ pub use counts::{Counts, LibraryCounts, Sets};
 pub use decision::Decision;
 pub use marks::{ChunkCounts, Marks};
 pub use metrics::metrics_text;
-pub use primary::Primary;
+pub use primary::{Primary, samtools_score};
 pub use rules::{Rules, Search};
 pub use signature::{NamedFragment, Signatures};

@@ -1,9 +1,24 @@
 //! A primary record, as far as duplicates go.
 
-use zerohop_model::record::{CigarOp, REVERSE};
+use zerohop_model::record::{CigarOp, NO_QUALITY, REVERSE};
 
 /// Base qualities below do not count.
 const LEAST_QUALITY: u8 = 15;
+
+/// How good a record is for samtools (calc_score in bam_markdup.c), and what `samtools fixmate -m` writes into ms of
+/// its mate. `qual` is Phred + 33, and empty where there are none for its `bases`: these count as BAM has them. (Ten
+/// million bases with the highest quality make less than 2^31.)
+pub fn samtools_score(qual: &[u8], bases: usize) -> u64 {
+    sum_of_good(qual) + of_missing(qual, bases)
+}
+
+fn sum_of_good(qual: &[u8]) -> u64 {
+    qual.iter().map(|q| q.wrapping_sub(33)).filter(|q| *q >= LEAST_QUALITY).map(u64::from).sum()
+}
+
+fn of_missing(qual: &[u8], bases: usize) -> u64 {
+    bases.saturating_sub(qual.len()) as u64 * u64::from(NO_QUALITY)
+}
 
 /// A primary record, as far as it counts here.
 #[derive(Debug, Clone)]
@@ -18,8 +33,8 @@ pub struct Primary {
     pub(crate) end_of_picard: i64,
     /// Sum of the qualities of 15 and more.
     pub(crate) qualities: u64,
-    /// Bases that have no quality.
-    pub(crate) without_quality: u64,
+    /// How good it is for samtools: all its bases count.
+    pub(crate) samtools_score: u64,
     /// Its place in the order of coordinates.
     pub(crate) order: u64,
     /// Which record of its chunk it is.
@@ -44,8 +59,8 @@ impl Primary {
         let before: i64 = cigar.iter().take_while(is_clip).map(length).sum();
         let behind: i64 = cigar.iter().rev().take_while(is_clip).map(length).sum();
         let bases_of_reference: i64 = cigar.iter().filter(|op| op.consumes_reference()).map(length).sum();
+        let qualities = sum_of_good(qual);
         let behind_as_mate = if bases_of_reference > 0 { behind } else { 0 };
-        let good = qual.iter().map(|q| q.wrapping_sub(33)).filter(|q| *q >= LEAST_QUALITY);
         Primary {
             flags,
             contig,
@@ -53,8 +68,8 @@ impl Primary {
             end: position + bases_of_reference.max(1) + behind,
             end_as_mate: position + bases_of_reference + behind_as_mate,
             end_of_picard: position + bases_of_reference + behind,
-            qualities: good.map(u64::from).sum(),
-            without_quality: (bases - qual.len().min(bases)) as u64,
+            qualities,
+            samtools_score: qualities + of_missing(qual, bases),
             order,
             record,
             barcode: None,

@@ -3,14 +3,6 @@
 use crate::primary::Primary;
 use zerohop_model::record::FIRST;
 
-/// What BAM has for a quality that is missing.
-const NO_QUALITY: u64 = 0xff;
-
-/// How good a record is. (Ten million bases with the highest quality make less than 2^31.)
-pub(crate) fn score(primary: &Primary) -> i64 {
-    (primary.qualities + primary.without_quality * NO_QUALITY) as i64
-}
-
 /// Where a read began, with what was clipped.
 pub(crate) fn begin(primary: &Primary) -> i64 {
     if primary.is_reverse() { primary.end } else { primary.start }

@@ -169,7 +169,7 @@ impl Signatures {
         self.key.push(u8::from(primary.is_reverse()));
         self.end_key(primary);
         let (score, tie) = match self.search.rules {
-            Rules::Samtools => (samtools::score(primary), &[][..]),
+            Rules::Samtools => (primary.samtools_score as i64, &[][..]),
             Rules::Picard => (picard::score(primary), &self.location[..]),
         };
         let choice = ChoiceFields { has_mate, score, tie, ..self.choice(primary) };
@@ -188,7 +188,7 @@ impl Signatures {
             has_mate: true,
             stands_for_pair: samtools::stands_for_pair(this, mate),
             first_is_reverse: first_is_reverse(this, mate),
-            score: samtools::score(this) + samtools::score(mate),
+            score: (this.samtools_score + mate.samtools_score) as i64,
             tie: &self.name,
             ..self.choice(this)
         };

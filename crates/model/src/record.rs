@@ -19,11 +19,6 @@ pub const MATE_REVERSE: u16 = 0x20;
 pub const FIRST: u16 = 0x40;
 /// Last segment in the template (0x80).
 pub const LAST: u16 = 0x80;
-/// Which mate a record with such flags is of: 1 for the second of a pair, else 0.
-pub fn mate(flags: u16) -> usize {
-    usize::from(flags & (FIRST | LAST) == LAST)
-}
-
 /// Secondary alignment (0x100).
 pub const SECONDARY: u16 = 0x100;
 /// Not passing filters, such as platform/vendor quality controls (0x200).
@@ -32,6 +27,19 @@ pub const QC_FAIL: u16 = 0x200;
 pub const DUPLICATE: u16 = 0x400;
 /// Supplementary alignment (0x800).
 pub const SUPPLEMENTARY: u16 = 0x800;
+
+/// Which mate a record with such flags is of: 1 for the second of a pair, else 0.
+pub fn mate(flags: u16) -> usize {
+    usize::from(flags & (FIRST | LAST) == LAST)
+}
+
+/// Whether a record with such flags is that of its read, of which there is one: not a further alignment.
+pub fn is_primary(flags: u16) -> bool {
+    flags & (SECONDARY | SUPPLEMENTARY) == 0
+}
+
+/// What BAM has for a base quality that is missing (SAMv1, section 4.2.3).
+pub const NO_QUALITY: u8 = 0xff;
 
 /// Bases of the longest contig that SAM and BAM can name (SAMv1, section 1.3, @SQ LN): positions are signed numbers of
 /// 32 bits.

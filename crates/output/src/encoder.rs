@@ -7,14 +7,14 @@ use crate::order::SortOrder;
 use crate::records::{Bases, EngineRecord, Shown, is_aligned};
 use crate::sam_line::{Fields, LineParser, with_flag};
 use crate::tags::{Comments, RecordContext, push_fields};
-use crate::unaligned::{UnalignedEncoder, is_primary};
+use crate::unaligned::UnalignedEncoder;
 use crate::{bam, sam};
 use zerohop_bgzf::BlockCompressor;
 use zerohop_cram::record::Fixed;
 use zerohop_model::alignment::Alignments;
 use zerohop_model::chunk::Chunk;
 use zerohop_model::error::{Error, shown};
-use zerohop_model::record::{FIRST, LAST, PAIRED, QC_FAIL};
+use zerohop_model::record::{FIRST, LAST, PAIRED, QC_FAIL, is_primary};
 use zerohop_model::sink::{Elsewhere, Encoder, OfRead};
 use zerohop_sort::push_frame;
 

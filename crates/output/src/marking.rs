@@ -16,7 +16,7 @@ use crate::parts::Duplicates;
 use crate::sam_line::Fields;
 use zerohop_duplicates::{ChunkCounts, NamedFragment, Primary, Search, Signatures};
 use zerohop_model::error::Error;
-use zerohop_model::record::{SECONDARY, SUPPLEMENTARY, UNMAPPED};
+use zerohop_model::record::{UNMAPPED, is_primary};
 use zerohop_model::sink::Collect;
 use zerohop_sort::Collector;
 
@@ -100,7 +100,7 @@ impl<'h> Signer<'h> {
             let (library, read_group) = own.unwrap_or((self.library, self.read_group));
             self.signatures.begin_fragment(NamedFragment { name: fields.name, library, read_group })?;
         }
-        if fields.flags & (SECONDARY | SUPPLEMENTARY) == 0 {
+        if is_primary(fields.flags) {
             let order = self.keys.key(fields).try_into().map_or(0, u64::from_be_bytes);
             let place = (fields.place.contig, fields.place.position);
             let quality = (fields.qual, fields.seq.len());

@@ -3,14 +3,10 @@
 
 use crate::sam_line::Fields;
 use crate::tags::{push_integer, push_text};
+use zerohop_duplicates::samtools_score;
 use zerohop_model::alignment::Aligned;
 use zerohop_model::chunk::Fragment;
-use zerohop_model::record::{CigarOp, SECONDARY, SUPPLEMENTARY, UNMAPPED};
-
-/// Base qualities below do not count.
-const LEAST_QUALITY: u8 = 15;
-/// What BAM has for a quality that is missing.
-const NO_QUALITY: u32 = 0xff;
+use zerohop_model::record::{CigarOp, UNMAPPED, is_primary};
 
 /// Whether an optional field is one of those.
 pub(crate) fn is_replaced(key: [u8; 2]) -> bool {
@@ -23,14 +19,13 @@ pub(crate) struct Mate {
     is_mapped: bool,
     mapq: u8,
     cigar: Vec<CigarOp>,
-    /// Sum of the qualities of 15 and more.
+    /// Sum of the qualities that count, as samtools has it.
     score: u32,
 }
 
 impl Mate {
     fn new(flags: u16, mapq: u8, cigar: &[CigarOp], (qual, bases): (&[u8], usize)) -> Self {
-        let good = qual.iter().map(|q| q.wrapping_sub(33)).filter(|q| *q >= LEAST_QUALITY).map(u32::from);
-        let score = if qual.is_empty() { (bases as u32).saturating_mul(NO_QUALITY) } else { good.sum() };
+        let score = u32::try_from(samtools_score(qual, bases)).unwrap_or(u32::MAX);
         Mate { is_mapped: flags & UNMAPPED == 0, mapq, cigar: cigar.to_vec(), score }
     }
 
@@ -74,10 +69,6 @@ impl Mate {
         text += &format!("\tms:i:{}", self.score);
         out.extend_from_slice(text.as_bytes());
     }
-}
-
-fn is_primary(flags: u16) -> bool {
-    flags & (SECONDARY | SUPPLEMENTARY) == 0
 }
 
 /// Both mates of a fragment.

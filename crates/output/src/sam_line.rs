@@ -5,7 +5,7 @@ use crate::tags::{push_fields_but, take_field, text_of};
 use std::collections::HashMap;
 use std::sync::OnceLock;
 use zerohop_model::error::Error;
-use zerohop_model::record::{CigarOp, Contig, Locus, SECONDARY, SUPPLEMENTARY, UNMAPPED};
+use zerohop_model::record::{CigarOp, Contig, Locus, UNMAPPED, is_primary};
 
 /// Columns that every line has.
 const COLUMNS: usize = 11;
@@ -47,8 +47,7 @@ pub(crate) struct Fields<'a> {
 impl Fields<'_> {
     /// Whether it has not all bases of its read.
     pub(crate) fn lacks_bases(&self) -> bool {
-        let is_other = self.flags & (SECONDARY | SUPPLEMENTARY) != 0;
-        is_other && self.seq.is_empty()
+        !is_primary(self.flags) && self.seq.is_empty()
             || [self.cigar.first(), self.cigar.last()].iter().flatten().any(|op| op.is_hard_clip())
     }
 }

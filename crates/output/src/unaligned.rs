@@ -9,7 +9,7 @@ use zerohop_bgzf::BlockCompressor;
 use zerohop_model::chunk::Chunk;
 use zerohop_model::complement;
 use zerohop_model::error::{Error, shown};
-use zerohop_model::record::{FIRST, LAST, MATE_UNMAPPED, PAIRED, QC_FAIL, REVERSE, SECONDARY, SUPPLEMENTARY, UNMAPPED};
+use zerohop_model::record::{FIRST, LAST, MATE_UNMAPPED, PAIRED, QC_FAIL, REVERSE, UNMAPPED, is_primary};
 use zerohop_model::sink::OfRead;
 
 /// Where reads go that were not aligned.
@@ -241,11 +241,6 @@ impl UnalignedEncoder {
         }
         Ok(out)
     }
-}
-
-/// Whether a record is the primary one of its read: each read has one.
-pub(crate) fn is_primary(flags: u16) -> bool {
-    flags & (SECONDARY | SUPPLEMENTARY) == 0
 }
 
 /// The qualities of the read that a program's record is of: none of FASTA, whatever the program has made up.

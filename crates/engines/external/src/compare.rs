@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::io::{self, BufRead};
 use xxhash_rust::xxh3::xxh3_64;
 use zerohop_model::measurement::Comparison;
-use zerohop_model::record::{FIRST, LAST, REVERSE, SECONDARY, SUPPLEMENTARY, UNMAPPED};
+use zerohop_model::record::{FIRST, LAST, REVERSE, UNMAPPED, is_primary};
 
 /// Flags that say where a read lies; the others say how it is paired, or what kind of record it is.
 const PLACE_FLAGS: u16 = UNMAPPED | REVERSE;
@@ -86,7 +86,7 @@ impl<R: BufRead> FragmentReader<R> {
         let (mut lines, mut seen) = (Vec::new(), 0);
         while !self.line.is_empty() && name(&self.line) == self.name {
             let mate = flags(&self.line) & (FIRST | LAST);
-            let primary = flags(&self.line) & (SECONDARY | SUPPLEMENTARY) == 0;
+            let primary = is_primary(flags(&self.line));
             // A second primary record of the same mate begins the next fragment of the same name.
             if primary && seen & (mate | 1) == mate | 1 {
                 break;

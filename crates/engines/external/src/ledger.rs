@@ -15,7 +15,7 @@ use zerohop_model::chunk::Span;
 use zerohop_model::error::shown;
 use zerohop_model::instance::{Answer, AnswerLine};
 use zerohop_model::measurement::Tally;
-use zerohop_model::record::{FIRST, LAST, PAIRED, PROPER_PAIR, SECONDARY, SUPPLEMENTARY, UNMAPPED};
+use zerohop_model::record::{FIRST, LAST, PAIRED, PROPER_PAIR, SECONDARY, SUPPLEMENTARY, UNMAPPED, is_primary};
 
 /// A chunk whose records are coming.
 #[derive(Debug)]
@@ -120,7 +120,7 @@ impl Ledger {
     fn begins_another(&self, current: &CurrentFragment, fields: &LineFields<'_>) -> bool {
         let open = self.at(current.chunk);
         let complete = current.seen[0] && (current.seen[1] || !open.expected.paired);
-        if !complete || fields.flags & (SECONDARY | SUPPLEMENTARY) != 0 {
+        if !complete || !is_primary(fields.flags) {
             return false;
         }
         if self.rules.keeps_order {
@@ -258,7 +258,7 @@ impl Ledger {
                 shown(fields.name)
             ));
         }
-        let primary = fields.flags & (SECONDARY | SUPPLEMENTARY) == 0;
+        let primary = is_primary(fields.flags);
         if primary && current.seen[mate] && !rules.repeats_primary {
             return Err(format!("wrote a second primary record of read '{}'", shown(fields.name)));
         }

@@ -3,7 +3,7 @@
 use super::record::{BamRecord, FoundRecord, RecordHead};
 use crate::header::without_mate_number;
 use std::collections::HashSet;
-use zerohop_model::record::{FIRST, LAST, PAIRED};
+use zerohop_model::record::{FIRST, LAST, NO_QUALITY, PAIRED};
 
 /// What a file begins with.
 pub(crate) const MAGIC: [u8; 4] = *b"BAM\x01";
@@ -93,7 +93,7 @@ pub(crate) fn first_read(mut text: &[u8]) -> Beginning {
             return Beginning::Open { first, cut_off: text.len() };
         };
         if head.is_read() {
-            let lacks_qualities = record.qualities.first() == Some(&0xff);
+            let lacks_qualities = record.qualities.first() == Some(&NO_QUALITY);
             let First { is_paired, .. } =
                 *first.get_or_insert(First { is_paired: head.flags & PAIRED != 0, lacks_qualities });
             // A read without bases says nothing of qualities.

@@ -13,7 +13,7 @@ use zerohop_model::chunk::{Chunk, ReadSpans, Span, Text};
 use zerohop_model::complement;
 use zerohop_model::directed::Directed;
 use zerohop_model::error::{Error, InputError, shown};
-use zerohop_model::record::{FIRST, LAST, PAIRED, QC_FAIL, REVERSE, UNMAPPED};
+use zerohop_model::record::{FIRST, LAST, NO_QUALITY, PAIRED, QC_FAIL, REVERSE, UNMAPPED};
 use zerohop_model::source::Parse;
 
 /// The bases of their codes, two in a byte.
@@ -37,8 +37,6 @@ const fn pairs(is_reverse: bool) -> [[u8; 2]; 256] {
 
 /// Best quality that FASTQ can hold.
 const BEST_QUALITY: u8 = b'~' - b'!';
-/// What BAM has for a quality that is missing.
-const NO_QUALITY: u8 = 0xff;
 /// CIGAR operation of bases that are left out.
 const HARD_CLIP: u8 = 5;
 /// Those of bases of the read: M, I, S, = and X.

@@ -3,7 +3,7 @@
 use crate::header::without_mate_number;
 use xxhash_rust::xxh3::xxh3_64;
 use zerohop_cram::record::{FIXED, Fixed, long_cigar};
-use zerohop_model::record::{PAIRED, SECONDARY, SUPPLEMENTARY};
+use zerohop_model::record::{PAIRED, is_primary};
 
 /// Bytes within which the name ends.
 pub(super) const HEAD: usize = FIXED + 255;
@@ -68,7 +68,7 @@ impl<'t> RecordHead<'t> {
 
     /// Whether it is that of a read: another alignment of the same read is not.
     pub(super) fn is_read(&self) -> bool {
-        self.flags & (SECONDARY | SUPPLEMENTARY) == 0
+        is_primary(self.flags)
     }
 
     /// A number that stands for the name of a read that has a mate; 0 if it has none.
