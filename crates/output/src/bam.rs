@@ -1,11 +1,12 @@
 //! BAM (SAMv1, section 4.2): the binary form of records.
 
+use crate::bins::{BAI_DEPTH, bin};
 use crate::mates::{Mate, is_replaced};
 use crate::records::EngineRecord;
 use crate::sam_line::{Fields, SamLine};
 use crate::tags::{RecordContext, push_comment, push_float, push_integer, push_text};
 use zerohop_model::error::{Error, shown};
-use zerohop_model::record::{CigarOp, TagValue, mate};
+use zerohop_model::record::{CigarOp, NO_QUALITY, TagValue, mate};
 
 /// Longest read name, without its end.
 pub(crate) const MAX_NAME: usize = 254;
@@ -22,17 +23,6 @@ const BASE_CODES: [u8; 256] = {
     }
     table
 };
-
-/// The bin of the smallest interval of the index scheme that holds `start..end` (SAMv1, section 5.3).
-fn bin(start: i64, end: i64) -> u16 {
-    let last = end - 1;
-    for (shift, first) in [(14, 4681), (17, 585), (20, 73), (23, 9), (26, 1)] {
-        if start >> shift == last >> shift {
-            return (first + (start >> shift)) as u16;
-        }
-    }
-    0
-}
 
 /// Appends a record of an embedded engine. Nothing is left of a record that fails, here and below.
 ///
@@ -137,7 +127,7 @@ fn put_all(
     out.extend_from_slice(&fields.place.contig.to_le_bytes());
     out.extend_from_slice(&fields.place.position.to_le_bytes());
     out.extend_from_slice(&[fields.name.len() as u8 + 1, fields.mapq]);
-    out.extend_from_slice(&bin(position, position + spans.max(1) as i64).to_le_bytes());
+    out.extend_from_slice(&(bin(position, position + spans.max(1) as i64, BAI_DEPTH) as u16).to_le_bytes());
     out.extend_from_slice(&(cigar.len() as u16).to_le_bytes());
     out.extend_from_slice(&fields.flags.to_le_bytes());
     out.extend_from_slice(&(fields.seq.len() as u32).to_le_bytes());
@@ -152,7 +142,7 @@ fn put_all(
     out.extend(pairs.iter().map(|[a, b]| code(*a) << 4 | code(*b)));
     out.extend(rest.first().map(|a| code(*a) << 4));
     if fields.qual.is_empty() {
-        out.resize(out.len() + fields.seq.len(), 0xff);
+        out.resize(out.len() + fields.seq.len(), NO_QUALITY);
     } else {
         out.extend(fields.qual.iter().map(|q| q.wrapping_sub(33)));
     }
@@ -196,19 +186,4 @@ fn push_comment_of(
         push_comment(out, &comment).map_err(refused)?;
     }
     Ok(())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn bins_are_those_of_the_specification() {
-        assert_eq!(bin(-1, 0), 4680);
-        assert_eq!(bin(0, 1), 4681);
-        assert_eq!(bin(0, 1 << 14), 4681);
-        assert_eq!(bin(0, (1 << 14) + 1), 585);
-        assert_eq!(bin(0, 1 << 29), 0);
-        assert_eq!(bin(1 << 26, (1 << 26) + 5), 4681 + (1 << 12));
-    }
 }

@@ -3,6 +3,7 @@
 //! A virtual offset is the offset of a BGZF block, times 2^16, plus a place in its data. In a part, blocks are counted
 //! from where the part begins; where that is becomes known at the end.
 
+use crate::bins::{BAI_DEPTH, MIN_SHIFT, bin, first_bin};
 use crate::format::Format;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -22,9 +23,6 @@ pub enum IndexFormat {
     Crai,
 }
 
-/// Bits of a position within the smallest bin, and levels of bins above the smallest in BAI.
-const MIN_SHIFT: u32 = 14;
-const BAI_DEPTH: u32 = 5;
 /// Longest contig that BAI can index, in bases.
 const BAI_BASES: u64 = 1 << (MIN_SHIFT + 3 * BAI_DEPTH);
 
@@ -119,7 +117,7 @@ impl RecordIndex {
             self.without_contig += 1;
             return;
         };
-        let bin = self.bin(start, end);
+        let bin = bin(start as i64, end as i64, self.depth);
         self.last = Some((contig, bin));
         let contig = self.contigs.entry(contig).or_default();
         push(contig.bins.entry(bin).or_default(), at);
@@ -168,15 +166,6 @@ impl RecordIndex {
             }
         }
         self.without_contig += part.without_contig;
-    }
-
-    /// The smallest bin that holds `start..end` (CSIv1, reg2bin).
-    fn bin(&self, start: u64, end: u64) -> u32 {
-        let last = end - 1;
-        (0..=self.depth)
-            .map(|above| (MIN_SHIFT + 3 * above, self.depth - above))
-            .find(|(shift, _)| start >> shift == last >> shift)
-            .map_or(0, |(shift, level)| first_bin(level) + (start >> shift) as u32)
     }
 
     /// The bytes of the index file; `contigs` is their number. CSI is compressed.
@@ -257,11 +246,6 @@ impl ContigIndex {
     }
 }
 
-/// The number of the first bin of a level; 0 is that of the bin for all.
-fn first_bin(level: u32) -> u32 {
-    ((1u64 << (3 * level)) / 7) as u32
-}
-
 /// Adds a range; one that begins where the one before ends, or in the same block, is joined with it, as htslib does.
 fn push(ranges: &mut Vec<Range>, range: Range) {
     match ranges.last_mut() {
@@ -311,14 +295,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn bins_are_those_of_the_specification() {
+    fn formats_and_stretches_are_those_of_the_specification() {
         let contigs = [Contig::new("c", 1 << 29)];
         let index = RecordIndex::new(IndexFormat::for_contigs(&contigs), &contigs);
         assert_eq!((index.format, index.depth), (IndexFormat::Bai, 5));
-        assert_eq!((0..=6).map(first_bin).collect::<Vec<_>>(), [0, 1, 9, 73, 585, 4681, 37449]);
-        assert_eq!(index.bin(0, 1), 4681);
-        assert_eq!(index.bin(0, (1 << 14) + 1), 585);
-        assert_eq!(index.bin(0, 1 << 29), 0);
         assert_eq!((index.stretch(4683), index.stretch(586), index.stretch(0)), (2, 8, 0));
         assert_eq!(IndexFormat::for_contigs(&[Contig::new("c", (1 << 29) + 1)]), IndexFormat::Csi);
     }

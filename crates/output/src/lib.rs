@@ -24,6 +24,7 @@
 #![forbid(unsafe_code)]
 
 mod bam;
+mod bins;
 mod doubts;
 mod encoder;
 mod engine_text;
