@@ -8,7 +8,7 @@ use crate::fault::GzipFault;
 use crate::find;
 use crate::inflate::{self, Stop};
 use crate::member::{self, TRAILER, Trailer, is_member};
-use crate::output::{TextBefore, MARK, TextBuffer, Symbol, Unknown, WINDOW};
+use crate::output::{MARK, Symbol, TextBefore, TextBuffer, Unknown, WINDOW};
 use crate::place::{Compressed, Place, What};
 
 /// How far a piece goes.

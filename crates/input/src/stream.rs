@@ -21,6 +21,7 @@ use std::time::{Duration, Instant};
 use zerohop_model::chunk::{Chunk, Ticket};
 use zerohop_model::error::{Error, InputError};
 use zerohop_model::source::{Emit, Emitted};
+use zerohop_model::spare::Spare;
 
 /// Segments that a reader may be ahead of the emitter.
 const AHEAD: usize = 3;
@@ -64,7 +65,7 @@ struct StreamReader {
     state: BamState,
     /// Bytes of a segment.
     segment: usize,
-    spare: Receiver<Vec<u8>>,
+    spare: Arc<Spare>,
 }
 
 impl StreamReader {
@@ -86,7 +87,7 @@ impl StreamReader {
 
     /// The next segment, and whether it is the last; what follows its last whole unit goes to `carried`.
     fn next_segment(&mut self, carried: &mut Vec<u8>) -> Result<(Segment, bool), InputError> {
-        let mut bytes = self.spare.try_recv().unwrap_or_default();
+        let mut bytes = self.spare.take().unwrap_or_default();
         bytes.clear();
         bytes.append(carried);
         if let Content::Bam { .. } = self.content {
@@ -183,7 +184,8 @@ fn without_last(mut marks: RecordMarks) -> (RecordMarks, usize) {
 struct SegmentStream {
     path: PathBuf,
     segments: Receiver<Message>,
-    spare: SyncSender<Vec<u8>>,
+    /// Buffers of segments that are used up, for its reader.
+    spare: Arc<Spare>,
     progress: Option<(Arc<AtomicU64>, u64)>,
     ended: bool,
 }
@@ -193,7 +195,7 @@ impl SegmentStream {
     fn start(spec: StreamSpec, parts: usize) -> Result<Self, Error> {
         let StreamSpec { file, interleaved, max_read_bases } = spec;
         let (send, segments) = sync_channel(AHEAD * parts);
-        let (spare, spares) = sync_channel(2 * AHEAD * parts);
+        let spare = Arc::new(Spare::new(2 * AHEAD * parts));
         let (path, content) = (file.path.clone(), file.content.unwrap_or(Content::Text(TextFormat::Fastq)));
         let state = match content {
             Content::Bam { header, .. } => BamState { skip: header, open: 0 },
@@ -212,7 +214,7 @@ impl SegmentStream {
             bytes: 0,
             state,
             segment,
-            spare: spares,
+            spare: Arc::clone(&spare),
         };
         // It ends by itself when the input ends or when nobody takes its segments any more. It is not joined, for it
         // may be blocked in a read that never comes back.
@@ -340,18 +342,14 @@ impl StreamEmitter {
     pub(crate) fn fill(&mut self, cut: CutChunk, chunk: &mut Chunk) {
         let started = Instant::now();
         let streams = &self.streams;
-        cut.fill(chunk, |input, segment| {
-            let _ = streams[input].spare.try_send(segment.bytes);
-        });
+        cut.fill(chunk, |input, segment| streams[input].spare.give_back(segment.node, segment.bytes));
         self.serial += started.elapsed();
     }
 
     /// Passes over a chunk.
     pub(crate) fn pass_over(&mut self, cut: CutChunk) {
         let streams = &self.streams;
-        cut.recycle(|input, segment| {
-            let _ = streams[input].spare.try_send(segment.bytes);
-        });
+        cut.recycle(|input, segment| streams[input].spare.give_back(segment.node, segment.bytes));
     }
 
     /// The place of the next chunk; at the end it counts all chunks and reads.

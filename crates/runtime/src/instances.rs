@@ -167,6 +167,7 @@ impl<'a, 's> Behind<'a, 's> {
 pub(crate) struct Outlet {
     /// One per finisher thread.
     answers: Vec<SyncSender<Box<Answer>>>,
+    /// All come back to the drainer that filled them first, whatever node its finishers are on.
     spare: Receiver<Box<Answer>>,
 }
 

@@ -74,6 +74,7 @@ pub struct Intake<'a> {
     input: &'a Input<'a>,
     end: WorkerEnd,
     /// Empty chunks, boxed as they go through the farm, of which one at a time is used for lanes without an emitter.
+    /// They are this thread's own: it needs no lock for them.
     #[allow(clippy::vec_box)]
     spare: Vec<Box<Chunk>>,
     lane: usize,

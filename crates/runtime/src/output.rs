@@ -201,6 +201,7 @@ pub struct Committer<'o, 's> {
     /// What takes the chunks instead, where they are not written in the order of the input.
     collector: Option<Box<dyn Collect + 's>>,
     held: VecDeque<HeldChunk>,
+    /// Emptied buffers that this thread wrote itself: it needs no lock for them.
     spare: Vec<Vec<u8>>,
     /// Time spent writing.
     pub writing: Duration,

@@ -2,7 +2,7 @@
 //! every record.
 
 use super::fields::{fields, is_as_of_aligner, is_of_alignment, name as shown_key, write};
-use super::record::{FoundRecord, RecordHead, BamRecord};
+use super::record::{BamRecord, FoundRecord, RecordHead};
 use crate::errors::{DAMAGED_RECORD, TRUNCATED_RECORD, odd_name, over_limit};
 use crate::header::without_mate_number;
 use std::borrow::Cow;
