@@ -132,7 +132,7 @@ mod tests {
     #[test]
     fn the_other_strand_has_the_letters_of_strobealign() {
         let all: Vec<u8> = (0..=u8::MAX).collect();
-        let mut query = Query::default();
+        let mut query = ReadQuery::default();
         query.set(&all);
         assert_eq!(query.letters(true), reverse_complement(&all));
     }

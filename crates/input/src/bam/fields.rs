@@ -107,7 +107,7 @@ fn push_number(out: &mut Vec<u8>, kind: u8, bytes: &[u8]) {
 ///
 /// # Errors
 /// Bytes that are no field.
-pub(super) fn fields(mut bytes: &[u8]) -> impl Iterator<Item = Result<OptionalField<'_>, String>> {
+pub(super) fn fields(mut bytes: &[u8]) -> impl Iterator<Item = Result<Field<'_>, String>> {
     std::iter::from_fn(move || {
         if bytes.is_empty() {
             return None;
