@@ -244,7 +244,7 @@ pub(crate) fn search(ranks: usize) -> String {
     let ranks: Vec<RankReport> = (0..ranks).map(rank).collect();
     serde_json::json!({
         "schema_version": SEARCH_VERSION, "version": "0", "command": "zerohop search", "transport": "a <b> network",
-        "variant": "two-sided", "queries": 1234, "output_bytes": 99, "ranks": ranks,
+        "queries": 1234, "output_bytes": 99, "ranks": ranks,
     })
     .to_string()
 }

@@ -65,7 +65,7 @@ impl Recorded {
         } else if has(&["run", "plan", "index"]) {
             is_version(&value, "zerohop align --json", SCHEMA_VERSION)?;
             Ok(Recorded::Align(parsed("zerohop align --json", value)?))
-        } else if has(&["ranks", "queries", "variant"]) {
+        } else if has(&["ranks", "queries", "output_bytes"]) {
             is_version(&value, "zerohop search --json", SEARCH_VERSION)?;
             Ok(Recorded::Search(parsed("zerohop search --json", value)?))
         } else {
@@ -232,7 +232,7 @@ mod tests {
         let html = page(&[("s.json", search(2))]);
         for wanted in [
             ">Searches</h2>",
-            "2 (a &lt;b&gt; network), two-sided",
+            "<td>2 (a &lt;b&gt; network)</td>",
             "1,234 in, 1,234 answered",
             "<span>rank 1, search</span>",
             "<span>rank 1, exchange</span>",
@@ -241,6 +241,9 @@ mod tests {
         ] {
             assert!(html.contains(wanted), "{wanted} is not in {html}");
         }
+        let old = fixtures::search(2).replacen('{', "{\"variant\":\"two-sided\",", 1);
+        let old = page(&[("s.json", Recorded::from_json(&old).unwrap())]);
+        assert!(old.contains("<td>2 (a &lt;b&gt; network), two-sided</td>"), "{old}");
         let many = page(&[("s.json", search(33))]);
         assert!(many.contains("<span>ranks 30-32, exchange</span>") && many.contains("There are many ranks"));
     }

@@ -30,7 +30,8 @@ pub struct SearchRun {
     version: String,
     command: String,
     transport: String,
-    variant: String,
+    /// How ranks exchanged results, in files of an earlier zerohop: it had several ways.
+    variant: Option<String>,
     queries: u64,
     output_bytes: u64,
     ranks: Vec<RankReport>,
@@ -64,10 +65,12 @@ fn wall(run: &SearchRun) -> Duration {
 }
 
 fn facts(run: &SearchRun) -> Vec<(&'static str, String)> {
+    let ranks = format!("{} ({})", run.ranks.len(), run.transport);
+    let ranks = run.variant.iter().fold(ranks, |ranks, variant| ranks + ", " + variant);
     vec![
         ("command", run.command.clone()),
         ("zerohop", run.version.clone()),
-        ("ranks", format!("{} ({}), {}", run.ranks.len(), run.transport, run.variant)),
+        ("ranks", ranks),
         ("queries", format!("{0} in, {0} answered", grouped(run.queries))),
         ("results", format!("{} bytes", grouped(run.output_bytes))),
         ("time", format!("{} from the first batch to the last", seconds(wall(run)))),
