@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """What the exchange costs a real search: the time of two ranks, less that of the slower one's searches.
 
-    python3 bench/exchange.py --data FOLDER [--variants two-sided,master,flush,fence,pscw] [--repeats 5] [--ranks 2]
+    python3 bench/exchange.py --data FOLDER [--repeats 5] [--ranks 2]
 
 The proteome of E. coli (4,298 queries) with diamond against all other proteins of FOLDER/protein, one thread per rank,
-OpenMPI and MPICH, arms in turn. The exchange is what is left of a rank's time from the first batch to the last when
+OpenMPI and MPICH in turn. The exchange is what is left of a rank's time from the first batch to the last when
 the sum of its searches is taken away, for the rank with the longest sum: waiting for slower ranks is no cost of it,
 and what overlaps a search costs nothing. Results go to bench/runs/DATE-HOST-exchange/.
 """
@@ -27,12 +27,11 @@ from running import (call, describe_command, median, parser_of, raw_data, run_sc
 NAMES = ["put", "wait", "merge", "get", "write"]
 
 
-def run_once(options, queries, mpi, variant):
+def run_once(options, queries, mpi):
     out, report, record = (options.work / name for name in ["hits.tsv", "report.json", "record.json"])
     command = ranks.LAUNCHERS[mpi] + ["-n", options.ranks, options.zerohop, "search", "--ranks", "-q", "-t", 1, "--db",
         options.work / f"db{options.ranks}"]
-    command += ["--mpi", options.work / f"{mpi}.so", "--variant", variant, "--json", report, "--record", record, "-o",
-        out, queries]
+    command += ["--mpi", options.work / f"{mpi}.so", "--json", report, "--record", record, "-o", out, queries]
     subprocess.run([str(word) for word in command], check=True, stdin=subprocess.DEVNULL)
     searches = [sum(batch["search_s"] for batch in batches) for batches in json.loads(record.read_text())["ranks"]]
     told = json.loads(report.read_text())["ranks"]
@@ -40,14 +39,13 @@ def run_once(options, queries, mpi, variant):
     times = {name: seconds(told[slowest]["times"][name]) for name in NAMES}
     digest = subprocess.run(["md5sum", out], capture_output=True, text=True, check=True).stdout.split()[0]
     out.unlink()
-    return {"mpi": mpi, "variant": variant, "searches_s": searches, "wall_s": seconds(told[slowest]["wall"]),
+    return {"mpi": mpi, "searches_s": searches, "wall_s": seconds(told[slowest]["wall"]),
         "slowest": slowest, **times, "digest": digest}
 
 
 def main():
     parser = parser_of(__doc__, results="exchange", repeats=5, of="counted rounds")
     parser.add_argument("--data", type=Path, required=True)
-    parser.add_argument("--variants", type=words, default=["two-sided", "master", "flush", "fence", "pscw"])
     parser.add_argument("--ranks", type=int, default=2)
     options = parser.parse_args()
     options.zerohop, options.step = os.environ.get("ZEROHOP"), 1
@@ -60,24 +58,23 @@ def main():
     mpis = [name for name, launcher in ranks.LAUNCHERS.items() if shutil.which(launcher[0])]
     for name in mpis:
         call([options.zerohop, "mpi", "--compiler", f"mpicc.{name}", "-o", options.work / f"{name}.so"])
-    arms = [(mpi, variant) for variant in options.variants for mpi in mpis]
-    runs = {arm: [] for arm in arms}
+    runs = {mpi: [] for mpi in mpis}
     with raw_data(options.out) as tell:
         for repeat in range(options.repeats + 1):  # the first one warms up
-            for arm in arms[repeat % len(arms):] + arms[:repeat % len(arms)]:
-                figures = {"repeat": repeat, **run_once(options, queries, *arm)}
+            for mpi in mpis[repeat % len(mpis):] + mpis[:repeat % len(mpis)]:
+                figures = {"repeat": repeat, **run_once(options, queries, mpi)}
                 tell(figures)
                 if repeat:
-                    runs[arm].append(figures)
+                    runs[mpi].append(figures)
     report(options, runs)
 
 
 def report(options, runs):
-    rows = [["MPI", "variant", "wall s", "searches s", "exchange, % of wall", *NAMES]]
+    rows = [["MPI", "wall s", "searches s", "exchange, % of wall", *NAMES]]
     searches = lambda run: max(run["searches_s"])
-    for (mpi, variant), figures in runs.items():
+    for mpi, figures in runs.items():
         share = median(figures, lambda run: 100 * (run["wall_s"] - searches(run)) / run["wall_s"])
-        rows.append([mpi, variant, f"{median(figures, 'wall_s'):.2f}", f"{median(figures, searches):.2f}",
+        rows.append([mpi, f"{median(figures, 'wall_s'):.2f}", f"{median(figures, searches):.2f}",
             f"{share:.2f}", *[f"{median(figures, name):.3f}" for name in NAMES]])
     digests = {run["digest"] for figures in runs.values() for run in figures}
     same = ("The results of all runs are the same." if len(digests) == 1

@@ -1,9 +1,9 @@
 #!/bin/bash
 # zerohop search: parts of a database give what one search of the whole gives, on one machine and over ranks of
-# OpenMPI and MPICH, in every variant; every form of the output is that of the program; the best variant is chosen and
-# remembered; searches are recorded and replayed; what is interrupted is gone on with; what is killed leaves nothing; a
-# launcher without the library, another job and damaged databases are refused. LONG=1: more numbers of parts, and
-# searches with the variants that only --variant gives (the transports try all of them by themselves).
+# OpenMPI and MPICH; every form of the output is that of the program; the laboratory's variants of the exchange give
+# the same over both; searches are recorded and replayed; what is interrupted is gone on with; what is killed leaves
+# nothing; a launcher without the library, another job and damaged databases are refused. LONG=1: more numbers of parts
+# and of ranks.
 source "$(dirname "$0")/lib.sh"
 cd "$WORK"
 command -v diamond > /dev/null || skip "diamond is not on the PATH"
@@ -284,17 +284,20 @@ END
 }
 
 transports() {
-    (cd "$DATA/../.." && cargo build -q --locked -p zerohop-ranks --example ranks) || fail "the example cannot be built"
-    local ranks=${CARGO_TARGET_DIR:-$DATA/../../target}/debug/examples/ranks name compiler launch n numbers
+    (cd "$DATA/../.." && cargo build -q --locked --workspace --example ranks --example variants) ||
+        fail "the examples cannot be built"
+    local examples=${CARGO_TARGET_DIR:-$DATA/../../target}/debug/examples name compiler launch n numbers
     while read -r name compiler launch; do
         zerohop mpi --compiler "$compiler" -o "$WORK/$name.so" > /dev/null
         # 3 ranks of MPICH never give way to each other where there are 2 CPUs
         [ "$name" = mpich ] && numbers=2 || numbers=3
         [ -z "${LONG-}" ] || numbers="2 3"
         for n in $numbers; do
+            timeout -k 5 100 $launch -n $n "$examples/ranks" "$WORK/$name.so" > log 2>&1 < /dev/null &&
+                grep -q "as it should be" log || { cat log >&2; fail "$name, $n ranks"; }
             rm -rf out && mkdir out
-            timeout -k 5 300 $launch -n $n "$ranks" "$WORK/$name.so" out > log 2>&1 < /dev/null || { cat log >&2
-            fail "$name, $n ranks"; }
+            timeout -k 5 300 $launch -n $n "$examples/variants" "$WORK/$name.so" out > log 2>&1 < /dev/null ||
+                { cat log >&2; fail "$name, $n ranks, variants"; }
             [ "$(grep -c "as it should be" log)" = 16 ] || { cat log >&2; fail "$name, $n ranks: not all variants"; }
         done
         echo "$name: every variant with $numbers ranks"
@@ -305,15 +308,14 @@ transports() {
 ranks() {
     [ -e d4 ] || zerohop db build -q --engine diamond --partitions 4 -o d4 db.fa > /dev/null
     [ -e whole.tsv ] || whole diamond whole.tsv
-    local name compiler launch variant n
+    local name compiler launch n
     while read -r name compiler launch; do
         [ -e "$name.so" ] || zerohop mpi --compiler "$compiler" -o "$WORK/$name.so" > /dev/null
-        for variant in two-sided ${LONG:+fence fence-windows pscw pscw-windows flush-windows master} flush; do
-            [ "$variant" = two-sided ] && n=4 || n=2
-            timeout -k 5 200 $launch -n $n "$ZEROHOP" search --ranks -t 1 --mpi "$WORK/$name.so" --variant $variant \
+        for n in 4 2; do
+            timeout -k 5 200 $launch -n $n "$ZEROHOP" search --ranks -t 1 --mpi "$WORK/$name.so" \
                 --db d4 --batch-queries 60 \
-                --json ranks.json -o r.tsv q.fa > log 2>&1 < /dev/null || { cat log >&2; fail "$name, $variant"; }
-            cmp whole.tsv r.tsv || fail "$name, $variant: other results"
+                --json ranks.json -o r.tsv q.fa > log 2>&1 < /dev/null || { cat log >&2; fail "$name, $n ranks"; }
+            cmp whole.tsv r.tsv || fail "$name, $n ranks: other results"
             rm r.tsv
         done
         python3 - $(grep -c '^>' q.fa) <<'END' || fail "the report of ranks"
@@ -334,38 +336,34 @@ END
         mv there d4/manifest.json
         [ $rc != 0 ] && [ $rc -lt 124 ] && grep -q "error: rank . of 2: " log || { cat log
         fail "$name: a rank that fails: $rc"; }
-        echo "$name: every variant gives what one search gives"
+        echo "$name: ranks give what one search gives"
     done < <(mpis)
 }
 
-# The variant is chosen by a self-test, and remembered; what was searched is recorded, and replayed and predicted with
-# other ranks.
-chosen() {
+# What was searched is recorded, and replayed and predicted with other ranks.
+recorded() {
     [ -e d4 ] || zerohop db build -q --engine diamond --partitions 4 -o d4 db.fa > /dev/null
-    local name compiler launch why
+    local name compiler launch
     while read -r name compiler launch; do
         [ -e "$name.so" ] || zerohop mpi --compiler "$compiler" -o "$WORK/$name.so" > /dev/null
-        for why in measured remembered; do
-            timeout -k 5 200 $launch -n 2 "$ZEROHOP" search --ranks -t 1 --mpi "$WORK/$name.so" --db d4 \
-                --batch-queries 50 --json auto.json \
-                --record record.json -o auto.tsv q.fa > log 2>&1 < /dev/null || { cat log >&2; fail "$name: auto"; }
-            python3 - $why <<'PY' || fail "$name, $why: $(cat auto.json)"
-import json, sys
-report = json.load(open('auto.json'))
-assert report['variant_why'] == sys.argv[1], report['variant_why']
-tried = {one['variant']: one['batch_s'] for one in report['self_test']}
-assert set(tried) == {'two-sided', 'flush'} and tried['two-sided'] > 0 and report['variant'] in tried, tried
+        timeout -k 5 200 $launch -n 2 "$ZEROHOP" search --ranks -t 1 --mpi "$WORK/$name.so" --db d4 \
+            --batch-queries 50 --json run.json \
+            --record record.json -o recorded.tsv q.fa > log 2>&1 < /dev/null || { cat log >&2; fail "$name: --record"; }
+        grep -q "^ranks      2 (.*)$" log || fail "$name: $(cat log)"
+        python3 - <<'PY' || fail "$name: $(cat run.json)"
+import json
+report = json.load(open('run.json'))
+assert list(report) == ['schema_version', 'version', 'command', 'transport', 'queries', 'output_bytes', 'ranks',
+    'instances'], list(report)
 record = json.load(open('record.json'))['ranks']
 assert len(record) == 2 and len({len(rank) for rank in record}) == 1, record
 assert sum(one['records'] for rank in record for one in rank) == sum(rank['records'] for rank in report['ranks'])
 PY
-        done
-        zerohop report auto.json -o page.html
+        zerohop report run.json -o page.html
         grep -q "rank 1, exchange" page.html || fail "$name: there is no time line of both threads"
-        echo "$name: a variant is chosen, and remembered"
+        echo "$name: a search is recorded"
     done < <(mpis)
-    zerohop search -t 2 --db d4 --batch-queries 50 --json auto.json --record record.json -o auto.tsv q.fa
-    grep -q '"one-rank"' auto.json || fail "one rank tests something"
+    zerohop search -t 2 --db d4 --batch-queries 50 --record record.json -o recorded.tsv q.fa
     local recording
     for recording in record.json "$DATA/protein/ecoli-2ranks.recording.json"; do
         zerohop_lab exchange --replay "$recording" --speed 1000 --threads 5 --variants two-sided,flush --repeats 1 -o \
@@ -542,7 +540,7 @@ with open('bad/part-0001.dmnd', 'r+b') as part:
     [ $rc = 1 ] && grep -q "name the MPI's compiler" stderr && [ ! -e x.so ] || fail "$rc $(cat stderr)"
 }
 
-for part in parts close formats queries streams killed limits names pilot transports ranks chosen resume refusals; do
+for part in parts close formats queries streams killed limits names pilot transports ranks recorded resume refusals; do
     [[ $part =~ ${PART-} ]] || continue
     "$part"
     echo "$part: as it should be"

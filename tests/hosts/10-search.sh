@@ -1,8 +1,8 @@
 #!/bin/bash
-# zerohop search over three hosts with real TCP between them, on OpenMPI and MPICH: every variant gives what one
-# process gives; a link that is down for a while does no harm; a link that is down for good, and a rank that is
-# killed, end the run, and it can be gone on with. LONG=1: more batches for the variants; flush without a link also on
-# OpenMPI; some rank that is killed, at any time.
+# zerohop search over three hosts with real TCP between them, on OpenMPI and MPICH: ranks give what one process gives,
+# and the laboratory's variants of the exchange all the same; a link that is down for a while does no harm; a link that
+# is down for good, and a rank that is killed, end the run, and it can be gone on with. LONG=1: one-sided calls of the
+# laboratory without a link; some rank that is killed, at any time.
 source "$(dirname "$0")/lib.sh"
 command -v diamond > /dev/null || skip "diamond is not on the PATH"
 [ -n "$(mpis)" ] || skip "neither OpenMPI nor MPICH is here"
@@ -19,6 +19,8 @@ zerohop search -q -t 1 --db db -o one.tsv q.fa
 [ -s one.tsv ] || fail "diamond finds nothing"
 BATCHES=20
 QUERIES=$(grep -c '^>' q.fa)
+(cd "$DATA/../.." && cargo build -q --locked --workspace --example variants) || fail "the example cannot be built"
+VARIANTS=$(realpath -e "${CARGO_TARGET_DIR:-$DATA/../../target}/debug/examples/variants")
 
 # A diamond that takes its time, so that there is time for something to happen
 mkdir slow
@@ -74,33 +76,38 @@ batches = json.load(open('again.json'))['ranks'][0]['batches']
 assert batches <= $BATCHES - $done, batches" || fail "$2: finished batches were searched again"
 }
 
-variants() {
-    local mpi=$1 variant rc before carried BATCHES=${LONG:+$BATCHES}
-    # two for each rank
-    BATCHES=${BATCHES:-6}
-    for variant in fence fence-windows pscw pscw-windows flush flush-windows two-sided master; do
-        before=$(($(sent_by h1) + $(sent_by h2) + $(sent_by h3))) rc=0
-        search "$mpi" --variant $variant --json report.json || rc=$?
-        is_complete $rc "$mpi, $variant"
-        carried=$(($(sent_by h1) + $(sent_by h2) + $(sent_by h3) - before))
-        python3 -c "
+sent() { echo $(($(sent_by h1) + $(sent_by h2) + $(sent_by h3))); }
+
+same() {
+    local mpi=$1 rc=0 before carried
+    before=$(sent)
+    search "$mpi" --json report.json || rc=$?
+    is_complete $rc "$mpi"
+    carried=$(($(sent) - before))
+    python3 -c "
 import json
 ranks = json.load(open('report.json'))['ranks']
 fetched = sum(rank['fetched_bytes'] for rank in ranks)
 records = 32 * sum(rank['records'] for rank in ranks)
 assert $carried > fetched + records > 0, ($carried, fetched, records)" ||
-        fail "$mpi, $variant: it went another way than over the links"
-    done
-    rc=0; search "$mpi" --json report.json || rc=$?
-    is_complete $rc "$mpi, auto"
-    grep -q '"only-messages"' report.json || fail "$mpi: auto tries puts over TCP"
-    echo "$mpi: every variant gives what one process gives"
+        fail "$mpi: it went another way than over the links"
+    echo "$mpi: ranks give what one process gives"
 }
 
-# Messages are sent again when the link is back. Of one-sided calls UCX, below MPICH, does not promise that: they have
-# --hang-limit.
+variants() {
+    local before carried
+    rm -rf out && mkdir out
+    before=$(sent)
+    on_hosts "$1" 3 "$VARIANTS" "$WORK/$1.so" "$WORK/out" > log 2>&1 && [ "$(grep -c "as it should be" log)" = 16 ] ||
+        fail "$1, variants: $(cat log)"
+    carried=$(($(sent) - before))
+    [ $carried -gt "$(cat out/* | wc -c)" ] || fail "$1, variants: they went another way than over the links"
+    echo "$1: every variant gives the same"
+}
+
+# Messages are sent again when the link is back.
 link_down_for_a_while() {
-    begin "$1" --variant two-sided
+    begin "$1"
     link_down h2 3
     kill -0 $job 2> /dev/null && [ "$(finished)" -lt $BATCHES ] || fail "$1: it went on without the link: $(cat log)"
     ends_within $PATIENCE || fail "$1: it hangs after its link was down: $(cat log)"
@@ -110,25 +117,36 @@ link_down_for_a_while() {
 
 # The ranks end by themselves, also the one that is cut off.
 link_down_for_good() {
-    local variant variants="two-sided flush"
-    # Over TCP nobody gets flush who does not ask for it.
-    [ -n "${LONG-}" ] || [ "$1" = mpich ] || variants=two-sided
-    for variant in $variants; do
-        begin "$1" --variant $variant --hang-limit $HANG
-        unplug h3
-        ranks_end_within 30 || fail "$1, $variant: ranks hang without a link: $(cat log)"
-        words="(no word from .*|MPI's [a-z]+ has not come back) for $HANG s: .* hangs, or the way to it is broken"
-        grep -qE "^error: rank [01] of 3: $words" log ||
-            fail "$1, $variant: no clear words: $(cat log)"
-        end_all
-        plug h3
-        resumes "$1" "$1, $variant, a link down for good"
-    done
+    begin "$1" --hang-limit $HANG
+    unplug h3
+    ranks_end_within 30 || fail "$1: ranks hang without a link: $(cat log)"
+    words="(no word from .*|MPI's [a-z]+ has not come back) for $HANG s: .* hangs, or the way to it is broken"
+    grep -qE "^error: rank [01] of 3: $words" log || fail "$1: no clear words: $(cat log)"
+    end_all
+    plug h3
+    resumes "$1" "$1, a link down for good"
     echo "$1: a link that is down for good ends the ranks, and the run can be gone on with"
 }
 
+# So do those of the laboratory, after its own limit, when a flush does not come back.
+flush_without_link() {
+    [ -n "${LONG-}" ] || return 0
+    local ZEROHOP=$ZEROHOP_LAB words
+    (on_hosts "$1" 3 "$ZEROHOP" exchange --ranks --mpi "$WORK/$1.so" --folder "$WORK" --variants flush --repeats 1 \
+        --batches 1000 --search-ms 100 > log 2>&1) & job=$!
+    sleep 10
+    [ "$(ranks_on $HOSTS | wc -l)" = 3 ] || fail "$1, flush: there are no ranks: $(cat log)"
+    unplug h3
+    ranks_end_within 180 || fail "$1, flush: ranks hang without a link: $(cat log)"
+    words="(no word from .*|MPI's [a-z]+ has not come back) for 120 s: .* hangs, or the way to it is broken"
+    grep -qE "^error: (rank [01] of 3: )?$words" log || fail "$1, flush: no clear words: $(cat log)"
+    end_all
+    plug h3
+    echo "$1: a flush without a link ends the ranks"
+}
+
 rank_killed() {
-    begin "$1" --variant two-sided
+    begin "$1"
     kill_rank 1
     ends_within 30 || fail "$1: it hangs after a rank was killed: $(cat log)"
     [ $status != 0 ] && [ $status -ne 124 ] || fail "$1: exit status $status after a rank was killed: $(cat log)"
@@ -141,7 +159,7 @@ rank_killed() {
 # And again, without choosing whom and when.
 some_rank_killed() {
     [ -n "${LONG-}" ] || return 0
-    begin "$1" --variant two-sided
+    begin "$1"
     echo "$1: $(kill_some_rank 2)"
     ends_within 30 || fail "$1: it hangs after some rank was killed: $(cat log)"
     [ $status != 0 ] || fail "$1: success, though a rank was killed: $(cat log)"
@@ -150,7 +168,8 @@ some_rank_killed() {
 
 for mpi in ${MPIS:-$(mpis)}; do
     zerohop mpi --compiler "mpicc.$mpi" -o "$WORK/$mpi.so" > /dev/null
-    for part in variants link_down_for_a_while link_down_for_good rank_killed some_rank_killed; do
+    for part in same variants link_down_for_a_while link_down_for_good flush_without_link rank_killed \
+        some_rank_killed; do
         [[ $part =~ ${PART-} ]] || continue
         "$part" "$mpi"
     done

@@ -29,7 +29,6 @@ pub fn run(args: SearchArgs) -> Result<(), CommandFailure> {
         json: args.json,
         record: args.record,
         ranks: args.ranks,
-        variant: args.variant,
         mpi: args.mpi,
         hang_limit: args.hang_limit.map(Duration::from_secs),
         command: crate::command_line(),

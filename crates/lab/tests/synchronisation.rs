@@ -1,21 +1,22 @@
 //! Every synchronisation of the exchange is needed: without any one of them the exchange between threads fails, or
 //! gives another output, in every variant that has it.
 //!
-//! The threads' windows are as late as MPI allows (`src/twin/window.rs`), and [`Without`] leaves out all calls of one
-//! [`Site`]. The sites of each variant are found by a run with all of them; that they are those of [`expected`] is
-//! asserted, so this is a list of what synchronises what. What none of them is about need not be tried: the calls of
-//! two-sided and master only send and receive.
+//! The threads' windows are as late as MPI allows (crates/ranks/src/twin/window.rs), and [`Without`] leaves out all
+//! calls of one [`Site`]. The sites of each variant are found by a run with all of them; that they are those of
+//! [`expected`] is asserted, so this is a list of what synchronises what. What none of them is about need not be tried:
+//! the calls of two-sided and master only send and receive.
 #![allow(clippy::unwrap_used)]
 
+#[path = "../../ranks/tests/made_up/mod.rs"]
 mod made_up;
 
 use made_up::{Job, expected as expected_output};
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeSet;
 use std::time::Duration;
-use zerohop_ranks::exchange::{self, Sync};
+use zerohop_lab::exchange::{self, Settings, Sync, Variant};
 use zerohop_ranks::transport::Window;
-use zerohop_ranks::{Reach, Settings, Transport, TransportError, Twin, Variant};
+use zerohop_ranks::{Reach, Transport, TransportError, Twin};
 
 /// Rooms of different sizes, by which windows are told apart; small, so that much goes in pieces.
 const RECORD_ROOM: usize = 8 + 2 * 32;

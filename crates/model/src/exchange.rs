@@ -1,4 +1,4 @@
-//! What a rank did for a search over many ranks, and where its time went.
+//! What a rank did for a search over many ranks, and where its time went; what `zerohop search --record` keeps of it.
 
 use crate::timeline::{SearchStage, SearchTimeline};
 use serde::{Deserialize, Serialize};
@@ -74,4 +74,31 @@ impl RankReport {
         *sum += length;
         self.talking.add(stage, start, length);
     }
+}
+
+/// The version of what `zerohop search --record` writes.
+pub const RECORDING_VERSION: u32 = 1;
+
+/// What `zerohop search --record` writes, for `zerohop-lab exchange --replay`.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct Recording {
+    /// [`RECORDING_VERSION`].
+    pub schema_version: u32,
+    /// The command that was recorded.
+    pub command: String,
+    /// What each rank did, batch by batch.
+    pub ranks: Vec<Vec<Searched>>,
+}
+
+/// What one rank searched of one batch.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Searched {
+    /// Seconds of the search.
+    pub search_s: f64,
+    /// Queries of the batch.
+    pub queries: u32,
+    /// Results.
+    pub records: u32,
+    /// Bytes of all results.
+    pub result_bytes: u64,
 }

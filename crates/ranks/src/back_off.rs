@@ -17,7 +17,7 @@ const LATE: u32 = 32;
 ///
 /// # Errors
 /// What `look` says; [`TransportError::Silent`] about `what` at the limit.
-pub fn until<T>(
+pub(crate) fn until<T>(
     limit: Duration,
     what: &dyn Fn() -> String,
     look: impl FnMut() -> Result<Option<T>, TransportError>,
@@ -29,8 +29,8 @@ pub fn until<T>(
 /// sign of life that one of them gives.
 ///
 /// # Errors
-/// As for [`until`].
-pub(crate) fn wait_for<T>(
+/// What `look` says; [`TransportError::Silent`] about `what` at the limit.
+pub fn wait_for<T>(
     transport: &dyn Transport,
     what: &dyn Fn() -> String,
     look: impl FnMut() -> Result<Option<T>, TransportError>,

@@ -113,16 +113,7 @@ pub trait Transport {
 
     /// How long a silence is borne.
     fn limit(&self) -> Duration;
-
-    /// What ends this process, and no other, with a status, from any thread: also while a call of the library does not
-    /// come back.
-    fn exit(&self) -> Exit {
-        Box::new(|status| std::process::exit(status))
-    }
 }
-
-/// Ends a process.
-pub type Exit = Box<dyn FnOnce(i32) + Send>;
 
 /// Memory of this rank that others reach, and theirs that we reach.
 ///

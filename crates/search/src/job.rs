@@ -3,8 +3,8 @@
 //! 1. every rank cuts the queries into the same batches, and searches its parts with each, by the unmodified program,
 //!    in a thread of its own that is one batch ahead (searching.rs, on the instances of the
 //!    rank);
-//! 2. the thread that talks to the others exchanges the results of each batch, in the [`variant`] that was chosen; one
-//!    rank writes them, at a place that all know (rank.rs, results.rs);
+//! 2. the thread that talks to the others exchanges the results of each batch; one rank writes them, at a place that
+//!    all know (rank.rs, results.rs);
 //! 3. a batch whose results are safe is entered into the journal;
 //! 4. what all ranks did is gathered and told (report.rs).
 
@@ -14,7 +14,6 @@ mod rank;
 mod report;
 mod results;
 mod searching;
-pub mod variant;
 
 pub use error::JobError;
 
@@ -22,7 +21,6 @@ use crate::fasta::is_stream;
 use crate::format::Format;
 use std::path::PathBuf;
 use std::time::Duration;
-use variant::Choice;
 use zerohop_model::plan::Pages;
 use zerohop_process::overwrite;
 use zerohop_ranks::{RankCount, Ranks};
@@ -67,8 +65,6 @@ pub struct SearchJob {
     pub record: Option<PathBuf>,
     /// How many ranks there must be; none by default.
     pub ranks: Option<RankCount>,
-    /// How ranks exchange what they found.
-    pub variant: Choice,
     /// The library that `zerohop mpi` built.
     pub mpi: Option<PathBuf>,
     /// How long a program may take for a batch in a part, and how long a rank may be waited for.

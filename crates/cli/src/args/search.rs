@@ -4,7 +4,6 @@ use super::{PagesName, numbers};
 use clap::{Subcommand, ValueEnum};
 use std::path::PathBuf;
 use zerohop_ranks::RankCount;
-use zerohop_search::job::variant::Choice;
 use zerohop_search::{Format, Program};
 
 /// The usual size of a batch.
@@ -174,13 +173,6 @@ pub struct SearchArgs {
     #[arg(long, value_name = "N", num_args = 0..=1, require_equals = true, default_missing_value = "all")]
     #[arg(help_heading = "Ranks")]
     pub ranks: Option<RankCount>,
-
-    /// How ranks exchange hits
-    ///
-    /// One of fence, fence-windows, pscw, pscw-windows, flush, flush-windows, two-sided, master. auto: the fastest on
-    /// these hosts, as a short self-test found it, now or in an earlier run.
-    #[arg(long, value_name = "VARIANT", default_value = "auto", help_heading = "Ranks", hide_short_help = true)]
-    pub variant: Choice,
 
     /// Library that 'zerohop mpi' built [default: $ZEROHOP_MPI, else libzerohop_mpi.so beside zerohop, else that in the
     /// cache folder]

@@ -1,10 +1,11 @@
 //! What single calls of a transport take, and the work of a batch: what [the model](super::model) is fed with.
 
+use super::made_up;
 use super::model::Costs;
 use std::time::{Duration, Instant};
 use zerohop_ranks::exchange::{Batch, ExchangeError, Output, Record, bytes_by_rank, in_order, merge, survived};
 use zerohop_ranks::transport::{Reach, Transport, TransportError, Window};
-use zerohop_ranks::{made_up, receive, until};
+use zerohop_ranks::{receive, wait_for};
 
 /// How often each call is tried; the median counts, but for what only computes.
 const TRIES: usize = 25;
@@ -246,7 +247,7 @@ fn flags(transport: &dyn Transport) -> Result<f64, TransportError> {
 }
 
 fn await_flag(transport: &dyn Transport, window: &dyn Window, value: u64) -> Result<(), TransportError> {
-    until(transport.limit(), &|| "the other rank".to_owned(), || {
+    wait_for(transport, &|| "the other rank".to_owned(), || {
         transport.poll()?;
         Ok((window.fetch(0)? >= value).then_some(()))
     })

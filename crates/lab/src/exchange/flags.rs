@@ -1,7 +1,7 @@
 //! Numbers by which ranks tell one another how far they are, in the memory of the one that waits for them.
 
-use crate::back_off::wait_for;
-use crate::transport::{Reach, Transport, TransportError, Window};
+use zerohop_ranks::transport::Window;
+use zerohop_ranks::{Reach, Transport, TransportError, wait_for};
 
 /// Bytes of a number.
 const BYTES: usize = 8;

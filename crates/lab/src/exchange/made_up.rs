@@ -1,24 +1,12 @@
 //! Searches that are made up: sizes and times that differ between ranks and batches as real ones do (Wang, M6), so that
 //! an exchange can be measured without so many searches.
 
-use crate::exchange::{Batch, Record};
-use serde::{Deserialize, Serialize};
-
-/// What one rank did for one batch.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct Searched {
-    /// Seconds of the search.
-    pub search_s: f64,
-    /// Queries of the batch.
-    pub queries: u32,
-    /// Results.
-    pub records: u32,
-    /// Bytes of all results.
-    pub result_bytes: u64,
-}
+use serde::Serialize;
+use zerohop_model::exchange::Searched;
+use zerohop_ranks::exchange::{Batch, Record};
 
 /// A search that is made up. The same numbers give the same results.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct MadeUp {
     /// Batches.
     pub batches: u64,

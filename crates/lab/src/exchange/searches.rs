@@ -1,17 +1,18 @@
 //! Searches to measure and to model an exchange with: made up, or recorded from a real one.
 
+use super::made_up::{self, MadeUp};
 use std::time::Duration;
-use zerohop_ranks::Recording;
+use zerohop_model::exchange::Searched;
 use zerohop_ranks::exchange::Batch;
-use zerohop_ranks::made_up::{self, MadeUp, Searched};
 
 /// Searches of any number of ranks.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Searches {
     /// Made up.
     MadeUp(MadeUp),
-    /// Recorded, and [checked](Recording::check); with more ranks than were recorded, these come again in turn.
-    Recorded(Recording),
+    /// [Recorded](super::recording::read), by rank and batch; with more ranks than were recorded, these come again in
+    /// turn.
+    Recorded(Vec<Vec<Searched>>),
 }
 
 impl Searches {
@@ -19,7 +20,7 @@ impl Searches {
     pub fn batches(&self) -> u64 {
         match self {
             Searches::MadeUp(made) => made.batches,
-            Searches::Recorded(recording) => recording.ranks.first().map_or(0, Vec::len) as u64,
+            Searches::Recorded(ranks) => ranks.first().map_or(0, Vec::len) as u64,
         }
     }
 
@@ -27,7 +28,7 @@ impl Searches {
     pub fn searched(&self, rank: usize, batch: u64) -> Searched {
         match self {
             Searches::MadeUp(made) => made.searched(rank, batch),
-            Searches::Recorded(recording) => recording.ranks[rank % recording.ranks.len()][batch as usize],
+            Searches::Recorded(ranks) => ranks[rank % ranks.len()][batch as usize],
         }
     }
 
@@ -65,16 +66,17 @@ fn share(all: u64, of: u64, one: u64) -> u64 {
 
 #[cfg(test)]
 mod tests {
+    use super::super::recording::faster;
     use super::*;
 
-    fn recording() -> Recording {
+    fn recorded() -> Vec<Vec<Searched>> {
         let one = |records, result_bytes| Searched { search_s: 0.5, queries: 7, records, result_bytes };
-        Recording { ranks: vec![vec![one(10, 1234), one(0, 0)], vec![one(3, 7), one(1, 99)]] }
+        vec![vec![one(10, 1234), one(0, 0)], vec![one(3, 7), one(1, 99)]]
     }
 
     #[test]
     fn what_was_recorded_comes_back_in_turn() {
-        let searches = Searches::Recorded(recording());
+        let searches = Searches::Recorded(recorded());
         for (rank, batch) in [(0, 0), (0, 1), (1, 0), (1, 1), (2, 0), (5, 1)] {
             let (one, made) = (searches.searched(rank, batch), searches.batch(rank, batch));
             assert_eq!(made.records.len(), one.records as usize);
@@ -84,6 +86,6 @@ mod tests {
         }
         assert_eq!(searches.searched(2, 1), searches.searched(0, 1));
         assert_eq!(searches.slowest_s(3), 1.0);
-        assert_eq!(Searches::Recorded(recording().faster(4.0)).slowest_s(3), 0.25);
+        assert_eq!(Searches::Recorded(faster(recorded(), 4.0)).slowest_s(3), 0.25);
     }
 }

@@ -1,6 +1,5 @@
-//! The ways in which metadata can travel.
+//! The ways in which records and results can travel.
 
-use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
 
@@ -15,9 +14,8 @@ pub enum Sync {
     Flush,
 }
 
-/// A way. In JSON it has the name that it has for people.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(into = "String", try_from = "String")]
+/// A way.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Variant {
     /// Put into memory of the others.
     OneSided {
@@ -26,7 +24,7 @@ pub enum Variant {
         /// A window for each rank that puts, and not one for all.
         window_per_rank: bool,
     },
-    /// Sent to all others, who merge by themselves.
+    /// Sent to all others, who merge by themselves: as `zerohop search` does it.
     TwoSided,
     /// Sent to rank 0, which merges and says who shall send it what: what the others are compared with.
     Master,
@@ -71,19 +69,5 @@ impl FromStr for Variant {
             let names: Vec<String> = Variant::ALL.iter().map(ToString::to_string).collect();
             format!("there is no variant '{text}': there are {}", names.join(", "))
         })
-    }
-}
-
-impl From<Variant> for String {
-    fn from(variant: Variant) -> Self {
-        variant.to_string()
-    }
-}
-
-impl TryFrom<String> for Variant {
-    type Error = String;
-
-    fn try_from(text: String) -> Result<Self, String> {
-        text.parse()
     }
 }

@@ -11,8 +11,8 @@ pub trait Frame: Debug + Send + Sync {
     fn pieces(&self, survivors: &[(u32, [u8; Record::KEY_BYTES])]) -> Vec<(usize, Vec<u8>)>;
 }
 
-/// The pieces of a batch of which these survived.
-pub(super) fn framed(batch: &Batch, records: &[Vec<Record>], survivors: &[Survivor]) -> Vec<(usize, Vec<u8>)> {
+/// The pieces of a batch of which these survived; `records[r]` are those of rank r.
+pub fn framed(batch: &Batch, records: &[Vec<Record>], survivors: &[Survivor]) -> Vec<(usize, Vec<u8>)> {
     let Some(frame) = &batch.frame else { return Vec::new() };
     let kept = survivors.iter().map(|survivor| &records[survivor.rank][survivor.number]);
     frame.pieces(&kept.map(|record| (record.query, record.key)).collect::<Vec<_>>())

@@ -9,30 +9,27 @@
 //! 3. *carry*: the writer gets the bytes of the others that survived, and only those; the others go on with the next
 //!    batch;
 //! 4. *write*.
+//!
+//! What is published and carried travels as messages. The laboratory has other [`Rounds`] and [`Carrier`]s, and runs
+//! the same exchange [by](run_by) them.
 
 mod carrier;
-mod flags;
 mod frame;
+mod messages;
 mod record;
 mod rounds;
-mod variant;
 
-use crate::back_off::receive;
 use crate::transport::{Transport, TransportError};
-use carrier::{Carrier, Messages, Windows};
-pub use frame::Frame;
-use frame::framed;
+pub use carrier::Carrier;
+pub use frame::{Frame, framed};
+pub use messages::MessageCarrier;
+use messages::MessageRounds;
 pub use record::{Record, Survivor, merge};
-pub use rounds::CHANNELS;
-use rounds::{Rounds, rounds};
+pub use rounds::{CHANNELS, Rounds};
 use std::time::Instant;
-pub use variant::{Sync, Variant};
 pub use zerohop_model::exchange::{RankReport, Times};
 use zerohop_model::timeline::SearchStage;
 
-/// The tags of what a master and its workers say.
-const TO_MASTER_TAG: u32 = 30;
-const FROM_MASTER_TAG: u32 = 40;
 /// What comes before the records of a piece: how many records there are in all.
 const COUNT_BYTES: usize = 8;
 
@@ -50,20 +47,16 @@ pub struct Batch {
 /// How results are exchanged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Settings {
-    /// The way.
-    pub variant: Variant,
     /// Results of one query that are kept.
     pub most: usize,
-    /// Bytes of records that are put at once; more go in pieces.
+    /// Bytes of records in one message; more go in pieces.
     pub record_room: usize,
-    /// Bytes of results that lie ready at once; more go in pieces.
-    pub result_room: usize,
 }
 
 impl Settings {
     /// Room for what is usual.
-    pub fn new(variant: Variant, most: usize) -> Self {
-        Settings { variant, most, record_room: 1 << 20, result_room: 16 << 20 }
+    pub fn new(most: usize) -> Self {
+        Settings { most, record_room: 1 << 20 }
     }
 }
 
@@ -90,26 +83,37 @@ pub enum ExchangeError {
     Search(String),
 }
 
-/// Exchanges batches from number `first` on, until `next` has no more; the output goes on at `offset`. All ranks have
-/// the same batches, in the same order. Gives what this rank did, and the end of the output.
+/// Exchanges batches by messages, from number `first` on, until `next` has no more; the output goes on at `offset`. All
+/// ranks have the same batches, in the same order. Gives what this rank did, and the end of the output.
 ///
 /// # Errors
 /// [`ExchangeError`].
 pub fn run(
     transport: &dyn Transport,
     settings: Settings,
+    begin: (u64, u64),
+    next: &mut dyn FnMut() -> Result<Option<Batch>, String>,
+    output: &mut dyn Output,
+) -> Result<(RankReport, u64), ExchangeError> {
+    let (rounds, carrier) = (MessageRounds::new(transport, settings.record_room), MessageCarrier::new(transport));
+    run_by(transport, (&rounds, &carrier), settings.most, begin, next, output)
+}
+
+/// The same by any rounds and carrier; `most` results of a query are kept.
+///
+/// # Errors
+/// [`ExchangeError`].
+pub fn run_by(
+    transport: &dyn Transport,
+    (rounds, carrier): (&dyn Rounds, &dyn Carrier),
+    most: usize,
     (first, offset): (u64, u64),
     next: &mut dyn FnMut() -> Result<Option<Batch>, String>,
     output: &mut dyn Output,
 ) -> Result<(RankReport, u64), ExchangeError> {
     let started = Instant::now();
-    let rounds = rounds(transport, settings.variant, settings.record_room)?;
-    let carrier: Box<dyn Carrier + '_> = match settings.variant {
-        Variant::OneSided { .. } => Box::new(Windows::new(transport, settings.result_room)?),
-        Variant::TwoSided | Variant::Master => Box::new(Messages(transport)),
-    };
     let report = RankReport { rank: transport.rank(), ..RankReport::default() };
-    let mut exchange = Exchange { transport, settings, rounds: &*rounds, carrier: &*carrier, offset, started, report };
+    let mut exchange = Exchange { transport, rounds, carrier, most, offset, started, report };
     let mut open: Option<(u64, Batch)> = None;
     for number in first.. {
         let begun = Instant::now();
@@ -125,17 +129,15 @@ pub fn run(
         exchange.finish(number, batch, output)?;
     }
     let Exchange { mut report, offset, .. } = exchange;
-    rounds.close()?;
-    carrier.close()?;
     report.wall = started.elapsed();
     Ok((report, offset))
 }
 
 struct Exchange<'e> {
     transport: &'e dyn Transport,
-    settings: Settings,
     rounds: &'e dyn Rounds,
     carrier: &'e dyn Carrier,
+    most: usize,
     /// Where the next batch goes.
     offset: u64,
     started: Instant,
@@ -159,27 +161,16 @@ impl Exchange<'_> {
         self.report.batches += 1;
         self.report.records += batch.records.len() as u64;
         self.report.result_bytes += batch.text.len() as u64;
-        match self.settings.variant {
-            Variant::Master => {
-                let tag = TO_MASTER_TAG + channel_of(number) as u32;
-                if self.transport.rank() != 0 {
-                    self.transport.send(0, tag, Record::pack(&batch.records))?;
-                }
-            }
-            _ => self.rounds.begin(channel_of(number), self.piece(&batch.records, 0))?,
-        }
+        self.rounds.begin(channel_of(number), self.piece(&batch.records, 0))?;
         self.spent(SearchStage::Put, begun);
         Ok(())
     }
 
     /// Ends it: merges, carries and writes.
     fn finish(&mut self, number: u64, batch: Batch, output: &mut dyn Output) -> Result<(), ExchangeError> {
-        if self.settings.variant == Variant::Master {
-            return self.finish_with_master(number, batch, output);
-        }
         let records = self.all_records(channel_of(number), &batch.records)?;
         let begun = Instant::now();
-        let survivors = merge(&records, self.settings.most);
+        let survivors = merge(&records, self.most);
         let bytes = bytes_by_rank(&records, &survivors);
         let pieces = framed(&batch, &records, &survivors);
         let framed: usize = pieces.iter().map(|(_, piece)| piece.len()).sum();
@@ -256,53 +247,6 @@ impl Exchange<'_> {
         records.iter().skip(piece * each).take(each).for_each(|record| record.put(&mut bytes));
         bytes
     }
-
-    /// The batch as rank 0 alone decides about it.
-    fn finish_with_master(&mut self, number: u64, batch: Batch, output: &mut dyn Output) -> Result<(), ExchangeError> {
-        let (channel, me, size) = (channel_of(number), self.transport.rank(), self.transport.size());
-        let tags = (TO_MASTER_TAG + channel as u32, FROM_MASTER_TAG + channel as u32);
-        if me != 0 {
-            let begun = Instant::now();
-            let kept = numbers(&receive(self.transport, 0, tags.1)?);
-            self.spent(SearchStage::WaitRecords, begun);
-            let begun = Instant::now();
-            let survivors: Vec<Survivor> = kept.into_iter().map(|number| Survivor { rank: me, number }).collect();
-            self.report.survived += survivors.len() as u64;
-            self.carrier.offer(channel, 0, survived(&batch, &survivors, me))?;
-            self.spent(SearchStage::Get, begun);
-            return Ok(());
-        }
-        let begun = Instant::now();
-        let mut records = vec![batch.records.clone()];
-        for rank in 1..size {
-            records.push(Record::all(&receive(self.transport, rank, tags.0)?));
-        }
-        self.spent(SearchStage::WaitRecords, begun);
-        let begun = Instant::now();
-        let survivors = merge(&records, self.settings.most);
-        let bytes = bytes_by_rank(&records, &survivors);
-        self.spent(SearchStage::Merge, begun);
-        let begun = Instant::now();
-        for rank in 1..size {
-            let kept = survivors.iter().filter(|survivor| survivor.rank == rank);
-            let kept: Vec<u8> = kept.flat_map(|survivor| (survivor.number as u64).to_le_bytes()).collect();
-            self.transport.send(rank, tags.1, kept)?;
-        }
-        self.report.survived += survivors.iter().filter(|survivor| survivor.rank == 0).count() as u64;
-        let mut texts = vec![survived(&batch, &survivors, 0)];
-        for (rank, &bytes) in bytes.iter().enumerate().skip(1) {
-            texts.push(self.fetch(channel, rank, bytes as usize)?);
-        }
-        self.spent(SearchStage::Get, begun);
-        let text = in_order(&records, &survivors, &texts, &framed(&batch, &records, &survivors));
-        self.write(number, &text, output)?;
-        self.offset += text.len() as u64;
-        Ok(())
-    }
-}
-
-fn numbers(bytes: &[u8]) -> Vec<usize> {
-    bytes.chunks_exact(8).map(|bytes| u64::from_le_bytes(std::array::from_fn(|i| bytes[i])) as usize).collect()
 }
 
 /// Bytes of each rank's results that survived.

@@ -7,7 +7,7 @@
 
 use super::loan::{Loan, Request, Requests};
 use super::watch::Watch;
-use crate::transport::{Exit, TransportError};
+use crate::transport::TransportError;
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::ops::Range;
 use std::path::Path;
@@ -115,16 +115,6 @@ pub(super) struct Library {
     watch: Watch,
 }
 
-impl Functions {
-    fn exit(&self) -> Exit {
-        let exit = self.exit;
-        Box::new(move |status| {
-            // SAFETY: it ends the process, and may be called at any time by any thread.
-            let _ = unsafe { exit(status) };
-        })
-    }
-}
-
 /// Calls a function of the library and puts its error into words.
 macro_rules! call {
     ($library:expr, $function:ident($($argument:expr),*)) => {{
@@ -177,18 +167,15 @@ impl Library {
                 "it is version {version} and {VERSION} is needed: build it anew ('zerohop mpi')"
             )));
         }
-        let exit = functions.exit();
+        let exit = functions.exit;
         let end = move |call| {
             tell(&TransportError::Stuck { call, limit });
-            exit(1);
+            // What MPI has for the end of a process could wait for the call that does not come back.
+            // SAFETY: it ends the process, and may be called at any time by any thread.
+            let _ = unsafe { exit(1) };
         };
         let watch = Watch::start(limit, end).map_err(TransportError::NoThread)?;
         Ok(Library { functions, watch })
-    }
-
-    /// What ends this process.
-    pub(super) fn exit(&self) -> Exit {
-        self.functions.exit()
     }
 
     fn outcome(&self, call: &'static str, error: c_int) -> Result<(), TransportError> {

@@ -8,7 +8,7 @@ mod watch;
 
 use crate::back_off::{until, wait_for};
 use crate::signs;
-use crate::transport::{Exit, Reach, Transport, TransportError, Window};
+use crate::transport::{Reach, Transport, TransportError, Window};
 use library::{Gathered, Library, MOST_AT_ONCE, Pointer};
 use loan::{Loan, Request};
 use std::cell::RefCell;
@@ -147,11 +147,6 @@ impl Transport for Mpi {
 
     fn limit(&self) -> Duration {
         self.limit
-    }
-
-    fn exit(&self) -> Exit {
-        // What the library has for the end of a process could wait for the call that does not come back.
-        self.library.exit()
     }
 }
 

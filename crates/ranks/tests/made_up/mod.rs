@@ -1,10 +1,16 @@
-//! Made-up results: of sizes and numbers that differ much between ranks and batches.
+//! Made-up results, of sizes and numbers that differ much between ranks and batches, and what any exchange must do with
+//! them. The tests of the laboratory have them, too.
 #![allow(clippy::unwrap_used, dead_code)]
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
-use zerohop_ranks::exchange::{self, Batch, Frame, Output, RankReport, Record};
-use zerohop_ranks::{Settings, Transport, Twin};
+use zerohop_ranks::exchange::{Batch, Frame, Output, RankReport, Record};
+use zerohop_ranks::{ExchangeError, Transport, TransportError, Twin};
+
+/// Where an exchange has its batches from.
+pub type Next<'n> = &'n mut dyn FnMut() -> Result<Option<Batch>, String>;
+/// What it comes to.
+pub type Outcome = Result<(RankReport, u64), ExchangeError>;
 
 #[derive(Debug, Clone, Copy)]
 pub struct Job {
@@ -123,7 +129,11 @@ impl Output for Nowhere {
     }
 }
 
-pub fn run_on_twins(job: Job, settings: Settings) -> (Vec<u8>, Vec<RankReport>) {
+/// The output of an exchange between threads, and what each did.
+pub fn run_on_twins(
+    job: Job,
+    exchange: &(dyn Fn(&Twin, Next, &mut dyn Output) -> Outcome + Sync),
+) -> (Vec<u8>, Vec<RankReport>) {
     let memory = Memory::default();
     let ranks = Twin::ranks(job.ranks, Duration::from_secs(30));
     let reports = std::thread::scope(|scope| {
@@ -133,7 +143,7 @@ pub fn run_on_twins(job: Job, settings: Settings) -> (Vec<u8>, Vec<RankReport>) 
                 number += 1;
                 Ok((number <= job.batches).then(|| job.batch(twin.rank(), number - 1)))
             };
-            exchange::run(&twin, settings, (0, 0), &mut next, &mut output).unwrap().0
+            exchange(&twin, &mut next, &mut output).unwrap().0
         };
         let start = |twin| {
             let output = memory.clone();
@@ -144,4 +154,41 @@ pub fn run_on_twins(job: Job, settings: Settings) -> (Vec<u8>, Vec<RankReport>) 
     });
     let text = memory.0.lock().unwrap().clone();
     (text, reports)
+}
+
+/// An exchange of 3 ranks of which rank 1 has no fourth batch must end on all of them: that rank says so, or nothing
+/// for longer than the others wait.
+pub fn one_ends_all(what: &str, silent: bool, exchange: &(dyn Fn(&Twin, Next, &mut dyn Output) -> Outcome + Sync)) {
+    let limit = Duration::from_secs(if silent { 3 } else { 60 });
+    let job = Job { seed: 1, batches: 6, ranks: 3, most: 3 };
+    let work = |twin: Twin| {
+        let mut number = 0;
+        let mut next = || {
+            number += 1;
+            match twin.rank() == 1 && number == 4 {
+                true if silent => {
+                    std::thread::sleep(2 * limit);
+                    Err("late".to_owned())
+                }
+                true => Err("the search failed".to_owned()),
+                false => Ok(Some(job.batch(twin.rank(), number))),
+            }
+        };
+        let outcome = exchange(&twin, &mut next, &mut Nowhere);
+        if outcome.is_err() && !silent {
+            twin.fail();
+        }
+        (twin.rank(), outcome.unwrap_err())
+    };
+    let errors: Vec<_> = std::thread::scope(|scope| {
+        let threads: Vec<_> = Twin::ranks(3, limit).into_iter().map(|twin| scope.spawn(|| work(twin))).collect();
+        threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+    });
+    for (rank, error) in errors {
+        let expected = match rank {
+            1 => matches!(error, ExchangeError::Search(_)),
+            _ => matches!(error, ExchangeError::Transport(TransportError::PeerFailed | TransportError::Silent { .. })),
+        };
+        assert!(expected, "{what}: rank {rank}: {error}");
+    }
 }

@@ -2,9 +2,9 @@
 
 use super::SearchJob;
 use super::error::JobError;
+use super::report;
 use super::results::Results;
 use super::searching::{Done, Next, Searching};
-use super::{report, variant};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::time::Duration;
 use zerohop_process::tell;
@@ -28,8 +28,6 @@ pub fn run(job: &SearchJob, transport: &dyn Transport) -> Result<(), JobError> {
     let searching = Searching::new(job, transport)?;
     let Some((mut output, begin)) = Results::open(job, &searching, transport)? else { return Ok(()) };
     let most = searching.search.settings().max_target_seqs.map_or(usize::MAX, |most| most as usize);
-    let taken = variant::choose(job.variant, transport)?;
-    let settings = Settings::new(taken.variant, most);
     let (send, receive) = sync_channel(AHEAD);
     let (outcome, searched) = std::thread::scope(|scope| {
         // The programs that it starts end with this thread.
@@ -37,7 +35,7 @@ pub fn run(job: &SearchJob, transport: &dyn Transport) -> Result<(), JobError> {
         let search = std::thread::Builder::new().name("search".into()).spawn_scoped(scope, search);
         let search = search.map_err(|error| JobError::Failed(format!("a thread cannot be started: {error}")))?;
         let mut next = || next_batch(&receive, transport);
-        let outcome = exchange::run(transport, settings, begin, &mut next, &mut output);
+        let outcome = exchange::run(transport, Settings::new(most), begin, &mut next, &mut output);
         if outcome.is_err() {
             // Else the other ranks, and the user, would learn of it only when the present search has ended.
             zerohop_process::end_programs();
@@ -57,7 +55,7 @@ pub fn run(job: &SearchJob, transport: &dyn Transport) -> Result<(), JobError> {
     let notes = note.into_iter().chain(report::hung(&searching.search)).chain(searching.instances.refused());
     let notes = notes.map(|note| format!("rank {}: {note}", transport.rank())).chain(warnings);
     notes.filter(|_| !job.quiet).for_each(|note| tell::note(&note));
-    report::tell(job, transport, taken, (reports, instances), done.queries, end)
+    report::tell(job, transport, (reports, instances), done.queries, end)
 }
 
 /// The searching thread: searches all, and says that it is the end, or why it is.

@@ -4,14 +4,12 @@ use super::SearchJob;
 use super::error::JobError;
 use super::instances::Instances;
 use super::searching::Done;
-use super::variant::Taken;
 use crate::local::Search;
 use serde::Serialize;
-use zerohop_model::exchange::SEARCH_VERSION;
+use zerohop_model::exchange::{RECORDING_VERSION, RankReport, Recording, SEARCH_VERSION};
 use zerohop_model::plan::InstancePlan;
 use zerohop_process::{json, tell};
-use zerohop_ranks::exchange::RankReport;
-use zerohop_ranks::{Recording, Transport};
+use zerohop_ranks::Transport;
 use zerohop_topology::cpulist;
 
 /// What a search says of itself.
@@ -21,8 +19,6 @@ struct Report {
     version: String,
     command: String,
     transport: String,
-    #[serde(flatten)]
-    taken: Taken,
     /// Queries that were read; each was answered by every rank, also if nothing was found.
     queries: u64,
     output_bytes: u64,
@@ -95,10 +91,11 @@ pub fn record(job: &SearchJob, transport: &dyn Transport, done: &Done) -> Result
     let own = serde_json::to_vec(&done.searched).map_err(|error| other(&error))?;
     let all = transport.all_gather(&own).map_err(|error| other(&error))?;
     let ranks = all.iter().map(|text| serde_json::from_slice(text)).collect::<Result<_, _>>();
-    match transport.rank() {
-        0 => Ok(Recording { ranks: ranks.map_err(|error| other(&error))? }.write(path, job.command.clone())?),
-        _ => Ok(()),
+    if transport.rank() > 0 {
+        return Ok(());
     }
+    let ranks = ranks.map_err(|error| other(&error))?;
+    Ok(json::write(path, &Recording { schema_version: RECORDING_VERSION, command: job.command.clone(), ranks })?)
 }
 
 /// Says what all ranks did; one of them does.
@@ -108,7 +105,6 @@ pub fn record(job: &SearchJob, transport: &dyn Transport, done: &Done) -> Result
 pub fn tell(
     job: &SearchJob,
     transport: &dyn Transport,
-    taken: Taken,
     (ranks, instances): (Vec<RankReport>, Vec<Vec<InstancePlan>>),
     queries: u64,
     end: u64,
@@ -121,7 +117,6 @@ pub fn tell(
         version: env!("CARGO_PKG_VERSION").to_owned(),
         command: job.command.clone(),
         transport: transport.name(),
-        taken,
         queries,
         output_bytes: end,
         ranks,
@@ -138,13 +133,12 @@ pub fn tell(
 
 fn words(report: &Report) -> String {
     let mut text = format!(
-        "queries    {} in, {} answered; {} bytes of results\nranks      {} ({}), {}\n",
+        "queries    {} in, {} answered; {} bytes of results\nranks      {} ({})\n",
         report.queries,
         report.queries,
         report.output_bytes,
         report.ranks.len(),
-        report.transport,
-        report.taken.words()
+        report.transport
     );
     for (rank, instances) in report.ranks.iter().zip(&report.instances) {
         let cpus = |plan: &InstancePlan| cpulist::format(&plan.cpus.iter().map(|cpu| cpu.0).collect::<Vec<_>>());

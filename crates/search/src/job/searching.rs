@@ -16,10 +16,11 @@ use std::io::BufRead;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::SyncSender;
 use std::time::Instant;
+use zerohop_model::exchange::Searched;
 use zerohop_model::timeline::{SearchStage, SearchTimeline};
 use zerohop_process::cache;
 use zerohop_ranks::exchange::{self, Batch, Record};
-use zerohop_ranks::{Identity, Searched, Transport, content, with_signs};
+use zerohop_ranks::{Identity, Transport, content, with_signs};
 
 /// What errors call it.
 const STANDARD_INPUT: &str = "standard input";

@@ -3,8 +3,8 @@
 use clap::builder::RangedU64ValueParser;
 use clap::{Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
+use zerohop_lab::exchange::Variant;
 use zerohop_ranks::RankCount;
-use zerohop_ranks::Variant;
 
 /// The laboratory of zerohop: how threads scale by lock, parsing, output and processes; how ranks exchange results;
 /// FASTQ in blocks of a fixed size

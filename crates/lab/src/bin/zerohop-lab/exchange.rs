@@ -12,13 +12,11 @@ use std::path::{Path, PathBuf};
 use std::sync::mpsc::{RecvTimeoutError, sync_channel};
 use std::time::Duration;
 use tempfile::TempDir;
-use zerohop_lab::exchange::{Searches, calibrate};
+use zerohop_lab::exchange::{self, MadeUp, Searches, Settings, Variant, calibrate, recording};
 use zerohop_model::timeline::SearchTimeline;
 use zerohop_process::{overwrite, standard};
-use zerohop_ranks::exchange::{self, Batch, Output, RankReport};
-use zerohop_ranks::made_up::MadeUp;
-use zerohop_ranks::{Ranks, find};
-use zerohop_ranks::{Recording, Settings, Transport, TransportError, Twin, Variant};
+use zerohop_ranks::exchange::{Batch, Output, RankReport};
+use zerohop_ranks::{Ranks, Transport, TransportError, Twin, find};
 
 /// How long a rank may be waited for.
 const LIMIT: Duration = Duration::from_secs(120);
@@ -94,7 +92,7 @@ fn with_threads(args: &ExchangeArgs) -> Result<(), Failure> {
 /// What is searched.
 fn searches(args: &ExchangeArgs) -> Result<Searches, Failure> {
     match &args.replay {
-        Some(path) => Ok(Searches::Recorded(Recording::read(path)?.faster(args.speed))),
+        Some(path) => Ok(Searches::Recorded(recording::faster(recording::read(path)?, args.speed))),
         None => Ok(Searches::MadeUp(MadeUp {
             batches: args.batches,
             queries: args.queries,

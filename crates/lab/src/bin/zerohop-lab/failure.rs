@@ -1,12 +1,13 @@
 //! Why a command of the laboratory failed.
 
 use zerohop_lab::LabError;
+use zerohop_lab::exchange::RecordedError;
 use zerohop_model::error::{Error, InputError};
 use zerohop_model::index::IndexError;
 use zerohop_process::overwrite::OverwriteError;
 use zerohop_process::standard::ClosedError;
 use zerohop_process::{Ending, WriteError};
-use zerohop_ranks::{RankFailure, RanksError, RecordedError, TransportError};
+use zerohop_ranks::{RankFailure, RanksError, TransportError};
 use zerohop_topology::TopologyError;
 
 /// A failure. Its words are for the user.

@@ -4,11 +4,11 @@ use crate::args::ExchangeArgs;
 use crate::failure::Failure;
 use serde::Serialize;
 use std::collections::BTreeSet;
-use zerohop_lab::exchange::Searches;
 use zerohop_lab::exchange::model::{self, Costs};
+use zerohop_lab::exchange::{Searches, Settings, Variant};
 use zerohop_model::machine::CpuId;
 use zerohop_process::json;
-use zerohop_ranks::{Settings, Transport, Variant};
+use zerohop_ranks::Transport;
 
 /// What was measured before.
 pub struct Measured {

@@ -11,11 +11,13 @@
 
 mod engine;
 
+use super::Settings;
 use super::searches::Searches;
+use super::variant::{Sync, Variant};
 use engine::{Gate, Script, Step};
 use serde::{Deserialize, Serialize};
-use zerohop_ranks::exchange::{CHANNELS, Record, Settings, Sync, Variant};
-use zerohop_ranks::made_up::Searched;
+use zerohop_model::exchange::Searched;
+use zerohop_ranks::exchange::{CHANNELS, Record};
 
 /// Seconds that single calls take.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]

@@ -2,12 +2,11 @@
 
 use super::*;
 use proptest::prelude::*;
-use zerohop_ranks::Recording;
 
 /// Searches of these seconds, by rank and batch, with as many results everywhere.
 fn searches(times: &[Vec<f64>], records: u32) -> Searches {
     let one = |&search_s: &f64| Searched { search_s, queries: 10, records, result_bytes: 100 * u64::from(records) };
-    Searches::Recorded(Recording { ranks: times.iter().map(|rank| rank.iter().map(one).collect()).collect() })
+    Searches::Recorded(times.iter().map(|rank| rank.iter().map(one).collect()).collect())
 }
 
 fn predicted(variant: Variant, times: &[Vec<f64>], costs: &Costs) -> f64 {
