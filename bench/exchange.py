@@ -22,7 +22,7 @@ import parts
 import ranks
 from compare import versions
 from running import (call, describe_command, median, parser_of, raw_data, run_script, seconds, table, with_programs,
-    words, write_summary)
+    write_summary)
 
 NAMES = ["put", "wait", "merge", "get", "write"]
 
