@@ -3,7 +3,8 @@
 use crate::args::search::SearchArgs;
 use crate::failure::CommandFailure;
 use std::time::Duration;
-use zerohop_search::job::{SearchJob, search};
+use zerohop_search::job::SearchJob;
+use zerohop_search::search;
 
 /// Runs the command.
 ///

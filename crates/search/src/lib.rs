@@ -43,6 +43,7 @@ mod names;
 pub mod options;
 mod pilot;
 pub mod program;
+mod ranks;
 pub mod scoring;
 pub mod settings;
 mod tool;
@@ -62,3 +63,18 @@ pub use pilot::Sample;
 pub use program::{Installed, Program};
 pub use settings::Settings;
 pub use trial::{Outcome, Times, Trial};
+
+use job::{JobError, SearchJob};
+
+/// Does a search job: over ranks or on record, or as one process that writes to standard output.
+///
+/// # Errors
+/// Whatever goes wrong, on any rank: then all of them end, and what is finished stays for the same job to take up.
+pub fn search(job: &SearchJob) -> Result<(), JobError> {
+    let checked = job::check(job);
+    if job.output.is_some() || job.ranks.is_some() {
+        return ranks::search(job, checked);
+    }
+    checked?;
+    job::one::search(job)
+}

@@ -8,25 +8,23 @@ use crate::database::Database;
 use crate::error::SearchError;
 use crate::fasta::{Batches, FastaReader, Limits, is_stream};
 use crate::frame::Frame;
-use crate::hit::Key;
+use crate::hit::Hit;
 use crate::local::{Found, Search};
 use crate::merge::Merge;
 use crate::settings::Settings;
 use std::io::BufRead;
 use std::path::{Path, PathBuf};
-use std::sync::mpsc::SyncSender;
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::time::Instant;
 use zerohop_model::exchange::Searched;
 use zerohop_model::timeline::{SearchStage, SearchTimeline};
-use zerohop_process::cache;
-use zerohop_ranks::exchange::{self, Batch, Record};
-use zerohop_ranks::{Identity, Transport, content, with_signs};
+use zerohop_process::{Identity, cache};
 
 /// What errors call it.
 const STANDARD_INPUT: &str = "standard input";
 
 /// What the searching thread hands over: a batch, the end, or why there are no more.
-pub type Next = Result<Option<Batch>, SearchError>;
+pub type Next = Result<Option<Answers>, SearchError>;
 
 /// What one rank searches, and how.
 pub struct Searching {
@@ -43,11 +41,12 @@ pub struct Searching {
 }
 
 impl Searching {
-    /// Opens the database, and checks the queries and our parts. That may take long, and other ranks hear of it.
+    /// Opens the database, and checks the queries, and the parts of the database that are ours: those of rank `rank` of
+    /// `size`. That may take long.
     ///
     /// # Errors
-    /// A database, queries or options that cannot be used; ranks that cannot go on together.
-    pub fn new(job: &SearchJob, transport: &dyn Transport) -> Result<Self, JobError> {
+    /// A database, queries or options that cannot be used.
+    pub fn new(job: &SearchJob, (rank, size): (usize, usize)) -> Result<Self, JobError> {
         let database = Database::open(&job.db)?;
         let words = job.engine_args.as_deref().unwrap_or_default();
         let words =
@@ -58,7 +57,6 @@ impl Searching {
         if job.max_target_seqs.is_some() {
             settings = settings.with_max_target_seqs(job.max_target_seqs)?;
         }
-        let (rank, size) = (transport.rank(), transport.size());
         let parts: Vec<usize> = (0..database.parts()).filter(|part| part % size == rank).collect();
         if parts.is_empty() {
             let parts = database.parts();
@@ -69,22 +67,19 @@ impl Searching {
         let limits = Limits { letters: job.batch_letters, queries: job.batch_queries };
         let name = job.db.to_string_lossy();
         let check = || (!is_stream(&job.queries)).then(|| check::check(&job.queries, &settings)).transpose();
-        let checked = with_signs(transport, check)??;
+        let checked = check()?;
         let limit = job.hang_limit;
         let search = Search::new(database, settings, &name)?.with_time_limit(limit);
         let instances = Instances::new(job, &search, parts.len())?;
-        with_signs(transport, || instances.check_files(&parts))??;
+        instances.check_files(&parts)?;
         Ok(Searching { search, instances, limits, queries: job.queries.clone(), checked, parts })
     }
 
-    /// What the results depend on; how many ranks there are is no part of it.
-    ///
-    /// # Errors
-    /// Queries that cannot be read; ranks that cannot go on together.
-    pub fn identity(&self, job: &SearchJob, transport: &dyn Transport) -> Result<Identity, JobError> {
+    /// What the results depend on, besides the queries; how many ranks there are is no part of it.
+    pub fn identity(&self, job: &SearchJob) -> Identity {
         let manifest = self.search.database().manifest();
         let name = job.db.file_name().unwrap_or(job.db.as_os_str()).to_string_lossy();
-        let identity = Identity::new("search")
+        Identity::new("search")
             .with(
                 "the database",
                 format!("{name}, {} parts, content {}", manifest.parts.len(), cache::digest(manifest)),
@@ -95,12 +90,7 @@ impl Searching {
             .with_option("--max-target-seqs", &job.max_target_seqs)
             .with_option("--engine-args", &job.engine_args)
             .with("--batch-letters", job.batch_letters)
-            .with("--batch-queries", job.batch_queries);
-        if is_stream(&job.queries) {
-            return Ok(identity.with("the queries", "a stream"));
-        }
-        let queries = content::of_files(transport, std::slice::from_ref(&job.queries), job.threads.unwrap_or(1))?;
-        Ok(queries.iter().fold(identity, |identity, queries| identity.with("the queries", queries)))
+            .with("--batch-queries", job.batch_queries)
     }
 
     /// What errors call the queries.
@@ -134,13 +124,13 @@ impl Searching {
             }
             let begun = Instant::now();
             let found = self.instances.search(&self.parts, &batch)?;
-            let results = merged(found, self.search.settings().max_target_seqs);
+            let results = Answers::of(found, self.search.settings().max_target_seqs);
             let took = begun.elapsed();
             timeline.add(SearchStage::Search, begun - started, took);
             searched.push(Searched {
                 search_s: took.as_secs_f64(),
                 queries: batch.queries() as u32,
-                records: results.records.len() as u32,
+                records: results.hits.len() as u32,
                 result_bytes: results.text.len() as u64,
             });
             let begun = Instant::now();
@@ -164,27 +154,90 @@ pub struct Done {
     pub timeline: SearchTimeline,
 }
 
-/// What stands between results, as the exchange asks for it.
-#[derive(Debug)]
-struct Between(Frame);
+/// What our parts have for a batch, as one.
+#[derive(Debug, Default)]
+pub struct Answers {
+    /// What was found, in order; offsets are those in `text`.
+    pub hits: Vec<Hit>,
+    /// The lines of all hits, one after the other.
+    pub text: Vec<u8>,
+    /// What stands between them.
+    pub frame: Frame,
+}
 
-impl exchange::Frame for Between {
-    fn pieces(&self, survivors: &[(u32, Key)]) -> Vec<(usize, Vec<u8>)> {
-        self.0.pieces(survivors)
+impl Answers {
+    fn of(mut found: Vec<Found>, most: Option<u32>) -> Self {
+        // That of any part: they are alike.
+        let frame = found.first_mut().map(|found| std::mem::take(&mut found.frame)).unwrap_or_default();
+        let hits: Vec<_> = found.iter().map(|found| &found.hits[..]).collect();
+        let mut answers = Answers { frame, ..Answers::default() };
+        for place in Merge::new(&hits, most) {
+            let hit = &found[place.part].hits[place.index];
+            answers.hits.push(Hit { offset: answers.text.len() as u64, ..*hit });
+            answers.text.extend_from_slice(found[place.part].lines(hit));
+        }
+        answers
+    }
+
+    /// What the program would write for the batch, where all parts are ours.
+    pub fn framed(&self) -> Vec<u8> {
+        let keys: Vec<_> = self.hits.iter().map(|hit| (hit.query, hit.key)).collect();
+        let (mut framed, mut done) = (Vec::with_capacity(self.text.len()), 0);
+        for (before, piece) in self.frame.pieces(&keys) {
+            let at = self.hits.get(before).map_or(self.text.len(), |hit| hit.offset as usize);
+            framed.extend_from_slice(&self.text[done..at]);
+            framed.extend_from_slice(&piece);
+            done = at;
+        }
+        framed.extend_from_slice(&self.text[done..]);
+        framed
     }
 }
 
-/// What our parts have for a batch, as one.
-fn merged(mut found: Vec<Found>, most: Option<u32>) -> Batch {
-    // That of any part: they are alike.
-    let frame = found.first_mut().map(|found| std::mem::take(&mut found.frame));
-    let hits: Vec<_> = found.iter().map(|found| &found.hits[..]).collect();
-    let frame = frame.map(|frame| -> Box<dyn exchange::Frame> { Box::new(Between(frame)) });
-    let mut batch = Batch { frame, ..Batch::default() };
-    for place in Merge::new(&hits, most) {
-        let hit = &found[place.part].hits[place.index];
-        batch.records.push(Record { query: hit.query, key: hit.key, bytes: hit.bytes });
-        batch.text.extend_from_slice(found[place.part].lines(hit));
-    }
-    batch
+/// Batches that are searched and not taken yet. Over ranks, whoever writes a batch waits for the searches of the others,
+/// and its own must be able to go on meanwhile.
+const AHEAD: usize = 4;
+/// What is said of a search that has ended without a word.
+pub const DIED: &str = "the searching thread died before the last batch: please report this";
+
+/// Searches from batch `first` on, in a thread of its own, while `take` gets what is found.
+///
+/// # Errors
+/// What either of them says.
+pub fn search_beside<T>(
+    searching: &Searching,
+    first: u64,
+    take: impl FnOnce(&Receiver<Next>) -> Result<T, JobError>,
+) -> Result<(T, Done), JobError> {
+    let (send, receive) = sync_channel(AHEAD);
+    let (outcome, searched) = std::thread::scope(|scope| {
+        // The programs that it starts end with this thread.
+        let search = || search_all(searching, first, send);
+        let search = std::thread::Builder::new().name("search".into()).spawn_scoped(scope, search);
+        let search = search.map_err(|error| JobError::Failed(format!("a thread cannot be started: {error}")))?;
+        let outcome = take(&receive);
+        if outcome.is_err() {
+            // Else the other ranks, and the user, would learn of it only when the present search has ended.
+            zerohop_process::end_programs();
+        }
+        drop(receive);
+        let searched = search.join().unwrap_or_else(|_| Err(DIED.to_owned()));
+        Ok::<_, JobError>((outcome, searched))
+    })?;
+    Ok((outcome?, searched.map_err(JobError::Failed)?))
+}
+
+/// The searching thread: searches all, and says that it is the end, or why it is.
+fn search_all(searching: &Searching, first: u64, send: SyncSender<Next>) -> Result<Done, String> {
+    let outcome = searching.search(first, &send);
+    let (last, outcome) = match outcome {
+        Ok(done) => (Ok(None), Ok(done)),
+        Err(error) => {
+            let words = error.to_string();
+            (Err(error), Err(words))
+        }
+    };
+    // Nobody to hear it has failed already.
+    let _ = send.send(last);
+    outcome
 }

@@ -1,19 +1,16 @@
 //! A search job: queries against a database in parts, on one machine or on as many ranks as a launcher has started.
 //!
-//! 1. every rank cuts the queries into the same batches, and searches its parts with each, by the unmodified program,
-//!    in a thread of its own that is one batch ahead (searching.rs, on the instances of the
-//!    rank);
-//! 2. the thread that talks to the others exchanges the results of each batch; one rank writes them, at a place that
-//!    all know (rank.rs, results.rs);
-//! 3. a batch whose results are safe is entered into the journal;
-//! 4. what all ranks did is gathered and told (report.rs).
+//! 1. every process cuts the queries into the same batches, and searches its parts with each, by the unmodified
+//!    program, in a thread of its own that is some batches ahead (searching.rs, on the instances of the process);
+//! 2. one process alone writes what it finds to standard output (one.rs); all others are ranks, or on record
+//!    (src/ranks);
+//! 3. what was done is told (report.rs).
 
 mod error;
-mod instances;
-mod rank;
-mod report;
-mod results;
-mod searching;
+pub(crate) mod instances;
+pub(crate) mod one;
+pub(crate) mod report;
+pub(crate) mod searching;
 
 pub use error::JobError;
 
@@ -23,10 +20,10 @@ use std::path::PathBuf;
 use std::time::Duration;
 use zerohop_model::plan::Pages;
 use zerohop_process::overwrite;
-use zerohop_ranks::{RankCount, Ranks};
+use zerohop_ranks::RankCount;
 
 /// How long a rank may be waited for, unless the job says.
-const HANG_LIMIT: Duration = Duration::from_secs(1800);
+pub(crate) const HANG_LIMIT: Duration = Duration::from_secs(1800);
 
 /// What is searched, how, and where the results go.
 #[derive(Debug, Clone)]
@@ -75,23 +72,8 @@ pub struct SearchJob {
     pub quiet: bool,
 }
 
-/// Searches.
-///
-/// # Errors
-/// Whatever goes wrong, on any rank: then all of them end, and what is finished stays for the same job to take up.
-pub fn search(job: &SearchJob) -> Result<(), JobError> {
-    let checked = check(job);
-    if job.output.is_some() && !job.quiet {
-        zerohop_ranks::note_if_alone(job.ranks);
-    }
-    let limit = job.hang_limit.unwrap_or(HANG_LIMIT);
-    let (ranks, ()) = Ranks::join(job.ranks, job.mpi.as_deref(), limit, checked)?;
-    let outcome = rank::run(job, ranks.transport());
-    ranks.end(outcome)
-}
-
 /// Refuses what does not go together, and an output that would destroy something else.
-fn check(job: &SearchJob) -> Result<(), JobError> {
+pub(crate) fn check(job: &SearchJob) -> Result<(), JobError> {
     if job.queries.is_dir() {
         return Err(JobError::Usage(format!("{}: it is a folder; give a file of queries", job.queries.display())));
     }

@@ -1,27 +1,26 @@
-//! Where results go: into one file, at a place that all ranks know, or to standard output.
+//! Where results go: into one file, at a place that all ranks know.
 
-use super::SearchJob;
-use super::error::JobError;
-use super::searching::Searching;
 use crate::fasta::is_stream;
+use crate::job::searching::Searching;
+use crate::job::{JobError, SearchJob};
 use std::fs::{File, OpenOptions};
-use std::io::Write;
 use std::os::unix::fs::FileExt;
 use std::path::PathBuf;
 use zerohop_process::{cache, file_ends, tell};
-use zerohop_ranks::Transport;
 use zerohop_ranks::exchange::Output;
 use zerohop_ranks::journal::{self, Begin, Entry, Journal, Owner};
+use zerohop_ranks::{Transport, content};
 
 /// Where results go; the batch to begin with, and where its results go there.
 pub type Opened = (Results, (u64, u64));
 
-/// Where results go.
-pub enum Results {
-    /// A file that all ranks write to, under another name until it is complete. One of them owns the job.
-    File { file: File, partial: PathBuf, path: PathBuf, journal: Journal, owner: Option<Owner> },
-    /// Standard output, of one rank.
-    Standard,
+/// Where results go: a file that all ranks write to, under another name until it is complete. One of them owns the job.
+pub struct Results {
+    file: File,
+    partial: PathBuf,
+    path: PathBuf,
+    journal: Journal,
+    owner: Option<Owner>,
 }
 
 impl Results {
@@ -31,11 +30,16 @@ impl Results {
     /// # Errors
     /// Another job's progress; a file that cannot be opened.
     pub fn open(job: &SearchJob, searching: &Searching, transport: &dyn Transport) -> Result<Option<Opened>, JobError> {
-        let Some(path) = &job.output else {
-            return Ok(Some((Results::Standard, (0, 0))));
+        let none = || JobError::Usage("--ranks, --resume and --restart need an output file (-o)".to_owned());
+        let path = job.output.as_ref().ok_or_else(none)?;
+        let (mut identity, is_stream) = (searching.identity(job), is_stream(&job.queries));
+        let of_queries = match is_stream {
+            true => vec!["a stream".to_owned()],
+            false => content::of_files(transport, std::slice::from_ref(&job.queries), job.threads.unwrap_or(1))?,
         };
-        let identity = searching.identity(job, transport)?;
-        let is_stream = is_stream(&job.queries);
+        for queries in &of_queries {
+            identity = identity.with("the queries", queries);
+        }
         let how = match Begin::asked(job.resume, job.restart) {
             // Nobody knows whether it is the same stream.
             Begin::Any if is_stream => Begin::Anew,
@@ -69,7 +73,7 @@ impl Results {
         }
         let file = zerohop_process::open_shared(&partial).map_err(fault)?;
         journal::check_length(&partial, begin.1)?;
-        Ok(Some((Results::File { file, path: path.clone(), journal, partial, owner }, begin)))
+        Ok(Some((Results { file, path: path.clone(), journal, partial, owner }, begin)))
     }
 
     /// All ranks have written: the file is complete.
@@ -77,7 +81,7 @@ impl Results {
     /// # Errors
     /// A file that cannot be written.
     pub fn finish(self, end: u64, transport: &dyn Transport) -> Result<(), JobError> {
-        let Results::File { file, partial, path, journal, owner } = self else { return Ok(()) };
+        let Results { file, partial, path, journal, owner } = self;
         let fault = |error: std::io::Error| JobError::Failed(format!("{}: cannot write: {error}", path.display()));
         transport.barrier().map_err(|error| JobError::Failed(error.to_string()))?;
         if owner.is_some() {
@@ -92,17 +96,9 @@ impl Results {
 
 impl Output for Results {
     fn write(&mut self, batch: u64, offset: u64, bytes: &[u8]) -> std::io::Result<()> {
-        match self {
-            Results::Standard => {
-                let mut out = std::io::stdout().lock();
-                out.write_all(bytes).and_then(|()| out.flush())
-            }
-            Results::File { file, journal, .. } => {
-                file.write_all_at(bytes, offset)?;
-                file.sync_data()?;
-                let (offsets, bytes) = (vec![offset], vec![bytes.len() as u64]);
-                journal.enter(&[Entry { batch, count: 1, done: None, absent: Vec::new(), offsets, bytes, tally: None }])
-            }
-        }
+        self.file.write_all_at(bytes, offset)?;
+        self.file.sync_data()?;
+        let (offsets, bytes) = (vec![offset], vec![bytes.len() as u64]);
+        self.journal.enter(&[Entry { batch, count: 1, done: None, absent: Vec::new(), offsets, bytes, tally: None }])
     }
 }

@@ -1,0 +1,56 @@
+//! What all ranks did, gathered.
+
+use crate::job::JobError;
+use crate::job::instances::Instances;
+use crate::local::Search;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use zerohop_model::exchange::RankReport;
+use zerohop_model::plan::InstancePlan;
+use zerohop_ranks::Transport;
+
+/// What every rank gives, by rank.
+///
+/// # Errors
+/// Ranks that cannot go on together.
+pub fn values<T: Serialize + DeserializeOwned>(transport: &dyn Transport, own: &T) -> Result<Vec<T>, JobError> {
+    let all = transport.all_gather(&serde_json::to_vec(own)?)?;
+    Ok(all.iter().map(|text| serde_json::from_slice(text)).collect::<Result<_, _>>()?)
+}
+
+/// What all ranks did; they must have answered the same queries.
+///
+/// # Errors
+/// Ranks that cannot go on together, or answered different queries.
+pub fn reports(transport: &dyn Transport, own: &RankReport, queries: u64) -> Result<Vec<RankReport>, JobError> {
+    let all = values(transport, &(own.clone(), queries))?;
+    let differs = all.iter().map(|(_, queries)| *queries).enumerate().find(|(_, answered)| *answered != queries);
+    if let Some((rank, wrong)) = differs {
+        let own = transport.rank();
+        let words = format!("rank {own} has answered {queries} queries and rank {rank} {wrong}: please report this");
+        return Err(JobError::Failed(words));
+    }
+    Ok(all.into_iter().map(|(report, _)| report).collect())
+}
+
+/// Where the programs of all ranks ran.
+///
+/// # Errors
+/// Ranks that cannot go on together.
+pub fn instances(transport: &dyn Transport, own: &Instances) -> Result<Vec<Vec<InstancePlan>>, JobError> {
+    values(transport, &own.plans())
+}
+
+/// What the programs of all ranks said although they ended well, each line once, for rank 0 to tell.
+///
+/// # Errors
+/// Ranks that cannot go on together.
+pub fn warnings(transport: &dyn Transport, search: &Search) -> Result<Vec<String>, JobError> {
+    let all = values(transport, &search.warnings())?;
+    let mut told: Vec<String> = Vec::new();
+    for lines in all.into_iter().filter(|_| transport.rank() == 0) {
+        let new = lines.into_iter().filter(|line| !told.contains(line)).collect::<Vec<_>>();
+        told.extend(new);
+    }
+    Ok(told)
+}
