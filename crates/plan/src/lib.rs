@@ -11,6 +11,8 @@
 #![forbid(unsafe_code)]
 
 mod candidates;
+#[cfg(test)]
+mod fixtures;
 mod forecast;
 mod kept;
 mod known;
@@ -310,35 +312,13 @@ fn helper_cpus(machine: &Machine, workers: &[WorkerPlan]) -> Vec<CpuId> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use zerohop_model::machine::Allowed;
+    use crate::fixtures::invented;
 
     const GIB: u64 = 1 << 30;
 
     /// `nodes` nodes of `cpus` CPUs and `gib` GiB each.
     pub(crate) fn machine(nodes: u32, cpus: u32, gib: u64) -> Machine {
-        let node = |i: u32| Node {
-            id: NodeId(i),
-            cpus: (i * cpus..(i + 1) * cpus).map(CpuId).collect(),
-            memory: Bytes(gib * GIB),
-            free: Bytes(gib * GIB),
-        };
-        Machine {
-            name: "test".into(),
-            cpu_model: String::new(),
-            nodes: (0..nodes).map(node).collect(),
-            distances: (0..nodes).map(|i| (0..nodes).map(|j| 10 + 6 * i.abs_diff(j)).collect()).collect(),
-            caches: Vec::new(),
-            cores: Vec::new(),
-            page_size: Bytes(4096),
-            huge_page_size: None,
-            allowed: Allowed {
-                cpus: (0..nodes * cpus).map(CpuId).collect(),
-                nodes: (0..nodes).map(NodeId).collect(),
-                cpu_quota: None,
-                memory_limit: None,
-                memory_left: None,
-            },
-        }
+        invented(nodes, cpus, Bytes(gib * GIB), |a, b| 10 + 6 * a.abs_diff(b))
     }
 
     pub(crate) fn request(index_gib: u64) -> Request<'static> {

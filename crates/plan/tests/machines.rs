@@ -2,8 +2,12 @@
 //! that nothing rests on one assumption of the model.
 #![allow(clippy::unwrap_used)]
 
+#[path = "../src/fixtures.rs"]
+mod fixtures;
+
+use fixtures::invented;
 use std::collections::BTreeSet;
-use zerohop_model::machine::{Allowed, Bytes, CpuId, Machine, Node, NodeId};
+use zerohop_model::machine::{Bytes, Machine};
 use zerohop_model::plan::{HugePages, Pages};
 use zerohop_plan::{Assumed, Engine, Need, Pilots, Ranked, Replicas, Request, Strategy, Verdict, forecast, plan, rank};
 
@@ -42,26 +46,7 @@ impl Ways {
 
 /// So many nodes, each with so many CPUs and so much memory.
 fn machine(nodes: u32, cpus: u32, gb: u64, ways: Ways) -> Machine {
-    let memory = Bytes(gb * GB);
-    let own = |id: u32| (cpus * id..cpus * (id + 1)).map(CpuId).collect();
-    let node = |id: u32| Node { id: NodeId(id), cpus: own(id), memory, free: memory };
-    Machine {
-        name: "invented".into(),
-        cpu_model: String::new(),
-        nodes: (0..nodes).map(node).collect(),
-        distances: (0..nodes).map(|a| (0..nodes).map(|b| ways.distance(nodes, a, b)).collect()).collect(),
-        caches: Vec::new(),
-        cores: Vec::new(),
-        page_size: Bytes(4096),
-        huge_page_size: None,
-        allowed: Allowed {
-            cpus: (0..nodes * cpus).map(CpuId).collect(),
-            nodes: (0..nodes).map(NodeId).collect(),
-            cpu_quota: None,
-            memory_limit: None,
-            memory_left: None,
-        },
-    }
+    invented(nodes, cpus, Bytes(gb * GB), |a, b| ways.distance(nodes, a, b))
 }
 
 fn need(gb: f64, engine: Engine, threads: u32) -> Need {

@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 use std::time::Duration;
-use zerohop_model::machine::{Allowed, Bytes, CpuId, Machine, Node, NodeId};
+use zerohop_model::machine::Machine;
 use zerohop_model::plan::Pages;
 use zerohop_model::tuning::Choice;
 use zerohop_plan::{
@@ -22,38 +22,9 @@ const ENGINE: Engine = Engine::External { shares: false };
 /// The part of the reads that a trial of `tune` maps.
 const PART: f64 = 0.01;
 
-/// 8 nodes of 8 cores and 16 GB.
+/// 8 nodes of 8 cores and 16 GiB, with distances as printed in Lenis & Senar (2016): the described machine.
 fn opteron() -> Machine {
-    let node = |i: u32| Node {
-        id: NodeId(i),
-        cpus: (8 * i..8 * i + 8).map(CpuId).collect(),
-        memory: Bytes(16 * GB),
-        free: Bytes(16 * GB),
-    };
-    Machine {
-        name: "AMD Opteron 6376".into(),
-        cpu_model: "AMD Opteron 6376".into(),
-        nodes: (0..8).map(node).collect(),
-        distances: distances(),
-        caches: Vec::new(),
-        cores: Vec::new(),
-        page_size: Bytes(4096),
-        huge_page_size: None,
-        allowed: Allowed {
-            cpus: (0..64).map(CpuId).collect(),
-            nodes: (0..8).map(NodeId).collect(),
-            cpu_quota: None,
-            memory_limit: None,
-            memory_left: None,
-        },
-    }
-}
-
-/// As printed in Lenis & Senar (2016), and as docs/machines has them.
-fn distances() -> Vec<Vec<u32>> {
-    let text = include_str!("../../../docs/machines/amd-opteron-6376.json");
-    let described: Machine = serde_json::from_str(text).unwrap();
-    described.distances
+    serde_json::from_str(include_str!("../../../docs/machines/amd-opteron-6376.json")).unwrap()
 }
 
 fn table(name: &str) -> Vec<BTreeMap<String, String>> {

@@ -154,32 +154,10 @@ fn check_allowed(machine: &Machine) -> Result<(), DescriptionError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use zerohop_model::machine::{Allowed, Bytes};
+    use zerohop_model::machine::Bytes;
 
     fn machine() -> Machine {
-        let node = |id: u32| Node {
-            id: NodeId(id),
-            cpus: vec![CpuId(2 * id), CpuId(2 * id + 1)],
-            memory: Bytes(1 << 30),
-            free: Bytes(1 << 29),
-        };
-        Machine {
-            name: String::new(),
-            cpu_model: String::new(),
-            nodes: vec![node(0), node(1)],
-            distances: vec![vec![10, 20], vec![20, 10]],
-            caches: Vec::new(),
-            cores: Vec::new(),
-            page_size: Bytes(4096),
-            huge_page_size: None,
-            allowed: Allowed {
-                cpus: (0..4).map(CpuId).collect(),
-                nodes: vec![NodeId(0), NodeId(1)],
-                cpu_quota: None,
-                memory_limit: None,
-                memory_left: None,
-            },
-        }
+        crate::fixtures::machine(2, 2)
     }
 
     #[test]
@@ -197,12 +175,12 @@ mod tests {
         let faults: [(Spoil, &str); 16] = [
             (|m| m.nodes.clear(), "it has no nodes"),
             (|m| m.nodes[1].id = NodeId(0), "it has node 0 twice"),
-            (|m| m.nodes[1].cpus[0] = CpuId(1), "it has CPU 1 twice"),
+            (|m| m.nodes[1].cpus[0] = CpuId(2), "it has CPU 2 twice"),
             (|m| m.distances[1].truncate(1), "its distances are not 2 rows of 2 numbers, one for each node"),
             (|m| m.distances.truncate(1), "its distances are not 2 rows of 2 numbers, one for each node"),
             (|m| m.distances[0][1] = 0, "the distance between nodes 0 and 1 is 0, and 10 is the smallest"),
             (|m| m.nodes.iter_mut().for_each(|node| node.memory = Bytes(1 << 63)), "its nodes have more memory than"),
-            (|m| m.nodes[1].free = Bytes(1 << 31), "node 1 has more free memory than memory"),
+            (|m| m.nodes[1].free = Bytes(17 << 30), "node 1 has more free memory than memory"),
             (|m| m.allowed.cpus.push(CpuId(9)), "'allowed' has CPU 9, which is not among the nodes"),
             (|m| m.allowed.cpus.push(CpuId(3)), "it has CPU 3 twice"),
             (|m| m.allowed.nodes.push(NodeId(9)), "'allowed' has node 9, which is not among the nodes"),

@@ -41,6 +41,8 @@ mod describe;
 mod described;
 mod detect;
 mod error;
+#[cfg(test)]
+mod fixtures;
 mod hwloc;
 mod limits;
 mod meminfo;
