@@ -105,7 +105,7 @@ impl IndexSource for Reference {
 
     fn make(&self, _: usize, _: OnStart) -> Result<Box<dyn Engine>, IndexError> {
         let contigs = zerohop_input::reference::read(&self.0, |_| {});
-        Ok(Box::new(Places { contigs: contigs.map_err(|error| IndexError::Failed(Box::new(error)))? }))
+        Ok(Box::new(Places { contigs: contigs.map_err(IndexError::failed)? }))
     }
 }
 

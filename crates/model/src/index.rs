@@ -4,6 +4,7 @@ use crate::engine::Engine;
 use crate::machine::Bytes;
 use serde::{Deserialize, Serialize};
 use std::error::Error;
+use std::fmt::Display;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
@@ -199,8 +200,13 @@ pub enum IndexError {
 }
 
 impl IndexError {
-    /// An error with these words.
-    pub fn failed(words: String) -> Self {
-        IndexError::Failed(words.into())
+    /// What failed, as another error or in words.
+    pub fn failed(error: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
+        IndexError::Failed(error.into())
+    }
+
+    /// What makes no sense.
+    pub fn usage(what: impl Display) -> Self {
+        IndexError::Usage(what.to_string())
     }
 }

@@ -49,7 +49,7 @@ impl IndexSource for Fasta {
     }
 
     fn make(&self, _threads: usize, _on_start: OnStart) -> Result<Box<dyn Engine>, IndexError> {
-        let engine = KmerAligner::build(&self.0).map_err(|error| IndexError::Failed(Box::new(error)))?;
+        let engine = KmerAligner::build(&self.0).map_err(IndexError::failed)?;
         Ok(Box::new(engine))
     }
 }

@@ -46,7 +46,7 @@ impl IndexProvider for Provider {
     }
 
     fn product(&self, arguments: &str) -> Result<Product, IndexError> {
-        BwaMemOptions::parse(arguments).map(|_| Product::Records).map_err(|error| IndexError::Usage(error.to_string()))
+        BwaMemOptions::parse(arguments).map(|_| Product::Records).map_err(IndexError::usage)
     }
 
     fn chunk_bases(&self) -> u64 {
@@ -55,7 +55,7 @@ impl IndexProvider for Provider {
 
     fn find(&self, wanted: &Wanted<'_>) -> Result<Box<dyn IndexSource>, IndexError> {
         check_processor()?;
-        let options = BwaMemOptions::parse(wanted.arguments).map_err(|error| IndexError::Usage(error.to_string()))?;
+        let options = BwaMemOptions::parse(wanted.arguments).map_err(IndexError::usage)?;
         let (reference, file) = (wanted.reference.to_owned(), path(wanted.reference, ENDINGS[0]));
         let size = |path: &Path| metadata(path).map_or(0, |file| file.len());
         if wanted.anew {
@@ -80,9 +80,12 @@ impl IndexProvider for Provider {
     fn save(&self, wanted: &Wanted<'_>, threads: usize) -> Result<Bytes, IndexError> {
         let reference = wanted.reference;
         // Before it is read: a change of it meanwhile is noticed later.
-        let id = FileId::read(reference, threads).map_err(unreadable(reference)).map_err(failed)?;
-        let sequences = Sequences::read(reference).map_err(failed)?;
-        sequences.names().try_for_each(|(name, comment)| check_line(reference, name, comment)).map_err(failed)?;
+        let id = FileId::read(reference, threads).map_err(unreadable(reference)).map_err(IndexError::failed)?;
+        let sequences = Sequences::read(reference).map_err(IndexError::failed)?;
+        sequences
+            .names()
+            .try_for_each(|(name, comment)| check_line(reference, name, comment))
+            .map_err(IndexError::failed)?;
         let (pac, pac_digest) = save(reference, ENDINGS[1], |out| sequences.write_pac(out))?;
         let (ann, ann_digest) = save(reference, ENDINGS[2], |out| sequences.write_ann(out))?;
         let (amb, amb_digest) = save(reference, ENDINGS[3], |out| sequences.write_amb(out))?;
@@ -90,7 +93,7 @@ impl IndexProvider for Provider {
         let digests = Digests::new(id, [fm_digest, pac_digest, ann_digest, amb_digest]);
         let (digests, _) = save(reference, digests::ENDING, |out| digests.write(out))?;
         let files = vec![pac, ann, amb, fm, digests];
-        zerohop_process::complete_all(files).map_err(failed)?;
+        zerohop_process::complete_all(files).map_err(IndexError::failed)?;
         Ok(Bytes(fm::index_bytes(sequences.bases.len() as u64) + sequences.bases.len() as u64 / 4))
     }
 }
@@ -102,9 +105,10 @@ fn save(
     write: impl FnOnce(&mut (dyn Write + Send)) -> std::io::Result<()>,
 ) -> Result<(NewFile, String), IndexError> {
     let path = path(reference, ending);
-    let file = NewFile::create(&path).map_err(failed)?;
+    let file = NewFile::create(&path).map_err(IndexError::failed)?;
     let mut out = DigestWriter::new(BufWriter::new(file.file()));
-    let digest = write(&mut out).and_then(|()| out.finish()).map_err(WriteError::of(&path)).map_err(failed)?;
+    let digest =
+        write(&mut out).and_then(|()| out.finish()).map_err(WriteError::of(&path)).map_err(IndexError::failed)?;
     Ok((file, digest))
 }
 
@@ -115,10 +119,6 @@ fn check_processor() -> Result<(), IndexError> {
         return Err(IndexError::failed(format!("{NAME} needs a processor with AVX2, which this one lacks")));
     }
     Ok(())
-}
-
-fn failed(error: impl std::error::Error + Send + Sync + 'static) -> IndexError {
-    IndexError::Failed(Box::new(error))
 }
 
 struct BwaMemIndexSource {
@@ -167,9 +167,9 @@ impl IndexSource for BwaMemIndexSource {
             let words = format!("--no-index: {NAME} always reads its index from files");
             return Err(IndexError::Usage(words));
         }
-        let files = Files::check(&self.reference, self.options.ignore_alt, threads).map_err(failed)?;
-        let index = files.load(threads).map_err(failed)?;
-        let alternates = files.alternates().map_err(failed)?;
+        let files = Files::check(&self.reference, self.options.ignore_alt, threads).map_err(IndexError::failed)?;
+        let index = files.load(threads).map_err(IndexError::failed)?;
+        let alternates = files.alternates().map_err(IndexError::failed)?;
         let alternates = contigs::alternates(&alternates);
         let contig = |(name, length): (String, u64)| {
             let is_alternate = alternates.contains(name.as_bytes());
@@ -177,10 +177,10 @@ impl IndexSource for BwaMemIndexSource {
         };
         let contigs = index.contigs().into_iter().map(contig).collect();
         let comments = match self.options.contig_comments {
-            true => contigs::comments(&files.contigs().map_err(failed)?),
+            true => contigs::comments(&files.contigs().map_err(IndexError::failed)?),
             false => Vec::new(),
         };
-        let settings = LibraryOptions::new(&self.options).map_err(failed)?;
+        let settings = LibraryOptions::new(&self.options).map_err(IndexError::failed)?;
         let (options, cohorts) = (self.options.clone(), Arc::new(LibraryCohorts::default()));
         let (files, comments) = (Arc::new(files), Arc::new(comments));
         Ok(Box::new(BwaMem { files, index, contigs, comments, options, settings, threads, cohorts }))

@@ -44,6 +44,6 @@ impl IndexSource for NullReference {
 
     fn make(&self, _: usize, _: OnStart) -> Result<Box<dyn Engine>, IndexError> {
         let contigs = zerohop_input::reference::read(&self.0, |_| {});
-        Ok(Box::new(Null::new(CUT, contigs.map_err(|error| IndexError::Failed(Box::new(error)))?)))
+        Ok(Box::new(Null::new(CUT, contigs.map_err(IndexError::failed)?)))
     }
 }

@@ -1,7 +1,7 @@
 //! Where strobealign's index comes from: a file beside the reference, or the reference itself.
 
 use crate::file::{identify, index_arguments, index_path, is_index, made_for, shown_options};
-use crate::options::{StrobealignOptions, StrobealignOptionsError};
+use crate::options::StrobealignOptions;
 use crate::resident;
 use crate::{
     CANONICAL_READ_LENGTHS, CHUNK_BASES, IndexParameters, Reference, Strobealign, VERSION, canonical_read_length,
@@ -46,7 +46,7 @@ impl IndexProvider for Provider {
     }
 
     fn product(&self, arguments: &str) -> Result<Product, IndexError> {
-        Ok(StrobealignOptions::parse(arguments).map_err(usage)?.product)
+        Ok(StrobealignOptions::parse(arguments).map_err(IndexError::usage)?.product)
     }
 
     fn chunk_bases(&self) -> u64 {
@@ -64,35 +64,31 @@ impl IndexProvider for Provider {
 
     fn save(&self, wanted: &Wanted<'_>, threads: usize) -> Result<Bytes, IndexError> {
         let (reference, (_, parameters)) = (wanted.reference, parse(wanted)?);
-        let id = identify(reference, threads).map_err(failed)?;
+        let id = identify(reference, threads).map_err(IndexError::failed)?;
         let engine = build(reference, &parameters, threads, Box::new(|| ()))?;
-        engine.save(&index_path(reference, &parameters), &id, threads).map(Bytes).map_err(failed)
+        engine.save(&index_path(reference, &parameters), &id, threads).map(Bytes).map_err(IndexError::failed)
     }
 }
 
 /// The options that were given, and the index that they want. A reference that can be read only once is refused.
 fn parse(wanted: &Wanted<'_>) -> Result<(StrobealignOptions, IndexParameters), IndexError> {
-    let options = StrobealignOptions::parse(wanted.arguments).map_err(usage)?;
+    let options = StrobealignOptions::parse(wanted.arguments).map_err(IndexError::usage)?;
     let reference = wanted.reference;
-    check_file(reference).map_err(failed)?;
+    check_file(reference).map_err(IndexError::failed)?;
     let mean = match wanted.mean_read_length {
         0 if !wanted.anew => length_of_any(reference, &options)?,
         mean => mean,
     };
-    let parameters = IndexParameters::new(&options, mean).map_err(usage)?;
+    let parameters = IndexParameters::new(&options, mean).map_err(IndexError::usage)?;
     Ok((options, parameters))
 }
 
 /// A length of reads for which there is an index: without reads, any length will do. 0 if there is none.
 fn length_of_any(reference: &Path, options: &StrobealignOptions) -> Result<usize, IndexError> {
     if is_index(reference) {
-        return Ok(made_for(reference).map_err(failed)?.0.unwrap_or(0));
+        return Ok(made_for(reference).map_err(IndexError::failed)?.0.unwrap_or(0));
     }
     Ok(index_files(reference, options).next().map_or(0, |(length, _)| length))
-}
-
-fn usage(error: StrobealignOptionsError) -> IndexError {
-    IndexError::Usage(error.to_string())
 }
 
 /// An index file, or the reference that the index is built from.
@@ -195,7 +191,9 @@ impl IndexSource for StrobealignIndexSource {
 
     fn make(&self, threads: usize, on_start: OnStart) -> Result<Box<dyn Engine>, IndexError> {
         let engine = match &self.file {
-            Some(path) => Strobealign::load(path, self.fasta(), &self.parameters, threads).map_err(failed)?,
+            Some(path) => {
+                Strobealign::load(path, self.fasta(), &self.parameters, threads).map_err(IndexError::failed)?
+            }
             None => build(&self.reference, &self.parameters, threads, on_start)?,
         };
         Ok(Box::new(engine.with_options(self.options.clone())))
@@ -213,11 +211,11 @@ impl Resident for StrobealignIndexSource {
     }
 
     fn check(&self, threads: usize) -> Result<(), IndexError> {
-        resident::check(IndexSource::file(self), self.fasta(), threads).map_err(failed)
+        resident::check(IndexSource::file(self), self.fasta(), threads).map_err(IndexError::failed)
     }
 
     fn fill(&self, copy: &File, threads: usize) -> Result<(), IndexError> {
-        resident::fill(IndexSource::file(self), copy, threads).map_err(failed)
+        resident::fill(IndexSource::file(self), copy, threads).map_err(IndexError::failed)
     }
 
     fn is_copy(&self, copy: &Path) -> bool {
@@ -225,13 +223,9 @@ impl Resident for StrobealignIndexSource {
     }
 
     fn attach(&self, copy: &Path, threads: usize) -> Result<Box<dyn Engine>, IndexError> {
-        let engine = Strobealign::attach(copy, self.fasta(), &self.parameters, threads).map_err(failed)?;
+        let engine = Strobealign::attach(copy, self.fasta(), &self.parameters, threads).map_err(IndexError::failed)?;
         Ok(Box::new(engine.with_options(self.options.clone())))
     }
-}
-
-fn failed(error: impl std::error::Error + Send + Sync + 'static) -> IndexError {
-    IndexError::Failed(Box::new(error))
 }
 
 /// The index files of a reference that were made with these options, and the lengths of reads that they are for.
@@ -253,7 +247,7 @@ fn check_given(wanted: &Wanted<'_>, parameters: &IndexParameters) -> Result<(), 
     if wanted.anew {
         return Err(IndexError::Usage(format!("{index} is an index: give the reference in FASTA")));
     }
-    let (read_length, options) = made_for(wanted.reference).map_err(failed)?;
+    let (read_length, options) = made_for(wanted.reference).map_err(IndexError::failed)?;
     if options != parameters.words() {
         let (there, wanted) = (shown_options(&options), shown_options(&parameters.words()));
         return Err(IndexError::failed(format!(
@@ -276,6 +270,6 @@ fn build(
     threads: usize,
     on_start: OnStart,
 ) -> Result<Strobealign, IndexError> {
-    let reference = Reference::read(path, threads).map_err(failed)?;
-    Strobealign::build(reference, parameters, threads, move |_| on_start()).map_err(failed)
+    let reference = Reference::read(path, threads).map_err(IndexError::failed)?;
+    Strobealign::build(reference, parameters, threads, move |_| on_start()).map_err(IndexError::failed)
 }
