@@ -52,9 +52,8 @@ class Count(HTMLParser):
         self.tags[tag] = self.tags.get(tag, 0) + 1
 text = open('shown/index.html').read()
 Count().feed(text)
-assert Count.tags['svg'] == len(glob.glob('shown/chart-*.svg')) == len(glob.glob('shown/chart-*.png')) > 2, Count.tags
+assert Count.tags['svg'] == len(glob.glob('shown/chart-*.svg')) > 2, Count.tags
 assert 'http' not in text.replace('http://www.w3.org/2000/svg', ''), 'the page needs nothing else'
-assert all(open(path, 'rb').read(4) == b'\x89PNG' for path in glob.glob('shown/chart-*.png'))
 assert 'Predicted' in text and 'B | futex | shared | 1x2' in open('shown/summary.md').read().replace('  ', ' ')
 END
     rm shown/index.html

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 /// What may be linked into a program under the MIT licence, by its name in SPDX.
-const ALLOWED: [&str; 14] = [
+const ALLOWED: [&str; 12] = [
     "0BSD",
     "Apache-2.0",
     "BSD-2-Clause",
@@ -17,8 +17,6 @@ const ALLOWED: [&str; 14] = [
     "ISC",
     "MIT",
     "MPL-2.0",
-    "OFL-1.1",
-    "Ubuntu-font-1.0",
     "Unicode-3.0",
     "Unlicense",
     "Zlib",
@@ -26,7 +24,7 @@ const ALLOWED: [&str; 14] = [
 /// Asks for no text.
 const NO_TEXT: &str = "CC0-1.0";
 /// How the names of files begin that hold a licence.
-const BEGINNINGS: [&str; 6] = ["licence", "license", "copying", "notice", "copyright", "ofl"];
+const BEGINNINGS: [&str; 5] = ["licence", "license", "copying", "notice", "copyright"];
 /// Folders of a crate that are not linked.
 const NOT_LINKED: [&str; 4] = ["target", "tests", "benches", "examples"];
 

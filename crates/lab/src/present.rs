@@ -20,7 +20,7 @@ struct Section {
     tables: Vec<(&'static str, Table)>,
 }
 
-/// Writes `index.html`, `summary.md` and a chart each as `.svg` and `.png` for the points in `folder`.
+/// Writes `index.html`, `summary.md` and an `.svg` for each chart of the points in `folder`.
 ///
 /// # Errors
 /// A chart that cannot be drawn, a file that cannot be written.
@@ -33,7 +33,9 @@ pub fn present(points: &[Point], folder: &Path) -> Result<(), LabError> {
         markdown += &format!("\n## {name}\n\n");
         for chart in charts {
             number += 1;
-            draw(&chart, &folder.join(format!("chart-{number:02}")))?;
+            let path = folder.join(format!("chart-{number:02}.svg"));
+            let svg = chart.svg().map_err(|error| LabError::file(&path, error))?;
+            std::fs::write(&path, svg).map_err(|error| LabError::file(&path, error))?;
         }
         tables.iter().for_each(|(title, table)| markdown += &format!("{title}:\n\n{}\n", table.markdown()));
     }
@@ -82,13 +84,6 @@ fn sections(points: &[Point]) -> Vec<Section> {
         Section { name, charts: charts(&groups, cpus), tables }
     };
     experiments.iter().enumerate().map(section).collect()
-}
-
-fn draw(chart: &Chart, path: &Path) -> Result<(), LabError> {
-    let svg = path.with_extension("svg");
-    let drawn = chart.svg().map_err(|error| LabError::file(&svg, error))?;
-    std::fs::write(&svg, drawn).map_err(|error| LabError::file(&svg, error))?;
-    chart.png(&path.with_extension("png")).map_err(|error| LabError::file(path, error))
 }
 
 /// One dimension of an arm, and what the arms of one chart have in common.

@@ -1,10 +1,8 @@
-//! Line charts, as SVG and as PNG.
+//! Line charts, as SVG.
 
 use crate::colour::COLOURS;
 use plotters::coord::ranged1d::{AsRangedCoord, ValueFormatter};
 use plotters::prelude::*;
-use plotters::style::{FontStyle, register_font};
-use std::sync::Once;
 
 /// Size in pixels.
 const SIZE: (u32, u32) = (720, 460);
@@ -68,20 +66,11 @@ impl Chart {
         Ok(text.replacen(&format!("width=\"{width}\" height=\"{height}\""), "width=\"100%\"", 1))
     }
 
-    /// The chart as PNG, written to `path`.
-    ///
-    /// # Errors
-    /// What the drawing library says, or a file that cannot be written.
-    pub fn png(&self, path: &std::path::Path) -> Result<(), ChartError> {
-        self.draw(BitMapBackend::new(path, SIZE)).map_err(|why| self.error(why))
-    }
-
     fn error(&self, why: String) -> ChartError {
         ChartError { title: self.title.clone(), why }
     }
 
-    fn draw<B: DrawingBackend>(&self, backend: B) -> Result<(), String> {
-        use_font();
+    fn draw(&self, backend: SVGBackend<'_>) -> Result<(), String> {
         let (mut x, y) = (self.range(|point| point.0), self.range(|point| point.1));
         if self.log {
             // From one power of two to another: all labels between them are powers of two.
@@ -98,21 +87,20 @@ impl Chart {
         area.present().map_err(|error| error.to_string())
     }
 
-    fn draw_on<B, X, Y>(
+    fn draw_on<X, Y>(
         &self,
-        area: &DrawingArea<B, plotters::coord::Shift>,
+        area: &DrawingArea<SVGBackend<'_>, plotters::coord::Shift>,
         corner: SeriesLabelPosition,
         x: X,
         y: Y,
     ) -> Result<(), String>
     where
-        B: DrawingBackend,
         X: AsRangedCoord<Value = f64>,
         Y: AsRangedCoord<Value = f64>,
         X::CoordDescType: ValueFormatter<f64>,
         Y::CoordDescType: ValueFormatter<f64>,
     {
-        let said = |error: DrawingAreaErrorKind<B::ErrorType>| error.to_string();
+        let said = |error: DrawingAreaErrorKind<std::io::Error>| error.to_string();
         let mut builder = ChartBuilder::on(area);
         builder
             .caption(&self.title, ("sans-serif", 17))
@@ -187,15 +175,6 @@ impl Chart {
     }
 }
 
-/// Letters come from the program itself: a machine of a cluster may have no fonts.
-fn use_font() {
-    static ONCE: Once = Once::new();
-    ONCE.call_once(|| {
-        // A font that cannot be read would show in the first chart.
-        let _ = register_font("sans-serif", FontStyle::Normal, epaint_default_fonts::UBUNTU_LIGHT);
-    });
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -224,17 +203,13 @@ mod tests {
     }
 
     #[test]
-    fn charts_are_drawn_in_both_forms() {
+    fn charts_of_both_scales_are_drawn() {
         for log in [false, true] {
             let svg = chart(log).svg().unwrap();
             assert!(
                 svg.contains("Time &amp; threads") && svg.contains("</svg>") && svg.contains("width=\"100%\""),
                 "{svg}"
             );
-            let path = tempfile::tempdir().unwrap().path().join("x.png");
-            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-            chart(log).png(&path).unwrap();
-            assert!(std::fs::read(&path).unwrap().starts_with(b"\x89PNG"));
         }
         assert!(Chart { series: vec![], ..chart(true) }.svg().is_ok(), "nothing to draw");
     }
