@@ -1,6 +1,7 @@
 #!/bin/bash
-# zerohop report: runs, a tuning, a memory map and points of the laboratory on one page, in words, on a wide and a
-# narrow screen and on paper. PART=REGEX chooses parts; with KEEP=FOLDER the page and its pictures are left there.
+# zerohop report: runs, a tuning and a memory map on one page, and zerohop-lab report: these and points of the
+# laboratory; in words, on a wide and a narrow screen and on paper. PART=REGEX chooses parts; with KEEP=FOLDER the pages
+# and their pictures are left there.
 source "$(dirname "$0")/lib.sh"
 cd "$WORK"
 reference=$DATA/ecoli/GCF_000005845.2_ASM584v2_genomic.fna.gz reads=("$DATA"/ecoli/ecoli_100_{1,2}.fq.gz)
@@ -22,16 +23,22 @@ results() {
 }
 
 page() {
-    zerohop report -o page.html --title 'Title <&>' 2.json 1.json $(ls bwa.json 2>/dev/null) large.json tuning.json \
-        map.json bench
-    zerohop report 2.json > one.html
-    grep -q '</html>' one.html && [ "$(ls -A | grep -c partial)" = 0 ] || fail "standard output, or a partial file"
+    local runs=(2.json 1.json $(ls bwa.json 2>/dev/null) large.json tuning.json map.json) program
+    zerohop report -o page.html --title 'Title <&>' "${runs[@]}"
+    zerohop_lab report -o lab.html --title 'Title <&>' "${runs[@]}" bench
+    for program in zerohop zerohop_lab; do
+        $program report 2.json > one.html
+        grep -q '</html>' one.html && [ "$(ls -A | grep -c partial)" = 0 ] ||
+            fail "$program: standard output, or a partial file"
+    done
     python3 - <<'PYTHON'
 import json, os, re
 from html.parser import HTMLParser
 class Check(HTMLParser):
-    stack, outside = [], []
     void = {'meta', 'br', 'link', 'img', 'input', 'hr'}
+    def __init__(self):
+        super().__init__()
+        self.stack, self.outside = [], []
     def handle_starttag(self, tag, attributes):
         if tag not in self.void: self.stack.append(tag)
         assert tag not in ('script', 'link', 'img', 'iframe'), tag
@@ -39,15 +46,21 @@ class Check(HTMLParser):
     def handle_startendtag(self, tag, attributes): pass
     def handle_endtag(self, tag):
         assert self.stack.pop() == tag, (tag, self.getpos())
-text = open('page.html').read()
-check = Check(); check.feed(text)
-assert not check.stack and not check.outside, (check.stack, check.outside)
-for unwanted in ['url(', '@import', 'NaN']: assert unwanted not in text, unwanted
-assert '<title>Title &lt;&amp;&gt;</title>' in text
+whole, text = (open(name).read() for name in ('lab.html', 'page.html'))
+for page in (whole, text):
+    check = Check(); check.feed(page)
+    assert not check.stack and not check.outside, (check.stack, check.outside)
+    for unwanted in ['url(', '@import', 'NaN']: assert unwanted not in page, unwanted
+    assert '<title>Title &lt;&amp;&gt;</title>' in page
+# the laboratory's page is that of zerohop, and more
+body, note = text[text.index('<h2'):].split('<p class="note">Made by')
+assert body in whole and note in whole
+for of_laboratory in ['Thread scaling', 'What was measured']:
+    assert of_laboratory in whole and of_laboratory not in text, of_laboratory
 for wanted in ['Tuning', 'Part A', 'Part B', 'Speed-up over the best', 'What was found', 'Each run', 'The plan',
                'Runs compared', 'Where the time of all workers went', 'What the workers did when',
                'Where the memory lay', 'Distances between nodes',
-               'Nanoseconds per load', 'GB/s', 'All CPUs of all nodes at once', 'Thread scaling', 'What was measured',
+               'Nanoseconds per load', 'GB/s', 'All CPUs of all nodes at once',
                'node 7 (8 workers)', '8 workers read copy 3']:
     assert wanted in text, wanted
 run, tuning, measured = (json.load(open(name)) for name in ('2.json', 'tuning.json', 'map.json'))
@@ -61,7 +74,7 @@ for kind in ('latency_ns', 'bandwidth_gb_s'):
     for row in measured['map']['one_thread'][kind]:
         for value in row: assert f'>{value:.1f}</td>' in text, value
 points = [json.loads(line) for line in open('bench/points.jsonl')]
-assert any(f"{p['slowest_s']:.3f} (" in text for p in points if p['repetition'] == 1)
+assert any(f"{p['slowest_s']:.3f} (" in whole for p in points if p['repetition'] == 1)
 if os.path.exists('bwa.json'):
     assert 'is the feeding of that program' in text and 'instance 0, its own' in text
 PYTHON
@@ -85,8 +98,10 @@ faults() {
     sed 's/"schema_version": 1/"schema_version": 7/' 2.json > later.json
     refused "it is version 7 of this form" 1 later.json
     { cat bench/points.jsonl; echo what; } > points.jsonl
-    refused "is no point" 1 points.jsonl
+    refused "bench/points.jsonl: zerohop-lab wrote it, and 'zerohop-lab report' shows it" 1 2.json bench
     refused "required" 2
+    ZEROHOP=$ZEROHOP_LAB refused "is no point" 1 points.jsonl
+    ZEROHOP=$ZEROHOP_LAB refused "other.json: it is JSON, but of another kind; expected is what" 1 2.json other.json
     cp 2.json keep.json
     local rc=0; "$ZEROHOP" report -o ./keep.json keep.json 2> stderr || rc=$?
     [ $rc = 2 ] && cmp -s 2.json keep.json && grep -q "is an input and cannot be the output too" stderr ||
@@ -115,7 +130,7 @@ browser() {
     # Chromium's window is never narrower than 500 pixels: a frame is.
     for width in 1200 390; do
         cat > frame.html <<END_OF_FRAME
-<body style="margin:0"><iframe id="f" src="page.html" style="border:0;width:${width}px;height:2400px"></iframe><script>
+<body style="margin:0"><iframe id="f" src="lab.html" style="border:0;width:${width}px;height:2400px"></iframe><script>
 document.getElementById('f').onload = function () {
     const page = this.contentDocument.documentElement, wide = [];
     for (const box of page.querySelectorAll('body *')) {
@@ -133,7 +148,7 @@ END_OF_FRAME
             --screenshot="$WORK/$width.png" "file://$WORK/frame.html"
         [ "$(stat -c %s "$width.png")" -gt 40000 ] || fail "the picture at $width pixels is empty"
     done
-    chromium_ --no-pdf-header-footer --print-to-pdf="$WORK/page.pdf" "file://$WORK/page.html"
+    chromium_ --no-pdf-header-footer --print-to-pdf="$WORK/page.pdf" "file://$WORK/lab.html"
     [ "$(stat -c %s page.pdf)" -gt 60000 ] || fail "the paper is empty"
 }
 

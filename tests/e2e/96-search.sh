@@ -439,7 +439,7 @@ destroys_nothing() {
     zerohop search -q --db good --record in.json --json run.json -o in.tsv q.fa
     zerohop_lab exchange --replay in.json --speed 1000 -t 2 --variants two-sided,flush --repeats 2 \
         -o runs.jsonl > /dev/null
-    zerohop report runs.jsonl run.json -o page.html
+    zerohop_lab report runs.jsonl run.json -o page.html
     grep -q "<td>two-sided</td><td>2</td>" page.html && grep -q ">Searches</h2>" page.html \
         || fail "report of an exchange"
     cp in.json library.so && ln -s in.json link.json
@@ -489,9 +489,10 @@ blastp -evalue 1e-3
 END
     zerohop_lab exchange --replay "$folder/r" --speed 1000 -t 2 --variants two-sided --repeats 1 \
         --folder "$folder" -o "$folder/runs" > /dev/null
-    zerohop report "$folder/runs" "$folder/j" -o "$folder/page.html"
+    zerohop report "$folder/j" -o "$folder/page.html"
+    zerohop_lab report "$folder/runs" "$folder/j" -o "$folder/lab.html"
     zerohop db check "$folder/diamond"
-    [ -s "$folder/page.html" ] || fail "no page"
+    [ -s "$folder/page.html" ] && [ -s "$folder/lab.html" ] || fail "no page"
 }
 
 refusals() {

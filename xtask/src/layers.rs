@@ -7,7 +7,7 @@ use crate::workspace::Package;
 enum Allowed {
     /// These places only.
     Only(&'static [&'static str]),
-    /// Everything but the leaves.
+    /// Everything but the leaves and the laboratory.
     Everything,
 }
 
@@ -33,6 +33,10 @@ const EXTERNAL: &str = "crates/engines/external";
 
 /// Who reads command lines, and so may import clap and what belongs to it.
 const READS_COMMAND_LINES: &[&str] = &["crates/cli", "crates/lab", "bench"];
+
+/// The laboratory, and who may import it: no program that aligns does.
+const LABORATORY: &[&str] = &["crates/lab", "crates/lab/locks"];
+const IMPORTS_LABORATORY: &[&str] = &["crates/lab", "fuzz"];
 
 /// Crates that nobody imports.
 const LEAVES: &[&str] = &["crates/cli", "bench", "examples/own-aligner", "fuzz", "xtask"];
@@ -112,6 +116,9 @@ fn import_problem(package: &Package, allowed: &Allowed, import: &str) -> Option<
     if LEAVES.contains(&import) {
         return Some(format!("{place} imports {import}, which is a leaf"));
     }
+    if LABORATORY.contains(&import) && !IMPORTS_LABORATORY.contains(&place.as_str()) {
+        return Some(format!("{place} imports {import}; the laboratory is for {}", IMPORTS_LABORATORY.join(", ")));
+    }
     match allowed {
         Allowed::Only(places) if !places.contains(&import) => {
             Some(format!("{place} imports {import}; it may import {}", list(places)))
@@ -156,6 +163,18 @@ mod tests {
     fn nobody_imports_a_leaf() {
         let found = problems(&[package("crates/cli", &["bench"])]);
         assert_eq!(found, ["crates/cli imports bench, which is a leaf"]);
+    }
+
+    #[test]
+    fn no_program_that_aligns_imports_the_laboratory() {
+        assert_eq!(
+            problems(&[package("crates/cli", &["crates/lab"]), package("bench", &["crates/lab/locks"])]),
+            [
+                "crates/cli imports crates/lab; the laboratory is for crates/lab, fuzz",
+                "bench imports crates/lab/locks; the laboratory is for crates/lab, fuzz",
+            ]
+        );
+        assert!(problems(&[package("crates/lab", &["crates/lab/locks"]), package("fuzz", &["crates/lab"])]).is_empty());
     }
 
     #[test]

@@ -7,7 +7,7 @@
 //!    the reader under the lock (pool.rs) and the output as the arm has it (output.rs).
 //! 3. [`Store`] keeps the points that were measured, and [`present`] shows them. queueing.rs simulates what more
 //!    threads would reach.
-//! 4. [`exchange`] measures and simulates how ranks exchange results.
+//! 4. [`exchange`] measures and simulates how ranks exchange results, and [`show_exchange`] shows what was measured.
 //! 5. [`cohorts`] simulates and measures workers whose engine maps in two phases.
 //!
 //! What it refuses to do: align for anybody. Nothing here is on the path of `zerohop align`.
@@ -19,6 +19,7 @@ pub mod claims;
 pub mod cohorts;
 mod error;
 pub mod exchange;
+mod exchange_page;
 mod experiment;
 mod grid;
 mod inputs;
@@ -36,6 +37,7 @@ mod worker;
 
 pub use arm::{Arm, InputKind, LockKind, OutputKind};
 pub use error::LabError;
+pub use exchange_page::{ExchangeRun, exchange_runs_of, show_exchange};
 pub use experiment::{Experiment, Others, Point, Scaling};
 pub use grid::Grid;
 pub use inputs::Fragments;

@@ -248,14 +248,3 @@ pub(crate) fn search(ranks: usize) -> String {
     })
     .to_string()
 }
-
-/// What `zerohop-lab exchange -o` writes of a run of two ranks; warming up takes much longer.
-pub(crate) fn exchange(variant: &str, repetition: usize) -> String {
-    let wall = Duration::from_millis(if repetition == 0 { 9000 } else { 1200 });
-    let ranks = [0, 1].map(|rank| RankReport { rank, batches: 10, wall, ..RankReport::default() });
-    serde_json::json!({
-        "variant": variant, "transport": "a <b> network", "repetition": repetition, "speed": 1.0, "search_s": 1.0,
-        "ranks": ranks,
-    })
-    .to_string()
-}

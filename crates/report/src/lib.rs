@@ -2,10 +2,10 @@
 //!
 //! 1. The program fills a [`Summary`] from its command, its plan and its measurements.
 //! 2. [`Summary::text`], [`Summary::json`] and [`Summary::multiqc`] put it into words.
-//! 3. [`Recorded`] is what a file of results holds, and [`show`] puts such files on one HTML [`Page`]: tunings
-//!    (tuning_page.rs), runs (comparison.rs, runs.rs, placement.rs), searches (search_page.rs), exchanges
-//!    (exchange_page.rs) and memory maps (map_page.rs). They are made of tables, charts, bars, shaded tables, time
-//!    lines and machines, a file each.
+//! 3. `Recorded` is what a file of results holds, and [`report`] puts such files on one HTML [`Page`]: tunings
+//!    (tuning_page.rs), runs (comparison.rs, runs.rs, placement.rs), searches (search_page.rs) and memory maps
+//!    (map_page.rs). They are made of tables, charts, bars, shaded tables, time lines and machines, a file each. What
+//!    the laboratory measured, its own program adds to such a page ([`Laboratory`]).
 //!
 //! What it refuses to do: compute anything that was not measured, or leave out what the kernel refused.
 #![forbid(unsafe_code)]
@@ -15,8 +15,8 @@ mod chart;
 mod colour;
 mod comparison;
 mod escape;
-mod exchange_page;
 mod figures;
+mod files;
 #[cfg(test)]
 mod fixtures;
 mod heat;
@@ -38,15 +38,13 @@ mod tuning_text;
 
 pub use bars::{Bar, Bars};
 pub use chart::{Chart, ChartError, Kind, Series};
-pub use exchange_page::ExchangeRun;
 pub use figures::Figures;
+pub use files::{Laboratory, OfLaboratory, ReportError, files_of, report};
 pub use heat::{Cell, Dark, Heat};
 pub use lanes::{Band, Lane, Lanes};
 pub use map_page::MeasuredMachine;
 pub use map_text::map_text;
 pub use page::{Page, Table};
-pub use recorded::{Recorded, RecordedError, show};
-pub use search_page::SearchRun;
 pub use summary::{IndexOrigin, IndexReport, RankSummary, ResourceUse, SCHEMA_VERSION, Summary, WithFigures};
 pub use text::instance_line;
 pub use topology::Topology;

@@ -1,26 +1,23 @@
 //! What a file of results holds, found out by its content.
 
 use crate::chart::ChartError;
-use crate::exchange_page::ExchangeRun;
 use crate::map_page::MeasuredMachine;
 use crate::page::Page;
 use crate::search_page::SearchRun;
 use crate::summary::{SCHEMA_VERSION, Summary};
-use crate::{comparison, exchange_page, map_page, runs, search_page, tuning_page};
+use crate::{comparison, map_page, runs, search_page, tuning_page};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use zerohop_model::exchange::SEARCH_VERSION;
 use zerohop_model::tuning::Tuning;
 
-/// Results that can be shown.
+/// Results of `zerohop` that can be shown.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Recorded {
+pub(crate) enum Recorded {
     /// A run of `zerohop align`.
     Align(Box<Summary>),
     /// A run of `zerohop search`.
     Search(Box<SearchRun>),
-    /// Runs of `zerohop-lab exchange`.
-    Exchange(Vec<ExchangeRun>),
     /// A tuning.
     Tuning(Box<Tuning>),
     /// A machine with its memory map.
@@ -29,7 +26,7 @@ pub enum Recorded {
 
 /// Why a file cannot be shown.
 #[derive(Debug, thiserror::Error)]
-pub enum RecordedError {
+pub(crate) enum RecordedError {
     /// It is not JSON.
     #[error("it is not JSON ({0})")]
     NotJson(serde_json::Error),
@@ -51,10 +48,7 @@ impl Recorded {
     ///
     /// # Errors
     /// Text that is none of the results.
-    pub fn from_json(text: &str) -> Result<Self, RecordedError> {
-        if let Some(runs) = exchanges(text)? {
-            return Ok(Recorded::Exchange(runs));
-        }
+    pub(crate) fn from_json(text: &str) -> Result<Self, RecordedError> {
         let value: Value = serde_json::from_str(text).map_err(RecordedError::NotJson)?;
         let has = |names: &[&str]| names.iter().all(|name| value.get(name).is_some());
         if has(&["findings", "trials"]) {
@@ -72,18 +66,6 @@ impl Recorded {
             Err(RecordedError::Unknown)
         }
     }
-}
-
-/// The runs of `zerohop-lab exchange`, a line each; none if the first line is no such run.
-fn exchanges(text: &str) -> Result<Option<Vec<ExchangeRun>>, RecordedError> {
-    let mut values = serde_json::Deserializer::from_str(text).into_iter::<Value>();
-    let is_run =
-        |value: &Value| ["variant", "repetition", "search_s", "ranks"].iter().all(|name| value.get(name).is_some());
-    let Some(Ok(first)) = values.next().filter(|first| first.as_ref().is_ok_and(is_run)) else { return Ok(None) };
-    let command = "zerohop-lab exchange -o";
-    let damaged = |error: serde_json::Error| RecordedError::Damaged { command, why: error.to_string() };
-    let runs = std::iter::once(Ok(first)).chain(values);
-    runs.map(|value| serde_json::from_value(value?)).collect::<Result<_, _>>().map(Some).map_err(damaged)
 }
 
 /// Whether `value` is this version of what a command writes.
@@ -106,7 +88,7 @@ fn parsed<T: DeserializeOwned>(command: &'static str, value: Value) -> Result<Bo
 ///
 /// # Errors
 /// A chart that cannot be drawn.
-pub fn show(page: &mut Page, records: &[(String, Recorded)]) -> Result<(), ChartError> {
+pub(crate) fn show(page: &mut Page, records: &[(String, Recorded)]) -> Result<(), ChartError> {
     let mut heading = None;
     let mut under = |page: &mut Page, text: &'static str| {
         if heading.replace(text) != Some(text) {
@@ -132,12 +114,6 @@ pub fn show(page: &mut Page, records: &[(String, Recorded)]) -> Result<(), Chart
         if let Recorded::Search(run) = record {
             under(page, "Searches");
             search_page::add(page, name, run);
-        }
-    }
-    for (name, record) in records {
-        if let Recorded::Exchange(runs) = record {
-            under(page, "Exchange");
-            exchange_page::add(page, name, runs);
         }
     }
     for (name, record) in records {
@@ -203,27 +179,6 @@ mod tests {
         let one_node = page(&[("r", Recorded::Align(Box::new(fixtures::summary(1, 64, 10.0))))]);
         assert!(one_node.contains("<span>workers 62-63</span>") && one_node.contains("<span>workers 0-1</span>"));
         assert!(!html.contains("Runs compared") && !html.contains("<nav>") && !html.contains("worker 9"));
-    }
-
-    #[test]
-    fn an_exchange_shows_its_variants() {
-        let lines = |repetitions: usize| -> String {
-            (0..=repetitions).map(|repetition| fixtures::exchange("two-sided", repetition) + "\n").collect()
-        };
-        let html = page(&[("e.jsonl", Recorded::from_json(&lines(3)).unwrap())]);
-        for wanted in [
-            ">Exchange</h2>",
-            "2 (a &lt;b&gt; network)",
-            "<td>two-sided</td><td>3</td>",
-            "<td>1.200</td>",
-            "<td>20.0 %</td>",
-        ] {
-            assert!(html.contains(wanted), "{wanted} is not in {html}");
-        }
-        let told = Recorded::from_json(&(lines(1) + "{\"variant\"")).unwrap_err().to_string();
-        assert!(told.starts_with("it looks like what 'zerohop-lab exchange -o' writes, but"), "{told}");
-        // Of warming up alone there is nothing to tell.
-        assert!(page(&[("e.jsonl", Recorded::from_json(&lines(0)).unwrap())]).contains("<td>0</td><td>-</td>"));
     }
 
     #[test]

@@ -26,7 +26,7 @@ const BANDS: [Band; SearchStage::ALL.len()] = [
 
 /// Of what `zerohop search --json` writes, what is shown.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
-pub struct SearchRun {
+pub(crate) struct SearchRun {
     version: String,
     command: String,
     transport: String,

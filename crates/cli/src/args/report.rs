@@ -6,8 +6,8 @@ use std::path::PathBuf;
 pub struct ReportArgs {
     /// Files that 'align --json', 'search --json', 'tune' or 'topo --measure --json' wrote
     ///
-    /// Also what 'zerohop-lab' wrote: a folder of points, or the points.jsonl in it, or 'exchange -o'. The kind of a
-    /// file is recognised by content. Several of a kind are shown together.
+    /// The kind of a file is recognised by content. Several of a kind are shown together. 'zerohop-lab report' shows
+    /// them, too, beside what 'zerohop-lab' wrote.
     #[arg(required = true, value_name = "RUN")]
     pub runs: Vec<PathBuf>,
 

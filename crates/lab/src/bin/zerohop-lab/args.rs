@@ -33,6 +33,8 @@ pub enum Command {
     /// Compare the ways in which ranks exchange what they found, with searches that are made up; under mpirun, or with
     /// threads as ranks
     Exchange(Box<ExchangeArgs>),
+    /// Make one HTML page of what several commands, of zerohop too, measured
+    Report(ReportArgs),
     /// Say how well workers are used where an engine maps in two phases, with statistics over a cohort of pieces
     /// between them (bwa-mem): by simulation, and by runs in which workers sleep
     Cohorts(CohortsArgs),
@@ -269,6 +271,23 @@ pub struct ExchangeArgs {
     /// The library that 'zerohop mpi' built
     #[arg(long, value_name = "FILE")]
     pub mpi: Option<PathBuf>,
+}
+
+#[derive(Debug, clap::Args)]
+pub struct ReportArgs {
+    /// Folders of points, or the points.jsonl in them; files of 'exchange -o'; and all that 'zerohop report' takes
+    ///
+    /// The kind of a file is recognised by content. Several of a kind are shown together.
+    #[arg(required = true, value_name = "RUN")]
+    pub runs: Vec<PathBuf>,
+
+    /// Write to FILE [default: standard output]
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+
+    /// Title of the page
+    #[arg(long, value_name = "TEXT", default_value = "zerohop-lab report")]
+    pub title: String,
 }
 
 #[derive(Debug, clap::Args)]

@@ -46,6 +46,9 @@ pub enum Failure {
     /// A recording cannot be used.
     #[error(transparent)]
     Recorded(#[from] RecordedError),
+    /// A page cannot be made.
+    #[error(transparent)]
+    Report(#[from] zerohop_report::ReportError),
     /// The machine cannot be looked at.
     #[error(transparent)]
     Topology(#[from] TopologyError),

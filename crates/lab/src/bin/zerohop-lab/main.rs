@@ -3,7 +3,7 @@
 //! 1. [`args`] is exactly what was typed;
 //! 2. [`scaling`] measures threads, locks, parsing and outputs; [`exchange`] the ways in which ranks exchange results,
 //!    and [`predictions`] says what more ranks would take; [`cohorts`] says how well workers are used where engines map
-//!    in two phases; [`block`] writes FASTQ in blocks of a fixed size;
+//!    in two phases; [`block`] writes FASTQ in blocks of a fixed size; [`report`] makes a page of what was measured;
 //! 3. the exit status is 0 for success (also when the reader of our output went away), 1 for a failure, 2 for wrong
 //!    usage.
 #![forbid(unsafe_code)]
@@ -14,6 +14,7 @@ mod cohorts;
 mod exchange;
 mod failure;
 mod predictions;
+mod report;
 mod scaling;
 
 use args::{Args, Command};
@@ -35,9 +36,17 @@ fn main() -> ExitCode {
     }
 }
 
+/// Whether what a command is for goes to standard output.
+fn prints(command: &Command) -> bool {
+    match command {
+        Command::Block(_) => false,
+        Command::Report(args) => args.output.is_none(),
+        _ => true,
+    }
+}
+
 fn dispatch(args: Args) -> Result<(), Failure> {
-    // What all other commands are for goes to standard output.
-    if !matches!(args.command, Command::Block(_)) {
+    if prints(&args.command) {
         standard::check_open()?;
     }
     match args.command {
@@ -46,6 +55,7 @@ fn dispatch(args: Args) -> Result<(), Failure> {
         Command::Claims(args) => scaling::claims(&args),
         Command::Page { folder } => scaling::page(&folder),
         Command::Exchange(args) => exchange::run(&args),
+        Command::Report(args) => report::run(&args),
         Command::Cohorts(args) => cohorts::run(&args),
         Command::Block(args) => block::run(&args),
         Command::Process => scaling::process(),

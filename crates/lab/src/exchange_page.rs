@@ -1,11 +1,10 @@
 //! What `zerohop-lab exchange -o` measured: the variants of the exchange side by side.
 
-use crate::page::{Page, Table};
-use crate::text::seconds;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 use std::time::Duration;
 use zerohop_model::exchange::RankReport;
+use zerohop_report::{Page, Table};
 
 /// One run of one variant, of which repetition 0 warms up; what is shown of it.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
@@ -49,8 +48,17 @@ const STAGES: [Stage; 5] = [
     ("write (s)", |rank| rank.times.write),
 ];
 
-/// The section of one file.
-pub(crate) fn add(page: &mut Page, name: &str, runs: &[ExchangeRun]) {
+/// The runs in `text`, a line each.
+///
+/// # Errors
+/// Says what is no run.
+pub fn exchange_runs_of(text: &str) -> Result<Vec<ExchangeRun>, String> {
+    let runs = serde_json::Deserializer::from_str(text).into_iter().collect::<Result<_, _>>();
+    runs.map_err(|error| format!("it looks like what 'zerohop-lab exchange -o' writes, but cannot be used: {error}"))
+}
+
+/// Adds to `page` the section of the file `name`.
+pub fn show_exchange(name: &str, runs: &[ExchangeRun], page: &mut Page) {
     let Some(first) = runs.first() else { return };
     let searches = match first.is_replay {
         true => format!("recorded, slept {} times as fast", first.speed),
@@ -59,7 +67,7 @@ pub(crate) fn add(page: &mut Page, name: &str, runs: &[ExchangeRun]) {
     page.subheading(name).facts(&[
         ("ranks", format!("{} ({})", first.ranks.len(), first.transport)),
         ("searches", searches),
-        ("search of the slowest rank", seconds(Duration::from_secs_f64(first.search_s.max(0.0)))),
+        ("search of the slowest rank", format!("{:.2} s", first.search_s.max(0.0))),
     ]);
     page.caption("Variants of the exchange, medians");
     page.note("No exchange can be faster than the searches of the slowest rank. Stages are means over all ranks.");
@@ -92,4 +100,37 @@ fn by_variant(runs: &[ExchangeRun]) -> Table {
         facts.chain(STAGES.map(|(_, of)| median(&sorted(&|run| run.stage(of))))).collect()
     };
     Table { head, rows: names.iter().map(row).collect() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What `zerohop-lab exchange -o` writes of a run of two ranks; warming up takes much longer.
+    fn line(repetition: usize) -> String {
+        let wall = Duration::from_millis(if repetition == 0 { 9000 } else { 1200 });
+        let ranks = [0, 1].map(|rank| RankReport { rank, batches: 10, wall, ..RankReport::default() });
+        let run = serde_json::json!({
+            "variant": "two-sided", "transport": "a <b> network", "repetition": repetition, "speed": 1.0,
+            "search_s": 1.0, "ranks": ranks,
+        });
+        format!("{run}\n")
+    }
+
+    #[test]
+    fn an_exchange_shows_its_variants() {
+        let lines = |repetitions: usize| (0..=repetitions).map(line).collect::<String>();
+        let html = |repetitions| {
+            let mut page = Page::new("t");
+            show_exchange("e.jsonl", &exchange_runs_of(&lines(repetitions)).unwrap(), &mut page);
+            page.html()
+        };
+        for wanted in ["2 (a &lt;b&gt; network)", "<td>two-sided</td><td>3</td>", "<td>1.200</td>", "<td>20.0 %</td>"] {
+            assert!(html(3).contains(wanted), "{wanted} is not in {}", html(3));
+        }
+        let told = exchange_runs_of(&(lines(1) + "{\"variant\"")).unwrap_err();
+        assert!(told.starts_with("it looks like what 'zerohop-lab exchange -o' writes, but"), "{told}");
+        // Of warming up alone there is nothing to tell.
+        assert!(html(0).contains("<td>0</td><td>-</td>"));
+    }
 }

@@ -1,0 +1,144 @@
+//! The files that a report is of: which are read, what they hold, and the page that they make.
+
+use crate::chart::ChartError;
+use crate::page::Page;
+use crate::recorded::{Recorded, RecordedError, show};
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+
+/// The points in a folder of `zerohop-lab`.
+const POINTS: &str = "points.jsonl";
+
+/// What `zerohop-lab` writes, for it alone to show.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OfLaboratory {
+    /// Points of `zerohop-lab scaling`, `farm` or `claims`, a line each.
+    Points,
+    /// Runs of `zerohop-lab exchange -o`, a line each.
+    Exchanges,
+}
+
+impl OfLaboratory {
+    /// What the first value in `text` says that it is.
+    fn of(text: &str) -> Option<Self> {
+        let first = serde_json::Deserializer::from_str(text).into_iter::<Value>().next()?.ok()?;
+        let has = |names: &[&str]| names.iter().all(|name| first.get(name).is_some());
+        if has(&["arm", "experiment"]) {
+            Some(Self::Points)
+        } else if has(&["variant", "repetition", "search_s", "ranks"]) {
+            Some(Self::Exchanges)
+        } else {
+            None
+        }
+    }
+}
+
+/// The files that a report is of, of those that were given, and what the user should know of the others, a sentence
+/// each.
+///
+/// `zerohop align --samples` writes the same for MultiQC beside NAME.json: that is read only where there is nothing
+/// else. A folder of `zerohop-lab` is its points.
+pub fn files_of(given: &[PathBuf]) -> (Vec<PathBuf>, Vec<String>) {
+    let is_for_multiqc = |path: &&PathBuf| path.to_string_lossy().ends_with("_mqc.json");
+    let (mut left_out, mut files): (Vec<&PathBuf>, Vec<&PathBuf>) = given.iter().partition(is_for_multiqc);
+    if files.is_empty() {
+        std::mem::swap(&mut left_out, &mut files);
+    }
+    let points_in = |path: &Path| Some(path.join(POINTS)).filter(|points| points.exists());
+    let files = files.into_iter().map(|path| points_in(path).unwrap_or_else(|| path.to_owned())).collect();
+    (files, left_out.into_iter().map(|path| format!("{} is for MultiQC, and was left out", path.display())).collect())
+}
+
+/// Why there is no report.
+#[derive(Debug, thiserror::Error)]
+pub enum ReportError {
+    /// A file cannot be read, or holds nothing that can be shown.
+    #[error("{}: {what}", .path.display())]
+    File {
+        /// Which.
+        path: PathBuf,
+        /// What is wrong with it.
+        what: String,
+    },
+    /// A chart cannot be drawn.
+    #[error(transparent)]
+    Chart(#[from] ChartError),
+}
+
+/// What a program makes of the files that `zerohop-lab` wrote.
+pub trait Laboratory {
+    /// What files may hold, for whoever gave another one: the end of 'expected is'.
+    fn expected(&self) -> &'static str;
+
+    /// Takes the `text` of the file `name`.
+    ///
+    /// # Errors
+    /// Says why it is not shown.
+    fn take(&mut self, kind: OfLaboratory, name: &str, text: &str) -> Result<(), String>;
+
+    /// Adds what was taken to `page`.
+    ///
+    /// # Errors
+    /// A chart that cannot be drawn.
+    fn show(&self, page: &mut Page) -> Result<(), ChartError>;
+}
+
+/// The page of `files`, in HTML; `laboratory` takes and shows those that `zerohop-lab` wrote.
+///
+/// # Errors
+/// A file that cannot be read or shown; a chart that cannot be drawn.
+pub fn report(title: &str, files: &[PathBuf], laboratory: &mut dyn Laboratory) -> Result<String, ReportError> {
+    let mut records = Vec::new();
+    for path in files {
+        let fault = |what: String| ReportError::File { path: path.clone(), what };
+        let text = std::fs::read_to_string(path).map_err(|error| fault(format!("cannot read: {error}")))?;
+        let name = path.display().to_string();
+        match OfLaboratory::of(&text) {
+            Some(kind) => laboratory.take(kind, &name, &text).map_err(fault)?,
+            None => {
+                let record = Recorded::from_json(&text).map_err(|error| fault(words(&error, laboratory.expected())))?;
+                records.push((name, record));
+            }
+        }
+    }
+    let mut page = Page::new(title);
+    show(&mut page, &records)?;
+    laboratory.show(&mut page)?;
+    page.note(&format!(
+        "Made by zerohop {}. What was projected or predicted, and not measured, says so.",
+        env!("CARGO_PKG_VERSION")
+    ));
+    Ok(page.html())
+}
+
+fn words(error: &RecordedError, expected: &str) -> String {
+    match error {
+        RecordedError::Damaged { .. } => error.to_string(),
+        RecordedError::NotJson(_) | RecordedError::Unknown => format!("{error}; expected is {expected}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_laboratory_is_found_out_by_the_first_value() {
+        let of = OfLaboratory::of;
+        assert_eq!(of("{\"arm\": {}, \"experiment\": {}}\nwhat"), Some(OfLaboratory::Points));
+        let run = r#"{"variant": "flush", "repetition": 0, "search_s": 1.5, "ranks": []}"#;
+        assert_eq!(of(&format!("{run}\n{run}\n")), Some(OfLaboratory::Exchanges));
+        for other in ["", "@r", "[1]", r#"{"variant": "flush", "ranks": [], "queries": 1}"#] {
+            assert_eq!(of(other), None, "{other}");
+        }
+    }
+
+    #[test]
+    fn what_is_for_multiqc_is_read_only_where_there_is_nothing_else() {
+        let paths = |names: &[&str]| names.iter().map(PathBuf::from).collect::<Vec<_>>();
+        let (files, notes) = files_of(&paths(&["a.json", "a_mqc.json"]));
+        assert_eq!(files, paths(&["a.json"]));
+        assert_eq!(notes, ["a_mqc.json is for MultiQC, and was left out"]);
+        assert_eq!(files_of(&paths(&["a_mqc.json"])), (paths(&["a_mqc.json"]), Vec::new()));
+    }
+}
