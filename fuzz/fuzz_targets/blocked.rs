@@ -11,18 +11,14 @@ use zerohop_fuzz::dealing::{MAX_READ_BASES, Manner, deal};
 use zerohop_fuzz::files::Regular;
 use zerohop_fuzz::naive::Read;
 use zerohop_fuzz::{may_be_sam, take};
-use zerohop_input::blocked::{Fit, Sidecar, block, restore};
-use zerohop_input::{LaneSpec, OpenLane, Parsing};
+use zerohop_lab::blocked::{Fit, Sidecar, block, inputs, restore};
+use zerohop_lab::parsing::{Parsing, deal_serially};
 use zerohop_model::chunk::Chunk;
 use zerohop_model::error::Error;
 use zerohop_model::source::{Deal, Emitted};
 
-fn lane(path: &Path) -> Result<OpenLane, Error> {
-    Ok(OpenLane::open(&LaneSpec { files: vec![path.to_owned()], interleaved: false })?)
-}
-
 fn taken(path: &Path, parsing: Parsing) -> Result<Vec<Read>, Error> {
-    let mut lane = lane(path)?.deal_serially(0, parsing, MAX_READ_BASES)?;
+    let mut lane = deal_serially(&[path.to_owned()], parsing, MAX_READ_BASES)?;
     let Deal::Emit(emitter) = &mut lane.deal else { panic!("it is taken one after the other") };
     let (mut chunk, mut reads, mut number) = (Chunk::default(), Vec::new(), 0);
     while emitter.emit(&mut chunk, &AtomicBool::new(false))? == Emitted::Chunk {
@@ -38,7 +34,7 @@ fn failed(error: std::io::Error) -> Error {
 }
 
 fn blocked(regular: &Regular, text: &[u8], expected: &[Read], [limit, change, at, to]: [u8; 4]) -> Result<(), Error> {
-    let inputs = |path: &Path| Ok::<_, Error>(lane(path)?.into_block_inputs(MAX_READ_BASES)?);
+    let inputs = |path: &Path| inputs(&[path.to_owned()], MAX_READ_BASES);
     let mut fit = Fit::new(1, 30 + 20 * usize::from(limit), None);
     for input in inputs(regular.path())? {
         input.for_each_size(|bytes| fit.add(0, bytes))?;

@@ -7,8 +7,9 @@ use std::path::Path;
 use zerohop_gzip::GzipFault;
 use zerohop_model::error::InputError;
 
-/// What an error of the system or of the inflater means.
-pub(crate) fn read_fault(path: &Path, e: &std::io::Error) -> InputError {
+/// What an error of the system or of the inflater means, of a text of
+/// [`OpenLane::into_texts`](crate::OpenLane::into_texts).
+pub fn read_fault(path: &Path, e: &std::io::Error) -> InputError {
     use std::io::ErrorKind;
     let garbage = e.get_ref().and_then(|inner| inner.downcast_ref::<TrailingGarbage>());
     if let Some(garbage) = garbage {

@@ -2,23 +2,20 @@
 
 use crate::LaneSpec;
 use crate::bam::{self, BamParser};
-use crate::blocked::BlockInput;
 use crate::content::Content;
 use crate::count;
 use crate::cutter::Cutting;
 use crate::granted::{GrantedClaim, GrantedEmit, Shared};
 use crate::header;
 use crate::open::{EndOfPipe, OpenedFile, bam_without_end, look, no_end_marker};
-use crate::parse::{FragmentLayout, Parser, TextFormat};
+use crate::parse::{TextFormat, FragmentLayout, Parser};
 use crate::regular::{FileCoding, Regular};
 use crate::seen::ClosedFile;
-use crate::serial::SerialText;
 use crate::stream::{StreamEmitter, StreamSpec};
 use crate::table::Table;
-use crate::text::{Compression, open_raw};
+use crate::text::open_raw;
 use crate::turn::LateSurvey;
 use std::collections::HashMap;
-use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -211,16 +208,6 @@ impl OpenLane {
         self.files.iter().filter_map(OpenedFile::end_of_pipe)
     }
 
-    /// Whether its files can be opened again.
-    pub fn is_regular(&self) -> bool {
-        self.files.iter().all(OpenedFile::is_regular)
-    }
-
-    /// Whether all its files are BGZF.
-    pub fn is_bgzf(&self) -> bool {
-        self.files.iter().all(|file| file.compression == Compression::Bgzf)
-    }
-
     /// The text of each file, inflated, from the start.
     ///
     /// # Errors
@@ -229,40 +216,13 @@ impl OpenLane {
         self.files.into_iter().map(|file| Ok(file.into_text()?.into_reader())).collect()
     }
 
-    /// Its files, to be blocked; each with what checks its reads.
-    ///
-    /// # Errors
-    /// Files that hold something else than FASTQ, one read after the other.
-    pub fn into_block_inputs(self, max_read_bases: usize) -> Result<Vec<BlockInput>, InputError> {
-        self.refuse_all_but_fastq("can be blocked")?;
-        let files = self.files.iter().map(|file| vec![(file.path.clone(), TextFormat::Fastq)]).collect::<Vec<_>>();
-        let comments = self.carried.comments;
-        let parsers = files.into_iter().map(|files| Parser {
-            files,
-            layout: FragmentLayout::Single,
-            max_read_bases,
-            comments,
-            pairs_alone: false,
-        });
-        let texts = self.serial_texts(max_read_bases)?;
-        Ok(texts.into_iter().zip(parsers).map(|(text, parser)| BlockInput { text, parser }).collect())
-    }
-
-    pub(crate) fn refuse_all_but_fastq(&self, what: &str) -> Result<(), InputError> {
-        if self.layout != FragmentLayout::Interleaved && self.is_fasta() != Some(true) && !self.is_bam() {
-            return Ok(());
-        }
-        let first = self.files.first().map_or(Path::new("-"), |file| &file.path);
-        Err(InputError::new(first, format!("only FASTQ, single or in two files, {what}")))
-    }
-
-    /// The paths of its files.
+    /// Its files.
     pub fn paths(&self) -> impl Iterator<Item = &PathBuf> {
         self.files.iter().map(|file| &file.path)
     }
 
     /// What finds the reads of chunks of both files, which are FASTQ or FASTA.
-    pub(crate) fn parser(&self, max_read_bases: usize) -> Parser {
+    fn parser(&self, max_read_bases: usize) -> Parser {
         let format = |file: &OpenedFile| match file.content {
             Some(Content::Text(format)) => format,
             Some(Content::Bam { .. }) | None => TextFormat::Fastq,
@@ -291,30 +251,6 @@ impl OpenLane {
             }
             _ => Box::new(self.parser(max_read_bases)),
         }
-    }
-
-    /// The text of each file, to be taken record by record.
-    ///
-    /// # Errors
-    /// A file that cannot be opened again, or has changed.
-    pub(crate) fn serial_texts(self, max_read_bases: usize) -> Result<Vec<SerialText>, InputError> {
-        let text = |file: OpenedFile| {
-            let path = file.path.clone();
-            Ok(SerialText::new(path, file.into_text()?.into_reader(), max_read_bases))
-        };
-        self.files.into_iter().map(text).collect()
-    }
-
-    /// The bytes of each blocked file, as they lie in it.
-    ///
-    /// # Errors
-    /// A file that cannot be read anew.
-    pub(crate) fn block_texts(self) -> Result<Vec<SerialText>, InputError> {
-        let bytes = |file: OpenedFile| -> Result<SerialText, InputError> {
-            let raw = File::open(&file.path).map_err(|e| InputError::new(&file.path, format!("cannot open: {e}")))?;
-            Ok(SerialText::new(file.path, Box::new(raw), 0))
-        };
-        self.files.into_iter().map(bytes).collect()
     }
 
     /// Makes it lane number `lane` of a run of `workers`: its chunks are cut by `cut`.

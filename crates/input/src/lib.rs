@@ -19,9 +19,9 @@
 //! that each can begin with any chunk ([`Table`]). Of other files each process reads all, and passes over what is not
 //! its own.
 //!
-//! Two things beside that path serve the thread-scaling laboratory. [`Parsing`] takes reads as most aligners do, one
-//! holder of the reader at a time. [`blocked`] writes and reads FASTQ in blocks of a fixed size. For indexes,
-//! [`mod@reference`] reads a reference, and [`identity`] tells whether an index still fits it.
+//! Who deals reads in another way takes the text of the files ([`OpenLane::into_texts`]) and the parser
+//! ([`fastq_parser`]) by themselves, as the laboratory does. For indexes, [`mod@reference`] reads a reference, and
+//! [`identity`] tells whether an index still fits it.
 //!
 //! Line ends are looked for twice: in 4, before anybody knows where chunks end, and in 6, in memory of the worker,
 //! whose cache holds them then. To hand over the places of all lines would take memory of as many numbers.
@@ -31,7 +31,6 @@
 #![forbid(unsafe_code)]
 
 mod bam;
-pub mod blocked;
 mod chain;
 mod compact;
 mod content;
@@ -47,7 +46,6 @@ mod lane;
 mod lasting;
 mod open;
 mod parse;
-mod parsing;
 pub mod reference;
 mod regular;
 mod runs;
@@ -55,7 +53,6 @@ mod sam;
 mod sample;
 mod seen;
 mod segment;
-mod serial;
 pub mod sizes;
 mod stream;
 mod survey;
@@ -63,14 +60,14 @@ mod table;
 mod text;
 mod turn;
 
+pub use fault::read_fault;
 pub use granted::Shared;
 pub use gzip::inflated;
 pub use lane::{Carried, OpenLane};
 pub use open::EndOfPipe;
-pub use parsing::Parsing;
+pub use parse::fastq_parser;
 pub use sam::convert_if_asked;
 pub use sample::mean_read_length;
-pub use serial::Stopwatch;
 pub use table::Table;
 
 use std::path::PathBuf;

@@ -28,7 +28,6 @@ pub(crate) enum FragmentLayout {
 }
 
 /// The parser of one lane.
-#[derive(Clone)]
 pub(crate) struct Parser {
     pub(crate) files: Vec<(PathBuf, TextFormat)>,
     pub(crate) layout: FragmentLayout,
@@ -37,6 +36,14 @@ pub(crate) struct Parser {
     pub(crate) comments: bool,
     /// Whether interleaved reads must have a mate.
     pub(crate) pairs_alone: bool,
+}
+
+/// What finds the reads in the text of `files` of FASTQ, one or two with the mates in step, and checks every byte of
+/// them. It is for whoever takes the text of whole records by himself; a lane has its own.
+pub fn fastq_parser(files: &[PathBuf], max_read_bases: usize) -> Box<dyn Parse> {
+    let layout = if files.len() == 2 { Layout::Pairs } else { Layout::Single };
+    let files = files.iter().map(|path| (path.clone(), Format::Fastq)).collect();
+    Box::new(Parser { files, layout, max_read_bases, comments: true, pairs_alone: false })
 }
 
 impl Parse for Parser {

@@ -1,12 +1,12 @@
 //! The reads of an experiment: as many as each process shall have, in files of its own, ordinary and blocked.
 
+use crate::blocked::{self, Fit, Sidecar, block};
 use crate::error::LabError;
+use crate::parsing::{Parsing, deal_serially};
 use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
-use zerohop_input::blocked::{Fit, Sidecar, block};
-use zerohop_input::{LaneSpec, OpenLane, Parsing};
 use zerohop_model::chunk::Chunk;
 use zerohop_model::error::Error;
 use zerohop_model::source::{Deal, Emitted};
@@ -31,8 +31,7 @@ impl Fragments {
     /// # Errors
     /// What reading says; no reads.
     pub fn read(files: &[PathBuf], limit: usize, mixed: bool, folder: &Path) -> Result<Self, LabError> {
-        let lane = OpenLane::open(&LaneSpec { files: files.to_vec(), interleaved: false })?;
-        let mut lane = lane.deal_serially(0, Parsing::Deferred, MAX_READ_BASES)?;
+        let mut lane = deal_serially(files, Parsing::Deferred, MAX_READ_BASES)?;
         let mut fragments = Fragments { files: vec![(Vec::new(), Vec::new()); files.len()], folder: folder.to_owned() };
         let (mut chunk, stop) = (Chunk::default(), AtomicBool::new(false));
         while let Deal::Emit(emitter) = &mut lane.deal
@@ -103,14 +102,12 @@ fn append(text: &mut Vec<u8>, record: &[u8], divisor: usize) {
 }
 
 /// Blocks files so that their blocks hold the same fragments.
-fn block_files(plain: &[PathBuf], blocked: &[PathBuf], block_bytes: usize) -> Result<(), LabError> {
-    let open =
-        || OpenLane::open(&LaneSpec { files: plain.to_vec(), interleaved: false })?.into_block_inputs(MAX_READ_BASES);
+fn block_files(plain: &[PathBuf], paths: &[PathBuf], block_bytes: usize) -> Result<(), LabError> {
     // A read that is longer than a block needs a larger one.
     let mut blockings = None;
     for times in [1, 64, 4096, 1 << 18] {
         let mut fit = Fit::new(plain.len(), block_bytes * times, None);
-        for (file, input) in open()?.into_iter().enumerate() {
+        for (file, input) in blocked::inputs(plain, MAX_READ_BASES)?.into_iter().enumerate() {
             input.for_each_size(|bytes| fit.add(file, bytes))?;
         }
         blockings = fit.best();
@@ -119,7 +116,7 @@ fn block_files(plain: &[PathBuf], blocked: &[PathBuf], block_bytes: usize) -> Re
         }
     }
     let blockings = blockings.ok_or_else(|| LabError::file(&plain[0], "it has no reads that fit a block"))?;
-    for ((mut input, blocking), path) in open()?.into_iter().zip(blockings).zip(blocked) {
+    for ((mut input, blocking), path) in blocked::inputs(plain, MAX_READ_BASES)?.into_iter().zip(blockings).zip(paths) {
         let file = File::create(path).map_err(|error| LabError::file(path, error))?;
         let failed = |source| Error::Output { path: path.clone(), source };
         let sidecar = block(&mut input, blocking, &mut BufWriter::new(file), None, &failed)?;

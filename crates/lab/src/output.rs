@@ -1,8 +1,8 @@
 //! Where records go: one file under a lock, one in order without, or a file per thread.
 
 use crate::arm::{LockKind, OutputKind};
+use crate::stopwatch::Stopwatch;
 use std::time::Duration;
-use zerohop_input::Stopwatch;
 use zerohop_lab_locks::{Blocking, Lock, Queueing, Spin, TestAndSet, TestThenSet};
 use zerohop_model::error::Error;
 use zerohop_model::sink::Sink;

@@ -2,6 +2,7 @@
 
 use crate::arm::{Arm, InputKind, OutputKind};
 use crate::output::destination;
+use crate::parsing::{Parsing, deal_serially};
 use crate::pool::pool;
 use crate::start::StartLine;
 use crate::synthetic::Cost;
@@ -11,7 +12,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 use std::thread::{Builder, ScopedJoinHandle};
 use std::time::Duration;
-use zerohop_input::{LaneSpec, OpenLane, Parsing};
+use zerohop_input::{LaneSpec, OpenLane};
 use zerohop_model::engine::{Cut, Engine};
 use zerohop_model::error::Error;
 use zerohop_model::machine::{CpuId, NodeId};
@@ -187,7 +188,6 @@ pub fn run(
 
 /// Opens the reads as the arm takes them.
 fn open(spec: &ProcessSpec, engine: &dyn Engine) -> Result<Lane, Error> {
-    let lane = OpenLane::open(&LaneSpec { files: spec.files.clone(), interleaved: false })?;
     let max_bases = engine.max_read_bases();
     let parsing = match spec.arm.input {
         InputKind::O => Parsing::Original,
@@ -195,11 +195,12 @@ fn open(spec: &ProcessSpec, engine: &dyn Engine) -> Result<Lane, Error> {
         InputKind::B | InputKind::Farm => Parsing::Batch(spec.batch),
         InputKind::L => Parsing::Block,
         InputKind::Survey => {
+            let lane = OpenLane::open(&LaneSpec { files: spec.files.clone(), interleaved: false })?;
             let cut = Cut::at(spec.chunk_bases);
             return Ok(lane.deal(0, cut, max_bases, spec.arm.threads)?);
         }
     };
-    let lane = lane.deal_serially(0, parsing, max_bases)?;
+    let lane = deal_serially(&spec.files, parsing, max_bases)?;
     let deal = match lane.deal {
         Deal::Emit(emitter) if spec.arm.input != InputKind::Farm => {
             Deal::Claim(pool(emitter, spec.arm.lock, spec.crowded))

@@ -2,17 +2,20 @@
 
 use crate::args::BlockArgs;
 use crate::failure::Failure;
-use std::io::{BufWriter, Write};
+use std::fs::File;
+use std::io::{BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
 use zerohop_bgzf::BlockCompressor;
-use zerohop_input::blocked::{Blocking, Coding, Compress, Fit, Sidecar, block, restore};
 use zerohop_input::{LaneSpec, OpenLane};
+use zerohop_lab::blocked::{self, Blocking, Coding, Compress, Fit, Sidecar, block, restore};
 use zerohop_model::error::{Error, InputError};
 use zerohop_process::overwrite::{self, Kind};
 use zerohop_process::{NewFile, WriteError, complete_all, tell};
 
 /// The longest read that is taken for one, in bases.
 const MAX_READ_BASES: usize = 1 << 27;
+/// Longest header of a BGZF block that is looked for, in bytes.
+const LONGEST_FRAME: u64 = 512;
 
 /// Does the command.
 ///
@@ -28,7 +31,7 @@ pub fn run(args: &BlockArgs) -> Result<(), Failure> {
         return Err(Failure::Usage(words));
     }
     check_outputs(args, &files)?;
-    if args.unblock { unblock_all(args, &files) } else { block_all(args, files) }
+    if args.unblock { unblock_all(args, &files) } else { block_all(args, &files) }
 }
 
 /// All that will be written must be regular files of their own, and replace nothing but the like.
@@ -47,11 +50,10 @@ fn check_outputs(args: &BlockArgs, inputs: &[PathBuf]) -> Result<(), Failure> {
     Ok(written.iter().try_for_each(|path| overwrite::replaceable(path, Kind::Json))?)
 }
 
-fn block_all(args: &BlockArgs, files: Vec<PathBuf>) -> Result<(), Failure> {
-    let spec = LaneSpec { files, interleaved: false };
-    let blockings = blockings(args, &spec)?;
+fn block_all(args: &BlockArgs, files: &[PathBuf]) -> Result<(), Failure> {
+    let blockings = blockings(args, files)?;
     let mut done = Vec::new();
-    let inputs = OpenLane::open(&spec)?.into_block_inputs(MAX_READ_BASES)?;
+    let inputs = blocked::inputs(files, MAX_READ_BASES)?;
     for ((mut input, blocking), path) in inputs.into_iter().zip(blockings).zip(&args.output) {
         let mut output = Output::create(path, args)?;
         let sidecar =
@@ -61,8 +63,8 @@ fn block_all(args: &BlockArgs, files: Vec<PathBuf>) -> Result<(), Failure> {
     if let [(_, one), (_, two)] = &done[..]
         && one.reads != two.reads
     {
-        let what = format!("it has {} reads, but {} has {}", two.reads, spec.files[0].display(), one.reads);
-        return Err(InputError::new(&spec.files[1], what).into());
+        let what = format!("it has {} reads, but {} has {}", two.reads, files[0].display(), one.reads);
+        return Err(InputError::new(&files[1], what).into());
     }
     let (mut outputs, mut said) = (Vec::new(), Vec::new());
     for (output, sidecar) in done {
@@ -90,18 +92,18 @@ fn words(sidecar: &Sidecar) -> String {
 }
 
 /// The size of the blocks of each file: what was asked for, else what needs the least padding.
-fn blockings(args: &BlockArgs, spec: &LaneSpec) -> Result<Vec<Blocking>, Failure> {
+fn blockings(args: &BlockArgs, files: &[PathBuf]) -> Result<Vec<Blocking>, Failure> {
     if let (Some(bytes), Some(reads)) = (args.block_bytes, args.reads_per_block) {
-        return Ok(vec![Blocking { bytes, reads }; spec.files.len()]);
+        return Ok(vec![Blocking { bytes, reads }; files.len()]);
     }
-    let lane = OpenLane::open(spec)?;
-    if !lane.is_regular() {
+    let inputs = blocked::inputs(files, MAX_READ_BASES)?;
+    if files.iter().any(|path| path == Path::new("-") || !path.is_file()) {
         let words = "of a pipe the best blocks cannot be found beforehand: give --block-bytes and --reads-per-block";
         return Err(Failure::Usage(words.to_owned()));
     }
     let limit = args.block_bytes.unwrap_or(args.max_block_bytes);
-    let mut fit = Fit::new(spec.files.len(), limit, args.reads_per_block);
-    for (file, input) in lane.into_block_inputs(MAX_READ_BASES)?.into_iter().enumerate() {
+    let mut fit = Fit::new(files.len(), limit, args.reads_per_block);
+    for (file, input) in inputs.into_iter().enumerate() {
         let mut has_reads = false;
         input.for_each_size(|bytes| {
             has_reads = true;
@@ -109,7 +111,7 @@ fn blockings(args: &BlockArgs, spec: &LaneSpec) -> Result<Vec<Blocking>, Failure
         })?;
         if !has_reads {
             let what = "it has no reads, which tell the best blocks: give --block-bytes and --reads-per-block";
-            return Err(InputError::new(&spec.files[file], what).into());
+            return Err(InputError::new(&files[file], what).into());
         }
     }
     let mut best = match fit.best() {
@@ -163,8 +165,9 @@ fn restore_file(file: &Path, out: &mut dyn Write, failed: &dyn Fn(std::io::Error
         return Err(InputError::new(file, what).into());
     };
     let lane = OpenLane::open(&LaneSpec { files: vec![file.to_owned()], interleaved: false })?;
-    if lane.is_bgzf() != (sidecar.coding == Coding::Bgzf) {
-        let is = if lane.is_bgzf() { "BGZF" } else { "not BGZF" };
+    let is_bgzf = is_bgzf(file)?;
+    if is_bgzf != (sidecar.coding == Coding::Bgzf) {
+        let is = if is_bgzf { "BGZF" } else { "not BGZF" };
         let what = format!("it is {is}, but its description says otherwise: it was changed after it was blocked");
         return Err(InputError::new(file, what).into());
     }
@@ -172,6 +175,14 @@ fn restore_file(file: &Path, out: &mut dyn Write, failed: &dyn Fn(std::io::Error
         restore(file, text, &sidecar, out, failed)?;
     }
     Ok(sidecar)
+}
+
+/// Whether a file is BGZF, by how it begins.
+fn is_bgzf(file: &Path) -> Result<bool, InputError> {
+    let mut start = Vec::new();
+    let read = File::open(file).and_then(|file| file.take(LONGEST_FRAME).read_to_end(&mut start));
+    read.map_err(|error| InputError::new(file, format!("cannot read: {error}")))?;
+    Ok(zerohop_bgzf::frame(&start).is_some())
 }
 
 fn unwritten(path: &Path, source: std::io::Error) -> Error {

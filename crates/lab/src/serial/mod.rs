@@ -1,11 +1,9 @@
 //! Reads taken from front to back, by whoever holds the reader.
 
 mod records;
-mod stopwatch;
 mod text;
 mod timed;
 
 pub(crate) use records::{ParsedAlready, RecordTaker};
-pub use stopwatch::Stopwatch;
-pub(crate) use text::SerialText;
+pub(crate) use text::{SerialText, fastq_texts};
 pub(crate) use timed::{Take, Timed};

@@ -1,9 +1,10 @@
 //! Writes blocks.
 
 use super::{Blocking, Coding, LINES, Sidecar, block_digest, padding_place, spaces_before};
-use crate::parse::Parser;
-use crate::serial::SerialText;
+use crate::serial::{SerialText, fastq_texts};
 use std::io::Write;
+use std::path::PathBuf;
+use zerohop_input::fastq_parser;
 use zerohop_model::chunk::{Chunk, Text};
 use zerohop_model::error::{Error, InputError};
 use zerohop_model::source::Parse;
@@ -116,9 +117,19 @@ fn missing_ends(text: &[u8], reads: usize) -> usize {
 
 /// A file of reads that will be blocked.
 pub struct BlockInput {
-    pub(crate) text: SerialText,
+    pub(super) text: SerialText,
     /// Of single reads.
-    pub(crate) parser: Parser,
+    pub(super) parser: Box<dyn Parse>,
+}
+
+/// Opens `files`, one or two with the mates in step, to be blocked.
+///
+/// # Errors
+/// Files that cannot be opened, or hold something else than FASTQ.
+pub fn inputs(files: &[PathBuf], max_read_bases: usize) -> Result<Vec<BlockInput>, InputError> {
+    let texts = fastq_texts(files, "can be blocked", max_read_bases)?;
+    let parsers = files.chunks(1).map(|file| fastq_parser(file, max_read_bases));
+    Ok(texts.into_iter().zip(parsers).map(|(text, parser)| BlockInput { text, parser }).collect())
 }
 
 impl BlockInput {

@@ -2,11 +2,10 @@
 //! frames; whoever parses inflates them.
 
 use super::{Coding, Sidecar, members};
-use crate::parse::Parser;
 use crate::serial::{SerialText, Take};
 use libdeflater::Decompressor;
 use std::cell::RefCell;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use zerohop_model::chunk::{Chunk, Text, Ticket};
 use zerohop_model::error::{Error, InputError};
 use zerohop_model::source::Parse;
@@ -22,9 +21,8 @@ pub(crate) struct BlockTaker {
 }
 
 impl BlockTaker {
-    pub(crate) fn new(lane: u32, texts: Vec<SerialText>, sidecars: &[Sidecar]) -> Self {
-        let texts = texts.into_iter().zip(sidecars.iter().cloned()).collect();
-        BlockTaker { texts, next: Ticket::first_of(lane) }
+    pub(crate) fn new(texts: Vec<(SerialText, Sidecar)>) -> Self {
+        BlockTaker { texts, next: Ticket::first_of(0) }
     }
 
     /// Behind the last block there must be nothing, or the marker at the end of BGZF.
@@ -87,20 +85,19 @@ fn take_members(text: &mut SerialText, sidecar: &Sidecar, out: &mut Text) -> Res
 
 /// Inflates the block if it is compressed, parses it, and checks that it holds as many reads as it should.
 pub(crate) struct BlockParser {
-    parser: Parser,
-    sidecars: Vec<Sidecar>,
+    parser: Box<dyn Parse>,
+    files: Vec<(PathBuf, Sidecar)>,
 }
 
 impl BlockParser {
-    pub(crate) fn new(parser: Parser, sidecars: &[Sidecar]) -> Self {
-        BlockParser { parser, sidecars: sidecars.to_vec() }
+    pub(crate) fn new(parser: Box<dyn Parse>, files: Vec<(PathBuf, Sidecar)>) -> Self {
+        BlockParser { parser, files }
     }
 
-    fn inflate(&self, file: usize, text: &mut Text) -> Result<(), InputError> {
+    fn inflate(path: &Path, text: &mut Text) -> Result<(), InputError> {
         thread_local! {
             static SCRATCH: RefCell<(Vec<u8>, Decompressor)> = RefCell::new((Vec::new(), Decompressor::new()));
         }
-        let path = &self.parser.files[file].0;
         SCRATCH.with_borrow_mut(|(inflated, decompressor)| {
             inflated.clear();
             let (offset, length) = (text.first_byte, text.bytes.len());
@@ -122,17 +119,17 @@ impl Parse for BlockParser {
     }
 
     fn parse(&self, chunk: &mut Chunk) -> Result<(), Error> {
-        for (file, (sidecar, text)) in self.sidecars.iter().zip(&mut chunk.text).enumerate() {
+        for ((path, sidecar), text) in self.files.iter().zip(&mut chunk.text) {
             if sidecar.coding == Coding::Bgzf {
-                self.inflate(file, text)?;
+                Self::inflate(path, text)?;
             }
         }
         self.parser.parse(chunk)?;
-        let sidecar = &self.sidecars[0];
+        let (path, sidecar) = &self.files[0];
         let left = sidecar.reads.saturating_sub(chunk.ticket.first_fragment);
         let wanted = (sidecar.reads_per_block as u64).min(left);
         if chunk.len() as u64 != wanted {
-            let (path, number) = (&self.parser.files[0].0, chunk.ticket.number);
+            let number = chunk.ticket.number;
             let what = format!(
                 "block {number} holds {} reads instead of {wanted}: it was changed after it was blocked",
                 chunk.len()

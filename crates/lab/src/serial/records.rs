@@ -2,7 +2,6 @@
 
 use super::text::SerialText;
 use super::timed::Take;
-use crate::parse::Parser;
 use zerohop_model::chunk::{Chunk, Ticket};
 use zerohop_model::error::Error;
 use zerohop_model::source::Parse;
@@ -13,14 +12,13 @@ pub(crate) struct RecordTaker {
     texts: Vec<SerialText>,
     fragments: usize,
     /// For O: parses what was taken.
-    parser: Option<Parser>,
+    parser: Option<Box<dyn Parse>>,
     next: Ticket,
 }
 
 impl RecordTaker {
-    pub(crate) fn new(lane: u32, texts: Vec<SerialText>, fragments: usize, parser: Option<Parser>) -> Self {
-        let next = Ticket::first_of(lane);
-        RecordTaker { texts, fragments, parser, next }
+    pub(crate) fn new(texts: Vec<SerialText>, fragments: usize, parser: Option<Box<dyn Parse>>) -> Self {
+        RecordTaker { texts, fragments, parser, next: Ticket::first_of(0) }
     }
 }
 

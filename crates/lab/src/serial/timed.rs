@@ -1,6 +1,6 @@
 //! An emitter that measures how long it is held.
 
-use super::stopwatch::Stopwatch;
+use crate::stopwatch::Stopwatch;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 use zerohop_model::chunk::Chunk;

@@ -20,7 +20,7 @@ pub use fit::{Blocking, Fit};
 pub use restore::restore;
 pub use sidecar::{Coding, Sidecar};
 pub(crate) use take::{BlockParser, BlockTaker};
-pub use write::{BlockInput, Compress, block};
+pub use write::{BlockInput, Compress, block, inputs};
 
 /// Lines of a read.
 const LINES: usize = 4;

@@ -1,23 +1,14 @@
 use super::*;
-use crate::parse::{FragmentLayout, Parser, TextFormat};
 use crate::serial::SerialText;
 use proptest::prelude::*;
 use std::io::Cursor;
 use std::path::Path;
+use zerohop_input::fastq_parser;
 use zerohop_model::error::Error;
 
 fn input(text: &[u8]) -> BlockInput {
     let text = SerialText::new("x".into(), Box::new(Cursor::new(text.to_vec())), 1000);
-    BlockInput {
-        text,
-        parser: Parser {
-            files: vec![("x".into(), TextFormat::Fastq)],
-            layout: FragmentLayout::Single,
-            max_read_bases: 1000,
-            comments: true,
-            pairs_alone: false,
-        },
-    }
+    BlockInput { text, parser: fastq_parser(&["x".into()], 1000) }
 }
 
 fn failed(error: std::io::Error) -> Error {

@@ -1,9 +1,9 @@
 //! The text of one input, a buffer ahead of whoever takes it.
 
-use crate::errors::{endless, read_fault};
 use memchr::memchr_iter;
 use std::io::Read;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use zerohop_input::{LaneSpec, OpenLane, read_fault};
 use zerohop_model::chunk::Text;
 use zerohop_model::error::InputError;
 
@@ -72,16 +72,24 @@ impl SerialText {
             }
             searched = self.filled - self.taken;
             if searched > wanted.saturating_mul(4 * self.max_read_bases) + BUFFER {
-                let limit = self.max_read_bases as u64;
-                let record = &self.buffer[self.taken..self.filled];
-                return Err(
-                    endless(&self.path, record, record.len() as u64 / 2, limit).at(self.records + 1, self.bytes)
-                );
+                return Err(self.endless());
             }
             if !self.read_more()? {
                 return Ok(self.give_rest(lines, out));
             }
         }
+    }
+
+    /// What is wrong with a record that is longer than any can be.
+    fn endless(&self) -> InputError {
+        let header = self.buffer[self.taken..self.filled].split(|&byte| byte == b'\n').next().unwrap_or_default();
+        let name = header.get(1..).and_then(|text| text.split(|byte| b" \t".contains(byte)).next());
+        let what = format!(
+            "the read has more than {} bases, the longest that the engine can take: leave it out, or take another \
+             --engine",
+            self.max_read_bases
+        );
+        self.fault(what).read(name.unwrap_or_default()).at(self.records + 1, self.bytes)
     }
 
     /// Whether nothing but blank lines is left; reads it all, as far as it is blank.
@@ -187,6 +195,20 @@ impl SerialText {
     }
 }
 
+/// The text of each of `files`, one or two with the mates in step, to be taken record by record.
+///
+/// # Errors
+/// A file that cannot be opened; one that is no FASTQ, which alone `what` says: "can be".
+pub(crate) fn fastq_texts(files: &[PathBuf], what: &str, max_read_bases: usize) -> Result<Vec<SerialText>, InputError> {
+    let lane = OpenLane::open(&LaneSpec { files: files.to_vec(), interleaved: false })?;
+    if lane.is_fasta() == Some(true) || lane.is_bam() {
+        let first = files.first().map_or(Path::new("-"), |file| file);
+        return Err(InputError::new(first, format!("only FASTQ, single or in two files, {what}")));
+    }
+    let texts = files.iter().cloned().zip(lane.into_texts()?);
+    Ok(texts.map(|(path, text)| SerialText::new(path, text, max_read_bases)).collect())
+}
+
 /// Whether there is nothing in a line, its end aside.
 fn is_blank(line: &[u8]) -> bool {
     line.iter().all(|&byte| byte == b'\r')
@@ -226,5 +248,13 @@ mod tests {
         }
         let torn = format!("{one}\n{one}");
         assert_eq!(texts(&torn, 3), [(1, one.to_owned()), (1, "\n".to_owned()), (1, one.to_owned())]);
+    }
+
+    #[test]
+    fn a_record_without_an_end_is_an_error() {
+        let input = format!("@long x\n{}", "A".repeat(2 * BUFFER));
+        let mut text = SerialText::new("x".into(), Box::new(Cursor::new(input.into_bytes())), 1000);
+        let told = text.take_records(1, &mut Text::default()).unwrap_err().to_string();
+        assert!(told.starts_with("x: record 1 (byte 0), read 'long': the read has more than 1000 bases"), "{told}");
     }
 }
