@@ -8,7 +8,7 @@ use crate::cutter::Cutting;
 use crate::granted::{GrantedClaim, GrantedEmit, Shared};
 use crate::header;
 use crate::open::{EndOfPipe, OpenedFile, bam_without_end, look, no_end_marker};
-use crate::parse::{TextFormat, FragmentLayout, Parser};
+use crate::parse::{FragmentLayout, Parser, TextFormat};
 use crate::regular::{FileCoding, Regular};
 use crate::seen::ClosedFile;
 use crate::stream::{StreamEmitter, StreamSpec};

@@ -60,7 +60,7 @@ mod table;
 mod text;
 mod turn;
 
-pub use fault::read_fault;
+pub use errors::read_fault;
 pub use granted::Shared;
 pub use gzip::inflated;
 pub use lane::{Carried, OpenLane};

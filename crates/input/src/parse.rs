@@ -41,8 +41,8 @@ pub(crate) struct Parser {
 /// What finds the reads in the text of `files` of FASTQ, one or two with the mates in step, and checks every byte of
 /// them. It is for whoever takes the text of whole records by himself; a lane has its own.
 pub fn fastq_parser(files: &[PathBuf], max_read_bases: usize) -> Box<dyn Parse> {
-    let layout = if files.len() == 2 { Layout::Pairs } else { Layout::Single };
-    let files = files.iter().map(|path| (path.clone(), Format::Fastq)).collect();
+    let layout = if files.len() == 2 { FragmentLayout::Pairs } else { FragmentLayout::Single };
+    let files = files.iter().map(|path| (path.clone(), TextFormat::Fastq)).collect();
     Box::new(Parser { files, layout, max_read_bases, comments: true, pairs_alone: false })
 }
 
