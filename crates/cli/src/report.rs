@@ -7,9 +7,9 @@ use zerohop_process::tell;
 use zerohop_report::{ChartError, Laboratory, OfLaboratory, Page, files_of, report};
 
 /// The laboratory's files are for its own program.
-struct Elsewhere;
+struct LaboratoryElsewhere;
 
-impl Laboratory for Elsewhere {
+impl Laboratory for LaboratoryElsewhere {
     fn expected(&self) -> &'static str {
         "what 'zerohop align --json', 'zerohop search --json', 'zerohop tune' or 'zerohop topo --measure --json' writes"
     }
@@ -34,7 +34,8 @@ pub fn run(args: &ReportArgs) -> Result<(), CommandFailure> {
         overwrite::apart(&files, [output])?;
         overwrite::replaceable(output, Kind::Page)?;
     }
-    let html = report(&args.title, &files, &mut Elsewhere).map_err(|error| CommandFailure::Other(error.to_string()))?;
+    let html = report(&args.title, &files, &mut LaboratoryElsewhere)
+        .map_err(|error| CommandFailure::Other(error.to_string()))?;
     match &args.output {
         None => crate::print(html.as_bytes()),
         Some(path) => Ok(zerohop_process::write(path, html.as_bytes())?),

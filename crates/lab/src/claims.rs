@@ -94,11 +94,11 @@ fn thread_counts(most: usize) -> Vec<usize> {
 }
 
 /// The medians that claims are about.
-struct Measured<'p> {
+struct MeasuredClaim<'p> {
     groups: Vec<Group<'p>>,
 }
 
-impl<'p> Measured<'p> {
+impl<'p> MeasuredClaim<'p> {
     fn group(&self, wanted: Arm) -> Option<&Group<'p>> {
         self.groups.iter().find(|group| group.arm == wanted)
     }
@@ -141,7 +141,7 @@ impl Size {
 }
 
 /// One claim: what it needs to have been measured, how that is said, and whether it holds.
-struct Claim {
+struct PublishedClaim {
     claim: &'static str,
     says: &'static str,
     values: Option<Vec<f64>>,
@@ -150,9 +150,9 @@ struct Claim {
     can_show: bool,
 }
 
-impl Claim {
+impl PublishedClaim {
     fn find(self, size: Size) -> Finding {
-        let Claim { claim, says, values, words, holds, can_show } = self;
+        let PublishedClaim { claim, says, values, words, holds, can_show } = self;
         let (measured, verdict) = match values {
             None => ("not all of it".to_owned(), Verdict::NotMeasured),
             Some(values) => (
@@ -191,7 +191,7 @@ pub fn too_busy(points: &[Point], plans: &[Plan]) -> Option<f64> {
 pub fn findings(points: &[Point], plans: &[Plan], threads: usize) -> Vec<Finding> {
     let size = Size { threads, cpus: plans[0].0.cpus };
     let busy = too_busy(points, plans).is_some();
-    let [nothing, work] = [0, 1].map(|i| Measured { groups: groups(points, &plans[i].0) });
+    let [nothing, work] = [0, 1].map(|i| MeasuredClaim { groups: groups(points, &plans[i].0) });
     let mut claims = lock_claims(&nothing, &work, size);
     claims.extend(parsing_claims(&nothing, &work, size));
     claims.extend(farm_claims(&work, size));
@@ -208,14 +208,14 @@ fn collected<const N: usize>(values: [Option<f64>; N]) -> Option<Vec<f64>> {
 }
 
 /// On kinds of lock, and on processes, which share none.
-fn lock_claims(nothing: &Measured<'_>, work: &Measured<'_>, size: Size) -> Vec<Claim> {
+fn lock_claims(nothing: &MeasuredClaim<'_>, work: &MeasuredClaim<'_>, size: Size) -> Vec<PublishedClaim> {
     use InputKind::O;
     use LockKind::{Futex, Mcs, Tas, Ttas};
     let all = |input, lock| arm(input, lock, size.threads, 1);
     let mp = |input| arm(input, Mcs, size.threads, size.threads);
     let several = size.at_once() > 1;
     vec![
-        Claim {
+        PublishedClaim {
             claim: "L1",
             says: "the queueing lock is the best of the locks",
             values: collected([Tas, Ttas, Futex].map(|lock| nothing.ratio(all(O, Mcs), all(O, lock)))),
@@ -223,7 +223,7 @@ fn lock_claims(nothing: &Measured<'_>, work: &Measured<'_>, size: Size) -> Vec<C
             holds: |to, _| to.iter().all(|ratio| *ratio <= SAME),
             can_show: size.at_once() >= MANY_CPUS,
         },
-        Claim {
+        PublishedClaim {
             claim: "L2",
             says: "spinning on an atomic write is never better than spinning on a read",
             values: collected([nothing.ratio(all(O, Tas), all(O, Ttas))]),
@@ -231,7 +231,7 @@ fn lock_claims(nothing: &Measured<'_>, work: &Measured<'_>, size: Size) -> Vec<C
             holds: |to, _| to[0] >= 1.0 / SAME,
             can_show: several,
         },
-        Claim {
+        PublishedClaim {
             claim: "L3",
             says: "with O, processes beat threads",
             values: collected([nothing.ratio(mp(O), all(O, Mcs))]),
@@ -241,7 +241,7 @@ fn lock_claims(nothing: &Measured<'_>, work: &Measured<'_>, size: Size) -> Vec<C
             holds: |to, _| to[0] < 1.0,
             can_show: several,
         },
-        Claim {
+        PublishedClaim {
             claim: "L4",
             says: "the more work per read, the less locks differ",
             values: collected([nothing.spread(|lock| all(O, lock)), work.spread(|lock| all(O, lock))]),
@@ -258,14 +258,14 @@ fn lock_claims(nothing: &Measured<'_>, work: &Measured<'_>, size: Size) -> Vec<C
 }
 
 /// On what is done while the reader is held.
-fn parsing_claims(nothing: &Measured<'_>, work: &Measured<'_>, size: Size) -> Vec<Claim> {
+fn parsing_claims(nothing: &MeasuredClaim<'_>, work: &MeasuredClaim<'_>, size: Size) -> Vec<PublishedClaim> {
     use InputKind::{B, D, L, O, Survey};
     use LockKind::Mcs;
     let all = |input, lock| arm(input, lock, size.threads, 1);
     let mp = |input| arm(input, Mcs, size.threads, size.threads);
     let several = size.at_once() > 1;
     vec![
-        Claim {
+        PublishedClaim {
             claim: "hold",
             says: "the reader is held for less time per read the later reads are looked at: O > D and B > L",
             values: collected([O, D, B, L].map(|input| nothing.held_ns(arm(input, Mcs, 1, 1)))),
@@ -276,7 +276,7 @@ fn parsing_claims(nothing: &Measured<'_>, work: &Measured<'_>, size: Size) -> Ve
             holds: |held, _| held[0] > held[1].max(held[2]) && held[1].min(held[2]) > held[3],
             can_show: true,
         },
-        Claim {
+        PublishedClaim {
             claim: "P1",
             says: "time falls from O over D to B",
             values: collected([nothing.ratio(all(D, Mcs), all(O, Mcs)), nothing.ratio(all(B, Mcs), all(D, Mcs))]),
@@ -284,7 +284,7 @@ fn parsing_claims(nothing: &Measured<'_>, work: &Measured<'_>, size: Size) -> Ve
             holds: |to, _| to.iter().all(|ratio| *ratio <= SAME),
             can_show: several,
         },
-        Claim {
+        PublishedClaim {
             claim: "P2",
             says: "L is at least as good as B",
             values: collected([nothing.ratio(all(L, Mcs), all(B, Mcs))]),
@@ -292,7 +292,7 @@ fn parsing_claims(nothing: &Measured<'_>, work: &Measured<'_>, size: Size) -> Ve
             holds: |to, _| to[0] <= SAME,
             can_show: several,
         },
-        Claim {
+        PublishedClaim {
             claim: "P5",
             says: "with B and L and the queueing lock, threads compete with processes that parse under their own locks \
                 (O)",
@@ -311,7 +311,7 @@ fn parsing_claims(nothing: &Measured<'_>, work: &Measured<'_>, size: Size) -> Ve
             holds: |to, _| to[0].max(to[1]) <= 1.1,
             can_show: several,
         },
-        Claim {
+        PublishedClaim {
             claim: "Z1",
             says: "ordinary FASTQ, cut without a lock, is as fast as blocked FASTQ (L)",
             values: collected([nothing.ratio(all(Survey, Mcs), all(L, Mcs))]),
@@ -319,7 +319,7 @@ fn parsing_claims(nothing: &Measured<'_>, work: &Measured<'_>, size: Size) -> Ve
             holds: |to, _| to[0] <= SAME,
             can_show: true,
         },
-        Claim {
+        PublishedClaim {
             claim: "Z2",
             says: "threads that cut ordinary FASTQ without a lock need no more time than processes (O)",
             values: collected([nothing.ratio(all(Survey, Mcs), mp(O))]),
@@ -331,14 +331,14 @@ fn parsing_claims(nothing: &Measured<'_>, work: &Measured<'_>, size: Size) -> Ve
 }
 
 /// On dealing without a lock.
-fn farm_claims(work: &Measured<'_>, size: Size) -> Vec<Claim> {
+fn farm_claims(work: &MeasuredClaim<'_>, size: Size) -> Vec<PublishedClaim> {
     use InputKind::{B, Farm};
     use LockKind::{Futex, Ttas};
     let farms = thread_counts(size.threads).into_iter().map(|threads| {
         let to = |lock| work.ratio(arm(Farm, Futex, threads, 1), arm(B, lock, threads, 1));
         Some(to(Ttas)?.max(to(Futex)?))
     });
-    vec![Claim {
+    vec![PublishedClaim {
         claim: "C4",
         says: "the farm is never slower than the lock pool, if there is a CPU for its emitter",
         values: farms.collect(),

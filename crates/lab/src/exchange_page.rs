@@ -37,10 +37,10 @@ impl ExchangeRun {
 }
 
 /// The name of a stage, and what a rank spent in it.
-type Stage = (&'static str, fn(&RankReport) -> Duration);
+type ExchangeStage = (&'static str, fn(&RankReport) -> Duration);
 
 /// The stages of the exchange that are shown.
-const STAGES: [Stage; 5] = [
+const STAGES: [ExchangeStage; 5] = [
     ("put (s)", |rank| rank.times.put),
     ("wait for records (s)", |rank| rank.times.wait),
     ("merge (s)", |rank| rank.times.merge),

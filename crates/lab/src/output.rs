@@ -57,7 +57,7 @@ fn shared<'s, L: Lock<Stream> + 's>(
     streams: impl Iterator<Item = Stream>,
     lock: impl Fn(Stream) -> L,
 ) -> Box<dyn Destination + 's> {
-    Box::new(Shared { sink, locks: streams.map(lock).collect() })
+    Box::new(SharedWriter { sink, locks: streams.map(lock).collect() })
 }
 
 struct Ordered<'s>(Output<'s>);
@@ -116,12 +116,12 @@ impl Stream {
 }
 
 /// Streams, each under a lock; thread t writes to stream t, round and round.
-struct Shared<'s, L> {
+struct SharedWriter<'s, L> {
     sink: &'s dyn Sink,
     locks: Vec<L>,
 }
 
-impl<L: Lock<Stream>> Destination for Shared<'_, L> {
+impl<L: Lock<Stream>> Destination for SharedWriter<'_, L> {
     fn way(&self, thread: usize) -> Box<dyn Way + '_> {
         let lock = &self.locks[thread % self.locks.len()];
         Box::new(ToStream { sink: self.sink, lock, holding: Stopwatch::default(), spare: Vec::new() })

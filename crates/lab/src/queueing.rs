@@ -45,7 +45,7 @@ impl Round {
 
 /// Where a thread is.
 #[derive(Debug, Clone, Copy, PartialEq)]
-enum Place {
+enum QueuePlace {
     Thinking,
     /// At a station, number 0 or 1, waiting or being served.
     Waiting(usize),
@@ -54,7 +54,7 @@ enum Place {
 }
 
 struct Thread {
-    place: Place,
+    place: QueuePlace,
     /// Seconds of what it does now that are left, at full speed.
     left: f64,
     rounds: u32,
@@ -74,7 +74,7 @@ struct Network {
 impl Network {
     fn new(round: Round, threads: usize, cores: usize) -> Self {
         let queues = [VecDeque::new(), VecDeque::new()];
-        let threads = (0..threads).map(|_| Thread { place: Place::Thinking, left: 0.0, rounds: 0 }).collect();
+        let threads = (0..threads).map(|_| Thread { place: QueuePlace::Thinking, left: 0.0, rounds: 0 }).collect();
         let mut network = Network { round, threads, queues, held: [false; 2], cores, now: 0.0, random: 1 };
         // They start one after the other by some part of a round, as real threads do.
         (0..network.threads.len())
@@ -93,14 +93,14 @@ impl Network {
 
     fn takes_core(&self, thread: &Thread) -> bool {
         match thread.place {
-            Place::Thinking => self.round.think_takes_core,
-            Place::Holding(_) => true,
-            Place::Waiting(_) | Place::Done => false,
+            QueuePlace::Thinking => self.round.think_takes_core,
+            QueuePlace::Holding(_) => true,
+            QueuePlace::Waiting(_) | QueuePlace::Done => false,
         }
     }
 
     fn is_active(thread: &Thread) -> bool {
-        matches!(thread.place, Place::Thinking | Place::Holding(_))
+        matches!(thread.place, QueuePlace::Thinking | QueuePlace::Holding(_))
     }
 
     /// Goes on to the next moment at which something ends; false at the end.
@@ -125,25 +125,25 @@ impl Network {
     /// A thread has ended what it did: reader, thinking, writer, and round again.
     fn end(&mut self, thread: usize) {
         match self.threads[thread].place {
-            Place::Thinking => self.queue(thread, 0),
-            Place::Holding(0) => {
+            QueuePlace::Thinking => self.queue(thread, 0),
+            QueuePlace::Holding(0) => {
                 self.free(0);
                 self.queue(thread, 1);
             }
-            Place::Holding(_) => {
+            QueuePlace::Holding(_) => {
                 self.free(1);
                 self.threads[thread].rounds += 1;
                 let done = self.threads[thread].rounds == ROUNDS;
                 let left = self.thinking();
                 self.threads[thread].left = left;
-                self.threads[thread].place = if done { Place::Done } else { Place::Thinking };
+                self.threads[thread].place = if done { QueuePlace::Done } else { QueuePlace::Thinking };
             }
-            Place::Waiting(_) | Place::Done => {}
+            QueuePlace::Waiting(_) | QueuePlace::Done => {}
         }
     }
 
     fn queue(&mut self, thread: usize, station: usize) {
-        self.threads[thread].place = Place::Waiting(station);
+        self.threads[thread].place = QueuePlace::Waiting(station);
         self.queues[station].push_back(thread);
         if !self.held[station] {
             self.serve(station);
@@ -158,7 +158,7 @@ impl Network {
     fn serve(&mut self, station: usize) {
         if let Some(thread) = self.queues[station].pop_front() {
             self.held[station] = true;
-            self.threads[thread].place = Place::Holding(station);
+            self.threads[thread].place = QueuePlace::Holding(station);
             self.threads[thread].left = if station == 0 { self.round.input_s } else { self.round.output_s };
         }
     }

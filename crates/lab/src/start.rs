@@ -4,7 +4,7 @@ use std::sync::{Condvar, Mutex, MutexGuard};
 use zerohop_model::error::Error;
 
 #[derive(Debug, Default)]
-struct State {
+struct StartState {
     ready: usize,
     open: bool,
     aborted: bool,
@@ -13,21 +13,21 @@ struct State {
 /// The line.
 #[derive(Debug, Default)]
 pub(crate) struct StartLine {
-    state: Mutex<State>,
+    state: Mutex<StartState>,
     moved: Condvar,
 }
 
 impl StartLine {
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, StartState> {
         self.state.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 
-    fn change(&self, change: impl FnOnce(&mut State)) {
+    fn change(&self, change: impl FnOnce(&mut StartState)) {
         change(&mut self.state());
         self.moved.notify_all();
     }
 
-    fn wait_until(&self, until: impl Fn(&State) -> bool) -> Result<(), Error> {
+    fn wait_until(&self, until: impl Fn(&StartState) -> bool) -> Result<(), Error> {
         let mut state = self.state();
         while !until(&state) && !state.aborted {
             state = self.moved.wait(state).unwrap_or_else(|poisoned| poisoned.into_inner());

@@ -47,18 +47,18 @@ fn mapping(line: &[u8]) -> Option<(usize, MappedPages)> {
     let (mut per_node, mut anonymous) = (Vec::new(), 0);
     let mut in_policy = true;
     for field in fields {
-        let kind = Field::of(field);
-        in_policy &= matches!(kind, Field::Other);
+        let kind = NumaMapsField::of(field);
+        in_policy &= matches!(kind, NumaMapsField::Other);
         match kind {
             // Two policies have a blank in their name: `weighted interleave:0-1`, `prefer (many):0-1`.
-            Field::Other if in_policy => pages.policy = format!("{} {}", pages.policy, text(field)),
-            Field::Known | Field::Other => {}
-            Field::File(name) => pages.file = Some(PathBuf::from(OsString::from_vec(unescaped(name)))),
-            Field::Heap => pages.heap = true,
-            Field::Stack => pages.stack = true,
-            Field::Anonymous(count) => anonymous = count,
-            Field::Node(node, count) => per_node.push((node, count)),
-            Field::PageSize(kib) => pages.page_size = Bytes(kib.saturating_mul(1024)),
+            NumaMapsField::Other if in_policy => pages.policy = format!("{} {}", pages.policy, text(field)),
+            NumaMapsField::Known | NumaMapsField::Other => {}
+            NumaMapsField::File(name) => pages.file = Some(PathBuf::from(OsString::from_vec(unescaped(name)))),
+            NumaMapsField::Heap => pages.heap = true,
+            NumaMapsField::Stack => pages.stack = true,
+            NumaMapsField::Anonymous(count) => anonymous = count,
+            NumaMapsField::Node(node, count) => per_node.push((node, count)),
+            NumaMapsField::PageSize(kib) => pages.page_size = Bytes(kib.saturating_mul(1024)),
         }
     }
     let bytes = |count: u64| Bytes(count.saturating_mul(pages.page_size.0));
@@ -69,7 +69,7 @@ fn mapping(line: &[u8]) -> Option<(usize, MappedPages)> {
 }
 
 /// What follows the policy.
-enum Field<'t> {
+enum NumaMapsField<'t> {
     File(&'t [u8]),
     Heap,
     Stack,
@@ -82,7 +82,7 @@ enum Field<'t> {
     Other,
 }
 
-impl<'t> Field<'t> {
+impl<'t> NumaMapsField<'t> {
     fn of(field: &'t [u8]) -> Self {
         match field {
             b"heap" => return Self::Heap,

@@ -11,11 +11,11 @@ const ENDS: u64 = 1 << 16;
 
 /// What a job is made of, in words that are read by people (`job.json`) and compared by us.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Identity(Vec<Part>);
+pub struct Identity(Vec<IdentityPart>);
 
 /// One thing that the output depends on.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-struct Part {
+struct IdentityPart {
     what: String,
     is: String,
 }
@@ -28,7 +28,7 @@ impl Identity {
 
     /// With one more thing that the output depends on. Each has a name of its own.
     pub fn with(mut self, what: &str, is: impl ToString) -> Self {
-        self.0.push(Part { what: what.to_owned(), is: is.to_string() });
+        self.0.push(IdentityPart { what: what.to_owned(), is: is.to_string() });
         self
     }
 
@@ -39,7 +39,7 @@ impl Identity {
 
     /// The things alone that `other` has, too.
     pub fn only(&self, other: &Identity) -> Self {
-        let is_there = |part: &&Part| other.0.iter().any(|other| other.what == part.what);
+        let is_there = |part: &&IdentityPart| other.0.iter().any(|other| other.what == part.what);
         Identity(self.0.iter().filter(is_there).cloned().collect())
     }
 
@@ -49,9 +49,9 @@ impl Identity {
             let part = identity.0.iter().find(|part| part.what == what);
             part.map_or_else(|| NOT_GIVEN.to_owned(), |part| part.is.clone())
         };
-        let is_new = |part: &&Part| !before.0.iter().any(|old| old.what == part.what);
+        let is_new = |part: &&IdentityPart| !before.0.iter().any(|old| old.what == part.what);
         let all = before.0.iter().chain(self.0.iter().filter(is_new));
-        let pairs = all.map(|Part { what, .. }| (what, of(before, what), of(self, what)));
+        let pairs = all.map(|IdentityPart { what, .. }| (what, of(before, what), of(self, what)));
         pairs.filter(|(_, was, is)| was != is).map(|(what, was, is)| format!("{what}: {was} then, {is} now")).collect()
     }
 }

@@ -89,20 +89,20 @@ enum Begun {
 
 /// A job whose results are complete.
 #[derive(Debug, Serialize, Deserialize)]
-struct Complete {
+struct CompleteJob {
     identity: Identity,
     /// Of each file its name in the folder, and the path that it gets. They are bytes, and need not be text.
     names: Vec<(Vec<u8>, Vec<u8>)>,
 }
 
 /// What a folder has of a job.
-enum Found {
+enum FoundProgress {
     /// Nothing that could be used.
     Nothing,
     /// A job that is not finished.
     Unfinished(Identity),
     /// A job that is complete but for the names of its files.
-    Complete(Complete),
+    Complete(CompleteJob),
 }
 
 /// The folder of a job: a file for each rank, and one that says what job it is.
@@ -166,26 +166,26 @@ fn prepare(output: &Path, identity: &Identity, begin: Begin, patience: Duration)
 fn take_up(folder: &Path, identity: &Identity, begin: Begin) -> Result<bool, RanksError> {
     let mut found = match begin {
         // What cannot be read may go, too.
-        Begin::Restart => Found::Nothing,
+        Begin::Restart => FoundProgress::Nothing,
         Begin::Any | Begin::Resume | Begin::Anew => look(folder)?,
     };
     let changes = match &found {
-        Found::Unfinished(before) | Found::Complete(Complete { identity: before, .. }) => {
+        FoundProgress::Unfinished(before) | FoundProgress::Complete(CompleteJob { identity: before, .. }) => {
             identity.changes_since(before)
         }
-        Found::Nothing => Vec::new(),
+        FoundProgress::Nothing => Vec::new(),
     };
     if !changes.is_empty() {
         check_other(folder, &found, begin, &changes)?;
-        found = Found::Nothing;
+        found = FoundProgress::Nothing;
     }
     match found {
-        Found::Nothing if begin == Begin::Resume => Err(no_progress(folder)),
-        Found::Unfinished(_) if begin != Begin::Anew => prune(folder).map(|()| true),
-        Found::Complete(complete) if begin != Begin::Anew && complete.is_there(folder) => {
+        FoundProgress::Nothing if begin == Begin::Resume => Err(no_progress(folder)),
+        FoundProgress::Unfinished(_) if begin != Begin::Anew => prune(folder).map(|()| true),
+        FoundProgress::Complete(complete) if begin != Begin::Anew && complete.is_there(folder) => {
             end(folder, &complete.paths(folder)).map(|()| false)
         }
-        Found::Nothing | Found::Unfinished(_) | Found::Complete(_) => {
+        FoundProgress::Nothing | FoundProgress::Unfinished(_) | FoundProgress::Complete(_) => {
             clear(folder)?;
             cache::write(&folder.join(JOB), identity)?;
             sync_folder(folder)?;
@@ -195,8 +195,9 @@ fn take_up(folder: &Path, identity: &Identity, begin: Begin) -> Result<bool, Ran
 }
 
 /// Refuses to replace another job, unless it has failed before anything of it was finished.
-fn check_other(folder: &Path, found: &Found, begin: Begin, changes: &[String]) -> Result<(), RanksError> {
-    let has_nothing = begin != Begin::Resume && matches!(found, Found::Unfinished(_)) && entries(folder)?.1.is_empty();
+fn check_other(folder: &Path, found: &FoundProgress, begin: Begin, changes: &[String]) -> Result<(), RanksError> {
+    let has_nothing =
+        begin != Begin::Resume && matches!(found, FoundProgress::Unfinished(_)) && entries(folder)?.1.is_empty();
     if has_nothing { Ok(()) } else { Err(other_job(folder, changes)) }
 }
 
@@ -224,9 +225,10 @@ pub fn check_options(output: &Path, options: &Identity, begin: Begin) -> Result<
         return Ok(());
     }
     match look(&folder)? {
-        Found::Nothing if begin == Begin::Resume => Err(no_progress(&folder)),
-        Found::Nothing => Ok(()),
-        ref found @ (Found::Unfinished(ref before) | Found::Complete(Complete { identity: ref before, .. })) => {
+        FoundProgress::Nothing if begin == Begin::Resume => Err(no_progress(&folder)),
+        FoundProgress::Nothing => Ok(()),
+        ref found @ (FoundProgress::Unfinished(ref before)
+        | FoundProgress::Complete(CompleteJob { identity: ref before, .. })) => {
             let changes = options.changes_since(&before.only(options));
             if changes.is_empty() { Ok(()) } else { check_other(&folder, found, begin, &changes) }
         }
@@ -304,12 +306,12 @@ pub fn check_length(partial: &Path, finished: u64) -> Result<(), RanksError> {
 }
 
 /// What there is of a job.
-fn look(folder: &Path) -> Result<Found, RanksError> {
+fn look(folder: &Path) -> Result<FoundProgress, RanksError> {
     if let Some(complete) = cache::read(&folder.join(COMPLETE)) {
-        return Ok(Found::Complete(complete));
+        return Ok(FoundProgress::Complete(complete));
     }
     if let Some(identity) = cache::read(&folder.join(JOB)) {
-        return Ok(Found::Unfinished(identity));
+        return Ok(FoundProgress::Unfinished(identity));
     }
     if let Some(path) = [JOB, COMPLETE].map(|name| folder.join(name)).into_iter().find(|path| path.exists()) {
         return Err(RanksError::Failed(format!(
@@ -318,7 +320,7 @@ fn look(folder: &Path) -> Result<Found, RanksError> {
             path.display()
         )));
     }
-    Ok(Found::Nothing)
+    Ok(FoundProgress::Nothing)
 }
 
 /// What the names of files begin with that hold results: those of the output, and what is sorted for it.
@@ -394,7 +396,7 @@ fn lock(folder: &Path) -> Result<Option<File>, RanksError> {
     }
 }
 
-impl Complete {
+impl CompleteJob {
     /// The files as they are, and the paths that they get.
     fn paths(&self, folder: &Path) -> Vec<(PathBuf, PathBuf)> {
         let path = |bytes: &Vec<u8>| PathBuf::from(OsString::from_vec(bytes.clone()));
@@ -438,7 +440,7 @@ impl Owner {
         let name = |partial: &PathBuf| partial.file_name().unwrap_or_default().as_bytes().to_vec();
         let names =
             files.iter().map(|(partial, output)| (name(partial), target(output).into_os_string().into_vec())).collect();
-        let complete = Complete { identity: self.identity.clone(), names };
+        let complete = CompleteJob { identity: self.identity.clone(), names };
         cache::write(&self.folder.join(COMPLETE), &complete)?;
         sync_folder(&self.folder)?;
         Ok(complete.paths(&self.folder))

@@ -31,15 +31,15 @@ impl RankShare {
         let is_allowed = |cpu: &CpuId| machine.allowed.cpus.contains(cpu);
         let cpus: Vec<CpuId> =
             machine.nodes.iter().flat_map(|node| node.cpus.iter().copied().filter(is_allowed)).collect();
-        let own = Place { host: host(), cpus: cpus.clone(), nodes: machine.allowed.nodes.clone() };
+        let own = RankPlace { host: host(), cpus: cpus.clone(), nodes: machine.allowed.nodes.clone() };
         let group = zerohop_topology::memory_group()?;
         let all = transport.all_gather(&serde_json::to_vec(&(&own, &group)).map_err(|error| other(&error))?);
-        let read = |text: &Vec<u8>| serde_json::from_slice::<(Place, Option<String>)>(text);
+        let read = |text: &Vec<u8>| serde_json::from_slice::<(RankPlace, Option<String>)>(text);
         let all = all.map_err(|error| other(&error))?;
         let all = all.iter().map(read).collect::<Result<Vec<_>, _>>().map_err(|error| other(&error))?;
         let under_limit = all.iter().filter(|(place, of)| place.host == own.host && *of == group).count();
         let limited = machine.allowed.memory_left.map(|left| (under_limit, left));
-        let all: Vec<Place> = all.into_iter().map(|(place, _)| place).collect();
+        let all: Vec<RankPlace> = all.into_iter().map(|(place, _)| place).collect();
         let ranks: Vec<usize> = (0..all.len()).filter(|&rank| all[rank] == own).collect();
         let mut unpinned = None;
         if let (2.., Some(place)) = (ranks.len(), ranks.iter().position(|&rank| rank == transport.rank())) {
@@ -120,7 +120,7 @@ fn free(machine: &Machine) -> Bytes {
 
 /// Where a rank is.
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
-struct Place {
+struct RankPlace {
     host: String,
     cpus: Vec<CpuId>,
     /// From which it may take memory.

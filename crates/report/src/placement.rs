@@ -8,11 +8,11 @@ use zerohop_model::measurement::PageCensus;
 use zerohop_model::plan::{Pages, Placement};
 
 /// A piece of memory: whose it is, the copy that it belongs to, what was asked for, what was found.
-type Piece<'s> = (String, usize, &'s Placement, &'s PageCensus);
+type PlacementPiece<'s> = (String, usize, &'s Placement, &'s PageCensus);
 
 impl Summary {
     /// The memory of index copies and instances.
-    fn pieces(&self) -> Vec<Piece<'_>> {
+    fn pieces(&self) -> Vec<PlacementPiece<'_>> {
         let copies = self.replicas.iter().enumerate().map(|(i, copy)| {
             let refused = if copy.refused.is_empty() { "" } else { " (refused)" };
             (format!("copy {i}{refused}"), i, &copy.placement, &copy.census)
@@ -45,7 +45,7 @@ impl Summary {
                 framed: binds && asked.nodes.contains(&node),
             }
         };
-        let row = |(name, _, asked, census): Piece<'_>| {
+        let row = |(name, _, asked, census): PlacementPiece<'_>| {
             let mut row: Vec<Cell> = vec![name.into(), wanted(asked).into()];
             row.extend(nodes.iter().map(|&node| share((asked, census), node)));
             let huge = percent(census.huge.0, census.present.0);

@@ -60,7 +60,7 @@ pub fn build(
     let beside = folder.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let beside = beside.canonicalize().map_err(SearchError::file("found", beside))?;
     tell("counting letters");
-    let source = Source::survey(fasta, program, &beside)?;
+    let source = BuildSource::survey(fasta, program, &beside)?;
     if parts == 0 || parts as u64 > source.sequences {
         return Err(fail(format!("{} sequences cannot be cut into {parts} parts; take fewer", source.sequences)));
     }
@@ -104,7 +104,7 @@ pub fn build(
 struct Making<'m> {
     fasta: &'m Path,
     program: Program,
-    source: &'m Source,
+    source: &'m BuildSource,
     folder: &'m Path,
     tell: &'m dyn Fn(&str),
 }
@@ -173,13 +173,13 @@ impl Making<'_> {
 }
 
 /// What a pass over the source tells.
-struct Source {
+struct BuildSource {
     entry: FileEntry,
     sequences: u64,
     letters: u64,
 }
 
-impl Source {
+impl BuildSource {
     /// Reads all of it; temporary files go to `folder`.
     fn survey(fasta: &Path, program: Program, folder: &Path) -> Result<Self, SearchError> {
         let file = File::open(fasta).map_err(SearchError::file("opened", fasta))?;
@@ -202,7 +202,7 @@ impl Source {
             return Err(SearchError::Build { file: fasta.to_owned(), what });
         }
         let entry = read.entry(fasta.to_string_lossy().into_owned());
-        Ok(Source { entry, sequences, letters })
+        Ok(BuildSource { entry, sequences, letters })
     }
 }
 
@@ -216,7 +216,7 @@ fn name_of(fasta: &Path, number: u64) -> Result<String, SearchError> {
 }
 
 /// Writes the FASTA of each part and gives its sequences and letters.
-fn write_parts(fasta: &Path, source: &Source, cuts: &Cuts, folder: &Path) -> Result<Vec<(u64, u64)>, SearchError> {
+fn write_parts(fasta: &Path, source: &BuildSource, cuts: &Cuts, folder: &Path) -> Result<Vec<(u64, u64)>, SearchError> {
     let mut reader = FastaReader::open(fasta)?;
     let (mut record, mut counts, mut before) = (Record::default(), vec![(0, 0); cuts.parts()], 0);
     let mut open: Option<(usize, PathBuf, BufWriter<File>)> = None;

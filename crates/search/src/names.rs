@@ -105,8 +105,8 @@ impl Names {
         let Some(file) = &self.spilled else { return Ok(None) };
         self.held = Vec::new();
         let starts = std::iter::once(&0).chain(&self.ends);
-        let mut runs: Vec<Run> =
-            starts.zip(&self.ends).map(|(&next, &end)| Run { file, next, end, read: Vec::new() }).collect();
+        let mut runs: Vec<NamesRun> =
+            starts.zip(&self.ends).map(|(&next, &end)| NamesRun { file, next, end, read: Vec::new() }).collect();
         let mut heads = BinaryHeap::new();
         for (number, run) in runs.iter_mut().enumerate() {
             heads.extend(run.next().map_err(fault(&self.folder))?.map(|name| Reverse((name, number))));
@@ -126,7 +126,7 @@ fn fault(folder: &Path) -> impl FnOnce(std::io::Error) -> SearchError + use<> {
 }
 
 /// A sorted run on disk.
-struct Run<'f> {
+struct NamesRun<'f> {
     file: &'f File,
     /// What is not read yet, in names.
     next: u64,
@@ -135,7 +135,7 @@ struct Run<'f> {
     read: Vec<Name>,
 }
 
-impl Run<'_> {
+impl NamesRun<'_> {
     fn next(&mut self) -> std::io::Result<Option<Name>> {
         if self.read.is_empty() && self.next < self.end {
             let count = (self.end - self.next).min(READ_AT_ONCE as u64);

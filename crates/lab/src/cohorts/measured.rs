@@ -34,7 +34,7 @@ pub fn measure(case: &Case, folder: &Path) -> Result<Duration, LabError> {
     let mut job = Job::new(reference, vec![LaneSpec { files: vec![reads], interleaved: false }]);
     job.engine = NAME.to_owned();
     (job.quiet, job.output.path, job.placement.threads) = (true, Some(output), Some(case.workers));
-    let provider = Provider { pieces: case.pieces, costs: case.costs, span: Arc::default() };
+    let provider = MeasuredProvider { pieces: case.pieces, costs: case.costs, span: Arc::default() };
     align_with(&job, &provider)?;
     let span = provider.span.lock().unwrap_or_else(PoisonError::into_inner);
     Ok(span.map_or(Duration::ZERO, |(start, end)| end - start))
@@ -53,15 +53,15 @@ fn fastq(reads: u64) -> Vec<u8> {
 const NAME: &str = "asleep";
 
 /// When the first piece was begun and the last was done.
-type Span = Arc<Mutex<Option<(Instant, Instant)>>>;
+type MeasuredSpan = Arc<Mutex<Option<(Instant, Instant)>>>;
 
-struct Provider {
+struct MeasuredProvider {
     pieces: u32,
     costs: Costs,
-    span: Span,
+    span: MeasuredSpan,
 }
 
-impl IndexProvider for Provider {
+impl IndexProvider for MeasuredProvider {
     fn engine(&self) -> (&str, &str) {
         (NAME, env!("CARGO_PKG_VERSION"))
     }
@@ -80,16 +80,16 @@ impl IndexProvider for Provider {
             costs: self.costs,
             span: Arc::clone(&self.span),
         };
-        Ok(Box::new(Source { reference: wanted.reference.to_owned(), engine }))
+        Ok(Box::new(MeasuredSource { reference: wanted.reference.to_owned(), engine }))
     }
 }
 
-struct Source {
+struct MeasuredSource {
     reference: PathBuf,
     engine: Asleep,
 }
 
-impl IndexSource for Source {
+impl IndexSource for MeasuredSource {
     fn file(&self) -> &Path {
         &self.reference
     }
@@ -107,7 +107,7 @@ impl IndexSource for Source {
 struct Asleep {
     cut: Cut,
     costs: Costs,
-    span: Span,
+    span: MeasuredSpan,
 }
 
 impl Engine for Asleep {

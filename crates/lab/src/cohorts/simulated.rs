@@ -36,7 +36,7 @@ enum Busy {
 
 /// A worker.
 #[derive(Default)]
-struct Worker {
+struct SimulatedWorker {
     /// Pieces that wait for their second phase.
     held: VecDeque<u64>,
     /// Pieces whose records are made and have no place in the output yet.
@@ -49,7 +49,7 @@ struct Worker {
 struct Simulation<'c> {
     case: &'c Case,
     rules: Cohorts<(), ()>,
-    workers: Vec<Worker>,
+    workers: Vec<SimulatedWorker>,
     /// When who is no longer busy.
     events: BinaryHeap<Reverse<(Duration, usize, Busy)>>,
     idle: Vec<usize>,
@@ -71,7 +71,7 @@ pub fn simulate(case: &Case) -> Result<Simulated, Over> {
     let mut simulation = Simulation {
         case,
         rules: Cohorts::new(case.workers, most_text(cut, case.workers)),
-        workers: (0..case.workers).map(|_| Worker::default()).collect(),
+        workers: (0..case.workers).map(|_| SimulatedWorker::default()).collect(),
         events: BinaryHeap::new(),
         idle: (0..case.workers).collect(),
         next_piece: 0,
@@ -127,7 +127,7 @@ impl Simulation<'_> {
             return Ok(None);
         }
         loop {
-            let Worker { held, ended, .. } = &self.workers[number];
+            let SimulatedWorker { held, ended, .. } = &self.workers[number];
             let held = held.front().zip(held.back()).map(|(first, last)| (self.ticket(*first), self.ticket(*last)));
             let held = held.as_ref().map(|(first, last)| (first, last));
             match self.rules.next_now(held, *ended)? {

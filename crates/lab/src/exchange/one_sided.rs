@@ -20,7 +20,7 @@ struct Channel<'t> {
 }
 
 /// How ranks know that what was put is there.
-enum How<'t> {
+enum HowSynchronised<'t> {
     Fence,
     Pscw,
     /// By the round of a rank that has been put here, and the round of ours that it has read.
@@ -30,7 +30,7 @@ enum How<'t> {
 /// The rounds.
 pub(super) struct OneSided<'t> {
     transport: &'t dyn Transport,
-    how: How<'t>,
+    how: HowSynchronised<'t>,
     room: usize,
     channels: Vec<Channel<'t>>,
 }
@@ -55,10 +55,10 @@ impl<'t> OneSided<'t> {
         let how = match sync {
             Sync::Fence => {
                 channels.iter().flat_map(|channel| &channel.windows).try_for_each(|window| window.fence())?;
-                How::Fence
+                HowSynchronised::Fence
             }
-            Sync::Pscw => How::Pscw,
-            Sync::Flush => How::Flush(Flags::new(transport, CHANNELS)?),
+            Sync::Pscw => HowSynchronised::Pscw,
+            Sync::Flush => HowSynchronised::Flush(Flags::new(transport, CHANNELS)?),
         };
         Ok(OneSided { transport, how, room, channels })
     }
@@ -67,8 +67,8 @@ impl<'t> OneSided<'t> {
     pub(super) fn close(self) -> Result<(), TransportError> {
         self.channels.into_iter().flat_map(|channel| channel.windows).try_for_each(Window::close)?;
         match self.how {
-            How::Flush(flags) => flags.close(),
-            How::Fence | How::Pscw => Ok(()),
+            HowSynchronised::Flush(flags) => flags.close(),
+            HowSynchronised::Fence | HowSynchronised::Pscw => Ok(()),
         }
     }
 
@@ -140,8 +140,8 @@ impl Rounds for OneSided<'_> {
         let round = of.rounds.get() + 1;
         of.rounds.set(round);
         match &self.how {
-            How::Fence => self.put_to_all(channel, &bytes)?,
-            How::Pscw => {
+            HowSynchronised::Fence => self.put_to_all(channel, &bytes)?,
+            HowSynchronised::Pscw => {
                 // Everyone lets everyone in first, so nobody waits in a circle.
                 for (source, window) in of.windows.iter().enumerate() {
                     match of.windows.len() {
@@ -155,7 +155,7 @@ impl Rounds for OneSided<'_> {
                 self.put_to_all(channel, &bytes)?;
                 window.complete()?;
             }
-            How::Flush(flags) => self.put_and_tell(flags, channel, round, &bytes)?,
+            HowSynchronised::Flush(flags) => self.put_and_tell(flags, channel, round, &bytes)?,
         }
         of.given.set(bytes);
         Ok(())
@@ -167,14 +167,14 @@ impl Rounds for OneSided<'_> {
         let round = of.rounds.get();
         let read = |source: usize| if source == me { Ok(of.given.take()) } else { self.read(channel, source) };
         match &self.how {
-            How::Fence => {
+            HowSynchronised::Fence => {
                 of.windows.iter().try_for_each(|window| window.fence())?;
                 let all = (0..size).map(read).collect::<Result<Vec<_>, _>>()?;
                 // Nobody puts the next before all have read this.
                 of.windows.iter().try_for_each(|window| window.fence())?;
                 Ok(all)
             }
-            How::Pscw => {
+            HowSynchronised::Pscw => {
                 for (source, window) in of.windows.iter().enumerate() {
                     if of.windows.len() == 1 || source != me {
                         window.wait()?;
@@ -182,7 +182,7 @@ impl Rounds for OneSided<'_> {
                 }
                 (0..size).map(read).collect()
             }
-            How::Flush(flags) => (0..size)
+            HowSynchronised::Flush(flags) => (0..size)
                 .map(|source| match source == me {
                     true => read(source),
                     false => self.read_and_tell(flags, channel, round, source),

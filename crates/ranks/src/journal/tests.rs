@@ -154,7 +154,7 @@ fn what_a_killed_run_leaves_can_be_begun_anew_and_files_of_others_stay() {
     drop(owner(&output, "a", Begin::Any));
     // Killed while the folder was removed: all names were given.
     let complete =
-        Complete { identity: job("a"), names: vec![(b"output".to_vec(), output.as_os_str().as_bytes().to_vec())] };
+        CompleteJob { identity: job("a"), names: vec![(b"output".to_vec(), output.as_os_str().as_bytes().to_vec())] };
     std::fs::write(&output, "z").unwrap();
     cache::write(&progress.join(COMPLETE), &complete).unwrap();
     std::fs::remove_file(progress.join(JOB)).unwrap();

@@ -5,7 +5,7 @@
 //! only when the library has said that it is done with it.
 #![allow(unsafe_code)]
 
-use super::loan::{Loan, Request, Requests};
+use super::loan::{Loan, LoanRequest, Requests};
 use super::watch::Watch;
 use crate::transport::TransportError;
 use std::ffi::{CStr, c_char, c_int, c_void};
@@ -225,18 +225,18 @@ impl Library {
     fn begun<M>(
         memory: M,
         begin: impl FnOnce(&mut M, *mut *mut c_void) -> Result<(), TransportError>,
-    ) -> Result<Request<M>, TransportError> {
+    ) -> Result<LoanRequest<M>, TransportError> {
         let (mut loan, mut request) = (Loan::new(memory), Pointer::NULL);
         loan.memory().map_or(Ok(()), |memory| begin(memory, &mut request.0))?;
-        Ok(Request::new(request, loan))
+        Ok(LoanRequest::new(request, loan))
     }
 
-    pub(super) fn barrier(&self) -> Result<Request<()>, TransportError> {
+    pub(super) fn barrier(&self) -> Result<LoanRequest<()>, TransportError> {
         Self::begun((), |(), out| call!(self, barrier(out)))
     }
 
     /// `all` has room for as many bytes of each rank as `mine` has.
-    pub(super) fn all_gather(&self, mine: Vec<u8>, all: Vec<u8>) -> Result<Request<Gathered>, TransportError> {
+    pub(super) fn all_gather(&self, mine: Vec<u8>, all: Vec<u8>) -> Result<LoanRequest<Gathered>, TransportError> {
         let gathered = Gathered { mine, all, counts: Vec::new(), starts: Vec::new() };
         Self::begun(gathered, |memory, out| {
             let (bytes, count) = (memory.mine.as_ptr(), memory.mine.len() as c_int);
@@ -245,7 +245,7 @@ impl Library {
     }
 
     /// `all` has room for `counts` bytes of each rank, from `starts` on.
-    pub(super) fn all_gather_varying(&self, gathered: Gathered) -> Result<Request<Gathered>, TransportError> {
+    pub(super) fn all_gather_varying(&self, gathered: Gathered) -> Result<LoanRequest<Gathered>, TransportError> {
         Self::begun(gathered, |memory, out| {
             let (bytes, count) = (memory.mine.as_ptr(), memory.mine.len() as c_int);
             let (counts, starts) = (memory.counts.as_ptr(), memory.starts.as_ptr());
@@ -253,7 +253,7 @@ impl Library {
         })
     }
 
-    pub(super) fn send(&self, to: usize, tag: u32, bytes: Vec<u8>) -> Result<Request<Vec<u8>>, TransportError> {
+    pub(super) fn send(&self, to: usize, tag: u32, bytes: Vec<u8>) -> Result<LoanRequest<Vec<u8>>, TransportError> {
         let count = message_count(bytes.len())?;
         Self::begun(bytes, |bytes, out| call!(self, send(to as c_int, tag as c_int, bytes.as_ptr(), count, out)))
     }
@@ -312,7 +312,7 @@ impl Library {
         rank: usize,
         offset: usize,
         bytes: usize,
-    ) -> Result<Request<Vec<u8>>, TransportError> {
+    ) -> Result<LoanRequest<Vec<u8>>, TransportError> {
         Self::begun(vec![0; bytes], |into, out| {
             call!(self, get(window.0, rank as c_int, offset as i64, into.as_mut_ptr(), bytes as c_int, out))
         })

@@ -46,15 +46,15 @@ pub(super) trait Requests {
 }
 
 /// A request, and the memory that is lent with it.
-pub(super) struct Request<M> {
+pub(super) struct LoanRequest<M> {
     pointer: Pointer,
     loan: Loan<M>,
 }
 
-impl<M> Request<M> {
+impl<M> LoanRequest<M> {
     /// The request of `pointer`, for which `loan` was lent.
     pub(super) fn new(pointer: Pointer, loan: Loan<M>) -> Self {
-        Request { pointer, loan }
+        LoanRequest { pointer, loan }
     }
 
     /// The memory, if the request is done. Not to be asked again after that, or after an error.
@@ -99,13 +99,13 @@ mod tests {
         }
     }
 
-    fn request() -> (Request<Memory>, Rc<Cell<bool>>) {
+    fn request() -> (LoanRequest<Memory>, Rc<Cell<bool>>) {
         let freed = Rc::<Cell<bool>>::default();
-        (Request::new(Pointer::NULL, Loan::new(Memory(Rc::clone(&freed)))), freed)
+        (LoanRequest::new(Pointer::NULL, Loan::new(Memory(Rc::clone(&freed)))), freed)
     }
 
     /// Waits for the request, and gives it up at the limit.
-    fn end(mut request: Request<Memory>, library: &Library, limit: Duration) -> Result<Memory, TransportError> {
+    fn end(mut request: LoanRequest<Memory>, library: &Library, limit: Duration) -> Result<Memory, TransportError> {
         until(limit, &|| "the others".to_owned(), || request.try_end(library))
     }
 

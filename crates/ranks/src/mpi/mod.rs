@@ -10,7 +10,7 @@ use crate::back_off::{until, wait_for};
 use crate::signs;
 use crate::transport::{Reach, Transport, TransportError, Window};
 use library::{Gathered, Library, MOST_AT_ONCE, Pointer};
-use loan::{Loan, Request};
+use loan::{Loan, LoanRequest};
 use std::cell::RefCell;
 use std::path::Path;
 use std::time::Duration;
@@ -27,7 +27,7 @@ pub struct Mpi {
     size: usize,
     limit: Duration,
     /// Messages that are under way, with their bytes.
-    sending: RefCell<Vec<Request<Vec<u8>>>>,
+    sending: RefCell<Vec<LoanRequest<Vec<u8>>>>,
 }
 
 impl Mpi {
@@ -71,7 +71,7 @@ impl Mpi {
     }
 
     /// Waits until a request is done, and gives its memory back. What is given up on the way stays lent.
-    fn until_done<M>(&self, mut request: Request<M>, what: &dyn Fn() -> String) -> Result<M, TransportError> {
+    fn until_done<M>(&self, mut request: LoanRequest<M>, what: &dyn Fn() -> String) -> Result<M, TransportError> {
         wait_for(self, what, || request.try_end(&self.library))
     }
 }

@@ -18,7 +18,7 @@ use window::{SharedWindow, TwinWindow};
 /// One rank's end.
 pub struct Twin {
     rank: usize,
-    shared: Arc<Shared>,
+    shared: Arc<TwinShared>,
     /// What this rank knows of the others.
     clock: RefCell<Clock>,
     /// How many collectives this rank has come to: all come to the same ones in the same order.
@@ -27,19 +27,19 @@ pub struct Twin {
 }
 
 /// What all ranks see.
-struct Shared {
+struct TwinShared {
     size: usize,
     limit: Duration,
     /// What each rank gave to a collective, and who has taken all of it.
     collectives: Mutex<BTreeMap<u64, Collective>>,
-    messages: Mutex<BTreeMap<Way, VecDeque<Told>>>,
+    messages: Mutex<BTreeMap<TwinWay, VecDeque<TwinTold>>>,
     windows: Mutex<Vec<Arc<SharedWindow>>>,
     failed: AtomicBool,
 }
 
-impl Shared {
+impl TwinShared {
     fn new(size: usize, limit: Duration) -> Self {
-        Shared {
+        TwinShared {
             size,
             limit,
             collectives: Mutex::default(),
@@ -51,13 +51,13 @@ impl Shared {
 }
 
 /// From whom, to whom, under which tag.
-type Way = (usize, usize, u32);
+type TwinWay = (usize, usize, u32);
 
 /// Bytes, and what their rank knew when it gave them.
-type Told = (Clock, Vec<u8>);
+type TwinTold = (Clock, Vec<u8>);
 
 struct Collective {
-    given: Vec<Option<Told>>,
+    given: Vec<Option<TwinTold>>,
     taken: usize,
 }
 
@@ -68,16 +68,16 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 impl Twin {
     /// So many ranks; each is to be moved to a thread of its own.
     pub fn ranks(size: usize, limit: Duration) -> Vec<Twin> {
-        let shared = Arc::new(Shared::new(size, limit));
+        let shared = Arc::new(TwinShared::new(size, limit));
         (0..size).map(|rank| Twin::of(rank, Arc::clone(&shared))).collect()
     }
 
     /// The one rank of a program that works alone.
     pub fn alone(limit: Duration) -> Twin {
-        Twin::of(0, Arc::new(Shared::new(1, limit)))
+        Twin::of(0, Arc::new(TwinShared::new(1, limit)))
     }
 
-    fn of(rank: usize, shared: Arc<Shared>) -> Twin {
+    fn of(rank: usize, shared: Arc<TwinShared>) -> Twin {
         let clock = RefCell::new(Clock::new(shared.size));
         Twin { rank, shared, clock, collectives: Cell::new(0), windows: Cell::new(0) }
     }
@@ -88,12 +88,12 @@ impl Twin {
     }
 
     /// Bytes for others, and what we know.
-    fn told(&self, bytes: Vec<u8>) -> Told {
+    fn told(&self, bytes: Vec<u8>) -> TwinTold {
         (self.clock.borrow().clone(), bytes)
     }
 
     /// The bytes of another, whose knowledge is ours from now on.
-    fn learn(&self, (known, bytes): Told) -> Vec<u8> {
+    fn learn(&self, (known, bytes): TwinTold) -> Vec<u8> {
         self.clock.borrow_mut().learn(&known);
         bytes
     }
@@ -141,7 +141,7 @@ impl Transport for Twin {
         let all = self.until(&|| "the other ranks".to_owned(), || {
             let mut collectives = lock(&shared.collectives);
             let collective = collectives.get_mut(&number)?;
-            let all: Vec<Told> = collective.given.iter().cloned().collect::<Option<_>>()?;
+            let all: Vec<TwinTold> = collective.given.iter().cloned().collect::<Option<_>>()?;
             collective.taken += 1;
             if collective.taken == shared.size {
                 collectives.remove(&number);

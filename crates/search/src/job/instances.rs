@@ -19,9 +19,9 @@ use zerohop_plan::{Replicas, Request, free_memory, leaves_room, plan};
 use zerohop_topology::Pinned;
 
 /// The instances of a rank, and why they are not more, if memory is the reason.
-pub struct Instances(Vec<Instance>, Option<String>);
+pub struct Instances(Vec<SearchInstance>, Option<String>);
 
-struct Instance {
+struct SearchInstance {
     plan: InstancePlan,
     placed: Placed,
     /// Why its programs are not kept to its CPUs, if they are not.
@@ -37,7 +37,7 @@ impl Instances {
     /// A machine that cannot be looked at.
     pub fn new(job: &SearchJob, search: &Search, parts: usize) -> Result<Self, JobError> {
         let (plans, fewer) = plans(&zerohop_topology::detect()?, job, parts, search.memory_bytes())?;
-        let instance = |plan: InstancePlan| Instance {
+        let instance = |plan: InstancePlan| SearchInstance {
             search: search.clone().with_threads(plan.threads),
             placed: Placed::new(&plan.placement),
             unpinned: OnceLock::new(),
@@ -53,7 +53,7 @@ impl Instances {
 
     /// What the kernel refused of it, or memory did not allow, a sentence each.
     pub fn refused(&self) -> Vec<String> {
-        self.0.iter().flat_map(Instance::refused).chain(self.1.clone()).collect()
+        self.0.iter().flat_map(SearchInstance::refused).chain(self.1.clone()).collect()
     }
 
     /// Reads the files of `parts` and compares their digests; each instance reads those that it will search first, so
@@ -63,7 +63,7 @@ impl Instances {
     /// A file that has changed since the database was made.
     pub fn check_files(&self, parts: &[usize]) -> Result<(), SearchError> {
         let check = |number: usize| {
-            let Instance { plan, placed, search, .. } = &self.0[number];
+            let SearchInstance { plan, placed, search, .. } = &self.0[number];
             let own = parts.iter().copied().skip(number).step_by(self.0.len());
             let _pinned = Pinned::where_allowed(&plan.cpus);
             placed.run(|| search.database().check_digests(own, plan.threads))
@@ -101,7 +101,7 @@ impl Instances {
         begun: &[AtomicBool],
         batch: &Batch,
     ) -> Result<Vec<(usize, Found)>, SearchError> {
-        let (Instance { plan, placed, unpinned, search }, mut all) = (&self.0[number], Vec::new());
+        let (SearchInstance { plan, placed, unpinned, search }, mut all) = (&self.0[number], Vec::new());
         let is_own = |place: &usize| place % self.0.len() == number;
         let others = (0..parts.len()).filter(|place| !is_own(place));
         for place in (0..parts.len()).filter(is_own).chain(others) {
@@ -121,7 +121,7 @@ impl Instances {
     }
 }
 
-impl Instance {
+impl SearchInstance {
     fn refused(&self) -> Vec<String> {
         self.placed.refused().into_iter().chain(self.unpinned.get().cloned()).collect()
     }

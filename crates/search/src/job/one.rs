@@ -2,8 +2,8 @@
 
 use super::SearchJob;
 use super::error::JobError;
-use super::report::{self, Told};
-use super::searching::{DIED, Next, Searching, search_beside};
+use super::report::{self, SearchTold};
+use super::searching::{DIED, NextAnswers, Searching, search_beside};
 use std::io::{ErrorKind, Write};
 use std::sync::mpsc::Receiver;
 use std::time::Instant;
@@ -26,11 +26,11 @@ pub fn search(job: &SearchJob) -> Result<(), JobError> {
     report::notes(job, 0, &searching, None);
     searching.search.warnings().iter().filter(|_| !job.quiet).for_each(|warning| tell::note(warning));
     let (transport, instances) = (TRANSPORT.to_owned(), vec![searching.instances.plans()]);
-    report::tell(job, Told { transport, ranks: vec![report], instances, queries: done.queries, output_bytes })
+    report::tell(job, SearchTold { transport, ranks: vec![report], instances, queries: done.queries, output_bytes })
 }
 
 /// Writes what is found. Gives what was done, and the bytes of all.
-fn write_all(found: &Receiver<Next>) -> Result<(RankReport, u64), JobError> {
+fn write_all(found: &Receiver<NextAnswers>) -> Result<(RankReport, u64), JobError> {
     let (started, mut report, mut bytes) = (Instant::now(), RankReport::default(), 0);
     let spent = |report: &mut RankReport, stage, begun: Instant| report.spent(stage, begun - started, begun.elapsed());
     loop {

@@ -12,7 +12,7 @@ use zerohop_topology::cpulist;
 
 /// What a search says of itself.
 #[derive(Debug, Serialize)]
-struct Report {
+struct SearchReport {
     schema_version: u32,
     version: String,
     command: String,
@@ -33,7 +33,7 @@ fn hung(search: &Search) -> Option<String> {
 }
 
 /// What a search came to.
-pub struct Told {
+pub struct SearchTold {
     /// How ranks reach one another.
     pub transport: String,
     /// What each of them did.
@@ -50,9 +50,9 @@ pub struct Told {
 ///
 /// # Errors
 /// A file that cannot be written.
-pub fn tell(job: &SearchJob, told: Told) -> Result<(), JobError> {
-    let Told { transport, ranks, instances, queries, output_bytes } = told;
-    let report = Report {
+pub fn tell(job: &SearchJob, told: SearchTold) -> Result<(), JobError> {
+    let SearchTold { transport, ranks, instances, queries, output_bytes } = told;
+    let report = SearchReport {
         schema_version: SEARCH_VERSION,
         version: env!("CARGO_PKG_VERSION").to_owned(),
         command: job.command.clone(),
@@ -86,7 +86,7 @@ pub fn notes(job: &SearchJob, rank: usize, searching: &Searching, of_ranks: impl
     own.filter(|_| !job.quiet).for_each(|note| tell::note(&format!("rank {rank}: {note}")));
 }
 
-fn words(report: &Report) -> String {
+fn words(report: &SearchReport) -> String {
     let mut text = format!(
         "queries    {} in, {} answered; {} bytes of results\nranks      {} ({})\n",
         report.queries,

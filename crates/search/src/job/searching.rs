@@ -24,7 +24,7 @@ use zerohop_process::{Identity, cache};
 const STANDARD_INPUT: &str = "standard input";
 
 /// What the searching thread hands over: a batch, the end, or why there are no more.
-pub type Next = Result<Option<Answers>, SearchError>;
+pub type NextAnswers = Result<Option<Answers>, SearchError>;
 
 /// What one rank searches, and how.
 pub struct Searching {
@@ -110,7 +110,7 @@ impl Searching {
     ///
     /// # Errors
     /// Queries that are wrong, a program that fails.
-    pub fn search(&self, first: u64, send: &SyncSender<Next>) -> Result<Done, SearchError> {
+    pub fn search(&self, first: u64, send: &SyncSender<NextAnswers>) -> Result<SearchDone, SearchError> {
         let started = Instant::now();
         let mut batches = Batches::new(self.queries()?, self.limits);
         let (mut batch, mut searched) = (crate::fasta::Batch::default(), Vec::new());
@@ -140,12 +140,12 @@ impl Searching {
             }
             timeline.add(SearchStage::WaitExchange, begun - started, begun.elapsed());
         }
-        Ok(Done { queries: batches.queries(), searched, timeline })
+        Ok(SearchDone { queries: batches.queries(), searched, timeline })
     }
 }
 
 /// What the searching thread did.
-pub struct Done {
+pub struct SearchDone {
     /// Queries that were read.
     pub queries: u64,
     /// Batch by batch.
@@ -207,8 +207,8 @@ pub const DIED: &str = "the searching thread died before the last batch: please 
 pub fn search_beside<T>(
     searching: &Searching,
     first: u64,
-    take: impl FnOnce(&Receiver<Next>) -> Result<T, JobError>,
-) -> Result<(T, Done), JobError> {
+    take: impl FnOnce(&Receiver<NextAnswers>) -> Result<T, JobError>,
+) -> Result<(T, SearchDone), JobError> {
     let (send, receive) = sync_channel(AHEAD);
     let (outcome, searched) = std::thread::scope(|scope| {
         // The programs that it starts end with this thread.
@@ -228,7 +228,7 @@ pub fn search_beside<T>(
 }
 
 /// The searching thread: searches all, and says that it is the end, or why it is.
-fn search_all(searching: &Searching, first: u64, send: SyncSender<Next>) -> Result<Done, String> {
+fn search_all(searching: &Searching, first: u64, send: SyncSender<NextAnswers>) -> Result<SearchDone, String> {
     let outcome = searching.search(first, &send);
     let (last, outcome) = match outcome {
         Ok(done) => (Ok(None), Ok(done)),

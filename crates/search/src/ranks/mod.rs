@@ -13,8 +13,8 @@ mod results;
 
 use crate::frame::Frame;
 use crate::hit::Key;
-use crate::job::report::{self, Told};
-use crate::job::searching::{Answers, DIED, Next, Searching, search_beside};
+use crate::job::report::{self, SearchTold};
+use crate::job::searching::{Answers, DIED, NextAnswers, Searching, search_beside};
 use crate::job::{HANG_LIMIT, JobError, SearchJob};
 use results::Results;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
@@ -47,7 +47,7 @@ fn run(job: &SearchJob, transport: &dyn Transport) -> Result<(), JobError> {
     let searching = with_signs(transport, || Searching::new(job, place))??;
     let Some((mut output, begin)) = Results::open(job, &searching, transport)? else { return Ok(()) };
     let most = searching.search.settings().max_target_seqs.map_or(usize::MAX, |most| most as usize);
-    let exchange = |found: &Receiver<Next>| {
+    let exchange = |found: &Receiver<NextAnswers>| {
         let mut next = || next_batch(found, transport);
         Ok(exchange::run(transport, Settings::new(most), begin, &mut next, &mut output)?)
     };
@@ -69,7 +69,7 @@ fn run(job: &SearchJob, transport: &dyn Transport) -> Result<(), JobError> {
         return Ok(());
     }
     let (transport, queries) = (transport.name(), done.queries);
-    report::tell(job, Told { transport, ranks, instances, queries, output_bytes })
+    report::tell(job, SearchTold { transport, ranks, instances, queries, output_bytes })
 }
 
 /// What stands between results, as the exchange asks for it.
@@ -89,7 +89,7 @@ fn batch(Answers { hits, text, frame }: Answers) -> Batch {
 }
 
 /// Waits for the next batch of our own; looks after the network meanwhile, and lets the others know that we search.
-fn next_batch(receive: &Receiver<Next>, transport: &dyn Transport) -> Result<Option<Batch>, String> {
+fn next_batch(receive: &Receiver<NextAnswers>, transport: &dyn Transport) -> Result<Option<Batch>, String> {
     let mut signs = Signs::new(transport);
     loop {
         transport.poll().and_then(|()| signs.give()).map_err(|error| error.to_string())?;
@@ -123,7 +123,7 @@ mod tests {
     #[test]
     fn a_rank_that_searches_for_long_is_waited_for() {
         let limit = Duration::from_secs(2);
-        let (send, receive) = sync_channel::<Next>(4);
+        let (send, receive) = sync_channel::<NextAnswers>(4);
         let mut twins = Twin::ranks(2, limit);
         let (other, own) = (twins.pop().unwrap(), twins.pop().unwrap());
         std::thread::scope(|scope| {

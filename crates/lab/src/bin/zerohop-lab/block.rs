@@ -55,7 +55,7 @@ fn block_all(args: &BlockArgs, files: &[PathBuf]) -> Result<(), Failure> {
     let mut done = Vec::new();
     let inputs = blocked::inputs(files, MAX_READ_BASES)?;
     for ((mut input, blocking), path) in inputs.into_iter().zip(blockings).zip(&args.output) {
-        let mut output = Output::create(path, args)?;
+        let mut output = BlockOutput::create(path, args)?;
         let sidecar =
             output.write(|out, compress| block(&mut input, blocking, out, compress, &|e| unwritten(path, e)))?;
         done.push((output, sidecar));
@@ -137,7 +137,7 @@ fn blockings(args: &BlockArgs, files: &[PathBuf]) -> Result<Vec<Blocking>, Failu
 fn unblock_all(args: &BlockArgs, files: &[PathBuf]) -> Result<(), Failure> {
     let mut done = Vec::new();
     for (file, path) in files.iter().zip(&args.output) {
-        let mut output = Output::create(path, args)?;
+        let mut output = BlockOutput::create(path, args)?;
         output.write(|out, compress| match compress {
             None => restore_file(file, out, &|e| unwritten(path, e)),
             Some(compress) => {
@@ -190,16 +190,16 @@ fn unwritten(path: &Path, source: std::io::Error) -> Error {
 }
 
 /// A file, and what compresses it.
-struct Output {
+struct BlockOutput {
     new: NewFile,
     compressor: Option<BlockCompressor>,
 }
 
-impl Output {
+impl BlockOutput {
     fn create(path: &Path, args: &BlockArgs) -> Result<Self, WriteError> {
         let compressed = args.bgzf || path.extension().is_some_and(|end| end == "gz" || end == "bgz");
         let compressor = compressed.then(|| BlockCompressor::new(args.level));
-        Ok(Output { new: NewFile::create(path)?, compressor })
+        Ok(BlockOutput { new: NewFile::create(path)?, compressor })
     }
 
     /// Lets `write` write to the file; it is given a compressor if the file shall be compressed.

@@ -25,7 +25,7 @@ const LOOK: Duration = Duration::from_millis(1);
 
 /// One run of one variant.
 #[derive(Debug, Serialize)]
-struct Run {
+struct VariantRun {
     variant: String,
     transport: String,
     repetition: usize,
@@ -41,7 +41,7 @@ struct Run {
     ranks: Vec<RankReport>,
 }
 
-impl Run {
+impl VariantRun {
     /// From the first batch to the last, of the slowest rank.
     fn wall_s(&self) -> f64 {
         self.ranks.iter().map(|rank| rank.wall.as_secs_f64()).fold(0.0, f64::max)
@@ -117,7 +117,7 @@ fn on_rank(args: &ExchangeArgs, transport: &dyn Transport) -> Result<(), Failure
         .collect();
     let search_s = searches.slowest_s(transport.size());
     let made_up = if let Searches::MadeUp(made_up) = &searches { Some(*made_up) } else { None };
-    let mut runs: Vec<Run> = Vec::new();
+    let mut runs: Vec<VariantRun> = Vec::new();
     // Repetition 0 warms up, and does not count.
     for repetition in 0..=args.repeats {
         for &variant in &variants {
@@ -131,14 +131,14 @@ fn on_rank(args: &ExchangeArgs, transport: &dyn Transport) -> Result<(), Failure
             let replay = args.replay.as_ref().map(|path| path.to_string_lossy().into_owned());
             let ranks = ranks.map_err(|error| other(&error))?;
             let speed = args.speed;
-            runs.push(Run { variant, transport, repetition, made_up, replay, speed, search_s, ranks });
+            runs.push(VariantRun { variant, transport, repetition, made_up, replay, speed, search_s, ranks });
         }
     }
     let cores = predictions::cores_of_all(transport)?;
     let costs = match args.predict.is_empty() {
         true => None,
         false => {
-            let mut output = Written(open(&folder.join("calibration"))?);
+            let mut output = WrittenFile(open(&folder.join("calibration"))?);
             Some(calibrate(transport, &mut output, cores).map_err(|error| other(&error))?)
         }
     };
@@ -152,7 +152,7 @@ fn on_rank(args: &ExchangeArgs, transport: &dyn Transport) -> Result<(), Failure
     }
     let mut text = table(&runs, search_s);
     if let Some(costs) = &costs {
-        let wall = |variant: &Variant| median(&counted(&runs, &variant.to_string()), &Run::wall_s);
+        let wall = |variant: &Variant| median(&counted(&runs, &variant.to_string()), &VariantRun::wall_s);
         let wall_s = variants.iter().map(|variant| (*variant, wall(variant))).collect();
         let measured = Measured { ranks: transport.size(), cores, transport: transport.name(), wall_s };
         text += &predictions::tell(args, &searches, costs, &measured)?;
@@ -175,9 +175,9 @@ fn common_folder(args: &ExchangeArgs, transport: &dyn Transport) -> Result<(Path
     Ok((PathBuf::from(OsString::from_vec(first)), owned))
 }
 
-struct Written(File);
+struct WrittenFile(File);
 
-impl Output for Written {
+impl Output for WrittenFile {
     fn write(&mut self, _: u64, offset: u64, bytes: &[u8]) -> std::io::Result<()> {
         self.0.write_all_at(bytes, offset)
     }
@@ -216,7 +216,7 @@ fn one(transport: &dyn Transport, settings: Settings, work: &[Work], path: &Path
                 Err(RecvTimeoutError::Timeout) => {}
             }
         };
-        let outcome = exchange::run(transport, settings, (0, 0), &mut next, &mut Written(file));
+        let outcome = exchange::run(transport, settings, (0, 0), &mut next, &mut WrittenFile(file));
         drop(receive);
         // There are many runs: a time line is for one.
         let report = |(report, _)| RankReport { talking: SearchTimeline::default(), ..report };
@@ -225,19 +225,19 @@ fn one(transport: &dyn Transport, settings: Settings, work: &[Work], path: &Path
 }
 
 /// The runs of a variant that count.
-fn counted<'r>(runs: &'r [Run], variant: &str) -> Vec<&'r Run> {
+fn counted<'r>(runs: &'r [VariantRun], variant: &str) -> Vec<&'r VariantRun> {
     runs.iter().filter(|run| run.variant == variant && run.repetition > 0).collect()
 }
 
 /// Of no runs it is no number.
-fn median(runs: &[&Run], of: &dyn Fn(&Run) -> f64) -> f64 {
+fn median(runs: &[&VariantRun], of: &dyn Fn(&VariantRun) -> f64) -> f64 {
     let mut values: Vec<f64> = runs.iter().map(|run| of(run)).collect();
     values.sort_by(f64::total_cmp);
     values.get(values.len() / 2).copied().unwrap_or(f64::NAN)
 }
 
 /// A line per variant: medians over the runs.
-fn table(runs: &[Run], search_s: f64) -> String {
+fn table(runs: &[VariantRun], search_s: f64) -> String {
     let (ranks, transport) = runs.first().map_or((0, ""), |run| (run.ranks.len(), &run.transport));
     let made = runs.first().and_then(|run| run.replay.as_ref()).map_or("made up", |_| "recorded; here it sleeps");
     let mut text = format!(
@@ -253,12 +253,12 @@ fn table(runs: &[Run], search_s: f64) -> String {
     }
     for name in names {
         let counted = counted(runs, name);
-        let median = |of: &dyn Fn(&Run) -> f64| median(&counted, of);
+        let median = |of: &dyn Fn(&VariantRun) -> f64| median(&counted, of);
         // Of all ranks, on average.
         let stage = |of: &dyn Fn(&RankReport) -> Duration| {
             median(&|run| run.ranks.iter().map(|rank| of(rank).as_secs_f64()).sum::<f64>() / run.ranks.len() as f64)
         };
-        let wall = median(&Run::wall_s);
+        let wall = median(&VariantRun::wall_s);
         text += &format!(
             "{name:15}{wall:>9.3}{:>12.1}{:>9.3}{:>9.3}{:>9.3}{:>9.3}{:>9.3}\n",
             100.0 * (wall - search_s) / search_s.max(1e-9),

@@ -40,7 +40,7 @@ struct Prediction {
 
 /// The file of predictions.
 #[derive(Debug, Serialize)]
-struct Report<'r> {
+struct PredictionReport<'r> {
     schema_version: u32,
     what: &'static str,
     command: String,
@@ -95,7 +95,7 @@ pub fn tell(args: &ExchangeArgs, searches: &Searches, costs: &Costs, measured: &
         }));
     }
     if let Some(path) = &args.predictions {
-        let report = Report {
+        let report = PredictionReport {
             schema_version: 1,
             what: "simulated, not measured",
             command: zerohop_process::command_line("zerohop-lab"),

@@ -9,12 +9,12 @@ use zerohop_report::{ChartError, Laboratory, OfLaboratory, Page, files_of, repor
 
 /// What the laboratory measured, file by file.
 #[derive(Default)]
-struct Taken {
+struct TakenFiles {
     points: Vec<Point>,
     exchanges: Vec<(String, Vec<ExchangeRun>)>,
 }
 
-impl Laboratory for Taken {
+impl Laboratory for TakenFiles {
     fn expected(&self) -> &'static str {
         "what 'zerohop align --json', 'zerohop search --json', 'zerohop tune', 'zerohop topo --measure --json', \
          'zerohop-lab scaling' or 'zerohop-lab exchange -o' writes"
@@ -52,7 +52,7 @@ pub fn run(args: &ReportArgs) -> Result<(), Failure> {
         overwrite::apart(&files, [output])?;
         overwrite::replaceable(output, Kind::Page)?;
     }
-    let html = report(&args.title, &files, &mut Taken::default())?;
+    let html = report(&args.title, &files, &mut TakenFiles::default())?;
     match &args.output {
         None => Ok(standard::print(html.as_bytes())?),
         Some(path) => Ok(zerohop_process::write(path, html.as_bytes())?),

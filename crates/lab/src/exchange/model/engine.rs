@@ -30,7 +30,7 @@ pub(super) struct Script {
 
 /// A gate as it is at a moment.
 #[derive(Default)]
-struct State {
+struct EngineState {
     missing: usize,
     /// When it is open, for those that have opened it so far.
     at: u64,
@@ -38,7 +38,7 @@ struct State {
     waiting: Vec<(usize, u64, u64)>,
 }
 
-impl State {
+impl EngineState {
     /// When somebody who waits since `since` sees that it is open.
     fn seen(&self, since: u64, late: u64) -> u64 {
         self.at.max(since) + late.min(self.at.saturating_sub(since))
@@ -59,7 +59,8 @@ impl Script {
 
     /// When the last actor has ended, with so many cores for all of them, or with enough.
     pub(super) fn run(&self, cores: Option<usize>) -> u64 {
-        let mut gates: Vec<State> = self.gates.iter().map(|&missing| State { missing, ..State::default() }).collect();
+        let mut gates: Vec<EngineState> =
+            self.gates.iter().map(|&missing| EngineState { missing, ..EngineState::default() }).collect();
         let mut cores: Option<BinaryHeap<Reverse<u64>>> =
             cores.map(|cores| (0..cores.max(1)).map(|_| Reverse(0)).collect());
         // Who goes on when: the earliest first, so that cores are given out in the order in which they are asked for.

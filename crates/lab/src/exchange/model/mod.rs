@@ -67,7 +67,7 @@ pub struct Costs {
 /// Seconds from the first batch to the last over `ranks` ranks, by simulation. They share `cores`, if there is a
 /// number: then computing takes turns. Searches take none, for they are sleeps, or have cores of their own.
 pub fn predict(settings: Settings, searches: &Searches, ranks: usize, costs: &Costs, cores: Option<usize>) -> f64 {
-    let mut plan = Plan::new(settings, searches, ranks, costs);
+    let mut plan = ModelPlan::new(settings, searches, ranks, costs);
     let mut script = std::mem::take(&mut plan.script);
     for rank in 0..ranks {
         script.actor(plan.searching(rank));
@@ -82,7 +82,7 @@ fn nanos(seconds: f64) -> u64 {
 }
 
 /// A batch: its gates, and who does how much of it.
-struct Batch {
+struct ModelBatch {
     /// By rank: it has searched; its talking thread has taken it.
     searched: Vec<Gate>,
     taken: Vec<Gate>,
@@ -104,11 +104,11 @@ struct Batch {
 }
 
 /// The simulation of one search.
-struct Plan<'p> {
+struct ModelPlan<'p> {
     settings: Settings,
     costs: &'p Costs,
     ranks: usize,
-    batches: Vec<Batch>,
+    batches: Vec<ModelBatch>,
     script: Script,
 }
 
@@ -117,9 +117,9 @@ fn given_bytes(load: &Searched) -> f64 {
     (8 + Record::BYTES * load.records as usize) as f64
 }
 
-impl<'p> Plan<'p> {
+impl<'p> ModelPlan<'p> {
     fn new(settings: Settings, searches: &Searches, ranks: usize, costs: &'p Costs) -> Self {
-        let mut plan = Plan { settings, costs, ranks, batches: Vec::new(), script: Script::default() };
+        let mut plan = ModelPlan { settings, costs, ranks, batches: Vec::new(), script: Script::default() };
         for batch in 0..searches.batches() {
             let load: Vec<Searched> = (0..ranks).map(|rank| searches.searched(rank, batch)).collect();
             plan.add(load);
@@ -139,7 +139,7 @@ impl<'p> Plan<'p> {
         let kept = (self.settings.most as f64 * f64::from(queries)).min(records);
         let others = load.iter().enumerate().filter(|(rank, one)| *rank != writer && one.records > 0).count();
         let (ranks, script) = (self.ranks, &mut self.script);
-        self.batches.push(Batch {
+        self.batches.push(ModelBatch {
             searched: (0..ranks).map(|_| script.gate(1)).collect(),
             taken: (0..ranks).map(|_| script.gate(1)).collect(),
             given: script.gate(ranks),
@@ -291,7 +291,7 @@ impl<'p> Plan<'p> {
         }
     }
 
-    fn fetch_and_write(&self, batch: &Batch, steps: &mut Vec<Step>) {
+    fn fetch_and_write(&self, batch: &ModelBatch, steps: &mut Vec<Step>) {
         let costs = self.costs;
         let all = batch.load.iter().map(|one| one.result_bytes as f64 * batch.share).sum::<f64>();
         let own = batch.load[batch.writer].result_bytes as f64 * batch.share;
