@@ -194,8 +194,8 @@ impl Answers {
     }
 }
 
-/// Batches that are searched and not taken yet. Over ranks, whoever writes a batch waits for the searches of the others,
-/// and its own must be able to go on meanwhile.
+/// Batches that are searched and not taken yet. Over ranks, whoever writes a batch waits for the searches of the
+/// others, and its own must be able to go on meanwhile.
 const AHEAD: usize = 4;
 /// What is said of a search that has ended without a word.
 pub const DIED: &str = "the searching thread died before the last batch: please report this";
