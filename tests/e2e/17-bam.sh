@@ -606,7 +606,7 @@ check_odd() {
     for form in single.sam.gz endless.bam; do
         refused "$form: it lacks the end marker of BGZF: it is truncated between two blocks" "$WORK/set.fa" \
             "$WORK/$form"
-        refused "standard input: it lacks the end marker of BGZF: has the program failed" "$WORK/set.fa" - \
+        refused "standard input: it lacks the end marker of BGZF: did the program that wrote it fail" "$WORK/set.fa" - \
             < <(cat "$WORK/$form")
         zerohop align -q --first 100 -o "$WORK/own.bam" "$WORK/set.fa" "$WORK/$form"
     done

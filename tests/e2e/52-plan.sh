@@ -121,5 +121,5 @@ echo '{}' > no-machine.json
 rc=0; "$ZEROHOP" plan --machine no-machine.json --index-size 1G 2> stderr || rc=$?
 [ $rc = 1 ] && grep -q "no-machine.json: it does not describe a machine" stderr || fail "$rc $(cat stderr)"
 rc=0; "$ZEROHOP" plan --index-size large 2> stderr || rc=$?
-[ $rc = 2 ] && grep -q "'large' is no size" stderr || fail "$rc $(cat stderr)"
+[ $rc = 2 ] && grep -q "'large' is not a size" stderr || fail "$rc $(cat stderr)"
 echo "plan: as it should be"

@@ -196,7 +196,7 @@ hangs() {
 damage() {
     local what where=("-t 1" "-t 2 --format bam") i=0 args
     for what in "cigar;CIGAR" "length;(CIGAR|length|bases)" "contig;elsewhere" "fields;" "number;" \
-        "tag;(AS|tag|field)" "words;(something|no SAM record)" "nul;"; do
+        "tag;(AS|tag|field)" "words;(something|not a SAM record)" "nul;"; do
         args=${where[i++ % 2]}
         FAKE=${what%%;*} attempt 60 --engine fake $FAKES $args -o out/x r.fa 1.fq
         failed "damaged record: $what" "${what#*;}"
@@ -221,7 +221,7 @@ headers() {
     FAKE=headless attempt 60 --engine fake $FAKES -o out/x.sam r.fa 1.fq
     failed "no header" "(no header|header)"
     FAKE=garbage attempt 60 --engine fake $FAKES -t 1 -o out/x.sam r.fa 1.fq
-    failed "garbage before the header" "(no header|header|no SAM record)"
+    failed "garbage before the header" "(no header|header|not a SAM record)"
     FAKE=contigs attempt 60 --engine fake $FAKES -t 2 --replicas 2 -o out/x.sam r.fa long_1.fq
     rmdir first
     failed "different contigs" "instance [01].* wrote another header"

@@ -90,7 +90,7 @@ refused() {
 
 faults() {
     echo '{"a": 1}' > other.json
-    refused "other.json: it is JSON, but of another kind; expected is what 'zerohop align --json'" 1 2.json other.json
+    refused "other.json: it is JSON, but of another kind; expected: what 'zerohop align --json'" 1 2.json other.json
     refused "1.fq: it is not JSON" 1 1.fq
     refused "nowhere.json: cannot read" 1 nowhere.json
     head -c 3000 2.json > torn.json

@@ -277,25 +277,25 @@ impl HtsRecord {
     /// Takes over a record of BAM, with the length before it; none if it is not whole.
     pub(crate) fn set(&mut self, bam: &[u8]) -> Option<()> {
         let (fixed, rest) = Fixed::split(bam)?;
-        let (name, rest) = rest.split_at_checked(fixed.name_bytes())?;
-        let (cigar, tail) = rest.split_at_checked(4 * fixed.operations())?;
-        let bases = usize::try_from(fixed.bases()).ok()?;
+        let (name, rest) = rest.split_at_checked(fixed.name_bytes)?;
+        let (cigar, tail) = rest.split_at_checked(4 * fixed.operations)?;
+        let bases = usize::try_from(fixed.bases).ok()?;
         let (cigar, tail) = with_long_cigar(cigar, tail, bases + bases.div_ceil(2))?;
         let padding = name.len().next_multiple_of(4) - name.len();
         self.length = 0;
         self.data.clear();
         [name, &[0; 3][..padding], cigar, tail].iter().for_each(|part| self.push(part));
         self.core = hts_sys::bam1_core_t {
-            tid: fixed.contig(),
-            pos: fixed.position().into(),
-            qual: fixed.mapq(),
-            bin: fixed.bin(),
+            tid: fixed.contig,
+            pos: fixed.position.into(),
+            qual: fixed.mapq,
+            bin: fixed.bin,
             n_cigar: (cigar.len() / 4) as u32,
-            flag: fixed.flags(),
-            l_qseq: fixed.bases(),
-            mtid: fixed.mate_contig(),
-            mpos: fixed.mate_position().into(),
-            isize_: fixed.template_length().into(),
+            flag: fixed.flags,
+            l_qseq: fixed.bases,
+            mtid: fixed.mate_contig,
+            mpos: fixed.mate_position.into(),
+            isize_: fixed.template_length.into(),
             l_qname: (name.len() + padding) as u16,
             l_extranul: padding as u8,
         };

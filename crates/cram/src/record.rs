@@ -4,99 +4,58 @@
 /// Bytes of the fields of a fixed size, with the length of the record before them.
 pub const FIXED: usize = 36;
 
-/// The fields of a fixed size. Nothing is known yet of whether they fit each other.
+/// The fields of a fixed size, as they lie there. Nothing is known yet of whether they fit each other.
 #[derive(Debug, Clone, Copy)]
-pub struct Fixed<'b>(&'b [u8; FIXED]);
+pub struct Fixed {
+    /// Bytes of the record behind those that say so.
+    pub length: i32,
+    /// The number of its contig, from 0, or -1.
+    pub contig: i32,
+    /// Its position, from 0, or -1.
+    pub position: i32,
+    /// Bytes of its name, with the zero behind it.
+    pub name_bytes: usize,
+    /// Its mapping quality.
+    pub mapq: u8,
+    /// Its bin in the index scheme of BAI.
+    pub bin: u16,
+    /// Operations of its CIGAR.
+    pub operations: usize,
+    /// FLAG.
+    pub flags: u16,
+    /// Its bases.
+    pub bases: i32,
+    /// The number of its mate's contig, from 0, or -1.
+    pub mate_contig: i32,
+    /// Its mate's position, from 0, or -1.
+    pub mate_position: i32,
+    /// TLEN.
+    pub template_length: i32,
+}
 
-impl<'b> Fixed<'b> {
+impl Fixed {
     /// Those of the record that `bytes` begin with, with its length before it, and what is behind them: the name; none
     /// if the bytes end before that.
     #[inline]
-    pub fn split(bytes: &'b [u8]) -> Option<(Self, &'b [u8])> {
-        let (fixed, rest) = bytes.split_first_chunk()?;
-        Some((Fixed(fixed), rest))
-    }
-
-    #[inline]
-    fn short(self, at: usize) -> u16 {
-        u16::from_le_bytes([self.0[at], self.0[at + 1]])
-    }
-
-    #[inline]
-    fn int(self, at: usize) -> i32 {
-        i32::from_le_bytes([self.0[at], self.0[at + 1], self.0[at + 2], self.0[at + 3]])
-    }
-
-    /// Bytes of the record behind those that say so.
-    #[inline]
-    pub fn length(self) -> i32 {
-        self.int(0)
-    }
-
-    /// The number of its contig, from 0, or -1.
-    #[inline]
-    pub fn contig(self) -> i32 {
-        self.int(4)
-    }
-
-    /// Its position, from 0, or -1.
-    #[inline]
-    pub fn position(self) -> i32 {
-        self.int(8)
-    }
-
-    /// Bytes of its name, with the zero behind it.
-    #[inline]
-    pub fn name_bytes(self) -> usize {
-        self.0[12].into()
-    }
-
-    /// Its mapping quality.
-    #[inline]
-    pub fn mapq(self) -> u8 {
-        self.0[13]
-    }
-
-    /// Its bin in the index scheme of BAI.
-    #[inline]
-    pub fn bin(self) -> u16 {
-        self.short(14)
-    }
-
-    /// Operations of its CIGAR.
-    #[inline]
-    pub fn operations(self) -> usize {
-        self.short(16).into()
-    }
-
-    /// FLAG.
-    #[inline]
-    pub fn flags(self) -> u16 {
-        self.short(FLAGS)
-    }
-
-    /// Its bases.
-    #[inline]
-    pub fn bases(self) -> i32 {
-        self.int(20)
-    }
-
-    /// The number of its mate's contig, from 0, or -1.
-    #[inline]
-    pub fn mate_contig(self) -> i32 {
-        self.int(24)
-    }
-
-    /// Its mate's position, from 0, or -1.
-    #[inline]
-    pub fn mate_position(self) -> i32 {
-        self.int(28)
-    }
-
-    /// TLEN.
-    #[inline]
-    pub fn template_length(self) -> i32 {
-        self.int(32)
+    pub fn split(bytes: &[u8]) -> Option<(Self, &[u8])> {
+        let (fixed, rest) = bytes.split_first_chunk::<FIXED>()?;
+        let short = |at: usize| u16::from_le_bytes([fixed[at], fixed[at + 1]]);
+        let int = |at: usize| i32::from_le_bytes([fixed[at], fixed[at + 1], fixed[at + 2], fixed[at + 3]]);
+        let fixed = Fixed {
+            length: int(0),
+            contig: int(4),
+            position: int(8),
+            name_bytes: fixed[12].into(),
+            mapq: fixed[13],
+            bin: short(14),
+            operations: short(16).into(),
+            flags: short(FLAGS),
+            bases: int(20),
+            mate_contig: int(24),
+            mate_position: int(28),
+            template_length: int(32),
+        };
+        Some((fixed, rest))
     }
 }
 
@@ -192,15 +151,15 @@ mod tests {
     fn fields_of_a_fixed_size_and_what_is_behind_them() {
         let numbers: Vec<u8> = (1..=40).collect();
         let (fixed, rest) = Fixed::split(&numbers).unwrap();
-        assert_eq!((fixed.length(), fixed.contig(), fixed.position()), (0x0403_0201, 0x0807_0605, 0x0c0b_0a09));
-        assert_eq!((fixed.name_bytes(), fixed.mapq(), fixed.bin()), (13, 14, 0x100f));
-        assert_eq!((fixed.operations(), fixed.flags(), fixed.bases()), (0x1211, 0x1413, 0x1817_1615));
-        assert_eq!((fixed.mate_contig(), fixed.mate_position()), (0x1c1b_1a19, 0x201f_1e1d));
-        assert_eq!((fixed.template_length(), rest), (0x2423_2221, &[37, 38, 39, 40][..]));
+        assert_eq!((fixed.length, fixed.contig, fixed.position), (0x0403_0201, 0x0807_0605, 0x0c0b_0a09));
+        assert_eq!((fixed.name_bytes, fixed.mapq, fixed.bin), (13, 14, 0x100f));
+        assert_eq!((fixed.operations, fixed.flags, fixed.bases), (0x1211, 0x1413, 0x1817_1615));
+        assert_eq!((fixed.mate_contig, fixed.mate_position), (0x1c1b_1a19, 0x201f_1e1d));
+        assert_eq!((fixed.template_length, rest), (0x2423_2221, &[37, 38, 39, 40][..]));
         assert!(Fixed::split(&numbers[..35]).is_none());
         let mut other = numbers.clone();
         set_flags(&mut other, 0x400);
-        assert_eq!(Fixed::split(&other).unwrap().0.flags(), 0x400);
+        assert_eq!(Fixed::split(&other).unwrap().0.flags, 0x400);
         other[18..20].copy_from_slice(&numbers[18..20]);
         assert_eq!(other, numbers);
     }

@@ -260,7 +260,7 @@ fn count_primary(flags: impl Iterator<Item = u16>) -> u64 {
 fn records_of(mut bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
     std::iter::from_fn(move || {
         let (fixed, _) = Fixed::split(bytes)?;
-        let (record, rest) = bytes.split_at_checked(4 + usize::try_from(fixed.length()).ok()?)?;
+        let (record, rest) = bytes.split_at_checked(4 + usize::try_from(fixed.length).ok()?)?;
         bytes = rest;
         Some(record)
     })

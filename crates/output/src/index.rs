@@ -279,11 +279,11 @@ impl PlacedRecord {
     /// one covers as many bases of the reference.)
     fn of(record: &[u8]) -> Option<Self> {
         let (fixed, rest) = Fixed::split(record)?;
-        let contig = u32::try_from(fixed.contig()).ok()?;
-        let start = u64::try_from(fixed.position()).unwrap_or(0);
-        let is_mapped = fixed.flags() & UNMAPPED == 0;
-        let cigar = rest.get(fixed.name_bytes()..).unwrap_or_default().as_chunks().0;
-        let operations = cigar.iter().take(if is_mapped { fixed.operations() } else { 0 });
+        let contig = u32::try_from(fixed.contig).ok()?;
+        let start = u64::try_from(fixed.position).unwrap_or(0);
+        let is_mapped = fixed.flags & UNMAPPED == 0;
+        let cigar = rest.get(fixed.name_bytes..).unwrap_or_default().as_chunks().0;
+        let operations = cigar.iter().take(if is_mapped { fixed.operations } else { 0 });
         let operations = operations.map(|op| CigarOp(u32::from_le_bytes(*op))).filter(|op| op.consumes_reference());
         let bases: u64 = operations.map(|op| u64::from(op.length())).sum();
         Some(PlacedRecord { contig, start, end: start + bases.max(1), is_mapped })

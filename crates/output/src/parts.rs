@@ -172,7 +172,7 @@ impl MakePart for Maker<'_> {
 }
 
 fn bam_flags(record: &[u8]) -> u16 {
-    Fixed::split(record).map_or(0, |(fixed, _)| fixed.flags())
+    Fixed::split(record).map_or(0, |(fixed, _)| fixed.flags)
 }
 
 /// Gives a record of BAM the flag of duplicates, or takes it away.

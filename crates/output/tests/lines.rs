@@ -112,11 +112,11 @@ fn damage_is_told_in_words() {
         (line_with(3, "2147483648", ""), "its POS is '2147483648', not a number from 0 to 2147483647"),
         (line_with(3, "99999999999999999999999", ""), "its POS is '9999"),
         (line_with(4, "256", ""), "its MAPQ is '256', not a number from 0 to 255"),
-        (line_with(5, "", ""), "its CIGAR '' is none"),
-        (line_with(5, "5", ""), "its CIGAR '5' is none"),
-        (line_with(5, "M5", ""), "its CIGAR 'M5' is none"),
-        (line_with(5, "5Q", ""), "its CIGAR '5Q' is none"),
-        (line_with(5, "5M268435456D", ""), "its CIGAR '5M268435456D' is none"),
+        (line_with(5, "", ""), "its CIGAR '' is not valid"),
+        (line_with(5, "5", ""), "its CIGAR '5' is not valid"),
+        (line_with(5, "M5", ""), "its CIGAR 'M5' is not valid"),
+        (line_with(5, "5Q", ""), "its CIGAR '5Q' is not valid"),
+        (line_with(5, "5M268435456D", ""), "its CIGAR '5M268435456D' is not valid"),
         (line_with(5, "4M", ""), "its CIGAR '4M' stands for 4 bases, but it has 5"),
         (line_with(5, "2S2M1D", ""), "stands for 4 bases, but it has 5"),
         (line_with(6, "c2", ""), "its RNEXT is 'c2', which the header does not name"),
@@ -126,9 +126,9 @@ fn damage_is_told_in_words() {
         (line_with(9, "", ""), "its SEQ is empty"),
         (line_with(9, "ACG-T", ""), "its SEQ 'ACG-T' holds a character that is not a base"),
         (line_with(9, "*", ""), "it has 0 bases but 5 qualities"),
-        (line_with(10, "III I", ""), "its QUAL holds a character that is none"),
-        (line_with(10, "IIIII\r", ""), "its QUAL holds a character that is none"),
-        (line_with(10, "IIIII\n", ""), "its QUAL holds a character that is none"),
+        (line_with(10, "III I", ""), "its QUAL holds a character that is not a quality"),
+        (line_with(10, "IIIII\r", ""), "its QUAL holds a character that is not a quality"),
+        (line_with(10, "IIIII\n", ""), "its QUAL holds a character that is not a quality"),
         (line_with(10, "IIIIII", ""), "it has 5 bases but 6 qualities"),
         (line_with(0, &"long".repeat(60), "\tN"), "'N' is not TAG:TYPE:VALUE"),
     ];
@@ -319,7 +319,7 @@ fn a_read_that_was_not_aligned_has_qualities_where_it_had_some() {
         assert_eq!(read_of(folder.path(), has_qualities, flags, columns).unwrap(), wanted);
     }
     let lost = read_of(folder.path(), true, "4", ["AC", "*"]).unwrap_err();
-    assert!(lost.to_string().contains("'r'") && lost.to_string().contains("has no qualities"), "{lost}");
+    assert!(lost.to_string().contains("'r'") && lost.to_string().contains("lacks the qualities"), "{lost}");
 }
 
 #[derive(Debug, Clone)]

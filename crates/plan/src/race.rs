@@ -296,6 +296,6 @@ mod tests {
         let mut none = Race::new(vec![choice(1)], Rules { rounds: 2, early: true });
         none.next();
         none.failed("x".into());
-        assert!(none.next().is_none() && none.sure().starts_with("Nothing"));
+        assert!(none.next().is_none() && none.sure().starts_with("No trial"));
     }
 }

@@ -409,7 +409,7 @@ mod tests {
     fn what_cannot_be_had_is_refused_by_name() {
         for (text, said) in [
             ("-t 4", "-t cannot be given here: use -t of zerohop"),
-            ("-z 0.5", "-z cannot be had"),
+            ("-z 0.5", "-z is not supported"),
             ("-k x", "-k x: that is not a value for -k"),
             ("-K 0", "-K 0: that is not a value for -K"),
             ("-k", "-k needs a value"),

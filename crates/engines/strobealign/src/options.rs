@@ -499,7 +499,7 @@ mod tests {
             ("--st nan", "--st nan: it must be 0 to 1"),
             ("--mw inf", "--mw inf: that is not a value for --mw"),
             ("--mcs all", "--mcs all: it must be always, rescue, off or first-strobe"),
-            ("-P clean", "-P clean: there is noisy"),
+            ("-P clean", "-P clean: the only profile is noisy"),
             ("--eqx=1", "--eqx takes no value"),
             ("-O 'x", "a quote in '-O 'x' is not closed"),
             (

@@ -37,8 +37,8 @@ pub(super) enum FoundRecord<'t> {
 impl<'t> RecordHead<'t> {
     pub(super) fn read(bytes: &'t [u8]) -> FoundRecord<'t> {
         let Some((fixed, rest)) = Fixed::split(bytes) else { return FoundRecord::CutOff };
-        let (name_bytes, operations) = (fixed.name_bytes(), fixed.operations());
-        let (Ok(size), Ok(bases)) = (usize::try_from(fixed.length()), u32::try_from(fixed.bases())) else {
+        let (name_bytes, operations) = (fixed.name_bytes, fixed.operations);
+        let (Ok(size), Ok(bases)) = (usize::try_from(fixed.length), u32::try_from(fixed.bases)) else {
             return FoundRecord::Damaged;
         };
         let size = size + 4;
@@ -49,8 +49,8 @@ impl<'t> RecordHead<'t> {
         let Some(name) = rest.get(..name_bytes) else { return FoundRecord::CutOff };
         match name.split_last() {
             Some((0, name)) if !name.contains(&0) => {
-                let places = [fixed.contig(), fixed.mate_contig(), fixed.position(), fixed.mate_position()];
-                FoundRecord::Head(RecordHead { size, flags: fixed.flags(), bases, operations, name, places })
+                let places = [fixed.contig, fixed.mate_contig, fixed.position, fixed.mate_position];
+                FoundRecord::Head(RecordHead { size, flags: fixed.flags, bases, operations, name, places })
             }
             _ => FoundRecord::Damaged,
         }
