@@ -101,7 +101,7 @@ faults() {
     refused "bench/points.jsonl: zerohop-lab wrote it, and 'zerohop-lab report' shows it" 1 2.json bench
     refused "required" 2
     ZEROHOP=$ZEROHOP_LAB refused "is no point" 1 points.jsonl
-    ZEROHOP=$ZEROHOP_LAB refused "other.json: it is JSON, but of another kind; expected is what" 1 2.json other.json
+    ZEROHOP=$ZEROHOP_LAB refused "other.json: it is JSON, but of another kind; expected: what" 1 2.json other.json
     cp 2.json keep.json
     local rc=0; "$ZEROHOP" report -o ./keep.json keep.json 2> stderr || rc=$?
     [ $rc = 2 ] && cmp -s 2.json keep.json && grep -q "is an input and cannot be the output too" stderr ||

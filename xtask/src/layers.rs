@@ -38,6 +38,9 @@ const READS_COMMAND_LINES: &[&str] = &["crates/cli", "crates/lab", "bench"];
 const LABORATORY: &[&str] = &["crates/lab", "crates/lab/locks"];
 const IMPORTS_LABORATORY: &[&str] = &["crates/lab", "fuzz"];
 
+/// Crates in which a run without ranks never enters the code of ranks: the module `ranks`, which the root alone may name.
+const WRAPPED_BY_RANKS: &[&str] = &["crates/align", "crates/search"];
+
 /// Crates that nobody imports.
 const LEAVES: &[&str] = &["crates/cli", "bench", "examples/own-aligner", "fuzz", "xtask"];
 
@@ -94,6 +97,13 @@ pub fn problems(packages: &[Package]) -> Vec<String> {
         problems.push(format!("crates import each other in a circle: {}", circle.join(" -> ")));
     }
     problems
+}
+
+/// The modules of a package, besides its root, that name its module `ranks`, where none may.
+pub fn rank_problems(package: &Package, modules: &Graph) -> Vec<String> {
+    let is_wrapped = WRAPPED_BY_RANKS.contains(&&*package.place);
+    let names_it = modules.iter().filter(|(_, names)| is_wrapped && names.contains("ranks"));
+    names_it.map(|(module, _)| format!("{}: {module} names ranks; lib.rs alone may", package.place)).collect()
 }
 
 fn package_problems(package: &Package) -> Vec<String> {
@@ -175,6 +185,16 @@ mod tests {
             ]
         );
         assert!(problems(&[package("crates/lab", &["crates/lab/locks"]), package("fuzz", &["crates/lab"])]).is_empty());
+    }
+
+    #[test]
+    fn ranks_are_for_the_root_alone() {
+        let modules = |importer: &str| Graph::from([(importer.to_owned(), ["ranks".to_owned()].into())]);
+        assert_eq!(
+            rank_problems(&package("crates/align", &[]), &modules("merge")),
+            ["crates/align: merge names ranks; lib.rs alone may"]
+        );
+        assert!(rank_problems(&package("crates/cli", &[]), &modules("align")).is_empty());
     }
 
     #[test]

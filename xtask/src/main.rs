@@ -87,6 +87,7 @@ fn check_graph() -> Result<Findings, String> {
         if let Some(circle) = graph::circle(&graph) {
             problems.push(format!("{}: modules import each other in a circle: {}", package.name, circle.join(" -> ")));
         }
+        problems.extend(layers::rank_problems(package, &graph));
     }
     Ok(Findings { crates: packages.len(), modules, problems })
 }

@@ -67,7 +67,7 @@ pub enum ReportError {
 
 /// What a program makes of the files that `zerohop-lab` wrote.
 pub trait Laboratory {
-    /// What files may hold, for whoever gave another one: the end of 'expected is'.
+    /// What files may hold, for whoever gave another one: the end of 'expected:'.
     fn expected(&self) -> &'static str;
 
     /// Takes the `text` of the file `name`.
@@ -114,7 +114,7 @@ pub fn report(title: &str, files: &[PathBuf], laboratory: &mut dyn Laboratory) -
 fn words(error: &RecordedError, expected: &str) -> String {
     match error {
         RecordedError::Damaged { .. } => error.to_string(),
-        RecordedError::NotJson(_) | RecordedError::Unknown => format!("{error}; expected is {expected}"),
+        RecordedError::NotJson(_) | RecordedError::Unknown => format!("{error}; expected: {expected}"),
     }
 }
 

@@ -38,7 +38,7 @@ pub fn check(job: &Job, described: &[PathBuf]) -> Result<(), AlignError> {
     }
     let all = || records.iter().chain(&indexes).chain(&beside).chain(tables(job));
     all().chain(&job.external.logs).try_for_each(|path| zerohop_process::check_folder(path))?;
-    apart_from(job, reads.chain([&job.reference]).chain(plan).chain(described))?;
+    apart_from(job, reads.chain([&job.reference]).chain(plan).chain(described).chain(&job.ranks.mpi))?;
     let kind = match job.output.format() {
         Format::Sam | Format::Bam { .. } | Format::Cram { .. } => Kind::Records,
         Format::Paf => Kind::Paf,

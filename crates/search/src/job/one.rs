@@ -38,7 +38,7 @@ fn write_all(found: &Receiver<NextAnswers>) -> Result<(RankReport, u64), JobErro
         // Without its last word the search has not come to the end.
         let next = found.recv().map_err(|_| JobError::Failed(DIED.to_owned()))?;
         spent(&mut report, SearchStage::WaitSearch, begun);
-        let Some(answers) = next? else { break };
+        let Some(answers) = next.map_err(|error| JobError::Failed(error.to_string()))? else { break };
         let begun = Instant::now();
         let text = answers.framed();
         let mut out = std::io::stdout().lock();
