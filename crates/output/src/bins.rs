@@ -10,11 +10,15 @@ pub(crate) const BAI_DEPTH: u32 = 5;
 /// at -1.
 #[inline]
 pub(crate) fn bin(start: i64, end: i64, depth: u32) -> u32 {
-    let last = end - 1;
-    (0..=depth)
-        .map(|above| (MIN_SHIFT + 3 * above, depth - above))
-        .find(|(shift, _)| start >> shift == last >> shift)
-        .map_or(0, |(shift, level)| first_bin(level).wrapping_add_signed((start >> shift) as i32))
+    let (last, mut shift, mut first) = (end - 1, MIN_SHIFT, first_bin(depth));
+    while first > 0 {
+        if start >> shift == last >> shift {
+            return first.wrapping_add_signed((start >> shift) as i32);
+        }
+        // Of the level above.
+        (shift, first) = (shift + 3, first >> 3);
+    }
+    0
 }
 
 /// The number of the first bin of a level; 0 is that of the bin for all.
@@ -35,6 +39,7 @@ mod tests {
         assert_eq!(bin(0, 1 << 14), 4681);
         assert_eq!(bin(0, (1 << 14) + 1), 585);
         assert_eq!(bin(0, 1 << 29), 0);
+        assert_eq!(bin((1 << 30) - 1, (1 << 30) + 1), 0, "where BAI reaches no more");
         assert_eq!(bin(1 << 26, (1 << 26) + 5), 4681 + (1 << 12));
     }
 
