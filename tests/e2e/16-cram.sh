@@ -180,7 +180,7 @@ check_refused() {
     refused "the reference holds no sequence" "$WORK/none.fa" "${reads[@]}"
     refused "the reference must be a file" - "${reads[@]}"
     echo "no reference" > "$WORK/ref.mmi"
-    refused "no FASTA" --engine minimap2 "$WORK/ref.mmi" "${reads[@]}"
+    refused "not FASTA" --engine minimap2 "$WORK/ref.mmi" "${reads[@]}"
     # a run without records, and another one over it
     : > "$WORK/empty.fq"
     cp "$DATA/phix/phix.fasta" "$WORK/ref.fa"
