@@ -38,7 +38,8 @@ const READS_COMMAND_LINES: &[&str] = &["crates/cli", "crates/lab", "bench"];
 const LABORATORY: &[&str] = &["crates/lab", "crates/lab/locks"];
 const IMPORTS_LABORATORY: &[&str] = &["crates/lab", "fuzz"];
 
-/// Crates in which a run without ranks never enters the code of ranks: the module `ranks`, which the root alone may name.
+/// Crates in which a run without ranks never enters the code of ranks: their module `ranks`, which the root alone may
+/// name.
 const WRAPPED_BY_RANKS: &[&str] = &["crates/align", "crates/search"];
 
 /// Crates that nobody imports.

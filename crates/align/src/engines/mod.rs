@@ -1,5 +1,5 @@
-//! The engines: those in our own process ([`embedded`], listed here: a further one is a crate and a line), and aligners
-//! that run as programs of their own ([`external`], which [`descriptors`] describe).
+//! The engines: those in our own process (embedded/; listed here: a further one is a crate and a line), and aligners
+//! that run as programs of their own (external/), which [`descriptors`] describe.
 
 pub mod descriptors;
 pub(crate) mod embedded;
