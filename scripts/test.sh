@@ -19,7 +19,8 @@ export ZEROHOP="$TARGET/debug/zerohop" ZEROHOP_LAB="$TARGET/debug/zerohop-lab"
 export LONG=${LONG-}
 [ -z "$LONG" ] || FUZZ_SECONDS=${FUZZ_SECONDS:-1800}
 
-# Lines VERDICT STEP of both lanes, what the steps of the second lane say, and, of what was skipped, `STEP: REASON`
+# Lines VERDICT STEP of both lanes, what the steps of the second lane say, and what was skipped: `part STEP: REASON`,
+# or `script ...` for a whole one
 REPORTS=$(mktemp -d)
 export SKIPPED_PARTS="$REPORTS/skipped"
 touch "$REPORTS/verdicts" "$SKIPPED_PARTS"
@@ -32,9 +33,9 @@ summary() {
     [ -z "$lane" ] || { kill -TERM -- "-$lane" 2> /dev/null || true; wait "$lane" 2> /dev/null || true; }
     show_ended
     echo
-    local parts; parts=$(sort -u "$SKIPPED_PARTS")
+    local skipped; skipped=$(sort -u "$SKIPPED_PARTS" | sed 's/^part //; s/^script //')
     echo "$(verdicts passed) passed, $(verdicts failed) failed, $(verdicts skipped) skipped," \
-        "$(grep -c . <<< "$parts") parts skipped${parts:+ (${parts//$'\n'/; })}"
+        "$(sort -u "$SKIPPED_PARTS" | grep -c '^part ') parts skipped${skipped:+ (${skipped//$'\n'/; })}"
     rm -rf "$REPORTS"
 }
 trap summary EXIT
@@ -110,7 +111,7 @@ join() {
 
 skip() {
     echo "SKIPPED: $*"
-    echo "$*" >> "$SKIPPED_PARTS"
+    echo "script $*" >> "$SKIPPED_PARTS"
     exit 77
 }
 

@@ -174,8 +174,8 @@ check_refused() {
     cp "$DATA/phix/phix.fasta" "$WORK/ref.fa"
     refused "index" --index csi "$WORK/ref.fa" "${reads[@]}"
     # the aligner's index is of another reference
-    touch "$WORK/other.fa.odd"
     printf '>NC_001422.1\nACGTACGT\n' > "$WORK/other.fa"
+    touch "$WORK/other.fa.odd"
     : > "$WORK/none.fa"
     refused "the reference holds no sequence" "$WORK/none.fa" "${reads[@]}"
     refused "the reference must be a file" - "${reads[@]}"

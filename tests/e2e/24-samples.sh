@@ -393,7 +393,7 @@ check_refused() {
     cp over.csv other/A.json
     refused 'A.json is an input' --samples other/A.json --output-dir other ref.fa
     printf 'sample,fastq_1\nA,/dev/stdin\n' > pipe.csv
-    refused 'is no regular file' --samples pipe.csv --output-dir over ref.fa < /dev/null
+    refused 'is not a regular file' --samples pipe.csv --output-dir over ref.fa < /dev/null
     refused 'for aligners that run as programs of their own' "${given[@]}" --farm
     refused '--output-dir' --samples sheet.csv ref.fa
     refused '--index is for BAM files' "${given[@]}" --format sam --sort --index csi

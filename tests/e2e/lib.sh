@@ -20,7 +20,7 @@ export XDG_CACHE_HOME="$WORK/cache"
 # What could not be run is told in the last line of scripts/test.sh, too (SKIPPED_PARTS).
 skipped() {
     echo "SKIPPED ${2-part}: $1"
-    [ -z "${SKIPPED_PARTS-}" ] || echo "$(basename "$0" .sh): $1" >> "$SKIPPED_PARTS"
+    [ -z "${SKIPPED_PARTS-}" ] || echo "${2-part} $(basename "$0" .sh): $1" >> "$SKIPPED_PARTS"
 }
 # skip REASON: the whole script; skip_part REASON: what a part of it tests
 skip() { skipped "$*" script; exit 77; }

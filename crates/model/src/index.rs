@@ -205,7 +205,7 @@ impl IndexError {
         IndexError::Failed(error.into())
     }
 
-    /// What makes no sense.
+    /// Wrong usage, in words.
     pub fn usage(what: impl Display) -> Self {
         IndexError::Usage(what.to_string())
     }

@@ -21,11 +21,7 @@ const PIECE: u64 = 8 << 20;
 pub fn of_files(transport: &dyn Transport, files: &[PathBuf], threads: usize) -> Result<Vec<String>, RanksError> {
     let (rank, ranks) = (transport.rank() as u64, transport.size() as u64);
     let own = files.iter().map(|path| share(path, rank, ranks, threads)).collect::<Result<Vec<_>, _>>()?;
-    let own = serde_json::to_vec(&own).map_err(|error| RanksError::Failed(error.to_string()))?;
-    let all = transport.all_gather(&own).map_err(|error| RanksError::Failed(error.to_string()))?;
-    let read = |text: &Vec<u8>| serde_json::from_slice::<Vec<Share>>(text);
-    let all = all.iter().map(read).collect::<Result<Vec<_>, _>>();
-    let all = all.map_err(|error| RanksError::Failed(format!("what a rank has read cannot be understood: {error}")))?;
+    let all: Vec<Vec<Share>> = crate::values(transport, &own)?;
     files.iter().enumerate().map(|(number, path)| joined(path, &all, number)).collect()
 }
 

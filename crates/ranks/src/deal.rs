@@ -94,7 +94,7 @@ pub enum DealError {
     )]
     NoHeader,
     /// A message that is none.
-    #[error("rank {0} has sent what makes no sense: are all ranks the same zerohop?")]
+    #[error("rank {0} has sent a message that cannot be read: are all ranks the same zerohop?")]
     Message(usize),
 }
 

@@ -9,7 +9,7 @@ use zerohop_topology::TopologyError;
 /// A failure of ranks, or of a job that is recorded. Its words are for the user.
 #[derive(Debug, thiserror::Error)]
 pub enum RanksError {
-    /// The command makes no sense.
+    /// Wrong usage: the words say what is wrong.
     #[error("{0}")]
     Usage(String),
     /// Another rank tells the user; with the exit status of this one.

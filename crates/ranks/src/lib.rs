@@ -31,6 +31,7 @@ mod share;
 mod signs;
 pub mod transport;
 mod twin;
+pub mod values;
 
 pub use back_off::{receive, wait_for};
 pub use error::{RankFailure, RanksError};
@@ -41,4 +42,5 @@ pub use share::RankShare;
 pub use signs::{Signs, with_signs};
 pub use transport::{Reach, Transport, TransportError};
 pub use twin::Twin;
+pub use values::values;
 pub use zerohop_process::Identity;

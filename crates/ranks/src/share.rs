@@ -26,17 +26,13 @@ impl RankShare {
     /// # Errors
     /// Ranks that cannot go on together; what the system says.
     pub fn take(transport: &dyn Transport) -> Result<Self, RanksError> {
-        let other = |error: &dyn std::fmt::Display| RanksError::Failed(error.to_string());
         let machine = zerohop_topology::detect()?;
         let is_allowed = |cpu: &CpuId| machine.allowed.cpus.contains(cpu);
         let cpus: Vec<CpuId> =
             machine.nodes.iter().flat_map(|node| node.cpus.iter().copied().filter(is_allowed)).collect();
         let own = RankPlace { host: host(), cpus: cpus.clone(), nodes: machine.allowed.nodes.clone() };
         let group = zerohop_topology::memory_group()?;
-        let all = transport.all_gather(&serde_json::to_vec(&(&own, &group)).map_err(|error| other(&error))?);
-        let read = |text: &Vec<u8>| serde_json::from_slice::<(RankPlace, Option<String>)>(text);
-        let all = all.map_err(|error| other(&error))?;
-        let all = all.iter().map(read).collect::<Result<Vec<_>, _>>().map_err(|error| other(&error))?;
+        let all = crate::values(transport, &(own.clone(), group.clone()))?;
         let under_limit = all.iter().filter(|(place, of)| place.host == own.host && *of == group).count();
         let limited = machine.allowed.memory_left.map(|left| (under_limit, left));
         let all: Vec<RankPlace> = all.into_iter().map(|(place, _)| place).collect();
@@ -119,7 +115,7 @@ fn free(machine: &Machine) -> Bytes {
 }
 
 /// Where a rank is.
-#[derive(Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, PartialEq, Serialize, Deserialize, Clone)]
 struct RankPlace {
     host: String,
     cpus: Vec<CpuId>,

@@ -53,7 +53,7 @@ pub fn build(
         return Err(fail(format!("{} is there already; remove it or choose another name", folder.display())));
     }
     if is_stream(fasta) {
-        return Err(fail("it is no regular file, and it is read twice; give a file".to_owned()));
+        return Err(fail("it is not a regular file, and it is read twice; give a file".to_owned()));
     }
     let version = Installed::find(program)?.version;
     // Beside its final place, so that renaming is one step.

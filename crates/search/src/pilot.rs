@@ -26,7 +26,7 @@ impl Sample {
     /// As for [`FastaReader::next`]; [`SearchError::Arguments`] if there are none, or if they are in no regular file.
     pub fn read(path: &Path, program: Program, limits: Limits, threads: usize) -> Result<Self, SearchError> {
         if is_stream(path) {
-            let words = "it is no regular file, and the queries of a pilot are read twice; give a file";
+            let words = "it is not a regular file, and the queries of a pilot are read twice; give a file";
             return Err(SearchError::Arguments(format!("{}: {words}.", path.display())));
         }
         let mut reader = Batches::new(check::queries(FastaReader::open(path)?, program), limits);

@@ -259,7 +259,7 @@ fn a_database_is_whole_or_refused() {
         assert!(told(0).contains("cannot be cut into 0 parts"));
         assert!(told(1_000_000).contains("cannot be cut into 1000000 parts"));
         let of = |fasta: &Path| build(fasta, 1, program, &place, None, &|_| ());
-        assert!(of(Path::new("/dev/null")).unwrap_err().to_string().contains("it is no regular file"));
+        assert!(of(Path::new("/dev/null")).unwrap_err().to_string().contains("it is not a regular file"));
         let database = build(&subjects, 3, program, &place, None, &|_| ()).unwrap();
         assert!(told(3).contains("is there already"));
         database.check_digests(0..database.parts(), 2).unwrap();

@@ -10,7 +10,7 @@ use zerohop_process::overwrite;
 /// reads or pairs whose mates follow one another.
 ///
 /// # Errors
-/// Files that make no sense together.
+/// Files that cannot be lanes together.
 pub fn lanes(files: Vec<Vec<PathBuf>>, interleaved: bool) -> Result<Vec<LaneSpec>, AlignError> {
     let lanes = files.into_iter().filter(|files| !files.is_empty());
     let lanes: Vec<LaneSpec> = lanes.map(|files| LaneSpec { interleaved, files }).collect();

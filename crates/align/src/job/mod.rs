@@ -374,7 +374,7 @@ impl Job {
             ("both resume and restart", self.ranks.resume && self.ranks.restart),
         ];
         match refused.iter().find(|(_, is_so)| *is_so) {
-            Some((what, _)) => Err(AlignError::Usage(format!("this makes no sense: {what}"))),
+            Some((what, _)) => Err(AlignError::Usage(format!("the job cannot be done as it was given: {what}"))),
             None => Ok(()),
         }
     }

@@ -1,6 +1,5 @@
 //! The end of a job of all ranks: what each did is gathered, and the first gives the files their names.
 
-use super::failed;
 use super::part::RankPart;
 use crate::finish::WrittenFiles;
 use crate::job::{AlignError, Job, files};
@@ -9,7 +8,7 @@ use zerohop_model::machine::Bytes;
 use zerohop_model::measurement::RunReport;
 use zerohop_model::sink::Sink as _;
 use zerohop_output::{FileSink, remove_other_indexes};
-use zerohop_ranks::{host, journal};
+use zerohop_ranks::{host, journal, values};
 use zerohop_report::RankSummary;
 
 /// Gathers what all ranks did, adds up what they counted, and gives the files their names; the first rank learns what
@@ -49,13 +48,9 @@ pub fn finish(
     };
     // Without records at all, the header is all there is; and the first rank knows the index.
     let sink = sink.filter(|_| ends.is_none() || part.owner.is_some());
-    let own = serde_json::to_vec(&(&own, &header)).map_err(|error| AlignError::Failed(error.to_string()))?;
     // Nobody may have a file of the job open when it is cleared away.
     drop(part.journal);
-    let all = part.transport.all_gather(&own).map_err(failed)?;
-    let read = |text: &Vec<u8>| serde_json::from_slice::<(RankSummary, Option<String>)>(text);
-    let all = all.iter().map(read).collect::<Result<Vec<_>, _>>();
-    let all = all.map_err(|error| AlignError::Failed(format!("what a rank says of itself cannot be read: {error}")))?;
+    let all = values(part.transport, &(own, header))?;
     let mut headers = all.iter().filter_map(|(_, header)| header.as_ref());
     let first = headers.next();
     if headers.any(|header| Some(header) != first) {

@@ -5,6 +5,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::ops::Range;
 use zerohop_output::Marks;
+use zerohop_ranks::values::read;
 use zerohop_ranks::{Transport, TransportError, receive};
 
 /// A message may not be longer.
@@ -15,10 +16,6 @@ const MARKS: u32 = 0x6d6b;
 
 fn failed(error: TransportError) -> AlignError {
     AlignError::Failed(error.to_string())
-}
-
-fn not_read() -> AlignError {
-    AlignError::Failed("what another rank says cannot be read: are all ranks the same zerohop?".to_owned())
 }
 
 /// What every rank gives, by rank, on the first rank; the others get nothing. It may be of any length.
@@ -57,17 +54,7 @@ pub fn values_at_first<T: Serialize + DeserializeOwned>(
 ) -> Result<Vec<T>, AlignError> {
     let own = serde_json::to_vec(own).map_err(|error| AlignError::Failed(error.to_string()))?;
     let all = at_first(transport, own)?;
-    all.iter().map(|bytes| serde_json::from_slice(bytes).map_err(|_| not_read())).collect()
-}
-
-/// What every rank gives, by rank, on all of them.
-///
-/// # Errors
-/// Ranks that cannot go on together.
-pub fn values<T: Serialize + DeserializeOwned>(transport: &dyn Transport, own: &T) -> Result<Vec<T>, AlignError> {
-    let own = serde_json::to_vec(own).map_err(|error| AlignError::Failed(error.to_string()))?;
-    let all = transport.all_gather(&own).map_err(failed)?;
-    all.iter().map(|bytes| serde_json::from_slice(bytes).map_err(|_| not_read())).collect()
+    all.iter().map(|bytes| Ok(read(bytes)?)).collect()
 }
 
 /// The part of so many things that is for one of so many ranks.

@@ -1,13 +1,12 @@
 //! What a job on record keeps of sorted records until they are merged, beside its journal: the runs of all ranks, the
 //! header, and what each attempt has given up.
 
-use super::gather;
 use crate::job::AlignError;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use zerohop_output::{Header, KEPT, KeptRuns};
 use zerohop_process::cache;
-use zerohop_ranks::Transport;
+use zerohop_ranks::{Transport, values};
 
 /// A list of numbers: of each attempt that has ended, the first chunk of which its runs do not count.
 fn attempts(folder: &Path) -> PathBuf {
@@ -30,7 +29,7 @@ pub fn begin(transport: &dyn Transport, folder: &Path, done: u64) -> Result<(Kep
         0 => next(&attempts(folder), done)?,
         _ => Vec::new(),
     };
-    let limits = gather::values(transport, &limits)?.swap_remove(0);
+    let limits = values(transport, &limits)?.swap_remove(0);
     Ok((KeptRuns { folder: folder.to_owned(), attempt: limits.len(), rank: transport.rank() }, limits))
 }
 
@@ -60,5 +59,5 @@ pub fn header(transport: &dyn Transport, file: &Path) -> Result<Option<Header>, 
         0 => cache::read(file),
         _ => None,
     };
-    Ok(gather::values(transport, &own)?.swap_remove(0))
+    Ok(values(transport, &own)?.swap_remove(0))
 }

@@ -15,9 +15,9 @@ use zerohop_model::engine::Cut;
 use zerohop_model::measurement::{RunReport, SortReport};
 use zerohop_model::source::Lane;
 use zerohop_output::{DuplicateCounts, FileSink, MadePart, Marks};
-use zerohop_ranks::Transport;
 use zerohop_ranks::deal::{Dealing, Dealt};
 use zerohop_ranks::journal::{Finished, Journal, Owner};
+use zerohop_ranks::{Transport, values};
 use zerohop_report::RankSummary;
 use zerohop_runtime::{Grains, Merged, Outcome, ROWS_IN_GRAIN};
 
@@ -58,7 +58,7 @@ impl RankPart<'_> {
     /// # Errors
     /// Ranks that cannot go on together.
     fn kept_chunks(&self, chunks: u64) -> Result<impl Iterator<Item = u64> + Clone, AlignError> {
-        let now = gather::values(self.transport, &self.grains.absent_chunks())?;
+        let now = values(self.transport, &self.grains.absent_chunks())?;
         let mut absent: Vec<u64> = now.into_iter().flatten().chain(self.finished.absent.iter().copied()).collect();
         absent.sort_unstable();
         Ok((0..chunks).filter(move |chunk| absent.binary_search(chunk).is_err()))
@@ -149,7 +149,7 @@ impl RunPart for RankPart<'_> {
     }
 
     fn found(&self, own: DuplicateCounts, marks: &Marks) -> Result<Vec<DuplicateCounts>, AlignError> {
-        let all = gather::values(self.transport, &own)?;
+        let all = values(self.transport, &own)?;
         gather::marks(self.transport, marks)?;
         Ok(all)
     }
@@ -168,7 +168,7 @@ impl RunPart for RankPart<'_> {
     /// The parts of all ranks, on the first, and the times of the workers of all; what they spilled every rank knows.
     fn gather(&self, made: Vec<MadePart>, own: SortReport) -> Result<(Vec<MadePart>, SortReport), AlignError> {
         let made = gather::values_at_first(self.transport, &made)?.into_iter().flatten().collect();
-        let all: Vec<(Duration, Duration)> = gather::values(self.transport, &(own.making, own.writing))?;
+        let all: Vec<(Duration, Duration)> = values(self.transport, &(own.making, own.writing))?;
         let sum = |time: fn(&(Duration, Duration)) -> Duration| all.iter().map(time).sum();
         Ok((made, SortReport { making: sum(|times| times.0), writing: sum(|times| times.1), ..own }))
     }

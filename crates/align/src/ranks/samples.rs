@@ -6,7 +6,6 @@
 //!    ([`deal()`]); its main thread talks to the other ranks, while another runs the samples;
 //! 3. all learn which samples have failed, and end alike.
 
-use super::gather;
 use crate::engines;
 use crate::job::{AlignError, Job};
 use crate::samples::{
@@ -20,7 +19,7 @@ use zerohop_model::error::Error;
 use zerohop_model::source::Complete;
 use zerohop_process::{cache, tell};
 use zerohop_ranks::deal::{DealError, Dealing, Going, Local, deal};
-use zerohop_ranks::{RankFailure as _, RankShare, Ranks, Transport};
+use zerohop_ranks::{RankFailure as _, RankShare, Ranks, Transport, values};
 use zerohop_runtime::AtEnd;
 
 /// Aligns all samples of a sheet together with the other ranks, as [`align_samples`](crate::align_samples) says.
@@ -72,7 +71,7 @@ pub fn align_samples(base: &Job, sheet: &Sheet, folder: &Path, resume: bool) -> 
         }
         run.join().unwrap_or_else(|_| Err(AlignError::Failed("the thread of the samples died".to_owned())))
     });
-    let failed = outcome.and_then(|()| gather::values(ranks.transport(), &told.into_failed()));
+    let failed = outcome.and_then(|()| Ok(values(ranks.transport(), &told.into_failed())?));
     let failed = match failed {
         Ok(failed) => failed.concat(),
         Err(error) => return ranks.end(Err(error)),
@@ -106,7 +105,7 @@ fn begin(
         }
         _ => Vec::new(),
     };
-    let of_first = gather::values(transport, &own)?.swap_remove(0);
+    let of_first = values(transport, &own)?.swap_remove(0);
     let find = |(name, digest): &(String, String)| {
         let at = here.iter().position(|sample| sample.name == *name).filter(|&at| mark(&here[at]).1 == *digest);
         let sample = at.map(|at| here.swap_remove(at));
@@ -127,9 +126,9 @@ fn begin(
 fn check_folder(transport: &dyn Transport, folder: &Path) -> Result<(), AlignError> {
     let mark = (transport.rank() == 0).then(|| tempfile::Builder::new().prefix(".ranks-").tempfile_in(folder));
     let name = mark.as_ref().and_then(|mark| mark.as_ref().ok()?.path().file_name()?.to_str().map(str::to_owned));
-    let of_first: Option<String> = gather::values(transport, &name)?.swap_remove(0);
+    let of_first: Option<String> = values(transport, &name)?.swap_remove(0);
     let is_seen = of_first.is_some_and(|name| folder.join(name).exists());
-    let all: Vec<bool> = gather::values(transport, &is_seen)?;
+    let all: Vec<bool> = values(transport, &is_seen)?;
     match all.iter().position(|is_seen| !is_seen) {
         None => Ok(()),
         Some(rank) => Err(AlignError::Failed(format!(

@@ -289,7 +289,7 @@ fn check_file(file: &Path, seen: &mut HashSet<FileNumber>) -> Result<(), String>
     let what = match std::fs::metadata(file) {
         Err(error) if error.kind() == ErrorKind::NotFound => "is not there".to_owned(),
         Err(error) => format!("cannot be looked at: {error}"),
-        Ok(found) if !found.is_file() => "is no regular file, as reads of a sheet must be".to_owned(),
+        Ok(found) if !found.is_file() => "is not a regular file, as reads of a sheet must be".to_owned(),
         Ok(found) if !seen.insert((found.dev(), found.ino())) => "is named twice".to_owned(),
         Ok(_) => return Ok(()),
     };
@@ -391,7 +391,7 @@ mod tests {
             ("sample,fastq_1,fastq_2\nA,,DIR/b.fq\n", "line 2: it has a fastq_2, but no fastq_1"),
             ("sample,fastq_1,bam\nA,DIR/b.fq,DIR/c.bam\n", "line 2: it has both fastq_1 and bam"),
             ("sample,fastq_1\nA,-\n", "line 2: - is not there"),
-            ("sample,fastq_1\nA,/dev/null\n", "line 2: /dev/null is no regular file"),
+            ("sample,fastq_1\nA,/dev/null\n", "line 2: /dev/null is not a regular file"),
             ("sample,fastq_1\nA,DIR/b.fq\nB,DIR/b.fq\n", "line 3: DIR/b.fq is named twice"),
             ("sample,fastq_1,fastq_2\nA,DIR/b.fq,DIR/./b.fq\n", "line 2: DIR/./b.fq is named twice"),
             ("sample,fastq_1\nA,DIR/none.fq\n", "line 2: DIR/none.fq is not there"),

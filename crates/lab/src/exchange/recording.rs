@@ -34,7 +34,7 @@ const MOST_OF_RESULT: u64 = 1 << 20;
 /// Reads one that can be used: what each rank did, batch by batch.
 ///
 /// # Errors
-/// A file that cannot be read, is none of these, or makes no sense.
+/// A file that cannot be read, is none of these, or contradicts itself.
 pub fn read(path: &Path) -> Result<Vec<Vec<Searched>>, RecordedError> {
     let fault = |what: String| RecordedError { path: path.to_owned(), what };
     let text = std::fs::read(path).map_err(|error| fault(format!("cannot be read: {error}")))?;

@@ -11,7 +11,7 @@ use zerohop_topology::TopologyError;
 /// A failure. Its words are for the user.
 #[derive(Debug, thiserror::Error)]
 pub enum JobError {
-    /// The job makes no sense.
+    /// Wrong usage: the words say what is wrong.
     #[error("{0}")]
     Usage(String),
     /// The reader of our output went away.

@@ -1,22 +1,9 @@
 //! What all ranks did, gathered.
 
 use crate::job::JobError;
-use crate::job::instances::Instances;
 use crate::local::Search;
-use serde::Serialize;
-use serde::de::DeserializeOwned;
 use zerohop_model::exchange::RankReport;
-use zerohop_model::plan::InstancePlan;
-use zerohop_ranks::Transport;
-
-/// What every rank gives, by rank.
-///
-/// # Errors
-/// Ranks that cannot go on together.
-pub fn values<T: Serialize + DeserializeOwned>(transport: &dyn Transport, own: &T) -> Result<Vec<T>, JobError> {
-    let all = transport.all_gather(&serde_json::to_vec(own)?)?;
-    Ok(all.iter().map(|text| serde_json::from_slice(text)).collect::<Result<_, _>>()?)
-}
+use zerohop_ranks::{Transport, values};
 
 /// What all ranks did; they must have answered the same queries.
 ///
@@ -31,14 +18,6 @@ pub fn reports(transport: &dyn Transport, own: &RankReport, queries: u64) -> Res
         return Err(JobError::Failed(words));
     }
     Ok(all.into_iter().map(|(report, _)| report).collect())
-}
-
-/// Where the programs of all ranks ran.
-///
-/// # Errors
-/// Ranks that cannot go on together.
-pub fn instances(transport: &dyn Transport, own: &Instances) -> Result<Vec<Vec<InstancePlan>>, JobError> {
-    values(transport, &own.plans())
 }
 
 /// What the programs of all ranks said although they ended well, each line once, for rank 0 to tell.

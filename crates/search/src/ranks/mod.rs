@@ -21,7 +21,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::Duration;
 use zerohop_process::tell;
 use zerohop_ranks::exchange::{self, Batch, Record};
-use zerohop_ranks::{RankShare, Ranks, Settings, Signs, Transport, with_signs};
+use zerohop_ranks::{RankShare, Ranks, Settings, Signs, Transport, values, with_signs};
 
 /// How often the network is looked after while the search goes on.
 const LOOK: Duration = Duration::from_millis(5);
@@ -54,10 +54,10 @@ fn run(job: &SearchJob, transport: &dyn Transport) -> Result<(), JobError> {
     let ((mut report, output_bytes), mut done) = search_beside(&searching, begin.0, exchange)?;
     report.searching = std::mem::take(&mut done.timeline);
     let ranks = gather::reports(transport, &report, done.queries)?;
-    let instances = gather::instances(transport, &searching.instances)?;
+    let instances = values(transport, &searching.instances.plans())?;
     output.finish(output_bytes, transport)?;
     if job.record.is_some() {
-        let searched = gather::values(transport, &done.searched)?;
+        let searched = values(transport, &done.searched)?;
         if transport.rank() == 0 {
             report::record(job, searched)?;
         }

@@ -27,7 +27,7 @@ pub fn is_here(program: Program) -> bool {
             writeln!(std::io::stderr(), "SKIPPED part: {error}").unwrap();
             // For the last line of scripts/test.sh.
             if let Some(told) = std::env::var_os("SKIPPED_PARTS") {
-                writeln!(std::fs::OpenOptions::new().append(true).open(told).unwrap(), "search: {error}").unwrap();
+                writeln!(std::fs::OpenOptions::new().append(true).open(told).unwrap(), "part search: {error}").unwrap();
             }
             false
         }

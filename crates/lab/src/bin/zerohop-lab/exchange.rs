@@ -123,13 +123,10 @@ fn on_rank(args: &ExchangeArgs, transport: &dyn Transport) -> Result<(), Failure
         for &variant in &variants {
             transport.barrier().map_err(|error| other(&error))?;
             let report = one(transport, Settings::new(variant, args.max_target_seqs), &work, &path)?;
-            let own = serde_json::to_vec(&report).map_err(|error| other(&error))?;
-            let all = transport.all_gather(&own).map_err(|error| other(&error))?;
-            let ranks = all.iter().map(|text| serde_json::from_slice(text)).collect::<Result<_, _>>();
+            let ranks = zerohop_ranks::values(transport, &report).map_err(|error| other(&error))?;
             let (variant, transport) = (variant.to_string(), transport.name());
             // A path need not be text; JSON is.
             let replay = args.replay.as_ref().map(|path| path.to_string_lossy().into_owned());
-            let ranks = ranks.map_err(|error| other(&error))?;
             let speed = args.speed;
             runs.push(VariantRun { variant, transport, repetition, made_up, replay, speed, search_s, ranks });
         }

@@ -13,7 +13,7 @@ use zerohop_topology::TopologyError;
 /// A failure. Its words are for the user.
 #[derive(Debug, thiserror::Error)]
 pub enum Failure {
-    /// The command makes no sense.
+    /// Wrong usage: the words say what is wrong.
     #[error("{0}")]
     Usage(String),
     /// A run failed.

@@ -6,7 +6,6 @@ use serde::Serialize;
 use std::collections::BTreeSet;
 use zerohop_lab::exchange::model::{self, Costs};
 use zerohop_lab::exchange::{Searches, Settings, Variant};
-use zerohop_model::machine::CpuId;
 use zerohop_process::json;
 use zerohop_ranks::Transport;
 
@@ -56,13 +55,10 @@ struct PredictionReport<'r> {
 /// # Errors
 /// Ranks that cannot go on; a machine that cannot be looked at.
 pub fn cores_of_all(transport: &dyn Transport) -> Result<Option<usize>, Failure> {
-    let other = |error: &dyn std::fmt::Display| Failure::Other(error.to_string());
     let machine = zerohop_topology::detect()?;
     // A launcher may have given each rank some of them.
-    let own = serde_json::to_vec(&(machine.name, &machine.allowed.cpus)).map_err(|error| other(&error))?;
-    let all = transport.all_gather(&own).map_err(|error| other(&error))?;
-    let read = |text: &Vec<u8>| serde_json::from_slice::<(String, Vec<CpuId>)>(text).map_err(|error| other(&error));
-    let all = all.iter().map(read).collect::<Result<Vec<_>, _>>()?;
+    let own = (machine.name, machine.allowed.cpus);
+    let all = zerohop_ranks::values(transport, &own).map_err(|error| Failure::Other(error.to_string()))?;
     let cpus: BTreeSet<_> = all.iter().flat_map(|(_, cpus)| cpus).collect();
     Ok(all.iter().all(|(host, _)| *host == all[0].0).then_some(cpus.len()))
 }
