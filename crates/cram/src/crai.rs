@@ -27,7 +27,8 @@ pub struct Crai {
 impl Crai {
     /// Those of whole containers, the first of which begins at 0.
     ///
-    /// # Errors [`Error::Internal`] if they are not containers of CRAM.
+    /// # Errors
+    /// [`Error::Internal`] if they are not containers of CRAM.
     pub fn of(containers: &[u8]) -> Result<Self, Error> {
         let wrong = || Error::Internal("containers of CRAM cannot be read back".to_owned());
         let (mut crai, mut at) = (Crai::default(), 0);

@@ -68,7 +68,8 @@ pub struct CramReferenceBuilder {
 impl CramReferenceBuilder {
     /// For a reference that is read with M5 of its contigs or without, from its file or from a copy in memory.
     ///
-    /// # Errors There is not enough memory.
+    /// # Errors
+    /// There is not enough memory.
     pub fn new(with_md5: bool, in_memory: bool) -> io::Result<Self> {
         let no_memory = |HtsRefused(what): HtsRefused| io::Error::other(what);
         let md5 = with_md5.then(Md5::new).transpose().map_err(no_memory)?;
@@ -93,7 +94,8 @@ impl CramReferenceBuilder {
 
     /// A line of its bases, in capital letters.
     ///
-    /// # Errors There is not enough memory.
+    /// # Errors
+    /// There is not enough memory.
     pub fn push(&mut self, bases: &[u8], place: LinePlace) -> io::Result<()> {
         let Some(contig) = self.contigs.last_mut() else { return Ok(()) };
         let line = (bases.len() as u64, place.bytes);
@@ -130,7 +132,8 @@ impl CramReferenceBuilder {
     /// The reference that was read from `path`. None if it can only be read from a copy in memory, and there is none:
     /// its lines are not of equal length, or it holds `.`, `-` or `*`, which htslib reads from lines as other bytes.
     ///
-    /// # Errors A file that cannot be opened; too little memory.
+    /// # Errors
+    /// A file that cannot be opened; too little memory.
     pub fn finish(mut self, path: &Path) -> io::Result<Option<CramReference>> {
         self.end_contig();
         let bases = match self.copy {

@@ -84,7 +84,8 @@ impl OpenLane {
     /// Opens the files of a lane and looks at their first bytes. Regular files are closed then, and opened again when
     /// their turn comes; one that has changed meanwhile is a fault.
     ///
-    /// # Errors A file that cannot be opened or read, or is not FASTQ, FASTA, BAM, SAM or CRAM.
+    /// # Errors
+    /// A file that cannot be opened or read, or is not FASTQ, FASTA, BAM, SAM or CRAM.
     pub fn open(spec: &LaneSpec) -> Result<Self, InputError> {
         Self::open_with(spec, None)
     }

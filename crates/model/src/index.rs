@@ -55,7 +55,8 @@ pub trait IndexProvider: Sync {
     /// Finds the index: `reference` is one itself, or one lies beside it, or it is to be built. Nothing of it is
     /// loaded.
     ///
-    /// # Errors An index that is for other reads, or cannot be used.
+    /// # Errors
+    /// An index that is for other reads, or cannot be used.
     fn find(&self, wanted: &Wanted<'_>) -> Result<Box<dyn IndexSource>, IndexError>;
 
     /// The file that [`IndexProvider::save`] writes; none for an engine whose index is built in every run.

@@ -36,7 +36,8 @@ struct Laid {
 
 /// Measures `machine`, which must be this one. `progress` is called with the part that is done, from 0 to 1.
 ///
-/// # Errors Threads that cannot be pinned; a machine without CPUs or memory that this process may use.
+/// # Errors
+/// Threads that cannot be pinned; a machine without CPUs or memory that this process may use.
 pub fn measure(machine: &Machine, extent: Extent, progress: &mut dyn FnMut(f64)) -> Result<MemoryMap, ProbeError> {
     let sources = sources(machine);
     let targets: Vec<NodeId> = machine.memory_nodes().iter().map(|node| node.id).collect();

@@ -245,7 +245,8 @@ pub fn write(path: &Path, bytes: &[u8]) -> Result<(), WriteError> {
 
 /// Refuses an output in a folder that is not there: none is made, for its name may be mistyped.
 ///
-/// # Errors A folder that is missing, or a path that is not a folder.
+/// # Errors
+/// A folder that is missing, or a path that is not a folder.
 pub fn check_folder(path: &Path) -> Result<(), WriteError> {
     match path.parent().filter(|folder| !folder.as_os_str().is_empty() && !folder.is_dir()) {
         Some(folder) => {

@@ -11,7 +11,8 @@ use std::thread::Builder;
 impl RunningChild {
     /// What it says until it ends, as far as standard output and error are pipes; and why it was ended, if it was.
     ///
-    /// # Errors A failure of its pipes, or of waiting for it.
+    /// # Errors
+    /// A failure of its pipes, or of waiting for it.
     pub fn output_within(mut self, limits: Limits) -> std::io::Result<(Output, Option<Stopped>)> {
         let (pid, family) = (self.id(), self.family().clone());
         let (stdout, stderr) = (self.take_stdout(), self.take_stderr());

@@ -8,7 +8,8 @@ use zerohop_model::machine::{Bytes, Machine};
 
 /// Reads the machine that this process runs on.
 ///
-/// # Errors When files of `/sys` and `/proc` contradict their documentation. Files that are merely absent are no error:
+/// # Errors
+/// When files of `/sys` and `/proc` contradict their documentation. Files that are merely absent are no error:
 /// a kernel without NUMA is one node, and so is a container without `/sys` and `/proc`, of which
 /// [`unknown`](crate::unknown) tells.
 pub fn detect() -> Result<Machine, TopologyError> {

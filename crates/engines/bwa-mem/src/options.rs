@@ -144,7 +144,8 @@ impl BwaMemOptions {
     /// # Ok::<_, zerohop_engine_bwa_mem::BwaMemOptionsError>(())
     /// ```
     ///
-    /// # Errors Options that are not supported, by name; values that are not valid.
+    /// # Errors
+    /// Options that are not supported, by name; values that are not valid.
     pub fn parse(text: &str) -> Result<Self, BwaMemOptionsError> {
         let words =
             shlex::split(text).ok_or_else(|| BwaMemOptionsError(format!("a quote in '{text}' is not closed")))?;

@@ -42,7 +42,8 @@ struct Hole {
 impl Sequences {
     /// Reads FASTA: plain, gzip or BGZF, by content.
     ///
-    /// # Errors A file that cannot be read, or is not a reference.
+    /// # Errors
+    /// A file that cannot be read, or is not a reference.
     pub fn read(path: &Path) -> Result<Self, InputError> {
         let mut sequences = Sequences::default();
         read(path, |piece| match piece {

@@ -73,7 +73,8 @@ pub(crate) fn pool(
 
 /// Builds the tables for `reference` on the threads of `pool`.
 ///
-/// # Errors There is not enough memory.
+/// # Errors
+/// There is not enough memory.
 pub(crate) fn build(reference: &Reference, wanted: &IndexParameters, pool: &ThreadPool) -> Result<Tables, Error> {
     let parameters = wanted.seeding.clone();
     let bits = wanted.bits.unwrap_or_else(|| parameters.syncmer.pick_bits(&reference.outline));

@@ -251,7 +251,8 @@ impl Strobealign {
 
     /// Loads the index at `path` with `threads` threads, into memory of the calling thread's placement.
     ///
-    /// # Errors When the file cannot be read, is of another version, cut off or damaged, was made with other
+    /// # Errors
+    /// When the file cannot be read, is of another version, cut off or damaged, was made with other
     /// parameters, or from another FASTA than that at `reference`, if one is given; too little memory.
     pub fn load(
         path: &Path,

@@ -104,7 +104,8 @@ impl Strobealign {
     /// Builds the index of `reference` with these parameters on `threads` threads, each of which calls `on_start`
     /// first.
     ///
-    /// # Errors When threads cannot be started, or there is not enough memory.
+    /// # Errors
+    /// When threads cannot be started, or there is not enough memory.
     pub fn build(
         reference: Reference,
         parameters: &IndexParameters,

@@ -63,7 +63,8 @@ impl<'e> WorkerMode<'e> {
 
     /// Adds what is made of a fragment.
     ///
-    /// # Errors An impossible record, such as a line of PAF that names an unknown contig.
+    /// # Errors
+    /// An impossible record, such as a line of PAF that names an unknown contig.
     pub(crate) fn add(
         &mut self,
         engine: &Strobealign,

@@ -177,7 +177,8 @@ impl StrobealignOptions {
     /// # Ok::<_, zerohop_engine_strobealign::StrobealignOptionsError>(())
     /// ```
     ///
-    /// # Errors Options that are not supported, by name; values that strobealign does not take; scores that its aligner
+    /// # Errors
+    /// Options that are not supported, by name; values that strobealign does not take; scores that its aligner
     /// cannot use.
     pub fn parse(text: &str) -> Result<Self, StrobealignOptionsError> {
         let words =

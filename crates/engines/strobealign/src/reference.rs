@@ -64,7 +64,8 @@ impl Reference {
 
     /// Reads FASTA: plain, gzip or BGZF, by content. What is plain is read by so many threads.
     ///
-    /// # Errors When it cannot be read, is wrong, or is longer than strobealign can hold; too little memory.
+    /// # Errors
+    /// When it cannot be read, is wrong, or is longer than strobealign can hold; too little memory.
     pub fn read(path: &Path, threads: usize) -> Result<Self, Error> {
         let by_all = match Stretches::open(path, STRETCH) {
             Some(stretches) => read_stretches(&stretches, threads)?,

@@ -87,7 +87,8 @@ impl Sequence {
 
     /// So many bases, which are put there by [`Sequence::parts`].
     ///
-    /// # Errors There is not enough memory.
+    /// # Errors
+    /// There is not enough memory.
     pub(crate) fn unfilled(length: usize) -> Result<Self, Error> {
         Ok(Sequence { words: zeroed(length.div_ceil(BASES_PER_WORD))?, length })
     }

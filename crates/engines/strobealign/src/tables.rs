@@ -81,7 +81,8 @@ const STEP: usize = 16;
 impl Tables {
     /// The index of these tables; `threads` threads look through them.
     ///
-    /// # Errors There is not enough memory.
+    /// # Errors
+    /// There is not enough memory.
     pub(crate) fn new(
         parameters: SeedingParameters,
         bits: u8,
@@ -237,7 +238,8 @@ fn pieces<'p>(from: &'p [u8], to: &'p mut [u8]) -> impl Iterator<Item = BytesToC
 
 /// So many entries whose bits are zero. They come from the system untouched: who writes them first places their pages.
 ///
-/// # Errors There is not enough memory.
+/// # Errors
+/// There is not enough memory.
 pub(crate) fn zeroed<T: Zeroable>(length: usize) -> Result<Vec<T>, Error> {
     let vector = zerohop_memory::fallible(|| bytemuck::allocation::try_zeroed_vec(length));
     vector.map_err(|()| Error::Memory(Bytes((length * size_of::<T>()) as u64)))

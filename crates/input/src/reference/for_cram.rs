@@ -31,7 +31,8 @@ fn needed(error: InputError) -> InputError {
 /// Reads a reference for CRAM, with M5 of its contigs or without. One that is plain, with lines of equal length, is
 /// read from its file later; the bases of any other are kept in memory, a byte each.
 ///
-/// # Errors As [`super::read`]; too little memory.
+/// # Errors
+/// As [`super::read`]; too little memory.
 pub fn for_cram(path: &Path, with_md5: bool) -> Result<CramReference, InputError> {
     check_file(path)?;
     let from_file = match is_gzip(path) {
