@@ -194,11 +194,11 @@ fn align_by(
     let mut notes = [open::notes(&lanes), processes.share().note().into_iter().collect(), of_engine].concat();
 
     let Some(mut part) = processes.begin(job, &lanes, &*engine)? else { return Ok(None) };
-    let pipes: Vec<_> = lanes.iter().flat_map(|lane| lane.ends_of_pipes()).collect();
+    let when_read: Vec<_> = lanes.iter().flat_map(|lane| lane.when_read()).collect();
     let EngineRan { outcome, sink } = engine.run(lanes, until, &mut *part)?;
     let mut report = outcome.report;
     tell::check(&report)?;
-    notes.extend(tell::after_run(sink.as_ref(), pipes)?);
+    notes.extend(tell::after_run(sink.as_ref(), when_read)?);
     notes.extend(engine.notes(&report, processes.count()));
 
     let (sink, header) = sink.unzip();

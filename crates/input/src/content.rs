@@ -14,7 +14,7 @@ pub(crate) enum Content {
     Bam {
         header: u64,
         contigs: i32,
-        /// What the first read shows of all reads, if there is one.
+        /// What the first read shows, if there is one.
         first: Option<First>,
     },
 }
@@ -78,12 +78,12 @@ pub(crate) struct Marked {
 }
 
 impl Content {
-    /// Reads of each fragment.
+    /// Reads of each fragment, if all are as the first.
     pub(crate) fn reads_per_fragment(self) -> u64 {
         if self.is_paired() { 2 } else { 1 }
     }
 
-    /// Whether it is BAM of pairs.
+    /// Whether it is BAM that begins with a read of a pair.
     pub(crate) fn is_paired(self) -> bool {
         matches!(self, Content::Bam { first: Some(First { is_paired: true, .. }), .. })
     }

@@ -1,13 +1,13 @@
 //! The files of one lane, which are opened together, and how their reads are dealt.
 
 use crate::LaneSpec;
-use crate::bam::{self, BamParser};
+use crate::bam::{self, BamParser, SeenMates, SingleReads};
 use crate::content::Content;
 use crate::count;
 use crate::cutter::Cutting;
 use crate::granted::{GrantedClaim, GrantedEmit, Shared};
 use crate::header;
-use crate::open::{EndOfPipe, OpenedFile, bam_without_end, look, no_end_marker};
+use crate::open::{OpenedFile, WhenRead, bam_without_end, look, no_end_marker};
 use crate::parse::{FragmentLayout, Parser, TextFormat};
 use crate::regular::{FileCoding, Regular};
 use crate::seen::ClosedFile;
@@ -47,6 +47,8 @@ pub struct OpenLane {
     first: Option<u64>,
     /// What of the input goes on to the records.
     carried: Carried,
+    /// Pairs and single reads of BAM, as they are parsed.
+    seen: Option<Arc<SeenMates>>,
     /// What the user should know of the input, a sentence each.
     pub notes: Vec<String>,
 }
@@ -124,7 +126,9 @@ impl OpenLane {
         let (programs, directed) = (HashMap::new(), Directed::default());
         let carried = Carried { comments: true, read_groups: true, pairs_alone: false, programs, directed };
         files.iter_mut().for_each(OpenedFile::close);
-        Ok(OpenLane { files, layout, first: None, carried, notes })
+        let bam = files.iter().find(|file| file.is_bam());
+        let seen = bam.map(|bam| Arc::new(SeenMates::of(bam.path.clone())));
+        Ok(OpenLane { files, layout, first: None, carried, seen, notes })
     }
 
     /// Closes the files that can be opened again.
@@ -159,7 +163,8 @@ impl OpenLane {
         self.is_claimed() && !self.files.iter().any(is_gzip)
     }
 
-    /// Whether its reads are pairs.
+    /// Whether its reads are pairs; of BAM and interleaved files, in which single reads may stand among them, whether
+    /// the first one is of a pair, or may be.
     pub fn is_paired(&self) -> bool {
         self.layout != FragmentLayout::Single
             || self.files.iter().filter_map(|file| file.content).any(Content::is_paired)
@@ -204,9 +209,10 @@ impl OpenLane {
         }
     }
 
-    /// The ends of its files that are pipes of BGZF.
-    pub fn ends_of_pipes(&self) -> impl Iterator<Item = EndOfPipe> {
-        self.files.iter().filter_map(OpenedFile::end_of_pipe)
+    /// What will be known of it when all its reads were read by this process.
+    pub fn when_read(&self) -> impl Iterator<Item = WhenRead> {
+        let ends = self.files.iter().filter_map(OpenedFile::end_of_pipe).map(WhenRead::EndOfPipe);
+        ends.chain(self.seen.iter().map(Arc::clone).map(WhenRead::Mates))
     }
 
     /// The text of each file, inflated, from the start.
@@ -233,14 +239,19 @@ impl OpenLane {
         Parser { files, layout: self.layout, max_read_bases, comments, pairs_alone }
     }
 
-    /// What finds the reads of chunks.
-    fn any_parser(&self, max_read_bases: usize) -> Box<dyn Parse> {
+    /// What finds the reads of chunks; `seen` is for a process that parses all of them.
+    fn any_parser(&self, max_read_bases: usize, seen: Option<&Arc<SeenMates>>) -> Box<dyn Parse> {
         match &self.files[..] {
             [OpenedFile { path, header, is_converted, content: Some(Content::Bam { first, .. }), .. }] => {
                 let bam::First { is_paired, lacks_qualities } = first.unwrap_or_default();
+                let single_reads = match seen {
+                    _ if self.carried.pairs_alone => SingleReads::Refused,
+                    Some(seen) => SingleReads::Taken(Arc::clone(seen)),
+                    None => SingleReads::AsTheFirst { is_paired },
+                };
                 Box::new(BamParser {
                     path: path.clone(),
-                    is_paired,
+                    single_reads,
                     lacks_qualities,
                     max_read_bases,
                     read_groups: header.read_group_ids(),
@@ -262,7 +273,7 @@ impl OpenLane {
     /// # Errors
     /// None that is to be expected.
     pub fn deal(self, lane: u32, cut: Cut, max_read_bases: usize, workers: usize) -> Result<Lane, InputError> {
-        let parser = self.any_parser(max_read_bases);
+        let parser = self.any_parser(max_read_bases, self.seen.as_ref());
         let cutting = self.cutting(lane, cut, max_read_bases);
         let deal = match self.is_claimed() {
             true => Deal::Claim(Box::new(LateSurvey::new(self.closed()?, cutting, workers))),
@@ -303,7 +314,7 @@ impl OpenLane {
         table: Option<(Arc<Table>, u64)>,
         shared: &Shared,
     ) -> Result<Lane, InputError> {
-        let parser = self.any_parser(max_read_bases);
+        let parser = self.any_parser(max_read_bases, None);
         let cutting = self.cutting(lane, cut, max_read_bases);
         let deal = match table {
             Some((table, first)) => {
@@ -326,9 +337,8 @@ impl OpenLane {
 
     fn cutting(&self, lane: u32, cut: Cut, max_read_bases: usize) -> Cutting {
         let (paths, end) = (self.paths().cloned().collect(), self.first);
-        // Of BAM both mates are one record for the cutter.
-        let reads = self.files.iter().filter_map(|file| file.content).map(Content::reads_per_fragment).max();
-        let reads_per_record = reads.unwrap_or(1);
+        // Of BAM both mates are one record for the cutter, and any two reads may be mates.
+        let reads_per_record = if self.is_bam() { 2 } else { 1 };
         let max_record_bases = max_read_bases as u64 * reads_per_record;
         Cutting { lane, paths, cut, is_text: !self.is_bam(), max_record_bases, reads_per_record, end }
     }

@@ -64,7 +64,7 @@ pub use errors::read_fault;
 pub use granted::Shared;
 pub use gzip::inflated;
 pub use lane::{Carried, OpenLane};
-pub use open::EndOfPipe;
+pub use open::WhenRead;
 pub use parse::fastq_parser;
 pub use sam::convert_if_asked;
 pub use sample::mean_read_length;

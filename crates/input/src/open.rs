@@ -45,7 +45,28 @@ pub(crate) struct OpenedFile {
     text: Option<FileText>,
 }
 
-/// The end of a pipe of BGZF. That of a file is looked at before; see [`crate::OpenLane::check_ends`].
+/// What is known of a lane only when all its reads were read.
+pub enum WhenRead {
+    /// Whether a pipe of BGZF has its end. That of a file is looked at before; see [`crate::OpenLane::check_ends`].
+    EndOfPipe(EndOfPipe),
+    /// Whether BAM holds single reads among pairs.
+    Mates(Arc<bam::SeenMates>),
+}
+
+impl WhenRead {
+    /// What the user should know of it.
+    ///
+    /// # Errors
+    /// A pipe of BAM or SAM without its end.
+    pub fn note(&self) -> Result<Option<String>, InputError> {
+        match self {
+            WhenRead::EndOfPipe(end) => end.note(),
+            WhenRead::Mates(seen) => Ok(seen.note()),
+        }
+    }
+}
+
+/// The end of a pipe of BGZF.
 pub struct EndOfPipe {
     path: PathBuf,
     is_bam: bool,
@@ -53,11 +74,7 @@ pub struct EndOfPipe {
 }
 
 impl EndOfPipe {
-    /// What the user should know of it, once the pipe was read to its end.
-    ///
-    /// # Errors
-    /// BAM or SAM without its end.
-    pub fn note(&self) -> Result<Option<String>, InputError> {
+    fn note(&self) -> Result<Option<String>, InputError> {
         match (self.lacks_marker.load(Ordering::Relaxed), self.is_bam) {
             (false, _) => Ok(None),
             (true, false) => Ok(Some(no_end_marker(&self.path))),

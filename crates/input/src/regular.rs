@@ -84,7 +84,7 @@ impl Regular {
         Front { state: self.content.start(), block: 0 }
     }
 
-    /// Reads of each fragment.
+    /// Reads of each fragment, if all are as the first.
     pub(crate) fn reads_per_fragment(&self) -> u64 {
         self.content.reads_per_fragment()
     }

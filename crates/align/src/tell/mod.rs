@@ -5,7 +5,7 @@ pub mod resources;
 
 use crate::job::{AlignError, Job, NULL, files, lanes, sorting};
 use std::time::Instant;
-use zerohop_input::EndOfPipe;
+use zerohop_input::WhenRead;
 use zerohop_model::machine::Machine;
 use zerohop_model::measurement::{Comparison, ReplicaReport, RunReport};
 use zerohop_model::plan::Plan;
@@ -127,14 +127,14 @@ fn sample(job: &Job) -> String {
     job.report.sample.clone().or_else(in_group).or_else(of_file).unwrap_or_default()
 }
 
-/// What the output and the pipes of a run have to say, when all is read.
+/// What the output and the lanes of a run have to say, when all is read.
 ///
 /// # Errors
 /// A pipe that ended in the middle.
-pub fn after_run(sink: Option<&(FileSink, String)>, pipes: Vec<EndOfPipe>) -> Result<Vec<String>, AlignError> {
+pub fn after_run(sink: Option<&(FileSink, String)>, lanes: Vec<WhenRead>) -> Result<Vec<String>, AlignError> {
     let mut notes: Vec<String> = sink.into_iter().flat_map(|(sink, _)| sink.notes()).collect();
-    for pipe in pipes {
-        notes.extend(pipe.note()?);
+    for lane in lanes {
+        notes.extend(lane.note()?);
     }
     Ok(notes)
 }

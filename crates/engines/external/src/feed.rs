@@ -18,6 +18,10 @@ use zerohop_model::record::{FIRST, LAST, MATE_UNMAPPED, PAIRED, UNMAPPED};
 const LAST_POLL: Duration = Duration::from_millis(1);
 /// How long it waits for them while the program takes none.
 const LAST_WAIT: Duration = Duration::from_millis(30);
+/// Why a program does not get a read.
+const ONE_KIND: &str = "an external aligner takes either pairs or single reads: align them in runs of their own. (Of \
+                        BAM, 'samtools collate -O -u FILE | samtools fixmate -u - - | samtools view -b -f 1 -o \
+                        PAIRS.bam -U SINGLE.bam -' parts them.)";
 
 /// Gives one program its reads.
 pub(crate) struct Feeder {
@@ -100,8 +104,8 @@ impl Feeder {
             return Ok(());
         };
         let what = match self.paired {
-            true => "it has no mate: an external aligner takes interleaved files only if every read has one",
-            false => "it is one of a pair",
+            true => format!("it has no mate, and {ONE_KIND}"),
+            false => format!("it is one of a pair, and the reads before are single ones, and {ONE_KIND}"),
         };
         let file = &self.lanes[chunk.ticket.lane as usize];
         Err(InputError::new(file, what).read(odd.first.name).into())

@@ -1,4 +1,4 @@
-//! The header of BAM, and what the first read shows of all reads.
+//! The header of BAM, and what the first read shows.
 
 use super::record::{BamRecord, FoundRecord, RecordHead};
 use crate::header::without_mate_number;
@@ -29,7 +29,7 @@ impl BamHeader {
     }
 }
 
-/// What the first read shows of all reads.
+/// What the first read shows: whether any read has qualities, and whether the first has a mate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct First {
     /// Whether it is one of a pair.

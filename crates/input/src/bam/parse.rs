@@ -2,9 +2,10 @@
 //! every record.
 
 use super::fields::{fields, is_as_of_aligner, is_of_alignment, name as shown_key, write};
+use super::mates::{Mate, SingleReads};
 use super::record::{BamRecord, FoundRecord, RecordHead};
 use crate::errors::{DAMAGED_RECORD, TRUNCATED_RECORD, odd_name, over_limit};
-use crate::header::without_mate_number;
+use crate::header::{are_mates, without_mate_number};
 use std::borrow::Cow;
 use std::cell::LazyCell;
 use std::collections::{HashMap, HashSet};
@@ -13,7 +14,7 @@ use zerohop_model::chunk::{Chunk, ReadSpans, Span, Text};
 use zerohop_model::complement;
 use zerohop_model::directed::Directed;
 use zerohop_model::error::{Error, InputError, shown};
-use zerohop_model::record::{FIRST, LAST, NO_QUALITY, PAIRED, QC_FAIL, REVERSE, UNMAPPED};
+use zerohop_model::record::{FIRST, LAST, NO_QUALITY, QC_FAIL, REVERSE, UNMAPPED};
 use zerohop_model::source::Parse;
 
 /// The bases of their codes, two in a byte.
@@ -42,16 +43,11 @@ const HARD_CLIP: u8 = 5;
 /// Those of bases of the read: M, I, S, = and X.
 const OF_READ: [u8; 5] = [0, 1, 4, 7, 8];
 
-/// What to do with pairs and single reads in one file.
-const TAKE_APART: &str = "'samtools view -b -f 1 -o PAIRS.bam -U SINGLE.bam FILE' separates them; then give PAIRS.bam \
-                          --reads SINGLE.bam";
-
 /// The parser of one lane.
 #[derive(Debug, Clone)]
 pub(crate) struct BamParser {
     pub(crate) path: PathBuf,
-    /// Whether all reads are pairs; else all are single.
-    pub(crate) is_paired: bool,
+    pub(crate) single_reads: SingleReads,
     /// Whether no read has qualities.
     pub(crate) lacks_qualities: bool,
     pub(crate) max_read_bases: usize,
@@ -88,6 +84,13 @@ impl Parse for BamParser {
     }
 }
 
+/// Whether two reads seem to be mates with names of their own, as `x.1` and `x.2`.
+fn are_named_apart(one: &RecordHead<'_>, two: &RecordHead<'_>) -> bool {
+    let [name, other] = [one, two].map(|head| without_mate_number(head.name));
+    let is_other_mate = two.is_paired() && one.flags & two.flags & (FIRST | LAST) == 0;
+    is_other_mate && (are_mates(name, other) || are_mates(other, name))
+}
+
 /// What is wrong with two mates of which the second has the name `other`.
 fn named_apart(other: &[u8]) -> String {
     format!(
@@ -112,8 +115,8 @@ struct ChunkParsing<'p> {
     fastq: &'p mut Vec<u8>,
 }
 
-/// A read of a pair, the beginning of its record, and where that starts.
-type MateRecord<'p> = (ReadSpans, RecordHead<'p>, usize);
+/// A read, the beginning of its record, and the number of that in the chunk, from 1, and where it starts.
+type MateRecord<'p> = (ReadSpans, RecordHead<'p>, (u64, usize));
 
 impl<'p> ChunkParsing<'p> {
     fn fault(&self, name: &[u8], what: impl Into<String>) -> InputError {
@@ -130,7 +133,7 @@ impl<'p> ChunkParsing<'p> {
 
     fn fragments(&mut self, chunk: &mut Chunk) -> Result<(), InputError> {
         let (mut at, mut open): (usize, Option<MateRecord<'p>>) = (0, None);
-        let mut last_pair: &[u8] = b"";
+        let (mut last_pair, mut pairs, mut single): (&[u8], _, _) = (b"", 0, 0);
         while let Some(bytes) = self.records.bytes.get(at..).filter(|bytes| !bytes.is_empty()) {
             self.number += 1;
             self.start = at;
@@ -141,67 +144,68 @@ impl<'p> ChunkParsing<'p> {
                 self.number -= 1;
                 continue;
             }
-            let read = self.read(&record)?;
+            let read = (self.read(&record)?, head, (self.number, self.start));
             let name = without_mate_number(head.name);
-            match (self.parser.is_paired, head.flags & PAIRED != 0) {
-                (false, false) => chunk.push(read, None),
-                (false, true) => {
-                    let what = format!("it is one of a pair, and the reads before are single: {TAKE_APART}");
-                    return Err(self.fault(name, what));
-                }
-                (true, false) => {
-                    let what = format!("it is a single read, and the reads before are pairs: {TAKE_APART}");
-                    return Err(self.fault(name, what));
-                }
-                (true, true) => match open.take() {
-                    None if name == last_pair => {
-                        let what = "more than two reads with this name follow one another: was it merged from files \
-                                    that share reads?";
-                        return Err(self.fault(name, what));
-                    }
-                    None => open = Some((read, head, self.start)),
-                    Some(first) => {
-                        self.push_pair(chunk, first, (read, head, self.start))?;
-                        last_pair = name;
-                    }
-                },
+            if head.is_paired() && name == last_pair {
+                let what = "more than two reads with this name follow one another: was it merged from files that \
+                            share reads?";
+                return Err(self.fault(name, what));
+            }
+            if let Some(first) = open.take_if(|first| head.is_paired() && without_mate_number(first.1.name) == name) {
+                self.push_pair(chunk, first, read)?;
+                (last_pair, pairs) = (name, pairs + 1);
+                continue;
+            }
+            if let Some(orphan) = open.take() {
+                self.push_single(chunk, orphan, Some(&head))?;
+            }
+            if head.is_paired() {
+                open = Some(read);
+            } else {
+                self.push_single(chunk, read, None)?;
+                single += 1;
             }
         }
-        match open {
-            Some((_, head, start)) => Err(self.no_mate(head.name, (self.number, start))),
-            None => Ok(()),
+        if let Some(orphan) = open {
+            self.push_single(chunk, orphan, None)?;
         }
+        if let SingleReads::Taken(seen) = &self.parser.single_reads {
+            seen.add(pairs, single);
+        }
+        Ok(())
     }
 
-    /// Adds two reads, of which either may be the first mate.
-    fn push_pair(&self, chunk: &mut Chunk, one: MateRecord<'p>, two: MateRecord<'p>) -> Result<(), InputError> {
-        let [name, other] = [one.1.name, two.1.name].map(without_mate_number);
-        if other != name {
-            let place = (self.number - 1, one.2);
-            let is_named_apart = name.split_last().map(|(_, stem)| stem) == other.split_last().map(|(_, stem)| stem);
-            return Err(match is_named_apart && one.1.flags & two.1.flags & (FIRST | LAST) == 0 {
-                true => self.fault_at(place, name, named_apart(other)),
-                false => self.no_mate(name, place),
-            });
-        }
-        match [one, two].map(|(_, head, _)| head.flags & (FIRST | LAST)) {
+    /// Adds a read whose mate, if it is to have one, does not follow it, but `next`, if any.
+    fn push_single(
+        &self,
+        chunk: &mut Chunk,
+        (read, head, place): MateRecord<'_>,
+        next: Option<&RecordHead<'_>>,
+    ) -> Result<(), InputError> {
+        let mate = if head.is_paired() { Mate::Lost } else { Mate::None };
+        let checked = match next.filter(|next| mate == Mate::Lost && are_named_apart(&head, next)) {
+            Some(other) => Err(named_apart(without_mate_number(other.name))),
+            None => self.parser.single_reads.check(mate, &head),
+        };
+        checked.map_err(|what| self.fault_at(place, without_mate_number(head.name), what))?;
+        chunk.push(read, None);
+        Ok(())
+    }
+
+    /// Adds two reads of one name, of which either may be the first mate.
+    fn push_pair(&self, chunk: &mut Chunk, one: MateRecord<'_>, two: MateRecord<'_>) -> Result<(), InputError> {
+        let fault = |read: &MateRecord<'_>, what| self.fault_at(read.2, without_mate_number(read.1.name), what);
+        self.parser.single_reads.check(Mate::Follows, &one.1).map_err(|what| fault(&one, what))?;
+        match [one.1, two.1].map(|head| head.flags & (FIRST | LAST)) {
             [FIRST, LAST] => chunk.push(one.0, Some(two.0)),
             [LAST, FIRST] => chunk.push(two.0, Some(one.0)),
             _ => {
                 let what = "the flags of the two reads with this name do not say which is the first and which the \
                             second of the pair (0x40 and 0x80)";
-                return Err(self.fault(name, what));
+                return Err(fault(&two, what.to_owned()));
             }
         }
         Ok(())
-    }
-
-    fn no_mate(&self, name: &[u8], place: (u64, usize)) -> InputError {
-        let what = "its mate does not follow it. 'samtools collate -o NEW.bam FILE' puts mates next to each other. \
-                    Where mates are not in the file, 'samtools collate -O -u FILE | samtools fixmate -u - - | samtools \
-                    view -b -f 1 -o PAIRS.bam -U SINGLE.bam -' separates pairs from reads without a mate: then give \
-                    PAIRS.bam --reads SINGLE.bam";
-        self.fault_at(place, without_mate_number(name), what)
     }
 
     fn record(&self, bytes: &'p [u8]) -> Result<BamRecord<'p>, InputError> {

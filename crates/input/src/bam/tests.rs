@@ -1,7 +1,8 @@
 use super::mark::{BamState, guess, mark};
-use super::{BamHeader, BamParser, Beginning, First, first_read};
+use super::{BamHeader, BamParser, Beginning, First, SeenMates, SingleReads, first_read};
 use crate::content::{Content, StretchStart};
 use proptest::prelude::*;
+use std::sync::Arc;
 use zerohop_model::chunk::{Chunk, Text};
 use zerohop_model::directed::Directed;
 use zerohop_model::source::Parse;
@@ -48,10 +49,14 @@ fn bytes_of(records: &[Made]) -> Vec<u8> {
     records.iter().flat_map(Made::bytes).collect()
 }
 
-fn parser(is_paired: bool) -> BamParser {
+fn taken() -> SingleReads {
+    SingleReads::Taken(Arc::new(SeenMates::of("x.bam".into())))
+}
+
+fn parser(single_reads: SingleReads) -> BamParser {
     BamParser {
         path: "x.bam".into(),
-        is_paired,
+        single_reads,
         lacks_qualities: false,
         max_read_bases: 10,
         read_groups: [b"g".to_vec()].into(),
@@ -68,8 +73,8 @@ fn parse_with(parser: &BamParser, bytes: &[u8]) -> Result<Chunk, String> {
     parser.parse(&mut chunk).map(|()| chunk).map_err(|e| e.to_string())
 }
 
-fn parse(is_paired: bool, records: &[Made]) -> Result<Chunk, String> {
-    parse_with(&parser(is_paired), &bytes_of(records))
+fn parse(records: &[Made]) -> Result<Chunk, String> {
+    parse_with(&parser(taken()), &bytes_of(records))
 }
 
 #[test]
@@ -77,7 +82,7 @@ fn reads_are_as_they_were_sequenced() {
     let reverse = Made { flags: 0x10, fields: b"NMC\x01RXZAC\0MDZ5\0".to_vec(), ..Made::new("b/1", 0, b"AACGR") };
     let failed = Made { flags: 0x204, fields: b"RGZg\0PGZp\0".to_vec(), ..Made::new("c", 0, b"") };
     let secondary = Made { flags: 0x100, ..Made::new("b", 0, b"A") };
-    let chunk = parse(false, &[Made::new("a", 4, b"ACGTN"), reverse, secondary, failed]).unwrap();
+    let chunk = parse(&[Made::new("a", 4, b"ACGTN"), reverse, secondary, failed]).unwrap();
     let reads: Vec<_> = chunk.fragments().map(|fragment| fragment.first).collect();
     assert_eq!((reads[0].name, reads[0].seq, reads[0].qual), (&b"a"[..], &b"ACGTN"[..], Some(&b"?@ABC"[..])));
     assert_eq!((reads[1].name, reads[1].seq, reads[1].qual), (&b"b"[..], &b"YCGTT"[..], Some(&b"CBA@?"[..])));
@@ -92,37 +97,30 @@ fn reads_are_as_they_were_sequenced() {
 #[test]
 fn mates_come_in_any_order() {
     let records = [Made::new("a", 0x8d, b"C"), Made::new("a", 0x4d, b"A"), Made::new("b", 0x4d, b"G")];
-    let chunk = parse(true, &[&records[..], &[Made::new("b", 0x8d, b"T")]].concat()).unwrap();
+    let chunk = parse(&[&records[..], &[Made::new("b", 0x8d, b"T")]].concat()).unwrap();
     let seqs: Vec<_> = chunk.fragments().map(|f| (f.first.seq, f.mate.unwrap().seq)).collect();
     assert_eq!(seqs, [(&b"A"[..], &b"C"[..]), (b"G", b"T")]);
 }
 
 #[test]
 fn reads_without_qualities_are_as_in_fasta() {
-    let parser = BamParser { lacks_qualities: true, ..parser(false) };
+    let parser = BamParser { lacks_qualities: true, ..parser(taken()) };
     let none = Made { quality: 255, ..Made::new("a", 4, b"ACG") };
     let chunk = parse_with(&parser, &none.bytes()).unwrap();
     assert_eq!((chunk.fragment(0).first.qual, &chunk.text[0].bytes[..]), (None, &b">a\nACG\n"[..]));
     assert!(
         parse_with(&parser, &Made::new("a", 4, b"ACG").bytes()).unwrap_err().contains("the reads before have none")
     );
-    assert!(parse(false, &[none]).unwrap_err().contains("it has no qualities"));
+    assert!(parse(&[none]).unwrap_err().contains("it has no qualities"));
 }
 
 #[test]
 fn faults_name_record_byte_and_read() {
     let first = Made::new("a", 4, b"A");
     let at = format!("x.bam: record 102 (byte {})", 1000 + first.bytes().len());
-    let fault = |made: Made| parse(false, &[first.clone(), made]).unwrap_err();
+    let fault = |made: Made| parse(&[first.clone(), made]).unwrap_err();
     let x = Made::new("x", 4, b"ACG");
     let with = |fields: &[u8]| Made { fields: fields.to_vec(), ..x.clone() };
-    assert_eq!(
-        fault(Made { flags: 0x4d, ..x.clone() }),
-        format!(
-            "{at}, read 'x': it is one of a pair, and the reads before are single: 'samtools view -b -f 1 -o PAIRS.bam \
-             -U SINGLE.bam FILE' separates them; then give PAIRS.bam --reads SINGLE.bam"
-        )
-    );
     assert_eq!(
         fault(with(b"RGZother\0")),
         format!(
@@ -140,14 +138,14 @@ fn faults_name_record_byte_and_read() {
     let bytes = [first.bytes(), x.bytes()].concat();
     for cut in [bytes.len() - 1, bytes.len() - 10, first.bytes().len() + 3] {
         let what = "the file ends in the middle of this record: it is truncated";
-        assert_eq!(parse_with(&parser(false), &bytes[..cut]).unwrap_err(), format!("{at}: {what}"));
+        assert_eq!(parse_with(&parser(taken()), &bytes[..cut]).unwrap_err(), format!("{at}: {what}"));
     }
 }
 
 #[test]
 fn fields_of_aligned_reads_are_turned_back() {
     let directed = Directed::new(&["cd".to_owned()], &["E2".to_owned()]).unwrap();
-    let parser = BamParser { directed, ..parser(false) };
+    let parser = BamParser { directed, ..parser(taken()) };
     let fields = b"cdBC\x03\0\0\0\x01\x02\x03E2ZAAC\0RXZAC\0".to_vec();
     let comments = [0, 0x10].map(|flags| {
         let made = Made { fields: fields.clone(), ..Made::new("a", flags, b"AAC") };
@@ -159,7 +157,7 @@ fn fields_of_aligned_reads_are_turned_back() {
 #[test]
 fn aligned_reads_without_all_their_bases_are_refused() {
     let refused = |cigar: Vec<u32>, seq: &'static [u8], fields: Vec<u8>| {
-        parse(false, &[Made { cigar, fields, ..Made::new("a", 0, seq) }]).map(drop)
+        parse(&[Made { cigar, fields, ..Made::new("a", 0, seq) }]).map(drop)
     };
     let long = |operation: u32| [&b"CGBI\x02\0\0\0"[..], &[3 << 4, operation].map(u32::to_le_bytes).concat()].concat();
     let stands_in = vec![3 << 4 | 4, 9 << 4 | 3];
@@ -195,20 +193,81 @@ fn the_first_read_says_what_all_are() {
     assert_eq!(first_read(b""), Beginning::Open { first: None, cut_off: 0 });
 }
 
+/// Reads of one pair with this name, first and second.
+fn pair(name: &str) -> [Made; 2] {
+    [Made::new(name, 0x4d, b"A"), Made::new(name, 0x8d, b"C")]
+}
+
 #[test]
-fn reads_without_mates_are_refused() {
-    let [a, b] = ["a", "b"].map(|name| [Made::new(name, 0x4d, b"A"), Made::new(name, 0x8d, b"C")]);
-    let fault =
-        |records: &[&Made]| parse(true, &records.iter().map(|made| (*made).clone()).collect::<Vec<_>>()).unwrap_err();
-    let no_mate = fault(&[&a[0], &b[0], &b[1]]);
+fn reads_without_a_mate_stand_among_pairs() {
+    let [[a, b], [c, d]] = ["a", "b"].map(pair);
+    let single = |name: &str| Made::new(name, 4, b"G");
+    let seen = Arc::new(SeenMates::of("x.bam".into()));
+    let parser = parser(SingleReads::Taken(Arc::clone(&seen)));
+    let names = |records: &[Made]| {
+        let chunk = parse_with(&parser, &bytes_of(records)).unwrap();
+        let name = |name: &[u8]| String::from_utf8_lossy(name).into_owned();
+        chunk.fragments().map(|f| (name(f.first.name), f.mate.is_some())).collect::<Vec<_>>()
+    };
+    let all = |names: &[(&str, bool)]| names.iter().map(|(name, is)| (name.to_string(), *is)).collect::<Vec<_>>();
+    assert_eq!(names(&[a, b]), all(&[("a", true)]));
+    assert_eq!(seen.note(), None, "pairs alone");
+    assert_eq!(names(&[c.clone(), d, single("s"), single("t")]), all(&[("b", true), ("s", false), ("t", false)]));
+    assert_eq!(seen.note().unwrap(), "x.bam holds 2 pairs and 2 single reads: each was aligned as such");
+    // One mate before a pair, one between two single reads, one at the end.
+    let [e, f] = pair("e");
+    let lost = ["l", "m", "n"].map(|name| Made::new(name, 0x8d, b"T"));
+    let [one, two, three] = lost.clone();
+    let found = names(&[one, e, f, single("u"), two, single("u"), three]);
+    assert_eq!(found, all(&[("l", false), ("e", true), ("u", false), ("m", false), ("u", false), ("n", false)]));
+    let told = "x.bam holds 3 pairs and 7 single reads, of which 3 are of pairs whose other mate is not in the file: \
+                each was aligned as such";
+    assert_eq!(seen.note().unwrap(), told);
+    // The mate of one of them comes later, in another chunk.
+    let [mate, _] = pair("m");
+    let apart = parse_with(&parser, &mate.bytes()).unwrap_err();
+    let what = "x.bam: record 101 (byte 1000), read 'm': its mate is in the file, but not next to it";
+    assert!(apart.starts_with(what) && apart.contains("samtools collate"), "{apart}");
+}
+
+#[test]
+fn reads_without_a_mate_are_refused_where_they_must_be() {
+    let [a, b] = ["a", "b"].map(pair);
+    let single = Made::new("s", 4, b"G");
+    let fault = |single_reads: SingleReads, records: &[&Made]| {
+        let bytes: Vec<u8> = records.iter().flat_map(|made| made.bytes()).collect();
+        parse_with(&parser(single_reads), &bytes).map(drop)
+    };
+    // Several processes share the reads.
+    let paired = SingleReads::AsTheFirst { is_paired: true };
+    assert_eq!(fault(paired.clone(), &[&a[0], &a[1]]), Ok(()));
+    let no_mate = fault(paired.clone(), &[&a[0], &b[0], &b[1]]).unwrap_err();
     assert!(no_mate.starts_with("x.bam: record 101 (byte 1000), read 'a': its mate does not follow it"), "{no_mate}");
-    assert!(fault(&[&a[0], &a[1], &b[0]]).contains("record 103") && fault(&[&a[0]]).contains("record 101"));
-    assert!(fault(&[&a[0], &a[0]]).contains("which is the first and which the second"));
+    assert!(fault(paired.clone(), &[&a[0], &a[1], &b[0]]).unwrap_err().contains("record 103"));
+    let odd = fault(paired, &[&a[0], &a[1], &single]).unwrap_err();
+    assert!(odd.contains("record 103") && odd.contains("it is a single read, and the reads before are pairs"), "{odd}");
+    let alone = SingleReads::AsTheFirst { is_paired: false };
+    assert_eq!(fault(alone.clone(), &[&single, &single]), Ok(()));
+    let odd = fault(alone, &[&single, &a[0], &a[1]]).unwrap_err();
+    assert!(
+        odd.contains("record 102") && odd.contains("it is one of a pair, and the reads before are single"),
+        "{odd}"
+    );
+    // Mates go into files of their own.
+    assert_eq!(fault(SingleReads::Refused, &[&a[0], &a[1]]), Ok(()));
+    for odd in [&single, &b[0]] {
+        let no_mate = fault(SingleReads::Refused, &[&a[0], &a[1], odd]).unwrap_err();
+        assert!(no_mate.contains("record 103") && no_mate.contains("a '%' in the name of --unaligned"), "{no_mate}");
+    }
+    // Names of their own, and too many of one.
     let apart = [Made::new("x.1", 0x4d, b"A"), Made::new("x.2", 0x8d, b"C"), Made::new("x.2", 0x4d, b"C")];
-    assert!(fault(&[&apart[0], &apart[1]]).contains("read 'x.1': its mate follows it with another name, 'x.2'"));
-    assert!(fault(&[&apart[0], &apart[2]]).contains("its mate does not follow it"));
-    assert!(fault(&[&a[0], &a[1], &a[0], &a[1]]).contains("more than two reads with this name"));
-    assert!(fault(&[&a[0], &a[1], &Made::new("c", 4, b"A")]).contains("it is a single read"));
+    for mates in [[&apart[0], &apart[1]], [&apart[1], &apart[0]]] {
+        assert!(fault(taken(), &mates).unwrap_err().contains("its mate follows it with another name, 'x."));
+    }
+    assert_eq!(fault(taken(), &[&apart[0], &apart[2]]), Ok(()), "two first mates");
+    assert!(fault(taken(), &[&a[0], &a[0]]).unwrap_err().contains("which is the first and which the second"));
+    let thrice = fault(taken(), &[&a[0], &a[1], &a[0], &a[1]]).unwrap_err();
+    assert!(thrice.contains("more than two reads with this name"), "{thrice}");
 }
 
 #[test]
@@ -337,8 +396,8 @@ proptest! {
         for text in [&text, &bytes] {
             let marked = mark(text, BamState { skip: guess(text, 3), open: 0 }, |_| Some(Vec::new()));
             prop_assert!(marked.marks.starts.iter().all(|start| (*start as usize) < text.len()));
-            let _ = parse_with(&parser(true), text);
-            let _ = parse_with(&parser(false), text);
+            let _ = parse_with(&parser(SingleReads::Refused), text);
+            let _ = parse_with(&parser(taken()), text);
         }
     }
 }
