@@ -136,7 +136,7 @@ check_sets() {
 }
 
 check_engines() {
-    local engine checks=0 marked engines="bwa-mem bwa minimap2"
+    local engine checks=0 marked engines="bwa-mem minimap2"
     [ -z "${LONG-}" ] || engines="bwa-mem bwa bowtie2 hisat2 minimap2 snap strobealign-program"
     gzip -cd "$DATA/ecoli/GCF_000005845.2_ASM584v2_genomic.fna.gz" > "$WORK/ref.fa"
     copies "$DATA/ecoli/ecoli_100_1.fq.gz" "$DATA/ecoli/ecoli_100_2.fq.gz" "$WORK/copies"
@@ -242,7 +242,7 @@ check_mate_tags() {
     copies "$DATA/ecoli/ecoli_100_1.fq.gz" "$DATA/ecoli/ecoli_100_2.fq.gz" "$WORK/copies"
     local reads=("$WORK/copies_1.fq" "$WORK/copies_2.fq")
     zerohop engines > "$WORK/engines.txt"
-    for engine in strobealign bwa-mem minimap2; do
+    for engine in strobealign ${LONG:+bwa-mem} minimap2; do
         grep -q "^$engine  *.*[0-9]" "$WORK/engines.txt" || { echo "$engine: not here"; continue; }
         local options="--engine $engine --build-index -t 2 -R @RG\\tID:a\\tSM:s"
         zerohop align -q $options --format bam "$WORK/ref.fa" "${reads[@]}" | samtools fixmate -m - - |

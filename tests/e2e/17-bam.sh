@@ -62,8 +62,8 @@ check_sets() {
 }
 
 check_forms() {
-    local checks=0 form
-    local first=$DATA/ecoli/ecoli_150_1.fq.gz second=$DATA/ecoli/ecoli_150_2.fq.gz
+    local checks=0 form first=$WORK/some_1.fq second=$WORK/some_2.fq
+    some_pairs 2500 "$WORK/some" "$DATA/ecoli/ecoli_150_1.fq.gz" "$DATA/ecoli/ecoli_150_2.fq.gz"
     reference "$DATA/ecoli/GCF_000005845.2_ASM584v2_genomic.fna.gz"
     zerohop index -q -r 150 "$WORK/set.fa"
     unaligned "$WORK/reads.bam" "$first" "$second"
@@ -111,8 +111,8 @@ check_forms() {
 
 check_engines() {
     local checks=0 engine name aligner sort
-    local first=$DATA/ecoli/ecoli_100_1.fq.gz second=$DATA/ecoli/ecoli_100_2.fq.gz
-    reference "$DATA/ecoli/GCF_000005845.2_ASM584v2_genomic.fna.gz"
+    local first=$DATA/viral/sarscov2_251_1.fq.gz second=$DATA/viral/sarscov2_251_2.fq.gz
+    reference "$DATA/viral/NC_045512.2.fasta"
     unaligned "$WORK/reads.bam" "$first" "$second"
     # bowtie2 and hisat2 choose among equal places by the name, of which BAM has no /1 or /2
     first=$WORK/first.fq second=$WORK/second.fq
@@ -224,10 +224,11 @@ END
 }
 
 # What pysam reads of a record: all fields arrive with their types, those of real reads too. (BAM has an integer in any
-# type that holds it.)
+# type that holds it.) LONG=1, for the index of bwa.
 check_pysam() {
     local real=${ZEROHOP_DATA-}/human_chr20/HG002_NIST_150bp_downsampled_30x.chr20.10_10p1mb.bam engine
     [ -x "$PYTHON_WITH_PYSAM" ] || fail "no pysam here"
+    [ -n "${LONG-}" ] || return 0
     if [ ! -f "$real" ]; then echo "HG002: not here"; return; fi
     reference "$ZEROHOP_DATA/human_chr20/grch38.chr20_and_21_10M.fa.gz"
     samtools collate -O -u "$real" 2> /dev/null | samtools view -b -F 0x900 -o "$WORK/collated.bam"
@@ -272,12 +273,13 @@ check_merged() {
     command -v PicardCommandLine > /dev/null || { skip_part "no Picard here"; return 0; }
     reference "$DATA/ecoli/GCF_000005845.2_ASM584v2_genomic.fna.gz"
     zerohop index -q --engine bwa-mem "$WORK/set.fa"
-    python3 - "$DATA/ecoli/ecoli_150_1.fq.gz" "$DATA/ecoli/ecoli_150_2.fq.gz" > "$WORK/reads.sam" << 'END'
-import gzip, itertools, sys
+    some_pairs 2000 "$WORK/some" "$DATA/ecoli/ecoli_150_1.fq.gz" "$DATA/ecoli/ecoli_150_2.fq.gz"
+    python3 - "$WORK/some_1.fq" "$WORK/some_2.fq" > "$WORK/reads.sam" << 'END'
+import itertools, sys
 print('@HD\tVN:1.6\tSO:queryname')
 print('@RG\tID:one\tSM:s\tLB:l1\tPL:ILLUMINA\n@RG\tID:two\tSM:s\tLB:l2\tPL:ILLUMINA')
 def reads(path):
-    with gzip.open(path, 'rt') as lines:
+    with open(path) as lines:
         for name, seq, _, qual in itertools.zip_longest(*[lines] * 4):
             yield name[1:].split()[0], seq.strip(), qual.strip()
 for number, pair in enumerate(sorted(zip(*map(reads, sys.argv[1:])))):
@@ -317,7 +319,7 @@ for key, (both_mapped, fields, tags) in merged.items():
     if both_mapped:
         assert own[key][1:] == (fields, tags), (fields, own[key])
         compared += 1
-assert compared > 19000, compared
+assert compared > 3500, compared
 END
     echo "merged: as MergeBamAlignment"
 }
@@ -480,11 +482,14 @@ check_refused() {
     odd() { sed -E "$1" "$WORK/reads.sam" | samtools view -b -o "$WORK/odd.bam"; }
     local n; n=$(grep -c '^@' "$WORK/reads.sam")
     odd "$((n + 4))d"
-    refused "read '$(sed -n "$((n + 3))p" "$WORK/reads.sam" | cut -f 1)': its mate does not follow it" \
+    refused "read '$(sed -n "$((n + 3))p" "$WORK/reads.sam" | cut -f 1)': its mate does not follow it" --durable \
         "$WORK/set.fa" "$WORK/odd.bam"
     odd "$((n + 3))s/\t77\t/\t4\t/"
-    refused "record 3 (byte" "$WORK/set.fa" "$WORK/odd.bam"
-    refused "it is a single read, and the reads before are pairs" "$WORK/set.fa" "$WORK/odd.bam"
+    refused "record 3 (byte" --durable "$WORK/set.fa" "$WORK/odd.bam"
+    refused "it is a single read, and the reads before are pairs" --durable "$WORK/set.fa" "$WORK/odd.bam"
+    OUT=out.sam refused "either pairs or single reads" --engine minimap2 --build-index "$WORK/set.fa" "$WORK/odd.bam"
+    refused "a '%' in the name of --unaligned stands for mates" --unaligned "$WORK/rest_%.fq" "$WORK/set.fa" \
+        "$WORK/odd.bam"
     odd '/^@RG/d'
     refused "its RG is 'g', which the header does not name" "$WORK/set.fa" "$WORK/odd.bam"
     odd 's/^@RG\tID:g.*/@RG\tID:g\tSM:other/'
@@ -543,8 +548,10 @@ check_refused() {
 # What others write and few have seen
 # Pairs and reads without a mate in one file: the commands that the message gives part them, and as two lanes they have
 # the records of what samtools fastq makes of the file.
+# Pairs, single reads and reads without their mates in one file: the records of what samtools fastq makes of it. Where
+# they are refused, the command that the message gives parts them.
 check_parted() {
-    local engine options command
+    local options command
     reference "$DATA/ecoli/GCF_000005845.2_ASM584v2_genomic.fna.gz"
     unaligned "$WORK/reads.bam" "$DATA/ecoli/ecoli_150_1.fq.gz" "$DATA/ecoli/ecoli_150_2.fq.gz"
     cd "$WORK"

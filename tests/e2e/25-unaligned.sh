@@ -1,7 +1,8 @@
 #!/bin/bash
 # Reads that were not aligned, as reads: those that the records say, in the order of the input, for any number of
 # threads, sorted or not, with embedded engines and programs, from FASTQ and BAM, in one file or a file of each mate.
-# Without their records; and with the bases of secondary records.
+# Without their records; and with the bases of secondary records. LONG=1: with more engines, numbers of threads, and
+# every MPI.
 source "$(dirname "$0")/lib.sh"
 command -v samtools > /dev/null || skip "no samtools here"
 
@@ -39,7 +40,7 @@ END
 same() { cmp "$1" "$2" || fail "$3: other reads"; checks=$((checks + 1)); }
 
 checks=0
-for engine in strobealign bwa-mem bwa minimap2 bowtie2; do
+for engine in strobealign bwa-mem ${LONG:+bwa minimap2} bowtie2; do
     more=()
     case $engine in bwa | minimap2 | bowtie2)
         command -v $engine > /dev/null || continue
@@ -53,7 +54,7 @@ for engine in strobealign bwa-mem bwa minimap2 bowtie2; do
     reads_of any > any.fq
     # a program is not told of comments that -C does not ask for
     case $engine in strobealign | bwa-mem) ;; *) sed -i -E '1~4s|/[12] .*||' both.fq any.fq;; esac
-    for threads in 1 2 5; do
+    for threads in ${LONG:+1 2} 5; do
         zerohop align -q -t $threads --engine $engine --unaligned own.fq.gz -o own.sam ref.fa 1.fq 2.fq
         same <(gzip -cd own.fq.gz) both.fq "$engine -t $threads"
         cmp <(grep -v '^@' own.sam) <(grep -v '^@' all.sam) || fail "$engine: other records"
@@ -126,11 +127,11 @@ END
 
 # on record, and over ranks: the same files
 zerohop index -q --engine bwa-mem ref.fa
-for engine in strobealign bwa-mem minimap2; do
+for engine in strobealign ${LONG:+bwa-mem} minimap2; do
     [ $engine != minimap2 ] || command -v minimap2 > /dev/null || continue
     for form in 'fq' 'fq.gz --shards 2' 'bam --sort' 'bam'; do
         read -r ending options <<< "$form"
-        zerohop align -q -t 2 --engine $engine --unaligned one.$ending $options -o r.bam ref.fa 1.fq 2.fq
+        zerohop align -q -t 2 --engine $engine --build-index --unaligned one.$ending $options -o r.bam ref.fa 1.fq 2.fq
         zerohop align -q -t 2 --engine $engine --unaligned own.$ending $options --durable -o r.bam ref.fa 1.fq 2.fq
         files=(own.$ending)
         while read -r name compiler launch; do
@@ -139,7 +140,7 @@ for engine in strobealign bwa-mem minimap2; do
                 --unaligned "$name.$ending" $options -o r.bam ref.fa 1.fq 2.fq > log 2>&1 < /dev/null ||
                 { cat log >&2; fail "$name"; }
             files+=("$name.$ending")
-        done < <(mpis)
+        done < <(some_mpis)
         for file in "${files[@]}"; do
             case $file in
                 *.bam) samtools quickcheck -u $file || fail "$engine, $form, $file: BAM"
@@ -158,10 +159,10 @@ mates() {
     same <(gzip -cd "$1_2.fq.gz") <(awk '(NR - 1) % 8 >= 4' one.fq) "$2, second mates"
     rm "$1"_[12].fq.gz
 }
-for engine in strobealign bwa-mem minimap2; do
+for engine in ${LONG:+strobealign} bwa-mem minimap2; do
     [ $engine != minimap2 ] || command -v minimap2 > /dev/null || continue
     to=(--engine $engine --unaligned-mates any)
-    zerohop align -q -t 2 "${to[@]}" --unaligned one.fq -o r.bam ref.fa 1.fq 2.fq
+    zerohop align -q -t 2 "${to[@]}" --build-index --unaligned one.fq -o r.bam ref.fa 1.fq 2.fq
     zerohop align -q -t 3 "${to[@]}" --unaligned own_%.fq.gz -o r.bam ref.fa 1.fq 2.fq
     mates own "$engine"
     zerohop align -q -t 3 "${to[@]}" --unaligned own_%.fq.gz ref.fa 1.fq 2.fq | samtools view -c > /dev/null
@@ -175,7 +176,7 @@ for engine in strobealign bwa-mem minimap2; do
         timeout -k 5 120 $launch -n 3 "$ZEROHOP" align --ranks -q -t 1 "${to[@]}" --unaligned own_%.fq.gz --shards 2 \
             -o r.bam ref.fa 1.fq 2.fq > log 2>&1 < /dev/null || { cat log >&2; fail "$name"; }
         mates own "$engine, $name"
-    done < <(mpis)
+    done < <(some_mpis)
     zerohop align -q -t 4 "${to[@]}" --unaligned own_%.fq.gz --order any -o r.bam ref.fa 1.fq 2.fq
     cmp <(gzip -cd own_1.fq.gz | sed -n '1~4s|/1||p') <(gzip -cd own_2.fq.gz | sed -n '1~4s|/2||p') ||
         fail "$engine: mates are not in step with --order any"
@@ -215,7 +216,7 @@ with open('none.fa', 'w') as fasta, open('star.fq', 'w') as fastq:
         fasta.write(f'>n{number}\n{bases}\n')
         fastq.write(f'@n{number}\n{bases}\n+\n{"*" * len(bases)}\n')
 END
-for engine in strobealign bowtie2 hisat2 bwa minimap2; do
+for engine in strobealign bowtie2 ${LONG:+hisat2 bwa} minimap2; do
     [ $engine = strobealign ] || command -v $engine > /dev/null || continue
     for reads in none.fa star.fq; do
         zerohop align -q -t 2 --engine $engine --build-index --unaligned own.fq -o r.sam ref.fa $reads

@@ -1,8 +1,9 @@
 #!/bin/bash
 # Unmodified aligners as engines: whatever the input, the plan and the output, the records are those of the aligner by
-# itself, run with its usual command. Each aligner that is here is tried; ENGINES="bwa snap" picks some.
-# LONG=1: page policies with one and with two instances of each, and every option that is refused on a command line (a
-# unit test looks at all of them).
+# itself, run with its usual command. Each aligner that is here is tried in some parts; ENGINES="bwa snap" picks some for
+# all of them.
+# LONG=1: each aligner in every part, page policies with one and with two instances of each, and every option that is
+# refused on a command line (a unit test looks at all of them).
 source "$(dirname "$0")/lib.sh"
 command -v samtools >/dev/null && command -v bgzip >/dev/null || skip "no samtools or no bgzip"
 
@@ -871,11 +872,26 @@ END
     done
 }
 
+# Each of these is about one aligner, or takes no time.
+OF_ALL="listing warnings index_options pairs_as_single_reads learning alternates gem3_names refusals own_descriptors"
+
+# engines_of PART NUMBER: those that a part tries. Without LONG these are two, which change from part to part, and bwa
+# where it is a case of its own.
+engines_of() {
+    local all=($engines) number=$2
+    [ -z "${LONG-}${ENGINES-}" ] && [[ " $OF_ALL " != *" $1 "* ]] || { echo "$engines"; return; }
+    [ "$1" != plans ] || number=0
+    echo " ${all[2 * number % ${#all[@]}]} ${all[(2 * number + 1) % ${#all[@]}]} "
+}
+
 for E in $engines; do make_index $E; done
+found=$engines number=0
 for part in listing missing_index build_index inputs fasta warnings index_options changed_references \
     same_names pairs_as_single_reads learning plans farm alternates outputs groups \
     comments names headers gem3_names empty_reads zero_reads engine_args refusals own_descriptors programs \
     comparison; do
+    engines=$found
+    engines=$(engines_of $part $((number++)))
     [[ $part =~ ${PART-} ]] || continue
     EXTRA=()
     part $part

@@ -1,7 +1,7 @@
 #!/bin/bash
 # The thread-scaling laboratory as a user meets it: points, resuming after a kill, processes, external aligners, the
 # page, faults; and the comparisons in bench/, with little data. No time is asserted. PART=REGEX chooses parts. LONG=1:
-# up to 4 processes and threads, not 2.
+# up to 4 processes and threads, not 2; all comparisons; and the claims.
 source "$(dirname "$0")/lib.sh"
 cd "$WORK"
 gzip -cd "$DATA/ecoli/ecoli_150_1.fq.gz" | head -n 4000 > 1.fq || true
@@ -342,8 +342,8 @@ END
     ! model "$(command -v false)" failed && [ ! -e failed/tables.md ] || fail "a run failed, and there are tables"
 }
 
-for part in resuming page engines cohorts aligners threads comparisons external contract exchange_model claims sense \
-    faults manual; do
+for part in resuming page engines cohorts comparisons external contract exchange_model sense faults manual \
+    ${LONG:+aligners threads claims}; do
     [[ $part =~ ${PART-} ]] || continue
     $part
     echo "$part: as it should be"

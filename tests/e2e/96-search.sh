@@ -2,12 +2,13 @@
 # zerohop search: parts of a database give what one search of the whole gives, on one machine and over ranks of
 # OpenMPI and MPICH; every form of the output is that of the program; the laboratory's variants of the exchange give
 # the same over both; searches are recorded and replayed; what is interrupted is gone on with; what is killed leaves
-# nothing; a launcher without the library, another job and damaged databases are refused. LONG=1: more numbers of parts
+# nothing; a launcher without the library, another job and damaged databases are refused. LONG=1: the larger proteins of
+# ZEROHOP_DATA, more numbers of parts
 # and of ranks.
 source "$(dirname "$0")/lib.sh"
 cd "$WORK"
 command -v diamond > /dev/null || skip "diamond is not on the PATH"
-protein=${ZEROHOP_DATA:+$ZEROHOP_DATA/protein}
+protein=${LONG:+${ZEROHOP_DATA:+$ZEROHOP_DATA/protein}}
 if [ -n "$protein" ]; then
     awk '/^>/ { n++ } n <= 250' "$protein/ecoli_K12_MG1655.faa" > q.fa
     cat "$protein/prokka_Archaea_sprot.faa" "$protein/prokka_Mitochondria_sprot.faa" > db.fa

@@ -14,6 +14,8 @@ at_exit 'rm -rf "$WORK"'
 set -E
 trap 'rc=$?; [[ $- != *e* ]] || [ $rc = 141 ] ||
     echo "exit status $rc at ${BASH_SOURCE[0]}:$LINENO: $BASH_COMMAND" >&2' ERR
+# Of PicardCommandLine: for files this small most of its time goes into its compiler and its heap.
+export JAVA_OPTIONS="-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Xms64m -Xmx512m"
 # What a user has tuned must not decide what is tested.
 export XDG_CACHE_HOME="$WORK/cache"
 
@@ -85,6 +87,14 @@ same_alignments() {
     cmp <(grep -v '^@PG' "$1") <(grep -v '^@PG' "$2") || fail "${3-$1} and $2 differ"
 }
 
+# some_pairs N OUT FIRST SECOND: the first N pairs of these files (with LONG=1 all), as OUT_1.fq and OUT_2.fq
+some_pairs() {
+    local lines=$((4 * $1)) out=$2
+    [ -z "${LONG-}" ] || lines=-0
+    head -n $lines < <(gzip -cdf "$3") > "${out}_1.fq"
+    head -n $lines < <(gzip -cdf "$4") > "${out}_2.fq"
+}
+
 # ecoli_index PROGRAM BASE: the index that PROGRAM makes of the E. coli genome, as BASE.*; made once, and kept for
 # other scripts
 ecoli_index() {
@@ -137,13 +147,16 @@ mpis() {
     return 0
 }
 
+# The same for tests of what is not MPI's: without LONG=1 the first alone
+some_mpis() { if [ -n "${LONG-}" ]; then mpis; else mpis | head -n 1; fi; }
+
 # with_mpi NAME COMPILER: zerohop finds its ranks by this MPI from now on
 with_mpi() {
     export ZEROHOP_MPI="$WORK/$1.so"
     [ -e "$ZEROHOP_MPI" ] || zerohop mpi --compiler "$2" -o "$ZEROHOP_MPI" > /dev/null
 }
 
-# Lines NAME REFERENCE READS_1 READS_2 of every set that is here
+# Lines NAME REFERENCE READS_1 READS_2 of the sets that are here: without LONG of ZEROHOP_DATA two, of larger genomes
 read_sets() {
     local folder=$DATA
     cat <<END
@@ -155,7 +168,8 @@ phix_301 $folder/phix/phix.fasta $folder/phix/phix.1.fastq $folder/phix/phix.2.f
 fly_48 $folder/fly/dm6.small.fa.gz $folder/fly/rnaseq_48_1.fq.gz $folder/fly/rnaseq_48_2.fq.gz
 sarscov2_251 $folder/viral/NC_045512.2.fasta $folder/viral/sarscov2_251_1.fq.gz $folder/viral/sarscov2_251_2.fq.gz
 END
-    [ -z "${ZEROHOP_DATA-}" ] || more_read_sets "$ZEROHOP_DATA"
+    [ -z "${ZEROHOP_DATA-}" ] || more_read_sets "$ZEROHOP_DATA" |
+        { [ -n "${LONG-}" ] && cat || grep -E '^(human_148|plant_100) '; }
 }
 
 more_read_sets() {

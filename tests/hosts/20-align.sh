@@ -1,7 +1,7 @@
 #!/bin/bash
 # zerohop align over three hosts with real TCP between them, on OpenMPI and MPICH: the bytes of one process, also with
 # a link that is down for 3 s; after a link that is down for good, and after ranks that are killed, it is gone on
-# with. LONG=1: also one and two ranks, and more ranks that are killed.
+# with. LONG=1: each with every MPI; also one to three ranks, and more ranks that are killed.
 source "$(dirname "$0")/lib.sh"
 [ -n "$(mpis)" ] || skip "neither OpenMPI nor MPICH is here"
 make_hosts
@@ -28,7 +28,7 @@ with open('1.fq', 'w') as one, open('2.fq', 'w') as two:
 END
     zerohop align -q -t 2 -o one.sam ref.fa 1.fq 2.fq
 }
-make_reads "${PAIRS:-400000}"
+make_reads "${PAIRS:-200000}"
 records() { grep -v '^@PG' "$1"; }
 
 # more_reads MPI: twice as many, after a run that had ended before it could be disturbed
@@ -84,7 +84,7 @@ is_complete() {
 
 same() {
     local ranks rc
-    for ranks in ${LONG:+1 2} 3 4; do
+    for ranks in ${LONG:+1 2 3} 4; do
         rc=0; align "$1" $ranks || rc=$?
         is_complete $rc "$1, $ranks ranks"
     done
@@ -152,6 +152,10 @@ for mpi in ${MPIS:-$(mpis)}; do
     zerohop mpi --compiler "mpicc.$mpi" -o "$WORK/$mpi.so" > /dev/null
     for part in same link_down_for_a_while link_down_for_good ranks_killed; do
         [[ $part =~ ${PART-} ]] || continue
+        # without LONG each is tried with one MPI
+        [ -n "${LONG-}" ] || case $mpi:$part in
+            mpich:link_down_for_a_while | mpich:ranks_killed | openmpi:link_down_for_good) continue;;
+        esac
         "$part" "$mpi"
     done
 done

@@ -16,7 +16,10 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 use zerohop_model::measurement::Tally;
 use zerohop_process::Identity;
-use zerohop_process::{cache, lock, tell};
+use zerohop_process::{cache, lock, set_room_aside, tell};
+
+/// Bytes that are set aside for entries: where the disk is full, what is finished is entered all the same.
+const ROOM: u64 = 1 << 18;
 
 /// Batches, or chunks, that are written.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -513,6 +516,7 @@ impl Journal {
         // Where a job goes on, those of the run before are gone: nothing is entered behind a line that was cut off.
         let path = folder.join(format!("rank-{rank}.jsonl"));
         let file = OpenOptions::new().create(true).append(true).open(&path).map_err(|error| fault(&path, error))?;
+        set_room_aside(&file, ROOM);
         sync_folder(&folder)?;
         Ok((Journal { folder, file, _writes: writes }, finished(entries)))
     }
@@ -526,7 +530,9 @@ impl Journal {
             let text = serde_json::to_string(entry)?;
             self.file.write_all(format!("{text}\n").as_bytes())?;
         }
-        self.file.sync_data()
+        self.file.sync_data()?;
+        set_room_aside(&self.file, ROOM);
+        Ok(())
     }
 
     /// Where it is.

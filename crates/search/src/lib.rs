@@ -7,7 +7,8 @@
 //!    its command line.
 //! 4. [`local`] searches one part with one batch, by the unmodified program, and gives [`Hit`]s: a subject of a query
 //!    each, with a key that sorts as the program sorts subjects in a search of the whole database.
-//! 5. [`merge`] puts the hits of all parts in that order, and cuts it off where the program would.
+//! 5. [`merge`](zerohop_ranks::exchange::merge), by which ranks merge, too, puts the hits of all parts in that order,
+//!    and cuts it off where the program would.
 //! 6. A [`Frame`] is what the program would write between them.
 //! 7. A [`job`] does it on one machine or over ranks, which exchange their hits, with one output and a journal.
 //!
@@ -38,7 +39,6 @@ mod framing;
 mod hit;
 pub mod job;
 pub mod local;
-pub mod merge;
 mod names;
 pub mod options;
 mod pilot;
@@ -58,7 +58,6 @@ pub use format::Format;
 pub use frame::Frame;
 pub use hit::{Hit, Key};
 pub use local::{Found, Search};
-pub use merge::{Merge, Place};
 pub use pilot::Sample;
 pub use program::{Installed, Program};
 pub use settings::Settings;

@@ -91,7 +91,7 @@ fn merging(costs: &mut Costs) -> Result<(), ExchangeError> {
         least(9, || {
             timed(|| {
                 let records: Vec<Vec<Record>> = packed.iter().map(|bytes| Record::all(bytes)).collect();
-                let survivors = merge(&records, usize::MAX);
+                let survivors = merge(&records, Record::order, usize::MAX);
                 std::hint::black_box(bytes_by_rank(&records, &survivors));
                 let text = |(rank, batch): (usize, &Batch)| survived(batch, &survivors, rank);
                 let texts: Vec<Vec<u8>> = batches.iter().enumerate().map(text).collect();

@@ -95,7 +95,7 @@ impl Master<'_> {
         let kept = numbers(&receive(self.transport, 0, FROM_MASTER_TAG + channel as u32)?);
         self.spent(SearchStage::WaitRecords, begun);
         let begun = Instant::now();
-        let survivors: Vec<Survivor> = kept.into_iter().map(|number| Survivor { rank: me, number }).collect();
+        let survivors: Vec<Survivor> = kept.into_iter().map(|number| Survivor { list: me, number }).collect();
         self.report.survived += survivors.len() as u64;
         self.carrier.offer(channel, 0, survived(batch, &survivors, me))?;
         self.spent(SearchStage::Get, begun);
@@ -112,16 +112,16 @@ impl Master<'_> {
         }
         self.spent(SearchStage::WaitRecords, begun);
         let begun = Instant::now();
-        let survivors = merge(&records, self.most);
+        let survivors = merge(&records, Record::order, self.most);
         let bytes = bytes_by_rank(&records, &survivors);
         self.spent(SearchStage::Merge, begun);
         let begun = Instant::now();
         for rank in 1..size {
-            let kept = survivors.iter().filter(|survivor| survivor.rank == rank);
+            let kept = survivors.iter().filter(|survivor| survivor.list == rank);
             let kept: Vec<u8> = kept.flat_map(|survivor| (survivor.number as u64).to_le_bytes()).collect();
             self.transport.send(rank, FROM_MASTER_TAG + channel as u32, kept)?;
         }
-        self.report.survived += survivors.iter().filter(|survivor| survivor.rank == 0).count() as u64;
+        self.report.survived += survivors.iter().filter(|survivor| survivor.list == 0).count() as u64;
         let mut texts = vec![survived(batch, &survivors, 0)];
         for (rank, &bytes) in bytes.iter().enumerate().skip(1) {
             self.report.fetched_bytes += bytes;

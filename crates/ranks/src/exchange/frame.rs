@@ -14,6 +14,6 @@ pub trait Frame: Debug + Send + Sync {
 /// The pieces of a batch of which these survived; `records[r]` are those of rank r.
 pub fn framed(batch: &Batch, records: &[Vec<Record>], survivors: &[Survivor]) -> Vec<(usize, Vec<u8>)> {
     let Some(frame) = &batch.frame else { return Vec::new() };
-    let kept = survivors.iter().map(|survivor| &records[survivor.rank][survivor.number]);
+    let kept = survivors.iter().map(|survivor| &records[survivor.list][survivor.number]);
     frame.pieces(&kept.map(|record| (record.query, record.key)).collect::<Vec<_>>())
 }

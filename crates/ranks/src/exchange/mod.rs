@@ -170,7 +170,7 @@ impl Exchange<'_> {
     fn finish(&mut self, number: u64, batch: Batch, output: &mut dyn Output) -> Result<(), ExchangeError> {
         let records = self.all_records(channel_of(number), &batch.records)?;
         let begun = Instant::now();
-        let survivors = merge(&records, self.most);
+        let survivors = merge(&records, Record::order, self.most);
         let bytes = bytes_by_rank(&records, &survivors);
         let pieces = framed(&batch, &records, &survivors);
         let framed: usize = pieces.iter().map(|(_, piece)| piece.len()).sum();
@@ -181,7 +181,7 @@ impl Exchange<'_> {
         self.carrier.agreed(channel, writer, &bytes);
         let begun = Instant::now();
         let ours = survived(&batch, &survivors, me);
-        self.report.survived += survivors.iter().filter(|survivor| survivor.rank == me).count() as u64;
+        self.report.survived += survivors.iter().filter(|survivor| survivor.list == me).count() as u64;
         if me == writer {
             let mut texts = Vec::with_capacity(bytes.len());
             for (rank, &bytes) in bytes.iter().enumerate() {
@@ -252,7 +252,7 @@ impl Exchange<'_> {
 /// Bytes of each rank's results that survived.
 pub fn bytes_by_rank(records: &[Vec<Record>], survivors: &[Survivor]) -> Vec<u64> {
     let mut bytes = vec![0; records.len()];
-    survivors.iter().for_each(|s| bytes[s.rank] += u64::from(records[s.rank][s.number].bytes));
+    survivors.iter().for_each(|s| bytes[s.list] += u64::from(records[s.list][s.number].bytes));
     bytes
 }
 
@@ -270,7 +270,7 @@ pub fn survived(batch: &Batch, survivors: &[Survivor], me: usize) -> Vec<u8> {
         at += record.bytes as usize;
     }
     let mut text = Vec::new();
-    for survivor in survivors.iter().filter(|survivor| survivor.rank == me) {
+    for survivor in survivors.iter().filter(|survivor| survivor.list == me) {
         let start = starts[survivor.number];
         text.extend_from_slice(&batch.text[start..start + batch.records[survivor.number].bytes as usize]);
     }
@@ -292,9 +292,9 @@ pub fn in_order(
             text.extend_from_slice(piece);
         }
         let Some(survivor) = survivors.get(place) else { break };
-        let bytes = records[survivor.rank][survivor.number].bytes as usize;
-        text.extend_from_slice(&texts[survivor.rank][at[survivor.rank]..at[survivor.rank] + bytes]);
-        at[survivor.rank] += bytes;
+        let bytes = records[survivor.list][survivor.number].bytes as usize;
+        text.extend_from_slice(&texts[survivor.list][at[survivor.list]..at[survivor.list] + bytes]);
+        at[survivor.list] += bytes;
     }
     text
 }

@@ -21,6 +21,11 @@ impl Record {
     /// Bytes of a record on its way.
     pub const BYTES: usize = 4 + Self::KEY_BYTES + 4;
 
+    /// What results are sorted by.
+    pub fn order(&self) -> (u32, [u8; Record::KEY_BYTES]) {
+        (self.query, self.key)
+    }
+
     /// Appends it.
     pub(crate) fn put(&self, to: &mut Vec<u8>) {
         to.extend_from_slice(&self.query.to_le_bytes());
@@ -50,28 +55,33 @@ impl Record {
 /// A result that survived the merge: where it lies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Survivor {
-    /// The rank that has it.
-    pub rank: usize,
-    /// Its number among the records of that rank.
+    /// Who has it: the rank, or the part of a database.
+    pub list: usize,
+    /// Its number in that list.
     pub number: usize,
 }
 
-/// The order of all results: by query, then by key, no more than `most` of each query. `records[r]` are those of rank
-/// r, in order.
-pub fn merge(records: &[Vec<Record>], most: usize) -> Vec<Survivor> {
-    let head = |rank: usize, number: usize| {
-        records[rank].get(number).map(|record| Reverse((record.query, record.key, rank, number)))
+/// The order of all results of some lists, each of which is in order: by query, then by key, no more than `most` of
+/// each query. Whoever has the same lists gets the same.
+pub fn merge<R>(
+    lists: &[impl AsRef<[R]>],
+    order: impl Fn(&R) -> (u32, [u8; Record::KEY_BYTES]),
+    most: usize,
+) -> Vec<Survivor> {
+    let head = |list: usize, number: usize| {
+        let (query, key) = order(lists[list].as_ref().get(number)?);
+        Some(Reverse((query, key, list, number)))
     };
     // A heap, for ranks may be a thousand.
-    let mut heads: BinaryHeap<_> = (0..records.len()).filter_map(|rank| head(rank, 0)).collect();
+    let mut heads: BinaryHeap<_> = (0..lists.len()).filter_map(|list| head(list, 0)).collect();
     let (mut merged, mut of_query) = (Vec::new(), (u32::MAX, 0));
     while let Some(mut first) = heads.peek_mut() {
-        let Reverse((query, _, rank, number)) = *first;
+        let Reverse((query, _, list, number)) = *first;
         of_query = if of_query.0 == query { (query, of_query.1 + 1) } else { (query, 1) };
         if of_query.1 <= most {
-            merged.push(Survivor { rank, number });
+            merged.push(Survivor { list, number });
         }
-        match head(rank, number + 1) {
+        match head(list, number + 1) {
             Some(next) => *first = next,
             None => drop(PeekMut::pop(first)),
         }
@@ -102,7 +112,7 @@ mod tests {
         #[test]
         fn the_merge_is_that_of_sorting(
             ranks in proptest::collection::vec(proptest::collection::vec((0u32..6, any::<u8>()), 0..40), 1..5),
-            most in 1usize..8,
+            most in 0usize..8,
         ) {
             let mut records: Vec<Vec<Record>> =
                 ranks.into_iter().map(|rank| rank.into_iter().map(|(q, k)| record(q, k, 1)).collect()).collect();
@@ -115,9 +125,9 @@ mod tests {
             let mut naive = Vec::new();
             for query in 0..6 {
                 let of_query = all.iter().filter(|(record, ..)| record.query == query).take(most);
-                naive.extend(of_query.map(|&(_, rank, number)| Survivor { rank, number }));
+                naive.extend(of_query.map(|&(_, rank, number)| Survivor { list: rank, number }));
             }
-            prop_assert_eq!(merge(&records, most), naive);
+            prop_assert_eq!(merge(&records, Record::order, most), naive);
         }
     }
 }

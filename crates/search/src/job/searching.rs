@@ -10,7 +10,6 @@ use crate::fasta::{Batches, FastaReader, Limits, is_stream};
 use crate::frame::Frame;
 use crate::hit::Hit;
 use crate::local::{Found, Search};
-use crate::merge::Merge;
 use crate::settings::Settings;
 use std::io::BufRead;
 use std::path::{Path, PathBuf};
@@ -19,6 +18,7 @@ use std::time::Instant;
 use zerohop_model::exchange::Searched;
 use zerohop_model::timeline::{SearchStage, SearchTimeline};
 use zerohop_process::{Identity, cache};
+use zerohop_ranks::exchange::{Survivor, merge};
 
 /// What errors call it.
 const STANDARD_INPUT: &str = "standard input";
@@ -171,10 +171,11 @@ impl Answers {
         let frame = found.first_mut().map(|found| std::mem::take(&mut found.frame)).unwrap_or_default();
         let hits: Vec<_> = found.iter().map(|found| &found.hits[..]).collect();
         let mut answers = Answers { frame, ..Answers::default() };
-        for place in Merge::new(&hits, most) {
-            let hit = &found[place.part].hits[place.index];
+        let most = most.map_or(usize::MAX, |most| most as usize);
+        for Survivor { list: part, number } in merge(&hits, Hit::order, most) {
+            let hit = &found[part].hits[number];
             answers.hits.push(Hit { offset: answers.text.len() as u64, ..*hit });
-            answers.text.extend_from_slice(found[place.part].lines(hit));
+            answers.text.extend_from_slice(found[part].lines(hit));
         }
         answers
     }

@@ -6,8 +6,9 @@ use std::io::Write;
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
+use zerohop_ranks::exchange::merge;
 use zerohop_search::fasta::{FastaReader, Limits, Record};
-use zerohop_search::{Batch, Batches, Found, Hit, Installed, Key, Merge, Place, Program, Search};
+use zerohop_search::{Batch, Batches, Found, Hit, Installed, Key, Program, Search};
 
 /// The records of a FASTA file, as they stand there.
 pub fn records(path: &Path) -> Vec<Vec<u8>> {
@@ -82,8 +83,9 @@ pub fn parted(search: &Search, queries: &Path, limits: Limits) -> Vec<u8> {
         assert!(found.iter().all(|part| part.frame == found[0].frame), "all parts make the same frame");
         answered += u64::from(found[0].queries);
         let lists: Vec<&[Hit]> = found.iter().map(|found| &*found.hits).collect();
-        let places: Vec<Place> = Merge::new(&lists, search.settings().max_target_seqs).collect();
-        let hits: Vec<Hit> = places.iter().map(|place| found[place.part].hits[place.index]).collect();
+        let most = search.settings().max_target_seqs.map_or(usize::MAX, |most| most as usize);
+        let places = merge(&lists, Hit::order, most);
+        let hits: Vec<Hit> = places.iter().map(|place| found[place.list].hits[place.number]).collect();
         let kept: Vec<(u32, Key)> = hits.iter().map(|hit| (hit.query, hit.key)).collect();
         let mut pieces = found[0].frame.pieces(&kept).into_iter().peekable();
         for at in 0..=hits.len() {
@@ -91,7 +93,7 @@ pub fn parted(search: &Search, queries: &Path, limits: Limits) -> Vec<u8> {
                 text.extend(piece);
             }
             if let Some(hit) = hits.get(at) {
-                text.extend_from_slice(found[places[at].part].lines(hit));
+                text.extend_from_slice(found[places[at].list].lines(hit));
             }
         }
         assert!(pieces.next().is_none());
