@@ -1,7 +1,7 @@
 #!/bin/bash
 # Unmodified aligners as engines: whatever the input, the plan and the output, the records are those of the aligner by
-# itself, run with its usual command. Each aligner that is here is tried in some parts; ENGINES="bwa snap" picks some for
-# all of them.
+# itself, run with its usual command. Each aligner that is here is tried in some parts; ENGINES="bwa snap" picks some
+# for all of them.
 # LONG=1: each aligner in every part, page policies with one and with two instances of each, and every option that is
 # refused on a command line (a unit test looks at all of them).
 source "$(dirname "$0")/lib.sh"

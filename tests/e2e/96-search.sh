@@ -3,8 +3,7 @@
 # OpenMPI and MPICH; every form of the output is that of the program; the laboratory's variants of the exchange give
 # the same over both; searches are recorded and replayed; what is interrupted is gone on with; what is killed leaves
 # nothing; a launcher without the library, another job and damaged databases are refused. LONG=1: the larger proteins of
-# ZEROHOP_DATA, more numbers of parts
-# and of ranks.
+# ZEROHOP_DATA, more numbers of parts and of ranks.
 source "$(dirname "$0")/lib.sh"
 cd "$WORK"
 command -v diamond > /dev/null || skip "diamond is not on the PATH"

@@ -12,12 +12,13 @@ use zerohop_model::record::PAIRED;
 const MOST_ORPHANS: usize = 1 << 24;
 
 /// Takes a file apart whose reads say of themselves whether they have a mate.
-const TAKE_APART: &str = "'samtools view -b -f 1 -o PAIRS.bam -U SINGLE.bam FILE' separates them; then give PAIRS.bam \
-                          --reads SINGLE.bam";
+const TAKE_APART: &str = "'samtools view -b -f 1 -o PAIRS.bam -U SINGLE.bam FILE' separates them; then give \
+                          PAIRS.bam --reads SINGLE.bam";
 
 /// Takes a file apart some of whose reads have lost their mates.
-const TAKE_ORPHANS_APART: &str = "'samtools collate -O -u FILE | samtools fixmate -u - - | samtools view -b -f 1 -o PAIRS.bam -U SINGLE.bam -' \
-     separates pairs from reads without a mate: then give PAIRS.bam --reads SINGLE.bam";
+const TAKE_ORPHANS_APART: &str = "'samtools collate -O -u FILE | samtools fixmate -u - - | samtools view -b -f 1 -o \
+                                  PAIRS.bam -U SINGLE.bam -' separates pairs from reads without a mate: then give \
+                                  PAIRS.bam --reads SINGLE.bam";
 
 const COLLATE: &str = "'samtools collate -o NEW.bam FILE' puts mates next to each other";
 
