@@ -1,7 +1,7 @@
 //! A search over parts gives the lines of one search of the whole database by the program itself, in the same order.
 //!
-//! With `ZEROHOP_DATA`, a folder with `protein/*.faa`: 40 proteins of *E. coli* against every 25th of the others; with
-//! `ZEROHOP_SEARCH=300` too, 300 against all. Otherwise the data of `tests/data/protein`.
+//! With `LONG=1` and `ZEROHOP_DATA`, a folder with `protein/*.faa`: 40 proteins of *E. coli* against every 25th of the
+//! others; with `ZEROHOP_SEARCH=300`, 300 against all. Otherwise the data of `tests/data/protein`.
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a developer reads it")]
 #![allow(clippy::unwrap_used, clippy::panic)]
 
@@ -22,10 +22,10 @@ const COLUMNS: &str = "std qlen slen";
 /// Files with queries and subjects, in `folder`.
 fn data(folder: &Path) -> (PathBuf, PathBuf) {
     let (queries, subjects) = (folder.join("queries.faa"), folder.join("subjects.faa"));
-    match std::env::var_os("ZEROHOP_DATA") {
+    let most: Option<usize> = std::env::var("ZEROHOP_SEARCH").ok().and_then(|most| most.parse().ok());
+    match std::env::var_os("ZEROHOP_DATA").filter(|_| is_long() || most.is_some()) {
         Some(data) => {
             let data = Path::new(&data).join("protein");
-            let most = std::env::var("ZEROHOP_SEARCH").ok().and_then(|most| most.parse().ok());
             let (most, step) = most.map_or((40, 25), |most| (most, 1));
             fs::write(&queries, records(&data.join(ECOLI)).into_iter().take(most).collect::<Vec<_>>().concat())
                 .unwrap();
