@@ -6,8 +6,8 @@ use crate::take;
 /// What is known of all reads of a file.
 #[derive(Debug, Clone)]
 pub struct Lane {
-    /// Whether they are pairs.
-    pub is_paired: bool,
+    /// Whether all are pairs, or all single; none if both may be there, and reads without their mates.
+    pub is_paired: Option<bool>,
     /// Whether they have no qualities.
     pub lacks_qualities: bool,
     /// The IDs of the read groups.
@@ -18,8 +18,9 @@ pub struct Lane {
     pub max_read_bases: usize,
 }
 
-/// The chunks of a whole file, inflated; `None` where anything is wrong with it.
-pub fn chunks(file: &[u8], closes_past: u64, max_read_bases: usize) -> Option<Chunks> {
+/// The chunks of a whole file, inflated; `None` where anything is wrong with it. If `are_alike`, all its reads must be
+/// pairs, or all single, as the first is.
+pub fn chunks(file: &[u8], closes_past: u64, max_read_bases: usize, are_alike: bool) -> Option<Chunks> {
     let mut bytes = Bytes(file);
     if bytes.take(4)? != b"BAM\x01" {
         return None;
@@ -35,7 +36,7 @@ pub fn chunks(file: &[u8], closes_past: u64, max_read_bases: usize) -> Option<Ch
     }
     let reads = reads_of(bytes.0)?;
     let lane = Lane {
-        is_paired: reads.first().is_some_and(Record::is_paired),
+        is_paired: are_alike.then(|| reads.first().is_some_and(Record::is_paired)),
         lacks_qualities: reads.iter().find_map(|read| read.qual.first()) == Some(&0xff),
         read_groups,
         reversed: Vec::new(),
@@ -162,26 +163,48 @@ fn reads_of(records: &[u8]) -> Option<Vec<Record<'_>>> {
 
 fn fragments_of(records: &[Record<'_>], lane: &Lane) -> Option<Vec<Vec<Read>>> {
     let reads: Vec<Read> = records.iter().map(|record| record.as_sequenced(lane)).collect::<Option<_>>()?;
-    if records.iter().any(|record| record.is_paired() != lane.is_paired) {
+    let is_odd = |record: &Record<'_>| lane.is_paired.is_some_and(|is_paired| record.is_paired() != is_paired);
+    if records.iter().any(is_odd) {
         return None;
     }
-    if !lane.is_paired {
-        return Some(reads.into_iter().map(|read| vec![read]).collect());
-    }
-    let mut pairs: Vec<Vec<Read>> = Vec::new();
-    for (records, reads) in records.chunks(2).zip(reads.chunks(2)) {
-        let ([one, two], [first, second]) = (records, reads) else { return None };
-        let is_third = pairs.last().is_some_and(|last| last[0].name == first.name);
-        if first.name != second.name || is_third {
-            return None;
+    let (mut fragments, mut orphans, mut at) = (Vec::new(), Vec::new(), 0);
+    let is_mate = |at: usize, of: usize| {
+        at < reads.len() && records[at].is_paired() && records[of].is_paired() && reads[at].name == reads[of].name
+    };
+    while at < reads.len() {
+        if is_mate(at + 1, at) {
+            // more than two of one name
+            if is_mate(at + 2, at) {
+                return None;
+            }
+            let (first, second) = (reads[at].clone(), reads[at + 1].clone());
+            fragments.push(match (records[at].flags & 0xc0, records[at + 1].flags & 0xc0) {
+                (0x40, 0x80) => vec![first, second],
+                (0x80, 0x40) => vec![second, first],
+                _ => return None,
+            });
+            at += 2;
+            continue;
         }
-        pairs.push(match (one.flags & 0xc0, two.flags & 0xc0) {
-            (0x40, 0x80) => vec![first.clone(), second.clone()],
-            (0x80, 0x40) => vec![second.clone(), first.clone()],
-            _ => return None,
-        });
+        if records[at].is_paired() {
+            orphans.push((reads[at].name.clone(), records[at].flags & 0xc0));
+        }
+        fragments.push(vec![reads[at].clone()]);
+        at += 1;
     }
-    Some(pairs)
+    let are_mates = |(one, first): &(Vec<u8>, u32), (two, second): &(Vec<u8>, u32)| {
+        let is_apart = [b".", b"_"].iter().any(|separator| {
+            let stem = |name: &'_ Vec<u8>, number: &[u8]| {
+                name.strip_suffix(number)?.strip_suffix(&separator[..]).map(<[u8]>::to_vec)
+            };
+            let [ones, twos] = [(b"1", b"2"), (b"2", b"1")].map(|(n, m)| (stem(one, n), stem(two, m)));
+            [ones, twos].iter().any(|(one, two)| one.is_some() && one == two)
+        });
+        one == two || is_apart && first & second == 0
+    };
+    let has_mate = |at: usize| orphans[..at].iter().any(|before| are_mates(before, &orphans[at]));
+    let is_refused = !orphans.is_empty() && lane.is_paired.is_some() || (0..orphans.len()).any(has_mate);
+    (!is_refused).then_some(fragments)
 }
 
 impl<'t> Record<'t> {

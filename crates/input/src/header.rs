@@ -32,6 +32,12 @@ pub(crate) fn are_mates(first: &[u8], mate: &[u8]) -> bool {
             if a == b && b"/._".contains(a) && one == two)
 }
 
+/// The name of the other mate, where both have names of their own ([`are_mates`]).
+pub(crate) fn name_of_other_mate(name: &[u8]) -> Option<Vec<u8>> {
+    let [stem @ .., separator @ (b'.' | b'_'), number @ (b'1' | b'2')] = name else { return None };
+    Some([stem, &[*separator, b'1' + b'2' - number]].concat())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -46,6 +52,18 @@ mod tests {
             [("r.1", "s.2"), ("r.2", "r.1"), ("r1", "r2"), ("r.1", "r_2"), ("r.2", "r.3"), ("r.1", "r"), ("", "1")];
         for (first, mate) in not {
             assert!(!are_mates(first.as_bytes(), mate.as_bytes()), "{first} {mate}");
+        }
+    }
+
+    #[test]
+    fn names_of_the_other_mate() {
+        for (name, other) in [("r.1", "r.2"), ("r_2", "r_1"), (".1", ".2")] {
+            let found = name_of_other_mate(name.as_bytes());
+            assert_eq!(found.as_deref(), Some(other.as_bytes()));
+            assert!(are_mates(name.as_bytes(), other.as_bytes()) || are_mates(other.as_bytes(), name.as_bytes()));
+        }
+        for name in ["r", "r1", "r.3", "r-1", "1", ""] {
+            assert_eq!(name_of_other_mate(name.as_bytes()), None, "{name}");
         }
     }
 

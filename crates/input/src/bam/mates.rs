@@ -1,12 +1,14 @@
 //! Reads without a mate among pairs: how many there are, and whether their mates are in the file after all.
 
 use super::record::RecordHead;
+use crate::header::{name_of_other_mate, without_mate_number};
 use std::collections::HashSet;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
-use zerohop_model::error::shown_path;
-use zerohop_model::record::PAIRED;
+use xxhash_rust::xxh3::xxh3_64;
+use zerohop_model::error::{shown, shown_path};
+use zerohop_model::record::{FIRST, LAST, PAIRED};
 
 /// Reads of pairs without their mates that a lane may have: the names of all are kept, 8 bytes each.
 const MOST_ORPHANS: usize = 1 << 24;
@@ -96,12 +98,23 @@ impl SeenMates {
     /// Takes a read of a pair whose mate does not follow it for one that has none.
     ///
     /// # Errors
-    /// Its mate was seen before, so that the two were not next to each other; too many such reads.
+    /// Its mate was seen before, so that the two were not next to each other, or not of one name; too many such reads.
     pub(super) fn add_orphan(&self, read: &RecordHead<'_>) -> Result<(), String> {
+        let name = without_mate_number(read.name);
+        let mate = u64::from(read.flags & (FIRST | LAST)) >> 6;
+        // What stands for the name, and for the mate.
+        let key = |name: &[u8], mate: u64| xxh3_64(name) & !3 | mate;
         let mut orphans = self.orphans.lock().unwrap_or_else(PoisonError::into_inner);
-        if !orphans.insert(read.pair()) {
+        if (0..4).any(|other| orphans.contains(&key(name, other))) {
             return Err(format!("its mate is in the file, but not next to it. {COLLATE}"));
         }
+        let sibling = name_of_other_mate(name);
+        if let Some(other_name) = sibling
+            && (0..4).any(|other| other & mate == 0 && orphans.contains(&key(&other_name, other)))
+        {
+            return Err(named_apart(&other_name));
+        }
+        orphans.insert(key(name, mate));
         if orphans.len() > MOST_ORPHANS {
             return Err(format!("it is read {MOST_ORPHANS} whose mate does not follow it. {TAKE_ORPHANS_APART}"));
         }
@@ -122,6 +135,15 @@ impl SeenMates {
             format!("{path} holds {pairs} pairs and {} single reads{lost}: each was aligned as such", single + orphans)
         })
     }
+}
+
+/// What is wrong with two mates of which the first has the name `other`.
+fn named_apart(other: &[u8]) -> String {
+    format!(
+        "its mate has another name, '{}': in BAM mates have the same name. Convert it to FASTQ, where they may differ \
+         ('samtools fastq -N -1 R1.fq -2 R2.fq FILE'), and give that",
+        shown(other)
+    )
 }
 
 impl RecordHead<'_> {

@@ -5,7 +5,7 @@ use super::fields::{fields, is_as_of_aligner, is_of_alignment, name as shown_key
 use super::mates::{Mate, SingleReads};
 use super::record::{BamRecord, FoundRecord, RecordHead};
 use crate::errors::{DAMAGED_RECORD, TRUNCATED_RECORD, odd_name, over_limit};
-use crate::header::{are_mates, without_mate_number};
+use crate::header::without_mate_number;
 use std::borrow::Cow;
 use std::cell::LazyCell;
 use std::collections::{HashMap, HashSet};
@@ -84,22 +84,6 @@ impl Parse for BamParser {
     }
 }
 
-/// Whether two reads seem to be mates with names of their own, as `x.1` and `x.2`.
-fn are_named_apart(one: &RecordHead<'_>, two: &RecordHead<'_>) -> bool {
-    let [name, other] = [one, two].map(|head| without_mate_number(head.name));
-    let is_other_mate = two.is_paired() && one.flags & two.flags & (FIRST | LAST) == 0;
-    is_other_mate && (are_mates(name, other) || are_mates(other, name))
-}
-
-/// What is wrong with two mates of which the second has the name `other`.
-fn named_apart(other: &[u8]) -> String {
-    format!(
-        "its mate follows it with another name, '{}': in BAM mates have the same name. Convert it to FASTQ, where they \
-         may differ ('samtools fastq -N -1 R1.fq -2 R2.fq FILE'), and give that",
-        shown(other)
-    )
-}
-
 fn cleared(mut bytes: Vec<u8>) -> Vec<u8> {
     bytes.clear();
     bytes
@@ -156,18 +140,19 @@ impl<'p> ChunkParsing<'p> {
                 (last_pair, pairs) = (name, pairs + 1);
                 continue;
             }
+            last_pair = b"";
             if let Some(orphan) = open.take() {
-                self.push_single(chunk, orphan, Some(&head))?;
+                self.push_single(chunk, orphan)?;
             }
             if head.is_paired() {
                 open = Some(read);
             } else {
-                self.push_single(chunk, read, None)?;
+                self.push_single(chunk, read)?;
                 single += 1;
             }
         }
         if let Some(orphan) = open {
-            self.push_single(chunk, orphan, None)?;
+            self.push_single(chunk, orphan)?;
         }
         if let SingleReads::Taken(seen) = &self.parser.single_reads {
             seen.add(pairs, single);
@@ -175,18 +160,10 @@ impl<'p> ChunkParsing<'p> {
         Ok(())
     }
 
-    /// Adds a read whose mate, if it is to have one, does not follow it, but `next`, if any.
-    fn push_single(
-        &self,
-        chunk: &mut Chunk,
-        (read, head, place): MateRecord<'_>,
-        next: Option<&RecordHead<'_>>,
-    ) -> Result<(), InputError> {
+    /// Adds a read whose mate does not follow it.
+    fn push_single(&self, chunk: &mut Chunk, (read, head, place): MateRecord<'_>) -> Result<(), InputError> {
         let mate = if head.is_paired() { Mate::Lost } else { Mate::None };
-        let checked = match next.filter(|next| mate == Mate::Lost && are_named_apart(&head, next)) {
-            Some(other) => Err(named_apart(without_mate_number(other.name))),
-            None => self.parser.single_reads.check(mate, &head),
-        };
+        let checked = self.parser.single_reads.check(mate, &head);
         checked.map_err(|what| self.fault_at(place, without_mate_number(head.name), what))?;
         chunk.push(read, None);
         Ok(())

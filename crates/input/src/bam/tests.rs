@@ -262,10 +262,12 @@ fn reads_without_a_mate_are_refused_where_they_must_be() {
     // Names of their own, and too many of one.
     let apart = [Made::new("x.1", 0x4d, b"A"), Made::new("x.2", 0x8d, b"C"), Made::new("x.2", 0x4d, b"C")];
     for mates in [[&apart[0], &apart[1]], [&apart[1], &apart[0]]] {
-        assert!(fault(taken(), &mates).unwrap_err().contains("its mate follows it with another name, 'x."));
+        assert!(fault(taken(), &mates).unwrap_err().contains("its mate has another name, 'x."));
     }
     assert_eq!(fault(taken(), &[&apart[0], &apart[2]]), Ok(()), "two first mates");
     assert!(fault(taken(), &[&a[0], &a[0]]).unwrap_err().contains("which is the first and which the second"));
+    let after_others = [&a[0], &a[1], &single, &a[0]];
+    assert_eq!(fault(taken(), &after_others), Ok(()), "as in another chunk");
     let thrice = fault(taken(), &[&a[0], &a[1], &a[0], &a[1]]).unwrap_err();
     assert!(thrice.contains("more than two reads with this name"), "{thrice}");
 }
