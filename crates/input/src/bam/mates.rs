@@ -102,21 +102,20 @@ impl SeenMates {
     pub(super) fn add_orphan(&self, read: &RecordHead<'_>) -> Result<(), String> {
         let name = without_mate_number(read.name);
         let mate = u64::from(read.flags & (FIRST | LAST)) >> 6;
-        // What stands for the name, and for the mate.
+        // What stands for the name, with the mate in its last two bits.
         let key = |name: &[u8], mate: u64| xxh3_64(name) & !3 | mate;
         let mut orphans = self.orphans.lock().unwrap_or_else(PoisonError::into_inner);
         if (0..4).any(|other| orphans.contains(&key(name, other))) {
             return Err(format!("its mate is in the file, but not next to it. {COLLATE}"));
         }
-        let sibling = name_of_other_mate(name);
-        if let Some(other_name) = sibling
+        if let Some(other_name) = name_of_other_mate(name)
             && (0..4).any(|other| other & mate == 0 && orphans.contains(&key(&other_name, other)))
         {
             return Err(named_apart(&other_name));
         }
         orphans.insert(key(name, mate));
         if orphans.len() > MOST_ORPHANS {
-            return Err(format!("it is read {MOST_ORPHANS} whose mate does not follow it. {TAKE_ORPHANS_APART}"));
+            return Err(format!("with it more than {MOST_ORPHANS} reads lack their mates. {TAKE_ORPHANS_APART}"));
         }
         Ok(())
     }
