@@ -292,8 +292,8 @@ case ${1-} in
         (setup_multiqc; setup_python) & multiqc=$!
         setup_strobealign
         wait $multiqc
-        setup_miri; setup_fuzz; setup_lab; setup_browser; setup_slurm
-        if [ -n "${LONG-}" ]; then setup_mdbook; fi;;
+        setup_fuzz; setup_lab; setup_browser; setup_slurm
+        if [ -n "${LONG-}" ]; then setup_miri; setup_mdbook; fi;;
     bench)
         install_packages $BUILD_PACKAGES $DEMO_PACKAGES bgzip=tabix bwa=bwa
         setup_rust; setup_strobealign;;

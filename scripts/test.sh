@@ -18,6 +18,8 @@ source "$(dirname "$0")/env.sh"
 export ZEROHOP="$TARGET/debug/zerohop" ZEROHOP_LAB="$TARGET/debug/zerohop-lab"
 export LONG=${LONG-}
 [ -z "$LONG" ] || FUZZ_SECONDS=${FUZZ_SECONDS:-1800}
+# Cases of a property test; 256 are usual. They are other ones each time.
+[ -n "$LONG" ] || export PROPTEST_CASES=${PROPTEST_CASES:-80}
 
 # Lines VERDICT STEP of both lanes, what the steps of the second lane say, and what was skipped: `part STEP: REASON`,
 # or `script ...` for a whole one
@@ -182,8 +184,9 @@ fuzz_one() {
     grep -E 'number_of_executed_units|peak_rss_mb' "$TARGET/fuzz/$target.log" || true
 }
 
-# What mostly waits, among the end-to-end tests
+# What mostly waits, among the end-to-end tests; and what is breadth alone, for LONG=1
 WAITING="60-faults 97-slurm"
+BREADTH="06-tutorial 18-strobealign-options"
 
 # scripts_in FOLDER RUNNER WHICH...: has RUNNER (step, beside) run the scripts for which the command WHICH, given their
 # name, is true. (Who starts this in the background without job control has SIGINT ignored in it and in all that it
@@ -196,21 +199,22 @@ scripts_in() {
     done
 }
 waits() { [[ " $WAITING " == *" $1 "* ]]; }
-computes() { ! waits "$1"; }
+computes() { ! waits "$1" && { [ -n "$LONG" ] || [[ " $BREADTH " != *" $1 "* ]]; }; }
 
-# Of the tests of artefacts those that need none (tests/dist/lib.sh), with LONG=1 all
+# Of the tests of artefacts those that need none (tests/dist/lib.sh), and of those on emulated machines the first, with
+# LONG=1 all
 for_now() { [ -n "$LONG" ] || [[ $1 == 1[0-9]-* ]]; }
 
 compilers() {
     beside loom loom
-    beside miri miri
+    [ -z "$LONG" ] || beside miri miri
     [ "${FUZZ_SECONDS:-0}" = 0 ] || beside fuzz fuzz
 }
 
 waiting_scripts() {
     scripts_in tests/hosts beside true
     scripts_in tests/e2e beside waits
-    scripts_in tests/lab beside true
+    scripts_in tests/lab beside for_now
 }
 
 step fmt cargo fmt --all --check
@@ -222,7 +226,7 @@ step graph cargo xtask graph
 step licences licences
 second_lane compilers
 step tests cargo test -q --workspace --locked
-step docs docs
+[ -z "$LONG" ] || step docs docs
 # With the tests, which are there already: with their features no crate is compiled twice.
 step build cargo build -q --workspace --bins --tests --locked
 step seeds seeds

@@ -3,7 +3,7 @@
 # of threads, size of cohorts and form of the input, single reads, pairs and interleaved ones; with each option; as BAM;
 # over ranks, and when a run that was killed is finished. Its index is that of bwa where both have a file of the same
 # form.
-# LONG=1: every set, every number of threads with every size of cohorts, and any two options together.
+# LONG=1: every set, every number of threads with every size of cohorts, large cohorts, and any two options together.
 # PART=REGEX: the parts whose name matches.
 source "$(dirname "$0")/lib.sh"
 command -v bwa > /dev/null || skip "no bwa here"
@@ -389,7 +389,7 @@ ecoli() {
 }
 
 for part in check_sets ecoli check_options check_option_pairs check_bam check_pages check_library check_ranks \
-    check_large_cohorts check_contigs; do
+    ${LONG:+check_large_cohorts} check_contigs; do
     [ $part = ecoli ] || [[ $part =~ ${PART-} ]] || continue
     start=$SECONDS
     $part

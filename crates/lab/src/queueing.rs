@@ -6,7 +6,8 @@
 //! knows nothing of caches, of the cost of handing a lock over, nor of the scheduler, so it is checked against
 //! measurements (`zerohop-lab scaling`).
 
-use std::collections::VecDeque;
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
 
 /// Rounds per thread: enough for the queues to be as long as they get.
 const ROUNDS: u32 = 60;
@@ -55,9 +56,15 @@ enum QueuePlace {
 
 struct Thread {
     place: QueuePlace,
-    /// Seconds of what it does now that are left, at full speed.
-    left: f64,
     rounds: u32,
+}
+
+/// When threads end what they do, the first on top: seconds, which are not negative, as bits, for these compare as the
+/// numbers do.
+type Ends = BinaryHeap<Reverse<(u64, usize)>>;
+
+fn first_end(ends: &Ends) -> Option<f64> {
+    ends.peek().map(|Reverse((end, _))| f64::from_bits(*end))
 }
 
 struct Network {
@@ -68,17 +75,34 @@ struct Network {
     held: [bool; 2],
     cores: usize,
     now: f64,
+    /// Seconds of work at full speed that each thread on a core has done until now: all are equally fast.
+    work: f64,
+    /// Threads on cores, by `work`; others who do something, by `now`.
+    on_cores: Ends,
+    elsewhere: Ends,
     random: u64,
 }
 
 impl Network {
     fn new(round: Round, threads: usize, cores: usize) -> Self {
-        let queues = [VecDeque::new(), VecDeque::new()];
-        let threads = (0..threads).map(|_| Thread { place: QueuePlace::Thinking, left: 0.0, rounds: 0 }).collect();
-        let mut network = Network { round, threads, queues, held: [false; 2], cores, now: 0.0, random: 1 };
+        let all = (0..threads).map(|_| Thread { place: QueuePlace::Thinking, rounds: 0 }).collect();
+        let mut network = Network {
+            round,
+            threads: all,
+            queues: [VecDeque::new(), VecDeque::new()],
+            held: [false; 2],
+            cores,
+            now: 0.0,
+            work: 0.0,
+            on_cores: Ends::new(),
+            elsewhere: Ends::new(),
+            random: 1,
+        };
         // They start one after the other by some part of a round, as real threads do.
-        (0..network.threads.len())
-            .for_each(|thread| network.threads[thread].left = network.thinking() * network.uniform());
+        for thread in 0..threads {
+            let thinking = network.thinking() * network.uniform();
+            network.start(thread, QueuePlace::Thinking, thinking);
+        }
         network
     }
 
@@ -91,34 +115,25 @@ impl Network {
         self.round.think_s * (1.0 + VARIATION * (2.0 * self.uniform() - 1.0))
     }
 
-    fn takes_core(&self, thread: &Thread) -> bool {
-        match thread.place {
-            QueuePlace::Thinking => self.round.think_takes_core,
-            QueuePlace::Holding(_) => true,
-            QueuePlace::Waiting(_) | QueuePlace::Done => false,
-        }
-    }
-
-    fn is_active(thread: &Thread) -> bool {
-        matches!(thread.place, QueuePlace::Thinking | QueuePlace::Holding(_))
+    /// A thread does something from now on that takes so many seconds at full speed.
+    fn start(&mut self, thread: usize, place: QueuePlace, seconds: f64) {
+        self.threads[thread].place = place;
+        let takes_core = place != QueuePlace::Thinking || self.round.think_takes_core;
+        let (ends, clock) = if takes_core { (&mut self.on_cores, self.work) } else { (&mut self.elsewhere, self.now) };
+        ends.push(Reverse(((clock + seconds).to_bits(), thread)));
     }
 
     /// Goes on to the next moment at which something ends; false at the end.
     fn step(&mut self) -> bool {
-        let on_cores = self.threads.iter().filter(|thread| self.takes_core(thread)).count();
-        let speed = (self.cores as f64 / on_cores.max(1) as f64).min(1.0);
-        let speed_of = |network: &Self, thread: &Thread| if network.takes_core(thread) { speed } else { 1.0 };
-        let active = self.threads.iter().enumerate().filter(|(_, thread)| Self::is_active(thread));
-        let next =
-            active.map(|(i, thread)| (thread.left / speed_of(self, thread), i)).min_by(|a, b| a.0.total_cmp(&b.0));
-        let Some((elapsed, first)) = next else { return false };
+        let speed = (self.cores as f64 / self.on_cores.len().max(1) as f64).min(1.0);
+        let on_core = first_end(&self.on_cores).map_or(f64::INFINITY, |end| (end - self.work) / speed);
+        let elsewhere = first_end(&self.elsewhere).map_or(f64::INFINITY, |end| end - self.now);
+        let ends = if on_core <= elsewhere { &mut self.on_cores } else { &mut self.elsewhere };
+        let Some(Reverse((_, thread))) = ends.pop() else { return false };
+        let elapsed = on_core.min(elsewhere).max(0.0);
         self.now += elapsed;
-        for i in 0..self.threads.len() {
-            if Self::is_active(&self.threads[i]) {
-                self.threads[i].left -= elapsed * speed_of(self, &self.threads[i]);
-            }
-        }
-        self.end(first);
+        self.work += elapsed * speed;
+        self.end(thread);
         true
     }
 
@@ -133,10 +148,11 @@ impl Network {
             QueuePlace::Holding(_) => {
                 self.free(1);
                 self.threads[thread].rounds += 1;
-                let done = self.threads[thread].rounds == ROUNDS;
-                let left = self.thinking();
-                self.threads[thread].left = left;
-                self.threads[thread].place = if done { QueuePlace::Done } else { QueuePlace::Thinking };
+                let thinking = self.thinking();
+                match self.threads[thread].rounds == ROUNDS {
+                    true => self.threads[thread].place = QueuePlace::Done,
+                    false => self.start(thread, QueuePlace::Thinking, thinking),
+                }
             }
             QueuePlace::Waiting(_) | QueuePlace::Done => {}
         }
@@ -158,8 +174,8 @@ impl Network {
     fn serve(&mut self, station: usize) {
         if let Some(thread) = self.queues[station].pop_front() {
             self.held[station] = true;
-            self.threads[thread].place = QueuePlace::Holding(station);
-            self.threads[thread].left = if station == 0 { self.round.input_s } else { self.round.output_s };
+            let seconds = if station == 0 { self.round.input_s } else { self.round.output_s };
+            self.start(thread, QueuePlace::Holding(station), seconds);
         }
     }
 }

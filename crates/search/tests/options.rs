@@ -1,7 +1,7 @@
 //! Each option that stands as the same in the tables gives the lines of one search by the program itself, in its order.
 //!
 //! `LONG=1` tries all of them over 1, 2, 3 and 5 parts, with the program's own `-k` and with 3 (50 where BLAST loses
-//! subjects with less); otherwise every tenth is tried over 3 parts with `-k 3`. docs/distributed.md lists the same
+//! subjects with less); otherwise every twentieth is tried over 3 parts with `-k 3`. docs/distributed.md lists the same
 //! tables; `FILL=1` writes the list there.
 #![allow(clippy::print_stderr, reason = "a developer reads it")]
 #![allow(clippy::unwrap_used, clippy::panic)]
@@ -18,7 +18,7 @@ use zerohop_search::options::{Effect, EngineOption, options};
 use zerohop_search::{Database, Program, Search, Settings};
 
 /// Without `LONG` one of so many is tried.
-const STEP: usize = 10;
+const STEP: usize = 20;
 
 /// Proteins in a file: some of those in `tests/data/protein`, with many that are like one another.
 fn proteins(folder: &Path, name: &str, file: &str, (step, like): (usize, usize)) -> PathBuf {
