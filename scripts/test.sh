@@ -3,8 +3,8 @@
 # steps: `N passed, N failed, N skipped, N parts skipped`, with the reasons. Nothing is tried twice.
 #
 # Two lanes run beside each other. The second has what compiles in a folder of its own (loom, Miri, fuzzing), and the
-# scripts that mostly wait: for time limits, hosts and emulated machines. What one of its steps says is shown when
-# it has ended.
+# scripts that mostly wait: for time limits, hosts and emulated machines. After these it takes other scripts, the last
+# ones first. What one of its steps says is shown when it has ended.
 #
 #   scripts/test.sh              the short set: every kind of check (what `make test` runs after the set-up)
 #   LONG=1 scripts/test.sh       the long set: every combination, each fuzz target for half an hour (`make test-long`)
@@ -184,8 +184,10 @@ fuzz_one() {
     grep -E 'number_of_executed_units|peak_rss_mb' "$TARGET/fuzz/$target.log" || true
 }
 
-# What mostly waits, among the end-to-end tests; and what is breadth alone, for LONG=1
+# Among the end-to-end tests: what mostly waits; what clears index copies in /dev/shm, and so is not run beside what has
+# some; and what is breadth alone, for LONG=1
 WAITING="60-faults 97-slurm"
+CLEARING="80-external 82-run-cache 85-external-faults"
 BREADTH="06-tutorial 18-strobealign-options"
 
 # scripts_in FOLDER RUNNER WHICH...: has RUNNER (step, beside) run the scripts for which the command WHICH, given their
@@ -193,13 +195,17 @@ BREADTH="06-tutorial 18-strobealign-options"
 # starts, and tests send that.)
 scripts_in() {
     local folder=$1 runner=$2 script name; shift 2
-    for script in "$folder"/[0-9]*.sh; do
+    for script in $(ls "$folder"/[0-9]*.sh ${BACKWARDS:+-r}); do
         name=$(basename "$script" .sh)
         ! "$@" "$name" || $runner "$(basename "$folder")/$name" env --default-signal=INT,QUIT,HUP bash "$script"
     done
 }
-waits() { [[ " $WAITING " == *" $1 "* ]]; }
-computes() { ! waits "$1" && { [ -n "$LONG" ] || [[ " $BREADTH " != *" $1 "* ]]; }; }
+is_one_of() { [[ " $1 " == *" $2 "* ]]; }
+waits() { is_one_of "$WAITING" "$1"; }
+computes() { ! waits "$1" && { [ -n "$LONG" ] || ! is_one_of "$BREADTH" "$1"; }; }
+# Those that the other lane has not begun
+is_left() { computes "$1" && mkdir "$REPORTS/begun.$1" 2> /dev/null; }
+is_left_for_second_lane() { ! is_one_of "$CLEARING" "$1" && is_left "$1"; }
 
 # Of the tests of artefacts those that need none (tests/dist/lib.sh), and of those on emulated machines the first, with
 # LONG=1 all
@@ -215,6 +221,7 @@ waiting_scripts() {
     scripts_in tests/hosts beside true
     scripts_in tests/e2e beside waits
     scripts_in tests/lab beside for_now
+    BACKWARDS=1 scripts_in tests/e2e beside is_left_for_second_lane
 }
 
 step fmt cargo fmt --all --check
@@ -232,7 +239,7 @@ step build cargo build -q --workspace --bins --tests --locked
 step seeds seeds
 join
 second_lane waiting_scripts
-scripts_in tests/e2e step computes
+scripts_in tests/e2e step is_left
 join
 scripts_in tests/dist step for_now
 [ -s "$REPORTS/verdicts" ] || { echo "no step's name matches '${ONLY-}'"; exit 1; }
