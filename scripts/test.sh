@@ -205,6 +205,7 @@ waits() { is_one_of "$WAITING" "$1"; }
 computes() { ! waits "$1" && { [ -n "$LONG" ] || ! is_one_of "$BREADTH" "$1"; }; }
 # Those that the other lane has not begun
 is_left() { computes "$1" && mkdir "$REPORTS/begun.$1" 2> /dev/null; }
+clears() { is_one_of "$CLEARING" "$1" && is_left "$1"; }
 is_left_for_second_lane() { ! is_one_of "$CLEARING" "$1" && is_left "$1"; }
 
 # Of the tests of artefacts those that need none (tests/dist/lib.sh), and of those on emulated machines the first, with
@@ -239,6 +240,7 @@ step build cargo build -q --workspace --bins --tests --locked
 step seeds seeds
 join
 second_lane waiting_scripts
+scripts_in tests/e2e step clears
 scripts_in tests/e2e step is_left
 join
 scripts_in tests/dist step for_now
