@@ -20,6 +20,7 @@ const GZIP: &str = "crates/gzip";
 const CRAM: &str = "crates/cram";
 const INPUT: &str = "crates/input";
 const OUTPUT: &str = "crates/output";
+const QC: &str = "crates/qc";
 const SORT: &str = "crates/sort";
 const DUPLICATES: &str = "crates/duplicates";
 const RUNTIME: &str = "crates/runtime";
@@ -58,6 +59,7 @@ fn allowed(place: &str) -> Option<Allowed> {
         "crates/sort" => Only(&[MODEL, BGZF]),
         "crates/duplicates" => Only(&[MODEL, SORT]),
         "crates/output" => Only(&[MODEL, BGZF, CRAM, PROCESS, SORT, DUPLICATES]),
+        "crates/qc" => Only(&[MODEL, CRAM, OUTPUT]),
         "crates/runtime" | "crates/probe" => Only(&[MODEL, TOPOLOGY, MEMORY]),
         "crates/ranks" => Only(&[MODEL, PROCESS, TOPOLOGY]),
         "crates/align" => Only(&[
@@ -67,6 +69,7 @@ fn allowed(place: &str) -> Option<Allowed> {
             MEMORY,
             INPUT,
             OUTPUT,
+            QC,
             RUNTIME,
             PLAN,
             RANKS,

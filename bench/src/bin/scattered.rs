@@ -63,6 +63,7 @@ fn align(arguments: Arguments) -> Result<(), AlignError> {
         index: WriteIndex::AsNeeded,
         marking: None,
         metrics: None,
+        qc: None,
     });
     job.placement.threads = arguments.threads;
     align_with(&job, &Scatter)

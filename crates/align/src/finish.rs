@@ -3,7 +3,7 @@
 use crate::job::{AlignError, Job};
 use crate::open::output;
 use std::io::Write as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use zerohop_model::machine::Bytes;
 use zerohop_model::measurement::{RunReport, SortReport};
 use zerohop_model::sink::Sink as _;
@@ -30,6 +30,8 @@ pub struct Sorted {
     pub report: SortReport,
     /// The metrics of duplicates, if a file of them is wanted.
     pub metrics: Option<Metrics>,
+    /// The files of the reports, which are written.
+    pub reports: Vec<NewFile>,
 }
 
 /// A file of metrics that is to be written.
@@ -46,10 +48,18 @@ impl Metrics {
     /// # Errors
     /// What the system says.
     pub fn written(&self) -> Result<NewFile, WriteError> {
-        let new = NewFile::create(&self.path)?;
-        new.file().write_all(self.text.as_bytes()).map_err(WriteError::of(&self.path))?;
-        Ok(new)
+        text_file(&self.path, &self.text)
     }
+}
+
+/// A new file with this text; it has no name yet.
+///
+/// # Errors
+/// What the system says.
+pub fn text_file(path: &Path, text: &str) -> Result<NewFile, WriteError> {
+    let new = NewFile::create(path)?;
+    new.file().write_all(text.as_bytes()).map_err(WriteError::of(path))?;
+    Ok(new)
 }
 
 impl WrittenFiles {
@@ -80,7 +90,11 @@ pub fn one_process(job: &Job, written: WrittenFiles, report: &mut RunReport) -> 
     let files = written.sink.as_ref().map_or(0, |sink| sink.files());
     let lengths = written.lengths(&written.collected, files);
     let sink = written.sink.ok_or_else(|| output::no_header(job))?;
-    report.bytes_out = Bytes(sink.finish(&lengths, metrics.into_iter().collect())?);
-    report.sorted = written.sorted.map(|sorted| sorted.report);
+    let (sorted, reports) = match written.sorted {
+        Some(Sorted { report, reports, .. }) => (Some(report), reports),
+        None => (None, Vec::new()),
+    };
+    report.bytes_out = Bytes(sink.finish(&lengths, metrics.into_iter().chain(reports).collect())?);
+    report.sorted = sorted;
     Ok(())
 }

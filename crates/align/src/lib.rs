@@ -64,7 +64,7 @@ pub use engines::embedded::index_files::write_index;
 pub use engines::embedded::keep;
 pub use job::{
     AlignError, BAM_LEVEL, ExternalOptions, HANG_LIMIT, Job, LEVEL, NULL, OutputOptions, PlacementOptions, PlanFrom,
-    RankOptions, RecordFormat, ReportOptions, STROBEALIGN, SortOptions, UnalignedOptions, lanes,
+    QcOptions, RankOptions, RecordFormat, ReportOptions, STROBEALIGN, SortOptions, UnalignedOptions, lanes,
 };
 pub use plan::{plan_cache, tuning_key};
 pub use tell::{Done, tell};

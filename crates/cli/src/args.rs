@@ -245,9 +245,9 @@ pub struct AlignArgs {
     #[command(flatten)]
     pub sorting: SortArgs,
 
-    /// Read group, as in '@RG\tID:x\tSM:y'; once, or once per lane, in the order of the lanes
+    /// Read group, as in '@RG\tID:x\tSM:y'; once, or once for each lane
     ///
-    /// \t stands for a tab, \\ for a backslash, as in samtools.
+    /// Read groups of lanes come in the order of the lanes. \t stands for a tab, \\ for a backslash, as in samtools.
     #[arg(short = 'R', long = "read-group", value_name = "LINE", help_heading = "Output")]
     pub read_group: Vec<String>,
 

@@ -11,7 +11,7 @@ use crate::index::IndexFormat;
 use crate::libraries::{Libraries, MOST_READ_GROUPS};
 use crate::marking::{self, BothCollector, Marking, Signer};
 use crate::order::SortOrder;
-use crate::parts::SortedParts;
+use crate::parts::{SortedParts, Visitors};
 use crate::sam_line::{ContigNumbers, LineParser};
 use crate::spec::{OutputSpec, Sorting, end_markers};
 use crate::tags::RecordContext;
@@ -25,6 +25,7 @@ use zerohop_bgzf::BlockCompressor;
 use zerohop_cram::{Cram, RecordOrder};
 use zerohop_duplicates::{ChunkCounts, Decision, Marks};
 use zerohop_model::error::Error;
+use zerohop_model::record::Contig;
 use zerohop_model::sink::{Collect, Encoder, OutputAccess, Sink};
 use zerohop_process::overwrite::{self, Kind};
 use zerohop_process::{NewFile, WriteError, complete_all, complete_instead_of, tell};
@@ -283,6 +284,11 @@ impl FileSink {
         contig.into_iter().chain(self.doubts.notes()).collect()
     }
 
+    /// The contigs of the header.
+    pub fn contigs(&self) -> &[Contig] {
+        &self.spec.header.contigs
+    }
+
     /// The libraries of the reads, in the order of their numbers.
     pub fn libraries(&self) -> &[String] {
         self.libraries.names()
@@ -300,14 +306,14 @@ impl FileSink {
     }
 
     /// The records that were collected, in parts to be made and written; none if they are not sorted. `marks` says
-    /// which are duplicates.
-    pub fn sorted(&self, marks: Option<Marks>) -> Option<SortedParts<'_>> {
+    /// which are duplicates; `visitors` look at all that are written.
+    pub fn sorted<'s>(&'s self, marks: Option<Marks>, visitors: Option<&'s dyn Visitors>) -> Option<SortedParts<'s>> {
         let index = self.index.as_ref().map(FileIndex::like);
         let wanted = self.marking().map(|marking| (marking.duplicates, marking.search.rules));
         let duplicates = marks.zip(wanted).map(|(marks, (duplicates, rules))| (marks, duplicates, rules));
         let (format, cram) = (self.spec.format, self.cram.as_ref());
         let parts = self.store.as_ref()?.parts(format.part_bytes());
-        Some(SortedParts::new(parts, (format, cram), index, duplicates))
+        Some(SortedParts::new(parts, (format, cram), index, duplicates, visitors))
     }
 
     /// Bytes that were written to temporary files, compressed.
@@ -562,7 +568,6 @@ fn unwritten(WriteError { path, source }: WriteError) -> Error {
 mod tests {
     use super::*;
     use zerohop_model::alignment::Weight;
-    use zerohop_model::record::Contig;
 
     fn spec(path: PathBuf, shards: usize) -> OutputSpec {
         OutputSpec { shards, ..OutputSpec::new(Some(path), Format::Sam, Header::default()) }

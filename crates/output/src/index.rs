@@ -87,6 +87,8 @@ struct ContigIndex {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct RecordIndex {
     format: IndexFormat,
+    /// What CSI holds besides: of lines, how tabix reads them.
+    auxiliary: Vec<u8>,
     depth: u32,
     contigs: BTreeMap<u32, ContigIndex>,
     /// Records without a contig.
@@ -98,7 +100,21 @@ pub(crate) struct RecordIndex {
 
 impl RecordIndex {
     pub(crate) fn new(format: IndexFormat, contigs: &[Contig]) -> Self {
-        RecordIndex { format, depth: format.depth(contigs), contigs: BTreeMap::new(), without_contig: 0, last: None }
+        let (depth, contigs) = (format.depth(contigs), BTreeMap::new());
+        RecordIndex { format, auxiliary: Vec::new(), depth, contigs, without_contig: 0, last: None }
+    }
+
+    /// Of lines of BED: an index in the format CSI, with what tabix keeps there (tabix.pdf of htslib, section "tabix
+    /// index format").
+    pub(crate) fn of_lines(contigs: &[Contig]) -> Self {
+        /// Positions are counted from 0, and do not include the last; columns from 1.
+        const UCSC: i32 = 0x10000;
+        const COLUMNS: [i32; 3] = [1, 2, 3];
+        let names: Vec<u8> = contigs.iter().flat_map(|contig| [contig.name.as_bytes(), b"\0"].concat()).collect();
+        let [name, begin, end] = COLUMNS;
+        let numbers = [UCSC, name, begin, end, b'#'.into(), 0, names.len() as i32];
+        let auxiliary = numbers.iter().flat_map(|number| number.to_le_bytes()).chain(names).collect();
+        RecordIndex { auxiliary, ..RecordIndex::new(IndexFormat::Csi, contigs) }
     }
 
     pub(crate) fn format(&self) -> IndexFormat {
@@ -107,16 +123,26 @@ impl RecordIndex {
 
     /// An empty one of the same kind.
     pub(crate) fn like(&self) -> Self {
-        RecordIndex { contigs: BTreeMap::new(), without_contig: 0, last: None, ..*self }
+        let auxiliary = self.auxiliary.clone();
+        RecordIndex { auxiliary, contigs: BTreeMap::new(), without_contig: 0, last: None, ..*self }
     }
 
     /// Adds a record in the form of BAM that lies there. Records come in the order of their coordinates.
     pub(crate) fn add(&mut self, record: &[u8], at: Range) {
         self.extend_last(at.0);
-        let Some(PlacedRecord { contig, start, end, is_mapped }) = PlacedRecord::of(record) else {
-            self.without_contig += 1;
-            return;
-        };
+        match PlacedRecord::of(record) {
+            Some(placed) => self.place(placed, at),
+            None => self.without_contig += 1,
+        }
+    }
+
+    /// Adds a line that lies there, of these positions of a contig. Lines come in the order of where they begin.
+    pub(crate) fn add_line(&mut self, contig: u32, positions: std::ops::Range<u64>, at: Range) {
+        self.extend_last(at.0);
+        self.place(PlacedRecord { contig, start: positions.start, end: positions.end, is_mapped: true }, at);
+    }
+
+    fn place(&mut self, PlacedRecord { contig, start, end, is_mapped }: PlacedRecord, at: Range) {
         let bin = bin(start as i64, end as i64, self.depth);
         self.last = Some((contig, bin));
         let contig = self.contigs.entry(contig).or_default();
@@ -187,7 +213,9 @@ impl RecordIndex {
         let mut out = Vec::new();
         if self.format == IndexFormat::Csi {
             out.extend_from_slice(b"CSI\x01");
-            [MIN_SHIFT, self.depth, 0].iter().for_each(|number| out.extend_from_slice(&number.to_le_bytes()));
+            let numbers = [MIN_SHIFT, self.depth, self.auxiliary.len() as u32];
+            numbers.iter().for_each(|number| out.extend_from_slice(&number.to_le_bytes()));
+            out.extend_from_slice(&self.auxiliary);
         } else {
             out.extend_from_slice(b"BAI\x01");
         }

@@ -4,6 +4,7 @@
 use crate::order::SortOrder;
 use crate::sam_line::Fields;
 use zerohop_model::record::{FIRST, LAST, REVERSE, SECONDARY, SUPPLEMENTARY};
+use zerohop_sort::KeyRef;
 
 /// Makes the keys of records.
 pub(crate) struct KeyMaker {
@@ -42,6 +43,13 @@ impl KeyMaker {
     pub(crate) fn takes(&self, name: &[u8]) -> bool {
         self.order != SortOrder::Name || name.len() <= MOST_OF_NAME
     }
+}
+
+/// The contig and the position, from 0, that are in the key of a record in the order of coordinates. Behind all contigs
+/// come records without one.
+pub(crate) fn place(key: KeyRef<'_>) -> (u32, u32) {
+    let (contig, position) = ((key.prefix() >> 32) as u32, key.prefix() as u32 >> 1);
+    (contig, position.saturating_sub(1))
 }
 
 /// Names of more bytes cannot be sorted by name: keys are short.
@@ -119,6 +127,16 @@ mod tests {
         fn names_compare_as_in_samtools(a in "[0-3a:.]{1,9}", b in "[0-3a:.]{1,9}") {
             prop_assert_eq!(key(&a).cmp(&key(&b)), naive(a.as_bytes(), b.as_bytes()), "{} {}", a, b);
         }
+    }
+
+    #[test]
+    fn places_are_in_keys() {
+        let of = |contig: i32, position: i32| {
+            let key = [(contig as u32).to_be_bytes(), (((position + 1) as u32) << 1 | 1).to_be_bytes()].concat();
+            place(KeyRef::new(&key, Default::default()))
+        };
+        assert_eq!((of(3, 70), of(0, -1), of(-1, -1)), ((3, 70), (0, 0), (u32::MAX, 0)));
+        assert_eq!(of(1, i32::MAX - 1), (1, i32::MAX as u32 - 1));
     }
 
     #[test]

@@ -24,7 +24,9 @@
 #![forbid(unsafe_code)]
 
 mod bam;
+mod bed;
 mod bins;
+mod blocks;
 mod doubts;
 mod encoder;
 mod engine_text;
@@ -49,6 +51,7 @@ mod spec;
 mod tags;
 mod unaligned;
 
+pub use bed::BedFile;
 pub use file_index::MadePart;
 pub use files::{FileSink, index_path, paths, remove_other_indexes, shard_path};
 pub use format::{CramVersion, Format};
@@ -57,7 +60,7 @@ pub use history::{History, Renamed};
 pub use index::IndexFormat;
 pub use marking::{Barcode, Marking};
 pub use order::SortOrder;
-pub use parts::{Duplicates, SortedParts};
+pub use parts::{Duplicates, SortedParts, Visit, Visitors};
 pub use read_group::{ReadGroup, ReadGroupError};
 pub use spec::{KeptRuns, OutputSpec, Sorting, WriteIndex, end_markers};
 pub use tags::Comments;

@@ -1,8 +1,11 @@
 //! The output of a sort, in parts: records out of the merge, compressed by whoever merges, and what their index says.
 
+use crate::blocks::Blocks;
 use crate::file_index::{FileIndex, MadePart};
 use crate::format::Format;
+use crate::keys::place;
 use crate::sam_line::{flags_of, with_flag, without_flag};
+use std::ops::Range;
 use std::sync::Mutex;
 use zerohop_bgzf::{BLOCK_DATA, BlockCompressor};
 use zerohop_cram::record::{Fixed, set_flags};
@@ -22,7 +25,33 @@ pub struct SortedParts<'s> {
     /// An empty index, if one is wanted.
     index: Option<FileIndex>,
     duplicates: Option<(Marks, Duplicates, Rules)>,
+    visitors: Option<&'s dyn Visitors>,
     made: Mutex<Vec<MadePart>>,
+}
+
+/// Looks at all records of a sorted output while they are written.
+pub trait Visitors: Sync {
+    /// What looks at the parts that one worker makes.
+    fn visitor(&self) -> Box<dyn Visit + '_>;
+}
+
+/// Looks at the records of parts, which come in any order.
+pub trait Visit {
+    /// Begins part `number`.
+    fn begin(&mut self, number: usize);
+
+    /// Looks at a record as BAM has it, with its length before it, which is written with these `flags`.
+    ///
+    /// # Errors
+    /// [`Error::Internal`]: one that is cut off.
+    fn see(&mut self, record: &[u8], flags: u16) -> Result<(), Error>;
+
+    /// Ends the part, which has the places from one up to another: contigs and positions, from 0. Behind all contigs
+    /// come records without one.
+    ///
+    /// # Errors
+    /// [`Error::Output`]: what is found cannot be written.
+    fn end(&mut self, places: Range<(u32, u32)>) -> Result<(), Error>;
 }
 
 /// Whether duplicates are marked or left out.
@@ -50,9 +79,10 @@ impl<'s> SortedParts<'s> {
         (format, cram): (Format, Option<&'s Cram>),
         index: Option<FileIndex>,
         duplicates: Option<(Marks, Duplicates, Rules)>,
+        visitors: Option<&'s dyn Visitors>,
     ) -> Self {
         let made = Mutex::default();
-        SortedParts { parts, format, cram, index, duplicates, made }
+        SortedParts { parts, format, cram, index, duplicates, visitors, made }
     }
 
     /// What is to be done with a record; `flags` are those that the aligner gave it. A mark of the aligner's own counts
@@ -97,7 +127,8 @@ impl Parts for SortedParts<'_> {
             (Format::Cram { .. }, Some(cram)) => Packer::Containers(cram.encoder(), Vec::new()),
             _ => Packer::Lines,
         };
-        Box::new(Maker { parts: self, merger: self.parts.merger(), packer })
+        let visitor = self.visitors.map(|visitors| visitors.visitor());
+        Box::new(Maker { parts: self, merger: self.parts.merger(), packer, visitor })
     }
 }
 
@@ -114,12 +145,20 @@ struct Maker<'p> {
     parts: &'p SortedParts<'p>,
     merger: Merger<'p>,
     packer: Packer<'p>,
+    visitor: Option<Box<dyn Visit + 'p>>,
 }
 
 impl MakePart for Maker<'_> {
     fn make(&mut self, number: usize, mut out: Vec<u8>) -> Result<Vec<u8>, Error> {
-        let Maker { parts, merger, packer } = self;
+        let Maker { parts, merger, packer, visitor } = self;
         let mut index = parts.index.as_ref().map(FileIndex::like);
+        if let Some(visitor) = visitor {
+            visitor.begin(number);
+        }
+        let mut see = |record: &[u8], fate: Fate| match visitor {
+            Some(visitor) => visitor.see(record, flags_by(fate, bam_flags(record))),
+            None => Ok(()),
+        };
         match packer {
             Packer::Lines => merger.part(number, |key, record| {
                 // One that has the flag already, or has no flags, stays.
@@ -140,7 +179,8 @@ impl MakePart for Maker<'_> {
                     if fate == Fate::LeftOut {
                         return Ok(());
                     }
-                    let at = blocks.put(record, fate)?;
+                    see(record, fate)?;
+                    let at = blocks.put(record, |record| mark(record, fate))?;
                     if let Some(FileIndex::Bam(index)) = &mut index {
                         index.add(record, at);
                     }
@@ -149,21 +189,29 @@ impl MakePart for Maker<'_> {
                 blocks.flush()?;
             }
             Packer::Containers(encoder, marked) => {
-                merger.part(number, |key, record| match parts.fate(key.ordinal(), || bam_flags(record)) {
-                    Fate::LeftOut => Ok(()),
-                    Fate::Written => encoder.add(record),
-                    fate @ (Fate::Marked | Fate::Cleared) => {
-                        marked.clear();
-                        marked.extend_from_slice(record);
-                        mark(marked, fate);
-                        encoder.add(marked)
+                merger.part(number, |key, record| {
+                    let fate = parts.fate(key.ordinal(), || bam_flags(record));
+                    if fate == Fate::LeftOut {
+                        return Ok(());
                     }
+                    see(record, fate)?;
+                    if fate == Fate::Written {
+                        return encoder.add(record);
+                    }
+                    marked.clear();
+                    marked.extend_from_slice(record);
+                    mark(marked, fate);
+                    encoder.add(marked)
                 })?;
                 encoder.finish(&mut out)?;
                 if let Some(FileIndex::Cram(crai)) = &mut index {
                     *crai = Crai::of(&out)?;
                 }
             }
+        }
+        if let Some(visitor) = visitor {
+            let place = |part: usize| parts.parts.begin(part).map(place);
+            visitor.end(place(number).unwrap_or((0, 0))..place(number + 1).unwrap_or((u32::MAX, 0)))?;
         }
         let mut made = parts.made.lock().unwrap_or_else(|p| p.into_inner());
         made.push(MadePart { number, bytes: out.len() as u64, index });
@@ -175,50 +223,18 @@ fn bam_flags(record: &[u8]) -> u16 {
     Fixed::split(record).map_or(0, |(fixed, _)| fixed.flags)
 }
 
+/// The flags that a record is written with, which has these.
+fn flags_by(fate: Fate, flags: u16) -> u16 {
+    match fate {
+        Fate::Marked => flags | DUPLICATE,
+        Fate::Cleared => flags & !DUPLICATE,
+        Fate::Written | Fate::LeftOut => flags,
+    }
+}
+
 /// Gives a record of BAM the flag of duplicates, or takes it away.
 fn mark(record: &mut [u8], fate: Fate) {
-    let flags = match fate {
-        Fate::Marked => bam_flags(record) | DUPLICATE,
-        Fate::Cleared => bam_flags(record) & !DUPLICATE,
-        Fate::Written | Fate::LeftOut => return,
-    };
-    set_flags(record, flags);
-}
-
-/// BGZF blocks that are being written.
-struct Blocks<'b> {
-    /// What the next block holds so far: less than a whole one.
-    raw: &'b mut Vec<u8>,
-    compressor: &'b mut BlockCompressor,
-    out: &'b mut Vec<u8>,
-}
-
-impl Blocks<'_> {
-    /// Writes a record; says where it begins, and where the next one does. A record begins in the block in which it
-    /// ends, if it fits, as htslib writes them.
-    fn put(&mut self, record: &[u8], fate: Fate) -> Result<(u64, u64), Error> {
-        if self.raw.len() + record.len() > BLOCK_DATA {
-            self.flush()?;
-        }
-        let begin = self.position();
-        let start = self.raw.len();
-        self.raw.extend_from_slice(record);
-        mark(&mut self.raw[start..], fate);
-        let whole = self.raw.len() / BLOCK_DATA * BLOCK_DATA;
-        if whole > 0 {
-            self.compressor.compress(&self.raw[..whole], self.out)?;
-            self.raw.drain(..whole);
-        }
-        Ok((begin, self.position()))
-    }
-
-    fn position(&self) -> u64 {
-        (self.out.len() as u64) << 16 | self.raw.len() as u64
-    }
-
-    fn flush(&mut self) -> Result<(), Error> {
-        self.compressor.compress(self.raw, self.out)?;
-        self.raw.clear();
-        Ok(())
+    if fate != Fate::Written {
+        set_flags(record, flags_by(fate, bam_flags(record)));
     }
 }

@@ -130,6 +130,8 @@ pub enum Kind {
     Index,
     /// Metrics as Picard writes them.
     Metrics,
+    /// What samtools or mosdepth says of records, or an index of that.
+    Report,
     /// JSON.
     Json,
     /// A page in HTML.
@@ -151,6 +153,7 @@ impl Kind {
             Kind::Numbers => "a table of names and numbers",
             Kind::Index => "an index of BAM or CRAM",
             Kind::Metrics => "metrics of Picard",
+            Kind::Report => "a report of samtools or mosdepth",
             Kind::Json => "JSON",
             Kind::Page => "an HTML page",
             Kind::Fastq => "FASTQ",
@@ -169,6 +172,7 @@ impl Kind {
             Kind::Numbers => is_table_of_numbers(head),
             Kind::Index => head.starts_with(b"BAI\x01") || head.starts_with(b"CSI\x01") || is_crai(head),
             Kind::Metrics => starts(b"## htsjdk.samtools.metrics"),
+            Kind::Report => is_report(head),
             // BGZF of no reads, too: no file but a compressed one is looked at that holds nothing.
             Kind::Reads => head.is_empty() || head.starts_with(b"BAM\x01") || starts(b">") || Kind::Fastq.begins(head),
             Kind::Json => starts(b"{") || starts(b"["),
@@ -197,6 +201,20 @@ fn is_paf(text: &[u8]) -> bool {
 fn is_table_of_numbers(text: &[u8]) -> bool {
     let is_number = |field: &[u8]| std::str::from_utf8(field).is_ok_and(|field| field.parse::<f64>().is_ok());
     matches!(first_fields(text)[..], [_, number] if is_number(number))
+}
+
+/// Whether these are the first bytes of `samtools stats`, `flagstat`, `idxstats` or `coverage`, of a file of mosdepth,
+/// or of its index: a table whose last column is a number, but for those with a heading.
+fn is_report(text: &[u8]) -> bool {
+    let heading = text.split(|&byte| byte == b'\n').next().unwrap_or_default();
+    let has_heading = heading.starts_with(b"# This file was produced by samtools stats")
+        || heading.ends_with(b" in total (QC-passed reads + QC-failed reads)")
+        || heading.starts_with(b"#rname\t")
+        || heading.starts_with(b"chrom\tlength\t")
+        || text.starts_with(b"CSI\x01");
+    let is_number = |field: &[u8]| std::str::from_utf8(field).is_ok_and(|field| field.parse::<f64>().is_ok());
+    let fields = first_fields(text);
+    has_heading || text.is_empty() || matches!(fields[..], [_, _, .., last] if fields.len() < 6 && is_number(last))
 }
 
 /// Whether a text begins with a line of a SAM header, or with a record.

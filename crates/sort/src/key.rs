@@ -91,7 +91,8 @@ impl<'a> KeyRef<'a> {
         (self.prefix >> 56) as u8
     }
 
-    pub(crate) fn prefix(&self) -> u64 {
+    /// Its first eight bytes, as a number whose first byte counts most; zeros where there are fewer.
+    pub fn prefix(&self) -> u64 {
         self.prefix
     }
 

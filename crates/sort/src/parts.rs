@@ -53,6 +53,11 @@ impl RecordParts {
         self.bounds.len() + 1
     }
 
+    /// The least key of a part: none of the first one, nor of what is behind the last.
+    pub fn begin(&self, part: usize) -> Option<KeyRef<'_>> {
+        part.checked_sub(1).and_then(|before| self.bounds.get(before)).map(KeptKey::get)
+    }
+
     /// How many parts one thread should merge in a row: where many runs were spilled, each has little of a part.
     pub fn in_a_row(&self) -> usize {
         (self.spilled.len() * BLOCKS * BLOCK).div_ceil(self.part).clamp(1, LONGEST_ROW)
@@ -74,7 +79,7 @@ impl RecordParts {
 
     /// All runs, from `part` on.
     fn from(&self, part: usize) -> Result<MergeHeap<'_>, Error> {
-        let from = part.checked_sub(1).and_then(|before| self.bounds.get(before)).map(KeptKey::get);
+        let from = self.begin(part);
         let memory = self.memory.iter().map(|run| Ok(Cursor::Memory(run, from.map_or(0, |from| run.before(from)))));
         let spilled = self.spilled.iter().map(|run| Ok(Cursor::Disk(Box::new(SpillReader::new(run, from)?))));
         MergeHeap::new(memory.chain(spilled))

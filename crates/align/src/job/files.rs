@@ -1,6 +1,6 @@
 //! The files that `zerohop align` writes.
 
-use crate::job::{AlignError, Job, PlanFrom, UnalignedOptions, sorting};
+use crate::job::{AlignError, Job, PlanFrom, UnalignedOptions, qc, sorting};
 use std::io::ErrorKind;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -24,6 +24,7 @@ pub fn check(job: &Job, described: &[PathBuf]) -> Result<(), AlignError> {
     }
     check_compression(job)?;
     sorting::check(job)?;
+    qc::check(job)?;
     let plan = match &job.placement.plan {
         Some(PlanFrom::File(path)) => Some(path),
         _ => None,
@@ -36,7 +37,8 @@ pub fn check(job: &Job, described: &[PathBuf]) -> Result<(), AlignError> {
         let words = "unaligned reads can only be written to a regular file";
         return Err(AlignError::Usage(format!("{}: {words}", path.display())));
     }
-    let all = || records.iter().chain(&indexes).chain(&beside).chain(tables(job));
+    let reports = qc::files(job);
+    let all = || records.iter().chain(&indexes).chain(&beside).chain(&reports).chain(tables(job));
     all().chain(&job.external.logs).try_for_each(|path| zerohop_process::check_folder(path))?;
     apart_from(job, reads.chain([&job.reference]).chain(plan).chain(described).chain(&job.ranks.mpi))?;
     let kind = match job.output.format() {
@@ -66,6 +68,7 @@ pub fn check(job: &Job, described: &[PathBuf]) -> Result<(), AlignError> {
     }
     job.external.logs.iter().try_for_each(|logs| check_logs(logs))?;
     sorting::metrics(job).into_iter().try_for_each(|path| overwrite::replaceable(path, Kind::Metrics))?;
+    reports.iter().try_for_each(|path| overwrite::replaceable(path, Kind::Report))?;
     all().try_for_each(|path| Ok(zerohop_process::check_writable(path)?))
 }
 
@@ -117,7 +120,7 @@ fn tables(job: &Job) -> impl Iterator<Item = &PathBuf> {
 /// Wrong usage.
 pub fn apart_from<'p>(job: &Job, inputs: impl IntoIterator<Item = &'p PathBuf>) -> Result<(), AlignError> {
     let standard_output = job.output.path.is_none().then(|| PathBuf::from("-")).into_iter().collect();
-    let outputs = [standard_output, all_paths(job), sorting::indexes(job), logs_there(job)].concat();
+    let outputs = [standard_output, all_paths(job), sorting::indexes(job), qc::files(job), logs_there(job)].concat();
     Ok(overwrite::apart(inputs, outputs.iter().chain(tables(job)))?)
 }
 

@@ -5,11 +5,13 @@ pub(crate) mod files;
 pub(crate) mod identity;
 pub mod lanes;
 pub(crate) mod product;
+pub(crate) mod qc;
 pub(crate) mod sorting;
 
 pub use error::AlignError;
 
 use lanes::ReadGroups;
+pub use qc::QcOptions;
 use std::ffi::OsString;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::PathBuf;
@@ -204,6 +206,8 @@ pub struct SortOptions {
     pub marking: Option<Marking>,
     /// The file that says how many each library has, as Picard writes it.
     pub metrics: Option<PathBuf>,
+    /// Reports of the records, if they are wanted.
+    pub qc: Option<QcOptions>,
 }
 
 /// A format of records.

@@ -20,6 +20,7 @@ use crate::engines::embedded::shared_index::{IndexOfRuns, OneOfMany};
 use crate::engines::embedded::taken::ReadsTaken;
 use crate::engines::{self, descriptors};
 use crate::job::lanes::ReadGroups;
+use crate::job::qc::QcOptions;
 use crate::job::{AlignError, Job, PlanFrom, RankOptions, RecordFormat, UnalignedOptions, files, product, sorting};
 use crate::run::{MachineShare, OneProcess, WholeMachine};
 use std::path::{Path, PathBuf};
@@ -229,6 +230,7 @@ fn ready(
     }
     if let Some(sorting) = &mut job.output.sorting {
         sorting.metrics = sorting.marking.map(|_| file(".duplicates.txt"));
+        sorting.qc = sorting.qc.take().map(|_| QcOptions::default());
         sorting.memory = sorting.memory.map(|memory| Bytes(memory.0 / at_a_time));
     }
     job.at_a_time = at_a_time as usize;

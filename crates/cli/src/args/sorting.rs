@@ -3,9 +3,10 @@
 use super::numbers;
 use clap::builder::ArgPredicate;
 use clap::{ArgGroup, ValueEnum};
+use std::ffi::OsString;
 use std::path::PathBuf;
 use zerohop_align::{
-    Barcode, DuplicateSearch, Duplicates, IndexFormat, Marking, Rules, SortOptions, SortOrder, WriteIndex,
+    Barcode, DuplicateSearch, Duplicates, IndexFormat, Marking, QcOptions, Rules, SortOptions, SortOrder, WriteIndex,
 };
 use zerohop_model::machine::Bytes;
 
@@ -57,6 +58,16 @@ pub struct SortArgs {
     /// Write how many duplicates each library has to FILE, as Picard does
     #[arg(long, value_name = "FILE", requires = "duplicates", hide_short_help = true)]
     pub duplicate_metrics: Option<PathBuf>,
+
+    /// Write what samtools and mosdepth say of the records, too
+    ///
+    /// These are the lines of samtools stats, flagstat, idxstats and coverage 1.24, and of mosdepth 0.3.14 (with
+    /// --no-per-base --fast-mode --by 500), as if they read the file. Their files have the names OUTPUT.stats,
+    /// OUTPUT.flagstat, OUTPUT.idxstats and OUTPUT.coverage.txt, and, without the suffix .bam or .cram,
+    /// OUTPUT.mosdepth.summary.txt, OUTPUT.mosdepth.global.dist.txt, OUTPUT.mosdepth.region.dist.txt and
+    /// OUTPUT.regions.bed.gz; with PREFIX that is the beginning of all.
+    #[arg(long, value_name = "PREFIX", num_args = 0..=1, require_equals = true, default_missing_value = "")]
+    pub qc: Option<OsString>,
 
     /// Memory that records may take until they are written [default: half of what the index leaves free]
     ///
@@ -136,6 +147,7 @@ impl SortArgs {
             tmp_dir: self.tmp_dir,
             marking,
             metrics: self.duplicate_metrics,
+            qc: self.qc.map(|prefix| QcOptions { prefix: Some(prefix).filter(|it| !it.is_empty()).map(Into::into) }),
             index: match (self.no_write_index, self.index) {
                 (true, _) => WriteIndex::No,
                 (_, None) => WriteIndex::AsNeeded,
@@ -156,6 +168,7 @@ impl SortArgs {
             ("--tmp-dir", self.tmp_dir.is_some()),
             ("--index", self.index.is_some()),
             ("--no-write-index", self.no_write_index),
+            ("--qc", self.qc.is_some()),
         ];
         let given = |options: &[(&'static str, bool)]| options.iter().find(|(_, is)| *is).map(|(option, _)| *option);
         let of_duplicates = given(&of_duplicates).map(|option| {

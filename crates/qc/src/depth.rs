@@ -1,0 +1,150 @@
+//! Depth by place, out of parts of a sorted output.
+//!
+//! A record makes the depth rise by one where it begins, and fall where it ends. A part knows these places of its own
+//! records. What reaches into it from the parts before it, it is [given](Reaching) when their records are known. That
+//! is little: so parts may be made in any order, by whoever is free, and only this goes from one to the next.
+//!
+//! A place is one number: that of its contig, times 2^32, plus its position there.
+
+use std::ops::Range;
+
+/// A place on the reference: contig, position.
+pub(crate) type Place = u64;
+
+/// The place of a position, from 0.
+pub(crate) fn place(contig: u32, position: u32) -> Place {
+    u64::from(contig) << 32 | u64::from(position)
+}
+
+/// The contig of a place, and the position there.
+pub(crate) fn split(place: Place) -> (u32, u32) {
+    ((place >> 32) as u32, place as u32)
+}
+
+/// Where the records of one part begin and end.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Edges {
+    begins: Vec<Place>,
+    ends: Vec<Place>,
+}
+
+/// What reaches into a part: how deep it is before its first place, and where that changes, from there on, and by how
+/// much.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Reaching {
+    depth: i32,
+    changes: Vec<(Place, i32)>,
+}
+
+impl Edges {
+    /// Adds what lies on these positions of a contig.
+    #[inline]
+    pub(crate) fn add(&mut self, contig: u32, positions: Range<u32>) {
+        self.begins.push(place(contig, positions.start));
+        self.ends.push(place(contig, positions.end));
+    }
+
+    /// Sorts them: before anything else is asked of them.
+    pub(crate) fn sort(&mut self) {
+        self.begins.sort_unstable();
+        self.ends.sort_unstable();
+    }
+
+    /// What reaches into the part behind this one, whose first place is `end`.
+    pub(crate) fn reaching(&self, before: &Reaching, end: Place) -> Reaching {
+        let behind = |places: &[Place]| places.partition_point(|place| *place < end);
+        let passed = before.changes.partition_point(|(place, _)| *place < end);
+        let (begins, ends) = (behind(&self.begins), behind(&self.ends));
+        let fallen: i32 = before.changes[..passed].iter().map(|(_, by)| by).sum();
+        let depth = before.depth + fallen + begins as i32 - ends as i32;
+        let own = Edges { begins: self.begins[begins..].to_vec(), ends: self.ends[ends..].to_vec() };
+        let mut changes: Vec<(Place, i32)> = before.changes[passed..].to_vec();
+        changes.extend(own.begins.iter().map(|place| (*place, 1)));
+        changes.extend(own.ends.iter().map(|place| (*place, -1)));
+        changes.sort_unstable_by_key(|(place, _)| *place);
+        changes.dedup_by(|next, kept| {
+            let same = next.0 == kept.0;
+            kept.1 += if same { next.1 } else { 0 };
+            same
+        });
+        Reaching { depth, changes }
+    }
+
+    /// Gives the depth of all places from `places.start` up to `places.end` to `each`, in runs of the same depth.
+    pub(crate) fn runs(&self, before: &Reaching, places: Range<Place>, mut each: impl FnMut(Range<Place>, i32)) {
+        let (mut at, mut depth) = (places.start, before.depth);
+        let (mut changes, mut begins, mut ends) = (&*before.changes, &*self.begins, &*self.ends);
+        while at < places.end {
+            while let [(place, by), rest @ ..] = changes
+                && *place <= at
+            {
+                (depth, changes) = (depth + by, rest);
+            }
+            while let [place, rest @ ..] = begins
+                && *place <= at
+            {
+                (depth, begins) = (depth + 1, rest);
+            }
+            while let [place, rest @ ..] = ends
+                && *place <= at
+            {
+                (depth, ends) = (depth - 1, rest);
+            }
+            let next = [changes.first().map(|(place, _)| *place), begins.first().copied(), ends.first().copied()];
+            let next = next.into_iter().flatten().min().unwrap_or(places.end).min(places.end);
+            each(at..next, depth);
+            at = next;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// The depth of places `0..length` out of an array.
+    fn naive(records: &[Range<u32>], length: u32) -> Vec<i32> {
+        (0..length).map(|at| records.iter().filter(|record| record.contains(&at)).count() as i32).collect()
+    }
+
+    /// Records by parts that begin at `bounds`, and the depth of all places that the parts say. Where a part forgets
+    /// what reaches into it, the depth is wrong.
+    fn by_parts(records: &[Range<u32>], bounds: &[u32], length: u32, forgets: bool) -> Vec<i32> {
+        let (mut reaching, mut depths) = (Reaching::default(), Vec::new());
+        for (number, from) in bounds.iter().enumerate() {
+            let to = bounds.get(number + 1).copied().unwrap_or(length);
+            let mut edges = Edges::default();
+            for record in records.iter().filter(|record| (*from..to).contains(&record.start)) {
+                edges.add(0, record.clone());
+            }
+            edges.sort();
+            edges.runs(&reaching, place(0, *from)..place(0, to), |places, depth| {
+                depths.extend((places.start..places.end).map(|_| depth));
+            });
+            reaching = if forgets { Reaching::default() } else { edges.reaching(&reaching, place(0, to)) };
+        }
+        depths
+    }
+
+    proptest! {
+        #[test]
+        fn depth_by_parts_is_that_of_the_whole(
+            records in prop::collection::vec((0u32..120, 1u32..60), 0..40),
+            mut bounds in prop::collection::vec(1u32..140, 0..12),
+        ) {
+            const LENGTH: u32 = 200;
+            let records: Vec<_> = records.into_iter().map(|(start, length)| start..start + length).collect();
+            bounds.push(0);
+            bounds.sort_unstable();
+            bounds.dedup();
+            prop_assert_eq!(by_parts(&records, &bounds, LENGTH, false), naive(&records, LENGTH));
+        }
+    }
+
+    #[test]
+    fn what_reaches_into_a_part_is_needed() {
+        let records = [10..60, 20..90];
+        assert_ne!(by_parts(&records, &[0, 50], 100, true), naive(&records, 100));
+    }
+}

@@ -1,0 +1,30 @@
+//! What samtools stats, flagstat, idxstats and coverage and mosdepth say of a sorted file, out of its records while they
+//! are written: no second pass.
+//!
+//! The path of a record through this crate:
+//!
+//! 1. Whoever makes a part of the output shows each of its records to a visitor ([`zerohop_output::Visit`]). That adds
+//!    it to sums of its own (`flagstat`, `idxstats`, `stats`, `coverage`): in which order makes no difference.
+//! 2. At the end of the part the visitor hands over where its records begin and end (`depth`). When all parts before
+//!    it are known, what reaches into it is, too (`order`): then its places are counted.
+//! 3. [`Reports::finish`] adds up the sums of all visitors, and makes the files.
+//!
+//! The rules of each tool are in the file that has its name; sums are of integers, or are made in the order of the
+//! records. So reports depend neither on threads nor on parts.
+//!
+//! What it refuses to do: read or write records, start threads, or name files.
+#![forbid(unsafe_code)]
+
+mod coverage;
+mod depth;
+mod flagstat;
+mod idxstats;
+mod mosdepth;
+mod number;
+mod order;
+mod record;
+mod reports;
+mod stats;
+mod windows;
+
+pub use reports::{Finished, ReportSpec, Reports};

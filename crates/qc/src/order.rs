@@ -1,0 +1,116 @@
+//! What depends on the order of records: depth by place, windows of it, and GC-depth.
+//!
+//! Parts of the output are made in any order. When a part and all before it have been read, what reaches into it is
+//! known ([`Chain`]). Whoever has read the last of them works it off: its places are counted ([`settle`]).
+
+use crate::depth::{Edges, Place, Reaching, place, split};
+use crate::stats::{GC_DEPTH_BIN, GcDepth};
+use std::collections::BTreeMap;
+use std::ops::Range;
+use zerohop_model::record::Contig;
+
+/// The reports that ask for depth: each counts other records, or other places of them.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Of {
+    Stats,
+    Coverage,
+    Mosdepth,
+}
+
+/// One for each of [`Of`].
+pub(crate) type ForEach<T> = [T; 3];
+
+/// What was read of one part.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct ReadPart {
+    /// The places that it has: from the position of its first record up to that of the first one behind it.
+    pub(crate) places: Range<Place>,
+    pub(crate) edges: ForEach<Edges>,
+    /// For GC-depth, of each record its place, and which share of its bases is G or C.
+    pub(crate) gc: Vec<(Place, f32)>,
+}
+
+/// A part that can be worked off.
+#[derive(Debug)]
+pub(crate) struct KnownPart {
+    pub(crate) number: usize,
+    pub(crate) read: ReadPart,
+    pub(crate) reaching: ForEach<Reaching>,
+}
+
+/// Parts that have been read, and what is known behind the last before which none is missing.
+#[derive(Debug, Default)]
+pub(crate) struct Chain {
+    next: usize,
+    waiting: BTreeMap<usize, ReadPart>,
+    reaching: ForEach<Reaching>,
+    gc: GcBins,
+}
+
+/// The bins of samtools stats: one begins at the first record of a contig, and at the first that lies more than
+/// [`GC_DEPTH_BIN`] behind the first one of the bin before. The first bin of all stays empty.
+#[derive(Debug, Default)]
+struct GcBins {
+    bins: Vec<GcDepth>,
+    from: Option<Place>,
+}
+
+impl Chain {
+    /// Adds a part. Gives all parts that can be worked off now.
+    pub(crate) fn put(&mut self, number: usize, read: ReadPart) -> Vec<KnownPart> {
+        self.waiting.insert(number, read);
+        let mut known = Vec::new();
+        while let Some(read) = self.waiting.remove(&self.next) {
+            let behind = |of: usize| read.edges[of].reaching(&self.reaching[of], read.places.end);
+            let behind: ForEach<Reaching> = std::array::from_fn(behind);
+            let reaching = std::mem::replace(&mut self.reaching, behind);
+            read.gc.iter().for_each(|(place, gc)| self.gc.add(*place, *gc));
+            known.push(KnownPart { number: self.next, read, reaching });
+            self.next += 1;
+        }
+        known
+    }
+
+    /// The bins of GC-depth of all parts.
+    pub(crate) fn into_gc_bins(self) -> Vec<GcDepth> {
+        if self.gc.bins.is_empty() { vec![GcDepth::default()] } else { self.gc.bins }
+    }
+}
+
+impl GcBins {
+    fn add(&mut self, at: Place, gc: f32) {
+        let is_new = self.from.is_none_or(|from| {
+            let ((bin_contig, bin), (contig, position)) = (split(from), split(at));
+            bin_contig != contig || i64::from(position) - i64::from(bin) > GC_DEPTH_BIN
+        });
+        if self.bins.is_empty() {
+            self.bins.push(GcDepth::default());
+        }
+        if is_new {
+            self.from = Some(at);
+            self.bins.push(GcDepth::default());
+        }
+        if let Some(bin) = self.bins.last_mut() {
+            bin.reads += 1;
+            bin.gc += gc;
+        }
+    }
+}
+
+/// Gives all positions of some places to `each`, contig by contig.
+pub(crate) fn by_contig(places: Range<Place>, contigs: &[Contig], mut each: impl FnMut(u32, Range<u32>)) {
+    let ((first, from), (last, to)) = (split(places.start), split(places.end));
+    for (number, contig) in contigs.iter().enumerate().take(last as usize + 1).skip(first as usize) {
+        let length = contig.length as u32;
+        let start = if number as u32 == first { from.min(length) } else { 0 };
+        let end = if number as u32 == last { to.min(length) } else { length };
+        if start < end {
+            each(number as u32, start..end);
+        }
+    }
+}
+
+/// The place behind all contigs.
+pub(crate) fn end(contigs: &[Contig]) -> Place {
+    place(contigs.len() as u32, 0)
+}

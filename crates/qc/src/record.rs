@@ -1,0 +1,199 @@
+//! A record of BAM, as the reports look at it.
+
+use std::ops::Range;
+use zerohop_cram::record::{Field, Fixed, long_cigar};
+use zerohop_model::record::{
+    CigarOp, DUPLICATE, FIRST, LAST, MATE_REVERSE, MATE_UNMAPPED, PAIRED, PROPER_PAIR, QC_FAIL, REVERSE, SECONDARY,
+    SUPPLEMENTARY, UNMAPPED,
+};
+
+/// A record, taken apart.
+#[derive(Debug, Clone, Copy)]
+pub struct Record<'r> {
+    /// FLAG, as the record is written.
+    pub flags: Flags,
+    /// The number of its contig, from 0, or -1.
+    pub contig: i32,
+    /// Its position, from 0, or -1.
+    pub position: i32,
+    /// Its mapping quality.
+    pub mapq: u8,
+    /// The number of its mate's contig, from 0, or -1.
+    pub mate_contig: i32,
+    /// Its mate's position, from 0, or -1.
+    pub mate_position: i32,
+    /// TLEN.
+    pub template_length: i32,
+    /// Its name.
+    pub name: &'r [u8],
+    cigar: &'r [u8],
+    /// How many bases it has.
+    pub bases: usize,
+    /// Its bases, two in a byte, as BAM has them.
+    pub sequence: &'r [u8],
+    /// A byte for each base; all 0xff if it has no qualities.
+    pub qualities: &'r [u8],
+    fields: &'r [u8],
+}
+
+/// FLAG of a record.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Flags(pub u16);
+
+/// Which read of its fragment a record is of, as samtools stats sees it: a read that has no mate is a first one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ReadOrder {
+    /// The first, or the only one.
+    First,
+    /// The last.
+    Last,
+    /// Neither, or both.
+    Other,
+}
+
+impl Flags {
+    /// Whether it has one of these.
+    pub fn any(self, flags: u16) -> bool {
+        self.0 & flags != 0
+    }
+
+    pub(crate) fn is_paired(self) -> bool {
+        self.any(PAIRED)
+    }
+
+    pub(crate) fn is_mapped(self) -> bool {
+        !self.any(UNMAPPED)
+    }
+
+    pub(crate) fn is_mate_mapped(self) -> bool {
+        !self.any(MATE_UNMAPPED)
+    }
+
+    pub(crate) fn is_proper(self) -> bool {
+        self.any(PROPER_PAIR)
+    }
+
+    pub(crate) fn is_reverse(self) -> bool {
+        self.any(REVERSE)
+    }
+
+    pub(crate) fn is_mate_reverse(self) -> bool {
+        self.any(MATE_REVERSE)
+    }
+
+    pub(crate) fn is_first(self) -> bool {
+        self.any(FIRST)
+    }
+
+    pub(crate) fn is_last(self) -> bool {
+        self.any(LAST)
+    }
+
+    pub(crate) fn is_secondary(self) -> bool {
+        self.any(SECONDARY)
+    }
+
+    pub(crate) fn is_supplementary(self) -> bool {
+        self.any(SUPPLEMENTARY)
+    }
+
+    pub(crate) fn is_duplicate(self) -> bool {
+        self.any(DUPLICATE)
+    }
+
+    pub(crate) fn failed_filters(self) -> bool {
+        self.any(QC_FAIL)
+    }
+
+    pub(crate) fn order(self) -> ReadOrder {
+        match (self.is_paired(), self.is_first(), self.is_last()) {
+            (false, ..) | (true, true, false) => ReadOrder::First,
+            (true, false, true) => ReadOrder::Last,
+            (true, ..) => ReadOrder::Other,
+        }
+    }
+}
+
+impl<'r> Record<'r> {
+    /// The record that `bytes` are, with its length before it, and with other flags than those in it; none if it is cut
+    /// off.
+    #[inline]
+    pub fn new(bytes: &'r [u8], flags: u16) -> Option<Self> {
+        let (fixed, rest) = Fixed::split(bytes)?;
+        let bases = usize::try_from(fixed.bases).ok()?;
+        let (name, rest) = rest.split_at_checked(fixed.name_bytes)?;
+        let (cigar, rest) = rest.split_at_checked(4 * fixed.operations)?;
+        let (sequence, rest) = rest.split_at_checked(bases.div_ceil(2))?;
+        let (qualities, fields) = rest.split_at_checked(bases)?;
+        let cigar = long_cigar(cigar, fields).map_or(cigar, |(long, _)| long);
+        Some(Record {
+            flags: Flags(flags),
+            contig: fixed.contig,
+            position: fixed.position,
+            mapq: fixed.mapq,
+            mate_contig: fixed.mate_contig,
+            mate_position: fixed.mate_position,
+            template_length: fixed.template_length,
+            name: name.strip_suffix(b"\0").unwrap_or(name),
+            cigar,
+            bases,
+            sequence,
+            qualities,
+            fields,
+        })
+    }
+
+    /// The operations of its CIGAR.
+    #[inline]
+    pub fn cigar(&self) -> impl Iterator<Item = CigarOp> + use<'r> {
+        self.cigar.chunks_exact(4).map(|op| CigarOp(u32::from_le_bytes([op[0], op[1], op[2], op[3]])))
+    }
+
+    /// Its bases that lie on bases of the reference (M, = and X): positions there, and which bases they are.
+    #[inline]
+    pub(crate) fn aligned(&self) -> impl Iterator<Item = (Range<u32>, Range<usize>)> + use<'r> {
+        let (mut position, mut base) = (self.position.max(0) as u32, 0);
+        self.cigar().filter_map(move |op| {
+            let (of_reference, of_read) = (op.consumes_reference(), op.consumes_query());
+            let (from, first) = (position, base);
+            position = position.saturating_add(if of_reference { op.length() } else { 0 });
+            base += if of_read { op.length() as usize } else { 0 };
+            (of_reference && of_read).then_some((from..position, first..base))
+        })
+    }
+
+    /// From its position up to its end on the reference; one base at least.
+    pub(crate) fn span(&self) -> Range<u32> {
+        let start = self.position.max(0) as u32;
+        let bases: u32 = self.cigar().filter(|op| op.consumes_reference()).map(|op| op.length()).sum();
+        start..start.saturating_add(bases.max(1))
+    }
+
+    /// Its optional fields.
+    pub fn fields(&self) -> impl Iterator<Item = Field<'r>> + use<'r> {
+        let mut fields = self.fields;
+        std::iter::from_fn(move || {
+            let (field, rest) = Field::split(fields)?;
+            fields = rest;
+            Some(field)
+        })
+    }
+
+    /// NM: how many edits it is away from the reference.
+    pub fn edits(&self) -> Option<i64> {
+        self.fields().find(|field| field.key == *b"NM").and_then(integer)
+    }
+}
+
+/// The value of a field that is an integer.
+fn integer(field: Field<'_>) -> Option<i64> {
+    Some(match (field.kind, field.value) {
+        (b'C', &[a]) => a.into(),
+        (b'c', &[a]) => (a as i8).into(),
+        (b'S', &[a, b]) => u16::from_le_bytes([a, b]).into(),
+        (b's', &[a, b]) => i16::from_le_bytes([a, b]).into(),
+        (b'I', &[a, b, c, d]) => u32::from_le_bytes([a, b, c, d]).into(),
+        (b'i', &[a, b, c, d]) => i32::from_le_bytes([a, b, c, d]).into(),
+        _ => return None,
+    })
+}

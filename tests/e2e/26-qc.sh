@@ -1,0 +1,144 @@
+#!/bin/bash
+# zerohop align --qc: the reports are those that samtools (of pysam) and mosdepth make of the records that are written,
+# line by line, whatever the reads, the format, the threads and the memory; other programs read them; what cannot be
+# reported is refused; nothing is left of a run that fails. LONG=1: more sets. PART=REGEX: the parts whose name matches.
+source "$(dirname "$0")/lib.sh"
+cd "$WORK"
+[ -x "${PYTHON_WITH_PYSAM-}" ] || skip "no pysam here"
+
+# Debian's mosdepth looks for the name that only the package for developers has
+mkdir lib
+hts=$(ldconfig -p | awk '/libhts\.so\.3 / { print $NF; exit }')
+[ -z "$hts" ] || ln -s "$hts" lib/libhts.so
+mosdepth_() { LD_LIBRARY_PATH=$WORK/lib command mosdepth "$@" 2> mosdepth.log || { cat mosdepth.log >&2; fail "mosdepth"; }; }
+
+# expected FILE [REFERENCE]: what the programs say of a file of records, in expected.*
+expected() {
+    rm -f expected.*
+    "$PYTHON_WITH_PYSAM" - "$1" << 'PYTHON'
+import pysam, sys
+name = sys.argv[1]
+for tool in ('stats', 'flagstat', 'idxstats', 'coverage'):
+    with open(f'expected.{tool}', 'w') as out: out.write(getattr(pysam.samtools, tool)(name))
+PYTHON
+    ! command -v mosdepth > /dev/null || mosdepth_ -n --fast-mode --by 500 ${2:+-f "$2"} expected "$1"
+}
+
+# differ OURS THEIRS: says so
+differ() {
+    diff "$1" "$2" > differences && return
+    echo "FAIL: $what: $1 (<) and $2 (>):" >&2
+    head -n 20 differences | cut -c 1-200 >&2
+    exit 1
+}
+
+# same FILE PREFIX [REFERENCE]: the reports with this prefix are those of the programs
+same() {
+    local file=$1 prefix=$2 sample=${2%.bam}; sample=${sample%.cram}
+    expected "$file" ${3-}
+    differ <(grep -v '^#' "$prefix.stats") <(grep -v '^#' expected.stats)
+    differ "$prefix.flagstat" expected.flagstat
+    differ "$prefix.idxstats" expected.idxstats
+    # samtools coverage reads no qualities of CRAM, and takes each for 255
+    local columns=1-; [[ $file != *.cram ]] || columns=1-7,9
+    differ <(cut -f $columns "$prefix.coverage.txt") <(cut -f $columns expected.coverage)
+    [ -e expected.mosdepth.summary.txt ] || return 0
+    differ "$sample.mosdepth.summary.txt" expected.mosdepth.summary.txt
+    differ "$sample.mosdepth.global.dist.txt" expected.mosdepth.global.dist.txt
+    differ "$sample.mosdepth.region.dist.txt" expected.mosdepth.region.dist.txt
+    differ <(gzip -cd "$sample.regions.bed.gz") <(gzip -cd expected.regions.bed.gz)
+}
+
+check_sets() {
+    local name reference first second what options
+    while read -r name reference first second; do
+        [ -f "$first" ] || continue
+        some_pairs 5000 some "$first" "$second"
+        reference "$reference"
+        # with duplicates
+        head -n 4000 some_1.fq >> some_1.fq.more; head -n 4000 some_2.fq >> some_2.fq.more
+        for options in "--mark-duplicates" "--sort-memory 300K --remove-duplicates" ""; do
+            what="$name $options"
+            zerohop align -q -t 2 --sort $options --qc -o s.bam ref.fa --reads some_1.fq some_2.fq \
+                --reads some_1.fq.more some_2.fq.more
+            same s.bam s.bam
+        done
+        rm -f some* s.*
+        echo "$name: the reports of samtools$(! command -v mosdepth > /dev/null || echo " and mosdepth")"
+    done < <(read_sets)
+}
+
+# reference FILE: as ref.fa
+reference() {
+    rm -f ref.fa*
+    case $1 in *.gz) gzip -cd "$1" > ref.fa;; *) cp "$1" ref.fa;; esac
+}
+
+# Other formats, names, engines, numbers of threads, and reads; and the programs that read the reports
+check_forms() {
+    local what options file
+    gzip -cd "$DATA"/ecoli/GCF_*.fna.gz > ref.fa
+    # contigs without reads, too
+    { head -n 200 ref.fa | sed '1s/.*/>first/'; cat ref.fa; printf '>short\nACGTACGT\n'; } > more.fa; mv more.fa ref.fa
+    some_pairs 5000 some "$DATA/ecoli/ecoli_150_1.fq.gz" "$DATA/ecoli/ecoli_150_2.fq.gz"
+    zerohop index -q -r 150 ref.fa
+    while IFS='|' read -r file options; do
+        what="$file $options"
+        zerohop align -q --sort --qc -o $file $options
+        same $file $file ref.fa
+        rm -f s.*
+    done << 'END'
+s.cram|-t 1 ref.fa some_1.fq some_2.fq
+s.bam|-t 5 --sort-memory 200K --mark-duplicates=picard ref.fa some_1.fq some_2.fq
+s.bam|-t 2 ref.fa some_1.fq
+s.bam|-t 2 --barcode-name --mark-duplicates ref.fa some_1.fq some_2.fq
+END
+    # barcodes in fields, which samtools tells of
+    awk 'NR % 4 == 1 { $0 = $1 "\tRX:Z:" substr("ACGTTGCA-GGCC", 1, 8 + NR % 6) "\tQX:Z:IIIIHHHH-IIII" } 1' some_1.fq > b_1.fq
+    awk 'NR % 4 == 1 { $0 = $1 "\tRX:Z:ACGT-GGCC" } 1' some_2.fq > b_2.fq
+    what=barcodes
+    mkdir p
+    zerohop align -q -C --sort --qc=p/q -o s.bam ref.fa b_1.fq b_2.fq
+    same s.bam p/q ref.fa
+    tabix -l p/q.regions.bed.gz | cmp - <(grep '^>' ref.fa | cut -c 2- | cut -d ' ' -f 1) || fail "tabix: contigs"
+    tabix --csi p/q.regions.bed.gz NC_000913.3:3000001-3001000 > region 2> /dev/null ||
+        tabix p/q.regions.bed.gz NC_000913.3:3000001-3001000 > region
+    [ "$(cut -f 2 region | tr '\n' ' ')" = "3000000 3000500 " ] || fail "tabix: $(cat region)"
+    ! command -v plot-bamstats > /dev/null || plot-bamstats -p plots/ p/q.stats > plot.log 2>&1 ||
+        { command -v gnuplot > /dev/null && { cat plot.log >&2; fail "plot-bamstats"; }; }
+    # no reads at all
+    : > none.fq
+    what="no reads"
+    zerohop align -q -r 150 --sort --qc -o s.bam ref.fa none.fq
+    same s.bam s.bam ref.fa
+    rm s.*
+    echo "forms: the reports of samtools, and programs read them"
+}
+
+# What cannot be reported is said before anything is written; a run that fails leaves no report
+check_refused() {
+    local words options
+    while IFS='|' read -r words options; do
+        ! "$ZEROHOP" align -q $options > log 2>&1 || fail "taken: $options"
+        grep -q -- "$words" log || { cat log >&2; fail "other words: $options"; }
+        [ -z "$(ls x.* 2> /dev/null)" ] || fail "something is written: $options"
+    done << 'END'
+--qc is for sorted records|--qc -o x.bam ref.fa some_1.fq
+--qc is for records that are sorted by coordinate|--sort=name --qc -o x.bam ref.fa some_1.fq
+--qc is for BAM and CRAM|--sort --qc -o x.sam ref.fa some_1.fq
+--qc names its files after the output|--sort --qc --format bam ref.fa some_1.fq
+--qc cannot be combined|--sort --qc --durable -o x.bam ref.fa some_1.fq
+END
+    echo "these are notes of mine" > x.bam.stats
+    ! "$ZEROHOP" align -q --sort --qc -o x.bam ref.fa some_1.fq > log 2>&1 || fail "written over a file of another kind"
+    grep -q "x.bam.stats exists and does not hold a report" log || { cat log >&2; fail "other words"; }
+    rm x.bam.stats
+    ! (trap '' XFSZ; ulimit -f 200; exec "$ZEROHOP" align -q --sort --qc -o x.bam ref.fa some_1.fq some_2.fq) > log 2>&1 ||
+        fail "there was no limit"
+    [ -z "$(ls x.* 2> /dev/null)" ] || fail "left of a run that failed: $(ls x.*)"
+    echo "refused: before anything is written, and nothing is left"
+}
+
+for part in check_sets check_forms check_refused; do
+    if [[ $part =~ ${PART-} ]]; then part $part; fi
+done
