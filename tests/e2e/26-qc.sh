@@ -10,7 +10,9 @@ cd "$WORK"
 mkdir lib
 hts=$(ldconfig -p | awk '/libhts\.so\.3 / { print $NF; exit }')
 [ -z "$hts" ] || ln -s "$hts" lib/libhts.so
-mosdepth_() { LD_LIBRARY_PATH=$WORK/lib command mosdepth "$@" 2> mosdepth.log || { cat mosdepth.log >&2; fail "mosdepth"; }; }
+mosdepth_() {
+    LD_LIBRARY_PATH=$WORK/lib command mosdepth "$@" 2> mosdepth.log || { cat mosdepth.log >&2; fail "mosdepth"; }
+}
 
 # expected FILE [REFERENCE]: what the programs say of a file of records, in expected.*
 expected() {
@@ -94,7 +96,8 @@ s.bam|-t 2 ref.fa some_1.fq
 s.bam|-t 2 --barcode-name --mark-duplicates ref.fa some_1.fq some_2.fq
 END
     # barcodes in fields, which samtools tells of
-    awk 'NR % 4 == 1 { $0 = $1 "\tRX:Z:" substr("ACGTTGCA-GGCC", 1, 8 + NR % 6) "\tQX:Z:IIIIHHHH-IIII" } 1' some_1.fq > b_1.fq
+    awk 'NR % 4 == 1 { $0 = $1 "\tRX:Z:" substr("ACGTTGCA-GGCC", 1, 8 + NR % 6) "\tQX:Z:IIIIHHHH-IIII" } 1' \
+        some_1.fq > b_1.fq
     awk 'NR % 4 == 1 { $0 = $1 "\tRX:Z:ACGT-GGCC" } 1' some_2.fq > b_2.fq
     what=barcodes
     mkdir p
@@ -133,8 +136,8 @@ END
     ! "$ZEROHOP" align -q --sort --qc -o x.bam ref.fa some_1.fq > log 2>&1 || fail "written over a file of another kind"
     grep -q "x.bam.stats exists and does not hold a report" log || { cat log >&2; fail "other words"; }
     rm x.bam.stats
-    ! (trap '' XFSZ; ulimit -f 200; exec "$ZEROHOP" align -q --sort --qc -o x.bam ref.fa some_1.fq some_2.fq) > log 2>&1 ||
-        fail "there was no limit"
+    ! (trap '' XFSZ; ulimit -f 200; exec "$ZEROHOP" align -q --sort --qc -o x.bam ref.fa some_1.fq some_2.fq) \
+        > log 2>&1 || fail "there was no limit"
     [ -z "$(ls x.* 2> /dev/null)" ] || fail "left of a run that failed: $(ls x.*)"
     echo "refused: before anything is written, and nothing is left"
 }

@@ -1,5 +1,5 @@
-//! What samtools stats, flagstat, idxstats and coverage and mosdepth say of a sorted file, out of its records while they
-//! are written: no second pass.
+//! What samtools stats, flagstat, idxstats and coverage and mosdepth say of a sorted file, out of its records while
+//! they are written: no second pass.
 //!
 //! The path of a record through this crate:
 //!

@@ -1,5 +1,5 @@
-//! mosdepth 0.3.14 (mosdepth.nim, depthstat.nim) with `--fast-mode --no-per-base --by WINDOW`: the depth of places, from
-//! where a record begins to where it ends, and its means over windows.
+//! mosdepth 0.3.14 (mosdepth.nim, depthstat.nim) with `--fast-mode --no-per-base --by WINDOW`: the depth of places,
+//! from where a record begins to where it ends, and its means over windows.
 
 use crate::record::Record;
 use serde::{Deserialize, Serialize};

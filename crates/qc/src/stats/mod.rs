@@ -3,7 +3,7 @@
 //! What is counted of which records:
 //!
 //! | of all records | the checksums CHK |
-//! | but not secondary ones, nor those without bases | indels (ID, IC), NM, bases by CIGAR, longest lengths, duplicates |
+//! | not secondary, with bases | indels (ID, IC), NM, bases by CIGAR, longest lengths, duplicates |
 //! | and mapped, passed, primary, no duplicates | MAPQ |
 //! | of primary ones | all else |
 
