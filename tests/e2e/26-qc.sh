@@ -118,6 +118,22 @@ END
     echo "forms: the reports of samtools, and programs read them"
 }
 
+# Each sample has its reports; one that has none yet is not complete
+check_samples() {
+    local what=samples
+    printf '%s\n' sample,fastq_1,fastq_2 A,some_1.fq,some_2.fq B,b_1.fq,b_2.fq > sheet.csv
+    zerohop align -q -r 150 --sort --samples sheet.csv --output-dir results ref.fa
+    [ ! -e results/A.bam.stats ] || fail "reports that nobody asked for"
+    zerohop align -q -r 150 --sort --qc --resume --samples sheet.csv --output-dir results ref.fa
+    same results/A.bam results/A.bam
+    same results/B.bam results/B.bam
+    zerohop align -q -r 150 --sort --resume --samples sheet.csv --output-dir results ref.fa
+    [ -e results/A.bam ] && [ ! -e results/A.bam.stats ] || fail "reports of other records are left"
+    ! "$ZEROHOP" align -q --sort --qc=p --samples sheet.csv --output-dir other ref.fa > log 2>&1 || fail "--qc=PREFIX"
+    grep -q "give --qc alone" log && [ ! -e other ] || { cat log >&2; fail "--qc=PREFIX"; }
+    echo "samples: the reports of each"
+}
+
 # What cannot be reported is said before anything is written; a run that fails leaves no report
 check_refused() {
     local words options
@@ -142,6 +158,6 @@ END
     echo "refused: before anything is written, and nothing is left"
 }
 
-for part in check_sets check_forms check_refused; do
+for part in check_sets check_forms check_samples check_refused; do
     if [[ $part =~ ${PART-} ]]; then part $part; fi
 done

@@ -15,6 +15,7 @@
 //! What it refuses to do: read or write records, start threads, or name files.
 #![forbid(unsafe_code)]
 
+mod counts;
 mod coverage;
 mod depth;
 mod flagstat;

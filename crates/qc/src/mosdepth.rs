@@ -1,8 +1,8 @@
 //! mosdepth 0.3.14 (mosdepth.nim, depthstat.nim) with `--fast-mode --no-per-base --by WINDOW`: the depth of places,
 //! from where a record begins to where it ends, and its means over windows.
 
+use crate::counts::{add_all, add_at, count_at};
 use crate::record::Record;
-use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::io::Write as _;
@@ -22,12 +22,12 @@ const LEAST_SHARE: f64 = 8e-5;
 const LARGEST_MEAN: usize = 511;
 
 /// What is summed up.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Mosdepth {
     contigs: BTreeMap<u32, OfContig>,
 }
 
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 struct OfContig {
     /// Whether there are records on it, of any kind. Others are told of in windows alone.
     has_records: bool,
@@ -95,7 +95,7 @@ impl Mosdepth {
     pub(crate) fn add(&mut self, contig: u32, places: u32, depth: u32) {
         let of_contig = self.contigs.entry(contig).or_default();
         let counted = if depth as usize > LARGEST_DEPTH { COUNTED_AS } else { depth as usize };
-        count(&mut of_contig.places, counted, places.into());
+        add_at(&mut of_contig.places, counted, places.into());
         of_contig.bases += u64::from(places) * u64::from(depth);
         of_contig.largest = of_contig.largest.max(depth.into());
     }
@@ -104,7 +104,7 @@ impl Mosdepth {
     pub(crate) fn add_window(&mut self, name: &str, at: (u32, Range<u32>), window: &Window, text: &mut Vec<u8>) {
         let ((contig, positions), mean) = (at, window.mean());
         let of_contig = self.contigs.entry(contig).or_default();
-        count(&mut of_contig.windows, (mean.round() as usize).min(LARGEST_MEAN), 1);
+        count_at(&mut of_contig.windows, (mean.round() as usize).min(LARGEST_MEAN));
         // Writing to memory does not fail.
         let _ = writeln!(text, "{name}\t{}\t{}\t{mean:.2}", positions.start, positions.end);
     }
@@ -166,18 +166,11 @@ impl Mosdepth {
     }
 }
 
-fn count(counts: &mut Vec<u64>, at: usize, by: u64) {
-    if at >= counts.len() {
-        counts.resize(at + 1, 0);
-    }
-    counts[at] += by;
-}
-
 impl AddAssign<&OfContig> for OfContig {
     fn add_assign(&mut self, more: &OfContig) {
         self.has_records |= more.has_records;
-        more.places.iter().enumerate().for_each(|(depth, places)| count(&mut self.places, depth, *places));
-        more.windows.iter().enumerate().for_each(|(mean, windows)| count(&mut self.windows, mean, *windows));
+        add_all(&mut self.places, &more.places);
+        add_all(&mut self.windows, &more.windows);
         self.bases += more.bases;
         self.largest = self.largest.max(more.largest);
     }

@@ -1,7 +1,7 @@
 //! What depends on the order of records: depth by place, windows of it, and GC-depth.
 //!
 //! Parts of the output are made in any order. When a part and all before it have been read, what reaches into it is
-//! known ([`Chain`]). Whoever has read the last of them works it off: its places are counted ([`settle`]).
+//! known ([`Chain`]). Whoever has read the last of them counts its places (crate::reports).
 
 use crate::depth::{Edges, Place, Reaching, place, split};
 use crate::stats::{GC_DEPTH_BIN, GcDepth};

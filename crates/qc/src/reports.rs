@@ -1,5 +1,6 @@
 //! All reports of one output.
 
+use crate::counts::add_all;
 use crate::coverage::{self, Coverage};
 use crate::depth::{place, split};
 use crate::flagstat::FlagStat;
@@ -198,8 +199,7 @@ impl AddAssign<&Sums> for Sums {
         self.flagstat += more.flagstat;
         self.idxstats += &more.idxstats;
         self.stats += &more.stats;
-        self.depths.resize(self.depths.len().max(more.depths.len()), 0);
-        self.depths.iter_mut().zip(&more.depths).for_each(|(all, more)| *all += more);
+        add_all(&mut self.depths, &more.depths);
         self.coverage += &more.coverage;
         self.mosdepth += &more.mosdepth;
     }

@@ -71,12 +71,14 @@ pub fn hold(sample: &SampleJob) -> Result<OwnLock, AlignError> {
 pub fn made_of(sample: &SampleJob) -> Identity {
     let job = &sample.job;
     let index = job.output.sorting.as_ref().map(|sorting| identity::index_words(sorting.index));
+    let reports = job.output.sorting.as_ref().and_then(|sorting| sorting.qc.as_ref()).map(|_| "beside the records");
     let unaligned = job.output.unaligned.as_ref().map(|unaligned| unaligned.path.display().to_string());
     let identity = identity::of_options(job)
         .with("the aligner", &sample.aligner)
         .with("--no-index", job.no_index)
         .with("--order", format!("{:?}", job.output.order).to_lowercase())
         .with_option("the index of the output", &index)
+        .with_option("the reports of --qc", &reports)
         .with_option("the files of --unaligned", &unaligned);
     let described = job.external.engine_file.iter().map(|file| ("the description", file));
     let reads = job.lanes.iter().flat_map(|lane| &lane.files).map(|file| ("the reads", file));

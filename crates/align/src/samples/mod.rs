@@ -21,7 +21,7 @@ use crate::engines::embedded::taken::ReadsTaken;
 use crate::engines::{self, descriptors};
 use crate::job::lanes::ReadGroups;
 use crate::job::qc::QcOptions;
-use crate::job::{AlignError, Job, PlanFrom, RankOptions, RecordFormat, UnalignedOptions, files, product, sorting};
+use crate::job::{AlignError, Job, PlanFrom, RankOptions, RecordFormat, UnalignedOptions, files, product, qc, sorting};
 use crate::run::{MachineShare, OneProcess, WholeMachine};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -60,7 +60,7 @@ impl SampleJob {
     /// All files that it writes.
     fn outputs(&self) -> Vec<PathBuf> {
         let tables = self.job.report.mqc.iter().chain(sorting::metrics(&self.job)).chain([&self.report]);
-        let records = [files::all_paths(&self.job), sorting::indexes(&self.job)].concat();
+        let records = [files::all_paths(&self.job), sorting::indexes(&self.job), qc::files(&self.job)].concat();
         records.into_iter().chain(tables.cloned()).collect()
     }
 }
@@ -109,7 +109,7 @@ pub(crate) fn all_ready(
     let mut all: Vec<SampleJob> = all.collect::<Result<_, _>>()?;
     check_files(&all, sheet)?;
     // Options are the same for all.
-    all.iter().take(1).try_for_each(|sample| sorting::check(&sample.job))?;
+    all.iter().take(1).try_for_each(|sample| sorting::check(&sample.job).and_then(|()| qc::check(&sample.job)))?;
     share_index(&mut all);
     Ok(all)
 }
@@ -161,6 +161,10 @@ fn check(base: &Job) -> Result<(), AlignError> {
     ];
     if let Some((what, _)) = refused.iter().find(|(_, is_so)| *is_so) {
         return Err(AlignError::Usage(format!("{what} cannot be used with --samples")));
+    }
+    if let Some(QcOptions { prefix: Some(_) }) = base.output.sorting.as_ref().and_then(|sorting| sorting.qc.as_ref()) {
+        let words = "--qc=PREFIX: with --samples the reports of each have the names of its records: give --qc alone";
+        return Err(AlignError::Usage(words.to_owned()));
     }
     if let Some(UnalignedOptions { path, .. }) = &base.output.unaligned
         && !is_ending(path)
@@ -230,7 +234,6 @@ fn ready(
     }
     if let Some(sorting) = &mut job.output.sorting {
         sorting.metrics = sorting.marking.map(|_| file(".duplicates.txt"));
-        sorting.qc = sorting.qc.take().map(|_| QcOptions::default());
         sorting.memory = sorting.memory.map(|memory| Bytes(memory.0 / at_a_time));
     }
     job.at_a_time = at_a_time as usize;

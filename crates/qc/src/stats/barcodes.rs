@@ -4,9 +4,8 @@
 //! barcodes are parted: one that has another such byte counts up to there, without its qualities.
 
 use super::text::section;
-use super::{add_all, count_at};
+use crate::counts::{add_all, count_at};
 use crate::record::Record;
-use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::ops::AddAssign;
@@ -17,18 +16,18 @@ const FIELDS: [[[u8; 2]; 2]; 4] = [[*b"BC", *b"QT"], [*b"CR", *b"CY"], [*b"OX", 
 const BASES: &[u8; 5] = b"ACGTN";
 
 /// All barcodes, by [`FIELDS`].
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Barcodes([BTreeMap<Shape, OfShape>; FIELDS.len()]);
 
 /// How long a barcode is, and where it has bytes that are no bases.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 struct Shape {
     length: usize,
     parted: Vec<usize>,
 }
 
 /// Barcodes of one shape.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 struct OfShape {
     /// The number of the first record that has one.
     first: u64,

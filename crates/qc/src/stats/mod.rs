@@ -11,10 +11,10 @@ mod barcodes;
 mod cycles;
 mod text;
 
+use crate::counts::{add_all, count_at};
 use crate::record::{ReadOrder, Record};
 use barcodes::Barcodes;
 use cycles::{BaseCycles, QualityCycles};
-use serde::{Deserialize, Serialize};
 use std::ops::AddAssign;
 use zerohop_model::record::{DUPLICATE, QC_FAIL, SECONDARY, SUPPLEMENTARY, UNMAPPED};
 
@@ -62,7 +62,7 @@ enum Sum {
 const SUMS: usize = Sum::Qualities as usize + 1;
 
 /// What is counted of the first reads of fragments, and of the last.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 struct OfMate {
     qualities: QualityCycles,
     /// By how many bases the reads have with what was hard-clipped.
@@ -77,7 +77,7 @@ struct OfMate {
 }
 
 /// All sums.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Stats {
     sums: [u64; SUMS],
     /// Of names, bases and qualities: sums of CRC-32, modulo 2^32.
@@ -287,20 +287,6 @@ impl OfMate {
         let place = |gc: usize| (gc * (GC_PLACES - 1) / bases).min(GC_PLACES - 1);
         self.gc[place(gc)..place(gc + 1)].iter_mut().for_each(|count| *count += 1);
     }
-}
-
-/// Counts one at this place of a list that grows.
-fn count_at(counts: &mut Vec<u64>, at: usize) {
-    if at >= counts.len() {
-        counts.resize(at + 1, 0);
-    }
-    counts[at] += 1;
-}
-
-/// Adds the counts of a list to those of another.
-fn add_all(all: &mut Vec<u64>, more: &[u64]) {
-    all.resize(all.len().max(more.len()), 0);
-    all.iter_mut().zip(more).for_each(|(all, more)| *all += more);
 }
 
 impl AddAssign<&Stats> for Stats {
