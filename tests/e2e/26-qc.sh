@@ -26,6 +26,25 @@ PYTHON
     ! command -v mosdepth > /dev/null || mosdepth_ -n --fast-mode --by 500 ${2:+-f "$2"} expected "$1"
 }
 
+# same_depth PREFIX [OPTION...]: the files of mosdepth with this prefix are those that it writes of s.bam
+same_depth() {
+    local prefix=$1 file ours
+    shift
+    rm -f expected.*
+    mosdepth_ "$@" expected s.bam
+    for file in expected.*; do
+        ours=$prefix.${file#expected.}
+        case $file in
+            *.csi) [ -e "$ours" ] || fail "$what: no $ours";;
+            *.gz) differ <(gzip -cd "$ours") <(gzip -cd "$file");;
+            *) differ "$ours" "$file";;
+        esac
+    done
+    for ours in "$prefix".*.gz "$prefix".mosdepth.*; do
+        [ -e "expected.${ours#"$prefix".}" ] || fail "$what: mosdepth writes no $ours"
+    done
+}
+
 # differ OURS THEIRS: says so
 differ() {
     diff "$1" "$2" > differences && return
@@ -118,6 +137,57 @@ END
     echo "forms: the reports of samtools, and programs read them"
 }
 
+# regions FILE.fa SEED: a file of BED of regions that overlap, are empty, or have names
+regions() {
+    awk -v seed="$2" '
+        /^>/ { name = substr($1, 2); order[++n] = name; next }
+        { length_of[name] += length($0) }
+        END {
+            srand(seed)
+            print "track name=regions\n# contig, start, end"
+            for (i = 1; i <= n; i++) for (j = 0; j < 40; j++) {
+                all = length_of[order[i]]
+                start = int(rand() * (all + 1)); end = start + int(10 ^ (5 * rand())) - 1
+                if (end > all) end = all
+                print order[i] "\t" start "\t" end (j % 3 ? "" : "\tregion" j (j % 2 ? "" : "\t0\t+"))
+            }
+        }' "$1"
+}
+
+# The options of mosdepth
+check_mosdepth() {
+    local what options sort
+    command -v mosdepth > /dev/null || { echo "options of mosdepth: SKIPPED, no mosdepth here"; return; }
+    [ -f some_1.fq ] && [ -f ref.fa ] || check_forms
+    awk 'NR > 4000 { exit } NR % 4 == 1 { $0 = "@again" substr($1, 2) } 1' some_1.fq > again_1.fq
+    awk 'NR > 4000 { exit } NR % 4 == 1 { $0 = "@again" substr($1, 2) } 1' some_2.fq > again_2.fq
+    regions ref.fa 1 > targets.bed
+    regions ref.fa 2 | gzip > targets.bed.gz
+    while IFS='|' read -r sort options; do
+        what="--mosdepth '$options' $sort"
+        zerohop align -q -t 2 -r 150 --sort $sort --mark-duplicates --qc --mosdepth "$options" -o s.bam ref.fa \
+            --reads some_1.fq some_2.fq --reads again_1.fq again_2.fq
+        same_depth s $options
+        rm s.*
+    done << 'END'
+|
+|--fast-mode
+--sort-memory 200K|--by 137 --use-median --quantize 0:1:4:
+|-n -x --by targets.bed
+--sort-memory 200K|-n --by targets.bed --thresholds 5,1,2
+|--by targets.bed.gz --use-median --quantize 2:3:9
+|-n -x -b 1000 -T 1,3 -q :1
+|-n -Q 20 -F 0 -i 64 -b 50
+END
+    # A contig that is not there, and a region behind the end of its contig, which older ones cannot read
+    printf 'NC_000913.3\t4641600\t4641700\tend\nother\t1\t5\n' > targets.bed
+    "$ZEROHOP" align -q --sort --qc --mosdepth "-n -x -b targets.bed" -o s.bam ref.fa some_1.fq some_2.fq 2> log ||
+        { cat log >&2; fail "$?"; }
+    grep -q "note: targets.bed: the reference has no contig other" log || { cat log >&2; fail "no note"; }
+    [ "$(gzip -cd s.regions.bed.gz | cut -f -4)" = "$(head -n 1 targets.bed)" ] || fail "a region behind its contig"
+    echo "options: the files of mosdepth"
+}
+
 # Each sample has its reports; one that has none yet is not complete
 check_samples() {
     local what=samples
@@ -137,6 +207,7 @@ check_samples() {
 # What cannot be reported is said before anything is written; a run that fails leaves no report
 check_refused() {
     local words options
+    printf 'a\t1\t2\na\t2\t1\n' > wrong.bed
     while IFS='|' read -r words options; do
         ! "$ZEROHOP" align -q $options > log 2>&1 || fail "taken: $options"
         grep -q -- "$words" log || { cat log >&2; fail "other words: $options"; }
@@ -147,6 +218,11 @@ check_refused() {
 --qc is for BAM and CRAM|--sort --qc -o x.sam ref.fa some_1.fq
 --qc names its files after the output|--sort --qc --format bam ref.fa some_1.fq
 --qc cannot be combined|--sort --qc --durable -o x.bam ref.fa some_1.fq
+'--mosdepth <OPTIONS>'|--sort --qc --mosdepth=--d4 -o x.bam ref.fa some_1.fq
+--by <BY>|--sort --qc --mosdepth=-T1 -o x.bam ref.fa some_1.fq
+no.bed: No such file|--sort --qc --mosdepth=-bno.bed -o x.bam ref.fa some_1.fq
+wrong.bed, line 2: this is no line of BED|--sort --qc --mosdepth=-bwrong.bed -o x.bam ref.fa some_1.fq
+--qc|--sort --mosdepth=-n -o x.bam ref.fa some_1.fq
 END
     echo "these are notes of mine" > x.bam.stats
     ! "$ZEROHOP" align -q --sort --qc -o x.bam ref.fa some_1.fq > log 2>&1 || fail "written over a file of another kind"
@@ -158,6 +234,6 @@ END
     echo "refused: before anything is written, and nothing is left"
 }
 
-for part in check_sets check_forms check_samples check_refused; do
+for part in check_sets check_forms check_mosdepth check_samples check_refused; do
     if [[ $part =~ ${PART-} ]]; then part $part; fi
 done

@@ -63,8 +63,9 @@ pub use engines::descriptors;
 pub use engines::embedded::index_files::write_index;
 pub use engines::embedded::keep;
 pub use job::{
-    AlignError, BAM_LEVEL, ExternalOptions, HANG_LIMIT, Job, LEVEL, NULL, OutputOptions, PlacementOptions, PlanFrom,
-    QcOptions, RankOptions, RecordFormat, ReportOptions, STROBEALIGN, SortOptions, UnalignedOptions, lanes,
+    AlignError, BAM_LEVEL, ExternalOptions, HANG_LIMIT, Job, LEVEL, MosdepthOptions, NULL, OutputOptions,
+    PlacementOptions, PlanFrom, QcOptions, RankOptions, RecordFormat, ReportOptions, STROBEALIGN, SortOptions,
+    UnalignedOptions, lanes,
 };
 pub use plan::{plan_cache, tuning_key};
 pub use tell::{Done, tell};
@@ -77,6 +78,7 @@ pub use zerohop_output::{
     Barcode, Comments, CramVersion, Duplicates, History, IndexFormat, Marking, ReadGroup, Rules, SortOrder, WriteIndex,
 };
 pub use zerohop_plan::Replicas;
+pub use zerohop_qc::{By, LEFT_OUT, MosdepthSpec, Quantizer};
 pub use zerohop_ranks::RankCount;
 pub use zerohop_runtime::{Dealing, Order};
 

@@ -1,6 +1,7 @@
 //! What can be typed.
 
 pub mod external;
+mod mosdepth;
 mod numbers;
 pub mod ranks;
 pub mod report;

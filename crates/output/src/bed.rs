@@ -53,6 +53,15 @@ impl BedFile {
         name.into()
     }
 
+    /// Adds a line that no index has: before all others.
+    ///
+    /// # Errors
+    /// [`Error::Output`].
+    pub fn put_head(&mut self, line: &[u8]) -> Result<(), Error> {
+        let BedFile { compressor, raw, blocks, .. } = self;
+        Blocks { raw, compressor, out: blocks }.put(line, |_| ()).map(|_| ())
+    }
+
     /// Adds a line, with its newline, of these positions of a contig, from 0.
     ///
     /// # Errors

@@ -139,7 +139,11 @@ impl RecordIndex {
     /// Adds a line that lies there, of these positions of a contig. Lines come in the order of where they begin.
     pub(crate) fn add_line(&mut self, contig: u32, positions: std::ops::Range<u64>, at: Range) {
         self.extend_last(at.0);
-        self.place(PlacedRecord { contig, start: positions.start, end: positions.end, is_mapped: true }, at);
+        // As far as bins reach; a line without a position counts as if it had the next one.
+        let behind = 1 << (MIN_SHIFT + 3 * self.depth);
+        let start = positions.start.min(behind - 1);
+        let end = positions.end.clamp(start + 1, behind);
+        self.place(PlacedRecord { contig, start, end, is_mapped: true }, at);
     }
 
     fn place(&mut self, PlacedRecord { contig, start, end, is_mapped }: PlacedRecord, at: Range) {

@@ -37,8 +37,9 @@ pub trait Visitors: Sync {
 
 /// Looks at the records of parts, which come in any order.
 pub trait Visit {
-    /// Begins part `number`.
-    fn begin(&mut self, number: usize);
+    /// Begins part `number`, which has the places from one up to another: contigs and positions, from 0. Behind all
+    /// contigs come records without one.
+    fn begin(&mut self, number: usize, places: Range<(u32, u32)>);
 
     /// Looks at a record as BAM has it, with its length before it, which is written with these `flags`.
     ///
@@ -46,12 +47,11 @@ pub trait Visit {
     /// [`Error::Internal`]: one that is cut off.
     fn see(&mut self, record: &[u8], flags: u16) -> Result<(), Error>;
 
-    /// Ends the part, which has the places from one up to another: contigs and positions, from 0. Behind all contigs
-    /// come records without one.
+    /// Ends the part.
     ///
     /// # Errors
     /// [`Error::Output`]: what is found cannot be written.
-    fn end(&mut self, places: Range<(u32, u32)>) -> Result<(), Error>;
+    fn end(&mut self) -> Result<(), Error>;
 }
 
 /// Whether duplicates are marked or left out.
@@ -153,7 +153,8 @@ impl MakePart for Maker<'_> {
         let Maker { parts, merger, packer, visitor } = self;
         let mut index = parts.index.as_ref().map(FileIndex::like);
         if let Some(visitor) = visitor {
-            visitor.begin(number);
+            let place = |part: usize| parts.parts.begin(part).map(place);
+            visitor.begin(number, place(number).unwrap_or((0, 0))..place(number + 1).unwrap_or((u32::MAX, 0)));
         }
         let mut see = |record: &[u8], fate: Fate| match visitor {
             Some(visitor) => visitor.see(record, flags_by(fate, bam_flags(record))),
@@ -210,8 +211,7 @@ impl MakePart for Maker<'_> {
             }
         }
         if let Some(visitor) = visitor {
-            let place = |part: usize| parts.parts.begin(part).map(place);
-            visitor.end(place(number).unwrap_or((0, 0))..place(number + 1).unwrap_or((u32::MAX, 0)))?;
+            visitor.end()?;
         }
         let mut made = parts.made.lock().unwrap_or_else(|p| p.into_inner());
         made.push(MadePart { number, bytes: out.len() as u64, index });

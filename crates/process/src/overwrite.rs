@@ -211,8 +211,13 @@ fn is_report(text: &[u8]) -> bool {
         || heading.ends_with(b" in total (QC-passed reads + QC-failed reads)")
         || heading.starts_with(b"#rname\t")
         || heading.starts_with(b"chrom\tlength\t")
+        || heading.starts_with(b"#chrom\tstart\tend\tregion\t")
         || text.starts_with(b"CSI\x01");
-    let is_number = |field: &[u8]| std::str::from_utf8(field).is_ok_and(|field| field.parse::<f64>().is_ok());
+    // Or bounds of it: `4:100`, `100:inf`.
+    let is_number = |field: &[u8]| {
+        let mut bounds = std::str::from_utf8(field).unwrap_or_default().split(':');
+        bounds.all(|bound| bound.parse::<f64>().is_ok())
+    };
     let fields = first_fields(text);
     has_heading || text.is_empty() || matches!(fields[..], [_, _, .., last] if fields.len() < 6 && is_number(last))
 }

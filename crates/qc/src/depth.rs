@@ -36,12 +36,35 @@ pub(crate) struct Reaching {
     changes: Vec<(Place, i32)>,
 }
 
+impl Reaching {
+    /// Makes these places count once less, which lie behind the first place of the part, or there.
+    pub(crate) fn take_away(&mut self, all: &[Range<Place>]) {
+        self.changes.extend(all.iter().flat_map(|places| [(places.start, -1), (places.end, 1)]));
+        self.sort();
+    }
+
+    fn sort(&mut self) {
+        self.changes.sort_unstable_by_key(|(place, _)| *place);
+        self.changes.dedup_by(|next, kept| {
+            let same = next.0 == kept.0;
+            kept.1 += if same { next.1 } else { 0 };
+            same
+        });
+    }
+}
+
 impl Edges {
     /// Adds what lies on these positions of a contig.
     #[inline]
     pub(crate) fn add(&mut self, contig: u32, positions: Range<u32>) {
         self.begins.push(place(contig, positions.start));
         self.ends.push(place(contig, positions.end));
+    }
+
+    /// Makes places count once less, on which something lies that was added.
+    pub(crate) fn take_away(&mut self, places: Range<Place>) {
+        self.begins.push(places.end);
+        self.ends.push(places.start);
     }
 
     /// Sorts them: before anything else is asked of them.
@@ -58,16 +81,11 @@ impl Edges {
         let fallen: i32 = before.changes[..passed].iter().map(|(_, by)| by).sum();
         let depth = before.depth + fallen + begins as i32 - ends as i32;
         let own = Edges { begins: self.begins[begins..].to_vec(), ends: self.ends[ends..].to_vec() };
-        let mut changes: Vec<(Place, i32)> = before.changes[passed..].to_vec();
-        changes.extend(own.begins.iter().map(|place| (*place, 1)));
-        changes.extend(own.ends.iter().map(|place| (*place, -1)));
-        changes.sort_unstable_by_key(|(place, _)| *place);
-        changes.dedup_by(|next, kept| {
-            let same = next.0 == kept.0;
-            kept.1 += if same { next.1 } else { 0 };
-            same
-        });
-        Reaching { depth, changes }
+        let mut reaching = Reaching { depth, changes: before.changes[passed..].to_vec() };
+        reaching.changes.extend(own.begins.iter().map(|place| (*place, 1)));
+        reaching.changes.extend(own.ends.iter().map(|place| (*place, -1)));
+        reaching.sort();
+        reaching
     }
 
     /// Gives the depth of all places from `places.start` up to `places.end` to `each`, in runs of the same depth.

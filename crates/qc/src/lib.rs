@@ -6,7 +6,8 @@
 //! 1. Whoever makes a part of the output shows each of its records to a visitor ([`zerohop_output::Visit`]). That adds
 //!    it to sums of its own (`flagstat`, `idxstats`, `stats`, `coverage`): in which order makes no difference.
 //! 2. At the end of the part the visitor hands over where its records begin and end (`depth`). When all parts before
-//!    it are known, what reaches into it is, too (`order`): then its places are counted.
+//!    it are known, what reaches into it is, too (`order`): then its places are counted, and mosdepth's lines are made
+//!    of them (`mosdepth`), which are written in the order of the parts.
 //! 3. [`Reports::finish`] adds up the sums of all visitors, and makes the files.
 //!
 //! The rules of each tool are in the file that has its name; sums are of integers, or are made in the order of the
@@ -26,6 +27,6 @@ mod order;
 mod record;
 mod reports;
 mod stats;
-mod windows;
 
+pub use mosdepth::{Bed, BedFiles, By, LEFT_OUT, MosdepthSpec, NotBed, Quantizer};
 pub use reports::{Finished, ReportSpec, Reports};

@@ -4,6 +4,7 @@
 //! known ([`Chain`]). Whoever has read the last of them counts its places (crate::reports).
 
 use crate::depth::{Edges, Place, Reaching, place, split};
+use crate::mosdepth::Mates;
 use crate::stats::{GC_DEPTH_BIN, GcDepth};
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -26,6 +27,8 @@ pub(crate) struct ReadPart {
     /// The places that it has: from the position of its first record up to that of the first one behind it.
     pub(crate) places: Range<Place>,
     pub(crate) edges: ForEach<Edges>,
+    /// Mates that overlap others that are in other parts.
+    pub(crate) mates: Mates,
     /// For GC-depth, of each record its place, and which share of its bases is G or C.
     pub(crate) gc: Vec<(Place, f32)>,
 }
@@ -44,6 +47,7 @@ pub(crate) struct Chain {
     next: usize,
     waiting: BTreeMap<usize, ReadPart>,
     reaching: ForEach<Reaching>,
+    mates: Mates,
     gc: GcBins,
 }
 
@@ -60,7 +64,10 @@ impl Chain {
     pub(crate) fn put(&mut self, number: usize, read: ReadPart) -> Vec<KnownPart> {
         self.waiting.insert(number, read);
         let mut known = Vec::new();
-        while let Some(read) = self.waiting.remove(&self.next) {
+        while let Some(mut read) = self.waiting.remove(&self.next) {
+            let mut overlaps = Vec::new();
+            self.mates.append(std::mem::take(&mut read.mates), read.places.end, |both| overlaps.push(both));
+            self.reaching[Of::Mosdepth as usize].take_away(&overlaps);
             let behind = |of: usize| read.edges[of].reaching(&self.reaching[of], read.places.end);
             let behind: ForEach<Reaching> = std::array::from_fn(behind);
             let reaching = std::mem::replace(&mut self.reaching, behind);

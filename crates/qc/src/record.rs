@@ -179,6 +179,11 @@ impl<'r> Record<'r> {
         })
     }
 
+    /// RG: its read group.
+    pub(crate) fn read_group(&self) -> Option<&'r [u8]> {
+        self.fields().find(|field| field.key == *b"RG" && field.kind == b'Z').map(|field| field.value)
+    }
+
     /// NM: how many edits it is away from the reference.
     pub fn edits(&self) -> Option<i64> {
         self.fields().find(|field| field.key == *b"NM").and_then(integer)

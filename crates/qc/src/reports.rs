@@ -2,14 +2,13 @@
 
 use crate::counts::add_all;
 use crate::coverage::{self, Coverage};
-use crate::depth::{place, split};
+use crate::depth::{Place, place};
 use crate::flagstat::FlagStat;
 use crate::idxstats::IdxStats;
-use crate::mosdepth::{self, Mosdepth};
+use crate::mosdepth::{BedFiles, LineFiles, LinesSpec, Mosdepth, MosdepthSpec, add_edges, lines_of_part};
 use crate::order::{Chain, KnownPart, Of, ReadPart, by_contig, end};
 use crate::record::Record;
 use crate::stats::{LARGEST_DEPTH, Stats};
-use crate::windows::{WindowMaker, Windows};
 use std::ops::{AddAssign, Range};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use zerohop_model::error::Error;
@@ -21,17 +20,19 @@ use zerohop_output::{BedFile, Visit, Visitors};
 pub struct ReportSpec {
     /// The contigs of the header.
     pub contigs: Vec<Contig>,
-    /// Bases of the windows whose mean depth mosdepth tells.
-    pub window: u32,
+    /// What mosdepth is asked for.
+    pub mosdepth: MosdepthSpec,
     /// What goes before the lines of samtools stats: comments.
     pub heading: String,
 }
 
 /// The reports of one output, while its parts are made.
 pub struct Reports {
-    spec: ReportSpec,
+    /// With all contigs.
+    lines: LinesSpec,
+    heading: String,
     chain: Mutex<Chain>,
-    windows: Mutex<Windows>,
+    files: Mutex<LineFiles>,
     sums: Mutex<Sums>,
 }
 
@@ -45,10 +46,12 @@ pub struct Finished {
     pub idxstats: String,
     /// `samtools coverage`.
     pub coverage: String,
-    /// mosdepth's summary.txt, global.dist.txt and region.dist.txt.
-    pub mosdepth: [String; 3],
-    /// mosdepth's regions.bed.gz.
-    pub windows: BedFile,
+    /// mosdepth's summary.txt and global.dist.txt.
+    pub mosdepth: [String; 2],
+    /// mosdepth's region.dist.txt, if there are regions.
+    pub regions: Option<String>,
+    /// Its files of lines.
+    pub lines: Vec<BedFile>,
 }
 
 /// What is added up, in any order.
@@ -70,43 +73,52 @@ struct Visitor<'r> {
     part: ReadPart,
     /// The number of the part, and of its next record.
     number: (usize, u64),
+    places: Range<Place>,
 }
 
 impl Reports {
-    /// Reports of no records yet; `windows` is the file of mean depths.
-    pub fn new(spec: ReportSpec, windows: BedFile) -> Self {
-        let windows = Mutex::new(Windows::new(windows));
-        Reports { spec, chain: Mutex::default(), windows, sums: Mutex::default() }
+    /// Reports of no records yet, with the files that mosdepth's options ask for.
+    ///
+    /// # Errors
+    /// [`Error::Output`]: a file cannot be written.
+    pub fn new(spec: ReportSpec, files: BedFiles) -> Result<Self, Error> {
+        let ReportSpec { contigs, mosdepth, heading } = spec;
+        let lines = LinesSpec::new(mosdepth, contigs);
+        let files = Mutex::new(LineFiles::new(&lines, files)?);
+        Ok(Reports { lines, heading, chain: Mutex::default(), files, sums: Mutex::default() })
     }
 
     /// All that they say, when all parts are made and all visitors are gone.
-    pub fn finish(self) -> Finished {
-        let Reports { spec: ReportSpec { contigs, heading, .. }, chain, windows, sums } = self;
+    ///
+    /// # Errors
+    /// [`Error::Output`]: a file cannot be written.
+    pub fn finish(self) -> Result<Finished, Error> {
+        let Reports { lines, heading, chain, files, sums } = self;
         let Sums { flagstat, idxstats, stats, depths, coverage, mosdepth } = into_inner(sums);
-        Finished {
+        Ok(Finished {
             stats: stats.text(&heading, &depths, into_inner(chain).into_gc_bins()),
             flagstat: flagstat.text(),
-            idxstats: idxstats.text(&contigs),
-            coverage: coverage.text(&contigs),
-            mosdepth: [
-                mosdepth.summary(&contigs),
-                mosdepth.global_distribution(&contigs),
-                mosdepth.window_distribution(&contigs),
-            ],
-            windows: into_inner(windows).out,
-        }
+            idxstats: idxstats.text(&lines.contigs),
+            coverage: coverage.text(&lines.contigs),
+            mosdepth: [mosdepth.summary(&lines), mosdepth.global_distribution(&lines)],
+            regions: mosdepth.region_distribution(&lines),
+            lines: into_inner(files).finish(&lines)?,
+        })
     }
 }
 
 impl Visitors for Reports {
     fn visitor(&self) -> Box<dyn Visit + '_> {
-        Box::new(Visitor { reports: self, sums: Sums::default(), part: ReadPart::default(), number: (0, 0) })
+        let (sums, part) = (Sums::default(), ReadPart::default());
+        Box::new(Visitor { reports: self, sums, part, number: (0, 0), places: 0..0 })
     }
 }
 
 impl Visit for Visitor<'_> {
-    fn begin(&mut self, number: usize) {
+    fn begin(&mut self, number: usize, places: Range<(u32, u32)>) {
+        let limit = |(contig, position)| place(contig, position).min(end(&self.reports.lines.contigs));
         self.number = (number, 0);
+        self.places = limit(places.start)..limit(places.end);
     }
 
     #[inline]
@@ -121,7 +133,7 @@ impl Visit for Visitor<'_> {
         mosdepth.see(&record);
         let gc = stats.add(number, &record);
         let Ok(contig) = u32::try_from(record.contig) else { return Ok(()) };
-        let ReadPart { edges, gc: gc_of_records, .. } = &mut self.part;
+        let ReadPart { edges, gc: gc_of_records, mates, .. } = &mut self.part;
         if let Some(gc) = gc {
             gc_of_records.push((place(contig, record.position.max(0) as u32), gc));
             record.aligned().for_each(|(positions, _)| edges[Of::Stats as usize].add(contig, positions));
@@ -129,19 +141,16 @@ impl Visit for Visitor<'_> {
         if !record.flags.any(coverage::LEFT_OUT) {
             record.aligned().for_each(|(positions, _)| edges[Of::Coverage as usize].add(contig, positions));
         }
-        if !record.flags.any(mosdepth::LEFT_OUT) {
-            edges[Of::Mosdepth as usize].add(contig, record.span());
-        }
+        let of_mosdepth = (&mut edges[Of::Mosdepth as usize], mates);
+        add_edges(&record, &self.reports.lines.mosdepth, self.places.start, of_mosdepth);
         Ok(())
     }
 
-    fn end(&mut self, places: Range<(u32, u32)>) -> Result<(), Error> {
-        let reports = self.reports;
-        let limit = |(contig, position)| place(contig, position).min(end(&reports.spec.contigs));
+    fn end(&mut self) -> Result<(), Error> {
         let mut part = std::mem::take(&mut self.part);
-        part.places = limit(places.start)..limit(places.end);
+        part.places = self.places.clone();
         part.edges.iter_mut().for_each(|edges| edges.sort());
-        let known = lock(&reports.chain).put(self.number.0, part);
+        let known = lock(&self.reports.chain).put(self.number.0, part);
         known.iter().try_for_each(|part| self.settle(part))
     }
 }
@@ -149,7 +158,8 @@ impl Visit for Visitor<'_> {
 impl Visitor<'_> {
     /// Counts the places of a part.
     fn settle(&mut self, part: &KnownPart) -> Result<(), Error> {
-        let contigs = &self.reports.spec.contigs;
+        let lines = &self.reports.lines;
+        let contigs = &lines.contigs;
         let Sums { depths, coverage, mosdepth, .. } = &mut self.sums;
         depths.resize(LARGEST_DEPTH + 2, 0);
         runs(part, Of::Stats, contigs, |_, positions, depth| {
@@ -160,13 +170,8 @@ impl Visitor<'_> {
                 coverage.cover(contig, positions.len() as u64);
             }
         });
-        let (_, position) = split(part.read.places.start);
-        let mut windows = WindowMaker::new(contigs, self.reports.spec.window, position);
-        runs(part, Of::Mosdepth, contigs, |contig, positions, depth| {
-            mosdepth.add(contig, positions.len() as u32, depth);
-            windows.add(contig, positions, depth, mosdepth);
-        });
-        lock(&self.reports.windows).put(part.number, windows.finish(), contigs, mosdepth)
+        let of_part = lines_of_part(lines, mosdepth, |each| runs(part, Of::Mosdepth, contigs, each));
+        lock(&self.reports.files).put(part.number, of_part, lines, mosdepth)
     }
 }
 

@@ -1,14 +1,48 @@
 //! Reports of the records (`--qc`): for which outputs they are made, and how their files are named.
 
 use crate::job::{AlignError, Job};
+use std::fs::File;
+use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use zerohop_output::{BedFile, Format, SortOrder};
+use zerohop_qc::{Bed, By, MosdepthSpec, NotBed};
 
 /// Reports that are wanted.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct QcOptions {
     /// What the names of their files begin with; by default the name of the output.
     pub prefix: Option<PathBuf>,
+    /// What mosdepth is asked for.
+    pub mosdepth: MosdepthOptions,
+}
+
+/// What mosdepth is asked for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MosdepthOptions {
+    /// Its options, as they were given.
+    pub words: String,
+    /// What they say, but for the regions of a file.
+    pub spec: MosdepthSpec,
+    /// The file of the regions, in BED or BED in gzip, if its regions are to be told of.
+    pub bed: Option<PathBuf>,
+}
+
+impl MosdepthOptions {
+    /// All that mosdepth is asked for, with the regions of the file.
+    ///
+    /// # Errors
+    /// A file that cannot be read, or is none of BED.
+    pub fn read(&self) -> Result<MosdepthSpec, AlignError> {
+        let Some(path) = &self.bed else { return Ok(self.spec.clone()) };
+        let unreadable = |error: std::io::Error| AlignError::Failed(format!("{}: {error}", path.display()));
+        let mut text = Vec::new();
+        let file = File::open(path).map_err(unreadable)?;
+        zerohop_input::inflated(file).and_then(|mut file| file.read_to_end(&mut text)).map_err(unreadable)?;
+        let bed = Bed::parse(&String::from_utf8_lossy(&text)).map_err(|NotBed { line, words }| {
+            AlignError::Failed(format!("{}, line {line}: this is no line of BED: {words}", path.display()))
+        })?;
+        Ok(MosdepthSpec { by: Some(By::Bed(bed)), ..self.spec.clone() })
+    }
 }
 
 /// The files of the reports.
@@ -22,17 +56,21 @@ pub struct QcFiles {
     pub idxstats: PathBuf,
     /// `samtools coverage`.
     pub coverage: PathBuf,
-    /// mosdepth's summary.txt, global.dist.txt and region.dist.txt.
-    pub mosdepth: [PathBuf; 3],
-    /// mosdepth's regions.bed.gz.
-    pub windows: PathBuf,
+    /// mosdepth's summary.txt and global.dist.txt.
+    pub mosdepth: [PathBuf; 2],
+    /// Its region.dist.txt and regions.bed.gz, if there are regions.
+    pub regions: Option<[PathBuf; 2]>,
+    /// Its thresholds.bed.gz, per-base.bed.gz and quantized.bed.gz, if they are wanted.
+    pub thresholds: Option<PathBuf>,
+    pub per_base: Option<PathBuf>,
+    pub quantized: Option<PathBuf>,
 }
 
 impl QcFiles {
     /// Those of a job; none if it wants none. samtools' are named after the file of records, `S.bam.stats`, mosdepth's
     /// after the sample, `S.mosdepth.summary.txt`.
     pub fn of(job: &Job) -> Option<Self> {
-        let QcOptions { prefix } = job.output.sorting.as_ref()?.qc.as_ref()?;
+        let QcOptions { prefix, mosdepth } = wanted(job)?;
         let (records, sample) = match (prefix, &job.output.path) {
             (Some(prefix), _) => (prefix.clone(), prefix.clone()),
             (None, Some(path)) => (path.clone(), path.with_extension("")),
@@ -43,25 +81,44 @@ impl QcFiles {
             name.push(suffix);
             PathBuf::from(name)
         };
-        let of_mosdepth = [".mosdepth.summary.txt", ".mosdepth.global.dist.txt", ".mosdepth.region.dist.txt"];
+        let of_mosdepth = |suffix: &str| file(&sample, suffix);
+        let MosdepthOptions { spec, bed, .. } = mosdepth;
+        let has_regions = spec.by.is_some() || bed.is_some();
+        let regions = [".mosdepth.region.dist.txt", ".regions.bed.gz"];
         Some(QcFiles {
             stats: file(&records, ".stats"),
             flagstat: file(&records, ".flagstat"),
             idxstats: file(&records, ".idxstats"),
             coverage: file(&records, ".coverage.txt"),
-            mosdepth: of_mosdepth.map(|suffix| file(&sample, suffix)),
-            windows: file(&sample, ".regions.bed.gz"),
+            mosdepth: [".mosdepth.summary.txt", ".mosdepth.global.dist.txt"].map(of_mosdepth),
+            regions: has_regions.then(|| regions.map(of_mosdepth)),
+            thresholds: (!spec.thresholds.is_empty()).then(|| of_mosdepth(".thresholds.bed.gz")),
+            per_base: spec.has_per_base.then(|| of_mosdepth(".per-base.bed.gz")),
+            quantized: spec.quantize.is_some().then(|| of_mosdepth(".quantized.bed.gz")),
         })
     }
 }
 
+/// The reports that a job wants, if it wants some.
+pub fn wanted(job: &Job) -> Option<&QcOptions> {
+    job.output.sorting.as_ref()?.qc.as_ref()
+}
+
 /// All files of the reports of a job.
 pub fn files(job: &Job) -> Vec<PathBuf> {
-    let Some(QcFiles { stats, flagstat, idxstats, coverage, mosdepth, windows }) = QcFiles::of(job) else {
-        return Vec::new();
-    };
-    let index = BedFile::index_path(&windows);
-    [stats, flagstat, idxstats, coverage, windows, index].into_iter().chain(mosdepth).collect()
+    let Some(files) = QcFiles::of(job) else { return Vec::new() };
+    let QcFiles { stats, flagstat, idxstats, coverage, mosdepth, regions, thresholds, per_base, quantized } = files;
+    let (distribution, regions) =
+        regions.map_or((None, None), |[distribution, regions]| (Some(distribution), Some(regions)));
+    let of_lines: Vec<PathBuf> = [regions, thresholds, per_base, quantized].into_iter().flatten().collect();
+    let indexes: Vec<PathBuf> = of_lines.iter().map(|path| BedFile::index_path(path)).collect();
+    [stats, flagstat, idxstats, coverage]
+        .into_iter()
+        .chain(mosdepth)
+        .chain(distribution)
+        .chain(of_lines)
+        .chain(indexes)
+        .collect()
 }
 
 /// Refuses outputs of which there are no reports.
@@ -81,7 +138,8 @@ pub fn check(job: &Job) -> Result<(), AlignError> {
     } else if job.ranks.is_recorded() {
         "--qc cannot be combined with --ranks, --durable, --resume and --restart"
     } else {
-        return Ok(());
+        // Before all reads are aligned.
+        return qc.mosdepth.read().map(|_| ());
     };
     Err(AlignError::Usage(words.to_owned()))
 }

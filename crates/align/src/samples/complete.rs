@@ -2,7 +2,7 @@
 
 use super::SampleJob;
 use crate::engines::{self, key};
-use crate::job::{AlignError, identity};
+use crate::job::{AlignError, identity, qc};
 use serde::{Deserialize, Serialize};
 use std::ffi::OsStr;
 use std::io::ErrorKind;
@@ -71,21 +71,27 @@ pub fn hold(sample: &SampleJob) -> Result<OwnLock, AlignError> {
 pub fn made_of(sample: &SampleJob) -> Identity {
     let job = &sample.job;
     let index = job.output.sorting.as_ref().map(|sorting| identity::index_words(sorting.index));
-    let reports = job.output.sorting.as_ref().and_then(|sorting| sorting.qc.as_ref()).map(|_| "beside the records");
+    let mosdepth = qc::wanted(job).map(|qc| &qc.mosdepth);
+    let reports = mosdepth.map(|mosdepth| &mosdepth.words);
+    let regions = mosdepth.and_then(|mosdepth| mosdepth.bed.as_ref()).map(|file| ("the regions of --mosdepth", file));
     let unaligned = job.output.unaligned.as_ref().map(|unaligned| unaligned.path.display().to_string());
     let identity = identity::of_options(job)
         .with("the aligner", &sample.aligner)
         .with("--no-index", job.no_index)
         .with("--order", format!("{:?}", job.output.order).to_lowercase())
         .with_option("the index of the output", &index)
-        .with_option("the reports of --qc", &reports)
+        .with_option("the reports of --qc, with --mosdepth", &reports)
         .with_option("the files of --unaligned", &unaligned);
     let described = job.external.engine_file.iter().map(|file| ("the description", file));
     let reads = job.lanes.iter().flat_map(|lane| &lane.files).map(|file| ("the reads", file));
     // They are all that there is of the reference then.
     let index_files = if job.reference.is_file() { Vec::new() } else { index_files(sample) };
     let index_files = index_files.iter().map(|file| ("the index", file));
-    let files = std::iter::once(("the reference", &job.reference)).chain(described).chain(reads).chain(index_files);
+    let files = std::iter::once(("the reference", &job.reference))
+        .chain(described)
+        .chain(reads)
+        .chain(index_files)
+        .chain(regions);
     with_files(identity, files)
 }
 

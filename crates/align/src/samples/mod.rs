@@ -162,7 +162,7 @@ fn check(base: &Job) -> Result<(), AlignError> {
     if let Some((what, _)) = refused.iter().find(|(_, is_so)| *is_so) {
         return Err(AlignError::Usage(format!("{what} cannot be used with --samples")));
     }
-    if let Some(QcOptions { prefix: Some(_) }) = base.output.sorting.as_ref().and_then(|sorting| sorting.qc.as_ref()) {
+    if let Some(QcOptions { prefix: Some(_), .. }) = qc::wanted(base) {
         let words = "--qc=PREFIX: with --samples the reports of each have the names of its records: give --qc alone";
         return Err(AlignError::Usage(words.to_owned()));
     }

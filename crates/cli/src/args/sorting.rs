@@ -1,12 +1,13 @@
 //! Options for sorted output and duplicates.
 
-use super::numbers;
+use super::{mosdepth, numbers};
 use clap::builder::ArgPredicate;
 use clap::{ArgGroup, ValueEnum};
 use std::ffi::OsString;
 use std::path::PathBuf;
 use zerohop_align::{
-    Barcode, DuplicateSearch, Duplicates, IndexFormat, Marking, QcOptions, Rules, SortOptions, SortOrder, WriteIndex,
+    Barcode, DuplicateSearch, Duplicates, IndexFormat, Marking, MosdepthOptions, QcOptions, Rules, SortOptions,
+    SortOrder, WriteIndex,
 };
 use zerohop_model::machine::Bytes;
 
@@ -61,13 +62,21 @@ pub struct SortArgs {
 
     /// Write what samtools and mosdepth say of the records, too
     ///
-    /// These are the lines of samtools stats, flagstat, idxstats and coverage 1.24, and of mosdepth 0.3.14 (with
-    /// --no-per-base --fast-mode --by 500), as if they read the file. Their files have the names OUTPUT.stats,
-    /// OUTPUT.flagstat, OUTPUT.idxstats and OUTPUT.coverage.txt, and, without the suffix .bam or .cram,
-    /// OUTPUT.mosdepth.summary.txt, OUTPUT.mosdepth.global.dist.txt, OUTPUT.mosdepth.region.dist.txt and
-    /// OUTPUT.regions.bed.gz; with PREFIX that is the beginning of all.
+    /// These are the lines of samtools stats, flagstat, idxstats and coverage 1.24, and of mosdepth 0.3.14, as if they
+    /// read the file. Their files have the names OUTPUT.stats, OUTPUT.flagstat, OUTPUT.idxstats and
+    /// OUTPUT.coverage.txt, and, without the suffix .bam or .cram, OUTPUT.mosdepth.summary.txt,
+    /// OUTPUT.mosdepth.global.dist.txt, OUTPUT.mosdepth.region.dist.txt and OUTPUT.regions.bed.gz; with PREFIX that is
+    /// the beginning of all.
     #[arg(long, value_name = "PREFIX", num_args = 0..=1, require_equals = true, default_missing_value = "")]
     pub qc: Option<OsString>,
+
+    /// What --qc writes of mosdepth: its own options, quoted as in a shell
+    ///
+    /// Such as "--by targets.bed --thresholds 1,10,20 --use-median". All are taken but --chrom, --fragment-mode and
+    /// --d4; --threads and --fasta change nothing.
+    #[arg(long, value_name = "OPTIONS", default_value = mosdepth::SAREKS, requires = "qc", hide_short_help = true)]
+    #[arg(allow_hyphen_values = true, value_parser = mosdepth::parse)]
+    pub mosdepth: MosdepthOptions,
 
     /// Memory that records may take until they are written [default: half of what the index leaves free]
     ///
@@ -147,7 +156,10 @@ impl SortArgs {
             tmp_dir: self.tmp_dir,
             marking,
             metrics: self.duplicate_metrics,
-            qc: self.qc.map(|prefix| QcOptions { prefix: Some(prefix).filter(|it| !it.is_empty()).map(Into::into) }),
+            qc: self.qc.map(|prefix| QcOptions {
+                prefix: Some(prefix).filter(|it| !it.is_empty()).map(Into::into),
+                mosdepth: self.mosdepth,
+            }),
             index: match (self.no_write_index, self.index) {
                 (true, _) => WriteIndex::No,
                 (_, None) => WriteIndex::AsNeeded,
