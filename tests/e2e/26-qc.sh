@@ -217,7 +217,6 @@ check_refused() {
 --qc is for records that are sorted by coordinate|--sort=name --qc -o x.bam ref.fa some_1.fq
 --qc is for BAM and CRAM|--sort --qc -o x.sam ref.fa some_1.fq
 --qc names its files after the output|--sort --qc --format bam ref.fa some_1.fq
---qc cannot be combined|--sort --qc --durable -o x.bam ref.fa some_1.fq
 '--mosdepth <OPTIONS>'|--sort --qc --mosdepth=--d4 -o x.bam ref.fa some_1.fq
 --by <BY>|--sort --qc --mosdepth=-T1 -o x.bam ref.fa some_1.fq
 no.bed: No such file|--sort --qc --mosdepth=-bno.bed -o x.bam ref.fa some_1.fq

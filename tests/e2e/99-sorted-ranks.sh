@@ -59,13 +59,36 @@ GROUPS_='-R @RG\tID:x\tSM:s\tLB:one -R @RG\tID:y\tSM:s\tLB:two'
 ALL="--sort --mark-duplicates=picard --optical-distance 100 --mate-tags"
 records() { samtools view --no-PG -h -T ref.fa "$1" | grep -v '^@PG'; }
 
-# beside FILE: options for its metrics, and for pairs of which a mate was not aligned
-beside() { echo "--duplicate-metrics $1.txt --unaligned $1.fq.gz --unaligned-mates any"; }
+QC="--qc --mosdepth=-b500"
+
+# beside FILE: options for its metrics, for pairs of which a mate was not aligned, and for reports
+beside() {
+    local qc=$QC; [[ $1 != *.sam ]] || qc=
+    echo "--duplicate-metrics $1.txt --unaligned $1.fq.gz --unaligned-mates any $qc"
+}
+
+# rm_all FILE: with all that lies beside it
+rm_all() {
+    rm -f "$1" "$1".*
+    [[ $1 = *.sam ]] || rm -f "${1%.*}".{mosdepth,regions,per-base}.*
+}
+
+# reports FILE: what they say, but for the command line
+reports() {
+    local file
+    [[ $1 != *.sam ]] || return 0
+    for file in "$1".{stats,flagstat,idxstats,coverage.txt} \
+        "${1%.*}".{mosdepth.*.txt,regions.bed.gz,regions.bed.gz.csi,per-base.bed.gz,per-base.bed.gz.csi}; do
+        [ -e "$file" ] || continue
+        echo "= ${file#"${1%.*}"}"
+        case $file in *.gz | *.csi) gzip -cd "$file" | base64;; *) grep -v '^# The command line' "$file";; esac
+    done
+}
 
 # one NAME OPTION...: the file of one process, with its metrics
 one() {
     local name=$1; shift
-    rm -f "$name" "$name".*
+    rm_all "$name"
     zerohop align -q -t 2 $LENGTH -o "$name" $(beside $name) "$@"
 }
 
@@ -80,6 +103,8 @@ same() {
     esac
     cmp <(grep -v '^# zerohop align' "$3.txt") <(grep -v '^# zerohop align' "$2.txt") || fail "$1: other metrics"
     cmp <(gzip -cd "$3.fq.gz") <(gzip -cd "$2.fq.gz") || fail "$1: other reads that were not aligned"
+    cmp <(reports "$3") <(reports "$2") || fail "$1: other reports"
+    [ -z "$QC" ] || [[ $2 = *.sam ]] || [ "$(reports "$2" | grep -c '^= ')" = 11 ] || fail "$1: not all reports"
     if ls "$3".*i > /dev/null 2>&1; then
         cmp <(samtools idxstats "$3") <(samtools idxstats "$2") || fail "$1: another index"
         for region in a:1-100 a:150000-151000 b:70000-100000 b; do
@@ -87,7 +112,7 @@ same() {
         done
     fi
     [ ! -e "$2.progress" ] || fail "$1: progress is left"
-    rm "$2" "$2".*
+    rm_all "$2"
 }
 
 # ranks NUMBER FILE OPTION...: with $launch
@@ -137,6 +162,7 @@ check_forms() {
                 { skip_part "zerohop was built without bwa-mem"; continue; };;
         esac
         LENGTH="-r 110"; [[ $options != *minimap2* ]] || LENGTH=
+        QC="--qc --mosdepth=-b500"; [[ $options != *=name* ]] || QC=
         one one.$file $options
         ranks 3 r.$file $options
         same "$options" r.$file one.$file
@@ -156,7 +182,7 @@ bam|--sort --mark-duplicates --engine bwa-mem --build-index --engine-args=-K7000
 bam|--sort --mark-duplicates --engine minimap2 --build-index ref.fa s1.fq s2.fq
 END
     # no reads at all
-    LENGTH="-r 110"
+    LENGTH="-r 110" QC="--qc --mosdepth=-b500"
     : > empty.fq; : > none.fq
     one one.bam $ALL ref.fa empty.fq none.fq
     ranks 2 r.bam $ALL ref.fa empty.fq none.fq

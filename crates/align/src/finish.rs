@@ -30,8 +30,16 @@ pub struct Sorted {
     pub report: SortReport,
     /// The metrics of duplicates, if a file of them is wanted.
     pub metrics: Option<Metrics>,
-    /// The files of the reports, which are written.
-    pub reports: Vec<NewFile>,
+    /// The files of the reports.
+    pub reports: Vec<Report>,
+}
+
+/// A file of a report that is written.
+pub struct Report {
+    /// As it is now. What it is completed to is its name, or, of a job on record, a file in the folder of that.
+    pub written: NewFile,
+    /// Its name.
+    pub path: PathBuf,
 }
 
 /// A file of metrics that is to be written.
@@ -94,7 +102,9 @@ pub fn one_process(job: &Job, written: WrittenFiles, report: &mut RunReport) -> 
         Some(Sorted { report, reports, .. }) => (Some(report), reports),
         None => (None, Vec::new()),
     };
-    report.bytes_out = Bytes(sink.finish(&lengths, metrics.into_iter().chain(reports).collect())?);
+    report.bytes_out = Bytes(
+        sink.finish(&lengths, metrics.into_iter().chain(reports.into_iter().map(|report| report.written)).collect())?,
+    );
     report.sorted = sorted;
     Ok(())
 }

@@ -204,6 +204,16 @@ pub trait RunPart {
     /// Processes that cannot go on together.
     fn gather(&self, made: Vec<MadePart>, report: SortReport) -> Result<(Vec<MadePart>, SortReport), AlignError>;
 
+    /// Which process this is, from 0, and of how many.
+    fn place(&self) -> (usize, usize);
+
+    /// What every process gives, in their order, for the first; the others get nothing. Nobody gets it before all have
+    /// given theirs.
+    ///
+    /// # Errors
+    /// Processes that cannot go on together.
+    fn at_first(&self, own: Vec<u8>) -> Result<Vec<Vec<u8>>, AlignError>;
+
     /// What the user should know.
     fn notes(&self) -> Vec<String>;
 
@@ -298,6 +308,14 @@ impl RunPart for WholeRun {
 
     fn gather(&self, made: Vec<MadePart>, report: SortReport) -> Result<(Vec<MadePart>, SortReport), AlignError> {
         Ok((made, report))
+    }
+
+    fn place(&self) -> (usize, usize) {
+        (0, 1)
+    }
+
+    fn at_first(&self, own: Vec<u8>) -> Result<Vec<Vec<u8>>, AlignError> {
+        Ok(vec![own])
     }
 
     fn notes(&self) -> Vec<String> {

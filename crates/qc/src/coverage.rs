@@ -4,6 +4,7 @@
 
 use crate::number::general;
 use crate::record::Record;
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::ops::AddAssign;
@@ -13,10 +14,10 @@ use zerohop_model::record::{Contig, DUPLICATE, QC_FAIL, SECONDARY, UNMAPPED};
 pub(crate) const LEFT_OUT: u16 = UNMAPPED | SECONDARY | QC_FAIL | DUPLICATE;
 
 /// What is told of each contig.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Coverage(BTreeMap<u32, OfContig>);
 
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 struct OfContig {
     records: u64,
     mapq: u64,

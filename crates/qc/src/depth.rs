@@ -67,6 +67,16 @@ impl Edges {
         self.ends.push(places.start);
     }
 
+    /// Where something begins, and where something ends.
+    pub(crate) fn lists(&self) -> [&[Place]; 2] {
+        [&self.begins, &self.ends]
+    }
+
+    /// Those with these lists, which are sorted.
+    pub(crate) fn of_lists([begins, ends]: [Vec<Place>; 2]) -> Self {
+        Edges { begins, ends }
+    }
+
     /// Sorts them: before anything else is asked of them.
     pub(crate) fn sort(&mut self) {
         self.begins.sort_unstable();

@@ -1,6 +1,7 @@
 //! `samtools flagstat` (bam_stat.c of samtools 1.24): how many records have which flags.
 
 use crate::record::Record;
+use serde::{Deserialize, Serialize};
 use std::fmt::Write as _;
 use std::ops::AddAssign;
 
@@ -51,7 +52,7 @@ const LINES: [(Kind, Option<Kind>, &str); KINDS] = [
 ];
 
 /// Counts of the records that passed the sequencer's filters, and of those that failed them.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FlagStat([[u64; KINDS]; 2]);
 
 impl FlagStat {

@@ -1,12 +1,13 @@
 //! `samtools idxstats` (bam_index.c of samtools 1.24): how many records lie on each contig, mapped and unmapped.
 
 use crate::record::Record;
+use serde::{Deserialize, Serialize};
 use std::fmt::Write as _;
 use std::ops::AddAssign;
 use zerohop_model::record::Contig;
 
 /// Counts of records by contig.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct IdxStats {
     /// Those that are mapped, and those that are not, and lie beside their mate.
     contigs: Vec<[u64; 2]>,

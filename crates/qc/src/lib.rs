@@ -8,6 +8,7 @@
 //! 2. At the end of the part the visitor hands over where its records begin and end (`depth`). When all parts before
 //!    it are known, what reaches into it is, too (`order`): then its places are counted, and mosdepth's lines are made
 //!    of them (`mosdepth`), which are written in the order of the parts.
+//!    Of several processes, each keeps its parts in a file, and one takes all of them up (`kept`).
 //! 3. [`Reports::finish`] adds up the sums of all visitors, and makes the files.
 //!
 //! The rules of each tool are in the file that has its name; sums are of integers, or are made in the order of the
@@ -21,12 +22,16 @@ mod coverage;
 mod depth;
 mod flagstat;
 mod idxstats;
+mod kept;
 mod mosdepth;
 mod number;
 mod order;
 mod record;
 mod reports;
 mod stats;
+mod sums;
+mod visitor;
 
+pub use kept::{KeptParts, RankReports};
 pub use mosdepth::{Bed, BedFiles, By, LEFT_OUT, MosdepthSpec, NotBed, Quantizer};
 pub use reports::{Finished, ReportSpec, Reports};

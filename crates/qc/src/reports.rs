@@ -1,16 +1,13 @@
 //! All reports of one output.
 
-use crate::counts::add_all;
-use crate::coverage::{self, Coverage};
-use crate::depth::{Place, place};
-use crate::flagstat::FlagStat;
-use crate::idxstats::IdxStats;
-use crate::mosdepth::{BedFiles, LineFiles, LinesSpec, Mosdepth, MosdepthSpec, add_edges, lines_of_part};
-use crate::order::{Chain, KnownPart, Of, ReadPart, by_contig, end};
-use crate::record::Record;
-use crate::stats::{LARGEST_DEPTH, Stats};
-use std::ops::{AddAssign, Range};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use crate::kept::KeptParts;
+use crate::mosdepth::{BedFiles, LineFiles, LinesSpec, MosdepthSpec, lines_of_part};
+use crate::order::{Chain, KnownPart, Of, ReadPart, by_contig};
+use crate::stats::LARGEST_DEPTH;
+use crate::sums::Sums;
+use crate::visitor::{Seen, TakesParts, into_inner, lock};
+use std::ops::Range;
+use std::sync::Mutex;
 use zerohop_model::error::Error;
 use zerohop_model::record::Contig;
 use zerohop_output::{BedFile, Visit, Visitors};
@@ -28,12 +25,10 @@ pub struct ReportSpec {
 
 /// The reports of one output, while its parts are made.
 pub struct Reports {
-    /// With all contigs.
-    lines: LinesSpec,
+    seen: Seen,
     heading: String,
     chain: Mutex<Chain>,
     files: Mutex<LineFiles>,
-    sums: Mutex<Sums>,
 }
 
 /// What the reports say.
@@ -50,30 +45,8 @@ pub struct Finished {
     pub mosdepth: [String; 2],
     /// mosdepth's region.dist.txt, if there are regions.
     pub regions: Option<String>,
-    /// Its files of lines.
+    /// Its files of lines, in the order of [`BedFiles`].
     pub lines: Vec<BedFile>,
-}
-
-/// What is added up, in any order.
-#[derive(Debug, Clone, Default)]
-struct Sums {
-    flagstat: FlagStat,
-    idxstats: IdxStats,
-    stats: Stats,
-    /// Places by their depth, for samtools stats.
-    depths: Vec<u64>,
-    coverage: Coverage,
-    mosdepth: Mosdepth,
-}
-
-/// Looks at the records of parts, for one worker.
-struct Visitor<'r> {
-    reports: &'r Reports,
-    sums: Sums,
-    part: ReadPart,
-    /// The number of the part, and of its next record.
-    number: (usize, u64),
-    places: Range<Place>,
 }
 
 impl Reports {
@@ -85,7 +58,30 @@ impl Reports {
         let ReportSpec { contigs, mosdepth, heading } = spec;
         let lines = LinesSpec::new(mosdepth, contigs);
         let files = Mutex::new(LineFiles::new(&lines, files)?);
-        Ok(Reports { lines, heading, chain: Mutex::default(), files, sums: Mutex::default() })
+        Ok(Reports { seen: Seen::new(lines), heading, chain: Mutex::default(), files })
+    }
+
+    /// Adds the sums of a process that has kept its parts ([`crate::RankReports`]).
+    ///
+    /// # Errors
+    /// [`Error::Internal`]: they are none.
+    pub fn add_sums(&self, sums: &[u8]) -> Result<(), Error> {
+        let sums: Sums = serde_json::from_slice(sums).map_err(|error| Error::Internal(error.to_string()))?;
+        self.seen.add(&sums);
+        Ok(())
+    }
+
+    /// Takes up some parts that were kept. All are to be taken, in any order.
+    ///
+    /// # Errors
+    /// [`Error::Kept`]: they cannot be read; [`Error::Output`]: lines cannot be written.
+    pub fn take_up(&self, kept: &KeptParts, parts: Range<usize>) -> Result<(), Error> {
+        let mut sums = Sums::default();
+        for number in parts {
+            self.take(number, kept.read(number)?, &mut sums)?;
+        }
+        self.seen.add(&sums);
+        Ok(())
     }
 
     /// All that they say, when all parts are made and all visitors are gone.
@@ -93,8 +89,8 @@ impl Reports {
     /// # Errors
     /// [`Error::Output`]: a file cannot be written.
     pub fn finish(self) -> Result<Finished, Error> {
-        let Reports { lines, heading, chain, files, sums } = self;
-        let Sums { flagstat, idxstats, stats, depths, coverage, mosdepth } = into_inner(sums);
+        let Reports { seen, heading, chain, files } = self;
+        let (lines, Sums { flagstat, idxstats, stats, depths, coverage, mosdepth }) = seen.into_sums();
         Ok(Finished {
             stats: stats.text(&heading, &depths, into_inner(chain).into_gc_bins()),
             flagstat: flagstat.text(),
@@ -105,62 +101,12 @@ impl Reports {
             lines: into_inner(files).finish(&lines)?,
         })
     }
-}
 
-impl Visitors for Reports {
-    fn visitor(&self) -> Box<dyn Visit + '_> {
-        let (sums, part) = (Sums::default(), ReadPart::default());
-        Box::new(Visitor { reports: self, sums, part, number: (0, 0), places: 0..0 })
-    }
-}
-
-impl Visit for Visitor<'_> {
-    fn begin(&mut self, number: usize, places: Range<(u32, u32)>) {
-        let limit = |(contig, position)| place(contig, position).min(end(&self.reports.lines.contigs));
-        self.number = (number, 0);
-        self.places = limit(places.start)..limit(places.end);
-    }
-
-    #[inline]
-    fn see(&mut self, record: &[u8], flags: u16) -> Result<(), Error> {
-        let record = Record::new(record, flags).ok_or_else(|| Error::Internal("a record is cut off".to_owned()))?;
-        let number = (self.number.0 as u64) << 32 | self.number.1;
-        self.number.1 += 1;
-        let Sums { flagstat, idxstats, stats, coverage, mosdepth, .. } = &mut self.sums;
-        flagstat.add(&record);
-        idxstats.add(&record);
-        coverage.add(&record);
-        mosdepth.see(&record);
-        let gc = stats.add(number, &record);
-        let Ok(contig) = u32::try_from(record.contig) else { return Ok(()) };
-        let ReadPart { edges, gc: gc_of_records, mates, .. } = &mut self.part;
-        if let Some(gc) = gc {
-            gc_of_records.push((place(contig, record.position.max(0) as u32), gc));
-            record.aligned().for_each(|(positions, _)| edges[Of::Stats as usize].add(contig, positions));
-        }
-        if !record.flags.any(coverage::LEFT_OUT) {
-            record.aligned().for_each(|(positions, _)| edges[Of::Coverage as usize].add(contig, positions));
-        }
-        let of_mosdepth = (&mut edges[Of::Mosdepth as usize], mates);
-        add_edges(&record, &self.reports.lines.mosdepth, self.places.start, of_mosdepth);
-        Ok(())
-    }
-
-    fn end(&mut self) -> Result<(), Error> {
-        let mut part = std::mem::take(&mut self.part);
-        part.places = self.places.clone();
-        part.edges.iter_mut().for_each(|edges| edges.sort());
-        let known = lock(&self.reports.chain).put(self.number.0, part);
-        known.iter().try_for_each(|part| self.settle(part))
-    }
-}
-
-impl Visitor<'_> {
     /// Counts the places of a part.
-    fn settle(&mut self, part: &KnownPart) -> Result<(), Error> {
-        let lines = &self.reports.lines;
+    fn settle(&self, part: &KnownPart, sums: &mut Sums) -> Result<(), Error> {
+        let lines = &self.seen.lines;
         let contigs = &lines.contigs;
-        let Sums { depths, coverage, mosdepth, .. } = &mut self.sums;
+        let Sums { depths, coverage, mosdepth, .. } = sums;
         depths.resize(LARGEST_DEPTH + 2, 0);
         runs(part, Of::Stats, contigs, |_, positions, depth| {
             depths[(depth as usize).min(LARGEST_DEPTH + 1)] += positions.len() as u64;
@@ -171,15 +117,21 @@ impl Visitor<'_> {
             }
         });
         let of_part = lines_of_part(lines, mosdepth, |each| runs(part, Of::Mosdepth, contigs, each));
-        lock(&self.reports.files).put(part.number, of_part, lines, mosdepth)
+        lock(&self.files).put(part.number, of_part, lines, mosdepth)
     }
 }
 
-impl Drop for Visitor<'_> {
-    /// Hands over the sums. After a failure nobody asks for them.
-    fn drop(&mut self) {
-        self.sums.stats.settle();
-        *lock(&self.reports.sums) += &self.sums;
+impl Visitors for Reports {
+    fn visitor(&self) -> Box<dyn Visit + '_> {
+        Box::new(self.seen.visitor(self))
+    }
+}
+
+impl TakesParts for Reports {
+    /// Has it wait until all parts before it are known; counts the places of those that are known then.
+    fn take(&self, number: usize, part: ReadPart, sums: &mut Sums) -> Result<(), Error> {
+        let known = lock(&self.chain).put(number, part);
+        known.iter().try_for_each(|part| self.settle(part, sums))
     }
 }
 
@@ -189,23 +141,4 @@ fn runs(part: &KnownPart, of: Of, contigs: &[Contig], mut each: impl FnMut(u32, 
     edges.runs(reaching, part.read.places.clone(), |places, depth| {
         by_contig(places, contigs, |contig, positions| each(contig, positions, depth.max(0) as u32));
     });
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-fn into_inner<T>(mutex: Mutex<T>) -> T {
-    mutex.into_inner().unwrap_or_else(PoisonError::into_inner)
-}
-
-impl AddAssign<&Sums> for Sums {
-    fn add_assign(&mut self, more: &Sums) {
-        self.flagstat += more.flagstat;
-        self.idxstats += &more.idxstats;
-        self.stats += &more.stats;
-        add_all(&mut self.depths, &more.depths);
-        self.coverage += &more.coverage;
-        self.mosdepth += &more.mosdepth;
-    }
 }

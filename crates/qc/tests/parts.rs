@@ -12,8 +12,8 @@ use std::num::NonZeroU32;
 use std::ops::Range;
 use std::path::Path;
 use zerohop_model::record::Contig;
-use zerohop_output::{BedFile, Visitors as _};
-use zerohop_qc::{Bed, BedFiles, By, LEFT_OUT, MosdepthSpec, Quantizer, ReportSpec, Reports};
+use zerohop_output::{BedFile, Visit, Visitors as _};
+use zerohop_qc::{Bed, BedFiles, By, KeptParts, LEFT_OUT, MosdepthSpec, Quantizer, RankReports, ReportSpec, Reports};
 
 const CONTIGS: [(&str, u32); 4] = [("a", 120), ("one", 1), ("none", 40), ("b", 70)];
 /// Regions that overlap, are empty, have names, go on behind their contig, or lie behind it.
@@ -134,8 +134,13 @@ fn contigs() -> Vec<Contig> {
 }
 
 /// All that is said of the records, which are cut into parts before these numbers; parts come in the order that
-/// `shuffle` gives.
-fn reports(records: &[Placed], spec: &MosdepthSpec, cuts: &[usize], shuffle: u64) -> HashMap<String, String> {
+/// `shuffle` gives, to one process or several.
+fn reports(
+    records: &[Placed],
+    spec: &MosdepthSpec,
+    (cuts, processes): (&[usize], usize),
+    shuffle: u64,
+) -> HashMap<String, String> {
     let folder = tempfile::tempdir().unwrap();
     let file = |name: &str, is_wanted: bool| {
         is_wanted.then(|| BedFile::create(&folder.path().join(name), &contigs()).unwrap())
@@ -146,8 +151,8 @@ fn reports(records: &[Placed], spec: &MosdepthSpec, cuts: &[usize], shuffle: u64
         per_base: file("per-base", true),
         quantized: file("quantized", spec.quantize.is_some()),
     };
-    let spec = ReportSpec { contigs: contigs(), mosdepth: spec.clone(), heading: String::new() };
-    let all = Reports::new(spec, files).unwrap();
+    let of_all = ReportSpec { contigs: contigs(), mosdepth: spec.clone(), heading: String::new() };
+    let all = Reports::new(of_all, files).unwrap();
     let mut bounds: Vec<usize> = cuts.iter().map(|cut| cut % (records.len() + 1)).collect();
     bounds.extend([0, records.len()]);
     bounds.sort_unstable();
@@ -162,15 +167,29 @@ fn reports(records: &[Placed], spec: &MosdepthSpec, cuts: &[usize], shuffle: u64
         Some(record) => (record.contig, record.position),
         None => (u32::MAX, 0),
     };
-    let mut visitor = all.visitor();
-    for part in parts {
+    let see = |visitor: &mut dyn Visit, part: usize| {
         visitor.begin(part, place(part)..place(part + 1));
         for record in &records[bounds[part]..bounds[part + 1]] {
             visitor.see(&record.bytes(), record.flags).unwrap();
         }
         visitor.end().unwrap();
+    };
+    if processes == 1 {
+        let mut visitor = all.visitor();
+        parts.iter().for_each(|part| see(&mut *visitor, *part));
+    } else {
+        let path = |process: usize| folder.path().join(process.to_string());
+        for process in 0..processes {
+            let own = RankReports::new(contigs(), spec.clone(), &path(process)).unwrap();
+            let mut visitor = own.visitor();
+            let of_process = parts.iter().filter(|part| **part % processes == process);
+            of_process.for_each(|part| see(&mut *visitor, *part));
+            drop(visitor);
+            all.add_sums(&own.finish().unwrap()).unwrap();
+        }
+        let kept = KeptParts::open((0..processes).map(path).collect()).unwrap();
+        parts.iter().for_each(|part| all.take_up(&kept, *part..*part + 1).unwrap());
     }
-    drop(visitor);
     let finished = all.finish().unwrap();
     for file in finished.lines.into_iter().flat_map(|file| file.finish().unwrap()) {
         file.complete().unwrap();
@@ -332,10 +351,11 @@ proptest! {
         records in records(),
         spec in specs(),
         cuts in prop::collection::vec(0usize..60, 0..12),
+        processes in 1usize..4,
         shuffle in any::<u64>(),
     ) {
-        let whole = reports(&records, &spec, &[], 1);
-        for (name, text) in reports(&records, &spec, &cuts, shuffle) {
+        let whole = reports(&records, &spec, (&[], 1), 1);
+        for (name, text) in reports(&records, &spec, (&cuts, processes), shuffle) {
             prop_assert_eq!(&whole[&name], &text, "{}", name);
         }
         for (name, text) in lines(&depths(&records, spec.is_fast), &spec) {

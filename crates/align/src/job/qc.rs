@@ -67,6 +67,38 @@ pub struct QcFiles {
 }
 
 impl QcFiles {
+    /// The same files in a folder, as long as they have no names.
+    pub fn within(&self, folder: &Path) -> Self {
+        let number = |number: usize| folder.join(format!("report.{number}"));
+        let some = |path: &Option<PathBuf>, at: usize| path.as_ref().map(|_| number(at));
+        QcFiles {
+            stats: number(0),
+            flagstat: number(1),
+            idxstats: number(2),
+            coverage: number(3),
+            mosdepth: [number(4), number(5)],
+            regions: self.regions.as_ref().map(|_| [number(6), number(7)]),
+            thresholds: some(&self.thresholds, 8),
+            per_base: some(&self.per_base, 9),
+            quantized: some(&self.quantized, 10),
+        }
+    }
+
+    /// The files of a text, in the order of the fields.
+    pub fn texts(&self) -> Vec<PathBuf> {
+        let QcFiles { stats, flagstat, idxstats, coverage, mosdepth, regions, .. } = self;
+        let regions = regions.as_ref().map(|[distribution, _]| distribution);
+        [stats, flagstat, idxstats, coverage].into_iter().chain(mosdepth).chain(regions).cloned().collect()
+    }
+
+    /// The files of lines, as [`zerohop_qc::BedFiles`] has them.
+    pub fn of_lines(&self) -> Vec<PathBuf> {
+        let QcFiles { regions, thresholds, per_base, quantized, .. } = self;
+        let regions = regions.as_ref().map(|[_, regions]| regions);
+        let all = [regions, thresholds.as_ref(), per_base.as_ref(), quantized.as_ref()];
+        all.into_iter().flatten().cloned().collect()
+    }
+
     /// Those of a job; none if it wants none. samtools' are named after the file of records, `S.bam.stats`, mosdepth's
     /// after the sample, `S.mosdepth.summary.txt`.
     pub fn of(job: &Job) -> Option<Self> {
@@ -107,18 +139,9 @@ pub fn wanted(job: &Job) -> Option<&QcOptions> {
 /// All files of the reports of a job.
 pub fn files(job: &Job) -> Vec<PathBuf> {
     let Some(files) = QcFiles::of(job) else { return Vec::new() };
-    let QcFiles { stats, flagstat, idxstats, coverage, mosdepth, regions, thresholds, per_base, quantized } = files;
-    let (distribution, regions) =
-        regions.map_or((None, None), |[distribution, regions]| (Some(distribution), Some(regions)));
-    let of_lines: Vec<PathBuf> = [regions, thresholds, per_base, quantized].into_iter().flatten().collect();
+    let of_lines = files.of_lines();
     let indexes: Vec<PathBuf> = of_lines.iter().map(|path| BedFile::index_path(path)).collect();
-    [stats, flagstat, idxstats, coverage]
-        .into_iter()
-        .chain(mosdepth)
-        .chain(distribution)
-        .chain(of_lines)
-        .chain(indexes)
-        .collect()
+    [files.texts(), of_lines, indexes].concat()
 }
 
 /// Refuses outputs of which there are no reports.
@@ -135,8 +158,6 @@ pub fn check(job: &Job) -> Result<(), AlignError> {
         "--qc is for BAM and CRAM: name the output .bam or .cram, or give --format"
     } else if qc.prefix.is_none() && !has_name {
         "--qc names its files after the output, which is no file: say what their names begin with (--qc=PREFIX)"
-    } else if job.ranks.is_recorded() {
-        "--qc cannot be combined with --ranks, --durable, --resume and --restart"
     } else {
         // Before all reads are aligned.
         return qc.mosdepth.read().map(|_| ());

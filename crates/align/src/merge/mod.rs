@@ -14,7 +14,7 @@ use zerohop_model::machine::Bytes;
 use zerohop_model::measurement::SortReport;
 use zerohop_model::plan::Plan;
 use zerohop_model::sink::Parts as _;
-use zerohop_output::{FileSink, Visitors};
+use zerohop_output::FileSink;
 use zerohop_runtime::{Grains, Merged, Progress};
 
 /// Merges what was collected, on the CPUs of the plan, and writes it. Gives the way to the output, whose index is that
@@ -37,8 +37,8 @@ pub fn merge(
         None => (None, None, None),
     };
     let not_sorted = || AlignError::Failed("what was kept is not sorted: please report this".to_owned());
-    let qc = Qc::open(job, &sink)?;
-    let visitors = qc.as_ref().map(|qc| &qc.reports as &dyn Visitors);
+    let qc = Qc::open(job, &sink, part)?;
+    let visitors = qc.as_ref().map(Qc::visitors);
     let parts = sink.sorted(marks, visitors).ok_or_else(not_sorted)?;
     let (workers, progress) = (parts.mergers(plan.workers.len()), Progress::default());
     let to_make = PartsToMake { count: parts.count() as u64, row: parts.in_a_row() as u64, workers: workers as u64 };
@@ -50,6 +50,6 @@ pub fn merge(
     let spilled = Bytes(sink.spilled_bytes());
     let (made, report) = part.gather(made, SortReport { spilled, wall, making, writing, duplicates })?;
     sink.set_index(made);
-    let reports = qc.map_or(Ok(Vec::new()), Qc::finish)?;
+    let reports = qc.map_or(Ok(Vec::new()), |qc| qc.finish(part, plan, to_make))?;
     Ok((Some(sink), Some(Sorted { lengths, report, metrics, reports })))
 }

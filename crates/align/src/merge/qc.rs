@@ -1,75 +1,147 @@
-//! Reports of the records that are merged.
+//! Reports of the records that are merged. Of several processes each keeps what it has found, and the first makes the
+//! reports of all.
 
-use crate::finish::text_file;
-use crate::job::qc::{self, QcFiles};
+use crate::finish::{Report, text_file};
+use crate::job::qc::{self, QcFiles, QcOptions};
 use crate::job::{AlignError, Job};
-use std::path::PathBuf;
-use zerohop_output::{BedFile, FileSink};
-use zerohop_process::NewFile;
+use crate::run::{PartsToMake, RunPart};
+use std::path::{Path, PathBuf};
+use zerohop_model::plan::Plan;
+use zerohop_model::record::Contig;
+use zerohop_output::{BedFile, FileSink, Visitors};
 use zerohop_process::tell;
-use zerohop_qc::{BedFiles, By, Finished, ReportSpec, Reports};
+use zerohop_qc::{BedFiles, By, Finished, KeptParts, MosdepthSpec, RankReports, ReportSpec, Reports};
+use zerohop_runtime::do_parts;
 
 /// The samtools whose rules hold.
 const SAMTOOLS: &str = "1.24";
 
-/// Reports that are being made, and their files.
+/// Reports that are being made.
 pub struct Qc {
+    spec: ReportSpec,
     files: QcFiles,
-    pub reports: Reports,
+    /// Of a job on record, the folder in which files lie that have no names yet.
+    folder: Option<PathBuf>,
+    made: Made,
+}
+
+/// What is made while parts are.
+enum Made {
+    /// This process makes all parts.
+    All(Box<Reports>),
+    Own(Box<RankReports>),
 }
 
 impl Qc {
     /// Those of a job, if it wants some.
     ///
     /// # Errors
-    /// A file that cannot be written.
-    pub fn open(job: &Job, sink: &FileSink) -> Result<Option<Self>, AlignError> {
+    /// A file that cannot be written, regions that cannot be read.
+    pub fn open(job: &Job, sink: &FileSink, part: &dyn RunPart) -> Result<Option<Self>, AlignError> {
         let (Some(files), Some(options)) = (QcFiles::of(job), qc::wanted(job)) else { return Ok(None) };
-        let contigs = sink.contigs().to_vec();
-        let mosdepth = options.mosdepth.read()?;
-        if let (Some(By::Bed(bed)), Some(path)) = (&mosdepth.by, &options.mosdepth.bed)
-            && let Some(contig) = bed.unknown_contig(&contigs)
-        {
-            tell::note(&format!(
-                "{}: the reference has no contig {contig}: its regions are not told of, as with mosdepth",
-                path.display()
-            ));
-        }
-        let create = |path: &Option<PathBuf>| path.as_deref().map(|path| BedFile::create(path, &contigs)).transpose();
-        let bed_files = BedFiles {
-            regions: create(&files.regions.as_ref().map(|[_, regions]| regions.clone()))?,
-            thresholds: create(&files.thresholds)?,
-            per_base: create(&files.per_base)?,
-            quantized: create(&files.quantized)?,
+        let (contigs, (rank, ranks)) = (sink.contigs().to_vec(), part.place());
+        let mosdepth = mosdepth(options, &contigs, rank == 0)?;
+        let spec = ReportSpec { contigs, mosdepth, heading: heading(job) };
+        let folder = part.output().map(|shared| shared.folder.clone());
+        let made = match &folder {
+            Some(folder) if ranks > 1 => {
+                let (contigs, mosdepth) = (spec.contigs.clone(), spec.mosdepth.clone());
+                Made::Own(Box::new(RankReports::new(contigs, mosdepth, &kept_file(folder, rank))?))
+            }
+            _ => Made::All(Box::new(reports(&spec, &in_folder(&files, folder.as_deref()))?)),
         };
-        let (version, command) = (env!("CARGO_PKG_VERSION"), job.command.replace('\n', " "));
-        let heading = format!(
-            "# This file was produced by samtools stats ({SAMTOOLS} rules) in zerohop {version} and can be plotted \
-             using plot-bamstats\n# This file contains statistics for all reads.\n\
-             # The command line was:  {command}\n"
-        );
-        let reports = Reports::new(ReportSpec { contigs, mosdepth, heading }, bed_files)?;
-        Ok(Some(Qc { files, reports }))
+        Ok(Some(Qc { spec, files, folder, made }))
     }
 
-    /// Writes all of them; they have no names yet.
+    /// What looks at the records.
+    pub fn visitors(&self) -> &dyn Visitors {
+        match &self.made {
+            Made::All(reports) => &**reports,
+            Made::Own(reports) => &**reports,
+        }
+    }
+
+    /// Writes all of them, on the first process; they have no names yet.
     ///
     /// # Errors
-    /// What the system says.
-    pub fn finish(self) -> Result<Vec<NewFile>, AlignError> {
-        let Finished { stats, flagstat, idxstats, coverage, mosdepth, regions, lines } = self.reports.finish()?;
-        let files = self.files;
-        let of_samtools =
-            [(files.stats, stats), (files.flagstat, flagstat), (files.idxstats, idxstats), (files.coverage, coverage)];
-        let of_mosdepth = files.mosdepth.into_iter().zip(mosdepth);
-        let of_regions = files.regions.map(|[distribution, _]| distribution).into_iter().zip(regions);
-        let mut written: Vec<NewFile> = Vec::new();
-        for file in lines {
-            written.extend(file.finish()?);
-        }
-        for (path, text) in of_samtools.into_iter().chain(of_mosdepth).chain(of_regions) {
-            written.push(text_file(&path, &text)?);
-        }
-        Ok(written)
+    /// What the system says; processes that cannot go on together.
+    pub fn finish(self, part: &dyn RunPart, plan: &Plan, parts: PartsToMake) -> Result<Vec<Report>, AlignError> {
+        let Qc { spec, files, folder, made } = self;
+        let now = in_folder(&files, folder.as_deref());
+        let finished = match made {
+            Made::All(reports) => reports.finish()?,
+            Made::Own(own) => {
+                let sums = part.at_first(own.finish()?)?;
+                let (0, Some(folder)) = (part.place().0, &folder) else { return Ok(Vec::new()) };
+                let kept = KeptParts::open((0..sums.len()).map(|rank| kept_file(folder, rank)).collect())?;
+                let reports = reports(&spec, &now)?;
+                sums.iter().try_for_each(|sums| reports.add_sums(sums))?;
+                let row = |row| reports.take_up(&kept, row);
+                do_parts(plan, plan.workers.len(), (0..parts.count as usize, parts.row as usize), row)?;
+                reports.finish()?
+            }
+        };
+        written(finished, &now, &files)
     }
+}
+
+/// What mosdepth is asked for; who `tells` says which regions are left out.
+fn mosdepth(options: &QcOptions, contigs: &[Contig], tells: bool) -> Result<MosdepthSpec, AlignError> {
+    let spec = options.mosdepth.read()?;
+    if let (Some(By::Bed(bed)), Some(path), true) = (&spec.by, &options.mosdepth.bed, tells)
+        && let Some(contig) = bed.unknown_contig(contigs)
+    {
+        let path = path.display();
+        tell::note(&format!(
+            "{path}: the reference has no contig {contig}: its regions are not told of, as with mosdepth"
+        ));
+    }
+    Ok(spec)
+}
+
+/// The comments that `samtools stats` begins with.
+fn heading(job: &Job) -> String {
+    let (version, command) = (env!("CARGO_PKG_VERSION"), job.command.replace('\n', " "));
+    format!(
+        "# This file was produced by samtools stats ({SAMTOOLS} rules) in zerohop {version} and can be plotted \
+         using plot-bamstats\n# This file contains statistics for all reads.\n\
+         # The command line was:  {command}\n"
+    )
+}
+
+/// Where a process of several keeps what it has found.
+fn kept_file(folder: &Path, rank: usize) -> PathBuf {
+    folder.join(format!("reports.{rank}"))
+}
+
+/// The files as they are before they have their names.
+fn in_folder(files: &QcFiles, folder: Option<&Path>) -> QcFiles {
+    folder.map_or_else(|| files.clone(), |folder| files.within(folder))
+}
+
+/// Reports of no records yet.
+fn reports(spec: &ReportSpec, files: &QcFiles) -> Result<Reports, AlignError> {
+    let create = |path: Option<&PathBuf>| path.map(|path| BedFile::create(path, &spec.contigs)).transpose();
+    let bed_files = BedFiles {
+        regions: create(files.regions.as_ref().map(|[_, regions]| regions))?,
+        thresholds: create(files.thresholds.as_ref())?,
+        per_base: create(files.per_base.as_ref())?,
+        quantized: create(files.quantized.as_ref())?,
+    };
+    Ok(Reports::new(spec.clone(), bed_files)?)
+}
+
+/// Writes what the reports say, to files that are named `now`, and later as `files` says.
+fn written(finished: Finished, now: &QcFiles, files: &QcFiles) -> Result<Vec<Report>, AlignError> {
+    let Finished { stats, flagstat, idxstats, coverage, mosdepth, regions, lines } = finished;
+    let texts = [stats, flagstat, idxstats, coverage].into_iter().chain(mosdepth).chain(regions);
+    let mut reports = Vec::new();
+    for ((now, path), text) in now.texts().into_iter().zip(files.texts()).zip(texts) {
+        reports.push(Report { written: text_file(&now, &text)?, path });
+    }
+    for (file, path) in lines.into_iter().zip(files.of_lines()) {
+        let index = BedFile::index_path(&path);
+        reports.extend(file.finish()?.into_iter().zip([path, index]).map(|(written, path)| Report { written, path }));
+    }
+    Ok(reports)
 }

@@ -11,6 +11,8 @@ use zerohop_process::{WriteError, cache};
 /// An output that other ranks write as well, or a later run may.
 #[derive(Debug, Clone)]
 pub struct SharedOutput {
+    /// Where all lies that belongs to the job, until it is complete.
+    pub folder: PathBuf,
     /// The files under the names that they have until they are complete.
     pub partials: Vec<PathBuf>,
     /// Where sorted records are kept until they are merged, if they are sorted, and the file for the header.

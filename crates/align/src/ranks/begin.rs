@@ -68,7 +68,7 @@ pub fn begin<'t>(
     let beside = job.output.unaligned.as_ref().map_or(0, |unaligned| unaligned.paths().len());
     let grains = Grains::with_beside(job.output.shards, beside);
     let (workers, grains) = (workers as u64, Arc::new(grains));
-    let output = SharedOutput { partials, kept, ranks_here: share.ranks_here() };
+    let output = SharedOutput { folder, partials, kept, ranks_here: share.ranks_here() };
     Ok(Some(RankPart {
         transport,
         paths,

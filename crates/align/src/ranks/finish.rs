@@ -1,7 +1,7 @@
 //! The end of a job of all ranks: what each did is gathered, and the first gives the files their names.
 
 use super::part::RankPart;
-use crate::finish::WrittenFiles;
+use crate::finish::{Report, Sorted, WrittenFiles};
 use crate::job::{AlignError, Job, files};
 use crate::open::output;
 use zerohop_model::machine::Bytes;
@@ -36,7 +36,11 @@ pub fn finish(
         (ends, _) => Some(written.lengths(ends.as_deref().unwrap_or_default(), job.output.shards)),
     };
     let WrittenFiles { sink, header, sorted, .. } = written;
-    report.sorted = sorted.map(|sorted| sorted.report);
+    let (sorted, reports) = match sorted {
+        Some(Sorted { report, reports, .. }) => (Some(report), reports),
+        None => (None, Vec::new()),
+    };
+    report.sorted = sorted;
     let own = RankSummary {
         rank: part.transport.rank(),
         host: host(),
@@ -84,6 +88,11 @@ pub fn finish(
     let (paths, index_path) = (files::paths(job), index.as_ref().map(|(_, path)| path.as_path()));
     // Before: whatever happens from here on, no index of other records lies beside these.
     paths.iter().for_each(|path| remove_other_indexes(path, job.output.format(), index_path));
+    for Report { written, path } in reports {
+        let partial = written.path().to_owned();
+        written.complete()?;
+        named.push((partial, path));
+    }
     // After the records: an index that is older is not trusted.
     if let Some((sink, path)) = index {
         let partial = journal::folder(&named[0].1).join("output.index");

@@ -1,6 +1,6 @@
 //! What a job on record is made of: another one does not go on with it.
 
-use crate::job::{AlignError, Job};
+use crate::job::{AlignError, Job, qc};
 use crate::plan::tuning_key::AlignedWith;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -29,6 +29,10 @@ pub(super) fn identity(
         .with("the kind of reads", &with.reads)
         .with("bases of a chunk", cut.chunk_bases())
         .with_option("bases of a cohort in pieces", &cut.piece_bases.map(|_| cut.closes_at_bases));
+    let mosdepth = qc::wanted(job).map(|qc| &qc.mosdepth);
+    let regions: Vec<PathBuf> = mosdepth.and_then(|mosdepth| mosdepth.bed.clone()).into_iter().collect();
+    let regions = content::of_files(transport, &regions, threads)?;
+    identity = identity.with_option("--qc, with --mosdepth", &mosdepth.map(|mosdepth| &mosdepth.words));
     let described = content::of_files(transport, &external.engine_file, threads)?;
     let index = content::of_files(transport, &with.files, threads)?;
     let files: Vec<Vec<PathBuf>> = open.iter().map(|lane| lane.paths().cloned().collect()).collect();
@@ -40,7 +44,12 @@ pub(super) fn identity(
         Format::Cram { .. } => content::of_files(transport, std::slice::from_ref(&job.reference), threads)?,
         Format::Sam | Format::Bam { .. } | Format::Paf | Format::Abundances => Vec::new(),
     };
-    let described = [("--engine-file", described), ("the index, file", index), ("the reference of CRAM, file", fasta)];
+    let described = [
+        ("--engine-file", described),
+        ("the index, file", index),
+        ("the reference of CRAM, file", fasta),
+        ("the regions of --mosdepth, file", regions),
+    ];
     for (kind, files) in described.into_iter().chain([("the reads, file", reads)]) {
         for (number, file) in files.iter().enumerate() {
             identity = identity.with(&format!("{kind} {}", number + 1), file);

@@ -173,6 +173,14 @@ impl RunPart for RankPart<'_> {
         Ok((made, SortReport { making: sum(|times| times.0), writing: sum(|times| times.1), ..own }))
     }
 
+    fn place(&self) -> (usize, usize) {
+        (self.transport.rank(), self.transport.size())
+    }
+
+    fn at_first(&self, own: Vec<u8>) -> Result<Vec<Vec<u8>>, AlignError> {
+        gather::at_first(self.transport, own)
+    }
+
     /// What was finished before, and what of the input makes it slow.
     fn notes(&self) -> Vec<String> {
         let reads = self.finished.tally.reads;

@@ -5,6 +5,7 @@ use super::together::EnteredWhen;
 use crate::job::AlignError;
 use crate::open::output::SharedOutput;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 use zerohop_model::engine::Cut;
@@ -62,7 +63,7 @@ fn together(dealer_panics: bool, run_panics: bool) -> std::thread::Result<Result
     std::fs::create_dir(journal::folder(&output)).unwrap();
     let (journal, finished) = Journal::open(&output, 0).unwrap();
     let dealer = Dealer { twin: Twin::alone(Duration::from_secs(60)), panics: dealer_panics };
-    let shared = SharedOutput { partials: Vec::new(), kept: None, ranks_here: 1 };
+    let shared = SharedOutput { folder: PathBuf::new(), partials: Vec::new(), kept: None, ranks_here: 1 };
     let (given_up, owner, tables, grains) = (Vec::new(), None, None, Arc::new(Grains::new(1)));
     let (transport, paths, cut, workers) = (&dealer as &dyn Transport, vec![output.clone()], Cut::at(1), 1);
     let mut rank = RankPart {

@@ -4,6 +4,7 @@
 //! both parts are known (crate::order).
 
 use crate::depth::{Place, place};
+use crate::kept::{put, put_ascending, take, take_ascending};
 use crate::record::Record;
 use std::collections::HashMap;
 use std::ops::Range;
@@ -58,7 +59,43 @@ impl PlacedMate {
     }
 }
 
+impl PlacedMate {
+    fn write(&self, name: &[u8], out: &mut Vec<u8>) {
+        let PlacedMate { start, stop, mate, is_plain, blocks } = self;
+        put(out, name.len() as u64);
+        out.extend_from_slice(name);
+        [*start, *stop, *mate, u64::from(*is_plain)].into_iter().for_each(|number| put(out, number));
+        let bounds: Vec<Place> = blocks.iter().flat_map(|block| [block.start, block.end]).collect();
+        put_ascending(out, bounds.into_iter());
+    }
+
+    fn read(from: &mut &[u8]) -> Option<(Vec<u8>, Self)> {
+        let length = take(from)? as usize;
+        let (name, rest) = from.split_at_checked(length)?;
+        *from = rest;
+        let [start, stop, mate, is_plain] = [take(from)?, take(from)?, take(from)?, take(from)?];
+        let bounds = take_ascending(from)?;
+        let blocks = bounds.chunks_exact(2).map(|block| block[0]..block[1]).collect();
+        Some((name.to_owned(), PlacedMate { start, stop, mate, is_plain: is_plain == 1, blocks }))
+    }
+}
+
 impl Mates {
+    /// Writes them, for [`Self::read`].
+    pub(crate) fn write(&self, out: &mut Vec<u8>) {
+        put(out, self.seen.len() as u64);
+        self.seen.iter().for_each(|(name, mate)| mate.write(name, out));
+        put(out, self.sought.len() as u64);
+        self.sought.iter().for_each(|(name, mate)| mate.write(name, out));
+    }
+
+    /// Reads them.
+    pub(crate) fn read(from: &mut &[u8]) -> Option<Self> {
+        let seen = (0..take(from)?).map(|_| PlacedMate::read(from)).collect::<Option<_>>()?;
+        let sought = (0..take(from)?).map(|_| PlacedMate::read(from)).collect::<Option<_>>()?;
+        Some(Mates { seen, sought })
+    }
+
     /// Takes up a record that counts, of a part whose first place is `begin`; gives to `each` what it and its mate
     /// before it have both.
     #[inline]

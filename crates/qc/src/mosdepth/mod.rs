@@ -15,6 +15,7 @@ mod spec;
 use crate::counts::{add_all, add_at, count_at};
 use crate::depth::{Edges, Place};
 use crate::record::Record;
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::ops::AddAssign;
@@ -39,12 +40,12 @@ const LEAST_SHARE: f64 = 8e-5;
 const LARGEST_MEAN: usize = 511;
 
 /// What is summed up.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Mosdepth {
     contigs: BTreeMap<u32, OfContig>,
 }
 
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 struct OfContig {
     /// Whether there are records on it, of any kind. Others are told of in lines of regions and of runs alone.
     has_records: bool,
@@ -56,7 +57,7 @@ struct OfContig {
 }
 
 /// Depths of some places.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 struct Depths {
     /// How many places have each.
     places: Vec<u64>,

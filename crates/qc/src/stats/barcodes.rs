@@ -6,6 +6,7 @@
 use super::text::section;
 use crate::counts::{add_all, count_at};
 use crate::record::Record;
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::ops::AddAssign;
@@ -16,18 +17,34 @@ const FIELDS: [[[u8; 2]; 2]; 4] = [[*b"BC", *b"QT"], [*b"CR", *b"CY"], [*b"OX", 
 const BASES: &[u8; 5] = b"ACGTN";
 
 /// All barcodes, by [`FIELDS`].
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "Listed", into = "Listed")]
 pub(super) struct Barcodes([BTreeMap<Shape, OfShape>; FIELDS.len()]);
 
+/// The same, as JSON can have it.
+type Listed = [Vec<(Shape, OfShape)>; FIELDS.len()];
+
+impl From<Listed> for Barcodes {
+    fn from(listed: Listed) -> Self {
+        Barcodes(listed.map(|shapes| shapes.into_iter().collect()))
+    }
+}
+
+impl From<Barcodes> for Listed {
+    fn from(barcodes: Barcodes) -> Self {
+        barcodes.0.map(|shapes| shapes.into_iter().collect())
+    }
+}
+
 /// How long a barcode is, and where it has bytes that are no bases.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 struct Shape {
     length: usize,
     parted: Vec<usize>,
 }
 
 /// Barcodes of one shape.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 struct OfShape {
     /// The number of the first record that has one.
     first: u64,

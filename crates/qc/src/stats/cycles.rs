@@ -2,6 +2,7 @@
 
 use crate::counts::{add_all, count_at};
 use crate::record::Record;
+use serde::{Deserialize, Serialize};
 use std::ops::AddAssign;
 
 /// The bases that are told apart, as BAM codes them: A, C, G, T and N.
@@ -10,16 +11,17 @@ const C: u8 = CODES[1];
 const G: u8 = CODES[2];
 
 /// Bases of primary records, as they stand in the records.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct BaseCycles {
     /// Of first and last reads, of each forward and reverse ones.
     strands: [[StrandBases; 2]; 2],
     /// The bases of a read, one in a byte.
+    #[serde(skip)]
     unpacked: Vec<u8>,
 }
 
 /// Bases of the reads of one kind.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 struct StrandBases {
     /// By cycle, for each of [`CODES`].
     counts: Vec<[u64; CODES.len()]>,
@@ -27,6 +29,7 @@ struct StrandBases {
     lengths: Vec<u64>,
     /// What is not in `counts` yet, of less than 256 reads: so many reads, for each of [`CODES`] by cycle. Bytes are
     /// counted many at a time.
+    #[serde(skip)]
     held: (u8, [Vec<u8>; CODES.len()]),
 }
 
@@ -124,7 +127,7 @@ pub(super) fn add_bases(all: &mut Vec<Bases>, more: Vec<Bases>, turned: fn(Bases
 const USUAL: usize = 64;
 
 /// Qualities of primary records, of the first reads of fragments or of the last.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct QualityCycles {
     /// By cycle, then by quality, up to [`USUAL`].
     usual: Vec<u64>,

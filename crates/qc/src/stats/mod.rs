@@ -15,6 +15,7 @@ use crate::counts::{add_all, count_at};
 use crate::record::{ReadOrder, Record};
 use barcodes::Barcodes;
 use cycles::{BaseCycles, QualityCycles};
+use serde::{Deserialize, Serialize};
 use std::ops::AddAssign;
 use zerohop_model::record::{DUPLICATE, QC_FAIL, SECONDARY, SUPPLEMENTARY, UNMAPPED};
 
@@ -62,7 +63,7 @@ enum Sum {
 const SUMS: usize = Sum::Qualities as usize + 1;
 
 /// What is counted of the first reads of fragments, and of the last.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 struct OfMate {
     qualities: QualityCycles,
     /// By how many bases the reads have with what was hard-clipped.
@@ -77,7 +78,7 @@ struct OfMate {
 }
 
 /// All sums.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Stats {
     sums: [u64; SUMS],
     /// Of names, bases and qualities: sums of CRC-32, modulo 2^32.

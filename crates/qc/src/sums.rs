@@ -1,0 +1,40 @@
+//! What is added up, in any order.
+
+use crate::counts::add_all;
+use crate::coverage::Coverage;
+use crate::flagstat::FlagStat;
+use crate::idxstats::IdxStats;
+use crate::mosdepth::Mosdepth;
+use crate::stats::Stats;
+use serde::{Deserialize, Serialize};
+use std::ops::AddAssign;
+
+/// What is added up, of each report.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub(crate) struct Sums {
+    pub(crate) flagstat: FlagStat,
+    pub(crate) idxstats: IdxStats,
+    pub(crate) stats: Stats,
+    /// Places by their depth, for samtools stats.
+    pub(crate) depths: Vec<u64>,
+    pub(crate) coverage: Coverage,
+    pub(crate) mosdepth: Mosdepth,
+}
+
+impl Sums {
+    /// Brings in what is kept aside: before they are added to others.
+    pub(crate) fn settle(&mut self) {
+        self.stats.settle();
+    }
+}
+
+impl AddAssign<&Sums> for Sums {
+    fn add_assign(&mut self, more: &Sums) {
+        self.flagstat += more.flagstat;
+        self.idxstats += &more.idxstats;
+        self.stats += &more.stats;
+        add_all(&mut self.depths, &more.depths);
+        self.coverage += &more.coverage;
+        self.mosdepth += &more.mosdepth;
+    }
+}

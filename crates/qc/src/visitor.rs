@@ -1,0 +1,112 @@
+//! What looks at the records of parts, for one worker.
+
+use crate::coverage;
+use crate::depth::{Place, place};
+use crate::mosdepth::{LinesSpec, add_edges};
+use crate::order::{Of, ReadPart, end};
+use crate::record::Record;
+use crate::sums::Sums;
+use std::ops::Range;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use zerohop_model::error::Error;
+use zerohop_output::Visit;
+
+/// What all visitors of one process have found.
+pub(crate) struct Seen {
+    /// With all contigs.
+    pub(crate) lines: LinesSpec,
+    sums: Mutex<Sums>,
+}
+
+/// What becomes of a part whose records were looked at.
+pub(crate) trait TakesParts {
+    /// Takes part `number`; sums are those of the worker.
+    fn take(&self, number: usize, part: ReadPart, sums: &mut Sums) -> Result<(), Error>;
+}
+
+/// Looks at the records of parts.
+pub(crate) struct Visitor<'r> {
+    seen: &'r Seen,
+    parts: &'r dyn TakesParts,
+    sums: Sums,
+    part: ReadPart,
+    /// The number of the part, and of its next record.
+    number: (usize, u64),
+    places: Range<Place>,
+}
+
+impl Seen {
+    pub(crate) fn new(lines: LinesSpec) -> Self {
+        Seen { lines, sums: Mutex::default() }
+    }
+
+    pub(crate) fn visitor<'r>(&'r self, parts: &'r dyn TakesParts) -> Visitor<'r> {
+        Visitor { seen: self, parts, sums: Sums::default(), part: ReadPart::default(), number: (0, 0), places: 0..0 }
+    }
+
+    /// Adds what was summed up elsewhere.
+    pub(crate) fn add(&self, sums: &Sums) {
+        *lock(&self.sums) += sums;
+    }
+
+    /// All sums, when all visitors are gone.
+    pub(crate) fn into_sums(self) -> (LinesSpec, Sums) {
+        (self.lines, into_inner(self.sums))
+    }
+}
+
+impl Visit for Visitor<'_> {
+    fn begin(&mut self, number: usize, places: Range<(u32, u32)>) {
+        let limit = |(contig, position)| place(contig, position).min(end(&self.seen.lines.contigs));
+        self.number = (number, 0);
+        self.places = limit(places.start)..limit(places.end);
+    }
+
+    #[inline]
+    fn see(&mut self, record: &[u8], flags: u16) -> Result<(), Error> {
+        let record = Record::new(record, flags).ok_or_else(|| Error::Internal("a record is cut off".to_owned()))?;
+        let number = (self.number.0 as u64) << 32 | self.number.1;
+        self.number.1 += 1;
+        let Sums { flagstat, idxstats, stats, coverage, mosdepth, .. } = &mut self.sums;
+        flagstat.add(&record);
+        idxstats.add(&record);
+        coverage.add(&record);
+        mosdepth.see(&record);
+        let gc = stats.add(number, &record);
+        let Ok(contig) = u32::try_from(record.contig) else { return Ok(()) };
+        let ReadPart { edges, gc: gc_of_records, mates, .. } = &mut self.part;
+        if let Some(gc) = gc {
+            gc_of_records.push((place(contig, record.position.max(0) as u32), gc));
+            record.aligned().for_each(|(positions, _)| edges[Of::Stats as usize].add(contig, positions));
+        }
+        if !record.flags.any(coverage::LEFT_OUT) {
+            record.aligned().for_each(|(positions, _)| edges[Of::Coverage as usize].add(contig, positions));
+        }
+        let of_mosdepth = (&mut edges[Of::Mosdepth as usize], mates);
+        add_edges(&record, &self.seen.lines.mosdepth, self.places.start, of_mosdepth);
+        Ok(())
+    }
+
+    fn end(&mut self) -> Result<(), Error> {
+        let mut part = std::mem::take(&mut self.part);
+        part.places = self.places.clone();
+        part.edges.iter_mut().for_each(|edges| edges.sort());
+        self.parts.take(self.number.0, part, &mut self.sums)
+    }
+}
+
+impl Drop for Visitor<'_> {
+    /// Hands over the sums. After a failure nobody asks for them.
+    fn drop(&mut self) {
+        self.sums.settle();
+        self.seen.add(&self.sums);
+    }
+}
+
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+pub(crate) fn into_inner<T>(mutex: Mutex<T>) -> T {
+    mutex.into_inner().unwrap_or_else(PoisonError::into_inner)
+}
