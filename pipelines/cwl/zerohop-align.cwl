@@ -50,6 +50,15 @@ inputs:
     type: boolean
     default: false
     doc: Sort by coordinate and mark duplicates
+  qc:
+    type: boolean
+    default: false
+    doc: Sort by coordinate, and write what samtools stats, flagstat, idxstats and coverage and mosdepth say
+  mosdepth:
+    type: string?
+    doc: Options of mosdepth for qc, in one word; those of nf-core/sarek by default
+    inputBinding:
+      prefix: --mosdepth
   read_group:
     type: string?
     doc: Read group, as in '@RG\tID:x\tSM:y'
@@ -72,10 +81,12 @@ arguments:
   # A quarter of the memory is for records; the index and the reads take the rest.
   - valueFrom: |
       ${
-        if (!inputs.sort && !inputs.mark_duplicates) return null;
+        if (!inputs.sort && !inputs.mark_duplicates && !inputs.qc) return null;
         var sorting = ["--sort", "--sort-memory", Math.floor(runtime.ram / 4) + "M", "--tmp-dir", runtime.tmpdir];
         if (inputs.mark_duplicates)
-          sorting.push("--mark-duplicates", "--duplicate-metrics", inputs.sample + ".duplicates.txt");
+          sorting.push("--mark-duplicates", "--duplicate-metrics", inputs.sample + ".markdup.txt");
+        if (inputs.qc)
+          sorting.push("--qc");
         return sorting;
       }
   - prefix: --json
@@ -106,4 +117,20 @@ outputs:
     type: File?
     doc: Duplicates of each library, as Picard writes them
     outputBinding:
-      glob: $(inputs.sample).duplicates.txt
+      glob: $(inputs.sample).markdup.txt
+  reports:
+    type: File[]
+    doc: What samtools stats, flagstat, idxstats and coverage and mosdepth say
+    outputBinding:
+      glob:
+        - $(inputs.sample).$(inputs.format).stats
+        - $(inputs.sample).$(inputs.format).flagstat
+        - $(inputs.sample).$(inputs.format).idxstats
+        - $(inputs.sample).$(inputs.format).coverage.txt
+        - $(inputs.sample).mosdepth.*.txt
+  depth:
+    type: File[]
+    doc: Depth of regions and places, in BED
+    secondaryFiles: .csi
+    outputBinding:
+      glob: $(inputs.sample).*.bed.gz

@@ -98,7 +98,7 @@ process {
     memory = 2.GB
     publishDir = [ path: { "results/${task.process.tokenize(':').first()}" }, mode: 'copy' ]
     withName: 'BWA_INDEX|BWA:ZEROHOP_ALIGN' { ext.args = '--engine bwa-mem' }
-    withName: 'PICARD:ZEROHOP_ALIGN' { ext.args = '--mark-duplicates=picard' }
+    withName: 'PICARD:ZEROHOP_ALIGN' { ext.args = '--mark-duplicates=picard --qc' }
     withName: 'BAM:ZEROHOP_ALIGN' { ext.args = { "-R '@RG\\tID:${meta.id}\\tSM:${meta.id}'" } }
 }
 END
@@ -121,9 +121,12 @@ run() {
     cd "$folder"
     published ZEROHOP_INDEX genome.fa.r150.zhi genome_index.log
     published ZEROHOP_ALIGN s.bam s.zerohop.json s_mqc.json
-    published BAM s.bam s.bam.bai s.duplicates.txt s.zerohop.json s_mqc.json
-    published CRAM s.cram s.cram.crai s.duplicates.txt s.zerohop.json s_mqc.json
-    published PICARD s.bam s.bam.bai s.duplicates.txt s.zerohop.json s_mqc.json
+    published BAM s.bam s.bam.bai s.markdup.txt s.zerohop.json s_mqc.json
+    published CRAM s.cram s.cram.crai s.markdup.txt s.zerohop.json s_mqc.json
+    # the stub makes no lines of depth
+    local lines="s.regions.bed.gz s.regions.bed.gz.csi"; [[ $folder != stub ]] || lines=
+    published PICARD s.bam s.bam.bai s.markdup.txt s.zerohop.json s_mqc.json s.bam.{stats,flagstat,idxstats} \
+        s.bam.coverage.txt s.mosdepth.{summary,global.dist,region.dist}.txt $lines
     published ZEROHOP_SEARCH s.tsv s.zerohop.json
     [ "$(awk '{ print $2, $3 }' versions.txt | sort -u)" = "$(zerohop --version)" ] ||
         fail "versions: $(cat versions.txt)"

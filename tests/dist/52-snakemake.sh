@@ -20,7 +20,8 @@ make_by align plain/s.bam mapped/s.bam mapped/s.cram
 same_records plain/s.bam plain.bam
 same_records mapped/s.bam marked.bam --sort --mark-duplicates -R '@RG\tID:s\tSM:s'
 same_records mapped/s.cram sorted.cram --sort
-for file in plain/s.json mapped/s.bam.bai mapped/s.json mapped/s_mqc.json mapped/s.duplicates.txt mapped/s.cram.crai; do
+for file in plain/s.json mapped/s.bam.bai mapped/s.json mapped/s_mqc.json mapped/s.markdup.txt \
+    mapped/s.bam.stats mapped/s.mosdepth.summary.txt mapped/s.cram.crai; do
     [ -s "$file" ] || fail "there is no $file"
 done
 # a quarter of mem_mb, threads and tmpdir of the job

@@ -40,8 +40,15 @@ END
     run_cwl align $format $format.yml
     same_records $format/s.$format marked.$format --sort --mark-duplicates -R '@RG\tID:s\tSM:s'
 done
-[ "$(ls bam | xargs)" = "s.bam s.bam.bai s.duplicates.txt s.json s_mqc.json" ] || fail "bam: $(ls bam | xargs)"
+[ "$(ls bam | xargs)" = "s.bam s.bam.bai s.markdup.txt s.json s_mqc.json" ] || fail "bam: $(ls bam | xargs)"
 [ -e cram/s.cram.crai ] || fail "cram: $(ls cram | xargs)"
+cat plain.yml - > qc.yml << END
+qc: true
+mosdepth: --fast-mode --by 1000
+END
+run_cwl align qc qc.yml
+[ "$(cat qc/s.bam.flagstat)" = "$(samtools flagstat qc/s.bam)" ] && [ "$(ls qc | wc -l)" = 15 ] &&
+    [ -e qc/s.per-base.bed.gz.csi ] || fail "qc: $(ls qc | xargs)"
 # cores, a quarter of the memory, and the scratch folder, as the description asks for them
 grep -q -- '--threads 4 .*--sort-memory 4000M --tmp-dir /' bam/s.json || fail "resources are not passed"
 

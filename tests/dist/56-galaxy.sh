@@ -32,7 +32,7 @@ values = {
     'reference': {'source': 'history', 'fasta': fasta},
     'input': {'type': 'paired', 'forward': forward, 'reverse': reverse},
     'engine': 'strobealign',
-    'records': {'order': 'coordinate', 'duplicates': 'samtools'},
+    'records': {'order': 'coordinate', 'duplicates': 'samtools', 'qc': False, 'mosdepth': ''},
     'format': 'bam',
     'read_group': {'set': 'no'},
     **{name: f'{name}.dat' for name in ('alignments', 'metrics', 'summary', 'multiqc')},
@@ -57,10 +57,13 @@ zerohop align -q -t 2 -o direct/single.bam genome.fa "${reads[0]}"
 same_records single/alignments.dat single.bam
 [ ! -s single/metrics.dat ] || fail "counts of duplicates that were not looked for"
 
-galaxy cram "{'format': 'cram', 'records': {'order': 'coordinate', 'duplicates': 'none'},
+galaxy cram "{'format': 'cram', 'records': {'order': 'coordinate', 'duplicates': 'none', 'qc': True,
+        'mosdepth': '--fast-mode --by 1000'},
     'input': {'type': 'collection', 'pair': type('Pair', (), {'forward': forward, 'reverse': reverse,
         'element_identifier': 'a name'})}}"
 same_records cram/alignments.dat sorted.cram --sort
+[ "$(cat cram/qc.flagstat)" = "$(samtools flagstat cram/alignments.dat)" ] && [ -s cram/qc.per-base.bed.gz ] ||
+    fail "reports: $(ls cram | xargs)"
 grep -q a_name cram/multiqc.dat || fail "the name of the collection is missing"
 
 # of this server, with the index beside it, and the other engine

@@ -79,7 +79,7 @@ check_records() {
     compared out/sorted
     for name in s0 lanes b; do
         samtools idxstats out/sorted/$name.bam > idxstats
-        grep -q 'PAIR_ORIENTATION\|METRICS CLASS' out/sorted/$name.duplicates.txt || fail "no metrics"
+        grep -q 'PAIR_ORIENTATION\|METRICS CLASS' out/sorted/$name.markdup.txt || fail "no metrics"
     done
     "$MULTIQC" -q -o multiqc out/sorted > multiqc.log 2>&1 || fail "$(cat multiqc.log)"
     grep -rq '"lanes"\|lanes' multiqc/multiqc_data || fail "MultiQC does not know the samples"
@@ -146,7 +146,7 @@ check_failures() {
     grep -q '^3 of 6 samples are complete already' said && grep -q 's1.bam is not as it was written' said ||
         fail "$(cat said)"
     zerohop align -q -t 2 --sort --mark-duplicates --unaligned .fq --samples bad.csv --output-dir out ref.fa
-    [ -f out/s1.bam.bai ] && [ -f out/s1.duplicates.txt ] && [ -f out/s1.unaligned.fq ] || fail "files: $(ls out)"
+    [ -f out/s1.bam.bai ] && [ -f out/s1.markdup.txt ] && [ -f out/s1.unaligned.fq ] || fail "files: $(ls out)"
     "$ZEROHOP" align -t 2 --resume --order any --samples bad.csv --output-dir out ref.fa 2> said || fail "$(cat said)"
     grep -q -- '--mark-duplicates: samtools then, not given now' said && ! grep -q "complete already" said ||
         fail "$(cat said)"
@@ -217,7 +217,7 @@ check_left() {
     head -n 3 reads/part_1.0 > reads/part_1.cut
     sed 's/part_1.0/part_1.cut/' one.csv > cut.csv
     "$ZEROHOP" align -q -t 2 --samples cut.csv --output-dir left ref.fa 2> said || rc=$?
-    [ $rc = 1 ] && [ -e left/s0.duplicates.txt ] && [ ! -e left/s0.json ] || fail "$rc: $(cat said; ls -A left)"
+    [ $rc = 1 ] && [ -e left/s0.markdup.txt ] && [ ! -e left/s0.json ] || fail "$rc: $(cat said; ls -A left)"
     zerohop align -q -t 2 --resume --samples one.csv --output-dir left ref.fa
     left s0.bam s0.json s0_mqc.json
     # another name for reads that were not aligned

@@ -60,7 +60,7 @@ aligns() {
     bash -ue align.sh 2> /dev/null
     zerohop align -q -t 2 --sort --mark-duplicates="$rules" -o direct.sam genome.fa phix.1.fastq phix.2.fastq
     same_alignments <(samtools view -h --no-PG s.bam) direct.sam "zerohop/align, $rules"
-    for file in s.bam.bai s.zerohop.json s_mqc.json s.duplicates.txt; do
+    for file in s.bam.bai s.zerohop.json s_mqc.json s.markdup.txt; do
         [ -s "$file" ] || fail "zerohop/align: there is no $file"
         rm "$file"
     done
@@ -103,13 +103,13 @@ nf_core() {
     ends_as_zerohop
 
     values+=(meta.id=s format=bam reference=genome.fa reads='phix.1.fastq phix.2.fastq'
-        sorting=--sort duplicates='--duplicate-metrics s.duplicates.txt' memory='--sort-memory 64M')
+        sorting=--sort duplicates='--duplicate-metrics s.markdup.txt' memory='--sort-memory 64M')
     aligns samtools marking=--mark-duplicates
     # what Groovy makes of ext.args
     grep -qF "marking = mark_duplicates && !args.contains('--mark-duplicates') ? '--mark-duplicates' : ''" \
         "$PIPELINES/nf-core/modules/nf-core/zerohop/align/main.nf" || fail "the rules of ext.args are not taken"
     aligns picard args=--mark-duplicates=picard marking=
-    values+=(sorted_index=s.bam.bai metrics=s.duplicates.txt)
+    values+=(sorted_index=s.bam.bai metrics=s.markdup.txt reports=s.bam.stats)
     for module in index align search; do
         block $module stub "${values[@]}" > stub.sh
         bash -ue stub.sh

@@ -170,7 +170,7 @@ pub struct AlignArgs {
 
     /// Folder of the files of the samples: NAME.bam, NAME.json, NAME_mqc.json
     ///
-    /// --format sam or cram is for NAME.sam or NAME.cram; with --mark-duplicates there is NAME.duplicates.txt, with
+    /// --format sam or cram is for NAME.sam or NAME.cram; with --mark-duplicates there is NAME.markdup.txt, with
     /// --unaligned NAME.unaligned.fq.gz, too.
     /// --resume leaves samples as they are that are complete, and made of the same files with the same options.
     #[arg(long, value_name = "DIR", requires = "samples", hide_short_help = true)]

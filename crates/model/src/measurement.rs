@@ -330,6 +330,20 @@ pub struct SortReport {
     /// What was found, if duplicates were looked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub duplicates: Option<DuplicateReport>,
+    /// What was made of the records beside them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reports: Option<QcReport>,
+}
+
+/// Reports of the records that were made while these were written.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct QcReport {
+    /// Their files, with indexes.
+    pub files: u64,
+    /// Time that all workers spent on them, about: one record of many is timed.
+    pub time: Duration,
+    /// The options of mosdepth.
+    pub mosdepth: String,
 }
 
 /// Duplicates among the primary records that are mapped; by the rules of samtools, also pass the filters.

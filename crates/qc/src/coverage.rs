@@ -4,6 +4,7 @@
 
 use crate::number::general;
 use crate::record::Record;
+use crate::stats::quality_sum;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -39,7 +40,7 @@ impl Coverage {
         for (_, bases) in record.aligned() {
             of_contig.aligned_bases += bases.len() as u64;
             let qualities = record.qualities.get(bases).unwrap_or_default();
-            of_contig.qualities += qualities.iter().map(|&quality| u64::from(quality)).sum::<u64>();
+            of_contig.qualities += quality_sum(qualities);
         }
     }
 

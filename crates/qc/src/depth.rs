@@ -24,8 +24,16 @@ pub(crate) fn split(place: Place) -> (u32, u32) {
 /// Where the records of one part begin and end.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Edges {
-    begins: Vec<Place>,
-    ends: Vec<Place>,
+    begins: Places,
+    ends: Places,
+}
+
+/// Places, most of which come in their order.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+struct Places {
+    ordered: Vec<Place>,
+    /// Those that came behind a later one, until all are [sorted](Self::sort).
+    late: Vec<Place>,
 }
 
 /// What reaches into a part: how deep it is before its first place, and where that changes, from there on, and by how
@@ -53,6 +61,34 @@ impl Reaching {
     }
 }
 
+impl Places {
+    #[inline]
+    fn push(&mut self, place: Place) {
+        match self.ordered.last() {
+            Some(last) if *last > place => self.late.push(place),
+            _ => self.ordered.push(place),
+        }
+    }
+
+    fn sort(&mut self) {
+        self.late.sort_unstable();
+        // From the end: what is moved makes room for what is put in.
+        let mut from = self.ordered.len();
+        self.ordered.resize(from + self.late.len(), 0);
+        let mut to = self.ordered.len();
+        while let Some(late) = self.late.last() {
+            to -= 1;
+            if from > 0 && self.ordered[from - 1] > *late {
+                from -= 1;
+                self.ordered[to] = self.ordered[from];
+            } else {
+                self.ordered[to] = *late;
+                self.late.pop();
+            }
+        }
+    }
+}
+
 impl Edges {
     /// Adds what lies on these positions of a contig.
     #[inline]
@@ -69,31 +105,32 @@ impl Edges {
 
     /// Where something begins, and where something ends.
     pub(crate) fn lists(&self) -> [&[Place]; 2] {
-        [&self.begins, &self.ends]
+        [&self.begins.ordered, &self.ends.ordered]
     }
 
     /// Those with these lists, which are sorted.
     pub(crate) fn of_lists([begins, ends]: [Vec<Place>; 2]) -> Self {
+        let [begins, ends] = [begins, ends].map(|ordered| Places { ordered, late: Vec::new() });
         Edges { begins, ends }
     }
 
     /// Sorts them: before anything else is asked of them.
     pub(crate) fn sort(&mut self) {
-        self.begins.sort_unstable();
-        self.ends.sort_unstable();
+        self.begins.sort();
+        self.ends.sort();
     }
 
     /// What reaches into the part behind this one, whose first place is `end`.
     pub(crate) fn reaching(&self, before: &Reaching, end: Place) -> Reaching {
         let behind = |places: &[Place]| places.partition_point(|place| *place < end);
         let passed = before.changes.partition_point(|(place, _)| *place < end);
-        let (begins, ends) = (behind(&self.begins), behind(&self.ends));
+        let [own_begins, own_ends] = self.lists();
+        let (begins, ends) = (behind(own_begins), behind(own_ends));
         let fallen: i32 = before.changes[..passed].iter().map(|(_, by)| by).sum();
         let depth = before.depth + fallen + begins as i32 - ends as i32;
-        let own = Edges { begins: self.begins[begins..].to_vec(), ends: self.ends[ends..].to_vec() };
         let mut reaching = Reaching { depth, changes: before.changes[passed..].to_vec() };
-        reaching.changes.extend(own.begins.iter().map(|place| (*place, 1)));
-        reaching.changes.extend(own.ends.iter().map(|place| (*place, -1)));
+        reaching.changes.extend(own_begins[begins..].iter().map(|place| (*place, 1)));
+        reaching.changes.extend(own_ends[ends..].iter().map(|place| (*place, -1)));
         reaching.sort();
         reaching
     }
@@ -101,7 +138,7 @@ impl Edges {
     /// Gives the depth of all places from `places.start` up to `places.end` to `each`, in runs of the same depth.
     pub(crate) fn runs(&self, before: &Reaching, places: Range<Place>, mut each: impl FnMut(Range<Place>, i32)) {
         let (mut at, mut depth) = (places.start, before.depth);
-        let (mut changes, mut begins, mut ends) = (&*before.changes, &*self.begins, &*self.ends);
+        let ([mut begins, mut ends], mut changes) = (self.lists(), &*before.changes);
         while at < places.end {
             while let [(place, by), rest @ ..] = changes
                 && *place <= at

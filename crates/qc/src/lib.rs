@@ -17,6 +17,7 @@
 //! What it refuses to do: read or write records, start threads, or name files.
 #![forbid(unsafe_code)]
 
+mod cost;
 mod counts;
 mod coverage;
 mod depth;

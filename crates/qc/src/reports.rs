@@ -8,6 +8,7 @@ use crate::sums::Sums;
 use crate::visitor::{Seen, TakesParts, into_inner, lock};
 use std::ops::Range;
 use std::sync::Mutex;
+use std::time::{Duration, Instant};
 use zerohop_model::error::Error;
 use zerohop_model::record::Contig;
 use zerohop_output::{BedFile, Visit, Visitors};
@@ -47,6 +48,8 @@ pub struct Finished {
     pub regions: Option<String>,
     /// Its files of lines, in the order of [`BedFiles`].
     pub lines: Vec<BedFile>,
+    /// The time that workers of all processes spent, about.
+    pub time: Duration,
 }
 
 impl Reports {
@@ -76,10 +79,11 @@ impl Reports {
     /// # Errors
     /// [`Error::Kept`]: they cannot be read; [`Error::Output`]: lines cannot be written.
     pub fn take_up(&self, kept: &KeptParts, parts: Range<usize>) -> Result<(), Error> {
-        let mut sums = Sums::default();
+        let (begun, mut sums) = (Instant::now(), Sums::default());
         for number in parts {
             self.take(number, kept.read(number)?, &mut sums)?;
         }
+        sums.cost.add_since(begun);
         self.seen.add(&sums);
         Ok(())
     }
@@ -90,7 +94,7 @@ impl Reports {
     /// [`Error::Output`]: a file cannot be written.
     pub fn finish(self) -> Result<Finished, Error> {
         let Reports { seen, heading, chain, files } = self;
-        let (lines, Sums { flagstat, idxstats, stats, depths, coverage, mosdepth }) = seen.into_sums();
+        let (lines, Sums { flagstat, idxstats, stats, depths, coverage, mosdepth, cost }) = seen.into_sums();
         Ok(Finished {
             stats: stats.text(&heading, &depths, into_inner(chain).into_gc_bins()),
             flagstat: flagstat.text(),
@@ -99,6 +103,7 @@ impl Reports {
             mosdepth: [mosdepth.summary(&lines), mosdepth.global_distribution(&lines)],
             regions: mosdepth.region_distribution(&lines),
             lines: into_inner(files).finish(&lines)?,
+            time: cost.time(),
         })
     }
 

@@ -1,5 +1,6 @@
 //! What is added up, in any order.
 
+use crate::cost::Cost;
 use crate::counts::add_all;
 use crate::coverage::Coverage;
 use crate::flagstat::FlagStat;
@@ -19,6 +20,7 @@ pub(crate) struct Sums {
     pub(crate) depths: Vec<u64>,
     pub(crate) coverage: Coverage,
     pub(crate) mosdepth: Mosdepth,
+    pub(crate) cost: Cost,
 }
 
 impl Sums {
@@ -36,5 +38,6 @@ impl AddAssign<&Sums> for Sums {
         add_all(&mut self.depths, &more.depths);
         self.coverage += &more.coverage;
         self.mosdepth += &more.mosdepth;
+        self.cost += more.cost;
     }
 }

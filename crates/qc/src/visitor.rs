@@ -8,6 +8,7 @@ use crate::record::Record;
 use crate::sums::Sums;
 use std::ops::Range;
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
 use zerohop_model::error::Error;
 use zerohop_output::Visit;
 
@@ -64,6 +65,26 @@ impl Visit for Visitor<'_> {
 
     #[inline]
     fn see(&mut self, record: &[u8], flags: u16) -> Result<(), Error> {
+        let begun = self.sums.cost.begin_record();
+        self.look_at(record, flags)?;
+        self.sums.cost.end_record(begun);
+        Ok(())
+    }
+
+    fn end(&mut self) -> Result<(), Error> {
+        let begun = Instant::now();
+        let mut part = std::mem::take(&mut self.part);
+        part.places = self.places.clone();
+        part.edges.iter_mut().for_each(|edges| edges.sort());
+        self.parts.take(self.number.0, part, &mut self.sums)?;
+        self.sums.cost.add_since(begun);
+        Ok(())
+    }
+}
+
+impl Visitor<'_> {
+    #[inline]
+    fn look_at(&mut self, record: &[u8], flags: u16) -> Result<(), Error> {
         let record = Record::new(record, flags).ok_or_else(|| Error::Internal("a record is cut off".to_owned()))?;
         let number = (self.number.0 as u64) << 32 | self.number.1;
         self.number.1 += 1;
@@ -85,13 +106,6 @@ impl Visit for Visitor<'_> {
         let of_mosdepth = (&mut edges[Of::Mosdepth as usize], mates);
         add_edges(&record, &self.seen.lines.mosdepth, self.places.start, of_mosdepth);
         Ok(())
-    }
-
-    fn end(&mut self) -> Result<(), Error> {
-        let mut part = std::mem::take(&mut self.part);
-        part.places = self.places.clone();
-        part.edges.iter_mut().for_each(|edges| edges.sort());
-        self.parts.take(self.number.0, part, &mut self.sums)
     }
 }
 

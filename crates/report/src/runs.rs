@@ -80,6 +80,7 @@ fn facts(run: &Summary) -> Vec<(&'static str, String)> {
             facts.push(("duplicates", crate::text::duplicate_words(found)));
             facts.extend(crate::text::libraries_words(&found.libraries).map(|words| ("library", words)));
         }
+        facts.extend(sorted.reports.iter().map(|reports| ("reports", crate::text::reports_words(reports))));
     }
     facts
 }

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use std::time::Duration;
 use zerohop_model::machine::{Bytes, Machine, NodeId};
 use zerohop_model::measurement::{Comparison, InstanceReport, PageCensus, ReplicaReport};
-use zerohop_model::measurement::{DuplicateReport, LibraryReport, SortReport, Tally};
+use zerohop_model::measurement::{DuplicateReport, LibraryReport, QcReport, SortReport, Tally};
 use zerohop_model::plan::{Pages, Placement};
 
 impl Summary {
@@ -78,6 +78,9 @@ impl Summary {
                 line("duplicates", duplicate_words(duplicates));
                 libraries_words(&duplicates.libraries).for_each(|words| line("library", words));
             }
+            if let Some(reports) = &sorted.reports {
+                line("reports", reports_words(reports));
+            }
         }
         line("memory", format!("{} at the peak{of_first}", self.resources.peak_memory));
         for note in self.run.refused.iter().chain(&self.notes) {
@@ -132,6 +135,16 @@ pub(crate) fn duplicate_words(found: &DuplicateReport) -> String {
         grouped(single_duplicates),
         grouped(single),
         seconds(wall)
+    )
+}
+
+/// What reports were made.
+pub(crate) fn reports_words(reports: &QcReport) -> String {
+    let QcReport { files, time, mosdepth } = reports;
+    let time = seconds(*time);
+    format!(
+        "{files} files of samtools stats, flagstat, idxstats and coverage, and mosdepth {mosdepth}; about {time} of the \
+         workers' time"
     )
 }
 

@@ -48,8 +48,10 @@ pub fn merge(
     let Merged { lengths, wall, making, writing } = part.merge(to_make, Box::new(body))?;
     let made = parts.into_made();
     let spilled = Bytes(sink.spilled_bytes());
-    let (made, report) = part.gather(made, SortReport { spilled, wall, making, writing, duplicates })?;
+    let report = SortReport { spilled, wall, making, writing, duplicates, reports: None };
+    let (made, mut report) = part.gather(made, report)?;
     sink.set_index(made);
-    let reports = qc.map_or(Ok(Vec::new()), |qc| qc.finish(part, plan, to_make))?;
+    let (reports, cost) = qc.map_or(Ok((Vec::new(), None)), |qc| qc.finish(part, plan, to_make))?;
+    report.reports = cost;
     Ok((Some(sink), Some(Sorted { lengths, report, metrics, reports })))
 }

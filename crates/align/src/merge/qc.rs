@@ -6,6 +6,7 @@ use crate::job::qc::{self, QcFiles, QcOptions};
 use crate::job::{AlignError, Job};
 use crate::run::{PartsToMake, RunPart};
 use std::path::{Path, PathBuf};
+use zerohop_model::measurement::QcReport;
 use zerohop_model::plan::Plan;
 use zerohop_model::record::Contig;
 use zerohop_output::{BedFile, FileSink, Visitors};
@@ -23,6 +24,8 @@ pub struct Qc {
     /// Of a job on record, the folder in which files lie that have no names yet.
     folder: Option<PathBuf>,
     made: Made,
+    /// The options of mosdepth.
+    words: String,
 }
 
 /// What is made while parts are.
@@ -50,7 +53,7 @@ impl Qc {
             }
             _ => Made::All(Box::new(reports(&spec, &in_folder(&files, folder.as_deref()))?)),
         };
-        Ok(Some(Qc { spec, files, folder, made }))
+        Ok(Some(Qc { spec, files, folder, made, words: options.mosdepth.words.clone() }))
     }
 
     /// What looks at the records.
@@ -61,18 +64,23 @@ impl Qc {
         }
     }
 
-    /// Writes all of them, on the first process; they have no names yet.
+    /// Writes all of them, on the first process; they have no names yet. Says what they cost.
     ///
     /// # Errors
     /// What the system says; processes that cannot go on together.
-    pub fn finish(self, part: &dyn RunPart, plan: &Plan, parts: PartsToMake) -> Result<Vec<Report>, AlignError> {
-        let Qc { spec, files, folder, made } = self;
+    pub fn finish(
+        self,
+        part: &dyn RunPart,
+        plan: &Plan,
+        parts: PartsToMake,
+    ) -> Result<(Vec<Report>, Option<QcReport>), AlignError> {
+        let Qc { spec, files, folder, made, words } = self;
         let now = in_folder(&files, folder.as_deref());
         let finished = match made {
             Made::All(reports) => reports.finish()?,
             Made::Own(own) => {
                 let sums = part.at_first(own.finish()?)?;
-                let (0, Some(folder)) = (part.place().0, &folder) else { return Ok(Vec::new()) };
+                let (0, Some(folder)) = (part.place().0, &folder) else { return Ok((Vec::new(), None)) };
                 let kept = KeptParts::open((0..sums.len()).map(|rank| kept_file(folder, rank)).collect())?;
                 let reports = reports(&spec, &now)?;
                 sums.iter().try_for_each(|sums| reports.add_sums(sums))?;
@@ -81,7 +89,10 @@ impl Qc {
                 reports.finish()?
             }
         };
-        written(finished, &now, &files)
+        let time = finished.time;
+        let reports = written(finished, &now, &files)?;
+        let cost = QcReport { files: reports.len() as u64, time, mosdepth: words };
+        Ok((reports, Some(cost)))
     }
 }
 
@@ -133,7 +144,7 @@ fn reports(spec: &ReportSpec, files: &QcFiles) -> Result<Reports, AlignError> {
 
 /// Writes what the reports say, to files that are named `now`, and later as `files` says.
 fn written(finished: Finished, now: &QcFiles, files: &QcFiles) -> Result<Vec<Report>, AlignError> {
-    let Finished { stats, flagstat, idxstats, coverage, mosdepth, regions, lines } = finished;
+    let Finished { stats, flagstat, idxstats, coverage, mosdepth, regions, lines, .. } = finished;
     let texts = [stats, flagstat, idxstats, coverage].into_iter().chain(mosdepth).chain(regions);
     let mut reports = Vec::new();
     for ((now, path), text) in now.texts().into_iter().zip(files.texts()).zip(texts) {

@@ -67,7 +67,7 @@ impl SampleJob {
 
 /// Aligns all samples of a sheet as `base` says, which has no reads, output or reports, and writes their files to
 /// `folder`: `NAME.bam` (or .sam, .cram, and .paf or .tsv where the engine makes these), `NAME.json`,
-/// `NAME_mqc.json`, `NAME.duplicates.txt` if duplicates are marked, and `NAME.unaligned` with the ending that stands in
+/// `NAME_mqc.json`, `NAME.markdup.txt` if duplicates are marked, and `NAME.unaligned` with the ending that stands in
 /// `base` for the file of unaligned reads. With `resume`, samples that are complete are left as they are.
 ///
 /// # Errors
@@ -233,7 +233,7 @@ fn ready(
         unaligned.path = file(&format!(".unaligned{ending}"));
     }
     if let Some(sorting) = &mut job.output.sorting {
-        sorting.metrics = sorting.marking.map(|_| file(".duplicates.txt"));
+        sorting.metrics = sorting.marking.map(|_| file(".markdup.txt"));
         sorting.memory = sorting.memory.map(|memory| Bytes(memory.0 / at_a_time));
     }
     job.at_a_time = at_a_time as usize;

@@ -131,10 +131,21 @@ const USUAL: usize = 64;
 pub(super) struct QualityCycles {
     /// By cycle, then by quality, up to [`USUAL`].
     usual: Vec<u64>,
+    /// What is not in `usual` yet, of so many reads: small counts stay in the nearest cache.
+    #[serde(skip)]
+    held: (u16, Vec<u16>),
     /// The others, which reads without qualities have, too.
     others: Vec<u64>,
     /// The largest.
     pub(super) largest: u8,
+}
+
+/// The sum of qualities, many at a time.
+pub(crate) fn quality_sum(qualities: &[u8]) -> u64 {
+    /// So many are less than 2^16 in all.
+    const AT_A_TIME: usize = 256;
+    let sum = |some: &[u8]| some.iter().fold(0u16, |sum, &quality| sum.wrapping_add(quality.into()));
+    qualities.chunks(AT_A_TIME).map(|some| u64::from(sum(some))).sum()
 }
 
 /// Qualities that are not usual.
@@ -143,26 +154,44 @@ const OTHERS: usize = 256 - USUAL;
 impl QualityCycles {
     /// Adds those of a record; says what their sum is.
     pub(super) fn add(&mut self, qualities: &[u8], is_reverse: bool) -> u64 {
-        if self.usual.len() < USUAL * qualities.len() {
-            self.usual.resize(USUAL * qualities.len(), 0);
-        }
-        let Some(&largest) = qualities.iter().max() else { return 0 };
+        let largest = qualities.iter().fold(0, |largest: u8, &quality| largest.max(quality));
         self.largest = self.largest.max(largest);
-        let sum = qualities.iter().map(|&quality| u64::from(quality)).sum();
+        let sum = quality_sum(qualities);
         if usize::from(largest) >= USUAL {
             self.add_unusual(qualities, is_reverse);
             return sum;
         }
-        let cycles = self.usual.chunks_exact_mut(USUAL);
-        let count = |(cycle, &quality): (&mut [u64], &u8)| cycle[usize::from(quality) % USUAL] += 1;
+        let (reads, held) = &mut self.held;
+        if held.len() < USUAL * qualities.len() {
+            held.resize(USUAL * qualities.len(), 0);
+        }
+        let cycles = held.as_chunks_mut::<USUAL>().0.iter_mut();
+        let count = |(cycle, &quality): (&mut [u16; USUAL], &u8)| cycle[usize::from(quality) % USUAL] += 1;
         match is_reverse {
             false => cycles.zip(qualities).for_each(count),
             true => cycles.zip(qualities.iter().rev()).for_each(count),
         }
+        *reads += 1;
+        if *reads == u16::MAX {
+            self.settle();
+        }
         sum
     }
 
+    /// Counts all that is held.
+    pub(super) fn settle(&mut self) {
+        let (reads, held) = &mut self.held;
+        if self.usual.len() < held.len() {
+            self.usual.resize(held.len(), 0);
+        }
+        self.usual.iter_mut().zip(held).for_each(|(all, held)| *all += u64::from(std::mem::take(held)));
+        *reads = 0;
+    }
+
     fn add_unusual(&mut self, qualities: &[u8], is_reverse: bool) {
+        if self.usual.len() < USUAL * qualities.len() {
+            self.usual.resize(USUAL * qualities.len(), 0);
+        }
         for (at, &quality) in qualities.iter().enumerate() {
             let cycle = if is_reverse { qualities.len() - 1 - at } else { at };
             match usize::from(quality).checked_sub(USUAL) {

@@ -19,6 +19,7 @@ use serde::{Deserialize, Serialize};
 use std::ops::AddAssign;
 use zerohop_model::record::{DUPLICATE, QC_FAIL, SECONDARY, SUPPLEMENTARY, UNMAPPED};
 
+pub(crate) use cycles::quality_sum;
 pub(crate) use text::{GC_DEPTH_BIN, GcDepth, LARGEST_DEPTH};
 
 /// Insert sizes from here on are counted as this one.
@@ -102,6 +103,7 @@ impl Stats {
     /// Counts all that is held until many can be counted at a time. It comes before sums are added.
     pub(crate) fn settle(&mut self) {
         self.bases.settle();
+        self.mates.iter_mut().for_each(|mate| mate.qualities.settle());
     }
 
     fn get(&self, sum: Sum) -> u64 {

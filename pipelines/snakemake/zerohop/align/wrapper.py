@@ -3,6 +3,7 @@ from snakemake.shell import shell
 extra = snakemake.params.get("extra", "")
 sort = snakemake.params.get("sort", "none")
 mark_duplicates = snakemake.params.get("mark_duplicates", False)
+qc = snakemake.params.get("qc", False)
 log = snakemake.log_fmt_shell(stdout=True, stderr=True)
 
 reads = snakemake.input.reads
@@ -19,6 +20,11 @@ for name, option in [("json", "--json"), ("mqc", "--mqc"), ("metrics", "--duplic
 if mark_duplicates:
     sort = "coordinate"
     options.append("--mark-duplicates" if mark_duplicates is True else f"--mark-duplicates={mark_duplicates}")
+if qc:
+    sort = "coordinate"
+    options.append("--qc")
+    if qc is not True:
+        options += ["--mosdepth", qc]
 if sort != "none":
     options.append(f"--sort={sort}")
     # a quarter is for records; the index and the reads take the rest

@@ -18,6 +18,13 @@ workflow FASTQ_ALIGN_DEDUP_ZEROHOP {
     alignments = ch_alignments              // channel: [ val(meta), bam or cram ]
     indexes    = ch_indexes                 // channel: [ val(meta), bai, csi or crai ]
     metrics    = ZEROHOP_ALIGN.out.metrics  // channel: [ val(meta), txt ]
+    // with ext.args = '--qc'
+    stats      = ZEROHOP_ALIGN.out.stats    // channel: [ val(meta), stats ]
+    flagstat   = ZEROHOP_ALIGN.out.flagstat // channel: [ val(meta), flagstat ]
+    idxstats   = ZEROHOP_ALIGN.out.idxstats // channel: [ val(meta), idxstats ]
+    coverage   = ZEROHOP_ALIGN.out.coverage // channel: [ val(meta), txt ]
+    mosdepth   = ZEROHOP_ALIGN.out.mosdepth // channel: [ val(meta), [ txt ] ]
+    bed        = ZEROHOP_ALIGN.out.bed      // channel: [ val(meta), [ bed.gz ] ]
     json       = ZEROHOP_ALIGN.out.json     // channel: [ val(meta), json ]
     multiqc    = ZEROHOP_ALIGN.out.multiqc  // channel: [ val(meta), json ]
 }

@@ -20,9 +20,17 @@ process ZEROHOP_ALIGN {
     tuple val(meta), path("*.cram"), emit: cram, optional: true
     tuple val(meta), path("*.sam"), emit: sam, optional: true
     tuple val(meta), path("*.bai"), emit: bai, optional: true
-    tuple val(meta), path("*.csi"), emit: csi, optional: true
+    tuple val(meta), path("*.bam.csi"), emit: csi, optional: true
     tuple val(meta), path("*.crai"), emit: crai, optional: true
-    tuple val(meta), path("*.duplicates.txt"), emit: metrics, optional: true
+    tuple val(meta), path("*.markdup.txt"), emit: metrics, optional: true
+    // what ext.args = '--qc' adds
+    tuple val(meta), path("*.stats"), emit: stats, optional: true
+    tuple val(meta), path("*.flagstat"), emit: flagstat, optional: true
+    tuple val(meta), path("*.idxstats"), emit: idxstats, optional: true
+    tuple val(meta), path("*.coverage.txt"), emit: coverage, optional: true
+    tuple val(meta), path("*.mosdepth.*.txt"), emit: mosdepth, optional: true
+    tuple val(meta), path("*.bed.gz"), emit: bed, optional: true
+    tuple val(meta), path("*.bed.gz.csi"), emit: bed_csi, optional: true
     tuple val(meta), path("*.zerohop.json"), emit: json
     tuple val(meta), path("*_mqc.json"), emit: multiqc
     tuple val("${task.process}"), val('zerohop'), eval("zerohop -V | cut -c9-"), topic: versions, emit: versions_zerohop
@@ -41,7 +49,7 @@ process ZEROHOP_ALIGN {
     def sorting = sort || mark_duplicates ? '--sort' : ''
     // ext.args may choose the rules: --mark-duplicates=picard
     def marking = mark_duplicates && !args.contains('--mark-duplicates') ? '--mark-duplicates' : ''
-    def duplicates = mark_duplicates ? "--duplicate-metrics ${prefix}.duplicates.txt" : ''
+    def duplicates = mark_duplicates ? "--duplicate-metrics ${prefix}.markdup.txt" : ''
     // A quarter of the task's memory is for records; the index and the reads take the rest.
     def memory = sorting && task.memory && !args.contains('--sort-memory')
         ? "--sort-memory ${task.memory.toMega().intdiv(4)}M"
@@ -64,8 +72,12 @@ process ZEROHOP_ALIGN {
     def sorted_index = (sort || mark_duplicates) && format != 'sam'
         ? "${prefix}.${format}.${format == 'cram' ? 'crai' : 'bai'}"
         : ''
-    def metrics = mark_duplicates ? "${prefix}.duplicates.txt" : ''
+    def metrics = mark_duplicates ? "${prefix}.markdup.txt" : ''
+    def with_reports = (task.ext.args ?: '').contains('--qc')
+    def suffixes = ["${format}.stats", "${format}.flagstat", "${format}.idxstats", "${format}.coverage.txt",
+        'mosdepth.summary.txt', 'mosdepth.global.dist.txt', 'mosdepth.region.dist.txt']
+    def reports = with_reports ? suffixes.collect { suffix -> "${prefix}.${suffix}" }.join(' ') : ''
     """
-    touch ${prefix}.${format} ${prefix}.zerohop.json ${prefix}_mqc.json ${sorted_index} ${metrics}
+    touch ${prefix}.${format} ${prefix}.zerohop.json ${prefix}_mqc.json ${sorted_index} ${metrics} ${reports}
     """
 }
