@@ -143,8 +143,8 @@ pub(crate) fn reports_words(reports: &QcReport) -> String {
     let QcReport { files, time, mosdepth } = reports;
     let time = seconds(*time);
     format!(
-        "{files} files of samtools stats, flagstat, idxstats and coverage, and mosdepth {mosdepth}; about {time} of the \
-         workers' time"
+        "{files} files of samtools stats, flagstat, idxstats and coverage, and mosdepth {mosdepth}; about {time} of \
+         the workers' time"
     )
 }
 
