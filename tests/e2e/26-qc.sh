@@ -58,6 +58,30 @@ differ() {
     exit 1
 }
 
+# same_picard PREFIX REFERENCE: the metrics with this prefix are those of Picard, of s.bam. Of no pairs Picard writes no
+# insert sizes
+same_picard() {
+    local name
+    command -v PicardCommandLine > /dev/null || return 0
+    rm -f picard.*
+    # it asks for R, which makes charts
+    mkdir -p no_r
+    printf '#!/bin/sh\n' > no_r/Rscript
+    chmod +x no_r/Rscript
+    [ -e "${2%.fa}.dict" ] || PicardCommandLine CreateSequenceDictionary R="$2" O="${2%.fa}.dict" > picard.log 2>&1 ||
+        { cat picard.log >&2; fail "Picard"; }
+    PATH=$PWD/no_r:$PATH _JAVA_OPTIONS="-Xmx512m -XX:+UseSerialGC" PicardCommandLine CollectMultipleMetrics I=s.bam \
+        R="$2" O=picard PROGRAM=null PROGRAM=CollectAlignmentSummaryMetrics \
+        PROGRAM=CollectInsertSizeMetrics PROGRAM=QualityScoreDistribution PROGRAM=MeanQualityByCycle \
+        PROGRAM=CollectBaseDistributionByCycle VALIDATION_STRINGENCY=SILENT > picard.log 2>&1 ||
+        { cat picard.log >&2; fail "Picard"; }
+    for name in alignment_summary insert_size quality_distribution quality_by_cycle base_distribution_by_cycle; do
+        [ -e picard.${name}_metrics ] || [ $name = insert_size ] || { cat picard.log >&2; fail "$what: no $name"; }
+        [ ! -e picard.${name}_metrics ] ||
+            differ <(grep -v '^#' "$1.${name}_metrics") <(grep -v '^#' picard.${name}_metrics)
+    done
+}
+
 # same FILE PREFIX [REFERENCE]: the reports with this prefix are those of the programs
 same() {
     local file=$1 prefix=$2 sample=${2%.bam}; sample=${sample%.cram}
@@ -112,12 +136,13 @@ check_forms() {
         what="$file $options"
         zerohop align -q --sort --qc -o $file $options
         same $file $file ref.fa
+        [[ $options != *--picard* ]] || same_picard s ref.fa
         rm -f s.*
     done << 'END'
 s.cram|-t 1 ref.fa some_1.fq some_2.fq
 s.bam|-t 5 --sort-memory 200K --mark-duplicates=picard ref.fa some_1.fq some_2.fq
-s.bam|-t 2 ref.fa some_1.fq
-s.bam|-t 2 --barcode-name --mark-duplicates ref.fa some_1.fq some_2.fq
+s.bam|-t 2 --picard-metrics ref.fa some_1.fq
+s.bam|-t 2 --barcode-name --mark-duplicates --picard-metrics ref.fa some_1.fq some_2.fq
 END
     # barcodes in fields, which samtools tells of
     awk 'NR % 4 == 1 { $0 = $1 "\tRX:Z:" substr("ACGTTGCA-GGCC", 1, 8 + NR % 6) "\tQX:Z:IIIIHHHH-IIII" } 1' \
@@ -197,7 +222,7 @@ END
 # other, long clips, introns, supplementary and secondary records, long reads, contigs of more than 2^29 bases, and many
 # contigs
 check_shapes() {
-    local what name options
+    local what name options picard
     cat > made_up.py << 'PYTHON'
 import random, sys
 
@@ -258,17 +283,21 @@ while names := [file.readline().split() for file in files]:
             for more, cigar, own in ((2048, f"{len(bases) - 40}H40M", 40), (256, f"{len(bases) - 40}S40M", len(bases))):
                 tell(name, flags | more, contig, elsewhere, cigar, ("=", other[0]), 0, bases[-own:], quality[-own:], nm)
 PYTHON
-    cp "$DATA/phix/phix.fasta" made.fa
     python3 - << 'PYTHON'
 import random
 random.seed(8)
+with open("made.fa", "w") as out:
+    for name, length in ("a", 90_000), ("b", 1_500), ("none", 3_000):
+        print(f">{name}", file=out)
+        bases = "".join(random.choices("ACGTacgtN", k=length))
+        for at in range(0, length, 70): print(bases[at:at + 70], file=out)
 for kind, pairs in ("shapes", 4000), ("introns", 2000), ("many", 3000), ("far", 400):
     for mate in 1, 2:
         with open(f"{kind}_{mate}.fq", "w") as out:
             for i in range(pairs):
                 length = random.choice((1, 36, 75, 100, 150, 150, 301, 700))
                 bases = "".join(random.choices("ACGTN", (9, 9, 9, 9, 1), k=length))
-                quality = "".join(chr(random.randrange(35, 75)) for _ in range(length))
+                quality = "".join(chr(random.randrange(43, 75)) for _ in range(length))
                 print(f"@{kind}{i}\n{bases}\n+\n{quality}", file=out)
 PYTHON
     for name in shapes introns many far; do
@@ -277,14 +306,17 @@ PYTHON
         cp made_up.py $name.py
         for options in ${LONG:+""} "--sort-memory 400K"; do
             what=$name
+            picard=--picard-metrics; [ $name != many ] && [ $name != far ] || picard=
             # samtools' own fault: COV of long reads, and of alignments that span more than 1,500 bases
             without='^COV'
             zerohop align -q -t 2 --engine $name --engine-file $name.toml --build-index --sort --mark-duplicates --qc \
-                $options -o s.bam made.fa ${name}_1.fq ${name}_2.fq
+                $picard $options -o s.bam made.fa ${name}_1.fq ${name}_2.fq
             same s.bam s.bam
             differ <(awk '/^COV/ { print $3, $4 }' s.bam.stats) <("$PYTHON_WITH_PYSAM" -c 'import pysam
 for line in pysam.samtools.depth("-d", "0", "-g", "DUP,QCFAIL", "s.bam").splitlines(): print(line.split()[2])' |
                 awk '$1 > 0 { places[$1]++ } END { for (depth in places) print depth, places[depth] }' | sort -n)
+            [ $name = shapes ] || [ -n "${LONG-}" ] || continue
+            [ -z "$picard" ] || same_picard s made.fa
             [ $name = shapes ] || continue
             zerohop align -q -t 2 --engine $name --engine-file $name.toml --sort --mark-duplicates --qc \
                 --mosdepth "--by 700 --quantize 0:1:3:" $options -o s.bam made.fa ${name}_1.fq ${name}_2.fq
@@ -306,10 +338,11 @@ check_samples() {
     same results/A.bam results/A.bam
     same results/B.bam results/B.bam
     if [ -x "${MULTIQC-}" ]; then
-        zerohop align -q -r 150 --sort --mark-duplicates --qc --samples sheet.csv --output-dir named ref.fa
+        zerohop align -q -r 150 --sort --mark-duplicates --qc --picard-metrics --samples sheet.csv \
+            --output-dir named ref.fa
         "$MULTIQC" -q -o multiqc named > multiqc.log 2>&1 || { cat multiqc.log >&2; fail "MultiQC"; }
         local sources=multiqc/multiqc_data/multiqc_sources.txt
-        [ "$(cut -f 3 $sources | sort -u | xargs)" = "A B Sample Name" ] &&
+        [ "$(cut -f 3 $sources | sed 's|_R[12]$||' | sort -u | xargs)" = "A B Sample Name" ] &&
             [ "$(cut -f 1 $sources | sort -u | xargs)" = "Module Mosdepth Picard Samtools" ] ||
             { cat $sources >&2; fail "names in MultiQC"; }
     fi

@@ -38,7 +38,7 @@ pub use bam::{Unreadable, as_bam, convert_if_asked};
 pub use convert::ReadReference;
 pub use crai::Crai;
 pub use encoder::{Cram, CramEncoder, RecordOrder, Version};
-pub use reference::{CramReference, CramReferenceBuilder, LinePlace};
+pub use reference::{ContigBases, CramReference, CramReferenceBuilder, LinePlace};
 
 /// The container that ends a file (CRAMv3, section 9).
 pub const END_MARKER: [u8; 38] = [

@@ -8,7 +8,9 @@ use std::collections::HashMap;
 use std::ffi::CString;
 use std::fs::File;
 use std::io::{self, BufWriter, Seek, Write};
+use std::ops::Range;
 use std::os::fd::AsRawFd;
+use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use zerohop_model::error::{Error, InputError};
 use zerohop_model::record::Contig;
@@ -27,7 +29,7 @@ pub struct CramReference {
 }
 
 /// Where a contig lies, and what it is.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct ReferenceContig {
     name: String,
     /// In bases.
@@ -222,10 +224,68 @@ impl CramReference {
     }
 }
 
+/// Bases of the contigs of a header, out of a reference.
+#[derive(Debug)]
+pub struct ContigBases {
+    path: PathBuf,
+    bases: File,
+    /// In the order of the header.
+    contigs: Vec<ReferenceContig>,
+}
+
+impl CramReference {
+    /// Those of these contigs.
+    ///
+    /// # Errors
+    /// It is not the reference of these contigs.
+    pub fn into_contigs(self, contigs: &[Contig]) -> Result<ContigBases, Error> {
+        let with_bases: Vec<Contig> = contigs.iter().filter(|contig| contig.length > 0).cloned().collect();
+        self.check(&with_bases)?;
+        let CramReference { path, bases, contigs: own } = self;
+        let mut by_name: HashMap<String, ReferenceContig> =
+            own.into_iter().map(|contig| (contig.name.clone(), contig)).collect();
+        let contig = |contig: &Contig| by_name.remove(&*contig.name).unwrap_or_default();
+        let contigs = contigs.iter().map(contig).collect();
+        Ok(ContigBases { path, bases, contigs })
+    }
+}
+
+impl ContigBases {
+    /// How many bases a contig has.
+    pub fn length(&self, contig: u32) -> u32 {
+        self.contigs.get(contig as usize).map_or(0, |contig| contig.length as u32)
+    }
+
+    /// Appends the bases at these positions, from 0, as far as the contig has them, as they stand in the file.
+    ///
+    /// # Errors
+    /// [`Error::Input`]: what the system says.
+    pub fn read(&self, contig: u32, positions: Range<u32>, out: &mut Vec<u8>) -> Result<(), Error> {
+        let Some(contig) = self.contigs.get(contig as usize) else { return Ok(()) };
+        let ReferenceContig { length, offset, bases_of_line, bytes_of_line, .. } = *contig;
+        let (start, end) = (u64::from(positions.start).min(length), u64::from(positions.end).min(length));
+        if start >= end {
+            return Ok(());
+        }
+        let place = |at: u64| offset + at / bases_of_line * bytes_of_line + at % bases_of_line;
+        let mut lines = vec![0; (place(end - 1) + 1 - place(start)) as usize];
+        let fault = |e: io::Error| InputError::new(&self.path, format!("it cannot be read: {e}"));
+        self.bases.read_exact_at(&mut lines, place(start)).map_err(fault)?;
+        // What ends a line lies between its bases and those of the next.
+        let (mut at, mut rest) = (start, &*lines);
+        while at < end {
+            let of_line = (bases_of_line - at % bases_of_line).min(end - at);
+            out.extend_from_slice(&rest[..of_line as usize]);
+            at += of_line;
+            rest = rest.get((of_line + bytes_of_line - bases_of_line) as usize..).unwrap_or_default();
+        }
+        Ok(())
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::os::unix::fs::FileExt;
 
     /// The reference that lines of contigs make; none if it cannot be read from its file.
     fn built(contigs: &[&[&str]], in_memory: bool) -> Option<CramReference> {
@@ -264,6 +324,31 @@ mod tests {
         ] {
             assert_eq!(place(odd), None, "{odd:?}");
         }
+    }
+
+    #[test]
+    fn bases_are_read_across_lines() {
+        let path = std::env::temp_dir().join(format!("zerohop-cram-{}.fa", std::process::id()));
+        std::fs::write(&path, ">b\nacgt\nTTAA\nG\n>a\r\nCCC\r\nCAG\r\n").unwrap();
+        let mut builder = CramReferenceBuilder::new(false, false).unwrap();
+        let b = [(&b"ACGT"[..], 3, 5), (b"TTAA", 8, 5), (b"G", 13, 2)];
+        let a = [(&b"CCC"[..], 19, 5), (b"CAG", 24, 5)];
+        builder.begin("b");
+        b.into_iter().for_each(|(bases, offset, bytes)| builder.push(bases, LinePlace { offset, bytes }).unwrap());
+        builder.begin("a");
+        a.into_iter().for_each(|(bases, offset, bytes)| builder.push(bases, LinePlace { offset, bytes }).unwrap());
+        let contigs = [("a", 6), ("none", 0), ("b", 9)].map(|(name, length)| Contig::new(name, length));
+        let reference = builder.finish(&path).unwrap().unwrap();
+        let bases = reference.into_contigs(&contigs).unwrap();
+        std::fs::remove_file(&path).unwrap();
+        let read = |contig: u32, positions: Range<u32>| {
+            let mut out = Vec::new();
+            bases.read(contig, positions, &mut out).unwrap();
+            String::from_utf8(out).unwrap()
+        };
+        assert_eq!([read(2, 0..9), read(2, 3..5), read(2, 8..20), read(2, 9..12)], ["acgtTTAAG", "tT", "G", ""]);
+        assert_eq!([read(0, 0..6), read(0, 2..4), read(1, 0..5), read(7, 0..5)], ["CCCCAG", "CC", "", ""]);
+        assert_eq!([bases.length(0), bases.length(1), bases.length(2)], [6, 0, 9]);
     }
 
     #[test]

@@ -240,14 +240,14 @@ fn no_references(folder: &Path) {
     let said = |name: &str, text: &[u8]| {
         let path = folder.join(name);
         std::fs::write(&path, text).unwrap();
-        let early = check_fasta(&path).err().map(|error| error.what);
+        let early = check_fasta(&path, "CRAM needs the reference").err().map(|error| error.what);
         (early, for_cram(&path, true).err().map(|error| error.what))
     };
     let no_sequence = Some("the reference holds no sequence".to_owned());
     assert_eq!(said("empty.fa", b""), (no_sequence.clone(), no_sequence.clone()));
     assert_eq!(said("blank.fa", b"\n\r\n"), (None, no_sequence));
     let (early, late) = said("index.mmi", b"MMI\x02");
-    assert_eq!(early.as_deref(), Some("it is not FASTA, which CRAM needs: give the FASTA of the reference"));
+    assert_eq!(early.as_deref(), Some("it is not FASTA; CRAM needs the reference: give its FASTA"));
     assert!(late.is_some());
     for odd in (33..127u8).filter(|byte| !byte.is_ascii_alphabetic() && !b"*-.>".contains(byte)) {
         let (early, late) = said("odd.fa", &[b">a\nAC", &[odd][..], b"G\n"].concat());

@@ -28,6 +28,7 @@ pub mod directed;
 pub mod engine;
 pub mod error;
 pub mod exchange;
+pub mod htsjdk;
 pub mod index;
 pub mod instance;
 pub mod machine;

@@ -207,7 +207,8 @@ fn is_table_of_numbers(text: &[u8]) -> bool {
 /// or of its index: a table whose last column is a number, but for those with a heading.
 fn is_report(text: &[u8]) -> bool {
     let heading = text.split(|&byte| byte == b'\n').next().unwrap_or_default();
-    let has_heading = heading.starts_with(b"# This file was produced by samtools stats")
+    let has_heading = heading.starts_with(b"## htsjdk.samtools.metrics")
+        || heading.starts_with(b"# This file was produced by samtools stats")
         || heading.ends_with(b" in total (QC-passed reads + QC-failed reads)")
         || heading.starts_with(b"#rname\t")
         || heading.starts_with(b"chrom\tlength\t")

@@ -2,9 +2,9 @@
 //! well. Records that are unmapped, secondary, duplicates or failed the sequencer's filters are left out; deleted and
 //! skipped bases are not covered. Its limit of a depth of 1,000,000 is not kept.
 
+use crate::cycles::quality_sum;
 use crate::number::general;
 use crate::record::Record;
-use crate::stats::quality_sum;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;

@@ -5,8 +5,9 @@
 //! byte for 7 bits, the low ones first; of places that ascend, each is the distance to the one before.
 
 use crate::depth::{Edges, Place};
-use crate::mosdepth::{LinesSpec, MosdepthSpec};
+use crate::mosdepth::LinesSpec;
 use crate::order::ReadPart;
+use crate::reports::ReportSpec;
 use crate::sums::Sums;
 use crate::visitor::{Seen, TakesParts, lock};
 use std::collections::BTreeMap;
@@ -14,9 +15,8 @@ use std::fs::File;
 use std::io::{self, ErrorKind, Write as _};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 use zerohop_model::error::Error;
-use zerohop_model::record::Contig;
 use zerohop_output::{Visit, Visitors};
 
 /// Bytes before those of a part.
@@ -34,9 +34,14 @@ impl RankReports {
     ///
     /// # Errors
     /// [`Error::Kept`]: it cannot be written.
-    pub fn new(contigs: Vec<Contig>, mosdepth: MosdepthSpec, path: &Path) -> Result<Self, Error> {
+    pub fn new(spec: &ReportSpec, path: &Path) -> Result<Self, Error> {
         let file = Mutex::new(File::create(path).map_err(|source| fault(path, source))?);
-        Ok(RankReports { seen: Seen::new(LinesSpec::new(mosdepth, contigs)), file, path: path.to_owned() })
+        let lines = LinesSpec::new(spec.mosdepth.clone(), spec.contigs.clone());
+        Ok(RankReports {
+            seen: Seen::new(lines, spec.picard.as_ref().map(|picard| Arc::clone(&picard.reference))),
+            file,
+            path: path.to_owned(),
+        })
     }
 
     /// The sums, for [`crate::Reports::add_sums`], when all parts of this process are made and all visitors are gone.

@@ -1,25 +1,26 @@
-//! What samtools stats, flagstat, idxstats and coverage and mosdepth say of a sorted file, out of its records while
-//! they are written: no second pass.
+//! What samtools stats, flagstat, idxstats and coverage, mosdepth and Picard say of a sorted file, out of its records
+//! while they are written: no second pass.
 //!
 //! The path of a record through this crate:
 //!
 //! 1. Whoever makes a part of the output shows each of its records to a visitor ([`zerohop_output::Visit`]). That adds
-//!    it to sums of its own (`flagstat`, `idxstats`, `stats`, `coverage`): in which order makes no difference.
+//!    it to sums of its own (`flagstat`, `idxstats`, `stats`, `coverage`, `picard`): in which order makes no difference.
 //! 2. At the end of the part the visitor hands over where its records begin and end (`depth`). When all parts before
 //!    it are known, what reaches into it is, too (`order`): then its places are counted, and mosdepth's lines are made
-//!    of them (`mosdepth`), which are written in the order of the parts.
-//!    Of several processes, each keeps its parts in a file, and one takes all of them up (`kept`).
+//!    of them (`mosdepth`), which are written in the order of the parts. Of several processes, each keeps its parts in
+//!    a file, and one takes all of them up (`kept`).
 //! 3. [`Reports::finish`] adds up the sums of all visitors, and makes the files.
 //!
-//! The rules of each tool are in the file that has its name; sums are of integers, or are made in the order of the
+//! The rules of each tool are in the file or folder that has its name; sums are of integers, or are made in the order of the
 //! records. So reports depend neither on threads nor on parts.
 //!
-//! What it refuses to do: read or write records, start threads, or name files.
+//! What it refuses to do: read or write records, start threads, or say where files lie.
 #![forbid(unsafe_code)]
 
 mod cost;
 mod counts;
 mod coverage;
+mod cycles;
 mod depth;
 mod flagstat;
 mod idxstats;
@@ -27,7 +28,9 @@ mod kept;
 mod mosdepth;
 mod number;
 mod order;
+mod picard;
 mod record;
+mod reference;
 mod reports;
 mod stats;
 mod sums;
@@ -35,4 +38,5 @@ mod visitor;
 
 pub use kept::{KeptParts, RankReports};
 pub use mosdepth::{Bed, BedFiles, By, LEFT_OUT, MosdepthSpec, NotBed, Quantizer};
-pub use reports::{Finished, ReportSpec, Reports};
+pub use picard::PicardFiles;
+pub use reports::{Finished, PicardSpec, ReportSpec, Reports};

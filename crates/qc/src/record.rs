@@ -162,6 +162,13 @@ impl<'r> Record<'r> {
         })
     }
 
+    /// How BAM codes the base at this place of the read.
+    #[inline]
+    pub(crate) fn code(&self, at: usize) -> u8 {
+        let two = self.sequence[at / 2];
+        if at.is_multiple_of(2) { two >> 4 } else { two & 15 }
+    }
+
     /// From its position up to its end on the reference; one base at least.
     pub(crate) fn span(&self) -> Range<u32> {
         let start = self.position.max(0) as u32;
@@ -191,7 +198,7 @@ impl<'r> Record<'r> {
 }
 
 /// The value of a field that is an integer.
-fn integer(field: Field<'_>) -> Option<i64> {
+pub(crate) fn integer(field: Field<'_>) -> Option<i64> {
     Some(match (field.kind, field.value) {
         (b'C', &[a]) => a.into(),
         (b'c', &[a]) => (a as i8).into(),

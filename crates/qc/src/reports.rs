@@ -3,18 +3,20 @@
 use crate::kept::KeptParts;
 use crate::mosdepth::{BedFiles, LineFiles, LinesSpec, MosdepthSpec, lines_of_part};
 use crate::order::{Chain, KnownPart, Of, ReadPart, by_contig};
+use crate::picard::PicardFiles;
 use crate::stats::LARGEST_DEPTH;
 use crate::sums::Sums;
 use crate::visitor::{Seen, TakesParts, into_inner, lock};
 use std::ops::Range;
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
+use zerohop_cram::ContigBases;
 use zerohop_model::error::Error;
 use zerohop_model::record::Contig;
 use zerohop_output::{BedFile, Visit, Visitors};
 
 /// How the reports are made.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub struct ReportSpec {
     /// The contigs of the header.
     pub contigs: Vec<Contig>,
@@ -22,12 +24,26 @@ pub struct ReportSpec {
     pub mosdepth: MosdepthSpec,
     /// What goes before the lines of samtools stats: comments.
     pub heading: String,
+    /// Picard's metrics, if they are wanted.
+    pub picard: Option<PicardSpec>,
+}
+
+/// How files of Picard are made.
+#[derive(Debug, Clone)]
+pub struct PicardSpec {
+    /// The reference.
+    pub reference: Arc<ContigBases>,
+    /// The name of the file that they are of, without blanks.
+    pub input: String,
+    /// Who made them.
+    pub made_by: String,
 }
 
 /// The reports of one output, while its parts are made.
 pub struct Reports {
     seen: Seen,
     heading: String,
+    picard: Option<PicardSpec>,
     chain: Mutex<Chain>,
     files: Mutex<LineFiles>,
 }
@@ -46,7 +62,9 @@ pub struct Finished {
     pub mosdepth: [String; 2],
     /// mosdepth's region.dist.txt, if there are regions.
     pub regions: Option<String>,
-    /// Its files of lines, in the order of [`BedFiles`].
+    /// Picard's metrics, if they are wanted.
+    pub picard: Option<PicardFiles<String>>,
+    /// mosdepth's files of lines, in the order of [`BedFiles`].
     pub lines: Vec<BedFile>,
     /// The time that workers of all processes spent, about.
     pub time: Duration,
@@ -58,10 +76,11 @@ impl Reports {
     /// # Errors
     /// [`Error::Output`]: a file cannot be written.
     pub fn new(spec: ReportSpec, files: BedFiles) -> Result<Self, Error> {
-        let ReportSpec { contigs, mosdepth, heading } = spec;
+        let ReportSpec { contigs, mosdepth, heading, picard } = spec;
         let lines = LinesSpec::new(mosdepth, contigs);
         let files = Mutex::new(LineFiles::new(&lines, files)?);
-        Ok(Reports { seen: Seen::new(lines), heading, chain: Mutex::default(), files })
+        let seen = Seen::new(lines, picard.as_ref().map(|picard| Arc::clone(&picard.reference)));
+        Ok(Reports { seen, heading, picard, chain: Mutex::default(), files })
     }
 
     /// Adds the sums of a process that has kept its parts ([`crate::RankReports`]).
@@ -93,8 +112,8 @@ impl Reports {
     /// # Errors
     /// [`Error::Output`]: a file cannot be written.
     pub fn finish(self) -> Result<Finished, Error> {
-        let Reports { seen, heading, chain, files } = self;
-        let (lines, Sums { flagstat, idxstats, stats, depths, coverage, mosdepth, cost }) = seen.into_sums();
+        let Reports { seen, heading, picard: spec, chain, files } = self;
+        let (lines, Sums { flagstat, idxstats, stats, depths, coverage, mosdepth, picard, cost }) = seen.into_sums();
         Ok(Finished {
             stats: stats.text(&heading, &depths, into_inner(chain).into_gc_bins()),
             flagstat: flagstat.text(),
@@ -102,6 +121,7 @@ impl Reports {
             coverage: coverage.text(&lines.contigs),
             mosdepth: [mosdepth.summary(&lines), mosdepth.global_distribution(&lines)],
             regions: mosdepth.region_distribution(&lines),
+            picard: spec.map(|spec| picard.files(&spec.input, &spec.made_by)),
             lines: into_inner(files).finish(&lines)?,
             time: cost.time(),
         })

@@ -6,6 +6,7 @@ use crate::coverage::Coverage;
 use crate::flagstat::FlagStat;
 use crate::idxstats::IdxStats;
 use crate::mosdepth::Mosdepth;
+use crate::picard::Picard;
 use crate::stats::Stats;
 use serde::{Deserialize, Serialize};
 use std::ops::AddAssign;
@@ -20,6 +21,7 @@ pub(crate) struct Sums {
     pub(crate) depths: Vec<u64>,
     pub(crate) coverage: Coverage,
     pub(crate) mosdepth: Mosdepth,
+    pub(crate) picard: Picard,
     pub(crate) cost: Cost,
 }
 
@@ -27,6 +29,7 @@ impl Sums {
     /// Brings in what is kept aside: before they are added to others.
     pub(crate) fn settle(&mut self) {
         self.stats.settle();
+        self.picard.settle();
     }
 }
 
@@ -38,6 +41,7 @@ impl AddAssign<&Sums> for Sums {
         add_all(&mut self.depths, &more.depths);
         self.coverage += &more.coverage;
         self.mosdepth += &more.mosdepth;
+        self.picard += &more.picard;
         self.cost += more.cost;
     }
 }

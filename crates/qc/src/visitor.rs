@@ -5,10 +5,12 @@ use crate::depth::{Place, place};
 use crate::mosdepth::{LinesSpec, add_edges};
 use crate::order::{Of, ReadPart, end};
 use crate::record::Record;
+use crate::reference::Window;
 use crate::sums::Sums;
 use std::ops::Range;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
+use zerohop_cram::ContigBases;
 use zerohop_model::error::Error;
 use zerohop_output::Visit;
 
@@ -16,6 +18,8 @@ use zerohop_output::Visit;
 pub(crate) struct Seen {
     /// With all contigs.
     pub(crate) lines: LinesSpec,
+    /// The reference, if Picard's metrics are wanted.
+    reference: Option<Arc<ContigBases>>,
     sums: Mutex<Sums>,
 }
 
@@ -34,15 +38,24 @@ pub(crate) struct Visitor<'r> {
     /// The number of the part, and of its next record.
     number: (usize, u64),
     places: Range<Place>,
+    window: Window<'r>,
 }
 
 impl Seen {
-    pub(crate) fn new(lines: LinesSpec) -> Self {
-        Seen { lines, sums: Mutex::default() }
+    pub(crate) fn new(lines: LinesSpec, reference: Option<Arc<ContigBases>>) -> Self {
+        Seen { lines, reference, sums: Mutex::default() }
     }
 
     pub(crate) fn visitor<'r>(&'r self, parts: &'r dyn TakesParts) -> Visitor<'r> {
-        Visitor { seen: self, parts, sums: Sums::default(), part: ReadPart::default(), number: (0, 0), places: 0..0 }
+        Visitor {
+            seen: self,
+            parts,
+            sums: Sums::default(),
+            part: ReadPart::default(),
+            number: (0, 0),
+            places: 0..0,
+            window: Window::new(self.reference.as_deref()),
+        }
     }
 
     /// Adds what was summed up elsewhere.
@@ -88,11 +101,14 @@ impl Visitor<'_> {
         let record = Record::new(record, flags).ok_or_else(|| Error::Internal("a record is cut off".to_owned()))?;
         let number = (self.number.0 as u64) << 32 | self.number.1;
         self.number.1 += 1;
-        let Sums { flagstat, idxstats, stats, coverage, mosdepth, .. } = &mut self.sums;
+        let Sums { flagstat, idxstats, stats, coverage, mosdepth, picard, .. } = &mut self.sums;
         flagstat.add(&record);
         idxstats.add(&record);
         coverage.add(&record);
         mosdepth.see(&record);
+        if self.seen.reference.is_some() {
+            picard.add(&record, &mut self.window)?;
+        }
         let gc = stats.add(number, &record);
         let Ok(contig) = u32::try_from(record.contig) else { return Ok(()) };
         let ReadPart { edges, gc: gc_of_records, mates, .. } = &mut self.part;

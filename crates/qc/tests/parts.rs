@@ -11,9 +11,13 @@ use std::io::Read;
 use std::num::NonZeroU32;
 use std::ops::Range;
 use std::path::Path;
+use std::sync::Arc;
+use zerohop_cram::{ContigBases, CramReferenceBuilder, LinePlace};
 use zerohop_model::record::Contig;
 use zerohop_output::{BedFile, Visit, Visitors as _};
-use zerohop_qc::{Bed, BedFiles, By, KeptParts, LEFT_OUT, MosdepthSpec, Quantizer, RankReports, ReportSpec, Reports};
+use zerohop_qc::{
+    Bed, BedFiles, By, KeptParts, LEFT_OUT, MosdepthSpec, PicardSpec, Quantizer, RankReports, ReportSpec, Reports,
+};
 
 const CONTIGS: [(&str, u32); 4] = [("a", 120), ("one", 1), ("none", 40), ("b", 70)];
 /// Regions that overlap, are empty, have names, go on behind their contig, or lie behind it.
@@ -133,6 +137,18 @@ fn contigs() -> Vec<Contig> {
     CONTIGS.map(|(name, length)| Contig::new(name, u64::from(length))).to_vec()
 }
 
+/// The bases of the contigs.
+fn reference() -> Arc<ContigBases> {
+    let mut builder = CramReferenceBuilder::new(false, true).unwrap();
+    for (name, length) in CONTIGS {
+        let bases: Vec<u8> = b"ACGTTGAN".iter().copied().cycle().take(length as usize).collect();
+        builder.begin(name);
+        builder.push(&bases, LinePlace { offset: 0, bytes: u64::from(length) + 1 }).unwrap();
+    }
+    let reference = builder.finish(Path::new("/dev/null")).unwrap().unwrap();
+    Arc::new(reference.into_contigs(&contigs()).unwrap())
+}
+
 /// All that is said of the records, which are cut into parts before these numbers; parts come in the order that
 /// `shuffle` gives, to one process or several.
 fn reports(
@@ -151,8 +167,10 @@ fn reports(
         per_base: file("per-base", true),
         quantized: file("quantized", spec.quantize.is_some()),
     };
-    let of_all = ReportSpec { contigs: contigs(), mosdepth: spec.clone(), heading: String::new() };
-    let all = Reports::new(of_all, files).unwrap();
+    let picard = PicardSpec { reference: reference(), input: "x.bam".to_owned(), made_by: "test".to_owned() };
+    let picard = Some(picard);
+    let of_all = ReportSpec { contigs: contigs(), mosdepth: spec.clone(), heading: String::new(), picard };
+    let all = Reports::new(of_all.clone(), files).unwrap();
     let mut bounds: Vec<usize> = cuts.iter().map(|cut| cut % (records.len() + 1)).collect();
     bounds.extend([0, records.len()]);
     bounds.sort_unstable();
@@ -180,7 +198,7 @@ fn reports(
     } else {
         let path = |process: usize| folder.path().join(process.to_string());
         for process in 0..processes {
-            let own = RankReports::new(contigs(), spec.clone(), &path(process)).unwrap();
+            let own = RankReports::new(&of_all, &path(process)).unwrap();
             let mut visitor = own.visitor();
             let of_process = parts.iter().filter(|part| **part % processes == process);
             of_process.for_each(|part| see(&mut *visitor, *part));
@@ -197,6 +215,7 @@ fn reports(
     let mut texts = HashMap::from([
         ("stats".to_owned(), finished.stats),
         ("coverage".to_owned(), finished.coverage),
+        ("picard".to_owned(), finished.picard.unwrap().into_all().concat()),
         ("mosdepth".to_owned(), finished.mosdepth.concat() + &finished.regions.unwrap_or_default()),
     ]);
     for name in ["regions", "thresholds", "per-base", "quantized"] {

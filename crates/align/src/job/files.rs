@@ -64,7 +64,7 @@ pub fn check(job: &Job, described: &[PathBuf]) -> Result<(), AlignError> {
         job.output.path.iter().try_for_each(|path| check_suffix(path))?;
     }
     if matches!(job.output.format(), Format::Cram { .. }) {
-        reference::check_fasta(&job.reference)?;
+        reference::check_fasta(&job.reference, "CRAM needs the reference")?;
     }
     job.external.logs.iter().try_for_each(|logs| check_logs(logs))?;
     sorting::metrics(job).into_iter().try_for_each(|path| overwrite::replaceable(path, Kind::Metrics))?;

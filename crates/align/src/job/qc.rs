@@ -4,8 +4,9 @@ use crate::job::{AlignError, Job};
 use std::fs::File;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
+use zerohop_input::reference;
 use zerohop_output::{BedFile, Format, SortOrder};
-use zerohop_qc::{Bed, By, MosdepthSpec, NotBed};
+use zerohop_qc::{Bed, By, MosdepthSpec, NotBed, PicardFiles};
 
 /// Reports that are wanted.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -14,6 +15,8 @@ pub struct QcOptions {
     pub prefix: Option<PathBuf>,
     /// What mosdepth is asked for.
     pub mosdepth: MosdepthOptions,
+    /// Whether Picard's metrics are wanted.
+    pub picard: bool,
 }
 
 /// What mosdepth is asked for.
@@ -64,6 +67,8 @@ pub struct QcFiles {
     pub thresholds: Option<PathBuf>,
     pub per_base: Option<PathBuf>,
     pub quantized: Option<PathBuf>,
+    /// Picard's metrics, if they are wanted.
+    pub picard: Option<PicardFiles<PathBuf>>,
 }
 
 impl QcFiles {
@@ -81,14 +86,22 @@ impl QcFiles {
             thresholds: some(&self.thresholds, 8),
             per_base: some(&self.per_base, 9),
             quantized: some(&self.quantized, 10),
+            picard: self.picard.as_ref().map(|_| PicardFiles {
+                alignment_summary: number(15),
+                insert_size: number(11),
+                quality_distribution: number(12),
+                quality_by_cycle: number(13),
+                base_distribution: number(14),
+            }),
         }
     }
 
     /// The files of a text, in the order of the fields.
     pub fn texts(&self) -> Vec<PathBuf> {
-        let QcFiles { stats, flagstat, idxstats, coverage, mosdepth, regions, .. } = self;
+        let QcFiles { stats, flagstat, idxstats, coverage, mosdepth, regions, picard, .. } = self;
         let regions = regions.as_ref().map(|[distribution, _]| distribution);
-        [stats, flagstat, idxstats, coverage].into_iter().chain(mosdepth).chain(regions).cloned().collect()
+        let of_tools = [stats, flagstat, idxstats, coverage].into_iter().chain(mosdepth).chain(regions).cloned();
+        of_tools.chain(picard.clone().into_iter().flat_map(PicardFiles::into_all)).collect()
     }
 
     /// The files of lines, as [`zerohop_qc::BedFiles`] has them.
@@ -102,7 +115,7 @@ impl QcFiles {
     /// Those of a job; none if it wants none. samtools' are named after the file of records, `S.bam.stats`, mosdepth's
     /// after the sample, `S.mosdepth.summary.txt`.
     pub fn of(job: &Job) -> Option<Self> {
-        let QcOptions { prefix, mosdepth } = wanted(job)?;
+        let QcOptions { prefix, mosdepth, picard } = wanted(job)?;
         let (records, sample) = match (prefix, &job.output.path) {
             (Some(prefix), _) => (prefix.clone(), prefix.clone()),
             (None, Some(path)) => (path.clone(), path.with_extension("")),
@@ -113,8 +126,8 @@ impl QcFiles {
             name.push(suffix);
             PathBuf::from(name)
         };
-        let of_mosdepth = |suffix: &str| file(&sample, suffix);
-        let MosdepthOptions { spec, bed, .. } = mosdepth;
+        let of_sample = |suffix: &str| file(&sample, suffix);
+        let (MosdepthOptions { spec, bed, .. }, suffixes) = (mosdepth, PicardFiles::SUFFIXES);
         let has_regions = spec.by.is_some() || bed.is_some();
         let regions = [".mosdepth.region.dist.txt", ".regions.bed.gz"];
         Some(QcFiles {
@@ -122,11 +135,18 @@ impl QcFiles {
             flagstat: file(&records, ".flagstat"),
             idxstats: file(&records, ".idxstats"),
             coverage: file(&records, ".coverage.txt"),
-            mosdepth: [".mosdepth.summary.txt", ".mosdepth.global.dist.txt"].map(of_mosdepth),
-            regions: has_regions.then(|| regions.map(of_mosdepth)),
-            thresholds: (!spec.thresholds.is_empty()).then(|| of_mosdepth(".thresholds.bed.gz")),
-            per_base: spec.has_per_base.then(|| of_mosdepth(".per-base.bed.gz")),
-            quantized: spec.quantize.is_some().then(|| of_mosdepth(".quantized.bed.gz")),
+            mosdepth: [".mosdepth.summary.txt", ".mosdepth.global.dist.txt"].map(of_sample),
+            regions: has_regions.then(|| regions.map(of_sample)),
+            thresholds: (!spec.thresholds.is_empty()).then(|| of_sample(".thresholds.bed.gz")),
+            per_base: spec.has_per_base.then(|| of_sample(".per-base.bed.gz")),
+            quantized: spec.quantize.is_some().then(|| of_sample(".quantized.bed.gz")),
+            picard: picard.then(|| PicardFiles {
+                alignment_summary: of_sample(suffixes.alignment_summary),
+                insert_size: of_sample(suffixes.insert_size),
+                quality_distribution: of_sample(suffixes.quality_distribution),
+                quality_by_cycle: of_sample(suffixes.quality_by_cycle),
+                base_distribution: of_sample(suffixes.base_distribution),
+            }),
         })
     }
 }
@@ -160,6 +180,9 @@ pub fn check(job: &Job) -> Result<(), AlignError> {
         "--qc names its files after the output, which is no file: say what their names begin with (--qc=PREFIX)"
     } else {
         // Before all reads are aligned.
+        if qc.picard {
+            reference::check_fasta(&job.reference, "--picard-metrics needs the reference")?;
+        }
         return qc.mosdepth.read().map(|_| ());
     };
     Err(AlignError::Usage(words.to_owned()))

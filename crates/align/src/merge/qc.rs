@@ -6,16 +6,22 @@ use crate::job::qc::{self, QcFiles, QcOptions};
 use crate::job::{AlignError, Job};
 use crate::run::{PartsToMake, RunPart};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use zerohop_input::reference;
 use zerohop_model::measurement::QcReport;
 use zerohop_model::plan::Plan;
 use zerohop_model::record::Contig;
 use zerohop_output::{BedFile, FileSink, Visitors};
 use zerohop_process::tell;
-use zerohop_qc::{BedFiles, By, Finished, KeptParts, MosdepthSpec, RankReports, ReportSpec, Reports};
+use zerohop_qc::{
+    BedFiles, By, Finished, KeptParts, MosdepthSpec, PicardFiles, PicardSpec, RankReports, ReportSpec, Reports,
+};
 use zerohop_runtime::do_parts;
 
 /// The samtools whose rules hold.
 const SAMTOOLS: &str = "1.24";
+/// The Picard whose rules hold.
+const PICARD: &str = "3.4.0";
 
 /// Reports that are being made.
 pub struct Qc {
@@ -44,13 +50,11 @@ impl Qc {
         let (Some(files), Some(options)) = (QcFiles::of(job), qc::wanted(job)) else { return Ok(None) };
         let (contigs, (rank, ranks)) = (sink.contigs().to_vec(), part.place());
         let mosdepth = mosdepth(options, &contigs, rank == 0)?;
-        let spec = ReportSpec { contigs, mosdepth, heading: heading(job) };
+        let picard = options.picard.then(|| picard(job, &contigs)).transpose()?;
+        let spec = ReportSpec { contigs, mosdepth, heading: heading(job), picard };
         let folder = part.output().map(|shared| shared.folder.clone());
         let made = match &folder {
-            Some(folder) if ranks > 1 => {
-                let (contigs, mosdepth) = (spec.contigs.clone(), spec.mosdepth.clone());
-                Made::Own(Box::new(RankReports::new(contigs, mosdepth, &kept_file(folder, rank))?))
-            }
+            Some(folder) if ranks > 1 => Made::Own(Box::new(RankReports::new(&spec, &kept_file(folder, rank))?)),
             _ => Made::All(Box::new(reports(&spec, &in_folder(&files, folder.as_deref()))?)),
         };
         Ok(Some(Qc { spec, files, folder, made, words: options.mosdepth.words.clone() }))
@@ -120,6 +124,17 @@ fn heading(job: &Job) -> String {
     )
 }
 
+/// How Picard's files are made, with the comments by which MultiQC knows whose they are.
+fn picard(job: &Job, contigs: &[Contig]) -> Result<PicardSpec, AlignError> {
+    let name = job.output.path.as_ref().and_then(|path| path.file_name()).unwrap_or_default().to_string_lossy();
+    let (version, command) = (env!("CARGO_PKG_VERSION"), job.command.replace('\n', " "));
+    Ok(PicardSpec {
+        reference: Arc::new(reference::for_cram(&job.reference, false)?.into_contigs(contigs)?),
+        input: name.replace(char::is_whitespace, "_"),
+        made_by: format!("zerohop {version}, by the rules of Picard {PICARD}: {command}"),
+    })
+}
+
 /// Where a process of several keeps what it has found.
 fn kept_file(folder: &Path, rank: usize) -> PathBuf {
     folder.join(format!("reports.{rank}"))
@@ -144,8 +159,9 @@ fn reports(spec: &ReportSpec, files: &QcFiles) -> Result<Reports, AlignError> {
 
 /// Writes what the reports say, to files that are named `now`, and later as `files` says.
 fn written(finished: Finished, now: &QcFiles, files: &QcFiles) -> Result<Vec<Report>, AlignError> {
-    let Finished { stats, flagstat, idxstats, coverage, mosdepth, regions, lines, .. } = finished;
-    let texts = [stats, flagstat, idxstats, coverage].into_iter().chain(mosdepth).chain(regions);
+    let Finished { stats, flagstat, idxstats, coverage, mosdepth, regions, picard, lines, .. } = finished;
+    let of_tools = [stats, flagstat, idxstats, coverage].into_iter().chain(mosdepth).chain(regions);
+    let texts = of_tools.chain(picard.into_iter().flat_map(PicardFiles::into_all));
     let mut reports = Vec::new();
     for ((now, path), text) in now.texts().into_iter().zip(files.texts()).zip(texts) {
         reports.push(Report { written: text_file(&now, &text)?, path });

@@ -33,6 +33,7 @@ pub(super) fn identity(
     let regions: Vec<PathBuf> = mosdepth.and_then(|mosdepth| mosdepth.bed.clone()).into_iter().collect();
     let regions = content::of_files(transport, &regions, threads)?;
     identity = identity.with_option("--qc, with --mosdepth", &mosdepth.map(|mosdepth| &mosdepth.words));
+    identity = identity.with_option("--picard-metrics", &qc::wanted(job).map(|qc| qc.picard));
     let described = content::of_files(transport, &external.engine_file, threads)?;
     let index = content::of_files(transport, &with.files, threads)?;
     let files: Vec<Vec<PathBuf>> = open.iter().map(|lane| lane.paths().cloned().collect()).collect();

@@ -73,6 +73,7 @@ pub fn made_of(sample: &SampleJob) -> Identity {
     let index = job.output.sorting.as_ref().map(|sorting| identity::index_words(sorting.index));
     let mosdepth = qc::wanted(job).map(|qc| &qc.mosdepth);
     let reports = mosdepth.map(|mosdepth| &mosdepth.words);
+    let picard = qc::wanted(job).map(|qc| qc.picard);
     let regions = mosdepth.and_then(|mosdepth| mosdepth.bed.as_ref()).map(|file| ("the regions of --mosdepth", file));
     let unaligned = job.output.unaligned.as_ref().map(|unaligned| unaligned.path.display().to_string());
     let identity = identity::of_options(job)
@@ -81,6 +82,7 @@ pub fn made_of(sample: &SampleJob) -> Identity {
         .with("--order", format!("{:?}", job.output.order).to_lowercase())
         .with_option("the index of the output", &index)
         .with_option("the reports of --qc, with --mosdepth", &reports)
+        .with_option("--picard-metrics", &picard)
         .with_option("the files of --unaligned", &unaligned);
     let described = job.external.engine_file.iter().map(|file| ("the description", file));
     let reads = job.lanes.iter().flat_map(|lane| &lane.files).map(|file| ("the reads", file));

@@ -78,6 +78,14 @@ pub struct SortArgs {
     #[arg(allow_hyphen_values = true, value_parser = mosdepth::parse)]
     pub mosdepth: MosdepthOptions,
 
+    /// With --qc, also write metrics of Picard
+    ///
+    /// Those of CollectMultipleMetrics 3.4.0, without its charts: OUTPUT.alignment_summary_metrics,
+    /// OUTPUT.insert_size_metrics, OUTPUT.quality_distribution_metrics, OUTPUT.quality_by_cycle_metrics and
+    /// OUTPUT.base_distribution_by_cycle_metrics, without the suffix .bam or .cram. REF must be FASTA.
+    #[arg(long, requires = "qc", hide_short_help = true)]
+    pub picard_metrics: bool,
+
     /// Memory that records may take until they are written [default: half of what the index leaves free]
     ///
     /// A number with K, M, G or T, as in samtools: 2G. What takes more is compressed, and kept in temporary files until
@@ -159,6 +167,7 @@ impl SortArgs {
             qc: self.qc.map(|prefix| QcOptions {
                 prefix: Some(prefix).filter(|it| !it.is_empty()).map(Into::into),
                 mosdepth: self.mosdepth,
+                picard: self.picard_metrics,
             }),
             index: match (self.no_write_index, self.index) {
                 (true, _) => WriteIndex::No,

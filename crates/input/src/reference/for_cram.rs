@@ -9,23 +9,21 @@ use std::path::Path;
 use zerohop_cram::{CramReference, CramReferenceBuilder};
 use zerohop_model::error::InputError;
 
-/// Refuses early what [`for_cram`] refuses later: looks at the first byte alone.
+/// Refuses early what [`for_cram`] refuses later: looks at the first byte alone. `needed` says who needs it, such as
+/// "CRAM needs the reference".
 ///
 /// # Errors
 /// What cannot be read, is not FASTA, or is empty.
-pub fn check_fasta(path: &Path) -> Result<(), InputError> {
+pub fn check_fasta(path: &Path, needed: &str) -> Result<(), InputError> {
     check_file(path)?;
-    let text = open(path).map_err(needed)?.fill_buf().map_err(|e| read_fault(path, &e))?.first().copied();
+    let with = |error: InputError| InputError { what: format!("{needed}: {}", error.what), ..error };
+    let text = open(path).map_err(with)?.fill_buf().map_err(|e| read_fault(path, &e))?.first().copied();
     match text {
         None => Err(InputError::new(path, "the reference holds no sequence")),
         // A blank line may come first; what is behind it is seen when all is read.
         Some(b'>' | b'\n' | b'\r') => Ok(()),
-        Some(_) => Err(InputError::new(path, "it is not FASTA, which CRAM needs: give the FASTA of the reference")),
+        Some(_) => Err(InputError::new(path, format!("it is not FASTA; {needed}: give its FASTA"))),
     }
-}
-
-fn needed(error: InputError) -> InputError {
-    InputError { what: format!("CRAM needs the reference: {}", error.what), ..error }
 }
 
 /// Reads a reference for CRAM, with M5 of its contigs or without. One that is plain, with lines of equal length, is

@@ -8,18 +8,16 @@
 //! | of primary ones | all else |
 
 mod barcodes;
-mod cycles;
 mod text;
 
 use crate::counts::{add_all, count_at};
+use crate::cycles::{BaseCycles, QualityCycles};
 use crate::record::{ReadOrder, Record};
 use barcodes::Barcodes;
-use cycles::{BaseCycles, QualityCycles};
 use serde::{Deserialize, Serialize};
 use std::ops::AddAssign;
 use zerohop_model::record::{DUPLICATE, QC_FAIL, SECONDARY, SUPPLEMENTARY, UNMAPPED};
 
-pub(crate) use cycles::quality_sum;
 pub(crate) use text::{GC_DEPTH_BIN, GcDepth, LARGEST_DEPTH};
 
 /// Insert sizes from here on are counted as this one.

@@ -1,7 +1,7 @@
 //! How samtools stats tells what was counted.
 
-use super::cycles::{Bases, add_bases};
 use super::{GC_PLACES, LONGEST_INDEL, OfMate, Stats, Sum};
+use crate::cycles::{Bases, add_bases};
 use crate::number::scientific;
 use std::fmt::Write as _;
 

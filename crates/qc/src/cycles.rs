@@ -12,7 +12,7 @@ const G: u8 = CODES[2];
 
 /// Bases of primary records, as they stand in the records.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct BaseCycles {
+pub(crate) struct BaseCycles {
     /// Of first and last reads, of each forward and reverse ones.
     strands: [[StrandBases; 2]; 2],
     /// The bases of a read, one in a byte.
@@ -34,11 +34,11 @@ struct StrandBases {
 }
 
 /// Bases of one cycle: A, C, G, T, N and others.
-pub(super) type Bases = [u64; CODES.len() + 1];
+pub(crate) type Bases = [u64; CODES.len() + 1];
 
 impl BaseCycles {
     /// Adds a record of the first read of its fragment (0) or of the last (1); says how many bases are G or C.
-    pub(super) fn add(&mut self, record: &Record<'_>, mate: usize) -> u32 {
+    pub(crate) fn add(&mut self, record: &Record<'_>, mate: usize) -> u32 {
         let is_reverse = record.flags.is_reverse();
         self.unpacked.clear();
         self.unpacked.extend(record.sequence.iter().flat_map(|two| [two >> 4, two & 15]));
@@ -51,7 +51,7 @@ impl BaseCycles {
     }
 
     /// Bases by cycle of first reads (0) or last ones (1), as they stand in the records.
-    pub(super) fn in_records(&self, mate: usize) -> Vec<Bases> {
+    pub(crate) fn in_records(&self, mate: usize) -> Vec<Bases> {
         let [forward, reverse] = &self.strands[mate];
         let mut all = Vec::new();
         add_bases(&mut all, forward.by_cycle(), |bases| bases);
@@ -60,7 +60,7 @@ impl BaseCycles {
     }
 
     /// A, C, G and T by cycle of all reads, as they were sequenced.
-    pub(super) fn in_reads(&self) -> Vec<Bases> {
+    pub(crate) fn in_reads(&self) -> Vec<Bases> {
         let mut all = Vec::new();
         for [forward, reverse] in &self.strands {
             add_bases(&mut all, forward.by_cycle(), |bases| bases);
@@ -70,7 +70,7 @@ impl BaseCycles {
     }
 
     /// Counts all that is held.
-    pub(super) fn settle(&mut self) {
+    pub(crate) fn settle(&mut self) {
         self.strands.iter_mut().flatten().for_each(StrandBases::settle);
     }
 }
@@ -116,7 +116,7 @@ impl StrandBases {
     }
 }
 
-pub(super) fn add_bases(all: &mut Vec<Bases>, more: Vec<Bases>, turned: fn(Bases) -> Bases) {
+pub(crate) fn add_bases(all: &mut Vec<Bases>, more: Vec<Bases>, turned: fn(Bases) -> Bases) {
     all.resize(all.len().max(more.len()), Bases::default());
     for (all, more) in all.iter_mut().zip(more) {
         all.iter_mut().zip(turned(more)).for_each(|(all, more)| *all += more);
@@ -128,7 +128,7 @@ const USUAL: usize = 64;
 
 /// Qualities of primary records, of the first reads of fragments or of the last.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct QualityCycles {
+pub(crate) struct QualityCycles {
     /// By cycle, then by quality, up to [`USUAL`].
     usual: Vec<u64>,
     /// What is not in `usual` yet, of so many reads: small counts stay in the nearest cache.
@@ -137,7 +137,7 @@ pub(super) struct QualityCycles {
     /// The others, which reads without qualities have, too.
     others: Vec<u64>,
     /// The largest.
-    pub(super) largest: u8,
+    pub(crate) largest: u8,
 }
 
 /// The sum of qualities, many at a time.
@@ -153,7 +153,7 @@ const OTHERS: usize = 256 - USUAL;
 
 impl QualityCycles {
     /// Adds those of a record; says what their sum is.
-    pub(super) fn add(&mut self, qualities: &[u8], is_reverse: bool) -> u64 {
+    pub(crate) fn add(&mut self, qualities: &[u8], is_reverse: bool) -> u64 {
         let largest = qualities.iter().fold(0, |largest: u8, &quality| largest.max(quality));
         self.largest = self.largest.max(largest);
         let sum = quality_sum(qualities);
@@ -179,7 +179,7 @@ impl QualityCycles {
     }
 
     /// Counts all that is held.
-    pub(super) fn settle(&mut self) {
+    pub(crate) fn settle(&mut self) {
         let (reads, held) = &mut self.held;
         if self.usual.len() < held.len() {
             self.usual.resize(held.len(), 0);
@@ -202,7 +202,7 @@ impl QualityCycles {
     }
 
     /// How many bases of a cycle, from 0, have this quality.
-    pub(super) fn at(&self, cycle: usize, quality: usize) -> u64 {
+    pub(crate) fn at(&self, cycle: usize, quality: usize) -> u64 {
         let count = match quality.checked_sub(USUAL) {
             None => self.usual.get(cycle * USUAL + quality),
             Some(other) => self.others.get(cycle * OTHERS + other),

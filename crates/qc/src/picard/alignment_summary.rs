@@ -1,0 +1,427 @@
+//! CollectAlignmentSummaryMetrics (picard.analysis.AlignmentSummaryMetricsCollector), with its defaults: of primary
+//! records, by first and second reads of pairs, both, and reads without mates.
+
+use super::histogram::{deviation, mean, median, median_deviation, of_counts};
+use super::{Orientation, Table, file, orientation};
+use crate::counts::{add_all, count_at};
+use crate::record::{Record, integer};
+use crate::reference::{Window, code_of};
+use serde::{Deserialize, Serialize};
+use std::ops::AddAssign;
+use std::sync::LazyLock;
+use zerohop_model::error::Error;
+use zerohop_model::htsjdk::decimal;
+
+/// A mapping quality, and a quality of a base, from which on they are high.
+const HIGH_MAPQ: u8 = 20;
+const HIGH_QUALITY: u8 = 20;
+/// A pair of a longer TLEN is chimeric.
+const LONGEST_TEMPLATE: u32 = 100_000;
+/// A cycle is bad if so large a share of the reads has no base or another one there.
+const BAD: f64 = 0.8;
+/// The code of N in BAM.
+const NO_CALL: u8 = 15;
+/// Bases of a read that are looked for in adapters, and how many may differ.
+const ADAPTER_BASES: usize = 16;
+const ADAPTER_ERRORS: usize = 1;
+/// Illumina's adapters for single reads, pairs, and reads with an index (picard.util.IlluminaUtil).
+const ADAPTERS: [&str; 4] = [
+    "AATGATACGGCGACCACCGAGATCTACACTCTTTCCCTACACGACGCTCTTCCGATCT",
+    "AGATCGGAAGAGCTCGTATGCCGTCTTCTGCTTG",
+    "AGATCGGAAGAGCGGTTCAGCAGGAATGCCGAGACCGATCTCGTATGCCGTCTTCTGCTTG",
+    "AGATCGGAAGAGCACACGTCTGAACTCCAGTCACNNNNNNNNATCTCGTATGCCGTCTTCTGCTTG",
+];
+
+/// Categories of reads that are counted; pairs are both first and second ones.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct AlignmentSummary {
+    first: Category,
+    second: Category,
+    unpaired: Category,
+}
+
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+struct Category {
+    sums: [u64; SUMS],
+    /// Reads that passed by their bases, and by those that are not clipped.
+    lengths: Vec<u64>,
+    aligned_lengths: Vec<u64>,
+    /// Aligned reads by their mismatches; of those of a low mapping quality none are counted.
+    high_mismatches: Vec<u64>,
+    /// By cycle, from 0.
+    bad: Vec<u64>,
+}
+
+/// What is summed up of a category.
+#[derive(Debug, Clone, Copy)]
+enum Sum {
+    Reads,
+    Passed,
+    Noise,
+    Adapters,
+    HardClipped,
+    SoftClipped,
+    EndClippedBases,
+    EndClippedReads,
+    Aligned,
+    Improper,
+    Forward,
+    InPairs,
+    PairsLookedAt,
+    Chimeras,
+    HighReads,
+    AlignedBases,
+    HighBases,
+    HighBasesOfHighQuality,
+    Mismatches,
+    Indels,
+}
+
+const SUMS: usize = Sum::Indels as usize + 1;
+
+/// What optional fields say.
+#[derive(Debug, Default)]
+struct Tags {
+    is_noise: bool,
+    has_more: bool,
+    mate_mapq: Option<i64>,
+}
+
+impl AlignmentSummary {
+    pub(super) fn add(&mut self, record: &Record<'_>, window: &mut Window<'_>) -> Result<(), Error> {
+        let flags = record.flags;
+        if flags.is_secondary() || flags.is_supplementary() {
+            return Ok(());
+        }
+        let category = match (flags.is_paired(), flags.is_first()) {
+            (false, _) => &mut self.unpaired,
+            (true, true) => &mut self.first,
+            (true, false) => &mut self.second,
+        };
+        category.add_read(record);
+        category.add_bases(record, window)
+    }
+
+    pub(super) fn text(&self, heading: &str) -> String {
+        let AlignmentSummary { first, second, unpaired } = self;
+        let mut pairs = first.clone();
+        pairs += second;
+        let mut rows = Vec::new();
+        if first.get(Sum::Reads) > 0 {
+            rows.push(first.row("FIRST_OF_PAIR", first.bad_cycles()));
+            rows.push(second.row("SECOND_OF_PAIR", second.bad_cycles()));
+            rows.push(pairs.row("PAIR", first.bad_cycles() + second.bad_cycles()));
+        }
+        if unpaired.get(Sum::Reads) > 0 || first.get(Sum::Reads) == 0 {
+            rows.push(unpaired.row("UNPAIRED", unpaired.bad_cycles()));
+        }
+        let metrics = Table::new("METRICS CLASS\tpicard.analysis.AlignmentSummaryMetrics", TITLES, rows);
+        let columns = [
+            ("PAIRED_TOTAL_LENGTH_COUNT", &pairs.lengths),
+            ("PAIRED_ALIGNED_LENGTH_COUNT", &pairs.aligned_lengths),
+            ("UNPAIRED_TOTAL_LENGTH_COUNT", &unpaired.lengths),
+            ("UNPAIRED_ALIGNED_LENGTH_COUNT", &unpaired.aligned_lengths),
+        ];
+        let columns: Vec<_> = columns.into_iter().filter(|(_, counts)| counts.iter().any(|count| *count > 0)).collect();
+        let count = |counts: &Vec<u64>, length: usize| counts.get(length).copied().unwrap_or(0);
+        let longest = columns.iter().map(|(_, counts)| counts.len()).max().unwrap_or(0);
+        let lengths = (0..longest).filter(|length| columns.iter().any(|(_, counts)| count(counts, *length) > 0));
+        let row = |length: usize| {
+            let counts = columns.iter().map(|(_, counts)| count(counts, length).to_string());
+            [length.to_string()].into_iter().chain(counts).collect()
+        };
+        let titles = ["READ_LENGTH"].into_iter().chain(columns.iter().map(|(title, _)| *title));
+        let histogram = Table::new("HISTOGRAM\tjava.lang.Integer", titles, lengths.map(row).collect());
+        file(heading, Some(metrics), Some(histogram))
+    }
+}
+
+/// The columns of the metrics.
+const TITLES: [&str; 36] = [
+    "CATEGORY",
+    "TOTAL_READS",
+    "PF_READS",
+    "PCT_PF_READS",
+    "PF_NOISE_READS",
+    "PF_READS_ALIGNED",
+    "PCT_PF_READS_ALIGNED",
+    "PF_ALIGNED_BASES",
+    "PF_HQ_ALIGNED_READS",
+    "PF_HQ_ALIGNED_BASES",
+    "PF_HQ_ALIGNED_Q20_BASES",
+    "PF_HQ_MEDIAN_MISMATCHES",
+    "PF_MISMATCH_RATE",
+    "PF_HQ_ERROR_RATE",
+    "PF_INDEL_RATE",
+    "MEAN_READ_LENGTH",
+    "SD_READ_LENGTH",
+    "MEDIAN_READ_LENGTH",
+    "MAD_READ_LENGTH",
+    "MIN_READ_LENGTH",
+    "MAX_READ_LENGTH",
+    "MEAN_ALIGNED_READ_LENGTH",
+    "READS_ALIGNED_IN_PAIRS",
+    "PCT_READS_ALIGNED_IN_PAIRS",
+    "PF_READS_IMPROPER_PAIRS",
+    "PCT_PF_READS_IMPROPER_PAIRS",
+    "BAD_CYCLES",
+    "STRAND_BALANCE",
+    "PCT_CHIMERAS",
+    "PCT_ADAPTER",
+    "PCT_SOFTCLIP",
+    "PCT_HARDCLIP",
+    "AVG_POS_3PRIME_SOFTCLIP_LENGTH",
+    "SAMPLE",
+    "LIBRARY",
+    "READ_GROUP",
+];
+
+impl Category {
+    fn get(&self, sum: Sum) -> u64 {
+        self.sums[sum as usize]
+    }
+
+    fn count(&mut self, sum: Sum, by: impl Into<u64>) {
+        self.sums[sum as usize] += by.into();
+    }
+
+    fn add_read(&mut self, record: &Record<'_>) {
+        let flags = record.flags;
+        self.count(Sum::Reads, 1u64);
+        if flags.failed_filters() {
+            return;
+        }
+        let tags = Tags::of(record);
+        self.count(Sum::Passed, 1u64);
+        self.count(Sum::Noise, tags.is_noise);
+        count_at(&mut self.lengths, record.bases);
+        let of_read = |kinds: &[u8]| -> u64 {
+            record.cigar().filter(|op| kinds.contains(&op.letter())).map(|op| u64::from(op.length())).sum()
+        };
+        count_at(&mut self.aligned_lengths, of_read(b"M=XI") as usize);
+        self.count(Sum::Adapters, is_adapter(record));
+        self.count(Sum::HardClipped, of_read(b"H"));
+        if !flags.is_mapped() {
+            return;
+        }
+        self.count(Sum::SoftClipped, of_read(b"S"));
+        let clipped = clipped_at_end(record);
+        self.count(Sum::EndClippedBases, clipped);
+        self.count(Sum::EndClippedReads, clipped > 0);
+        self.count(Sum::Aligned, 1u64);
+        self.count(Sum::Improper, flags.is_paired() && !flags.is_proper());
+        self.count(Sum::Forward, !flags.is_reverse());
+        let is_high = record.mapq >= HIGH_MAPQ;
+        if flags.is_paired() && flags.is_mate_mapped() {
+            self.count(Sum::InPairs, 1u64);
+            // A mate whose quality the record does not tell is taken for a good one.
+            if tags.mate_mapq.is_none_or(|mapq| mapq >= HIGH_MAPQ.into() && is_high) {
+                let is_chimeric = record.template_length.unsigned_abs() > LONGEST_TEMPLATE
+                    || record.contig != record.mate_contig
+                    || orientation(record) != Orientation::ForwardReverse
+                    || tags.has_more;
+                self.count(Sum::PairsLookedAt, 1u64);
+                self.count(Sum::Chimeras, is_chimeric);
+            }
+        } else if is_high {
+            self.count(Sum::PairsLookedAt, 1u64);
+            self.count(Sum::Chimeras, tags.has_more);
+        }
+    }
+
+    fn add_bases(&mut self, record: &Record<'_>, window: &mut Window<'_>) -> Result<(), Error> {
+        let (flags, bases) = (record.flags, record.bases);
+        let cycle = |at: usize| if flags.is_reverse() { bases - 1 - at } else { at };
+        if !flags.is_mapped() || flags.failed_filters() {
+            let not_called = (0..bases).filter(|at| record.code(*at) == NO_CALL);
+            not_called.for_each(|at| count_at(&mut self.bad, cycle(at)));
+            return Ok(());
+        }
+        let is_high = record.mapq >= HIGH_MAPQ;
+        self.count(Sum::HighReads, is_high);
+        let (mut mismatches, mut aligned, mut good) = (0, 0, 0);
+        for (positions, of_read) in record.aligned() {
+            // What lies behind the end of the contig is not looked at.
+            let reference = window.bases(record.contig, positions)?;
+            // As Picard, which takes the place in the block for that in the read.
+            for (at, (place, base)) in of_read.zip(reference).enumerate() {
+                let code = record.code(place);
+                let is_mismatch = code != code_of(*base);
+                aligned += 1;
+                mismatches += usize::from(is_mismatch);
+                good += u64::from(record.qualities.get(place).is_some_and(|quality| is_good(*quality)));
+                if is_mismatch || code == NO_CALL {
+                    count_at(&mut self.bad, cycle(at));
+                }
+            }
+        }
+        self.count(Sum::AlignedBases, aligned as u64);
+        self.count(Sum::Mismatches, mismatches as u64);
+        if is_high {
+            self.count(Sum::HighBases, aligned as u64);
+            self.count(Sum::HighBasesOfHighQuality, good);
+        }
+        count_at(&mut self.high_mismatches, if is_high { mismatches } else { 0 });
+        self.count(Sum::Indels, record.cigar().filter(|op| matches!(op.letter(), b'I' | b'D')).count() as u64);
+        Ok(())
+    }
+
+    fn bad_cycles(&self) -> u64 {
+        let reads = self.get(Sum::Reads) as f64;
+        match self.get(Sum::Passed) {
+            0 => 0,
+            _ => self.bad.iter().filter(|count| **count as f64 / reads >= BAD).count() as u64,
+        }
+    }
+
+    fn row(&self, category: &str, bad_cycles: u64) -> Vec<String> {
+        let get = |sum| self.get(sum);
+        let share = |of: Sum, all: Sum| match get(all) {
+            0 => 0.0,
+            all => get(of) as f64 / all as f64,
+        };
+        let (lengths, aligned) = (of_counts(&self.lengths), of_counts(&self.aligned_lengths));
+        let bases: f64 = lengths.iter().map(|(length, count)| length * *count as f64).sum();
+        let of_bases = |sum| if bases == 0.0 { 0.0 } else { get(sum) as f64 / bases };
+        let high: u64 = self.high_mismatches.iter().enumerate().map(|(count, reads)| count as u64 * reads).sum();
+        let high_error_rate = match get(Sum::HighBases) {
+            0 => 0.0,
+            all => high as f64 / all as f64,
+        };
+        // Of no reads Picard says 0.
+        let of_lengths = |value: fn(&[(f64, u64)]) -> f64, of: &[(f64, u64)]| match get(Sum::Passed) {
+            0 => 0.0,
+            _ => value(of),
+        };
+        let ends = |lengths: &[(f64, u64)], end: Option<&(f64, u64)>| match lengths.is_empty() {
+            true => 0.0,
+            false => end.map_or(0.0, |end| end.0),
+        };
+        let count = |sum| get(sum).to_string();
+        vec![
+            category.to_owned(),
+            count(Sum::Reads),
+            count(Sum::Passed),
+            decimal(share(Sum::Passed, Sum::Reads)),
+            count(Sum::Noise),
+            count(Sum::Aligned),
+            decimal(share(Sum::Aligned, Sum::Passed)),
+            count(Sum::AlignedBases),
+            count(Sum::HighReads),
+            count(Sum::HighBases),
+            count(Sum::HighBasesOfHighQuality),
+            decimal(median(&of_counts(&self.high_mismatches))),
+            decimal(share(Sum::Mismatches, Sum::AlignedBases)),
+            decimal(high_error_rate),
+            decimal(share(Sum::Indels, Sum::AlignedBases)),
+            decimal(of_lengths(mean, &lengths)),
+            decimal(of_lengths(deviation, &lengths)),
+            decimal(of_lengths(median, &lengths)),
+            decimal(of_lengths(median_deviation, &lengths)),
+            decimal(ends(&lengths, lengths.first())),
+            decimal(ends(&lengths, lengths.last())),
+            decimal(of_lengths(mean, &aligned)),
+            count(Sum::InPairs),
+            decimal(share(Sum::InPairs, Sum::Aligned)),
+            count(Sum::Improper),
+            decimal(share(Sum::Improper, Sum::Aligned)),
+            bad_cycles.to_string(),
+            decimal(share(Sum::Forward, Sum::Aligned)),
+            decimal(share(Sum::Chimeras, Sum::PairsLookedAt)),
+            decimal(share(Sum::Adapters, Sum::Passed)),
+            decimal(of_bases(Sum::SoftClipped)),
+            decimal(of_bases(Sum::HardClipped)),
+            decimal(share(Sum::EndClippedBases, Sum::EndClippedReads)),
+            String::new(),
+            String::new(),
+            String::new(),
+        ]
+    }
+}
+
+fn is_good(quality: u8) -> bool {
+    quality >= HIGH_QUALITY && quality != u8::MAX
+}
+
+impl Tags {
+    fn of(record: &Record<'_>) -> Self {
+        let mut tags = Tags::default();
+        for field in record.fields() {
+            match &field.key {
+                b"XN" => tags.is_noise = integer(field) == Some(1),
+                b"SA" => tags.has_more = true,
+                b"MQ" => tags.mate_mapq = integer(field),
+                _ => (),
+            }
+        }
+        tags
+    }
+}
+
+/// Soft-clipped bases at the end of a read as it was sequenced, behind what is not clipped.
+fn clipped_at_end(record: &Record<'_>) -> u64 {
+    let mut operations: Vec<(u8, u32)> = record.cigar().map(|op| (op.letter(), op.length())).collect();
+    if record.flags.is_reverse() {
+        operations.reverse();
+    }
+    let is_clip = |(letter, _): &&(u8, u32)| matches!(letter, b'S' | b'H');
+    let behind = operations.iter().skip_while(is_clip).filter(|(letter, _)| *letter == b'S');
+    behind.map(|(_, length)| u64::from(*length)).sum()
+}
+
+/// Pieces of adapters and their reverse complements, as BAM codes bases.
+static ADAPTER_PIECES: LazyLock<Vec<Vec<u8>>> = LazyLock::new(|| {
+    let mut pieces = Vec::new();
+    for adapter in ADAPTERS {
+        let codes: Vec<u8> = adapter.bytes().map(code_of).collect();
+        for piece in codes.windows(ADAPTER_BASES) {
+            if piece.iter().filter(|code| **code == NO_CALL).count() <= ADAPTER_ERRORS {
+                pieces.push(piece.to_vec());
+                pieces.push(piece.iter().rev().map(|code| complement(*code)).collect());
+            }
+        }
+    }
+    pieces.sort_unstable();
+    pieces.dedup();
+    pieces
+});
+
+/// The complement of a base as BAM codes it: its bits in the other order.
+fn complement(code: u8) -> u8 {
+    code.reverse_bits() >> 4
+}
+
+/// Whether a read that is not mapped, or with a mapping quality of 0, begins with a piece of an adapter.
+fn is_adapter(record: &Record<'_>) -> bool {
+    let flags = record.flags;
+    if flags.is_mapped() && record.mapq > 0 || record.bases < ADAPTER_BASES {
+        return false;
+    }
+    let is_turned = flags.is_mapped() && flags.is_reverse();
+    let begin: [u8; ADAPTER_BASES] = std::array::from_fn(|at| match is_turned {
+        true => complement(record.code(record.bases - 1 - at)),
+        false => record.code(at),
+    });
+    let is_piece = |piece: &Vec<u8>| {
+        begin.iter().zip(piece).filter(|(base, other)| base != other).take(ADAPTER_ERRORS + 1).count() <= ADAPTER_ERRORS
+    };
+    ADAPTER_PIECES.iter().any(is_piece)
+}
+
+impl AddAssign<&AlignmentSummary> for AlignmentSummary {
+    fn add_assign(&mut self, more: &AlignmentSummary) {
+        self.first += &more.first;
+        self.second += &more.second;
+        self.unpaired += &more.unpaired;
+    }
+}
+
+impl AddAssign<&Category> for Category {
+    fn add_assign(&mut self, more: &Category) {
+        self.sums.iter_mut().zip(more.sums).for_each(|(all, more)| *all += more);
+        add_all(&mut self.lengths, &more.lengths);
+        add_all(&mut self.aligned_lengths, &more.aligned_lengths);
+        add_all(&mut self.high_mismatches, &more.high_mismatches);
+        add_all(&mut self.bad, &more.bad);
+    }
+}
