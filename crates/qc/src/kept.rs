@@ -4,10 +4,11 @@
 //! A file has part after part: its number, its bytes (8 bytes each, little-endian), and these. Numbers in them take one
 //! byte for 7 bits, the low ones first; of places that ascend, each is the distance to the one before.
 
-use crate::depth::{Edges, Place};
+use crate::codec::{put, put_ascending, take, take_ascending};
+use crate::depth::Edges;
 use crate::mosdepth::LinesSpec;
 use crate::order::ReadPart;
-use crate::reports::ReportSpec;
+use crate::spec::ReportSpec;
 use crate::sums::Sums;
 use crate::visitor::{Seen, TakesParts, lock};
 use std::collections::BTreeMap;
@@ -157,49 +158,4 @@ fn read_part(from: &mut &[u8]) -> Option<ReadPart> {
     }
     part.mates = crate::mosdepth::Mates::read(from)?;
     Some(part)
-}
-
-/// Writes a number.
-pub(crate) fn put(out: &mut Vec<u8>, mut number: u64) {
-    while number >= 0x80 {
-        out.push(number as u8 | 0x80);
-        number >>= 7;
-    }
-    out.push(number as u8);
-}
-
-/// Reads a number.
-pub(crate) fn take(from: &mut &[u8]) -> Option<u64> {
-    let mut number = 0;
-    for shift in (0..u64::BITS).step_by(7) {
-        let (byte, rest) = from.split_first()?;
-        *from = rest;
-        number |= u64::from(byte & 0x7f) << shift;
-        if byte & 0x80 == 0 {
-            return Some(number);
-        }
-    }
-    None
-}
-
-/// Writes how many places there are, and these.
-pub(crate) fn put_ascending(out: &mut Vec<u8>, places: impl ExactSizeIterator<Item = Place>) {
-    put(out, places.len() as u64);
-    places.fold(0, |before, place| {
-        put(out, place.wrapping_sub(before));
-        place
-    });
-}
-
-/// Reads places.
-pub(crate) fn take_ascending(from: &mut &[u8]) -> Option<Vec<Place>> {
-    let count = take(from)?;
-    let mut place: Place = 0;
-    // Each takes a byte at least.
-    let mut places = Vec::with_capacity((count as usize).min(from.len()));
-    for _ in 0..count {
-        place = place.wrapping_add(take(from)?);
-        places.push(place);
-    }
-    Some(places)
 }

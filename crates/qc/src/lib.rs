@@ -4,11 +4,12 @@
 //! The path of a record through this crate:
 //!
 //! 1. Whoever makes a part of the output shows each of its records to a visitor ([`zerohop_output::Visit`]). That adds
-//!    it to sums of its own (`flagstat`, `idxstats`, `stats`, `coverage`, `picard`): in which order makes no difference.
+//!    it to sums of its own (`flagstat`, `idxstats`, `stats`, `coverage`, `picard`): in which order makes no
+//!    difference.
 //! 2. At the end of the part the visitor hands over where its records begin and end (`depth`). When all parts before
 //!    it are known, what reaches into it is, too (`order`): then its places are counted, and mosdepth's lines are made
-//!    of them (`mosdepth`), which are written in the order of the parts. Of several processes, each keeps its parts in
-//!    a file, and one takes all of them up (`kept`).
+//!    of them (`mosdepth`), which are written in the order of the parts. Of several processes, each keeps its parts
+//!    in a file, and one takes up all of them (`kept`).
 //! 3. [`Reports::finish`] adds up the sums of all visitors, and makes the files.
 //!
 //! The rules of each tool are in the file or folder that has its name; sums are of integers, or are made in the order of the
@@ -17,6 +18,7 @@
 //! What it refuses to do: read or write records, start threads, or say where files lie.
 #![forbid(unsafe_code)]
 
+mod codec;
 mod cost;
 mod counts;
 mod coverage;
@@ -32,6 +34,7 @@ mod picard;
 mod record;
 mod reference;
 mod reports;
+mod spec;
 mod stats;
 mod sums;
 mod visitor;
@@ -39,4 +42,5 @@ mod visitor;
 pub use kept::{KeptParts, RankReports};
 pub use mosdepth::{Bed, BedFiles, By, LEFT_OUT, MosdepthSpec, NotBed, Quantizer};
 pub use picard::PicardFiles;
-pub use reports::{Finished, PicardSpec, ReportSpec, Reports};
+pub use reports::{Finished, Reports};
+pub use spec::{PicardSpec, ReportSpec};

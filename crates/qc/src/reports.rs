@@ -1,43 +1,19 @@
 //! All reports of one output.
 
 use crate::kept::KeptParts;
-use crate::mosdepth::{BedFiles, LineFiles, LinesSpec, MosdepthSpec, lines_of_part};
+use crate::mosdepth::{BedFiles, LineFiles, LinesSpec, lines_of_part};
 use crate::order::{Chain, KnownPart, Of, ReadPart, by_contig};
 use crate::picard::PicardFiles;
+use crate::spec::{PicardSpec, ReportSpec};
 use crate::stats::LARGEST_DEPTH;
 use crate::sums::Sums;
 use crate::visitor::{Seen, TakesParts, into_inner, lock};
 use std::ops::Range;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
-use zerohop_cram::ContigBases;
 use zerohop_model::error::Error;
 use zerohop_model::record::Contig;
 use zerohop_output::{BedFile, Visit, Visitors};
-
-/// How the reports are made.
-#[derive(Debug, Clone)]
-pub struct ReportSpec {
-    /// The contigs of the header.
-    pub contigs: Vec<Contig>,
-    /// What mosdepth is asked for.
-    pub mosdepth: MosdepthSpec,
-    /// What goes before the lines of samtools stats: comments.
-    pub heading: String,
-    /// Picard's metrics, if they are wanted.
-    pub picard: Option<PicardSpec>,
-}
-
-/// How files of Picard are made.
-#[derive(Debug, Clone)]
-pub struct PicardSpec {
-    /// The reference.
-    pub reference: Arc<ContigBases>,
-    /// The name of the file that they are of, without blanks.
-    pub input: String,
-    /// Who made them.
-    pub made_by: String,
-}
 
 /// The reports of one output, while its parts are made.
 pub struct Reports {

@@ -3,8 +3,8 @@
 //! When the first of two mates lies in a part of the output before that of the second, they are brought together when
 //! both parts are known (crate::order).
 
+use crate::codec::{put, put_ascending, take, take_ascending};
 use crate::depth::{Place, place};
-use crate::kept::{put, put_ascending, take, take_ascending};
 use crate::record::Record;
 use std::collections::HashMap;
 use std::ops::Range;
