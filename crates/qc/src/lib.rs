@@ -8,12 +8,12 @@
 //!    difference.
 //! 2. At the end of the part the visitor hands over where its records begin and end (`depth`). When all parts before
 //!    it are known, what reaches into it is, too (`order`): then its places are counted, and mosdepth's lines are made
-//!    of them (`mosdepth`), which are written in the order of the parts. Of several processes, each keeps its parts
-//!    in a file, and one takes up all of them (`kept`).
+//!    of them (`mosdepth`), which are written in the order of the parts. Of several processes, each keeps its parts in
+//!    a file, and one takes up all of them (`kept`).
 //! 3. [`Reports::finish`] adds up the sums of all visitors, and makes the files.
 //!
-//! The rules of each tool are in the file or folder that has its name; sums are of integers, or are made in the order of the
-//! records. So reports depend neither on threads nor on parts.
+//! The rules of each tool are in the file or folder that has its name. Sums are of integers, or are made in the order
+//! of the records: so reports depend neither on threads nor on parts.
 //!
 //! What it refuses to do: read or write records, start threads, or say where files lie.
 #![forbid(unsafe_code)]
