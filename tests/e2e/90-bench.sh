@@ -243,6 +243,12 @@ comparisons() {
     compared sort --reference sim300K --sort-arms unsorted,marked,pipe-u --zerohop "$ZEROHOP" \
         --strobealign "$STROBEALIGN"
     [ "$(grep -cE '^\| (unsorted|marked|pipe-u) ' table.md)" = 3 ] || fail "sort.py: $(cat table.md)"
+    if command -v mosdepth > /dev/null; then
+        compared qc --qc-arms marked,qc,tools --reference sim300K --zerohop "$ZEROHOP"
+        [ "$(grep -cE '^\| (marked|qc|tools) ' table.md)" = 3 ] || fail "qc.py: $(cat table.md)"
+    else
+        skip_part "no mosdepth for qc.py"
+    fi
     compared serial
     [ "$(grep -cE '^\| (plain|gz|bgzf) ' table.md)" = 9 ] || fail "serial.py: $(cat table.md)"
     compared ranks --reference sim300K --only one,copies
