@@ -11,6 +11,7 @@ Arms, in turn, with the same number of threads and indexes made before:
     qc        the same with --qc
     per-base  the same with --qc --mosdepth "--fast-mode --by 500": the depth of all places, too
     exact     the same with --qc --mosdepth "--no-per-base --by 500": mates that overlap count once
+    picard    the same with --qc --picard-metrics
     tools     marked; then samtools stats, flagstat, idxstats and coverage, and mosdepth --no-per-base --fast-mode
               --by 500, all at once, each with one thread
     bwa-mem   zerohop align --engine bwa-mem --sort --mark-duplicates --qc
@@ -29,13 +30,13 @@ from compare import prepare
 from running import (ROOT, cpu_seconds, describe_run, measure, median, median_and_range, output_of, parser_of, raw_data,
     run_script, samtools_version, table, with_programs, words, write_summary, zerohop_commit)
 
-ARMS = ["marked", "qc", "per-base", "exact", "tools", "bwa-mem", "bwa-pipe"]
+ARMS = ["marked", "qc", "per-base", "exact", "picard", "tools", "bwa-mem", "bwa-pipe"]
 
 
 def parse_arguments():
     parser = parser_of(__doc__, results="qc", threads=0, repeats=9)
     parser.add_argument("--reference", type=words, default=["ecoli", "sim100M"], help="as in compare.py")
-    parser.add_argument("--qc-arms", type=words, default=ARMS[:5], help="(default: the first five)")
+    parser.add_argument("--qc-arms", type=words, default=ARMS[:6], help="(default: the first six)")
     parser.add_argument("--pairs", type=int, default=500_000, help="simulated pairs (default: %(default)s)")
     parser.add_argument("--zerohop", default=None, help="(default: in the target folder)")
     parser.add_argument("--strobealign", default=ROOT / "target/strobealign/bin/strobealign")
@@ -64,6 +65,7 @@ def command(options, arm, fasta, reads):
         "qc": f"{own} --qc {files}",
         "per-base": f"{own} --qc --mosdepth '--fast-mode --by 500' {files}",
         "exact": f"{own} --qc --mosdepth '--no-per-base --by 500' {files}",
+        "picard": f"{own} --qc --picard-metrics {files}",
         "tools": f"{own} {files} && {{ {tools}; }}",
         "bwa-mem": f"{own} --engine bwa-mem --qc {files}",
         "bwa-pipe": f"{pipe} && {{ {tools}; }}",

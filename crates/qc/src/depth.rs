@@ -137,26 +137,30 @@ impl Edges {
 
     /// Gives the depth of all places from `places.start` up to `places.end` to `each`, in runs of the same depth.
     pub(crate) fn runs(&self, before: &Reaching, places: Range<Place>, mut each: impl FnMut(Range<Place>, i32)) {
+        /// What is behind all places.
+        const NONE: Place = Place::MAX;
         let (mut at, mut depth) = (places.start, before.depth);
         let ([mut begins, mut ends], mut changes) = (self.lists(), &*before.changes);
+        let first = |places: &[Place]| places.first().copied().unwrap_or(NONE);
+        let first_change = |changes: &[(Place, i32)]| changes.first().map_or(NONE, |(place, _)| *place);
+        let (mut begin, mut end, mut change) = (first(begins), first(ends), first_change(changes));
         while at < places.end {
-            while let [(place, by), rest @ ..] = changes
-                && *place <= at
-            {
-                (depth, changes) = (depth + by, rest);
+            while change <= at {
+                depth += changes[0].1;
+                changes = &changes[1..];
+                change = first_change(changes);
             }
-            while let [place, rest @ ..] = begins
-                && *place <= at
-            {
-                (depth, begins) = (depth + 1, rest);
+            while begin <= at {
+                depth += 1;
+                begins = &begins[1..];
+                begin = first(begins);
             }
-            while let [place, rest @ ..] = ends
-                && *place <= at
-            {
-                (depth, ends) = (depth - 1, rest);
+            while end <= at {
+                depth -= 1;
+                ends = &ends[1..];
+                end = first(ends);
             }
-            let next = [changes.first().map(|(place, _)| *place), begins.first().copied(), ends.first().copied()];
-            let next = next.into_iter().flatten().min().unwrap_or(places.end).min(places.end);
+            let next = change.min(begin).min(end).min(places.end);
             each(at..next, depth);
             at = next;
         }
