@@ -72,6 +72,14 @@ def command(options, arm, fasta, reads):
     }[arm]
 
 
+def shown_command(options, arm):
+    """The same without the folders of this machine."""
+    line = command(options, arm, "REF.fa", ["R1", "R2"])
+    for program in (options.zerohop, options.bwa, options.mosdepth):
+        line = line.replace(str(program), Path(program).name)
+    return line
+
+
 def run(options, arm, fasta, reads):
     for old in options.work.glob(f"qc-{arm}.*"):
         old.unlink()
@@ -123,7 +131,7 @@ def main():
         f"{options.threads} threads, {options.repeats} counted runs of each arm after one that warms up, arms in turn;",
         "the head of the script says what they are. Ratios are of runs of the same round."],
         [zerohop_commit(), samtools_version(), output_of(options.mosdepth, "--version"),
-            *(f"`{command(options, arm, 'REF.fa', ['R1', 'R2'])}`" for arm in options.qc_arms)])
+            *(f"`{shown_command(options, arm)}`" for arm in options.qc_arms)])
 
 
 if __name__ == "__main__":
